@@ -1,0 +1,35 @@
+// Package measure is what the evaluators share: the names of measures and their grammar, diagnostics, and the
+// result of an evaluation. The evaluators themselves are its subpackages; none of them does I/O of its own or
+// knows where files come from.
+package measure
+
+// Severity says whether a Diagnostic stops an evaluation.
+type Severity string
+
+// An Error means that the file is refused; a Warning that it was read, but something in it is probably not meant.
+const (
+	Error   Severity = "error"
+	Warning Severity = "warning"
+)
+
+// Diagnostic is one thing that is wrong with a file, told so that its author can mend it.
+type Diagnostic struct {
+	Severity Severity `json:"severity" enum:"error,warning" doc:"error: the file is refused; warning: it was read all the same"`
+	File     string   `json:"file,omitempty" doc:"name of the file"`
+	Line     int      `json:"line,omitempty" minimum:"0" doc:"line in the file, counted from 1; absent when the whole file is meant"`
+	Message  string   `json:"message" doc:"what is wrong and what was expected"`
+}
+
+// MaxDiagnostics is how many diagnostics one run keeps.
+const MaxDiagnostics = 100
+
+// Result is what one evaluator says of one run.
+type Result struct {
+	// Measures has every measure asked for; nil when it is not defined for the data, and then Reasons says why.
+	Measures map[string]*float64
+	Reasons  map[string]string
+	// PerTopic has, for retrieval, the values of each topic of the truth; nil otherwise.
+	PerTopic map[string]map[string]float64
+	// Warnings are diagnostics that did not stop the evaluation.
+	Warnings []Diagnostic
+}

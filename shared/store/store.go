@@ -1,0 +1,172 @@
+// Package store is the one table that every resource lives in: a small contract that an embedded file and
+// DynamoDB both keep, so that no rule of the domain knows which of them is below.
+//
+// The contract is the weaker of the two. An item has a key of a partition and a sort part, a version, and up to
+// NumIndexes sparse secondary index entries, each holding a copy of the item. There are no joins, no scans, no
+// counts and no filters: what a caller wants to list, a key or an index entry must already say.
+//
+// # Limits
+//
+// An item's key, index entries and data together are at most MaxItemBytes. A Write carries at most MaxWrites
+// items, each key at most once, MaxWriteBytes together. A Get names at most MaxKeys keys. Partition and sort parts are non-empty valid UTF-8
+// without NUL bytes; a partition is at most 2048 bytes long, a sort part 1024.
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Limits of every implementation: DynamoDB's own, with room left for the attribute names that it counts.
+const (
+	NumIndexes    = 6
+	MaxItemBytes  = 390 << 10
+	MaxWriteBytes = 4 << 20
+	MaxWrites     = 100
+	MaxKeys       = 100
+)
+
+// Key names an item in the table, or an entry in an index. Within a partition, order is that of the bytes of Sort.
+type Key struct{ Partition, Sort string }
+
+// IsZero reports whether k names nothing: the item is not in that index.
+func (k Key) IsZero() bool { return k == Key{} }
+
+// Index selects what a Query reads: the table itself, or one of the indexes 1 to NumIndexes.
+type Index int
+
+// Table is the index that is the table itself.
+const Table Index = 0
+
+// Item is one stored thing.
+type Item struct {
+	Key
+	// Indexes[i-1] is the item's entry in index i; the zero Key keeps the item out of that index.
+	// Two items may share an entry's key.
+	Indexes [NumIndexes]Key
+	// Version is 1 when the item is created and grows by one with each replacement. An item with Version 0 does not exist.
+	Version int64
+	// Expires, when not zero, is the instant (whole seconds) from which the item is as if deleted.
+	Expires time.Time
+	Data    []byte
+}
+
+// Exists reports whether a Get found the item.
+func (it *Item) Exists() bool { return it.Version > 0 }
+
+// Consistency says how fresh a read must be.
+type Consistency bool
+
+const (
+	// Eventual may miss what was written within about the last second, at half the price of Strong.
+	Eventual Consistency = false
+	// Strong sees every write that was acknowledged before the read began.
+	Strong Consistency = true
+)
+
+// Query reads one partition of the table or of an index, in order of Sort.
+type Query struct {
+	Index      Index
+	Partition  string
+	From, To   string // inclusive bounds of Sort, From <= To; empty: no bound
+	Descending bool
+	After      *Item // start behind this item, which an earlier Query with the same Index and Partition returned
+	Limit      int   // at most so many items; must be positive
+	// Consistency applies to the Table only; an index is always Eventual.
+	Consistency Consistency
+}
+
+// Store is a table. Every method is safe for concurrent use, honours the context's deadline, and adds what it
+// cost to the Usage that WithUsage put in the context.
+type Store interface {
+	// Get returns the items of the keys, in the order of the keys; one that is missing or expired has Version 0.
+	// It is one call whatever the number of keys. Reads of several keys are not a snapshot.
+	Get(ctx context.Context, c Consistency, keys ...Key) ([]Item, error)
+
+	// Query returns the items of q in order; fewer than q.Limit only when there are no more. Items that expired are left out.
+	// Items with an equal index key come in an order that is the same in every Query.
+	Query(ctx context.Context, q Query) ([]Item, error)
+
+	// Write applies all of the writes or none, durably before it returns nil. When a condition does not hold the error
+	// is a *ConflictError that says which. A Write is isolated: no Get of one item sees half of it.
+	// The indexes follow at once or, under DynamoDB, within about a second.
+	Write(ctx context.Context, writes ...Write) error
+
+	// Ping returns nil when the store can answer.
+	Ping(ctx context.Context) error
+}
+
+// Write is one change of a Write call. Make it with Create, Replace, Delete, DeleteIf, Check or CheckAbsent.
+type Write struct {
+	Op   Op
+	Item Item
+}
+
+// Op is the kind of a Write with its condition.
+type Op int
+
+// The operations; the zero Op is refused.
+const (
+	_             Op = iota
+	OpCreate         // put; the key must not exist (an expired item does not exist); stores version 1
+	OpReplace        // put; the stored version must be Item.Version; stores Item.Version+1
+	OpDelete         // delete, whether or not it exists
+	OpDeleteIf       // delete; the stored version must be Item.Version
+	OpCheck          // change nothing; the stored version must be Item.Version
+	OpCheckAbsent    // change nothing; the key must not exist
+)
+
+// Create writes an item that must not exist yet.
+func Create(it Item) Write { return Write{OpCreate, it} }
+
+// Replace writes over the item whose version is it.Version.
+func Replace(it Item) Write { return Write{OpReplace, it} }
+
+// Delete removes the item of the key, if there is one.
+func Delete(k Key) Write { return Write{OpDelete, Item{Key: k}} }
+
+// DeleteIf removes the item if its version is still it.Version.
+func DeleteIf(it Item) Write { return Write{OpDeleteIf, Item{Key: it.Key, Version: it.Version}} }
+
+// Check requires that the item's version is still it.Version.
+func Check(it Item) Write { return Write{OpCheck, Item{Key: it.Key, Version: it.Version}} }
+
+// CheckAbsent requires that nothing has the key.
+func CheckAbsent(k Key) Write { return Write{OpCheckAbsent, Item{Key: k}} }
+
+// ConflictError says that nothing was written because conditions did not hold.
+type ConflictError struct {
+	Failed []int // the positions, in the call's writes, of those whose condition did not hold; never empty
+}
+
+func (e *ConflictError) Error() string {
+	return fmt.Sprintf("store: the condition of write %v did not hold", e.Failed)
+}
+
+// Conflicts reports whether err says that write number i of a Write did not meet its condition.
+func Conflicts(err error, i int) bool {
+	var c *ConflictError
+	if errors.As(err, &c) {
+		for _, f := range c.Failed {
+			if f == i {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// IsConflict reports whether err is a *ConflictError: read again, decide again, try again.
+func IsConflict(err error) bool {
+	var c *ConflictError
+	return errors.As(err, &c)
+}
+
+// ErrInvalid is wrapped by errors for a call that breaks the contract's limits. It is a bug of the caller.
+var ErrInvalid = errors.New("store: invalid call")
+
+// ErrUnavailable is wrapped by errors that say nothing about the data: the store did not answer, is throttled, or
+// lost a race against other transactions too often. Trying again later may help.
+var ErrUnavailable = errors.New("store: unavailable")

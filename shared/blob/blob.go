@@ -1,0 +1,160 @@
+// Package blob is where files live: one small contract that a directory and S3 both keep, with links that let a
+// client upload and download without the bytes passing through the API.
+//
+// The contract is the weaker of the two. A file is whole or absent: what Put or a signed PUT could not finish
+// or verify leaves nothing behind. Size and SHA-256 are declared first and checked while the bytes arrive, so
+// whatever Stat reports has been verified. There are no partial writes, no appends and no renames.
+package blob
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"mime"
+	"strings"
+	"time"
+)
+
+// Limits of every implementation: S3's own, with room left for a prefix before the key.
+const (
+	MaxKeyBytes       = 512
+	MaxMediaTypeBytes = 255
+	MaxSize           = 5 << 30            // the largest single PUT of S3
+	MaxLinkLife       = 7 * 24 * time.Hour // the longest life of a presigned URL
+)
+
+// DefaultMediaType is what a file is when nobody says.
+const DefaultMediaType = "application/octet-stream"
+
+var (
+	// ErrNotFound means that nothing is stored under the key.
+	ErrNotFound = errors.New("no file is stored under this key")
+	// ErrMismatch means that the bytes are not those declared: another size or another SHA-256. Nothing was stored.
+	ErrMismatch = errors.New("the bytes differ from the declared size or SHA-256")
+)
+
+// Digest is a SHA-256 as 64 lower-case hexadecimal digits.
+type Digest = string
+
+// Object is a stored file, or the declaration of one that is to come.
+type Object struct {
+	Key       string
+	Size      int64
+	SHA256    Digest
+	MediaType string // of the whole file; empty when declared means DefaultMediaType
+}
+
+// Link lets whoever holds it make one kind of request without further credentials.
+type Link struct {
+	Method string
+	URL    string // absolute
+	// Headers must be sent with the request exactly as they stand here. Content-Length is not among them,
+	// because HTTP clients set it themselves; for an upload it must be the declared size, not chunked.
+	Headers map[string]string
+	// ExpiresAt is the instant from which the link is refused; never later than asked for.
+	ExpiresAt time.Time
+}
+
+// Store keeps files. All methods may be called concurrently.
+type Store interface {
+	// Put reads r to its end and stores the bytes under o.Key, replacing what was there. When their size or
+	// SHA-256 is not what o declares it returns ErrMismatch; then, and after any other error, what was stored before
+	// is still there untouched. When Put returns nil the file is durable.
+	Put(ctx context.Context, o Object, r io.Reader) error
+
+	// Open returns the bytes stored under key, or ErrNotFound. A later Put or Delete doesn't disturb the reader.
+	Open(ctx context.Context, key string) (io.ReadCloser, error)
+
+	// Stat returns what is stored under key, with the size and digest that were verified when it was stored, or
+	// ErrNotFound.
+	Stat(ctx context.Context, key string) (Object, error)
+
+	// Delete removes what is stored under keys. A key with nothing stored is no error.
+	Delete(ctx context.Context, keys ...string) error
+
+	// List yields the keys under prefix whose files were stored before the given instant, in no certain order, so
+	// that files that no record names any more can be found. The prefix is empty or ends in a slash. Files that
+	// are stored or deleted meanwhile may be yielded or not. After an error the sequence ends.
+	List(ctx context.Context, prefix string, before time.Time) iter.Seq2[string, error]
+
+	// SignGet returns a link that downloads what is stored under key, whether or not something is stored yet. The
+	// answer tells browsers to save it, never to show it, under the given file name, as the given media
+	// type; an empty media type means the stored one. The link also serves HEAD and byte ranges.
+	SignGet(ctx context.Context, key, filename, mediaType string, expires time.Time) (Link, error)
+
+	// SignPut returns a link that uploads exactly o and nothing else, as often as the holder likes: the answer to the PUT is
+	// 2xx only when the file is durable and verified.
+	SignPut(ctx context.Context, o Object, expires time.Time) (Link, error)
+}
+
+// Check reports what is wrong with a declaration.
+func (o Object) Check() error {
+	if err := CheckKey(o.Key); err != nil {
+		return err
+	}
+	if o.Size < 0 || o.Size > MaxSize {
+		return fmt.Errorf("size %d of file %q: give 0 to %d bytes", o.Size, o.Key, int64(MaxSize))
+	}
+	if sum, err := hex.DecodeString(o.SHA256); err != nil || len(sum) != 32 || strings.ToLower(o.SHA256) != o.SHA256 {
+		return fmt.Errorf("SHA-256 %.80q of file %q: give 64 lower-case hexadecimal digits", o.SHA256, o.Key)
+	}
+	return CheckMediaType(o.MediaType)
+}
+
+// CheckMediaType reports what is wrong with a media type (RFC 9110, section 8.3.1). The empty one is valid.
+func CheckMediaType(mediaType string) error {
+	if mediaType == "" {
+		return nil
+	}
+	kind, _, err := mime.ParseMediaType(mediaType)
+	if err != nil || !strings.Contains(kind, "/") || len(mediaType) > MaxMediaTypeBytes || !printable(mediaType) {
+		return fmt.Errorf("media type %.300q: give a type and subtype such as text/plain, at most %d bytes", mediaType, MaxMediaTypeBytes)
+	}
+	return nil
+}
+
+// CheckKey reports what is wrong with a key: slash-separated segments of ASCII letters, digits, '.', '_' and '-',
+// none of them empty, "." or "..", together at most MaxKeyBytes.
+func CheckKey(key string) error {
+	if len(key) > MaxKeyBytes {
+		return fmt.Errorf("key %.80q... has %d bytes: at most %d are allowed", key, len(key), MaxKeyBytes)
+	}
+	for segment := range strings.SplitSeq(key, "/") {
+		if segment == "" || segment == "." || segment == ".." || strings.ContainsFunc(segment, notInKey) {
+			return fmt.Errorf("key %q: its segments must be letters, digits, '.', '_' and '-', and not empty, %q or %q", key, ".", "..")
+		}
+	}
+	return nil
+}
+
+// CheckPrefix reports what is wrong with a prefix given to List.
+func CheckPrefix(prefix string) error {
+	if prefix == "" {
+		return nil
+	}
+	folder, ok := strings.CutSuffix(prefix, "/")
+	if !ok {
+		return fmt.Errorf("prefix %.80q: end it with a slash", prefix)
+	}
+	return CheckKey(folder)
+}
+
+// CheckExpiry reports whether a link made now may expire at the given instant.
+func CheckExpiry(now, expires time.Time) error {
+	if !expires.After(now) || expires.After(now.Add(MaxLinkLife)) {
+		return fmt.Errorf("a link made at %s can't expire at %s: choose an instant at most %s ahead",
+			now.UTC().Format(time.RFC3339), expires.UTC().Format(time.RFC3339), MaxLinkLife)
+	}
+	return nil
+}
+
+func notInKey(r rune) bool {
+	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-')
+}
+
+func printable(s string) bool {
+	return !strings.ContainsFunc(s, func(r rune) bool { return r < ' ' || r > '~' })
+}

@@ -60,9 +60,9 @@ type Link struct {
 
 // Store keeps files. All methods may be called concurrently.
 type Store interface {
-	// Put reads r to its end and stores the bytes under o.Key, replacing what was there. When their size or
-	// SHA-256 is not what o declares it returns ErrMismatch; then, and after any other error, what was stored before
-	// is still there untouched. When Put returns nil the file is durable.
+	// Put reads r to its end and stores the bytes under o.Key, replacing what was there; when it returns nil they
+	// are durable. When their size or SHA-256 is not what o declares it returns ErrMismatch. After that, or an error
+	// of r, what was there before is untouched; after any other error either that or the new file is there, whole.
 	Put(ctx context.Context, o Object, r io.Reader) error
 
 	// Open returns the bytes stored under key, or ErrNotFound. A later Put or Delete doesn't disturb the reader.

@@ -1,0 +1,51 @@
+package classification
+
+import "math"
+
+func (t *tally) accuracy() float64 { return ratio(t.correct, t.samples) }
+
+// balancedAccuracy is the mean recall of the labels that occur in the truth.
+func (t *tally) balancedAccuracy() float64 {
+	var sum float64
+	var n int64
+	for _, m := range t.labels {
+		if m.actual > 0 {
+			sum += m.recall()
+			n++
+		}
+	}
+	return sum / float64(n)
+}
+
+// matthews is Gorodkin's R_K, which for two labels is Matthews' coefficient: (c s - Σ p t) / sqrt((s² - Σ p²)(s² - Σ t²))
+// with c correct of s samples, and each label p times predicted and t times true. It is 0 when either side has only one label.
+func (t *tally) matthews() float64 {
+	chance, predicted, actual := t.products()
+	all := t.samples * t.samples
+	if all == predicted || all == actual {
+		return 0
+	}
+	r := float64(t.correct*t.samples-chance) / math.Sqrt(float64(all-predicted)) / math.Sqrt(float64(all-actual))
+	return max(-1, min(1, r))
+}
+
+// kappa is Cohen's (po - pe) / (1 - pe): agreement beyond what the two label frequencies give by chance. It is not
+// defined when chance alone explains everything, that is when both sides have one and the same label throughout.
+func (t *tally) kappa() (float64, string) {
+	chance, _, _ := t.products()
+	all := t.samples * t.samples
+	if all == chance {
+		return 0, "truth and predictions have one and the same label throughout, so chance alone explains the agreement"
+	}
+	return float64(t.correct*t.samples-chance) / float64(all-chance), ""
+}
+
+// products are Σ p t, Σ p² and Σ t² over the labels: exact, since a sample count is far below 2^31.
+func (t *tally) products() (chance, predicted, actual int64) {
+	for _, m := range t.labels {
+		chance += m.predicted * m.actual
+		predicted += m.predicted * m.predicted
+		actual += m.actual * m.actual
+	}
+	return chance, predicted, actual
+}

@@ -1,0 +1,46 @@
+package classification
+
+// tally counts what every measure of this package is made of. There is no confusion matrix: with ten thousand
+// labels it would have a hundred million cells, and no measure here needs more than its diagonal and margins.
+type tally struct {
+	samples, correct int64
+	labels           []margin // by label code
+}
+
+// margin is what became of one label.
+type margin struct {
+	hits      int64 // predicted and true
+	predicted int64
+	actual    int64 // in the truth: the label's support
+}
+
+// newTally counts truth[i] against predicted[i]; all are codes below labels.
+func newTally(labels int, truth, predicted []int32) *tally {
+	t := &tally{samples: int64(len(truth)), labels: make([]margin, labels)}
+	for i, actual := range truth {
+		t.labels[actual].actual++
+		t.labels[predicted[i]].predicted++
+		if actual == predicted[i] {
+			t.labels[actual].hits++
+		}
+	}
+	for _, m := range t.labels {
+		t.correct += m.hits
+	}
+	return t
+}
+
+// ratio is a/b, with 0/0 = 0.
+func ratio(a, b int64) float64 {
+	if b == 0 {
+		return 0
+	}
+	return float64(a) / float64(b)
+}
+
+func (m margin) precision() float64 { return ratio(m.hits, m.predicted) }
+func (m margin) recall() float64    { return ratio(m.hits, m.actual) }
+func (m margin) f1() float64        { return ratio(2*m.hits, m.predicted+m.actual) }
+
+// occurs reports whether the label is in the truth or among the predictions.
+func (m margin) occurs() bool { return m.actual > 0 || m.predicted > 0 }

@@ -1,0 +1,167 @@
+package measure
+
+import (
+	"slices"
+	"strings"
+)
+
+// Kind says which evaluator a measure belongs to: the same word can be a measure of two of them.
+type Kind string
+
+const (
+	Retrieval      Kind = "retrieval"
+	Classification Kind = "classification"
+	Regression     Kind = "regression"
+)
+
+// Kinds lists every kind of evaluator.
+func Kinds() []Kind { return []Kind{Retrieval, Classification, Regression} }
+
+// CutoffRule says what may follow the @ of a measure.
+type CutoffRule string
+
+const (
+	NoCutoff       CutoffRule = "none"
+	OptionalDepth  CutoffRule = "optional depth"
+	RequiredDepth  CutoffRule = "required depth"
+	RequiredRecall CutoffRule = "required recall"
+)
+
+// Family is every measure of one name: AP, AP@10 and AP(rel=2) are one family.
+type Family struct {
+	Name           string      `json:"name" doc:"name to ask for it by"`
+	Aliases        []string    `json:"aliases,omitempty" doc:"other names that mean the same"`
+	Definition     string      `json:"definition" doc:"what it says, in one sentence"`
+	Cutoff         CutoffRule  `json:"cutoff" enum:"none,optional depth,required depth,required recall" doc:"what may follow an @"`
+	Parameters     []Parameter `json:"parameters,omitempty" doc:"what may stand in its brackets"`
+	HigherIsBetter bool        `json:"higherIsBetter" doc:"false for errors, where less is better"`
+	// oneOf names parameters of which exactly one has to be given.
+	oneOf []string
+}
+
+// Catalogue returns the families of one kind of evaluator, in the order in which a person would look for them.
+// The slices are copies.
+func Catalogue(kind Kind) []Family {
+	list := slices.Clone(families[kind])
+	for i := range list {
+		list[i].Aliases = slices.Clone(list[i].Aliases)
+		list[i].Parameters = slices.Clone(list[i].Parameters)
+	}
+	return list
+}
+
+// familyOf finds a family by its name or one of its aliases; nil when there is none.
+func familyOf(kind Kind, name string) *Family {
+	list := families[kind]
+	for i := range list {
+		if list[i].Name == name || slices.Contains(list[i].Aliases, name) {
+			return &list[i]
+		}
+	}
+	return nil
+}
+
+// names lists what may stand before the brackets, for error messages.
+func names(kind Kind) string {
+	var all []string
+	for _, f := range families[kind] {
+		all = append(all, f.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+var (
+	relLevel   = Parameter{Name: "rel", Domain: "integer", Default: "1", Min: 1, Max: 1_000_000, Definition: "least grade that counts as relevant"}
+	relUnset   = Parameter{Name: "rel", Domain: "integer", Min: 1, Max: 1_000_000, Definition: "least grade that counts as relevant; without it"}
+	judgedOnly = Parameter{Name: "judged_only", Domain: "flag", Default: "False", Definition: "leave unjudged documents out of the ranking first"}
+	average    = Parameter{Name: "average", Domain: "choice", Choices: []string{"macro", "micro", "weighted"},
+		Definition: "macro: plain mean over the labels; weighted: mean weighted by how often a label is true; micro: all decisions pooled"}
+	positive = Parameter{Name: "positive", Domain: "label", Definition: "the one label that is measured"}
+)
+
+// unset is relUnset with what it means to leave it out.
+func unset(meaning string) Parameter {
+	p := relUnset
+	p.Definition += " " + meaning
+	return p
+}
+
+// families is the registry. Parameters stand in the order of the canonical form. Retrieval names and parameters are
+// those of ir-measures (MacAvaney, Macdonald, Ounis: Streamlining Evaluation with ir-measures, ECIR 2022).
+var families = map[Kind][]Family{
+	Retrieval: {
+		{Name: "nDCG", Aliases: []string{"NDCG"}, Cutoff: OptionalDepth, HigherIsBetter: true,
+			Parameters: []Parameter{
+				{Name: "dcg", Domain: "choice", Default: "log2", Choices: []string{"log2", "exp-log2"}, Definition: "log2: the gain is the grade; exp-log2: it is 2^grade - 1"},
+				judgedOnly,
+			},
+			Definition: "Discounted gain of the ranking, each grade divided by log2(rank + 1), relative to that of the ideal ranking."},
+		{Name: "AP", Aliases: []string{"MAP"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Precision at the rank of each relevant document retrieved (down to the cutoff), summed and divided by the number of relevant documents."},
+		{Name: "RR", Aliases: []string{"MRR"}, Cutoff: OptionalDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "One divided by the rank of the first relevant document, 0 when there is none (down to the cutoff)."},
+		{Name: "P", Aliases: []string{"Precision"}, Cutoff: RequiredDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Share of relevant documents among the first k; ranks that the run leaves empty count as not relevant."},
+		{Name: "R", Aliases: []string{"Recall"}, Cutoff: RequiredDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Share of the relevant documents that stand among the first k."},
+		{Name: "Rprec", Aliases: []string{"RPrec"}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Precision at rank R, the number of relevant documents of the topic."},
+		{Name: "Bpref", Aliases: []string{"BPref"}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "How seldom judged non-relevant documents stand above relevant ones; unjudged documents do not matter."},
+		{Name: "infAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "Average precision estimated from a judged sample of the pool; a negative grade marks a pooled document that was not judged."},
+		{Name: "Success", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "1 when a relevant document stands among the first k, else 0."},
+		{Name: "IPrec", Cutoff: RequiredRecall, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Interpolated precision: the best precision at any rank where recall is at least r."},
+		{Name: "SetP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel,
+			{Name: "relative", Domain: "flag", Default: "False", Definition: "divide by the number of relevant documents where that is less"}, judgedOnly}, HigherIsBetter: true,
+			Definition: "Share of relevant documents among all that were retrieved."},
+		{Name: "SetRelP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Relevant documents retrieved, divided by the lesser of the numbers of retrieved and of relevant documents."},
+		{Name: "SetR", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "Share of the relevant documents that were retrieved at any rank."},
+		{Name: "SetF", Cutoff: NoCutoff, Parameters: []Parameter{relLevel,
+			{Name: "beta", Domain: "number", Default: "1", Min: 0, Max: 1000, Definition: "weight x in (x + 1) P R / (x P + R), as trec_eval has it"}, judgedOnly}, HigherIsBetter: true,
+			Definition: "Harmonic mean of precision and recall of all that was retrieved."},
+		{Name: "SetAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
+			Definition: "Precision times recall of all that was retrieved."},
+		{Name: "Judged", Cutoff: OptionalDepth, HigherIsBetter: true,
+			Definition: "Share of judged documents among those retrieved (down to the cutoff)."},
+		{Name: "RBP", Cutoff: OptionalDepth, Parameters: []Parameter{
+			{Name: "p", Domain: "number", Default: "0.8", Min: 0, Max: 1, Open: true, Definition: "chance that the reader goes on to the next document"},
+			unset("the gain is the grade divided by the highest grade of the truth")}, HigherIsBetter: true,
+			Definition: "Rank-biased precision: the gain that a reader meets who goes on to the next rank with chance p."},
+		{Name: "ERR", Cutoff: OptionalDepth, HigherIsBetter: true,
+			Definition: "Expected reciprocal rank at which a reader is satisfied, a grade g satisfying with chance (2^g - 1) / 16; grades go up to 4."},
+		{Name: "NumQ", Cutoff: NoCutoff, HigherIsBetter: true,
+			Definition: "Number of topics of the truth."},
+		{Name: "NumRet", Cutoff: NoCutoff, Parameters: []Parameter{unset("every document counts")}, HigherIsBetter: true,
+			Definition: "Number of documents retrieved for the topics of the truth, a sum."},
+		{Name: "NumRel", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "Number of relevant documents in the truth, a sum over its topics."},
+		{Name: "NumRelRet", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
+			Definition: "Number of relevant documents retrieved, a sum over the topics."},
+	},
+	Classification: {
+		{Name: "Accuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Share of items whose predicted label is the true one."},
+		{Name: "BalancedAccuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Mean recall over the labels of the truth."},
+		{Name: "F1", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: []string{"average", "positive"}, HigherIsBetter: true,
+			Definition: "Harmonic mean of precision and recall."},
+		{Name: "Precision", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: []string{"average", "positive"}, HigherIsBetter: true,
+			Definition: "Share of the items predicted with a label that truly have it."},
+		{Name: "Recall", Cutoff: NoCutoff, Parameters: []Parameter{average, positive}, oneOf: []string{"average", "positive"}, HigherIsBetter: true,
+			Definition: "Share of the items that truly have a label that are predicted with it."},
+		{Name: "MCC", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Matthews correlation coefficient of predicted and true labels, for any number of labels."},
+		{Name: "Kappa", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Cohen's kappa: agreement with the truth beyond what chance would give."},
+	},
+	Regression: {
+		{Name: "MSE", Cutoff: NoCutoff, Definition: "Mean squared error."},
+		{Name: "RMSE", Cutoff: NoCutoff, Definition: "Square root of the mean squared error."},
+		{Name: "MAE", Cutoff: NoCutoff, Definition: "Mean absolute error."},
+		{Name: "R2", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Share of the variance of the truth that the predictions explain."},
+		{Name: "Pearson", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Linear correlation of prediction and truth."},
+		{Name: "Spearman", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Correlation of the ranks of prediction and truth, ties sharing their mean rank."},
+		{Name: "Kendall", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Kendall's tau-b: concordant less discordant pairs, corrected for ties."},
+	},
+}

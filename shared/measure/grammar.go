@@ -1,0 +1,321 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// MaxName is the greatest length of a measure's text, in bytes.
+const MaxName = 100
+
+// maxDepth is the deepest rank that a cutoff may name.
+const maxDepth = 1_000_000
+
+// Measure is one measure, parsed and checked: Name[(param=value,...)][@cutoff], for example nDCG(dcg='exp-log2')@20.
+// Only Parse makes one, so names, parameters and cutoff are always those of a family of its kind.
+type Measure struct {
+	Kind   Kind
+	Name   string  // canonical: MAP is AP, NDCG is nDCG
+	Params []Param // in the family's order, without those that have their default value
+	Cutoff string  // canonical decimal; empty when there is none
+}
+
+// Param is a parameter and its value, without quotes.
+type Param struct{ Name, Value string }
+
+// Parse reads the text of a measure. Its error tells what is wrong and what is allowed.
+func Parse(kind Kind, text string) (Measure, error) {
+	if families[kind] == nil {
+		return Measure{}, fmt.Errorf("evaluator kind %q has no measures of its own: use one of %v", kind, Kinds())
+	}
+	if len(text) > MaxName {
+		return Measure{}, fmt.Errorf("measure %q... is too long: at most %d bytes", strings.ToValidUTF8(text[:20], "?"), MaxName)
+	}
+	if !utf8.ValidString(text) {
+		return Measure{}, fmt.Errorf("measure %q is not valid UTF-8", text)
+	}
+	p := parser{kind: kind, rest: text}
+	m, err := p.measure()
+	if err != nil {
+		return Measure{}, fmt.Errorf("measure %q: %w", text, err)
+	}
+	if len(m.String()) > MaxName {
+		return Measure{}, fmt.Errorf("measure %q is too long: at most %d bytes", text, MaxName)
+	}
+	return m, nil
+}
+
+// String returns the canonical form, which Parse reads back as the same measure. It is the key of Result.Measures.
+func (m Measure) String() string {
+	var b strings.Builder
+	b.WriteString(m.Name)
+	for i, p := range m.Params {
+		b.WriteByte("(,"[min(i, 1)])
+		b.WriteString(p.Name + "=")
+		if f := familyOf(m.Kind, m.Name); f != nil && f.parameter(p.Name).Domain == "number" {
+			b.WriteString(p.Value) // the sign of 1e-05 needs no quotes
+		} else {
+			b.WriteString(quoted(p.Value))
+		}
+	}
+	if len(m.Params) > 0 {
+		b.WriteByte(')')
+	}
+	if m.Cutoff != "" {
+		b.WriteString("@" + m.Cutoff)
+	}
+	return b.String()
+}
+
+// HigherIsBetter is false for errors such as RMSE, where the least value wins.
+func (m Measure) HigherIsBetter() bool {
+	f := familyOf(m.Kind, m.Name)
+	return f == nil || f.HigherIsBetter
+}
+
+// Param returns the value of a parameter, its default when it was left out, "" when it has none.
+func (m Measure) Param(name string) string {
+	for _, p := range m.Params {
+		if p.Name == name {
+			return p.Value
+		}
+	}
+	if f := familyOf(m.Kind, m.Name); f != nil {
+		return f.parameter(name).Default
+	}
+	return ""
+}
+
+// Int is Param for an integer; 0 when it was left out and has no default.
+func (m Measure) Int(name string) int {
+	n, _ := strconv.Atoi(m.Param(name))
+	return n
+}
+
+// Number is Param for a number; 0 when it was left out and has no default.
+func (m Measure) Number(name string) float64 {
+	x, _ := strconv.ParseFloat(m.Param(name), 64)
+	return x
+}
+
+// Flag is Param for a flag.
+func (m Measure) Flag(name string) bool { return m.Param(name) == "True" }
+
+// Depth is the cutoff as a rank; 0 when there is none.
+func (m Measure) Depth() int {
+	n, _ := strconv.Atoi(m.Cutoff)
+	return n
+}
+
+// Recall is the cutoff of IPrec, from 0 to 1.
+func (m Measure) Recall() float64 {
+	x, _ := strconv.ParseFloat(m.Cutoff, 64)
+	return x
+}
+
+// parameter returns the parameter of that name; a zero one when the family has none.
+func (f *Family) parameter(name string) Parameter {
+	for _, p := range f.Parameters {
+		if p.Name == name {
+			return p
+		}
+	}
+	return Parameter{}
+}
+
+// parser reads a measure from left to right; rest is what is still unread.
+type parser struct {
+	kind Kind
+	rest string
+}
+
+func (p *parser) measure() (Measure, error) {
+	name := p.word()
+	f := familyOf(p.kind, name)
+	if f == nil {
+		return Measure{}, p.unknownName(name)
+	}
+	m := Measure{Kind: p.kind, Name: f.Name}
+	if p.take('(') {
+		params, err := p.params(f)
+		if err != nil {
+			return Measure{}, err
+		}
+		m.Params = params
+	}
+	if err := f.checkOneOf(m.Params); err != nil {
+		return Measure{}, err
+	}
+	cutoff, err := p.cutoff(f)
+	if err != nil {
+		return Measure{}, err
+	}
+	m.Cutoff = cutoff
+	if p.rest != "" {
+		return Measure{}, fmt.Errorf("%q is left over after the measure; write it as Name(parameter=value)@cutoff", p.rest)
+	}
+	return m, nil
+}
+
+// unknownName also tells of a name that differs only in case.
+func (p *parser) unknownName(name string) error {
+	for _, f := range families[p.kind] {
+		for _, known := range append([]string{f.Name}, f.Aliases...) {
+			if strings.EqualFold(known, name) {
+				return fmt.Errorf("there is no %s measure %q; did you mean %s?", p.kind, name, f.Name)
+			}
+		}
+	}
+	return fmt.Errorf("there is no %s measure %q; there are %s", p.kind, name, names(p.kind))
+}
+
+// params reads up to the closing bracket and returns the values that differ from their defaults, in the family's order.
+func (p *parser) params(f *Family) ([]Param, error) {
+	given := map[string]string{}
+	for !p.take(')') {
+		if len(given) > 0 && !p.take(',') {
+			return nil, fmt.Errorf("expected a comma or ) before %q", p.rest)
+		}
+		name := p.word()
+		known := f.parameter(name)
+		if name == "" || known.Name == "" {
+			return nil, f.unknownParameter(name)
+		}
+		if !p.take('=') {
+			return nil, fmt.Errorf("parameters are named: write %s=value", name)
+		}
+		text, err := p.value()
+		if err != nil {
+			return nil, err
+		}
+		if _, twice := given[name]; twice {
+			return nil, fmt.Errorf("%s is given twice", name)
+		}
+		if given[name], err = known.canonical(text); err != nil {
+			return nil, err
+		}
+	}
+	var params []Param
+	for _, known := range f.Parameters {
+		if value, ok := given[known.Name]; ok && value != known.Default {
+			params = append(params, Param{known.Name, value})
+		}
+	}
+	return params, nil
+}
+
+func (f *Family) unknownParameter(name string) error {
+	if len(f.Parameters) == 0 {
+		return fmt.Errorf("%s takes no parameters", f.Name)
+	}
+	var known []string
+	for _, p := range f.Parameters {
+		known = append(known, p.Name)
+	}
+	return fmt.Errorf("%s has no parameter %q; it has %s, written as name=value", f.Name, name, strings.Join(known, ", "))
+}
+
+// checkOneOf refuses F1 without saying of what: a silent choice would be a wrong number for somebody.
+func (f *Family) checkOneOf(params []Param) error {
+	if len(f.oneOf) == 0 {
+		return nil
+	}
+	given := 0
+	for _, p := range params {
+		if slices.Contains(f.oneOf, p.Name) {
+			given++
+		}
+	}
+	if given == 1 {
+		return nil
+	}
+	return fmt.Errorf("%[1]s needs exactly one of %[2]s: %[1]s(average=macro) or %[1]s(positive=LABEL), for example", f.Name, strings.Join(f.oneOf, ", "))
+}
+
+// cutoff reads what follows an @, if anything, under the family's rule.
+func (p *parser) cutoff(f *Family) (string, error) {
+	if !p.take('@') {
+		switch f.Cutoff {
+		case RequiredDepth:
+			return "", fmt.Errorf("%[1]s needs a cutoff: %[1]s@10, for example", f.Name)
+		case RequiredRecall:
+			return "", fmt.Errorf("%[1]s needs a level of recall: %[1]s@0.1, for example", f.Name)
+		}
+		return "", nil
+	}
+	text := strings.TrimSpace(p.rest)
+	p.rest = ""
+	switch f.Cutoff {
+	case NoCutoff:
+		return "", fmt.Errorf("%s has no cutoff; leave @%s out", f.Name, text)
+	case RequiredRecall:
+		x, err := strconv.ParseFloat(text, 64)
+		if err != nil || math.IsNaN(x) || x < 0 || x > 1 {
+			return "", fmt.Errorf("%s@%s: the level of recall is a number from 0 to 1", f.Name, text)
+		}
+		return formatNumber(x), nil
+	default:
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 1 || n > maxDepth {
+			return "", fmt.Errorf("%s@%s: the cutoff is a whole number from 1 to %d", f.Name, text, maxDepth)
+		}
+		return strconv.Itoa(n), nil
+	}
+}
+
+// word reads ASCII letters, digits and underscores; "" when there are none.
+func (p *parser) word() string {
+	p.rest = strings.TrimSpace(p.rest)
+	end := strings.IndexFunc(p.rest, func(r rune) bool {
+		return r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+	if end < 0 {
+		end = len(p.rest)
+	}
+	word := p.rest[:end]
+	p.rest = p.rest[end:]
+	return word
+}
+
+// take reads one given character, with space around it, and says whether it stood there.
+func (p *parser) take(c byte) bool {
+	trimmed := strings.TrimSpace(p.rest)
+	if trimmed == "" || trimmed[0] != c {
+		return false
+	}
+	p.rest = strings.TrimSpace(trimmed[1:])
+	return true
+}
+
+// value reads a bare value or one in single or double quotes, where a backslash stands before a quote or backslash.
+func (p *parser) value() (string, error) {
+	p.rest = strings.TrimSpace(p.rest)
+	if p.rest == "" || p.rest[0] != '\'' && p.rest[0] != '"' {
+		end := strings.IndexAny(p.rest, ",()@='\" \t")
+		if end < 0 {
+			end = len(p.rest)
+		}
+		value := p.rest[:end]
+		p.rest = p.rest[end:]
+		return value, nil
+	}
+	var b strings.Builder
+	for i := 1; i < len(p.rest); i++ {
+		c := p.rest[i]
+		switch {
+		case c == p.rest[0]:
+			p.rest = p.rest[i+1:]
+			return b.String(), nil
+		case c == '\\' && i+1 < len(p.rest):
+			i++
+			b.WriteByte(p.rest[i])
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return "", fmt.Errorf("the quote before %s is never closed", p.rest[1:])
+}

@@ -1,0 +1,204 @@
+package measure
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+func TestParseGivesTheCanonicalForm(t *testing.T) {
+	for _, c := range []struct {
+		kind       Kind
+		text, want string
+	}{
+		{Retrieval, "AP", "AP"},
+		{Retrieval, "MAP", "AP"},
+		{Retrieval, "MAP@0100", "AP@100"},
+		{Retrieval, "NDCG@10", "nDCG@10"},
+		{Retrieval, "nDCG(dcg='exp-log2')@20", "nDCG(dcg='exp-log2')@20"},
+		{Retrieval, `nDCG(dcg="exp-log2")@20`, "nDCG(dcg='exp-log2')@20"},
+		{Retrieval, "nDCG(dcg=exp-log2)", "nDCG(dcg='exp-log2')"},
+		{Retrieval, "nDCG(dcg='log2')", "nDCG"},
+		{Retrieval, "MRR@10", "RR@10"},
+		{Retrieval, "Precision(rel=2)@5", "P(rel=2)@5"},
+		{Retrieval, "Recall@1000", "R@1000"},
+		{Retrieval, " P ( judged_only=true , rel = 2 ) @ 10 ", "P(rel=2,judged_only=True)@10"},
+		{Retrieval, "P(rel=1,judged_only=False)@10", "P@10"},
+		{Retrieval, "P()@10", "P@10"},
+		{Retrieval, "IPrec@0.10", "IPrec@0.1"},
+		{Retrieval, "IPrec@0", "IPrec@0"},
+		{Retrieval, "RBP(p=0.80)", "RBP"},
+		{Retrieval, "RBP(rel=1,p=.95)@20", "RBP(p=0.95,rel=1)@20"},
+		{Retrieval, "RBP(p=0.00001)", "RBP(p=1e-05)"},
+		{Retrieval, "SetF(beta=0.5)", "SetF(beta=0.5)"},
+		{Retrieval, "NumRet(rel=1)", "NumRet(rel=1)"},
+		{Retrieval, "NumRelRet(rel=1)", "NumRelRet"},
+		{Classification, "F1(average=macro)", "F1(average=macro)"},
+		{Classification, "Precision(positive=spam)", "Precision(positive=spam)"},
+		{Classification, "Recall(positive='spam')", "Recall(positive=spam)"},
+		{Classification, "Recall(positive='not spam, \\'ham\\' \\\\')", "Recall(positive='not spam, \\'ham\\' \\\\')"},
+		{Classification, "F1(positive=größe)", "F1(positive=größe)"},
+		{Classification, "F1(positive=1)", "F1(positive=1)"},
+		{Regression, "RMSE", "RMSE"},
+	} {
+		m, err := Parse(c.kind, c.text)
+		if err != nil || m.String() != c.want {
+			t.Errorf("Parse(%s, %q) = %q, %v; want %q", c.kind, c.text, m, err, c.want)
+			continue
+		}
+		again, err := Parse(c.kind, m.String())
+		if err != nil || again.String() != m.String() {
+			t.Errorf("%q reads back as %q, %v", m, again, err)
+		}
+	}
+}
+
+func TestParseTellsWhatIsWrong(t *testing.T) {
+	for _, c := range []struct {
+		kind       Kind
+		text, want string
+	}{
+		{Retrieval, "", `there is no retrieval measure ""; there are nDCG, AP`},
+		{Retrieval, "ndcg@10", "did you mean nDCG?"},
+		{Retrieval, "Accuracy", "there is no retrieval measure"},
+		{Classification, "AP", "Accuracy, BalancedAccuracy"},
+		{Regression, "RMSD", "MSE, RMSE, MAE"},
+		{"worker", "AP", `kind "worker"`},
+		{Retrieval, "P", "P needs a cutoff: P@10"},
+		{Retrieval, "IPrec", "IPrec@0.1"},
+		{Retrieval, "IPrec@1.5", "from 0 to 1"},
+		{Retrieval, "IPrec@NaN", "from 0 to 1"},
+		{Retrieval, "P@0", "from 1 to 1000000"},
+		{Retrieval, "P@-1", "from 1 to 1000000"},
+		{Retrieval, "P@1.5", "whole number"},
+		{Retrieval, "P@", "whole number"},
+		{Retrieval, "P@10@20", "whole number"},
+		{Retrieval, "Rprec@10", "Rprec has no cutoff; leave @10 out"},
+		{Retrieval, "P(2)@10", `P has no parameter "2"`},
+		{Retrieval, "P('x')@10", "written as name=value"},
+		{Retrieval, "P(rel)@10", "write rel=value"},
+		{Retrieval, "P(k=2)@10", `no parameter "k"; it has rel, judged_only`},
+		{Retrieval, "NumQ(rel=1)", "takes no parameters"},
+		{Retrieval, "P(rel=0)@10", "from 1 to"},
+		{Retrieval, "P(rel=x)@10", "whole number"},
+		{Retrieval, "P(rel=1,rel=2)@10", "given twice"},
+		{Retrieval, "P(rel=1 judged_only=True)@10", "expected a comma or )"},
+		{Retrieval, "P(rel=1", "expected a comma or )"},
+		{Retrieval, "P(judged_only=1)@10", "True or False"},
+		{Retrieval, "nDCG(dcg=ln)@10", "log2, exp-log2"},
+		{Retrieval, "RBP(p=1)", "between 0 and 1"},
+		{Retrieval, "RBP(p=NaN)", "between 0 and 1"},
+		{Retrieval, "SetF(beta=-1)", "from 0 to 1000"},
+		{Retrieval, "AP x", "left over"},
+		{Classification, "F1", "exactly one of average, positive: F1(average=macro) or F1(positive=LABEL)"},
+		{Classification, "F1(average=macro,positive=a)", "exactly one of"},
+		{Classification, "F1(average=binary)", "macro, micro, weighted"},
+		{Classification, "F1(positive='a)", "never closed"},
+		{Classification, "F1(positive=)", "give a label"},
+		{Classification, "F1(positive='a\nb')", "give a label"},
+		{Retrieval, "AP" + strings.Repeat(" ", 99), "too long"},
+		{Classification, "F1(positive=\"" + strings.Repeat("'", 80) + "\")", "too long"},
+		{Retrieval, "AP\xff", "UTF-8"},
+	} {
+		m, err := Parse(c.kind, c.text)
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("Parse(%s, %q) = %q, %v; want an error with %q", c.kind, c.text, m, err, c.want)
+		}
+	}
+}
+
+func TestParametersFallBackToTheirDefaults(t *testing.T) {
+	m, err := Parse(Retrieval, "RBP(rel=2)@20")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if m.Number("p") != 0.8 || m.Int("rel") != 2 || m.Depth() != 20 || m.Flag("judged_only") {
+		t.Errorf("got p %v, rel %v, depth %v", m.Number("p"), m.Int("rel"), m.Depth())
+	}
+	if m, _ = Parse(Retrieval, "RBP"); m.Int("rel") != 0 || m.Depth() != 0 {
+		t.Errorf("rel %d and depth %d without one", m.Int("rel"), m.Depth())
+	}
+	if m, _ = Parse(Retrieval, "IPrec(judged_only=True)@0.25"); m.Recall() != 0.25 || m.Int("rel") != 1 || !m.Flag("judged_only") {
+		t.Errorf("%v: recall %v, rel %d, judged_only %v", m, m.Recall(), m.Int("rel"), m.Flag("judged_only"))
+	}
+}
+
+func TestOnlyErrorsAreBetterWhenLow(t *testing.T) {
+	for _, kind := range Kinds() {
+		for _, f := range Catalogue(kind) {
+			low := f.Name == "MSE" || f.Name == "RMSE" || f.Name == "MAE"
+			if f.HigherIsBetter == low {
+				t.Errorf("%s: HigherIsBetter is %v", f.Name, f.HigherIsBetter)
+			}
+		}
+	}
+	if m, err := Parse(Regression, "MAE"); err != nil || m.HigherIsBetter() {
+		t.Errorf("MAE: %v, %v", m.HigherIsBetter(), err)
+	}
+}
+
+func TestCatalogueIsComplete(t *testing.T) {
+	for _, kind := range Kinds() {
+		seen := map[string]bool{}
+		for _, f := range Catalogue(kind) {
+			for _, name := range append([]string{f.Name}, f.Aliases...) {
+				if seen[name] {
+					t.Errorf("%s: %s is there twice", kind, name)
+				}
+				seen[name] = true
+			}
+			if !strings.HasSuffix(f.Definition, ".") || strings.Count(f.Definition, ". ") > 0 {
+				t.Errorf("%s: the definition is not one sentence: %q", f.Name, f.Definition)
+			}
+			for _, p := range f.Parameters {
+				if p.Definition == "" || p.Domain == "" {
+					t.Errorf("%s: parameter %+v", f.Name, p)
+				}
+				if p.Default != "" {
+					if value, err := p.canonical(p.Default); err != nil || value != p.Default {
+						t.Errorf("%s: default %q of %s is not canonical: %q, %v", f.Name, p.Default, p.Name, value, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestCanonicalFormReadsBack draws texts near the grammar; whatever parses has a canonical form that is a fixed point.
+func TestCanonicalFormReadsBack(t *testing.T) {
+	piece := rapid.SampledFrom([]string{"AP", "P", "F1", "RBP", "nDCG", "IPrec", "(", ")", ",", "=", "@", "rel", "p", "positive", "judged_only", "average", "dcg",
+		"10", "0.5", "1e-7", "True", "macro", "'exp-log2'", "'a b'", "'\\''", "\"x'\"", "ü", " ", "\u00a0"})
+	label := rapid.Map(rapid.String(), func(s string) string {
+		return "F1(positive='" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(s) + "')"
+	})
+	text := rapid.OneOf(label, rapid.Map(rapid.SliceOfN(piece, 1, 12), func(p []string) string { return strings.Join(p, "") }))
+	rapid.Check(t, func(t *rapid.T) {
+		kind, s := rapid.SampledFrom(Kinds()).Draw(t, "kind"), text.Draw(t, "text")
+		m, err := Parse(kind, s)
+		if err != nil {
+			return
+		}
+		again, err := Parse(kind, m.String())
+		if err != nil || again.String() != m.String() {
+			t.Fatalf("%q gives %q, which reads back as %q, %v", s, m, again, err)
+		}
+	})
+}
+
+func FuzzParse(f *testing.F) {
+	for _, s := range []string{"AP", "nDCG(dcg='exp-log2')@20", "P(rel=2,judged_only=True)@10", "F1(positive='a\\'b')", "IPrec@0.1", "RBP(p=1e-5"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		for _, kind := range Kinds() {
+			m, err := Parse(kind, s)
+			if err != nil {
+				continue
+			}
+			if again, err := Parse(kind, m.String()); err != nil || again.String() != m.String() {
+				t.Errorf("%q gives %q, which reads back as %q, %v", s, m, again, err)
+			}
+		}
+	})
+}

@@ -1,0 +1,19 @@
+package lines
+
+const (
+	// MaxLine is the greatest length of a line in bytes, without its end.
+	MaxLine = 64 << 10
+	// MaxExpanded is how many bytes a file may have once it is unpacked.
+	MaxExpanded = 2 << 30
+	// MaxRatio is how many times its packed size a file may have once it is unpacked; files of less than 64 MiB are exempt.
+	MaxRatio = 200
+)
+
+// limits are the bounds of one Reader; tests lower them.
+type limits struct {
+	line, expanded, ratio, ratioFrom int64
+	chunk                            int
+}
+
+// A chunk of 256 KiB fits the second-level cache of a core and is large enough that handing it over costs nothing.
+var standard = limits{line: MaxLine, expanded: MaxExpanded, ratio: MaxRatio, ratioFrom: 64 << 20, chunk: 256 << 10}

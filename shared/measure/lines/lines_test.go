@@ -1,0 +1,233 @@
+package lines
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"assay/shared/measure"
+
+	"pgregory.net/rapid"
+)
+
+// read returns every sound line of a file and what was reported.
+func read(t *testing.T, r io.Reader, change func(*limits)) ([]string, []int, []measure.Diagnostic) {
+	t.Helper()
+	var report measure.Report
+	in := NewReader(t.Context(), "run.txt", r, &report)
+	if change != nil {
+		change(&in.limits)
+	}
+	var texts []string
+	var numbers []int
+	for in.Scan() {
+		texts = append(texts, string(in.Text()))
+		numbers = append(numbers, in.Number())
+	}
+	if err := in.Err(); err != nil {
+		t.Fatalf("Err() = %v", err)
+	}
+	return texts, numbers, report.Diagnostics()
+}
+
+func zipped(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func TestSoundFiles(t *testing.T) {
+	want := []string{"one", "", "zwei drei ü"}
+	for name, text := range map[string]string{
+		"plain":            "one\n\nzwei drei ü\n",
+		"no final newline": "one\n\nzwei drei ü",
+		"CRLF":             "one\r\n\r\nzwei drei ü\r\n",
+		"byte order mark":  "\xef\xbb\xbfone\n\nzwei drei ü\n",
+		"gzip":             zipped(t, "one\n\nzwei drei ü\n"),
+		"gzip with mark":   zipped(t, "\xef\xbb\xbfone\n\nzwei drei ü"),
+		"gzip in parts":    zipped(t, "one\n\nzw") + zipped(t, "ei drei ü\n"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
+				texts, numbers, diagnostics := read(t, r, nil)
+				if !slices.Equal(texts, want) || !slices.Equal(numbers, []int{1, 2, 3}) || diagnostics != nil {
+					t.Fatalf("got %q %v %v", texts, numbers, diagnostics)
+				}
+			}
+		})
+	}
+}
+
+func TestFaultsOfLinesKeepTheirNumbers(t *testing.T) {
+	long := strings.Repeat("x", 400)
+	text := "a\nb\x00\nc\n\xff\n" + long + "\nd\n" + strings.Repeat("y", 101) + "\n" + strings.Repeat("z", 100) + "\n"
+	for _, packed := range []string{text, zipped(t, text)} {
+		texts, numbers, diagnostics := read(t, strings.NewReader(packed), func(l *limits) { l.line, l.chunk = 100, 150 })
+		if !slices.Equal(texts, []string{"a", "c", "d", strings.Repeat("z", 100)}) || !slices.Equal(numbers, []int{1, 3, 6, 8}) {
+			t.Errorf("got lines %q at %v", texts, numbers)
+		}
+		want := map[int]string{2: "zero byte", 4: "not valid UTF-8", 5: "longer than 100 bytes", 7: "longer than 100 bytes"}
+		if len(diagnostics) != len(want) {
+			t.Errorf("got %v", diagnostics)
+		}
+		for _, d := range diagnostics {
+			if d.Severity != measure.Error || d.File != "run.txt" || !strings.Contains(d.Message, want[d.Line]) || want[d.Line] == "" {
+				t.Errorf("unexpected %+v", d)
+			}
+		}
+	}
+}
+
+func TestRefusedFiles(t *testing.T) {
+	packed := zipped(t, strings.Repeat("some text that goes on\n", 1000))
+	for name, c := range map[string]struct{ text, want string }{
+		"zip":          {"PK\x03\x04rest", "zip archive"},
+		"bzip2":        {"BZh91AY&SY", "bzip2"},
+		"xz":           {"\xfd7zXZ\x00\x00\x04", "xz"},
+		"zstd":         {"\x28\xb5\x2f\xfd\x04\x00", "zstd"},
+		"7z":           {"7z\xbc\xaf\x27\x1c\x00", "7z"},
+		"UTF-16":       {"\xff\xfea\x00b\x00", "UTF-16"},
+		"zip in gzip":  {zipped(t, "PK\x03\x04rest"), "zip archive"},
+		"gzip in gzip": {zipped(t, zipped(t, "a\n")), "twice"},
+		"cut gzip":     {packed[:len(packed)-9], "too early"},
+		"gzip header":  {packed[:5], "too early"},
+		"damaged gzip": {packed[:30] + "XXXX" + packed[34:], "damaged"},
+		"gzip tail":    {packed + "tail of something", "damaged"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, diagnostics := read(t, strings.NewReader(c.text), nil)
+			if len(diagnostics) != 1 || !strings.Contains(diagnostics[0].Message, c.want) || diagnostics[0].Line != 0 {
+				t.Errorf("got %v, want one with %q", diagnostics, c.want)
+			}
+		})
+	}
+}
+
+func TestReadingStopsAtTheHundredthError(t *testing.T) {
+	endless := io.MultiReader(strings.NewReader(strings.Repeat("\x00\n", 500)), iotest.ErrReader(errors.New("read on")))
+	_, _, diagnostics := read(t, iotest.OneByteReader(endless), func(l *limits) { l.chunk = 200 })
+	if len(diagnostics) != measure.MaxDiagnostics || diagnostics[99].Line != 100 {
+		t.Errorf("got %d diagnostics, the last %+v", len(diagnostics), diagnostics[len(diagnostics)-1])
+	}
+}
+
+func TestErrorsOfTheReaderAreNoDiagnostics(t *testing.T) {
+	broken := errors.New("connection lost")
+	for _, start := range []string{"", "a\nb", zipped(t, "a\n")[:14]} {
+		var report measure.Report
+		in := NewReader(t.Context(), "run.txt", io.MultiReader(strings.NewReader(start), iotest.ErrReader(broken)), &report)
+		for in.Scan() {
+		}
+		if !errors.Is(in.Err(), broken) || report.Failed() {
+			t.Errorf("after %q: Err() = %v, diagnostics %v", start, in.Err(), report.Diagnostics())
+		}
+	}
+}
+
+func TestCancelledContextStopsReading(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	var report measure.Report
+	in := NewReader(ctx, "run.txt", endless("a b c\n"), &report)
+	in.Scan()
+	cancel()
+	for in.Scan() {
+	}
+	if !errors.Is(in.Err(), context.Canceled) {
+		t.Errorf("Err() = %v", in.Err())
+	}
+}
+
+// endless repeats its text for ever.
+type endless string
+
+func (e endless) Read(p []byte) (int, error) {
+	n := 0
+	for n < len(p) {
+		n += copy(p[n:], e)
+	}
+	return n, nil
+}
+
+func TestHostileFilesCostBoundedMemory(t *testing.T) {
+	bomb := func() io.Reader {
+		r, w := io.Pipe()
+		go func() {
+			z := gzip.NewWriter(w)
+			_, err := io.Copy(z, endless(strings.Repeat("a\n", 4096)))
+			w.CloseWithError(err)
+		}()
+		t.Cleanup(func() { r.Close() })
+		return r
+	}
+	for name, c := range map[string]struct {
+		r      io.Reader
+		want   string
+		change func(*limits)
+	}{
+		"one line of 100 MB":     {io.LimitReader(endless("x"), 100<<20), "longer than", nil},
+		"gzip bomb":              {bomb(), "200 times", func(l *limits) { l.ratioFrom = 8 << 20 }},
+		"text without end":       {endless("a b c\n"), "bytes of text", func(l *limits) { l.expanded = 30 << 20 }},
+		"packed but within 200x": {bomb(), "bytes of text", func(l *limits) { l.ratio, l.expanded = 1e6, 10<<20 }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var report measure.Report
+			in := NewReader(t.Context(), "run.txt", c.r, &report)
+			if c.change != nil {
+				c.change(&in.limits)
+			}
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			for in.Scan() {
+			}
+			runtime.ReadMemStats(&after)
+			if got := after.TotalAlloc - before.TotalAlloc; got > 16<<20 {
+				t.Errorf("allocated %d MiB", got>>20)
+			}
+			if d := report.Diagnostics(); in.Err() != nil || len(d) != 1 || !strings.Contains(d[0].Message, c.want) {
+				t.Errorf("got %v, %v; want %q", d, in.Err(), c.want)
+			}
+		})
+	}
+}
+
+// TestChunksAndLinesAgree cuts random text into chunks of random size and expects the lines of a plain split.
+func TestChunksAndLinesAgree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text := rapid.StringOfN(rapid.RuneFrom([]rune("abü \r\n\n")), 0, 200, -1).Draw(t, "text")
+		size := rapid.IntRange(8, 64).Draw(t, "chunk")
+		var want []string
+		for line := range strings.SplitAfterSeq(text, "\n") {
+			if line != "" {
+				want = append(want, strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r"))
+			}
+		}
+		longest := 0
+		for _, line := range want {
+			longest = max(longest, len(line)+2)
+		}
+		var report measure.Report
+		in := NewReader(context.Background(), "f", strings.NewReader(text), &report)
+		in.limits.chunk, in.limits.line = max(size, longest), int64(max(size, longest))
+		var got []string
+		for in.Scan() {
+			got = append(got, string(in.Text()))
+		}
+		if !slices.Equal(got, want) || report.Failed() || in.Err() != nil {
+			t.Fatalf("got %q, want %q, %v", got, want, report.Diagnostics())
+		}
+	})
+}

@@ -1,0 +1,136 @@
+package lines
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// formats that are recognised by their first bytes and refused, so that nobody gets a thousand complaints about lines.
+var formats = []struct {
+	magic, name string
+}{
+	{"PK\x03\x04", "a zip archive"},
+	{"PK\x05\x06", "an empty zip archive"},
+	{"BZh", "compressed with bzip2"},
+	{"\xfd7zXZ\x00", "compressed with xz"},
+	{"\x28\xb5\x2f\xfd", "compressed with zstd"},
+	{"7z\xbc\xaf\x27\x1c", "a 7z archive"},
+	{"\x04\x22\x4d\x18", "compressed with lz4"},
+	{"\x1f\x9d", "compressed with compress (.Z)"},
+	{"Rar!\x1a\x07", "a rar archive"},
+	{"%PDF-", "a PDF document"},
+	{"PAR1", "a Parquet file"},
+	{"\xff\xfe", "text in UTF-16"},
+	{"\xfe\xff", "text in UTF-16"},
+}
+
+const (
+	gzipMagic = "\x1f\x8b"
+	byteOrder = "\xef\xbb\xbf" // the byte order mark as UTF-8 has it
+	plainText = "send it as plain UTF-8 text, or that text compressed with gzip"
+)
+
+// A refusal is why the content of a file can't be read; it becomes a diagnostic. Every other error is one of the
+// reader that the bytes come from.
+type refusal string
+
+func (r refusal) Error() string { return string(r) }
+
+func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+
+// source counts the packed bytes and remembers an error of the underlying reader, which a decompressor would
+// otherwise mix up with faults of the file.
+type source struct {
+	r     io.Reader
+	count int64
+	err   error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.r.Read(p)
+	s.count += int64(n)
+	if err != nil && err != io.EOF {
+		s.err = err
+	}
+	return n, err
+}
+
+// content is the text of a file, unpacked if it was packed, under the limits of expansion.
+type content struct {
+	packed   *source
+	text     io.Reader
+	gzip     bool
+	expanded int64
+	limits   limits
+}
+
+// unpack looks at the first bytes of a file. Its error is a refusal or one of r.
+func unpack(r io.Reader, l limits) (*content, error) {
+	packed := &source{r: r}
+	buffered := bufio.NewReaderSize(packed, 64<<10)
+	head, err := buffered.Peek(8)
+	if packed.err != nil {
+		return nil, packed.err
+	}
+	if err != nil && err != io.EOF {
+		return nil, err
+	}
+	c := &content{packed: packed, text: buffered, limits: l}
+	if bytes.HasPrefix(head, []byte(gzipMagic)) {
+		unzipped, err := gzip.NewReader(buffered)
+		if err != nil {
+			return nil, c.explain(err)
+		}
+		c.gzip = true
+		inner := bufio.NewReaderSize(unzipped, 64<<10)
+		c.text = inner
+		if head, err = inner.Peek(8); err != nil && err != io.EOF {
+			return nil, c.explain(err)
+		}
+		if bytes.HasPrefix(head, []byte(gzipMagic)) {
+			return nil, refuse("the file is compressed with gzip twice; compress it once")
+		}
+	}
+	for _, f := range formats {
+		if bytes.HasPrefix(head, []byte(f.magic)) {
+			return nil, refuse("the file is %s; %s", f.name, plainText)
+		}
+	}
+	if bytes.HasPrefix(head, []byte(byteOrder)) {
+		if _, err := io.ReadFull(c.text, make([]byte, len(byteOrder))); err != nil {
+			return nil, c.explain(err)
+		}
+	}
+	return c, nil
+}
+
+// Read reads text. Its error is io.EOF, a refusal, or one of the underlying reader.
+func (c *content) Read(p []byte) (int, error) {
+	n, err := c.text.Read(p)
+	c.expanded += int64(n)
+	switch {
+	case c.expanded > c.limits.expanded:
+		return n, refuse("the file has more than %d bytes of text, which is the most that is read; split it or leave out low ranks", c.limits.expanded)
+	case c.gzip && c.expanded > c.limits.ratioFrom && c.expanded > c.limits.ratio*c.packed.count:
+		return n, refuse("the file unpacks to more than %d times its size, which no run or truth does; send the text itself", c.limits.ratio)
+	case err != nil && err != io.EOF:
+		return n, c.explain(err)
+	}
+	return n, err
+}
+
+// explain tells a damaged file from a failing reader.
+func (c *content) explain(err error) error {
+	switch {
+	case c.packed.err != nil:
+		return c.packed.err
+	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
+		return refuse("the gzip file ends too early; it was probably cut short, so compress and send it again")
+	default:
+		return refuse("the gzip file is damaged (%v); compress and send it again", err)
+	}
+}

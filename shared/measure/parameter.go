@@ -1,0 +1,94 @@
+package measure
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// Parameter is what a family accepts in its brackets under one name.
+type Parameter struct {
+	Name       string   `json:"name"`
+	Domain     string   `json:"domain" enum:"integer,number,flag,choice,label"`
+	Default    string   `json:"default,omitempty" doc:"value when it is left out"`
+	Choices    []string `json:"choices,omitempty" doc:"for a choice: the values there are"`
+	Min        float64  `json:"min,omitempty" doc:"for an integer or number: the least value"`
+	Max        float64  `json:"max,omitempty" doc:"for an integer or number: the greatest value"`
+	Open       bool     `json:"open,omitempty" doc:"min and max are themselves excluded"`
+	Definition string   `json:"definition"`
+}
+
+// canonical checks a value against the domain and returns the one way of writing it, without quotes.
+func (p Parameter) canonical(value string) (string, error) {
+	switch p.Domain {
+	case "integer":
+		n, err := strconv.Atoi(value)
+		if err != nil || float64(n) < p.Min || float64(n) > p.Max {
+			return "", fmt.Errorf("%s=%s: give a whole number from %v to %v", p.Name, value, int(p.Min), int(p.Max))
+		}
+		return strconv.Itoa(n), nil
+	case "number":
+		x, err := strconv.ParseFloat(value, 64)
+		outside := x < p.Min || x > p.Max || p.Open && (x == p.Min || x == p.Max)
+		if err != nil || math.IsNaN(x) || outside {
+			between := "from %v to %v"
+			if p.Open {
+				between = "between %v and %v"
+			}
+			return "", fmt.Errorf("%s=%s: give a number "+between, p.Name, value, p.Min, p.Max)
+		}
+		return formatNumber(x), nil
+	case "flag":
+		switch value {
+		case "True", "true":
+			return "True", nil
+		case "False", "false":
+			return "False", nil
+		}
+		return "", fmt.Errorf("%s=%s: give True or False", p.Name, value)
+	case "choice":
+		if !slices.Contains(p.Choices, value) {
+			return "", fmt.Errorf("%s=%s: give one of %s", p.Name, value, strings.Join(p.Choices, ", "))
+		}
+		return value, nil
+	default: // label
+		if value == "" || !utf8.ValidString(value) || strings.ContainsFunc(value, unicode.IsControl) {
+			return "", fmt.Errorf("%s=%q: give a label, in '...' if it has spaces or signs", p.Name, value)
+		}
+		return value, nil
+	}
+}
+
+// formatNumber writes the shortest decimal that reads back as x; minus zero becomes 0.
+func formatNumber(x float64) string {
+	if x == 0 {
+		return "0"
+	}
+	return strconv.FormatFloat(x, 'g', -1, 64)
+}
+
+// quoted writes a value so that Parse reads it back. Choices with a sign in them are quoted as ir-measures does.
+func quoted(value string) string {
+	if !strings.ContainsFunc(value, isSign) {
+		return value
+	}
+	var b strings.Builder
+	b.WriteByte('\'')
+	for _, r := range value {
+		if r == '\'' || r == '\\' {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	b.WriteByte('\'')
+	return b.String()
+}
+
+// isSign says whether a character needs quotes in the canonical form.
+func isSign(r rune) bool {
+	return r != '_' && r != '.' && !unicode.IsLetter(r) && !unicode.IsDigit(r) && !unicode.IsMark(r)
+}

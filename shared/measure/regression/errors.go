@@ -1,0 +1,70 @@
+package regression
+
+import "math"
+
+// deviations says how far predictions are from the truth. It is kept in units of 2^exponent, so that squares of
+// very large or very small values neither overflow nor vanish before the root or the ratio is taken.
+type deviations struct {
+	squares, absolutes float64 // sums
+	n                  int
+	exponent           int
+}
+
+func newDeviations(truth, predicted []float64) deviations {
+	e := max(exponent(truth), exponent(predicted))
+	truth, predicted, e = scaled(truth, predicted, e)
+	var squares, absolutes sum
+	for i, t := range truth {
+		d := t - predicted[i]
+		squares.add(d * d)
+		absolutes.add(math.Abs(d))
+	}
+	return deviations{squares.total(), absolutes.total(), len(truth), e}
+}
+
+func meanSquaredError(truth, predicted []float64) (float64, string) {
+	d := newDeviations(truth, predicted)
+	return representable(math.Ldexp(d.squares/float64(d.n), 2*d.exponent))
+}
+
+func rootMeanSquaredError(truth, predicted []float64) (float64, string) {
+	d := newDeviations(truth, predicted)
+	return representable(math.Ldexp(math.Sqrt(d.squares/float64(d.n)), d.exponent))
+}
+
+func meanAbsoluteError(truth, predicted []float64) (float64, string) {
+	d := newDeviations(truth, predicted)
+	return representable(math.Ldexp(d.absolutes/float64(d.n), d.exponent))
+}
+
+// determination is R2 = 1 - SSE/SST. A constant truth has SST = 0, and then R2 is 1 for perfect predictions and 0
+// for all others, as in scikit-learn.
+func determination(truth, predicted []float64) (float64, string) {
+	if len(truth) < 2 {
+		return 0, tooFew
+	}
+	d := newDeviations(truth, predicted)
+	if constant(truth) {
+		if d.squares == 0 {
+			return 1, ""
+		}
+		return 0, ""
+	}
+	e := exponent(truth)
+	truth, _, e = scaled(truth, nil, e)
+	spread := newMoments(truth, truth).xy
+	return representable(1 - math.Ldexp(d.squares/spread, 2*(d.exponent-e)))
+}
+
+const (
+	tooFew   = "it needs at least two examples"
+	tooLarge = "its value is too large for a double-precision number"
+)
+
+// representable refuses what overflowed: JSON has no infinity, and no order on a leaderboard follows from one.
+func representable(v float64) (float64, string) {
+	if math.IsInf(v, 0) || math.IsNaN(v) {
+		return 0, tooLarge
+	}
+	return v, ""
+}

@@ -1,0 +1,156 @@
+// Package access decides who may do what. A Rule is declared once with each operation; a Scope says who stands where
+// to a resource; Decide brings them together with a Caller. Nothing else in Assay decides about rights, and a rule that
+// was forgotten denies.
+package access
+
+// Role is a set of relations that a caller can have to a resource.
+type Role uint16
+
+// The roles. Their zero value is nobody.
+const (
+	Anyone     Role = 1 << iota // no login needed
+	User                        // anyone who is logged in
+	Registrant                  // registered for the resource's task
+	Owner                       // the user whose resource it is
+	Organizer                   // a member of the organizer behind the resource
+	Worker                      // runs the platform's work
+	Admin                       // runs the platform
+)
+
+// Audience says who may see that a resource exists. An admin sees everything.
+type Audience uint8
+
+// The audiences, each within the one before it, save that an owner need not be registered.
+const (
+	Nobody      Audience = iota // the zero value hides from all but admins
+	Organizers                  // members of the organizer
+	Owners                      // and the owner
+	Registrants                 // and those who are registered for the task
+	Everyone
+)
+
+// Scope is where a resource stands: what a decision about it needs to know.
+type Scope struct {
+	OrganizerID string
+	TaskID      string
+	OwnerID     string
+	Audience    Audience
+}
+
+// Caller is who sent a request; the zero Caller is anonymous.
+type Caller struct {
+	ID     string // user id; empty for an anonymous caller
+	Name   string
+	Email  string
+	Admin  bool
+	Worker bool
+}
+
+// Anonymous reports whether the caller has not logged in.
+func (c Caller) Anonymous() bool { return c.ID == "" }
+
+// Grants is what a user was given: memberships of organizers and registrations for tasks.
+type Grants struct {
+	Memberships   []string       // organizer ids
+	Registrations []Registration // at most one for each task
+}
+
+// Registration is a user's standing in a task.
+type Registration struct {
+	ID          string
+	TaskID      string
+	PrivateTask bool
+}
+
+// MemberOf reports whether the grants hold a membership of the organizer.
+func (g Grants) MemberOf(organizerID string) bool {
+	if organizerID == "" {
+		return false
+	}
+	for _, id := range g.Memberships {
+		if id == organizerID {
+			return true
+		}
+	}
+	return false
+}
+
+// RegisteredFor reports whether the grants hold a registration for the task, in any state.
+func (g Grants) RegisteredFor(taskID string) bool {
+	if taskID == "" {
+		return false
+	}
+	for _, r := range g.Registrations {
+		if r.TaskID == taskID {
+			return true
+		}
+	}
+	return false
+}
+
+// Roles returns every role that the caller has for a resource of the scope.
+func Roles(c Caller, g Grants, s Scope) Role {
+	roles := Anyone
+	if c.Anonymous() {
+		return roles
+	}
+	roles |= User
+	if c.ID == s.OwnerID {
+		roles |= Owner
+	}
+	if g.MemberOf(s.OrganizerID) {
+		roles |= Organizer
+	}
+	if g.RegisteredFor(s.TaskID) {
+		roles |= Registrant
+	}
+	if c.Worker {
+		roles |= Worker
+	}
+	if c.Admin {
+		roles |= Admin
+	}
+	return roles
+}
+
+// Sees reports whether one who has the roles may know that a resource with the audience exists.
+func Sees(roles Role, a Audience) bool {
+	if roles&Admin != 0 || a == Everyone {
+		return true
+	}
+	switch a {
+	case Organizers:
+		return roles&Organizer != 0
+	case Owners:
+		return roles&(Organizer|Owner) != 0
+	case Registrants:
+		return roles&(Organizer|Owner|Registrant) != 0
+	default:
+		return false
+	}
+}
+
+// Decision is the outcome for one request.
+type Decision uint8
+
+// The decisions; the zero value is the one that tells least.
+const (
+	Hide   Decision = iota // answer as if the resource were missing: 404
+	Login                  // logging in could help, and the resource is public knowledge: 401
+	Forbid                 // the caller sees the resource but may not do this: 403
+	Allow
+)
+
+// Decide says whether a caller with the roles may do what only `may` may do, to a resource with the audience.
+func Decide(may, roles Role, a Audience) Decision {
+	switch {
+	case !Sees(roles, a):
+		return Hide
+	case may&roles != 0:
+		return Allow
+	case roles&User == 0 && may != 0:
+		return Login
+	default:
+		return Forbid
+	}
+}

@@ -1,0 +1,42 @@
+package page
+
+import (
+	"net/url"
+	"strconv"
+)
+
+// Links tell where a list stands and where it goes on.
+type Links struct {
+	Self string `json:"self" doc:"this page" example:"/v1/tasks?limit=50"`
+	Next string `json:"next,omitempty" doc:"the next page; absent on the last one"`
+}
+
+// Page is one page of a list.
+type Page[R any] struct {
+	Data  []R   `json:"data" nullable:"false"`
+	Links Links `json:"links"`
+	// Cursor is the id of the first resource of the next page, or empty. For a sorted list More says whether there is one.
+	Cursor string `json:"-"`
+	More   bool   `json:"-"`
+}
+
+// Link fills in the links of a page that was asked for at path with r.
+func (p *Page[R]) Link(path, rawQuery string, r Request) {
+	p.Links.Self = path
+	if rawQuery != "" {
+		p.Links.Self += "?" + rawQuery
+	}
+	next := url.Values{}
+	for k, v := range r.query {
+		next[k] = v
+	}
+	switch {
+	case r.Sort != "" && p.More:
+		next.Set("offset", strconv.Itoa(r.Offset+len(p.Data)))
+	case p.Cursor != "":
+		next.Set("cursor", p.Cursor)
+	default:
+		return
+	}
+	p.Links.Next = path + "?" + next.Encode()
+}

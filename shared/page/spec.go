@@ -1,0 +1,260 @@
+// Package page reads what a caller asks of a list (limit, cursor, offset, sort, filters, fields) against what the
+// operation declares, and renders where the list goes on. It is the whole of the wire conventions of lists.
+package page
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/shared/problem"
+)
+
+// Bounds of limit and of what a parameter may carry.
+const (
+	DefaultLimit = 50
+	MaxLimit     = 200
+	MaxOffset    = 100_000
+	maxValues    = 50   // values of one filter
+	maxText      = 200  // bytes of one value
+	maxQuery     = 8192 // bytes of a query string
+)
+
+// Type is what the values of a filter are.
+type Type int
+
+// The types of filters.
+const (
+	Text Type = iota // part of a text, whatever its case
+	ID               // a ULID
+	Enum             // one of Filter.Values
+	Bool             // true or false
+)
+
+// Filter is one filter that a list understands.
+type Filter struct {
+	Name   string
+	Type   Type
+	Values []string // for Enum
+	Plain  bool     // a parameter of its own name, not filter[name]
+}
+
+// Spec declares the query parameters of an operation.
+type Spec struct {
+	List    bool     // limit and cursor
+	Sort    bool     // sort and offset
+	Filters []Filter // in the order of the documentation
+	Plain   []string // other parameters, which the operation reads itself
+	Fields  []string // names that `fields` may give; empty: the operation does not take it
+}
+
+// Request is what a caller asked for.
+type Request struct {
+	Limit   int
+	Cursor  string
+	Sort    string
+	Offset  int
+	Fields  []string
+	filters map[string][]string
+	query   url.Values
+}
+
+// Values returns the values of a filter; none when it was not given.
+func (r Request) Values(name string) []string { return r.filters[name] }
+
+// Value returns a plain parameter.
+func (r Request) Value(name string) string { return r.query.Get(name) }
+
+// Keeps reports whether a value passes an exact filter.
+func (r Request) Keeps(name, value string) bool {
+	v := r.filters[name]
+	return len(v) == 0 || slices.Contains(v, value)
+}
+
+// KeepsText reports whether a text contains one of the filter's values, whatever the case.
+func (r Request) KeepsText(name, text string) bool {
+	v := r.filters[name]
+	return len(v) == 0 || slices.ContainsFunc(v, func(part string) bool {
+		return strings.Contains(strings.ToLower(text), strings.ToLower(part))
+	})
+}
+
+// Parse reads a query string. Whatever it does not understand is a problem that names what is allowed.
+func (s Spec) Parse(rawQuery string) (Request, error) {
+	r := Request{Limit: DefaultLimit, filters: map[string][]string{}}
+	if len(rawQuery) > maxQuery {
+		return r, problem.InvalidParameter.New("The query string is longer than %d bytes.", maxQuery)
+	}
+	if rawQuery == "" {
+		return r, nil
+	}
+	query, err := url.ParseQuery(rawQuery)
+	if err != nil {
+		return r, problem.InvalidParameter.New("The query string is not well-formed: %v. Percent-encode special characters.", err)
+	}
+	r.query = query
+	for _, name := range slices.Sorted(mapsKeys(query)) {
+		values := query[name]
+		if len(values) > 1 {
+			return r, problem.InvalidParameter.New("The parameter %q is given %d times; give it once, several values separated by commas.", clip(name), len(values))
+		}
+		if err := s.read(&r, name, values[0]); err != nil {
+			return r, err
+		}
+	}
+	if r.Sort != "" && r.Cursor != "" {
+		return r, problem.InvalidParameter.New("sort does not go with cursor: a sorted list is paged with offset and limit.")
+	}
+	if query.Has("offset") && r.Sort == "" {
+		return r, problem.InvalidParameter.New("offset goes only with sort: follow links.next, which carries a cursor.")
+	}
+	return r, nil
+}
+
+func mapsKeys(v url.Values) func(func(string) bool) {
+	return func(yield func(string) bool) {
+		for k := range v {
+			if !yield(k) {
+				return
+			}
+		}
+	}
+}
+
+func (s Spec) read(r *Request, name, value string) error {
+	switch {
+	case name == "limit" && s.List:
+		return r.readLimit(value)
+	case name == "cursor" && s.List:
+		if !wellFormedID(value) {
+			return problem.InvalidCursor.New("The cursor is not one: follow links.next as it was given, or start without a cursor.")
+		}
+		r.Cursor = value
+	case name == "sort" && s.Sort:
+		if value == "" || len(value) > maxText {
+			return problem.InvalidParameter.New("sort must be `rank` or the name of a measure of the dataset.")
+		}
+		r.Sort = value
+	case name == "offset" && s.Sort:
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 0 || n > MaxOffset {
+			return problem.InvalidParameter.New("offset must be a whole number from 0 to %d.", MaxOffset)
+		}
+		r.Offset = n
+	case name == "fields" && len(s.Fields) > 0:
+		return s.readFields(r, value)
+	case slices.Contains(s.Plain, name):
+	default:
+		return s.readFilter(r, name, value)
+	}
+	return nil
+}
+
+func (r *Request) readLimit(value string) error {
+	n, err := strconv.Atoi(value)
+	if err != nil && len(value) > 3 && strings.Trim(value, "0123456789") == "" {
+		n, err = MaxLimit, nil // a number too long for an int is still more than the most
+	}
+	if err != nil || n < 1 {
+		return problem.InvalidParameter.New("limit must be a whole number from 1; more than %d is treated as %d.", MaxLimit, MaxLimit)
+	}
+	r.Limit = min(n, MaxLimit)
+	return nil
+}
+
+func (s Spec) readFields(r *Request, value string) error {
+	for _, f := range strings.Split(value, ",") {
+		if !slices.Contains(s.Fields, f) {
+			return problem.InvalidParameter.New("There is no field %q. The fields are: %s.", clip(f), strings.Join(s.Fields, ", "))
+		}
+		if !slices.Contains(r.Fields, f) {
+			r.Fields = append(r.Fields, f)
+		}
+	}
+	return nil
+}
+
+func (s Spec) readFilter(r *Request, name, value string) error {
+	i := slices.IndexFunc(s.Filters, func(f Filter) bool { return f.Param() == name })
+	if i < 0 {
+		return problem.InvalidParameter.New("There is no parameter %q here. %s", clip(name), s.allowed())
+	}
+	f := s.Filters[i]
+	values := strings.Split(value, ",")
+	if len(values) > maxValues {
+		return problem.InvalidParameter.New("%s takes at most %d values.", f.Param(), maxValues)
+	}
+	for _, v := range values {
+		if msg := f.check(v); msg != "" {
+			return problem.InvalidParameter.New("%s %s.", f.Param(), msg)
+		}
+	}
+	r.filters[f.Name] = values
+	return nil
+}
+
+// Param is the filter's name in a query string.
+func (f Filter) Param() string {
+	if f.Plain {
+		return f.Name
+	}
+	return "filter[" + f.Name + "]"
+}
+
+func (f Filter) check(v string) string {
+	switch {
+	case v == "" || len(v) > maxText:
+		return fmt.Sprintf("takes values of 1 to %d bytes, separated by commas", maxText)
+	case f.Type == ID && !wellFormedID(v):
+		return fmt.Sprintf("takes ids, which are ULIDs of 26 upper-case characters; %q is none", clip(v))
+	case f.Type == Enum && !slices.Contains(f.Values, v):
+		return fmt.Sprintf("takes %s; not %q", strings.Join(f.Values, ", "), clip(v))
+	case f.Type == Bool && v != "true" && v != "false":
+		return fmt.Sprintf("takes true or false; not %q", clip(v))
+	}
+	return ""
+}
+
+// Params lists the names of all parameters of the operation.
+func (s Spec) Params() []string {
+	var names []string
+	for _, f := range s.Filters {
+		names = append(names, f.Param())
+	}
+	if s.List {
+		names = append(names, "limit", "cursor")
+	}
+	if s.Sort {
+		names = append(names, "sort", "offset")
+	}
+	names = append(names, s.Plain...)
+	if len(s.Fields) > 0 {
+		names = append(names, "fields")
+	}
+	return names
+}
+
+func (s Spec) allowed() string {
+	names := s.Params()
+	if len(names) == 0 {
+		return "This address takes none."
+	}
+	return "Allowed: " + strings.Join(names, ", ") + "."
+}
+
+// wellFormedID reports whether s has the form of a ULID: 26 characters of Crockford's base 32, the first at most 7.
+func wellFormedID(s string) bool {
+	if len(s) != 26 || s[0] > '7' {
+		return false
+	}
+	return strings.Trim(s, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == ""
+}
+
+func clip(s string) string {
+	if len(s) > 60 {
+		return strings.ToValidUTF8(s[:60], "") + "…"
+	}
+	return s
+}

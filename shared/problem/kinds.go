@@ -1,0 +1,39 @@
+package problem
+
+// The kinds of problems, with the HTTP status of each.
+var (
+	BadRequest          = kind("bad-request", "Bad request", 400)
+	InvalidParameter    = kind("invalid-parameter", "Invalid query parameter", 400)
+	InvalidCursor       = kind("invalid-cursor", "Invalid cursor", 400)
+	Unauthorized        = kind("unauthorized", "Login needed", 401)
+	InvalidToken        = kind("invalid-token", "Invalid token", 401)
+	Forbidden           = kind("forbidden", "Not allowed", 403)
+	OutsideWindow       = kind("outside-window", "Not open at this time", 403)
+	QuotaExhausted      = kind("quota-exhausted", "Quota exhausted", 403)
+	NotFound            = kind("not-found", "Not found", 404)
+	MethodNotAllowed    = kind("method-not-allowed", "Method not allowed", 405)
+	NotAcceptable       = kind("not-acceptable", "Not acceptable", 406)
+	Conflict            = kind("conflict", "Conflict with the present state", 409)
+	PatchFailed         = kind("patch-failed", "Patch does not apply", 409)
+	UnderWay            = kind("request-under-way", "Same request under way", 409)
+	PreconditionFailed  = kind("precondition-failed", "Precondition failed", 412)
+	TooLarge            = kind("too-large", "Body too large", 413)
+	UnsupportedMedia    = kind("unsupported-media-type", "Unsupported media type", 415)
+	Invalid             = kind("invalid", "Invalid body", 422)
+	IdempotencyMismatch = kind("idempotency-mismatch", "Idempotency key used for another request", 422)
+	QuotaToday          = kind("quota-today", "Quota of the day used up", 429)
+	Internal            = kind("internal", "Internal error", 500)
+	Unavailable         = kind("unavailable", "Temporarily unavailable", 503)
+)
+
+// Kinds lists every kind, for documentation and for the mapping of an edge.
+var Kinds []*Kind
+
+func kind(slug, title string, status int) *Kind {
+	k := &Kind{slug, title, status}
+	Kinds = append(Kinds, k)
+	return k
+}
+
+// Type is the kind's URI, the member `type` of a problem document (RFC 9457).
+func (k *Kind) Type() string { return "urn:assay:problem:" + k.Slug }

@@ -1,0 +1,83 @@
+// Package problem is the one language in which Assay says that something went wrong. Inside, an error is a Kind
+// with a sentence; only an edge (REST, gRPC) turns it into a document of its protocol.
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Kind is a class of problems. The kinds are declared once, in kinds.go; both edges map them from there.
+type Kind struct {
+	Slug   string // names the kind in `type`: urn:assay:problem:<slug>
+	Title  string // the same for every problem of the kind
+	Status int    // HTTP status
+}
+
+// Field says what is wrong with one member of a request's body.
+type Field struct {
+	Pointer string `json:"pointer" doc:"JSON Pointer (RFC 6901) to the member of the body"`
+	Detail  string `json:"detail" doc:"what is wrong with it and what was expected"`
+}
+
+// Error is one problem. Detail is read by the caller: it tells what to do next, and holds nothing that the caller
+// may not see. The cause is for the log alone.
+type Error struct {
+	Kind       *Kind
+	Detail     string
+	Fields     []Field
+	RetryAfter time.Duration // when positive, trying again after it may succeed
+	cause      error
+}
+
+func (e *Error) Error() string {
+	if e.cause != nil {
+		return fmt.Sprintf("%s: %s: %v", e.Kind.Slug, e.Detail, e.cause)
+	}
+	return e.Kind.Slug + ": " + e.Detail
+}
+
+func (e *Error) Unwrap() error { return e.cause }
+
+// New makes a problem of kind k with a sentence for the caller.
+func (k *Kind) New(format string, args ...any) *Error {
+	return &Error{Kind: k, Detail: fmt.Sprintf(format, args...)}
+}
+
+// Wrap makes a problem of kind k that keeps its cause for the log.
+func (k *Kind) Wrap(cause error, format string, args ...any) *Error {
+	e := k.New(format, args...)
+	e.cause = cause
+	return e
+}
+
+// After says how long to wait before trying again.
+func (e *Error) After(d time.Duration) *Error {
+	e.RetryAfter = d
+	return e
+}
+
+// With adds what is wrong with members of the body.
+func (e *Error) With(fields ...Field) *Error {
+	e.Fields = append(e.Fields, fields...)
+	return e
+}
+
+// Is reports whether err is a problem of kind k.
+func (k *Kind) Is(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.Kind == k
+}
+
+// Check returns nil when there are no fields, and otherwise the problem of an invalid body that names them all.
+func Check(fields []Field) error {
+	if len(fields) == 0 {
+		return nil
+	}
+	detail := "One member of the body is not valid; `errors` says which and why."
+	if n := len(fields); n > 1 {
+		detail = fmt.Sprintf("%d members of the body are not valid; `errors` says which and why.", n)
+	}
+	return Invalid.New("%s", detail).With(fields...)
+}

@@ -1,0 +1,100 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	"assay/shared/problem"
+	"assay/shared/store"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Day is the length of the window that a daily quota slides over.
+const Day = 24 * time.Hour
+
+// Allowance is what a user has used of a task's quota. It is written in the transaction that makes the runs, so that no
+// race overshoots.
+type Allowance struct {
+	Meta   // ID is the user's
+	TaskID string
+	Total  int      // runs that count
+	Recent []string // ids of those made within the last Day, oldest first; an id tells its instant
+}
+
+// AllowanceKey is where a user's allowance in a task stands in the table.
+func AllowanceKey(taskID, userID string) store.Key {
+	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "ALLOWANCE#" + userID}
+}
+
+// Key implements Record.
+func (a *Allowance) Key() store.Key { return AllowanceKey(a.TaskID, a.ID) }
+
+// Indexes implements Record.
+func (a *Allowance) Indexes() [store.NumIndexes]store.Key { return indexes{} }
+
+// expire forgets the recent runs that are a Day old at now.
+func (a *Allowance) expire(now time.Time) {
+	a.Recent = slices.DeleteFunc(a.Recent, func(id string) bool { return !madeAt(id).After(now.Add(-Day)) })
+}
+
+func madeAt(id string) time.Time { return ulid.Time(ulid.MustParse(id).Time()) }
+
+// Charge counts the new runs, or returns the problem when the rules do not allow so many.
+func (a *Allowance) Charge(rules SubmissionRules, runIDs []string, now time.Time) error {
+	a.expire(now)
+	n := len(runIDs)
+	if rules.Total > 0 && a.Total+n > rules.Total {
+		return problem.QuotaExhausted.New("This submission makes %d runs, and %d of the %d that the task allows in all are left.",
+			n, max(0, rules.Total-a.Total), rules.Total)
+	}
+	if rules.PerDay > 0 && len(a.Recent)+n > rules.PerDay {
+		if n > rules.PerDay {
+			return problem.QuotaExhausted.New("This submission makes %d runs, and the task allows %d in 24 hours: submit to fewer datasets at once.", n, rules.PerDay)
+		}
+		free := madeAt(a.Recent[len(a.Recent)+n-rules.PerDay-1]).Add(Day)
+		return problem.QuotaToday.New("This submission makes %d runs, and %d of the %d that the task allows in 24 hours are left. Enough come back at %s.",
+			n, max(0, rules.PerDay-len(a.Recent)), rules.PerDay, At(free).sortable()).After(free.Sub(now))
+	}
+	a.Total += n
+	a.Recent = append(a.Recent, runIDs...)
+	if drop := len(a.Recent) - MaxPerDay; drop > 0 {
+		a.Recent = slices.Delete(a.Recent, 0, drop)
+	}
+	return nil
+}
+
+// Refund takes back what Charge counted for a run that failed or was cancelled.
+func (a *Allowance) Refund(runID string) {
+	a.Total = max(0, a.Total-1)
+	a.Recent = slices.DeleteFunc(a.Recent, func(id string) bool { return id == runID })
+}
+
+// Recharge counts a run again that was refunded and now is evaluated after all. It never refuses: the organizer's
+// change brought the run back, not its user.
+func (a *Allowance) Recharge(runID string, now time.Time) {
+	a.Total++
+	if madeAt(runID).After(now.Add(-Day)) {
+		a.Recent = append(a.Recent, runID)
+		slices.Sort(a.Recent)
+	}
+}
+
+// Quota tells what is left under the rules.
+func (a *Allowance) Quota(rules SubmissionRules, now time.Time) Quota {
+	a.expire(now)
+	var q Quota
+	if rules.PerDay > 0 {
+		left := max(0, rules.PerDay-len(a.Recent))
+		q.PerDay, q.RemainingToday = &rules.PerDay, &left
+		if len(a.Recent) > 0 {
+			at := At(madeAt(a.Recent[0]).Add(Day))
+			q.ResetsAt = &at
+		}
+	}
+	if rules.Total > 0 {
+		left := max(0, rules.Total-a.Total)
+		q.Total, q.Remaining = &rules.Total, &left
+	}
+	return q
+}

@@ -1,0 +1,56 @@
+package record
+
+import (
+	"encoding/json"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/store"
+)
+
+// AuditEntry tells that somebody changed something that others rely on. It is written in the transaction of the change.
+type AuditEntry struct {
+	Meta
+	TaskID  string          `json:"taskId" readOnly:"true"`
+	ActorID string          `json:"actorId" readOnly:"true" doc:"the user who did it"`
+	Action  string          `json:"action" readOnly:"true" doc:"what was done" example:"review.updated"`
+	Subject string          `json:"subject" readOnly:"true" doc:"path of the resource that was changed" example:"/v1/runs/01JZ3V7Q0D8T5RZ0S6R1W9C4XK/review"`
+	Before  json.RawMessage `json:"before,omitempty" readOnly:"true" doc:"what it was"`
+	After   json.RawMessage `json:"after,omitempty" readOnly:"true" doc:"what it is now"`
+}
+
+// maxAuditBytes bounds what an entry keeps of each side, so that the entry stays a small item.
+const maxAuditBytes = 100 << 10
+
+// NewAudit returns an entry for the task; before and after are the changed resource, nil where there is none.
+func NewAudit(now time.Time, taskID, actorID, action, subject string, before, after any) *AuditEntry {
+	return &AuditEntry{Meta: NewMeta(now), TaskID: taskID, ActorID: actorID, Action: action, Subject: subject,
+		Before: auditSide(before), After: auditSide(after)}
+}
+
+func auditSide(v any) json.RawMessage {
+	if v == nil {
+		return nil
+	}
+	b, err := json.Marshal(v)
+	if err != nil || len(b) > maxAuditBytes {
+		return json.RawMessage(`"too large to keep"`)
+	}
+	return b
+}
+
+// Key implements Record.
+func (a *AuditEntry) Key() store.Key {
+	return store.Key{Partition: AuditPartition(a.TaskID), Sort: a.ID}
+}
+
+// AuditPartition holds a task's audit entries in the table itself.
+func AuditPartition(taskID string) string { return "AUDIT#" + taskID }
+
+// Indexes implements Record.
+func (a *AuditEntry) Indexes() [store.NumIndexes]store.Key { return indexes{} }
+
+// OrganizersOnly is the scope of what only a task's organizers see.
+func OrganizersOnly(organizerID, taskID string) access.Scope {
+	return access.Scope{OrganizerID: organizerID, TaskID: taskID, Audience: access.Organizers}
+}

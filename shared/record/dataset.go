@@ -1,0 +1,145 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/measure"
+	"assay/shared/problem"
+	"assay/shared/store"
+)
+
+// MaxMeasures is how many measures a dataset has at most.
+const MaxMeasures = 50
+
+// RunFormat says how the files of a run, and for jsonl and csv those of the truth, are read.
+type RunFormat struct {
+	Kind       string `json:"kind" enum:"trec-run,jsonl,csv" doc:"trec-run: six columns, one retrieved document a line; jsonl: one JSON object a line; csv: RFC 4180 with a header line"`
+	IDField    string `json:"idField,omitempty" maxLength:"100" doc:"for jsonl and csv: the member or column that identifies an item"`
+	ValueField string `json:"valueField,omitempty" maxLength:"100" doc:"for jsonl and csv: the member or column with the label or value"`
+}
+
+// Evaluator says how runs are measured.
+type Evaluator struct {
+	Kind           string   `json:"kind" enum:"retrieval,classification,regression,worker" doc:"worker: the organizer's own image, run by a worker"`
+	Measures       []string `json:"measures" nullable:"false" minItems:"1" maxItems:"50" doc:"names in the grammar of ir-measures" example:"[\"nDCG@10\",\"AP\"]"`
+	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the one that ranks; the first of measures unless given" example:"nDCG@10"`
+	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
+	Command        string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`
+}
+
+// EvaluatorWorker is the kind of an evaluator that a worker runs.
+const EvaluatorWorker = "worker"
+
+// Split says what a dataset is for.
+type Split string
+
+// The splits of a dataset.
+const (
+	Training   Split = "training"
+	Validation Split = "validation"
+	Test       Split = "test"
+)
+
+// DatasetDraft is what a client writes of a dataset.
+type DatasetDraft struct {
+	TaskID      string    `json:"taskId" doc:"the task it belongs to; it never changes"`
+	Name        string    `json:"name" minLength:"1" maxLength:"200"`
+	Description string    `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
+	Split       Split     `json:"split" enum:"training,validation,test" doc:"the reviews of runs on a test split start blinded"`
+	Inputs      []File    `json:"inputs" required:"false" nullable:"false" maxItems:"20" doc:"what participants get"`
+	Truths      []File    `json:"truths,omitempty" maxItems:"20" doc:"what they never get; seen by organizers alone"`
+	RunFormat   RunFormat `json:"runFormat"`
+	Evaluator   Evaluator `json:"evaluator"`
+}
+
+// Dataset is the data of a task: inputs, hidden truth, and how runs on it are read and measured.
+type Dataset struct {
+	Meta
+	DatasetDraft
+	TruthVersion int64                `json:"truthVersion" readOnly:"true" doc:"grows with each change of truth or evaluator; 0 until the first truth is stored"`
+	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" readOnly:"true" doc:"what is wrong with the truth files as uploaded; seen by organizers alone"`
+}
+
+// DatasetItem is a dataset as the store holds it.
+type DatasetItem struct {
+	Dataset
+	OrganizerID string `json:"organizerId"`
+	PrivateTask bool   `json:"privateTask,omitempty"`
+	// Adopt is set while truth files or settings have changed that runs are not evaluated with yet: it is due when the
+	// evaluator is to look at them.
+	Adopt *Follow `json:"adopt,omitempty"`
+	// Requeue is set while runs have yet to be queued again for the truth version.
+	Requeue *Follow `json:"requeue,omitempty"`
+}
+
+// Key implements Record.
+func (d *DatasetItem) Key() store.Key { return DatasetKey(d.ID) }
+
+// DatasetKey is where the dataset stands in the table.
+func DatasetKey(id string) store.Key { return store.Key{Partition: "DATASET#" + id, Sort: "DATASET"} }
+
+// Indexes implements Record.
+func (d *DatasetItem) Indexes() [store.NumIndexes]store.Key {
+	var x indexes
+	x.listed(KindDataset, d.ID, d.Scope(), false)
+	switch {
+	case d.Adopt != nil:
+		x.put(ByWork, DuePartition, due(d.Adopt.At, d.ID))
+	case d.Requeue != nil:
+		x.put(ByWork, DuePartition, due(d.Requeue.At, d.ID))
+	}
+	return x
+}
+
+// Scope says where the dataset stands: it follows its task.
+func (d *DatasetItem) Scope() access.Scope {
+	return access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: Standing{PrivateTask: d.PrivateTask}.taskAudience()}
+}
+
+// Check says what is wrong with the draft, save what only the evaluators know.
+func (d *DatasetDraft) Check() []problem.Field {
+	fields := checkID("/taskId", d.TaskID, "a task of an organizer that you are a member of")
+	fields = append(fields, checkName("/name", d.Name)...)
+	e := &d.Evaluator
+	if e.PrimaryMeasure == "" && len(e.Measures) > 0 {
+		e.PrimaryMeasure = e.Measures[0]
+	}
+	if !slices.Contains(e.Measures, e.PrimaryMeasure) {
+		fields = append(fields, problem.Field{Pointer: "/evaluator/primaryMeasure", Detail: "must be one of measures"})
+	}
+	for i, m := range e.Measures {
+		if slices.Contains(e.Measures[:i], m) {
+			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/evaluator/measures/%d", i), Detail: "is named twice"})
+		}
+	}
+	if e.Kind == EvaluatorWorker && e.Image == "" {
+		fields = append(fields, problem.Field{Pointer: "/evaluator/image", Detail: "is needed for an evaluator of the kind worker"})
+	}
+	if e.Kind != EvaluatorWorker && (e.Image != "" || e.Command != "") {
+		fields = append(fields, problem.Field{Pointer: "/evaluator/image", Detail: "image and command go only with the kind worker"})
+	}
+	return fields
+}
+
+// Truth is what runs on a dataset are evaluated with: it changes only as a whole, and each change makes a version.
+type Truth struct {
+	Meta      // ID is the dataset's, Version the store's own
+	TaskID    string
+	Number    int64 // the truthVersion
+	Files     []File
+	RunFormat RunFormat
+	Evaluator Evaluator
+}
+
+// Key implements Record.
+func (t *Truth) Key() store.Key { return TruthKey(t.ID) }
+
+// TruthKey is where a dataset's Truth stands in the table.
+func TruthKey(datasetID string) store.Key {
+	return store.Key{Partition: "DATASET#" + datasetID, Sort: "TRUTH"}
+}
+
+// Indexes implements Record: nobody lists truths.
+func (t *Truth) Indexes() [store.NumIndexes]store.Key { return indexes{} }

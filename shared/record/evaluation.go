@@ -1,0 +1,125 @@
+package record
+
+import (
+	"fmt"
+	"math"
+
+	"assay/shared/access"
+	"assay/shared/store"
+)
+
+// MaxEvaluations is how many evaluations of one run are kept, for as many versions of the truth.
+const MaxEvaluations = 40
+
+// MaxTopicBytes is the size from which values per topic stand in the object store instead of the table.
+const MaxTopicBytes = 250 << 10
+
+// Digests identify what an evaluation was computed from.
+type Digests struct {
+	Run   string `json:"run" doc:"SHA-256 over the digests of the run's files"`
+	Truth string `json:"truth" doc:"SHA-256 over the digests of the truth files"`
+}
+
+// EvaluatorUsed says how an evaluation can be repeated.
+type EvaluatorUsed struct {
+	Kind     string    `json:"kind" enum:"retrieval,classification,regression,worker"`
+	Version  string    `json:"version" doc:"version of the evaluator"`
+	Settings RunFormat `json:"settings" doc:"how the files were read"`
+}
+
+// Evaluation is the measures of one run by one evaluator against one version of the truth.
+type Evaluation struct {
+	Meta
+	RunID          string                        `json:"runId" readOnly:"true"`
+	SubmissionID   string                        `json:"submissionId" readOnly:"true"`
+	TaskID         string                        `json:"taskId" readOnly:"true"`
+	DatasetID      string                        `json:"datasetId" readOnly:"true"`
+	UserID         string                        `json:"userId,omitempty" readOnly:"true" doc:"absent when the team is anonymous to the caller"`
+	Team           string                        `json:"team" readOnly:"true" doc:"the team, or its alias"`
+	Baseline       bool                          `json:"baseline" readOnly:"true" doc:"the submission is a baseline"`
+	Rank           int                           `json:"rank,omitempty" readOnly:"true" minimum:"1" doc:"place in a sorted list: one more than there are better ones; equal values share it"`
+	Evaluator      EvaluatorUsed                 `json:"evaluator" readOnly:"true"`
+	TruthVersion   int64                         `json:"truthVersion" readOnly:"true"`
+	PrimaryMeasure string                        `json:"primaryMeasure" readOnly:"true"`
+	Measures       map[string]*float64           `json:"measures" nullable:"false" readOnly:"true" doc:"by name; null when a measure is not defined for the data"`
+	Reasons        map[string]string             `json:"reasons,omitempty" readOnly:"true" doc:"why a measure is null"`
+	Digests        Digests                       `json:"digests" readOnly:"true"`
+	PerTopic       map[string]map[string]float64 `json:"perTopic,omitempty" readOnly:"true" doc:"values by topic and name; only when a single evaluation is asked for"`
+}
+
+// EvaluationItem is an evaluation as the store holds it; its PerTopic is empty, for that stands in Topics.
+type EvaluationItem struct {
+	Evaluation
+	Standing Standing `json:"standing"`
+	// Superseded is set when the run has an evaluation against a newer truth; it is then in no list but its version's ranking.
+	Superseded bool `json:"superseded,omitempty"`
+	// LowerIsBetter is the direction of the primary measure.
+	LowerIsBetter bool `json:"lowerIsBetter,omitempty"`
+}
+
+// Key implements Record.
+func (e *EvaluationItem) Key() store.Key { return EvaluationKey(e.ID) }
+
+// EvaluationKey is where the evaluation stands in the table.
+func EvaluationKey(id string) store.Key {
+	return store.Key{Partition: "EVALUATION#" + id, Sort: "EVALUATION"}
+}
+
+// Indexes implements Record.
+func (e *EvaluationItem) Indexes() [store.NumIndexes]store.Key {
+	var x indexes
+	s := e.Scope()
+	if !e.Superseded {
+		x.listed(KindEvaluation, e.ID, s, e.Standing.Anonymous)
+		x.put(ByDataset, OfDataset(e.DatasetID, KindEvaluation, s.Audience), e.ID)
+	}
+	x.put(ByWork, OfRank(e.DatasetID, e.TruthVersion, s.Audience), e.RankKey())
+	return x
+}
+
+// Scope says where the evaluation stands.
+func (e *EvaluationItem) Scope() access.Scope {
+	return access.Scope{OrganizerID: e.Standing.OrganizerID, TaskID: e.TaskID, OwnerID: e.UserID, Audience: e.Standing.evaluationAudience()}
+}
+
+// RankKey orders evaluations by the primary measure, the best first, an undefined one last, and of equal ones the
+// earlier submission first.
+func (e *EvaluationItem) RankKey() string {
+	return rankKey(e.Measures[e.PrimaryMeasure], e.LowerIsBetter) + "#" + e.SubmissionID + "#" + e.RunID
+}
+
+// rankKey maps a value to a string whose order is from best to worst: the bits of an IEEE 754 number, made to ascend
+// with it by flipping the sign bit of a positive and all bits of a negative one, and flipped once more when more is better.
+func rankKey(value *float64, lowerIsBetter bool) string {
+	if value == nil || math.IsNaN(*value) {
+		return "~"
+	}
+	bits := math.Float64bits(*value + 0) // -0 becomes 0
+	if bits>>63 == 0 {
+		bits ^= 1 << 63
+	} else {
+		bits = ^bits
+	}
+	if !lowerIsBetter {
+		bits = ^bits
+	}
+	return fmt.Sprintf("%016x", bits)
+}
+
+// Topics is an evaluation's values per topic, or where in the object store they are.
+type Topics struct {
+	Meta      // ID is the evaluation's
+	PerTopic  map[string]map[string]float64
+	ObjectKey string
+}
+
+// Key implements Record.
+func (t *Topics) Key() store.Key { return TopicsKey(t.ID) }
+
+// TopicsKey is where an evaluation's values per topic stand in the table.
+func TopicsKey(id string) store.Key {
+	return store.Key{Partition: EvaluationKey(id).Partition, Sort: "TOPICS"}
+}
+
+// Indexes implements Record.
+func (t *Topics) Indexes() [store.NumIndexes]store.Key { return indexes{} }

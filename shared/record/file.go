@@ -1,0 +1,178 @@
+package record
+
+import (
+	"encoding/base64"
+	"fmt"
+	"mime"
+	"regexp"
+	"slices"
+	"strings"
+
+	"assay/shared/problem"
+)
+
+// Limits of files.
+const (
+	MaxInlineBytes = 3 << 20 // all inline files of one request together
+	MaxFileBytes   = 2 << 30
+	MaxFiles       = 20 // in one list
+)
+
+// FileState says whether the bytes of a file are there.
+type FileState string
+
+// The states of a file.
+const (
+	FilePending FileState = "pending"
+	FileStored  FileState = "stored"
+)
+
+// File is a file of a dataset or a run. A client gives name and either content or size and sha256, and sends the bytes
+// of the latter to the link in upload.
+type File struct {
+	Name      string    `json:"name" minLength:"1" maxLength:"200" doc:"file name, without folders" example:"run.txt"`
+	Size      int64     `json:"size" required:"false" minimum:"0" maximum:"2147483648" doc:"bytes; may be left out beside content"`
+	SHA256    string    `json:"sha256" required:"false" maxLength:"64" doc:"SHA-256 of the bytes in lower-case hexadecimal; may be left out beside content"`
+	MediaType string    `json:"mediaType" required:"false" maxLength:"100" doc:"media type of the bytes" example:"text/plain"`
+	Content   string    `json:"content,omitempty" writeOnly:"true" maxLength:"4194304" doc:"the bytes in base64, for files up to 3 MiB together; never shown again"`
+	State     FileState `json:"state,omitempty" readOnly:"true" enum:"pending,stored" doc:"stored once bytes of that size and digest have arrived"`
+	URL       string    `json:"url,omitempty" readOnly:"true" doc:"where to get the bytes for a while; only for those who may"`
+	Upload    *Upload   `json:"upload,omitempty" readOnly:"true" doc:"where to send the bytes of a pending file; only for those who may"`
+}
+
+// Upload tells how to send the bytes of a pending file.
+type Upload struct {
+	Method    string            `json:"method" example:"PUT"`
+	URL       string            `json:"url" doc:"signed address"`
+	Headers   map[string]string `json:"headers" doc:"headers to send"`
+	ExpiresAt Instant           `json:"expiresAt" doc:"until when the address works"`
+}
+
+var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// CheckFiles says what is wrong with the files of a draft. Those with content get size, sha256 and state from it, and
+// the bytes of each stand in the result at its position; a nil there means that they will be uploaded.
+// Those of kept, matched by name and digest, are the ones that the list had before: they stay as they are.
+func CheckFiles(pointer string, files, kept []File, sum func([]byte) string) ([][]byte, []problem.Field) {
+	contents := make([][]byte, len(files))
+	var fields []problem.Field
+	bad := func(i int, member, detail string) {
+		fields = append(fields, problem.Field{Pointer: fmt.Sprintf("%s/%d%s", pointer, i, member), Detail: detail})
+	}
+	for i := range files {
+		f := &files[i]
+		if old := slices.IndexFunc(kept, func(k File) bool { return k.Name == f.Name && k.SHA256 == f.SHA256 }); old >= 0 && f.Content == "" {
+			*f = kept[old]
+			continue
+		}
+		if f.State != "" || f.URL != "" || f.Upload != nil {
+			bad(i, "", "state, url and upload are made by the service: leave them out")
+		}
+		f.State, f.URL, f.Upload = FilePending, "", nil
+		if msg := checkFileName(f.Name); msg != "" {
+			bad(i, "/name", msg)
+		}
+		if slices.ContainsFunc(files[:i], func(o File) bool { return o.Name == f.Name }) {
+			bad(i, "/name", "is the name of another file of the list")
+		}
+		if f.MediaType == "" {
+			f.MediaType = "application/octet-stream"
+		} else if _, _, err := mime.ParseMediaType(f.MediaType); err != nil {
+			bad(i, "/mediaType", "must be a media type such as text/plain")
+		}
+		contents[i] = checkContent(f, sum, func(member, detail string) { bad(i, member, detail) })
+		f.Content = ""
+		if f.SHA256 != "" && slices.ContainsFunc(files[:i], func(o File) bool { return o.SHA256 == f.SHA256 }) {
+			bad(i, "/sha256", "is the content of another file of the list")
+		}
+	}
+	return contents, fields
+}
+
+func checkContent(f *File, sum func([]byte) string, bad func(member, detail string)) []byte {
+	if f.Content == "" {
+		if !digest.MatchString(f.SHA256) {
+			bad("/sha256", "must be the SHA-256 of the bytes, 64 lower-case hexadecimal digits, when there is no content")
+		}
+		if f.Size < 1 || f.Size > MaxFileBytes {
+			bad("/size", fmt.Sprintf("must be the number of bytes, from 1 to %d, when there is no content", int64(MaxFileBytes)))
+		}
+		return nil
+	}
+	b, err := base64.StdEncoding.DecodeString(f.Content)
+	if err != nil {
+		bad("/content", "must be base64 (RFC 4648 section 4, with padding): "+err.Error())
+		return nil
+	}
+	got := sum(b)
+	if f.SHA256 != "" && f.SHA256 != got {
+		bad("/sha256", "the content has the SHA-256 "+got)
+	}
+	if f.Size != 0 && f.Size != int64(len(b)) {
+		bad("/size", fmt.Sprintf("the content has %d bytes", len(b)))
+	}
+	f.SHA256, f.Size, f.State = got, int64(len(b)), FileStored
+	return b
+}
+
+func checkFileName(name string) string {
+	switch {
+	case strings.ContainsAny(name, `/\`) || name == "." || name == "..":
+		return "must be a file name without folders"
+	case len(checkName("", name)) > 0:
+		return "must be one line of text without control characters"
+	}
+	return ""
+}
+
+// InlineBytes is the number of bytes that the contents take.
+func InlineBytes(contents ...[][]byte) int {
+	n := 0
+	for _, list := range contents {
+		for _, b := range list {
+			n += len(b)
+		}
+	}
+	return n
+}
+
+// AllStored reports whether the bytes of all the files are there.
+func AllStored(files []File) bool {
+	return !slices.ContainsFunc(files, func(f File) bool { return f.State != FileStored })
+}
+
+// Stored returns the files with the one of the digest marked as stored, and whether that changed anything.
+func Stored(files []File, sha256 string) ([]File, bool) {
+	i := slices.IndexFunc(files, func(f File) bool { return f.SHA256 == sha256 && f.State == FilePending })
+	if i < 0 {
+		return files, false
+	}
+	files = slices.Clone(files)
+	files[i].State = FileStored
+	return files, true
+}
+
+// Holder says, in an object's key, what a file belongs to.
+type Holder string
+
+// The holders. Truths have a folder of their own, so that rights on it can be given apart.
+const (
+	HolderInputs      Holder = "inputs"      // of a dataset
+	HolderTruths      Holder = "truths"      // of a dataset
+	HolderRuns        Holder = "runs"        // of a run
+	HolderEvaluations Holder = "evaluations" // of an evaluation
+)
+
+// ObjectKey is where a file's bytes stand in the object store.
+func ObjectKey(h Holder, id, sha256 string) string { return string(h) + "/" + id + "/" + sha256 }
+
+// ParseObjectKey takes apart what ObjectKey made.
+func ParseObjectKey(key string) (h Holder, id, sha256 string, ok bool) {
+	parts := strings.Split(key, "/")
+	if len(parts) != 3 || !IsID(parts[1]) || !digest.MatchString(parts[2]) {
+		return "", "", "", false
+	}
+	h = Holder(parts[0])
+	ok = h == HolderInputs || h == HolderTruths || h == HolderRuns || h == HolderEvaluations
+	return h, parts[1], parts[2], ok
+}

@@ -1,0 +1,158 @@
+package record
+
+import (
+	"fmt"
+	"hash/fnv"
+
+	"assay/shared/access"
+	"assay/shared/store"
+)
+
+// # The table
+//
+// Single resources, by key (partition / sort):
+//
+//	ORGANIZER#<id>            / ORGANIZER           an organizer
+//	TASK#<id>                 / TASK                a task
+//	TASK#<id>                 / REGISTRATION#<id>   a registration; the partition lists a task's registrations
+//	TASK#<id>                 / TEAM#<name>         reserves a team's name within the task
+//	TASK#<id>                 / ALLOWANCE#<userId>  what a user has used of the task's quota
+//	AUDIT#<taskId>            / <id>                an audit entry
+//	DATASET#<id>              / DATASET             a dataset
+//	DATASET#<id>              / TRUTH               the truth and settings that runs are evaluated with now
+//	SUBMISSION#<id>           / SUBMISSION          a submission
+//	RUN#<id>                  / RUN                 a run
+//	RUN#<id>                  / REVIEW              its review
+//	EVALUATION#<id>           / EVALUATION          an evaluation
+//	EVALUATION#<id>           / TOPICS              its values per topic
+//	USER#<id>                 / PROFILE             name and address of a user, as last told by the issuer
+//	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition is all that a user was granted
+//	USER#<id>                 / REGISTERED#<taskId>       a registration's grant; reserves user and task
+//	IDEMPOTENCY#<userId>#<key>/ KEY                 the answer to a POST that carried the key
+//
+// Lists, by index; sort is the id throughout, save in ByWork. <audience> is who may see the entry, so that a list reads
+// only partitions that its caller may see:
+//
+//	ByKind       ORGANIZER · USER · TASK#<audience> · DATASET#<audience> · RUN#<audience>#<shard> · EVALUATION#<audience>#<shard>
+//	ByTask       TASK#<id>#DATASET · TASK#<id>#SUBMISSION#<audience> · TASK#<id>#RUN#<audience> · TASK#<id>#EVALUATION#<audience>
+//	ByDataset    DATASET#<id>#RUN#<audience> · DATASET#<id>#EVALUATION#<audience>
+//	ByUser       USER#<id>#<kind>#<audience>, where an entry that shows its user's name to nobody else is never in `everyone`
+//	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>
+//	ByWork       QUEUE#<queue> by the instant it was queued · DUE by the instant something must happen by itself ·
+//	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission
+const (
+	ByKind      store.Index = 1
+	ByTask      store.Index = 2
+	ByDataset   store.Index = 3
+	ByUser      store.Index = 4
+	ByOrganizer store.Index = 5
+	ByWork      store.Index = 6
+)
+
+// Kind is a kind of resource, as it stands in keys.
+type Kind string
+
+// The kinds that lists are made of.
+const (
+	KindOrganizer  Kind = "ORGANIZER"
+	KindUser       Kind = "USER"
+	KindTask       Kind = "TASK"
+	KindDataset    Kind = "DATASET"
+	KindSubmission Kind = "SUBMISSION"
+	KindRun        Kind = "RUN"
+	KindEvaluation Kind = "EVALUATION"
+)
+
+// DuePartition holds, in ByWork, what must happen by itself, by the instant.
+const DuePartition = "DUE"
+
+// Shards spread the lists over all tasks, because a deadline's writes all go to their newest end.
+const shards = 4
+
+var audienceNames = [...]string{
+	access.Nobody: "nobody", access.Organizers: "organizers", access.Owners: "owners",
+	access.Registrants: "registrants", access.Everyone: "everyone",
+}
+
+// Audiences lists those that a resource can have, the widest first.
+var Audiences = []access.Audience{access.Everyone, access.Registrants, access.Owners, access.Organizers}
+
+// OfKind returns the partitions of ByKind that hold the kind's resources with the audience.
+func OfKind(k Kind, a access.Audience) []string {
+	switch k {
+	case KindRun, KindEvaluation:
+		parts := make([]string, shards)
+		for i := range parts {
+			parts[i] = fmt.Sprintf("%s#%s#%d", k, audienceNames[a], i)
+		}
+		return parts
+	case KindOrganizer, KindUser:
+		return []string{string(k)}
+	default:
+		return []string{string(k) + "#" + audienceNames[a]}
+	}
+}
+
+func ofKindOne(k Kind, a access.Audience, id string) string {
+	parts := OfKind(k, a)
+	if len(parts) == 1 {
+		return parts[0]
+	}
+	h := fnv.New32a()
+	_, _ = h.Write([]byte(id))
+	return parts[h.Sum32()%uint32(len(parts))]
+}
+
+// OfTask returns the partition of ByTask with a task's resources of the kind.
+func OfTask(taskID string, k Kind, a access.Audience) string {
+	if k == KindDataset {
+		return "TASK#" + taskID + "#DATASET"
+	}
+	return "TASK#" + taskID + "#" + string(k) + "#" + audienceNames[a]
+}
+
+// OfDataset returns the partition of ByDataset with a dataset's resources of the kind.
+func OfDataset(datasetID string, k Kind, a access.Audience) string {
+	return "DATASET#" + datasetID + "#" + string(k) + "#" + audienceNames[a]
+}
+
+// OfUser returns the partition of ByUser with a user's resources of the kind.
+func OfUser(userID string, k Kind, a access.Audience) string {
+	return "USER#" + userID + "#" + string(k) + "#" + audienceNames[a]
+}
+
+// OfOrganizer returns the partition of ByOrganizer with an organizer's resources of the kind.
+func OfOrganizer(organizerID string, k Kind, a access.Audience) string {
+	return "ORGANIZER#" + organizerID + "#" + string(k) + "#" + audienceNames[a]
+}
+
+// OfRank returns the partition of ByWork with a dataset's evaluations against a truth version, best first.
+func OfRank(datasetID string, truthVersion int64, a access.Audience) string {
+	return fmt.Sprintf("RANK#%s#%d#%s", datasetID, truthVersion, audienceNames[a])
+}
+
+// OfQueue returns the partition of ByWork with the runs that wait for work from the queue.
+func OfQueue(queue string) string { return "QUEUE#" + queue }
+
+// entry returns the index entry of the partition for the id.
+func entry(partition, id string) store.Key { return store.Key{Partition: partition, Sort: id} }
+
+// indexes collects entries by index.
+type indexes [store.NumIndexes]store.Key
+
+func (x *indexes) put(i store.Index, partition, sort string) { x[i-1] = entry(partition, sort) }
+
+// listed puts one resource of a task into every list but that of its dataset. A user's own list never shows, to
+// others, what the user did under an alias.
+func (x *indexes) listed(k Kind, id string, s access.Scope, alias bool) {
+	x.put(ByKind, ofKindOne(k, s.Audience, id), id)
+	x.put(ByTask, OfTask(s.TaskID, k, s.Audience), id)
+	x.put(ByOrganizer, OfOrganizer(s.OrganizerID, k, s.Audience), id)
+	if s.OwnerID != "" {
+		own := s.Audience
+		if own == access.Registrants || alias && own == access.Everyone {
+			own = access.Owners
+		}
+		x.put(ByUser, OfUser(s.OwnerID, k, own), id)
+	}
+}

@@ -1,0 +1,65 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/problem"
+	"assay/shared/store"
+)
+
+// MaxMembers is how many members an organizer has at most; MaxMemberChanges how many one request can add or remove,
+// because each is a grant written in the same transaction.
+const (
+	MaxMembers       = 500
+	MaxMemberChanges = 90
+)
+
+// OrganizerDraft is what a client writes of an organizer.
+type OrganizerDraft struct {
+	Name        string   `json:"name" minLength:"1" maxLength:"200" doc:"name of the organization" example:"TREC Conversational Assistance Track"`
+	Description string   `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
+	Website     string   `json:"website" required:"false" maxLength:"2000" doc:"http or https URL" example:"https://www.treccast.ai"`
+	Members     []string `json:"members" required:"false" nullable:"false" maxItems:"500" doc:"ids of the users who are members; on creation the creator is always one"`
+}
+
+// Organizer is an organization that runs tasks.
+type Organizer struct {
+	Meta
+	OrganizerDraft
+}
+
+// Key implements Record.
+func (o *Organizer) Key() store.Key { return OrganizerKey(o.ID) }
+
+// OrganizerKey is where the organizer stands in the table.
+func OrganizerKey(id string) store.Key {
+	return store.Key{Partition: "ORGANIZER#" + id, Sort: "ORGANIZER"}
+}
+
+// Indexes implements Record.
+func (o *Organizer) Indexes() [store.NumIndexes]store.Key {
+	var x indexes
+	x.put(ByKind, ofKindOne(KindOrganizer, access.Everyone, o.ID), o.ID)
+	return x
+}
+
+// Scope says where the organizer stands; its members are its organizers.
+func (o *Organizer) Scope() access.Scope {
+	return access.Scope{OrganizerID: o.ID, Audience: access.Everyone}
+}
+
+// Check says what is wrong with the draft.
+func (d *OrganizerDraft) Check() []problem.Field {
+	fields := checkName("/name", d.Name)
+	fields = append(fields, checkURL("/website", d.Website)...)
+	for i, m := range d.Members {
+		p := fmt.Sprintf("/members/%d", i)
+		fields = append(fields, checkID(p, m, "a user")...)
+		if slices.Contains(d.Members[:i], m) {
+			fields = append(fields, problem.Field{Pointer: p, Detail: "is named twice"})
+		}
+	}
+	return fields
+}

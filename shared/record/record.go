@@ -1,0 +1,145 @@
+// Package record holds the resources: their members, their limits, the rules that need nothing but themselves, and the
+// keys under which the store has them (keys.go lists every access pattern).
+//
+// For each resource X there is a draft XDraft, the members that a client writes; X, the resource as REST shows it; and,
+// where the platform keeps more than it shows, XItem, which is what the store holds.
+package record
+
+import (
+	"bytes"
+	"crypto/rand"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"assay/shared/problem"
+	"assay/shared/store"
+
+	"github.com/oklog/ulid/v2"
+)
+
+// Meta is what the service makes for every resource.
+type Meta struct {
+	ID        string  `json:"id" readOnly:"true" doc:"ULID of the resource" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+	CreatedAt Instant `json:"createdAt" readOnly:"true" doc:"when it was created"`
+	UpdatedAt Instant `json:"updatedAt" readOnly:"true" doc:"when it last changed"`
+	Version   int64   `json:"version" readOnly:"true" doc:"grows by one with each change" example:"1"`
+}
+
+// NewMeta returns the Meta of a resource created at now.
+func NewMeta(now time.Time) Meta {
+	at := At(now)
+	return Meta{ID: NewID(now), CreatedAt: at, UpdatedAt: at, Version: 1}
+}
+
+func (m *Meta) meta() *Meta { return m }
+
+// Record is a resource that the store holds. One with a method Expiry() time.Time goes at that instant by itself.
+type Record interface {
+	Key() store.Key
+	Indexes() [store.NumIndexes]store.Key
+	meta() *Meta
+}
+
+// Item encodes r for the store. The item's Version is the one that r was read with.
+func Item(r Record) (store.Item, error) {
+	data, err := json.Marshal(r)
+	if err != nil {
+		return store.Item{}, fmt.Errorf("record: encode %s: %w", r.Key().Partition, err)
+	}
+	it := store.Item{Key: r.Key(), Indexes: r.Indexes(), Version: r.meta().Version, Data: data}
+	if e, ok := r.(interface{ Expiry() time.Time }); ok {
+		it.Expires = e.Expiry()
+	}
+	return it, nil
+}
+
+// Decode reads a stored item into r.
+func Decode(it store.Item, r Record) error {
+	if err := json.Unmarshal(it.Data, r); err != nil {
+		return fmt.Errorf("record: decode %s %s: %w", it.Partition, it.Sort, err)
+	}
+	r.meta().Version = it.Version
+	return nil
+}
+
+// Touch marks r as changed at now. Its Version stays the one that was read, which Item and store.Replace expect.
+func Touch(r Record, now time.Time) { r.meta().UpdatedAt = At(now) }
+
+var entropy = &ulid.LockedMonotonicReader{MonotonicReader: ulid.Monotonic(rand.Reader, 0)}
+
+// NewID returns a new ULID for the instant; those made by one process in one millisecond ascend.
+func NewID(at time.Time) string { return ulid.MustNew(ulid.Timestamp(at), entropy).String() }
+
+// IsID reports whether s is a ULID in its canonical form.
+func IsID(s string) bool {
+	id, err := ulid.ParseStrict(s)
+	return err == nil && id.String() == s
+}
+
+// Instant is a point in time with the precision of a millisecond; on the wire RFC 3339 in UTC with milliseconds.
+type Instant struct{ time.Time }
+
+const instantLayout = "2006-01-02T15:04:05.000Z"
+
+// At returns the Instant of t.
+func At(t time.Time) Instant { return Instant{t.UTC().Truncate(time.Millisecond)} }
+
+// MarshalJSON implements json.Marshaler.
+func (i Instant) MarshalJSON() ([]byte, error) {
+	return i.UTC().AppendFormat(make([]byte, 0, 26), `"`+instantLayout+`"`), nil
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (i *Instant) UnmarshalJSON(b []byte) error {
+	if bytes.Equal(b, []byte("null")) {
+		return nil
+	}
+	t, err := time.Parse(`"`+time.RFC3339Nano+`"`, string(b))
+	if err != nil {
+		return fmt.Errorf("not an RFC 3339 instant: %s", b)
+	}
+	*i = At(t)
+	return nil
+}
+
+// sortable returns the instant so that the order of strings is the order of time.
+func (i Instant) sortable() string { return i.UTC().Format(instantLayout) }
+
+// checkURL says what is wrong with a link that pages will show; an empty one is fine.
+func checkURL(pointer, s string) []problem.Field {
+	if s == "" {
+		return nil
+	}
+	u, err := url.Parse(s)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return []problem.Field{{Pointer: pointer, Detail: "must be an absolute http or https URL"}}
+	}
+	return nil
+}
+
+// checkName says what is wrong with a one-line text that must say something.
+func checkName(pointer, s string) []problem.Field {
+	if strings.TrimSpace(s) == "" {
+		return []problem.Field{{Pointer: pointer, Detail: "must not be empty or only spaces"}}
+	}
+	return checkLine(pointer, s)
+}
+
+// checkLine says what is wrong with a one-line text.
+func checkLine(pointer, s string) []problem.Field {
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+		return []problem.Field{{Pointer: pointer, Detail: "must be one line of text without control characters"}}
+	}
+	return nil
+}
+
+func checkID(pointer, s, what string) []problem.Field {
+	if !IsID(s) {
+		return []problem.Field{{Pointer: pointer, Detail: "must be the id (a ULID) of " + what}}
+	}
+	return nil
+}

@@ -1,0 +1,110 @@
+package record
+
+import (
+	"strings"
+
+	"assay/shared/access"
+	"assay/shared/problem"
+	"assay/shared/store"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// RegistrationState says whether a registrant takes part.
+type RegistrationState string
+
+// The states of a registration.
+const (
+	Accepted RegistrationState = "accepted"
+	Pending  RegistrationState = "pending"
+	Rejected RegistrationState = "rejected"
+)
+
+// RegistrationDraft is what a client writes of a registration.
+type RegistrationDraft struct {
+	UserID      string `json:"userId" required:"false" maxLength:"26" doc:"the user who takes part: whoever asks, unless an organizer registers another"`
+	Team        string `json:"team" minLength:"1" maxLength:"100" doc:"name of the team, unique within the task" example:"Lakeside"`
+	Anonymous   bool   `json:"anonymous" required:"false" doc:"show the alias instead of team and user to everyone but the organizers"`
+	Affiliation string `json:"affiliation" required:"false" maxLength:"200"`
+	Country     string `json:"country" required:"false" maxLength:"100"`
+	Contact     string `json:"contact,omitempty" maxLength:"500" doc:"how to reach the team; seen by itself and the organizers"`
+}
+
+// Registration is a user, with a team, taking part in a task.
+type Registration struct {
+	Meta
+	TaskID string `json:"taskId" readOnly:"true"`
+	RegistrationDraft
+	Alias string            `json:"alias" readOnly:"true" doc:"what an anonymous team is called" example:"anonymous-9f3k2x"`
+	State RegistrationState `json:"state" enum:"accepted,pending,rejected" doc:"decided by the organizers"`
+}
+
+// RegistrationItem is a registration as the store holds it.
+type RegistrationItem struct {
+	Registration
+	OrganizerID string `json:"organizerId"`
+	// Follow is set while the registrant's submissions and what hangs on them do not yet carry team and anonymity.
+	Follow *Follow `json:"follow,omitempty"`
+}
+
+// Key implements Record.
+func (r *RegistrationItem) Key() store.Key { return RegistrationKey(r.TaskID, r.ID) }
+
+// RegistrationPrefix begins the sort keys of a task's registrations; RegistrationEnd is past the last of them.
+const (
+	RegistrationPrefix = "REGISTRATION#"
+	RegistrationEnd    = "REGISTRATION$"
+)
+
+// RegistrationKey is where the registration stands in the table.
+func RegistrationKey(taskID, id string) store.Key {
+	return store.Key{Partition: TaskKey(taskID).Partition, Sort: RegistrationPrefix + id}
+}
+
+// Indexes implements Record.
+func (r *RegistrationItem) Indexes() [store.NumIndexes]store.Key {
+	var x indexes
+	if r.Follow != nil {
+		x.put(ByWork, DuePartition, due(r.Follow.At, r.ID))
+	}
+	return x
+}
+
+// Scope says where the registration stands: between its user and the organizers.
+func (r *RegistrationItem) Scope() access.Scope {
+	return access.Scope{OrganizerID: r.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: access.Owners}
+}
+
+// Check says what is wrong with the draft.
+func (d *RegistrationDraft) Check() []problem.Field {
+	var fields []problem.Field
+	if d.UserID != "" {
+		fields = checkID("/userId", d.UserID, "a user")
+	}
+	fields = append(fields, checkName("/team", d.Team)...)
+	fields = append(fields, checkLine("/affiliation", d.Affiliation)...)
+	fields = append(fields, checkLine("/country", d.Country)...)
+	return append(fields, checkLine("/contact", d.Contact)...)
+}
+
+// NewAlias returns what an anonymous registration is called; it says nothing about the user.
+func NewAlias(id string) string { return "anonymous-" + strings.ToLower(id[len(id)-8:]) }
+
+// TeamKey reserves a team's name within a task: names that differ only in case, width or spaces are the same.
+func TeamKey(taskID, team string) store.Key {
+	name := cases.Fold().String(norm.NFKC.String(strings.Join(strings.Fields(team), " ")))
+	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "TEAM#" + name}
+}
+
+// Reservation is an item whose existence is all that it says.
+type Reservation struct {
+	Meta
+	At store.Key `json:"-"`
+}
+
+// Key implements Record.
+func (r *Reservation) Key() store.Key { return r.At }
+
+// Indexes implements Record.
+func (r *Reservation) Indexes() [store.NumIndexes]store.Key { return indexes{} }

@@ -1,0 +1,141 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/measure"
+	"assay/shared/store"
+)
+
+// Times after which a run's state ends by itself.
+const (
+	UploadTime  = 24 * time.Hour     // for the files of a run to arrive
+	QueueTime   = 7 * 24 * time.Hour // for a worker to ask for a queued run
+	MaxAttempts = 3                  // leases of one run until it fails
+)
+
+// RunState is where a run is on its way.
+type RunState string
+
+// The states of a run.
+const (
+	AwaitingUpload RunState = "awaiting-upload"
+	Queued         RunState = "queued"
+	Running        RunState = "running"
+	Evaluating     RunState = "evaluating"
+	Completed      RunState = "completed"
+	Failed         RunState = "failed"
+	Cancelled      RunState = "cancelled"
+)
+
+// transitions has, for each state, those that can follow. Queued follows a lease that lapsed, and, when the truth has
+// changed, also the end of a run that was evaluated.
+var transitions = map[RunState][]RunState{
+	AwaitingUpload: {Queued, Failed, Cancelled},
+	Queued:         {Running, Evaluating, Failed, Cancelled},
+	Running:        {Queued, Evaluating, Failed, Cancelled},
+	Evaluating:     {Queued, Completed, Failed, Cancelled},
+	Completed:      {Queued},
+	Failed:         {Queued},
+}
+
+// CanFollow reports whether a run in the state s can go to next.
+func (s RunState) CanFollow(next RunState) bool { return slices.Contains(transitions[s], next) }
+
+// Ended reports whether nothing more happens to a run in the state by itself.
+func (s RunState) Ended() bool { return s == Completed || s == Failed || s == Cancelled }
+
+// Counts reports whether a run in the state counts in its user's quota.
+func (s RunState) Counts() bool { return s != Failed && s != Cancelled }
+
+// Run is one submission applied to one dataset.
+type Run struct {
+	Meta
+	SubmissionID string               `json:"submissionId" readOnly:"true"`
+	TaskID       string               `json:"taskId" readOnly:"true"`
+	DatasetID    string               `json:"datasetId" readOnly:"true"`
+	UserID       string               `json:"userId,omitempty" readOnly:"true" doc:"absent when the team is anonymous to the caller"`
+	Team         string               `json:"team" readOnly:"true" doc:"the team, or its alias"`
+	Label        string               `json:"label" maxLength:"200" doc:"what its owner calls it"`
+	State        RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`
+	Attempts     int                  `json:"attempts" readOnly:"true" doc:"how often its work was begun"`
+	Files        []File               `json:"files" nullable:"false" readOnly:"true" doc:"the run's files; with links for those who may have them"`
+	Diagnostics  []measure.Diagnostic `json:"diagnostics" nullable:"false" readOnly:"true" doc:"what is wrong with the run"`
+	LogTail      string               `json:"logTail" readOnly:"true" doc:"the last lines of its log"`
+	QueuedAt     *Instant             `json:"queuedAt,omitempty" readOnly:"true"`
+	StartedAt    *Instant             `json:"startedAt,omitempty" readOnly:"true"`
+	FinishedAt   *Instant             `json:"finishedAt,omitempty" readOnly:"true"`
+	EvaluationID string               `json:"evaluationId,omitempty" readOnly:"true" doc:"the newest evaluation, once there is one that the caller may see"`
+}
+
+// Lease is a worker's hold on a run.
+type Lease struct {
+	ID     string  `json:"id"`
+	Holder string  `json:"holder"` // the worker, for the log and for taking back what a dead process held
+	Until  Instant `json:"until"`
+}
+
+// The queues that runs wait in.
+const (
+	QueueBuiltin = "builtin" // for the built-in evaluators
+	QueueWorkers = "workers" // for workers that execute images and repositories, or evaluate with an organizer's image
+)
+
+// RunItem is a run as the store holds it.
+type RunItem struct {
+	Run
+	Standing Standing       `json:"standing"`
+	Type     SubmissionType `json:"type"`
+	Queue    string         `json:"queue"`           // where it waits when it is queued
+	Lease    *Lease         `json:"lease,omitempty"` // while running or evaluating
+	// Counted is whether the user's allowance has the run.
+	Counted bool `json:"counted,omitempty"`
+	// Evaluations has every evaluation of the run, the newest last, so that all follow its review.
+	Evaluations []string `json:"evaluations,omitempty"`
+}
+
+// Key implements Record.
+func (r *RunItem) Key() store.Key { return RunKey(r.ID) }
+
+// RunKey is where the run stands in the table.
+func RunKey(id string) store.Key { return store.Key{Partition: "RUN#" + id, Sort: "RUN"} }
+
+// Indexes implements Record.
+func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
+	var x indexes
+	s := r.Scope()
+	x.listed(KindRun, r.ID, s, r.Standing.Anonymous)
+	x.put(ByDataset, OfDataset(r.DatasetID, KindRun, s.Audience), r.ID)
+	switch {
+	case r.State == Queued:
+		x.put(ByWork, OfQueue(r.Queue), due(*r.QueuedAt, r.ID))
+	case r.State == AwaitingUpload:
+		x.put(ByWork, DuePartition, due(At(r.CreatedAt.Add(UploadTime)), r.ID))
+	case r.Lease != nil:
+		x.put(ByWork, DuePartition, due(r.Lease.Until, r.ID))
+	}
+	return x
+}
+
+// Scope says where the run stands: it follows its submission.
+func (r *RunItem) Scope() access.Scope {
+	return access.Scope{OrganizerID: r.Standing.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: r.Standing.submissionAudience()}
+}
+
+// AddDiagnostics appends to the run's diagnostics up to their limit, errors before warnings.
+func (r *RunItem) AddDiagnostics(more ...measure.Diagnostic) {
+	r.Diagnostics = append(slices.Clip(r.Diagnostics), more...)
+	slices.SortStableFunc(r.Diagnostics, func(a, b measure.Diagnostic) int {
+		return severityOrder(a) - severityOrder(b)
+	})
+	r.Diagnostics = r.Diagnostics[:min(len(r.Diagnostics), measure.MaxDiagnostics)]
+}
+
+func severityOrder(d measure.Diagnostic) int {
+	if d.Severity == measure.Error {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,47 @@
+package record
+
+import "assay/shared/access"
+
+// Standing is what everything below a task carries of its surroundings, so that one read decides who may see it.
+// When a task, registration or review changes, what carries its Standing follows.
+type Standing struct {
+	OrganizerID string `json:"organizerId"`
+	PrivateTask bool   `json:"privateTask,omitempty"`
+	Public      bool   `json:"public,omitempty"`    // the submission is public
+	Anonymous   bool   `json:"anonymous,omitempty"` // the registration shows its alias
+	Alias       string `json:"alias,omitempty"`
+	Published   bool   `json:"published,omitempty"` // of the review
+	Blinded     bool   `json:"blinded,omitempty"`   // of the review
+	Baseline    bool   `json:"baseline,omitempty"`  // the submission is a baseline
+}
+
+// taskAudience is the widest audience of anything in the task.
+func (s Standing) taskAudience() access.Audience {
+	if s.PrivateTask {
+		return access.Registrants
+	}
+	return access.Everyone
+}
+
+// submissionAudience is who sees a submission and its runs.
+func (s Standing) submissionAudience() access.Audience {
+	if s.Public {
+		return s.taskAudience()
+	}
+	return access.Owners
+}
+
+// Shown reports whether the review lets others than owner and organizers see results.
+func (s Standing) Shown() bool { return s.Published && !s.Blinded }
+
+// evaluationAudience is who sees an evaluation: the review decides, not the submission.
+func (s Standing) evaluationAudience() access.Audience {
+	switch {
+	case s.Shown():
+		return s.taskAudience()
+	case s.Blinded:
+		return access.Organizers
+	default:
+		return access.Owners
+	}
+}

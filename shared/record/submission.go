@@ -1,0 +1,163 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/problem"
+	"assay/shared/store"
+)
+
+// MaxSubmissionDatasets is how many datasets one submission names at most: one run is made for each.
+const MaxSubmissionDatasets = 10
+
+// SubmissionType says what was submitted.
+type SubmissionType string
+
+// The types of submissions.
+const (
+	UploadType     SubmissionType = "upload"
+	ImageType      SubmissionType = "image"
+	RepositoryType SubmissionType = "repository"
+)
+
+// SubmissionTypes lists all types.
+var SubmissionTypes = []SubmissionType{UploadType, ImageType, RepositoryType}
+
+// RunFile is a file of an upload, with the dataset that it is a run on.
+type RunFile struct {
+	DatasetID string `json:"datasetId" doc:"the dataset that the file is a run on"`
+	File
+}
+
+// SubmissionDraft is what a client writes of a submission.
+type SubmissionDraft struct {
+	Type        SubmissionType `json:"type" enum:"upload,image,repository"`
+	Title       string         `json:"title" required:"false" maxLength:"200" doc:"what tells this entry from the team's others"`
+	Description string         `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
+	PaperURL    string         `json:"paperUrl" required:"false" maxLength:"2000" doc:"http or https URL of a paper about it"`
+	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" default:"private" doc:"public: whoever sees the task sees the submission and its runs"`
+	Baseline    bool           `json:"baseline" required:"false" doc:"marked as a baseline by an organizer"`
+	DatasetIDs  []string       `json:"datasetIds" required:"false" nullable:"false" maxItems:"10" doc:"the datasets to run on; for an upload those of its files unless given"`
+	Files       []RunFile      `json:"files,omitempty" maxItems:"20" doc:"for upload"`
+	Image       string         `json:"image,omitempty" maxLength:"500" doc:"for image: the container image, best by digest" example:"registry.example.org/lakeside/ranker@sha256:0123"`
+	Command     string         `json:"command,omitempty" maxLength:"4000" doc:"for image and repository: the command to run"`
+	URL         string         `json:"url,omitempty" maxLength:"2000" doc:"for repository: https URL to clone"`
+	Ref         string         `json:"ref,omitempty" maxLength:"200" doc:"for repository: the commit, tag or branch" example:"v1.0"`
+}
+
+// Quota says what a user may still submit to a task.
+type Quota struct {
+	PerDay         *int     `json:"perDay,omitempty" doc:"runs allowed in 24 hours; absent: no limit"`
+	RemainingToday *int     `json:"remainingToday,omitempty" doc:"of those, how many are left now"`
+	ResetsAt       *Instant `json:"resetsAt,omitempty" doc:"when the next one comes back; absent when none is used"`
+	Total          *int     `json:"total,omitempty" doc:"runs allowed in all; absent: no limit"`
+	Remaining      *int     `json:"remaining,omitempty" doc:"of those, how many are left"`
+}
+
+// Submission is one entry of a registered user.
+type Submission struct {
+	Meta
+	TaskID string `json:"taskId" readOnly:"true"`
+	UserID string `json:"userId,omitempty" readOnly:"true" doc:"absent when the team is anonymous to the caller"`
+	Team   string `json:"team" readOnly:"true" doc:"the team, or its alias"`
+	SubmissionDraft
+	RunIDs []string `json:"runIds" nullable:"false" readOnly:"true" doc:"one run for each dataset"`
+	Quota  *Quota   `json:"quota,omitempty" readOnly:"true" doc:"what is left after this submission; only in the answer to it"`
+}
+
+// SubmissionItem is a submission as the store holds it; its files stand with its runs.
+type SubmissionItem struct {
+	Submission
+	Standing       Standing `json:"standing"`
+	RegistrationID string   `json:"registrationId"`
+}
+
+// Key implements Record.
+func (s *SubmissionItem) Key() store.Key { return SubmissionKey(s.ID) }
+
+// SubmissionKey is where the submission stands in the table.
+func SubmissionKey(id string) store.Key {
+	return store.Key{Partition: "SUBMISSION#" + id, Sort: "SUBMISSION"}
+}
+
+// Indexes implements Record.
+func (s *SubmissionItem) Indexes() [store.NumIndexes]store.Key {
+	var x indexes
+	x.listed(KindSubmission, s.ID, s.Scope(), s.Standing.Anonymous)
+	return x
+}
+
+// Scope says where the submission stands.
+func (s *SubmissionItem) Scope() access.Scope {
+	return access.Scope{OrganizerID: s.Standing.OrganizerID, TaskID: s.TaskID, OwnerID: s.UserID, Audience: s.Standing.submissionAudience()}
+}
+
+// Normalize fills in what the draft leaves open.
+func (d *SubmissionDraft) Normalize() {
+	if d.Visibility == "" {
+		d.Visibility = Private
+	}
+	if len(d.DatasetIDs) == 0 {
+		d.DatasetIDs = []string{}
+		for _, f := range d.Files {
+			if !slices.Contains(d.DatasetIDs, f.DatasetID) {
+				d.DatasetIDs = append(d.DatasetIDs, f.DatasetID)
+			}
+		}
+	}
+}
+
+// Check says what is wrong with the draft, save its files.
+func (d *SubmissionDraft) Check() []problem.Field {
+	fields := checkLine("/title", d.Title)
+	fields = append(fields, checkURL("/paperUrl", d.PaperURL)...)
+	bad := func(pointer, detail string) {
+		fields = append(fields, problem.Field{Pointer: pointer, Detail: detail})
+	}
+	if len(d.DatasetIDs) == 0 {
+		bad("/datasetIds", "must name at least one dataset of the task")
+	}
+	for i, id := range d.DatasetIDs {
+		p := fmt.Sprintf("/datasetIds/%d", i)
+		fields = append(fields, checkID(p, id, "a dataset of the task")...)
+		if slices.Contains(d.DatasetIDs[:i], id) {
+			bad(p, "is named twice")
+		}
+		if d.Type == UploadType && !slices.ContainsFunc(d.Files, func(f RunFile) bool { return f.DatasetID == id }) {
+			bad("/files", "has no file for the dataset "+id)
+		}
+	}
+	for i, f := range d.Files {
+		if !slices.Contains(d.DatasetIDs, f.DatasetID) {
+			bad(fmt.Sprintf("/files/%d/datasetId", i), "is not one of datasetIds")
+		}
+	}
+	return append(fields, d.checkType()...)
+}
+
+// checkType checks the members that go with one type of submission only.
+func (d *SubmissionDraft) checkType() []problem.Field {
+	var fields []problem.Field
+	for _, m := range []struct {
+		pointer string
+		given   bool
+		needed  []SubmissionType
+		allowed []SubmissionType
+	}{
+		{"/files", len(d.Files) > 0, []SubmissionType{UploadType}, []SubmissionType{UploadType}},
+		{"/image", d.Image != "", []SubmissionType{ImageType}, []SubmissionType{ImageType}},
+		{"/command", d.Command != "", nil, []SubmissionType{ImageType, RepositoryType}},
+		{"/url", d.URL != "", []SubmissionType{RepositoryType}, []SubmissionType{RepositoryType}},
+		{"/ref", d.Ref != "", nil, []SubmissionType{RepositoryType}},
+	} {
+		if m.given && !slices.Contains(m.allowed, d.Type) {
+			fields = append(fields, problem.Field{Pointer: m.pointer, Detail: fmt.Sprintf("does not go with the type %s: leave it out", d.Type)})
+		}
+		if !m.given && slices.Contains(m.needed, d.Type) {
+			fields = append(fields, problem.Field{Pointer: m.pointer, Detail: fmt.Sprintf("is needed for the type %s", d.Type)})
+		}
+	}
+	return append(fields, checkURL("/url", d.URL)...)
+}

@@ -1,0 +1,173 @@
+package record
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/problem"
+	"assay/shared/store"
+)
+
+// MaxTaskDatasets is how many datasets a task has at most.
+const MaxTaskDatasets = 50
+
+// MaxPerDay bounds a task's daily quota, because the runs of the last day are remembered one by one.
+const MaxPerDay = 1000
+
+// Visibility says whether a thing is public.
+type Visibility string
+
+// The visibilities.
+const (
+	Public  Visibility = "public"
+	Private Visibility = "private"
+)
+
+// Mode says how one gets into a task.
+type Mode string
+
+// The modes of registration.
+const (
+	Open     Mode = "open"
+	Approval Mode = "approval"
+	Closed   Mode = "closed"
+)
+
+// RegistrationRules say who can register for a task, and when.
+type RegistrationRules struct {
+	Mode     Mode     `json:"mode" required:"false" enum:"open,approval,closed" default:"open" doc:"open: everyone is accepted; approval: an organizer accepts; closed: only an organizer registers users"`
+	OpensAt  *Instant `json:"opensAt,omitempty" doc:"nobody registers before"`
+	ClosesAt *Instant `json:"closesAt,omitempty" doc:"nobody registers from then on"`
+}
+
+// SubmissionRules say what can be submitted to a task, when, and how often.
+type SubmissionRules struct {
+	OpensAt  *Instant         `json:"opensAt,omitempty" doc:"nothing can be submitted before"`
+	ClosesAt *Instant         `json:"closesAt,omitempty" doc:"nothing can be submitted from then on"`
+	PerDay   int              `json:"perDay" required:"false" minimum:"0" maximum:"1000" doc:"runs a user may have in a sliding 24 hours; 0: no limit"`
+	Total    int              `json:"total" required:"false" minimum:"0" maximum:"1000000" doc:"runs a user may have in all; 0: no limit"`
+	Types    []SubmissionType `json:"types" required:"false" nullable:"false" maxItems:"3" doc:"what may be submitted; empty: everything"`
+}
+
+// TaskDraft is what a client writes of a task.
+type TaskDraft struct {
+	OrganizerID  string            `json:"organizerId" doc:"the organizer that owns the task; it never changes" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+	Name         string            `json:"name" minLength:"1" maxLength:"200" doc:"name of the task" example:"Conversational passage retrieval"`
+	Description  string            `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
+	Website      string            `json:"website" required:"false" maxLength:"2000" doc:"http or https URL"`
+	Visibility   Visibility        `json:"visibility" required:"false" enum:"public,private" default:"public" doc:"public: everyone sees the task; private: the organizer's members and those registered"`
+	Featured     bool              `json:"featured" required:"false" doc:"shown first on the landing page"`
+	Registration RegistrationRules `json:"registration" required:"false" doc:"who can take part"`
+	Submissions  SubmissionRules   `json:"submissions" required:"false" doc:"what can be submitted"`
+}
+
+// Task is a shared task.
+type Task struct {
+	Meta
+	TaskDraft
+}
+
+// TaskItem is a task as the store holds it.
+type TaskItem struct {
+	Task
+	// Deleting is set from when its deletion was begun until it is gone; nothing new comes into the task.
+	Deleting bool `json:"deleting,omitempty"`
+	// Follow is set while what stands below the task does not yet carry its visibility.
+	Follow *Follow `json:"follow,omitempty"`
+}
+
+// Follow says that what hangs on a record has yet to follow a change of it, from when on the work is to be taken up
+// by whoever finds it, should the request that began it have died.
+type Follow struct {
+	At Instant `json:"at"`
+}
+
+// Key implements Record.
+func (t *TaskItem) Key() store.Key { return TaskKey(t.ID) }
+
+// TaskKey is where the task stands in the table.
+func TaskKey(id string) store.Key { return store.Key{Partition: "TASK#" + id, Sort: "TASK"} }
+
+// Indexes implements Record.
+func (t *TaskItem) Indexes() [store.NumIndexes]store.Key {
+	var x indexes
+	a := t.Scope().Audience
+	if !t.Deleting {
+		x.put(ByKind, ofKindOne(KindTask, a, t.ID), t.ID)
+	}
+	x.put(ByOrganizer, OfOrganizer(t.OrganizerID, KindTask, a), t.ID)
+	if t.Follow != nil {
+		x.put(ByWork, DuePartition, due(t.Follow.At, t.ID))
+	}
+	return x
+}
+
+// due is the sort key under which DuePartition has what is due at the instant.
+func due(at Instant, id string) string { return at.sortable() + "#" + id }
+
+// DueBy returns the greatest sort key of DuePartition of what is due at the instant or before.
+func DueBy(at time.Time) string { return At(at).sortable() + "$" }
+
+// Scope says where the task stands.
+func (t *TaskItem) Scope() access.Scope {
+	a := access.Everyone
+	switch {
+	case t.Deleting:
+		a = access.Organizers
+	case t.Visibility == Private:
+		a = access.Registrants
+	}
+	return access.Scope{OrganizerID: t.OrganizerID, TaskID: t.ID, Audience: a}
+}
+
+// Normalize fills in what the draft leaves open.
+func (d *TaskDraft) Normalize() {
+	if d.Visibility == "" {
+		d.Visibility = Public
+	}
+	if d.Registration.Mode == "" {
+		d.Registration.Mode = Open
+	}
+	if d.Submissions.Types == nil {
+		d.Submissions.Types = []SubmissionType{}
+	}
+}
+
+// Check says what is wrong with the draft.
+func (d *TaskDraft) Check() []problem.Field {
+	fields := checkID("/organizerId", d.OrganizerID, "an organizer that you are a member of")
+	fields = append(fields, checkName("/name", d.Name)...)
+	fields = append(fields, checkURL("/website", d.Website)...)
+	fields = append(fields, checkWindow("/registration", d.Registration.OpensAt, d.Registration.ClosesAt)...)
+	fields = append(fields, checkWindow("/submissions", d.Submissions.OpensAt, d.Submissions.ClosesAt)...)
+	for i, t := range d.Submissions.Types {
+		p := fmt.Sprintf("/submissions/types/%d", i)
+		if !slices.Contains(SubmissionTypes, t) {
+			fields = append(fields, problem.Field{Pointer: p, Detail: "must be one of upload, image, repository"})
+		} else if slices.Contains(d.Submissions.Types[:i], t) {
+			fields = append(fields, problem.Field{Pointer: p, Detail: "is named twice"})
+		}
+	}
+	return fields
+}
+
+func checkWindow(pointer string, opens, closes *Instant) []problem.Field {
+	if opens != nil && closes != nil && !opens.Before(closes.Time) {
+		return []problem.Field{{Pointer: pointer + "/closesAt", Detail: "must be later than opensAt"}}
+	}
+	return nil
+}
+
+// CheckWindow returns the problem when now is outside the window: it opens at opens, and closes says the first instant
+// at which it is closed again. What names what one tries to do ("Registration", "Submission").
+func CheckWindow(what string, opens, closes *Instant, now time.Time) error {
+	if opens != nil && now.Before(opens.Time) {
+		return problem.OutsideWindow.New("%s opens at %s.", what, opens.sortable())
+	}
+	if closes != nil && !now.Before(closes.Time) {
+		return problem.OutsideWindow.New("%s closed at %s.", what, closes.sortable())
+	}
+	return nil
+}

@@ -1,0 +1,106 @@
+package record
+
+import (
+	"strings"
+
+	"assay/shared/access"
+	"assay/shared/store"
+)
+
+// User is somebody who logged in and changed something at least once.
+type User struct {
+	Meta
+	Name  string `json:"name" doc:"as the sign-in issuer told last"`
+	Email string `json:"email" doc:"as the sign-in issuer told last"`
+}
+
+// UserPartition holds all that is kept about a user: the profile and the grants.
+func UserPartition(userID string) string { return "USER#" + userID }
+
+// UserKey is where the user's profile stands in the table.
+func UserKey(id string) store.Key { return store.Key{Partition: UserPartition(id), Sort: "PROFILE"} }
+
+// Key implements Record.
+func (u *User) Key() store.Key { return UserKey(u.ID) }
+
+// Indexes implements Record.
+func (u *User) Indexes() [store.NumIndexes]store.Key {
+	var x indexes
+	x.put(ByKind, ofKindOne(KindUser, access.Nobody, u.ID), u.ID)
+	return x
+}
+
+const (
+	memberPrefix     = "MEMBER#"
+	registeredPrefix = "REGISTERED#"
+)
+
+// MembershipKey is where a user's membership of an organizer stands in the table.
+func MembershipKey(userID, organizerID string) store.Key {
+	return store.Key{Partition: UserPartition(userID), Sort: memberPrefix + organizerID}
+}
+
+// RegisteredKey is where the grant of a registration stands; it also keeps a user from registering twice.
+func RegisteredKey(userID, taskID string) store.Key {
+	return store.Key{Partition: UserPartition(userID), Sort: registeredPrefix + taskID}
+}
+
+// Registered is the grant of a registration, with what submitting needs to know.
+type Registered struct {
+	Meta        // ID is the registration's
+	UserID      string
+	TaskID      string
+	OrganizerID string
+	PrivateTask bool
+	Team        string
+	Alias       string
+	Anonymous   bool
+	State       RegistrationState
+}
+
+// Key implements Record.
+func (r *Registered) Key() store.Key { return RegisteredKey(r.UserID, r.TaskID) }
+
+// Indexes implements Record.
+func (r *Registered) Indexes() [store.NumIndexes]store.Key { return indexes{} }
+
+// Grants is what a user's partition says.
+type Grants struct {
+	access.Grants
+	Profile    *User // nil when the user never changed anything
+	Registered []Registered
+}
+
+// DecodeGrants reads the items of a user's partition.
+func DecodeGrants(items []store.Item) (Grants, error) {
+	var g Grants
+	for _, it := range items {
+		switch {
+		case strings.HasPrefix(it.Sort, memberPrefix):
+			g.Memberships = append(g.Memberships, it.Sort[len(memberPrefix):])
+		case strings.HasPrefix(it.Sort, registeredPrefix):
+			var r Registered
+			if err := Decode(it, &r); err != nil {
+				return g, err
+			}
+			g.Registered = append(g.Registered, r)
+			g.Registrations = append(g.Registrations, access.Registration{ID: r.ID, TaskID: r.TaskID, PrivateTask: r.PrivateTask})
+		case it.Sort == "PROFILE":
+			g.Profile = new(User)
+			if err := Decode(it, g.Profile); err != nil {
+				return g, err
+			}
+		}
+	}
+	return g, nil
+}
+
+// ForTask returns the grant of the user's registration for the task.
+func (g Grants) ForTask(taskID string) (Registered, bool) {
+	for _, r := range g.Registered {
+		if r.TaskID == taskID {
+			return r, true
+		}
+	}
+	return Registered{}, false
+}

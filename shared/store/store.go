@@ -7,9 +7,11 @@
 //
 // # Limits
 //
-// An item's key, index entries and data together are at most MaxItemBytes. A Write carries at most MaxWrites
-// items, each key at most once, MaxWriteBytes together. A Get names at most MaxKeys keys. Partition and sort parts are non-empty valid UTF-8
-// without NUL bytes; a partition is at most 2048 bytes long, a sort part 1024.
+// An item's key, index entries and data together are at most MaxItemBytes. A Write carries at most MaxWrites items,
+// each key at most once, MaxWriteBytes together. A Get names at most MaxKeys keys. Partition and sort parts are
+// non-empty valid UTF-8 without NUL bytes; a partition is at most MaxPartitionBytes long, a sort part MaxSortBytes.
+// A call beyond them fails with ErrInvalid and does nothing; ValidateGet, ValidateQuery and ValidateWrite are the check
+// that every implementation makes.
 package store
 
 import (
@@ -21,11 +23,13 @@ import (
 
 // Limits of every implementation: DynamoDB's own, with room left for the attribute names that it counts.
 const (
-	NumIndexes    = 6
-	MaxItemBytes  = 390 << 10
-	MaxWriteBytes = 4 << 20
-	MaxWrites     = 100
-	MaxKeys       = 100
+	NumIndexes        = 6
+	MaxItemBytes      = 390 << 10
+	MaxWriteBytes     = 4 << 20
+	MaxWrites         = 100
+	MaxKeys           = 100
+	MaxPartitionBytes = 2048
+	MaxSortBytes      = 1024
 )
 
 // Key names an item in the table, or an entry in an index. Within a partition, order is that of the bytes of Sort.
@@ -48,13 +52,28 @@ type Item struct {
 	Indexes [NumIndexes]Key
 	// Version is 1 when the item is created and grows by one with each replacement. An item with Version 0 does not exist.
 	Version int64
-	// Expires, when not zero, is the instant (whole seconds) from which the item is as if deleted.
+	// Expires, when not zero, is the instant from which the item is as if deleted, by the clock of the machine that asks.
+	// It is stored in whole seconds, a fraction rounded up, and read back in UTC. It may be past already.
 	Expires time.Time
-	Data    []byte
+	// Data may be any bytes, and none: then it reads back with length 0. A store keeps no reference to the Data of a
+	// Write after it has returned, and the Data that a read returned is the caller's own.
+	Data []byte
 }
 
 // Exists reports whether a Get found the item.
 func (it *Item) Exists() bool { return it.Version > 0 }
+
+// ExpiresUnix returns Expires as it is stored: seconds since 1970, rounded up, and 0 for an item that does not expire.
+func (it *Item) ExpiresUnix() int64 {
+	if it.Expires.IsZero() {
+		return 0
+	}
+	s := it.Expires.Unix()
+	if it.Expires.Nanosecond() > 0 {
+		s++
+	}
+	return s
+}
 
 // Consistency says how fresh a read must be.
 type Consistency bool
@@ -70,27 +89,34 @@ const (
 type Query struct {
 	Index      Index
 	Partition  string
-	From, To   string // inclusive bounds of Sort, From <= To; empty: no bound
+	From, To   string // inclusive bounds of Sort, From <= To, with the limits of a sort part; empty: no bound
 	Descending bool
-	After      *Item // start behind this item, which an earlier Query with the same Index and Partition returned
-	Limit      int   // at most so many items; must be positive
+	// After starts the Query behind this item, which an earlier Query with the same Index and Partition returned. It names
+	// a place, so it holds also when the item was changed, moved or deleted since.
+	After *Item
+	Limit int // at most so many items; must be positive
 	// Consistency applies to the Table only; an index is always Eventual.
 	Consistency Consistency
 }
 
 // Store is a table. Every method is safe for concurrent use, honours the context's deadline, and adds what it
-// cost to the Usage that WithUsage put in the context.
+// cost to the Usage that WithUsage put in the context. A call whose context has ended already does nothing and
+// returns an error that wraps the context's.
 type Store interface {
-	// Get returns the items of the keys, in the order of the keys; one that is missing or expired has Version 0.
-	// It is one call whatever the number of keys. Reads of several keys are not a snapshot.
+	// Get returns the items of the keys, in the order of the keys; one that is missing or expired has its Key and Version 0.
+	// It is one call whatever the number of keys, and none when there are no keys. A key may be named more than once.
+	// Reads of several keys are not a snapshot.
 	Get(ctx context.Context, c Consistency, keys ...Key) ([]Item, error)
 
 	// Query returns the items of q in order; fewer than q.Limit only when there are no more. Items that expired are left out.
-	// Items with an equal index key come in an order that is the same in every Query.
+	// Items with an equal index key come in an order that is the same in every Query of the same direction.
 	Query(ctx context.Context, q Query) ([]Item, error)
 
 	// Write applies all of the writes or none, durably before it returns nil. When a condition does not hold the error
-	// is a *ConflictError that says which. A Write is isolated: no Get of one item sees half of it.
+	// is a *ConflictError that says which, and nothing was written; nor was anything after ErrInvalid. After any other
+	// error, that of a context that ended included, it is unknown whether all were applied or none: read to find out.
+	// All conditions are judged against one state, in which no other Write is half applied, before anything changes.
+	// Writes that do not overlap in time take effect in their order. Without writes it does nothing.
 	// The indexes follow at once or, under DynamoDB, within about a second.
 	Write(ctx context.Context, writes ...Write) error
 
@@ -115,10 +141,16 @@ const (
 	OpDelete         // delete, whether or not it exists
 	OpDeleteIf       // delete; the stored version must be Item.Version
 	OpCheck          // change nothing; the stored version must be Item.Version
-	OpCheckAbsent    // change nothing; the key must not exist
+	OpCheckAbsent    // change nothing; the key must not exist (an expired item does not exist)
 )
 
-// Create writes an item that must not exist yet.
+// puts reports whether the operation stores its Item.
+func (op Op) puts() bool { return op == OpCreate || op == OpReplace }
+
+// needsVersion reports whether the operation's condition is a version, which then must be positive.
+func (op Op) needsVersion() bool { return op == OpReplace || op == OpDeleteIf || op == OpCheck }
+
+// Create writes an item that must not exist yet. Its Version is not looked at.
 func Create(it Item) Write { return Write{OpCreate, it} }
 
 // Replace writes over the item whose version is it.Version.

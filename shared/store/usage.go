@@ -7,9 +7,9 @@ import (
 
 // Usage counts what the calls of a context cost, for the budgets that tests hold every operation to.
 type Usage struct {
-	Calls  atomic.Int64 // calls of Get, Query and Write
-	Read   atomic.Int64 // items that reads fetched, also those that were filtered out or expired
-	Writes atomic.Int64 // items written or checked, each index entry that changed counting as one more
+	Calls  atomic.Int64 // calls of Get, Query and Write that reached the table, also those that then failed
+	Read   atomic.Int64 // the keys of Gets, found or not, and the items that Queries fetched, also those left out as expired
+	Writes atomic.Int64 // see Cost
 }
 
 type usageKey struct{}
@@ -26,4 +26,21 @@ func Count(ctx context.Context, read, writes int) {
 		u.Read.Add(int64(read))
 		u.Writes.Add(int64(writes))
 	}
+}
+
+// Cost is what a Write adds to Usage.Writes, whether or not its conditions hold: one for each item written or checked,
+// and one more for each index entry of an item put. Entries that vanish are not counted: no caller knows them.
+func Cost(writes []Write) int {
+	n := len(writes)
+	for i := range writes {
+		if !writes[i].Op.puts() {
+			continue
+		}
+		for _, k := range writes[i].Item.Indexes {
+			if !k.IsZero() {
+				n++
+			}
+		}
+	}
+	return n
 }

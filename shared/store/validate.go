@@ -1,0 +1,144 @@
+package store
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+)
+
+// ValidateGet returns an error that wraps ErrInvalid when the keys break the contract's limits.
+func ValidateGet(keys []Key) error {
+	if len(keys) > MaxKeys {
+		return invalid("a Get of %d keys: at most %d", len(keys), MaxKeys)
+	}
+	for i := range keys {
+		if err := keys[i].validate(); err != nil {
+			return fmt.Errorf("key %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// ValidateQuery returns an error that wraps ErrInvalid when q breaks the contract's limits.
+func ValidateQuery(q Query) error {
+	if q.Index < Table || q.Index > NumIndexes {
+		return invalid("a Query of index %d: there are %d to %d", q.Index, Table, NumIndexes)
+	}
+	if q.Limit < 1 {
+		return invalid("a Query with Limit %d: it must be positive", q.Limit)
+	}
+	if err := validatePart("partition", q.Partition, MaxPartitionBytes); err != nil {
+		return err
+	}
+	for _, bound := range []string{q.From, q.To} {
+		if bound != "" {
+			if err := validatePart("bound", bound, MaxSortBytes); err != nil {
+				return err
+			}
+		}
+	}
+	if q.To != "" && q.From > q.To {
+		return invalid("a Query from %q to %q, which comes before it", q.From, q.To)
+	}
+	if q.After == nil {
+		return nil
+	}
+	if err := q.After.Key.validate(); err != nil {
+		return fmt.Errorf("item After: %w", err)
+	}
+	at := q.After.Entry(q.Index)
+	if at.Partition != q.Partition {
+		return invalid("a Query of partition %q of index %d after an item whose partition there is %q", q.Partition, q.Index, at.Partition)
+	}
+	return at.validate()
+}
+
+// Entry returns the key under which the index has the item: its own for the Table, the zero Key when it is not in the index.
+func (it *Item) Entry(i Index) Key {
+	if i == Table {
+		return it.Key
+	}
+	return it.Indexes[i-1]
+}
+
+// ValidateWrite returns an error that wraps ErrInvalid when the writes break the contract's limits.
+func ValidateWrite(writes []Write) error {
+	if len(writes) > MaxWrites {
+		return invalid("a Write of %d items: at most %d", len(writes), MaxWrites)
+	}
+	total := 0
+	for i := range writes {
+		n, err := writes[i].validate()
+		if err != nil {
+			return fmt.Errorf("write %d: %w", i, err)
+		}
+		if total += n; total > MaxWriteBytes {
+			return invalid("a Write of more than %d bytes", MaxWriteBytes)
+		}
+		for j := range i {
+			if writes[i].Item.Key == writes[j].Item.Key {
+				return invalid("writes %d and %d have the same key", j, i)
+			}
+		}
+	}
+	return nil
+}
+
+// validate checks one write and returns how many bytes it carries.
+func (w *Write) validate() (int, error) {
+	it := &w.Item
+	if w.Op < OpCreate || w.Op > OpCheckAbsent {
+		return 0, invalid("operation %d does not exist", w.Op)
+	}
+	if err := it.Key.validate(); err != nil {
+		return 0, err
+	}
+	if w.Op.needsVersion() && it.Version < 1 {
+		return 0, invalid("version %d never exists; use Create or CheckAbsent for an item that is not there", it.Version)
+	}
+	size := len(it.Partition) + len(it.Sort)
+	if !w.Op.puts() {
+		return size, nil
+	}
+	for i := range it.Indexes {
+		if it.Indexes[i].IsZero() {
+			continue
+		}
+		if err := it.Indexes[i].validate(); err != nil {
+			return 0, fmt.Errorf("entry of index %d: %w", i+1, err)
+		}
+		size += len(it.Indexes[i].Partition) + len(it.Indexes[i].Sort)
+	}
+	if !it.Expires.IsZero() && it.Expires.Unix() < 1 {
+		return 0, invalid("expires at %v, before 1970", it.Expires)
+	}
+	if size += len(it.Data); size > MaxItemBytes {
+		return 0, invalid("an item of %d bytes: at most %d", size, MaxItemBytes)
+	}
+	return size, nil
+}
+
+func (k Key) validate() error {
+	if err := validatePart("partition", k.Partition, MaxPartitionBytes); err != nil {
+		return err
+	}
+	return validatePart("sort part", k.Sort, MaxSortBytes)
+}
+
+func validatePart(what, s string, limit int) error {
+	switch {
+	case s == "":
+		return invalid("an empty %s", what)
+	case len(s) > limit:
+		return invalid("a %s of %d bytes: at most %d", what, len(s), limit)
+	case !utf8.ValidString(s):
+		return invalid("the %s %q is not UTF-8", what, s)
+	case strings.IndexByte(s, 0) >= 0:
+		return invalid("the %s %q has a NUL byte", what, s)
+	}
+	return nil
+}
+
+func invalid(format string, args ...any) error {
+	return fmt.Errorf("%w: "+format, append([]any{ErrInvalid}, args...)...)
+}

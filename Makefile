@@ -1,0 +1,108 @@
+# Everything here needs Go and make alone; the tools below are built from source,
+# at pinned versions, into .tools the first time that a target asks for them.
+
+GO            ?= go
+PACKAGES      ?= ./...
+BENCH         ?= .
+FUZZTIME      ?= 30s
+TESTFLAGS     ?=
+
+golangci_lint_version := v2.15.0
+govulncheck_version   := v1.8.0
+
+golangci_lint := .tools/golangci-lint-$(golangci_lint_version)/golangci-lint
+govulncheck   := .tools/govulncheck-$(govulncheck_version)/govulncheck
+
+.DEFAULT_GOAL := help
+
+.PHONY: help
+help: ## show this list
+	@echo "make TARGET, where TARGET is one of:"
+	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+
+.PHONY: run
+run: ## serve the whole of Assay on this machine (ARGS="-addr :9000" passes flags)
+	$(GO) run ./local $(ARGS)
+
+.PHONY: test
+test: ## run all tests
+	$(GO) test $(TESTFLAGS) $(PACKAGES)
+
+.PHONY: check
+check: format vet lint vulnerabilities generated race ## all that a change must pass before it is shared
+
+.PHONY: format
+format: ## fail when a file is not in gofmt's form
+	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +) || exit 1; \
+	if [ -n "$$unformatted" ]; then \
+		echo "Not in gofmt's form; run: gofmt -w" $$unformatted >&2; exit 1; \
+	fi
+
+.PHONY: vet
+vet: ## report what go vet finds
+	$(GO) vet $(PACKAGES)
+
+.PHONY: lint
+lint: $(golangci_lint) ## report what the linters of .golangci.yml find
+	$(golangci_lint) run $(PACKAGES)
+
+# govulncheck needs the Go vulnerability database from the network. Where that cannot be
+# reached the check says so and passes: what it cannot know must not stop work offline.
+.PHONY: vulnerabilities
+vulnerabilities: $(govulncheck) ## report known vulnerabilities that the code reaches
+	@report=$$($(govulncheck) $(PACKAGES) 2>&1); status=$$?; \
+	printf '%s\n' "$$report"; \
+	case "$$status:$$report" in \
+		0:*) ;; \
+		*"govulncheck: fetching vulnerabilities:"*) \
+			echo "NOT CHECKED for known vulnerabilities: the database cannot be reached from here." ;; \
+		*) exit 1 ;; \
+	esac
+
+# The state of the tree before and after is compared, so that work in progress does not count.
+.PHONY: generated
+generated: ## fail when go generate changes a file
+	@state() { git diff HEAD | git hash-object --stdin; \
+		git ls-files --others --exclude-standard | git hash-object --stdin-paths; }; \
+	before=$$(state); \
+	$(GO) generate $(PACKAGES) || exit 1; \
+	if [ "$$before" != "$$(state)" ]; then \
+		echo "Generated files were stale. They are fresh now; commit them:" >&2; git status --short >&2; exit 1; \
+	fi
+
+# Outside macOS the race detector needs a C compiler; Go turns cgo off where it finds none.
+.PHONY: race
+race: ## run all tests with the race detector, in random order
+	@detector=-race; \
+	if [ "$$($(GO) env CGO_ENABLED)$$($(GO) env GOOS)" = 0linux ]; then \
+		detector=; echo "NOT CHECKED for data races: install a C compiler to have the race detector."; \
+	fi; \
+	set -x; $(GO) test $$detector -shuffle=on $(TESTFLAGS) $(PACKAGES)
+
+.PHONY: bench
+bench: ## run the benchmarks (BENCH=pattern, PACKAGES=./shared/store/...)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
+
+.PHONY: fuzz
+fuzz: ## run every fuzz target for FUZZTIME (30s), one after the other
+	@grep -rE '^func Fuzz[A-Za-z0-9_]*\(' --include='*_test.go' . \
+	| sed -E 's|^(.*)/[^/]*:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | sort \
+	| while read -r package target; do \
+		echo "== $$package $$target for $(FUZZTIME)"; \
+		$(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' </dev/null || exit 1; \
+	done
+
+.PHONY: build
+build: ## build the local server into bin/assay
+	$(GO) build -trimpath -o bin/assay ./local
+
+.PHONY: clean
+clean: ## remove what make built and installed, never the data of the local server
+	rm -rf bin .tools
+
+# An empty GOFLAGS keeps flags that a caller has set for this module away from the tools.
+$(golangci_lint):
+	GOFLAGS= GOBIN="$(CURDIR)/$(@D)" $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(golangci_lint_version)
+
+$(govulncheck):
+	GOFLAGS= GOBIN="$(CURDIR)/$(@D)" $(GO) install golang.org/x/vuln/cmd/govulncheck@$(govulncheck_version)

@@ -3,6 +3,14 @@
 // knows where files come from.
 package measure
 
+import "io"
+
+// File is a file that an evaluator reads once, from its start to its end.
+type File struct {
+	Name    string // stands in diagnostics
+	Content io.Reader
+}
+
 // Severity says whether a Diagnostic stops an evaluation.
 type Severity string
 

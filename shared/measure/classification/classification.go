@@ -1,0 +1,103 @@
+// Package classification measures how well predicted labels agree with true ones.
+//
+// # Definitions
+//
+// The labels are those that occur in the truth or among the predictions. For each label, precision is the share of its
+// predictions that are right, recall the share of its examples that are found, F1 = 2 hits / (predictions + examples);
+// 0/0 is 0.
+//
+//   - Accuracy: share of examples whose predicted label is the true one.
+//   - BalancedAccuracy: mean recall of the labels that occur in the truth.
+//   - Precision, Recall, F1 with average=macro: mean over all labels; weighted: mean weighted by the number of examples
+//     that truly have the label; micro: over all decisions together, which with one label for each example is Accuracy.
+//     With positive=LABEL: of that label, and not defined when the truth does not have it.
+//   - MCC: Matthews' coefficient, for more than two labels Gorodkin's R_K; 0 when truth or predictions have one label only.
+//   - Kappa: Cohen's; not defined when truth and predictions have one and the same label throughout.
+//
+// They are those of scikit-learn, but for what is not defined: that has no value and a reason, never NaN.
+package classification
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/shared/measure"
+)
+
+// Evaluate compares predicted with true labels. truth and predicted hold, for the same examples in the same order, the
+// index of a label in labels. There is at least one example, and every measure is one of classification.
+func Evaluate(measures []measure.Measure, labels []string, truth, predicted []int32) measure.Result {
+	t := newTally(len(labels), truth, predicted)
+	result := measure.Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
+	for _, m := range measures {
+		if value, reason := t.measure(m, labels); reason != "" {
+			result.Measures[m.String()], result.Reasons[m.String()] = nil, reason
+		} else {
+			result.Measures[m.String()] = &value
+		}
+	}
+	return result
+}
+
+// measure is the value of m, or the reason why it has none.
+func (t *tally) measure(m measure.Measure, labels []string) (value float64, reason string) {
+	switch m.Name {
+	case "Accuracy":
+		return t.accuracy(), ""
+	case "BalancedAccuracy":
+		return t.balancedAccuracy(), ""
+	case "MCC":
+		return t.matthews(), ""
+	case "Kappa":
+		return t.kappa()
+	case "Precision":
+		return t.ofLabels(m, labels, margin.precision)
+	case "Recall":
+		return t.ofLabels(m, labels, margin.recall)
+	case "F1":
+		return t.ofLabels(m, labels, margin.f1)
+	}
+	panic("classification: no such measure: " + m.String())
+}
+
+// ofLabels is a score of one label, or its average over the labels.
+func (t *tally) ofLabels(m measure.Measure, labels []string, score func(margin) float64) (float64, string) {
+	if positive := m.Param("positive"); positive != "" {
+		code := slices.Index(labels, positive)
+		if code < 0 || t.labels[code].actual == 0 {
+			return 0, fmt.Sprintf("no example of the truth has the label %q", positive)
+		}
+		return score(t.labels[code]), ""
+	}
+	switch m.Param("average") {
+	case "macro":
+		return t.macro(score), ""
+	case "weighted":
+		return t.weighted(score), ""
+	default: // micro: hits, predictions and examples summed over the labels
+		n := t.samples
+		return score(margin{hits: t.correct, predicted: n, actual: n}), ""
+	}
+}
+
+// macro is the mean over the labels that occur.
+func (t *tally) macro(score func(margin) float64) float64 {
+	var sum float64
+	var n int64
+	for _, m := range t.labels {
+		if m.occurs() {
+			sum += score(m)
+			n++
+		}
+	}
+	return sum / float64(n)
+}
+
+// weighted is the mean over the examples of the score of their true label.
+func (t *tally) weighted(score func(margin) float64) float64 {
+	var sum float64
+	for _, m := range t.labels {
+		sum += float64(m.actual) * score(m)
+	}
+	return sum / float64(t.samples)
+}

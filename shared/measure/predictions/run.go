@@ -1,0 +1,107 @@
+package predictions
+
+import (
+	"context"
+
+	"assay/shared/measure"
+)
+
+// Run has the predictions for the examples of a truth, in the order of the truth.
+type Run struct {
+	truth   *Truth
+	places  places
+	joined  int    // examples that have a prediction
+	strange labels // labels that the truth does not have; their codes follow those of the truth
+	codes   []int32
+	numbers []float64
+}
+
+// ReadRun reads a run that stands in one or more files. Faults of the files go to the report, as do the ids of the truth
+// that no file has; a run whose report has errors must not be used. The error is one of reading or of the context.
+func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measure.Report) (*Run, error) {
+	r := &Run{truth: t, places: places{list: make([]place, t.Len())}}
+	if t.values == Numbers {
+		r.numbers = make([]float64, t.Len())
+	} else {
+		r.codes = make([]int32, t.Len())
+	}
+	for _, content := range files {
+		f := &file{name: content.Name, format: t.format, values: t.values, report: report}
+		r.places.files = append(r.places.files, f.name)
+		if err := f.read(ctx, content.Content, func(e example) bool { return r.add(f, e) }); err != nil {
+			return nil, err
+		}
+	}
+	r.reportMissing(report)
+	return r, nil
+}
+
+// add takes one prediction, and returns false when there is room for no more labels.
+func (r *Run) add(f *file, e example) bool {
+	index := r.truth.ids.find(e.id)
+	if index < 0 {
+		f.errorf(e.line, "the truth has no id %q; expected only ids of the truth", excerpt(e.id))
+		return true
+	}
+	if r.places.list[index].line > 0 {
+		f.errorf(e.line, "the id %q was given before, %s; expected every id once", excerpt(e.id), r.places.of(index))
+		return true
+	}
+	r.places.list[index] = r.places.here(e.line)
+	r.joined++
+	if !e.sound {
+		return true
+	}
+	if r.truth.values == Numbers {
+		r.numbers[index] = e.number
+		return true
+	}
+	known := int32(len(r.truth.labels.names))
+	code := r.truth.labels.find(e.label)
+	if code < 0 {
+		if code = r.strange.find(e.label); code < 0 {
+			if int(known)+len(r.strange.names) >= r.truth.limits.labels {
+				f.tooManyLabels(e.line, r.truth.limits.labels)
+				return false
+			}
+			code = r.strange.add(e.label)
+			f.report.Warnf(f.name, e.line, "the truth has no label %q; every prediction of it counts as wrong", excerpt(e.label))
+		}
+		code += known
+	}
+	r.codes[index] = code
+	return true
+}
+
+// reportMissing reports the ids of the truth that no file had.
+func (r *Run) reportMissing(report *measure.Report) {
+	missing := r.truth.Len() - r.joined
+	if missing == 0 || r.joined == 0 && report.Failed() {
+		return // with no prediction at all, the report has the reason already
+	}
+	name := ""
+	if len(r.places.files) == 1 {
+		name = r.places.files[0]
+	}
+	for i, p := range r.places.list {
+		if p.line > 0 {
+			continue
+		}
+		if report.Full() {
+			return
+		}
+		report.Errorf(name, 0, "there is no prediction for the id %q; expected one for each of the truth's %d, and %d are missing",
+			excerpt(r.truth.ids.at(i)), r.truth.Len(), missing)
+	}
+}
+
+// Labels are the labels of the truth and, after them, those that only the run has. The index of a label is its code.
+func (r *Run) Labels() []string {
+	return append(r.truth.labels.names[:len(r.truth.labels.names):len(r.truth.labels.names)], r.strange.names...)
+}
+
+// Codes has the label code predicted for each example of the truth; nil for Numbers.
+func (r *Run) Codes() []int32 { return r.codes }
+
+// Numbers has the number predicted for each example of the truth; nil for Labels.
+func (r *Run) Numbers() []float64 { return r.numbers }

@@ -1,0 +1,144 @@
+package architecture
+
+// rule forbids some packages some imports, and says why.
+//
+// Packages are named by patterns over import paths: * stands for any part of one
+// segment, a final /... for the package itself and all below it.
+type rule struct {
+	who    []string // the packages that the rule binds ...
+	but    []string // ... without these
+	never  []string // what they may not import ...
+	save   []string // ... without these
+	tests  bool     // whether _test.go files are bound too
+	reason string
+	breach breach // one import that the rule exists to refuse
+}
+
+// breach is an import of one package by another.
+type breach struct{ from, to string }
+
+// core is the part of Assay that would stay if every technology around it changed.
+var core = []string{
+	"assay/shared/access",
+	"assay/shared/blob",
+	"assay/shared/measure/...",
+	"assay/shared/page",
+	"assay/shared/problem",
+	"assay/shared/record",
+	"assay/shared/store",
+}
+
+// testSupport are the packages that exist for tests to import.
+var testSupport = []string{"assay/shared/*/*test/..."}
+
+var rules = []rule{
+	{
+		who:    core,
+		never:  []string{"*.*/..."},
+		save:   []string{"github.com/oklog/ulid/v2", "golang.org/x/text/..."},
+		reason: "resources, errors, pages, measures and the contracts of the stores know no technology: they outlive it",
+		breach: breach{"assay/shared/record", "go.etcd.io/bbolt"},
+	},
+	{
+		who:    core,
+		never:  []string{"database/sql/...", "net", "net/http/...", "net/rpc/...", "os/...", "syscall"},
+		reason: "what decides does no input or output of its own, so that it runs alike in a function, a server and a test",
+		breach: breach{"assay/shared/measure/retrieval", "os"},
+	},
+	{
+		who:    core,
+		never:  []string{"assay/..."},
+		save:   core,
+		reason: "dependencies point inwards: what the core imports from Assay is core itself",
+		breach: breach{"assay/shared/problem", "assay/shared/api"},
+	},
+	{
+		who:    []string{"assay/shared/..."},
+		never:  []string{"assay/functions/...", "assay/grpc/...", "assay/infra/...", "assay/local/..."},
+		tests:  true,
+		reason: "what families share knows no family and nothing that serves or deploys them",
+		breach: breach{"assay/shared/auth", "assay/functions/users"},
+	},
+	{
+		who:    []string{"assay/functions/..."},
+		never:  []string{"assay/grpc/...", "assay/infra/...", "assay/local/..."},
+		tests:  true,
+		reason: "a family is served by several programs and depends on none of them",
+		breach: breach{"assay/functions/runs", "assay/local"},
+	},
+	{
+		who: []string{"assay/..."},
+		but: []string{
+			"assay/functions/*/lambda", "assay/grpc", "assay/local",
+			"assay/shared/blob/*/...", "assay/shared/store/*/...",
+		},
+		never:  []string{"assay/shared/blob/*/...", "assay/shared/store/*/..."},
+		save:   []string{"assay/shared/blob/blobtest", "assay/shared/store/storetest"},
+		reason: "only a program chooses its drivers; everything else takes the interface it is given",
+		breach: breach{"assay/functions/tasks", "assay/shared/store/embedded"},
+	},
+	{
+		who:    []string{"assay/..."},
+		but:    []string{"assay/shared/store/embedded/..."},
+		never:  []string{"go.etcd.io/bbolt/..."},
+		tests:  true,
+		reason: "one driver speaks bbolt, so that its promises are kept in one place",
+		breach: breach{"assay/local", "go.etcd.io/bbolt"},
+	},
+	{
+		who:    []string{"assay/..."},
+		but:    []string{"assay/shared/blob/s3/...", "assay/shared/store/dynamo/..."},
+		never:  []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."},
+		tests:  true,
+		reason: "only drivers speak to AWS; the SDK costs start-up time and tens of packages wherever it is linked",
+		breach: breach{"assay/functions/runs/lambda", "github.com/aws/aws-sdk-go-v2/config"},
+	},
+	{
+		who:    []string{"assay/..."},
+		but:    []string{"assay/functions/*/lambda"},
+		never:  []string{"github.com/aws/aws-lambda-go/...", "github.com/awslabs/aws-lambda-go-api-proxy/..."},
+		tests:  true,
+		reason: "a handler is bound to net/http and not to gateway events, or it could run on Lambda alone",
+		breach: breach{"assay/functions/tasks", "github.com/aws/aws-lambda-go/events"},
+	},
+	{
+		who:    []string{"assay/..."},
+		but:    []string{"assay/infra/..."},
+		never:  []string{"github.com/aws/aws-cdk-go/...", "github.com/aws/constructs-go/...", "github.com/aws/jsii-runtime-go/..."},
+		tests:  true,
+		reason: "deployment is described in infra alone; the CDK starts a Node.js process when it is used",
+		breach: breach{"assay/functions", "github.com/aws/aws-cdk-go/awscdk/v2"},
+	},
+	{
+		who:    []string{"assay/..."},
+		but:    []string{"assay/grpc/...", "assay/local/..."},
+		never:  []string{"google.golang.org/..."},
+		tests:  true,
+		reason: "gRPC is one way in: the rules behind it are reached over HTTP as well",
+		breach: breach{"assay/functions/evaluator", "google.golang.org/grpc/status"},
+	},
+	{
+		who:    []string{"assay/..."},
+		but:    testSupport,
+		never:  append([]string{"github.com/santhosh-tekuri/jsonschema/v6/...", "pgregory.net/rapid/...", "testing/..."}, testSupport...),
+		reason: "what only tests need stays out of the programs",
+		breach: breach{"assay/local", "assay/shared/api/apitest"},
+	},
+}
+
+// siblingRules keeps every family under functions apart from the others, however many there are.
+func siblingRules(families []string) []rule {
+	var out []rule
+	for _, family := range families {
+		own := "assay/functions/" + family + "/..."
+		out = append(out, rule{
+			who:    []string{own},
+			never:  []string{"assay/functions/*/..."},
+			save:   []string{own},
+			tests:  true,
+			reason: "a family is deployed, granted its rights and understood by itself; what two of them need lies in shared",
+			breach: breach{"assay/functions/" + family, "assay/functions/another"},
+		})
+	}
+	return out
+}

@@ -90,7 +90,7 @@ func (r *Run) reportMissing(report *measure.Report) {
 		if report.Full() {
 			return
 		}
-		report.Errorf(name, 0, "there is no prediction for the id %q; expected one for each of the truth's %d, and %d are missing",
+		report.Errorf(name, 0, "there is no prediction for the id %q; expected one for each of the %d ids of the truth (missing: %d)",
 			excerpt(r.truth.ids.at(i)), r.truth.Len(), missing)
 	}
 }

@@ -1,0 +1,162 @@
+package predictions
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"assay/shared/measure"
+)
+
+// endless repeats lines for ever; next makes the one with the number n.
+type endless struct {
+	next func(n int) string
+	n    int
+	rest []byte
+	read int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	for len(e.rest) < len(p) {
+		e.n++
+		e.rest = append(e.rest, e.next(e.n)...)
+	}
+	n := copy(p, e.rest)
+	e.rest = e.rest[n:]
+	e.read += n
+	return n, nil
+}
+
+// TestEndlessFilesEnd gives files without an end: each has to end in its diagnostic.
+func TestEndlessFilesEnd(t *testing.T) {
+	header := func(lines func(n int) string) func(int) string {
+		return func(n int) string {
+			if n == 1 {
+				return "id,label\n"
+			}
+			return lines(n)
+		}
+	}
+	tests := []struct {
+		name   string
+		format Format
+		next   func(n int) string
+		want   string // in the last diagnostic
+	}{
+		{"faulty lines", jsonLabels, func(int) string { return "{\n" }, "run:100 error"},
+		{"overlong lines", jsonLabels, func(n int) string {
+			if n%10000 == 0 {
+				return "\n"
+			}
+			return `{"id": "a", "label": "xxxxxxxxxxxxxxxxxx"},`
+		}, "run:100 error: the line is longer than 65536 bytes"},
+		{"unknown ids", jsonLabels, func(n int) string { return fmt.Sprintf(`{"id":"%d!","label":"x"}`+"\n", n) }, "run:100 error: the truth has no id"},
+		{"one id", csvLabels, header(func(int) string { return "1,x\n" }), "run:102 error: the id \"1\" was given before, on line 2"},
+		{"faulty records", csvLabels, header(func(int) string { return "1\n" }), "run:101 error: the record has more or fewer fields"},
+		{"a quote that is never closed", csvLabels, header(func(n int) string {
+			if n == 7 {
+				return "\"7,x\n"
+			}
+			return fmt.Sprintf("%d,x\n", n)
+		}), "run:7 error: the record that starts here has a quoted field that is not closed within 1048576 bytes"},
+		{"labels", csvLabels, header(func(n int) string { return fmt.Sprintf("%d,%d\n", n, n) }),
+			`run:10001 error: "label" has more than 10000 different labels up to here`},
+		{"zero bytes", csvLabels, func(int) string { return "\x00\n" }, "run:100 error: the line has a zero byte"},
+	}
+	var truthText strings.Builder
+	truthText.WriteString("id,label\n")
+	for i := range 20000 {
+		fmt.Fprintf(&truthText, "%d,x\n", i)
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			truth := soundTruth(t, csvLabels, Labels, text("truth", truthText.String()))
+			truth.format = test.format
+			source := &endless{next: test.next}
+			_, report := readRun(t, truth, measure.File{Name: "run", Content: source})
+			found := false
+			for _, line := range told(report) {
+				found = found || strings.HasPrefix(line, test.want)
+			}
+			if !found {
+				t.Errorf("no diagnostic begins with %q; the last are %q", test.want, told(report)[max(0, len(told(report))-3):])
+			}
+			if !report.Failed() || len(report.Diagnostics()) > measure.MaxDiagnostics {
+				t.Errorf("%d diagnostics, failed %v", len(report.Diagnostics()), report.Failed())
+			}
+			if source.read > 50<<20 {
+				t.Errorf("read %d bytes before it gave up", source.read)
+			}
+		})
+	}
+}
+
+func TestDeepJSON(t *testing.T) {
+	deep := func(n int) string {
+		return `{"x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `,"id":"a","label":"x"}`
+	}
+	soundTruth(t, jsonLabels, Labels, text("truth", deep(9000)))
+	if _, report := readTruth(t, jsonLabels, Labels, text("truth", deep(20000))); !report.Failed() {
+		t.Error("20000 levels are read")
+	}
+	if _, report := readTruth(t, jsonLabels, Labels, text("truth", strings.Repeat("[", 60000))); !report.Failed() {
+		t.Error("60000 open brackets are read")
+	}
+}
+
+func TestBoundsOfATruth(t *testing.T) {
+	content := "id,label\na,x\nb,y\nc,x\nd,z\n"
+	tests := []struct {
+		name   string
+		limits limits
+		want   string
+	}{
+		{"examples", limits{examples: 3, labels: 9, ids: 9}, "truth:5 error: this is one example too many; expected at most 3"},
+		{"labels", limits{examples: 9, labels: 2, ids: 9}, `truth:5 error: "label" has more than 2 different labels up to here; check that it is the field meant, or use regression for numbers`},
+		{"ids", limits{examples: 9, labels: 9, ids: 3}, "truth:5 error: the ids up to here have more than 3 bytes together; give shorter ones"},
+		{"none", limits{examples: 4, labels: 3, ids: 4}, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			var report measure.Report
+			truth := &Truth{format: csvLabels, values: Labels, limits: test.limits, ids: newIDs()}
+			if err := truth.read(t.Context(), []measure.File{text("truth", content)}, &report); err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Join(told(&report), "\n"); got != test.want {
+				t.Errorf("told %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestPackedFiles(t *testing.T) {
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	io.WriteString(w, "id,label\na,x\n")
+	w.Close()
+	truth := soundTruth(t, csvLabels, Labels, measure.File{Name: "truth.gz", Content: &packed})
+	if truth.Len() != 1 {
+		t.Errorf("%d examples, want 1", truth.Len())
+	}
+}
+
+func TestAnEndedContextIsAnError(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	source := &endless{next: func(n int) string {
+		if n == 100_000 {
+			cancel()
+		}
+		return fmt.Sprintf(`{"id":%d,"label":"x"}`+"\n", n)
+	}}
+	var report measure.Report
+	if _, err := ReadTruth(ctx, jsonLabels, Labels, []measure.File{{Name: "truth", Content: source}}, &report); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v, want that of the context", err)
+	}
+}

@@ -1,0 +1,192 @@
+package predictions
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"assay/shared/measure"
+)
+
+var (
+	jsonLabels = Format{Kind: JSONL, IDField: "id", ValueField: "label"}
+	csvLabels  = Format{Kind: CSV, IDField: "id", ValueField: "label"}
+)
+
+func text(name, content string) measure.File {
+	return measure.File{Name: name, Content: strings.NewReader(content)}
+}
+
+// told writes diagnostics as a person would read them.
+func told(report *measure.Report) []string {
+	var list []string
+	for _, d := range report.Diagnostics() {
+		place := d.File
+		if d.Line > 0 {
+			place += fmt.Sprintf(":%d", d.Line)
+		}
+		list = append(list, fmt.Sprintf("%s %s: %s", place, d.Severity, d.Message))
+	}
+	return list
+}
+
+func readTruth(t testing.TB, format Format, values Values, files ...measure.File) (*Truth, *measure.Report) {
+	t.Helper()
+	var report measure.Report
+	truth, err := ReadTruth(t.Context(), format, values, files, &report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return truth, &report
+}
+
+func soundTruth(t testing.TB, format Format, values Values, files ...measure.File) *Truth {
+	t.Helper()
+	truth, report := readTruth(t, format, values, files...)
+	if report.Failed() {
+		t.Fatal(told(report))
+	}
+	return truth
+}
+
+func readRun(t testing.TB, truth *Truth, files ...measure.File) (*Run, *measure.Report) {
+	t.Helper()
+	var report measure.Report
+	run, err := truth.ReadRun(t.Context(), files, &report)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return run, &report
+}
+
+// pairs spells out what was joined: true label > predicted label, in the truth's order.
+func (r *Run) pairs() []string {
+	var list []string
+	names := r.Labels()
+	for i, code := range r.Codes() {
+		list = append(list, names[r.truth.Codes()[i]]+" > "+names[code])
+	}
+	return list
+}
+
+func TestRunsAreJoinedByID(t *testing.T) {
+	tests := []struct {
+		name       string
+		format     Format
+		truth, run string
+	}{
+		{"jsonl, other order and members", jsonLabels,
+			`{"id": "a", "label": "x"}` + "\n" + `{"id": "b", "label": "y"}` + "\n" + `{"id": "c", "label": "x"}` + "\n",
+			`{"score": 0.5, "label": "x", "id": "c"}` + "\n" + `{"label":"y","id":"a","why":{"id":[1,"}",{}]}}` + "\n\n" + `  {"id":"b","label":"z"}`},
+		{"jsonl, escapes and odd spaces", jsonLabels,
+			"{\"id\":\"a\",\"label\":\"x\"}\r\n\t\r\n{\"\\u0069d\":\"b\",\"label\":\"y\"}\r\n{\r\"id\"\t:\r\"c\" , \"label\" : \"x\" }\r\n",
+			`{"id":"\u0063","la\u0062el":"x","\"id":"no"}` + "\n" + `{"id":"a","label":"\u0079","id ":0}` + "\n" + `{"id":"b","label":"z"}`},
+		{"jsonl, gaps between files are none", jsonLabels,
+			`{"id":"a","label":"x"}` + "\n" + `{"id":"b","label":"y"}` + "\n" + `{"id":"c","label":"x"}`,
+			"\xef\xbb\xbf" + `{"id":"a","label":"y"}` + "\n" + `{"id":"b","label":"z"}` + "\n" + `{"id":"c","label":"x"}`},
+		{"csv, other order and fields", csvLabels,
+			"id,label\na,x\nb,y\nc,x\n",
+			"score,label,id\n0.5,x,c\r\n\n\"0,1\",y,a\r\n,z,b"},
+		{"csv, quoted fields over several lines", csvLabels,
+			"\"label\",note,id\nx,\"one\ntwo\"\"\n\",a\n\"y\",,b\nx,,c\n",
+			"\xef\xbb\xbfid,label\na,\"y\"\nb,z\nc,x\n"},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			truth := soundTruth(t, test.format, Labels, text("truth", test.truth))
+			run, report := readRun(t, truth, text("run", test.run))
+			if report.Failed() {
+				t.Fatal(told(report))
+			}
+			if got, want := run.pairs(), []string{"x > y", "y > z", "x > x"}; !slices.Equal(got, want) {
+				t.Errorf("joined %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestTextOfNumbersAndWordsIsWhatIsCompared(t *testing.T) {
+	truth := soundTruth(t, jsonLabels, Labels, text("truth", `{"id":1,"label":0}`+"\n"+`{"id":"1.0","label":true}`+"\n"+`{"id":-2e3,"label":"0"}`))
+	if got, want := truth.Labels(), []string{"0", "true"}; !slices.Equal(got, want) {
+		t.Errorf("labels are %q, want %q", got, want)
+	}
+	run, report := readRun(t, truth, text("run", `{"id":"-2e3","label":0}`+"\n"+`{"id":1.0,"label":"true"}`+"\n"+`{"id":"1","label":0.0}`))
+	if got, want := run.pairs(), []string{"0 > 0.0", "true > true", "0 > 0"}; !slices.Equal(got, want) {
+		t.Errorf("joined %q, want %q", got, want)
+	}
+	want := []string{`run:3 warning: the truth has no label "0.0"; every prediction of it counts as wrong`}
+	if got := told(report); !slices.Equal(got, want) {
+		t.Errorf("told %q, want %q", got, want)
+	}
+	for _, same := range []Format{jsonLabels, csvLabels} {
+		truth.format = same
+		content := "id,label\n1,0\n1.0,true\n-2e3,0\n"
+		if same.Kind == JSONL {
+			content = `{"id":1,"label":0}` + "\n" + `{"id":1.0,"label":true}` + "\n" + `{"id":-2e3,"label":"0"}`
+		}
+		run, report := readRun(t, truth, text("run", content))
+		if report.Failed() || !slices.Equal(run.Codes(), truth.Codes()) {
+			t.Errorf("%s: %v %v", same.Kind, run.Codes(), told(report))
+		}
+	}
+}
+
+func TestTruthAndRunMayStandInSeveralFiles(t *testing.T) {
+	truth := soundTruth(t, csvLabels, Labels, text("one", "id,label\na,x\n"), text("two", "label,id\ny,b\n"))
+	run, report := readRun(t, truth, text("first", "id,label\nb,y\n"), text("second", "id,label\na,x\n"))
+	if report.Failed() || !slices.Equal(run.pairs(), []string{"x > x", "y > y"}) {
+		t.Error(run.pairs(), told(report))
+	}
+	_, report = readRun(t, truth, text("first", "id,label\nb,y\n"), text("second", "id,label\nb,x\n"))
+	want := []string{
+		`second:2 error: the id "b" was given before, on line 2 of first; expected every id once`,
+		` error: there is no prediction for the id "a"; expected one for each of the 2 ids of the truth (missing: 1)`,
+	}
+	if got := told(report); !slices.Equal(got, want) {
+		t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestNumbers(t *testing.T) {
+	good := map[string]float64{"1": 1, "-1.5": -1.5, "2e-3": 0.002, "0.1": 0.1, "1e308": 1e308, "-0": 0, "1e-400": 0, "123456789012345678": 123456789012345678}
+	for written, want := range good {
+		truth := soundTruth(t, Format{JSONL, "id", "y"}, Numbers, text("truth", `{"id":1,"y":`+written+`}`))
+		if got := truth.Numbers()[0]; got != want {
+			t.Errorf("jsonl %s is %v, want %v", written, got, want)
+		}
+		truth = soundTruth(t, Format{CSV, "id", "y"}, Numbers, text("truth", "id,y\n1,"+written+"\n"))
+		if got := truth.Numbers()[0]; got != want {
+			t.Errorf("csv %s is %v, want %v", written, got, want)
+		}
+	}
+	for _, written := range []string{"1e309", "-1e309", `"1"`, "null", "true", "[1]", "NaN", "Infinity", "0x10", "1_0", "+1", ".5"} {
+		if truth, report := readTruth(t, Format{JSONL, "id", "y"}, Numbers, text("truth", `{"id":1,"y":`+written+`}`)); !report.Failed() {
+			t.Errorf("jsonl %s is read as %v", written, truth.Numbers())
+		}
+	}
+	for _, written := range []string{"1e309", "-1e309", "one", "", "nan", "inf", "-Infinity", "0x1p4", "1_0", " 1", "1 ", "1.2.3", "--1", "e", "1e"} {
+		if truth, report := readTruth(t, Format{CSV, "id", "y"}, Numbers, text("truth", "id,y\n1,"+written+"\n")); !report.Failed() {
+			t.Errorf("csv %q is read as %v", written, truth.Numbers())
+		}
+	}
+}
+
+func TestAFailingReaderIsAnError(t *testing.T) {
+	broken := errors.New("broken")
+	for _, format := range []Format{jsonLabels, csvLabels} {
+		var report measure.Report
+		files := []measure.File{{Name: "truth", Content: io.MultiReader(strings.NewReader("id,label\n"), iotest.ErrReader(broken))}}
+		if _, err := ReadTruth(t.Context(), format, Labels, files, &report); !errors.Is(err, broken) {
+			t.Errorf("%s: %v, want %v", format.Kind, err, broken)
+		}
+		content := map[string]string{JSONL: `{"id":1,"label":2}`, CSV: "id,label\n1,2\n"}[format.Kind]
+		truth := soundTruth(t, format, Labels, text("truth", content))
+		if _, err := truth.ReadRun(t.Context(), files, &report); !errors.Is(err, broken) {
+			t.Errorf("%s: %v, want %v", format.Kind, err, broken)
+		}
+	}
+}

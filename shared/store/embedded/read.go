@@ -1,0 +1,180 @@
+package embedded
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"assay/shared/store"
+
+	"go.etcd.io/bbolt"
+)
+
+// Get implements store.Store. It reads all keys in one state.
+func (s *Store) Get(ctx context.Context, _ store.Consistency, keys ...store.Key) ([]store.Item, error) {
+	if err := store.ValidateGet(keys); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("store: not read: %w", err)
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	store.Count(ctx, len(keys), 0)
+	items := make([]store.Item, len(keys))
+	now := s.now()
+	err := s.view(func(tx *bbolt.Tx) error {
+		table := tx.Bucket(tableBucket)
+		for i, k := range keys {
+			items[i].Key = k
+			v := table.Get(tableKey(k))
+			if v == nil {
+				continue
+			}
+			h, err := decodeHead(v)
+			if err != nil {
+				return err
+			}
+			if h.expired(now) {
+				continue
+			}
+			if items[i], err = h.item(k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return items, nil
+}
+
+// Query implements store.Store. It reads from one state.
+func (s *Store) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	if err := store.ValidateQuery(q); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("store: not read: %w", err)
+	}
+	r := reading{ctx: ctx, q: q, now: s.now()}
+	err := s.view(r.run)
+	store.Count(ctx, r.read, 0)
+	if err != nil {
+		return nil, err
+	}
+	return r.items, nil
+}
+
+// reading is one Query under way.
+type reading struct {
+	ctx   context.Context
+	q     store.Query
+	now   time.Time
+	read  int
+	items []store.Item
+}
+
+func (r *reading) run(tx *bbolt.Tx) error {
+	table := tx.Bucket(tableBucket)
+	cursor := table.Cursor()
+	var items *bbolt.Cursor // of the items that entries lead to
+	if r.q.Index != store.Table {
+		cursor, items = tx.Bucket(indexBuckets[r.q.Index-1]).Cursor(), cursor
+	}
+	low, high := keyRange(r.q)
+	k, v := first(cursor, low, high, r.q.Descending)
+	for ; k != nil && len(r.items) < r.q.Limit; k, v = next(cursor, r.q.Descending) {
+		if bytes.Compare(k, low) < 0 || bytes.Compare(k, high) >= 0 {
+			return nil
+		}
+		if err := r.ctx.Err(); err != nil {
+			return err
+		}
+		if items != nil {
+			key, err := tableKeyOf(k)
+			if err != nil {
+				return err
+			}
+			if k, v = items.Seek(key); !bytes.Equal(k, key) {
+				return errDamaged
+			}
+		}
+		if err := r.add(k, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// add appends the item, unless it expired.
+func (r *reading) add(k, v []byte) error {
+	r.read++
+	h, err := decodeHead(v)
+	if err != nil || h.expired(r.now) {
+		return err
+	}
+	key, err := splitTableKey(k)
+	if err != nil {
+		return err
+	}
+	it, err := h.item(key)
+	if err != nil {
+		return err
+	}
+	if r.items == nil {
+		r.items = make([]store.Item, 0, min(r.q.Limit, 256))
+	}
+	r.items = append(r.items, it)
+	return nil
+}
+
+// keyRange returns the keys of q's bucket that it reads: from low up to, but not including, high.
+func keyRange(q store.Query) (low, high []byte) {
+	low = appendKey(nil, store.Key{Partition: q.Partition, Sort: q.From})
+	switch {
+	case q.To == "":
+		high = append([]byte(q.Partition), 1)
+	case q.Index == store.Table:
+		high = append(appendKey(nil, store.Key{Partition: q.Partition, Sort: q.To}), 0)
+	default: // in an index the sort part ends with a NUL
+		high = append(appendKey(nil, store.Key{Partition: q.Partition, Sort: q.To}), 1)
+	}
+	if q.After == nil {
+		return low, high
+	}
+	after := tableKey(q.After.Key)
+	if q.Index != store.Table {
+		after = entryKey(q.After.Entry(q.Index), after)
+	}
+	if q.Descending {
+		if bytes.Compare(after, high) < 0 {
+			high = after
+		}
+		return low, high
+	}
+	if after = append(after, 0); bytes.Compare(after, low) > 0 {
+		low = after
+	}
+	return low, high
+}
+
+func first(c *bbolt.Cursor, low, high []byte, descending bool) (k, v []byte) {
+	if !descending {
+		return c.Seek(low)
+	}
+	if k, _ := c.Seek(high); k == nil {
+		return c.Last()
+	}
+	return c.Prev()
+}
+
+func next(c *bbolt.Cursor, descending bool) (k, v []byte) {
+	if descending {
+		return c.Prev()
+	}
+	return c.Next()
+}

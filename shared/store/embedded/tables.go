@@ -1,0 +1,203 @@
+package embedded
+
+import (
+	"encoding/binary"
+	"slices"
+	"time"
+
+	"assay/shared/store"
+
+	"go.etcd.io/bbolt"
+)
+
+// maxPurge bounds how many expired items one commit removes. It is more than a Write can put, so that a store which
+// lives on items that expire does not grow.
+const maxPurge = 2 * store.MaxWrites
+
+// change is a store.Write ready for the file.
+type change struct {
+	*store.Write
+	key   []byte
+	value []byte // of a put
+}
+
+func newChange(w *store.Write) change {
+	c := change{Write: w, key: tableKey(w.Item.Key)}
+	switch w.Op {
+	case store.OpCreate:
+		c.value = encode(&w.Item, 1)
+	case store.OpReplace:
+		c.value = encode(&w.Item, w.Item.Version+1)
+	}
+	return c
+}
+
+// image returns the item as the change left it. It shares no memory with the caller of Write.
+func (c *change) image() store.Item {
+	if c.value == nil {
+		return store.Item{Key: c.Item.Key}
+	}
+	it := c.Item
+	it.Version = 1
+	if c.Op == store.OpReplace {
+		it.Version = c.Item.Version + 1
+	}
+	if unix := it.ExpiresUnix(); unix != 0 {
+		it.Expires = time.Unix(unix, 0).UTC()
+	}
+	it.Data = slices.Clip(c.value[len(c.value)-len(it.Data):])
+	return it
+}
+
+// stored is what the table has under a change's key. The zero stored is nothing.
+type stored struct {
+	version int64 // 0 also when the item is still there but expired
+	expires int64
+	indexes [store.NumIndexes]store.Key
+	present bool // in the file, expired or not
+}
+
+// tables are the buckets within one write transaction.
+type tables struct {
+	tx    *bbolt.Tx
+	now   time.Time
+	dirty bool
+}
+
+func (t *tables) stored(key []byte) (stored, error) {
+	v := t.tx.Bucket(tableBucket).Get(key)
+	if v == nil {
+		return stored{}, nil
+	}
+	h, err := decodeHead(v)
+	if err != nil {
+		return stored{}, err
+	}
+	s := stored{version: h.version, expires: h.expires, present: true}
+	if h.expired(t.now) {
+		s.version = 0
+	}
+	s.indexes, _, err = h.entries()
+	return s, err
+}
+
+// judge returns what is stored under the keys of the changes, or an error when conditions do not hold.
+func (t *tables) judge(changes []change) ([]stored, error) {
+	before := make([]stored, len(changes))
+	var failed []int
+	for i := range changes {
+		s, err := t.stored(changes[i].key)
+		if err != nil {
+			return nil, err
+		}
+		before[i] = s
+		var holds bool
+		switch changes[i].Op {
+		case store.OpCreate, store.OpCheckAbsent:
+			holds = s.version == 0
+		case store.OpReplace, store.OpDeleteIf, store.OpCheck:
+			holds = s.version == changes[i].Item.Version
+		case store.OpDelete:
+			holds = true
+		}
+		if !holds {
+			failed = append(failed, i)
+		}
+	}
+	if failed != nil {
+		return nil, &store.ConflictError{Failed: failed}
+	}
+	return before, nil
+}
+
+// apply makes the change to what is stored before it, and reports whether anyone can see a difference.
+func (t *tables) apply(c *change, before *stored) (bool, error) {
+	switch c.Op {
+	case store.OpCreate, store.OpReplace:
+		return true, t.put(c, before)
+	case store.OpDelete, store.OpDeleteIf:
+		return before.version != 0, t.remove(c.key, before)
+	}
+	return false, nil
+}
+
+func (t *tables) put(c *change, before *stored) error {
+	t.dirty = true
+	for i, entry := range c.Item.Indexes {
+		if entry == before.indexes[i] {
+			continue
+		}
+		bucket := t.tx.Bucket(indexBuckets[i])
+		if old := before.indexes[i]; !old.IsZero() {
+			if err := bucket.Delete(entryKey(old, c.key)); err != nil {
+				return err
+			}
+		}
+		if !entry.IsZero() {
+			if err := bucket.Put(entryKey(entry, c.key), nil); err != nil {
+				return err
+			}
+		}
+	}
+	if err := t.putExpiry(c.key, before.expires, c.Item.ExpiresUnix()); err != nil {
+		return err
+	}
+	return t.tx.Bucket(tableBucket).Put(c.key, c.value)
+}
+
+func (t *tables) putExpiry(key []byte, old, unix int64) error {
+	if old == unix {
+		return nil
+	}
+	bucket := t.tx.Bucket(expiryBucket)
+	if old != 0 {
+		if err := bucket.Delete(expiryKey(old, key)); err != nil {
+			return err
+		}
+	}
+	if unix == 0 {
+		return nil
+	}
+	return bucket.Put(expiryKey(unix, key), nil)
+}
+
+func (t *tables) remove(key []byte, before *stored) error {
+	if !before.present {
+		return nil
+	}
+	t.dirty = true
+	for i, entry := range before.indexes {
+		if entry.IsZero() {
+			continue
+		}
+		if err := t.tx.Bucket(indexBuckets[i]).Delete(entryKey(entry, key)); err != nil {
+			return err
+		}
+	}
+	if err := t.putExpiry(key, before.expires, 0); err != nil {
+		return err
+	}
+	return t.tx.Bucket(tableBucket).Delete(key)
+}
+
+// purge removes the items that expired first.
+func (t *tables) purge() error {
+	var keys [][]byte
+	c := t.tx.Bucket(expiryBucket).Cursor()
+	for k, _ := c.First(); k != nil && len(keys) < maxPurge; k, _ = c.Next() {
+		if int64(binary.BigEndian.Uint64(k)) > t.now.Unix() {
+			break
+		}
+		keys = append(keys, slices.Clone(k[8:]))
+	}
+	for _, key := range keys {
+		s, err := t.stored(key)
+		if err != nil {
+			return err
+		}
+		if err := t.remove(key, &s); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -85,8 +85,8 @@ type Store interface {
 	// type; an empty media type means the stored one. The link also serves HEAD and byte ranges.
 	SignGet(ctx context.Context, key, filename, mediaType string, expires time.Time) (Link, error)
 
-	// SignPut returns a link that uploads exactly o and nothing else, as often as the holder likes: the answer to the PUT is
-	// 2xx only when the file is durable and verified.
+	// SignPut returns a link that uploads exactly o and nothing else, as often as the holder likes. The answer to
+	// the PUT is 2xx only when the file is durable and verified, and 4xx when it is not what o declares.
 	SignPut(ctx context.Context, o Object, expires time.Time) (Link, error)
 }
 

@@ -1,0 +1,301 @@
+package blobtest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/blob"
+)
+
+// request uses a link as a client would, after change has had its way with the request.
+func request(t *testing.T, link blob.Link, body io.Reader, size int64, change func(*http.Request)) (*http.Response, []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), link.Method, link.URL, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ContentLength = size
+	for name, value := range link.Headers {
+		r.Header.Set(name, value)
+	}
+	if change != nil {
+		change(r)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	content, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, content
+}
+
+func signPut(t *testing.T, s blob.Store, o blob.Object) blob.Link {
+	t.Helper()
+	expires := time.Now().Add(time.Hour)
+	link, err := s.SignPut(t.Context(), o, expires)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if link.Method != http.MethodPut || link.ExpiresAt.After(expires) {
+		t.Errorf("link is %+v, asked to expire at %s", link, expires)
+	}
+	return link
+}
+
+func signGet(t *testing.T, s blob.Store, key, filename, mediaType string) blob.Link {
+	t.Helper()
+	expires := time.Now().Add(time.Hour)
+	link, err := s.SignGet(t.Context(), key, filename, mediaType, expires)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if link.Method != http.MethodGet || link.ExpiresAt.After(expires) {
+		t.Errorf("link is %+v, asked to expire at %s", link, expires)
+	}
+	return link
+}
+
+func expectStatus(t *testing.T, what string, res *http.Response, body []byte, from, to int) {
+	t.Helper()
+	if res.StatusCode < from || res.StatusCode > to {
+		t.Errorf("%s: %s %.300s; want %d to %d", what, res.Status, body, from, to)
+	}
+}
+
+func upload(t *testing.T, s blob.Store) {
+	for _, size := range []int{0, 1, 5 << 20} {
+		content := bytes.Repeat([]byte("line\n"), size/5+1)[:size]
+		o := declare(fmt.Sprintf("uploads/%d", size), content)
+		link := signPut(t, s, o)
+		for range 2 { // a client that got no answer tries again
+			res, body := request(t, link, bytes.NewReader(content), o.Size, nil)
+			expectStatus(t, "upload", res, body, 200, 299)
+			expect(t, s, o, content)
+		}
+	}
+}
+
+func uploadOtherBytes(t *testing.T, s blob.Store) {
+	content := bytes.Repeat([]byte("x"), 100<<10)
+	other := bytes.Repeat([]byte("y"), 100<<10)
+	o := declare("a", content)
+	res, body := request(t, signPut(t, s, o), bytes.NewReader(other), o.Size, nil)
+	expectStatus(t, "upload of other bytes", res, body, 400, 499)
+	expectNothing(t, s, "a")
+	former := put(t, s, "a", []byte("former"))
+	res, body = request(t, signPut(t, s, o), bytes.NewReader(other), o.Size, nil)
+	expectStatus(t, "upload of other bytes", res, body, 400, 499)
+	expect(t, s, former, []byte("former"))
+}
+
+func uploadOtherLength(t *testing.T, s blob.Store) {
+	content := []byte("twelve bytes")
+	o := declare("a", content)
+	link := signPut(t, s, o)
+	for name, sent := range map[string][]byte{"longer": []byte("twelve bytes!"), "shorter": []byte("twelve byte"), "empty": {}} {
+		res, body := request(t, link, bytes.NewReader(sent), int64(len(sent)), nil)
+		expectStatus(t, name, res, body, 400, 499)
+	}
+	res, body := request(t, link, struct{ io.Reader }{bytes.NewReader(content)}, -1, nil)
+	expectStatus(t, "chunked", res, body, 400, 499)
+	res, body = request(t, link, bytes.NewReader(content), o.Size, func(r *http.Request) { r.Header.Set("Content-Type", "text/html") })
+	expectStatus(t, "another media type", res, body, 400, 499)
+	expectNothing(t, s, "a")
+}
+
+// uploadBreaksOff closes the connection in the middle of an upload.
+func uploadBreaksOff(t *testing.T, s blob.Store) {
+	content := bytes.Repeat([]byte("x"), 1<<20)
+	o := declare("a", content)
+	link := signPut(t, s, o)
+	u, err := url.Parse(link.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if u.Scheme != "http" {
+		t.Fatalf("the suite needs links over plain HTTP, not %s", link.URL)
+	}
+	conn, err := net.Dial("tcp", u.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(conn, "PUT %s HTTP/1.1\r\nHost: %s\r\nContent-Length: %d\r\n", u.RequestURI(), u.Host, o.Size)
+	for name, value := range link.Headers {
+		fmt.Fprintf(conn, "%s: %s\r\n", name, value)
+	}
+	fmt.Fprintf(conn, "\r\n%s", content[:len(content)/2])
+	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	io.Copy(io.Discard, conn) // until the server is done with it
+	conn.Close()
+	expectNothing(t, s, "a")
+
+	res, body := request(t, link, bytes.NewReader(content), o.Size, nil)
+	expectStatus(t, "second try", res, body, 200, 299)
+	expect(t, s, o, content)
+}
+
+func download(t *testing.T, s blob.Store) {
+	content := bytes.Repeat([]byte("<script>alert(1)</script>\n"), 10000)
+	put(t, s, "a", content)
+	for _, test := range []struct{ filename, mediaType, wantName, wantType string }{
+		{"run.txt", "", "run.txt", "text/plain"},
+		{"Läufe \"€\".csv", "text/csv; charset=utf-8", "Läufe \"€\".csv", "text/csv; charset=utf-8"},
+		{"../x\r\nSet-Cookie: a=b", "application/json", ".._x__Set-Cookie: a=b", "application/json"},
+	} {
+		res, got := request(t, signGet(t, s, "a", test.filename, test.mediaType), nil, 0, nil)
+		expectStatus(t, test.filename, res, got, 200, 200)
+		if !bytes.Equal(got, content) || res.ContentLength != int64(len(content)) {
+			t.Errorf("%q: got %d bytes, Content-Length %d, want %d", test.filename, len(got), res.ContentLength, len(content))
+		}
+		if got := res.Header.Get("Content-Type"); got != test.wantType {
+			t.Errorf("%q: Content-Type is %q, want %q", test.filename, got, test.wantType)
+		}
+		kind, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition"))
+		if err != nil || kind != "attachment" || params["filename"] != test.wantName {
+			t.Errorf("%q: Content-Disposition is %q", test.filename, res.Header.Get("Content-Disposition"))
+		}
+		if res.Header.Get("Set-Cookie") != "" {
+			t.Errorf("%q: the file name made a header", test.filename)
+		}
+	}
+}
+
+func downloadRanges(t *testing.T, s blob.Store) {
+	content := []byte("0123456789")
+	put(t, s, "a", content)
+	link := signGet(t, s, "a", "a", "")
+	for header, want := range map[string]string{"bytes=0-3": "0123", "bytes=4-": "456789", "bytes=-2": "89"} {
+		res, got := request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("Range", header) })
+		if res.StatusCode != http.StatusPartialContent || string(got) != want {
+			t.Errorf("Range %s: %s %q, want %q", header, res.Status, got, want)
+		}
+	}
+	res, got := request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("Range", "bytes=10-") })
+	expectStatus(t, "range after the end", res, got, 416, 416)
+
+	res, _ = request(t, link, nil, 0, nil)
+	tag := res.Header.Get("ETag")
+	res, got = request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("If-None-Match", tag) })
+	if tag == "" || res.StatusCode != http.StatusNotModified || len(got) > 0 {
+		t.Errorf("If-None-Match %q: %s %q", tag, res.Status, got)
+	}
+	put(t, s, "a", []byte("others"))
+	res, got = request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("If-None-Match", tag) })
+	if res.StatusCode != http.StatusOK || string(got) != "others" {
+		t.Errorf("If-None-Match of the former file: %s %q", res.Status, got)
+	}
+}
+
+func downloadMissing(t *testing.T, s blob.Store) {
+	link := signGet(t, s, "a", "a", "")
+	res, body := request(t, link, nil, 0, nil)
+	expectStatus(t, "missing file", res, body, 400, 499)
+	put(t, s, "a", []byte("x"))
+	res, body = request(t, link, nil, 0, nil)
+	expectStatus(t, "same link, now stored", res, body, 200, 200)
+}
+
+// alteredLinks changes every part of a link, one after the other; none may work for anything but what it was made for.
+func alteredLinks(t *testing.T, s blob.Store) {
+	put(t, s, "mine/1", []byte("mine"))
+	put(t, s, "secret/1", []byte("secret"))
+	get := signGet(t, s, "mine/1", "name.txt", "text/plain")
+	upload := declare("mine/1", []byte("new!"))
+	up := signPut(t, s, upload)
+
+	refused := func(what string, link blob.Link, body string) {
+		t.Helper()
+		res, answer := request(t, link, strings.NewReader(body), int64(len(body)), nil)
+		expectStatus(t, what, res, answer, 400, 499)
+	}
+	altered := func(link blob.Link, change func(*url.URL)) blob.Link {
+		u, err := url.Parse(link.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		change(u)
+		link.URL = u.String()
+		return link
+	}
+	for name, link := range map[string]struct {
+		link blob.Link
+		body string
+	}{"get": {get, ""}, "put": {up, "new!"}} {
+		u, err := url.Parse(link.link.URL)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for param := range u.Query() {
+			refused(name+" without "+param, altered(link.link, func(u *url.URL) {
+				q := u.Query()
+				q.Del(param)
+				u.RawQuery = q.Encode()
+			}), link.body)
+			refused(name+" with another "+param, altered(link.link, func(u *url.URL) {
+				q := u.Query()
+				q.Set(param, q.Get(param)+"0")
+				u.RawQuery = q.Encode()
+			}), link.body)
+		}
+		refused(name+" of another key", altered(link.link, func(u *url.URL) { u.Path = strings.Replace(u.Path, "mine/1", "secret/1", 1) }), link.body)
+		refused(name+" of a path above", altered(link.link, func(u *url.URL) { u.Path = strings.Replace(u.Path, "mine/1", "mine/../secret/1", 1) }), link.body)
+		refused(name+" unsigned", altered(link.link, func(u *url.URL) { u.RawQuery = "" }), link.body)
+	}
+	crossed := get
+	crossed.Method = http.MethodPut
+	refused("PUT with the link of a GET", crossed, "new!")
+	crossed.Method = http.MethodDelete
+	refused("DELETE with the link of a GET", crossed, "")
+	crossed = up
+	crossed.Method = http.MethodGet
+	refused("GET with the link of a PUT", crossed, "")
+
+	expect(t, s, declare("mine/1", []byte("mine")), []byte("mine"))
+	expect(t, s, declare("secret/1", []byte("secret")), []byte("secret"))
+}
+
+func expiredLinks(t *testing.T, s blob.Store) {
+	put(t, s, "a", []byte("x"))
+	o := declare("b", []byte("y"))
+	expires := time.Now().Add(1500 * time.Millisecond) // S3 counts whole seconds, and at least one
+	get, err := s.SignGet(t.Context(), "a", "a", "", expires)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, err := s.SignPut(t.Context(), o, expires)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Until(expires) + 10*time.Millisecond)
+	res, body := request(t, get, nil, 0, nil)
+	expectStatus(t, "expired download", res, body, 403, 403)
+	res, body = request(t, up, strings.NewReader("y"), 1, nil)
+	expectStatus(t, "expired upload", res, body, 403, 403)
+	expectNothing(t, s, "b")
+}
+
+func linkLife(t *testing.T, s blob.Store) {
+	for ahead, valid := range map[time.Duration]bool{-time.Second: false, time.Minute: true, 6 * 24 * time.Hour: true, 8 * 24 * time.Hour: false} {
+		expires := time.Now().Add(ahead)
+		if _, err := s.SignGet(t.Context(), "a", "a", "", expires); (err == nil) != valid {
+			t.Errorf("SignGet for %s: %v", ahead, err)
+		}
+		if _, err := s.SignPut(t.Context(), declare("a", nil), expires); (err == nil) != valid {
+			t.Errorf("SignPut for %s: %v", ahead, err)
+		}
+	}
+}

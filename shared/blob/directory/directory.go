@@ -1,0 +1,255 @@
+// Package directory keeps files in a folder of the local machine, and serves signed links to them itself, so
+// that the one-binary Assay needs no object store.
+//
+// The folder holds
+//
+//	link.key   the key that links are signed with; without it a new one is made, and links handed out before die
+//	objects/   one file for each key
+//	uploads/   files that are being written; what a crash left here is removed later
+//
+// One process at a time uses a folder.
+package directory
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"assay/shared/blob"
+)
+
+// abandonedAfter is how long a file in uploads must not have grown to count as left behind by a crash.
+// It is far longer than the handler lets an upload stall.
+const abandonedAfter = time.Hour
+
+// Store is a blob.Store over a folder.
+type Store struct {
+	objects string // folder
+	uploads string // folder
+	baseURL string
+	key     []byte
+	stall   time.Duration // how long a transfer may make no progress
+	now     func() time.Time
+	cleaned atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
+}
+
+var _ blob.Store = (*Store)(nil)
+
+// Open opens the folder root, and makes it when it is missing. baseURL is where clients reach the Handler, such as
+// http://127.0.0.1:8080/files; links start with it.
+func Open(root, baseURL string) (*Store, error) {
+	base, err := url.Parse(baseURL)
+	if err != nil || base.Scheme != "http" && base.Scheme != "https" || base.Host == "" || base.RawQuery != "" || base.Fragment != "" {
+		return nil, fmt.Errorf("base URL %q of the files: give one such as http://127.0.0.1:8080/files", baseURL)
+	}
+	s := &Store{
+		objects: filepath.Join(root, "objects"),
+		uploads: filepath.Join(root, "uploads"),
+		baseURL: strings.TrimSuffix(baseURL, "/"),
+		stall:   time.Minute,
+		now:     time.Now,
+	}
+	for _, folder := range []string{s.objects, s.uploads} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, fmt.Errorf("open the files in %s: %w", root, err)
+		}
+	}
+	if s.key, err = linkKey(root); err != nil {
+		return nil, err
+	}
+	for _, folder := range []string{filepath.Dir(root), root} {
+		if err := syncFolder(folder); err != nil {
+			return nil, fmt.Errorf("open the files in %s: %w", root, err)
+		}
+	}
+	if err := s.removeAbandoned(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// path is where the file of a key lives. Its name is a digest of the key: so no key can leave the folder or be too long
+// for a file system, keys that differ in case stay two where file names don't, and "a" and "a/b" can both be there.
+func (s *Store) path(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return filepath.Join(s.objects, hex.EncodeToString(sum[:]))
+}
+
+func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	if o.MediaType == "" {
+		o.MediaType = blob.DefaultMediaType
+	}
+	if s.now().Sub(time.Unix(0, s.cleaned.Load())) > abandonedAfter {
+		if err := s.removeAbandoned(); err != nil {
+			return err
+		}
+	}
+	f, err := os.CreateTemp(s.uploads, "*")
+	if err != nil {
+		return err
+	}
+	defer os.Remove(f.Name()) // finds nothing once the file has its final name
+	defer f.Close()
+	if err := writeObject(ctx, f, o, r); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), s.path(o.Key)); err != nil {
+		return err
+	}
+	return syncFolder(s.objects)
+}
+
+func (s *Store) Open(_ context.Context, key string) (io.ReadCloser, error) {
+	f, err := s.open(key)
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+func (s *Store) Stat(_ context.Context, key string) (blob.Object, error) {
+	f, err := s.open(key)
+	if err != nil {
+		return blob.Object{}, err
+	}
+	defer f.Close()
+	return f.object, nil
+}
+
+func (s *Store) open(key string) (*file, error) {
+	if err := blob.CheckKey(key); err != nil {
+		return nil, err
+	}
+	f, err := openObject(s.path(key))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, blob.ErrNotFound
+	}
+	return f, err
+}
+
+func (s *Store) Delete(ctx context.Context, keys ...string) error {
+	for _, key := range keys {
+		if err := blob.CheckKey(key); err != nil {
+			return err
+		}
+	}
+	removed := false
+	for _, key := range keys {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := os.Remove(s.path(key)); err == nil {
+			removed = true
+		} else if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	if !removed {
+		return nil
+	}
+	return syncFolder(s.objects)
+}
+
+func (s *Store) List(ctx context.Context, prefix string, before time.Time) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if err := blob.CheckPrefix(prefix); err != nil {
+			yield("", err)
+			return
+		}
+		for entry, err := range olderThan(s.objects, before) {
+			if err == nil {
+				err = ctx.Err()
+			}
+			if err != nil {
+				yield("", err)
+				return
+			}
+			f, err := openObject(filepath.Join(s.objects, entry))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue
+			}
+			if err != nil {
+				yield("", err)
+				return
+			}
+			f.Close()
+			if strings.HasPrefix(f.object.Key, prefix) && !yield(f.object.Key, nil) {
+				return
+			}
+		}
+	}
+}
+
+// removeAbandoned removes what a crash left in uploads.
+func (s *Store) removeAbandoned() error {
+	now := s.now()
+	s.cleaned.Store(now.UnixNano())
+	for entry, err := range olderThan(s.uploads, now.Add(-abandonedAfter)) {
+		if err != nil {
+			return fmt.Errorf("look for abandoned uploads: %w", err)
+		}
+		if err := os.Remove(filepath.Join(s.uploads, entry)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("remove an abandoned upload: %w", err)
+		}
+	}
+	return nil
+}
+
+// olderThan yields the names of the files in a folder that were last written before the given instant. It reads the
+// folder in pieces, so that a million files cost no more memory than a few.
+func olderThan(folder string, before time.Time) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		d, err := os.Open(folder)
+		if err != nil {
+			yield("", err)
+			return
+		}
+		defer d.Close()
+		for {
+			entries, err := d.ReadDir(1024)
+			if err == io.EOF {
+				return
+			}
+			if err != nil {
+				yield("", err)
+				return
+			}
+			for _, entry := range entries {
+				info, err := entry.Info()
+				if errors.Is(err, fs.ErrNotExist) || err == nil && !info.ModTime().Before(before) {
+					continue
+				}
+				if !yield(entry.Name(), err) || err != nil {
+					return
+				}
+			}
+		}
+	}
+}
+
+// syncFolder makes renames and removals in a folder durable.
+func syncFolder(folder string) error {
+	d, err := os.Open(folder)
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	return d.Sync()
+}

@@ -1,0 +1,109 @@
+package directory
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+
+	"assay/shared/blob"
+)
+
+// An object's file starts with one line of JSON, the header, and goes on with the bytes of the object. Being one
+// file, the two can't part: one rename brings both in.
+type header struct {
+	Key       string      `json:"key"`
+	Size      int64       `json:"size"`
+	SHA256    blob.Digest `json:"sha256"`
+	MediaType string      `json:"mediaType"`
+}
+
+// maxHeaderBytes is more than a header with the longest key and media type needs, however JSON escapes them.
+const maxHeaderBytes = 4 << 10
+
+var buffers = sync.Pool{New: func() any { return new([256 << 10]byte) }}
+
+// writeObject writes the whole file and syncs it. It returns blob.ErrMismatch when r is not what o declares, and as
+// soon as r has yielded too much.
+func writeObject(ctx context.Context, f *os.File, o blob.Object, r io.Reader) error {
+	line, err := json.Marshal(header(o))
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(append(line, '\n')); err != nil {
+		return err
+	}
+	buffer := buffers.Get().(*[256 << 10]byte)
+	defer buffers.Put(buffer)
+	sum := sha256.New()
+	size := int64(0)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n, readErr := r.Read(buffer[:])
+		size += int64(n)
+		if size > o.Size {
+			return fmt.Errorf("%w: more than %d bytes", blob.ErrMismatch, o.Size)
+		}
+		sum.Write(buffer[:n])
+		if _, err := f.Write(buffer[:n]); err != nil {
+			return err
+		}
+		if readErr == io.EOF {
+			break
+		}
+		if readErr != nil {
+			return readErr
+		}
+	}
+	if size < o.Size {
+		return fmt.Errorf("%w: %d of %d bytes", blob.ErrMismatch, size, o.Size)
+	}
+	if got := hex.EncodeToString(sum.Sum(nil)); got != o.SHA256 {
+		return fmt.Errorf("%w: SHA-256 is %s, not %s", blob.ErrMismatch, got, o.SHA256)
+	}
+	return f.Sync()
+}
+
+// file is an object that is open for reading.
+type file struct {
+	object blob.Object
+	*io.SectionReader
+	io.Closer
+}
+
+// openObject opens an object's file. A file that is shorter or longer than its header says was damaged outside
+// of Assay.
+func openObject(path string) (_ *file, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			f.Close()
+		}
+	}()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	start := make([]byte, maxHeaderBytes)
+	n, err := f.ReadAt(start, 0)
+	if err != nil && !errors.Is(err, io.EOF) {
+		return nil, err
+	}
+	line, _, found := bytes.Cut(start[:n], []byte("\n"))
+	var h header
+	if err := json.Unmarshal(line, &h); !found || err != nil || info.Size() != int64(len(line))+1+h.Size {
+		return nil, fmt.Errorf("file %s is damaged: bring it back from a backup, or remove it and upload the file again", path)
+	}
+	return &file{blob.Object(h), io.NewSectionReader(f, int64(len(line))+1, h.Size), f}, nil
+}

@@ -1,0 +1,197 @@
+package directory
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"syscall"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/problem"
+)
+
+// Kinds of problems that only the transfer of files knows.
+var (
+	lengthRequired      = &problem.Kind{Slug: "length-required", Title: "Content-Length needed", Status: http.StatusLengthRequired}
+	rangeNotSatisfiable = &problem.Kind{Slug: "range-not-satisfiable", Title: "Range not satisfiable", Status: http.StatusRequestedRangeNotSatisfiable}
+)
+
+const newLink = "Ask for its resource again to get a new link."
+
+// Handler serves the links that the store signs. Mount it under the path of the base URL with http.StripPrefix.
+//
+// stored is called with the key of each upload once the file is durable and before the client is told so; uploading
+// again calls it again. When it returns blob.ErrNotFound, nobody waits for this file any more and it is removed;
+// after any other error the client is told to try again. It isn't cancelled when the client goes away.
+//
+// fail answers a request with a problem; it gets a *problem.Error.
+//
+// A transfer may take as long as it makes progress: the handler moves the deadlines that the http.Server has set. For that, a
+// http.ResponseWriter that wraps the server's must have the method Unwrap of http.ResponseController.
+func (s *Store) Handler(stored func(ctx context.Context, key string) error, fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
+		w.Header().Set("Cache-Control", "no-store")
+		key := strings.TrimPrefix(r.URL.Path, "/")
+		var err error
+		switch r.Method {
+		case http.MethodGet, http.MethodHead:
+			err = s.serveGet(w, r, key, fail)
+		case http.MethodPut:
+			err = s.servePut(w, r, key, stored)
+			// The server's own deadline for the answer has been running since the upload began.
+			http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.stall))
+		default:
+			w.Header().Set("Allow", "GET, HEAD, PUT")
+			err = problem.MethodNotAllowed.New("A file can be read with GET or HEAD and uploaded with PUT, each with its own link.")
+		}
+		if err != nil {
+			fail(w, r, err)
+		}
+	})
+}
+
+func (s *Store) serveGet(w http.ResponseWriter, r *http.Request, key string, fail func(http.ResponseWriter, *http.Request, error)) error {
+	query, err := s.verify(http.MethodGet, key, r.URL.RawQuery)
+	if err != nil {
+		return refuse(err, query)
+	}
+	f, err := s.open(key)
+	if errors.Is(err, blob.ErrNotFound) {
+		return problem.NotFound.New("This file is not stored: it was not uploaded yet, or it was deleted. %s", newLink)
+	}
+	if err != nil {
+		return problem.Internal.Wrap(err, "The file could not be read. Try again later, and tell whoever runs this server if it stays so.")
+	}
+	defer f.Close()
+	mediaType := query.Get(paramMediaType)
+	if mediaType == "" {
+		mediaType = f.object.MediaType
+	}
+	h := w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Disposition", blob.Disposition(query.Get(paramFilename)))
+	h.Set("Cache-Control", "private, no-cache") // with the entity tag, asking again costs no second transfer
+	h.Set("ETag", `"`+f.object.SHA256+`"`)
+	http.ServeContent(&download{ResponseWriter: w, r: r, stall: s.stall, fail: fail}, r, "", time.Time{}, f)
+	return nil
+}
+
+func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, stored func(context.Context, string) error) error {
+	query, err := s.verify(http.MethodPut, key, r.URL.RawQuery)
+	if err != nil {
+		return refuse(err, query)
+	}
+	o := upload(key, query)
+	switch {
+	case r.ContentLength < 0:
+		return lengthRequired.New("Send the file with a Content-Length of %d, not chunked.", o.Size)
+	case r.ContentLength > o.Size:
+		return problem.TooLarge.New("The file was declared with %d bytes, but Content-Length is %d. Upload the declared file, or declare this one.", o.Size, r.ContentLength)
+	case r.ContentLength < o.Size:
+		return problem.BadRequest.New("The file was declared with %d bytes, but Content-Length is %d. Upload the declared file, or declare this one.", o.Size, r.ContentLength)
+	case r.Header.Get("Content-Type") != o.MediaType:
+		return problem.BadRequest.New("Send the header `Content-Type: %s`, as the link says.", o.MediaType)
+	}
+	body := &incoming{body: r.Body, control: http.NewResponseController(w), stall: s.stall}
+	err = s.Put(r.Context(), o, body)
+	switch {
+	case err == nil:
+	case errors.Is(err, blob.ErrMismatch):
+		return problem.Invalid.Wrap(err, "The bytes are not those of the declared file: their SHA-256 is not %s. Upload the declared file, or declare this one.", o.SHA256)
+	case body.err != nil || r.Context().Err() != nil:
+		return problem.BadRequest.Wrap(err, "The upload broke off before its end, and nothing was stored. Upload the file again.")
+	case errors.Is(err, syscall.ENOSPC):
+		return problem.Unavailable.Wrap(err, "The server has no room for this file. Try again once whoever runs it has made some.").After(5 * time.Minute)
+	default:
+		return problem.Internal.Wrap(err, "The file could not be stored. Try again later, and tell whoever runs this server if it stays so.")
+	}
+	ctx := context.WithoutCancel(r.Context())
+	err = stored(ctx, key)
+	if errors.Is(err, blob.ErrNotFound) {
+		if err := s.Delete(ctx, key); err != nil {
+			return problem.Internal.Wrap(err, "Nobody waits for this file any more, and it could not be removed.")
+		}
+		return problem.NotFound.New("Nobody waits for this file any more: what it belongs to was deleted, or has failed meanwhile.")
+	}
+	if err != nil {
+		return problem.Unavailable.Wrap(err, "The file is stored, but could not be recorded. Upload it again.").After(time.Second)
+	}
+	w.Header().Set("ETag", `"`+o.SHA256+`"`)
+	w.WriteHeader(http.StatusOK)
+	return nil
+}
+
+func refuse(err error, query url.Values) error {
+	if errors.Is(err, errExpired) {
+		return problem.Forbidden.New("This link expired at %s. %s", expiry(query).UTC().Format(time.RFC3339), newLink)
+	}
+	return problem.Forbidden.New("This link is not valid: it was altered, cut off, or made for another method. Use it exactly as it was given.")
+}
+
+// incoming is the body of an upload. It allows each read as long as stall, and remembers its own failures to tell
+// them from those of the disk.
+type incoming struct {
+	body    io.Reader
+	control *http.ResponseController
+	stall   time.Duration
+	err     error
+}
+
+func (in *incoming) Read(p []byte) (int, error) {
+	if err := in.control.SetReadDeadline(time.Now().Add(in.stall)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+		in.err = err
+		return 0, err
+	}
+	n, err := in.body.Read(p)
+	if err != nil && err != io.EOF {
+		in.err = err
+	}
+	return n, err
+}
+
+// download is the answer to a GET. It allows each write as long as stall, and turns the errors of http.ServeContent,
+// which are bare text, into problems.
+type download struct {
+	http.ResponseWriter
+	r      *http.Request
+	stall  time.Duration
+	fail   func(http.ResponseWriter, *http.Request, error)
+	failed bool
+}
+
+func (d *download) WriteHeader(status int) {
+	if status < 400 {
+		d.ResponseWriter.WriteHeader(status)
+		return
+	}
+	d.failed = true
+	for _, name := range []string{"Content-Type", "Content-Length", "Content-Disposition", "ETag"} {
+		d.Header().Del(name)
+	}
+	d.Header().Set("Cache-Control", "no-store")
+	switch status {
+	case http.StatusRequestedRangeNotSatisfiable:
+		d.fail(d.ResponseWriter, d.r, rangeNotSatisfiable.New("The file does not have the bytes that `Range` asks for; `Content-Range` says how many it has."))
+	case http.StatusPreconditionFailed:
+		d.fail(d.ResponseWriter, d.r, problem.PreconditionFailed.New("The file is another one than `If-Match` names. Leave that header out to get the present one."))
+	default:
+		d.fail(d.ResponseWriter, d.r, problem.Internal.New("The file could not be read. Try again later, and tell whoever runs this server if it stays so."))
+	}
+}
+
+func (d *download) Write(p []byte) (int, error) {
+	if d.failed {
+		return len(p), nil
+	}
+	err := http.NewResponseController(d.ResponseWriter).SetWriteDeadline(time.Now().Add(d.stall))
+	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+		return 0, err
+	}
+	return d.ResponseWriter.Write(p)
+}

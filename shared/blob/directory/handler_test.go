@@ -1,0 +1,336 @@
+package directory
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"runtime/metrics"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/problem"
+)
+
+// recorded is what the platform does when it takes note of every upload.
+func recorded(context.Context, string) error { return nil }
+
+// answer renders a problem as the edge does.
+func answer(w http.ResponseWriter, r *http.Request, err error) {
+	var p *problem.Error
+	if !errors.As(err, &p) {
+		panic(err)
+	}
+	w.Header().Set("Content-Type", problem.MediaType)
+	w.WriteHeader(p.Kind.Status)
+	json.NewEncoder(w).Encode(p.Document(r.URL.Path, ""))
+}
+
+// serve opens the folder root and serves its links.
+func serve(t *testing.T, root string, stored func(context.Context, string) error) *Store {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := Open(root, "http://"+listener.Addr().String()+"/files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("/files/", http.StripPrefix("/files/", s.Handler(stored, answer)))
+	server := &httptest.Server{Listener: listener, Config: &http.Server{
+		Handler: mux,
+		// Shorter than some transfers of the tests take.
+		ReadTimeout: 200 * time.Millisecond, WriteTimeout: 200 * time.Millisecond,
+	}}
+	server.Start()
+	t.Cleanup(server.Close)
+	return s
+}
+
+// do sends a request and decodes the problem in its answer, if there is one.
+func do(t *testing.T, method, url string, body io.Reader, size int64, headers map[string]string) (*http.Response, string, problem.Document) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.ContentLength = size
+	for name, value := range headers {
+		r.Header.Set(name, value)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	content, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p problem.Document
+	if res.StatusCode >= 400 && method != http.MethodHead {
+		if err := json.Unmarshal(content, &p); err != nil || p.Status != res.StatusCode || res.Header.Get("Content-Type") != problem.MediaType {
+			t.Errorf("%s %s: %s %s %.300s is no problem document", method, url, res.Status, res.Header.Get("Content-Type"), content)
+		}
+		if cache := res.Header.Get("Cache-Control"); cache != "no-store" {
+			t.Errorf("%s %s: %s may be cached: %q", method, url, res.Status, cache)
+		}
+	}
+	return res, string(content), p
+}
+
+func signPut(t *testing.T, s *Store, o blob.Object) blob.Link {
+	t.Helper()
+	link, err := s.SignPut(t.Context(), o, time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
+func signGet(t *testing.T, s *Store, key string) blob.Link {
+	t.Helper()
+	link, err := s.SignGet(t.Context(), key, "a.txt", "", time.Now().Add(time.Hour))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
+func TestDownloadHeaders(t *testing.T) {
+	s := serve(t, t.TempDir(), recorded)
+	put(t, s, "a", "<script>alert(1)</script>")
+	link := signGet(t, s, "a")
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		res, content, _ := do(t, method, link.URL, nil, 0, nil)
+		if res.StatusCode != http.StatusOK || res.ContentLength != 25 || len(content) != map[string]int{"GET": 25, "HEAD": 0}[method] {
+			t.Errorf("%s: %s, Content-Length %d, body %q", method, res.Status, res.ContentLength, content)
+		}
+		for name, want := range map[string]string{
+			"Content-Type":            "text/plain",
+			"Content-Disposition":     `attachment; filename="a.txt"`,
+			"X-Content-Type-Options":  "nosniff",
+			"Content-Security-Policy": "default-src 'none'; sandbox",
+			"Cache-Control":           "private, no-cache",
+			"Accept-Ranges":           "bytes",
+			"Etag":                    `"` + declare("a", "<script>alert(1)</script>").SHA256 + `"`,
+		} {
+			if got := res.Header.Get(name); got != want {
+				t.Errorf("%s: %s is %q, want %q", method, name, got, want)
+			}
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	s := serve(t, t.TempDir(), recorded)
+	put(t, s, "a", "content")
+	get, up := signGet(t, s, "a"), signPut(t, s, declare("a", "content"))
+	missing := signGet(t, s, "missing")
+	expired := get.URL
+	s.now = func() time.Time { return time.Now().Add(-2 * time.Hour) }
+	if link, err := s.SignGet(t.Context(), "a", "a", "", time.Now().Add(-time.Hour)); err != nil {
+		t.Fatal(err)
+	} else {
+		expired = link.URL
+	}
+	s.now = time.Now
+
+	for name, test := range map[string]struct {
+		method, url string
+		body        string
+		size        int64
+		headers     map[string]string
+		status      int
+		slug, says  string
+	}{
+		"bad signature":      {"GET", get.URL + "x", "", 0, nil, 403, "forbidden", "exactly as it was given"},
+		"broken query":       {"GET", get.URL + "&%zz", "", 0, nil, 403, "forbidden", "exactly as it was given"},
+		"more parameters":    {"GET", get.URL + "&utm_source=x", "", 0, nil, 403, "forbidden", "exactly as it was given"},
+		"expired":            {"GET", expired, "", 0, nil, 403, "forbidden", "expired at"},
+		"missing":            {"GET", missing.URL, "", 0, nil, 404, "not-found", "not stored"},
+		"range":              {"GET", get.URL, "", 0, map[string]string{"Range": "bytes=7-"}, 416, "range-not-satisfiable", "Content-Range"},
+		"precondition":       {"GET", get.URL, "", 0, map[string]string{"If-Match": `"x"`}, 412, "precondition-failed", "If-Match"},
+		"method":             {"POST", up.URL, "content", 7, up.Headers, 405, "method-not-allowed", "PUT"},
+		"chunked":            {"PUT", up.URL, "content", -1, up.Headers, 411, "length-required", "Content-Length of 7"},
+		"too long":           {"PUT", up.URL, "content!", 8, up.Headers, 413, "too-large", "declared with 7 bytes"},
+		"too short":          {"PUT", up.URL, "conten", 6, up.Headers, 400, "bad-request", "declared with 7 bytes"},
+		"without media type": {"PUT", up.URL, "content", 7, nil, 400, "bad-request", "Content-Type: text/plain"},
+		"other bytes":        {"PUT", up.URL, "CONTENT", 7, up.Headers, 422, "invalid", declare("a", "content").SHA256},
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, content, p := do(t, test.method, test.url, struct{ io.Reader }{strings.NewReader(test.body)}, test.size, test.headers)
+			if res.StatusCode != test.status || p.Type != "urn:assay:problem:"+test.slug || !strings.Contains(p.Detail, test.says) {
+				t.Errorf("%s %s, want %d %s that says %q", res.Status, content, test.status, test.slug, test.says)
+			}
+			if test.status == 405 && res.Header.Get("Allow") != "GET, HEAD, PUT" {
+				t.Errorf("Allow is %q", res.Header.Get("Allow"))
+			}
+			if test.status == 416 && res.Header.Get("Content-Range") != "bytes */7" {
+				t.Errorf("Content-Range is %q", res.Header.Get("Content-Range"))
+			}
+			if disposition := res.Header.Get("Content-Disposition"); disposition != "" {
+				t.Errorf("Content-Disposition is %q", disposition)
+			}
+		})
+	}
+	if got, err := s.Stat(t.Context(), "a"); err != nil || got != declare("a", "content") {
+		t.Errorf("after all that: %+v, %v", got, err)
+	}
+}
+
+func TestStoredIsCalledBeforeTheAnswer(t *testing.T) {
+	var s *Store
+	var calls atomic.Int32
+	outcome := errors.New("the table is not there")
+	s = serve(t, t.TempDir(), func(ctx context.Context, key string) error {
+		calls.Add(1)
+		if _, err := s.Stat(ctx, key); err != nil || key != "runs/1" {
+			t.Errorf("stored was called with %q before the file was there: %v", key, err)
+		}
+		return outcome
+	})
+	o := declare("runs/1", "content")
+	link := signPut(t, s, o)
+	upload := func() (*http.Response, problem.Document) {
+		res, _, p := do(t, link.Method, link.URL, strings.NewReader("content"), 7, link.Headers)
+		return res, p
+	}
+
+	if res, p := upload(); res.StatusCode != 503 || !strings.Contains(p.Detail, "Upload it again") || strings.Contains(p.Detail, "table") {
+		t.Errorf("when it can't be recorded: %s %q", res.Status, p.Detail)
+	}
+	if _, err := s.Stat(t.Context(), o.Key); err != nil {
+		t.Errorf("the file went although the client is to try again: %v", err)
+	}
+	outcome = nil
+	if res, _ := upload(); res.StatusCode != 200 {
+		t.Errorf("second try: %s", res.Status)
+	}
+	outcome = blob.ErrNotFound
+	if res, p := upload(); res.StatusCode != 404 || !strings.Contains(p.Detail, "Nobody waits") {
+		t.Errorf("when nobody waits for it: %s %q", res.Status, p.Detail)
+	}
+	if _, err := s.Stat(t.Context(), o.Key); !errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("the file that nobody waits for is still there: %v", err)
+	}
+	if n := calls.Load(); n != 3 {
+		t.Errorf("stored was called %d times, want 3", n)
+	}
+	do(t, link.Method, link.URL, strings.NewReader("CONTENT"), 7, link.Headers)
+	if n := calls.Load(); n != 3 {
+		t.Error("stored was called for bytes that were refused")
+	}
+}
+
+// slow yields its content in pieces with pauses.
+type slow struct {
+	pieces []string
+	pause  time.Duration
+}
+
+func (s *slow) Read(p []byte) (int, error) {
+	if len(s.pieces) == 0 {
+		return 0, io.EOF
+	}
+	time.Sleep(s.pause)
+	n := copy(p, s.pieces[0])
+	s.pieces = s.pieces[1:]
+	return n, nil
+}
+
+func TestSlowUploadsLiveAndStalledOnesEnd(t *testing.T) {
+	s := serve(t, t.TempDir(), recorded)
+	link := signPut(t, s, declare("a", "123456"))
+	res, content, _ := do(t, link.Method, link.URL, &slow{strings.Split("123456", ""), 60 * time.Millisecond}, 6, link.Headers)
+	if res.StatusCode != 200 {
+		t.Errorf("an upload that takes longer than the server's timeouts: %s %s", res.Status, content)
+	}
+
+	s = serve(t, t.TempDir(), recorded)
+	s.stall = 50 * time.Millisecond
+	link = signPut(t, s, declare("a", "123456"))
+	u, err := url.Parse(link.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", u.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	io.WriteString(conn, "PUT "+u.RequestURI()+" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\n123")
+	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	answer, err := io.ReadAll(conn)
+	if err != nil || !strings.Contains(string(answer), " 400 ") || !strings.Contains(string(answer), "broke off") {
+		t.Errorf("a stalled upload: %q, %v", answer, err)
+	}
+	if _, err := s.Stat(t.Context(), "a"); !errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("a stalled upload was stored: %v", err)
+	}
+}
+
+// zeros has no end.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) {
+	clear(p)
+	return len(p), nil
+}
+
+func TestUploadMemory(t *testing.T) {
+	const size, limit = 1 << 30, 64 << 20
+	s := serve(t, t.TempDir(), recorded)
+	o := blob.Object{
+		Key: "large", Size: size, MediaType: blob.DefaultMediaType,
+		SHA256: "49bc20df15e412a64472421e13fe86ff1c5165e18b2afccf160d4dc19fe68a14", // of 1 GiB of zeros
+	}
+	link := signPut(t, s, o)
+
+	before, peak := heap(), uint64(0)
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			case <-time.After(time.Millisecond):
+				peak = max(peak, heap())
+			}
+		}
+	}()
+	res, content, _ := do(t, link.Method, link.URL, io.LimitReader(zeros{}, size), size, link.Headers)
+	close(stop)
+	<-stopped
+	if res.StatusCode != 200 {
+		t.Fatalf("%s %s", res.Status, content)
+	}
+	t.Logf("the heap grew by at most %d KiB", (max(peak, before)-before)>>10)
+	if peak > before+limit {
+		t.Errorf("the heap grew by %d MiB, more than %d", (peak-before)>>20, limit>>20)
+	}
+	if got, err := s.Stat(t.Context(), "large"); err != nil || got != o {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// heap is the memory of the heap in bytes, free parts that the process still holds included.
+func heap() uint64 {
+	samples := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}, {Name: "/memory/classes/heap/unused:bytes"}, {Name: "/memory/classes/heap/free:bytes"}}
+	metrics.Read(samples)
+	total := uint64(0)
+	for _, sample := range samples {
+		total += sample.Value.Uint64()
+	}
+	return total
+}

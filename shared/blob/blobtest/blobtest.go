@@ -76,8 +76,8 @@ func expect(t *testing.T, s blob.Store, want blob.Object, content []byte) {
 	if err != nil {
 		t.Fatalf("Open %s: %v", want.Key, err)
 	}
-	defer r.Close()
-	if got, err := io.ReadAll(r); err != nil || !bytes.Equal(got, content) {
+	got, err := io.ReadAll(r)
+	if err := errors.Join(err, r.Close()); err != nil || !bytes.Equal(got, content) {
 		t.Errorf("%s has %d bytes %.40q, %v; want %d bytes %.40q", want.Key, len(got), got, err, len(content), content)
 	}
 }
@@ -87,11 +87,8 @@ func expectNothing(t *testing.T, s blob.Store, key string) {
 	if o, err := s.Stat(t.Context(), key); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("Stat %s: %+v, %v; want ErrNotFound", key, o, err)
 	}
-	if r, err := s.Open(t.Context(), key); !errors.Is(err, blob.ErrNotFound) {
+	if _, err := s.Open(t.Context(), key); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("Open %s: %v, want ErrNotFound", key, err)
-		if err == nil {
-			r.Close()
-		}
 	}
 }
 
@@ -264,11 +261,8 @@ func readerOutlives(t *testing.T, s blob.Store) {
 			t.Fatal(err)
 		}
 		rest, err := io.ReadAll(r)
-		if err != nil || !bytes.Equal(append(start, rest...), content) {
+		if err := errors.Join(err, r.Close()); err != nil || !bytes.Equal(slices.Concat(start, rest), content) {
 			t.Errorf("a %s disturbed a reader: %d bytes, %v", name, len(start)+len(rest), err)
-		}
-		if err := r.Close(); err != nil {
-			t.Error(err)
 		}
 	}
 }
@@ -299,13 +293,12 @@ func list(t *testing.T, s blob.Store) {
 	for key, err := range s.List(t.Context(), "", time.Now().Add(-time.Hour)) {
 		t.Errorf("%q, %v was stored an hour ago", key, err)
 	}
-	n := 0
-	for range s.List(t.Context(), "", time.Now().Add(time.Hour)) {
-		n++
+	// Would the sequence go on after the break, the range loop itself would panic.
+	for _, err := range s.List(t.Context(), "", time.Now().Add(time.Hour)) {
+		if err != nil {
+			t.Error(err)
+		}
 		break
-	}
-	if n != 1 {
-		t.Errorf("List went on after a break: %d", n)
 	}
 }
 
@@ -346,7 +339,7 @@ func wholeUnderRaces(t *testing.T, s blob.Store) {
 					return
 				}
 				content, err := io.ReadAll(r)
-				r.Close()
+				err = errors.Join(err, r.Close())
 				if i := len(content) - 100<<10; err != nil || i < 0 || i > 3 || !bytes.Equal(content, bytes.Repeat([]byte{byte('a' + i)}, len(content))) {
 					t.Errorf("read %d bytes that nobody wrote: %v", len(content), err)
 					return

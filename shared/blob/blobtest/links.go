@@ -2,6 +2,7 @@ package blobtest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"mime"
@@ -15,8 +16,14 @@ import (
 	"assay/shared/blob"
 )
 
+// answer is a response that was read to its end.
+type answer struct {
+	*http.Response
+	content []byte
+}
+
 // request uses a link as a client would, after change has had its way with the request.
-func request(t *testing.T, link blob.Link, body io.Reader, size int64, change func(*http.Request)) (*http.Response, []byte) {
+func request(t *testing.T, link blob.Link, body io.Reader, size int64, change func(*http.Request)) answer {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), link.Method, link.URL, body)
 	if err != nil {
@@ -33,12 +40,11 @@ func request(t *testing.T, link blob.Link, body io.Reader, size int64, change fu
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
 	content, err := io.ReadAll(res.Body)
-	if err != nil {
+	if err := errors.Join(err, res.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
-	return res, content
+	return answer{res, content}
 }
 
 func signPut(t *testing.T, s blob.Store, o blob.Object) blob.Link {
@@ -67,10 +73,10 @@ func signGet(t *testing.T, s blob.Store, key, filename, mediaType string) blob.L
 	return link
 }
 
-func expectStatus(t *testing.T, what string, res *http.Response, body []byte, from, to int) {
+func expectStatus(t *testing.T, what string, got answer, from, to int) {
 	t.Helper()
-	if res.StatusCode < from || res.StatusCode > to {
-		t.Errorf("%s: %s %.300s; want %d to %d", what, res.Status, body, from, to)
+	if got.StatusCode < from || got.StatusCode > to {
+		t.Errorf("%s: %s %.300s; want %d to %d", what, got.Status, got.content, from, to)
 	}
 }
 
@@ -80,8 +86,8 @@ func upload(t *testing.T, s blob.Store) {
 		o := declare(fmt.Sprintf("uploads/%d", size), content)
 		link := signPut(t, s, o)
 		for range 2 { // a client that got no answer tries again
-			res, body := request(t, link, bytes.NewReader(content), o.Size, nil)
-			expectStatus(t, "upload", res, body, 200, 299)
+			got := request(t, link, bytes.NewReader(content), o.Size, nil)
+			expectStatus(t, "upload", got, 200, 299)
 			expect(t, s, o, content)
 		}
 	}
@@ -91,12 +97,12 @@ func uploadOtherBytes(t *testing.T, s blob.Store) {
 	content := bytes.Repeat([]byte("x"), 100<<10)
 	other := bytes.Repeat([]byte("y"), 100<<10)
 	o := declare("a", content)
-	res, body := request(t, signPut(t, s, o), bytes.NewReader(other), o.Size, nil)
-	expectStatus(t, "upload of other bytes", res, body, 400, 499)
+	got := request(t, signPut(t, s, o), bytes.NewReader(other), o.Size, nil)
+	expectStatus(t, "upload of other bytes", got, 400, 499)
 	expectNothing(t, s, "a")
 	former := put(t, s, "a", []byte("former"))
-	res, body = request(t, signPut(t, s, o), bytes.NewReader(other), o.Size, nil)
-	expectStatus(t, "upload of other bytes", res, body, 400, 499)
+	got = request(t, signPut(t, s, o), bytes.NewReader(other), o.Size, nil)
+	expectStatus(t, "upload of other bytes", got, 400, 499)
 	expect(t, s, former, []byte("former"))
 }
 
@@ -105,13 +111,13 @@ func uploadOtherLength(t *testing.T, s blob.Store) {
 	o := declare("a", content)
 	link := signPut(t, s, o)
 	for name, sent := range map[string][]byte{"longer": []byte("twelve bytes!"), "shorter": []byte("twelve byte"), "empty": {}} {
-		res, body := request(t, link, bytes.NewReader(sent), int64(len(sent)), nil)
-		expectStatus(t, name, res, body, 400, 499)
+		got := request(t, link, bytes.NewReader(sent), int64(len(sent)), nil)
+		expectStatus(t, name, got, 400, 499)
 	}
-	res, body := request(t, link, struct{ io.Reader }{bytes.NewReader(content)}, -1, nil)
-	expectStatus(t, "chunked", res, body, 400, 499)
-	res, body = request(t, link, bytes.NewReader(content), o.Size, func(r *http.Request) { r.Header.Set("Content-Type", "text/html") })
-	expectStatus(t, "another media type", res, body, 400, 499)
+	got := request(t, link, struct{ io.Reader }{bytes.NewReader(content)}, -1, nil)
+	expectStatus(t, "chunked", got, 400, 499)
+	got = request(t, link, bytes.NewReader(content), o.Size, func(r *http.Request) { r.Header.Set("Content-Type", "text/html") })
+	expectStatus(t, "another media type", got, 400, 499)
 	expectNothing(t, s, "a")
 }
 
@@ -127,7 +133,7 @@ func uploadBreaksOff(t *testing.T, s blob.Store) {
 	if u.Scheme != "http" {
 		t.Fatalf("the suite needs links over plain HTTP, not %s", link.URL)
 	}
-	conn, err := net.Dial("tcp", u.Host)
+	conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", u.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,15 +142,19 @@ func uploadBreaksOff(t *testing.T, s blob.Store) {
 		fmt.Fprintf(conn, "%s: %s\r\n", name, value)
 	}
 	fmt.Fprintf(conn, "\r\n%s", content[:len(content)/2])
-	if err := conn.(*net.TCPConn).CloseWrite(); err != nil {
+	if tcp, ok := conn.(*net.TCPConn); !ok || tcp.CloseWrite() != nil {
+		t.Fatalf("could not break off the upload to %s", u.Host)
+	}
+	if _, err := io.Copy(io.Discard, conn); err != nil { // until the server is done with it
 		t.Fatal(err)
 	}
-	io.Copy(io.Discard, conn) // until the server is done with it
-	conn.Close()
+	if err := conn.Close(); err != nil {
+		t.Fatal(err)
+	}
 	expectNothing(t, s, "a")
 
-	res, body := request(t, link, bytes.NewReader(content), o.Size, nil)
-	expectStatus(t, "second try", res, body, 200, 299)
+	got := request(t, link, bytes.NewReader(content), o.Size, nil)
+	expectStatus(t, "second try", got, 200, 299)
 	expect(t, s, o, content)
 }
 
@@ -156,19 +166,19 @@ func download(t *testing.T, s blob.Store) {
 		{"Läufe \"€\".csv", "text/csv; charset=utf-8", "Läufe \"€\".csv", "text/csv; charset=utf-8"},
 		{"../x\r\nSet-Cookie: a=b", "application/json", ".._x__Set-Cookie: a=b", "application/json"},
 	} {
-		res, got := request(t, signGet(t, s, "a", test.filename, test.mediaType), nil, 0, nil)
-		expectStatus(t, test.filename, res, got, 200, 200)
-		if !bytes.Equal(got, content) || res.ContentLength != int64(len(content)) {
-			t.Errorf("%q: got %d bytes, Content-Length %d, want %d", test.filename, len(got), res.ContentLength, len(content))
+		got := request(t, signGet(t, s, "a", test.filename, test.mediaType), nil, 0, nil)
+		expectStatus(t, test.filename, got, 200, 200)
+		if !bytes.Equal(got.content, content) || got.ContentLength != int64(len(content)) {
+			t.Errorf("%q: got %d bytes, Content-Length %d, want %d", test.filename, len(got.content), got.ContentLength, len(content))
 		}
-		if got := res.Header.Get("Content-Type"); got != test.wantType {
-			t.Errorf("%q: Content-Type is %q, want %q", test.filename, got, test.wantType)
+		if mediaType := got.Header.Get("Content-Type"); mediaType != test.wantType {
+			t.Errorf("%q: Content-Type is %q, want %q", test.filename, mediaType, test.wantType)
 		}
-		kind, params, err := mime.ParseMediaType(res.Header.Get("Content-Disposition"))
+		kind, params, err := mime.ParseMediaType(got.Header.Get("Content-Disposition"))
 		if err != nil || kind != "attachment" || params["filename"] != test.wantName {
-			t.Errorf("%q: Content-Disposition is %q", test.filename, res.Header.Get("Content-Disposition"))
+			t.Errorf("%q: Content-Disposition is %q", test.filename, got.Header.Get("Content-Disposition"))
 		}
-		if res.Header.Get("Set-Cookie") != "" {
+		if got.Header.Get("Set-Cookie") != "" {
 			t.Errorf("%q: the file name made a header", test.filename)
 		}
 	}
@@ -179,34 +189,34 @@ func downloadRanges(t *testing.T, s blob.Store) {
 	put(t, s, "a", content)
 	link := signGet(t, s, "a", "a", "")
 	for header, want := range map[string]string{"bytes=0-3": "0123", "bytes=4-": "456789", "bytes=-2": "89"} {
-		res, got := request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("Range", header) })
-		if res.StatusCode != http.StatusPartialContent || string(got) != want {
-			t.Errorf("Range %s: %s %q, want %q", header, res.Status, got, want)
+		got := request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("Range", header) })
+		if got.StatusCode != http.StatusPartialContent || string(got.content) != want {
+			t.Errorf("Range %s: %s %q, want %q", header, got.Status, got.content, want)
 		}
 	}
-	res, got := request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("Range", "bytes=10-") })
-	expectStatus(t, "range after the end", res, got, 416, 416)
+	got := request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("Range", "bytes=10-") })
+	expectStatus(t, "range after the end", got, 416, 416)
 
-	res, _ = request(t, link, nil, 0, nil)
-	tag := res.Header.Get("ETag")
-	res, got = request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("If-None-Match", tag) })
-	if tag == "" || res.StatusCode != http.StatusNotModified || len(got) > 0 {
-		t.Errorf("If-None-Match %q: %s %q", tag, res.Status, got)
+	got = request(t, link, nil, 0, nil)
+	tag := got.Header.Get("ETag")
+	got = request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("If-None-Match", tag) })
+	if tag == "" || got.StatusCode != http.StatusNotModified || len(got.content) > 0 {
+		t.Errorf("If-None-Match %q: %s %q", tag, got.Status, got.content)
 	}
 	put(t, s, "a", []byte("others"))
-	res, got = request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("If-None-Match", tag) })
-	if res.StatusCode != http.StatusOK || string(got) != "others" {
-		t.Errorf("If-None-Match of the former file: %s %q", res.Status, got)
+	got = request(t, link, nil, 0, func(r *http.Request) { r.Header.Set("If-None-Match", tag) })
+	if got.StatusCode != http.StatusOK || string(got.content) != "others" {
+		t.Errorf("If-None-Match of the former file: %s %q", got.Status, got.content)
 	}
 }
 
 func downloadMissing(t *testing.T, s blob.Store) {
 	link := signGet(t, s, "a", "a", "")
-	res, body := request(t, link, nil, 0, nil)
-	expectStatus(t, "missing file", res, body, 400, 499)
+	got := request(t, link, nil, 0, nil)
+	expectStatus(t, "missing file", got, 400, 499)
 	put(t, s, "a", []byte("x"))
-	res, body = request(t, link, nil, 0, nil)
-	expectStatus(t, "same link, now stored", res, body, 200, 200)
+	got = request(t, link, nil, 0, nil)
+	expectStatus(t, "same link, now stored", got, 200, 200)
 }
 
 // alteredLinks changes every part of a link, one after the other; none may work for anything but what it was made for.
@@ -219,8 +229,8 @@ func alteredLinks(t *testing.T, s blob.Store) {
 
 	refused := func(what string, link blob.Link, body string) {
 		t.Helper()
-		res, answer := request(t, link, strings.NewReader(body), int64(len(body)), nil)
-		expectStatus(t, what, res, answer, 400, 499)
+		got := request(t, link, strings.NewReader(body), int64(len(body)), nil)
+		expectStatus(t, what, got, 400, 499)
 	}
 	altered := func(link blob.Link, change func(*url.URL)) blob.Link {
 		u, err := url.Parse(link.URL)
@@ -281,10 +291,10 @@ func expiredLinks(t *testing.T, s blob.Store) {
 		t.Fatal(err)
 	}
 	time.Sleep(time.Until(expires) + 10*time.Millisecond)
-	res, body := request(t, get, nil, 0, nil)
-	expectStatus(t, "expired download", res, body, 403, 403)
-	res, body = request(t, up, strings.NewReader("y"), 1, nil)
-	expectStatus(t, "expired upload", res, body, 403, 403)
+	got := request(t, get, nil, 0, nil)
+	expectStatus(t, "expired download", got, 403, 403)
+	got = request(t, up, strings.NewReader("y"), 1, nil)
+	expectStatus(t, "expired upload", got, 403, 403)
 	expectNothing(t, s, "b")
 }
 

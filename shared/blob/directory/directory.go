@@ -86,6 +86,7 @@ func (s *Store) path(key string) string {
 	return filepath.Join(s.objects, hex.EncodeToString(sum[:]))
 }
 
+// Put implements blob.Store.
 func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 	if err := o.Check(); err != nil {
 		return err
@@ -116,6 +117,7 @@ func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 	return syncFolder(s.objects)
 }
 
+// Open implements blob.Store.
 func (s *Store) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	f, err := s.open(key)
 	if err != nil {
@@ -124,13 +126,13 @@ func (s *Store) Open(_ context.Context, key string) (io.ReadCloser, error) {
 	return f, nil
 }
 
+// Stat implements blob.Store.
 func (s *Store) Stat(_ context.Context, key string) (blob.Object, error) {
 	f, err := s.open(key)
 	if err != nil {
 		return blob.Object{}, err
 	}
-	defer f.Close()
-	return f.object, nil
+	return f.object, f.Close()
 }
 
 func (s *Store) open(key string) (*file, error) {
@@ -144,6 +146,7 @@ func (s *Store) open(key string) (*file, error) {
 	return f, err
 }
 
+// Delete implements blob.Store.
 func (s *Store) Delete(ctx context.Context, keys ...string) error {
 	for _, key := range keys {
 		if err := blob.CheckKey(key); err != nil {
@@ -167,6 +170,7 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 	return syncFolder(s.objects)
 }
 
+// List implements blob.Store.
 func (s *Store) List(ctx context.Context, prefix string, before time.Time) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if err := blob.CheckPrefix(prefix); err != nil {
@@ -185,11 +189,13 @@ func (s *Store) List(ctx context.Context, prefix string, before time.Time) iter.
 			if errors.Is(err, fs.ErrNotExist) {
 				continue
 			}
+			if err == nil {
+				err = f.Close()
+			}
 			if err != nil {
 				yield("", err)
 				return
 			}
-			f.Close()
 			if strings.HasPrefix(f.object.Key, prefix) && !yield(f.object.Key, nil) {
 				return
 			}

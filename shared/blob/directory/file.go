@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"sync"
 
 	"assay/shared/blob"
 )
@@ -27,7 +26,8 @@ type header struct {
 // maxHeaderBytes is more than a header with the longest key and media type needs, however JSON escapes them.
 const maxHeaderBytes = 4 << 10
 
-var buffers = sync.Pool{New: func() any { return new([256 << 10]byte) }}
+// maxBufferBytes is how much of a file is in memory while it is written.
+const maxBufferBytes = 256 << 10
 
 // writeObject writes the whole file and syncs it. It returns blob.ErrMismatch when r is not what o declares, and as
 // soon as r has yielded too much.
@@ -39,15 +39,14 @@ func writeObject(ctx context.Context, f *os.File, o blob.Object, r io.Reader) er
 	if _, err := f.Write(append(line, '\n')); err != nil {
 		return err
 	}
-	buffer := buffers.Get().(*[256 << 10]byte)
-	defer buffers.Put(buffer)
+	buffer := make([]byte, min(maxBufferBytes, o.Size+1))
 	sum := sha256.New()
 	size := int64(0)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		n, readErr := r.Read(buffer[:])
+		n, readErr := r.Read(buffer)
 		size += int64(n)
 		if size > o.Size {
 			return fmt.Errorf("%w: more than %d bytes", blob.ErrMismatch, o.Size)
@@ -76,8 +75,10 @@ func writeObject(ctx context.Context, f *os.File, o blob.Object, r io.Reader) er
 type file struct {
 	object blob.Object
 	*io.SectionReader
-	io.Closer
+	disk *os.File
 }
+
+func (f *file) Close() error { return f.disk.Close() }
 
 // openObject opens an object's file. A file that is shorter or longer than its header says was damaged outside
 // of Assay.

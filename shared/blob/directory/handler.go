@@ -44,8 +44,9 @@ func (s *Store) Handler(stored func(ctx context.Context, key string) error, fail
 			err = s.serveGet(w, r, key, fail)
 		case http.MethodPut:
 			err = s.servePut(w, r, key, stored)
-			// The server's own deadline for the answer has been running since the upload began.
-			http.NewResponseController(w).SetWriteDeadline(time.Now().Add(s.stall))
+			// The server's own deadline for the answer has been running since the upload began. When it can't be moved the
+			// connection is lost, and the answer goes nowhere anyway.
+			_ = allow(http.NewResponseController(w).SetWriteDeadline, s.stall)
 		default:
 			w.Header().Set("Allow", "GET, HEAD, PUT")
 			err = problem.MethodNotAllowed.New("A file can be read with GET or HEAD and uploaded with PUT, each with its own link.")
@@ -68,7 +69,7 @@ func (s *Store) serveGet(w http.ResponseWriter, r *http.Request, key string, fai
 	if err != nil {
 		return problem.Internal.Wrap(err, "The file could not be read. Try again later, and tell whoever runs this server if it stays so.")
 	}
-	defer f.Close()
+	defer f.disk.Close()
 	mediaType := query.Get(paramMediaType)
 	if mediaType == "" {
 		mediaType = f.object.MediaType
@@ -134,6 +135,14 @@ func refuse(err error, query url.Values) error {
 	return problem.Forbidden.New("This link is not valid: it was altered, cut off, or made for another method. Use it exactly as it was given.")
 }
 
+// allow moves a deadline of the connection to stall from now. Where no connection is below, nothing can stall.
+func allow(setDeadline func(time.Time) error, stall time.Duration) error {
+	if err := setDeadline(time.Now().Add(stall)); !errors.Is(err, http.ErrNotSupported) {
+		return err
+	}
+	return nil
+}
+
 // incoming is the body of an upload. It allows each read as long as stall, and remembers its own failures to tell
 // them from those of the disk.
 type incoming struct {
@@ -144,7 +153,7 @@ type incoming struct {
 }
 
 func (in *incoming) Read(p []byte) (int, error) {
-	if err := in.control.SetReadDeadline(time.Now().Add(in.stall)); err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := allow(in.control.SetReadDeadline, in.stall); err != nil {
 		in.err = err
 		return 0, err
 	}
@@ -189,8 +198,7 @@ func (d *download) Write(p []byte) (int, error) {
 	if d.failed {
 		return len(p), nil
 	}
-	err := http.NewResponseController(d.ResponseWriter).SetWriteDeadline(time.Now().Add(d.stall))
-	if err != nil && !errors.Is(err, http.ErrNotSupported) {
+	if err := allow(http.NewResponseController(d.ResponseWriter).SetWriteDeadline, d.stall); err != nil {
 		return 0, err
 	}
 	return d.ResponseWriter.Write(p)

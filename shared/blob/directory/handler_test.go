@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -30,7 +31,9 @@ func answer(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	w.Header().Set("Content-Type", problem.MediaType)
 	w.WriteHeader(p.Kind.Status)
-	json.NewEncoder(w).Encode(p.Document(r.URL.Path, ""))
+	if err := json.NewEncoder(w).Encode(p.Document(r.URL.Path, "")); err != nil {
+		panic(err)
+	}
 }
 
 // serve opens the folder root and serves its links.
@@ -56,8 +59,14 @@ func serve(t *testing.T, root string, stored func(context.Context, string) error
 	return s
 }
 
-// do sends a request and decodes the problem in its answer, if there is one.
-func do(t *testing.T, method, url string, body io.Reader, size int64, headers map[string]string) (*http.Response, string, problem.Document) {
+// reply is a response that was read to its end.
+type reply struct {
+	*http.Response
+	content string
+	problem problem.Document // of an error
+}
+
+func do(t *testing.T, method, url string, body io.Reader, size int64, headers map[string]string) reply {
 	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), method, url, body)
 	if err != nil {
@@ -71,9 +80,8 @@ func do(t *testing.T, method, url string, body io.Reader, size int64, headers ma
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer res.Body.Close()
 	content, err := io.ReadAll(res.Body)
-	if err != nil {
+	if err := errors.Join(err, res.Body.Close()); err != nil {
 		t.Fatal(err)
 	}
 	var p problem.Document
@@ -85,7 +93,7 @@ func do(t *testing.T, method, url string, body io.Reader, size int64, headers ma
 			t.Errorf("%s %s: %s may be cached: %q", method, url, res.Status, cache)
 		}
 	}
-	return res, string(content), p
+	return reply{res, string(content), p}
 }
 
 func signPut(t *testing.T, s *Store, o blob.Object) blob.Link {
@@ -99,7 +107,7 @@ func signPut(t *testing.T, s *Store, o blob.Object) blob.Link {
 
 func signGet(t *testing.T, s *Store, key string) blob.Link {
 	t.Helper()
-	link, err := s.SignGet(t.Context(), key, "a.txt", "", time.Now().Add(time.Hour))
+	link, err := s.SignGet(t.Context(), key, "a.txt", "", s.now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,9 +119,9 @@ func TestDownloadHeaders(t *testing.T) {
 	put(t, s, "a", "<script>alert(1)</script>")
 	link := signGet(t, s, "a")
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		res, content, _ := do(t, method, link.URL, nil, 0, nil)
-		if res.StatusCode != http.StatusOK || res.ContentLength != 25 || len(content) != map[string]int{"GET": 25, "HEAD": 0}[method] {
-			t.Errorf("%s: %s, Content-Length %d, body %q", method, res.Status, res.ContentLength, content)
+		res := do(t, method, link.URL, nil, 0, nil)
+		if res.StatusCode != http.StatusOK || res.ContentLength != 25 || len(res.content) != map[string]int{"GET": 25, "HEAD": 0}[method] {
+			t.Errorf("%s: %s, Content-Length %d, body %q", method, res.Status, res.ContentLength, res.content)
 		}
 		for name, want := range map[string]string{
 			"Content-Type":            "text/plain",
@@ -136,13 +144,8 @@ func TestProblems(t *testing.T) {
 	put(t, s, "a", "content")
 	get, up := signGet(t, s, "a"), signPut(t, s, declare("a", "content"))
 	missing := signGet(t, s, "missing")
-	expired := get.URL
 	s.now = func() time.Time { return time.Now().Add(-2 * time.Hour) }
-	if link, err := s.SignGet(t.Context(), "a", "a", "", time.Now().Add(-time.Hour)); err != nil {
-		t.Fatal(err)
-	} else {
-		expired = link.URL
-	}
+	expired := signGet(t, s, "a")
 	s.now = time.Now
 
 	for name, test := range map[string]struct {
@@ -156,7 +159,7 @@ func TestProblems(t *testing.T) {
 		"bad signature":      {"GET", get.URL + "x", "", 0, nil, 403, "forbidden", "exactly as it was given"},
 		"broken query":       {"GET", get.URL + "&%zz", "", 0, nil, 403, "forbidden", "exactly as it was given"},
 		"more parameters":    {"GET", get.URL + "&utm_source=x", "", 0, nil, 403, "forbidden", "exactly as it was given"},
-		"expired":            {"GET", expired, "", 0, nil, 403, "forbidden", "expired at"},
+		"expired":            {"GET", expired.URL, "", 0, nil, 403, "forbidden", "expired at"},
 		"missing":            {"GET", missing.URL, "", 0, nil, 404, "not-found", "not stored"},
 		"range":              {"GET", get.URL, "", 0, map[string]string{"Range": "bytes=7-"}, 416, "range-not-satisfiable", "Content-Range"},
 		"precondition":       {"GET", get.URL, "", 0, map[string]string{"If-Match": `"x"`}, 412, "precondition-failed", "If-Match"},
@@ -168,9 +171,9 @@ func TestProblems(t *testing.T) {
 		"other bytes":        {"PUT", up.URL, "CONTENT", 7, up.Headers, 422, "invalid", declare("a", "content").SHA256},
 	} {
 		t.Run(name, func(t *testing.T) {
-			res, content, p := do(t, test.method, test.url, struct{ io.Reader }{strings.NewReader(test.body)}, test.size, test.headers)
-			if res.StatusCode != test.status || p.Type != "urn:assay:problem:"+test.slug || !strings.Contains(p.Detail, test.says) {
-				t.Errorf("%s %s, want %d %s that says %q", res.Status, content, test.status, test.slug, test.says)
+			res := do(t, test.method, test.url, struct{ io.Reader }{strings.NewReader(test.body)}, test.size, test.headers)
+			if res.StatusCode != test.status || res.problem.Type != "urn:assay:problem:"+test.slug || !strings.Contains(res.problem.Detail, test.says) {
+				t.Errorf("%s %s, want %d %s that says %q", res.Status, res.content, test.status, test.slug, test.says)
 			}
 			if test.status == 405 && res.Header.Get("Allow") != "GET, HEAD, PUT" {
 				t.Errorf("Allow is %q", res.Header.Get("Allow"))
@@ -201,24 +204,23 @@ func TestStoredIsCalledBeforeTheAnswer(t *testing.T) {
 	})
 	o := declare("runs/1", "content")
 	link := signPut(t, s, o)
-	upload := func() (*http.Response, problem.Document) {
-		res, _, p := do(t, link.Method, link.URL, strings.NewReader("content"), 7, link.Headers)
-		return res, p
+	upload := func() reply {
+		return do(t, link.Method, link.URL, strings.NewReader("content"), 7, link.Headers)
 	}
 
-	if res, p := upload(); res.StatusCode != 503 || !strings.Contains(p.Detail, "Upload it again") || strings.Contains(p.Detail, "table") {
-		t.Errorf("when it can't be recorded: %s %q", res.Status, p.Detail)
+	if res := upload(); res.StatusCode != 503 || !strings.Contains(res.problem.Detail, "Upload it again") || strings.Contains(res.problem.Detail, "table") {
+		t.Errorf("when it can't be recorded: %s %q", res.Status, res.problem.Detail)
 	}
 	if _, err := s.Stat(t.Context(), o.Key); err != nil {
 		t.Errorf("the file went although the client is to try again: %v", err)
 	}
 	outcome = nil
-	if res, _ := upload(); res.StatusCode != 200 {
+	if res := upload(); res.StatusCode != 200 {
 		t.Errorf("second try: %s", res.Status)
 	}
 	outcome = blob.ErrNotFound
-	if res, p := upload(); res.StatusCode != 404 || !strings.Contains(p.Detail, "Nobody waits") {
-		t.Errorf("when nobody waits for it: %s %q", res.Status, p.Detail)
+	if res := upload(); res.StatusCode != 404 || !strings.Contains(res.problem.Detail, "Nobody waits") {
+		t.Errorf("when nobody waits for it: %s %q", res.Status, res.problem.Detail)
 	}
 	if _, err := s.Stat(t.Context(), o.Key); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("the file that nobody waits for is still there: %v", err)
@@ -251,9 +253,9 @@ func (s *slow) Read(p []byte) (int, error) {
 func TestSlowUploadsLiveAndStalledOnesEnd(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
 	link := signPut(t, s, declare("a", "123456"))
-	res, content, _ := do(t, link.Method, link.URL, &slow{strings.Split("123456", ""), 60 * time.Millisecond}, 6, link.Headers)
+	res := do(t, link.Method, link.URL, &slow{strings.Split("123456", ""), 60 * time.Millisecond}, 6, link.Headers)
 	if res.StatusCode != 200 {
-		t.Errorf("an upload that takes longer than the server's timeouts: %s %s", res.Status, content)
+		t.Errorf("an upload that takes longer than the server's timeouts: %s %s", res.Status, res.content)
 	}
 
 	s = serve(t, t.TempDir(), recorded)
@@ -267,15 +269,33 @@ func TestSlowUploadsLiveAndStalledOnesEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close()
-	io.WriteString(conn, "PUT "+u.RequestURI()+" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\n123")
-	conn.SetReadDeadline(time.Now().Add(10 * time.Second))
+	defer conn.Close() //nolint:errcheck // the test is over
+	fmt.Fprint(conn, "PUT "+u.RequestURI()+" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\n123")
 	answer, err := io.ReadAll(conn)
 	if err != nil || !strings.Contains(string(answer), " 400 ") || !strings.Contains(string(answer), "broke off") {
 		t.Errorf("a stalled upload: %q, %v", answer, err)
 	}
 	if _, err := s.Stat(t.Context(), "a"); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("a stalled upload was stored: %v", err)
+	}
+}
+
+func TestSlowDownloadsLive(t *testing.T) {
+	s := serve(t, t.TempDir(), recorded)
+	content := strings.Repeat("x", 32<<20) // more than the buffers of a connection take
+	put(t, s, "a", content)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, signGet(t, s, "a").URL, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(300 * time.Millisecond)
+	got, err := io.ReadAll(res.Body)
+	if err := errors.Join(err, res.Body.Close()); err != nil || string(got) != content {
+		t.Errorf("a download that takes longer than the server's timeouts: %d of %d bytes, %v", len(got), len(content), err)
 	}
 }
 
@@ -309,11 +329,11 @@ func TestUploadMemory(t *testing.T) {
 			}
 		}
 	}()
-	res, content, _ := do(t, link.Method, link.URL, io.LimitReader(zeros{}, size), size, link.Headers)
+	res := do(t, link.Method, link.URL, io.LimitReader(zeros{}, size), size, link.Headers)
 	close(stop)
 	<-stopped
 	if res.StatusCode != 200 {
-		t.Fatalf("%s %s", res.Status, content)
+		t.Fatalf("%s %s", res.Status, res.content)
 	}
 	t.Logf("the heap grew by at most %d KiB", (max(peak, before)-before)>>10)
 	if peak > before+limit {

@@ -61,6 +61,7 @@ const (
 	paramSignature = "signature"
 )
 
+// SignGet implements blob.Store.
 func (s *Store) SignGet(_ context.Context, key, filename, mediaType string, expires time.Time) (blob.Link, error) {
 	if err := cmp.Or(blob.CheckKey(key), blob.CheckMediaType(mediaType), blob.CheckExpiry(s.now(), expires)); err != nil {
 		return blob.Link{}, err
@@ -72,6 +73,7 @@ func (s *Store) SignGet(_ context.Context, key, filename, mediaType string, expi
 	return s.link(http.MethodGet, key, query, expires), nil
 }
 
+// SignPut implements blob.Store.
 func (s *Store) SignPut(_ context.Context, o blob.Object, expires time.Time) (blob.Link, error) {
 	if err := cmp.Or(o.Check(), blob.CheckExpiry(s.now(), expires)); err != nil {
 		return blob.Link{}, err

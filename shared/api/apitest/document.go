@@ -1,0 +1,209 @@
+package apitest
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// document is an OpenAPI document as the JSON that it is. It is not safe for concurrent use: compiling a schema changes it.
+type document struct {
+	root     node
+	compiler *jsonschema.Compiler
+}
+
+// node is a value in the document with the JSON Pointer (RFC 6901) to it. The zero value of
+// what it holds, nil, stands for a member that is absent.
+type node struct {
+	doc     *document
+	pointer string
+	value   any
+}
+
+// address names the document where the compiler wants an absolute name; nothing is fetched from it.
+const address = "https://document.invalid/openapi.json"
+
+// elsewhere refuses to load what the document does not hold itself.
+type elsewhere struct{}
+
+func (elsewhere) Load(string) (any, error) {
+	return nil, errors.New("a document must not lean on what lies outside it")
+}
+
+func parse(content []byte) (*document, error) {
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(content))
+	if err != nil {
+		return nil, fmt.Errorf("the document is not JSON: %w", err)
+	}
+	d := &document{compiler: newCompiler()}
+	d.root = node{d, "", value}
+	if err := d.compiler.AddResource(address, value); err != nil {
+		return nil, fmt.Errorf("the document holds a schema that cannot be read: %w", err)
+	}
+	return d, nil
+}
+
+func newCompiler() *jsonschema.Compiler {
+	c := jsonschema.NewCompiler()
+	c.DefaultDraft(jsonschema.Draft2020)
+	c.UseLoader(elsewhere{})
+	c.AssertFormat()
+	return c
+}
+
+// compile makes a validator of the schema at the node.
+func (n node) compile() (*jsonschema.Schema, error) {
+	fragment := (&url.URL{Fragment: n.pointer}).EscapedFragment()
+	schema, err := n.doc.compiler.Compile(address + "#" + fragment)
+	if err != nil {
+		return nil, fmt.Errorf("#%s is not a valid schema: %w", n.pointer, err)
+	}
+	return schema, nil
+}
+
+func (n node) exists() bool { return n.value != nil }
+
+// text returns the string at the node, or "".
+func (n node) text() string {
+	s, _ := n.value.(string)
+	return s
+}
+
+// isTrue reports whether the node holds true.
+func (n node) isTrue() bool {
+	b, _ := n.value.(bool)
+	return b
+}
+
+// get goes down the members of objects, through references.
+func (n node) get(members ...string) node {
+	for _, member := range members {
+		n = n.resolved()
+		object, _ := n.value.(map[string]any)
+		n = node{n.doc, n.pointer + "/" + escape(member), object[member]}
+	}
+	return n
+}
+
+// all goes through the members of an object, in the order of their names, or the elements
+// of an array, which are named by their index; through references.
+func (n node) all() iter.Seq2[string, node] {
+	n = n.resolved()
+	return func(yield func(string, node) bool) {
+		switch value := n.value.(type) {
+		case map[string]any:
+			for _, member := range slices.Sorted(maps.Keys(value)) {
+				if !yield(member, node{n.doc, n.pointer + "/" + escape(member), value[member]}) {
+					return
+				}
+			}
+		case []any:
+			for i, element := range value {
+				index := strconv.Itoa(i)
+				if !yield(index, node{n.doc, n.pointer + "/" + index, element}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// longestChain is how many references in a row are followed before they are taken for a circle.
+const longestChain = 16
+
+// resolved returns what a reference leads to, or the node itself; an absent node when it leads nowhere.
+func (n node) resolved() node {
+	for range longestChain {
+		object, _ := n.value.(map[string]any)
+		reference, ok := object["$ref"].(string)
+		if !ok {
+			return n
+		}
+		n = n.doc.find(reference)
+	}
+	return node{doc: n.doc, pointer: n.pointer}
+}
+
+// find returns what a reference within the document (#/components/...) names, or an absent node.
+func (d *document) find(reference string) node {
+	fragment, ok := strings.CutPrefix(reference, "#/")
+	if !ok {
+		return node{doc: d, pointer: reference}
+	}
+	value := d.root.value
+	for token := range strings.SplitSeq(fragment, "/") {
+		if decoded, err := url.PathUnescape(token); err == nil {
+			token = decoded
+		}
+		switch parent := value.(type) {
+		case map[string]any:
+			value = parent[unescape(token)]
+		case []any:
+			value = nil
+			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(parent) {
+				value = parent[i]
+			}
+		default:
+			value = nil
+		}
+	}
+	return node{d, "/" + fragment, value}
+}
+
+var (
+	escaper   = strings.NewReplacer("~", "~0", "/", "~1")
+	unescaper = strings.NewReplacer("~1", "/", "~0", "~")
+)
+
+func escape(token string) string   { return escaper.Replace(token) }
+func unescape(token string) string { return unescaper.Replace(token) }
+
+var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
+
+// declared is one operation as the document declares it.
+type declared struct {
+	node
+	method string // GET
+	path   string // /v1/tasks/{taskId}
+	item   node
+}
+
+func (o declared) name() string { return o.method + " " + o.path }
+
+// operations goes through all operations by path and method.
+func (d *document) operations() iter.Seq[declared] {
+	return func(yield func(declared) bool) {
+		for path, item := range d.root.get("paths").all() {
+			for _, method := range methods {
+				if op := item.get(method); op.exists() && !yield(declared{op, strings.ToUpper(method), path, item}) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// parameters returns the parameters of an operation, those of its path included where it does not declare them anew.
+func (o declared) parameters() []node {
+	var out []node
+	seen := map[[2]string]bool{}
+	for _, list := range []node{o.get("parameters"), o.item.get("parameters")} {
+		for _, p := range list.all() {
+			p = p.resolved()
+			key := [2]string{p.get("in").text(), p.get("name").text()}
+			if !seen[key] {
+				seen[key] = true
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,247 @@
+package apitest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
+)
+
+// exchange is a request and what came back.
+type exchange struct {
+	request     *http.Request
+	requestBody []byte
+	response    *http.Response
+	body        []byte
+}
+
+const problemType = "application/problem+json"
+
+// faults returns everything in which an exchange departs from the document.
+func (c *Contract) faults(x exchange) []string {
+	path := x.request.URL.EscapedPath()
+	found, values := c.route(path)
+	if found == nil {
+		if c.isOutside(path) {
+			return nil
+		}
+		return c.refusal(x, http.StatusNotFound, "the document declares no such path")
+	}
+	method := x.request.Method
+	op := found.operations[method]
+	if op == nil && method == http.MethodHead {
+		op = found.operations[http.MethodGet]
+	}
+	switch {
+	case op != nil:
+	case method == http.MethodOptions:
+		return nil
+	default:
+		return append(c.refusal(x, http.StatusMethodNotAllowed, "the document does not declare the method"), allowFaults(x.response, found)...)
+	}
+
+	faults := c.answerFaults(op, x)
+	if x.response.StatusCode < 400 {
+		faults = append(faults, op.parameterFaults(x.request, values)...)
+		faults = append(faults, op.bodyFaults(x.request.Header, x.requestBody)...)
+	}
+	return faults
+}
+
+// refusal checks that a request which the document does not know was refused with the one status that fits.
+func (c *Contract) refusal(x exchange, status int, reason string) []string {
+	if x.response.StatusCode != status {
+		return []string{fmt.Sprintf("%s, so the status must be %d", reason, status)}
+	}
+	return c.contentFaults(x, []media{{problemType, c.problem}})
+}
+
+func allowFaults(response *http.Response, found *route) []string {
+	var allowed []string
+	for _, list := range response.Header.Values("Allow") {
+		for method := range strings.SplitSeq(list, ",") {
+			allowed = append(allowed, strings.TrimSpace(method))
+		}
+	}
+	var faults []string
+	for method := range found.operations {
+		if !slices.Contains(allowed, method) {
+			faults = append(faults, fmt.Sprintf("header Allow is %q and does not name %s (RFC 9110, section 15.5.6)", allowed, method))
+		}
+	}
+	slices.Sort(faults)
+	return faults
+}
+
+// answerFaults checks status, headers and body of an answer.
+func (c *Contract) answerFaults(op *operation, x exchange) []string {
+	status := x.response.StatusCode
+	declared, ok := op.answers[strconv.Itoa(status)]
+	if !ok {
+		declared, ok = op.answers[fmt.Sprintf("%dXX", status/100)]
+	}
+	if !ok {
+		declared, ok = op.answers["DEFAULT"]
+	}
+	if !ok {
+		return []string{"the status is not declared"}
+	}
+	var faults []string
+	for _, h := range declared.headers {
+		texts := x.response.Header.Values(h.name)
+		switch {
+		case len(texts) > 0:
+			faults = append(faults, h.faults(h.form.value(texts, true))...)
+		case h.required:
+			faults = append(faults, fmt.Sprintf("the required header %q is missing", h.name))
+		}
+	}
+	if status >= 400 {
+		declared.media = slices.DeleteFunc(slices.Clone(declared.media), func(m media) bool { return m.mediaType != problemType })
+		if len(declared.media) == 0 {
+			declared.media = []media{{problemType, c.problem}}
+		}
+	}
+	return append(faults, c.contentFaults(x, declared.media)...)
+}
+
+// contentFaults checks the body and its media type against those that are declared.
+func (c *Contract) contentFaults(x exchange, declared []media) []string {
+	status := x.response.StatusCode
+	bodiless := len(declared) == 0 || status == http.StatusNoContent || status == http.StatusNotModified
+	if bodiless || x.request.Method == http.MethodHead {
+		if len(x.body) > 0 {
+			return []string{"there must be no body"}
+		}
+		if bodiless {
+			return nil
+		}
+	}
+	contentType := x.response.Header.Get("Content-Type")
+	m, ok := choose(declared, contentType)
+	if !ok {
+		return []string{fmt.Sprintf("the media type is %q and not %s", contentType, names(declared))}
+	}
+	if x.request.Method == http.MethodHead {
+		return nil
+	}
+	faults := prefixed("body: ", m.faults(contentType, x.body))
+	if m.mediaType == problemType {
+		faults = append(faults, statusFaults(x.body, status)...)
+	}
+	return faults
+}
+
+// statusFaults checks that a problem document repeats the status that it came with (RFC 9457, section 3.1.2).
+func statusFaults(body []byte, status int) []string {
+	var problem struct{ Status *int }
+	if err := json.Unmarshal(body, &problem); err != nil || problem.Status == nil || *problem.Status == status {
+		return nil // a document that cannot be read, or without its status, is a fault of the schema's
+	}
+	return []string{fmt.Sprintf("the problem document says status %d", *problem.Status)}
+}
+
+// bodyFaults checks the body of a request that the server took.
+func (o *operation) bodyFaults(header http.Header, body []byte) []string {
+	switch {
+	case len(body) == 0 && o.bodyRequired:
+		return []string{"the server took a request without the required body"}
+	case len(body) == 0:
+		return nil
+	case len(o.bodies) == 0:
+		return []string{"the server took a request with a body, and none is declared"}
+	}
+	contentType := header.Get("Content-Type")
+	m, ok := choose(o.bodies, contentType)
+	if !ok {
+		return []string{fmt.Sprintf("the server took a request body of media type %q and not %s", contentType, names(o.bodies))}
+	}
+	return prefixed("the server took a request body that is not valid: ", m.faults(contentType, body))
+}
+
+// choose finds the declared media type that a Content-Type belongs to; a range such as text/* comes after exact names.
+func choose(declared []media, contentType string) (media, bool) {
+	mediaType, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return media{}, false
+	}
+	kind, _, _ := strings.Cut(mediaType, "/")
+	for _, wanted := range []string{mediaType, kind + "/*", "*/*"} {
+		for _, m := range declared {
+			if m.mediaType == wanted {
+				return m, true
+			}
+		}
+	}
+	return media{}, false
+}
+
+func names(declared []media) string {
+	var out []string
+	for _, m := range declared {
+		out = append(out, m.mediaType)
+	}
+	return strings.Join(out, ", ")
+}
+
+// faults checks a body: JSON as the value it is, everything else as one string, and only if a string is what the schema takes.
+func (m media) faults(contentType string, body []byte) []string {
+	if m.schema == nil {
+		return nil
+	}
+	mediaType, _, _ := mime.ParseMediaType(contentType)
+	if mediaType != "application/json" && !strings.HasSuffix(mediaType, "+json") {
+		return schemaFaults(m.schema, string(body))
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(body))
+	if err != nil {
+		return []string{"not JSON: " + err.Error()}
+	}
+	return schemaFaults(m.schema, value)
+}
+
+// schemaFaults validates a value, and says of each place in it what is wrong there.
+func schemaFaults(schema *jsonschema.Schema, value any) []string {
+	err := schema.Validate(value)
+	if err == nil {
+		return nil
+	}
+	var invalid *jsonschema.ValidationError
+	if !errors.As(err, &invalid) {
+		return []string{err.Error()}
+	}
+	return leaves(invalid, message.NewPrinter(language.English), nil)
+}
+
+func leaves(e *jsonschema.ValidationError, printer *message.Printer, out []string) []string {
+	for _, cause := range e.Causes {
+		out = leaves(cause, printer, out)
+	}
+	if len(e.Causes) > 0 {
+		return out
+	}
+	place := "/"
+	if len(e.InstanceLocation) > 0 {
+		place = ""
+		for _, token := range e.InstanceLocation {
+			place += "/" + escape(token)
+		}
+	}
+	return append(out, "at "+place+": "+e.ErrorKind.LocalizedString(printer))
+}
+
+func prefixed(prefix string, faults []string) []string {
+	for i := range faults {
+		faults[i] = prefix + faults[i]
+	}
+	return faults
+}

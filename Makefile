@@ -83,13 +83,14 @@ race: ## run all tests with the race detector, in random order
 bench: ## run the benchmarks (BENCH=pattern, PACKAGES=./shared/store/...)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
 
+# Go would spend up to a minute on making one interesting input smaller, more than FUZZTIME in all.
 .PHONY: fuzz
 fuzz: ## run every fuzz target for FUZZTIME (30s), one after the other
 	@grep -rE '^func Fuzz[A-Za-z0-9_]*\(' --include='*_test.go' . \
 	| sed -E 's|^(.*)/[^/]*:func (Fuzz[A-Za-z0-9_]*).*|\1 \2|' | sort \
 	| while read -r package target; do \
 		echo "== $$package $$target for $(FUZZTIME)"; \
-		$(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' </dev/null || exit 1; \
+		$(GO) test "$$package" -run '^$$' -fuzz "^$$target\$$" -fuzztime '$(FUZZTIME)' -fuzzminimizetime 10x </dev/null || exit 1; \
 	done
 
 .PHONY: build

@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 )
 
@@ -77,20 +76,20 @@ func matches(patterns []string, importPath string) bool {
 	})
 }
 
-var patterns sync.Map
+var expressions = map[string]*regexp.Regexp{}
 
+// compiled turns a pattern into a regular expression, once: each is tried on thousands of imports.
 func compiled(pattern string) *regexp.Regexp {
-	if known, ok := patterns.Load(pattern); ok {
-		return known.(*regexp.Regexp)
+	if known, ok := expressions[pattern]; ok {
+		return known
 	}
 	stem, below := strings.CutSuffix(pattern, "/...")
 	expression := "^" + strings.ReplaceAll(regexp.QuoteMeta(stem), `\*`, `[^/]*`)
 	if below {
 		expression += "(/.*)?"
 	}
-	made := regexp.MustCompile(expression + "$")
-	patterns.Store(pattern, made)
-	return made
+	expressions[pattern] = regexp.MustCompile(expression + "$")
+	return expressions[pattern]
 }
 
 func TestPatterns(t *testing.T) {

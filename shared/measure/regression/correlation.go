@@ -12,10 +12,9 @@ func pearson(x, y []float64) (float64, string) {
 		return 0, reason
 	}
 	// Each side has its own unit: a correlation does not depend on them.
-	x, _, _ = scaled(x, nil, exponent(x))
-	y, _, _ = scaled(y, nil, exponent(y))
+	x, y = scaled(x, unit(largest(x))), scaled(y, unit(largest(y)))
 	m := newMoments(x, y)
-	r := m.xy / math.Sqrt(m.xx) / math.Sqrt(m.yy)
+	r := m.xy / math.Sqrt(m.xx*m.yy)
 	return max(-1, min(1, r)), ""
 }
 

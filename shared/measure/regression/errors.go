@@ -2,8 +2,7 @@ package regression
 
 import "math"
 
-// deviations says how far predictions are from the truth. It is kept in units of 2^exponent, so that squares of
-// very large or very small values neither overflow nor vanish before the root or the ratio is taken.
+// deviations says how far predictions are from the truth, in the unit 2^exponent.
 type deviations struct {
 	squares, absolutes float64 // sums
 	n                  int
@@ -11,8 +10,12 @@ type deviations struct {
 }
 
 func newDeviations(truth, predicted []float64) deviations {
-	e := max(exponent(truth), exponent(predicted))
-	truth, predicted, e = scaled(truth, predicted, e)
+	farthest := 0.0
+	for i, t := range truth {
+		farthest = max(farthest, math.Abs(t-predicted[i]))
+	}
+	e := unit(farthest)
+	truth, predicted = scaled(truth, e), scaled(predicted, e)
 	var squares, absolutes sum
 	for i, t := range truth {
 		d := t - predicted[i]
@@ -50,9 +53,9 @@ func determination(truth, predicted []float64) (float64, string) {
 		}
 		return 0, ""
 	}
-	e := exponent(truth)
-	truth, _, e = scaled(truth, nil, e)
-	spread := newMoments(truth, truth).xy
+	e := unit(largest(truth))
+	truth = scaled(truth, e)
+	spread := newMoments(truth, truth).xx
 	return representable(1 - math.Ldexp(d.squares/spread, 2*(d.exponent-e)))
 }
 

@@ -37,7 +37,7 @@ func kendall(x, y []float64) (float64, string) {
 
 	all := pairs(len(x))
 	concordant := all - tiedX - tiedY + tiedBoth - discordant
-	tau := float64(concordant-discordant) / math.Sqrt(float64(all-tiedX)) / math.Sqrt(float64(all-tiedY))
+	tau := float64(concordant-discordant) / math.Sqrt(float64(all-tiedX)*float64(all-tiedY))
 	return max(-1, min(1, tau)), ""
 }
 

@@ -61,30 +61,36 @@ func constant(xs []float64) bool {
 	return true
 }
 
-// exponent is the smallest e with |x| < 2^e for all xs; 0 for zeros.
-func exponent(xs []float64) int {
-	largest := 0.0
+// largest is the greatest magnitude of xs.
+func largest(xs []float64) float64 {
+	m := 0.0
 	for _, x := range xs {
-		largest = max(largest, math.Abs(x))
+		m = max(m, math.Abs(x))
 	}
-	_, e := math.Frexp(largest)
-	return e
+	return m
 }
 
-// scaled returns x and y in units of 2^e, and the exponent of the unit. Values whose squares are safe anyway come
-// back as they are, with the unit 2^0, which is nearly always.
-func scaled(x, y []float64, e int) ([]float64, []float64, int) {
-	const safe = 400
-	if -safe < e && e < safe {
-		return x, y, 0
+// unit is the exponent e of the unit 2^e in which values of that magnitude can be squared, summed and multiplied again
+// without overflow or loss. It is 0, which leaves values as they are, for all but extreme magnitudes.
+func unit(magnitude float64) int {
+	const safe = 200
+	if math.IsInf(magnitude, 0) {
+		return 1025 // a difference of two values is below 2^1025
 	}
-	return shifted(x, -e), shifted(y, -e), e
+	if _, e := math.Frexp(magnitude); e <= -safe || e >= safe {
+		return e
+	}
+	return 0
 }
 
-func shifted(xs []float64, by int) []float64 {
+// scaled returns xs in the unit 2^e.
+func scaled(xs []float64, e int) []float64 {
+	if e == 0 {
+		return xs
+	}
 	out := make([]float64, len(xs))
 	for i, x := range xs {
-		out[i] = math.Ldexp(x, by)
+		out[i] = math.Ldexp(x, -e)
 	}
 	return out
 }

@@ -1,0 +1,176 @@
+package classification_test
+
+import (
+	"math"
+	"strconv"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"assay/shared/measure"
+	"assay/shared/measure/classification"
+)
+
+var everyMeasure = []string{
+	"Accuracy", "BalancedAccuracy", "MCC", "Kappa",
+	"Precision(average=macro)", "Precision(average=micro)", "Precision(average=weighted)", "Precision(positive=b)",
+	"Recall(average=macro)", "Recall(average=micro)", "Recall(average=weighted)", "Recall(positive=b)",
+	"F1(average=macro)", "F1(average=micro)", "F1(average=weighted)", "F1(positive=b)",
+}
+
+// labels that a test may draw; the last one never occurs.
+var labels = []string{"a", "b", "c", "d", "e"}
+
+// slow evaluates the measures from the words of their definitions, one pass over the examples for each number.
+func slow(truth, predicted []int32) map[string]float64 {
+	count := func(holds func(t, p int32) bool) float64 {
+		n := 0.0
+		for i := range truth {
+			if holds(truth[i], predicted[i]) {
+				n++
+			}
+		}
+		return n
+	}
+	ratio := func(a, b float64) float64 {
+		if b == 0 {
+			return 0
+		}
+		return a / b
+	}
+	s := float64(len(truth))
+	right := count(func(t, p int32) bool { return t == p })
+	values := map[string]float64{"Accuracy": right / s}
+	occurring, present, recallSum, chance, truthChance, runChance := 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
+	for label := range int32(len(labels)) {
+		hits := count(func(t, p int32) bool { return t == label && p == label })
+		support := count(func(t, _ int32) bool { return t == label })
+		guesses := count(func(_, p int32) bool { return p == label })
+		precision, recall := ratio(hits, guesses), ratio(hits, support)
+		scores := map[string]float64{"Precision": precision, "Recall": recall, "F1": ratio(2*precision*recall, precision+recall)}
+		for name, score := range scores {
+			values[name+"(average=macro)"] += score // divided below
+			values[name+"(average=weighted)"] += support * score / s
+			values[name+"(average=micro)"] = right / s
+			if labels[label] == "b" && support > 0 {
+				values[name+"(positive=b)"] = score
+			}
+		}
+		if support > 0 || guesses > 0 {
+			occurring++
+		}
+		if support > 0 {
+			present++
+			recallSum += recall
+		}
+		chance += support / s * guesses / s
+		truthChance += support / s * support / s
+		runChance += guesses / s * guesses / s
+	}
+	for _, name := range []string{"Precision", "Recall", "F1"} {
+		values[name+"(average=macro)"] /= occurring
+	}
+	values["BalancedAccuracy"] = recallSum / present
+	values["MCC"] = 0
+	if truthChance < 1-1e-12 && runChance < 1-1e-12 {
+		values["MCC"] = (right/s - chance) / math.Sqrt((1-truthChance)*(1-runChance))
+	}
+	if chance < 1-1e-12 {
+		values["Kappa"] = (right/s - chance) / (1 - chance)
+	}
+	return values
+}
+
+func TestMeasuresAgainstTheirDefinitions(t *testing.T) {
+	code := rapid.Int32Range(0, int32(len(labels)-2))
+	asked := parse(t, everyMeasure...)
+	rapid.Check(t, func(t *rapid.T) {
+		n := rapid.IntRange(1, 40).Draw(t, "n")
+		truth := rapid.SliceOfN(code, n, n).Draw(t, "truth")
+		predicted := rapid.SliceOfN(code, n, n).Draw(t, "predicted")
+		want := slow(truth, predicted)
+		got := classification.Evaluate(asked, labels, truth, predicted)
+		if len(got.Measures) != len(everyMeasure) {
+			t.Fatalf("%d measures, want %d", len(got.Measures), len(everyMeasure))
+		}
+		for _, name := range everyMeasure {
+			value, defined := want[name]
+			switch g := got.Measures[name]; {
+			case defined != (g != nil) || defined == (got.Reasons[name] != ""):
+				t.Fatalf("%s is %v (%q), want %v (defined: %v)", name, g, got.Reasons[name], value, defined)
+			case defined && math.Abs(*g-value) > 1e-12:
+				t.Fatalf("%s is %v, want %v", name, *g, value)
+			}
+		}
+	})
+}
+
+func TestEveryMeasureOfTheCatalogueIsThere(t *testing.T) {
+	for _, family := range measure.Catalogue(measure.Classification) {
+		name := family.Name
+		if len(family.Parameters) > 0 {
+			name += "(average=macro)"
+		}
+		got := classification.Evaluate(parse(t, name), labels, []int32{0, 1}, []int32{0, 1}).Measures[name]
+		if got == nil {
+			t.Errorf("%s of perfect predictions has no value", name)
+		} else if *got != 1 {
+			t.Errorf("%s of perfect predictions is %v, want 1", name, *got)
+		}
+	}
+}
+
+func TestWhatIsNotDefinedHasAReason(t *testing.T) {
+	tests := []struct {
+		name             string
+		truth, predicted []int32
+		want             string
+	}{
+		{"Kappa", []int32{0, 0}, []int32{0, 0}, "truth and predictions have one and the same label throughout, so chance alone explains the agreement"},
+		{"F1(positive=b)", []int32{0, 0}, []int32{0, 1}, `no example of the truth has the label "b"`},
+		{"Recall(positive=spam)", []int32{0, 1}, []int32{0, 1}, `no example of the truth has the label "spam"`},
+	}
+	for _, test := range tests {
+		got := classification.Evaluate(parse(t, test.name), labels, test.truth, test.predicted)
+		value, there := got.Measures[test.name]
+		if !there || value != nil || got.Reasons[test.name] != test.want {
+			t.Errorf("%s is %v (%q), want nil because %q", test.name, value, got.Reasons[test.name], test.want)
+		}
+	}
+}
+
+// TestLargeCounts has more examples than products of counts could hold in 32 bits, with values that are known exactly.
+func TestLargeCounts(t *testing.T) {
+	const n = 400_000
+	truth, predicted := make([]int32, n), make([]int32, n)
+	for i := range truth {
+		truth[i] = int32(i % 2)
+		predicted[i] = int32(i / 2 % 2)
+	}
+	for name, want := range map[string]float64{"MCC": 0, "Kappa": 0, "Accuracy": 0.5} {
+		if got := classification.Evaluate(parse(t, name), labels, truth, predicted).Measures[name]; got == nil || *got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+}
+
+func BenchmarkEvaluate(b *testing.B) {
+	for _, n := range []int{10, 10_000} {
+		b.Run(strconv.Itoa(n)+"labels", func(b *testing.B) {
+			const examples = 1_000_000
+			names := make([]string, n)
+			truth, predicted := make([]int32, examples), make([]int32, examples)
+			for i := range names {
+				names[i] = strconv.Itoa(i)
+			}
+			for i := range truth {
+				truth[i], predicted[i] = int32(i*7919%n), int32(i*104729/3%n)
+			}
+			asked := parse(b, "Accuracy", "BalancedAccuracy", "F1(average=macro)", "MCC", "Kappa")
+			b.SetBytes(examples * 8)
+			for b.Loop() {
+				classification.Evaluate(asked, names, truth, predicted)
+			}
+		})
+	}
+}

@@ -1,0 +1,233 @@
+package regression_test
+
+import (
+	"maps"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"assay/shared/measure"
+	"assay/shared/measure/regression"
+)
+
+var everyMeasure = []string{"MSE", "RMSE", "MAE", "R2", "Pearson", "Spearman", "Kendall"}
+
+// precise is arithmetic with so many digits that no rounding shows.
+func precise(x float64) *big.Float { return new(big.Float).SetPrec(600).SetFloat64(x) }
+
+// double is x as a float64, infinite when it is too large for one.
+func double(x *big.Float) float64 {
+	v, _ := x.Float64()
+	return v
+}
+
+// slowMoments are the sums of products of deviations from the means.
+func slowMoments(x, y []float64) (xx, yy, xy *big.Float) {
+	meanOf := func(values []float64) *big.Float {
+		sum := precise(0)
+		for _, v := range values {
+			sum.Add(sum, precise(v))
+		}
+		return sum.Quo(sum, precise(float64(len(values))))
+	}
+	meanX, meanY := meanOf(x), meanOf(y)
+	xx, yy, xy = precise(0), precise(0), precise(0)
+	for i := range x {
+		dx, dy := precise(0).Sub(precise(x[i]), meanX), precise(0).Sub(precise(y[i]), meanY)
+		xx.Add(xx, precise(0).Mul(dx, dx))
+		yy.Add(yy, precise(0).Mul(dy, dy))
+		xy.Add(xy, precise(0).Mul(dx, dy))
+	}
+	return xx, yy, xy
+}
+
+func slowPearson(x, y []float64) float64 {
+	xx, yy, xy := slowMoments(x, y)
+	return double(xy.Quo(xy, xx.Sqrt(xx.Mul(xx, yy))))
+}
+
+// slowRanks counts, for each value, those below it and those equal to it.
+func slowRanks(xs []float64) []float64 {
+	ranks := make([]float64, len(xs))
+	for i, x := range xs {
+		below, equal := 0, 0
+		for _, other := range xs {
+			if other < x {
+				below++
+			} else if other == x {
+				equal++
+			}
+		}
+		ranks[i] = float64(below) + float64(equal+1)/2
+	}
+	return ranks
+}
+
+func slowKendall(x, y []float64) float64 {
+	var score, inX, inY float64
+	for i := range x {
+		for j := range i {
+			a, b := sign(x[i], x[j]), sign(y[i], y[j])
+			score += a * b
+			inX += a * a
+			inY += b * b
+		}
+	}
+	return score / math.Sqrt(inX*inY)
+}
+
+func sign(a, b float64) float64 {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+func isConstant(xs []float64) bool {
+	for _, x := range xs {
+		if x != xs[0] {
+			return false
+		}
+	}
+	return true
+}
+
+// slow evaluates the measures from their definitions; what is not defined is not there.
+func slow(truth, predicted []float64) map[string]float64 {
+	n := precise(float64(len(truth)))
+	squares, absolutes := precise(0), precise(0)
+	for i := range truth {
+		d := precise(0).Sub(precise(truth[i]), precise(predicted[i]))
+		absolutes.Add(absolutes, precise(0).Abs(d))
+		squares.Add(squares, d.Mul(d, d))
+	}
+	meanSquare := precise(0).Quo(squares, n)
+	values := map[string]float64{
+		"MSE":  double(meanSquare),
+		"RMSE": double(precise(0).Sqrt(meanSquare)),
+		"MAE":  double(absolutes.Quo(absolutes, n)),
+	}
+	switch {
+	case len(truth) < 2:
+	case !isConstant(truth):
+		spread, _, _ := slowMoments(truth, truth)
+		values["R2"] = double(precise(0).Sub(precise(1), squares.Quo(squares, spread)))
+	case squares.Sign() == 0:
+		values["R2"] = 1
+	default:
+		values["R2"] = 0
+	}
+	if !isConstant(truth) && !isConstant(predicted) {
+		values["Pearson"] = slowPearson(truth, predicted)
+		values["Spearman"] = slowPearson(slowRanks(truth), slowRanks(predicted))
+		values["Kendall"] = slowKendall(truth, predicted)
+	}
+	maps.DeleteFunc(values, func(_ string, value float64) bool { return math.IsInf(value, 0) })
+	return values
+}
+
+func TestMeasuresAgainstTheirDefinitions(t *testing.T) {
+	kinds := map[string]*rapid.Generator[float64]{
+		"few values, many ties": rapid.Map(rapid.IntRange(0, 4), func(i int) float64 { return float64(i) }),
+		"usual":                 rapid.Float64Range(-1000, 1000),
+		"a large offset":        rapid.Map(rapid.IntRange(0, 100), func(i int) float64 { return 1e15 + float64(i)/8 }),
+		"almost constant":       rapid.Map(rapid.IntRange(0, 3), func(i int) float64 { return 1 + float64(i)*0x1p-52 }),
+		"any":                   rapid.Float64Range(-math.MaxFloat64, math.MaxFloat64),
+		"very small":            rapid.Float64Range(-1e-300, 1e-300),
+		"very large":            rapid.Float64Range(1e300, math.MaxFloat64),
+	}
+	asked := parse(t, everyMeasure...)
+	for name, numbers := range kinds {
+		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
+			n := rapid.IntRange(1, 25).Draw(t, "n")
+			truth := rapid.SliceOfN(numbers, n, n).Draw(t, "truth")
+			predicted := rapid.SliceOfN(numbers, n, n).Draw(t, "predicted")
+			want := slow(truth, predicted)
+			got := regression.Evaluate(asked, truth, predicted)
+			for _, name := range everyMeasure {
+				value, defined := want[name]
+				g, there := got.Measures[name]
+				switch {
+				case !there || defined != (g != nil) || defined == (got.Reasons[name] != ""):
+					t.Fatalf("%s is %v (%q), want %v (defined: %v)", name, g, got.Reasons[name], value, defined)
+				case defined && math.Abs(*g-value) > 1e-12*math.Max(1e-300, math.Abs(value)) && math.Abs(*g-value) > tolerance(name):
+					t.Fatalf("%s is %v, want %v", name, *g, value)
+				}
+			}
+		}))
+	}
+}
+
+// tolerance is absolute: for what is 1 at most, rounding of the inputs' last bits may show where the value is near 0.
+func tolerance(name string) float64 {
+	switch name {
+	case "MSE":
+		return math.SmallestNonzeroFloat64
+	case "RMSE", "MAE":
+		return 0
+	}
+	return 1e-12
+}
+
+func TestEveryMeasureOfTheCatalogueIsThere(t *testing.T) {
+	for _, family := range measure.Catalogue(measure.Regression) {
+		got := regression.Evaluate(parse(t, family.Name), []float64{1, 2, 4}, []float64{1, 2, 4}).Measures[family.Name]
+		want := 1.0
+		if !family.HigherIsBetter {
+			want = 0
+		}
+		if got == nil {
+			t.Errorf("%s of perfect predictions has no value", family.Name)
+		} else if *got != want {
+			t.Errorf("%s of perfect predictions is %v, want %v", family.Name, *got, want)
+		}
+	}
+}
+
+func TestWhatIsNotDefinedHasAReason(t *testing.T) {
+	tests := []struct {
+		name             string
+		truth, predicted []float64
+		want             string
+	}{
+		{"R2", []float64{1}, []float64{2}, "it needs at least two examples"},
+		{"Pearson", []float64{1}, []float64{1}, "it needs at least two examples"},
+		{"Spearman", []float64{0.1, 0.1, 0.1}, []float64{1, 2, 3}, "all values of the truth are equal"},
+		{"Kendall", []float64{1, 2, 3}, []float64{0.1, 0.1, 0.1}, "all predicted values are equal"},
+		{"MSE", []float64{1e200}, []float64{0}, "its value is too large for a double-precision number"},
+		{"R2", []float64{1, 2}, []float64{1e200, 2}, "its value is too large for a double-precision number"},
+		{"RMSE", []float64{math.MaxFloat64}, []float64{-math.MaxFloat64}, "its value is too large for a double-precision number"},
+	}
+	for _, test := range tests {
+		got := regression.Evaluate(parse(t, test.name), test.truth, test.predicted)
+		value, there := got.Measures[test.name]
+		if !there || value != nil || got.Reasons[test.name] != test.want {
+			t.Errorf("%s is %v (%q), want nil because %q", test.name, value, got.Reasons[test.name], test.want)
+		}
+	}
+}
+
+func BenchmarkEvaluate(b *testing.B) {
+	const n = 1_000_000
+	random := rand.New(rand.NewPCG(1, 2))
+	truth, predicted := make([]float64, n), make([]float64, n)
+	for i := range truth {
+		truth[i] = random.NormFloat64()
+		predicted[i] = truth[i] + random.NormFloat64()
+	}
+	for _, name := range everyMeasure {
+		b.Run(name, func(b *testing.B) {
+			asked := parse(b, name)
+			b.SetBytes(n * 16)
+			for b.Loop() {
+				regression.Evaluate(asked, truth, predicted)
+			}
+		})
+	}
+}

@@ -29,7 +29,7 @@ test: ## run all tests
 	$(GO) test $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: check
-check: format vet lint vulnerabilities generated race ## all that a change must pass before it is shared
+check: format modules vet lint vulnerabilities generated race ## all that a change must pass before it is shared
 
 .PHONY: format
 format: ## fail when a file is not in gofmt's form
@@ -37,6 +37,10 @@ format: ## fail when a file is not in gofmt's form
 	if [ -n "$$unformatted" ]; then \
 		echo "Not in gofmt's form; run: gofmt -w" $$unformatted >&2; exit 1; \
 	fi
+
+.PHONY: modules
+modules: ## fail when go.mod or go.sum is not tidy
+	$(GO) mod tidy -diff
 
 .PHONY: vet
 vet: ## report what go vet finds

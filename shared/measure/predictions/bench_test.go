@@ -1,0 +1,65 @@
+package predictions
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"assay/shared/measure"
+)
+
+// benchmarkFile is a file of n examples with ids as they are usual, in an order of its own.
+func benchmarkFile(format Format, n int, shuffled bool) []byte {
+	order := make([]int, n)
+	for i := range order {
+		order[i] = i
+	}
+	if shuffled {
+		rand.New(rand.NewPCG(1, 2)).Shuffle(n, func(i, j int) { order[i], order[j] = order[j], order[i] })
+	}
+	var b bytes.Buffer
+	if format.Kind == CSV {
+		b.WriteString("id,label\n")
+	}
+	for _, i := range order {
+		if format.Kind == CSV {
+			fmt.Fprintf(&b, "example-%07d,%d\n", i, i*7919%100)
+		} else {
+			fmt.Fprintf(&b, "{\"id\": \"example-%07d\", \"label\": %d}\n", i, i*7919%100)
+		}
+	}
+	return b.Bytes()
+}
+
+func BenchmarkReadRun(b *testing.B) {
+	const n = 1_000_000
+	for _, format := range []Format{jsonLabels, csvLabels} {
+		for _, values := range []Values{Labels, Numbers} {
+			truth := soundTruth(b, format, values, measure.File{Name: "truth", Content: bytes.NewReader(benchmarkFile(format, n, false))})
+			content := benchmarkFile(format, n, true)
+			name := map[Values]string{Labels: "labels", Numbers: "numbers"}[values]
+			b.Run(format.Kind+"/"+name, func(b *testing.B) {
+				b.SetBytes(int64(len(content)))
+				b.ReportAllocs()
+				for b.Loop() {
+					readRun(b, truth, measure.File{Name: "run", Content: bytes.NewReader(content)})
+				}
+			})
+		}
+	}
+}
+
+func BenchmarkReadTruth(b *testing.B) {
+	const n = 1_000_000
+	for _, format := range []Format{jsonLabels, csvLabels} {
+		content := benchmarkFile(format, n, false)
+		b.Run(format.Kind, func(b *testing.B) {
+			b.SetBytes(int64(len(content)))
+			b.ReportAllocs()
+			for b.Loop() {
+				readTruth(b, format, Labels, measure.File{Name: "truth", Content: bytes.NewReader(content)})
+			}
+		})
+	}
+}

@@ -1,0 +1,245 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"assay/shared/store"
+)
+
+var conditions = map[string]func(table){
+	"Write/Conditions":         testConditions,
+	"Write/AllOrNone":          testAllOrNone,
+	"Write/Versions":           testVersions,
+	"Write/MostWrites":         testMostWrites,
+	"Write/ConflictIsTold":     testConflictTold,
+	"Write/DeletedIsGone":      testDeleted,
+	"Write/ChecksStoreNothing": testChecksStoreNothing,
+}
+
+// testConditions tries every operation on every state that a key can be in.
+func testConditions(tb table) {
+	expired := func(version int64) store.Item {
+		it := listed("", 1, "L", "expired")
+		it.Version, it.Expires = version, time.Now().Add(-time.Hour).Truncate(time.Second)
+		return it
+	}
+	states := []struct {
+		name string
+		make func(k store.Key) int64 // brings the key into the state and returns its version
+	}{
+		{"absent", func(store.Key) int64 { return 0 }},
+		{"created", func(k store.Key) int64 {
+			tb.write(store.Create(store.Item{Key: k}))
+			return 1
+		}},
+		{"replaced", func(k store.Key) int64 {
+			tb.write(store.Create(store.Item{Key: k}))
+			tb.write(store.Replace(store.Item{Key: k, Version: 1}))
+			return 2
+		}},
+		{"deleted", func(k store.Key) int64 {
+			tb.write(store.Create(store.Item{Key: k}))
+			tb.write(store.Delete(k))
+			return 0
+		}},
+		{"created again", func(k store.Key) int64 {
+			tb.write(store.Create(store.Item{Key: k}))
+			tb.write(store.Replace(store.Item{Key: k, Version: 1}))
+			tb.write(store.Delete(k))
+			tb.write(store.Create(store.Item{Key: k}))
+			return 1
+		}},
+		{"expired", func(k store.Key) int64 {
+			it := expired(1)
+			it.Key = k
+			tb.write(store.Create(it))
+			return 0
+		}},
+		{"expired by a replacement", func(k store.Key) int64 {
+			it := expired(1)
+			it.Key = k
+			tb.write(store.Create(store.Item{Key: k}))
+			tb.write(store.Replace(it))
+			return 0
+		}},
+	}
+	operations := []struct {
+		name  string
+		write func(k store.Key, version int64) store.Write
+		holds func(stored, version int64) bool
+		after func(stored int64) int64
+	}{
+		{"create",
+			func(k store.Key, v int64) store.Write {
+				return store.Create(store.Item{Key: k, Version: v, Data: []byte("new")})
+			},
+			func(stored, _ int64) bool { return stored == 0 }, func(int64) int64 { return 1 }},
+		{"replace",
+			func(k store.Key, v int64) store.Write {
+				return store.Replace(store.Item{Key: k, Version: v, Data: []byte("new")})
+			},
+			func(stored, v int64) bool { return stored == v }, func(stored int64) int64 { return stored + 1 }},
+		{"delete",
+			func(k store.Key, _ int64) store.Write { return store.Delete(k) },
+			func(int64, int64) bool { return true }, func(int64) int64 { return 0 }},
+		{"delete-if",
+			func(k store.Key, v int64) store.Write { return store.DeleteIf(store.Item{Key: k, Version: v}) },
+			func(stored, v int64) bool { return stored == v }, func(int64) int64 { return 0 }},
+		{"check",
+			func(k store.Key, v int64) store.Write { return store.Check(store.Item{Key: k, Version: v}) },
+			func(stored, v int64) bool { return stored == v }, func(stored int64) int64 { return stored }},
+		{"check-absent",
+			func(k store.Key, _ int64) store.Write { return store.CheckAbsent(k) },
+			func(stored, _ int64) bool { return stored == 0 }, func(stored int64) int64 { return stored }},
+	}
+	for _, state := range states {
+		for _, op := range operations {
+			for version := int64(1); version <= 3; version++ {
+				name := fmt.Sprintf("%s version %d when %s", op.name, version, state.name)
+				k := key(name)
+				stored := state.make(k)
+				before := tb.read(k)
+				if before.Version != stored {
+					tb.t.Fatalf("%s: version %d before, want %d", name, before.Version, stored)
+				}
+				err := tb.Write(tb.t.Context(), op.write(k, version))
+				after := tb.read(k)
+				if !op.holds(stored, version) {
+					if !store.Conflicts(err, 0) {
+						tb.t.Errorf("%s: %v, want a conflict", name, err)
+					}
+					if wrong := diff(after, before); wrong != "" {
+						tb.t.Errorf("%s: refused, and yet: %s", name, wrong)
+					}
+					continue
+				}
+				if err != nil {
+					tb.t.Errorf("%s: %v", name, err)
+				} else if want := op.after(stored); after.Version != want {
+					tb.t.Errorf("%s: version %d after, want %d", name, after.Version, want)
+				}
+			}
+		}
+	}
+	tb.wantList(store.Query{Index: 1, Partition: "L"})
+}
+
+// testAllOrNone fails one, some and all of a Write's conditions, in every position.
+func testAllOrNone(tb table) {
+	a, b, c := listed("a", 1, "L", "a"), listed("b", 1, "L", "b"), listed("c", 1, "L", "c")
+	d, e := listed("d", 1, "L", "d"), listed("e", 1, "L", "e")
+	tb.write(store.Create(a), store.Create(b), store.Create(c), store.Create(d), store.Create(e))
+	stale := func(it store.Item) store.Item { it.Version = 7; return it }
+	gone := key("gone")
+	good := []func() store.Write{
+		func() store.Write { return store.Create(listed("new", 1, "L", "new")) },
+		func() store.Write { w, _ := replaced(a, "changed"); return w },
+		func() store.Write { return store.DeleteIf(b) },
+		func() store.Write { return store.Delete(c.Key) },
+		func() store.Write { return store.CheckAbsent(gone) },
+	}
+	bad := []func() store.Write{
+		func() store.Write { return store.Create(d) },
+		func() store.Write { return store.Replace(stale(a)) },
+		func() store.Write { return store.DeleteIf(stale(b)) },
+		func() store.Write { return store.Check(stale(c)) },
+		func() store.Write { return store.CheckAbsent(e.Key) },
+	}
+	// Every set of positions but the empty one fails, the others hold.
+	for set := 1; set < 1<<len(good); set++ {
+		var writes []store.Write
+		var failed []int
+		for i := range good {
+			if set&(1<<i) == 0 {
+				writes = append(writes, good[i]())
+				continue
+			}
+			writes, failed = append(writes, bad[i]()), append(failed, i)
+		}
+		tb.conflict(failed, writes...)
+	}
+	tb.wantStored(a, b, c, d, e, missing(key("new")), missing(gone))
+	tb.wantList(store.Query{Partition: "P"}, a, b, c, d, e)
+	tb.wantList(store.Query{Index: 1, Partition: "L"}, a, b, c, d, e)
+
+	var writes []store.Write
+	for i := range good {
+		writes = append(writes, good[i]())
+	}
+	tb.write(writes...)
+	_, a = replaced(a, "changed")
+	added := listed("new", 1, "L", "new")
+	tb.wantStored(a, added, missing(b.Key), missing(c.Key), missing(gone))
+	tb.wantList(store.Query{Index: 1, Partition: "L"}, a, d, e, added)
+}
+
+func testVersions(tb table) {
+	it := item("a")
+	it.Version = 5 // Create does not look at it
+	tb.write(store.Create(it))
+	it.Version = 1
+	for range 5 {
+		tb.wantStored(it)
+		var w store.Write
+		w, it = replaced(it, "next")
+		tb.write(w)
+		tb.conflict([]int{0}, w)
+	}
+	tb.wantStored(it)
+	tb.write(store.DeleteIf(it))
+	tb.conflict([]int{0}, store.DeleteIf(it))
+	it.Version = 1
+	tb.write(store.Create(it))
+	tb.wantStored(it)
+}
+
+func testMostWrites(tb table) {
+	var creates, deletes []store.Write
+	var all []store.Item
+	for i := range store.MaxWrites {
+		it := listed(fmt.Sprintf("%03d", i), 1, "L", "same")
+		all, creates, deletes = append(all, it), append(creates, store.Create(it)), append(deletes, store.DeleteIf(it))
+	}
+	tb.write(creates...)
+	tb.wantList(store.Query{Partition: "P"}, all...)
+	tb.conflict([]int{17, 99}, append(append(append([]store.Write{}, deletes[:17]...), creates[17]),
+		append(append([]store.Write{}, deletes[18:99]...), creates[99])...)...)
+	tb.wantList(store.Query{Partition: "P"}, all...)
+	tb.write(deletes...)
+	tb.wantList(store.Query{Partition: "P"})
+	tb.wantList(store.Query{Index: 1, Partition: "L"})
+}
+
+func testConflictTold(tb table) {
+	tb.write(store.Create(item("a")))
+	err := tb.Write(tb.t.Context(), store.CheckAbsent(key("b")), store.Create(item("a")))
+	if !store.IsConflict(err) || store.Conflicts(err, 0) || !store.Conflicts(err, 1) || store.Conflicts(err, 2) {
+		tb.t.Errorf("Create of what exists: %v", err)
+	}
+	if errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrUnavailable) {
+		tb.t.Errorf("a conflict is also another kind of error: %v", err)
+	}
+}
+
+func testDeleted(tb table) {
+	it := listed("a", 2, "L", "x")
+	tb.write(store.Create(it))
+	tb.write(store.Delete(it.Key))
+	tb.wantStored(missing(it.Key))
+	tb.wantList(store.Query{Partition: "P"})
+	tb.wantList(store.Query{Index: 2, Partition: "L"})
+	tb.write(store.Delete(it.Key))
+}
+
+func testChecksStoreNothing(tb table) {
+	it := listed("a", 1, "L", "x")
+	tb.write(store.Create(it))
+	for range 3 {
+		tb.write(store.Check(it), store.CheckAbsent(key("b")))
+	}
+	tb.wantStored(it, missing(key("b")))
+	tb.wantList(store.Query{Partition: "P"}, it)
+	tb.wantList(store.Query{Index: 1, Partition: "L"}, it)
+}

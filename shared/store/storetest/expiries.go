@@ -1,0 +1,139 @@
+package storetest
+
+import (
+	"fmt"
+	"time"
+
+	"assay/shared/store"
+)
+
+var expiries = map[string]func(table){
+	"Expiry/Past":          testExpired,
+	"Expiry/Passing":       testExpires,
+	"Expiry/FillsNoPage":   testExpiredFillNoPage,
+	"Expiry/IsReplaced":    testExpiryReplaced,
+	"Expiry/ManyAtOneTime": testExpiredMany,
+}
+
+func past() time.Time   { return time.Now().Add(-time.Minute).Truncate(time.Second) }
+func future() time.Time { return time.Now().Add(time.Hour).Truncate(time.Second) }
+
+// wantGone expects the item to be as if deleted, for every call.
+func (tb table) wantGone(it store.Item) {
+	tb.t.Helper()
+	tb.wantStored(missing(it.Key))
+	tb.wantList(store.Query{Partition: it.Partition})
+	for i := store.Index(1); i <= store.NumIndexes; i++ {
+		if at := it.Entry(i); !at.IsZero() {
+			tb.wantList(store.Query{Index: i, Partition: at.Partition})
+		}
+	}
+	stale := it
+	tb.conflict([]int{0}, store.Replace(stale))
+	tb.conflict([]int{0}, store.DeleteIf(stale))
+	tb.conflict([]int{0}, store.Check(stale))
+	tb.write(store.CheckAbsent(it.Key))
+}
+
+func testExpired(tb table) {
+	it := listed("a", 1, "L", "old")
+	it.Expires = past()
+	tb.write(store.Create(it))
+	tb.wantGone(it)
+
+	// What is as if deleted can be created, and nothing of it is left.
+	again := listed("a", 2, "M", "new")
+	tb.write(store.Create(again))
+	tb.wantStored(again)
+	tb.wantList(store.Query{Partition: "P"}, again)
+	tb.wantList(store.Query{Index: 1, Partition: "L"})
+	tb.wantList(store.Query{Index: 2, Partition: "M"}, again)
+
+	again.Expires = past()
+	tb.write(store.Replace(again))
+	again.Version++
+	tb.wantGone(again)
+	tb.write(store.Delete(again.Key))
+	tb.wantGone(again)
+}
+
+// testExpires waits for an item to go.
+func testExpires(tb table) {
+	it := listed("a", 1, "L", "x")
+	it.Expires = time.Now().Add(1500 * time.Millisecond) // read back as the next whole second
+	tb.write(store.Create(it))
+	if time.Now().Before(it.Expires) {
+		if got := tb.read(it.Key); !got.Exists() && time.Now().Before(it.Expires) {
+			tb.t.Fatal("the item went before its time")
+		}
+	}
+	time.Sleep(time.Until(it.Expires.Truncate(time.Second).Add(time.Second)))
+	tb.wantGone(it)
+}
+
+func testExpiredFillNoPage(tb table) {
+	for _, side := range sides {
+		var live []store.Item
+		for i, it := range tb.fill(side, "P", sorts) {
+			if i%3 == 1 {
+				live = append(live, it)
+				continue
+			}
+			it.Expires = past()
+			tb.write(store.Replace(it))
+		}
+		tb.wantList(store.Query{Index: side, Partition: "P"}, live...)
+		for limit := 1; limit <= len(live)+1; limit++ {
+			q := store.Query{Index: side, Partition: "P", Limit: limit}
+			if wrong := diffItems(tb.pages(q), live); wrong != "" {
+				tb.t.Fatalf("pages of %d: %s", limit, wrong)
+			}
+			q.Descending = true
+			if wrong := diffItems(tb.pages(q), reversed(live)); wrong != "" {
+				tb.t.Fatalf("pages of %d, descending: %s", limit, wrong)
+			}
+		}
+	}
+}
+
+// testExpiryReplaced changes when an item goes.
+func testExpiryReplaced(tb table) {
+	it := listed("a", 1, "L", "x")
+	for n, expires := range []time.Time{future(), {}, future().Add(time.Hour), future()} {
+		it.Expires = expires
+		if n == 0 {
+			tb.write(store.Create(it))
+		} else {
+			tb.write(store.Replace(it))
+			it.Version++
+		}
+		tb.wantStored(it)
+		tb.wantList(store.Query{Index: 1, Partition: "L"}, it)
+	}
+	it.Expires = past()
+	tb.write(store.Replace(it))
+	it.Version++
+	tb.wantGone(it)
+}
+
+// testExpiredMany has more items go at one time than a store may remove at once.
+func testExpiredMany(tb table) {
+	for i := range 5 {
+		var writes []store.Write
+		for j := range store.MaxWrites {
+			it := listed(fmt.Sprintf("%d-%03d", i, j), 1, "L", "x")
+			it.Expires = past()
+			writes = append(writes, store.Create(it))
+		}
+		tb.write(writes...)
+	}
+	kept := listed("kept", 1, "L", "y")
+	tb.write(store.Create(kept))
+	for range 5 {
+		tb.wantList(store.Query{Partition: "P", Limit: 1}, kept)
+		tb.wantList(store.Query{Index: 1, Partition: "L", Limit: 1}, kept)
+		var w store.Write
+		w, kept = replaced(kept, "again")
+		tb.write(w)
+	}
+}

@@ -1,0 +1,224 @@
+package storetest
+
+import (
+	"fmt"
+	"slices"
+
+	"assay/shared/store"
+)
+
+var queries = map[string]func(table){
+	"Query/OrderOfBytes":       testOrder,
+	"Query/BoundsAndLimits":    testBounds,
+	"Query/PartitionsApart":    testPartitions,
+	"Query/Pages":              testPages,
+	"Query/AfterWhatIsGone":    testAfterGone,
+	"Query/AfterOutsideBounds": testAfterBounds,
+	"Query/EmptyPartition":     testEmptyPartition,
+}
+
+// sorts stand in the order of their bytes. In UTF-16 the last would come before the one in front of it, and with regard
+// to language several would.
+var sorts = []string{"\x01", "\x01\x01", " ", "#", "A", "A\x01", "A\x01x", "A#", "AA", "Z", "a", "a\x7f", "aé", "z", "~", "é", "日本", "\uFFFD", "😀", "\U0010FFFF"}
+
+// sides are where a list can stand: the table, and the first and the last index.
+var sides = []store.Index{store.Table, 1, store.NumIndexes}
+
+// fill creates an item for each sort part in the partition of the side, and returns them in order.
+func (tb table) fill(side store.Index, partition string, sorts []string) []store.Item {
+	var items []store.Item
+	var writes []store.Write
+	for i, s := range sorts {
+		it := store.Item{Key: store.Key{Partition: partition, Sort: s}, Version: 1, Data: fmt.Appendf(nil, "%s %q", partition, s)}
+		if side != store.Table {
+			// The table's order is the reverse of the index's, so that neither passes for the other.
+			it.Key = store.Key{Partition: fmt.Sprintf("of %d %s", side, partition), Sort: fmt.Sprintf("%03d", 999-i)}
+			it.Indexes[side-1] = store.Key{Partition: partition, Sort: s}
+		}
+		items, writes = append(items, it), append(writes, store.Create(it))
+	}
+	for len(writes) > 0 {
+		n := min(len(writes), store.MaxWrites)
+		tb.write(writes[:n]...)
+		writes = writes[n:]
+	}
+	return items
+}
+
+func reversed(items []store.Item) []store.Item {
+	items = slices.Clone(items)
+	slices.Reverse(items)
+	return items
+}
+
+func testOrder(tb table) {
+	if !slices.IsSorted(sorts) {
+		tb.t.Fatal("the suite's own order is wrong")
+	}
+	for _, side := range sides {
+		items := tb.fill(side, "P", sorts)
+		tb.wantList(store.Query{Index: side, Partition: "P"}, items...)
+		tb.wantList(store.Query{Index: side, Partition: "P", Descending: true}, reversed(items)...)
+	}
+}
+
+// testBounds tries all pairs of bounds, that items have and that lie between them, with limits, both ways.
+func testBounds(tb table) {
+	all := []string{"A", "A\x01", "AA", "B", "é", "😀"}
+	bounds := append([]string{"", "\x01", "A\x01\x01", "A ", "AAA", "a", "\U0010FFFF"}, all...)
+	for _, side := range sides {
+		items := tb.fill(side, "P", all)
+		tb.wantList(store.Query{Index: side, Partition: "P"}, items...)
+		for _, from := range bounds {
+			for _, to := range bounds {
+				if to != "" && from > to {
+					continue
+				}
+				var within []store.Item
+				for _, it := range items {
+					if s := it.Entry(side).Sort; s >= from && (to == "" || s <= to) {
+						within = append(within, it)
+					}
+				}
+				for _, limit := range []int{1, 2, len(within), 100} {
+					if limit == 0 {
+						continue
+					}
+					n := min(limit, len(within))
+					q := store.Query{Index: side, Partition: "P", From: from, To: to, Limit: limit}
+					tb.wantList(q, within[:n]...)
+					q.Descending = true
+					tb.wantList(q, reversed(within)[:n]...)
+				}
+			}
+		}
+	}
+}
+
+func testPartitions(tb table) {
+	for _, side := range sides {
+		all := map[string][]store.Item{}
+		names := []string{"O", "P", "P\x01", "P ", "P#", "PA", "Q", "p"}
+		for _, p := range names {
+			all[p] = tb.fill(side, p, []string{"\x01", "A", "\U0010FFFF"})
+		}
+		for _, p := range names {
+			q := store.Query{Index: side, Partition: p}
+			tb.wantList(q, all[p]...)
+			q.Descending = true
+			tb.wantList(q, reversed(all[p])...)
+			q.To = "A"
+			tb.wantList(q, all[p][1], all[p][0])
+			q.To, q.From = "", "A"
+			tb.wantList(q, all[p][2], all[p][1])
+		}
+	}
+}
+
+// pages returns what a Query gives in pages of the limit. A page that is not the last must be full.
+func (tb table) pages(q store.Query) []store.Item {
+	tb.t.Helper()
+	var items []store.Item
+	for {
+		page := tb.list(q)
+		if len(page) > q.Limit {
+			tb.t.Fatalf("Query(%+v) returned %d items", q, len(page))
+		}
+		items = append(items, page...)
+		if len(page) < q.Limit {
+			return items
+		}
+		q.After = &page[len(page)-1]
+	}
+}
+
+func testPages(tb table) {
+	for _, side := range sides {
+		items := tb.fill(side, "P", sorts)
+		tb.fill(side, "P\x01", sorts[:5])
+		tb.wantList(store.Query{Index: side, Partition: "P"}, items...)
+		for limit := 1; limit <= len(sorts)+1; limit++ {
+			for _, q := range []store.Query{{}, {From: "A\x01"}, {To: "é"}, {From: "A", To: "~"}} {
+				q.Index, q.Partition, q.Limit = side, "P", limit
+				var want []store.Item
+				for _, it := range items {
+					if s := it.Entry(side).Sort; s >= q.From && (q.To == "" || s <= q.To) {
+						want = append(want, it)
+					}
+				}
+				if wrong := diffItems(tb.pages(q), want); wrong != "" {
+					tb.t.Fatalf("pages of %+v: %s", q, wrong)
+				}
+				q.Descending = true
+				if wrong := diffItems(tb.pages(q), reversed(want)); wrong != "" {
+					tb.t.Fatalf("pages of %+v: %s", q, wrong)
+				}
+			}
+		}
+	}
+}
+
+// testAfterGone goes on behind an item that was deleted, moved or changed since its page was read.
+func testAfterGone(tb table) {
+	for _, side := range sides {
+		items := tb.fill(side, "P", []string{"A", "B", "C", "D", "E"})
+		b := items[1]
+		q := store.Query{Index: side, Partition: "P", After: &b}
+		forth := func(want ...store.Item) {
+			tb.t.Helper()
+			q.Descending = false
+			tb.wantList(q, want...)
+		}
+		back := func(want ...store.Item) {
+			tb.t.Helper()
+			q.Descending = true
+			tb.wantList(q, want...)
+		}
+		forth(items[2:]...)
+		back(items[0])
+
+		moved := b
+		moved.Data = []byte("changed")
+		if side != store.Table {
+			moved.Indexes[side-1].Sort = "D\x01"
+		}
+		tb.write(store.Replace(moved))
+		moved.Version++
+		if side != store.Table {
+			forth(items[2], items[3], moved, items[4])
+		} else {
+			forth(items[2:]...)
+		}
+		back(items[0])
+
+		tb.write(store.Delete(b.Key))
+		forth(items[2:]...)
+		back(items[0])
+		tb.write(store.Delete(items[0].Key), store.Delete(items[4].Key))
+		forth(items[2:4]...)
+		back()
+	}
+}
+
+func testAfterBounds(tb table) {
+	for _, side := range sides {
+		items := tb.fill(side, "P", []string{"A", "B", "C", "D", "E"})
+		for i := range items {
+			q := store.Query{Index: side, Partition: "P", From: "B", To: "D", After: &items[i]}
+			tb.wantList(q, items[min(max(i+1, 1), 4):4]...)
+			q.Descending = true
+			tb.wantList(q, reversed(items[1:max(1, min(i, 4))])...)
+		}
+	}
+}
+
+func testEmptyPartition(tb table) {
+	for _, side := range sides {
+		tb.fill(side, "Q", []string{"A"})
+		for _, descending := range []bool{false, true} {
+			for _, p := range []string{"P", "R", "Q\x01"} {
+				tb.wantList(store.Query{Index: side, Partition: p, Descending: descending})
+			}
+		}
+	}
+}

@@ -1,0 +1,212 @@
+// Package storetest is the conformance suite of the store's contract: what it holds an implementation to is what
+// callers may rely on, sentence by sentence. It knows of no implementation, and leans on nothing that the contract does
+// not promise; in particular it gives indexes the time to follow.
+package storetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/store"
+)
+
+// Run tests a store. open returns an empty one for each subtest, and closes it when the subtest ends.
+func Run(t *testing.T, open func(t *testing.T) store.Store) {
+	for _, group := range []map[string]func(table){
+		gets, conditions, queries, indexes, expiries, limits, usages, contexts, races,
+		{"Budget": func(tb table) { Budget(tb.t, tb.Store, 1000) }},
+		{"Model": testModel, "Linearizable": testLinearizable},
+	} {
+		for name, test := range group {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				test(table{t, open(t)})
+			})
+		}
+	}
+}
+
+// table is a store under test.
+type table struct {
+	t *testing.T
+	store.Store
+}
+
+// indexLag is longer than an index may stay behind the table.
+const indexLag = 10 * time.Second
+
+// eventually tries until try says nothing, and fails with what it said last.
+func (tb table) eventually(try func() string) {
+	tb.t.Helper()
+	for start := time.Now(); ; time.Sleep(20 * time.Millisecond) {
+		wrong := try()
+		if wrong == "" {
+			return
+		}
+		if time.Since(start) > indexLag {
+			tb.t.Fatal(wrong)
+		}
+	}
+}
+
+// write expects the writes to be applied.
+func (tb table) write(writes ...store.Write) {
+	tb.t.Helper()
+	if err := tb.Write(tb.t.Context(), writes...); err != nil {
+		tb.t.Fatalf("Write(%v): %v", describe(writes), err)
+	}
+}
+
+// conflict expects the writes to be refused because of exactly those at the failed positions.
+func (tb table) conflict(failed []int, writes ...store.Write) {
+	tb.t.Helper()
+	err := tb.Write(tb.t.Context(), writes...)
+	var c *store.ConflictError
+	if !errors.As(err, &c) {
+		tb.t.Fatalf("Write(%v) returned %v; want a conflict at %v", describe(writes), err, failed)
+	}
+	if got := slices.Sorted(slices.Values(c.Failed)); !slices.Equal(got, failed) {
+		tb.t.Fatalf("Write(%v) failed at %v; want %v", describe(writes), got, failed)
+	}
+}
+
+// read returns the item of the key, by a strong read.
+func (tb table) read(k store.Key) store.Item {
+	tb.t.Helper()
+	items, err := tb.Get(tb.t.Context(), store.Strong, k)
+	if err != nil {
+		tb.t.Fatalf("Get(%v): %v", k, err)
+	}
+	if len(items) != 1 || items[0].Key != k {
+		tb.t.Fatalf("Get(%v) returned %v", k, items)
+	}
+	return items[0]
+}
+
+// list returns what a Query, which must not fail, returns.
+func (tb table) list(q store.Query) []store.Item {
+	tb.t.Helper()
+	q.Consistency = store.Strong
+	if q.Limit == 0 {
+		q.Limit = 1000
+	}
+	items, err := tb.Query(tb.t.Context(), q)
+	if err != nil {
+		tb.t.Fatalf("Query(%+v): %v", q, err)
+	}
+	return items
+}
+
+// wantList expects a Query to return the items, at once from the table and soon from an index.
+func (tb table) wantList(q store.Query, want ...store.Item) {
+	tb.t.Helper()
+	compare := func() string {
+		if wrong := diffItems(tb.list(q), want); wrong != "" {
+			return fmt.Sprintf("Query(%+v): %s", q, wrong)
+		}
+		return ""
+	}
+	if q.Index != store.Table {
+		tb.eventually(compare)
+	} else if wrong := compare(); wrong != "" {
+		tb.t.Fatal(wrong)
+	}
+}
+
+// wantStored expects the items in the table, and nothing under the other keys.
+func (tb table) wantStored(items ...store.Item) {
+	tb.t.Helper()
+	for i := range items {
+		if wrong := diff(tb.read(items[i].Key), items[i]); wrong != "" {
+			tb.t.Fatalf("item %v: %s", items[i].Key, wrong)
+		}
+	}
+}
+
+// key returns a key in the partition that most tests use.
+func key(sort string) store.Key { return store.Key{Partition: "P", Sort: sort} }
+
+// item returns an item whose data is different for each sort.
+func item(sort string) store.Item {
+	return store.Item{Key: key(sort), Version: 1, Data: []byte(`{"of":"` + sort + `"}`)}
+}
+
+// listed returns an item with an entry in an index.
+func listed(sort string, i store.Index, partition, entry string) store.Item {
+	it := item(sort)
+	it.Indexes[i-1] = store.Key{Partition: partition, Sort: entry}
+	return it
+}
+
+// replaced returns what a Replace of the item with the data stores.
+func replaced(it store.Item, data string) (write store.Write, after store.Item) {
+	it.Data = []byte(data)
+	write = store.Replace(it)
+	it.Version++
+	return write, it
+}
+
+// missing returns what a Get returns for a key that nothing has.
+func missing(k store.Key) store.Item { return store.Item{Key: k} }
+
+// diff says how the item got differs from want, or nothing.
+func diff(got, want store.Item) string {
+	switch {
+	case got.Key != want.Key:
+		return fmt.Sprintf("key %v, want %v", got.Key, want.Key)
+	case got.Version != want.Version:
+		return fmt.Sprintf("version %d, want %d", got.Version, want.Version)
+	case got.Indexes != want.Indexes:
+		return fmt.Sprintf("index entries %v, want %v", got.Indexes, want.Indexes)
+	case !got.Expires.Equal(want.Expires):
+		return fmt.Sprintf("expires %v, want %v", got.Expires, want.Expires)
+	case !bytes.Equal(got.Data, want.Data):
+		return fmt.Sprintf("data %.60q, want %.60q", got.Data, want.Data)
+	}
+	return ""
+}
+
+func diffItems(got, want []store.Item) string {
+	if len(got) != len(want) {
+		return fmt.Sprintf("%d items %v, want %d %v", len(got), keys(got), len(want), keys(want))
+	}
+	for i := range got {
+		if wrong := diff(got[i], want[i]); wrong != "" {
+			return fmt.Sprintf("item %d: %s", i, wrong)
+		}
+	}
+	return ""
+}
+
+func keys(items []store.Item) string {
+	var b strings.Builder
+	for _, it := range items {
+		fmt.Fprintf(&b, "[%.40s %.40s]", it.Partition, it.Sort)
+	}
+	return b.String()
+}
+
+func describe(writes []store.Write) string {
+	names := [...]string{"none", "create", "replace", "delete", "delete-if", "check", "check-absent"}
+	var b strings.Builder
+	for _, w := range writes {
+		fmt.Fprintf(&b, "%s %.40s/%.40s v%d; ", names[w.Op], w.Item.Partition, w.Item.Sort, w.Item.Version)
+	}
+	return b.String()
+}
+
+// again reports whether a Write that raced others should be tried again.
+func again(err error) bool { return store.IsConflict(err) || errors.Is(err, store.ErrUnavailable) }
+
+// counted returns the Usage of what use does with its context.
+func (tb table) counted(use func(ctx context.Context)) (calls, read, writes int64) {
+	var u store.Usage
+	use(store.WithUsage(tb.t.Context(), &u))
+	return u.Calls.Load(), u.Read.Load(), u.Writes.Load()
+}

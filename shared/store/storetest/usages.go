@@ -1,0 +1,102 @@
+package storetest
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"assay/shared/store"
+)
+
+var usages = map[string]func(table){
+	"Usage/Calls": testUsage,
+}
+
+func testUsage(tb table) {
+	items := tb.fill(1, "L", sorts)
+	tb.wantList(store.Query{Index: 1, Partition: "L"}, items...)
+	a := listed("a", 1, "A", "x")
+	a.Indexes[1] = a.Indexes[0]
+	moved := a
+	moved.Indexes[2], moved.Indexes[0] = moved.Indexes[0], store.Key{}
+	plain := item("b")
+	page := func(q store.Query) func(context.Context) error {
+		return func(ctx context.Context) error { _, err := tb.Query(ctx, q); return err }
+	}
+	get := func(keys ...store.Key) func(context.Context) error {
+		return func(ctx context.Context) error { _, err := tb.Get(ctx, store.Strong, keys...); return err }
+	}
+	write := func(writes ...store.Write) func(context.Context) error {
+		return func(ctx context.Context) error { return tb.Write(ctx, writes...) }
+	}
+	for _, step := range []struct {
+		name                string
+		call                func(context.Context) error
+		calls, read, writes int64
+	}{
+		{"Get of one", get(items[0].Key), 1, 1, 0},
+		{"Get of four, one twice, one missing", get(items[0].Key, items[1].Key, items[0].Key, key("none")), 1, 4, 0},
+		{"Get of none", get(), 0, 0, 0},
+		{"Query of a page", page(store.Query{Index: 1, Partition: "L", Limit: 7}), 1, 7, 0},
+		{"Query of more than there is", page(store.Query{Index: 1, Partition: "L", Limit: 700}), 1, int64(len(items)), 0},
+		{"Query of nothing", page(store.Query{Index: 1, Partition: "none", Limit: 7}), 1, 0, 0},
+		{"Write of nothing", write(), 0, 0, 0},
+		{"Create with two entries, and without", write(store.Create(a), store.Create(plain)), 1, 0, 4},
+		{"Create that conflicts", write(store.Create(a)), 1, 0, 3},
+		{"Replace with two entries, a check", write(store.Replace(moved), store.Check(plain), store.CheckAbsent(key("none"))), 1, 0, 5},
+		{"Delete", write(store.Delete(a.Key), store.DeleteIf(plain)), 1, 0, 2},
+		{"Invalid Get", get(store.Key{}), 0, 0, 0},
+		{"Invalid Query", page(store.Query{}), 0, 0, 0},
+		{"Invalid Write", write(store.Write{}), 0, 0, 0},
+		{"Ping", tb.Ping, 0, 0, 0},
+	} {
+		calls, read, writes := tb.counted(func(ctx context.Context) { _ = step.call(ctx) })
+		if calls != step.calls || read != step.read || writes != step.writes {
+			tb.t.Errorf("%s cost %d calls, %d read, %d written; want %d, %d, %d", step.name, calls, read, writes, step.calls, step.read, step.writes)
+		}
+	}
+	for _, it := range items[:5] {
+		it.Expires = past()
+		tb.write(store.Replace(it))
+	}
+	tb.wantList(store.Query{Index: 1, Partition: "L"}, items[5:]...)
+	_, read, _ := tb.counted(func(ctx context.Context) { _ = page(store.Query{Index: 1, Partition: "L", Limit: 3})(ctx) })
+	if read > 3+5 {
+		tb.t.Errorf("a page of 3 behind 5 that expired read %d items", read)
+	}
+}
+
+// Budget fills an empty store with n items in one partition of an index, and holds a page of 51 to one call and 51
+// items at its beginning, in its middle and at its end: what a page costs does not depend on how many there are.
+func Budget(t *testing.T, s store.Store, n int) {
+	t.Helper()
+	tb := table{t, s}
+	const limit = 51
+	var items []store.Item
+	for start := 0; start < n; start += store.MaxWrites {
+		var writes []store.Write
+		for i := start; i < min(n, start+store.MaxWrites); i++ {
+			it := listed(fmt.Sprintf("%08d", i), 1, "L", fmt.Sprintf("%08d", i))
+			items, writes = append(items, it), append(writes, store.Create(it))
+		}
+		tb.write(writes...)
+	}
+	for _, descending := range []bool{false, true} {
+		order := items
+		if descending {
+			order = reversed(items)
+		}
+		for _, from := range []int{0, 1, n / 2, n - limit - 1, n - limit, n - 7} {
+			q := store.Query{Index: 1, Partition: "L", Descending: descending, Limit: limit}
+			if from > 0 {
+				q.After = &order[from-1]
+			}
+			want := order[from:min(n, from+limit)]
+			tb.wantList(q, want...)
+			calls, read, writes := tb.counted(func(ctx context.Context) { _, _ = tb.Query(ctx, q) })
+			if calls != 1 || read != int64(len(want)) || writes != 0 {
+				t.Errorf("a page of %d of %d, descending=%v, after %d cost %d calls, %d read, %d written", limit, n, descending, from, calls, read, writes)
+			}
+		}
+	}
+}

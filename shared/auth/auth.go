@@ -1,0 +1,228 @@
+// Package auth finds out who sends a request: it verifies the bearer tokens of one OpenID Connect issuer. What that
+// somebody may do is decided elsewhere.
+//
+// Discovery is go-oidc's, signatures and times are go-jose's. The published keys are held by this package, since
+// go-oidc's own key set asks the issuer again for every signature that doesn't verify, and so lets any
+// stranger make this server flood the issuer.
+package auth
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+	"github.com/oklog/ulid/v2"
+
+	"assay/shared/problem"
+)
+
+const (
+	// MaxTokenBytes is the longest token that is looked at.
+	MaxTokenBytes = 16 << 10
+	// skew is how far the clocks of issuer and server may be apart.
+	skew = time.Minute
+)
+
+// algorithms that a token may be signed with. Those with a shared secret and "none" must never be among them: a published
+// key would then pass for the secret.
+var algorithms = []jose.SignatureAlgorithm{
+	oidc.RS256, oidc.RS384, oidc.RS512,
+	oidc.PS256, oidc.PS384, oidc.PS512,
+	oidc.ES256, oidc.ES384, oidc.ES512,
+	oidc.EdDSA,
+}
+
+// Identity is who a token speaks of, in the words of its issuer. Name, Email and Groups may be missing.
+type Identity struct {
+	Issuer  string
+	Subject string
+	Name    string
+	Email   string // not necessarily confirmed by its owner
+	Groups  []string
+	Expires time.Time
+}
+
+// UserID is the id of the user: the first 128 bits of SHA-256 over issuer, a zero byte and subject, written as a
+// ULID. So everyone who has a token has an id, and nothing need be stored for it.
+func (i Identity) UserID() string {
+	sum := sha256.Sum256([]byte(i.Issuer + "\x00" + i.Subject))
+	return ulid.ULID(sum[:16]).String()
+}
+
+// Config says whom a Verifier trusts.
+type Config struct {
+	Issuer   string // exactly as it stands in its tokens
+	Audience string // whom its tokens must be meant for
+	// Client makes the requests to the issuer; nil means http.DefaultClient. Each is given up after some seconds.
+	Client *http.Client
+	Now    func() time.Time // nil means time.Now
+}
+
+// Verifier verifies tokens. It may be used concurrently.
+type Verifier struct {
+	issuer   string
+	audience string
+	now      func() time.Time
+	keys     *keySet
+	verified *recent
+}
+
+// New makes a Verifier. It sends nothing: the issuer is first asked when the first token comes.
+func New(c Config) (*Verifier, error) {
+	issuer, err := url.Parse(c.Issuer)
+	if err != nil || issuer.Scheme != "http" && issuer.Scheme != "https" || issuer.Host == "" || issuer.RawQuery != "" || issuer.Fragment != "" {
+		return nil, fmt.Errorf("issuer %q: give its URL as it stands in its tokens, such as https://login.example", c.Issuer)
+	}
+	if c.Audience == "" {
+		return nil, fmt.Errorf("issuer %s: say which audience its tokens must be meant for", c.Issuer)
+	}
+	now := c.Now
+	if now == nil {
+		now = time.Now
+	}
+	return &Verifier{
+		issuer:   c.Issuer,
+		audience: c.Audience,
+		now:      now,
+		keys:     newKeySet(c.Issuer, cmp.Or(c.Client, http.DefaultClient), now),
+		verified: new(recent),
+	}, nil
+}
+
+// Verify returns whom a token speaks of. Its errors are problems: InvalidToken says what is wrong with the token, and
+// Unavailable that this can't be known now, since the keys of its issuer can't be had.
+func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
+	if len(raw) > MaxTokenBytes {
+		return Identity{}, problem.InvalidToken.New("The bearer token has %d bytes; at most %d are accepted. Ask %s for one with fewer claims.",
+			len(raw), MaxTokenBytes, v.issuer)
+	}
+	digest := sha256.Sum256([]byte(raw))
+	if id, ok := v.verified.get(digest, v.keys.fresh(), v.now()); ok {
+		return id, nil
+	}
+	token, err := jwt.ParseSigned(raw, algorithms)
+	if err != nil {
+		return Identity{}, problem.InvalidToken.Wrap(err,
+			"The bearer token is not a JSON Web Token signed with one of %v. Send the access token or ID token of %s as it was given.", algorithms, v.issuer)
+	}
+	c, keys, err := v.read(ctx, token)
+	if err != nil {
+		return Identity{}, err
+	}
+	id, err := v.identity(c)
+	if err != nil {
+		return Identity{}, err
+	}
+	v.verified.put(digest, keys, id)
+	return id, nil
+}
+
+var errSignature = errors.New("no key of the issuer verifies the signature")
+
+// read returns the claims of a token, and the published keys among which the one was that it is signed with. When
+// the issuer may have begun to use another key, it is asked for its present ones.
+func (v *Verifier) read(ctx context.Context, token *jwt.JSONWebToken) (claims, *published, error) {
+	keys, err := v.keys.current(ctx)
+	if err != nil {
+		return claims{}, nil, v.unavailable(err)
+	}
+	c, err := keys.claims(token)
+	if errors.Is(err, errUnknownKey) {
+		newer, fetchErr := v.keys.newer(ctx, keys)
+		if fetchErr != nil {
+			return claims{}, nil, v.unavailable(fetchErr)
+		}
+		if newer != keys {
+			keys = newer
+			c, err = keys.claims(token)
+		}
+	}
+	switch {
+	case errors.Is(err, errUnknownKey), errors.Is(err, errSignature):
+		return claims{}, nil, problem.InvalidToken.Wrap(err, "The token is not signed by %s with a key that it uses now. Get a new one there.", v.issuer)
+	case err != nil:
+		return claims{}, nil, problem.InvalidToken.Wrap(err, "The claims of the token can't be read. Get a new one from %s.", v.issuer)
+	}
+	return c, keys, nil
+}
+
+func (v *Verifier) unavailable(err error) error {
+	return problem.Unavailable.Wrap(err, "The token can't be checked now, because %s does not hand out its keys. Try again soon.", v.issuer).After(tryInterval)
+}
+
+// claims are what Assay reads of a token.
+type claims struct {
+	jwt.Claims
+	ClientID          string `json:"client_id"`
+	Name              string `json:"name"`
+	PreferredUsername string `json:"preferred_username"`
+	CognitoUsername   string `json:"cognito:username"` // in ID tokens of Cognito
+	Username          string `json:"username"`         // in its access tokens
+	Email             string `json:"email"`
+	Groups            list   `json:"groups"`
+	CognitoGroups     list   `json:"cognito:groups"`
+}
+
+// list is an array of strings; some issuers write an array of one without its brackets.
+type list []string
+
+func (l *list) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*l = list{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(l))
+}
+
+// identity checks the claims of a token whose signature has been verified.
+func (v *Verifier) identity(c claims) (Identity, error) {
+	invalid := func(cause error, format string, args ...any) (Identity, error) {
+		return Identity{}, problem.InvalidToken.Wrap(cause, format, args...)
+	}
+	if c.Subject == "" || c.Expiry == nil {
+		return invalid(nil, "The token lacks the claim `sub` or `exp`. Send an access token or ID token of %s.", v.issuer)
+	}
+	err := c.ValidateWithLeeway(jwt.Expected{Issuer: v.issuer, Time: v.now()}, skew)
+	switch {
+	case errors.Is(err, jwt.ErrExpired):
+		return invalid(err, "The token expired at %s. Get a new one from %s.", instant(c.Expiry), v.issuer)
+	case errors.Is(err, jwt.ErrNotValidYet):
+		return invalid(err, "The token is not valid before %s. Use it then, or have the clock of the issuer or of this server set right.", instant(c.NotBefore))
+	case errors.Is(err, jwt.ErrIssuedInTheFuture):
+		return invalid(err, "The token says it was issued at %s, which is yet to come. Have the clock of the issuer or of this server set right.", instant(c.IssuedAt))
+	case err != nil:
+		return invalid(err, "The token was issued by another issuer than %s. Get one there.", v.issuer)
+	}
+	// An access token of Cognito names no audience, but the client that it was made for. Where there is an
+	// audience, the client doesn't matter: its token for another service must not be good here.
+	audience := c.Audience
+	if len(audience) == 0 {
+		audience = jwt.Audience{c.ClientID}
+	}
+	if !audience.Contains(v.audience) {
+		return invalid(jwt.ErrInvalidAudience, "The token is meant for another audience than %q. Ask %s for one that is meant for it.", v.audience, v.issuer)
+	}
+	groups := slices.Concat(c.Groups, c.CognitoGroups)
+	slices.Sort(groups)
+	return Identity{
+		Issuer:  v.issuer,
+		Subject: c.Subject,
+		Name:    cmp.Or(c.Name, c.PreferredUsername, c.CognitoUsername, c.Username),
+		Email:   c.Email,
+		Groups:  slices.Compact(groups),
+		Expires: c.Expiry.Time(),
+	}, nil
+}
+
+func instant(d *jwt.NumericDate) string { return d.Time().UTC().Format(time.RFC3339) }

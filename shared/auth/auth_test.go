@@ -1,0 +1,289 @@
+package auth_test
+
+import (
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"assay/shared/auth"
+	"assay/shared/problem"
+)
+
+func TestEveryAlgorithm(t *testing.T) {
+	for _, algorithm := range []jose.SignatureAlgorithm{
+		jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
+	} {
+		t.Run(string(algorithm), func(t *testing.T) {
+			k, stranger := newKey(t, algorithm, "1"), newKey(t, algorithm, "1")
+			i := newIssuer(t, k.public())
+			v := i.verifier(t)
+			got := accepts(t, v, k.sign(t, i.claims(nil)))
+			want := auth.Identity{Issuer: i.url, Subject: "alice", Name: "Alice", Email: "alice@example.org",
+				Groups: []string{"admins", "workers"}, Expires: i.clock.now().Add(time.Hour)}
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("got %+v, want %+v", got, want)
+			}
+			refuses(t, v, stranger.sign(t, i.claims(nil)), problem.InvalidToken, "not signed by "+i.url)
+		})
+	}
+}
+
+func TestClaims(t *testing.T) {
+	k := newKey(t, jose.ES256, "1")
+	i := newIssuer(t, k.public())
+	v := i.verifier(t)
+	at := func(d time.Duration) int64 { return i.clock.now().Add(d).Unix() }
+	for name, test := range map[string]struct {
+		changes map[string]any
+		says    string // what the refusal says; empty: accepted
+	}{
+		"expired":                 {map[string]any{"exp": at(-time.Hour)}, "expired at 2026-03-01T11:00:00Z"},
+		"expired within skew":     {map[string]any{"exp": at(-time.Minute)}, ""},
+		"expired beyond skew":     {map[string]any{"exp": at(-time.Minute - time.Second)}, "expired at"},
+		"without expiry":          {map[string]any{"exp": nil}, "`exp`"},
+		"expiry in words":         {map[string]any{"exp": "tomorrow"}, "can't be read"},
+		"not yet valid":           {map[string]any{"nbf": at(time.Hour)}, "not valid before 2026-03-01T13:00:00Z"},
+		"valid within skew":       {map[string]any{"nbf": at(time.Minute)}, ""},
+		"valid beyond skew":       {map[string]any{"nbf": at(time.Minute + time.Second)}, "not valid before"},
+		"issued in the future":    {map[string]any{"iat": at(time.Hour)}, "yet to come"},
+		"issued within skew":      {map[string]any{"iat": at(time.Minute)}, ""},
+		"issued beyond skew":      {map[string]any{"iat": at(time.Minute + time.Second)}, "yet to come"},
+		"another audience":        {map[string]any{"aud": "other"}, "another audience than \"assay\""},
+		"audience is one of two":  {map[string]any{"aud": []string{"other", audience}}, ""},
+		"no audience":             {map[string]any{"aud": nil}, "another audience"},
+		"empty audience":          {map[string]any{"aud": []string{}}, "another audience"},
+		"client of Cognito":       {map[string]any{"aud": nil, "client_id": audience}, ""},
+		"another client":          {map[string]any{"aud": nil, "client_id": "other"}, "another audience"},
+		"client's other token":    {map[string]any{"aud": "other", "client_id": audience}, "another audience"},
+		"another issuer":          {map[string]any{"iss": "https://login.example"}, "another issuer"},
+		"issuer with a slash":     {map[string]any{"iss": i.url + "/"}, "another issuer"},
+		"issuer in capitals":      {map[string]any{"iss": strings.ToUpper(i.url)}, "another issuer"},
+		"no issuer":               {map[string]any{"iss": nil}, "another issuer"},
+		"no subject":              {map[string]any{"sub": nil}, "`sub`"},
+		"subject of another case": {map[string]any{"sub": nil, "Sub": "alice"}, "`sub`"},
+		"subject is no string":    {map[string]any{"sub": 1}, "can't be read"},
+		"groups are no list":      {map[string]any{"groups": map[string]any{}}, "can't be read"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			token := k.sign(t, i.claims(test.changes))
+			if test.says == "" {
+				accepts(t, v, token)
+			} else {
+				refuses(t, v, token, problem.InvalidToken, test.says)
+			}
+		})
+	}
+}
+
+func TestNamesAndGroups(t *testing.T) {
+	k := newKey(t, jose.ES256, "1")
+	i := newIssuer(t, k.public())
+	v := i.verifier(t)
+	for _, test := range []struct {
+		changes map[string]any
+		name    string
+		groups  []string
+	}{
+		{map[string]any{"name": nil, "groups": nil}, "", nil},
+		{map[string]any{"name": nil, "preferred_username": "al", "groups": "admins"}, "al", []string{"admins"}},
+		{map[string]any{"name": nil, "cognito:username": "al", "groups": nil, "cognito:groups": []string{"b", "a"}}, "al", []string{"a", "b"}},
+		{map[string]any{"name": nil, "username": "al", "groups": []string{"a", "a"}, "cognito:groups": []string{"a", "b"}}, "al", []string{"a", "b"}},
+		{map[string]any{"Groups": []string{"admins"}, "groups": []string{}}, "Alice", nil},
+	} {
+		id := accepts(t, v, k.sign(t, i.claims(test.changes)))
+		if id.Name != test.name || strings.Join(id.Groups, " ") != strings.Join(test.groups, " ") {
+			t.Errorf("%v is %q in %q, want %q in %q", test.changes, id.Name, id.Groups, test.name, test.groups)
+		}
+	}
+}
+
+// TestForgeries are tokens that a careless verifier takes.
+func TestForgeries(t *testing.T) {
+	k := newKey(t, jose.RS256, "1")
+	plain := k.public()
+	plain.Algorithm = "" // as many issuers publish them
+	i := newIssuer(t, plain)
+	v := i.verifier(t)
+	genuine := k.sign(t, i.claims(nil))
+	header, rest, _ := strings.Cut(genuine, ".")
+	payload, signature, _ := strings.Cut(rest, ".")
+	encode := func(v any) string {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return base64.RawURLEncoding.EncodeToString(b)
+	}
+	der, err := x509.MarshalPKIXPublicKey(k.private.Public())
+	if err != nil {
+		t.Fatal(err)
+	}
+	rsaKey, ok := k.private.Public().(*rsa.PublicKey)
+	if !ok {
+		t.Fatal("not an RSA key")
+	}
+	jwk, err := json.Marshal(plain)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger := newKey(t, jose.RS256, "1")
+	strangerSigner, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: stranger.private},
+		(&jose.SignerOptions{EmbedJWK: true}).WithHeader("kid", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	embedded, err := strangerSigner.Sign([]byte(`{"sub":"alice"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	embeddedCompact, err := embedded.CompactSerialize()
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := func(key []byte) string {
+		return sign(t, jose.HS256, jose.JSONWebKey{Key: key, KeyID: "1"}, i.claims(nil))
+	}
+	mallory := encode(i.claims(map[string]any{"sub": "mallory"}))
+
+	for name, token := range map[string]string{
+		"alg none":              encode(map[string]string{"alg": "none", "kid": "1"}) + "." + mallory + ".",
+		"alg None":              encode(map[string]string{"alg": "None"}) + "." + mallory + ".",
+		"alg empty":             encode(map[string]string{"alg": ""}) + "." + mallory + "." + signature,
+		"no alg":                encode(map[string]string{"kid": "1"}) + "." + mallory + "." + signature,
+		"HS256 with PEM":        secret(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})),
+		"HS256 with DER":        secret(der),
+		"HS256 with PKCS #1":    secret(x509.MarshalPKCS1PublicKey(rsaKey)),
+		"HS256 with JWK":        secret(jwk),
+		"HS256 with modulus":    secret(rsaKey.N.Bytes()),
+		"another payload":       header + "." + mallory + "." + signature,
+		"no signature":          header + "." + payload + ".",
+		"two parts":             header + "." + payload,
+		"four parts":            genuine + "." + signature,
+		"signed by a stranger":  stranger.sign(t, i.claims(nil)),
+		"stranger's key within": embeddedCompact,
+		"alg of another family": encode(map[string]string{"alg": "ES256", "kid": "1"}) + "." + payload + "." + signature,
+		"unknown critical":      encode(map[string]any{"alg": "RS256", "kid": "1", "crit": []string{"x"}, "x": 1}) + "." + payload + "." + signature,
+		"JSON serialization":    `{"protected":"` + header + `","payload":"` + payload + `","signature":"` + signature + `"}`,
+		"with its scheme":       "Bearer " + genuine,
+		"empty":                 "",
+		"dots":                  "..",
+		"garbage":               rand.Text(),
+		"too long":              genuine + strings.Repeat("A", auth.MaxTokenBytes),
+		"encrypted":             strings.Repeat(header+".", 4) + header,
+	} {
+		t.Run(name, func(t *testing.T) { refuses(t, v, token, problem.InvalidToken, i.url) })
+	}
+	accepts(t, v, genuine)
+}
+
+func TestUserID(t *testing.T) {
+	alice := auth.Identity{Issuer: "https://login.example", Subject: "alice"}
+	if got, want := alice.UserID(), "7FRTN6TNYCPB5GDG43QFWGAS7B"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	for _, other := range []auth.Identity{
+		{Issuer: "https://login.example", Subject: "bob"}, {Issuer: "https://login.example2", Subject: "alice"},
+		{Issuer: "https://login.examplea", Subject: "lice"},
+	} {
+		if other.UserID() == alice.UserID() {
+			t.Errorf("%+v has the id of another", other)
+		}
+	}
+	alice.Name, alice.Groups, alice.Expires = "A", []string{"admins"}, time.Now()
+	if got, want := alice.UserID(), "7FRTN6TNYCPB5GDG43QFWGAS7B"; got != want {
+		t.Errorf("the id depends on more than issuer and subject: %s, want %s", got, want)
+	}
+}
+
+func TestNew(t *testing.T) {
+	for issuer, valid := range map[string]bool{
+		"https://login.example": true, "http://127.0.0.1:8080/dev": true, "https://login.example/realms/a/": true,
+		"": false, "login.example": false, "ftp://login.example": false, "https://login.example?a": false, "https://login.example#a": false,
+	} {
+		if _, err := auth.New(auth.Config{Issuer: issuer, Audience: audience}); (err == nil) != valid {
+			t.Errorf("issuer %q: %v, want valid %v", issuer, err, valid)
+		}
+	}
+	if _, err := auth.New(auth.Config{Issuer: "https://login.example"}); err == nil {
+		t.Error("a verifier without audience")
+	}
+}
+
+func FuzzVerify(f *testing.F) {
+	k := newKey(f, jose.ES256, "1")
+	i := newIssuer(f, k.public())
+	v := i.verifier(f)
+	genuine := k.sign(f, i.claims(nil))
+	header, rest, _ := strings.Cut(genuine, ".")
+	payload, signature, _ := strings.Cut(rest, ".")
+	f.Add(header, payload, signature)
+	f.Add("", "", "")
+	f.Add("eyJhbGciOiJub25lIn0", payload, "")
+	f.Add("eyJhbGciOiJFUzI1NiJ9", payload, signature)
+	f.Fuzz(func(t *testing.T, header, payload, signature string) {
+		token := header + "." + payload + "." + signature
+		_, err := v.Verify(t.Context(), token)
+		if err == nil && bits(token) != bits(genuine) {
+			t.Fatalf("%q is accepted", token)
+		}
+		if err != nil && !problem.InvalidToken.Is(err) {
+			t.Fatalf("%q: %v", token, err)
+		}
+	})
+}
+
+// bits are what a token says: several spellings of base64 say the same.
+func bits(token string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(token, ".") {
+		decoded, err := base64.RawURLEncoding.DecodeString(part)
+		if err != nil {
+			return token
+		}
+		b.Write(decoded)
+		b.WriteByte('.')
+	}
+	return b.String()
+}
+
+func BenchmarkVerify(b *testing.B) {
+	for _, algorithm := range []jose.SignatureAlgorithm{jose.ES256, jose.RS256, jose.EdDSA} {
+		k := newKey(b, algorithm, "1")
+		i := newIssuer(b, k.public())
+		v := i.verifier(b)
+		token := k.sign(b, i.claims(nil))
+		b.Run(string(algorithm)+"/again", func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := v.Verify(b.Context(), token); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run(string(algorithm)+"/new", func(b *testing.B) {
+			// More tokens than are remembered, so that each is met as if for the first time.
+			tokens := make([]string, 5000)
+			for n := range tokens {
+				tokens[n] = k.sign(b, i.claims(map[string]any{"jti": fmt.Sprint(n)}))
+			}
+			n := 0
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := v.Verify(b.Context(), tokens[n%len(tokens)]); err != nil {
+					b.Fatal(err)
+				}
+				n++
+			}
+		})
+	}
+}

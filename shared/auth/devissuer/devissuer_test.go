@@ -1,0 +1,268 @@
+package devissuer_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+
+	"assay/shared/auth"
+	"assay/shared/auth/devissuer"
+	"assay/shared/problem"
+)
+
+const audience = "assay"
+
+func open(t *testing.T, keyFile, url string) *devissuer.Issuer {
+	t.Helper()
+	i, err := devissuer.Open(keyFile, url, audience)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return i
+}
+
+func verifier(t *testing.T, i *devissuer.Issuer, url string) *auth.Verifier {
+	t.Helper()
+	v, err := auth.New(auth.Config{Issuer: url, Audience: audience, Client: i.Client()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// answer renders a problem as the edge does.
+func answer(w http.ResponseWriter, r *http.Request, err error) {
+	var p *problem.Error
+	if !errors.As(err, &p) {
+		panic(err)
+	}
+	w.Header().Set("Content-Type", problem.MediaType)
+	w.WriteHeader(p.Kind.Status)
+	if err := json.NewEncoder(w).Encode(p.Document(r.URL.Path, "")); err != nil {
+		panic(err)
+	}
+}
+
+// serve serves a new issuer over HTTP and returns its URL.
+func serve(t *testing.T) (*devissuer.Issuer, string) {
+	t.Helper()
+	mux := http.NewServeMux()
+	server := httptest.NewServer(mux)
+	t.Cleanup(server.Close)
+	url := server.URL + "/dev"
+	i := open(t, filepath.Join(t.TempDir(), "dev.key"), url)
+	mux.Handle("/dev/", i.Handler(answer))
+	return i, url
+}
+
+func do(t *testing.T, method, url, contentType, body string) (status int, header http.Header, content []byte) {
+	t.Helper()
+	r, err := http.NewRequestWithContext(t.Context(), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", contentType)
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err = io.ReadAll(res.Body)
+	if err := errors.Join(err, res.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, res.Header, content
+}
+
+type grant struct {
+	AccessToken string `json:"access_token"`
+	TokenType   string `json:"token_type"`
+	ExpiresIn   int    `json:"expires_in"`
+}
+
+func TestTokenIsVerifiedAsARealOne(t *testing.T) {
+	i, url := serve(t)
+	status, header, content := do(t, http.MethodPost, url+"/token", "application/json; charset=utf-8",
+		`{"user": "alice", "name": "Alice Ångström", "email": "alice@example.org", "groups": ["workers", "admins"]}`)
+	var g grant
+	if err := json.Unmarshal(content, &g); err != nil || status != http.StatusOK || g.TokenType != "Bearer" || g.ExpiresIn != 12*60*60 {
+		t.Fatalf("%d %s, %v", status, content, err)
+	}
+	if header.Get("Cache-Control") != "no-store" || header.Get("Content-Type") != "application/json" {
+		t.Errorf("headers %v", header)
+	}
+
+	overHTTP, err := auth.New(auth.Config{Issuer: url, Audience: audience})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, v := range map[string]*auth.Verifier{"over HTTP": overHTTP, "in process": verifier(t, i, url)} {
+		got, err := v.Verify(t.Context(), g.AccessToken)
+		if left := time.Until(got.Expires); left < 12*time.Hour-time.Minute || left > 12*time.Hour {
+			t.Errorf("%s: expires in %s", name, left)
+		}
+		got.Expires = time.Time{}
+		want := auth.Identity{Issuer: url, Subject: "alice", Name: "Alice Ångström", Email: "alice@example.org", Groups: []string{"admins", "workers"}}
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, want)
+		}
+	}
+
+	// Another OpenID Connect client verifies it too.
+	provider, err := oidc.NewProvider(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token, err := provider.Verifier(&oidc.Config{ClientID: audience}).Verify(t.Context(), g.AccessToken); err != nil || token.Subject != "alice" {
+		t.Errorf("go-oidc: %+v, %v", token, err)
+	}
+}
+
+func TestTokenOfAUserAlone(t *testing.T) {
+	const url = "http://nowhere.example/dev"
+	i := open(t, filepath.Join(t.TempDir(), "dev.key"), url)
+	token, err := i.Token(devissuer.User{User: "bob"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := verifier(t, i, url).Verify(t.Context(), token)
+	if err != nil || got.Subject != "bob" || got.Name != "bob" || got.Email != "" || got.Groups != nil {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+func TestTokensOutliveARestart(t *testing.T) {
+	const url = "http://127.0.0.1:8080/dev"
+	keyFile := filepath.Join(t.TempDir(), "dev.key")
+	token, err := open(t, keyFile, url).Token(devissuer.User{User: "alice"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := verifier(t, open(t, keyFile, url), url).Verify(t.Context(), token); err != nil {
+		t.Errorf("after a restart: %v", err)
+	}
+	info, err := os.Stat(keyFile)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("key file: %v, %v; want permissions 0600", info, err)
+	}
+	entries, err := os.ReadDir(filepath.Dir(keyFile))
+	if err != nil || len(entries) != 1 {
+		t.Errorf("left behind: %v, %v", entries, err)
+	}
+	if err := os.Remove(keyFile); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := verifier(t, open(t, keyFile, url), url).Verify(t.Context(), token); !problem.InvalidToken.Is(err) {
+		t.Errorf("with a new key: %v", err)
+	}
+}
+
+func TestBrokenKeyFile(t *testing.T) {
+	for name, content := range map[string]string{
+		"empty":   "",
+		"no key":  "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+		"garbage": "garbage",
+		"Ed25519": "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIHcHbQpzGKV9PBbBclGyZkXfTC+H68CZKrF3+6UduSwq\n-----END PRIVATE KEY-----\n",
+	} {
+		keyFile := filepath.Join(t.TempDir(), "dev.key")
+		if err := os.WriteFile(keyFile, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := devissuer.Open(keyFile, "http://127.0.0.1/dev", audience); err == nil || !strings.Contains(err.Error(), "remove it") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := devissuer.Open(filepath.Join(t.TempDir(), "missing", "dev.key"), "http://127.0.0.1/dev", audience); err == nil {
+		t.Error("a key file in a folder that is not there")
+	}
+	for _, url := range []string{"", "dev", "http://127.0.0.1/dev/"} {
+		if _, err := devissuer.Open(filepath.Join(t.TempDir(), "dev.key"), url, audience); err == nil {
+			t.Errorf("opened with the URL %q", url)
+		}
+	}
+}
+
+func TestProblems(t *testing.T) {
+	_, url := serve(t)
+	for name, test := range map[string]struct {
+		method, path, contentType, body string
+		status                          int
+		says                            string
+	}{
+		"no JSON type":        {"POST", "/token", "text/plain", `{"user":"a"}`, 415, "application/json"},
+		"form":                {"POST", "/token", "application/x-www-form-urlencoded", `user=a`, 415, "application/json"},
+		"not JSON":            {"POST", "/token", "application/json", `user`, 400, "JSON object"},
+		"more than JSON":      {"POST", "/token", "application/json", `{"user":"a"} x`, 400, "JSON object"},
+		"array":               {"POST", "/token", "application/json", `[]`, 400, "JSON object"},
+		"null":                {"POST", "/token", "application/json", `null`, 400, "JSON object"},
+		"empty":               {"POST", "/token", "application/json", ``, 400, "JSON object"},
+		"too long":            {"POST", "/token", "application/json", `{"user":"` + strings.Repeat("a", 20000) + `"}`, 413, "at most"},
+		"no user":             {"POST", "/token", "application/json", `{}`, 422, "/user"},
+		"user null":           {"POST", "/token", "application/json", `{"user":null}`, 422, "/user"},
+		"user is no string":   {"POST", "/token", "application/json", `{"user":1}`, 422, "/user must be a string"},
+		"user with a space":   {"POST", "/token", "application/json", `{"user":"a b"}`, 422, "/user"},
+		"user with a break":   {"POST", "/token", "application/json", `{"user":"a\n"}`, 422, "/user"},
+		"long user":           {"POST", "/token", "application/json", `{"user":"` + strings.Repeat("a", 65) + `"}`, 422, "/user"},
+		"name with a break":   {"POST", "/token", "application/json", `{"user":"a","name":"a\nb"}`, 422, "/name"},
+		"long name":           {"POST", "/token", "application/json", `{"user":"a","name":"` + strings.Repeat("a", 201) + `"}`, 422, "/name"},
+		"no address":          {"POST", "/token", "application/json", `{"user":"a","email":"a"}`, 422, "/email"},
+		"address with a name": {"POST", "/token", "application/json", `{"user":"a","email":"A <a@b.c>"}`, 422, "/email"},
+		"groups no array":     {"POST", "/token", "application/json", `{"user":"a","groups":"admins"}`, 422, "/groups must be an array of strings"},
+		"empty group":         {"POST", "/token", "application/json", `{"user":"a","groups":["b",""]}`, 422, "/groups/1"},
+		"many groups":         {"POST", "/token", "application/json", `{"user":"a","groups":["b"` + strings.Repeat(`,"b"`, 20) + `]}`, 422, "at most 20"},
+		"unknown member":      {"POST", "/token", "application/json", `{"user":"a","a/b":1}`, 422, "/a~1b no such member"},
+		"another case":        {"POST", "/token", "application/json", `{"User":"a"}`, 422, "/User no such member"},
+		"two faults":          {"POST", "/token", "application/json", `{"name":"\u0000","groups":[" "]}`, 422, "/groups/0"},
+		"GET of the token":    {"GET", "/token", "", ``, 405, "POST"},
+		"POST of the keys":    {"POST", "/jwks.json", "application/json", `{}`, 405, "GET or HEAD"},
+		"part of a method":    {"HEA", "/jwks.json", "", ``, 405, "GET or HEAD"},
+		"unknown path":        {"GET", "/authorize", "", ``, 404, "POST /dev/token"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, header, content := do(t, test.method, url+test.path, test.contentType, test.body)
+			var p problem.Document
+			if err := json.Unmarshal(content, &p); err != nil || header.Get("Content-Type") != problem.MediaType {
+				t.Fatalf("%d %s is no problem: %v", status, content, err)
+			}
+			says := p.Detail
+			for _, f := range p.Errors {
+				says += "\n" + f.Pointer + " " + f.Detail
+			}
+			if status != test.status || !strings.Contains(says, test.says) {
+				t.Errorf("%d %s, want %d that says %q", status, says, test.status, test.says)
+			}
+			if (status == http.StatusMethodNotAllowed) != (header.Get("Allow") != "") {
+				t.Errorf("Allow is %q", header.Get("Allow"))
+			}
+		})
+	}
+	if status, _, _ := do(t, http.MethodHead, url+"/jwks.json", "", ""); status != http.StatusOK {
+		t.Errorf("HEAD of the keys: %d", status)
+	}
+}
+
+func TestKeysTellNoSecret(t *testing.T) {
+	_, url := serve(t)
+	_, _, content := do(t, http.MethodGet, url+"/jwks.json", "", "")
+	var set struct{ Keys []map[string]any }
+	if err := json.Unmarshal(content, &set); err != nil || len(set.Keys) != 1 {
+		t.Fatalf("%s, %v", content, err)
+	}
+	for _, member := range []string{"kty", "kid", "crv", "x", "y", "use", "alg"} {
+		if set.Keys[0][member] == nil {
+			t.Errorf("the key lacks %s", member)
+		}
+	}
+	if set.Keys[0]["d"] != nil {
+		t.Error("the private key is published")
+	}
+}

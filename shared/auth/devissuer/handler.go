@@ -1,0 +1,171 @@
+package devissuer
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"mime"
+	"net/http"
+	"net/mail"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/go-jose/go-jose/v4"
+
+	"assay/shared/problem"
+)
+
+// Limits of a request for a token.
+const (
+	maxBodyBytes  = 16 << 10
+	maxNameBytes  = 200
+	maxEmailBytes = 254
+	maxGroups     = 20
+)
+
+var identifier = regexp.MustCompile(`^[A-Za-z0-9._@-]{1,64}$`)
+
+// Handler serves the issuer under the path of its URL: /token, /jwks.json and /.well-known/openid-configuration.
+// fail answers a request with a problem; it gets a *problem.Error.
+func (i *Issuer) Handler(fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		answer, err := i.answer(r)
+		var document []byte
+		if err == nil {
+			document, err = json.Marshal(answer)
+		}
+		if problem.MethodNotAllowed.Is(err) {
+			w.Header().Set("Allow", strings.Join(i.allowed(r.URL.Path), ", "))
+		}
+		if err != nil {
+			fail(w, r, err)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = w.Write(document) // whoever is gone needs no answer
+	})
+}
+
+// allowed returns the methods of a path; none when nothing is there.
+func (i *Issuer) allowed(path string) []string {
+	switch path {
+	case i.path + "/token":
+		return []string{http.MethodPost}
+	case i.path + "/jwks.json", i.path + "/.well-known/openid-configuration":
+		return []string{http.MethodGet, http.MethodHead}
+	default:
+		return nil
+	}
+}
+
+func (i *Issuer) answer(r *http.Request) (any, error) {
+	allowed := i.allowed(r.URL.Path)
+	switch {
+	case allowed == nil:
+		return nil, problem.NotFound.New("The development issuer has nothing here. Get a token with POST %s/token.", i.path)
+	case !slices.Contains(allowed, r.Method):
+		return nil, problem.MethodNotAllowed.New("Use %s here.", strings.Join(allowed, " or "))
+	}
+	switch r.URL.Path {
+	case i.path + "/token":
+		return i.grant(r)
+	case i.path + "/jwks.json":
+		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.public}}, nil
+	default:
+		return map[string]any{ // OpenID Connect Discovery 1.0, section 3
+			"issuer":                                i.url,
+			"token_endpoint":                        i.url + "/token",
+			"jwks_uri":                              i.url + "/jwks.json",
+			"response_types_supported":              []string{"token"},
+			"subject_types_supported":               []string{"public"},
+			"id_token_signing_alg_values_supported": []string{string(jose.ES256)},
+		}, nil
+	}
+}
+
+// grant answers with a token response of OAuth 2.0 (RFC 6749, section 5.1).
+func (i *Issuer) grant(r *http.Request) (any, error) {
+	const example = `{"user": "alice", "groups": ["admins"]}`
+	// A page of any origin could have a browser send another type without asking first.
+	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+		return nil, problem.UnsupportedMedia.New("Send JSON such as %s with `Content-Type: application/json`.", example)
+	}
+	body, err := io.ReadAll(io.LimitReader(r.Body, maxBodyBytes+1))
+	if err != nil {
+		return nil, problem.BadRequest.Wrap(err, "The body could not be read to its end. Send it again.")
+	}
+	if len(body) > maxBodyBytes {
+		return nil, problem.TooLarge.New("The body may have at most %d bytes.", maxBodyBytes)
+	}
+	u, err := decode(body)
+	if err != nil {
+		return nil, err
+	}
+	if err := problem.Check(u.faults()); err != nil {
+		return nil, err
+	}
+	token, err := i.Token(u)
+	if err != nil {
+		return nil, problem.Internal.Wrap(err, "The token could not be made. Try again.")
+	}
+	return map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": int(Lifetime.Seconds())}, nil
+}
+
+func decode(body []byte) (User, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(body, &members); err != nil || members == nil {
+		return User{}, problem.BadRequest.Wrap(err, `The body must be a JSON object such as {"user": "alice"}.`)
+	}
+	var u User
+	var faults []problem.Field
+	known := map[string]any{"user": &u.User, "name": &u.Name, "email": &u.Email, "groups": &u.Groups}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		switch member := known[name]; {
+		case member == nil:
+			faults = append(faults, problem.Field{Pointer: pointer(name), Detail: "no such member; those known are user, name, email and groups"})
+		case json.Unmarshal(members[name], member) != nil:
+			expected := "must be a string"
+			if name == "groups" {
+				expected = "must be an array of strings"
+			}
+			faults = append(faults, problem.Field{Pointer: pointer(name), Detail: expected})
+		}
+	}
+	return u, problem.Check(faults)
+}
+
+// faults says what is wrong with a user that someone asks a token for.
+func (u User) faults() []problem.Field {
+	var faults []problem.Field
+	wrong := func(pointer, format string, args ...any) {
+		faults = append(faults, problem.Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+	}
+	const allowed = "must be 1 to 64 of the characters a-z, A-Z, 0-9, '.', '_', '@' and '-'"
+	if !identifier.MatchString(u.User) {
+		wrong("/user", allowed)
+	}
+	if len(u.Name) > maxNameBytes || strings.ContainsFunc(u.Name, unicode.IsControl) {
+		wrong("/name", "must have at most %d bytes and no control characters", maxNameBytes)
+	}
+	if address, err := mail.ParseAddress(u.Email); u.Email != "" && (err != nil || address.Address != u.Email || len(u.Email) > maxEmailBytes) {
+		wrong("/email", "must be an address such as alice@example.org with at most %d bytes", maxEmailBytes)
+	}
+	if len(u.Groups) > maxGroups {
+		wrong("/groups", "must have at most %d members", maxGroups)
+	}
+	for n, group := range u.Groups[:min(len(u.Groups), maxGroups)] {
+		if !identifier.MatchString(group) {
+			wrong(fmt.Sprintf("/groups/%d", n), allowed)
+		}
+	}
+	return faults
+}
+
+// pointer points at a member of an object (RFC 6901).
+func pointer(name string) string {
+	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
+}

@@ -1,0 +1,259 @@
+package auth
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"github.com/go-jose/go-jose/v4"
+	"github.com/go-jose/go-jose/v4/jwt"
+)
+
+const (
+	// refreshAge is the age at which keys are fetched anew while they still serve.
+	refreshAge = 15 * time.Minute
+	// staleAge is the age at which requests wait for newer keys. When these can't be had the old ones serve on.
+	staleAge = time.Hour
+	// tryInterval is the least time between the starts of two fetches, whatever tokens come.
+	tryInterval = 5 * time.Second
+	// fetchTimeout bounds one fetch: discovery and keys.
+	fetchTimeout = 5 * time.Second
+	// maxDocumentBytes bounds each document of the issuer.
+	maxDocumentBytes = 1 << 20
+)
+
+var (
+	errUnknownKey = errors.New("signed with a key that the issuer does not publish")
+	errNoKeys     = errors.New("the issuer publishes no key that tokens can be signed with")
+)
+
+// published are the keys that the issuer published at one time.
+type published struct {
+	keys    []jose.JSONWebKey
+	fetched time.Time
+}
+
+// claims verifies the token with these keys and returns its claims. The error is errUnknownKey when these can't tell whether the
+// token is genuine, errSignature when it is not.
+func (p *published) claims(token *jwt.JSONWebToken) (claims, error) {
+	header := token.Headers[0] // a compact JWS has exactly one
+	failure := errUnknownKey
+	for _, key := range p.keys {
+		if header.KeyID != "" && key.KeyID != header.KeyID || key.Algorithm != "" && key.Algorithm != header.Algorithm {
+			continue
+		}
+		var c claims
+		err := token.Claims(&key, &c)
+		if err == nil {
+			return c, nil
+		}
+		if !errors.Is(err, jose.ErrCryptoFailure) {
+			return claims{}, err
+		}
+		if header.KeyID != "" {
+			failure = errSignature
+		}
+	}
+	return claims{}, failure
+}
+
+// keySet holds the keys of an issuer. They are fetched when first needed, and anew when they have aged or a token is
+// signed with an unknown one; never by two at once, and never more often than every tryInterval.
+type keySet struct {
+	issuer string
+	client *http.Client
+	now    func() time.Time
+	held   atomic.Pointer[published] // nil before the first success
+
+	mu     sync.Mutex
+	flight chan struct{} // closed when the fetch under way ends; nil when there is none
+	tried  time.Time     // when the last fetch was started
+	err    error         // how the last fetch ended
+}
+
+func newKeySet(issuer string, client *http.Client, now func() time.Time) *keySet {
+	bounded := *client
+	bounded.Transport = boundedTransport{bounded.Transport}
+	return &keySet{issuer: issuer, client: &bounded, now: now}
+}
+
+// fresh returns the keys held, or nil when there are none or they are stale. It doesn't wait.
+func (k *keySet) fresh() *published {
+	p := k.held.Load()
+	if p == nil || k.since(p.fetched, staleAge) {
+		return nil
+	}
+	if k.since(p.fetched, refreshAge) {
+		k.refresh()
+	}
+	return p
+}
+
+// current returns the keys to use: fresh ones, or else stale ones. It fails when there are none at all.
+func (k *keySet) current(ctx context.Context) (*published, error) {
+	if p := k.fresh(); p != nil {
+		return p, nil
+	}
+	if p := k.held.Load(); p != nil && k.failing() {
+		k.refresh() // no request waits again for what has just failed
+		return p, nil
+	}
+	err := k.wait(ctx)
+	if p := k.held.Load(); p != nil {
+		return p, nil
+	}
+	return nil, err
+}
+
+// failing reports whether the last fetch failed.
+func (k *keySet) failing() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.err != nil
+}
+
+// newer returns keys that were fetched after p, or p itself when it is too early to ask again. It fails when
+// the issuer could not be asked, so that nobody knows whether it has newer ones.
+func (k *keySet) newer(ctx context.Context, p *published) (*published, error) {
+	if held := k.held.Load(); held != p {
+		return held, nil
+	}
+	err := k.wait(ctx)
+	return k.held.Load(), err
+}
+
+// wait waits for a fetch and returns how it ended.
+func (k *keySet) wait(ctx context.Context) error {
+	if flight := k.refresh(); flight != nil {
+		select {
+		case <-flight:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.err
+}
+
+// refresh starts a fetch, unless one is under way or it is too early for another. It returns a channel
+// that is closed when the fetch ends, or nil when there is none.
+func (k *keySet) refresh() <-chan struct{} {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.flight == nil && k.since(k.tried, tryInterval) {
+		k.tried = k.now().Round(0)
+		k.flight = make(chan struct{})
+		go k.fetch()
+	}
+	return k.flight
+}
+
+// since reports whether age has passed since t, by the clock on the wall: another one may stand still while a
+// function is frozen. A clock that was set back counts as if it had passed.
+func (k *keySet) since(t time.Time, age time.Duration) bool {
+	d := k.now().Round(0).Sub(t)
+	return d < 0 || d >= age
+}
+
+func (k *keySet) fetch() {
+	// Others wait for this fetch too, so it doesn't end with the request that started it.
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), k.client), fetchTimeout)
+	defer cancel()
+	keys, err := k.download(ctx)
+	if err == nil {
+		k.held.Store(&published{keys, k.now().Round(0)})
+	}
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.err = err
+	close(k.flight)
+	k.flight = nil
+}
+
+func (k *keySet) download(ctx context.Context) ([]jose.JSONWebKey, error) {
+	provider, err := oidc.NewProvider(ctx, k.issuer)
+	if err != nil {
+		return nil, fmt.Errorf("discover issuer %s: %w", k.issuer, err)
+	}
+	var metadata struct {
+		JWKSURI string `json:"jwks_uri"`
+	}
+	if err := provider.Claims(&metadata); err != nil {
+		return nil, fmt.Errorf("discover issuer %s: %w", k.issuer, err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, metadata.JWKSURI, nil)
+	if err != nil {
+		return nil, fmt.Errorf("fetch keys of %s: %w", k.issuer, err)
+	}
+	res, err := k.client.Do(r)
+	if err != nil {
+		return nil, fmt.Errorf("fetch keys of %s: %w", k.issuer, err)
+	}
+	body, err := io.ReadAll(res.Body)
+	if err := errors.Join(err, res.Body.Close()); err != nil {
+		return nil, fmt.Errorf("fetch keys of %s: %w", k.issuer, err)
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("fetch keys of %s: %s answers %s", k.issuer, metadata.JWKSURI, res.Status)
+	}
+	keys, err := signingKeys(body)
+	if err != nil {
+		return nil, fmt.Errorf("fetch keys of %s: %s: %w", k.issuer, metadata.JWKSURI, err)
+	}
+	return keys, nil
+}
+
+// signingKeys reads a JSON Web Key Set (RFC 7517, section 5). As section 5 asks, keys that are not understood are left out.
+func signingKeys(document []byte) ([]jose.JSONWebKey, error) {
+	var set struct {
+		Keys []json.RawMessage `json:"keys"`
+	}
+	if err := json.Unmarshal(document, &set); err != nil {
+		return nil, err
+	}
+	var keys []jose.JSONWebKey
+	for _, raw := range set.Keys {
+		var key jose.JSONWebKey
+		if key.UnmarshalJSON(raw) != nil || key.Use != "" && key.Use != "sig" {
+			continue
+		}
+		switch key.Key.(type) {
+		case *rsa.PublicKey, *ecdsa.PublicKey, ed25519.PublicKey:
+			keys = append(keys, key)
+		}
+	}
+	if len(keys) == 0 {
+		return nil, errNoKeys
+	}
+	return keys, nil
+}
+
+// boundedTransport cuts off documents that are larger than any issuer's.
+type boundedTransport struct{ base http.RoundTripper }
+
+func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	base := t.base
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	res, err := base.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	res.Body = struct {
+		io.Reader
+		io.Closer
+	}{io.LimitReader(res.Body, maxDocumentBytes), res.Body}
+	return res, nil
+}

@@ -1,11 +1,16 @@
 package embedded
 
 import (
+	"bytes"
+	"fmt"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"assay/shared/store"
 	"assay/shared/store/storetest"
+
+	"go.etcd.io/bbolt"
 )
 
 // open opens the store at the path, and closes it when the test ends.
@@ -30,4 +35,176 @@ func fresh(t testing.TB, o Options) *Store {
 
 func TestConformance(t *testing.T) {
 	storetest.Run(t, func(t *testing.T) store.Store { return fresh(t, Options{}) })
+}
+
+func TestBudget(t *testing.T) {
+	t.Parallel()
+	storetest.Budget(t, fresh(t, Options{}), 100_000)
+}
+
+// named returns an item of the sort part in an index, with data.
+func named(sort, data string) store.Item {
+	it := store.Item{Key: store.Key{Partition: "P", Sort: sort}, Version: 1, Data: []byte(data)}
+	it.Indexes[0] = store.Key{Partition: "L", Sort: sort}
+	return it
+}
+
+// checkFile fails the test when the buckets do not agree with each other: every entry of an item there, and no other.
+func checkFile(t *testing.T, s *Store) {
+	t.Helper()
+	err := s.db.View(func(tx *bbolt.Tx) error {
+		want := map[string]bool{} // bucket and key of every entry that the table asks for
+		err := tx.Bucket(tableBucket).ForEach(func(k, v []byte) error {
+			h, err := decodeHead(v)
+			if err != nil {
+				return err
+			}
+			indexes, _, err := h.entries()
+			if err != nil {
+				return err
+			}
+			for i, entry := range indexes {
+				if !entry.IsZero() {
+					want[string(indexBuckets[i])+string(entryKey(entry, k))] = true
+				}
+			}
+			if h.expires != 0 {
+				want[string(expiryBucket)+string(expiryKey(h.expires, k))] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		for _, name := range append(indexBuckets[:], expiryBucket) {
+			err := tx.Bucket(name).ForEach(func(k, _ []byte) error {
+				if !want[string(name)+string(k)] {
+					return fmt.Errorf("%s has %q, which no item asks for", name, k)
+				}
+				delete(want, string(name)+string(k))
+				return nil
+			})
+			if err != nil {
+				return err
+			}
+		}
+		for k := range want {
+			return fmt.Errorf("an entry is missing: %q", k)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// checkPages fails the test when bbolt finds its own pages inconsistent.
+func checkPages(t *testing.T, s *Store) {
+	t.Helper()
+	err := s.db.View(func(tx *bbolt.Tx) error {
+		for err := range tx.Check() {
+			t.Error(err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestPurge removes items that expired from the file, some in each commit.
+func TestPurge(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_800_000_000, 0)
+	s := fresh(t, Options{Now: func() time.Time { return now }})
+	const n = 3 * maxPurge
+	for i := range n {
+		it := named(fmt.Sprintf("%04d", i), "x")
+		it.Indexes[5] = it.Indexes[0]
+		it.Expires = now.Add(time.Duration(i+1) * time.Second)
+		if err := s.Write(t.Context(), store.Create(it)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := named("kept", "x")
+	if err := s.Write(t.Context(), store.Create(kept)); err != nil {
+		t.Fatal(err)
+	}
+	stored := func() (n int) {
+		checkFile(t, s)
+		_ = s.db.View(func(tx *bbolt.Tx) error {
+			n = tx.Bucket(tableBucket).Stats().KeyN
+			return nil
+		})
+		return n
+	}
+	if got := stored(); got != n+1 {
+		t.Fatalf("%d items before any expired, want %d", got, n+1)
+	}
+	now = now.Add(10 * time.Second)
+	items, err := s.Query(t.Context(), store.Query{Index: 1, Partition: "L", Limit: 1})
+	if err != nil || len(items) != 1 || items[0].Sort != "0010" {
+		t.Fatalf("the first that is left is %v, %v", items, err)
+	}
+	now = now.Add(n * time.Second)
+	for commit, want := range []int{n + 1 - maxPurge, n + 1 - 2*maxPurge, 1, 1} {
+		if err := s.Write(t.Context(), store.Replace(kept)); err != nil {
+			t.Fatal(err)
+		}
+		kept.Version++
+		if got := stored(); got != want {
+			t.Errorf("after commit %d the file has %d items, want %d", commit+1, got, want)
+		}
+	}
+}
+
+// TestExpiryInstant has an item go at its instant, not a second before or after.
+func TestExpiryInstant(t *testing.T) {
+	t.Parallel()
+	at := time.Unix(1_800_000_000, 0)
+	now := at.Add(-time.Nanosecond)
+	s := fresh(t, Options{Now: func() time.Time { return now }})
+	it := named("a", "x")
+	it.Expires = at.Add(-time.Millisecond) // rounded up
+	if err := s.Write(t.Context(), store.Create(it)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []bool{true, false} {
+		items, err := s.Get(t.Context(), store.Strong, it.Key)
+		if err != nil || items[0].Exists() != want {
+			t.Errorf("at %v the item exists: %v, %v", now, items[0].Exists(), err)
+		}
+		now = at
+	}
+}
+
+// TestReadsDoNotWait reads while a write transaction is open and has changed what is read.
+func TestReadsDoNotWait(t *testing.T) {
+	t.Parallel()
+	s := fresh(t, Options{})
+	if err := s.Write(t.Context(), store.Create(named("a", "old"))); err != nil {
+		t.Fatal(err)
+	}
+	tx, err := s.db.Begin(true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	tb := tables{tx: tx, now: time.Now()}
+	w := store.Replace(named("a", "new"))
+	c := newChange(&w)
+	if _, err := tb.apply(&c, &stored{present: true, version: 1}); err != nil {
+		t.Fatal(err)
+	}
+	items, err := s.Get(t.Context(), store.Strong, named("a", "").Key)
+	if err != nil || string(items[0].Data) != "old" {
+		t.Errorf("Get during a write: %v, %v", items, err)
+	}
+	items, err = s.Query(t.Context(), store.Query{Index: 1, Partition: "L", Limit: 1})
+	if err != nil || !bytes.Equal(items[0].Data, []byte("old")) {
+		t.Errorf("Query during a write: %v, %v", items, err)
+	}
+	if err := s.Ping(t.Context()); err != nil {
+		t.Errorf("Ping during a write: %v", err)
+	}
 }

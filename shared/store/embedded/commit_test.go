@@ -1,0 +1,276 @@
+package embedded
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/shared/store"
+
+	"go.etcd.io/bbolt"
+)
+
+// held is a store whose commits wait: the first has happened, and the next begins when release is called.
+type held struct {
+	*Store
+	release func()
+}
+
+func hold(t *testing.T) held {
+	t.Helper()
+	gate := make(chan struct{})
+	entered := make(chan struct{}, 1)
+	var once sync.Once
+	s := fresh(t, Options{OnChange: func([]store.Item) {
+		once.Do(func() {
+			entered <- struct{}{}
+			<-gate
+		})
+	}})
+	if err := s.Write(t.Context(), store.Create(named("first", ""))); err != nil {
+		t.Fatal(err)
+	}
+	<-entered
+	return held{s, sync.OnceFunc(func() { close(gate) })}
+}
+
+// waitFor returns when n writes are in the queue.
+func (h held) waitFor(t *testing.T, n int) {
+	t.Helper()
+	for start := time.Now(); ; time.Sleep(time.Millisecond) {
+		h.queue.mu.Lock()
+		waiting := len(h.queue.waiting)
+		h.queue.mu.Unlock()
+		if waiting == n {
+			return
+		}
+		if time.Since(start) > 10*time.Second {
+			t.Fatalf("%d writes wait, want %d", waiting, n)
+		}
+	}
+}
+
+func (s *Store) commits(t *testing.T) (id int) {
+	t.Helper()
+	if err := s.db.View(func(tx *bbolt.Tx) error { id = tx.ID(); return nil }); err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+// TestOneCommit has writes that wait together go into one commit, where each fails or succeeds for itself, in order.
+func TestOneCommit(t *testing.T) {
+	t.Parallel()
+	s := hold(t)
+	defer s.release()
+	before := s.commits(t)
+	const writers, keys = 60, 4
+	var won, lost atomic.Int64
+	var wg sync.WaitGroup
+	for i := range writers {
+		wg.Go(func() {
+			mine := named(fmt.Sprintf("own %d", i), "")
+			err := s.Write(t.Context(), store.Create(mine), store.Create(named(fmt.Sprint(i%keys), fmt.Sprint(i))))
+			items, getErr := s.Get(t.Context(), store.Strong, mine.Key)
+			switch {
+			case getErr != nil:
+				t.Error(getErr)
+			case err == nil && items[0].Exists():
+				won.Add(1)
+			case store.Conflicts(err, 1) && !store.Conflicts(err, 0) && !items[0].Exists():
+				lost.Add(1)
+			default:
+				t.Errorf("write %d: %v, exists: %v", i, err, items[0].Exists())
+			}
+		})
+	}
+	s.waitFor(t, writers)
+	s.release()
+	wg.Wait()
+	if won.Load() != keys || lost.Load() != writers-keys {
+		t.Errorf("%d writes won and %d lost, want %d and %d", won.Load(), lost.Load(), keys, writers-keys)
+	}
+	if n := s.commits(t) - before; n != 1 {
+		t.Errorf("%d writes that waited took %d commits, want 1", writers, n)
+	}
+	checkFile(t, s.Store)
+}
+
+// TestLargeWritesShareCommits has more bytes wait than one commit takes.
+func TestLargeWritesShareCommits(t *testing.T) {
+	t.Parallel()
+	s := hold(t)
+	defer s.release()
+	before := s.commits(t)
+	const writers = 2*maxCommitBytes/store.MaxWriteBytes + 1
+	var wg sync.WaitGroup
+	for i := range writers {
+		wg.Go(func() {
+			var writes []store.Write
+			for j := range 10 {
+				writes = append(writes, store.Create(store.Item{Key: store.Key{Partition: fmt.Sprint(i), Sort: fmt.Sprint(j)}, Data: make([]byte, 380<<10)}))
+			}
+			if err := s.Write(t.Context(), writes...); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	s.waitFor(t, writers)
+	s.release()
+	wg.Wait()
+	if n := s.commits(t) - before; n != 3 {
+		t.Errorf("%d large writes took %d commits, want 3", writers, n)
+	}
+}
+
+// TestWithdrawn ends the context of a write that waits: it returns at once, and is never applied.
+func TestWithdrawn(t *testing.T) {
+	t.Parallel()
+	s := hold(t)
+	defer s.release()
+	ctx, cancel := context.WithCancel(t.Context())
+	results := make(chan error, 3)
+	go func() { results <- s.Write(t.Context(), store.Create(named("before", ""))) }()
+	s.waitFor(t, 1)
+	withdrawn := make(chan error, 1)
+	go func() { withdrawn <- s.Write(ctx, store.Create(named("withdrawn", ""))) }()
+	s.waitFor(t, 2)
+	go func() { results <- s.Write(t.Context(), store.Create(named("after", ""))) }()
+	s.waitFor(t, 3)
+	cancel()
+	if err := <-withdrawn; !errors.Is(err, context.Canceled) {
+		t.Errorf("the withdrawn write returned %v", err)
+	}
+	s.release()
+	for range 2 {
+		if err := <-results; err != nil {
+			t.Error(err)
+		}
+	}
+	items, err := s.Get(t.Context(), store.Strong, named("before", "").Key, named("withdrawn", "").Key, named("after", "").Key)
+	if err != nil || !items[0].Exists() || items[1].Exists() || !items[2].Exists() {
+		t.Errorf("before, withdrawn and after are %v, %v", items, err)
+	}
+}
+
+// TestNothingToCommit has writes that change nothing cost no commit.
+func TestNothingToCommit(t *testing.T) {
+	t.Parallel()
+	s := fresh(t, Options{})
+	it := named("a", "")
+	if err := s.Write(t.Context(), store.Create(it)); err != nil {
+		t.Fatal(err)
+	}
+	before := s.commits(t)
+	_ = s.Write(t.Context(), store.Create(it))
+	_ = s.Write(t.Context(), store.Check(it), store.CheckAbsent(named("b", "").Key))
+	_ = s.Write(t.Context(), store.Delete(named("b", "").Key))
+	if n := s.commits(t) - before; n != 0 {
+		t.Errorf("writes that change nothing took %d commits", n)
+	}
+}
+
+// TestOnChange reports every change once, in the order of the versions, with what a read returns.
+func TestOnChange(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	var seen []store.Item
+	s, err := Open(filepath.Join(t.TempDir(), "store.db"), Options{OnChange: func(items []store.Item) {
+		mu.Lock()
+		defer mu.Unlock()
+		seen = append(seen, items...)
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const keys, rounds = 8, 30
+	var wg sync.WaitGroup
+	for k := range keys {
+		wg.Go(func() {
+			it := named(fmt.Sprint(k), "1")
+			it.Expires = time.Now().Add(time.Hour).Truncate(time.Second).Add(time.Millisecond)
+			writes := []store.Write{store.Create(it)}
+			for v := range rounds {
+				it.Version, it.Data = int64(v+1), fmt.Append(nil, v+2)
+				writes = append(writes, store.Replace(it), store.Replace(it), store.Check(it), store.Delete(named("none", "").Key))
+			}
+			for i, w := range writes {
+				if err := s.Write(t.Context(), w); err != nil && i%4 != 2 && i%4 != 3 {
+					t.Errorf("write %d: %v", i, err)
+				}
+				for i := range w.Item.Data {
+					w.Item.Data[i] = 'X' // the caller's own again
+				}
+			}
+			if err := s.Write(t.Context(), store.Delete(it.Key)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	next := map[string]int64{}
+	for _, it := range seen {
+		v := next[it.Sort] + 1
+		next[it.Sort] = v
+		if v == rounds+2 {
+			if it.Exists() || it.Data != nil || it.Key == (store.Key{}) {
+				t.Errorf("the deletion was reported as %+v", it)
+			}
+			continue
+		}
+		if it.Version != v || string(it.Data) != fmt.Sprint(v) || it.Indexes[0].Sort != it.Sort || it.Expires.Nanosecond() != 0 {
+			t.Errorf("change %d was reported as %+v", v, it)
+		}
+	}
+	if len(seen) != keys*(rounds+2) {
+		t.Errorf("%d changes were reported, want %d", len(seen), keys*(rounds+2))
+	}
+}
+
+// TestClose finishes what waits, and refuses what comes later.
+func TestClose(t *testing.T) {
+	t.Parallel()
+	s := hold(t)
+	defer s.release()
+	results := make(chan error, 10)
+	for i := range cap(results) {
+		go func() { results <- s.Write(t.Context(), store.Create(named(fmt.Sprint(i), ""))) }()
+	}
+	s.waitFor(t, cap(results))
+	closed := make(chan error, 1)
+	go func() { closed <- s.Close() }()
+	s.release()
+	for range cap(results) {
+		if err := <-results; err != nil {
+			t.Errorf("a write that waited when the store was closed: %v", err)
+		}
+	}
+	if err := <-closed; err != nil {
+		t.Fatal(err)
+	}
+	_, getErr := s.Get(t.Context(), store.Strong, named("1", "").Key)
+	_, queryErr := s.Query(t.Context(), store.Query{Partition: "P", Limit: 1})
+	for name, err := range map[string]error{
+		"Get": getErr, "Query": queryErr, "Ping": s.Ping(t.Context()), "Write": s.Write(t.Context(), store.Create(named("late", ""))),
+	} {
+		if !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("%s after Close: %v", name, err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Errorf("the second Close: %v", err)
+	}
+	again := open(t, s.path, Options{})
+	items, err := again.Query(t.Context(), store.Query{Index: 1, Partition: "L", Limit: 100})
+	if err != nil || len(items) != cap(results)+1 {
+		t.Errorf("%d items after reopening, %v", len(items), err)
+	}
+}

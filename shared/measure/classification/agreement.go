@@ -25,8 +25,7 @@ func (t *tally) matthews() float64 {
 	if all == predicted || all == actual {
 		return 0
 	}
-	r := float64(t.correct*t.samples-chance) / math.Sqrt(float64(all-predicted)*float64(all-actual))
-	return max(-1, min(1, r))
+	return float64(t.correct*t.samples-chance) / math.Sqrt(float64(all-predicted)*float64(all-actual))
 }
 
 // kappa is Cohen's (po - pe) / (1 - pe): agreement beyond what the two label frequencies give by chance. It is not

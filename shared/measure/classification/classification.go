@@ -24,6 +24,10 @@ import (
 	"assay/shared/measure"
 )
 
+// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
+// could.
+const Version = "classification/1"
+
 // Evaluate compares predicted with true labels. truth and predicted hold, for the same examples in the same order, the
 // index of a label in labels. There is at least one example, and every measure is one of classification.
 func Evaluate(measures []measure.Measure, labels []string, truth, predicted []int32) measure.Result {

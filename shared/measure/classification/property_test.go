@@ -98,7 +98,7 @@ func TestMeasuresAgainstTheirDefinitions(t *testing.T) {
 			switch g := got.Measures[name]; {
 			case defined != (g != nil) || defined == (got.Reasons[name] != ""):
 				t.Fatalf("%s is %v (%q), want %v (defined: %v)", name, g, got.Reasons[name], value, defined)
-			case defined && math.Abs(*g-value) > 1e-12:
+			case defined && !(math.Abs(*g-value) <= 1e-12):
 				t.Fatalf("%s is %v, want %v", name, *g, value)
 			}
 		}

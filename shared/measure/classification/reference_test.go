@@ -104,7 +104,7 @@ func TestReferenceValues(t *testing.T) {
 			check := func(name string, want float64) {
 				t.Helper()
 				result := evaluate(t, filepath.Join(folder, "truth.jsonl"), filepath.Join(folder, "predictions.jsonl"), name)
-				if got := result.Measures[name]; got == nil || math.Abs(*got-want) > 1e-9 {
+				if got := result.Measures[name]; got == nil || !(math.Abs(*got-want) <= 1e-9) {
 					t.Errorf("%s is %v (%s), want %v", name, got, result.Reasons[name], want)
 				}
 			}

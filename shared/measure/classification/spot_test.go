@@ -69,7 +69,7 @@ func TestSpotValues(t *testing.T) {
 		names := slices.Collect(maps.Keys(c.want))
 		got := classification.Evaluate(parse(t, names...), labels, c.truth, c.predicted)
 		for name, want := range c.want {
-			if g := got.Measures[name]; g == nil || math.Abs(*g-want) > 1e-12 {
+			if g := got.Measures[name]; g == nil || !(math.Abs(*g-want) <= 1e-12) {
 				t.Errorf("%s: %s is %v (%s), want %v", c.name, name, g, got.Reasons[name], want)
 			}
 		}

@@ -29,7 +29,7 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 		return
 	}
 	var idText, valueText []byte
-	for !f.report.Full() {
+	for {
 		text.taken = 0
 		record, err := r.Read()
 		if err != nil {
@@ -66,6 +66,9 @@ func (f *file) column(header []string, field string) int {
 func (f *file) csvFault(err error, text *csvText) bool {
 	var fault *csv.ParseError
 	if !errors.As(err, &fault) {
+		if text.cut {
+			f.errorf(text.line, "before this line are %d bytes of empty lines; leave them out", maxRecord)
+		}
 		return false
 	}
 	switch {

@@ -139,7 +139,7 @@ func TestDiagnosticsOfATruth(t *testing.T) {
 		files []measure.File
 		want  []string
 	}{
-		{"no file", nil, []string{` error: the truth has no file; expected at least one`}},
+		{"no file", nil, []string{` error: there is no file; expected at least one`}},
 		{"repeated ids", []measure.File{text("one", "id,label\na,x\na,x\n"), text("two", "id,label\n\na,y\n")}, []string{
 			`one:3 error: the id "a" was given before, on line 2; expected every id once`,
 			`two:3 error: the id "a" was given before, on line 2 of one; expected every id once`,

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -66,6 +67,12 @@ func TestEndlessFilesEnd(t *testing.T) {
 		}), "run:7 error: the record that starts here has a quoted field that is not closed within 1048576 bytes"},
 		{"labels", csvLabels, header(func(n int) string { return fmt.Sprintf("%d,%d\n", n, n) }),
 			`run:10001 error: "label" has more than 10000 different labels up to here`},
+		{"empty lines of csv", csvLabels, func(n int) string {
+			if n == 1 {
+				return "id,label\n1,x\n"
+			}
+			return "\n"
+		}, "run:1048579 error: before this line are 1048576 bytes of empty lines"},
 		{"zero bytes", csvLabels, func(int) string { return "\x00\n" }, "run:100 error: the line has a zero byte"},
 	}
 	var truthText strings.Builder
@@ -93,6 +100,18 @@ func TestEndlessFilesEnd(t *testing.T) {
 				t.Errorf("read %d bytes before it gave up", source.read)
 			}
 		})
+	}
+}
+
+// TestLongFilesAreReadToTheirEnd has more in each format than any buffer or bound of one record.
+func TestLongFilesAreReadToTheirEnd(t *testing.T) {
+	const n = 200_000
+	for _, format := range []Format{jsonLabels, csvLabels} {
+		truth := soundTruth(t, format, Labels, measure.File{Name: "truth", Content: bytes.NewReader(benchmarkFile(format, n, false))})
+		run, report := readRun(t, truth, measure.File{Name: "run", Content: bytes.NewReader(benchmarkFile(format, n, true))})
+		if truth.Len() != n || len(report.Diagnostics()) > 0 || !slices.Equal(run.Codes(), truth.Codes()) {
+			t.Errorf("%s: %d examples, %q", format.Kind, truth.Len(), told(report))
+		}
 	}
 }
 

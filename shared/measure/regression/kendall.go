@@ -37,8 +37,7 @@ func kendall(x, y []float64) (float64, string) {
 
 	all := pairs(len(x))
 	concordant := all - tiedX - tiedY + tiedBoth - discordant
-	tau := float64(concordant-discordant) / math.Sqrt(float64(all-tiedX)*float64(all-tiedY))
-	return max(-1, min(1, tau)), ""
+	return float64(concordant-discordant) / math.Sqrt(float64(all-tiedX)*float64(all-tiedY)), ""
 }
 
 func pairs(n int) int64 { return int64(n) * int64(n-1) / 2 }

@@ -156,7 +156,7 @@ func TestMeasuresAgainstTheirDefinitions(t *testing.T) {
 				switch {
 				case !there || defined != (g != nil) || defined == (got.Reasons[name] != ""):
 					t.Fatalf("%s is %v (%q), want %v (defined: %v)", name, g, got.Reasons[name], value, defined)
-				case defined && math.Abs(*g-value) > 1e-12*math.Max(1e-300, math.Abs(value)) && math.Abs(*g-value) > tolerance(name):
+				case defined && !(math.Abs(*g-value) <= max(1e-12*math.Abs(value), tolerance(name))):
 					t.Fatalf("%s is %v, want %v", name, *g, value)
 				}
 			}
@@ -173,6 +173,80 @@ func tolerance(name string) float64 {
 		return 0
 	}
 	return 1e-12
+}
+
+// TestUnitsDoNotMatter measures the same data in units from 2^-900 to 2^900.
+func TestUnitsDoNotMatter(t *testing.T) {
+	asked := parse(t, everyMeasure...)
+	evaluate := func(unit int) measure.Result {
+		truth, predicted := []float64{1, 2.5, -3, 7, 0}, []float64{1.5, 2, -3, 8, 1}
+		for i := range truth {
+			truth[i], predicted[i] = math.Ldexp(truth[i], unit), math.Ldexp(predicted[i], unit)
+		}
+		return regression.Evaluate(asked, truth, predicted)
+	}
+	plain := evaluate(0)
+	for unit := -900; unit <= 900; unit += 10 {
+		got := evaluate(unit)
+		for _, name := range everyMeasure {
+			want := *plain.Measures[name]
+			switch name {
+			case "MSE":
+				if want = math.Ldexp(want, 2*unit); math.IsInf(want, 0) {
+					continue
+				}
+			case "RMSE", "MAE":
+				want = math.Ldexp(want, unit)
+			}
+			if g := got.Measures[name]; g == nil || *g != want {
+				t.Errorf("%s in the unit 2^%d is %v (%s), want %v", name, unit, g, got.Reasons[name], want)
+			}
+		}
+	}
+}
+
+// TestWhatIsTooLargeOnlyOnTheWay has differences beyond the range of doubles, whose mean is within it.
+func TestWhatIsTooLargeOnlyOnTheWay(t *testing.T) {
+	truth, predicted := make([]float64, 16), make([]float64, 16)
+	truth[3], predicted[3] = math.MaxFloat64, -math.MaxFloat64
+	got := regression.Evaluate(parse(t, "RMSE", "MAE"), truth, predicted)
+	for name, want := range map[string]float64{"RMSE": math.MaxFloat64 / 2, "MAE": math.MaxFloat64 / 8} {
+		if g := got.Measures[name]; g == nil || *g != want {
+			t.Errorf("%s is %v (%s), want %v", name, g, got.Reasons[name], want)
+		}
+	}
+}
+
+// TestSmallTermsAreNotLost adds a million terms that are each below the last digit of the first.
+func TestSmallTermsAreNotLost(t *testing.T) {
+	const n = 1_000_000
+	truth, predicted := make([]float64, n+1), make([]float64, n+1)
+	for i := range predicted {
+		predicted[i] = 1e-17
+	}
+	predicted[0] = 1
+	want := (1 + n*1e-17) / (n + 1)
+	if got := *regression.Evaluate(parse(t, "MAE"), truth, predicted).Measures["MAE"]; math.Abs(got/want-1) > 1e-15 {
+		t.Errorf("MAE is %v, want %v", got, want)
+	}
+}
+
+func TestCorrelationsStayWithinOne(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	asked := parse(t, "Pearson", "Spearman", "Kendall")
+	for range 2000 {
+		truth, predicted := make([]float64, 5), make([]float64, 5)
+		factor := random.NormFloat64()
+		for i := range truth {
+			truth[i] = random.NormFloat64()
+			predicted[i] = truth[i] * factor
+		}
+		for name, value := range regression.Evaluate(asked, truth, predicted).Measures {
+			if !(math.Abs(*value) <= 1) || math.Abs(*value) < 1-1e-12 {
+				t.Fatalf("%s of %v and %v is %v", name, truth, predicted, *value)
+			}
+		}
+	}
 }
 
 func TestEveryMeasureOfTheCatalogueIsThere(t *testing.T) {

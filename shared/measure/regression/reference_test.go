@@ -70,7 +70,7 @@ func TestReferenceValues(t *testing.T) {
 				got, there := result.Measures[name]
 				switch value := want[theirs].(type) {
 				case float64:
-					if got == nil || math.Abs(*got-value) > 1e-9*max(1, math.Abs(value)) {
+					if got == nil || !(math.Abs(*got-value) <= 1e-9*max(1, math.Abs(value))) {
 						t.Errorf("%s is %v (%s), want %v", name, got, result.Reasons[name], value)
 					}
 				case string: // "nan"

@@ -16,6 +16,10 @@ package regression
 
 import "assay/shared/measure"
 
+// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
+// could.
+const Version = "regression/1"
+
 // measures has the families of regression. Each returns a value, or the reason why it has none.
 var measures = map[string]func(truth, predicted []float64) (value float64, reason string){
 	"MSE":      meanSquaredError,

@@ -41,9 +41,9 @@ type issuer struct {
 	fetches, requests atomic.Int32
 
 	mu   sync.Mutex
-	keys []any                               // of the key set, each a jose.JSONWebKey or other JSON
-	get  func(http.ResponseWriter) (ok bool) // when not nil, goes before every answer
-	name string                              // what discovery says that it is called
+	keys []any                                                // of the key set, each a jose.JSONWebKey or other JSON
+	get  func(http.ResponseWriter, *http.Request) (goOn bool) // when not nil, goes before every answer
+	name string                                               // what discovery says that it is called
 }
 
 func newIssuer(t testing.TB, keys ...any) *issuer {
@@ -61,7 +61,7 @@ func (i *issuer) serve(w http.ResponseWriter, r *http.Request) {
 	i.mu.Lock()
 	get, keys, name := i.get, i.keys, i.name
 	i.mu.Unlock()
-	if get != nil && !get(w) {
+	if get != nil && !get(w, r) {
 		return
 	}
 	var document any
@@ -88,7 +88,7 @@ func (i *issuer) change(f func()) {
 	f()
 }
 
-func down(w http.ResponseWriter) bool {
+func down(w http.ResponseWriter, _ *http.Request) bool {
 	w.WriteHeader(http.StatusBadGateway)
 	return false
 }

@@ -210,24 +210,71 @@ func TestIssuerHangs(t *testing.T) {
 	k := newKey(t, jose.ES256, "1")
 	i := newIssuer(t, k.public())
 	release := make(chan struct{})
-	i.change(func() { i.get = func(http.ResponseWriter) bool { <-release; return true } })
+	i.change(func() { i.get = func(http.ResponseWriter, *http.Request) bool { <-release; return true } })
 	v := i.verifier(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
 	if _, err := v.Verify(ctx, k.sign(t, i.claims(nil))); !problem.Unavailable.Is(err) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a caller who can't wait: %v", err)
 	}
+	i.clock.advance(tryAgain)
+	if _, err := v.Verify(ctx, k.sign(t, i.claims(nil))); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a second one: %v", err)
+	}
 	close(release)
-	accepts(t, v, k.sign(t, i.claims(nil))) // by the fetch that the impatient caller has started
-	i.expectFetches(t, 1)
+	accepts(t, v, k.sign(t, i.claims(nil))) // by the fetch that the first caller has started
+	if got := i.requests.Load(); got != 2 {
+		t.Errorf("the issuer was sent %d requests, want one for discovery and one for the keys", got)
+	}
 }
+
+// TestNobodyWaitsForAnIssuerThatFails has an issuer fail once and then hang, while stale keys are at hand.
+func TestNobodyWaitsForAnIssuerThatFails(t *testing.T) {
+	k := newKey(t, jose.ES256, "1")
+	i := newIssuer(t, k.public())
+	begun, givenUp := make(chan struct{}), make(chan struct{})
+	hangs := false
+	v, err := auth.New(auth.Config{Issuer: i.url, Audience: audience, Now: i.clock.now, Client: &http.Client{
+		Transport: transport(func(r *http.Request) (*http.Response, error) {
+			if !hangs {
+				return http.DefaultTransport.RoundTrip(r)
+			}
+			close(begun)
+			<-r.Context().Done()
+			close(givenUp)
+			return nil, r.Context().Err()
+		}),
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := k.sign(t, i.claims(map[string]any{"exp": i.clock.now().Add(24 * time.Hour).Unix()}))
+	accepts(t, v, token)
+	i.change(func() { i.get = down })
+	i.clock.advance(stale)
+	accepts(t, v, token)
+
+	hangs = true
+	i.clock.advance(tryAgain)
+	accepts(t, v, token)
+	<-begun
+	select {
+	case <-givenUp:
+		t.Error("a request waited until the fetch was given up")
+	default:
+	}
+}
+
+type transport func(*http.Request) (*http.Response, error)
+
+func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
 
 // TestFetchIsGivenUp runs in a bubble, where the seconds until the fetch is given up pass at once.
 func TestFetchIsGivenUp(t *testing.T) {
 	k := newKey(t, jose.ES256, "1")
 	i := newIssuer(t, k.public())
 	synctest.Test(t, func(t *testing.T) {
-		v, err := auth.New(auth.Config{Issuer: i.url, Audience: audience, Now: i.clock.now, Client: &http.Client{Transport: silent{}}})
+		v, err := auth.New(auth.Config{Issuer: i.url, Audience: audience, Now: i.clock.now, Client: &http.Client{Transport: transport(silent)}})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -240,9 +287,7 @@ func TestFetchIsGivenUp(t *testing.T) {
 }
 
 // silent is a network in which every packet is lost.
-type silent struct{}
-
-func (silent) RoundTrip(r *http.Request) (*http.Response, error) {
+func silent(r *http.Request) (*http.Response, error) {
 	<-r.Context().Done()
 	return nil, r.Context().Err()
 }
@@ -287,13 +332,21 @@ func TestBrokenIssuers(t *testing.T) {
 	for name, breakIt := range map[string]func(*issuer){
 		"called otherwise": func(i *issuer) { i.name = "https://login.example" },
 		"not JSON": func(i *issuer) {
-			i.get = func(w http.ResponseWriter) bool {
+			i.get = func(w http.ResponseWriter, _ *http.Request) bool {
 				_, err := w.Write([]byte("<html>"))
 				return err != nil
 			}
 		},
+		"keys with an error": func(i *issuer) {
+			i.get = func(w http.ResponseWriter, r *http.Request) bool {
+				if r.URL.Path == "/keys" {
+					w.WriteHeader(http.StatusInternalServerError)
+				}
+				return true
+			}
+		},
 		"endless": func(i *issuer) {
-			i.get = func(w http.ResponseWriter) bool {
+			i.get = func(w http.ResponseWriter, _ *http.Request) bool {
 				for range 1 << 10 {
 					if _, err := w.Write(make([]byte, 1<<20)); err != nil {
 						return false

@@ -3,6 +3,8 @@
 // was forgotten denies.
 package access
 
+import "strings"
+
 // Role is a set of relations that a caller can have to a resource.
 type Role uint16
 
@@ -141,8 +143,12 @@ const (
 	Allow
 )
 
-// Decide says whether a caller with the roles may do what only `may` may do, to a resource with the audience.
+// Decide says whether a caller with the roles may do what only `may` may do, to a resource with the audience. An admin
+// may do all that an organizer may.
 func Decide(may, roles Role, a Audience) Decision {
+	if may&Organizer != 0 {
+		may |= Admin
+	}
 	switch {
 	case !Sees(roles, a):
 		return Hide
@@ -153,4 +159,24 @@ func Decide(may, roles Role, a Audience) Decision {
 	default:
 		return Forbid
 	}
+}
+
+// String tells a person who may.
+func (r Role) String() string {
+	var names []string
+	for _, n := range []struct {
+		role Role
+		name string
+	}{
+		{Anyone, "anyone"}, {User, "a login"}, {Registrant, "a registration for the task"}, {Owner, "being its owner"},
+		{Organizer, "membership of the organizer"}, {Worker, "the role worker"}, {Admin, "the role admin"},
+	} {
+		if r&n.role != 0 {
+			names = append(names, n.name)
+		}
+	}
+	if len(names) == 0 {
+		return "what nobody has"
+	}
+	return strings.Join(names, " or ")
 }

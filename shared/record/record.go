@@ -37,6 +37,9 @@ func NewMeta(now time.Time) Meta {
 
 func (m *Meta) meta() *Meta { return m }
 
+// Revision is the number that an entity tag of the resource begins with.
+func (m *Meta) Revision() int64 { return m.Version }
+
 // Record is a resource that the store holds. One with a method Expiry() time.Time goes at that instant by itself.
 type Record interface {
 	Key() store.Key
@@ -142,4 +145,13 @@ func checkID(pointer, s, what string) []problem.Field {
 		return []problem.Field{{Pointer: pointer, Detail: "must be the id (a ULID) of " + what}}
 	}
 	return nil
+}
+
+// Written gives r the version that the store gave it: the first when it was created, else the one after what was read.
+func Written(r Record, created bool) {
+	if m := r.meta(); created {
+		m.Version = 1
+	} else {
+		m.Version++
+	}
 }

@@ -1,0 +1,215 @@
+package api
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"assay/shared/page"
+	"assay/shared/problem"
+)
+
+// answer is what goes out.
+type answer struct {
+	status   int
+	location string
+	etag     string
+	body     []byte
+}
+
+// encode renders a resource as JSON.
+func encode(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	err := e.Encode(v)
+	return b.Bytes(), err
+}
+
+// newAnswer renders one resource, of which fields, when there are any, select the members. Its entity tag is its
+// revision, if it has one, and a digest of what is shown: what differs for another caller has another tag.
+func newAnswer(status int, resource any, fields []string) (answer, error) {
+	body, err := encode(resource)
+	if err != nil {
+		return answer{}, err
+	}
+	if len(fields) > 0 {
+		if body, err = selectFields(body, fields); err != nil {
+			return answer{}, err
+		}
+	}
+	sum := sha256.Sum256(body)
+	tag := hex.EncodeToString(sum[:8])
+	if n, ok := revision(resource); ok {
+		tag = strconv.FormatInt(n, 10) + "-" + tag
+	}
+	return answer{status: status, etag: `"` + tag + `"`, body: body}, nil
+}
+
+func revision(v any) (int64, bool) {
+	r, ok := v.(interface{ Revision() int64 })
+	if !ok {
+		return 0, false
+	}
+	return r.Revision(), true
+}
+
+// writeResource answers with one resource, or 304 when the caller has it already.
+func (c *Call) writeResource(status int, resource any) error {
+	a, err := newAnswer(status, resource, c.Page.Fields)
+	if err != nil {
+		return err
+	}
+	return c.write(a)
+}
+
+func (c *Call) write(a answer) error {
+	h := c.w.Header()
+	c.setCaching()
+	h.Set("ETag", a.etag)
+	if a.location != "" {
+		h.Set("Location", a.location)
+	}
+	if c.op.Method == http.MethodGet && matches(c.request.Header.Get("If-None-Match"), func(tag string) bool { return tag == a.etag }) {
+		c.w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	h.Set("Content-Type", mediaJSON)
+	h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	c.w.WriteHeader(a.status)
+	_, _ = c.w.Write(a.body) // the caller is gone: there is nobody to tell
+	return nil
+}
+
+// writePage answers with a page of a list.
+func (c *Call) writePage(body []byte, err error) error {
+	if err != nil {
+		return err
+	}
+	return c.WriteBytes(mediaJSON, body)
+}
+
+// WriteBytes answers with a body of the media type.
+func (c *Call) WriteBytes(mediaType string, body []byte) error {
+	c.setCaching()
+	h := c.w.Header()
+	h.Set("Content-Type", mediaType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	c.w.WriteHeader(http.StatusOK)
+	_, _ = c.w.Write(body) // the caller is gone: there is nobody to tell
+	return nil
+}
+
+// writeNothing answers 204.
+func (c *Call) writeNothing() error {
+	c.setCaching()
+	c.w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// writeCSV answers with a table of text. A cell that a spreadsheet would run as a formula gets an apostrophe before it.
+func (c *Call) writeCSV(rows [][]string) error {
+	var b bytes.Buffer
+	w := csv.NewWriter(&b)
+	for _, row := range rows {
+		for i, cell := range row {
+			if _, err := strconv.ParseFloat(cell, 64); err != nil && strings.ContainsAny(cell[:min(1, len(cell))], "=+-@\t\r") {
+				row[i] = "'" + cell
+			}
+		}
+		if err := w.Write(row); err != nil {
+			return err
+		}
+	}
+	w.Flush()
+	return c.WriteBytes(mediaCSV+"; charset=utf-8; header=present", b.Bytes())
+}
+
+// setCaching says who may keep the answer: by default everybody must ask again, which the entity tag makes cheap.
+func (c *Call) setCaching() {
+	h := c.w.Header()
+	h.Add("Vary", "Authorization, Accept")
+	switch {
+	case c.op.Method != http.MethodGet:
+		h.Set("Cache-Control", "no-store")
+	case c.op.CacheFor > 0:
+		h.Set("Cache-Control", "public, max-age="+strconv.Itoa(c.op.CacheFor))
+	case c.Caller.Anonymous():
+		h.Set("Cache-Control", "no-cache")
+	default:
+		h.Set("Cache-Control", "private, no-cache")
+	}
+}
+
+// matches reports whether a list of entity tags holds one that is accepted, or is *.
+func matches(list string, accept func(tag string) bool) bool {
+	if list == "" {
+		return false
+	}
+	for tag := range strings.SplitSeq(list, ",") {
+		tag = strings.TrimSpace(tag)
+		if tag == "*" || accept(strings.TrimPrefix(tag, "W/")) {
+			return true
+		}
+	}
+	return false
+}
+
+// checkMatch holds the target against If-Match: a tag is of the target as it is when it begins with its revision,
+// whatever members of it the caller was shown.
+func (c *Call) checkMatch(t Target) error {
+	list := c.request.Header.Get("If-Match")
+	if list == "" {
+		return nil
+	}
+	n, ok := revision(t)
+	prefix := `"` + strconv.FormatInt(n, 10) + "-"
+	strong := func(tag string) bool { return ok && strings.HasPrefix(tag, prefix) && strings.HasSuffix(tag, `"`) }
+	if strings.Contains(list, "W/") || !matches(list, strong) {
+		return problem.PreconditionFailed.New("The resource is no longer as If-Match says. Get it again, look at what changed, and send its new ETag.")
+	}
+	return nil
+}
+
+// pageJSON renders a page, of whose resources fields, when there are any, select the members.
+func pageJSON[R any](p page.Page[R], fields []string) ([]byte, error) {
+	if len(fields) == 0 {
+		return encode(p)
+	}
+	selected := page.Page[json.RawMessage]{Links: p.Links}
+	for _, r := range p.Data {
+		body, err := encode(r)
+		if err != nil {
+			return nil, err
+		}
+		if body, err = selectFields(body, fields); err != nil {
+			return nil, err
+		}
+		selected.Data = append(selected.Data, body)
+	}
+	return encode(selected)
+}
+
+// selectFields keeps the members of a JSON object that fields name, in the order of fields.
+func selectFields(object []byte, fields []string) ([]byte, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(object, &members); err != nil {
+		return nil, err
+	}
+	out := []byte{'{'}
+	for _, f := range fields {
+		if v, ok := members[f]; ok {
+			if len(out) > 1 {
+				out = append(out, ',')
+			}
+			out = strconv.AppendQuote(out, f)
+			out = append(append(out, ':'), v...)
+		}
+	}
+	return append(out, '}'), nil
+}

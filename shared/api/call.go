@@ -1,0 +1,234 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/blob"
+	"assay/shared/page"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// Env is what operations work with.
+type Env struct {
+	Store  store.Store
+	Files  blob.Store
+	Now    func() time.Time
+	Log    *slog.Logger
+	Verify func(ctx context.Context, token string) (access.Caller, error) // an error is a problem
+	Info   Info
+	// Origins of web pages that may call the service from a browser; "*" allows all.
+	Origins []string
+}
+
+// Info is what a server says of itself.
+type Info struct {
+	Name, Version, Commit string
+	Issuer                string // where to sign in
+}
+
+// Call is one request on its way through an operation.
+type Call struct {
+	*Env
+	Caller access.Caller
+	Page   page.Request
+
+	op        *Operation
+	request   *http.Request
+	w         http.ResponseWriter
+	requestID string
+	target    Target
+	accepted  string // media type of the answer
+	body      []byte
+	grants    *record.Grants
+	stored    []string // objects stored by this call
+}
+
+// Missing is the answer for what does not exist, and for what the caller may not know of.
+var Missing error = problem.NotFound.New("There is nothing here, or nothing that you may see. Check the address; if it is private, log in as somebody who may see it.")
+
+// Param returns a parameter of the path.
+func (c *Call) Param(name string) string { return c.request.PathValue(name) }
+
+// ReadConsistency is how fresh reads must be for this call: what only shows may lag, what decides or changes may not.
+func (c *Call) ReadConsistency() store.Consistency {
+	if c.op.Method == http.MethodGet {
+		return store.Eventual
+	}
+	return store.Strong
+}
+
+// Load returns a Loader that reads the record whose id is in the path parameter.
+func Load[R any, P interface {
+	table.Pointer[R]
+	Target
+}](param string, key func(id string) store.Key) Loader[P] {
+	return func(ctx context.Context, c *Call) (P, error) { return Find[R, P](ctx, c, c.Param(param), key) }
+}
+
+// Find reads the record with the id, or returns Missing.
+func Find[R any, P table.Pointer[R]](ctx context.Context, c *Call, id string, key func(id string) store.Key) (P, error) {
+	if !record.IsID(id) {
+		return nil, Missing
+	}
+	r, err := table.Get[R, P](ctx, c.Store, c.ReadConsistency(), key(id))
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, Missing
+	}
+	return r, nil
+}
+
+// Grants returns what the caller was given: one read of the store, made when first asked for.
+func (c *Call) Grants(ctx context.Context) (record.Grants, error) {
+	if c.grants != nil || c.Caller.Anonymous() {
+		if c.grants == nil {
+			return record.Grants{}, nil
+		}
+		return *c.grants, nil
+	}
+	g, err := ReadGrants(ctx, c.Store, c.ReadConsistency(), c.Caller.ID)
+	if err != nil {
+		return g, err
+	}
+	c.grants = &g
+	return g, nil
+}
+
+// grantsPage is how many grants one call of the store returns; nearly every user has fewer.
+const grantsPage = 1000
+
+// ReadGrants reads a user's partition.
+func ReadGrants(ctx context.Context, s store.Store, consistency store.Consistency, userID string) (record.Grants, error) {
+	var all []store.Item
+	q := store.Query{Partition: record.UserPartition(userID), Limit: grantsPage, Consistency: consistency}
+	for {
+		items, err := s.Query(ctx, q)
+		if err != nil {
+			return record.Grants{}, table.Failed(err)
+		}
+		all = append(all, items...)
+		if len(items) < grantsPage {
+			return record.DecodeGrants(all)
+		}
+		q.After = &items[len(items)-1]
+	}
+}
+
+// Roles returns what the caller is to something in the scope. It reads the grants of a caller who is logged in.
+func (c *Call) Roles(ctx context.Context, s access.Scope) (access.Role, error) {
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return access.Roles(c.Caller, g.Grants, s), nil
+}
+
+// Require decides whether the caller may do what only `may` may, to something in the scope. It reads the caller's grants
+// only when the decision hangs on them.
+func (c *Call) Require(ctx context.Context, may access.Role, s access.Scope) error {
+	decision := access.Decide(may, access.Roles(c.Caller, access.Grants{}, s), s.Audience)
+	if decision != access.Allow && !c.Caller.Anonymous() {
+		roles, err := c.Roles(ctx, s)
+		if err != nil {
+			return err
+		}
+		decision = access.Decide(may, roles, s.Audience)
+	}
+	switch decision {
+	case access.Allow:
+		return nil
+	case access.Login:
+		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer that /info names: Authorization: Bearer <token>.")
+	case access.Forbid:
+		return problem.Forbidden.New("You may not do this: it takes %s.", may)
+	default:
+		return Missing
+	}
+}
+
+// locate finds the target of the request and decides about it. A caller who is logged in costs a read of the grants
+// also when there is nothing, so that the work does not tell what is missing from what is hidden.
+func (c *Call) locate(ctx context.Context, find func(context.Context, *Call) (Target, error)) (Target, error) {
+	t, err := find(ctx, c)
+	if problem.NotFound.Is(err) {
+		if _, gerr := c.Grants(ctx); gerr != nil {
+			return nil, gerr
+		}
+		return nil, Missing
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, c.Require(ctx, c.op.May, t.Scope())
+}
+
+// again makes a change of the target until it is not lost to another: first of the target as it was found, then, each
+// time that somebody else was faster, of the target found anew. An If-Match must hold each time.
+func (c *Call) again(ctx context.Context, find func(context.Context, *Call) (Target, error), change func(Target) error) error {
+	t := c.target
+	return table.Retry(ctx, func() error {
+		if t == nil {
+			c.grants = nil
+			var err error
+			if t, err = c.locate(ctx, find); err != nil {
+				return err
+			}
+		}
+		if err := c.checkMatch(t); err != nil {
+			return err
+		}
+		err := change(t)
+		t = nil
+		return err
+	})
+}
+
+// PutFile stores the bytes of an inline file. Should the call fail after all, they are removed again.
+func (c *Call) PutFile(ctx context.Context, key string, f record.File, content []byte) error {
+	o := blob.Object{Key: key, Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}
+	if err := c.Files.Put(ctx, o, bytes.NewReader(content)); err != nil {
+		return problem.Unavailable.Wrap(err, "The file could not be stored. Try again in a few seconds.").After(2 * time.Second)
+	}
+	c.stored = append(c.stored, key)
+	return nil
+}
+
+// dropFiles removes what PutFile stored. It is best effort: what it misses, the cleaning of abandoned files finds.
+func (c *Call) dropFiles(ctx context.Context) {
+	if len(c.stored) == 0 {
+		return
+	}
+	if err := c.Files.Delete(context.WithoutCancel(ctx), c.stored...); err != nil {
+		c.Log.WarnContext(ctx, "files of a failed request stay behind", "keys", c.stored, "error", err)
+	}
+	c.stored = nil
+}
+
+// KnowUser adds the caller's profile to a change when the store does not have it as the sign-in issuer tells it.
+func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	switch now := c.Now(); {
+	case g.Profile == nil:
+		u := &record.User{Meta: record.NewMeta(now), Name: c.Caller.Name, Email: c.Caller.Email}
+		u.ID = c.Caller.ID
+		tx.Create(u)
+	case g.Profile.Name != c.Caller.Name || g.Profile.Email != c.Caller.Email:
+		u := *g.Profile
+		u.Name, u.Email, u.UpdatedAt = c.Caller.Name, c.Caller.Email, record.At(now)
+		tx.Replace(&u)
+	}
+	return nil
+}

@@ -1,0 +1,206 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/http"
+	"reflect"
+
+	"assay/shared/access"
+	"assay/shared/patch"
+	"assay/shared/problem"
+	"assay/shared/table"
+)
+
+// Change is what a handler wants to happen: all of Tx or nothing, and then After, which the answer waits for but which
+// cannot fail it any more. An empty Tx changes nothing.
+type Change struct {
+	Tx    *table.Tx
+	After func(ctx context.Context)
+}
+
+func (ch Change) commit(ctx context.Context, c *Call) error {
+	if ch.Tx != nil && ch.Tx.Len() > 0 {
+		if err := ch.Tx.Commit(ctx, c.Store); err != nil {
+			return err
+		}
+	}
+	if ch.After != nil {
+		ch.After(ctx)
+	}
+	return nil
+}
+
+// Created is the outcome of a Create: the change that makes the resource, where it is, and what to answer.
+type Created[R any] struct {
+	Change
+	Location string
+	Answer   R
+}
+
+// URL is the answer to a POST that returns the address of what it made.
+type URL struct {
+	URL string `json:"url" doc:"address of the new resource" example:"/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+}
+
+// Create declares an operation that makes a resource under a target. The draft is checked before handle sees it, and handle
+// is called again when what it read had changed before its change was made.
+func Create[T Target, D, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T, D) (Created[R], error)) Operation {
+	return Operation{
+		Spec: s, Method: http.MethodPost, Status: http.StatusCreated,
+		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target,
+		serve: func(ctx context.Context, c *Call) error {
+			draft, err := readDraft[D](c)
+			if err != nil {
+				return err
+			}
+			return c.create(ctx, load.target, func(t Target) (Created[any], error) {
+				created, err := handle(ctx, c, t.(T), draft)
+				return Created[any]{created.Change, created.Location, created.Answer}, err
+			})
+		},
+	}
+}
+
+// CreateIn is like Create, for a target that the body names in the member at the pointer: load reads it.
+func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Context, *Call, D) (T, error), handle func(context.Context, *Call, T, D) (Created[R], error)) Operation {
+	op := Create(s, Anything, func(context.Context, *Call, Open, D) (Created[R], error) { panic("replaced below") })
+	op.byBody = true
+	op.serve = func(ctx context.Context, c *Call) error {
+		draft, err := readDraft[D](c)
+		if err != nil {
+			return err
+		}
+		find := func(ctx context.Context, c *Call) (Target, error) { return load(ctx, c, draft) }
+		c.target, err = c.locate(ctx, find)
+		if problem.NotFound.Is(err) {
+			return problem.Check([]problem.Field{{Pointer: pointer, Detail: "names nothing that you can see"}})
+		}
+		if err != nil {
+			return err
+		}
+		return c.create(ctx, find, func(t Target) (Created[any], error) {
+			created, err := handle(ctx, c, t.(T), draft)
+			return Created[any]{created.Change, created.Location, created.Answer}, err
+		})
+	}
+	return op
+}
+
+// create makes a resource, once for each Idempotency-Key.
+func (c *Call) create(ctx context.Context, find func(context.Context, *Call) (Target, error), make func(Target) (Created[any], error)) error {
+	key, err := c.claimKey(ctx)
+	if err != nil {
+		return err
+	}
+	if key.replay() {
+		return c.writeReplay(key)
+	}
+	var a answer
+	err = c.again(ctx, find, func(t Target) error {
+		c.dropFiles(ctx)
+		created, err := make(t)
+		if err != nil {
+			return err
+		}
+		if a, err = newAnswer(http.StatusCreated, created.Answer, nil); err != nil {
+			return err
+		}
+		a.location = created.Location
+		key.settle(created.Tx, a)
+		return created.commit(ctx, c)
+	})
+	if err != nil {
+		c.dropFiles(ctx)
+		c.releaseKey(ctx, key)
+		return err
+	}
+	c.stored = nil
+	return c.write(a)
+}
+
+// Patch declares an operation that changes a resource. The patch applies to what view shows of the target; D has the
+// members that may change. Handle gets their new values, and returns the target as it will be with the change that makes it so.
+func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context, *Call, T) (R, error),
+	handle func(context.Context, *Call, T, D) (T, Change, error)) Operation {
+	writable := fieldNames(reflect.TypeFor[D]())
+	return Operation{
+		Spec: s, Method: http.MethodPatch, Status: http.StatusOK, patch: true,
+		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target,
+		serve: func(ctx context.Context, c *Call) error {
+			mediaType, err := c.readBody(patch.MediaTypes)
+			if err != nil {
+				return err
+			}
+			var changed T
+			err = c.again(ctx, load.target, func(t Target) error {
+				c.dropFiles(ctx)
+				shown, err := view(ctx, c, t.(T))
+				if err != nil {
+					return err
+				}
+				draft, err := patched[D](mediaType, c.body, shown, writable)
+				if err != nil {
+					return err
+				}
+				var change Change
+				if changed, change, err = handle(ctx, c, t.(T), draft); err != nil {
+					return err
+				}
+				return change.commit(ctx, c)
+			})
+			if err != nil {
+				c.dropFiles(ctx)
+				return err
+			}
+			c.stored = nil
+			r, err := view(ctx, c, changed)
+			if err != nil {
+				return err
+			}
+			return c.writeResource(http.StatusOK, r)
+		},
+	}
+}
+
+// patched returns the writable members of the resource as the patch makes them.
+func patched[D any](mediaType string, body []byte, shown any, writable []string) (draft D, err error) {
+	resource, err := encode(shown)
+	if err != nil {
+		return draft, err
+	}
+	document, err := patch.Apply(mediaType, body, bytes.TrimSpace(resource), writable)
+	if err != nil {
+		return draft, err
+	}
+	return decodeDraft[D](document)
+}
+
+// readDraft reads and checks the JSON body of a request.
+func readDraft[D any](c *Call) (draft D, err error) {
+	if _, err := c.readBody([]string{mediaJSON}); err != nil {
+		return draft, err
+	}
+	return decodeDraft[D](c.body)
+}
+
+// decodeDraft decodes a JSON document into a draft, and reports everything that is wrong with it.
+func decodeDraft[D any](document []byte) (draft D, err error) {
+	if err := schemas.validate(reflect.TypeFor[D](), document); err != nil {
+		return draft, err
+	}
+	if err := json.Unmarshal(document, &draft); err != nil {
+		return draft, problem.Invalid.New("The body does not fit: %v.", err)
+	}
+	if n, ok := any(&draft).(interface{ Normalize() }); ok {
+		n.Normalize()
+	}
+	if n, ok := any(&draft).(interface{ Check() []problem.Field }); ok {
+		return draft, problem.Check(n.Check())
+	}
+	return draft, nil
+}
+
+// loginNeeded reports whether the operation is for nobody without a login.
+func (op *Operation) loginNeeded() bool { return op.May&access.Anyone == 0 }

@@ -1,0 +1,90 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+	"time"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// idempotencyHeader is the header by which a client makes a POST safe to repeat.
+const idempotencyHeader = "Idempotency-Key"
+
+const maxIdempotencyKey = 255
+
+// claimed is a request's hold on its Idempotency-Key; nil when it has none.
+type claimed struct{ *record.Idempotency }
+
+func (k *claimed) replay() bool { return k != nil && k.Done }
+
+// claimKey takes the request's Idempotency-Key, or finds the answer that was given to it before.
+func (c *Call) claimKey(ctx context.Context) (*claimed, error) {
+	name := c.request.Header.Get(idempotencyHeader)
+	if name == "" {
+		return nil, nil
+	}
+	if len(name) > maxIdempotencyKey || strings.ContainsFunc(name, func(r rune) bool { return r < 0x21 || r > 0x7e }) {
+		return nil, problem.BadRequest.New("%s must be 1 to %d visible ASCII characters, for example a UUID.", idempotencyHeader, maxIdempotencyKey)
+	}
+	now := c.Now()
+	digest := sha256.New()
+	for _, part := range []string{c.op.Method, c.request.URL.EscapedPath(), string(c.body)} {
+		sum := sha256.Sum256([]byte(part))
+		digest.Write(sum[:])
+	}
+	mine := &record.Idempotency{
+		Meta: record.NewMeta(now), Name: name, Digest: hex.EncodeToString(digest.Sum(nil)), Until: record.At(now.Add(record.IdempotencyHold)),
+	}
+	mine.ID = c.Caller.ID
+	err := new(table.Tx).Create(mine).Commit(ctx, c.Store)
+	if err == nil {
+		return &claimed{mine}, nil
+	}
+	if !table.IsConflict(err) {
+		return nil, err
+	}
+	old, err := table.Get[record.Idempotency](ctx, c.Store, store.Strong, mine.Key())
+	switch {
+	case err != nil:
+		return nil, err
+	case old != nil && old.Digest != mine.Digest:
+		return nil, problem.IdempotencyMismatch.New("This %s was used within the last 24 hours for another request. Use a new key for a new request.", idempotencyHeader)
+	case old != nil && old.Done:
+		return &claimed{old}, nil
+	default:
+		return nil, problem.UnderWay.New("The request with this %s is still under way. Ask again in a moment for its answer.", idempotencyHeader).After(time.Second)
+	}
+}
+
+// settle adds the answer to the change that earns it.
+func (k *claimed) settle(tx *table.Tx, a answer) {
+	if k == nil {
+		return
+	}
+	done := *k.Idempotency
+	done.Done, done.Status, done.Location, done.ETag, done.Body = true, a.status, a.location, a.etag, a.body
+	done.Until = record.At(k.CreatedAt.Add(record.IdempotencyTime))
+	tx.Replace(&done)
+}
+
+// releaseKey lets go of the key of a request that failed, so that it can be sent again, mended.
+func (c *Call) releaseKey(ctx context.Context, k *claimed) {
+	if k == nil {
+		return
+	}
+	if err := new(table.Tx).Delete(k.Idempotency).Commit(context.WithoutCancel(ctx), c.Store); err != nil && !table.IsConflict(err) {
+		c.Log.WarnContext(ctx, "an idempotency key stays held for a minute", "error", err)
+	}
+}
+
+// writeReplay gives the first answer again.
+func (c *Call) writeReplay(k *claimed) error {
+	c.w.Header().Set("Idempotent-Replay", "true")
+	return c.write(answer{status: k.Status, location: k.Location, etag: k.ETag, body: k.Body})
+}

@@ -1,0 +1,131 @@
+// Package api is the edge over HTTP. An Operation declares once, as data, its method and path, who may call it, what it
+// takes and what it answers; routing, authentication, access, decoding, validation, problem documents, paging, patches,
+// conditional and idempotent requests, CORS and the OpenAPI document follow from the declaration.
+//
+// A request goes through the same steps in the same order, whatever the operation: route, authenticate, find what it is
+// about, decide, read query and body, handle, render. What a caller may not see is thereby decided before anything that
+// the caller sent is looked at, which is why the steps stand here; schemas, validation and the OpenAPI model are huma's.
+package api
+
+import (
+	"context"
+	"net/http"
+	"reflect"
+
+	"assay/shared/access"
+	"assay/shared/page"
+)
+
+// Spec is what every operation declares.
+type Spec struct {
+	ID          string // operationId, unique
+	Path        string // pattern of net/http's ServeMux
+	Summary     string // one line
+	Description string // what a caller must know beyond it; Markdown
+	May         access.Role
+	Query       page.Spec
+	CacheFor    int // seconds that anybody may keep the answer to a GET; 0: always ask again
+}
+
+// Operation is a declared operation. Make it with Get, List, Create, Invoke, Patch or Delete.
+type Operation struct {
+	Spec
+	Method string
+	Status int          // of success
+	Body   reflect.Type // of the request's JSON body; nil: none
+	Result reflect.Type // of the answer's JSON body; nil: none
+	Media  []string     // other media types that the answer may have, by Accept
+
+	patch  bool // the body is a patch that results in Body
+	byBody bool // what it is about is known only from the body
+	find   func(ctx context.Context, c *Call) (Target, error)
+	serve  func(ctx context.Context, c *Call) error
+}
+
+// Target is what an operation is about: something with a place in the order of rights.
+type Target interface{ Scope() access.Scope }
+
+// Loader finds the target of a request, or returns Missing.
+type Loader[T Target] func(ctx context.Context, c *Call) (T, error)
+
+// Open is the target of operations that are about nothing in particular.
+type Open struct{}
+
+// Scope says that everyone may know of it.
+func (Open) Scope() access.Scope { return access.Scope{Audience: access.Everyone} }
+
+// Anything is the Loader of operations that are about nothing in particular.
+func Anything(context.Context, *Call) (Open, error) { return Open{}, nil }
+
+func (l Loader[T]) target(ctx context.Context, c *Call) (Target, error) { return l(ctx, c) }
+
+// Get declares an operation that returns one resource.
+func Get[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T) (R, error)) Operation {
+	s.Query.Fields = fieldNames(reflect.TypeFor[R]())
+	return Operation{
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[R](), find: load.target,
+		serve: func(ctx context.Context, c *Call) error {
+			r, err := handle(ctx, c, c.target.(T))
+			if err != nil {
+				return err
+			}
+			return c.writeResource(http.StatusOK, r)
+		},
+	}
+}
+
+// List declares an operation that returns a page of resources. When table is not nil, it is also what the page is as a
+// table of text, first the header, for callers who accept text/csv.
+func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T) (page.Page[R], error), table func([]R) [][]string) Operation {
+	s.Query.List = true
+	s.Query.Fields = fieldNames(reflect.TypeFor[R]())
+	op := Operation{
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), find: load.target,
+		serve: func(ctx context.Context, c *Call) error {
+			p, err := handle(ctx, c, c.target.(T))
+			if err != nil {
+				return err
+			}
+			p.Link(c.request.URL.EscapedPath(), c.request.URL.RawQuery, c.Page)
+			if p.Links.Next != "" {
+				c.w.Header().Add("Link", "<"+p.Links.Next+`>; rel="next"`)
+			}
+			if len(p.Data) == 0 {
+				return c.writeNothing()
+			}
+			if c.accepted == mediaCSV {
+				return c.writeCSV(table(p.Data))
+			}
+			return c.writePage(pageJSON(p, c.Page.Fields))
+		},
+	}
+	if table != nil {
+		op.Media = []string{mediaCSV}
+	}
+	return op
+}
+
+// Write declares an operation that answers a GET with something that is no JSON: handle writes it.
+func Write(s Spec, media []string, handle func(context.Context, *Call) error) Operation {
+	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, find: Loader[Open](Anything).target, serve: handle}
+}
+
+// Delete declares an operation that deletes a resource: handle returns the change that does it.
+func Delete[T Target](s Spec, load Loader[T], handle func(context.Context, *Call, T) (Change, error)) Operation {
+	return Operation{
+		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, find: load.target,
+		serve: func(ctx context.Context, c *Call) error {
+			err := c.again(ctx, load.target, func(t Target) error {
+				change, err := handle(ctx, c, t.(T))
+				if err != nil {
+					return err
+				}
+				return change.commit(ctx, c)
+			})
+			if err != nil {
+				return err
+			}
+			return c.writeNothing()
+		},
+	}
+}

@@ -1,0 +1,290 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"path"
+	"regexp"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+
+	"github.com/danielgtaylor/huma/v2/negotiation"
+)
+
+// RequestTime is how long an operation may take; what is not done then is given up, and the caller told to try again.
+const RequestTime = 25 * time.Second
+
+// Server serves operations.
+type Server struct {
+	env *Env
+	mux *http.ServeMux
+}
+
+// New returns a handler that serves the operations, and answers everything else with a problem.
+func New(env *Env, operations []Operation) *Server {
+	s := &Server{env: env, mux: http.NewServeMux()}
+	for _, op := range operations {
+		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
+			state := r.Context().Value(stateKey{}).(*state)
+			c := &Call{Env: env, op: &op, request: r, w: w, requestID: state.requestID}
+			state.operation = op.ID
+			err := s.run(r.Context(), c)
+			state.caller = c.Caller.ID
+			if err != nil {
+				s.fail(w, r, err)
+			}
+		})
+	}
+	return s
+}
+
+// state is what the log says of a request.
+type state struct {
+	requestID string
+	operation string
+	caller    string
+	failure   error
+}
+
+type stateKey struct{}
+
+// run takes a request through the steps.
+func (s *Server) run(ctx context.Context, c *Call) error {
+	ctx, cancel := context.WithTimeout(ctx, RequestTime)
+	defer cancel()
+	if err := c.authenticate(ctx); err != nil {
+		return err
+	}
+	if c.op.loginNeeded() && c.op.byBody && c.Caller.Anonymous() {
+		return c.Require(ctx, c.op.May, Open{}.Scope())
+	}
+	if !c.op.byBody {
+		var err error
+		if c.target, err = c.locate(ctx, c.op.find); err != nil {
+			return err
+		}
+	}
+	var err error
+	if c.Page, err = c.op.Query.Parse(c.request.URL.RawQuery); err != nil {
+		return err
+	}
+	if err := c.negotiate(); err != nil {
+		return err
+	}
+	return c.op.serve(ctx, c)
+}
+
+// authenticate finds out who calls. A token that is not valid is refused everywhere, for whoever sends one means to be known.
+func (c *Call) authenticate(ctx context.Context) error {
+	headers := c.request.Header.Values("Authorization")
+	if len(headers) == 0 {
+		return nil
+	}
+	scheme, token, ok := strings.Cut(headers[0], " ")
+	if len(headers) > 1 || !ok || !strings.EqualFold(scheme, "Bearer") {
+		return problem.InvalidToken.New("Send one Authorization header of the form: Bearer <token>.")
+	}
+	var err error
+	c.Caller, err = c.Verify(ctx, strings.TrimSpace(token))
+	return err
+}
+
+// negotiate chooses the media type of the answer.
+func (c *Call) negotiate() error {
+	accept := c.request.Header.Get("Accept")
+	offers := c.op.Media
+	if c.op.Result != nil {
+		offers = append([]string{mediaJSON}, offers...)
+	}
+	if accept == "" || len(offers) == 0 {
+		if len(offers) > 0 {
+			c.accepted = offers[0]
+		}
+		return nil
+	}
+	if c.accepted = negotiation.SelectQValue(accept, offers); c.accepted != "" {
+		return nil
+	}
+	for _, offer := range offers {
+		kind, _, _ := strings.Cut(offer, "/")
+		if negotiation.SelectQValue(accept, []string{kind + "/*", "*/*"}) != "" {
+			c.accepted = offer
+			return nil
+		}
+	}
+	return problem.NotAcceptable.New("The answer can be %s. Say so in Accept, or leave Accept out.", strings.Join(offers, " or "))
+}
+
+var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)
+
+// ServeHTTP implements http.Handler.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	started := s.env.Now()
+	st := &state{requestID: r.Header.Get("X-Request-Id")}
+	if !requestIDs.MatchString(st.requestID) {
+		st.requestID = record.NewID(started)
+	}
+	r = r.WithContext(context.WithValue(r.Context(), stateKey{}, st))
+	out := &recorder{ResponseWriter: w}
+	h := w.Header()
+	h.Set("X-Request-Id", st.requestID)
+	h.Set("X-Content-Type-Options", "nosniff")
+	defer func() {
+		if p := recover(); p != nil {
+			s.fail(out, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+		}
+		s.log(r, st, out.status, started)
+	}()
+	s.allowOrigin(h, r.Header.Get("Origin"))
+	s.route(out, r)
+}
+
+// route hands the request to its operation, or says that there is none.
+func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+	if clean := path.Clean(r.URL.Path); clean != r.URL.Path {
+		s.fail(w, r, Missing)
+		return
+	}
+	if _, pattern := s.mux.Handler(r); pattern != "" {
+		s.mux.ServeHTTP(w, r)
+		return
+	}
+	allowed := s.methods(r)
+	if len(allowed) == 0 {
+		s.fail(w, r, problem.NotFound.New("There is nothing at this address. GET / and GET /v1 list what there is."))
+		return
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	if r.Method == http.MethodOptions {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Methods", strings.Join(allowed, ", "))
+		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id")
+		h.Set("Access-Control-Max-Age", "600")
+		h.Set("Cache-Control", "no-store")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	s.fail(w, r, problem.MethodNotAllowed.New("%s is not possible here; %s is.", r.Method, strings.Join(allowed, ", ")))
+}
+
+// methods lists the methods that the path of the request answers to.
+func (s *Server) methods(r *http.Request) []string {
+	var allowed []string
+	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
+		probe := &http.Request{Method: m, URL: r.URL, Host: r.Host}
+		if _, pattern := s.mux.Handler(probe); pattern != "" {
+			allowed = append(allowed, m)
+		}
+	}
+	if len(allowed) > 0 {
+		allowed = append(allowed, http.MethodOptions)
+	}
+	return allowed
+}
+
+// allowOrigin lets pages of the configured origins read the answer. Credentials travel in a header that a page must set
+// itself, so no cookie is ever at stake.
+func (s *Server) allowOrigin(h http.Header, origin string) {
+	h.Add("Vary", "Origin")
+	if origin == "" {
+		return
+	}
+	allow := origin
+	if slices.Contains(s.env.Origins, "*") {
+		allow = "*"
+	} else if !slices.Contains(s.env.Origins, origin) {
+		return
+	}
+	h.Set("Access-Control-Allow-Origin", allow)
+	h.Set("Access-Control-Expose-Headers", "ETag, Link, Location, Retry-After, X-Request-Id, Accept-Patch, Accept-Post, Idempotent-Replay")
+}
+
+// fail answers with the problem that err is; an error that is none is a fault of the server, told only to the log.
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	st := r.Context().Value(stateKey{}).(*state)
+	st.failure = err
+	var p *problem.Error
+	if !errors.As(err, &p) {
+		p = problem.Internal.Wrap(err, "Something went wrong in the server. Try again; if it happens again, report the requestId to those who run the server.")
+		if errors.Is(err, context.DeadlineExceeded) {
+			p = problem.Unavailable.Wrap(err, "The request took too long and was given up. Try again.").After(time.Second)
+		}
+	}
+	if rec, ok := w.(*recorder); ok && rec.status != 0 {
+		return // the answer had begun
+	}
+	h := w.Header()
+	if p.Kind.Status == http.StatusUnauthorized {
+		challenge := "Bearer"
+		if p.Kind == problem.InvalidToken {
+			challenge = `Bearer error="invalid_token"`
+		}
+		h.Set("WWW-Authenticate", challenge)
+	}
+	if p.RetryAfter > 0 {
+		h.Set("Retry-After", strconv.Itoa(int((p.RetryAfter+time.Second-1)/time.Second)))
+	}
+	body, encodeErr := encode(p.Document(r.URL.EscapedPath(), st.requestID))
+	if encodeErr != nil {
+		body = nil
+	}
+	h.Set("Content-Type", problem.MediaType)
+	h.Set("Cache-Control", "no-store")
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	w.WriteHeader(p.Kind.Status)
+	_, _ = w.Write(body) // the caller is gone: there is nobody to tell
+}
+
+// log writes one line for each request.
+func (s *Server) log(r *http.Request, st *state, status int, started time.Time) {
+	level := slog.LevelInfo
+	attrs := []slog.Attr{
+		slog.String("requestId", st.requestID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.Int("status", status), slog.Duration("took", s.env.Now().Sub(started)),
+	}
+	if st.operation != "" {
+		attrs = append(attrs, slog.String("operation", st.operation))
+	}
+	if st.caller != "" {
+		attrs = append(attrs, slog.String("user", st.caller))
+	}
+	if st.failure != nil {
+		attrs = append(attrs, slog.String("problem", st.failure.Error()))
+		if status >= http.StatusInternalServerError {
+			level = slog.LevelError
+		}
+	}
+	s.env.Log.LogAttrs(r.Context(), level, "request", attrs...)
+}
+
+// recorder remembers whether and with what status an answer has begun.
+type recorder struct {
+	http.ResponseWriter
+	status int
+}
+
+func (r *recorder) WriteHeader(status int) {
+	if r.status == 0 {
+		r.status = status
+	}
+	r.ResponseWriter.WriteHeader(status)
+}
+
+func (r *recorder) Write(b []byte) (int, error) {
+	if r.status == 0 {
+		r.status = http.StatusOK
+	}
+	return r.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the connection.
+func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

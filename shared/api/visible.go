@@ -1,0 +1,97 @@
+package api
+
+import (
+	"context"
+
+	"assay/shared/access"
+	"assay/shared/record"
+	"assay/shared/table"
+)
+
+// The lists below name the partitions that hold what the caller may see of a kind of resource, and no other: a list
+// reads nothing that its caller may not see. A resource may stand in several of them; table.List shows it once.
+
+// VisibleEverywhere is all that the caller may see of the kind, in all tasks.
+func (c *Call) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.Source, error) {
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []table.Source
+	for _, a := range record.Audiences {
+		if access.Sees(access.Roles(c.Caller, access.Grants{}, access.Scope{}), a) {
+			for _, p := range record.OfKind(k, a) {
+				all = append(all, table.Partition(record.ByKind, p))
+			}
+		}
+	}
+	if c.Caller.Admin || c.Caller.Anonymous() {
+		return all, nil
+	}
+	all = append(all, c.own(k, c.Caller.ID)...)
+	for _, o := range g.Memberships {
+		for _, a := range record.Audiences[1:] {
+			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
+		}
+	}
+	for _, r := range g.Registrations {
+		if r.PrivateTask {
+			all = append(all, table.Partition(record.ByTask, record.OfTask(r.TaskID, k, access.Registrants)))
+		}
+	}
+	return all, nil
+}
+
+// VisibleOfTask is what the caller may see of the kind in one task, which has the scope.
+func (c *Call) VisibleOfTask(ctx context.Context, k record.Kind, task access.Scope) ([]table.Source, error) {
+	return c.visibleUnder(ctx, k, task, func(a access.Audience) table.Source {
+		return table.Partition(record.ByTask, record.OfTask(task.TaskID, k, a))
+	})
+}
+
+// VisibleOfDataset is what the caller may see of the kind on one dataset, which has the scope. What the caller owns comes
+// from all datasets.
+func (c *Call) VisibleOfDataset(ctx context.Context, k record.Kind, datasetID string, dataset access.Scope) ([]table.Source, error) {
+	return c.visibleUnder(ctx, k, dataset, func(a access.Audience) table.Source {
+		return table.Partition(record.ByDataset, record.OfDataset(datasetID, k, a))
+	})
+}
+
+// visibleUnder adds what the caller owns anywhere, of which the list keeps what belongs to it.
+func (c *Call) visibleUnder(ctx context.Context, k record.Kind, parent access.Scope, part func(access.Audience) table.Source) ([]table.Source, error) {
+	roles, err := c.Roles(ctx, parent)
+	if err != nil {
+		return nil, err
+	}
+	var all []table.Source
+	for _, a := range record.Audiences {
+		if access.Sees(roles&^access.Owner, a) {
+			all = append(all, part(a))
+		}
+	}
+	if roles&(access.Organizer|access.Admin) == 0 && !c.Caller.Anonymous() {
+		all = append(all, c.own(k, c.Caller.ID)...)
+	}
+	return all, nil
+}
+
+// VisibleOfUser is what the caller may see of the kind that a user made under the own name; for the user and for admins
+// also what was made under an alias, and for admins what is blinded.
+func (c *Call) VisibleOfUser(k record.Kind, userID string) []table.Source {
+	switch {
+	case c.Caller.Admin:
+		return append(c.own(k, userID), table.Partition(record.ByUser, record.OfUser(userID, k, access.Organizers)))
+	case c.Caller.ID == userID:
+		return c.own(k, userID)
+	default:
+		return c.own(k, userID)[:1]
+	}
+}
+
+// own is what a user may see of what the user made: first what is everyone's, then what is not.
+func (c *Call) own(k record.Kind, userID string) []table.Source {
+	return []table.Source{
+		table.Partition(record.ByUser, record.OfUser(userID, k, access.Everyone)),
+		table.Partition(record.ByUser, record.OfUser(userID, k, access.Owners)),
+	}
+}

@@ -1,0 +1,223 @@
+package table
+
+import (
+	"context"
+	"sync"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+)
+
+// Source is one run of items in descending order of their sort key, which is the id.
+type Source struct {
+	Index     store.Index
+	Partition string
+	From, To  string      // bounds in the table itself, which an id is appended to; empty in an index
+	Keys      []store.Key // instead of a partition: the items of these keys, in descending order of ids
+	IDs       []string    // parallel to Keys
+}
+
+// Partition is the source of one partition of an index.
+func Partition(i store.Index, partition string) Source { return Source{Index: i, Partition: partition} }
+
+// Selection is what to read of a list.
+type Selection struct {
+	Sources []Source
+	Cursor  string // id of the first wanted record; empty: the newest
+	Limit   int
+}
+
+// List merges the sources, newest first and each record once, and returns up to Limit records that keep accepts (nil
+// accepts all) with the id of the one after them. A cursor that is not the first of them is an InvalidCursor.
+// Without keep it reads at most Limit+1 items of each source, in one call each.
+func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool) (records []P, next string, err error) {
+	m := newMerge(s, sel)
+	if err := m.fill(ctx); err != nil {
+		return nil, "", err
+	}
+	for {
+		it, id, err := m.next(ctx)
+		if err != nil {
+			return nil, "", err
+		}
+		if id == "" {
+			break
+		}
+		r, err := decode[R, P](it)
+		if err != nil {
+			return nil, "", err
+		}
+		if keep != nil && !keep(r) {
+			continue
+		}
+		if len(records) == sel.Limit {
+			next = id
+			break
+		}
+		if len(records) == 0 && sel.Cursor != "" && id != sel.Cursor {
+			break
+		}
+		records = append(records, r)
+	}
+	if sel.Cursor != "" && len(records) == 0 {
+		return nil, "", problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a cursor.")
+	}
+	return records, next, nil
+}
+
+// merge reads several sources together.
+type merge struct {
+	store store.Store
+	sel   Selection
+	parts []*part
+	last  string
+}
+
+// part is a source with what was read of it.
+type part struct {
+	Source
+	items []store.Item
+	at    int
+	end   bool // nothing more behind items
+}
+
+func newMerge(s store.Store, sel Selection) *merge {
+	m := &merge{store: s, sel: sel}
+	for _, src := range sel.Sources {
+		p := &part{Source: src}
+		for sel.Cursor != "" && len(p.IDs) > 0 && p.IDs[0] > sel.Cursor {
+			p.IDs, p.Keys = p.IDs[1:], p.Keys[1:]
+		}
+		m.parts = append(m.parts, p)
+	}
+	return m
+}
+
+// fill reads the first items of every source at once.
+func (m *merge) fill(ctx context.Context) error {
+	if len(m.parts) == 1 {
+		return m.parts[0].read(ctx, m)
+	}
+	errs := make([]error, len(m.parts))
+	var wg sync.WaitGroup
+	for i, p := range m.parts {
+		wg.Go(func() { errs[i] = p.read(ctx, m) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// read replaces the items of p by the next ones behind them.
+func (p *part) read(ctx context.Context, m *merge) (err error) {
+	limit := m.sel.Limit + 1
+	if p.Partition == "" {
+		n := min(limit, len(p.Keys), store.MaxKeys)
+		p.items, err = m.store.Get(ctx, store.Eventual, p.Keys[:n]...)
+		p.Keys, p.at, p.end = p.Keys[n:], 0, n == len(p.Keys)
+		return Failed(err)
+	}
+	q := store.Query{Index: p.Index, Partition: p.Partition, From: p.From, To: p.To, Descending: true, Limit: limit}
+	if m.sel.Cursor != "" {
+		q.To = p.From + m.sel.Cursor
+	}
+	if len(p.items) > 0 {
+		q.After = &p.items[len(p.items)-1]
+	}
+	p.items, err = m.store.Query(ctx, q)
+	p.at, p.end = 0, len(p.items) < limit
+	return Failed(err)
+}
+
+// head returns the id of the part's next item; empty at its end.
+func (p *part) head(ctx context.Context, m *merge) (string, error) {
+	for {
+		if p.at < len(p.items) {
+			if p.Partition == "" {
+				id := p.IDs[0]
+				if !p.items[p.at].Exists() {
+					p.skip()
+					continue
+				}
+				return id, nil
+			}
+			if p.Index == store.Table {
+				return p.items[p.at].Sort[len(p.From):], nil
+			}
+			return p.items[p.at].Indexes[p.Index-1].Sort, nil
+		}
+		if p.end {
+			return "", nil
+		}
+		if err := p.read(ctx, m); err != nil {
+			return "", err
+		}
+	}
+}
+
+func (p *part) skip() {
+	p.at++
+	if p.Partition == "" {
+		p.IDs = p.IDs[1:]
+	}
+}
+
+// next returns the newest item that was not returned yet, with its id; an empty id at the end.
+func (m *merge) next(ctx context.Context) (it store.Item, id string, err error) {
+	for {
+		var best *part
+		id = ""
+		for _, p := range m.parts {
+			h, err := p.head(ctx, m)
+			if err != nil {
+				return it, "", err
+			}
+			if h != "" && h > id {
+				best, id = p, h
+			}
+		}
+		if best == nil {
+			return it, "", nil
+		}
+		it = best.items[best.at]
+		best.skip()
+		if id != m.last {
+			m.last = id
+			return it, id, nil
+		}
+	}
+}
+
+// Each calls do with every record of the sources, newest first; each record once. It reads in pages of n.
+func Each[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, sources []Source, do func(P) error) error {
+	m := newMerge(s, Selection{Sources: sources, Limit: n})
+	if err := m.fill(ctx); err != nil {
+		return err
+	}
+	for {
+		it, id, err := m.next(ctx)
+		if err != nil || id == "" {
+			return err
+		}
+		r, err := decode[R, P](it)
+		if err != nil {
+			return err
+		}
+		if err := do(r); err != nil {
+			return err
+		}
+	}
+}
+
+// Registrations is the source of a task's registrations, which stand in the table itself.
+func Registrations(taskID string) Source {
+	return Source{Partition: record.TaskKey(taskID).Partition, From: record.RegistrationPrefix, To: record.RegistrationEnd}
+}
+
+// AuditEntries is the source of a task's audit entries.
+func AuditEntries(taskID string) Source { return Source{Partition: record.AuditPartition(taskID)} }

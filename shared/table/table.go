@@ -1,0 +1,188 @@
+// Package table reads and writes records in the store: it knows how a record becomes an item, how a change is made
+// without losing another's, and how one list is merged from the partitions that its caller may see.
+package table
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+)
+
+// Pointer is a pointer to an R that is a record.
+type Pointer[R any] interface {
+	*R
+	record.Record
+}
+
+// Get reads one record; nil when there is none.
+func Get[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, key store.Key) (P, error) {
+	all, err := GetAll[R, P](ctx, s, c, key)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// GetAll reads records of one kind in one call for each store.MaxKeys keys, in the order of the keys; nil where there is none.
+func GetAll[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, keys ...store.Key) ([]P, error) {
+	all := make([]P, 0, len(keys))
+	for len(keys) > 0 {
+		n := min(len(keys), store.MaxKeys)
+		items, err := s.Get(ctx, c, keys[:n]...)
+		if err != nil {
+			return nil, Failed(err)
+		}
+		for _, it := range items {
+			r, err := decode[R, P](it)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, r)
+		}
+		keys = keys[n:]
+	}
+	return all, nil
+}
+
+// decode reads an item; nil when it does not exist.
+func decode[R any, P Pointer[R]](it store.Item) (P, error) {
+	if !it.Exists() {
+		return nil, nil
+	}
+	r := P(new(R))
+	return r, record.Decode(it, r)
+}
+
+// Decode reads an item that a store returned into a record; nil when the item does not exist.
+func Decode[R any, P Pointer[R]](it store.Item) (P, error) { return decode[R, P](it) }
+
+// Failed turns an error of the store into the problem that a caller is told; nil stays nil.
+func Failed(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrUnavailable):
+		return problem.Unavailable.Wrap(err, "The store does not answer at the moment. Try again in a few seconds.").After(2 * time.Second)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return problem.Unavailable.Wrap(err, "The request took too long and was given up. Try again.").After(time.Second)
+	default:
+		return err
+	}
+}
+
+// Tx is a change of several records that holds as a whole or not at all. The zero Tx changes nothing.
+type Tx struct {
+	writes  []store.Write
+	records []record.Record // parallel to writes; nil where a write has none
+	refuse  []error         // parallel to writes; what to say when the condition of one does not hold
+	err     error
+}
+
+// Len is the number of writes so far.
+func (t *Tx) Len() int { return len(t.writes) }
+
+// Create adds a record that must not exist yet.
+func (t *Tx) Create(r record.Record) *Tx { return t.put(r, store.Create) }
+
+// Replace writes over a record that must be as it was read.
+func (t *Tx) Replace(r record.Record) *Tx { return t.put(r, store.Replace) }
+
+func (t *Tx) put(r record.Record, op func(store.Item) store.Write) *Tx {
+	it, err := record.Item(r)
+	if err != nil {
+		t.err = errors.Join(t.err, err)
+		return t
+	}
+	return t.add(op(it), r)
+}
+
+// Delete removes a record that must be as it was read.
+func (t *Tx) Delete(r record.Record) *Tx {
+	it, err := record.Item(r)
+	t.err = errors.Join(t.err, err)
+	return t.add(store.DeleteIf(it), nil)
+}
+
+// DeleteKey removes whatever has the key.
+func (t *Tx) DeleteKey(k store.Key) *Tx { return t.add(store.Delete(k), nil) }
+
+// Check requires that a record is as it was read.
+func (t *Tx) Check(r record.Record) *Tx {
+	it, err := record.Item(r)
+	t.err = errors.Join(t.err, err)
+	return t.add(store.Check(it), nil)
+}
+
+// CheckAbsent requires that nothing has the key.
+func (t *Tx) CheckAbsent(k store.Key) *Tx { return t.add(store.CheckAbsent(k), nil) }
+
+func (t *Tx) add(w store.Write, r record.Record) *Tx {
+	t.writes = append(t.writes, w)
+	t.records = append(t.records, r)
+	t.refuse = append(t.refuse, nil)
+	return t
+}
+
+// Or says what to answer when the condition of the write added last does not hold; without it, Commit reports the
+// conflict, so that the change is made anew from what is stored now.
+func (t *Tx) Or(refuse error) *Tx {
+	t.refuse[len(t.refuse)-1] = refuse
+	return t
+}
+
+// Commit applies the change and gives the records their new versions. When a condition did not hold, the error is what
+// Or said for that write, or else one that IsConflict knows.
+func (t *Tx) Commit(ctx context.Context, s store.Store) error {
+	if t.err != nil {
+		return t.err
+	}
+	err := s.Write(ctx, t.writes...)
+	var conflict *store.ConflictError
+	if errors.As(err, &conflict) {
+		for _, i := range conflict.Failed {
+			if t.refuse[i] != nil {
+				return t.refuse[i]
+			}
+		}
+		return err
+	}
+	if err != nil {
+		return Failed(err)
+	}
+	for i, r := range t.records {
+		if r != nil {
+			record.Written(r, t.writes[i].Op == store.OpCreate)
+		}
+	}
+	return nil
+}
+
+// IsConflict reports whether err says that what was read has changed meanwhile.
+func IsConflict(err error) bool { return store.IsConflict(err) }
+
+// attempts bounds how often a change is made anew; with the pauses between, that takes about two seconds.
+const attempts = 12
+
+// Retry calls change until it does not fail for a conflict. The change must read what it decides on anew each time.
+func Retry(ctx context.Context, change func() error) error {
+	var err error
+	for n := range attempts {
+		if err = change(); !IsConflict(err) {
+			return err
+		}
+		pause := time.Duration(rand.Int64N(int64(min(time.Millisecond<<n, 300*time.Millisecond)) + 1))
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
+			return Failed(ctx.Err())
+		}
+	}
+	return problem.Unavailable.Wrap(fmt.Errorf("gave up after %d attempts: %w", attempts, errors.New(err.Error())),
+		"Too many others are changing the same thing. Try again in a few seconds.").After(2 * time.Second)
+}

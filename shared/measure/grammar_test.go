@@ -119,7 +119,7 @@ func TestParametersFallBackToTheirDefaults(t *testing.T) {
 	if m, _ = Parse(Retrieval, "RBP"); m.Int("rel") != 0 || m.Depth() != 0 {
 		t.Errorf("rel %d and depth %d without one", m.Int("rel"), m.Depth())
 	}
-	if m, _ = Parse(Retrieval, "IPrec(judged_only=True)@0.25"); m.Recall() != 0.25 || m.Int("rel") != 1 || !m.Flag("judged_only") {
+	if m, _ = Parse(Retrieval, "IPrec(judged_only=True)@1"); m.Recall() != 1 || m.Depth() != 0 || m.Int("rel") != 1 || !m.Flag("judged_only") {
 		t.Errorf("%v: recall %v, rel %d, judged_only %v", m, m.Recall(), m.Int("rel"), m.Flag("judged_only"))
 	}
 }

@@ -1,0 +1,118 @@
+package retrieval
+
+import (
+	"math"
+	"strconv"
+)
+
+// space marks what separates fields: C's isspace, as in trec_eval.
+var space = [256]bool{' ': true, '\t': true, '\v': true, '\f': true, '\r': true}
+
+// split puts the fields of a line into out and returns how many there are, at most one more than out holds.
+func split(line []byte, out [][]byte) int {
+	n, i := 0, 0
+	for {
+		for i < len(line) && space[line[i]] {
+			i++
+		}
+		if i == len(line) {
+			return n
+		}
+		if n == len(out) {
+			return n + 1
+		}
+		start := i
+		for i < len(line) && !space[line[i]] {
+			i++
+		}
+		out[n] = line[start:i]
+		n++
+	}
+}
+
+// powers of ten that a float64 holds exactly.
+var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// parseScore reads a finite decimal number such as -12.5e-3, correctly rounded. Hexadecimal numbers, inf and nan,
+// which C accepts, are not scores.
+//
+// Digits and powers that a float64 holds exactly need only one multiplication or division, whose result is then
+// correctly rounded (Clinger, How to read floating point numbers accurately, 1990); strconv does the rest.
+func parseScore(text []byte) (float64, bool) {
+	const exact = 1 << 53
+	var mantissa uint64
+	digits, fraction, i := 0, 0, 0
+	negative := false
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		negative = text[0] == '-'
+		i = 1
+	}
+	start := i
+	for ; i < len(text) && text[i]-'0' <= 9; i++ {
+		mantissa = mantissa*10 + uint64(text[i]-'0')
+	}
+	digits = i - start
+	if i < len(text) && text[i] == '.' {
+		i++
+		start = i
+		for ; i < len(text) && text[i]-'0' <= 9; i++ {
+			mantissa = mantissa*10 + uint64(text[i]-'0')
+		}
+		fraction = i - start
+		digits += fraction
+	}
+	if digits == 0 {
+		return 0, false
+	}
+	// Up to 19 digits can't have overflowed the mantissa.
+	if i == len(text) && digits <= 19 && mantissa <= exact && fraction < len(powers) {
+		x := float64(mantissa) / powers[fraction]
+		if negative {
+			x = -x
+		}
+		return x, true
+	}
+	if i < len(text) && !exponent(text[i:]) {
+		return 0, false
+	}
+	x, err := strconv.ParseFloat(string(text), 64)
+	return x, err == nil && !math.IsInf(x, 0)
+}
+
+// exponent says whether text is e or E, perhaps a sign, and digits.
+func exponent(text []byte) bool {
+	if text[0] != 'e' && text[0] != 'E' {
+		return false
+	}
+	text = text[1:]
+	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
+		text = text[1:]
+	}
+	for _, c := range text {
+		if c-'0' > 9 {
+			return false
+		}
+	}
+	return len(text) > 0
+}
+
+// scoreFault says why a text is no score.
+func scoreFault(text []byte) string {
+	x, err := strconv.ParseFloat(string(text), 64)
+	switch {
+	case math.IsNaN(x), math.IsInf(x, 0):
+		return "the score " + quote(text) + " is not a finite number"
+	case err == nil:
+		return "the score " + quote(text) + " is not a decimal number; write it like 12.5 or 1.25e1"
+	}
+	return "the score " + quote(text) + " is not a number; the fifth field is the score"
+}
+
+// quote puts a field between quotes, shortened to what a person wants to read.
+func quote(text []byte) string {
+	const most = 60
+	if len(text) > most {
+		return strconv.Quote(string(text[:most])) + "..."
+	}
+	return strconv.Quote(string(text))
+}

@@ -1,0 +1,206 @@
+package retrieval
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strconv"
+
+	"assay/shared/measure"
+	"assay/shared/measure/lines"
+)
+
+// unjudged is the grade of a document that the truth does not have.
+const unjudged = math.MinInt16
+
+// maxGrade bounds grades on both sides.
+const maxGrade = math.MaxInt16
+
+// Qrels are relevance judgements, the truth of a retrieval task. They do not change once read, so several runs can be
+// evaluated at the same time.
+type Qrels struct {
+	names     []string // ids of the topics in byte order
+	index     map[string]int32
+	topics    []truthTopic // in the order of names
+	judgments []judgment   // topic by topic
+	grades    []int16      // topic by topic, descending
+	slots     []uint64     // a table for each topic
+	docs      []byte
+	highest   int16
+}
+
+// truthTopic says where the parts of a topic are: first and last bound its judgments and grades, slots and slotsEnd its table.
+type truthTopic struct{ first, last, slots, slotsEnd int }
+
+type judgment struct {
+	doc   uint32 // where the document's id starts in docs
+	size  uint16
+	grade int16
+}
+
+func (q *Qrels) doc(j judgment) []byte { return q.docs[j.doc : j.doc+uint32(j.size)] }
+
+// grade returns the grade of a document, unjudged if it has none.
+func (q *Qrels) grade(topic int32, doc []byte) int16 {
+	t := &q.topics[topic]
+	slots, h := table(q.slots[t.slots:t.slotsEnd]), hash(doc)
+	for probe := 0; ; probe++ {
+		i, state := slots.at(h, probe)
+		switch {
+		case state == free:
+			return unjudged
+		case state == candidate && bytes.Equal(q.doc(q.judgments[t.first+i]), doc):
+			return q.judgments[t.first+i].grade
+		}
+	}
+}
+
+// ideal returns the grades of a topic, the highest first.
+func (q *Qrels) ideal(topic int) []int16 {
+	return q.grades[q.topics[topic].first:q.topics[topic].last]
+}
+
+// entry is a judgment while the files are read, with what tells where it stands.
+type entry struct {
+	judgment
+	topic int32
+	file  int32
+	line  int
+}
+
+// ReadQrels reads relevance judgements, which may come in several files: topic, iteration (ignored), document and
+// grade on each line. If one of the diagnostics is an error, there are no Qrels. The error is one of the files'
+// readers or of the context.
+func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Diagnostic, error) {
+	var report measure.Report
+	q := &Qrels{index: map[string]int32{}}
+	var entries []entry
+	for i, f := range files {
+		before := len(entries)
+		in := lines.NewReader(ctx, f.Name, f.Content, &report)
+		for in.Scan() {
+			if len(entries) == standardLimits.lines || len(q.docs) > math.MaxUint32-lines.MaxLine {
+				report.Errorf(f.Name, in.Number(), "the truth has more than %d judgements, or more than 4 GiB of document ids", standardLimits.lines)
+				break
+			}
+			if e, ok := q.parse(in.Text(), f.Name, in.Number(), &report); ok {
+				e.file = int32(i)
+				entries = append(entries, e)
+			}
+		}
+		if err := in.Err(); err != nil {
+			return nil, nil, err
+		}
+		if len(entries) == before && !report.Failed() {
+			report.Errorf(f.Name, 0, "the file has no judgements; each line needs topic, iteration, document and grade")
+		}
+	}
+	if len(files) == 0 {
+		report.Errorf("", 0, "there is no file of judgements")
+	}
+	q.build(entries)
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.Name
+	}
+	q.reportRepeated(entries, names, &report)
+	if report.Failed() {
+		return nil, report.Diagnostics(), nil
+	}
+	return q, report.Diagnostics(), nil
+}
+
+// parse reads one line. Topics are numbered as they come.
+func (q *Qrels) parse(line []byte, file string, number int, report *measure.Report) (entry, bool) {
+	var fields [4][]byte
+	switch n := split(line, fields[:]); {
+	case n == 0:
+		return entry{}, false
+	case n < 4:
+		report.Errorf(file, number, "the line has %d fields; it needs 4: topic, iteration, document and grade", n)
+		return entry{}, false
+	case n > 4:
+		report.Errorf(file, number, "the line has more than 4 fields: topic, iteration, document and grade")
+		return entry{}, false
+	}
+	grade, err := strconv.Atoi(string(fields[3]))
+	if err != nil || grade < -maxGrade || grade > maxGrade {
+		report.Errorf(file, number, "the grade %s is not a whole number from %d to %d", quote(fields[3]), -maxGrade, maxGrade)
+		return entry{}, false
+	}
+	topic, known := q.index[string(fields[0])]
+	if !known {
+		if len(q.names) == standardLimits.topics {
+			report.Errorf(file, number, "the truth has more than %d topics", standardLimits.topics)
+			return entry{}, false
+		}
+		topic = int32(len(q.names))
+		name := string(fields[0])
+		q.index[name] = topic
+		q.names = append(q.names, name)
+	}
+	doc := fields[2]
+	e := entry{judgment{doc: uint32(len(q.docs)), size: uint16(len(doc)), grade: int16(grade)}, topic, 0, number}
+	q.docs = append(q.docs, doc...)
+	return e, true
+}
+
+// build puts topics in byte order and groups the judgments by them, keeping the order of lines.
+func (q *Qrels) build(entries []entry) {
+	slices.Sort(q.names)
+	renumbered := make([]int32, len(q.names))
+	for i, name := range q.names {
+		renumbered[q.index[name]] = int32(i)
+		q.index[name] = int32(i)
+	}
+	for i := range entries {
+		entries[i].topic = renumbered[entries[i].topic]
+	}
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Compare(a.topic, b.topic) })
+	q.topics = make([]truthTopic, len(q.names))
+	for i, e := range entries {
+		t := &q.topics[e.topic]
+		if t.last == 0 {
+			t.first = i
+		}
+		t.last = i + 1
+		q.judgments = append(q.judgments, e.judgment)
+		q.grades = append(q.grades, e.grade)
+		q.highest = max(q.highest, e.grade)
+	}
+	for i := range q.topics {
+		t := &q.topics[i]
+		slices.SortFunc(q.grades[t.first:t.last], func(a, b int16) int { return cmp.Compare(b, a) })
+		t.slots = len(q.slots)
+		q.slots = append(q.slots, make([]uint64, tableSize(t.last-t.first))...)
+		t.slotsEnd = len(q.slots)
+	}
+}
+
+// reportRepeated fills the tables and reports documents that a topic has twice, in the order of files and lines.
+func (q *Qrels) reportRepeated(entries []entry, files []string, report *measure.Report) {
+	var repeated repeats
+	for topic := range q.topics {
+		t := &q.topics[topic]
+		slots, own := table(q.slots[t.slots:t.slotsEnd]), entries[t.first:t.last]
+		for i, e := range own {
+			doc := q.doc(e.judgment)
+			h := hash(doc)
+		probes:
+			for probe := 0; ; probe++ {
+				first, state := slots.at(h, probe)
+				switch {
+				case state == free:
+					slots.put(h, probe, i)
+					break probes
+				case state == candidate && bytes.Equal(q.doc(own[first].judgment), doc):
+					repeated.add(repeat{place{int(e.file), e.line}, place{int(own[first].file), own[first].line}, q.names[topic], string(doc)})
+					break probes
+				}
+			}
+		}
+	}
+	repeated.report(files, report)
+}

@@ -1,0 +1,189 @@
+package retrieval
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"assay/shared/measure"
+)
+
+// item is a record in the ranking of its topic.
+type item struct {
+	score         float64
+	block, record uint32
+}
+
+// segment is a series of records of one topic.
+type segment struct{ block, first, end uint32 }
+
+// rank ranks the documents of each topic, reports those that a topic has twice, and returns the plan's values, topic
+// by topic in the order of the truth, for every topic that the truth has; those of topics that have errors, or that
+// the truth has not, are not computed.
+func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report *measure.Report) ([]float64, error) {
+	if report.Full() {
+		return nil, nil
+	}
+	segments, starts := r.segments(len(q.names) + len(r.topics.others))
+	scores := make([]float64, len(q.names)*len(plan.scorers))
+	var (
+		repeated repeats
+		next     atomic.Int64
+		wait     sync.WaitGroup
+	)
+	for range runtime.GOMAXPROCS(0) {
+		k := ranker{run: r, qrels: q}
+		wait.Go(func() {
+			for ctx.Err() == nil {
+				topic := int(next.Add(1)) - 1
+				if topic >= len(starts)-1 {
+					return
+				}
+				found := k.gather(topic, segments[starts[topic]:starts[topic+1]])
+				repeated.add(found...)
+				if topic < len(q.names) && len(found) == 0 {
+					k.sort()
+					plan.score(k.ranking(q.ideal(topic), plan.judgedOnly), scores[topic*len(plan.scorers):])
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	repeated.report(r.files, report)
+	return scores, nil
+}
+
+// segments returns the segments grouped by topic, each topic's in the order of the files, and where each topic's start.
+func (r *run) segments(topics int) ([]segment, []int) {
+	starts := make([]int, topics+1)
+	for i := range r.blocks {
+		for _, s := range r.blocks[i].spans {
+			starts[s.topic+1]++
+		}
+	}
+	for t := range topics {
+		starts[t+1] += starts[t]
+	}
+	list := make([]segment, starts[topics])
+	filled := slices.Clone(starts)
+	for i := range r.blocks {
+		b := &r.blocks[i]
+		for j, s := range b.spans {
+			list[filled[s.topic]] = segment{uint32(i), s.first, b.end(j)}
+			filled[s.topic]++
+		}
+	}
+	return list, starts
+}
+
+// ranker ranks one topic after the other and keeps its memory between them.
+type ranker struct {
+	run    *run
+	qrels  *Qrels
+	items  []item
+	sorted bool // the items stand in the order of the ranking already, as in most runs
+	slots  table
+	grades []int16
+	judged []int16
+}
+
+func (k *ranker) record(it item) (*block, *record) {
+	b := &k.run.blocks[it.block]
+	return b, &b.records[it.record]
+}
+
+func (k *ranker) doc(it item) []byte {
+	b, r := k.record(it)
+	return b.doc(r)
+}
+
+// gather takes in the records of a topic and returns the first documents that are there twice.
+func (k *ranker) gather(topic int, segments []segment) []repeat {
+	n := 0
+	for _, s := range segments {
+		n += int(s.end - s.first)
+	}
+	size := tableSize(n)
+	if cap(k.slots) < size {
+		k.slots = make(table, size)
+	}
+	k.slots = k.slots[:size]
+	clear(k.slots)
+	k.items = slices.Grow(k.items[:0], n)
+	k.sorted = true
+	var found []repeat
+	for _, s := range segments {
+		b := &k.run.blocks[s.block]
+		for i := s.first; i < s.end; i++ {
+			r := &b.records[i]
+			it := item{r.score, s.block, i}
+			doc := b.doc(r)
+			if first, twice := k.enter(doc); twice && len(found) < measure.MaxDiagnostics {
+				found = append(found, repeat{k.place(it), k.place(k.items[first]), k.run.topics.name(k.qrels, topic), string(doc)})
+			}
+			if k.sorted && len(k.items) > 0 {
+				last := k.items[len(k.items)-1]
+				k.sorted = last.score > it.score || last.score == it.score && bytes.Compare(k.doc(last), doc) >= 0
+			}
+			k.items = append(k.items, it)
+		}
+	}
+	return found
+}
+
+// enter puts the next item's document into the table, or returns the item that has it already.
+func (k *ranker) enter(doc []byte) (first int, twice bool) {
+	h := hash(doc)
+	for probe := 0; ; probe++ {
+		i, state := k.slots.at(h, probe)
+		switch {
+		case state == free:
+			k.slots.put(h, probe, len(k.items))
+			return 0, false
+		case state == candidate && bytes.Equal(k.doc(k.items[i]), doc):
+			return i, true
+		}
+	}
+}
+
+func (k *ranker) place(it item) place {
+	b := &k.run.blocks[it.block]
+	return place{b.file, b.line(int(it.record))}
+}
+
+// sort puts the items in the order of the ranking.
+func (k *ranker) sort() {
+	if k.sorted {
+		return
+	}
+	slices.SortFunc(k.items, func(a, b item) int {
+		if a.score != b.score {
+			return cmp.Compare(b.score, a.score)
+		}
+		return bytes.Compare(k.doc(b), k.doc(a))
+	})
+}
+
+// ranking is the ranked topic as the measures see it.
+func (k *ranker) ranking(ideal []int16, judgedOnly bool) *ranking {
+	k.grades, k.judged = k.grades[:0], k.judged[:0]
+	for _, it := range k.items {
+		_, r := k.record(it)
+		k.grades = append(k.grades, r.grade)
+	}
+	if judgedOnly {
+		for _, g := range k.grades {
+			if g >= 0 {
+				k.judged = append(k.judged, g)
+			}
+		}
+	}
+	return &ranking{grades: k.grades, judged: k.judged, ideal: ideal}
+}

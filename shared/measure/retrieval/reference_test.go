@@ -1,0 +1,189 @@
+package retrieval
+
+import (
+	"bufio"
+	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"assay/shared/measure"
+)
+
+// open gives a file of testdata to the code under test.
+func open(t testing.TB, path string) measure.File {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return measure.File{Name: filepath.Base(path), Content: f}
+}
+
+// readTruth expects qrels without a diagnostic.
+func readTruth(t testing.TB, files ...measure.File) *Qrels {
+	t.Helper()
+	q, diagnostics, err := ReadQrels(t.Context(), files...)
+	if err != nil || diagnostics != nil {
+		t.Fatalf("ReadQrels: %v, %v", diagnostics, err)
+	}
+	return q
+}
+
+func parsed(t testing.TB, names ...string) []measure.Measure {
+	t.Helper()
+	var list []measure.Measure
+	for _, name := range names {
+		m, err := measure.Parse(measure.Retrieval, name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, m)
+	}
+	return list
+}
+
+// equivalents maps the names of trec_eval, as far as they have one here. $1 is the cutoff.
+var equivalents = []struct {
+	pattern *regexp.Regexp
+	name    string
+}{
+	{regexp.MustCompile(`^map$`), "AP"},
+	{regexp.MustCompile(`^map_cut_(\d+)$`), "AP@$1"},
+	{regexp.MustCompile(`^ndcg$`), "nDCG"},
+	{regexp.MustCompile(`^ndcg_cut_(\d+)$`), "nDCG@$1"},
+	{regexp.MustCompile(`^P_(\d+)$`), "P@$1"},
+	{regexp.MustCompile(`^recall_(\d+)$`), "R@$1"},
+	{regexp.MustCompile(`^success_(\d+)$`), "Success@$1"},
+	{regexp.MustCompile(`^iprec_at_recall_(.*)$`), "IPrec@$1"},
+	{regexp.MustCompile(`^recip_rank$`), "RR"},
+	{regexp.MustCompile(`^Rprec$`), "Rprec"},
+	{regexp.MustCompile(`^bpref$`), "Bpref"},
+	{regexp.MustCompile(`^infAP$`), "infAP"},
+	{regexp.MustCompile(`^set_P$`), "SetP"},
+	{regexp.MustCompile(`^set_relative_P$`), "SetRelP"},
+	{regexp.MustCompile(`^set_recall$`), "SetR"},
+	{regexp.MustCompile(`^set_F$`), "SetF"},
+	{regexp.MustCompile(`^set_map$`), "SetAP"},
+	{regexp.MustCompile(`^num_q$`), "NumQ"},
+	{regexp.MustCompile(`^num_ret$`), "NumRet"},
+	{regexp.MustCompile(`^num_rel$`), "NumRel"},
+	{regexp.MustCompile(`^num_rel_ret$`), "NumRelRet"},
+}
+
+// line is one value that trec_eval printed.
+type line struct {
+	name, topic string
+	value       float64
+}
+
+// printed reads the output of trec_eval, with the names of ir-measures.
+func printed(t *testing.T, path string) []line {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var list []line
+	for s := bufio.NewScanner(f); s.Scan(); {
+		fields := strings.Fields(s.Text())
+		for _, e := range equivalents {
+			if !e.pattern.MatchString(fields[0]) {
+				continue
+			}
+			value, err := strconv.ParseFloat(fields[2], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := parsed(t, e.pattern.ReplaceAllString(fields[0], e.name))[0].String()
+			list = append(list, line{name, fields[1], value})
+		}
+	}
+	return list
+}
+
+func TestValuesOfTrecEval(t *testing.T) {
+	outputs, err := filepath.Glob("testdata/*/*.trec_eval.txt")
+	if err != nil || len(outputs) != 7 {
+		t.Fatalf("found %v, %v", outputs, err)
+	}
+	for _, output := range outputs {
+		t.Run(filepath.Base(output), func(t *testing.T) {
+			expected := printed(t, output)
+			seen := map[string]bool{}
+			var names []string
+			for _, l := range expected {
+				if !seen[l.name] {
+					seen[l.name] = true
+					names = append(names, l.name)
+				}
+			}
+			if len(names) != 65 {
+				t.Fatalf("only %d measures to compare", len(names))
+			}
+			truth := readTruth(t, open(t, filepath.Join(filepath.Dir(output), "qrels.txt")))
+			run := open(t, strings.Replace(output, ".trec_eval.", ".run.", 1))
+			result, diagnostics, err := truth.Evaluate(t.Context(), parsed(t, names...), run)
+			if err != nil || result.Measures == nil {
+				t.Fatalf("%v, %v", diagnostics, err)
+			}
+			for _, l := range expected {
+				got := math.NaN()
+				if l.topic == "all" {
+					if v := result.Measures[l.name]; v != nil {
+						got = *v
+					}
+				} else if v, ok := result.PerTopic[l.topic][l.name]; ok {
+					got = v
+				}
+				if !(math.Abs(got-l.value) <= 5e-5+1e-9) {
+					t.Errorf("%s of %s is %v, want %v", l.name, l.topic, got, l.value)
+				}
+			}
+			t.Logf("compared %d values of %d measures", len(expected), len(names))
+		})
+	}
+}
+
+// TestUnjudgedOfTrecEval compares Judged@k with 1 - unj_k where the run has at least k documents: it divides by the
+// lesser of k and the number of documents, trec_eval by k.
+func TestUnjudgedOfTrecEval(t *testing.T) {
+	truth := readTruth(t, open(t, "testdata/trec-eval-graded/qrels.txt"))
+	result, diagnostics, err := truth.Evaluate(t.Context(), parsed(t, "Judged@5", "Judged@10", "Judged@20"), open(t, "testdata/trec-eval-graded/graded.run.txt"))
+	if err != nil || result.Measures == nil {
+		t.Fatalf("%v, %v", diagnostics, err)
+	}
+	f, err := os.Open("testdata/trec-eval-graded/graded.trec_eval.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	compared := 0
+	for s := bufio.NewScanner(f); s.Scan(); {
+		fields := strings.Fields(s.Text())
+		k, ok := strings.CutPrefix(fields[0], "unj_")
+		if !ok {
+			continue
+		}
+		want, err := strconv.ParseFloat(fields[2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := *result.Measures["Judged@"+k]
+		if fields[1] != "all" {
+			got = result.PerTopic[fields[1]]["Judged@"+k]
+		}
+		if math.Abs(1-got-want) > 5e-5+1e-9 {
+			t.Errorf("Judged@%s of %s is %v, want 1 - %v", k, fields[1], got, want)
+		}
+		compared++
+	}
+	if compared != 12 {
+		t.Errorf("compared %d values", compared)
+	}
+}

@@ -1,0 +1,111 @@
+// Package retrieval evaluates rankings of documents: it reads runs and relevance judgements in the formats of TREC and
+// computes the measures of ir-measures with the meaning of trec_eval 10.0 -c, so that its numbers can stand beside
+// published ones.
+//
+// One ranking holds for every measure of a run: by score, and documents of equal score by their id, descending, its
+// bytes compared as unsigned numbers. The rank field of a run is ignored, as in trec_eval; tools that break ties the
+// other way round (RR@k and Judged@k in ir-measures) can differ on runs with tied scores. Every topic of the truth
+// counts: one that the run leaves out has nothing retrieved, and so has 0 in nearly every measure.
+//
+// Where trec_eval is lenient with bad input (text as a score, NaN, fractional grades, empty files), files are refused
+// with the line, because a silent 0 is a wrong result.
+//
+// Memory grows with the run, about 16 bytes a line and the document ids; a file is read once, and parsed and evaluated
+// on all cores.
+package retrieval
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/shared/measure"
+)
+
+// Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
+// could.
+const Version = "retrieval/1"
+
+// Evaluate reads a run, which may come in several files, and computes the measures, all of which must be of kind
+// Retrieval. The diagnostics are the errors and warnings in the order of files and lines, at most
+// measure.MaxDiagnostics; if one is an error, the result is empty. The error is one of the files' readers or of the
+// context, or a measure that is not one of retrieval.
+func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure, files ...measure.File) (measure.Result, []measure.Diagnostic, error) {
+	plan, err := q.plan(measures)
+	if err != nil {
+		return measure.Result{}, nil, err
+	}
+	run, report, err := readRun(ctx, q, standardLimits, files)
+	if err != nil {
+		return measure.Result{}, nil, err
+	}
+	q.compareTopics(run, report)
+	scores, err := run.rank(ctx, q, plan, report)
+	if err != nil {
+		return measure.Result{}, nil, err
+	}
+	if report.Failed() {
+		return measure.Result{}, report.Diagnostics(), nil
+	}
+	result := plan.result(q, scores)
+	result.Warnings = report.Diagnostics()
+	return result, report.Diagnostics(), nil
+}
+
+// ValidateRun says what is wrong with a run as far as that can be told without the truth.
+func ValidateRun(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
+	var none Qrels
+	run, report, err := readRun(ctx, &none, standardLimits, files)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := run.rank(ctx, &none, &plan{}, report); err != nil {
+		return nil, err
+	}
+	return report.Diagnostics(), nil
+}
+
+// compareTopics reports topics that only the run or only the truth has.
+func (q *Qrels) compareTopics(run *run, report *measure.Report) {
+	if report.Failed() || len(run.blocks) == 0 {
+		return
+	}
+	file := run.files[0]
+	found := make([]bool, len(q.names))
+	for _, b := range run.blocks {
+		for _, s := range b.spans {
+			if int(s.topic) < len(found) {
+				found[s.topic] = true
+			}
+		}
+	}
+	var missing []string
+	for topic, ok := range found {
+		if !ok {
+			missing = append(missing, q.names[topic])
+		}
+	}
+	extra := slices.Sorted(slices.Values(run.topics.others)) // they are numbered as the parsers met them
+	switch {
+	case len(missing) == len(q.names):
+		report.Errorf(file, 0, "none of the topics of the run (%s) is among those of the truth (%s); check the first field of the lines",
+			few(extra), few(q.names))
+		return
+	case len(missing) > 0:
+		report.Warnf(file, 0, "%d of the %d topics of the truth are missing from the run and count with nothing retrieved: %s",
+			len(missing), len(q.names), few(missing))
+	}
+	if len(extra) > 0 {
+		report.Warnf(file, 0, "%d topics of the run are not in the truth and do not count: %s", len(extra), few(extra))
+	}
+}
+
+// few names the first of a list.
+func few(list []string) string {
+	const most = 5
+	if len(list) <= most {
+		return strings.Join(list, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+}

@@ -1,0 +1,318 @@
+package retrieval
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"assay/shared/measure"
+	"assay/shared/measure/lines"
+)
+
+// limits bound what a run or truth may have, so that a hostile one ends in a diagnostic.
+type limits struct{ topics, lines int }
+
+var standardLimits = limits{topics: 1_000_000, lines: 50_000_000}
+
+// run is what is kept of a run once it is read.
+type run struct {
+	files  []string
+	blocks []block // in the order of the files
+	topics *topics
+}
+
+// block is what is kept of a chunk of a file.
+type block struct {
+	file    int
+	first   int // number of the first line
+	records []record
+	docs    []byte // the ids of the records' documents
+	spans   []span
+	skips   []skip
+	faults  []fault
+	long    int // first line with more than six fields; 0 when there is none
+}
+
+// record is one line. 16 bytes: a run has millions of them.
+type record struct {
+	score float64
+	doc   uint32 // where the document's id starts in the block's docs
+	size  uint16
+	grade int16
+}
+
+// span starts a series of records of the same topic, which ends where the next span starts.
+type span struct {
+	topic int32
+	first uint32
+}
+
+// skip says how many lines that are no record (blank or faulty) stand before a record and all that follow.
+type skip struct{ record, lines uint32 }
+
+type fault struct {
+	line    int
+	message string
+}
+
+func (b *block) doc(r *record) []byte { return b.docs[r.doc : r.doc+uint32(r.size)] }
+
+// end is where the records of a span end.
+func (b *block) end(span int) uint32 {
+	if span+1 < len(b.spans) {
+		return b.spans[span+1].first
+	}
+	return uint32(len(b.records))
+}
+
+// line is the number of the line that a record stands in.
+func (b *block) line(record int) int {
+	i, found := slices.BinarySearchFunc(b.skips, uint32(record), func(s skip, r uint32) int { return cmp.Compare(s.record, r) })
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return b.first + record
+	}
+	return b.first + record + int(b.skips[i].lines)
+}
+
+// topics numbers the topics of a run: those of the truth have their numbers there, others follow in the order in which
+// they are met. Safe for concurrent use.
+type topics struct {
+	known  map[string]int32
+	most   int
+	mu     sync.RWMutex
+	index  map[string]int32
+	others []string
+	full   atomic.Bool // there were more
+}
+
+// number returns the number of a topic; false when there are too many.
+func (t *topics) number(name []byte) (int32, bool) {
+	if i, ok := t.known[string(name)]; ok {
+		return i, true
+	}
+	t.mu.RLock()
+	i, ok := t.index[string(name)]
+	t.mu.RUnlock()
+	if ok {
+		return i, true
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if i, ok := t.index[string(name)]; ok {
+		return i, true
+	}
+	if len(t.others) >= t.most {
+		t.full.Store(true)
+		return 0, false
+	}
+	i = int32(len(t.known) + len(t.others))
+	t.others = append(t.others, string(name))
+	t.index[string(name)] = i
+	return i, true
+}
+
+// name is the id of a topic.
+func (t *topics) name(q *Qrels, topic int) string {
+	if topic < len(q.names) {
+		return q.names[topic]
+	}
+	return t.others[topic-len(q.names)]
+}
+
+// job is a chunk on its way to a parser.
+type job struct {
+	number, file int
+	chunk        lines.Chunk
+}
+
+// readRun reads the files in one pass. The caller's goroutine reads, and unpacks if need be; the parsers run on all
+// cores. The report is never nil unless there is an error.
+func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File) (*run, *measure.Report, error) {
+	r := &run{topics: &topics{known: q.index, most: limits.topics, index: map[string]int32{}}}
+	for _, f := range files {
+		r.files = append(r.files, f.Name)
+	}
+	var (
+		parsers = runtime.GOMAXPROCS(0)
+		jobs    = make(chan job, parsers)
+		buffers = make(chan []byte, 2*parsers+2)
+		wait    sync.WaitGroup
+		mu      sync.Mutex
+		faults  atomic.Int64
+		records atomic.Int64
+	)
+	for range parsers {
+		p := parser{qrels: q, topics: r.topics}
+		wait.Go(func() {
+			for j := range jobs {
+				b := p.parse(&j.chunk)
+				b.file = j.file
+				buffers <- j.chunk.Recycle()
+				faults.Add(int64(len(b.faults)))
+				records.Add(int64(len(b.records)))
+				mu.Lock()
+				for len(r.blocks) <= j.number {
+					r.blocks = append(r.blocks, block{})
+				}
+				r.blocks[j.number] = b
+				mu.Unlock()
+			}
+		})
+	}
+	var perFile []*measure.Report // what the readers themselves found
+	var err error
+	count, tooLong := 0, false
+	for i, f := range files {
+		found := &measure.Report{}
+		perFile = append(perFile, found)
+		in := lines.NewReader(ctx, f.Name, f.Content, found)
+		for !tooLong && !r.topics.full.Load() && faults.Load() < measure.MaxDiagnostics {
+			var buffer []byte
+			select {
+			case buffer = <-buffers:
+			default:
+			}
+			chunk, ok := in.Next(buffer)
+			if !ok {
+				break
+			}
+			jobs <- job{count, i, chunk}
+			count++
+			tooLong = records.Load() > int64(limits.lines)
+		}
+		if err = in.Err(); err != nil {
+			break
+		}
+	}
+	close(jobs)
+	wait.Wait()
+	if err != nil {
+		return nil, nil, err
+	}
+	report := r.report(perFile)
+	if tooLong {
+		report.Errorf(files[len(perFile)-1].Name, 0, "the run has more than %d lines; leave out low ranks", limits.lines)
+	}
+	if r.topics.full.Load() {
+		report.Errorf(files[len(perFile)-1].Name, 0, "more than %d topics of the run are not in the truth; check the first field of the lines", limits.topics)
+	}
+	return r, report, nil
+}
+
+// report puts together what the readers and the parsers found, in the order of files and lines.
+func (r *run) report(perFile []*measure.Report) *measure.Report {
+	report := &measure.Report{}
+	if len(r.files) == 0 {
+		report.Errorf("", 0, "there is no file of the run")
+	}
+	for i, found := range perFile {
+		var list []measure.Diagnostic
+		list = append(list, found.Diagnostics()...)
+		long, any := 0, false
+		for _, b := range r.blocks {
+			if b.file != i {
+				continue
+			}
+			for _, f := range b.faults {
+				list = append(list, measure.Diagnostic{Severity: measure.Error, File: r.files[i], Line: f.line, Message: f.message})
+			}
+			if long == 0 {
+				long = b.long
+			}
+			any = any || len(b.records) > 0
+		}
+		if !any && len(list) == 0 {
+			report.Errorf(r.files[i], 0, "the file has no lines; each line needs topic, Q0, document, rank, score and tag")
+		}
+		slices.SortStableFunc(list, func(a, b measure.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
+		for _, d := range list {
+			report.Add(d)
+		}
+		if long > 0 {
+			report.Warnf(r.files[i], long, "the line has more than six fields; what follows the sixth is ignored, here and in any other line")
+		}
+	}
+	return report
+}
+
+// parser turns chunks into blocks; it keeps its memory from one to the next.
+type parser struct {
+	qrels   *Qrels
+	topics  *topics
+	records []record
+	docs    []byte
+}
+
+// parse reads the lines of a chunk: topic, Q0 (ignored), document, rank (ignored), score and tag (ignored).
+func (p *parser) parse(chunk *lines.Chunk) block {
+	b := block{first: chunk.First}
+	p.records, p.docs = p.records[:0], p.docs[:0]
+	var fields [6][]byte
+	var topic []byte
+	var number int32
+	known := false
+	skipped := uint32(0)
+	for len(b.faults) < measure.MaxDiagnostics {
+		at, text, message, ok := chunk.Line()
+		if !ok {
+			break
+		}
+		n := 0
+		if message == "" {
+			if n = split(text, fields[:]); n > 0 && n < 6 {
+				message = fmt.Sprintf("the line has %d fields; it needs 6: topic, Q0, document, rank, score and tag", n)
+			}
+		}
+		var score float64
+		if n >= 6 {
+			if score, ok = parseScore(fields[4]); !ok {
+				message = scoreFault(fields[4])
+			}
+		}
+		if message == "" && n >= 6 && !bytes.Equal(fields[0], topic) {
+			topic = fields[0]
+			if number, ok = p.topics.number(topic); !ok {
+				break
+			}
+			known = int(number) < len(p.qrels.names)
+			b.spans = append(b.spans, span{number, uint32(len(p.records))})
+		}
+		if message != "" || n == 0 {
+			if message != "" {
+				b.faults = append(b.faults, fault{at, message})
+			}
+			skipped++
+			b.skip(len(p.records), skipped)
+			continue
+		}
+		if n > 6 && b.long == 0 {
+			b.long = at
+		}
+		grade := int16(unjudged)
+		if known {
+			grade = p.qrels.grade(number, fields[2])
+		}
+		p.records = append(p.records, record{score, uint32(len(p.docs)), uint16(len(fields[2])), grade})
+		p.docs = append(p.docs, fields[2]...)
+	}
+	b.records = append([]record(nil), p.records...)
+	b.docs = append([]byte(nil), p.docs...)
+	return b
+}
+
+// skip notes that a number of lines before the next record are none.
+func (b *block) skip(record int, lines uint32) {
+	if n := len(b.skips); n > 0 && b.skips[n-1].record == uint32(record) {
+		b.skips[n-1].lines = lines
+		return
+	}
+	b.skips = append(b.skips, skip{uint32(record), lines})
+}

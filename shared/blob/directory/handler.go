@@ -14,12 +14,6 @@ import (
 	"assay/shared/problem"
 )
 
-// Kinds of problems that only the transfer of files knows.
-var (
-	lengthRequired      = &problem.Kind{Slug: "length-required", Title: "Content-Length needed", Status: http.StatusLengthRequired}
-	rangeNotSatisfiable = &problem.Kind{Slug: "range-not-satisfiable", Title: "Range not satisfiable", Status: http.StatusRequestedRangeNotSatisfiable}
-)
-
 const newLink = "Ask for its resource again to get a new link."
 
 // Handler serves the links that the store signs. Mount it under the path of the base URL with http.StripPrefix.
@@ -91,7 +85,7 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 	o := upload(key, query)
 	switch {
 	case r.ContentLength < 0:
-		return lengthRequired.New("Send the file with a Content-Length of %d, not chunked.", o.Size)
+		return problem.LengthRequired.New("Send the file with a Content-Length of %d, not chunked.", o.Size)
 	case r.ContentLength > o.Size:
 		return problem.TooLarge.New("The file was declared with %d bytes, but Content-Length is %d. Upload the declared file, or declare this one.", o.Size, r.ContentLength)
 	case r.ContentLength < o.Size:
@@ -186,7 +180,7 @@ func (d *download) WriteHeader(status int) {
 	d.Header().Set("Cache-Control", "no-store")
 	switch status {
 	case http.StatusRequestedRangeNotSatisfiable:
-		d.fail(d.ResponseWriter, d.r, rangeNotSatisfiable.New("The file does not have the bytes that `Range` asks for; `Content-Range` says how many it has."))
+		d.fail(d.ResponseWriter, d.r, problem.RangeNotSatisfiable.New("The file does not have the bytes that `Range` asks for; `Content-Range` says how many it has."))
 	case http.StatusPreconditionFailed:
 		d.fail(d.ResponseWriter, d.r, problem.PreconditionFailed.New("The file is another one than `If-Match` names. Leave that header out to get the present one."))
 	default:

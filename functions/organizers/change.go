@@ -1,0 +1,83 @@
+package organizers
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/api"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+func create(ctx context.Context, c *api.Call, _ api.Open, d record.OrganizerDraft) (api.Created[api.URL], error) {
+	var created api.Created[api.URL]
+	o := &record.Organizer{Meta: record.NewMeta(c.Now()), OrganizerDraft: d}
+	if !slices.Contains(o.Members, c.Caller.ID) {
+		o.Members = append([]string{c.Caller.ID}, o.Members...)
+	}
+	tx := new(table.Tx).Create(o)
+	if err := grant(c, tx, o.ID, nil, o.Members); err != nil {
+		return created, err
+	}
+	created.Location = "/v1/organizers/" + o.ID
+	created.Answer = api.URL{URL: created.Location}
+	created.Tx = tx
+	return created, c.KnowUser(ctx, tx)
+}
+
+func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.OrganizerDraft) (*record.Organizer, api.Change, error) {
+	if len(d.Members) == 0 {
+		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/members", Detail: "must keep at least one member: the last one cannot be removed"}})
+	}
+	changed := *o
+	changed.OrganizerDraft = d
+	record.Touch(&changed, c.Now())
+	tx := new(table.Tx).Replace(&changed)
+	if err := grant(c, tx, o.ID, o.Members, d.Members); err != nil {
+		return nil, api.Change{}, err
+	}
+	if tx.Len() > 1 {
+		if err := audit(ctx, c, tx, o, o.Members, d.Members); err != nil {
+			return nil, api.Change{}, err
+		}
+	}
+	return &changed, api.Change{Tx: tx}, nil
+}
+
+// remove deletes an organizer without tasks. Its grants beyond what one transaction holds name an organizer that is no
+// more, and give nobody anything.
+func remove(ctx context.Context, c *api.Call, o *record.Organizer) (api.Change, error) {
+	for _, a := range record.Audiences {
+		tasks, err := c.Store.Query(ctx, store.Query{Index: record.ByOrganizer, Partition: record.OfOrganizer(o.ID, record.KindTask, a), Limit: 1})
+		if err != nil {
+			return api.Change{}, table.Failed(err)
+		}
+		if len(tasks) > 0 {
+			return api.Change{}, problem.Conflict.New("The organizer still has tasks. Delete them first.")
+		}
+	}
+	tx := new(table.Tx).Delete(o)
+	var rest []string
+	for i, m := range o.Members {
+		if i < record.MaxMemberChanges {
+			tx.DeleteKey(record.MembershipKey(m, o.ID))
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	return api.Change{Tx: tx, After: func(ctx context.Context) { forget(ctx, c, o.ID, rest) }}, nil
+}
+
+func forget(ctx context.Context, c *api.Call, organizerID string, members []string) {
+	for chunk := range slices.Chunk(members, store.MaxWrites) {
+		tx := new(table.Tx)
+		for _, m := range chunk {
+			tx.DeleteKey(record.MembershipKey(m, organizerID))
+		}
+		if err := tx.Commit(ctx, c.Store); err != nil {
+			c.Log.WarnContext(ctx, "grants of a deleted organizer stay behind", "organizer", organizerID, "error", err)
+		}
+	}
+}

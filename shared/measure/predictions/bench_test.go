@@ -37,15 +37,18 @@ func BenchmarkReadRun(b *testing.B) {
 	for _, format := range []Format{jsonLabels, csvLabels} {
 		for _, values := range []Values{Labels, Numbers} {
 			truth := soundTruth(b, format, values, measure.File{Name: "truth", Content: bytes.NewReader(benchmarkFile(format, n, false))})
-			content := benchmarkFile(format, n, true)
 			name := map[Values]string{Labels: "labels", Numbers: "numbers"}[values]
-			b.Run(format.Kind+"/"+name, func(b *testing.B) {
-				b.SetBytes(int64(len(content)))
-				b.ReportAllocs()
-				for b.Loop() {
-					readRun(b, truth, measure.File{Name: "run", Content: bytes.NewReader(content)})
-				}
-			})
+			for _, shuffled := range []bool{false, true} {
+				content := benchmarkFile(format, n, shuffled)
+				order := map[bool]string{false: "same order", true: "shuffled"}[shuffled]
+				b.Run(format.Kind+"/"+name+"/"+order, func(b *testing.B) {
+					b.SetBytes(int64(len(content)))
+					b.ReportAllocs()
+					for b.Loop() {
+						readRun(b, truth, measure.File{Name: "run", Content: bytes.NewReader(content)})
+					}
+				})
+			}
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package predictions
 
 import (
+	"bytes"
 	"context"
 
 	"assay/shared/measure"
@@ -11,6 +12,7 @@ type Run struct {
 	truth   *Truth
 	places  places
 	joined  int    // examples that have a prediction
+	next    int    // index after that of the last id
 	strange labels // labels that the truth does not have; their codes follow those of the truth
 	codes   []int32
 	numbers []float64
@@ -38,7 +40,7 @@ func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measu
 
 // add takes one prediction, and returns false when there is room for no more labels.
 func (r *Run) add(f *file, e example) bool {
-	index := r.truth.ids.find(e.id)
+	index := r.find(e.id)
 	if index < 0 {
 		f.errorf(e.line, "the truth has no id %q; expected only ids of the truth", excerpt(e.id))
 		return true
@@ -71,6 +73,17 @@ func (r *Run) add(f *file, e example) bool {
 	}
 	r.codes[index] = code
 	return true
+}
+
+// find returns the index of an id; -1 when the truth does not have it. Runs mostly keep the order of the truth, so what
+// follows the last id is tried first: it is at hand, while a look into the table waits for memory.
+func (r *Run) find(id []byte) int {
+	index := r.next
+	if index >= r.truth.Len() || !bytes.Equal(r.truth.ids.at(index), id) {
+		index = r.truth.ids.find(id)
+	}
+	r.next = index + 1
+	return index
 }
 
 // reportMissing reports the ids of the truth that no file had.

@@ -1,0 +1,116 @@
+// Package evaluator is the one way in for all who want runs evaluated: it picks the evaluator by its kind, checks that
+// measures and format go with it, and opens files one after another. What a kind of evaluator can do stands in one
+// table; a new kind is a new line of it.
+package evaluator
+
+import (
+	"context"
+	"io"
+
+	"assay/shared/measure"
+)
+
+// Format says how the files of a run are written; classification and regression have their truth in the same format,
+// retrieval has qrels.
+type Format struct {
+	Kind       string // TRECRun, or predictions.JSONL or predictions.CSV
+	IDField    string // for jsonl and csv: names the field with the example's id
+	ValueField string // for jsonl and csv: names the field with its label or number
+}
+
+// TRECRun is the format of runs of retrieval, six columns a line.
+const TRECRun = "trec-run"
+
+// Settings say what is evaluated and how.
+type Settings struct {
+	Kind     measure.Kind
+	Measures []string
+	// PrimaryMeasure is one of Measures; empty is none.
+	PrimaryMeasure string
+	Format         Format
+}
+
+// File is a file by its name in diagnostics and the way to its content, which may be packed with gzip.
+type File struct {
+	Name string
+	Open func() (io.ReadCloser, error)
+}
+
+// Truth is what runs are evaluated against. It does not change, and any number of runs may be evaluated against it at
+// the same time.
+type Truth struct {
+	evaluate func(context.Context, []measure.File) (measure.Result, []measure.Diagnostic, error)
+}
+
+// ReadTruth reads the truth of a dataset. If one of the diagnostics is an error, there is no Truth. The error is about
+// opening or reading a file, about the context, or about settings that do not pass Check.
+func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure.Diagnostic, error) {
+	measures, err := s.parse()
+	if err != nil {
+		return nil, nil, err
+	}
+	contents, done := contents(files)
+	defer done()
+	return evaluators[s.Kind].readTruth(ctx, s.Format, measures, contents)
+}
+
+// Evaluate measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or
+// reading a file, or about the context.
+func (t *Truth) Evaluate(ctx context.Context, files []File) (measure.Result, []measure.Diagnostic, error) {
+	contents, done := contents(files)
+	defer done()
+	return t.evaluate(ctx, contents)
+}
+
+// ValidateRun says what is wrong with the files of a run as far as that can be told without the truth. The error is as
+// that of ReadTruth.
+func ValidateRun(ctx context.Context, kind measure.Kind, format Format, files []File) ([]measure.Diagnostic, error) {
+	if problems := checkFormat(kind, format); len(problems) > 0 {
+		return nil, invalid(problems)
+	}
+	contents, done := contents(files)
+	defer done()
+	return evaluators[kind].validateRun(ctx, format, contents)
+}
+
+// Version names what an evaluator of that kind computes, to be recorded with each evaluation: as long as it is the
+// same, so is every value. It is empty for a kind that is not one of measure.Kinds.
+func Version(kind measure.Kind) string { return evaluators[kind].version }
+
+// contents opens each file when it is first read, so that no connection waits for its turn, and closes them together.
+func contents(files []File) (list []measure.File, done func()) {
+	var readers []*content
+	for _, f := range files {
+		c := &content{open: f.Open}
+		readers = append(readers, c)
+		list = append(list, measure.File{Name: f.Name, Content: c})
+	}
+	return list, func() {
+		for _, c := range readers {
+			c.close()
+		}
+	}
+}
+
+type content struct {
+	open   func() (io.ReadCloser, error)
+	opened io.ReadCloser
+}
+
+func (c *content) Read(p []byte) (int, error) {
+	if c.opened == nil {
+		opened, err := c.open()
+		if err != nil {
+			return 0, err
+		}
+		c.opened = opened
+	}
+	return c.opened.Read(p)
+}
+
+// close leaves out the error: what was read is complete, or its own error has been told.
+func (c *content) close() {
+	if c.opened != nil {
+		_ = c.opened.Close()
+	}
+}

@@ -1,0 +1,291 @@
+package evaluator_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+	"sync"
+	"testing"
+
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/measure/predictions"
+	"assay/shared/problem"
+)
+
+var (
+	retrievalSettings = evaluator.Settings{
+		Kind:     measure.Retrieval,
+		Measures: []string{"AP", "RR@10"},
+		Format:   evaluator.Format{Kind: evaluator.TRECRun},
+	}
+	classificationSettings = evaluator.Settings{
+		Kind:     measure.Classification,
+		Measures: []string{"Accuracy", "Kappa", "F1( positive = 'yes' )"},
+		Format:   evaluator.Format{Kind: predictions.CSV, IDField: "id", ValueField: "label"},
+	}
+	regressionSettings = evaluator.Settings{
+		Kind:     measure.Regression,
+		Measures: []string{"MAE", "Pearson"},
+		Format:   evaluator.Format{Kind: predictions.JSONL, IDField: "id", ValueField: "y"},
+	}
+)
+
+func file(name, content string) evaluator.File {
+	return evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
+}
+
+// readTruth expects no diagnostics.
+func readTruth(t *testing.T, s evaluator.Settings, content string) *evaluator.Truth {
+	t.Helper()
+	truth, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{file("truth", content)})
+	if err != nil || len(diagnostics) > 0 {
+		t.Fatal(err, diagnostics)
+	}
+	return truth
+}
+
+func values(r measure.Result) map[string]string {
+	all := map[string]string{}
+	for name, value := range r.Measures {
+		if value == nil {
+			all[name] = "none: " + r.Reasons[name]
+		} else {
+			all[name] = fmt.Sprint(*value)
+		}
+	}
+	return all
+}
+
+func TestEachKindEvaluates(t *testing.T) {
+	tests := []struct {
+		settings   evaluator.Settings
+		truth, run string
+		want       map[string]string
+	}{
+		{retrievalSettings, "1 0 a 1\n1 0 b 0\n", "1 Q0 b 1 2.0 x\n1 Q0 a 2 1.0 x\n", map[string]string{"AP": "0.5", "RR@10": "0.5"}},
+		{classificationSettings, "id,label\n1,yes\n2,no\n", "id,label\n2,yes\n1,yes\n", map[string]string{
+			"Accuracy": "0.5", "Kappa": "0", "F1(positive=yes)": "0.6666666666666666"}},
+		{regressionSettings, `{"id":1,"y":1}` + "\n" + `{"id":2,"y":2}`, `{"id":2,"y":3}` + "\n" + `{"id":1,"y":3}`, map[string]string{
+			"MAE": "1.5", "Pearson": "none: all predicted values are equal"}},
+	}
+	for _, test := range tests {
+		t.Run(string(test.settings.Kind), func(t *testing.T) {
+			truth := readTruth(t, test.settings, test.truth)
+			result, diagnostics, err := truth.Evaluate(t.Context(), []evaluator.File{file("run", test.run)})
+			if err != nil || len(diagnostics) > 0 {
+				t.Fatal(err, diagnostics)
+			}
+			if got := values(result); !maps.Equal(got, test.want) {
+				t.Errorf("measured %v, want %v", got, test.want)
+			}
+			diagnostics, err = evaluator.ValidateRun(t.Context(), test.settings.Kind, test.settings.Format, []evaluator.File{file("run", test.run)})
+			if err != nil || len(diagnostics) > 0 {
+				t.Errorf("a good run is not valid: %v, %v", diagnostics, err)
+			}
+		})
+	}
+}
+
+func TestFaultsAreDiagnosticsNotErrors(t *testing.T) {
+	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings} {
+		t.Run(string(s.Kind), func(t *testing.T) {
+			good := map[measure.Kind]string{
+				measure.Retrieval: "1 0 a 1\n", measure.Classification: "id,label\n1,yes\n", measure.Regression: `{"id":1,"y":1}`,
+			}[s.Kind]
+			bad := []evaluator.File{file("bad", "one two\n")}
+			check := func(diagnostics []measure.Diagnostic, err error) {
+				t.Helper()
+				if err != nil || len(diagnostics) == 0 || diagnostics[0].Severity != measure.Error || diagnostics[0].File != "bad" || diagnostics[0].Line != 1 {
+					t.Errorf("diagnostics %v, error %v; want an error on line 1 of bad", diagnostics, err)
+				}
+			}
+			truth, diagnostics, err := evaluator.ReadTruth(t.Context(), s, bad)
+			check(diagnostics, err)
+			if truth != nil {
+				t.Error("a bad truth is there")
+			}
+			result, diagnostics, err := readTruth(t, s, good).Evaluate(t.Context(), bad)
+			check(diagnostics, err)
+			if len(result.Measures) > 0 {
+				t.Errorf("a bad run has the measures %v", values(result))
+			}
+			check(evaluator.ValidateRun(t.Context(), s.Kind, s.Format, bad))
+			if diagnostics, err = evaluator.ValidateRun(t.Context(), s.Kind, s.Format, nil); err != nil || len(diagnostics) == 0 {
+				t.Errorf("a run without files has the diagnostics %v, error %v", diagnostics, err)
+			}
+		})
+	}
+}
+
+func TestWarningsStandInTheResult(t *testing.T) {
+	truth := readTruth(t, classificationSettings, "id,label\n1,yes\n2,no\n")
+	result, diagnostics, err := truth.Evaluate(t.Context(), []evaluator.File{file("run", "id,label\n1,Yes\n2,no\n")})
+	if err != nil || len(diagnostics) != 1 || len(result.Warnings) != 1 || result.Measures["Accuracy"] == nil {
+		t.Errorf("result %v with the warnings %v, diagnostics %v, error %v", values(result), result.Warnings, diagnostics, err)
+	}
+}
+
+func TestALabelThatTheTruthLacksIsTold(t *testing.T) {
+	truth, diagnostics, err := evaluator.ReadTruth(t.Context(), classificationSettings, []evaluator.File{file("truth", "id,label\n1,Yes\n")})
+	if err != nil || truth == nil || len(diagnostics) != 1 || diagnostics[0].Severity != measure.Warning ||
+		!strings.HasPrefix(diagnostics[0].Message, "F1(positive=yes) has no value for any run") {
+		t.Errorf("diagnostics %v, error %v", diagnostics, err)
+	}
+}
+
+// TestOneTruthServesManyRuns is worth most under the race detector.
+func TestOneTruthServesManyRuns(t *testing.T) {
+	truth := readTruth(t, classificationSettings, "id,label\n1,yes\n2,no\n3,yes\n")
+	var wait sync.WaitGroup
+	for i := range 20 {
+		wait.Go(func() {
+			label := []string{"yes", "no", fmt.Sprint("new", i)}[i%3]
+			content := fmt.Sprintf("id,label\n3,%[1]s\n2,%[1]s\n1,%[1]s\n", label)
+			result, _, err := truth.Evaluate(t.Context(), []evaluator.File{file("run", content)})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if got, want := *result.Measures["Accuracy"], []float64{2. / 3, 1. / 3, 0}[i%3]; got != want {
+				t.Errorf("accuracy of %s is %v, want %v", label, got, want)
+			}
+		})
+	}
+	wait.Wait()
+}
+
+// tracked counts what is open.
+type tracked struct {
+	io.Reader
+	open *int
+}
+
+func (f tracked) Close() error {
+	*f.open--
+	return nil
+}
+
+func TestFilesAreOpenedWhenReadAndClosed(t *testing.T) {
+	open, opened := 0, 0
+	counted := func(name, content string) evaluator.File {
+		return evaluator.File{Name: name, Open: func() (io.ReadCloser, error) {
+			open++
+			opened++
+			return tracked{strings.NewReader(content), &open}, nil
+		}}
+	}
+	broken := errors.New("broken")
+	failing := evaluator.File{Name: "failing", Open: func() (io.ReadCloser, error) { return nil, broken }}
+	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings} {
+		one, two := "1 0 a 1\n", "2 0 a 1\n"
+		if s.Kind == measure.Classification {
+			one, two = "id,label\n1,yes\n", "id,label\n2,yes\n"
+		}
+		opened = 0
+		if _, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{counted("one", one), counted("two", two)}); err != nil || len(diagnostics) > 0 {
+			t.Fatal(err, diagnostics)
+		}
+		if opened != 2 || open != 0 {
+			t.Errorf("%s: %d opened and %d left open, want 2 and 0", s.Kind, opened, open)
+		}
+		opened = 0
+		_, _, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{counted("one", one), failing, counted("two", two)})
+		if !errors.Is(err, broken) || opened != 1 || open != 0 {
+			t.Errorf("%s: error %v, %d opened and %d left open; want %v, 1 and 0", s.Kind, err, opened, open, broken)
+		}
+	}
+}
+
+func TestAnEndedContextIsAnError(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings} {
+		if _, _, err := evaluator.ReadTruth(ctx, s, []evaluator.File{file("truth", "1 0 a 1\n")}); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: error %v", s.Kind, err)
+		}
+	}
+}
+
+func TestEveryKindIsBuiltIn(t *testing.T) {
+	seen := map[string]bool{}
+	for _, kind := range measure.Kinds() {
+		version := evaluator.Version(kind)
+		if !strings.HasPrefix(version, string(kind)+"/") || seen[version] {
+			t.Errorf("%s has the version %q", kind, version)
+		}
+		seen[version] = true
+	}
+	if version := evaluator.Version("worker"); version != "" {
+		t.Errorf("worker has the version %q", version)
+	}
+}
+
+func TestCheck(t *testing.T) {
+	with := func(s evaluator.Settings, change func(*evaluator.Settings)) evaluator.Settings {
+		change(&s)
+		return s
+	}
+	tests := []struct {
+		name     string
+		settings evaluator.Settings
+		want     []string // pointers, each with the start of the detail
+	}{
+		{"good retrieval", retrievalSettings, nil},
+		{"good classification", classificationSettings, nil},
+		{"good regression", with(regressionSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "MAE" }), nil},
+		{"primary written otherwise", with(classificationSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "F1(positive=yes)" }), nil},
+		{"kind", with(retrievalSettings, func(s *evaluator.Settings) { s.Kind = "worker" }), []string{`/evaluator/kind "worker" is not built in; use one of [retrieval`}},
+		{"format of retrieval", with(retrievalSettings, func(s *evaluator.Settings) { s.Format = classificationSettings.Format }), []string{`/runFormat/kind "csv" does not go with retrieval; use trec-run`}},
+		{"format of classification", with(classificationSettings, func(s *evaluator.Settings) { s.Format = retrievalSettings.Format }), []string{`/runFormat/kind "trec-run" does not go with classification; use jsonl or csv`}},
+		{"fields of a trec-run", with(retrievalSettings, func(s *evaluator.Settings) { s.Format.IDField = "id" }), []string{"/runFormat/idField leave it out"}},
+		{"no fields", with(regressionSettings, func(s *evaluator.Settings) { s.Format.IDField, s.Format.ValueField = "", "" }), []string{"/runFormat/idField is needed for jsonl", "/runFormat/valueField is needed for jsonl"}},
+		{"one field for both", with(regressionSettings, func(s *evaluator.Settings) { s.Format.IDField = "y" }), []string{"/runFormat/valueField must be another field than idField"}},
+		{"no measures", with(regressionSettings, func(s *evaluator.Settings) { s.Measures = nil }), []string{"/evaluator/measures needs at least one measure"}},
+		{"measures", with(regressionSettings, func(s *evaluator.Settings) { s.Measures = []string{"MAE", "mae", "F1", "MAE"} }), []string{
+			`/evaluator/measures/1 measure "mae": there is no regression measure "mae"; did you mean MAE?`,
+			`/evaluator/measures/2 measure "F1": there is no regression measure "F1"`,
+			"/evaluator/measures/3 MAE is the same measure as MAE; name it once"}},
+		{"same measure written otherwise", with(retrievalSettings, func(s *evaluator.Settings) { s.Measures = []string{"AP", "MAP(rel=1)"} }), []string{
+			"/evaluator/measures/1 MAP(rel=1) is the same measure as AP; name it once"}},
+		{"primary", with(regressionSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "MSE" }), []string{"/evaluator/primaryMeasure must be one of measures"}},
+		{"primary that is none", with(regressionSettings, func(s *evaluator.Settings) { s.PrimaryMeasure = "?" }), []string{"/evaluator/primaryMeasure must be one of measures"}},
+		{"format and measures at once", with(regressionSettings, func(s *evaluator.Settings) { s.Format.Kind, s.Measures = "xml", []string{"AP"} }), []string{
+			`/runFormat/kind "xml" does not go with regression`, `/evaluator/measures/0 measure "AP"`}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			problems := evaluator.Check(test.settings)
+			if !begins(problems, test.want) {
+				t.Errorf("problems are\n%s\nwant\n%s", told(problems), strings.Join(test.want, "\n"))
+			}
+			_, _, err := evaluator.ReadTruth(t.Context(), test.settings, []evaluator.File{file("truth", "")})
+			if (err != nil) != (len(test.want) > 0) {
+				t.Errorf("ReadTruth has the error %v", err)
+			}
+		})
+	}
+}
+
+func told(problems []problem.Field) string {
+	var list []string
+	for _, p := range problems {
+		list = append(list, p.Pointer+" "+p.Detail)
+	}
+	return strings.Join(list, "\n")
+}
+
+func begins(problems []problem.Field, want []string) bool {
+	if len(problems) != len(want) {
+		return false
+	}
+	for i, p := range problems {
+		if !strings.HasPrefix(p.Pointer+" "+p.Detail, want[i]) {
+			return false
+		}
+	}
+	return true
+}

@@ -17,28 +17,28 @@ var organizer = api.Load[record.Organizer]("organizerId", record.OrganizerKey)
 // Operations of the family.
 var Operations = []api.Operation{
 	api.List(api.Spec{
-		ID: "list-organizers", Path: "/v1/organizers", May: access.Anyone,
+		ID: "listOrganizers", Path: "/v1/organizers", May: access.Anyone,
 		Summary:     "List organizers",
 		Description: "All organizers, the newest first.",
 		Query:       page.Spec{Filters: []page.Filter{{Name: "name"}}},
 	}, api.Anything, list, nil),
 	api.Create(api.Spec{
-		ID: "create-organizer", Path: "/v1/organizers", May: access.User,
+		ID: "createOrganizer", Path: "/v1/organizers", May: access.User,
 		Summary:     "Create an organizer",
 		Description: "The caller becomes its first member. At most 90 members can be named at once; more can be added later.",
 	}, api.Anything, create),
 	api.Get(api.Spec{
-		ID: "get-organizer", Path: "/v1/organizers/{organizerId}", May: access.Anyone,
+		ID: "getOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Anyone,
 		Summary:     "Return an organizer",
 		Description: "With the ids of its members.",
 	}, organizer, show),
 	api.Patch(api.Spec{
-		ID: "update-organizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
+		ID: "updateOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
 		Summary:     "Update an organizer",
 		Description: "Members come and go by a change of `members`, at most 90 in one request; the last one cannot be removed. Every change of members is told in the audit entries of the organizer's tasks.",
 	}, organizer, show, change),
 	api.Delete(api.Spec{
-		ID: "delete-organizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
+		ID: "deleteOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
 		Summary:     "Delete an organizer",
 		Description: "Refused with 409 while it has tasks.",
 	}, organizer, remove),

@@ -232,3 +232,6 @@ func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
 	}
 	return nil
 }
+
+// SetHeader sets a header of the answer.
+func (c *Call) SetHeader(name, value string) { c.w.Header().Set(name, value) }

@@ -1,0 +1,25 @@
+package service
+
+import (
+	"context"
+
+	"assay/shared/api"
+)
+
+// Index is a list of links.
+type Index struct {
+	Links map[string]string `json:"links" nullable:"false" doc:"addresses by what is there"`
+}
+
+func root(context.Context, *api.Call, api.Open) (Index, error) {
+	return Index{Links: map[string]string{
+		"self": "/", "v1": "/v1", "health": "/health", "info": "/info", "docs": "/docs", "openapi": "/openapi.json",
+	}}, nil
+}
+
+func version1(context.Context, *api.Call, api.Open) (Index, error) {
+	return Index{Links: map[string]string{
+		"self": "/v1", "datasets": "/v1/datasets", "evaluations": "/v1/evaluations", "organizers": "/v1/organizers",
+		"runs": "/v1/runs", "tasks": "/v1/tasks", "user": "/v1/user", "users": "/v1/users",
+	}}, nil
+}

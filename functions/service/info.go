@@ -1,0 +1,51 @@
+package service
+
+import (
+	"context"
+
+	"assay/shared/api"
+	"assay/shared/measure"
+	"assay/shared/page"
+	"assay/shared/record"
+)
+
+// Info is what the server can do.
+type Info struct {
+	Name       string                      `json:"name" example:"assay"`
+	Version    string                      `json:"version" doc:"of the program"`
+	Commit     string                      `json:"commit,omitempty" doc:"that it was built from, when known"`
+	APIVersion string                      `json:"apiVersion" example:"1.0.0"`
+	Issuer     string                      `json:"issuer" doc:"OpenID Connect issuer whose tokens log in"`
+	Limits     Limits                      `json:"limits"`
+	RunFormats []string                    `json:"runFormats" nullable:"false" doc:"formats of runs that the built-in evaluators read"`
+	Measures   map[string][]measure.Family `json:"measures" nullable:"false" doc:"measures by the kind of evaluator"`
+}
+
+// Limits of the service, in bytes and counts.
+type Limits struct {
+	Body               int64 `json:"body" doc:"bytes of a request's body"`
+	InlineFiles        int64 `json:"inlineFiles" doc:"bytes of all inline files of a request"`
+	File               int64 `json:"file" doc:"bytes of an uploaded file"`
+	PageDefault        int   `json:"pageDefault" doc:"resources on a page unless limit says otherwise"`
+	PageMost           int   `json:"pageMost" doc:"resources on a page at most"`
+	Diagnostics        int   `json:"diagnostics" doc:"diagnostics kept of a run"`
+	SubmissionDatasets int   `json:"submissionDatasets" doc:"datasets of a submission"`
+	Members            int   `json:"members" doc:"members of an organizer"`
+}
+
+var limits = Limits{
+	Body: api.MaxBodyBytes, InlineFiles: record.MaxInlineBytes, File: record.MaxFileBytes,
+	PageDefault: page.DefaultLimit, PageMost: page.MaxLimit, Diagnostics: measure.MaxDiagnostics,
+	SubmissionDatasets: record.MaxSubmissionDatasets, Members: record.MaxMembers,
+}
+
+func info(_ context.Context, c *api.Call, _ api.Open) (Info, error) {
+	i := Info{
+		Name: c.Info.Name, Version: c.Info.Version, Commit: c.Info.Commit, APIVersion: api.APIVersion, Issuer: c.Info.Issuer,
+		Limits: limits, RunFormats: []string{"trec-run", "jsonl", "csv"}, Measures: map[string][]measure.Family{},
+	}
+	for _, kind := range measure.Kinds() {
+		i.Measures[string(kind)] = measure.Catalogue(kind)
+	}
+	return i, nil
+}

@@ -1,0 +1,61 @@
+// Package service serves what the server says of itself: where everything is, whether it is up, what it can do, and the
+// OpenAPI document of exactly what is served.
+//
+// The document is made from the declared operations of all families when it is first asked for; the program that serves
+// them says which they are.
+package service
+
+import (
+	"assay/shared/access"
+	"assay/shared/api"
+)
+
+// Operations of the family, in a server that serves groups beside it.
+func Operations(others []api.Group) []api.Operation {
+	var doc document
+	operations := []api.Operation{
+		api.Get(api.Spec{
+			ID: "getIndex", Path: "/{$}", May: access.Anyone, CacheFor: 300,
+			Summary:     "Find everything",
+			Description: "Links to what this server has.",
+		}, api.Anything, root),
+		api.Get(api.Spec{
+			ID: "getVersionIndex", Path: "/v1", May: access.Anyone, CacheFor: 300,
+			Summary:     "Find all collections",
+			Description: "Links to the collections of version 1 of the API.",
+		}, api.Anything, version1),
+		api.Get(api.Spec{
+			ID: "getHealth", Path: "/health", May: access.Anyone,
+			Summary:     "Check that the service is up",
+			Description: "Asks the store. When it does not answer, the status is 503.",
+		}, api.Anything, health),
+		api.Get(api.Spec{
+			ID: "getInfo", Path: "/info", May: access.Anyone,
+			Summary:     "Learn about the server",
+			Description: "Name, version, limits, what runs and measures it reads, and where to sign in.",
+		}, api.Anything, info),
+		api.Write(api.Spec{
+			ID: "getOpenapiJson", Path: "/openapi.json", May: access.Anyone, CacheFor: 300,
+			Summary:     "Read the API's description as JSON",
+			Description: "OpenAPI 3.1 of exactly what is served.",
+		}, []string{mediaJSON}, doc.writeJSON),
+		api.Write(api.Spec{
+			ID: "getOpenapiYaml", Path: "/openapi.yaml", May: access.Anyone, CacheFor: 300,
+			Summary:     "Read the API's description as YAML",
+			Description: "OpenAPI 3.1 of exactly what is served.",
+		}, []string{mediaYAML}, doc.writeYAML),
+		api.Write(api.Spec{
+			ID: "getDocs", Path: "/docs", May: access.Anyone, CacheFor: 300,
+			Summary:     "Read the API's description as a page",
+			Description: "A page that needs nothing from elsewhere.",
+		}, []string{mediaHTML}, doc.writePage),
+	}
+	doc.groups = append([]api.Group{{Name: Name, About: About, Operations: operations}}, others...)
+	return operations
+}
+
+// Name and About describe the family.
+const (
+	Name  = "service"
+	About = "What the server says of itself."
+)

@@ -55,6 +55,8 @@ type EvaluationItem struct {
 	Superseded bool `json:"superseded,omitempty"`
 	// LowerIsBetter is the direction of the primary measure.
 	LowerIsBetter bool `json:"lowerIsBetter,omitempty"`
+	// Columns has the names of Measures in the order in which the dataset gives them.
+	Columns []string `json:"columns,omitempty"`
 }
 
 // Key implements Record.

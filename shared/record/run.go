@@ -94,6 +94,8 @@ type RunItem struct {
 	Counted bool `json:"counted,omitempty"`
 	// Evaluations has every evaluation of the run, the newest last, so that all follow its review.
 	Evaluations []string `json:"evaluations,omitempty"`
+	// TruthVersion is the truth that the run was last evaluated against, also when that failed, or was queued again for.
+	TruthVersion int64 `json:"truthVersion,omitempty"`
 }
 
 // Key implements Record.

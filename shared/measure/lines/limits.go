@@ -15,5 +15,5 @@ type limits struct {
 	chunk                            int
 }
 
-// A chunk of 256 KiB fits the second-level cache of a core and is large enough that handing it over costs nothing.
-var standard = limits{line: MaxLine, expanded: MaxExpanded, ratio: MaxRatio, ratioFrom: 64 << 20, chunk: 256 << 10}
+// A chunk of 128 KiB fits the second-level cache of a core and is large enough that handing it over costs nothing.
+var standard = limits{line: MaxLine, expanded: MaxExpanded, ratio: MaxRatio, ratioFrom: 64 << 20, chunk: 128 << 10}

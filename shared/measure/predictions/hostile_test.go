@@ -105,7 +105,7 @@ func TestEndlessFilesEnd(t *testing.T) {
 
 // TestLongFilesAreReadToTheirEnd has more in each format than any buffer or bound of one record.
 func TestLongFilesAreReadToTheirEnd(t *testing.T) {
-	const n = 200_000
+	const n = 60_000
 	for _, format := range []Format{jsonLabels, csvLabels} {
 		truth := soundTruth(t, format, Labels, measure.File{Name: "truth", Content: bytes.NewReader(benchmarkFile(format, n, false))})
 		run, report := readRun(t, truth, measure.File{Name: "run", Content: bytes.NewReader(benchmarkFile(format, n, true))})

@@ -3,6 +3,7 @@ package predictions
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -183,8 +184,8 @@ func phrase(kind string) string {
 
 // syntaxFault tells where a line stops being JSON.
 func syntaxFault(text []byte) string {
-	err := json.Unmarshal(text, new(json.RawMessage))
-	if syntax, ok := err.(*json.SyntaxError); ok {
+	var syntax *json.SyntaxError
+	if err := json.Unmarshal(text, new(json.RawMessage)); errors.As(err, &syntax) {
 		return fmt.Sprintf("the line is not a JSON object: %v, at byte %d; expected one whole object in each line", err, syntax.Offset)
 	}
 	return "the line is not a JSON object; expected one whole object in each line"

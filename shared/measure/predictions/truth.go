@@ -32,7 +32,10 @@ func ReadTruth(ctx context.Context, format Format, values Values, files []measur
 		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs},
 		ids:    newIDs(),
 	}
-	return t, t.read(ctx, files, report)
+	if err := t.read(ctx, files, report); err != nil {
+		return nil, err
+	}
+	return t, nil
 }
 
 // ValidateRun reports what is wrong with the files of a run as far as that can be told without the truth. Its error is

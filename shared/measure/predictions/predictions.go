@@ -38,10 +38,10 @@ const (
 	Numbers
 )
 
-// What a file may hold at most. The bounds keep the memory that a stranger's file can claim below about a gigabyte.
+// What a file may hold at most. The bounds keep the memory that a stranger's file can claim at about half a gigabyte.
 const (
 	MaxExamples = 5_000_000
 	MaxLabels   = 10_000    // different ones, of truth and predictions together
 	MaxText     = 1024      // bytes of an id or a label
-	maxIDs      = 256 << 20 // bytes of all ids of the truth together
+	maxIDs      = 128 << 20 // bytes of all ids of the truth together
 )

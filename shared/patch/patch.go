@@ -78,28 +78,16 @@ var operations = []string{"add", "remove", "replace", "move", "copy", "test"}
 
 // decode reads a JSON Patch, and says which operation of it is none.
 func decode(patch []byte) (jsonpatch.Patch, error) {
-	var ops []struct {
-		Op    string           `json:"op"`
-		Path  *string          `json:"path"`
-		From  *string          `json:"from"`
-		Value *json.RawMessage `json:"value"`
-	}
+	var ops []map[string]json.RawMessage
 	if err := json.Unmarshal(patch, &ops); err != nil {
 		return nil, problem.BadRequest.New("A JSON Patch is an array of operations, each an object with op, path and value (RFC 6902): %v.", err)
 	}
 	if len(ops) > maxOperations {
 		return nil, problem.Invalid.New("The patch has %d operations; at most %d are allowed.", len(ops), maxOperations)
 	}
-	for i, o := range ops {
-		switch {
-		case !slices.Contains(operations, o.Op):
-			return nil, problem.BadRequest.New("Operation %d of the patch: op must be one of %s.", i, strings.Join(operations, ", "))
-		case o.Path == nil || *o.Path != "" && !strings.HasPrefix(*o.Path, "/"):
-			return nil, problem.BadRequest.New("Operation %d of the patch: path must be a JSON Pointer such as /name.", i)
-		case (o.Op == "move" || o.Op == "copy") && (o.From == nil || *o.From != "" && !strings.HasPrefix(*o.From, "/")):
-			return nil, problem.BadRequest.New("Operation %d of the patch: %s needs from, a JSON Pointer.", i, o.Op)
-		case (o.Op == "add" || o.Op == "replace" || o.Op == "test") && !bytes.Contains(patch, []byte(`"value"`)):
-			return nil, problem.BadRequest.New("Operation %d of the patch: %s needs a value.", i, o.Op)
+	for i, op := range ops {
+		if fault := check(op); fault != "" {
+			return nil, problem.BadRequest.New("Operation %d of the patch: %s.", i, fault)
 		}
 	}
 	p, err := jsonpatch.DecodePatch(patch)
@@ -107,6 +95,33 @@ func decode(patch []byte) (jsonpatch.Patch, error) {
 		return nil, problem.BadRequest.New("The patch cannot be read: %v.", err)
 	}
 	return p, nil
+}
+
+// check says what is wrong with an operation; nothing when it is one.
+func check(op map[string]json.RawMessage) string {
+	var name string
+	if json.Unmarshal(op["op"], &name) != nil || !slices.Contains(operations, name) {
+		return "op must be one of " + strings.Join(operations, ", ")
+	}
+	if !isPointer(op["path"]) {
+		return "path must be a JSON Pointer such as /name"
+	}
+	switch name {
+	case "move", "copy":
+		if !isPointer(op["from"]) {
+			return name + " needs from, a JSON Pointer such as /name"
+		}
+	case "add", "replace", "test":
+		if _, ok := op["value"]; !ok {
+			return name + " needs a value"
+		}
+	}
+	return ""
+}
+
+func isPointer(raw json.RawMessage) bool {
+	var s *string
+	return json.Unmarshal(raw, &s) == nil && s != nil && (*s == "" || strings.HasPrefix(*s, "/"))
 }
 
 // onlyWritable refuses a patched resource in which a member that is not writable differs, and drops those members.

@@ -82,6 +82,9 @@ type TaskItem struct {
 // by whoever finds it, should the request that began it have died.
 type Follow struct {
 	At Instant `json:"at"`
+	// Passes is how often all that hangs on the record has been gone through. What was written within about a second
+	// may be missing from an index, so one pass alone proves nothing.
+	Passes int `json:"passes,omitempty"`
 }
 
 // Key implements Record.

@@ -1,0 +1,44 @@
+package record
+
+import "assay/shared/access"
+
+// knows reports whether one who has the roles may know which user and team stand behind an alias.
+func knows(roles access.Role) bool {
+	return roles&(access.Owner|access.Organizer|access.Admin) != 0
+}
+
+// shownAs returns what one who has the roles is shown of user and team.
+func (s Standing) shownAs(roles access.Role, userID, team string) (string, string) {
+	if s.Anonymous && !knows(roles) {
+		return "", s.Alias
+	}
+	return userID, team
+}
+
+// For returns the submission as one who has the roles sees it.
+func (s *SubmissionItem) For(roles access.Role) Submission {
+	v := s.Submission
+	v.UserID, v.Team = s.Standing.shownAs(roles, s.UserID, s.Team)
+	return v
+}
+
+// For returns the run as one who has the roles sees it, save the links of its files. Its evaluation is named only to
+// those who may see that; while it is blinded, what running and evaluating it told is for the organizers.
+func (r *RunItem) For(roles access.Role) Run {
+	v := r.Run
+	v.UserID, v.Team = r.Standing.shownAs(roles, r.UserID, r.Team)
+	if !access.Sees(roles, r.Standing.evaluationAudience()) {
+		v.EvaluationID = ""
+	}
+	if r.Standing.Blinded && roles&(access.Organizer|access.Admin) == 0 {
+		v.LogTail = ""
+	}
+	return v
+}
+
+// For returns the evaluation as one who has the roles sees it.
+func (e *EvaluationItem) For(roles access.Role) Evaluation {
+	v := e.Evaluation
+	v.UserID, v.Team = e.Standing.shownAs(roles, e.UserID, e.Team)
+	return v
+}

@@ -1,0 +1,86 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"assay/shared/measure"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// change applies a change to the run under the hold. The function gets the run as it is stored, alters it, and adds to
+// the transaction what goes with it; it is called again when somebody else changed the run, but not its lease, meanwhile.
+func change(ctx context.Context, s store.Store, h Hold, do func(*record.RunItem, *table.Tx) error) (run *record.RunItem, err error) {
+	err = table.Retry(ctx, func() error {
+		run, err = table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(h.RunID))
+		if err != nil {
+			return err
+		}
+		if run == nil || run.Lease == nil || run.Lease.ID != h.LeaseID {
+			return ErrStaleLease
+		}
+		tx := new(table.Tx)
+		if err := do(run, tx); err != nil {
+			return err
+		}
+		return tx.Replace(run).Commit(ctx, s)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return run, nil
+}
+
+// Extend makes the lease last for the duration from now.
+func Extend(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Duration) error {
+	_, err := change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
+		run.Lease.Until = record.At(now.Add(d))
+		return nil
+	})
+	return err
+}
+
+// Release gives a run back that its holder did not get to, because it stops or because the work is another's: the
+// attempt does not count, and the run waits in the given queue, in the place that it had.
+func Release(ctx context.Context, s store.Store, now time.Time, h Hold, queue string) error {
+	_, err := change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
+		run.Attempts--
+		run.Queue = queue
+		return move(run, record.Queued, now)
+	})
+	return err
+}
+
+// Fail ends a run whose work cannot succeed, for the reasons given.
+func Fail(ctx context.Context, s store.Store, now time.Time, h Hold, reasons []measure.Diagnostic) (*record.RunItem, error) {
+	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+		run.Diagnostics = []measure.Diagnostic{}
+		return fail(ctx, s, now, run, reasons, tx)
+	})
+}
+
+// FailAgainst is Fail for reasons that lie in the run and the truth together; without a truth, in that there is none. A
+// truth that has changed meanwhile is ErrTruthChanged: the reasons may be gone with it.
+func FailAgainst(ctx context.Context, s store.Store, now time.Time, h Hold, truth *record.Truth, reasons []measure.Diagnostic) (*record.RunItem, error) {
+	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+		if truth == nil {
+			tx.CheckAbsent(record.TruthKey(run.DatasetID)).Or(ErrTruthChanged)
+		} else {
+			tx.Check(truth).Or(ErrTruthChanged)
+			run.TruthVersion = truth.Number
+		}
+		run.Diagnostics = []measure.Diagnostic{}
+		return fail(ctx, s, now, run, reasons, tx)
+	})
+}
+
+// fail makes the transition to failed, and takes the run out of its user's quota.
+func fail(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, reasons []measure.Diagnostic, tx *table.Tx) error {
+	if err := move(run, record.Failed, now); err != nil {
+		return err
+	}
+	run.AddDiagnostics(reasons...)
+	return refund(ctx, s, now, run, tx)
+}

@@ -1,0 +1,50 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay/shared/measure"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// Abandon gives back a run whose attempt broke off, for the reason that the sentence why tells. While attempts are left
+// it waits again where it waited, and so comes first; after the last it fails, and its diagnostics tell how each ended.
+func Abandon(ctx context.Context, s store.Store, now time.Time, h Hold, why string) (*record.RunItem, error) {
+	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+		return abandon(ctx, s, now, run, why, tx)
+	})
+}
+
+// TakeBack is Abandon for a run whose lease has lapsed. A run whose lease has not, or that has none, stays as it is.
+func TakeBack(ctx context.Context, s store.Store, now time.Time, runID string) error {
+	run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
+	if err != nil || run == nil || run.Lease == nil {
+		return err
+	}
+	_, err = change(ctx, s, HoldOf(run), func(run *record.RunItem, tx *table.Tx) error {
+		if run.Lease.Until.After(now) {
+			return ErrStaleLease // its holder is alive after all
+		}
+		return abandon(ctx, s, now, run, "whoever worked on it was not heard of any more", tx)
+	})
+	if errors.Is(err, ErrStaleLease) {
+		return nil
+	}
+	return err
+}
+
+func abandon(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, why string, tx *table.Tx) error {
+	run.AddDiagnostics(measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf(
+		"Attempt %d of %d, begun at %s, did not come to an end: %s.", run.Attempts, record.MaxAttempts, run.StartedAt.Format(time.RFC3339), why)})
+	if run.Attempts < record.MaxAttempts {
+		return move(run, record.Queued, now)
+	}
+	return fail(ctx, s, now, run, []measure.Diagnostic{{Severity: measure.Error, Message: fmt.Sprintf(
+		"The run was begun %d times and no attempt came to an end, at last because %s. The run does not count in the quota: submit it again, and tell the organizers if that fails too.",
+		run.Attempts, why)}}, tx)
+}

@@ -1,0 +1,109 @@
+// Package queue moves runs through their states: it hands them out to whoever works on them, takes them back from whoever
+// fell silent, and ends them. Built-in evaluators, workers behind gRPC and the operations of REST all go through it, so that
+// each transition has one implementation.
+//
+// A run that is handed out carries a lease, whose id is the fence: a change by the holder is made only while the run
+// still has that lease, and every change is conditional on the run being as it was read. So no transition is skipped
+// and none happens twice, however many workers race and however often a message is delivered. A lease past its time holds
+// until somebody takes the run back, for until then nobody else works on it.
+//
+// A run that fails or is cancelled leaves its user's quota in the same transaction, and one that was brought back by a
+// changed truth and is evaluated after all enters it again.
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+var (
+	// ErrStaleLease means that the run no longer has the lease: it was taken back, cancelled or deleted. What was done
+	// under the lease is to be thrown away.
+	ErrStaleLease = errors.New("queue: the run is no longer held under this lease")
+	// ErrTruthChanged means that the truth is no longer the one that the run was evaluated against. Nothing was written,
+	// the lease still holds: evaluate again.
+	ErrTruthChanged = errors.New("queue: the truth has changed since it was read")
+)
+
+// Hold names a run and the lease under which it is worked on.
+type Hold struct{ RunID, LeaseID string }
+
+// HoldOf returns the hold that a run which was just leased is under.
+func HoldOf(run *record.RunItem) Hold { return Hold{run.ID, run.Lease.ID} }
+
+// scanned is how many waiting runs are read at once.
+const scanned = 10
+
+// Lease hands out the run that has waited longest in the queue, for the duration; nil when none waits, or others took
+// all that do.
+func Lease(ctx context.Context, s store.Store, now time.Time, queue, holder string, d time.Duration) (*record.RunItem, error) {
+	q := store.Query{Index: record.ByWork, Partition: record.OfQueue(queue), Limit: scanned}
+	for {
+		waiting, err := s.Query(ctx, q)
+		if err != nil {
+			return nil, table.Failed(err)
+		}
+		for _, it := range waiting {
+			run, err := table.Decode[record.RunItem](it)
+			if err != nil {
+				return nil, err
+			}
+			if err = lease(ctx, s, now, run, holder, d); err == nil || !table.IsConflict(err) {
+				return run, err
+			}
+		}
+		if len(waiting) < scanned {
+			return nil, nil
+		}
+		q.After = &waiting[scanned-1]
+	}
+}
+
+// LeaseRun hands out one certain run, if it waits in the queue; nil when it does not, or somebody else took it.
+func LeaseRun(ctx context.Context, s store.Store, now time.Time, runID, queue, holder string, d time.Duration) (*record.RunItem, error) {
+	run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
+	if err != nil || run == nil || run.State != record.Queued || run.Queue != queue {
+		return nil, err
+	}
+	if err = lease(ctx, s, now, run, holder, d); table.IsConflict(err) {
+		return nil, nil
+	}
+	return run, err
+}
+
+// lease makes the transition of a run that is handed out. It fails with a conflict when somebody else was faster.
+func lease(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, holder string, d time.Duration) error {
+	next := record.Evaluating
+	if run.Queue == record.QueueWorkers && run.Type != record.UploadType && len(run.Files) == 0 {
+		next = record.Running // its output files have yet to be made
+	}
+	if err := move(run, next, now); err != nil {
+		return err
+	}
+	at := record.At(now)
+	run.Attempts++
+	run.StartedAt = &at
+	run.Lease = &record.Lease{ID: record.NewID(now), Holder: holder, Until: record.At(now.Add(d))}
+	return new(table.Tx).Replace(run).Commit(ctx, s)
+}
+
+// move is the one place where the state of a run changes.
+func move(run *record.RunItem, next record.RunState, now time.Time) error {
+	if !run.State.CanFollow(next) {
+		return fmt.Errorf("queue: run %s is %s, which %s cannot follow", run.ID, run.State, next)
+	}
+	run.State = next
+	run.Lease = nil
+	if next.Ended() {
+		at := record.At(now)
+		run.FinishedAt = &at
+	}
+	record.Touch(run, now)
+	return nil
+}

@@ -1,0 +1,56 @@
+package queue
+
+import (
+	"context"
+	"time"
+
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// refund adds to tx that the run no longer counts in its user's quota.
+func refund(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) error {
+	if !run.Counted {
+		return nil
+	}
+	a, err := allowance(ctx, s, run)
+	if err != nil {
+		return err
+	}
+	run.Counted = false
+	if a == nil {
+		return nil
+	}
+	a.Refund(run.ID)
+	record.Touch(a, now)
+	tx.Replace(a)
+	return nil
+}
+
+// recharge adds to tx that the run counts in its user's quota.
+func recharge(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) error {
+	if run.Counted {
+		return nil
+	}
+	a, err := allowance(ctx, s, run)
+	if err != nil {
+		return err
+	}
+	run.Counted = true
+	if a == nil {
+		a = &record.Allowance{Meta: record.NewMeta(now), TaskID: run.TaskID}
+		a.ID = run.UserID
+		a.Recharge(run.ID, now)
+		tx.Create(a)
+		return nil
+	}
+	a.Recharge(run.ID, now)
+	record.Touch(a, now)
+	tx.Replace(a)
+	return nil
+}
+
+func allowance(ctx context.Context, s store.Store, run *record.RunItem) (*record.Allowance, error) {
+	return table.Get[record.Allowance](ctx, s, store.Strong, record.AllowanceKey(run.TaskID, run.UserID))
+}

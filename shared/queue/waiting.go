@@ -1,0 +1,103 @@
+package queue
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"assay/shared/measure"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// Cancel returns the run as it is once cancelled, with the transaction that makes it so: whoever works on it learns
+// that by its lease. A run whose state does not allow it is a problem.
+func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunItem) (*record.RunItem, *table.Tx, error) {
+	if !run.State.CanFollow(record.Cancelled) {
+		return nil, nil, problem.Conflict.New("The run is %s: only a run that has not ended can be cancelled.", run.State)
+	}
+	changed, tx := *run, new(table.Tx)
+	if err := move(&changed, record.Cancelled, now); err != nil {
+		return nil, nil, err
+	}
+	if err := refund(ctx, s, now, &changed, tx); err != nil {
+		return nil, nil, err
+	}
+	return &changed, tx.Replace(&changed), nil
+}
+
+// GiveUp fails a run that has waited too long in the state, for the reasons given. A run that is in another state by now,
+// or is no more, stays as it is.
+func GiveUp(ctx context.Context, s store.Store, now time.Time, runID string, waited record.RunState, reasons ...measure.Diagnostic) error {
+	return table.Retry(ctx, func() error {
+		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
+		if err != nil || run == nil || run.State != waited {
+			return err
+		}
+		tx := new(table.Tx)
+		if err := fail(ctx, s, now, run, reasons, tx); err != nil {
+			return err
+		}
+		return tx.Replace(run).Commit(ctx, s)
+	})
+}
+
+// Warn adds a warning to a run that has waited long in the state, once.
+func Warn(ctx context.Context, s store.Store, now time.Time, runID string, waited record.RunState, warning measure.Diagnostic) error {
+	return table.Retry(ctx, func() error {
+		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
+		if err != nil || run == nil || run.State != waited || slices.Contains(run.Diagnostics, warning) {
+			return err
+		}
+		run.AddDiagnostics(warning)
+		record.Touch(run, now)
+		return new(table.Tx).Replace(run).Commit(ctx, s)
+	})
+}
+
+// Requeue has a run evaluated against the truth when that is newer than what the run was evaluated against, and reports
+// whether that changed anything. Runs that were cancelled, and those that failed before they had files to evaluate, stay
+// as they are; so do those under way, for an evaluation against a truth that is no longer the newest is never written.
+func Requeue(ctx context.Context, s store.Store, now time.Time, runID string, truth *record.Truth) (changed bool, err error) {
+	err = table.Retry(ctx, func() error {
+		changed = false
+		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
+		if err != nil || run == nil || !requeue(run, truth, now) {
+			return err
+		}
+		changed = true
+		return new(table.Tx).Replace(run).Commit(ctx, s)
+	})
+	return changed, err
+}
+
+func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
+	queue := QueueFor(truth)
+	if len(run.Files) == 0 || !record.AllStored(run.Files) {
+		return false
+	}
+	if run.State == record.Queued && run.Queue != queue {
+		run.Queue = queue // its evaluator is of another kind now
+		record.Touch(run, now)
+		return true
+	}
+	evaluated := run.State == record.Completed || run.State == record.Failed
+	if !evaluated || run.TruthVersion >= truth.Number || move(run, record.Queued, now) != nil {
+		return false
+	}
+	at := record.At(now)
+	run.Queue, run.TruthVersion, run.Attempts = queue, truth.Number, 0
+	run.QueuedAt, run.StartedAt, run.FinishedAt = &at, nil, nil
+	run.Diagnostics = []measure.Diagnostic{}
+	return true
+}
+
+// QueueFor returns the queue in which runs with all their files wait to be evaluated against the truth.
+func QueueFor(truth *record.Truth) string {
+	if truth.Evaluator.Kind == record.EvaluatorWorker {
+		return record.QueueWorkers
+	}
+	return record.QueueBuiltin
+}

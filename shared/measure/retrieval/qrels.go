@@ -107,9 +107,9 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 	}
 	q.reportRepeated(entries, names, &report)
 	if report.Failed() {
-		return nil, report.Diagnostics(), nil
+		return nil, inOrder(&report, files), nil
 	}
-	return q, report.Diagnostics(), nil
+	return q, inOrder(&report, files), nil
 }
 
 // parse reads one line. Topics are numbered as they come.
@@ -119,7 +119,7 @@ func (q *Qrels) parse(line []byte, file string, number int, report *measure.Repo
 	case n == 0:
 		return entry{}, false
 	case n < 4:
-		report.Errorf(file, number, "the line has %d fields; it needs 4: topic, iteration, document and grade", n)
+		report.Errorf(file, number, "the line has only %d of 4 fields: topic, iteration, document and grade", n)
 		return entry{}, false
 	case n > 4:
 		report.Errorf(file, number, "the line has more than 4 fields: topic, iteration, document and grade")

@@ -15,6 +15,7 @@
 package retrieval
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -45,12 +46,13 @@ func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure, files 
 	if err != nil {
 		return measure.Result{}, nil, err
 	}
+	diagnostics := inOrder(report, files)
 	if report.Failed() {
-		return measure.Result{}, report.Diagnostics(), nil
+		return measure.Result{}, diagnostics, nil
 	}
 	result := plan.result(q, scores)
-	result.Warnings = report.Diagnostics()
-	return result, report.Diagnostics(), nil
+	result.Warnings = diagnostics
+	return result, diagnostics, nil
 }
 
 // ValidateRun says what is wrong with a run as far as that can be told without the truth.
@@ -63,7 +65,19 @@ func ValidateRun(ctx context.Context, files ...measure.File) ([]measure.Diagnost
 	if _, err := run.rank(ctx, &none, &plan{}, report); err != nil {
 		return nil, err
 	}
-	return report.Diagnostics(), nil
+	return inOrder(report, files), nil
+}
+
+// inOrder returns what was reported in the order of files and lines, what is about a whole file before its lines.
+func inOrder(report *measure.Report, files []measure.File) []measure.Diagnostic {
+	position := func(d measure.Diagnostic) int {
+		return slices.IndexFunc(files, func(f measure.File) bool { return f.Name == d.File })
+	}
+	list := report.Diagnostics()
+	slices.SortStableFunc(list, func(a, b measure.Diagnostic) int {
+		return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(a.Line, b.Line))
+	})
+	return list
 }
 
 // compareTopics reports topics that only the run or only the truth has.
@@ -97,7 +111,8 @@ func (q *Qrels) compareTopics(run *run, report *measure.Report) {
 			len(missing), len(q.names), few(missing))
 	}
 	if len(extra) > 0 {
-		report.Warnf(file, 0, "%d topics of the run are not in the truth and do not count: %s", len(extra), few(extra))
+		report.Warnf(file, 0, "%d of the %d topics of the run are not in the truth and do not count: %s",
+			len(extra), len(extra)+len(q.names)-len(missing), few(extra))
 	}
 }
 

@@ -169,12 +169,12 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 	}
 	var perFile []*measure.Report // what the readers themselves found
 	var err error
-	count, tooLong := 0, false
+	count := 0
 	for i, f := range files {
 		found := &measure.Report{}
 		perFile = append(perFile, found)
 		in := lines.NewReader(ctx, f.Name, f.Content, found)
-		for !tooLong && !r.topics.full.Load() && faults.Load() < measure.MaxDiagnostics {
+		for records.Load() <= int64(limits.lines) && !r.topics.full.Load() && faults.Load() < measure.MaxDiagnostics {
 			var buffer []byte
 			select {
 			case buffer = <-buffers:
@@ -186,7 +186,6 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 			}
 			jobs <- job{count, i, chunk}
 			count++
-			tooLong = records.Load() > int64(limits.lines)
 		}
 		if err = in.Err(); err != nil {
 			break
@@ -198,7 +197,7 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 		return nil, nil, err
 	}
 	report := r.report(perFile)
-	if tooLong {
+	if records.Load() > int64(limits.lines) {
 		report.Errorf(files[len(perFile)-1].Name, 0, "the run has more than %d lines; leave out low ranks", limits.lines)
 	}
 	if r.topics.full.Load() {
@@ -207,7 +206,7 @@ func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File)
 	return r, report, nil
 }
 
-// report puts together what the readers and the parsers found, in the order of files and lines.
+// report puts together what the readers and the parsers found; of more than fit, the first in the order of lines.
 func (r *run) report(perFile []*measure.Report) *measure.Report {
 	report := &measure.Report{}
 	if len(r.files) == 0 {
@@ -268,7 +267,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		n := 0
 		if message == "" {
 			if n = split(text, fields[:]); n > 0 && n < 6 {
-				message = fmt.Sprintf("the line has %d fields; it needs 6: topic, Q0, document, rank, score and tag", n)
+				message = fmt.Sprintf("the line has only %d of 6 fields: topic, Q0, document, rank, score and tag", n)
 			}
 		}
 		var score float64

@@ -1,0 +1,43 @@
+package lines
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"unicode/utf8"
+
+	"assay/shared/measure"
+)
+
+// FuzzScan reads each file in large and in tiny chunks: lines and diagnostics have to be the same, and sound.
+func FuzzScan(f *testing.F) {
+	var packed bytes.Buffer
+	packed.WriteString("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")
+	for _, seed := range []string{"a\nb\r\n\nc", "\xef\xbb\xbfa\n", "a\x00\n\xff\nb\n", "0123456789012345678901234567890\nb", "PK\x03\x04", "\x1f\x8b\x08", packed.String(), "\n\n"} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		scan := func(chunk int) (texts []string, numbers []int, told []measure.Diagnostic) {
+			var report measure.Report
+			in := NewReader(t.Context(), "f", bytes.NewReader(data), &report)
+			in.limits.line, in.limits.chunk = 20, chunk
+			for in.Scan() {
+				texts, numbers = append(texts, string(in.Text())), append(numbers, in.Number())
+			}
+			if in.Err() != nil {
+				t.Fatal(in.Err())
+			}
+			return texts, numbers, report.Diagnostics()
+		}
+		texts, numbers, told := scan(64 << 10)
+		for i, text := range texts {
+			if len(text) > 20 || !utf8.ValidString(text) || bytes.ContainsAny([]byte(text), "\x00\n") || i > 0 && numbers[i] <= numbers[i-1] {
+				t.Errorf("line %d is %q", numbers[i], text)
+			}
+		}
+		again, numbered, toldAgain := scan(24)
+		if !slices.Equal(texts, again) || !slices.Equal(numbers, numbered) || !slices.Equal(told, toldAgain) {
+			t.Errorf("chunks change the file:\n%q %v %v\n%q %v %v", texts, numbers, told, again, numbered, toldAgain)
+		}
+	})
+}

@@ -1,0 +1,279 @@
+package retrieval
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"assay/shared/measure"
+)
+
+// told writes diagnostics as severity file:line message.
+func told(list []measure.Diagnostic) []string {
+	var out []string
+	for _, d := range list {
+		out = append(out, fmt.Sprintf("%s %s:%d %s", d.Severity, d.File, d.Line, d.Message))
+	}
+	return out
+}
+
+// expect compares diagnostics with the beginnings of what is wanted.
+func expect(t *testing.T, got []measure.Diagnostic, want ...string) {
+	t.Helper()
+	texts := told(got)
+	if !slices.EqualFunc(texts, want, strings.HasPrefix) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(texts, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestDiagnosticsOfJudgements(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"empty":        {"", []string{"error q:0 the file has no judgements; each line needs topic, iteration, document and grade"}},
+		"blank":        {"\n \n", []string{"error q:0 the file has no judgements"}},
+		"too few":      {"t 0 a\n\nt 0\n", []string{"error q:1 the line has only 3 of 4 fields: topic, iteration, document and grade", "error q:3 the line has only 2 of 4 fields"}},
+		"too many":     {"t 0 a 1 x\n", []string{"error q:1 the line has more than 4 fields"}},
+		"fraction":     {"t 0 a 1.5\n", []string{`error q:1 the grade "1.5" is not a whole number from -32767 to 32767`}},
+		"text":         {"t 0 a 2x\nt 0 b high\n", []string{`error q:1 the grade "2x"`, `error q:2 the grade "high"`}},
+		"too great":    {"t 0 a 32768\nt 0 b -32768\n", []string{`error q:1 the grade "32768"`, `error q:2 the grade "-32768"`}},
+		"twice":        {"t 0 a 1\nu 0 a 1\nt 0 a 1\nt 0 a 2\n", []string{`error q:3 topic "t" has document "a" already, in line 1; keep one of them`, `error q:4 topic "t" has document "a" already, in line 1`}},
+		"not UTF-8":    {"t 0 \xff 1\n", []string{"error q:1 the line is not valid UTF-8"}},
+		"zero byte":    {"t 0 a 1\nt 0 b\x00 1\n", []string{"error q:2 the line has a zero byte"}},
+		"long line":    {"t 0 " + strings.Repeat("a", 70000) + " 1\nt 0 b 1\n", []string{"error q:1 the line is longer than 65536 bytes"}},
+		"zip":          {"PK\x03\x04", []string{"error q:0 the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip"}},
+		"faults mixed": {"t 0 a 1\nt 0 b\nt 0 a 1\n", []string{"error q:2 the line has only 3 of 4 fields", `error q:3 topic "t" has document "a" already`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q, diagnostics, err := ReadQrels(t.Context(), file("q", c.text))
+			if q != nil || err != nil {
+				t.Errorf("got %v, %v", q, err)
+			}
+			expect(t, diagnostics, c.want...)
+		})
+	}
+	q, diagnostics, err := ReadQrels(t.Context())
+	if q != nil || err != nil || len(diagnostics) != 1 {
+		t.Errorf("no file at all: %v, %v, %v", q, diagnostics, err)
+	}
+	_, diagnostics, _ = ReadQrels(t.Context(), file("q1", "t 0 a 1\n"), file("q2", "u 0 a 1\nt 0 a 1\n"), file("q3", ""))
+	expect(t, diagnostics, `error q2:2 topic "t" has document "a" already, in line 1 of q1; keep one of them`, "error q3:0 the file has no judgements")
+}
+
+func TestDiagnosticsOfRuns(t *testing.T) {
+	const truth = "t 0 a 1\nu 0 a 1\n"
+	for name, c := range map[string]struct {
+		text string
+		want []string
+	}{
+		"empty":         {"", []string{"error r:0 the file has no lines; each line needs topic, Q0, document, rank, score and tag"}},
+		"blank":         {"\n\r\n", []string{"error r:0 the file has no lines"}},
+		"too few":       {"t Q0 a 1 1 x\nt Q0 b 2 1\nt\n", []string{"error r:2 the line has only 5 of 6 fields: topic, Q0, document, rank, score and tag", "error r:3 the line has only 1 of 6 fields"}},
+		"text as score": {"t Q0 a 1 abc x\nt Q0 b 2 1x x\nt Q0 c 3 1,5 x\n", []string{`error r:1 the score "abc" is not a number; the fifth field is the score`, `error r:2 the score "1x"`, `error r:3 the score "1,5"`}},
+		"not finite":    {"t Q0 a 1 NaN x\nt Q0 b 2 -inf x\nt Q0 c 3 1e999 x\n", []string{`error r:1 the score "NaN" is not a finite number`, `error r:2 the score "-inf" is not a finite`, `error r:3 the score "1e999" is not a finite`}},
+		"hexadecimal":   {"t Q0 a 1 0x1p-2 x\n", []string{`error r:1 the score "0x1p-2" is not a decimal number; write it like 12.5 or 1.25e1`}},
+		"twice":         {"t Q0 a 1 9 x\nu Q0 a 1 9 x\n\nt Q0 a 2 8 x\n", []string{`error r:4 topic "t" has document "a" already, in line 1; keep one of them`}},
+		"twice outside": {"t Q0 a 1 9 x\nu Q0 a 1 9 x\nv Q0 a 2 8 x\nv Q0 a 2 8 x\n", []string{"warning r:0 1 of the 3 topics of the run are not in the truth", `error r:4 topic "v" has document "a" already, in line 3`}},
+		"no overlap":    {"v Q0 a 1 9 x\nw Q0 a 1 9 x\n", []string{"error r:0 none of the topics of the run (v, w) is among those of the truth (t, u); check the first field of the lines"}},
+		"missing":       {"u Q0 a 1 9 x\n", []string{"warning r:0 1 of the 2 topics of the truth are missing from the run and count with nothing retrieved: t"}},
+		"unknown":       {"t Q0 a 1 1 x\nu Q0 a 1 1 x\n7 Q0 a 1 1 x\n6 Q0 a 1 1 x\n5 Q0 a 1 1 x\n4 Q0 a 1 1 x\n3 Q0 a 1 1 x\n2 Q0 a 1 1 x\n", []string{"warning r:0 6 of the 8 topics of the run are not in the truth and do not count: 2, 3, 4, 5, 6 and 1 more"}},
+		"more fields":   {"t Q0 a 1 1 x\nu Q0 a 1 1 x y\nu Q0 b 1 1 x y z\n", []string{"warning r:2 the line has more than six fields; what follows the sixth is ignored"}},
+		"not UTF-8":     {"t Q0 a 1 1 x\nt Q0 \xff 1 1 x\n", []string{"error r:2 the line is not valid UTF-8"}},
+		"zero byte":     {"t Q0 a\x00 1 1 x\n", []string{"error r:1 the line has a zero byte"}},
+		"faults mixed":  {"t Q0 a 1 1 x\nu Q0 a 1 x x y\nt Q0 a 1 1 x y\n", []string{`error r:2 the score "x"`, "warning r:3 the line has more than six fields", `error r:3 topic "t" has document "a" already, in line 1`}},
+		"bzip2":         {"BZh91AY&SY", []string{"error r:0 the file is compressed with bzip2"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			result, diagnostics, err := readTruth(t, file("q", truth)).Evaluate(t.Context(), parsed(t, "AP"), file("r", c.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			expect(t, diagnostics, c.want...)
+			failed := slices.ContainsFunc(diagnostics, func(d measure.Diagnostic) bool { return d.Severity == measure.Error })
+			if failed != (result.Measures == nil) {
+				t.Errorf("failed: %v, measures %v", failed, result.Measures)
+			}
+			if !failed && !slices.Equal(result.Warnings, diagnostics) {
+				t.Errorf("warnings %v", result.Warnings)
+			}
+			// Without the truth the same is told but for its topics.
+			alone, err := ValidateRun(t.Context(), file("r", c.text))
+			want := slices.DeleteFunc(slices.Clone(diagnostics), func(d measure.Diagnostic) bool { return strings.Contains(d.Message, "truth") })
+			if err != nil || !slices.Equal(told(alone), told(want)) {
+				t.Errorf("ValidateRun says %v, %v", alone, err)
+			}
+		})
+	}
+}
+
+func TestDiagnosticsOfSeveralFiles(t *testing.T) {
+	truth := readTruth(t, file("q", "t 0 a 1\n"))
+	_, diagnostics, err := truth.Evaluate(t.Context(), nil, file("r1", "t Q0 a 1 1 x\nt Q0 b 1 x x\n"), file("r2", "\nt Q0 b 1 1\nt Q0 a 1 1 x\n"), file("r3", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, diagnostics, `error r1:2 the score "x"`, "error r2:2 the line has only 5 of 6 fields",
+		`error r2:3 topic "t" has document "a" already, in line 1 of r1; keep one of them`, "error r3:0 the file has no lines")
+	_, diagnostics, err = truth.Evaluate(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, diagnostics, "error :0 there is no file of the run")
+}
+
+// TestTheFirstHundredErrorsAreTold spreads faults over many chunks, which are parsed at the same time, and expects the
+// first hundred in the order of lines each time.
+func TestTheFirstHundredErrorsAreTold(t *testing.T) {
+	var text strings.Builder
+	var faulty []int
+	for i := range 60_000 {
+		if i%500 == 7 {
+			text.WriteString("t Q0 broken\n")
+			faulty = append(faulty, i+1)
+			continue
+		}
+		fmt.Fprintf(&text, "t Q0 document-%d 1 %d x\n", i, i)
+	}
+	for range 5 {
+		diagnostics, err := ValidateRun(t.Context(), file("r", text.String()))
+		if err != nil || len(diagnostics) != measure.MaxDiagnostics {
+			t.Fatalf("%d diagnostics, %v", len(diagnostics), err)
+		}
+		for i, d := range diagnostics {
+			if d.Line != faulty[i] {
+				t.Fatalf("diagnostic %d is about line %d, want %d", i, d.Line, faulty[i])
+			}
+		}
+	}
+}
+
+// TestTheFirstHundredRepeatsAreTold does the same for documents that stand twice, over several topics.
+func TestTheFirstHundredRepeatsAreTold(t *testing.T) {
+	var text strings.Builder
+	const topics, docs = 40, 400
+	for round := range 2 {
+		for topic := range topics {
+			for doc := range docs {
+				fmt.Fprintf(&text, "topic%d Q0 document%d 1 1 x\n", topic, doc/(round+1)*(round+1)+round*(doc&1)*docs)
+			}
+		}
+	}
+	// In the second round every other document (the even ones) is a repetition.
+	for range 5 {
+		diagnostics, err := ValidateRun(t.Context(), file("r", text.String()))
+		if err != nil || len(diagnostics) != measure.MaxDiagnostics {
+			t.Fatalf("%d diagnostics, %v", len(diagnostics), err)
+		}
+		for i, d := range diagnostics {
+			if want := topics*docs + 2*i + 1; d.Line != want || !strings.Contains(d.Message, fmt.Sprintf("already, in line %d;", 2*i+1)) {
+				t.Fatalf("diagnostic %d is %+v, want line %d", i, d, want)
+			}
+		}
+	}
+}
+
+func TestLimitsOfRuns(t *testing.T) {
+	var none Qrels
+	var text strings.Builder
+	for i := range 20_000 {
+		fmt.Fprintf(&text, "topic%d Q0 document 1 1 x\n", i)
+	}
+	for _, c := range []struct {
+		limits limits
+		want   []string
+	}{
+		{limits{topics: 20_000, lines: 20_000}, nil},
+		{limits{topics: 19_999, lines: 20_000}, []string{"error r:0 more than 19999 topics of the run are not in the truth"}},
+		{limits{topics: 20_000, lines: 5_000}, []string{"error r:0 the run has more than 5000 lines; leave out low ranks"}},
+	} {
+		_, report, err := readRun(t.Context(), &none, c.limits, []measure.File{file("r", text.String())})
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, report.Diagnostics(), c.want...)
+	}
+}
+
+func TestErrorsOfReadersAndContexts(t *testing.T) {
+	broken := errors.New("connection lost")
+	failing := func(text string) measure.File {
+		return measure.File{Name: "f", Content: io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken))}
+	}
+	if _, _, err := ReadQrels(t.Context(), failing("t 0 a 1\n")); !errors.Is(err, broken) {
+		t.Errorf("ReadQrels: %v", err)
+	}
+	truth := readTruth(t, file("q", "t 0 a 1\n"))
+	if _, _, err := truth.Evaluate(t.Context(), nil, file("r", "t Q0 a 1 1 x\n"), failing("t Q0 b 1 1 x\n")); !errors.Is(err, broken) {
+		t.Errorf("Evaluate: %v", err)
+	}
+	if _, err := ValidateRun(t.Context(), failing("")); !errors.Is(err, broken) {
+		t.Errorf("ValidateRun: %v", err)
+	}
+	done, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := ReadQrels(done, file("q", "t 0 a 1\n")); !errors.Is(err, context.Canceled) {
+		t.Errorf("ReadQrels: %v", err)
+	}
+	if _, _, err := truth.Evaluate(done, nil, file("r", "t Q0 a 1 1 x\n")); !errors.Is(err, context.Canceled) {
+		t.Errorf("Evaluate: %v", err)
+	}
+	// The context is looked at between chunks, so even a run without end stops.
+	during, stop := context.WithCancel(t.Context())
+	topic := 0
+	endless := func(p []byte) (int, error) {
+		if topic++; topic == 50 {
+			stop()
+		}
+		return copy(p, fmt.Sprintf("topic%d Q0 a 1 1 x\n", topic)), nil
+	}
+	if _, _, err := truth.Evaluate(during, nil, measure.File{Name: "r", Content: readerFunc(endless)}); !errors.Is(err, context.Canceled) {
+		t.Errorf("Evaluate: %v", err)
+	}
+}
+
+type readerFunc func(p []byte) (int, error)
+
+func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
+
+func TestFormsOfTheSameRun(t *testing.T) {
+	const plain = "t Q0 a 1 2.5 x\nt Q0 b 2 1.5 x\nu Q0 a 1 1 x\n"
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	if _, err := io.WriteString(z, plain); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	truth := readTruth(t, file("q", "t 0 b 1\nu 0 a 2\n"))
+	names := parsed(t, usual...)
+	want, _, err := truth.Evaluate(t.Context(), names, file("r", plain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, text := range map[string]string{
+		"CRLF":             strings.ReplaceAll(plain, "\n", "\r\n"),
+		"tabs":             strings.ReplaceAll(plain, " ", " \t"),
+		"byte order mark":  "\xef\xbb\xbf" + plain,
+		"no final newline": plain[:len(plain)-1],
+		"gzip":             packed.String(),
+		"blank lines":      "\n" + strings.ReplaceAll(plain, "\n", "\n \n"),
+		"other order":      "u Q0 a 1 1 x\nt Q0 b 2 1.5 x\nt Q0 a 1 2.5 x\n",
+		"mixed topics":     "t Q0 a 1 2.5 x\nu Q0 a 1 1 x\nt Q0 b 2 1.5 x\n",
+		"exponents":        "t Q0 a 1 25e-1 x\nt Q0 b 2 +.15E+1 x\nu Q0 a 1 1. x\n",
+	} {
+		got, diagnostics, err := truth.Evaluate(t.Context(), names, file("r", text))
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %v, %v, %v", form, got, diagnostics, err)
+		}
+	}
+}

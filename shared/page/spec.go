@@ -64,6 +64,15 @@ type Request struct {
 // Values returns the values of a filter; none when it was not given.
 func (r Request) Values(name string) []string { return r.filters[name] }
 
+// SortBy makes a request sorted that is so without saying it, and the links of its pages with it.
+func (r *Request) SortBy(sort string) {
+	r.Sort = sort
+	if r.query == nil {
+		r.query = url.Values{}
+	}
+	r.query.Set("sort", sort)
+}
+
 // Value returns a plain parameter.
 func (r Request) Value(name string) string { return r.query.Get(name) }
 

@@ -45,7 +45,12 @@ type Evaluation struct {
 	Reasons        map[string]string             `json:"reasons,omitempty" readOnly:"true" doc:"why a measure is null"`
 	Digests        Digests                       `json:"digests" readOnly:"true"`
 	PerTopic       map[string]map[string]float64 `json:"perTopic,omitempty" readOnly:"true" doc:"values by topic and name; only when a single evaluation is asked for"`
+
+	columns []string // what MeasureNames returns
 }
+
+// MeasureNames lists the names of Measures in the order in which the dataset gives them.
+func (e *Evaluation) MeasureNames() []string { return e.columns }
 
 // EvaluationItem is an evaluation as the store holds it; its PerTopic is empty, for that stands in Topics.
 type EvaluationItem struct {

@@ -1,6 +1,9 @@
 package record
 
-import "assay/shared/access"
+import (
+	"assay/shared/access"
+	"assay/shared/measure"
+)
 
 // knows reports whether one who has the roles may know which user and team stand behind an alias.
 func knows(roles access.Role) bool {
@@ -32,13 +35,29 @@ func (r *RunItem) For(roles access.Role) Run {
 	}
 	if r.Standing.Blinded && roles&(access.Organizer|access.Admin) == 0 {
 		v.LogTail = ""
+		if r.State.Ended() {
+			v.Diagnostics = errorsOf(r.Diagnostics)
+		}
 	}
 	return v
+}
+
+// errorsOf leaves out warnings. What makes a run fail names ids, which stand in the inputs too, and its owner needs it;
+// warnings tell which topics and labels the truth has.
+func errorsOf(all []measure.Diagnostic) []measure.Diagnostic {
+	only := []measure.Diagnostic{}
+	for _, d := range all {
+		if d.Severity == measure.Error {
+			only = append(only, d)
+		}
+	}
+	return only
 }
 
 // For returns the evaluation as one who has the roles sees it.
 func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	v := e.Evaluation
 	v.UserID, v.Team = e.Standing.shownAs(roles, e.UserID, e.Team)
+	v.columns = e.Columns
 	return v
 }

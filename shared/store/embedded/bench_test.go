@@ -2,27 +2,12 @@ package embedded
 
 import (
 	"fmt"
-	"path/filepath"
-	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"assay/shared/store"
 )
-
-func openBench(b *testing.B) *Store {
-	b.Helper()
-	s, err := Open(filepath.Join(b.TempDir(), "store.db"), Options{})
-	if err != nil {
-		b.Fatal(err)
-	}
-	b.Cleanup(func() {
-		if err := s.Close(); err != nil {
-			b.Error(err)
-		}
-	})
-	return s
-}
 
 // benchItem is like a registration: about 600 bytes, in four lists.
 func benchItem(n int64) store.Item {
@@ -49,64 +34,54 @@ func fill(tb testing.TB, s *Store, n int) {
 	}
 }
 
-// BenchmarkWrite is the rate of synced writes of one item each.
-func BenchmarkWrite(b *testing.B) {
-	for _, clients := range []int{1, 32, 64} {
-		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
-			s := openBench(b)
-			var n atomic.Int64
-			if clients == 1 {
-				defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
-			}
-			b.SetParallelism(max(1, clients/runtime.GOMAXPROCS(0)))
-			write := func() {
-				if err := s.Write(b.Context(), store.Create(benchItem(n.Add(1)))); err != nil {
+// clients calls do from so many goroutines, b.N times in all, and reports the rate.
+func clients(b *testing.B, n int, do func(i int64) error) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range n {
+		wg.Go(func() {
+			for i := next.Add(1) - 1; i < int64(b.N); i = next.Add(1) - 1 {
+				if err := do(i); err != nil {
 					b.Error(err)
+					return
 				}
 			}
-			b.ReportAllocs()
-			b.ResetTimer()
-			if clients == 1 {
-				for range b.N {
-					write()
-				}
-			} else {
-				b.RunParallel(func(pb *testing.PB) {
-					for pb.Next() {
-						write()
-					}
-				})
-			}
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "writes/s")
+		})
+	}
+	wg.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "writes/s")
+}
+
+// BenchmarkCreate is the rate of synced creations, of one item each.
+func BenchmarkCreate(b *testing.B) {
+	for _, n := range []int{1, 32, 64} {
+		b.Run(fmt.Sprintf("clients=%d", n), func(b *testing.B) {
+			s := fresh(b, Options{})
+			clients(b, n, func(i int64) error { return s.Write(b.Context(), store.Create(benchItem(i))) })
 		})
 	}
 }
 
+// BenchmarkReplace is the rate of synced replacements, spread over 10,000 items.
 func BenchmarkReplace(b *testing.B) {
-	for _, clients := range []int{1, 32} {
-		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
-			s := openBench(b)
-			fill(b, s, 10000)
-			var n atomic.Int64
-			b.SetParallelism(max(1, clients/runtime.GOMAXPROCS(0)))
-			b.ResetTimer()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					i := n.Add(1) - 1
-					it := benchItem((i * 7919) % 10000)
-					it.Version = 1 + i/10000
-					if err := s.Write(b.Context(), store.Replace(it)); err != nil {
-						b.Error(err)
-					}
-				}
+	const size = 10_000
+	for _, n := range []int{1, 32, 64} {
+		b.Run(fmt.Sprintf("clients=%d", n), func(b *testing.B) {
+			s := fresh(b, Options{})
+			fill(b, s, size)
+			clients(b, n, func(i int64) error {
+				it := benchItem(i * 7919 % size)
+				it.Version = 1 + i/size
+				return s.Write(b.Context(), store.Replace(it))
 			})
-			b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "writes/s")
 		})
 	}
 }
 
 func BenchmarkGet(b *testing.B) {
-	s := openBench(b)
+	s := fresh(b, Options{})
 	fill(b, s, 100_000)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
@@ -121,7 +96,7 @@ func BenchmarkGet(b *testing.B) {
 func BenchmarkQuery(b *testing.B) {
 	for _, size := range []int{1_000, 100_000} {
 		b.Run(fmt.Sprintf("items=%d", size), func(b *testing.B) {
-			s := openBench(b)
+			s := fresh(b, Options{})
 			fill(b, s, size)
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {

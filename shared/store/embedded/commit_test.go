@@ -158,6 +158,62 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
+// TestWithdrawnForGood ends contexts at every instant of a write: an error says that it is not there, now and later.
+func TestWithdrawnForGood(t *testing.T) {
+	t.Parallel()
+	s := fresh(t, Options{})
+	var mu sync.Mutex
+	written := map[store.Key]bool{}
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Go(func() {
+			for n := range 50 {
+				it := named(fmt.Sprint(g, " ", n), "")
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(n)*20*time.Microsecond)
+				err := s.Write(ctx, store.Create(it))
+				cancel()
+				if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+					t.Error(err)
+				}
+				mu.Lock()
+				written[it.Key] = err == nil
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if err := s.Write(t.Context(), store.Create(named("last", ""))); err != nil {
+		t.Fatal(err)
+	}
+	for k, want := range written {
+		items, err := s.Get(t.Context(), store.Strong, k)
+		if err != nil || items[0].Exists() != want {
+			t.Fatalf("%v is there: %v, and the Write said %v; %v", k, items[0].Exists(), want, err)
+		}
+	}
+}
+
+// TestInOrder lets the write that came first win.
+func TestInOrder(t *testing.T) {
+	t.Parallel()
+	s := hold(t)
+	defer s.release()
+	const writers = 5
+	results := make([]error, writers)
+	var wg sync.WaitGroup
+	for i := range writers {
+		wg.Go(func() { results[i] = s.Write(t.Context(), store.Create(named("a", ""))) })
+		s.waitFor(t, i+1)
+	}
+	s.release()
+	wg.Wait()
+	for i, err := range results {
+		if store.IsConflict(err) != (i > 0) {
+			t.Errorf("write %d returned %v", i, err)
+		}
+	}
+}
+
 // TestNothingToCommit has writes that change nothing cost no commit.
 func TestNothingToCommit(t *testing.T) {
 	t.Parallel()

@@ -146,7 +146,14 @@ func TestPurge(t *testing.T) {
 	if err != nil || len(items) != 1 || items[0].Sort != "0010" {
 		t.Fatalf("the first that is left is %v, %v", items, err)
 	}
-	now = now.Add(n * time.Second)
+	if err := s.Write(t.Context(), store.Replace(kept)); err != nil {
+		t.Fatal(err)
+	}
+	kept.Version++
+	if got := stored(); got != n+1 {
+		t.Fatalf("%d items just after some expired, want %d", got, n+1)
+	}
+	now = now.Add(n*time.Second + purgeDelay)
 	for commit, want := range []int{n + 1 - maxPurge, n + 1 - 2*maxPurge, 1, 1} {
 		if err := s.Write(t.Context(), store.Replace(kept)); err != nil {
 			t.Fatal(err)

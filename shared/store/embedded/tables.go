@@ -14,6 +14,10 @@ import (
 // lives on items that expire does not grow.
 const maxPurge = 2 * store.MaxWrites
 
+// purgeDelay is for how long an item that expired stays in the file, unseen, so that a clock which is wrong for a while
+// destroys nothing.
+const purgeDelay = time.Hour
+
 // change is a store.Write ready for the file.
 type change struct {
 	*store.Write
@@ -182,10 +186,11 @@ func (t *tables) remove(key []byte, before *stored) error {
 
 // purge removes the items that expired first.
 func (t *tables) purge() error {
+	until := t.now.Add(-purgeDelay).Unix()
 	var keys [][]byte
 	c := t.tx.Bucket(expiryBucket).Cursor()
 	for k, _ := c.First(); k != nil && len(keys) < maxPurge; k, _ = c.Next() {
-		if int64(binary.BigEndian.Uint64(k)) > t.now.Unix() {
+		if int64(binary.BigEndian.Uint64(k)) > until {
 			break
 		}
 		keys = append(keys, slices.Clone(k[8:]))

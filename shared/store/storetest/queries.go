@@ -119,7 +119,7 @@ func testPartitions(tb table) {
 func (tb table) pages(q store.Query) []store.Item {
 	tb.t.Helper()
 	var items []store.Item
-	for {
+	for range 1000 {
 		page := tb.list(q)
 		if len(page) > q.Limit {
 			tb.t.Fatalf("Query(%+v) returned %d items", q, len(page))
@@ -130,6 +130,8 @@ func (tb table) pages(q store.Query) []store.Item {
 		}
 		q.After = &page[len(page)-1]
 	}
+	tb.t.Fatalf("the pages of Query(%+v) do not end", q)
+	return nil
 }
 
 func testPages(tb table) {

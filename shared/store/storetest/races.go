@@ -21,6 +21,9 @@ var races = map[string]func(table){
 	"Race/PagesWhileBusy": testPagesWhileBusy,
 }
 
+// attempts is how often a Write that races others is tried at most.
+const attempts = 1000
+
 // testOneCreates lets many create the same key; exactly one may.
 func testOneCreates(tb table) {
 	for round := range 10 {
@@ -54,7 +57,8 @@ func testNoLostUpdate(tb table) {
 	var wg sync.WaitGroup
 	for range goroutines {
 		wg.Go(func() {
-			for done := 0; done < each; {
+			done := 0
+			for try := 0; done < each && try < attempts; try++ {
 				got, err := tb.Get(tb.t.Context(), store.Strong, it.Key)
 				if err != nil {
 					tb.t.Error(err)
@@ -69,6 +73,9 @@ func testNoLostUpdate(tb table) {
 					tb.t.Error(err)
 					return
 				}
+			}
+			if done < each {
+				tb.t.Errorf("only %d updates went through in %d attempts", done, attempts)
 			}
 		})
 	}
@@ -147,7 +154,7 @@ func testSumStays(tb table) {
 		wg.Go(func() {
 			for n := range 20 {
 				from, to := key(fmt.Sprint((g+n)%accounts)), key(fmt.Sprint((g+n+1+n%2)%accounts))
-				for {
+				for range attempts {
 					got, err := tb.Get(tb.t.Context(), store.Strong, from, to)
 					if err != nil {
 						tb.t.Error(err)
@@ -211,7 +218,7 @@ func testNoWriteSkew(tb table) {
 		for _, pair := range [][2]store.Item{{a, b}, {b, a}} {
 			wg.Go(func() {
 				w, _ := replaced(pair[0], "left")
-				for {
+				for range attempts {
 					err := tb.Write(tb.t.Context(), w, store.Check(pair[1]))
 					if err == nil {
 						left.Add(1)

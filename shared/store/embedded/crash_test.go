@@ -1,0 +1,193 @@
+package embedded
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/store"
+)
+
+// The writers of a crash test each take the same steps whenever they run, so that the number of a writer's steps alone
+// says what the file must hold of it.
+const crashWriters = 8
+
+// step returns the writer's step number n. Each group of items takes four: three items are created, all are replaced,
+// one goes while the others are replaced and checked, and then, in every other group, the rest goes.
+func step(writer, n int) []store.Write {
+	group, phase := n/4, n%4
+	name := fmt.Sprintf("writer %d", writer)
+	it := func(sort string, version int64) store.Item {
+		it := store.Item{Key: store.Key{Partition: name, Sort: fmt.Sprintf("%06d %s", group, sort)}, Version: version}
+		it.Data = bytes.Repeat(fmt.Appendf(nil, "%d of %s;", phase, it.Sort), 1+(writer+n)%50)
+		return it
+	}
+	a, b, c := it("a", int64(phase)), it("b", int64(phase)), it("c", int64(phase))
+	a.Indexes[0] = store.Key{Partition: "all", Sort: a.Sort}
+	a.Indexes[1] = store.Key{Partition: fmt.Sprint("phase ", phase), Sort: "shared"}
+	b.Indexes[5] = store.Key{Partition: name, Sort: b.Sort}
+	b.Expires = time.Unix(4_000_000_000+int64(phase), 0).UTC()
+	if phase == 0 {
+		c.Indexes[2] = store.Key{Partition: "new", Sort: c.Sort}
+	}
+	switch {
+	case phase == 0:
+		return []store.Write{store.Create(a), store.Create(b), store.Create(c)}
+	case phase == 1:
+		return []store.Write{store.Replace(a), store.Replace(b), store.Replace(c)}
+	case phase == 2:
+		return []store.Write{store.Replace(a), store.DeleteIf(b), store.Check(c)}
+	case group%2 == 0:
+		return []store.Write{store.Delete(a.Key), store.Delete(c.Key)}
+	}
+	c.Version-- // the step before only checked it
+	return []store.Write{store.Check(a), store.Replace(c)}
+}
+
+// progress is what the file must hold of a writer after its steps.
+type progress struct {
+	steps int
+	items map[store.Key]store.Item
+}
+
+func (p *progress) take(writes []store.Write) {
+	p.steps++
+	for _, w := range writes {
+		it := w.Item
+		switch w.Op {
+		case store.OpCreate, store.OpReplace:
+			it.Version = p.items[it.Key].Version + 1
+			p.items[it.Key] = it
+		case store.OpDelete, store.OpDeleteIf:
+			delete(p.items, it.Key)
+		}
+	}
+}
+
+// differs says how the items of the writer differ from those that its steps make, or nothing.
+func (p *progress) differs(got []store.Item) string {
+	for _, it := range got {
+		want, ok := p.items[it.Key]
+		if !ok {
+			return fmt.Sprintf("%v is there, version %d", it.Key, it.Version)
+		}
+		if it.Version != want.Version || it.Indexes != want.Indexes || !it.Expires.Equal(want.Expires) || !bytes.Equal(it.Data, want.Data) {
+			return fmt.Sprintf("%v has version %d, want %d, or other content", it.Key, it.Version, want.Version)
+		}
+	}
+	if len(got) != len(p.items) {
+		return fmt.Sprintf("%d items are there, want %d", len(got), len(p.items))
+	}
+	return ""
+}
+
+// writeUntilKilled goes on with each writer's steps from those in arg, and tells each on its standard output once it
+// was acknowledged.
+func writeUntilKilled(path, arg string) error {
+	s, err := Open(path, Options{})
+	if err != nil {
+		return err
+	}
+	failed := make(chan error)
+	for writer, from := range strings.Fields(arg) {
+		var n int
+		if _, err := fmt.Sscan(from, &n); err != nil {
+			return err
+		}
+		go func() {
+			for ; ; n++ {
+				if err := s.Write(context.Background(), step(writer, n)...); err != nil {
+					failed <- fmt.Errorf("writer %d, step %d: %w", writer, n, err)
+				}
+				if _, err := fmt.Fprintf(os.Stdout, "%d %d\n", writer, n); err != nil {
+					failed <- err
+				}
+			}
+		}()
+	}
+	return <-failed
+}
+
+// TestKilled kills a writing process at random instants, some before the file is made or opened, and finds on
+// the same file every acknowledged write, no half of any, and no entry without its item.
+func TestKilled(t *testing.T) {
+	const rounds, openings = 55, 10
+	path := filepath.Join(t.TempDir(), "store.db")
+	writers := make([]progress, crashWriters)
+	for i := range writers {
+		writers[i].items = map[store.Key]store.Item{}
+	}
+	acknowledged, unknown := 0, 0
+	for round := range rounds {
+		var arg strings.Builder
+		for _, w := range writers {
+			fmt.Fprint(&arg, w.steps, " ")
+		}
+		cmd, said := child(t, "crash", path, arg.String())
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		kill := func() { time.AfterFunc(rand.N(150*time.Millisecond), func() { _ = cmd.Process.Kill() }) }
+		if round < openings {
+			kill()
+		}
+		lines := bufio.NewScanner(out)
+		for first := true; lines.Scan(); first = false {
+			var writer, n int
+			if _, err := fmt.Sscan(lines.Text(), &writer, &n); err != nil {
+				break // the kill cut the line short
+			}
+			if want := writers[writer].steps; n != want {
+				t.Fatalf("writer %d acknowledged step %d, want %d", writer, n, want)
+			}
+			writers[writer].take(step(writer, n))
+			acknowledged++
+			if first && round >= openings {
+				kill()
+			}
+		}
+		if err := cmd.Wait(); cmd.ProcessState.Exited() {
+			t.Fatalf("round %d: the process ended before it was killed: %v: %s", round, err, said)
+		}
+		s, err := Open(path, Options{})
+		if err != nil {
+			t.Fatalf("round %d: %v", round, err)
+		}
+		for i := range writers {
+			w := &writers[i]
+			got, err := s.Query(t.Context(), store.Query{Partition: fmt.Sprintf("writer %d", i), Limit: 1 << 20})
+			if err != nil {
+				t.Fatal(err)
+			}
+			wrong := w.differs(got)
+			if wrong == "" {
+				continue
+			}
+			// The write that was under way may be there, whole.
+			unknown++
+			w.take(step(i, w.steps))
+			if w.differs(got) != "" {
+				t.Fatalf("round %d, writer %d after step %d: %s", round, i, w.steps-1, wrong)
+			}
+		}
+		checkFile(t, s)
+		if round%10 == 9 || round == rounds-1 {
+			checkPages(t, s)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d writes were acknowledged in %d rounds; %d that were not are there", acknowledged, rounds, unknown)
+}

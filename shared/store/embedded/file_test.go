@@ -1,0 +1,146 @@
+package embedded
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"assay/shared/store"
+
+	"go.etcd.io/bbolt"
+)
+
+func openInChild(path, _ string) error {
+	s, err := Open(path, Options{})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+}
+
+// TestSecondProcess has a real second process refused while the first has the store, and let in afterwards.
+func TestSecondProcess(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "store.db")
+	s := open(t, path, Options{})
+	second, said := child(t, "open", path, "")
+	if err := second.Run(); err == nil {
+		t.Error("a second process opened the store")
+	}
+	for _, want := range []string{path, "open in another process", "stop that one, or use another file"} {
+		if !strings.Contains(said.String(), want) {
+			t.Errorf("the second process said %q, without %q", said, want)
+		}
+	}
+	if err := s.Write(t.Context(), store.Create(named("a", ""))); err != nil {
+		t.Errorf("the first process, afterwards: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	third, said := child(t, "open", path, "")
+	if err := third.Run(); err != nil {
+		t.Errorf("a process after the first had closed the store: %v: %s", err, said)
+	}
+}
+
+// TestSecondOpen has the same process refused, too, as unavailable.
+func TestSecondOpen(t *testing.T) {
+	t.Parallel()
+	s := fresh(t, Options{})
+	if _, err := Open(s.path, Options{}); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("the second Open returned %v", err)
+	}
+}
+
+// TestOpenAtOnce opens a store that does not exist from many goroutines: one gets it, and no other file stays.
+func TestOpenAtOnce(t *testing.T) {
+	t.Parallel()
+	for range 20 {
+		path := filepath.Join(t.TempDir(), "store.db")
+		var mu sync.Mutex
+		var opened []*Store
+		var wg sync.WaitGroup
+		for range 4 {
+			wg.Go(func() {
+				s, err := Open(path, Options{})
+				mu.Lock()
+				defer mu.Unlock()
+				switch {
+				case err == nil:
+					opened = append(opened, s)
+				case !errors.Is(err, store.ErrUnavailable):
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		if len(opened) != 1 {
+			t.Fatalf("%d have the store open", len(opened))
+		}
+		if err := opened[0].Close(); err != nil {
+			t.Error(err)
+		}
+		names, err := filepath.Glob(filepath.Join(filepath.Dir(path), "*"))
+		if err != nil || len(names) != 1 {
+			t.Errorf("the folder has %v, %v", names, err)
+		}
+	}
+}
+
+// TestUnusableFiles tells what is wrong with a file that is no store of this version, and leaves it as it was.
+func TestUnusableFiles(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	database := func(name string, fill func(*bbolt.Tx) error) {
+		db, err := bbolt.Open(filepath.Join(dir, name), 0o600, boltOptions())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(db.Update(fill), db.Close()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := func(name string, content []byte) {
+		if err := os.WriteFile(filepath.Join(dir, name), content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file("text", bytes.Repeat([]byte("this is no store\n"), 2000))
+	file("short", []byte("short"))
+	database("foreign", func(tx *bbolt.Tx) error { _, err := tx.CreateBucket([]byte("table")); return err })
+	database("newer", func(tx *bbolt.Tx) error {
+		if err := createBuckets(tx); err != nil {
+			return err
+		}
+		return tx.Bucket(formatBucket).Put(formatKey, []byte("2"))
+	})
+	for name, want := range map[string]string{
+		"text":         "damaged or is no store",
+		"short":        "damaged or is no store",
+		"foreign":      "another program",
+		"newer":        `format "2"`,
+		"none/none.db": "no such file",
+		".":            "directory",
+	} {
+		path := filepath.Join(dir, name)
+		before, _ := os.ReadFile(path)
+		_, err := Open(path, Options{})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path) {
+			t.Errorf("Open of %s: %v, want %q and the path", name, err, want)
+		}
+		if after, _ := os.ReadFile(path); !bytes.Equal(before, after) {
+			t.Errorf("Open changed %s", name)
+		}
+	}
+	// What was refused is not locked.
+	for range 2 {
+		if _, err := Open(filepath.Join(dir, "newer"), Options{}); errors.Is(err, store.ErrUnavailable) {
+			t.Error(err)
+		}
+	}
+}

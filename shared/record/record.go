@@ -109,6 +109,9 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
+// String returns the instant as it stands on the wire.
+func (i Instant) String() string { return i.sortable() }
+
 // sortable returns the instant so that the order of strings is the order of time.
 func (i Instant) sortable() string { return i.UTC().Format(instantLayout) }
 

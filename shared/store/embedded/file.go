@@ -1,6 +1,7 @@
 package embedded
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -38,7 +39,7 @@ func boltOptions() *bbolt.Options {
 }
 
 func openFile(path string) (*bbolt.DB, error) {
-	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) { //nolint:gosec // who runs the program names the file
 		if err := createFile(path); err != nil {
 			return nil, fmt.Errorf("store: create %s: %w", path, err)
 		}
@@ -63,7 +64,7 @@ func checkFormat(tx *bbolt.Tx) error {
 	if format == nil {
 		return errors.New("is a database of another program: use another file")
 	}
-	if v := format.Get(formatKey); string(v) != string(formatVersion) {
+	if v := format.Get(formatKey); !bytes.Equal(v, formatVersion) {
 		return fmt.Errorf("has format %q, and this version of the program reads %q: use the version that wrote it", v, formatVersion)
 	}
 	return nil
@@ -115,7 +116,7 @@ func syncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
 	}
-	d, err := os.Open(dir)
+	d, err := os.Open(dir) //nolint:gosec // who runs the program names the folder
 	if err != nil {
 		return err
 	}

@@ -3,7 +3,6 @@ package storetest
 import (
 	"errors"
 	"fmt"
-	"time"
 
 	"assay/shared/store"
 )
@@ -18,17 +17,19 @@ var conditions = map[string]func(table){
 	"Write/ChecksStoreNothing": testChecksStoreNothing,
 }
 
-// testConditions tries every operation on every state that a key can be in.
-func testConditions(tb table) {
-	expired := func(version int64) store.Item {
+// keyState is a state that a key can be in.
+type keyState struct {
+	name string
+	make func(k store.Key) int64 // brings the key into the state and returns its version
+}
+
+func (tb table) keyStates() []keyState {
+	expired := func(k store.Key) store.Item {
 		it := listed("", 1, "L", "expired")
-		it.Version, it.Expires = version, time.Now().Add(-time.Hour).Truncate(time.Second)
+		it.Key, it.Expires = k, past()
 		return it
 	}
-	states := []struct {
-		name string
-		make func(k store.Key) int64 // brings the key into the state and returns its version
-	}{
+	return []keyState{
 		{"absent", func(store.Key) int64 { return 0 }},
 		{"created", func(k store.Key) int64 {
 			tb.write(store.Create(store.Item{Key: k}))
@@ -52,49 +53,51 @@ func testConditions(tb table) {
 			return 1
 		}},
 		{"expired", func(k store.Key) int64 {
-			it := expired(1)
-			it.Key = k
-			tb.write(store.Create(it))
+			tb.write(store.Create(expired(k)))
 			return 0
 		}},
 		{"expired by a replacement", func(k store.Key) int64 {
-			it := expired(1)
-			it.Key = k
 			tb.write(store.Create(store.Item{Key: k}))
-			tb.write(store.Replace(it))
+			tb.write(store.Replace(expired(k)))
 			return 0
 		}},
 	}
-	operations := []struct {
-		name  string
-		write func(k store.Key, version int64) store.Write
-		holds func(stored, version int64) bool
-		after func(stored int64) int64
-	}{
-		{"create",
-			func(k store.Key, v int64) store.Write {
-				return store.Create(store.Item{Key: k, Version: v, Data: []byte("new")})
-			},
-			func(stored, _ int64) bool { return stored == 0 }, func(int64) int64 { return 1 }},
-		{"replace",
-			func(k store.Key, v int64) store.Write {
-				return store.Replace(store.Item{Key: k, Version: v, Data: []byte("new")})
-			},
-			func(stored, v int64) bool { return stored == v }, func(stored int64) int64 { return stored + 1 }},
-		{"delete",
-			func(k store.Key, _ int64) store.Write { return store.Delete(k) },
-			func(int64, int64) bool { return true }, func(int64) int64 { return 0 }},
-		{"delete-if",
-			func(k store.Key, v int64) store.Write { return store.DeleteIf(store.Item{Key: k, Version: v}) },
-			func(stored, v int64) bool { return stored == v }, func(int64) int64 { return 0 }},
-		{"check",
-			func(k store.Key, v int64) store.Write { return store.Check(store.Item{Key: k, Version: v}) },
-			func(stored, v int64) bool { return stored == v }, func(stored int64) int64 { return stored }},
-		{"check-absent",
-			func(k store.Key, _ int64) store.Write { return store.CheckAbsent(k) },
-			func(stored, _ int64) bool { return stored == 0 }, func(stored int64) int64 { return stored }},
-	}
-	for _, state := range states {
+}
+
+// operations are the kinds of writes: which condition each has on the version stored, and which version it leaves.
+var operations = []struct {
+	name  string
+	write func(k store.Key, version int64) store.Write
+	holds func(stored, version int64) bool
+	after func(stored int64) int64
+}{
+	{"create",
+		func(k store.Key, v int64) store.Write {
+			return store.Create(store.Item{Key: k, Version: v, Data: []byte("new")})
+		},
+		func(stored, _ int64) bool { return stored == 0 }, func(int64) int64 { return 1 }},
+	{"replace",
+		func(k store.Key, v int64) store.Write {
+			return store.Replace(store.Item{Key: k, Version: v, Data: []byte("new")})
+		},
+		func(stored, v int64) bool { return stored == v }, func(stored int64) int64 { return stored + 1 }},
+	{"delete",
+		func(k store.Key, _ int64) store.Write { return store.Delete(k) },
+		func(int64, int64) bool { return true }, func(int64) int64 { return 0 }},
+	{"delete-if",
+		func(k store.Key, v int64) store.Write { return store.DeleteIf(store.Item{Key: k, Version: v}) },
+		func(stored, v int64) bool { return stored == v }, func(int64) int64 { return 0 }},
+	{"check",
+		func(k store.Key, v int64) store.Write { return store.Check(store.Item{Key: k, Version: v}) },
+		func(stored, v int64) bool { return stored == v }, func(stored int64) int64 { return stored }},
+	{"check-absent",
+		func(k store.Key, _ int64) store.Write { return store.CheckAbsent(k) },
+		func(stored, _ int64) bool { return stored == 0 }, func(stored int64) int64 { return stored }},
+}
+
+// testConditions tries every operation on every state that a key can be in.
+func testConditions(tb table) {
+	for _, state := range tb.keyStates() {
 		for _, op := range operations {
 			for version := int64(1); version <= 3; version++ {
 				name := fmt.Sprintf("%s version %d when %s", op.name, version, state.name)

@@ -81,8 +81,8 @@ func testLinearizable(tb table) {
 	var wg sync.WaitGroup
 	for client := range clients {
 		wg.Go(func() {
-			random := rand.New(rand.NewPCG(1, uint64(client)))
-			seen := map[string]int64{} // the version last read of each key
+			random := rand.New(rand.NewPCG(1, uint64(client))) //nolint:gosec // nothing is secret, and the calls are to be the same each time
+			seen := map[string]int64{}                         // the version last read of each key
 			for n := range calls {
 				in := asked{key: fmt.Sprint(random.IntN(3)), data: fmt.Sprint(client, " ", n)}
 				in.op = []store.Op{0, 0, store.OpCreate, store.OpReplace, store.OpReplace, store.OpReplace, store.OpDelete, store.OpDeleteIf}[random.IntN(8)]

@@ -1,0 +1,37 @@
+package evaluations
+
+import (
+	"slices"
+	"strconv"
+
+	"assay/shared/record"
+)
+
+// columns is a list as a table of text. The measures are those of the first evaluation in its dataset's order, then
+// what others have besides.
+func columns(list []record.Evaluation) [][]string {
+	var names []string
+	for _, e := range list {
+		for _, name := range e.MeasureNames() {
+			if !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	rows := [][]string{append([]string{"rank", "team", "userId", "runId", "submissionId", "createdAt", "baseline"}, names...)}
+	for _, e := range list {
+		row := []string{"", e.Team, e.UserID, e.RunID, e.SubmissionID, e.CreatedAt.String(), strconv.FormatBool(e.Baseline)}
+		if e.Rank > 0 {
+			row[0] = strconv.Itoa(e.Rank)
+		}
+		for _, name := range names {
+			cell := ""
+			if v := e.Measures[name]; v != nil {
+				cell = strconv.FormatFloat(*v, 'g', -1, 64)
+			}
+			row = append(row, cell)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}

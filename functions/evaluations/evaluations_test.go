@@ -1,0 +1,347 @@
+package evaluations_test
+
+import (
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions/evaluations"
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// scene is a task with a dataset on a server, and whoever takes part in it.
+type scene struct {
+	*servertest.Server
+	t       testing.TB
+	task    *record.TaskItem
+	dataset *record.DatasetItem
+	pending *table.Tx
+}
+
+// newScene makes a task of an organizer whose member is olga, and for which reg is registered.
+func newScene(t testing.TB, s *servertest.Server, private bool) *scene {
+	now := s.Now()
+	sc := &scene{Server: s, t: t, pending: new(table.Tx)}
+	organizerID := record.NewID(now)
+	sc.task = &record.TaskItem{}
+	sc.task.Meta, sc.task.OrganizerID, sc.task.Visibility = record.NewMeta(now), organizerID, record.Public
+	if private {
+		sc.task.Visibility = record.Private
+	}
+	sc.dataset = sc.newDataset("nDCG@10", "AP")
+	sc.pending.Create(sc.task).Create(sc.dataset)
+	sc.pending.Create(&record.Reservation{Meta: record.NewMeta(now), At: record.MembershipKey(servertest.UserID("olga"), organizerID)})
+	r := &record.Registered{Meta: record.NewMeta(now), UserID: servertest.UserID("reg"), TaskID: sc.task.ID, OrganizerID: organizerID, PrivateTask: private}
+	sc.pending.Create(r)
+	return sc
+}
+
+func (s *scene) newDataset(measures ...string) *record.DatasetItem {
+	d := &record.DatasetItem{OrganizerID: s.task.OrganizerID, PrivateTask: s.task.Visibility == record.Private}
+	d.Meta, d.TaskID, d.TruthVersion = record.NewMeta(s.Now()), s.task.ID, 1
+	d.Evaluator = record.Evaluator{Kind: "retrieval", Measures: measures, PrimaryMeasure: measures[0]}
+	return d
+}
+
+// flush stores what was made.
+func (s *scene) flush() {
+	s.t.Helper()
+	if err := s.pending.Commit(s.t.Context(), s.Store); err != nil {
+		s.t.Fatal(err)
+	}
+	s.pending = new(table.Tx)
+}
+
+// result is what a test says of an evaluation.
+type result struct {
+	user      string
+	value, ap float64 // below 0: not defined
+	hidden    bool    // not published
+	blinded   bool
+	anonymous bool
+}
+
+func (s *scene) add(r result) *record.EvaluationItem {
+	e := &record.EvaluationItem{Columns: s.dataset.Evaluator.Measures}
+	e.Meta = record.NewMeta(s.Now())
+	e.RunID, e.SubmissionID = record.NewID(s.Now()), record.NewID(s.Now())
+	e.TaskID, e.DatasetID, e.UserID, e.Team = s.task.ID, s.dataset.ID, servertest.UserID(r.user), "team of "+r.user
+	e.TruthVersion, e.PrimaryMeasure = s.dataset.TruthVersion, "nDCG@10"
+	e.Measures = map[string]*float64{"nDCG@10": defined(r.value), "AP": defined(r.ap)}
+	e.Standing = record.Standing{OrganizerID: s.task.OrganizerID, PrivateTask: s.dataset.PrivateTask, Published: !r.hidden, Blinded: r.blinded, Anonymous: r.anonymous, Alias: "alias"}
+	s.pending.Create(e)
+	if s.pending.Len() >= 90 {
+		s.flush()
+	}
+	return e
+}
+
+func defined(v float64) *float64 {
+	if v < 0 {
+		return nil
+	}
+	return &v
+}
+
+type answer struct {
+	Data  []record.Evaluation
+	Links struct{ Next string }
+}
+
+// get returns the evaluations of one page; none when it is empty.
+func (s *scene) get(user, path string) answer {
+	s.t.Helper()
+	var a answer
+	got := s.Do(user, http.MethodGet, path, nil)
+	if got.Status == http.StatusNoContent {
+		return a
+	}
+	if got.Status != http.StatusOK {
+		s.t.Fatalf("%s as %q: %d %s", path, user, got.Status, got.Body)
+	}
+	if err := json.Unmarshal(got.Body, &a); err != nil {
+		s.t.Fatal(err)
+	}
+	return a
+}
+
+func (s *scene) board(query string) string {
+	return "/v1/tasks/" + s.task.ID + "/evaluations?" + query
+}
+
+func ranks(list []record.Evaluation) string {
+	var b strings.Builder
+	for _, e := range list {
+		fmt.Fprintf(&b, "%d:%s ", e.Rank, strings.TrimPrefix(e.Team, "team of "))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestTheBoardHasTheBestFirst(t *testing.T) {
+	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+	s.add(result{user: "ada", value: 0.3, ap: 0.9})
+	s.add(result{user: "bob", value: 0.5, ap: 0.1})
+	s.add(result{user: "cid", value: -1, ap: 0.2})
+	s.add(result{user: "ada", value: 0.5, ap: -1})
+	s.add(result{user: "dan", value: 0.4, ap: 0.2, anonymous: true})
+	s.add(result{user: "eve", value: 0.9, ap: 0.9, hidden: true})
+	s.add(result{user: "eve", value: 0.8, ap: 0.8, blinded: true})
+	s.flush()
+	for _, tt := range []struct{ user, query, want string }{
+		{"", "sort=rank", "1:bob 1:ada 3:alias 4:ada 5:cid"},
+		{"", "sort=nDCG@10", "1:bob 1:ada 3:alias 4:ada 5:cid"},
+		{"", "sort=AP", "1:ada 2:cid 2:alias 4:bob 5:ada"},
+		{"", "best=true", "1:bob 1:ada 3:alias 4:cid"},
+		{"", "best=true&sort=AP", "1:ada 2:cid 2:alias 4:bob"},
+		{"", "best=false&sort=rank&offset=3", "4:ada 5:cid"},
+		{"", "sort=rank&filter[userId]=" + servertest.UserID("ada"), "1:ada 4:ada"},
+		{"", "sort=rank&filter[userId]=" + servertest.UserID("dan"), ""},
+		{"dan", "sort=rank&filter[userId]=" + servertest.UserID("dan"), "3:dan"},
+		{"eve", "sort=rank", "1:eve 2:bob 2:ada 4:alias 5:ada 6:cid"},
+		{"olga", "sort=rank", "1:eve 2:eve 3:bob 3:ada 5:dan 6:ada 7:cid"},
+		{"root", "best=true", "1:eve 2:bob 2:ada 4:dan 5:cid"},
+	} {
+		for _, path := range []string{s.board(tt.query), s.board(tt.query + "&filter[datasetId]=" + s.dataset.ID)} {
+			if got := ranks(s.get(tt.user, path).Data); got != tt.want {
+				t.Errorf("%s as %q: %s, want %s", path, tt.user, got, tt.want)
+			}
+		}
+		if !strings.Contains(tt.query, "best") {
+			path := "/v1/evaluations?" + tt.query + "&filter[datasetId]=" + s.dataset.ID
+			if got := ranks(s.get(tt.user, path).Data); got != tt.want {
+				t.Errorf("%s as %q: %s, want %s", path, tt.user, got, tt.want)
+			}
+		}
+	}
+}
+
+func TestABoardIsOfOneDataset(t *testing.T) {
+	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+	s.add(result{user: "ada", value: 0.3})
+	other := newScene(t, s.Server, false)
+	other.add(result{user: "bob", value: 0.3})
+	hidden := newScene(t, s.Server, true)
+	hidden.add(result{user: "bob", value: 0.3})
+	s.flush()
+	other.flush()
+	hidden.flush()
+	for path, status := range map[string]int{
+		"/v1/evaluations?sort=rank": http.StatusBadRequest,
+		"/v1/evaluations?sort=rank&filter[datasetId]=" + s.dataset.ID + "," + other.dataset.ID:   http.StatusBadRequest,
+		"/v1/evaluations?sort=bogus&filter[datasetId]=" + s.dataset.ID:                           http.StatusBadRequest,
+		"/v1/evaluations?sort=rank&filter[datasetId]=" + hidden.dataset.ID:                       http.StatusNoContent,
+		"/v1/evaluations?sort=rank&filter[datasetId]=" + record.NewID(time.Now()):                http.StatusNoContent,
+		s.board("sort=rank&offset=1"):                                                            http.StatusNoContent,
+		s.board("sort=rank&filter[datasetId]=" + other.dataset.ID):                               http.StatusNoContent,
+		s.board("filter[datasetId]=" + other.dataset.ID):                                         http.StatusNoContent,
+		s.board("filter[datasetId]=" + hidden.dataset.ID):                                        http.StatusNoContent,
+		s.board("best=true&cursor=" + record.NewID(time.Now())):                                  http.StatusBadRequest,
+		s.board("best=perhaps"):                                                                  http.StatusBadRequest,
+		hidden.board("sort=rank"):                                                                http.StatusNotFound,
+		"/v1/evaluations?filter[datasetId]=" + s.dataset.ID + "&filter[taskId]=" + other.task.ID: http.StatusNoContent,
+	} {
+		s.Want(status, nil, "", http.MethodGet, path, nil)
+	}
+	s.pending.Create(s.newDataset("AP"))
+	s.flush()
+	s.Want(http.StatusBadRequest, nil, "", http.MethodGet, s.board("sort=rank"), nil)
+	s.Want(http.StatusOK, nil, "", http.MethodGet, s.board("sort=rank&filter[datasetId]="+s.dataset.ID), nil)
+	if got := ranks(hidden.get("reg", hidden.board("sort=rank")).Data); got != "1:bob" {
+		t.Errorf("a registrant of a private task gets %s", got)
+	}
+}
+
+func TestTheBoardIsOfThePresentTruth(t *testing.T) {
+	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+	old := s.add(result{user: "ada", value: 0.3})
+	s.flush()
+	s.dataset.TruthVersion = 2
+	old.Superseded = true
+	s.pending.Replace(s.dataset).Replace(old)
+	now := s.add(result{user: "ada", value: 0.2})
+	s.flush()
+	for _, path := range []string{s.board("sort=rank"), s.board("sort=AP"), s.board(""), "/v1/evaluations"} {
+		if got := s.get("", path).Data; len(got) != 1 || got[0].ID != now.ID {
+			t.Errorf("%s: %v", path, got)
+		}
+	}
+	s.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/evaluations/"+old.ID, nil)
+}
+
+func TestBestIsPagedThoughNobodySaidSort(t *testing.T) {
+	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+	for i := range 5 {
+		s.add(result{user: fmt.Sprint("user", i), value: 0.5 - float64(i)/10})
+		s.add(result{user: fmt.Sprint("user", i), value: 0.5 - float64(i)/10})
+	}
+	s.flush()
+	var seen []string
+	for next := s.board("best=true&limit=2"); next != ""; {
+		a := s.get("", next)
+		seen = append(seen, ranks(a.Data))
+		next = a.Links.Next
+	}
+	if got := strings.Join(seen, " | "); got != "1:user0 2:user1 | 3:user2 4:user3 | 5:user4" {
+		t.Fatal(got)
+	}
+}
+
+func TestListsFilterWhatTheCallerSees(t *testing.T) {
+	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+	a := s.add(result{user: "ada", value: 0.3})
+	b := s.add(result{user: "dan", value: 0.4, anonymous: true})
+	h := s.add(result{user: "eve", value: 0.4, hidden: true})
+	x := s.add(result{user: "eve", value: 0.4, blinded: true})
+	for _, e := range []*record.EvaluationItem{a, h} {
+		r := &record.RunItem{Standing: e.Standing}
+		r.Meta, r.EvaluationID, r.TaskID, r.DatasetID, r.UserID = record.NewMeta(s.Now()), e.ID, e.TaskID, e.DatasetID, e.UserID
+		r.ID = e.RunID
+		s.pending.Create(r)
+	}
+	s.flush()
+	for _, tt := range []struct {
+		user, query string
+		want        []*record.EvaluationItem
+	}{
+		{"", "", []*record.EvaluationItem{b, a}},
+		{"eve", "", []*record.EvaluationItem{h, b, a}},
+		{"olga", "", []*record.EvaluationItem{x, h, b, a}},
+		{"root", "", []*record.EvaluationItem{x, h, b, a}},
+		{"", "filter[userId]=" + servertest.UserID("ada"), []*record.EvaluationItem{a}},
+		{"", "filter[userId]=" + servertest.UserID("dan"), nil},
+		{"reg", "filter[userId]=" + servertest.UserID("dan"), nil},
+		{"dan", "filter[userId]=" + servertest.UserID("dan"), []*record.EvaluationItem{b}},
+		{"olga", "filter[userId]=" + servertest.UserID("dan"), []*record.EvaluationItem{b}},
+		{"olga", "filter[userId]=" + servertest.UserID("eve"), []*record.EvaluationItem{x, h}},
+		{"root", "filter[userId]=" + servertest.UserID("eve"), []*record.EvaluationItem{x, h}},
+		{"eve", "filter[userId]=" + servertest.UserID("eve"), []*record.EvaluationItem{h}},
+		{"", "filter[runId]=" + a.RunID + "," + h.RunID, []*record.EvaluationItem{a}},
+		{"eve", "filter[runId]=" + a.RunID + "," + h.RunID, []*record.EvaluationItem{h, a}},
+		{"", "filter[datasetId]=" + s.dataset.ID, []*record.EvaluationItem{b, a}},
+	} {
+		for _, path := range []string{"/v1/evaluations?filter[taskId]=" + s.task.ID + "&" + tt.query, "/v1/evaluations?" + tt.query, s.board(tt.query)} {
+			got := s.get(tt.user, path).Data
+			same := len(got) == len(tt.want)
+			for i := range got {
+				same = same && got[i].ID == tt.want[i].ID
+			}
+			if !same {
+				t.Errorf("%s as %q: %d evaluations %v, want %d", path, tt.user, len(got), ranks(got), len(tt.want))
+			}
+		}
+	}
+}
+
+func TestASingleEvaluationHasItsTopics(t *testing.T) {
+	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+	small, hidden := s.add(result{user: "ada", value: 0.3, anonymous: true}), s.add(result{user: "ada", value: 0.3, blinded: true})
+	s.pending.Create(&record.Topics{Meta: small.Meta, PerTopic: map[string]map[string]float64{"q1": {"AP": 0.25}}})
+	s.flush()
+	var e record.Evaluation
+	s.Want(http.StatusOK, &e, "", http.MethodGet, "/v1/evaluations/"+small.ID, nil)
+	if e.PerTopic["q1"]["AP"] != 0.25 || e.UserID != "" || e.Team != "alias" {
+		t.Errorf("%+v", e)
+	}
+	for user, status := range map[string]int{"": 404, "ada": 404, "reg": 404, "olga": 200, "root": 200} {
+		s.Want(status, nil, user, http.MethodGet, "/v1/evaluations/"+hidden.ID, nil)
+	}
+	s.Want(http.StatusNotFound, nil, "", http.MethodGet, "/v1/evaluations/x", nil)
+}
+
+func TestTheTableOfTextHasTheDatasetsOrder(t *testing.T) {
+	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+	e := s.add(result{user: "ada", value: 0.3, ap: 0.125})
+	s.add(result{user: "dan", value: 0.2, ap: -1, anonymous: true})
+	s.flush()
+	got := s.Want(http.StatusOK, nil, "", http.MethodGet, s.board("sort=rank"), nil, "Accept", "text/csv")
+	rows, err := csv.NewReader(strings.NewReader(string(got.Body))).ReadAll()
+	if err != nil || len(rows) != 3 {
+		t.Fatal(err, string(got.Body))
+	}
+	if strings.Join(rows[0], ",") != "rank,team,userId,runId,submissionId,createdAt,baseline,nDCG@10,AP" {
+		t.Error(rows[0])
+	}
+	if strings.Join(rows[1], ",") != "1,team of ada,"+e.UserID+","+e.RunID+","+e.SubmissionID+","+e.CreatedAt.String()+",false,0.3,0.125" {
+		t.Error(rows[1])
+	}
+	if rows[2][1] != "alias" || rows[2][2] != "" || rows[2][8] != "" {
+		t.Error(rows[2])
+	}
+}
+
+// counted is a store whose calls are counted.
+type counted struct {
+	store.Store
+	usage *store.Usage
+}
+
+func (c counted) Get(ctx context.Context, consistency store.Consistency, keys ...store.Key) ([]store.Item, error) {
+	return c.Store.Get(store.WithUsage(ctx, c.usage), consistency, keys...)
+}
+
+func (c counted) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	return c.Store.Query(store.WithUsage(ctx, c.usage), q)
+}
+
+// TestTheBudgetOfABoard holds a page to two calls and to no more items than it must read.
+func TestTheBudgetOfABoard(t *testing.T) {
+	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+	for i := range 300 {
+		s.add(result{user: "ada", value: float64(i) / 1000})
+	}
+	s.flush()
+	var usage store.Usage
+	s.Env.Store = counted{s.Store, &usage}
+	s.get("", s.board("sort=rank&limit=20&offset=100&filter[datasetId]="+s.dataset.ID))
+	if calls, items := usage.Calls.Load(), usage.Read.Load(); calls != 2 || items != 2+100+20+1 {
+		t.Errorf("%d calls, %d items read", calls, items)
+	}
+}

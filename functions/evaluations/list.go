@@ -1,0 +1,192 @@
+package evaluations
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[record.Evaluation], error) {
+	if c.Page.Sort == "" {
+		return unsorted(ctx, c, func() ([]table.Source, error) { return c.Narrowest(ctx, record.KindEvaluation) })
+	}
+	ids := c.Page.Values("datasetId")
+	if len(ids) != 1 {
+		return page.Page[record.Evaluation]{}, problem.InvalidParameter.New("sort compares the evaluations of one dataset: name it with filter[datasetId]=<id>.")
+	}
+	d, err := table.Get[record.DatasetItem](ctx, c.Store, c.ReadConsistency(), record.DatasetKey(ids[0]))
+	if err != nil || d == nil {
+		return page.Page[record.Evaluation]{}, err
+	}
+	if sees, err := c.Sees(ctx, d.Scope()); err != nil || !sees {
+		return page.Page[record.Evaluation]{}, err
+	}
+	return leaderboard(ctx, c, d)
+}
+
+// taskItem is a task, with the dataset that the request names if that is one of the task's.
+type taskItem struct {
+	*record.TaskItem
+	dataset *record.DatasetItem
+}
+
+// task loads both in one call, so that a page of a leaderboard costs two.
+func task(ctx context.Context, c *api.Call) (taskItem, error) {
+	id, datasetID := c.Param("taskId"), c.Unchecked(byDataset.Param())
+	if !record.IsID(id) {
+		return taskItem{}, api.Missing
+	}
+	keys := []store.Key{record.TaskKey(id)}
+	if record.IsID(datasetID) {
+		keys = append(keys, record.DatasetKey(datasetID))
+	}
+	items, err := c.Store.Get(ctx, c.ReadConsistency(), keys...)
+	if err != nil {
+		return taskItem{}, table.Failed(err)
+	}
+	t, err := table.Decode[record.TaskItem](items[0])
+	if err != nil {
+		return taskItem{}, err
+	}
+	if t == nil {
+		return taskItem{}, api.Missing
+	}
+	found := taskItem{TaskItem: t}
+	if len(items) > 1 {
+		d, err := table.Decode[record.DatasetItem](items[1])
+		if err != nil {
+			return taskItem{}, err
+		}
+		if d != nil && d.TaskID == id {
+			found.dataset = d
+		}
+	}
+	return found, nil
+}
+
+func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[record.Evaluation], err error) {
+	if bestOnly(c) && c.Page.Sort == "" {
+		if c.Page.Cursor != "" {
+			return none, problem.InvalidParameter.New("best does not go with cursor: its list is sorted, and paged with offset and limit.")
+		}
+		c.Page.SortBy(rank)
+	}
+	ids := c.Page.Values("datasetId")
+	if c.Page.Sort == "" {
+		return unsorted(ctx, c, func() ([]table.Source, error) {
+			if t.dataset != nil {
+				return c.VisibleOfDataset(ctx, record.KindEvaluation, t.dataset.ID, t.Scope())
+			}
+			return c.VisibleOfTask(ctx, record.KindEvaluation, t.Scope())
+		}, t.ID)
+	}
+	if len(ids) > 1 {
+		return none, problem.InvalidParameter.New("A sorted list compares the evaluations of one dataset: name one with filter[datasetId].")
+	}
+	if len(ids) == 0 {
+		if t.dataset, err = onlyDataset(ctx, c, t.TaskItem); err != nil {
+			return none, err
+		}
+	}
+	if t.dataset == nil {
+		return none, nil
+	}
+	return leaderboard(ctx, c, t.dataset)
+}
+
+// onlyDataset returns the dataset of a task that has one; nil when it has none.
+func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.DatasetItem, error) {
+	q := store.Query{Index: record.ByTask, Partition: record.OfTask(t.ID, record.KindDataset, t.Scope().Audience), Limit: 2}
+	items, err := c.Store.Query(ctx, q)
+	switch {
+	case err != nil:
+		return nil, table.Failed(err)
+	case len(items) == 0:
+		return nil, nil
+	case len(items) > 1:
+		return nil, problem.InvalidParameter.New("The task has several datasets, and a sorted list compares the evaluations of one: name it with filter[datasetId]=<id>.")
+	}
+	return table.Decode[record.DatasetItem](items[0])
+}
+
+func bestOnly(c *api.Call) bool { return slices.Equal(c.Page.Values("best"), []string{"true"}) }
+
+// unsorted is the list from the sources, or, when runs are asked for, of those; taskIDs, if any, are the tasks that all
+// of it belongs to.
+func unsorted(ctx context.Context, c *api.Call, sources func() ([]table.Source, error), taskIDs ...string) (p page.Page[record.Evaluation], err error) {
+	from := []table.Source(nil)
+	if runs := c.Page.Values("runId"); len(runs) > 0 {
+		from, err = ofRuns(ctx, c, runs)
+	} else {
+		from, err = sources()
+	}
+	if err != nil {
+		return p, err
+	}
+	show, err := viewer(ctx, c)
+	if err != nil {
+		return p, err
+	}
+	keep := func(e *record.EvaluationItem) bool {
+		v, sees := show(e)
+		return sees && keeps(c, v) && (len(taskIDs) == 0 || slices.Contains(taskIDs, e.TaskID))
+	}
+	found, next, err := table.List[record.EvaluationItem](ctx, c.Store, table.Selection{Sources: from, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep)
+	if err != nil {
+		return p, err
+	}
+	p.Cursor = next
+	for _, e := range found {
+		v, _ := show(e)
+		p.Data = append(p.Data, v)
+	}
+	return p, nil
+}
+
+// ofRuns is the source of the evaluations of runs: each has at most one against the newest truth.
+func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, error) {
+	keys := make([]store.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = record.RunKey(id)
+	}
+	runs, err := table.GetAll[record.RunItem](ctx, c.Store, c.ReadConsistency(), keys...)
+	if err != nil {
+		return nil, err
+	}
+	var from table.Source
+	for _, r := range runs {
+		if r != nil && r.EvaluationID != "" {
+			from.IDs = append(from.IDs, r.EvaluationID)
+		}
+	}
+	slices.SortFunc(from.IDs, func(a, b string) int { return strings.Compare(b, a) })
+	from.IDs = slices.Compact(from.IDs)
+	for _, id := range from.IDs {
+		from.Keys = append(from.Keys, record.EvaluationKey(id))
+	}
+	return []table.Source{from}, nil
+}
+
+// viewer returns what shows an evaluation to the caller, and whether the caller may see it at all.
+func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (record.Evaluation, bool), error) {
+	g, err := c.Grants(ctx)
+	return func(e *record.EvaluationItem) (record.Evaluation, bool) {
+		s := e.Scope()
+		roles := access.Roles(c.Caller, g.Grants, s)
+		return e.For(roles), access.Sees(roles, s.Audience)
+	}, err
+}
+
+// keeps applies the filters to an evaluation as its caller sees it: nobody finds an anonymous team by its user.
+func keeps(c *api.Call, e record.Evaluation) bool {
+	return c.Page.Keeps("taskId", e.TaskID) && c.Page.Keeps("datasetId", e.DatasetID) &&
+		c.Page.Keeps("runId", e.RunID) && c.Page.Keeps("userId", e.UserID)
+}

@@ -1,0 +1,46 @@
+// Package evaluations serves the measures of runs, as lists and as leaderboards.
+//
+// Who sees an evaluation is decided by the review of its run. Lists have, of each run, the evaluation against the newest
+// truth. A sorted list is a leaderboard: it has the evaluations of one dataset against its present truth alone, because
+// values against different truths do not compare.
+package evaluations
+
+import (
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+)
+
+var (
+	byDataset = page.Filter{Name: "datasetId", Type: page.ID}
+	byTask    = page.Filter{Name: "taskId", Type: page.ID}
+	byRun     = page.Filter{Name: "runId", Type: page.ID}
+	byUser    = page.Filter{Name: "userId", Type: page.ID}
+	best      = page.Filter{Name: "best", Type: page.Bool, Plain: true}
+)
+
+// Operations of the family.
+var Operations = []api.Operation{
+	api.List(api.Spec{
+		ID: "list-evaluations", Path: "/v1/evaluations", May: access.Anyone,
+		Summary: "List evaluations",
+		Description: "All evaluations that the caller may see, the newest first. With `sort`, the evaluations of one dataset, which `filter[datasetId]` must name, " +
+			"the best first: by the primary measure with `sort=rank`, or by the measure named. " +
+			"`rank` is then the place on the leaderboard, which filters do not change; equal values share it.",
+		Query: page.Spec{Sort: true, Filters: []page.Filter{byTask, byDataset, byRun, byUser}},
+	}, api.Anything, list, columns),
+	api.Get(api.Spec{
+		ID: "get-evaluation", Path: "/v1/evaluations/{evaluationId}", May: access.Anyone,
+		Summary:     "Return an evaluation",
+		Description: "With the values of each topic, where the evaluator has such.",
+	}, single, show),
+	api.List(api.Spec{
+		ID: "list-task-evaluations", Path: "/v1/tasks/{taskId}/evaluations", May: access.Anyone,
+		Summary: "List the evaluations of a task",
+		Description: "The newest first, or, with `sort`, the leaderboard of a dataset: the best first by the primary measure (`sort=rank`) or by the measure named. " +
+			"`filter[datasetId]` may be left out when the task has one dataset. `best=true` keeps the best run of each team, and sorts by rank unless `sort` says otherwise. " +
+			"A value that is not defined comes last, and of equal ones the earlier submission first; " +
+			"`rank` is the place on the leaderboard, which filters by run and user do not change, and equal values share it.",
+		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best}},
+	}, task, listOfTask, columns),
+}

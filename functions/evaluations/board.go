@@ -89,7 +89,7 @@ func (b *board) byRank(ctx context.Context) (iter.Seq2[*entry, error], error) {
 func (b *board) partitions(ctx context.Context) (parts []string, own bool, err error) {
 	roles, err := b.c.Roles(ctx, b.dataset.Scope())
 	for _, a := range record.Audiences {
-		if access.Sees(roles&^access.Owner, a) {
+		if access.Sees(roles, a) {
 			parts = append(parts, b.partition(a))
 		}
 	}

@@ -1,0 +1,197 @@
+package access_test
+
+import (
+	"math/bits"
+	"strings"
+	"testing"
+
+	"assay/shared/access"
+
+	"pgregory.net/rapid"
+)
+
+const (
+	organizerID = "ORGANIZER"
+	taskID      = "TASK"
+	ownerID     = "OWNER"
+)
+
+var (
+	audiences = []access.Audience{access.Nobody, access.Organizers, access.Owners, access.Registrants, access.Everyone}
+	everyRole = []access.Role{access.Anyone, access.User, access.Registrant, access.Owner, access.Organizer, access.Worker, access.Admin}
+	allRoles  = union(everyRole)
+)
+
+func union(roles []access.Role) access.Role {
+	var all access.Role
+	for _, r := range roles {
+		all |= r
+	}
+	return all
+}
+
+// standing is a caller with what was given to it.
+type standing struct {
+	caller access.Caller
+	grants access.Grants
+}
+
+var (
+	anonymous  = standing{}
+	stranger   = standing{caller: access.Caller{ID: "STRANGER"}}
+	registrant = standing{access.Caller{ID: "REGISTRANT"}, access.Grants{Registrations: []access.Registration{{ID: "R", TaskID: taskID}}}}
+	owner      = standing{caller: access.Caller{ID: ownerID}}
+	organizer  = standing{access.Caller{ID: "MEMBER"}, access.Grants{Memberships: []string{"OTHER", organizerID}}}
+	rival      = standing{access.Caller{ID: "RIVAL"}, access.Grants{
+		Memberships: []string{"OTHER"}, Registrations: []access.Registration{{ID: "R2", TaskID: "OTHER"}},
+	}}
+	worker = standing{caller: access.Caller{ID: "WORKER", Worker: true}}
+	admin  = standing{caller: access.Caller{ID: "ADMIN", Admin: true}}
+)
+
+// TestWhoSeesWhat is the rule of visibility: for each caller the audiences that it is part of.
+func TestWhoSeesWhat(t *testing.T) {
+	for name, c := range map[string]struct {
+		standing
+		sees []access.Audience
+	}{
+		"anonymous":                         {anonymous, audiences[4:]},
+		"stranger":                          {stranger, audiences[4:]},
+		"organizer of something else":       {rival, audiences[4:]},
+		"worker":                            {worker, audiences[4:]},
+		"registrant":                        {registrant, audiences[3:]},
+		"owner, registered or not":          {owner, audiences[2:]},
+		"organizer":                         {organizer, audiences[1:]},
+		"admin":                             {admin, audiences},
+		"member of an organizer without id": {standing{stranger.caller, access.Grants{Memberships: []string{""}}}, audiences[4:]},
+	} {
+		roles := access.Roles(c.caller, c.grants, access.Scope{OrganizerID: organizerID, TaskID: taskID, OwnerID: ownerID})
+		for _, a := range audiences {
+			want := false
+			for _, s := range c.sees {
+				want = want || s == a
+			}
+			if got := access.Sees(roles, a); got != want {
+				t.Errorf("%s sees audience %d: %v, want %v", name, a, got, want)
+			}
+		}
+	}
+}
+
+func TestDecisions(t *testing.T) {
+	scope := access.Scope{OrganizerID: organizerID, TaskID: taskID, OwnerID: ownerID}
+	ownerOrOrganizer := access.Owner | access.Organizer
+	for _, c := range []struct {
+		what     string
+		who      standing
+		may      access.Role
+		audience access.Audience
+		want     access.Decision
+	}{
+		{"everyone reads what is public", anonymous, access.Anyone, access.Everyone, access.Allow},
+		{"nobody reads what is hidden", anonymous, access.Anyone, access.Registrants, access.Hide},
+		{"a login could help", anonymous, ownerOrOrganizer, access.Everyone, access.Login},
+		{"that a login could help is not told of what is hidden", anonymous, ownerOrOrganizer, access.Owners, access.Hide},
+		{"a login does not help", stranger, ownerOrOrganizer, access.Everyone, access.Forbid},
+		{"hidden from one who is logged in", stranger, access.User, access.Registrants, access.Hide},
+		{"an owner may", owner, ownerOrOrganizer, access.Owners, access.Allow},
+		{"an organizer may", organizer, ownerOrOrganizer, access.Owners, access.Allow},
+		{"an organizer of something else may not", rival, ownerOrOrganizer, access.Everyone, access.Forbid},
+		{"an admin may what an organizer may", admin, ownerOrOrganizer, access.Organizers, access.Allow},
+		{"an admin is not everybody", admin, access.Registrant, access.Everyone, access.Forbid},
+		{"an organizer is no admin", organizer, access.Admin, access.Everyone, access.Forbid},
+		{"an owner does not see what is blinded", owner, access.Anyone, access.Organizers, access.Hide},
+		{"a worker is a worker", worker, access.Worker, access.Everyone, access.Allow},
+		{"a worker is no organizer", worker, access.Organizer, access.Everyone, access.Forbid},
+		{"a rule that was forgotten denies", admin, 0, access.Everyone, access.Forbid},
+		{"and promises nothing", anonymous, 0, access.Everyone, access.Forbid},
+	} {
+		if got := access.Decide(c.may, access.Roles(c.who.caller, c.who.grants, scope), c.audience); got != c.want {
+			t.Errorf("%s: decision %d, want %d", c.what, got, c.want)
+		}
+	}
+}
+
+func draw(t *rapid.T) (may, roles access.Role, a access.Audience) {
+	set := rapid.Map(rapid.Uint16Range(0, uint16(allRoles)), func(bits uint16) access.Role { return access.Role(bits) & allRoles })
+	return set.Draw(t, "may"), set.Draw(t, "roles"), rapid.SampledFrom(audiences).Draw(t, "audience")
+}
+
+// TestWhatIsNotSeenIsHidden: no rule, however wide, opens what its caller does not see, nor tells of it.
+func TestWhatIsNotSeenIsHidden(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		may, roles, a := draw(t)
+		if seen, got := access.Sees(roles, a), access.Decide(may, roles, a); seen == (got == access.Hide) {
+			t.Fatalf("seen: %v, decision %d", seen, got)
+		}
+	})
+}
+
+func TestARuleWithoutRolesDenies(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		_, roles, a := draw(t)
+		if got := access.Decide(0, roles, a); got == access.Allow || got == access.Login {
+			t.Fatalf("decision %d", got)
+		}
+	})
+}
+
+// TestMoreNeverTakesAway: who gains a role, a rule that gains one, and a wider audience lose nothing that was allowed
+// or seen.
+func TestMoreNeverTakesAway(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		may, roles, a := draw(t)
+		more := rapid.SampledFrom(everyRole).Draw(t, "more")
+		wider := rapid.SampledFrom(audiences[a:]).Draw(t, "wider")
+		before := access.Decide(may, roles, a)
+		for what, after := range map[string]access.Decision{
+			"a role":           access.Decide(may, roles|more, a),
+			"a rule":           access.Decide(may|more, roles, a),
+			"a wider audience": access.Decide(may, roles, wider),
+		} {
+			if before == access.Allow && after != access.Allow || before != access.Hide && after == access.Hide {
+				t.Fatalf("%s: %d became %d", what, before, after)
+			}
+		}
+	})
+}
+
+// TestRolesAreEarned: each role of a caller has its reason in caller, grants and scope.
+func TestRolesAreEarned(t *testing.T) {
+	ids := []string{"", organizerID, taskID, ownerID, "OTHER"}
+	rapid.Check(t, func(t *rapid.T) {
+		id := func(label string) string { return rapid.SampledFrom(ids).Draw(t, label) }
+		c := access.Caller{ID: id("caller"), Admin: rapid.Bool().Draw(t, "admin"), Worker: rapid.Bool().Draw(t, "worker")}
+		g := access.Grants{Memberships: []string{id("membership")}, Registrations: []access.Registration{{TaskID: id("registration")}}}
+		s := access.Scope{OrganizerID: id("organizer"), TaskID: id("task"), OwnerID: id("owner")}
+		known := c.ID != ""
+		want := access.Anyone
+		for role, earned := range map[access.Role]bool{
+			access.User: true, access.Admin: c.Admin, access.Worker: c.Worker,
+			access.Owner:      c.ID == s.OwnerID,
+			access.Organizer:  s.OrganizerID != "" && g.Memberships[0] == s.OrganizerID,
+			access.Registrant: s.TaskID != "" && g.Registrations[0].TaskID == s.TaskID,
+		} {
+			if known && earned {
+				want |= role
+			}
+		}
+		if got := access.Roles(c, g, s); got != want {
+			t.Fatalf("roles %s, want %s", got, want)
+		}
+	})
+}
+
+func TestRulesReadAsText(t *testing.T) {
+	if got := (access.Owner | access.Organizer).String(); got != "being its owner or membership of the organizer" {
+		t.Errorf("%q", got)
+	}
+	if got := access.Role(0).String(); got != "what nobody has" {
+		t.Errorf("%q", got)
+	}
+	for _, r := range everyRole {
+		if bits.OnesCount16(uint16(r)) != 1 || strings.Contains(r.String(), "nobody") {
+			t.Errorf("role %d reads as %q", r, r)
+		}
+	}
+}

@@ -29,6 +29,12 @@ func (s *SubmissionItem) For(roles access.Role) Submission {
 // those who may see that; while it is blinded, what running and evaluating it told is for the organizers.
 func (r *RunItem) For(roles access.Role) Run {
 	v := r.Run
+	if v.Files == nil {
+		v.Files = []File{}
+	}
+	if v.Diagnostics == nil {
+		v.Diagnostics = []measure.Diagnostic{}
+	}
 	v.UserID, v.Team = r.Standing.shownAs(roles, r.UserID, r.Team)
 	if !access.Sees(roles, r.Standing.evaluationAudience()) {
 		v.EvaluationID = ""

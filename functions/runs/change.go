@@ -1,0 +1,88 @@
+package runs
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/problem"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// runDraft is what a client can change of a run.
+type runDraft struct {
+	Label string          `json:"label" maxLength:"200"`
+	State record.RunState `json:"state"`
+}
+
+func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*record.RunItem, api.Change, error) {
+	changed, tx := r, new(table.Tx)
+	switch {
+	case d.State == r.State:
+	case d.State == record.Cancelled:
+		var err error
+		if changed, tx, err = queue.Cancel(ctx, c.Store, c.Now(), labelled(r, d)); err != nil {
+			return nil, api.Change{}, err
+		}
+		return changed, api.Change{Tx: tx}, nil
+	default:
+		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/state", Detail: "can only be set to cancelled"}})
+	}
+	if d.Label != r.Label {
+		changed = labelled(r, d)
+		record.Touch(changed, c.Now())
+		tx.Replace(changed)
+	}
+	return changed, api.Change{Tx: tx}, nil
+}
+
+func labelled(r *record.RunItem, d runDraft) *record.RunItem {
+	changed := *r
+	changed.Label = d.Label
+	return &changed
+}
+
+// remove deletes a run. It is not refunded, or deleting would be a way around the quota.
+func remove(ctx context.Context, c *api.Call, r *record.RunItem) (api.Change, error) {
+	roles, err := c.Roles(ctx, r.Scope())
+	if err != nil {
+		return api.Change{}, err
+	}
+	organizer := roles&(access.Organizer|access.Admin) != 0
+	if r.Standing.Published && !organizer {
+		return api.Change{}, problem.Conflict.New("The review of the run is published, so only the organizers can delete the run. Ask them.")
+	}
+	tx := new(table.Tx).Delete(r).DeleteKey(record.ReviewKey(r.ID))
+	for _, id := range r.Evaluations {
+		queue.Forget(tx, id)
+	}
+	s, err := table.Get[record.SubmissionItem](ctx, c.Store, store.Strong, record.SubmissionKey(r.SubmissionID))
+	if err != nil {
+		return api.Change{}, err
+	}
+	if s != nil {
+		s.RunIDs = slices.DeleteFunc(s.RunIDs, func(id string) bool { return id == r.ID })
+		record.Touch(s, c.Now())
+		tx.Replace(s)
+	}
+	if organizer {
+		tx.Create(record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "run.deleted", "/v1/runs/"+r.ID, r.For(access.Organizer), nil))
+	}
+	return api.Change{Tx: tx, After: func(ctx context.Context) { dropFiles(ctx, c, r) }}, nil
+}
+
+// dropFiles deletes the files of a run that is no more. What it misses, and values per topic that stand in files, the
+// cleaning of files that no record names finds.
+func dropFiles(ctx context.Context, c *api.Call, r *record.RunItem) {
+	var keys []string
+	for _, f := range r.Files {
+		keys = append(keys, record.ObjectKey(record.HolderRuns, r.ID, f.SHA256))
+	}
+	if err := c.Files.Delete(ctx, keys...); err != nil {
+		c.Log.WarnContext(ctx, "files of a deleted run stay behind", "run", r.ID, "error", err)
+	}
+}

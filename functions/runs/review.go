@@ -1,0 +1,60 @@
+package runs
+
+import (
+	"context"
+
+	"assay/shared/api"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+func showReview(_ context.Context, _ *api.Call, r *record.ReviewItem) (record.Review, error) {
+	return r.Review, nil
+}
+
+// changeReview writes the review, and with it what the run and all its evaluations carry of it, so that nobody ever sees
+// one by the old verdict and another by the new.
+func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d record.ReviewDraft) (*record.ReviewItem, api.Change, error) {
+	now := c.Now()
+	at := record.At(now)
+	changed := *r
+	changed.ReviewDraft = d
+	changed.ReviewerID, changed.ReviewedAt = c.Caller.ID, &at
+	record.Touch(&changed, now)
+	tx := new(table.Tx).Replace(&changed)
+	tx.Create(record.NewAudit(now, r.TaskID, c.Caller.ID, "review.updated", "/v1/runs/"+r.RunID+"/review", r.Review, changed.Review))
+	if d.Published != r.Published || d.Blinded != r.Blinded {
+		if err := carry(ctx, c, r.RunID, d, tx); err != nil {
+			return nil, api.Change{}, err
+		}
+	}
+	return &changed, api.Change{Tx: tx}, nil
+}
+
+// carry adds to tx what run and evaluations carry of the review.
+func carry(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft, tx *table.Tx) error {
+	run, err := api.Find[record.RunItem](ctx, c, runID, record.RunKey)
+	if err != nil {
+		return err
+	}
+	run.Standing.Published, run.Standing.Blinded = d.Published, d.Blinded
+	record.Touch(run, c.Now())
+	tx.Replace(run)
+	keys := make([]store.Key, len(run.Evaluations))
+	for i, id := range run.Evaluations {
+		keys[i] = record.EvaluationKey(id)
+	}
+	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, keys...)
+	if err != nil {
+		return err
+	}
+	for _, e := range evaluations {
+		if e != nil {
+			e.Standing.Published, e.Standing.Blinded = d.Published, d.Blinded
+			record.Touch(e, c.Now())
+			tx.Replace(e)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package evaluator
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// abandonedAfter is how old a file is before it can count as abandoned, which is longer than any request or upload
+// lasts from the file to the record that names it.
+const abandonedAfter = 48 * time.Hour
+
+// Clean deletes the files that no record names any more: of requests that failed, and of what was deleted or replaced.
+func (w *Worker) Clean(ctx context.Context) error {
+	var keys []string
+	for key, err := range w.Files.List(ctx, "", w.Now().Add(-abandonedAfter)) {
+		if err != nil {
+			return err
+		}
+		if keys = append(keys, key); len(keys) == store.MaxKeys/2 {
+			if err := w.clean(ctx, keys); err != nil {
+				return err
+			}
+			keys = keys[:0]
+		}
+	}
+	return w.clean(ctx, keys)
+}
+
+// clean deletes those of the files that no record names. Keys that are not of files of records are left alone.
+func (w *Worker) clean(ctx context.Context, keys []string) error {
+	var parsed []string
+	var records []store.Key // two for each parsed key
+	for _, key := range keys {
+		h, id, _, ok := record.ParseObjectKey(key)
+		if !ok {
+			continue
+		}
+		parsed = append(parsed, key)
+		switch h {
+		case record.HolderRuns:
+			records = append(records, record.RunKey(id), record.RunKey(id))
+		case record.HolderEvaluations:
+			records = append(records, record.TopicsKey(id), record.TopicsKey(id))
+		case record.HolderInputs, record.HolderTruths:
+			records = append(records, record.DatasetKey(id), record.TruthKey(id))
+		}
+	}
+	items, err := w.Store.Get(ctx, store.Strong, records...)
+	if err != nil {
+		return table.Failed(err)
+	}
+	var abandoned []string
+	for i, key := range parsed {
+		named, err := names(key, items[2*i], items[2*i+1])
+		if err != nil {
+			return err
+		}
+		if !named {
+			abandoned = append(abandoned, key)
+		}
+	}
+	if len(abandoned) == 0 {
+		return nil
+	}
+	w.Log.InfoContext(ctx, "abandoned files deleted", "keys", abandoned)
+	return w.Files.Delete(ctx, abandoned...)
+}
+
+// names reports whether one of the items, which are those of the key's record, names the file of the key.
+func names(key string, one, other store.Item) (bool, error) {
+	h, _, sha256, _ := record.ParseObjectKey(key)
+	has := func(files []record.File) bool {
+		return slices.ContainsFunc(files, func(f record.File) bool { return f.SHA256 == sha256 })
+	}
+	switch h {
+	case record.HolderRuns:
+		run, err := table.Decode[record.RunItem](one)
+		return run != nil && has(run.Files), err
+	case record.HolderEvaluations:
+		topics, err := table.Decode[record.Topics](one)
+		return topics != nil && topics.ObjectKey == key, err
+	default:
+		dataset, err := table.Decode[record.DatasetItem](one)
+		if err != nil || dataset != nil && (has(dataset.Inputs) || has(dataset.Truths)) {
+			return true, err
+		}
+		truth, err := table.Decode[record.Truth](other)
+		return truth != nil && has(truth.Files), err
+	}
+}

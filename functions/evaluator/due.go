@@ -1,0 +1,170 @@
+package evaluator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/shared/arrival"
+	"assay/shared/blob"
+	"assay/shared/follow"
+	"assay/shared/measure"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// duePage is how many due records are read at once.
+const duePage = 50
+
+// eachDue calls do with every record that has something to happen by itself, up to the sort key; empty: with all. What
+// fails is logged and stays due, and the rest goes on. The error is that of reading.
+func (w *Worker) eachDue(ctx context.Context, to string, do func(store.Item) error) error {
+	q := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: to, Limit: duePage}
+	for {
+		items, err := w.Store.Query(ctx, q)
+		if err != nil {
+			return table.Failed(err)
+		}
+		for _, it := range items {
+			if err := do(it); err != nil && ctx.Err() == nil {
+				w.Log.ErrorContext(ctx, "what is due stays due", "partition", it.Partition, "sort", it.Sort, "error", err)
+			}
+		}
+		if len(items) < duePage {
+			return ctx.Err()
+		}
+		q.After = &items[duePage-1]
+	}
+}
+
+// Due does what is due. What it reads from the index may be out of date, so each step looks at the record again before
+// it changes it.
+func (w *Worker) Due(ctx context.Context) error {
+	return w.eachDue(ctx, record.DueBy(w.Now()), func(it store.Item) error {
+		switch kind, _, _ := strings.Cut(it.Partition, "#"); {
+		case kind == "RUN":
+			return w.dueRun(ctx, it)
+		case kind == "DATASET":
+			return w.dueDataset(ctx, it)
+		case kind == "TASK" && strings.HasPrefix(it.Sort, record.RegistrationPrefix):
+			return follow.Registration(ctx, w.Store, w.Now(), it.Key)
+		case kind == "TASK":
+			return follow.Task(ctx, w.Store, w.Now(), it.Key)
+		default:
+			return fmt.Errorf("nothing is known that is due for %s %s", it.Partition, it.Sort)
+		}
+	})
+}
+
+func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
+	run, err := table.Decode[record.RunItem](it)
+	if err != nil {
+		return err
+	}
+	if run.State != record.AwaitingUpload {
+		return queue.TakeBack(ctx, w.Store, w.Now(), run.ID)
+	}
+	var missing []measure.Diagnostic
+	for _, f := range run.Files {
+		if f.State == record.FileStored {
+			continue
+		}
+		key := record.ObjectKey(record.HolderRuns, run.ID, f.SHA256)
+		_, err := w.Files.Stat(ctx, key)
+		switch {
+		case err == nil: // it had arrived, and the word of it was lost
+			if err := arrival.Stored(ctx, w.Store, w.Now(), key); err != nil {
+				return err
+			}
+		case errors.Is(err, blob.ErrNotFound):
+			missing = append(missing, measure.Diagnostic{Severity: measure.Error, File: f.Name, Message: fmt.Sprintf(
+				"The file did not arrive within %v; expected %d bytes with the SHA-256 %s. Submit it again.", record.UploadTime, f.Size, f.SHA256)})
+		default:
+			return err
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return queue.GiveUp(ctx, w.Store, w.Now(), run.ID, record.AwaitingUpload, missing...)
+}
+
+func (w *Worker) dueDataset(ctx context.Context, it store.Item) error {
+	d, err := table.Decode[record.DatasetItem](it)
+	switch {
+	case err != nil:
+		return err
+	case d.Adopt != nil:
+		return arrival.Adopt(ctx, w.Store, w.Files, w.Now(), d.ID)
+	default:
+		return w.requeue(ctx, d.ID)
+	}
+}
+
+const (
+	settled     = 2 * time.Second // after which every index has what was written before
+	requeueRuns = 8               // runs queued again at once
+)
+
+// requeue queues the runs of a dataset again for its truth, until a second pass finds none that is not.
+func (w *Worker) requeue(ctx context.Context, datasetID string) error {
+	truth, err := table.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(datasetID))
+	if err != nil {
+		return err
+	}
+	again := 0
+	if truth != nil {
+		if again, err = w.requeueAll(ctx, truth); err != nil {
+			return err
+		}
+	}
+	return table.Retry(ctx, func() error {
+		d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
+		if err != nil || d == nil || d.Requeue == nil {
+			return err
+		}
+		stale := truth != nil && d.TruthVersion != truth.Number // it changed while we went through the runs
+		if again == 0 && d.Requeue.Passes > 0 && !stale {
+			d.Requeue = nil
+		} else {
+			d.Requeue = &record.Follow{At: record.At(w.Now().Add(settled)), Passes: d.Requeue.Passes + 1}
+		}
+		return new(table.Tx).Replace(d).Commit(ctx, w.Store)
+	})
+}
+
+// requeueAll queues every run of the dataset for the truth that was not evaluated against it, and returns how many.
+func (w *Worker) requeueAll(ctx context.Context, truth *record.Truth) (again int, err error) {
+	var sources []table.Source
+	for _, a := range record.Audiences {
+		sources = append(sources, table.Partition(record.ByDataset, record.OfDataset(truth.ID, record.KindRun, a)))
+	}
+	var mu sync.Mutex // guards again and failed
+	var failed error
+	var all sync.WaitGroup
+	slots := make(chan struct{}, requeueRuns)
+	err = table.Each[record.RunItem](ctx, w.Store, duePage, sources, func(run *record.RunItem) error {
+		if run.TruthVersion >= truth.Number {
+			return nil // an index can only lag behind
+		}
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			changed, err := queue.Requeue(ctx, w.Store, w.Now(), run.ID, truth)
+			mu.Lock()
+			defer mu.Unlock()
+			if changed {
+				again++
+			}
+			failed = errors.Join(failed, err)
+		})
+		return nil
+	})
+	all.Wait()
+	return again, errors.Join(err, failed)
+}

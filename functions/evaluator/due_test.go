@@ -1,0 +1,155 @@
+package evaluator_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/record"
+	"assay/shared/table"
+)
+
+// pending makes a run wait for its file.
+func pending(r *record.RunItem) {
+	r.State, r.QueuedAt = record.AwaitingUpload, nil
+	r.Files[0].State = record.FilePending
+}
+
+func TestUploadsAreWaitedForForADay(t *testing.T) {
+	s := newScene(t)
+	arrived := s.add(ranked, pending).ID
+	missing := s.add(ranked, pending, func(r *record.RunItem) {
+		r.Files = []record.File{file("run.txt", "something else")}
+		r.Files[0].State = record.FilePending
+	}).ID
+	s.wait(record.UploadTime - time.Minute)
+	s.must(s.Due(s.ctx))
+	if r := s.run(arrived); r.State != record.AwaitingUpload {
+		t.Fatalf("%s before its time", r.State)
+	}
+	s.wait(2 * time.Minute)
+	s.must(s.Due(s.ctx))
+	if r := s.run(arrived); r.State != record.Queued {
+		t.Fatalf("a run whose file arrived, though nobody was told, is %s: %v", r.State, r.Diagnostics)
+	}
+	if r := s.run(missing); r.State != record.Failed || r.Diagnostics[0].File != "run.txt" || !strings.Contains(r.Diagnostics[0].Message, r.Files[0].SHA256) {
+		t.Fatalf("%s %v", r.State, r.Diagnostics)
+	}
+}
+
+func TestAChangedTruthReachesEveryRunOnce(t *testing.T) {
+	s := newScene(t)
+	good, bad := s.add(ranked).ID, s.add("nonsense\n").ID
+	public := s.add(ranked, func(r *record.RunItem) { r.Standing.Public = true }).ID
+	for _, id := range []string{good, bad, public} {
+		s.must(s.Evaluate(s.ctx, id))
+	}
+	cancelled := s.add(ranked, func(r *record.RunItem) { r.State = record.Cancelled }).ID
+	unarrived := s.add(ranked, pending, func(r *record.RunItem) { r.State = record.Failed }).ID
+	s.truth.Number, s.dataset.TruthVersion = 2, 2
+	s.dataset.Requeue = &record.Follow{At: record.At(s.Now())}
+	s.commit(new(table.Tx).Replace(s.truth).Replace(s.dataset))
+	s.must(s.Due(s.ctx))
+	for _, id := range []string{good, bad, public} {
+		if r := s.run(id); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 0 {
+			t.Fatalf("%+v", r)
+		}
+		s.must(s.Evaluate(s.ctx, id))
+	}
+	for range 3 {
+		s.wait(5 * time.Second)
+		s.must(s.Due(s.ctx))
+	}
+	if d := get[record.DatasetItem](s, s.dataset.Key()); d.Requeue != nil {
+		t.Fatalf("after all runs have followed: %+v", d.Requeue)
+	}
+	for id, want := range map[string]record.RunState{good: record.Completed, bad: record.Failed, public: record.Completed, cancelled: record.Cancelled, unarrived: record.Failed} {
+		if r := s.run(id); r.State != want || r.Attempts > 1 {
+			t.Errorf("%s after %d attempts, want %s", r.State, r.Attempts, want)
+		}
+	}
+	if r := s.run(good); len(r.Evaluations) != 2 || s.evaluations() != 2 {
+		t.Fatalf("%d evaluations of the run, %d listed", len(r.Evaluations), s.evaluations())
+	}
+}
+
+func TestOnePassAloneDoesNotEndARequeue(t *testing.T) {
+	s := newScene(t)
+	s.dataset.Requeue = &record.Follow{At: record.At(s.Now())}
+	s.commit(new(table.Tx).Replace(s.dataset))
+	for pass, want := range []bool{true, true, false} {
+		if pass == 2 {
+			s.wait(5 * time.Second)
+		}
+		s.must(s.Due(s.ctx))
+		if d := get[record.DatasetItem](s, s.dataset.Key()); (d.Requeue != nil) != want {
+			t.Fatalf("after the look number %d: %+v", pass+1, d.Requeue)
+		}
+	}
+}
+
+func TestARunThatNoWorkerAsksForSaysSo(t *testing.T) {
+	s := newScene(t)
+	id := s.add(ranked, func(r *record.RunItem) { r.Queue = record.QueueWorkers }).ID
+	s.must(s.Unserved(s.ctx))
+	if r := s.run(id); len(r.Diagnostics) != 0 {
+		t.Fatal(r.Diagnostics)
+	}
+	s.wait(61 * time.Minute)
+	for range 2 {
+		s.must(s.Unserved(s.ctx))
+	}
+	if r := s.run(id); len(r.Diagnostics) != 1 || r.State != record.Queued {
+		t.Fatal(r.State, r.Diagnostics)
+	}
+	s.wait(record.QueueTime)
+	s.must(s.Unserved(s.ctx))
+	if r := s.run(id); r.State != record.Failed || !strings.Contains(r.Diagnostics[0].Message, "No worker") {
+		t.Fatal(r.State, r.Diagnostics)
+	}
+}
+
+func TestOnlyAbandonedFilesAreCleaned(t *testing.T) {
+	s := newScene(t)
+	run := s.add(ranked)
+	s.truth.Files = append(s.truth.Files, s.store(record.HolderTruths, s.dataset.ID, "old.txt", "of an older truth"))
+	s.commit(new(table.Tx).Replace(s.truth))
+	keep := []string{record.ObjectKey(record.HolderRuns, run.ID, run.Files[0].SHA256)}
+	for _, f := range s.truth.Files {
+		keep = append(keep, record.ObjectKey(record.HolderTruths, s.dataset.ID, f.SHA256))
+	}
+	nobody := record.NewID(s.Now())
+	var drop []string
+	for _, h := range []record.Holder{record.HolderInputs, record.HolderTruths, record.HolderRuns, record.HolderEvaluations} {
+		drop = append(drop, record.ObjectKey(h, nobody, s.store(h, nobody, "x", "of nobody").SHA256))
+	}
+	drop = append(drop, record.ObjectKey(record.HolderRuns, run.ID, s.store(record.HolderRuns, run.ID, "x", "replaced").SHA256))
+	has := func(key string) bool {
+		_, err := s.Files.Stat(s.ctx, key)
+		if err != nil && !errors.Is(err, blob.ErrNotFound) {
+			t.Fatal(err)
+		}
+		return err == nil
+	}
+	s.wait(47 * time.Hour)
+	s.must(s.Clean(s.ctx))
+	for _, key := range drop {
+		if !has(key) {
+			t.Errorf("%s is gone before its time", key)
+		}
+	}
+	s.wait(2 * time.Hour)
+	s.must(s.Clean(s.ctx))
+	for _, key := range keep {
+		if !has(key) {
+			t.Errorf("%s is gone, though a record names it", key)
+		}
+	}
+	for _, key := range drop {
+		if has(key) {
+			t.Errorf("%s is still there", key)
+		}
+	}
+}

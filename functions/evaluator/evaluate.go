@@ -1,0 +1,169 @@
+package evaluator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"slices"
+	"time"
+
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// evaluate brings a run that was leased to an end. When the store or the files do not answer, it leaves the run to its
+// lease, so that it comes back after a while.
+func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
+	h := queue.HoldOf(run)
+	ctx, release := w.keep(parent, h)
+	started := w.Now()
+	err := w.attempt(ctx, run, h)
+	for errors.Is(err, queue.ErrTruthChanged) {
+		err = w.attempt(ctx, run, h)
+	}
+	lost := errors.Is(context.Cause(ctx), queue.ErrStaleLease)
+	release()
+	log := w.Log.With("run", run.ID, "dataset", run.DatasetID, "attempt", run.Attempts)
+	var broke *brokenError
+	switch {
+	case err == nil:
+		log.InfoContext(parent, "run evaluated", "took", w.Now().Sub(started))
+	case lost || errors.Is(err, queue.ErrStaleLease):
+		log.InfoContext(parent, "run was taken back, cancelled or deleted while it was evaluated")
+	case errors.As(err, &broke):
+		log.ErrorContext(parent, "the evaluator broke", "error", err, "stack", string(broke.stack))
+		_, err = queue.Abandon(parent, w.Store, w.Now(), h, "the evaluator had a fault, which is the platform's and not the run's")
+	case parent.Err() != nil:
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), farewell)
+		defer cancel()
+		err = queue.Release(ctx, w.Store, w.Now(), h, record.QueueBuiltin)
+	default:
+		log.ErrorContext(parent, "run not evaluated; it comes back when its lease lapses", "error", err)
+		return
+	}
+	if err = ignoreStale(err); err != nil {
+		log.ErrorContext(parent, "run not given back; it comes back when its lease lapses", "error", err)
+	}
+}
+
+func ignoreStale(err error) error {
+	if errors.Is(err, queue.ErrStaleLease) {
+		return nil
+	}
+	return err
+}
+
+// keep extends the lease until the function that it returns is called. The context ends when the lease is lost.
+func (w *Worker) keep(parent context.Context, h queue.Hold) (ctx context.Context, release func()) {
+	ctx, cancel := context.WithCancelCause(parent)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		next := time.NewTicker(leaseTime / 3)
+		defer next.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-next.C:
+			}
+			err := queue.Extend(ctx, w.Store, w.Now(), h, leaseTime)
+			if errors.Is(err, queue.ErrStaleLease) {
+				cancel(err)
+				return
+			}
+			if err != nil && ctx.Err() == nil {
+				w.Log.WarnContext(ctx, "a lease was not extended", "run", h.RunID, "error", err)
+			}
+		}
+	}()
+	return ctx, func() {
+		cancel(nil)
+		<-done
+	}
+}
+
+// brokenError is a panic of an evaluator.
+type brokenError struct {
+	what  any
+	stack []byte
+}
+
+func (e *brokenError) Error() string { return fmt.Sprint("panic: ", e.what) }
+
+// attempt evaluates the run against the truth as it is now, and writes what comes of it.
+func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &brokenError{p, debug.Stack()}
+		}
+	}()
+	truth, err := table.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(run.DatasetID))
+	switch {
+	case err != nil:
+		return err
+	case truth == nil:
+		return w.fail(ctx, h, nil, "The dataset has no truth yet, so nothing can be evaluated. Once the organizers have stored it, the run is evaluated by itself.")
+	case queue.QueueFor(truth) != record.QueueBuiltin:
+		return queue.Release(ctx, w.Store, w.Now(), h, queue.QueueFor(truth))
+	}
+	against, err := w.truths.get(ctx, truth, w.readTruth)
+	if err != nil {
+		return err
+	}
+	if against == nil {
+		return w.fail(ctx, h, truth, "The truth of the dataset cannot be used. Once the organizers have mended it, the run is evaluated by itself.")
+	}
+	result, diagnostics, err := against.Evaluate(ctx, w.open(ctx, record.HolderRuns, run.ID, run.Files))
+	if err != nil {
+		return err
+	}
+	if failed(diagnostics) {
+		_, err = queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, diagnostics)
+		return err
+	}
+	return w.complete(ctx, h, run, truth, result)
+}
+
+func (w *Worker) fail(ctx context.Context, h queue.Hold, truth *record.Truth, why string) error {
+	_, err := queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, []measure.Diagnostic{{Severity: measure.Error, Message: why}})
+	return err
+}
+
+func failed(diagnostics []measure.Diagnostic) bool {
+	return slices.ContainsFunc(diagnostics, func(d measure.Diagnostic) bool { return d.Severity == measure.Error })
+}
+
+// open returns the files as the evaluators read them.
+func (w *Worker) open(ctx context.Context, holder record.Holder, id string, files []record.File) []evaluator.File {
+	list := make([]evaluator.File, len(files))
+	for i, f := range files {
+		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
+			return w.Files.Open(ctx, record.ObjectKey(holder, id, f.SHA256))
+		}}
+	}
+	return list
+}
+
+// readTruth reads a truth for the evaluators; nil when it has errors, which the organizers have been told when they
+// stored it.
+func (w *Worker) readTruth(ctx context.Context, t *record.Truth) (*evaluator.Truth, error) {
+	settings := evaluator.Settings{
+		Kind: measure.Kind(t.Evaluator.Kind), Measures: t.Evaluator.Measures,
+		PrimaryMeasure: t.Evaluator.PrimaryMeasure, Format: evaluator.Format(t.RunFormat),
+	}
+	if len(evaluator.Check(settings)) > 0 {
+		return nil, nil
+	}
+	truth, diagnostics, err := evaluator.ReadTruth(ctx, settings, w.open(ctx, record.HolderTruths, t.ID, t.Files))
+	if err == nil && truth == nil {
+		w.Log.ErrorContext(ctx, "a truth cannot be used", "dataset", t.ID, "truthVersion", t.Number, "diagnostics", diagnostics)
+	}
+	return truth, err
+}

@@ -1,0 +1,95 @@
+package evaluator
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"assay/shared/blob"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/queue"
+	"assay/shared/record"
+)
+
+// complete writes the result of a run.
+func (w *Worker) complete(ctx context.Context, h queue.Hold, run *record.RunItem, truth *record.Truth, result measure.Result) error {
+	outcome, err := w.outcome(ctx, run, truth, result)
+	if err != nil {
+		return err
+	}
+	_, err = queue.Complete(ctx, w.Store, w.Now(), h, outcome)
+	if void := errors.Is(err, queue.ErrTruthChanged) || errors.Is(err, queue.ErrStaleLease); void && outcome.Topics != nil && outcome.Topics.ObjectKey != "" {
+		if err := w.Files.Delete(context.WithoutCancel(ctx), outcome.Topics.ObjectKey); err != nil {
+			w.Log.WarnContext(ctx, "values per topic that nothing names stay behind until the next cleaning", "key", outcome.Topics.ObjectKey, "error", err)
+		}
+	}
+	return err
+}
+
+// outcome makes the records of a result. Measures are named as the dataset names them, not in their canonical form.
+func (w *Worker) outcome(ctx context.Context, run *record.RunItem, truth *record.Truth, result measure.Result) (queue.Outcome, error) {
+	e := &record.EvaluationItem{Columns: truth.Evaluator.Measures}
+	e.Meta = record.NewMeta(w.Now())
+	e.PrimaryMeasure = truth.Evaluator.PrimaryMeasure
+	e.Measures, e.Reasons = map[string]*float64{}, map[string]string{}
+	kind := measure.Kind(truth.Evaluator.Kind)
+	names := map[string]string{} // by canonical form
+	for _, name := range truth.Evaluator.Measures {
+		m, err := measure.Parse(kind, name)
+		if err != nil {
+			return queue.Outcome{}, fmt.Errorf("truth %d of dataset %s: %w", truth.Number, truth.ID, err)
+		}
+		canonical := m.String()
+		names[canonical] = name
+		e.Measures[name] = result.Measures[canonical]
+		if reason, ok := result.Reasons[canonical]; ok {
+			e.Reasons[name] = reason
+		}
+		if name == e.PrimaryMeasure {
+			e.LowerIsBetter = !m.HigherIsBetter()
+		}
+	}
+	e.Evaluator = record.EvaluatorUsed{Kind: truth.Evaluator.Kind, Version: evaluator.Version(kind), Settings: truth.RunFormat}
+	e.Digests = record.Digests{Run: digest(run.Files), Truth: digest(truth.Files)}
+	topics, err := w.topics(ctx, e, result.PerTopic, names)
+	return queue.Outcome{Evaluation: e, Topics: topics, Truth: truth, Warnings: result.Warnings}, err
+}
+
+// topics makes the record of the values per topic; those that are too large for the table go to the object store first.
+func (w *Worker) topics(ctx context.Context, e *record.EvaluationItem, perTopic map[string]map[string]float64, names map[string]string) (*record.Topics, error) {
+	if len(perTopic) == 0 {
+		return nil, nil
+	}
+	t := &record.Topics{Meta: e.Meta, PerTopic: make(map[string]map[string]float64, len(perTopic))}
+	for topic, values := range perTopic {
+		named := make(map[string]float64, len(values))
+		for canonical, v := range values {
+			named[names[canonical]] = v
+		}
+		t.PerTopic[topic] = named
+	}
+	b, err := json.Marshal(t.PerTopic)
+	if err != nil || len(b) <= record.MaxTopicBytes {
+		return t, err
+	}
+	sum := sha256.Sum256(b)
+	o := blob.Object{Size: int64(len(b)), SHA256: hex.EncodeToString(sum[:]), MediaType: "application/json"}
+	o.Key = record.ObjectKey(record.HolderEvaluations, e.ID, o.SHA256)
+	t.PerTopic, t.ObjectKey = nil, o.Key
+	return t, w.Files.Put(ctx, o, bytes.NewReader(b))
+}
+
+// digest identifies a list of files: the SHA-256 over theirs in hexadecimal, each on a line, in the order of the list.
+func digest(files []record.File) string {
+	h := sha256.New()
+	for _, f := range files {
+		_, _ = io.WriteString(h, f.SHA256+"\n") // a hash takes everything
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

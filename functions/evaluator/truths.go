@@ -1,0 +1,60 @@
+package evaluator
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"assay/shared/measure/evaluator"
+	"assay/shared/record"
+)
+
+// maxTruthBytes bounds the truths that are kept, by the size of their files as stored; in memory they take up to about
+// twice that.
+const maxTruthBytes = 64 << 20
+
+// truths keeps those that were used last, for the runs of a dataset come together. The zero truths is ready for use.
+type truths struct {
+	mu    sync.Mutex // held while a truth is read, so that two runs that need the same one read it once
+	kept  []keptTruth
+	bytes int64
+}
+
+type keptTruth struct {
+	dataset string
+	number  int64
+	bytes   int64
+	truth   *evaluator.Truth // nil: it cannot be used
+}
+
+// get returns the truth, which read reads when it is not among those kept.
+func (c *truths) get(ctx context.Context, t *record.Truth, read func(context.Context, *record.Truth) (*evaluator.Truth, error)) (*evaluator.Truth, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := slices.IndexFunc(c.kept, func(k keptTruth) bool { return k.dataset == t.ID }); i >= 0 {
+		found := c.kept[i]
+		c.kept = slices.Delete(c.kept, i, i+1)
+		if found.number == t.Number {
+			c.kept = append(c.kept, found)
+			return found.truth, nil
+		}
+		c.bytes -= found.bytes
+	}
+	truth, err := read(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	k := keptTruth{t.ID, t.Number, 0, truth}
+	for _, f := range t.Files {
+		k.bytes += f.Size
+	}
+	if k.bytes > maxTruthBytes {
+		return truth, nil
+	}
+	c.kept, c.bytes = append(c.kept, k), c.bytes+k.bytes
+	for c.bytes > maxTruthBytes {
+		c.bytes -= c.kept[0].bytes
+		c.kept = slices.Delete(c.kept, 0, 1)
+	}
+	return truth, nil
+}

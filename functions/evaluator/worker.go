@@ -1,0 +1,168 @@
+// Package evaluator is the function behind the queue: it evaluates runs with the built-in evaluators, and does what must
+// happen by itself when its time has come (uploads that never arrived, leases that lapsed, changes that others have to
+// follow, files that nothing names any more). It has no HTTP.
+//
+// Nothing that it does is lost or done twice when its process dies: what a run is at stands in the table, and each step
+// is one transaction. A run that a dead process had under its hands comes back when the lease lapses, or at once when a
+// worker of the same name starts.
+package evaluator
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+const (
+	concurrency = 2                // runs evaluated at once; one evaluation uses several cores for part of its time
+	leaseTime   = time.Minute      // until a run of a dead worker comes back
+	tick        = time.Second      // how often to look, unasked, for what waits or is due
+	farewell    = 10 * time.Second // to give back the runs of a worker that stops
+)
+
+// Worker evaluates runs. Its exported fields are set before it is used; they may be set after Changed was handed to a store.
+type Worker struct {
+	Store store.Store
+	Files blob.Store
+	Now   func() time.Time
+	Log   *slog.Logger
+	// Holder names the worker in leases. Leases that Run finds under its own name are those of a dead process and are
+	// taken back at once, so workers that run at the same time need different names.
+	Holder string
+
+	truths truths
+	bell   bell
+}
+
+// Run evaluates what waits and does what is due until the context ends. It then gives back what it has not finished.
+func (w *Worker) Run(ctx context.Context) {
+	if err := w.reclaim(ctx); err != nil {
+		w.Log.WarnContext(ctx, "runs of an earlier process come back only when their leases lapse", "error", err)
+	}
+	var all sync.WaitGroup
+	for range concurrency {
+		all.Go(func() { w.work(ctx) })
+	}
+	all.Go(func() { w.attend(ctx) })
+	all.Wait()
+}
+
+// work evaluates one run after the other.
+func (w *Worker) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		run, err := queue.Lease(ctx, w.Store, w.Now(), record.QueueBuiltin, w.Holder, leaseTime)
+		if run != nil && err == nil {
+			w.Wake() // there may be another one, for another of us
+			w.evaluate(ctx, run)
+			continue
+		}
+		if err != nil && ctx.Err() == nil {
+			w.Log.ErrorContext(ctx, "the queue cannot be read", "error", err)
+		}
+		w.bell.wait(ctx, tick)
+	}
+}
+
+// Evaluate evaluates one certain run, if it waits: the answer to a message that names it. A message that comes twice, or
+// late, does nothing.
+func (w *Worker) Evaluate(ctx context.Context, runID string) error {
+	run, err := queue.LeaseRun(ctx, w.Store, w.Now(), runID, record.QueueBuiltin, w.Holder, leaseTime)
+	if run != nil && err == nil {
+		w.evaluate(ctx, run)
+	}
+	return err
+}
+
+// attend does what must happen by itself, each kind of it in its own rhythm.
+func (w *Worker) attend(ctx context.Context) {
+	chores := []struct {
+		every  time.Duration
+		do     func(context.Context) error
+		failed string
+	}{
+		{tick, w.Due, "what is due cannot be read"},
+		{time.Minute, w.Unserved, "runs that wait for workers cannot be looked after"},
+		{time.Hour, w.Clean, "abandoned files stay behind until the next cleaning"},
+	}
+	last := make([]time.Time, len(chores))
+	next := time.NewTicker(tick)
+	defer next.Stop()
+	for ctx.Err() == nil {
+		for i, chore := range chores {
+			if now := time.Now(); now.Sub(last[i]) > chore.every-tick/2 {
+				last[i] = now
+				if err := chore.do(ctx); err != nil && ctx.Err() == nil {
+					w.Log.ErrorContext(ctx, chore.failed, "error", err)
+				}
+			}
+		}
+		select {
+		case <-next.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// reclaim takes back the runs that an earlier process of the same name had under its hands.
+func (w *Worker) reclaim(ctx context.Context) error {
+	return w.eachDue(ctx, "", func(it store.Item) error {
+		if !strings.HasPrefix(it.Partition, "RUN#") {
+			return nil
+		}
+		run, err := table.Decode[record.RunItem](it)
+		if err != nil || run.Lease == nil || run.Lease.Holder != w.Holder {
+			return err
+		}
+		_, err = queue.Abandon(ctx, w.Store, w.Now(), queue.HoldOf(run), "the process that worked on it ended")
+		return ignoreStale(err)
+	})
+}
+
+// Wake tells a worker that something may wait in the queue.
+func (w *Worker) Wake() { w.bell.ring() }
+
+// Changed wakes a worker when the items, just written, have a run that waits for it.
+func (w *Worker) Changed(items []store.Item) {
+	waiting := record.OfQueue(record.QueueBuiltin)
+	for i := range items {
+		if items[i].Entry(record.ByWork).Partition == waiting {
+			w.Wake()
+			return
+		}
+	}
+}
+
+// bell wakes one who waits, or the next who will. The zero bell is ready for use.
+type bell struct {
+	once sync.Once
+	rung chan struct{}
+}
+
+func (b *bell) init() { b.once.Do(func() { b.rung = make(chan struct{}, 1) }) }
+
+func (b *bell) ring() {
+	b.init()
+	select {
+	case b.rung <- struct{}{}:
+	default: // it rings already
+	}
+}
+
+func (b *bell) wait(ctx context.Context, most time.Duration) {
+	b.init()
+	timeout := time.NewTimer(most)
+	defer timeout.Stop()
+	select {
+	case <-b.rung:
+	case <-timeout.C:
+	case <-ctx.Done():
+	}
+}

@@ -122,7 +122,7 @@ func bestOnly(c *api.Call) bool { return slices.Equal(c.Page.Values("best"), []s
 // unsorted is the list from the sources, or, when runs are asked for, of those; taskIDs, if any, are the tasks that all
 // of it belongs to.
 func unsorted(ctx context.Context, c *api.Call, sources func() ([]table.Source, error), taskIDs ...string) (p page.Page[record.Evaluation], err error) {
-	from := []table.Source(nil)
+	var from []table.Source
 	if runs := c.Page.Values("runId"); len(runs) > 0 {
 		from, err = ofRuns(ctx, c, runs)
 	} else {

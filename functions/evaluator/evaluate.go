@@ -110,8 +110,8 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 		return err
 	case truth == nil:
 		return w.fail(ctx, h, nil, "The dataset has no truth yet, so nothing can be evaluated. Once the organizers have stored it, the run is evaluated by itself.")
-	case queue.QueueFor(truth) != record.QueueBuiltin:
-		return queue.Release(ctx, w.Store, w.Now(), h, queue.QueueFor(truth))
+	case queue.For(truth) != record.QueueBuiltin:
+		return queue.Release(ctx, w.Store, w.Now(), h, queue.For(truth))
 	}
 	against, err := w.truths.get(ctx, truth, w.readTruth)
 	if err != nil {

@@ -58,9 +58,11 @@ func supersede(ctx context.Context, s store.Store, now time.Time, run *record.Ru
 	if err != nil {
 		return err
 	}
-	last.Superseded = true
-	record.Touch(last, now)
-	tx.Replace(last)
+	if last != nil {
+		last.Superseded = true
+		record.Touch(last, now)
+		tx.Replace(last)
+	}
 	if n == record.MaxEvaluations {
 		Forget(tx, run.Evaluations[0])
 		run.Evaluations = run.Evaluations[1:]

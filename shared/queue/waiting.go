@@ -74,7 +74,7 @@ func Requeue(ctx context.Context, s store.Store, now time.Time, runID string, tr
 }
 
 func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
-	queue := QueueFor(truth)
+	queue := For(truth)
 	if len(run.Files) == 0 || !record.AllStored(run.Files) {
 		return false
 	}
@@ -94,8 +94,8 @@ func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 	return true
 }
 
-// QueueFor returns the queue in which runs with all their files wait to be evaluated against the truth.
-func QueueFor(truth *record.Truth) string {
+// For returns the queue in which runs with all their files wait to be evaluated against the truth.
+func For(truth *record.Truth) string {
 	if truth.Evaluator.Kind == record.EvaluatorWorker {
 		return record.QueueWorkers
 	}

@@ -3,8 +3,15 @@
 package functions
 
 import (
+	"assay/functions/datasets"
+	"assay/functions/evaluations"
 	"assay/functions/organizers"
+	"assay/functions/registrations"
+	"assay/functions/runs"
 	"assay/functions/service"
+	"assay/functions/submissions"
+	"assay/functions/tasks"
+	"assay/functions/users"
 	"assay/shared/api"
 )
 
@@ -12,6 +19,13 @@ import (
 func Families() []api.Group {
 	families := []api.Group{
 		{Name: "organizers", About: "The organizations that run tasks.", Operations: organizers.Operations},
+		{Name: "tasks", About: "Shared tasks, and what their organizers did to them.", Operations: tasks.Operations},
+		{Name: "datasets", About: "The data of tasks: inputs, hidden truth, and how runs are measured.", Operations: datasets.Operations},
+		{Name: "registrations", About: "Who takes part in a task.", Operations: registrations.Operations},
+		{Name: "submissions", About: "The entries of registered users.", Operations: submissions.Operations},
+		{Name: "runs", About: "Submissions applied to datasets, and the organizers' reviews of them.", Operations: runs.Operations},
+		{Name: "evaluations", About: "The measures of runs, and leaderboards.", Operations: evaluations.Operations},
+		{Name: "users", About: "Who is logged in, and what users submitted.", Operations: users.Operations},
 	}
 	return append([]api.Group{{Name: service.Name, About: service.About, Operations: service.Operations(families)}}, families...)
 }

@@ -22,7 +22,7 @@ var (
 // Operations of the family.
 var Operations = []api.Operation{
 	api.List(api.Spec{
-		ID: "list-evaluations", Path: "/v1/evaluations", May: access.Anyone,
+		ID: "listEvaluations", Path: "/v1/evaluations", May: access.Anyone,
 		Summary: "List evaluations",
 		Description: "All evaluations that the caller may see, the newest first. With `sort`, the evaluations of one dataset, which `filter[datasetId]` must name, " +
 			"the best first: by the primary measure with `sort=rank`, or by the measure named. " +
@@ -30,12 +30,12 @@ var Operations = []api.Operation{
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byTask, byDataset, byRun, byUser}},
 	}, api.Anything, list, columns),
 	api.Get(api.Spec{
-		ID: "get-evaluation", Path: "/v1/evaluations/{evaluationId}", May: access.Anyone,
+		ID: "getEvaluation", Path: "/v1/evaluations/{evaluationId}", May: access.Anyone,
 		Summary:     "Return an evaluation",
 		Description: "With the values of each topic, where the evaluator has such.",
 	}, single, show),
 	api.List(api.Spec{
-		ID: "list-task-evaluations", Path: "/v1/tasks/{taskId}/evaluations", May: access.Anyone,
+		ID: "listTaskEvaluations", Path: "/v1/tasks/{taskId}/evaluations", May: access.Anyone,
 		Summary: "List the evaluations of a task",
 		Description: "The newest first, or, with `sort`, the leaderboard of a dataset: the best first by the primary measure (`sort=rank`) or by the measure named. " +
 			"`filter[datasetId]` may be left out when the task has one dataset. `best=true` keeps the best run of each team, and sorts by rank unless `sort` says otherwise. " +

@@ -20,7 +20,7 @@ var (
 // Operations of the family.
 var Operations = []api.Operation{
 	api.List(api.Spec{
-		ID: "list-runs", Path: "/v1/runs", May: access.Anyone,
+		ID: "listRuns", Path: "/v1/runs", May: access.Anyone,
 		Summary:     "List runs",
 		Description: "All runs that the caller may see, the newest first. Links to files stand only in a single run.",
 		Query: page.Spec{Filters: []page.Filter{
@@ -32,28 +32,28 @@ var Operations = []api.Operation{
 		}},
 	}, api.Anything, list, nil),
 	api.Get(api.Spec{
-		ID: "get-run", Path: "/v1/runs/{runId}", May: access.Anyone,
+		ID: "getRun", Path: "/v1/runs/{runId}", May: access.Anyone,
 		Summary: "Return a run",
 		Description: "`files` have links to their bytes for the owner and the organizers, and for everyone who sees the run once its review is published and not blinded; " +
 			"the owner also finds there where to send the bytes of pending files. Links expire.",
 	}, run, show),
 	api.Patch(api.Spec{
-		ID: "update-run", Path: "/v1/runs/{runId}", May: access.Owner | access.Organizer,
+		ID: "updateRun", Path: "/v1/runs/{runId}", May: access.Owner | access.Organizer,
 		Summary:     "Update or cancel a run",
 		Description: "`label` is free text. The one value that `state` can be set to is `cancelled`, as long as the run has not ended; a cancelled run does not count in the quota.",
 	}, run, show, change),
 	api.Delete(api.Spec{
-		ID: "delete-run", Path: "/v1/runs/{runId}", May: access.Owner | access.Organizer,
+		ID: "deleteRun", Path: "/v1/runs/{runId}", May: access.Owner | access.Organizer,
 		Summary:     "Delete a run",
 		Description: "With its files, its review and its evaluations. Once the review is published, only the organizers can delete the run (409). What counted in the quota still does.",
 	}, run, remove),
 	api.Get(api.Spec{
-		ID: "get-review", Path: "/v1/runs/{runId}/review", May: access.Owner | access.Organizer,
+		ID: "getReview", Path: "/v1/runs/{runId}/review", May: access.Owner | access.Organizer,
 		Summary:     "Return the review of a run",
 		Description: "Every run has one from the start: not published, and blinded when the dataset's split is test.",
 	}, review, showReview),
 	api.Patch(api.Spec{
-		ID: "update-review", Path: "/v1/runs/{runId}/review", May: access.Organizer,
+		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer,
 		Summary:     "Update the review of a run",
 		Description: "`published` shows the run's evaluations to everyone who sees the task, `blinded` hides them from all but the organizers, from the owner too. Each change is an audit entry.",
 	}, review, showReview, changeReview),

@@ -25,8 +25,22 @@ const RequestTime = 25 * time.Second
 
 // Server serves operations.
 type Server struct {
-	env *Env
-	mux *http.ServeMux
+	env    *Env
+	mux    *http.ServeMux
+	mounts []mount
+}
+
+// mount is a handler of everything under a path, which is no operation.
+type mount struct {
+	prefix  string
+	methods []string
+	handler http.Handler
+}
+
+// Mount serves everything under prefix, which ends in a slash, by a handler that is no operation, such as the one of
+// signed file links. It shares request ids, CORS, the log and the answer to a panic. Mount before serving.
+func (s *Server) Mount(prefix string, h http.Handler, methods ...string) {
+	s.mounts = append(s.mounts, mount{prefix, methods, h})
 }
 
 // New returns a handler that serves the operations, and answers everything else with a problem.
@@ -40,7 +54,7 @@ func New(env *Env, operations []Operation) *Server {
 			err := s.run(r.Context(), c)
 			state.caller = c.Caller.ID
 			if err != nil {
-				s.fail(w, r, err)
+				s.Fail(w, r, err)
 			}
 		})
 	}
@@ -140,7 +154,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Content-Type-Options", "nosniff")
 	defer func() {
 		if p := recover(); p != nil {
-			s.fail(out, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
+			s.Fail(out, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 		s.log(r, st, out.status, started)
 	}()
@@ -151,8 +165,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // route hands the request to its operation, or says that there is none.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	if clean := path.Clean(r.URL.Path); clean != r.URL.Path {
-		s.fail(w, r, Missing)
+		s.Fail(w, r, Missing)
 		return
+	}
+	for _, m := range s.mounts {
+		if strings.HasPrefix(r.URL.Path, m.prefix) {
+			if r.Method == http.MethodOptions {
+				preflight(w, m.methods)
+			} else {
+				m.handler.ServeHTTP(w, r)
+			}
+			return
+		}
 	}
 	if _, pattern := s.mux.Handler(r); pattern != "" {
 		s.mux.ServeHTTP(w, r)
@@ -160,20 +184,26 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	}
 	allowed := s.methods(r)
 	if len(allowed) == 0 {
-		s.fail(w, r, problem.NotFound.New("There is nothing at this address. GET / and GET /v1 list what there is."))
+		s.Fail(w, r, problem.NotFound.New("There is nothing at this address. GET / and GET /v1 list what there is."))
+		return
+	}
+	if r.Method == http.MethodOptions {
+		preflight(w, allowed)
 		return
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	if r.Method == http.MethodOptions {
-		h := w.Header()
-		h.Set("Access-Control-Allow-Methods", strings.Join(allowed, ", "))
-		h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id")
-		h.Set("Access-Control-Max-Age", "600")
-		h.Set("Cache-Control", "no-store")
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	s.fail(w, r, problem.MethodNotAllowed.New("%s is not possible here; %s is.", r.Method, strings.Join(allowed, ", ")))
+	s.Fail(w, r, problem.MethodNotAllowed.New("%s is not possible here; %s is.", r.Method, strings.Join(allowed, ", ")))
+}
+
+// preflight says what a page of another origin may send.
+func preflight(w http.ResponseWriter, methods []string) {
+	h := w.Header()
+	h.Set("Allow", strings.Join(methods, ", "))
+	h.Set("Access-Control-Allow-Methods", strings.Join(methods, ", "))
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, X-Amz-Checksum-Sha256")
+	h.Set("Access-Control-Max-Age", "600")
+	h.Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusNoContent)
 }
 
 // methods lists the methods that the path of the request answers to.
@@ -208,8 +238,8 @@ func (s *Server) allowOrigin(h http.Header, origin string) {
 	h.Set("Access-Control-Expose-Headers", "ETag, Link, Location, Retry-After, X-Request-Id, Accept-Patch, Accept-Post, Idempotent-Replay")
 }
 
-// fail answers with the problem that err is; an error that is none is a fault of the server, told only to the log.
-func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+// Fail answers with the problem that err is; an error that is none is a fault of the server, told only to the log.
+func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	st := r.Context().Value(stateKey{}).(*state)
 	st.failure = err
 	var p *problem.Error

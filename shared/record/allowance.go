@@ -20,6 +20,8 @@ type Allowance struct {
 	TaskID string
 	Total  int      // runs that count
 	Recent []string // ids of those made within the last Day, oldest first; an id tells its instant
+	// Submissions is how many of the user's submissions are there. What was used of the quota stays used when one goes.
+	Submissions int
 }
 
 // AllowanceKey is where a user's allowance in a task stands in the table.

@@ -98,7 +98,7 @@ func (d *DatasetItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: Standing{PrivateTask: d.PrivateTask}.taskAudience()}
 }
 
-// Check says what is wrong with the draft, save what only the evaluators know.
+// Check says what is wrong with the draft, save what only the built-in evaluators know of their measures.
 func (d *DatasetDraft) Check() []problem.Field {
 	fields := checkID("/taskId", d.TaskID, "a task of an organizer that you are a member of")
 	fields = append(fields, checkName("/name", d.Name)...)
@@ -106,6 +106,21 @@ func (d *DatasetDraft) Check() []problem.Field {
 	if e.PrimaryMeasure == "" && len(e.Measures) > 0 {
 		e.PrimaryMeasure = e.Measures[0]
 	}
+	if e.Kind == EvaluatorWorker {
+		fields = append(fields, e.checkNames()...)
+	}
+	if e.Kind == EvaluatorWorker && e.Image == "" {
+		fields = append(fields, problem.Field{Pointer: "/evaluator/image", Detail: "is needed for an evaluator of the kind worker"})
+	}
+	if e.Kind != EvaluatorWorker && (e.Image != "" || e.Command != "") {
+		fields = append(fields, problem.Field{Pointer: "/evaluator/image", Detail: "image and command go only with the kind worker"})
+	}
+	return fields
+}
+
+// checkNames checks the measures of an organizer's own evaluator, whose names are the organizer's to choose.
+func (e *Evaluator) checkNames() []problem.Field {
+	var fields []problem.Field
 	if !slices.Contains(e.Measures, e.PrimaryMeasure) {
 		fields = append(fields, problem.Field{Pointer: "/evaluator/primaryMeasure", Detail: "must be one of measures"})
 	}
@@ -113,12 +128,6 @@ func (d *DatasetDraft) Check() []problem.Field {
 		if slices.Contains(e.Measures[:i], m) {
 			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/evaluator/measures/%d", i), Detail: "is named twice"})
 		}
-	}
-	if e.Kind == EvaluatorWorker && e.Image == "" {
-		fields = append(fields, problem.Field{Pointer: "/evaluator/image", Detail: "is needed for an evaluator of the kind worker"})
-	}
-	if e.Kind != EvaluatorWorker && (e.Image != "" || e.Command != "") {
-		fields = append(fields, problem.Field{Pointer: "/evaluator/image", Detail: "image and command go only with the kind worker"})
 	}
 	return fields
 }

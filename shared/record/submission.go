@@ -111,8 +111,7 @@ func (d *SubmissionDraft) Normalize() {
 
 // Check says what is wrong with the draft, save its files.
 func (d *SubmissionDraft) Check() []problem.Field {
-	fields := checkLine("/title", d.Title)
-	fields = append(fields, checkURL("/paperUrl", d.PaperURL)...)
+	fields := d.CheckTexts()
 	bad := func(pointer, detail string) {
 		fields = append(fields, problem.Field{Pointer: pointer, Detail: detail})
 	}
@@ -135,6 +134,11 @@ func (d *SubmissionDraft) Check() []problem.Field {
 		}
 	}
 	return append(fields, d.checkType()...)
+}
+
+// CheckTexts says what is wrong with what describes the submission.
+func (d *SubmissionDraft) CheckTexts() []problem.Field {
+	return append(checkLine("/title", d.Title), checkURL("/paperUrl", d.PaperURL)...)
 }
 
 // checkType checks the members that go with one type of submission only.

@@ -1,0 +1,160 @@
+package datasets
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/arrival"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+func task(ctx context.Context, c *api.Call, d record.DatasetDraft) (*record.TaskItem, error) {
+	return api.Find[record.TaskItem](ctx, c, d.TaskID, record.TaskKey)
+}
+
+func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.DatasetDraft) (created api.Created[*record.Dataset], err error) {
+	if t.Deleting {
+		return created, problem.Conflict.New("The task is being deleted.")
+	}
+	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)
+	inline, err := checkFiles(&d, nil)
+	if err != nil {
+		return created, err
+	}
+	if err := room(ctx, c, t.ID); err != nil {
+		return created, err
+	}
+	item := &record.DatasetItem{
+		Dataset:     record.Dataset{Meta: record.NewMeta(c.Now()), DatasetDraft: d},
+		OrganizerID: t.OrganizerID, PrivateTask: t.Visibility == record.Private,
+	}
+	tx := new(table.Tx)
+	if record.AllStored(d.Truths) {
+		if err := checkTruth(ctx, c, item.ID, &d, inline); err != nil {
+			return created, err
+		}
+		arrival.Use(tx, item, nil, c.Now())
+	}
+	if err := putFiles(ctx, c, item.ID, &d, inline); err != nil {
+		return created, err
+	}
+	created.Tx, created.Location = tx.Create(item).Check(t), "/v1/datasets/"+item.ID
+	if created.Answer, err = show(ctx, c, item); err != nil {
+		return created, err
+	}
+	return created, c.KnowUser(ctx, tx)
+}
+
+// room refuses a dataset too many.
+func room(ctx context.Context, c *api.Call, taskID string) error {
+	q := store.Query{Index: record.ByTask, Partition: record.OfTask(taskID, record.KindDataset, access.Everyone), Limit: record.MaxTaskDatasets}
+	found, err := c.Store.Query(ctx, q)
+	if err != nil {
+		return table.Failed(err)
+	}
+	if len(found) == record.MaxTaskDatasets {
+		return problem.Conflict.New("The task has %d datasets, which is the most. Delete one, or create another task.", record.MaxTaskDatasets)
+	}
+	return nil
+}
+
+func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.DatasetDraft) (*record.DatasetItem, api.Change, error) {
+	if d.TaskID != old.TaskID {
+		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/taskId", Detail: "never changes"}})
+	}
+	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)
+	inline, err := checkFiles(&d, old)
+	if err != nil {
+		return nil, api.Change{}, err
+	}
+	changed := *old
+	changed.DatasetDraft = d
+	record.Touch(&changed, c.Now())
+	tx := new(table.Tx)
+	if err := newTruth(ctx, c, tx, old, &changed, inline); err != nil {
+		return nil, api.Change{}, err
+	}
+	if err := putFiles(ctx, c, old.ID, &d, inline); err != nil {
+		return nil, api.Change{}, err
+	}
+	return &changed, api.Change{Tx: tx.Replace(&changed)}, nil
+}
+
+// settings is what, of a dataset, runs are evaluated with.
+type settings struct {
+	Truths    []fileName       `json:"truths"`
+	RunFormat record.RunFormat `json:"runFormat"`
+	Evaluator record.Evaluator `json:"evaluator"`
+}
+
+// fileName is what an audit entry tells of a truth file.
+type fileName struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+func settingsOf(d *record.DatasetItem) settings {
+	s := settings{RunFormat: d.RunFormat, Evaluator: d.Evaluator}
+	for _, f := range d.Truths {
+		s.Truths = append(s.Truths, fileName{f.Name, f.SHA256})
+	}
+	return s
+}
+
+// newTruth has runs evaluated anew when a change concerns what they are evaluated with: at once if all truth files are
+// there, else once they are.
+func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem, inline contents) error {
+	was, is := settingsOf(old), settingsOf(changed)
+	if reflect.DeepEqual(was, is) {
+		return nil
+	}
+	tx.Create(record.NewAudit(c.Now(), old.TaskID, c.Caller.ID, "truth.changed", "/v1/datasets/"+old.ID, was, is))
+	changed.Adopt, changed.Diagnostics = nil, nil
+	if !record.AllStored(changed.Truths) {
+		return nil
+	}
+	if err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline); err != nil {
+		return err
+	}
+	truth, err := table.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	if err != nil {
+		return err
+	}
+	arrival.Use(tx, changed, truth, c.Now())
+	return nil
+}
+
+func remove(ctx context.Context, c *api.Call, d *record.DatasetItem) (api.Change, error) {
+	for _, a := range record.Audiences {
+		runs, err := c.Store.Query(ctx, store.Query{Index: record.ByDataset, Partition: record.OfDataset(d.ID, record.KindRun, a), Limit: 1})
+		if err != nil {
+			return api.Change{}, table.Failed(err)
+		}
+		if len(runs) > 0 {
+			return api.Change{}, problem.Conflict.New("Runs use the dataset. Delete their submissions first.")
+		}
+	}
+	tx := new(table.Tx).Delete(d).DeleteKey(record.TruthKey(d.ID))
+	tx.Create(record.NewAudit(c.Now(), d.TaskID, c.Caller.ID, "dataset.deleted", "/v1/datasets/"+d.ID, settingsOf(d), nil))
+	return api.Change{Tx: tx, After: func(ctx context.Context) { dropFiles(ctx, c, d) }}, nil
+}
+
+// dropFiles removes the files of a deleted dataset. What it misses, the cleaning of abandoned files finds.
+func dropFiles(ctx context.Context, c *api.Call, d *record.DatasetItem) {
+	var keys []string
+	for _, f := range d.Inputs {
+		keys = append(keys, record.ObjectKey(record.HolderInputs, d.ID, f.SHA256))
+	}
+	for _, f := range d.Truths {
+		keys = append(keys, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
+	}
+	if err := c.Files.Delete(ctx, keys...); err != nil {
+		c.Log.WarnContext(ctx, "files of a deleted dataset stay behind", "dataset", d.ID, "error", err)
+	}
+}

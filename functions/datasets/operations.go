@@ -1,0 +1,52 @@
+// Package datasets serves the data of tasks: inputs that participants get, truth that they never get, and how runs are
+// read and measured.
+//
+// A dataset follows its task: whoever sees the task sees it, save truth files and what is wrong with them, which are for
+// organizers alone. Runs are evaluated with a Truth of its own, which changes only as a whole: when every truth file is
+// stored and can be read. Each such change is a new truthVersion, against which every run is evaluated again.
+package datasets
+
+import (
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/record"
+)
+
+var dataset = api.Load[record.DatasetItem]("datasetId", record.DatasetKey)
+
+// Operations of the family.
+var Operations = []api.Operation{
+	api.List(api.Spec{
+		ID: "listDatasets", Path: "/v1/datasets", May: access.Anyone,
+		Summary:     "List datasets",
+		Description: "All datasets that the caller may see, the newest first. Links to files stand only in a single dataset.",
+		Query: page.Spec{Filters: []page.Filter{
+			{Name: "taskId", Type: page.ID},
+			{Name: "split", Type: page.Enum, Values: []string{string(record.Training), string(record.Validation), string(record.Test)}},
+			{Name: "name"},
+		}},
+	}, api.Anything, list, nil),
+	api.CreateIn(api.Spec{
+		ID: "createDataset", Path: "/v1/datasets", May: access.Organizer,
+		Summary: "Create a dataset",
+		Description: "The caller must be a member of the organizer of the task that `taskId` names. Files come with their `content`, up to 3 MiB together, " +
+			"or without, and then the answer says where to upload them. A truth that the evaluator cannot read is refused with every fault it has.",
+	}, "/taskId", task, create),
+	api.Get(api.Spec{
+		ID: "getDataset", Path: "/v1/datasets/{datasetId}", May: access.Anyone,
+		Summary:     "Return a dataset",
+		Description: "With links to its input files, which expire. Organizers also see the truth files.",
+	}, dataset, show),
+	api.Patch(api.Spec{
+		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,
+		Summary: "Update a dataset",
+		Description: "Everything but `taskId` can change. A change of truth, evaluator or run format makes a new `truthVersion` and has every run evaluated again. " +
+			"Files that stay are named as they were shown; new ones are given as on creation.",
+	}, dataset, show, change),
+	api.Delete(api.Spec{
+		ID: "deleteDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,
+		Summary:     "Delete a dataset",
+		Description: "With its files. Refused with 409 while runs use it.",
+	}, dataset, remove),
+}

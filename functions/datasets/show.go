@@ -1,0 +1,90 @@
+package datasets
+
+import (
+	"context"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/link"
+	"assay/shared/page"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/table"
+)
+
+// forRoles returns the dataset as one who has the roles sees it, without links.
+func forRoles(d *record.DatasetItem, roles access.Role) record.Dataset {
+	v := d.Dataset
+	if v.Inputs == nil {
+		v.Inputs = []record.File{}
+	}
+	if roles&(access.Organizer|access.Admin) == 0 {
+		v.Truths, v.Diagnostics = nil, nil
+	}
+	return v
+}
+
+func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
+	roles, err := c.Roles(ctx, d.Scope())
+	if err != nil {
+		return nil, err
+	}
+	v := forRoles(d, roles)
+	organizes := roles&(access.Organizer|access.Admin) != 0
+	if v.Inputs, err = link.Files(ctx, c.Files, c.Now(), record.HolderInputs, d.ID, v.Inputs, true, organizes); err != nil {
+		return nil, err
+	}
+	if len(v.Truths) > 0 {
+		v.Truths, err = link.Files(ctx, c.Files, c.Now(), record.HolderTruths, d.ID, v.Truths, organizes, organizes)
+	}
+	return &v, err
+}
+
+func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Dataset], err error) {
+	sources, err := visible(ctx, c)
+	if err != nil {
+		return p, err
+	}
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return p, err
+	}
+	var keep func(*record.DatasetItem) bool
+	if len(c.Page.Values("split"))+len(c.Page.Values("name")) > 0 {
+		keep = func(d *record.DatasetItem) bool {
+			return c.Page.Keeps("split", string(d.Split)) && c.Page.KeepsText("name", d.Name)
+		}
+	}
+	found, next, err := table.List(ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep)
+	for _, d := range found {
+		p.Data = append(p.Data, forRoles(d, access.Roles(c.Caller, g.Grants, d.Scope())))
+	}
+	p.Cursor = next
+	return p, err
+}
+
+// visible names the partitions of the datasets that the caller may see; of those tasks alone that a filter names.
+func visible(ctx context.Context, c *api.Call) ([]table.Source, error) {
+	named := c.Page.Values("taskId")
+	if len(named) == 0 {
+		return c.VisibleEverywhere(ctx, record.KindDataset)
+	}
+	var sources []table.Source
+	for _, id := range named {
+		t, err := api.Find[record.TaskItem](ctx, c, id, record.TaskKey)
+		if err == nil {
+			err = c.Require(ctx, access.Anyone, t.Scope())
+		}
+		switch {
+		case problem.NotFound.Is(err):
+			if _, err := c.Grants(ctx); err != nil {
+				return nil, err
+			}
+		case err != nil:
+			return nil, err
+		default:
+			sources = append(sources, table.Partition(record.ByTask, record.OfTask(id, record.KindDataset, access.Everyone)))
+		}
+	}
+	return sources, nil
+}

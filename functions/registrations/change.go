@@ -1,0 +1,97 @@
+package registrations
+
+import (
+	"context"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/follow"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// draft is what of a registration can change.
+type draft struct {
+	Team        string                   `json:"team" minLength:"1" maxLength:"100"`
+	Anonymous   bool                     `json:"anonymous" required:"false"`
+	Affiliation string                   `json:"affiliation" required:"false" maxLength:"200"`
+	Country     string                   `json:"country" required:"false" maxLength:"100"`
+	Contact     string                   `json:"contact,omitempty" maxLength:"500"`
+	State       record.RegistrationState `json:"state" enum:"accepted,pending,rejected"`
+}
+
+// Check says what is wrong with the draft.
+func (d *draft) Check() []problem.Field {
+	full := record.RegistrationDraft{Team: d.Team, Affiliation: d.Affiliation, Country: d.Country, Contact: d.Contact}
+	return full.Check()
+}
+
+// followTime is how long a request waits for what was submitted to follow it; what is left then is taken up later.
+const followTime = 10 * time.Second
+
+func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d draft) (*record.RegistrationItem, api.Change, error) {
+	roles, err := c.Roles(ctx, r.Scope())
+	if err != nil {
+		return nil, api.Change{}, err
+	}
+	if d.State != r.State && roles&(access.Organizer|access.Admin) == 0 {
+		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/state", Detail: "is decided by the organizers of the task"}})
+	}
+	grant, err := table.Get[record.Registered](ctx, c.Store, store.Strong, record.RegisteredKey(r.UserID, r.TaskID))
+	if err != nil {
+		return nil, api.Change{}, err
+	}
+	if grant == nil {
+		return nil, api.Change{}, api.Missing
+	}
+	changed := *r
+	changed.Team, changed.Anonymous, changed.Affiliation, changed.Country, changed.Contact, changed.State = d.Team, d.Anonymous, d.Affiliation, d.Country, d.Contact, d.State
+	record.Touch(&changed, c.Now())
+	renamed := changed.Team != r.Team
+	follows := renamed || changed.Anonymous != r.Anonymous
+	if follows {
+		changed.Follow = &record.Follow{At: record.At(c.Now().Add(follow.Patience))}
+	}
+	grant.Team, grant.Anonymous, grant.State = changed.Team, changed.Anonymous, changed.State
+	tx := new(table.Tx).Replace(&changed).Replace(grant)
+	if was, is := record.TeamKey(r.TaskID, r.Team), record.TeamKey(r.TaskID, changed.Team); was != is {
+		tx.DeleteKey(was)
+		reserve(tx, c, &changed)
+	}
+	if changed.State != r.State {
+		tx.Create(record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "registration.decided", path(r), decided{r.UserID, r.State}, decided{r.UserID, changed.State}))
+	}
+	result := api.Change{Tx: tx}
+	if follows {
+		result.After = func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, followTime)
+			defer cancel()
+			if err := follow.Registration(ctx, c.Store, c.Now(), r.Key()); err != nil {
+				c.Log.WarnContext(ctx, "what was submitted follows its registration later", "registration", r.ID, "error", err)
+			}
+		}
+	}
+	return &changed, result, nil
+}
+
+// remove withdraws a registration under which nothing that was submitted is left. What was used of the quota stays known,
+// so that registering anew gives nothing back.
+func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) (api.Change, error) {
+	tx := new(table.Tx).Delete(r)
+	tx.DeleteKey(record.RegisteredKey(r.UserID, r.TaskID))
+	tx.DeleteKey(record.TeamKey(r.TaskID, r.Team))
+	used, err := follow.Unused(ctx, c.Store, tx, r.TaskID, r.UserID)
+	if err != nil {
+		return api.Change{}, err
+	}
+	if used != nil {
+		tx.Check(used)
+	}
+	if c.Caller.ID != r.UserID {
+		tx.Create(record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "registration.deleted", path(r), decided{r.UserID, r.State}, nil))
+	}
+	return api.Change{Tx: tx}, nil
+}

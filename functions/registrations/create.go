@@ -1,0 +1,87 @@
+package registrations
+
+import (
+	"context"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/table"
+)
+
+// state says in which state a registration begins, or why there can be none.
+func state(c *api.Call, t *record.TaskItem, organizer, other bool) (record.RegistrationState, error) {
+	if t.Deleting {
+		return "", problem.Conflict.New("The task is being deleted.")
+	}
+	if organizer {
+		return record.Accepted, nil
+	}
+	if other {
+		return "", problem.Forbidden.New("Only organizers of the task can register somebody else: leave userId out to register yourself.")
+	}
+	rules := t.Registration
+	if err := record.CheckWindow("Registration", rules.OpensAt, rules.ClosesAt, c.Now()); err != nil {
+		return "", err
+	}
+	switch rules.Mode {
+	case record.Closed:
+		return "", problem.Forbidden.New("Registration for this task is closed: ask its organizers to register you. Your user id is %s.", c.Caller.ID)
+	case record.Approval:
+		return record.Pending, nil
+	default:
+		return record.Accepted, nil
+	}
+}
+
+func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.RegistrationDraft) (created api.Created[*record.Registration], err error) {
+	roles, err := c.Roles(ctx, t.Scope())
+	if err != nil {
+		return created, err
+	}
+	if d.UserID == "" {
+		d.UserID = c.Caller.ID
+	}
+	begins, err := state(c, t, roles&(access.Organizer|access.Admin) != 0, d.UserID != c.Caller.ID)
+	if err != nil {
+		return created, err
+	}
+	r := &record.RegistrationItem{OrganizerID: t.OrganizerID, Registration: record.Registration{
+		Meta: record.NewMeta(c.Now()), TaskID: t.ID, RegistrationDraft: d, State: begins,
+	}}
+	r.Alias = record.NewAlias(r.ID)
+	tx := new(table.Tx).Create(r)
+	tx.Create(grantOf(r, t.Visibility == record.Private)).Or(problem.Conflict.New("The user is registered for this task already; one registration is all that a user has in a task."))
+	reserve(tx, c, r)
+	if roles&(access.Organizer|access.Admin) != 0 {
+		tx.Create(record.NewAudit(c.Now(), t.ID, c.Caller.ID, "registration.created", path(r), nil, decided{r.UserID, r.State}))
+	}
+	created.Tx, created.Location, created.Answer = tx, path(r), &r.Registration
+	return created, c.KnowUser(ctx, tx)
+}
+
+func path(r *record.RegistrationItem) string {
+	return "/v1/tasks/" + r.TaskID + "/registrations/" + r.ID
+}
+
+// decided is what an audit entry keeps of a decision.
+type decided struct {
+	UserID string                   `json:"userId"`
+	State  record.RegistrationState `json:"state"`
+}
+
+// grantOf is what the user's partition has of the registration.
+func grantOf(r *record.RegistrationItem, private bool) *record.Registered {
+	g := &record.Registered{
+		Meta: r.Meta, UserID: r.UserID, TaskID: r.TaskID, OrganizerID: r.OrganizerID, PrivateTask: private,
+		Team: r.Team, Alias: r.Alias, Anonymous: r.Anonymous, State: r.State,
+	}
+	return g
+}
+
+// reserve takes the team's name within the task.
+func reserve(tx *table.Tx, c *api.Call, r *record.RegistrationItem) {
+	tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: record.TeamKey(r.TaskID, r.Team)}).
+		Or(problem.Conflict.New("Another team of this task has this name, or one that differs only in case, width or spaces. Choose another."))
+}

@@ -1,0 +1,70 @@
+package registrations
+
+import (
+	"context"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// registration finds the one that the path names, which must be of the task that the path names.
+func registration(ctx context.Context, c *api.Call) (*record.RegistrationItem, error) {
+	key := func(id string) store.Key { return record.RegistrationKey(c.Param("taskId"), id) }
+	if !record.IsID(c.Param("taskId")) {
+		return nil, api.Missing
+	}
+	return api.Find[record.RegistrationItem](ctx, c, c.Param("registrationId"), key)
+}
+
+func show(_ context.Context, _ *api.Call, r *record.RegistrationItem) (*record.Registration, error) {
+	return &r.Registration, nil
+}
+
+func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*record.Registration], err error) {
+	roles, err := c.Roles(ctx, t.Scope())
+	if err != nil {
+		return p, err
+	}
+	sources := []table.Source{table.Registrations(t.ID)}
+	if roles&(access.Organizer|access.Admin) == 0 {
+		if sources, err = own(ctx, c, t.ID); err != nil {
+			return p, err
+		}
+	}
+	found, next, err := table.List[record.RegistrationItem](ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, nil)
+	for _, r := range found {
+		p.Data = append(p.Data, &r.Registration)
+	}
+	p.Cursor = next
+	return p, err
+}
+
+// own is the source of the caller's own registration.
+func own(ctx context.Context, c *api.Call, taskID string) ([]table.Source, error) {
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mine, ok := g.ForTask(taskID)
+	if !ok {
+		return nil, nil
+	}
+	return []table.Source{{Keys: []store.Key{record.RegistrationKey(taskID, mine.ID)}, IDs: []string{mine.ID}}}, nil
+}
+
+// rows is a list as a table of text.
+func rows(all []*record.Registration) [][]string {
+	table := [][]string{{"id", "team", "alias", "anonymous", "state", "userId", "affiliation", "country", "contact", "createdAt"}}
+	for _, r := range all {
+		anonymous := "false"
+		if r.Anonymous {
+			anonymous = "true"
+		}
+		table = append(table, []string{r.ID, r.Team, r.Alias, anonymous, string(r.State), r.UserID, r.Affiliation, r.Country, r.Contact, r.CreatedAt.String()})
+	}
+	return table
+}

@@ -1,0 +1,43 @@
+// Package registrations serves who takes part in a task.
+//
+// A registration is known to its user and to the task's organizers. Its user edits or withdraws it; organizers decide
+// about it. Its grant, in its user's partition, has a copy of what submitting needs to know, written in the same
+// transaction. A team may take part under an alias, which is then all that anybody else sees of it.
+package registrations
+
+import (
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/record"
+)
+
+var task = api.Load[record.TaskItem]("taskId", record.TaskKey)
+
+// Operations of the family.
+var Operations = []api.Operation{
+	api.List(api.Spec{
+		ID: "listRegistrations", Path: "/v1/tasks/{taskId}/registrations", May: access.User,
+		Summary:     "List registrations for a task",
+		Description: "Organizers see all of them, everyone else their own.",
+	}, task, list, rows),
+	api.Create(api.Spec{
+		ID: "createRegistration", Path: "/v1/tasks/{taskId}/registrations", May: access.User,
+		Summary:     "Register for a task",
+		Description: "One registration for each user and task, with a team name that is unique in the task. Organizers can register another user by `userId`, at any time; that is the way into a private task.",
+	}, task, create),
+	api.Get(api.Spec{
+		ID: "getRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
+		Summary:     "Return a registration",
+		Description: "Seen by its user and the organizers.",
+	}, registration, show),
+	api.Patch(api.Spec{
+		ID: "updateRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
+		Summary:     "Update a registration",
+		Description: "Organizers accept or reject by setting `state`. A change of team or anonymity shows on everything that was submitted.",
+	}, registration, show, change),
+	api.Delete(api.Spec{
+		ID: "deleteRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
+		Summary:     "Withdraw a registration",
+		Description: "Refused with 409 once something was submitted.",
+	}, registration, remove),
+}

@@ -1,0 +1,125 @@
+package submissions
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// entry is all that a submission is decided on.
+type entry struct {
+	task         *record.TaskItem
+	registration *record.RegistrationItem
+	allowance    *record.Allowance
+	datasets     []*record.DatasetItem // in the order of datasetIds
+	truths       []*record.Truth       // parallel to datasets
+}
+
+// admit decides whether the caller may submit the draft to the task now.
+func admit(ctx context.Context, c *api.Call, t *record.TaskItem, d *record.SubmissionDraft) (*entry, error) {
+	if t.Deleting {
+		return nil, problem.Conflict.New("The task is being deleted.")
+	}
+	e := &entry{task: t}
+	if err := e.registered(ctx, c); err != nil {
+		return nil, err
+	}
+	if err := record.CheckWindow("Submission to this task", t.Submissions.OpensAt, t.Submissions.ClosesAt, c.Now()); err != nil {
+		return nil, err
+	}
+	if allowed := t.Submissions.Types; len(allowed) > 0 && !slices.Contains(allowed, d.Type) {
+		return nil, problem.Check([]problem.Field{{Pointer: "/type", Detail: fmt.Sprintf("must be one of those that the task takes: %v", allowed)}})
+	}
+	if err := baseline(ctx, c, t, d.Baseline, false); err != nil {
+		return nil, err
+	}
+	return e, e.ready(ctx, c, d)
+}
+
+// registered requires an accepted registration, as it is now.
+func (e *entry) registered(ctx context.Context, c *api.Call) error {
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	grant, ok := g.ForTask(e.task.ID)
+	if !ok {
+		return problem.Forbidden.New("You are not registered for this task. Register first: POST /v1/tasks/%s/registrations.", e.task.ID)
+	}
+	items, err := c.Store.Get(ctx, store.Strong, record.RegistrationKey(e.task.ID, grant.ID), record.AllowanceKey(e.task.ID, c.Caller.ID))
+	if err != nil {
+		return table.Failed(err)
+	}
+	if e.registration, err = table.Decode[record.RegistrationItem](items[0]); err != nil {
+		return err
+	}
+	if e.allowance, err = table.Decode[record.Allowance](items[1]); err != nil {
+		return err
+	}
+	switch {
+	case e.registration == nil:
+		return problem.Forbidden.New("Your registration for this task was withdrawn. Register again: POST /v1/tasks/%s/registrations.", e.task.ID)
+	case e.registration.State == record.Pending:
+		return problem.Forbidden.New("Your registration waits for the organizers to accept it. Submit once they have.")
+	case e.registration.State == record.Rejected:
+		return problem.Forbidden.New("The organizers rejected your registration. Ask them about it.")
+	}
+	return nil
+}
+
+// baseline requires that only organizers change what is a baseline.
+func baseline(ctx context.Context, c *api.Call, of api.Target, is, was bool) error {
+	if is == was {
+		return nil
+	}
+	roles, err := c.Roles(ctx, of.Scope())
+	if err == nil && roles&(access.Organizer|access.Admin) == 0 {
+		err = problem.Check([]problem.Field{{Pointer: "/baseline", Detail: "is set by the organizers of the task"}})
+	}
+	return err
+}
+
+// ready requires that the datasets are of the task and can be evaluated.
+func (e *entry) ready(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
+	var fields []problem.Field
+	var keys, truthKeys []store.Key
+	for _, id := range d.DatasetIDs {
+		keys, truthKeys = append(keys, record.DatasetKey(id)), append(truthKeys, record.TruthKey(id))
+	}
+	items, err := c.Store.Get(ctx, store.Strong, append(keys, truthKeys...)...)
+	if err != nil {
+		return table.Failed(err)
+	}
+	var waiting string
+	for i := range d.DatasetIDs {
+		set, err := table.Decode[record.DatasetItem](items[i])
+		if err != nil {
+			return err
+		}
+		truth, err := table.Decode[record.Truth](items[len(keys)+i])
+		if err != nil {
+			return err
+		}
+		switch {
+		case set == nil || set.TaskID != e.task.ID:
+			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/datasetIds/%d", i), Detail: "names no dataset of this task"})
+		case truth == nil:
+			waiting = set.Name
+		}
+		e.datasets, e.truths = append(e.datasets, set), append(e.truths, truth)
+	}
+	if err := problem.Check(fields); err != nil {
+		return err
+	}
+	if waiting != "" {
+		return problem.Conflict.New("The dataset %q cannot take submissions yet: its truth is still being uploaded. Try again later.", waiting)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+// Package submissions serves the entries of registered users.
+//
+// A submission is one entry: an upload of run files, a container image, or a repository. It is recorded with one run for
+// each dataset it names, with their reviews and what it uses of the quota, in one transaction, and nothing is evaluated
+// before the answer. An inline file that cannot be read is refused with every fault it has, and then nothing is recorded.
+package submissions
+
+import (
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/record"
+)
+
+var task = api.Load[record.TaskItem]("taskId", record.TaskKey)
+
+// Operations of the family.
+var Operations = []api.Operation{
+	api.List(api.Spec{
+		ID: "listSubmissions", Path: "/v1/tasks/{taskId}/submissions", May: access.Anyone,
+		Summary:     "List submissions to a task",
+		Description: "The public ones; besides, users see their own and organizers all of them. The newest first.",
+		Query: page.Spec{Filters: []page.Filter{
+			{Name: "datasetId", Type: page.ID},
+			{Name: "userId", Type: page.ID},
+			{Name: "visibility", Type: page.Enum, Values: []string{string(record.Public), string(record.Private)}},
+			{Name: "type", Type: page.Enum, Values: []string{string(record.UploadType), string(record.ImageType), string(record.RepositoryType)}},
+		}},
+	}, task, list, nil),
+	api.Create(api.Spec{
+		ID: "createSubmission", Path: "/v1/tasks/{taskId}/submissions", May: access.User,
+		Summary: "Submit to a task",
+		Description: "Needs an accepted registration. Files come with their `content`, up to 3 MiB together, or without, and then the answer says where to upload them " +
+			"within 24 hours. The answer carries what is left of the quota.",
+	}, task, create),
+	api.Get(api.Spec{
+		ID: "getSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Anyone,
+		Summary:     "Return a submission",
+		Description: "Its owner and the organizers also see its files.",
+	}, submission, show),
+	api.Patch(api.Spec{
+		ID: "updateSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Owner | access.Organizer,
+		Summary:     "Update a submission",
+		Description: "Title, description, paper and visibility can change; organizers can mark it as a baseline. What was submitted stays as it is.",
+	}, submission, show, change),
+	api.Delete(api.Spec{
+		ID: "deleteSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Owner | access.Organizer,
+		Summary:     "Delete a submission",
+		Description: "With its runs, reviews, evaluations and files. What it used of the quota stays used. Once a review is published, only organizers can delete it.",
+	}, submission, remove),
+}

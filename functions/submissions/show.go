@@ -1,0 +1,87 @@
+package submissions
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/link"
+	"assay/shared/page"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// submission finds the one that the path names, which must be of the task that the path names.
+func submission(ctx context.Context, c *api.Call) (*record.SubmissionItem, error) {
+	s, err := api.Find[record.SubmissionItem](ctx, c, c.Param("submissionId"), record.SubmissionKey)
+	if err == nil && s.TaskID != c.Param("taskId") {
+		return nil, api.Missing
+	}
+	return s, err
+}
+
+// show returns the submission; to its owner and the organizers with its files, which stand with its runs.
+func show(ctx context.Context, c *api.Call, s *record.SubmissionItem) (*record.Submission, error) {
+	roles, err := c.Roles(ctx, s.Scope())
+	if err != nil {
+		return nil, err
+	}
+	v := s.For(roles)
+	if s.Type != record.UploadType || roles&(access.Owner|access.Organizer|access.Admin) == 0 {
+		return &v, nil
+	}
+	runs, err := runsOf(ctx, c, s, c.ReadConsistency())
+	if err != nil {
+		return nil, err
+	}
+	v.Files, err = files(ctx, c, runs, roles)
+	return &v, err
+}
+
+func runsOf(ctx context.Context, c *api.Call, s *record.SubmissionItem, consistency store.Consistency) ([]*record.RunItem, error) {
+	keys := make([]store.Key, len(s.RunIDs))
+	for i, id := range s.RunIDs {
+		keys[i] = record.RunKey(id)
+	}
+	runs, err := table.GetAll[record.RunItem](ctx, c.Store, consistency, keys...)
+	return slices.DeleteFunc(runs, func(r *record.RunItem) bool { return r == nil }), err
+}
+
+// files lists the files of the runs as one who has the roles sees them.
+func files(ctx context.Context, c *api.Call, runs []*record.RunItem, roles access.Role) ([]record.RunFile, error) {
+	var all []record.RunFile
+	for _, r := range runs {
+		linked, err := link.Files(ctx, c.Files, c.Now(), record.HolderRuns, r.ID, r.Files, true, roles&access.Owner != 0 && r.State == record.AwaitingUpload)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range linked {
+			all = append(all, record.RunFile{DatasetID: r.DatasetID, File: f})
+		}
+	}
+	return all, nil
+}
+
+func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[record.Submission], err error) {
+	sources, err := c.VisibleOfTask(ctx, record.KindSubmission, t.Scope())
+	if err != nil {
+		return p, err
+	}
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return p, err
+	}
+	keep := func(s *record.SubmissionItem) bool {
+		v := s.For(access.Roles(c.Caller, g.Grants, s.Scope()))
+		return s.TaskID == t.ID && c.Page.Keeps("userId", v.UserID) && c.Page.Keeps("visibility", string(s.Visibility)) && c.Page.Keeps("type", string(s.Type)) &&
+			(len(c.Page.Values("datasetId")) == 0 || slices.ContainsFunc(s.DatasetIDs, func(d string) bool { return c.Page.Keeps("datasetId", d) }))
+	}
+	found, next, err := table.List(ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep)
+	for _, s := range found {
+		p.Data = append(p.Data, s.For(access.Roles(c.Caller, g.Grants, s.Scope())))
+	}
+	p.Cursor = next
+	return p, err
+}

@@ -1,0 +1,68 @@
+package tasks
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"assay/shared/api"
+	"assay/shared/follow"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/table"
+)
+
+func organizer(ctx context.Context, c *api.Call, d record.TaskDraft) (*record.Organizer, error) {
+	return api.Find[record.Organizer](ctx, c, d.OrganizerID, record.OrganizerKey)
+}
+
+func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.TaskDraft) (api.Created[api.URL], error) {
+	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
+	created := api.Created[api.URL]{Location: "/v1/tasks/" + t.ID, Answer: api.URL{URL: "/v1/tasks/" + t.ID}}
+	created.Tx = new(table.Tx).Create(t).Check(o)
+	return created, c.KnowUser(ctx, created.Tx)
+}
+
+// followTime is how long a request waits for what hangs on the task to follow it; what is left then is taken up later.
+const followTime = 10 * time.Second
+
+func change(_ context.Context, c *api.Call, t *record.TaskItem, d record.TaskDraft) (*record.TaskItem, api.Change, error) {
+	if d.OrganizerID != t.OrganizerID {
+		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/organizerId", Detail: "never changes"}})
+	}
+	if t.Deleting {
+		return nil, api.Change{}, problem.Conflict.New("The task is being deleted.")
+	}
+	changed := *t
+	changed.TaskDraft = d
+	record.Touch(&changed, c.Now())
+	var after func(context.Context)
+	if d.Visibility != t.Visibility {
+		changed.Follow = &record.Follow{At: record.At(c.Now().Add(follow.Patience))}
+		after = func(ctx context.Context) {
+			ctx, cancel := context.WithTimeout(ctx, followTime)
+			defer cancel()
+			if err := follow.Task(ctx, c.Store, c.Now(), t.Key()); err != nil {
+				c.Log.WarnContext(ctx, "what stands below a task follows it later", "task", t.ID, "error", err)
+			}
+		}
+	}
+	tx := new(table.Tx).Replace(&changed)
+	audit(c, tx, t, &changed)
+	return &changed, api.Change{Tx: tx, After: after}, nil
+}
+
+// rules is what participants rely on.
+type rules struct {
+	Visibility   record.Visibility        `json:"visibility"`
+	Registration record.RegistrationRules `json:"registration"`
+	Submissions  record.SubmissionRules   `json:"submissions"`
+}
+
+func audit(c *api.Call, tx *table.Tx, before, after *record.TaskItem) {
+	was := rules{before.Visibility, before.Registration, before.Submissions}
+	is := rules{after.Visibility, after.Registration, after.Submissions}
+	if !reflect.DeepEqual(was, is) {
+		tx.Create(record.NewAudit(c.Now(), before.ID, c.Caller.ID, "task.rules-changed", "/v1/tasks/"+before.ID, was, is))
+	}
+}

@@ -1,0 +1,97 @@
+package tasks
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/record"
+	"assay/shared/table"
+)
+
+func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Task], err error) {
+	sources, err := visible(ctx, c)
+	if err != nil {
+		return p, err
+	}
+	var keep func(*record.TaskItem) bool
+	if len(c.Page.Values("name"))+len(c.Page.Values("organizerId"))+len(c.Page.Values("visibility")) > 0 {
+		keep = func(t *record.TaskItem) bool {
+			return c.Page.KeepsText("name", t.Name) && c.Page.Keeps("organizerId", t.OrganizerID) && c.Page.Keeps("visibility", string(t.Visibility))
+		}
+	}
+	found, next, err := table.List(ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep)
+	for _, t := range found {
+		p.Data = append(p.Data, t.Task)
+	}
+	p.Cursor = next
+	return p, err
+}
+
+// visible names the partitions of the tasks that the caller may see: the public ones, those of the caller's organizers,
+// and the private ones that the caller is registered for. With a filter for organizers, those of the organizers alone.
+func visible(ctx context.Context, c *api.Call) ([]table.Source, error) {
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []table.Source
+	all = append(all, registered(g)...)
+	if named := c.Page.Values("organizerId"); len(named) > 0 {
+		for _, o := range named {
+			roles := access.Roles(c.Caller, g.Grants, access.Scope{OrganizerID: o})
+			for _, a := range taskAudiences {
+				if access.Sees(roles, a) {
+					all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, record.KindTask, a)))
+				}
+			}
+		}
+		return all, nil
+	}
+	roles := access.Roles(c.Caller, access.Grants{}, access.Scope{})
+	for _, a := range taskAudiences {
+		if access.Sees(roles, a) {
+			for _, part := range record.OfKind(record.KindTask, a) {
+				all = append(all, table.Partition(record.ByKind, part))
+			}
+		}
+	}
+	for _, o := range g.Memberships {
+		all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, record.KindTask, access.Registrants)))
+	}
+	return all, nil
+}
+
+// taskAudiences are those that a task in a list can have.
+var taskAudiences = []access.Audience{access.Everyone, access.Registrants}
+
+// registered is the source of the private tasks that the caller is registered for.
+func registered(g record.Grants) []table.Source {
+	var s table.Source
+	for _, r := range g.Registrations {
+		if r.PrivateTask {
+			s.IDs = append(s.IDs, r.TaskID)
+		}
+	}
+	if len(s.IDs) == 0 {
+		return nil
+	}
+	slices.SortFunc(s.IDs, func(a, b string) int { return strings.Compare(b, a) })
+	for _, id := range s.IDs {
+		s.Keys = append(s.Keys, record.TaskKey(id))
+	}
+	return []table.Source{s}
+}
+
+func show(_ context.Context, _ *api.Call, t *record.TaskItem) (*record.Task, error) {
+	return &t.Task, nil
+}
+
+func auditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*record.AuditEntry], err error) {
+	sources := []table.Source{table.AuditEntries(t.ID)}
+	p.Data, p.Cursor, err = table.List[record.AuditEntry](ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, nil)
+	return p, err
+}

@@ -1,0 +1,54 @@
+// Package tasks serves shared tasks and what their organizers did to them.
+//
+// A public task is seen by everyone; a private one by the organizer's members and by those registered for it, whatever
+// became of the registration. What stands below a task (datasets, submissions, runs, evaluations) carries its visibility,
+// and follows when it changes. A task goes with its datasets and registrations, but never while it has submissions.
+package tasks
+
+import (
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/record"
+)
+
+var task = api.Load[record.TaskItem]("taskId", record.TaskKey)
+
+// Operations of the family.
+var Operations = []api.Operation{
+	api.List(api.Spec{
+		ID: "listTasks", Path: "/v1/tasks", May: access.Anyone,
+		Summary:     "List tasks",
+		Description: "All tasks that the caller may see, the newest first.",
+		Query: page.Spec{Filters: []page.Filter{
+			{Name: "organizerId", Type: page.ID},
+			{Name: "visibility", Type: page.Enum, Values: []string{string(record.Public), string(record.Private)}},
+			{Name: "name"},
+		}},
+	}, api.Anything, list, nil),
+	api.CreateIn(api.Spec{
+		ID: "createTask", Path: "/v1/tasks", May: access.Organizer,
+		Summary:     "Create a task",
+		Description: "The caller must be a member of the organizer that `organizerId` names. Returns the URL of the task.",
+	}, "/organizerId", organizer, create),
+	api.Get(api.Spec{
+		ID: "getTask", Path: "/v1/tasks/{taskId}", May: access.Anyone,
+		Summary:     "Return a task",
+		Description: "With the rules of registration and submission.",
+	}, task, show),
+	api.Patch(api.Spec{
+		ID: "updateTask", Path: "/v1/tasks/{taskId}", May: access.Organizer,
+		Summary:     "Update a task",
+		Description: "Everything but `organizerId` can change. A change of visibility, windows or quotas is told in the audit entries.",
+	}, task, show, change),
+	api.Delete(api.Spec{
+		ID: "deleteTask", Path: "/v1/tasks/{taskId}", May: access.Organizer,
+		Summary:     "Delete a task",
+		Description: "With its datasets and registrations. Refused with 409 while it has submissions.",
+	}, task, remove),
+	api.List(api.Spec{
+		ID: "listAuditEntries", Path: "/v1/tasks/{taskId}/audit-entries", May: access.Organizer,
+		Summary:     "List what was changed in a task",
+		Description: "Who changed what and when, the newest first. Entries are never changed; they go with the task.",
+	}, task, auditEntries, nil),
+}

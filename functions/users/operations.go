@@ -1,0 +1,34 @@
+// Package users serves who is logged in, and what users submitted.
+//
+// A user's id comes from the token alone, so everyone who can log in is somebody, and a GET creates nothing. A profile is
+// stored when its user first changes something.
+package users
+
+import (
+	"assay/shared/access"
+	"assay/shared/api"
+)
+
+// Operations of the family.
+var Operations = []api.Operation{
+	api.Get(api.Spec{
+		ID: "getCurrentUser", Path: "/v1/user", May: access.User,
+		Summary:     "Return the user who is logged in",
+		Description: "With roles, memberships of organizers and registrations for tasks.",
+	}, api.Anything, current),
+	api.List(api.Spec{
+		ID: "listUsers", Path: "/v1/users", May: access.Admin,
+		Summary:     "List users",
+		Description: "Everyone who logged in and changed something at least once, in descending order of ids.",
+	}, api.Anything, list, nil),
+	api.Get(api.Spec{
+		ID: "getUser", Path: "/v1/users/{userId}", May: access.Owner | access.Admin,
+		Summary:     "Return a user",
+		Description: "Seen by the user and by admins. Anyone else gets 401 or 403, whether or not there is such a user.",
+	}, somebody, show),
+	api.List(api.Spec{
+		ID: "listUserSubmissions", Path: "/v1/users/{userId}/submissions", May: access.Anyone,
+		Summary:     "List the submissions of a user",
+		Description: "The public ones that show the user's name; the user and admins see all. Empty (204) when there is nothing to see, whoever the user.",
+	}, somebody, submissions, nil),
+}

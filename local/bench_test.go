@@ -1,0 +1,153 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/store/embedded"
+)
+
+// clients is how many clients a load has, unless a benchmark says otherwise; they share the machine with the server.
+const clients = 8
+
+// BenchmarkGetTask gets one public task over loopback.
+func BenchmarkGetTask(b *testing.B) {
+	s := start(b, "-demo=false")
+	ids := fillTasks(b, s, 1000)
+	load(b, clients, func(n int) *http.Request { return get(b, s.url+"/v1/tasks/"+ids[n%len(ids)]) })
+}
+
+// BenchmarkPage gets pages of 50 tasks from all over a list. With 100,000 tasks it is to cost about what it costs with 1,000.
+func BenchmarkPage(b *testing.B) {
+	for _, tasks := range []int{1_000, 100_000} {
+		b.Run(fmt.Sprintf("of=%d", tasks), func(b *testing.B) {
+			s := start(b, "-demo=false")
+			ids := fillTasks(b, s, tasks)
+			load(b, clients, func(n int) *http.Request {
+				return get(b, s.url+"/v1/tasks?limit=50&cursor="+ids[50+n*7919%(len(ids)-50)])
+			})
+		})
+	}
+}
+
+// BenchmarkRegister creates registrations from 64 clients, each acknowledged once it is durable.
+func BenchmarkRegister(b *testing.B) {
+	s := start(b, "-demo=false")
+	owner := s.token(b, "owner")
+	organizer := s.post(b, owner, "/v1/organizers", map[string]any{"name": "Load"})
+	task := s.post(b, owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": "Load"})
+	tokens := make([]string, b.N+1)
+	for i := range tokens {
+		tokens[i] = s.token(b, fmt.Sprintf("user%d", i))
+	}
+	load(b, 64, func(n int) *http.Request {
+		r := request(b, http.MethodPost, s.url+task+"/registrations", map[string]any{"team": fmt.Sprintf("Team %d", n)})
+		r.Header.Set("Authorization", "Bearer "+tokens[n%len(tokens)])
+		return r
+	})
+}
+
+// load sends b.N requests from so many clients, and reports requests a second and latencies.
+func load(b *testing.B, clients int, next func(n int) *http.Request) {
+	b.Helper()
+	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: clients}}
+	defer client.CloseIdleConnections()
+	took := make([]time.Duration, b.N)
+	var sent atomic.Int64
+	var all sync.WaitGroup
+	b.ResetTimer()
+	for range clients {
+		all.Go(func() {
+			for {
+				n := int(sent.Add(1)) - 1
+				if n >= b.N {
+					return
+				}
+				r := next(n)
+				began := time.Now()
+				resp, err := client.Do(r)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				body, err := io.ReadAll(resp.Body)
+				_ = resp.Body.Close()
+				if err != nil || resp.StatusCode >= http.StatusBadRequest {
+					b.Errorf("status %d, %v: %s", resp.StatusCode, err, body)
+					return
+				}
+				took[n] = time.Since(began)
+			}
+		})
+	}
+	all.Wait()
+	b.StopTimer()
+	slices.Sort(took)
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+	b.ReportMetric(float64(took[b.N/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(took[b.N*99/100].Microseconds()), "p99-µs")
+}
+
+// fillTasks puts public tasks straight into the store and returns their ids, the oldest first.
+func fillTasks(b *testing.B, s *server, n int) []string {
+	b.Helper()
+	table := s.program.table
+	return putTasks(b, table, n)
+}
+
+func putTasks(b *testing.B, table *embedded.Store, n int) []string {
+	b.Helper()
+	ids := make([]string, 0, n)
+	organizer := record.NewID(time.Now())
+	var writes []store.Write
+	for i := range n {
+		t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(time.Now()), TaskDraft: record.TaskDraft{
+			OrganizerID: organizer, Name: fmt.Sprintf("Task %d", i), Description: "A task of the load, with a text of the usual length of a first paragraph.",
+		}}}
+		t.Normalize()
+		it, err := record.Item(t)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ids = append(ids, t.ID)
+		if writes = append(writes, store.Create(it)); len(writes) == store.MaxWrites || i == n-1 {
+			if err := table.Write(context.Background(), writes...); err != nil {
+				b.Fatal(err)
+			}
+			writes = nil
+		}
+	}
+	return ids
+}
+
+func get(b *testing.B, url string) *http.Request { return request(b, http.MethodGet, url, nil) }
+
+func request(t testing.TB, method, url string, body any) *http.Request {
+	var reader io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reader = bytes.NewReader(encoded)
+	}
+	r, err := http.NewRequestWithContext(context.Background(), method, url, reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r
+}

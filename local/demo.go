@@ -1,0 +1,176 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	"assay/functions"
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/auth"
+	"assay/shared/record"
+	"assay/shared/store"
+)
+
+//go:embed demo/*.gz
+var demoFiles embed.FS
+
+// demoRuns are the runs of the demo task, each by a team of its own.
+var demoRuns = []struct{ user, team, title, file string }{
+	{"demo-manual-bm25", "Manual BM25", "BM25 on the manually rewritten utterances", "org_manual_bm25.run.gz"},
+	{"demo-convdr", "ConvDR", "ConvDR with a BERT reranker", "org_convdr_bert.run.gz"},
+	{"demo-manual-ance", "Manual ANCE", "ANCE on the manually rewritten utterances with a BERT reranker", "org_manual_ance_bert.run.gz"},
+}
+
+// demo is what the demo made, as paths.
+type demo struct{ task, leaderboard string }
+
+// demoTime bounds how long the demo's runs may take to be evaluated.
+const demoTime = 20 * time.Second
+
+// fillDemo makes a public task with evaluated and published runs in a store that has no organizer and no user yet; nil
+// when it has. It goes through the same operations as everybody, as users that the issuer's own cannot be.
+func (p *program) fillDemo(ctx context.Context) (*demo, error) {
+	for _, k := range []record.Kind{record.KindOrganizer, record.KindUser} {
+		found, err := p.table.Query(ctx, store.Query{Index: record.ByKind, Partition: record.OfKind(k, access.Everyone)[0], Limit: 1})
+		if err != nil || len(found) > 0 {
+			return nil, err
+		}
+	}
+	env := *p.env
+	env.Verify = func(_ context.Context, user string) (access.Caller, error) {
+		who := auth.Identity{Issuer: p.id.issuer, Subject: user, Name: user, Groups: nil}
+		return caller(who), nil
+	}
+	client := &demoClient{ctx: ctx, handler: api.New(&env, functions.Operations())}
+	d := client.fill()
+	return d, client.err
+}
+
+// demoClient calls operations within the process; after an error it does nothing more.
+type demoClient struct {
+	ctx     context.Context
+	handler http.Handler
+	err     error
+}
+
+const demoOrganizer = "demo-organizer"
+
+func (c *demoClient) fill() *demo {
+	organizer := c.post(demoOrganizer, "/v1/organizers", map[string]any{
+		"name": "Assay demo", "description": "Runs the task that a new server starts with.",
+	})
+	task := c.post(demoOrganizer, "/v1/tasks", map[string]any{
+		"organizerId": id(organizer), "name": "TREC CAsT 2021", "featured": true, "website": "https://www.treccast.ai",
+		"description": "Conversational document retrieval: for each turn of a conversation, rank the documents that answer it. " +
+			"Judgements and baseline runs of the TREC Conversational Assistance Track 2021 (github.com/daltonj/treccastweb, MIT).",
+	})
+	dataset := c.post(demoOrganizer, "/v1/datasets", map[string]any{
+		"taskId": id(task), "name": "CAsT 2021 documents", "split": "test",
+		"description": "158 judged turns.",
+		"truths":      []any{c.file("qrels.gz")}, "runFormat": map[string]any{"kind": "trec-run"},
+		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"nDCG@3", "nDCG@500", "AP@500", "RR", "P@3", "R@500"}, "primaryMeasure": "nDCG@3"},
+	})
+	var runs []string
+	for _, r := range demoRuns {
+		c.post(r.user, task+"/registrations", map[string]any{"team": r.team})
+		file := c.file(r.file)
+		file["datasetId"] = id(dataset)
+		submission := c.post(r.user, task+"/submissions", map[string]any{
+			"type": "upload", "title": r.title, "visibility": "public", "files": []any{file},
+		})
+		var s record.Submission
+		c.get(r.user, submission, &s)
+		for _, run := range s.RunIDs {
+			runs = append(runs, "/v1/runs/"+run)
+		}
+	}
+	for _, run := range runs {
+		c.await(run)
+		c.send(demoOrganizer, http.MethodPatch, run+"/review", map[string]any{"published": true, "blinded": false, "noErrors": true}, nil)
+	}
+	return &demo{task: task, leaderboard: task + "/evaluations?filter[datasetId]=" + id(dataset) + "&sort=rank"}
+}
+
+// await waits until the run has been evaluated.
+func (c *demoClient) await(run string) {
+	for deadline := time.Now().Add(demoTime); c.err == nil; time.Sleep(10 * time.Millisecond) {
+		var r record.Run
+		c.get(demoOrganizer, run, &r)
+		switch {
+		case r.State == record.Completed:
+			return
+		case r.State.Ended():
+			c.err = fmt.Errorf("%s is %s: %v", run, r.State, r.Diagnostics)
+		case time.Now().After(deadline):
+			c.err = fmt.Errorf("%s is still %s", run, r.State)
+		}
+	}
+}
+
+// file is an inline file of the demo's data.
+func (c *demoClient) file(name string) map[string]any {
+	content, err := demoFiles.ReadFile("demo/" + name)
+	if err != nil {
+		c.err = err
+	}
+	return map[string]any{"name": name, "mediaType": "application/gzip", "content": base64.StdEncoding.EncodeToString(content)}
+}
+
+func (c *demoClient) post(user, path string, body any) (location string) {
+	return c.send(user, http.MethodPost, path, body, nil)
+}
+
+func (c *demoClient) get(user, path string, v any) { c.send(user, http.MethodGet, path, nil, v) }
+
+func (c *demoClient) send(user, method, path string, body, v any) (location string) {
+	if c.err != nil {
+		return ""
+	}
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		c.err = err
+		return ""
+	}
+	r, err := http.NewRequestWithContext(c.ctx, method, path, bytes.NewReader(encoded))
+	if err != nil {
+		c.err = err
+		return ""
+	}
+	r.Header.Set("Authorization", "Bearer "+user)
+	r.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		r.Header.Set("Content-Type", "application/merge-patch+json")
+	}
+	w := &demoAnswer{header: http.Header{}}
+	c.handler.ServeHTTP(w, r)
+	if w.status >= http.StatusBadRequest {
+		c.err = fmt.Errorf("%s %s: status %d: %s", method, path, w.status, w.body.Bytes())
+		return ""
+	}
+	if v != nil {
+		c.err = json.Unmarshal(w.body.Bytes(), v)
+	}
+	return w.header.Get("Location")
+}
+
+// id is the last segment of a path.
+func id(path string) string { return path[strings.LastIndex(path, "/")+1:] }
+
+// demoAnswer is an answer kept in memory.
+type demoAnswer struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (a *demoAnswer) Header() http.Header         { return a.header }
+func (a *demoAnswer) WriteHeader(status int)      { a.status = status }
+func (a *demoAnswer) Write(b []byte) (int, error) { return a.body.Write(b) }

@@ -1,0 +1,81 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+)
+
+// config is what the flags say.
+type config struct {
+	addr           string
+	url            string // where clients reach the server; empty: at addr
+	data           string
+	demo           bool
+	issuer         string
+	audience       string
+	allowDevIssuer bool
+	origins        string
+}
+
+// parse reads the flags; each takes its default from its environment twin ASSAY_<NAME>.
+func parse(args []string, getenv func(string) string, out io.Writer) (config, error) {
+	var c config
+	f := flag.NewFlagSet("assay", flag.ContinueOnError)
+	f.SetOutput(out)
+	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to serve HTTP on")
+	f.StringVar(&c.url, "url", "", "URL at which clients reach the server, when it is not that address")
+	f.StringVar(&c.data, "data", "data", "folder of the table and the files; remove it to start clean")
+	f.BoolVar(&c.demo, "demo", true, "fill an empty store with a small public task")
+	f.StringVar(&c.issuer, "issuer", "", "OpenID Connect issuer to trust; empty: the development issuer")
+	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
+	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false, "give tokens to everyone who asks, also to other machines: for closed networks only")
+	f.StringVar(&c.origins, "origins", "*", "origins of web pages that may call the API, separated by commas; * is all")
+	var err error
+	f.VisitAll(func(fl *flag.Flag) {
+		name := "ASSAY_" + strings.ToUpper(strings.ReplaceAll(fl.Name, "-", "_"))
+		if v := getenv(name); v != "" && err == nil {
+			if e := f.Set(fl.Name, v); e != nil {
+				err = fmt.Errorf("%s: %w", name, e)
+			}
+		}
+		fl.Usage += " (" + name + ")"
+	})
+	if err != nil {
+		return c, err
+	}
+	if err := f.Parse(args); err != nil {
+		return c, err
+	}
+	if f.NArg() > 0 {
+		return c, fmt.Errorf("there is no argument %q; -h lists the flags", f.Arg(0))
+	}
+	return c, c.check()
+}
+
+func (c *config) check() error {
+	host, _, err := net.SplitHostPort(c.addr)
+	if err != nil {
+		return fmt.Errorf("-addr %q is not host:port: %w", c.addr, err)
+	}
+	if c.url != "" {
+		if u, err := url.Parse(c.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
+			return fmt.Errorf("-url %q is not an http or https URL without a path", c.url)
+		}
+		c.url = strings.TrimRight(c.url, "/")
+	}
+	if c.issuer != "" {
+		if c.audience == "" {
+			return errors.New("-issuer needs -audience: without it, tokens that the issuer made for other services would be accepted")
+		}
+		return nil
+	}
+	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !c.allowDevIssuer {
+		return fmt.Errorf("-addr %s can be reached from other machines, and the development issuer would let anyone there be anyone: give -issuer and -audience, or -allow-dev-issuer on a closed network", c.addr)
+	}
+	return nil
+}

@@ -1,0 +1,20 @@
+// Command local serves the whole of Assay on one machine: every family of operations, the files behind signed links, the
+// evaluator, and, unless a sign-in issuer is named, a development issuer.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, os.Args[1:], os.Getenv, os.Stdout, os.Stderr, nil); err != nil {
+		fmt.Fprintln(os.Stderr, "assay:", err)
+		os.Exit(1)
+	}
+}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"assay/functions"
+	"assay/functions/evaluator"
+	"assay/shared/api"
+	"assay/shared/arrival"
+	"assay/shared/blob/directory"
+	"assay/shared/store/embedded"
+)
+
+// Time-outs of the HTTP server. Transfers of files move their own deadlines as long as they make progress.
+const (
+	headerTime   = 10 * time.Second
+	requestTime  = 60 * time.Second
+	idleTime     = 2 * time.Minute
+	shutdownTime = 20 * time.Second
+	maxHeaders   = 64 << 10
+)
+
+// run serves until ctx ends. When it can be reached it calls ready, if that is not nil, with its base URL.
+func run(ctx context.Context, args []string, getenv func(string) string, out, logs io.Writer, ready func(baseURL string)) error {
+	c, err := parse(args, getenv, out)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(c.data, 0o700); err != nil {
+		return fmt.Errorf("the folder of the data: %w", err)
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.addr)
+	if err != nil {
+		return fmt.Errorf("%w; choose another address with -addr", err)
+	}
+	if c.url == "" {
+		c.url = "http://" + listener.Addr().String()
+	}
+	p, err := newProgram(c, logs)
+	if err != nil {
+		return errors.Join(err, listener.Close())
+	}
+	defer p.close()
+	return p.serve(ctx, listener, out, ready)
+}
+
+// program is the server with all its parts.
+type program struct {
+	config
+	table  *embedded.Store
+	files  *directory.Store
+	env    *api.Env
+	id     identity
+	worker *evaluator.Worker
+	log    *slog.Logger
+}
+
+func newProgram(c config, logs io.Writer) (*program, error) {
+	p := &program{config: c, log: slog.New(slog.NewTextHandler(logs, nil))}
+	p.worker = &evaluator.Worker{Now: time.Now, Log: p.log, Holder: "local"}
+	var err error
+	p.table, err = embedded.Open(filepath.Join(c.data, "table.db"), embedded.Options{OnChange: p.worker.Changed})
+	if err != nil {
+		return nil, err
+	}
+	if p.files, err = directory.Open(filepath.Join(c.data, "files"), c.url+"/files"); err != nil {
+		return nil, errors.Join(err, p.table.Close())
+	}
+	if p.id, err = newIdentity(c, c.url); err != nil {
+		return nil, errors.Join(err, p.table.Close())
+	}
+	p.env = &api.Env{
+		Store: p.table, Files: p.files, Now: time.Now, Log: p.log, Verify: p.id.verify,
+		Origins: strings.Split(c.origins, ","), Info: info(p.id.issuer),
+	}
+	p.worker.Store, p.worker.Files = p.table, p.files
+	return p, nil
+}
+
+// info is what the build knows of itself.
+func info(issuer string) api.Info {
+	i := api.Info{Name: "assay", Version: "devel", Issuer: issuer}
+	if b, ok := debug.ReadBuildInfo(); ok {
+		if b.Main.Version != "" && b.Main.Version != "(devel)" {
+			i.Version = b.Main.Version
+		}
+		for _, s := range b.Settings {
+			if s.Key == "vcs.revision" {
+				i.Commit = s.Value
+			}
+		}
+	}
+	return i
+}
+
+// handler serves the operations and, beside them, the signed links and the development issuer.
+func (p *program) handler() http.Handler {
+	s := api.New(p.env, functions.Operations())
+	stored := func(ctx context.Context, key string) error { return arrival.Stored(ctx, p.table, p.env.Now(), key) }
+	s.Mount("/files/", http.StripPrefix("/files/", p.files.Handler(stored, s.Fail)), http.MethodGet, http.MethodHead, http.MethodPut)
+	if p.id.dev != nil {
+		s.Mount("/dev/", p.id.dev.Handler(s.Fail), http.MethodGet, http.MethodHead, http.MethodPost)
+	}
+	return s
+}
+
+func (p *program) serve(ctx context.Context, listener net.Listener, out io.Writer, ready func(string)) error {
+	server := &http.Server{
+		Handler: p.handler(), ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, WriteTimeout: requestTime,
+		IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders, ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
+		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- server.Serve(listener) }()
+	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
+	worked := make(chan struct{})
+	go func() {
+		defer close(worked)
+		p.worker.Run(work)
+	}()
+	p.greet(ctx, out)
+	if ready != nil {
+		ready(p.url)
+	}
+	var err error
+	select {
+	case <-ctx.Done():
+		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
+		defer cancel()
+		err = server.Shutdown(grace)
+	case err = <-failed:
+	}
+	stopWork()
+	<-worked
+	return err
+}
+
+// greet fills an empty store with the demo and tells what there is to try.
+func (p *program) greet(ctx context.Context, out io.Writer) {
+	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
+	say("Assay serves %s (the API is described at %s/docs); its data are in %s.", p.url, p.url, p.data)
+	if p.id.dev != nil {
+		say("Anyone who can reach it gets a token for any user: curl -s %s/dev/token -d '{\"user\":\"alice\"}'", p.url)
+	}
+	if !p.demo {
+		return
+	}
+	d, err := p.fillDemo(ctx)
+	if err != nil {
+		p.log.Error("the demo task could not be made", "error", err)
+		return
+	}
+	if d == nil {
+		return
+	}
+	say("\nA demo task is there. Try:")
+	say("  curl -s '%s%s'", p.url, d.task)
+	say("  curl -s '%s%s'", p.url, d.leaderboard)
+	say("  curl -s -H 'Accept: text/csv' '%s%s'", p.url, d.leaderboard)
+	say("To start clean, stop the server and remove the folder %s; -demo=false leaves the demo out.", p.data)
+}
+
+func (p *program) close() {
+	if err := p.table.Close(); err != nil {
+		p.log.Error("the table did not close well", "error", err)
+	}
+}

@@ -1,0 +1,92 @@
+package arrival
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// Settings are what the evaluators need to know of a dataset.
+func Settings(d *record.DatasetDraft) evaluator.Settings {
+	return evaluator.Settings{
+		Kind: measure.Kind(d.Evaluator.Kind), Measures: d.Evaluator.Measures,
+		PrimaryMeasure: d.Evaluator.PrimaryMeasure, Format: evaluator.Format(d.RunFormat),
+	}
+}
+
+// CheckTruth says what is wrong with the truth of a dataset, whose files open opens. An organizer's own evaluator alone
+// knows what its truth must be.
+func CheckTruth(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) ([]measure.Diagnostic, error) {
+	if d.Evaluator.Kind == record.EvaluatorWorker {
+		return nil, nil
+	}
+	files := make([]evaluator.File, len(d.Truths))
+	for i, f := range d.Truths {
+		files[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
+	}
+	_, diagnostics, err := evaluator.ReadTruth(ctx, Settings(d), files)
+	return diagnostics, err
+}
+
+// Use adds to a change of a dataset, all of whose truth files are stored, that runs are evaluated with it from now on.
+// old is the truth until now; nil when there is none.
+func Use(tx *table.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) {
+	d.TruthVersion++
+	d.Adopt, d.Diagnostics = nil, nil
+	truth := &record.Truth{Meta: record.NewMeta(now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator}
+	truth.ID = d.ID
+	d.Requeue = &record.Follow{At: record.At(now)} // with the first truth too: runs that came before it have failed for want of one
+	if old == nil {
+		tx.Create(truth)
+		return
+	}
+	truth.Meta = old.Meta
+	record.Touch(truth, now)
+	tx.Replace(truth)
+}
+
+// Adopt looks at the truth files of a dataset once the last of them has arrived. If they can be used, runs are evaluated
+// with them from then on; otherwise the dataset tells its organizers why not, and all stays as it was.
+func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, datasetID string) error {
+	return table.Retry(ctx, func() error {
+		d, err := table.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(datasetID))
+		if err != nil || d == nil || d.Adopt == nil {
+			return err
+		}
+		old, err := table.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(datasetID))
+		if err != nil {
+			return err
+		}
+		diagnostics, err := CheckTruth(ctx, &d.DatasetDraft, func(f record.File) (io.ReadCloser, error) {
+			return files.Open(ctx, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
+		})
+		if err != nil {
+			return err
+		}
+		tx := new(table.Tx)
+		if Refused(diagnostics) {
+			d.Adopt, d.Diagnostics = nil, diagnostics
+		} else {
+			Use(tx, d, old, now)
+		}
+		record.Touch(d, now)
+		return tx.Replace(d).Commit(ctx, s)
+	})
+}
+
+// Refused reports whether one of the diagnostics is an error.
+func Refused(diagnostics []measure.Diagnostic) bool {
+	for _, d := range diagnostics {
+		if d.Severity == measure.Error {
+			return true
+		}
+	}
+	return false
+}

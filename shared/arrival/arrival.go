@@ -1,0 +1,92 @@
+// Package arrival is what happens when the bytes of a file have arrived: the record that waits for it is told, and goes
+// on when nothing is missing any more.
+package arrival
+
+import (
+	"context"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// Stored tells the record behind the object's key that its bytes are there. It may be told so again. When no record
+// waits for the object or has it, the error is blob.ErrNotFound and the object can go.
+func Stored(ctx context.Context, s store.Store, now time.Time, key string) error {
+	holder, id, digest, ok := record.ParseObjectKey(key)
+	if !ok {
+		return blob.ErrNotFound
+	}
+	switch holder {
+	case record.HolderRuns:
+		return forRun(ctx, s, now, id, digest)
+	case record.HolderInputs, record.HolderTruths:
+		return forDataset(ctx, s, now, holder, id, digest)
+	default:
+		return blob.ErrNotFound
+	}
+}
+
+// mark marks the file of the digest as stored, and reports whether there is such a file and whether that is news.
+func mark(files *[]record.File, digest string) (there, news bool) {
+	*files, news = record.Stored(*files, digest)
+	for _, f := range *files {
+		there = there || f.SHA256 == digest
+	}
+	return there, news
+}
+
+func forRun(ctx context.Context, s store.Store, now time.Time, id, digest string) error {
+	return table.Retry(ctx, func() error {
+		r, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(id))
+		if err != nil {
+			return err
+		}
+		if r == nil {
+			return blob.ErrNotFound
+		}
+		there, news := mark(&r.Files, digest)
+		if !there || news && r.State != record.AwaitingUpload {
+			return blob.ErrNotFound
+		}
+		if !news {
+			return nil
+		}
+		if record.AllStored(r.Files) {
+			at := record.At(now)
+			r.State, r.QueuedAt = record.Queued, &at
+		}
+		record.Touch(r, now)
+		return new(table.Tx).Replace(r).Commit(ctx, s)
+	})
+}
+
+func forDataset(ctx context.Context, s store.Store, now time.Time, h record.Holder, id, digest string) error {
+	return table.Retry(ctx, func() error {
+		d, err := table.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(id))
+		if err != nil {
+			return err
+		}
+		if d == nil {
+			return blob.ErrNotFound
+		}
+		files := &d.Inputs
+		if h == record.HolderTruths {
+			files = &d.Truths
+		}
+		there, news := mark(files, digest)
+		if !there {
+			return blob.ErrNotFound
+		}
+		if !news {
+			return nil
+		}
+		if h == record.HolderTruths && record.AllStored(d.Truths) {
+			d.Adopt = &record.Follow{At: record.At(now)}
+		}
+		record.Touch(d, now)
+		return new(table.Tx).Replace(d).Commit(ctx, s)
+	})
+}

@@ -13,8 +13,8 @@ import (
 	"assay/shared/table"
 )
 
-// draft is what of a registration can change.
-type draft struct {
+// RegistrationPatch is what of a registration can change.
+type RegistrationPatch struct {
 	Team        string                   `json:"team" minLength:"1" maxLength:"100"`
 	Anonymous   bool                     `json:"anonymous" required:"false"`
 	Affiliation string                   `json:"affiliation" required:"false" maxLength:"200"`
@@ -24,7 +24,7 @@ type draft struct {
 }
 
 // Check says what is wrong with the draft.
-func (d *draft) Check() []problem.Field {
+func (d *RegistrationPatch) Check() []problem.Field {
 	full := record.RegistrationDraft{Team: d.Team, Affiliation: d.Affiliation, Country: d.Country, Contact: d.Contact}
 	return full.Check()
 }
@@ -32,7 +32,7 @@ func (d *draft) Check() []problem.Field {
 // followTime is how long a request waits for what was submitted to follow it; what is left then is taken up later.
 const followTime = 10 * time.Second
 
-func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d draft) (*record.RegistrationItem, api.Change, error) {
+func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d RegistrationPatch) (*record.RegistrationItem, api.Change, error) {
 	roles, err := c.Roles(ctx, r.Scope())
 	if err != nil {
 		return nil, api.Change{}, err

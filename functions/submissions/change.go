@@ -12,8 +12,8 @@ import (
 	"assay/shared/table"
 )
 
-// draft is what of a submission can change.
-type draft struct {
+// SubmissionPatch is what of a submission can change.
+type SubmissionPatch struct {
 	Title       string            `json:"title" required:"false" maxLength:"200"`
 	Description string            `json:"description" required:"false" maxLength:"65536"`
 	PaperURL    string            `json:"paperUrl" required:"false" maxLength:"2000"`
@@ -23,7 +23,7 @@ type draft struct {
 
 // change has the runs and evaluations follow in the same transaction, as long as there is room in it; else the rest
 // follows before the answer.
-func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d draft) (*record.SubmissionItem, api.Change, error) {
+func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d SubmissionPatch) (*record.SubmissionItem, api.Change, error) {
 	texts := record.SubmissionDraft{Title: d.Title, PaperURL: d.PaperURL}
 	if err := problem.Check(texts.CheckTexts()); err != nil {
 		return nil, api.Change{}, err

@@ -29,21 +29,21 @@ func somebody(_ context.Context, c *api.Call) (somebodyID, error) {
 
 // Current is the user who is logged in.
 type Current struct {
-	ID            string         `json:"id" doc:"id of the user, which comes from issuer and subject"`
-	Name          string         `json:"name"`
-	Email         string         `json:"email"`
-	Roles         []string       `json:"roles" nullable:"false" doc:"roles on the whole platform: admin, worker"`
-	Memberships   []Membership   `json:"memberships" nullable:"false"`
-	Registrations []Registration `json:"registrations" nullable:"false"`
+	ID            string             `json:"id" doc:"id of the user, which comes from issuer and subject"`
+	Name          string             `json:"name"`
+	Email         string             `json:"email"`
+	Roles         []string           `json:"roles" nullable:"false" doc:"roles on the whole platform: admin, worker"`
+	Memberships   []UserMembership   `json:"memberships" nullable:"false"`
+	Registrations []UserRegistration `json:"registrations" nullable:"false"`
 }
 
-// Membership is the user's place in an organizer.
-type Membership struct {
+// UserMembership is the user's place in an organizer.
+type UserMembership struct {
 	OrganizerID string `json:"organizerId"`
 }
 
-// Registration is the user's place in a task.
-type Registration struct {
+// UserRegistration is the user's place in a task.
+type UserRegistration struct {
 	TaskID         string                   `json:"taskId"`
 	RegistrationID string                   `json:"registrationId"`
 	Team           string                   `json:"team"`
@@ -57,7 +57,7 @@ func current(ctx context.Context, c *api.Call, _ api.Open) (*Current, error) {
 	}
 	u := &Current{
 		ID: c.Caller.ID, Name: c.Caller.Name, Email: c.Caller.Email,
-		Roles: []string{}, Memberships: []Membership{}, Registrations: []Registration{},
+		Roles: []string{}, Memberships: []UserMembership{}, Registrations: []UserRegistration{},
 	}
 	if c.Caller.Admin {
 		u.Roles = append(u.Roles, "admin")
@@ -66,10 +66,10 @@ func current(ctx context.Context, c *api.Call, _ api.Open) (*Current, error) {
 		u.Roles = append(u.Roles, "worker")
 	}
 	for _, o := range g.Memberships {
-		u.Memberships = append(u.Memberships, Membership{OrganizerID: o})
+		u.Memberships = append(u.Memberships, UserMembership{OrganizerID: o})
 	}
 	for _, r := range g.Registered {
-		u.Registrations = append(u.Registrations, Registration{TaskID: r.TaskID, RegistrationID: r.ID, Team: r.Team, State: r.State})
+		u.Registrations = append(u.Registrations, UserRegistration{TaskID: r.TaskID, RegistrationID: r.ID, Team: r.Team, State: r.State})
 	}
 	return u, nil
 }

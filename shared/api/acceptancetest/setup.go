@@ -1,0 +1,99 @@
+// Package acceptancetest holds a running server to what Assay promises, over HTTP alone: the same tests run against the
+// local program, an emulated cloud and a deployed one.
+package acceptancetest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Setup is a server to test. Its store need not be empty: the tests make what they need and count on nothing else.
+type Setup struct {
+	URL    string                                     // base URL, without a slash at its end
+	Token  func(user string, groups ...string) string // a token of the server's issuer; groups are admins and workers
+	Client *http.Client
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// send sends a request with the token, or with none when it is empty. A string or bytes are sent as they are, anything
+// else as JSON; headers are pairs of name and value. A path may also be a whole URL.
+func (s Setup) send(t testing.TB, token, method, path string, body any, headers ...string) answer {
+	t.Helper()
+	var content []byte
+	switch b := body.(type) {
+	case nil:
+	case string:
+		content = []byte(b)
+	case []byte:
+		content = b
+	default:
+		var err error
+		if content, err = json.Marshal(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.HasPrefix(path, "/") {
+		path = s.URL + path
+	}
+	r, err := http.NewRequestWithContext(context.Background(), method, path, bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	if body != nil {
+		r.Header.Set("Content-Type", "application/json")
+		if method == http.MethodPatch {
+			r.Header.Set("Content-Type", "application/merge-patch+json")
+		}
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	resp, err := s.Client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read to its end
+	got, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, got}
+}
+
+// want is send for a request that must be answered with the status; the body is decoded into v when v is not nil.
+func (s Setup) want(t testing.TB, status int, v any, token, method, path string, body any, headers ...string) answer {
+	t.Helper()
+	a := s.send(t, token, method, path, body, headers...)
+	if a.status != status {
+		t.Fatalf("%s %s: status %d, want %d\n%s", method, path, a.status, status, a.body)
+	}
+	if v != nil {
+		if err := json.Unmarshal(a.body, v); err != nil {
+			t.Fatalf("%s %s: %v\n%s", method, path, err, a.body)
+		}
+	}
+	return a
+}
+
+// create posts the body and returns the path of what it made.
+func (s Setup) create(t testing.TB, token, path string, body any) string {
+	t.Helper()
+	return s.want(t, http.StatusCreated, nil, token, http.MethodPost, path, body).header.Get("Location")
+}
+
+// id is the last segment of a path.
+func id(path string) string { return path[strings.LastIndex(path, "/")+1:] }

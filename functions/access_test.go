@@ -1,0 +1,217 @@
+package functions_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"net/http"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"text/tabwriter"
+
+	"assay/functions"
+	"assay/shared/access"
+	"assay/shared/api"
+)
+
+var update = flag.Bool("update", false, "write the golden file anew")
+
+const golden = "testdata/access.golden"
+
+// TestWhoMayDoWhat shows every change of the rights in a review: the golden file is the table of operations and roles.
+func TestWhoMayDoWhat(t *testing.T) {
+	got := rights(functions.Operations())
+	if *update {
+		if err := os.WriteFile(golden, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if bytes.Equal(got, want) {
+		return
+	}
+	was, is := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
+	for _, line := range was {
+		if !slices.Contains(is, line) {
+			t.Errorf("gone: %s", line)
+		}
+	}
+	for _, line := range is {
+		if !slices.Contains(was, line) {
+			t.Errorf("new:  %s", line)
+		}
+	}
+	t.Errorf("%s does not say this. When it is meant: go test ./functions -run TestWhoMayDoWhat -update", golden)
+}
+
+func rights(operations []api.Operation) []byte {
+	operations = slices.Clone(operations)
+	slices.SortFunc(operations, func(a, b api.Operation) int {
+		return strings.Compare(a.Path+" "+a.Method, b.Path+" "+b.Method)
+	})
+	var b bytes.Buffer
+	b.WriteString("Who may call an operation on what they can see. An admin may do all that a member of the organizer may.\n\n")
+	w := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	for _, op := range operations {
+		_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", op.Method, op.Path, op.ID, op.May) // a bytes.Buffer takes everything
+	}
+	_ = w.Flush()
+	return b.Bytes()
+}
+
+var lowerCamelCase = regexp.MustCompile(`^[a-z][a-z0-9]*([A-Z][a-z0-9]*)*$`)
+
+func TestEveryOperationIsDeclaredInFull(t *testing.T) {
+	ids, places := map[string]string{}, map[string]bool{}
+	for _, op := range functions.Operations() {
+		place := op.Method + " " + op.Path
+		if op.May == 0 {
+			t.Errorf("%s: nobody may call it; its May is missing", place)
+		}
+		if !lowerCamelCase.MatchString(op.ID) {
+			t.Errorf("%s: the id %q is not in lower camel case", place, op.ID)
+		}
+		if other := ids[op.ID]; other != "" {
+			t.Errorf("%s: the id %q is that of %s", place, op.ID, other)
+		}
+		ids[op.ID] = place
+		if places[place] {
+			t.Errorf("%s is declared twice", place)
+		}
+		places[place] = true
+		if strings.TrimSpace(op.Summary) == "" || strings.ContainsAny(op.Summary, "\n") {
+			t.Errorf("%s: the summary %q is not one line", place, op.Summary)
+		}
+		if strings.TrimSpace(op.Description) == "" {
+			t.Errorf("%s has no description", place)
+		}
+	}
+}
+
+// specified are the operations of the service interface specification, save those of components and tools.
+var specified = []string{
+	"GET /health",
+	"GET /info",
+	"GET /v1/datasets",
+	"POST /v1/datasets",
+	"GET /v1/datasets/{datasetId}",
+	"PATCH /v1/datasets/{datasetId}",
+	"DELETE /v1/datasets/{datasetId}",
+	"GET /v1/evaluations",
+	"GET /v1/organizers",
+	"POST /v1/organizers",
+	"GET /v1/organizers/{organizerId}",
+	"PATCH /v1/organizers/{organizerId}",
+	"DELETE /v1/organizers/{organizerId}",
+	"GET /v1/runs/{runId}",
+	"PATCH /v1/runs/{runId}",
+	"DELETE /v1/runs/{runId}",
+	"GET /v1/runs/{runId}/review",
+	"PATCH /v1/runs/{runId}/review",
+	"GET /v1/tasks",
+	"POST /v1/tasks",
+	"GET /v1/tasks/{taskId}",
+	"DELETE /v1/tasks/{taskId}",
+	"GET /v1/tasks/{taskId}/evaluations",
+	"GET /v1/tasks/{taskId}/registrations",
+	"POST /v1/tasks/{taskId}/registrations",
+	"GET /v1/tasks/{taskId}/submissions",
+	"POST /v1/tasks/{taskId}/submissions",
+	"GET /v1/user",
+	"GET /v1/users/{userId}/submissions",
+}
+
+func TestEverySpecifiedOperationIsServed(t *testing.T) {
+	served := map[string]bool{}
+	for _, op := range functions.Operations() {
+		served[op.Method+" "+op.Path] = true
+	}
+	for _, place := range specified {
+		if !served[place] {
+			t.Errorf("%s is specified and not served", place)
+		}
+	}
+}
+
+var (
+	kebab     = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
+	parameter = regexp.MustCompile(`^\{([a-z]+Id|tool)\}$`)
+	// single resources, of their parent or of the caller, and the names that are no resources
+	single = []string{"user", "review", "snippet", "platform"}
+	// about are the addresses about the service itself, whose names are standards of their own
+	about = []string{"/{$}", "/health", "/info", "/docs", "/openapi.json", "/openapi.yaml"}
+)
+
+// TestPathsNameResources holds the paths to the rules of the specification: lower kebab case, nouns in the plural save
+// for what is single, and after a collection its element's id.
+func TestPathsNameResources(t *testing.T) {
+	for _, op := range functions.Operations() {
+		for _, fault := range pathFaults(op.Path) {
+			t.Errorf("%s %s: %s", op.Method, op.Path, fault)
+		}
+		for _, name := range op.Query.Params() {
+			name = strings.TrimSuffix(strings.TrimPrefix(name, "filter["), "]")
+			if !lowerCamelCase.MatchString(name) {
+				t.Errorf("%s %s: the parameter %q is not in lower camel case", op.Method, op.Path, name)
+			}
+		}
+	}
+}
+
+func pathFaults(path string) []string {
+	if slices.Contains(about, path) {
+		return nil
+	}
+	var faults []string
+	segments := strings.Split(strings.TrimPrefix(path, "/"), "/")
+	if segments[0] != "v1" {
+		faults = append(faults, "resources stand under /v1")
+	}
+	last := ""
+	for _, s := range segments[1:] {
+		switch {
+		case parameter.MatchString(s):
+			if !strings.HasPrefix(last, strings.TrimSuffix(s[1:len(s)-1], "Id")) {
+				faults = append(faults, fmt.Sprintf("%s does not stand behind its collection", s))
+			}
+		case !kebab.MatchString(s):
+			faults = append(faults, fmt.Sprintf("%q is not in lower kebab case", s))
+		case !slices.Contains(single, s) && !strings.HasSuffix(s, "s"):
+			faults = append(faults, fmt.Sprintf("%q is not in the plural", s))
+		}
+		last = s
+	}
+	return faults
+}
+
+func TestPathFaultsAreFound(t *testing.T) {
+	for path, faults := range map[string]int{
+		"/v1/tasks/{taskId}/audit-entries": 0,
+		"/v1/runs/{runId}/review":          0,
+		"/tasks":                           1,
+		"/v1/{taskId}":                     1,
+		"/v1/task":                         1,
+		"/v1/audit_entries":                1,
+		"/v1/runs/{taskId}":                1,
+		"/v1/tasks/{task_id}":              1,
+	} {
+		if got := pathFaults(path); len(got) != faults {
+			t.Errorf("%s: %d faults, want %d: %q", path, len(got), faults, got)
+		}
+	}
+}
+
+// TestWhatChangesNeedsALogin is the one rule that no table of roles may break. Tools change nothing.
+func TestWhatChangesNeedsALogin(t *testing.T) {
+	for _, op := range functions.Operations() {
+		if !strings.HasPrefix(op.Path, "/v1/tools/") && op.Method != http.MethodGet && op.May&access.Anyone != 0 {
+			t.Errorf("%s %s is open to everyone", op.Method, op.Path)
+		}
+	}
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/shared/record"
+)
+
+// crashes is how often the server is killed.
+const crashes = 50
+
+// childEnv makes the test binary the server that is killed: it has the server's arguments.
+const childEnv = "ASSAY_TEST_SERVE"
+
+func TestMain(m *testing.M) {
+	if args := os.Getenv(childEnv); args != "" {
+		noEnv := func(string) string { return "" }
+		if err := run(context.Background(), strings.Fields(args), noEnv, io.Discard, os.Stderr, func(string) { fmt.Println("ready") }); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// TestKilledServersLoseNothing kills the server at random instants while clients submit. Afterwards every submission that
+// was acknowledged must be there, and every run evaluated exactly once.
+func TestKilledServersLoseNothing(t *testing.T) {
+	v := newVictim(t)
+	v.start(t)
+	story := v.prepare(t)
+	for range crashes {
+		stop := make(chan struct{})
+		var clients sync.WaitGroup
+		for n := range 3 {
+			clients.Go(func() { story.submit(v, n, stop) })
+		}
+		time.Sleep(time.Duration(rand.IntN(120)) * time.Millisecond)
+		v.kill(t)
+		close(stop)
+		clients.Wait()
+		v.start(t)
+	}
+	story.verify(t, v)
+	v.kill(t)
+}
+
+// victim is a server process at a fixed address over one folder.
+type victim struct {
+	url, args string
+	process   *exec.Cmd
+}
+
+func newVictim(t *testing.T) *victim {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return &victim{url: "http://" + addr, args: "-demo=false -addr " + addr + " -data " + t.TempDir()}
+}
+
+func (v *victim) start(t *testing.T) {
+	t.Helper()
+	v.process = exec.Command(os.Args[0])
+	v.process.Env = append(os.Environ(), childEnv+"="+v.args)
+	out, err := v.process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var log strings.Builder
+	v.process.Stderr = &log
+	if err := v.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 16)); err != nil {
+		_ = v.process.Wait()
+		t.Fatalf("the server did not start: %v\n%s", err, log.String())
+	}
+}
+
+func (v *victim) kill(t *testing.T) {
+	t.Helper()
+	if err := v.process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = v.process.Wait() // the error is that it was killed
+}
+
+// crashStory is what clients do to the victim, and what was acknowledged to them.
+type crashStory struct {
+	task, dataset string
+	tokens        []string
+	file          map[string]any
+	mu            sync.Mutex
+	acknowledged  []string // paths of submissions
+}
+
+func (v *victim) server() *server { return &server{url: v.url} }
+
+// prepare makes a task with a dataset and three registered users.
+func (v *victim) prepare(t *testing.T) *crashStory {
+	t.Helper()
+	s := v.server()
+	owner := s.token(t, "owner")
+	organizer := s.post(t, owner, "/v1/organizers", map[string]any{"name": "Crash"})
+	c := &crashStory{task: s.post(t, owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": "Crash"})}
+	c.dataset = id(s.post(t, owner, "/v1/datasets", map[string]any{
+		"taskId": id(c.task), "name": "Crash", "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
+		"truths":    []any{inline("qrels", "1 0 a 1\n1 0 b 0\n")},
+		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
+	}))
+	for n := range 3 {
+		token := s.token(t, fmt.Sprintf("user%d", n))
+		s.post(t, token, c.task+"/registrations", map[string]any{"team": fmt.Sprintf("Team %d", n)})
+		c.tokens = append(c.tokens, token)
+	}
+	c.file = inline("run", "1 Q0 a 1 2.5 crash\n1 Q0 b 2 1.5 crash\n")
+	c.file["datasetId"] = c.dataset
+	return c
+}
+
+func inline(name, content string) map[string]any {
+	return map[string]any{"name": name, "content": base64.StdEncoding.EncodeToString([]byte(content))}
+}
+
+// submit submits until it is stopped, and remembers what was acknowledged.
+func (c *crashStory) submit(v *victim, n int, stop <-chan struct{}) {
+	body, err := json.Marshal(map[string]any{"type": "upload", "files": []any{c.file}})
+	if err != nil {
+		panic(err)
+	}
+	client := &http.Client{Transport: &http.Transport{}}
+	defer client.CloseIdleConnections()
+	for {
+		select {
+		case <-stop:
+			return
+		default:
+		}
+		r, err := http.NewRequest(http.MethodPost, v.url+c.task+"/submissions", strings.NewReader(string(body)))
+		if err != nil {
+			panic(err)
+		}
+		r.Header.Set("Authorization", "Bearer "+c.tokens[n])
+		r.Header.Set("Content-Type", "application/json")
+		resp, err := client.Do(r)
+		if err != nil {
+			time.Sleep(time.Millisecond) // the server is gone
+			continue
+		}
+		_, _ = io.Copy(io.Discard, resp.Body)
+		_ = resp.Body.Close()
+		if resp.StatusCode == http.StatusCreated {
+			c.mu.Lock()
+			c.acknowledged = append(c.acknowledged, resp.Header.Get("Location"))
+			c.mu.Unlock()
+		}
+	}
+}
+
+// verify waits until no run is under way, and looks at everything.
+func (c *crashStory) verify(t *testing.T, v *victim) {
+	t.Helper()
+	s := v.server()
+	owner := s.token(t, "owner")
+	if len(c.acknowledged) < crashes {
+		t.Fatalf("only %d submissions were acknowledged: the load is too small to show anything", len(c.acknowledged))
+	}
+	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
+		open := c.all(t, s, owner, "/v1/runs?filter[taskId]="+id(c.task)+"&filter[state]=queued,evaluating,running,awaiting-upload")
+		if len(open) == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d runs are stuck, such as %s", len(open), open[0])
+		}
+	}
+	submissions := map[string]bool{}
+	for _, raw := range c.all(t, s, owner, c.task+"/submissions?limit=200") {
+		var sub record.Submission
+		decode(t, raw, &sub)
+		submissions[c.task+"/submissions/"+sub.ID] = true
+	}
+	for _, path := range c.acknowledged {
+		if !submissions[path] {
+			t.Errorf("%s was acknowledged and is lost", path)
+		}
+	}
+	evaluated := map[string]int{}
+	for _, raw := range c.all(t, s, owner, c.task+"/evaluations?limit=200") {
+		var e record.Evaluation
+		decode(t, raw, &e)
+		evaluated[e.RunID]++
+	}
+	runs := c.all(t, s, owner, "/v1/runs?limit=200&filter[taskId]="+id(c.task))
+	if len(runs) != len(submissions) {
+		t.Errorf("%d runs of %d submissions", len(runs), len(submissions))
+	}
+	for _, raw := range runs {
+		var r record.Run
+		decode(t, raw, &r)
+		if r.State != record.Completed || evaluated[r.ID] != 1 {
+			t.Errorf("run %s is %s, has %d evaluations: %v", r.ID, r.State, evaluated[r.ID], r.Diagnostics)
+		}
+	}
+	t.Logf("%d submissions acknowledged over %d kills, %d runs evaluated once", len(c.acknowledged), crashes, len(runs))
+}
+
+// all returns the resources of all pages of a list.
+func (c *crashStory) all(t *testing.T, s *server, token, path string) []json.RawMessage {
+	t.Helper()
+	var data []json.RawMessage
+	for path != "" {
+		r := request(t, http.MethodGet, s.url+path, nil)
+		r.Header.Set("Authorization", "Bearer "+token)
+		var page struct {
+			Data  []json.RawMessage
+			Links struct{ Next string }
+		}
+		s.do(t, r, &page)
+		data, path = append(data, page.Data...), page.Links.Next
+	}
+	return data
+}
+
+func decode(t *testing.T, raw json.RawMessage, v any) {
+	t.Helper()
+	if err := json.Unmarshal(raw, v); err != nil {
+		t.Fatal(err)
+	}
+}

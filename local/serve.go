@@ -108,9 +108,10 @@ func info(issuer string) api.Info {
 func (p *program) handler() http.Handler {
 	s := api.New(p.env, functions.Operations())
 	stored := func(ctx context.Context, key string) error { return arrival.Stored(ctx, p.table, p.env.Now(), key) }
-	s.Mount("/files/", http.StripPrefix("/files/", p.files.Handler(stored, s.Fail)), http.MethodGet, http.MethodHead, http.MethodPut)
+	s.Mount("/files/", http.StripPrefix("/files/", p.files.Handler(stored, s.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
 	if p.id.dev != nil {
-		s.Mount("/dev/", p.id.dev.Handler(s.Fail), http.MethodGet, http.MethodHead, http.MethodPost)
+		// A page of another origin that could ask for tokens would be whoever it likes on the machine of whoever reads it.
+		s.Mount("/dev/", p.id.dev.Handler(s.Fail), false, http.MethodGet, http.MethodHead, http.MethodPost)
 	}
 	return s
 }
@@ -151,7 +152,7 @@ func (p *program) greet(ctx context.Context, out io.Writer) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
 	say("Assay serves %s (the API is described at %s/docs); its data are in %s.", p.url, p.url, p.data)
 	if p.id.dev != nil {
-		say("Anyone who can reach it gets a token for any user: curl -s %s/dev/token -d '{\"user\":\"alice\"}'", p.url)
+		say("Anyone who can reach it gets a token for any user: curl -s --json '{\"user\":\"alice\"}' %s/dev/token", p.url)
 	}
 	if !p.demo {
 		return
@@ -165,9 +166,9 @@ func (p *program) greet(ctx context.Context, out io.Writer) {
 		return
 	}
 	say("\nA demo task is there. Try:")
-	say("  curl -s '%s%s'", p.url, d.task)
-	say("  curl -s '%s%s'", p.url, d.leaderboard)
-	say("  curl -s -H 'Accept: text/csv' '%s%s'", p.url, d.leaderboard)
+	say("  curl -sg '%s%s'", p.url, d.task)
+	say("  curl -sg '%s%s'", p.url, d.leaderboard)
+	say("  curl -sg -H 'Accept: text/csv' '%s%s'", p.url, d.leaderboard)
 	say("To start clean, stop the server and remove the folder %s; -demo=false leaves the demo out.", p.data)
 }
 

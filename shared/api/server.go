@@ -35,12 +35,14 @@ type mount struct {
 	prefix  string
 	methods []string
 	handler http.Handler
+	foreign bool // open to pages of other origins
 }
 
 // Mount serves everything under prefix, which ends in a slash, by a handler that is no operation, such as the one of
-// signed file links. It shares request ids, CORS, the log and the answer to a panic. Mount before serving.
-func (s *Server) Mount(prefix string, h http.Handler, methods ...string) {
-	s.mounts = append(s.mounts, mount{prefix, methods, h})
+// signed file links. It shares request ids, the log and the answer to a panic and, when it is foreign, the origins of
+// pages that may call it. Mount before serving.
+func (s *Server) Mount(prefix string, h http.Handler, foreign bool, methods ...string) {
+	s.mounts = append(s.mounts, mount{prefix, methods, h, foreign})
 }
 
 // New returns a handler that serves the operations, and answers everything else with a problem.
@@ -158,7 +160,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		s.log(r, st, out.status, started)
 	}()
-	s.allowOrigin(h, r.Header.Get("Origin"))
+	h.Add("Vary", "Origin")
 	s.route(out, r)
 }
 
@@ -170,7 +172,10 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, m := range s.mounts {
 		if strings.HasPrefix(r.URL.Path, m.prefix) {
-			if r.Method == http.MethodOptions {
+			if m.foreign {
+				s.allowOrigin(w.Header(), r.Header.Get("Origin"))
+			}
+			if r.Method == http.MethodOptions && m.foreign {
 				preflight(w, m.methods)
 			} else {
 				m.handler.ServeHTTP(w, r)
@@ -178,6 +183,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
+	s.allowOrigin(w.Header(), r.Header.Get("Origin"))
 	if _, pattern := s.mux.Handler(r); pattern != "" {
 		s.mux.ServeHTTP(w, r)
 		return
@@ -224,7 +230,6 @@ func (s *Server) methods(r *http.Request) []string {
 // allowOrigin lets pages of the configured origins read the answer. Credentials travel in a header that a page must set
 // itself, so no cookie is ever at stake.
 func (s *Server) allowOrigin(h http.Header, origin string) {
-	h.Add("Vary", "Origin")
 	if origin == "" {
 		return
 	}

@@ -11,11 +11,12 @@ import (
 
 // FuzzScan reads each file in large and in tiny chunks: lines and diagnostics have to be the same, and sound.
 func FuzzScan(f *testing.F) {
-	var packed bytes.Buffer
-	packed.WriteString("\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff")
-	for _, seed := range []string{"a\nb\r\n\nc", "\xef\xbb\xbfa\n", "a\x00\n\xff\nb\n", "0123456789012345678901234567890\nb", "PK\x03\x04", "\x1f\x8b\x08", packed.String(), "\n\n"} {
+	for _, seed := range []string{"a\nb\r\n\nc", "\xef\xbb\xbfa\n", "a\x00\n\xff\nb\n", "0123456789012345678901234567890\nb", "PK\x03\x04", "\x1f\x8b\x08", "\n\n"} {
 		f.Add([]byte(seed))
 	}
+	packed := zipped(f, "a\nb\n\x00\n0123456789012345678901234567890\nc")
+	f.Add([]byte(packed))
+	f.Add([]byte(packed[:len(packed)-9]))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		scan := func(chunk int) (texts []string, numbers []int, told []measure.Diagnostic) {
 			var report measure.Report
@@ -36,7 +37,9 @@ func FuzzScan(f *testing.F) {
 			}
 		}
 		again, numbered, toldAgain := scan(24)
-		if !slices.Equal(texts, again) || !slices.Equal(numbers, numbered) || !slices.Equal(told, toldAgain) {
+		// A line that damage to the file cuts short may have been found overlong before.
+		damaged := slices.ContainsFunc(told, func(d measure.Diagnostic) bool { return d.Line == 0 })
+		if !slices.Equal(texts, again) || !slices.Equal(numbers, numbered) || !damaged && !slices.Equal(told, toldAgain) {
 			t.Errorf("chunks change the file:\n%q %v %v\n%q %v %v", texts, numbers, told, again, numbered, toldAgain)
 		}
 	})

@@ -95,11 +95,14 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 		filled += n
 		if err != nil {
 			r.ended = true
-			if err != io.EOF {
-				r.fail(err)
+			if err == io.EOF {
+				return r.cut(buffer[:filled], filled)
+			}
+			if r.fail(err); r.err != nil {
 				return Chunk{}, false
 			}
-			return r.cut(buffer[:filled], filled)
+			// The lines before the damage may have faults of their own to tell; the one that it cut is lost.
+			return r.cut(buffer[:filled], bytes.LastIndexByte(buffer[:filled], '\n')+1)
 		}
 		if filled < len(buffer) {
 			continue

@@ -37,7 +37,7 @@ func read(t *testing.T, r io.Reader, change func(*limits)) ([]string, []int, []m
 	return texts, numbers, report.Diagnostics()
 }
 
-func zipped(t *testing.T, text string) string {
+func zipped(t testing.TB, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -117,11 +117,23 @@ func TestRefusedFiles(t *testing.T) {
 	}
 }
 
+func TestLinesBeforeTheDamageAreRead(t *testing.T) {
+	packed := zipped(t, strings.Repeat("some text that goes on\n", 1000)+"\x00\n")
+	texts, _, diagnostics := read(t, strings.NewReader(packed[:len(packed)-8]), nil)
+	if len(texts) != 1000 || len(diagnostics) != 2 || !strings.Contains(diagnostics[0].Message, "too early") || diagnostics[1].Line != 1001 {
+		t.Errorf("%d lines, %v", len(texts), diagnostics)
+	}
+}
+
 func TestReadingStopsAtTheHundredthError(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader(strings.Repeat("\x00\n", 500)), iotest.ErrReader(errors.New("read on")))
 	_, _, diagnostics := read(t, iotest.OneByteReader(endless), func(l *limits) { l.chunk = 200 })
 	if len(diagnostics) != measure.MaxDiagnostics || diagnostics[99].Line != 100 {
 		t.Errorf("got %d diagnostics, the last %+v", len(diagnostics), diagnostics[len(diagnostics)-1])
+	}
+	texts, _, _ := read(t, strings.NewReader(strings.Repeat("\x00\n", 100)+"sound\n"), nil)
+	if texts != nil {
+		t.Errorf("read on to %q", texts)
 	}
 }
 

@@ -156,6 +156,21 @@ func TestTheFirstHundredErrorsAreTold(t *testing.T) {
 	}
 }
 
+func TestTheFirstLongLineIsTold(t *testing.T) {
+	text := strings.Repeat("a", 1000) + " Q0 %d 1 1 x%s\n"
+	var run strings.Builder
+	for i := range 1000 {
+		fmt.Fprintf(&run, text, i, strings.Repeat(" more", i/300))
+	}
+	for range 5 {
+		diagnostics, err := ValidateRun(t.Context(), file("r", run.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, diagnostics, "warning r:301 the line has more than six fields")
+	}
+}
+
 // TestTheFirstHundredRepeatsAreTold does the same for documents that stand twice, over several topics.
 func TestTheFirstHundredRepeatsAreTold(t *testing.T) {
 	var text strings.Builder

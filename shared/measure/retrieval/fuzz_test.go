@@ -29,7 +29,7 @@ func checkTold(t *testing.T, text []byte, list []measure.Diagnostic) {
 }
 
 func FuzzReadQrels(f *testing.F) {
-	for _, seed := range []string{gradedQrels, "t 0 a 1\nt 0 a 1\n", "\xef\xbb\xbft\t0\ta\t-2\r\n", "t 0 a 1.5\nx\n\x00\n\xff\n", "\x1f\x8b\x08", "PK\x03\x04", "t 0 a 32768\n\n"} {
+	for _, seed := range []string{gradedQrels, "t 0 a 1\nt 0 a 1\n", "u 0 a 1\nt 0 b 1\nu 0 b 2\n", "\xef\xbb\xbft\t0\ta\t-2\r\n", "t 0 a 1.5\nx\n\x00\n\xff\n", "\x1f\x8b\x08", "PK\x03\x04", "t 0 a 32768\n\n"} {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -75,9 +75,9 @@ func Check(fields []Field) error {
 	if len(fields) == 0 {
 		return nil
 	}
-	detail := "One member of the body is not valid; `errors` says which and why."
+	detail := "The body has a fault; `errors` says where and what."
 	if n := len(fields); n > 1 {
-		detail = fmt.Sprintf("%d members of the body are not valid; `errors` says which and why.", n)
+		detail = fmt.Sprintf("The body has %d faults; `errors` says where and what.", n)
 	}
 	return Invalid.New("%s", detail).With(fields...)
 }

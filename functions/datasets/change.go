@@ -41,7 +41,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 		}
 		arrival.Use(tx, item, nil, c.Now())
 	}
-	if err := putFiles(ctx, c, item.ID, &d, inline); err != nil {
+	if err := putFiles(ctx, item.ID, &d, inline, c.PutFile); err != nil {
 		return created, err
 	}
 	created.Tx, created.Location = tx.Create(item).Check(t), "/v1/datasets/"+item.ID
@@ -80,7 +80,8 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 	if err := newTruth(ctx, c, tx, old, &changed, inline); err != nil {
 		return nil, api.Change{}, err
 	}
-	if err := putFiles(ctx, c, old.ID, &d, inline); err != nil {
+	// What has the same bytes may be in use already, so a change that fails takes nothing back.
+	if err := putFiles(ctx, old.ID, &d, inline, c.ShareFile); err != nil {
 		return nil, api.Change{}, err
 	}
 	return &changed, api.Change{Tx: tx.Replace(&changed)}, nil
@@ -107,16 +108,34 @@ func settingsOf(d *record.DatasetItem) settings {
 	return s
 }
 
+// maxAtOnce is how large a stored truth may be for a request to wait until it has been read.
+const maxAtOnce = 64 << 20
+
 // newTruth has runs evaluated anew when a change concerns what they are evaluated with: at once if all truth files are
-// there, else once they are.
+// there and can be read within the request, else once they are and have been.
 func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem, inline contents) error {
 	was, is := settingsOf(old), settingsOf(changed)
-	if reflect.DeepEqual(was, is) {
+	same, stored := reflect.DeepEqual(was, is), record.AllStored(changed.Truths)
+	if same && stored == record.AllStored(old.Truths) {
 		return nil
 	}
-	tx.Create(record.NewAudit(c.Now(), old.TaskID, c.Caller.ID, "truth.changed", "/v1/datasets/"+old.ID, was, is))
+	if !same {
+		action := "evaluator.changed"
+		if !slices.Equal(was.Truths, is.Truths) {
+			action = "truth.changed"
+		}
+		tx.Create(record.NewAudit(c.Now(), old.TaskID, c.Caller.ID, action, "/v1/datasets/"+old.ID, was, is))
+	}
 	changed.Adopt, changed.Diagnostics = nil, nil
-	if !record.AllStored(changed.Truths) {
+	if !stored {
+		return nil
+	}
+	var size int64
+	for _, f := range changed.Truths {
+		size += f.Size
+	}
+	if size > maxAtOnce {
+		changed.Adopt = &record.Follow{At: record.At(c.Now())}
 		return nil
 	}
 	if err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline); err != nil {
@@ -130,6 +149,7 @@ func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *reco
 	return nil
 }
 
+// remove deletes a dataset that no run uses. A run that is submitted in the same instant fails, and says why.
 func remove(ctx context.Context, c *api.Call, d *record.DatasetItem) (api.Change, error) {
 	for _, a := range record.Audiences {
 		runs, err := c.Store.Query(ctx, store.Query{Index: record.ByDataset, Partition: record.OfDataset(d.ID, record.KindRun, a), Limit: 1})

@@ -3,8 +3,6 @@ package datasets
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"slices"
@@ -28,8 +26,8 @@ func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (contents, erro
 		inputs, truths = old.Inputs, old.Truths
 	}
 	var fields, more []problem.Field
-	inline.inputs, fields = record.CheckFiles("/inputs", d.Inputs, inputs, sum)
-	inline.truths, more = record.CheckFiles("/truths", d.Truths, truths, sum)
+	inline.inputs, fields = record.CheckFiles("/inputs", d.Inputs, inputs)
+	inline.truths, more = record.CheckFiles("/truths", d.Truths, truths)
 	fields = append(fields, more...)
 	if d.Evaluator.Kind != record.EvaluatorWorker {
 		fields = append(fields, evaluator.Check(arrival.Settings(d))...)
@@ -43,10 +41,7 @@ func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (contents, erro
 	if err := canonical(&d.Evaluator); err != nil {
 		return inline, err
 	}
-	if n := record.InlineBytes(inline.inputs, inline.truths); n > record.MaxInlineBytes {
-		return inline, problem.TooLarge.New("The inline files have %d bytes together; %d are allowed. Give size and sha256 instead of content, and upload the bytes to the address in the answer.", n, record.MaxInlineBytes)
-	}
-	return inline, nil
+	return inline, record.CheckInline(inline.inputs, inline.truths)
 }
 
 // canonical gives the measures of a built-in evaluator the names under which results have them.
@@ -69,11 +64,6 @@ func canonical(e *record.Evaluator) error {
 	return nil
 }
 
-func sum(b []byte) string {
-	s := sha256.Sum256(b)
-	return hex.EncodeToString(s[:])
-}
-
 // checkTruth reads a truth whose files are all there, inline or stored, and refuses one that cannot be used.
 func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) error {
 	diagnostics, err := arrival.CheckTruth(ctx, d, func(f record.File) (io.ReadCloser, error) {
@@ -87,35 +77,16 @@ func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDr
 	if err != nil {
 		return err
 	}
-	if !arrival.Refused(diagnostics) {
-		return nil
-	}
-	var fields []problem.Field
-	for _, dg := range diagnostics {
-		fields = append(fields, problem.Field{Pointer: pointer(d.Truths, dg), Detail: describe(dg)})
-	}
-	return problem.Check(fields)
-}
-
-func pointer(files []record.File, d measure.Diagnostic) string {
-	for i, f := range files {
-		if f.Name == d.File {
+	return problem.Check(record.Faults(diagnostics, func(name string) string {
+		if i := slices.IndexFunc(d.Truths, func(f record.File) bool { return f.Name == name }); i >= 0 {
 			return fmt.Sprintf("/truths/%d", i)
 		}
-	}
-	return "/truths"
+		return "/truths"
+	}))
 }
 
-func describe(d measure.Diagnostic) string {
-	text := d.Message
-	if d.Line > 0 {
-		text = fmt.Sprintf("line %d: %s", d.Line, text)
-	}
-	return text
-}
-
-// putFiles stores the inline files.
-func putFiles(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) error {
+// putFiles stores the inline files by put.
+func putFiles(ctx context.Context, id string, d *record.DatasetDraft, inline contents, put func(context.Context, string, record.File, []byte) error) error {
 	for _, part := range []struct {
 		holder   record.Holder
 		files    []record.File
@@ -125,7 +96,8 @@ func putFiles(ctx context.Context, c *api.Call, id string, d *record.DatasetDraf
 			if content == nil {
 				continue
 			}
-			if err := c.PutFile(ctx, record.ObjectKey(part.holder, id, part.files[i].SHA256), part.files[i], content); err != nil {
+			f := part.files[i]
+			if err := put(ctx, record.ObjectKey(part.holder, id, f.SHA256), f, content); err != nil {
 				return err
 			}
 		}

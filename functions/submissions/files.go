@@ -3,8 +3,6 @@ package submissions
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"strings"
@@ -27,7 +25,7 @@ func checkFiles(d *record.SubmissionDraft) ([][]byte, error) {
 				list, at = append(list, f.File), append(at, i)
 			}
 		}
-		contents, faults := record.CheckFiles("/files", list, nil, sum)
+		contents, faults := record.CheckFiles("/files", list, nil)
 		for _, f := range faults {
 			fields = append(fields, problem.Field{Pointer: reposition(f.Pointer, at), Detail: f.Detail})
 		}
@@ -38,10 +36,7 @@ func checkFiles(d *record.SubmissionDraft) ([][]byte, error) {
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
-	if n := record.InlineBytes(inline); n > record.MaxInlineBytes {
-		return nil, problem.TooLarge.New("The inline files have %d bytes together; %d are allowed. Give size and sha256 instead of content, and upload the bytes to the address in the answer.", n, record.MaxInlineBytes)
-	}
-	return inline, nil
+	return inline, record.CheckInline(inline)
 }
 
 // reposition makes a pointer into the files of one dataset (/files/0/name) one into all files.
@@ -54,56 +49,39 @@ func reposition(pointer string, at []int) string {
 	return fmt.Sprintf("/files/%d%s", at[n], strings.TrimPrefix(rest, fmt.Sprint(n)))
 }
 
-func sum(b []byte) string {
-	s := sha256.Sum256(b)
-	return hex.EncodeToString(s[:])
-}
-
-// validate reads the inline files as the built-in evaluators will, and refuses those with faults.
+// validate reads the inline files as the built-in evaluators will, and refuses those with faults. It reads no truth, which
+// only the evaluation does: what it tells of a file is nothing but what the file says.
 func (e *entry) validate(ctx context.Context, d *record.SubmissionDraft, inline [][]byte) error {
 	var fields []problem.Field
-	for n, id := range d.DatasetIDs {
-		truth := e.truths[n]
+	for n, truth := range e.truths {
 		if truth.Evaluator.Kind == record.EvaluatorWorker {
 			continue
 		}
-		count := 0
+		first := true
 		for i, f := range d.Files {
-			if f.DatasetID != id {
+			if f.DatasetID != d.DatasetIDs[n] {
 				continue
 			}
-			if count++; count > 1 {
-				fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/files/%d", i), Detail: "is a second file for the dataset; its evaluator reads one"})
+			pointer := fmt.Sprintf("/files/%d", i)
+			if !first {
+				fields = append(fields, problem.Field{Pointer: pointer, Detail: "is a second file for the dataset; its evaluator reads one"})
 				continue
 			}
+			first = false
 			if inline[i] == nil {
 				continue
 			}
-			file := evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(inline[i])), nil }}
-			found, err := evaluator.ValidateRun(ctx, measure.Kind(truth.Evaluator.Kind), evaluator.Format(truth.RunFormat), []evaluator.File{file})
+			found, err := validate(ctx, truth, f.Name, inline[i])
 			if err != nil {
 				return err
 			}
-			fields = append(fields, faults(i, found)...)
+			fields = append(fields, record.Faults(found, func(string) string { return pointer })...)
 		}
 	}
 	return problem.Check(fields)
 }
 
-// faults are the diagnostics of a file, when one of them is an error.
-func faults(i int, found []measure.Diagnostic) []problem.Field {
-	var fields []problem.Field
-	refused := false
-	for _, d := range found {
-		refused = refused || d.Severity == measure.Error
-		text := d.Message
-		if d.Line > 0 {
-			text = fmt.Sprintf("line %d: %s", d.Line, text)
-		}
-		fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/files/%d", i), Detail: text})
-	}
-	if !refused {
-		return nil
-	}
-	return fields
+func validate(ctx context.Context, truth *record.Truth, name string, content []byte) ([]measure.Diagnostic, error) {
+	file := evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
+	return evaluator.ValidateRun(ctx, measure.Kind(truth.Evaluator.Kind), evaluator.Format(truth.RunFormat), []evaluator.File{file})
 }

@@ -193,13 +193,23 @@ func (c *Call) again(ctx context.Context, find func(context.Context, *Call) (Tar
 	})
 }
 
-// PutFile stores the bytes of an inline file. Should the call fail after all, they are removed again.
+// PutFile stores the bytes of an inline file under a key that nothing but this call has. Should the call fail after all,
+// they are removed again.
 func (c *Call) PutFile(ctx context.Context, key string, f record.File, content []byte) error {
+	err := c.ShareFile(ctx, key, f, content)
+	if err == nil {
+		c.stored = append(c.stored, key)
+	}
+	return err
+}
+
+// ShareFile stores the bytes of an inline file under a key that others may have too, because its bytes are the same.
+// They stay whatever becomes of the call; the cleaning of abandoned files finds those that nothing names.
+func (c *Call) ShareFile(ctx context.Context, key string, f record.File, content []byte) error {
 	o := blob.Object{Key: key, Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}
 	if err := c.Files.Put(ctx, o, bytes.NewReader(content)); err != nil {
 		return problem.Unavailable.Wrap(err, "The file could not be stored. Try again in a few seconds.").After(2 * time.Second)
 	}
-	c.stored = append(c.stored, key)
 	return nil
 }
 

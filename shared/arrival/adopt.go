@@ -71,7 +71,7 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 			return err
 		}
 		tx := new(table.Tx)
-		if Refused(diagnostics) {
+		if measure.Refused(diagnostics) {
 			d.Adopt, d.Diagnostics = nil, diagnostics
 		} else {
 			Use(tx, d, old, now)
@@ -79,14 +79,4 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 		record.Touch(d, now)
 		return tx.Replace(d).Commit(ctx, s)
 	})
-}
-
-// Refused reports whether one of the diagnostics is an error.
-func Refused(diagnostics []measure.Diagnostic) bool {
-	for _, d := range diagnostics {
-		if d.Severity == measure.Error {
-			return true
-		}
-	}
-	return false
 }

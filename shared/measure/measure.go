@@ -3,7 +3,10 @@
 // knows where files come from.
 package measure
 
-import "io"
+import (
+	"io"
+	"slices"
+)
 
 // File is a file that an evaluator reads once, from its start to its end.
 type File struct {
@@ -26,6 +29,11 @@ type Diagnostic struct {
 	File     string   `json:"file,omitempty" doc:"name of the file"`
 	Line     int      `json:"line,omitempty" minimum:"0" doc:"line in the file, counted from 1; absent when the whole file is meant"`
 	Message  string   `json:"message" doc:"what is wrong and what was expected"`
+}
+
+// Refused reports whether one of the diagnostics is an Error.
+func Refused(all []Diagnostic) bool {
+	return slices.ContainsFunc(all, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
 // MaxDiagnostics is how many diagnostics one run keeps.

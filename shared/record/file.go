@@ -1,13 +1,16 @@
 package record
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
-	"mime"
 	"regexp"
 	"slices"
 	"strings"
 
+	"assay/shared/blob"
+	"assay/shared/measure"
 	"assay/shared/problem"
 )
 
@@ -53,7 +56,7 @@ var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // CheckFiles says what is wrong with the files of a draft. Those with content get size, sha256 and state from it, and
 // the bytes of each stand in the result at its position; a nil there means that they will be uploaded.
 // Those of kept, matched by name and digest, are the ones that the list had before: they stay as they are.
-func CheckFiles(pointer string, files, kept []File, sum func([]byte) string) ([][]byte, []problem.Field) {
+func CheckFiles(pointer string, files, kept []File) ([][]byte, []problem.Field) {
 	contents := make([][]byte, len(files))
 	var fields []problem.Field
 	bad := func(i int, member, detail string) {
@@ -61,27 +64,15 @@ func CheckFiles(pointer string, files, kept []File, sum func([]byte) string) ([]
 	}
 	for i := range files {
 		f := &files[i]
-		if old := slices.IndexFunc(kept, func(k File) bool { return k.Name == f.Name && k.SHA256 == f.SHA256 }); old >= 0 && f.Content == "" {
+		old := slices.IndexFunc(kept, func(k File) bool { return k.Name == f.Name && k.SHA256 == f.SHA256 })
+		if old >= 0 && f.Content == "" {
 			*f = kept[old]
-			continue
-		}
-		if f.State != "" || f.URL != "" || f.Upload != nil {
-			bad(i, "", "state, url and upload are made by the service: leave them out")
-		}
-		f.State, f.URL, f.Upload = FilePending, "", nil
-		if msg := checkFileName(f.Name); msg != "" {
-			bad(i, "/name", msg)
+		} else {
+			contents[i] = checkNew(f, func(member, detail string) { bad(i, member, detail) })
 		}
 		if slices.ContainsFunc(files[:i], func(o File) bool { return o.Name == f.Name }) {
 			bad(i, "/name", "is the name of another file of the list")
 		}
-		if f.MediaType == "" {
-			f.MediaType = "application/octet-stream"
-		} else if _, _, err := mime.ParseMediaType(f.MediaType); err != nil {
-			bad(i, "/mediaType", "must be a media type such as text/plain")
-		}
-		contents[i] = checkContent(f, sum, func(member, detail string) { bad(i, member, detail) })
-		f.Content = ""
 		if f.SHA256 != "" && slices.ContainsFunc(files[:i], func(o File) bool { return o.SHA256 == f.SHA256 }) {
 			bad(i, "/sha256", "is the content of another file of the list")
 		}
@@ -89,7 +80,26 @@ func CheckFiles(pointer string, files, kept []File, sum func([]byte) string) ([]
 	return contents, fields
 }
 
-func checkContent(f *File, sum func([]byte) string, bad func(member, detail string)) []byte {
+// checkNew checks a file that the list did not have before, and returns its bytes when they are inline.
+func checkNew(f *File, bad func(member, detail string)) []byte {
+	if f.State != "" || f.URL != "" || f.Upload != nil {
+		bad("", "state, url and upload are made by the service: leave them out")
+	}
+	f.State, f.URL, f.Upload = FilePending, "", nil
+	if msg := checkFileName(f.Name); msg != "" {
+		bad("/name", msg)
+	}
+	if f.MediaType == "" {
+		f.MediaType = "application/octet-stream"
+	} else if blob.CheckMediaType(f.MediaType) != nil {
+		bad("/mediaType", "must be a media type such as text/plain")
+	}
+	content := checkContent(f, bad)
+	f.Content = ""
+	return content
+}
+
+func checkContent(f *File, bad func(member, detail string)) []byte {
 	if f.Content == "" {
 		if !digest.MatchString(f.SHA256) {
 			bad("/sha256", "must be the SHA-256 of the bytes, 64 lower-case hexadecimal digits, when there is no content")
@@ -104,7 +114,8 @@ func checkContent(f *File, sum func([]byte) string, bad func(member, detail stri
 		bad("/content", "must be base64 (RFC 4648 section 4, with padding): "+err.Error())
 		return nil
 	}
-	got := sum(b)
+	sum := sha256.Sum256(b)
+	got := hex.EncodeToString(sum[:])
 	if f.SHA256 != "" && f.SHA256 != got {
 		bad("/sha256", "the content has the SHA-256 "+got)
 	}
@@ -125,15 +136,34 @@ func checkFileName(name string) string {
 	return ""
 }
 
-// InlineBytes is the number of bytes that the contents take.
-func InlineBytes(contents ...[][]byte) int {
+// CheckInline returns the problem when the inline files of a request have more bytes together than is allowed.
+func CheckInline(contents ...[][]byte) error {
 	n := 0
 	for _, list := range contents {
 		for _, b := range list {
 			n += len(b)
 		}
 	}
-	return n
+	if n > MaxInlineBytes {
+		return problem.TooLarge.New("The inline files have %d bytes together; %d are allowed. Give size and sha256 instead of content, and upload the bytes to the address in the answer.", n, MaxInlineBytes)
+	}
+	return nil
+}
+
+// Faults tells the diagnostics of inline files as what is wrong with the body: pointer leads to the file with the name.
+// There are none unless one of the diagnostics is an error, which refuses the files; then the warnings are told with it.
+func Faults(diagnostics []measure.Diagnostic, pointer func(file string) string) []problem.Field {
+	if !measure.Refused(diagnostics) {
+		return nil
+	}
+	fields := make([]problem.Field, len(diagnostics))
+	for i, d := range diagnostics {
+		fields[i] = problem.Field{Pointer: pointer(d.File), Detail: d.Message}
+		if d.Line > 0 {
+			fields[i].Detail = fmt.Sprintf("line %d: %s", d.Line, d.Message)
+		}
+	}
+	return fields
 }
 
 // AllStored reports whether the bytes of all the files are there.

@@ -4,9 +4,11 @@ package arrival
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -32,10 +34,7 @@ func Stored(ctx context.Context, s store.Store, now time.Time, key string) error
 // mark marks the file of the digest as stored, and reports whether there is such a file and whether that is news.
 func mark(files *[]record.File, digest string) (there, news bool) {
 	*files, news = record.Stored(*files, digest)
-	for _, f := range *files {
-		there = there || f.SHA256 == digest
-	}
-	return there, news
+	return slices.ContainsFunc(*files, func(f record.File) bool { return f.SHA256 == digest }), news
 }
 
 func forRun(ctx context.Context, s store.Store, now time.Time, id, digest string) error {
@@ -54,11 +53,12 @@ func forRun(ctx context.Context, s store.Store, now time.Time, id, digest string
 		if !news {
 			return nil
 		}
-		if record.AllStored(r.Files) {
-			at := record.At(now)
-			r.State, r.QueuedAt = record.Queued, &at
-		}
 		record.Touch(r, now)
+		if record.AllStored(r.Files) {
+			if err := queue.Enqueue(r, now); err != nil {
+				return err
+			}
+		}
 		return new(table.Tx).Replace(r).Commit(ctx, s)
 	})
 }
@@ -78,7 +78,7 @@ func forDataset(ctx context.Context, s store.Store, now time.Time, h record.Hold
 		}
 		there, news := mark(files, digest)
 		if !there {
-			return blob.ErrNotFound
+			return used(ctx, s, h, id, digest)
 		}
 		if !news {
 			return nil
@@ -89,4 +89,20 @@ func forDataset(ctx context.Context, s store.Store, now time.Time, h record.Hold
 		record.Touch(d, now)
 		return new(table.Tx).Replace(d).Commit(ctx, s)
 	})
+}
+
+// used is nil when runs are still evaluated with a file that the dataset itself no longer names, since its new truth is
+// not there yet; it is blob.ErrNotFound when nothing names the file.
+func used(ctx context.Context, s store.Store, h record.Holder, id, digest string) error {
+	if h != record.HolderTruths {
+		return blob.ErrNotFound
+	}
+	truth, err := table.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(id))
+	if err != nil {
+		return err
+	}
+	if truth == nil || !slices.ContainsFunc(truth.Files, func(f record.File) bool { return f.SHA256 == digest }) {
+		return blob.ErrNotFound
+	}
+	return nil
 }

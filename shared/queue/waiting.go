@@ -12,6 +12,16 @@ import (
 	"assay/shared/table"
 )
 
+// Enqueue makes the transition of a run whose last file has arrived; whoever had it arrive writes it.
+func Enqueue(run *record.RunItem, now time.Time) error {
+	if err := move(run, record.Queued, now); err != nil {
+		return err
+	}
+	at := record.At(now)
+	run.QueuedAt = &at
+	return nil
+}
+
 // Cancel returns the run as it is once cancelled, with the transaction that makes it so: whoever works on it learns
 // that by its lease. A run whose state does not allow it is a problem.
 func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunItem) (*record.RunItem, *table.Tx, error) {

@@ -15,9 +15,11 @@ import (
 
 // entry is all that a submission is decided on.
 type entry struct {
-	task         *record.TaskItem
-	registration *record.RegistrationItem
-	allowance    *record.Allowance
+	task *record.TaskItem
+	// registration is the caller's grant. Everything that a submission takes over from task and registration (team,
+	// anonymity, visibility) changes there too, so that the submission is made anew when one of them changes meanwhile.
+	registration *record.Registered
+	allowance    *record.Allowance     // nil before the first submission
 	datasets     []*record.DatasetItem // in the order of datasetIds
 	truths       []*record.Truth       // parallel to datasets
 }
@@ -43,34 +45,22 @@ func admit(ctx context.Context, c *api.Call, t *record.TaskItem, d *record.Submi
 	return e, e.ready(ctx, c, d)
 }
 
-// registered requires an accepted registration, as it is now.
+// registered requires an accepted registration.
 func (e *entry) registered(ctx context.Context, c *api.Call) error {
 	g, err := c.Grants(ctx)
 	if err != nil {
 		return err
 	}
 	grant, ok := g.ForTask(e.task.ID)
-	if !ok {
-		return problem.Forbidden.New("You are not registered for this task. Register first: POST /v1/tasks/%s/registrations.", e.task.ID)
-	}
-	items, err := c.Store.Get(ctx, store.Strong, record.RegistrationKey(e.task.ID, grant.ID), record.AllowanceKey(e.task.ID, c.Caller.ID))
-	if err != nil {
-		return table.Failed(err)
-	}
-	if e.registration, err = table.Decode[record.RegistrationItem](items[0]); err != nil {
-		return err
-	}
-	if e.allowance, err = table.Decode[record.Allowance](items[1]); err != nil {
-		return err
-	}
 	switch {
-	case e.registration == nil:
-		return problem.Forbidden.New("Your registration for this task was withdrawn. Register again: POST /v1/tasks/%s/registrations.", e.task.ID)
-	case e.registration.State == record.Pending:
+	case !ok:
+		return problem.Forbidden.New("You are not registered for this task. Register first: POST /v1/tasks/%s/registrations.", e.task.ID)
+	case grant.State == record.Pending:
 		return problem.Forbidden.New("Your registration waits for the organizers to accept it. Submit once they have.")
-	case e.registration.State == record.Rejected:
+	case grant.State != record.Accepted:
 		return problem.Forbidden.New("The organizers rejected your registration. Ask them about it.")
 	}
+	e.registration = &grant
 	return nil
 }
 
@@ -86,24 +76,27 @@ func baseline(ctx context.Context, c *api.Call, of api.Target, is, was bool) err
 	return err
 }
 
-// ready requires that the datasets are of the task and can be evaluated.
+// ready requires that the datasets are of the task and can be evaluated. It reads them and the allowance in one call.
 func (e *entry) ready(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
-	var fields []problem.Field
-	var keys, truthKeys []store.Key
+	keys := []store.Key{record.AllowanceKey(e.task.ID, c.Caller.ID)}
 	for _, id := range d.DatasetIDs {
-		keys, truthKeys = append(keys, record.DatasetKey(id)), append(truthKeys, record.TruthKey(id))
+		keys = append(keys, record.DatasetKey(id), record.TruthKey(id))
 	}
-	items, err := c.Store.Get(ctx, store.Strong, append(keys, truthKeys...)...)
+	items, err := c.Store.Get(ctx, store.Strong, keys...)
 	if err != nil {
 		return table.Failed(err)
 	}
-	var waiting string
+	if e.allowance, err = table.Decode[record.Allowance](items[0]); err != nil {
+		return err
+	}
+	var fields []problem.Field
+	var waiting []string
 	for i := range d.DatasetIDs {
-		set, err := table.Decode[record.DatasetItem](items[i])
+		set, err := table.Decode[record.DatasetItem](items[1+2*i])
 		if err != nil {
 			return err
 		}
-		truth, err := table.Decode[record.Truth](items[len(keys)+i])
+		truth, err := table.Decode[record.Truth](items[2+2*i])
 		if err != nil {
 			return err
 		}
@@ -111,15 +104,15 @@ func (e *entry) ready(ctx context.Context, c *api.Call, d *record.SubmissionDraf
 		case set == nil || set.TaskID != e.task.ID:
 			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/datasetIds/%d", i), Detail: "names no dataset of this task"})
 		case truth == nil:
-			waiting = set.Name
+			waiting = append(waiting, set.Name)
 		}
 		e.datasets, e.truths = append(e.datasets, set), append(e.truths, truth)
 	}
 	if err := problem.Check(fields); err != nil {
 		return err
 	}
-	if waiting != "" {
-		return problem.Conflict.New("The dataset %q cannot take submissions yet: its truth is still being uploaded. Try again later.", waiting)
+	if len(waiting) > 0 {
+		return problem.Conflict.New("%q cannot take submissions yet, because the truth is not there. Try again later, or leave it out.", waiting)
 	}
 	return nil
 }

@@ -3,7 +3,6 @@ package submissions
 import (
 	"context"
 
-	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/follow"
 	"assay/shared/problem"
@@ -21,8 +20,8 @@ type SubmissionPatch struct {
 	Baseline    bool              `json:"baseline" required:"false"`
 }
 
-// change has the runs and evaluations follow in the same transaction, as long as there is room in it; else the rest
-// follows before the answer.
+// change has the runs and their newest evaluations follow in the same transaction; what is superseded follows before the
+// answer.
 func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d SubmissionPatch) (*record.SubmissionItem, api.Change, error) {
 	texts := record.SubmissionDraft{Title: d.Title, PaperURL: d.PaperURL}
 	if err := problem.Check(texts.CheckTexts()); err != nil {
@@ -39,71 +38,42 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	if changed.Standing == s.Standing {
 		return &changed, api.Change{Tx: tx}, nil
 	}
-	runs, err := runsOf(ctx, c, s, store.Strong)
-	if err != nil {
-		return nil, api.Change{}, err
-	}
-	for _, r := range runs {
-		r.Standing.Public, r.Standing.Baseline = changed.Standing.Public, changed.Standing.Baseline
-		record.Touch(r, c.Now())
-		tx.Replace(r)
+	superseded, err := carry(ctx, c, tx, &changed)
+	if err != nil || !superseded {
+		return &changed, api.Change{Tx: tx}, err
 	}
 	after := func(ctx context.Context) {
 		if err := follow.Submission(ctx, c.Store, s.ID); err != nil {
-			c.Log.ErrorContext(ctx, "evaluations do not follow their submission", "submission", s.ID, "error", err)
+			c.Log.ErrorContext(ctx, "superseded evaluations do not follow their submission", "submission", s.ID, "error", err)
 		}
 	}
 	return &changed, api.Change{Tx: tx, After: after}, nil
 }
 
-// remove deletes a submission with all that was made for it.
-func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) (api.Change, error) {
-	roles, err := c.Roles(ctx, s.Scope())
-	if err != nil {
-		return api.Change{}, err
-	}
+// carry adds to tx what the runs and their newest evaluations carry of the submission, and reports whether there are
+// evaluations besides.
+func carry(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionItem) (superseded bool, err error) {
 	runs, err := runsOf(ctx, c, s, store.Strong)
 	if err != nil {
-		return api.Change{}, err
+		return false, err
 	}
-	organizes := roles&(access.Organizer|access.Admin) != 0
-	tx := new(table.Tx).Delete(s)
-	var keys, old []string
+	var newest []store.Key
 	for _, r := range runs {
-		if r.Standing.Published && !organizes {
-			return api.Change{}, problem.Conflict.New("A review of the submission is published, so it stays. Ask the organizers to delete it.")
-		}
-		tx.Delete(r).DeleteKey(record.ReviewKey(r.ID))
+		r.Standing.Public, r.Standing.Baseline = s.Standing.Public, s.Standing.Baseline
+		record.Touch(r, c.Now())
+		tx.Replace(r)
 		if n := len(r.Evaluations); n > 0 {
-			tx.DeleteKey(record.EvaluationKey(r.Evaluations[n-1])).DeleteKey(record.TopicsKey(r.Evaluations[n-1]))
-			old = append(old, r.Evaluations[:n-1]...)
-		}
-		for _, f := range r.Files {
-			keys = append(keys, record.ObjectKey(record.HolderRuns, r.ID, f.SHA256))
+			newest = append(newest, record.EvaluationKey(r.Evaluations[n-1]))
+			superseded = superseded || n > 1
 		}
 	}
-	allowance, err := table.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(s.TaskID, s.UserID))
-	if err != nil {
-		return api.Change{}, err
-	}
-	if allowance != nil {
-		allowance.Submissions = max(0, allowance.Submissions-1)
-		tx.Replace(allowance)
-	}
-	if c.Caller.ID != s.UserID {
-		tx.Create(record.NewAudit(c.Now(), s.TaskID, c.Caller.ID, "submission.deleted", "/v1/tasks/"+s.TaskID+"/submissions/"+s.ID, s.Submission, nil))
-	}
-	return api.Change{Tx: tx, After: func(ctx context.Context) { clear(ctx, c, old, keys) }}, nil
-}
-
-// clear removes what did not fit into the transaction, and the files. What it misses names nothing that is there.
-func clear(ctx context.Context, c *api.Call, evaluations, files []string) {
+	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, newest...)
 	for _, e := range evaluations {
-		if err := new(table.Tx).DeleteKey(record.EvaluationKey(e)).DeleteKey(record.TopicsKey(e)).Commit(ctx, c.Store); err != nil {
-			c.Log.WarnContext(ctx, "an evaluation of a deleted submission stays behind", "evaluation", e, "error", err)
+		if e != nil {
+			e.Standing.Public, e.Standing.Baseline, e.Baseline = s.Standing.Public, s.Standing.Baseline, s.Standing.Baseline
+			record.Touch(e, c.Now())
+			tx.Replace(e)
 		}
 	}
-	if err := c.Files.Delete(ctx, files...); err != nil {
-		c.Log.WarnContext(ctx, "files of a deleted submission stay behind", "error", err)
-	}
+	return superseded, err
 }

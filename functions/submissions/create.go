@@ -7,6 +7,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/measure"
 	"assay/shared/record"
 	"assay/shared/table"
 )
@@ -27,18 +28,13 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Submi
 	now := c.Now()
 	s := e.submission(c, d, now)
 	runs := e.runs(s, d.Files, now)
-	quota, err := e.charge(s, t.Submissions, now)
+	tx := new(table.Tx).Create(s).Check(e.registration)
+	quota, err := e.charge(tx, s, now)
 	if err != nil {
 		return created, err
 	}
 	if err := putFiles(ctx, c, runs, d.Files, inline); err != nil {
 		return created, err
-	}
-	tx := new(table.Tx).Create(s).Check(e.registration)
-	if e.allowance.Version == 0 {
-		tx.Create(e.allowance)
-	} else {
-		tx.Replace(e.allowance)
 	}
 	for _, r := range runs {
 		tx.Create(r).Create(review(r, now))
@@ -48,14 +44,14 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Submi
 	if v.Files, err = files(ctx, c, runs, access.Owner); err != nil {
 		return created, err
 	}
-	created.Tx, created.Location, created.Answer = tx, "/v1/tasks/"+t.ID+"/submissions/"+s.ID, &v
+	created.Tx, created.Location, created.Answer = tx, path(s), &v
 	return created, c.KnowUser(ctx, tx)
 }
 
 // submission is the record of the draft; its files stand with its runs.
 func (e *entry) submission(c *api.Call, d record.SubmissionDraft, now time.Time) *record.SubmissionItem {
 	d.Files = nil
-	s := &record.SubmissionItem{
+	return &record.SubmissionItem{
 		Submission: record.Submission{
 			Meta: record.NewMeta(now), TaskID: e.task.ID, UserID: c.Caller.ID, Team: e.registration.Team, SubmissionDraft: d, RunIDs: []string{},
 		},
@@ -65,7 +61,6 @@ func (e *entry) submission(c *api.Call, d record.SubmissionDraft, now time.Time)
 			Anonymous: e.registration.Anonymous, Alias: e.registration.Alias, Baseline: d.Baseline,
 		},
 	}
-	return s
 }
 
 // runs makes one run for each dataset, and names them in the submission.
@@ -76,7 +71,7 @@ func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Ti
 		r := &record.RunItem{
 			Run: record.Run{
 				Meta: record.NewMeta(now), SubmissionID: s.ID, TaskID: s.TaskID, DatasetID: set.ID, UserID: s.UserID, Team: s.Team,
-				State: record.Queued, QueuedAt: &at, Files: []record.File{}, Diagnostics: nil,
+				State: record.Queued, QueuedAt: &at, Files: []record.File{}, Diagnostics: []measure.Diagnostic{},
 			},
 			Standing: s.Standing, Type: s.Type, Queue: record.QueueBuiltin, Counted: true,
 		}
@@ -98,18 +93,20 @@ func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Ti
 	return runs
 }
 
-// charge counts the runs in the user's allowance, or refuses them.
-func (e *entry) charge(s *record.SubmissionItem, rules record.SubmissionRules, now time.Time) (*record.Quota, error) {
-	if e.allowance == nil {
-		e.allowance = &record.Allowance{Meta: record.NewMeta(now), TaskID: s.TaskID}
-		e.allowance.ID, e.allowance.Version = s.UserID, 0
+// charge adds to tx that the user's allowance counts the runs, or refuses them.
+func (e *entry) charge(tx *table.Tx, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
+	a, write := e.allowance, tx.Replace
+	if a == nil {
+		a, write = &record.Allowance{Meta: record.NewMeta(now), TaskID: s.TaskID}, tx.Create
+		a.ID = s.UserID
 	}
-	if err := e.allowance.Charge(rules, s.RunIDs, now); err != nil {
+	if err := a.Charge(e.task.Submissions, s.RunIDs, now); err != nil {
 		return nil, err
 	}
-	e.allowance.Submissions++
-	record.Touch(e.allowance, now)
-	quota := e.allowance.Quota(rules, now)
+	a.Submissions++
+	record.Touch(a, now)
+	write(a)
+	quota := a.Quota(e.task.Submissions, now)
 	return &quota, nil
 }
 

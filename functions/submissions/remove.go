@@ -1,0 +1,82 @@
+package submissions
+
+import (
+	"context"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/problem"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// remove deletes a submission with all that was made for it. What it used of the quota stays used, or deleting would be a
+// way around it.
+func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) (api.Change, error) {
+	roles, err := c.Roles(ctx, s.Scope())
+	if err != nil {
+		return api.Change{}, err
+	}
+	runs, err := runsOf(ctx, c, s, store.Strong)
+	if err != nil {
+		return api.Change{}, err
+	}
+	allowance, err := table.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(s.TaskID, s.UserID))
+	if err != nil {
+		return api.Change{}, err
+	}
+	organizes := roles&(access.Organizer|access.Admin) != 0
+	tx := new(table.Tx).Delete(s)
+	if allowance != nil {
+		allowance.Submissions = max(0, allowance.Submissions-1)
+		record.Touch(allowance, c.Now())
+		tx.Replace(allowance)
+	}
+	if c.Caller.ID != s.UserID {
+		tx.Create(record.NewAudit(c.Now(), s.TaskID, c.Caller.ID, "submission.deleted", path(s), s.Submission, nil))
+	}
+	var evaluations, files []string
+	for _, r := range runs {
+		if r.Standing.Published && !organizes {
+			return api.Change{}, problem.Conflict.New("A review of the submission is published, so only the organizers can delete it. Ask them.")
+		}
+		tx.Delete(r).DeleteKey(record.ReviewKey(r.ID))
+		for _, f := range r.Files {
+			files = append(files, record.ObjectKey(record.HolderRuns, r.ID, f.SHA256))
+		}
+		// The newest first, for those alone are in lists.
+		if n := len(r.Evaluations); n > 0 {
+			queue.Forget(tx, r.Evaluations[n-1])
+			evaluations = append(evaluations, r.Evaluations[:n-1]...)
+		}
+	}
+	for len(evaluations) > 0 && tx.Len() < room {
+		queue.Forget(tx, evaluations[0])
+		evaluations = evaluations[1:]
+	}
+	return api.Change{Tx: tx, After: func(ctx context.Context) { forget(ctx, c, evaluations, files) }}, nil
+}
+
+// room is how many writes the transaction of a deletion may have before another evaluation is too much for it.
+const room = store.MaxWrites - 2
+
+// forget removes what did not fit into the transaction, and the files.
+func forget(ctx context.Context, c *api.Call, evaluations, files []string) {
+	for len(evaluations) > 0 {
+		tx := new(table.Tx)
+		for len(evaluations) > 0 && tx.Len() < room {
+			queue.Forget(tx, evaluations[0])
+			evaluations = evaluations[1:]
+		}
+		if err := tx.Commit(ctx, c.Store); err != nil {
+			c.Log.ErrorContext(ctx, "superseded evaluations of a deleted submission stay behind", "error", err)
+		}
+	}
+	if err := c.Files.Delete(ctx, files...); err != nil {
+		c.Log.WarnContext(ctx, "files of a deleted submission stay behind until the next cleaning", "error", err)
+	}
+}
+
+func path(s *record.SubmissionItem) string { return "/v1/tasks/" + s.TaskID + "/submissions/" + s.ID }

@@ -171,6 +171,18 @@ func TestTheFirstLongLineIsTold(t *testing.T) {
 	}
 }
 
+// TestTheReadersFaultsTakeTheirPlace has an overlong line, which is found while reading, after a hundred lines whose
+// faults are found while parsing.
+func TestTheReadersFaultsTakeTheirPlace(t *testing.T) {
+	text := strings.Repeat("broken\n", 150) + strings.Repeat("x", 1<<20) + "\n"
+	for range 5 {
+		diagnostics, err := ValidateRun(t.Context(), file("r", text))
+		if err != nil || len(diagnostics) != measure.MaxDiagnostics || diagnostics[99].Line != 100 {
+			t.Fatalf("%d diagnostics, the last %+v, %v", len(diagnostics), diagnostics[len(diagnostics)-1], err)
+		}
+	}
+}
+
 // TestTheFirstHundredRepeatsAreTold does the same for documents that stand twice, over several topics.
 func TestTheFirstHundredRepeatsAreTold(t *testing.T) {
 	var text strings.Builder

@@ -72,17 +72,18 @@ func (p *plan) result(q *Qrels, values []float64) measure.Result {
 		}
 		result.Measures[name], result.Reasons[name] = nil, reason
 	}
-	totals := make([]float64, len(p.names))
+	sums, totals := make([]measure.Sum, len(p.names)), make([]float64, len(p.names))
 	for i, topic := range q.names {
 		of := make(map[string]float64, len(p.names))
 		for j, name := range p.names {
 			value := values[i*len(p.names)+j]
-			totals[j] += value
+			sums[j].Add(value)
 			of[name] = value
 		}
 		result.PerTopic[topic] = of
 	}
 	for j, name := range p.names {
+		totals[j] = sums[j].Total()
 		if !p.summed[j] {
 			totals[j] /= float64(len(q.names))
 		}

@@ -1,6 +1,10 @@
 package regression
 
-import "math"
+import (
+	"math"
+
+	"assay/shared/measure"
+)
 
 // deviations says how far predictions are from the truth, in the unit 2^exponent.
 type deviations struct {
@@ -16,13 +20,13 @@ func newDeviations(truth, predicted []float64) deviations {
 	}
 	e := unit(farthest)
 	truth, predicted = scaled(truth, e), scaled(predicted, e)
-	var squares, absolutes sum
+	var squares, absolutes measure.Sum
 	for i, t := range truth {
 		d := t - predicted[i]
-		squares.add(d * d)
-		absolutes.add(math.Abs(d))
+		squares.Add(d * d)
+		absolutes.Add(math.Abs(d))
 	}
-	return deviations{squares.total(), absolutes.total(), len(truth), e}
+	return deviations{squares.Total(), absolutes.Total(), len(truth), e}
 }
 
 func meanSquaredError(truth, predicted []float64) (float64, string) {

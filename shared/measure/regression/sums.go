@@ -1,22 +1,10 @@
 package regression
 
-import "math"
+import (
+	"math"
 
-// sum is Neumaier's compensated sum: its error does not grow with the number of terms.
-// (A. Neumaier, Rundungsfehleranalyse einiger Verfahren zur Summation endlicher Summen, ZAMM 54, 1974.)
-type sum struct{ value, lost float64 }
-
-func (s *sum) add(x float64) {
-	t := s.value + x
-	if math.Abs(s.value) >= math.Abs(x) {
-		s.lost += (s.value - t) + x
-	} else {
-		s.lost += (x - t) + s.value
-	}
-	s.value = t
-}
-
-func (s *sum) total() float64 { return s.value + s.lost }
+	"assay/shared/measure"
+)
 
 // moments are sums of products of deviations from the means.
 type moments struct{ xx, yy, xy float64 }
@@ -27,29 +15,29 @@ type moments struct{ xx, yy, xy float64 }
 func newMoments(x, y []float64) moments {
 	n := float64(len(x))
 	meanX, meanY := mean(x), mean(y)
-	var xx, yy, xy, restX, restY sum
+	var xx, yy, xy, restX, restY measure.Sum
 	for i := range x {
 		dx, dy := x[i]-meanX, y[i]-meanY
-		xx.add(dx * dx)
-		yy.add(dy * dy)
-		xy.add(dx * dy)
-		restX.add(dx)
-		restY.add(dy)
+		xx.Add(dx * dx)
+		yy.Add(dy * dy)
+		xy.Add(dx * dy)
+		restX.Add(dx)
+		restY.Add(dy)
 	}
-	rx, ry := restX.total(), restY.total()
+	rx, ry := restX.Total(), restY.Total()
 	return moments{
-		xx: xx.total() - rx*rx/n,
-		yy: yy.total() - ry*ry/n,
-		xy: xy.total() - rx*ry/n,
+		xx: xx.Total() - rx*rx/n,
+		yy: yy.Total() - ry*ry/n,
+		xy: xy.Total() - rx*ry/n,
 	}
 }
 
 func mean(xs []float64) float64 {
-	var s sum
+	var s measure.Sum
 	for _, x := range xs {
-		s.add(x)
+		s.Add(x)
 	}
-	return s.total() / float64(len(xs))
+	return s.Total() / float64(len(xs))
 }
 
 func constant(xs []float64) bool {

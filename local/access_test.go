@@ -1,0 +1,23 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+
+	"assay/shared/api/acceptancetest"
+)
+
+func TestAccess(t *testing.T) {
+	acceptancetest.AccessMatrix(t, setup(t))
+}
+
+// setup is the program over a fresh folder, as the acceptance tests reach it.
+func setup(t *testing.T) acceptancetest.Setup {
+	t.Helper()
+	s := start(t, "-demo=false")
+	return acceptancetest.Setup{
+		URL:    s.url,
+		Token:  func(user string, groups ...string) string { return s.token(t, user, groups...) },
+		Client: http.DefaultClient,
+	}
+}

@@ -1,0 +1,228 @@
+package acceptancetest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// AccessMatrix asks for every operation as every caller, on everything that it can be about, and holds the statuses
+// against the table of rights. An operation that the server describes and the table does not have is a fault.
+func AccessMatrix(t *testing.T, s Setup) {
+	sc := newScene(t, s)
+	rows := parseRights(t)
+	sc.checkComplete(rows)
+	bad := []string{"not-a-token", tampered(sc.tokens["admin"])}
+	for i, row := range rows {
+		path, p := sc.fill(row)
+		for n, caller := range callers {
+			got := sc.send(t, sc.tokens[caller], row.method, path, sc.body(row, p), conditions(row.method)...)
+			if got.status != row.want[n] {
+				t.Errorf("%s as %s: %d, want %d\n%s", row, caller, got.status, row.want[n], got.body)
+			}
+			checkRefusal(t, row, caller, got)
+		}
+		if got := sc.send(t, bad[i%len(bad)], row.method, path, sc.body(row, p), conditions(row.method)...); got.status != http.StatusUnauthorized {
+			t.Errorf("%s with a bad token: %d, want 401\n%s", row, got.status, got.body)
+		}
+	}
+	sc.checkLists()
+}
+
+// right is one row of the table.
+type right struct {
+	method, path, about string
+	want                []int // statuses, by caller
+}
+
+func (r right) String() string {
+	return strings.TrimSuffix(fmt.Sprintf("%s %s (%s)", r.method, r.path, r.about), " ()")
+}
+
+func parseRights(t testing.TB) []right {
+	t.Helper()
+	lines := strings.Split(strings.Trim(rights, "\n"), "\n")
+	if !slices.Equal(strings.Fields(lines[0]), callers) {
+		t.Fatalf("the columns of the table are %s, want %s", lines[0], callers)
+	}
+	var rows []right
+	var operation []string
+	for _, line := range lines[1:] {
+		words := strings.Fields(line)
+		n := len(words)
+		for n > 0 && len(words[n-1]) == 3 && strings.Trim(words[n-1], "0123456789") == "" {
+			n--
+		}
+		about := words[:n]
+		if n > 0 && !strings.HasPrefix(line, " ") {
+			operation, about = words[:n], nil
+		}
+		if n == len(words) {
+			continue
+		}
+		row := right{method: operation[0], path: operation[1], about: strings.Join(about, " ")}
+		for _, w := range words[n:] {
+			status, _ := strconv.Atoi(w) // three digits
+			row.want = append(row.want, status)
+		}
+		if len(row.want) != len(callers) {
+			t.Fatalf("%s has %d statuses, want %d", row, len(row.want), len(callers))
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// checkComplete compares the operations of the table with those that the server describes.
+func (sc *scene) checkComplete(rows []right) {
+	sc.t.Helper()
+	described := map[string]bool{}
+	for _, o := range sc.described() {
+		described[o.method+" "+o.path] = true
+	}
+	inTable := map[string]bool{}
+	for _, r := range rows {
+		o := r.method + " " + r.path
+		inTable[o] = true
+		if !described[o] {
+			sc.t.Errorf("%s is in the table of rights, and the server does not describe it", o)
+		}
+	}
+	for o := range described {
+		if !inTable[o] {
+			sc.t.Errorf("the table of rights does not have %s: write there who gets which status", o)
+		}
+	}
+}
+
+// operation is one that the server's document describes, with the names of its query parameters.
+type operation struct {
+	method, path string
+	query        []string
+}
+
+func (sc *scene) described() []operation {
+	sc.t.Helper()
+	var doc struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	sc.want(sc.t, http.StatusOK, &doc, "", http.MethodGet, "/openapi.json", nil)
+	var all []operation
+	for path, item := range doc.Paths {
+		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
+			raw, ok := item[strings.ToLower(method)]
+			if !ok {
+				continue
+			}
+			var o struct{ Parameters []struct{ Name, In string } }
+			if err := json.Unmarshal(raw, &o); err != nil {
+				sc.t.Fatal(err)
+			}
+			op := operation{method: method, path: path}
+			for _, p := range o.Parameters {
+				if p.In == "query" {
+					op.query = append(op.query, p.Name)
+				}
+			}
+			all = append(all, op)
+		}
+	}
+	slices.SortFunc(all, func(a, b operation) int { return strings.Compare(a.path+" "+a.method, b.path+" "+b.method) })
+	return all
+}
+
+// fill puts the ids that the row is about into its path, and returns the place that they are of.
+func (sc *scene) fill(r right) (string, place) {
+	p := sc.public
+	if strings.Contains(r.about, "private task") || r.about == "private" {
+		p = sc.private
+	}
+	ids := map[string]string{
+		"organizerId": sc.organizer, "taskId": p.task, "datasetId": p.dataset, "registrationId": p.registration,
+		"submissionId": p.publicEntry, "runId": p.runs["published"], "evaluationId": p.evaluations["published"], "userId": sc.users[r.about],
+	}
+	what, _, _ := strings.Cut(r.about, ",")
+	switch what {
+	case "private entry":
+		ids["submissionId"], ids["runId"] = p.ownersEntry, p.runs["unpublished"]
+	case "unpublished", "blinded":
+		ids["evaluationId"] = p.evaluations[what]
+	case "published and blinded":
+		ids["evaluationId"] = p.evaluations["withdrawn"]
+	case "strayed":
+		ids["taskId"] = sc.private.task
+	case "missing":
+		p = place{task: sc.missing, dataset: sc.missing}
+		for name := range ids {
+			ids[name] = sc.missing
+		}
+	}
+	if strings.Contains(r.about, "of a private entry") {
+		ids["evaluationId"] = p.evaluations["hiddenEntry"]
+	}
+	path := r.path
+	for name, id := range ids {
+		path = strings.ReplaceAll(path, "{"+name+"}", id)
+	}
+	return path, p
+}
+
+// body is what to send: something that is right in all but what the table says of it.
+func (sc *scene) body(r right, p place) any {
+	switch r.method + " " + r.path {
+	case "POST /v1/organizers":
+		return map[string]any{"name": "Another"}
+	case "POST /v1/tasks":
+		organizer := sc.organizer
+		if r.about == "missing" {
+			organizer = sc.missing
+		}
+		return map[string]any{"organizerId": organizer, "name": "Another", "visibility": "private"}
+	case "POST /v1/datasets":
+		return newDataset(p.task, "training")
+	case "POST /v1/tasks/{taskId}/registrations":
+		return map[string]any{"team": sc.public.team}
+	case "POST /v1/tasks/{taskId}/submissions":
+		return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{p.dataset}}
+	}
+	if r.method == http.MethodPatch {
+		return map[string]any{}
+	}
+	return nil
+}
+
+// conditions keeps what may be changed as it is.
+func conditions(method string) []string {
+	if method == http.MethodPatch || method == http.MethodDelete {
+		return []string{"If-Match", `"0-0"`}
+	}
+	return nil
+}
+
+// tampered returns the token with another signature.
+func tampered(token string) string {
+	i := strings.LastIndex(token, ".") + 5
+	c := "A"
+	if token[i:i+1] == c {
+		c = "B"
+	}
+	return token[:i] + c + token[i+1:]
+}
+
+// checkRefusal requires what comes with a status that refuses.
+func checkRefusal(t testing.TB, r right, caller string, got answer) {
+	t.Helper()
+	if got.status < http.StatusBadRequest {
+		return
+	}
+	if ct := got.header.Get("Content-Type"); ct != "application/problem+json" {
+		t.Errorf("%s as %s: a refusal of type %q", r, caller, ct)
+	}
+	if challenge := got.header.Get("WWW-Authenticate"); (got.status == http.StatusUnauthorized) != strings.HasPrefix(challenge, "Bearer") {
+		t.Errorf("%s as %s: status %d with the challenge %q", r, caller, got.status, challenge)
+	}
+}

@@ -1,0 +1,146 @@
+package acceptancetest
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/record"
+)
+
+// callers are those whom the rights tell apart, in the order of the columns of the tables.
+var callers = []string{"anonymous", "stranger", "registrant", "owner", "rival", "organizer", "admin", "worker"}
+
+// scene is two tasks alike, one public and one private, with one of everything below them that rights tell apart.
+//
+// The organizer runs both, the owner and the registrant take part in both, and everything that was submitted is the
+// owner's. The rival runs a task of its own; the stranger does nothing at all.
+type scene struct {
+	Setup
+	t         testing.TB
+	tokens    map[string]string // by caller
+	users     map[string]string // ids, by caller
+	organizer string            // the id of the organizer of both tasks
+	rivalTask string
+	public    place
+	private   place
+	missing   string // an id that nothing has
+}
+
+// place has the ids of what is below a task. Runs and evaluations are named after the evaluation: `published`, `unpublished`,
+// `blinded`, `withdrawn` (published, and blinded again), and `hiddenEntry` (published, of a private submission).
+type place struct {
+	task, dataset, testSet   string
+	team                     string // name of the owner's
+	registration             string // the owner's
+	publicEntry, ownersEntry string // submissions
+	runs, evaluations        map[string]string
+}
+
+func newScene(t testing.TB, s Setup) *scene {
+	t.Helper()
+	sc := &scene{Setup: s, t: t, tokens: map[string]string{}, users: map[string]string{}}
+	tail := strings.ToLower(rand.Text())
+	for _, c := range callers[1:] {
+		var groups []string
+		if c == "admin" || c == "worker" {
+			groups = []string{c + "s"}
+		}
+		sc.tokens[c] = s.Token(c+"-"+tail, groups...)
+		var me struct{ ID string }
+		s.want(t, http.StatusOK, &me, sc.tokens[c], http.MethodGet, "/v1/user", nil)
+		sc.users[c] = me.ID
+	}
+	sc.organizer = id(s.create(t, sc.tokens["organizer"], "/v1/organizers", map[string]any{"name": "Organizer"}))
+	rivals := id(s.create(t, sc.tokens["rival"], "/v1/organizers", map[string]any{"name": "Rival"}))
+	sc.rivalTask = id(s.create(t, sc.tokens["rival"], "/v1/tasks", map[string]any{"organizerId": rivals, "name": "Rival"}))
+	sc.public, sc.private = sc.newPlace("public"), sc.newPlace("private")
+	sc.missing = record.NewID(time.Now())
+	for _, p := range []*place{&sc.public, &sc.private} {
+		sc.evaluated(p)
+	}
+	return sc
+}
+
+func (sc *scene) newPlace(visibility string) place {
+	t, organizer, owner := sc.t, sc.tokens["organizer"], sc.tokens["owner"]
+	p := place{runs: map[string]string{}, evaluations: map[string]string{}, team: "Owner"}
+	task := sc.create(t, organizer, "/v1/tasks", map[string]any{"organizerId": sc.organizer, "name": "Task", "visibility": visibility})
+	p.task = id(task)
+	p.dataset, p.testSet = sc.newDataset(p.task, "validation"), sc.newDataset(p.task, "test")
+	p.registration = id(sc.create(t, organizer, task+"/registrations", map[string]any{"team": p.team, "userId": sc.users["owner"]}))
+	sc.create(t, organizer, task+"/registrations", map[string]any{"team": "Registrant", "userId": sc.users["registrant"]})
+	for _, e := range []struct {
+		visibility string
+		runs       [2]string // on the dataset and on the test set
+		entry      *string
+	}{
+		{"public", [2]string{"published", "blinded"}, &p.publicEntry},
+		{"private", [2]string{"unpublished", "withdrawn"}, &p.ownersEntry},
+		{"private", [2]string{"hiddenEntry", "other"}, new(string)},
+	} {
+		var made struct {
+			ID     string
+			RunIDs []string
+		}
+		sc.want(t, http.StatusCreated, &made, owner, http.MethodPost, task+"/submissions", map[string]any{
+			"type": "upload", "visibility": e.visibility, "files": []any{
+				csvFile("run.csv", "id,label\n1,a\n2,b\n", p.dataset), csvFile("run.csv", "id,label\n1,a\n2,b\n", p.testSet),
+			},
+		})
+		*e.entry = made.ID
+		for i, name := range e.runs {
+			p.runs[name] = made.RunIDs[i]
+		}
+	}
+	return p
+}
+
+func (sc *scene) newDataset(task, split string) string {
+	return id(sc.create(sc.t, sc.tokens["organizer"], "/v1/datasets", newDataset(task, split)))
+}
+
+func newDataset(task, split string) map[string]any {
+	return map[string]any{
+		"taskId": task, "name": "Dataset", "split": split, "truths": []any{csvFile("truth.csv", "id,label\n1,a\n2,a\n", "")},
+		"inputs":    []any{csvFile("input.csv", "id,text\n1,x\n2,y\n", "")},
+		"runFormat": map[string]any{"kind": "csv", "idField": "id", "valueField": "label"},
+		"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}},
+	}
+}
+
+// csvFile is an inline file, of a dataset when that is not empty.
+func csvFile(name, content, dataset string) map[string]any {
+	f := map[string]any{"name": name, "mediaType": "text/csv", "content": base64.StdEncoding.EncodeToString([]byte(content))}
+	if dataset != "" {
+		f["datasetId"] = dataset
+	}
+	return f
+}
+
+// evaluationTime is how long a server may take to evaluate what a test submits.
+const evaluationTime = 30 * time.Second
+
+// evaluated waits for the evaluations of the place's runs and writes their reviews.
+func (sc *scene) evaluated(p *place) {
+	sc.t.Helper()
+	organizer := sc.tokens["organizer"]
+	for name, run := range p.runs {
+		for deadline := time.Now().Add(evaluationTime); p.evaluations[name] == ""; time.Sleep(5 * time.Millisecond) {
+			var r struct{ State, EvaluationID string }
+			sc.want(sc.t, http.StatusOK, &r, organizer, http.MethodGet, "/v1/runs/"+run, nil)
+			p.evaluations[name] = r.EvaluationID
+			if time.Now().After(deadline) {
+				sc.t.Fatalf("run %s is still %s", run, r.State)
+			}
+		}
+		review := map[string]any{
+			"published": name == "published" || name == "hiddenEntry" || name == "withdrawn",
+			"blinded":   name == "blinded" || name == "withdrawn" || name == "other",
+		}
+		sc.want(sc.t, http.StatusOK, nil, organizer, http.MethodPatch, "/v1/runs/"+run+"/review", review)
+	}
+}

@@ -1,0 +1,184 @@
+package acceptancetest
+
+// rights is who gets which status, for every operation, on what it can be about. It is written from the design, not from
+// what a server does. The columns are the callers; a caller with a bad token gets 401 in every row.
+//
+// Nothing is changed by asking: PATCH and DELETE come with an If-Match that does not hold, so 412 is the answer to those
+// who may; a registration with a team name that is taken, so 409 is; other POSTs create what nothing else looks at.
+const rights = `
+                                             anonymous stranger registrant owner rival organizer admin worker
+
+GET /                                              200      200        200   200   200       200   200    200
+GET /v1                                            200      200        200   200   200       200   200    200
+GET /health                                        200      200        200   200   200       200   200    200
+GET /info                                          200      200        200   200   200       200   200    200
+GET /openapi.json                                  200      200        200   200   200       200   200    200
+GET /openapi.yaml                                  200      200        200   200   200       200   200    200
+GET /docs                                          200      200        200   200   200       200   200    200
+
+GET /v1/organizers                                 200      200        200   200   200       200   200    200
+POST /v1/organizers                                401      201        201   201   201       201   201    201
+GET /v1/organizers/{organizerId}
+    public                                         200      200        200   200   200       200   200    200
+    missing                                        404      404        404   404   404       404   404    404
+PATCH /v1/organizers/{organizerId}
+    public                                         401      403        403   403   403       412   412    403
+    missing                                        404      404        404   404   404       404   404    404
+DELETE /v1/organizers/{organizerId}
+    public                                         401      403        403   403   403       412   412    403
+    missing                                        404      404        404   404   404       404   404    404
+
+GET /v1/tasks                                      200      200        200   200   200       200   200    200
+POST /v1/tasks
+    public                                         401      403        403   403   403       201   201    403
+    missing                                        401      422        422   422   422       422   422    422
+GET /v1/tasks/{taskId}
+    public                                         200      200        200   200   200       200   200    200
+    private                                        404      404        200   200   404       200   200    404
+    missing                                        404      404        404   404   404       404   404    404
+PATCH /v1/tasks/{taskId}
+    public                                         401      403        403   403   403       412   412    403
+    private                                        404      404        403   403   404       412   412    404
+    missing                                        404      404        404   404   404       404   404    404
+DELETE /v1/tasks/{taskId}
+    public                                         401      403        403   403   403       412   412    403
+    private                                        404      404        403   403   404       412   412    404
+    missing                                        404      404        404   404   404       404   404    404
+GET /v1/tasks/{taskId}/audit-entries
+    public                                         401      403        403   403   403       200   200    403
+    private                                        404      404        403   403   404       200   200    404
+    missing                                        404      404        404   404   404       404   404    404
+GET /v1/tasks/{taskId}/evaluations
+    public                                         200      200        200   200   200       200   200    200
+    private                                        404      404        200   200   404       200   200    404
+    missing                                        404      404        404   404   404       404   404    404
+
+GET /v1/datasets                                   200      200        200   200   200       200   200    200
+POST /v1/datasets
+    public                                         401      403        403   403   403       201   201    403
+    private                                        401      422        403   403   422       201   201    422
+    missing                                        401      422        422   422   422       422   422    422
+GET /v1/datasets/{datasetId}
+    public                                         200      200        200   200   200       200   200    200
+    private                                        404      404        200   200   404       200   200    404
+    missing                                        404      404        404   404   404       404   404    404
+PATCH /v1/datasets/{datasetId}
+    public                                         401      403        403   403   403       412   412    403
+    private                                        404      404        403   403   404       412   412    404
+    missing                                        404      404        404   404   404       404   404    404
+DELETE /v1/datasets/{datasetId}
+    public                                         401      403        403   403   403       412   412    403
+    private                                        404      404        403   403   404       412   412    404
+    missing                                        404      404        404   404   404       404   404    404
+
+GET /v1/tasks/{taskId}/registrations
+    public                                         401      204        200   200   204       200   200    204
+    private                                        404      404        200   200   404       200   200    404
+    missing                                        404      404        404   404   404       404   404    404
+POST /v1/tasks/{taskId}/registrations
+    public                                         401      409        409   409   409       409   409    409
+    private                                        404      404        409   409   404       409   409    404
+    missing                                        404      404        404   404   404       404   404    404
+GET /v1/tasks/{taskId}/registrations/{registrationId}
+    public                                         404      404        404   200   404       200   200    404
+    private                                        404      404        404   200   404       200   200    404
+    strayed                                        404      404        404   404   404       404   404    404
+    missing                                        404      404        404   404   404       404   404    404
+PATCH /v1/tasks/{taskId}/registrations/{registrationId}
+    public                                         404      404        404   412   404       412   412    404
+    private                                        404      404        404   412   404       412   412    404
+    strayed                                        404      404        404   404   404       404   404    404
+    missing                                        404      404        404   404   404       404   404    404
+DELETE /v1/tasks/{taskId}/registrations/{registrationId}
+    public                                         404      404        404   412   404       412   412    404
+    private                                        404      404        404   412   404       412   412    404
+    strayed                                        404      404        404   404   404       404   404    404
+    missing                                        404      404        404   404   404       404   404    404
+
+GET /v1/tasks/{taskId}/submissions
+    public                                         200      200        200   200   200       200   200    200
+    private                                        404      404        200   200   404       200   200    404
+    missing                                        404      404        404   404   404       404   404    404
+POST /v1/tasks/{taskId}/submissions
+    public                                         401      403        201   201   403       403   403    403
+    private                                        404      404        201   201   404       403   403    404
+    missing                                        404      404        404   404   404       404   404    404
+GET /v1/tasks/{taskId}/submissions/{submissionId}
+    public entry, public task                      200      200        200   200   200       200   200    200
+    public entry, private task                     404      404        200   200   404       200   200    404
+    private entry, public task                     404      404        404   200   404       200   200    404
+    private entry, private task                    404      404        404   200   404       200   200    404
+    strayed                                        404      404        404   404   404       404   404    404
+    missing                                        404      404        404   404   404       404   404    404
+PATCH /v1/tasks/{taskId}/submissions/{submissionId}
+    public entry, public task                      401      403        403   412   403       412   412    403
+    public entry, private task                     404      404        403   412   404       412   412    404
+    private entry, public task                     404      404        404   412   404       412   412    404
+    private entry, private task                    404      404        404   412   404       412   412    404
+    strayed                                        404      404        404   404   404       404   404    404
+    missing                                        404      404        404   404   404       404   404    404
+DELETE /v1/tasks/{taskId}/submissions/{submissionId}
+    public entry, public task                      401      403        403   412   403       412   412    403
+    public entry, private task                     404      404        403   412   404       412   412    404
+    private entry, public task                     404      404        404   412   404       412   412    404
+    private entry, private task                    404      404        404   412   404       412   412    404
+    strayed                                        404      404        404   404   404       404   404    404
+    missing                                        404      404        404   404   404       404   404    404
+
+GET /v1/runs                                       200      200        200   200   200       200   200    200
+GET /v1/runs/{runId}
+    public entry, public task                      200      200        200   200   200       200   200    200
+    public entry, private task                     404      404        200   200   404       200   200    404
+    private entry, public task                     404      404        404   200   404       200   200    404
+    private entry, private task                    404      404        404   200   404       200   200    404
+    missing                                        404      404        404   404   404       404   404    404
+PATCH /v1/runs/{runId}
+    public entry, public task                      401      403        403   412   403       412   412    403
+    public entry, private task                     404      404        403   412   404       412   412    404
+    private entry, public task                     404      404        404   412   404       412   412    404
+    private entry, private task                    404      404        404   412   404       412   412    404
+    missing                                        404      404        404   404   404       404   404    404
+DELETE /v1/runs/{runId}
+    public entry, public task                      401      403        403   412   403       412   412    403
+    public entry, private task                     404      404        403   412   404       412   412    404
+    private entry, public task                     404      404        404   412   404       412   412    404
+    private entry, private task                    404      404        404   412   404       412   412    404
+    missing                                        404      404        404   404   404       404   404    404
+GET /v1/runs/{runId}/review
+    public entry, public task                      404      404        404   200   404       200   200    404
+    public entry, private task                     404      404        404   200   404       200   200    404
+    private entry, public task                     404      404        404   200   404       200   200    404
+    private entry, private task                    404      404        404   200   404       200   200    404
+    missing                                        404      404        404   404   404       404   404    404
+PATCH /v1/runs/{runId}/review
+    public entry, public task                      404      404        404   403   404       412   412    404
+    public entry, private task                     404      404        404   403   404       412   412    404
+    private entry, public task                     404      404        404   403   404       412   412    404
+    private entry, private task                    404      404        404   403   404       412   412    404
+    missing                                        404      404        404   404   404       404   404    404
+
+GET /v1/evaluations                                200      200        200   200   200       200   200    200
+GET /v1/evaluations/{evaluationId}
+    published, public task                         200      200        200   200   200       200   200    200
+    published, private task                        404      404        200   200   404       200   200    404
+    published, of a private entry, public task     200      200        200   200   200       200   200    200
+    published, of a private entry, private task    404      404        200   200   404       200   200    404
+    unpublished, public task                       404      404        404   200   404       200   200    404
+    unpublished, private task                      404      404        404   200   404       200   200    404
+    blinded, public task                           404      404        404   404   404       200   200    404
+    blinded, private task                          404      404        404   404   404       200   200    404
+    published and blinded, public task             404      404        404   404   404       200   200    404
+    published and blinded, private task            404      404        404   404   404       200   200    404
+    missing                                        404      404        404   404   404       404   404    404
+
+GET /v1/user                                       401      200        200   200   200       200   200    200
+GET /v1/users                                      401      403        403   403   403       403   200    403
+GET /v1/users/{userId}
+    owner                                          401      403        403   200   403       403   200    403
+    stranger                                       401      200        403   403   403       403   200    403
+    missing                                        401      403        403   403   403       403   404    403
+GET /v1/users/{userId}/submissions
+    owner                                          200      200        200   200   200       200   200    200
+    stranger                                       204      204        204   204   204       204   204    204
+    missing                                        204      204        204   204   204       204   204    204
+`

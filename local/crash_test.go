@@ -27,7 +27,6 @@ const childEnv = "ASSAY_TEST_SERVE"
 
 func TestMain(m *testing.M) {
 	if args := os.Getenv(childEnv); args != "" {
-		noEnv := func(string) string { return "" }
 		if err := run(context.Background(), strings.Fields(args), noEnv, io.Discard, os.Stderr, func(string) { fmt.Println("ready") }); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)

@@ -23,7 +23,7 @@ func start(t testing.TB, flags ...string) *server {
 
 func startIn(t testing.TB, data string, flags ...string) *server {
 	t.Helper()
-	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-data", data}, flags...), func(string) string { return "" }, io.Discard)
+	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-data", data}, flags...), noEnv, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/record"
+)
+
+func noEnv(string) string { return "" }
+
+func TestTheDevelopmentIssuerStaysOnTheMachine(t *testing.T) {
+	for _, args := range [][]string{{"-addr", ":80"}, {"-addr", "0.0.0.0:8080"}, {"-addr", "192.0.2.1:8080"}} {
+		if _, err := parse(args, noEnv, io.Discard); err == nil || !strings.Contains(err.Error(), "-issuer") {
+			t.Errorf("%v: %v, want to be told to give -issuer", args, err)
+		}
+	}
+	for _, args := range [][]string{
+		{"-addr", "localhost:0"}, {"-addr", "[::1]:0"}, {"-addr", ":80", "-allow-dev-issuer"},
+		{"-addr", ":80", "-issuer", "https://login.example.org", "-audience", "assay"},
+	} {
+		if _, err := parse(args, noEnv, io.Discard); err != nil {
+			t.Errorf("%v: %v", args, err)
+		}
+	}
+	if _, err := parse([]string{"-issuer", "https://login.example.org"}, noEnv, io.Discard); err == nil {
+		t.Error("an issuer without an audience was accepted")
+	}
+}
+
+func TestFlagsHaveEnvironmentTwins(t *testing.T) {
+	env := map[string]string{"ASSAY_DATA": "elsewhere", "ASSAY_DEMO": "false", "ASSAY_ALLOW_DEV_ISSUER": "true"}
+	c, err := parse([]string{"-data", "here"}, func(name string) string { return env[name] }, io.Discard)
+	if err != nil || c.data != "here" || c.demo || !c.allowDevIssuer {
+		t.Errorf("%+v, %v", c, err)
+	}
+	env["ASSAY_DEMO"] = "perhaps"
+	if _, err := parse(nil, func(name string) string { return env[name] }, io.Discard); err == nil || !strings.Contains(err.Error(), "ASSAY_DEMO") {
+		t.Errorf("%v, want the name of the variable", err)
+	}
+}
+
+// The values are what trec_eval 10.0 prints for the runs.
+func TestTheDemoIsALeaderboardOfRealRuns(t *testing.T) {
+	s := startIn(t, t.TempDir())
+	var tasks struct{ Data []record.Task }
+	s.do(t, request(t, http.MethodGet, s.url+"/v1/tasks", nil), &tasks)
+	if len(tasks.Data) != 1 {
+		t.Fatalf("%d tasks, want the demo's", len(tasks.Data))
+	}
+	var board struct{ Data []record.Evaluation }
+	s.do(t, request(t, http.MethodGet, s.url+"/v1/tasks/"+tasks.Data[0].ID+"/evaluations?sort=rank", nil), &board)
+	if len(board.Data) != 3 {
+		t.Fatalf("%d evaluations, want three", len(board.Data))
+	}
+	for i, want := range []struct {
+		team string
+		rr   float64
+	}{{"Manual ANCE", 0.8271}, {"ConvDR", 0.7196}, {"Manual BM25", 0.7085}} {
+		got := board.Data[i]
+		if got.Rank != i+1 || got.Team != want.team || math.Abs(*got.Measures["RR"]-want.rr) > 5e-5 {
+			t.Errorf("rank %d: %s with RR %v, want %v", got.Rank, got.Team, *got.Measures["RR"], want)
+		}
+	}
+}
+
+func TestAFilledStoreGetsNoDemo(t *testing.T) {
+	folder := t.TempDir()
+	t.Run("first", func(t *testing.T) {
+		s := startIn(t, folder, "-demo=false")
+		s.post(t, s.token(t, "olivia"), "/v1/organizers", map[string]any{"name": "Lake Lab"})
+	})
+	s := startIn(t, folder)
+	var list struct{ Data []record.Organizer }
+	s.do(t, request(t, http.MethodGet, s.url+"/v1/organizers", nil), &list)
+	if len(list.Data) != 1 || list.Data[0].Name != "Lake Lab" {
+		t.Errorf("%+v, want what was there before and nothing else", list.Data)
+	}
+}
+
+func TestASecondServerIsToldWhy(t *testing.T) {
+	folder := t.TempDir()
+	startIn(t, folder, "-demo=false")
+	var out bytes.Buffer
+	err := run(context.Background(), []string{"-addr", "127.0.0.1:0", "-data", folder}, noEnv, &out, io.Discard, nil)
+	if err == nil || !strings.Contains(err.Error(), folder) {
+		t.Errorf("%v, want the name of the file that is in use", err)
+	}
+}
+
+func TestPagesOfOtherOriginsGetNoTokens(t *testing.T) {
+	s := start(t, "-demo=false")
+	for path, want := range map[string]string{"/dev/token": "", "/v1/tasks": "*", "/files/x": "*"} {
+		r := request(t, http.MethodOptions, s.url+path, nil)
+		r.Header.Set("Origin", "https://elsewhere.example")
+		r.Header.Set("Access-Control-Request-Method", http.MethodPost)
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if got := resp.Header.Get("Access-Control-Allow-Origin"); got != want {
+			t.Errorf("%s: Access-Control-Allow-Origin %q, want %q", path, got, want)
+		}
+	}
+}

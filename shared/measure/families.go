@@ -8,6 +8,7 @@ import (
 // Kind says which evaluator a measure belongs to: the same word can be a measure of two of them.
 type Kind string
 
+// The evaluators that are built in.
 const (
 	Retrieval      Kind = "retrieval"
 	Classification Kind = "classification"
@@ -20,6 +21,7 @@ func Kinds() []Kind { return []Kind{Retrieval, Classification, Regression} }
 // CutoffRule says what may follow the @ of a measure.
 type CutoffRule string
 
+// A depth is a rank, from 1; a recall is a share of the relevant documents, from 0 to 1.
 const (
 	NoCutoff       CutoffRule = "none"
 	OptionalDepth  CutoffRule = "optional depth"

@@ -2,7 +2,6 @@ package measure
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -27,14 +26,13 @@ func (p Parameter) canonical(value string) (string, error) {
 	switch p.Domain {
 	case "integer":
 		n, err := strconv.Atoi(value)
-		if err != nil || float64(n) < p.Min || float64(n) > p.Max {
-			return "", fmt.Errorf("%s=%s: give a whole number from %v to %v", p.Name, value, int(p.Min), int(p.Max))
+		if err != nil || !p.within(float64(n)) {
+			return "", fmt.Errorf("%s=%s: give a whole number from %d to %d", p.Name, value, int(p.Min), int(p.Max))
 		}
 		return strconv.Itoa(n), nil
 	case "number":
 		x, err := strconv.ParseFloat(value, 64)
-		outside := x < p.Min || x > p.Max || p.Open && (x == p.Min || x == p.Max)
-		if err != nil || math.IsNaN(x) || outside {
+		if err != nil || !p.within(x) {
 			between := "from %v to %v"
 			if p.Open {
 				between = "between %v and %v"
@@ -61,6 +59,14 @@ func (p Parameter) canonical(value string) (string, error) {
 		}
 		return value, nil
 	}
+}
+
+// within says whether a number lies in the domain; NaN never does.
+func (p Parameter) within(x float64) bool {
+	if p.Open {
+		return p.Min < x && x < p.Max
+	}
+	return p.Min <= x && x <= p.Max
 }
 
 // formatNumber writes the shortest decimal that reads back as x; minus zero becomes 0.

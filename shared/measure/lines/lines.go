@@ -95,7 +95,7 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 		filled += n
 		if err != nil {
 			r.ended = true
-			if err == io.EOF {
+			if errors.Is(err, io.EOF) {
 				return r.cut(buffer[:filled], filled)
 			}
 			if r.fail(err); r.err != nil {
@@ -154,7 +154,7 @@ func (r *Reader) skipLine(buffer []byte) (int, error) {
 
 // ignoreEOF leaves the end of the file to the next read, which meets it again.
 func ignoreEOF(err error) error {
-	if err == io.EOF {
+	if errors.Is(err, io.EOF) {
 		return nil
 	}
 	return err

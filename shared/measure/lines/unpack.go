@@ -88,7 +88,7 @@ func unpack(r io.Reader, l limits) (*content, error) {
 		c.gzip = true
 		inner := bufio.NewReaderSize(unzipped, 64<<10)
 		c.text = inner
-		if head, err = inner.Peek(8); err != nil && err != io.EOF {
+		if head, err = inner.Peek(8); err != nil && !errors.Is(err, io.EOF) {
 			return nil, c.explain(err)
 		}
 		if bytes.HasPrefix(head, []byte(gzipMagic)) {

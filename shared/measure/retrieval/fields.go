@@ -3,6 +3,7 @@ package retrieval
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // space marks what separates fields: C's isspace, as in trec_eval.
@@ -41,7 +42,7 @@ var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10
 func parseScore(text []byte) (float64, bool) {
 	const exact = 1 << 53
 	var mantissa uint64
-	digits, fraction, i := 0, 0, 0
+	fraction, i := 0, 0
 	negative := false
 	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
 		negative = text[0] == '-'
@@ -51,7 +52,7 @@ func parseScore(text []byte) (float64, bool) {
 	for ; i < len(text) && text[i]-'0' <= 9; i++ {
 		mantissa = mantissa*10 + uint64(text[i]-'0')
 	}
-	digits = i - start
+	digits := i - start
 	if i < len(text) && text[i] == '.' {
 		i++
 		start = i
@@ -112,7 +113,7 @@ func scoreFault(text []byte) string {
 func quote(text []byte) string {
 	const most = 60
 	if len(text) > most {
-		return strconv.Quote(string(text[:most])) + "..."
+		return strconv.Quote(strings.ToValidUTF8(string(text[:most]), "")) + "..."
 	}
 	return strconv.Quote(string(text))
 }

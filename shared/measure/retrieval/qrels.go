@@ -125,8 +125,8 @@ func (q *Qrels) parse(line []byte, file string, number int, report *measure.Repo
 		report.Errorf(file, number, "the line has more than 4 fields: topic, iteration, document and grade")
 		return entry{}, false
 	}
-	grade, err := strconv.Atoi(string(fields[3]))
-	if err != nil || grade < -maxGrade || grade > maxGrade {
+	grade, err := strconv.ParseInt(string(fields[3]), 10, 16)
+	if err != nil || grade < -maxGrade {
 		report.Errorf(file, number, "the grade %s is not a whole number from %d to %d", quote(fields[3]), -maxGrade, maxGrade)
 		return entry{}, false
 	}

@@ -119,8 +119,13 @@ func (q *Qrels) compareTopics(run *run, report *measure.Report) {
 // few names the first of a list.
 func few(list []string) string {
 	const most = 5
-	if len(list) <= most {
-		return strings.Join(list, ", ")
+	var names []string
+	for _, name := range list[:min(len(list), most)] {
+		names = append(names, quote([]byte(name)))
 	}
-	return fmt.Sprintf("%s and %d more", strings.Join(list[:most], ", "), len(list)-most)
+	text := strings.Join(names, ", ")
+	if len(list) > most {
+		text += fmt.Sprintf(" and %d more", len(list)-most)
+	}
+	return text
 }

@@ -215,7 +215,7 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 	for i, found := range perFile {
 		var list []measure.Diagnostic
 		list = append(list, found.Diagnostics()...)
-		long, any := 0, false
+		long, records := 0, 0
 		for _, b := range r.blocks {
 			if b.file != i {
 				continue
@@ -226,9 +226,9 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 			if long == 0 {
 				long = b.long
 			}
-			any = any || len(b.records) > 0
+			records += len(b.records)
 		}
-		if !any && len(list) == 0 {
+		if records == 0 && len(list) == 0 {
 			report.Errorf(r.files[i], 0, "the file has no lines; each line needs topic, Q0, document, rank, score and tag")
 		}
 		slices.SortStableFunc(list, func(a, b measure.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })

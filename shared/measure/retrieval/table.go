@@ -28,7 +28,7 @@ func (t table) at(hash uint32, probe int) (index int, state slotState) {
 	switch {
 	case slot == 0:
 		return 0, free
-	case uint32(slot>>32) != hash:
+	case slot>>32 != uint64(hash):
 		return 0, other
 	}
 	return int(uint32(slot)) - 1, candidate

@@ -1,5 +1,6 @@
-// Package servertest serves operations over a fresh embedded store and a folder of files, for the tests of the
-// families: real HTTP, with the name of the user as token, so that a test says `alice` and not how she logged in.
+// Package servertest serves operations over a fresh embedded store and a folder of files, signed links to them
+// included, for the tests of the families: real HTTP, with the name of the user as token, so that a test says `alice`
+// and not how she logged in.
 package servertest
 
 import (
@@ -17,6 +18,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/arrival"
 	"assay/shared/auth"
 	"assay/shared/blob/directory"
 	"assay/shared/problem"
@@ -47,15 +49,18 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = table.Close() })
-	mux := http.NewServeMux()
-	server := httptest.NewServer(mux)
+	var handler http.Handler // known only after the address, which stands in its links
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
 	files, err := directory.Open(filepath.Join(folder, "files"), server.URL+"/files")
 	if err != nil {
 		t.Fatal(err)
 	}
 	env := &api.Env{Store: table, Files: files, Now: time.Now, Verify: verify, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"}}
-	mux.Handle("/", api.New(env, operations))
+	serve := api.New(env, operations)
+	stored := func(ctx context.Context, key string) error { return arrival.Stored(ctx, env.Store, env.Now(), key) }
+	serve.Mount("/files/", http.StripPrefix("/files/", files.Handler(stored, serve.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
+	handler = serve
 	return &Server{Env: env, URL: server.URL, t: t}
 }
 
@@ -133,6 +138,19 @@ func (s *Server) Want(status int, v any, user, method, path string, body any, he
 		}
 	}
 	return a
+}
+
+// Upload sends the content to the link of a pending file, which must take it.
+func (s *Server) Upload(u *record.Upload, content []byte) {
+	s.t.Helper()
+	if u == nil {
+		s.t.Fatal("there is no link to upload to")
+	}
+	var headers []string
+	for name, value := range u.Headers {
+		headers = append(headers, name, value)
+	}
+	s.Want(http.StatusOK, nil, "", u.Method, u.URL, content, headers...)
 }
 
 // Create posts the body and returns the path of what it made.

@@ -37,7 +37,7 @@ type File struct {
 	Size      int64     `json:"size" required:"false" minimum:"0" maximum:"2147483648" doc:"bytes; may be left out beside content"`
 	SHA256    string    `json:"sha256" required:"false" maxLength:"64" doc:"SHA-256 of the bytes in lower-case hexadecimal; may be left out beside content"`
 	MediaType string    `json:"mediaType" required:"false" maxLength:"100" doc:"media type of the bytes" example:"text/plain"`
-	Content   string    `json:"content,omitempty" writeOnly:"true" maxLength:"4194304" doc:"the bytes in base64, for files up to 3 MiB together; never shown again"`
+	Content   string    `json:"content,omitempty" writeOnly:"true" maxLength:"5242880" doc:"the bytes in base64, for files up to 3 MiB together; never shown again"`
 	State     FileState `json:"state,omitempty" readOnly:"true" enum:"pending,stored" doc:"stored once bytes of that size and digest have arrived"`
 	URL       string    `json:"url,omitempty" readOnly:"true" doc:"where to get the bytes for a while; only for those who may"`
 	Upload    *Upload   `json:"upload,omitempty" readOnly:"true" doc:"where to send the bytes of a pending file; only for those who may"`
@@ -66,6 +66,7 @@ func CheckFiles(pointer string, files, kept []File) ([][]byte, []problem.Field) 
 		f := &files[i]
 		old := slices.IndexFunc(kept, func(k File) bool { return k.Name == f.Name && k.SHA256 == f.SHA256 })
 		if old >= 0 && f.Content == "" {
+			checkKept(*f, kept[old], func(member, detail string) { bad(i, member, detail) })
 			*f = kept[old]
 		} else {
 			contents[i] = checkNew(f, func(member, detail string) { bad(i, member, detail) })
@@ -78,6 +79,20 @@ func CheckFiles(pointer string, files, kept []File) ([][]byte, []problem.Field) 
 		}
 	}
 	return contents, fields
+}
+
+// checkKept checks a file that the list had before. What tells of its bytes may be left out, but it cannot change; its
+// links are other ones each time that it is shown.
+func checkKept(f, was File, bad func(member, detail string)) {
+	if f.Size != 0 && f.Size != was.Size {
+		bad("/size", fmt.Sprintf("the file stays as it is, with %d bytes: for other ones, give their own sha256", was.Size))
+	}
+	if f.MediaType != "" && f.MediaType != was.MediaType {
+		bad("/mediaType", "the file stays as it is, "+was.MediaType+": for another media type, give its content again")
+	}
+	if f.State != "" && f.State != was.State {
+		bad("/state", "is made by the service: leave it out")
+	}
 }
 
 // checkNew checks a file that the list did not have before, and returns its bytes when they are inline.

@@ -118,6 +118,9 @@ func (d *SubmissionDraft) Check() []problem.Field {
 	if len(d.DatasetIDs) == 0 {
 		bad("/datasetIds", "must name at least one dataset of the task")
 	}
+	if len(d.DatasetIDs) > MaxSubmissionDatasets {
+		bad("/files", fmt.Sprintf("are for %d datasets; %d are allowed in one submission", len(d.DatasetIDs), MaxSubmissionDatasets))
+	}
 	for i, id := range d.DatasetIDs {
 		p := fmt.Sprintf("/datasetIds/%d", i)
 		fields = append(fields, checkID(p, id, "a dataset of the task")...)

@@ -11,6 +11,10 @@ func TestAccess(t *testing.T) {
 	acceptancetest.AccessMatrix(t, setup(t))
 }
 
+func TestHiddenIsMissing(t *testing.T) {
+	acceptancetest.HiddenIsMissing(t, setup(t))
+}
+
 // setup is the program over a fresh folder, as the acceptance tests reach it.
 func setup(t *testing.T) acceptancetest.Setup {
 	t.Helper()

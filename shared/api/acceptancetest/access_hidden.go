@@ -1,0 +1,140 @@
+package acceptancetest
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// HiddenIsMissing asks for what a caller may not know of, and for what is not there, in every way in which a request can
+// name a resource: by path, filter, cursor and body. The answers must be the same to the last header.
+func HiddenIsMissing(t *testing.T, s Setup) {
+	sc := newScene(t, s)
+	sc.comparePaths(parseRights(t))
+	h := sc.newHidden()
+	h.compareFilters()
+	h.compareCursors()
+	h.compareBodies()
+}
+
+// ask is a request about something: an id that is hidden or missing.
+type ask struct {
+	method, path string
+	body         any
+	headers      []string
+}
+
+// comparePaths takes from the table of rights all that is answered like what is missing.
+func (sc *scene) comparePaths(rows []right) {
+	sc.t.Helper()
+	missing := map[string]right{}
+	for _, r := range rows {
+		if r.about == "missing" {
+			missing[r.method+r.path] = r
+		}
+	}
+	compared := 0
+	for _, r := range rows {
+		m, ok := missing[r.method+r.path]
+		if !ok || r.about == "missing" {
+			continue
+		}
+		for n, caller := range callers {
+			if r.want[n] == m.want[n] && r.want[n] != http.StatusOK {
+				compared++
+				sc.compareRows(caller, r, m)
+			}
+		}
+	}
+	if compared == 0 {
+		sc.t.Error("nothing was compared")
+	}
+}
+
+// compareRows asks in all ways, right and wrong: what is hidden is not told by how a request is refused either.
+func (sc *scene) compareRows(caller string, r, m right) {
+	sc.t.Helper()
+	hiddenPath, p := sc.fill(r)
+	missingPath, none := sc.fill(m)
+	for _, way := range ways(r.method) {
+		a, b := way, way
+		a.path, b.path = hiddenPath+way.path, missingPath+way.path
+		if way.body == nil {
+			a.body, b.body = sc.body(r, p), sc.body(m, none)
+		}
+		sc.same(caller, a, b)
+		if strings.Count(r.path, "{") == 2 { // the parent is there, and what is below it is missing
+			b.path = hiddenPath[:strings.LastIndex(hiddenPath, "/")+1] + sc.missing + way.path
+			sc.same(caller, a, b)
+		}
+	}
+}
+
+// ways are requests by the method that differ in all but what they are about. A body of nil stands for one that is right.
+func ways(method string) []ask {
+	all := []ask{{method: method, headers: conditions(method)}}
+	switch method {
+	case http.MethodGet:
+		return append(all,
+			ask{method: http.MethodHead},
+			ask{method: method, path: "?limit=0"},
+			ask{method: method, path: "?fields=nothing"},
+			ask{method: method, headers: []string{"If-None-Match", "*"}},
+			ask{method: method, headers: []string{"Accept", "image/png"}},
+		)
+	case http.MethodPost, http.MethodPatch:
+		return append(all,
+			ask{method: method, body: "{"},
+			ask{method: method, body: `{"id":1}`},
+			ask{method: method, body: "{}", headers: []string{"Content-Type", "text/plain"}},
+			ask{method: method, headers: []string{"Idempotency-Key", "once"}},
+		)
+	default:
+		return append(all, ask{method: method}, ask{method: method, headers: []string{"If-Match", "*"}})
+	}
+}
+
+// same requires that both requests are answered alike, whatever they are about.
+func (sc *scene) same(caller string, hidden, missing ask) {
+	sc.t.Helper()
+	h := sc.send(sc.t, sc.tokens[caller], hidden.method, hidden.path, hidden.body, hidden.headers...)
+	m := sc.send(sc.t, sc.tokens[caller], missing.method, missing.path, missing.body, missing.headers...)
+	what := fmt.Sprintf("%s %s as %s", hidden.method, hidden.path, caller)
+	if h.status != m.status {
+		sc.t.Errorf("%s: %d when hidden, %d when missing\n%s\n%s", what, h.status, m.status, h.body, m.body)
+		return
+	}
+	if a, b := leveled(h.body), leveled(m.body); !bytes.Equal(a, b) {
+		sc.t.Errorf("%s: when hidden\n%s\nand when missing\n%s", what, a, b)
+	}
+	for _, header := range []http.Header{h.header, m.header} {
+		header.Del("Date")
+		header.Del("X-Request-Id")
+		for i, link := range header["Link"] {
+			header["Link"][i] = string(leveled([]byte(link)))
+		}
+	}
+	for name := range maps.Keys(h.header) {
+		if !slices.Equal(h.header[name], m.header[name]) {
+			sc.t.Errorf("%s: %s is %q when hidden, %q when missing", what, name, h.header[name], m.header[name])
+		}
+	}
+	if len(h.header) != len(m.header) {
+		sc.t.Errorf("%s: the headers are %v when hidden, %v when missing", what, h.header, m.header)
+	}
+}
+
+var (
+	requestID = regexp.MustCompile(`"requestId":"[^"]*"`)
+	anyID     = regexp.MustCompile(`\b[0-7][0-9A-HJKMNP-TV-Z]{25}\b`)
+)
+
+// leveled returns a body without what differs between any two requests about different things.
+func leveled(body []byte) []byte {
+	return anyID.ReplaceAll(requestID.ReplaceAll(body, nil), []byte("ID"))
+}

@@ -35,7 +35,7 @@ type answer struct {
 	headers []parameter
 }
 
-// media is a body of one media type. A body without a schema may hold anything.
+// media is a body of one media type. A body without a schema may hold anything of that type.
 type media struct {
 	mediaType string
 	schema    *jsonschema.Schema

@@ -61,6 +61,7 @@ func TestWhatTheDocumentAllows(t *testing.T) {
 	for name, c := range map[string]call{
 		"a page":                   {request: "GET /v1/tasks", status: 200, headers: pageHeaders, body: aPage},
 		"declared parameters":      {request: "GET /v1/tasks?limit=7&fields=id,name&filter[open]=true&filter[year]=2026", status: 200, headers: pageHeaders, body: aPage},
+		"selected members":         {request: "GET /v1/tasks?fields=id", status: 200, headers: pageHeaders, body: `{"data":[{"id":"AB12"}]}`},
 		"a declared header":        {request: "GET /v1/tasks", status: 200, headers: pageHeaders + "X-Total: 12\n", body: aPage},
 		"another media type":       {request: "GET /v1/tasks", status: 200, headers: "Content-Type: text/csv; charset=utf-8\nX-Request-Id: r1\n", body: "id,name\nAB12,Ad hoc\n"},
 		"an empty page":            {request: "GET /v1/tasks", status: 204},
@@ -107,6 +108,8 @@ func TestWhatTheDocumentForbids(t *testing.T) {
 		"empty body":                {call{request: "GET /v1/tasks/AB12", status: 200, headers: jsonType}, "body: not JSON"},
 		"two values":                {call{request: "GET /v1/tasks/AB12", status: 200, headers: jsonType, body: aTask + aTask}, "body: not JSON"},
 		"half a value":              {call{request: "GET /v1/tasks/AB12", status: 200, headers: jsonType, body: aTask[:20]}, "body: not JSON"},
+		"half a selection":          {call{request: "GET /v1/tasks?fields=id", status: 200, headers: pageHeaders, body: `{"data":[{"id"`}, "body: not JSON"},
+		"problem with fields":       {call{request: "GET /v1/tasks?fields=id", status: 503, headers: problemJSON, body: `{"status":503}`}, "missing property 'title'"},
 		"body with 204":             {call{request: "GET /v1/tasks", status: 204, headers: jsonType, body: `{}`}, "there must be no body"},
 		"body with 304":             {call{request: "GET /v1/tasks", status: 304, headers: jsonType, body: `{}`}, "there must be no body"},
 		"body with HEAD":            {call{request: "HEAD /v1/tasks", status: 200, headers: pageHeaders, body: aPage}, "there must be no body"},

@@ -1,0 +1,213 @@
+package datasets_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions/datasets"
+	"assay/shared/access"
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+)
+
+func TestTruthIsForOrganizersAlone(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	if d.TruthVersion != 1 || len(d.Truths) != 1 || d.Evaluator.PrimaryMeasure != "Accuracy" {
+		t.Fatalf("%+v", d)
+	}
+	for user, sees := range map[string]bool{"": false, "ada": false, "reg": false, "robot": false, "olga": true, "root": true} {
+		for _, p := range []string{path, "/v1/datasets", path + "?fields=truths,diagnostics,name"} {
+			a := s.Want(http.StatusOK, nil, user, http.MethodGet, p, nil)
+			if got := strings.Contains(string(a.Body), "truth.csv") || strings.Contains(string(a.Body), digest(goodTruth)); got != sees {
+				t.Errorf("%q sees the truth at %s: %v\n%s", user, p, got, a.Body)
+			}
+		}
+		got := s.get(user, path)
+		if a := s.Want(http.StatusOK, nil, "", http.MethodGet, got.Inputs[0].URL, nil); string(a.Body) != "1\n2\n" {
+			t.Errorf("%q gets %q for the input", user, a.Body)
+		}
+		if sees {
+			if a := s.Want(http.StatusOK, nil, "", http.MethodGet, got.Truths[0].URL, nil); string(a.Body) != goodTruth {
+				t.Errorf("%q gets %q for the truth", user, a.Body)
+			}
+		}
+	}
+}
+
+func TestAnAnswerWithLinksStaysNotModified(t *testing.T) {
+	s := start(t)
+	draft := s.draft(inline("truth.csv", goodTruth))
+	draft["inputs"] = []any{inline("input.txt", "1\n2\n"), announced("more.txt", "3\n")}
+	path, _ := s.create(draft)
+	now := time.Now().Truncate(15 * time.Minute)
+	for _, user := range []string{"", "olga"} {
+		s.Now = func() time.Time { return now }
+		tag := s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil).Header.Get("ETag")
+		s.Now = func() time.Time { return now.Add(14 * time.Minute) }
+		s.Want(http.StatusNotModified, nil, user, http.MethodGet, path, nil, "If-None-Match", tag)
+	}
+}
+
+func TestWhatCannotBeEvaluatedIsRefusedWithEveryFault(t *testing.T) {
+	s := start(t)
+	with := func(member string, value any) map[string]any {
+		d := s.draft(inline("truth.csv", goodTruth))
+		d[member] = value
+		return d
+	}
+	evaluator := func(kind string, measures ...string) map[string]any {
+		return with("evaluator", map[string]any{"kind": kind, "measures": measures})
+	}
+	damaged := inline("truth.csv", goodTruth)
+	damaged["sha256"], damaged["size"] = digest("else"), 1
+	for name, tt := range map[string]struct {
+		draft map[string]any
+		want  []string // pointers, with the beginning of what is said there
+	}{
+		"truth":            {s.draft(inline("good.csv", goodTruth+"3,cat\n"), inline("bad.csv", badTruth)), []string{"/truths/1 line 3: ", "/truths/1 line 4: "}},
+		"no truth":         {s.draft(), []string{"/truths must have"}},
+		"measure":          {evaluator("classification", "nDCG@10"), []string{"/evaluator/measures/0 "}},
+		"two measures":     {evaluator("classification", "Accuracy", "Nonsense", "Worse"), []string{"/evaluator/measures/1 ", "/evaluator/measures/2 "}},
+		"format":           {evaluator("retrieval", "AP"), []string{"/runFormat/kind "}},
+		"fields":           {with("runFormat", map[string]any{"kind": "csv", "idField": "id"}), []string{"/runFormat/valueField is needed"}},
+		"image":            {evaluator("worker", "Score"), []string{"/evaluator/image is needed"}},
+		"damaged":          {s.draft(damaged), []string{"/truths/0/sha256 the content has", "/truths/0/size the content has"}},
+		"folder":           {s.draft(inline("a/b.csv", goodTruth)), []string{"/truths/0/name must be"}},
+		"media type":       {with("inputs", []any{map[string]any{"name": "a", "content": "YQ==", "mediaType": "text"}}), []string{"/inputs/0/mediaType must be"}},
+		"twice":            {with("inputs", []any{inline("a", "x"), inline("a", "x")}), []string{"/inputs/1/name is the name", "/inputs/1/sha256 is the content"}},
+		"neither":          {with("inputs", []any{map[string]any{"name": "a"}}), []string{"/inputs/0/sha256 must be", "/inputs/0/size must be"}},
+		"no base64":        {with("inputs", []any{map[string]any{"name": "a", "content": "%"}}), []string{"/inputs/0/content must be base64"}},
+		"unknown task":     {with("taskId", record.NewID(s.Now())), []string{"/taskId names nothing"}},
+		"read-only member": {with("truthVersion", 3), []string{"/truthVersion "}},
+	} {
+		got := s.pointers(http.MethodPost, "/v1/datasets", tt.draft)
+		for _, want := range tt.want {
+			pointer, detail, _ := strings.Cut(want, " ")
+			if !slices.ContainsFunc(got[pointer], func(d string) bool { return strings.HasPrefix(d, detail) }) {
+				t.Errorf("%s: nothing at %s that begins with %q: %q", name, pointer, detail, got)
+			}
+		}
+	}
+	s.Want(http.StatusNoContent, nil, "olga", http.MethodGet, "/v1/datasets", nil)
+	if n := s.objects(); n != 0 {
+		t.Errorf("%d files stay of what was refused", n)
+	}
+}
+
+func TestInlineFilesAreBoundedTogether(t *testing.T) {
+	s := start(t)
+	half := strings.Repeat("x", record.MaxInlineBytes/2+1)
+	d := s.draft(inline("truth.csv", goodTruth))
+	d["inputs"] = []any{inline("a", half), inline("b", half+"x")}
+	a := s.Want(http.StatusRequestEntityTooLarge, nil, "olga", http.MethodPost, "/v1/datasets", d)
+	if !strings.Contains(string(a.Body), "sha256") {
+		t.Errorf("the problem does not tell what to do: %s", a.Body)
+	}
+}
+
+func TestTheListHasWhatTheCallerSeesAndAskedFor(t *testing.T) {
+	s := start(t)
+	hidden := newScene(t, s.Server, record.Private)
+	shown, secret := s.draft(inline("t", goodTruth)), hidden.draft(inline("t", goodTruth))
+	shown["name"], shown["split"] = "Birds", "training"
+	_, birds := s.create(shown)
+	_, cats := s.create(s.draft(inline("t", goodTruth)))
+	_, dark := hidden.create(secret)
+	for _, tt := range []struct {
+		user, query string
+		want        []string
+	}{
+		{"", "", []string{cats.ID, birds.ID}},
+		{"ada", "", []string{cats.ID, birds.ID}},
+		{"reg", "", []string{dark.ID, cats.ID, birds.ID}},
+		{"olga", "", []string{dark.ID, cats.ID, birds.ID}},
+		{"root", "", []string{dark.ID, cats.ID, birds.ID}},
+		{"", "filter[split]=training", []string{birds.ID}},
+		{"", "filter[split]=training,test", []string{cats.ID, birds.ID}},
+		{"", "filter[name]=BIRD", []string{birds.ID}},
+		{"", "filter[name]=fish", nil},
+		{"", "filter[taskId]=" + s.task.ID, []string{cats.ID, birds.ID}},
+		{"", "filter[taskId]=" + hidden.task.ID, nil},
+		{"ada", "filter[taskId]=" + hidden.task.ID + "," + s.task.ID, []string{cats.ID, birds.ID}},
+		{"reg", "filter[taskId]=" + hidden.task.ID, []string{dark.ID}},
+		{"olga", "filter[taskId]=" + hidden.task.ID + "&filter[name]=cats", []string{dark.ID}},
+		{"reg", "filter[taskId]=" + record.NewID(s.Now()), nil},
+	} {
+		var p struct{ Data []record.Dataset }
+		status := http.StatusOK
+		if tt.want == nil {
+			s.Want(http.StatusNoContent, nil, tt.user, http.MethodGet, "/v1/datasets?"+tt.query, nil)
+			continue
+		}
+		s.Want(status, &p, tt.user, http.MethodGet, "/v1/datasets?"+tt.query, nil)
+		var got []string
+		for _, d := range p.Data {
+			got = append(got, d.ID)
+			if d.Inputs[0].URL != "" {
+				t.Errorf("%q: a list has links to files", tt.user)
+			}
+		}
+		if !slices.Equal(got, tt.want) {
+			t.Errorf("%q asks %q: %v, want %v", tt.user, tt.query, got, tt.want)
+		}
+	}
+	s.Want(http.StatusBadRequest, nil, "", http.MethodGet, "/v1/datasets?filter[split]=dev", nil)
+	s.Want(http.StatusNotFound, nil, "ada", http.MethodGet, "/v1/datasets/"+dark.ID, nil)
+	s.Want(http.StatusNotFound, nil, "ada", http.MethodPatch, "/v1/datasets/"+dark.ID, map[string]any{"name": "x"})
+	s.Want(http.StatusForbidden, nil, "ada", http.MethodPatch, "/v1/datasets/"+cats.ID, map[string]any{"name": "x"})
+	s.Want(http.StatusForbidden, nil, "reg", http.MethodPost, "/v1/datasets", shown)
+	s.Want(http.StatusUnauthorized, nil, "", http.MethodPost, "/v1/datasets", shown)
+}
+
+func TestATaskTakesSoManyDatasets(t *testing.T) {
+	s := start(t)
+	for range record.MaxTaskDatasets {
+		d := &record.DatasetItem{OrganizerID: s.task.OrganizerID}
+		d.Meta, d.TaskID = record.NewMeta(s.Now()), s.task.ID
+		s.Put(d)
+	}
+	a := s.Want(http.StatusConflict, nil, "olga", http.MethodPost, "/v1/datasets", s.draft(inline("t", goodTruth)))
+	if !strings.Contains(string(a.Body), fmt.Sprint(record.MaxTaskDatasets)) {
+		t.Errorf("%s", a.Body)
+	}
+}
+
+func TestADatasetGoesWithItsFilesButNotWhileRunsUseIt(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	for _, standing := range []record.Standing{{}, {Public: true}, {Public: true, PrivateTask: true}} {
+		at := record.At(s.Now())
+		run := &record.RunItem{Standing: standing}
+		run.Meta, run.TaskID, run.DatasetID, run.State, run.QueuedAt = record.NewMeta(s.Now()), s.task.ID, d.ID, record.Queued, &at
+		s.Put(run)
+		s.Want(http.StatusConflict, nil, "olga", http.MethodDelete, path, nil)
+		s.drop(run)
+	}
+	s.Want(http.StatusForbidden, nil, "ada", http.MethodDelete, path, nil)
+	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
+	s.Want(http.StatusNotFound, nil, "olga", http.MethodGet, path, nil)
+	if s.truth(d.ID) != nil || s.objects() != 0 {
+		t.Errorf("the truth is %v, and %d files are there", s.truth(d.ID), s.objects())
+	}
+	if e := s.entries(); len(e) != 1 || e[0].Action != "dataset.deleted" || e[0].ActorID != servertest.UserID("olga") {
+		t.Errorf("%+v", e)
+	}
+}
+
+// Every operation says who may, so that none is open by oversight.
+func TestWritingIsForOrganizers(t *testing.T) {
+	for _, op := range datasets.Operations {
+		want := access.Organizer
+		if op.Method == http.MethodGet {
+			want = access.Anyone
+		}
+		if op.May != want {
+			t.Errorf("%s: %v", op.ID, op.May)
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package datasets_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"assay/shared/arrival"
+	"assay/shared/record"
+	"assay/shared/store"
+)
+
+// adopt does what the evaluator does when the dataset is due.
+func (s *scene) adopt(id string) {
+	s.t.Helper()
+	if err := arrival.Adopt(s.t.Context(), s.Store, s.Files, s.Now(), id); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+const newTruth = "id,label\n1,dog\n2,dog\n"
+
+func TestAnAnnouncedTruthCountsOnceItHasArrivedAndCanBeRead(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
+	if d.TruthVersion != 0 || d.Truths[0].State != record.FilePending || s.truth(d.ID) != nil {
+		t.Fatalf("%+v", d)
+	}
+	if f := s.get("ada", path); len(f.Truths) > 0 || f.Inputs[0].Upload != nil {
+		t.Fatalf("a stranger is told where to upload: %+v", f)
+	}
+	s.Upload(d.Truths[0].Upload, []byte(goodTruth))
+	s.Upload(d.Truths[0].Upload, []byte(goodTruth)) // whoever did not hear the answer sends it again
+	s.adopt(d.ID)
+	s.adopt(d.ID)
+	if got := s.get("olga", path); got.TruthVersion != 1 || got.Truths[0].State != record.FileStored || got.Truths[0].Upload != nil {
+		t.Fatalf("%+v", got)
+	}
+
+	changed := s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("bad.csv", badTruth)}})
+	if changed.TruthVersion != 1 || s.truth(d.ID).Files[0].Name != "truth.csv" {
+		t.Fatal("a truth that has not arrived is in use")
+	}
+	s.Upload(changed.Truths[0].Upload, []byte(badTruth))
+	s.adopt(d.ID)
+	got := s.get("olga", path)
+	if got.TruthVersion != 1 || len(got.Diagnostics) != 2 || got.Diagnostics[0].Line != 3 {
+		t.Fatalf("%+v", got)
+	}
+	if kept := s.truth(d.ID); kept.Number != 1 || kept.Files[0].Name != "truth.csv" {
+		t.Fatalf("a truth that cannot be read replaced one that can: %+v", kept)
+	}
+	if a := s.Want(http.StatusOK, nil, "ada", http.MethodGet, path, nil); strings.Contains(string(a.Body), "diagnostics") {
+		t.Fatalf("a stranger is told what is wrong with the truth: %s", a.Body)
+	}
+
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{inline("new.csv", newTruth)}})
+	if got := s.get("olga", path); got.TruthVersion != 2 || len(got.Diagnostics) != 0 || s.item(d.ID).Requeue == nil {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func TestWhatRunsAreEvaluatedWithIsToldWhenItChanges(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	for _, tt := range []struct {
+		body    map[string]any
+		version int64
+		action  string // of the newest entry
+	}{
+		{map[string]any{"name": "Dogs and cats"}, 1, ""},
+		{map[string]any{"truths": []any{inline("new.csv", newTruth)}}, 2, "truth.changed"},
+		{map[string]any{"truths": []any{inline("new.csv", newTruth)}}, 2, "truth.changed"}, // the same again
+		{map[string]any{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}}, 3, "evaluator.changed"},
+		{map[string]any{"inputs": []any{inline("other.txt", "1\n")}}, 3, "evaluator.changed"},
+	} {
+		got := s.patch(http.StatusOK, path, tt.body)
+		if got.TruthVersion != tt.version || s.truth(d.ID).Number != tt.version {
+			t.Fatalf("%v: version %d, in use %d, want %d", tt.body, got.TruthVersion, s.truth(d.ID).Number, tt.version)
+		}
+		entries := s.entries()
+		if tt.action == "" && len(entries) > 0 || tt.action != "" && (len(entries) != int(tt.version)-1 || entries[0].Action != tt.action) {
+			t.Fatalf("%v: %d entries, the newest %+v", tt.body, len(entries), entries)
+		}
+	}
+	told, err := json.Marshal(s.entries())
+	if err != nil || strings.Contains(string(told), "dog") {
+		t.Fatalf("the entries hold what the truth says: %s %v", told, err)
+	}
+	if !strings.Contains(string(told), digest(goodTruth)) || !strings.Contains(string(told), digest(newTruth)) {
+		t.Fatalf("the entries do not tell which truth was there: %s", told)
+	}
+	if s.object(record.HolderTruths, d.ID, newTruth) != newTruth {
+		t.Fatal("the truth in use is not stored")
+	}
+}
+
+func TestAnAnnouncedTruthCanBeSentInline(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{inline("truth.csv", goodTruth)}})
+	if truth := s.truth(d.ID); truth == nil || truth.Number != 1 {
+		t.Fatalf("%+v", truth)
+	}
+	if e := s.entries(); len(e) != 0 {
+		t.Fatalf("nothing was changed by it: %+v", e[0])
+	}
+}
+
+func TestAChangeIsRefusedAsACreationIs(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	for pointer, body := range map[string]map[string]any{
+		"/taskId":               {"taskId": record.NewID(s.Now())},
+		"/truths/0":             {"truths": []any{inline("bad.csv", badTruth)}},
+		"/truths":               {"truths": []any{}},
+		"/evaluator/measures/0": {"evaluator": map[string]any{"measures": []string{"AP"}, "primaryMeasure": "AP"}},
+		"/truthVersion":         {"truthVersion": 9},
+	} {
+		if got := s.pointers(http.MethodPatch, path, body); len(got[pointer]) == 0 {
+			t.Errorf("nothing is wrong at %s: %v", pointer, got)
+		}
+	}
+	if got := s.item(d.ID); got.Version != 1 || s.truth(d.ID).Number != 1 || len(s.entries()) != 0 {
+		t.Errorf("a change that was refused changed something: %+v", got)
+	}
+}
+
+// brokenStore fails one write.
+type brokenStore struct {
+	store.Store
+	broken atomic.Bool
+}
+
+func (b *brokenStore) Write(ctx context.Context, writes ...store.Write) error {
+	if b.broken.CompareAndSwap(true, false) {
+		return fmt.Errorf("a test: %w", store.ErrUnavailable)
+	}
+	return b.Store.Write(ctx, writes...)
+}
+
+func TestAChangeThatFailsTakesNoFileThatIsInUse(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	broken := &brokenStore{Store: s.Store}
+	s.Store = broken
+	broken.broken.Store(true)
+	s.patch(http.StatusServiceUnavailable, path, map[string]any{"truths": []any{inline("renamed.csv", goodTruth)}})
+	if got := s.object(record.HolderTruths, d.ID, goodTruth); got != goodTruth {
+		t.Fatalf("the truth in use is %q", got)
+	}
+}
+
+func TestATruthInUseStaysWhenItIsSentAgain(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
+	link := d.Truths[0].Upload
+	s.Upload(link, []byte(goodTruth))
+	s.adopt(d.ID)
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("new.csv", newTruth)}})
+	s.Upload(link, []byte(goodTruth))
+	if s.object(record.HolderTruths, d.ID, goodTruth) != goodTruth {
+		t.Fatal("the truth in use is gone")
+	}
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{inline("new.csv", newTruth)}})
+	s.Want(http.StatusNotFound, nil, "", link.Method, link.URL, goodTruth, headers(link)...)
+	if s.object(record.HolderTruths, d.ID, goodTruth) != "" {
+		t.Fatal("a file that nothing names any more was taken")
+	}
+}
+
+func headers(u *record.Upload) []string {
+	var all []string
+	for name, value := range u.Headers {
+		all = append(all, name, value)
+	}
+	return all
+}
+
+func TestChangesAtOnceAreAllMade(t *testing.T) {
+	const changes = 12
+	s := start(t)
+	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	var all sync.WaitGroup
+	for i := range changes {
+		all.Go(func() {
+			body := fmt.Sprintf(`{"truths":[{"name":"truth-%d.csv","content":"aWQsbGFiZWwKMSxkb2cKMixkb2cK"}]}`, i) // newTruth
+			if a := s.Do("olga", http.MethodPatch, path, body); a.Status != http.StatusOK {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		})
+	}
+	all.Wait()
+	truth := s.truth(d.ID)
+	if truth.Number != 1+changes || s.item(d.ID).TruthVersion != truth.Number || len(s.entries()) != changes {
+		t.Errorf("version %d, %d entries", truth.Number, len(s.entries()))
+	}
+	if s.object(record.HolderTruths, d.ID, newTruth) != newTruth {
+		t.Error("the truth in use is gone")
+	}
+}
+
+func TestALargeTruthIsReadAfterTheRequest(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	large := s.item(d.ID)
+	large.Truths[0].Size = 1 << 30 // what the record says of it decides
+	s.replace(large)
+	s.patch(http.StatusOK, path, map[string]any{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}})
+	if got := s.item(d.ID); got.Adopt == nil || got.TruthVersion != 1 || s.truth(d.ID).Evaluator.PrimaryMeasure != "Accuracy" {
+		t.Fatalf("%+v", got)
+	}
+	s.adopt(d.ID)
+	if got := s.item(d.ID); got.Adopt != nil || got.TruthVersion != 2 || s.truth(d.ID).Evaluator.PrimaryMeasure != "MCC" {
+		t.Fatalf("%+v", got)
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"embed"
 	"html/template"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -64,11 +65,19 @@ func send(c *api.Call, mediaType string, make func() ([]byte, error)) error {
 var pages embed.FS
 
 var docs = template.Must(template.New("docs.html").Funcs(template.FuncMap{
-	"lower":  strings.ToLower,
 	"schema": func(ref string) string { return strings.TrimPrefix(ref, "#/components/schemas/") },
 	"type":   typeOf,
+	"text":   markUp,
 	"has":    slices.Contains[[]string],
 }).ParseFS(pages, "docs.html"))
+
+var spans = regexp.MustCompile("`([^`]+)`")
+
+// markUp shows what stands between backticks as code; everything else is plain text.
+func markUp(text string) template.HTML {
+	escaped := template.HTMLEscapeString(text)
+	return template.HTML(spans.ReplaceAllString(escaped, "<code>$1</code>")) //nolint:gosec // escaped above
+}
 
 // section is the operations of one tag, in the order of the declaration.
 type section struct {

@@ -92,9 +92,13 @@ func (h *hidden) compareFilters() {
 				continue
 			}
 			compared[name] = true
-			more := []string{"", "," + beside, "&limit=1", "&filter[name]=a", "&filter[userId]=" + h.users["owner"]}
+			more := []string{"", "," + beside, "&limit=1", "&filter[name]=a"}
+			for _, other := range []string{"taskId", "datasetId", "userId"} {
+				more = append(more, "&filter["+other+"]="+visible[other])
+			}
 			if slices.Contains(o.query, "sort") {
-				more = append(more, "&sort=rank", "&sort=Accuracy", "&sort=nothing", "&sort=rank&offset=1", "&best=true")
+				more = append(more, "&sort=rank", "&sort=Accuracy", "&sort=nothing", "&sort=rank&offset=1", "&best=true",
+					"&sort=rank&filter[datasetId]="+h.public.dataset)
 			}
 			for _, tail := range more {
 				for _, secret := range h.ids[name] {

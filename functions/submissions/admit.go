@@ -42,7 +42,8 @@ func admit(ctx context.Context, c *api.Call, t *record.TaskItem, d *record.Submi
 	if err := baseline(ctx, c, t, d.Baseline, false); err != nil {
 		return nil, err
 	}
-	return e, e.ready(ctx, c, d)
+	err := e.ready(ctx, c, d)
+	return e, err
 }
 
 // registered requires an accepted registration.

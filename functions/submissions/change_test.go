@@ -1,0 +1,146 @@
+package submissions_test
+
+import (
+	"context"
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+	"assay/shared/store"
+)
+
+// counting counts the transactions of a store.
+type counting struct {
+	store.Store
+	writes atomic.Int64
+}
+
+func (c *counting) Write(ctx context.Context, writes ...store.Write) error {
+	c.writes.Add(1)
+	return c.Store.Write(ctx, writes...)
+}
+
+// evaluated gives the run so many evaluations, of which the last is its newest.
+func (s *scene) evaluated(runID string, n int) *record.RunItem {
+	s.t.Helper()
+	r := s.run(runID)
+	for i := range n {
+		e := &record.EvaluationItem{Standing: r.Standing, Superseded: i < n-1}
+		e.Meta = record.NewMeta(s.Now())
+		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.TruthVersion = r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, int64(i+1)
+		s.Put(e, &record.Topics{Meta: e.Meta})
+		r.Evaluations, r.EvaluationID = append(r.Evaluations, e.ID), e.ID
+	}
+	r.State = record.Completed
+	s.replace(r)
+	return r
+}
+
+func (s *scene) evaluation(id string) *record.EvaluationItem {
+	s.t.Helper()
+	return get[record.EvaluationItem](s, record.EvaluationKey(id))
+}
+
+func TestWhatAChangeDecidesFollowsInOneTransaction(t *testing.T) {
+	s := newScene(t)
+	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked)))
+	path := s.path + "/" + made.ID
+	for _, id := range made.RunIDs {
+		s.evaluated(id, 1)
+	}
+	count := &counting{Store: s.Store}
+	s.Store = count
+	var v record.Submission
+	s.Want(http.StatusOK, &v, "olga", http.MethodPatch, path, object{"visibility": "public", "baseline": true})
+	if n := count.writes.Load(); n != 1 || !v.Baseline || v.Visibility != record.Public {
+		t.Errorf("%+v after %d transactions", v, n)
+	}
+	for _, id := range made.RunIDs {
+		r := s.run(id)
+		e := s.evaluation(r.EvaluationID)
+		if !r.Standing.Public || !r.Standing.Baseline || !e.Standing.Public || !e.Standing.Baseline || !e.Baseline {
+			t.Errorf("%+v\n%+v", r.Standing, e)
+		}
+	}
+	s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil)
+	s.Want(http.StatusOK, nil, "ada", http.MethodPatch, path, object{"visibility": "private"})
+	s.Want(http.StatusNotFound, nil, "", http.MethodGet, path, nil)
+}
+
+func TestSupersededEvaluationsFollowToo(t *testing.T) {
+	s := newScene(t)
+	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
+	r := s.evaluated(made.RunIDs[0], 3)
+	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, s.path+"/"+made.ID, object{"baseline": true})
+	for _, id := range r.Evaluations {
+		if e := s.evaluation(id); !e.Baseline || !e.Standing.Baseline {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+func TestWhatWasSubmittedStays(t *testing.T) {
+	s := newScene(t)
+	path := s.path + "/" + s.submit(upload(inline(s.dataset(), "run.txt", ranked))).ID
+	for _, body := range []object{
+		{"datasetIds": []string{}}, {"files": []object{}}, {"type": "image"}, {"userId": servertest.UserID("bob")}, {"runIds": []string{}},
+		{"baseline": true}, {"visibility": "secret"}, {"paperUrl": "ftp://example.org"}, {"title": "two\nlines"}, {"unknown": 1},
+	} {
+		s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPatch, path, body)
+	}
+	s.Want(http.StatusNotFound, nil, "bob", http.MethodPatch, path, object{"title": "mine"})
+	var v record.Submission
+	s.Want(http.StatusOK, &v, "ada", http.MethodPatch, path, object{"title": "Ours", "paperUrl": "https://example.org/paper"})
+	if v.Title != "Ours" || v.PaperURL == "" || len(v.Files) != 1 || v.Version != 2 {
+		t.Errorf("%+v", v)
+	}
+}
+
+func TestADeletedSubmissionLeavesNothing(t *testing.T) {
+	for _, versions := range []int{0, 1, record.MaxEvaluations} { // the last needs more than one transaction
+		s := newScene(t, func(t *record.TaskItem) { t.Submissions.Total = 4 })
+		made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked), later(s.dataset(), "run.txt", ranked)))
+		var gone []store.Key
+		for _, id := range made.RunIDs[:2] {
+			for _, e := range s.evaluated(id, versions).Evaluations {
+				gone = append(gone, record.EvaluationKey(e), record.TopicsKey(e))
+			}
+		}
+		for _, id := range made.RunIDs {
+			gone = append(gone, record.RunKey(id), record.ReviewKey(id))
+		}
+		path := s.path + "/" + made.ID
+		s.Want(http.StatusNotFound, nil, "bob", http.MethodDelete, path, nil)
+		s.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, path, nil)
+		for _, key := range append(gone, record.SubmissionKey(made.ID)) {
+			if items, err := s.Store.Get(t.Context(), store.Strong, key); err != nil || items[0].Exists() {
+				t.Errorf("%v is still there, %v", key, err)
+			}
+		}
+		if files := s.stored(); len(files) > 0 {
+			t.Errorf("files stay behind: %v", files)
+		}
+		if a := s.allowance(); a.Total != 3 || a.Submissions != 0 {
+			t.Errorf("%+v, want the quota used and no submission", a)
+		}
+		s.Want(http.StatusNotFound, nil, "ada", http.MethodGet, path, nil)
+	}
+}
+
+func TestAPublishedSubmissionIsDeletedByOrganizersAlone(t *testing.T) {
+	s := newScene(t)
+	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
+	path := s.path + "/" + made.ID
+	r := s.run(made.RunIDs[0])
+	r.Standing.Published = true
+	s.replace(r)
+	s.Want(http.StatusConflict, nil, "ada", http.MethodDelete, path, nil)
+	s.Want(http.StatusOK, nil, "ada", http.MethodGet, path, nil)
+	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
+	entries, err := s.Store.Query(t.Context(), store.Query{Partition: record.AuditPartition(s.task.ID), Limit: 10})
+	if err != nil || len(entries) != 1 {
+		t.Errorf("%d audit entries, want that of the deletion; %v", len(entries), err)
+	}
+}

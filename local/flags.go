@@ -54,7 +54,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (config, er
 	if f.NArg() > 0 {
 		return c, fmt.Errorf("there is no argument %q; -h lists the flags", f.Arg(0))
 	}
-	return c, c.check()
+	err = c.check()
+	return c, err
 }
 
 func (c *config) check() error {

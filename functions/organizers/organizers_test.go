@@ -1,6 +1,7 @@
 package organizers_test
 
 import (
+	"bytes"
 	"net/http"
 	"testing"
 
@@ -50,7 +51,7 @@ func TestAKeyMakesACreationSafeToRepeat(t *testing.T) {
 	body := map[string]any{"name": "Lake Lab"}
 	first := s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/organizers", body, "Idempotency-Key", "k1")
 	again := s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/organizers", body, "Idempotency-Key", "k1")
-	if string(first.Body) != string(again.Body) || first.Header.Get("Location") != again.Header.Get("Location") {
+	if !bytes.Equal(first.Body, again.Body) || first.Header.Get("Location") != again.Header.Get("Location") {
 		t.Fatalf("%s and %s", first.Body, again.Body)
 	}
 	s.Want(http.StatusUnprocessableEntity, nil, "alice", http.MethodPost, "/v1/organizers", map[string]any{"name": "Other"}, "Idempotency-Key", "k1")

@@ -53,8 +53,8 @@ func (d *document) writePage(_ context.Context, c *api.Call) error {
 	return send(c, mediaHTML+"; charset=utf-8", d.page)
 }
 
-func send(c *api.Call, mediaType string, make func() ([]byte, error)) error {
-	body, err := make()
+func send(c *api.Call, mediaType string, render func() ([]byte, error)) error {
+	body, err := render()
 	if err != nil {
 		return err
 	}

@@ -89,7 +89,7 @@ func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Cont
 }
 
 // create makes a resource, once for each Idempotency-Key.
-func (c *Call) create(ctx context.Context, find func(context.Context, *Call) (Target, error), make func(Target) (Created[any], error)) error {
+func (c *Call) create(ctx context.Context, find func(context.Context, *Call) (Target, error), produce func(Target) (Created[any], error)) error {
 	key, err := c.claimKey(ctx)
 	if err != nil {
 		return err
@@ -100,7 +100,7 @@ func (c *Call) create(ctx context.Context, find func(context.Context, *Call) (Ta
 	var a answer
 	err = c.again(ctx, find, func(t Target) error {
 		c.dropFiles(ctx)
-		created, err := make(t)
+		created, err := produce(t)
 		if err != nil {
 			return err
 		}

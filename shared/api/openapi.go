@@ -86,7 +86,7 @@ func (op *Operation) queryParams() []*huma.Param {
 	}
 	for _, f := range op.Query.Filters {
 		var v huma.Schema
-		what := ""
+		var what string
 		switch f.Type {
 		case page.ID:
 			v, what = huma.Schema{Type: "string", Pattern: "^[0-9A-HJKMNP-TV-Z,]+$"}, "Ids"

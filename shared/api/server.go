@@ -276,7 +276,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(p.Kind.Status)
-	_, _ = w.Write(body) // the caller is gone: there is nobody to tell
+	_, _ = w.Write(body) //nolint:gosec // JSON, and told to be nothing else; if the caller is gone, there is nobody to tell
 }
 
 // log writes one line for each request.

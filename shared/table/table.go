@@ -176,7 +176,7 @@ func Retry(ctx context.Context, change func() error) error {
 		if err = change(); !IsConflict(err) {
 			return err
 		}
-		pause := time.Duration(rand.Int64N(int64(min(time.Millisecond<<n, 300*time.Millisecond)) + 1))
+		pause := time.Duration(rand.Int64N(int64(min(time.Millisecond<<n, 300*time.Millisecond)) + 1)) //nolint:gosec // who waits how long is no secret
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

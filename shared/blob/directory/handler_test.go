@@ -269,7 +269,7 @@ func TestSlowUploadsLiveAndStalledOnesEnd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close() //nolint:errcheck // the test is over
+	defer conn.Close() // the test is over
 	fmt.Fprint(conn, "PUT "+u.RequestURI()+" HTTP/1.1\r\nHost: x\r\nContent-Type: text/plain\r\nContent-Length: 6\r\n\r\n123")
 	answer, err := io.ReadAll(conn)
 	if err != nil || !strings.Contains(string(answer), " 400 ") || !strings.Contains(string(answer), "broke off") {

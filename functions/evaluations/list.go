@@ -23,10 +23,11 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[record.Evalua
 		return page.Page[record.Evaluation]{}, problem.InvalidParameter.New("sort compares the evaluations of one dataset: name it with filter[datasetId]=<id>.")
 	}
 	d, err := table.Get[record.DatasetItem](ctx, c.Store, c.ReadConsistency(), record.DatasetKey(ids[0]))
-	if err != nil || d == nil {
+	if err != nil {
 		return page.Page[record.Evaluation]{}, err
 	}
-	if sees, err := c.Sees(ctx, d.Scope()); err != nil || !sees {
+	g, err := c.Grants(ctx) // also when there is no dataset, so that the work tells nothing
+	if err != nil || d == nil || !access.Sees(access.Roles(c.Caller, g.Grants, d.Scope()), d.Scope().Audience) {
 		return page.Page[record.Evaluation]{}, err
 	}
 	return leaderboard(ctx, c, d)
@@ -151,7 +152,8 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]table.Source, 
 	return p, nil
 }
 
-// ofRuns is the source of the evaluations of runs: each has at most one against the newest truth.
+// ofRuns is the source of the evaluations of runs: each has at most one against the newest truth. Those that the caller
+// may not see are not read.
 func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, error) {
 	keys := make([]store.Key, len(ids))
 	for i, id := range ids {
@@ -161,10 +163,17 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, err
 	if err != nil {
 		return nil, err
 	}
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return nil, err
+	}
 	var from table.Source
 	for _, r := range runs {
-		if r != nil && r.EvaluationID != "" {
-			from.IDs = append(from.IDs, r.EvaluationID)
+		if r == nil {
+			continue
+		}
+		if shown := r.For(access.Roles(c.Caller, g.Grants, r.Scope())).EvaluationID; shown != "" {
+			from.IDs = append(from.IDs, shown)
 		}
 	}
 	slices.SortFunc(from.IDs, func(a, b string) int { return strings.Compare(b, a) })

@@ -12,6 +12,7 @@ import (
 
 // Narrowest names the partitions that hold all that the caller may see of the kind and that passes the request's filters
 // datasetId, taskId and userId, from those of the filter that narrows most. What they hold besides, the list leaves out.
+// For a dataset or task that the caller does not see they are the same as for one that is missing.
 func (c *Call) Narrowest(ctx context.Context, k record.Kind) ([]table.Source, error) {
 	var all []table.Source
 	add := func(more ...table.Source) {
@@ -22,17 +23,22 @@ func (c *Call) Narrowest(ctx context.Context, k record.Kind) ([]table.Source, er
 			}
 		}
 	}
+	unseen := func() {
+		if !c.Caller.Anonymous() {
+			add(c.own(k, c.Caller.ID)...)
+		}
+	}
 	datasets, tasks, users := c.Page.Values("datasetId"), c.Page.Values("taskId"), c.Page.Values("userId")
 	switch {
 	case len(datasets) > 0:
-		err := eachFound[record.DatasetItem](ctx, c, datasets, record.DatasetKey, func(d *record.DatasetItem) error {
+		err := eachSeen[record.DatasetItem](ctx, c, datasets, record.DatasetKey, unseen, func(d *record.DatasetItem) error {
 			more, err := c.VisibleOfDataset(ctx, k, d.ID, d.Scope())
 			add(more...)
 			return err
 		})
 		return all, err
 	case len(tasks) > 0:
-		err := eachFound[record.TaskItem](ctx, c, tasks, record.TaskKey, func(t *record.TaskItem) error {
+		err := eachSeen[record.TaskItem](ctx, c, tasks, record.TaskKey, unseen, func(t *record.TaskItem) error {
 			more, err := c.VisibleOfTask(ctx, k, t.Scope())
 			add(more...)
 			return err
@@ -70,8 +76,12 @@ func (c *Call) visibleUnnamed(ctx context.Context, k record.Kind) ([]table.Sourc
 	return all, nil
 }
 
-// eachFound calls do with those of the records that exist, which costs one call of the store.
-func eachFound[R any, P table.Pointer[R]](ctx context.Context, c *Call, ids []string, key func(string) store.Key, do func(P) error) error {
+// eachSeen calls do with each of the records that the caller sees, and unseen for each that is hidden or missing. It costs
+// one call of the store and the caller's grants.
+func eachSeen[R any, P interface {
+	table.Pointer[R]
+	Target
+}](ctx context.Context, c *Call, ids []string, key func(string) store.Key, unseen func(), do func(P) error) error {
 	keys := make([]store.Key, len(ids))
 	for i, id := range ids {
 		keys[i] = key(id)
@@ -80,11 +90,17 @@ func eachFound[R any, P table.Pointer[R]](ctx context.Context, c *Call, ids []st
 	if err != nil {
 		return err
 	}
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return err
+	}
 	for _, r := range found {
-		if r != nil {
-			if err := do(r); err != nil {
-				return err
-			}
+		if r == nil || !access.Sees(access.Roles(c.Caller, g.Grants, r.Scope()), r.Scope().Audience) {
+			unseen()
+			continue
+		}
+		if err := do(r); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -1,0 +1,121 @@
+package datasets_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"assay/shared/record"
+)
+
+func TestFilesThatStayAreNamedAndNothingElse(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	was := d.Truths[0]
+	for name, tt := range map[string]struct {
+		file    map[string]any
+		pointer string // of what is wrong; empty: nothing
+	}{
+		"by name and digest":        {map[string]any{"name": was.Name, "sha256": was.SHA256}, ""},
+		"as it was shown":           {map[string]any{"name": was.Name, "sha256": was.SHA256, "size": was.Size, "mediaType": was.MediaType, "state": was.State, "url": was.URL}, ""},
+		"with another size":         {map[string]any{"name": was.Name, "sha256": was.SHA256, "size": 1}, "/truths/0/size"},
+		"with another type":         {map[string]any{"name": was.Name, "sha256": was.SHA256, "mediaType": "text/html"}, "/truths/0/mediaType"},
+		"in another state":          {map[string]any{"name": was.Name, "sha256": was.SHA256, "state": "pending"}, "/truths/0/state"},
+		"new, and stored already":   {map[string]any{"name": "new.csv", "sha256": digest(newTruth), "size": len(newTruth), "state": "stored"}, "/truths/0"},
+		"other bytes, without size": {map[string]any{"name": "truth.csv", "sha256": digest(newTruth)}, "/truths/0/size"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.t = t
+			body := map[string]any{"truths": []any{tt.file}}
+			if tt.pointer != "" {
+				if got := s.pointers(http.MethodPatch, path, body); len(got[tt.pointer]) == 0 {
+					t.Errorf("nothing is wrong at %s: %v", tt.pointer, got)
+				}
+				return
+			}
+			if got := s.patch(http.StatusOK, path, body); got.TruthVersion != 1 || got.Truths[0] != was {
+				t.Errorf("%+v, want %+v", got.Truths[0], was)
+			}
+		})
+	}
+	s.t = t
+	patch := `[{"op":"replace","path":"/inputs/0/mediaType","value":"text/html"}]`
+	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, path, patch, "Content-Type", "application/json-patch+json")
+	patch = `[{"op":"add","path":"/inputs/-","value":{"name":"b.txt","content":"Yg=="}}]`
+	var got record.Dataset
+	s.Want(http.StatusOK, &got, "olga", http.MethodPatch, path, patch, "Content-Type", "application/json-patch+json")
+	if len(got.Inputs) != 2 || got.Inputs[0] != d.Inputs[0] || got.Inputs[1].State != record.FileStored || got.TruthVersion != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestOnlyTheNewestOfTwoAnnouncedTruthsCounts(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	first := s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("bad.csv", badTruth)}})
+	second := s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("new.csv", newTruth)}})
+	old := first.Truths[0].Upload
+	s.Want(http.StatusNotFound, nil, "", old.Method, old.URL, badTruth, headers(old)...)
+	s.Upload(second.Truths[0].Upload, []byte(newTruth))
+	s.adopt(d.ID)
+	if got := s.get("olga", path); got.TruthVersion != 2 || len(got.Diagnostics) != 0 || s.truth(d.ID).Files[0].Name != "new.csv" {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestATruthCountsOnlyWhole(t *testing.T) {
+	s := start(t)
+	const more = "id,label\n3,dog\n"
+	path, d := s.create(s.draft(inline("one.csv", goodTruth), announced("two.csv", more)))
+	s.adopt(d.ID)
+	if got := s.get("olga", path); got.TruthVersion != 0 || s.truth(d.ID) != nil || s.item(d.ID).Adopt != nil {
+		t.Fatalf("%+v", got)
+	}
+	s.Upload(d.Truths[1].Upload, []byte(more))
+	s.adopt(d.ID)
+	if got := s.get("olga", path); got.TruthVersion != 1 || len(s.truth(d.ID).Files) != 2 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func TestMeasuresHaveTheNamesThatResultsHave(t *testing.T) {
+	s := start(t)
+	draft := s.draft(inline("qrels.txt", "q1 0 d1 1\n"))
+	draft["runFormat"] = map[string]any{"kind": "trec-run"}
+	draft["evaluator"] = map[string]any{"kind": "retrieval", "measures": []string{"MAP", "NDCG@010"}, "primaryMeasure": "NDCG@10"}
+	path, d := s.create(draft)
+	if e := d.Evaluator; !slices.Equal(e.Measures, []string{"AP", "nDCG@10"}) || e.PrimaryMeasure != "nDCG@10" {
+		t.Errorf("%+v", e)
+	}
+	again := s.patch(http.StatusOK, path, map[string]any{"evaluator": map[string]any{"measures": []string{"AP", "NDCG@10"}}})
+	if again.TruthVersion != 1 {
+		t.Errorf("another name of the same measure makes the version %d", again.TruthVersion)
+	}
+}
+
+func TestAnOrganizersOwnEvaluatorReadsItsTruthItself(t *testing.T) {
+	s := start(t)
+	draft := s.draft(inline("anything.bin", badTruth))
+	draft["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"Beauty"}, "image": "judge:1", "command": "judge"}
+	path, d := s.create(draft)
+	if d.TruthVersion != 1 || d.Evaluator.PrimaryMeasure != "Beauty" {
+		t.Errorf("%+v", d)
+	}
+	if got := s.patch(http.StatusOK, path, map[string]any{"truths": []any{}, "evaluator": map[string]any{"command": "judge -v"}}); got.TruthVersion != 2 {
+		t.Errorf("%+v", got)
+	}
+	builtin := map[string]any{"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}, "primaryMeasure": "Accuracy", "image": nil, "command": nil}}
+	if got := s.pointers(http.MethodPatch, path, builtin); len(got["/truths"]) == 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestAKeyMakesADatasetSafeToRepeat(t *testing.T) {
+	s := start(t)
+	draft := s.draft(inline("truth.csv", goodTruth))
+	first := s.Want(http.StatusCreated, nil, "olga", http.MethodPost, "/v1/datasets", draft, "Idempotency-Key", "k")
+	again := s.Want(http.StatusCreated, nil, "olga", http.MethodPost, "/v1/datasets", draft, "Idempotency-Key", "k")
+	if string(first.Body) != string(again.Body) || s.objects() != 2 {
+		t.Errorf("%d files, and\n%s\n%s", s.objects(), first.Body, again.Body)
+	}
+}

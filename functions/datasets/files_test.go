@@ -1,6 +1,7 @@
 package datasets_test
 
 import (
+	"bytes"
 	"net/http"
 	"slices"
 	"testing"
@@ -115,7 +116,7 @@ func TestAKeyMakesADatasetSafeToRepeat(t *testing.T) {
 	draft := s.draft(inline("truth.csv", goodTruth))
 	first := s.Want(http.StatusCreated, nil, "olga", http.MethodPost, "/v1/datasets", draft, "Idempotency-Key", "k")
 	again := s.Want(http.StatusCreated, nil, "olga", http.MethodPost, "/v1/datasets", draft, "Idempotency-Key", "k")
-	if string(first.Body) != string(again.Body) || s.objects() != 2 {
+	if !bytes.Equal(first.Body, again.Body) || s.objects() != 2 {
 		t.Errorf("%d files, and\n%s\n%s", s.objects(), first.Body, again.Body)
 	}
 }

@@ -103,7 +103,7 @@ func TestWhoMaySubmitAndWhen(t *testing.T) {
 		{"another task's dataset", "ada", nil, func(s *scene, b object) {
 			b["files"] = []object{inline(s.dataset(func(d *record.DatasetItem) { d.TaskID = record.NewID(s.Now()) }), "run.txt", ranked)}
 		}, 422, "/datasetIds/0"},
-		{"no dataset at all", "ada", nil, func(s *scene, b object) { b["datasetIds"] = []string{}; delete(b, "files") }, 422, "/files"},
+		{"no dataset at all", "ada", nil, func(_ *scene, b object) { b["datasetIds"] = []string{}; delete(b, "files") }, 422, "/files"},
 		{"a dataset without a file", "ada", nil, func(s *scene, b object) {
 			b["datasetIds"] = []string{b["files"].([]object)[0]["datasetId"].(string), s.dataset().ID}
 		}, 422, "no file for the dataset"},

@@ -25,7 +25,7 @@ func (c *Call) Narrowest(ctx context.Context, k record.Kind) ([]table.Source, er
 	}
 	unseen := func() {
 		if !c.Caller.Anonymous() {
-			add(c.own(k, c.Caller.ID)...)
+			add(own(k, c.Caller.ID)...)
 		}
 	}
 	datasets, tasks, users := c.Page.Values("datasetId"), c.Page.Values("taskId"), c.Page.Values("userId")
@@ -64,7 +64,7 @@ func (c *Call) visibleUnnamed(ctx context.Context, k record.Kind) ([]table.Sourc
 	}
 	var all []table.Source
 	for _, o := range g.Memberships {
-		for _, a := range record.Audiences {
+		for _, a := range record.AudiencesOf(k) {
 			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
 		}
 	}

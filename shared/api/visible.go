@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"slices"
 
 	"assay/shared/access"
 	"assay/shared/record"
@@ -18,7 +19,7 @@ func (c *Call) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.So
 		return nil, err
 	}
 	var all []table.Source
-	for _, a := range record.Audiences {
+	for _, a := range record.AudiencesOf(k) {
 		if access.Sees(access.Roles(c.Caller, access.Grants{}, access.Scope{}), a) {
 			for _, p := range record.OfKind(k, a) {
 				all = append(all, table.Partition(record.ByKind, p))
@@ -28,9 +29,9 @@ func (c *Call) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.So
 	if c.Caller.Admin || c.Caller.Anonymous() {
 		return all, nil
 	}
-	all = append(all, c.own(k, c.Caller.ID)...)
+	all = append(all, own(k, c.Caller.ID)...)
 	for _, o := range g.Memberships {
-		for _, a := range record.Audiences[1:] {
+		for _, a := range record.AudiencesOf(k)[1:] {
 			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
 		}
 	}
@@ -64,13 +65,13 @@ func (c *Call) visibleUnder(ctx context.Context, k record.Kind, parent access.Sc
 		return nil, err
 	}
 	var all []table.Source
-	for _, a := range record.Audiences {
+	for _, a := range record.AudiencesOf(k) {
 		if access.Sees(roles&^access.Owner, a) {
 			all = append(all, part(a))
 		}
 	}
 	if roles&(access.Organizer|access.Admin) == 0 && !c.Caller.Anonymous() {
-		all = append(all, c.own(k, c.Caller.ID)...)
+		all = append(all, own(k, c.Caller.ID)...)
 	}
 	return all, nil
 }
@@ -78,20 +79,20 @@ func (c *Call) visibleUnder(ctx context.Context, k record.Kind, parent access.Sc
 // VisibleOfUser is what the caller may see of the kind that a user made under the own name; for the user and for admins
 // also what was made under an alias, and for admins what is blinded.
 func (c *Call) VisibleOfUser(k record.Kind, userID string) []table.Source {
-	switch {
-	case c.Caller.Admin:
-		return append(c.own(k, userID), table.Partition(record.ByUser, record.OfUser(userID, k, access.Organizers)))
-	case c.Caller.ID == userID:
-		return c.own(k, userID)
-	default:
-		return c.own(k, userID)[:1]
+	all := []table.Source{table.Partition(record.ByUser, record.OfUser(userID, k, access.Everyone))}
+	if c.Caller.Admin || c.Caller.ID == userID {
+		all = append(all, own(k, userID)...)
 	}
+	if c.Caller.Admin && slices.Contains(record.AudiencesOf(k), access.Organizers) {
+		all = append(all, table.Partition(record.ByUser, record.OfUser(userID, k, access.Organizers)))
+	}
+	return all
 }
 
-// own is what a user may see of what the user made: first what is everyone's, then what is not.
-func (c *Call) own(k record.Kind, userID string) []table.Source {
-	return []table.Source{
-		table.Partition(record.ByUser, record.OfUser(userID, k, access.Everyone)),
-		table.Partition(record.ByUser, record.OfUser(userID, k, access.Owners)),
+// own is what a user may see of what the user made and not everyone sees. Nobody owns a dataset.
+func own(k record.Kind, userID string) []table.Source {
+	if k == record.KindDataset {
+		return nil
 	}
+	return []table.Source{table.Partition(record.ByUser, record.OfUser(userID, k, access.Owners))}
 }

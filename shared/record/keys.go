@@ -77,6 +77,19 @@ var audienceNames = [...]string{
 // Audiences lists those that a resource can have, the widest first.
 var Audiences = []access.Audience{access.Everyone, access.Registrants, access.Owners, access.Organizers}
 
+// AudiencesOf lists those that a resource of the kind below a task can have, the widest first: a list has no need to look
+// for others.
+func AudiencesOf(k Kind) []access.Audience {
+	switch k {
+	case KindDataset:
+		return Audiences[:2]
+	case KindSubmission, KindRun:
+		return Audiences[:3]
+	default:
+		return Audiences
+	}
+}
+
 // OfKind returns the partitions of ByKind that hold the kind's resources with the audience.
 func OfKind(k Kind, a access.Audience) []string {
 	switch k {

@@ -1,0 +1,170 @@
+package page_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"assay/shared/page"
+	"assay/shared/problem"
+
+	"pgregory.net/rapid"
+)
+
+var spec = page.Spec{
+	List: true, Sort: true, Fields: []string{"id", "name"}, Plain: []string{"language"},
+	Filters: []page.Filter{
+		{Name: "taskId", Type: page.ID}, {Name: "name"}, {Name: "best", Type: page.Bool, Plain: true},
+		{Name: "split", Type: page.Enum, Values: []string{"training", "test"}},
+	},
+}
+
+const someID = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
+
+func TestQueriesAreReadOrRefusedWithWhatIsAllowed(t *testing.T) {
+	for query, want := range map[string]string{
+		"":                              "",
+		"limit=1":                       "",
+		"limit=0":                       "limit must be a whole number",
+		"limit=-1":                      "limit must be a whole number",
+		"limit=1.5":                     "limit must be a whole number",
+		"limit=":                        "limit must be a whole number",
+		"limit=99999999999999999999999": "",
+		"limit=1&limit=2":               "given 2 times",
+		"cursor=" + someID:              "",
+		"cursor=x":                      "not one",
+		"cursor=8" + someID[1:]:         "not one",
+		"sort=rank&offset=3":            "",
+		"offset=3":                      "offset goes only with sort",
+		"sort=rank&cursor=" + someID:    "sort does not go with cursor",
+		"sort=rank&offset=-1":           "offset must be",
+		"sort=":                         "sort must be",
+		"filter[taskId]=" + someID:      "",
+		"filter[taskId]=a":              "takes ids",
+		"filter[split]=test,training":   "",
+		"filter[split]=other":           "takes training, test",
+		"filter[name]=":                 "takes values",
+		"filter[colour]=red":            "Allowed: filter[taskId]",
+		"filter=red":                    "There is no parameter",
+		"best=true":                     "",
+		"best=yes":                      "true or false",
+		"fields=id,name":                "",
+		"fields=id,colour":              "The fields are: id, name",
+		"language=go":                   "",
+		"colour=red":                    "There is no parameter",
+		"a=%zz":                         "not well-formed",
+		"a=1;b=2":                       "not well-formed",
+		"filter[name]=" + strings.Repeat("x", 300):  "takes values",
+		"filter[name]=" + strings.Repeat("x,", 60):  "at most 50 values",
+		"filter[name]=" + strings.Repeat("x", 9000): "longer than",
+	} {
+		_, err := spec.Parse(query)
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%.60q: %v, want %q", query, err, want)
+		}
+	}
+}
+
+func TestAListTakesAtMostSoMany(t *testing.T) {
+	for query, want := range map[string]int{"": 50, "limit=7": 7, "limit=200": 200, "limit=201": 200, "limit=99999999999999999999": 200} {
+		if r, err := spec.Parse(query); err != nil || r.Limit != want {
+			t.Errorf("%q: limit %d, %v; want %d", query, r.Limit, err, want)
+		}
+	}
+}
+
+func TestAnOperationWithoutListTakesNoListParameters(t *testing.T) {
+	for _, query := range []string{"limit=1", "cursor=" + someID, "sort=rank", "fields=id"} {
+		if _, err := (page.Spec{}).Parse(query); !problem.InvalidParameter.Is(err) {
+			t.Errorf("%s: %v, want it to be refused", query, err)
+		}
+	}
+}
+
+// The next link asks for the same list, further on.
+func TestLinksLeadOn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		query := url.Values{}
+		if rapid.Bool().Draw(t, "named") {
+			query.Set("filter[name]", rapid.StringMatching(`[a-zäß&=%+ ]{1,20}`).Draw(t, "name"))
+		}
+		if rapid.Bool().Draw(t, "limited") {
+			query.Set("limit", "3")
+		}
+		sorted := rapid.Bool().Draw(t, "sorted")
+		if sorted {
+			query.Set("sort", "rank")
+			query.Set("offset", "4")
+		}
+		r, err := spec.Parse(query.Encode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := page.Page[int]{Data: []int{1, 2, 3}, Cursor: someID, More: true}
+		p.Link("/v1/things", query.Encode(), r)
+		u, err := url.Parse(p.Links.Next)
+		if err != nil || u.Path != "/v1/things" {
+			t.Fatal(p.Links.Next, err)
+		}
+		next, err := spec.Parse(u.RawQuery)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if sorted && (next.Offset != 7 || next.Cursor != "") || !sorted && next.Cursor != someID {
+			t.Fatalf("%+v", next)
+		}
+		if strings.Join(next.Values("name"), ",") != strings.Join(r.Values("name"), ",") || next.Limit != r.Limit {
+			t.Fatalf("%+v after %+v", next, r)
+		}
+	})
+}
+
+func TestTheLastPageLeadsNowhere(t *testing.T) {
+	var p page.Page[int]
+	p.Link("/v1/things", "limit=1", page.Request{})
+	if p.Links.Self != "/v1/things?limit=1" || p.Links.Next != "" {
+		t.Errorf("%+v", p.Links)
+	}
+}
+
+func FuzzQuery(f *testing.F) {
+	for _, seed := range []string{"", "limit=1&cursor=" + someID, "filter[name]=a,b&fields=id", "sort=rank&offset=9", "filter%5Bsplit%5D=test", "a=%00"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		r, err := spec.Parse(query)
+		if err != nil {
+			if !problem.InvalidParameter.Is(err) && !problem.InvalidCursor.Is(err) {
+				t.Fatalf("%v is no problem of a parameter", err)
+			}
+			return
+		}
+		if r.Limit < 1 || r.Limit > page.MaxLimit || r.Offset < 0 || r.Offset > page.MaxOffset {
+			t.Fatalf("%+v", r)
+		}
+		p := page.Page[int]{Data: []int{1}, Cursor: someID, More: true}
+		p.Link("/x", query, r)
+		u, err := url.Parse(p.Links.Next)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := spec.Parse(u.RawQuery); err != nil && len(u.RawQuery) < 8000 && r.Offset < page.MaxOffset {
+			t.Fatalf("the next link of %q is refused: %v", query, err)
+		}
+	})
+}
+
+func FuzzCursor(f *testing.F) {
+	for _, seed := range []string{someID, "", "x", "8" + someID[1:], someID + "A", strings.ToLower(someID)} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, cursor string) {
+		r, err := spec.Parse("cursor=" + url.QueryEscape(cursor))
+		if err != nil {
+			return
+		}
+		if len(r.Cursor) != 26 || strings.ContainsAny(r.Cursor, "ILOU#/\x00") || r.Cursor != cursor {
+			t.Fatalf("%q was taken for a cursor", cursor)
+		}
+	})
+}

@@ -1,0 +1,139 @@
+package patch_test
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/shared/patch"
+	"assay/shared/problem"
+)
+
+func same(t *testing.T, got []byte, want string) bool {
+	t.Helper()
+	var x, y any
+	if err := json.Unmarshal(got, &x); err != nil {
+		t.Fatalf("%s: %v", got, err)
+	}
+	if err := json.Unmarshal([]byte(want), &y); err != nil {
+		t.Fatal(err)
+	}
+	return reflect.DeepEqual(x, y)
+}
+
+// The examples are those of RFC 6902, appendix A, whose documents are objects.
+func TestJSONPatch(t *testing.T) {
+	for name, c := range map[string]struct{ resource, patch, want string }{
+		"A.1":  {`{"foo":"bar"}`, `[{"op":"add","path":"/baz","value":"qux"}]`, `{"baz":"qux","foo":"bar"}`},
+		"A.2":  {`{"foo":["bar","baz"]}`, `[{"op":"add","path":"/foo/1","value":"qux"}]`, `{"foo":["bar","qux","baz"]}`},
+		"A.3":  {`{"baz":"qux","foo":"bar"}`, `[{"op":"remove","path":"/baz"}]`, `{"foo":"bar"}`},
+		"A.4":  {`{"foo":["bar","qux","baz"]}`, `[{"op":"remove","path":"/foo/1"}]`, `{"foo":["bar","baz"]}`},
+		"A.5":  {`{"baz":"qux","foo":"bar"}`, `[{"op":"replace","path":"/baz","value":"boo"}]`, `{"baz":"boo","foo":"bar"}`},
+		"A.6":  {`{"foo":{"bar":"baz","waldo":"fred"},"qux":{"corge":"grault"}}`, `[{"op":"move","from":"/foo/waldo","path":"/qux/thud"}]`, `{"foo":{"bar":"baz"},"qux":{"corge":"grault","thud":"fred"}}`},
+		"A.7":  {`{"foo":["all","grass","cows","eat"]}`, `[{"op":"move","from":"/foo/1","path":"/foo/3"}]`, `{"foo":["all","cows","eat","grass"]}`},
+		"A.8":  {`{"baz":"qux","foo":["a",2,"c"]}`, `[{"op":"test","path":"/baz","value":"qux"},{"op":"test","path":"/foo/1","value":2}]`, `{"baz":"qux","foo":["a",2,"c"]}`},
+		"A.10": {`{"foo":"bar"}`, `[{"op":"add","path":"/child","value":{"grandchild":{}}}]`, `{"foo":"bar","child":{"grandchild":{}}}`},
+		"A.11": {`{"foo":"bar"}`, `[{"op":"add","path":"/baz","value":"qux","xyz":123}]`, `{"foo":"bar","baz":"qux"}`},
+		"A.14": {`{"/":9,"~1":10}`, `[{"op":"test","path":"/~01","value":10}]`, `{"/":9,"~1":10}`},
+		"A.16": {`{"foo":["bar"]}`, `[{"op":"add","path":"/foo/-","value":["abc","def"]}]`, `{"foo":["bar",["abc","def"]]}`},
+		"null": {`{"foo":"bar"}`, `[{"op":"replace","path":"/foo","value":null}]`, `{"foo":null}`},
+		"none": {`{"foo":"bar"}`, `[]`, `{"foo":"bar"}`},
+	} {
+		got, err := patch.Apply(patch.JSONPatch, []byte(c.patch), []byte(c.resource), []string{"foo", "baz", "qux", "child", "/", "~1"})
+		if err != nil || !same(t, got, c.want) {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, c.want)
+		}
+	}
+}
+
+func TestJSONPatchesThatAreRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		patch string
+		kind  *problem.Kind
+	}{
+		"A.9 a test that fails":        {`[{"op":"test","path":"/foo","value":"other"}]`, problem.PatchFailed},
+		"A.12 to nowhere":              {`[{"op":"add","path":"/baz/bat","value":"qux"}]`, problem.PatchFailed},
+		"removing what is not there":   {`[{"op":"remove","path":"/baz"}]`, problem.PatchFailed},
+		"a test after a change":        {`[{"op":"replace","path":"/foo","value":1},{"op":"test","path":"/foo","value":2}]`, problem.PatchFailed},
+		"an unknown op":                {`[{"op":"swap","path":"/foo"}]`, problem.BadRequest},
+		"no op":                        {`[{"path":"/foo"}]`, problem.BadRequest},
+		"no path":                      {`[{"op":"remove"}]`, problem.BadRequest},
+		"a path that is none":          {`[{"op":"remove","path":"foo"}]`, problem.BadRequest},
+		"no value, but one elsewhere":  {`[{"op":"add","path":"/foo","value":1},{"op":"add","path":"/foo"}]`, problem.BadRequest},
+		"no from":                      {`[{"op":"copy","path":"/foo"}]`, problem.BadRequest},
+		"an object":                    {`{"foo":1}`, problem.BadRequest},
+		"no JSON":                      {`[`, problem.BadRequest},
+		"too many":                     {`[` + strings.Repeat(`{"op":"test","path":"/foo","value":"bar"},`, 1000) + `{"op":"test","path":"/foo","value":"bar"}]`, problem.Invalid},
+		"a member that is not its own": {`[{"op":"replace","path":"/id","value":2}]`, problem.Invalid},
+		"such a member removed":        {`[{"op":"remove","path":"/id"}]`, problem.Invalid},
+		"a resource that is no object": {`[{"op":"replace","path":"","value":[]}]`, problem.Invalid},
+	} {
+		got, err := patch.Apply(patch.JSONPatch, []byte(c.patch), []byte(`{"id":1,"foo":"bar"}`), []string{"foo"})
+		if !c.kind.Is(err) {
+			t.Errorf("%s: %s, %v; want %s", name, got, err, c.kind.Slug)
+		}
+	}
+}
+
+// The examples are those of RFC 7396, appendix A, whose original is an object.
+func TestMergePatch(t *testing.T) {
+	for _, c := range []struct{ resource, patch, want string }{
+		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
+		{`{"a":"b"}`, `{"a":null}`, `{}`},
+		{`{"a":"b","b":"c"}`, `{"a":null}`, `{"b":"c"}`},
+		{`{"a":["b"]}`, `{"a":"c"}`, `{"a":"c"}`},
+		{`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
+		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
+		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
+		{`{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`},
+		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
+	} {
+		got, err := patch.Apply(patch.MergePatch, []byte(c.patch), []byte(c.resource), []string{"a", "b", "e"})
+		if err != nil || !same(t, got, c.want) {
+			t.Errorf("%s on %s: %s, %v; want %s", c.patch, c.resource, got, err, c.want)
+		}
+	}
+	for _, body := range []string{`["c"]`, `null`, `"bar"`, `1`, ``, `{`} {
+		if _, err := patch.Apply(patch.MergePatch, []byte(body), []byte(`{"a":"b"}`), []string{"a"}); !problem.BadRequest.Is(err) {
+			t.Errorf("%q: %v, want it to be refused", body, err)
+		}
+	}
+	if _, err := patch.Apply(patch.MergePatch, []byte(`{"id":null}`), []byte(`{"id":1}`), nil); !problem.Invalid.Is(err) {
+		t.Errorf("%v: a member of the service was removed", err)
+	}
+}
+
+func FuzzPatch(f *testing.F) {
+	for _, seed := range []string{
+		`[{"op":"replace","path":"/name","value":"x"}]`, `[{"op":"copy","from":"","path":"/list/-"}]`, `[{"op":"move","from":"/list/0","path":"/name"}]`,
+		`[{"op":"test","path":"/id","value":1}]`, `{"name":null}`, `{"list":[1,{"a":null}]}`, `[{"op":"add","path":"/list/-1","value":0}]`, `[{"op":"remove","path":""}]`,
+	} {
+		f.Add([]byte(seed), true)
+		f.Add([]byte(seed), false)
+	}
+	const resource = `{"id":1,"name":"n","list":[1,2],"deep":{"a":{"b":"c"}}}`
+	f.Fuzz(func(t *testing.T, body []byte, merge bool) {
+		mediaType := patch.JSONPatch
+		if merge {
+			mediaType = patch.MergePatch
+		}
+		out, err := patch.Apply(mediaType, body, []byte(resource), []string{"name", "list", "deep"})
+		if err != nil {
+			kinds := []*problem.Kind{problem.BadRequest, problem.PatchFailed, problem.Invalid}
+			if !slices.ContainsFunc(kinds, func(k *problem.Kind) bool { return k.Is(err) }) {
+				t.Fatalf("%v is no problem of a patch", err)
+			}
+			return
+		}
+		var members map[string]json.RawMessage
+		if err := json.Unmarshal(out, &members); err != nil {
+			t.Fatalf("%s: %v", out, err)
+		}
+		if _, there := members["id"]; there {
+			t.Fatalf("%s has a member that is the service's", out)
+		}
+	})
+}

@@ -46,6 +46,24 @@ func (u *uploads) due() {
 	}
 }
 
+// cleaned cleans what nothing names any more, of which so many files are left.
+func (u *uploads) cleaned(want int) {
+	u.t.Helper()
+	if err := u.worker.Clean(u.t.Context()); err != nil {
+		u.t.Fatal(err)
+	}
+	left := 0
+	for _, err := range u.Files.List(u.t.Context(), "", u.Now()) {
+		if err != nil {
+			u.t.Fatal(err)
+		}
+		left++
+	}
+	if left != want {
+		u.t.Fatalf("%d files are left, want %d", left, want)
+	}
+}
+
 func announced(name, content string) map[string]any {
 	sum := sha256.Sum256([]byte(content))
 	return map[string]any{"name": name, "size": len(content), "sha256": hex.EncodeToString(sum[:])}
@@ -99,9 +117,7 @@ func TestUploadsAreEvaluatedAndAgainWhenTheTruthChanges(t *testing.T) {
 	u.Want(http.StatusOK, &d, "olga", http.MethodPatch, dataset, map[string]any{"truths": []any{announced("new.txt", second)}})
 	u.due()
 	u.later.Add(int64(72 * time.Hour))
-	if err := u.worker.Clean(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	u.cleaned(2) // the truth in use and a run
 	body["files"].([]any)[0] = inline("run.txt", run)
 	body["files"].([]any)[0].(map[string]any)["datasetId"] = d.ID
 	u.Want(http.StatusCreated, &s, "ada", http.MethodPost, u.task+"/submissions", body)
@@ -111,6 +127,8 @@ func TestUploadsAreEvaluatedAndAgainWhenTheTruthChanges(t *testing.T) {
 
 	u.Want(http.StatusOK, &d, "olga", http.MethodGet, dataset, nil) // for a link that still works
 	u.Upload(d.Truths[0].Upload, []byte(second))
+	u.later.Add(int64(72 * time.Hour))
+	u.cleaned(4) // both truths and both runs
 	u.due()
 	for _, id := range []string{r.ID, s.RunIDs[0]} {
 		r, e := u.evaluate(id)
@@ -118,20 +136,7 @@ func TestUploadsAreEvaluatedAndAgainWhenTheTruthChanges(t *testing.T) {
 			t.Errorf("%+v\n%+v", r, e)
 		}
 	}
-	u.later.Add(int64(72 * time.Hour))
-	if err := u.worker.Clean(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	left := 0
-	for _, err := range u.Files.List(t.Context(), "", u.Now()) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		left++
-	}
-	if left != 3 {
-		t.Errorf("%d files are there, want the new truth and two runs", left)
-	}
+	u.cleaned(3) // the new truth and both runs
 }
 
 func TestARunWhoseDatasetIsGoneFailsAndSaysSo(t *testing.T) {

@@ -64,6 +64,25 @@ func TestOnlyTheNewestOfTwoAnnouncedTruthsCounts(t *testing.T) {
 	}
 }
 
+func TestATruthThatHasArrivedGivesWayToANewerOne(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(announced("bad.csv", badTruth)))
+	s.Upload(d.Truths[0].Upload, []byte(badTruth))
+	s.adopt(d.ID)
+	if got := s.get("olga", path); len(got.Diagnostics) == 0 {
+		t.Fatalf("%+v", got)
+	}
+	arrived := s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("good.csv", goodTruth)}})
+	if len(arrived.Diagnostics) > 0 {
+		t.Errorf("what was wrong with another truth is told of this one: %+v", arrived)
+	}
+	s.Upload(arrived.Truths[0].Upload, []byte(goodTruth))
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("new.csv", newTruth)}})
+	if got := s.item(d.ID); got.Adopt != nil || got.TruthVersion != 0 {
+		t.Errorf("a truth that has not arrived is due: %+v", got)
+	}
+}
+
 func TestATruthCountsOnlyWhole(t *testing.T) {
 	s := start(t)
 	const more = "id,label\n3,dog\n"

@@ -76,6 +76,14 @@ func TestLinksOfFilesAreForOwnerAndOrganizers(t *testing.T) {
 			t.Errorf("once stored, as %q: %+v", user, f)
 		}
 	}
+	ended := s.submit(upload(later(d, "run.txt", ranked)))
+	r := s.run(ended.RunIDs[0])
+	r.State = record.Cancelled
+	s.replace(r)
+	var v record.Submission
+	if s.Want(http.StatusOK, &v, "ada", http.MethodGet, s.path+"/"+ended.ID, nil); v.Files[0].Upload != nil {
+		t.Errorf("a file that nobody waits for has a link: %+v", v.Files[0])
+	}
 	first := s.Want(http.StatusOK, nil, "ada", http.MethodGet, path, nil)
 	s.Want(http.StatusNotModified, nil, "ada", http.MethodGet, path, nil, "If-None-Match", first.Header.Get("ETag"))
 }

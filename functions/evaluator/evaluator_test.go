@@ -293,14 +293,24 @@ func TestRunsOfADeadProcessAreTakenBackAtOnce(t *testing.T) {
 	}
 	own, other := s.add(ranked, dead("here")).ID, s.add(ranked, dead("elsewhere")).ID
 	s.start()
-	if r := s.until(own, record.Completed); r.Attempts != 2 {
-		t.Fatalf("%d attempts", r.Attempts)
+	if r := s.until(own, record.Completed); r.Attempts != 1 || r.Restarts != 1 {
+		t.Fatalf("%d attempts, %d restarts: the end of the process is no attempt", r.Attempts, r.Restarts)
 	}
 	if r := s.run(other); r.State != record.Evaluating {
 		t.Fatalf("a run of a worker that lives went to %s", r.State)
 	}
 	s.wait(2 * time.Minute)
 	s.until(other, record.Completed)
+}
+
+func TestARunThatEndsTheProcessEveryTimeFails(t *testing.T) {
+	s := newScene(t)
+	id := s.add(ranked, func(r *record.RunItem) {
+		r.State, r.Attempts, r.Restarts, r.StartedAt = record.Evaluating, record.MaxAttempts, record.MaxRestarts, r.QueuedAt
+		r.Lease = &record.Lease{ID: record.NewID(s.Now()), Holder: "here", Until: record.At(s.Now().Add(time.Minute))}
+	}).ID
+	s.start()
+	s.until(id, record.Failed)
 }
 
 func TestAWorkerThatStopsGivesItsRunsBack(t *testing.T) {

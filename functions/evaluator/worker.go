@@ -121,7 +121,7 @@ func (w *Worker) reclaim(ctx context.Context) error {
 		if err != nil || run.Lease == nil || run.Lease.Holder != w.Holder {
 			return err
 		}
-		_, err = queue.Abandon(ctx, w.Store, w.Now(), queue.HoldOf(run), "the process that worked on it ended")
+		_, err = queue.Interrupt(ctx, w.Store, w.Now(), queue.HoldOf(run))
 		return ignoreStale(err)
 	})
 }

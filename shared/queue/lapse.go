@@ -20,6 +20,18 @@ func Abandon(ctx context.Context, s store.Store, now time.Time, h Hold, why stri
 	})
 }
 
+// Interrupt gives back a run because the platform's own process ended while it worked on it. That is no attempt of the
+// run's, unless it happens so often that the run must be what ends the process.
+func Interrupt(ctx context.Context, s store.Store, now time.Time, h Hold) (*record.RunItem, error) {
+	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+		if run.Restarts++; run.Restarts > record.MaxRestarts {
+			return abandon(ctx, s, now, run, "the process that worked on it ended", tx)
+		}
+		run.Attempts--
+		return move(run, record.Queued, now)
+	})
+}
+
 // TakeBack is Abandon for a run whose lease has lapsed. A run whose lease has not, or that has none, stays as it is.
 func TakeBack(ctx context.Context, s store.Store, now time.Time, runID string) error {
 	run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))

@@ -98,7 +98,7 @@ func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 		return false
 	}
 	at := record.At(now)
-	run.Queue, run.TruthVersion, run.Attempts = queue, truth.Number, 0
+	run.Queue, run.TruthVersion, run.Attempts, run.Restarts = queue, truth.Number, 0, 0
 	run.QueuedAt, run.StartedAt, run.FinishedAt = &at, nil, nil
 	run.Diagnostics = []measure.Diagnostic{}
 	return true

@@ -14,6 +14,7 @@ const (
 	UploadTime  = 24 * time.Hour     // for the files of a run to arrive
 	QueueTime   = 7 * 24 * time.Hour // for a worker to ask for a queued run
 	MaxAttempts = 3                  // leases of one run until it fails
+	MaxRestarts = 20                 // leases that ended with the platform's own process, until they count as attempts
 )
 
 // RunState is where a run is on its way.
@@ -90,6 +91,8 @@ type RunItem struct {
 	Type     SubmissionType `json:"type"`
 	Queue    string         `json:"queue"`           // where it waits when it is queued
 	Lease    *Lease         `json:"lease,omitempty"` // while running or evaluating
+	// Restarts is how often the platform's own process ended while it worked on the run: as a rule no fault of the run's.
+	Restarts int `json:"restarts,omitempty"`
 	// Counted is whether the user's allowance has the run.
 	Counted bool `json:"counted,omitempty"`
 	// Evaluations has every evaluation of the run, the newest last, so that all follow its review.

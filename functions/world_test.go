@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -57,7 +58,9 @@ func (w *world) newPlace(organizerID string, v record.Visibility) place {
 	d.Meta, d.TaskID, d.Name, d.Split, d.TruthVersion = w.meta(), t.ID, "Dataset", record.Validation, 1
 	d.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
 	d.Evaluator = record.Evaluator{Kind: "classification", Measures: []string{"Accuracy", "MCC"}, PrimaryMeasure: "Accuracy"}
-	w.made = append(w.made, t, d)
+	d.Truths = []record.File{{Name: "truth.csv", Size: 1, SHA256: strings.Repeat("0", 64), MediaType: "text/csv", State: record.FileStored}}
+	truth := &record.Truth{Meta: d.Meta, TaskID: t.ID, Number: 1, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator}
+	w.made = append(w.made, t, d, truth)
 	return place{w, t, d}
 }
 

@@ -1,0 +1,153 @@
+package table_test
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/store/embedded"
+	"assay/shared/table"
+
+	"pgregory.net/rapid"
+)
+
+// thing is a record that stands in one partition of each of two indexes, if it says so.
+type thing struct {
+	record.Meta
+	First, Second string
+	Odd           bool
+}
+
+func (r *thing) Key() store.Key { return store.Key{Partition: "THING#" + r.ID, Sort: "THING"} }
+
+func (r *thing) Indexes() (x [store.NumIndexes]store.Key) {
+	if r.First != "" {
+		x[0] = store.Key{Partition: r.First, Sort: r.ID}
+	}
+	if r.Second != "" {
+		x[1] = store.Key{Partition: r.Second, Sort: r.ID}
+	}
+	return x
+}
+
+func open(t *testing.T) store.Store {
+	t.Helper()
+	s, err := embedded.Open(filepath.Join(t.TempDir(), "table.db"), embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// A list of several sources is what sorting all that they hold gives, whatever is asked for.
+func TestListsAreMergedFromTheirSources(t *testing.T) {
+	s := open(t)
+	ctx := context.Background()
+	var all []*thing
+	for i := range 60 {
+		r := &thing{Odd: i%3 == 0}
+		r.ID = fmt.Sprintf("%026d", i*7%60)
+		if i%2 == 0 {
+			r.First = "A"
+		}
+		if i%5 < 3 {
+			r.Second = fmt.Sprintf("B%d", i%2)
+		}
+		if err := new(table.Tx).Create(r).Commit(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	slices.SortFunc(all, func(a, b *thing) int { return strings.Compare(b.ID, a.ID) })
+	named := table.Source{}
+	for i := 59; i >= 0; i -= 4 {
+		id := fmt.Sprintf("%026d", i+3) // some are not there
+		named.IDs, named.Keys = append(named.IDs, id), append(named.Keys, (&thing{Meta: record.Meta{ID: id}}).Key())
+	}
+	inNamed := func(r *thing) bool { return slices.Contains(named.IDs, r.ID) }
+	rapid.Check(t, func(t *rapid.T) {
+		var sel table.Selection
+		holds := map[string]func(*thing) bool{
+			"A":     func(r *thing) bool { return r.First == "A" },
+			"B0":    func(r *thing) bool { return r.Second == "B0" },
+			"B1":    func(r *thing) bool { return r.Second == "B1" },
+			"none":  func(*thing) bool { return false },
+			"named": inNamed,
+		}
+		chosen := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"A", "B0", "B1", "none", "named"}), 1, 5, rapid.ID[string]).Draw(t, "sources")
+		for _, name := range chosen {
+			switch name {
+			case "A":
+				sel.Sources = append(sel.Sources, table.Partition(1, "A"))
+			case "named":
+				sel.Sources = append(sel.Sources, named)
+			default:
+				sel.Sources = append(sel.Sources, table.Partition(2, name))
+			}
+		}
+		oddOnly := rapid.Bool().Draw(t, "filtered")
+		var keep func(*thing) bool
+		if oddOnly {
+			keep = func(r *thing) bool { return r.Odd }
+		}
+		var want []string
+		for _, r := range all {
+			if (!oddOnly || r.Odd) && slices.ContainsFunc(chosen, func(name string) bool { return holds[name](r) }) {
+				want = append(want, r.ID)
+			}
+		}
+		sel.Limit = rapid.IntRange(1, 20).Draw(t, "limit")
+		var got []string
+		for {
+			page, next, err := table.List(ctx, s, sel, keep)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, r := range page {
+				got = append(got, r.ID)
+			}
+			if next == "" {
+				break
+			}
+			if len(page) != sel.Limit {
+				t.Fatalf("a page of %d is followed by another", len(page))
+			}
+			sel.Cursor = next
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%v\ngot  %v\nwant %v", chosen, got, want)
+		}
+		for _, r := range all {
+			sel.Cursor = r.ID
+			if _, _, err := table.List(ctx, s, sel, keep); problem.InvalidCursor.Is(err) == slices.Contains(want, r.ID) {
+				t.Fatalf("cursor %s: %v", r.ID, err)
+			}
+		}
+	})
+}
+
+func TestWithoutAFilterAPageReadsOneItemMoreThanItHas(t *testing.T) {
+	s := open(t)
+	for i := range 30 {
+		r := &thing{First: "A"}
+		r.ID = fmt.Sprintf("%026d", i)
+		if err := new(table.Tx).Create(r).Commit(context.Background(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var used store.Usage
+	sel := table.Selection{Sources: []table.Source{table.Partition(1, "A")}, Limit: 10, Cursor: fmt.Sprintf("%026d", 20)}
+	if _, _, err := table.List[thing](store.WithUsage(context.Background(), &used), s, sel, nil); err != nil {
+		t.Fatal(err)
+	}
+	if used.Calls.Load() != 1 || used.Read.Load() != 11 {
+		t.Errorf("%d calls read %d items", used.Calls.Load(), used.Read.Load())
+	}
+}

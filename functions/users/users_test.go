@@ -1,0 +1,63 @@
+package users_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions/organizers"
+	"assay/functions/users"
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+)
+
+func TestWhoeverLogsInIsSomebody(t *testing.T) {
+	s := servertest.New(t, append(users.Operations, organizers.Operations...)...)
+	var me users.Current
+	s.Want(http.StatusOK, &me, "root", http.MethodGet, "/v1/user", nil)
+	if me.ID != servertest.UserID("root") || len(me.Roles) != 1 || me.Roles[0] != "admin" {
+		t.Errorf("%+v", me)
+	}
+	s.Want(http.StatusNoContent, nil, "root", http.MethodGet, "/v1/users", nil) // looking made nobody
+	lab := s.Create("alice", "/v1/organizers", map[string]any{"name": "Lab"})
+	s.Want(http.StatusOK, &me, "alice", http.MethodGet, "/v1/user", nil)
+	if len(me.Memberships) != 1 || !strings.HasSuffix(lab, me.Memberships[0].OrganizerID) {
+		t.Errorf("%+v", me)
+	}
+	var all struct{ Data []record.User }
+	s.Want(http.StatusOK, &all, "root", http.MethodGet, "/v1/users", nil)
+	if len(all.Data) != 1 || all.Data[0].Email != "alice@example.org" {
+		t.Errorf("%+v", all.Data)
+	}
+}
+
+func TestUsersSeeThemselves(t *testing.T) {
+	s := servertest.New(t, users.Operations...)
+	alice := "/v1/users/" + servertest.UserID("alice")
+	for user, status := range map[string]int{"": http.StatusUnauthorized, "bob": http.StatusForbidden, "alice": http.StatusOK, "root": http.StatusNotFound} {
+		s.Want(status, nil, user, http.MethodGet, alice, nil)
+	}
+	s.Want(http.StatusUnauthorized, nil, "", http.MethodGet, "/v1/users", nil)
+	s.Want(http.StatusForbidden, nil, "alice", http.MethodGet, "/v1/users", nil)
+}
+
+func TestOthersSeeWhatIsPublicUnderTheName(t *testing.T) {
+	s := servertest.New(t, users.Operations...)
+	id := servertest.UserID("alice")
+	for _, standing := range []record.Standing{
+		{Public: true}, {}, {Public: true, PrivateTask: true}, {Public: true, Anonymous: true, Alias: "anonymous-1"},
+	} {
+		sub := &record.SubmissionItem{Standing: standing}
+		sub.Meta, sub.TaskID, sub.UserID, sub.Team, sub.RunIDs, sub.DatasetIDs = record.NewMeta(time.Now()), record.NewID(time.Now()), id, "Lake", []string{}, []string{}
+		s.Put(sub)
+	}
+	for user, want := range map[string]int{"": 1, "bob": 1, "alice": 4, "root": 4} {
+		var list struct{ Data []record.Submission }
+		a := s.Want(http.StatusOK, &list, user, http.MethodGet, "/v1/users/"+id+"/submissions", nil)
+		if len(list.Data) != want {
+			t.Errorf("%q sees %d submissions, want %d: %s", user, len(list.Data), want, a.Body)
+		}
+	}
+	s.Want(http.StatusNoContent, nil, "", http.MethodGet, "/v1/users/"+servertest.UserID("nobody")+"/submissions", nil)
+}

@@ -1,6 +1,7 @@
-package registrations_test
+package functions_test
 
 import (
+	"assay/functions"
 	"fmt"
 	"net/http"
 	"strings"
@@ -9,35 +10,26 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions/organizers"
-	"assay/functions/registrations"
-	"assay/functions/tasks"
-	"assay/functions/users"
-	"assay/shared/api"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
 )
 
-// scene is a server with a task of the organizer olivia.
-type scene struct {
+// registrationScene is a server with a task of the organizer olivia.
+type registrationScene struct {
 	*servertest.Server
 	task string
 }
 
-func newScene(t *testing.T, task map[string]any) *scene {
+func newRegistrationScene(t *testing.T, task map[string]any) *registrationScene {
 	t.Helper()
-	var all []api.Operation
-	for _, family := range [][]api.Operation{organizers.Operations, tasks.Operations, registrations.Operations, users.Operations} {
-		all = append(all, family...)
-	}
-	s := &scene{Server: servertest.New(t, all...)}
+	s := &registrationScene{Server: servertest.New(t, functions.Operations()...)}
 	lab := s.Create("olivia", "/v1/organizers", map[string]any{"name": "Lab"})
 	task["organizerId"], task["name"] = strings.TrimPrefix(lab, "/v1/organizers/"), "Lakes"
 	s.task = s.Create("olivia", "/v1/tasks", task)
 	return s
 }
 
-func (s *scene) registrations() string { return s.task + "/registrations" }
+func (s *registrationScene) registrations() string { return s.task + "/registrations" }
 
 func TestModesAndWindowsDecideWhoGetsIn(t *testing.T) {
 	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
@@ -54,7 +46,7 @@ func TestModesAndWindowsDecideWhoGetsIn(t *testing.T) {
 		"in a window": {map[string]any{"opensAt": past, "closesAt": future}, http.StatusCreated, record.Accepted},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t, map[string]any{"registration": c.rules})
+			s := newRegistrationScene(t, map[string]any{"registration": c.rules})
 			var r record.Registration
 			s.Want(c.status, &r, "tom", http.MethodPost, s.registrations(), map[string]any{"team": "T"})
 			if r.State != c.state {
@@ -69,7 +61,7 @@ func TestModesAndWindowsDecideWhoGetsIn(t *testing.T) {
 }
 
 func TestOneOfManyAtOnceGetsTheName(t *testing.T) {
-	s := newScene(t, map[string]any{})
+	s := newRegistrationScene(t, map[string]any{})
 	var created, refused atomic.Int32
 	var all sync.WaitGroup
 	for i := range 30 {
@@ -91,7 +83,7 @@ func TestOneOfManyAtOnceGetsTheName(t *testing.T) {
 }
 
 func TestAUserRegistersOnce(t *testing.T) {
-	s := newScene(t, map[string]any{})
+	s := newRegistrationScene(t, map[string]any{})
 	path := s.Create("tom", s.registrations(), map[string]any{"team": "One"})
 	s.Want(http.StatusConflict, nil, "tom", http.MethodPost, s.registrations(), map[string]any{"team": "Two"})
 	s.Want(http.StatusConflict, nil, "uma", http.MethodPost, s.registrations(), map[string]any{"team": " ONE "})
@@ -102,7 +94,7 @@ func TestAUserRegistersOnce(t *testing.T) {
 }
 
 func TestOrganizersDecideAndOwnersEdit(t *testing.T) {
-	s := newScene(t, map[string]any{"registration": map[string]any{"mode": "approval"}})
+	s := newRegistrationScene(t, map[string]any{"registration": map[string]any{"mode": "approval"}})
 	path := s.Create("tom", s.registrations(), map[string]any{"team": "T", "contact": "tom@example.org"})
 	s.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPatch, path, map[string]any{"state": "accepted"})
 	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, path, map[string]any{"state": "accepted"})
@@ -128,7 +120,7 @@ func TestOrganizersDecideAndOwnersEdit(t *testing.T) {
 }
 
 func TestEachSeesTheirOwnRegistration(t *testing.T) {
-	s := newScene(t, map[string]any{})
+	s := newRegistrationScene(t, map[string]any{})
 	s.Create("tom", s.registrations(), map[string]any{"team": "=T"})
 	s.Create("uma", s.registrations(), map[string]any{"team": "U"})
 	for user, want := range map[string]int{"tom": 1, "uma": 1, "olivia": 2, "root": 2} {
@@ -147,7 +139,7 @@ func TestEachSeesTheirOwnRegistration(t *testing.T) {
 }
 
 func TestAPrivateTaskOpensToThoseRegistered(t *testing.T) {
-	s := newScene(t, map[string]any{"visibility": "private"})
+	s := newRegistrationScene(t, map[string]any{"visibility": "private"})
 	s.Want(http.StatusNotFound, nil, "tom", http.MethodGet, s.task, nil)
 	s.Want(http.StatusNotFound, nil, "tom", http.MethodPost, s.registrations(), map[string]any{"team": "T"})
 	s.Create("olivia", s.registrations(), map[string]any{"team": "T", "userId": servertest.UserID("tom")})
@@ -161,7 +153,7 @@ func TestAPrivateTaskOpensToThoseRegistered(t *testing.T) {
 }
 
 func TestSubmissionsKeepARegistration(t *testing.T) {
-	s := newScene(t, map[string]any{})
+	s := newRegistrationScene(t, map[string]any{})
 	path := s.Create("tom", s.registrations(), map[string]any{"team": "T"})
 	a := &record.Allowance{Meta: record.NewMeta(time.Now()), TaskID: strings.TrimPrefix(s.task, "/v1/tasks/"), Submissions: 1}
 	a.ID = servertest.UserID("tom")

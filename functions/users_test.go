@@ -1,19 +1,19 @@
-package users_test
+package functions_test
 
 import (
+	"assay/functions"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
-	"assay/functions/organizers"
 	"assay/functions/users"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
 )
 
 func TestWhoeverLogsInIsSomebody(t *testing.T) {
-	s := servertest.New(t, append(users.Operations, organizers.Operations...)...)
+	s := servertest.New(t, functions.Operations()...)
 	var me users.Current
 	s.Want(http.StatusOK, &me, "root", http.MethodGet, "/v1/user", nil)
 	if me.ID != servertest.UserID("root") || len(me.Roles) != 1 || me.Roles[0] != "admin" {
@@ -33,7 +33,7 @@ func TestWhoeverLogsInIsSomebody(t *testing.T) {
 }
 
 func TestUsersSeeThemselves(t *testing.T) {
-	s := servertest.New(t, users.Operations...)
+	s := servertest.New(t, functions.Operations()...)
 	alice := "/v1/users/" + servertest.UserID("alice")
 	for user, status := range map[string]int{"": http.StatusUnauthorized, "bob": http.StatusForbidden, "alice": http.StatusOK, "root": http.StatusNotFound} {
 		s.Want(status, nil, user, http.MethodGet, alice, nil)
@@ -43,7 +43,7 @@ func TestUsersSeeThemselves(t *testing.T) {
 }
 
 func TestOthersSeeWhatIsPublicUnderTheName(t *testing.T) {
-	s := servertest.New(t, users.Operations...)
+	s := servertest.New(t, functions.Operations()...)
 	id := servertest.UserID("alice")
 	for _, standing := range []record.Standing{
 		{Public: true}, {}, {Public: true, PrivateTask: true}, {Public: true, Anonymous: true, Alias: "anonymous-1"},

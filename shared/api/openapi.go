@@ -174,7 +174,11 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 		headers = append(headers, "Location")
 	}
 	for _, m := range op.Media {
-		success.Content[m] = &huma.MediaType{Schema: &huma.Schema{Type: "string", Description: "a document of the type " + m}}
+		s := &huma.Schema{Type: "string", Description: "a document of the type " + m}
+		if m == mediaJSON {
+			s.Type = "object"
+		}
+		success.Content[m] = &huma.MediaType{Schema: s}
 	}
 	success.Headers = describeHeaders(headers...)
 	d.Responses[strconv.Itoa(op.Status)] = success

@@ -16,8 +16,6 @@ import (
 
 	"assay/shared/problem"
 	"assay/shared/record"
-
-	"github.com/danielgtaylor/huma/v2/negotiation"
 )
 
 // RequestTime is how long an operation may take; what is not done then is given up, and the caller told to try again.
@@ -112,32 +110,6 @@ func (c *Call) authenticate(ctx context.Context) error {
 	var err error
 	c.Caller, err = c.Verify(ctx, strings.TrimSpace(token))
 	return err
-}
-
-// negotiate chooses the media type of the answer.
-func (c *Call) negotiate() error {
-	accept := c.request.Header.Get("Accept")
-	offers := c.op.Media
-	if c.op.Result != nil {
-		offers = append([]string{mediaJSON}, offers...)
-	}
-	if accept == "" || len(offers) == 0 {
-		if len(offers) > 0 {
-			c.accepted = offers[0]
-		}
-		return nil
-	}
-	if c.accepted = negotiation.SelectQValue(accept, offers); c.accepted != "" {
-		return nil
-	}
-	for _, offer := range offers {
-		kind, _, _ := strings.Cut(offer, "/")
-		if negotiation.SelectQValue(accept, []string{kind + "/*", "*/*"}) != "" {
-			c.accepted = offer
-			return nil
-		}
-	}
-	return problem.NotAcceptable.New("The answer can be %s. Say so in Accept, or leave Accept out.", strings.Join(offers, " or "))
 }
 
 var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,128}$`)

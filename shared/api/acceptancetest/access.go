@@ -11,7 +11,7 @@ import (
 )
 
 // AccessMatrix asks for every operation as every caller, on everything that it can be about, and holds the statuses
-// against the table of rights. An operation that the server describes and the table does not have is a fault.
+// against the table of rights, and what the answers tell against who may know it. An operation that the server describes and the table does not have is a fault.
 func AccessMatrix(t *testing.T, s Setup) {
 	sc := newScene(t, s)
 	rows := parseRights(t)
@@ -20,7 +20,7 @@ func AccessMatrix(t *testing.T, s Setup) {
 	for i, row := range rows {
 		path, p := sc.fill(row)
 		for n, caller := range callers {
-			got := sc.send(t, sc.tokens[caller], row.method, path, sc.body(row, p), conditions(row.method)...)
+			got := sc.ask(caller, row.method, path, sc.body(row, p), conditions(row.method)...)
 			if got.status != row.want[n] {
 				t.Errorf("%s as %s: %d, want %d\n%s", row, caller, got.status, row.want[n], got.body)
 			}
@@ -31,6 +31,7 @@ func AccessMatrix(t *testing.T, s Setup) {
 		}
 	}
 	sc.checkLists()
+	sc.checkMet()
 }
 
 // right is one row of the table.

@@ -22,8 +22,8 @@ func HiddenIsMissing(t *testing.T, s Setup) {
 	h.compareBodies()
 }
 
-// ask is a request about something: an id that is hidden or missing.
-type ask struct {
+// request is one about something: an id that is hidden or missing.
+type request struct {
 	method, path string
 	body         any
 	headers      []string
@@ -76,33 +76,33 @@ func (sc *scene) compareRows(caller string, r, m right) {
 }
 
 // ways are requests by the method that differ in all but what they are about. A body of nil stands for one that is right.
-func ways(method string) []ask {
-	all := []ask{{method: method, headers: conditions(method)}}
+func ways(method string) []request {
+	all := []request{{method: method, headers: conditions(method)}}
 	switch method {
 	case http.MethodGet:
 		return append(all,
-			ask{method: http.MethodHead},
-			ask{method: method, path: "?limit=0"},
-			ask{method: method, path: "?fields=nothing"},
-			ask{method: method, headers: []string{"If-None-Match", "*"}},
-			ask{method: method, headers: []string{"Accept", "image/png"}},
+			request{method: http.MethodHead},
+			request{method: method, path: "?limit=0"},
+			request{method: method, path: "?fields=nothing"},
+			request{method: method, headers: []string{"If-None-Match", "*"}},
+			request{method: method, headers: []string{"Accept", "image/png"}},
 		)
 	case http.MethodPost, http.MethodPatch:
 		return append(all,
-			ask{method: method, body: "{"},
-			ask{method: method, body: `{"id":1}`},
-			ask{method: method, body: "{}", headers: []string{"Content-Type", "text/plain"}},
-			ask{method: method, headers: []string{"Idempotency-Key", "once"}},
+			request{method: method, body: "{"},
+			request{method: method, body: `{"id":1}`},
+			request{method: method, body: "{}", headers: []string{"Content-Type", "text/plain"}},
+			request{method: method, headers: []string{"Idempotency-Key", "once"}},
 		)
 	default:
-		return append(all, ask{method: method}, ask{method: method, headers: []string{"If-Match", "*"}})
+		return append(all, request{method: method}, request{method: method, headers: []string{"If-Match", "*"}})
 	}
 }
 
 // same requires that both requests are answered alike, whatever they are about.
-func (sc *scene) same(caller string, hidden, missing ask) {
+func (sc *scene) same(caller string, hidden, missing request) {
 	sc.t.Helper()
-	h := sc.send(sc.t, sc.tokens[caller], hidden.method, hidden.path, hidden.body, hidden.headers...)
+	h := sc.ask(caller, hidden.method, hidden.path, hidden.body, hidden.headers...)
 	m := sc.send(sc.t, sc.tokens[caller], missing.method, missing.path, missing.body, missing.headers...)
 	what := fmt.Sprintf("%s %s as %s", hidden.method, hidden.path, caller)
 	if h.status != m.status {

@@ -1,7 +1,6 @@
 package acceptancetest
 
 import (
-	"crypto/rand"
 	"net/http"
 	"slices"
 	"strings"
@@ -13,28 +12,14 @@ import (
 // hidden is a scene with what its outsiders may not know of, by the parameter that names it.
 type hidden struct {
 	*scene
-	masked string // a token of who takes part in the public task alone, as an anonymous team
-	ids    map[string][]string
+	ids map[string][]string
 }
 
 // outsiders have no part in either task.
 var outsiders = []string{"anonymous", "stranger", "rival"}
 
 func (sc *scene) newHidden() *hidden {
-	t, organizer := sc.t, sc.tokens["organizer"]
-	h := &hidden{scene: sc, masked: sc.Token("masked-" + strings.ToLower(rand.Text()))}
-	var masked, entry struct {
-		ID     string
-		RunIDs []string
-	}
-	sc.want(t, http.StatusOK, &masked, h.masked, http.MethodGet, "/v1/user", nil)
-	task := "/v1/tasks/" + sc.public.task
-	registration := sc.create(t, h.masked, task+"/registrations", map[string]any{"team": "Masked", "anonymous": true})
-	sc.want(t, http.StatusCreated, &entry, h.masked, http.MethodPost, task+"/submissions", map[string]any{
-		"type": "upload", "visibility": "public", "files": []any{csvFile("run.csv", "id,label\n1,a\n2,b\n", sc.public.dataset)},
-	})
-	p := place{runs: map[string]string{"published": entry.RunIDs[0]}, evaluations: map[string]string{}}
-	sc.evaluated(&p)
+	t, organizer, h := sc.t, sc.tokens["organizer"], &hidden{scene: sc}
 	for _, of := range []place{sc.public, sc.private} {
 		sc.create(t, sc.tokens["registrant"], "/v1/tasks/"+of.task+"/submissions", map[string]any{
 			"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{of.dataset},
@@ -51,8 +36,8 @@ func (sc *scene) newHidden() *hidden {
 		"submissionId": {private.publicEntry, private.ownersEntry, public.ownersEntry},
 		"runId":        {public.runs["unpublished"], public.runs["withdrawn"]},
 		"evaluationId": {public.evaluations["unpublished"], public.evaluations["blinded"], public.evaluations["withdrawn"]},
-		"userId":       {sc.users["registrant"], masked.ID},
-		"":             {public.registration, private.registration, id(registration)},
+		"userId":       {sc.users["registrant"], sc.masked.user},
+		"":             {public.registration, private.registration, sc.masked.registration},
 	}
 	for _, name := range []string{"published", "unpublished", "blinded"} {
 		h.ids["runId"] = append(h.ids["runId"], private.runs[name])
@@ -133,15 +118,15 @@ func (h *hidden) compare(before, secret, after string) {
 	h.t.Helper()
 	missing := record.NewID(time.Now())
 	for _, caller := range outsiders {
-		h.same(caller, ask{method: http.MethodGet, path: before + secret + after}, ask{method: http.MethodGet, path: before + missing + after})
+		h.same(caller, request{method: http.MethodGet, path: before + secret + after}, request{method: http.MethodGet, path: before + missing + after})
 	}
 }
 
 // compareBodies names in bodies what is hidden from whoever sends them.
 func (h *hidden) compareBodies() {
 	h.t.Helper()
-	h.tokens["masked"] = h.masked
-	post := func(path string, body any) ask { return ask{method: http.MethodPost, path: path, body: body} }
+	h.tokens["masked"] = h.masked.token
+	post := func(path string, body any) request { return request{method: http.MethodPost, path: path, body: body} }
 	submission := func(dataset string) any {
 		return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{h.public.dataset, dataset}}
 	}
@@ -157,7 +142,9 @@ func (h *hidden) compareBodies() {
 		}
 	}
 	for _, user := range []string{h.users["owner"], h.users["registrant"]} {
-		register := func(user string) ask { return post(registrations, map[string]any{"team": "Another", "userId": user}) }
+		register := func(user string) request {
+			return post(registrations, map[string]any{"team": "Another", "userId": user})
+		}
 		for _, caller := range append(outsiders, "masked") {
 			h.same(caller, register(user), register(h.missing))
 		}
@@ -165,8 +152,8 @@ func (h *hidden) compareBodies() {
 	for _, task := range h.ids["taskId"] {
 		for _, caller := range append(outsiders, "masked") {
 			h.same(caller, post("/v1/datasets", newDataset(task, "test")), post("/v1/datasets", newDataset(h.missing, "test")))
-			move := func(task string) ask {
-				return ask{method: http.MethodPatch, path: "/v1/datasets/" + h.public.dataset, body: map[string]any{"taskId": task}}
+			move := func(task string) request {
+				return request{method: http.MethodPatch, path: "/v1/datasets/" + h.public.dataset, body: map[string]any{"taskId": task}}
 			}
 			h.same(caller, move(task), move(h.missing))
 		}

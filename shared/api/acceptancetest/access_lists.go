@@ -26,7 +26,7 @@ func (sc *scene) checkLists() {
 			for _, about := range slices.Sorted(maps.Keys(l.ids)) {
 				single := strings.Replace(l.single, "{id}", l.ids[about], 1)
 				if statuses[single] == 0 {
-					statuses[single] = sc.send(sc.t, sc.tokens[caller], http.MethodGet, single, nil).status
+					statuses[single] = sc.ask(caller, http.MethodGet, single, nil).status
 				}
 				if seen := statuses[single] == http.StatusOK; seen != slices.Contains(got, l.ids[about]) {
 					sc.t.Errorf("%s as %s: %s is listed: %v; by itself it is answered with %d", l.list, caller, about, !seen, statuses[single])
@@ -93,7 +93,7 @@ func (sc *scene) listed(caller, list string) []string {
 	const pages = 5
 	var ids []string
 	for range pages {
-		got := sc.send(sc.t, sc.tokens[caller], http.MethodGet, list, nil)
+		got := sc.ask(caller, http.MethodGet, list, nil)
 		if got.status != http.StatusOK {
 			break
 		}

@@ -27,8 +27,14 @@ type scene struct {
 	rivalTask string
 	public    place
 	private   place
+	masked    masked // to the public task, by an anonymous team
 	missing   string // an id that nothing has
+	secrets   []secret
+	met       map[string]bool // texts of secrets, by whether an answer told them
 }
+
+// masked is what an anonymous team submitted.
+type masked struct{ token, user, registration, submission, run, evaluation string }
 
 // place has the ids of what is below a task. Runs and evaluations are named after the evaluation: `published`, `unpublished`,
 // `blinded`, `withdrawn` (published, and blinded again), and `hiddenEntry` (published, of a private submission).
@@ -42,7 +48,7 @@ type place struct {
 
 func newScene(t testing.TB, s Setup) *scene {
 	t.Helper()
-	sc := &scene{Setup: s, t: t, tokens: map[string]string{}, users: map[string]string{}}
+	sc := &scene{Setup: s, t: t, tokens: map[string]string{}, users: map[string]string{}, met: map[string]bool{}}
 	tail := strings.ToLower(rand.Text())
 	for _, c := range callers[1:] {
 		var groups []string
@@ -59,10 +65,32 @@ func newScene(t testing.TB, s Setup) *scene {
 	sc.rivalTask = id(s.create(t, sc.tokens["rival"], "/v1/tasks", map[string]any{"organizerId": rivals, "name": "Rival"}))
 	sc.public, sc.private = sc.newPlace("public"), sc.newPlace("private")
 	sc.missing = record.NewID(time.Now())
+	sc.masked = sc.newMasked(s.Token("masked-" + tail))
 	for _, p := range []*place{&sc.public, &sc.private} {
 		sc.evaluated(p)
 	}
+	sc.secrets = sc.listSecrets()
 	return sc
+}
+
+func (sc *scene) newMasked(token string) masked {
+	t, e := sc.t, masked{token: token}
+	var me, made struct {
+		ID     string
+		RunIDs []string
+	}
+	sc.want(t, http.StatusOK, &me, token, http.MethodGet, "/v1/user", nil)
+	task := "/v1/tasks/" + sc.public.task
+	e.user = me.ID
+	e.registration = id(sc.create(t, token, task+"/registrations", map[string]any{"team": maskedTeam, "anonymous": true}))
+	sc.want(t, http.StatusCreated, &made, token, http.MethodPost, task+"/submissions", map[string]any{
+		"type": "upload", "visibility": "public", "files": []any{csvFile("run.csv", "id,label\n1,a\n2,b\n", sc.public.dataset)},
+	})
+	e.submission, e.run = made.ID, made.RunIDs[0]
+	p := place{runs: map[string]string{"published": e.run}, evaluations: map[string]string{}}
+	sc.evaluated(&p)
+	e.evaluation = p.evaluations["published"]
+	return e
 }
 
 func (sc *scene) newPlace(visibility string) place {
@@ -71,7 +99,7 @@ func (sc *scene) newPlace(visibility string) place {
 	task := sc.create(t, organizer, "/v1/tasks", map[string]any{"organizerId": sc.organizer, "name": "Task", "visibility": visibility})
 	p.task = id(task)
 	p.dataset, p.testSet = sc.newDataset(p.task, "validation"), sc.newDataset(p.task, "test")
-	p.registration = id(sc.create(t, organizer, task+"/registrations", map[string]any{"team": p.team, "userId": sc.users["owner"]}))
+	p.registration = id(sc.create(t, organizer, task+"/registrations", map[string]any{"team": p.team, "userId": sc.users["owner"], "contact": ownersContact}))
 	sc.create(t, organizer, task+"/registrations", map[string]any{"team": "Registrant", "userId": sc.users["registrant"]})
 	for _, e := range []struct {
 		visibility string
@@ -87,7 +115,7 @@ func (sc *scene) newPlace(visibility string) place {
 			RunIDs []string
 		}
 		sc.want(t, http.StatusCreated, &made, owner, http.MethodPost, task+"/submissions", map[string]any{
-			"type": "upload", "visibility": e.visibility, "files": []any{
+			"type": "upload", "visibility": e.visibility, "title": e.visibility + " title", "files": []any{
 				csvFile("run.csv", "id,label\n1,a\n2,b\n", p.dataset), csvFile("run.csv", "id,label\n1,a\n2,b\n", p.testSet),
 			},
 		})
@@ -105,7 +133,7 @@ func (sc *scene) newDataset(task, split string) string {
 
 func newDataset(task, split string) map[string]any {
 	return map[string]any{
-		"taskId": task, "name": "Dataset", "split": split, "truths": []any{csvFile("truth.csv", "id,label\n1,a\n2,a\n", "")},
+		"taskId": task, "name": "Dataset", "split": split, "truths": []any{csvFile(truthFile, "id,label\n1,a\n2,a\n", "")},
 		"inputs":    []any{csvFile("input.csv", "id,text\n1,x\n2,y\n", "")},
 		"runFormat": map[string]any{"kind": "csv", "idField": "id", "valueField": "label"},
 		"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}},
@@ -140,6 +168,7 @@ func (sc *scene) evaluated(p *place) {
 		review := map[string]any{
 			"published": name == "published" || name == "hiddenEntry" || name == "withdrawn",
 			"blinded":   name == "blinded" || name == "withdrawn" || name == "other",
+			"comment":   reviewComment,
 		}
 		sc.want(sc.t, http.StatusOK, nil, organizer, http.MethodPatch, "/v1/runs/"+run+"/review", review)
 	}

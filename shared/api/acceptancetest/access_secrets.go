@@ -1,0 +1,78 @@
+package acceptancetest
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+)
+
+// Texts that stand in one place, and may be read by few.
+const (
+	truthFile     = "hidden-truth.csv"
+	maskedTeam    = "Behind the mask"
+	ownersContact = "owner@contact.example.org"
+	reviewComment = "What the organizers say of it"
+	privateTitle  = "private title"
+)
+
+// secret is a text that only some callers may meet, wherever they look.
+type secret struct {
+	what, text string
+	known      []string // callers
+}
+
+func (sc *scene) listSecrets() []secret {
+	organizers := []string{"organizer", "admin"}
+	owners := append([]string{"owner"}, organizers...)
+	registrants := append([]string{"registrant"}, owners...)
+	all := []secret{
+		{"the name of a truth file", truthFile, append([]string{"worker"}, organizers...)},
+		{"who an anonymous team is", maskedTeam, organizers},
+		{"who is in an anonymous team", sc.masked.user, organizers},
+		{"the registration of an anonymous team", sc.masked.registration, organizers},
+		{"how to reach a team", ownersContact, owners},
+		{"a review", reviewComment, owners},
+		{"a private entry", privateTitle, owners},
+		{"a private task", sc.private.task, registrants},
+		{"a dataset of a private task", sc.private.dataset, registrants},
+		{"an entry to a private task", sc.private.publicEntry, registrants},
+		{"a run in a private task", sc.private.runs["published"], registrants},
+		{"an evaluation in a private task", sc.private.evaluations["published"], registrants},
+	}
+	for _, p := range sc.places() {
+		all = append(all,
+			secret{"a registration", p.registration, owners},
+			secret{"a private entry", p.ownersEntry, owners},
+			secret{"a run of a private entry", p.runs["unpublished"], owners},
+			secret{"an unpublished evaluation", p.evaluations["unpublished"], owners},
+			secret{"a blinded evaluation", p.evaluations["blinded"], organizers},
+			secret{"an evaluation that was blinded again", p.evaluations["withdrawn"], organizers},
+		)
+	}
+	return all
+}
+
+// ask is send as a caller, who must meet no secret in the answer but what the request names itself.
+func (sc *scene) ask(caller, method, path string, body any, headers ...string) answer {
+	sc.t.Helper()
+	got := sc.send(sc.t, sc.tokens[caller], method, path, body, headers...)
+	for _, s := range sc.secrets {
+		if !bytes.Contains(got.body, []byte(s.text)) || strings.Contains(path, s.text) {
+			continue
+		}
+		if sc.met[s.text] = true; !slices.Contains(s.known, caller) {
+			sc.t.Errorf("%s %s as %s: the answer tells %s (%s)\n%s", method, path, caller, s.what, s.text, got.body)
+		}
+	}
+	return got
+}
+
+// checkMet requires that whoever knows of a secret met it: one that nothing tells is kept from nobody.
+func (sc *scene) checkMet() {
+	sc.t.Helper()
+	for _, s := range sc.secrets {
+		if !sc.met[s.text] {
+			sc.t.Errorf("no answer told anybody %s (%s)", s.what, s.text)
+		}
+	}
+}

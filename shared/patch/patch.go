@@ -79,7 +79,11 @@ var operations = []string{"add", "remove", "replace", "move", "copy", "test"}
 // decode reads a JSON Patch, and says which operation of it is none.
 func decode(patch []byte) (jsonpatch.Patch, error) {
 	var ops []map[string]json.RawMessage
-	if err := json.Unmarshal(patch, &ops); err != nil {
+	err := json.Unmarshal(patch, &ops)
+	if err == nil && ops == nil {
+		err = errors.New("it is null")
+	}
+	if err != nil {
 		return nil, problem.BadRequest.New("A JSON Patch is an array of operations, each an object with op, path and value (RFC 6902): %v.", err)
 	}
 	if len(ops) > maxOperations {

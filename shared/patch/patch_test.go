@@ -64,6 +64,7 @@ func TestJSONPatchesThatAreRefused(t *testing.T) {
 		"no value, but one elsewhere":  {`[{"op":"add","path":"/foo","value":1},{"op":"add","path":"/foo"}]`, problem.BadRequest},
 		"no from":                      {`[{"op":"copy","path":"/foo"}]`, problem.BadRequest},
 		"an object":                    {`{"foo":1}`, problem.BadRequest},
+		"null":                         {`null`, problem.BadRequest},
 		"no JSON":                      {`[`, problem.BadRequest},
 		"too many":                     {`[` + strings.Repeat(`{"op":"test","path":"/foo","value":"bar"},`, 1000) + `{"op":"test","path":"/foo","value":"bar"}]`, problem.Invalid},
 		"a member that is not its own": {`[{"op":"replace","path":"/id","value":2}]`, problem.Invalid},

@@ -1,0 +1,242 @@
+package acceptancetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"time"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// person is somebody who calls the server.
+type person struct {
+	name, token, id string
+	trusted         bool // may know which team stands behind the alias
+}
+
+// ask sends a request. No answer may be a fault of the server, or name the anonymous team to who is not trusted.
+func (st *story) ask(who person, method, path string, body any, headers ...string) answer {
+	st.t.Helper()
+	a := st.api.send(st.t, who.token, method, path, body, headers...)
+	if a.status >= http.StatusInternalServerError {
+		st.t.Errorf("%s %s as %s: status %d\n%s", method, path, who.name, a.status, a.body)
+	}
+	sent, err := json.Marshal([]any{path, body, headers})
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	var header bytes.Buffer
+	_ = a.header.Write(&header) // a buffer takes everything
+	for _, secret := range st.secrets {
+		told := bytes.Contains(a.body, []byte(secret)) || strings.Contains(header.String(), secret)
+		if told && !who.trusted && !bytes.Contains(sent, []byte(secret)) {
+			st.t.Errorf("%s %s as %s: the answer has %q\n%s%s", method, path, who.name, secret, header.String(), a.body)
+		}
+	}
+	return a
+}
+
+// want is ask for a request that must be answered with the status; the body is decoded into v when v is not nil.
+func (st *story) want(status int, v any, who person, method, path string, body any, headers ...string) answer {
+	st.t.Helper()
+	a := st.ask(who, method, path, body, headers...)
+	if a.status != status {
+		st.t.Fatalf("%s %s as %s: status %d, want %d\n%s", method, path, who.name, a.status, status, a.body)
+	}
+	if v != nil {
+		if err := json.Unmarshal(a.body, v); err != nil {
+			st.t.Fatalf("%s %s: %v\n%s", method, path, err, a.body)
+		}
+	}
+	return a
+}
+
+// get returns what is at the path, of which a store may learn a moment after it was made.
+func (st *story) get(who person, path string, v any) (a answer) {
+	st.t.Helper()
+	st.await("GET "+path+" as "+who.name, func() error {
+		if a = st.ask(who, http.MethodGet, path, nil); a.status != http.StatusOK {
+			return fmt.Errorf("status %d, want 200\n%s", a.status, a.body)
+		}
+		return nil
+	})
+	if v != nil {
+		if err := json.Unmarshal(a.body, v); err != nil {
+			st.t.Fatalf("GET %s: %v\n%s", path, err, a.body)
+		}
+	}
+	return a
+}
+
+// post creates something and returns its path.
+func (st *story) post(who person, path string, body any) string {
+	st.t.Helper()
+	return st.want(http.StatusCreated, nil, who, http.MethodPost, path, body).header.Get("Location")
+}
+
+// patch applies a merge patch.
+func (st *story) patch(who person, path string, v, body any) answer {
+	st.t.Helper()
+	return st.want(http.StatusOK, v, who, http.MethodPatch, path, body)
+}
+
+func (st *story) remove(who person, path string) {
+	st.t.Helper()
+	st.want(http.StatusNoContent, nil, who, http.MethodDelete, path, nil)
+}
+
+// refused sends a request that must be answered with a problem of the kind.
+func (st *story) refused(kind *problem.Kind, who person, method, path string, body any, headers ...string) problem.Document {
+	st.t.Helper()
+	p, _ := st.refusal(kind, who, method, path, body, headers...)
+	return p
+}
+
+// refusal is refused for who needs the headers too.
+func (st *story) refusal(kind *problem.Kind, who person, method, path string, body any, headers ...string) (p problem.Document, h http.Header) {
+	st.t.Helper()
+	a := st.want(kind.Status, &p, who, method, path, body, headers...)
+	asked, _, _ := strings.Cut(path, "?")
+	if p.Type != kind.Type() || p.Title != kind.Title || p.Detail == "" || p.Instance != asked || p.RequestID != a.header.Get("X-Request-Id") {
+		st.t.Errorf("%s %s as %s: want %s, its detail, the path and the request's id; got\n%s", method, path, who.name, kind.Slug, a.body)
+	}
+	return p, a.header
+}
+
+// says requires that a problem's detail has the words.
+func (st *story) says(p problem.Document, words ...string) {
+	st.t.Helper()
+	for _, w := range words {
+		if !strings.Contains(p.Detail, w) {
+			st.t.Errorf("the detail has no %q: %s", w, p.Detail)
+		}
+	}
+}
+
+// names requires that one of a problem's errors has the pointer and the words.
+func (st *story) names(p problem.Document, pointer, words string) {
+	st.t.Helper()
+	for _, e := range p.Errors {
+		if e.Pointer == pointer && strings.Contains(e.Detail, words) {
+			return
+		}
+	}
+	st.t.Errorf("no error at %s has %q: %+v", pointer, words, p.Errors)
+}
+
+// await asks until there is no complaint any more: what was written may show a moment later, and evaluation takes time.
+func (st *story) await(what string, complaint func() error) {
+	st.t.Helper()
+	pause := 2 * time.Millisecond
+	for deadline := time.Now().Add(evaluationTime); ; {
+		err := complaint()
+		if err == nil {
+			return
+		}
+		if time.Now().After(deadline) {
+			st.t.Fatalf("%s: %v", what, err)
+		}
+		time.Sleep(pause)
+		pause = min(2*pause, 200*time.Millisecond)
+	}
+}
+
+// page is a page of a list of anything.
+type page struct {
+	Data  []json.RawMessage
+	Links struct{ Self, Next string }
+}
+
+// list returns the ids of all that a list has, through all its pages.
+func (st *story) list(who person, path string) []string {
+	st.t.Helper()
+	var ids []string
+	for path != "" {
+		a := st.ask(who, http.MethodGet, path, nil)
+		if a.status == http.StatusNoContent {
+			return ids
+		}
+		var p page
+		if a.status != http.StatusOK || json.Unmarshal(a.body, &p) != nil || len(p.Data) == 0 {
+			st.t.Fatalf("GET %s as %s: status %d\n%s", path, who.name, a.status, a.body)
+		}
+		for _, raw := range p.Data {
+			var r struct{ ID string }
+			if err := json.Unmarshal(raw, &r); err != nil {
+				st.t.Fatal(err)
+			}
+			ids = append(ids, r.ID)
+		}
+		path = p.Links.Next
+	}
+	return ids
+}
+
+// lists waits until a list has exactly these, in this order.
+func (st *story) listed(who person, path string, want ...string) {
+	st.t.Helper()
+	st.await("GET "+path+" as "+who.name, func() error {
+		if got := st.list(who, path); fmt.Sprint(got) != fmt.Sprint(want) {
+			return fmt.Errorf("%v, want %v", got, want)
+		}
+		return nil
+	})
+}
+
+// run waits until the run of the path is in the state, and returns it as its organizer sees it.
+func (st *story) run(path string, state record.RunState) (r record.Run) {
+	st.t.Helper()
+	st.await(path, func() error {
+		r = record.Run{}
+		st.get(st.olivia, path, &r)
+		if r.State != state {
+			return fmt.Errorf("the run is %s, want %s: %v", r.State, state, r.Diagnostics)
+		}
+		return nil
+	})
+	return r
+}
+
+// put sends bytes to where a pending file wants them, and returns the status.
+func (st *story) put(u *record.Upload, content []byte) int {
+	st.t.Helper()
+	r, err := http.NewRequestWithContext(st.t.Context(), u.Method, u.URL, bytes.NewReader(content))
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	for name, value := range u.Headers {
+		r.Header.Set(name, value)
+	}
+	status, _ := st.exchange(r)
+	return status
+}
+
+// download gets what a link leads to.
+func (st *story) download(url string) (int, []byte) {
+	st.t.Helper()
+	r, err := http.NewRequestWithContext(st.t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	return st.exchange(r)
+}
+
+// exchange reaches the object store, which may be another server and is not in the document.
+func (st *story) exchange(r *http.Request) (int, []byte) {
+	st.t.Helper()
+	resp, err := st.files.Do(r)
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }() // it was read to its end
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		st.t.Fatal(err)
+	}
+	return resp.StatusCode, body
+}

@@ -1,0 +1,114 @@
+package acceptancetest
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+func (st *story) patches() {
+	var before, after record.Task
+	a := st.get(st.olivia, st.limited, &before)
+	tag := a.header.Get("ETag")
+	edit := func(kind *problem.Kind, operations any) problem.Document {
+		st.t.Helper()
+		return st.refused(kind, st.olivia, http.MethodPatch, st.limited, operations, "Content-Type", jsonPatch)
+	}
+	edit(problem.PatchFailed, append(edits("replace", "/name", "Half done"), edits("test", "/website", "https://other.example")...))
+	edit(problem.PatchFailed, edits("replace", "/colour", "blue"))
+	st.names(edit(problem.Invalid, edits("add", "/colour", "blue")), "/colour", "")
+	st.names(edit(problem.Invalid, edits("replace", "/version", 7)), "/version", "")
+	st.names(edit(problem.Invalid, edits("remove", "/id", nil)), "/id", "")
+	st.names(edit(problem.Invalid, edits("replace", "/visibility", "secret")), "/visibility", "")
+	st.names(edit(problem.Invalid, edits("replace", "/name", "")), "/name", "")
+	edit(problem.BadRequest, map[string]any{"name": "No list"})
+	st.names(st.refused(problem.Invalid, st.olivia, http.MethodPatch, st.limited, map[string]any{"createdAt": "2020-01-01T00:00:00.000Z"}), "/createdAt", "")
+	st.names(st.refused(problem.Invalid, st.olivia, http.MethodPatch, st.limited, map[string]any{"name": nil}), "", "name")
+	st.names(st.refused(problem.Invalid, st.olivia, http.MethodPatch, st.limited, map[string]any{"organizerId": st.missing()}), "/organizerId", "never")
+	_, header := st.refusal(problem.UnsupportedMedia, st.olivia, http.MethodPatch, st.limited, `{"name":"Plain"}`, "Content-Type", "application/json")
+	if header.Get("Accept-Patch") != "application/json-patch+json, application/merge-patch+json" {
+		st.t.Errorf("Accept-Patch is %q", header.Get("Accept-Patch"))
+	}
+	if st.get(st.olivia, st.limited, &after); after.Version != before.Version || after.Name != before.Name {
+		st.t.Fatalf("%+v, want nothing changed by patches that were refused", after)
+	}
+
+	a = st.want(http.StatusOK, &after, st.olivia, http.MethodPatch, st.limited, append(edits("test", "/name", before.Name), append(
+		edits("replace", "/description", "New rules."), edits("add", "/submissions/types/-", "upload")...)...), "Content-Type", jsonPatch, "If-Match", tag)
+	if after.Version != before.Version+1 || after.Description != "New rules." || !slices.Equal(after.Submissions.Types, []record.SubmissionType{"image", "upload"}) {
+		st.t.Errorf("%+v, want description and types changed", after)
+	}
+	for _, method := range []string{http.MethodPatch, http.MethodDelete} {
+		var body any
+		if method == http.MethodPatch {
+			body = map[string]any{"name": "Late"}
+		}
+		st.refused(problem.PreconditionFailed, st.olivia, method, st.limited, body, "If-Match", tag)
+		st.refused(problem.PreconditionFailed, st.olivia, method, st.limited, body, "If-Match", `"1-0"`)
+	}
+	st.want(http.StatusOK, nil, st.olivia, http.MethodPatch, st.limited, map[string]any{"description": "Newer rules."}, "If-Match", a.header.Get("ETag"))
+	st.racing()
+}
+
+// racing has several members added at once, each by a patch that knows nothing of the others: none is lost.
+func (st *story) racing() {
+	st.t.Helper()
+	statuses := make([]int, 5)
+	want := []string{st.olivia.id}
+	var all sync.WaitGroup
+	for i := range statuses {
+		member := st.missing()
+		want = append(want, member)
+		all.Go(func() {
+			statuses[i] = st.ask(st.olivia, http.MethodPatch, st.organizerPath, edits("add", "/members/-", member), "Content-Type", jsonPatch).status
+		})
+	}
+	all.Wait()
+	st.await("the members", func() error {
+		var lab record.Organizer
+		st.get(st.olivia, st.organizerPath, &lab)
+		if got := newestFirst(lab.Members...); !slices.Equal(got, newestFirst(want...)) {
+			return fmt.Errorf("statuses %v, members %v, want %v", statuses, got, want)
+		}
+		return nil
+	})
+	st.patch(st.olivia, st.organizerPath, nil, map[string]any{"members": []string{st.olivia.id}})
+}
+
+func (st *story) repeats() {
+	submissions := st.public + "/submissions"
+	key := "key-" + st.tail
+	body := map[string]any{"type": "image", "image": "registry.example.org/otter:2", "datasetIds": []string{st.news}}
+	bad := map[string]any{"type": "image", "image": "", "datasetIds": []string{st.news}}
+	before := st.list(st.ben, submissions)
+	st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, bad, "Idempotency-Key", key)
+
+	answers := make([]answer, 4)
+	var all sync.WaitGroup
+	for i := range answers {
+		all.Go(func() { answers[i] = st.ask(st.ben, http.MethodPost, submissions, body, "Idempotency-Key", key) })
+	}
+	all.Wait()
+	last := st.want(http.StatusCreated, nil, st.ben, http.MethodPost, submissions, body, "Idempotency-Key", key)
+	for _, a := range answers {
+		if a.status == http.StatusConflict {
+			continue // it came while the first was under way
+		}
+		if a.status != http.StatusCreated || !bytes.Equal(a.body, last.body) || a.header.Get("Location") != last.header.Get("Location") {
+			st.t.Errorf("status %d, want the first answer again:\n%s%s", a.status, a.body, last.body)
+		}
+	}
+	made := last.header.Get("Location")
+	st.listed(st.ben, submissions, append([]string{id(made)}, before...)...)
+	other := map[string]any{"type": "image", "image": "registry.example.org/otter:3", "datasetIds": []string{st.news}}
+	p := st.refused(problem.IdempotencyMismatch, st.ben, http.MethodPost, submissions, other, "Idempotency-Key", key)
+	st.says(p, "Idempotency-Key")
+	st.refused(problem.BadRequest, st.ben, http.MethodPost, submissions, body, "Idempotency-Key", "two words")
+	st.remove(st.ben, made)
+	st.listed(st.ben, submissions, before...)
+}

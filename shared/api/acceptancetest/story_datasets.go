@@ -1,0 +1,111 @@
+package acceptancetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// retrieval is a dataset of documents to rank.
+func retrieval(task, name, split string, truth map[string]any) map[string]any {
+	return map[string]any{
+		"taskId": id(task), "name": name, "split": split, "truths": []any{truth},
+		"runFormat": map[string]any{"kind": "trec-run"},
+		"evaluator": map[string]any{"kind": "retrieval", "measures": measureNames},
+	}
+}
+
+func (st *story) datasets() {
+	qrels := read(st.t, "news/qrels")
+	st.refused(problem.Unauthorized, st.nobody, http.MethodPost, "/v1/datasets", retrieval(st.public, "News", "training", inline("qrels", qrels)))
+	st.refused(problem.Forbidden, st.sam, http.MethodPost, "/v1/datasets", retrieval(st.public, "News", "training", inline("qrels", qrels)))
+	st.refused(problem.Invalid, st.sam, http.MethodPost, "/v1/datasets", retrieval(st.private, "News", "training", inline("qrels", qrels)))
+	broken := []byte("301 0 a 1\n301 0 b\n301 0 c one\n")
+	p := st.refused(problem.Invalid, st.olivia, http.MethodPost, "/v1/datasets", retrieval(st.public, "News", "training", inline("qrels", broken)))
+	st.names(p, "/truths/0", "line 2")
+	st.names(p, "/truths/0", "line 3")
+	draft := retrieval(st.public, "News", "training", inline("qrels", qrels))
+	draft["evaluator"] = map[string]any{"kind": "retrieval", "measures": []string{"AP", "Beauty@10"}}
+	st.names(st.refused(problem.Invalid, st.olivia, http.MethodPost, "/v1/datasets", draft), "/evaluator/measures/1", "Beauty@10")
+
+	draft = retrieval(st.public, "News", "training", inline("qrels", qrels))
+	topics := []byte("301 international organized crime\n")
+	draft["inputs"] = []any{inline("topics.txt", topics)}
+	var news record.Dataset
+	st.want(http.StatusCreated, &news, st.olivia, http.MethodPost, "/v1/datasets", draft)
+	st.news = news.ID
+	if news.TruthVersion != 1 || news.Evaluator.PrimaryMeasure != "AP" || news.Truths[0].State != record.FileStored {
+		st.t.Errorf("%+v, want the first version of the truth, by AP", news)
+	}
+	st.uploadedTruth()
+	st.hidden = id(st.post(st.olivia, "/v1/datasets", newDataset(id(st.private), "training")))
+	st.little = id(st.post(st.olivia, "/v1/datasets", newDataset(id(st.limited), "training")))
+
+	st.listed(st.nobody, "/v1/datasets?filter[taskId]="+id(st.public)+","+id(st.private), st.cacm, st.news)
+	st.listed(st.olivia, "/v1/datasets?filter[taskId]="+id(st.public)+","+id(st.private), st.hidden, st.cacm, st.news)
+	st.listed(st.nobody, "/v1/datasets?filter[taskId]="+id(st.public)+"&filter[split]=test", st.cacm)
+	st.listed(st.nobody, "/v1/datasets?filter[taskId]="+id(st.public)+"&filter[name]=ews", st.news)
+	st.refused(problem.NotFound, st.sam, http.MethodGet, "/v1/datasets/"+st.hidden, nil)
+	st.truthStaysHidden()
+
+	var shown record.Dataset
+	st.get(st.nobody, "/v1/datasets/"+st.news, &shown)
+	if status, got := st.download(shown.Inputs[0].URL); status != http.StatusOK || !bytes.Equal(got, topics) {
+		st.t.Errorf("the link of an input leads to %d, %q", status, got)
+	}
+	st.get(st.olivia, "/v1/datasets/"+st.news, &shown)
+	if status, got := st.download(shown.Truths[0].URL); status != http.StatusOK || !bytes.Equal(got, qrels) {
+		st.t.Errorf("the link of a truth leads its organizer to %d, %d bytes", status, len(got))
+	}
+	if status, _ := st.download(strings.Replace(shown.Truths[0].URL, st.news, st.cacm, 1)); status < http.StatusBadRequest {
+		st.t.Errorf("a link that was changed leads to %d", status)
+	}
+}
+
+// uploadedTruth makes a dataset whose truth goes straight to the object store.
+func (st *story) uploadedTruth() {
+	st.t.Helper()
+	qrels := read(st.t, "cacm/qrels")
+	var cacm record.Dataset
+	st.want(http.StatusCreated, &cacm, st.olivia, http.MethodPost, "/v1/datasets", retrieval(st.public, "CACM", "test", declared("qrels", qrels)))
+	st.cacm = cacm.ID
+	truth := cacm.Truths[0]
+	if cacm.TruthVersion != 0 || truth.State != record.FilePending || truth.Upload == nil {
+		st.t.Fatalf("%+v, want to be told where to send the truth", cacm)
+	}
+	wrong := bytes.ToLower(qrels)
+	if status := st.put(truth.Upload, wrong); status < 400 || status >= 500 {
+		st.t.Errorf("bytes that are not those of the truth are answered with %d", status)
+	}
+	if status := st.put(truth.Upload, qrels); status >= 300 {
+		st.t.Fatalf("the truth is answered with %d", status)
+	}
+	st.await("the uploaded truth", func() error {
+		st.get(st.olivia, "/v1/datasets/"+st.cacm, &cacm)
+		if cacm.TruthVersion != 1 {
+			return fmt.Errorf("truthVersion is %d, diagnostics %v", cacm.TruthVersion, cacm.Diagnostics)
+		}
+		return nil
+	})
+}
+
+// truthStaysHidden requires that nobody but organizers learns of truth files, however a dataset is asked for.
+func (st *story) truthStaysHidden() {
+	st.t.Helper()
+	for _, who := range []person{st.nobody, st.sam, st.ben} {
+		for _, path := range []string{
+			"/v1/datasets/" + st.news, "/v1/datasets/" + st.news + "?fields=id,truths,diagnostics",
+			"/v1/datasets?filter[taskId]=" + id(st.public), "/v1/datasets?fields=id,truths&filter[taskId]=" + id(st.public),
+		} {
+			a := st.get(who, path, nil)
+			if !json.Valid(a.body) || bytes.Contains(a.body, []byte(`"truths"`)) || bytes.Contains(a.body, []byte("qrels")) {
+				st.t.Errorf("GET %s as %s tells of the truth:\n%s", path, who.name, a.body)
+			}
+		}
+	}
+}

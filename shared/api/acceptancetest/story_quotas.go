@@ -1,0 +1,144 @@
+package acceptancetest
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// labels is an entry to the small dataset.
+func (st *story) labels(content string) map[string]any {
+	return upload("private", csvFile("run.csv", content, st.little))
+}
+
+const goodLabels = "id,label\n1,a\n2,b\n"
+
+func (st *story) quotas() {
+	submissions := st.limited + "/submissions"
+	st.post(st.ben, st.limited+"/registrations", map[string]any{"team": "Otter"})
+	_, s := st.submit(st.ben, st.limited, st.labels(goodLabels))
+	st.left(s, 2, 3)
+	if q := s.Quota; q.ResetsAt == nil || q.ResetsAt.Sub(s.CreatedAt.Time) != record.Day {
+		st.t.Errorf("%+v, want the first to come back a day after %v", q, s.CreatedAt)
+	}
+	st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, st.labels("id,label\n1\n"))
+	st.failedUpload()
+	_, s = st.submit(st.ben, st.limited, st.labels(goodLabels))
+	st.left(s, 1, 2)
+	st.cancelled()
+	_, s = st.submit(st.ben, st.limited, st.labels(goodLabels))
+	st.left(s, 0, 1)
+
+	p, header := st.refusal(problem.QuotaToday, st.ben, http.MethodPost, submissions, st.labels(goodLabels))
+	if after, err := strconv.Atoi(header.Get("Retry-After")); err != nil || after <= 0 || after > 24*60*60 {
+		st.t.Errorf("Retry-After is %q, want seconds of a day", header.Get("Retry-After"))
+	}
+	st.says(p, "3", s.Quota.ResetsAt.String())
+	st.patch(st.olivia, st.limited, nil, map[string]any{"submissions": map[string]any{"perDay": 0}})
+	_, s = st.submit(st.ben, st.limited, st.labels(goodLabels))
+	if q := s.Quota; q.PerDay != nil || q.RemainingToday != nil || *q.Remaining != 0 {
+		st.t.Errorf("%+v, want nothing left of the total and no limit of the day", q)
+	}
+	st.says(st.refused(problem.QuotaExhausted, st.ben, http.MethodPost, submissions, st.labels(goodLabels)), "4")
+	st.race()
+
+	for name, rules := range map[string]map[string]any{
+		"2099-01-01T00:00:00.000Z": {"opensAt": "2099-01-01T00:00:00Z", "closesAt": nil},
+		"2020-01-01T00:00:00.000Z": {"opensAt": nil, "closesAt": "2020-01-01T00:00:00Z"},
+	} {
+		st.patch(st.olivia, st.limited, nil, map[string]any{"submissions": rules})
+		st.says(st.refused(problem.OutsideWindow, st.ben, http.MethodPost, submissions, st.labels(goodLabels)), name)
+	}
+	st.patch(st.olivia, st.limited, nil, map[string]any{"submissions": map[string]any{"opensAt": nil, "closesAt": nil, "types": []string{"image"}}})
+	st.names(st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, st.labels(goodLabels)), "/type", "image")
+}
+
+// left requires what an answer says is left of three runs a day and four in all.
+func (st *story) left(s record.Submission, today, inAll int) {
+	st.t.Helper()
+	q := s.Quota
+	if q == nil || q.PerDay == nil || q.RemainingToday == nil || q.Total == nil || q.Remaining == nil {
+		st.t.Fatalf("the quota is %+v, want all its numbers", q)
+	}
+	if *q.PerDay != 3 || *q.RemainingToday != today || *q.Total != 4 || *q.Remaining != inAll {
+		st.t.Errorf("%d of %d are left today and %d of %d in all, want %d and %d", *q.RemainingToday, *q.PerDay, *q.Remaining, *q.Total, today, inAll)
+	}
+}
+
+// failedUpload sends a file that cannot be read to its address: the run fails, says why, and gives back what it used.
+func (st *story) failedUpload() {
+	st.t.Helper()
+	content := []byte("id,label\n1,a\n2\n\"3,b\n")
+	file := on(st.little, declared("run.csv", content))
+	e, s := st.submit(st.ben, st.limited, upload("private", file))
+	st.left(s, 1, 2)
+	if status := st.put(s.Files[0].Upload, content); status >= 300 {
+		st.t.Fatalf("the declared bytes are answered with %d", status)
+	}
+	st.run(e.runs[0], record.Failed)
+	var run record.Run
+	st.get(st.ben, e.runs[0], &run)
+	lines := map[int]bool{}
+	for _, d := range run.Diagnostics {
+		if d.Severity != "error" || d.File != "run.csv" || d.Message == "" {
+			st.t.Errorf("%+v, want an error of run.csv that says what is wrong", d)
+		}
+		lines[d.Line] = true
+	}
+	if !lines[3] || !lines[4] || run.EvaluationID != "" {
+		st.t.Errorf("diagnostics %+v, want those of the lines 3 and 4", run.Diagnostics)
+	}
+}
+
+// cancelled takes back an image that nobody asks for.
+func (st *story) cancelled() {
+	st.t.Helper()
+	e, s := st.submit(st.ben, st.limited, map[string]any{"type": "image", "image": "registry.example.org/otter:1", "datasetIds": []string{st.little}})
+	st.left(s, 0, 1)
+	run := e.runs[0]
+	st.run(run, record.Queued)
+	st.refused(problem.NotFound, st.sam, http.MethodPatch, run, map[string]any{"state": "cancelled"})
+	st.names(st.refused(problem.Invalid, st.ben, http.MethodPatch, run, map[string]any{"state": "completed"}), "/state", "cancelled")
+	var r record.Run
+	st.patch(st.ben, run, &r, map[string]any{"state": "cancelled", "label": "never mind"})
+	if r.State != record.Cancelled || r.Label != "never mind" || r.FinishedAt == nil {
+		st.t.Errorf("%+v, want it cancelled", r)
+	}
+	st.names(st.refused(problem.Invalid, st.ben, http.MethodPatch, run, map[string]any{"state": "queued"}), "/state", "cancelled")
+	st.await("the list of cancelled runs", func() error {
+		if got := st.list(st.ben, "/v1/runs?filter[state]=cancelled&filter[taskId]="+id(st.limited)); len(got) != 1 || got[0] != r.ID {
+			return fmt.Errorf("%v, want %s", got, r.ID)
+		}
+		return nil
+	})
+}
+
+// race submits more at once than is left: as many as are left are accepted.
+func (st *story) race() {
+	st.t.Helper()
+	const left, clients = 2, 6
+	st.patch(st.olivia, st.limited, nil, map[string]any{"submissions": map[string]any{"total": 4 + left}})
+	statuses := make([]int, clients)
+	var all sync.WaitGroup
+	for i := range statuses {
+		all.Go(func() {
+			statuses[i] = st.ask(st.ben, http.MethodPost, st.limited+"/submissions", st.labels(goodLabels)).status
+		})
+	}
+	all.Wait()
+	accepted := 0
+	for _, status := range statuses {
+		if status == http.StatusCreated {
+			accepted++
+		} else if status != http.StatusForbidden {
+			st.t.Errorf("a submission among others is answered with %d", status)
+		}
+	}
+	if accepted != left {
+		st.t.Errorf("%d of %d submissions were accepted where %d were left", accepted, clients, left)
+	}
+}

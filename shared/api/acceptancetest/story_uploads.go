@@ -1,0 +1,149 @@
+package acceptancetest
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// submit makes a submission that must be accepted.
+func (st *story) submit(who person, task string, body any) (entry, record.Submission) {
+	st.t.Helper()
+	var s record.Submission
+	a := st.want(http.StatusCreated, &s, who, http.MethodPost, task+"/submissions", body)
+	e := entry{path: a.header.Get("Location")}
+	for _, run := range s.RunIDs {
+		e.runs = append(e.runs, "/v1/runs/"+run)
+	}
+	return e, s
+}
+
+func (st *story) uploads() {
+	results, bm25 := read(st.t, "news/results.run"), read(st.t, "cacm/bm25.run")
+	var s record.Submission
+	st.annNews, s = st.submit(st.ann, st.public, upload("public", on(st.news, inline("results.run", results))))
+	if s.Team != st.annTeam() || s.UserID != st.ann.id || s.Quota == nil || s.Quota.Remaining != nil || len(s.DatasetIDs) != 1 {
+		st.t.Errorf("%+v, want ann's, on one dataset and without limits", s)
+	}
+	run := st.run(st.annNews.runs[0], record.Completed)
+	if run.Attempts != 1 || run.QueuedAt == nil || run.StartedAt == nil || run.FinishedAt == nil || len(run.Diagnostics) > 0 {
+		st.t.Errorf("%+v, want its instants and nothing to complain of", run)
+	}
+	st.get(st.ann, "/v1/evaluations/"+run.EvaluationID, &st.firstEvaluation)
+	st.equal(st.firstEvaluation, "news/results.values")
+
+	st.annCACM, s = st.submit(st.ann, st.public, upload("public", on(st.cacm, declared("bm25.run", bm25))))
+	st.uploaded(s, bm25)
+	st.run(st.annCACM.runs[0], record.Completed)
+
+	truncated := compressed(st.t, read(st.t, "news/truncated.run"))
+	st.benBoth, s = st.submit(st.ben, st.public, upload("private",
+		on(st.news, inline("truncated.run.gz", truncated)), on(st.cacm, inline("short.run", cut(bm25, 3)))))
+	if len(s.RunIDs) != 2 || s.Visibility != record.Private {
+		st.t.Fatalf("%+v, want a private submission with two runs", s)
+	}
+	run = st.run(st.benBoth.runs[0], record.Completed)
+	if warnings := fmt.Sprint(run.Diagnostics); len(run.Diagnostics) != 2 || !strings.Contains(warnings, "six fields") || !strings.Contains(warnings, `"302"`) {
+		st.t.Errorf("diagnostics %s, want warnings of the fields too many and of the topic that is missing", warnings)
+	}
+	var e record.Evaluation
+	st.get(st.ben, "/v1/evaluations/"+run.EvaluationID, &e)
+	st.equal(e, "news/truncated.values")
+	st.refused(problem.NotFound, st.ann, http.MethodGet, st.benBoth.path, nil)
+	st.benCACM, _ = st.submit(st.ben, st.public, upload("private", on(st.cacm, inline("bm25.run", bm25))))
+	st.run(st.benBoth.runs[1], record.Completed)
+	st.run(st.benCACM.runs[0], record.Completed)
+	st.bytesOfRuns()
+}
+
+// uploaded sends the bytes of a submission of one file, first wrong ones.
+func (st *story) uploaded(s record.Submission, content []byte) {
+	st.t.Helper()
+	f := s.Files[0]
+	if f.State != record.FilePending || f.Upload == nil {
+		st.t.Fatalf("%+v, want to be told where to send the bytes", f)
+	}
+	path := "/v1/runs/" + s.RunIDs[0]
+	st.run(path, record.AwaitingUpload)
+	for _, wrong := range [][]byte{bytes.ToLower(content), content[:len(content)-1], append(bytes.Clone(content), '\n'), nil} {
+		if status := st.put(f.Upload, wrong); status < 400 || status >= 500 {
+			st.t.Errorf("%d bytes that are not the declared ones are answered with %d", len(wrong), status)
+		}
+	}
+	if run := st.run(path, record.AwaitingUpload); run.Files[0].State != record.FilePending {
+		st.t.Errorf("%+v, want the file still to be sent", run)
+	}
+	if status := st.put(f.Upload, content); status >= 300 {
+		st.t.Fatalf("the declared bytes are answered with %d", status)
+	}
+}
+
+// bytesOfRuns requires that owner and organizer get the bytes of a run, and nobody else before its review is published.
+func (st *story) bytesOfRuns() {
+	st.t.Helper()
+	for _, who := range []person{st.ann, st.olivia, st.nobody, st.ben} {
+		var run record.Run
+		st.get(who, st.annCACM.runs[0], &run)
+		if link := run.Files[0].URL; !who.trusted && link != "" {
+			st.t.Errorf("%s gets a link to the bytes of a run that is not published", who.name)
+		} else if who.trusted {
+			if status, got := st.download(link); status != http.StatusOK || !bytes.Equal(got, read(st.t, "cacm/bm25.run")) {
+				st.t.Errorf("the link leads %s to %d, %d bytes", who.name, status, len(got))
+			}
+		}
+	}
+}
+
+// spoiled is a run of which three lines are none.
+func spoiled(t testing.TB) []byte {
+	t.Helper()
+	lines := bytes.Split(read(t, "cacm/bm25.run"), []byte("\n"))
+	lines[2] = []byte("1 Q0 CACM-1 3 11.5")
+	lines[6] = []byte("1 Q0 CACM-2 7 NaN tag")
+	lines[40] = []byte("2 Q0 CACM-3 11 high tag")
+	return bytes.Join(lines, []byte("\n"))
+}
+
+func (st *story) wrongFiles() {
+	submissions := st.public + "/submissions"
+	before := st.list(st.ben, submissions)
+	bm25 := read(st.t, "cacm/bm25.run")
+	for name, content := range map[string][]byte{"as it is": spoiled(st.t), "compressed": compressed(st.t, spoiled(st.t))} {
+		p := st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, upload("private", on(st.news, inline("good.run", bm25)), on(st.cacm, inline("bad.run", content))))
+		st.names(p, "/files/1", "line 3")
+		st.names(p, "/files/1", "line 7")
+		st.names(p, "/files/1", "line 41")
+		if len(p.Errors) != 3 {
+			st.t.Errorf("%s: %d errors, want the three and no other: %+v", name, len(p.Errors), p.Errors)
+		}
+	}
+	twice := append(bytes.Clone(bm25), []byte("1 Q0 CACM-1938 31 0.5 Anserini\n")...)
+	half := compressed(st.t, bm25)
+	mislabelled := on(st.cacm, inline("bad.run", bm25))
+	mislabelled["sha256"] = strings.Repeat("0", 64)
+	garbled := on(st.cacm, inline("bad.run", bm25))
+	garbled["content"] = "no base64"
+	for _, c := range []struct {
+		file           map[string]any
+		pointer, words string
+	}{
+		{on(st.cacm, inline("bad.run", twice)), "/files/0", "CACM-1938"},
+		{on(st.cacm, inline("bad.run", half[:len(half)/2])), "/files/0", ""},
+		{on(st.cacm, inline("bad.run", []byte("\x00\xff\xfe\n"))), "/files/0", "line 1"},
+		{on(st.cacm, inline("../bad.run", bm25)), "/files/0/name", "folders"},
+		{on(st.cacm, map[string]any{"name": "bad.run"}), "/files/0/sha256", "SHA-256"},
+		{on(st.hidden, inline("bad.run", bm25)), "/datasetIds/0", "no dataset of this task"},
+		{mislabelled, "/files/0/sha256", "SHA-256"},
+		{garbled, "/files/0/content", "base64"},
+	} {
+		st.names(st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, upload("private", c.file)), c.pointer, c.words)
+	}
+	st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, map[string]any{"type": "upload"})
+	st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, map[string]any{"type": "repository", "datasetIds": []string{st.news}})
+	st.listed(st.ben, submissions, before...)
+}

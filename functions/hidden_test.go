@@ -98,6 +98,20 @@ func TestAFilterForWhatIsHiddenCostsWhatOneForTheMissingDoes(t *testing.T) {
 	}
 }
 
+func TestABodyThatNamesWhatIsHiddenCostsWhatOneForTheMissingDoes(t *testing.T) {
+	w, hidden := newHidden(t)
+	public := w.newPlace(w.organizerID, record.Public)
+	public.register("rival")
+	w.flush(t)
+	submissions := "/v1/tasks/" + public.task.ID + "/submissions"
+	submission := func(datasetID string) any {
+		return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{public.dataset.ID, datasetID}}
+	}
+	missing := record.NewID(time.Now())
+	w.sameCostOf(t, http.MethodPost, submissions, submissions, submission(hidden["datasetId"][0]), submission(missing))
+	w.sameCostOf(t, http.MethodPost, "/v1/datasets", "/v1/datasets", newDatasetBody(hidden["taskId"][0]), newDatasetBody(missing))
+}
+
 // sameCost asks for both as every outsider.
 func (w *world) sameCost(t *testing.T, method, hidden, missing string) {
 	t.Helper()
@@ -105,10 +119,15 @@ func (w *world) sameCost(t *testing.T, method, hidden, missing string) {
 	if method != http.MethodGet && method != http.MethodDelete {
 		body = map[string]any{}
 	}
+	w.sameCostOf(t, method, hidden, missing, body, body)
+}
+
+func (w *world) sameCostOf(t *testing.T, method, hidden, missing string, hiddenBody, missingBody any) {
+	t.Helper()
 	for _, user := range outsiders {
 		var h, m servertest.Answer
-		costHidden := w.meter.of(func() { h = w.Do(user, method, hidden, body) })
-		costMissing := w.meter.of(func() { m = w.Do(user, method, missing, body) })
+		costHidden := w.meter.of(func() { h = w.Do(user, method, hidden, hiddenBody) })
+		costMissing := w.meter.of(func() { m = w.Do(user, method, missing, missingBody) })
 		if h.Status != m.Status {
 			t.Errorf("%s %s as %q: %d when hidden, %d when missing", method, hidden, user, h.Status, m.Status)
 		}

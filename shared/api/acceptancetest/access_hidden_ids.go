@@ -4,9 +4,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"time"
-
-	"assay/shared/record"
 )
 
 // hidden is a scene with what its outsiders may not know of, by the parameter that names it.
@@ -116,9 +113,8 @@ func (h *hidden) compareCursors() {
 // compare asks as everyone who may not know of the secret.
 func (h *hidden) compare(before, secret, after string) {
 	h.t.Helper()
-	missing := record.NewID(time.Now())
 	for _, caller := range outsiders {
-		h.same(caller, request{method: http.MethodGet, path: before + secret + after}, request{method: http.MethodGet, path: before + missing + after})
+		h.same(caller, request{method: http.MethodGet, path: before + secret + after}, request{method: http.MethodGet, path: before + h.missing + after})
 	}
 }
 

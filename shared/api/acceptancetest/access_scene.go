@@ -27,8 +27,9 @@ type scene struct {
 	rivalTask string
 	public    place
 	private   place
-	masked    masked // to the public task, by an anonymous team
-	missing   string // an id that nothing has
+	masked    masked            // to the public task, by an anonymous team
+	missing   string            // an id that nothing has
+	answers   map[string]answer // to requests for what is missing
 	secrets   []secret
 	met       map[string]bool // texts of secrets, by whether an answer told them
 }
@@ -48,7 +49,7 @@ type place struct {
 
 func newScene(t testing.TB, s Setup) *scene {
 	t.Helper()
-	sc := &scene{Setup: s, t: t, tokens: map[string]string{}, users: map[string]string{}, met: map[string]bool{}}
+	sc := &scene{Setup: s, t: t, tokens: map[string]string{}, users: map[string]string{}, met: map[string]bool{}, answers: map[string]answer{}}
 	tail := strings.ToLower(rand.Text())
 	for _, c := range callers[1:] {
 		var groups []string

@@ -109,7 +109,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 	case err != nil:
 		return err
 	case truth == nil:
-		return w.fail(ctx, h, nil, "The dataset has no truth yet, so nothing can be evaluated. Once the organizers have stored it, the run is evaluated by itself.")
+		return w.fail(ctx, h, nil, "The dataset has no truth, or was deleted, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself.")
 	case queue.For(truth) != record.QueueBuiltin:
 		return queue.Release(ctx, w.Store, w.Now(), h, queue.For(truth))
 	}

@@ -34,7 +34,7 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) (api.Cha
 		record.Touch(allowance, c.Now())
 		tx.Replace(allowance)
 	}
-	if c.Caller.ID != s.UserID {
+	if organizes {
 		tx.Create(record.NewAudit(c.Now(), s.TaskID, c.Caller.ID, "submission.deleted", path(s), s.Submission, nil))
 	}
 	var evaluations, files []string

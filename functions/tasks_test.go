@@ -172,6 +172,9 @@ func TestATaskGoesWithItsDatasetsAndRegistrations(t *testing.T) {
 	for _, path := range []string{s.task, dataset, s.task + "/registrations"} {
 		s.Want(http.StatusNotFound, nil, "olivia", http.MethodGet, path, nil)
 	}
+	if err := follow.Deleted(context.Background(), s.Store, record.DeletedTaskKey(s.id)); err != nil {
+		t.Fatal(err)
+	}
 	left, err := s.Store.Query(context.Background(), store.Query{Partition: record.TaskKey(s.id).Partition, Limit: 10, Consistency: store.Strong})
 	if err != nil || len(left) > 0 {
 		t.Errorf("%d items are left of the task: %v", len(left), err)

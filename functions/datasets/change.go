@@ -167,14 +167,7 @@ func remove(ctx context.Context, c *api.Call, d *record.DatasetItem) (api.Change
 
 // dropFiles removes the files of a deleted dataset. What it misses, the cleaning of abandoned files finds.
 func dropFiles(ctx context.Context, c *api.Call, d *record.DatasetItem) {
-	var keys []string
-	for _, f := range d.Inputs {
-		keys = append(keys, record.ObjectKey(record.HolderInputs, d.ID, f.SHA256))
-	}
-	for _, f := range d.Truths {
-		keys = append(keys, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
-	}
-	if err := c.Files.Delete(ctx, keys...); err != nil {
+	if err := c.Files.Delete(ctx, d.ObjectKeys()...); err != nil {
 		c.Log.WarnContext(ctx, "files of a deleted dataset stay behind", "dataset", d.ID, "error", err)
 	}
 }

@@ -46,13 +46,15 @@ func (w *Worker) eachDue(ctx context.Context, to string, do func(store.Item) err
 // it changes it.
 func (w *Worker) Due(ctx context.Context) error {
 	return w.eachDue(ctx, record.DueBy(w.Now()), func(it store.Item) error {
-		switch kind, _, _ := strings.Cut(it.Partition, "#"); {
+		switch kind, id, _ := strings.Cut(it.Partition, "#"); {
 		case kind == "RUN":
 			return w.dueRun(ctx, it)
 		case kind == "DATASET":
 			return w.dueDataset(ctx, it)
 		case kind == "TASK" && strings.HasPrefix(it.Sort, record.RegistrationPrefix):
 			return follow.Registration(ctx, w.Store, w.Now(), it.Key)
+		case it.Key == record.DeletedTaskKey(id):
+			return follow.Deleted(ctx, w.Store, it.Key)
 		case kind == "TASK":
 			return follow.Task(ctx, w.Store, w.Now(), it.Key)
 		default:

@@ -80,14 +80,16 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 // remove withdraws a registration under which nothing that was submitted is left. What was used of the quota stays known,
 // so that registering anew gives nothing back.
 func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) (api.Change, error) {
-	tx := new(table.Tx).Delete(r)
-	tx.DeleteKey(record.RegisteredKey(r.UserID, r.TaskID))
-	tx.DeleteKey(record.TeamKey(r.TaskID, r.Team))
-	used, err := follow.Unused(ctx, c.Store, tx, r.TaskID, r.UserID)
-	if err != nil {
+	tx := new(table.Tx).Delete(r).DeleteKey(record.RegisteredKey(r.UserID, r.TaskID)).DeleteKey(record.TeamKey(r.TaskID, r.Team))
+	used, err := table.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(r.TaskID, r.UserID))
+	switch {
+	case err != nil:
 		return api.Change{}, err
-	}
-	if used != nil {
+	case used == nil:
+		tx.CheckAbsent(record.AllowanceKey(r.TaskID, r.UserID))
+	case used.Submissions > 0:
+		return api.Change{}, problem.Conflict.New("There are submissions under this registration. Delete them first.")
+	default:
 		tx.Check(used)
 	}
 	if c.Caller.ID != r.UserID {

@@ -5,41 +5,34 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/follow"
-	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/store"
 	"assay/shared/table"
 )
 
-// remove begins the deletion of a task: from then on nothing new comes into it, and only its organizers see it. What
-// stands below it goes after that; should the request die meanwhile, the evaluator goes on with it.
+// remove deletes a task with what stands below it. Should the request die on the way, the evaluator goes on with it. The
+// task's audit entries go too, so the log is where the deletion is told.
 func remove(ctx context.Context, c *api.Call, t *record.TaskItem) (api.Change, error) {
-	used, err := submittedTo(ctx, c, t.ID)
+	files, err := filesOf(ctx, c, t.ID)
 	if err != nil {
 		return api.Change{}, err
 	}
-	if used {
-		return api.Change{}, problem.Conflict.New("The task has submissions. Delete them first, or make the task private.")
-	}
-	marked := *t
-	marked.Deleting, marked.Follow = true, &record.Follow{At: record.At(c.Now().Add(follow.Patience))}
-	record.Touch(&marked, c.Now())
-	if err := new(table.Tx).Replace(&marked).Commit(ctx, c.Store); err != nil {
+	if err := follow.Delete(ctx, c.Store, c.Now(), t); err != nil {
 		return api.Change{}, err
 	}
-	if err := follow.Delete(ctx, c.Store, &marked); err != nil {
-		return api.Change{}, err
-	}
-	return api.Change{}, nil
+	c.Log.InfoContext(ctx, "task deleted", "task", t.ID, "name", t.Name, "organizer", t.OrganizerID, "user", c.Caller.ID)
+	return api.Change{After: func(ctx context.Context) {
+		if err := c.Files.Delete(ctx, files...); err != nil {
+			c.Log.WarnContext(ctx, "files of a deleted task stay behind until the next cleaning", "task", t.ID, "error", err)
+		}
+	}}, nil
 }
 
-// submittedTo reports whether the task has a submission.
-func submittedTo(ctx context.Context, c *api.Call, taskID string) (bool, error) {
-	for _, a := range record.Audiences {
-		found, err := c.Store.Query(ctx, store.Query{Index: record.ByTask, Partition: record.OfTask(taskID, record.KindSubmission, a), Limit: 1})
-		if err != nil || len(found) > 0 {
-			return len(found) > 0, table.Failed(err)
-		}
-	}
-	return false, nil
+// filesOf names the objects of the task's datasets.
+func filesOf(ctx context.Context, c *api.Call, taskID string) (keys []string, err error) {
+	sources := []table.Source{table.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}
+	err = table.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
+		keys = append(keys, d.ObjectKeys()...)
+		return nil
+	})
+	return keys, err
 }

@@ -2,6 +2,8 @@ package follow
 
 import (
 	"context"
+	"strings"
+	"time"
 
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -9,67 +11,206 @@ import (
 	"assay/shared/table"
 )
 
-// Delete removes a task that is marked as Deleting, with all that stands below it, in transactions that can stop at any
-// point and go on later. The task itself goes last. Each registration goes only while nothing was submitted under it: a
-// submission that slipped in ends the deletion, and the task is back as it was.
-func Delete(ctx context.Context, s store.Store, t *record.TaskItem) error {
-	err := table.Each(ctx, s, page, []table.Source{table.Registrations(t.ID)}, func(r *record.RegistrationItem) error {
-		return table.Retry(ctx, func() error {
-			tx := new(table.Tx).DeleteKey(r.Key()).DeleteKey(record.RegisteredKey(r.UserID, t.ID)).DeleteKey(record.TeamKey(t.ID, r.Team))
-			used, err := Unused(ctx, s, tx, t.ID, r.UserID)
-			if err != nil {
-				return err
-			}
-			if used != nil {
-				tx.Delete(used)
-			}
-			return tx.Commit(ctx, s)
-		})
-	})
-	if problem.Conflict.Is(err) {
-		return undo(ctx, s, t, err)
-	}
+// Delete removes a task with all that stands below it, in steps that can stop at any point and begin anew. A task that has
+// submissions stays, whole, and the error is a Conflict.
+//
+// The task is marked first, so that nothing new is admitted. Then it is made certain that nothing that was admitted before
+// is still to come, and only then, in one write, the deletion becomes irrevocable. What is swept after that is in
+// nobody's way; the task itself goes last.
+func Delete(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem) error {
+	t, err := mark(ctx, s, now, t)
 	if err != nil {
 		return err
 	}
-	err = table.Each(ctx, s, page, []table.Source{table.Partition(record.ByTask, record.OfTask(t.ID, record.KindDataset, 0))}, func(d *record.DatasetItem) error {
-		return new(table.Tx).DeleteKey(d.Key()).DeleteKey(record.TruthKey(d.ID)).Commit(ctx, s)
-	})
-	if err != nil {
+	if !t.Follow.Decided() {
+		if err := decide(ctx, s, now, t); err != nil {
+			return err
+		}
+	}
+	if err := sweep(ctx, s, t.ID); err != nil {
 		return err
 	}
-	err = table.Each(ctx, s, page, []table.Source{table.AuditEntries(t.ID)}, func(a *record.AuditEntry) error {
-		return new(table.Tx).DeleteKey(a.Key()).Commit(ctx, s)
-	})
-	if err != nil {
-		return err
+	gone := &record.DeletedTask{Meta: record.NewMeta(now), Due: record.At(now.Add(Patience))}
+	gone.ID = t.ID
+	err = new(table.Tx).DeleteKey(t.Key()).Create(gone).Commit(ctx, s)
+	if table.IsConflict(err) {
+		return nil // another one who is at it was faster
 	}
-	return new(table.Tx).DeleteKey(t.Key()).Commit(ctx, s)
+	return err
 }
 
-// Unused adds to a change that the user has no submission in the task, or returns the Conflict that there is one. The
-// allowance, when there is one, is returned: the change must check or delete it.
-func Unused(ctx context.Context, s store.Store, tx *table.Tx, taskID, userID string) (*record.Allowance, error) {
-	used, err := table.Get[record.Allowance](ctx, s, store.Strong, record.AllowanceKey(taskID, userID))
-	switch {
-	case err != nil:
+// Deleted sweeps once more where a task was deleted: what an index did not have yet, and what was on its way into the task.
+func Deleted(ctx context.Context, s store.Store, key store.Key) error {
+	gone, err := table.Get[record.DeletedTask](ctx, s, store.Strong, key)
+	if err != nil || gone == nil {
+		return err
+	}
+	if err := sweep(ctx, s, gone.ID); err != nil {
+		return err
+	}
+	return new(table.Tx).DeleteKey(key).Commit(ctx, s)
+}
+
+// mark returns the task marked as being deleted. One that has submissions is not marked.
+func mark(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem) (*record.TaskItem, error) {
+	if t.Deleting {
+		return t, nil
+	}
+	if err := unused(ctx, s, t.ID); err != nil {
 		return nil, err
-	case used == nil:
-		tx.CheckAbsent(record.AllowanceKey(taskID, userID))
-	case used.Submissions > 0:
-		return nil, problem.Conflict.New("There are submissions of this user in the task. Delete them first.")
 	}
-	return used, nil
+	marked := *t
+	marked.Deleting, marked.Follow = true, &record.Follow{At: record.At(now.Add(Patience))}
+	record.Touch(&marked, now)
+	return &marked, new(table.Tx).Replace(&marked).Commit(ctx, s)
 }
 
-// undo takes the mark off a task whose deletion cannot go on, and returns why.
-func undo(ctx context.Context, s store.Store, t *record.TaskItem, why error) error {
-	err := bring(ctx, s, t.Key(), func(now *record.TaskItem) bool {
-		now.Deleting, now.Follow = false, nil
+// decide makes the deletion of a marked task irrevocable, or takes the mark off again when the task has submissions after
+// all. A submission is made under its grant as it is, so when every grant has been written since the mark, those admitted
+// before it are made or never will be.
+func decide(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem) error {
+	err := inTask(ctx, s, t.ID, func(it store.Item) error {
+		if !strings.HasPrefix(it.Sort, record.RegistrationPrefix) {
+			return nil
+		}
+		r, err := table.Decode[record.RegistrationItem](it)
+		if err != nil {
+			return err
+		}
+		return update(ctx, s, record.RegisteredKey(r.UserID, t.ID), func(*record.Registered) bool { return true })
+	})
+	if err != nil {
+		return err
+	}
+	if err := unused(ctx, s, t.ID); err != nil {
+		if problem.Conflict.Is(err) {
+			return undo(ctx, s, now, t, err)
+		}
+		return err
+	}
+	decided := *t
+	decided.Follow = &record.Follow{At: record.At(now.Add(Patience)), Passes: 1}
+	return new(table.Tx).Replace(&decided).Commit(ctx, s)
+}
+
+// undo takes the mark off a task and returns why. Whatever followed the task's visibility when it was marked begins anew.
+func undo(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem, why error) error {
+	err := update(ctx, s, t.Key(), func(t *record.TaskItem) bool {
+		if !t.Deleting || t.Follow.Decided() {
+			return false
+		}
+		t.Deleting, t.Follow = false, &record.Follow{At: record.At(now)}
 		return true
 	})
 	if err != nil {
 		return err
 	}
 	return why
+}
+
+// unused returns the Conflict that the task has a submission, if it has one. The allowances tell it without lag; the lists
+// tell it too.
+func unused(ctx context.Context, s store.Store, taskID string) error {
+	used := problem.Conflict.New("The task has submissions. Delete them first, or make the task private.")
+	err := inTask(ctx, s, taskID, func(it store.Item) error {
+		if !strings.HasPrefix(it.Sort, record.AllowancePrefix) {
+			return nil
+		}
+		a, err := table.Decode[record.Allowance](it)
+		if err == nil && a.Submissions > 0 {
+			return used
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, source := range ofTask(taskID, record.KindSubmission) {
+		found, err := s.Query(ctx, store.Query{Index: source.Index, Partition: source.Partition, Limit: 1})
+		if err != nil {
+			return table.Failed(err)
+		}
+		if len(found) > 0 {
+			return used
+		}
+	}
+	return nil
+}
+
+// sweep removes all that stands below a task.
+func sweep(ctx context.Context, s store.Store, taskID string) error {
+	d := deletions{store: s}
+	err := inTask(ctx, s, taskID, func(it store.Item) error {
+		switch {
+		case it.Key == record.TaskKey(taskID) || it.Key == record.DeletedTaskKey(taskID):
+			return nil
+		case strings.HasPrefix(it.Sort, record.RegistrationPrefix):
+			r, err := table.Decode[record.RegistrationItem](it)
+			if err != nil {
+				return err
+			}
+			return d.add(ctx, it.Key, record.RegisteredKey(r.UserID, taskID))
+		default:
+			return d.add(ctx, it.Key)
+		}
+	})
+	if err != nil {
+		return err
+	}
+	err = table.Each(ctx, s, page, []table.Source{table.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(set *record.DatasetItem) error {
+		return d.add(ctx, set.Key(), record.TruthKey(set.ID))
+	})
+	if err != nil {
+		return err
+	}
+	err = table.Each(ctx, s, page, []table.Source{table.AuditEntries(taskID)}, func(a *record.AuditEntry) error { return d.add(ctx, a.Key()) })
+	if err != nil {
+		return err
+	}
+	return d.commit(ctx)
+}
+
+// inTask calls do with everything in a task's partition of the table, as it is: what was written before is there.
+func inTask(ctx context.Context, s store.Store, taskID string, do func(store.Item) error) error {
+	q := store.Query{Partition: record.TaskKey(taskID).Partition, Limit: page, Consistency: store.Strong}
+	for {
+		items, err := s.Query(ctx, q)
+		if err != nil {
+			return table.Failed(err)
+		}
+		for _, it := range items {
+			if err := do(it); err != nil {
+				return err
+			}
+		}
+		if len(items) < page {
+			return nil
+		}
+		q.After = &items[page-1]
+	}
+}
+
+// deletions gathers what is to go and removes it in as few transactions as can be.
+type deletions struct {
+	store store.Store
+	tx    table.Tx
+}
+
+// add removes the keys, later or now but together.
+func (d *deletions) add(ctx context.Context, keys ...store.Key) error {
+	if d.tx.Len()+len(keys) > store.MaxWrites {
+		if err := d.commit(ctx); err != nil {
+			return err
+		}
+	}
+	for _, k := range keys {
+		d.tx.DeleteKey(k)
+	}
+	return nil
+}
+
+func (d *deletions) commit(ctx context.Context) error {
+	err := d.tx.Commit(ctx, d.store)
+	d.tx = table.Tx{}
+	return err
 }

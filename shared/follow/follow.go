@@ -4,8 +4,9 @@
 //
 // The change itself sets a Follow on the record, in its own transaction. Whoever made it runs the work at once; should
 // that die, the evaluator takes it up when it is due. The work is idempotent: it compares each thing with the record as
-// it is, so it can stop and begin anew at any point. Lists may lag behind writes, so that one pass proves nothing about
-// what was written just before: the work is done when a second pass, some seconds later, has gone through.
+// it is, so it can stop and begin anew at any point, and several can be at it. Lists may lag behind writes, so that one
+// pass proves nothing about what was written just before: the work is done when a second pass, some seconds later, has
+// gone through.
 package follow
 
 import (
@@ -17,7 +18,8 @@ import (
 	"assay/shared/table"
 )
 
-// Patience is how long whoever made a change has for what follows it, before the evaluator takes it up.
+// Patience is how long whoever made a change has for what follows it, before the evaluator takes it up. It is longer than
+// any request lasts.
 const Patience = time.Minute
 
 // lag is how long a list may be behind the writes, with much to spare.
@@ -29,45 +31,51 @@ const page = 100
 // Task makes everything below a task carry its visibility or, when the task is being deleted, go.
 func Task(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
 	t, err := table.Get[record.TaskItem](ctx, s, store.Strong, key)
-	if err != nil || t == nil || t.Follow == nil {
+	switch {
+	case err != nil || t == nil:
+		return err
+	case t.Deleting:
+		return Delete(ctx, s, now, t)
+	case t.Follow == nil:
+		return nil
+	}
+	if err := below(ctx, s, t.ID); err != nil {
 		return err
 	}
-	if t.Deleting {
-		return Delete(ctx, s, t)
-	}
-	private := t.Visibility == record.Private
-	if err := below(ctx, s, t.ID, private); err != nil {
-		return err
-	}
-	return passed(ctx, s, now, key, func(now *record.TaskItem) (**record.Follow, bool) {
-		return &now.Follow, !now.Deleting && now.Visibility == t.Visibility
-	})
+	return passed(ctx, s, now, key, *t.Follow, func(t *record.TaskItem) **record.Follow { return &t.Follow })
 }
 
-// below makes everything below a task private or public.
-func below(ctx context.Context, s store.Store, taskID string, private bool) error {
+// below makes everything below a task private or public, as the task is.
+func below(ctx context.Context, s store.Store, taskID string) error {
+	task := record.TaskKey(taskID)
+	standing := func(t *record.TaskItem, _ *string, st *record.Standing) bool { return set(&st.PrivateTask, private(t)) }
 	err := table.Each(ctx, s, page, []table.Source{table.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(d *record.DatasetItem) error {
-		return bring(ctx, s, d.Key(), func(d *record.DatasetItem) bool { return set(&d.PrivateTask, private) })
+		return bring(ctx, s, task, d.Key(), func(t *record.TaskItem, d *record.DatasetItem) bool { return set(&d.PrivateTask, private(t)) })
 	})
 	if err != nil {
 		return err
 	}
+	// Grants come before submissions: a submission is made under the grant as it is, so that from here on none is made
+	// under the visibility that the task had.
 	err = table.Each(ctx, s, page, []table.Source{table.Registrations(taskID)}, func(r *record.RegistrationItem) error {
-		return bring(ctx, s, record.RegisteredKey(r.UserID, taskID), func(g *record.Registered) bool { return set(&g.PrivateTask, private) })
+		key := record.RegisteredKey(r.UserID, taskID)
+		return bring(ctx, s, task, key, func(t *record.TaskItem, g *record.Registered) bool { return set(&g.PrivateTask, private(t)) })
 	})
 	if err != nil {
 		return err
 	}
 	err = table.Each(ctx, s, page, ofTask(taskID, record.KindSubmission), func(sub *record.SubmissionItem) error {
-		return bring(ctx, s, sub.Key(), func(sub *record.SubmissionItem) bool { return set(&sub.Standing.PrivateTask, private) })
+		return bring(ctx, s, task, sub.Key(), func(t *record.TaskItem, sub *record.SubmissionItem) bool { return standing(t, nil, &sub.Standing) })
 	})
 	if err != nil {
 		return err
 	}
 	return table.Each(ctx, s, page, ofTask(taskID, record.KindRun), func(r *record.RunItem) error {
-		return Run(ctx, s, r.ID, func(_ *string, st *record.Standing) bool { return set(&st.PrivateTask, private) })
+		return run(ctx, s, task, r.ID, standing)
 	})
 }
+
+func private(t *record.TaskItem) bool { return t.Visibility == record.Private }
 
 // Registration makes everything that was submitted under a registration carry its team and anonymity.
 func Registration(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
@@ -75,7 +83,7 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 	if err != nil || r == nil || r.Follow == nil {
 		return err
 	}
-	apply := func(team *string, st *record.Standing) bool {
+	standing := func(r *record.RegistrationItem, team *string, st *record.Standing) bool {
 		changed := set(team, r.Team)
 		return set(&st.Anonymous, r.Anonymous) || changed
 	}
@@ -87,53 +95,54 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 		if sub.TaskID != r.TaskID {
 			return nil
 		}
-		err := bring(ctx, s, sub.Key(), func(sub *record.SubmissionItem) bool { return apply(&sub.Team, &sub.Standing) })
+		err := bring(ctx, s, key, sub.Key(), func(r *record.RegistrationItem, sub *record.SubmissionItem) bool {
+			return standing(r, &sub.Team, &sub.Standing)
+		})
 		if err != nil {
 			return err
 		}
-		return runs(ctx, s, sub.RunIDs, apply)
+		return runs(ctx, s, key, sub.RunIDs, standing)
 	})
 	if err != nil {
 		return err
 	}
-	return passed(ctx, s, now, key, func(now *record.RegistrationItem) (**record.Follow, bool) {
-		return &now.Follow, now.Team == r.Team && now.Anonymous == r.Anonymous
-	})
+	return passed(ctx, s, now, key, *r.Follow, func(r *record.RegistrationItem) **record.Follow { return &r.Follow })
 }
 
 // Submission makes the runs of a submission, and their evaluations, carry its visibility and whether it is a baseline.
 func Submission(ctx context.Context, s store.Store, id string) error {
-	sub, err := table.Get[record.SubmissionItem](ctx, s, store.Strong, record.SubmissionKey(id))
+	key := record.SubmissionKey(id)
+	sub, err := table.Get[record.SubmissionItem](ctx, s, store.Strong, key)
 	if err != nil || sub == nil {
 		return err
 	}
-	return runs(ctx, s, sub.RunIDs, func(_ *string, st *record.Standing) bool {
+	return runs(ctx, s, key, sub.RunIDs, func(sub *record.SubmissionItem, _ *string, st *record.Standing) bool {
 		changed := set(&st.Public, sub.Standing.Public)
 		return set(&st.Baseline, sub.Standing.Baseline) || changed
 	})
 }
 
-func runs(ctx context.Context, s store.Store, ids []string, apply func(team *string, st *record.Standing) bool) error {
+func runs[S any, P table.Pointer[S]](ctx context.Context, s store.Store, from store.Key, ids []string, standing func(P, *string, *record.Standing) bool) error {
 	for _, id := range ids {
-		if err := Run(ctx, s, id, apply); err != nil {
+		if err := run(ctx, s, from, id, standing); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// Run applies a change to the Standing of a run and then to that of its evaluations. The run comes first: an evaluation
-// that is made meanwhile takes the Standing of the run as it is when the evaluation is written.
-func Run(ctx context.Context, s store.Store, id string, apply func(team *string, st *record.Standing) bool) error {
+// run makes the team and Standing of a run, and then those of its evaluations, what standing makes of them. The run comes
+// first: an evaluation that is made meanwhile takes them from the run as it is when the evaluation is written.
+func run[S any, P table.Pointer[S]](ctx context.Context, s store.Store, from store.Key, id string, standing func(P, *string, *record.Standing) bool) error {
 	var evaluations []string
-	err := bring(ctx, s, record.RunKey(id), func(r *record.RunItem) bool {
+	err := bring(ctx, s, from, record.RunKey(id), func(p P, r *record.RunItem) bool {
 		evaluations = r.Evaluations
-		return apply(&r.Team, &r.Standing)
+		return standing(p, &r.Team, &r.Standing)
 	})
 	for _, e := range evaluations {
 		if err == nil {
-			err = bring(ctx, s, record.EvaluationKey(e), func(e *record.EvaluationItem) bool {
-				changed := apply(&e.Team, &e.Standing)
+			err = bring(ctx, s, from, record.EvaluationKey(e), func(p P, e *record.EvaluationItem) bool {
+				changed := standing(p, &e.Team, &e.Standing)
 				return set(&e.Baseline, e.Standing.Baseline) || changed
 			})
 		}
@@ -144,14 +153,34 @@ func Run(ctx context.Context, s store.Store, id string, apply func(team *string,
 // ofTask is all of a task's resources of the kind, whoever may see them.
 func ofTask(taskID string, k record.Kind) []table.Source {
 	var sources []table.Source
-	for _, a := range record.Audiences {
+	for _, a := range record.AudiencesOf(k) {
 		sources = append(sources, table.Partition(record.ByTask, record.OfTask(taskID, k, a)))
 	}
 	return sources
 }
 
-// bring changes one record, if it is there and change says that it is not yet as it should be.
-func bring[R any, P table.Pointer[R]](ctx context.Context, s store.Store, key store.Key, change func(P) bool) error {
+// bring makes the record at key as the one at from has it, unless it is so already or one of the two is gone. The write
+// holds only while the one at from is as it was read, so that work which a newer change has overtaken undoes nothing.
+func bring[S, R any, P table.Pointer[S], Q table.Pointer[R]](ctx context.Context, s store.Store, from, key store.Key, change func(P, Q) bool) error {
+	return table.Retry(ctx, func() error {
+		items, err := s.Get(ctx, store.Strong, from, key)
+		if err != nil {
+			return table.Failed(err)
+		}
+		p, err := table.Decode[S, P](items[0])
+		if err != nil || p == nil {
+			return err
+		}
+		r, err := table.Decode[R, Q](items[1])
+		if err != nil || r == nil || !change(p, r) {
+			return err
+		}
+		return new(table.Tx).Replace(r).Check(p).Commit(ctx, s)
+	})
+}
+
+// update changes one record, if it is there and change says that it is to be written.
+func update[R any, P table.Pointer[R]](ctx context.Context, s store.Store, key store.Key, change func(P) bool) error {
 	return table.Retry(ctx, func() error {
 		r, err := table.Get[R, P](ctx, s, store.Strong, key)
 		if err != nil || r == nil || !change(r) {
@@ -161,22 +190,18 @@ func bring[R any, P table.Pointer[R]](ctx context.Context, s store.Store, key st
 	})
 }
 
-// passed tells the record that all that hangs on it was gone through, which ends the work the second time. When the
-// record has changed again meanwhile, same is false and the passes count from the start.
-func passed[R any, P table.Pointer[R]](ctx context.Context, s store.Store, now time.Time, key store.Key, same func(P) (follow **record.Follow, same bool)) error {
-	return bring(ctx, s, key, func(r P) bool {
-		f, same := same(r)
-		if *f == nil {
+// passed tells the record that all that hangs on it was gone through, which ends the work the second time. A pass counts
+// only when the Follow is the one with which it began: else the record has changed again, or another pass came first.
+func passed[R any, P table.Pointer[R]](ctx context.Context, s store.Store, now time.Time, key store.Key, began record.Follow, follow func(P) **record.Follow) error {
+	return update(ctx, s, key, func(r P) bool {
+		f := follow(r)
+		if *f == nil || !(*f).At.Equal(began.At.Time) || (*f).Passes != began.Passes {
 			return false
 		}
-		passes := 1
-		if same {
-			passes += (*f).Passes
-		}
-		if passes > 1 {
+		if began.Passes > 0 {
 			*f = nil
 		} else {
-			*f = &record.Follow{At: record.At(now.Add(lag)), Passes: passes}
+			*f = &record.Follow{At: record.At(now.Add(lag)), Passes: 1}
 		}
 		return true
 	})

@@ -24,9 +24,12 @@ type Allowance struct {
 	Submissions int
 }
 
+// AllowancePrefix begins the sort keys of a task's allowances.
+const AllowancePrefix = "ALLOWANCE#"
+
 // AllowanceKey is where a user's allowance in a task stands in the table.
 func AllowanceKey(taskID, userID string) store.Key {
-	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "ALLOWANCE#" + userID}
+	return store.Key{Partition: TaskKey(taskID).Partition, Sort: AllowancePrefix + userID}
 }
 
 // Key implements Record.

@@ -98,6 +98,18 @@ func (d *DatasetItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: Standing{PrivateTask: d.PrivateTask}.taskAudience()}
 }
 
+// ObjectKeys names the objects of the dataset's files.
+func (d *DatasetItem) ObjectKeys() []string {
+	var keys []string
+	for _, f := range d.Inputs {
+		keys = append(keys, ObjectKey(HolderInputs, d.ID, f.SHA256))
+	}
+	for _, f := range d.Truths {
+		keys = append(keys, ObjectKey(HolderTruths, d.ID, f.SHA256))
+	}
+	return keys
+}
+
 // Check says what is wrong with the draft, save what only the built-in evaluators know of their measures.
 func (d *DatasetDraft) Check() []problem.Field {
 	fields := checkID("/taskId", d.TaskID, "a task of an organizer that you are a member of")

@@ -87,6 +87,31 @@ type Follow struct {
 	Passes int `json:"passes,omitempty"`
 }
 
+// Decided reports whether the deletion that the Follow stands for is irrevocable.
+func (f *Follow) Decided() bool { return f != nil && f.Passes > 0 }
+
+// DeletedTask stands where a task was until nothing can be left of it.
+type DeletedTask struct {
+	Meta // ID is the task's
+	// Due is when what was on its way into the task meanwhile has arrived, and can go too.
+	Due Instant
+}
+
+// Key implements Record.
+func (d *DeletedTask) Key() store.Key { return DeletedTaskKey(d.ID) }
+
+// DeletedTaskKey is where the DeletedTask of a task stands in the table.
+func DeletedTaskKey(id string) store.Key {
+	return store.Key{Partition: TaskKey(id).Partition, Sort: "DELETED"}
+}
+
+// Indexes implements Record.
+func (d *DeletedTask) Indexes() [store.NumIndexes]store.Key {
+	var x indexes
+	x.put(ByWork, DuePartition, due(d.Due, d.ID))
+	return x
+}
+
 // Key implements Record.
 func (t *TaskItem) Key() store.Key { return TaskKey(t.ID) }
 

@@ -13,16 +13,16 @@ import (
 )
 
 func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Task], err error) {
-	sources, err := visible(ctx, c)
+	g, err := c.Grants(ctx)
 	if err != nil {
 		return p, err
 	}
-	var keep func(*record.TaskItem) bool
-	if len(c.Page.Values("name"))+len(c.Page.Values("organizerId"))+len(c.Page.Values("visibility")) > 0 {
-		keep = func(t *record.TaskItem) bool {
-			return c.Page.KeepsText("name", t.Name) && c.Page.Keeps("organizerId", t.OrganizerID) && c.Page.Keeps("visibility", string(t.Visibility))
-		}
+	// A registrant's private tasks are read by their keys, whoever sees them now.
+	keep := func(t *record.TaskItem) bool {
+		return access.Sees(access.Roles(c.Caller, g.Grants, t.Scope()), t.Scope().Audience) && c.Page.KeepsText("name", t.Name) &&
+			c.Page.Keeps("organizerId", t.OrganizerID) && c.Page.Keeps("visibility", string(t.Visibility))
 	}
+	sources := visible(c, g)
 	found, next, err := table.List(ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep)
 	for _, t := range found {
 		p.Data = append(p.Data, t.Task)
@@ -33,13 +33,8 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Task
 
 // visible names the partitions of the tasks that the caller may see: the public ones, those of the caller's organizers,
 // and the private ones that the caller is registered for. With a filter for organizers, those of the organizers alone.
-func visible(ctx context.Context, c *api.Call) ([]table.Source, error) {
-	g, err := c.Grants(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var all []table.Source
-	all = append(all, registered(g)...)
+func visible(c *api.Call, g record.Grants) []table.Source {
+	all := registered(g)
 	if named := c.Page.Values("organizerId"); len(named) > 0 {
 		for _, o := range named {
 			roles := access.Roles(c.Caller, g.Grants, access.Scope{OrganizerID: o})
@@ -49,7 +44,7 @@ func visible(ctx context.Context, c *api.Call) ([]table.Source, error) {
 				}
 			}
 		}
-		return all, nil
+		return all
 	}
 	roles := access.Roles(c.Caller, access.Grants{}, access.Scope{})
 	for _, a := range taskAudiences {
@@ -62,7 +57,7 @@ func visible(ctx context.Context, c *api.Call) ([]table.Source, error) {
 	for _, o := range g.Memberships {
 		all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, record.KindTask, access.Registrants)))
 	}
-	return all, nil
+	return all
 }
 
 // taskAudiences are those that a task in a list can have.

@@ -74,26 +74,46 @@ func current(ctx context.Context, c *api.Call, _ api.Open) (*Current, error) {
 	return u, nil
 }
 
-func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[*record.User], err error) {
+// Profile is what is known of a user.
+type Profile struct {
+	ID        string          `json:"id" doc:"id of the user, which comes from issuer and subject"`
+	Name      string          `json:"name" doc:"as the sign-in issuer told last"`
+	Email     string          `json:"email" doc:"as the sign-in issuer told last"`
+	CreatedAt *record.Instant `json:"createdAt,omitempty" doc:"when the user first changed something; absent before"`
+	UpdatedAt *record.Instant `json:"updatedAt,omitempty" doc:"when name or email last changed"`
+	Version   int64           `json:"version" doc:"grows by one with each change; 0 before the user first changed something"`
+}
+
+// Revision is the number that an entity tag of the profile begins with.
+func (p *Profile) Revision() int64 { return p.Version }
+
+func profile(u *record.User) *Profile {
+	return &Profile{ID: u.ID, Name: u.Name, Email: u.Email, CreatedAt: &u.CreatedAt, UpdatedAt: &u.UpdatedAt, Version: u.Version}
+}
+
+func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[*Profile], err error) {
 	sources := []table.Source{table.Partition(record.ByKind, record.OfKind(record.KindUser, access.Nobody)[0])}
-	p.Data, p.Cursor, err = table.List[record.User](ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, nil)
+	found, next, err := table.List[record.User](ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, nil)
+	for _, u := range found {
+		p.Data = append(p.Data, profile(u))
+	}
+	p.Cursor = next
 	return p, err
 }
 
-// show returns the profile; for a user who asks for the own one and never changed anything, what the token says.
-func show(ctx context.Context, c *api.Call, id somebodyID) (*record.User, error) {
+// show returns the profile; to a user who never changed anything, of whom nothing is stored, what the token says.
+func show(ctx context.Context, c *api.Call, id somebodyID) (*Profile, error) {
 	u, err := table.Get[record.User](ctx, c.Store, store.Eventual, record.UserKey(string(id)))
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if u == nil && c.Caller.ID == string(id) {
-		u = &record.User{Name: c.Caller.Name, Email: c.Caller.Email}
-		u.ID = c.Caller.ID
-	}
-	if u == nil {
+	case u != nil:
+		return profile(u), nil
+	case c.Caller.ID == string(id):
+		return &Profile{ID: c.Caller.ID, Name: c.Caller.Name, Email: c.Caller.Email}, nil
+	default:
 		return nil, api.Missing
 	}
-	return u, nil
 }
 
 func submissions(ctx context.Context, c *api.Call, id somebodyID) (p page.Page[record.Submission], err error) {

@@ -83,6 +83,9 @@ func (d *RegistrationDraft) Check() []problem.Field {
 		fields = checkID("/userId", d.UserID, "a user")
 	}
 	fields = append(fields, checkName("/team", d.Team)...)
+	if len(TeamKey("", d.Team).Sort) > store.MaxSortBytes {
+		fields = append(fields, problem.Field{Pointer: "/team", Detail: "is too long once its ligatures are written out: choose a shorter one"})
+	}
 	fields = append(fields, checkLine("/affiliation", d.Affiliation)...)
 	fields = append(fields, checkLine("/country", d.Country)...)
 	return append(fields, checkLine("/contact", d.Contact)...)

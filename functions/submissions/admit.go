@@ -24,14 +24,24 @@ type entry struct {
 	truths       []*record.Truth       // parallel to datasets
 }
 
+var errDeleting = problem.Conflict.New("The task is being deleted.")
+
 // admit decides whether the caller may submit the draft to the task now.
 func admit(ctx context.Context, c *api.Call, t *record.TaskItem, d *record.SubmissionDraft) (*entry, error) {
 	if t.Deleting {
-		return nil, problem.Conflict.New("The task is being deleted.")
+		return nil, errDeleting
 	}
 	e := &entry{task: t}
 	if err := e.registered(ctx, c); err != nil {
 		return nil, err
+	}
+	items, err := e.read(ctx, c, d)
+	if err != nil {
+		return nil, err
+	}
+	t = e.task
+	if t.Deleting {
+		return nil, errDeleting
 	}
 	if err := record.CheckWindow("Submission to this task", t.Submissions.OpensAt, t.Submissions.ClosesAt, c.Now()); err != nil {
 		return nil, err
@@ -42,8 +52,7 @@ func admit(ctx context.Context, c *api.Call, t *record.TaskItem, d *record.Submi
 	if err := baseline(ctx, c, t, d.Baseline, false); err != nil {
 		return nil, err
 	}
-	err := e.ready(ctx, c, d)
-	return e, err
+	return e, e.ready(d, items)
 }
 
 // registered requires an accepted registration.
@@ -77,27 +86,38 @@ func baseline(ctx context.Context, c *api.Call, of api.Target, is, was bool) err
 	return err
 }
 
-// ready requires that the datasets are of the task and can be evaluated. It reads them and the allowance in one call.
-func (e *entry) ready(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
-	keys := []store.Key{record.AllowanceKey(e.task.ID, c.Caller.ID)}
+// read reads the task anew, the allowance, and for each dataset it and its truth, which it returns. The task is read after
+// the grant: whoever flips its visibility or deletes it writes all grants then, so a submission that has not seen the one
+// change does not survive the other.
+func (e *entry) read(ctx context.Context, c *api.Call, d *record.SubmissionDraft) ([]store.Item, error) {
+	keys := []store.Key{e.task.Key(), record.AllowanceKey(e.task.ID, c.Caller.ID)}
 	for _, id := range d.DatasetIDs {
 		keys = append(keys, record.DatasetKey(id), record.TruthKey(id))
 	}
 	items, err := c.Store.Get(ctx, store.Strong, keys...)
 	if err != nil {
-		return table.Failed(err)
+		return nil, table.Failed(err)
 	}
-	if e.allowance, err = table.Decode[record.Allowance](items[0]); err != nil {
-		return err
+	if e.task, err = table.Decode[record.TaskItem](items[0]); err != nil {
+		return nil, err
 	}
+	if e.task == nil {
+		return nil, api.Missing
+	}
+	e.allowance, err = table.Decode[record.Allowance](items[1])
+	return items[2:], err
+}
+
+// ready requires that the datasets, each with its truth in items, are of the task and can be evaluated.
+func (e *entry) ready(d *record.SubmissionDraft, items []store.Item) error {
 	var fields []problem.Field
 	var waiting []string
 	for i := range d.DatasetIDs {
-		set, err := table.Decode[record.DatasetItem](items[1+2*i])
+		set, err := table.Decode[record.DatasetItem](items[2*i])
 		if err != nil {
 			return err
 		}
-		truth, err := table.Decode[record.Truth](items[2+2*i])
+		truth, err := table.Decode[record.Truth](items[2*i+1])
 		if err != nil {
 			return err
 		}

@@ -68,6 +68,55 @@ func TestASubmissionIsMadeUnderTheGrantAsItIs(t *testing.T) {
 	}
 }
 
+// eavesdropper is a store in which somebody else is faster once: do happens right before the grants are read.
+type eavesdropper struct {
+	store.Store
+	once sync.Once
+	do   func()
+}
+
+func (e *eavesdropper) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	if q.Partition == record.UserPartition(servertest.UserID("ada")) {
+		e.once.Do(e.do)
+	}
+	return e.Store.Query(ctx, q)
+}
+
+// Whoever changes a task writes its grants afterwards; both can fall between the reading of the task and of the grant.
+func TestASubmissionIsMadeInTheTaskAsItIs(t *testing.T) {
+	for name, tt := range map[string]struct {
+		change func(*record.TaskItem)
+		status int
+	}{
+		"deleted": {func(t *record.TaskItem) { t.Deleting, t.Follow = true, &record.Follow{Passes: 1} }, http.StatusConflict},
+		"private": {func(t *record.TaskItem) { t.Visibility = record.Private }, http.StatusCreated},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			body := upload(inline(s.dataset(), "run.txt", ranked))
+			undisturbed := s.Store
+			s.Store = &eavesdropper{Store: undisturbed, do: func() {
+				s.Store = undisturbed
+				tt.change(s.task)
+				s.replace(s.task)
+				g := get[record.Registered](s, record.RegisteredKey(servertest.UserID("ada"), s.task.ID))
+				g.PrivateTask = s.task.Visibility == record.Private
+				s.replace(g)
+			}}
+			a := s.Want(tt.status, nil, "ada", http.MethodPost, s.path, body)
+			if tt.status != http.StatusCreated {
+				s.nothing("ada")
+				return
+			}
+			location := a.Header.Get("Location")
+			made := get[record.SubmissionItem](s, record.SubmissionKey(location[strings.LastIndex(location, "/")+1:]))
+			if r := s.run(made.RunIDs[0]); !made.Standing.PrivateTask || !r.Standing.PrivateTask {
+				t.Error("what was submitted to a private task is public")
+			}
+		})
+	}
+}
+
 func TestAnAnonymousTeamIsNotFoundByItsUser(t *testing.T) {
 	s := newScene(t)
 	key := record.RegisteredKey(servertest.UserID("ada"), s.task.ID)

@@ -49,7 +49,7 @@ type place struct {
 
 func newScene(t testing.TB, s Setup) *scene {
 	t.Helper()
-	sc := &scene{Setup: s, t: t, tokens: map[string]string{}, users: map[string]string{}, met: map[string]bool{}, answers: map[string]answer{}}
+	sc := &scene{Setup: s.checked(t, s.contract(t)), t: t, tokens: map[string]string{}, users: map[string]string{}, met: map[string]bool{}, answers: map[string]answer{}}
 	tail := strings.ToLower(rand.Text())
 	for _, c := range callers[1:] {
 		var groups []string

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"assay/shared/api/apitest"
 )
 
 // Setup is a server to test. Its store need not be empty: the tests make what they need and count on nothing else.
@@ -17,6 +19,37 @@ type Setup struct {
 	URL    string                                     // base URL, without a slash at its end
 	Token  func(user string, groups ...string) string // a token of the server's issuer; groups are admins and workers
 	Client *http.Client
+}
+
+// contract is the document that the server describes itself with.
+func (s Setup) contract(t testing.TB) *apitest.Contract {
+	t.Helper()
+	document := s.want(t, http.StatusOK, nil, "", http.MethodGet, "/openapi.json", nil)
+	return apitest.New(t, document.body, "/dev/", "/files/")
+}
+
+// checked is the same server, reached by a client that holds every exchange with it against the contract.
+func (s Setup) checked(t testing.TB, c *apitest.Contract) Setup {
+	client, base := *s.Client, s.Client.Transport
+	if base == nil {
+		base = http.DefaultTransport
+	}
+	client.Transport = &checking{s.URL + "/", c.Transport(t, base), base}
+	s.Client = &client
+	return s
+}
+
+// checking carries requests to the server by one transport and those to others, such as an object store, by another.
+type checking struct {
+	prefix         string
+	server, others http.RoundTripper
+}
+
+func (c *checking) RoundTrip(r *http.Request) (*http.Response, error) {
+	if strings.HasPrefix(r.URL.String(), c.prefix) {
+		return c.server.RoundTrip(r)
+	}
+	return c.others.RoundTrip(r)
 }
 
 // answer is what came back.

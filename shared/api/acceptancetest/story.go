@@ -41,7 +41,7 @@ func Story(t *testing.T, s Setup) {
 	} {
 		told := t.Run(chapter.title, func(t *testing.T) {
 			st.t = t
-			st.api.Client = &http.Client{Transport: st.contract.Transport(t, base(s.Client))}
+			st.api = s.checked(t, st.contract)
 			chapter.tell(st)
 		})
 		if !told {
@@ -50,18 +50,10 @@ func Story(t *testing.T, s Setup) {
 	}
 }
 
-func base(c *http.Client) http.RoundTripper {
-	if c.Transport != nil {
-		return c.Transport
-	}
-	return http.DefaultTransport
-}
-
 // story is what has happened so far.
 type story struct {
 	t        *testing.T // of the chapter
 	api      Setup      // its client checks what it carries
-	files    *http.Client
 	contract *apitest.Contract
 	tail     string // makes names that no other run of the story has
 	secrets  []string
@@ -85,14 +77,7 @@ type entry struct {
 
 func newStory(t *testing.T, s Setup) *story {
 	t.Helper()
-	var document answer
-	if document = s.send(t, "", http.MethodGet, "/openapi.json", nil); document.status != http.StatusOK {
-		t.Fatalf("GET /openapi.json: status %d\n%s", document.status, document.body)
-	}
-	st := &story{
-		t: t, api: s, files: s.Client, tail: strings.ToLower(rand.Text()[:10]),
-		contract: apitest.New(t, document.body, "/dev/", "/files/"),
-	}
+	st := &story{t: t, api: s, contract: s.contract(t), tail: strings.ToLower(rand.Text()[:10])}
 	st.nobody = person{name: "nobody"}
 	for name, p := range map[string]*person{
 		"olivia": &st.olivia, "ann": &st.ann, "ben": &st.ben, "carl": &st.carl, "pia": &st.pia, "sam": &st.sam, "admin": &st.admin,

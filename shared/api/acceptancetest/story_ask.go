@@ -229,7 +229,7 @@ func (st *story) download(url string) (int, []byte) {
 // exchange reaches the object store, which may be another server and is not in the document.
 func (st *story) exchange(r *http.Request) (int, []byte) {
 	st.t.Helper()
-	resp, err := st.files.Do(r)
+	resp, err := st.api.Client.Do(r)
 	if err != nil {
 		st.t.Fatal(err)
 	}

@@ -78,8 +78,16 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 }
 
 // remove withdraws a registration under which nothing that was submitted is left. What was used of the quota stays known,
-// so that registering anew gives nothing back.
+// so that registering anew gives nothing back; nor is it a way around having been rejected.
 func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) (api.Change, error) {
+	roles, err := c.Roles(ctx, r.Scope())
+	if err != nil {
+		return api.Change{}, err
+	}
+	organizes := roles&(access.Organizer|access.Admin) != 0
+	if r.State == record.Rejected && !organizes {
+		return api.Change{}, problem.Forbidden.New("The organizers rejected your registration, so only they can delete it. Ask them about it.")
+	}
 	tx := new(table.Tx).Delete(r).DeleteKey(record.RegisteredKey(r.UserID, r.TaskID)).DeleteKey(record.TeamKey(r.TaskID, r.Team))
 	used, err := table.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(r.TaskID, r.UserID))
 	switch {
@@ -92,7 +100,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) (api.C
 	default:
 		tx.Check(used)
 	}
-	if c.Caller.ID != r.UserID {
+	if organizes {
 		tx.Create(record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "registration.deleted", path(r), decided{r.UserID, r.State}, nil))
 	}
 	return api.Change{Tx: tx}, nil

@@ -38,6 +38,6 @@ var Operations = []api.Operation{
 	api.Delete(api.Spec{
 		ID: "deleteRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
 		Summary:     "Withdraw a registration",
-		Description: "Refused with 409 once something was submitted.",
+		Description: "Refused with 409 while there are submissions under it. One that was rejected can be deleted by organizers only.",
 	}, registration, remove),
 }

@@ -52,7 +52,8 @@ func admit(ctx context.Context, c *api.Call, t *record.TaskItem, d *record.Submi
 	if err := baseline(ctx, c, t, d.Baseline, false); err != nil {
 		return nil, err
 	}
-	return e, e.ready(d, items)
+	err = e.ready(d, items)
+	return e, err
 }
 
 // registered requires an accepted registration.

@@ -108,9 +108,9 @@ func (s Setup) send(t testing.TB, token, method, path string, body any, headers 
 }
 
 // want is send for a request that must be answered with the status; the body is decoded into v when v is not nil.
-func (s Setup) want(t testing.TB, status int, v any, token, method, path string, body any, headers ...string) answer {
+func (s Setup) want(t testing.TB, status int, v any, token, method, path string, body any) answer {
 	t.Helper()
-	a := s.send(t, token, method, path, body, headers...)
+	a := s.send(t, token, method, path, body)
 	if a.status != status {
 		t.Fatalf("%s %s: status %d, want %d\n%s", method, path, a.status, status, a.body)
 	}

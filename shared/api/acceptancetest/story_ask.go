@@ -80,9 +80,9 @@ func (st *story) post(who person, path string, body any) string {
 }
 
 // patch applies a merge patch.
-func (st *story) patch(who person, path string, v, body any) answer {
+func (st *story) patch(who person, path string, v, body any) {
 	st.t.Helper()
-	return st.want(http.StatusOK, v, who, http.MethodPatch, path, body)
+	st.want(http.StatusOK, v, who, http.MethodPatch, path, body)
 }
 
 func (st *story) remove(who person, path string) {
@@ -177,7 +177,7 @@ func (st *story) list(who person, path string) []string {
 	return ids
 }
 
-// lists waits until a list has exactly these, in this order.
+// listed waits until a list has exactly these, in this order.
 func (st *story) listed(who person, path string, want ...string) {
 	st.t.Helper()
 	st.await("GET "+path+" as "+who.name, func() error {

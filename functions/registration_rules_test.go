@@ -118,16 +118,25 @@ func TestWhoWasRejectedStaysRejected(t *testing.T) {
 	}
 }
 
-func TestNobodyRegistersForATaskThatIsBeingDeleted(t *testing.T) {
-	s := newRegistrationScene(t, map[string]any{})
-	path := s.Create("tom", s.registrations(), map[string]any{"team": "T"})
-	s.alter(t, func(task *record.TaskItem) { task.Deleting, task.Follow = true, &record.Follow{At: record.At(time.Now())} })
-	s.Want(http.StatusConflict, nil, "olivia", http.MethodPost, s.registrations(), map[string]any{"team": "O"})
-	s.Want(http.StatusNotFound, nil, "uma", http.MethodPost, s.registrations(), map[string]any{"team": "U"})
-	s.Want(http.StatusConflict, nil, "olivia", http.MethodPatch, s.task, map[string]any{"visibility": "private"})
-	s.Want(http.StatusNotFound, nil, "tom", http.MethodGet, s.task, nil)
-	s.Want(http.StatusNoContent, nil, "tom", http.MethodGet, "/v1/tasks", nil)
-	s.Want(http.StatusOK, nil, "tom", http.MethodGet, path, nil)
+func TestATaskThatIsBeingDeletedIsClosedAndSeenByItsOrganizersOnly(t *testing.T) {
+	for _, visibility := range []string{"public", "private"} {
+		s := newRegistrationScene(t, map[string]any{"visibility": visibility})
+		path := s.Create("olivia", s.registrations(), map[string]any{"team": "T", "userId": servertest.UserID("tom")})
+		s.alter(t, func(task *record.TaskItem) {
+			task.Deleting, task.Follow = true, &record.Follow{At: record.At(time.Now())}
+		})
+		s.Want(http.StatusConflict, nil, "olivia", http.MethodPost, s.registrations(), map[string]any{"team": "O"})
+		s.Want(http.StatusNotFound, nil, "uma", http.MethodPost, s.registrations(), map[string]any{"team": "U"})
+		s.Want(http.StatusConflict, nil, "olivia", http.MethodPatch, s.task, map[string]any{"visibility": "private"})
+		for _, user := range []string{"", "uma", "tom"} {
+			s.Want(http.StatusNotFound, nil, user, http.MethodGet, s.task, nil)
+			s.Want(http.StatusNoContent, nil, user, http.MethodGet, "/v1/tasks", nil)
+		}
+		s.Want(http.StatusOK, nil, "olivia", http.MethodGet, s.task, nil)
+		s.Want(http.StatusOK, nil, "tom", http.MethodGet, path, nil)
+		s.Want(http.StatusNoContent, nil, "olivia", http.MethodDelete, s.task, nil) // which goes on with it
+		s.Want(http.StatusNotFound, nil, "olivia", http.MethodGet, s.task, nil)
+	}
 }
 
 func TestOrganizersRegisterThemselvesAtAnyTime(t *testing.T) {
@@ -139,6 +148,9 @@ func TestOrganizersRegisterThemselvesAtAnyTime(t *testing.T) {
 	}
 	s.Want(http.StatusConflict, nil, "olivia", http.MethodPost, s.registrations(), map[string]any{"team": "P"})
 	s.Want(http.StatusCreated, &r, "root", http.MethodPost, s.registrations(), map[string]any{"team": "P", "userId": servertest.UserID("uma")})
+	if r.UserID != servertest.UserID("uma") {
+		t.Errorf("%+v", r)
+	}
 	open := newRegistrationScene(t, map[string]any{})
 	open.Want(http.StatusCreated, &r, "tom", http.MethodPost, open.registrations(), map[string]any{"team": "T", "userId": servertest.UserID("tom")})
 	if r.State != record.Accepted {

@@ -37,7 +37,7 @@ func newTaskScene(t *testing.T, visibility string) *taskScene {
 func (s *taskScene) submitted(private bool) *record.RunItem {
 	s.t.Helper()
 	now := time.Now()
-	standing := record.Standing{OrganizerID: s.lab, PrivateTask: private, Public: true, Published: true}
+	standing := record.Standing{OrganizerID: s.lab, PrivateTask: private, Public: true, Published: true, Alias: "anonymous-tom"}
 	d := &record.DatasetItem{OrganizerID: s.lab, PrivateTask: private}
 	d.Meta, d.TaskID, d.Name, d.TruthVersion = record.NewMeta(now), s.id, "Lakes", 1
 	d.Evaluator = record.Evaluator{Kind: "retrieval", Measures: []string{"AP"}, PrimaryMeasure: "AP"}
@@ -166,11 +166,22 @@ func TestATaskGoesWithItsDatasetsAndRegistrations(t *testing.T) {
 		"truths":    []any{map[string]any{"name": "qrels", "content": "MSAwIGEgMQo="}},
 		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
 	})
+	if n := s.files(); n != 1 {
+		t.Fatalf("%d files are stored, want the truth", n)
+	}
 	s.Want(http.StatusConflict, nil, "olivia", http.MethodDelete, "/v1/organizers/"+s.lab, nil)
 	s.Want(http.StatusForbidden, nil, "user1", http.MethodDelete, s.task, nil)
 	s.Want(http.StatusNoContent, nil, "olivia", http.MethodDelete, s.task, nil)
 	for _, path := range []string{s.task, dataset, s.task + "/registrations"} {
 		s.Want(http.StatusNotFound, nil, "olivia", http.MethodGet, path, nil)
+	}
+	if n := s.files(); n != 0 {
+		t.Errorf("%d files stay behind", n)
+	}
+	var me struct{ Registrations []any }
+	s.Want(http.StatusOK, &me, "user1", http.MethodGet, "/v1/user", nil)
+	if len(me.Registrations) > 0 {
+		t.Errorf("a registration for nothing: %v", me.Registrations)
 	}
 	if err := follow.Deleted(context.Background(), s.Store, record.DeletedTaskKey(s.id)); err != nil {
 		t.Fatal(err)
@@ -180,6 +191,18 @@ func TestATaskGoesWithItsDatasetsAndRegistrations(t *testing.T) {
 		t.Errorf("%d items are left of the task: %v", len(left), err)
 	}
 	s.Want(http.StatusNoContent, nil, "olivia", http.MethodDelete, "/v1/organizers/"+s.lab, nil)
+}
+
+// files counts the files that are stored.
+func (s *taskScene) files() (n int) {
+	s.t.Helper()
+	for _, err := range s.Files.List(s.t.Context(), "", time.Now().Add(time.Minute)) {
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		n++
+	}
+	return n
 }
 
 func TestATaskWithSubmissionsStays(t *testing.T) {
@@ -238,4 +261,67 @@ func TestOnlyMembersOpenTasks(t *testing.T) {
 	s.Want(http.StatusUnprocessableEntity, nil, "olivia", http.MethodPatch, s.task, map[string]any{
 		"submissions": map[string]any{"opensAt": "2026-02-01T00:00:00Z", "closesAt": "2026-01-01T00:00:00Z"},
 	})
+}
+
+// An anonymous team shows its alias everywhere from the answer on, to everyone but itself and the organizers, and its name
+// again when it has changed its mind.
+func TestAnAliasShowsOnAllThatWasSubmitted(t *testing.T) {
+	s := newTaskScene(t, "public")
+	path := s.Create("tom", s.task+"/registrations", map[string]any{"team": "T"})
+	r := s.submitted(false)
+	tom := servertest.UserID("tom")
+	for _, step := range []struct {
+		patch map[string]any
+		shown string
+		named bool
+	}{
+		{map[string]any{"anonymous": true}, "anonymous-tom", false},
+		{map[string]any{"team": "Heron"}, "anonymous-tom", false},
+		{map[string]any{"anonymous": false}, "Heron", true},
+		{map[string]any{"team": "Otter", "anonymous": true}, "anonymous-tom", false},
+	} {
+		s.Want(http.StatusOK, nil, "tom", http.MethodPatch, path, step.patch)
+		for _, path := range []string{"/v1/runs", "/v1/runs/" + r.ID, "/v1/evaluations", "/v1/evaluations/" + r.EvaluationID, s.task + "/submissions", s.task + "/evaluations"} {
+			for _, user := range []string{"", "uma", "tom", "olivia"} {
+				body := string(s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil).Body)
+				knows := step.named || user == "tom" || user == "olivia"
+				if strings.Contains(body, tom) != knows || !strings.Contains(body, `"team":"`+step.shown+`"`) != (step.shown == "anonymous-tom" && knows) {
+					t.Errorf("after %v %s shows %q %s", step.patch, path, user, body)
+				}
+			}
+		}
+		status := http.StatusNoContent
+		if step.named {
+			status = http.StatusOK
+		}
+		for _, path := range []string{"/v1/runs?filter[userId]=" + tom, "/v1/evaluations?filter[userId]=" + tom, "/v1/users/" + tom + "/submissions"} {
+			s.Want(status, nil, "", http.MethodGet, path, nil)
+		}
+	}
+}
+
+func TestWhatParticipantsRelyOnIsAudited(t *testing.T) {
+	s := newTaskScene(t, "public")
+	for i, patch := range []map[string]any{
+		{"name": "Rivers", "description": "other", "featured": true},
+		{"submissions": map[string]any{"perDay": 3}},
+		{"submissions": map[string]any{"closesAt": "2030-01-01T00:00:00Z"}},
+		{"registration": map[string]any{"mode": "approval"}},
+		{"visibility": "private"},
+	} {
+		s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.task, patch)
+		var entries struct{ Data []record.AuditEntry }
+		if i == 0 {
+			s.Want(http.StatusNoContent, nil, "olivia", http.MethodGet, s.task+"/audit-entries", nil)
+			continue
+		}
+		s.Want(http.StatusOK, &entries, "olivia", http.MethodGet, s.task+"/audit-entries", nil)
+		if len(entries.Data) != i || entries.Data[0].ActorID != servertest.UserID("olivia") || string(entries.Data[0].Before) == string(entries.Data[0].After) {
+			t.Errorf("after %v: %+v", patch, entries.Data)
+		}
+	}
+	s.Want(http.StatusNotFound, nil, "", http.MethodGet, s.task+"/audit-entries", nil)
+	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.task, map[string]any{"visibility": "public"})
+	s.Want(http.StatusUnauthorized, nil, "", http.MethodGet, s.task+"/audit-entries", nil)
+	s.Want(http.StatusForbidden, nil, "tom", http.MethodGet, s.task+"/audit-entries", nil)
 }

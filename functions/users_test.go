@@ -38,6 +38,19 @@ func TestUsersSeeThemselves(t *testing.T) {
 	for user, status := range map[string]int{"": http.StatusUnauthorized, "bob": http.StatusForbidden, "alice": http.StatusOK, "root": http.StatusNotFound} {
 		s.Want(status, nil, user, http.MethodGet, alice, nil)
 	}
+	for _, changed := range []bool{false, true} {
+		var p map[string]any
+		a := s.Want(http.StatusOK, &p, "alice", http.MethodGet, alice, nil)
+		if _, told := p["createdAt"]; told != changed || p["email"] != "alice@example.org" || (p["version"] != 0.0) != changed {
+			t.Errorf("when something was changed is %v: %s", changed, a.Body)
+		}
+		s.Want(http.StatusNotModified, nil, "alice", http.MethodGet, alice, nil, "If-None-Match", a.Header.Get("ETag"))
+		if !changed {
+			s.Create("alice", "/v1/organizers", map[string]any{"name": "Lab"})
+		}
+	}
+	s.Want(http.StatusOK, nil, "root", http.MethodGet, alice, nil)
+	s.Want(http.StatusForbidden, nil, "bob", http.MethodGet, alice, nil)
 	s.Want(http.StatusUnauthorized, nil, "", http.MethodGet, "/v1/users", nil)
 	s.Want(http.StatusForbidden, nil, "alice", http.MethodGet, "/v1/users", nil)
 }

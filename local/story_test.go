@@ -14,31 +14,32 @@ import (
 // TestStory runs the program as a user starts it, and tells the whole story with real tokens. Whatever is asked of it, the
 // program has nothing to report of itself.
 func TestStory(t *testing.T) {
+	args := []string{"-addr", "127.0.0.1:0", "-data", t.TempDir(), "-demo=false"}
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	var logs bytes.Buffer
-	go func() {
-		args := []string{"-addr", "127.0.0.1:0", "-data", t.TempDir(), "-demo=false"}
-		ended <- run(ctx, args, noEnv, io.Discard, &logs, func(url string) { ready <- url })
-	}()
+	go func() { ended <- run(ctx, args, noEnv, io.Discard, &logs, func(url string) { ready <- url }) }()
 	s := &server{}
 	select {
 	case s.url = <-ready:
 	case err := <-ended:
+		stop()
 		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+		for line := range strings.Lines(logs.String()) {
+			if strings.Contains(line, "level=ERROR") || strings.Contains(line, "level=WARN") {
+				t.Errorf("the log has: %s", line)
+			}
+		}
+	})
 	acceptancetest.Story(t, acceptancetest.Setup{
 		URL:    s.url,
 		Token:  func(user string, groups ...string) string { return s.token(t, user, groups...) },
 		Client: http.DefaultClient,
 	})
-	stop()
-	if err := <-ended; err != nil {
-		t.Error(err)
-	}
-	for line := range strings.Lines(logs.String()) {
-		if strings.Contains(line, "level=ERROR") || strings.Contains(line, "level=WARN") {
-			t.Errorf("the log has: %s", line)
-		}
-	}
 }

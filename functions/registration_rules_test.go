@@ -127,7 +127,7 @@ func TestATaskThatIsBeingDeletedIsClosedAndSeenByItsOrganizersOnly(t *testing.T)
 		})
 		s.Want(http.StatusConflict, nil, "olivia", http.MethodPost, s.registrations(), map[string]any{"team": "O"})
 		s.Want(http.StatusNotFound, nil, "uma", http.MethodPost, s.registrations(), map[string]any{"team": "U"})
-		s.Want(http.StatusConflict, nil, "olivia", http.MethodPatch, s.task, map[string]any{"visibility": "private"})
+		s.Want(http.StatusConflict, nil, "olivia", http.MethodPatch, s.task, map[string]any{"name": "Renamed"})
 		for _, user := range []string{"", "uma", "tom"} {
 			s.Want(http.StatusNotFound, nil, user, http.MethodGet, s.task, nil)
 			s.Want(http.StatusNoContent, nil, user, http.MethodGet, "/v1/tasks", nil)

@@ -88,3 +88,13 @@ func TestPagesGoOnAtTheCursor(t *testing.T) {
 	s.Want(http.StatusBadRequest, nil, "", http.MethodGet, "/v1/organizers?limit=0", nil)
 	s.Want(http.StatusNoContent, nil, "", http.MethodGet, "/v1/organizers?filter[name]=nothing", nil)
 }
+
+func TestAPatchThatChangesNothingMakesNoVersion(t *testing.T) {
+	s := servertest.New(t, organizers.Operations...)
+	path := s.Create("alice", "/v1/organizers", map[string]any{"name": "Lake Lab"})
+	var o record.Organizer
+	s.Want(http.StatusOK, &o, "alice", http.MethodPatch, path, map[string]any{"name": "Lake Lab"})
+	if o.Version != 1 || o.Name != "Lake Lab" {
+		t.Errorf("%+v", o)
+	}
+}

@@ -23,6 +23,9 @@ type Change struct {
 func (ch Change) commit(ctx context.Context, c *Call) error {
 	if ch.Tx != nil && ch.Tx.Len() > 0 {
 		if err := ch.Tx.Commit(ctx, c.Store); err != nil {
+			if table.InDoubt(err) {
+				c.stored = nil // what was written may name these files after all: the cleaning of abandoned files decides
+			}
 			return err
 		}
 	}
@@ -108,7 +111,7 @@ func (c *Call) create(ctx context.Context, find func(context.Context, *Call) (Ta
 			return err
 		}
 		a.location = created.Location
-		key.settle(created.Tx, a)
+		created.Tx = key.settle(created.Tx, a)
 		return created.commit(ctx, c)
 	})
 	if err != nil {
@@ -140,9 +143,12 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 				if err != nil {
 					return err
 				}
-				draft, err := patched[D](mediaType, c.body, shown, writable)
+				draft, same, err := patched[D](mediaType, c.body, shown, writable)
 				if err != nil {
 					return err
+				}
+				if changed = t.(T); same {
+					return nil
 				}
 				var change Change
 				if changed, change, err = handle(ctx, c, t.(T), draft); err != nil {
@@ -164,17 +170,22 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 	}
 }
 
-// patched returns the writable members of the resource as the patch makes them.
-func patched[D any](mediaType string, body []byte, shown any, writable []string) (draft D, err error) {
+// patched returns the writable members of the resource as the patch makes them, and whether it leaves them as they are.
+func patched[D any](mediaType string, body []byte, shown any, writable []string) (draft D, same bool, err error) {
 	resource, err := encode(shown)
 	if err != nil {
-		return draft, err
+		return draft, false, err
 	}
 	document, err := patch.Apply(mediaType, body, bytes.TrimSpace(resource), writable)
 	if err != nil {
-		return draft, err
+		return draft, false, err
 	}
-	return decodeDraft[D](document)
+	unpatched, err := patch.Apply(patch.MergePatch, []byte("{}"), resource, writable)
+	if err != nil {
+		return draft, false, err
+	}
+	draft, err = decodeDraft[D](document)
+	return draft, bytes.Equal(document, unpatched), err
 }
 
 // readDraft reads and checks the JSON body of a request.

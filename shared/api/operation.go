@@ -27,7 +27,7 @@ type Spec struct {
 	CacheFor    int // seconds that anybody may keep the answer to a GET; 0: always ask again
 }
 
-// Operation is a declared operation. Make it with Get, List, Create, Invoke, Patch or Delete.
+// Operation is a declared operation. Make it with Get, List, Write, Create, CreateIn, Patch or Delete.
 type Operation struct {
 	Spec
 	Method string
@@ -82,6 +82,9 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 	op := Operation{
 		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), find: load.target,
 		serve: func(ctx context.Context, c *Call) error {
+			if c.Page.PastEnd() {
+				return c.writeNothing()
+			}
 			p, err := handle(ctx, c, c.target.(T))
 			if err != nil {
 				return err

@@ -31,9 +31,9 @@ func (p *Page[R]) Link(path, rawQuery string, r Request) {
 		next[k] = v
 	}
 	switch {
-	case r.Sort != "" && p.More:
+	case r.Sort != "" && p.More && r.Offset+len(p.Data) <= MaxOffset:
 		next.Set("offset", strconv.Itoa(r.Offset+len(p.Data)))
-	case p.Cursor != "":
+	case r.Sort == "" && p.Cursor != "":
 		next.Set("cursor", p.Cursor)
 	default:
 		return

@@ -23,37 +23,40 @@ const someID = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
 
 func TestQueriesAreReadOrRefusedWithWhatIsAllowed(t *testing.T) {
 	for query, want := range map[string]string{
-		"":                              "",
-		"limit=1":                       "",
-		"limit=0":                       "limit must be a whole number",
-		"limit=-1":                      "limit must be a whole number",
-		"limit=1.5":                     "limit must be a whole number",
-		"limit=":                        "limit must be a whole number",
-		"limit=99999999999999999999999": "",
-		"limit=1&limit=2":               "given 2 times",
-		"cursor=" + someID:              "",
-		"cursor=x":                      "not one",
-		"cursor=8" + someID[1:]:         "not one",
-		"sort=rank&offset=3":            "",
-		"offset=3":                      "offset goes only with sort",
-		"sort=rank&cursor=" + someID:    "sort does not go with cursor",
-		"sort=rank&offset=-1":           "offset must be",
-		"sort=":                         "sort must be",
-		"filter[taskId]=" + someID:      "",
-		"filter[taskId]=a":              "takes ids",
-		"filter[split]=test,training":   "",
-		"filter[split]=other":           "takes training, test",
-		"filter[name]=":                 "takes values",
-		"filter[colour]=red":            "Allowed: filter[taskId]",
-		"filter=red":                    "There is no parameter",
-		"best=true":                     "",
-		"best=yes":                      "true or false",
-		"fields=id,name":                "",
-		"fields=id,colour":              "The fields are: id, name",
-		"language=go":                   "",
-		"colour=red":                    "There is no parameter",
-		"a=%zz":                         "not well-formed",
-		"a=1;b=2":                       "not well-formed",
+		"":                                       "",
+		"limit=1":                                "",
+		"limit=0":                                "limit must be a whole number",
+		"limit=-1":                               "limit must be a whole number",
+		"limit=1.5":                              "limit must be a whole number",
+		"limit=":                                 "limit must be a whole number",
+		"limit=99999999999999999999999":          "",
+		"limit=1&limit=2":                        "given 2 times",
+		"cursor=" + someID:                       "",
+		"cursor=x":                               "not one",
+		"cursor=8" + someID[1:]:                  "not one",
+		"sort=rank&offset=3":                     "",
+		"offset=3":                               "offset goes only with sort",
+		"sort=rank&cursor=" + someID:             "sort does not go with cursor",
+		"sort=rank&offset=-1":                    "offset must be",
+		"sort=rank&offset=+1":                    "offset must be",
+		"sort=rank&offset=":                      "offset must be",
+		"sort=rank&offset=999999999999999999999": "",
+		"sort=":                                  "sort must be",
+		"filter[taskId]=" + someID:               "",
+		"filter[taskId]=a":                       "takes ids",
+		"filter[split]=test,training":            "",
+		"filter[split]=other":                    "takes training, test",
+		"filter[name]=":                          "takes values",
+		"filter[colour]=red":                     "Allowed: filter[taskId]",
+		"filter=red":                             "There is no parameter",
+		"best=true":                              "",
+		"best=yes":                               "true or false",
+		"fields=id,name":                         "",
+		"fields=id,colour":                       "The fields are: id, name",
+		"language=go":                            "",
+		"colour=red":                             "There is no parameter",
+		"a=%zz":                                  "not well-formed",
+		"a=1;b=2":                                "not well-formed",
 		"filter[name]=" + strings.Repeat("x", 300):  "takes values",
 		"filter[name]=" + strings.Repeat("x,", 60):  "at most 50 values",
 		"filter[name]=" + strings.Repeat("x", 9000): "longer than",
@@ -69,6 +72,20 @@ func TestAListTakesAtMostSoMany(t *testing.T) {
 	for query, want := range map[string]int{"": 50, "limit=7": 7, "limit=200": 200, "limit=201": 200, "limit=99999999999999999999": 200} {
 		if r, err := spec.Parse(query); err != nil || r.Limit != want {
 			t.Errorf("%q: limit %d, %v; want %d", query, r.Limit, err, want)
+		}
+	}
+}
+
+func TestASortedListEndsSomewhere(t *testing.T) {
+	for offset, past := range map[string]bool{"0": false, "100000": false, "100001": true, "99999999999999999999": true} {
+		r, err := spec.Parse("sort=rank&offset=" + offset)
+		if err != nil || r.PastEnd() != past {
+			t.Errorf("offset %s: past the end %v, %v", offset, r.PastEnd(), err)
+		}
+		p := page.Page[int]{Data: []int{1}, More: true}
+		p.Link("/x", "", r)
+		if last := offset != "0"; last != (p.Links.Next == "") {
+			t.Errorf("offset %s goes on at %q", offset, p.Links.Next)
 		}
 	}
 }
@@ -139,7 +156,7 @@ func FuzzQuery(f *testing.F) {
 			}
 			return
 		}
-		if r.Limit < 1 || r.Limit > page.MaxLimit || r.Offset < 0 || r.Offset > page.MaxOffset {
+		if r.Limit < 1 || r.Limit > page.MaxLimit || r.Offset < 0 || r.Offset > page.MaxOffset+1 {
 			t.Fatalf("%+v", r)
 		}
 		p := page.Page[int]{Data: []int{1}, Cursor: someID, More: true}
@@ -148,7 +165,7 @@ func FuzzQuery(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := spec.Parse(u.RawQuery); err != nil && len(u.RawQuery) < 8000 && r.Offset < page.MaxOffset {
+		if _, err := spec.Parse(u.RawQuery); err != nil && len(u.RawQuery) < 8000 {
 			t.Fatalf("the next link of %q is refused: %v", query, err)
 		}
 	})

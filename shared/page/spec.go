@@ -16,10 +16,10 @@ import (
 const (
 	DefaultLimit = 50
 	MaxLimit     = 200
-	MaxOffset    = 100_000
-	maxValues    = 50   // values of one filter
-	maxText      = 200  // bytes of one value
-	maxQuery     = 8192 // bytes of a query string
+	MaxOffset    = 100_000 // a sorted list ends here
+	maxValues    = 50      // values of one filter
+	maxText      = 200     // bytes of one value
+	maxQuery     = 8192    // bytes of a query string
 )
 
 // Type is what the values of a filter are.
@@ -60,6 +60,9 @@ type Request struct {
 	filters map[string][]string
 	query   url.Values
 }
+
+// PastEnd reports whether the offset is beyond where every sorted list ends.
+func (r Request) PastEnd() bool { return r.Offset > MaxOffset }
 
 // Values returns the values of a filter; none when it was not given.
 func (r Request) Values(name string) []string { return r.filters[name] }
@@ -147,9 +150,9 @@ func (s Spec) read(r *Request, name, value string) error {
 		}
 		r.Sort = value
 	case name == "offset" && s.Sort:
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 0 || n > MaxOffset {
-			return problem.InvalidParameter.New("offset must be a whole number from 0 to %d.", MaxOffset)
+		n, ok := wholeNumber(value, MaxOffset+1)
+		if !ok {
+			return problem.InvalidParameter.New("offset must be a whole number from 0.")
 		}
 		r.Offset = n
 	case name == "fields" && len(s.Fields) > 0:
@@ -162,15 +165,24 @@ func (s Spec) read(r *Request, name, value string) error {
 }
 
 func (r *Request) readLimit(value string) error {
-	n, err := strconv.Atoi(value)
-	if err != nil && len(value) > 3 && strings.Trim(value, "0123456789") == "" {
-		n, err = MaxLimit, nil // a number too long for an int is still more than the most
-	}
-	if err != nil || n < 1 {
+	n, ok := wholeNumber(value, MaxLimit)
+	if !ok || n < 1 {
 		return problem.InvalidParameter.New("limit must be a whole number from 1; more than %d is treated as %d.", MaxLimit, MaxLimit)
 	}
-	r.Limit = min(n, MaxLimit)
+	r.Limit = n
 	return nil
+}
+
+// wholeNumber reads decimal digits, however many; a number greater than most is taken for most.
+func wholeNumber(digits string, most int) (n int, ok bool) {
+	if digits == "" || strings.Trim(digits, "0123456789") != "" {
+		return 0, false
+	}
+	n, err := strconv.Atoi(digits)
+	if err != nil { // more than an int holds
+		return most, true
+	}
+	return min(n, most), true
 }
 
 func (s Spec) readFields(r *Request, value string) error {

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"encoding/json"
 	"errors"
 	"io"
 	"mime"
@@ -9,14 +8,9 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
-	"time"
 	"unicode/utf8"
 
 	"assay/shared/problem"
-	"assay/shared/record"
-
-	"github.com/danielgtaylor/huma/v2"
 )
 
 // MaxBodyBytes is how long a request's body may be.
@@ -51,62 +45,7 @@ func (c *Call) readBody(mediaTypes []string) (string, error) {
 	case !utf8.Valid(c.body):
 		return "", problem.BadRequest.New("The body is not UTF-8, which JSON must be.")
 	}
-	return mediaType, nil
-}
-
-// schemaSet makes the schemas of Go types and validates documents against them.
-type schemaSet struct {
-	mu       sync.Mutex
-	registry huma.Registry
-	byType   map[reflect.Type]*huma.Schema
-}
-
-var schemas = newSchemaSet()
-
-func newSchemaSet() *schemaSet {
-	huma.ValidateStrictCasing = true // JSON member names differ by case
-	r := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
-	r.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[time.Time]())
-	return &schemaSet{registry: r, byType: map[reflect.Type]*huma.Schema{}}
-}
-
-// of returns the schema of a type, a reference for a named struct.
-func (s *schemaSet) of(t reflect.Type) *huma.Schema {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.byType[t] == nil {
-		s.byType[t] = s.registry.Schema(t, true, t.Name())
-	}
-	return s.byType[t]
-}
-
-// validate reports, as one problem, everything in which a JSON document is not of the type.
-func (s *schemaSet) validate(t reflect.Type, document []byte) error {
-	var v any
-	if err := json.Unmarshal(document, &v); err != nil {
-		return problem.BadRequest.New("The body is not a JSON document: %v.", err)
-	}
-	res := &huma.ValidateResult{}
-	huma.Validate(s.registry, s.of(t), huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, res)
-	var fields []problem.Field
-	for _, err := range res.Errors {
-		f := problem.Field{Detail: err.Error()}
-		var d *huma.ErrorDetail
-		if errors.As(err, &d) {
-			f = problem.Field{Pointer: toPointer(d.Location), Detail: d.Message}
-		}
-		fields = append(fields, f)
-	}
-	return problem.Check(fields)
-}
-
-// toPointer turns huma's location of a value (files[0].name) into a JSON Pointer (/files/0/name).
-func toPointer(location string) string {
-	if location == "" {
-		return ""
-	}
-	escaped := strings.NewReplacer("~", "~0", "/", "~1", "[", "/", "]", "", ".", "/").Replace(location)
-	return "/" + strings.TrimPrefix(escaped, "/")
+	return mediaType, checkNames(c.body)
 }
 
 // fieldNames lists the JSON members of a struct, in their order.

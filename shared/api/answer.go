@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"assay/shared/page"
 	"assay/shared/problem"
@@ -75,7 +76,8 @@ func (c *Call) write(a answer) error {
 	if a.location != "" {
 		h.Set("Location", a.location)
 	}
-	if c.op.Method == http.MethodGet && matches(c.request.Header.Get("If-None-Match"), func(tag string) bool { return tag == a.etag }) {
+	same := func(tag string) bool { return strings.TrimPrefix(tag, "W/") == a.etag }
+	if c.op.Method == http.MethodGet && matches(c.request.Header["If-None-Match"], same) {
 		c.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
@@ -112,15 +114,13 @@ func (c *Call) writeNothing() error {
 	return nil
 }
 
-// writeCSV answers with a table of text. A cell that a spreadsheet would run as a formula gets an apostrophe before it.
+// writeCSV answers with a table of text.
 func (c *Call) writeCSV(rows [][]string) error {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	for _, row := range rows {
 		for i, cell := range row {
-			if _, err := strconv.ParseFloat(cell, 64); err != nil && strings.ContainsAny(cell[:min(1, len(cell))], "=+-@\t\r") {
-				row[i] = "'" + cell
-			}
+			row[i] = inert(cell)
 		}
 		if err := w.Write(row); err != nil {
 			return err
@@ -130,10 +130,22 @@ func (c *Call) writeCSV(rows [][]string) error {
 	return c.WriteBytes(mediaCSV+"; charset=utf-8; header=present", b.Bytes())
 }
 
+// inert puts an apostrophe before a cell that a spreadsheet would run as a formula. A number is none.
+func inert(cell string) string {
+	first, _ := utf8.DecodeRuneInString(cell)
+	if !strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
+		return cell
+	}
+	if _, err := strconv.ParseFloat(cell, 64); err == nil {
+		return cell
+	}
+	return "'" + cell
+}
+
 // setCaching says who may keep the answer: by default everybody must ask again, which the entity tag makes cheap.
 func (c *Call) setCaching() {
 	h := c.w.Header()
-	h.Add("Vary", "Authorization, Accept")
+	h.Set("Vary", "Origin, Authorization, Accept")
 	switch {
 	case c.op.Method != http.MethodGet:
 		h.Set("Cache-Control", "no-store")
@@ -146,31 +158,30 @@ func (c *Call) setCaching() {
 	}
 }
 
-// matches reports whether a list of entity tags holds one that is accepted, or is *.
-func matches(list string, accept func(tag string) bool) bool {
-	if list == "" {
-		return false
-	}
-	for tag := range strings.SplitSeq(list, ",") {
-		tag = strings.TrimSpace(tag)
-		if tag == "*" || accept(strings.TrimPrefix(tag, "W/")) {
-			return true
+// matches reports whether a header's lists of entity tags hold one that is accepted, or *. No tag of this service has a
+// comma in it.
+func matches(lists []string, accept func(tag string) bool) bool {
+	for _, list := range lists {
+		for tag := range strings.SplitSeq(list, ",") {
+			if tag = strings.TrimSpace(tag); tag == "*" || accept(tag) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
 // checkMatch holds the target against If-Match: a tag is of the target as it is when it begins with its revision,
-// whatever members of it the caller was shown.
+// whatever members of it the caller was shown. A weak tag never is (RFC 9110, section 13.1.1).
 func (c *Call) checkMatch(t Target) error {
-	list := c.request.Header.Get("If-Match")
-	if list == "" {
+	lists := c.request.Header["If-Match"]
+	if strings.Join(lists, "") == "" {
 		return nil
 	}
 	n, ok := revision(t)
 	prefix := `"` + strconv.FormatInt(n, 10) + "-"
 	strong := func(tag string) bool { return ok && strings.HasPrefix(tag, prefix) && strings.HasSuffix(tag, `"`) }
-	if strings.Contains(list, "W/") || !matches(list, strong) {
+	if !matches(lists, strong) {
 		return problem.PreconditionFailed.New("The resource is no longer as If-Match says. Get it again, look at what changed, and send its new ETag.")
 	}
 	return nil

@@ -218,10 +218,20 @@ func (c *Call) dropFiles(ctx context.Context) {
 	if len(c.stored) == 0 {
 		return
 	}
-	if err := c.Files.Delete(context.WithoutCancel(ctx), c.stored...); err != nil {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	if err := c.Files.Delete(ctx, c.stored...); err != nil {
 		c.Log.WarnContext(ctx, "files of a failed request stay behind", "keys", c.stored, "error", err)
 	}
 	c.stored = nil
+}
+
+// tidyTime is how long tidying up after a request may take.
+const tidyTime = 3 * time.Second
+
+// afterwards is the context of tidying up after a request that may have ended for want of time.
+func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
 }
 
 // KnowUser adds the caller's profile to a change when the store does not have it as the sign-in issuer tells it.

@@ -58,19 +58,26 @@ func (c *Call) claimKey(ctx context.Context) (*claimed, error) {
 	case old != nil && old.Done:
 		return &claimed{old}, nil
 	default:
-		return nil, problem.UnderWay.New("The request with this %s is still under way. Ask again in a moment for its answer.", idempotencyHeader).After(time.Second)
+		return nil, underWay()
 	}
 }
 
-// settle adds the answer to the change that earns it.
-func (k *claimed) settle(tx *table.Tx, a answer) {
+// settle adds the answer to the change that earns it. Should another have taken over the key, the change is not made.
+func (k *claimed) settle(tx *table.Tx, a answer) *table.Tx {
 	if k == nil {
-		return
+		return tx
+	}
+	if tx == nil {
+		tx = new(table.Tx)
 	}
 	done := *k.Idempotency
 	done.Done, done.Status, done.Location, done.ETag, done.Body = true, a.status, a.location, a.etag, a.body
 	done.Until = record.At(k.CreatedAt.Add(record.IdempotencyTime))
-	tx.Replace(&done)
+	return tx.Replace(&done).Or(underWay())
+}
+
+func underWay() error {
+	return problem.UnderWay.New("The request with this %s is still under way. Ask again in a moment for its answer.", idempotencyHeader).After(time.Second)
 }
 
 // releaseKey lets go of the key of a request that failed, so that it can be sent again, mended.
@@ -78,7 +85,9 @@ func (c *Call) releaseKey(ctx context.Context, k *claimed) {
 	if k == nil {
 		return
 	}
-	if err := new(table.Tx).Delete(k.Idempotency).Commit(context.WithoutCancel(ctx), c.Store); err != nil && !table.IsConflict(err) {
+	ctx, cancel := afterwards(ctx)
+	defer cancel()
+	if err := new(table.Tx).Delete(k.Idempotency).Commit(ctx, c.Store); err != nil && !table.IsConflict(err) {
 		c.Log.WarnContext(ctx, "an idempotency key stays held for a minute", "error", err)
 	}
 }

@@ -127,12 +127,17 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("X-Request-Id", st.requestID)
 	h.Set("X-Content-Type-Options", "nosniff")
 	defer func() {
-		if p := recover(); p != nil {
+		p := recover()
+		begun := out.status != 0
+		if p != nil {
 			s.Fail(out, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
 		}
 		s.log(r, st, out.status, started)
+		if p != nil && begun {
+			panic(http.ErrAbortHandler) // the caller must see that the answer is not whole
+		}
 	}()
-	h.Add("Vary", "Origin")
+	h.Set("Vary", "Origin")
 	s.route(out, r)
 }
 
@@ -222,7 +227,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	var p *problem.Error
 	if !errors.As(err, &p) {
 		p = problem.Internal.Wrap(err, "Something went wrong in the server. Try again; if it happens again, report the requestId to those who run the server.")
-		if errors.Is(err, context.DeadlineExceeded) {
+		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 			p = problem.Unavailable.Wrap(err, "The request took too long and was given up. Try again.").After(time.Second)
 		}
 	}
@@ -230,6 +235,9 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		return // the answer had begun
 	}
 	h := w.Header()
+	for _, name := range []string{"ETag", "Link", "Location"} {
+		h.Del(name) // of the answer that it would have been
+	}
 	if p.Kind.Status == http.StatusUnauthorized {
 		challenge := "Bearer"
 		if p.Kind == problem.InvalidToken {
@@ -266,7 +274,8 @@ func (s *Server) log(r *http.Request, st *state, status int, started time.Time) 
 	}
 	if st.failure != nil {
 		attrs = append(attrs, slog.String("problem", st.failure.Error()))
-		if status >= http.StatusInternalServerError {
+		var p *problem.Error
+		if status >= http.StatusInternalServerError || !errors.As(st.failure, &p) {
 			level = slog.LevelError
 		}
 	}

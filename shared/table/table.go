@@ -95,10 +95,7 @@ func (t *Tx) Replace(r record.Record) *Tx { return t.put(r, store.Replace) }
 
 func (t *Tx) put(r record.Record, op func(store.Item) store.Write) *Tx {
 	it, err := record.Item(r)
-	if err != nil {
-		t.err = errors.Join(t.err, err)
-		return t
-	}
+	t.err = errors.Join(t.err, err)
 	return t.add(op(it), r)
 }
 
@@ -161,6 +158,19 @@ func (t *Tx) Commit(ctx context.Context, s store.Store) error {
 		}
 	}
 	return nil
+}
+
+// InDoubt reports whether an error of Commit leaves open if the change was made: the store did not say.
+func InDoubt(err error) bool {
+	var p *problem.Error
+	switch {
+	case err == nil, IsConflict(err), errors.Is(err, store.ErrInvalid):
+		return false
+	case errors.As(err, &p):
+		return p.Kind == problem.Unavailable
+	default:
+		return true
+	}
 }
 
 // IsConflict reports whether err says that what was read has changed meanwhile.

@@ -228,6 +228,27 @@ func TestASubmissionThatSlipsInSavesTheTask(t *testing.T) {
 	}
 }
 
+// The request that marked the task died before it met the submission; the evaluator meets it.
+func TestADeletionThatIsRefusedLaterIsTakenBack(t *testing.T) {
+	s := newTaskScene(t, "public")
+	s.submitted(false)
+	ctx := t.Context()
+	task, err := table.Get[record.TaskItem](ctx, s.Store, store.Strong, record.TaskKey(s.id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task.Deleting, task.Follow = true, &record.Follow{At: record.At(time.Now())}
+	if err := new(table.Tx).Replace(task).Commit(ctx, s.Store); err != nil {
+		t.Fatal(err)
+	}
+	s.Want(http.StatusNotFound, nil, "", http.MethodGet, s.task, nil)
+	if err := follow.Task(ctx, s.Store, time.Now(), task.Key()); err != nil {
+		t.Fatal(err)
+	}
+	s.Want(http.StatusOK, nil, "", http.MethodGet, s.task, nil)
+	s.Want(http.StatusConflict, nil, "olivia", http.MethodDelete, s.task, nil)
+}
+
 func TestFiltersNarrowTheList(t *testing.T) {
 	s := newTaskScene(t, "public")
 	s.Create("olivia", "/v1/tasks", map[string]any{"organizerId": s.lab, "name": "Rivers", "visibility": "private"})

@@ -13,6 +13,7 @@ import (
 	"context"
 	"time"
 
+	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -35,7 +36,11 @@ func Task(ctx context.Context, s store.Store, now time.Time, key store.Key) erro
 	case err != nil || t == nil:
 		return err
 	case t.Deleting:
-		return Delete(ctx, s, now, t)
+		// A deletion that was refused has been taken back, and who asked for it is no longer there to be told.
+		if err := Delete(ctx, s, now, t); !problem.Conflict.Is(err) {
+			return err
+		}
+		return nil
 	case t.Follow == nil:
 		return nil
 	}

@@ -33,6 +33,9 @@ type Selection struct {
 // Without keep it reads at most Limit+1 items of each source, in one call each.
 func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool) (records []P, next string, err error) {
 	m := newMerge(s, sel)
+	if keep != nil {
+		m.more = max(m.more, searchPage)
+	}
 	if err := m.fill(ctx); err != nil {
 		return nil, "", err
 	}
@@ -66,10 +69,18 @@ func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection
 	return records, next, nil
 }
 
+// searchPage is how many items one call reads at least while a list looks further for what keep accepts, so that a short
+// page of something rare costs no call for each few items.
+const searchPage = 200
+
+// atOnce is how many sources are read at the same time.
+const atOnce = 32
+
 // merge reads several sources together.
 type merge struct {
 	store store.Store
 	sel   Selection
+	more  int // how many items to read of a source at a time, once the first Limit+1 are used up
 	parts []*part
 	last  string
 }
@@ -83,7 +94,7 @@ type part struct {
 }
 
 func newMerge(s store.Store, sel Selection) *merge {
-	m := &merge{store: s, sel: sel}
+	m := &merge{store: s, sel: sel, more: sel.Limit + 1}
 	for _, src := range sel.Sources {
 		p := &part{Source: src}
 		for sel.Cursor != "" && len(p.IDs) > 0 && p.IDs[0] > sel.Cursor {
@@ -94,15 +105,20 @@ func newMerge(s store.Store, sel Selection) *merge {
 	return m
 }
 
-// fill reads the first items of every source at once.
+// fill reads the first items of every source.
 func (m *merge) fill(ctx context.Context) error {
 	if len(m.parts) == 1 {
 		return m.parts[0].read(ctx, m)
 	}
 	errs := make([]error, len(m.parts))
 	var wg sync.WaitGroup
+	turns := make(chan struct{}, atOnce)
 	for i, p := range m.parts {
-		wg.Go(func() { errs[i] = p.read(ctx, m) })
+		turns <- struct{}{}
+		wg.Go(func() {
+			errs[i] = p.read(ctx, m)
+			<-turns
+		})
 	}
 	wg.Wait()
 	for _, err := range errs {
@@ -127,10 +143,10 @@ func (p *part) read(ctx context.Context, m *merge) (err error) {
 		q.To = p.From + m.sel.Cursor
 	}
 	if len(p.items) > 0 {
-		q.After = &p.items[len(p.items)-1]
+		q.After, q.Limit = &p.items[len(p.items)-1], m.more
 	}
 	p.items, err = m.store.Query(ctx, q)
-	p.at, p.end = 0, len(p.items) < limit
+	p.at, p.end = 0, len(p.items) < q.Limit
 	return Failed(err)
 }
 

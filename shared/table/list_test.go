@@ -151,3 +151,69 @@ func TestWithoutAFilterAPageReadsOneItemMoreThanItHas(t *testing.T) {
 		t.Errorf("%d calls read %d items", used.Calls.Load(), used.Read.Load())
 	}
 }
+
+func TestLookingForWhatIsRareTakesFewCalls(t *testing.T) {
+	s := open(t)
+	for i := range 300 {
+		r := &thing{First: "A", Odd: i == 0}
+		r.ID = fmt.Sprintf("%026d", i)
+		if err := new(table.Tx).Create(r).Commit(context.Background(), s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var used store.Usage
+	sel := table.Selection{Sources: []table.Source{table.Partition(1, "A")}, Limit: 1}
+	found, next, err := table.List(store.WithUsage(context.Background(), &used), s, sel, func(r *thing) bool { return r.Odd })
+	if err != nil || len(found) != 1 || next != "" {
+		t.Fatal(len(found), next, err)
+	}
+	if used.Calls.Load() > 3 {
+		t.Errorf("%d calls for one of 300", used.Calls.Load())
+	}
+}
+
+// The registrations of a task stand between other items of its partition.
+func TestListsOfTheTableItselfKeepToTheirPrefix(t *testing.T) {
+	s := open(t)
+	ctx := context.Background()
+	const task = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
+	var want []string
+	for i := range 9 {
+		r := &record.RegistrationItem{}
+		r.ID, r.TaskID = fmt.Sprintf("%026d", i), task
+		d := &record.Allowance{TaskID: task}
+		d.ID = r.ID
+		other := &record.Reservation{At: record.TeamKey(task, r.ID)}
+		other.ID = r.ID
+		if err := new(table.Tx).Create(r).Create(d).Create(other).Commit(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+		want = append([]string{r.ID}, want...)
+	}
+	sel := table.Selection{Sources: []table.Source{table.Registrations(task)}, Limit: 4}
+	var got []string
+	for {
+		page, next, err := table.List[record.RegistrationItem](ctx, s, sel, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range page {
+			got = append(got, r.ID)
+		}
+		if sel.Cursor = next; next == "" {
+			break
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	sel.Cursor = task
+	if _, _, err := table.List[record.RegistrationItem](ctx, s, sel, nil); !problem.InvalidCursor.Is(err) {
+		t.Errorf("a cursor that is no registration: %v", err)
+	}
+	got = nil
+	err := table.Each(ctx, s, 2, sel.Sources, func(r *record.RegistrationItem) error { got = append(got, r.ID); return nil })
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("Each: %v, %v", got, err)
+	}
+}

@@ -3,6 +3,8 @@ package table_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math"
 	"sync"
 	"testing"
 
@@ -89,5 +91,44 @@ func TestRetryGivesUpWithAProblem(t *testing.T) {
 	own := errors.New("own")
 	if err := table.Retry(context.Background(), func() error { return own }); !errors.Is(err, own) {
 		t.Error(err)
+	}
+}
+
+// unspeakable is a record that JSON cannot tell.
+type unspeakable struct {
+	thing
+	Value float64
+}
+
+func TestARecordThatCannotBeWrittenFailsTheChange(t *testing.T) {
+	s := open(t)
+	bad := &unspeakable{Value: math.NaN()}
+	bad.ID = "1"
+	good := &thing{}
+	good.ID = "2"
+	err := new(table.Tx).Create(bad).Or(problem.Conflict.New("taken")).Create(good).Commit(context.Background(), s)
+	if err == nil || problem.Conflict.Is(err) {
+		t.Errorf("%v", err)
+	}
+	if found, err := table.Get[thing](context.Background(), s, store.Strong, good.Key()); found != nil || err != nil {
+		t.Errorf("half of a change was made: %v, %v", found, err)
+	}
+}
+
+func TestOnlyAStoreThatDoesNotSayLeavesAChangeInDoubt(t *testing.T) {
+	for err, want := range map[error]bool{
+		&store.ConflictError{Failed: []int{0}}:  false,
+		fmt.Errorf("key: %w", store.ErrInvalid): false,
+		problem.Conflict.New("taken"):           false,
+		table.Failed(store.ErrUnavailable):      true,
+		table.Failed(context.DeadlineExceeded):  true,
+		errors.New("the connection broke"):      true,
+	} {
+		if table.InDoubt(err) != want {
+			t.Errorf("%v: in doubt is %v", err, !want)
+		}
+	}
+	if table.InDoubt(nil) {
+		t.Error("what succeeded is in doubt")
 	}
 }

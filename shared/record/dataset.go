@@ -114,24 +114,47 @@ func (d *DatasetItem) ObjectKeys() []string {
 func (d *DatasetDraft) Check() []problem.Field {
 	fields := checkID("/taskId", d.TaskID, "a task of an organizer that you are a member of")
 	fields = append(fields, checkName("/name", d.Name)...)
-	e := &d.Evaluator
-	if e.PrimaryMeasure == "" && len(e.Measures) > 0 {
+	fields = append(fields, checkText("/description", d.Description)...)
+	return append(fields, d.Evaluator.check()...)
+}
+
+// Normalize fills in what the draft leaves open.
+func (d *DatasetDraft) Normalize() {
+	if e := &d.Evaluator; e.PrimaryMeasure == "" && len(e.Measures) > 0 {
 		e.PrimaryMeasure = e.Measures[0]
 	}
+}
+
+// maxMeasureName is how long the name of a measure may be, in bytes.
+const maxMeasureName = 100
+
+func (e *Evaluator) check() []problem.Field {
+	var fields []problem.Field
+	for i, m := range e.Measures {
+		p := fmt.Sprintf("/evaluator/measures/%d", i)
+		if len(m) > maxMeasureName {
+			fields = append(fields, problem.Field{Pointer: p, Detail: fmt.Sprintf("has %d bytes; %d are allowed", len(m), maxMeasureName)})
+		}
+		fields = append(fields, checkName(p, m)...)
+	}
 	if e.Kind == EvaluatorWorker {
-		fields = append(fields, e.checkNames()...)
+		fields = append(fields, e.checkOwn()...)
+		if e.Image == "" {
+			fields = append(fields, problem.Field{Pointer: "/evaluator/image", Detail: "is needed for an evaluator of the kind worker"})
+		}
+		fields = append(fields, checkLine("/evaluator/image", e.Image)...)
+		return append(fields, checkText("/evaluator/command", e.Command)...)
 	}
-	if e.Kind == EvaluatorWorker && e.Image == "" {
-		fields = append(fields, problem.Field{Pointer: "/evaluator/image", Detail: "is needed for an evaluator of the kind worker"})
-	}
-	if e.Kind != EvaluatorWorker && (e.Image != "" || e.Command != "") {
-		fields = append(fields, problem.Field{Pointer: "/evaluator/image", Detail: "image and command go only with the kind worker"})
+	for _, m := range []struct{ pointer, given string }{{"/evaluator/image", e.Image}, {"/evaluator/command", e.Command}} {
+		if m.given != "" {
+			fields = append(fields, problem.Field{Pointer: m.pointer, Detail: "goes only with the kind worker: leave it out"})
+		}
 	}
 	return fields
 }
 
-// checkNames checks the measures of an organizer's own evaluator, whose names are the organizer's to choose.
-func (e *Evaluator) checkNames() []problem.Field {
+// checkOwn checks the measures of an organizer's own evaluator, whose names are the organizer's to choose.
+func (e *Evaluator) checkOwn() []problem.Field {
 	var fields []problem.Field
 	if !slices.Contains(e.Measures, e.PrimaryMeasure) {
 		fields = append(fields, problem.Field{Pointer: "/evaluator/primaryMeasure", Detail: "must be one of measures"})

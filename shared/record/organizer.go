@@ -53,6 +53,7 @@ func (o *Organizer) Scope() access.Scope {
 // Check says what is wrong with the draft.
 func (d *OrganizerDraft) Check() []problem.Field {
 	fields := checkName("/name", d.Name)
+	fields = append(fields, checkText("/description", d.Description)...)
 	fields = append(fields, checkURL("/website", d.Website)...)
 	for i, m := range d.Members {
 		p := fmt.Sprintf("/members/%d", i)

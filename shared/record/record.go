@@ -13,6 +13,7 @@ import (
 	"net/url"
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"assay/shared/problem"
@@ -49,11 +50,13 @@ type Record interface {
 
 // Item encodes r for the store. The item's Version is the one that r was read with.
 func Item(r Record) (store.Item, error) {
-	data, err := json.Marshal(r)
-	if err != nil {
+	var data bytes.Buffer
+	e := json.NewEncoder(&data)
+	e.SetEscapeHTML(false) // which would make a text of < six times as long as it was allowed to be
+	if err := e.Encode(r); err != nil {
 		return store.Item{}, fmt.Errorf("record: encode %s: %w", r.Key().Partition, err)
 	}
-	it := store.Item{Key: r.Key(), Indexes: r.Indexes(), Version: r.meta().Version, Data: data}
+	it := store.Item{Key: r.Key(), Indexes: r.Indexes(), Version: r.meta().Version, Data: bytes.TrimSuffix(data.Bytes(), []byte("\n"))}
 	if e, ok := r.(interface{ Expiry() time.Time }); ok {
 		it.Expires = e.Expiry()
 	}
@@ -105,6 +108,9 @@ func (i *Instant) UnmarshalJSON(b []byte) error {
 	if err != nil {
 		return fmt.Errorf("not an RFC 3339 instant: %s", b)
 	}
+	if year := t.UTC().Year(); year < 0 || year > 9999 {
+		return fmt.Errorf("not an RFC 3339 instant in UTC, whose years have four digits: %s", b)
+	}
 	*i = At(t)
 	return nil
 }
@@ -129,16 +135,30 @@ func checkURL(pointer, s string) []problem.Field {
 
 // checkName says what is wrong with a one-line text that must say something.
 func checkName(pointer, s string) []problem.Field {
-	if strings.TrimSpace(s) == "" {
-		return []problem.Field{{Pointer: pointer, Detail: "must not be empty or only spaces"}}
+	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
+		return []problem.Field{{Pointer: pointer, Detail: "must not be empty or only of what nobody sees"}}
 	}
 	return checkLine(pointer, s)
 }
 
 // checkLine says what is wrong with a one-line text.
 func checkLine(pointer, s string) []problem.Field {
-	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return r < 0x20 || r == 0x7f }) {
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }) {
 		return []problem.Field{{Pointer: pointer, Detail: "must be one line of text without control characters"}}
+	}
+	return nil
+}
+
+// MaxTextBytes is how long a text of several lines may be, in bytes: the schema counts characters.
+const MaxTextBytes = 64 << 10
+
+// checkText says what is wrong with a text of several lines.
+func checkText(pointer, s string) []problem.Field {
+	if len(s) > MaxTextBytes {
+		return []problem.Field{{Pointer: pointer, Detail: fmt.Sprintf("has %d bytes; %d are allowed", len(s), MaxTextBytes)}}
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) }) {
+		return []problem.Field{{Pointer: pointer, Detail: "must be text without control characters other than tabs and ends of lines"}}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package record_test
 import (
 	"encoding/json"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -30,10 +31,36 @@ func TestInstantsTravelInMillisecondsOfUTC(t *testing.T) {
 			t.Errorf("%s became %s, %v; want %s", in, out, err, want)
 		}
 	}
-	var i record.Instant
-	if err := json.Unmarshal([]byte(`"yesterday"`), &i); err == nil {
-		t.Error("yesterday was taken for an instant")
+	for _, in := range []string{
+		`"yesterday"`, `""`, `0`, `"2026-05-01"`, `"2026-05-01T12:00:00"`, `"2026-13-01T12:00:00Z"`, `"2026-02-30T12:00:00Z"`, `"10000-01-01T00:00:00Z"`,
+		`"9999-12-31T23:59:59-01:00"`, `"0000-01-01T00:00:00+01:00"`, // in UTC their years do not have four digits
+	} {
+		var i record.Instant
+		if err := json.Unmarshal([]byte(in), &i); err == nil {
+			t.Errorf("%s was taken for an instant", in)
+		}
 	}
+}
+
+// What was written can be read again, and sorts as time does.
+func TestInstantsReadBackAndSort(t *testing.T) {
+	instants := rapid.Custom(func(t *rapid.T) record.Instant {
+		return record.At(time.Unix(rapid.Int64Range(-62167219200, 253402300799).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")))
+	})
+	rapid.Check(t, func(t *rapid.T) {
+		x, y := instants.Draw(t, "x"), instants.Draw(t, "y")
+		out, err := json.Marshal(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var back record.Instant
+		if err := json.Unmarshal(out, &back); err != nil || !back.Equal(x.Time) {
+			t.Fatalf("%s became %v, %v", out, back, err)
+		}
+		if x.Before(y.Time) != (x.String() < y.String()) {
+			t.Fatalf("%s and %s are in another order than their strings", x, y)
+		}
+	})
 }
 
 func TestIDsAscendAndAreULIDs(t *testing.T) {
@@ -75,7 +102,7 @@ func TestRankKeysOrderAsTheirValuesDo(t *testing.T) {
 	})
 }
 
-// A quota counts as counting by hand does, through charges, refunds and time.
+// A quota counts as counting by hand does, through charges, refunds, runs that come back and time.
 func TestQuotasCountTheRunsOfADay(t *testing.T) {
 	type run struct {
 		id string
@@ -84,7 +111,7 @@ func TestQuotasCountTheRunsOfADay(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rules := record.SubmissionRules{PerDay: rapid.IntRange(0, 4).Draw(t, "perDay"), Total: rapid.IntRange(0, 9).Draw(t, "total")}
 		var a record.Allowance
-		var runs []run
+		var runs, refunded []run
 		now := noon
 		for range rapid.IntRange(1, 25).Draw(t, "steps") {
 			now = now.Add(time.Duration(rapid.IntRange(0, 10*3600).Draw(t, "seconds")) * time.Second)
@@ -97,7 +124,13 @@ func TestQuotasCountTheRunsOfADay(t *testing.T) {
 			if len(runs) > 0 && rapid.IntRange(0, 3).Draw(t, "refund") == 0 {
 				i := rapid.IntRange(0, len(runs)-1).Draw(t, "which")
 				a.Refund(runs[i].id)
+				refunded = append(refunded, runs[i])
 				runs = slices.Delete(runs, i, i+1)
+				continue
+			}
+			if len(refunded) > 0 && rapid.Bool().Draw(t, "recharge") {
+				a.Recharge(refunded[0].id, now)
+				runs, refunded = append(runs, refunded[0]), refunded[1:]
 				continue
 			}
 			var ids []string
@@ -123,7 +156,7 @@ func TestQuotasCountTheRunsOfADay(t *testing.T) {
 				runs = append(runs, run{id, now})
 			}
 			q := a.Quota(rules, now)
-			if rules.PerDay > 0 && *q.RemainingToday != rules.PerDay-today-len(ids) || rules.Total > 0 && *q.Remaining != rules.Total-len(runs) {
+			if rules.PerDay > 0 && *q.RemainingToday != max(0, rules.PerDay-today-len(ids)) || rules.Total > 0 && *q.Remaining != rules.Total-len(runs) {
 				t.Fatalf("%+v left of %+v", q, rules)
 			}
 		}
@@ -138,13 +171,160 @@ func asProblem(err error, p **problem.Error) bool {
 
 func TestTeamNamesThatLookAlikeAreTheSame(t *testing.T) {
 	same := record.TeamKey("T", "Lake Side")
-	for _, name := range []string{"lake side", " Lake  Side ", "LAKE SIDE", "Ｌａｋｅ Side"} {
+	for _, name := range []string{"lake side", " Lake  Side ", "LAKE SIDE", "Ｌａｋｅ Side", "Lake\u00a0Side", "La\u200bke Side\u2060", "La\u00adke Side"} {
 		if record.TeamKey("T", name) != same {
 			t.Errorf("%q is another name", name)
 		}
 	}
+	for a, b := range map[string]string{"Straße": "STRASSE", "e\u0301clair": "\u00c9CLAIR", "\ufb01n": "FIN", "\u1fb3": "\u1fbc", "ΌΣΟΣ": "όσος"} {
+		if record.TeamKey("T", a) != record.TeamKey("T", b) {
+			t.Errorf("%q and %q are two names", a, b)
+		}
+	}
 	if record.TeamKey("T", "Lakeside") == same || record.TeamKey("U", "Lake Side") == same {
 		t.Error("other names or tasks share a key")
+	}
+}
+
+// Folding what is folded changes nothing: else two names that fold alike could be taken by two teams.
+func TestTheFormOfATeamNameIsFinal(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		name := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("aAßſKÅ\u0345\u0301\u1fb7\u00a8\u0130\u03a3ﬀ\u200d \u2003\u1e9e\u3300")))).Draw(t, "name")
+		key := record.TeamKey("T", name)
+		if again := record.TeamKey("T", strings.TrimPrefix(key.Sort, "TEAM#")); again != key {
+			t.Fatalf("%q became %q, and that %q", name, key.Sort, again.Sort)
+		}
+	})
+}
+
+func TestTextsSayWhatIsWrongWithThem(t *testing.T) {
+	const id = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
+	task := func(edit func(*record.TaskDraft)) []problem.Field {
+		d := record.TaskDraft{OrganizerID: id, Name: "Lakes", Description: "a\n\tb\r\n", Website: "https://example.org"}
+		d.Normalize()
+		edit(&d)
+		return d.Check()
+	}
+	if fields := task(func(*record.TaskDraft) {}); len(fields) > 0 {
+		t.Fatal(fields)
+	}
+	at := func(s string) *record.Instant {
+		i := new(record.Instant)
+		if err := json.Unmarshal([]byte(`"`+s+`"`), i); err != nil {
+			t.Fatal(err)
+		}
+		return i
+	}
+	for pointer, edits := range map[string][]func(*record.TaskDraft){
+		"/organizerId": {func(d *record.TaskDraft) { d.OrganizerID = "x" }, func(d *record.TaskDraft) { d.OrganizerID = strings.ToLower(id) }},
+		"/name": {
+			func(d *record.TaskDraft) { d.Name = " \u00a0\u200b" }, func(d *record.TaskDraft) { d.Name = "a\nb" }, func(d *record.TaskDraft) { d.Name = "a\x00" },
+			func(d *record.TaskDraft) { d.Name = "a\u0085b" }, func(d *record.TaskDraft) { d.Name = "a\u2028b" },
+		},
+		"/description": {func(d *record.TaskDraft) { d.Description = strings.Repeat("ß", 40_000) }, func(d *record.TaskDraft) { d.Description = "a\x00b" }},
+		"/website": {
+			func(d *record.TaskDraft) { d.Website = "javascript:alert(1)" }, func(d *record.TaskDraft) { d.Website = "//example.org" }, func(d *record.TaskDraft) { d.Website = "https://" },
+		},
+		"/submissions/types/1": {func(d *record.TaskDraft) {
+			d.Submissions.Types = []record.SubmissionType{record.UploadType, record.UploadType}
+		}},
+		"/submissions/types/0": {func(d *record.TaskDraft) { d.Submissions.Types = []record.SubmissionType{"fax"} }},
+		"/submissions/closesAt": {func(d *record.TaskDraft) {
+			d.Submissions.OpensAt, d.Submissions.ClosesAt = at("2026-05-01T12:00:00Z"), at("2026-05-01T14:00:00+02:00")
+		}},
+		"/registration/closesAt": {func(d *record.TaskDraft) {
+			d.Registration.OpensAt, d.Registration.ClosesAt = at("2026-05-02T12:00:00Z"), at("2026-05-01T12:00:00Z")
+		}},
+	} {
+		for i, edit := range edits {
+			if fields := task(edit); len(fields) != 1 || fields[0].Pointer != pointer {
+				t.Errorf("%s, case %d: %+v", pointer, i, fields)
+			}
+		}
+	}
+}
+
+// An item holds the longest texts that are allowed, whatever they are made of.
+func TestTheLongestTextsFitAnItem(t *testing.T) {
+	for _, unit := range []string{"<", "\"", "\\", "\n", "\u2028", "ß", "😀"} {
+		o := &record.Organizer{}
+		o.Description = strings.Repeat(unit, record.MaxTextBytes/len(unit))
+		for range record.MaxMembers {
+			o.Members = append(o.Members, record.NewID(noon))
+		}
+		it, err := record.Item(o)
+		if err != nil || len(it.Data) > 300<<10 {
+			t.Errorf("%q: %d bytes, %v", unit, len(it.Data), err)
+		}
+		var back record.Organizer
+		if err := record.Decode(it, &back); err != nil || back.Description != o.Description {
+			t.Errorf("%q does not come back: %v", unit, err)
+		}
+	}
+}
+
+func TestEvaluatorsSayWhatIsWrongWithThem(t *testing.T) {
+	worker := record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"Mine", "Yours"}, Image: "image"}
+	for pointer, edit := range map[string]func(*record.Evaluator){
+		"":                          func(*record.Evaluator) {},
+		"/evaluator/image":          func(e *record.Evaluator) { e.Image = "" },
+		"/evaluator/command":        func(e *record.Evaluator) { e.Command = "a\x00" },
+		"/evaluator/measures/0":     func(e *record.Evaluator) { e.Measures[0], e.PrimaryMeasure = " ", "Yours" },
+		"/evaluator/measures/1":     func(e *record.Evaluator) { e.Measures[1] = "Mine" },
+		"/evaluator/primaryMeasure": func(e *record.Evaluator) { e.PrimaryMeasure = "Theirs" },
+	} {
+		e := worker
+		e.Measures = slices.Clone(worker.Measures)
+		edit(&e)
+		d := record.DatasetDraft{TaskID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK", Name: "Test", Evaluator: e}
+		d.Normalize()
+		if fields := d.Check(); len(fields) != min(1, len(pointer)) || len(fields) == 1 && fields[0].Pointer != pointer {
+			t.Errorf("%s: %+v", pointer, fields)
+		}
+	}
+	long := record.DatasetDraft{TaskID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK", Name: "Test", Evaluator: record.Evaluator{Kind: "retrieval", Measures: []string{strings.Repeat("x", 101)}, Command: "run"}}
+	if fields := long.Check(); len(fields) != 2 || fields[0].Pointer != "/evaluator/measures/0" || fields[1].Pointer != "/evaluator/command" {
+		t.Errorf("%+v", fields)
+	}
+}
+
+func TestFilesAreCheckedAndKept(t *testing.T) {
+	sum := strings.Repeat("0a", 32)
+	other := strings.Repeat("0b", 32)
+	kept := []record.File{{Name: "a.txt", Size: 5, SHA256: sum, MediaType: "text/plain", State: record.FileStored}}
+	for name, c := range map[string]struct {
+		files    []record.File
+		pointers []string
+	}{
+		"kept as shown":          {[]record.File{{Name: "a.txt", Size: 5, SHA256: sum, MediaType: "text/plain", State: record.FileStored, URL: "https://files/a"}}, nil},
+		"kept by its digest":     {[]record.File{{Name: "a.txt", SHA256: sum}}, nil},
+		"kept, of another size":  {[]record.File{{Name: "a.txt", Size: 6, SHA256: sum}}, []string{"/f/0/size"}},
+		"kept, in another state": {[]record.File{{Name: "a.txt", SHA256: sum, State: record.FilePending}}, []string{"/f/0/state"}},
+		"inline":                 {[]record.File{{Name: "b.txt", Content: "aGVsbG8="}}, nil},
+		"inline, of other bytes": {[]record.File{{Name: "b.txt", Content: "aGVsbG8=", Size: 4, SHA256: sum}}, []string{"/f/0/sha256", "/f/0/size"}},
+		"inline, no base64":      {[]record.File{{Name: "b.txt", Content: "aGVsbG8"}}, []string{"/f/0/content"}},
+		"announced":              {[]record.File{{Name: "b.txt", Size: 1, SHA256: other}}, nil},
+		"announced in no way":    {[]record.File{{Name: "b.txt"}}, []string{"/f/0/sha256", "/f/0/size"}},
+		"announced as stored":    {[]record.File{{Name: "b.txt", Size: 1, SHA256: other, State: record.FileStored}}, []string{"/f/0"}},
+		"in a folder":            {[]record.File{{Name: "../b.txt", Size: 1, SHA256: other}}, []string{"/f/0/name"}},
+		"of no media type":       {[]record.File{{Name: "b.txt", Size: 1, SHA256: other, MediaType: "text"}}, []string{"/f/0/mediaType"}},
+		"twice the same name":    {[]record.File{{Name: "a.txt", SHA256: sum}, {Name: "a.txt", Size: 1, SHA256: other}}, []string{"/f/1/name"}},
+		"twice the same bytes":   {[]record.File{{Name: "b.txt", Size: 1, SHA256: other}, {Name: "c.txt", Size: 1, SHA256: other}}, []string{"/f/1/sha256"}},
+	} {
+		contents, fields := record.CheckFiles("/f", c.files, kept)
+		var pointers []string
+		for _, f := range fields {
+			pointers = append(pointers, f.Pointer)
+		}
+		if !slices.Equal(pointers, c.pointers) || len(contents) != len(c.files) {
+			t.Errorf("%s: %+v", name, fields)
+		}
+		if f := c.files[0]; name == "inline" && (string(contents[0]) != "hello" || f.Content != "" || f.Size != 5 || f.State != record.FileStored || len(f.SHA256) != 64) {
+			t.Errorf("inline: %+v with %q", f, contents[0])
+		}
+		if name == "kept by its digest" && !reflect.DeepEqual(c.files[0], kept[0]) {
+			t.Errorf("a kept file became %+v", c.files[0])
+		}
 	}
 }
 

@@ -2,6 +2,7 @@ package record
 
 import (
 	"strings"
+	"unicode"
 
 	"assay/shared/access"
 	"assay/shared/problem"
@@ -94,10 +95,17 @@ func (d *RegistrationDraft) Check() []problem.Field {
 // NewAlias returns what an anonymous registration is called; it says nothing about the user.
 func NewAlias(id string) string { return "anonymous-" + strings.ToLower(id[len(id)-8:]) }
 
-// TeamKey reserves a team's name within a task: names that differ only in case, width or spaces are the same.
+// TeamKey reserves a team's name within a task: names that differ only in case, width, spaces or invisible characters are
+// the same. It folds as Unicode's toNFKC_Casefold does (section 3.13 of the standard), whose result folds to itself.
 func TeamKey(taskID, team string) store.Key {
-	name := cases.Fold().String(norm.NFKC.String(strings.Join(strings.Fields(team), " ")))
-	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "TEAM#" + name}
+	visible := strings.Map(func(r rune) rune {
+		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
+			return -1
+		}
+		return r
+	}, team)
+	name := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(cases.Fold().String(norm.NFD.String(visible)))))
+	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "TEAM#" + strings.Join(strings.Fields(name), " ")}
 }
 
 // Reservation is an item whose existence is all that it says.

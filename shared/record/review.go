@@ -2,6 +2,7 @@ package record
 
 import (
 	"assay/shared/access"
+	"assay/shared/problem"
 	"assay/shared/store"
 )
 
@@ -17,6 +18,9 @@ type ReviewDraft struct {
 	HasErrorOutput   bool   `json:"hasErrorOutput"`
 	OtherErrors      bool   `json:"otherErrors"`
 }
+
+// Check says what is wrong with the draft.
+func (d *ReviewDraft) Check() []problem.Field { return checkText("/comment", d.Comment) }
 
 // Review is the organizers' verdict on a run.
 type Review struct {

@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/problem"
@@ -141,7 +142,8 @@ func (d *SubmissionDraft) Check() []problem.Field {
 
 // CheckTexts says what is wrong with what describes the submission.
 func (d *SubmissionDraft) CheckTexts() []problem.Field {
-	return append(checkLine("/title", d.Title), checkURL("/paperUrl", d.PaperURL)...)
+	fields := append(checkLine("/title", d.Title), checkText("/description", d.Description)...)
+	return append(fields, checkURL("/paperUrl", d.PaperURL)...)
 }
 
 // checkType checks the members that go with one type of submission only.
@@ -165,6 +167,12 @@ func (d *SubmissionDraft) checkType() []problem.Field {
 		if !m.given && slices.Contains(m.needed, d.Type) {
 			fields = append(fields, problem.Field{Pointer: m.pointer, Detail: fmt.Sprintf("is needed for the type %s", d.Type)})
 		}
+	}
+	fields = append(fields, checkLine("/image", d.Image)...)
+	fields = append(fields, checkText("/command", d.Command)...)
+	fields = append(fields, checkLine("/ref", d.Ref)...)
+	if strings.HasPrefix(d.Ref, "-") {
+		fields = append(fields, problem.Field{Pointer: "/ref", Detail: "must be a commit, tag or branch, none of which begins with -"})
 	}
 	return append(fields, checkURL("/url", d.URL)...)
 }

@@ -167,6 +167,7 @@ func (d *TaskDraft) Normalize() {
 func (d *TaskDraft) Check() []problem.Field {
 	fields := checkID("/organizerId", d.OrganizerID, "an organizer that you are a member of")
 	fields = append(fields, checkName("/name", d.Name)...)
+	fields = append(fields, checkText("/description", d.Description)...)
 	fields = append(fields, checkURL("/website", d.Website)...)
 	fields = append(fields, checkWindow("/registration", d.Registration.OpensAt, d.Registration.ClosesAt)...)
 	fields = append(fields, checkWindow("/submissions", d.Submissions.OpensAt, d.Submissions.ClosesAt)...)

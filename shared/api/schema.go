@@ -86,7 +86,7 @@ func (s *schemaSet) unknown(schema *huma.Schema, v any, pointer string) []proble
 	var fields []problem.Field
 	switch v := v.(type) {
 	case map[string]any:
-		closed := schema.AdditionalProperties == false
+		closed := schema.AdditionalProperties == false //nolint:revive // it is an any: a schema or a bool
 		for name, member := range v {
 			p := pointer + "/" + escapePointer.Replace(name)
 			if known, ok := schema.Properties[name]; ok {

@@ -181,6 +181,28 @@ func TestASubmissionOnItsWayEndsADeletionOrNeverComes(t *testing.T) {
 	}
 }
 
+// Another one at the same deletion finds a submission and takes the mark off, and the submission goes again: what one of
+// them decided on no longer holds.
+func TestADeletionWhoseMarkIsGoneGoesNoFurther(t *testing.T) {
+	everywhere(t, func(sc *scene, n int64) *interrupted {
+		sc.unsubmitted()
+		undone := false
+		s := &interrupted{Store: sc.Store, n: n, before: func() {
+			task := get[record.TaskItem](sc, sc.task.Key())
+			if task == nil || !task.Deleting || task.Follow.Decided() {
+				return
+			}
+			undone, task.Deleting, task.Follow = true, false, nil
+			sc.commit(new(table.Tx).Replace(task))
+		}}
+		err := sc.remove(t.Context(), s)
+		if left := sc.left(); undone && (!table.IsConflict(err) || len(left) != len(sc.keys)) || !undone && (err != nil || len(left) > 0) {
+			t.Fatalf("at call %d: undone %t: %v; %d of %d records are left", n, undone, err, len(left), len(sc.keys))
+		}
+		return s
+	})
+}
+
 // What followed a change of visibility when the deletion began is not forgotten when it is refused.
 func TestARefusedDeletionForgetsNothing(t *testing.T) {
 	sc := newScene(t, open(t))
@@ -198,7 +220,7 @@ func TestARefusedDeletionForgetsNothing(t *testing.T) {
 		t.Fatalf("%+v", task)
 	}
 	for range 2 {
-		sc.must(follow.Task(t.Context(), sc, time.Now(), sc.task.Key()))
+		sc.must(follow.Task(t.Context(), sc, sc.later(), sc.task.Key()))
 	}
 	if f := get[record.TaskItem](sc, sc.task.Key()).Follow; f != nil || len(get[record.DatasetItem](sc, record.DatasetKey(sc.datasets[0])).ID) == 0 ||
 		!get[record.DatasetItem](sc, record.DatasetKey(sc.datasets[0])).PrivateTask {

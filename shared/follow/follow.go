@@ -41,7 +41,7 @@ func Task(ctx context.Context, s store.Store, now time.Time, key store.Key) erro
 			return err
 		}
 		return nil
-	case t.Follow == nil:
+	case t.Follow == nil || early(t.Follow, now):
 		return nil
 	}
 	if err := below(ctx, s, t.ID); err != nil {
@@ -85,7 +85,7 @@ func private(t *record.TaskItem) bool { return t.Visibility == record.Private }
 // Registration makes everything that was submitted under a registration carry its team and anonymity.
 func Registration(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
 	r, err := table.Get[record.RegistrationItem](ctx, s, store.Strong, key)
-	if err != nil || r == nil || r.Follow == nil {
+	if err != nil || r == nil || r.Follow == nil || early(r.Follow, now) {
 		return err
 	}
 	standing := func(r *record.RegistrationItem, team *string, st *record.Standing) bool {
@@ -211,6 +211,10 @@ func passed[R any, P table.Pointer[R]](ctx context.Context, s store.Store, now t
 		return true
 	})
 }
+
+// early reports whether a second pass would come too soon after the first to prove anything, as it does for one who was
+// called by an index that lags.
+func early(f *record.Follow, now time.Time) bool { return f.Passes > 0 && now.Before(f.At.Time) }
 
 // set gives *p the value and reports whether that changed anything.
 func set[T comparable](p *T, value T) bool {

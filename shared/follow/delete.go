@@ -90,7 +90,7 @@ func decide(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 	}
 	decided := *t
 	decided.Follow = &record.Follow{At: record.At(now.Add(Patience)), Passes: 1}
-	return nil
+	return new(table.Tx).Replace(&decided).Commit(ctx, s)
 }
 
 // undo takes the mark off a task and returns why. Whatever followed the task's visibility when it was marked begins anew.

@@ -40,15 +40,15 @@ type Call struct {
 	Caller access.Caller
 	Page   page.Request
 
-	op        *Operation
-	request   *http.Request
-	w         http.ResponseWriter
-	requestID string
-	target    Target
-	accepted  string // media type of the answer
-	body      []byte
-	grants    *record.Grants
-	stored    []string // objects stored by this call
+	op       *Operation
+	request  *http.Request
+	w        http.ResponseWriter
+	state    *state
+	target   Target
+	accepted string // media type of the answer
+	body     []byte
+	grants   *record.Grants
+	stored   []string // objects stored by this call
 }
 
 // Missing is the answer for what does not exist, and for what the caller may not know of.

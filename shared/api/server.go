@@ -48,18 +48,19 @@ func New(env *Env, operations []Operation) *Server {
 	s := &Server{env: env, mux: http.NewServeMux()}
 	for _, op := range operations {
 		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-			state := r.Context().Value(stateKey{}).(*state)
-			c := &Call{Env: env, op: &op, request: r, w: w, requestID: state.requestID}
-			state.operation = op.ID
-			err := s.run(r.Context(), c)
-			state.caller = c.Caller.ID
-			if err != nil {
+			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state)}
+			c.state.operation = op.ID
+			if err := s.run(r.Context(), c); err != nil {
 				s.Fail(w, r, err)
 			}
 		})
 	}
+	s.mux.HandleFunc(unmatched, s.refuse)
 	return s
 }
+
+// unmatched is the pattern of what no operation is for.
+const unmatched = "/"
 
 // state is what the log says of a request.
 type state struct {
@@ -109,6 +110,7 @@ func (c *Call) authenticate(ctx context.Context) error {
 	}
 	var err error
 	c.Caller, err = c.Verify(ctx, strings.TrimSpace(token))
+	c.state.caller = c.Caller.ID
 	return err
 }
 
@@ -141,7 +143,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.route(out, r)
 }
 
-// route hands the request to its operation, or says that there is none.
+// route hands the request to its operation or mount.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 	if clean := path.Clean(r.URL.Path); clean != r.URL.Path {
 		s.Fail(w, r, Missing)
@@ -161,10 +163,11 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.allowOrigin(w.Header(), r.Header.Get("Origin"))
-	if _, pattern := s.mux.Handler(r); pattern != "" {
-		s.mux.ServeHTTP(w, r)
-		return
-	}
+	s.mux.ServeHTTP(w, r)
+}
+
+// refuse says that there is no such operation, and which ones there are at the address.
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 	allowed := s.methods(r)
 	if len(allowed) == 0 {
 		s.Fail(w, r, problem.NotFound.New("There is nothing at this address. GET / and GET /v1 list what there is."))
@@ -194,7 +197,7 @@ func (s *Server) methods(r *http.Request) []string {
 	var allowed []string
 	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		probe := &http.Request{Method: m, URL: r.URL, Host: r.Host}
-		if _, pattern := s.mux.Handler(probe); pattern != "" {
+		if _, pattern := s.mux.Handler(probe); pattern != unmatched {
 			allowed = append(allowed, m)
 		}
 	}

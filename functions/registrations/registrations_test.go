@@ -37,7 +37,7 @@ func TestATeamsNameFitsItsReservation(t *testing.T) {
 		strings.Repeat("ﷺ", 100): http.StatusUnprocessableEntity, // eighteen letters each once written out
 		strings.Repeat("𝕬", 100): http.StatusCreated,
 		strings.Repeat("x", 101): http.StatusUnprocessableEntity,
-		" \u00a0 ":               http.StatusUnprocessableEntity,
+		"\u00a0\u2003":           http.StatusUnprocessableEntity,
 		"two\nlines":             http.StatusUnprocessableEntity,
 	} {
 		s.Want(want, nil, "tom", http.MethodPost, path, map[string]any{"team": name})

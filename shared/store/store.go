@@ -25,7 +25,7 @@ import (
 const (
 	NumIndexes        = 6
 	MaxItemBytes      = 390 << 10
-	MaxWriteBytes     = 4 << 20
+	MaxWriteBytes     = 3900 << 10
 	MaxWrites         = 100
 	MaxKeys           = 100
 	MaxPartitionBytes = 2048

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 )
 
@@ -10,6 +11,8 @@ type Usage struct {
 	Calls  atomic.Int64 // calls of Get, Query and Write that reached the table, also those that then failed
 	Read   atomic.Int64 // the keys of Gets, found or not, and the items that Queries fetched, also those left out as expired
 	Writes atomic.Int64 // see Cost
+	// Thousandths of the capacity units that DynamoDB says it consumed; an embedded store has none.
+	ReadUnits, WriteUnits atomic.Int64
 }
 
 type usageKey struct{}
@@ -25,6 +28,17 @@ func Count(ctx context.Context, read, writes int) {
 		u.Calls.Add(1)
 		u.Read.Add(int64(read))
 		u.Writes.Add(int64(writes))
+	}
+}
+
+// Counted reports whether the context has a Usage.
+func Counted(ctx context.Context) bool { return ctx.Value(usageKey{}) != nil }
+
+// CountUnits adds capacity units to the context's Usage, if it has one.
+func CountUnits(ctx context.Context, read, written float64) {
+	if u, ok := ctx.Value(usageKey{}).(*Usage); ok {
+		u.ReadUnits.Add(int64(math.Round(read * 1000)))
+		u.WriteUnits.Add(int64(math.Round(written * 1000)))
 	}
 }
 

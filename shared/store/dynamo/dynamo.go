@@ -1,0 +1,81 @@
+// Package dynamo keeps the table in DynamoDB: a store.Store on one table with six global secondary indexes, for a
+// service that costs nothing while nobody uses it.
+//
+// # Writes
+//
+// Every Write is one TransactWriteItems with a client request token, also when it has one item. A plain conditional put
+// would cost half as much for the item itself (its index entries, which cost more, are the same), but when its
+// answer is lost nobody can tell whether it was applied: trying again would then report a conflict with itself, or make
+// again what somebody else has deleted meanwhile. With the token DynamoDB applies a transaction once, however often it is
+// sent within ten minutes.
+//
+// # Trying again
+//
+// Throttling, conflicts with other transactions, 5xx and broken connections are tried again with jitter, within the
+// context's deadline; what still fails then is store.ErrUnavailable. Keys that a batch left out are asked for again.
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"assay/shared/store"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Options of a Store. The zero Options are fine.
+type Options struct {
+	// OnChange is called after each successful Write of this Store with what it put, and, for what it deleted, the Key
+	// and Version 0. What others write is in the table's stream. It must not block; the items are its own.
+	OnChange func(items []store.Item)
+}
+
+// Store is a store.Store in a DynamoDB table that CreateTable made, or the deployment.
+type Store struct {
+	client   *dynamodb.Client
+	table    *string
+	onChange func([]store.Item)
+}
+
+var _ store.Store = (*Store)(nil)
+
+// New returns the store in the table. It asks DynamoDB nothing yet.
+func New(cfg aws.Config, table string, o Options) *Store {
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = newRetryer() })
+	return &Store{client: client, table: &table, onChange: o.OnChange}
+}
+
+// Ping implements store.Store. It reads an item that is never there, since asking about the table itself is slow, and
+// limited for each account.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := ended(ctx); err != nil {
+		return err
+	}
+	_, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+		TableName: s.table, Key: keyImage(store.Key{Partition: "PING", Sort: "PING"}), ProjectionExpression: aws.String(PartitionKey),
+	})
+	return failed(ctx, err)
+}
+
+// ended returns an error when the context has ended before the call.
+func ended(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("store: not asked: %w", err)
+	}
+	return nil
+}
+
+// metered asks DynamoDB what a call cost when somebody counts.
+func metered(ctx context.Context) types.ReturnConsumedCapacity {
+	if store.Counted(ctx) {
+		return types.ReturnConsumedCapacityTotal
+	}
+	return types.ReturnConsumedCapacityNone
+}
+
+// alive reports whether an item that expires at the instant, in seconds and 0 for never, is there now.
+func alive(expires int64, now time.Time) bool { return expires == 0 || expires > now.Unix() }

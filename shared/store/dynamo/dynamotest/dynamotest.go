@@ -1,0 +1,137 @@
+// Package dynamotest gives tests a real DynamoDB-compatible server: the one that infra/package.json pins, a DynamoDB Local
+// whose jar is named, or any endpoint. A test that needs one and finds none fails; it is never skipped.
+package dynamotest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/shared/store/dynamo"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/credentials"
+)
+
+// Variables that choose another server than the pinned one.
+const (
+	endpointVariable = "DYNAMODB_ENDPOINT"  // http://host:port of a server that runs already
+	jarVariable      = "DYNAMODB_LOCAL_JAR" // path of Amazon's DynamoDBLocal.jar; needs Java
+)
+
+// startTime is how long a server may take to answer; Java takes seconds.
+const startTime = 30 * time.Second
+
+// Start returns the configuration of a client of a server, which ends with the test.
+func Start(t testing.TB) aws.Config {
+	t.Helper()
+	cfg := aws.Config{
+		Region:      "us-east-1",
+		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+	}
+	if endpoint := os.Getenv(endpointVariable); endpoint != "" {
+		cfg.BaseEndpoint = &endpoint
+		return cfg
+	}
+	port := freePort(t)
+	cfg.BaseEndpoint = aws.String("http://127.0.0.1:" + port)
+	run(t, command(t, port))
+	deadline := time.Now().Add(startTime)
+	for {
+		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		if err == nil {
+			_ = conn.Close()
+			return cfg
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("the DynamoDB server did not answer within %v: %v", startTime, err)
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+}
+
+func command(t testing.TB, port string) *exec.Cmd {
+	if jar := os.Getenv(jarVariable); jar != "" {
+		c := exec.Command("java", "-Djava.library.path="+filepath.Join(filepath.Dir(jar), "DynamoDBLocal_lib"),
+			"-jar", jar, "-inMemory", "-sharedDb", "-port", port)
+		c.Dir = filepath.Dir(jar)
+		return c
+	}
+	binary := filepath.Join(root(t), "infra", "node_modules", "@dynoxide", "linux-x64", "dynoxide")
+	if _, err := os.Stat(binary); err != nil {
+		t.Fatalf("no DynamoDB-compatible server is installed: run `npm ci --prefix infra` (make test does), or set %s or %s: %v",
+			endpointVariable, jarVariable, err)
+	}
+	return exec.Command(binary, "--port", port)
+}
+
+// run starts the command and ends it with the test.
+func run(t testing.TB, c *exec.Cmd) {
+	t.Helper()
+	var out strings.Builder
+	c.Stdout, c.Stderr = &out, &out
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = c.Process.Kill()
+		_ = c.Wait()
+		if t.Failed() && out.Len() > 0 {
+			t.Logf("the DynamoDB server said:\n%.4000s", out.String())
+		}
+	})
+}
+
+func freePort(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err := errors.Join(err, l.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return port
+}
+
+// root is the folder of the module.
+func root(t testing.TB) string {
+	t.Helper()
+	folder, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for ; folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
+		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
+			return folder
+		}
+	}
+	t.Fatal("the test does not run within the module")
+	return ""
+}
+
+var tables atomic.Int64
+
+// TableName returns a name that no other test uses.
+func TableName() string {
+	return fmt.Sprintf("assay-test-%d-%d-%d", os.Getpid(), time.Now().UnixNano(), tables.Add(1))
+}
+
+// Open returns a store in a table of its own.
+func Open(t testing.TB, cfg aws.Config, o dynamo.Options) *dynamo.Store {
+	t.Helper()
+	s := dynamo.New(cfg, TableName(), o)
+	if err := s.CreateTable(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

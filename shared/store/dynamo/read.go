@@ -1,0 +1,214 @@
+package dynamo
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"assay/shared/store"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Get implements store.Store.
+func (s *Store) Get(ctx context.Context, c store.Consistency, keys ...store.Key) ([]store.Item, error) {
+	if err := store.ValidateGet(keys); err != nil {
+		return nil, err
+	}
+	if err := ended(ctx); err != nil {
+		return nil, err
+	}
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	store.Count(ctx, len(keys), 0)
+	images, err := s.images(ctx, c, keys)
+	if err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	items := make([]store.Item, len(keys))
+	for i, k := range keys {
+		items[i].Key = k
+		if m := images[k]; m != nil {
+			if items[i], err = parseItem(m, now); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return items, nil
+}
+
+// images returns what is stored under the keys.
+func (s *Store) images(ctx context.Context, c store.Consistency, keys []store.Key) (map[store.Key]image, error) {
+	strong := aws.Bool(bool(c))
+	if len(keys) == 1 {
+		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
+			TableName: s.table, Key: keyImage(keys[0]), ConsistentRead: strong, ReturnConsumedCapacity: metered(ctx),
+		})
+		if err != nil {
+			return nil, failed(ctx, err)
+		}
+		countRead(ctx, out.ConsumedCapacity)
+		return map[store.Key]image{keys[0]: out.Item}, nil
+	}
+	images := make(map[store.Key]image, len(keys))
+	ask := types.KeysAndAttributes{ConsistentRead: strong}
+	for _, k := range keys {
+		if _, twice := images[k]; !twice {
+			images[k] = nil
+			ask.Keys = append(ask.Keys, keyImage(k))
+		}
+	}
+	for pause := firstPause; ; pause *= 2 {
+		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
+			RequestItems: map[string]types.KeysAndAttributes{*s.table: ask}, ReturnConsumedCapacity: metered(ctx),
+		})
+		if err != nil {
+			return nil, failed(ctx, err)
+		}
+		for i := range out.ConsumedCapacity {
+			countRead(ctx, &out.ConsumedCapacity[i])
+		}
+		found := out.Responses[*s.table]
+		for _, m := range found {
+			images[store.Key{Partition: textOf(m, PartitionKey), Sort: textOf(m, SortKey)}] = m
+		}
+		left := out.UnprocessedKeys[*s.table].Keys
+		if len(left) == 0 {
+			return images, nil
+		}
+		if len(found) > 0 {
+			pause = firstPause // it goes on: an answer holds at most 16 MB
+		} else if err := wait(ctx, pause); err != nil {
+			return nil, err
+		}
+		ask.Keys = left
+	}
+}
+
+const (
+	firstPause   = 10 * time.Millisecond
+	longestPause = 640 * time.Millisecond
+)
+
+// wait waits for about as long as pause, or returns an error: when the context ends, or when it has been long enough.
+func wait(ctx context.Context, pause time.Duration) error {
+	if pause > longestPause {
+		return fmt.Errorf("%w: DynamoDB keeps leaving out keys of a batch", store.ErrUnavailable)
+	}
+	timer := time.NewTimer(rand.N(pause) + 1) //nolint:gosec // jitter
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("store: given up: %w", ctx.Err())
+	}
+}
+
+// Query implements store.Store.
+func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, err error) {
+	if err := store.ValidateQuery(q); err != nil {
+		return nil, err
+	}
+	if err := ended(ctx); err != nil {
+		return nil, err
+	}
+	if beyond(&q) {
+		return nil, nil
+	}
+	read := 0
+	defer func() { store.Count(ctx, read, 0) }()
+	in := s.queryInput(ctx, q)
+	now := time.Now()
+	for {
+		out, err := s.client.Query(ctx, in)
+		if err != nil {
+			return nil, failed(ctx, err)
+		}
+		countRead(ctx, out.ConsumedCapacity)
+		read += len(out.Items)
+		for _, m := range out.Items {
+			it, err := parseItem(m, now)
+			if err != nil {
+				return nil, err
+			}
+			if it.Exists() {
+				items = append(items, it)
+			}
+		}
+		if len(items) == q.Limit || len(out.LastEvaluatedKey) == 0 {
+			return items, nil
+		}
+		in.ExclusiveStartKey = out.LastEvaluatedKey
+		in.Limit = aws.Int32(int32(q.Limit - len(items))) //nolint:gosec // less than the Limit before
+	}
+}
+
+// beyond brings After and the bounds together, since DynamoDB refuses to start outside of them. It reports whether nothing
+// that they hold can be behind After; when After is before them, they alone say where to start.
+func beyond(q *store.Query) bool {
+	if q.After == nil {
+		return false
+	}
+	at := q.After.Entry(q.Index).Sort
+	first, last := strings.Compare(at, q.From), -1
+	if q.To != "" {
+		last = strings.Compare(at, q.To)
+	}
+	if q.Descending {
+		first, last = -last, -first
+	}
+	if first < 0 {
+		q.After = nil
+	}
+	return last > 0 || last == 0 && q.Index == store.Table // in an index, others may have the same key
+}
+
+// maxLimit is the largest Limit that DynamoDB takes.
+const maxLimit = 1<<31 - 1
+
+func (s *Store) queryInput(ctx context.Context, q store.Query) *dynamodb.QueryInput {
+	partition, sort := IndexKeys(q.Index)
+	condition := partition + " = :p"
+	values := image{":p": text(q.Partition)}
+	switch {
+	case q.From != "" && q.To != "":
+		condition += " AND " + sort + " BETWEEN :from AND :to"
+	case q.From != "":
+		condition += " AND " + sort + " >= :from"
+	case q.To != "":
+		condition += " AND " + sort + " <= :to"
+	}
+	if q.From != "" {
+		values[":from"] = text(q.From)
+	}
+	if q.To != "" {
+		values[":to"] = text(q.To)
+	}
+	in := &dynamodb.QueryInput{
+		TableName: s.table, KeyConditionExpression: &condition, ExpressionAttributeValues: values,
+		Limit: aws.Int32(int32(min(q.Limit, maxLimit))), ScanIndexForward: aws.Bool(!q.Descending), //nolint:gosec // it fits
+		ReturnConsumedCapacity: metered(ctx),
+	}
+	if q.Index == store.Table {
+		in.ConsistentRead = aws.Bool(bool(q.Consistency))
+	} else {
+		in.IndexName = aws.String(IndexName(q.Index))
+	}
+	if q.After != nil {
+		in.ExclusiveStartKey = entryImage(q.After, q.Index)
+	}
+	return in
+}
+
+func countRead(ctx context.Context, c *types.ConsumedCapacity) {
+	if c != nil && c.CapacityUnits != nil {
+		store.CountUnits(ctx, *c.CapacityUnits, 0)
+	}
+}

@@ -1,0 +1,116 @@
+package dynamo
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"time"
+
+	"assay/shared/store"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
+)
+
+// Write implements store.Store.
+func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
+	if err := store.ValidateWrite(writes); err != nil {
+		return err
+	}
+	if err := ended(ctx); err != nil {
+		return err
+	}
+	if len(writes) == 0 {
+		return nil
+	}
+	store.Count(ctx, 0, store.Cost(writes))
+	in := &dynamodb.TransactWriteItemsInput{
+		ClientRequestToken: aws.String(rand.Text()), TransactItems: make([]types.TransactWriteItem, len(writes)), ReturnConsumedCapacity: metered(ctx),
+	}
+	now := time.Now()
+	for i := range writes {
+		in.TransactItems[i] = s.transactItem(&writes[i], now)
+	}
+	out, err := s.client.TransactWriteItems(ctx, in)
+	if conflict := conflictOf(err); conflict != nil {
+		return conflict
+	}
+	if err != nil {
+		return failed(ctx, err)
+	}
+	for i := range out.ConsumedCapacity {
+		if units := out.ConsumedCapacity[i].CapacityUnits; units != nil {
+			store.CountUnits(ctx, 0, *units)
+		}
+	}
+	if s.onChange != nil {
+		s.onChange(changed(writes))
+	}
+	return nil
+}
+
+// The conditions. An item that expired is as if deleted, whether or not DynamoDB has removed it yet.
+const (
+	isAbsent  = "attribute_not_exists(" + PartitionKey + ") OR " + ExpiryAttribute + " <= :now"
+	isVersion = versionAttribute + " = :version AND (attribute_not_exists(" + ExpiryAttribute + ") OR " + ExpiryAttribute + " > :now)"
+)
+
+func (s *Store) transactItem(w *store.Write, now time.Time) types.TransactWriteItem {
+	it := &w.Item
+	absent, version := aws.String(isAbsent), aws.String(isVersion)
+	at := image{":now": number(now.Unix())}
+	atVersion := image{":now": at[":now"], ":version": number(it.Version)}
+	switch w.Op {
+	case store.OpCreate:
+		return types.TransactWriteItem{Put: &types.Put{TableName: s.table, Item: itemImage(it, 1), ConditionExpression: absent, ExpressionAttributeValues: at}}
+	case store.OpReplace:
+		return types.TransactWriteItem{Put: &types.Put{TableName: s.table, Item: itemImage(it, it.Version+1), ConditionExpression: version, ExpressionAttributeValues: atVersion}}
+	case store.OpDelete:
+		return types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: keyImage(it.Key)}}
+	case store.OpDeleteIf:
+		return types.TransactWriteItem{Delete: &types.Delete{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: version, ExpressionAttributeValues: atVersion}}
+	case store.OpCheck:
+		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: version, ExpressionAttributeValues: atVersion}}
+	default: // OpCheckAbsent; ValidateWrite refuses all others
+		return types.TransactWriteItem{ConditionCheck: &types.ConditionCheck{TableName: s.table, Key: keyImage(it.Key), ConditionExpression: absent, ExpressionAttributeValues: at}}
+	}
+}
+
+// conflictOf returns the conflict that a cancelled transaction tells of, or nil when no condition was to blame.
+func conflictOf(err error) error {
+	var cancelled *types.TransactionCanceledException
+	if !errors.As(err, &cancelled) {
+		return nil
+	}
+	var failed []int
+	for i, reason := range cancelled.CancellationReasons {
+		if aws.ToString(reason.Code) == conditionFailed {
+			failed = append(failed, i)
+		}
+	}
+	if len(failed) == 0 {
+		return nil
+	}
+	return &store.ConflictError{Failed: failed}
+}
+
+// changed returns the new images of what the writes changed.
+func changed(writes []store.Write) []store.Item {
+	var items []store.Item
+	for i := range writes {
+		it := writes[i].Item
+		switch writes[i].Op {
+		case store.OpCreate:
+			it.Version = 1
+		case store.OpReplace:
+			it.Version++
+		case store.OpDelete, store.OpDeleteIf:
+			it = store.Item{Key: it.Key}
+		default:
+			continue
+		}
+		items = append(items, it)
+	}
+	return items
+}

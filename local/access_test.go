@@ -16,9 +16,9 @@ func TestHiddenIsMissing(t *testing.T) {
 }
 
 // setup is the program over a fresh folder, as the acceptance tests reach it.
-func setup(t *testing.T) acceptancetest.Setup {
+func setup(t *testing.T, flags ...string) acceptancetest.Setup {
 	t.Helper()
-	s := start(t, "-demo=false")
+	s := start(t, append(flags, "-demo=false")...)
 	return acceptancetest.Setup{
 		URL:    s.url,
 		Token:  func(user string, groups ...string) string { return s.token(t, user, groups...) },

@@ -15,7 +15,6 @@ import (
 
 	"assay/shared/record"
 	"assay/shared/store"
-	"assay/shared/store/embedded"
 )
 
 // clients is how many clients a load has, unless a benchmark says otherwise; they share the machine with the server.
@@ -106,7 +105,7 @@ func fillTasks(b *testing.B, s *server, n int) []string {
 	return putTasks(b, table, n)
 }
 
-func putTasks(b *testing.B, table *embedded.Store, n int) []string {
+func putTasks(b *testing.B, table store.Store, n int) []string {
 	b.Helper()
 	ids := make([]string, 0, n)
 	organizer := record.NewID(time.Now())

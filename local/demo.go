@@ -47,7 +47,7 @@ func (p *program) fillDemo(ctx context.Context) (*demo, error) {
 	env := *p.env
 	env.Verify = func(_ context.Context, user string) (access.Caller, error) {
 		who := auth.Identity{Issuer: p.id.issuer, Subject: user, Name: user, Groups: nil}
-		return caller(who), nil
+		return who.Caller(), nil
 	}
 	client := &demoClient{ctx: ctx, handler: api.New(&env, functions.Operations())}
 	d := client.fill()

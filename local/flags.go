@@ -16,6 +16,9 @@ type config struct {
 	url            string // where clients reach the server; empty: at addr
 	data           string
 	demo           bool
+	store          string
+	table          string
+	createTable    bool
 	issuer         string
 	audience       string
 	allowDevIssuer bool
@@ -31,6 +34,9 @@ func parse(args []string, getenv func(string) string, out io.Writer) (config, er
 	f.StringVar(&c.url, "url", "", "URL at which clients reach the server, when it is not that address")
 	f.StringVar(&c.data, "data", "data", "folder of the table and the files; remove it to start clean")
 	f.BoolVar(&c.demo, "demo", true, "fill an empty store with a small public task")
+	f.StringVar(&c.store, "store", storeEmbedded, "where the table is: embedded in the folder of the data, or dynamodb, as the AWS SDK's own environment says")
+	f.StringVar(&c.table, "table", "assay", "name of DynamoDB's table")
+	f.BoolVar(&c.createTable, "create-table", false, "make DynamoDB's table when it is missing")
 	f.StringVar(&c.issuer, "issuer", "", "OpenID Connect issuer to trust; empty: the development issuer")
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
 	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false, "give tokens to everyone who asks, also to other machines: for closed networks only")
@@ -59,6 +65,9 @@ func parse(args []string, getenv func(string) string, out io.Writer) (config, er
 }
 
 func (c *config) check() error {
+	if c.store != storeEmbedded && c.store != storeDynamoDB {
+		return fmt.Errorf("-store %q is neither %s nor %s", c.store, storeEmbedded, storeDynamoDB)
+	}
 	host, _, err := net.SplitHostPort(c.addr)
 	if err != nil {
 		return fmt.Errorf("-addr %q is not host:port: %w", c.addr, err)

@@ -4,17 +4,10 @@ import (
 	"context"
 	"net/http"
 	"path/filepath"
-	"slices"
 
 	"assay/shared/access"
 	"assay/shared/auth"
 	"assay/shared/auth/devissuer"
-)
-
-// The groups of tokens that give a role on the whole platform.
-const (
-	groupAdmins  = "admins"
-	groupWorkers = "workers"
 )
 
 // audience is whom the development issuer's tokens are meant for.
@@ -45,20 +38,6 @@ func newIdentity(c config, baseURL string) (identity, error) {
 	if err != nil {
 		return id, err
 	}
-	id.verify = func(ctx context.Context, token string) (access.Caller, error) {
-		who, err := v.Verify(ctx, token)
-		if err != nil {
-			return access.Caller{}, err
-		}
-		return caller(who), nil
-	}
+	id.verify = v.Caller
 	return id, nil
-}
-
-// caller is who the identity is to the platform.
-func caller(who auth.Identity) access.Caller {
-	return access.Caller{
-		ID: who.UserID(), Name: who.Name, Email: who.Email,
-		Admin: slices.Contains(who.Groups, groupAdmins), Worker: slices.Contains(who.Groups, groupWorkers),
-	}
 }

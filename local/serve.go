@@ -19,7 +19,6 @@ import (
 	"assay/shared/api"
 	"assay/shared/arrival"
 	"assay/shared/blob/directory"
-	"assay/shared/store/embedded"
 )
 
 // Time-outs of the HTTP server. Transfers of files move their own deadlines as long as they make progress.
@@ -47,7 +46,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, lo
 	if c.url == "" {
 		c.url = "http://" + listener.Addr().String()
 	}
-	p, err := newProgram(c, logs)
+	p, err := newProgram(ctx, c, logs)
 	if err != nil {
 		return errors.Join(err, listener.Close())
 	}
@@ -58,7 +57,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, lo
 // program is the server with all its parts.
 type program struct {
 	config
-	table  *embedded.Store
+	table  *table
 	files  *directory.Store
 	env    *api.Env
 	id     identity
@@ -66,19 +65,18 @@ type program struct {
 	log    *slog.Logger
 }
 
-func newProgram(c config, logs io.Writer) (*program, error) {
+func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error) {
 	p := &program{config: c, log: slog.New(slog.NewTextHandler(logs, nil))}
 	p.worker = &evaluator.Worker{Now: time.Now, Log: p.log, Holder: "local"}
 	var err error
-	p.table, err = embedded.Open(filepath.Join(c.data, "table.db"), embedded.Options{OnChange: p.worker.Changed})
-	if err != nil {
+	if p.table, err = openTable(ctx, c, p.worker.Changed); err != nil {
 		return nil, err
 	}
 	if p.files, err = directory.Open(filepath.Join(c.data, "files"), c.url+"/files"); err != nil {
-		return nil, errors.Join(err, p.table.Close())
+		return nil, errors.Join(err, p.table.close())
 	}
 	if p.id, err = newIdentity(c, c.url); err != nil {
-		return nil, errors.Join(err, p.table.Close())
+		return nil, errors.Join(err, p.table.close())
 	}
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: time.Now, Log: p.log, Verify: p.id.verify,
@@ -150,7 +148,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener, out io.Write
 // greet fills an empty store with the demo and tells what there is to try.
 func (p *program) greet(ctx context.Context, out io.Writer) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
-	say("Assay serves %s (the API is described at %s/docs); its data are in %s.", p.url, p.url, p.data)
+	say("Assay serves %s (the API is described at %s/docs); its data are in %s.", p.url, p.url, p.where())
 	if p.id.dev != nil {
 		say("Anyone who can reach it gets a token for any user: curl -s --json '{\"user\":\"alice\"}' %s/dev/token", p.url)
 	}
@@ -169,11 +167,21 @@ func (p *program) greet(ctx context.Context, out io.Writer) {
 	say("  curl -sg '%s%s'", p.url, d.task)
 	say("  curl -sg '%s%s'", p.url, d.leaderboard)
 	say("  curl -sg -H 'Accept: text/csv' '%s%s'", p.url, d.leaderboard)
-	say("To start clean, stop the server and remove the folder %s; -demo=false leaves the demo out.", p.data)
+	if p.store == storeEmbedded {
+		say("To start clean, stop the server and remove the folder %s; -demo=false leaves the demo out.", p.data)
+	}
+}
+
+// where says where the data are.
+func (p *program) where() string {
+	if p.store == storeEmbedded {
+		return p.data
+	}
+	return p.table.place + ", the files in " + p.data
 }
 
 func (p *program) close() {
-	if err := p.table.Close(); err != nil {
+	if err := p.table.close(); err != nil {
 		p.log.Error("the table did not close well", "error", err)
 	}
 }

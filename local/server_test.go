@@ -32,7 +32,7 @@ func startIn(t testing.TB, data string, flags ...string) *server {
 		t.Fatal(err)
 	}
 	c.url = "http://" + listener.Addr().String()
-	p, err := newProgram(c, io.Discard)
+	p, err := newProgram(t.Context(), c, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,52 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+
+	"assay/shared/store"
+	"assay/shared/store/dynamo"
+	"assay/shared/store/embedded"
+
+	aws "github.com/aws/aws-sdk-go-v2/config"
+)
+
+// The values of -store.
+const (
+	storeEmbedded = "embedded"
+	storeDynamoDB = "dynamodb"
+)
+
+// table is where the resources are kept.
+type table struct {
+	store.Store
+	place string // as people call it
+	close func() error
+}
+
+// openTable opens the table that the flags name, and calls changed with what this server writes to it.
+func openTable(ctx context.Context, c config, changed func([]store.Item)) (*table, error) {
+	if c.store == storeEmbedded {
+		path := filepath.Join(c.data, "table.db")
+		s, err := embedded.Open(path, embedded.Options{OnChange: changed})
+		if err != nil {
+			return nil, err
+		}
+		return &table{s, path, s.Close}, nil
+	}
+	cfg, err := aws.LoadDefaultConfig(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("the AWS SDK's environment: %w", err)
+	}
+	s := dynamo.New(cfg, c.table, dynamo.Options{OnChange: changed})
+	if c.createTable {
+		if err := s.CreateTable(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Ping(ctx); err != nil {
+		return nil, fmt.Errorf("DynamoDB's table %s cannot be used: check AWS_REGION, the credentials and the table's name; -create-table makes the table when it is missing: %w", c.table, err)
+	}
+	return &table{s, "DynamoDB's table " + c.table, func() error { return nil }}, nil
+}

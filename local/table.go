@@ -39,7 +39,8 @@ func openTable(ctx context.Context, c config, changed func([]store.Item)) (*tabl
 	if err != nil {
 		return nil, fmt.Errorf("the AWS SDK's environment: %w", err)
 	}
-	s := dynamo.New(cfg, c.table, dynamo.Options{OnChange: changed})
+	s := dynamo.New(cfg, c.table)
+	s.OnChange = changed
 	if c.createTable {
 		if err := s.CreateTable(ctx); err != nil {
 			return nil, err

@@ -10,14 +10,14 @@ import (
 	"assay/shared/table"
 )
 
-// abandonedAfter is how old a file is before it can count as abandoned, which is longer than any request or upload
+// AbandonedAfter is how old a file is before it can count as abandoned, which is longer than any request or upload
 // lasts from the file to the record that names it.
-const abandonedAfter = 48 * time.Hour
+const AbandonedAfter = 48 * time.Hour
 
 // Clean deletes the files that no record names any more: of requests that failed, and of what was deleted or replaced.
 func (w *Worker) Clean(ctx context.Context) error {
 	var keys []string
-	for key, err := range w.Files.List(ctx, "", w.Now().Add(-abandonedAfter)) {
+	for key, err := range w.Files.List(ctx, "", w.Now().Add(-AbandonedAfter)) {
 		if err != nil {
 			return err
 		}

@@ -45,22 +45,25 @@ func (w *Worker) eachDue(ctx context.Context, to string, do func(store.Item) err
 // Due does what is due. What it reads from the index may be out of date, so each step looks at the record again before
 // it changes it.
 func (w *Worker) Due(ctx context.Context) error {
-	return w.eachDue(ctx, record.DueBy(w.Now()), func(it store.Item) error {
-		switch kind, id, _ := strings.Cut(it.Partition, "#"); {
-		case kind == "RUN":
-			return w.dueRun(ctx, it)
-		case kind == "DATASET":
-			return w.dueDataset(ctx, it)
-		case kind == "TASK" && strings.HasPrefix(it.Sort, record.RegistrationPrefix):
-			return follow.Registration(ctx, w.Store, w.Now(), it.Key)
-		case it.Key == record.DeletedTaskKey(id):
-			return follow.Deleted(ctx, w.Store, it.Key)
-		case kind == "TASK":
-			return follow.Task(ctx, w.Store, w.Now(), it.Key)
-		default:
-			return fmt.Errorf("nothing is known that is due for %s %s", it.Partition, it.Sort)
-		}
-	})
+	return w.eachDue(ctx, record.DueBy(w.Now()), func(it store.Item) error { return w.due(ctx, it) })
+}
+
+// due does what is due for one record.
+func (w *Worker) due(ctx context.Context, it store.Item) error {
+	switch kind, id, _ := strings.Cut(it.Partition, "#"); {
+	case kind == "RUN":
+		return w.dueRun(ctx, it)
+	case kind == "DATASET":
+		return w.dueDataset(ctx, it)
+	case kind == "TASK" && strings.HasPrefix(it.Sort, record.RegistrationPrefix):
+		return follow.Registration(ctx, w.Store, w.Now(), it.Key)
+	case it.Key == record.DeletedTaskKey(id):
+		return follow.Deleted(ctx, w.Store, it.Key)
+	case kind == "TASK":
+		return follow.Task(ctx, w.Store, w.Now(), it.Key)
+	default:
+		return fmt.Errorf("nothing is known that is due for %s %s", it.Partition, it.Sort)
+	}
 }
 
 func (w *Worker) dueRun(ctx context.Context, it store.Item) error {

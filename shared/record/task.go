@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"assay/shared/access"
@@ -137,6 +138,12 @@ func due(at Instant, id string) string { return at.sortable() + "#" + id }
 
 // DueBy returns the greatest sort key of DuePartition of what is due at the instant or before.
 func DueBy(at time.Time) string { return At(at).sortable() + "$" }
+
+// DueAt returns the instant of a sort key of DuePartition, or of a queue.
+func DueAt(sort string) (time.Time, error) {
+	at, _, _ := strings.Cut(sort, "#")
+	return time.Parse(instantLayout, at)
+}
 
 // Scope says where the task stands.
 func (t *TaskItem) Scope() access.Scope {

@@ -14,14 +14,13 @@ import (
 	"testing"
 
 	"assay/shared/store"
-	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 )
 
 // TestCapacity holds calls to the units that DynamoDB charges for them: a half for each 4 KB read, twice that when strong;
 // two for each 1 KB of an item in a transaction.
 func TestCapacity(t *testing.T) {
-	s := dynamotest.Open(t, dynamotest.Start(t), dynamo.Options{})
+	s := dynamotest.Open(t, dynamotest.Start(t))
 	item := func(sort string, bytes int) store.Item {
 		return store.Item{Key: store.Key{Partition: "P", Sort: sort}, Version: 1, Data: make([]byte, bytes)}
 	}
@@ -72,7 +71,7 @@ func TestUnprocessedKeys(t *testing.T) {
 	}))
 	t.Cleanup(lazy.Close)
 	cfg.BaseEndpoint = &lazy.URL
-	s := dynamotest.Open(t, cfg, dynamo.Options{})
+	s := dynamotest.Open(t, cfg)
 	var keys []store.Key
 	for i := range 5 {
 		keys = append(keys, store.Key{Partition: "P", Sort: strconv.Itoa(i)})

@@ -27,26 +27,23 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
-// Options of a Store. The zero Options are fine.
-type Options struct {
-	// OnChange is called after each successful Write of this Store with what it put, and, for what it deleted, the Key
-	// and Version 0. What others write is in the table's stream. It must not block; the items are its own.
-	OnChange func(items []store.Item)
-}
-
 // Store is a store.Store in a DynamoDB table that CreateTable made, or the deployment.
 type Store struct {
-	client   *dynamodb.Client
-	table    *string
-	onChange func([]store.Item)
+	// OnChange, when not nil, is called after each successful Write of this Store with what it put, and, for what it
+	// deleted, the Key and Version 0. What others write is in the table's stream. It must not block; the items are its
+	// own. Set it before the Store is used.
+	OnChange func(items []store.Item)
+
+	client *dynamodb.Client
+	table  *string
 }
 
 var _ store.Store = (*Store)(nil)
 
 // New returns the store in the table. It asks DynamoDB nothing yet.
-func New(cfg aws.Config, table string, o Options) *Store {
+func New(cfg aws.Config, table string) *Store {
 	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = newRetryer() })
-	return &Store{client: client, table: &table, onChange: o.OnChange}
+	return &Store{client: client, table: &table}
 }
 
 // Ping implements store.Store. It reads an item that is never there, since asking about the table itself is slow, and

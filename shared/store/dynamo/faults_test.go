@@ -17,7 +17,6 @@ import (
 	"time"
 
 	"assay/shared/store"
-	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -82,7 +81,7 @@ func TestFaults(t *testing.T) {
 	cfg := dynamotest.Start(t)
 	f, through := newFaults(t, *cfg.BaseEndpoint)
 	cfg.BaseEndpoint = aws.String(through)
-	s := dynamotest.Open(t, cfg, dynamo.Options{})
+	s := dynamotest.Open(t, cfg)
 	var start []store.Write
 	for i := range counters {
 		start = append(start, store.Create(store.Item{Key: counter(i), Data: []byte("0")}))

@@ -44,8 +44,8 @@ func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
 			store.CountUnits(ctx, 0, *units)
 		}
 	}
-	if s.onChange != nil {
-		s.onChange(changed(writes))
+	if s.OnChange != nil {
+		s.OnChange(changed(writes))
 	}
 	return nil
 }

@@ -127,9 +127,9 @@ func TableName() string {
 }
 
 // Open returns a store in a table of its own.
-func Open(t testing.TB, cfg aws.Config, o dynamo.Options) *dynamo.Store {
+func Open(t testing.TB, cfg aws.Config) *dynamo.Store {
 	t.Helper()
-	s := dynamo.New(cfg, TableName(), o)
+	s := dynamo.New(cfg, TableName())
 	if err := s.CreateTable(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,52 @@
+package evaluator
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// Heed does what the record under the key asks for now, and returns when it wants to be looked at again, or the zero Time.
+// It is for a worker that is told of every change and is not there in between; a worker that Run keeps looks by itself.
+func (w *Worker) Heed(ctx context.Context, key store.Key) (time.Time, error) {
+	items, err := w.Store.Get(ctx, store.Strong, key)
+	if err != nil {
+		return time.Time{}, table.Failed(err)
+	}
+	entry := items[0].Entry(record.ByWork)
+	switch entry.Partition {
+	case record.OfQueue(record.QueueBuiltin):
+		_, id, _ := strings.Cut(key.Partition, "#")
+		return time.Time{}, w.Evaluate(ctx, id)
+	case record.OfQueue(record.QueueWorkers):
+		since, err := record.DueAt(entry.Sort)
+		if err != nil || w.Now().Before(since.Add(unservedAfter)) {
+			return since.Add(unservedAfter), err
+		}
+		return since.Add(record.QueueTime), nil
+	case record.DuePartition:
+		at, err := record.DueAt(entry.Sort)
+		if err != nil || at.After(w.Now()) {
+			return at, err
+		}
+		return time.Time{}, w.due(ctx, items[0])
+	}
+	return time.Time{}, nil
+}
+
+// Drain evaluates what waits for a built-in evaluator, until nothing does or the context ends.
+func (w *Worker) Drain(ctx context.Context) error {
+	for ctx.Err() == nil {
+		run, err := queue.Lease(ctx, w.Store, w.Now(), record.QueueBuiltin, w.Holder, leaseTime)
+		if err != nil || run == nil {
+			return err
+		}
+		w.evaluate(ctx, run)
+	}
+	return ctx.Err()
+}

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"assay/shared/environment"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/scheduler"
+	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
+)
+
+// What the function wakes itself for.
+const (
+	wakeDue   = "due"
+	wakeClean = "clean"
+)
+
+// Variables that the deployment sets.
+const (
+	groupVariable  = "ASSAY_SCHEDULE_GROUP"  // name of the group of schedules
+	roleVariable   = "ASSAY_SCHEDULE_ROLE"   // ARN of the role with which a schedule calls the function
+	targetVariable = "ASSAY_SCHEDULE_TARGET" // ARN of the function
+
+	schedulerEndpoint = "AWS_ENDPOINT_URL_SCHEDULER" // of the SDK: another endpoint than AWS's own
+)
+
+// alarms are one-time schedules of EventBridge, each of which calls the function with an event of Wake. There is one for
+// each minute in which something is due, named after it, and it deletes itself afterwards: however much is due in a
+// minute, it is one schedule and one call.
+type alarms struct {
+	client              *scheduler.Client
+	group, role, target string
+
+	mu   sync.Mutex
+	made map[string]bool // names of schedules that this process knows to be there
+}
+
+// maxMade is how many names are remembered; to forget them costs a request each.
+const maxMade = 10_000
+
+func newAlarms() *alarms {
+	return &alarms{
+		client: scheduler.NewFromConfig(environment.AWS(schedulerEndpoint)),
+		group:  environment.Need(groupVariable), role: environment.Need(roleVariable), target: environment.Need(targetVariable),
+		made: map[string]bool{},
+	}
+}
+
+// set has the function called at the instant, or within the minute after it.
+func (a *alarms) set(ctx context.Context, at time.Time, what string) error {
+	minute := at.UTC().Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
+	if soonest := time.Now().UTC().Add(2 * time.Minute).Truncate(time.Minute); minute.Before(soonest) {
+		minute = soonest // a schedule of the past is refused
+	}
+	name := what + minute.Format("-20060102T1504")
+	if a.known(name) {
+		return nil
+	}
+	_, err := a.client.CreateSchedule(ctx, &scheduler.CreateScheduleInput{
+		Name: &name, GroupName: &a.group,
+		ScheduleExpression:    aws.String("at(" + minute.Format("2006-01-02T15:04:05") + ")"),
+		FlexibleTimeWindow:    &types.FlexibleTimeWindow{Mode: types.FlexibleTimeWindowModeOff},
+		ActionAfterCompletion: types.ActionAfterCompletionDelete,
+		Target:                &types.Target{Arn: &a.target, RoleArn: &a.role, Input: aws.String(`{"Wake":"` + what + `"}`)},
+	})
+	var there *types.ConflictException
+	if err != nil && !errors.As(err, &there) {
+		return fmt.Errorf("the schedule %s was not made: %w", name, err)
+	}
+	a.remember(name)
+	return nil
+}
+
+func (a *alarms) known(name string) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.made[name]
+}
+
+func (a *alarms) remember(name string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.made) == maxMade {
+		clear(a.made)
+	}
+	a.made[name] = true
+}

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"time"
+
+	"assay/functions/evaluator"
+	"assay/shared/arrival"
+	"assay/shared/blob"
+	"assay/shared/store"
+	"assay/shared/store/dynamo"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// function handles the events of the three sources.
+type function struct {
+	worker *evaluator.Worker
+	alarms *alarms
+}
+
+// event has a member for each source; an event has one of them.
+type event struct {
+	Records []json.RawMessage
+	Wake    string // what to wake for, from a schedule of alarms
+}
+
+// source is what all records tell of where they come from.
+type source struct {
+	EventSource string
+}
+
+func (f *function) handle(ctx context.Context, raw json.RawMessage) (any, error) {
+	var e event
+	if err := json.Unmarshal(raw, &e); err != nil {
+		return nil, fmt.Errorf("an event that is no JSON object: %w", err)
+	}
+	if len(e.Records) == 0 {
+		return nil, f.wake(ctx, e.Wake)
+	}
+	var s source
+	if err := json.Unmarshal(e.Records[0], &s); err != nil {
+		return nil, fmt.Errorf("a record that is no JSON object: %w", err)
+	}
+	switch s.EventSource {
+	case "aws:dynamodb":
+		return f.changed(ctx, e.Records), nil
+	case "aws:s3":
+		return nil, f.arrived(ctx, e.Records)
+	default:
+		return nil, fmt.Errorf("nothing is known of events from %q", s.EventSource)
+	}
+}
+
+// changed heeds changes of the table. Those that fail are reported, so that they, and those behind them, come again.
+func (f *function) changed(ctx context.Context, records []json.RawMessage) events.DynamoDBEventResponse {
+	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	for _, raw := range records {
+		var r events.DynamoDBEventRecord
+		err := json.Unmarshal(raw, &r)
+		if err == nil {
+			err = f.heed(ctx, &r)
+		}
+		if err != nil {
+			slog.ErrorContext(ctx, "a change was not heeded and comes again", "sequenceNumber", r.Change.SequenceNumber, "error", err)
+			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: r.Change.SequenceNumber})
+		}
+	}
+	return out
+}
+
+func (f *function) heed(ctx context.Context, r *events.DynamoDBEventRecord) error {
+	key := store.Key{}
+	if p, s := r.Change.Keys[dynamo.PartitionKey], r.Change.Keys[dynamo.SortKey]; p.DataType() == events.DataTypeString && s.DataType() == events.DataTypeString {
+		key = store.Key{Partition: p.String(), Sort: s.String()}
+	}
+	again, err := f.worker.Heed(ctx, key)
+	if err != nil {
+		// Should the change be set aside in the end, what it asks for is still found by whoever wakes.
+		return errors.Join(err, f.alarms.set(ctx, f.worker.Now().Add(rescue), wakeDue))
+	}
+	if again.IsZero() {
+		return nil
+	}
+	return f.alarms.set(ctx, again, wakeDue)
+}
+
+// rescue is when to look after a change that could not be heeded: when Lambda has given up trying.
+const rescue = 15 * time.Minute
+
+// arrived tells the records that wait for them of files that are there. Every file is a reason to clean when it would
+// count as abandoned.
+func (f *function) arrived(ctx context.Context, records []json.RawMessage) error {
+	var failed error
+	for _, raw := range records {
+		var r events.S3EventRecord
+		if err := json.Unmarshal(raw, &r); err != nil {
+			return fmt.Errorf("a record of S3 that cannot be read: %w", err)
+		}
+		key, err := url.QueryUnescape(r.S3.Object.Key)
+		if err != nil {
+			return fmt.Errorf("the key of a record of S3: %w", err)
+		}
+		err = arrival.Stored(ctx, f.worker.Store, f.worker.Now(), key)
+		if errors.Is(err, blob.ErrNotFound) {
+			err = nil // nobody waits for it
+		}
+		failed = errors.Join(failed, err, f.alarms.set(ctx, f.worker.Now().Add(evaluator.AbandonedAfter).Truncate(day).Add(day), wakeClean))
+	}
+	return failed
+}
+
+const day = 24 * time.Hour
+
+// wake does what nobody was told of: instants have come, runs were left waiting, files were left behind.
+func (f *function) wake(ctx context.Context, what string) error {
+	switch what {
+	case wakeDue:
+		return errors.Join(f.worker.Due(ctx), f.worker.Unserved(ctx), f.worker.Drain(ctx))
+	case wakeClean:
+		return f.worker.Clean(ctx)
+	default:
+		return fmt.Errorf("an event that is of no known source")
+	}
+}

@@ -1,0 +1,102 @@
+package gateway
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"runtime/debug"
+	"strings"
+
+	"assay/shared/problem"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
+)
+
+// maxAnswer is how large the body of an answer may be: Lambda takes 6 MB with everything around it.
+const maxAnswer = 5 << 20
+
+// Adapter serves events by a handler of HTTP.
+type Adapter struct{ proxy *httpadapter.HandlerAdapterV2 }
+
+// New returns an adapter to the handler.
+func New(h http.Handler) *Adapter {
+	return &Adapter{httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		restore(r, r.Context().Value(eventKey{}).(*events.APIGatewayV2HTTPRequest))
+		h.ServeHTTP(w, r)
+	}))}
+}
+
+type eventKey struct{}
+
+// Handle answers one event. Whatever happens, the answer is one of the API, and never an error of the function: API
+// Gateway would make a text of its own of it.
+func (a *Adapter) Handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) (answer events.APIGatewayV2HTTPResponse, _ error) {
+	instance := e.RawPath
+	defer func() {
+		if p := recover(); p != nil {
+			answer = fail(&e, instance, problem.Internal.Wrap(fmt.Errorf("panic: %v\n%s", p, debug.Stack()), "Something went wrong in the server. Try again."))
+		}
+	}()
+	e.RawPath = path(&e)
+	instance = e.RawPath
+	answer, err := a.proxy.ProxyWithContext(context.WithValue(ctx, eventKey{}, &e), e)
+	switch {
+	case err != nil:
+		return fail(&e, instance, problem.BadRequest.Wrap(err, "The request cannot be read. Check the escapes of its address and the encoding of its body.")), nil
+	case len(answer.Body) > maxAnswer:
+		return fail(&e, instance, problem.InvalidParameter.New("The answer would have %d bytes, and at most %d can be sent. Ask for fewer with `limit`, or for less with `fields`.", len(answer.Body), maxAnswer)), nil
+	}
+	if e.RequestContext.HTTP.Method == http.MethodHead {
+		answer.Body, answer.IsBase64Encoded = "", false
+	}
+	return answer, nil
+}
+
+// path is the path of the request as it was sent: without the stage, which API Gateway puts in front of it, and escaped
+// again where API Gateway took the escapes away.
+func path(e *events.APIGatewayV2HTTPRequest) string {
+	p := e.RawPath
+	if stage := e.RequestContext.Stage; stage != "" && stage != "$default" {
+		if rest, ok := strings.CutPrefix(p, "/"+stage); ok && (rest == "" || rest[0] == '/') {
+			p = "/" + strings.TrimPrefix(rest, "/")
+		}
+	}
+	if u, err := url.ParseRequestURI(p); err == nil && u.RawQuery == "" && u.EscapedPath() == p {
+		return p
+	}
+	return (&url.URL{Path: p}).EscapedPath()
+}
+
+// restore gives the request the headers that were sent: the adapter takes commas for the ends of values, in a key or a
+// date too. API Gateway has joined headers that came twice.
+func restore(r *http.Request, e *events.APIGatewayV2HTTPRequest) {
+	h := make(http.Header, len(e.Headers))
+	for name, value := range e.Headers {
+		h.Set(name, value)
+	}
+	if len(e.Cookies) > 0 {
+		h.Set("Cookie", strings.Join(e.Cookies, "; "))
+	}
+	r.Header, r.Host = h, e.RequestContext.DomainName
+}
+
+// fail is the answer of a problem that comes before the edge, or after it.
+func fail(e *events.APIGatewayV2HTTPRequest, instance string, p *problem.Error) events.APIGatewayV2HTTPResponse {
+	id := e.RequestContext.RequestID
+	slog.Error("an event was not answered by the edge", "requestId", id, "problem", p.Error())
+	body, err := json.Marshal(p.Document(instance, id))
+	if err != nil {
+		body = nil
+	}
+	return events.APIGatewayV2HTTPResponse{
+		StatusCode: p.Kind.Status,
+		Headers: map[string]string{
+			"Content-Type": problem.MediaType, "Cache-Control": "no-store", "X-Request-Id": id, "X-Content-Type-Options": "nosniff",
+		},
+		Body: string(body),
+	}
+}

@@ -1,0 +1,38 @@
+// Package gateway is the way from an API Gateway HTTP API into the edge and back: it turns events of payload format 2.0 into
+// requests for api.Server, so that a function answers what the one binary answers, byte for byte.
+package gateway
+
+import (
+	"log/slog"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"assay/shared/api"
+	"assay/shared/auth"
+	"assay/shared/blob"
+	"assay/shared/environment"
+	"assay/shared/store"
+
+	"github.com/aws/aws-lambda-go/lambda"
+)
+
+// Start serves the operations as a function of Lambda, and does not return. Families that have nothing to do with files
+// give nil for them.
+func Start(operations []api.Operation, table store.Store, files blob.Store) {
+	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
+	slog.SetDefault(log)
+	issuer := environment.Need(environment.IssuerVariable)
+	verifier, err := auth.New(auth.Config{Issuer: issuer, Audience: environment.Need(environment.AudienceVariable), Client: &http.Client{}})
+	if err != nil {
+		log.Error("the issuer cannot be trusted", "error", err)
+		os.Exit(1)
+	}
+	env := &api.Env{
+		Store: table, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller, Origins: environment.Origins(),
+		Info: api.Info{Name: "assay", Version: "devel", Issuer: issuer},
+	}
+	env.Info.Version, env.Info.Commit, _ = strings.Cut(environment.Need(environment.VersionVariable), "+")
+	lambda.Start(New(api.New(env, operations)).Handle)
+}

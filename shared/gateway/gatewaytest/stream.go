@@ -1,0 +1,196 @@
+package gatewaytest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-lambda-go/events"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams"
+	"github.com/aws/aws-sdk-go-v2/service/dynamodbstreams/types"
+)
+
+// pollTime is how often the stream is asked for records; Lambda does so four times a second.
+const pollTime = 50 * time.Millisecond
+
+// Stream hands the changes of a table to a function, as Lambda's event source mapping does: in order for each shard, those
+// that keep lets through, and again from the first that the function reports as failed, up to maxTries.
+type Stream struct {
+	t        testing.TB
+	client   *dynamodbstreams.Client
+	function *Function
+	keep     func(newImage map[string]events.DynamoDBAttributeValue) bool
+	// SetAside has the records that failed too often.
+	SetAside chan events.DynamoDBEventRecord
+}
+
+const maxTries = 3
+
+// Follow hands the changes of the table to the function until the test ends.
+func Follow(t testing.TB, cfg aws.Config, table string, function *Function, keep func(map[string]events.DynamoDBAttributeValue) bool) *Stream {
+	t.Helper()
+	s := &Stream{t: t, client: dynamodbstreams.NewFromConfig(cfg), function: function, keep: keep, SetAside: make(chan events.DynamoDBEventRecord, 100)}
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.run(ctx, table)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+	})
+	return s
+}
+
+func (s *Stream) run(ctx context.Context, table string) {
+	iterators := map[string]*string{} // by shard
+	var arn *string
+	for ; ctx.Err() == nil; time.Sleep(pollTime) {
+		if arn == nil {
+			streams, err := s.client.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{TableName: &table})
+			if err != nil || len(streams.Streams) == 0 {
+				s.complain(ctx, err)
+				continue
+			}
+			arn = streams.Streams[0].StreamArn
+		}
+		d, err := s.client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: arn})
+		if err != nil {
+			s.complain(ctx, err)
+			continue
+		}
+		for _, shard := range d.StreamDescription.Shards {
+			id := aws.ToString(shard.ShardId)
+			if _, ok := iterators[id]; !ok {
+				it, err := s.client.GetShardIterator(ctx, &dynamodbstreams.GetShardIteratorInput{
+					StreamArn: arn, ShardId: shard.ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
+				})
+				if err != nil {
+					s.complain(ctx, err)
+					continue
+				}
+				iterators[id] = it.ShardIterator
+			}
+			iterators[id] = s.read(ctx, iterators[id])
+		}
+	}
+}
+
+func (s *Stream) complain(ctx context.Context, err error) {
+	if err != nil && ctx.Err() == nil {
+		s.t.Logf("the stream: %v", err)
+	}
+}
+
+// read hands over what there is behind the iterator, and returns the next one.
+func (s *Stream) read(ctx context.Context, iterator *string) *string {
+	if iterator == nil {
+		return nil // the shard has ended
+	}
+	out, err := s.client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator})
+	if err != nil {
+		s.complain(ctx, err)
+		return iterator
+	}
+	var batch []events.DynamoDBEventRecord
+	for i := range out.Records {
+		r, err := record(&out.Records[i])
+		if err != nil {
+			s.t.Errorf("a record of the stream: %v", err)
+			continue
+		}
+		if s.keep(r.Change.NewImage) {
+			batch = append(batch, r)
+		}
+	}
+	const most = 10
+	for len(batch) > 0 {
+		n := min(most, len(batch))
+		s.deliver(ctx, batch[:n])
+		batch = batch[n:]
+	}
+	return out.NextShardIterator
+}
+
+// deliver hands a batch over until nothing of it fails, or what fails has been set aside.
+func (s *Stream) deliver(ctx context.Context, batch []events.DynamoDBEventRecord) {
+	for tries := 1; len(batch) > 0 && ctx.Err() == nil; tries++ {
+		failed, err := s.invoke(ctx, batch)
+		if err != nil {
+			s.complain(ctx, err)
+			failed = 0
+		}
+		if failed < 0 {
+			return
+		}
+		if batch = batch[failed:]; tries == maxTries {
+			s.SetAside <- batch[0]
+			batch, tries = batch[1:], 0
+		}
+	}
+}
+
+// invoke returns the position of the first record that failed, or -1.
+func (s *Stream) invoke(ctx context.Context, batch []events.DynamoDBEventRecord) (int, error) {
+	payload, err := json.Marshal(events.DynamoDBEvent{Records: batch})
+	if err != nil {
+		return 0, err
+	}
+	answer, err := s.function.Invoke(ctx, payload)
+	if err != nil {
+		return 0, err
+	}
+	var out events.DynamoDBEventResponse
+	if err := json.Unmarshal(answer, &out); err != nil {
+		return 0, err
+	}
+	for i := range batch {
+		for _, f := range out.BatchItemFailures {
+			if f.ItemIdentifier == batch[i].Change.SequenceNumber {
+				return i, nil
+			}
+		}
+	}
+	if len(out.BatchItemFailures) > 0 {
+		return 0, errors.New("a failure was reported that was not in the batch")
+	}
+	return -1, nil
+}
+
+// record is a record of the stream as an event has it.
+func record(in *types.Record) (events.DynamoDBEventRecord, error) {
+	out := events.DynamoDBEventRecord{
+		EventID: aws.ToString(in.EventID), EventName: string(in.EventName), EventSource: "aws:dynamodb", AWSRegion: "us-east-1",
+		Change: events.DynamoDBStreamRecord{SequenceNumber: aws.ToString(in.Dynamodb.SequenceNumber), StreamViewType: string(in.Dynamodb.StreamViewType)},
+	}
+	var err error
+	if out.Change.Keys, err = attributes(in.Dynamodb.Keys); err != nil {
+		return out, err
+	}
+	out.Change.NewImage, err = attributes(in.Dynamodb.NewImage)
+	return out, err
+}
+
+func attributes(in map[string]types.AttributeValue) (map[string]events.DynamoDBAttributeValue, error) {
+	if in == nil {
+		return nil, nil
+	}
+	out := map[string]events.DynamoDBAttributeValue{}
+	for name, v := range in {
+		switch v := v.(type) {
+		case *types.AttributeValueMemberS:
+			out[name] = events.NewStringAttribute(v.Value)
+		case *types.AttributeValueMemberN:
+			out[name] = events.NewNumberAttribute(v.Value)
+		case *types.AttributeValueMemberB:
+			out[name] = events.NewBinaryAttribute(v.Value)
+		default:
+			return nil, errors.New("an attribute " + name + " of a kind that no item has")
+		}
+	}
+	return out, nil
+}

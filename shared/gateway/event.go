@@ -25,12 +25,20 @@ type Adapter struct{ proxy *httpadapter.HandlerAdapterV2 }
 // New returns an adapter to the handler.
 func New(h http.Handler) *Adapter {
 	return &Adapter{httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		restore(r, r.Context().Value(eventKey{}).(*events.APIGatewayV2HTTPRequest))
+		c := r.Context().Value(callKey{}).(*call)
+		c.read = true
+		restore(r, c.event)
 		h.ServeHTTP(w, r)
 	}))}
 }
 
-type eventKey struct{}
+// call is one event on its way.
+type call struct {
+	event *events.APIGatewayV2HTTPRequest
+	read  bool // it has become a request
+}
+
+type callKey struct{}
 
 // Handle answers one event. Whatever happens, the answer is one of the API, and never an error of the function: API
 // Gateway would make a text of its own of it.
@@ -43,8 +51,12 @@ func (a *Adapter) Handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) 
 	}()
 	e.RawPath = path(&e)
 	instance = e.RawPath
-	answer, err := a.proxy.ProxyWithContext(context.WithValue(ctx, eventKey{}, &e), e)
+	e.QueryStringParameters = nil // the raw query says it, and says also what comes twice
+	c := &call{event: &e}
+	answer, err := a.proxy.ProxyWithContext(context.WithValue(ctx, callKey{}, c), e)
 	switch {
+	case err != nil && c.read:
+		return fail(&e, instance, problem.Internal.Wrap(err, "Something went wrong in the server. Try again.")), nil
 	case err != nil:
 		return fail(&e, instance, problem.BadRequest.Wrap(err, "The request cannot be read. Check the escapes of its address and the encoding of its body.")), nil
 	case len(answer.Body) > maxAnswer:

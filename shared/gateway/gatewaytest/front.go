@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"path"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -45,7 +46,8 @@ func NewFront(routes map[string]*Function) *Front {
 
 // ServeHTTP implements http.Handler.
 func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h, pattern := f.routes.Handler(r); pattern != "" && strings.HasPrefix(pattern, r.Method+" ") {
+	// The mux would lead a path such as /v1//tasks elsewhere; API Gateway has no route for it.
+	if h, pattern := f.routes.Handler(r); strings.HasPrefix(pattern, r.Method+" ") && path.Clean(r.URL.Path) == r.URL.Path {
 		h.ServeHTTP(w, r)
 		return
 	}

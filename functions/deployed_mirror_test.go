@@ -1,0 +1,150 @@
+//go:build s3
+
+package functions_test
+
+import (
+	"bytes"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/shared/problem"
+)
+
+// mirror is a way to the deployment that asks the handlers in this process the same, wherever that changes nothing, and
+// compares the answers byte for byte. What is never the same twice is masked: dates, and signatures made from them.
+type mirror struct {
+	t        *testing.T
+	prefix   string
+	handler  http.Handler
+	compared atomic.Int64
+}
+
+func (m *mirror) RoundTrip(r *http.Request) (*http.Response, error) {
+	if !strings.HasPrefix(r.URL.String(), m.prefix) {
+		return http.DefaultTransport.RoundTrip(r)
+	}
+	var body []byte
+	if r.Body != nil {
+		var err error
+		if body, err = io.ReadAll(r.Body); err != nil {
+			return nil, err
+		}
+	}
+	r = r.Clone(r.Context())
+	var first reply
+	var res *http.Response
+	// The evaluator may change what is asked for between the two, so an answer that differs is asked for again.
+	for tries := 0; ; tries++ {
+		r.Body = io.NopCloser(bytes.NewReader(body))
+		var err error
+		if res, err = http.DefaultTransport.RoundTrip(r); err != nil {
+			return nil, err
+		}
+		if first, err = read(res); err != nil {
+			return nil, err
+		}
+		res.Body = io.NopCloser(bytes.NewReader(first.body))
+		if changes(r, first) {
+			return res, nil
+		}
+		difference := first.differs(m.ask(r, body))
+		if difference == "" {
+			m.compared.Add(1)
+			return res, nil
+		}
+		if tries == 20 || r.Method == http.MethodPost {
+			m.t.Errorf("%s %s: the function and the handler answer differently: %s", r.Method, r.URL, difference)
+			return res, nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+}
+
+// changes reports whether a request changes something, or waits for another that does, so that it cannot be asked again.
+func changes(r *http.Request, answered reply) bool {
+	switch r.Method {
+	case http.MethodGet, http.MethodHead, http.MethodOptions:
+		return false
+	default:
+		return answered.status < http.StatusBadRequest || bytes.Contains(answered.body, []byte(problem.UnderWay.Type()))
+	}
+}
+
+// ask asks the handler in this process.
+func (m *mirror) ask(r *http.Request, body []byte) reply {
+	again := httptest.NewRequestWithContext(r.Context(), r.Method, r.URL.RequestURI(), bytes.NewReader(body))
+	again.Header, again.Host, again.ContentLength = r.Header, r.URL.Host, int64(len(body))
+	w := httptest.NewRecorder()
+	m.handler.ServeHTTP(w, again)
+	out, err := read(w.Result())
+	if err != nil {
+		m.t.Error(err)
+	}
+	if r.Method == http.MethodHead {
+		out.body = nil
+	}
+	return out
+}
+
+// reply is an answer, read to its end.
+type reply struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+func read(res *http.Response) (reply, error) {
+	body, err := io.ReadAll(res.Body)
+	_ = res.Body.Close()
+	return reply{res.StatusCode, res.Header, body}, err
+}
+
+var (
+	signed = regexp.MustCompile(`X-Amz-(Date|Signature|Expires)=[0-9A-Za-z]+`)
+	ids    = regexp.MustCompile(`"requestId":"[^"]*"`)
+	etag   = regexp.MustCompile(`"[0-9a-z]+-[0-9A-Za-z_-]+"`)
+	// aside are headers that are of each request, or added by the server of HTTP, whichever it is.
+	aside = []string{"Date", "Content-Length", "Connection", "X-Request-Id"}
+)
+
+// masked is a body without what is never the same twice.
+func masked(body []byte) []byte { return ids.ReplaceAll(signed.ReplaceAll(body, nil), nil) }
+
+// differs says where two replies differ, or nothing.
+func (a reply) differs(b reply) string {
+	if a.status != b.status {
+		return http.StatusText(a.status) + " and " + http.StatusText(b.status) + ": " + string(a.body) + " and " + string(b.body)
+	}
+	links := signed.Match(a.body)
+	one, other := masked(a.body), masked(b.body)
+	if !bytes.Equal(one, other) {
+		return string(one) + " and " + string(other)
+	}
+	names := slices.Sorted(maps.Keys(a.header))
+	for _, name := range slices.Sorted(maps.Keys(b.header)) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		if slices.Contains(aside, name) {
+			continue
+		}
+		x, y := strings.Join(a.header[name], ","), strings.Join(b.header[name], ",")
+		if name == "Etag" && links {
+			x, y = etag.ReplaceAllString(x, ""), etag.ReplaceAllString(y, "") // it is of the body, signatures and all
+		}
+		if x != y {
+			return name + " is " + x + " and " + y
+		}
+	}
+	return ""
+}

@@ -1,0 +1,214 @@
+//go:build s3
+
+// The deployment, function by function, as compiled for Lambda. It needs an S3-compatible server that enforces signatures,
+// which is slow to build: make test-s3 does it.
+package functions_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions"
+	"assay/shared/api"
+	"assay/shared/api/acceptancetest"
+	"assay/shared/auth"
+	"assay/shared/auth/devissuer"
+	"assay/shared/blob/s3"
+	"assay/shared/blob/s3/versity"
+	"assay/shared/gateway/gatewaytest"
+	"assay/shared/record"
+	"assay/shared/store/dynamo"
+	"assay/shared/store/dynamo/dynamotest"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// TestDeployed tells the same stories to compiled functions behind an API Gateway, over DynamoDB and S3, and compares what
+// they answer with what the handlers answer in this process.
+func TestDeployed(t *testing.T) {
+	bootstraps := build(t)
+	for name, story := range map[string]func(*testing.T, acceptancetest.Setup){
+		"Story":           acceptancetest.Story,
+		"Access":          func(t *testing.T, s acceptancetest.Setup) { acceptancetest.AccessMatrix(t, s) },
+		"HiddenIsMissing": func(t *testing.T, s acceptancetest.Setup) { acceptancetest.HiddenIsMissing(t, s) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			d := deploy(t, bootstraps)
+			story(t, d.setup())
+			d.report()
+		})
+	}
+}
+
+// build compiles the bootstraps into a folder, each under the name of its function.
+func build(t *testing.T) string {
+	t.Helper()
+	folder := t.TempDir()
+	names := []string{functions.Evaluator}
+	for _, g := range functions.Families() {
+		names = append(names, g.Name)
+	}
+	for _, name := range names {
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-tags", "lambda.norpc", "-o", filepath.Join(folder, name), "./"+name+"/lambda") //nolint:gosec // names of families
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Fatalf("build %s: %v\n%s", name, err, out)
+		}
+	}
+	return folder
+}
+
+// deployment is all functions with what is around them.
+type deployment struct {
+	t         *testing.T
+	url       string
+	issuer    *devissuer.Issuer
+	issuerURL string
+	mirror    *mirror
+	functions map[string]*gatewaytest.Function
+	stream    *gatewaytest.Stream
+	schedules *gatewaytest.Schedules
+}
+
+const deployedAudience = "assay"
+
+func deploy(t *testing.T, bootstraps string) *deployment {
+	d := &deployment{t: t, functions: map[string]*gatewaytest.Function{}}
+	d.identity()
+	db, table := dynamotest.Start(t), dynamotest.TableName()
+	if err := dynamo.New(db, table).CreateTable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d.schedules = gatewaytest.NewSchedules(t)
+	files, bucket := versity.StartNotifying(t, d.arrived)
+	env := []string{
+		"ASSAY_TABLE=" + table, "ASSAY_BUCKET=" + bucket, "ASSAY_ISSUER=" + d.issuerURL, "ASSAY_AUDIENCE=" + deployedAudience, "ASSAY_VERSION=test+commit",
+		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_ENDPOINT_URL_S3=" + *files.BaseEndpoint, "AWS_ENDPOINT_URL_SCHEDULER=" + d.schedules.URL,
+		"ASSAY_SCHEDULE_GROUP=assay", "ASSAY_SCHEDULE_ROLE=arn:aws:iam::000000000000:role/schedules", "ASSAY_SCHEDULE_TARGET=arn:aws:lambda:us-east-1:000000000000:function:evaluator",
+	}
+	who, err := files.Credentials.Retrieve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	env = append(env, "AWS_REGION="+files.Region, "AWS_ACCESS_KEY_ID="+who.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+who.SecretAccessKey)
+	routes := map[string]*gatewaytest.Function{}
+	for _, dep := range functions.Deployments() {
+		f := gatewaytest.NewFunction(t, dep.Name, filepath.Join(bootstraps, dep.Name), dep.Timeout, env...)
+		d.functions[dep.Name] = f
+		for _, r := range dep.Routes() {
+			routes[r.Key] = f
+		}
+	}
+	d.schedules.Target(d.functions[functions.Evaluator])
+	d.stream = gatewaytest.Follow(t, db, table, d.functions[functions.Evaluator], heeded)
+	front := httptest.NewServer(gatewaytest.NewFront(routes))
+	t.Cleanup(front.Close)
+	d.url = front.URL
+	verifier, err := auth.New(auth.Config{Issuer: d.issuerURL, Audience: deployedAudience, Client: &http.Client{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.mirror = &mirror{t: t, handler: api.New(&api.Env{
+		Store: dynamo.New(db, table), Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verifier.Caller,
+		Origins: []string{"*"}, Info: api.Info{Name: "assay", Version: "test", Commit: "commit", Issuer: d.issuerURL},
+	}, functions.Operations())}
+	return d
+}
+
+// heeded is the filter of the stream: what waits in a queue, and what is due at an instant.
+func heeded(image map[string]events.DynamoDBAttributeValue) bool {
+	name, _ := dynamo.IndexKeys(record.ByWork)
+	v, ok := image[name]
+	return ok && (strings.HasPrefix(v.String(), record.OfQueue("")) || v.String() == record.DuePartition)
+}
+
+// identity serves a development issuer over HTTP, as any issuer is.
+func (d *deployment) identity() {
+	var handler http.Handler
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	d.t.Cleanup(server.Close)
+	var err error
+	if d.issuer, err = devissuer.Open(filepath.Join(d.t.TempDir(), "key"), server.URL, deployedAudience); err != nil {
+		d.t.Fatal(err)
+	}
+	handler = d.issuer.Handler(func(w http.ResponseWriter, _ *http.Request, err error) {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	})
+	d.issuerURL = server.URL
+}
+
+// arrived hands a notification of the bucket, in S3's own words, to the evaluator; twice more when it fails, as S3 does.
+func (d *deployment) arrived(event []byte) {
+	var from struct {
+		Records []struct {
+			EventName string
+			S3        struct{ Object struct{ Key string } }
+		}
+	}
+	if err := json.Unmarshal(event, &from); err != nil {
+		d.t.Errorf("a notification of the bucket: %v", err)
+		return
+	}
+	var to events.S3Event
+	for _, r := range from.Records {
+		if !strings.Contains(r.EventName, "ObjectCreated:") {
+			continue
+		}
+		out := events.S3EventRecord{EventSource: "aws:s3", EventName: strings.TrimPrefix(r.EventName, "s3:"), EventTime: time.Now()}
+		out.S3.Object.Key = url.QueryEscape(r.S3.Object.Key)
+		to.Records = append(to.Records, out)
+	}
+	if len(to.Records) == 0 {
+		return
+	}
+	payload, err := json.Marshal(to)
+	if err != nil {
+		d.t.Error(err)
+		return
+	}
+	for range 3 {
+		if _, err = d.functions[functions.Evaluator].Invoke(context.Background(), payload); err == nil {
+			return
+		}
+	}
+	d.t.Errorf("a notification was not handled: %v", err)
+}
+
+// setup is the deployment as the acceptance tests reach it.
+func (d *deployment) setup() acceptancetest.Setup {
+	d.mirror.prefix = d.url + "/"
+	return acceptancetest.Setup{
+		URL: d.url,
+		Token: func(user string, groups ...string) string {
+			token, err := d.issuer.Token(devissuer.User{User: user, Groups: groups})
+			if err != nil {
+				d.t.Fatal(err)
+			}
+			return token
+		},
+		Client: &http.Client{Transport: d.mirror},
+	}
+}
+
+// report fails the test for whatever the functions complained of, and tells what was compared.
+func (d *deployment) report() {
+	for name, f := range d.functions {
+		for line := range strings.Lines(f.Log()) {
+			if strings.Contains(line, `"level":"ERROR"`) || strings.Contains(line, `"level":"WARN"`) {
+				d.t.Errorf("%s logged: %s", name, line)
+			}
+		}
+	}
+	d.t.Logf("%d answers were compared; %d schedules were made", d.mirror.compared.Load(), len(d.schedules.Made()))
+	if d.mirror.compared.Load() == 0 {
+		d.t.Error("no answers were compared")
+	}
+}

@@ -1,0 +1,174 @@
+package gateway_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+
+	"assay/shared/gateway"
+	"assay/shared/problem"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// recorded is an event as API Gateway sends it.
+func recorded(t *testing.T) events.APIGatewayV2HTTPRequest {
+	t.Helper()
+	raw, err := os.ReadFile("testdata/event.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e events.APIGatewayV2HTTPRequest
+	if err := json.Unmarshal(raw, &e); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// seen is what the handler was given.
+type seen struct {
+	method, uri, path, query, host, body string
+	header                               http.Header
+}
+
+// pass sends the event through an adapter to a handler that answers with the given function.
+func pass(t *testing.T, e events.APIGatewayV2HTTPRequest, answer http.HandlerFunc) (seen, events.APIGatewayV2HTTPResponse) {
+	t.Helper()
+	var got seen
+	out, err := gateway.New(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			t.Error(err)
+		}
+		got = seen{r.Method, r.RequestURI, r.URL.Path, r.URL.RawQuery, r.Host, string(body), r.Header}
+		answer(w, r)
+	})).Handle(t.Context(), e)
+	if err != nil {
+		t.Fatalf("the function itself failed: %v", err)
+	}
+	return got, out
+}
+
+func noContent(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
+
+func TestRecorded(t *testing.T) {
+	got, _ := pass(t, recorded(t), noContent)
+	want := seen{
+		method: "POST", uri: "/v1/tasks?filter%5Bname%5D=a%2Cb&fields=id&fields=name", path: "/v1/tasks",
+		query: "filter%5Bname%5D=a%2Cb&fields=id&fields=name", host: "api.example.org", body: `{"name":"é"}`,
+	}
+	header := got.header
+	got.header = nil
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("the handler was given %+v, want %+v", got, want)
+	}
+	for name, value := range map[string]string{
+		"Authorization": "Bearer token", "Cookie": "one=1; two=2", "Idempotency-Key": "a, b",
+		"Accept": "application/json,text/csv;q=0.5", "Content-Type": "application/json",
+	} {
+		if values := header.Values(name); len(values) != 1 || values[0] != value {
+			t.Errorf("%s is %q, want %q", name, values, value)
+		}
+	}
+}
+
+func TestPaths(t *testing.T) {
+	for _, c := range []struct{ stage, raw, uri, path string }{
+		{"$default", "/v1/tasks/a%2Fb", "/v1/tasks/a%2Fb", "/v1/tasks/a/b"},
+		{"$default", "/v1/a b/é", "/v1/a%20b/%C3%A9", "/v1/a b/é"}, // escapes that API Gateway took away
+		{"$default", "/100%", "/100%25", "/100%"},
+		{"$default", "/what?", "/what%3F", "/what?"},
+		{"prod", "/prod/v1/tasks", "/v1/tasks", "/v1/tasks"},
+		{"prod", "/prod", "/", "/"},
+		{"prod", "/production", "/production", "/production"},
+		{"prod", "/v1/tasks", "/v1/tasks", "/v1/tasks"}, // a domain of its own leads to the stage
+		{"$default", "/v1//tasks", "/v1//tasks", "/v1//tasks"},
+	} {
+		e := recorded(t)
+		e.RequestContext.Stage, e.RawPath, e.RawQueryString = c.stage, c.raw, ""
+		got, out := pass(t, e, noContent)
+		if got.uri != c.uri || got.path != c.path || out.StatusCode != http.StatusNoContent {
+			t.Errorf("%s on stage %s came as %s (%s), want %s (%s)", c.raw, c.stage, got.uri, got.path, c.uri, c.path)
+		}
+	}
+}
+
+func TestBodies(t *testing.T) {
+	e := recorded(t)
+	binary := "\x1f\x8b\x00\xff"
+	e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(binary)), true
+	got, out := pass(t, e, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/octet-stream")
+		_, _ = io.WriteString(w, binary)
+	})
+	if got.body != binary {
+		t.Errorf("the body came as %q", got.body)
+	}
+	if back, err := base64.StdEncoding.DecodeString(out.Body); err != nil || !out.IsBase64Encoded || string(back) != binary {
+		t.Errorf("the answer is %+v, %v", out, err)
+	}
+}
+
+func TestHead(t *testing.T) {
+	e := recorded(t)
+	e.RequestContext.HTTP.Method = http.MethodHead
+	_, out := pass(t, e, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("ETag", `"1"`)
+		_, _ = io.WriteString(w, "body")
+	})
+	if out.Body != "" || out.Headers["Etag"] != `"1"` || out.StatusCode != http.StatusOK {
+		t.Errorf("HEAD is answered by %+v", out)
+	}
+}
+
+func TestCookiesOfTheAnswer(t *testing.T) {
+	_, out := pass(t, recorded(t), func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Add("Set-Cookie", "a=1")
+		w.Header().Add("Set-Cookie", "b=2")
+		w.Header().Add("Vary", "Origin")
+		w.Header().Add("Vary", "Accept")
+		w.WriteHeader(http.StatusNoContent)
+	})
+	if fmt.Sprint(out.Cookies) != "[a=1 b=2]" || out.Headers["Vary"] != "Origin,Accept" {
+		t.Errorf("the answer is %+v", out)
+	}
+}
+
+// TestFailures has everything fail that can beside the edge: the answer is a problem all the same, and never an error of the
+// function, of which API Gateway would make a text of its own.
+func TestFailures(t *testing.T) {
+	notBase64 := recorded(t)
+	notBase64.Body, notBase64.IsBase64Encoded = "*", true
+	badMethod := recorded(t)
+	badMethod.RequestContext.HTTP.Method = "NO METHOD"
+	for _, c := range []struct {
+		name   string
+		event  events.APIGatewayV2HTTPRequest
+		answer http.HandlerFunc
+		kind   *problem.Kind
+	}{
+		{"a body that is no base64", notBase64, noContent, problem.BadRequest},
+		{"a method that is none", badMethod, noContent, problem.BadRequest},
+		{"a panic", recorded(t), func(http.ResponseWriter, *http.Request) { panic("secret") }, problem.Internal},
+		{"no status", recorded(t), func(http.ResponseWriter, *http.Request) {}, problem.Internal},
+		{"an answer that Lambda cannot send", recorded(t), func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, strings.Repeat("x", 6<<20))
+		}, problem.InvalidParameter},
+	} {
+		_, out := pass(t, c.event, c.answer)
+		var document problem.Document
+		if err := json.Unmarshal([]byte(out.Body), &document); err != nil {
+			t.Errorf("%s: %v\n%.200s", c.name, err, out.Body)
+			continue
+		}
+		if out.StatusCode != c.kind.Status || document.Type != c.kind.Type() || out.Headers["Content-Type"] != problem.MediaType ||
+			document.RequestID != "request-1" || document.Instance != "/v1/tasks" || strings.Contains(out.Body, "secret") {
+			t.Errorf("%s is answered by %d %+v", c.name, out.StatusCode, document)
+		}
+	}
+}

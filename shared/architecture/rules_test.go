@@ -29,7 +29,7 @@ var core = []string{
 }
 
 // testSupport are the packages that exist for tests to import.
-var testSupport = []string{"assay/shared/*/*test/..."}
+var testSupport = []string{"assay/shared/*/*test/...", "assay/shared/*/*/*test/..."}
 
 var rules = []rule{
 	{
@@ -86,20 +86,30 @@ var rules = []rule{
 		breach: breach{"assay/local", "go.etcd.io/bbolt"},
 	},
 	{
-		who:    []string{"assay/..."},
-		but:    []string{"assay/shared/blob/s3/...", "assay/shared/store/dynamo/..."},
+		who: []string{"assay/..."},
+		but: []string{
+			"assay/functions/evaluator/lambda", "assay/grpc/...", "assay/local", "assay/shared/blob/s3/...",
+			"assay/shared/environment", "assay/shared/gateway/gatewaytest", "assay/shared/store/dynamo/...",
+		},
 		never:  []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."},
 		tests:  true,
-		reason: "only drivers speak to AWS; the SDK costs start-up time and tens of packages wherever it is linked",
+		reason: "only drivers and programs speak to AWS; the SDK costs start-up time and tens of packages wherever it is linked",
 		breach: breach{"assay/functions/runs/lambda", "github.com/aws/aws-sdk-go-v2/config"},
 	},
 	{
 		who:    []string{"assay/..."},
-		but:    []string{"assay/functions/*/lambda"},
+		but:    []string{"assay/functions/*/lambda", "assay/shared/gateway/..."},
 		never:  []string{"github.com/aws/aws-lambda-go/...", "github.com/awslabs/aws-lambda-go-api-proxy/..."},
-		tests:  true,
 		reason: "a handler is bound to net/http and not to gateway events, or it could run on Lambda alone",
 		breach: breach{"assay/functions/tasks", "github.com/aws/aws-lambda-go/events"},
+	},
+	{
+		who:    []string{"assay/..."},
+		but:    []string{"assay/grpc/...", "assay/local"},
+		never:  []string{"github.com/aws/aws-sdk-go-v2/config/..."},
+		tests:  true,
+		reason: "the SDK's config package costs milliseconds of each cold start; functions read shared/environment",
+		breach: breach{"assay/shared/environment", "github.com/aws/aws-sdk-go-v2/config"},
 	},
 	{
 		who:    []string{"assay/..."},

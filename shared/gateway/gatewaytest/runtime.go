@@ -29,6 +29,7 @@ type Function struct {
 
 	mu   sync.Mutex
 	idle []*process
+	stop []func()
 	log  bytes.Buffer
 }
 
@@ -55,7 +56,20 @@ type outcome struct {
 
 // NewFunction returns the function of a bootstrap. Its processes have the variables, and end with the test.
 func NewFunction(t testing.TB, name, binary string, timeout time.Duration, env ...string) *Function {
-	return &Function{Name: name, t: t, binary: binary, timeout: timeout, env: env}
+	f := &Function{Name: name, t: t, binary: binary, timeout: timeout, env: env}
+	t.Cleanup(f.Stop)
+	return f
+}
+
+// Stop ends the function's processes.
+func (f *Function) Stop() {
+	f.mu.Lock()
+	stop := f.stop
+	f.stop, f.idle = nil, nil
+	f.mu.Unlock()
+	for _, end := range stop {
+		end()
+	}
 }
 
 // Invoke has the function handle an event, and returns its answer. A function that reports an error, or dies, is an error.
@@ -140,7 +154,7 @@ func (f *Function) start() *process {
 		_ = cmd.Wait()
 		close(p.died)
 	}()
-	f.t.Cleanup(func() {
+	f.stop = append(f.stop, func() {
 		_ = cmd.Process.Kill()
 		<-p.died
 		server.CloseClientConnections()

@@ -1,0 +1,108 @@
+package functions_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"assay/functions"
+	"assay/shared/gateway/gatewaytest"
+	"assay/shared/store/dynamo"
+	"assay/shared/store/dynamo/dynamotest"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// BenchmarkColdStart measures, for every function and for one that does nothing, the time from the start of its process to
+// its first answer, which for families is that to a GET that asks DynamoDB on the same machine; and the size of its binary
+// as it is deployed. Run it by make bench-cold-start, which takes the median of 30.
+func BenchmarkColdStart(b *testing.B) {
+	b.Setenv("AWS_CA_BUNDLE", "") // reading a bundle of certificates costs as much as all the rest, and Lambda has none
+	db, table := dynamotest.Start(b), dynamotest.TableName()
+	if err := dynamo.New(db, table).CreateTable(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	env := []string{
+		"ASSAY_TABLE=" + table, "ASSAY_BUCKET=none", "ASSAY_ISSUER=https://issuer.example.org", "ASSAY_AUDIENCE=assay", "ASSAY_VERSION=test",
+		"ASSAY_SCHEDULE_GROUP=none", "ASSAY_SCHEDULE_ROLE=none", "ASSAY_SCHEDULE_TARGET=none",
+		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
+	}
+	b.Run("empty", func(b *testing.B) { coldStart(b, "../shared/gateway/gatewaytest/empty", nil, request(b, "/")) })
+	for _, d := range functions.Deployments() {
+		first := []byte(`{"Wake":"due"}`)
+		if len(d.Operations) > 0 {
+			first = request(b, firstPaths[d.Name])
+		}
+		b.Run(d.Name, func(b *testing.B) { coldStart(b, "./"+d.Name+"/lambda", env, first) })
+	}
+}
+
+// firstPaths are what each family is asked first.
+var firstPaths = map[string]string{
+	"service":       "/health",
+	"organizers":    "/v1/organizers",
+	"tasks":         "/v1/tasks",
+	"datasets":      "/v1/datasets",
+	"registrations": "/v1/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV/registrations",
+	"submissions":   "/v1/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV/submissions",
+	"runs":          "/v1/runs",
+	"evaluations":   "/v1/evaluations",
+	"users":         "/v1/users/01ARZ3NDEKTSV4RRFFQ69G5FAV/submissions",
+}
+
+func request(b *testing.B, path string) []byte {
+	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, Headers: map[string]string{"host": "api.example.org"}}
+	e.RequestContext.HTTP.Method, e.RequestContext.Stage = http.MethodGet, "$default"
+	payload, err := json.Marshal(e)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return payload
+}
+
+func coldStart(b *testing.B, program string, env []string, first []byte) {
+	binary, size := compile(b, program)
+	took := make([]time.Duration, 0, b.N)
+	for b.Loop() {
+		f := gatewaytest.NewFunction(b, "cold", binary, time.Minute, env...)
+		started := time.Now()
+		answer, err := f.Invoke(b.Context(), first)
+		took = append(took, time.Since(started))
+		if err != nil {
+			b.Fatalf("%v\n%s", err, f.Log())
+		}
+		var out events.APIGatewayV2HTTPResponse
+		if json.Unmarshal(answer, &out) == nil && out.StatusCode >= http.StatusInternalServerError {
+			b.Fatalf("the first answer is %s\n%s", answer, f.Log())
+		}
+		f.Stop()
+	}
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
+	b.ReportMetric(float64(size)/1e6, "arm64-MB")
+	b.ReportMetric(0, "ns/op")
+}
+
+// compile builds the program for this machine, and returns how many bytes it has for the one that it is deployed to.
+func compile(b *testing.B, program string) (binary string, size int64) {
+	b.Helper()
+	folder := b.TempDir()
+	binary, deployed := filepath.Join(folder, "bootstrap"), filepath.Join(folder, "arm64")
+	for out, env := range map[string][]string{binary: nil, deployed: {"GOOS=linux", "GOARCH=arm64"}} {
+		cmd := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", out, program) //nolint:gosec // names of families
+		cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), env...)
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("build %s: %v\n%s", program, err, out)
+		}
+	}
+	info, err := os.Stat(deployed)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return binary, info.Size()
+}

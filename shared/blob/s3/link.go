@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/middleware"
 
 	"assay/shared/blob"
 )
@@ -39,9 +40,15 @@ func (s *Store) SignPut(ctx context.Context, o blob.Object, expires time.Time) (
 		return blob.Link{}, err
 	}
 	span := spanOf(now, expires)
-	signed, err := s.links.PresignPutObject(ctx, s.declare(o, nil), span.sign)
+	signed, err := s.links.PresignPutObject(ctx, s.declare(o, nil), span.sign, signMediaType)
 	return span.link(o.Key, signed, err)
 }
+
+// signMediaType keeps the SDK from leaving out the media type of an empty file.
+var signMediaType = sdk.WithPresignClientFromClientOptions(sdk.WithAPIOptions(func(stack *middleware.Stack) error {
+	_, err := stack.Build.Remove("RemoveContentTypeHeader")
+	return err
+}))
 
 // span is when a link is valid. S3 counts from the instant of signing, in whole seconds. That instant is put a whole number
 // of hours before the end: then it has passed, as S3 demands, and links to the same end are the same link.

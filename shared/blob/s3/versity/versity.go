@@ -6,6 +6,7 @@
 package versity
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -45,7 +46,10 @@ func StartNotifying(t testing.TB, notify func(event []byte)) (cfg aws.Config, bu
 		if err != nil {
 			t.Errorf("an event of the S3 gateway broke off: %v", err)
 		}
-		notify(event)
+		// The gateway tries the address with an event of its own kind, which S3 sends to queues but not to functions.
+		if !bytes.Contains(event, []byte("s3:TestEvent")) {
+			notify(event)
+		}
 	}))
 	t.Cleanup(hook.Close)
 	cfg = start(t, "--event-webhook-url", hook.URL)
@@ -77,7 +81,7 @@ func start(t testing.TB, flags ...string) aws.Config {
 	// The gateway outlives t.Context, which ends before the clean-ups that may still need it.
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	gateway := exec.CommandContext(ctx, program, append(append([]string{ // #nosec G204 -- the program is the one that make installed
-		"--port", address, "--region", region, "--health", "/health", "--quiet",
+		"--port", address, "--region", region, "--health", "/health", "--quiet", "--keep-alive",
 	}, flags...), "posix", t.TempDir())...)
 	gateway.Env = []string{"ROOT_ACCESS_KEY_ID=" + access, "ROOT_SECRET_ACCESS_KEY=" + secret}
 	var logs strings.Builder

@@ -159,16 +159,18 @@ func (s service) GetServiceBaseEndpoint(_ context.Context, name string) (string,
 
 func TestAddresses(t *testing.T) {
 	onAWS, withBase, withSource := signedBy(plain), signedBy(plain), signedBy(plain)
-	withBase.BaseEndpoint = aws.String("http://127.0.0.1:7070")
-	withSource.ConfigSources = []any{service("http://127.0.0.1:7071")}
+	withBase.BaseEndpoint = aws.String("http://gateway:7070")
+	withSource.ConfigSources = []any{service("http://gateway:7071")}
+	withBoth := withBase
+	withBoth.ConfigSources = withSource.ConfigSources
 	for name, test := range map[string]struct {
 		cfg  aws.Config
 		want string
 	}{
-		"on AWS":                     {onAWS, "https://files.s3.eu-central-1.amazonaws.com/a/b?"},
-		"with an endpoint":           {withBase, "http://127.0.0.1:7070/files/a/b?"},
-		"with an endpoint for S3":    {withSource, "http://127.0.0.1:7071/files/a/b?"},
-		"with one for something too": {func() aws.Config { c := withSource; c.BaseEndpoint = aws.String("http://127.0.0.1:8000"); return c }(), "http://127.0.0.1:7071/files/a/b?"},
+		"on AWS":                 {onAWS, "https://files.s3.eu-central-1.amazonaws.com/a/b?"},
+		"with an endpoint":       {withBase, "http://gateway:7070/files/a/b?"},
+		"with an endpoint of S3": {withSource, "http://gateway:7071/files/a/b?"},
+		"with both":              {withBoth, "http://gateway:7071/files/a/b?"},
 	} {
 		link, err := newStore(test.cfg, noon).SignGet(t.Context(), "a/b", "b", "", noon.Add(time.Hour))
 		if err != nil || !strings.HasPrefix(link.URL, test.want) {

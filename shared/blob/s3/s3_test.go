@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/aws/retry"
 
 	"assay/shared/blob"
 )
@@ -31,6 +32,11 @@ func answering(t *testing.T, answer http.HandlerFunc) *Store {
 	t.Cleanup(server.Close)
 	cfg := signedBy(plain)
 	cfg.BaseEndpoint = &server.URL
+	cfg.Retryer = func() aws.Retryer { // the one that is the default, but for the time between tries
+		return retry.NewStandard(func(o *retry.StandardOptions) {
+			o.Backoff = retry.BackoffDelayerFunc(func(int, error) (time.Duration, error) { return 0, nil })
+		})
+	}
 	return New(cfg, "files")
 }
 
@@ -169,16 +175,18 @@ func TestPutSendsNothingUnverified(t *testing.T) {
 	s := answering(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("S3 got %s %s", r.Method, r.URL) })
 	cut := errors.New("cut")
 	for _, size := range []int64{100, maxInMemory + 1} {
+		o := zeroed(t, size)
 		for name, test := range map[string]struct {
+			o    blob.Object
 			r    io.Reader
 			want error
 		}{
-			"shorter":      {io.LimitReader(zeros{}, size-1), blob.ErrMismatch},
-			"endless":      {zeros{}, blob.ErrMismatch},
-			"other digest": {io.LimitReader(zeros{}, size), blob.ErrMismatch},
-			"broken":       {io.MultiReader(io.LimitReader(zeros{}, size/2), iotest.ErrReader(cut)), cut},
+			"shorter":      {o, io.LimitReader(zeros{}, size-1), blob.ErrMismatch},
+			"endless":      {o, zeros{}, blob.ErrMismatch},
+			"other digest": {output(size), io.LimitReader(zeros{}, size), blob.ErrMismatch},
+			"broken":       {o, io.MultiReader(io.LimitReader(zeros{}, size/2), iotest.ErrReader(cut)), cut},
 		} {
-			if err := s.Put(t.Context(), output(size), test.r); !errors.Is(err, test.want) {
+			if err := s.Put(t.Context(), test.o, test.r); !errors.Is(err, test.want) {
 				t.Errorf("%s, %d bytes: %v, want %v", name, size, err, test.want)
 			}
 		}
@@ -191,12 +199,7 @@ func TestPutSendsNothingUnverified(t *testing.T) {
 // TestPutNeedsLittleMemory bounds all that is allocated, freed or not.
 func TestPutNeedsLittleMemory(t *testing.T) {
 	const size = 64 << 20
-	sum := sha256.New()
-	if _, err := io.CopyN(sum, zeros{}, size); err != nil {
-		t.Fatal(err)
-	}
-	o := output(size)
-	o.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	o := zeroed(t, size)
 	s := answering(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -207,6 +210,18 @@ func TestPutNeedsLittleMemory(t *testing.T) {
 	if got := after.TotalAlloc - before.TotalAlloc; got > 8<<20 {
 		t.Errorf("a file of %d bytes took %d bytes of memory", size, got)
 	}
+}
+
+// zeroed declares a file of zeros.
+func zeroed(t *testing.T, size int64) blob.Object {
+	t.Helper()
+	sum := sha256.New()
+	if _, err := io.CopyN(sum, zeros{}, size); err != nil {
+		t.Fatal(err)
+	}
+	o := output(size)
+	o.SHA256 = hex.EncodeToString(sum.Sum(nil))
+	return o
 }
 
 type zeros struct{}

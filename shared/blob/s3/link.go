@@ -33,7 +33,7 @@ func (s *Store) SignGet(ctx context.Context, key, filename, mediaType string, ex
 }
 
 // SignPut implements blob.Store. S3 itself refuses other bytes: their length, SHA-256 and media type are
-// headers that the signature covers.
+// headers that the signature covers. A SHA-256 in the query would be signed as well, but S3 doesn't look at it there.
 func (s *Store) SignPut(ctx context.Context, o blob.Object, expires time.Time) (blob.Link, error) {
 	now := s.now()
 	if err := cmp.Or(o.Check(), blob.CheckExpiry(now, expires)); err != nil {
@@ -54,8 +54,8 @@ var signMediaType = sdk.WithPresignClientFromClientOptions(sdk.WithAPIOptions(fu
 // of hours before the end: then it has passed, as S3 demands, and links to the same end are the same link.
 type span struct {
 	from, until time.Time
-	// credentials is the end of the signer's credentials, which ends the link too, or zero if that is not known. Those
-	// that Lambda gives a function in its environment don't tell; they outlast a link of less than an hour.
+	// credentials is the end of the signer's credentials, which ends the link too, or zero if that is not known. Those that
+	// Lambda gives a function in its environment don't tell: a link may end early, and asking again gives another.
 	credentials time.Time
 }
 

@@ -1,8 +1,12 @@
 // Package versity runs the Versity S3 Gateway for tests, so that what is written for S3 is tried on a server that checks
 // signatures, checksums and lengths as S3 does.
 //
-// It differs from S3 where a test may notice: keys "a" and "a/b" can't both be there, because they are a file and a
-// folder to it; event names start with "s3:" and keys in events are not encoded.
+// It differs from S3 where a test may notice:
+//
+//   - Keys are paths of files: "a" and "a/b" can't both be there, and a segment has at most 255 bytes.
+//   - When it refuses a body without reading it, it takes that for the next request on the connection.
+//   - Event names start with "s3:", which functions don't get to see, and keys in events are not encoded.
+//   - There are no permissions: the one account may do everything, so that a missing key is never a 403.
 package versity
 
 import (
@@ -41,7 +45,7 @@ func Start(t testing.TB) (cfg aws.Config, bucket string) {
 // Records. Calls may overlap, come in any order, and come after the answer to the request that caused them.
 func StartNotifying(t testing.TB, notify func(event []byte)) (cfg aws.Config, bucket string) {
 	t.Helper()
-	hook := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	hook := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		event, err := io.ReadAll(r.Body)
 		if err != nil {
 			t.Errorf("an event of the S3 gateway broke off: %v", err)

@@ -1,5 +1,6 @@
-# Everything here needs Go and make alone; the tools below are built from source,
-# at pinned versions, into .tools the first time that a target asks for them.
+# Everything here needs Go and make, and Node.js where the DynamoDB-compatible server or the deployment is tested. The
+# tools below are built from source, at pinned versions, into .tools the first time that a target asks for them; those
+# of Node.js are installed into infra/node_modules, at the versions of its lock file.
 
 GO            ?= go
 PACKAGES      ?= ./...
@@ -9,9 +10,12 @@ TESTFLAGS     ?=
 
 golangci_lint_version := v2.15.0
 govulncheck_version   := v1.8.0
+versitygw_version     := v1.8.0
 
 golangci_lint := .tools/golangci-lint-$(golangci_lint_version)/golangci-lint
 govulncheck   := .tools/govulncheck-$(govulncheck_version)/govulncheck
+versitygw     := .tools/versitygw-$(versitygw_version)/versitygw
+node_modules  := infra/node_modules/.package-lock.json
 
 .DEFAULT_GOAL := help
 
@@ -25,8 +29,21 @@ run: ## serve the whole of Assay on this machine (ARGS="-addr :9000" passes flag
 	$(GO) run ./local $(ARGS)
 
 .PHONY: test
-test: ## run all tests
+test: $(node_modules) ## run all tests but those of test-s3
 	$(GO) test $(TESTFLAGS) $(PACKAGES)
+
+.PHONY: test-s3
+test-s3: $(node_modules) $(versitygw) ## run the tests over S3, and those of the functions as compiled for Lambda
+	$(GO) test -tags s3 $(TESTFLAGS) ./shared/blob/s3/... ./functions
+
+# DYNAMODB_LOCAL_JAR is the path of Amazon's DynamoDBLocal.jar, which needs Java; DYNAMODB_ENDPOINT the address of any server.
+.PHONY: test-dynamodb-local
+test-dynamodb-local: ## run the tests over DynamoDB against Amazon's DynamoDB Local (DYNAMODB_LOCAL_JAR=... or DYNAMODB_ENDPOINT=...)
+	@if [ -z "$$DYNAMODB_LOCAL_JAR$$DYNAMODB_ENDPOINT" ]; then \
+		echo "Say which server: DYNAMODB_LOCAL_JAR=/path/of/DynamoDBLocal.jar or DYNAMODB_ENDPOINT=http://host:port" >&2; exit 1; \
+	fi
+	$(GO) test -count=1 $(TESTFLAGS) ./shared/store/dynamo/...
+	$(GO) test -count=1 -run OverDynamoDB $(TESTFLAGS) ./local
 
 .PHONY: check
 check: format modules vet lint vulnerabilities generated race ## all that a change must pass before it is shared
@@ -76,7 +93,7 @@ generated: ## fail when go generate changes a file
 
 # Outside macOS the race detector needs a C compiler; Go turns cgo off where it finds none.
 .PHONY: race
-race: ## run all tests with the race detector, in random order
+race: $(node_modules) ## run all tests with the race detector, in random order
 	@detector=-race; \
 	if [ "$$($(GO) env CGO_ENABLED)$$($(GO) env GOOS)" = 0linux ]; then \
 		detector=; echo "NOT CHECKED for data races: install a C compiler to have the race detector."; \
@@ -86,6 +103,10 @@ race: ## run all tests with the race detector, in random order
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=pattern, PACKAGES=./shared/store/...)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
+
+.PHONY: bench-cold-start
+bench-cold-start: $(node_modules) ## measure the time from start to first answer, and the size, of every function
+	$(GO) test -run '^$$' -bench ColdStart -benchtime 30x ./functions
 
 # Go would spend up to a minute on making one interesting input smaller, more than FUZZTIME in all.
 .PHONY: fuzz
@@ -101,9 +122,22 @@ fuzz: ## run every fuzz target for FUZZTIME (30s), one after the other
 build: ## build the local server into bin/assay
 	$(GO) build -trimpath -o bin/assay ./local
 
+functions := $(notdir $(patsubst %/lambda,%,$(wildcard functions/*/lambda)))
+
+.PHONY: lambda
+lambda: $(functions:%=bin/lambda/%/bootstrap) ## build the functions for AWS Lambda into bin/lambda
+
+.PHONY: $(functions:%=bin/lambda/%/bootstrap)
+$(functions:%=bin/lambda/%/bootstrap): bin/lambda/%/bootstrap:
+	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -trimpath -tags lambda.norpc -ldflags '-s -w -buildid=' -o $@ ./functions/$*/lambda
+
+.PHONY: synth
+synth: lambda $(node_modules) ## make the CloudFormation template of the deployment (STAGE=prod) in infra/cdk.out
+	cd infra && npx cdk synth --quiet -c stage=$(or $(STAGE),dev)
+
 .PHONY: clean
 clean: ## remove what make built and installed, never the data of the local server
-	rm -rf bin .tools
+	rm -rf bin .tools infra/node_modules infra/cdk.out
 
 # An empty GOFLAGS keeps flags that a caller has set for this module away from the tools.
 $(golangci_lint):
@@ -111,3 +145,10 @@ $(golangci_lint):
 
 $(govulncheck):
 	GOFLAGS= GOBIN="$(CURDIR)/$(@D)" $(GO) install golang.org/x/vuln/cmd/govulncheck@$(govulncheck_version)
+
+$(versitygw):
+	GOFLAGS= GOBIN="$(CURDIR)/$(@D)" $(GO) install github.com/versity/versitygw/cmd/versitygw@$(versitygw_version)
+
+$(node_modules): infra/package-lock.json
+	cd infra && npm ci --no-audit --no-fund
+	@touch $@

@@ -23,7 +23,7 @@ import (
 	"assay/shared/auth"
 	"assay/shared/auth/devissuer"
 	"assay/shared/blob/s3"
-	"assay/shared/blob/s3/versity"
+	"assay/shared/blob/s3/s3test"
 	"assay/shared/gateway/gatewaytest"
 	"assay/shared/record"
 	"assay/shared/store/dynamo"
@@ -88,7 +88,7 @@ func deploy(t *testing.T, bootstraps string) *deployment {
 		t.Fatal(err)
 	}
 	d.schedules = gatewaytest.NewSchedules(t)
-	files, bucket := versity.StartNotifying(t, d.arrived)
+	files, bucket := s3test.StartNotifying(t, d.arrived)
 	env := []string{
 		"ASSAY_TABLE=" + table, "ASSAY_BUCKET=" + bucket, "ASSAY_ISSUER=" + d.issuerURL, "ASSAY_AUDIENCE=" + deployedAudience, "ASSAY_VERSION=test+commit",
 		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_ENDPOINT_URL_S3=" + *files.BaseEndpoint, "AWS_ENDPOINT_URL_SCHEDULER=" + d.schedules.URL,

@@ -10,6 +10,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	sdk "github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/middleware"
 
 	"assay/shared/blob"
 )
@@ -32,23 +33,29 @@ func (s *Store) SignGet(ctx context.Context, key, filename, mediaType string, ex
 }
 
 // SignPut implements blob.Store. S3 itself refuses other bytes: their length, SHA-256 and media type are
-// headers that the signature covers.
+// headers that the signature covers. A SHA-256 in the query would be signed as well, but S3 doesn't look at it there.
 func (s *Store) SignPut(ctx context.Context, o blob.Object, expires time.Time) (blob.Link, error) {
 	now := s.now()
 	if err := cmp.Or(o.Check(), blob.CheckExpiry(now, expires)); err != nil {
 		return blob.Link{}, err
 	}
 	span := spanOf(now, expires)
-	signed, err := s.links.PresignPutObject(ctx, s.declare(o, nil), span.sign)
+	signed, err := s.links.PresignPutObject(ctx, s.declare(o, nil), span.sign, signMediaType)
 	return span.link(o.Key, signed, err)
 }
+
+// signMediaType keeps the SDK from leaving out the media type of an empty file.
+var signMediaType = sdk.WithPresignClientFromClientOptions(sdk.WithAPIOptions(func(stack *middleware.Stack) error {
+	_, err := stack.Build.Remove("RemoveContentTypeHeader")
+	return err
+}))
 
 // span is when a link is valid. S3 counts from the instant of signing, in whole seconds. That instant is put a whole number
 // of hours before the end: then it has passed, as S3 demands, and links to the same end are the same link.
 type span struct {
 	from, until time.Time
-	// credentials is the end of the signer's credentials, which ends the link too, or zero if that is not known. Those
-	// that Lambda gives a function in its environment don't tell; they outlast a link of less than an hour.
+	// credentials is the end of the signer's credentials, which ends the link too, or zero if that is not known. Those that
+	// Lambda gives a function in its environment don't tell: a link may end early, and asking again gives another.
 	credentials time.Time
 }
 

@@ -22,7 +22,6 @@ import (
 	"io"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -106,11 +105,10 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 		if err != nil {
 			return fmt.Errorf("delete %d files from bucket %s: %w", len(batch), s.bucket, err)
 		}
-		for _, e := range done.Errors {
-			if aws.ToString(e.Code) != "NoSuchKey" {
-				return fmt.Errorf("delete %d of %d files from bucket %s: the first is %s: %s: %s", len(done.Errors), len(batch), s.bucket,
-					aws.ToString(e.Key), aws.ToString(e.Code), aws.ToString(e.Message))
-			}
+		if len(done.Errors) > 0 {
+			e := done.Errors[0]
+			return fmt.Errorf("delete %d of %d files from bucket %s: the first is %s: %s: %s", len(done.Errors), len(batch), s.bucket,
+				aws.ToString(e.Key), aws.ToString(e.Code), aws.ToString(e.Message))
 		}
 	}
 	return nil
@@ -133,7 +131,7 @@ func (s *Store) List(ctx context.Context, prefix string, before time.Time) iter.
 			for _, o := range page.Contents {
 				// S3 cuts the instant to whole seconds: the file may be up to one second younger than it says.
 				stored := aws.ToTime(o.LastModified).Add(time.Second)
-				if key := aws.ToString(o.Key); !stored.After(before) && !strings.HasSuffix(key, "/") && !yield(key, nil) {
+				if !stored.After(before) && !yield(aws.ToString(o.Key), nil) {
 					return
 				}
 			}

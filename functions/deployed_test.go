@@ -2,6 +2,7 @@
 
 // The deployment, function by function, as compiled for Lambda. It needs an S3-compatible server that enforces signatures,
 // which is slow to build: make test-s3 does it.
+
 package functions_test
 
 import (

@@ -82,7 +82,7 @@ type Store interface {
 
 	// SignGet returns a link that downloads what is stored under key, whether or not something is stored yet. The
 	// answer tells browsers to save it, never to show it, under the given file name, as the given media
-	// type; an empty media type means the stored one. The link also serves HEAD and byte ranges.
+	// type; an empty media type means the stored one. The link also serves byte ranges.
 	SignGet(ctx context.Context, key, filename, mediaType string, expires time.Time) (Link, error)
 
 	// SignPut returns a link that uploads exactly o and nothing else, as often as the holder likes. The answer to

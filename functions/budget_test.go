@@ -12,7 +12,7 @@ import (
 	"assay/shared/record"
 )
 
-// town is a world of townSize resources: one task that everybody takes part in, and thousands that nobody sees.
+// town is a world of many resources: one task that everybody takes part in, and thousands that nobody sees.
 type town struct {
 	*world
 	place               // the public task
@@ -21,33 +21,33 @@ type town struct {
 	registration string // path of the owner's
 }
 
-func newTown(t *testing.T) *town {
-	w := newWorld(t)
+// newTown fills the world with as many resources as size, or somewhat more.
+func newTown(t *testing.T, w *world, size int) *town {
 	n := &town{world: w}
 	n.place, n.private = w.newPlace(w.organizerID, record.Public), w.newPlace(w.organizerID, record.Private)
 	n.private.register("reg")
-	for i := range townSize / 16 { // four resources each; everybody sees one in ten
+	for i := range size / 16 { // four resources each; everybody sees one in ten
 		user, shown := fmt.Sprintf("user%d", i%500), i%10 == 0
 		visibility := record.Private
 		if shown {
 			visibility = record.Public
 		}
 		n.enter(user, visibility, shown, !shown, float64(i%997)/997)
-		if i == townSize/32 {
+		if i == size/32 {
 			n.public, n.owns = n.enter("owner", record.Public, true, false, 0.5), n.enter("owner", record.Private, false, true, 0.5)
 		}
 	}
 	others := w.newOrganizer("somebody else")
-	for range townSize / 16 { // three resources each
+	for range size / 16 { // three resources each
 		w.newPlace(others, record.Private)
 	}
-	for i := range townSize * 9 / 32 { // two each
+	for i := range size * 9 / 32 { // two each
 		n.register(fmt.Sprintf("user%d", i))
 	}
 	n.registration = "/v1/tasks/" + n.task.ID + "/registrations/" + n.register("owner").ID
 	profile := &record.User{Meta: w.meta(), Name: "owner", Email: "owner@example.org"}
 	profile.ID = servertest.UserID("owner")
-	if w.made = append(w.made, profile); len(w.made) < townSize {
+	if w.made = append(w.made, profile); len(w.made) < size {
 		t.Fatalf("%d resources", len(w.made))
 	}
 	w.flush(t)
@@ -56,7 +56,7 @@ func newTown(t *testing.T) *town {
 
 // budgets are held by one test, for the town takes its time to fill.
 func TestBudgets(t *testing.T) {
-	n := newTown(t)
+	n := newTown(t, newWorld(t), townSize)
 	t.Run("single resources", n.checkSingles)
 	t.Run("lists", n.checkLists)
 	t.Run("leaderboards", n.checkLeaderboards)

@@ -8,6 +8,7 @@ import (
 	"assay/functions"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/store"
 )
 
 // world serves every family over a store whose calls are counted, and makes what a test needs straight in the store.
@@ -19,8 +20,13 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{Server: servertest.New(t, functions.Operations()...)}
-	w.meter = &meter{Store: w.Store}
+	s := servertest.New(t, functions.Operations()...)
+	return newWorldOver(s, s.Store)
+}
+
+// newWorldOver has the server keep everything in the table.
+func newWorldOver(s *servertest.Server, table store.Store) *world {
+	w := &world{Server: s, meter: &meter{Store: table}}
 	w.Store = w.meter
 	w.organizerID = w.newOrganizer("olga")
 	return w

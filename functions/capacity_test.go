@@ -1,0 +1,125 @@
+package functions_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"os"
+	"testing"
+	"text/tabwriter"
+
+	"assay/functions"
+	"assay/shared/api/servertest"
+	"assay/shared/store/dynamo/dynamotest"
+)
+
+// capacityTable is what operations cost over DynamoDB, for those who estimate a bill and for those who change what an
+// operation reads. `go test ./functions -run TestCapacity -update` writes it anew.
+const capacityTable = "testdata/capacity.golden"
+
+// TestCapacity holds operations to the capacity that DynamoDB says they consume. What it is does not depend on how many
+// resources there are, which the budgets show.
+func TestCapacity(t *testing.T) {
+	n := newTown(t, newWorldOver(servertest.New(t, functions.Operations()...), dynamotest.Open(t, dynamotest.Start(t))), 17_000)
+	task, run := "/v1/tasks/"+n.task.ID, "/v1/runs/"+n.owns.run.ID
+	board := "sort=rank&filter[datasetId]=" + n.dataset.ID + "&limit=50"
+	submission := map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{n.dataset.ID}}
+	upload := map[string]any{"type": "upload", "files": []any{map[string]any{
+		"datasetId": n.dataset.ID, "name": "run.csv", "content": "aWQsbGFiZWwKMSxhCg==", // id,label and 1,a
+	}}}
+	var out bytes.Buffer
+	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	_, _ = fmt.Fprintln(table, "operation\twho\tcalls\titems\tRCU\tWCU")
+	for _, c := range []struct {
+		name, user, method, path string
+		body                     map[string]any
+	}{
+		{"GET a public task", "", http.MethodGet, task, nil},
+		{"GET a public dataset", "", http.MethodGet, "/v1/datasets/" + n.dataset.ID, nil},
+		{"GET a public run", "", http.MethodGet, "/v1/runs/" + n.public.run.ID, nil},
+		{"GET a published evaluation", "", http.MethodGet, "/v1/evaluations/" + n.public.evaluation.ID, nil},
+		{"GET a private task", "registrant", http.MethodGet, "/v1/tasks/" + n.private.task.ID, nil},
+		{"GET one's private run", "owner", http.MethodGet, run, nil},
+		{"GET a review", "organizer", http.MethodGet, run + "/review", nil},
+		{"GET /v1/user", "owner", http.MethodGet, "/v1/user", nil},
+		{"50 tasks", "", http.MethodGet, "/v1/tasks?limit=50", nil},
+		{"50 datasets of a task", "", http.MethodGet, "/v1/datasets?limit=50&filter[taskId]=" + n.task.ID, nil},
+		{"50 submissions of a task", "", http.MethodGet, task + "/submissions?limit=50", nil},
+		{"50 submissions of a task", "organizer", http.MethodGet, task + "/submissions?limit=50", nil},
+		{"50 runs of a dataset", "", http.MethodGet, "/v1/runs?limit=50&filter[datasetId]=" + n.dataset.ID, nil},
+		{"50 runs", "", http.MethodGet, "/v1/runs?limit=50", nil},
+		{"50 of a leaderboard", "", http.MethodGet, task + "/evaluations?" + board, nil},
+		{"50 of a leaderboard", "organizer", http.MethodGet, task + "/evaluations?" + board, nil},
+		{"50 of a leaderboard, from 50", "", http.MethodGet, task + "/evaluations?" + board + "&offset=50", nil},
+		{"POST an organizer", "new", http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}},
+		{"POST a task", "organizer", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": n.organizerID, "name": "New"}},
+		{"POST a dataset", "organizer", http.MethodPost, "/v1/datasets", newDatasetBody(n.task.ID)},
+		{"POST a registration", "newer", http.MethodPost, task + "/registrations", map[string]any{"team": "New"}},
+		{"POST an image", "owner", http.MethodPost, task + "/submissions", submission},
+		{"POST a run file", "owner", http.MethodPost, task + "/submissions", upload},
+		{"PATCH a task", "organizer", http.MethodPatch, task, map[string]any{"name": "Renamed"}},
+		{"PATCH a registration", "owner", http.MethodPatch, n.registration, map[string]any{"country": "Norway"}},
+		{"PATCH a run", "owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}},
+		{"PATCH a review", "organizer", http.MethodPatch, run + "/review", map[string]any{"published": true}},
+	} {
+		n.measure(t, table, c.name, c.user, c.method, c.path, c.body)
+	}
+	if err := table.Flush(); err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(capacityTable, out.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(capacityTable)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out.String() != string(want) {
+		t.Errorf("%s is stale; run go test ./functions -run TestCapacity -update and look at what changed:\n%s", capacityTable, &out)
+	}
+}
+
+// names of users in the table and in the town.
+var townNames = map[string]string{"organizer": "olga", "registrant": "reg"}
+
+// measure adds the row of a request, and holds it to what its budget says in units: half a unit for each item of up to 4 KB
+// that is read by its key; for each index entry that is read, what it has of 4 KB; twice for what a change is decided on;
+// and two for each KB of an item that is written, one for each KB of its index entries.
+func (n *town) measure(t *testing.T, table *tabwriter.Writer, name, user, method, path string, body map[string]any) {
+	t.Helper()
+	as, ok := townNames[user]
+	if !ok {
+		as = user
+	}
+	reads, writes := n.meter.reading.ReadUnits.Load(), n.meter.writing.WriteUnits.Load()
+	var a servertest.Answer
+	c := n.meter.of(func() {
+		if body == nil {
+			a = n.Do(as, method, path, nil)
+		} else {
+			a = n.Do(as, method, path, body)
+		}
+	})
+	if a.Status != http.StatusOK && a.Status != http.StatusCreated {
+		t.Errorf("%s as %s: status %d\n%s", name, user, a.Status, a.Body)
+		return
+	}
+	read := float64(n.meter.reading.ReadUnits.Load()-reads) / 1000
+	written := float64(n.meter.writing.WriteUnits.Load()-writes) / 1000
+	if user == "" {
+		user = "anyone"
+	}
+	_, _ = fmt.Fprintf(table, "%s\t%s\t%d\t%d\t%.1f\t%.0f\n", name, user, c.reads+c.writes, c.items, read, written)
+	most := float64(c.items) / 2
+	if method != http.MethodGet {
+		most = float64(c.items) + float64(c.reads) // strong, and a call that finds nothing costs too
+	}
+	if read > most {
+		t.Errorf("%s as %s read %.1f units for %d items, at most %.1f", name, user, read, c.items, most)
+	}
+	if c.writes > 1 {
+		t.Errorf("%s as %s wrote in %d transactions", name, user, c.writes)
+	}
+}

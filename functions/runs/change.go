@@ -20,6 +20,9 @@ type runDraft struct {
 }
 
 func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*record.RunItem, api.Change, error) {
+	if err := problem.Check(record.CheckLabel(d.Label)); err != nil {
+		return nil, api.Change{}, err
+	}
 	changed, tx := r, new(table.Tx)
 	switch {
 	case d.State == r.State:

@@ -67,6 +67,9 @@ type DatasetItem struct {
 	Dataset
 	OrganizerID string `json:"organizerId"`
 	PrivateTask bool   `json:"privateTask,omitempty"`
+	// RankedBy is the primary measure of the truth in use, in whose order the board is stored: the dataset's own differs
+	// from it as long as a change has not been adopted.
+	RankedBy string `json:"rankedBy,omitempty"`
 	// Adopt is set while truth files or settings have changed that runs are not evaluated with yet: it is due when the
 	// evaluator is to look at them.
 	Adopt *Follow `json:"adopt,omitempty"`

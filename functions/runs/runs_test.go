@@ -252,8 +252,8 @@ func TestADeletedRunLeavesNothing(t *testing.T) {
 			t.Error("its file is still there")
 		}
 	}
-	if n := len(s.audit()); n != 1 {
-		t.Errorf("%d audit entries, want that of the organizer", n)
+	if n := len(s.audit()); n != 2 {
+		t.Errorf("%d audit entries, want one of each deletion", n)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/arrival"
+	"assay/shared/follow"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -65,6 +66,9 @@ func room(ctx context.Context, c *api.Call, taskID string) error {
 }
 
 func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.DatasetDraft) (*record.DatasetItem, api.Change, error) {
+	if old.Deletion != nil {
+		return nil, api.Change{}, problem.Conflict.New("The dataset is being deleted.")
+	}
 	if d.TaskID != old.TaskID {
 		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/taskId", Detail: "never changes"}})
 	}
@@ -87,34 +91,13 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 	return &changed, api.Change{Tx: tx.Replace(&changed)}, nil
 }
 
-// settings is what, of a dataset, runs are evaluated with.
-type settings struct {
-	Truths    []fileName       `json:"truths"`
-	RunFormat record.RunFormat `json:"runFormat"`
-	Evaluator record.Evaluator `json:"evaluator"`
-}
-
-// fileName is what an audit entry tells of a truth file.
-type fileName struct {
-	Name   string `json:"name"`
-	SHA256 string `json:"sha256"`
-}
-
-func settingsOf(d *record.DatasetItem) settings {
-	s := settings{RunFormat: d.RunFormat, Evaluator: d.Evaluator}
-	for _, f := range d.Truths {
-		s.Truths = append(s.Truths, fileName{f.Name, f.SHA256})
-	}
-	return s
-}
-
 // maxAtOnce is how large a stored truth may be for a request to wait until it has been read.
 const maxAtOnce = 64 << 20
 
 // newTruth has runs evaluated anew when a change concerns what they are evaluated with: at once if all truth files are
 // there and can be read within the request, else once they are and have been.
 func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem, inline contents) error {
-	was, is := settingsOf(old), settingsOf(changed)
+	was, is := old.Audited(), changed.Audited()
 	same, stored := reflect.DeepEqual(was, is), record.AllStored(changed.Truths)
 	if same && stored == record.AllStored(old.Truths) {
 		return nil
@@ -149,20 +132,12 @@ func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *reco
 	return nil
 }
 
-// remove deletes a dataset that no run uses. A run that is submitted in the same instant fails, and says why.
+// remove deletes a dataset that no run uses.
 func remove(ctx context.Context, c *api.Call, d *record.DatasetItem) (api.Change, error) {
-	for _, a := range record.Audiences {
-		runs, err := c.Store.Query(ctx, store.Query{Index: record.ByDataset, Partition: record.OfDataset(d.ID, record.KindRun, a), Limit: 1})
-		if err != nil {
-			return api.Change{}, table.Failed(err)
-		}
-		if len(runs) > 0 {
-			return api.Change{}, problem.Conflict.New("Runs use the dataset. Delete their submissions first.")
-		}
+	if err := follow.DeleteDataset(ctx, c.Store, c.Now(), d.ID, c.Caller.ID); err != nil {
+		return api.Change{}, err
 	}
-	tx := new(table.Tx).Delete(d).DeleteKey(record.TruthKey(d.ID))
-	tx.Create(record.NewAudit(c.Now(), d.TaskID, c.Caller.ID, "dataset.deleted", "/v1/datasets/"+d.ID, settingsOf(d), nil))
-	return api.Change{Tx: tx, After: func(ctx context.Context) { dropFiles(ctx, c, d) }}, nil
+	return api.Change{After: func(ctx context.Context) { dropFiles(ctx, c, d) }}, nil
 }
 
 // dropFiles removes the files of a deleted dataset. What it misses, the cleaning of abandoned files finds.

@@ -84,7 +84,7 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem) (p pag
 func (b *board) entries(ctx context.Context) (iter.Seq2[*entry, error], error) {
 	d := b.dataset
 	switch name := b.c.Page.Sort; {
-	case name == rank, name == d.Evaluator.PrimaryMeasure && d.Adopt == nil:
+	case name == rank, name == d.RankedBy:
 		return b.byRank(ctx)
 	case slices.Contains(d.Evaluator.Measures, name):
 		return b.byMeasure(ctx, name)

@@ -12,6 +12,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/follow"
 	"assay/shared/measure"
+	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -104,6 +105,11 @@ func (w *Worker) dueDataset(ctx context.Context, it store.Item) error {
 	switch {
 	case err != nil:
 		return err
+	case d.Deletion != nil:
+		if err := follow.DeleteDataset(ctx, w.Store, w.Now(), d.ID, d.Deletion.By); !problem.Conflict.Is(err) {
+			return err
+		}
+		return nil // it is used after all
 	case d.Adopt != nil:
 		return arrival.Adopt(ctx, w.Store, w.Files, w.Now(), d.ID)
 	default:

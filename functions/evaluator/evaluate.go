@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
-	"slices"
 	"time"
 
 	"assay/shared/measure"
@@ -124,7 +123,10 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 	if err != nil {
 		return err
 	}
-	if failed(diagnostics) {
+	if measure.Refused(diagnostics) {
+		if run.Standing.Blinded {
+			diagnostics = measure.Discreet(diagnostics)
+		}
 		_, err = queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, diagnostics)
 		return err
 	}
@@ -134,10 +136,6 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 func (w *Worker) fail(ctx context.Context, h queue.Hold, truth *record.Truth, why string) error {
 	_, err := queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, []measure.Diagnostic{{Severity: measure.Error, Message: why}})
 	return err
-}
-
-func failed(diagnostics []measure.Diagnostic) bool {
-	return slices.ContainsFunc(diagnostics, func(d measure.Diagnostic) bool { return d.Severity == measure.Error })
 }
 
 // open returns the files as the evaluators read them.

@@ -39,9 +39,7 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 		return nil, api.Change{}, err
 	}
 	if tx.Len() > 1 {
-		if err := audit(ctx, c, tx, o, o.Members, d.Members); err != nil {
-			return nil, api.Change{}, err
-		}
+		tx.Create(record.NewOrganizerAudit(c.Now(), o.ID, c.Caller.ID, "members.changed", "/v1/organizers/"+o.ID, o.Members, d.Members))
 	}
 	return &changed, api.Change{Tx: tx}, nil
 }
@@ -49,16 +47,19 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 // remove deletes an organizer without tasks. Its grants beyond what one transaction holds name an organizer that is no
 // more, and give nobody anything.
 func remove(ctx context.Context, c *api.Call, o *record.Organizer) (api.Change, error) {
-	for _, a := range record.Audiences {
-		tasks, err := c.Store.Query(ctx, store.Query{Index: record.ByOrganizer, Partition: record.OfOrganizer(o.ID, record.KindTask, a), Limit: 1})
-		if err != nil {
-			return api.Change{}, table.Failed(err)
-		}
-		if len(tasks) > 0 {
-			return api.Change{}, problem.Conflict.New("The organizer still has tasks. Delete them first.")
-		}
+	n, err := table.Get[record.TaskCount](ctx, c.Store, store.Strong, record.TaskCountKey(o.ID))
+	if err != nil {
+		return api.Change{}, err
 	}
 	tx := new(table.Tx).Delete(o)
+	switch {
+	case n == nil:
+		tx.CheckAbsent(record.TaskCountKey(o.ID))
+	case n.Tasks > 0:
+		return api.Change{}, problem.Conflict.New("The organizer still has tasks. Delete them first.")
+	default:
+		tx.Delete(n)
+	}
 	var rest []string
 	for i, m := range o.Members {
 		if i < record.MaxMemberChanges {

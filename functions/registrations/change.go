@@ -2,6 +2,8 @@ package registrations
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"assay/shared/access"
@@ -40,6 +42,9 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	if d.State != r.State && roles&(access.Organizer|access.Admin) == 0 {
 		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/state", Detail: "is decided by the organizers of the task"}})
 	}
+	if err := problem.Check(notTheirs(r, d, roles)); err != nil {
+		return nil, api.Change{}, err
+	}
 	grant, err := table.Get[record.Registered](ctx, c.Store, store.Strong, record.RegisteredKey(r.UserID, r.TaskID))
 	if err != nil {
 		return nil, api.Change{}, err
@@ -75,6 +80,24 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 		}
 	}
 	return &changed, result, nil
+}
+
+// notTheirs says what organizers may not change of somebody else's registration: all but its state.
+func notTheirs(r *record.RegistrationItem, d RegistrationPatch, roles access.Role) []problem.Field {
+	if roles&access.Owner != 0 {
+		return nil
+	}
+	var fields []problem.Field
+	for pointer, changed := range map[string]bool{
+		"/team": d.Team != r.Team, "/anonymous": d.Anonymous != r.Anonymous, "/affiliation": d.Affiliation != r.Affiliation,
+		"/country": d.Country != r.Country, "/contact": d.Contact != r.Contact,
+	} {
+		if changed {
+			fields = append(fields, problem.Field{Pointer: pointer, Detail: "is for the registered user alone to change"})
+		}
+	}
+	slices.SortFunc(fields, func(a, b problem.Field) int { return strings.Compare(a.Pointer, b.Pointer) })
+	return fields
 }
 
 // remove withdraws a registration under which nothing that was submitted is left. What was used of the quota stays known,

@@ -55,7 +55,8 @@ func TestTheGrantIsChangedWithTheRegistration(t *testing.T) {
 		{"tom", map[string]any{"team": "Grey Heron"}},
 		{"tom", map[string]any{"anonymous": true}},
 		{"olga", map[string]any{"state": "rejected"}},
-		{"olga", map[string]any{"state": "accepted", "team": "Heron", "anonymous": false}},
+		{"olga", map[string]any{"state": "accepted"}},
+		{"tom", map[string]any{"team": "Heron", "anonymous": false}},
 	} {
 		var r record.Registration
 		s.Want(http.StatusOK, &r, c.user, http.MethodPatch, made, c.patch)
@@ -67,6 +68,11 @@ func TestTheGrantIsChangedWithTheRegistration(t *testing.T) {
 			t.Errorf("after %v the registration is %+v, the grant %+v", c.patch, r, g)
 		}
 	}
+	// What the team calls itself, and whether it stays behind its alias, is not the organizers' to change.
+	for _, theirs := range []map[string]any{{"team": "Other"}, {"anonymous": true}, {"contact": "x"}, {"state": "rejected", "country": "y"}} {
+		s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, made, theirs)
+	}
+	s.Want(http.StatusUnprocessableEntity, nil, "uma", http.MethodPost, path, map[string]any{"team": "\u200bAnonymous-0123456789abcdef"})
 	s.Want(http.StatusConflict, nil, "uma", http.MethodPost, path, map[string]any{"team": "heron"})
 	s.Create("uma", path, map[string]any{"team": "Grey Heron"})
 	s.Want(http.StatusConflict, nil, "tom", http.MethodPatch, made, map[string]any{"team": "GREY  HERON"})

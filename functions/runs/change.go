@@ -20,6 +20,9 @@ type runDraft struct {
 }
 
 func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*record.RunItem, api.Change, error) {
+	if err := problem.Check(record.CheckLabel(d.Label)); err != nil {
+		return nil, api.Change{}, err
+	}
 	changed, tx := r, new(table.Tx)
 	switch {
 	case d.State == r.State:
@@ -69,9 +72,16 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) (api.Change, er
 		record.Touch(s, c.Now())
 		tx.Replace(s)
 	}
-	if organizer {
-		tx.Create(record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "run.deleted", "/v1/runs/"+r.ID, r.For(access.Organizer), nil))
+	allowance, err := table.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(r.TaskID, r.UserID))
+	if err != nil {
+		return api.Change{}, err
 	}
+	if allowance != nil {
+		allowance.Drop(r.DatasetID)
+		record.Touch(allowance, c.Now())
+		tx.Replace(allowance)
+	}
+	tx.Create(record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "run.deleted", "/v1/runs/"+r.ID, r.For(access.Organizer), nil))
 	return api.Change{Tx: tx, After: func(ctx context.Context) { dropFiles(ctx, c, r) }}, nil
 }
 

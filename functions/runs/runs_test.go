@@ -57,15 +57,16 @@ func (s *scene) add(user string, alter ...func(*record.RunItem)) *record.RunItem
 	if err := s.Files.Put(s.t.Context(), o, strings.NewReader(content)); err != nil {
 		s.t.Fatal(err)
 	}
+	e := &record.EvaluationItem{}
+	e.Meta = record.NewMeta(s.Now())
+	r.EvaluationID, r.Evaluations = e.ID, []string{e.ID}
 	for _, f := range alter {
 		f(r)
 	}
 	at := record.At(s.Now())
 	r.QueuedAt = &at
-	e := &record.EvaluationItem{Standing: r.Standing}
-	e.Meta = record.NewMeta(s.Now())
+	e.Standing = r.Standing
 	e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID = r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID
-	r.EvaluationID, r.Evaluations = e.ID, []string{e.ID}
 	review := &record.ReviewItem{OrganizerID: s.organizer, TaskID: s.task.ID, UserID: r.UserID}
 	review.Meta, review.RunID = record.NewMeta(s.Now()), r.ID
 	review.Published, review.Blinded = r.Standing.Published, r.Standing.Blinded
@@ -198,7 +199,7 @@ func TestABlindedRunTellsItsOwnerOnlyErrors(t *testing.T) {
 
 func TestARunIsLabelledAndCancelled(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
-	r := s.add("ada", public, queued, func(r *record.RunItem) { r.Counted = true })
+	r := s.add("ada", public, queued, func(r *record.RunItem) { r.Counted, r.Evaluations, r.EvaluationID = true, nil, "" })
 	a := &record.Allowance{Meta: record.NewMeta(s.Now()), TaskID: s.task.ID, Total: 1, Recent: []string{r.ID}}
 	a.ID = r.UserID
 	s.Put(a)
@@ -221,6 +222,9 @@ func TestARunIsLabelledAndCancelled(t *testing.T) {
 	if err != nil || left.Total != 0 || len(left.Recent) != 0 {
 		t.Fatalf("a cancelled run counts: %+v", left)
 	}
+	again := s.add("ada", public, queued)
+	s.Want(http.StatusConflict, nil, "ada", http.MethodPatch, "/v1/runs/"+again.ID, map[string]any{"state": "cancelled"})
+	s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPatch, "/v1/runs/"+again.ID, map[string]any{"label": "two\nlines"})
 	done := s.add("ada", public)
 	s.Want(http.StatusConflict, nil, "ada", http.MethodPatch, "/v1/runs/"+done.ID, map[string]any{"state": "cancelled"})
 }
@@ -248,8 +252,8 @@ func TestADeletedRunLeavesNothing(t *testing.T) {
 			t.Error("its file is still there")
 		}
 	}
-	if n := len(s.audit()); n != 1 {
-		t.Errorf("%d audit entries, want that of the organizer", n)
+	if n := len(s.audit()); n != 2 {
+		t.Errorf("%d audit entries, want one of each deletion", n)
 	}
 }
 

@@ -23,7 +23,7 @@ type SubmissionPatch struct {
 // change has the runs and their newest evaluations follow in the same transaction; what is superseded follows before the
 // answer.
 func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d SubmissionPatch) (*record.SubmissionItem, api.Change, error) {
-	texts := record.SubmissionDraft{Title: d.Title, PaperURL: d.PaperURL}
+	texts := record.SubmissionDraft{Title: d.Title, Description: d.Description, PaperURL: d.PaperURL}
 	if err := problem.Check(texts.CheckTexts()); err != nil {
 		return nil, api.Change{}, err
 	}

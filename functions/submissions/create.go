@@ -104,6 +104,9 @@ func (e *entry) charge(tx *table.Tx, s *record.SubmissionItem, now time.Time) (*
 		return nil, err
 	}
 	a.Submissions++
+	for _, set := range e.datasets {
+		a.Keep(set.ID)
+	}
 	record.Touch(a, now)
 	write(a)
 	quota := a.Quota(e.task.Submissions, now)

@@ -31,12 +31,13 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) (api.Cha
 	tx := new(table.Tx).Delete(s)
 	if allowance != nil {
 		allowance.Submissions = max(0, allowance.Submissions-1)
+		for _, r := range runs {
+			allowance.Drop(r.DatasetID)
+		}
 		record.Touch(allowance, c.Now())
 		tx.Replace(allowance)
 	}
-	if organizes {
-		tx.Create(record.NewAudit(c.Now(), s.TaskID, c.Caller.ID, "submission.deleted", path(s), s.Submission, nil))
-	}
+	tx.Create(record.NewAudit(c.Now(), s.TaskID, c.Caller.ID, "submission.deleted", path(s), s.Submission, nil))
 	var evaluations, files []string
 	for _, r := range runs {
 		if r.Standing.Published && !organizes {

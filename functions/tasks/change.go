@@ -20,6 +20,9 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
 	created := api.Created[api.URL]{Location: "/v1/tasks/" + t.ID, Answer: api.URL{URL: "/v1/tasks/" + t.ID}}
 	created.Tx = new(table.Tx).Create(t).Check(o)
+	if err := follow.CountTask(ctx, c.Store, c.Now(), created.Tx, o.ID, 1); err != nil {
+		return created, err
+	}
 	return created, c.KnowUser(ctx, created.Tx)
 }
 

@@ -86,7 +86,7 @@ func show(_ context.Context, _ *api.Call, t *record.TaskItem) (*record.Task, err
 }
 
 func auditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*record.AuditEntry], err error) {
-	sources := []table.Source{table.AuditEntries(t.ID)}
+	sources := []table.Source{table.AuditEntries(t.ID), table.AuditEntries(t.OrganizerID)}
 	p.Data, p.Cursor, err = table.List[record.AuditEntry](ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, nil)
 	return p, err
 }

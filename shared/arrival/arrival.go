@@ -55,7 +55,11 @@ func forRun(ctx context.Context, s store.Store, now time.Time, id, digest string
 		}
 		record.Touch(r, now)
 		if record.AllStored(r.Files) {
-			if err := queue.Enqueue(r, now); err != nil {
+			truth, err := table.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(r.DatasetID))
+			if err != nil {
+				return err
+			}
+			if err := queue.Enqueue(r, truth, now); err != nil {
 				return err
 			}
 		}

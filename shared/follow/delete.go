@@ -30,13 +30,42 @@ func Delete(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 	if err := sweep(ctx, s, t.ID); err != nil {
 		return err
 	}
+	return end(ctx, s, now, t)
+}
+
+// end removes the task itself.
+func end(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem) error {
 	gone := &record.DeletedTask{Meta: record.NewMeta(now), Due: record.At(now.Add(Patience))}
 	gone.ID = t.ID
-	err = new(table.Tx).DeleteKey(t.Key()).Create(gone).Commit(ctx, s)
-	if table.IsConflict(err) {
-		return nil // another one who is at it was faster
+	return table.Retry(ctx, func() error {
+		left, err := table.Get[record.TaskItem](ctx, s, store.Strong, t.Key())
+		if err != nil || left == nil {
+			return err // another one who is at it was faster
+		}
+		tx := new(table.Tx).Delete(left).Create(gone)
+		if err := CountTask(ctx, s, now, tx, t.OrganizerID, -1); err != nil {
+			return err
+		}
+		return tx.Commit(ctx, s)
+	})
+}
+
+// CountTask adds to tx that the organizer has so many tasks more.
+func CountTask(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, organizerID string, more int) error {
+	n, err := table.Get[record.TaskCount](ctx, s, store.Strong, record.TaskCountKey(organizerID))
+	if err != nil {
+		return err
 	}
-	return err
+	if n == nil {
+		n = &record.TaskCount{Meta: record.NewMeta(now), Tasks: max(0, more)}
+		n.ID = organizerID
+		tx.Create(n)
+		return nil
+	}
+	n.Tasks = max(0, n.Tasks+more)
+	record.Touch(n, now)
+	tx.Replace(n)
+	return nil
 }
 
 // Deleted sweeps once more where a task was deleted: what an index did not have yet, and what was on its way into the task.
@@ -69,17 +98,7 @@ func mark(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem)
 // all. A submission is made under its grant as it is, so when every grant has been written since the mark, those admitted
 // before it are made or never will be.
 func decide(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem) error {
-	err := inTask(ctx, s, t.ID, func(it store.Item) error {
-		if !strings.HasPrefix(it.Sort, record.RegistrationPrefix) {
-			return nil
-		}
-		r, err := table.Decode[record.RegistrationItem](it)
-		if err != nil {
-			return err
-		}
-		return update(ctx, s, record.RegisteredKey(r.UserID, t.ID), func(*record.Registered) bool { return true })
-	})
-	if err != nil {
+	if err := renewGrants(ctx, s, t.ID); err != nil {
 		return err
 	}
 	if err := unused(ctx, s, t.ID); err != nil {

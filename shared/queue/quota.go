@@ -9,9 +9,10 @@ import (
 	"assay/shared/table"
 )
 
-// refund adds to tx that the run no longer counts in its user's quota.
+// refund adds to tx that the run no longer counts in its user's quota. One that was evaluated, be it against an earlier
+// truth, counts for good: its measures stay.
 func refund(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) error {
-	if !run.Counted {
+	if !run.Counted || len(run.Evaluations) > 0 {
 		return nil
 	}
 	a, err := allowance(ctx, s, run)

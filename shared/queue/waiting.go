@@ -12,10 +12,14 @@ import (
 	"assay/shared/table"
 )
 
-// Enqueue makes the transition of a run whose last file has arrived; whoever had it arrive writes it.
-func Enqueue(run *record.RunItem, now time.Time) error {
+// Enqueue makes the transition of a run whose last file has arrived, into the queue for the truth as it is now; whoever had
+// it arrive writes it. Without a truth the run waits where it was to wait, and is told when it comes to that.
+func Enqueue(run *record.RunItem, truth *record.Truth, now time.Time) error {
 	if err := move(run, record.Queued, now); err != nil {
 		return err
+	}
+	if truth != nil {
+		run.Queue = For(truth)
 	}
 	at := record.At(now)
 	run.QueuedAt = &at
@@ -27,6 +31,9 @@ func Enqueue(run *record.RunItem, now time.Time) error {
 func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunItem) (*record.RunItem, *table.Tx, error) {
 	if !run.State.CanFollow(record.Cancelled) {
 		return nil, nil, problem.Conflict.New("The run is %s: only a run that has not ended can be cancelled.", run.State)
+	}
+	if len(run.Evaluations) > 0 {
+		return nil, nil, problem.Conflict.New("The run was evaluated, and is only evaluated again because the truth has changed. Delete its submission to withdraw it.")
 	}
 	changed, tx := *run, new(table.Tx)
 	if err := move(&changed, record.Cancelled, now); err != nil {
@@ -86,7 +93,7 @@ func Requeue(ctx context.Context, s store.Store, now time.Time, runID string, tr
 func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 	queue := For(truth)
 	if len(run.Files) == 0 || !record.AllStored(run.Files) {
-		return false
+		return false // one that awaits its files is queued for the truth that there is then
 	}
 	if run.State == record.Queued && run.Queue != queue {
 		run.Queue = queue // its evaluator is of another kind now

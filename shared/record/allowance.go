@@ -22,6 +22,8 @@ type Allowance struct {
 	Recent []string // ids of those made within the last Day, oldest first; an id tells its instant
 	// Submissions is how many of the user's submissions are there. What was used of the quota stays used when one goes.
 	Submissions int
+	// Runs is how many of the user's runs are there, by dataset: what a dataset that is to be deleted is asked for.
+	Runs map[string]int `json:",omitempty"`
 }
 
 // AllowancePrefix begins the sort keys of a task's allowances.
@@ -67,6 +69,21 @@ func (a *Allowance) Charge(rules SubmissionRules, runIDs []string, now time.Time
 		a.Recent = slices.Delete(a.Recent, 0, drop)
 	}
 	return nil
+}
+
+// Keep counts that a run on the dataset is there, and Drop that it is no more.
+func (a *Allowance) Keep(datasetID string) {
+	if a.Runs == nil {
+		a.Runs = map[string]int{}
+	}
+	a.Runs[datasetID]++
+}
+
+// Drop is the inverse of Keep.
+func (a *Allowance) Drop(datasetID string) {
+	if a.Runs[datasetID]--; a.Runs[datasetID] <= 0 {
+		delete(a.Runs, datasetID)
+	}
 }
 
 // Refund takes back what Charge counted for a run that failed or was cancelled.

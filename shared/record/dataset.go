@@ -67,11 +67,22 @@ type DatasetItem struct {
 	Dataset
 	OrganizerID string `json:"organizerId"`
 	PrivateTask bool   `json:"privateTask,omitempty"`
+	// RankedBy is the primary measure of the truth in use, in whose order the board is stored: the dataset's own differs
+	// from it as long as a change has not been adopted.
+	RankedBy string `json:"rankedBy,omitempty"`
 	// Adopt is set while truth files or settings have changed that runs are not evaluated with yet: it is due when the
 	// evaluator is to look at them.
 	Adopt *Follow `json:"adopt,omitempty"`
 	// Requeue is set while runs have yet to be queued again for the truth version.
 	Requeue *Follow `json:"requeue,omitempty"`
+	// Deletion is set while it is being found out whether the dataset can go; nothing new is submitted to it then.
+	Deletion *Deletion `json:"deletion,omitempty"`
+}
+
+// Deletion is a deletion that was asked for.
+type Deletion struct {
+	At Instant `json:"at"` // when the evaluator is to look after it, should the request have died
+	By string  `json:"by"` // the user who asked
 }
 
 // Key implements Record.
@@ -85,6 +96,8 @@ func (d *DatasetItem) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
 	x.listed(KindDataset, d.ID, d.Scope(), false)
 	switch {
+	case d.Deletion != nil:
+		x.put(ByWork, DuePartition, due(d.Deletion.At, d.ID))
 	case d.Adopt != nil:
 		x.put(ByWork, DuePartition, due(d.Adopt.At, d.ID))
 	case d.Requeue != nil:
@@ -187,3 +200,25 @@ func TruthKey(datasetID string) store.Key {
 
 // Indexes implements Record: nobody lists truths.
 func (t *Truth) Indexes() [store.NumIndexes]store.Key { return indexes{} }
+
+// AuditedDataset is what audit entries tell of a dataset: all that runs are evaluated with.
+type AuditedDataset struct {
+	Truths    []AuditedFile `json:"truths"`
+	RunFormat RunFormat     `json:"runFormat"`
+	Evaluator Evaluator     `json:"evaluator"`
+}
+
+// AuditedFile is what audit entries tell of a file.
+type AuditedFile struct {
+	Name   string `json:"name"`
+	SHA256 string `json:"sha256"`
+}
+
+// Audited returns what an audit entry tells of the dataset as it is.
+func (d *DatasetItem) Audited() AuditedDataset {
+	a := AuditedDataset{RunFormat: d.RunFormat, Evaluator: d.Evaluator}
+	for _, f := range d.Truths {
+		a.Truths = append(a.Truths, AuditedFile{f.Name, f.SHA256})
+	}
+	return a
+}

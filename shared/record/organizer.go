@@ -45,6 +45,24 @@ func (o *Organizer) Indexes() [store.NumIndexes]store.Key {
 	return x
 }
 
+// TaskCount is how many tasks an organizer has. It is written in the transactions that make tasks and end them, so that an
+// organizer that has one is never deleted, however far the lists lag behind.
+type TaskCount struct {
+	Meta  // ID is the organizer's
+	Tasks int
+}
+
+// TaskCountKey is where the count of an organizer's tasks stands in the table.
+func TaskCountKey(organizerID string) store.Key {
+	return store.Key{Partition: OrganizerKey(organizerID).Partition, Sort: "TASKS"}
+}
+
+// Key implements Record.
+func (n *TaskCount) Key() store.Key { return TaskCountKey(n.ID) }
+
+// Indexes implements Record.
+func (n *TaskCount) Indexes() [store.NumIndexes]store.Key { return indexes{} }
+
 // Scope says where the organizer stands; its members are its organizers.
 func (o *Organizer) Scope() access.Scope {
 	return access.Scope{OrganizerID: o.ID, Audience: access.Everyone}

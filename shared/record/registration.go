@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"strings"
 	"unicode"
 
@@ -84,6 +85,9 @@ func (d *RegistrationDraft) Check() []problem.Field {
 		fields = checkID("/userId", d.UserID, "a user")
 	}
 	fields = append(fields, checkName("/team", d.Team)...)
+	if strings.HasPrefix(folded(d.Team), aliasPrefix) {
+		fields = append(fields, problem.Field{Pointer: "/team", Detail: fmt.Sprintf("must not begin with %q, as the names of anonymous teams do", aliasPrefix)})
+	}
 	if len(TeamKey("", d.Team).Sort) > store.MaxSortBytes {
 		fields = append(fields, problem.Field{Pointer: "/team", Detail: "is too long once its ligatures are written out: choose a shorter one"})
 	}
@@ -92,12 +96,19 @@ func (d *RegistrationDraft) Check() []problem.Field {
 	return append(fields, checkLine("/contact", d.Contact)...)
 }
 
-// NewAlias returns what an anonymous registration is called; it says nothing about the user.
-func NewAlias(id string) string { return "anonymous-" + strings.ToLower(id[len(id)-8:]) }
+const aliasPrefix = "anonymous-"
+
+// NewAlias returns what an anonymous registration is called; it says nothing about the user. It has all 80 random bits
+// of the id, so that no two are the same, and no team may take such a name.
+func NewAlias(id string) string { return aliasPrefix + strings.ToLower(id[len(id)-16:]) }
 
 // TeamKey reserves a team's name within a task: names that differ only in case, width, spaces or invisible characters are
 // the same. It folds as Unicode's toNFKC_Casefold does (section 3.13 of the standard), whose result folds to itself.
 func TeamKey(taskID, team string) store.Key {
+	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "TEAM#" + folded(team)}
+}
+
+func folded(team string) string {
 	visible := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
 			return -1
@@ -105,7 +116,7 @@ func TeamKey(taskID, team string) store.Key {
 		return r
 	}, team)
 	name := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(cases.Fold().String(norm.NFD.String(visible)))))
-	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "TEAM#" + strings.Join(strings.Fields(name), " ")}
+	return strings.Join(strings.Fields(name), " ")
 }
 
 // Reservation is an item whose existence is all that it says.

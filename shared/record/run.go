@@ -6,6 +6,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/measure"
+	"assay/shared/problem"
 	"assay/shared/store"
 )
 
@@ -144,3 +145,6 @@ func severityOrder(d measure.Diagnostic) int {
 	}
 	return 1
 }
+
+// CheckLabel says what is wrong with what an owner calls a run.
+func CheckLabel(label string) []problem.Field { return checkLine("/label", label) }

@@ -26,7 +26,8 @@ func (s *SubmissionItem) For(roles access.Role) Submission {
 }
 
 // For returns the run as one who has the roles sees it, save the links of its files. Its evaluation is named only to
-// those who may see that; while it is blinded, what running and evaluating it told is for the organizers.
+// those who may see that. What running and evaluating it told is for its owner and the organizers, until the review shows
+// it to all; while the run is blinded, for the organizers and, as far as the owner needs it to do better, for the owner.
 func (r *RunItem) For(roles access.Role) Run {
 	v := r.Run
 	if v.Files == nil {
@@ -39,7 +40,11 @@ func (r *RunItem) For(roles access.Role) Run {
 	if !access.Sees(roles, r.Standing.evaluationAudience()) {
 		v.EvaluationID = ""
 	}
-	if r.Standing.Blinded && roles&(access.Organizer|access.Admin) == 0 {
+	switch {
+	case roles&(access.Organizer|access.Admin) != 0:
+	case !knows(roles) && !r.Standing.Shown():
+		v.LogTail, v.Diagnostics = "", []measure.Diagnostic{}
+	case r.Standing.Blinded:
 		v.LogTail = ""
 		if r.State.Ended() {
 			v.Diagnostics = errorsOf(r.Diagnostics)
@@ -48,8 +53,8 @@ func (r *RunItem) For(roles access.Role) Run {
 	return v
 }
 
-// errorsOf leaves out warnings. What makes a run fail names ids, which stand in the inputs too, and its owner needs it;
-// warnings tell which topics and labels the truth has.
+// errorsOf leaves out warnings. What makes a run fail its owner needs, and while the run is blinded it does not say what
+// the truth has; warnings tell which topics and labels that is.
 func errorsOf(all []measure.Diagnostic) []measure.Diagnostic {
 	only := []measure.Diagnostic{}
 	for _, d := range all {

@@ -235,5 +235,5 @@ func Registrations(taskID string) Source {
 	return Source{Partition: record.TaskKey(taskID).Partition, From: record.RegistrationPrefix, To: record.RegistrationEnd}
 }
 
-// AuditEntries is the source of a task's audit entries.
-func AuditEntries(taskID string) Source { return Source{Partition: record.AuditPartition(taskID)} }
+// AuditEntries is the source of the audit entries of a task, or of an organizer.
+func AuditEntries(id string) Source { return Source{Partition: record.AuditPartition(id)} }

@@ -85,7 +85,7 @@ func (sc *scene) newMasked(token string) masked {
 	e.user = me.ID
 	e.registration = id(sc.create(t, token, task+"/registrations", map[string]any{"team": maskedTeam, "anonymous": true}))
 	sc.want(t, http.StatusCreated, &made, token, http.MethodPost, task+"/submissions", map[string]any{
-		"type": "upload", "visibility": "public", "files": []any{csvFile("run.csv", "id,label\n1,a\n2,b\n", sc.public.dataset)},
+		"type": "upload", "visibility": "public", "files": []any{csvFile("run.csv", soundRun, sc.public.dataset)},
 	})
 	e.submission, e.run = made.ID, made.RunIDs[0]
 	p := place{runs: map[string]string{"published": e.run}, evaluations: map[string]string{}}
@@ -117,7 +117,7 @@ func (sc *scene) newPlace(visibility string) place {
 		}
 		sc.want(t, http.StatusCreated, &made, owner, http.MethodPost, task+"/submissions", map[string]any{
 			"type": "upload", "visibility": e.visibility, "title": e.visibility + " title", "files": []any{
-				csvFile("run.csv", "id,label\n1,a\n2,b\n", p.dataset), csvFile("run.csv", "id,label\n1,a\n2,b\n", p.testSet),
+				csvFile("run.csv", soundRun, p.dataset), csvFile("run.csv", soundRun, p.testSet),
 			},
 		})
 		*e.entry = made.ID
@@ -125,11 +125,47 @@ func (sc *scene) newPlace(visibility string) place {
 			p.runs[name] = made.RunIDs[i]
 		}
 	}
+	sc.newFailure(owner, p)
 	return p
 }
 
+// soundRun has a prediction for every id of the truth.
+const soundRun = "id,label\n1,a\n2,b\n" + truthID + ",c\n"
+
+// newFailure makes runs that fail in a public entry: they lack ids that only the truth has. Which, the owner is told, unless
+// the run is blinded; others are told nothing before the review is published.
+func (sc *scene) newFailure(owner string, p place) {
+	var made struct{ RunIDs []string }
+	const lacking = "id,label\n1,a\n"
+	sc.want(sc.t, http.StatusCreated, &made, owner, http.MethodPost, "/v1/tasks/"+p.task+"/submissions", map[string]any{
+		"type": "upload", "visibility": "public", "files": []any{csvFile("run.csv", lacking, p.dataset), csvFile("run.csv", lacking, p.testSet)},
+	})
+	for i, told := range []int{1 + 2, 1} {
+		path := "/v1/runs/" + made.RunIDs[i]
+		var r struct {
+			State       string
+			Diagnostics []struct{ Message string }
+		}
+		for deadline := time.Now().Add(evaluationTime); r.State != "failed"; time.Sleep(5 * time.Millisecond) {
+			sc.want(sc.t, http.StatusOK, &r, owner, http.MethodGet, path, nil)
+			if time.Now().After(deadline) {
+				sc.t.Fatalf("run %s is still %s", path, r.State)
+			}
+		}
+		if len(r.Diagnostics) != told || !strings.Contains(r.Diagnostics[0].Message, "2 of the 3 ids") {
+			sc.t.Errorf("the owner of the run %s is told %v", path, r.Diagnostics)
+		}
+		sc.want(sc.t, http.StatusOK, &r, sc.tokens["registrant"], http.MethodGet, path, nil)
+		if len(r.Diagnostics) != 0 {
+			sc.t.Errorf("another team is told of the run %s: %v", path, r.Diagnostics)
+		}
+	}
+}
+
 func (sc *scene) newDataset(task, split string) string {
-	return id(sc.create(sc.t, sc.tokens["organizer"], "/v1/datasets", newDataset(task, split)))
+	set := newDataset(task, split)
+	set["truths"] = []any{csvFile(truthFile, "id,label\n1,a\n2,a\n"+truthID+",a\n", "")}
+	return id(sc.create(sc.t, sc.tokens["organizer"], "/v1/datasets", set))
 }
 
 func newDataset(task, split string) map[string]any {

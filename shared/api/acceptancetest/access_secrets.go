@@ -9,6 +9,7 @@ import (
 // Texts that stand in one place, and may be read by few.
 const (
 	truthFile     = "hidden-truth.csv"
+	truthID       = "unheard-of-id"
 	maskedTeam    = "Behind the mask"
 	ownersContact = "owner@contact.example.org"
 	reviewComment = "What the organizers say of it"
@@ -27,6 +28,7 @@ func (sc *scene) listSecrets() []secret {
 	registrants := append([]string{"registrant"}, owners...)
 	all := []secret{
 		{"the name of a truth file", truthFile, append([]string{"worker"}, organizers...)},
+		{"an id of the truth", truthID, owners},
 		{"who an anonymous team is", maskedTeam, organizers},
 		{"who is in an anonymous team", sc.masked.user, organizers},
 		{"the registration of an anonymous team", sc.masked.registration, organizers},

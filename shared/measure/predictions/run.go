@@ -3,6 +3,7 @@ package predictions
 import (
 	"bytes"
 	"context"
+	"fmt"
 
 	"assay/shared/measure"
 )
@@ -96,6 +97,7 @@ func (r *Run) reportMissing(report *measure.Report) {
 	if len(r.places.files) == 1 {
 		name = r.places.files[0]
 	}
+	report.Errorf(name, 0, "there is no prediction for %d of the %d ids of the truth; expected one for each", missing, r.truth.Len())
 	for i, p := range r.places.list {
 		if p.line > 0 {
 			continue
@@ -103,8 +105,8 @@ func (r *Run) reportMissing(report *measure.Report) {
 		if report.Full() {
 			return
 		}
-		report.Errorf(name, 0, "there is no prediction for the id %q; expected one for each of the %d ids of the truth (missing: %d)",
-			excerpt(r.truth.ids.at(i)), r.truth.Len(), missing)
+		report.Add(measure.Diagnostic{Severity: measure.Error, File: name, Reveals: true,
+			Message: fmt.Sprintf("there is no prediction for the id %q", excerpt(r.truth.ids.at(i)))})
 	}
 }
 

@@ -83,14 +83,14 @@ func TestDiagnosticsOfRuns(t *testing.T) {
 		"hexadecimal":   {"t Q0 a 1 0x1p-2 x\n", []string{`error r:1 the score "0x1p-2" is not a decimal number; write it like 12.5 or 1.25e1`}},
 		"twice":         {"t Q0 a 1 9 x\nu Q0 a 1 9 x\n\nt Q0 a 2 8 x\n", []string{`error r:4 topic "t" has document "a" already, in line 1; keep one of them`}},
 		"twice outside": {"t Q0 a 1 9 x\nu Q0 a 1 9 x\nv Q0 a 2 8 x\nv Q0 a 2 8 x\n", []string{"warning r:0 1 of the 3 topics of the run are not in the truth", `error r:4 topic "v" has document "a" already, in line 3`}},
-		"no overlap":    {"v Q0 a 1 9 x\nw Q0 a 1 9 x\n", []string{`error r:0 none of the topics of the run ("v", "w") is among those of the truth ("t", "u"); check the first field of the lines`}},
+		"no overlap":    {"v Q0 a 1 9 x\nw Q0 a 1 9 x\n", []string{`error r:0 none of the topics of the run ("v", "w") is among the 2 of the truth; check the first field of the lines`, `error r:0 the topics of the truth are "t", "u"`}},
 		"missing":       {"u Q0 a 1 9 x\n", []string{`warning r:0 1 of the 2 topics of the truth are missing from the run and count with nothing retrieved: "t"`}},
 		"unknown":       {"t Q0 a 1 1 x\nu Q0 a 1 1 x\n7 Q0 a 1 1 x\n6 Q0 a 1 1 x\n5 Q0 a 1 1 x\n4 Q0 a 1 1 x\n3 Q0 a 1 1 x\n2 Q0 a 1 1 x\n", []string{`warning r:0 6 of the 8 topics of the run are not in the truth and do not count: "2", "3", "4", "5", "6" and 1 more`}},
 		"more fields":   {"t Q0 a 1 1 x\nu Q0 a 1 1 x y\nu Q0 b 1 1 x y z\n", []string{"warning r:2 the line has more than six fields; what follows the sixth is ignored"}},
 		"not UTF-8":     {"t Q0 a 1 1 x\nt Q0 \xff 1 1 x\n", []string{"error r:2 the line is not valid UTF-8"}},
 		"zero byte":     {"t Q0 a\x00 1 1 x\n", []string{"error r:1 the line has a zero byte"}},
 		"faults mixed":  {"t Q0 a 1 1 x\nu Q0 a 1 x x y\nt Q0 a 1 1 x y\n", []string{`error r:2 the score "x"`, "warning r:3 the line has more than six fields", `error r:3 topic "t" has document "a" already, in line 1`}},
-		"long topic":    {strings.Repeat("ü", 100) + "a Q0 a 1 1 x\n", []string{`error r:0 none of the topics of the run ("` + strings.Repeat("ü", 30) + `"...) is`}},
+		"long topic":    {strings.Repeat("ü", 100) + "a Q0 a 1 1 x\n", []string{`error r:0 none of the topics of the run ("` + strings.Repeat("ü", 30) + `"...) is`, "error r:0 the topics of the truth are"}},
 		"bzip2":         {"BZh91AY&SY", []string{"error r:0 the file is compressed with bzip2"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -103,8 +103,9 @@ func (q *Qrels) compareTopics(run *run, report *measure.Report) {
 	extra := slices.Sorted(slices.Values(run.topics.others)) // they are numbered as the parsers met them
 	switch {
 	case len(missing) == len(q.names):
-		report.Errorf(file, 0, "none of the topics of the run (%s) is among those of the truth (%s); check the first field of the lines",
-			few(extra), few(q.names))
+		report.Errorf(file, 0, "none of the topics of the run (%s) is among the %d of the truth; check the first field of the lines",
+			few(extra), len(q.names))
+		report.Add(measure.Diagnostic{Severity: measure.Error, File: file, Reveals: true, Message: "the topics of the truth are " + few(q.names)})
 		return
 	case len(missing) > 0:
 		report.Warnf(file, 0, "%d of the %d topics of the truth are missing from the run and count with nothing retrieved: %s",

@@ -67,7 +67,7 @@ func (st *stack) addBucket(f *function, mayTell awslambda.CfnPermission) {
 		}}},
 		NotificationConfiguration: awss3.CfnBucket_NotificationConfigurationProperty{LambdaConfigurations: notifications},
 	})
-	b.AddResourceDependency(mayTell) // S3 tries out whether it may
+	b.AddResourceDependency(mayTell, nil) // S3 tries out whether it may
 	st.keep(b)
 	st.keep(awss3.NewCfnBucketPolicy(st.in, jsii.String("BucketPolicy"), &awss3.CfnBucketPolicyProps{
 		Bucket: b.Ref(),

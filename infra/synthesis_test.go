@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -52,7 +53,7 @@ func test(m *testing.M) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	defer os.RemoveAll(folder)
+	defer func() { _ = os.RemoveAll(folder) }()
 	if binaries, err = standIns(folder); err != nil {
 		return 0, err
 	}
@@ -170,7 +171,7 @@ func holds(t *testing.T, r resource, want map[string]string) {
 }
 
 func TestTheSameTreeMakesTheSameTemplate(t *testing.T) {
-	if string(prod.text) != string(prodAgain.text) {
+	if !bytes.Equal(prod.text, prodAgain.text) {
 		t.Error("two syntheses differ, so that cdk diff would never be empty")
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
 	"github.com/aws/jsii-runtime-go"
+
+	"assay/functions"
 )
 
 // alarm is one metric and what it may not do.
@@ -21,7 +23,7 @@ type alarm struct {
 // the API does wrong (errors, time-outs, crashes, being throttled) is a 5xx or a latency of the API, and whatever
 // the evaluator can't do becomes old in the stream and then a dead letter.
 func (st *stack) alarms() []alarm {
-	evaluator := st.functionName("evaluator")
+	evaluator := st.named(functions.Evaluator)
 	return []alarm{
 		{
 			id: "Errors", name: "errors", namespace: "AWS/ApiGateway", metric: "5xx", dimension: jsii.String("ApiId"), value: st.gateway.id,

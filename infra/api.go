@@ -73,11 +73,11 @@ func (st *stack) addAPI() gateway {
 
 // addRoutes leads the family's operations to its function.
 func (st *stack) addRoutes(f *function, d functions.Deployment) {
-	integration := awsapigatewayv2.NewCfnIntegration(st.in, jsii.String(*f.id+"Integration"), &awsapigatewayv2.CfnIntegrationProps{
+	integration := awsapigatewayv2.NewCfnIntegration(st.in, jsii.String(f.id+"Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId: st.gateway.id, IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: f.arn,
 		PayloadFormatVersion: jsii.String("2.0"), TimeoutInMillis: jsii.Number(30_000),
 	})
-	awslambda.NewCfnPermission(st.in, jsii.String(*f.id+"Permission"), &awslambda.CfnPermissionProps{
+	awslambda.NewCfnPermission(st.in, jsii.String(f.id+"Permission"), &awslambda.CfnPermissionProps{
 		FunctionName: f.ref, Action: jsii.String("lambda:InvokeFunction"), Principal: jsii.String("apigateway.amazonaws.com"),
 		SourceArn: awscdk.Fn_Join(jsii.String(""), jsii.Strings(*st.arn("execute-api", ""), *st.gateway.id, "/*")),
 	})

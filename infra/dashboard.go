@@ -19,7 +19,7 @@ func (st *stack) addDashboard() {
 	table := func(metric, label string) line {
 		return line{"AWS/DynamoDB", metric, "TableName", st.table.name, object{"stat": "Sum", "label": label}}
 	}
-	evaluator := st.functionName("evaluator")
+	evaluator := st.named(functions.Evaluator)
 	widgets := []any{
 		st.graph(0, 0, "Requests", api("Count", "Sum", "all"), api("4xx", "Sum", "4xx"), api("5xx", "Sum", "5xx")),
 		st.graph(8, 0, "Latency of requests (ms)", api("Latency", "p50", "p50"), api("Latency", "p99", "p99"), api("IntegrationLatency", "p99", "p99 of the functions")),
@@ -41,7 +41,7 @@ func (st *stack) addDashboard() {
 func (st *stack) eachFunction(metric, statistic string) []line {
 	var lines []line
 	for _, d := range functions.Deployments() {
-		lines = append(lines, line{"AWS/Lambda", metric, "FunctionName", st.functionName(d.Name), object{"stat": statistic, "label": d.Name}})
+		lines = append(lines, line{"AWS/Lambda", metric, "FunctionName", st.named(d.Name), object{"stat": statistic, "label": d.Name}})
 	}
 	return lines
 }

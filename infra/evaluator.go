@@ -8,6 +8,7 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
 	"github.com/aws/jsii-runtime-go"
 
+	"assay/functions"
 	"assay/shared/record"
 )
 
@@ -34,13 +35,13 @@ func (st *stack) addDeadLetters() deadLetters {
 }
 
 // schedulesRole is the name of the role that schedules take on.
-func (st *stack) schedulesRole() string { return st.named("due-") + "schedules" }
+func (st *stack) schedulesRole() string { return st.named("due-schedules") }
 
 // addSchedules makes the group in which the evaluator has itself woken once when something is due, and the role with which
 // such a schedule wakes it. There are no schedules until there is something due.
 func (st *stack) addSchedules() {
 	awsscheduler.NewCfnScheduleGroup(st.in, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{Name: jsii.String(st.named("due"))})
-	wake := st.arn("lambda", "function:"+st.functionName("evaluator"))
+	wake := st.arn("lambda", "function:"+st.named(functions.Evaluator))
 	awsiam.NewCfnRole(st.in, jsii.String("DueSchedulesRole"), &awsiam.CfnRoleProps{
 		RoleName:    jsii.String(st.schedulesRole()),
 		Description: jsii.String("What the schedules of " + st.named("due") + " may do"),

@@ -15,15 +15,15 @@ import (
 )
 
 // function is a function that others refer to.
-type function struct{ id, ref, arn *string }
-
-// functionName is the name of a function before it is there.
-func (st *stack) functionName(name string) string { return st.named(name) }
+type function struct {
+	id       string // of its resources, as a prefix
+	ref, arn *string
+}
 
 // addFunction makes a function with a role and a log of its own.
 func (st *stack) addFunction(d functions.Deployment) *function {
 	id := strings.ToUpper(d.Name[:1]) + d.Name[1:]
-	name := st.functionName(d.Name)
+	name := st.named(d.Name)
 	logs := awslogs.NewCfnLogGroup(st.in, jsii.String(id+"Log"), &awslogs.CfnLogGroupProps{
 		LogGroupName: jsii.String("/aws/lambda/" + name), RetentionInDays: jsii.Number(float64(st.LogDays)),
 	})
@@ -56,7 +56,7 @@ func (st *stack) addFunction(d functions.Deployment) *function {
 		props.TracingConfig = awslambda.CfnFunction_TracingConfigProperty{Mode: jsii.String("Active")}
 	}
 	f := awslambda.NewCfnFunction(st.in, jsii.String(id+"Function"), props)
-	return &function{id: &id, ref: f.Ref(), arn: f.AttrArn()}
+	return &function{id: id, ref: f.Ref(), arn: f.AttrArn()}
 }
 
 // environment is what a function learns of the deployment.
@@ -65,7 +65,7 @@ func (st *stack) environment(d functions.Deployment) object {
 	if len(d.Operations) == 0 {
 		e["ASSAY_SCHEDULE_GROUP"] = st.named("due")
 		e["ASSAY_SCHEDULE_ROLE"] = st.arnOfSchedules()
-		e["ASSAY_SCHEDULE_TARGET"] = st.arn("lambda", "function:"+st.functionName(d.Name))
+		e["ASSAY_SCHEDULE_TARGET"] = st.arn("lambda", "function:"+st.named(d.Name))
 		e["ASSAY_DEAD_LETTERS"] = st.letters.arn
 		return e
 	}

@@ -46,16 +46,12 @@ func test(m *testing.M) (int, error) {
 	if _, err := exec.LookPath("node"); err != nil {
 		return 0, fmt.Errorf("the AWS CDK runs on Node.js, which is not there: install version 22 or newer (https://nodejs.org) so that \"node\" is found: %w", err)
 	}
+	defer closeCDK()
 	folder, err := os.MkdirTemp("", "infra")
 	if err != nil {
 		return 0, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	// jsii.Close waits for Node.js at the same time as another of its goroutines, which the race detector reports. Without
-	// it Node.js ends with this process, and what it has unpacked goes with the folder.
-	if err := os.Setenv("TMPDIR", folder); err != nil {
-		return 0, err
-	}
 	if binaries, err = standIns(folder); err != nil {
 		return 0, err
 	}

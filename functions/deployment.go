@@ -1,0 +1,85 @@
+package functions
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"assay/shared/api"
+	"assay/shared/record"
+)
+
+// Evaluator is the name of the function behind the queue.
+const Evaluator = "evaluator"
+
+// Deployment is what a function is given where families are deployed as functions of their own. What is not written here
+// it does not get.
+type Deployment struct {
+	Name       string
+	Operations []api.Operation // none: the function is woken by events, not by requests
+	Files      []FileRights
+	ListsFiles bool // may learn which files there are
+	MemoryMB   int  // which decides the share of a processor too
+	Timeout    time.Duration
+}
+
+// FileRights says what a function may do to the files of a holder. A right to sign a link is the right to what the link does.
+type FileRights struct {
+	Holder           record.Holder
+	Get, Put, Delete bool
+}
+
+// Writes reports whether the function changes the table.
+func (d Deployment) Writes() bool {
+	return len(d.Operations) == 0 || slices.ContainsFunc(d.Operations, func(o api.Operation) bool { return o.Method != http.MethodGet })
+}
+
+const (
+	// answerTime lets a request end by api.RequestTime and tidy up, and still answer before API Gateway gives it up
+	// after 30 seconds.
+	answerTime = api.RequestTime + 4*time.Second
+	// evaluationTime is the longest that AWS Lambda lets a function run.
+	evaluationTime = 15 * time.Minute
+)
+
+const (
+	smallMB  = 512  // answers come from the table
+	mediumMB = 1024 // reads the files that come with a request, and checks each line
+	largeMB  = 3008 // holds a truth and the lines of a run; a new AWS account allows no more
+)
+
+// files are the rights by function; the others have no files.
+var files = map[string][]FileRights{
+	"tasks": {
+		{Holder: record.HolderInputs, Delete: true},
+		{Holder: record.HolderTruths, Delete: true},
+	},
+	"datasets": {
+		{Holder: record.HolderInputs, Get: true, Put: true, Delete: true},
+		{Holder: record.HolderTruths, Get: true, Put: true, Delete: true},
+	},
+	"submissions": {{Holder: record.HolderRuns, Get: true, Put: true, Delete: true}},
+	"runs":        {{Holder: record.HolderRuns, Get: true, Put: true, Delete: true}},
+	"evaluations": {{Holder: record.HolderEvaluations, Get: true}},
+	Evaluator: {
+		{Holder: record.HolderInputs, Get: true, Delete: true},
+		{Holder: record.HolderTruths, Get: true, Delete: true},
+		{Holder: record.HolderRuns, Get: true, Delete: true},
+		{Holder: record.HolderEvaluations, Put: true, Delete: true},
+	},
+}
+
+var memory = map[string]int{"datasets": mediumMB, "submissions": mediumMB}
+
+// Deployments lists what is deployed: each family of Families in its order, then the evaluator.
+func Deployments() []Deployment {
+	var all []Deployment
+	for _, g := range Families() {
+		d := Deployment{Name: g.Name, Operations: g.Operations, Files: files[g.Name], MemoryMB: smallMB, Timeout: answerTime}
+		if mb, ok := memory[g.Name]; ok {
+			d.MemoryMB = mb
+		}
+		all = append(all, d)
+	}
+	return append(all, Deployment{Name: Evaluator, Files: files[Evaluator], ListsFiles: true, MemoryMB: largeMB, Timeout: evaluationTime})
+}

@@ -1,0 +1,104 @@
+package functions
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/api"
+	"assay/shared/record"
+)
+
+func TestOnlyTheEvaluatorAndTheOrganizersFunctionReadTruths(t *testing.T) {
+	for _, d := range Deployments() {
+		for _, f := range d.Files {
+			if may := d.Name == Evaluator || d.Name == "datasets"; f.Holder == record.HolderTruths && (f.Get && !may || f.Put && d.Name != "datasets") {
+				t.Errorf("%s may %+v", d.Name, f)
+			}
+		}
+	}
+}
+
+func TestFamiliesThatOnlyAnswerDoNotWrite(t *testing.T) {
+	var readers []string
+	for _, d := range Deployments() {
+		if !d.Writes() {
+			readers = append(readers, d.Name)
+		}
+	}
+	if want := []string{"service", "evaluations", "users"}; !slices.Equal(readers, want) {
+		t.Errorf("%v do not write, want %v", readers, want)
+	}
+}
+
+func TestEveryFamilyIsDeployed(t *testing.T) {
+	var names, want []string
+	for _, d := range Deployments() {
+		names = append(names, d.Name)
+	}
+	for _, g := range Families() {
+		want = append(want, g.Name)
+	}
+	if want = append(want, Evaluator); !slices.Equal(names, want) {
+		t.Errorf("deployed are %v, want %v", names, want)
+	}
+	for name := range maps.Keys(files) {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s has rights on files and is not deployed", name)
+		}
+	}
+	for name := range maps.Keys(memory) {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s has memory and is not deployed", name)
+		}
+	}
+}
+
+// TestRequestsEndBeforeTheGatewayGivesThemUp holds the order of the limits: the operation's own, tidying up behind it, the
+// function's, and API Gateway's.
+func TestRequestsEndBeforeTheGatewayGivesThemUp(t *testing.T) {
+	const tidy, gateway = 3 * time.Second, 30 * time.Second
+	for _, d := range Deployments() {
+		if len(d.Operations) > 0 && (d.Timeout < api.RequestTime+tidy || d.Timeout >= gateway) {
+			t.Errorf("%s has %v", d.Name, d.Timeout)
+		}
+	}
+}
+
+var holders = regexp.MustCompile(`record\.Holder(\w+)`)
+
+// TestFilesThatTheCodeNamesAreGranted catches a family that takes up files of a holder on which it has no rights: it would
+// work locally and be refused on AWS.
+func TestFilesThatTheCodeNamesAreGranted(t *testing.T) {
+	named := 0
+	for _, d := range Deployments() {
+		paths, err := filepath.Glob(filepath.Join(d.Name, "*.go"))
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("the code of %s was not found: %v", d.Name, err)
+		}
+		for _, path := range paths {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			code, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range holders.FindAllStringSubmatch(string(code), -1) {
+				named++
+				h := record.Holder(strings.ToLower(m[1]))
+				if !slices.ContainsFunc(d.Files, func(f FileRights) bool { return f.Holder == h }) {
+					t.Errorf("%s names files of %s, on which %s has no rights", path, h, d.Name)
+				}
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no code names files: the expression finds nothing any more")
+	}
+}

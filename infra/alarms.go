@@ -1,0 +1,83 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscloudwatch"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssns"
+	"github.com/aws/jsii-runtime-go"
+
+	"assay/functions"
+)
+
+// alarm is one metric and what it may not do.
+type alarm struct {
+	id, name, about   string
+	namespace, metric string
+	dimension, value  *string // nil: the metric of all that there is in the account and region
+	statistic         string  // or a percentile such as p99
+	above             float64
+	minutes, periods  int
+}
+
+// alarms are few on purpose: CloudWatch watches ten metrics of an account for nothing, however many functions there are, so
+// both stages fit. A metric that covers every function is therefore taken where there is one: whatever a function behind
+// the API does wrong (errors, time-outs, crashes, being throttled) is a 5xx or a latency of the API, and whatever
+// the evaluator can't do becomes old in the stream and then a dead letter.
+func (st *stack) alarms() []alarm {
+	evaluator := st.named(functions.Evaluator)
+	return []alarm{
+		{
+			id: "Errors", name: "errors", namespace: "AWS/ApiGateway", metric: "5xx", dimension: jsii.String("ApiId"), value: st.gateway.id,
+			statistic: "Sum", above: 5, minutes: 5, periods: 1,
+			about: "Requests were answered with 5xx. The access log names route and request; the function's log says why.",
+		},
+		{
+			id: "Latency", name: "latency", namespace: "AWS/ApiGateway", metric: "Latency", dimension: jsii.String("ApiId"), value: st.gateway.id,
+			statistic: "p99", above: 3000, minutes: 5, periods: 3,
+			about: "One request in a hundred takes more than 3 seconds. The dashboard shows which function, and whether the table throttles.",
+		},
+		{
+			id: "Throttles", name: "throttles", namespace: "AWS/Lambda", metric: "Throttles",
+			statistic: "Sum", above: 0, minutes: 5, periods: 2,
+			about: "Functions were not started because a limit of concurrency is reached: the account's, which all of its functions share, or one of the stage.",
+		},
+		{
+			id: "QueueAge", name: "queue-age", namespace: "AWS/Lambda", metric: "IteratorAge", dimension: jsii.String("FunctionName"), value: &evaluator,
+			statistic: "Maximum", above: 10 * 60_000, minutes: 5, periods: 2,
+			about: "The evaluator is more than 10 minutes behind the table's changes. Its log says whether it fails or has too much to do.",
+		},
+		{
+			id: "DeadLetters", name: "dead-letters", namespace: "AWS/SQS", metric: "ApproximateNumberOfMessagesVisible", dimension: jsii.String("QueueName"), value: st.letters.name,
+			statistic: "Maximum", above: 0, minutes: 5, periods: 1,
+			about: "Events were given up and lie in the queue of dead letters. infra/README.md says what to do with them.",
+		},
+	}
+}
+
+// addAlarms makes the alarms, and the topic that they tell.
+func (st *stack) addAlarms() {
+	topic := awssns.NewCfnTopic(st.in, jsii.String("Alarms"), &awssns.CfnTopicProps{TopicName: jsii.String(st.named("alarms"))})
+	if st.AlarmEmail != "" {
+		awssns.NewCfnSubscription(st.in, jsii.String("AlarmsByEmail"), &awssns.CfnSubscriptionProps{
+			TopicArn: topic.Ref(), Protocol: jsii.String("email"), Endpoint: &st.AlarmEmail,
+		})
+	}
+	for _, a := range st.alarms() {
+		props := &awscloudwatch.CfnAlarmProps{
+			AlarmName: jsii.String(st.named(a.name)), AlarmDescription: &a.about,
+			Namespace: &a.namespace, MetricName: &a.metric,
+			Period: jsii.Number(float64(a.minutes * 60)), EvaluationPeriods: jsii.Number(float64(a.periods)),
+			ComparisonOperator: jsii.String("GreaterThanThreshold"), Threshold: &a.above,
+			TreatMissingData: jsii.String("notBreaching"), // nobody calls
+			AlarmActions:     &[]any{topic.Ref()}, OkActions: &[]any{topic.Ref()},
+		}
+		if a.dimension != nil {
+			props.Dimensions = []any{awscloudwatch.CfnAlarm_DimensionProperty{Name: a.dimension, Value: a.value}}
+		}
+		if a.statistic[0] == 'p' {
+			props.ExtendedStatistic = &a.statistic
+		} else {
+			props.Statistic = &a.statistic
+		}
+		awscloudwatch.NewCfnAlarm(st.in, jsii.String(a.id+"Alarm"), props)
+	}
+}

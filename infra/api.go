@@ -1,0 +1,114 @@
+package main
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+
+	"assay/functions"
+	"assay/functions/service"
+	"assay/shared/api"
+)
+
+// gateway is the HTTP API before the functions.
+type gateway struct{ id, url *string }
+
+// accessLog is what is logged of a request, each line a JSON object. The request's id stands in the function's log too.
+// What a client writes freely stays out, save the path: a quotation mark in it would break the line.
+var accessLog = object{
+	"requestId":          "$context.requestId",
+	"time":               "$context.requestTime",
+	"ip":                 "$context.identity.sourceIp",
+	"method":             "$context.httpMethod",
+	"route":              "$context.routeKey",
+	"path":               "$context.path",
+	"status":             "$context.status",
+	"bytes":              "$context.responseLength",
+	"milliseconds":       "$context.responseLatency",
+	"functionStatus":     "$context.integrationStatus",
+	"functionRequestId":  "$context.integration.requestId",
+	"functionTime":       "$context.integrationLatency",
+	"functionError":      "$context.integrationErrorMessage",
+	"gatewayErrorReason": "$context.error.responseType",
+}
+
+// addAPI makes the HTTP API. The functions answer for CORS and for what no route matches, as they do everywhere.
+func (st *stack) addAPI() gateway {
+	a := awsapigatewayv2.NewCfnApi(st.in, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
+		Name: jsii.String(st.named("api")), Description: jsii.String("Assay, a platform for shared tasks"), ProtocolType: jsii.String("HTTP"),
+		DisableExecuteApiEndpoint: st.Domain != "",
+	})
+	logs := awslogs.NewCfnLogGroup(st.in, jsii.String("ApiLog"), &awslogs.CfnLogGroupProps{
+		// API Gateway may write to groups of this name without a policy for each.
+		LogGroupName: jsii.String("/aws/vendedlogs/" + st.named("api")), RetentionInDays: jsii.Number(float64(st.LogDays)),
+	})
+	logs.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
+	stage := awsapigatewayv2.NewCfnStage(st.in, jsii.String("ApiStage"), &awsapigatewayv2.CfnStageProps{
+		ApiId: a.Ref(), StageName: jsii.String("$default"), AutoDeploy: true,
+		DefaultRouteSettings: awsapigatewayv2.CfnStage_RouteSettingsProperty{
+			ThrottlingRateLimit: jsii.Number(float64(st.Rate)), ThrottlingBurstLimit: jsii.Number(float64(st.Burst)),
+		},
+		AccessLogSettings: awsapigatewayv2.CfnStage_AccessLogSettingsProperty{DestinationArn: logs.AttrArn(), Format: st.in.ToJsonString(accessLog, nil)},
+	})
+	if st.Domain == "" {
+		return gateway{id: a.Ref(), url: a.AttrApiEndpoint()}
+	}
+	domain := awsapigatewayv2.NewCfnDomainName(st.in, jsii.String("Domain"), &awsapigatewayv2.CfnDomainNameProps{
+		DomainName: &st.Domain,
+		DomainNameConfigurations: []any{awsapigatewayv2.CfnDomainName_DomainNameConfigurationProperty{
+			CertificateArn: &st.Certificate, EndpointType: jsii.String("REGIONAL"), SecurityPolicy: jsii.String("TLS_1_2"),
+		}},
+	})
+	awsapigatewayv2.NewCfnApiMapping(st.in, jsii.String("DomainMapping"), &awsapigatewayv2.CfnApiMappingProps{
+		ApiId: a.Ref(), DomainName: domain.Ref(), Stage: stage.Ref(),
+	})
+	st.output("DomainTarget", "Point the CNAME record of "+st.Domain+" here", domain.AttrRegionalDomainName())
+	return gateway{id: a.Ref(), url: jsii.String("https://" + st.Domain)}
+}
+
+// addRoutes leads the family's operations to its function.
+func (st *stack) addRoutes(f *function, d functions.Deployment) {
+	integration := awsapigatewayv2.NewCfnIntegration(st.in, jsii.String(f.id+"Integration"), &awsapigatewayv2.CfnIntegrationProps{
+		ApiId: st.gateway.id, IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: f.arn,
+		PayloadFormatVersion: jsii.String("2.0"), TimeoutInMillis: jsii.Number(30_000),
+	})
+	awslambda.NewCfnPermission(st.in, jsii.String(f.id+"Permission"), &awslambda.CfnPermissionProps{
+		FunctionName: f.ref, Action: jsii.String("lambda:InvokeFunction"), Principal: jsii.String("apigateway.amazonaws.com"),
+		SourceArn: awscdk.Fn_Join(jsii.String(""), jsii.Strings(*st.arn("execute-api", ""), *st.gateway.id, "/*")),
+	})
+	target := awscdk.Fn_Join(jsii.String(""), jsii.Strings("integrations/", *integration.Ref()))
+	for _, r := range routes(d) {
+		awsapigatewayv2.NewCfnRoute(st.in, jsii.String(r.id+"Route"), &awsapigatewayv2.CfnRouteProps{
+			ApiId: st.gateway.id, RouteKey: &r.key, Target: target,
+		})
+	}
+}
+
+// route is a route of the API, with an id that is unique in it.
+type route struct{ id, key string }
+
+// routes are those of a family's operations. Wherever there is GET there is HEAD, and the service answers for the rest:
+// unknown paths, wrong methods and OPTIONS.
+func routes(d functions.Deployment) []route {
+	var list []route
+	for _, o := range d.Operations {
+		list = append(list, routeOf(o, o.Method, ""))
+		if o.Method == http.MethodGet {
+			list = append(list, routeOf(o, http.MethodHead, "Head"))
+		}
+	}
+	if d.Name == service.Name {
+		list = append(list, route{"Default", "$default"})
+	}
+	return list
+}
+
+// routeOf says a pattern of net/http in API Gateway's words, which differ only at the end of the root.
+func routeOf(o api.Operation, method, suffix string) route {
+	return route{strings.ToUpper(o.ID[:1]) + o.ID[1:] + suffix, method + " " + strings.TrimSuffix(o.Path, "{$}")}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3"
+	"github.com/aws/jsii-runtime-go"
+
+	"assay/shared/record"
+)
+
+// uploaded are the holders whose files clients send by themselves, so that somebody must notice when they have come.
+var uploaded = []record.Holder{record.HolderInputs, record.HolderTruths, record.HolderRuns}
+
+// bucketName is the bucket's name before there is a bucket: the function that it tells of uploads is told of it too.
+func (st *stack) bucketName() *string {
+	return awscdk.Fn_Sub(jsii.String(st.named("${AWS::AccountId}-${AWS::Region}")), nil)
+}
+
+// objects is the ARN of what is in the bucket, by prefix.
+func (st *stack) objects(prefix string) *string {
+	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:s3:::"+st.named("${AWS::AccountId}-${AWS::Region}")+prefix), nil)
+}
+
+// addBucket makes the bucket, which tells f of each file that a client has sent.
+func (st *stack) addBucket(f *function, mayTell awslambda.CfnPermission) {
+	var notifications []any
+	for _, h := range uploaded {
+		notifications = append(notifications, awss3.CfnBucket_LambdaConfigurationProperty{
+			Event: jsii.String("s3:ObjectCreated:*"), Function: f.arn,
+			Filter: awss3.CfnBucket_NotificationFilterProperty{S3Key: awss3.CfnBucket_S3KeyFilterProperty{
+				Rules: []any{awss3.CfnBucket_FilterRuleProperty{Name: jsii.String("prefix"), Value: jsii.String(string(h) + "/")}},
+			}},
+		})
+	}
+	b := awss3.NewCfnBucket(st.in, jsii.String("Bucket"), &awss3.CfnBucketProps{
+		BucketName: st.bucketName(),
+		BucketEncryption: awss3.CfnBucket_BucketEncryptionProperty{ServerSideEncryptionConfiguration: []any{
+			awss3.CfnBucket_ServerSideEncryptionRuleProperty{
+				ServerSideEncryptionByDefault: awss3.CfnBucket_ServerSideEncryptionByDefaultProperty{SseAlgorithm: jsii.String("AES256")},
+			},
+		}},
+		OwnershipControls: awss3.CfnBucket_OwnershipControlsProperty{
+			Rules: []any{awss3.CfnBucket_OwnershipControlsRuleProperty{ObjectOwnership: jsii.String("BucketOwnerEnforced")}},
+		},
+		PublicAccessBlockConfiguration: awss3.CfnBucket_PublicAccessBlockConfigurationProperty{
+			BlockPublicAcls: true, BlockPublicPolicy: true, IgnorePublicAcls: true, RestrictPublicBuckets: true,
+		},
+		VersioningConfiguration: awss3.CfnBucket_VersioningConfigurationProperty{Status: jsii.String("Enabled")},
+		LifecycleConfiguration: awss3.CfnBucket_LifecycleConfigurationProperty{Rules: []any{
+			awss3.CfnBucket_RuleProperty{
+				Id: jsii.String("deleted-files"), Status: jsii.String("Enabled"),
+				NoncurrentVersionExpiration: awss3.CfnBucket_NoncurrentVersionExpirationProperty{NoncurrentDays: jsii.Number(recoveryDays)},
+				ExpiredObjectDeleteMarker:   true,
+			},
+			awss3.CfnBucket_RuleProperty{
+				Id: jsii.String("abandoned-uploads"), Status: jsii.String("Enabled"),
+				AbortIncompleteMultipartUpload: awss3.CfnBucket_AbortIncompleteMultipartUploadProperty{DaysAfterInitiation: jsii.Number(1)},
+			},
+		}},
+		CorsConfiguration: awss3.CfnBucket_CorsConfigurationProperty{CorsRules: []any{awss3.CfnBucket_CorsRuleProperty{
+			AllowedMethods: jsii.Strings("GET", "HEAD", "PUT"),
+			AllowedOrigins: jsii.Strings(st.Origins...),
+			AllowedHeaders: jsii.Strings("*"), // those that the link says, which is signed over them
+			ExposedHeaders: jsii.Strings("ETag"),
+			MaxAge:         jsii.Number(3600),
+		}}},
+		NotificationConfiguration: awss3.CfnBucket_NotificationConfigurationProperty{LambdaConfigurations: notifications},
+	})
+	b.AddResourceDependency(mayTell, nil) // S3 tries out whether it may
+	st.keep(b)
+	st.keep(awss3.NewCfnBucketPolicy(st.in, jsii.String("BucketPolicy"), &awss3.CfnBucketPolicyProps{
+		Bucket: b.Ref(),
+		PolicyDocument: object{"Version": "2012-10-17", "Statement": []any{object{
+			"Sid": "TLSOnly", "Effect": "Deny", "Principal": "*", "Action": "s3:*",
+			"Resource":  []any{st.objects(""), st.objects("/*")},
+			"Condition": object{"Bool": object{"aws:SecureTransport": "false"}},
+		}}},
+	}))
+}

@@ -1,0 +1,159 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+)
+
+// quantity is a number of the cost model, by the symbol that stands for it in infra/README.md.
+type quantity struct {
+	symbol string
+	value  float64
+	about  string
+}
+
+// model is what a month costs: R requests, of which some write and fewer submit, with an average for each kind. The
+// units follow from the budgets that the operations are tested to keep, the rest is assumed of an average request; change
+// them here and the README with them.
+var model = struct {
+	write, submit                                  quantity
+	read, written, evaluationRead, evaluationWrite quantity
+	time, memory, evaluationTime, evaluationMemory quantity
+	invoked, log, answer, put, get                 quantity
+	table, files                                   quantity
+}{
+	write:            quantity{"w", 0.05, "share of requests that write, submissions among them"},
+	submit:           quantity{"u", 0.01, "share of requests that submit"},
+	read:             quantity{"r", 4, "read units of a request, lists of 50 among them"},
+	written:          quantity{"c", 24, "write units of a request that writes: 2 for each item and index entry of up to 1 KB"},
+	evaluationRead:   quantity{"re", 6, "read units of an evaluation"},
+	evaluationWrite:  quantity{"ce", 60, "write units of an evaluation"},
+	time:             quantity{"t", 0.02, "seconds that a request's function runs"},
+	memory:           quantity{"m", 0.5, "GB of its memory"},
+	evaluationTime:   quantity{"te", 1, "seconds that an evaluation runs"},
+	evaluationMemory: quantity{"me", 3008.0 / 1024, "GB of its memory"},
+	invoked:          quantity{"ie", 3, "invocations of the evaluator for a submission"},
+	log:              quantity{"l", 2000, "bytes logged of a request: the gateway's line, Lambda's and the function's"},
+	answer:           quantity{"a", 8000, "bytes of an answer"},
+	put:              quantity{"fp", 1, "files stored for a submission"},
+	get:              quantity{"fg", 2, "files read for a submission"},
+	table:            quantity{"D", 1, "GB in the table, copies in indexes among them"},
+	files:            quantity{"F", 10, "GB in the bucket, deleted versions among them"},
+}
+
+// Prices in US dollars in the region us-east-1, as they were known in 2026. Check them at https://aws.amazon.com/pricing.
+const (
+	million         = 1e6
+	gigabyte        = 1e9
+	gatewayRequest  = 1.00 / million
+	lambdaRequest   = 0.20 / million
+	lambdaGBSecond  = 0.0000133334 // arm64
+	readUnit        = 0.125 / million
+	writeUnit       = 0.625 / million
+	tableGBMonth    = 0.25
+	recoveryGBMonth = 0.20
+	filesGBMonth    = 0.023
+	filePut         = 0.005 / 1000
+	fileGet         = 0.0004 / 1000
+	logByte         = 0.50 / gigabyte
+	transferredByte = 0.09 / gigabyte
+)
+
+// costRow is a row of the table: what R requests a month cost of one service.
+type costRow struct {
+	service, formula string
+	month            func(requests float64) float64
+}
+
+var costRows = []costRow{
+	{"API Gateway", "R · $1.00/M", func(n float64) float64 { return n * gatewayRequest }},
+	{"Lambda, requests", "R · ($0.20/M + t · m · $0.0000133334)", func(n float64) float64 {
+		return n * (lambdaRequest + model.time.value*model.memory.value*lambdaGBSecond)
+	}},
+	{"Lambda, evaluation", "R · u · (ie · $0.20/M + te · me · $0.0000133334)", func(n float64) float64 {
+		return n * model.submit.value * (model.invoked.value*lambdaRequest + model.evaluationTime.value*model.evaluationMemory.value*lambdaGBSecond)
+	}},
+	{"DynamoDB, reads", "R · (r + u · re) · $0.125/M", func(n float64) float64 {
+		return n * (model.read.value + model.submit.value*model.evaluationRead.value) * readUnit
+	}},
+	{"DynamoDB, writes", "R · (w · c + u · ce) · $0.625/M", func(n float64) float64 {
+		return n * (model.write.value*model.written.value + model.submit.value*model.evaluationWrite.value) * writeUnit
+	}},
+	{"S3, requests", "R · u · (fp · $0.005/K + fg · $0.0004/K)", func(n float64) float64 {
+		return n * model.submit.value * (model.put.value*filePut + model.get.value*fileGet)
+	}},
+	{"CloudWatch logs", "R · l · $0.50/GB", func(n float64) float64 { return n * model.log.value * logByte }},
+	{"Data out", "R · a · $0.09/GB", func(n float64) float64 { return n * model.answer.value * transferredByte }},
+	{"Storage of the table", "D · ($0.25 + $0.20 for recovery)", func(float64) float64 { return model.table.value * (tableGBMonth + recoveryGBMonth) }},
+	{"Storage of files", "F · $0.023", func(float64) float64 { return model.files.value * filesGBMonth }},
+}
+
+var volumes = []struct {
+	name     string
+	requests float64
+}{{"at rest", 0}, {"1,000", 1e3}, {"100,000", 1e5}, {"10 million", 1e7}}
+
+// costs writes what infra/README.md says that Assay costs.
+func costs() string {
+	var b strings.Builder
+	b.WriteString("| symbol | value | meaning |\n|---|---:|---|\n| R | | requests a month |\n")
+	m := model
+	for _, q := range []quantity{m.write, m.submit, m.read, m.written, m.evaluationRead, m.evaluationWrite, m.time, m.memory, m.evaluationTime, m.evaluationMemory, m.invoked, m.log, m.answer, m.put, m.get, m.table, m.files} {
+		fmt.Fprintf(&b, "| %s | %.4g | %s |\n", q.symbol, q.value, q.about)
+	}
+	b.WriteString("\n| a month, in US dollars | formula |")
+	for _, v := range volumes {
+		fmt.Fprintf(&b, " %s |", v.name)
+	}
+	b.WriteString("\n|---|---|" + strings.Repeat("---:|", len(volumes)) + "\n")
+	totals := make([]float64, len(volumes))
+	for _, row := range costRows {
+		fmt.Fprintf(&b, "| %s | %s |", row.service, row.formula)
+		for i, v := range volumes {
+			cost := row.month(v.requests)
+			totals[i] += cost
+			fmt.Fprintf(&b, " %s |", dollars(cost))
+		}
+		b.WriteString("\n")
+	}
+	b.WriteString("| **all** | |")
+	for _, total := range totals {
+		fmt.Fprintf(&b, " **%s** |", dollars(total))
+	}
+	return b.String() + "\n"
+}
+
+// dollars writes an amount to the cent, and says of less that there is something.
+func dollars(amount float64) string {
+	switch {
+	case amount == 0:
+		return "0"
+	case amount < 0.005:
+		return "< 0.01"
+	default:
+		return fmt.Sprintf("%.2f", amount)
+	}
+}
+
+func TestTheReadmeSaysWhatItCosts(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const begin, end = "<!-- computed by cost_test.go -->\n", "<!-- end -->"
+	_, rest, found := strings.Cut(string(readme), begin)
+	got, _, closed := strings.Cut(rest, end)
+	if want := costs(); !found || !closed || got != want {
+		t.Errorf("README.md is not what the model gives; between %q and %q write:\n%s", strings.TrimSpace(begin), end, want)
+	}
+}
+
+func TestAtRestOnlyStorageCosts(t *testing.T) {
+	for _, row := range costRows {
+		if cost := row.month(0); cost != 0 && !strings.HasPrefix(row.service, "Storage") {
+			t.Errorf("%s costs %v at rest", row.service, cost)
+		}
+	}
+}

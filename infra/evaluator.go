@@ -1,0 +1,105 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
+	"github.com/aws/jsii-runtime-go"
+
+	"assay/functions"
+	"assay/shared/record"
+)
+
+// deadLetters is the queue of events that could not be dealt with, for a person to look at.
+type deadLetters struct{ name, url, arn *string }
+
+// Of events: how often each is tried again, and for how long. What a lost event should have brought about still stands in
+// the table, so it is done with the next one.
+const (
+	streamRetries = 5
+	streamAge     = 6 * 60 * 60 // seconds
+	uploadRetries = 2
+	letterDays    = 14
+)
+
+func (st *stack) addDeadLetters() deadLetters {
+	q := awssqs.NewCfnQueue(st.in, jsii.String("DeadLetters"), &awssqs.CfnQueueProps{
+		QueueName:              jsii.String(st.named("dead-letters")),
+		MessageRetentionPeriod: jsii.Number(letterDays * 24 * 60 * 60),
+		SqsManagedSseEnabled:   true,
+	})
+	q.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
+	return deadLetters{name: q.AttrQueueName(), url: q.Ref(), arn: q.AttrArn()}
+}
+
+// schedulesRole is the name of the role that schedules take on.
+func (st *stack) schedulesRole() string { return st.named("due-schedules") }
+
+// addSchedules makes the group in which the evaluator has itself woken once when something is due, and the role with which
+// such a schedule wakes it. There are no schedules until there is something due.
+func (st *stack) addSchedules() {
+	awsscheduler.NewCfnScheduleGroup(st.in, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{Name: jsii.String(st.named("due"))})
+	wake := st.arn("lambda", "function:"+st.named(functions.Evaluator))
+	awsiam.NewCfnRole(st.in, jsii.String("DueSchedulesRole"), &awsiam.CfnRoleProps{
+		RoleName:    jsii.String(st.schedulesRole()),
+		Description: jsii.String("What the schedules of " + st.named("due") + " may do"),
+		AssumeRolePolicyDocument: assumedBy("scheduler.amazonaws.com", object{"StringEquals": object{
+			"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID(),
+			"aws:SourceArn":     st.arn("scheduler", "schedule-group/"+st.named("due")),
+		}}),
+		Policies: []any{awsiam.CfnRole_PolicyProperty{PolicyName: jsii.String("wake"), PolicyDocument: policy(
+			allow("Wake", []string{"lambda:InvokeFunction"}, wake),
+			allow("SetAside", []string{"sqs:SendMessage"}, st.letters.arn),
+		)}},
+	})
+}
+
+// addEvents has f woken by what the table's stream shows and by files that clients have sent. It returns the bucket's
+// permission, which must be there before the bucket.
+func (st *stack) addEvents(f *function) awslambda.CfnPermission {
+	awslambda.NewCfnEventSourceMapping(st.in, jsii.String("EvaluatorStream"), &awslambda.CfnEventSourceMappingProps{
+		FunctionName:               f.ref,
+		EventSourceArn:             st.table.stream,
+		StartingPosition:           jsii.String("TRIM_HORIZON"),
+		BatchSize:                  jsii.Number(10),
+		ParallelizationFactor:      jsii.Number(float64(st.ParallelWork)),
+		BisectBatchOnFunctionError: true,
+		FunctionResponseTypes:      jsii.Strings("ReportBatchItemFailures"),
+		MaximumRetryAttempts:       jsii.Number(streamRetries),
+		MaximumRecordAgeInSeconds:  jsii.Number(streamAge),
+		FilterCriteria:             awslambda.CfnEventSourceMapping_FilterCriteriaProperty{Filters: st.workFilters()},
+		DestinationConfig: awslambda.CfnEventSourceMapping_DestinationConfigProperty{
+			OnFailure: awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: st.letters.arn},
+		},
+	})
+	awslambda.NewCfnEventInvokeConfig(st.in, jsii.String("EvaluatorUploads"), &awslambda.CfnEventInvokeConfigProps{
+		FunctionName:             f.ref,
+		Qualifier:                jsii.String("$LATEST"),
+		MaximumRetryAttempts:     jsii.Number(uploadRetries),
+		MaximumEventAgeInSeconds: jsii.Number(streamAge),
+		DestinationConfig: awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
+			OnFailure: awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: st.letters.arn},
+		},
+	})
+	return awslambda.NewCfnPermission(st.in, jsii.String("EvaluatorUploadsPermission"), &awslambda.CfnPermissionProps{
+		FunctionName: f.ref, Action: jsii.String("lambda:InvokeFunction"), Principal: jsii.String("s3.amazonaws.com"),
+		SourceArn: st.objects(""), SourceAccount: awscdk.Aws_ACCOUNT_ID(),
+	})
+}
+
+// workFilters let through the changes after which there is work: an item in a queue, or one with something due. Lambda
+// charges nothing for the rest.
+func (st *stack) workFilters() []any {
+	partition, _ := indexKeys(record.ByWork)
+	var filters []any
+	for _, match := range []any{object{"prefix": queuePrefix}, record.DuePartition} {
+		pattern := object{"dynamodb": object{"NewImage": object{partition: object{"S": []any{match}}}}}
+		filters = append(filters, awslambda.CfnEventSourceMapping_FilterProperty{Pattern: st.in.ToJsonString(pattern, nil)})
+	}
+	return filters
+}
+
+// queuePrefix begins the partitions of record.OfQueue.
+var queuePrefix = record.OfQueue("")

@@ -1,0 +1,75 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
+	"github.com/aws/jsii-runtime-go"
+
+	"assay/functions"
+)
+
+// function is a function that others refer to.
+type function struct {
+	id       string // of its resources, as a prefix
+	ref, arn *string
+}
+
+// addFunction makes a function with a role and a log of its own.
+func (st *stack) addFunction(d functions.Deployment) *function {
+	id := strings.ToUpper(d.Name[:1]) + d.Name[1:]
+	name := st.named(d.Name)
+	logs := awslogs.NewCfnLogGroup(st.in, jsii.String(id+"Log"), &awslogs.CfnLogGroupProps{
+		LogGroupName: jsii.String("/aws/lambda/" + name), RetentionInDays: jsii.Number(float64(st.LogDays)),
+	})
+	logs.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
+	role := awsiam.NewCfnRole(st.in, jsii.String(id+"Role"), &awsiam.CfnRoleProps{
+		AssumeRolePolicyDocument: assumedBy("lambda.amazonaws.com", nil),
+		Description:              jsii.String("What the function " + name + " may do"),
+		Policies: []any{awsiam.CfnRole_PolicyProperty{
+			PolicyName: jsii.String(d.Name), PolicyDocument: policy(st.rights(d, logs.AttrArn())...),
+		}},
+	})
+	code := awss3assets.NewAsset(st.in, jsii.String(id+"Code"), &awss3assets.AssetProps{Path: jsii.String(filepath.Join(st.Binaries, d.Name))})
+	props := &awslambda.CfnFunctionProps{
+		FunctionName:  &name,
+		Description:   jsii.String("Assay, " + d.Name),
+		Architectures: jsii.Strings("arm64"),
+		Runtime:       jsii.String("provided.al2023"),
+		Handler:       jsii.String("bootstrap"),
+		Code:          awslambda.CfnFunction_CodeProperty{S3Bucket: code.S3BucketName(), S3Key: code.S3ObjectKey()},
+		Role:          role.AttrArn(),
+		MemorySize:    jsii.Number(float64(d.MemoryMB)),
+		Timeout:       jsii.Number(d.Timeout.Seconds()),
+		Environment:   awslambda.CfnFunction_EnvironmentProperty{Variables: st.environment(d)},
+		LoggingConfig: awslambda.CfnFunction_LoggingConfigProperty{LogFormat: jsii.String("JSON"), LogGroup: logs.Ref()},
+	}
+	if n, ok := st.Concurrency[d.Name]; ok {
+		props.ReservedConcurrentExecutions = jsii.Number(float64(n))
+	}
+	if st.Tracing {
+		props.TracingConfig = awslambda.CfnFunction_TracingConfigProperty{Mode: jsii.String("Active")}
+	}
+	f := awslambda.NewCfnFunction(st.in, jsii.String(id+"Function"), props)
+	return &function{id: id, ref: f.Ref(), arn: f.AttrArn()}
+}
+
+// environment is what a function learns of the deployment.
+func (st *stack) environment(d functions.Deployment) object {
+	e := object{"ASSAY_TABLE": st.table.name, "ASSAY_BUCKET": st.bucketName()}
+	if len(d.Operations) == 0 {
+		e["ASSAY_SCHEDULE_GROUP"] = st.named("due")
+		e["ASSAY_SCHEDULE_ROLE"] = st.arnOfSchedules()
+		e["ASSAY_SCHEDULE_TARGET"] = st.arn("lambda", "function:"+st.named(d.Name))
+		e["ASSAY_DEAD_LETTERS"] = st.letters.arn
+		return e
+	}
+	e["ASSAY_ISSUER"], e["ASSAY_AUDIENCE"] = st.issuer.url, st.issuer.audience
+	e["ASSAY_ORIGINS"] = strings.Join(st.Origins, ",")
+	return e
+}

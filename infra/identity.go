@@ -1,0 +1,95 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awscognito"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// issuer is whose tokens the API trusts, and the audience that they must have.
+type issuer struct {
+	url, audience *string
+	signIn        *string // page of the stack's own user pool; nil with an issuer from elsewhere
+}
+
+// groups are those of the tokens that give a role on the whole platform.
+var groups = []struct{ id, name, about string }{
+	{"Admins", "admins", "Run the platform"},
+	{"Workers", "workers", "Execute runs and report on them"},
+}
+
+// addIssuer makes a user pool, unless the context names an issuer.
+func (st *stack) addIssuer() issuer {
+	if st.Issuer != "" {
+		return issuer{url: &st.Issuer, audience: &st.Audience}
+	}
+	pool := st.addUserPool()
+	client := awscognito.NewCfnUserPoolClient(st.in, jsii.String("SignInClient"), &awscognito.CfnUserPoolClientProps{
+		UserPoolId: pool.Ref(),
+		ClientName: jsii.String(st.named("pages")),
+		// For programs that can keep no secret, so there is none: a code with PKCE proves who asked for it.
+		GenerateSecret:                  false,
+		AllowedOAuthFlowsUserPoolClient: true,
+		AllowedOAuthFlows:               jsii.Strings("code"),
+		AllowedOAuthScopes:              jsii.Strings("openid", "email", "profile"),
+		CallbackUrLs:                    jsii.Strings(st.SignInReturns...),
+		LogoutUrLs:                      jsii.Strings(st.SignInReturns...),
+		SupportedIdentityProviders:      jsii.Strings("COGNITO"),
+		ExplicitAuthFlows:               jsii.Strings("ALLOW_USER_SRP_AUTH", "ALLOW_REFRESH_TOKEN_AUTH"),
+		EnableTokenRevocation:           true,
+		PreventUserExistenceErrors:      jsii.String("ENABLED"),
+		IdTokenValidity:                 jsii.Number(60),
+		AccessTokenValidity:             jsii.Number(60),
+		RefreshTokenValidity:            jsii.Number(30),
+		TokenValidityUnits: awscognito.CfnUserPoolClient_TokenValidityUnitsProperty{
+			IdToken: jsii.String("minutes"), AccessToken: jsii.String("minutes"), RefreshToken: jsii.String("days"),
+		},
+	})
+	domain := awscognito.NewCfnUserPoolDomain(st.in, jsii.String("SignInDomain"), &awscognito.CfnUserPoolDomainProps{
+		Domain: awscdk.Fn_Sub(jsii.String(st.named("${AWS::AccountId}")), nil), UserPoolId: pool.Ref(),
+	})
+	for _, g := range groups {
+		awscognito.NewCfnUserPoolGroup(st.in, jsii.String(g.id+"Group"), &awscognito.CfnUserPoolGroupProps{
+			UserPoolId: pool.Ref(), GroupName: jsii.String(g.name), Description: jsii.String(g.about),
+		})
+	}
+	signIn := awscdk.Fn_Join(jsii.String(""), jsii.Strings("https://", *domain.Ref(), ".auth.", *awscdk.Aws_REGION(), ".amazoncognito.com/login?client_id=",
+		*client.Ref(), "&response_type=code&scope=openid+email+profile&redirect_uri=", st.SignInReturns[0]))
+	return issuer{url: awscdk.Fn_Join(jsii.String(""), jsii.Strings("https://", *pool.AttrProviderName())), audience: client.Ref(), signIn: signIn}
+}
+
+// addUserPool makes a pool in which whoever wants to take part signs up. A user's id follows from the pool, so a pool that
+// is gone takes everybody's rights with it: it is kept as data is.
+func (st *stack) addUserPool() awscognito.CfnUserPool {
+	protection := "INACTIVE"
+	if st.Keeps {
+		protection = "ACTIVE"
+	}
+	pool := awscognito.NewCfnUserPool(st.in, jsii.String("Users"), &awscognito.CfnUserPoolProps{
+		UserPoolName:           jsii.String(st.named("users")),
+		UserPoolTier:           jsii.String("LITE"),
+		DeletionProtection:     &protection,
+		UsernameAttributes:     jsii.Strings("email"),
+		AutoVerifiedAttributes: jsii.Strings("email"),
+		UsernameConfiguration:  awscognito.CfnUserPool_UsernameConfigurationProperty{CaseSensitive: false},
+		AdminCreateUserConfig:  awscognito.CfnUserPool_AdminCreateUserConfigProperty{AllowAdminCreateUserOnly: false},
+		Schema: []any{
+			awscognito.CfnUserPool_SchemaAttributeProperty{Name: jsii.String("email"), Required: true, Mutable: true},
+			awscognito.CfnUserPool_SchemaAttributeProperty{Name: jsii.String("name"), Required: true, Mutable: true},
+		},
+		Policies: awscognito.CfnUserPool_PoliciesProperty{PasswordPolicy: awscognito.CfnUserPool_PasswordPolicyProperty{
+			MinimumLength: jsii.Number(12), RequireLowercase: false, RequireUppercase: false, RequireNumbers: false, RequireSymbols: false,
+			TemporaryPasswordValidityDays: jsii.Number(7),
+		}},
+		MfaConfiguration: jsii.String("OPTIONAL"),
+		EnabledMfas:      jsii.Strings("SOFTWARE_TOKEN_MFA"),
+		AccountRecoverySetting: awscognito.CfnUserPool_AccountRecoverySettingProperty{RecoveryMechanisms: []any{
+			awscognito.CfnUserPool_RecoveryOptionProperty{Name: jsii.String("verified_email"), Priority: jsii.Number(1)},
+		}},
+		UserAttributeUpdateSettings: awscognito.CfnUserPool_UserAttributeUpdateSettingsProperty{
+			AttributesRequireVerificationBeforeUpdate: jsii.Strings("email"),
+		},
+	})
+	st.keep(pool)
+	return pool
+}

@@ -1,0 +1,91 @@
+package main
+
+import (
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"assay/functions"
+)
+
+// rights are all that a function may do, action by action.
+func (st *stack) rights(d functions.Deployment, log *string) []any {
+	list := []any{
+		allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log),
+		allow("ReadTable", []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}, st.table.arn),
+		allow("ReadIndexes", []string{"dynamodb:Query"}, st.table.indexes()),
+	}
+	if d.Writes() {
+		// A transaction needs the rights of its parts. Items are put whole or deleted, never updated in place.
+		list = append(list, allow("WriteTable", []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem"}, st.table.arn))
+	}
+	list = append(list, st.fileRights(d)...)
+	if len(d.Operations) == 0 {
+		list = append(list, st.eventRights()...)
+	}
+	if st.Tracing {
+		list = append(list, allow("Trace", []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, jsii.String("*"))) // X-Ray has nothing narrower
+	}
+	return list
+}
+
+// fileRights are those on the bucket, by prefix.
+func (st *stack) fileRights(d functions.Deployment) []any {
+	var list []any
+	for _, right := range []struct {
+		name, action string
+		given        func(functions.FileRights) bool
+	}{
+		{"GetFiles", "s3:GetObject", func(f functions.FileRights) bool { return f.Get }},
+		{"PutFiles", "s3:PutObject", func(f functions.FileRights) bool { return f.Put }},
+		{"DeleteFiles", "s3:DeleteObject", func(f functions.FileRights) bool { return f.Delete }},
+	} {
+		var prefixes []*string
+		for _, f := range d.Files {
+			if right.given(f) {
+				prefixes = append(prefixes, st.objects("/"+string(f.Holder)+"/*"))
+			}
+		}
+		if len(prefixes) > 0 {
+			list = append(list, allow(right.name, []string{right.action}, prefixes...))
+		}
+	}
+	if d.ListsFiles {
+		list = append(list, allow("ListFiles", []string{"s3:ListBucket"}, st.objects("")))
+	}
+	return list
+}
+
+// eventRights are what the function needs that events wake: to read them, to set aside those that it can't deal with, and
+// to have itself woken when something is due.
+func (st *stack) eventRights() []any {
+	passRole := allow("HandOverSchedules", []string{"iam:PassRole"}, st.arnOfSchedules())
+	passRole["Condition"] = object{"StringEquals": object{"iam:PassedToService": "scheduler.amazonaws.com"}}
+	return []any{
+		allow("ReadStream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}, st.table.stream),
+		allow("SetAside", []string{"sqs:SendMessage"}, st.letters.arn),
+		allow("Schedule", []string{"scheduler:CreateSchedule"}, st.arn("scheduler", "schedule/"+st.named("due")+"/*")),
+		passRole,
+	}
+}
+
+// arnOfSchedules is the role that schedules take on, before it is there.
+func (st *stack) arnOfSchedules() *string {
+	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:iam::${AWS::AccountId}:role/"+st.schedulesRole()), nil)
+}
+
+func policy(statements ...any) object {
+	return object{"Version": "2012-10-17", "Statement": statements}
+}
+
+func allow(sid string, actions []string, resources ...*string) object {
+	return object{"Sid": sid, "Effect": "Allow", "Action": actions, "Resource": resources}
+}
+
+// assumedBy is who may take on a role: a service of AWS, on conditions.
+func assumedBy(service string, conditions object) object {
+	statement := object{"Effect": "Allow", "Principal": object{"Service": service}, "Action": "sts:AssumeRole"}
+	if conditions != nil {
+		statement["Condition"] = conditions
+	}
+	return policy(statement)
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// settings are what one deployment differs in from another. They come from the CDK's context: -c key=value, or the member
+// "context" of cdk.json.
+type settings struct {
+	stage
+	Binaries string // folder with <function>/bootstrap in it
+
+	Issuer, Audience string // OpenID Connect issuer to trust; empty: a Cognito user pool of the stack's own
+	SignInReturns    []string
+	Origins          []string // of web pages that may call the API and send files
+
+	Domain, Certificate string // custom domain of the API, and the ARN of its certificate; empty: AWS's own address
+	AlarmEmail          string // whom alarms tell; empty: nobody but the console
+	Tracing             bool   // traces by AWS X-Ray
+
+	// RestoredTable is the table to work on in place of the stack's own, which stays as it is, and its stream's ARN.
+	RestoredTable, RestoredStream string
+}
+
+// stage is what stages differ in.
+type stage struct {
+	Name         string
+	Keeps        bool // data outlives the stack and can't be deleted by mistake
+	LogDays      int
+	Rate, Burst  int            // requests a second that the API lets through, and how many at once
+	Concurrency  map[string]int // the most instances of a function, where more would only queue at the table
+	ParallelWork int            // batches of one shard of the stream that are worked on at the same time
+}
+
+// stages are those that there are. Only prod sets limits of concurrency: they are taken from the account's, and a new
+// account has too few to set any apart.
+var stages = []stage{
+	{Name: "dev", LogDays: 14, Rate: 50, Burst: 100, ParallelWork: 2},
+	{
+		Name: "prod", Keeps: true, LogDays: 90, Rate: 2000, Burst: 1000, ParallelWork: 10,
+		Concurrency: map[string]int{
+			// Entries of a deadline go to few partitions of the indexes, which take 1,000 writes a second each. Past
+			// this, API Gateway answers 503 to some instead of all waiting for the table.
+			"submissions": 100,
+			// A backlog waits in the stream, where it costs nothing, rather than in retries against the table.
+			"evaluator": 20,
+		},
+	},
+}
+
+// readSettings takes the settings out of the context, or says what is wrong with them.
+func readSettings(context func(key string) any) (settings, error) {
+	var unread []string
+	text := func(key, otherwise string) string {
+		switch v := context(key).(type) {
+		case nil:
+			return otherwise
+		case string:
+			return strings.TrimSpace(v)
+		default:
+			unread = append(unread, key)
+			return ""
+		}
+	}
+	s := settings{
+		Binaries:      text("binaries", "../bin/lambda"),
+		Issuer:        text("issuer", ""),
+		Audience:      text("audience", ""),
+		SignInReturns: strings.Split(text("signInReturns", "http://localhost:8080/"), ","),
+		Origins:       strings.Split(text("origins", "*"), ","),
+		Domain:        text("domain", ""), Certificate: text("certificate", ""),
+		AlarmEmail:    text("alarmEmail", ""),
+		RestoredTable: text("table", ""), RestoredStream: text("tableStream", ""),
+	}
+	name, tracing := text("stage", "dev"), text("tracing", "false")
+	if len(unread) > 0 {
+		return s, fmt.Errorf("context %s: give a text", strings.Join(unread, ", "))
+	}
+	i := slices.IndexFunc(stages, func(known stage) bool { return known.Name == name })
+	if i < 0 {
+		return s, fmt.Errorf("context stage=%s: choose dev or prod", name)
+	}
+	s.stage = stages[i]
+	if tracing != "true" && tracing != "false" {
+		return s, fmt.Errorf("context tracing=%s: choose true or false", tracing)
+	}
+	s.Tracing = tracing == "true"
+	return s, s.check()
+}
+
+func (s settings) check() error {
+	for _, pair := range []struct{ one, other, names string }{
+		{s.Issuer, s.Audience, "issuer and audience"},
+		{s.Domain, s.Certificate, "domain and certificate"},
+		{s.RestoredTable, s.RestoredStream, "table and tableStream"},
+	} {
+		if (pair.one == "") != (pair.other == "") {
+			return fmt.Errorf("context: give both %s, or neither", pair.names)
+		}
+	}
+	if s.Issuer != "" && !isURL(s.Issuer, "https") {
+		return fmt.Errorf("context issuer=%s: give its https URL, exactly as it stands in its tokens", s.Issuer)
+	}
+	for _, u := range s.SignInReturns {
+		if !isURL(u, "https") && !strings.HasPrefix(u, "http://localhost") {
+			return fmt.Errorf("context signInReturns=%s: give https URLs, or http://localhost ones, separated by commas", u)
+		}
+	}
+	for _, o := range s.Origins {
+		if o != "*" && (!isURL(o, "http", "https") || strings.Count(o, "/") != 2) {
+			return fmt.Errorf("context origins=%s: give * or origins such as https://pages.example, separated by commas", o)
+		}
+	}
+	if s.Certificate != "" && !strings.HasPrefix(s.Certificate, "arn:") {
+		return fmt.Errorf("context certificate=%s: give the ARN of a certificate in AWS Certificate Manager, in the region of the API", s.Certificate)
+	}
+	if s.AlarmEmail != "" && !strings.Contains(s.AlarmEmail, "@") {
+		return fmt.Errorf("context alarmEmail=%s: give an e-mail address", s.AlarmEmail)
+	}
+	return nil
+}
+
+func isURL(s string, schemes ...string) bool {
+	u, err := url.Parse(s)
+	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme)
+}

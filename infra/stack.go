@@ -1,0 +1,90 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/jsii-runtime-go"
+
+	"assay/functions"
+)
+
+// stack is what is being described. The parts of the stack that others refer to stand here once they are made.
+type stack struct {
+	in awscdk.Stack
+	settings
+
+	table   table
+	issuer  issuer
+	letters deadLetters
+	gateway gateway
+}
+
+// newStack describes one stage. The order is that of the references: who is referred to comes first.
+func newStack(app awscdk.App, s settings) error {
+	if err := findBinaries(s.Binaries); err != nil {
+		return err
+	}
+	name := "assay-" + s.Name
+	st := &stack{settings: s, in: awscdk.NewStack(app, &name, &awscdk.StackProps{
+		StackName:             &name,
+		Description:           jsii.String("Assay, a platform for shared tasks (stage " + s.Name + ")"),
+		TerminationProtection: &s.Keeps,
+		Tags:                  &map[string]*string{"application": jsii.String("assay"), "stage": &s.Name},
+	})}
+	st.table = st.addTable()
+	st.issuer = st.addIssuer()
+	st.letters = st.addDeadLetters()
+	st.addSchedules()
+	st.gateway = st.addAPI()
+	for _, d := range functions.Deployments() {
+		f := st.addFunction(d)
+		if len(d.Operations) > 0 {
+			st.addRoutes(f, d)
+		} else {
+			st.addBucket(f, st.addEvents(f))
+		}
+	}
+	st.addAlarms()
+	st.addDashboard()
+	st.addOutputs()
+	return nil
+}
+
+// findBinaries says which functions were not built: a folder that is empty would be deployed, and answer nothing.
+func findBinaries(folder string) error {
+	var missing []string
+	for _, d := range functions.Deployments() {
+		path := filepath.Join(folder, d.Name, "bootstrap")
+		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+			missing = append(missing, path)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("%s missing: run \"make lambda\" in the root of the repository first", strings.Join(missing, ", "))
+	}
+	return nil
+}
+
+// named is the name of one of the stack's resources, for those that others refer to before they are there.
+func (st *stack) named(what string) string { return "assay-" + st.Name + "-" + what }
+
+// arn is the name of a resource of this account and region.
+func (st *stack) arn(service, resource string) *string {
+	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:"+service+":${AWS::Region}:${AWS::AccountId}:"+resource), nil)
+}
+
+// keep protects what holds data from going with the stack, in stages that keep it.
+func (st *stack) keep(r awscdk.CfnResource) {
+	policy := awscdk.RemovalPolicy_DESTROY
+	if st.Keeps {
+		policy = awscdk.RemovalPolicy_RETAIN
+	}
+	r.ApplyRemovalPolicy(policy, nil)
+}
+
+// object is a JSON object whose values may refer to resources.
+type object = map[string]any

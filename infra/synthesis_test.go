@@ -1,0 +1,245 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/functions"
+)
+
+// template is what the CDK made of a stage.
+type template struct {
+	text      []byte
+	Resources map[string]resource
+	Outputs   map[string]struct{ Value any }
+}
+
+type resource struct {
+	Type                                string
+	Properties                          map[string]any
+	DeletionPolicy, UpdateReplacePolicy string
+	DependsOn                           []string
+}
+
+// The templates of the stages, of prod made a second time, and of a stage with all that the context can say.
+var dev, prod, prodAgain, special template
+
+var binaries string // a folder with a stand-in for each binary
+
+func TestMain(m *testing.M) {
+	code, err := test(m)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "infra:", err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func test(m *testing.M) (int, error) {
+	if _, err := exec.LookPath("node"); err != nil {
+		return 0, fmt.Errorf("the AWS CDK runs on Node.js, which is not there: install version 22 or newer (https://nodejs.org) so that \"node\" is found: %w", err)
+	}
+	defer closeCDK()
+	folder, err := os.MkdirTemp("", "infra")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = os.RemoveAll(folder) }()
+	if binaries, err = standIns(folder); err != nil {
+		return 0, err
+	}
+	for i, s := range []struct {
+		into    *template
+		context map[string]any
+	}{
+		{&dev, map[string]any{}},
+		{&prod, map[string]any{"stage": "prod"}},
+		{&prodAgain, map[string]any{"stage": "prod"}},
+		{&special, map[string]any{
+			"stage": "prod", "issuer": "https://login.example", "audience": "assay", "tracing": "true", "alarmEmail": "ada@lab.example",
+			"domain": "api.lab.example", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/one", "origins": "https://a.example,https://b.example",
+			"table": "assay-restored", "tableStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/assay-restored/stream/one",
+		}},
+	} {
+		if err := synthesize(filepath.Join(folder, fmt.Sprint("out", i)), s.context, s.into); err != nil {
+			return 0, err
+		}
+	}
+	return m.Run(), nil
+}
+
+// standIns makes a folder with a binary for each function that is none.
+func standIns(folder string) (string, error) {
+	folder = filepath.Join(folder, "lambda")
+	for _, d := range functions.Deployments() {
+		if err := os.MkdirAll(filepath.Join(folder, d.Name), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(filepath.Join(folder, d.Name, "bootstrap"), []byte(d.Name), 0o755); err != nil {
+			return "", err
+		}
+	}
+	return folder, nil
+}
+
+func synthesize(folder string, context map[string]any, into *template) error {
+	context["binaries"] = binaries
+	s, err := readSettings(func(key string) any { return context[key] })
+	if err != nil {
+		return err
+	}
+	app := newApp(&folder)
+	if err := newStack(app, s); err != nil {
+		return err
+	}
+	app.Synth(nil)
+	if into.text, err = os.ReadFile(filepath.Join(folder, "assay-"+s.Name+".template.json")); err != nil {
+		return err
+	}
+	return json.Unmarshal(into.text, into)
+}
+
+// all returns the resources of a type.
+func (tpl template) all(kind string) map[string]resource {
+	found := map[string]resource{}
+	for id, r := range tpl.Resources {
+		if r.Type == kind {
+			found[id] = r
+		}
+	}
+	return found
+}
+
+// one returns the resource of a type of which there is one.
+func (tpl template) one(t *testing.T, kind string) resource {
+	t.Helper()
+	found := tpl.all(kind)
+	if len(found) != 1 {
+		t.Fatalf("there are %d of %s", len(found), kind)
+	}
+	for _, r := range found {
+		return r
+	}
+	panic("unreachable")
+}
+
+// at returns what stands at a path of members, of which numbers are positions, as compact JSON.
+func (r resource) at(path string) string {
+	var v any = r.Properties
+	for part := range strings.SplitSeq(path, ".") {
+		switch now := v.(type) {
+		case map[string]any:
+			v = now[part]
+		case []any:
+			var i int
+			if _, err := fmt.Sscan(part, &i); err != nil || i >= len(now) {
+				return "null"
+			}
+			v = now[i]
+		default:
+			return "null"
+		}
+	}
+	return compact(v)
+}
+
+func compact(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err.Error()
+	}
+	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(b))
+}
+
+// holds compares what stands at paths with compact JSON.
+func holds(t *testing.T, r resource, want map[string]string) {
+	t.Helper()
+	for path, value := range want {
+		if got := r.at(path); got != value {
+			t.Errorf("%s %s = %s, want %s", r.Type, path, got, value)
+		}
+	}
+}
+
+func TestTheSameTreeMakesTheSameTemplate(t *testing.T) {
+	if !bytes.Equal(prod.text, prodAgain.text) {
+		t.Error("two syntheses differ, so that cdk diff would never be empty")
+	}
+}
+
+func TestMissingBinariesAreNamed(t *testing.T) {
+	err := findBinaries(t.TempDir())
+	if err == nil || !strings.Contains(err.Error(), filepath.Join("evaluator", "bootstrap")) || !strings.Contains(err.Error(), "make lambda") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestContextThatMakesNoSenseIsRefused(t *testing.T) {
+	for _, c := range []struct{ context, why string }{
+		{"stage=test", "dev or prod"},
+		{"issuer=https://login.example", "both issuer and audience"},
+		{"issuer=login.example audience=a", "https URL"},
+		{"domain=api.example", "both domain and certificate"},
+		{"domain=api.example certificate=one", "ARN"},
+		{"table=restored", "both table and tableStream"},
+		{"tracing=yes", "true or false"},
+		{"origins=https://a.example/", "origins such as"},
+		{"origins=a.example", "origins such as"},
+		{"signInReturns=http://a.example/", "https URLs"},
+		{"alarmEmail=ada", "e-mail"},
+	} {
+		values := map[string]any{}
+		for _, pair := range strings.Fields(c.context) {
+			key, value, _ := strings.Cut(pair, "=")
+			values[key] = value
+		}
+		if _, err := readSettings(func(key string) any { return values[key] }); err == nil || !strings.Contains(err.Error(), c.why) {
+			t.Errorf("%s: %v, want %q", c.context, err, c.why)
+		}
+	}
+	if _, err := readSettings(func(key string) any { return map[string]any{"origins": []any{"*"}}[key] }); err == nil || !strings.Contains(err.Error(), "origins") {
+		t.Errorf("a list for a text: %v", err)
+	}
+}
+
+// TestNothingIsPaidForAtRest names every type of resource that there is. None of them costs anything while nobody calls,
+// apart from what is stored; one that is new here has to be looked up.
+func TestNothingIsPaidForAtRest(t *testing.T) {
+	free := []string{
+		"AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::ApiMapping", "AWS::ApiGatewayV2::DomainName", "AWS::ApiGatewayV2::Integration",
+		"AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage",
+		"AWS::CloudWatch::Alarm", "AWS::CloudWatch::Dashboard", // up to ten and three: see the tests of alarms and dashboard
+		"AWS::Cognito::UserPool", "AWS::Cognito::UserPoolClient", "AWS::Cognito::UserPoolDomain", "AWS::Cognito::UserPoolGroup",
+		"AWS::DynamoDB::Table", "AWS::IAM::Role", "AWS::Lambda::EventInvokeConfig", "AWS::Lambda::EventSourceMapping", "AWS::Lambda::Function",
+		"AWS::Lambda::Permission", "AWS::Logs::LogGroup", "AWS::S3::Bucket", "AWS::S3::BucketPolicy", "AWS::SNS::Subscription", "AWS::SNS::Topic",
+		"AWS::SQS::Queue", "AWS::Scheduler::ScheduleGroup",
+	}
+	for _, tpl := range []template{dev, prod, special} {
+		for id, r := range tpl.Resources {
+			if !slices.Contains(free, r.Type) {
+				t.Errorf("%s is a %s", id, r.Type)
+			}
+			if c, set := r.Properties["ProvisionedConcurrencyConfig"]; set {
+				t.Errorf("%s keeps instances: %v", id, c)
+			}
+		}
+	}
+}
+
+func TestStagesFitOneAccountAndOneStack(t *testing.T) {
+	for _, tpl := range []template{dev, prod, special} {
+		if n := len(tpl.Resources); n > 450 {
+			t.Errorf("%d resources of the 500 that a stack may have", n)
+		}
+		if n := len(tpl.text); n > 900_000 {
+			t.Errorf("%d bytes of the million that a template may have", n)
+		}
+	}
+}

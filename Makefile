@@ -50,7 +50,7 @@ check: format modules vet lint vulnerabilities generated race ## all that a chan
 
 .PHONY: format
 format: ## fail when a file is not in gofmt's form
-	@unformatted=$$(find . -name '*.go' -not -path './.*' -exec gofmt -l {} +) || exit 1; \
+	@unformatted=$$(find . -name '*.go' -not -path './.*' -not -path '*/node_modules/*' -exec gofmt -l {} +) || exit 1; \
 	if [ -n "$$unformatted" ]; then \
 		echo "Not in gofmt's form; run: gofmt -w" $$unformatted >&2; exit 1; \
 	fi

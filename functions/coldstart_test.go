@@ -28,8 +28,8 @@ func BenchmarkColdStart(b *testing.B) {
 		b.Fatal(err)
 	}
 	env := []string{
-		"ASSAY_TABLE=" + table, "ASSAY_BUCKET=none", "ASSAY_ISSUER=https://issuer.example.org", "ASSAY_AUDIENCE=assay", "ASSAY_VERSION=test",
-		"ASSAY_SCHEDULE_GROUP=none", "ASSAY_SCHEDULE_ROLE=none", "ASSAY_SCHEDULE_TARGET=none",
+		"ASSAY_TABLE=" + table, "ASSAY_BUCKET=none", "ASSAY_ISSUER=https://issuer.example.org", "ASSAY_AUDIENCE=assay",
+		"ASSAY_SCHEDULE_GROUP=none", "ASSAY_SCHEDULE_ROLE=none", "ASSAY_SCHEDULE_TARGET=none", "ASSAY_DEAD_LETTERS=none",
 		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
 	}
 	b.Run("empty", func(b *testing.B) { coldStart(b, "../shared/gateway/gatewaytest/empty", nil, request(b, "/")) })

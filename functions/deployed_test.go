@@ -59,7 +59,7 @@ func build(t *testing.T) string {
 		names = append(names, g.Name)
 	}
 	for _, name := range names {
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-tags", "lambda.norpc", "-o", filepath.Join(folder, name), "./"+name+"/lambda") //nolint:gosec // names of families
+		cmd := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-tags", "lambda.norpc", "-o", filepath.Join(folder, name), "./"+name+"/lambda") //nolint:gosec // names of families
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("build %s: %v\n%s", name, err, out)
 		}
@@ -91,9 +91,9 @@ func deploy(t *testing.T, bootstraps string) *deployment {
 	d.schedules = gatewaytest.NewSchedules(t)
 	files, bucket := s3test.StartNotifying(t, d.arrived)
 	env := []string{
-		"ASSAY_TABLE=" + table, "ASSAY_BUCKET=" + bucket, "ASSAY_ISSUER=" + d.issuerURL, "ASSAY_AUDIENCE=" + deployedAudience, "ASSAY_VERSION=test+commit",
+		"ASSAY_TABLE=" + table, "ASSAY_BUCKET=" + bucket, "ASSAY_ISSUER=" + d.issuerURL, "ASSAY_AUDIENCE=" + deployedAudience,
 		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_ENDPOINT_URL_S3=" + *files.BaseEndpoint, "AWS_ENDPOINT_URL_SCHEDULER=" + d.schedules.URL,
-		"ASSAY_SCHEDULE_GROUP=assay", "ASSAY_SCHEDULE_ROLE=arn:aws:iam::000000000000:role/schedules", "ASSAY_SCHEDULE_TARGET=arn:aws:lambda:us-east-1:000000000000:function:evaluator",
+		"ASSAY_SCHEDULE_GROUP=assay", "ASSAY_SCHEDULE_ROLE=arn:aws:iam::000000000000:role/schedules", "ASSAY_SCHEDULE_TARGET=arn:aws:lambda:us-east-1:000000000000:function:evaluator", "ASSAY_DEAD_LETTERS=none",
 	}
 	who, err := files.Credentials.Retrieve(t.Context())
 	if err != nil {
@@ -119,7 +119,7 @@ func deploy(t *testing.T, bootstraps string) *deployment {
 	}
 	d.mirror = &mirror{t: t, handler: api.New(&api.Env{
 		Store: dynamo.New(db, table), Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verifier.Caller,
-		Origins: []string{"*"}, Info: api.Info{Name: "assay", Version: "test", Commit: "commit", Issuer: d.issuerURL},
+		Origins: []string{"*"}, Info: api.BuildInfo(d.issuerURL),
 	}, functions.Operations())}
 	return d
 }

@@ -1,9 +1,6 @@
 package main
 
 import (
-	"net/http"
-	"strings"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
@@ -11,8 +8,6 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"assay/functions"
-	"assay/functions/service"
-	"assay/shared/api"
 )
 
 // gateway is the HTTP API before the functions.
@@ -82,33 +77,9 @@ func (st *stack) addRoutes(f *function, d functions.Deployment) {
 		SourceArn: awscdk.Fn_Join(jsii.String(""), jsii.Strings(*st.arn("execute-api", ""), *st.gateway.id, "/*")),
 	})
 	target := awscdk.Fn_Join(jsii.String(""), jsii.Strings("integrations/", *integration.Ref()))
-	for _, r := range routes(d) {
-		awsapigatewayv2.NewCfnRoute(st.in, jsii.String(r.id+"Route"), &awsapigatewayv2.CfnRouteProps{
-			ApiId: st.gateway.id, RouteKey: &r.key, Target: target,
+	for _, r := range d.Routes() {
+		awsapigatewayv2.NewCfnRoute(st.in, jsii.String(r.ID+"Route"), &awsapigatewayv2.CfnRouteProps{
+			ApiId: st.gateway.id, RouteKey: &r.Key, Target: target,
 		})
 	}
-}
-
-// route is a route of the API, with an id that is unique in it.
-type route struct{ id, key string }
-
-// routes are those of a family's operations. Wherever there is GET there is HEAD, and the service answers for the rest:
-// unknown paths, wrong methods and OPTIONS.
-func routes(d functions.Deployment) []route {
-	var list []route
-	for _, o := range d.Operations {
-		list = append(list, routeOf(o, o.Method, ""))
-		if o.Method == http.MethodGet {
-			list = append(list, routeOf(o, http.MethodHead, "Head"))
-		}
-	}
-	if d.Name == service.Name {
-		list = append(list, route{"Default", "$default"})
-	}
-	return list
-}
-
-// routeOf says a pattern of net/http in API Gateway's words, which differ only at the end of the root.
-func routeOf(o api.Operation, method, suffix string) route {
-	return route{strings.ToUpper(o.ID[:1]) + o.ID[1:] + suffix, method + " " + strings.TrimSuffix(o.Path, "{$}")}
 }

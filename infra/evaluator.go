@@ -10,6 +10,7 @@ import (
 
 	"assay/functions"
 	"assay/shared/record"
+	"assay/shared/store/dynamo"
 )
 
 // deadLetters is the queue of events that could not be dealt with, for a person to look at.
@@ -92,7 +93,7 @@ func (st *stack) addEvents(f *function) awslambda.CfnPermission {
 // workFilters let through the changes after which there is work: an item in a queue, or one with something due. Lambda
 // charges nothing for the rest.
 func (st *stack) workFilters() []any {
-	partition, _ := indexKeys(record.ByWork)
+	partition, _ := dynamo.IndexKeys(record.ByWork)
 	var filters []any
 	for _, match := range []any{object{"prefix": queuePrefix}, record.DuePartition} {
 		pattern := object{"dynamodb": object{"NewImage": object{partition: object{"S": []any{match}}}}}

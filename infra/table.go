@@ -1,27 +1,13 @@
 package main
 
 import (
-	"strconv"
-
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsdynamodb"
 	"github.com/aws/jsii-runtime-go"
 
 	"assay/shared/store"
+	"assay/shared/store/dynamo"
 )
-
-// Names of the table's attributes, as the driver stores them.
-const (
-	partitionKey    = "p"
-	sortKey         = "s"
-	expiryAttribute = "x"
-)
-
-func indexName(i store.Index) string { return "by" + strconv.Itoa(int(i)) }
-
-func indexKeys(i store.Index) (partition, sort string) {
-	return partitionKey + strconv.Itoa(int(i)), sortKey + strconv.Itoa(int(i))
-}
 
 // recoveryDays is how long the table can be set back to any second, and how long the bucket keeps what was deleted: a
 // table that is set back finds its files.
@@ -38,23 +24,23 @@ func (st *stack) addTable() table {
 			attributes = append(attributes, awsdynamodb.CfnTable_AttributeDefinitionProperty{AttributeName: jsii.String(n), AttributeType: jsii.String("S")})
 		}
 	}
-	add(partitionKey, sortKey)
+	add(dynamo.PartitionKey, dynamo.SortKey)
 	var indexes []any
 	for i := store.Index(1); i <= store.NumIndexes; i++ {
-		p, s := indexKeys(i)
+		p, s := dynamo.IndexKeys(i)
 		add(p, s)
 		indexes = append(indexes, awsdynamodb.CfnTable_GlobalSecondaryIndexProperty{
-			IndexName: jsii.String(indexName(i)), KeySchema: keySchema(p, s),
+			IndexName: jsii.String(dynamo.IndexName(i)), KeySchema: keySchema(p, s),
 			Projection: awsdynamodb.CfnTable_ProjectionProperty{ProjectionType: jsii.String("ALL")},
 		})
 	}
 	t := awsdynamodb.NewCfnTable(st.in, jsii.String("Table"), &awsdynamodb.CfnTableProps{
 		BillingMode:               jsii.String("PAY_PER_REQUEST"),
 		AttributeDefinitions:      attributes,
-		KeySchema:                 keySchema(partitionKey, sortKey),
+		KeySchema:                 keySchema(dynamo.PartitionKey, dynamo.SortKey),
 		GlobalSecondaryIndexes:    indexes,
 		StreamSpecification:       awsdynamodb.CfnTable_StreamSpecificationProperty{StreamViewType: jsii.String("NEW_IMAGE")},
-		TimeToLiveSpecification:   awsdynamodb.CfnTable_TimeToLiveSpecificationProperty{AttributeName: jsii.String(expiryAttribute), Enabled: true},
+		TimeToLiveSpecification:   awsdynamodb.CfnTable_TimeToLiveSpecificationProperty{AttributeName: jsii.String(dynamo.ExpiryAttribute), Enabled: true},
 		DeletionProtectionEnabled: st.Keeps,
 		PointInTimeRecoverySpecification: awsdynamodb.CfnTable_PointInTimeRecoverySpecificationProperty{
 			PointInTimeRecoveryEnabled: true, RecoveryPeriodInDays: jsii.Number(recoveryDays),

@@ -10,7 +10,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"strings"
 	"time"
 
@@ -80,26 +79,10 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 	}
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: time.Now, Log: p.log, Verify: p.id.verify,
-		Origins: strings.Split(c.origins, ","), Info: info(p.id.issuer),
+		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer),
 	}
 	p.worker.Store, p.worker.Files = p.table, p.files
 	return p, nil
-}
-
-// info is what the build knows of itself.
-func info(issuer string) api.Info {
-	i := api.Info{Name: "assay", Version: "devel", Issuer: issuer}
-	if b, ok := debug.ReadBuildInfo(); ok {
-		if b.Main.Version != "" && b.Main.Version != "(devel)" {
-			i.Version = b.Main.Version
-		}
-		for _, s := range b.Settings {
-			if s.Key == "vcs.revision" {
-				i.Commit = s.Value
-			}
-		}
-	}
-	return i
 }
 
 // handler serves the operations and, beside them, the signed links and the development issuer.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"runtime/debug"
 	"time"
 
 	"assay/shared/access"
@@ -32,6 +33,22 @@ type Env struct {
 type Info struct {
 	Name, Version, Commit string
 	Issuer                string // where to sign in
+}
+
+// BuildInfo returns what the build knows of itself, with the issuer.
+func BuildInfo(issuer string) Info {
+	i := Info{Name: "assay", Version: "devel", Issuer: issuer}
+	if b, ok := debug.ReadBuildInfo(); ok {
+		if b.Main.Version != "" && b.Main.Version != "(devel)" {
+			i.Version = b.Main.Version
+		}
+		for _, s := range b.Settings {
+			if s.Key == "vcs.revision" {
+				i.Commit = s.Value
+			}
+		}
+	}
+	return i
 }
 
 // Call is one request on its way through an operation.

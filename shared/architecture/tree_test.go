@@ -106,7 +106,7 @@ var walked = sync.OnceValues(func() ([]textFile, error) {
 		relative = filepath.ToSlash(relative)
 		if entry.IsDir() {
 			hidden := strings.HasPrefix(relative, ".") && relative != "." && relative != ".ci"
-			if hidden || entry.Name() == "testdata" || slices.Contains(ignored, relative) {
+			if hidden || entry.Name() == "testdata" || entry.Name() == "node_modules" || entry.Name() == "cdk.out" || slices.Contains(ignored, relative) {
 				return filepath.SkipDir
 			}
 			return nil

@@ -21,7 +21,6 @@ const (
 	IssuerVariable   = "ASSAY_ISSUER"   // OpenID Connect issuer to trust
 	AudienceVariable = "ASSAY_AUDIENCE" // audience that its tokens must have
 	OriginsVariable  = "ASSAY_ORIGINS"  // origins of web pages that may call the API, separated by commas; none: all
-	VersionVariable  = "ASSAY_VERSION"  // of the deployed build
 )
 
 // Variables of the SDK that name another endpoint than AWS's own, such as a server for tests.

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"strings"
 	"time"
 
 	"assay/shared/api"
@@ -31,8 +30,7 @@ func Start(operations []api.Operation, table store.Store, files blob.Store) {
 	}
 	env := &api.Env{
 		Store: table, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller, Origins: environment.Origins(),
-		Info: api.Info{Name: "assay", Version: "devel", Issuer: issuer},
+		Info: api.BuildInfo(issuer),
 	}
-	env.Info.Version, env.Info.Commit, _ = strings.Cut(environment.Need(environment.VersionVariable), "+")
 	lambda.Start(New(api.New(env, operations)).Handle)
 }

@@ -22,9 +22,10 @@ const (
 
 // Variables that the deployment sets.
 const (
-	groupVariable  = "ASSAY_SCHEDULE_GROUP"  // name of the group of schedules
-	roleVariable   = "ASSAY_SCHEDULE_ROLE"   // ARN of the role with which a schedule calls the function
-	targetVariable = "ASSAY_SCHEDULE_TARGET" // ARN of the function
+	groupVariable   = "ASSAY_SCHEDULE_GROUP"  // name of the group of schedules
+	roleVariable    = "ASSAY_SCHEDULE_ROLE"   // ARN of the role with which a schedule calls the function
+	targetVariable  = "ASSAY_SCHEDULE_TARGET" // ARN of the function
+	lettersVariable = "ASSAY_DEAD_LETTERS"    // ARN of the queue of what could not be delivered
 
 	schedulerEndpoint = "AWS_ENDPOINT_URL_SCHEDULER" // of the SDK: another endpoint than AWS's own
 )
@@ -35,6 +36,7 @@ const (
 type alarms struct {
 	client              *scheduler.Client
 	group, role, target string
+	letters             string
 
 	mu   sync.Mutex
 	made map[string]bool // names of schedules that this process knows to be there
@@ -46,7 +48,7 @@ const maxMade = 10_000
 func newAlarms() *alarms {
 	return &alarms{
 		client: scheduler.NewFromConfig(environment.AWS(schedulerEndpoint)),
-		group:  environment.Need(groupVariable), role: environment.Need(roleVariable), target: environment.Need(targetVariable),
+		group:  environment.Need(groupVariable), role: environment.Need(roleVariable), target: environment.Need(targetVariable), letters: environment.Need(lettersVariable),
 		made: map[string]bool{},
 	}
 }
@@ -66,7 +68,10 @@ func (a *alarms) set(ctx context.Context, at time.Time, what string) error {
 		ScheduleExpression:    aws.String("at(" + minute.Format("2006-01-02T15:04:05") + ")"),
 		FlexibleTimeWindow:    &types.FlexibleTimeWindow{Mode: types.FlexibleTimeWindowModeOff},
 		ActionAfterCompletion: types.ActionAfterCompletionDelete,
-		Target:                &types.Target{Arn: &a.target, RoleArn: &a.role, Input: aws.String(`{"Wake":"` + what + `"}`)},
+		Target: &types.Target{
+			Arn: &a.target, RoleArn: &a.role, Input: aws.String(`{"Wake":"` + what + `"}`),
+			DeadLetterConfig: &types.DeadLetterConfig{Arn: &a.letters},
+		},
 	})
 	var there *types.ConflictException
 	if err != nil && !errors.As(err, &there) {

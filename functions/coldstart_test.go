@@ -94,7 +94,7 @@ func compile(b *testing.B, program string) (binary string, size int64) {
 	folder := b.TempDir()
 	binary, deployed := filepath.Join(folder, "bootstrap"), filepath.Join(folder, "arm64")
 	for out, env := range map[string][]string{binary: nil, deployed: {"GOOS=linux", "GOARCH=arm64"}} {
-		cmd := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", out, program) //nolint:gosec // names of families
+		cmd := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-tags", "lambda.norpc", "-ldflags", "-s -w", "-o", out, program)
 		cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), env...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			b.Fatalf("build %s: %v\n%s", program, err, out)

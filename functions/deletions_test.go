@@ -11,7 +11,7 @@ import (
 )
 
 // meet sends two requests at once and returns their answers.
-func meet(s *servertest.Server, one, other func() servertest.Answer) (a, b servertest.Answer) {
+func meet(one, other func() servertest.Answer) (a, b servertest.Answer) {
 	var wg sync.WaitGroup
 	wg.Go(func() { a = one() })
 	wg.Go(func() { b = other() })
@@ -25,7 +25,7 @@ func TestNoTaskOutlivesItsOrganizer(t *testing.T) {
 	for range 40 {
 		organizer := s.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"})
 		id := organizer[len("/v1/organizers/"):]
-		made, deleted := meet(s,
+		made, deleted := meet(
 			func() servertest.Answer {
 				return s.Do("olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": id, "name": "Task"})
 			},
@@ -56,7 +56,7 @@ func TestNoRunOutlivesItsDataset(t *testing.T) {
 	for range 40 {
 		dataset := s.Create("olga", "/v1/datasets", newDatasetBody(task[len("/v1/tasks/"):]))
 		submission := map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{dataset[len("/v1/datasets/"):]}}
-		made, deleted := meet(s,
+		made, deleted := meet(
 			func() servertest.Answer { return s.Do("tom", http.MethodPost, task+"/submissions", submission) },
 			func() servertest.Answer { return s.Do("olga", http.MethodDelete, dataset, nil) })
 		if made.Status == http.StatusCreated && deleted.Status == http.StatusNoContent {

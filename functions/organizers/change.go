@@ -27,7 +27,7 @@ func create(ctx context.Context, c *api.Call, _ api.Open, d record.OrganizerDraf
 	return created, c.KnowUser(ctx, tx)
 }
 
-func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.OrganizerDraft) (*record.Organizer, api.Change, error) {
+func change(_ context.Context, c *api.Call, o *record.Organizer, d record.OrganizerDraft) (*record.Organizer, api.Change, error) {
 	if len(d.Members) == 0 {
 		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/members", Detail: "must keep at least one member: the last one cannot be removed"}})
 	}

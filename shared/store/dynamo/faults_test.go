@@ -1,6 +1,7 @@
 package dynamo_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -163,7 +164,7 @@ func (l *faultyLoad) reads(want ...store.Item) bool {
 			return err
 		}
 		for i := range want {
-			if got[i].Version != want[i].Version || string(got[i].Data) != string(want[i].Data) || got[i].Indexes != want[i].Indexes {
+			if got[i].Version != want[i].Version || !bytes.Equal(got[i].Data, want[i].Data) || got[i].Indexes != want[i].Indexes {
 				return fmt.Errorf("read %+v, want %+v", got[i], want[i])
 			}
 		}

@@ -146,7 +146,7 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 			return items, nil
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey
-		in.Limit = aws.Int32(int32(q.Limit - len(items))) //nolint:gosec // less than the Limit before
+		in.Limit = aws.Int32(int32(q.Limit - len(items)))
 	}
 }
 
@@ -193,7 +193,7 @@ func (s *Store) queryInput(ctx context.Context, q store.Query) *dynamodb.QueryIn
 	}
 	in := &dynamodb.QueryInput{
 		TableName: s.table, KeyConditionExpression: &condition, ExpressionAttributeValues: values,
-		Limit: aws.Int32(int32(min(q.Limit, maxLimit))), ScanIndexForward: aws.Bool(!q.Descending), //nolint:gosec // it fits
+		Limit: aws.Int32(int32(min(q.Limit, maxLimit))), ScanIndexForward: aws.Bool(!q.Descending),
 		ReturnConsumedCapacity: metered(ctx),
 	}
 	if q.Index == store.Table {

@@ -46,7 +46,7 @@ func Start(t testing.TB) aws.Config {
 	run(t, command(t, port))
 	deadline := time.Now().Add(startTime)
 	for {
-		conn, err := net.Dial("tcp", "127.0.0.1:"+port)
+		conn, err := new(net.Dialer).DialContext(t.Context(), "tcp", "127.0.0.1:"+port)
 		if err == nil {
 			_ = conn.Close()
 			return cfg
@@ -60,7 +60,7 @@ func Start(t testing.TB) aws.Config {
 
 func command(t testing.TB, port string) *exec.Cmd {
 	if jar := os.Getenv(jarVariable); jar != "" {
-		c := exec.Command("java", "-Djava.library.path="+filepath.Join(filepath.Dir(jar), "DynamoDBLocal_lib"),
+		c := exec.CommandContext(context.Background(), "java", "-Djava.library.path="+filepath.Join(filepath.Dir(jar), "DynamoDBLocal_lib"), //nolint:gosec // whoever runs the test names the jar
 			"-jar", jar, "-inMemory", "-sharedDb", "-port", port)
 		c.Dir = filepath.Dir(jar)
 		return c
@@ -70,7 +70,7 @@ func command(t testing.TB, port string) *exec.Cmd {
 		t.Fatalf("no DynamoDB-compatible server is installed: run `npm ci --prefix infra` (make test does), or set %s or %s: %v",
 			endpointVariable, jarVariable, err)
 	}
-	return exec.Command(binary, "--port", port)
+	return exec.CommandContext(context.Background(), binary, "--port", port) //nolint:gosec // the pinned server
 }
 
 // run starts the command and ends it with the test.
@@ -92,7 +92,7 @@ func run(t testing.TB, c *exec.Cmd) {
 
 func freePort(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -25,7 +25,7 @@ help: ## show this list
 	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
 .PHONY: run
-run: ## serve the whole of Assay on this machine (ARGS="-addr :9000" passes flags)
+run: ## serve the whole of Assay on this machine (ARGS="-addr 127.0.0.1:9000" passes flags)
 	$(GO) run ./local $(ARGS)
 
 .PHONY: test

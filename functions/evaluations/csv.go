@@ -18,9 +18,9 @@ func columns(list []record.Evaluation) [][]string {
 			}
 		}
 	}
-	rows := [][]string{append([]string{"rank", "team", "userId", "runId", "submissionId", "createdAt", "baseline"}, names...)}
+	rows := [][]string{append([]string{"rank", "team", "userId", "runId", "submissionId", "datasetId", "taskId", "createdAt", "baseline"}, names...)}
 	for _, e := range list {
-		row := []string{"", e.Team, e.UserID, e.RunID, e.SubmissionID, e.CreatedAt.String(), strconv.FormatBool(e.Baseline)}
+		row := []string{"", e.Team, e.UserID, e.RunID, e.SubmissionID, e.DatasetID, e.TaskID, e.CreatedAt.String(), strconv.FormatBool(e.Baseline)}
 		if e.Rank > 0 {
 			row[0] = strconv.Itoa(e.Rank)
 		}

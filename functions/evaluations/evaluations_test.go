@@ -163,6 +163,20 @@ func TestTheBoardHasTheBestFirst(t *testing.T) {
 	}
 }
 
+// While a change of the primary measure has not been adopted, the board is stored in the order of the one before.
+func TestTheBoardIsSortedByTheMeasureAskedForWhileTheTruthChanges(t *testing.T) {
+	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+	s.dataset.RankedBy, s.dataset.Evaluator.PrimaryMeasure = "nDCG@10", "AP"
+	s.add(result{user: "ada", value: 0.3, ap: 0.9})
+	s.add(result{user: "bob", value: 0.5, ap: 0.1})
+	s.flush()
+	for query, want := range map[string]string{"sort=AP": "1:ada 2:bob", "sort=nDCG@10": "1:bob 2:ada", "sort=rank": "1:bob 2:ada"} {
+		if got := ranks(s.get("", s.board(query)).Data); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
 func TestABoardIsOfOneDataset(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	s.add(result{user: "ada", value: 0.3})
@@ -306,13 +320,13 @@ func TestTheTableOfTextHasTheDatasetsOrder(t *testing.T) {
 	if err != nil || len(rows) != 3 {
 		t.Fatal(err, string(got.Body))
 	}
-	if strings.Join(rows[0], ",") != "rank,team,userId,runId,submissionId,createdAt,baseline,nDCG@10,AP" {
+	if strings.Join(rows[0], ",") != "rank,team,userId,runId,submissionId,datasetId,taskId,createdAt,baseline,nDCG@10,AP" {
 		t.Error(rows[0])
 	}
-	if strings.Join(rows[1], ",") != "1,team of ada,"+e.UserID+","+e.RunID+","+e.SubmissionID+","+e.CreatedAt.String()+",false,0.3,0.125" {
+	if strings.Join(rows[1], ",") != "1,team of ada,"+e.UserID+","+e.RunID+","+e.SubmissionID+","+e.DatasetID+","+e.TaskID+","+e.CreatedAt.String()+",false,0.3,0.125" {
 		t.Error(rows[1])
 	}
-	if rows[2][1] != "alias" || rows[2][2] != "" || rows[2][8] != "" {
+	if rows[2][1] != "alias" || rows[2][2] != "" || rows[2][10] != "" {
 		t.Error(rows[2])
 	}
 }

@@ -23,21 +23,22 @@ import (
 const duePage = 50
 
 // eachDue calls do with every record that has something to happen by itself, up to the sort key; empty: with all. What
-// fails is logged and stays due, and the rest goes on. The error is that of reading.
+// fails stays due, and the rest goes on; the error has all that failed.
 func (w *Worker) eachDue(ctx context.Context, to string, do func(store.Item) error) error {
 	q := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: to, Limit: duePage}
+	var failed error
 	for {
 		items, err := w.Store.Query(ctx, q)
 		if err != nil {
-			return table.Failed(err)
+			return errors.Join(failed, table.Failed(err))
 		}
 		for _, it := range items {
 			if err := do(it); err != nil && ctx.Err() == nil {
-				w.Log.ErrorContext(ctx, "what is due stays due", "partition", it.Partition, "sort", it.Sort, "error", err)
+				failed = errors.Join(failed, fmt.Errorf("%s %s stays due: %w", it.Partition, it.Sort, err))
 			}
 		}
 		if len(items) < duePage {
-			return ctx.Err()
+			return errors.Join(failed, ctx.Err())
 		}
 		q.After = &items[duePage-1]
 	}
@@ -46,7 +47,20 @@ func (w *Worker) eachDue(ctx context.Context, to string, do func(store.Item) err
 // Due does what is due. What it reads from the index may be out of date, so each step looks at the record again before
 // it changes it.
 func (w *Worker) Due(ctx context.Context) error {
-	return w.eachDue(ctx, record.DueBy(w.Now()), func(it store.Item) error { return w.due(ctx, it) })
+	return errors.Join(w.dueRuns(ctx), w.dueRest(ctx))
+}
+
+// dueRuns does what is due for runs, and dueRest all else, of which some takes long.
+func (w *Worker) dueRuns(ctx context.Context) error { return w.dueFor(ctx, true) }
+func (w *Worker) dueRest(ctx context.Context) error { return w.dueFor(ctx, false) }
+
+func (w *Worker) dueFor(ctx context.Context, runs bool) error {
+	return w.eachDue(ctx, record.DueBy(w.Now()), func(it store.Item) error {
+		if strings.HasPrefix(it.Partition, "RUN#") != runs {
+			return nil
+		}
+		return w.due(ctx, it)
+	})
 }
 
 // due does what is due for one record.

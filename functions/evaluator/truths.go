@@ -10,8 +10,8 @@ import (
 )
 
 // maxTruthBytes bounds the truths that are kept, by the size of their files as stored; in memory they take up to about
-// twice that.
-const maxTruthBytes = 64 << 20
+// twice that, and compressed ones about sixteen times.
+const maxTruthBytes = 16 << 20
 
 // truths keeps those that were used last, for the runs of a dataset come together. The zero truths is ready for use.
 type truths struct {

@@ -10,6 +10,7 @@ package evaluator
 import (
 	"context"
 	"log/slog"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"time"
@@ -51,7 +52,9 @@ func (w *Worker) Run(ctx context.Context) {
 	for range concurrency {
 		all.Go(func() { w.work(ctx) })
 	}
-	all.Go(func() { w.attend(ctx) })
+	for _, c := range w.chores() {
+		all.Go(func() { w.attend(ctx, c) })
+	}
 	all.Wait()
 }
 
@@ -81,34 +84,46 @@ func (w *Worker) Evaluate(ctx context.Context, runID string) error {
 	return err
 }
 
-// attend does what must happen by itself, each kind of it in its own rhythm.
-func (w *Worker) attend(ctx context.Context) {
-	chores := []struct {
-		every  time.Duration
-		do     func(context.Context) error
-		failed string
-	}{
-		{tick, w.Due, "what is due cannot be read"},
+// chore is something that must happen by itself.
+type chore struct {
+	every  time.Duration
+	do     func(context.Context) error
+	failed string
+}
+
+// chores have each a rhythm of their own, and none waits for another: that a lease has lapsed is seen also while a large
+// truth is read.
+func (w *Worker) chores() []chore {
+	return []chore{
+		{tick, w.dueRuns, "what is due for runs cannot be done"},
+		{tick, w.dueRest, "what is due cannot be done"},
 		{time.Minute, w.Unserved, "runs that wait for workers cannot be looked after"},
 		{time.Hour, w.Clean, "abandoned files stay behind until the next cleaning"},
 	}
-	last := make([]time.Time, len(chores))
-	next := time.NewTicker(tick)
+}
+
+// attend does a chore in its rhythm. One that panics is a chore that failed.
+func (w *Worker) attend(ctx context.Context, c chore) {
+	next := time.NewTicker(c.every)
 	defer next.Stop()
 	for ctx.Err() == nil {
-		for i, chore := range chores {
-			if now := time.Now(); now.Sub(last[i]) > chore.every-tick/2 {
-				last[i] = now
-				if err := chore.do(ctx); err != nil && ctx.Err() == nil {
-					w.Log.ErrorContext(ctx, chore.failed, "error", err)
-				}
-			}
+		if err := w.try(ctx, c); err != nil && ctx.Err() == nil {
+			w.Log.ErrorContext(ctx, c.failed, "error", err)
 		}
 		select {
 		case <-next.C:
 		case <-ctx.Done():
 		}
 	}
+}
+
+func (w *Worker) try(ctx context.Context, c chore) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &brokenError{p, debug.Stack()}
+		}
+	}()
+	return c.do(ctx)
 }
 
 // reclaim takes back the runs that an earlier process of the same name had under its hands.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -217,6 +218,11 @@ func TestWrongFilesAreRefusedWithEveryFault(t *testing.T) {
 	s.submit(upload(inline(one, "run.gz", zipped(ranked))))
 }
 
+// lake is a run without end.
+type lake struct{}
+
+func (lake) Read(p []byte) (int, error) { return copy(p, "1 Q0 lake 1 2.0 tom\n"), nil }
+
 func TestInlineFilesHaveALimitTogether(t *testing.T) {
 	s := newScene(t)
 	d := s.dataset(byWorker)
@@ -229,6 +235,13 @@ func TestInlineFilesHaveALimitTogether(t *testing.T) {
 		if p := s.refused(http.StatusRequestEntityTooLarge, "ada", upload(files...)); !strings.Contains(p.Detail, "upload") {
 			t.Errorf("%s: %s", name, p.Detail)
 		}
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, _ = io.Copy(w, io.LimitReader(lake{}, 65<<20))
+	_ = w.Close()
+	if p := s.refused(http.StatusUnprocessableEntity, "ada", upload(inline(s.dataset(), "run.gz", packed.String()))); len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, "upload it") {
+		t.Errorf("a file that unpacks to 65 MiB: %+v", p.Errors)
 	}
 	made := s.submit(upload(inline(d, "a", most)))
 	if made.Files[0].Size != record.MaxInlineBytes || s.run(made.RunIDs[0]).Queue != record.QueueWorkers {

@@ -2,6 +2,7 @@ package submissions
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
 	"fmt"
 	"io"
@@ -81,7 +82,33 @@ func (e *entry) validate(ctx context.Context, d *record.SubmissionDraft, inline 
 	return problem.Check(fields)
 }
 
+// maxInlineText bounds what an inline file may unpack to, and reading how many are read at once: checking a file takes
+// several times its text in memory, and requests come in any number.
+const maxInlineText = 64 << 20
+
+var reading = make(chan struct{}, 2)
+
 func validate(ctx context.Context, truth *record.Truth, name string, content []byte) ([]measure.Diagnostic, error) {
+	select {
+	case reading <- struct{}{}:
+		defer func() { <-reading }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if unpacksBeyond(content, maxInlineText) {
+		return []measure.Diagnostic{{Severity: measure.Error, File: name, Message: fmt.Sprintf(
+			"the file unpacks to more than %d MiB; leave its content out, and upload it to the URL that the answer names", maxInlineText>>20)}}, nil
+	}
 	file := evaluator.File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
 	return evaluator.ValidateRun(ctx, measure.Kind(truth.Evaluator.Kind), evaluator.Format(truth.RunFormat), []evaluator.File{file})
+}
+
+// unpacksBeyond reports whether the content is compressed and has more text than most.
+func unpacksBeyond(content []byte, most int64) bool {
+	r, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return false
+	}
+	n, _ := io.CopyN(io.Discard, r, most+1) // what is wrong with it, its reader says
+	return n > most
 }

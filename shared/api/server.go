@@ -145,10 +145,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // route hands the request to its operation or mount.
 func (s *Server) route(w http.ResponseWriter, r *http.Request) {
-	if clean := path.Clean(r.URL.Path); clean != r.URL.Path {
-		s.Fail(w, r, Missing)
-		return
-	}
 	for _, m := range s.mounts {
 		if strings.HasPrefix(r.URL.Path, m.prefix) {
 			if m.foreign {
@@ -163,14 +159,23 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	s.allowOrigin(w.Header(), r.Header.Get("Origin"))
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		s.refuse(w, r) // the mux would lead elsewhere
+		return
+	}
 	s.mux.ServeHTTP(w, r)
 }
 
 // refuse says that there is no such operation, and which ones there are at the address.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
+	c := &Call{Env: s.env, request: r, w: w, state: r.Context().Value(stateKey{}).(*state)}
+	if err := c.authenticate(r.Context()); err != nil {
+		s.Fail(w, r, err)
+		return
+	}
 	allowed := s.methods(r)
 	if len(allowed) == 0 {
-		s.Fail(w, r, problem.NotFound.New("There is nothing at this address. GET / and GET /v1 list what there is."))
+		s.Fail(w, r, problem.NotFound.New("There is nothing at this address. GET / and GET /v1 list what there is; no address ends in a slash."))
 		return
 	}
 	if r.Method == http.MethodOptions {
@@ -194,6 +199,9 @@ func preflight(w http.ResponseWriter, methods []string) {
 
 // methods lists the methods that the path of the request answers to.
 func (s *Server) methods(r *http.Request) []string {
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		return nil
+	}
 	var allowed []string
 	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete} {
 		probe := &http.Request{Method: m, URL: r.URL, Host: r.Host}

@@ -4,6 +4,7 @@ package page
 
 import (
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -107,7 +108,7 @@ func (s Spec) Parse(rawQuery string) (Request, error) {
 		return r, problem.InvalidParameter.New("The query string is not well-formed: %v. Percent-encode special characters.", err)
 	}
 	r.query = query
-	for _, name := range slices.Sorted(mapsKeys(query)) {
+	for _, name := range slices.Sorted(maps.Keys(query)) {
 		values := query[name]
 		if len(values) > 1 {
 			return r, problem.InvalidParameter.New("The parameter %q is given %d times; give it once, several values separated by commas.", clip(name), len(values))
@@ -123,16 +124,6 @@ func (s Spec) Parse(rawQuery string) (Request, error) {
 		return r, problem.InvalidParameter.New("offset goes only with sort: follow links.next, which carries a cursor.")
 	}
 	return r, nil
-}
-
-func mapsKeys(v url.Values) func(func(string) bool) {
-	return func(yield func(string) bool) {
-		for k := range v {
-			if !yield(k) {
-				return
-			}
-		}
-	}
 }
 
 func (s Spec) read(r *Request, name, value string) error {

@@ -105,9 +105,11 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 		if err != nil {
 			return fmt.Errorf("delete %d files from bucket %s: %w", len(batch), s.bucket, err)
 		}
-		if len(done.Errors) > 0 {
-			e := done.Errors[0]
-			return fmt.Errorf("delete %d of %d files from bucket %s: the first is %s: %s: %s", len(done.Errors), len(batch), s.bucket,
+		// Some servers say so when another deletion was faster.
+		left := slices.DeleteFunc(done.Errors, func(e types.Error) bool { return aws.ToString(e.Code) == "NoSuchKey" })
+		if len(left) > 0 {
+			e := left[0]
+			return fmt.Errorf("delete %d of %d files from bucket %s: the first is %s: %s: %s", len(left), len(batch), s.bucket,
 				aws.ToString(e.Key), aws.ToString(e.Code), aws.ToString(e.Message))
 		}
 	}

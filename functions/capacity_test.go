@@ -10,9 +10,12 @@ import (
 	"strings"
 	"testing"
 	"text/tabwriter"
+	"time"
 
 	"assay/functions"
+	"assay/functions/evaluator"
 	"assay/shared/api/servertest"
+	"assay/shared/record"
 	"assay/shared/store/dynamo/dynamotest"
 )
 
@@ -67,6 +70,7 @@ func TestCapacity(t *testing.T) {
 	} {
 		n.measure(t, table, c.name, c.user, c.method, c.path, c.body)
 	}
+	n.measureEvaluation(t, table)
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -146,4 +150,27 @@ func (n *town) measure(t *testing.T, table *tabwriter.Writer, name, user, method
 	if c.writes > 1 {
 		t.Errorf("%s as %s wrote in %d transactions", name, user, c.writes)
 	}
+}
+
+// measureEvaluation adds what the evaluator does for a run: lease it, read run and truth, and write what came of it.
+func (n *town) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
+	t.Helper()
+	dataset := n.Create("olga", "/v1/datasets", newDatasetBody(n.task.ID))
+	var made struct{ RunIDs []string }
+	n.Want(http.StatusCreated, &made, "owner", http.MethodPost, "/v1/tasks/"+n.task.ID+"/submissions", map[string]any{
+		"type": "upload", "files": []any{map[string]any{"datasetId": dataset[len("/v1/datasets/"):], "name": "run.csv", "content": "aWQsbGFiZWwKMSxhCg=="}},
+	})
+	worker := &evaluator.Worker{Store: n.meter, Files: n.Files, Now: time.Now, Log: n.Log, Holder: "test"}
+	reads, writes := n.meter.reading.ReadUnits.Load(), n.meter.writing.WriteUnits.Load()
+	c := n.meter.of(func() {
+		if err := worker.Evaluate(t.Context(), made.RunIDs[0]); err != nil {
+			t.Fatal(err)
+		}
+	})
+	var r record.Run
+	if n.Want(http.StatusOK, &r, "owner", http.MethodGet, "/v1/runs/"+made.RunIDs[0], nil); r.State != record.Completed {
+		t.Fatalf("the run is %s: %v", r.State, r.Diagnostics)
+	}
+	_, _ = fmt.Fprintf(table, "evaluate a run\tevaluator\t%d\t%d\t%.1f\t%.0f\n", c.reads+c.writes, c.items,
+		float64(n.meter.reading.ReadUnits.Load()-reads)/1000, float64(n.meter.writing.WriteUnits.Load()-writes)/1000)
 }

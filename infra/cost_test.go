@@ -2,7 +2,10 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"os"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -26,10 +29,10 @@ var model = struct {
 }{
 	write:            quantity{"w", 0.05, "share of requests that write, submissions among them"},
 	submit:           quantity{"u", 0.01, "share of requests that submit"},
-	read:             quantity{"r", 4, "read units of a request, lists of 50 among them"},
-	written:          quantity{"c", 24, "write units of a request that writes: 2 for each item and index entry of up to 1 KB"},
-	evaluationRead:   quantity{"re", 6, "read units of an evaluation"},
-	evaluationWrite:  quantity{"ce", 60, "write units of an evaluation"},
+	read:             quantity{"r", measured("RCU", "GET ", "20 "), "read units of a request: measured, the mean of the operations that read"},
+	written:          quantity{"c", measured("WCU", "POST ", "PATCH "), "write units of a request that writes: measured, the mean of the operations that write"},
+	evaluationRead:   quantity{"re", measured("RCU", "evaluate "), "read units of an evaluation: measured"},
+	evaluationWrite:  quantity{"ce", measured("WCU", "evaluate "), "write units of an evaluation: measured"},
 	time:             quantity{"t", 0.02, "seconds that a request's function runs"},
 	memory:           quantity{"m", 0.5, "GB of its memory"},
 	evaluationTime:   quantity{"te", 1, "seconds that an evaluation runs"},
@@ -41,6 +44,31 @@ var model = struct {
 	get:              quantity{"fg", 2, "files read for a submission"},
 	table:            quantity{"D", 1, "GB in the table, copies in indexes among them"},
 	files:            quantity{"F", 10, "GB in the bucket, deleted versions among them"},
+}
+
+// measured returns the mean of a column of what operations were measured to consume (functions/testdata/capacity.golden),
+// over the rows that begin with one of the prefixes.
+func measured(column string, prefixes ...string) float64 {
+	content, err := os.ReadFile("../functions/testdata/capacity.golden")
+	if err != nil {
+		panic(err)
+	}
+	header, rows, _ := strings.Cut(string(content), "\n")
+	names := strings.Fields(header)
+	fromEnd := len(names) - slices.Index(names, column)
+	sum, n := 0.0, 0.0
+	for row := range strings.Lines(rows) {
+		if !slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(row, p) }) {
+			continue
+		}
+		cells := strings.Fields(row)
+		v, err := strconv.ParseFloat(cells[len(cells)-fromEnd], 64)
+		if err != nil {
+			panic(err)
+		}
+		sum, n = sum+v, n+1
+	}
+	return math.Round(10*sum/n) / 10
 }
 
 // Prices in US dollars in the region us-east-1, as they were known in 2026. Check them at https://aws.amazon.com/pricing.

@@ -135,10 +135,9 @@ func TestARunIsQueuedWhenItsLastFileHasArrived(t *testing.T) {
 // A run that was made while workers evaluated the dataset waits for the evaluator that it has once its file is there.
 func TestARunIsQueuedForTheTruthOfTheDay(t *testing.T) {
 	s := newScene(t)
-	r := s.run(record.AwaitingUpload, "a")
 	for kind, queue := range map[string]string{record.EvaluatorWorker: record.QueueWorkers, "retrieval": record.QueueBuiltin} {
 		truth := &record.Truth{Meta: record.NewMeta(s.now), Evaluator: record.Evaluator{Kind: kind}}
-		r = s.run(record.AwaitingUpload, kind)
+		r := s.run(record.AwaitingUpload, kind)
 		truth.ID = r.DatasetID
 		s.commit(new(table.Tx).DeleteKey(truth.Key()))
 		s.commit(new(table.Tx).Create(truth))

@@ -160,9 +160,11 @@ func (x *indexes) put(i store.Index, partition, sort string) { x[i-1] = entry(pa
 // listed puts one resource of a task into every list but that of its dataset. A user's own list never shows, to
 // others, what the user did under an alias.
 func (x *indexes) listed(k Kind, id string, s access.Scope, alias bool) {
-	x.put(ByKind, ofKindOne(k, s.Audience, id), id)
 	x.put(ByTask, OfTask(s.TaskID, k, s.Audience), id)
-	x.put(ByOrganizer, OfOrganizer(s.OrganizerID, k, s.Audience), id)
+	if k != KindSubmission { // no list has submissions of several tasks, but those of a user
+		x.put(ByKind, ofKindOne(k, s.Audience, id), id)
+		x.put(ByOrganizer, OfOrganizer(s.OrganizerID, k, s.Audience), id)
+	}
 	if s.OwnerID != "" {
 		own := s.Audience
 		if own == access.Registrants || alias && own == access.Everyone {

@@ -1,0 +1,173 @@
+package record_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/record"
+	"assay/shared/store"
+)
+
+// partitionUnits is how many units a second DynamoDB lets one partition of a table or an index write.
+const partitionUnits = 1000
+
+// load is a deadline day's work as DynamoDB's partitions have it: units written, by index and partition.
+type load struct {
+	t       *testing.T
+	units   map[string]float64
+	stored  map[store.Key]store.Item
+	second  float64 // how many seconds the trace lasts
+	writers *rand.Rand
+}
+
+// write counts what a put of the records in one transaction costs: two units for each KB of the item, one for each KB of
+// what changes in an index, and there twice when the entry moves.
+func (l *load) write(records ...record.Record) {
+	l.t.Helper()
+	for _, r := range records {
+		it, err := record.Item(r)
+		if err != nil {
+			l.t.Fatal(err)
+		}
+		kb := float64((len(it.Data) + 200 + 1023) / 1024) // with keys and names of attributes
+		l.add(store.Table, it.Partition, 2*kb)
+		was := l.stored[it.Key]
+		for i := store.Index(1); i <= store.NumIndexes; i++ {
+			before, after := was.Entry(i), it.Entry(i)
+			if !before.IsZero() && before != after {
+				l.add(i, before.Partition, kb)
+			}
+			if !after.IsZero() {
+				l.add(i, after.Partition, kb)
+			}
+		}
+		l.stored[it.Key] = it
+	}
+}
+
+func (l *load) add(i store.Index, partition string, units float64) {
+	l.units[fmt.Sprintf("%d %s", i, partition)] += units
+}
+
+// shape names the kind of a partition, with what stands for ids left out.
+func shape(partition string) string {
+	parts := strings.Split(partition, "#")
+	for i, p := range parts {
+		switch {
+		case record.IsID(p):
+			parts[i] = "<id>"
+		case i == len(parts)-1 && len(p) == 1 && len(parts) > 2:
+			parts[i] = "<shard>"
+		}
+	}
+	return strings.Join(parts, "#")
+}
+
+// hottest returns, for each kind of partition, the units a second of the busiest one. Shards count as equally busy, as they
+// are in the long run.
+func (l *load) hottest() map[string]float64 {
+	out, shards := map[string]float64{}, map[string]float64{}
+	for partition, units := range l.units {
+		s := shape(partition)
+		if strings.HasSuffix(s, "<shard>") {
+			out[s], shards[s] = out[s]+units/l.second, shards[s]+1
+		} else {
+			out[s] = max(out[s], units/l.second)
+		}
+	}
+	for s, n := range shards {
+		out[s] /= n
+	}
+	return out
+}
+
+// submit takes a submission with one run through its life: made, leased, evaluated.
+func (l *load) submit(task, dataset, user string, now time.Time) {
+	standing := record.Standing{OrganizerID: record.NewID(now), Blinded: true}
+	s := &record.SubmissionItem{Standing: standing}
+	s.Meta, s.TaskID, s.UserID, s.Team, s.Description = record.NewMeta(now), task, user, "A team", strings.Repeat("words ", 60)
+	at := record.At(now)
+	r := &record.RunItem{Standing: standing, Type: record.UploadType, Queue: record.QueueBuiltin}
+	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.State, r.QueuedAt = record.NewMeta(now), s.ID, task, dataset, user, record.Queued, &at
+	r.Files = []record.File{{Name: "run.txt", Size: 5 << 20, SHA256: strings.Repeat("0", 64), State: record.FileStored}}
+	review := &record.ReviewItem{OrganizerID: standing.OrganizerID, TaskID: task, UserID: user}
+	review.Meta, review.RunID = record.NewMeta(now), r.ID
+	a := &record.Allowance{Meta: record.NewMeta(now), TaskID: task, Total: 1, Recent: []string{r.ID}}
+	a.ID = user
+	l.write(s, r, review, a)
+
+	r.State, r.Lease = record.Evaluating, &record.Lease{ID: record.NewID(now), Holder: "function", Until: record.At(now.Add(time.Minute))}
+	l.write(r)
+	e := &record.EvaluationItem{Standing: standing}
+	e.Meta, e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID = record.NewMeta(now), r.ID, s.ID, task, dataset, user
+	e.TruthVersion, e.PrimaryMeasure, e.Measures = 1, "nDCG@10", map[string]*float64{}
+	for _, name := range []string{"nDCG@10", "AP", "RR", "P@10", "R@1000"} {
+		v := l.writers.Float64()
+		e.Measures[name] = &v
+	}
+	r.State, r.Lease, r.EvaluationID, r.Evaluations = record.Completed, nil, e.ID, []string{e.ID}
+	l.write(r, e, &record.Topics{Meta: e.Meta, PerTopic: topics(l.writers)})
+}
+
+// topics are the values of a hundred topics.
+func topics(random *rand.Rand) map[string]map[string]float64 {
+	values := map[string]map[string]float64{}
+	for i := range 100 {
+		values[fmt.Sprint(i)] = map[string]float64{"nDCG@10": random.Float64(), "AP": random.Float64()}
+	}
+	return values
+}
+
+// TestDeadlineDay writes a minute of the day on which everybody submits: one task has half of the submissions, ten others
+// share the rest, and each user submits once. It says which partitions would be the first to be too much for DynamoDB,
+// and from how many submissions a minute on; infra/README.md says what happens then.
+func TestDeadlineDay(t *testing.T) {
+	const submissions = 2000
+	l := &load{t: t, units: map[string]float64{}, stored: map[store.Key]store.Item{}, second: 60, writers: rand.New(rand.NewPCG(1, 2))} //nolint:gosec // a trace that is the same each time
+	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
+	tasks := make([][2]string, 11)
+	for i := range tasks {
+		tasks[i] = [2]string{record.NewID(now), record.NewID(now)}
+	}
+	for i := range submissions {
+		of := tasks[0]
+		if i%2 == 1 {
+			of = tasks[1+l.writers.IntN(10)]
+		}
+		l.submit(of[0], of[1], record.NewID(now), now.Add(time.Duration(i)*time.Minute/submissions))
+	}
+	type row struct {
+		shape string
+		most  float64 // submissions a minute
+	}
+	var rows []row
+	for s, units := range l.hottest() {
+		rows = append(rows, row{s, submissions * partitionUnits / units})
+	}
+	slices.SortFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(a.most, b.most), cmp.Compare(a.shape, b.shape)) })
+	var table strings.Builder
+	table.WriteString("| partition | full at, submissions a minute |\n|---|---:|\n")
+	for _, r := range rows {
+		if r.most < 150_000 {
+			fmt.Fprintf(&table, "| `%s` | %.0f |\n", r.shape, math.Round(r.most/1000)*1000)
+		}
+	}
+	readme, err := os.ReadFile("../../infra/README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, found := strings.Cut(string(readme), "<!-- computed by shared/record/load_test.go -->\n")
+	if got, _, closed := strings.Cut(rest, "<!-- end -->"); !found || !closed || got != table.String() {
+		t.Errorf("infra/README.md is not what the trace gives; write:\n%s", &table)
+	}
+	if rows[0].most < 10*1000 {
+		t.Errorf("%s is full at %.0f submissions a minute, which leaves no room above 1,000", rows[0].shape, rows[0].most)
+	}
+}

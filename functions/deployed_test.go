@@ -74,6 +74,7 @@ type deployment struct {
 	issuer    *devissuer.Issuer
 	issuerURL string
 	mirror    *mirror
+	table     *dynamo.Store
 	functions map[string]*gatewaytest.Function
 	stream    *gatewaytest.Stream
 	schedules *gatewaytest.Schedules
@@ -85,7 +86,8 @@ func deploy(t *testing.T, bootstraps string) *deployment {
 	d := &deployment{t: t, functions: map[string]*gatewaytest.Function{}}
 	d.identity()
 	db, table := dynamotest.Start(t), dynamotest.TableName()
-	if err := dynamo.New(db, table).CreateTable(t.Context()); err != nil {
+	d.table = dynamo.New(db, table)
+	if err := d.table.CreateTable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	d.schedules = gatewaytest.NewSchedules(t)
@@ -118,7 +120,7 @@ func deploy(t *testing.T, bootstraps string) *deployment {
 		t.Fatal(err)
 	}
 	d.mirror = &mirror{t: t, handler: api.New(&api.Env{
-		Store: dynamo.New(db, table), Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verifier.Caller,
+		Store: d.table, Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verifier.Caller,
 		Origins: []string{"*"}, Info: api.BuildInfo(d.issuerURL),
 	}, functions.Operations())}
 	return d

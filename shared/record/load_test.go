@@ -130,7 +130,7 @@ func topics(random *rand.Rand) map[string]map[string]float64 {
 // and from how many submissions a minute on; infra/README.md says what happens then.
 func TestDeadlineDay(t *testing.T) {
 	const submissions = 2000
-	l := &load{t: t, units: map[string]float64{}, stored: map[store.Key]store.Item{}, second: 60, writers: rand.New(rand.NewPCG(1, 2))} //nolint:gosec // a trace that is the same each time
+	l := &load{t: t, units: map[string]float64{}, stored: map[store.Key]store.Item{}, second: 60, writers: rand.New(rand.NewPCG(1, 2))}
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)
 	tasks := make([][2]string, 11)
 	for i := range tasks {

@@ -1,0 +1,162 @@
+//go:build s3
+
+package functions_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions"
+	"assay/shared/auth/devissuer"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// ask sends a request to the deployment as the user, and returns the body of the answer.
+func (d *deployment) ask(user, method, path string, body any, want int) []byte {
+	d.t.Helper()
+	encoded, err := json.Marshal(body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(d.t.Context(), method, d.url+path, bytes.NewReader(encoded))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	token, err := d.issuer.Token(devissuer.User{User: user})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(r)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	got, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != want {
+		d.t.Fatalf("%s %s as %s: %d, %v\n%s", method, path, user, res.StatusCode, err, got)
+	}
+	return got
+}
+
+// entered makes a task in which ada may submit, and returns its path and its dataset.
+func (d *deployment) entered() (task, dataset string) {
+	var made struct{ URL, ID string }
+	get := func(b []byte) {
+		if err := json.Unmarshal(b, &made); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	get(d.ask("olga", http.MethodPost, "/v1/organizers", map[string]any{"name": "Lab"}, http.StatusCreated))
+	get(d.ask("olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": made.URL[len("/v1/organizers/"):], "name": "Task"}, http.StatusCreated))
+	task = made.URL
+	get(d.ask("olga", http.MethodPost, "/v1/datasets", newDatasetBody(task[len("/v1/tasks/"):]), http.StatusCreated))
+	d.ask("ada", http.MethodPost, task+"/registrations", map[string]any{"team": "Lakeside"}, http.StatusCreated)
+	return task, made.ID
+}
+
+// submits returns the run of a submission of ada's.
+func (d *deployment) submits(task, dataset string) string {
+	var made struct{ RunIDs []string }
+	f := inline("run.csv", "id,label\n1,a\n")
+	f["datasetId"] = dataset
+	if err := json.Unmarshal(d.ask("ada", http.MethodPost, task+"/submissions", map[string]any{"type": "upload", "files": []any{f}}, http.StatusCreated), &made); err != nil {
+		d.t.Fatal(err)
+	}
+	return made.RunIDs[0]
+}
+
+// completes waits until the run is completed.
+func (d *deployment) completes(run string) record.RunItem {
+	d.t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		r, err := table.Get[record.RunItem](d.t.Context(), d.table, store.Strong, record.RunKey(run))
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		if r.State == record.Completed {
+			return *r
+		}
+		if time.Now().After(deadline) {
+			d.t.Fatalf("the run is %s: %v\n%s", r.State, r.Diagnostics, d.functions[functions.Evaluator].Log())
+		}
+	}
+}
+
+// TestPoisonIsSetAside: a change that can never be heeded is tried as often as Lambda tries, set aside for people to look
+// at, and holds nothing up; and the function has itself woken, should it have been a passing fault.
+func TestPoisonIsSetAside(t *testing.T) {
+	d := deploy(t, build(t))
+	task, dataset := d.entered()
+	poison := store.Item{Key: record.RunKey(record.NewID(time.Now())), Data: []byte("this is no run")}
+	poison.Indexes[record.ByWork-1] = store.Key{Partition: record.OfQueue(record.QueueBuiltin), Sort: record.DueBy(time.Now())}
+	if err := d.table.Write(t.Context(), store.Create(poison)); err != nil {
+		t.Fatal(err)
+	}
+	d.completes(d.submits(task, dataset))
+	select {
+	case r := <-d.stream.SetAside:
+		if key := r.Change.Keys["p"].String(); key != poison.Partition {
+			t.Errorf("%s was set aside, and not the poison", key)
+		}
+	case <-time.After(10 * time.Second):
+		t.Error("the poison was not set aside")
+	}
+	rescue := false
+	for name, at := range d.schedules.Made() {
+		rescue = rescue || strings.HasPrefix(name, "due-") && time.Until(at) > 10*time.Minute && time.Until(at) < 20*time.Minute
+	}
+	if !rescue {
+		t.Errorf("the function does not have itself woken: %v", d.schedules.Made())
+	}
+	d.completes(d.submits(task, dataset))
+}
+
+// TestARunOfADeadFunctionComesBack: a function that dies leaves a lease, which lapses; the instant is in the table, and the
+// change that put it there had a schedule made for it.
+func TestARunOfADeadFunctionComesBack(t *testing.T) {
+	d := deploy(t, build(t))
+	task, dataset := d.entered()
+	r := d.completes(d.submits(task, dataset))
+	now := time.Now()
+	r.State, r.EvaluationID, r.Evaluations, r.FinishedAt = record.Evaluating, "", nil, nil
+	r.Lease = &record.Lease{ID: record.NewID(now), Holder: "dead", Until: record.At(now.Add(90 * time.Second))}
+	if err := new(table.Tx).Replace(&r).Commit(t.Context(), d.table); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(10 * time.Second); len(d.schedules.Made()) == 0; time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("nothing will wake the function when the lease lapses")
+		}
+	}
+	stored, err := table.Get[record.RunItem](t.Context(), d.table, store.Strong, r.Key())
+	if err != nil {
+		t.Fatal(err)
+	}
+	stored.Lease.Until = record.At(now.Add(-time.Second)) // as if the time had passed
+	if err := new(table.Tx).Replace(stored).Commit(t.Context(), d.table); err != nil {
+		t.Fatal(err)
+	}
+	evaluator := d.functions[functions.Evaluator]
+	for _, wake := range []string{`{"Wake":"due"}`, `{"Wake":"clean"}`} {
+		if _, err := evaluator.Invoke(t.Context(), []byte(wake)); err != nil {
+			t.Errorf("%s: %v", wake, err)
+		}
+	}
+	if got := d.completes(r.ID); len(got.Evaluations) != 1 {
+		t.Errorf("%d evaluations", len(got.Evaluations))
+	}
+	for _, strange := range []string{`{}`, `{"Wake":"up"}`, `[]`, `{"Records":[{"eventSource":"aws:sqs"}]}`, `{"Records":[1]}`} {
+		if answer, err := evaluator.Invoke(t.Context(), []byte(strange)); err == nil {
+			t.Errorf("an event of no known source, %s, is answered %s", strange, answer)
+		}
+	}
+}

@@ -3,9 +3,7 @@ package service
 import (
 	"bytes"
 	"context"
-	"embed"
-	"html/template"
-	"regexp"
+	"fmt"
 	"slices"
 	"strings"
 	"sync"
@@ -61,22 +59,42 @@ func send(c *api.Call, mediaType string, render func() ([]byte, error)) error {
 	return c.WriteBytes(mediaType, body)
 }
 
-//go:embed docs.html
-var pages embed.FS
+//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-var docs = template.Must(template.New("docs.html").Funcs(template.FuncMap{
-	"schema": func(ref string) string { return strings.TrimPrefix(ref, "#/components/schemas/") },
-	"type":   typeOf,
-	"text":   markUp,
-	"has":    slices.Contains[[]string],
-}).ParseFS(pages, "docs.html"))
+// piece is a part of a text: code, or plain.
+type piece struct {
+	text string
+	code bool
+}
 
-var spans = regexp.MustCompile("`([^`]+)`")
+// pieces divides a text at its backticks. One that has no partner stands for itself.
+func pieces(text string) []piece {
+	var all []piece
+	for {
+		before, rest, opened := strings.Cut(text, "`")
+		code, after, closed := strings.Cut(rest, "`")
+		if !opened || !closed || code == "" {
+			return append(all, piece{text: text})
+		}
+		all = append(all, piece{text: before}, piece{text: code, code: true})
+		text = after
+	}
+}
 
-// markUp shows what stands between backticks as code; everything else is plain text.
-func markUp(text string) template.HTML {
-	escaped := template.HTMLEscapeString(text)
-	return template.HTML(spans.ReplaceAllString(escaped, "<code>$1</code>")) //nolint:gosec // escaped above
+// remark is what the page says of a member.
+func remark(s *huma.Schema) string {
+	text := s.Description
+	if s.ReadOnly {
+		text += " Made by the service."
+	}
+	if len(s.Enum) > 0 {
+		var values []string
+		for _, v := range s.Enum {
+			values = append(values, fmt.Sprintf("`%v`", v))
+		}
+		text += " One of " + strings.Join(values, ", ") + "."
+	}
+	return text
 }
 
 // section is the operations of one tag, in the order of the declaration.
@@ -111,7 +129,7 @@ func renderPage(doc *huma.OpenAPI) ([]byte, error) {
 		})
 	}
 	var out bytes.Buffer
-	err := docs.Execute(&out, map[string]any{"Info": doc.Info, "Sections": sections, "Schemas": doc.Components.Schemas.Map()})
+	err := docsPage(doc, sections).Render(context.Background(), &out)
 	return out.Bytes(), err
 }
 

@@ -1,0 +1,144 @@
+package api_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"assay/shared/api"
+	"assay/shared/problem"
+)
+
+func TestBodiesThatAreNoneAreRefused(t *testing.T) {
+	sc := serve(t)
+	for body, kind := range map[string]*problem.Kind{
+		"":                             problem.BadRequest,
+		" ":                            problem.BadRequest,
+		"{":                            problem.BadRequest,
+		`{"name":"a"} x`:               problem.BadRequest,
+		`{"name":"a"}{}`:               problem.BadRequest,
+		`{"name":"a",}`:                problem.BadRequest,
+		`{"name":NaN}`:                 problem.BadRequest,
+		"{\"name\":\"\xff\"}":          problem.BadRequest,
+		"\xef\xbb\xbf{}":               problem.BadRequest,
+		`{"name":"a","name":"b"}`:      problem.BadRequest,
+		`{"name":"a","n\u0061me":"b"}`: problem.BadRequest,
+		`{"name":"a","deep":{"count":-1},"deep":{}}`:            problem.BadRequest,
+		`{"name":"a","tags":[{"key":"a"},{"key":"a","key":1}]}`: problem.BadRequest,
+		strings.Repeat("[", 20_000):                             problem.BadRequest,
+		`{"a":` + strings.Repeat(`{"a":`, 20_000):               problem.BadRequest,
+		`null`:   problem.Invalid,
+		`[]`:     problem.Invalid,
+		`"name"`: problem.Invalid,
+		`{}`:     problem.Invalid,
+	} {
+		refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", body, "Content-Type", "application/json"), kind)
+	}
+	if n := sc.attempts.Load(); n != 0 {
+		t.Errorf("%d of them came through", n)
+	}
+	sc.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", "\n {\"name\":\"a\",\"tags\":[{\"key\":\"a\"},{\"key\":\"a\"}]} \r\n")
+}
+
+func TestBodiesAreJSON(t *testing.T) {
+	sc := serve(t)
+	path := sc.note("one")
+	for contentType, ok := range map[string]bool{
+		"application/json": true, "application/json; charset=utf-8": true, "Application/JSON": true, "application/json;": true,
+		"": false, "text/plain": false, "application/jsonx": false, "application/json; charset": false, "application/problem+json": false, "json": false,
+	} {
+		a := sc.Do("alice", http.MethodPost, "/v1/notes", `{"name":""}`, "Content-Type", contentType)
+		if ok {
+			refused(t, a, problem.Invalid)
+			continue
+		}
+		refused(t, a, problem.UnsupportedMedia)
+		if got := a.Header.Get("Accept-Post"); got != "application/json" {
+			t.Errorf("%q: Accept-Post is %q", contentType, got)
+		}
+	}
+	for _, contentType := range []string{"application/json", "text/json-patch", ""} {
+		a := sc.Do("alice", http.MethodPatch, path, `{}`, "Content-Type", contentType)
+		refused(t, a, problem.UnsupportedMedia)
+		if got := a.Header.Get("Accept-Patch"); got != "application/json-patch+json, application/merge-patch+json" {
+			t.Errorf("%q: Accept-Patch is %q", contentType, got)
+		}
+	}
+	sc.Want(http.StatusOK, nil, "alice", http.MethodPatch, path, `{"text":"x"}`, "Content-Type", "application/merge-patch+json; charset=utf-8")
+}
+
+func TestABodyMayHaveJustSoManyBytes(t *testing.T) {
+	sc := serve(t)
+	const frame = `{"name":"a","text":""}`
+	text := func(n int) string {
+		return `{"name":"a","text":"` + strings.Repeat("x", n-len(frame)) + `"}`
+	}
+	refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", text(api.MaxBodyBytes+1)), problem.TooLarge)
+	// One of the limit is read; it is the store that has no room for it.
+	if a := sc.Do("alice", http.MethodPost, "/v1/notes", text(api.MaxBodyBytes)); a.Status == http.StatusRequestEntityTooLarge {
+		t.Errorf("a body of the limit: %s", a.Body)
+	}
+	if n := sc.attempts.Load(); n != 1 {
+		t.Errorf("%d of the two came through", n)
+	}
+}
+
+func TestFaultsOfABodyAreAllNamedWhereTheyAre(t *testing.T) {
+	sc := serve(t)
+	for body, pointers := range map[string][]string{
+		`{"name":""}`:                                        {"/name"},
+		`{"name":"forbidden"}`:                               {"/name"},
+		`{"name":null}`:                                      {"/name"},
+		`{"name":1,"text":2}`:                                {"/name", "/text"},
+		`{"name":"a","colour":"red"}`:                        {"/colour"},
+		`{"name":"a","NAME":"b"}`:                            {"/NAME"},
+		`{"name":"a","id":"b","owner":"c"}`:                  {"/id", "/owner"},
+		`{"name":"a","a.b":1,"c/d":2,"e~f":3,"g[0]":4,"":5}`: {"/", "/a.b", "/c~1d", "/e~0f", "/g[0]"},
+		`{"name":"","x.y":1,"deep":{"a.b":1,"count":-1},"tags":[{"key":"a"},{"key":"toolong","a/b":1}]}`: {"/deep/a.b", "/deep/count", "/name", "/tags/1/a~1b", "/tags/1/key", "/x.y"},
+		`{"name":"a","deep":{"names":["a","b","c"]}}`:                                                    {"/deep/names"},
+		`{"name":"a","deep":{"count":"1"}}`:                                                              {"/deep/count"},
+		`{"name":"a","deep":[]}`:                                                                         {"/deep"},
+		`{"name":"a","tags":[null,3,{"key":"a","size":-1}]}`:                                             {"/tags/0", "/tags/1", "/tags/2/size"},
+		`{"name":"a","tags":[{"key":"a"},{"key":"b"},{"key":"c"},{"key":"d","size":1}]}`:                 {"/tags"},
+		`{"name":"a","until":"tomorrow"}`:                                                                {"/until"},
+		`{"name":"` + strings.Repeat("ä", 21) + `"}`:                                                     {"/name"},
+	} {
+		d := refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", body), problem.Invalid)
+		var got []string
+		for _, e := range d.Errors {
+			if e.Detail == "" {
+				t.Errorf("%s: %q says nothing", body, e.Pointer)
+			}
+			got = append(got, e.Pointer)
+		}
+		slices.Sort(got)
+		if !slices.Equal(got, pointers) {
+			t.Errorf("%s:\ngot  %q\nwant %q", body, got, pointers)
+		}
+	}
+	for _, body := range []string{`{"name":"` + strings.Repeat("ä", 20) + `"}`, `{"name":"b","text":"a\u0000\ud800b"}`, `{"name":"c","tags":null,"until":null,"deep":{"names":null}}`} {
+		sc.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", body)
+	}
+	refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", `{"name":"d","until":"9999-12-31T23:59:59-01:00"}`), problem.Invalid)
+}
+
+// The schemas of bodies are made when they are first needed, by whichever requests come first.
+func TestTheFirstBodiesMayComeTogether(t *testing.T) {
+	sc := serve(t)
+	var all sync.WaitGroup
+	for i := range 16 {
+		all.Go(func() {
+			path, body := "/v1/notes", fmt.Sprintf(`{"name":"n%d","deep":{"count":%d}}`, i, i)
+			if i%2 == 0 {
+				path, body = "/v1/copies", `{"noteId":"x"}`
+			}
+			if a := sc.Do("alice", http.MethodPost, path, body); a.Status >= http.StatusInternalServerError {
+				t.Errorf("%d %s", a.Status, a.Body)
+			}
+		})
+	}
+	all.Wait()
+}

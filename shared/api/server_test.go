@@ -1,0 +1,226 @@
+package api_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/api"
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+func TestEveryAddressAndMethodIsAnswered(t *testing.T) {
+	sc := serve(t)
+	path := sc.note("one")
+	for _, c := range []struct {
+		method, path string
+		kind         *problem.Kind
+		allow        string
+	}{
+		{"GET", "/v2", problem.NotFound, ""},
+		{"PUT", "/v2", problem.NotFound, ""},
+		{"OPTIONS", "/v2", problem.NotFound, ""},
+		{"GET", "/v1/notes/", problem.NotFound, ""},
+		{"GET", "/v1//notes", problem.NotFound, ""},
+		{"GET", "/v1/../v1/notes", problem.NotFound, ""},
+		{"GET", "/v1/%2e%2e/v1/notes", problem.NotFound, ""},
+		{"GET", "/v1/notes/x", problem.NotFound, ""},
+		{"GET", path + "%2F", problem.NotFound, ""},
+		{"GET", path + "/more", problem.NotFound, ""},
+		{"GET", "/V1/notes", problem.NotFound, ""},
+		{"PUT", "/v1/notes", problem.MethodNotAllowed, "GET, HEAD, POST, OPTIONS"},
+		{"DELETE", "/v1/notes", problem.MethodNotAllowed, "GET, HEAD, POST, OPTIONS"},
+		{"POST", path, problem.MethodNotAllowed, "GET, HEAD, PATCH, DELETE, OPTIONS"},
+		{"TRACE", path, problem.MethodNotAllowed, "GET, HEAD, PATCH, DELETE, OPTIONS"},
+		{"get", path, problem.MethodNotAllowed, "GET, HEAD, PATCH, DELETE, OPTIONS"},
+		{"GET", "/v1/copies", problem.MethodNotAllowed, "POST, OPTIONS"},
+		{"HEAD", "/v1/copies", problem.MethodNotAllowed, "POST, OPTIONS"},
+	} {
+		a := sc.Do("alice", c.method, c.path, nil)
+		if a.Header.Get("Allow") != c.allow {
+			t.Errorf("%s %s: Allow is %q, want %q", c.method, c.path, a.Header.Get("Allow"), c.allow)
+		}
+		if c.method == http.MethodHead {
+			if a.Status != c.kind.Status || len(a.Body) > 0 {
+				t.Errorf("%s %s: %d %s", c.method, c.path, a.Status, a.Body)
+			}
+			continue
+		}
+		refused(t, a, c.kind)
+	}
+}
+
+func TestHeadIsGetWithoutTheBody(t *testing.T) {
+	sc := serve(t)
+	for _, path := range []string{sc.note("one"), "/v1/notes", "/v1/notes?filter[name]=none", "/v1/text"} {
+		get, head := sc.Do("", http.MethodGet, path, nil), sc.Do("", http.MethodHead, path, nil)
+		if head.Status != get.Status || len(head.Body) > 0 {
+			t.Errorf("HEAD %s: %d with %d bytes", path, head.Status, len(head.Body))
+		}
+		for _, name := range []string{"Content-Type", "Content-Length", "ETag", "Cache-Control", "Vary", "Link"} {
+			if get.Header.Get(name) != head.Header.Get(name) {
+				t.Errorf("HEAD %s: %s is %q, and for GET %q", path, name, head.Header.Get(name), get.Header.Get(name))
+			}
+		}
+		if v := get.Header.Values("Vary"); len(v) != 1 || v[0] != "Origin, Authorization, Accept" {
+			t.Errorf("GET %s: Vary is %q", path, v)
+		}
+	}
+}
+
+func TestARequestIDIsTakenOrMade(t *testing.T) {
+	sc := serve(t)
+	for given, taken := range map[string]bool{
+		"abc-1.2:3_X": true, strings.Repeat("x", 128): true, strings.Repeat("x", 129): false, "a b": false, `"`: false, "ä": false, "": false,
+	} {
+		got := sc.Do("", http.MethodGet, "/v1/notes", nil, "X-Request-Id", given).Header.Get("X-Request-Id")
+		if taken && got != given || !taken && !record.IsID(got) {
+			t.Errorf("%q became %q", given, got)
+		}
+	}
+}
+
+func TestLoginsThatAreNoneAreRefusedEverywhere(t *testing.T) {
+	sc := serve(t)
+	path := sc.note("one")
+	for _, header := range []string{"Bearer bad", "Bearer", "Basic YTpi", "alice", ""} {
+		a := sc.Do("", http.MethodGet, path, nil, "Authorization", header)
+		refused(t, a, problem.InvalidToken)
+		if got := a.Header.Get("WWW-Authenticate"); got != `Bearer error="invalid_token"` {
+			t.Errorf("%q: WWW-Authenticate is %q", header, got)
+		}
+	}
+	sc.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Authorization", "bearer   alice")
+	a := sc.Do("", http.MethodPost, "/v1/notes", `no JSON`)
+	refused(t, a, problem.Unauthorized)
+	if got := a.Header.Get("WWW-Authenticate"); got != "Bearer" {
+		t.Errorf("WWW-Authenticate is %q", got)
+	}
+	refused(t, sc.Do("", http.MethodPost, "/v1/copies", `no JSON`), problem.Unauthorized)
+	refused(t, sc.Do("", http.MethodPatch, path, `no JSON`), problem.Unauthorized)
+	refused(t, sc.Do("bob", http.MethodPatch, path, `no JSON`), problem.Forbidden)
+}
+
+// What is hidden is answered as what is missing is, before anything else that the request says.
+func TestWhatIsHiddenIsMissing(t *testing.T) {
+	sc := serve(t)
+	hidden := sc.Create("alice", "/v1/notes", map[string]any{"name": "one", "hide": true})
+	missing := "/v1/notes/" + record.NewID(time.Now())
+	for _, user := range []string{"", "bob"} {
+		for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodDelete} {
+			for _, query := range []string{"", "?colour=red"} {
+				x, y := sc.Do(user, method, hidden+query, nil, "If-Match", `"1"`), sc.Do(user, method, missing+query, nil, "If-Match", `"1"`)
+				dx, dy := refused(t, x, problem.NotFound), refused(t, y, problem.NotFound)
+				dx.Instance, dx.RequestID, dy.Instance, dy.RequestID = "", "", "", ""
+				if dx.Detail != dy.Detail || len(x.Header) != len(y.Header) {
+					t.Errorf("%s as %q: %+v, and of what is missing %+v", method, user, dx, dy)
+				}
+			}
+		}
+	}
+	for _, id := range []string{hidden[len("/v1/notes/"):], missing[len("/v1/notes/"):], "x", ""} {
+		d := refused(t, sc.Do("bob", http.MethodPost, "/v1/copies", map[string]any{"noteId": id}), problem.Invalid)
+		if len(d.Errors) != 1 || d.Errors[0].Pointer != "/noteId" {
+			t.Errorf("%q: %+v", id, d.Errors)
+		}
+	}
+	sc.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/copies", map[string]any{"noteId": hidden[len("/v1/notes/"):]})
+}
+
+func TestPagesOfOtherOriginsMayCall(t *testing.T) {
+	sc := serve(t)
+	path := sc.note("one")
+	sc.Origins = []string{"https://a.example"}
+	a := sc.Want(http.StatusNoContent, nil, "", http.MethodOptions, path, nil, "Origin", "https://a.example", "Access-Control-Request-Method", "PATCH")
+	if h := a.Header; h.Get("Access-Control-Allow-Origin") != "https://a.example" || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "PATCH") ||
+		!strings.Contains(h.Get("Access-Control-Allow-Headers"), "Idempotency-Key") || h.Get("Access-Control-Allow-Credentials") != "" {
+		t.Errorf("%v", h)
+	}
+	for origin, allowed := range map[string]string{"https://a.example": "https://a.example", "https://b.example": "", "null": "", "": ""} {
+		for _, p := range []string{path, "/v2"} {
+			h := sc.Do("", http.MethodGet, p, nil, "Origin", origin).Header
+			if h.Get("Access-Control-Allow-Origin") != allowed || !strings.Contains(h.Get("Vary"), "Origin") {
+				t.Errorf("GET %s from %q: %q, Vary %q", p, origin, h.Get("Access-Control-Allow-Origin"), h.Get("Vary"))
+			}
+		}
+	}
+}
+
+// A fault of the server is told to the log alone.
+func TestFaultsAreAnsweredAndLogged(t *testing.T) {
+	sc := serve(t)
+	var log bytes.Buffer
+	sc.Log = slog.New(slog.NewTextHandler(&log, nil))
+	for kind, want := range map[string]*problem.Kind{"panic": problem.Internal, "error": problem.Internal, "deadline": problem.Unavailable, "wait": problem.QuotaToday} {
+		log.Reset()
+		a := sc.Do("alice", http.MethodGet, "/v1/failures/"+kind, nil, "X-Request-Id", "trace-1")
+		refused(t, a, want)
+		if bytes.Contains(a.Body, []byte("secret")) {
+			t.Errorf("%s: %s", kind, a.Body)
+		}
+		level := "INFO"
+		if want.Status >= http.StatusInternalServerError {
+			level = "ERROR"
+		}
+		for _, part := range []string{"level=" + level, "requestId=trace-1", "operation=fail", "path=/v1/failures/" + kind, "status=", "user="} {
+			if !strings.Contains(log.String(), part) {
+				t.Errorf("%s: the log has no %s: %s", kind, part, log.String())
+			}
+		}
+		if want == problem.Internal && !strings.Contains(log.String(), "a secret of the server") {
+			t.Errorf("%s: the log does not say what happened: %s", kind, log.String())
+		}
+		if wait := map[string]string{"wait": "2", "deadline": "1"}[kind]; a.Header.Get("Retry-After") != wait {
+			t.Errorf("%s: Retry-After is %q", kind, a.Header.Get("Retry-After"))
+		}
+	}
+}
+
+// half answers with a part of what it means to, and then fails.
+type half struct{}
+
+func (half) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/half/begun" {
+		_, _ = w.Write(bytes.Repeat([]byte("x"), 10_000))
+		_ = http.NewResponseController(w).Flush()
+	}
+	panic("half")
+}
+
+func TestHalfAnAnswerIsBrokenOff(t *testing.T) {
+	sc := serve(t)
+	server := api.New(sc.Env, nil)
+	server.Mount("/half/", half{}, true, http.MethodGet, http.MethodPut)
+	h := httptest.NewServer(server)
+	defer h.Close()
+	get := func(method, path string) (*http.Response, []byte, error) {
+		r, err := http.NewRequestWithContext(context.Background(), method, h.URL+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Origin", "https://a.example")
+		resp, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = resp.Body.Close() }()
+		body, err := io.ReadAll(resp.Body)
+		return resp, body, err
+	}
+	if _, body, err := get(http.MethodGet, "/half/begun"); err == nil { //nolint:bodyclose // get has closed it
+		t.Errorf("%d bytes were taken for a whole answer", len(body))
+	}
+	if resp, body, err := get(http.MethodGet, "/half/not"); err != nil || resp.StatusCode != http.StatusInternalServerError { //nolint:bodyclose // get has closed it
+		t.Errorf("%v: %s", err, body)
+	}
+	if resp, _, err := get(http.MethodOptions, "/half/x"); err != nil || resp.StatusCode != http.StatusNoContent || resp.Header.Get("Allow") != "GET, PUT" || resp.Header.Get("Access-Control-Allow-Origin") != "*" { //nolint:bodyclose // get has closed it
+		t.Errorf("OPTIONS: %v, %v", resp, err)
+	}
+}

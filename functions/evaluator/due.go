@@ -102,7 +102,7 @@ func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
 				return err
 			}
 		case errors.Is(err, blob.ErrNotFound):
-			missing = append(missing, measure.Diagnostic{Severity: measure.Error, File: f.Name, Message: fmt.Sprintf(
+			missing = append(missing, measure.Diagnostic{Severity: measure.Error, File: f.Name, Discreet: true, Message: fmt.Sprintf(
 				"The file did not arrive within %v; expected %d bytes with the SHA-256 %s. Submit it again.", record.UploadTime, f.Size, f.SHA256)})
 		default:
 			return err

@@ -124,9 +124,6 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 		return err
 	}
 	if measure.Refused(diagnostics) {
-		if run.Standing.Blinded {
-			diagnostics = measure.Discreet(diagnostics)
-		}
 		_, err = queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, diagnostics)
 		return err
 	}
@@ -134,7 +131,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 }
 
 func (w *Worker) fail(ctx context.Context, h queue.Hold, truth *record.Truth, why string) error {
-	_, err := queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, []measure.Diagnostic{{Severity: measure.Error, Message: why}})
+	_, err := queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, []measure.Diagnostic{{Severity: measure.Error, Message: why, Discreet: true}})
 	return err
 }
 

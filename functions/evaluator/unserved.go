@@ -16,7 +16,7 @@ import (
 // unservedAfter is how long a run waits for a worker before it says so.
 const unservedAfter = time.Hour
 
-var unserved = measure.Diagnostic{Severity: measure.Warning,
+var unserved = measure.Diagnostic{Severity: measure.Warning, Discreet: true,
 	Message: "No worker has asked for this run yet. It waits in the queue; if none asks for it within seven days, it fails."}
 
 // Unserved tells of runs that no worker asks for, and ends those that have waited for too long.
@@ -35,7 +35,7 @@ func (w *Worker) Unserved(ctx context.Context) error {
 			}
 			switch {
 			case now.Sub(run.QueuedAt.Time) >= record.QueueTime:
-				err = queue.GiveUp(ctx, w.Store, now, run.ID, record.Queued, measure.Diagnostic{Severity: measure.Error, Message: fmt.Sprintf(
+				err = queue.GiveUp(ctx, w.Store, now, run.ID, record.Queued, measure.Diagnostic{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
 					"No worker asked for this run since %s, so it was given up. Ask the organizers whether workers serve the task, and submit again.", run.QueuedAt.Format(time.RFC3339))})
 			case !slices.Contains(run.Diagnostics, unserved):
 				err = queue.Warn(ctx, w.Store, now, run.ID, record.Queued, unserved)

@@ -182,17 +182,41 @@ func TestFilesHaveLinksForThoseWhoMay(t *testing.T) {
 	s.Want(http.StatusNotModified, nil, "ada", http.MethodGet, "/v1/runs/"+r.ID, nil, "If-None-Match", first.Header.Get("ETag"))
 }
 
-func TestABlindedRunTellsItsOwnerOnlyErrors(t *testing.T) {
+func TestARunTellsOfTheTruthOnlyToWhomItMay(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
-	r := s.add("ada", blinded, func(r *record.RunItem) {
-		r.State, r.LogTail = record.Failed, "AP 0.5"
-		r.AddDiagnostics(measure.Diagnostic{Severity: measure.Warning, Message: "topic 3 is not in the truth"}, measure.Diagnostic{Severity: measure.Error, Message: "line 3"})
-	})
-	for user, want := range map[string]int{"ada": 1, "olga": 2} {
-		var got record.Run
-		s.Want(http.StatusOK, &got, user, http.MethodGet, "/v1/runs/"+r.ID, nil)
-		if len(got.Diagnostics) != want || got.Diagnostics[0].Severity != measure.Error || (got.LogTail == "") != (user == "ada") || (got.EvaluationID == "") != (user == "ada") {
-			t.Errorf("as %s: %+v", user, got)
+	failed := func(more ...measure.Diagnostic) func(*record.RunItem) {
+		return func(r *record.RunItem) {
+			r.State, r.LogTail = record.Failed, "log"
+			r.AddDiagnostics(more...)
+		}
+	}
+	revealing := measure.Diagnostic{Severity: measure.Error, Message: "secret"}
+	mixed := failed(measure.Diagnostic{Severity: measure.Warning, Message: "warning", Discreet: true}, revealing,
+		measure.Diagnostic{Severity: measure.Error, Message: "line 3", Discreet: true})
+	const all, discreet, withheld = "secret|line 3|warning", "line 3|warning", "Ask the organizers"
+	for _, tt := range []struct {
+		name string
+		run  *record.RunItem
+		want map[string][2]string // diagnostics and log, by caller
+	}{
+		{"unpublished", s.add("ada", public, mixed), map[string][2]string{"": {"", ""}, "bob": {"", ""}, "ada": {all, "log"}, "olga": {all, "log"}, "root": {all, "log"}}},
+		{"blinded", s.add("ada", public, blinded, mixed), map[string][2]string{"": {"", ""}, "bob": {"", ""}, "ada": {discreet, ""}, "olga": {all, "log"}, "root": {all, "log"}}},
+		{"published and blinded", s.add("ada", public, published, blinded, mixed), map[string][2]string{"": {"", ""}, "ada": {discreet, ""}, "olga": {all, "log"}}},
+		{"shown", s.add("ada", public, published, mixed), map[string][2]string{"": {discreet, "log"}, "bob": {discreet, "log"}, "ada": {all, "log"}, "olga": {all, "log"}}},
+		{"nothing discreet", s.add("ada", public, blinded, failed(revealing)), map[string][2]string{"": {"", ""}, "ada": {withheld, ""}, "olga": {"secret", "log"}}},
+		{"queued again", s.add("ada", public, blinded, queued, func(r *record.RunItem) { r.AddDiagnostics(revealing) }), map[string][2]string{"ada": {"", ""}, "olga": {"secret", ""}}},
+	} {
+		for user, want := range tt.want {
+			var got record.Run
+			body := s.Want(http.StatusOK, &got, user, http.MethodGet, "/v1/runs/"+tt.run.ID, nil).Body
+			var told []string
+			for _, d := range got.Diagnostics {
+				told = append(told, d.Message)
+			}
+			text := strings.Join(told, "|")
+			if text != want[0] && (want[0] != withheld || !strings.Contains(text, withheld)) || got.LogTail != want[1] || strings.Contains(string(body), "discreet") {
+				t.Errorf("%s, as %q: %s", tt.name, user, body)
+			}
 		}
 	}
 }

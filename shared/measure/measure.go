@@ -29,13 +29,9 @@ type Diagnostic struct {
 	File     string   `json:"file,omitempty" doc:"name of the file"`
 	Line     int      `json:"line,omitempty" minimum:"0" doc:"line in the file, counted from 1; absent when the whole file is meant"`
 	Message  string   `json:"message" doc:"what is wrong and what was expected"`
-	// Reveals says that the message names what perhaps only the truth has. Another diagnostic says the same without.
-	Reveals bool `json:"-"`
-}
-
-// Discreet returns the diagnostics that do not reveal what the truth has.
-func Discreet(all []Diagnostic) []Diagnostic {
-	return slices.DeleteFunc(slices.Clone(all), func(d Diagnostic) bool { return d.Reveals })
+	// Discreet says that nobody learns from the diagnostic what the truth has, so that it may be told to those who must
+	// not. Records keep it, and no answer shows it.
+	Discreet bool `json:"discreet,omitempty" hidden:"true"`
 }
 
 // Refused reports whether one of the diagnostics is an Error.

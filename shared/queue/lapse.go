@@ -51,12 +51,12 @@ func TakeBack(ctx context.Context, s store.Store, now time.Time, runID string) e
 }
 
 func abandon(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, why string, tx *table.Tx) error {
-	run.AddDiagnostics(measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf(
+	run.AddDiagnostics(measure.Diagnostic{Severity: measure.Warning, Discreet: true, Message: fmt.Sprintf(
 		"Attempt %d of %d, begun at %s, did not come to an end: %s.", run.Attempts, record.MaxAttempts, run.StartedAt.Format(time.RFC3339), why)})
 	if run.Attempts < record.MaxAttempts {
 		return move(run, record.Queued, now)
 	}
-	return fail(ctx, s, now, run, []measure.Diagnostic{{Severity: measure.Error, Message: fmt.Sprintf(
+	return fail(ctx, s, now, run, []measure.Diagnostic{{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
 		"The run was begun %d times and no attempt came to an end, at last because %s. The run does not count in the quota: submit it again, and tell the organizers if that fails too.",
 		run.Attempts, why)}}, tx)
 }

@@ -27,43 +27,46 @@ func (s *SubmissionItem) For(roles access.Role) Submission {
 
 // For returns the run as one who has the roles sees it, save the links of its files. Its evaluation is named only to
 // those who may see that. What running and evaluating it told is for its owner and the organizers, until the review shows
-// it to all; while the run is blinded, for the organizers and, as far as the owner needs it to do better, for the owner.
+// it to all. What of it tells of the truth is for the organizers, and for the owner unless the run is blinded; that is
+// decided here and not where it is written, for a review can change.
 func (r *RunItem) For(roles access.Role) Run {
 	v := r.Run
 	if v.Files == nil {
 		v.Files = []File{}
 	}
-	if v.Diagnostics == nil {
-		v.Diagnostics = []measure.Diagnostic{}
-	}
 	v.UserID, v.Team = r.Standing.shownAs(roles, r.UserID, r.Team)
 	if !access.Sees(roles, r.Standing.evaluationAudience()) {
 		v.EvaluationID = ""
 	}
-	switch {
-	case roles&(access.Organizer|access.Admin) != 0:
-	case !knows(roles) && !r.Standing.Shown():
-		v.LogTail, v.Diagnostics = "", []measure.Diagnostic{}
-	case r.Standing.Blinded:
+	blind := r.Standing.Blinded && roles&(access.Organizer|access.Admin) == 0
+	if !knows(roles) && !r.Standing.Shown() {
+		v.Diagnostics = []measure.Diagnostic{}
+	} else {
+		v.Diagnostics = r.told(knows(roles) && !blind)
+	}
+	if blind || !knows(roles) && !r.Standing.Shown() {
 		v.LogTail = ""
-		if r.State.Ended() {
-			v.Diagnostics = errorsOf(r.Diagnostics)
-		}
 	}
 	return v
 }
 
-// errorsOf leaves out warnings. What makes a run fail its owner needs, and while the run is blinded it does not say what
-// the truth has; warnings tell which topics and labels that is.
-func errorsOf(all []measure.Diagnostic) []measure.Diagnostic {
-	only := []measure.Diagnostic{}
-	for _, d := range all {
-		if d.Severity == measure.Error {
-			only = append(only, d)
+// told returns the diagnostics, all or those that tell nothing of the truth. A run that failed always says something.
+func (r *RunItem) told(all bool) []measure.Diagnostic {
+	told := []measure.Diagnostic{}
+	for _, d := range r.Diagnostics {
+		if all || d.Discreet {
+			d.Discreet = false
+			told = append(told, d)
 		}
 	}
-	return only
+	if r.State == Failed && !measure.Refused(told) {
+		told = append(told, undisclosed)
+	}
+	return told
 }
+
+var undisclosed = measure.Diagnostic{Severity: measure.Error,
+	Message: "Why the run failed is not told here, since it could tell of the truth. Ask the organizers, who can see it."}
 
 // For returns the evaluation as one who has the roles sees it.
 func (e *EvaluationItem) For(roles access.Role) Evaluation {

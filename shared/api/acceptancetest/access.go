@@ -31,6 +31,7 @@ func AccessMatrix(t *testing.T, s Setup) {
 		}
 	}
 	sc.checkLists()
+	sc.readTruths()
 	sc.checkMet()
 }
 

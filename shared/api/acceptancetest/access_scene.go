@@ -117,7 +117,7 @@ func (sc *scene) newPlace(visibility string) place {
 		}
 		sc.want(t, http.StatusCreated, &made, owner, http.MethodPost, task+"/submissions", map[string]any{
 			"type": "upload", "visibility": e.visibility, "title": e.visibility + " title", "files": []any{
-				csvFile("run.csv", soundRun, p.dataset), csvFile("run.csv", soundRun, p.testSet),
+				csvFile("run.csv", soundRun, p.dataset), csvFile("run.csv", soundTest, p.testSet),
 			},
 		})
 		*e.entry = made.ID
@@ -125,46 +125,79 @@ func (sc *scene) newPlace(visibility string) place {
 			p.runs[name] = made.RunIDs[i]
 		}
 	}
-	sc.newFailure(owner, p)
+	sc.newFailures(owner, p)
 	return p
 }
 
-// soundRun has a prediction for every id of the truth.
-const soundRun = "id,label\n1,a\n2,b\n" + truthID + ",c\n"
+// Each has a prediction for every id of its truth.
+const (
+	soundRun  = "id,label\n1,a\n2," + guess + "\n" + truthID + ",a\n"
+	soundTest = "id,label\n1,a\n2," + testGuess + "\n" + testID + ",a\n"
+)
 
-// newFailure makes runs that fail in a public entry: they lack ids that only the truth has. Which, the owner is told, unless
-// the run is blinded; others are told nothing before the review is published.
-func (sc *scene) newFailure(owner string, p place) {
-	var made struct{ RunIDs []string }
+// newFailures makes runs that fail in a public entry, for they lack what only the truth has. What that is, the owner is
+// told, unless the run is blinded; others never are.
+func (sc *scene) newFailures(owner string, p place) {
+	sc.t.Helper()
+	topics := newDataset(p.task, "test")
+	topics["truths"] = []any{csvFile(truthFile, testTopic+" 0 d1 1\n", "")}
+	topics["runFormat"] = map[string]any{"kind": "trec-run"}
+	topics["evaluator"] = map[string]any{"kind": "retrieval", "measures": []string{"AP"}}
+	retrieval := id(sc.create(sc.t, sc.tokens["organizer"], "/v1/datasets", topics))
 	const lacking = "id,label\n1,a\n"
+	var made struct{ RunIDs []string }
 	sc.want(sc.t, http.StatusCreated, &made, owner, http.MethodPost, "/v1/tasks/"+p.task+"/submissions", map[string]any{
-		"type": "upload", "visibility": "public", "files": []any{csvFile("run.csv", lacking, p.dataset), csvFile("run.csv", lacking, p.testSet)},
+		"type": "upload", "visibility": "public", "files": []any{
+			csvFile("run.csv", lacking, p.dataset), csvFile("run.csv", lacking, p.testSet), csvFile("run.txt", "1 Q0 d1 1 1.0 tag\n", retrieval),
+		},
 	})
-	for i, told := range []int{1 + 2, 1} {
-		path := "/v1/runs/" + made.RunIDs[i]
-		var r struct {
-			State       string
-			Diagnostics []struct{ Message string }
-		}
-		for deadline := time.Now().Add(evaluationTime); r.State != "failed"; time.Sleep(5 * time.Millisecond) {
-			sc.want(sc.t, http.StatusOK, &r, owner, http.MethodGet, path, nil)
-			if time.Now().After(deadline) {
-				sc.t.Fatalf("run %s is still %s", path, r.State)
-			}
-		}
-		if len(r.Diagnostics) != told || !strings.Contains(r.Diagnostics[0].Message, "2 of the 3 ids") {
-			sc.t.Errorf("the owner of the run %s is told %v", path, r.Diagnostics)
-		}
-		sc.want(sc.t, http.StatusOK, &r, sc.tokens["registrant"], http.MethodGet, path, nil)
-		if len(r.Diagnostics) != 0 {
-			sc.t.Errorf("another team is told of the run %s: %v", path, r.Diagnostics)
+	for i, want := range []struct {
+		told         string // in the first diagnostic
+		owner, shown int    // diagnostics for the owner, and for others once the review is published
+	}{
+		{"2 of the 3 ids", 1 + 2, 1},
+		{"2 of the 3 ids", 1, 0},
+		{"none of the topics", 1, 0},
+	} {
+		run := "/v1/runs/" + made.RunIDs[i]
+		sc.awaitFailure(owner, run)
+		sc.checkTold(owner, run, want.owner, want.told)
+		sc.checkTold(sc.tokens["registrant"], run, 0, "")
+		sc.want(sc.t, http.StatusOK, nil, sc.tokens["organizer"], http.MethodPatch, run+"/review", map[string]any{"published": true})
+		sc.checkTold(owner, run, want.owner, want.told)
+		sc.checkTold(sc.tokens["registrant"], run, want.shown, want.told)
+	}
+}
+
+func (sc *scene) awaitFailure(token, run string) {
+	sc.t.Helper()
+	var r struct{ State string }
+	for deadline := time.Now().Add(evaluationTime); r.State != "failed"; time.Sleep(5 * time.Millisecond) {
+		sc.want(sc.t, http.StatusOK, &r, token, http.MethodGet, run, nil)
+		if time.Now().After(deadline) {
+			sc.t.Fatalf("%s is still %s", run, r.State)
 		}
 	}
 }
 
+// checkTold requires that the bearer is told so many diagnostics of the run, of which the first says what is given.
+func (sc *scene) checkTold(token, run string, n int, first string) {
+	sc.t.Helper()
+	var r struct {
+		Diagnostics []struct{ Message string }
+	}
+	sc.want(sc.t, http.StatusOK, &r, token, http.MethodGet, run, nil)
+	if len(r.Diagnostics) != n || n > 0 && !strings.Contains(r.Diagnostics[0].Message, first) {
+		sc.t.Errorf("%s: told %v, want %d diagnostics, the first about %q", run, r.Diagnostics, n, first)
+	}
+}
+
 func (sc *scene) newDataset(task, split string) string {
-	set := newDataset(task, split)
-	set["truths"] = []any{csvFile(truthFile, "id,label\n1,a\n2,a\n"+truthID+",a\n", "")}
+	set, hidden := newDataset(task, split), truthID
+	if split == "test" {
+		hidden = testID
+	}
+	set["truths"] = []any{csvFile(truthFile, "id,label\n1,a\n2,"+truthLabel+"\n"+hidden+","+truthLabel+"\n", "")}
 	return id(sc.create(sc.t, sc.tokens["organizer"], "/v1/datasets", set))
 }
 

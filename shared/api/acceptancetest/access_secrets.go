@@ -2,6 +2,8 @@ package acceptancetest
 
 import (
 	"bytes"
+	"encoding/json"
+	"net/http"
 	"slices"
 	"strings"
 )
@@ -9,7 +11,12 @@ import (
 // Texts that stand in one place, and may be read by few.
 const (
 	truthFile     = "hidden-truth.csv"
-	truthID       = "unheard-of-id"
+	truthLabel    = "unspoken-label"
+	truthID       = "unheard-of-id"      // of the dataset that is for validation
+	testID        = "unheard-of-test-id" // of the test set
+	testTopic     = "unheard-of-topic"   // of the test set for retrieval
+	guess         = "guess"              // a label of runs on the dataset for validation, which its truth does not have
+	testGuess     = "guess-at-test"      // and of those on the test set
 	maskedTeam    = "Behind the mask"
 	ownersContact = "owner@contact.example.org"
 	reviewComment = "What the organizers say of it"
@@ -22,13 +29,21 @@ type secret struct {
 	known      []string // callers
 }
 
+// noLabel is how a diagnostic tells that the truth does not have a label, as it stands in JSON.
+func noLabel(label string) string { return `has no label \"` + label + `\"` }
+
 func (sc *scene) listSecrets() []secret {
 	organizers := []string{"organizer", "admin"}
 	owners := append([]string{"owner"}, organizers...)
 	registrants := append([]string{"registrant"}, owners...)
 	all := []secret{
 		{"the name of a truth file", truthFile, append([]string{"worker"}, organizers...)},
+		{"a label of the truth", truthLabel, append([]string{"worker"}, organizers...)},
 		{"an id of the truth", truthID, owners},
+		{"an id of a test set's truth", testID, organizers},
+		{"a topic of a test set's truth", testTopic, organizers},
+		{"that the truth lacks a label", noLabel(guess), owners},
+		{"that a test set's truth lacks a label", noLabel(testGuess), organizers},
 		{"who an anonymous team is", maskedTeam, organizers},
 		{"who is in an anonymous team", sc.masked.user, organizers},
 		{"the registration of an anonymous team", sc.masked.registration, organizers},
@@ -67,6 +82,23 @@ func (sc *scene) ask(caller, method, path string, body any, headers ...string) a
 		}
 	}
 	return got
+}
+
+// readTruths has those who may read the truth read it. The address that they are given is itself the right to.
+func (sc *scene) readTruths() {
+	sc.t.Helper()
+	for _, caller := range []string{"organizer", "worker"} {
+		var d struct{ Truths []struct{ URL string } }
+		got := sc.ask(caller, http.MethodGet, "/v1/datasets/"+sc.public.dataset, nil)
+		if err := json.Unmarshal(got.body, &d); err != nil || len(d.Truths) != 1 {
+			sc.t.Errorf("as %s: %v, and no truth in\n%s", caller, err, got.body)
+			continue
+		}
+		if truth := sc.send(sc.t, "", http.MethodGet, d.Truths[0].URL, nil); !bytes.Contains(truth.body, []byte(truthLabel)) {
+			sc.t.Errorf("as %s: the truth is answered with %d\n%s", caller, truth.status, truth.body)
+		}
+		sc.met[truthLabel] = true
+	}
 }
 
 // checkMet requires that whoever knows of a secret met it: one that nothing tells is kept from nobody.

@@ -66,7 +66,7 @@ func TestEndlessFilesEnd(t *testing.T) {
 			return fmt.Sprintf("%d,x\n", n)
 		}), "run:7 error: the record that starts here has a quoted field that is not closed within 1048576 bytes"},
 		{"labels", csvLabels, header(func(n int) string { return fmt.Sprintf("%d,%d\n", n, n) }),
-			`run:10001 error: "label" has more than 10000 different labels up to here`},
+			`run:10002 error: "label" has more than 10000 different labels up to here`},
 		{"empty lines of csv", csvLabels, func(n int) string {
 			if n == 1 {
 				return "id,label\n1,x\n"
@@ -177,5 +177,19 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 	var report measure.Report
 	if _, err := ReadTruth(ctx, jsonLabels, Labels, []measure.File{{Name: "truth", Content: source}}, &report); !errors.Is(err, context.Canceled) {
 		t.Errorf("error %v, want that of the context", err)
+	}
+}
+
+// TestTheBoundOfLabelsTellsNothingOfTheTruth gives runs at and beyond the bound to truths that have more and fewer of their
+// labels.
+func TestTheBoundOfLabelsTellsNothingOfTheTruth(t *testing.T) {
+	for _, labels := range []string{"id,label\na,x\nb,x\nc,x\n", "id,label\na,x\nb,y\nc,z\n", "id,label\na,p\nb,q\nc,p\n"} {
+		truth := soundTruth(t, csvLabels, Labels, text("truth", labels))
+		truth.limits.labels = 2
+		for content, want := range map[string]bool{"id,label\na,x\nb,y\nc,x\n": false, "id,label\na,x\nb,y\nc,z\n": true} {
+			if _, report := readRun(t, truth, text("run", content)); report.Failed() != want {
+				t.Errorf("%q against %q: %q", content, labels, told(report))
+			}
+		}
 	}
 }

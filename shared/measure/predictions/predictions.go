@@ -41,7 +41,7 @@ const (
 // What a file may hold at most. The bounds keep the memory that a stranger's file can claim at about half a gigabyte.
 const (
 	MaxExamples = 5_000_000
-	MaxLabels   = 10_000    // different ones, of truth and predictions together
+	MaxLabels   = 10_000    // different ones in a truth, and as many in a run
 	MaxText     = 1024      // bytes of an id or a label
 	maxIDs      = 128 << 20 // bytes of all ids of the truth together
 )

@@ -3,7 +3,6 @@ package predictions
 import (
 	"bytes"
 	"context"
-	"fmt"
 
 	"assay/shared/measure"
 )
@@ -15,8 +14,11 @@ type Run struct {
 	joined  int    // examples that have a prediction
 	next    int    // index after that of the last id
 	strange labels // labels that the truth does not have; their codes follow those of the truth
-	codes   []int32
-	numbers []float64
+	// used says which labels of the truth the run has, by code; with the strange ones there are distinct of them.
+	used     []bool
+	distinct int
+	codes    []int32
+	numbers  []float64
 }
 
 // ReadRun reads a run that stands in one or more files. Faults of the files go to the report, as do the ids of the truth
@@ -27,6 +29,7 @@ func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measu
 		r.numbers = make([]float64, t.Len())
 	} else {
 		r.codes = make([]int32, t.Len())
+		r.used = make([]bool, len(t.labels.names))
 	}
 	for _, content := range files {
 		f := &file{name: content.Name, format: t.format, values: t.values, report: report}
@@ -59,21 +62,37 @@ func (r *Run) add(f *file, e example) bool {
 		r.numbers[index] = e.number
 		return true
 	}
-	known := int32(len(r.truth.labels.names))
-	code := r.truth.labels.find(e.label)
-	if code < 0 {
-		if code = r.strange.find(e.label); code < 0 {
-			if int(known)+len(r.strange.names) >= r.truth.limits.labels {
-				f.tooManyLabels(e.line, r.truth.limits.labels)
-				return false
-			}
-			code = r.strange.add(e.label)
-			f.report.Warnf(f.name, e.line, "the truth has no label %q; every prediction of it counts as wrong", excerpt(e.label))
-		}
-		code += known
+	code, ok := r.code(f, e)
+	if ok {
+		r.codes[index] = code
 	}
-	r.codes[index] = code
-	return true
+	return ok
+}
+
+// code returns the code of the example's label; false when the run has too many, however many of them the truth has: a
+// run that fails for it tells nothing of the truth.
+func (r *Run) code(f *file, e example) (code int32, ok bool) {
+	code = r.truth.labels.find(e.label)
+	known := int32(len(r.used))
+	switch {
+	case code >= 0 && r.used[code]:
+		return code, true
+	case code < 0:
+		if code = r.strange.find(e.label); code >= 0 {
+			return known + code, true
+		}
+	}
+	if r.distinct == r.truth.limits.labels {
+		f.tooManyLabels(e.line, r.truth.limits.labels)
+		return 0, false
+	}
+	r.distinct++
+	if code >= 0 {
+		r.used[code] = true
+		return code, true
+	}
+	f.report.Revealf(measure.Warning, f.name, e.line, "the truth has no label %q; every prediction of it counts as wrong", excerpt(e.label))
+	return known + r.strange.add(e.label), true
 }
 
 // find returns the index of an id; -1 when the truth does not have it. Runs mostly keep the order of the truth, so what
@@ -105,8 +124,7 @@ func (r *Run) reportMissing(report *measure.Report) {
 		if report.Full() {
 			return
 		}
-		report.Add(measure.Diagnostic{Severity: measure.Error, File: name, Reveals: true,
-			Message: fmt.Sprintf("there is no prediction for the id %q", excerpt(r.truth.ids.at(i)))})
+		report.Revealf(measure.Error, name, 0, "there is no prediction for the id %q", excerpt(r.truth.ids.at(i)))
 	}
 }
 

@@ -2,8 +2,9 @@
 // read and measured.
 //
 // A dataset follows its task: whoever sees the task sees it, save truth files and what is wrong with them, which are for
-// organizers alone. Runs are evaluated with a Truth of its own, which changes only as a whole: when every truth file is
-// stored and can be read. Each such change is a new truthVersion, against which every run is evaluated again.
+// organizers, and for workers, who evaluate with them. Runs are evaluated with a Truth of its own, which changes only as a
+// whole: when every truth file is stored and can be read. Each such change is a new truthVersion, against which every run
+// is evaluated again.
 package datasets
 
 import (
@@ -36,7 +37,7 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getDataset", Path: "/v1/datasets/{datasetId}", May: access.Anyone,
 		Summary:     "Return a dataset",
-		Description: "With links to its input files, which expire. Organizers also see the truth files.",
+		Description: "With links to its input files, which expire. Organizers and workers also see the truth files.",
 	}, dataset, show),
 	api.Patch(api.Spec{
 		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,

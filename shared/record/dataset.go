@@ -49,7 +49,7 @@ type DatasetDraft struct {
 	Description string    `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Split       Split     `json:"split" enum:"training,validation,test" doc:"the reviews of runs on a test split start blinded"`
 	Inputs      []File    `json:"inputs" required:"false" nullable:"false" maxItems:"20" doc:"what participants get"`
-	Truths      []File    `json:"truths,omitempty" maxItems:"20" doc:"what they never get; seen by organizers alone"`
+	Truths      []File    `json:"truths,omitempty" maxItems:"20" doc:"what they never get; seen by organizers and workers alone"`
 	RunFormat   RunFormat `json:"runFormat"`
 	Evaluator   Evaluator `json:"evaluator"`
 }
@@ -59,7 +59,7 @@ type Dataset struct {
 	Meta
 	DatasetDraft
 	TruthVersion int64                `json:"truthVersion" readOnly:"true" doc:"grows with each change of truth or evaluator; 0 until the first truth is stored"`
-	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" readOnly:"true" doc:"what is wrong with the truth files as uploaded; seen by organizers alone"`
+	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" readOnly:"true" doc:"what is wrong with the truth files as uploaded; seen by organizers and workers alone"`
 }
 
 // DatasetItem is a dataset as the store holds it.

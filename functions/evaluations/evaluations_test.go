@@ -359,3 +359,24 @@ func TestTheBudgetOfABoard(t *testing.T) {
 		t.Errorf("%d calls, %d items read", calls, items)
 	}
 }
+
+// TestABoardIsSortedByTheMeasureAskedFor asks while the dataset names another primary measure than its truth in use, whose
+// order alone the table has: as long as new truth files have not arrived, and once they were refused.
+func TestABoardIsSortedByTheMeasureAskedFor(t *testing.T) {
+	for name, adopt := range map[string]*record.Follow{"pending or refused": nil, "due": {}} {
+		s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+		s.flush()
+		s.dataset.RankedBy, s.dataset.Adopt = "nDCG@10", adopt
+		s.dataset.Evaluator.PrimaryMeasure = "AP"
+		first := s.add(result{user: "ada", value: 0.9, ap: 0.1})
+		second := s.add(result{user: "bob", value: 0.2, ap: 0.8})
+		s.pending.Replace(s.dataset)
+		s.flush()
+		for order, best := range map[string]*record.EvaluationItem{"rank": first, "nDCG@10": first, "AP": second} {
+			got := s.get("", s.board("sort="+order)).Data
+			if len(got) != 2 || got[0].ID != best.ID || got[0].Rank != 1 || got[1].Rank != 2 {
+				t.Errorf("%s, by %s: %+v", name, order, got)
+			}
+		}
+	}
+}

@@ -3,6 +3,7 @@ package submissions_test
 import (
 	"context"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -142,5 +143,18 @@ func TestAPublishedSubmissionIsDeletedByOrganizersAlone(t *testing.T) {
 	entries, err := s.Store.Query(t.Context(), store.Query{Partition: record.AuditPartition(s.task.ID), Limit: 10})
 	if err != nil || len(entries) != 1 {
 		t.Errorf("%d audit entries, want that of the deletion; %v", len(entries), err)
+	}
+}
+
+func TestWhatDescribesASubmissionIsCheckedWhenItChanges(t *testing.T) {
+	s := newScene(t)
+	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
+	for member, value := range map[string]string{
+		"description": strings.Repeat("é", 64<<10), "title": "two\nlines", "paperUrl": "ftp://example.org",
+	} {
+		a := s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPatch, s.path+"/"+made.ID, object{member: value})
+		if !strings.Contains(string(a.Body), `"/`+member+`"`) {
+			t.Errorf("%s: %s", member, a.Body)
+		}
 	}
 }

@@ -44,27 +44,37 @@ func (w *Worker) eachDue(ctx context.Context, to string, do func(store.Item) err
 	}
 }
 
-// Due does what is due. What it reads from the index may be out of date, so each step looks at the record again before
-// it changes it.
+// Due does what is due, for runs first: a truth that is large takes a while. What it reads from the index may be out of
+// date, so each step looks at the record again before it changes it.
 func (w *Worker) Due(ctx context.Context) error {
-	return errors.Join(w.dueRuns(ctx), w.dueRest(ctx))
+	return errors.Join(w.dueRuns(ctx), w.dueChanges(ctx))
 }
 
-// dueRuns does what is due for runs, and dueRest all else, of which some takes long.
-func (w *Worker) dueRuns(ctx context.Context) error { return w.dueFor(ctx, true) }
-func (w *Worker) dueRest(ctx context.Context) error { return w.dueFor(ctx, false) }
+// dueRuns takes back leases that have lapsed, and ends runs whose files never came.
+func (w *Worker) dueRuns(ctx context.Context) error { return w.dueOf(ctx, isRun) }
 
-func (w *Worker) dueFor(ctx context.Context, runs bool) error {
+// dueChanges does what follows changes of everything else.
+func (w *Worker) dueChanges(ctx context.Context) error {
+	return w.dueOf(ctx, func(it store.Item) bool { return !isRun(it) })
+}
+
+func isRun(it store.Item) bool { return strings.HasPrefix(it.Partition, "RUN#") }
+
+func (w *Worker) dueOf(ctx context.Context, these func(store.Item) bool) error {
 	return w.eachDue(ctx, record.DueBy(w.Now()), func(it store.Item) error {
-		if strings.HasPrefix(it.Partition, "RUN#") != runs {
+		if !these(it) {
 			return nil
 		}
 		return w.due(ctx, it)
 	})
 }
 
-// due does what is due for one record.
+// due does what is due for one record. Should that panic, the error says so, and the rest goes on.
 func (w *Worker) due(ctx context.Context, it store.Item) error {
+	return guarded(func() error { return w.dueFor(ctx, it) })
+}
+
+func (w *Worker) dueFor(ctx context.Context, it store.Item) error {
 	switch kind, id, _ := strings.Cut(it.Partition, "#"); {
 	case kind == "RUN":
 		return w.dueRun(ctx, it)
@@ -137,7 +147,15 @@ const (
 )
 
 // requeue queues the runs of a dataset again for its truth, until a second pass finds none that is not.
+//
+// The passes are counted from the record as it was read before a pass, and one that comes before its time, called by an
+// index that lags, is none: it would prove nothing of what the index did not have yet.
 func (w *Worker) requeue(ctx context.Context, datasetID string) error {
+	d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
+	if err != nil || d == nil || d.Requeue == nil || d.Requeue.Passes > 0 && w.Now().Before(d.Requeue.At.Time) {
+		return err
+	}
+	pass := *d.Requeue
 	truth, err := table.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(datasetID))
 	if err != nil {
 		return err
@@ -150,14 +168,13 @@ func (w *Worker) requeue(ctx context.Context, datasetID string) error {
 	}
 	return table.Retry(ctx, func() error {
 		d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
-		if err != nil || d == nil || d.Requeue == nil {
-			return err
+		if err != nil || d == nil || d.Requeue == nil || d.Requeue.Passes != pass.Passes || truth != nil && d.TruthVersion != truth.Number {
+			return err // somebody else counted a pass, or the truth changed and all begins anew
 		}
-		stale := truth != nil && d.TruthVersion != truth.Number // it changed while we went through the runs
-		if again == 0 && d.Requeue.Passes > 0 && !stale {
+		if again == 0 && pass.Passes > 0 {
 			d.Requeue = nil
 		} else {
-			d.Requeue = &record.Follow{At: record.At(w.Now().Add(settled)), Passes: d.Requeue.Passes + 1}
+			d.Requeue = &record.Follow{At: record.At(w.Now().Add(settled)), Passes: pass.Passes + 1}
 		}
 		return new(table.Tx).Replace(d).Commit(ctx, w.Store)
 	})

@@ -1,13 +1,17 @@
 package evaluator_test
 
 import (
+	"context"
 	"errors"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/store"
 	"assay/shared/table"
 )
 
@@ -152,4 +156,108 @@ func TestOnlyAbandonedFilesAreCleaned(t *testing.T) {
 			t.Errorf("%s is still there", key)
 		}
 	}
+}
+
+// lagging is a store whose index of what is due stays as it was at the first look.
+type lagging struct {
+	store.Store
+	seen []store.Item
+}
+
+func (l *lagging) Query(ctx context.Context, q store.Query) (items []store.Item, err error) {
+	if q.Partition != record.DuePartition {
+		return l.Store.Query(ctx, q)
+	}
+	if l.seen == nil {
+		l.seen, err = l.Store.Query(ctx, q)
+	}
+	return l.seen, err
+}
+
+func TestASecondPassThatComesTooEarlyIsNone(t *testing.T) {
+	s := newScene(t)
+	s.dataset.Requeue = &record.Follow{At: record.At(s.Now())}
+	s.commit(new(table.Tx).Replace(s.dataset))
+	s.Store = &lagging{Store: s.Store}
+	for range 3 {
+		s.must(s.Due(s.ctx))
+	}
+	if d := get[record.DatasetItem](s, s.dataset.Key()); d.Requeue == nil || d.Requeue.Passes != 1 {
+		t.Fatalf("%+v", d.Requeue)
+	}
+	s.wait(5 * time.Second)
+	s.must(s.Due(s.ctx))
+	if d := get[record.DatasetItem](s, s.dataset.Key()); d.Requeue != nil {
+		t.Fatalf("%+v", d.Requeue)
+	}
+}
+
+// adopts has the dataset wait for its truth to be looked at.
+func (s *scene) adopts() {
+	s.t.Helper()
+	s.dataset.RunFormat, s.dataset.Evaluator = s.truth.RunFormat, s.truth.Evaluator
+	s.dataset.Adopt = &record.Follow{At: record.At(s.Now())}
+	s.commit(new(table.Tx).Replace(s.dataset))
+}
+
+func TestATruthThatBreaksTheEvaluatorIsRefusedOnce(t *testing.T) {
+	s := newScene(t)
+	var reads atomic.Int32
+	s.Files = opening{s.Files, func(string) {
+		reads.Add(1)
+		panic("a bug")
+	}}
+	s.adopts()
+	if err := s.Due(s.ctx); err == nil || !strings.Contains(err.Error(), "a bug") {
+		t.Errorf("the fault is told as %v", err)
+	}
+	s.must(s.Due(s.ctx))
+	d := get[record.DatasetItem](s, s.dataset.Key())
+	if reads.Load() != 1 || d.Adopt != nil || d.TruthVersion != 1 || len(d.Diagnostics) != 1 || !strings.Contains(d.Diagnostics[0].Message, "a fault of the platform") {
+		t.Fatalf("read %d times: %+v", reads.Load(), d)
+	}
+}
+
+func TestATruthThatTakesLongHoldsUpNoRun(t *testing.T) {
+	s := newScene(t)
+	var once sync.Once
+	reading, proceed := make(chan struct{}), make(chan struct{})
+	defer close(proceed)
+	s.Files = opening{s.Files, func(key string) {
+		if strings.HasPrefix(key, "truths/") {
+			first := false
+			once.Do(func() { first = true })
+			if first {
+				close(reading)
+				<-proceed
+			}
+		}
+	}}
+	s.adopts()
+	s.start()
+	<-reading
+	lapsed := s.add(ranked, func(r *record.RunItem) {
+		r.State, r.Attempts, r.StartedAt = record.Evaluating, 1, r.QueuedAt
+		r.Lease = &record.Lease{ID: record.NewID(s.Now()), Holder: "elsewhere", Until: record.At(s.Now())}
+	}).ID
+	if r := s.until(lapsed, record.Completed); r.Attempts != 2 {
+		t.Fatalf("%d attempts", r.Attempts)
+	}
+}
+
+// brittle is a store that panics when it is asked for what is due.
+type brittle struct{ store.Store }
+
+func (b brittle) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	if q.Partition == record.DuePartition && q.To != "" {
+		panic("a bug")
+	}
+	return b.Store.Query(ctx, q)
+}
+
+func TestAFaultOfAChoreEndsNothingElse(t *testing.T) {
+	s := newScene(t)
+	s.Store = brittle{s.Store}
+	s.start()
+	s.until(s.add(ranked).ID, record.Completed)
 }

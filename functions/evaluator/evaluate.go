@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"assay/shared/arrival"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/queue"
@@ -22,9 +23,10 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 	h := queue.HoldOf(run)
 	ctx, release := w.keep(parent, h)
 	started := w.Now()
-	err := w.attempt(ctx, run, h)
+	attempt := func() error { return w.attempt(ctx, run, h) }
+	err := guarded(attempt)
 	for errors.Is(err, queue.ErrTruthChanged) {
-		err = w.attempt(ctx, run, h)
+		err = guarded(attempt)
 	}
 	lost := errors.Is(context.Cause(ctx), queue.ErrStaleLease)
 	release()
@@ -36,7 +38,7 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 	case lost || errors.Is(err, queue.ErrStaleLease):
 		log.InfoContext(parent, "run was taken back, cancelled or deleted while it was evaluated")
 	case errors.As(err, &broke):
-		log.ErrorContext(parent, "the evaluator broke", "error", err, "stack", string(broke.stack))
+		log.ErrorContext(parent, "the evaluator broke", "error", err)
 		_, err = queue.Abandon(parent, w.Store, w.Now(), h, "the evaluator had a fault, which is the platform's and not the run's")
 	case parent.Err() != nil:
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), farewell)
@@ -88,21 +90,26 @@ func (w *Worker) keep(parent context.Context, h queue.Hold) (ctx context.Context
 	}
 }
 
-// brokenError is a panic of an evaluator.
+// brokenError is a panic.
 type brokenError struct {
 	what  any
 	stack []byte
 }
 
-func (e *brokenError) Error() string { return fmt.Sprint("panic: ", e.what) }
+func (e *brokenError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.what, e.stack) }
 
-// attempt evaluates the run against the truth as it is now, and writes what comes of it.
-func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold) (err error) {
+// guarded returns the error of do, or its panic as one.
+func guarded(do func() error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = &brokenError{p, debug.Stack()}
 		}
 	}()
+	return do()
+}
+
+// attempt evaluates the run against the truth as it is now, and writes what comes of it.
+func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold) error {
 	truth, err := table.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(run.DatasetID))
 	switch {
 	case err != nil:
@@ -146,19 +153,19 @@ func (w *Worker) open(ctx context.Context, holder record.Holder, id string, file
 	return list
 }
 
-// readTruth reads a truth for the evaluators; nil when it has errors, which the organizers have been told when they
-// stored it.
-func (w *Worker) readTruth(ctx context.Context, t *record.Truth) (*evaluator.Truth, error) {
-	settings := evaluator.Settings{
-		Kind: measure.Kind(t.Evaluator.Kind), Measures: t.Evaluator.Measures,
-		PrimaryMeasure: t.Evaluator.PrimaryMeasure, Format: evaluator.Format(t.RunFormat),
-	}
+// readTruth reads a truth for the evaluators, with the memory that it takes; nil when it has errors, which the organizers
+// have been told when they stored it.
+func (w *Worker) readTruth(ctx context.Context, t *record.Truth) (*evaluator.Truth, int64, error) {
+	settings := arrival.Settings(&record.DatasetDraft{RunFormat: t.RunFormat, Evaluator: t.Evaluator})
 	if len(evaluator.Check(settings)) > 0 {
-		return nil, nil
+		return nil, 0, nil
 	}
 	truth, diagnostics, err := evaluator.ReadTruth(ctx, settings, w.open(ctx, record.HolderTruths, t.ID, t.Files))
 	if err == nil && truth == nil {
 		w.Log.ErrorContext(ctx, "a truth cannot be used", "dataset", t.ID, "truthVersion", t.Number, "diagnostics", diagnostics)
 	}
-	return truth, err
+	if err != nil || truth == nil {
+		return nil, 0, err
+	}
+	return truth, truth.Bytes(), nil
 }

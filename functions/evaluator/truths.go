@@ -9,9 +9,11 @@ import (
 	"assay/shared/record"
 )
 
-// maxTruthBytes bounds the truths that are kept, by the size of their files as stored; in memory they take up to about
-// twice that, and compressed ones about sixteen times.
-const maxTruthBytes = 16 << 20
+// maxTruthBytes bounds the memory of the truths that are kept.
+const maxTruthBytes = 128 << 20
+
+// keeping is what it takes to keep one, however small it is.
+const keeping = 512
 
 // truths keeps those that were used last, for the runs of a dataset come together. The zero truths is ready for use.
 type truths struct {
@@ -27,8 +29,8 @@ type keptTruth struct {
 	truth   *evaluator.Truth // nil: it cannot be used
 }
 
-// get returns the truth, which read reads when it is not among those kept.
-func (c *truths) get(ctx context.Context, t *record.Truth, read func(context.Context, *record.Truth) (*evaluator.Truth, error)) (*evaluator.Truth, error) {
+// get returns the truth, which read reads when it is not among those kept, and says how much memory it takes.
+func (c *truths) get(ctx context.Context, t *record.Truth, read func(context.Context, *record.Truth) (*evaluator.Truth, int64, error)) (*evaluator.Truth, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if i := slices.IndexFunc(c.kept, func(k keptTruth) bool { return k.dataset == t.ID }); i >= 0 {
@@ -40,14 +42,11 @@ func (c *truths) get(ctx context.Context, t *record.Truth, read func(context.Con
 		}
 		c.bytes -= found.bytes
 	}
-	truth, err := read(ctx, t)
+	truth, bytes, err := read(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	k := keptTruth{t.ID, t.Number, 0, truth}
-	for _, f := range t.Files {
-		k.bytes += f.Size
-	}
+	k := keptTruth{t.ID, t.Number, keeping + bytes, truth}
 	if k.bytes > maxTruthBytes {
 		return truth, nil
 	}

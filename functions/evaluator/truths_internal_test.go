@@ -26,12 +26,12 @@ func TestTruthsAreKeptWithinTheirBound(t *testing.T) {
 		{"d", 1, 2 * maxTruthBytes, true},
 		{"d", 1, 2 * maxTruthBytes, true}, // too large to be kept
 	} {
-		truth := &record.Truth{Number: step.number, Files: []record.File{{Size: step.size}}}
+		truth := &record.Truth{Number: step.number}
 		truth.ID = step.dataset
 		read := false
-		_, err := c.get(t.Context(), truth, func(context.Context, *record.Truth) (*evaluator.Truth, error) {
+		_, err := c.get(t.Context(), truth, func(context.Context, *record.Truth) (*evaluator.Truth, int64, error) {
 			read = true
-			return nil, nil
+			return nil, step.size - keeping, nil
 		})
 		if err != nil || read != step.read {
 			t.Fatalf("%+v: read %v, %v", step, read, err)

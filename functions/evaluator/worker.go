@@ -10,8 +10,6 @@ package evaluator
 import (
 	"context"
 	"log/slog"
-	"runtime/debug"
-	"strings"
 	"sync"
 	"time"
 
@@ -84,30 +82,30 @@ func (w *Worker) Evaluate(ctx context.Context, runID string) error {
 	return err
 }
 
-// chore is something that must happen by itself.
+// chore is something that must happen by itself, again and again.
 type chore struct {
 	every  time.Duration
 	do     func(context.Context) error
 	failed string
 }
 
-// chores have each a rhythm of their own, and none waits for another: that a lease has lapsed is seen also while a large
-// truth is read.
+// chores go on side by side, so that none waits for another: a truth that is large keeps no lapsed lease from being taken
+// back.
 func (w *Worker) chores() []chore {
 	return []chore{
 		{tick, w.dueRuns, "what is due for runs cannot be done"},
-		{tick, w.dueRest, "what is due cannot be done"},
+		{tick, w.dueChanges, "what follows changes cannot be done"},
 		{time.Minute, w.Unserved, "runs that wait for workers cannot be looked after"},
 		{time.Hour, w.Clean, "abandoned files stay behind until the next cleaning"},
 	}
 }
 
-// attend does a chore in its rhythm. One that panics is a chore that failed.
+// attend does a chore in its rhythm until the context ends.
 func (w *Worker) attend(ctx context.Context, c chore) {
 	next := time.NewTicker(c.every)
 	defer next.Stop()
 	for ctx.Err() == nil {
-		if err := w.try(ctx, c); err != nil && ctx.Err() == nil {
+		if err := guarded(func() error { return c.do(ctx) }); err != nil && ctx.Err() == nil {
 			w.Log.ErrorContext(ctx, c.failed, "error", err)
 		}
 		select {
@@ -117,19 +115,10 @@ func (w *Worker) attend(ctx context.Context, c chore) {
 	}
 }
 
-func (w *Worker) try(ctx context.Context, c chore) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &brokenError{p, debug.Stack()}
-		}
-	}()
-	return c.do(ctx)
-}
-
 // reclaim takes back the runs that an earlier process of the same name had under its hands.
 func (w *Worker) reclaim(ctx context.Context) error {
 	return w.eachDue(ctx, "", func(it store.Item) error {
-		if !strings.HasPrefix(it.Partition, "RUN#") {
+		if !isRun(it) {
 			return nil
 		}
 		run, err := table.Decode[record.RunItem](it)

@@ -2,7 +2,10 @@ package arrival
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"io"
+	"runtime/debug"
 	"time"
 
 	"assay/shared/blob"
@@ -53,9 +56,12 @@ func Use(tx *table.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) 
 }
 
 // Adopt looks at the truth files of a dataset once the last of them has arrived. If they can be used, runs are evaluated
-// with them from then on; otherwise the dataset tells its organizers why not, and all stays as it was.
+// with them from then on; otherwise the dataset tells its organizers why not, and all stays as it was. A truth at which the
+// evaluator panics cannot be used either, or it would be looked at for ever; that is also the error.
 func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, datasetID string) error {
-	return table.Retry(ctx, func() error {
+	var fault *faultError
+	err := table.Retry(ctx, func() error {
+		fault = nil
 		d, err := table.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(datasetID))
 		if err != nil || d == nil || d.Adopt == nil {
 			return err
@@ -64,9 +70,12 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 		if err != nil {
 			return err
 		}
-		diagnostics, err := CheckTruth(ctx, &d.DatasetDraft, func(f record.File) (io.ReadCloser, error) {
+		diagnostics, err := checkGuarded(ctx, &d.DatasetDraft, func(f record.File) (io.ReadCloser, error) {
 			return files.Open(ctx, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
 		})
+		if errors.As(err, &fault) {
+			diagnostics, err = []measure.Diagnostic{{Severity: measure.Error, Message: faulty}}, nil
+		}
 		if err != nil {
 			return err
 		}
@@ -79,4 +88,29 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 		record.Touch(d, now)
 		return tx.Replace(d).Commit(ctx, s)
 	})
+	if err == nil && fault != nil {
+		return fmt.Errorf("the truth of the dataset %s cannot be read: %w", datasetID, fault)
+	}
+	return err
+}
+
+const faulty = "The truth could not be read, which is a fault of the platform and not of the files. Tell those who run the platform; " +
+	"once it is mended, store the files again. Until then runs are evaluated with the truth that was there before."
+
+// faultError is a panic of an evaluator that reads a truth.
+type faultError struct {
+	what  any
+	stack []byte
+}
+
+func (e *faultError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.what, e.stack) }
+
+// checkGuarded is CheckTruth, whose panic it returns as a faultError.
+func checkGuarded(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) (found []measure.Diagnostic, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &faultError{p, debug.Stack()}
+		}
+	}()
+	return CheckTruth(ctx, d, open)
 }

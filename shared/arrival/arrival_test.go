@@ -259,18 +259,3 @@ func TestATruthWhoseBytesAreGoneStaysDue(t *testing.T) {
 		t.Errorf("%+v", now)
 	}
 }
-
-func TestARunIsQueuedForTheTruthThatThereIsWhenItsFilesArrive(t *testing.T) {
-	s := newScene(t)
-	for kind, want := range map[string]string{"retrieval": record.QueueBuiltin, record.EvaluatorWorker: record.QueueWorkers} {
-		r := s.run(record.AwaitingUpload, "a")
-		r.Queue = map[string]string{record.QueueBuiltin: record.QueueWorkers, record.QueueWorkers: record.QueueBuiltin}[want] // for the truth when it was submitted
-		truth := &record.Truth{Meta: record.NewMeta(s.now), Number: 2, Evaluator: record.Evaluator{Kind: kind}}
-		truth.ID = r.DatasetID
-		s.commit(new(table.Tx).Replace(r).Create(truth))
-		s.arrives(record.HolderRuns, r.ID, "a")
-		if now := get(s, r); now.State != record.Queued || now.Queue != want {
-			t.Errorf("for an evaluator of the kind %s: %s in the queue %q", kind, now.State, now.Queue)
-		}
-	}
-}

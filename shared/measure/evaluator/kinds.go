@@ -45,7 +45,7 @@ func readQrels(ctx context.Context, _ Format, measures []measure.Measure, files 
 	if err != nil || qrels == nil {
 		return nil, diagnostics, err
 	}
-	return &Truth{func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
+	return &Truth{bytes: qrels.Bytes(), evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
 		return qrels.Evaluate(ctx, measures, files...)
 	}}, diagnostics, nil
 }
@@ -79,7 +79,7 @@ func readNumbers(ctx context.Context, format Format, measures []measure.Measure,
 
 // evaluated is a Truth whose runs are predictions.
 func evaluated(truth *predictions.Truth, evaluate func(*predictions.Run) measure.Result) *Truth {
-	return &Truth{func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
+	return &Truth{bytes: truth.Bytes(), evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
 		var report measure.Report
 		run, err := truth.ReadRun(ctx, files, &report)
 		if err != nil || report.Failed() {

@@ -97,6 +97,16 @@ func (f *file) tooManyLabels(line, limit int) {
 	f.errorf(line, "%q has more than %d different labels up to here; check that it is the field meant, or use regression for numbers", f.format.ValueField, limit)
 }
 
+// Bytes is about how much memory the truth takes.
+func (t *Truth) Bytes() int64 {
+	const perLabel = 2*16 + 16 // in the list and in the index, and what the index takes besides
+	n := cap(t.ids.text) + 4*cap(t.ids.ends) + 8*cap(t.ids.slots) + 8*cap(t.places.list) + 4*cap(t.codes) + 8*cap(t.numbers)
+	for _, name := range t.labels.names {
+		n += perLabel + len(name)
+	}
+	return int64(n)
+}
+
 // Len is the number of examples.
 func (t *Truth) Len() int { return t.ids.len() }
 

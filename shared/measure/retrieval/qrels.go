@@ -42,6 +42,16 @@ type judgment struct {
 
 func (q *Qrels) doc(j judgment) []byte { return q.docs[j.doc : j.doc+uint32(j.size)] }
 
+// Bytes is about how much memory the Qrels take.
+func (q *Qrels) Bytes() int64 {
+	const perTopic = 32 + 2*16 + 2*8 // its parts, its name in the list and in the index, and what the index takes besides
+	n := cap(q.docs) + 8*cap(q.judgments) + 2*cap(q.grades) + 8*cap(q.slots) + perTopic*len(q.topics)
+	for _, name := range q.names {
+		n += len(name)
+	}
+	return int64(n)
+}
+
 // grade returns the grade of a document, unjudged if it has none.
 func (q *Qrels) grade(topic int32, doc []byte) int16 {
 	t := &q.topics[topic]

@@ -14,13 +14,13 @@ import (
 	"assay/shared/record"
 )
 
-func TestTruthIsForOrganizersAlone(t *testing.T) {
+func TestTruthIsForOrganizersAndWorkersAlone(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
 	if d.TruthVersion != 1 || len(d.Truths) != 1 || d.Evaluator.PrimaryMeasure != "Accuracy" {
 		t.Fatalf("%+v", d)
 	}
-	for user, sees := range map[string]bool{"": false, "ada": false, "reg": false, "robot": false, "olga": true, "root": true} {
+	for user, sees := range map[string]bool{"": false, "ada": false, "reg": false, "robot": true, "olga": true, "root": true} {
 		for _, p := range []string{path, "/v1/datasets", path + "?fields=truths,diagnostics,name"} {
 			a := s.Want(http.StatusOK, nil, user, http.MethodGet, p, nil)
 			if got := strings.Contains(string(a.Body), "truth.csv") || strings.Contains(string(a.Body), digest(goodTruth)); got != sees {

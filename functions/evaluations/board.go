@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -60,7 +59,7 @@ func (b *board) byRank(ctx context.Context) (iter.Seq2[*entry, error], error) {
 		}
 	}
 	return func(yield func(*entry, error) bool) {
-		if err := fill(ctx, b.c.Store, streams); err != nil {
+		if err := table.Together(len(streams), func(i int) error { return streams[i].read(ctx, b.c.Store) }); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -146,25 +145,6 @@ func (s *stream) read(ctx context.Context, st store.Store) error {
 	s.items, s.at, s.end = items, 0, len(items) < s.query.Limit
 	if !s.end {
 		s.query.After = &items[len(items)-1]
-	}
-	return nil
-}
-
-// fill reads the first items of all streams at once.
-func fill(ctx context.Context, st store.Store, streams []*stream) error {
-	if len(streams) == 1 {
-		return streams[0].read(ctx, st)
-	}
-	errs := make([]error, len(streams))
-	var all sync.WaitGroup
-	for i, s := range streams {
-		all.Go(func() { errs[i] = s.read(ctx, st) })
-	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
 	}
 	return nil
 }

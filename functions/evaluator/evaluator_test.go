@@ -60,7 +60,7 @@ func newScene(t *testing.T) *scene {
 	s.dataset.Meta, s.dataset.TaskID, s.dataset.TruthVersion = record.NewMeta(s.Now()), s.task, 1
 	s.truth = &record.Truth{Meta: s.dataset.Meta, TaskID: s.task, Number: 1}
 	s.truth.RunFormat = record.RunFormat{Kind: "trec-run"}
-	s.truth.Evaluator = record.Evaluator{Kind: "retrieval", Measures: []string{"MAP", "P@1"}, PrimaryMeasure: "MAP"}
+	s.truth.Evaluator = record.Evaluator{Kind: "retrieval", Measures: []string{"AP", "P@1"}, PrimaryMeasure: "AP"}
 	s.truth.Files = []record.File{s.store(record.HolderTruths, s.dataset.ID, "qrels.txt", qrels)}
 	s.dataset.Truths = s.truth.Files
 	s.commit(new(table.Tx).Create(s.dataset).Create(s.truth))
@@ -170,7 +170,7 @@ func TestAQueuedRunIsEvaluatedAtOnce(t *testing.T) {
 	id := s.add(ranked).ID
 	r := s.until(id, record.Completed)
 	e := get[record.EvaluationItem](s, record.EvaluationKey(r.EvaluationID))
-	if e == nil || *e.Measures["MAP"] != 0.75 || *e.Measures["P@1"] != 0.5 || e.PrimaryMeasure != "MAP" || strings.Join(e.Columns, " ") != "MAP P@1" {
+	if e == nil || *e.Measures["AP"] != 0.75 || *e.Measures["P@1"] != 0.5 || e.PrimaryMeasure != "AP" || strings.Join(e.Columns, " ") != "AP P@1" {
 		t.Fatalf("%+v", e)
 	}
 	if e.Team != r.Team || e.UserID != r.UserID || e.RunID != id || !e.Baseline || e.Standing != r.Standing || e.TruthVersion != 1 {
@@ -180,7 +180,7 @@ func TestAQueuedRunIsEvaluatedAtOnce(t *testing.T) {
 		t.Fatalf("%+v", e)
 	}
 	topics := get[record.Topics](s, record.TopicsKey(e.ID))
-	if topics == nil || topics.PerTopic["q1"]["MAP"] != 0.5 || topics.PerTopic["q2"]["P@1"] != 1 {
+	if topics == nil || topics.PerTopic["q1"]["AP"] != 0.5 || topics.PerTopic["q2"]["P@1"] != 1 {
 		t.Fatalf("%+v", topics)
 	}
 }
@@ -352,7 +352,7 @@ func TestManyTopicsGoToAFile(t *testing.T) {
 	defer f.Close()
 	var perTopic map[string]map[string]float64
 	s.must(json.NewDecoder(f).Decode(&perTopic))
-	if len(perTopic) != 6000 || perTopic["topic-with-a-long-name-0"]["MAP"] != 1 {
+	if len(perTopic) != 6000 || perTopic["topic-with-a-long-name-0"]["AP"] != 1 {
 		t.Fatal(len(perTopic))
 	}
 	s.wait(72 * time.Hour)

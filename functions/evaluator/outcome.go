@@ -32,23 +32,20 @@ func (w *Worker) complete(ctx context.Context, h queue.Hold, run *record.RunItem
 	return err
 }
 
-// outcome makes the records of a result. Measures are named as the dataset names them, not in their canonical form.
+// outcome makes the records of a result. A dataset names its measures as results do.
 func (w *Worker) outcome(ctx context.Context, run *record.RunItem, truth *record.Truth, result measure.Result) (queue.Outcome, error) {
 	e := &record.EvaluationItem{Columns: truth.Evaluator.Measures}
 	e.Meta = record.NewMeta(w.Now())
 	e.PrimaryMeasure = truth.Evaluator.PrimaryMeasure
 	e.Measures, e.Reasons = map[string]*float64{}, map[string]string{}
 	kind := measure.Kind(truth.Evaluator.Kind)
-	names := map[string]string{} // by canonical form
 	for _, name := range truth.Evaluator.Measures {
 		m, err := measure.Parse(kind, name)
 		if err != nil {
 			return queue.Outcome{}, fmt.Errorf("truth %d of dataset %s: %w", truth.Number, truth.ID, err)
 		}
-		canonical := m.String()
-		names[canonical] = name
-		e.Measures[name] = result.Measures[canonical]
-		if reason, ok := result.Reasons[canonical]; ok {
+		e.Measures[name] = result.Measures[name]
+		if reason, ok := result.Reasons[name]; ok {
 			e.Reasons[name] = reason
 		}
 		if name == e.PrimaryMeasure {
@@ -57,23 +54,16 @@ func (w *Worker) outcome(ctx context.Context, run *record.RunItem, truth *record
 	}
 	e.Evaluator = record.EvaluatorUsed{Kind: truth.Evaluator.Kind, Version: evaluator.Version(kind), Settings: truth.RunFormat}
 	e.Digests = record.Digests{Run: digest(run.Files), Truth: digest(truth.Files)}
-	topics, err := w.topics(ctx, e, result.PerTopic, names)
+	topics, err := w.topics(ctx, e, result.PerTopic)
 	return queue.Outcome{Evaluation: e, Topics: topics, Truth: truth, Warnings: result.Warnings}, err
 }
 
 // topics makes the record of the values per topic; those that are too large for the table go to the object store first.
-func (w *Worker) topics(ctx context.Context, e *record.EvaluationItem, perTopic map[string]map[string]float64, names map[string]string) (*record.Topics, error) {
+func (w *Worker) topics(ctx context.Context, e *record.EvaluationItem, perTopic map[string]map[string]float64) (*record.Topics, error) {
 	if len(perTopic) == 0 {
 		return nil, nil
 	}
-	t := &record.Topics{Meta: e.Meta, PerTopic: make(map[string]map[string]float64, len(perTopic))}
-	for topic, values := range perTopic {
-		named := make(map[string]float64, len(values))
-		for canonical, v := range values {
-			named[names[canonical]] = v
-		}
-		t.PerTopic[topic] = named
-	}
+	t := &record.Topics{Meta: e.Meta, PerTopic: perTopic}
 	b, err := json.Marshal(t.PerTopic)
 	if err != nil || len(b) <= record.MaxTopicBytes {
 		return t, err

@@ -22,7 +22,7 @@ const (
 // Audience says who may see that a resource exists. An admin sees everything.
 type Audience uint8
 
-// The audiences, each within the one before it, save that an owner need not be registered.
+// The audiences, each wider than the one before it, save that an owner need not be registered.
 const (
 	Nobody      Audience = iota // the zero value hides from all but admins
 	Organizers                  // members of the organizer

@@ -62,7 +62,7 @@ type Run struct {
 	Team         string               `json:"team" readOnly:"true" doc:"the team, or its alias"`
 	Label        string               `json:"label" maxLength:"200" doc:"what its owner calls it"`
 	State        RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`
-	Attempts     int                  `json:"attempts" readOnly:"true" doc:"how often its work was begun"`
+	Attempts     int                  `json:"attempts" readOnly:"true" doc:"how often its work was begun for the truth that it waits for, or was evaluated against last"`
 	Files        []File               `json:"files" nullable:"false" readOnly:"true" doc:"the run's files; with links for those who may have them"`
 	Diagnostics  []measure.Diagnostic `json:"diagnostics" nullable:"false" readOnly:"true" doc:"what is wrong with the run"`
 	LogTail      string               `json:"logTail" readOnly:"true" doc:"the last lines of its log"`

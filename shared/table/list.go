@@ -73,7 +73,7 @@ func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection
 // page of something rare costs no call for each few items.
 const searchPage = 200
 
-// atOnce is how many sources are read at the same time.
+// atOnce is how many calls Together makes at the same time.
 const atOnce = 32
 
 // merge reads several sources together.
@@ -107,20 +107,25 @@ func newMerge(s store.Store, sel Selection) *merge {
 
 // fill reads the first items of every source.
 func (m *merge) fill(ctx context.Context) error {
-	if len(m.parts) == 1 {
-		return m.parts[0].read(ctx, m)
+	return Together(len(m.parts), func(i int) error { return m.parts[i].read(ctx, m) })
+}
+
+// Together calls do with 0 to n-1, many at the same time, and returns the error of the lowest that has one.
+func Together(n int, do func(int) error) error {
+	if n == 1 {
+		return do(0)
 	}
-	errs := make([]error, len(m.parts))
-	var wg sync.WaitGroup
+	errs := make([]error, n)
+	var all sync.WaitGroup
 	turns := make(chan struct{}, atOnce)
-	for i, p := range m.parts {
+	for i := range n {
 		turns <- struct{}{}
-		wg.Go(func() {
-			errs[i] = p.read(ctx, m)
+		all.Go(func() {
+			errs[i] = do(i)
 			<-turns
 		})
 	}
-	wg.Wait()
+	all.Wait()
 	for _, err := range errs {
 		if err != nil {
 			return err

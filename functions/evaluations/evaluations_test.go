@@ -163,20 +163,6 @@ func TestTheBoardHasTheBestFirst(t *testing.T) {
 	}
 }
 
-// While a change of the primary measure has not been adopted, the board is stored in the order of the one before.
-func TestTheBoardIsSortedByTheMeasureAskedForWhileTheTruthChanges(t *testing.T) {
-	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
-	s.dataset.RankedBy, s.dataset.Evaluator.PrimaryMeasure = "nDCG@10", "AP"
-	s.add(result{user: "ada", value: 0.3, ap: 0.9})
-	s.add(result{user: "bob", value: 0.5, ap: 0.1})
-	s.flush()
-	for query, want := range map[string]string{"sort=AP": "1:ada 2:bob", "sort=nDCG@10": "1:bob 2:ada", "sort=rank": "1:bob 2:ada"} {
-		if got := ranks(s.get("", s.board(query)).Data); got != want {
-			t.Errorf("%s: %s, want %s", query, got, want)
-		}
-	}
-}
-
 func TestABoardIsOfOneDataset(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	s.add(result{user: "ada", value: 0.3})

@@ -33,6 +33,7 @@ const Lifetime = 12 * time.Hour
 type Issuer struct {
 	url      string
 	path     string // of url
+	host     string // of url
 	audience string
 	signer   jose.Signer
 	public   jose.JSONWebKey
@@ -72,7 +73,7 @@ func Open(keyFile, issuerURL, audience string) (*Issuer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("development issuer: %w", err)
 	}
-	return &Issuer{url: issuerURL, path: u.Path, audience: audience, signer: signer, public: public}, nil
+	return &Issuer{url: issuerURL, path: u.Path, host: u.Host, audience: audience, signer: signer, public: public}, nil
 }
 
 // Token returns a token that is valid from now for Lifetime. A user without a name is called by their subject.

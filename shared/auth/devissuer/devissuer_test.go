@@ -266,3 +266,35 @@ func TestKeysTellNoSecret(t *testing.T) {
 		t.Error("the private key is published")
 	}
 }
+
+// A page of another name that points at this machine gets no token.
+func TestTokensAreGivenUnderTheIssuersOwnName(t *testing.T) {
+	for _, c := range []struct {
+		issuer, host string
+		given        bool
+	}{
+		{"http://127.0.0.1:8080/dev", "127.0.0.1:8080", true},
+		{"http://127.0.0.1:8080/dev", "localhost:8080", true},
+		{"http://127.0.0.1:8080/dev", "[::1]:8080", true},
+		{"http://127.0.0.1:8080/dev", "evil.example:8080", false},
+		{"http://127.0.0.1:8080/dev", "127.0.0.1.evil.example:8080", false},
+		{"http://127.0.0.1:8080/dev", "", false},
+		{"https://lab.example/dev", "LAB.example", true},
+		{"https://lab.example/dev", "evil.example", false},
+		{"http://[::]:8080/dev", "192.0.2.7:8080", true},
+	} {
+		i, err := devissuer.Open(filepath.Join(t.TempDir(), "key"), c.issuer, "assay")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/dev/token", strings.NewReader(`{"user":"alice"}`))
+		r.Host = c.host
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		var refused error
+		i.Handler(func(_ http.ResponseWriter, _ *http.Request, err error) { refused = err }).ServeHTTP(w, r)
+		if given := strings.Contains(w.Body.String(), "access_token"); given != c.given || !given && !problem.Forbidden.Is(refused) {
+			t.Errorf("%s, asked as %q: %s, %v", c.issuer, c.host, w.Body, refused)
+		}
+	}
+}

@@ -8,6 +8,8 @@ import (
 	"mime"
 	"net/http"
 	"net/mail"
+	"net/netip"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -87,9 +89,27 @@ func (i *Issuer) answer(r *http.Request) (any, error) {
 	}
 }
 
+// answersTo reports whether a request to the host was meant for the issuer. A page elsewhere, whose name its owner lets point
+// at this machine, would be a page of the server's own to a browser, and could have tokens made and read them.
+func (i *Issuer) answersTo(host string) bool {
+	if strings.EqualFold(host, i.host) {
+		return true
+	}
+	bound, err := netip.ParseAddrPort(i.host)
+	if err == nil && bound.Addr().IsUnspecified() {
+		return true // every address of the machine, which whoever started it has allowed
+	}
+	name := (&url.URL{Host: host}).Hostname()
+	ip, err := netip.ParseAddr(name)
+	return name == "localhost" || err == nil && ip.IsLoopback()
+}
+
 // grant answers with a token response of OAuth 2.0 (RFC 6749, section 5.1).
 func (i *Issuer) grant(r *http.Request) (any, error) {
 	const example = `{"user": "alice", "groups": ["admins"]}`
+	if !i.answersTo(r.Host) {
+		return nil, problem.Forbidden.New("Tokens are given to those who ask for them at %s, and not at %q.", i.url+"/token", r.Host)
+	}
 	// A page of any origin could have a browser send another type without asking first.
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return nil, problem.UnsupportedMedia.New("Send JSON such as %s with `Content-Type: application/json`.", example)

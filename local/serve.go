@@ -118,6 +118,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener, out io.Write
 	var err error
 	select {
 	case <-ctx.Done():
+		_, _ = fmt.Fprintln(out, "Stopping. Started again, the server goes on where it is now.")
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 		defer cancel()
 		err = server.Shutdown(grace)

@@ -94,7 +94,7 @@ func (d *deployment) completes(run string) record.RunItem {
 // TestPoisonIsSetAside: a change that can never be heeded is tried as often as Lambda tries, set aside for people to look
 // at, and holds nothing up; and the function has itself woken, should it have been a passing fault.
 func TestPoisonIsSetAside(t *testing.T) {
-	d := deploy(t, build(t))
+	d := deploy(t, build(t), true)
 	task, dataset := d.entered()
 	poison := store.Item{Key: record.RunKey(record.NewID(time.Now())), Data: []byte("this is no run")}
 	poison.Indexes[record.ByWork-1] = store.Key{Partition: record.OfQueue(record.QueueBuiltin), Sort: record.DueBy(time.Now())}
@@ -123,7 +123,7 @@ func TestPoisonIsSetAside(t *testing.T) {
 // TestARunOfADeadFunctionComesBack: a function that dies leaves a lease, which lapses; the instant is in the table, and the
 // change that put it there had a schedule made for it.
 func TestARunOfADeadFunctionComesBack(t *testing.T) {
-	d := deploy(t, build(t))
+	d := deploy(t, build(t), true)
 	task, dataset := d.entered()
 	r := d.completes(d.submits(task, dataset))
 	now := time.Now()

@@ -43,7 +43,7 @@ func TestDeployed(t *testing.T) {
 		"HiddenIsMissing": func(t *testing.T, s acceptancetest.Setup) { acceptancetest.HiddenIsMissing(t, s) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			d := deploy(t, bootstraps)
+			d := deploy(t, bootstraps, false)
 			story(t, d.setup())
 			d.report()
 		})
@@ -82,7 +82,8 @@ type deployment struct {
 
 const deployedAudience = "assay"
 
-func deploy(t *testing.T, bootstraps string) *deployment {
+// deploy deploys everything, with guards that hold each function to its rights or without.
+func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 	d := &deployment{t: t, functions: map[string]*gatewaytest.Function{}}
 	d.identity()
 	db, table := dynamotest.Start(t), dynamotest.TableName()
@@ -94,7 +95,7 @@ func deploy(t *testing.T, bootstraps string) *deployment {
 	files, bucket := s3test.StartNotifying(t, d.arrived)
 	env := []string{
 		"ASSAY_TABLE=" + table, "ASSAY_BUCKET=" + bucket, "ASSAY_ISSUER=" + d.issuerURL, "ASSAY_AUDIENCE=" + deployedAudience,
-		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_ENDPOINT_URL_S3=" + *files.BaseEndpoint, "AWS_ENDPOINT_URL_SCHEDULER=" + d.schedules.URL,
+		"AWS_ENDPOINT_URL_SCHEDULER=" + d.schedules.URL,
 		"ASSAY_SCHEDULE_GROUP=assay", "ASSAY_SCHEDULE_ROLE=arn:aws:iam::000000000000:role/schedules", "ASSAY_SCHEDULE_TARGET=arn:aws:lambda:us-east-1:000000000000:function:evaluator", "ASSAY_DEAD_LETTERS=none",
 	}
 	who, err := files.Credentials.Retrieve(t.Context())
@@ -104,7 +105,11 @@ func deploy(t *testing.T, bootstraps string) *deployment {
 	env = append(env, "AWS_REGION="+files.Region, "AWS_ACCESS_KEY_ID="+who.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+who.SecretAccessKey)
 	routes := map[string]*gatewaytest.Function{}
 	for _, dep := range functions.Deployments() {
-		f := gatewaytest.NewFunction(t, dep.Name, filepath.Join(bootstraps, dep.Name), dep.Timeout, env...)
+		endpoints := []string{"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_ENDPOINT_URL_S3=" + *files.BaseEndpoint}
+		if guards {
+			endpoints = guard(t, dep, *db.BaseEndpoint, *files.BaseEndpoint)
+		}
+		f := gatewaytest.NewFunction(t, dep.Name, filepath.Join(bootstraps, dep.Name), dep.Timeout, append(endpoints, env...)...)
 		d.functions[dep.Name] = f
 		for _, r := range dep.Routes() {
 			routes[r.Key] = f

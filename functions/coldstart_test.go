@@ -65,6 +65,9 @@ func request(b *testing.B, path string) []byte {
 	return payload
 }
 
+// maxSize is how large a function may be: what is loaded is paid for with time.
+const maxSize = 13_000_000
+
 func coldStart(b *testing.B, program string, env []string, first []byte) {
 	binary, size := compile(b, program)
 	took := make([]time.Duration, 0, b.N)
@@ -85,6 +88,9 @@ func coldStart(b *testing.B, program string, env []string, first []byte) {
 	slices.Sort(took)
 	b.ReportMetric(float64(took[len(took)/2].Microseconds())/1000, "median-ms")
 	b.ReportMetric(float64(size)/1e6, "arm64-MB")
+	if size > maxSize {
+		b.Errorf("%s has %d bytes, more than %d", program, size, maxSize)
+	}
 	b.ReportMetric(0, "ns/op")
 }
 

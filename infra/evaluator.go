@@ -17,7 +17,7 @@ import (
 type deadLetters struct{ name, url, arn *string }
 
 // Of events: how often each is tried again, and for how long. What a lost event should have brought about still stands in
-// the table, so it is done with the next one.
+// the table, where the evaluator finds it when it is next woken; a file that nobody was told of, it finds when it cleans.
 const (
 	streamRetries = 5
 	streamAge     = 6 * 60 * 60 // seconds

@@ -105,7 +105,7 @@ func (s settings) check() error {
 		return fmt.Errorf("context issuer=%s: give its https URL, exactly as it stands in its tokens", s.Issuer)
 	}
 	for _, u := range s.SignInReturns {
-		if !isURL(u, "https") && !strings.HasPrefix(u, "http://localhost") {
+		if !isURL(u, "https") && !isLocal(u) {
 			return fmt.Errorf("context signInReturns=%s: give https URLs, or http://localhost ones, separated by commas", u)
 		}
 	}
@@ -126,4 +126,10 @@ func (s settings) check() error {
 func isURL(s string, schemes ...string) bool {
 	u, err := url.Parse(s)
 	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme)
+}
+
+// isLocal reports whether u is an http URL of the machine of whoever opens it.
+func isLocal(u string) bool {
+	parsed, err := url.Parse(u)
+	return err == nil && parsed.Scheme == "http" && parsed.Hostname() == "localhost"
 }

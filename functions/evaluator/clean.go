@@ -2,9 +2,12 @@ package evaluator
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"time"
 
+	"assay/shared/arrival"
+	"assay/shared/blob"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -14,7 +17,8 @@ import (
 // lasts from the file to the record that names it.
 const AbandonedAfter = 48 * time.Hour
 
-// Clean deletes the files that no record names any more: of requests that failed, and of what was deleted or replaced.
+// Clean deletes the files that no record names any more: of requests that failed, and of what was deleted or replaced. It
+// tells records that still wait for a file which is there.
 func (w *Worker) Clean(ctx context.Context) error {
 	var keys []string
 	for key, err := range w.Files.List(ctx, "", w.Now().Add(-AbandonedAfter)) {
@@ -62,6 +66,12 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 		}
 		if !named {
 			abandoned = append(abandoned, key)
+			continue
+		}
+		if awaited(key, items[2*i]) { // the word that it has arrived was lost
+			if err := arrival.Stored(ctx, w.Store, w.Now(), key); err != nil && !errors.Is(err, blob.ErrNotFound) {
+				return err
+			}
 		}
 	}
 	if len(abandoned) == 0 {
@@ -91,5 +101,23 @@ func names(key string, one, other store.Item) (bool, error) {
 		}
 		truth, err := table.Decode[record.Truth](other)
 		return truth != nil && has(truth.Files), err
+	}
+}
+
+// awaited reports whether the item, which is the key's record, still waits for the file of the key.
+func awaited(key string, it store.Item) bool {
+	h, _, sha256, _ := record.ParseObjectKey(key)
+	waits := func(files []record.File) bool {
+		return slices.ContainsFunc(files, func(f record.File) bool { return f.SHA256 == sha256 && f.State == record.FilePending })
+	}
+	switch h {
+	case record.HolderRuns:
+		run, err := table.Decode[record.RunItem](it)
+		return err == nil && run != nil && waits(run.Files)
+	case record.HolderInputs, record.HolderTruths:
+		dataset, err := table.Decode[record.DatasetItem](it)
+		return err == nil && dataset != nil && (waits(dataset.Inputs) || waits(dataset.Truths))
+	default:
+		return false
 	}
 }

@@ -50,3 +50,36 @@ func (w *Worker) Drain(ctx context.Context) error {
 	}
 	return ctx.Err()
 }
+
+// Next returns the first instant at which something is due or a run has waited for too long, or the zero Time. It looks
+// into an index, which may be about a second behind.
+func (w *Worker) Next(ctx context.Context) (time.Time, error) {
+	var next time.Time
+	for partition, later := range map[string][]time.Duration{
+		record.DuePartition:                 {0},
+		record.OfQueue(record.QueueWorkers): {unservedAfter, record.QueueTime},
+		record.OfQueue(record.QueueBuiltin): {leaseTime}, // of whom the stream should have told
+	} {
+		first, err := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: partition, Limit: 1})
+		if err != nil {
+			return next, table.Failed(err)
+		}
+		if len(first) == 0 {
+			continue
+		}
+		at, err := record.DueAt(first[0].Entry(record.ByWork).Sort)
+		if err != nil {
+			return next, err
+		}
+		for i, d := range later {
+			if i < len(later)-1 && !at.Add(d).After(w.Now()) {
+				continue // it was told of that already
+			}
+			if at = at.Add(d); next.IsZero() || at.Before(next) {
+				next = at
+			}
+			break
+		}
+	}
+	return next, nil
+}

@@ -16,8 +16,8 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
-// maxAnswer is how large the body of an answer may be: Lambda takes 6 MB with everything around it.
-const maxAnswer = 5 << 20
+// maxAnswer is how large an answer may be as Lambda takes it: JSON, in which a body that is JSON itself is escaped.
+const maxAnswer = 6 << 20
 
 // Adapter serves events by a handler of HTTP.
 type Adapter struct{ proxy *httpadapter.HandlerAdapterV2 }
@@ -59,13 +59,22 @@ func (a *Adapter) Handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) 
 		return fail(&e, instance, problem.Internal.Wrap(err, "Something went wrong in the server. Try again.")), nil
 	case err != nil:
 		return fail(&e, instance, problem.BadRequest.Wrap(err, "The request cannot be read. Check the escapes of its address and the encoding of its body.")), nil
-	case len(answer.Body) > maxAnswer:
-		return fail(&e, instance, problem.InvalidParameter.New("The answer would have %d bytes, and at most %d can be sent. Ask for fewer with `limit`, or for less with `fields`.", len(answer.Body), maxAnswer)), nil
+	case tooLarge(&answer):
+		return fail(&e, instance, problem.InvalidParameter.New("The answer has %d bytes, which is more than can be sent. Ask for fewer with `limit`, or for less with `fields`.", len(answer.Body))), nil
 	}
 	if e.RequestContext.HTTP.Method == http.MethodHead {
 		answer.Body, answer.IsBase64Encoded = "", false
 	}
 	return answer, nil
+}
+
+// tooLarge reports whether Lambda would refuse the answer. A small body is not measured: escapes make of a byte six at most.
+func tooLarge(answer *events.APIGatewayV2HTTPResponse) bool {
+	if len(answer.Body) < maxAnswer/8 {
+		return false
+	}
+	whole, err := json.Marshal(answer)
+	return err != nil || len(whole) > maxAnswer
 }
 
 // path is the path of the request as it was sent: without the stage, which API Gateway puts in front of it, and escaped

@@ -157,7 +157,7 @@ func TestFailures(t *testing.T) {
 		{"a panic", recorded(t), func(http.ResponseWriter, *http.Request) { panic("secret") }, problem.Internal},
 		{"no status", recorded(t), func(http.ResponseWriter, *http.Request) {}, problem.Internal},
 		{"an answer that Lambda cannot send", recorded(t), func(w http.ResponseWriter, _ *http.Request) {
-			_, _ = io.WriteString(w, strings.Repeat("x", 6<<20))
+			_, _ = io.WriteString(w, strings.Repeat(`"`, 4<<20)) // each is escaped
 		}, problem.InvalidParameter},
 	} {
 		_, out := pass(t, c.event, c.answer)

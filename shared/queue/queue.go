@@ -44,6 +44,7 @@ const scanned = 10
 // all that do.
 func Lease(ctx context.Context, s store.Store, now time.Time, queue, holder string, d time.Duration) (*record.RunItem, error) {
 	q := store.Query{Index: record.ByWork, Partition: record.OfQueue(queue), Limit: scanned}
+	var broken error // what cannot be read holds up nothing that waits behind it
 	for {
 		waiting, err := s.Query(ctx, q)
 		if err != nil {
@@ -52,14 +53,15 @@ func Lease(ctx context.Context, s store.Store, now time.Time, queue, holder stri
 		for _, it := range waiting {
 			run, err := table.Decode[record.RunItem](it)
 			if err != nil {
-				return nil, err
+				broken = errors.Join(broken, fmt.Errorf("%s: %w", it.Partition, err))
+				continue
 			}
 			if err = lease(ctx, s, now, run, holder, d); err == nil || !table.IsConflict(err) {
 				return run, err
 			}
 		}
 		if len(waiting) < scanned {
-			return nil, nil
+			return nil, broken
 		}
 		q.After = &waiting[scanned-1]
 	}

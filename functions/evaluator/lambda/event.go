@@ -35,7 +35,16 @@ type source struct {
 	EventSource string
 }
 
+// tidy is how long before Lambda ends the process the function stops what it is at, gives back the runs under its hands,
+// and has itself woken for the rest.
+const tidy = 30 * time.Second
+
 func (f *function) handle(ctx context.Context, raw json.RawMessage) (any, error) {
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-tidy))
+		defer cancel()
+	}
 	var e event
 	if err := json.Unmarshal(raw, &e); err != nil {
 		return nil, fmt.Errorf("an event that is no JSON object: %w", err)
@@ -64,6 +73,9 @@ func (f *function) changed(ctx context.Context, records []json.RawMessage) event
 		var r events.DynamoDBEventRecord
 		err := json.Unmarshal(raw, &r)
 		if err == nil {
+			err = ctx.Err() // there is no time for what has not begun
+		}
+		if err == nil {
 			err = f.heed(ctx, &r)
 		}
 		if err != nil {
@@ -82,7 +94,7 @@ func (f *function) heed(ctx context.Context, r *events.DynamoDBEventRecord) erro
 	again, err := f.worker.Heed(ctx, key)
 	if err != nil {
 		// Should the change be set aside in the end, what it asks for is still found by whoever wakes.
-		return errors.Join(err, f.alarms.set(ctx, f.worker.Now().Add(rescue), wakeDue))
+		return errors.Join(err, f.alarms.set(context.WithoutCancel(ctx), f.worker.Now().Add(rescue), wakeDue))
 	}
 	if again.IsZero() {
 		return nil
@@ -117,13 +129,27 @@ func (f *function) arrived(ctx context.Context, records []json.RawMessage) error
 
 const day = 24 * time.Hour
 
-// wake does what nobody was told of: instants have come, runs were left waiting, files were left behind.
+// wake does what nobody was told of: instants have come, runs were left waiting, files were left behind. It has the function
+// woken again for what comes next, and for what failed.
 func (f *function) wake(ctx context.Context, what string) error {
 	switch what {
 	case wakeDue:
-		return errors.Join(f.worker.Due(ctx), f.worker.Unserved(ctx), f.worker.Drain(ctx))
+		err := errors.Join(f.worker.Due(ctx), f.worker.Unserved(ctx), f.worker.Drain(ctx))
+		late := context.WithoutCancel(ctx)
+		next, nextErr := f.worker.Next(late)
+		if err = errors.Join(err, nextErr); err != nil {
+			slog.ErrorContext(ctx, "not all that is due was done", "error", err)
+			next = f.worker.Now().Add(rescue)
+		}
+		if next.IsZero() {
+			return nil
+		}
+		return f.alarms.set(late, next, wakeDue)
 	case wakeClean:
-		return f.worker.Clean(ctx)
+		if err := f.worker.Clean(ctx); err != nil {
+			return errors.Join(err, f.alarms.set(context.WithoutCancel(ctx), f.worker.Now().Add(day), wakeClean))
+		}
+		return nil
 	default:
 		return fmt.Errorf("an event that is of no known source")
 	}

@@ -18,14 +18,20 @@ package dynamo
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"time"
 
 	"assay/shared/store"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
+
+// silence is how long a request may go without an answer before it is sent again: a connection that died while a function
+// was frozen says nothing. DynamoDB answers within milliseconds.
+const silence = 5 * time.Second
 
 // Store is a store.Store in a DynamoDB table that CreateTable made, or the deployment.
 type Store struct {
@@ -42,7 +48,10 @@ var _ store.Store = (*Store)(nil)
 
 // New returns the store in the table. It asks DynamoDB nothing yet.
 func New(cfg aws.Config, table string) *Store {
-	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) { o.Retryer = newRetryer() })
+	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
+		o.Retryer = newRetryer()
+		o.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = silence })
+	})
 	return &Store{client: client, table: &table}
 }
 

@@ -208,3 +208,32 @@ func (l *faultyLoad) value(k store.Key) int {
 	}
 	return n
 }
+
+// TestSilence: a request that nobody answers is sent again while there is time.
+func TestSilence(t *testing.T) {
+	t.Parallel()
+	cfg := dynamotest.Start(t)
+	u, err := url.Parse(*cfg.BaseEndpoint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := httputil.NewSingleHostReverseProxy(u)
+	var silent atomic.Int64
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if silent.Add(-1) == 0 {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+			return
+		}
+		proxy.ServeHTTP(w, r)
+	}))
+	t.Cleanup(s.Close)
+	cfg.BaseEndpoint = &s.URL
+	table := dynamotest.Open(t, cfg)
+	silent.Store(1)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := table.Write(ctx, store.Create(store.Item{Key: counter(0)})); err != nil {
+		t.Fatal(err)
+	}
+}

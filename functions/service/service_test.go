@@ -1,7 +1,12 @@
 package service_test
 
 import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
 	"net/http"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -28,6 +33,29 @@ func TestThePageNamesEveryOperation(t *testing.T) {
 	}
 	if strings.Contains(page, "://") && strings.Contains(page, "src=") {
 		t.Error("the page asks for something from elsewhere")
+	}
+}
+
+// Spaces between elements are easily lost in a template, and nobody can then tell where a name ends.
+func TestThePageKeepsWordsApart(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil, "Accept", "text/html").Body
+	if joint := regexp.MustCompile(`[^<>]*</(code|a|span)>(<(code|a)\b|[\pL\pN(])[^<>]*`).Find(page); joint != nil {
+		t.Errorf("the page runs words together: %s", joint)
+	}
+}
+
+func TestThePageIsWellFormed(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil, "Accept", "text/html").Body
+	page = regexp.MustCompile(`<meta [^>]*`).ReplaceAll(page, []byte("$0/")) // HTML has no end of it, XML needs one
+	d := xml.NewDecoder(bytes.NewReader(page))
+	for {
+		if _, err := d.Token(); errors.Is(err, io.EOF) {
+			return
+		} else if err != nil {
+			t.Fatal(err)
+		}
 	}
 }
 

@@ -32,6 +32,7 @@ const Lifetime = 12 * time.Hour
 // Issuer makes tokens.
 type Issuer struct {
 	url      string
+	scheme   string // of url
 	path     string // of url
 	host     string // of url
 	audience string
@@ -73,7 +74,7 @@ func Open(keyFile, issuerURL, audience string) (*Issuer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("development issuer: %w", err)
 	}
-	return &Issuer{url: issuerURL, path: u.Path, host: u.Host, audience: audience, signer: signer, public: public}, nil
+	return &Issuer{url: issuerURL, scheme: u.Scheme, path: u.Path, host: u.Host, audience: audience, signer: signer, public: public}, nil
 }
 
 // Token returns a token that is valid from now for Lifetime. A user without a name is called by their subject.

@@ -282,6 +282,21 @@ func TestTokensAreGivenUnderTheIssuersOwnName(t *testing.T) {
 		{"https://lab.example/dev", "LAB.example", true},
 		{"https://lab.example/dev", "evil.example", false},
 		{"http://[::]:8080/dev", "192.0.2.7:8080", true},
+		{"http://127.0.0.1:8080/dev", "127.0.0.1:8081", false},
+		{"http://127.0.0.1:8080/dev", "localhost", false},
+		{"http://127.0.0.1:8080/dev", "127.0.0.2:8080", true},
+		{"http://127.0.0.1:8080/dev", "localhost.evil.example:8080", false},
+		{"http://127.0.0.1:8080/dev", "192.0.2.7:8080", false},
+		{"http://127.0.0.1:80/dev", "localhost", true},
+		{"http://lab.example/dev", "lab.example:80", true},
+		{"http://lab.example/dev", "lab.example:81", false},
+		{"https://lab.example/dev", "localhost:443", true},
+		{"https://lab.example/dev", "localhost:80", false},
+		{"http://[::]:8080/dev", "localhost:8080", true},
+		{"http://[::]:8080/dev", "[2001:db8::7]:8080", true},
+		{"http://[::]:8080/dev", "192.0.2.7:80", false},
+		{"http://[::]:8080/dev", "evil.example:8080", false},
+		{"http://0.0.0.0:8080/dev", "evil.example:8080", false},
 	} {
 		i, err := devissuer.Open(filepath.Join(t.TempDir(), "key"), c.issuer, "assay")
 		if err != nil {
@@ -295,6 +310,9 @@ func TestTokensAreGivenUnderTheIssuersOwnName(t *testing.T) {
 		i.Handler(func(_ http.ResponseWriter, _ *http.Request, err error) { refused = err }).ServeHTTP(w, r)
 		if given := strings.Contains(w.Body.String(), "access_token"); given != c.given || !given && !problem.Forbidden.Is(refused) {
 			t.Errorf("%s, asked as %q: %s, %v", c.issuer, c.host, w.Body, refused)
+		}
+		if !c.given && (refused == nil || !strings.Contains(refused.Error(), c.issuer+"/token")) {
+			t.Errorf("%s, asked as %q: the refusal does not say which address to use: %v", c.issuer, c.host, refused)
 		}
 	}
 }

@@ -89,19 +89,38 @@ func (i *Issuer) answer(r *http.Request) (any, error) {
 	}
 }
 
-// answersTo reports whether a request to the host was meant for the issuer. A page elsewhere, whose name its owner lets point
-// at this machine, would be a page of the server's own to a browser, and could have tokens made and read them.
+// answersTo reports whether a request to the host was meant for the issuer: its own host or a loopback address, at its
+// own port. A page elsewhere, whose name its owner lets point at this machine, would be a page of the server's own to a
+// browser, and could have tokens made and read them. An issuer at every address of the machine answers to all of them
+// but, since it has no name, to none: such a page always comes under a name.
 func (i *Issuer) answersTo(host string) bool {
-	if strings.EqualFold(host, i.host) {
+	asked := &url.URL{Scheme: i.scheme, Host: host}
+	own := &url.URL{Scheme: i.scheme, Host: i.host}
+	if port(asked) != port(own) {
+		return false
+	}
+	name := asked.Hostname()
+	if name != "" && strings.EqualFold(name, own.Hostname()) || strings.EqualFold(name, "localhost") {
 		return true
 	}
-	bound, err := netip.ParseAddrPort(i.host)
-	if err == nil && bound.Addr().IsUnspecified() {
-		return true // every address of the machine, which whoever started it has allowed
-	}
-	name := (&url.URL{Host: host}).Hostname()
 	ip, err := netip.ParseAddr(name)
-	return name == "localhost" || err == nil && ip.IsLoopback()
+	if err != nil {
+		return false
+	}
+	bound, err := netip.ParseAddr(own.Hostname())
+	return ip.IsLoopback() || err == nil && bound.IsUnspecified()
+}
+
+// port returns the port of a URL, which clients leave out when it is that of the scheme.
+func port(u *url.URL) string {
+	switch p := u.Port(); {
+	case p != "":
+		return p
+	case u.Scheme == "https":
+		return "443"
+	default:
+		return "80"
+	}
 }
 
 // grant answers with a token response of OAuth 2.0 (RFC 6749, section 5.1).

@@ -22,7 +22,7 @@ node_modules  := infra/node_modules/.package-lock.json
 .PHONY: help
 help: ## show this list
 	@echo "make TARGET, where TARGET is one of:"
-	@sed -n 's/^\([a-z][a-z-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
 
 .PHONY: run
 run: ## serve the whole of Assay on this machine (ARGS="-addr 127.0.0.1:9000" passes flags)

@@ -46,8 +46,18 @@ func openTable(ctx context.Context, c config, changed func([]store.Item)) (*tabl
 			return nil, err
 		}
 	}
-	if err := s.Ping(ctx); err != nil {
-		return nil, fmt.Errorf("DynamoDB's table %s cannot be used: check AWS_REGION, the credentials and the table's name; -create-table makes the table when it is missing: %w", c.table, err)
+	if err := usable(ctx, s); err != nil {
+		return nil, fmt.Errorf("DynamoDB's table %s cannot be used: check AWS_REGION, AWS_ENDPOINT_URL_DYNAMODB, the credentials and the table's name; "+
+			"-create-table makes the table when it is missing, and leaves one alone that has other keys or indexes: %w", c.table, err)
 	}
 	return &table{s, "DynamoDB's table " + c.table, func() error { return nil }}, nil
+}
+
+// usable returns an error when the table does not answer, or is not one of Assay's.
+func usable(ctx context.Context, s store.Store) error {
+	if err := s.Ping(ctx); err != nil {
+		return err
+	}
+	_, err := s.Query(ctx, store.Query{Index: store.NumIndexes, Partition: "PING", Limit: 1})
+	return err
 }

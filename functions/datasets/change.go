@@ -134,7 +134,7 @@ func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *reco
 
 // remove deletes a dataset that no run uses.
 func remove(ctx context.Context, c *api.Call, d *record.DatasetItem) (api.Change, error) {
-	if err := follow.DeleteDataset(ctx, c.Store, c.Now(), d.ID, c.Caller.ID); err != nil {
+	if err := follow.DeleteDataset(ctx, c.Store, c.Now(), d, c.Caller.ID); err != nil {
 		return api.Change{}, err
 	}
 	return api.Change{After: func(ctx context.Context) { dropFiles(ctx, c, d) }}, nil

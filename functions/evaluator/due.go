@@ -130,7 +130,7 @@ func (w *Worker) dueDataset(ctx context.Context, it store.Item) error {
 	case err != nil:
 		return err
 	case d.Deletion != nil:
-		if err := follow.DeleteDataset(ctx, w.Store, w.Now(), d.ID, d.Deletion.By); !problem.Conflict.Is(err) {
+		if err := follow.DeleteDataset(ctx, w.Store, w.Now(), d, d.Deletion.By); !problem.Conflict.Is(err) {
 			return err
 		}
 		return nil // it is used after all

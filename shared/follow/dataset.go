@@ -16,48 +16,53 @@ import (
 // The dataset is marked first, so that nothing new is submitted to it. When then every grant of the task has been written
 // anew, submissions that were admitted before the mark are made or never will be, and the allowances tell whether there are
 // any. A request that dies on the way leaves the mark, which the evaluator takes up.
-func DeleteDataset(ctx context.Context, s store.Store, now time.Time, id, by string) error {
-	d, err := markDataset(ctx, s, now, id, by)
-	if err != nil || d == nil {
-		return err
-	}
-	err = renewGrants(ctx, s, d.TaskID)
-	if err == nil {
-		err = datasetUnused(ctx, s, d)
-	}
-	if problem.Conflict.Is(err) {
-		if undone := update(ctx, s, d.Key(), func(d *record.DatasetItem) bool { d.Deletion = nil; return true }); undone != nil {
-			return undone
-		}
-	}
-	if err != nil {
-		return err
-	}
-	return table.Retry(ctx, func() error {
-		d, err := table.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(id))
-		if err != nil || d == nil || d.Deletion == nil {
+func DeleteDataset(ctx context.Context, s store.Store, now time.Time, d *record.DatasetItem, by string) error {
+	if d.Deletion == nil {
+		if err := unusedDataset(ctx, s, d); err != nil {
 			return err
 		}
-		tx := new(table.Tx).Delete(d).DeleteKey(record.TruthKey(id))
-		tx.Create(record.NewAudit(now, d.TaskID, d.Deletion.By, "dataset.deleted", "/v1/datasets/"+id, d.Audited(), nil))
-		return tx.Commit(ctx, s)
-	})
+		marked := *d
+		marked.Deletion = &record.Deletion{At: record.At(now.Add(Patience)), By: by}
+		if err := new(table.Tx).Replace(&marked).Commit(ctx, s); err != nil {
+			return err
+		}
+	}
+	return table.Retry(ctx, func() error { return deleteMarked(ctx, s, now, d.Key()) })
 }
 
-// markDataset returns the dataset marked; nil when it is gone already. One that is used is not marked.
-func markDataset(ctx context.Context, s store.Store, now time.Time, id, by string) (marked *record.DatasetItem, err error) {
-	err = table.Retry(ctx, func() error {
-		marked, err = table.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(id))
-		if err != nil || marked == nil || marked.Deletion != nil {
-			return err
+// deleteMarked removes a marked dataset, or takes the mark off again when runs use it after all. What it finds out holds
+// for the mark that it began with: when somebody else took that off meanwhile, and perhaps another one was made, it
+// conflicts.
+func deleteMarked(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
+	d, err := table.Get[record.DatasetItem](ctx, s, store.Strong, key)
+	switch {
+	case err != nil || d == nil:
+		return err // another one who is at it was faster
+	case d.Deletion == nil:
+		return errDatasetUsed // as another one who is at it found out
+	}
+	if err := renewGrants(ctx, s, d.TaskID); err != nil {
+		return err
+	}
+	if err := unusedDataset(ctx, s, d); err != nil {
+		if problem.Conflict.Is(err) {
+			return undoDataset(ctx, s, d, err)
 		}
-		if err := datasetUnused(ctx, s, marked); err != nil {
-			return err
-		}
-		marked.Deletion = &record.Deletion{At: record.At(now.Add(Patience)), By: by}
-		return new(table.Tx).Replace(marked).Commit(ctx, s)
-	})
-	return marked, err
+		return err
+	}
+	tx := new(table.Tx).Delete(d).DeleteKey(record.TruthKey(d.ID))
+	tx.Create(record.NewAudit(now, d.TaskID, d.Deletion.By, "dataset.deleted", "/v1/datasets/"+d.ID, d.Audited(), nil))
+	return tx.Commit(ctx, s)
+}
+
+// undoDataset takes the mark off a dataset and returns why.
+func undoDataset(ctx context.Context, s store.Store, d *record.DatasetItem, why error) error {
+	unmarked := *d
+	unmarked.Deletion = nil
+	if err := new(table.Tx).Replace(&unmarked).Commit(ctx, s); err != nil {
+		return err
+	}
+	return why
 }
 
 // renewGrants writes every grant of the task anew: whoever decided by one as it was decides again.
@@ -74,16 +79,18 @@ func renewGrants(ctx context.Context, s store.Store, taskID string) error {
 	})
 }
 
-// datasetUnused returns the Conflict that runs use the dataset, if they do.
-func datasetUnused(ctx context.Context, s store.Store, d *record.DatasetItem) error {
-	used := problem.Conflict.New("Runs use the dataset. Delete their submissions first.")
+var errDatasetUsed = problem.Conflict.New("Runs use the dataset. Delete their submissions first.")
+
+// unusedDataset returns the Conflict that runs use the dataset, if they do. The allowances tell it without lag; the lists
+// tell it too.
+func unusedDataset(ctx context.Context, s store.Store, d *record.DatasetItem) error {
 	err := inTask(ctx, s, d.TaskID, func(it store.Item) error {
 		if !strings.HasPrefix(it.Sort, record.AllowancePrefix) {
 			return nil
 		}
 		a, err := table.Decode[record.Allowance](it)
 		if err == nil && a.Runs[d.ID] > 0 {
-			return used
+			return errDatasetUsed
 		}
 		return err
 	})
@@ -96,7 +103,7 @@ func datasetUnused(ctx context.Context, s store.Store, d *record.DatasetItem) er
 			return table.Failed(err)
 		}
 		if len(found) > 0 {
-			return used
+			return errDatasetUsed
 		}
 	}
 	return nil

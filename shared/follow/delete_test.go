@@ -124,16 +124,16 @@ func TestADeletionThatStopsAnywhereIsTakenUpAgain(t *testing.T) {
 			switch {
 			case task == nil: // it was over, whether or not that was heard of
 			case !task.Deleting:
-				if left := sc.left(); err == nil || len(left) != len(sc.keys) {
-					t.Fatalf("stopped at call %d: the task stays with %d of %d records: %v", n, len(left), len(sc.keys), err)
+				if left := sc.left(); err == nil || len(left) != len(sc.keys) || sc.counted() != organized {
+					t.Fatalf("stopped at call %d: the task stays with %d of %d records, and %d are counted: %v", n, len(left), len(sc.keys), sc.counted(), err)
 				}
 				return s
 			case task.Follow == nil:
 				t.Fatalf("stopped at call %d: nobody will take it up: %v", n, err)
 			}
 			sc.must(follow.Task(t.Context(), sc.Store, time.Now(), sc.task.Key()))
-			if left := sc.left(); len(left) > 0 {
-				t.Fatalf("stopped at call %d: %v are left", n, left)
+			if left := sc.left(); len(left) > 0 || sc.counted() != organized-1 {
+				t.Fatalf("stopped at call %d: %v are left, and %d tasks are counted", n, left, sc.counted())
 			}
 			return s
 		})

@@ -36,6 +36,15 @@ func (sc *scene) later() time.Time {
 
 var team = map[string]string{ada: "Heron", bob: "Otter"}
 
+// organized is how many tasks the organizer has, this one among them.
+const organized = 3
+
+// counted is how many tasks the organizer is counted to have.
+func (sc *scene) counted() int {
+	sc.t.Helper()
+	return get[record.TaskCount](sc, record.TaskCountKey(sc.task.OrganizerID)).Tasks
+}
+
 const (
 	ada = "01JZ3V7Q0D8T5RZ0S6R1W9C4XA"
 	bob = "01JZ3V7Q0D8T5RZ0S6R1W9C4XB"
@@ -69,6 +78,9 @@ func newScene(t *testing.T, s store.Store) *scene {
 	sc.elsewhere = record.NewID(time.Now())
 	other := &record.SubmissionItem{Submission: record.Submission{Meta: meta(), TaskID: record.NewID(time.Now()), UserID: ada, Team: "Grebe"}}
 	other.ID = sc.elsewhere
+	count := &record.TaskCount{Meta: meta(), Tasks: organized}
+	count.ID = sc.task.OrganizerID
+	tx.Create(count)
 	sc.commit(tx.Create(other).Create(record.NewAudit(time.Now(), sc.task.ID, ada, "done", "/", nil, nil)))
 	return sc
 }

@@ -13,7 +13,8 @@ import (
 	"assay/shared/table"
 )
 
-// entry is all that a submission is decided on.
+// entry is all that a submission is decided on: at first the task and the registration, which decide whether anything
+// that the caller sends is looked at.
 type entry struct {
 	task *record.TaskItem
 	// registration is the caller's grant. Everything that a submission takes over from task and registration (team,
@@ -26,34 +27,45 @@ type entry struct {
 
 var errDeleting = problem.Conflict.New("The task is being deleted.")
 
-// admit decides whether the caller may submit the draft to the task now.
-func admit(ctx context.Context, c *api.Call, t *record.TaskItem, d *record.SubmissionDraft) (*entry, error) {
+// Scope says that whoever sees the task sees that things can be submitted to it.
+func (e *entry) Scope() access.Scope { return e.task.Scope() }
+
+// enter finds the task that the path names, for a caller whose registration for it was accepted.
+func enter(ctx context.Context, c *api.Call) (*entry, error) {
+	t, err := task(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Require(ctx, access.User, t.Scope()); err != nil {
+		return nil, err
+	}
 	if t.Deleting {
 		return nil, errDeleting
 	}
 	e := &entry{task: t}
-	if err := e.registered(ctx, c); err != nil {
-		return nil, err
-	}
+	return e, e.registered(ctx, c)
+}
+
+// admit decides whether the caller may submit the draft to the task now.
+func (e *entry) admit(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
 	items, err := e.read(ctx, c, d)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	t = e.task
+	t := e.task
 	if t.Deleting {
-		return nil, errDeleting
+		return errDeleting
 	}
 	if err := record.CheckWindow("Submission to this task", t.Submissions.OpensAt, t.Submissions.ClosesAt, c.Now()); err != nil {
-		return nil, err
+		return err
 	}
 	if allowed := t.Submissions.Types; len(allowed) > 0 && !slices.Contains(allowed, d.Type) {
-		return nil, problem.Check([]problem.Field{{Pointer: "/type", Detail: fmt.Sprintf("must be one of those that the task takes: %v", allowed)}})
+		return problem.Check([]problem.Field{{Pointer: "/type", Detail: fmt.Sprintf("must be one of those that the task takes: %v", allowed)}})
 	}
 	if err := baseline(ctx, c, t, d.Baseline, false); err != nil {
-		return nil, err
+		return err
 	}
-	err = e.ready(d, items)
-	return e, err
+	return e.ready(d, items)
 }
 
 // registered requires an accepted registration.

@@ -12,9 +12,8 @@ import (
 	"assay/shared/table"
 )
 
-func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.SubmissionDraft) (created api.Created[*record.Submission], err error) {
-	e, err := admit(ctx, c, t, &d)
-	if err != nil {
+func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft) (created api.Created[*record.Submission], err error) {
+	if err := e.admit(ctx, c, &d); err != nil {
 		return created, err
 	}
 	d.Files = slices.Clone(d.Files)

@@ -152,6 +152,21 @@ func TestWhoMaySubmitAndWhen(t *testing.T) {
 	}
 }
 
+// Whoever may not submit learns that, and nothing of what is wrong with what was sent.
+func TestWhoMaySubmitIsDecidedBeforeTheBodyIsRead(t *testing.T) {
+	s := newScene(t)
+	s.register("pia", record.Pending)
+	s.register("rob", record.Rejected)
+	hidden := newScene(t, func(t *record.TaskItem) { t.Visibility = record.Private })
+	for _, body := range []any{object{"type": "dance"}, `{"type":`, nil} {
+		for user, status := range map[string]int{"": 401, "bob": 403, "pia": 403, "rob": 403, "olga": 403, "root": 403} {
+			s.refused(status, user, body)
+		}
+		hidden.refused(http.StatusNotFound, "bob", body)
+	}
+	s.refused(http.StatusUnprocessableEntity, "ada", object{"type": "dance"})
+}
+
 func TestTheWindowClosesAtItsInstant(t *testing.T) {
 	closes := record.At(time.Now().Add(time.Hour))
 	s := newScene(t, func(t *record.TaskItem) { t.Submissions.ClosesAt = &closes })

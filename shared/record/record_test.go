@@ -187,6 +187,20 @@ func TestTeamNamesThatLookAlikeAreTheSame(t *testing.T) {
 }
 
 // Folding what is folded changes nothing: else two names that fold alike could be taken by two teams.
+func TestNoTeamIsCalledAsAnAliasIs(t *testing.T) {
+	alias := record.NewAlias("01JZ3V7Q0D8T5RZ0S6R1W9C4XK")
+	for name, fine := range map[string]bool{
+		alias: false, "Anonymous-1": false, " ANONYMOUS-x": false, "anony\u200bmous-x": false, "\uff41nonymous\uff0dx": false,
+		"anonymous\u2010x": false, "anonymous\u2011x": false, "anonymous\u2013x": false, "anonymous\u2212x": false,
+		"anonymous": true, "The anonymous-x": true, "anonymously-x": true,
+	} {
+		d := record.RegistrationDraft{Team: name}
+		if fields := d.Check(); (len(fields) == 0) != fine || !fine && fields[0].Pointer != "/team" {
+			t.Errorf("%+q: %v", name, fields)
+		}
+	}
+}
+
 func TestTheFormOfATeamNameIsFinal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("aAßſKÅ\u0345\u0301\u1fb7\u00a8\u0130\u03a3ﬀ\u200d \u2003\u1e9e\u3300")))).Draw(t, "name")

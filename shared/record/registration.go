@@ -85,7 +85,7 @@ func (d *RegistrationDraft) Check() []problem.Field {
 		fields = checkID("/userId", d.UserID, "a user")
 	}
 	fields = append(fields, checkName("/team", d.Team)...)
-	if strings.HasPrefix(folded(d.Team), aliasPrefix) {
+	if looksLikeAlias(d.Team) {
 		fields = append(fields, problem.Field{Pointer: "/team", Detail: fmt.Sprintf("must not begin with %q, as the names of anonymous teams do", aliasPrefix)})
 	}
 	if len(TeamKey("", d.Team).Sort) > store.MaxSortBytes {
@@ -101,6 +101,17 @@ const aliasPrefix = "anonymous-"
 // NewAlias returns what an anonymous registration is called; it says nothing about the user. It has all 80 random bits
 // of the id, so that no two are the same, and no team may take such a name.
 func NewAlias(id string) string { return aliasPrefix + strings.ToLower(id[len(id)-16:]) }
+
+// looksLikeAlias reports whether a team's name reads as an alias does, by whichever of Unicode's dashes.
+func looksLikeAlias(team string) bool {
+	dashes := func(r rune) rune {
+		if unicode.Is(unicode.Pd, r) || r == '\u2212' {
+			return '-'
+		}
+		return r
+	}
+	return strings.HasPrefix(strings.Map(dashes, folded(team)), aliasPrefix)
+}
 
 // TeamKey reserves a team's name within a task: names that differ only in case, width, spaces or invisible characters are
 // the same. It folds as Unicode's toNFKC_Casefold does (section 3.13 of the standard), whose result folds to itself.

@@ -2,6 +2,7 @@ package organizers
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"assay/shared/api"
@@ -71,14 +72,26 @@ func remove(ctx context.Context, c *api.Call, o *record.Organizer) (api.Change, 
 	return api.Change{Tx: tx, After: func(ctx context.Context) { forget(ctx, c, o.ID, rest) }}, nil
 }
 
+// forget removes what names a deleted organizer still: the grants of the members, and the audit entries, which only its
+// tasks showed.
 func forget(ctx context.Context, c *api.Call, organizerID string, members []string) {
-	for chunk := range slices.Chunk(members, store.MaxWrites) {
+	var keys []store.Key
+	for _, m := range members {
+		keys = append(keys, record.MembershipKey(m, organizerID))
+	}
+	entries := []table.Source{table.AuditEntries(organizerID)}
+	err := table.Each(ctx, c.Store, store.MaxWrites, entries, func(a *record.AuditEntry) error {
+		keys = append(keys, a.Key())
+		return nil
+	})
+	for chunk := range slices.Chunk(keys, store.MaxWrites) {
 		tx := new(table.Tx)
-		for _, m := range chunk {
-			tx.DeleteKey(record.MembershipKey(m, organizerID))
+		for _, k := range chunk {
+			tx.DeleteKey(k)
 		}
-		if err := tx.Commit(ctx, c.Store); err != nil {
-			c.Log.WarnContext(ctx, "grants of a deleted organizer stay behind", "organizer", organizerID, "error", err)
-		}
+		err = errors.Join(err, tx.Commit(ctx, c.Store))
+	}
+	if err != nil {
+		c.Log.WarnContext(ctx, "grants or audit entries of a deleted organizer stay behind", "organizer", organizerID, "error", err)
 	}
 }

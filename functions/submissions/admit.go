@@ -43,7 +43,10 @@ func enter(ctx context.Context, c *api.Call) (*entry, error) {
 		return nil, errDeleting
 	}
 	e := &entry{task: t}
-	return e, e.registered(ctx, c)
+	if err := e.registered(ctx, c); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // admit decides whether the caller may submit the draft to the task now.

@@ -83,7 +83,7 @@ vulnerabilities: $(govulncheck) ## report known vulnerabilities that the code re
 
 # The state of the tree before and after is compared, so that work in progress does not count.
 .PHONY: generated
-generated: ## fail when go generate changes a file
+generated: $(node_modules) ## fail when go generate changes a file
 	@state() { git diff HEAD | git hash-object --stdin; \
 		git ls-files --others --exclude-standard | git hash-object --stdin-paths; }; \
 	before=$$(state); \

@@ -13,10 +13,11 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 func task(ctx context.Context, c *api.Call, d record.DatasetDraft) (*record.TaskItem, error) {
-	return api.Find[record.TaskItem](ctx, c, d.TaskID, record.TaskKey)
+	return visibility.Find[record.TaskItem](ctx, &c.Viewer, d.TaskID, record.TaskKey)
 }
 
 func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.DatasetDraft) (created api.Created[*record.Dataset], err error) {

@@ -10,6 +10,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 // insiders see the truth of a dataset that they see.
@@ -74,15 +75,9 @@ func visible(ctx context.Context, c *api.Call) ([]table.Source, error) {
 	}
 	var sources []table.Source
 	for _, id := range named {
-		t, err := api.Find[record.TaskItem](ctx, c, id, record.TaskKey)
-		if err == nil {
-			err = c.Require(ctx, access.Anyone, t.Scope())
-		}
+		_, _, err := visibility.Get[record.TaskItem](ctx, &c.Viewer, id, record.TaskKey)
 		switch {
 		case problem.NotFound.Is(err):
-			if _, err := c.Grants(ctx); err != nil {
-				return nil, err
-			}
 		case err != nil:
 			return nil, err
 		default:

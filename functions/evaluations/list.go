@@ -12,17 +12,22 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[record.Evaluation], error) {
 	if c.Page.Sort == "" {
-		return unsorted(ctx, c, func() ([]table.Source, error) { return c.Narrowest(ctx, record.KindEvaluation) })
+		return unsorted(ctx, c, func() ([]table.Source, error) {
+			return c.Narrowest(ctx, record.KindEvaluation, visibility.Filter{
+				DatasetIDs: c.Page.Values("datasetId"), TaskIDs: c.Page.Values("taskId"), UserIDs: c.Page.Values("userId"),
+			})
+		})
 	}
 	ids := c.Page.Values("datasetId")
 	if len(ids) != 1 {
 		return page.Page[record.Evaluation]{}, problem.InvalidParameter.New("sort compares the evaluations of one dataset: name it with filter[datasetId]=<id>.")
 	}
-	d, err := table.Get[record.DatasetItem](ctx, c.Store, c.ReadConsistency(), record.DatasetKey(ids[0]))
+	d, err := table.Get[record.DatasetItem](ctx, c.Store, c.Consistency, record.DatasetKey(ids[0]))
 	if err != nil {
 		return page.Page[record.Evaluation]{}, err
 	}
@@ -43,13 +48,13 @@ type taskItem struct {
 func task(ctx context.Context, c *api.Call) (taskItem, error) {
 	id, datasetID := c.Param("taskId"), c.Unchecked(byDataset.Param())
 	if !record.IsID(id) {
-		return taskItem{}, api.Missing
+		return taskItem{}, visibility.Missing
 	}
 	keys := []store.Key{record.TaskKey(id)}
 	if record.IsID(datasetID) {
 		keys = append(keys, record.DatasetKey(datasetID))
 	}
-	items, err := c.Store.Get(ctx, c.ReadConsistency(), keys...)
+	items, err := c.Store.Get(ctx, c.Consistency, keys...)
 	if err != nil {
 		return taskItem{}, table.Failed(err)
 	}
@@ -58,7 +63,7 @@ func task(ctx context.Context, c *api.Call) (taskItem, error) {
 		return taskItem{}, err
 	}
 	if t == nil {
-		return taskItem{}, api.Missing
+		return taskItem{}, visibility.Missing
 	}
 	found := taskItem{TaskItem: t}
 	if len(items) > 1 {
@@ -159,7 +164,7 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, err
 	for i, id := range ids {
 		keys[i] = record.RunKey(id)
 	}
-	runs, err := table.GetAll[record.RunItem](ctx, c.Store, c.ReadConsistency(), keys...)
+	runs, err := table.GetAll[record.RunItem](ctx, c.Store, c.Consistency, keys...)
 	if err != nil {
 		return nil, err
 	}

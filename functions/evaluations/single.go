@@ -8,6 +8,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 // withTopics is an evaluation with its values per topic, which one call reads together.
@@ -19,9 +20,9 @@ type withTopics struct {
 func single(ctx context.Context, c *api.Call) (withTopics, error) {
 	id := c.Param("evaluationId")
 	if !record.IsID(id) {
-		return withTopics{}, api.Missing
+		return withTopics{}, visibility.Missing
 	}
-	items, err := c.Store.Get(ctx, c.ReadConsistency(), record.EvaluationKey(id), record.TopicsKey(id))
+	items, err := c.Store.Get(ctx, c.Consistency, record.EvaluationKey(id), record.TopicsKey(id))
 	if err != nil {
 		return withTopics{}, table.Failed(err)
 	}
@@ -30,7 +31,7 @@ func single(ctx context.Context, c *api.Call) (withTopics, error) {
 		return withTopics{}, err
 	}
 	if e == nil {
-		return withTopics{}, api.Missing
+		return withTopics{}, visibility.Missing
 	}
 	topics, err := table.Decode[record.Topics](items[1])
 	return withTopics{e, topics}, err

@@ -13,6 +13,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 // RegistrationPatch is what of a registration can change.
@@ -50,7 +51,7 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 		return nil, api.Change{}, err
 	}
 	if grant == nil {
-		return nil, api.Change{}, api.Missing
+		return nil, api.Change{}, visibility.Missing
 	}
 	changed := *r
 	changed.Team, changed.Anonymous, changed.Affiliation, changed.Country, changed.Contact, changed.State = d.Team, d.Anonymous, d.Affiliation, d.Country, d.Contact, d.State

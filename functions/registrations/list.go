@@ -9,15 +9,16 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 // registration finds the one that the path names, which must be of the task that the path names.
 func registration(ctx context.Context, c *api.Call) (*record.RegistrationItem, error) {
 	key := func(id string) store.Key { return record.RegistrationKey(c.Param("taskId"), id) }
 	if !record.IsID(c.Param("taskId")) {
-		return nil, api.Missing
+		return nil, visibility.Missing
 	}
-	return api.Find[record.RegistrationItem](ctx, c, c.Param("registrationId"), key)
+	return visibility.Find[record.RegistrationItem](ctx, &c.Viewer, c.Param("registrationId"), key)
 }
 
 func show(_ context.Context, _ *api.Call, r *record.RegistrationItem) (*record.Registration, error) {

@@ -11,6 +11,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 // states are the values of the filter.
@@ -19,52 +20,56 @@ var states = []string{
 	string(record.Completed), string(record.Failed), string(record.Cancelled),
 }
 
-func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Run], err error) {
-	sources, err := sources(ctx, c)
-	if err != nil {
-		return p, err
-	}
-	g, err := c.Grants(ctx)
-	if err != nil {
-		return p, err
-	}
-	roles := func(r *record.RunItem) access.Role { return access.Roles(c.Caller, g.Grants, r.Scope()) }
-	var keep func(*record.RunItem) bool
-	for _, name := range []string{"taskId", "datasetId", "userId", "submissionId", "state"} {
-		if len(c.Page.Values(name)) > 0 {
-			keep = func(r *record.RunItem) bool { return keeps(c, r, roles(r)) }
-		}
-	}
-	found, next, err := table.List[record.RunItem](ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep)
-	if err != nil {
-		return p, err
-	}
-	p.Cursor = next
-	for _, r := range found {
-		p.Data = append(p.Data, r.For(roles(r)))
-	}
-	return p, nil
+// Filter says which runs are asked for: those that have one of the values of every member that is not empty.
+type Filter struct {
+	TaskIDs, DatasetIDs, UserIDs, SubmissionIDs []string
+	States                                      []record.RunState
 }
 
-// keeps applies the filters to a run as one who has the roles sees it: nobody finds an anonymous team by its user.
-func keeps(c *api.Call, r *record.RunItem, roles access.Role) bool {
-	v := r.For(roles)
+// List returns up to limit runs that the viewer sees and the filter keeps, the newest first, with the id of the one after
+// them. The cursor is such an id, or empty. They are whole: what is shown of each is its For the viewer's roles.
+func List(ctx context.Context, v *visibility.Viewer, f Filter, cursor string, limit int) (found []*record.RunItem, next string, err error) {
+	sources, err := f.sources(ctx, v)
+	if err != nil {
+		return nil, "", err
+	}
+	g, err := v.Grants(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	var keep func(*record.RunItem) bool
+	if !f.empty() {
+		keep = func(r *record.RunItem) bool { return f.keeps(r, access.Roles(v.Caller, g.Grants, r.Scope())) }
+	}
+	return table.List(ctx, v.Records, table.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep)
+}
+
+func (f *Filter) empty() bool {
+	return len(f.TaskIDs)+len(f.DatasetIDs)+len(f.UserIDs)+len(f.SubmissionIDs)+len(f.States) == 0
+}
+
+// keeps applies the filter to a run as one who has the roles sees it: nobody finds an anonymous team by its user.
+func (f *Filter) keeps(r *record.RunItem, roles access.Role) bool {
+	shown := r.For(roles)
 	return access.Sees(roles, r.Scope().Audience) &&
-		c.Page.Keeps("taskId", v.TaskID) && c.Page.Keeps("datasetId", v.DatasetID) && c.Page.Keeps("userId", v.UserID) &&
-		c.Page.Keeps("submissionId", v.SubmissionID) && c.Page.Keeps("state", string(v.State))
+		among(f.TaskIDs, shown.TaskID) && among(f.DatasetIDs, shown.DatasetID) && among(f.UserIDs, shown.UserID) &&
+		among(f.SubmissionIDs, shown.SubmissionID) && among(f.States, shown.State)
+}
+
+func among[T comparable](wanted []T, value T) bool {
+	return len(wanted) == 0 || slices.Contains(wanted, value)
 }
 
 // sources names what the list is read from: the runs of submissions by their keys, or else the narrowest partitions.
-func sources(ctx context.Context, c *api.Call) ([]table.Source, error) {
-	ids := c.Page.Values("submissionId")
-	if len(ids) == 0 {
-		return c.Narrowest(ctx, record.KindRun)
+func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]table.Source, error) {
+	if len(f.SubmissionIDs) == 0 {
+		return v.Narrowest(ctx, record.KindRun, visibility.Filter{DatasetIDs: f.DatasetIDs, TaskIDs: f.TaskIDs, UserIDs: f.UserIDs})
 	}
-	keys := make([]store.Key, len(ids))
-	for i, id := range ids {
+	keys := make([]store.Key, len(f.SubmissionIDs))
+	for i, id := range f.SubmissionIDs {
 		keys[i] = record.SubmissionKey(id)
 	}
-	submissions, err := table.GetAll[record.SubmissionItem](ctx, c.Store, c.ReadConsistency(), keys...)
+	submissions, err := table.GetAll[record.SubmissionItem](ctx, v.Records, v.Consistency, keys...)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +78,7 @@ func sources(ctx context.Context, c *api.Call) ([]table.Source, error) {
 		if s == nil {
 			continue
 		}
-		sees, err := c.Sees(ctx, s.Scope())
+		sees, err := v.Sees(ctx, s.Scope())
 		if err != nil {
 			return nil, err
 		}
@@ -87,4 +92,27 @@ func sources(ctx context.Context, c *api.Call) ([]table.Source, error) {
 		from.Keys = append(from.Keys, record.RunKey(id))
 	}
 	return []table.Source{from}, nil
+}
+
+func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Run], err error) {
+	f := Filter{
+		TaskIDs: c.Page.Values("taskId"), DatasetIDs: c.Page.Values("datasetId"),
+		UserIDs: c.Page.Values("userId"), SubmissionIDs: c.Page.Values("submissionId"),
+	}
+	for _, s := range c.Page.Values("state") {
+		f.States = append(f.States, record.RunState(s))
+	}
+	found, next, err := List(ctx, &c.Viewer, f, c.Page.Cursor, c.Page.Limit)
+	if err != nil {
+		return p, err
+	}
+	p.Cursor = next
+	for _, r := range found {
+		roles, err := c.Roles(ctx, r.Scope())
+		if err != nil {
+			return p, err
+		}
+		p.Data = append(p.Data, r.For(roles))
+	}
+	return p, nil
 }

@@ -3,6 +3,8 @@
 // A run follows its submission in who sees it. Its owner and the organizers label it, cancel it and delete it; what a
 // review has published is the organizers' to delete. The review belongs to the run: publishing or blinding changes the
 // run and all its evaluations in the transaction of the review.
+//
+// Get, List and Show know no HTTP: every edge that shows runs shows them by these.
 package runs
 
 import (
@@ -12,10 +14,7 @@ import (
 	"assay/shared/record"
 )
 
-var (
-	run    = api.Load[record.RunItem]("runId", record.RunKey)
-	review = api.Load[record.ReviewItem]("runId", record.ReviewKey)
-)
+var review = api.Load[record.ReviewItem]("runId", record.ReviewKey)
 
 // Operations of the family.
 var Operations = []api.Operation{

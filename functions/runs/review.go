@@ -7,6 +7,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 func showReview(_ context.Context, _ *api.Call, r *record.ReviewItem) (record.Review, error) {
@@ -36,7 +37,7 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d reco
 
 // carry adds to tx what run and evaluations carry of the review.
 func carry(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft, tx *table.Tx) error {
-	run, err := api.Find[record.RunItem](ctx, c, runID, record.RunKey)
+	run, err := visibility.Find[record.RunItem](ctx, &c.Viewer, runID, record.RunKey)
 	if err != nil {
 		return err
 	}

@@ -2,21 +2,39 @@ package runs
 
 import (
 	"context"
+	"time"
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/blob"
 	"assay/shared/link"
 	"assay/shared/record"
+	"assay/shared/visibility"
 )
 
-// show is a run as the caller sees it, with links to the files that the caller may have.
+// Get returns a run with what the viewer is to it; visibility.Missing also when the viewer may not see it, after the same
+// work.
+func Get(ctx context.Context, v *visibility.Viewer, id string) (*record.RunItem, access.Role, error) {
+	return visibility.Get[record.RunItem](ctx, v, id, record.RunKey)
+}
+
+// Show is a run as one who has the roles sees it, with links to the files that such a one may have.
+func Show(ctx context.Context, files blob.Store, now time.Time, r *record.RunItem, roles access.Role) (shown record.Run, err error) {
+	shown = r.For(roles)
+	insider := roles&(access.Owner|access.Organizer|access.Admin) != 0
+	shown.Files, err = link.Files(ctx, files, now, record.HolderRuns, r.ID, r.Files, insider || r.Standing.Shown(), roles&access.Owner != 0 && r.State == record.AwaitingUpload)
+	return shown, err
+}
+
+func run(ctx context.Context, c *api.Call) (*record.RunItem, error) {
+	r, _, err := Get(ctx, &c.Viewer, c.Param("runId"))
+	return r, err
+}
+
 func show(ctx context.Context, c *api.Call, r *record.RunItem) (record.Run, error) {
 	roles, err := c.Roles(ctx, r.Scope())
 	if err != nil {
 		return record.Run{}, err
 	}
-	v := r.For(roles)
-	insider := roles&(access.Owner|access.Organizer|access.Admin) != 0
-	v.Files, err = link.Files(ctx, c.Files, c.Now(), record.HolderRuns, r.ID, r.Files, insider || r.Standing.Shown(), roles&access.Owner != 0 && r.State == record.AwaitingUpload)
-	return v, err
+	return Show(ctx, c.Files, c.Now(), r, roles)
 }

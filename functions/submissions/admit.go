@@ -11,6 +11,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 // entry is all that a submission is decided on: at first the task and the registration, which decide whether anything
@@ -118,7 +119,7 @@ func (e *entry) read(ctx context.Context, c *api.Call, d *record.SubmissionDraft
 		return nil, err
 	}
 	if e.task == nil {
-		return nil, api.Missing
+		return nil, visibility.Missing
 	}
 	e.allowance, err = table.Decode[record.Allowance](items[1])
 	return items[2:], err

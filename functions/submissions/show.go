@@ -11,13 +11,14 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 // submission finds the one that the path names, which must be of the task that the path names.
 func submission(ctx context.Context, c *api.Call) (*record.SubmissionItem, error) {
-	s, err := api.Find[record.SubmissionItem](ctx, c, c.Param("submissionId"), record.SubmissionKey)
+	s, err := visibility.Find[record.SubmissionItem](ctx, &c.Viewer, c.Param("submissionId"), record.SubmissionKey)
 	if err == nil && s.TaskID != c.Param("taskId") {
-		return nil, api.Missing
+		return nil, visibility.Missing
 	}
 	return s, err
 }
@@ -32,7 +33,7 @@ func show(ctx context.Context, c *api.Call, s *record.SubmissionItem) (*record.S
 	if s.Type != record.UploadType || roles&(access.Owner|access.Organizer|access.Admin) == 0 {
 		return &v, nil
 	}
-	runs, err := runsOf(ctx, c, s, c.ReadConsistency())
+	runs, err := runsOf(ctx, c, s, c.Consistency)
 	if err != nil {
 		return nil, err
 	}

@@ -10,10 +10,11 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 func organizer(ctx context.Context, c *api.Call, d record.TaskDraft) (*record.Organizer, error) {
-	return api.Find[record.Organizer](ctx, c, d.OrganizerID, record.OrganizerKey)
+	return visibility.Find[record.Organizer](ctx, &c.Viewer, d.OrganizerID, record.OrganizerKey)
 }
 
 func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.TaskDraft) (api.Created[api.URL], error) {

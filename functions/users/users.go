@@ -9,6 +9,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 // somebodyID is the target of what is about a user: everyone may know of an id, for ids exist whoever has them.
@@ -22,7 +23,7 @@ func (id somebodyID) Scope() access.Scope {
 func somebody(_ context.Context, c *api.Call) (somebodyID, error) {
 	id := c.Param("userId")
 	if !record.IsID(id) {
-		return "", api.Missing
+		return "", visibility.Missing
 	}
 	return somebodyID(id), nil
 }
@@ -112,7 +113,7 @@ func show(ctx context.Context, c *api.Call, id somebodyID) (*Profile, error) {
 	case c.Caller.ID == string(id):
 		return &Profile{ID: c.Caller.ID, Name: c.Caller.Name, Email: c.Caller.Email}, nil
 	default:
-		return nil, api.Missing
+		return nil, visibility.Missing
 	}
 }
 

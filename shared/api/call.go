@@ -15,6 +15,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 // Env is what operations work with.
@@ -54,8 +55,8 @@ func BuildInfo(issuer string) Info {
 // Call is one request on its way through an operation.
 type Call struct {
 	*Env
-	Caller access.Caller
-	Page   page.Request
+	visibility.Viewer
+	Page page.Request
 
 	op       *Operation
 	request  *http.Request
@@ -64,112 +65,23 @@ type Call struct {
 	target   Target
 	accepted string // media type of the answer
 	body     []byte
-	grants   *record.Grants
 	stored   []string // objects stored by this call
 }
-
-// Missing is the answer for what does not exist, and for what the caller may not know of.
-var Missing error = problem.NotFound.New("There is nothing here, or nothing that you may see. Check the address; if it is private, log in as somebody who may see it.")
 
 // Param returns a parameter of the path.
 func (c *Call) Param(name string) string { return c.request.PathValue(name) }
 
-// ReadConsistency is how fresh reads must be for this call: what only shows may lag, what decides or changes may not.
-func (c *Call) ReadConsistency() store.Consistency {
-	if c.op.Method == http.MethodGet {
-		return store.Eventual
-	}
-	return store.Strong
-}
+// Unchecked returns a parameter of the query before it was checked, so that a Loader can read in one call all that the
+// request will need.
+func (c *Call) Unchecked(param string) string { return c.request.URL.Query().Get(param) }
 
 // Load returns a Loader that reads the record whose id is in the path parameter.
 func Load[R any, P interface {
 	table.Pointer[R]
 	Target
 }](param string, key func(id string) store.Key) Loader[P] {
-	return func(ctx context.Context, c *Call) (P, error) { return Find[R, P](ctx, c, c.Param(param), key) }
-}
-
-// Find reads the record with the id, or returns Missing.
-func Find[R any, P table.Pointer[R]](ctx context.Context, c *Call, id string, key func(id string) store.Key) (P, error) {
-	if !record.IsID(id) {
-		return nil, Missing
-	}
-	r, err := table.Get[R, P](ctx, c.Store, c.ReadConsistency(), key(id))
-	if err != nil {
-		return nil, err
-	}
-	if r == nil {
-		return nil, Missing
-	}
-	return r, nil
-}
-
-// Grants returns what the caller was given: one read of the store, made when first asked for.
-func (c *Call) Grants(ctx context.Context) (record.Grants, error) {
-	if c.grants != nil || c.Caller.Anonymous() {
-		if c.grants == nil {
-			return record.Grants{}, nil
-		}
-		return *c.grants, nil
-	}
-	g, err := ReadGrants(ctx, c.Store, c.ReadConsistency(), c.Caller.ID)
-	if err != nil {
-		return g, err
-	}
-	c.grants = &g
-	return g, nil
-}
-
-// grantsPage is how many grants one call of the store returns; nearly every user has fewer.
-const grantsPage = 1000
-
-// ReadGrants reads a user's partition.
-func ReadGrants(ctx context.Context, s store.Store, consistency store.Consistency, userID string) (record.Grants, error) {
-	var all []store.Item
-	q := store.Query{Partition: record.UserPartition(userID), Limit: grantsPage, Consistency: consistency}
-	for {
-		items, err := s.Query(ctx, q)
-		if err != nil {
-			return record.Grants{}, table.Failed(err)
-		}
-		all = append(all, items...)
-		if len(items) < grantsPage {
-			return record.DecodeGrants(all)
-		}
-		q.After = &items[len(items)-1]
-	}
-}
-
-// Roles returns what the caller is to something in the scope. It reads the grants of a caller who is logged in.
-func (c *Call) Roles(ctx context.Context, s access.Scope) (access.Role, error) {
-	g, err := c.Grants(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return access.Roles(c.Caller, g.Grants, s), nil
-}
-
-// Require decides whether the caller may do what only `may` may, to something in the scope. It reads the caller's grants
-// only when the decision hangs on them.
-func (c *Call) Require(ctx context.Context, may access.Role, s access.Scope) error {
-	decision := access.Decide(may, access.Roles(c.Caller, access.Grants{}, s), s.Audience)
-	if decision != access.Allow && !c.Caller.Anonymous() {
-		roles, err := c.Roles(ctx, s)
-		if err != nil {
-			return err
-		}
-		decision = access.Decide(may, roles, s.Audience)
-	}
-	switch decision {
-	case access.Allow:
-		return nil
-	case access.Login:
-		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer that /info names: Authorization: Bearer <token>.")
-	case access.Forbid:
-		return problem.Forbidden.New("You may not do this: it takes %s.", may)
-	default:
-		return Missing
+	return func(ctx context.Context, c *Call) (P, error) {
+		return visibility.Find[R, P](ctx, &c.Viewer, c.Param(param), key)
 	}
 }
 
@@ -181,7 +93,7 @@ func (c *Call) locate(ctx context.Context, find func(context.Context, *Call) (Ta
 		if _, gerr := c.Grants(ctx); gerr != nil {
 			return nil, gerr
 		}
-		return nil, Missing
+		return nil, visibility.Missing
 	}
 	if err != nil {
 		return nil, err
@@ -195,7 +107,7 @@ func (c *Call) again(ctx context.Context, find func(context.Context, *Call) (Tar
 	t := c.target
 	return table.Retry(ctx, func() error {
 		if t == nil {
-			c.grants = nil
+			c.Forget()
 			var err error
 			if t, err = c.locate(ctx, find); err != nil {
 				return err

@@ -45,7 +45,7 @@ type Operation struct {
 // Target is what an operation is about: something with a place in the order of rights.
 type Target interface{ Scope() access.Scope }
 
-// Loader finds the target of a request, or returns Missing.
+// Loader finds the target of a request, or returns visibility.Missing.
 type Loader[T Target] func(ctx context.Context, c *Call) (T, error)
 
 // Open is the target of operations that are about nothing in particular.

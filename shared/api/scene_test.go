@@ -17,6 +17,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
 // NoteDraft has a member of every kind that a body can go wrong in.
@@ -106,7 +107,7 @@ func serve(t testing.TB) *scene {
 		api.Create(api.Spec{ID: "createNote", Path: "/v1/notes", May: access.User}, api.Anything, sc.create),
 		api.CreateIn(api.Spec{ID: "copyNote", Path: "/v1/copies", May: access.User}, "/noteId",
 			func(ctx context.Context, c *api.Call, d copyDraft) (*Note, error) {
-				return api.Find[Note](ctx, c, d.NoteID, noteKey)
+				return visibility.Find[Note](ctx, &c.Viewer, d.NoteID, noteKey)
 			},
 			func(ctx context.Context, c *api.Call, n *Note, _ copyDraft) (api.Created[*Note], error) {
 				d := n.NoteDraft

@@ -16,6 +16,7 @@ import (
 
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/store"
 )
 
 // RequestTime is how long an operation may take; what is not done then is given up, and the caller told to try again.
@@ -49,6 +50,7 @@ func New(env *Env, operations []Operation) *Server {
 	for _, op := range operations {
 		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state)}
+			c.Records, c.Consistency = env.Store, op.consistency()
 			c.state.operation = op.ID
 			if err := s.run(r.Context(), c); err != nil {
 				s.Fail(w, r, err)
@@ -57,6 +59,14 @@ func New(env *Env, operations []Operation) *Server {
 	}
 	s.mux.HandleFunc(unmatched, s.refuse)
 	return s
+}
+
+// consistency is how fresh the reads of the operation must be.
+func (op *Operation) consistency() store.Consistency {
+	if op.Method == http.MethodGet {
+		return store.Eventual
+	}
+	return store.Strong
 }
 
 // unmatched is the pattern of what no operation is for.

@@ -1,4 +1,4 @@
-package api
+package visibility
 
 import (
 	"context"
@@ -13,23 +13,23 @@ import (
 // reads nothing that its caller may not see. A resource may stand in several of them; table.List shows it once.
 
 // VisibleEverywhere is all that the caller may see of the kind, in all tasks.
-func (c *Call) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.Source, error) {
-	g, err := c.Grants(ctx)
+func (v *Viewer) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.Source, error) {
+	g, err := v.Grants(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var all []table.Source
 	for _, a := range record.AudiencesOf(k) {
-		if access.Sees(access.Roles(c.Caller, access.Grants{}, access.Scope{}), a) {
+		if access.Sees(access.Roles(v.Caller, access.Grants{}, access.Scope{}), a) {
 			for _, p := range record.OfKind(k, a) {
 				all = append(all, table.Partition(record.ByKind, p))
 			}
 		}
 	}
-	if c.Caller.Admin || c.Caller.Anonymous() {
+	if v.Caller.Admin || v.Caller.Anonymous() {
 		return all, nil
 	}
-	all = append(all, own(k, c.Caller.ID)...)
+	all = append(all, own(k, v.Caller.ID)...)
 	for _, o := range g.Memberships {
 		for _, a := range record.AudiencesOf(k)[1:] {
 			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
@@ -44,23 +44,23 @@ func (c *Call) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.So
 }
 
 // VisibleOfTask is what the caller may see of the kind in one task, which has the scope.
-func (c *Call) VisibleOfTask(ctx context.Context, k record.Kind, task access.Scope) ([]table.Source, error) {
-	return c.visibleUnder(ctx, k, task, func(a access.Audience) table.Source {
+func (v *Viewer) VisibleOfTask(ctx context.Context, k record.Kind, task access.Scope) ([]table.Source, error) {
+	return v.visibleUnder(ctx, k, task, func(a access.Audience) table.Source {
 		return table.Partition(record.ByTask, record.OfTask(task.TaskID, k, a))
 	})
 }
 
 // VisibleOfDataset is what the caller may see of the kind on one dataset, which has the scope. What the caller owns comes
 // from all datasets.
-func (c *Call) VisibleOfDataset(ctx context.Context, k record.Kind, datasetID string, dataset access.Scope) ([]table.Source, error) {
-	return c.visibleUnder(ctx, k, dataset, func(a access.Audience) table.Source {
+func (v *Viewer) VisibleOfDataset(ctx context.Context, k record.Kind, datasetID string, dataset access.Scope) ([]table.Source, error) {
+	return v.visibleUnder(ctx, k, dataset, func(a access.Audience) table.Source {
 		return table.Partition(record.ByDataset, record.OfDataset(datasetID, k, a))
 	})
 }
 
 // visibleUnder adds what the caller owns anywhere, of which the list keeps what belongs to it.
-func (c *Call) visibleUnder(ctx context.Context, k record.Kind, parent access.Scope, part func(access.Audience) table.Source) ([]table.Source, error) {
-	roles, err := c.Roles(ctx, parent)
+func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.Scope, part func(access.Audience) table.Source) ([]table.Source, error) {
+	roles, err := v.Roles(ctx, parent)
 	if err != nil {
 		return nil, err
 	}
@@ -70,20 +70,20 @@ func (c *Call) visibleUnder(ctx context.Context, k record.Kind, parent access.Sc
 			all = append(all, part(a))
 		}
 	}
-	if roles&(access.Organizer|access.Admin) == 0 && !c.Caller.Anonymous() {
-		all = append(all, own(k, c.Caller.ID)...)
+	if roles&(access.Organizer|access.Admin) == 0 && !v.Caller.Anonymous() {
+		all = append(all, own(k, v.Caller.ID)...)
 	}
 	return all, nil
 }
 
 // VisibleOfUser is what the caller may see of the kind that a user made under the own name; for the user and for admins
 // also what was made under an alias, and for admins what is blinded.
-func (c *Call) VisibleOfUser(k record.Kind, userID string) []table.Source {
+func (v *Viewer) VisibleOfUser(k record.Kind, userID string) []table.Source {
 	all := []table.Source{table.Partition(record.ByUser, record.OfUser(userID, k, access.Everyone))}
-	if c.Caller.Admin || c.Caller.ID == userID {
+	if v.Caller.Admin || v.Caller.ID == userID {
 		all = append(all, own(k, userID)...)
 	}
-	if c.Caller.Admin && slices.Contains(record.AudiencesOf(k), access.Organizers) {
+	if v.Caller.Admin && slices.Contains(record.AudiencesOf(k), access.Organizers) {
 		all = append(all, table.Partition(record.ByUser, record.OfUser(userID, k, access.Organizers)))
 	}
 	return all

@@ -1,0 +1,81 @@
+package visibility
+
+import (
+	"context"
+
+	"assay/shared/access"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// scoped is a record with a place in the order of rights.
+type scoped[R any] interface {
+	table.Pointer[R]
+	Scope() access.Scope
+}
+
+// Find reads the record with the id, or returns Missing. Whether the caller may see it is still to be decided.
+func Find[R any, P table.Pointer[R]](ctx context.Context, v *Viewer, id string, key func(id string) store.Key) (P, error) {
+	if !record.IsID(id) {
+		return nil, Missing
+	}
+	r, err := table.Get[R, P](ctx, v.Records, v.Consistency, key(id))
+	if err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, Missing
+	}
+	return r, nil
+}
+
+// Get reads the record with the id, and what the caller is to it; Missing also when the caller may not see it. It reads
+// the grants whatever it finds, so that the work does not tell what is missing from what is hidden.
+func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func(id string) store.Key) (P, access.Role, error) {
+	r, err := Find[R, P](ctx, v, id, key)
+	if err != nil && !problem.NotFound.Is(err) {
+		return nil, 0, err
+	}
+	g, grantsErr := v.Grants(ctx)
+	if grantsErr != nil {
+		return nil, 0, grantsErr
+	}
+	if err != nil {
+		return nil, 0, Missing
+	}
+	s := r.Scope()
+	roles := access.Roles(v.Caller, g.Grants, s)
+	if !access.Sees(roles, s.Audience) {
+		return nil, 0, Missing
+	}
+	return r, roles, nil
+}
+
+// eachSeen calls do with each of the records that the caller sees, and unseen for each that is hidden or missing. It costs
+// one call of the store and the caller's grants.
+func eachSeen[R any, P scoped[R]](ctx context.Context, v *Viewer, ids []string, key func(string) store.Key, unseen func(), do func(P) error) error {
+	keys := make([]store.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = key(id)
+	}
+	found, err := table.GetAll[R, P](ctx, v.Records, v.Consistency, keys...)
+	if err != nil {
+		return err
+	}
+	g, err := v.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, r := range found {
+		if r == nil || !access.Sees(access.Roles(v.Caller, g.Grants, r.Scope()), r.Scope().Audience) {
+			unseen()
+			continue
+		}
+		if err := do(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,78 @@
+package visibility
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/record"
+	"assay/shared/table"
+)
+
+// Filter names whose resources a list is asked for; what is empty names none in particular.
+type Filter struct{ DatasetIDs, TaskIDs, UserIDs []string }
+
+// Narrowest names the partitions that hold all that the caller may see of the kind and that passes the filter, from those
+// of the member that narrows most. What they hold besides, the list leaves out. For a dataset or task that the caller does
+// not see they are the same as for one that is missing.
+func (v *Viewer) Narrowest(ctx context.Context, k record.Kind, f Filter) ([]table.Source, error) {
+	var all []table.Source
+	add := func(more ...table.Source) {
+		for _, s := range more {
+			same := func(o table.Source) bool { return o.Index == s.Index && o.Partition == s.Partition }
+			if !slices.ContainsFunc(all, same) {
+				all = append(all, s)
+			}
+		}
+	}
+	unseen := func() {
+		if !v.Caller.Anonymous() {
+			add(own(k, v.Caller.ID)...)
+		}
+	}
+	switch {
+	case len(f.DatasetIDs) > 0:
+		err := eachSeen[record.DatasetItem](ctx, v, f.DatasetIDs, record.DatasetKey, unseen, func(d *record.DatasetItem) error {
+			more, err := v.VisibleOfDataset(ctx, k, d.ID, d.Scope())
+			add(more...)
+			return err
+		})
+		return all, err
+	case len(f.TaskIDs) > 0:
+		err := eachSeen[record.TaskItem](ctx, v, f.TaskIDs, record.TaskKey, unseen, func(t *record.TaskItem) error {
+			more, err := v.VisibleOfTask(ctx, k, t.Scope())
+			add(more...)
+			return err
+		})
+		return all, err
+	case len(f.UserIDs) > 0:
+		for _, u := range f.UserIDs {
+			add(v.VisibleOfUser(k, u)...)
+		}
+		more, err := v.visibleUnnamed(ctx, k)
+		add(more...)
+		return all, err
+	default:
+		return v.VisibleEverywhere(ctx, k)
+	}
+}
+
+// visibleUnnamed is what the caller may see, by what the caller was granted, of others who are not named to everyone.
+func (v *Viewer) visibleUnnamed(ctx context.Context, k record.Kind) ([]table.Source, error) {
+	g, err := v.Grants(ctx)
+	if err != nil || v.Caller.Admin {
+		return nil, err
+	}
+	var all []table.Source
+	for _, o := range g.Memberships {
+		for _, a := range record.AudiencesOf(k) {
+			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
+		}
+	}
+	for _, r := range g.Registrations {
+		if r.PrivateTask {
+			all = append(all, table.Partition(record.ByTask, record.OfTask(r.TaskID, k, access.Registrants)))
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,110 @@
+// Package visibility answers what one caller may see. Every edge asks it, HTTP as gRPC, so that nothing is hidden at one
+// door and shown at another; how a request comes in and what an answer looks like are the edge's own.
+//
+// A Viewer brings the order of rights in shared/access together with what the store says of its caller. What is hidden is
+// answered as what is missing, after the same work.
+package visibility
+
+import (
+	"context"
+
+	"assay/shared/access"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// Viewer is a caller who looks at what is stored. It reads the caller's grants at most once until it is told to forget
+// them, and serves one request, or one goroutine of a longer exchange.
+type Viewer struct {
+	Records store.Store
+	Caller  access.Caller
+	// Consistency is how fresh reads must be: what only shows may lag, what decides or changes may not.
+	Consistency store.Consistency
+
+	grants *record.Grants
+}
+
+// Missing is the answer for what does not exist, and for what the caller may not know of.
+var Missing error = problem.NotFound.New("There is nothing here, or nothing that you may see. Check the address; if it is private, log in as somebody who may see it.")
+
+// Grants returns what the caller was given: one read of the store, made when first asked for.
+func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
+	if v.grants != nil || v.Caller.Anonymous() {
+		if v.grants == nil {
+			return record.Grants{}, nil
+		}
+		return *v.grants, nil
+	}
+	g, err := ReadGrants(ctx, v.Records, v.Consistency, v.Caller.ID)
+	if err != nil {
+		return g, err
+	}
+	v.grants = &g
+	return g, nil
+}
+
+// Forget lets the grants be read anew when they are next asked for.
+func (v *Viewer) Forget() { v.grants = nil }
+
+// grantsPage is how many grants one call of the store returns; nearly every user has fewer.
+const grantsPage = 1000
+
+// ReadGrants reads a user's partition.
+func ReadGrants(ctx context.Context, s store.Store, consistency store.Consistency, userID string) (record.Grants, error) {
+	var all []store.Item
+	q := store.Query{Partition: record.UserPartition(userID), Limit: grantsPage, Consistency: consistency}
+	for {
+		items, err := s.Query(ctx, q)
+		if err != nil {
+			return record.Grants{}, table.Failed(err)
+		}
+		all = append(all, items...)
+		if len(items) < grantsPage {
+			return record.DecodeGrants(all)
+		}
+		q.After = &items[len(items)-1]
+	}
+}
+
+// Roles returns what the caller is to something in the scope. It reads the grants of a caller who is logged in.
+func (v *Viewer) Roles(ctx context.Context, s access.Scope) (access.Role, error) {
+	g, err := v.Grants(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return access.Roles(v.Caller, g.Grants, s), nil
+}
+
+// Require decides whether the caller may do what only `may` may, to something in the scope. It reads the caller's grants
+// only when the decision hangs on them.
+func (v *Viewer) Require(ctx context.Context, may access.Role, s access.Scope) error {
+	decision := access.Decide(may, access.Roles(v.Caller, access.Grants{}, s), s.Audience)
+	if decision != access.Allow && !v.Caller.Anonymous() {
+		roles, err := v.Roles(ctx, s)
+		if err != nil {
+			return err
+		}
+		decision = access.Decide(may, roles, s.Audience)
+	}
+	switch decision {
+	case access.Allow:
+		return nil
+	case access.Login:
+		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer that /info names: Authorization: Bearer <token>.")
+	case access.Forbid:
+		return problem.Forbidden.New("You may not do this: it takes %s.", may)
+	default:
+		return Missing
+	}
+}
+
+// Sees reports whether the caller may know of something in the scope.
+func (v *Viewer) Sees(ctx context.Context, s access.Scope) (bool, error) {
+	if access.Sees(access.Anyone, s.Audience) {
+		return true, nil
+	}
+	roles, err := v.Roles(ctx, s)
+	return access.Sees(roles, s.Audience), err
+}

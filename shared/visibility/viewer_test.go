@@ -1,0 +1,79 @@
+package visibility_test
+
+import (
+	"errors"
+	"testing"
+
+	"assay/shared/access"
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+	"assay/shared/visibility"
+)
+
+// privateTask puts a task that olga organizes and reg is registered for into the store.
+func privateTask(s *servertest.Server) *record.TaskItem {
+	task := &record.TaskItem{}
+	task.Meta, task.OrganizerID, task.Visibility = record.NewMeta(s.Now()), record.NewID(s.Now()), record.Private
+	s.Put(task,
+		&record.Reservation{Meta: record.NewMeta(s.Now()), At: record.MembershipKey(servertest.UserID("olga"), task.OrganizerID)},
+		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: servertest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID, PrivateTask: true})
+	return task
+}
+
+func caller(name string) access.Caller {
+	if name == "" {
+		return access.Caller{}
+	}
+	return access.Caller{ID: servertest.UserID(name), Admin: name == "root"}
+}
+
+func TestGetHidesAsIfThereWereNothing(t *testing.T) {
+	s := servertest.New(t)
+	task := privateTask(s)
+	for name, want := range map[string]access.Role{
+		"": 0, "stranger": 0,
+		"reg": access.Anyone | access.User | access.Registrant, "olga": access.Anyone | access.User | access.Organizer,
+		"root": access.Anyone | access.User | access.Admin,
+	} {
+		get := func(id string) (*record.TaskItem, access.Role, int64, error) {
+			var cost store.Usage
+			v := &visibility.Viewer{Records: s.Store, Caller: caller(name)}
+			found, roles, err := visibility.Get[record.TaskItem](store.WithUsage(t.Context(), &cost), v, id, record.TaskKey)
+			return found, roles, cost.Calls.Load(), err
+		}
+		found, roles, reads, err := get(task.ID)
+		if seen := want != 0; roles != want || seen != (err == nil) || seen != (found != nil) || !seen && !errors.Is(err, visibility.Missing) {
+			t.Errorf("as %q: %v, %v, %v; want the roles %v", name, found, roles, err, want)
+		}
+		if _, _, none, err := get(record.NewID(s.Now())); !errors.Is(err, visibility.Missing) || none != reads {
+			t.Errorf("as %q: %d reads for what is there, %d for what is not (%v)", name, reads, none, err)
+		}
+		if _, _, _, err := get("no id"); !errors.Is(err, visibility.Missing) {
+			t.Errorf("as %q: %v", name, err)
+		}
+	}
+}
+
+func TestGrantsAreReadOnceUntilTheyAreForgotten(t *testing.T) {
+	s := servertest.New(t)
+	task := privateTask(s)
+	var cost store.Usage
+	ctx := store.WithUsage(t.Context(), &cost)
+	v := &visibility.Viewer{Records: s.Store, Caller: caller("reg"), Consistency: store.Strong}
+	sees := func(want bool, reads int64) {
+		t.Helper()
+		got, err := v.Sees(ctx, task.Scope())
+		if err != nil || got != want || cost.Calls.Load() != reads {
+			t.Errorf("sees the task: %v after %d reads, %v; want %v after %d", got, cost.Calls.Load(), err, want, reads)
+		}
+	}
+	sees(true, 1)
+	if err := new(table.Tx).DeleteKey(record.RegisteredKey(v.Caller.ID, task.ID)).Commit(t.Context(), s.Store); err != nil {
+		t.Fatal(err)
+	}
+	sees(true, 1)
+	v.Forget()
+	sees(false, 2)
+}

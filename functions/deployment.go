@@ -58,13 +58,20 @@ var files = map[string][]FileRights{
 		{Holder: record.HolderInputs, Get: true, Put: true, Delete: true},
 		{Holder: record.HolderTruths, Get: true, Put: true, Delete: true},
 	},
-	"submissions": {{Holder: record.HolderRuns, Get: true, Put: true, Delete: true}},
-	"runs":        {{Holder: record.HolderRuns, Get: true, Put: true, Delete: true}},
+	"submissions": {
+		{Holder: record.HolderRuns, Get: true, Put: true, Delete: true},
+		{Holder: record.HolderLogs, Delete: true},
+	},
+	"runs": {
+		{Holder: record.HolderRuns, Get: true, Put: true, Delete: true},
+		{Holder: record.HolderLogs, Get: true, Delete: true},
+	},
 	"evaluations": {{Holder: record.HolderEvaluations, Get: true}},
 	Evaluator: {
 		{Holder: record.HolderInputs, Get: true, Delete: true},
 		{Holder: record.HolderTruths, Get: true, Delete: true},
 		{Holder: record.HolderRuns, Get: true, Delete: true},
+		{Holder: record.HolderLogs, Get: true, Put: true, Delete: true},
 		{Holder: record.HolderEvaluations, Put: true, Delete: true},
 	},
 }

@@ -101,7 +101,7 @@ func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *reco
 	was, is := old.Audited(), changed.Audited()
 	same, stored := reflect.DeepEqual(was, is), record.AllStored(changed.Truths)
 	if same && stored == record.AllStored(old.Truths) {
-		return nil
+		return move(ctx, c, tx, old, changed)
 	}
 	if !same {
 		action := "evaluator.changed"
@@ -130,6 +130,22 @@ func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *reco
 		return err
 	}
 	arrival.Use(tx, changed, truth, c.Now())
+	return nil
+}
+
+// move has runs that wait go on waiting in the pool of workers that the dataset names now.
+func move(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem) error {
+	if changed.Pool == old.Pool {
+		return nil
+	}
+	truth, err := table.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	if err != nil || truth == nil {
+		return err
+	}
+	truth.Pool = changed.Pool
+	record.Touch(truth, c.Now())
+	tx.Replace(truth)
+	changed.Requeue = &record.Follow{At: record.At(c.Now())}
 	return nil
 }
 

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"assay/shared/api"
-	"assay/shared/measure"
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -95,10 +94,7 @@ func (b *board) entries(ctx context.Context) (iter.Seq2[*entry, error], error) {
 
 // byMeasure yields the board by a measure that the table has no order for: all of it is read and sorted.
 func (b *board) byMeasure(ctx context.Context, name string) (iter.Seq2[*entry, error], error) {
-	lowerIsBetter := false
-	if m, err := measure.Parse(measure.Kind(b.dataset.Evaluator.Kind), name); err == nil { // a worker's measures are its own, and more is better
-		lowerIsBetter = !m.HigherIsBetter()
-	}
+	lowerIsBetter := b.dataset.Evaluator.LessIsBetter(name)
 	ranked, err := b.byRank(ctx)
 	if err != nil {
 		return nil, err

@@ -46,7 +46,7 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 		}
 		parsed = append(parsed, key)
 		switch h {
-		case record.HolderRuns:
+		case record.HolderRuns, record.HolderLogs:
 			records = append(records, record.RunKey(id), record.RunKey(id))
 		case record.HolderEvaluations:
 			records = append(records, record.TopicsKey(id), record.TopicsKey(id))
@@ -90,7 +90,10 @@ func names(key string, one, other store.Item) (bool, error) {
 	switch h {
 	case record.HolderRuns:
 		run, err := table.Decode[record.RunItem](one)
-		return run != nil && has(run.Files), err
+		return run != nil && (has(run.Files) || run.Lease != nil && has(run.Lease.Outputs)), err
+	case record.HolderLogs:
+		run, err := table.Decode[record.RunItem](one)
+		return run != nil && slices.Contains(run.ObjectKeys(), key), err
 	case record.HolderEvaluations:
 		topics, err := table.Decode[record.Topics](one)
 		return topics != nil && topics.ObjectKey == key, err

@@ -15,6 +15,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/runlog"
 	"assay/shared/store"
 	"assay/shared/table"
 )
@@ -50,7 +51,7 @@ func (w *Worker) Due(ctx context.Context) error {
 	return errors.Join(w.dueRuns(ctx), w.dueChanges(ctx))
 }
 
-// dueRuns takes back leases that have lapsed, and ends runs whose files never came.
+// dueRuns takes back leases that have lapsed, ends runs whose files never came, and seals the logs of runs that have ended.
 func (w *Worker) dueRuns(ctx context.Context) error { return w.dueOf(ctx, isRun) }
 
 // dueChanges does what follows changes of everything else.
@@ -96,7 +97,10 @@ func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
 	if err != nil {
 		return err
 	}
-	if run.State != record.AwaitingUpload {
+	switch {
+	case run.State.Ended():
+		return runlog.Seal(ctx, w.Store, w.Files, w.Now(), run.ID)
+	case run.State != record.AwaitingUpload:
 		return queue.TakeBack(ctx, w.Store, w.Now(), run.ID)
 	}
 	var missing []measure.Diagnostic
@@ -180,7 +184,8 @@ func (w *Worker) requeue(ctx context.Context, datasetID string) error {
 	})
 }
 
-// requeueAll queues every run of the dataset for the truth that was not evaluated against it, and returns how many.
+// requeueAll queues every run of the dataset for the truth that was not evaluated against it or waits elsewhere, and returns
+// how many.
 func (w *Worker) requeueAll(ctx context.Context, truth *record.Truth) (again int, err error) {
 	var sources []table.Source
 	for _, a := range record.Audiences {
@@ -191,8 +196,8 @@ func (w *Worker) requeueAll(ctx context.Context, truth *record.Truth) (again int
 	var all sync.WaitGroup
 	slots := make(chan struct{}, requeueRuns)
 	err = table.Each[record.RunItem](ctx, w.Store, duePage, sources, func(run *record.RunItem) error {
-		if run.TruthVersion >= truth.Number {
-			return nil // an index can only lag behind
+		if !queue.Behind(run, truth) {
+			return nil
 		}
 		slots <- struct{}{}
 		all.Go(func() {

@@ -24,7 +24,7 @@ func (w *Worker) Heed(ctx context.Context, key store.Key) (time.Time, error) {
 		_, id, _ := strings.Cut(key.Partition, "#")
 		return time.Time{}, w.Evaluate(ctx, id)
 	case record.OfQueue(record.QueueWorkers):
-		since, err := record.DueAt(entry.Sort)
+		_, _, since, err := record.TurnOf(entry.Sort)
 		if err != nil || w.Now().Before(since.Add(unservedAfter)) {
 			return since.Add(unservedAfter), err
 		}
@@ -42,7 +42,7 @@ func (w *Worker) Heed(ctx context.Context, key store.Key) (time.Time, error) {
 // Drain evaluates what waits for a built-in evaluator, until nothing does or the context ends.
 func (w *Worker) Drain(ctx context.Context) error {
 	for ctx.Err() == nil {
-		run, err := queue.Lease(ctx, w.Store, w.Now(), record.QueueBuiltin, w.Holder, leaseTime)
+		run, err := queue.Lease(ctx, w.Store, w.Now(), w.Holder, leaseTime)
 		if err != nil || run == nil {
 			return err
 		}
@@ -55,10 +55,14 @@ func (w *Worker) Drain(ctx context.Context) error {
 // into an index, which may be about a second behind.
 func (w *Worker) Next(ctx context.Context) (time.Time, error) {
 	var next time.Time
-	for partition, later := range map[string][]time.Duration{
-		record.DuePartition:                 {0},
-		record.OfQueue(record.QueueWorkers): {unservedAfter, record.QueueTime},
-		record.OfQueue(record.QueueBuiltin): {leaseTime}, // of whom the stream should have told
+	at := func(t time.Time) {
+		if next.IsZero() || t.Before(next) {
+			next = t
+		}
+	}
+	for partition, later := range map[string]time.Duration{
+		record.DuePartition:                 0,
+		record.OfQueue(record.QueueBuiltin): leaseTime, // of whom the stream should have told
 	} {
 		first, err := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: partition, Limit: 1})
 		if err != nil {
@@ -67,18 +71,20 @@ func (w *Worker) Next(ctx context.Context) (time.Time, error) {
 		if len(first) == 0 {
 			continue
 		}
-		at, err := record.DueAt(first[0].Entry(record.ByWork).Sort)
+		due, err := record.DueAt(first[0].Entry(record.ByWork).Sort)
 		if err != nil {
 			return next, err
 		}
-		for i, d := range later {
-			if i < len(later)-1 && !at.Add(d).After(w.Now()) {
-				continue // it was told of that already
-			}
-			if at = at.Add(d); next.IsZero() || at.Before(next) {
-				next = at
-			}
-			break
+		at(due.Add(later))
+	}
+	for turn, err := range queue.Turns(ctx, w.Store) {
+		if err != nil {
+			return next, err
+		}
+		if warn := turn.Since.Add(unservedAfter); warn.After(w.Now()) {
+			at(warn)
+		} else {
+			at(turn.Since.Add(record.QueueTime)) // it was told of that already
 		}
 	}
 	return next, nil

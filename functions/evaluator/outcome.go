@@ -7,7 +7,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 
 	"assay/shared/blob"
@@ -17,42 +16,42 @@ import (
 	"assay/shared/record"
 )
 
-// complete writes the result of a run.
+// complete writes the result of a built-in evaluator for a run.
 func (w *Worker) complete(ctx context.Context, h queue.Hold, run *record.RunItem, truth *record.Truth, result measure.Result) error {
-	outcome, err := w.outcome(ctx, run, truth, result)
+	_, err := w.Complete(ctx, h, run, truth, result, evaluator.Version(measure.Kind(truth.Evaluator.Kind)))
+	return err
+}
+
+// Complete writes the result of an evaluator of the version for a run under the hold, and returns the run; the errors are
+// those of queue.Complete.
+func (w *Worker) Complete(ctx context.Context, h queue.Hold, run *record.RunItem, truth *record.Truth, result measure.Result, version string) (*record.RunItem, error) {
+	outcome, err := w.outcome(ctx, run, truth, result, version)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	_, err = queue.Complete(ctx, w.Store, w.Now(), h, outcome)
+	done, err := queue.Complete(ctx, w.Store, w.Now(), h, outcome)
 	if void := errors.Is(err, queue.ErrTruthChanged) || errors.Is(err, queue.ErrStaleLease); void && outcome.Topics != nil && outcome.Topics.ObjectKey != "" {
 		if err := w.Files.Delete(context.WithoutCancel(ctx), outcome.Topics.ObjectKey); err != nil {
 			w.Log.WarnContext(ctx, "values per topic that nothing names stay behind until the next cleaning", "key", outcome.Topics.ObjectKey, "error", err)
 		}
 	}
-	return err
+	return done, err
 }
 
 // outcome makes the records of a result. A dataset names its measures as results do.
-func (w *Worker) outcome(ctx context.Context, run *record.RunItem, truth *record.Truth, result measure.Result) (queue.Outcome, error) {
+func (w *Worker) outcome(ctx context.Context, run *record.RunItem, truth *record.Truth, result measure.Result, version string) (queue.Outcome, error) {
 	e := &record.EvaluationItem{Columns: truth.Evaluator.Measures}
 	e.Meta = record.NewMeta(w.Now())
 	e.PrimaryMeasure = truth.Evaluator.PrimaryMeasure
 	e.Measures, e.Reasons = map[string]*float64{}, map[string]string{}
-	kind := measure.Kind(truth.Evaluator.Kind)
 	for _, name := range truth.Evaluator.Measures {
-		m, err := measure.Parse(kind, name)
-		if err != nil {
-			return queue.Outcome{}, fmt.Errorf("truth %d of dataset %s: %w", truth.Number, truth.ID, err)
-		}
 		e.Measures[name] = result.Measures[name]
 		if reason, ok := result.Reasons[name]; ok {
 			e.Reasons[name] = reason
 		}
-		if name == e.PrimaryMeasure {
-			e.LowerIsBetter = !m.HigherIsBetter()
-		}
 	}
-	e.Evaluator = record.EvaluatorUsed{Kind: truth.Evaluator.Kind, Version: evaluator.Version(kind), Settings: truth.RunFormat}
+	e.LowerIsBetter = truth.Evaluator.LessIsBetter(e.PrimaryMeasure)
+	e.Evaluator = record.EvaluatorUsed{Kind: truth.Evaluator.Kind, Version: version, Settings: truth.RunFormat}
 	e.Digests = record.Digests{Run: digest(run.Files), Truth: digest(truth.Files)}
 	topics, err := w.topics(ctx, e, result.PerTopic)
 	return queue.Outcome{Evaluation: e, Topics: topics, Truth: truth, Warnings: result.Warnings}, err

@@ -24,7 +24,25 @@ var unserved = measure.Diagnostic{Severity: measure.Warning, Discreet: true,
 // failed.
 func (w *Worker) Unserved(ctx context.Context) error {
 	now := w.Now()
-	q := store.Query{Index: record.ByWork, Partition: record.OfQueue(record.QueueWorkers), To: record.DueBy(now.Add(-unservedAfter)), Limit: duePage}
+	var failed error
+	for turn, err := range queue.Turns(ctx, w.Store) {
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		if turn.Since.Add(unservedAfter).After(now) {
+			continue
+		}
+		failed = errors.Join(failed, w.unservedOf(ctx, now, turn))
+	}
+	return failed
+}
+
+// unservedOf looks after the runs of one turn.
+func (w *Worker) unservedOf(ctx context.Context, now time.Time, turn queue.Turn) error {
+	q := store.Query{
+		Index: record.ByWork, Partition: record.OfQueue(record.QueueWorkers), Limit: duePage,
+		From: turn.Prefix, To: turn.Prefix + record.DueBy(now.Add(-unservedAfter)),
+	}
 	var failed error
 	for {
 		items, err := w.Store.Query(ctx, q)
@@ -49,10 +67,10 @@ func (w *Worker) unserved(ctx context.Context, now time.Time, it store.Item) err
 	case err != nil:
 		return err
 	case now.Sub(run.QueuedAt.Time) >= record.QueueTime:
-		return queue.GiveUp(ctx, w.Store, now, run.ID, record.Queued, measure.Diagnostic{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
+		return queue.GiveUp(ctx, w.Store, now, run.ID, run.State, measure.Diagnostic{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
 			"No worker asked for this run since %s, so it was given up. Ask the organizers whether workers serve the task, and submit again.", run.QueuedAt.Format(time.RFC3339))})
 	case !slices.Contains(run.Diagnostics, unserved):
-		return queue.Warn(ctx, w.Store, now, run.ID, record.Queued, unserved)
+		return queue.Warn(ctx, w.Store, now, run.ID, run.State, unserved)
 	default:
 		return nil
 	}

@@ -59,7 +59,7 @@ func (w *Worker) Run(ctx context.Context) {
 // work evaluates one run after the other.
 func (w *Worker) work(ctx context.Context) {
 	for ctx.Err() == nil {
-		run, err := queue.Lease(ctx, w.Store, w.Now(), record.QueueBuiltin, w.Holder, leaseTime)
+		run, err := queue.Lease(ctx, w.Store, w.Now(), w.Holder, leaseTime)
 		if run != nil && err == nil {
 			w.Wake() // there may be another one, for another of us
 			w.evaluate(ctx, run)
@@ -75,7 +75,7 @@ func (w *Worker) work(ctx context.Context) {
 // Evaluate evaluates one certain run, if it waits: the answer to a message that names it. A message that comes twice, or
 // late, does nothing.
 func (w *Worker) Evaluate(ctx context.Context, runID string) error {
-	run, err := queue.LeaseRun(ctx, w.Store, w.Now(), runID, record.QueueBuiltin, w.Holder, leaseTime)
+	run, err := queue.LeaseRun(ctx, w.Store, w.Now(), runID, w.Holder, leaseTime)
 	if run != nil && err == nil {
 		w.evaluate(ctx, run)
 	}
@@ -122,7 +122,7 @@ func (w *Worker) reclaim(ctx context.Context) error {
 			return nil
 		}
 		run, err := table.Decode[record.RunItem](it)
-		if err != nil || run.Lease == nil || run.Lease.Holder != w.Holder {
+		if err != nil || run.Lease == nil || run.Queue != record.QueueBuiltin || run.Lease.Holder != w.Holder {
 			return err
 		}
 		_, err = queue.Interrupt(ctx, w.Store, w.Now(), queue.HoldOf(run))

@@ -88,11 +88,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) (api.Change, er
 // dropFiles deletes the files of a run that is no more. What it misses, and values per topic that stand in files, the
 // cleaning of files that no record names finds.
 func dropFiles(ctx context.Context, c *api.Call, r *record.RunItem) {
-	var keys []string
-	for _, f := range r.Files {
-		keys = append(keys, record.ObjectKey(record.HolderRuns, r.ID, f.SHA256))
-	}
-	if err := c.Files.Delete(ctx, keys...); err != nil {
+	if err := c.Files.Delete(ctx, r.ObjectKeys()...); err != nil {
 		c.Log.WarnContext(ctx, "files of a deleted run stay behind", "run", r.ID, "error", err)
 	}
 }

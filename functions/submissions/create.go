@@ -72,7 +72,7 @@ func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Ti
 				Meta: record.NewMeta(now), SubmissionID: s.ID, TaskID: s.TaskID, DatasetID: set.ID, UserID: s.UserID, Team: s.Team,
 				State: record.Queued, QueuedAt: &at, Files: []record.File{}, Diagnostics: []measure.Diagnostic{},
 			},
-			Standing: s.Standing, Type: s.Type, Queue: record.QueueBuiltin, Counted: true,
+			Standing: s.Standing, Type: s.Type, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: true,
 		}
 		r.Standing.Blinded = set.Split == record.Test
 		if s.Type != record.UploadType || e.truths[i].Evaluator.Kind == record.EvaluatorWorker {

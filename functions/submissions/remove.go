@@ -44,9 +44,7 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) (api.Cha
 			return api.Change{}, problem.Conflict.New("A review of the submission is published, so only the organizers can delete it. Ask them.")
 		}
 		tx.Delete(r).DeleteKey(record.ReviewKey(r.ID))
-		for _, f := range r.Files {
-			files = append(files, record.ObjectKey(record.HolderRuns, r.ID, f.SHA256))
-		}
+		files = append(files, r.ObjectKeys()...)
 		// The newest first, for those alone are in lists.
 		if n := len(r.Evaluations); n > 0 {
 			queue.Forget(tx, r.Evaluations[n-1])

@@ -43,7 +43,7 @@ func CheckTruth(ctx context.Context, d *record.DatasetDraft, open func(record.Fi
 func Use(tx *table.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) {
 	d.TruthVersion++
 	d.RankedBy, d.Adopt, d.Diagnostics = d.Evaluator.PrimaryMeasure, nil, nil
-	truth := &record.Truth{Meta: record.NewMeta(now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator}
+	truth := &record.Truth{Meta: record.NewMeta(now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator, Pool: d.Pool}
 	truth.ID = d.ID
 	d.Requeue = &record.Follow{At: record.At(now)} // with the first truth too: runs that came before it have failed for want of one
 	if old == nil {

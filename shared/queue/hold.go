@@ -43,14 +43,16 @@ func Extend(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Du
 }
 
 // Release gives a run back that its holder did not get to, because it stops or because the work is another's: the
-// attempt does not count, and the run waits in the given queue, in the place that it had.
-func Release(ctx context.Context, s store.Store, now time.Time, h Hold, queue string) error {
-	_, err := change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
+// attempt does not count, and the run waits in the place that it had, in the queue that goes with the truth; nil leaves it
+// in its own.
+func Release(ctx context.Context, s store.Store, now time.Time, h Hold, truth *record.Truth) (*record.RunItem, error) {
+	return change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
 		run.Attempts--
-		run.Queue = queue
+		if truth != nil {
+			assign(run, truth)
+		}
 		return move(run, record.Queued, now)
 	})
-	return err
 }
 
 // Fail ends a run whose work cannot succeed, for the reasons given.

@@ -24,15 +24,20 @@ func Abandon(ctx context.Context, s store.Store, now time.Time, h Hold, why stri
 // run's, unless it happens so often that the run must be what ends the process.
 func Interrupt(ctx context.Context, s store.Store, now time.Time, h Hold) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
-		if run.Restarts++; run.Restarts > record.MaxRestarts {
-			return abandon(ctx, s, now, run, "the process that worked on it ended", tx)
-		}
-		run.Attempts--
-		return move(run, record.Queued, now)
+		return interrupt(ctx, s, now, run, "the process that worked on it ended", tx)
 	})
 }
 
-// TakeBack is Abandon for a run whose lease has lapsed. A run whose lease has not, or that has none, stays as it is.
+func interrupt(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, why string, tx *table.Tx) error {
+	if run.Restarts++; run.Restarts > record.MaxRestarts {
+		return abandon(ctx, s, now, run, why, tx)
+	}
+	run.Attempts--
+	return move(run, record.Queued, now)
+}
+
+// TakeBack is Abandon for a run whose lease has lapsed. A run whose lease has not, or that has none, stays as it is. A
+// lease that its worker never confirmed was no attempt: it may not even have reached the worker.
 func TakeBack(ctx context.Context, s store.Store, now time.Time, runID string) error {
 	run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
 	if err != nil || run == nil || run.Lease == nil {
@@ -41,6 +46,9 @@ func TakeBack(ctx context.Context, s store.Store, now time.Time, runID string) e
 	_, err = change(ctx, s, HoldOf(run), func(run *record.RunItem, tx *table.Tx) error {
 		if run.Lease.Until.After(now) {
 			return ErrStaleLease // its holder is alive after all
+		}
+		if run.Queue == record.QueueWorkers && !run.Lease.Confirmed {
+			return interrupt(ctx, s, now, run, "no worker that was given it began", tx)
 		}
 		return abandon(ctx, s, now, run, "whoever worked on it was not heard of any more", tx)
 	})

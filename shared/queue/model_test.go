@@ -57,7 +57,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"lease": func(rt *rapid.T) {
 				m := pick(rt)
-				r, err := queue.LeaseRun(s.ctx, st, s.now, m.id, record.QueueBuiltin, "worker", leaseTime)
+				r, err := queue.LeaseRun(s.ctx, st, s.now, m.id, "worker", leaseTime)
 				if err != nil || (r != nil) != (m.state == record.Queued) {
 					rt.Fatalf("%s run: %v, %v", m.state, r, err)
 				}
@@ -78,8 +78,8 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 				_, completed := queue.Complete(s.ctx, st, s.now, m.stale, s.outcome(s.truth))
 				_, failed := queue.FailAgainst(s.ctx, st, s.now, m.stale, s.truth, wrong(measure.Error, "x"))
 				_, abandoned := queue.Abandon(s.ctx, st, s.now, m.stale, "of chance")
-				for _, err := range []error{completed, failed, abandoned, queue.Extend(s.ctx, st, s.now, m.stale, leaseTime),
-					queue.Release(s.ctx, st, s.now, m.stale, record.QueueBuiltin)} {
+				_, released := queue.Release(s.ctx, st, s.now, m.stale, nil)
+				for _, err := range []error{completed, failed, abandoned, released, queue.Extend(s.ctx, st, s.now, m.stale, leaseTime)} {
 					if m.stale.RunID != "" && !errors.Is(err, queue.ErrStaleLease) {
 						rt.Fatalf("under an old hold: %v", err)
 					}
@@ -87,7 +87,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			},
 			"release": func(rt *rapid.T) {
 				m := pick(rt)
-				if under(rt, m, queue.Release(s.ctx, st, s.now, m.hold, record.QueueBuiltin)) {
+				if _, err := queue.Release(s.ctx, st, s.now, m.hold, nil); under(rt, m, err) {
 					m.attempts--
 					m.queued()
 				}

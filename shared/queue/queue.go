@@ -26,6 +26,8 @@ var (
 	// ErrStaleLease means that the run no longer has the lease: it was taken back, cancelled or deleted. What was done
 	// under the lease is to be thrown away.
 	ErrStaleLease = errors.New("queue: the run is no longer held under this lease")
+	// ErrLinesMissing means that lines before those that came are missing: send from where the run's lease has them.
+	ErrLinesMissing = errors.New("queue: lines of the log are missing before the first that came")
 	// ErrTruthChanged means that the truth is no longer the one that the run was evaluated against. Nothing was written,
 	// the lease still holds: evaluate again.
 	ErrTruthChanged = errors.New("queue: the truth has changed since it was read")
@@ -40,10 +42,15 @@ func HoldOf(run *record.RunItem) Hold { return Hold{run.ID, run.Lease.ID} }
 // scanned is how many waiting runs are read at once.
 const scanned = 10
 
-// Lease hands out the run that has waited longest in the queue, for the duration; nil when none waits, or others took
-// all that do.
-func Lease(ctx context.Context, s store.Store, now time.Time, queue, holder string, d time.Duration) (*record.RunItem, error) {
-	q := store.Query{Index: record.ByWork, Partition: record.OfQueue(queue), Limit: scanned}
+// Lease hands out the run that has waited longest for a built-in evaluator, for the duration; nil when none waits, or
+// others took all that do.
+func Lease(ctx context.Context, s store.Store, now time.Time, holder string, d time.Duration) (*record.RunItem, error) {
+	q := store.Query{Index: record.ByWork, Partition: record.OfQueue(record.QueueBuiltin), Limit: scanned}
+	return leaseFirst(ctx, s, now, q, holder, d)
+}
+
+// leaseFirst hands out the first run of a query that nobody else takes.
+func leaseFirst(ctx context.Context, s store.Store, now time.Time, q store.Query, holder string, d time.Duration) (*record.RunItem, error) {
 	var broken error // what cannot be read holds up nothing that waits behind it
 	for {
 		waiting, err := s.Query(ctx, q)
@@ -60,17 +67,17 @@ func Lease(ctx context.Context, s store.Store, now time.Time, queue, holder stri
 				return run, err
 			}
 		}
-		if len(waiting) < scanned {
+		if len(waiting) < q.Limit {
 			return nil, broken
 		}
-		q.After = &waiting[scanned-1]
+		q.After = &waiting[q.Limit-1]
 	}
 }
 
-// LeaseRun hands out one certain run, if it waits in the queue; nil when it does not, or somebody else took it.
-func LeaseRun(ctx context.Context, s store.Store, now time.Time, runID, queue, holder string, d time.Duration) (*record.RunItem, error) {
+// LeaseRun hands out one certain run, if it waits for a built-in evaluator; nil when it does not, or somebody else took it.
+func LeaseRun(ctx context.Context, s store.Store, now time.Time, runID, holder string, d time.Duration) (*record.RunItem, error) {
 	run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-	if err != nil || run == nil || run.State != record.Queued || run.Queue != queue {
+	if err != nil || run == nil || !run.Waits() || run.Queue != record.QueueBuiltin {
 		return nil, err
 	}
 	if err = lease(ctx, s, now, run, holder, d); table.IsConflict(err) {
@@ -82,8 +89,8 @@ func LeaseRun(ctx context.Context, s store.Store, now time.Time, runID, queue, h
 // lease makes the transition of a run that is handed out. It fails with a conflict when somebody else was faster.
 func lease(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, holder string, d time.Duration) error {
 	next := record.Evaluating
-	if run.Queue == record.QueueWorkers && run.Type != record.UploadType && len(run.Files) == 0 {
-		next = record.Running // its output files have yet to be made
+	if run.Work() != record.Evaluate {
+		next = record.Running
 	}
 	if err := move(run, next, now); err != nil {
 		return err

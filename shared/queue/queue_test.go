@@ -41,7 +41,7 @@ type scene struct {
 
 func openStore(t *testing.T) store.Store {
 	t.Helper()
-	s, err := embedded.Open(filepath.Join(t.TempDir(), "table"), embedded.Options{})
+	s, err := embedded.Open(filepath.Join(t.TempDir(), "table"), embedded.Options{Now: func() time.Time { return start }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func (s *scene) outcome(truth *record.Truth) queue.Outcome {
 
 func (s *scene) lease() *record.RunItem {
 	s.t.Helper()
-	r, err := queue.Lease(s.ctx, s.store, s.now, record.QueueBuiltin, "worker", leaseTime)
+	r, err := queue.Lease(s.ctx, s.store, s.now, "worker", leaseTime)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func TestWhoeverRacesForRunsGetsEachOnce(t *testing.T) {
 	for w := range workers {
 		all.Go(func() {
 			for {
-				r, err := queue.Lease(s.ctx, s.store, s.now, record.QueueBuiltin, fmt.Sprint("worker ", w), leaseTime)
+				r, err := queue.Lease(s.ctx, s.store, s.now, fmt.Sprint("worker ", w), leaseTime)
 				if err != nil || r == nil {
 					if err != nil {
 						t.Error(err)
@@ -319,15 +319,12 @@ func TestARunOfAnImageIsExecutedFirst(t *testing.T) {
 	if r := s.lease(); r != nil {
 		t.Fatal("a built-in evaluator got a run for workers")
 	}
-	got, err := queue.Lease(s.ctx, s.store, s.now, record.QueueWorkers, "worker", leaseTime)
+	got, err := queue.LeaseWork(s.ctx, s.store, s.now, record.DefaultPool, record.ExecuteImage, "", "worker", leaseTime)
 	if err != nil || got.State != record.Running {
 		t.Fatal(got, err)
 	}
-	if err := queue.Release(s.ctx, s.store, s.now, queue.HoldOf(got), record.QueueBuiltin); err != nil {
-		t.Fatal(err)
-	}
-	if r := s.lease(); r == nil || r.State != record.Evaluating || r.Attempts != 1 {
-		t.Fatalf("%+v", r)
+	if got, err = queue.Release(s.ctx, s.store, s.now, queue.HoldOf(got), s.truth); err != nil || got.State != record.Queued || got.Queue != record.QueueWorkers || got.Attempts != 0 {
+		t.Fatal(got, err)
 	}
 }
 

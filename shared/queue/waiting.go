@@ -19,7 +19,7 @@ func Enqueue(run *record.RunItem, truth *record.Truth, now time.Time) error {
 		return err
 	}
 	if truth != nil {
-		run.Queue = For(truth)
+		assign(run, truth)
 	}
 	at := record.At(now)
 	run.QueuedAt = &at
@@ -45,12 +45,12 @@ func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunIt
 	return &changed, tx.Replace(&changed), nil
 }
 
-// GiveUp fails a run that has waited too long in the state, for the reasons given. A run that is in another state by now,
-// or is no more, stays as it is.
+// GiveUp fails a run that has waited too long in the state, for the reasons given. A run that is in another state or in
+// somebody's hands by now, or is no more, stays as it is.
 func GiveUp(ctx context.Context, s store.Store, now time.Time, runID string, waited record.RunState, reasons ...measure.Diagnostic) error {
 	return table.Retry(ctx, func() error {
 		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-		if err != nil || run == nil || run.State != waited {
+		if err != nil || run == nil || run.State != waited || run.Lease != nil {
 			return err
 		}
 		tx := new(table.Tx)
@@ -65,7 +65,7 @@ func GiveUp(ctx context.Context, s store.Store, now time.Time, runID string, wai
 func Warn(ctx context.Context, s store.Store, now time.Time, runID string, waited record.RunState, warning measure.Diagnostic) error {
 	return table.Retry(ctx, func() error {
 		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-		if err != nil || run == nil || run.State != waited || slices.Contains(run.Diagnostics, warning) {
+		if err != nil || run == nil || run.State != waited || run.Lease != nil || slices.Contains(run.Diagnostics, warning) {
 			return err
 		}
 		run.AddDiagnostics(warning)
@@ -91,24 +91,47 @@ func Requeue(ctx context.Context, s store.Store, now time.Time, runID string, tr
 }
 
 func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
-	queue := For(truth)
+	if run.Waits() {
+		return reassign(run, truth, now)
+	}
 	if len(run.Files) == 0 || !record.AllStored(run.Files) {
 		return false // one that awaits its files is queued for the truth that there is then
-	}
-	if run.State == record.Queued && run.Queue != queue {
-		run.Queue = queue // its evaluator is of another kind now
-		record.Touch(run, now)
-		return true
 	}
 	evaluated := run.State == record.Completed || run.State == record.Failed
 	if !evaluated || run.TruthVersion >= truth.Number || move(run, record.Queued, now) != nil {
 		return false
 	}
 	at := record.At(now)
-	run.Queue, run.TruthVersion, run.Attempts, run.Restarts = queue, truth.Number, 0, 0
+	assign(run, truth)
+	run.TruthVersion, run.Attempts, run.Restarts = truth.Number, 0, 0
 	run.QueuedAt, run.StartedAt, run.FinishedAt = &at, nil, nil
 	run.Diagnostics = []measure.Diagnostic{}
 	return true
+}
+
+// reassign has a run that waits go on waiting where the dataset has it wait now, and reports whether that is elsewhere.
+func reassign(run *record.RunItem, truth *record.Truth, now time.Time) bool {
+	queue, pool := run.Queue, run.Pool
+	assign(run, truth)
+	if run.Queue == queue && run.Pool == pool {
+		return false
+	}
+	record.Touch(run, now)
+	return true
+}
+
+// assign says where the run waits: what has yet to be executed waits for a worker, whoever evaluates it later.
+func assign(run *record.RunItem, truth *record.Truth) {
+	run.Pool, run.Queue = truth.Pool, For(truth)
+	if run.Work() != record.Evaluate {
+		run.Queue = record.QueueWorkers
+	}
+}
+
+// Behind reports whether a run may have to be queued again for the truth, as far as an index, which can only lag behind,
+// tells.
+func Behind(run *record.RunItem, truth *record.Truth) bool {
+	return run.TruthVersion < truth.Number || run.Waits() && run.Pool != truth.Pool
 }
 
 // For returns the queue in which runs with all their files wait to be evaluated against the truth.

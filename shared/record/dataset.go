@@ -2,7 +2,9 @@ package record
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/measure"
@@ -27,6 +29,7 @@ type Evaluator struct {
 	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the one that ranks; the first of measures unless given" example:"nDCG@10"`
 	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
 	Command        string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`
+	LowerIsBetter  []string `json:"lowerIsBetter,omitempty" maxItems:"50" doc:"for worker: those of measures of which less is better"`
 }
 
 // EvaluatorWorker is the kind of an evaluator that a worker runs.
@@ -52,6 +55,7 @@ type DatasetDraft struct {
 	Truths      []File    `json:"truths,omitempty" maxItems:"20" doc:"what they never get; seen by organizers and workers alone"`
 	RunFormat   RunFormat `json:"runFormat"`
 	Evaluator   Evaluator `json:"evaluator"`
+	Pool        string    `json:"pool,omitempty" maxLength:"50" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: lower-case letters, digits and hyphens; the pool default unless given" example:"gpu"`
 }
 
 // Dataset is the data of a task: inputs, hidden truth, and how runs on it are read and measured.
@@ -128,8 +132,16 @@ func (d *DatasetDraft) Check() []problem.Field {
 	fields := checkID("/taskId", d.TaskID, "a task of an organizer that you are a member of")
 	fields = append(fields, checkName("/name", d.Name)...)
 	fields = append(fields, checkText("/description", d.Description)...)
+	if d.Pool != "" && !IsPool(d.Pool) {
+		fields = append(fields, problem.Field{Pointer: "/pool", Detail: "must be up to 50 lower-case letters, digits and hyphens"})
+	}
 	return append(fields, d.Evaluator.check()...)
 }
+
+var pool = regexp.MustCompile(`^[a-z0-9-]{1,50}$`)
+
+// IsPool reports whether s can be the name of a pool of workers.
+func IsPool(s string) bool { return pool.MatchString(s) }
 
 // Normalize fills in what the draft leaves open.
 func (d *DatasetDraft) Normalize() {
@@ -158,7 +170,9 @@ func (e *Evaluator) check() []problem.Field {
 		fields = append(fields, checkLine("/evaluator/image", e.Image)...)
 		return append(fields, checkText("/evaluator/command", e.Command)...)
 	}
-	for _, m := range []struct{ pointer, given string }{{"/evaluator/image", e.Image}, {"/evaluator/command", e.Command}} {
+	for _, m := range []struct{ pointer, given string }{
+		{"/evaluator/image", e.Image}, {"/evaluator/command", e.Command}, {"/evaluator/lowerIsBetter", strings.Join(e.LowerIsBetter, "")},
+	} {
 		if m.given != "" {
 			fields = append(fields, problem.Field{Pointer: m.pointer, Detail: "goes only with the kind worker: leave it out"})
 		}
@@ -177,7 +191,21 @@ func (e *Evaluator) checkOwn() []problem.Field {
 			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/evaluator/measures/%d", i), Detail: "is named twice"})
 		}
 	}
+	for i, m := range e.LowerIsBetter {
+		if !slices.Contains(e.Measures, m) {
+			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/evaluator/lowerIsBetter/%d", i), Detail: "must be one of measures"})
+		}
+	}
 	return fields
+}
+
+// LessIsBetter reports whether the least value of the measure, which is one of the evaluator's, is the best.
+func (e *Evaluator) LessIsBetter(name string) bool {
+	if e.Kind == EvaluatorWorker {
+		return slices.Contains(e.LowerIsBetter, name)
+	}
+	m, err := measure.Parse(measure.Kind(e.Kind), name)
+	return err == nil && !m.HigherIsBetter()
 }
 
 // Truth is what runs on a dataset are evaluated with: it changes only as a whole, and each change makes a version.
@@ -188,6 +216,7 @@ type Truth struct {
 	Files     []File
 	RunFormat RunFormat
 	Evaluator Evaluator
+	Pool      string `json:",omitempty"` // of the workers; it changes without a new version
 }
 
 // Key implements Record.

@@ -205,6 +205,7 @@ const (
 	HolderInputs      Holder = "inputs"      // of a dataset
 	HolderTruths      Holder = "truths"      // of a dataset
 	HolderRuns        Holder = "runs"        // of a run
+	HolderLogs        Holder = "logs"        // of a run
 	HolderEvaluations Holder = "evaluations" // of an evaluation
 )
 
@@ -218,6 +219,6 @@ func ParseObjectKey(key string) (h Holder, id, sha256 string, ok bool) {
 		return "", "", "", false
 	}
 	h = Holder(parts[0])
-	ok = h == HolderInputs || h == HolderTruths || h == HolderRuns || h == HolderEvaluations
+	ok = h == HolderInputs || h == HolderTruths || h == HolderRuns || h == HolderLogs || h == HolderEvaluations
 	return h, parts[1], parts[2], ok
 }

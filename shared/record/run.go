@@ -33,12 +33,13 @@ const (
 )
 
 // transitions has, for each state, those that can follow. Queued follows a lease that lapsed, and, when the truth has
-// changed, also the end of a run that was evaluated.
+// changed, also the end of a run that was evaluated; evaluating follows itself when somebody takes up a run whose
+// execution has brought it there.
 var transitions = map[RunState][]RunState{
 	AwaitingUpload: {Queued, Failed, Cancelled},
 	Queued:         {Running, Evaluating, Failed, Cancelled},
 	Running:        {Queued, Evaluating, Failed, Cancelled},
-	Evaluating:     {Queued, Completed, Failed, Cancelled},
+	Evaluating:     {Evaluating, Queued, Completed, Failed, Cancelled},
 	Completed:      {Queued},
 	Failed:         {Queued},
 }
@@ -65,11 +66,15 @@ type Run struct {
 	Attempts     int                  `json:"attempts" readOnly:"true" doc:"how often its work was begun for the truth that it waits for, or was evaluated against last"`
 	Files        []File               `json:"files" nullable:"false" readOnly:"true" doc:"the run's files; with links for those who may have them"`
 	Diagnostics  []measure.Diagnostic `json:"diagnostics" nullable:"false" readOnly:"true" doc:"what is wrong with the run"`
-	LogTail      string               `json:"logTail" readOnly:"true" doc:"the last lines of its log"`
+	LogTail      string               `json:"logTail" readOnly:"true" doc:"the last lines that executing it wrote"`
+	ExecutionLog *File                `json:"log,omitempty" readOnly:"true" doc:"all that executing it wrote, once it has ended"`
 	QueuedAt     *Instant             `json:"queuedAt,omitempty" readOnly:"true"`
 	StartedAt    *Instant             `json:"startedAt,omitempty" readOnly:"true"`
 	FinishedAt   *Instant             `json:"finishedAt,omitempty" readOnly:"true"`
 	EvaluationID string               `json:"evaluationId,omitempty" readOnly:"true" doc:"the newest evaluation, once there is one that the caller may see"`
+
+	EvaluationLogTail string `json:"evaluationLogTail,omitempty" readOnly:"true" doc:"the last lines that the organizer's own evaluator wrote; for organizers"`
+	EvaluationLog     *File  `json:"evaluationLog,omitempty" readOnly:"true" doc:"all that it wrote; for organizers"`
 }
 
 // Lease is a worker's hold on a run.
@@ -77,6 +82,12 @@ type Lease struct {
 	ID     string  `json:"id"`
 	Holder string  `json:"holder"` // the worker, for the log and for taking back what a dead process held
 	Until  Instant `json:"until"`
+	// Confirmed is whether a worker has been heard of since the lease was given.
+	Confirmed bool `json:"confirmed,omitempty"`
+	// Lines is how many lines of the log came under the lease, so that those which come twice are kept once.
+	Lines int64 `json:"lines,omitempty"`
+	// Outputs are the files that the worker is about to send. They become the run's when all are there.
+	Outputs []File `json:"outputs,omitempty"`
 }
 
 // The queues that runs wait in.
@@ -85,15 +96,37 @@ const (
 	QueueWorkers = "workers" // for workers that execute images and repositories, or evaluate with an organizer's image
 )
 
+// DefaultPool is the pool of workers that serves the datasets which name none.
+const DefaultPool = "default"
+
+// Work is what a worker has to do for a run.
+type Work string
+
+// The kinds of work.
+const (
+	ExecuteImage      Work = "image"      // execute a container image over a dataset's inputs
+	ExecuteRepository Work = "repository" // build a repository, and execute it over a dataset's inputs
+	Evaluate          Work = "evaluation" // evaluate a run's files with an organizer's image
+)
+
+// Works lists them.
+var Works = []Work{ExecuteImage, ExecuteRepository, Evaluate}
+
+// LapseGrace is how long after its end the lease of a worker is left to the gRPC server to be taken back, which counts by
+// its own clock. Only then does the evaluator, whose clock may be another's, take the run for left alone.
+const LapseGrace = 3 * time.Minute
+
 // RunItem is a run as the store holds it.
 type RunItem struct {
 	Run
 	Standing Standing       `json:"standing"`
 	Type     SubmissionType `json:"type"`
-	Queue    string         `json:"queue"`           // where it waits when it is queued
+	Queue    string         `json:"queue"`           // where it waits when it waits
+	Pool     string         `json:"pool,omitempty"`  // of workers, as its dataset names it
 	Lease    *Lease         `json:"lease,omitempty"` // while running or evaluating
 	// Restarts is how often the platform's own process ended while it worked on the run: as a rule no fault of the run's.
-	Restarts int `json:"restarts,omitempty"`
+	Restarts int  `json:"restarts,omitempty"`
+	Logs     Logs `json:"logs"`
 	// Counted is whether the user's allowance has the run.
 	Counted bool `json:"counted,omitempty"`
 	// Evaluations has every evaluation of the run, the newest last, so that all follow its review.
@@ -115,14 +148,45 @@ func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 	x.listed(KindRun, r.ID, s, r.Standing.Anonymous)
 	x.put(ByDataset, OfDataset(r.DatasetID, KindRun, s.Audience), r.ID)
 	switch {
-	case r.State == Queued:
+	case r.Waits() && r.Queue == QueueWorkers:
+		x.put(ByWork, OfQueue(r.Queue), turn(r.Pool, r.Work(), r.TaskID)+due(*r.QueuedAt, r.ID))
+	case r.Waits():
 		x.put(ByWork, OfQueue(r.Queue), due(*r.QueuedAt, r.ID))
 	case r.State == AwaitingUpload:
 		x.put(ByWork, DuePartition, due(At(r.CreatedAt.Add(UploadTime)), r.ID))
+	case r.Lease != nil && r.Queue == QueueWorkers:
+		x.put(ByWork, DuePartition, due(At(r.Lease.Until.Add(LapseGrace)), r.ID))
 	case r.Lease != nil:
 		x.put(ByWork, DuePartition, due(r.Lease.Until, r.ID))
+	case r.State.Ended() && r.unsealed():
+		x.put(ByWork, DuePartition, due(*r.FinishedAt, r.ID))
 	}
 	return x
+}
+
+// Waits reports whether the run waits for somebody to take it up: to begin with, or to be evaluated once it was executed.
+func (r *RunItem) Waits() bool { return r.State == Queued || r.State == Evaluating && r.Lease == nil }
+
+// Work returns what a worker would have to do for the run next.
+func (r *RunItem) Work() Work {
+	if len(r.Files) > 0 || r.Type == UploadType {
+		return Evaluate
+	}
+	return Work(r.Type)
+}
+
+// ObjectKeys names the objects of the run's files and logs.
+func (r *RunItem) ObjectKeys() []string {
+	var keys []string
+	for _, f := range r.Files {
+		keys = append(keys, ObjectKey(HolderRuns, r.ID, f.SHA256))
+	}
+	for _, f := range []*File{r.ExecutionLog, r.EvaluationLog} {
+		if f != nil {
+			keys = append(keys, ObjectKey(HolderLogs, r.ID, f.SHA256))
+		}
+	}
+	return keys
 }
 
 // Scope says where the run stands: it follows its submission.

@@ -44,8 +44,11 @@ func (r *RunItem) For(roles access.Role) Run {
 	} else {
 		v.Diagnostics = r.told(knows(roles) && !blind)
 	}
-	if blind || !knows(roles) && !r.Standing.Shown() {
-		v.LogTail = ""
+	if !r.ReadsLog(ExecutionLog, roles) {
+		v.LogTail, v.ExecutionLog = "", nil
+	}
+	if !r.ReadsLog(EvaluationLog, roles) {
+		v.EvaluationLogTail, v.EvaluationLog = "", nil
 	}
 	return v
 }

@@ -1,0 +1,151 @@
+package queue
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/measure"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/runlog"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// scannedForWorkers is how many waiting runs are read at once for one worker: the first is nearly always the one.
+const scannedForWorkers = 2
+
+// LeaseWork hands out a run that waits in the pool of workers for the kind of work: the one that has waited longest of the
+// task whose turn it is, which is the next one behind the given task that has any. So however many runs one task has
+// waiting, every other is served in its turn. It returns nil when none waits, or others took all that do; finding that out
+// costs one read of an empty page, or two.
+func LeaseWork(ctx context.Context, s store.Store, now time.Time, pool string, w record.Work, behind, holder string, d time.Duration) (*record.RunItem, error) {
+	from, to, again := record.Turns(pool, w, behind)
+	q := store.Query{Index: record.ByWork, Partition: record.OfQueue(record.QueueWorkers), From: from, To: to, Limit: scannedForWorkers}
+	run, err := leaseFirst(ctx, s, now, q, holder, d)
+	if run != nil || err != nil || again == "" {
+		return run, err
+	}
+	q.From, _, _ = record.Turns(pool, w, "")
+	q.To = again
+	return leaseFirst(ctx, s, now, q, holder, d)
+}
+
+// Turn is a task's place in the queue of workers, for one pool and one kind of work.
+type Turn struct {
+	First  store.Item // the run that waits longest
+	Since  time.Time  // since when
+	Prefix string     // of the sort keys of all that wait
+}
+
+// Turns yields every turn of the queue of workers, at the price of one small read each.
+func Turns(ctx context.Context, s store.Store) iter.Seq2[Turn, error] {
+	return func(yield func(Turn, error) bool) {
+		q := store.Query{Index: record.ByWork, Partition: record.OfQueue(record.QueueWorkers), Limit: 1}
+		for {
+			found, err := s.Query(ctx, q)
+			if err != nil {
+				yield(Turn{}, table.Failed(err))
+				return
+			}
+			if len(found) == 0 {
+				return
+			}
+			prefix, behind, since, err := record.TurnOf(found[0].Entry(record.ByWork).Sort)
+			if !yield(Turn{found[0], since, prefix}, err) || err != nil {
+				return
+			}
+			q.From = behind
+		}
+	}
+}
+
+// Heartbeat extends the lease for the duration from now, and adds lines to the log, of which the first has the given place
+// among all that came under the lease: what came before is not kept twice. It returns the run, or ErrLinesMissing. The lines
+// get the instant at which they came.
+func Heartbeat(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Duration, first int64, lines []record.LogLine) (*record.RunItem, error) {
+	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+		l := run.Lease
+		if first > l.Lines {
+			return ErrLinesMissing
+		}
+		fresh := lines[min(l.Lines-first, int64(len(lines))):]
+		l.Lines += int64(len(fresh))
+		l.Until = record.At(now.Add(d))
+		kind := record.ExecutionLog
+		if run.State == record.Evaluating {
+			kind = record.EvaluationLog
+		}
+		if !l.Confirmed {
+			l.Confirmed = true
+			fresh = slices.Concat([]record.LogLine{{Stream: record.StreamWorker, Text: fmt.Sprintf(
+				"Attempt %d of %d begins on the worker %s.", run.Attempts, record.MaxAttempts, l.Holder)}}, fresh)
+		}
+		runlog.Append(tx, run, kind, fresh, now)
+		return nil
+	})
+}
+
+// Deliver takes the output of an execution. Files that are not all in the object store yet are kept with the lease, so that
+// they are expected when they arrive, and returned. Once they are there the run has them, and goes on to its evaluation:
+// it waits for whoever evaluates against the truth as it is now, with all its attempts before it.
+func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time, h Hold, outputs []record.File) (run *record.RunItem, missing []record.File, err error) {
+	run, err = change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+		if run.State != record.Running {
+			return problem.Conflict.New("The run is %s: only one that is being executed takes an output.", run.State)
+		}
+		if missing, err = absent(ctx, files, run.ID, outputs); err != nil {
+			return err
+		}
+		if len(missing) > 0 {
+			run.Lease.Outputs = outputs
+			return nil
+		}
+		truth, err := table.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(run.DatasetID))
+		if err != nil {
+			return err
+		}
+		run.Files = outputs
+		if truth != nil {
+			assign(run, truth)
+		} else {
+			run.Queue = record.QueueBuiltin
+		}
+		at := record.At(now)
+		run.Attempts, run.Restarts, run.QueuedAt = 0, 0, &at
+		run.Diagnostics = []measure.Diagnostic{}
+		return move(run, record.Evaluating, now)
+	})
+	return run, missing, err
+}
+
+// absent marks those of a run's files as stored that the object store has, and returns the others.
+func absent(ctx context.Context, files blob.Store, runID string, outputs []record.File) ([]record.File, error) {
+	there := make([]bool, len(outputs))
+	err := table.Together(len(outputs), func(i int) error {
+		o, err := files.Stat(ctx, record.ObjectKey(record.HolderRuns, runID, outputs[i].SHA256))
+		switch {
+		case err == nil:
+			there[i] = o.Size == outputs[i].Size
+			return nil
+		case errors.Is(err, blob.ErrNotFound):
+			return nil
+		default:
+			return problem.Unavailable.Wrap(err, "The file store does not answer at the moment. Try again in a few seconds.").After(2 * time.Second)
+		}
+	})
+	var missing []record.File
+	for i := range outputs {
+		outputs[i].State = record.FileStored
+		if !there[i] {
+			outputs[i].State = record.FilePending
+			missing = append(missing, outputs[i])
+		}
+	}
+	return missing, err
+}

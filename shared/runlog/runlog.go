@@ -1,0 +1,63 @@
+// Package runlog keeps the logs of runs. While a run is worked on, the lines that come are chunks beside it in the table,
+// written in the transaction that proves the worker's lease, so that nobody else's get in and none comes twice. Once the run
+// has ended the log is sealed: it becomes a file, which people can read as it is, and the chunks go.
+//
+// Whoever may read a log is decided by record.RunItem.ReadsLog, not here.
+package runlog
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"assay/shared/record"
+	"assay/shared/table"
+)
+
+// Append adds to tx the lines that go to the end of a log, and to the run, which the transaction has to replace, how far the
+// log has come then. Lines get the instant now; one that is too long is cut, and those beyond the limit of a whole log are
+// only counted, save that the tail shows them.
+func Append(tx *table.Tx, run *record.RunItem, k record.LogKind, lines []record.LogLine, now time.Time) {
+	if len(lines) == 0 {
+		return
+	}
+	state, tail, _ := run.Log(k)
+	at := record.At(now)
+	clean := make([]record.LogLine, len(lines))
+	for i, l := range lines {
+		clean[i] = record.LogLine{At: at, Stream: l.Stream, Text: line(l.Text)}
+	}
+	*tail = record.Tailed(*tail, clean)
+	kept := clean
+	for i, l := range clean {
+		if state.Dropped > 0 || state.Bytes+int64(len(l.Text)) > record.MaxLogBytes {
+			kept = clean[:i]
+			if state.Dropped == 0 {
+				kept = append(kept[:i:i], record.LogLine{At: at, Stream: record.StreamWorker, Text: fmt.Sprintf(
+					"The log has reached its limit of %d MiB. What comes after this line is not kept, save its end.", record.MaxLogBytes>>20)})
+			}
+			state.Dropped += int64(len(clean) - i)
+			break
+		}
+		state.Bytes += int64(len(l.Text))
+	}
+	for _, c := range record.Chunks(now, run.ID, k, state.Lines, kept) {
+		tx.Create(c)
+	}
+	state.Lines += int64(len(kept))
+}
+
+// line returns a text as one line of valid UTF-8 that is not too long.
+func line(text string) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	text = strings.ReplaceAll(strings.TrimRight(text, "\r\n"), "\n", " ")
+	if len(text) <= record.MaxLineBytes {
+		return text
+	}
+	text = text[:record.MaxLineBytes]
+	for !utf8.ValidString(text) {
+		text = text[:len(text)-1]
+	}
+	return text
+}

@@ -18,11 +18,20 @@ func Get(ctx context.Context, v *visibility.Viewer, id string) (*record.RunItem,
 	return visibility.Get[record.RunItem](ctx, v, id, record.RunKey)
 }
 
-// Show is a run as one who has the roles sees it, with links to the files that such a one may have.
+// Show is a run as one who has the roles sees it, with links to the files and logs that such a one may have.
 func Show(ctx context.Context, files blob.Store, now time.Time, r *record.RunItem, roles access.Role) (shown record.Run, err error) {
 	shown = r.For(roles)
 	insider := roles&(access.Owner|access.Organizer|access.Admin) != 0
 	shown.Files, err = link.Files(ctx, files, now, record.HolderRuns, r.ID, r.Files, insider || r.Standing.Shown(), roles&access.Owner != 0 && r.State == record.AwaitingUpload)
+	for _, log := range []**record.File{&shown.ExecutionLog, &shown.EvaluationLog} {
+		if *log == nil || err != nil {
+			continue
+		}
+		var linked []record.File
+		if linked, err = link.Files(ctx, files, now, record.HolderLogs, r.ID, []record.File{**log}, true, false); err == nil {
+			*log = &linked[0]
+		}
+	}
 	return shown, err
 }
 

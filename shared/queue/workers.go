@@ -95,7 +95,7 @@ func Heartbeat(ctx context.Context, s store.Store, now time.Time, h Hold, d time
 // they are expected when they arrive, and returned. Once they are there the run has them, and goes on to its evaluation:
 // it waits for whoever evaluates against the truth as it is now, with all its attempts before it.
 func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time, h Hold, outputs []record.File) (run *record.RunItem, missing []record.File, err error) {
-	run, err = change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+	run, err = change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
 		if run.State != record.Running {
 			return problem.Conflict.New("The run is %s: only one that is being executed takes an output.", run.State)
 		}

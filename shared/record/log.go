@@ -56,8 +56,8 @@ type LogState struct {
 
 // Logs has the state of each of a run's logs.
 type Logs struct {
-	Execution  LogState `json:"execution"`
-	Evaluation LogState `json:"evaluation"`
+	Execution  LogState `json:"execution,omitzero"`
+	Evaluation LogState `json:"evaluation,omitzero"`
 }
 
 // Log returns where the run keeps the log of the kind: its state, its tail, and the file of the whole.

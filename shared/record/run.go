@@ -126,7 +126,7 @@ type RunItem struct {
 	Lease    *Lease         `json:"lease,omitempty"` // while running or evaluating
 	// Restarts is how often the platform's own process ended while it worked on the run: as a rule no fault of the run's.
 	Restarts int  `json:"restarts,omitempty"`
-	Logs     Logs `json:"logs"`
+	Logs     Logs `json:"logs,omitzero"`
 	// Counted is whether the user's allowance has the run.
 	Counted bool `json:"counted,omitempty"`
 	// Evaluations has every evaluation of the run, the newest last, so that all follow its review.

@@ -99,7 +99,7 @@ func sealed(ctx context.Context, s store.Store, files blob.Store, run *record.Ru
 	if err != nil || f == nil {
 		return number, err
 	}
-	defer f.Close()
+	defer func() { _ = f.Close() }() // it was only read
 	lines := bufio.NewReader(f)
 	for n := int64(0); ; n++ {
 		text, err := lines.ReadString('\n')

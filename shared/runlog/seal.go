@@ -79,7 +79,7 @@ func seal(ctx context.Context, s store.Store, files blob.Store, run *record.RunI
 		failed = format(&all, l)
 		return failed == nil
 	})
-	if err = errors.Join(err, failed); err != nil {
+	if err := errors.Join(err, failed); err != nil {
 		return nil, err
 	}
 	if next < state.Lines {

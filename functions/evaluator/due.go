@@ -59,7 +59,7 @@ func (w *Worker) dueChanges(ctx context.Context) error {
 	return w.dueOf(ctx, func(it store.Item) bool { return !isRun(it) })
 }
 
-func isRun(it store.Item) bool { return strings.HasPrefix(it.Partition, "RUN#") }
+func isRun(it store.Item) bool { return record.IsRun(it.Key) }
 
 func (w *Worker) dueOf(ctx context.Context, these func(store.Item) bool) error {
 	return w.eachDue(ctx, record.DueBy(w.Now()), func(it store.Item) error {

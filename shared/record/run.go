@@ -2,6 +2,7 @@ package record
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"assay/shared/access"
@@ -140,6 +141,9 @@ func (r *RunItem) Key() store.Key { return RunKey(r.ID) }
 
 // RunKey is where the run stands in the table.
 func RunKey(id string) store.Key { return store.Key{Partition: "RUN#" + id, Sort: "RUN"} }
+
+// IsRun reports whether the key is of a run.
+func IsRun(k store.Key) bool { return strings.HasPrefix(k.Partition, "RUN#") && k.Sort == "RUN" }
 
 // Indexes implements Record.
 func (r *RunItem) Indexes() [store.NumIndexes]store.Key {

@@ -1,0 +1,231 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/store"
+)
+
+// demand is what a worker can do: one kind of work in one pool.
+type demand struct {
+	pool string
+	work record.Work
+}
+
+// waiter is a worker that waits for work.
+type waiter struct {
+	holder string
+	wants  []demand
+	once   bool // it does not wait: the first look decides
+	left   bool // it no longer waits, and takes what it was given all the same
+	got    chan *record.RunItem
+}
+
+// dispatcher hands out work to the workers that wait for it, first come, first served, and among tasks in turn.
+//
+// It looks into the queue on behalf of all of them: once for each demand however many workers have it, when somebody comes
+// who has waited for nothing yet, when it is told that something may wait, and else every so often. While nobody waits it
+// does not look at all, so that idle workers cost what one of them costs, and a server without workers nothing.
+type dispatcher struct {
+	store store.Store
+	now   func() time.Time
+	log   *slog.Logger
+	first time.Duration // how long a lease lasts until a heartbeat confirms it
+	every time.Duration // how often to look unasked
+
+	mu      sync.Mutex
+	waiting []*waiter
+	stopped bool
+	looked  map[demand]time.Time // when the queue was last found empty
+	news    chan struct{}        // something may wait
+	joined  chan struct{}        // somebody waits for what was not looked for
+	behind  map[demand]string    // the task that was served last; the loop's own
+}
+
+func newDispatcher(s store.Store, now func() time.Time, log *slog.Logger, first, every time.Duration) *dispatcher {
+	return &dispatcher{
+		store: s, now: now, log: log, first: first, every: every, looked: map[demand]time.Time{}, behind: map[demand]string{},
+		news: make(chan struct{}, 1), joined: make(chan struct{}, 1),
+	}
+}
+
+// lease waits for work, for as long as the context and the duration let it; nil when there was none.
+func (d *dispatcher) lease(ctx context.Context, holder string, wants []demand, wait time.Duration) *record.RunItem {
+	w := &waiter{holder: holder, wants: wants, once: wait <= 0, got: make(chan *record.RunItem, 1)}
+	if !d.join(w) {
+		return nil
+	}
+	var over <-chan time.Time
+	if !w.once {
+		timer := time.NewTimer(wait)
+		defer timer.Stop()
+		over = timer.C
+	}
+	select {
+	case run := <-w.got:
+		return run
+	case <-over:
+	case <-ctx.Done():
+	}
+	if d.leave(w) {
+		return nil
+	}
+	return <-w.got
+}
+
+func (d *dispatcher) join(w *waiter) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.stopped {
+		return false
+	}
+	d.waiting = append(d.waiting, w)
+	if w.once || slices.ContainsFunc(w.wants, d.unknown) {
+		ring(d.joined)
+	}
+	return true
+}
+
+// unknown reports whether the queue was not looked at for the demand of late.
+func (d *dispatcher) unknown(want demand) bool { return time.Since(d.looked[want]) >= d.every }
+
+// leave reports whether the waiter was not being served. One that is gets an answer soon.
+func (d *dispatcher) leave(w *waiter) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	w.left = true
+	i := slices.Index(d.waiting, w)
+	if i >= 0 {
+		d.waiting = slices.Delete(d.waiting, i, i+1)
+	}
+	return i >= 0
+}
+
+// changed tells the dispatcher of items that were just written.
+func (d *dispatcher) changed(items []store.Item) {
+	waiting := record.OfQueue(record.QueueWorkers)
+	for i := range items {
+		if items[i].Entry(record.ByWork).Partition == waiting {
+			ring(d.news)
+			return
+		}
+	}
+}
+
+func ring(bell chan struct{}) {
+	select {
+	case bell <- struct{}{}:
+	default: // it rings already
+	}
+}
+
+// run serves those who wait until the context ends. Then they get nothing, and nobody waits any more.
+func (d *dispatcher) run(ctx context.Context) {
+	tick := time.NewTicker(d.every)
+	defer tick.Stop()
+	for {
+		all := true
+		select {
+		case <-ctx.Done():
+			d.stop()
+			return
+		case <-d.joined:
+			all = false
+		case <-d.news:
+		case <-tick.C:
+		}
+		for _, want := range d.demands(all) {
+			if err := d.serve(ctx, want); err != nil && ctx.Err() == nil {
+				d.log.ErrorContext(ctx, "the queue of workers cannot be read", "error", err)
+			}
+		}
+		d.dismiss()
+	}
+}
+
+func (d *dispatcher) stop() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.stopped = true
+	for _, w := range d.waiting {
+		w.got <- nil
+	}
+	d.waiting = nil
+}
+
+// demands returns what the waiters want, each once: all of it, or what those want who do not wait or what was not looked for
+// of late.
+func (d *dispatcher) demands(all bool) []demand {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var wanted []demand
+	for _, w := range d.waiting {
+		for _, want := range w.wants {
+			if (all || w.once || d.unknown(want)) && !slices.Contains(wanted, want) {
+				wanted = append(wanted, want)
+			}
+		}
+	}
+	return wanted
+}
+
+// serve leases to those who want it as long as there is anything.
+func (d *dispatcher) serve(ctx context.Context, want demand) error {
+	for {
+		w := d.claim(want)
+		if w == nil {
+			return nil
+		}
+		run, err := queue.LeaseWork(ctx, d.store, d.now(), want.pool, want.work, d.behind[want], w.holder, d.first)
+		if run == nil || err != nil {
+			d.unclaim(w, want)
+			return err
+		}
+		d.behind[want] = run.TaskID
+		w.got <- run
+	}
+}
+
+// claim takes the first who wants it out of those who wait.
+func (d *dispatcher) claim(want demand) *waiter {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.IndexFunc(d.waiting, func(w *waiter) bool { return slices.Contains(w.wants, want) })
+	if i < 0 {
+		return nil
+	}
+	w := d.waiting[i]
+	d.waiting = slices.Delete(d.waiting, i, i+1)
+	return w
+}
+
+// unclaim puts a waiter back for whom there was nothing.
+func (d *dispatcher) unclaim(w *waiter, want demand) {
+	delete(d.behind, want) // nobody waits for a turn, and without one the next look costs half
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.looked[want] = time.Now()
+	if w.left {
+		w.got <- nil
+		return
+	}
+	d.waiting = slices.Insert(d.waiting, 0, w)
+}
+
+// dismiss sends away those who do not wait.
+func (d *dispatcher) dismiss() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.waiting = slices.DeleteFunc(d.waiting, func(w *waiter) bool {
+		if w.once {
+			w.got <- nil
+		}
+		return w.once
+	})
+}

@@ -1,0 +1,82 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// sweeper takes back the runs of workers that were not heard of any more. One read of an empty page is what it costs while
+// all are.
+//
+// A server that was away cannot blame the workers for that: for one lease time after its start it takes nothing back, so
+// that those which are alive find it again. Leases are judged by this server's clock, which also made them; the evaluator,
+// whose clock may be another's, waits for record.LapseGrace longer.
+type sweeper struct {
+	store store.Store
+	now   func() time.Time
+	log   *slog.Logger
+	lease time.Duration
+	every time.Duration
+}
+
+// sweepPage is how many lapsed leases are read at once.
+const sweepPage = 20
+
+func (s *sweeper) run(ctx context.Context) {
+	select {
+	case <-time.After(s.lease):
+	case <-ctx.Done():
+		return
+	}
+	tick := time.NewTicker(s.every)
+	defer tick.Stop()
+	for {
+		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
+			s.log.ErrorContext(ctx, "lapsed leases stay until the next look", "error", err)
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (s *sweeper) sweep(ctx context.Context) error {
+	now := s.now()
+	q := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(now.Add(record.LapseGrace)), Limit: sweepPage}
+	var failed error
+	for {
+		due, err := s.store.Query(ctx, q)
+		if err != nil {
+			return errors.Join(failed, table.Failed(err))
+		}
+		for _, it := range due {
+			failed = errors.Join(failed, s.takeBack(ctx, now, it))
+		}
+		if len(due) < sweepPage {
+			return failed
+		}
+		q.After = &due[sweepPage-1]
+	}
+}
+
+// takeBack takes back a run whose worker's lease has lapsed. What else is due is the evaluator's.
+func (s *sweeper) takeBack(ctx context.Context, now time.Time, it store.Item) error {
+	if !record.IsRun(it.Key) {
+		return nil
+	}
+	run, err := table.Decode[record.RunItem](it)
+	if err != nil || run.Lease == nil || run.Queue != record.QueueWorkers || run.Lease.Until.After(now) {
+		return err
+	}
+	s.log.InfoContext(ctx, "a worker was not heard of any more, and its run is taken back", "run", run.ID, "worker", run.Lease.Holder, "attempt", run.Attempts)
+	return queue.TakeBack(ctx, s.store, now, run.ID)
+}

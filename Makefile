@@ -132,6 +132,32 @@ lambda: $(functions:%=bin/lambda/%/bootstrap) ## build the functions for AWS Lam
 $(functions:%=bin/lambda/%/bootstrap): bin/lambda/%/bootstrap:
 	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -trimpath -tags lambda.norpc -ldflags '-s -w -buildid=' -o $@ ./functions/$*/lambda
 
+# Of each processor architecture, the programs as they stand in images.
+container := bin/container
+programs  := $(foreach arch,amd64 arm64,$(container)/$(arch)/assay $(container)/$(arch)/assay-grpc)
+
+.PHONY: containers
+containers: $(programs) ## build the programs for container images into bin/container
+
+.PHONY: $(programs)
+$(container)/%/assay: main := ./local
+$(container)/%/assay-grpc: main := ./grpc
+$(programs):
+	GOOS=linux GOARCH=$(notdir $(@D)) CGO_ENABLED=0 $(GO) build -trimpath -ldflags '-s -w -buildid=' -o $@ $(main)
+
+ARCH   ?= $(shell $(GO) env GOARCH)
+ENGINE ?= $(shell for engine in docker podman buildah; do if $$engine info >/dev/null 2>&1; then echo $$engine; break; fi; done)
+
+# Other engines than Docker leave HEALTHCHECK out, unless they are told to write Docker's format.
+.PHONY: images
+images: $(container)/$(ARCH)/assay $(container)/$(ARCH)/assay-grpc ## build the images assay and assay-grpc with docker, podman or buildah (ARCH=arm64, ENGINE="podman --remote")
+	@if [ -z "$(ENGINE)" ]; then \
+		echo "No docker, podman or buildah answers to \"info\": start one of them, or say how to call it with ENGINE=..." >&2; exit 1; \
+	fi
+	@mkdir -p $(container)/data
+	$(ENGINE) build --platform linux/$(ARCH) $(if $(filter docker,$(ENGINE)),,--format docker) -t assay -f local/Dockerfile .
+	$(ENGINE) build --platform linux/$(ARCH) $(if $(filter docker,$(ENGINE)),,--format docker) -t assay-grpc -f grpc/Dockerfile .
+
 .PHONY: synth
 synth: lambda $(node_modules) ## make the CloudFormation template of the deployment (STAGE=prod) in infra/cdk.out
 	cd infra && npx cdk synth --quiet -c stage=$(or $(STAGE),dev)

@@ -18,9 +18,9 @@ type Deployment struct {
 	Name       string
 	Operations []api.Operation // none: the function is woken by events, not by requests
 	Files      []FileRights
-	ListsFiles bool // may learn which files there are
-	MemoryMB   int  // which decides the share of a processor too
-	Timeout    time.Duration
+	ListsFiles bool          // may learn which files there are
+	MemoryMB   int           // which decides the share of a processor too
+	Timeout    time.Duration // zero: none
 }
 
 // FileRights says what a function may do to the files of a holder. A right to sign a link is the right to what the link does.
@@ -77,6 +77,17 @@ var files = map[string][]FileRights{
 }
 
 var memory = map[string]int{"datasets": mediumMB, "submissions": mediumMB}
+
+// GRPC returns what the gRPC server is given, which is no function but a container that runs for as long as it is wanted.
+// Workers get inputs and truths through the links that it signs, and put what they made of them.
+func GRPC() Deployment {
+	return Deployment{Name: "grpc", MemoryMB: smallMB, Files: []FileRights{
+		{Holder: record.HolderInputs, Get: true},
+		{Holder: record.HolderTruths, Get: true},
+		{Holder: record.HolderRuns, Get: true, Put: true},
+		{Holder: record.HolderLogs, Get: true},
+	}}
+}
 
 // Deployments lists what is deployed: each family of Families in its order, then the evaluator.
 func Deployments() []Deployment {

@@ -12,10 +12,15 @@ import (
 type alarm struct {
 	id, name, about   string
 	namespace, metric string
-	dimension, value  *string // nil: the metric of all that there is in the account and region
-	statistic         string  // or a percentile such as p99
-	above             float64
+	dimensions        []any  // none: the metric of all that there is in the account and region
+	statistic         string // or a percentile such as p99
+	threshold         float64
+	below             bool // too little is what is wrong, and nothing at all is too little
 	minutes, periods  int
+}
+
+func of(dimension string, value *string) awscloudwatch.CfnAlarm_DimensionProperty {
+	return awscloudwatch.CfnAlarm_DimensionProperty{Name: &dimension, Value: value}
 }
 
 // alarms are few on purpose: CloudWatch watches ten metrics of an account for nothing, however many functions there are, so
@@ -26,29 +31,50 @@ func (st *stack) alarms() []alarm {
 	evaluator := st.named(functions.Evaluator)
 	return []alarm{
 		{
-			id: "Errors", name: "errors", namespace: "AWS/ApiGateway", metric: "5xx", dimension: jsii.String("ApiId"), value: st.gateway.id,
-			statistic: "Sum", above: 5, minutes: 5, periods: 1,
+			id: "Errors", name: "errors", namespace: "AWS/ApiGateway", metric: "5xx", dimensions: []any{of("ApiId", st.gateway.id)},
+			statistic: "Sum", threshold: 5, minutes: 5, periods: 1,
 			about: "Requests were answered with 5xx. The access log names route and request; the function's log says why.",
 		},
 		{
-			id: "Latency", name: "latency", namespace: "AWS/ApiGateway", metric: "Latency", dimension: jsii.String("ApiId"), value: st.gateway.id,
-			statistic: "p99", above: 3000, minutes: 5, periods: 3,
+			id: "Latency", name: "latency", namespace: "AWS/ApiGateway", metric: "Latency", dimensions: []any{of("ApiId", st.gateway.id)},
+			statistic: "p99", threshold: 3000, minutes: 5, periods: 3,
 			about: "One request in a hundred takes more than 3 seconds. The dashboard shows which function, and whether the table throttles.",
 		},
 		{
 			id: "Throttles", name: "throttles", namespace: "AWS/Lambda", metric: "Throttles",
-			statistic: "Sum", above: 0, minutes: 5, periods: 2,
+			statistic: "Sum", threshold: 0, minutes: 5, periods: 2,
 			about: "Functions were not started because a limit of concurrency is reached: the account's, which all of its functions share, or one of the stage.",
 		},
 		{
-			id: "QueueAge", name: "queue-age", namespace: "AWS/Lambda", metric: "IteratorAge", dimension: jsii.String("FunctionName"), value: &evaluator,
-			statistic: "Maximum", above: 10 * 60_000, minutes: 5, periods: 2,
+			id: "QueueAge", name: "queue-age", namespace: "AWS/Lambda", metric: "IteratorAge", dimensions: []any{of("FunctionName", &evaluator)},
+			statistic: "Maximum", threshold: 10 * 60_000, minutes: 5, periods: 2,
 			about: "The evaluator is more than 10 minutes behind the table's changes. Its log says whether it fails or has too much to do.",
 		},
 		{
-			id: "DeadLetters", name: "dead-letters", namespace: "AWS/SQS", metric: "ApproximateNumberOfMessagesVisible", dimension: jsii.String("QueueName"), value: st.letters.name,
-			statistic: "Maximum", above: 0, minutes: 5, periods: 1,
+			id: "DeadLetters", name: "dead-letters", namespace: "AWS/SQS", metric: "ApproximateNumberOfMessagesVisible", dimensions: []any{of("QueueName", st.letters.name)},
+			statistic: "Maximum", threshold: 0, minutes: 5, periods: 1,
 			about: "Events were given up and lie in the queue of dead letters. infra/README.md says what to do with them.",
+		},
+	}
+}
+
+// serverAlarms are those of the gRPC server. They are paid for, as the server is.
+func (st *stack) serverAlarms() []alarm {
+	if st.server == nil {
+		return nil
+	}
+	return []alarm{
+		{
+			id: "Servers", name: "grpc-servers", namespace: "AWS/NetworkELB", metric: "HealthyHostCount",
+			dimensions: []any{of("LoadBalancer", st.server.balancer.name), of("TargetGroup", st.server.balancer.groupName)},
+			statistic:  "Maximum", threshold: 1, below: true, minutes: 1, periods: 5,
+			about: "No gRPC server has answered for 5 minutes, so that no worker gets work. The service's events say why, and the log of those that ended.",
+		},
+		{
+			id: "ServerProcessor", name: "grpc-processor", namespace: "AWS/ECS", metric: "CPUUtilization",
+			dimensions: []any{of("ClusterName", st.server.cluster), of("ServiceName", st.server.name)},
+			statistic:  "Average", threshold: 80, minutes: 5, periods: 3,
+			about: "The gRPC servers use more than 80% of their processors. Give them company with a higher grpcCount.",
 		},
 	}
 }
@@ -61,23 +87,29 @@ func (st *stack) addAlarms() {
 			TopicArn: topic.Ref(), Protocol: jsii.String("email"), Endpoint: &st.AlarmEmail,
 		})
 	}
-	for _, a := range st.alarms() {
+	for _, a := range append(st.alarms(), st.serverAlarms()...) {
 		props := &awscloudwatch.CfnAlarmProps{
 			AlarmName: jsii.String(st.named(a.name)), AlarmDescription: &a.about,
 			Namespace: &a.namespace, MetricName: &a.metric,
 			Period: jsii.Number(float64(a.minutes * 60)), EvaluationPeriods: jsii.Number(float64(a.periods)),
-			ComparisonOperator: jsii.String("GreaterThanThreshold"), Threshold: &a.above,
+			ComparisonOperator: jsii.String("GreaterThanThreshold"), Threshold: &a.threshold,
 			TreatMissingData: jsii.String("notBreaching"), // nobody calls
 			AlarmActions:     &[]any{topic.Ref()}, OkActions: &[]any{topic.Ref()},
 		}
-		if a.dimension != nil {
-			props.Dimensions = []any{awscloudwatch.CfnAlarm_DimensionProperty{Name: a.dimension, Value: a.value}}
+		if len(a.dimensions) > 0 {
+			props.Dimensions = a.dimensions
+		}
+		if a.below {
+			props.ComparisonOperator, props.TreatMissingData = jsii.String("LessThanThreshold"), jsii.String("breaching")
 		}
 		if a.statistic[0] == 'p' {
 			props.ExtendedStatistic = &a.statistic
 		} else {
 			props.Statistic = &a.statistic
 		}
-		awscloudwatch.NewCfnAlarm(st.in, jsii.String(a.id+"Alarm"), props)
+		made := awscloudwatch.NewCfnAlarm(st.in, jsii.String(a.id+"Alarm"), props)
+		if a.below {
+			made.AddResourceDependency(st.server.service, nil) // or it would go off while there is nothing yet
+		}
 	}
 }

@@ -33,6 +33,12 @@ func (st *stack) addDashboard() {
 		st.graph(0, 12, "Capacity of the table", table("ConsumedReadCapacityUnits", "read units"), table("ConsumedWriteCapacityUnits", "write units")),
 		st.graph(8, 12, "Throttles of the table", table("ReadThrottleEvents", "reads"), table("WriteThrottleEvents", "writes")),
 	}
+	if st.server != nil {
+		service := func(metric, statistic, label string) line {
+			return line{"AWS/ECS", metric, "ClusterName", st.server.cluster, "ServiceName", st.server.name, object{"stat": statistic, "label": label}}
+		}
+		widgets = append(widgets, st.graph(16, 12, "gRPC servers (%)", service("CPUUtilization", "Maximum", "processor"), service("MemoryUtilization", "Maximum", "memory")))
+	}
 	awscloudwatch.NewCfnDashboard(st.in, jsii.String("Dashboard"), &awscloudwatch.CfnDashboardProps{
 		DashboardName: jsii.String(st.named("dashboard")), DashboardBody: st.in.ToJsonString(object{"widgets": widgets}, nil),
 	})

@@ -9,21 +9,27 @@ import (
 
 // rights are all that a function may do, action by action.
 func (st *stack) rights(d functions.Deployment, log *string) []any {
-	list := []any{
-		allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log),
-		allow("ReadTable", []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}, st.table.arn),
-		allow("ReadIndexes", []string{"dynamodb:Query"}, st.table.indexes()),
-	}
-	if d.Writes() {
-		// A transaction needs the rights of its parts. Items are put whole or deleted, never updated in place.
-		list = append(list, allow("WriteTable", []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem"}, st.table.arn))
-	}
+	list := []any{allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log)}
+	list = append(list, st.tableRights(d)...)
 	list = append(list, st.fileRights(d)...)
 	if len(d.Operations) == 0 {
 		list = append(list, st.eventRights()...)
 	}
 	if st.Tracing {
 		list = append(list, allow("Trace", []string{"xray:PutTelemetryRecords", "xray:PutTraceSegments"}, jsii.String("*"))) // X-Ray has nothing narrower
+	}
+	return list
+}
+
+// tableRights are those on the table.
+func (st *stack) tableRights(d functions.Deployment) []any {
+	list := []any{
+		allow("ReadTable", []string{"dynamodb:BatchGetItem", "dynamodb:GetItem", "dynamodb:Query"}, st.table.arn),
+		allow("ReadIndexes", []string{"dynamodb:Query"}, st.table.indexes()),
+	}
+	if d.Writes() {
+		// A transaction needs the rights of its parts. Items are put whole or deleted, never updated in place.
+		list = append(list, allow("WriteTable", []string{"dynamodb:ConditionCheckItem", "dynamodb:DeleteItem", "dynamodb:PutItem"}, st.table.arn))
 	}
 	return list
 }

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -21,8 +23,18 @@ type settings struct {
 	AlarmEmail          string // whom alarms tell; empty: nobody but the console
 	Tracing             bool   // traces by AWS X-Ray
 
+	GRPC grpcSettings
+
 	// RestoredTable is the table to work on in place of the stack's own, which stays as it is, and its stream's ARN.
 	RestoredTable, RestoredStream string
+}
+
+// grpcSettings say whether the gRPC server is deployed, which costs something while nobody calls.
+type grpcSettings struct {
+	On          bool
+	Certificate string // ARN
+	Count       int    // of servers
+	Images      string // folder that images are built from: the root of the repository
 }
 
 // stage is what stages differ in.
@@ -75,7 +87,9 @@ func readSettings(context func(key string) any) (settings, error) {
 		AlarmEmail:    text("alarmEmail", ""),
 		RestoredTable: text("table", ""), RestoredStream: text("tableStream", ""),
 	}
+	s.GRPC.Certificate, s.GRPC.Images = text("grpcCertificate", ""), text("images", "..")
 	name, tracing := text("stage", "dev"), text("tracing", "false")
+	grpc, count := text("grpc", "off"), text("grpcCount", "1")
 	if len(unread) > 0 {
 		return s, fmt.Errorf("context %s: give a text", strings.Join(unread, ", "))
 	}
@@ -88,8 +102,19 @@ func readSettings(context func(key string) any) (settings, error) {
 		return s, fmt.Errorf("context tracing=%s: choose true or false", tracing)
 	}
 	s.Tracing = tracing == "true"
+	if grpc != "on" && grpc != "off" {
+		return s, fmt.Errorf("context grpc=%s: choose on or off", grpc)
+	}
+	s.GRPC.On = grpc == "on"
+	var err error
+	if s.GRPC.Count, err = strconv.Atoi(count); err != nil || s.GRPC.Count < 1 || s.GRPC.Count > mostServers {
+		return s, fmt.Errorf("context grpcCount=%s: give how many servers run, from 1 to %d", count, mostServers)
+	}
 	return s, s.check()
 }
+
+// mostServers is far above what a table can feed.
+const mostServers = 100
 
 func (s settings) check() error {
 	for _, pair := range []struct{ one, other, names string }{
@@ -114,8 +139,13 @@ func (s settings) check() error {
 			return fmt.Errorf("context origins=%s: give * or origins such as https://pages.example, separated by commas", o)
 		}
 	}
-	if s.Certificate != "" && !strings.HasPrefix(s.Certificate, "arn:") {
-		return fmt.Errorf("context certificate=%s: give the ARN of a certificate in AWS Certificate Manager, in the region of the API", s.Certificate)
+	if s.GRPC.On && s.GRPC.Certificate == "" {
+		return errors.New("context grpc=on: give grpcCertificate too, the ARN of a certificate in AWS Certificate Manager for the name at which workers will reach the server, in the region of the stack; without TLS, tokens would travel in the open")
+	}
+	for _, c := range []struct{ key, arn string }{{"certificate", s.Certificate}, {"grpcCertificate", s.GRPC.Certificate}} {
+		if c.arn != "" && !strings.HasPrefix(c.arn, "arn:") {
+			return fmt.Errorf("context %s=%s: give the ARN of a certificate in AWS Certificate Manager, in the region of the stack", c.key, c.arn)
+		}
 	}
 	if s.AlarmEmail != "" && !strings.Contains(s.AlarmEmail, "@") {
 		return fmt.Errorf("context alarmEmail=%s: give an e-mail address", s.AlarmEmail)

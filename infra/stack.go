@@ -21,12 +21,18 @@ type stack struct {
 	issuer  issuer
 	letters deadLetters
 	gateway gateway
+	server  *server // nil without the gRPC server
 }
 
 // newStack describes one stage. The order is that of the references: who is referred to comes first.
 func newStack(app awscdk.App, s settings) error {
 	if err := findBinaries(s.Binaries); err != nil {
 		return err
+	}
+	if s.GRPC.On {
+		if err := findServer(s.GRPC.Images); err != nil {
+			return err
+		}
 	}
 	name := "assay-" + s.Name
 	st := &stack{settings: s, in: awscdk.NewStack(app, &name, &awscdk.StackProps{
@@ -47,6 +53,9 @@ func newStack(app awscdk.App, s settings) error {
 		} else {
 			st.addBucket(f, st.addEvents(f))
 		}
+	}
+	if st.GRPC.On {
+		st.server = st.addServer()
 	}
 	st.addAlarms()
 	st.addDashboard()

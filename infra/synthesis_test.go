@@ -16,6 +16,7 @@ import (
 
 // template is what the CDK made of a stage.
 type template struct {
+	folder    string // with what is deployed beside it
 	text      []byte
 	Resources map[string]resource
 	Outputs   map[string]struct{ Value any }
@@ -28,10 +29,11 @@ type resource struct {
 	DependsOn                           []string
 }
 
-// The templates of the stages, of prod made a second time, and of a stage with all that the context can say.
-var dev, prod, prodAgain, special template
+// The templates of the stages, of prod made a second time, of a stage with all that the context can say, and of prod with
+// the gRPC server.
+var dev, prod, prodAgain, special, withServer template
 
-var binaries string // a folder with a stand-in for each binary
+var binaries, images string // folders with a stand-in for each binary
 
 func TestMain(m *testing.M) {
 	code, err := test(m)
@@ -55,6 +57,9 @@ func test(m *testing.M) (int, error) {
 	if binaries, err = standIns(folder); err != nil {
 		return 0, err
 	}
+	if images, err = standInsForImages(folder); err != nil {
+		return 0, err
+	}
 	for i, s := range []struct {
 		into    *template
 		context map[string]any
@@ -66,6 +71,9 @@ func test(m *testing.M) (int, error) {
 			"stage": "prod", "issuer": "https://login.example", "audience": "assay", "tracing": "true", "alarmEmail": "ada@lab.example",
 			"domain": "api.lab.example", "certificate": "arn:aws:acm:eu-central-1:123456789012:certificate/one", "origins": "https://a.example,https://b.example",
 			"table": "assay-restored", "tableStream": "arn:aws:dynamodb:eu-central-1:123456789012:table/assay-restored/stream/one",
+		}},
+		{&withServer, map[string]any{
+			"stage": "prod", "grpc": "on", "grpcCertificate": "arn:aws:acm:eu-central-1:123456789012:certificate/two", "grpcCount": "2",
 		}},
 	} {
 		if err := synthesize(filepath.Join(folder, fmt.Sprint("out", i)), s.context, s.into); err != nil {
@@ -89,8 +97,35 @@ func standIns(folder string) (string, error) {
 	return folder, nil
 }
 
+// standInsForImages makes a folder like the root of the repository, with what images are built from and with what must not
+// come into them. The binaries are none.
+func standInsForImages(folder string) (string, error) {
+	folder = filepath.Join(folder, "images")
+	for path, content := range map[string]string{
+		"bin/container/arm64/assay-grpc": "server", "bin/container/amd64/assay-grpc": "server", "bin/container/arm64/assay": "application",
+		"data/key": "secret", "grpc/main.go": "package main", "infra/node_modules/a/index.js": "module",
+		".dockerignore": "", "LICENSE": "", dockerfile: "",
+	} {
+		if content == "" {
+			b, err := os.ReadFile(filepath.Join("..", path))
+			if err != nil {
+				return "", err
+			}
+			content = string(b)
+		}
+		path = filepath.Join(folder, path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return "", err
+		}
+		if err := os.WriteFile(path, []byte(content), 0o755); err != nil {
+			return "", err
+		}
+	}
+	return folder, nil
+}
+
 func synthesize(folder string, context map[string]any, into *template) error {
-	context["binaries"] = binaries
+	context["binaries"], context["images"], into.folder = binaries, images, folder
 	s, err := readSettings(func(key string) any { return context[key] })
 	if err != nil {
 		return err
@@ -179,6 +214,9 @@ func TestMissingBinariesAreNamed(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), filepath.Join("evaluator", "bootstrap")) || !strings.Contains(err.Error(), "make lambda") {
 		t.Errorf("%v", err)
 	}
+	if err := findServer(t.TempDir()); err == nil || !strings.Contains(err.Error(), "assay-grpc") || !strings.Contains(err.Error(), "make containers") {
+		t.Errorf("%v", err)
+	}
 }
 
 func TestContextThatMakesNoSenseIsRefused(t *testing.T) {
@@ -194,6 +232,10 @@ func TestContextThatMakesNoSenseIsRefused(t *testing.T) {
 		{"origins=a.example", "origins such as"},
 		{"signInReturns=http://a.example/", "https URLs"},
 		{"alarmEmail=ada", "e-mail"},
+		{"grpc=yes", "on or off"},
+		{"grpc=on", "give grpcCertificate too"},
+		{"grpc=on grpcCertificate=two", "ARN"},
+		{"grpc=on grpcCertificate=arn:aws:acm:two grpcCount=0", "from 1 to 100"},
 	} {
 		values := map[string]any{}
 		for _, pair := range strings.Fields(c.context) {
@@ -234,7 +276,7 @@ func TestNothingIsPaidForAtRest(t *testing.T) {
 }
 
 func TestStagesFitOneAccountAndOneStack(t *testing.T) {
-	for _, tpl := range []template{dev, prod, special} {
+	for _, tpl := range []template{dev, prod, special, withServer} {
 		if n := len(tpl.Resources); n > 450 {
 			t.Errorf("%d resources of the 500 that a stack may have", n)
 		}

@@ -1,0 +1,106 @@
+package main
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsec2"
+	"github.com/aws/jsii-runtime-go"
+)
+
+// network is where the gRPC server stands.
+type network struct {
+	id               *string
+	subnets          []*string
+	balancer, server *string // security groups
+	ready            []awscdk.CfnResource
+}
+
+const (
+	grpcPort    = 50052
+	networkCIDR = "10.52.0.0/24"
+)
+
+var subnetCIDRs = []string{"10.52.0.0/26", "10.52.0.64/26"}
+
+// addNetwork makes a network of two zones without a NAT. The server has to reach the issuer of tokens, wherever that is,
+// its image and its log: an address of its own does that for $3.65 a month, where a NAT asks for $33, and a private
+// endpoint for each service of AWS for $7 a zone and would not reach the issuer. What may reach the server is the
+// security group's to decide, and that is the load balancer alone. DynamoDB and S3 are reached without the internet, free of charge.
+func (st *stack) addNetwork() network {
+	name := []*awscdk.CfnTag{{Key: jsii.String("Name"), Value: jsii.String(st.named("grpc"))}}
+	vpc := awsec2.NewCfnVPC(st.in, jsii.String("Network"), &awsec2.CfnVPCProps{
+		CidrBlock: jsii.String(networkCIDR), EnableDnsSupport: true, EnableDnsHostnames: true, Tags: &name,
+	})
+	gateway := awsec2.NewCfnInternetGateway(st.in, jsii.String("NetworkGateway"), &awsec2.CfnInternetGatewayProps{Tags: &name})
+	attached := awsec2.NewCfnVPCGatewayAttachment(st.in, jsii.String("NetworkGatewayAttachment"), &awsec2.CfnVPCGatewayAttachmentProps{
+		VpcId: vpc.Ref(), InternetGatewayId: gateway.Ref(),
+	})
+	routes := awsec2.NewCfnRouteTable(st.in, jsii.String("NetworkRoutes"), &awsec2.CfnRouteTableProps{VpcId: vpc.Ref(), Tags: &name})
+	out := awsec2.NewCfnRoute(st.in, jsii.String("NetworkRouteOut"), &awsec2.CfnRouteProps{
+		RouteTableId: routes.Ref(), DestinationCidrBlock: jsii.String("0.0.0.0/0"), GatewayId: gateway.Ref(),
+	})
+	out.AddResourceDependency(attached, nil)
+	for _, service := range []string{"DynamoDB", "S3"} {
+		awsec2.NewCfnVPCEndpoint(st.in, jsii.String("NetworkTo"+service), &awsec2.CfnVPCEndpointProps{
+			VpcId: vpc.Ref(), VpcEndpointType: jsii.String("Gateway"), RouteTableIds: &[]any{routes.Ref()},
+			ServiceName: awscdk.Fn_Sub(jsii.String("com.amazonaws.${AWS::Region}."+map[string]string{"DynamoDB": "dynamodb", "S3": "s3"}[service]), nil),
+		})
+	}
+	n := network{id: vpc.Ref(), ready: []awscdk.CfnResource{out}}
+	for i, cidr := range subnetCIDRs {
+		id := "Subnet" + strconv.Itoa(i+1)
+		subnet := awsec2.NewCfnSubnet(st.in, &id, &awsec2.CfnSubnetProps{
+			VpcId: vpc.Ref(), CidrBlock: jsii.String(cidr), AvailabilityZone: awscdk.Fn_Select(jsii.Number(float64(i)), awscdk.Fn_GetAzs(nil)), Tags: &name,
+		})
+		n.ready = append(n.ready, awsec2.NewCfnSubnetRouteTableAssociation(st.in, jsii.String(id+"Routes"), &awsec2.CfnSubnetRouteTableAssociationProps{
+			SubnetId: subnet.Ref(), RouteTableId: routes.Ref(),
+		}))
+		n.subnets = append(n.subnets, subnet.Ref())
+	}
+	st.addSecurityGroups(&n)
+	return n
+}
+
+// addSecurityGroups lets everyone reach the load balancer, the load balancer the server, and the server what speaks TLS.
+func (st *stack) addSecurityGroups(n *network) {
+	balancer := awsec2.NewCfnSecurityGroup(st.in, jsii.String("BalancerSecurity"), &awsec2.CfnSecurityGroupProps{
+		VpcId: n.id, GroupDescription: jsii.String("Load balancer of " + st.named("grpc")),
+		SecurityGroupIngress: []any{awsec2.CfnSecurityGroup_IngressProperty{
+			Description: jsii.String("Workers and watchers"), IpProtocol: jsii.String("tcp"), CidrIp: jsii.String("0.0.0.0/0"),
+			FromPort: jsii.Number(grpcPort), ToPort: jsii.Number(grpcPort),
+		}},
+		SecurityGroupEgress: []any{awsec2.CfnSecurityGroup_EgressProperty{
+			Description: jsii.String("Servers"), IpProtocol: jsii.String("tcp"), CidrIp: jsii.String(networkCIDR),
+			FromPort: jsii.Number(grpcPort), ToPort: jsii.Number(grpcPort),
+		}},
+	})
+	var out []any
+	for _, port := range st.portsOut() {
+		out = append(out, awsec2.CfnSecurityGroup_EgressProperty{
+			Description: jsii.String("AWS and the issuer of tokens"), IpProtocol: jsii.String("tcp"), CidrIp: jsii.String("0.0.0.0/0"),
+			FromPort: jsii.Number(port), ToPort: jsii.Number(port),
+		})
+	}
+	server := awsec2.NewCfnSecurityGroup(st.in, jsii.String("ServerSecurity"), &awsec2.CfnSecurityGroupProps{
+		VpcId: n.id, GroupDescription: jsii.String("Servers of " + st.named("grpc")),
+		SecurityGroupIngress: []any{awsec2.CfnSecurityGroup_IngressProperty{
+			Description: jsii.String("Load balancer"), IpProtocol: jsii.String("tcp"), SourceSecurityGroupId: balancer.AttrGroupId(),
+			FromPort: jsii.Number(grpcPort), ToPort: jsii.Number(grpcPort),
+		}},
+		SecurityGroupEgress: out,
+	})
+	n.balancer, n.server = balancer.AttrGroupId(), server.AttrGroupId()
+}
+
+// portsOut are those of HTTPS, and of an issuer that is served on another.
+func (st *stack) portsOut() []float64 {
+	ports := []float64{443}
+	if u, err := url.Parse(st.Issuer); err == nil {
+		if port, err := strconv.ParseUint(u.Port(), 10, 16); err == nil && port != 443 {
+			ports = append(ports, float64(port))
+		}
+	}
+	return ports
+}

@@ -1,0 +1,148 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
+	"github.com/aws/jsii-runtime-go"
+
+	"assay/functions"
+)
+
+// server is the gRPC server, as metrics have it.
+type server struct {
+	cluster, name *string
+	balancer      balancer
+	service       awscdk.CfnResource
+}
+
+const (
+	processor = 256 // of 1,024 that are a virtual processor; the least that Fargate has
+	// stopTime is how long the server has after it was told to stop, in seconds. It ends by itself before.
+	stopTime = 60
+	// nobody is the user of the image, which has no list of users.
+	nobody = "65532:65532"
+)
+
+// addServer makes the gRPC server: as many copies of its container as are wanted, on Fargate. It holds no state of its own.
+// Leases stand in the table, so that a copy that is replaced, or crashes, takes none with it: workers report to the next one.
+func (st *stack) addServer() *server {
+	d := functions.GRPC()
+	n := st.addNetwork()
+	s := &server{name: jsii.String(st.named(d.Name)), balancer: st.addBalancer(n)}
+	cluster := awsecs.NewCfnCluster(st.in, jsii.String("ServerCluster"), &awsecs.CfnClusterProps{ClusterName: s.name})
+	s.cluster = cluster.Ref()
+	service := awsecs.NewCfnService(st.in, jsii.String("ServerService"), &awsecs.CfnServiceProps{
+		ServiceName: s.name, Cluster: s.cluster, TaskDefinition: st.addTask(d), LaunchType: jsii.String("FARGATE"),
+		DesiredCount: jsii.Number(float64(st.GRPC.Count)), PropagateTags: jsii.String("SERVICE"),
+		DeploymentConfiguration: awsecs.CfnService_DeploymentConfigurationProperty{
+			// New copies come before old ones go.
+			MinimumHealthyPercent: jsii.Number(100), MaximumPercent: jsii.Number(200),
+			DeploymentCircuitBreaker: awsecs.CfnService_DeploymentCircuitBreakerProperty{Enable: true, Rollback: true},
+		},
+		HealthCheckGracePeriodSeconds: jsii.Number(60),
+		NetworkConfiguration: awsecs.CfnService_NetworkConfigurationProperty{AwsvpcConfiguration: awsecs.CfnService_AwsVpcConfigurationProperty{
+			Subnets: &n.subnets, SecurityGroups: &[]*string{n.server}, AssignPublicIp: jsii.String("ENABLED"),
+		}},
+		LoadBalancers: []any{awsecs.CfnService_LoadBalancerProperty{
+			ContainerName: &d.Name, ContainerPort: jsii.Number(grpcPort), TargetGroupArn: s.balancer.group,
+		}},
+	})
+	service.AddResourceDependency(s.balancer.listener, nil) // before it the group of servers belongs to no load balancer
+	for _, r := range n.ready {
+		service.AddResourceDependency(r, nil)
+	}
+	s.service = service
+	return s
+}
+
+// addTask describes one copy, and returns the ARN of the description.
+func (st *stack) addTask(d functions.Deployment) *string {
+	logs := awslogs.NewCfnLogGroup(st.in, jsii.String("ServerLog"), &awslogs.CfnLogGroupProps{
+		LogGroupName: jsii.String("/aws/ecs/" + st.named(d.Name)), RetentionInDays: jsii.Number(float64(st.LogDays)),
+	})
+	logs.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
+	image := awsecrassets.NewDockerImageAsset(st.in, jsii.String("ServerImage"), &awsecrassets.DockerImageAssetProps{
+		Directory: &st.GRPC.Images, File: jsii.String(dockerfile), Platform: awsecrassets.Platform_LINUX_ARM64(),
+		// The rest of what make has built is in other images, and must not make this one another.
+		Exclude: jsii.Strings("bin/container/amd64", "bin/container/arm64/assay"),
+	})
+	var environment []any
+	for _, variable := range []struct {
+		name  string
+		value *string
+	}{
+		{"AWS_REGION", awscdk.Aws_REGION()},
+		{"ASSAY_TABLE", st.table.name}, {"ASSAY_BUCKET", st.bucketName()},
+		{"ASSAY_ISSUER", st.issuer.url}, {"ASSAY_AUDIENCE", st.issuer.audience},
+	} {
+		environment = append(environment, awsecs.CfnTaskDefinition_KeyValuePairProperty{Name: &variable.name, Value: variable.value})
+	}
+	return awsecs.NewCfnTaskDefinition(st.in, jsii.String("ServerTask"), &awsecs.CfnTaskDefinitionProps{
+		Family: jsii.String(st.named(d.Name)), NetworkMode: jsii.String("awsvpc"), RequiresCompatibilities: jsii.Strings("FARGATE"),
+		Cpu: jsii.String(strconv.Itoa(processor)), Memory: jsii.String(strconv.Itoa(d.MemoryMB)),
+		RuntimePlatform:  awsecs.CfnTaskDefinition_RuntimePlatformProperty{CpuArchitecture: jsii.String("ARM64"), OperatingSystemFamily: jsii.String("LINUX")},
+		TaskRoleArn:      st.addTaskRole(d),
+		ExecutionRoleArn: st.addStarterRole(image, logs.AttrArn()),
+		ContainerDefinitions: []any{awsecs.CfnTaskDefinition_ContainerDefinitionProperty{
+			Name: &d.Name, Image: image.ImageUri(), Essential: true, User: jsii.String(nobody), ReadonlyRootFilesystem: true,
+			PortMappings: []any{awsecs.CfnTaskDefinition_PortMappingProperty{ContainerPort: jsii.Number(grpcPort), Protocol: jsii.String("tcp")}},
+			Environment:  environment,
+			HealthCheck: awsecs.CfnTaskDefinition_HealthCheckProperty{
+				Command: jsii.Strings("CMD", "/assay-grpc", "-check"), Interval: jsii.Number(30), Timeout: jsii.Number(5), Retries: jsii.Number(3), StartPeriod: jsii.Number(15),
+			},
+			StopTimeout: jsii.Number(stopTime),
+			LogConfiguration: awsecs.CfnTaskDefinition_LogConfigurationProperty{LogDriver: jsii.String("awslogs"), Options: object{
+				"awslogs-group": logs.Ref(), "awslogs-region": awscdk.Aws_REGION(), "awslogs-stream-prefix": d.Name,
+				"mode": "non-blocking", "max-buffer-size": "4m", // the server goes on when its log can't be written
+			}},
+		}},
+	}).Ref()
+}
+
+// addTaskRole makes the role that the server itself has.
+func (st *stack) addTaskRole(d functions.Deployment) *string {
+	return awsiam.NewCfnRole(st.in, jsii.String("ServerRole"), &awsiam.CfnRoleProps{
+		AssumeRolePolicyDocument: st.assumedByTasks(), Description: jsii.String("What the server " + st.named(d.Name) + " may do"),
+		Policies: []any{awsiam.CfnRole_PolicyProperty{PolicyName: &d.Name, PolicyDocument: policy(append(st.tableRights(d), st.fileRights(d)...)...)}},
+	}).AttrArn()
+}
+
+// addStarterRole makes the role with which ECS fetches the image and writes the log.
+func (st *stack) addStarterRole(image awsecrassets.DockerImageAsset, log *string) *string {
+	return awsiam.NewCfnRole(st.in, jsii.String("ServerStarterRole"), &awsiam.CfnRoleProps{
+		AssumeRolePolicyDocument: st.assumedByTasks(), Description: jsii.String("What starts the server " + st.named("grpc") + " may do"),
+		Policies: []any{awsiam.CfnRole_PolicyProperty{PolicyName: jsii.String("start"), PolicyDocument: policy(
+			allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log),
+			allow("SignIn", []string{"ecr:GetAuthorizationToken"}, jsii.String("*")), // the registry has nothing narrower
+			allow("FetchImage", []string{"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}, image.Repository().RepositoryArn()),
+		)}},
+	}).AttrArn()
+}
+
+// assumedByTasks lets the tasks of this account alone take on a role.
+func (st *stack) assumedByTasks() object {
+	return assumedBy("ecs-tasks.amazonaws.com", object{
+		"StringEquals": object{"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID()},
+		"ArnLike":      object{"aws:SourceArn": st.arn("ecs", "*")},
+	})
+}
+
+// dockerfile is that of the gRPC server's image, in the folder that images are built from.
+const dockerfile = "grpc/Dockerfile"
+
+// findServer says whether the gRPC server was not built.
+func findServer(folder string) error {
+	path := filepath.Join(folder, "bin", "container", "arm64", "assay-grpc")
+	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
+		return fmt.Errorf("%s missing: run \"make containers\" in the root of the repository first", path)
+	}
+	return nil
+}

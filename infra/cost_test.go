@@ -170,11 +170,13 @@ func TestTheReadmeSaysWhatItCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const begin, end = "<!-- computed by cost_test.go -->\n", "<!-- end -->"
-	_, rest, found := strings.Cut(string(readme), begin)
-	got, _, closed := strings.Cut(rest, end)
-	if want := costs(); !found || !closed || got != want {
-		t.Errorf("README.md is not what the model gives; between %q and %q write:\n%s", strings.TrimSpace(begin), end, want)
+	for file, want := range map[string]string{"cost_test.go": costs(), "cost_server_test.go": serverCosts()} {
+		begin, end := "<!-- computed by "+file+" -->\n", "<!-- end -->"
+		_, rest, found := strings.Cut(string(readme), begin)
+		got, _, closed := strings.Cut(rest, end)
+		if !found || !closed || got != want {
+			t.Errorf("README.md is not what the model gives; between %q and %q write:\n%s", strings.TrimSpace(begin), end, want)
+		}
 	}
 }
 

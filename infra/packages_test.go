@@ -21,7 +21,7 @@ func TestPackagesArePinned(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]string{"node_modules/aws-cdk": "2.1148.1", "node_modules/@dynoxide/linux-x64": "1.2.1"}
-	for _, system := range []string{"", "-darwin-arm64", "-darwin-x64", "-linux-aarch64", "-linux-armv7", "-linux-x64", "-win32-arm64", "-win32-x64"} {
+	for _, system := range []string{"", "-linux-aarch64", "-linux-x64"} {
 		want["node_modules/@bufbuild/buf"+system] = "1.75.0"
 	}
 	for name, p := range lock.Packages {

@@ -148,15 +148,18 @@ $(programs):
 ARCH   ?= $(shell $(GO) env GOARCH)
 ENGINE ?= $(shell for engine in docker podman buildah; do if $$engine info >/dev/null 2>&1; then echo $$engine; break; fi; done)
 
-# Other engines than Docker leave HEALTHCHECK out, unless they are told to write Docker's format.
+# Other engines than Docker leave HEALTHCHECK out, unless they are told to write Docker's format. Docker without BuildKit
+# does not say what TARGETARCH is.
+build_image = $(ENGINE) build --platform linux/$(ARCH) --build-arg TARGETARCH=$(ARCH) $(if $(filter docker,$(ENGINE)),,--format docker)
+
 .PHONY: images
 images: $(container)/$(ARCH)/assay $(container)/$(ARCH)/assay-grpc ## build the images assay and assay-grpc with docker, podman or buildah (ARCH=arm64, ENGINE="podman --remote")
 	@if [ -z "$(ENGINE)" ]; then \
 		echo "No docker, podman or buildah answers to \"info\": start one of them, or say how to call it with ENGINE=..." >&2; exit 1; \
 	fi
 	@mkdir -p $(container)/data
-	$(ENGINE) build --platform linux/$(ARCH) $(if $(filter docker,$(ENGINE)),,--format docker) -t assay -f local/Dockerfile .
-	$(ENGINE) build --platform linux/$(ARCH) $(if $(filter docker,$(ENGINE)),,--format docker) -t assay-grpc -f grpc/Dockerfile .
+	$(build_image) -t assay -f local/Dockerfile .
+	$(build_image) -t assay-grpc -f grpc/Dockerfile .
 
 .PHONY: synth
 synth: lambda $(node_modules) ## make the CloudFormation template of the deployment (STAGE=prod) in infra/cdk.out

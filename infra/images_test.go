@@ -70,7 +70,7 @@ func TestMakeBuildsWhatImagesCopy(t *testing.T) {
 		}
 		said := string(out)
 		for _, path := range []string{"grpc/Dockerfile", "local/Dockerfile"} {
-			if !strings.Contains(said, "podman build --platform linux/"+arch+" --format docker") || !strings.Contains(said, " -f "+path+" .") {
+			if !strings.Contains(said, "podman build --platform linux/"+arch+" --build-arg TARGETARCH="+arch+" --format docker") || !strings.Contains(said, " -f "+path+" .") {
 				t.Errorf("make does not build %s for %s:\n%s", path, arch, said)
 			}
 			for _, i := range instructions(t, path) {

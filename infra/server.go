@@ -71,8 +71,9 @@ func (st *stack) addTask(d functions.Deployment) *string {
 	logs.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
 	image := awsecrassets.NewDockerImageAsset(st.in, jsii.String("ServerImage"), &awsecrassets.DockerImageAssetProps{
 		Directory: &st.GRPC.Images, File: jsii.String(dockerfile), Platform: awsecrassets.Platform_LINUX_ARM64(),
+		BuildArgs: &map[string]*string{"TARGETARCH": jsii.String("arm64")}, // which Docker without BuildKit does not say
 		// The rest of what make has built is in other images, and must not make this one another.
-		Exclude: jsii.Strings("bin/container/amd64", "bin/container/arm64/assay"),
+		Exclude: jsii.Strings("bin/container/amd64", "bin/container/arm64/assay", "bin/container/data", "local"),
 	})
 	var environment []any
 	for _, variable := range []struct {

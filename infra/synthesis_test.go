@@ -103,7 +103,7 @@ func standInsForImages(folder string) (string, error) {
 	folder = filepath.Join(folder, "images")
 	for path, content := range map[string]string{
 		"bin/container/arm64/assay-grpc": "server", "bin/container/amd64/assay-grpc": "server", "bin/container/arm64/assay": "application",
-		"data/key": "secret", "grpc/main.go": "package main", "infra/node_modules/a/index.js": "module",
+		"bin/container/data/none": "data", "local/Dockerfile": "FROM scratch", "data/key": "secret", "grpc/main.go": "package main", "infra/node_modules/a/index.js": "module",
 		".dockerignore": "", "LICENSE": "", dockerfile: "",
 	} {
 		if content == "" {

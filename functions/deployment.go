@@ -79,13 +79,15 @@ var files = map[string][]FileRights{
 var memory = map[string]int{"datasets": mediumMB, "submissions": mediumMB}
 
 // GRPC returns what the gRPC server is given, which is no function but a container that runs for as long as it is wanted.
-// Workers get inputs and truths through the links that it signs, and put what they made of them.
+// Workers get inputs, truths and runs through the links that it signs, and put the files of runs. What they measured it
+// writes as the evaluator does, and takes back what it could not finish.
 func GRPC() Deployment {
 	return Deployment{Name: "grpc", MemoryMB: smallMB, Files: []FileRights{
 		{Holder: record.HolderInputs, Get: true},
 		{Holder: record.HolderTruths, Get: true},
 		{Holder: record.HolderRuns, Get: true, Put: true},
 		{Holder: record.HolderLogs, Get: true},
+		{Holder: record.HolderEvaluations, Put: true, Delete: true},
 	}}
 }
 

@@ -24,6 +24,26 @@ func TestOnlyTheEvaluatorAndTheOrganizersFunctionReadTruths(t *testing.T) {
 	}
 }
 
+// TestTheServerChangesNeitherInputsNorTruths holds it to what workers need: truths for evaluators that organizers bring.
+func TestTheServerChangesNeitherInputsNorTruths(t *testing.T) {
+	want := map[record.Holder]FileRights{
+		record.HolderInputs:      {Get: true},
+		record.HolderTruths:      {Get: true},
+		record.HolderRuns:        {Get: true, Put: true},
+		record.HolderLogs:        {Get: true},
+		record.HolderEvaluations: {Put: true, Delete: true},
+	}
+	got := map[record.Holder]FileRights{}
+	for _, f := range GRPC().Files {
+		h := f.Holder
+		f.Holder = ""
+		got[h] = f
+	}
+	if d := GRPC(); !maps.Equal(got, want) || d.ListsFiles || !d.Writes() {
+		t.Errorf("the server may %+v", d)
+	}
+}
+
 func TestFamiliesThatOnlyAnswerDoNotWrite(t *testing.T) {
 	var readers []string
 	for _, d := range Deployments() {
@@ -76,8 +96,13 @@ var holders = regexp.MustCompile(`record\.Holder(\w+)`)
 // work locally and be refused on AWS.
 func TestFilesThatTheCodeNamesAreGranted(t *testing.T) {
 	named := 0
-	for _, d := range Deployments() {
-		paths, err := filepath.Glob(filepath.Join(d.Name, "*.go"))
+	server := GRPC()
+	for _, d := range append(Deployments(), server) {
+		folder := d.Name
+		if d.Name == server.Name {
+			folder = filepath.Join("..", d.Name, "server")
+		}
+		paths, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil || len(paths) == 0 {
 			t.Fatalf("the code of %s was not found: %v", d.Name, err)
 		}

@@ -148,9 +148,9 @@ $(programs):
 ARCH   ?= $(shell $(GO) env GOARCH)
 ENGINE ?= $(shell for engine in docker podman buildah; do if $$engine info >/dev/null 2>&1; then echo $$engine; break; fi; done)
 
-# Other engines than Docker leave HEALTHCHECK out, unless they are told to write Docker's format. Docker without BuildKit
+# Podman and Buildah leave HEALTHCHECK out, unless they are told to write Docker's format. Docker without BuildKit
 # does not say what TARGETARCH is.
-build_image = $(ENGINE) build --platform linux/$(ARCH) --build-arg TARGETARCH=$(ARCH) $(if $(filter docker,$(ENGINE)),,--format docker)
+build_image = $(ENGINE) build --platform linux/$(ARCH) --build-arg TARGETARCH=$(ARCH) $(if $(filter %podman %buildah,$(ENGINE)),--format docker)
 
 .PHONY: images
 images: $(container)/$(ARCH)/assay $(container)/$(ARCH)/assay-grpc ## build the images assay and assay-grpc with docker, podman or buildah (ARCH=arm64, ENGINE="podman --remote")

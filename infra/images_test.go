@@ -64,7 +64,9 @@ func TestImagesHoldAProgramAndNoMore(t *testing.T) {
 // TestMakeBuildsWhatImagesCopy asks make what it would do, with an engine that is none.
 func TestMakeBuildsWhatImagesCopy(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
-		out, err := exec.Command("make", "-C", "..", "--no-print-directory", "-n", "images", "ARCH="+arch, "ENGINE=podman").CombinedOutput()
+		cmd := exec.Command("make", "-C", "..", "--no-print-directory", "-n", "images", "ARCH="+arch, "ENGINE=podman", "GO=go")
+		cmd.Env = append(os.Environ(), "MAKEFLAGS=") // of the make that runs the tests
+		out, err := cmd.CombinedOutput()
 		if err != nil {
 			t.Fatalf("%v: %s", err, out)
 		}

@@ -99,7 +99,7 @@ func load(b *testing.B, clients int, next func(n int) *http.Request) {
 }
 
 // fillTasks puts public tasks straight into the store and returns their ids, the oldest first.
-func fillTasks(b *testing.B, s *server, n int) []string {
+func fillTasks(b *testing.B, s *running, n int) []string {
 	b.Helper()
 	table := s.program.table
 	return putTasks(b, table, n)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/base64"
 	"encoding/json"
@@ -16,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/grpc/server"
 	"assay/shared/record"
 )
 
@@ -27,13 +29,51 @@ const childEnv = "ASSAY_TEST_SERVE"
 
 func TestMain(m *testing.M) {
 	if args := os.Getenv(childEnv); args != "" {
-		if err := run(context.Background(), strings.Fields(args), noEnv, io.Discard, os.Stderr, func(string) { fmt.Println("ready") }); err != nil {
+		if err := serveChild(strings.Fields(args)); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		os.Exit(0)
 	}
 	os.Exit(m.Run())
+}
+
+// Variables with which the child's leases and its clock are others than a server's.
+const (
+	leaseVariable = "ASSAY_TEST_LEASE"
+	skewVariable  = "ASSAY_TEST_SKEW"
+)
+
+// serveChild is run, save for what the variables change.
+func serveChild(args []string) error {
+	ctx := context.Background()
+	c, err := parse(args, noEnv, io.Discard)
+	if err != nil {
+		return err
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.addr)
+	if err != nil {
+		return err
+	}
+	c.url = "http://" + listener.Addr().String()
+	p, err := newProgram(ctx, c, os.Stderr)
+	if err != nil {
+		return err
+	}
+	skew, _ := time.ParseDuration(os.Getenv(skewVariable))
+	now := func() time.Time { return time.Now().Add(skew) }
+	p.env.Now, p.worker.Now = now, now
+	o := c.grpcOptions()
+	if lease, err := time.ParseDuration(os.Getenv(leaseVariable)); err == nil {
+		o.Lease, o.FirstLease = lease, lease/2
+	}
+	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: now, Log: p.log, Verify: p.id.verify}, o)
+	if c.grpc != "" {
+		if p.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.grpc); err != nil {
+			return err
+		}
+	}
+	return p.serve(ctx, listener, io.Discard, func(string) { fmt.Println("ready") })
 }
 
 // TestKilledServersLoseNothing kills the server at random instants while clients submit. Afterwards every submission that
@@ -61,10 +101,19 @@ func TestKilledServersLoseNothing(t *testing.T) {
 // victim is a server process at a fixed address over one folder.
 type victim struct {
 	url, args string
+	env       []string
+	skew      time.Duration // by which its clock goes ahead
 	process   *exec.Cmd
 }
 
 func newVictim(t *testing.T) *victim {
+	t.Helper()
+	addr := freeAddress(t)
+	return &victim{url: "http://" + addr, args: "-demo=false -grpc= -addr " + addr + " -data " + t.TempDir()}
+}
+
+// freeAddress is one at which nobody listens at the moment.
+func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -74,18 +123,18 @@ func newVictim(t *testing.T) *victim {
 	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return &victim{url: "http://" + addr, args: "-demo=false -addr " + addr + " -data " + t.TempDir()}
+	return addr
 }
 
 func (v *victim) start(t *testing.T) {
 	t.Helper()
 	v.process = exec.Command(os.Args[0])
-	v.process.Env = append(os.Environ(), childEnv+"="+v.args)
+	v.process.Env = append(append(os.Environ(), v.env...), childEnv+"="+v.args, skewVariable+"="+v.skew.String())
 	out, err := v.process.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var log strings.Builder
+	var log bytes.Buffer
 	v.process.Stderr = &log
 	if err := v.process.Start(); err != nil {
 		t.Fatal(err)
@@ -113,7 +162,7 @@ type crashStory struct {
 	acknowledged  []string // paths of submissions
 }
 
-func (v *victim) server() *server { return &server{url: v.url} }
+func (v *victim) server() *running { return &running{url: v.url} }
 
 // prepare makes a task with a dataset and three registered users.
 func (v *victim) prepare(t *testing.T) *crashStory {
@@ -197,7 +246,7 @@ func (c *crashStory) verify(t *testing.T, v *victim) {
 		}
 	}
 	submissions := map[string]bool{}
-	for _, raw := range c.all(t, s, owner, c.task+"/submissions?limit=200") {
+	for _, raw := range allOf(t, s, owner, c.task+"/submissions?limit=200") {
 		var sub record.Submission
 		decode(t, raw, &sub)
 		submissions[c.task+"/submissions/"+sub.ID] = true
@@ -208,12 +257,12 @@ func (c *crashStory) verify(t *testing.T, v *victim) {
 		}
 	}
 	evaluated := map[string]int{}
-	for _, raw := range c.all(t, s, owner, c.task+"/evaluations?limit=200") {
+	for _, raw := range allOf(t, s, owner, c.task+"/evaluations?limit=200") {
 		var e record.Evaluation
 		decode(t, raw, &e)
 		evaluated[e.RunID]++
 	}
-	runs := c.all(t, s, owner, "/v1/runs?limit=200&filter[taskId]="+id(c.task))
+	runs := allOf(t, s, owner, "/v1/runs?limit=200&filter[taskId]="+id(c.task))
 	if len(runs) != len(submissions) {
 		t.Errorf("%d runs of %d submissions", len(runs), len(submissions))
 	}
@@ -227,8 +276,8 @@ func (c *crashStory) verify(t *testing.T, v *victim) {
 	t.Logf("%d submissions acknowledged over %d kills, %d runs evaluated once", len(c.acknowledged), crashes, len(runs))
 }
 
-// all returns the resources of all pages of a list.
-func (c *crashStory) all(t *testing.T, s *server, token, path string) []json.RawMessage {
+// allOf returns the resources of all pages of a list.
+func allOf(t *testing.T, s *running, token, path string) []json.RawMessage {
 	t.Helper()
 	var data []json.RawMessage
 	for path != "" {

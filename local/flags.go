@@ -13,6 +13,7 @@ import (
 // config is what the flags say.
 type config struct {
 	addr           string
+	grpc           string // where gRPC is served; empty: nowhere
 	url            string // where clients reach the server; empty: at addr
 	data           string
 	demo           bool
@@ -31,6 +32,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (config, er
 	f := flag.NewFlagSet("assay", flag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to serve HTTP on")
+	f.StringVar(&c.grpc, "grpc", "127.0.0.1:50052", "address to serve gRPC on, for workers and watchers; empty: none")
 	f.StringVar(&c.url, "url", "", "URL at which clients reach the server, when it is not that address")
 	f.StringVar(&c.data, "data", "data", "folder of the table and the files; remove it to start clean")
 	f.BoolVar(&c.demo, "demo", true, "fill an empty store with a small public task")
@@ -68,9 +70,9 @@ func (c *config) check() error {
 	if c.store != storeEmbedded && c.store != storeDynamoDB {
 		return fmt.Errorf("-store %q is neither %s nor %s", c.store, storeEmbedded, storeDynamoDB)
 	}
-	host, _, err := net.SplitHostPort(c.addr)
+	open, err := c.reachable()
 	if err != nil {
-		return fmt.Errorf("-addr %q is not host:port: %w", c.addr, err)
+		return err
 	}
 	if c.url != "" {
 		if u, err := url.Parse(c.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
@@ -84,8 +86,25 @@ func (c *config) check() error {
 		}
 		return nil
 	}
-	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) && !c.allowDevIssuer {
-		return fmt.Errorf("-addr %s can be reached from other machines, and the development issuer would let anyone there be anyone: give -issuer and -audience, or -allow-dev-issuer on a closed network", c.addr)
+	if open != "" && !c.allowDevIssuer {
+		return fmt.Errorf("%s can be reached from other machines, and the development issuer would let anyone there be anyone: give -issuer and -audience, or -allow-dev-issuer on a closed network", open)
 	}
 	return nil
+}
+
+// reachable returns the flag with an address that other machines reach; empty when there is none.
+func (c *config) reachable() (open string, err error) {
+	for _, f := range []struct{ name, addr string }{{"-grpc", c.grpc}, {"-addr", c.addr}} {
+		if f.name == "-grpc" && f.addr == "" {
+			continue
+		}
+		host, _, err := net.SplitHostPort(f.addr)
+		if err != nil {
+			return "", fmt.Errorf("%s %q is not host:port: %w", f.name, f.addr, err)
+		}
+		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			open = f.name + " " + f.addr
+		}
+	}
+	return open, nil
 }

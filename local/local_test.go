@@ -15,13 +15,13 @@ import (
 func noEnv(string) string { return "" }
 
 func TestTheDevelopmentIssuerStaysOnTheMachine(t *testing.T) {
-	for _, args := range [][]string{{"-addr", ":80"}, {"-addr", "0.0.0.0:8080"}, {"-addr", "192.0.2.1:8080"}} {
+	for _, args := range [][]string{{"-addr", ":80"}, {"-addr", "0.0.0.0:8080"}, {"-grpc", ":50052"}, {"-addr", "192.0.2.1:8080"}} {
 		if _, err := parse(args, noEnv, io.Discard); err == nil || !strings.Contains(err.Error(), "-issuer") {
 			t.Errorf("%v: %v, want to be told to give -issuer", args, err)
 		}
 	}
 	for _, args := range [][]string{
-		{"-addr", "localhost:0"}, {"-addr", "[::1]:0"}, {"-addr", ":80", "-allow-dev-issuer"},
+		{"-addr", "localhost:0"}, {"-addr", "[::1]:0"}, {"-grpc", ""}, {"-addr", ":80", "-allow-dev-issuer"},
 		{"-addr", ":80", "-issuer", "https://login.example.org", "-audience", "assay"},
 	} {
 		if _, err := parse(args, noEnv, io.Discard); err != nil {
@@ -87,7 +87,7 @@ func TestASecondServerIsToldWhy(t *testing.T) {
 	folder := t.TempDir()
 	startIn(t, folder, "-demo=false")
 	var out bytes.Buffer
-	err := run(context.Background(), []string{"-addr", "127.0.0.1:0", "-data", folder}, noEnv, &out, io.Discard, nil)
+	err := run(context.Background(), []string{"-addr", "127.0.0.1:0", "-grpc", "127.0.0.1:0", "-data", folder}, noEnv, &out, io.Discard, nil)
 	if err == nil || !strings.Contains(err.Error(), folder) {
 		t.Errorf("%v, want the name of the file that is in use", err)
 	}

@@ -11,13 +11,16 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"assay/functions"
 	"assay/functions/evaluator"
+	"assay/grpc/server"
 	"assay/shared/api"
 	"assay/shared/arrival"
 	"assay/shared/blob/directory"
+	"assay/shared/store"
 )
 
 // Time-outs of the HTTP server. Transfers of files move their own deadlines as long as they make progress.
@@ -50,6 +53,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, lo
 		return errors.Join(err, listener.Close())
 	}
 	defer p.close()
+	if c.grpc != "" {
+		if p.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.grpc); err != nil {
+			return errors.Join(fmt.Errorf("%w; choose another address with -grpc, or none with -grpc ''", err), listener.Close())
+		}
+	}
 	return p.serve(ctx, listener, out, ready)
 }
 
@@ -62,13 +70,16 @@ type program struct {
 	id     identity
 	worker *evaluator.Worker
 	log    *slog.Logger
+
+	grpc     *server.Server // serves on listener, if that is not nil
+	listener net.Listener
 }
 
 func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error) {
 	p := &program{config: c, log: slog.New(slog.NewTextHandler(logs, nil))}
 	p.worker = &evaluator.Worker{Now: time.Now, Log: p.log, Holder: "local"}
 	var err error
-	if p.table, err = openTable(ctx, c, p.worker.Changed); err != nil {
+	if p.table, err = openTable(ctx, c, p.changed); err != nil {
 		return nil, err
 	}
 	if p.files, err = directory.Open(filepath.Join(c.data, "files"), c.url+"/files"); err != nil {
@@ -82,7 +93,23 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer),
 	}
 	p.worker.Store, p.worker.Files = p.table, p.files
+	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify}, c.grpcOptions())
 	return p, nil
+}
+
+// changed tells those who wait for something of items that were just written.
+func (p *program) changed(items []store.Item) {
+	p.worker.Changed(items)
+	p.grpc.Changed(items)
+}
+
+// grpcOptions are those of the gRPC server: a store that only this process writes to tells of every change by itself.
+func (c *config) grpcOptions() server.Options {
+	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, Look: 15 * time.Second, Reflection: true}
+	if c.store == storeDynamoDB {
+		o.Look = 2 * time.Second
+	}
+	return o
 }
 
 // handler serves the operations and, beside them, the signed links and the development issuer.
@@ -98,19 +125,23 @@ func (p *program) handler() http.Handler {
 }
 
 func (p *program) serve(ctx context.Context, listener net.Listener, out io.Writer, ready func(string)) error {
-	server := &http.Server{
+	web := &http.Server{
 		Handler: p.handler(), ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, WriteTimeout: requestTime,
 		IdleTimeout: idleTime, MaxHeaderBytes: maxHeaders, ErrorLog: slog.NewLogLogger(p.log.Handler(), slog.LevelWarn),
 		BaseContext: func(net.Listener) context.Context { return context.WithoutCancel(ctx) },
 	}
-	failed := make(chan error, 1)
-	go func() { failed <- server.Serve(listener) }()
+	failed := make(chan error, 2)
+	go func() { failed <- web.Serve(listener) }()
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
-	worked := make(chan struct{})
-	go func() {
-		defer close(worked)
-		p.worker.Run(work)
-	}()
+	var worked sync.WaitGroup
+	worked.Go(func() { p.worker.Run(work) })
+	if p.listener != nil {
+		worked.Go(func() {
+			if err := p.grpc.Serve(ctx, p.listener); err != nil {
+				failed <- err
+			}
+		})
+	}
 	p.greet(ctx, out)
 	if ready != nil {
 		ready(p.url)
@@ -121,11 +152,11 @@ func (p *program) serve(ctx context.Context, listener net.Listener, out io.Write
 		_, _ = fmt.Fprintln(out, "Stopping. Started again, the server goes on where it is now.")
 		grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownTime)
 		defer cancel()
-		err = server.Shutdown(grace)
+		err = web.Shutdown(grace)
 	case err = <-failed:
 	}
 	stopWork()
-	<-worked
+	worked.Wait()
 	return err
 }
 
@@ -133,6 +164,9 @@ func (p *program) serve(ctx context.Context, listener net.Listener, out io.Write
 func (p *program) greet(ctx context.Context, out io.Writer) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
 	say("Assay serves %s (the API is described at %s/docs); its data are in %s.", p.url, p.url, p.where())
+	if p.listener != nil {
+		say("Workers and watchers reach it by gRPC at %s.", p.listener.Addr())
+	}
 	if p.id.dev != nil {
 		say("Anyone who can reach it gets a token for any user: curl -s --json '{\"user\":\"alice\"}' %s/dev/token", p.url)
 	}

@@ -9,21 +9,22 @@ import (
 	"testing"
 )
 
-// server is the program, serving on a free port until the test ends.
-type server struct {
+// running is the program, serving on free ports until the test ends.
+type running struct {
 	url     string
+	grpc    string // address of gRPC
 	program *program
 }
 
 // start serves with the flags over a fresh folder.
-func start(t testing.TB, flags ...string) *server {
+func start(t testing.TB, flags ...string) *running {
 	t.Helper()
 	return startIn(t, t.TempDir(), flags...)
 }
 
-func startIn(t testing.TB, data string, flags ...string) *server {
+func startIn(t testing.TB, data string, flags ...string) *running {
 	t.Helper()
-	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-data", data}, flags...), noEnv, io.Discard)
+	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-grpc", "127.0.0.1:0", "-data", data}, flags...), noEnv, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,6 +35,9 @@ func startIn(t testing.TB, data string, flags ...string) *server {
 	c.url = "http://" + listener.Addr().String()
 	p, err := newProgram(t.Context(), c, io.Discard)
 	if err != nil {
+		t.Fatal(err)
+	}
+	if p.listener, err = new(net.ListenConfig).Listen(t.Context(), "tcp", c.grpc); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
@@ -49,11 +53,11 @@ func startIn(t testing.TB, data string, flags ...string) *server {
 		}
 		p.close()
 	})
-	return &server{url: c.url, program: p}
+	return &running{url: c.url, grpc: p.listener.Addr().String(), program: p}
 }
 
 // token returns a token of the development issuer, as a client gets it.
-func (s *server) token(t testing.TB, user string, groups ...string) string {
+func (s *running) token(t testing.TB, user string, groups ...string) string {
 	t.Helper()
 	r := request(t, http.MethodPost, s.url+"/dev/token", map[string]any{"user": user, "groups": groups})
 	var answer struct {
@@ -64,14 +68,14 @@ func (s *server) token(t testing.TB, user string, groups ...string) string {
 }
 
 // post creates something and returns its path.
-func (s *server) post(t testing.TB, token, path string, body any) string {
+func (s *running) post(t testing.TB, token, path string, body any) string {
 	t.Helper()
 	r := request(t, http.MethodPost, s.url+path, body)
 	r.Header.Set("Authorization", "Bearer "+token)
 	return s.do(t, r, nil).Get("Location")
 }
 
-func (s *server) do(t testing.TB, r *http.Request, v any) http.Header {
+func (s *running) do(t testing.TB, r *http.Request, v any) http.Header {
 	t.Helper()
 	resp, err := http.DefaultClient.Do(r)
 	if err != nil {

@@ -17,6 +17,8 @@ var (
 	PatchFailed         = kind("patch-failed", "Patch does not apply", 409)
 	UnderWay            = kind("request-under-way", "Same request under way", 409)
 	LengthRequired      = kind("length-required", "Content-Length needed", 411)
+	StaleLease          = kind("stale-lease", "Lease no longer held", 409)
+	TruthChanged        = kind("truth-changed", "Truth has changed", 409)
 	PreconditionFailed  = kind("precondition-failed", "Precondition failed", 412)
 	TooLarge            = kind("too-large", "Body too large", 413)
 	UnsupportedMedia    = kind("unsupported-media-type", "Unsupported media type", 415)

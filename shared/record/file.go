@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"assay/shared/blob"
 	"assay/shared/measure"
@@ -80,6 +81,22 @@ func CheckFiles(pointer string, files, kept []File) ([][]byte, []problem.Field) 
 	}
 	return contents, fields
 }
+
+// CheckLengths says which texts of files are too long, for files that come by a way that knows no schema.
+func CheckLengths(pointer string, files []File) []problem.Field {
+	var fields []problem.Field
+	for i, f := range files {
+		for member, text := range map[string]string{"name": f.Name, "mediaType": f.MediaType} {
+			if n, most := utf8.RuneCountInString(text), maxLengths[member]; n > most {
+				fields = append(fields, problem.Field{Pointer: fmt.Sprintf("%s/%d/%s", pointer, i, member), Detail: fmt.Sprintf("has %d characters; %d are allowed", n, most)})
+			}
+		}
+	}
+	return fields
+}
+
+// maxLengths are those of the schema of File.
+var maxLengths = map[string]int{"name": 200, "mediaType": 100}
 
 // checkKept checks a file that the list had before. What tells of its bytes may be left out, but it cannot change; its
 // links are other ones each time that it is shown.

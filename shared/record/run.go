@@ -1,9 +1,11 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"assay/shared/access"
 	"assay/shared/measure"
@@ -216,3 +218,15 @@ func severityOrder(d measure.Diagnostic) int {
 
 // CheckLabel says what is wrong with what an owner calls a run.
 func CheckLabel(label string) []problem.Field { return checkLine("/label", label) }
+
+// maxHolder is how many characters a worker's name may have.
+const maxHolder = 100
+
+// CheckHolder says what is wrong with what a worker calls itself.
+func CheckHolder(pointer, name string) []problem.Field {
+	fields := checkName(pointer, name)
+	if n := utf8.RuneCountInString(name); n > maxHolder {
+		fields = append(fields, problem.Field{Pointer: pointer, Detail: fmt.Sprintf("has %d characters; %d are allowed", n, maxHolder)})
+	}
+	return fields
+}

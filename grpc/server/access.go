@@ -1,0 +1,58 @@
+package server
+
+import (
+	"context"
+
+	"assay/grpc/assayv1"
+	"assay/shared/access"
+	"assay/shared/problem"
+	"assay/shared/visibility"
+
+	"google.golang.org/grpc/health/grpc_health_v1"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
+)
+
+// rules say who may call which method. A method that has none may be called by nobody. What RunService shows of a run is
+// decided for each run besides.
+var rules = map[string]access.Role{
+	assayv1.WorkerService_Lease_FullMethodName:            access.Worker,
+	assayv1.WorkerService_Heartbeat_FullMethodName:        access.Worker,
+	assayv1.WorkerService_CompleteRun_FullMethodName:      access.Worker,
+	assayv1.WorkerService_ReportEvaluation_FullMethodName: access.Worker,
+	assayv1.WorkerService_FailRun_FullMethodName:          access.Worker,
+
+	assayv1.RunService_GetRun_FullMethodName:   access.Anyone,
+	assayv1.RunService_ListRuns_FullMethodName: access.Anyone,
+	assayv1.RunService_WatchRun_FullMethodName: access.Anyone,
+
+	grpc_health_v1.Health_Check_FullMethodName: access.Anyone,
+	grpc_health_v1.Health_List_FullMethodName:  access.Anyone,
+	grpc_health_v1.Health_Watch_FullMethodName: access.Anyone,
+
+	reflectionv1.ServerReflection_ServerReflectionInfo_FullMethodName:            access.Anyone,
+	grpc_reflection_v1alpha.ServerReflection_ServerReflectionInfo_FullMethodName: access.Anyone,
+}
+
+// authorize decides whether the caller may call the method.
+func authorize(c access.Caller, method string) error {
+	may := rules[method]
+	switch access.Decide(may, access.Roles(c, access.Grants{}, access.Scope{}), access.Everyone) {
+	case access.Allow:
+		return nil
+	case access.Login:
+		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer in the metadata: authorization: Bearer <token>.")
+	case access.Forbid:
+		return problem.Forbidden.New("You may not do this: it takes %s.", may)
+	default:
+		return visibility.Missing
+	}
+}
+
+type callerKey struct{}
+
+// callerOf returns who called, which the interceptors have found out.
+func callerOf(ctx context.Context) access.Caller {
+	c, _ := ctx.Value(callerKey{}).(access.Caller)
+	return c
+}

@@ -1,0 +1,89 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/shared/blob"
+	"assay/shared/link"
+	"assay/shared/measure"
+	"assay/shared/record"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// brief is all that is known of the work that a leased run asks for.
+type brief struct {
+	run        *record.RunItem
+	dataset    *record.DatasetItem
+	truth      *record.Truth
+	submission *record.SubmissionItem
+}
+
+// hopeless says why no worker can do anything for the run; empty when one can.
+func (b *brief) hopeless() string {
+	switch {
+	case b.dataset == nil || b.submission == nil:
+		return "The dataset or the submission of the run was deleted."
+	case b.run.State == record.Evaluating && b.truth == nil:
+		return "The dataset has no truth, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself."
+	case b.run.State == record.Running && !record.AllStored(b.dataset.Inputs):
+		return "Not all input files of the dataset have arrived yet. Submit again once the organizers have stored them; this run does not count in the quota."
+	default:
+		return ""
+	}
+}
+
+func explained(why string) []measure.Diagnostic {
+	return []measure.Diagnostic{{Severity: measure.Error, Message: why, Discreet: true}}
+}
+
+// kinds of work as they travel.
+var kinds = map[record.Work]assayv1.WorkKind{
+	record.ExecuteImage:      assayv1.WorkKind_WORK_KIND_IMAGE,
+	record.ExecuteRepository: assayv1.WorkKind_WORK_KIND_REPOSITORY,
+	record.Evaluate:          assayv1.WorkKind_WORK_KIND_EVALUATION,
+}
+
+// work describes the work, save the durations of the lease.
+func (b *brief) work(ctx context.Context, files blob.Store, now time.Time) (*assayv1.Work, error) {
+	r := b.run
+	w := &assayv1.Work{
+		RunId: r.ID, LeaseId: r.Lease.ID, DeadlineTime: timestamppb.New(r.Lease.Until.Time), Attempt: int32(min(r.Attempts, record.MaxAttempts)),
+		TaskId: r.TaskID, DatasetId: r.DatasetID, SubmissionId: r.SubmissionID,
+	}
+	var err error
+	if w.Inputs, err = linked(ctx, files, now, record.HolderInputs, b.dataset.ID, b.dataset.Inputs); err != nil {
+		return nil, err
+	}
+	if r.State == record.Running {
+		w.Kind = kinds[record.Work(r.Type)]
+		w.Image, w.Command = b.submission.Image, b.submission.Command
+		w.RepositoryUrl, w.RepositoryRef = b.submission.URL, b.submission.Ref
+		return w, nil
+	}
+	w.Kind = kinds[record.Evaluate]
+	w.Image, w.Command = b.truth.Evaluator.Image, b.truth.Evaluator.Command
+	w.TruthVersion, w.Measures = b.truth.Number, b.truth.Evaluator.Measures
+	if w.RunFiles, err = linked(ctx, files, now, record.HolderRuns, r.ID, r.Files); err != nil {
+		return nil, err
+	}
+	w.Truths, err = linked(ctx, files, now, record.HolderTruths, b.truth.ID, b.truth.Files)
+	return w, err
+}
+
+// linked returns the files that are stored, with links to their bytes.
+func linked(ctx context.Context, files blob.Store, now time.Time, h record.Holder, id string, list []record.File) ([]*assayv1.File, error) {
+	with, err := link.Files(ctx, files, now, h, id, list, true, false)
+	if err != nil {
+		return nil, err
+	}
+	var out []*assayv1.File
+	for i := range with {
+		if with[i].State == record.FileStored {
+			out = append(out, protoFile(&with[i]))
+		}
+	}
+	return out, nil
+}

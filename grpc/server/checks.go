@@ -1,0 +1,186 @@
+package server
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/shared/measure"
+	"assay/shared/problem"
+	"assay/shared/queue"
+	"assay/shared/record"
+)
+
+// Limits of what workers send.
+const (
+	maxWait       = time.Minute
+	maxPools      = 10
+	maxBeatLines  = 1000
+	maxBeatBytes  = 256 << 10
+	maxNameBytes  = 200
+	maxDiagnostic = 2000 // characters of a diagnostic
+)
+
+// refuse is nil when there are no fields, and otherwise the problem of a request that names them all.
+func refuse(fields []problem.Field) error { return problem.Check(fields) }
+
+// quoted is a text from a request as an answer may repeat it.
+func quoted(s string) string {
+	if r := []rune(s); len(r) > 80 {
+		s = string(r[:80]) + "…"
+	}
+	return strconv.Quote(s)
+}
+
+// underLease is a request that carries a lease.
+type underLease interface {
+	GetRunId() string
+	GetLeaseId() string
+}
+
+func checkHold(in underLease) (queue.Hold, []problem.Field) {
+	var fields []problem.Field
+	for pointer, id := range map[string]string{"/run_id": in.GetRunId(), "/lease_id": in.GetLeaseId()} {
+		if !record.IsID(id) {
+			fields = append(fields, problem.Field{Pointer: pointer, Detail: "must be the ULID that Lease gave"})
+		}
+	}
+	return queue.Hold{RunID: in.GetRunId(), LeaseID: in.GetLeaseId()}, fields
+}
+
+// checkLease returns what a worker wants, and for how long it waits.
+func checkLease(in *assayv1.LeaseRequest) (wants []demand, wait time.Duration, err error) {
+	fields := record.CheckHolder("/worker", in.GetWorker())
+	pools, works := in.GetPools(), record.Works
+	if len(pools) == 0 {
+		pools = []string{record.DefaultPool}
+	}
+	if len(pools) > maxPools {
+		fields = append(fields, problem.Field{Pointer: "/pools", Detail: fmt.Sprintf("has %d pools; at most %d are allowed", len(pools), maxPools)})
+		pools = nil
+	}
+	for i, p := range pools {
+		if !record.IsPool(p) {
+			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/pools/%d", i), Detail: "must be the name of a pool: up to 50 lower-case letters, digits and hyphens"})
+		}
+	}
+	if len(in.GetKinds()) > 0 {
+		works = nil
+	}
+	for i, k := range in.GetKinds() {
+		w := slices.IndexFunc(record.Works, func(w record.Work) bool { return kinds[w] == k })
+		if w < 0 {
+			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/kinds/%d", i), Detail: "must be a kind of work that there is"})
+			continue
+		}
+		works = append(works, record.Works[w])
+	}
+	if d := in.GetWait(); d != nil {
+		if wait = d.AsDuration(); d.CheckValid() != nil || wait < 0 || wait > maxWait {
+			fields = append(fields, problem.Field{Pointer: "/wait", Detail: fmt.Sprintf("must be from 0 to %v", maxWait)})
+		}
+	}
+	for _, p := range pools {
+		for _, w := range works {
+			if d := (demand{p, w}); !slices.Contains(wants, d) {
+				wants = append(wants, d)
+			}
+		}
+	}
+	return wants, wait, refuse(fields)
+}
+
+// streams of output as they are stored.
+var streams = map[assayv1.Stream]string{
+	assayv1.Stream_STREAM_STDOUT: record.StreamStdout,
+	assayv1.Stream_STREAM_STDERR: record.StreamStderr,
+	assayv1.Stream_STREAM_WORKER: record.StreamWorker,
+}
+
+func checkLines(in *assayv1.HeartbeatRequest) ([]record.LogLine, []problem.Field) {
+	var fields []problem.Field
+	bad := func(pointer, format string, args ...any) {
+		fields = append(fields, problem.Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+	}
+	if in.GetFirstLine() < 0 {
+		bad("/first_line", "must not be negative")
+	}
+	if n := len(in.GetLines()); n > maxBeatLines {
+		bad("/lines", "has %d lines; at most %d go in one call", n, maxBeatLines)
+		return nil, fields
+	}
+	var lines []record.LogLine
+	size := 0
+	for i, l := range in.GetLines() {
+		stream, ok := streams[l.GetStream()]
+		if !ok {
+			bad(fmt.Sprintf("/lines/%d/stream", i), "must be STREAM_STDOUT, STREAM_STDERR or STREAM_WORKER")
+		}
+		size += len(l.GetText())
+		lines = append(lines, record.LogLine{Stream: stream, Text: l.GetText()})
+	}
+	if size > maxBeatBytes {
+		bad("/lines", "has %d bytes; at most %d go in one call", size, maxBeatBytes)
+	}
+	return lines, fields
+}
+
+// checkOutputs returns the files of an output, with nothing said of whether they are stored.
+func checkOutputs(in *assayv1.CompleteRunRequest) ([]record.File, []problem.Field) {
+	if n := len(in.GetFiles()); n == 0 || n > record.MaxFiles {
+		return nil, []problem.Field{{Pointer: "/files", Detail: fmt.Sprintf("has %d files; an output has 1 to %d", n, record.MaxFiles)}}
+	}
+	var files []record.File
+	for _, f := range in.GetFiles() {
+		files = append(files, record.File{Name: f.GetName(), Size: f.GetSize(), SHA256: f.GetSha256(), MediaType: f.GetMediaType()})
+	}
+	fields := record.CheckLengths("/files", files)
+	_, more := record.CheckFiles("/files", files, nil)
+	return files, append(fields, more...)
+}
+
+func checkVersion(version string) []problem.Field {
+	if len(version) > maxNameBytes || strings.ContainsFunc(version, isControl) {
+		return []problem.Field{{Pointer: "/evaluator_version", Detail: fmt.Sprintf("must be one line of at most %d bytes", maxNameBytes)}}
+	}
+	return nil
+}
+
+func isControl(r rune) bool { return r < ' ' || r == 0x7f }
+
+// severities as they travel.
+var severities = map[assayv1.Diagnostic_Severity]measure.Severity{
+	assayv1.Diagnostic_SEVERITY_ERROR:   measure.Error,
+	assayv1.Diagnostic_SEVERITY_WARNING: measure.Warning,
+}
+
+func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagnostic, []problem.Field) {
+	if len(in) > measure.MaxDiagnostics {
+		return nil, []problem.Field{{Pointer: pointer, Detail: fmt.Sprintf("has %d diagnostics; a run keeps at most %d", len(in), measure.MaxDiagnostics)}}
+	}
+	var fields []problem.Field
+	var all []measure.Diagnostic
+	for i, d := range in {
+		bad := func(member, format string, args ...any) {
+			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("%s/%d/%s", pointer, i, member), Detail: fmt.Sprintf(format, args...)})
+		}
+		severity, ok := severities[d.GetSeverity()]
+		if !ok {
+			bad("severity", "must be SEVERITY_ERROR or SEVERITY_WARNING")
+		}
+		if n := len([]rune(d.GetMessage())); n == 0 || n > maxDiagnostic {
+			bad("message", "has %d characters; a diagnostic has 1 to %d", n, maxDiagnostic)
+		}
+		if len(d.GetFile()) > maxNameBytes {
+			bad("file", "has %d bytes; at most %d are allowed", len(d.GetFile()), maxNameBytes)
+		}
+		if d.GetLine() < 0 {
+			bad("line", "must not be negative")
+		}
+		all = append(all, measure.Diagnostic{Severity: severity, File: d.GetFile(), Line: int(d.GetLine()), Message: d.GetMessage(), Discreet: d.GetDiscreet()})
+	}
+	return all, fields
+}

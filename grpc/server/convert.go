@@ -1,0 +1,69 @@
+package server
+
+import (
+	"assay/grpc/assayv1"
+	"assay/shared/measure"
+	"assay/shared/record"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// states of runs as they travel.
+var states = map[record.RunState]assayv1.RunState{
+	record.AwaitingUpload: assayv1.RunState_RUN_STATE_AWAITING_UPLOAD,
+	record.Queued:         assayv1.RunState_RUN_STATE_QUEUED,
+	record.Running:        assayv1.RunState_RUN_STATE_RUNNING,
+	record.Evaluating:     assayv1.RunState_RUN_STATE_EVALUATING,
+	record.Completed:      assayv1.RunState_RUN_STATE_COMPLETED,
+	record.Failed:         assayv1.RunState_RUN_STATE_FAILED,
+	record.Cancelled:      assayv1.RunState_RUN_STATE_CANCELLED,
+}
+
+// stateOf is the way back.
+func stateOf(asked assayv1.RunState) (record.RunState, bool) {
+	for state, s := range states {
+		if s == asked {
+			return state, true
+		}
+	}
+	return "", false
+}
+
+// protoRun turns a run as it is shown to somebody into what travels.
+func protoRun(r record.Run) *assayv1.Run {
+	out := &assayv1.Run{
+		Id: r.ID, SubmissionId: r.SubmissionID, TaskId: r.TaskID, DatasetId: r.DatasetID, UserId: r.UserID, Team: r.Team,
+		Label: r.Label, State: states[r.State], Attempts: int32(r.Attempts), EvaluationId: r.EvaluationID, Version: r.Version,
+		CreateTime: timestamppb.New(r.CreatedAt.Time), QueueTime: protoTime(r.QueuedAt), StartTime: protoTime(r.StartedAt), FinishTime: protoTime(r.FinishedAt),
+		LogTail: r.LogTail, Log: protoFile(r.ExecutionLog), EvaluationLogTail: r.EvaluationLogTail, EvaluationLog: protoFile(r.EvaluationLog),
+	}
+	for i := range r.Files {
+		out.Files = append(out.Files, protoFile(&r.Files[i]))
+	}
+	for _, d := range r.Diagnostics {
+		out.Diagnostics = append(out.Diagnostics, protoDiagnostic(d))
+	}
+	return out
+}
+
+func protoTime(at *record.Instant) *timestamppb.Timestamp {
+	if at == nil {
+		return nil
+	}
+	return timestamppb.New(at.Time)
+}
+
+func protoFile(f *record.File) *assayv1.File {
+	if f == nil {
+		return nil
+	}
+	return &assayv1.File{Name: f.Name, Size: f.Size, Sha256: f.SHA256, MediaType: f.MediaType, Stored: f.State == record.FileStored, Url: f.URL}
+}
+
+func protoDiagnostic(d measure.Diagnostic) *assayv1.Diagnostic {
+	out := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, File: d.File, Line: int32(min(d.Line, 1<<31-1)), Message: d.Message}
+	if d.Severity == measure.Warning {
+		out.Severity = assayv1.Diagnostic_SEVERITY_WARNING
+	}
+	return out
+}

@@ -1,0 +1,62 @@
+package server
+
+import (
+	"strings"
+
+	"assay/grpc/assayv1"
+	"assay/shared/problem"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+)
+
+// mask is the fields of a run that are wanted, with those wanted of each; all when it is nil (AIP-157).
+type mask map[protoreflect.Name]mask
+
+func checkMask(in *fieldmaskpb.FieldMask) (mask, []problem.Field) {
+	if len(in.GetPaths()) == 0 || len(in.GetPaths()) == 1 && in.GetPaths()[0] == "*" {
+		return nil, nil
+	}
+	m := mask{}
+	for _, path := range in.GetPaths() {
+		if one := (&fieldmaskpb.FieldMask{Paths: []string{path}}); !one.IsValid(&assayv1.Run{}) {
+			return nil, []problem.Field{{Pointer: "/read_mask", Detail: "has " + quoted(path) + ", which is no field of a run"}}
+		}
+		m.add(strings.Split(path, "."))
+	}
+	return m, nil
+}
+
+func (m mask) add(path []string) {
+	name := protoreflect.Name(path[0])
+	below, there := m[name]
+	switch {
+	case len(path) == 1:
+		m[name] = nil // all of it
+	case !there:
+		below = mask{}
+		m[name] = below
+		below.add(path[1:])
+	case below != nil:
+		below.add(path[1:])
+	}
+}
+
+// apply clears what is not wanted.
+func (m mask) apply(run *assayv1.Run) { m.clear(run.ProtoReflect()) }
+
+func (m mask) clear(msg protoreflect.Message) {
+	if m == nil {
+		return
+	}
+	msg.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		below, wanted := m[f.Name()]
+		switch {
+		case !wanted:
+			msg.Clear(f)
+		case below != nil:
+			below.clear(v.Message())
+		}
+		return true
+	})
+}

@@ -1,0 +1,118 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"unicode"
+
+	"assay/shared/problem"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/protoadapt"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// statuses has the code of gRPC for each kind of problem.
+var statuses = map[*problem.Kind]codes.Code{
+	problem.BadRequest:          codes.InvalidArgument,
+	problem.InvalidParameter:    codes.InvalidArgument,
+	problem.InvalidCursor:       codes.InvalidArgument,
+	problem.Unauthorized:        codes.Unauthenticated,
+	problem.InvalidToken:        codes.Unauthenticated,
+	problem.Forbidden:           codes.PermissionDenied,
+	problem.OutsideWindow:       codes.FailedPrecondition,
+	problem.QuotaExhausted:      codes.ResourceExhausted,
+	problem.NotFound:            codes.NotFound,
+	problem.MethodNotAllowed:    codes.Unimplemented,
+	problem.NotAcceptable:       codes.InvalidArgument,
+	problem.Conflict:            codes.FailedPrecondition,
+	problem.StaleLease:          codes.FailedPrecondition,
+	problem.TruthChanged:        codes.Aborted,
+	problem.PatchFailed:         codes.FailedPrecondition,
+	problem.UnderWay:            codes.Aborted,
+	problem.LengthRequired:      codes.InvalidArgument,
+	problem.PreconditionFailed:  codes.FailedPrecondition,
+	problem.TooLarge:            codes.ResourceExhausted,
+	problem.UnsupportedMedia:    codes.InvalidArgument,
+	problem.RangeNotSatisfiable: codes.OutOfRange,
+	problem.Invalid:             codes.InvalidArgument,
+	problem.IdempotencyMismatch: codes.InvalidArgument,
+	problem.QuotaToday:          codes.ResourceExhausted,
+	problem.Internal:            codes.Internal,
+	problem.Unavailable:         codes.Unavailable,
+}
+
+// domain is that of the reasons in ErrorInfo.
+const domain = "assay"
+
+// reason is a problem's slug as AIP-193 wants it: UPPER_SNAKE_CASE.
+func reason(k *problem.Kind) string { return strings.ToUpper(strings.ReplaceAll(k.Slug, "-", "_")) }
+
+// problemOf returns the problem that err is. One that is none is a fault of the server, told only to the log, unless the
+// call was given up.
+func problemOf(err error) *problem.Error {
+	var p *problem.Error
+	if errors.As(err, &p) {
+		return p
+	}
+	return problem.Internal.Wrap(err, "Something went wrong in the server. Try again; if it happens again, report the request id to those who run the server.")
+}
+
+// statusOf returns the status with which a call ends that failed with err. Those that are a status already stay as they are.
+func statusOf(ctx context.Context, err error, requestID string) *status.Status {
+	if s, ok := status.FromError(err); ok {
+		return s
+	}
+	switch {
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return status.New(codes.DeadlineExceeded, "The call took longer than its deadline. Try again, with a longer one if yours was short.")
+	case ctx.Err() != nil:
+		return status.New(codes.Canceled, "The call was cancelled.")
+	}
+	p := problemOf(err)
+	detail := p.Detail
+	var details []protoadapt.MessageV1
+	if len(p.Fields) > 0 {
+		detail = "The request has faults; its field violations say where and what."
+		bad := &errdetails.BadRequest{}
+		for _, f := range p.Fields {
+			bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: fieldPath(f.Pointer), Description: f.Detail})
+		}
+		details = append(details, bad)
+	}
+	details = append(details,
+		&errdetails.ErrorInfo{Reason: reason(p.Kind), Domain: domain, Metadata: map[string]string{"slug": p.Kind.Slug, "type": p.Kind.Type()}},
+		&errdetails.RequestInfo{RequestId: requestID})
+	if p.RetryAfter > 0 {
+		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(p.RetryAfter)})
+	}
+	s := status.New(statuses[p.Kind], detail)
+	if with, err := s.WithDetails(details...); err == nil {
+		return with
+	}
+	return s
+}
+
+// fieldPath turns a JSON Pointer to a member into a path of fields: /files/0/mediaType into files[0].media_type.
+func fieldPath(pointer string) string {
+	var b strings.Builder
+	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {
+		if part != "" && strings.Trim(part, "0123456789") == "" {
+			b.WriteString("[" + part + "]")
+			continue
+		}
+		if b.Len() > 0 {
+			b.WriteByte('.')
+		}
+		for _, r := range part {
+			if unicode.IsUpper(r) {
+				b.WriteByte('_')
+			}
+			b.WriteRune(unicode.ToLower(r))
+		}
+	}
+	return b.String()
+}

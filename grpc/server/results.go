@@ -1,0 +1,210 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+
+	"assay/grpc/assayv1"
+	"assay/shared/link"
+	"assay/shared/measure"
+	"assay/shared/problem"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+
+	"google.golang.org/protobuf/types/known/timestamppb"
+)
+
+// CompleteRun implements assayv1.WorkerServiceServer.
+func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
+	h, fields := checkHold(in)
+	outputs, more := checkOutputs(in)
+	if err := refuse(append(fields, more...)); err != nil {
+		return nil, err
+	}
+	run, missing, err := queue.Deliver(ctx, s.env.Store, s.env.Files, s.env.Now(), h, outputs)
+	if err != nil {
+		return nil, held(err)
+	}
+	out := &assayv1.CompleteRunResponse{State: states[run.State]}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	with, err := link.Files(ctx, s.env.Files, s.env.Now(), record.HolderRuns, run.ID, missing, false, true)
+	if err != nil {
+		return nil, problem.Unavailable.Wrap(err, "The links of the files could not be made. Try again in a few seconds.")
+	}
+	for _, f := range with {
+		out.Uploads = append(out.Uploads, &assayv1.Upload{
+			Name: f.Name, Method: f.Upload.Method, Url: f.Upload.URL, Headers: f.Upload.Headers, ExpireTime: timestamppb.New(f.Upload.ExpiresAt.Time),
+		})
+	}
+	return out, nil
+}
+
+// ReportEvaluation implements assayv1.WorkerServiceServer.
+func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
+	h, fields := checkHold(in)
+	warnings, more := checkDiagnostics("/warnings", in.GetWarnings())
+	fields = append(append(fields, more...), checkVersion(in.GetEvaluatorVersion())...)
+	if err := refuse(fields); err != nil {
+		return nil, err
+	}
+	run, truth, err := s.evaluated(ctx, h)
+	if err != nil {
+		return nil, err
+	}
+	if truth == nil || truth.Number != in.GetTruthVersion() {
+		return nil, s.outdated(ctx, h, truth)
+	}
+	result, fields := results(in, truth.Evaluator.Measures)
+	if err := refuse(fields); err != nil {
+		return nil, err
+	}
+	result.Warnings = warnings
+	done, err := s.evaluator.Complete(ctx, h, run, truth, result, in.GetEvaluatorVersion())
+	if errors.Is(err, queue.ErrTruthChanged) {
+		return nil, s.outdated(ctx, h, truth)
+	}
+	if err != nil {
+		return nil, held(err)
+	}
+	return &assayv1.ReportEvaluationResponse{EvaluationId: done.EvaluationID, State: states[done.State]}, nil
+}
+
+// evaluated reads a run that a worker evaluates, with the truth as it is now; nil when there is none any more.
+func (s *workers) evaluated(ctx context.Context, h queue.Hold) (*record.RunItem, *record.Truth, error) {
+	run, err := table.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case run == nil || run.Lease == nil || run.Lease.ID != h.LeaseID:
+		return nil, nil, errStale
+	case run.State != record.Evaluating:
+		return nil, nil, problem.Conflict.New("The run is %s: only one that is being evaluated takes measures. Bring its output with CompleteRun.", run.State)
+	}
+	truth, err := table.Get[record.Truth](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
+	return run, truth, err
+}
+
+// outdated gives a run back that was evaluated against a truth that is no longer the one in use.
+func (s *workers) outdated(ctx context.Context, h queue.Hold, truth *record.Truth) error {
+	if _, err := queue.Release(ctx, s.env.Store, s.env.Now(), h, truth); err != nil {
+		return held(err)
+	}
+	return problem.TruthChanged.New("The truth has changed since the run was leased. The run waits to be evaluated against the new one: lease anew.")
+}
+
+// results takes the measures that the dataset names, of which none may be missing, from a report.
+func results(in *assayv1.ReportEvaluationRequest, names []string) (measure.Result, []problem.Field) {
+	result := measure.Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
+	var fields []problem.Field
+	bad := func(pointer, detail string) {
+		fields = append(fields, problem.Field{Pointer: pointer, Detail: detail})
+	}
+	known := map[string]bool{}
+	for _, name := range names {
+		known[name] = true
+		switch v, ok := in.GetMeasures()[name]; {
+		case !ok:
+			bad("/measures", "misses "+name+", which the dataset names; NaN says that it is not defined for the run")
+		case math.IsInf(v, 0):
+			bad("/measures", name+" is infinite: measures are numbers, or NaN where they are not defined")
+		case math.IsNaN(v):
+			result.Reasons[name] = "the evaluator says that it is not defined for the run"
+		default:
+			result.Measures[name] = &v
+		}
+	}
+	for name := range in.GetMeasures() {
+		if !known[name] {
+			bad("/measures", "has "+quoted(name)+", which the dataset does not name")
+		}
+	}
+	for topic, values := range in.GetTopics() {
+		of := map[string]float64{}
+		for name, v := range values.GetMeasures() {
+			switch {
+			case !known[name]:
+				bad("/topics", "topic "+quoted(topic)+" has "+quoted(name)+", which the dataset does not name")
+			case math.IsInf(v, 0):
+				bad("/topics", "topic "+quoted(topic)+" has an infinite "+name)
+			case !math.IsNaN(v):
+				of[name] = v
+			}
+		}
+		if result.PerTopic == nil {
+			result.PerTopic = map[string]map[string]float64{}
+		}
+		result.PerTopic[topic] = of
+	}
+	return result, fields
+}
+
+// FailRun implements assayv1.WorkerServiceServer.
+func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*assayv1.FailRunResponse, error) {
+	h, fields := checkHold(in)
+	diagnostics, more := checkDiagnostics("/diagnostics", in.GetDiagnostics())
+	fields = append(fields, more...)
+	var run *record.RunItem
+	var err error
+	switch now := s.env.Now(); in.GetFault() {
+	case assayv1.FailRunRequest_FAULT_RUN:
+		if len(fields) == 0 && !measure.Refused(diagnostics) {
+			fields = append(fields, problem.Field{Pointer: "/diagnostics", Detail: "must have an error that says why the run fails"})
+		}
+		if err := refuse(fields); err != nil {
+			return nil, err
+		}
+		run, err = s.fail(ctx, h, diagnostics)
+	case assayv1.FailRunRequest_FAULT_WORKER:
+		if err := refuse(fields); err != nil {
+			return nil, err
+		}
+		run, err = queue.Abandon(ctx, s.env.Store, now, h, why(diagnostics))
+	case assayv1.FailRunRequest_FAULT_NONE:
+		if err := refuse(fields); err != nil {
+			return nil, err
+		}
+		run, err = queue.Release(ctx, s.env.Store, now, h, nil)
+	default:
+		return nil, refuse(append(fields, problem.Field{Pointer: "/fault", Detail: "must be FAULT_RUN, FAULT_WORKER or FAULT_NONE"}))
+	}
+	if err != nil {
+		return nil, held(err)
+	}
+	return &assayv1.FailRunResponse{State: states[run.State]}, nil
+}
+
+// fail ends a run: one that was evaluated until the truth changes.
+func (s *workers) fail(ctx context.Context, h queue.Hold, diagnostics []measure.Diagnostic) (*record.RunItem, error) {
+	run, err := table.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
+	if err != nil {
+		return nil, err
+	}
+	if run == nil || run.State != record.Evaluating {
+		return queue.Fail(ctx, s.env.Store, s.env.Now(), h, diagnostics)
+	}
+	truth, err := table.Get[record.Truth](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
+	if err != nil {
+		return nil, err
+	}
+	run, err = queue.FailAgainst(ctx, s.env.Store, s.env.Now(), h, truth, diagnostics)
+	if errors.Is(err, queue.ErrTruthChanged) {
+		return nil, s.outdated(ctx, h, truth)
+	}
+	return run, err
+}
+
+// why is the reason of an attempt that broke off as the run's owner may read it.
+func why(diagnostics []measure.Diagnostic) string {
+	for _, d := range diagnostics {
+		if d.Discreet {
+			return strings.TrimRight(d.Message, ".")
+		}
+	}
+	return "the worker broke it off"
+}

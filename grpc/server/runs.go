@@ -1,0 +1,136 @@
+package server
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/functions/runs"
+	"assay/grpc/assayv1"
+	"assay/shared/page"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/visibility"
+)
+
+// runService is the RunService: what functions/runs shows over HTTP, to the same callers.
+type runService struct {
+	assayv1.UnimplementedRunServiceServer
+	env Env
+}
+
+// viewer is the caller as one who looks at what is stored.
+func (s *runService) viewer(ctx context.Context) *visibility.Viewer {
+	return &visibility.Viewer{Records: s.env.Store, Caller: callerOf(ctx), Consistency: store.Eventual}
+}
+
+// GetRun implements assayv1.RunServiceServer.
+func (s *runService) GetRun(ctx context.Context, in *assayv1.GetRunRequest) (*assayv1.GetRunResponse, error) {
+	mask, fields := checkMask(in.GetReadMask())
+	if err := refuse(append(checkID("/run_id", in.GetRunId()), fields...)); err != nil {
+		return nil, err
+	}
+	r, roles, err := runs.Get(ctx, s.viewer(ctx), in.GetRunId())
+	if err != nil {
+		return nil, err
+	}
+	shown, err := runs.Show(ctx, s.env.Files, s.env.Now(), r, roles)
+	if err != nil {
+		return nil, err
+	}
+	out := protoRun(shown)
+	mask.apply(out)
+	return &assayv1.GetRunResponse{Run: out}, nil
+}
+
+// ListRuns implements assayv1.RunServiceServer.
+func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) (*assayv1.ListRunsResponse, error) {
+	f, mask, cursor, err := checkList(in)
+	if err != nil {
+		return nil, err
+	}
+	limit := int(in.GetPageSize())
+	if limit == 0 {
+		limit = page.DefaultLimit
+	}
+	v := s.viewer(ctx)
+	found, next, err := runs.List(ctx, v, f, cursor, min(limit, page.MaxLimit))
+	if problem.InvalidCursor.Is(err) {
+		return nil, refuse([]problem.Field{{Pointer: "/page_token", Detail: "names nothing in this list any more: begin anew without one"}})
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := &assayv1.ListRunsResponse{}
+	for _, r := range found {
+		roles, err := v.Roles(ctx, r.Scope())
+		if err != nil {
+			return nil, err
+		}
+		run := protoRun(r.For(roles))
+		mask.apply(run)
+		out.Runs = append(out.Runs, run)
+	}
+	if next != "" {
+		out.NextPageToken = pageToken(in, next)
+	}
+	return out, nil
+}
+
+func checkID(pointer, id string) []problem.Field {
+	if record.IsID(id) {
+		return nil
+	}
+	return []problem.Field{{Pointer: pointer, Detail: "must be a ULID"}}
+}
+
+// checkList returns what is asked for, and the id that the list begins with.
+func checkList(in *assayv1.ListRunsRequest) (f runs.Filter, m mask, cursor string, err error) {
+	m, fields := checkMask(in.GetReadMask())
+	for _, member := range []struct {
+		pointer, id string
+		to          *[]string
+	}{
+		{"/task_id", in.GetTaskId(), &f.TaskIDs}, {"/dataset_id", in.GetDatasetId(), &f.DatasetIDs},
+		{"/submission_id", in.GetSubmissionId(), &f.SubmissionIDs}, {"/user_id", in.GetUserId(), &f.UserIDs},
+	} {
+		if member.id != "" {
+			fields = append(fields, checkID(member.pointer, member.id)...)
+			*member.to = []string{member.id}
+		}
+	}
+	for i, asked := range in.GetStates() {
+		state, ok := stateOf(asked)
+		if !ok {
+			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/states/%d", i), Detail: "must be a state that there is"})
+		}
+		f.States = append(f.States, state)
+	}
+	if in.GetPageSize() < 0 {
+		fields = append(fields, problem.Field{Pointer: "/page_size", Detail: "must not be negative"})
+	}
+	if token := in.GetPageToken(); token != "" {
+		b, err := base64.RawURLEncoding.DecodeString(token)
+		if err != nil || len(b) < filterBytes || !record.IsID(string(b[filterBytes:])) || pageToken(in, string(b[filterBytes:])) != token {
+			fields = append(fields, problem.Field{Pointer: "/page_token", Detail: "must be the next_page_token of an answer to the same request"})
+		} else {
+			cursor = string(b[filterBytes:])
+		}
+	}
+	return f, m, cursor, refuse(fields)
+}
+
+// filterBytes is how much of a page token tells which list it is of.
+const filterBytes = 8
+
+// pageToken names the run that the next page begins with, and the list that it is a page of.
+func pageToken(in *assayv1.ListRunsRequest, next string) string {
+	states := slices.Clone(in.GetStates())
+	slices.Sort(states)
+	sum := sha256.Sum256([]byte(strings.Join([]string{in.GetTaskId(), in.GetDatasetId(), in.GetSubmissionId(), in.GetUserId(), fmt.Sprint(states)}, "\x00")))
+	return base64.RawURLEncoding.EncodeToString(append(sum[:filterBytes], next...))
+}

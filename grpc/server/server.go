@@ -1,0 +1,117 @@
+// Package server is the gRPC edge: workers lease runs through it, and programs watch runs. Behind it are the rules and the
+// stores that the HTTP edge has: shared/queue moves runs, shared/visibility and functions/runs say what a caller sees.
+//
+// Who may call which method is told in access.go, and how problems travel in problems.go.
+package server
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/shared/access"
+	"assay/shared/blob"
+	"assay/shared/store"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/keepalive"
+)
+
+// Env is what the server works with.
+type Env struct {
+	Store  store.Store
+	Files  blob.Store
+	Now    func() time.Time
+	Log    *slog.Logger
+	Verify func(ctx context.Context, token string) (access.Caller, error) // an error is a problem
+}
+
+// Options of a Server.
+type Options struct {
+	Lease      time.Duration // how long a heartbeat extends a lease
+	FirstLease time.Duration // how long a lease lasts until the first heartbeat
+	// Look is how often to look into the store for what nobody told of: seldom where Changed tells of all that is written,
+	// every other second where others write too. Lapsed leases are looked for at least that often.
+	Look        time.Duration
+	Credentials credentials.TransportCredentials // nil: plain text
+	Reflection  bool                             // whether the server tells its protocol to whoever asks
+}
+
+// Defaults of the times of leases.
+const (
+	DefaultLease      = time.Minute
+	DefaultFirstLease = 20 * time.Second
+)
+
+// sweepTime is how often lapsed leases are looked for at least.
+const sweepTime = 2 * time.Second
+
+// Server is the gRPC server.
+type Server struct {
+	env      Env
+	options  Options
+	grpc     *grpc.Server
+	dispatch *dispatcher
+	sweep    *sweeper
+}
+
+// Limits of connections.
+const (
+	maxMessage    = 8 << 20
+	maxStreams    = 1000             // at the same time in one connection
+	idleTime      = 15 * time.Minute // after which an idle connection is closed
+	connectionAge = time.Hour        // after which clients are asked to connect anew
+	pingTime      = time.Minute      // after which a silent client is asked whether it is there
+	minPingTime   = 10 * time.Second // more often a client may not ask the same
+	stopTime      = 15 * time.Second // for calls under way when the server stops
+)
+
+// New returns a server, which Serve starts.
+func New(env Env, o Options) *Server {
+	s := &Server{env: env, options: o}
+	s.dispatch = newDispatcher(env.Store, env.Now, env.Log, o.FirstLease, o.Look)
+	s.sweep = &sweeper{store: env.Store, now: env.Now, log: env.Log, lease: o.Lease, every: min(o.Look, sweepTime)}
+	s.grpc = grpc.NewServer(
+		grpc.Creds(o.Credentials), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
+		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxConcurrentStreams(maxStreams),
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, MaxConnectionAge: connectionAge, Time: pingTime}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingTime, PermitWithoutStream: true}),
+	)
+	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), newWorkers(env, s.dispatch, o.Lease))
+	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env})
+	return s
+}
+
+// Changed tells the server of items that were just written; it is made to be the hook of a store.
+func (s *Server) Changed(items []store.Item) { s.dispatch.changed(items) }
+
+// Serve serves until the context ends. Then no more work is handed out, who waits is sent away, and calls under way get some
+// time to end.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	work, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var all sync.WaitGroup
+	for _, run := range []func(context.Context){s.dispatch.run, s.sweep.run} {
+		all.Go(func() { run(work) })
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.grpc.Serve(l) }()
+	var err error
+	select {
+	case err = <-served:
+	case <-ctx.Done():
+	}
+	stop()
+	all.Wait()
+	gone := time.AfterFunc(stopTime, s.grpc.Stop)
+	s.grpc.GracefulStop()
+	gone.Stop()
+	if err != nil {
+		return fmt.Errorf("gRPC on %s: %w", l.Addr(), err)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"assay/functions/evaluator"
+	"assay/grpc/assayv1"
+	"assay/shared/problem"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+// workers is the WorkerService: what workers do for runs, each step of it under a lease of shared/queue.
+type workers struct {
+	assayv1.UnimplementedWorkerServiceServer
+	env       Env
+	dispatch  *dispatcher
+	evaluator *evaluator.Worker // writes what comes of an evaluation
+	lease     time.Duration     // how long a heartbeat extends a lease
+}
+
+func newWorkers(env Env, dispatch *dispatcher, lease time.Duration) *workers {
+	return &workers{
+		env: env, dispatch: dispatch, lease: lease,
+		evaluator: &evaluator.Worker{Store: env.Store, Files: env.Files, Now: env.Now, Log: env.Log},
+	}
+}
+
+// beats is how many heartbeats fit into a lease, so that some may be lost.
+const beats = 4
+
+// Lease implements assayv1.WorkerServiceServer.
+func (s *workers) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
+	wants, wait, err := checkLease(in)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		run := s.dispatch.lease(ctx, in.GetWorker(), wants, wait)
+		if run == nil {
+			return &assayv1.LeaseResponse{}, nil
+		}
+		work, err := s.offer(ctx, run)
+		if work != nil || err != nil {
+			return &assayv1.LeaseResponse{Work: work}, err
+		}
+	}
+}
+
+// offer describes the work of a run that was just leased; nil when there is nothing for a worker to do after all. A run
+// whose worker is gone already, or whose work cannot be described, goes back at once.
+func (s *workers) offer(ctx context.Context, run *record.RunItem) (*assayv1.Work, error) {
+	h := queue.HoldOf(run)
+	work, err := s.describe(ctx, run, h)
+	if err == nil && (work == nil || ctx.Err() == nil) {
+		return work, ctx.Err()
+	}
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	defer cancel()
+	if _, back := queue.Release(late, s.env.Store, s.env.Now(), h, nil); back != nil && !errors.Is(back, queue.ErrStaleLease) {
+		s.env.Log.WarnContext(ctx, "a run that did not reach its worker comes back when its lease lapses", "run", run.ID, "error", back)
+	}
+	return nil, errors.Join(err, ctx.Err())
+}
+
+// farewell is how long giving back a run may take when its worker is gone.
+const farewell = 5 * time.Second
+
+// describe is nil, without an error, when the run went where its present truth has it go, or failed.
+func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hold) (*assayv1.Work, error) {
+	items, err := s.env.Store.Get(ctx, store.Strong, record.DatasetKey(run.DatasetID), record.TruthKey(run.DatasetID), record.SubmissionKey(run.SubmissionID))
+	if err != nil {
+		return nil, table.Failed(err)
+	}
+	d, err := table.Decode[record.DatasetItem](items[0])
+	if err != nil {
+		return nil, err
+	}
+	truth, err := table.Decode[record.Truth](items[1])
+	if err != nil {
+		return nil, err
+	}
+	submission, err := table.Decode[record.SubmissionItem](items[2])
+	if err != nil {
+		return nil, err
+	}
+	b := brief{run: run, dataset: d, truth: truth, submission: submission}
+	if why := b.hopeless(); why != "" {
+		_, err := queue.Fail(ctx, s.env.Store, s.env.Now(), h, explained(why))
+		return nil, ignoreStale(err)
+	}
+	if run.State == record.Evaluating && queue.For(truth) != record.QueueWorkers {
+		_, err := queue.Release(ctx, s.env.Store, s.env.Now(), h, truth)
+		return nil, ignoreStale(err)
+	}
+	work, err := b.work(ctx, s.env.Files, s.env.Now())
+	if err != nil {
+		return nil, problem.Unavailable.Wrap(err, "The links of the files could not be made. Try again in a few seconds.")
+	}
+	work.LeaseDuration = durationpb.New(s.dispatch.first)
+	work.HeartbeatInterval = durationpb.New(s.lease / beats)
+	return work, nil
+}
+
+// Heartbeat implements assayv1.WorkerServiceServer.
+func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (*assayv1.HeartbeatResponse, error) {
+	h, fields := checkHold(in)
+	lines, more := checkLines(in)
+	if err := refuse(append(fields, more...)); err != nil {
+		return nil, err
+	}
+	run, err := queue.Heartbeat(ctx, s.env.Store, s.env.Now(), h, s.lease, in.GetFirstLine(), lines)
+	switch {
+	case errors.Is(err, queue.ErrStaleLease):
+		return s.stale(ctx, h)
+	case errors.Is(err, queue.ErrLinesMissing):
+		return nil, s.gap(ctx, h)
+	case err != nil:
+		return nil, err
+	}
+	return &assayv1.HeartbeatResponse{LeaseDuration: durationpb.New(s.lease), NextLine: run.Lease.Lines}, nil
+}
+
+// stale tells a worker whose lease is gone to stop, when the reason is that the run was cancelled.
+func (s *workers) stale(ctx context.Context, h queue.Hold) (*assayv1.HeartbeatResponse, error) {
+	run, err := table.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
+	if err != nil {
+		return nil, err
+	}
+	if run != nil && run.State == record.Cancelled {
+		return &assayv1.HeartbeatResponse{Stop: true, StopReason: "The run was cancelled."}, nil
+	}
+	return nil, errStale
+}
+
+// gap tells from which line on the log goes on.
+func (s *workers) gap(ctx context.Context, h queue.Hold) error {
+	run, err := table.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
+	if err != nil {
+		return err
+	}
+	if run == nil || run.Lease == nil || run.Lease.ID != h.LeaseID {
+		return errStale
+	}
+	return refuse([]problem.Field{{Pointer: "/first_line", Detail: fmt.Sprintf("lines are missing before it: send from line %d of this lease on", run.Lease.Lines)}})
+}
+
+var errStale = problem.StaleLease.New("The run is no longer held under this lease: it lapsed, or the run has ended. Throw the work away, and lease anew.")
+
+// held returns what a worker is told when something under its lease failed.
+func held(err error) error {
+	if errors.Is(err, queue.ErrStaleLease) {
+		return errStale
+	}
+	return err
+}
+
+func ignoreStale(err error) error {
+	if errors.Is(err, queue.ErrStaleLease) {
+		return nil
+	}
+	return err
+}

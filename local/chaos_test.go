@@ -1,0 +1,294 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/shared/record"
+	"assay/shared/store/dynamo/dynamotest"
+)
+
+// The size of the chaos. ASSAY_CHAOS_RUNS has more runs than the few that each test of the whole makes.
+const (
+	chaosRuns    = 40
+	chaosVar     = "ASSAY_CHAOS_RUNS"
+	chaosWorkers = 8
+	chaosLease   = 3 * time.Second
+)
+
+// TestChaosLosesNothing has workers execute and evaluate runs while they and the server are killed at random, the network
+// between them is cut, and the server's clock is another one after each start. In the end every run has ended once: none is
+// stuck, none has two evaluations, and what a worker did under a lease that it had lost counts for nothing.
+func TestChaosLosesNothing(t *testing.T) {
+	worker := buildWorker(t)
+	t.Run("Embedded", func(t *testing.T) { chaos(t, worker) })
+	t.Run("DynamoDB", func(t *testing.T) {
+		cfg := dynamotest.Start(t)
+		chaos(t, worker, "-store "+storeDynamoDB+" -create-table -table "+dynamotest.TableName(),
+			"AWS_ENDPOINT_URL_DYNAMODB="+*cfg.BaseEndpoint, "AWS_REGION="+cfg.Region, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
+	})
+}
+
+// buildWorker returns the path of the worker's binary.
+func buildWorker(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "worker")
+	build := exec.CommandContext(t.Context(), "go", "build", "-o", path, "assay/grpc/worker")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// turmoil is a server, workers and the network between them, none of which lasts.
+type turmoil struct {
+	t       *testing.T
+	victim  *victim
+	network *network
+	worker  string
+	token   string
+	workers []*exec.Cmd
+	folder  string
+}
+
+func chaos(t *testing.T, worker string, store ...string) {
+	v := newVictim(t)
+	grpcAddr := freeAddress(t)
+	v.args += " -grpc " + grpcAddr
+	if len(store) > 0 {
+		v.args += " " + store[0]
+		v.env = store[1:]
+	}
+	v.env = append(v.env, leaseVariable+"="+chaosLease.String())
+	v.start(t)
+	c := &turmoil{t: t, victim: v, network: newNetwork(t, grpcAddr), worker: worker, folder: t.TempDir()}
+	c.token = v.server().token(t, "chaos worker", "workers")
+	n := chaosRuns
+	if s := os.Getenv(chaosVar); s != "" {
+		n, _ = strconv.Atoi(s)
+	}
+	story := prepareWork(t, v.server(), n)
+	c.workers = make([]*exec.Cmd, chaosWorkers)
+	for i := range c.workers {
+		c.hire(i)
+	}
+	kills, cuts := c.rage(story)
+	runs := story.verify(t, v.server())
+	t.Logf("%d runs ended once over %d kills and %d cuts of the network: %v", n, kills, cuts, runs)
+	for _, w := range c.workers {
+		_ = w.Process.Kill()
+		_ = w.Wait()
+	}
+	v.kill(t)
+}
+
+// hire starts the worker of the number.
+func (c *turmoil) hire(i int) {
+	c.t.Helper()
+	w := exec.Command(c.worker, "-server", c.network.addr, "-name", fmt.Sprintf("worker-%d", i), "-exec", "local",
+		"-work", filepath.Join(c.folder, fmt.Sprint(i)))
+	w.Env = append(os.Environ(), "ASSAY_WORKER_TOKEN="+c.token)
+	w.Stdout, w.Stderr = io.Discard, io.Discard
+	if err := w.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	c.workers[i] = w
+}
+
+// rage breaks things until every run has ended.
+func (c *turmoil) rage(story *workStory) (kills, cuts int) {
+	for deadline := time.Now().Add(10 * time.Minute); ; {
+		if time.Now().After(deadline) {
+			c.t.Fatalf("%d runs are stuck", story.open(c.t, c.victim.server()))
+		}
+		time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
+		switch rand.IntN(5) {
+		case 0:
+			c.network.cut(time.Duration(rand.IntN(1500)) * time.Millisecond)
+			cuts++
+		case 1:
+			c.victim.kill(c.t)
+			c.victim.skew = time.Duration(rand.IntN(5)-2) * time.Minute
+			c.victim.start(c.t)
+			kills++
+		case 2, 3:
+			i := rand.IntN(len(c.workers))
+			_ = c.workers[i].Process.Kill()
+			_ = c.workers[i].Wait()
+			c.hire(i)
+			kills++
+		default:
+			if story.open(c.t, c.victim.server()) == 0 {
+				return kills, cuts
+			}
+		}
+	}
+}
+
+// workStory is a task whose runs workers execute, and on one of whose datasets they evaluate too.
+type workStory struct {
+	task, owner string
+	runs        int
+}
+
+// prepareWork submits an image for so many runs.
+func prepareWork(t *testing.T, s *running, runs int) *workStory {
+	t.Helper()
+	w := &workStory{owner: s.token(t, "owner"), runs: runs}
+	organizer := s.post(t, w.owner, "/v1/organizers", map[string]any{"name": "Chaos"})
+	w.task = s.post(t, w.owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": "Chaos"})
+	var datasets []string
+	for i := range 10 {
+		evaluator := map[string]any{"kind": "retrieval", "measures": []string{"AP"}}
+		if i%2 == 1 {
+			evaluator = map[string]any{"kind": "worker", "measures": []string{"Lines"}, "image": "judge",
+				"command": `echo judging; printf '{"Lines": %d}' "$(cat "$ASSAY_RUN"/* | wc -l)" > "$ASSAY_OUTPUT/evaluation.json"`}
+		}
+		datasets = append(datasets, id(s.post(t, w.owner, "/v1/datasets", map[string]any{
+			"taskId": id(w.task), "name": fmt.Sprintf("Chaos %d", i), "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
+			"inputs": []any{inline("input.txt", fmt.Sprintf("1 Q0 a 1 2.5 chaos\n1 Q0 b%d 2 1.5 chaos\n", i))},
+			"truths": []any{inline("qrels", "1 0 a 1\n1 0 b 0\n")}, "evaluator": evaluator,
+		})))
+	}
+	user := s.token(t, "user")
+	s.post(t, user, w.task+"/registrations", map[string]any{"team": "Chaos"})
+	for left := runs; left > 0; left -= len(datasets) {
+		s.post(t, user, w.task+"/submissions", map[string]any{
+			"type": "image", "image": "ranker", "datasetIds": datasets[:min(left, len(datasets))],
+			"command": `echo working; sleep 0.2; cat "$ASSAY_INPUT"/input.txt > "$ASSAY_OUTPUT/run.txt"; echo done`,
+		})
+	}
+	return w
+}
+
+// open returns how many runs have not ended, of those on the first page of such.
+func (w *workStory) open(t *testing.T, s *running) int {
+	t.Helper()
+	var open struct{ Data []json.RawMessage }
+	r := request(t, http.MethodGet, s.url+"/v1/runs?limit=200&fields=id&filter[taskId]="+id(w.task)+"&filter[state]=queued,evaluating,running", nil)
+	r.Header.Set("Authorization", "Bearer "+w.owner)
+	s.do(t, r, &open)
+	return len(open.Data)
+}
+
+// verify looks at every run and every evaluation, and counts the runs by state.
+func (w *workStory) verify(t *testing.T, s *running) map[record.RunState]int {
+	t.Helper()
+	evaluated := map[string]int{}
+	for _, raw := range allOf(t, s, w.owner, w.task+"/evaluations?limit=200") {
+		var e record.Evaluation
+		decode(t, raw, &e)
+		evaluated[e.RunID]++
+		if v := e.Measures["Lines"]; v != nil && *v != 2 {
+			t.Errorf("the evaluation of run %s counts %v lines", e.RunID, *v)
+		}
+	}
+	states := map[record.RunState]int{}
+	for _, raw := range allOf(t, s, w.owner, "/v1/runs?limit=200&filter[taskId]="+id(w.task)) {
+		var r record.Run
+		decode(t, raw, &r)
+		states[r.State]++
+		lapsed := r.State == record.Failed && len(r.Diagnostics) > 0 && strings.Contains(r.Diagnostics[0].Message, "no attempt came to an end")
+		if r.State != record.Completed && !lapsed {
+			t.Errorf("run %s is %s: %v", r.ID, r.State, r.Diagnostics)
+		}
+		if want := map[record.RunState]int{record.Completed: 1}[r.State]; evaluated[r.ID] != want {
+			t.Errorf("run %s is %s and has %d evaluations", r.ID, r.State, evaluated[r.ID])
+		}
+	}
+	if n := states[record.Completed] + states[record.Failed]; n != w.runs || states[record.Failed] > w.runs/10 {
+		t.Errorf("of %d runs there are %v", w.runs, states)
+	}
+	return states
+}
+
+// network passes what workers and the server say to each other, unless it is cut.
+type network struct {
+	addr, to string
+	mu       sync.Mutex
+	down     bool
+	open     map[net.Conn]bool
+}
+
+func newNetwork(t *testing.T, to string) *network {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := &network{addr: l.Addr().String(), to: to, open: map[net.Conn]bool{}}
+	t.Cleanup(func() { _ = l.Close() })
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go n.pass(in)
+		}
+	}()
+	return n
+}
+
+func (n *network) pass(in net.Conn) {
+	out, err := net.Dial("tcp", n.to)
+	if err != nil || !n.add(in, out) {
+		_ = in.Close()
+		return
+	}
+	var both sync.WaitGroup
+	for _, way := range [][2]net.Conn{{in, out}, {out, in}} {
+		both.Go(func() {
+			_, _ = io.Copy(way[0], way[1])
+			_, _ = way[0].Close(), way[1].Close()
+		})
+	}
+	both.Wait()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	delete(n.open, in)
+	delete(n.open, out)
+}
+
+func (n *network) add(both ...net.Conn) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, c := range both {
+		if n.down {
+			_ = c.Close()
+			continue
+		}
+		n.open[c] = true
+	}
+	return !n.down
+}
+
+// cut ends every connection, and lets no other come about for a while.
+func (n *network) cut(d time.Duration) {
+	n.set(true)
+	time.Sleep(d)
+	n.set(false)
+}
+
+func (n *network) set(down bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.down = down
+	for c := range n.open {
+		if down {
+			_ = c.Close()
+		}
+	}
+}

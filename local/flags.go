@@ -8,6 +8,8 @@ import (
 	"net"
 	"net/url"
 	"strings"
+
+	"assay/shared/flagenv"
 )
 
 // config is what the flags say.
@@ -43,26 +45,10 @@ func parse(args []string, getenv func(string) string, out io.Writer) (config, er
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
 	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false, "give tokens to everyone who asks, also to other machines: for closed networks only")
 	f.StringVar(&c.origins, "origins", "*", "origins of web pages that may call the API, separated by commas; * is all")
-	var err error
-	f.VisitAll(func(fl *flag.Flag) {
-		name := "ASSAY_" + strings.ToUpper(strings.ReplaceAll(fl.Name, "-", "_"))
-		if v := getenv(name); v != "" && err == nil {
-			if e := f.Set(fl.Name, v); e != nil {
-				err = fmt.Errorf("%s: %w", name, e)
-			}
-		}
-		fl.Usage += " (" + name + ")"
-	})
-	if err != nil {
+	if err := flagenv.Parse(f, "ASSAY_", args, getenv); err != nil {
 		return c, err
 	}
-	if err := f.Parse(args); err != nil {
-		return c, err
-	}
-	if f.NArg() > 0 {
-		return c, fmt.Errorf("there is no argument %q; -h lists the flags", f.Arg(0))
-	}
-	err = c.check()
+	err := c.check()
 	return c, err
 }
 

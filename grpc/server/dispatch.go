@@ -42,7 +42,8 @@ type dispatcher struct {
 	mu      sync.Mutex
 	waiting []*waiter
 	stopped bool
-	looked  map[demand]time.Time // when the queue was last found empty
+	looked  map[demand]time.Time // when the queue was last found empty, and nobody has told of anything since
+	told    int                  // how often somebody told that something may wait
 	news    chan struct{}        // something may wait
 	joined  chan struct{}        // somebody waits for what was not looked for
 	behind  map[demand]string    // the task that was served last; the loop's own
@@ -112,10 +113,18 @@ func (d *dispatcher) changed(items []store.Item) {
 	waiting := record.OfQueue(record.QueueWorkers)
 	for i := range items {
 		if items[i].Entry(record.ByWork).Partition == waiting {
-			ring(d.news)
+			d.tell()
 			return
 		}
 	}
+}
+
+func (d *dispatcher) tell() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.looked)
+	d.told++
+	ring(d.news)
 }
 
 func ring(bell chan struct{}) {
@@ -178,13 +187,13 @@ func (d *dispatcher) demands(all bool) []demand {
 // serve leases to those who want it as long as there is anything.
 func (d *dispatcher) serve(ctx context.Context, want demand) error {
 	for {
-		w := d.claim(want)
+		w, told := d.claim(want)
 		if w == nil {
 			return nil
 		}
 		run, err := queue.LeaseWork(ctx, d.store, d.now(), want.pool, want.work, d.behind[want], w.holder, d.first)
 		if run == nil || err != nil {
-			d.unclaim(w, want)
+			d.unclaim(w, want, told)
 			return err
 		}
 		d.behind[want] = run.TaskID
@@ -192,25 +201,27 @@ func (d *dispatcher) serve(ctx context.Context, want demand) error {
 	}
 }
 
-// claim takes the first who wants it out of those who wait.
-func (d *dispatcher) claim(want demand) *waiter {
+// claim takes the first who wants it out of those who wait, and returns how often was told of work until then.
+func (d *dispatcher) claim(want demand) (w *waiter, told int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := slices.IndexFunc(d.waiting, func(w *waiter) bool { return slices.Contains(w.wants, want) })
 	if i < 0 {
-		return nil
+		return nil, d.told
 	}
-	w := d.waiting[i]
+	w = d.waiting[i]
 	d.waiting = slices.Delete(d.waiting, i, i+1)
-	return w
+	return w, d.told
 }
 
 // unclaim puts a waiter back for whom there was nothing.
-func (d *dispatcher) unclaim(w *waiter, want demand) {
+func (d *dispatcher) unclaim(w *waiter, want demand, told int) {
 	delete(d.behind, want) // nobody waits for a turn, and without one the next look costs half
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.looked[want] = time.Now()
+	if d.told == told {
+		d.looked[want] = time.Now()
+	}
 	if w.left {
 		w.got <- nil
 		return

@@ -19,7 +19,10 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/health"
+	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
+	"google.golang.org/grpc/reflection"
 )
 
 // Env is what the server works with.
@@ -54,8 +57,8 @@ const sweepTime = 2 * time.Second
 // Server is the gRPC server.
 type Server struct {
 	env      Env
-	options  Options
 	grpc     *grpc.Server
+	health   *health.Server
 	dispatch *dispatcher
 	sweep    *sweeper
 }
@@ -73,7 +76,7 @@ const (
 
 // New returns a server, which Serve starts.
 func New(env Env, o Options) *Server {
-	s := &Server{env: env, options: o}
+	s := &Server{env: env, health: health.NewServer()}
 	s.dispatch = newDispatcher(env.Store, env.Now, env.Log, o.FirstLease, o.Look)
 	s.sweep = &sweeper{store: env.Store, now: env.Now, log: env.Log, lease: o.Lease, every: min(o.Look, sweepTime)}
 	s.grpc = grpc.NewServer(
@@ -84,6 +87,13 @@ func New(env Env, o Options) *Server {
 	)
 	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), newWorkers(env, s.dispatch, o.Lease))
 	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env})
+	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
+	for _, name := range services {
+		s.health.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_NOT_SERVING) // until the store has answered
+	}
+	if o.Reflection {
+		reflection.Register(s.grpc)
+	}
 	return s
 }
 
@@ -95,7 +105,7 @@ func (s *Server) Changed(items []store.Item) { s.dispatch.changed(items) }
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
-	for _, run := range []func(context.Context){s.dispatch.run, s.sweep.run} {
+	for _, run := range []func(context.Context){s.watchHealth, s.dispatch.run, s.sweep.run} {
 		all.Go(func() { run(work) })
 	}
 	served := make(chan error, 1)

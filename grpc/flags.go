@@ -1,0 +1,54 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+
+	"assay/shared/flagenv"
+)
+
+// config is what the flags say.
+type config struct {
+	addr             string
+	issuer, audience string
+	table, bucket    string
+	cert, key        string
+	reflection       bool
+	check            bool
+}
+
+func parse(args []string, getenv func(string) string, out io.Writer) (config, error) {
+	var c config
+	f := flag.NewFlagSet("assay-grpc", flag.ContinueOnError)
+	f.SetOutput(out)
+	f.StringVar(&c.addr, "addr", ":50052", "address to serve on")
+	f.StringVar(&c.issuer, "issuer", "", "OpenID Connect issuer to trust")
+	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
+	f.StringVar(&c.table, "table", "assay", "name of DynamoDB's table; the AWS SDK's own environment says where it is")
+	f.StringVar(&c.bucket, "bucket", "", "name of S3's bucket")
+	f.StringVar(&c.cert, "tls-cert", "", "file with the server's certificate in PEM; without one the server speaks plain text, for a balancer that ends TLS in front of it")
+	f.StringVar(&c.key, "tls-key", "", "file with the certificate's key in PEM")
+	f.BoolVar(&c.reflection, "reflection", true, "tell the protocol to whoever asks, as grpcurl does")
+	f.BoolVar(&c.check, "check", false, "ask the server that runs at the address whether it is well, and exit with 0 when it is")
+	if err := flagenv.Parse(f, "ASSAY_", args, getenv); err != nil {
+		return c, err
+	}
+	if (c.cert == "") != (c.key == "") {
+		return c, errors.New("-tls-cert and -tls-key go together")
+	}
+	if _, _, err := net.SplitHostPort(c.addr); err != nil {
+		return c, fmt.Errorf("-addr %q is not host:port: %w", c.addr, err)
+	}
+	if c.check {
+		return c, nil
+	}
+	for name, value := range map[string]string{"-issuer": c.issuer, "-audience": c.audience, "-bucket": c.bucket} {
+		if value == "" {
+			return c, fmt.Errorf("%s is needed; -h lists the flags", name)
+		}
+	}
+	return c, nil
+}

@@ -1,0 +1,48 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"assay/grpc/assayv1"
+
+	"google.golang.org/grpc/health/grpc_health_v1"
+)
+
+// services are those whose health is told, with that of the whole server, which is the empty name.
+var services = []string{"", assayv1.WorkerService_ServiceDesc.ServiceName, assayv1.RunService_ServiceDesc.ServiceName}
+
+const (
+	wellEvery = 5 * time.Second // how often to ask the store whether it answers
+	wellTime  = 3 * time.Second // how long it may take for that
+)
+
+// watchHealth tells that the server serves as long as the store answers.
+func (s *Server) watchHealth(ctx context.Context) {
+	tick := time.NewTicker(wellEvery)
+	defer tick.Stop()
+	for {
+		s.ping(ctx)
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			s.health.Shutdown()
+			return
+		}
+	}
+}
+
+func (s *Server) ping(parent context.Context) {
+	ctx, cancel := context.WithTimeout(parent, wellTime)
+	defer cancel()
+	now := grpc_health_v1.HealthCheckResponse_SERVING
+	if err := s.env.Store.Ping(ctx); err != nil {
+		now = grpc_health_v1.HealthCheckResponse_NOT_SERVING
+		if parent.Err() == nil {
+			s.env.Log.ErrorContext(ctx, "the store does not answer", "error", err)
+		}
+	}
+	for _, name := range services {
+		s.health.SetServingStatus(name, now)
+	}
+}

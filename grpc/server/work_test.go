@@ -1,0 +1,268 @@
+package server_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/shared/record"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/types/known/durationpb"
+)
+
+func file(name, content string) *assayv1.File {
+	sum := sha256.Sum256([]byte(content))
+	return &assayv1.File{Name: name, Size: int64(len(content)), Sha256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
+}
+
+// get returns the bytes behind the links.
+func (s *scene) get(files []*assayv1.File) string {
+	s.t.Helper()
+	var all strings.Builder
+	for _, f := range files {
+		all.Write(s.Want(http.StatusOK, nil, "", http.MethodGet, f.GetUrl(), nil).Body)
+	}
+	return all.String()
+}
+
+// deliver brings an output, as a worker does.
+func (s *scene) deliver(w *assayv1.Work, content string) *assayv1.CompleteRunResponse {
+	s.t.Helper()
+	in := &assayv1.CompleteRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("run.txt", content)}}
+	for {
+		out, err := s.work.CompleteRun(s.as("robot"), in)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		if len(out.GetUploads()) == 0 {
+			return out
+		}
+		for _, u := range out.GetUploads() {
+			r, err := http.NewRequestWithContext(s.t.Context(), u.GetMethod(), u.GetUrl(), bytes.NewReader([]byte(content)))
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			for name, value := range u.GetHeaders() {
+				r.Header.Set(name, value)
+			}
+			resp, err := http.DefaultClient.Do(r)
+			if err != nil {
+				s.t.Fatal(err)
+			}
+			body, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if resp.StatusCode >= http.StatusBadRequest {
+				s.t.Fatalf("the upload was answered with %d: %s", resp.StatusCode, body)
+			}
+		}
+	}
+}
+
+func TestAnImageIsExecutedAndEvaluated(t *testing.T) {
+	s := newScene(t)
+	id := s.image("ada", s.dataset(nil))[0]
+	w := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(5 * time.Second)})
+	if w.GetRunId() != id || w.GetKind() != assayv1.WorkKind_WORK_KIND_IMAGE || w.GetImage() != "ranker@sha256:2" || w.GetCommand() != "rank" ||
+		w.GetAttempt() != 1 || w.GetLeaseDuration().AsDuration() != lease || len(w.GetTruths()) != 0 || s.get(w.GetInputs()) != input {
+		t.Fatalf("%v", w)
+	}
+	if r := s.run("ada", id); r.State != record.Running || r.Attempts != 1 {
+		t.Errorf("%+v", r)
+	}
+	if beat, err := s.beat(w, 0, "hello", "world"); err != nil || beat.GetNextLine() != 2 || beat.GetStop() {
+		t.Fatal(beat, err)
+	}
+	if r := s.run("ada", id); !strings.HasSuffix(r.LogTail, "hello\nworld") {
+		t.Errorf("tail %q", r.LogTail)
+	}
+	if out := s.deliver(w, output); out.GetState() != assayv1.RunState_RUN_STATE_EVALUATING {
+		t.Errorf("%v", out)
+	}
+	r := s.await(id, record.Completed)
+	var e record.Evaluation
+	s.Want(http.StatusOK, &e, "ada", http.MethodGet, "/v1/evaluations/"+r.EvaluationID, nil)
+	if e.Measures["AP"] == nil || *e.Measures["AP"] != 1 {
+		t.Errorf("%+v", e)
+	}
+	_, err := s.beat(w, 2, "too late")
+	wantCode(t, err, codes.FailedPrecondition, "lapsed")
+	for deadline := time.Now().Add(5 * time.Second); r.ExecutionLog == nil; r = s.run("ada", id) {
+		if time.Now().After(deadline) {
+			t.Fatal("the log did not become a file")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	if log := string(s.Want(http.StatusOK, nil, "", http.MethodGet, r.ExecutionLog.URL, nil).Body); !strings.HasSuffix(log, "stdout world\n") || strings.Contains(log, "too late") {
+		t.Errorf("%q", log)
+	}
+}
+
+func TestAnOrganizersOwnEvaluatorMeasures(t *testing.T) {
+	s := newScene(t)
+	id := s.image("ada", s.dataset(map[string]any{"evaluator": judge, "split": "test"}))[0]
+	s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
+	if r := s.run("ada", id); r.State != record.Evaluating || r.Attempts != 0 {
+		t.Errorf("%+v", r)
+	}
+	w := s.lease(&assayv1.LeaseRequest{Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_EVALUATION}})
+	if w.GetRunId() != id || w.GetKind() != assayv1.WorkKind_WORK_KIND_EVALUATION || w.GetImage() != "judge@sha256:1" || w.GetCommand() != "judge" ||
+		s.get(w.GetTruths()) != qrels || s.get(w.GetRunFiles()) != output || strings.Join(w.GetMeasures(), " ") != "Errors Score" {
+		t.Fatalf("%v", w)
+	}
+	if _, err := s.beat(w, 0, "the truth is out"); err != nil {
+		t.Fatal(err)
+	}
+	report := &assayv1.ReportEvaluationRequest{
+		RunId: id, LeaseId: w.GetLeaseId(), TruthVersion: w.GetTruthVersion(), EvaluatorVersion: "sha256:1",
+		Measures: map[string]float64{"Errors": 3, "Score": math.NaN()},
+		Topics:   map[string]*assayv1.TopicMeasures{"1": {Measures: map[string]float64{"Errors": 3}}},
+	}
+	out, err := s.work.ReportEvaluation(s.as("robot"), report)
+	if err != nil || out.GetState() != assayv1.RunState_RUN_STATE_COMPLETED {
+		t.Fatal(out, err)
+	}
+	_, err = s.work.ReportEvaluation(s.as("robot"), report)
+	wantCode(t, err, codes.FailedPrecondition, "lapsed")
+	var e record.Evaluation
+	s.Want(http.StatusOK, &e, "olga", http.MethodGet, "/v1/evaluations/"+out.GetEvaluationId(), nil)
+	if *e.Measures["Errors"] != 3 || e.Measures["Score"] != nil || e.Reasons["Score"] == "" || e.Evaluator.Version != "sha256:1" || e.PerTopic["1"]["Errors"] != 3 {
+		t.Errorf("%+v", e)
+	}
+	publish := map[string]any{"published": true, "blinded": false}
+	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/runs/"+id+"/review", publish)
+	for user, reads := range map[string]bool{"": false, "bob": false, "ada": false, "olga": true, "root": true} {
+		if r := s.run(user, id); strings.Contains(r.EvaluationLogTail, "truth") != reads || (r.EvaluationLog != nil) && !reads || strings.Contains(r.LogTail, "truth") {
+			t.Errorf("%q reads what the evaluator wrote: %+v", user, r)
+		}
+	}
+}
+
+func TestTheExecutionsLogOfATestSplitIsWithheldUntilItIsUnblinded(t *testing.T) {
+	s := newScene(t)
+	id := s.image("ada", s.dataset(map[string]any{"split": "test"}))[0]
+	w := s.lease(&assayv1.LeaseRequest{})
+	if _, err := s.beat(w, 0, "line"); err != nil {
+		t.Fatal(err)
+	}
+	for user, reads := range map[string]bool{"": false, "bob": false, "ada": false, "olga": true} {
+		if r := s.run(user, id); (r.LogTail != "") != reads {
+			t.Errorf("%q reads %q", user, r.LogTail)
+		}
+	}
+	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/runs/"+id+"/review", map[string]any{"blinded": false})
+	if r := s.run("ada", id); r.LogTail == "" {
+		t.Error("the owner reads nothing of a run that is not blinded any more")
+	}
+}
+
+func TestACancelledRunStopsItsWorker(t *testing.T) {
+	s := newScene(t)
+	id := s.image("ada", s.dataset(nil))[0]
+	w := s.lease(&assayv1.LeaseRequest{})
+	s.Want(http.StatusOK, nil, "ada", http.MethodPatch, "/v1/runs/"+id, map[string]any{"state": "cancelled"})
+	if beat, err := s.beat(w, 0); err != nil || !beat.GetStop() || beat.GetStopReason() == "" {
+		t.Errorf("%v, %v", beat, err)
+	}
+	_, err := s.work.CompleteRun(s.as("robot"), &assayv1.CompleteRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("x", "y")}})
+	wantCode(t, err, codes.FailedPrecondition, "lapsed")
+}
+
+func TestHowARunFails(t *testing.T) {
+	s := newScene(t)
+	data := s.dataset(map[string]any{"split": "test"})
+	fail := func(w *assayv1.Work, fault assayv1.FailRunRequest_Fault, diagnostics ...*assayv1.Diagnostic) *assayv1.FailRunResponse {
+		t.Helper()
+		out, err := s.work.FailRun(s.as("robot"), &assayv1.FailRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Fault: fault, Diagnostics: diagnostics})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return out
+	}
+	told := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It ended with exit code 3.", Discreet: true}
+	secret := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "Its last line was secret."}
+	id := s.image("ada", data)[0]
+	w := s.lease(&assayv1.LeaseRequest{})
+	if out := fail(w, assayv1.FailRunRequest_FAULT_NONE); out.GetState() != assayv1.RunState_RUN_STATE_QUEUED || s.run("ada", id).Attempts != 0 {
+		t.Errorf("%v", out)
+	}
+	for n := range 3 {
+		w = s.lease(&assayv1.LeaseRequest{})
+		if w.GetAttempt() != int32(n+1) {
+			t.Errorf("attempt %d, want %d", w.GetAttempt(), n+1)
+		}
+		fail(w, assayv1.FailRunRequest_FAULT_WORKER, secret, told)
+	}
+	r := s.run("ada", id)
+	if r.State != record.Failed || len(r.Diagnostics) != 4 || !strings.Contains(r.Diagnostics[1].Message, "exit code 3") {
+		t.Errorf("%+v", r)
+	}
+	id = s.image("ada", data)[0]
+	if out := fail(s.lease(&assayv1.LeaseRequest{}), assayv1.FailRunRequest_FAULT_RUN, told, secret); out.GetState() != assayv1.RunState_RUN_STATE_FAILED {
+		t.Errorf("%v", out)
+	}
+	if r := s.run("ada", id); len(r.Diagnostics) != 1 || r.Diagnostics[0].Message != told.GetMessage() {
+		t.Errorf("the owner of a blinded run reads %+v", r.Diagnostics)
+	}
+	if r := s.run("olga", id); len(r.Diagnostics) != 2 {
+		t.Errorf("the organizers read %+v", r.Diagnostics)
+	}
+}
+
+func TestATruthThatChangedVoidsAnEvaluation(t *testing.T) {
+	s := newScene(t)
+	data := s.dataset(map[string]any{"evaluator": judge})
+	id := s.image("ada", data)[0]
+	s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
+	w := s.lease(&assayv1.LeaseRequest{})
+	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+data, map[string]any{"truths": []any{inline("qrels", "1 0 b 1\n")}})
+	report := &assayv1.ReportEvaluationRequest{RunId: id, LeaseId: w.GetLeaseId(), TruthVersion: w.GetTruthVersion(), Measures: map[string]float64{"Errors": 1, "Score": 1}}
+	_, err := s.work.ReportEvaluation(s.as("robot"), report)
+	wantCode(t, err, codes.Aborted, "truth has changed")
+	again := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(5 * time.Second)})
+	if again.GetRunId() != id || again.GetTruthVersion() != w.GetTruthVersion()+1 || s.get(again.GetTruths()) != "1 0 b 1\n" || again.GetAttempt() != 1 {
+		t.Fatalf("%v", again)
+	}
+	report.LeaseId, report.TruthVersion = again.GetLeaseId(), again.GetTruthVersion()
+	if _, err := s.work.ReportEvaluation(s.as("robot"), report); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestPoolsAreServedByTheirWorkers(t *testing.T) {
+	s := newScene(t)
+	data := s.dataset(map[string]any{"pool": "gpu"})
+	id := s.image("ada", data)[0]
+	if w := s.lease(&assayv1.LeaseRequest{}); w != nil {
+		t.Fatalf("the default pool got %v", w)
+	}
+	w := s.lease(&assayv1.LeaseRequest{Pools: []string{"default", "gpu"}})
+	if w.GetRunId() != id {
+		t.Fatalf("%v", w)
+	}
+	if _, err := s.work.FailRun(s.as("robot"), &assayv1.FailRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_NONE}); err != nil {
+		t.Fatal(err)
+	}
+	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+data, map[string]any{"pool": nil})
+	if w := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(5 * time.Second)}); w.GetRunId() != id {
+		t.Errorf("a run does not follow its dataset to another pool: %v", w)
+	}
+}
+
+func TestOnlyWorkersWork(t *testing.T) {
+	s := newScene(t)
+	id := s.image("ada", s.dataset(nil))[0]
+	for user, code := range map[string]codes.Code{"": codes.Unauthenticated, "bad": codes.Unauthenticated, "ada": codes.PermissionDenied, "olga": codes.PermissionDenied, "root": codes.PermissionDenied} {
+		_, err := s.work.Lease(s.as(user), &assayv1.LeaseRequest{Worker: "x"})
+		wantCode(t, err, code, "")
+		_, err = s.work.FailRun(s.as(user), &assayv1.FailRunRequest{RunId: id, LeaseId: id, Fault: assayv1.FailRunRequest_FAULT_NONE})
+		wantCode(t, err, code, "")
+	}
+}

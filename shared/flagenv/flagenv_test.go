@@ -1,0 +1,44 @@
+package flagenv_test
+
+import (
+	"flag"
+	"io"
+	"strings"
+	"testing"
+
+	"assay/shared/flagenv"
+)
+
+func TestAFlagComesBeforeItsTwin(t *testing.T) {
+	for _, tt := range []struct {
+		args, env string // ASSAY_TLS_CERT
+		want, err string
+	}{
+		{"", "", "none", ""},
+		{"", "b", "b", ""},
+		{"-tls-cert a", "b", "a", ""},
+		{"-tls-cert a more", "", "", `"more"`},
+		{"-other a", "", "", "other"},
+	} {
+		f := flag.NewFlagSet("test", flag.ContinueOnError)
+		f.SetOutput(io.Discard)
+		got := f.String("tls-cert", "none", "usage")
+		err := flagenv.Parse(f, "ASSAY_", strings.Fields(tt.args), func(name string) string {
+			return map[string]string{"ASSAY_TLS_CERT": tt.env}[name]
+		})
+		if tt.err != "" {
+			if err == nil || !strings.Contains(err.Error(), tt.err) {
+				t.Errorf("%+v: %v", tt, err)
+			}
+			continue
+		}
+		if err != nil || *got != tt.want || !strings.Contains(f.Lookup("tls-cert").Usage, "ASSAY_TLS_CERT") {
+			t.Errorf("%+v: %q, %v", tt, *got, err)
+		}
+	}
+	f := flag.NewFlagSet("test", flag.ContinueOnError)
+	f.Int("n", 0, "")
+	if err := flagenv.Parse(f, "", nil, func(string) string { return "x" }); err == nil || !strings.Contains(err.Error(), "N:") {
+		t.Errorf("a twin that is no number: %v", err)
+	}
+}

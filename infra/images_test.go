@@ -93,7 +93,7 @@ func TestMakeBuildsWhatImagesCopy(t *testing.T) {
 // TestImagesBringTheAuthoritiesTheyTrust: an image without a system has no certificates of its own, and a program without any
 // trusts neither AWS nor an issuer.
 func TestImagesBringTheAuthoritiesTheyTrust(t *testing.T) {
-	for _, program := range []string{"local"} {
+	for _, program := range []string{"local", "grpc"} {
 		out, err := exec.Command("go", "list", "-deps", "assay/"+program).Output()
 		if err != nil {
 			t.Fatal(program, err)

@@ -1,0 +1,102 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/backoff"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/keepalive"
+)
+
+// connect prepares the connection to the server. It is made when the first call needs it, and again whenever it breaks.
+func (s *settings) connect(getenv func(string) string) (*grpc.ClientConn, error) {
+	if !s.tls && !loopback(s.server) {
+		return nil, fmt.Errorf("-tls=false is refused for %s: the token would travel in plain text to another machine", s.server)
+	}
+	t := token{file: s.tokenFile, fixed: strings.TrimSpace(getenv(tokenVariable)), secure: s.tls}
+	if _, err := t.read(); err != nil {
+		return nil, err
+	}
+	transport := insecure.NewCredentials()
+	if s.tls {
+		cfg := &tls.Config{MinVersion: tls.VersionTLS12}
+		if s.ca != "" {
+			pem, err := os.ReadFile(s.ca) //nolint:gosec // whoever starts the worker names the file
+			if err != nil {
+				return nil, err
+			}
+			if cfg.RootCAs = x509.NewCertPool(); !cfg.RootCAs.AppendCertsFromPEM(pem) {
+				return nil, fmt.Errorf("there are no certificates in PEM in %s", s.ca)
+			}
+		}
+		transport = credentials.NewTLS(cfg)
+	}
+	return grpc.NewClient(s.server,
+		grpc.WithTransportCredentials(transport),
+		grpc.WithPerRPCCredentials(t),
+		grpc.WithUserAgent("assay-worker"),
+		// A server that comes back is found within a lease.
+		grpc.WithConnectParams(grpc.ConnectParams{
+			Backoff:           backoff.Config{BaseDelay: 250 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
+			MinConnectTimeout: 5 * time.Second,
+		}),
+		// A connection that was cut without a word is noticed while a call waits on it.
+		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 15 * time.Second, Timeout: 5 * time.Second}),
+	)
+}
+
+// loopback reports whether an address is of this machine.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// token is sent with every call.
+type token struct {
+	file, fixed string
+	secure      bool
+}
+
+func (t token) read() (string, error) {
+	if t.file == "" {
+		if t.fixed == "" {
+			return "", fmt.Errorf("a token is needed: put it into the variable %s, or name a file that has it with -token-file", tokenVariable)
+		}
+		return t.fixed, nil
+	}
+	b, err := os.ReadFile(t.file)
+	if err != nil {
+		return "", err
+	}
+	read := strings.TrimSpace(string(b))
+	if read == "" {
+		return "", errors.New("the file " + t.file + " has no token in it")
+	}
+	return read, nil
+}
+
+// GetRequestMetadata implements credentials.PerRPCCredentials.
+func (t token) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
+	read, err := t.read()
+	if err != nil {
+		return nil, err
+	}
+	return map[string]string{"authorization": "Bearer " + read}, nil
+}
+
+// RequireTransportSecurity implements credentials.PerRPCCredentials.
+func (t token) RequireTransportSecurity() bool { return t.secure }

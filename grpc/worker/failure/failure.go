@@ -1,0 +1,51 @@
+// Package failure tells what cannot succeed because of the run itself from everything else that goes wrong on a worker: the
+// first ends the run, the second is tried again, by another worker perhaps.
+package failure
+
+import (
+	"fmt"
+	"strings"
+
+	"assay/grpc/assayv1"
+)
+
+// OfRun is an error that is the run's own: of its image, its repository, its program or its output. Every other error is
+// the worker's.
+type OfRun struct {
+	// Diagnostics say what happened, the discreet ones first: those may be read by the owner of a blinded run.
+	Diagnostics []*assayv1.Diagnostic
+}
+
+// New returns a failure of the run with a discreet diagnostic: it may tell nothing of the truth, nor of what the run printed.
+func New(format string, args ...any) *OfRun {
+	return (&OfRun{}).add("", true, fmt.Sprintf(format, args...))
+}
+
+// Of returns a failure of the run that is about one of its files.
+func Of(file, format string, args ...any) *OfRun {
+	return (&OfRun{}).add(file, true, fmt.Sprintf(format, args...))
+}
+
+// With adds a diagnostic that is not discreet, unless the text is empty.
+func (f *OfRun) With(text string) *OfRun {
+	if text == "" {
+		return f
+	}
+	return f.add("", false, text)
+}
+
+func (f *OfRun) add(file string, discreet bool, text string) *OfRun {
+	f.Diagnostics = append(f.Diagnostics, &assayv1.Diagnostic{
+		Severity: assayv1.Diagnostic_SEVERITY_ERROR, File: file, Message: text, Discreet: discreet,
+	})
+	return f
+}
+
+// Error implements error.
+func (f *OfRun) Error() string {
+	var said []string
+	for _, d := range f.Diagnostics {
+		said = append(said, d.GetMessage())
+	}
+	return strings.Join(said, "\n")
+}

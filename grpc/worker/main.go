@@ -1,0 +1,82 @@
+// Command worker does the work of an Assay platform that needs a machine: it leases runs, executes their images and
+// repositories, evaluates them with the evaluators of organizers, and sends back what comes of it. As many can run as there
+// are machines, anywhere that reaches the server and the object store; none needs to be reached itself.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/sandbox"
+	"assay/grpc/worker/scratch"
+	"assay/grpc/worker/transfer"
+	"assay/grpc/worker/work"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+	if err := run(ctx, os.Args[1:], os.Getenv, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "worker:", err)
+		os.Exit(1)
+	}
+}
+
+// run works until the context ends.
+func run(ctx context.Context, args []string, getenv func(string) string, stderr io.Writer) error {
+	s, err := parse(args, getenv, stderr)
+	if err != nil {
+		return err
+	}
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	box, err := s.sandbox(ctx, log)
+	if err != nil {
+		return err
+	}
+	connection, err := s.connect(getenv)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = connection.Close() }()
+	tidy := func(folder string) {
+		if err := box.Tidy(ctx, folder); err != nil {
+			log.Warn("what a worker left behind cannot be removed", "folder", folder, "error", err)
+		}
+	}
+	folder, err := scratch.Claim(s.work, s.name, tidy)
+	if err != nil {
+		return err
+	}
+	defer folder.Release()
+	defer tidy(folder.Path)
+	log.Info("the worker begins", "name", s.name, "server", s.server, "tls", s.tls, "pools", s.pools, "kinds", s.kinds, "concurrency", s.concurrency, "limits", s.limits)
+	w := &work.Worker{
+		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: box, Folder: folder, Log: log,
+		Name: s.name, Pools: s.pools, Kinds: s.workKinds(), Limits: s.limits, Local: s.exec == execLocal, Concurrency: s.concurrency, Grace: s.grace,
+	}
+	w.Run(ctx)
+	log.Info("the worker has stopped")
+	return nil
+}
+
+// sandbox chooses how programs are run.
+func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandbox, error) {
+	if s.exec == execLocal {
+		log.Warn("NO ISOLATION: -exec local runs whatever is submitted as this user, on this machine, with its files and its network. Only for tests, and for labs that trust everyone who submits.")
+		return sandbox.Local{}, nil
+	}
+	c, err := sandbox.NewContainer(ctx, s.runtime)
+	if err != nil {
+		return nil, err
+	}
+	log.Info("programs run in containers", "runtime", c.Path())
+	return c, nil
+}

@@ -1,0 +1,150 @@
+// Package output keeps the lines that a program and its worker write until the server has them, in order and each once, in
+// memory that is bounded however much is printed.
+package output
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"assay/grpc/assayv1"
+)
+
+// The limits of the protocol for one call, and those of a whole log.
+const (
+	maxCallLines = 1000
+	maxCallBytes = 250 << 10 // of texts and overhead; a call takes 256 KiB
+	overhead     = 16        // of a line in a call, at most
+	maxLineBytes = 8 << 10
+	maxLogBytes  = 16 << 20 // the server keeps no more of a log
+	footprint    = 128      // of a line in memory, besides its text
+	tailLines    = 40
+)
+
+// Log is the log of one lease. It can be used by several goroutines at once.
+type Log struct {
+	mu      sync.Mutex
+	first   int64 // the position of the first of pending
+	pending []*assayv1.OutputLine
+	bytes   int      // of the texts of pending
+	room    int      // bytes that may still be kept
+	left    int64    // lines that were left out since there is no more room
+	tail    []string // the last lines that programs wrote
+	end     []*assayv1.OutputLine
+	news    chan struct{}
+}
+
+// New returns an empty log.
+func New() *Log { return &Log{room: maxLogBytes, news: make(chan struct{}, 1)} }
+
+// News is rung when there is something to send where nothing was, and when there is as much as one call takes.
+func (l *Log) News() <-chan struct{} { return l.news }
+
+// Say adds lines of the worker's own. They are kept even when a program has printed more than there is room for.
+func (l *Log) Say(format string, args ...any) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for text := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
+		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: clean([]byte(text))})
+	}
+}
+
+// add adds a line of a program's.
+func (l *Log) add(stream assayv1.Stream, text string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.tail = append(l.tail, text); len(l.tail) > tailLines {
+		l.tail = slices.Delete(l.tail, 0, 1)
+	}
+	line := &assayv1.OutputLine{Stream: stream, Text: text}
+	if l.room -= len(text) + footprint; l.room >= 0 && l.left == 0 {
+		l.keep(line)
+		return
+	}
+	if l.left == 0 {
+		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: fmt.Sprintf(
+			"More than %d MiB were printed. What comes now is left out, save for the last %d lines.", maxLogBytes>>20, tailLines)})
+	}
+	l.left++
+	if l.end = append(l.end, line); len(l.end) > tailLines {
+		l.end = slices.Delete(l.end, 0, 1)
+	}
+}
+
+// Close says that programs write no more: the last lines of what was left out are kept after all.
+func (l *Log) Close() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.left == 0 {
+		return
+	}
+	if gone := l.left - int64(len(l.end)); gone > 0 {
+		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: fmt.Sprintf("%d lines were left out here.", gone)})
+	}
+	for _, line := range l.end {
+		l.keep(line)
+	}
+	l.end, l.left = nil, 0
+}
+
+func (l *Log) keep(line *assayv1.OutputLine) {
+	full := l.full()
+	l.pending = append(l.pending, line)
+	l.bytes += len(line.GetText()) + overhead
+	if len(l.pending) == 1 || l.full() != full {
+		select {
+		case l.news <- struct{}{}:
+		default: // it rings already
+		}
+	}
+}
+
+func (l *Log) full() bool { return len(l.pending) >= maxCallLines || l.bytes >= maxCallBytes }
+
+// Waiting reports whether there are lines to send, and whether there are as many as one call takes.
+func (l *Log) Waiting() (some, full bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.pending) > 0, l.full()
+}
+
+// Next returns the lines to send next, as many as one call takes, and the position of the first. They stay until Kept.
+func (l *Log) Next() (first int64, lines []*assayv1.OutputLine) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n, bytes := 0, 0
+	for n < len(l.pending) && n < maxCallLines {
+		if bytes += len(l.pending[n].GetText()) + overhead; bytes > maxCallBytes {
+			break
+		}
+		n++
+	}
+	return l.first, slices.Clone(l.pending[:n])
+}
+
+// Kept says that the server has all lines before the position.
+func (l *Log) Kept(next int64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := int(min(max(next-l.first, 0), int64(len(l.pending))))
+	for _, line := range l.pending[:n] {
+		l.bytes -= len(line.GetText()) + overhead
+	}
+	if l.pending = l.pending[n:]; len(l.pending) == 0 {
+		l.pending = nil
+	}
+	l.first += int64(n)
+}
+
+// Tail returns the last lines that programs wrote, at most so many bytes.
+func (l *Log) Tail(most int) string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	size, from := 0, len(l.tail)
+	for from > 0 && size+len(l.tail[from-1])+1 <= most {
+		from--
+		size += len(l.tail[from]) + 1
+	}
+	return strings.Join(l.tail[from:], "\n")
+}

@@ -1,0 +1,79 @@
+package output
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+
+	"assay/grpc/assayv1"
+)
+
+// Writer divides what a program writes into lines. It is for one goroutine.
+type Writer struct {
+	log    *Log
+	stream assayv1.Stream
+	line   []byte // of the line that has not ended, without what is beyond its limit
+	begun  bool   // there is such a line, even when nothing of it is kept
+	back   bool   // the last byte was a carriage return
+}
+
+// Writer returns a writer to the log.
+func (l *Log) Writer(stream assayv1.Stream) *Writer { return &Writer{log: l, stream: stream} }
+
+// Write implements io.Writer, and never fails. What a carriage return makes a terminal write over is not kept, so a
+// progress bar is one line.
+func (w *Writer) Write(b []byte) (int, error) {
+	n := len(b)
+	for len(b) > 0 {
+		if w.back && b[0] != '\n' && b[0] != '\r' {
+			w.line = w.line[:0]
+		}
+		i := bytes.IndexAny(b, "\r\n")
+		if i < 0 {
+			w.extend(b)
+			w.back = false
+			break
+		}
+		w.extend(b[:i])
+		if w.back = b[i] == '\r'; !w.back {
+			w.end()
+		}
+		b = b[i+1:]
+	}
+	return n, nil
+}
+
+func (w *Writer) extend(b []byte) {
+	w.begun = w.begun || len(b) > 0
+	// One byte more than the limit shows that the line was cut, and where a rune ends.
+	room := maxLineBytes + utf8.UTFMax - len(w.line)
+	w.line = append(w.line, b[:max(min(room, len(b)), 0)]...)
+}
+
+func (w *Writer) end() {
+	w.log.add(w.stream, clean(w.line))
+	w.line, w.begun, w.back = w.line[:0], false, false
+}
+
+// Close ends a last line that has no end of its own.
+func (w *Writer) Close() {
+	if w.begun {
+		w.end()
+	}
+}
+
+// clean makes a line valid UTF-8 within the limit.
+func clean(line []byte) string {
+	if len(line) > maxLineBytes {
+		cut := maxLineBytes
+		for cut > maxLineBytes-utf8.UTFMax && !utf8.RuneStart(line[cut]) {
+			cut--
+		}
+		line = line[:cut]
+	}
+	text := strings.ToValidUTF8(string(line), "\uFFFD")
+	if len(text) > maxLineBytes { // of many faults each became longer
+		text = strings.ToValidUTF8(text[:maxLineBytes], "")
+	}
+	return text
+}

@@ -1,0 +1,86 @@
+package sandbox
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"os"
+	"os/exec"
+	"time"
+
+	"assay/grpc/worker/failure"
+	"assay/grpc/worker/output"
+)
+
+// Local runs commands as processes of this machine, with all rights of the worker: no isolation at all. It is for tests, and
+// for those who trust whoever submits.
+type Local struct{}
+
+// Image implements Sandbox. There is nothing to get: the command alone is run.
+func (Local) Image(_ context.Context, reference string, log *output.Log) (*Program, error) {
+	log.Say("This worker uses no containers. The command runs on the worker's own machine, not in the image %s.", reference)
+	return &Program{Version: "without a container"}, nil
+}
+
+// Repository implements Sandbox. Nothing is built: the command runs in the checkout.
+func (Local) Repository(ctx context.Context, url, ref, folder, _ string, log *output.Log) (*Program, error) {
+	commit, err := clone(ctx, url, ref, folder, log)
+	if err != nil {
+		return nil, err
+	}
+	log.Say("This worker uses no containers. The command runs on the worker's own machine, in the checkout.")
+	return &Program{Version: commit, folder: folder}, nil
+}
+
+// Tidy implements Sandbox.
+func (l Local) Tidy(ctx context.Context, folder string) error { return l.Remove(ctx, folder) }
+
+// Remove implements Sandbox.
+func (Local) Remove(_ context.Context, folder string) error { return os.RemoveAll(folder) }
+
+func (Local) run(ctx context.Context, j *Job) (*ending, error) {
+	if j.Command == "" {
+		return nil, failure.New("There is no command, and this worker runs nothing else: it uses no containers. Name a command in the submission.")
+	}
+	cmd := groupCommand(ctx, "sh", "-c", j.Command)
+	cmd.Dir = j.Program.folder
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LANG=C.UTF-8"}
+	for _, f := range j.Folders {
+		for _, v := range f.Variables {
+			cmd.Env = append(cmd.Env, v+"="+f.Path)
+			if v == "HOME" && cmd.Dir == "" {
+				cmd.Dir = f.Path
+			}
+		}
+	}
+	cmd.Stdout, cmd.Stderr = j.Stdout, j.Stderr
+	return ended(runGroup(cmd))
+}
+
+// ended turns what running a command returned into how its program ended, or into the error that kept it from running.
+func ended(err error) (*ending, error) {
+	var exit *exec.ExitError
+	switch {
+	case errors.As(err, &exit):
+		code := exit.ExitCode()
+		if code < 0 {
+			code = killedBy(exit)
+		}
+		return &ending{code: code}, nil
+	case errors.Is(err, exec.ErrWaitDelay): // it left processes behind that held its output open; they are gone
+		return &ending{}, nil
+	case err != nil:
+		return nil, err
+	}
+	return &ending{}, nil
+}
+
+// CommandVersion tells one command from every other, where no image does.
+func CommandVersion(command string) string {
+	sum := sha256.Sum256([]byte(command))
+	return "command sha256:" + hex.EncodeToString(sum[:])
+}
+
+// patience is how long to wait for the output of processes that outlive their program.
+const patience = 2 * time.Second

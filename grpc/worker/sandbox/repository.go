@@ -1,0 +1,137 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/failure"
+	"assay/grpc/worker/output"
+)
+
+// cloneTime is how long cloning may take.
+const cloneTime = 15 * time.Minute
+
+// refs are the names of commits, tags and branches that are taken: a part of those that git takes, and nothing that a
+// program could read as an option.
+var refs = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@-]*$`)
+
+// clone brings the repository at the ref, or at its default branch, into the folder, and returns the commit.
+func clone(ctx context.Context, address, ref, folder string, log *output.Log) (string, error) {
+	u, err := url.Parse(address)
+	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return "", failure.New("The repository must have an https URL without a user name.")
+	}
+	if ref != "" && !refs.MatchString(ref) {
+		return "", failure.New("The ref must be the name of a commit, a tag or a branch.")
+	}
+	ctx, cancel := context.WithTimeout(ctx, cloneTime)
+	defer cancel()
+	g := git{folder: folder, log: log}
+	if err := g.run(ctx, "init", "--quiet"); err != nil {
+		return "", err
+	}
+	wanted := ref
+	if wanted == "" {
+		wanted = "HEAD"
+	}
+	// Not every server hands out the one commit that is asked for; then all of it is fetched.
+	target := "FETCH_HEAD^{commit}"
+	if err := g.run(ctx, "fetch", "--quiet", "--depth=1", "--", address, wanted); err != nil {
+		if err := g.run(ctx, "fetch", "--quiet", "--tags", "--", address, "+HEAD:refs/remotes/origin/HEAD", "+refs/heads/*:refs/remotes/origin/*"); err != nil {
+			return "", g.blame(ctx, err, "The repository cannot be cloned.")
+		}
+		if target, err = g.resolve(ctx, wanted); err != nil {
+			return "", failure.New("The repository has no commit, tag or branch %q.", wanted)
+		}
+	}
+	if err := g.run(ctx, "checkout", "--quiet", "--detach", target, "--"); err != nil {
+		return "", g.blame(ctx, err, "The repository cannot be checked out.")
+	}
+	commit, err := g.output(ctx, "rev-parse", "HEAD")
+	if err != nil {
+		return "", err
+	}
+	log.Say("The repository %s is cloned at commit %s.", address, commit)
+	return commit, nil
+}
+
+// git runs git in a folder, and lets nothing that it finds there or on the machine run anything else.
+type git struct {
+	folder string
+	log    *output.Log
+	said   bytes.Buffer // by the last command, to standard error
+}
+
+var gitOptions = []string{
+	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "credential.helper=", "-c", "submodule.recurse=false",
+	"-c", "protocol.allow=never", "-c", "protocol.https.allow=always", "-c", "fetch.fsckObjects=true", "-c", "gc.auto=0",
+	"-c", "advice.detachedHead=false", "-c", "init.defaultBranch=main", "-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=60",
+}
+
+// passed are the variables that git and the tools behind it need to find their way through a lab's network.
+var passed = []string{
+	"PATH", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY",
+	"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR",
+}
+
+func (g *git) output(ctx context.Context, args ...string) (string, error) {
+	cmd := groupCommand(ctx, "git", slices.Concat(gitOptions, args)...)
+	cmd.Dir = g.folder
+	cmd.Env = []string{
+		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_LFS_SKIP_SMUDGE=1",
+		"GIT_CEILING_DIRECTORIES=" + filepath.Dir(g.folder), "HOME=" + filepath.Dir(g.folder), "LC_ALL=C",
+	}
+	for _, name := range passed {
+		if v := os.Getenv(name); v != "" {
+			cmd.Env = append(cmd.Env, name+"="+v)
+		}
+	}
+	g.said.Reset()
+	var stdout bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &short{to: &g.said}
+	err := runGroup(cmd)
+	return strings.TrimSpace(stdout.String()), err
+}
+
+func (g *git) run(ctx context.Context, args ...string) error {
+	_, err := g.output(ctx, args...)
+	return err
+}
+
+// resolve finds what a short commit, a tag or a branch stands for, once all is fetched.
+func (g *git) resolve(ctx context.Context, ref string) (string, error) {
+	var err error
+	for _, name := range []string{"refs/tags/" + ref, "refs/remotes/origin/" + ref, ref} {
+		var commit string
+		if commit, err = g.output(ctx, "rev-parse", "--verify", "--quiet", "--end-of-options", name+"^{commit}"); err == nil {
+			return commit, nil
+		}
+	}
+	return "", err
+}
+
+// blame says whose fault it is that git failed: that of the network, or that of the repository.
+func (g *git) blame(ctx context.Context, err error, what string) error {
+	said := strings.TrimSpace(g.said.String())
+	w := g.log.Writer(assayv1.Stream_STREAM_STDERR)
+	_, _ = w.Write([]byte(said)) // it never fails
+	w.Close()
+	switch {
+	case ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return failure.New("%s That took longer than %s.", what, cloneTime)
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case faultOf(said) == theRuns:
+		return failure.New("%s git says: %s", what, said)
+	}
+	return errors.Join(errors.New(what+" git says: "+said), err)
+}

@@ -1,0 +1,158 @@
+// Package sandbox runs what participants and organizers have written: in a container that sees its folders and nothing else,
+// or, where somebody trusts it that far, as a process of this machine.
+package sandbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"assay/grpc/worker/failure"
+	"assay/grpc/worker/output"
+)
+
+// Sandbox is one way of running programs. What it returns as a failure.OfRun is discreet in its first diagnostic.
+type Sandbox interface {
+	// Image gets the program of a container image.
+	Image(ctx context.Context, reference string, log *output.Log) (*Program, error)
+	// Repository gets the program of a repository: it clones the https URL at the ref into the folder, and builds it. The
+	// name tells the build from every other one on the machine.
+	Repository(ctx context.Context, url, ref, folder, name string, log *output.Log) (*Program, error)
+	// Tidy removes the folder of a worker and what else is left of that worker's jobs. It goes on when the context has ended.
+	Tidy(ctx context.Context, folder string) error
+	// Remove removes a folder that jobs wrote into.
+	Remove(ctx context.Context, folder string) error
+
+	// run runs the job until it or the context ends, and leaves nothing of it running.
+	run(ctx context.Context, j *Job) (*ending, error)
+}
+
+// Program is what a job runs.
+type Program struct {
+	Version string // what tells this program from every other: the digest of its image, the commit of its repository
+	image   string // by digest or id
+	volumes []string
+	folder  string   // a checkout to run in
+	discard []string // images to remove behind the job
+}
+
+// Folder is a folder that a job sees.
+type Folder struct {
+	Path      string   // on this machine
+	Mount     string   // in a container; empty: only processes of this machine see it
+	Variables []string // of the environment, that lead to it
+	Writable  bool     // within the limit of the disk
+}
+
+// Limits are what one job may use.
+type Limits struct {
+	CPUs   float64
+	Memory Bytes
+	Disk   Bytes // of what it writes into its folders
+	Time   time.Duration
+}
+
+// String tells the limits to a person.
+func (l Limits) String() string {
+	return fmt.Sprintf("%g CPUs, %s of memory, %s for its files, %s", l.CPUs, l.Memory, l.Disk, l.Time)
+}
+
+// Job is a program over folders.
+type Job struct {
+	Name           string // tells it from every other one on the machine: lower-case letters, digits and dashes
+	Owner          string // the folder of the worker, which tells its jobs from those of others
+	Program        *Program
+	Command        string // for the shell; empty: what the image runs by itself
+	Folders        []Folder
+	Stdout, Stderr io.Writer
+	Limits         Limits
+}
+
+// ending is how a job ended by itself.
+type ending struct {
+	code        int
+	outOfMemory bool
+}
+
+// exceeded is the cause of ending a job that went beyond a limit.
+type exceeded struct{ what string }
+
+func (e *exceeded) Error() string { return e.what }
+
+// killed is the exit code of a process that got SIGKILL, as shells and container runtimes count.
+const killed = 128 + 9
+
+// Run runs a job and returns nil when it ended with exit code 0 within its limits. When the context ends, the job does, and
+// Run returns the cause.
+func Run(ctx context.Context, s Sandbox, j *Job) error {
+	began := time.Now()
+	bounded, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	timer := time.AfterFunc(j.Limits.Time, func() {
+		end(&exceeded{fmt.Sprintf("It was ended after %s: no more time is allowed.", j.Limits.Time)})
+	})
+	defer timer.Stop()
+	watched := make(chan struct{})
+	go func() {
+		defer close(watched)
+		watchDisk(bounded, j, end)
+	}()
+	how, err := s.run(bounded, j)
+	cause := context.Cause(bounded)
+	end(nil)
+	<-watched
+	took := time.Since(began)
+	var beyond *exceeded
+	switch {
+	case ctx.Err() != nil:
+		return context.Cause(ctx)
+	case errors.As(cause, &beyond):
+		return failure.New("%s", beyond.what)
+	case err != nil:
+		return err
+	}
+	return j.judge(how, took)
+}
+
+func (j *Job) judge(how *ending, took time.Duration) error {
+	took = rounded(took)
+	if used := usage(j); used > j.Limits.Disk {
+		return failure.New("%s", tooMuch(used, j.Limits.Disk))
+	}
+	switch {
+	case how.outOfMemory:
+		return failure.New("It was ended after %s because it wanted more memory than the %s that are allowed.", took, j.Limits.Memory)
+	case how.code == killed:
+		return failure.New("It was killed after %s (exit code %d), most likely because it wanted more memory than the %s that are allowed.",
+			took, killed, j.Limits.Memory)
+	case how.code != 0:
+		return failure.New("It ended with exit code %d after %s.", how.code, took)
+	}
+	return nil
+}
+
+// rounded shortens a duration to what a person wants to know of it.
+func rounded(d time.Duration) time.Duration {
+	if d < time.Minute {
+		return d.Round(100 * time.Millisecond)
+	}
+	return d.Round(time.Second)
+}
+
+// Bytes is a number of bytes.
+type Bytes int64
+
+var units = []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
+
+// String tells the number for people: 1536 is 1.5 KiB.
+func (b Bytes) String() string {
+	v, unit := float64(b), 0
+	for v >= 1024 && unit < len(units)-1 {
+		v, unit = v/1024, unit+1
+	}
+	return strings.TrimSuffix(fmt.Sprintf("%.1f", math.Floor(v*10)/10), ".0") + " " + units[unit]
+}

@@ -1,0 +1,193 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/sandbox"
+)
+
+// settings are what the worker is told by flags and by the environment.
+type settings struct {
+	server, ca, tokenFile string
+	tls                   bool
+	name                  string
+	pools, kinds          list
+	exec, runtime, work   string
+	limits                sandbox.Limits
+	concurrency           int
+	grace                 time.Duration
+}
+
+// The ways of running programs.
+const (
+	execContainer = "container"
+	execLocal     = "local"
+)
+
+// prefix begins the environment's twin of every flag.
+const prefix = "ASSAY_WORKER_"
+
+const tokenVariable = prefix + "TOKEN"
+
+var kinds = map[string]assayv1.WorkKind{
+	"image":      assayv1.WorkKind_WORK_KIND_IMAGE,
+	"repository": assayv1.WorkKind_WORK_KIND_REPOSITORY,
+	"evaluation": assayv1.WorkKind_WORK_KIND_EVALUATION,
+}
+
+const usage = `Worker leases runs from an Assay server, executes them in containers, and sends back what comes of it.
+
+  worker -server assay.example.org:50052 -token-file /run/secrets/token
+
+It needs a bearer token of somebody with the role worker, in the variable ` + tokenVariable + ` or in the file of -token-file,
+which is read again for every call, so that a token can be renewed there. Programs see their input in the folder of
+ASSAY_INPUT and write into that of ASSAY_OUTPUT; evaluators also see ASSAY_RUN and ASSAY_TRUTH, and write evaluation.json.
+There is no network for them. SIGTERM lets work go on for the time of -grace and then gives it back.
+
+Every flag can be set by a variable: -token-file by ` + prefix + `TOKEN_FILE, and so on. Flags win.
+
+`
+
+func parse(args []string, getenv func(string) string, stderr io.Writer) (*settings, error) {
+	s := &settings{limits: sandbox.Limits{CPUs: 1, Memory: 4 << 30, Disk: 8 << 30, Time: time.Hour}}
+	host, _ := os.Hostname()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
+	}
+	f := flag.NewFlagSet("worker", flag.ContinueOnError)
+	f.SetOutput(stderr)
+	f.StringVar(&s.server, "server", "localhost:50052", "`address` of the Assay server, host:port")
+	f.BoolVar(&s.tls, "tls", true, "speak TLS with the server; off by default for an address of this machine, and refused for others")
+	f.StringVar(&s.ca, "ca", "", "`file` of certificates, in PEM, to trust instead of the system's")
+	f.StringVar(&s.tokenFile, "token-file", "", "`file` of the bearer token; without it "+tokenVariable+" is used")
+	f.StringVar(&s.name, "name", fmt.Sprintf("%s-%d", host, os.Getpid()), "what the worker is called in leases and diagnostics")
+	f.Var(&s.pools, "pools", "pools to serve, separated by commas (default the pool default)")
+	f.Var(&s.kinds, "kinds", "kinds of work to do, of image, repository and evaluation, separated by commas (default all)")
+	f.StringVar(&s.exec, "exec", execContainer, "container, or local: run commands as this user, WITHOUT ANY ISOLATION, for tests and trusted labs")
+	f.StringVar(&s.runtime, "runtime", "", "docker or podman (default the first of them that answers)")
+	f.Float64Var(&s.limits.CPUs, "cpus", s.limits.CPUs, "CPUs for one run; containers only")
+	f.Var((*size)(&s.limits.Memory), "memory", "memory for one run, such as 512M or 4G; containers only")
+	f.DurationVar(&s.limits.Time, "time", s.limits.Time, "time for one run")
+	f.Var((*size)(&s.limits.Disk), "disk", "how much one run may write into its folders, such as 8G")
+	f.IntVar(&s.concurrency, "concurrency", 1, "how many runs to work on at once")
+	f.StringVar(&s.work, "work", filepath.Join(cache, "assay-worker"), "`folder` for the files of runs while they are at work")
+	f.DurationVar(&s.grace, "grace", 20*time.Second, "how long work may go on after SIGTERM before it is given back")
+	f.Usage = func() {
+		fmt.Fprint(stderr, usage)
+		f.PrintDefaults()
+	}
+	if err := fromEnvironment(f, getenv); err != nil {
+		return nil, err
+	}
+	if err := f.Parse(args); err != nil {
+		return nil, err
+	}
+	if f.NArg() > 0 {
+		return nil, fmt.Errorf("%q is no flag; -h lists them", f.Arg(0))
+	}
+	told := getenv(variable("tls")) != ""
+	f.Visit(func(f *flag.Flag) { told = told || f.Name == "tls" })
+	if !told {
+		s.tls = !loopback(s.server)
+	}
+	if err := s.check(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+func variable(flagName string) string {
+	return prefix + strings.ToUpper(strings.ReplaceAll(flagName, "-", "_"))
+}
+
+func fromEnvironment(f *flag.FlagSet, getenv func(string) string) error {
+	var failed error
+	f.VisitAll(func(of *flag.Flag) {
+		if v := getenv(variable(of.Name)); v != "" {
+			if err := f.Set(of.Name, v); err != nil {
+				failed = errors.Join(failed, fmt.Errorf("%s: %w", variable(of.Name), err))
+			}
+		}
+	})
+	return failed
+}
+
+func (s *settings) check() error {
+	switch {
+	case s.exec != execContainer && s.exec != execLocal:
+		return fmt.Errorf("-exec must be container or local, and not %q", s.exec)
+	case s.runtime != "" && !slices.Contains(sandbox.Runtimes, s.runtime):
+		return fmt.Errorf("-runtime must be docker or podman, and not %q", s.runtime)
+	case s.name == "" || len([]rune(s.name)) > 100 || strings.ContainsAny(s.name, "\r\n"):
+		return errors.New("-name must have 1 to 100 characters on one line")
+	case s.limits.CPUs <= 0, s.limits.Memory <= 0, s.limits.Disk <= 0, s.limits.Time <= 0, s.concurrency < 1:
+		return errors.New("-cpus, -memory, -disk, -time and -concurrency must be more than nothing")
+	case len(s.pools) > 10:
+		return errors.New("-pools may name at most 10")
+	case strings.ContainsAny(s.work, ":,"):
+		return errors.New("-work must be a folder without colons and commas in its path: it is mounted into containers")
+	}
+	for _, k := range s.kinds {
+		if _, ok := kinds[k]; !ok {
+			return fmt.Errorf("-kinds takes image, repository and evaluation, and not %q", k)
+		}
+	}
+	return nil
+}
+
+func (s *settings) workKinds() []assayv1.WorkKind {
+	var of []assayv1.WorkKind
+	for _, k := range s.kinds {
+		of = append(of, kinds[k])
+	}
+	return of
+}
+
+// list is a flag of several values.
+type list []string
+
+// String implements flag.Value.
+func (l *list) String() string { return strings.Join(*l, ",") }
+
+// Set implements flag.Value.
+func (l *list) Set(s string) error {
+	*l = nil
+	for part := range strings.SplitSeq(s, ",") {
+		if part = strings.TrimSpace(part); part != "" {
+			*l = append(*l, part)
+		}
+	}
+	return nil
+}
+
+// size is a flag of bytes.
+type size sandbox.Bytes
+
+// String implements flag.Value.
+func (b *size) String() string { return sandbox.Bytes(*b).String() }
+
+// Set implements flag.Value: the units are powers of 1024.
+func (b *size) Set(s string) error {
+	digits := strings.TrimRight(s, "BbIiKkMmGgTt")
+	unit := strings.ToUpper(strings.TrimPrefix(s, digits))
+	shift, ok := map[string]int{
+		"": 0, "B": 0, "K": 10, "KB": 10, "KIB": 10, "M": 20, "MB": 20, "MIB": 20, "G": 30, "GB": 30, "GIB": 30, "T": 40, "TB": 40, "TIB": 40,
+	}[unit]
+	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if err != nil || !ok || n < 0 || n*float64(int64(1)<<shift) >= 1<<62 {
+		return errors.New("must be a size such as 512M or 4G")
+	}
+	*b = size(n * float64(int64(1)<<shift))
+	return nil
+}

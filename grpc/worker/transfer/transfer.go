@@ -1,0 +1,105 @@
+// Package transfer brings files to the worker and back over signed links, and believes nobody: names cannot lead out of a
+// folder, and bytes count only with the size and the SHA-256 that they should have.
+package transfer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"assay/grpc/worker/backoff"
+)
+
+const (
+	tries    = 4
+	longest  = 5 * time.Second
+	silence  = time.Minute // without a byte, after which a transfer is given up
+	maxNames = 200         // bytes of a file name
+)
+
+// Client sends and gets files.
+type Client struct{ http *http.Client }
+
+// NewClient returns a client. Links carry their own permission: no token travels with them.
+func NewClient() *Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.DisableCompression = true // the bytes are to come as they are stored
+	transport.ResponseHeaderTimeout = silence
+	return &Client{http: &http.Client{Transport: transport}}
+}
+
+// checkName refuses a name that is not that of a file in a folder.
+func checkName(name string) error {
+	switch {
+	case name == "" || name == "." || name == ".." || strings.ContainsAny(name, `/\`):
+		return fmt.Errorf("%q is not the name of a file", name)
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		return fmt.Errorf("the file name %q has characters that are not text", name)
+	case len(name) > maxNames:
+		return fmt.Errorf("the file name %q has more than %d bytes", name, maxNames)
+	}
+	return nil
+}
+
+// refused is an answer that trying again cannot change.
+type refused struct{ status string }
+
+func (r *refused) Error() string { return "the file store answers " + r.status }
+
+func answered(resp *http.Response) error {
+	switch {
+	case resp.StatusCode >= 200 && resp.StatusCode < 300:
+		return nil
+	case resp.StatusCode >= 500, resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode == http.StatusRequestTimeout:
+		return errors.New("the file store answers " + resp.Status)
+	}
+	return &refused{resp.Status}
+}
+
+// persist tries several times what the network may spoil. Links are as good as the files behind them, so none stands in
+// the error.
+func persist(ctx context.Context, try func() error) error {
+	for failures := 1; ; failures++ {
+		err := try()
+		var no *refused
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var of *url.Error
+		if errors.As(err, &of) {
+			err = of.Err
+		}
+		if errors.As(err, &no) || failures == tries || !backoff.Sleep(ctx, backoff.After(failures, longest)) {
+			return err
+		}
+	}
+}
+
+// patient ends the context when nothing was read or written for so long.
+type patient struct {
+	timer *time.Timer
+	end   context.CancelFunc
+}
+
+func newPatient(ctx context.Context) (context.Context, *patient) {
+	ctx, end := context.WithCancelCause(ctx)
+	p := &patient{end: func() { end(nil) }}
+	p.timer = time.AfterFunc(silence, func() { end(fmt.Errorf("nothing came for %s", silence)) })
+	return ctx, p
+}
+
+func (p *patient) moved() { p.timer.Reset(silence) }
+
+func (p *patient) close() {
+	p.timer.Stop()
+	p.end()
+}

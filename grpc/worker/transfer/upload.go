@@ -1,0 +1,54 @@
+package transfer
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"strings"
+
+	"assay/grpc/assayv1"
+)
+
+// Upload sends a file of the folder.
+func (c *Client) Upload(ctx context.Context, to *assayv1.Upload, folder *os.Root) error {
+	if err := persist(ctx, func() error { return c.put(ctx, to, folder) }); err != nil {
+		return fmt.Errorf("the file %s cannot be sent: %w", to.GetName(), err)
+	}
+	return nil
+}
+
+func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) error {
+	f, err := folder.Open(to.GetName())
+	if err != nil {
+		return &refused{"well, but " + err.Error()}
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	ctx, p := newPatient(ctx)
+	defer p.close()
+	req, err := http.NewRequestWithContext(ctx, to.GetMethod(), to.GetUrl(), io.TeeReader(f, moving{p}))
+	if err != nil {
+		return &refused{"nothing: the link is none"}
+	}
+	req.ContentLength = info.Size()
+	for name, value := range to.GetHeaders() {
+		switch strings.ToLower(name) {
+		case "host":
+			req.Host = value
+		case "content-length": // net/http sends it, from the size
+		default:
+			req.Header.Set(name, value)
+		}
+	}
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return answered(resp)
+}

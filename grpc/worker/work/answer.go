@@ -1,0 +1,72 @@
+package work
+
+import (
+	"context"
+	"fmt"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"assay/grpc/worker/backoff"
+)
+
+// insist makes a call again until the server has answered it, or the lease is lost. The server takes a call twice that is
+// made twice because its answer was lost: the lease is gone then, and nothing is left to do.
+func insist[Request, Answer any](h *hold, method func(context.Context, Request, ...grpc.CallOption) (Answer, error), request Request) (Answer, error) {
+	for failures := 1; ; failures++ {
+		call, cancel := context.WithTimeout(h.ctx, 3*callTime)
+		answer, err := method(call, request)
+		cancel()
+		switch {
+		case err == nil:
+			return answer, nil
+		case stale(err):
+			err = fmt.Errorf("%w: the server says: %s", errGone, status.Convert(err).Message())
+			h.end(err)
+			return answer, err
+		case h.ctx.Err() != nil:
+			return answer, context.Cause(h.ctx)
+		case !transient(err) || !backoff.Sleep(h.ctx, backoff.After(failures, longestPause/5)):
+			return answer, err
+		}
+	}
+}
+
+// transient reports whether the same call may succeed later. A token may be renewed meanwhile.
+func transient(err error) bool {
+	switch status.Code(err) {
+	case codes.InvalidArgument, codes.OutOfRange, codes.PermissionDenied, codes.Unimplemented:
+		return false
+	case codes.Aborted:
+		return reason(err) != truthChanged
+	}
+	return true
+}
+
+const truthChanged = "TRUTH_CHANGED"
+
+// reason is the reason of an error as google.rpc.ErrorInfo has it.
+func reason(err error) string {
+	for _, d := range status.Convert(err).Details() {
+		if info, ok := d.(*errdetails.ErrorInfo); ok {
+			return info.GetReason()
+		}
+	}
+	return ""
+}
+
+// explain tells what a server refuses, with the fields that are at fault.
+func explain(err error) string {
+	s := status.Convert(err)
+	text := s.Message()
+	for _, d := range s.Details() {
+		if bad, ok := d.(*errdetails.BadRequest); ok {
+			for _, f := range bad.GetFieldViolations() {
+				text += "\n" + f.GetField() + ": " + f.GetDescription()
+			}
+		}
+	}
+	return text
+}

@@ -1,0 +1,140 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/failure"
+	"assay/grpc/worker/sandbox"
+)
+
+// errDropped is a result that the server no longer wants.
+var errDropped = errors.New("the truth has changed: the run waits to be evaluated against the new one")
+
+// task is a piece of work while it is being done.
+type task struct {
+	*Worker
+	*hold
+	work   *assayv1.Work
+	folder string
+}
+
+// do does a piece of work and tells the server what came of it.
+func (w *Worker) do(working context.Context, work *assayv1.Work) {
+	began := time.Now()
+	// The lease outlives the end of working, so that the work can be given back.
+	t := &task{Worker: w, hold: newHold(context.WithoutCancel(working), w.Client, work), work: work}
+	log := w.Log.With("run", work.GetRunId(), "lease", work.GetLeaseId(), "kind", work.GetKind())
+	log.Info("work begins", "attempt", work.GetAttempt(), "task", work.GetTaskId(), "dataset", work.GetDatasetId())
+	kept := make(chan struct{})
+	go func() {
+		defer close(kept)
+		t.keep()
+	}()
+	doing, stop := context.WithCancelCause(t.hold.ctx)
+	unlink := context.AfterFunc(working, func() { stop(context.Cause(working)) })
+	err := t.perform(doing)
+	unlink()
+	stop(nil)
+	if err != nil {
+		err = t.giveUp(err)
+	}
+	t.end(nil)
+	<-kept
+	if removal := w.Sandbox.Remove(working, t.folder); removal != nil {
+		log.Warn("the folder of the work cannot be removed", "error", removal)
+	}
+	took := time.Since(began).Round(time.Millisecond)
+	if err != nil {
+		log.Warn("work ends without a result", "error", err, "took", took)
+		return
+	}
+	log.Info("work ends", "took", took)
+}
+
+func (t *task) perform(ctx context.Context) error {
+	var err error
+	if t.folder, err = t.Folder.New(strings.ToLower(t.leaseID)); err != nil {
+		return err
+	}
+	switch t.work.GetKind() {
+	case assayv1.WorkKind_WORK_KIND_IMAGE, assayv1.WorkKind_WORK_KIND_REPOSITORY:
+		return t.execute(ctx)
+	case assayv1.WorkKind_WORK_KIND_EVALUATION:
+		return t.evaluate(ctx)
+	}
+	return fmt.Errorf("this worker is too old for work of the kind %s", t.work.GetKind())
+}
+
+// giveUp tells the server that there is no result, and why, unless it knows.
+func (t *task) giveUp(err error) error {
+	if t.hold.ctx.Err() != nil || errors.Is(err, errGone) || errors.Is(err, errDropped) {
+		return err
+	}
+	request := &assayv1.FailRunRequest{RunId: t.runID, LeaseId: t.leaseID}
+	var ofRun *failure.OfRun
+	switch {
+	case errors.Is(err, errLeaving):
+		request.Fault = assayv1.FailRunRequest_FAULT_NONE
+		t.log.Say("The worker stops, and gives the run back.")
+	case errors.As(err, &ofRun):
+		request.Fault, request.Diagnostics = assayv1.FailRunRequest_FAULT_RUN, ofRun.Diagnostics
+		for _, d := range ofRun.Diagnostics {
+			if d.GetDiscreet() {
+				t.log.Say("%s", d.GetMessage())
+			}
+		}
+	default:
+		request.Fault = assayv1.FailRunRequest_FAULT_WORKER
+		request.Diagnostics = []*assayv1.Diagnostic{{
+			Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: fmt.Sprintf("The worker %s could not do this: %s", t.Name, err),
+			// An evaluation's trouble may be with the truth.
+			Discreet: t.work.GetKind() != assayv1.WorkKind_WORK_KIND_EVALUATION,
+		}}
+		t.log.Say("%s", request.GetDiagnostics()[0].GetMessage())
+	}
+	t.drain()
+	if _, failed := insist(t.hold, t.Client.FailRun, request); failed != nil {
+		return errors.Join(err, failed)
+	}
+	return err
+}
+
+// program gets what the work names.
+func (t *task) program(ctx context.Context) (*sandbox.Program, error) {
+	if t.work.GetKind() != assayv1.WorkKind_WORK_KIND_REPOSITORY {
+		return t.Sandbox.Image(ctx, t.work.GetImage(), t.log)
+	}
+	folder, err := t.fresh("repository")
+	if err != nil {
+		return nil, err
+	}
+	return t.Sandbox.Repository(ctx, t.work.GetRepositoryUrl(), t.work.GetRepositoryRef(), folder, strings.ToLower(t.leaseID), t.log)
+}
+
+// run runs a program over the folders, with an empty output folder.
+func (t *task) run(ctx context.Context, p *sandbox.Program, folders ...sandbox.Folder) error {
+	home, err := t.fresh("home")
+	if err != nil {
+		return err
+	}
+	stdout, stderr := t.log.Writer(assayv1.Stream_STREAM_STDOUT), t.log.Writer(assayv1.Stream_STREAM_STDERR)
+	began := time.Now()
+	t.log.Say("The program begins: %s", t.Limits)
+	err = sandbox.Run(ctx, t.Sandbox, &sandbox.Job{
+		Name: "assay-" + strings.ToLower(t.leaseID), Owner: t.Folder.Path, Program: p, Command: t.work.GetCommand(), Limits: t.Limits,
+		Folders: append(folders, sandbox.Folder{Path: home, Variables: []string{"HOME", "TMPDIR"}, Writable: true}),
+		Stdout:  stdout, Stderr: stderr,
+	})
+	stdout.Close()
+	stderr.Close()
+	t.log.Close()
+	if err == nil {
+		t.log.Say("The program ended with exit code 0 after %s.", time.Since(began).Round(time.Millisecond))
+	}
+	return err
+}

@@ -1,0 +1,95 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/failure"
+	"assay/grpc/worker/measures"
+	"assay/grpc/worker/sandbox"
+)
+
+// evaluate runs an organizer's image over a run and the truth, and reports the measures. The image has the truth before it:
+// what it prints stands in its log, which organizers read, and nowhere else.
+func (t *task) evaluate(ctx context.Context) error {
+	folders := make([]sandbox.Folder, 0, 4)
+	for _, of := range []struct {
+		name     string
+		files    []*assayv1.File
+		variable string
+	}{
+		{"run", t.work.GetRunFiles(), "ASSAY_RUN"},
+		{"truth", t.work.GetTruths(), "ASSAY_TRUTH"},
+		{"input", t.work.GetInputs(), "ASSAY_INPUT"},
+	} {
+		f, err := t.files(ctx, of.name, of.files, of.variable)
+		if err != nil {
+			return err
+		}
+		folders = append(folders, f)
+	}
+	program, err := t.program(ctx)
+	if err != nil {
+		return evaluators(err)
+	}
+	output, err := t.output()
+	if err != nil {
+		return err
+	}
+	if err := t.run(ctx, program, append(folders, output)...); err != nil {
+		return evaluators(err)
+	}
+	folder, err := os.OpenRoot(output.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }()
+	found, err := measures.Read(folder, t.work.GetMeasures())
+	if err != nil {
+		return err
+	}
+	t.drain()
+	return t.report(found, program.Version)
+}
+
+// evaluators says of a failure that it is the evaluator's.
+func evaluators(err error) error {
+	var ofRun *failure.OfRun
+	if !errors.As(err, &ofRun) {
+		return err
+	}
+	return &failure.OfRun{Diagnostics: append(failure.New("The evaluator of the dataset failed; its organizers find more in the log of the evaluation.").Diagnostics, ofRun.Diagnostics...)}
+}
+
+func (t *task) report(found *measures.Evaluation, version string) error {
+	if t.Local {
+		version = sandbox.CommandVersion(t.work.GetCommand())
+	}
+	request := &assayv1.ReportEvaluationRequest{
+		RunId: t.runID, LeaseId: t.leaseID, TruthVersion: t.work.GetTruthVersion(), Measures: found.Measures, EvaluatorVersion: cut(version, maxVersion),
+	}
+	if len(found.Topics) > 0 {
+		request.Topics = make(map[string]*assayv1.TopicMeasures, len(found.Topics))
+		for topic, values := range found.Topics {
+			request.Topics[topic] = &assayv1.TopicMeasures{Measures: values}
+		}
+	}
+	_, err := insist(t.hold, t.Client.ReportEvaluation, request)
+	switch {
+	case status.Code(err) == codes.Aborted && reason(err) == truthChanged:
+		return errDropped
+	case status.Code(err) == codes.InvalidArgument:
+		return failure.New("The measures of the evaluator cannot be taken. %s", explain(err))
+	}
+	return err
+}
+
+// maxVersion is how long the version of an evaluator may be. Its end, the digest, is what counts.
+const maxVersion = 200
+
+func cut(s string, most int) string { return s[max(len(s)-most, 0):] }

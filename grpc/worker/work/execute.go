@@ -1,0 +1,115 @@
+package work
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/backoff"
+	"assay/grpc/worker/failure"
+	"assay/grpc/worker/sandbox"
+	"assay/grpc/worker/transfer"
+)
+
+// tailBytes is how much of what a program printed stands in a diagnostic.
+const tailBytes = 2000
+
+// execute runs an image or a repository over the inputs, and delivers what it left in its output folder.
+func (t *task) execute(ctx context.Context) error {
+	input, err := t.files(ctx, "input", t.work.GetInputs(), "ASSAY_INPUT", "inputDataset", "inputRun")
+	if err != nil {
+		return err
+	}
+	program, err := t.program(ctx)
+	if err != nil {
+		return err
+	}
+	output, err := t.output("outputDir")
+	if err != nil {
+		return err
+	}
+	var ofRun *failure.OfRun
+	if err = t.run(ctx, program, input, output); errors.As(err, &ofRun) {
+		if tail := t.log.Tail(tailBytes); tail != "" {
+			return ofRun.With("The last lines that it printed:\n" + tail)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	folder, err := os.OpenRoot(output.Path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = folder.Close() }()
+	files, folders, err := transfer.Collect(folder)
+	if err != nil {
+		return err
+	}
+	if len(folders) > 0 {
+		t.log.Say("Only files at the top of the output folder are taken. These folders are not: %s", strings.Join(folders, ", "))
+	}
+	for _, f := range files {
+		t.log.Say("Output: %s, %s, SHA-256 %s", f.GetName(), sandbox.Bytes(f.GetSize()), f.GetSha256())
+	}
+	t.drain()
+	return t.deliver(ctx, files, folder)
+}
+
+// files brings files into a folder that programs only read.
+func (t *task) files(ctx context.Context, name string, files []*assayv1.File, variables ...string) (sandbox.Folder, error) {
+	f := sandbox.Folder{Path: filepath.Join(t.folder, name), Mount: "/assay/" + name, Variables: variables}
+	var size int64
+	for _, file := range files {
+		size += file.GetSize()
+	}
+	t.log.Say("Getting the files for %s: %d, %s", f.Mount, len(files), sandbox.Bytes(size))
+	return f, t.Files.Download(ctx, files, f.Path)
+}
+
+// fresh makes an empty folder.
+func (t *task) fresh(name string) (string, error) {
+	path := filepath.Join(t.folder, name)
+	return path, os.Mkdir(path, 0o700)
+}
+
+// output makes the empty folder that programs write to, whoever they are in their container.
+func (t *task) output(variables ...string) (sandbox.Folder, error) {
+	path, err := t.fresh("output")
+	if err == nil {
+		err = os.Chmod(path, 0o777) //nolint:gosec // the folder above it is the worker's alone
+	}
+	return sandbox.Folder{Path: path, Mount: "/assay/output", Variables: append(variables, "ASSAY_OUTPUT"), Writable: true}, err
+}
+
+// rounds is how often files are sent that the server still misses.
+const rounds = 4
+
+// deliver declares the output and sends what the server does not have, until it has all.
+func (t *task) deliver(ctx context.Context, files []*assayv1.File, folder *os.Root) error {
+	request := &assayv1.CompleteRunRequest{RunId: t.runID, LeaseId: t.leaseID, Files: files}
+	var failed error
+	for round := 1; round <= rounds; round++ {
+		answer, err := insist(t.hold, t.Client.CompleteRun, request)
+		if status.Code(err) == codes.InvalidArgument {
+			return failure.New("The output cannot be taken. %s", explain(err))
+		}
+		if err != nil || len(answer.GetUploads()) == 0 {
+			return err
+		}
+		failed = nil
+		for _, to := range answer.GetUploads() {
+			failed = errors.Join(failed, t.Files.Upload(ctx, to, folder))
+		}
+		if failed != nil && !backoff.Sleep(ctx, backoff.After(round, longestPause)) {
+			return context.Cause(ctx)
+		}
+	}
+	return errors.Join(errors.New("the file store does not take the output"), failed)
+}

@@ -1,0 +1,339 @@
+package work_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/sandbox"
+	"assay/grpc/worker/scratch"
+	"assay/grpc/worker/transfer"
+	"assay/grpc/worker/work"
+)
+
+// server speaks the protocol as its comments say, for one run, and fails when a test wants it to: what happens when answers
+// are lost cannot be brought about at will with the real one. It also is the object store.
+type server struct {
+	assayv1.UnimplementedWorkerServiceServer
+	t      *testing.T
+	files  *httptest.Server
+	leased chan struct{}
+	ended  chan struct{}
+
+	mu       sync.Mutex
+	work     *assayv1.Work
+	stored   map[string]string // by SHA-256
+	lines    []*assayv1.OutputLine
+	beats    int
+	declared []*assayv1.File
+	failed   *assayv1.FailRunRequest
+	reported *assayv1.ReportEvaluationRequest
+	over     bool
+	stop     string
+	calls    map[string]int
+
+	before func(method string, call int) error // fails calls before they count
+	after  func(method string, call int) error // fails calls that have counted
+}
+
+const (
+	leaseTime = 900 * time.Millisecond
+	interval  = 100 * time.Millisecond
+)
+
+func newServer(t *testing.T, w *assayv1.Work) *server {
+	s := &server{t: t, work: w, stored: map[string]string{}, leased: make(chan struct{}), ended: make(chan struct{}), calls: map[string]int{}}
+	s.files = httptest.NewServer(http.HandlerFunc(s.serveFile))
+	t.Cleanup(s.files.Close)
+	w.RunId, w.LeaseId, w.Attempt = "01JRUN", "01JLEASE", 1
+	w.LeaseDuration, w.HeartbeatInterval = durationpb.New(leaseTime), durationpb.New(interval)
+	return s
+}
+
+// file puts content into the store and describes it with its link.
+func (s *server) file(name, content string) *assayv1.File {
+	sum := sha256.Sum256([]byte(content))
+	digest := hex.EncodeToString(sum[:])
+	s.stored[digest] = content
+	return &assayv1.File{Name: name, Size: int64(len(content)), Sha256: digest, Url: s.files.URL + "/" + digest}
+}
+
+func (s *server) serveFile(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	digest := path.Base(r.URL.Path)
+	if r.Method == http.MethodGet {
+		content, ok := s.stored[digest]
+		if !ok {
+			http.NotFound(w, r)
+			return
+		}
+		io.WriteString(w, content)
+		return
+	}
+	if r.Header.Get("Authorization") != "" {
+		s.t.Error("a token travels to the object store")
+	}
+	if r.Header.Get("X-Signed") != digest {
+		s.t.Errorf("headers of the upload: %v", r.Header)
+	}
+	content, err := io.ReadAll(r.Body)
+	sum := sha256.Sum256(content)
+	if err != nil || hex.EncodeToString(sum[:]) != digest {
+		s.t.Errorf("uploaded %d bytes: %v", len(content), err)
+	}
+	s.stored[digest] = string(content)
+}
+
+// call counts a call, fails it when it is to, and checks the fence.
+func (s *server) call(method string) (n int, err error) {
+	s.calls[method]++
+	n = s.calls[method]
+	if s.before != nil {
+		if err := s.before(method, n); err != nil {
+			return n, err
+		}
+	}
+	if s.over {
+		return n, refuse(codes.FailedPrecondition, "STALE_LEASE")
+	}
+	return n, nil
+}
+
+func (s *server) answer(method string, n int) error {
+	if s.after != nil {
+		return s.after(method, n)
+	}
+	return nil
+}
+
+func refuse(code codes.Code, reason string) error {
+	st, err := status.New(code, "as the test wants it").WithDetails(&errdetails.ErrorInfo{Reason: reason, Domain: "assay"})
+	if err != nil {
+		panic(err)
+	}
+	return st.Err()
+}
+
+func (s *server) end() {
+	if !s.over {
+		s.over = true
+		close(s.ended)
+	}
+}
+
+func (s *server) Lease(ctx context.Context, _ *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
+	s.mu.Lock()
+	n, err := s.call("Lease")
+	w := s.work
+	if err == nil && w != nil {
+		s.work = nil
+		s.mu.Unlock()
+		close(s.leased)
+		return &assayv1.LeaseResponse{Work: w}, s.answer("Lease", n)
+	}
+	s.mu.Unlock()
+	if err == nil || s.over {
+		<-ctx.Done()
+		return &assayv1.LeaseResponse{}, nil
+	}
+	return nil, err
+}
+
+func (s *server) Heartbeat(_ context.Context, r *assayv1.HeartbeatRequest) (*assayv1.HeartbeatResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.call("Heartbeat")
+	if err != nil {
+		return nil, err
+	}
+	if size := proto.Size(r); len(r.GetLines()) > 1000 || size > 256<<10 {
+		s.t.Errorf("a heartbeat of %d lines and %d bytes", len(r.GetLines()), size)
+	}
+	have := int64(len(s.lines))
+	if r.GetFirstLine() > have {
+		return nil, status.Error(codes.OutOfRange, "lines are missing")
+	}
+	s.lines = append(s.lines, r.GetLines()[min(have-r.GetFirstLine(), int64(len(r.GetLines()))):]...)
+	s.beats++
+	if s.stop != "" {
+		s.end()
+		return &assayv1.HeartbeatResponse{Stop: true, StopReason: s.stop}, nil
+	}
+	return &assayv1.HeartbeatResponse{LeaseDuration: durationpb.New(leaseTime), NextLine: int64(len(s.lines))}, s.answer("Heartbeat", n)
+}
+
+func (s *server) CompleteRun(_ context.Context, r *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.call("CompleteRun")
+	if err != nil {
+		return nil, err
+	}
+	answer := &assayv1.CompleteRunResponse{State: assayv1.RunState_RUN_STATE_RUNNING}
+	for _, f := range r.GetFiles() {
+		if _, ok := s.stored[f.GetSha256()]; !ok {
+			answer.Uploads = append(answer.Uploads, &assayv1.Upload{
+				Name: f.GetName(), Method: http.MethodPut, Url: s.files.URL + "/" + f.GetSha256(), Headers: map[string]string{"X-Signed": f.GetSha256()},
+			})
+		}
+	}
+	if len(answer.GetUploads()) == 0 {
+		s.declared = r.GetFiles()
+		s.end()
+	}
+	return answer, s.answer("CompleteRun", n)
+}
+
+func (s *server) ReportEvaluation(_ context.Context, r *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.call("ReportEvaluation")
+	if err != nil {
+		return nil, err
+	}
+	s.reported = r
+	s.end()
+	return &assayv1.ReportEvaluationResponse{}, s.answer("ReportEvaluation", n)
+}
+
+func (s *server) FailRun(_ context.Context, r *assayv1.FailRunRequest) (*assayv1.FailRunResponse, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n, err := s.call("FailRun")
+	if err != nil {
+		return nil, err
+	}
+	s.failed = r
+	s.end()
+	return &assayv1.FailRunResponse{}, s.answer("FailRun", n)
+}
+
+// printed are the lines of the stream.
+func (s *server) printed(stream assayv1.Stream) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for _, l := range s.lines {
+		if l.GetStream() == stream {
+			out = append(out, l.GetText())
+		}
+	}
+	return out
+}
+
+func (s *server) count(method string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[method]
+}
+
+// running is a worker at work.
+type running struct {
+	stop   context.CancelFunc
+	done   chan struct{}
+	folder string
+}
+
+// start starts a worker in local mode against the server.
+func (s *server) start(change func(*work.Worker)) *running {
+	s.t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	g := grpc.NewServer()
+	assayv1.RegisterWorkerServiceServer(g, s)
+	go func() { _ = g.Serve(listener) }()
+	connection, err := grpc.NewClient(listener.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	folder, err := scratch.Claim(s.t.TempDir(), "tester", func(string) {})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	w := &work.Worker{
+		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: sandbox.Local{}, Folder: folder,
+		Log: slog.New(slog.NewTextHandler(s.t.Output(), nil)), Name: "tester", Local: true, Concurrency: 1, Grace: 10 * time.Second,
+		Limits: sandbox.Limits{CPUs: 1, Memory: 1 << 30, Disk: 1 << 20, Time: time.Minute},
+	}
+	if change != nil {
+		change(w)
+	}
+	ctx, stop := context.WithCancel(s.t.Context())
+	r := &running{stop: stop, done: make(chan struct{}), folder: folder.Path}
+	go func() {
+		defer close(r.done)
+		w.Run(ctx)
+	}()
+	s.t.Cleanup(func() {
+		stop()
+		<-r.done
+		connection.Close()
+		g.Stop()
+		folder.Release()
+	})
+	return r
+}
+
+// wait waits for something that is to happen soon.
+func wait(t *testing.T, what string, happens <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-happens:
+	case <-time.After(8 * time.Second):
+		t.Fatalf("%s does not happen", what)
+	}
+}
+
+// finish does the work to its end and checks that nothing is left behind.
+func (s *server) finish(change func(*work.Worker)) *server {
+	s.t.Helper()
+	r := s.start(change)
+	wait(s.t, "the end of the run", s.ended)
+	r.stop()
+	wait(s.t, "the end of the worker", r.done)
+	s.t.Cleanup(func() {
+		if left := files(s.t, r.folder); !slices.Equal(left, []string{"lock"}) {
+			s.t.Errorf("left behind: %v", left)
+		}
+	})
+	return s
+}
+
+// diagnostics are those of a failure: the discreet ones, and the others.
+func (s *server) diagnostics(fault assayv1.FailRunRequest_Fault) (discreet, others string) {
+	s.t.Helper()
+	if s.failed.GetFault() != fault {
+		s.t.Fatalf("the run ended with %v, want %v", s.failed, fault)
+	}
+	for _, d := range s.failed.GetDiagnostics() {
+		if d.GetDiscreet() {
+			discreet += d.GetMessage() + "\n"
+		} else {
+			others += d.GetMessage() + "\n"
+		}
+	}
+	return strings.TrimSpace(discreet), strings.TrimSpace(others)
+}

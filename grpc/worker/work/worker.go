@@ -1,0 +1,105 @@
+// Package work does what the server hands out. It keeps each lease alive with heartbeats, which take the lines of the log
+// along, and stops at once when the lease is lost: what a worker does without one counts for nothing.
+package work
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/durationpb"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/backoff"
+	"assay/grpc/worker/sandbox"
+	"assay/grpc/worker/scratch"
+	"assay/grpc/worker/transfer"
+)
+
+// Worker leases work and does it.
+type Worker struct {
+	Client      assayv1.WorkerServiceClient
+	Files       *transfer.Client
+	Sandbox     sandbox.Sandbox
+	Folder      *scratch.Folder
+	Log         *slog.Logger
+	Name        string
+	Pools       []string
+	Kinds       []assayv1.WorkKind
+	Limits      sandbox.Limits
+	Local       bool          // the sandbox runs commands, of which the image tells nothing
+	Concurrency int           // leases at once
+	Grace       time.Duration // for work to end once the worker is to stop
+}
+
+const (
+	leaseWait    = 30 * time.Second // how long a call waits for work
+	callTime     = 10 * time.Second // how long a call may take that waits for nothing
+	longestPause = 15 * time.Second // between calls that fail
+)
+
+// errLeaving is the cause of ending work because the worker stops.
+var errLeaving = errors.New("the worker stops")
+
+// Run works until the context ends. What is at work then may go on for the time of grace, and is given back after it.
+func (w *Worker) Run(ctx context.Context) {
+	working, leave := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer leave(nil)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		<-ctx.Done()
+		w.Log.Info("the worker takes no more work and stops when its own is done, or after a time of grace", "grace", w.Grace)
+		timer := time.NewTimer(w.Grace)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+			leave(errLeaving)
+		case <-done:
+		}
+	}()
+	var slots sync.WaitGroup
+	for range w.Concurrency {
+		slots.Go(func() { w.serve(ctx, working) })
+	}
+	slots.Wait()
+}
+
+// serve does one piece of work after another.
+func (w *Worker) serve(ctx, working context.Context) {
+	failures := 0
+	for ctx.Err() == nil {
+		work, err := w.lease(ctx)
+		switch {
+		case ctx.Err() != nil && work == nil:
+		case err != nil:
+			failures++
+			w.Log.Warn("no work can be leased", "error", status.Convert(err).Message(), "code", status.Code(err))
+			backoff.Sleep(ctx, backoff.After(failures, longestPause))
+		default:
+			failures = 0
+			if work != nil {
+				w.do(working, work)
+			}
+		}
+	}
+}
+
+// lease waits for work; nil when there is none.
+func (w *Worker) lease(ctx context.Context) (*assayv1.Work, error) {
+	began := time.Now()
+	call, cancel := context.WithTimeout(ctx, leaseWait+callTime)
+	defer cancel()
+	answer, err := w.Client.Lease(call, &assayv1.LeaseRequest{
+		Worker: w.Name, Pools: w.Pools, Kinds: w.Kinds, Wait: durationpb.New(leaseWait),
+	})
+	if err == nil && answer.GetWork() == nil && time.Since(began) < time.Second {
+		// A server that stops answers everyone at once. Nobody is to ask again as fast.
+		return nil, status.Error(codes.Unavailable, "the server does not wait for work")
+	}
+	return answer.GetWork(), err
+}

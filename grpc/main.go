@@ -94,7 +94,7 @@ func check(ctx context.Context, c config) error {
 	defer cancel()
 	host, port, _ := net.SplitHostPort(c.addr)
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-		host = "localhost"
+		host = "127.0.0.1" // an image from scratch knows no localhost
 	}
 	secure := insecure.NewCredentials()
 	if c.cert != "" {

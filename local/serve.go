@@ -135,9 +135,11 @@ func (p *program) serve(ctx context.Context, listener net.Listener, out io.Write
 	work, stopWork := context.WithCancel(context.WithoutCancel(ctx))
 	var worked sync.WaitGroup
 	worked.Go(func() { p.worker.Run(work) })
+	grpcCtx, stopGRPC := context.WithCancel(ctx)
+	defer stopGRPC()
 	if p.listener != nil {
 		worked.Go(func() {
-			if err := p.grpc.Serve(ctx, p.listener); err != nil {
+			if err := p.grpc.Serve(grpcCtx, p.listener); err != nil {
 				failed <- err
 			}
 		})
@@ -156,6 +158,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener, out io.Write
 	case err = <-failed:
 	}
 	stopWork()
+	stopGRPC()
 	worked.Wait()
 	return err
 }

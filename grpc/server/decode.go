@@ -6,19 +6,47 @@ import (
 	"assay/shared/problem"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
-	"google.golang.org/grpc/status"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/proto"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
 )
 
-// Messages that cannot be decoded are the caller's fault, though gRPC calls that an internal error of the server, and does so
-// before any interceptor is asked. So the handlers of a service are wrapped where they decode.
+// Messages that cannot be decoded are the caller's fault, though gRPC calls that an internal error of the server, and tells
+// the caller so itself, before any handler or interceptor could say anything else. So decoding never fails for gRPC: a fault
+// is kept beside the message, and told by whoever asked for the message.
 
-// undecoded returns what a caller is told whose message could not be decoded.
-func undecoded(err error) error {
-	if s, ok := status.FromError(err); ok && s.Code() == codes.Internal {
-		return problem.BadRequest.Wrap(err, "The message cannot be decoded: it is cut off, is of another type, or has a string that is not valid UTF-8.")
+// received is a message to decode into, with what was wrong with its bytes.
+type received struct {
+	into  any
+	fault error
+}
+
+// codec is the one of Protocol Buffers, save that faults of a received stay with it.
+type codec struct{ encoding.CodecV2 }
+
+func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
+
+// Unmarshal implements encoding.CodecV2.
+func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
+	r, ok := v.(*received)
+	if !ok {
+		return c.CodecV2.Unmarshal(data, v)
 	}
-	return err
+	r.fault = c.CodecV2.Unmarshal(data, r.into)
+	return nil
+}
+
+// decode receives a message by a function that hands its bytes to the codec.
+func decode(receive func(any) error, into any) error {
+	r := received{into: into}
+	if err := receive(&r); err != nil {
+		return err
+	}
+	if r.fault != nil {
+		return problem.BadRequest.Wrap(r.fault, "The message cannot be decoded: it is cut off, is of another type, or has a string that is not valid UTF-8.")
+	}
+	return nil
 }
 
 // decoding is a service whose methods answer with a problem when a message cannot be decoded.
@@ -28,15 +56,16 @@ func (s *Server) decoding(d grpc.ServiceDesc) *grpc.ServiceDesc {
 		methods[i] = grpc.MethodDesc{MethodName: m.MethodName, Handler: func(srv any, ctx context.Context, dec func(any) error, i grpc.UnaryServerInterceptor) (any, error) {
 			var failed error
 			out, err := m.Handler(srv, ctx, func(in any) error {
-				failed = dec(in)
+				failed = decode(dec, in)
 				return failed
 			}, i)
 			if failed == nil {
 				return out, err
 			}
 			c, ctx, err := s.begin(ctx, "/"+d.ServiceName+"/"+m.MethodName)
+			_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID))
 			if err == nil {
-				err = undecoded(failed)
+				err = failed
 			}
 			return nil, c.end(ctx, err)
 		}}

@@ -142,4 +142,4 @@ type ownStream struct {
 func (s *ownStream) Context() context.Context { return s.ctx }
 
 // RecvMsg implements grpc.ServerStream.
-func (s *ownStream) RecvMsg(m any) error { return undecoded(s.ServerStream.RecvMsg(m)) }
+func (s *ownStream) RecvMsg(m any) error { return decode(s.ServerStream.RecvMsg, m) }

@@ -61,18 +61,21 @@ func problemOf(err error) *problem.Error {
 	return problem.Internal.Wrap(err, "Something went wrong in the server. Try again; if it happens again, report the request id to those who run the server.")
 }
 
-// statusOf returns the status with which a call ends that failed with err. Those that are a status already stay as they are.
+// statusOf returns the status with which a call ends that failed with err. What is a status already stays as it is; what
+// came of the end of the call's time says so.
 func statusOf(ctx context.Context, err error, requestID string) *status.Status {
-	if s, ok := status.FromError(err); ok {
-		return s
-	}
-	switch {
-	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return status.New(codes.DeadlineExceeded, "The call took longer than its deadline. Try again, with a longer one if yours was short.")
-	case ctx.Err() != nil:
-		return status.New(codes.Canceled, "The call was cancelled.")
-	}
 	p := problemOf(err)
+	if p.Kind == problem.Internal || p.Kind == problem.Unavailable {
+		s, ok := status.FromError(err)
+		switch {
+		case errors.Is(ctx.Err(), context.DeadlineExceeded):
+			return status.New(codes.DeadlineExceeded, "The call took longer than its deadline. Try again, with a longer one if yours was short.")
+		case ctx.Err() != nil:
+			return status.New(codes.Canceled, "The call was cancelled.")
+		case ok && p.Kind == problem.Internal:
+			return s
+		}
+	}
 	detail := p.Detail
 	var details []protoadapt.MessageV1
 	if len(p.Fields) > 0 {
@@ -84,7 +87,7 @@ func statusOf(ctx context.Context, err error, requestID string) *status.Status {
 		details = append(details, bad)
 	}
 	details = append(details,
-		&errdetails.ErrorInfo{Reason: reason(p.Kind), Domain: domain, Metadata: map[string]string{"slug": p.Kind.Slug, "type": p.Kind.Type()}},
+		&errdetails.ErrorInfo{Reason: reason(p.Kind), Domain: domain, Metadata: map[string]string{"slug": p.Kind.Slug, "type": p.Kind.Type(), "requestId": requestID}},
 		&errdetails.RequestInfo{RequestId: requestID})
 	if p.RetryAfter > 0 {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(p.RetryAfter)})

@@ -26,7 +26,7 @@ import (
 // scene is a server with both edges over one store, and a task with two registered users. olga organizes it, robot works.
 type scene struct {
 	*servertest.Server
-	t     *testing.T
+	t     testing.TB
 	conn  *grpc.ClientConn
 	work  assayv1.WorkerServiceClient
 	runs  assayv1.RunServiceClient
@@ -40,7 +40,7 @@ const (
 	look  = 20 * time.Millisecond
 )
 
-func newScene(t *testing.T) *scene {
+func newScene(t testing.TB) *scene {
 	t.Helper()
 	s := &scene{Server: servertest.New(t, functions.Operations()...), t: t, ended: make(chan struct{})}
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -123,9 +123,9 @@ func (s *scene) image(user string, datasets ...string) []string {
 // as is the context of calls of the user.
 func (s *scene) as(user string) context.Context {
 	if user == "" {
-		return s.t.Context()
+		return context.Background()
 	}
-	return metadata.AppendToOutgoingContext(s.t.Context(), "authorization", "Bearer "+user)
+	return metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+user)
 }
 
 func (s *scene) lease(in *assayv1.LeaseRequest) *assayv1.Work {
@@ -170,7 +170,7 @@ func (s *scene) await(id string, state record.RunState) record.Run {
 	}
 }
 
-func wantCode(t *testing.T, err error, code codes.Code, says string) {
+func wantCode(t testing.TB, err error, code codes.Code, says string) {
 	t.Helper()
 	if status.Code(err) != code || !strings.Contains(err.Error(), says) {
 		t.Errorf("got %v, want %s and %q", err, code, says)

@@ -65,7 +65,7 @@ type Server struct {
 
 // Limits of connections.
 const (
-	maxMessage    = 8 << 20
+	maxMessage    = 4 << 20
 	maxStreams    = 1000             // at the same time in one connection
 	idleTime      = 15 * time.Minute // after which an idle connection is closed
 	connectionAge = time.Hour        // after which clients are asked to connect anew
@@ -80,14 +80,14 @@ func New(env Env, o Options) *Server {
 	s.dispatch = newDispatcher(env.Store, env.Now, env.Log, o.FirstLease, o.Look)
 	s.sweep = &sweeper{store: env.Store, now: env.Now, log: env.Log, lease: o.Lease, every: min(o.Look, sweepTime)}
 	s.grpc = grpc.NewServer(
-		grpc.Creds(o.Credentials), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
+		grpc.Creds(o.Credentials), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
 		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxConcurrentStreams(maxStreams),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, MaxConnectionAge: connectionAge, Time: pingTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingTime, PermitWithoutStream: true}),
 	)
 	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), newWorkers(env, s.dispatch, o.Lease))
 	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env})
-	grpc_health_v1.RegisterHealthServer(s.grpc, s.health)
+	s.grpc.RegisterService(s.decoding(grpc_health_v1.Health_ServiceDesc), s.health)
 	for _, name := range services {
 		s.health.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_NOT_SERVING) // until the store has answered
 	}

@@ -1,0 +1,190 @@
+package main
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/shared/auth/devissuer"
+	"assay/shared/store/dynamo"
+	"assay/shared/store/dynamo/dynamotest"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
+)
+
+// issuer serves a development issuer's keys, as any issuer on the web does.
+func issuer(t *testing.T) trusted {
+	t.Helper()
+	var handler http.Handler
+	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
+	t.Cleanup(web.Close)
+	i, err := devissuer.Open(filepath.Join(t.TempDir(), "key"), web.URL+"/dev", "assay")
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler = i.Handler(func(w http.ResponseWriter, _ *http.Request, err error) { http.Error(w, err.Error(), http.StatusBadRequest) })
+	return trusted{i, web.URL + "/dev"}
+}
+
+// trusted is an issuer with its URL.
+type trusted struct {
+	*devissuer.Issuer
+	url string
+}
+
+// certificate makes one for a name that is not this machine's.
+func certificate(t *testing.T) (certFile, keyFile string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: []string{"grpc.example.org"}, NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	folder := t.TempDir()
+	certFile, keyFile = filepath.Join(folder, "cert.pem"), filepath.Join(folder, "key.pem")
+	for name, block := range map[string]*pem.Block{certFile: {Type: "CERTIFICATE", Bytes: der}, keyFile: {Type: "PRIVATE KEY", Bytes: private}} {
+		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return certFile, keyFile
+}
+
+// start serves over a fresh table until the test ends, and returns the address.
+func start(t *testing.T, i trusted, args ...string) string {
+	t.Helper()
+	cfg := dynamotest.Start(t)
+	name := dynamotest.TableName()
+	if err := dynamo.New(cfg, name).CreateTable(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for variable, value := range map[string]string{
+		"AWS_ENDPOINT_URL_DYNAMODB": *cfg.BaseEndpoint, "AWS_REGION": cfg.Region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+	} {
+		t.Setenv(variable, value)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended, ready := make(chan error, 1), make(chan string, 1)
+	env := map[string]string{"ASSAY_TABLE": name, "ASSAY_BUCKET": "files", "ASSAY_ISSUER": i.url, "ASSAY_AUDIENCE": "assay"}
+	go func() {
+		ended <- run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), func(name string) string { return env[name] }, io.Discard, func(addr string) { ready <- addr })
+	}()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	select {
+	case addr := <-ready:
+		return addr
+	case err := <-ended:
+		ended <- err
+		t.Fatal(err)
+		return ""
+	}
+}
+
+func checked(t *testing.T, args ...string) error {
+	t.Helper()
+	var err error
+	for range 100 {
+		if err = run(t.Context(), append(args, "-check"), func(string) string { return "" }, io.Discard, nil); err == nil {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	return err
+}
+
+func TestTheServerWorksOverDynamoDB(t *testing.T) {
+	i := issuer(t)
+	addr := start(t, i)
+	if err := checked(t, "-addr", addr); err != nil {
+		t.Errorf("a server that is well is told to be %v", err)
+	}
+	if err := run(t.Context(), []string{"-addr", "127.0.0.1:1", "-check"}, func(string) string { return "" }, io.Discard, nil); err == nil {
+		t.Error("a server that is not there is told to be well")
+	}
+	lease(t, i, addr, insecure.NewCredentials())
+}
+
+func TestTheServerSpeaksTLS(t *testing.T) {
+	i := issuer(t)
+	cert, key := certificate(t)
+	addr := start(t, i, "-tls-cert", cert, "-tls-key", key)
+	if err := checked(t, "-addr", addr, "-tls-cert", cert, "-tls-key", key); err != nil {
+		t.Errorf("a server that is well is told to be %v", err)
+	}
+	other, otherKey := certificate(t)
+	if err := run(t.Context(), []string{"-addr", addr, "-tls-cert", other, "-tls-key", otherKey, "-check"}, func(string) string { return "" }, io.Discard, nil); err == nil {
+		t.Error("a server with another certificate is told to be well")
+	}
+	pool := x509.NewCertPool()
+	b, err := os.ReadFile(cert)
+	if err != nil || !pool.AppendCertsFromPEM(b) {
+		t.Fatal(err)
+	}
+	lease(t, i, addr, credentials.NewTLS(&tls.Config{RootCAs: pool, ServerName: "grpc.example.org", MinVersion: tls.VersionTLS12}))
+}
+
+// lease asks for work, as a worker and as somebody else.
+func lease(t *testing.T, i trusted, addr string, secure credentials.TransportCredentials) {
+	t.Helper()
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(secure))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	for _, tt := range []struct {
+		groups []string
+		code   codes.Code
+	}{{[]string{"workers"}, codes.OK}, {nil, codes.PermissionDenied}} {
+		token, err := i.Token(devissuer.User{User: "w", Groups: tt.groups})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+token)
+		out, err := assayv1.NewWorkerServiceClient(conn).Lease(ctx, &assayv1.LeaseRequest{Worker: "w"})
+		if status.Code(err) != tt.code || out.GetWork() != nil {
+			t.Errorf("with the groups %v: %v, %v", tt.groups, out, err)
+		}
+	}
+}
+
+func TestFlagsSayWhatIsMissing(t *testing.T) {
+	for args, says := range map[string]string{
+		"": "is needed", "-issuer x -audience y": "-bucket", "-addr x -check": "host:port", "-tls-cert x -check": "-tls-key", "-nothing": "nothing",
+	} {
+		if _, err := parse(strings.Fields(args), func(string) string { return "" }, io.Discard); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%q: %v", args, err)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package server_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/grpc/assayv1"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/metadata"
+	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+)
+
+// TestARunIsShownAsOverHTTP asks for the same runs by both edges, as everybody who can be told apart.
+func TestARunIsShownAsOverHTTP(t *testing.T) {
+	s := newScene(t)
+	s.create("mallory", "/v1/organizers", map[string]any{"name": "Another lab"})
+	open, test := s.dataset(nil), s.dataset(map[string]any{"split": "test"})
+	ids := s.image("ada", open, test)
+	private := s.image("bob", open)[0]
+	s.Want(http.StatusOK, nil, "bob", http.MethodPatch, "/v1/tasks/"+s.task+"/submissions/"+s.run("bob", private).SubmissionID, map[string]any{"visibility": "private"})
+	for range 3 {
+		w := s.lease(&assayv1.LeaseRequest{})
+		if _, err := s.beat(w, 0, "a line of "+w.GetRunId()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, user := range []string{"", "stranger", "ada", "bob", "mallory", "olga", "robot", "root"} {
+		for _, id := range append(slices.Clone(ids), private) {
+			over := s.Do(user, http.MethodGet, "/v1/runs/"+id, nil)
+			out, err := s.runs.GetRun(s.as(user), &assayv1.GetRunRequest{RunId: id})
+			if over.Status != http.StatusOK {
+				wantCode(t, err, codes.NotFound, "")
+				continue
+			}
+			if err != nil {
+				t.Fatal(user, err)
+			}
+			r, got := s.run(user, id), out.GetRun()
+			if got.GetId() != id || got.GetTeam() != r.Team || got.GetUserId() != r.UserID || got.GetLogTail() != r.LogTail || got.GetVersion() != r.Version ||
+				len(got.GetDiagnostics()) != len(r.Diagnostics) || got.GetState() != assayv1.RunState_RUN_STATE_RUNNING || !got.GetCreateTime().AsTime().Equal(r.CreatedAt.Time) {
+				t.Errorf("as %q: %v\nand over HTTP %+v", user, got, r)
+			}
+		}
+	}
+	_, missing := s.runs.GetRun(s.as("stranger"), &assayv1.GetRunRequest{RunId: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"})
+	_, hidden := s.runs.GetRun(s.as("stranger"), &assayv1.GetRunRequest{RunId: private})
+	if missing.Error() != hidden.Error() {
+		t.Errorf("%v\n%v", missing, hidden)
+	}
+}
+
+func TestAListIsPagedAndMasked(t *testing.T) {
+	s := newScene(t)
+	data := s.dataset(nil)
+	var want []string
+	for range 3 {
+		want = append(want, s.image("ada", data)...)
+	}
+	slices.Reverse(want)
+	s.image("bob", data)
+	in := &assayv1.ListRunsRequest{UserId: s.run("ada", want[0]).UserID, PageSize: 2, ReadMask: &fieldmaskpb.FieldMask{Paths: []string{"id", "create_time.seconds"}}}
+	var got []string
+	for {
+		out, err := s.runs.ListRuns(s.as(""), in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range out.GetRuns() {
+			got = append(got, r.GetId())
+			if r.GetTeam() != "" || r.GetCreateTime().GetSeconds() == 0 || r.GetCreateTime().GetNanos() != 0 {
+				t.Errorf("%v", r)
+			}
+		}
+		if in.PageToken = out.GetNextPageToken(); in.PageToken == "" {
+			break
+		}
+		other := &assayv1.ListRunsRequest{DatasetId: data, PageToken: in.GetPageToken()}
+		_, err = s.runs.ListRuns(s.as(""), other)
+		wantCode(t, err, codes.InvalidArgument, "faults")
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%v, want %v", got, want)
+	}
+	if out, err := s.runs.ListRuns(s.as(""), &assayv1.ListRunsRequest{States: []assayv1.RunState{assayv1.RunState_RUN_STATE_COMPLETED}}); err != nil || len(out.GetRuns()) != 0 {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
+func TestTheIDOfARequestIsTakenOrMade(t *testing.T) {
+	s := newScene(t)
+	for sent, kept := range map[string]bool{"mine-1": true, "": false, "has space": false, strings.Repeat("x", 129): false} {
+		var header metadata.MD
+		ctx := metadata.AppendToOutgoingContext(s.as(""), "x-request-id", sent)
+		_, err := s.runs.GetRun(ctx, &assayv1.GetRunRequest{}, grpc.Header(&header))
+		wantCode(t, err, codes.InvalidArgument, "")
+		if got := strings.Join(header.Get("x-request-id"), " "); (got == sent) != kept || got == "" {
+			t.Errorf("sent %q, got %q", sent, got)
+		}
+	}
+}
+
+func TestTheServerTellsItsHealthAndItsProtocol(t *testing.T) {
+	s := newScene(t)
+	health := grpc_health_v1.NewHealthClient(s.conn)
+	for _, name := range []string{"", "assay.v1.WorkerService", "assay.v1.RunService"} {
+		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+			out, err := health.Check(s.as(""), &grpc_health_v1.HealthCheckRequest{Service: name})
+			if err == nil && out.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("%q: %v, %v", name, out, err)
+			}
+		}
+	}
+	stream, err := reflectionv1.NewServerReflectionClient(s.conn).ServerReflectionInfo(s.as(""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := &reflectionv1.ServerReflectionRequest{MessageRequest: &reflectionv1.ServerReflectionRequest_ListServices{}}
+	if err := stream.Send(ask); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := stream.Recv(); err != nil || !strings.Contains(fmt.Sprint(out), "assay.v1.WorkerService") {
+		t.Errorf("%v, %v", out, err)
+	}
+}
+
+func TestAServerThatStopsSendsWaitersAway(t *testing.T) {
+	s := newScene(t)
+	answered := make(chan error)
+	go func() {
+		out, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{Worker: "x", Wait: wait(time.Minute)})
+		if out.GetWork() != nil {
+			err = errors.New("there was no work")
+		}
+		answered <- err
+	}()
+	time.Sleep(50 * time.Millisecond)
+	s.stop()
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+	<-s.ended
+	ctx, cancel := context.WithTimeout(s.as("robot"), time.Second)
+	defer cancel()
+	if _, err := s.work.Lease(ctx, &assayv1.LeaseRequest{Worker: "x"}); status.Code(err) != codes.Unavailable && status.Code(err) != codes.DeadlineExceeded {
+		t.Errorf("%v", err)
+	}
+}

@@ -47,7 +47,7 @@ test-dynamodb-local: ## run the tests over DynamoDB against Amazon's DynamoDB Lo
 	$(GO) test -count=1 -run OverDynamoDB $(TESTFLAGS) ./local
 
 .PHONY: check
-check: format modules vet lint vulnerabilities generated race ## all that a change must pass before it is shared
+check: format modules vet lint vulnerabilities generated protocol race ## all that a change must pass before it is shared
 
 .PHONY: format
 format: ## fail when a file is not in gofmt's form
@@ -91,6 +91,18 @@ generated: $(node_modules) ## fail when go generate changes a file
 	if [ "$$before" != "$$(state)" ]; then \
 		echo "Generated files were stale. They are fresh now; commit them:" >&2; git status --short >&2; exit 1; \
 	fi
+
+# What has been released is kept as an image of it, which a release writes anew: clients out there must go on working.
+buf      := $(CURDIR)/infra/node_modules/.bin/buf
+released := released.binpb
+
+.PHONY: protocol
+protocol: $(node_modules) ## fail when the gRPC protocol is in bad style, or breaks what was released
+	cd grpc/proto && $(buf) lint && $(buf) breaking --against $(released)
+
+.PHONY: release-protocol
+release-protocol: $(node_modules) ## take the gRPC protocol as it is for released
+	cd grpc/proto && $(buf) build --exclude-source-info -o $(released)
 
 # Outside macOS the race detector needs a C compiler; Go turns cgo off where it finds none.
 .PHONY: race

@@ -74,24 +74,27 @@ func chaos(t *testing.T, worker string, store ...string) {
 	v.env = append(v.env, leaseVariable+"="+chaosLease.String())
 	v.start(t)
 	c := &turmoil{t: t, victim: v, network: newNetwork(t, grpcAddr), worker: worker, folder: t.TempDir()}
-	c.token = v.server().token(t, "chaos worker", "workers")
+	c.token = v.server().token(t, "chaos-worker", "workers")
 	n := chaosRuns
 	if s := os.Getenv(chaosVar); s != "" {
 		n, _ = strconv.Atoi(s)
 	}
 	story := prepareWork(t, v.server(), n)
 	c.workers = make([]*exec.Cmd, chaosWorkers)
+	t.Cleanup(func() {
+		for _, w := range c.workers {
+			if w != nil {
+				_ = w.Process.Kill()
+				_ = w.Wait()
+			}
+		}
+	})
 	for i := range c.workers {
 		c.hire(i)
 	}
 	kills, cuts := c.rage(story)
 	runs := story.verify(t, v.server())
 	t.Logf("%d runs ended once over %d kills and %d cuts of the network: %v", n, kills, cuts, runs)
-	for _, w := range c.workers {
-		_ = w.Process.Kill()
-		_ = w.Wait()
-	}
-	v.kill(t)
 }
 
 // hire starts the worker of the number.

@@ -139,6 +139,8 @@ func (v *victim) start(t *testing.T) {
 	if err := v.process.Start(); err != nil {
 		t.Fatal(err)
 	}
+	process := v.process
+	t.Cleanup(func() { _ = process.Process.Kill() })
 	if _, err := out.Read(make([]byte, 16)); err != nil {
 		_ = v.process.Wait()
 		t.Fatalf("the server did not start: %v\n%s", err, log.String())

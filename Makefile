@@ -113,6 +113,11 @@ race: $(node_modules) ## run all tests with the race detector, in random order
 	fi; \
 	set -x; $(GO) test $$detector -shuffle=on $(TESTFLAGS) $(PACKAGES)
 
+# Each test of the whole makes a little chaos; this makes much of it.
+.PHONY: chaos
+chaos: $(node_modules) ## let workers, server and network fail at random over 500 runs, on each store
+	ASSAY_CHAOS_RUNS=500 $(GO) test -count=1 -run Chaos -timeout 30m -v ./local
+
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=pattern, PACKAGES=./shared/store/...)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)
@@ -132,8 +137,9 @@ fuzz: ## run every fuzz target for FUZZTIME (30s), one after the other
 	done
 
 .PHONY: build
-build: ## build the local server into bin/assay
+build: ## build the local server and the worker into bin
 	$(GO) build -trimpath -o bin/assay ./local
+	$(GO) build -trimpath -o bin/assay-worker ./grpc/worker
 
 functions := $(notdir $(patsubst %/lambda,%,$(wildcard functions/*/lambda)))
 

@@ -22,7 +22,7 @@ import (
 
 // The size of the chaos. ASSAY_CHAOS_RUNS has more runs than the few that each test of the whole makes.
 const (
-	chaosRuns    = 40
+	chaosRuns    = 24
 	chaosVar     = "ASSAY_CHAOS_RUNS"
 	chaosWorkers = 8
 	chaosLease   = 3 * time.Second

@@ -1,0 +1,158 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/shared/record"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/metadata"
+)
+
+// TestAnImageGoesAllItsWay has the worker that people run execute a submission and evaluate it, on a dataset with a built-in
+// evaluator and on one with an organizer's own, while its owner watches over gRPC and looks over HTTP.
+func TestAnImageGoesAllItsWay(t *testing.T) {
+	s := start(t, "-demo=false")
+	owner, user := s.token(t, "owner"), s.token(t, "user")
+	organizer := s.post(t, owner, "/v1/organizers", map[string]any{"name": "Lab"})
+	task := s.post(t, owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": "Task"})
+	s.post(t, user, task+"/registrations", map[string]any{"team": "Team"})
+	var datasets []string
+	for name, evaluator := range map[string]map[string]any{
+		"builtin": {"kind": "retrieval", "measures": []string{"AP"}},
+		"own": {"kind": "worker", "image": "judge", "measures": []string{"Lines"}, "command": `cat "$ASSAY_TRUTH"/qrels
+printf 'measure{\n key: "Lines"\n value: "%d"\n}\n' "$(cat "$ASSAY_RUN"/run.txt | wc -l)" > "$ASSAY_OUTPUT/evaluation.prototext"`},
+	} {
+		datasets = append(datasets, id(s.post(t, owner, "/v1/datasets", map[string]any{
+			"taskId": id(task), "name": name, "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
+			"inputs": []any{inline("input.txt", "1 Q0 a 1 2.5 x\n1 Q0 b 2 1.5 x\n")}, "truths": []any{inline("qrels", "1 0 a 1\n")}, "evaluator": evaluator,
+		})))
+	}
+	r := request(t, http.MethodPost, s.url+task+"/submissions", map[string]any{
+		"type": "image", "image": "ranker", "datasetIds": datasets,
+		"command": `echo first; cp "$ASSAY_INPUT/input.txt" "$ASSAY_OUTPUT/run.txt"; echo second >&2`,
+	})
+	r.Header.Set("Authorization", "Bearer "+user)
+	var made record.Submission
+	s.do(t, r, &made)
+	watched := make(chan watching, len(made.RunIDs))
+	begun := make(chan struct{}, len(made.RunIDs))
+	for _, run := range made.RunIDs {
+		go func() { watched <- watchRun(s.grpc, user, run, begun) }()
+	}
+	for range made.RunIDs {
+		<-begun
+	}
+	log := s.hire(t, buildWorker(t))
+	for range made.RunIDs {
+		w := <-watched
+		if w.err != nil {
+			t.Fatalf("%v\n%s", w.err, log)
+		}
+		want := []string{"RUN_STATE_QUEUED", "RUN_STATE_RUNNING", "RUN_STATE_EVALUATING", "RUN_STATE_COMPLETED"}
+		if !slices.Equal(w.states, want) {
+			t.Errorf("the watcher saw %v", w.states)
+		}
+		lines := strings.Join(w.lines, "\n")
+		for _, line := range []string{"Attempt 1 of 3 begins", "STREAM_STDOUT first", "STREAM_STDERR second"} {
+			if strings.Count(lines, line) != 1 {
+				t.Errorf("the watcher read %q %d times in\n%s", line, strings.Count(lines, line), lines)
+			}
+		}
+		if strings.Contains(lines, "1 0 a 1") {
+			t.Errorf("the truth is in what the run's owner read:\n%s", lines)
+		}
+		var run record.Run
+		get := request(t, http.MethodGet, s.url+"/v1/runs/"+w.id, nil)
+		get.Header.Set("Authorization", "Bearer "+user)
+		s.do(t, get, &run)
+		if run.State != record.Completed || len(run.Files) != 1 || run.EvaluationLogTail != "" {
+			t.Errorf("%+v", run)
+		}
+		get = request(t, http.MethodGet, s.url+"/v1/evaluations/"+run.EvaluationID, nil)
+		get.Header.Set("Authorization", "Bearer "+user)
+		var e record.Evaluation
+		s.do(t, get, &e)
+		if v := e.Measures[e.PrimaryMeasure]; v == nil || *v != map[string]float64{"AP": 1, "Lines": 2}[e.PrimaryMeasure] {
+			t.Errorf("%+v", e)
+		}
+	}
+}
+
+// hire starts a worker that ends with the test, and returns what it logs.
+func (s *running) hire(t *testing.T, worker string) fmt.Stringer {
+	t.Helper()
+	w := exec.Command(worker, "-server", s.grpc, "-exec", "local", "-work", t.TempDir())
+	w.Env = append(os.Environ(), "ASSAY_WORKER_TOKEN="+s.token(t, "robot", "workers"))
+	var log bytes.Buffer
+	w.Stderr = &log
+	if err := w.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = w.Process.Signal(os.Interrupt)
+		if err := w.Wait(); err != nil {
+			t.Errorf("the worker ended with %v\n%s", err, log.String())
+		}
+	})
+	return &log
+}
+
+// watching is what came of watching a run.
+type watching struct {
+	id            string
+	states, lines []string
+	err           error
+}
+
+// watchRun is all it takes to watch a run to its end.
+func watchRun(addr, token, id string, begun chan<- struct{}) (w watching) {
+	w.id = id
+	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	if err != nil {
+		w.err = err
+		return w
+	}
+	defer func() { _ = conn.Close() }()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	ctx = metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+token)
+	stream, err := assayv1.NewRunServiceClient(conn).WatchRun(ctx, &assayv1.WatchRunRequest{RunId: id})
+	if err != nil {
+		w.err = err
+		return w
+	}
+	for {
+		m, err := stream.Recv()
+		if errors.Is(err, io.EOF) {
+			return w
+		}
+		if err != nil {
+			w.err = err
+			return w
+		}
+		if state := m.GetRun().GetState().String(); m.GetRun() != nil && (len(w.states) == 0 || w.states[len(w.states)-1] != state) {
+			w.states = append(w.states, state)
+		}
+		for _, l := range m.GetLines() {
+			w.lines = append(w.lines, l.GetStream().String()+" "+l.GetText())
+		}
+		if begun != nil {
+			begun <- struct{}{}
+			begun = nil
+		}
+	}
+}

@@ -41,7 +41,9 @@ func issuer(t *testing.T) trusted {
 	if err != nil {
 		t.Fatal(err)
 	}
-	handler = i.Handler(func(w http.ResponseWriter, _ *http.Request, err error) { http.Error(w, err.Error(), http.StatusBadRequest) })
+	handler = i.Handler(func(w http.ResponseWriter, _ *http.Request, err error) {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	})
 	return trusted{i, web.URL + "/dev"}
 }
 

@@ -33,7 +33,13 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	if !ok {
 		return c.CodecV2.Unmarshal(data, v)
 	}
-	r.fault = c.CodecV2.Unmarshal(data, r.into)
+	if n := data.Len(); n > maxMessage {
+		r.fault = problem.TooLarge.New("The message has %d bytes; %d are allowed. Send less in one call.", n, maxMessage)
+		return nil
+	}
+	if err := c.CodecV2.Unmarshal(data, r.into); err != nil {
+		r.fault = problem.BadRequest.Wrap(err, "The message cannot be decoded: it is cut off, is of another type, or has a string that is not valid UTF-8.")
+	}
 	return nil
 }
 
@@ -43,10 +49,7 @@ func decode(receive func(any) error, into any) error {
 	if err := receive(&r); err != nil {
 		return err
 	}
-	if r.fault != nil {
-		return problem.BadRequest.Wrap(r.fault, "The message cannot be decoded: it is cut off, is of another type, or has a string that is not valid UTF-8.")
-	}
-	return nil
+	return r.fault
 }
 
 // decoding is a service whose methods answer with a problem when a message cannot be decoded.

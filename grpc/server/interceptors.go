@@ -55,10 +55,12 @@ func (s *Server) begin(ctx context.Context, method string) (*call, context.Conte
 	if len(c.requestID) > maxRequestID || !requestIDs.MatchString(c.requestID) {
 		c.requestID = record.NewID(c.started)
 	}
-	err := c.authenticate(ctx, md.Get(authorizationKey))
-	if err == nil {
-		err = authorize(c.caller, method)
-	}
+	err := safely(func() error {
+		if err := c.authenticate(ctx, md.Get(authorizationKey)); err != nil {
+			return err
+		}
+		return authorize(c.caller, method)
+	})
 	return c, context.WithValue(ctx, callerKey{}, c.caller), err
 }
 
@@ -124,13 +126,21 @@ func (s *Server) unary(ctx context.Context, in any, info *grpc.UnaryServerInfo, 
 }
 
 func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
-	c, ctx, err := s.begin(stream.Context(), info.FullMethod)
+	ctx, cancel := context.WithCancel(stream.Context())
+	defer cancel()
+	defer context.AfterFunc(s.stopping, cancel)()
+	c, ctx, err := s.begin(ctx, info.FullMethod)
 	_ = stream.SetHeader(metadata.Pairs(requestIDKey, c.requestID))
 	if err == nil {
 		err = safely(func() error { return handle(srv, &ownStream{stream, ctx}) })
 	}
-	return c.end(ctx, err)
+	if err != nil && s.stopping.Err() != nil {
+		err = errStopping
+	}
+	return c.end(stream.Context(), err)
 }
+
+var errStopping = problem.Unavailable.New("The server stops. Ask again, and another one answers; a watcher goes on from its last resume token.").After(time.Second)
 
 // ownStream is a stream with the context of its call.
 type ownStream struct {

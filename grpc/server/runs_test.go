@@ -110,6 +110,23 @@ func TestTheIDOfARequestIsTakenOrMade(t *testing.T) {
 	}
 }
 
+func TestWhatIsTooLargeIsToldSo(t *testing.T) {
+	s := newScene(t)
+	_, err := s.runs.GetRun(s.as(""), &assayv1.GetRunRequest{RunId: strings.Repeat("x", 5<<20)})
+	wantCode(t, err, codes.ResourceExhausted, "Send less")
+}
+
+func TestAPanicEndsOneCall(t *testing.T) {
+	s := newScene(t)
+	_, err := s.runs.GetRun(s.as("panic"), &assayv1.GetRunRequest{})
+	wantCode(t, err, codes.Internal, "report the request id")
+	if strings.Contains(err.Error(), "secret") {
+		t.Errorf("%v", err)
+	}
+	_, err = s.runs.GetRun(s.as(""), &assayv1.GetRunRequest{})
+	wantCode(t, err, codes.InvalidArgument, "")
+}
+
 func TestTheServerTellsItsHealthAndItsProtocol(t *testing.T) {
 	s := newScene(t)
 	health := grpc_health_v1.NewHealthClient(s.conn)
@@ -139,6 +156,21 @@ func TestTheServerTellsItsHealthAndItsProtocol(t *testing.T) {
 
 func TestAServerThatStopsSendsWaitersAway(t *testing.T) {
 	s := newScene(t)
+	health, err := grpc_health_v1.NewHealthClient(s.conn).Watch(s.as(""), &grpc_health_v1.HealthCheckRequest{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := health.Recv(); err != nil {
+		t.Fatal(err)
+	}
+	watched := make(chan error)
+	go func() {
+		var err error
+		for err == nil {
+			_, err = health.Recv()
+		}
+		watched <- err
+	}()
 	answered := make(chan error)
 	go func() {
 		out, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{Worker: "x", Wait: wait(time.Minute)})
@@ -152,7 +184,12 @@ func TestAServerThatStopsSendsWaitersAway(t *testing.T) {
 	if err := <-answered; err != nil {
 		t.Error(err)
 	}
-	<-s.ended
+	wantCode(t, <-watched, codes.Unavailable, "stops")
+	select {
+	case <-s.ended:
+	case <-time.After(5 * time.Second):
+		t.Error("the server does not stop while somebody watches")
+	}
 	ctx, cancel := context.WithTimeout(s.as("robot"), time.Second)
 	defer cancel()
 	if _, err := s.work.Lease(ctx, &assayv1.LeaseRequest{Worker: "x"}); status.Code(err) != codes.Unavailable && status.Code(err) != codes.DeadlineExceeded {

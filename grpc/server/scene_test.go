@@ -13,6 +13,7 @@ import (
 	"assay/functions/evaluator"
 	"assay/grpc/assayv1"
 	"assay/grpc/server"
+	"assay/shared/access"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
 
@@ -47,8 +48,12 @@ func newScene(t testing.TB) *scene {
 	if err != nil {
 		t.Fatal(err)
 	}
-	edge := server.New(server.Env{Store: s.Store, Files: s.Files, Now: time.Now, Log: s.Log, Verify: s.Verify},
-		server.Options{Lease: lease, FirstLease: lease, Look: look, Reflection: true})
+	edge := server.New(server.Env{Store: s.Store, Files: s.Files, Now: time.Now, Log: s.Log, Verify: func(ctx context.Context, token string) (access.Caller, error) {
+		if token == "panic" {
+			panic("a secret")
+		}
+		return s.Verify(ctx, token)
+	}}, server.Options{Lease: lease, FirstLease: lease, Look: look, Reflection: true})
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	builtin := &evaluator.Worker{Store: s.Store, Files: s.Files, Now: time.Now, Log: s.Log, Holder: "builtin"}

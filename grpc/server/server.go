@@ -61,11 +61,14 @@ type Server struct {
 	health   *health.Server
 	dispatch *dispatcher
 	sweep    *sweeper
+	stopping context.Context //nolint:containedctx // its end tells the streams, which have contexts of their own, to end
+	stop     context.CancelFunc
 }
 
 // Limits of connections.
 const (
 	maxMessage    = 4 << 20
+	maxReceived   = 16 << 20         // beyond maxMessage, a message is read only to say so
 	maxStreams    = 1000             // at the same time in one connection
 	idleTime      = 15 * time.Minute // after which an idle connection is closed
 	connectionAge = time.Hour        // after which clients are asked to connect anew
@@ -77,11 +80,12 @@ const (
 // New returns a server, which Serve starts.
 func New(env Env, o Options) *Server {
 	s := &Server{env: env, health: health.NewServer()}
+	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.dispatch = newDispatcher(env.Store, env.Now, env.Log, o.FirstLease, o.Look)
 	s.sweep = &sweeper{store: env.Store, now: env.Now, log: env.Log, lease: o.Lease, every: min(o.Look, sweepTime)}
 	s.grpc = grpc.NewServer(
 		grpc.Creds(o.Credentials), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
-		grpc.MaxRecvMsgSize(maxMessage), grpc.MaxConcurrentStreams(maxStreams),
+		grpc.MaxRecvMsgSize(maxReceived), grpc.MaxConcurrentStreams(maxStreams),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, MaxConnectionAge: connectionAge, Time: pingTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingTime, PermitWithoutStream: true}),
 	)
@@ -116,6 +120,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	stop()
+	s.stop()
 	all.Wait()
 	gone := time.AfterFunc(stopTime, s.grpc.Stop)
 	s.grpc.GracefulStop()

@@ -128,7 +128,8 @@ func (s *Server) unary(ctx context.Context, in any, info *grpc.UnaryServerInfo, 
 func (s *Server) stream(srv any, stream grpc.ServerStream, info *grpc.StreamServerInfo, handle grpc.StreamHandler) error {
 	ctx, cancel := context.WithCancel(stream.Context())
 	defer cancel()
-	defer context.AfterFunc(s.stopping, cancel)()
+	unlink := context.AfterFunc(s.stopping, cancel)
+	defer unlink()
 	c, ctx, err := s.begin(ctx, info.FullMethod)
 	_ = stream.SetHeader(metadata.Pairs(requestIDKey, c.requestID))
 	if err == nil {

@@ -35,10 +35,22 @@ func (f *OfRun) With(text string) *OfRun {
 }
 
 func (f *OfRun) add(file string, discreet bool, text string) *OfRun {
-	f.Diagnostics = append(f.Diagnostics, &assayv1.Diagnostic{
-		Severity: assayv1.Diagnostic_SEVERITY_ERROR, File: file, Message: text, Discreet: discreet,
-	})
+	d := Diagnostic(text, discreet)
+	d.File = file
+	f.Diagnostics = append(f.Diagnostics, d)
 	return f
+}
+
+// maxCharacters is how long the server lets a message be.
+const maxCharacters = 2000
+
+// Diagnostic is an error with the text, which is cut and mended so that the server takes it.
+func Diagnostic(text string, discreet bool) *assayv1.Diagnostic {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	if r := []rune(text); len(r) > maxCharacters {
+		text = string(r[:maxCharacters-1]) + "…"
+	}
+	return &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: text, Discreet: discreet}
 }
 
 // Error implements error.

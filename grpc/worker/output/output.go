@@ -20,18 +20,34 @@ const (
 	maxLogBytes  = 16 << 20 // the server keeps no more of a log
 	footprint    = 128      // of a line in memory, besides its text
 	tailLines    = 40
+	tailBytes    = 1900
 )
+
+// streams are those that programs write to. Two pipes are read as they fill, so the end of each is kept for itself.
+const streams = 2
+
+// recent are the last lines of a stream.
+type recent struct {
+	texts []string
+	left  []*assayv1.OutputLine // those that were left out
+}
+
+func (l *Log) recent(stream assayv1.Stream) *recent {
+	if stream == assayv1.Stream_STREAM_STDERR {
+		return &l.last[1]
+	}
+	return &l.last[0]
+}
 
 // Log is the log of one lease. It can be used by several goroutines at once.
 type Log struct {
 	mu      sync.Mutex
 	first   int64 // the position of the first of pending
 	pending []*assayv1.OutputLine
-	bytes   int      // of the texts of pending
-	room    int      // bytes that may still be kept
-	left    int64    // lines that were left out since there is no more room
-	tail    []string // the last lines that programs wrote
-	end     []*assayv1.OutputLine
+	bytes   int   // of the texts of pending
+	room    int   // bytes that may still be kept
+	left    int64 // lines that were left out since there is no more room
+	last    [streams]recent
 	news    chan struct{}
 }
 
@@ -54,8 +70,9 @@ func (l *Log) Say(format string, args ...any) {
 func (l *Log) add(stream assayv1.Stream, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.tail = append(l.tail, text); len(l.tail) > tailLines {
-		l.tail = slices.Delete(l.tail, 0, 1)
+	last := l.recent(stream)
+	if last.texts = append(last.texts, text); len(last.texts) > tailLines {
+		last.texts = slices.Delete(last.texts, 0, 1)
 	}
 	line := &assayv1.OutputLine{Stream: stream, Text: text}
 	if l.room -= len(text) + footprint; l.room >= 0 && l.left == 0 {
@@ -64,11 +81,11 @@ func (l *Log) add(stream assayv1.Stream, text string) {
 	}
 	if l.left == 0 {
 		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: fmt.Sprintf(
-			"More than %d MiB were printed. What comes now is left out, save for the last %d lines.", maxLogBytes>>20, tailLines)})
+			"More than %d MiB were printed. What comes now is left out, save for the last %d lines of each stream.", maxLogBytes>>20, tailLines)})
 	}
 	l.left++
-	if l.end = append(l.end, line); len(l.end) > tailLines {
-		l.end = slices.Delete(l.end, 0, 1)
+	if last.left = append(last.left, line); len(last.left) > tailLines {
+		last.left = slices.Delete(last.left, 0, 1)
 	}
 }
 
@@ -79,13 +96,16 @@ func (l *Log) Close() {
 	if l.left == 0 {
 		return
 	}
-	if gone := l.left - int64(len(l.end)); gone > 0 {
+	if gone := l.left - int64(len(l.last[0].left)+len(l.last[1].left)); gone > 0 {
 		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: fmt.Sprintf("%d lines were left out here.", gone)})
 	}
-	for _, line := range l.end {
-		l.keep(line)
+	for i := range l.last {
+		for _, line := range l.last[i].left {
+			l.keep(line)
+		}
+		l.last[i].left = nil
 	}
-	l.end, l.left = nil, 0
+	l.left = 0
 }
 
 func (l *Log) keep(line *assayv1.OutputLine) {
@@ -137,14 +157,19 @@ func (l *Log) Kept(next int64) {
 	l.first += int64(n)
 }
 
-// Tail returns the last lines that programs wrote, at most so many bytes.
-func (l *Log) Tail(most int) string {
+// Tail returns the last lines that programs wrote to the stream, as many as a diagnostic holds.
+func (l *Log) Tail(stream assayv1.Stream) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	size, from := 0, len(l.tail)
-	for from > 0 && size+len(l.tail[from-1])+1 <= most {
+	texts := l.recent(stream).texts
+	size, from := 0, len(texts)
+	for from > 0 && size+len(texts[from-1]) < tailBytes {
 		from--
-		size += len(l.tail[from]) + 1
+		size += len(texts[from]) + 1
 	}
-	return strings.Join(l.tail[from:], "\n")
+	if from == len(texts) && from > 0 {
+		long := texts[from-1]
+		return strings.ToValidUTF8(long[len(long)-tailBytes:], "")
+	}
+	return strings.Join(texts[from:], "\n")
 }

@@ -149,7 +149,7 @@ func (c *Container) Repository(ctx context.Context, url, ref, folder, name strin
 	case bounded.Err() != nil:
 		return nil, failure.New("The repository cannot be built within %s.", pullTime)
 	case err != nil:
-		return nil, failure.New("The Dockerfile of the repository cannot be built at commit %s.", commit).With(log.Tail(tailBytes))
+		return nil, failure.New("The Dockerfile of the repository cannot be built at commit %s.", commit).With(log.Tail(assayv1.Stream_STREAM_STDERR))
 	}
 	built, err := os.ReadFile(id)
 	if err != nil {
@@ -163,6 +163,3 @@ func (c *Container) Repository(ctx context.Context, url, ref, folder, name strin
 	p.discard = []string{p.image}
 	return p, nil
 }
-
-// tailBytes is how much of what a build printed stands in a diagnostic.
-const tailBytes = 2000

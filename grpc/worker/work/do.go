@@ -43,7 +43,7 @@ func (w *Worker) do(working context.Context, work *assayv1.Work) {
 	if err != nil {
 		err = t.giveUp(err)
 	}
-	t.end(nil)
+	t.hold.end(nil)
 	<-kept
 	if removal := w.Sandbox.Remove(working, t.folder); removal != nil {
 		log.Warn("the folder of the work cannot be removed", "error", removal)
@@ -90,11 +90,9 @@ func (t *task) giveUp(err error) error {
 		}
 	default:
 		request.Fault = assayv1.FailRunRequest_FAULT_WORKER
-		request.Diagnostics = []*assayv1.Diagnostic{{
-			Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: fmt.Sprintf("The worker %s could not do this: %s", t.Name, err),
-			// An evaluation's trouble may be with the truth.
-			Discreet: t.work.GetKind() != assayv1.WorkKind_WORK_KIND_EVALUATION,
-		}}
+		// An evaluation's trouble may be with the truth.
+		discreet := t.work.GetKind() != assayv1.WorkKind_WORK_KIND_EVALUATION
+		request.Diagnostics = []*assayv1.Diagnostic{failure.Diagnostic(fmt.Sprintf("The worker %s could not do this: %s", t.Name, err), discreet)}
 		t.log.Say("%s", request.GetDiagnostics()[0].GetMessage())
 	}
 	t.drain()

@@ -63,7 +63,9 @@ func evaluators(err error) error {
 	if !errors.As(err, &ofRun) {
 		return err
 	}
-	return &failure.OfRun{Diagnostics: append(failure.New("The evaluator of the dataset failed; its organizers find more in the log of the evaluation.").Diagnostics, ofRun.Diagnostics...)}
+	told := failure.New("The evaluator of the dataset failed; its organizers find more in the log of the evaluation.")
+	told.Diagnostics = append(told.Diagnostics, ofRun.Diagnostics...)
+	return told
 }
 
 func (t *task) report(found *measures.Evaluation, version string) error {
@@ -84,7 +86,8 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 	case status.Code(err) == codes.Aborted && reason(err) == truthChanged:
 		return errDropped
 	case status.Code(err) == codes.InvalidArgument:
-		return failure.New("The measures of the evaluator cannot be taken. %s", explain(err))
+		t.log.Say("The measures cannot be taken. %s", explain(err))
+		return failure.New("The measures of the evaluator cannot be taken; its organizers find why in the log of the evaluation.")
 	}
 	return err
 }

@@ -17,9 +17,6 @@ import (
 	"assay/grpc/worker/transfer"
 )
 
-// tailBytes is how much of what a program printed stands in a diagnostic.
-const tailBytes = 2000
-
 // execute runs an image or a repository over the inputs, and delivers what it left in its output folder.
 func (t *task) execute(ctx context.Context) error {
 	input, err := t.files(ctx, "input", t.work.GetInputs(), "ASSAY_INPUT", "inputDataset", "inputRun")
@@ -36,9 +33,13 @@ func (t *task) execute(ctx context.Context) error {
 	}
 	var ofRun *failure.OfRun
 	if err = t.run(ctx, program, input, output); errors.As(err, &ofRun) {
-		if tail := t.log.Tail(tailBytes); tail != "" {
-			return ofRun.With("The last lines that it printed:\n" + tail)
+		if tail := t.log.Tail(assayv1.Stream_STREAM_STDERR); tail != "" {
+			ofRun = ofRun.With("Its last lines on standard error:\n" + tail)
 		}
+		if tail := t.log.Tail(assayv1.Stream_STREAM_STDOUT); tail != "" {
+			ofRun = ofRun.With("Its last lines on standard output:\n" + tail)
+		}
+		return ofRun
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,254 @@
+package work_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/work"
+)
+
+var errUnavailable = status.Error(codes.Unavailable, "as the test wants it")
+
+// TestLinesAreKeptOnceAlthoughAnswersAreLost loses every second answer to a heartbeat, and every third call.
+func TestLinesAreKeptOnceAlthoughAnswersAreLost(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, image(`for i in $(seq 0 2499); do echo "line $i"; done; sleep 0.3; echo last; echo run > "$ASSAY_OUTPUT/run"`))
+	s.after = func(method string, call int) error {
+		if method == "Heartbeat" && call%2 == 0 {
+			return errUnavailable
+		}
+		return nil
+	}
+	s.before = func(method string, call int) error {
+		if method == "Heartbeat" && call%3 == 0 {
+			return errUnavailable
+		}
+		return nil
+	}
+	s.finish(nil)
+	printed := s.printed(assayv1.Stream_STREAM_STDOUT)
+	if len(printed) != 2501 || printed[2500] != "last" {
+		t.Fatalf("%d lines", len(printed))
+	}
+	for i, text := range printed[:2500] {
+		if text != fmt.Sprintf("line %d", i) {
+			t.Fatalf("line %d is %q", i, text)
+		}
+	}
+	if s.failed != nil || s.declared == nil {
+		t.Errorf("failed %v", s.failed)
+	}
+}
+
+// TestAnAnswerThatIsLostChangesNothing loses the answers that end a run: asked again, the server knows the lease no more.
+func TestAnAnswerThatIsLostChangesNothing(t *testing.T) {
+	for method, command := range map[string]string{
+		"CompleteRun": `echo run > "$ASSAY_OUTPUT/run"`,
+		"FailRun":     "exit 1",
+	} {
+		t.Run(method, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, image(command))
+			s.after = func(called string, _ int) error {
+				if called == method && s.over {
+					return errUnavailable
+				}
+				return nil
+			}
+			s.finish(nil)
+			if done := s.declared != nil; done != (method == "CompleteRun") || done == (s.failed != nil) {
+				t.Errorf("declared %v, failed %v", s.declared, s.failed)
+			}
+		})
+	}
+}
+
+// lasting is a command that tells its process before it goes on for long, with a child that does.
+func lasting(t *testing.T) (command string, gone func()) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "pids")
+	command = fmt.Sprintf(`sleep 600 & echo $$ $! > %[1]s.new; mv %[1]s.new %[1]s; echo begun; sleep 600`, file)
+	return command, func() {
+		t.Helper()
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, field := range strings.Fields(string(content)) {
+			pid, err := strconv.Atoi(field)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for deadline := time.Now().Add(5 * time.Second); alive(pid); time.Sleep(10 * time.Millisecond) {
+				if time.Now().After(deadline) {
+					t.Errorf("process %d lives", pid)
+					break
+				}
+			}
+		}
+	}
+}
+
+// alive reports whether a process runs: one that ended may be kept by whoever adopted it.
+func alive(pid int) bool {
+	if syscall.Kill(pid, 0) != nil {
+		return false
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	return err != nil || !strings.Contains(string(stat), ") Z ")
+}
+
+// begun waits until the program's line has come.
+func (s *server) begun() {
+	s.t.Helper()
+	for deadline := time.Now().Add(5 * time.Second); !slices.Contains(s.printed(assayv1.Stream_STREAM_STDOUT), "begun"); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			s.t.Fatal("no line comes while the program runs")
+		}
+	}
+}
+
+func (s *server) with(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+func TestALostLeaseEndsTheProgram(t *testing.T) {
+	for name, lose := range map[string]func(s *server){
+		"stop":  func(s *server) { s.stop = "The run was cancelled." },
+		"stale": func(s *server) { s.over = true },
+		"lapse": func(s *server) {
+			s.before = func(string, int) error { return errUnavailable }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command, gone := lasting(t)
+			s := newServer(t, image(command))
+			r := s.start(nil)
+			s.begun()
+			began := time.Now()
+			s.with(func() { lose(s) })
+			for ; len(files(t, r.folder)) > 1; time.Sleep(10 * time.Millisecond) {
+				if time.Since(began) > 6*time.Second {
+					t.Fatal("the work goes on")
+				}
+			}
+			if took := time.Since(began); name == "lapse" && took < leaseTime-2*interval {
+				t.Errorf("the lease was given up after %s, although it may still be good", took)
+			}
+			gone()
+			s.with(func() {
+				if s.failed != nil || s.declared != nil {
+					t.Errorf("something was reported without a lease: %v %v", s.failed, s.declared)
+				}
+			})
+		})
+	}
+}
+
+func TestStoppingWorkers(t *testing.T) {
+	t.Run("let work go on for a time", func(t *testing.T) {
+		t.Parallel()
+		s := newServer(t, image(`echo begun; sleep 0.5; echo run > "$ASSAY_OUTPUT/run"`))
+		r := s.start(nil)
+		s.begun()
+		r.stop()
+		wait(t, "the end", r.done)
+		if s.declared == nil || s.failed != nil || s.calls["Lease"] != 1 {
+			t.Errorf("declared %v, failed %v, leased %d times", s.declared, s.failed, s.calls["Lease"])
+		}
+	})
+	t.Run("give it back then", func(t *testing.T) {
+		t.Parallel()
+		command, gone := lasting(t)
+		s := newServer(t, image(command))
+		r := s.start(func(w *work.Worker) { w.Grace = 200 * time.Millisecond })
+		s.begun()
+		r.stop()
+		wait(t, "the end", r.done)
+		gone()
+		if s.failed.GetFault() != assayv1.FailRunRequest_FAULT_NONE || len(s.failed.GetDiagnostics()) != 0 {
+			t.Errorf("failed %v", s.failed)
+		}
+		if said := s.printed(assayv1.Stream_STREAM_WORKER); !slices.Contains(said, "The worker stops, and gives the run back.") {
+			t.Errorf("said %q", said)
+		}
+	})
+}
+
+func TestLeaseIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, image(`echo run > "$ASSAY_OUTPUT/run"`))
+	s.before = func(method string, call int) error {
+		if method == "Lease" && call < 3 {
+			return errUnavailable
+		}
+		return nil
+	}
+	s.finish(nil)
+	if s.declared == nil {
+		t.Error("nothing was done")
+	}
+}
+
+func TestOutputWithoutEndIsCut(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, image(`yes "$(printf %1000d 7)" | head -c 40000000; echo the cause >&2; exit 1`)).finish(nil)
+	_, other := s.diagnostics(assayv1.FailRunRequest_FAULT_RUN)
+	if !strings.Contains(other, "the cause") {
+		t.Errorf("the end of the output is not told: %s", other)
+	}
+	size := 0
+	for _, l := range s.lines {
+		size += len(l.GetText())
+	}
+	if size > 16<<20 {
+		t.Errorf("%d bytes were sent", size)
+	}
+	said := strings.Join(s.printed(assayv1.Stream_STREAM_WORKER), "\n")
+	if !strings.Contains(said, "More than 16 MiB were printed.") || !strings.Contains(said, "lines were left out here") {
+		t.Errorf("said %s", said)
+	}
+	if err := s.printed(assayv1.Stream_STREAM_STDERR); !slices.Equal(err, []string{"the cause"}) {
+		t.Errorf("standard error: %q", err)
+	}
+}
+
+func TestInputsThatAreNotAsAnnounced(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(f *assayv1.File)
+		want   string
+	}{
+		"digest":  {func(f *assayv1.File) { f.Sha256 = strings.Repeat("0", 64) }, "its SHA-256 is"},
+		"longer":  {func(f *assayv1.File) { f.Size-- }, "other bytes than the 2"},
+		"shorter": {func(f *assayv1.File) { f.Size++ }, "other bytes than the 4"},
+		"missing": {func(f *assayv1.File) { f.Url += "0" }, "404"},
+		"escape":  {func(f *assayv1.File) { f.Name = "../../escaped" }, "is not the name of a file"},
+		"folder":  {func(f *assayv1.File) { f.Name = ".." }, "is not the name of a file"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := image(`echo run > "$ASSAY_OUTPUT/run"`)
+			s := newServer(t, w)
+			w.Inputs = []*assayv1.File{s.file("in", "abc")}
+			c.change(w.GetInputs()[0])
+			discreet, _ := s.finish(nil).diagnostics(assayv1.FailRunRequest_FAULT_WORKER)
+			if !strings.Contains(discreet, c.want) || strings.Contains(discreet, s.files.URL) {
+				t.Errorf("it says %q", discreet)
+			}
+		})
+	}
+}

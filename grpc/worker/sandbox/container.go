@@ -121,6 +121,7 @@ type state struct {
 	Status    string
 	ExitCode  int
 	OOMKilled bool
+	Error     string // of starting it
 	StartedAt time.Time
 }
 
@@ -136,7 +137,8 @@ func (c *Container) inspect(ctx context.Context, j *Job, attached *ending, said 
 	case err != nil:
 		return nil, fmt.Errorf("the runtime does not tell how the container ended: %w", err)
 	case s.StartedAt.Year() < 2000 || s.Status == "created":
-		if missingProgram(said) {
+		said = strings.TrimSpace(said + "\n" + s.Error)
+		if s.ExitCode == 126 || s.ExitCode == 127 || missingProgram(said) {
 			return nil, failure.New("The image cannot run this: the program, or the shell for the command, is not in it or cannot be executed here.").With(said)
 		}
 		return nil, fmt.Errorf("the container was not started: %s", said)

@@ -68,21 +68,22 @@ func blamePull(ctx, bounded context.Context, reference string, err error) error 
 
 // described is what the runtimes tell of an image, in part.
 type described struct {
-	ID          string `json:"Id"`
-	RepoDigests []string
+	ID          string   `json:"Id"`
+	RepoDigests []string // with the names of repositories
 	Config      struct{ Volumes map[string]struct{} }
 }
 
 // program asks for the digest of an image that is here.
 func (c *Container) program(ctx context.Context, reference, found string) (*Program, error) {
-	out, err := c.call(ctx, io.Discard, "image", "inspect", "--format={{json .}}", found)
+	out, err := c.call(ctx, io.Discard, "image", "inspect", found)
 	if err != nil {
 		return nil, fmt.Errorf("the image cannot be inspected: %w", err)
 	}
-	var d described
-	if err := json.Unmarshal([]byte(out), &d); err != nil {
-		return nil, fmt.Errorf("the image cannot be inspected: %w", err)
+	var all []described
+	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
+		return nil, fmt.Errorf("the image cannot be inspected: the runtime describes %d images: %w", len(all), err)
 	}
+	d := all[0]
 	p := &Program{image: d.ID, Version: d.named(reference)}
 	if p.Version != d.ID {
 		p.image = p.Version

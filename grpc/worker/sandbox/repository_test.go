@@ -1,0 +1,140 @@
+package sandbox_test
+
+import (
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"net/http/cgi"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/grpc/worker/failure"
+	"assay/grpc/worker/output"
+	"assay/grpc/worker/sandbox"
+)
+
+// serveRepository serves a repository over HTTPS with the files, made executable, in one commit with the tag v1, and returns
+// its address.
+func serveRepository(t *testing.T, files map[string]string) string {
+	t.Helper()
+	root := t.TempDir()
+	folder := filepath.Join(root, "probe.git")
+	run := func(args ...string) string {
+		t.Helper()
+		cmd := exec.Command("git", append([]string{"-c", "user.name=A", "-c", "user.email=a@example.org", "-C", folder}, args...)...)
+		cmd.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL=/dev/null", "GIT_CONFIG_NOSYSTEM=1")
+		out, err := cmd.CombinedOutput()
+		if err != nil {
+			t.Fatalf("git %v: %v: %s", args, err, out)
+		}
+		return strings.TrimSpace(string(out))
+	}
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	run("init", "--quiet", "--initial-branch=main")
+	for name, content := range files {
+		if target, ok := strings.CutPrefix(content, "-> "); ok {
+			if err := os.Symlink(target, filepath.Join(folder, name)); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	run("add", ".")
+	run("commit", "--quiet", "--message=First")
+	run("tag", "v1")
+	run("commit", "--quiet", "--message=Second", "--allow-empty")
+	git, err := exec.LookPath("git")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewTLSServer(&cgi.Handler{
+		Path: git, Args: []string{"http-backend"}, Env: []string{"GIT_PROJECT_ROOT=" + root, "GIT_HTTP_EXPORT_ALL=1", "GIT_CONFIG_GLOBAL=/dev/null"},
+		Stderr: t.Output(),
+	})
+	t.Cleanup(server.Close)
+	authorities := filepath.Join(root, "ca.pem")
+	if err := os.WriteFile(authorities, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := x509.ParseCertificate(server.Certificate().Raw); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("GIT_SSL_CAINFO", authorities)
+	return server.URL + "/probe.git"
+}
+
+func TestRepositoriesAreCloned(t *testing.T) {
+	address := serveRepository(t, map[string]string{"run.sh": "echo from the repository"})
+	first := ""
+	for _, c := range []struct{ ref, want string }{
+		{"v1", ""}, {"", ""}, {"main", ""}, {"commit", ""}, {"short", ""},
+		{"none", `no commit, tag or branch "none"`}, {"--upload-pack=touch x", "must be the name of a commit"},
+	} {
+		t.Run("ref "+c.ref, func(t *testing.T) {
+			ref := c.ref
+			switch ref {
+			case "commit":
+				ref = first
+			case "short":
+				ref = first[:10]
+			}
+			folder := filepath.Join(t.TempDir(), "repository")
+			if err := os.Mkdir(folder, 0o700); err != nil {
+				t.Fatal(err)
+			}
+			p, err := sandbox.Local{}.Repository(t.Context(), address, ref, folder, "test", output.New())
+			if c.want != "" {
+				if err == nil || !strings.Contains(err.Error(), c.want) {
+					t.Errorf("%v, want %s", err, c.want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if first == "" {
+				first = p.Version
+			}
+			if of1 := c.ref != "" && c.ref != "main"; len(p.Version) != 40 || (p.Version == first) != of1 {
+				t.Errorf("%q is %s", ref, p.Version)
+			}
+			if content, err := os.ReadFile(filepath.Join(folder, "run.sh")); err != nil || string(content) != "echo from the repository" {
+				t.Errorf("%q %v", content, err)
+			}
+		})
+	}
+}
+
+func TestRepositoriesThatCannotBeCloned(t *testing.T) {
+	address := serveRepository(t, map[string]string{"run.sh": "exit"})
+	for _, c := range []struct {
+		address string
+		ofRun   bool
+	}{
+		{strings.Replace(address, "probe", "other", 1), true},
+		{"file:///etc", true},
+		{"http://example.org/a.git", true},
+		{"ext::sh -c touch% x", true},
+		{"https://user:password@example.org/a.git", true},
+		{"https://127.0.0.1:1/a.git", false},
+	} {
+		folder := filepath.Join(t.TempDir(), "repository")
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		_, err := sandbox.Local{}.Repository(t.Context(), c.address, "", folder, "test", output.New())
+		var ofRun *failure.OfRun
+		if err == nil || errors.As(err, &ofRun) != c.ofRun {
+			t.Errorf("%s: %v, the run's own: %v", c.address, err, !c.ofRun)
+		}
+	}
+}

@@ -67,6 +67,7 @@ func (c *Container) run(ctx context.Context, j *Job) (*ending, error) {
 	}
 	cmd := groupCommand(ctx, c.runtime, "start", "--attach", j.Name)
 	cmd.Env = c.environment()
+	cmd.Dir = j.Owner // Podman's monitor leaves a file where it is, when memory runs out
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = j.Stdout, io.MultiWriter(j.Stderr, &short{to: &said})
 	how, err := ended(runGroup(cmd))

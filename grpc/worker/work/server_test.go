@@ -242,12 +242,6 @@ func (s *server) printed(stream assayv1.Stream) []string {
 	return out
 }
 
-func (s *server) count(method string) int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.calls[method]
-}
-
 // running is a worker at work.
 type running struct {
 	stop   context.CancelFunc

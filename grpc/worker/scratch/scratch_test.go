@@ -1,0 +1,50 @@
+package scratch_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/grpc/worker/scratch"
+)
+
+func claim(t *testing.T, root, name string) (f *scratch.Folder, tidied []string, err error) {
+	t.Helper()
+	f, err = scratch.Claim(root, name, func(folder string) {
+		tidied = append(tidied, filepath.Base(folder))
+		if err := os.RemoveAll(folder); err != nil {
+			t.Error(err)
+		}
+	})
+	return f, tidied, err
+}
+
+func TestFoldersOfTheDeadAreTidied(t *testing.T) {
+	root := filepath.Join(t.TempDir(), "work")
+	dead, _, err := claim(t, root, "dead/..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := dead.New("01jlease"); err != nil {
+		t.Fatal(err)
+	}
+	alive, tidied, err := claim(t, root, "alive")
+	if err != nil || len(tidied) > 0 {
+		t.Fatalf("%v, tidied %v although both live", err, tidied)
+	}
+	dead.Release() // as the end of its process does
+	again, tidied, err := claim(t, root, "dead/..")
+	if err != nil || !slices.Equal(tidied, []string{"worker-dead%2F.."}) {
+		t.Errorf("%v, tidied %v", err, tidied)
+	}
+	if entries, err := os.ReadDir(again.Path); err != nil || len(entries) != 1 {
+		t.Errorf("in the folder there are %v, %v", entries, err)
+	}
+	if _, _, err := claim(t, root, "alive"); err == nil || !strings.Contains(err.Error(), "another -name") {
+		t.Errorf("two workers have the name: %v", err)
+	}
+	alive.Release()
+	again.Release()
+}

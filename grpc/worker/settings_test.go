@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/sandbox"
+)
+
+func of(variables map[string]string) func(string) string {
+	return func(name string) string { return variables[name] }
+}
+
+func TestSettings(t *testing.T) {
+	s, err := parse([]string{"-memory", "512M", "-kinds", "image, evaluation", "-name", "flag"}, of(map[string]string{
+		"ASSAY_WORKER_SERVER": "assay.example.org:50052", "ASSAY_WORKER_NAME": "variable", "ASSAY_WORKER_TOKEN_FILE": "/token",
+		"ASSAY_WORKER_POOLS": "gpu,default", "ASSAY_WORKER_DISK": "1.5g", "ASSAY_WORKER_TIME": "90s",
+	}), &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.server != "assay.example.org:50052" || !s.tls || s.name != "flag" || s.tokenFile != "/token" || s.pools.String() != "gpu,default" {
+		t.Errorf("settings %+v", s)
+	}
+	if want := (sandbox.Limits{CPUs: 1, Memory: 512 << 20, Disk: 3 << 29, Time: 90 * time.Second}); s.limits != want {
+		t.Errorf("limits %v, want %v", s.limits, want)
+	}
+	if k := s.workKinds(); len(k) != 2 || k[1] != assayv1.WorkKind_WORK_KIND_EVALUATION {
+		t.Errorf("kinds %v", k)
+	}
+}
+
+func TestSettingsThatAreRefused(t *testing.T) {
+	for args, want := range map[string]string{
+		"-exec vm":                     "-exec must be container or local",
+		"-runtime /bin/sh":             "-runtime must be docker or podman",
+		"-memory much":                 "must be a size such as 512M",
+		"-memory 0":                    "must be more than nothing",
+		"-concurrency 0":               "must be more than nothing",
+		"-kinds all":                   "-kinds takes image, repository and evaluation",
+		"-pools a,b,c,d,e,f,g,h,i,j,k": "at most 10",
+		"-work /a:b":                   "without colons",
+		"serve":                        "is no flag",
+	} {
+		if _, err := parse(strings.Fields(args), of(nil), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+	if _, err := parse(nil, of(map[string]string{"ASSAY_WORKER_CPUS": "many"}), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "ASSAY_WORKER_CPUS") {
+		t.Errorf("a variable: %v", err)
+	}
+}
+
+func TestTokensStayOnThisMachineWithoutTLS(t *testing.T) {
+	for _, c := range []struct {
+		args    string
+		refused string
+		tls     bool
+	}{
+		{"-server assay.example.org:1", "", true},
+		{"-server assay.example.org:1 -tls=false", "in plain text", false},
+		{"-server 10.0.0.1:1 -tls=false", "in plain text", false},
+		{"-server localhost.example.org:1 -tls=false", "in plain text", false},
+		{"-server localhost:1", "", false},
+		{"-server 127.0.0.2:1", "", false},
+		{"-server [::1]:1", "", false},
+		{"-server localhost:1 -tls", "", true},
+		{"-server localhost:1 -token-file /none", "no such file", false},
+		{"-server localhost:1 -tls -ca /dev/null", "no certificates", true},
+	} {
+		s, err := parse(strings.Fields(c.args), of(nil), &bytes.Buffer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		connection, err := s.connect(of(map[string]string{tokenVariable: "t"}))
+		if c.refused == "" && err != nil || c.refused != "" && (err == nil || !strings.Contains(err.Error(), c.refused)) {
+			t.Errorf("%s: %v, want %q", c.args, err, c.refused)
+		}
+		if s.tls != c.tls {
+			t.Errorf("%s: TLS %v", c.args, s.tls)
+		}
+		if err == nil {
+			connection.Close()
+		}
+	}
+	s, err := parse(nil, of(nil), &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.connect(of(nil)); err == nil || !strings.Contains(err.Error(), tokenVariable) {
+		t.Errorf("without a token: %v", err)
+	}
+}
+
+// told notes the tokens of workers that ask for work.
+type told struct {
+	assayv1.UnimplementedWorkerServiceServer
+	mu     sync.Mutex
+	tokens []string
+	asked  chan struct{}
+}
+
+func (s *told) Lease(ctx context.Context, _ *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	s.mu.Lock()
+	s.tokens = append(s.tokens, strings.Join(md.Get("authorization"), ","))
+	s.mu.Unlock()
+	s.asked <- struct{}{}
+	return &assayv1.LeaseResponse{}, nil
+}
+
+func TestTokenFilesAreReadAgain(t *testing.T) {
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &told{asked: make(chan struct{})}
+	g := grpc.NewServer()
+	assayv1.RegisterWorkerServiceServer(g, s)
+	go func() { _ = g.Serve(listener) }()
+	defer g.Stop()
+	file := filepath.Join(t.TempDir(), "token")
+	write := func(token string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("first")
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error)
+	var log bytes.Buffer
+	go func() {
+		ended <- run(ctx, []string{"-server", listener.Addr().String(), "-exec", "local", "-token-file", file, "-work", t.TempDir()}, of(nil), &log)
+	}()
+	<-s.asked
+	write("second")
+	<-s.asked
+	stop()
+	for running := true; running; {
+		select {
+		case err := <-ended:
+			if err != nil {
+				t.Error(err)
+			}
+			running = false
+		case <-s.asked:
+		}
+	}
+	if s.tokens[0] != "Bearer first" || s.tokens[1] != "Bearer second" {
+		t.Errorf("tokens %q", s.tokens)
+	}
+	if !strings.Contains(log.String(), "NO ISOLATION") || strings.Contains(log.String(), "first") {
+		t.Errorf("the worker says: %s", log.String())
+	}
+}

@@ -34,7 +34,7 @@ test: $(node_modules) ## run all tests but those of test-s3
 
 .PHONY: test-s3
 test-s3: $(node_modules) $(versitygw) ## run the tests over S3, and those of the functions as compiled for Lambda
-	$(GO) test -tags s3 $(TESTFLAGS) ./shared/blob/s3/... ./functions
+	$(GO) test -tags s3 $(TESTFLAGS) ./shared/blob/s3/... ./functions ./grpc
 
 # DYNAMODB_LOCAL_JAR is the path of Amazon's DynamoDBLocal.jar, which needs Java; DYNAMODB_ENDPOINT the address of any server.
 # The units of transactions are left out: DynamoDB Local counts them twice.

@@ -23,6 +23,7 @@ import (
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials"
@@ -82,13 +83,21 @@ func certificate(t *testing.T) (certFile, keyFile string) {
 // start serves over a fresh table until the test ends, and returns the address.
 func start(t *testing.T, i trusted, args ...string) string {
 	t.Helper()
-	cfg := dynamotest.Start(t)
-	name := dynamotest.TableName()
+	return startOver(t, i, dynamotest.Start(t), dynamotest.TableName(), args...)
+}
+
+// startOver serves over a table of the name, which it makes.
+func startOver(t *testing.T, i trusted, cfg aws.Config, name string, args ...string) string {
+	t.Helper()
 	if err := dynamo.New(cfg, name).CreateTable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	who, err := cfg.Credentials.Retrieve(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for variable, value := range map[string]string{
-		"AWS_ENDPOINT_URL_DYNAMODB": *cfg.BaseEndpoint, "AWS_REGION": cfg.Region, "AWS_ACCESS_KEY_ID": "test", "AWS_SECRET_ACCESS_KEY": "test",
+		"AWS_ENDPOINT_URL_DYNAMODB": *cfg.BaseEndpoint, "AWS_REGION": cfg.Region, "AWS_ACCESS_KEY_ID": who.AccessKeyID, "AWS_SECRET_ACCESS_KEY": who.SecretAccessKey,
 	} {
 		t.Setenv(variable, value)
 	}

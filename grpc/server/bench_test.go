@@ -1,0 +1,42 @@
+package server_test
+
+import (
+	"io"
+	"net/http"
+	"testing"
+
+	"assay/grpc/assayv1"
+)
+
+// BenchmarkGetRun gets the same public run over both edges, with clients in Go on the same machine.
+func BenchmarkGetRun(b *testing.B) {
+	s := newScene(b)
+	id := s.image("ada", s.dataset(nil))[0]
+	b.Run("gRPC", func(b *testing.B) {
+		ctx := s.as("")
+		b.ReportAllocs()
+		b.RunParallel(func(p *testing.PB) {
+			for p.Next() {
+				if _, err := s.runs.GetRun(ctx, &assayv1.GetRunRequest{RunId: id}); err != nil {
+					b.Error(err)
+					return
+				}
+			}
+		})
+	})
+	b.Run("HTTP", func(b *testing.B) {
+		client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}
+		b.ReportAllocs()
+		b.RunParallel(func(p *testing.PB) {
+			for p.Next() {
+				resp, err := client.Get(s.URL + "/v1/runs/" + id)
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				_, _ = io.Copy(io.Discard, resp.Body)
+				_ = resp.Body.Close()
+			}
+		})
+	})
+}

@@ -10,10 +10,16 @@ var serverModel = struct {
 	hours, idle, beats, beat quantity
 }{
 	hours: quantity{"h", 730, "hours of a month"},
-	idle:  quantity{"ri", 2700, "read units an hour of a server for whose workers there is nothing to do"},
+	idle:  quantity{"ri", looks*measured(callsTable, "RCU", "look for work") + looks*measured(callsTable, "RCU", "look for lapsed") + pings*0.5, "read units an hour of a server for whose workers there is nothing to do, however many they are: measured, with a look for each kind of work and one for lapsed leases every other second"},
 	beats: quantity{"b", 240, "heartbeats an hour of a worker at work, one every 15 seconds"},
-	beat:  quantity{"cb", 16, "write units of a heartbeat, which writes the run and its entries in indexes"},
+	beat:  quantity{"cb", measured(callsTable, "WCU", "heartbeat  "), "write units of a heartbeat, which writes the run and its entries in indexes: measured"},
 }
+
+// How often an hour a server looks into the table for work, and how often it asks whether the table answers.
+const (
+	looks = 1800
+	pings = 720
+)
 
 // Prices in US dollars in the region us-east-1, as they were known in 2026.
 const (

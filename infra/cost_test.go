@@ -29,10 +29,10 @@ var model = struct {
 }{
 	write:            quantity{"w", 0.05, "share of requests that write, submissions among them"},
 	submit:           quantity{"u", 0.01, "share of requests that submit"},
-	read:             quantity{"r", measured("RCU", "GET ", "20 "), "read units of a request: measured, the mean of the operations that read"},
-	written:          quantity{"c", measured("WCU", "POST ", "PATCH "), "write units of a request that writes: measured, the mean of the operations that write"},
-	evaluationRead:   quantity{"re", measured("RCU", "evaluate "), "read units of an evaluation: measured"},
-	evaluationWrite:  quantity{"ce", measured("WCU", "evaluate "), "write units of an evaluation: measured"},
+	read:             quantity{"r", measured(operationsTable, "RCU", "GET ", "20 "), "read units of a request: measured, the mean of the operations that read"},
+	written:          quantity{"c", measured(operationsTable, "WCU", "POST ", "PATCH "), "write units of a request that writes: measured, the mean of the operations that write"},
+	evaluationRead:   quantity{"re", measured(operationsTable, "RCU", "evaluate "), "read units of an evaluation: measured"},
+	evaluationWrite:  quantity{"ce", measured(operationsTable, "WCU", "evaluate "), "write units of an evaluation: measured"},
 	time:             quantity{"t", 0.02, "seconds that a request's function runs"},
 	memory:           quantity{"m", 0.5, "GB of its memory"},
 	evaluationTime:   quantity{"te", 1, "seconds that an evaluation runs"},
@@ -46,10 +46,15 @@ var model = struct {
 	files:            quantity{"F", 10, "GB in the bucket, deleted versions among them"},
 }
 
-// measured returns the mean of a column of what operations were measured to consume (functions/testdata/capacity.golden),
-// over the rows that begin with one of the prefixes.
-func measured(column string, prefixes ...string) float64 {
-	content, err := os.ReadFile("../functions/testdata/capacity.golden")
+// What operations, and the calls of gRPC, were measured to consume.
+const (
+	operationsTable = "../functions/testdata/capacity.golden"
+	callsTable      = "../grpc/server/testdata/capacity.golden"
+)
+
+// measured returns the mean of a column of a table, over the rows that begin with one of the prefixes.
+func measured(table, column string, prefixes ...string) float64 {
+	content, err := os.ReadFile(table)
 	if err != nil {
 		panic(err)
 	}

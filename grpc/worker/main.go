@@ -70,7 +70,8 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 // sandbox chooses how programs are run.
 func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandbox, error) {
 	if s.exec == execLocal {
-		log.Warn("NO ISOLATION: -exec local runs whatever is submitted as this user, on this machine, with its files and its network. Only for tests, and for labs that trust everyone who submits.")
+		s.limits.CPUs, s.limits.Memory = 0, 0
+		log.Warn("NO ISOLATION: -exec local runs whatever is submitted as this user, on this machine, with its files and its network, and without limits of CPUs and memory. Only for tests, and for labs that trust everyone who submits.")
 		return sandbox.Local{}, nil
 	}
 	c, err := sandbox.NewContainer(ctx, s.runtime)

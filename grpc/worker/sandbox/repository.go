@@ -73,7 +73,7 @@ type git struct {
 
 var gitOptions = []string{
 	"-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "credential.helper=", "-c", "submodule.recurse=false",
-	"-c", "protocol.allow=never", "-c", "protocol.https.allow=always", "-c", "fetch.fsckObjects=true", "-c", "gc.auto=0",
+	"-c", "protocol.allow=never", "-c", "protocol.https.allow=always", "-c", "gc.auto=0",
 	"-c", "advice.detachedHead=false", "-c", "init.defaultBranch=main", "-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=60",
 }
 

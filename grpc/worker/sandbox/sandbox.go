@@ -48,7 +48,7 @@ type Folder struct {
 	Writable  bool     // within the limit of the disk
 }
 
-// Limits are what one job may use.
+// Limits are what one job may use. Processes of this machine have no limit of CPUs and memory: both are 0 then.
 type Limits struct {
 	CPUs   float64
 	Memory Bytes
@@ -58,7 +58,11 @@ type Limits struct {
 
 // String tells the limits to a person.
 func (l Limits) String() string {
-	return fmt.Sprintf("%g CPUs, %s of memory, %s for its files, %s", l.CPUs, l.Memory, l.Disk, l.Time)
+	text := fmt.Sprintf("%s for its files, %s", l.Disk, l.Time)
+	if l.Memory > 0 {
+		text = fmt.Sprintf("%g CPUs, %s of memory, %s", l.CPUs, l.Memory, text)
+	}
+	return text
 }
 
 // Job is a program over folders.
@@ -126,7 +130,7 @@ func (j *Job) judge(how *ending, took time.Duration) error {
 	switch {
 	case how.outOfMemory:
 		return failure.New("It was ended after %s because it wanted more memory than the %s that are allowed.", took, j.Limits.Memory)
-	case how.code == killed:
+	case how.code == killed && j.Limits.Memory > 0:
 		return failure.New("It was killed after %s (exit code %d), most likely because it wanted more memory than the %s that are allowed.",
 			took, killed, j.Limits.Memory)
 	case how.code != 0:

@@ -39,7 +39,7 @@ func Claim(root, name string, tidy func(folder string)) (*Folder, error) {
 			dead.Release()
 		}
 	}
-	f, err := take(filepath.Join(root, "worker-"+url.PathEscape(name)))
+	f, err := take(filepath.Join(root, "worker-"+url.QueryEscape(name)))
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, fmt.Errorf("a worker called %q runs on this machine already: give this one another -name, or the other folder -work", name)
 	}

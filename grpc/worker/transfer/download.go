@@ -19,6 +19,9 @@ func (c *Client) Download(ctx context.Context, files []*assayv1.File, folder str
 	if err := os.Mkdir(folder, 0o755); err != nil { //nolint:gosec // programs in containers are other users
 		return err
 	}
+	if err := os.Chmod(folder, 0o755); err != nil { //nolint:gosec // whatever the worker's own mask is
+		return err
+	}
 	root, err := os.OpenRoot(folder)
 	if err != nil {
 		return err
@@ -43,7 +46,7 @@ func (c *Client) get(ctx context.Context, f *assayv1.File, root *os.Root) error 
 	defer p.close()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.GetUrl(), http.NoBody)
 	if err != nil {
-		return &refused{"nothing: the link is none"}
+		return hopeless{errors.New("its link is none")}
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -55,22 +58,22 @@ func (c *Client) get(ctx context.Context, f *assayv1.File, root *os.Root) error 
 	}
 	out, err := root.OpenFile(f.GetName(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
-		return &refused{"well, but " + err.Error()}
+		return hopeless{err}
 	}
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(out, sum, moving{p}), io.LimitReader(resp.Body, f.GetSize()+1))
-	if err = errors.Join(err, out.Close(), verify(f, n, sum)); err != nil {
+	if err = errors.Join(err, out.Close()); err != nil {
 		return errors.Join(err, root.Remove(f.GetName()))
 	}
-	return nil
+	return verify(f, n, sum)
 }
 
 func verify(f *assayv1.File, n int64, sum hash.Hash) error {
 	if n != f.GetSize() {
-		return fmt.Errorf("it has other bytes than the %d that were announced", f.GetSize())
+		return hopeless{fmt.Errorf("it has other bytes than the %d that were announced", f.GetSize())}
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != f.GetSha256() {
-		return fmt.Errorf("its SHA-256 is %s and not %s as announced", got, f.GetSha256())
+		return hopeless{fmt.Errorf("its SHA-256 is %s and not %s as announced", got, f.GetSha256())}
 	}
 	return nil
 }

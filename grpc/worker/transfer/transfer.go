@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	tries    = 4
-	longest  = 5 * time.Second
+	tries    = 8 // within half a minute or so
+	longest  = 15 * time.Second
 	silence  = time.Minute // without a byte, after which a transfer is given up
 	maxNames = 200         // bytes of a file name
 )
@@ -47,19 +47,18 @@ func checkName(name string) error {
 	return nil
 }
 
-// refused is an answer that trying again cannot change.
-type refused struct{ status string }
-
-func (r *refused) Error() string { return "the file store answers " + r.status }
+// hopeless is an error that trying again cannot change.
+type hopeless struct{ error }
 
 func answered(resp *http.Response) error {
+	err := errors.New("the file store answers " + resp.Status)
 	switch {
 	case resp.StatusCode >= 200 && resp.StatusCode < 300:
 		return nil
 	case resp.StatusCode >= 500, resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode == http.StatusRequestTimeout:
-		return errors.New("the file store answers " + resp.Status)
+		return err
 	}
-	return &refused{resp.Status}
+	return hopeless{err}
 }
 
 // persist tries several times what the network may spoil. Links are as good as the files behind them, so none stands in
@@ -67,7 +66,7 @@ func answered(resp *http.Response) error {
 func persist(ctx context.Context, try func() error) error {
 	for failures := 1; ; failures++ {
 		err := try()
-		var no *refused
+		var no hopeless
 		if err == nil {
 			return nil
 		}

@@ -2,6 +2,7 @@ package transfer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -22,7 +23,7 @@ func (c *Client) Upload(ctx context.Context, to *assayv1.Upload, folder *os.Root
 func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) error {
 	f, err := folder.Open(to.GetName())
 	if err != nil {
-		return &refused{"well, but " + err.Error()}
+		return hopeless{err}
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -33,7 +34,7 @@ func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) e
 	defer p.close()
 	req, err := http.NewRequestWithContext(ctx, to.GetMethod(), to.GetUrl(), io.TeeReader(f, moving{p}))
 	if err != nil {
-		return &refused{"nothing: the link is none"}
+		return hopeless{errors.New("its link is none")}
 	}
 	req.ContentLength = info.Size()
 	for name, value := range to.GetHeaders() {

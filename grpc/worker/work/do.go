@@ -19,12 +19,13 @@ var errDropped = errors.New("the truth has changed: the run waits to be evaluate
 type task struct {
 	*Worker
 	*hold
-	work   *assayv1.Work
-	folder string
+	work    *assayv1.Work
+	folder  string
+	atFault bool // the worker is
 }
 
-// do does a piece of work and tells the server what came of it.
-func (w *Worker) do(working context.Context, work *assayv1.Work) {
+// do does a piece of work and tells the server what came of it. It reports whether the worker was able to.
+func (w *Worker) do(working context.Context, work *assayv1.Work) bool {
 	began := time.Now()
 	// The lease outlives the end of working, so that the work can be given back.
 	t := &task{Worker: w, hold: newHold(context.WithoutCancel(working), w.Client, work), work: work}
@@ -38,6 +39,9 @@ func (w *Worker) do(working context.Context, work *assayv1.Work) {
 	doing, stop := context.WithCancelCause(t.hold.ctx)
 	unlink := context.AfterFunc(working, func() { stop(context.Cause(working)) })
 	err := t.perform(doing)
+	if cause := context.Cause(doing); err != nil && cause != nil {
+		err = cause // of whatever broke off
+	}
 	unlink()
 	stop(nil)
 	if err != nil {
@@ -51,9 +55,10 @@ func (w *Worker) do(working context.Context, work *assayv1.Work) {
 	took := time.Since(began).Round(time.Millisecond)
 	if err != nil {
 		log.Warn("work ends without a result", "error", err, "took", took)
-		return
+		return !t.atFault
 	}
 	log.Info("work ends", "took", took)
+	return true
 }
 
 func (t *task) perform(ctx context.Context) error {
@@ -90,6 +95,7 @@ func (t *task) giveUp(err error) error {
 		}
 	default:
 		request.Fault = assayv1.FailRunRequest_FAULT_WORKER
+		t.atFault = true
 		// An evaluation's trouble may be with the truth.
 		discreet := t.work.GetKind() != assayv1.WorkKind_WORK_KIND_EVALUATION
 		request.Diagnostics = []*assayv1.Diagnostic{failure.Diagnostic(fmt.Sprintf("The worker %s could not do this: %s", t.Name, err), discreet)}

@@ -84,7 +84,7 @@ func TestFailuresOfTheRun(t *testing.T) {
 	}{
 		"exit code":    {"echo no memory of it >&2; exit 7", "It ended with exit code 7 after", "no memory of it", nil},
 		"signal":       {"kill -TERM $$", "It ended with exit code 143", "", nil},
-		"kill":         {"kill -KILL $$", "most likely because it wanted more memory than the 1 GiB", "", nil},
+		"kill":         {"kill -KILL $$", "It ended with exit code 137", "", nil},
 		"no command":   {"", "There is no command", "", nil},
 		"no output":    {"true", "write the run as a file into the folder that ASSAY_OUTPUT names", "", nil},
 		"link":         {`ln -s /etc/passwd "$ASSAY_OUTPUT/run.txt"`, `"run.txt" in the output folder is a link`, "", nil},

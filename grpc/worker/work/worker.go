@@ -40,6 +40,9 @@ const (
 	leaseWait    = 30 * time.Second // how long a call waits for work
 	callTime     = 10 * time.Second // how long a call may take that waits for nothing
 	longestPause = 15 * time.Second // between calls that fail
+
+	recovery        = 3           // how many steps the pause is ahead that follows a fault of the worker's: it begins with 2 s
+	longestRecovery = time.Minute // and does not last longer
 )
 
 // errLeaving is the cause of ending work because the worker stops.
@@ -71,7 +74,7 @@ func (w *Worker) Run(ctx context.Context) {
 
 // serve does one piece of work after another.
 func (w *Worker) serve(ctx, working context.Context) {
-	failures := 0
+	failures, faults := 0, 0
 	for ctx.Err() == nil {
 		work, err := w.lease(ctx)
 		switch {
@@ -82,9 +85,16 @@ func (w *Worker) serve(ctx, working context.Context) {
 			backoff.Sleep(ctx, backoff.After(failures, longestPause))
 		default:
 			failures = 0
-			if work != nil {
-				w.do(working, work)
+			if work == nil {
+				continue
 			}
+			if w.do(working, work) {
+				faults = 0
+				continue
+			}
+			// A machine that can do nothing is not to use up the attempts of all runs.
+			faults++
+			backoff.Sleep(ctx, backoff.After(faults+recovery, longestRecovery))
 		}
 	}
 }

@@ -1,0 +1,122 @@
+package transfer_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/failure"
+	"assay/grpc/worker/transfer"
+)
+
+const content = "1 Q0 d1 1 0.5 lakeside\n"
+
+func digest(s string) string {
+	sum := sha256.Sum256([]byte(s))
+	return hex.EncodeToString(sum[:])
+}
+
+// TestTransfersOutlastTrouble breaks transfers off and refuses them before it lets them pass.
+func TestTransfersOutlastTrouble(t *testing.T) {
+	var calls atomic.Int32
+	var got []byte
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch calls.Add(1) {
+		case 1:
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
+		case 2:
+			w.Header().Set("Content-Length", "1000")
+			io.WriteString(w, content[:5])
+			panic(http.ErrAbortHandler)
+		}
+		if r.Method == http.MethodPut {
+			got, _ = io.ReadAll(r.Body)
+			if r.ContentLength != int64(len(content)) || r.Header.Get("Content-Type") != "text/plain" || len(r.Header["Authorization"]) > 0 {
+				t.Errorf("the upload has %d bytes and the headers %v", r.ContentLength, r.Header)
+			}
+			return
+		}
+		io.WriteString(w, content)
+	}))
+	defer server.Close()
+	c := transfer.NewClient()
+	folder := filepath.Join(t.TempDir(), "input")
+	file := &assayv1.File{Name: "run.txt", Size: int64(len(content)), Sha256: digest(content), Url: server.URL}
+	if err := c.Download(t.Context(), []*assayv1.File{file}, folder); err != nil {
+		t.Fatal(err)
+	}
+	if b, err := os.ReadFile(filepath.Join(folder, "run.txt")); err != nil || string(b) != content || calls.Load() != 3 {
+		t.Errorf("%q %v after %d calls", b, err, calls.Load())
+	}
+	calls.Store(0)
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	to := &assayv1.Upload{Name: "run.txt", Method: http.MethodPut, Url: server.URL, Headers: map[string]string{
+		"Content-Type": "text/plain", "Content-Length": "23",
+	}}
+	if err := c.Upload(t.Context(), to, root); err != nil || string(got) != content || calls.Load() != 3 {
+		t.Errorf("%q %v after %d calls", got, err, calls.Load())
+	}
+	to.Name = "../run.txt"
+	if err := c.Upload(t.Context(), to, root); err == nil {
+		t.Error("a file outside of the folder was sent")
+	}
+}
+
+func TestRefusedTransfersAreNotTriedAgain(t *testing.T) {
+	var calls atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		calls.Add(1)
+		w.WriteHeader(http.StatusForbidden)
+	}))
+	defer server.Close()
+	file := &assayv1.File{Name: "a", Size: 1, Sha256: digest("a"), Url: server.URL + "/?signature=secret"}
+	err := transfer.NewClient().Download(t.Context(), []*assayv1.File{file}, filepath.Join(t.TempDir(), "input"))
+	if err == nil || !strings.Contains(err.Error(), "403") || calls.Load() != 1 {
+		t.Errorf("%v after %d calls", err, calls.Load())
+	}
+	server.Close()
+	file.Url = "http://127.0.0.1:1\x00/?signature=secret"
+	if err := transfer.NewClient().Download(t.Context(), []*assayv1.File{file}, filepath.Join(t.TempDir(), "input")); err == nil || strings.Contains(err.Error(), "secret") {
+		t.Errorf("the link stands in the error: %v", err)
+	}
+}
+
+func TestCollect(t *testing.T) {
+	folder := t.TempDir()
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	var ofRun *failure.OfRun
+	if _, _, err := transfer.Collect(root); !errors.As(err, &ofRun) {
+		t.Errorf("of an empty folder: %v", err)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "run.tsv"), []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Mkdir(filepath.Join(folder, "models"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	files, folders, err := transfer.Collect(root)
+	if err != nil || len(files) != 1 || len(folders) != 1 || folders[0] != "models" {
+		t.Fatalf("%v %v %v", files, folders, err)
+	}
+	if f := files[0]; f.GetName() != "run.tsv" || f.GetSize() != int64(len(content)) || f.GetSha256() != digest(content) || f.GetMediaType() != "text/tab-separated-values" {
+		t.Errorf("collected %v", f)
+	}
+}

@@ -60,6 +60,7 @@ func TestAnAnswerThatIsLostChangesNothing(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, image(command))
+			s.last(time.Hour, time.Hour) // no heartbeat tells
 			s.after = func(called string, _ int) error {
 				if called == method && s.over {
 					return errUnavailable
@@ -137,6 +138,9 @@ func TestALostLeaseEndsTheProgram(t *testing.T) {
 			t.Parallel()
 			command, gone := lasting(t)
 			s := newServer(t, image(command))
+			if name != "lapse" {
+				s.last(time.Hour, interval)
+			}
 			r := s.start(nil)
 			s.begun()
 			began := time.Now()
@@ -157,6 +161,19 @@ func TestALostLeaseEndsTheProgram(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestLinesComeWithoutHeartbeatsThatAreDue has lines sent soon although no heartbeat is due for long.
+func TestLinesComeWithoutHeartbeatsThatAreDue(t *testing.T) {
+	t.Parallel()
+	command, gone := lasting(t)
+	s := newServer(t, image("sleep 0.2; "+command))
+	s.last(time.Hour, time.Hour)
+	r := s.start(func(w *work.Worker) { w.Grace = 0 })
+	s.begun()
+	r.stop()
+	wait(t, "the end", r.done)
+	gone()
 }
 
 func TestStoppingWorkers(t *testing.T) {

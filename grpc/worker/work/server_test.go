@@ -51,6 +51,7 @@ type server struct {
 	over     bool
 	stop     string
 	calls    map[string]int
+	lease    time.Duration
 
 	before func(method string, call int) error // fails calls before they count
 	after  func(method string, call int) error // fails calls that have counted
@@ -66,8 +67,14 @@ func newServer(t *testing.T, w *assayv1.Work) *server {
 	s.files = httptest.NewServer(http.HandlerFunc(s.serveFile))
 	t.Cleanup(s.files.Close)
 	w.RunId, w.LeaseId, w.Attempt = "01JRUN", "01JLEASE", 1
-	w.LeaseDuration, w.HeartbeatInterval = durationpb.New(leaseTime), durationpb.New(interval)
+	s.last(leaseTime, interval)
 	return s
+}
+
+// last says how long leases last, and how often to send heartbeats.
+func (s *server) last(lease, interval time.Duration) {
+	s.lease = lease
+	s.work.LeaseDuration, s.work.HeartbeatInterval = durationpb.New(lease), durationpb.New(interval)
 }
 
 // file puts content into the store and describes it with its link.
@@ -180,7 +187,7 @@ func (s *server) Heartbeat(_ context.Context, r *assayv1.HeartbeatRequest) (*ass
 		s.end()
 		return &assayv1.HeartbeatResponse{Stop: true, StopReason: s.stop}, nil
 	}
-	return &assayv1.HeartbeatResponse{LeaseDuration: durationpb.New(leaseTime), NextLine: int64(len(s.lines))}, s.answer("Heartbeat", n)
+	return &assayv1.HeartbeatResponse{LeaseDuration: durationpb.New(s.lease), NextLine: int64(len(s.lines))}, s.answer("Heartbeat", n)
 }
 
 func (s *server) CompleteRun(_ context.Context, r *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {

@@ -1,0 +1,124 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"iter"
+
+	"assay/shared/record"
+	"assay/shared/runlog"
+	"assay/shared/store"
+	"assay/shared/table"
+	"assay/shared/visibility"
+)
+
+// Limits of a message: clients take 4 MiB unless they say otherwise.
+const (
+	batchLines = 500
+	batchBytes = 256 << 10
+)
+
+// batch is the lines of a message.
+type batch struct {
+	lines []numbered
+	bytes int
+	full  bool
+}
+
+// add reports whether there was room for the line.
+func (b *batch) add(l numbered) bool {
+	n := weight(l.LogLine)
+	if b.full || len(b.lines) == batchLines || len(b.lines) > 0 && b.bytes+n > batchBytes {
+		b.full = true
+		return false
+	}
+	b.lines, b.bytes = append(b.lines, l), b.bytes+n
+	return true
+}
+
+// older is the lines of a log, on their way from the store to a watcher who is further behind than what the topic keeps.
+type older struct {
+	next func() (record.LogLine, error, bool)
+	stop func()
+	held *record.LogLine // the next line, which a message had no room for
+}
+
+// read adds to the batch the lines of a log from the number on, up to the one of the number until, as many as it takes. It
+// returns the number behind them.
+func (w *watcher) read(ctx context.Context, log int, run *record.RunItem, from, until int64, b *batch) (int64, error) {
+	o := &w.older[log]
+	for begun := int64(unknown); from < until && !b.full; {
+		if o.next == nil {
+			next, found, err := w.topic.logs[log].read(ctx, run, from, until, b)
+			switch {
+			case err != nil:
+				return from, err
+			case found && next == from && !b.full:
+				return from, w.lost(ctx, record.LogKinds[log], from)
+			case found:
+				from = next
+				continue
+			}
+			if begun == from {
+				return from, w.lost(ctx, record.LogKinds[log], from)
+			}
+			o.next, o.stop = iter.Pull2(runlog.From(ctx, w.hub.store, w.hub.files, run, record.LogKinds[log], from))
+			begun = from
+		}
+		l, more, err := o.take()
+		if err != nil {
+			return from, err
+		}
+		if !more {
+			o.end()
+			continue
+		}
+		if !b.add(numbered{l, record.LogKinds[log], from}) {
+			o.held = &l
+			return from, nil
+		}
+		from++
+	}
+	if from == until {
+		o.end()
+	}
+	return from, nil
+}
+
+// take returns the next line, if there are more.
+func (o *older) take() (record.LogLine, bool, error) {
+	if o.held != nil {
+		l := *o.held
+		o.held = nil
+		return l, true, nil
+	}
+	l, err, more := o.next()
+	return l, more, err
+}
+
+// end lets go of what is read.
+func (o *older) end() {
+	if o.next != nil {
+		o.stop()
+		*o = older{}
+	}
+}
+
+// rest lets go of all that is read.
+func (w *watcher) rest() {
+	for i := range w.older {
+		w.older[i].end()
+	}
+}
+
+// lost says why a line that the run counts is not there: because the run is no more, as a rule.
+func (w *watcher) lost(ctx context.Context, k record.LogKind, line int64) error {
+	run, err := table.Get[record.RunItem](ctx, w.hub.store, store.Strong, w.topic.key)
+	if err != nil {
+		return err
+	}
+	if run == nil {
+		return visibility.Missing
+	}
+	return fmt.Errorf("grpc: the %s log of run %s misses line %d", k, w.topic.id, line)
+}

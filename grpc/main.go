@@ -32,8 +32,11 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// look is how often to look into the table, to which functions write too.
-const look = 2 * time.Second
+// look is how often to look into the table, to which functions write too, and poll how often when runs are watched.
+const (
+	look = 2 * time.Second
+	poll = time.Second
+)
 
 // checkTime is how long a server that is well takes at most to say so.
 const checkTime = 4 * time.Second
@@ -58,7 +61,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return check(ctx, c)
 	}
 	log := slog.New(slog.NewJSONHandler(out, nil))
-	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, Look: look, Reflection: c.reflection}
+	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, Look: look, Poll: poll, Reflection: c.reflection}
 	if c.cert != "" {
 		pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 		if err != nil {

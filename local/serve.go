@@ -107,7 +107,7 @@ func (p *program) changed(items []store.Item) {
 func (c *config) grpcOptions() server.Options {
 	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, Look: 15 * time.Second, Reflection: true}
 	if c.store == storeDynamoDB {
-		o.Look = 2 * time.Second
+		o.Look, o.Poll = 2*time.Second, time.Second
 	}
 	return o
 }

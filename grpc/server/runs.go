@@ -21,6 +21,7 @@ import (
 type runService struct {
 	assayv1.UnimplementedRunServiceServer
 	env Env
+	hub *hub
 }
 
 // viewer is the caller as one who looks at what is stored.

@@ -40,7 +40,9 @@ type Options struct {
 	FirstLease time.Duration // how long a lease lasts until the first heartbeat
 	// Look is how often to look into the store for what nobody told of: seldom where Changed tells of all that is written,
 	// every other second where others write too. Lapsed leases are looked for at least that often.
-	Look        time.Duration
+	Look time.Duration
+	// Poll is how often to ask for what others write to the runs that are watched; 0 where Changed tells of all.
+	Poll        time.Duration
 	Credentials credentials.TransportCredentials // nil: plain text
 	Reflection  bool                             // whether the server tells its protocol to whoever asks
 }
@@ -61,6 +63,7 @@ type Server struct {
 	health   *health.Server
 	dispatch *dispatcher
 	sweep    *sweeper
+	hub      *hub
 	stopping context.Context //nolint:containedctx // its end tells the streams, which have contexts of their own, to end
 	stop     context.CancelFunc
 }
@@ -83,6 +86,7 @@ func New(env Env, o Options) *Server {
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.dispatch = newDispatcher(env.Store, env.Now, env.Log, o.FirstLease, o.Look)
 	s.sweep = &sweeper{store: env.Store, now: env.Now, log: env.Log, lease: o.Lease, every: min(o.Look, sweepTime)}
+	s.hub = newHub(env.Store, env.Files, env.Log, o.Poll)
 	s.grpc = grpc.NewServer(
 		grpc.Creds(o.Credentials), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
 		grpc.MaxRecvMsgSize(maxReceived), grpc.MaxConcurrentStreams(maxStreams),
@@ -90,7 +94,7 @@ func New(env Env, o Options) *Server {
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingTime, PermitWithoutStream: true}),
 	)
 	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), newWorkers(env, s.dispatch, o.Lease))
-	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env})
+	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env, hub: s.hub})
 	s.grpc.RegisterService(s.decoding(grpc_health_v1.Health_ServiceDesc), s.health)
 	for _, name := range services {
 		s.health.SetServingStatus(name, grpc_health_v1.HealthCheckResponse_NOT_SERVING) // until the store has answered
@@ -102,14 +106,17 @@ func New(env Env, o Options) *Server {
 }
 
 // Changed tells the server of items that were just written; it is made to be the hook of a store.
-func (s *Server) Changed(items []store.Item) { s.dispatch.changed(items) }
+func (s *Server) Changed(items []store.Item) {
+	s.dispatch.changed(items)
+	s.hub.changed(items)
+}
 
 // Serve serves until the context ends. Then no more work is handed out, who waits is sent away, and calls under way get some
 // time to end.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
-	for _, run := range []func(context.Context){s.watchHealth, s.dispatch.run, s.sweep.run} {
+	for _, run := range []func(context.Context){s.watchHealth, s.dispatch.run, s.sweep.run, s.hub.run} {
 		all.Go(func() { run(work) })
 	}
 	served := make(chan error, 1)

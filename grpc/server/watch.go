@@ -6,11 +6,15 @@ import (
 	"time"
 
 	"assay/functions/runs"
+	"assay/grpc/assayv1"
 	"assay/shared/access"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/visibility"
+
+	"google.golang.org/grpc"
+	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
 // Times of a stream.
@@ -41,32 +45,48 @@ type sight struct {
 // errResume ends a stream that can go on elsewhere.
 var errResume error = problem.Unavailable.New("The stream has to be taken up again. Watch the run again with the resume_token of the last message that came: nothing is lost.").After(time.Second)
 
-// watch sends the caller the run, as it is or from where the token stands, and what becomes of it, until it has ended. It
-// returns nil then, visibility.Missing when there is no such run or the caller may not see it any more, and errResume
-// when the hub stops or the stream has lasted for the duration.
-func (h *hub) watch(ctx context.Context, now func() time.Time, last time.Duration, caller access.Caller, runID, token string, send func(sight) error) error {
+// WatchRun implements assayv1.RunServiceServer.
+func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStreamingServer[assayv1.WatchRunResponse]) error {
+	fields := checkID("/run_id", in.GetRunId())
+	var from place
+	if len(fields) == 0 && in.GetResumeToken() != "" {
+		from, fields = parseToken(in.GetRunId(), in.GetResumeToken())
+	}
+	if err := refuse(fields); err != nil {
+		return err
+	}
+	w := &watcher{hub: s.hub, now: s.env.Now, place: from, viewer: *s.viewer(stream.Context())}
+	w.send = func(m sight) error { return stream.Send(protoSight(m)) }
+	return w.watch(stream.Context(), in.GetRunId(), watchTime)
+}
+
+// watch sends the run, as it is or from the watcher's place on, and what becomes of it, until it has ended. It returns nil
+// then, visibility.Missing when there is no such run or the caller may not see it any more, and errResume when the hub
+// stops or the stream has lasted for so long.
+func (w *watcher) watch(ctx context.Context, runID string, long time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(h.over, func() { cancel(errResume) })()
-	timer := time.AfterFunc(last, func() { cancel(errResume) })
+	forget := context.AfterFunc(w.hub.over, func() { cancel(errResume) })
+	defer forget()
+	timer := time.AfterFunc(long, func() { cancel(errResume) })
 	defer timer.Stop()
-	w := watcher{hub: h, now: now, send: send, viewer: visibility.Viewer{Records: h.store, Caller: caller, Consistency: store.Strong}}
-	err := w.begin(ctx, runID, token)
+	w.topic = w.hub.join(runID) // before the run is read, so that nothing that is written since is missed
+	defer w.hub.leave(w.topic)
+	defer w.rest()
+	err := w.begin(ctx, runID)
+	if err == nil {
+		err = w.follow(ctx)
+	}
 	if cause := context.Cause(ctx); err != nil && errors.Is(cause, errResume) {
 		return cause
 	}
 	return err
 }
 
-// begin finds the run and the place to begin at. It does the work that showing the run does, so that nobody learns from it
-// which runs there are, or are watched.
-func (w *watcher) begin(ctx context.Context, runID, token string) error {
-	if !record.IsID(runID) {
-		return visibility.Missing
-	}
-	w.topic = w.hub.join(runID) // before the run is read, so that nothing that is written since is missed
-	defer w.hub.leave(w.topic)
-	w.granted = w.now()
+// begin reads the run and finds the place to begin at. It reads what showing the run reads, so that nobody learns from it
+// which runs there are, or are watched; what the topic then lacks is not older than the token.
+func (w *watcher) begin(ctx context.Context, runID string) error {
+	w.granted, w.viewer.Consistency = w.now(), store.Strong
 	run, _, err := runs.Get(ctx, &w.viewer, runID)
 	if err != nil {
 		return err
@@ -76,17 +96,11 @@ func (w *watcher) begin(ctx context.Context, runID, token string) error {
 	if err != nil {
 		return err
 	}
-	w.version = newest.Version - 1
-	if token != "" {
-		if w.place, err = parseToken(runID, token); err != nil {
-			return err
-		}
-		if err := w.of(newest); err != nil {
-			return err
-		}
+	if w.version == 0 {
+		w.version = newest.Version - 1
+		return nil
 	}
-	defer w.rest()
-	return w.follow(ctx)
+	return refuse(w.ahead(newest))
 }
 
 // follow sends each image of the run with the lines that it counts, and waits for more.
@@ -182,4 +196,30 @@ func (w *watcher) roles(ctx context.Context, run *record.RunItem) (access.Role, 
 		w.granted = now
 	}
 	return w.viewer.Roles(ctx, run.Scope())
+}
+
+// logNames are the logs as they travel.
+var logNames = map[record.LogKind]assayv1.Log{
+	record.ExecutionLog:  assayv1.Log_LOG_EXECUTION,
+	record.EvaluationLog: assayv1.Log_LOG_EVALUATION,
+}
+
+func protoStream(written string) assayv1.Stream {
+	for s, name := range streams {
+		if name == written {
+			return s
+		}
+	}
+	return assayv1.Stream_STREAM_UNSPECIFIED
+}
+
+func protoSight(s sight) *assayv1.WatchRunResponse {
+	out := &assayv1.WatchRunResponse{ResumeToken: s.token}
+	if s.run != nil {
+		out.Run = protoRun(*s.run)
+	}
+	for _, l := range s.lines {
+		out.Lines = append(out.Lines, &assayv1.LogLine{Log: logNames[l.kind], Number: l.number, Time: timestamppb.New(l.At.Time), Stream: protoStream(l.Stream), Text: l.Text})
+	}
+	return out
 }

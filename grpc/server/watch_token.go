@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"hash/crc32"
+	"math"
 
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -27,16 +28,15 @@ func (p place) token(runID string) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// parseToken returns the place in the run that a token names. The id must be one.
-func parseToken(runID, token string) (place, error) {
-	var p place
-	b, err := base64.RawURLEncoding.Strict().DecodeString(token)
-	if err != nil || len(b) < len(runID)+4 {
-		return p, badToken("is not one that this service gave out")
+// parseToken returns the place in the run that a token names, or what is wrong with it.
+func parseToken(runID, token string) (p place, faults []problem.Field) {
+	b, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil || len(b) < len(runID)+crc32.Size {
+		return p, badToken("is none that a message had")
 	}
-	rest, sum := b[:len(b)-4], b[len(b)-4:]
+	rest, sum := b[:len(b)-crc32.Size], b[len(b)-crc32.Size:]
 	if crc32.ChecksumIEEE(rest) != binary.BigEndian.Uint32(sum) {
-		return p, badToken("is garbled")
+		return p, badToken("is none that a message had")
 	}
 	if string(rest[:len(runID)]) != runID {
 		return p, badToken("is of another run")
@@ -44,23 +44,22 @@ func parseToken(runID, token string) (place, error) {
 	rest = rest[len(runID):]
 	for _, n := range []*int64{&p.version, &p.lines[0], &p.lines[1]} {
 		v, size := binary.Uvarint(rest)
-		if size <= 0 || int64(v) < 0 {
-			return place{}, badToken("is garbled")
+		if size <= 0 || v > math.MaxInt64 {
+			return place{}, badToken("is none that a message had")
 		}
 		*n, rest = int64(v), rest[size:]
 	}
-	if p.token(runID) != token {
-		return place{}, badToken("is garbled")
+	if p.version == 0 || p.token(runID) != token {
+		return place{}, badToken("is none that a message had")
 	}
 	return p, nil
 }
 
-// of returns the error of a place that the run has not come to.
-func (p place) of(run *record.RunItem) error {
+// ahead says that the run has not come to the place.
+func (p place) ahead(run *record.RunItem) []problem.Field {
 	ahead := p.version > run.Version
 	for i, k := range record.LogKinds {
-		state, _, _ := run.Log(k)
-		ahead = ahead || p.lines[i] > state.Lines
+		ahead = ahead || p.lines[i] > counted(run, k)
 	}
 	if ahead {
 		return badToken("names a place that the run has not come to")
@@ -68,7 +67,6 @@ func (p place) of(run *record.RunItem) error {
 	return nil
 }
 
-func badToken(fault string) error {
-	return problem.InvalidCursor.New("The resume token cannot be used. Send the one of the last message that came, or none to begin anew.").
-		With(problem.Field{Pointer: "/resumeToken", Detail: fault})
+func badToken(fault string) []problem.Field {
+	return []problem.Field{{Pointer: "/resume_token", Detail: fault + ": send the one of the last message that came, or none to begin anew"}}
 }

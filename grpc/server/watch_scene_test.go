@@ -63,10 +63,11 @@ func newGallery(t testing.TB, place string, every time.Duration) *gallery {
 			g.writes = &hooked
 		}
 	}
-	g.hub = newHub(own, files, slog.New(slog.DiscardHandler), every)
+	h := newHub(own, files, slog.New(slog.DiscardHandler), every)
+	g.hub = h
 	ctx, stop := context.WithCancel(context.Background())
 	var ended sync.WaitGroup
-	ended.Go(func() { g.run(ctx) })
+	ended.Go(func() { h.run(ctx) })
 	t.Cleanup(func() {
 		stop()
 		ended.Wait()

@@ -54,9 +54,13 @@ func playAny(rt *rapid.T, g *gallery) {
 		"seal":   func(*rapid.T) { p.seal() },
 		"come": func(rt *rapid.T) {
 			c := rapid.SampledFrom(clients).Draw(rt, "client")
-			if c.done == nil || len(c.done) > 0 {
-				c.watch(rapid.IntRange(-1, 4).Draw(rt, "messages"))
+			if c.done != nil {
+				if len(c.done) == 0 {
+					return // it watches
+				}
+				_ = c.ends(rt)
 			}
+			c.watch(rapid.IntRange(-1, 4).Draw(rt, "messages"))
 		},
 		"go": func(rt *rapid.T) {
 			if c := rapid.SampledFrom(clients).Draw(rt, "client"); c.done != nil {

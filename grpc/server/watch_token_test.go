@@ -1,0 +1,57 @@
+package server
+
+import (
+	"encoding/base64"
+	"testing"
+	"time"
+
+	"assay/shared/record"
+)
+
+func TestTokensAreRefusedUnlessAMessageHadThem(t *testing.T) {
+	id, other := record.NewID(time.Now()), record.NewID(time.Now())
+	p := place{version: 1 << 40, lines: [logs]int64{7, 0}}
+	token := p.token(id)
+	if got, faults := parseToken(id, token); len(faults) > 0 || got != p {
+		t.Fatalf("%+v, %v", got, faults)
+	}
+	bad := map[string]string{
+		"empty": "", "words": "resume please", "cut": token[:len(token)-2], "longer": token + "AA", "of another run": p.token(other),
+		"a version that is none": place{}.token(id), "negative": place{version: -1}.token(id),
+	}
+	raw, err := base64.RawURLEncoding.DecodeString(token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw[len(raw)-6] ^= 1
+	bad["a changed bit"] = base64.RawURLEncoding.EncodeToString(raw)
+	for name, token := range bad {
+		if got, faults := parseToken(id, token); len(faults) != 1 || faults[0].Pointer != "/resume_token" {
+			t.Errorf("%s: %+v, %v", name, got, faults)
+		}
+	}
+	run := &record.RunItem{}
+	run.Version, run.Logs.Execution.Lines = 3, 5
+	for _, tt := range []struct {
+		place
+		fine bool
+	}{
+		{place{3, [logs]int64{5, 0}}, true}, {place{4, [logs]int64{}}, false}, {place{3, [logs]int64{6, 0}}, false}, {place{3, [logs]int64{0, 1}}, false},
+	} {
+		if faults := tt.ahead(run); (len(faults) == 0) != tt.fine {
+			t.Errorf("%+v: %v", tt.place, faults)
+		}
+	}
+}
+
+func FuzzResumeToken(f *testing.F) {
+	id := record.NewID(time.Now())
+	f.Add(place{version: 3, lines: [logs]int64{5, 1}}.token(id))
+	f.Add("")
+	f.Fuzz(func(t *testing.T, token string) {
+		p, faults := parseToken(id, token)
+		if len(faults) == 0 && (p.token(id) != token || p.version < 1 || p.lines[0] < 0 || p.lines[1] < 0) {
+			t.Errorf("%q is taken for %+v", token, p)
+		}
+	})
+}

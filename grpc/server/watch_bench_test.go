@@ -1,0 +1,153 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/shared/record"
+	"assay/shared/visibility"
+)
+
+// The load of BenchmarkWatchRun.
+const (
+	watchedRuns  = 100
+	watchersEach = 10 // each with a connection that watches every run
+	benchPoll    = time.Second
+	settlingTime = 50 * time.Millisecond
+)
+
+// BenchmarkWatchRun has 1,000 watchers on 100 runs, over real gRPC on this machine. Each iteration is a change of one run
+// with a line of its log, which ten watchers are to see. It reports from the beginning of the write, and from its end, until
+// a client has the message; what clients and server together keep for a watcher, and what the hub alone does; and what the
+// store is asked.
+func BenchmarkWatchRun(b *testing.B) {
+	for _, place := range places {
+		b.Run(place, func(b *testing.B) { benchWatch(b, place) })
+	}
+}
+
+// seen is a version of a run that reached a watcher.
+type seen struct {
+	run     int
+	version int64
+	at      time.Time
+}
+
+func benchWatch(b *testing.B, place string) {
+	c := open(b, place, benchPoll)
+	counted := &counting{Store: c.store}
+	c.hub.store = counted
+	all := make([]*played, watchedRuns)
+	for i := range all {
+		all[i] = c.play(b)
+	}
+	came := make(chan seen, watchedRuns*watchersEach)
+	alone := watchAlone(b, c, all)
+	ctx, cancel := context.WithCancel(b.Context())
+	var ended sync.WaitGroup
+	defer ended.Wait()
+	defer cancel()
+	before := memory()
+	for range watchersEach {
+		client, _ := c.dial(b)
+		for i, p := range all {
+			stream, err := client.WatchRun(as(ctx, organizer), &assayv1.WatchRunRequest{RunId: p.run.ID})
+			if err != nil {
+				b.Fatal(err)
+			}
+			ended.Go(func() {
+				for {
+					m, err := stream.Recv()
+					if err != nil {
+						return
+					}
+					came <- seen{i, m.GetRun().GetVersion(), time.Now()}
+				}
+			})
+		}
+	}
+	for range watchedRuns * watchersEach {
+		<-came
+	}
+	each := float64(memory()-before) / (watchedRuns * watchersEach)
+	counted.gets.Store(0)
+	counted.keys.Store(0)
+	counted.queries.Store(0)
+	var fromBegin, fromEnd []time.Duration
+	begun := time.Now()
+	n := 0
+	for b.Loop() {
+		i := n % watchedRuns
+		n++
+		p := all[i]
+		if place == "another process" {
+			time.Sleep(rand.N(benchPoll)) // or each change would come just behind a poll
+		}
+		start := time.Now()
+		p.append(record.ExecutionLog, "A line as programs write it: epoch 3 of 10, loss 0.7312")
+		written := time.Now()
+		for range watchersEach {
+			s := <-came
+			if s.run != i || s.version != p.run.Version {
+				b.Fatalf("run %d came in version %d, and run %d was changed to %d", s.run, s.version, i, p.run.Version)
+			}
+			fromBegin, fromEnd = append(fromBegin, s.at.Sub(start)), append(fromEnd, s.at.Sub(written))
+		}
+	}
+	took := time.Since(begun).Seconds()
+	report(b, "begin", fromBegin)
+	report(b, "end", fromEnd)
+	b.ReportMetric(each, "B/watcher")
+	b.ReportMetric(alone, "B/watcher-without-gRPC")
+	b.ReportMetric(float64(counted.queries.Load())/float64(n), "queries/change")
+	b.ReportMetric(float64(counted.gets.Load())/took, "gets/s")
+	b.ReportMetric(float64(counted.keys.Load())/took, "keys/s")
+}
+
+// watchAlone returns what the hub keeps for a watcher, with the goroutine that serves it.
+func watchAlone(b *testing.B, c *cinema, all []*played) float64 {
+	ctx, cancel := context.WithCancel(b.Context())
+	var began, ended sync.WaitGroup
+	before := memory()
+	for range watchersEach {
+		for _, p := range all {
+			began.Add(1)
+			w := &watcher{hub: c.hub, now: time.Now, viewer: visibility.Viewer{Records: c.store, Caller: organizer}}
+			w.send = func(sight) error {
+				began.Done()
+				return nil
+			}
+			ended.Go(func() { _ = w.watch(ctx, p.run.ID, time.Hour) })
+		}
+	}
+	began.Wait()
+	each := float64(memory()-before) / (watchedRuns * watchersEach)
+	cancel()
+	ended.Wait()
+	return each
+}
+
+// report adds the percentiles of latencies to what the benchmark reports.
+func report(b *testing.B, name string, all []time.Duration) {
+	slices.Sort(all)
+	for _, p := range []int{50, 99} {
+		b.ReportMetric(all[len(all)*p/100].Seconds()*1e3, fmt.Sprintf("ms-p%d-from-%s", p, name))
+	}
+}
+
+// memory is what is in use after a collection, of heap and stacks.
+func memory() uint64 {
+	time.Sleep(settlingTime)
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc + m.StackInuse
+}

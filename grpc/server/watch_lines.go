@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"time"
 
 	"assay/shared/record"
 	"assay/shared/runlog"
@@ -47,42 +48,83 @@ type older struct {
 // returns the number behind them.
 func (w *watcher) read(ctx context.Context, log int, run *record.RunItem, from, until int64, b *batch) (int64, error) {
 	o := &w.older[log]
-	for begun := int64(unknown); from < until && !b.full; {
-		if o.next == nil {
-			next, found, err := w.topic.logs[log].read(ctx, run, from, until, b)
-			switch {
-			case err != nil:
-				return from, err
-			case found && next == from && !b.full:
-				return from, w.lost(ctx, record.LogKinds[log], from)
-			case found:
-				from = next
-				continue
-			}
-			if begun == from {
-				return from, w.lost(ctx, record.LogKinds[log], from)
-			}
-			o.next, o.stop = iter.Pull2(runlog.From(ctx, w.hub.store, w.hub.files, run, record.LogKinds[log], from))
-			begun = from
+	pause := firstPause
+	for from < until && !b.full {
+		next, err := w.readOn(ctx, log, run, from, until, b)
+		if err != nil {
+			return from, err
 		}
+		if next > from {
+			from, pause = next, firstPause
+			continue
+		}
+		if o.next == nil && !b.full {
+			if err := w.await(ctx, record.LogKinds[log], from, pause); err != nil {
+				return from, err
+			}
+			pause *= 2
+		}
+	}
+	if from == until {
+		o.end()
+	}
+	return from, nil
+}
+
+// readOn does a step of read: it takes lines from the topic or, when that has them no more, from the store. When it returns
+// from, there were none, or no room.
+func (w *watcher) readOn(ctx context.Context, log int, run *record.RunItem, from, until int64, b *batch) (int64, error) {
+	o := &w.older[log]
+	if o.next == nil {
+		next, found, err := w.topic.logs[log].read(ctx, run, from, until, b)
+		if err != nil || found {
+			return next, err
+		}
+		o.next, o.stop = iter.Pull2(runlog.From(ctx, w.hub.store, w.hub.files, run, record.LogKinds[log], from))
+	}
+	for from < until {
 		l, more, err := o.take()
 		if err != nil {
 			return from, err
 		}
 		if !more {
 			o.end()
-			continue
+			break
 		}
 		if !b.add(numbered{l, record.LogKinds[log], from}) {
 			o.held = &l
-			return from, nil
+			break
 		}
 		from++
 	}
-	if from == until {
-		o.end()
-	}
 	return from, nil
+}
+
+// Pauses before a line that the run counts, and that is not there, is looked for again.
+const (
+	firstPause   = 10 * time.Millisecond
+	longestPause = time.Second
+)
+
+// await waits for a line that the run counts and that is not there. While DynamoDB applies a transaction, who reads may see
+// the run changed, and the lines not yet. Otherwise the run is no more, or there is a fault.
+func (w *watcher) await(ctx context.Context, k record.LogKind, line int64, pause time.Duration) error {
+	run, err := table.Get[record.RunItem](ctx, w.hub.store, store.Strong, w.topic.key)
+	if err != nil {
+		return err
+	}
+	if run == nil {
+		return visibility.Missing
+	}
+	if pause > longestPause {
+		return fmt.Errorf("grpc: the %s log of run %s misses line %d", k, run.ID, line)
+	}
+	select {
+	case <-time.After(pause):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }
 
 // take returns the next line, if there are more.
@@ -109,16 +151,4 @@ func (w *watcher) rest() {
 	for i := range w.older {
 		w.older[i].end()
 	}
-}
-
-// lost says why a line that the run counts is not there: because the run is no more, as a rule.
-func (w *watcher) lost(ctx context.Context, k record.LogKind, line int64) error {
-	run, err := table.Get[record.RunItem](ctx, w.hub.store, store.Strong, w.topic.key)
-	if err != nil {
-		return err
-	}
-	if run == nil {
-		return visibility.Missing
-	}
-	return fmt.Errorf("grpc: the %s log of run %s misses line %d", k, w.topic.id, line)
 }

@@ -25,17 +25,12 @@ type hub struct {
 	log   *slog.Logger
 	every time.Duration // how often to ask for what other processes write; 0 when there are none
 
-	over context.Context // ends with the hub
-	stop context.CancelFunc
-
 	mu     sync.Mutex
 	topics map[string]*topic // by the partition of the run
 }
 
 func newHub(s store.Store, files blob.Store, log *slog.Logger, every time.Duration) *hub {
-	h := &hub{store: s, files: files, log: log, every: every, topics: map[string]*topic{}}
-	h.over, h.stop = context.WithCancel(context.Background())
-	return h
+	return &hub{store: s, files: files, log: log, every: every, topics: map[string]*topic{}}
 }
 
 // join returns the topic of the run, for one who leaves it again.
@@ -81,11 +76,9 @@ func (h *hub) changed(items []store.Item) {
 	}
 }
 
-// run asks for what other processes write, until the context ends. Then nobody watches any more.
+// run asks for what other processes write, until the context ends.
 func (h *hub) run(ctx context.Context) {
-	defer h.stop()
 	if h.every <= 0 {
-		<-ctx.Done()
 		return
 	}
 	tick := time.NewTicker(h.every)

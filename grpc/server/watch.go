@@ -43,7 +43,7 @@ type sight struct {
 }
 
 // errResume ends a stream that can go on elsewhere.
-var errResume error = problem.Unavailable.New("The stream has to be taken up again. Watch the run again with the resume_token of the last message that came: nothing is lost.").After(time.Second)
+var errResume error = problem.Unavailable.New("The stream has lasted long enough. Watch the run again with the resume_token of the last message that came: nothing is lost.").After(time.Second)
 
 // WatchRun implements assayv1.RunServiceServer.
 func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStreamingServer[assayv1.WatchRunResponse]) error {
@@ -61,13 +61,11 @@ func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStr
 }
 
 // watch sends the run, as it is or from the watcher's place on, and what becomes of it, until it has ended. It returns nil
-// then, visibility.Missing when there is no such run or the caller may not see it any more, and errResume when the hub
-// stops or the stream has lasted for so long.
+// then, visibility.Missing when there is no such run or the caller may not see it any more, and errResume when the stream
+// has lasted for so long.
 func (w *watcher) watch(ctx context.Context, runID string, long time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	forget := context.AfterFunc(w.hub.over, func() { cancel(errResume) })
-	defer forget()
 	timer := time.AfterFunc(long, func() { cancel(errResume) })
 	defer timer.Stop()
 	w.topic = w.hub.join(runID) // before the run is read, so that nothing that is written since is missed

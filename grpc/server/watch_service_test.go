@@ -209,7 +209,7 @@ func TestNothingStaysBehind(t *testing.T) {
 			if err == nil {
 				continue
 			}
-			if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "resume_token") {
+			if status.Code(err) != codes.Unavailable || !strings.Contains(err.Error(), "resume token") {
 				t.Error(err)
 			}
 			break

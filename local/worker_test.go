@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -49,13 +50,12 @@ printf 'measure{\n key: "Lines"\n value: "%d"\n}\n' "$(cat "$ASSAY_RUN"/run.txt 
 	var made record.Submission
 	s.do(t, r, &made)
 	watched := make(chan watching, len(made.RunIDs))
-	begun := make(chan struct{}, len(made.RunIDs))
+	var begun sync.WaitGroup
 	for _, run := range made.RunIDs {
-		go func() { watched <- watchRun(s.grpc, user, run, begun) }()
+		begun.Add(1)
+		go func() { watched <- watchRun(s.grpc, user, run, sync.OnceFunc(begun.Done)) }()
 	}
-	for range made.RunIDs {
-		<-begun
-	}
+	begun.Wait()
 	log := s.hire(t, buildWorker(t))
 	for range made.RunIDs {
 		w := <-watched
@@ -118,9 +118,10 @@ type watching struct {
 	err           error
 }
 
-// watchRun is all it takes to watch a run to its end.
-func watchRun(addr, token, id string, begun chan<- struct{}) (w watching) {
+// watchRun is all it takes to watch a run to its end. It calls begun with the first answer.
+func watchRun(addr, token, id string, begun func()) (w watching) {
 	w.id = id
+	defer begun()
 	conn, err := grpc.NewClient(addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		w.err = err
@@ -150,9 +151,6 @@ func watchRun(addr, token, id string, begun chan<- struct{}) (w watching) {
 		for _, l := range m.GetLines() {
 			w.lines = append(w.lines, l.GetStream().String()+" "+l.GetText())
 		}
-		if begun != nil {
-			begun <- struct{}{}
-			begun = nil
-		}
+		begun()
 	}
 }

@@ -29,13 +29,15 @@ func TestARunIsShownAsOverHTTP(t *testing.T) {
 	ids := s.image("ada", open, test)
 	private := s.image("bob", open)[0]
 	s.Want(http.StatusOK, nil, "bob", http.MethodPatch, "/v1/tasks/"+s.task+"/submissions/"+s.run("bob", private).SubmissionID, map[string]any{"visibility": "private"})
-	for range 3 {
+	s.create("eve", "/v1/tasks/"+s.task+"/registrations", map[string]any{"team": "Team eve", "anonymous": true})
+	ids = append(ids, s.image("eve", open)...)
+	for range 4 {
 		w := s.lease(&assayv1.LeaseRequest{})
 		if _, err := s.beat(w, 0, "a line of "+w.GetRunId()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, user := range []string{"", "stranger", "ada", "bob", "mallory", "olga", "robot", "root"} {
+	for _, user := range []string{"", "stranger", "ada", "bob", "eve", "mallory", "olga", "robot", "root"} {
 		for _, id := range append(slices.Clone(ids), private) {
 			over := s.Do(user, http.MethodGet, "/v1/runs/"+id, nil)
 			out, err := s.runs.GetRun(s.as(user), &assayv1.GetRunRequest{RunId: id})
@@ -52,6 +54,9 @@ func TestARunIsShownAsOverHTTP(t *testing.T) {
 				t.Errorf("as %q: %v\nand over HTTP %+v", user, got, r)
 			}
 		}
+	}
+	if got, err := s.runs.GetRun(s.as("bob"), &assayv1.GetRunRequest{RunId: ids[2]}); err != nil || got.GetRun().GetUserId() != "" || got.GetRun().GetTeam() == "Team eve" {
+		t.Errorf("an anonymous team is shown: %v, %v", got, err)
 	}
 	_, missing := s.runs.GetRun(s.as("stranger"), &assayv1.GetRunRequest{RunId: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"})
 	_, hidden := s.runs.GetRun(s.as("stranger"), &assayv1.GetRunRequest{RunId: private})

@@ -969,7 +969,7 @@ type File struct {
 	MediaType string `protobuf:"bytes,4,opt,name=media_type,json=mediaType,proto3" json:"media_type,omitempty"`
 	// Whether its bytes are there.
 	Stored bool `protobuf:"varint,5,opt,name=stored,proto3" json:"stored,omitempty"`
-	// Where to GET its bytes for some minutes; empty for those who may not.
+	// Where to GET its bytes for some minutes; empty for those who may not, and in lists and streams.
 	Url           string `protobuf:"bytes,6,opt,name=url,proto3" json:"url,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

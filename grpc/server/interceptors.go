@@ -86,8 +86,11 @@ func (c *call) end(ctx context.Context, err error) error {
 	code := codes.OK
 	if err != nil {
 		st := statusOf(ctx, err, c.requestID)
-		if code = st.Code(); code == codes.Internal || code == codes.Unknown || code == codes.Unavailable {
+		switch code = st.Code(); code {
+		case codes.Internal, codes.Unknown:
 			level = slog.LevelError
+		case codes.Unavailable:
+			level = slog.LevelWarn
 		}
 		attrs = append(attrs, slog.Any("error", err))
 		err = st.Err()

@@ -75,6 +75,7 @@ const (
 	maxStreams    = 1000             // at the same time in one connection
 	idleTime      = 15 * time.Minute // after which an idle connection is closed
 	connectionAge = time.Hour        // after which clients are asked to connect anew
+	ageGrace      = 2 * time.Minute  // and then the connection is closed, whatever goes on in it
 	pingTime      = time.Minute      // after which a silent client is asked whether it is there
 	minPingTime   = 10 * time.Second // more often a client may not ask the same
 	stopTime      = 15 * time.Second // for calls under way when the server stops
@@ -90,7 +91,7 @@ func New(env Env, o Options) *Server {
 	s.grpc = grpc.NewServer(
 		grpc.Creds(o.Credentials), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
 		grpc.MaxRecvMsgSize(maxReceived), grpc.MaxConcurrentStreams(maxStreams),
-		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, MaxConnectionAge: connectionAge, Time: pingTime}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, MaxConnectionAge: connectionAge, MaxConnectionAgeGrace: ageGrace, Time: pingTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingTime, PermitWithoutStream: true}),
 	)
 	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), newWorkers(env, s.dispatch, o.Lease))

@@ -198,6 +198,22 @@ func TestASealedLogIsAFileAndNothingElse(t *testing.T) {
 	}
 }
 
+func TestLogsWithTheSameBytesBothStay(t *testing.T) {
+	s := newScene(t)
+	s.begin()
+	s.append(record.ExecutionLog, "same")
+	s.append(record.EvaluationLog, "same")
+	s.end(record.Failed)
+	s.seal()
+	s.end(record.Queued)
+	s.append(record.EvaluationLog, "more")
+	s.end(record.Failed)
+	s.seal()
+	if got := s.read(s.run, record.ExecutionLog, 0); !same(got, []string{"same"}) {
+		t.Errorf("the execution log reads %q", got)
+	}
+}
+
 func TestALogHasALimitAndATail(t *testing.T) {
 	s := newScene(t)
 	s.begin()

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 
 	"assay/shared/blob"
@@ -54,6 +55,8 @@ func Seal(ctx context.Context, s store.Store, files blob.Store, now time.Time, r
 	if err != nil || run == nil {
 		return err
 	}
+	// Logs with the same bytes are the same file.
+	before = slices.DeleteFunc(before, func(key string) bool { return slices.Contains(run.ObjectKeys(), key) })
 	if err := files.Delete(ctx, before...); err != nil {
 		return fmt.Errorf("runlog: delete earlier logs of run %s: %w", runID, err)
 	}

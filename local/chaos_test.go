@@ -10,9 +10,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,9 +30,10 @@ const (
 	chaosLease   = 3 * time.Second
 )
 
-// TestChaosLosesNothing has workers execute and evaluate runs while they and the server are killed at random, the network
-// between them is cut, and the server's clock is another one after each start. In the end every run has ended once: none is
-// stuck, none has two evaluations, and what a worker did under a lease that it had lost counts for nothing.
+// TestChaosLosesNothing has workers execute and evaluate runs while they and the server are killed at random, workers are
+// frozen for longer than their leases last, the network between them is cut, and the server's clock is another one after
+// each start. In the end every run has ended once: none is stuck, none has two evaluations, and what a worker did under a
+// lease that it had lost counts for nothing.
 func TestChaosLosesNothing(t *testing.T) {
 	worker := buildWorker(t)
 	t.Run("Embedded", func(t *testing.T) { chaos(t, worker) })
@@ -101,7 +104,7 @@ func chaos(t *testing.T, worker string, store ...string) {
 func (c *turmoil) hire(i int) {
 	c.t.Helper()
 	w := exec.Command(c.worker, "-server", c.network.addr, "-name", fmt.Sprintf("worker-%d", i), "-exec", "local",
-		"-work", filepath.Join(c.folder, fmt.Sprint(i)))
+		"-work", filepath.Join(c.folder, fmt.Sprintf("worker-%d", i)))
 	w.Env = append(os.Environ(), "ASSAY_WORKER_TOKEN="+c.token)
 	w.Stdout, w.Stderr = io.Discard, io.Discard
 	if err := w.Start(); err != nil {
@@ -117,7 +120,7 @@ func (c *turmoil) rage(story *workStory) (kills, cuts int) {
 			c.t.Fatalf("%d runs are stuck", story.open(c.t, c.victim.server()))
 		}
 		time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
-		switch rand.IntN(5) {
+		switch rand.IntN(6) {
 		case 0:
 			c.network.cut(time.Duration(rand.IntN(1500)) * time.Millisecond)
 			cuts++
@@ -132,6 +135,10 @@ func (c *turmoil) rage(story *workStory) (kills, cuts int) {
 			_ = c.workers[i].Wait()
 			c.hire(i)
 			kills++
+		case 4:
+			frozen := c.workers[rand.IntN(len(c.workers))].Process
+			_ = frozen.Signal(syscall.SIGSTOP)
+			time.AfterFunc(chaosLease*3/2, func() { _ = frozen.Signal(syscall.SIGCONT) })
 		default:
 			if story.open(c.t, c.victim.server()) == 0 {
 				return kills, cuts
@@ -170,7 +177,8 @@ func prepareWork(t *testing.T, s *running, runs int) *workStory {
 	for left := runs; left > 0; left -= len(datasets) {
 		s.post(t, user, w.task+"/submissions", map[string]any{
 			"type": "image", "image": "ranker", "datasetIds": datasets[:min(left, len(datasets))],
-			"command": `echo working; sleep 0.2; cat "$ASSAY_INPUT"/input.txt > "$ASSAY_OUTPUT/run.txt"; echo done`,
+			"command": `echo working; sleep 0.2; worker=$(echo "$ASSAY_OUTPUT" | grep -o 'worker-[0-9]*' | head -n 1)
+cat "$ASSAY_INPUT/input.txt" > "$ASSAY_OUTPUT/run.txt"; echo "1 Q0 $worker 3 0.5 chaos" >> "$ASSAY_OUTPUT/run.txt"; echo done`,
 		})
 	}
 	return w
@@ -194,15 +202,22 @@ func (w *workStory) verify(t *testing.T, s *running) map[record.RunState]int {
 		var e record.Evaluation
 		decode(t, raw, &e)
 		evaluated[e.RunID]++
-		if v := e.Measures["Lines"]; v != nil && *v != 2 {
+		if v := e.Measures["Lines"]; v != nil && *v != 3 {
 			t.Errorf("the evaluation of run %s counts %v lines", e.RunID, *v)
 		}
 	}
+	begun := regexp.MustCompile(`begins on the worker (worker-\d+)\.`)
 	states := map[record.RunState]int{}
 	for _, raw := range allOf(t, s, w.owner, "/v1/runs?limit=200&filter[taskId]="+id(w.task)) {
 		var r record.Run
 		decode(t, raw, &r)
 		states[r.State]++
+		if r.State == record.Completed {
+			held := begun.FindAllStringSubmatch(r.LogTail, -1)
+			if by := w.author(t, s, r.ID); len(held) == 0 || held[len(held)-1][1] != by {
+				t.Errorf("the output of run %s is by %s, whose lease was over:\n%s", r.ID, by, r.LogTail)
+			}
+		}
 		lapsed := r.State == record.Failed && len(r.Diagnostics) > 0 && strings.Contains(r.Diagnostics[0].Message, "no attempt came to an end")
 		if r.State != record.Completed && !lapsed {
 			t.Errorf("run %s is %s: %v", r.ID, r.State, r.Diagnostics)
@@ -215,6 +230,25 @@ func (w *workStory) verify(t *testing.T, s *running) map[record.RunState]int {
 		t.Errorf("of %d runs there are %v", w.runs, states)
 	}
 	return states
+}
+
+// author returns the worker whose output the run has.
+func (w *workStory) author(t *testing.T, s *running, id string) string {
+	t.Helper()
+	var r record.Run
+	get := request(t, http.MethodGet, s.url+"/v1/runs/"+id, nil)
+	get.Header.Set("Authorization", "Bearer "+w.owner)
+	s.do(t, get, &r)
+	resp, err := http.Get(r.Files[0].URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return regexp.MustCompile(`worker-\d+`).FindString(string(content))
 }
 
 // network passes what workers and the server say to each other, unless it is cut.

@@ -36,6 +36,10 @@ test: $(node_modules) ## run all tests but those of test-s3
 test-s3: $(node_modules) $(versitygw) ## run the tests over S3, and those of the functions as compiled for Lambda
 	$(GO) test -tags s3 $(TESTFLAGS) ./shared/blob/s3/... ./functions ./grpc
 
+.PHONY: test-container
+test-container: ## run the tests of workers that need Docker or Podman (CONTAINER_RUNTIME=podman)
+	$(GO) test -tags container $(TESTFLAGS) ./grpc/worker/sandbox
+
 # DYNAMODB_LOCAL_JAR is the path of Amazon's DynamoDBLocal.jar, which needs Java; DYNAMODB_ENDPOINT the address of any server.
 # The units of transactions are left out: DynamoDB Local counts them twice.
 .PHONY: test-dynamodb-local

@@ -19,7 +19,11 @@ import (
 	"time"
 
 	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/store/embedded"
+	records "assay/shared/table"
 )
 
 // The size of the chaos. ASSAY_CHAOS_RUNS has more runs than the few that each test of the whole makes.
@@ -36,10 +40,11 @@ const (
 // lease that it had lost counts for nothing.
 func TestChaosLosesNothing(t *testing.T) {
 	worker := buildWorker(t)
-	t.Run("Embedded", func(t *testing.T) { chaos(t, worker) })
+	t.Run("Embedded", func(t *testing.T) { chaos(t, worker, nil) })
 	t.Run("DynamoDB", func(t *testing.T) {
 		cfg := dynamotest.Start(t)
-		chaos(t, worker, "-store "+storeDynamoDB+" -create-table -table "+dynamotest.TableName(),
+		name := dynamotest.TableName()
+		chaos(t, worker, dynamo.New(cfg, name), "-store "+storeDynamoDB+" -create-table -table "+name,
 			"AWS_ENDPOINT_URL_DYNAMODB="+*cfg.BaseEndpoint, "AWS_REGION="+cfg.Region, "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test")
 	})
 }
@@ -66,13 +71,13 @@ type turmoil struct {
 	folder  string
 }
 
-func chaos(t *testing.T, worker string, store ...string) {
+func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 	v := newVictim(t)
 	grpcAddr := freeAddress(t)
 	v.args += " -grpc " + grpcAddr
-	if len(store) > 0 {
-		v.args += " " + store[0]
-		v.env = store[1:]
+	if len(flags) > 0 {
+		v.args += " " + flags[0]
+		v.env = flags[1:]
 	}
 	v.env = append(v.env, leaseVariable+"="+chaosLease.String())
 	v.start(t)
@@ -97,7 +102,28 @@ func chaos(t *testing.T, worker string, store ...string) {
 	}
 	kills, cuts := c.rage(story)
 	runs := story.verify(t, v.server())
+	v.kill(t)
+	if table == nil {
+		s, err := embedded.Open(filepath.Join(v.data, "table.db"), embedded.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		table = s
+	}
+	story.count(t, table)
 	t.Logf("%d runs ended once over %d kills and %d cuts of the network: %v", n, kills, cuts, runs)
+}
+
+// count looks into the table, for lists leave out evaluations that others have superseded.
+func (w *workStory) count(t *testing.T, s store.Store) {
+	t.Helper()
+	for _, id := range w.ended {
+		r, err := records.Get[record.RunItem](t.Context(), s, store.Strong, record.RunKey(id))
+		if err != nil || r == nil || len(r.Evaluations) > 1 || (r.State == record.Completed) != (len(r.Evaluations) == 1) {
+			t.Errorf("%+v, %v", r, err)
+		}
+	}
 }
 
 // hire starts the worker of the number.
@@ -151,6 +177,7 @@ func (c *turmoil) rage(story *workStory) (kills, cuts int) {
 type workStory struct {
 	task, owner string
 	runs        int
+	ended       []string
 }
 
 // prepareWork submits an image for so many runs.
@@ -212,6 +239,7 @@ func (w *workStory) verify(t *testing.T, s *running) map[record.RunState]int {
 		var r record.Run
 		decode(t, raw, &r)
 		states[r.State]++
+		w.ended = append(w.ended, r.ID)
 		if r.State == record.Completed {
 			held := begun.FindAllStringSubmatch(r.LogTail, -1)
 			if by := w.author(t, s, r.ID); len(held) == 0 || held[len(held)-1][1] != by {

@@ -101,6 +101,7 @@ func TestKilledServersLoseNothing(t *testing.T) {
 // victim is a server process at a fixed address over one folder.
 type victim struct {
 	url, args string
+	data      string
 	env       []string
 	skew      time.Duration // by which its clock goes ahead
 	process   *exec.Cmd
@@ -109,7 +110,8 @@ type victim struct {
 func newVictim(t *testing.T) *victim {
 	t.Helper()
 	addr := freeAddress(t)
-	return &victim{url: "http://" + addr, args: "-demo=false -grpc= -addr " + addr + " -data " + t.TempDir()}
+	data := t.TempDir()
+	return &victim{url: "http://" + addr, data: data, args: "-demo=false -grpc= -addr " + addr + " -data " + data}
 }
 
 // freeAddress is one at which nobody listens at the moment.

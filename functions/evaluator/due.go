@@ -100,6 +100,8 @@ func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
 	switch {
 	case run.State.Ended():
 		return runlog.Seal(ctx, w.Store, w.Files, w.Now(), run.ID)
+	case run.Waits():
+		return queue.Resume(ctx, w.Store, w.Now(), run.ID)
 	case run.State != record.AwaitingUpload:
 		return queue.TakeBack(ctx, w.Store, w.Now(), run.ID)
 	}

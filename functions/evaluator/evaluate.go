@@ -43,7 +43,7 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 	case parent.Err() != nil:
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), farewell)
 		defer cancel()
-		_, err = queue.Release(ctx, w.Store, w.Now(), h, nil)
+		_, err = queue.Release(ctx, w.Store, w.Now(), h)
 	default:
 		log.ErrorContext(parent, "run not evaluated; it comes back when its lease lapses", "error", err)
 		return
@@ -117,7 +117,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 	case truth == nil:
 		return w.fail(ctx, h, nil, "The dataset has no truth, or was deleted, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself.")
 	case queue.For(truth) != record.QueueBuiltin:
-		_, err = queue.Release(ctx, w.Store, w.Now(), h, truth)
+		_, err = queue.Release(ctx, w.Store, w.Now(), h)
 		return err
 	}
 	against, err := w.truths.get(ctx, truth, w.readTruth)

@@ -18,7 +18,7 @@ import (
 const unservedAfter = time.Hour
 
 var unserved = measure.Diagnostic{Severity: measure.Warning, Discreet: true,
-	Message: "No worker has asked for this run yet. It waits in the queue; if none asks for it within seven days, it fails."}
+	Message: "No worker works on this run, which has waited for an hour. It waits in the queue; if none asks for it within seven days, it fails."}
 
 // Unserved tells of runs that no worker asks for, and ends those that have waited for too long. The error has all that
 // failed.
@@ -68,7 +68,7 @@ func (w *Worker) unserved(ctx context.Context, now time.Time, it store.Item) err
 		return err
 	case now.Sub(run.QueuedAt.Time) >= record.QueueTime:
 		return queue.GiveUp(ctx, w.Store, now, run.ID, run.State, measure.Diagnostic{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
-			"No worker asked for this run since %s, so it was given up. Ask the organizers whether workers serve the task, and submit again.", run.QueuedAt.Format(time.RFC3339))})
+			"No worker has brought this run to an end since %s, so it was given up. Ask the organizers whether workers serve the task, and submit again.", run.QueuedAt.Format(time.RFC3339))})
 	case !slices.Contains(run.Diagnostics, unserved):
 		return queue.Warn(ctx, w.Store, now, run.ID, run.State, unserved)
 	default:

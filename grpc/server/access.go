@@ -1,8 +1,6 @@
 package server
 
 import (
-	"context"
-
 	"assay/grpc/assayv1"
 	"assay/shared/access"
 	"assay/shared/problem"
@@ -47,12 +45,4 @@ func authorize(c access.Caller, method string) error {
 	default:
 		return visibility.Missing
 	}
-}
-
-type callerKey struct{}
-
-// callerOf returns who called, which the interceptors have found out.
-func callerOf(ctx context.Context) access.Caller {
-	c, _ := ctx.Value(callerKey{}).(access.Caller)
-	return c
 }

@@ -22,14 +22,14 @@ type brief struct {
 }
 
 // hopeless says why no worker can do anything for the run; empty when one can.
-func (b *brief) hopeless() string {
+func (b *brief) hopeless(now time.Time) string {
 	switch {
 	case b.dataset == nil || b.submission == nil:
 		return "The dataset or the submission of the run was deleted."
 	case b.run.State == record.Evaluating && b.truth == nil:
 		return "The dataset has no truth, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself."
-	case b.run.State == record.Running && !record.AllStored(b.dataset.Inputs):
-		return "Not all input files of the dataset have arrived yet. Submit again once the organizers have stored them; this run does not count in the quota."
+	case b.run.State == record.Running && !record.AllStored(b.dataset.Inputs) && now.Sub(b.run.QueuedAt.Time) > record.UploadTime:
+		return "The input files of the dataset have not arrived for a day. Submit again once the organizers have stored them; this run does not count in the quota."
 	default:
 		return ""
 	}

@@ -21,7 +21,8 @@ const (
 	maxBeatLines  = 1000
 	maxBeatBytes  = 256 << 10
 	maxNameBytes  = 200
-	maxDiagnostic = 2000 // characters of a diagnostic
+	maxDiagnostic = 2000     // characters of a diagnostic
+	maxDiagnosed  = 64 << 10 // bytes of all diagnostics of one call
 )
 
 // refuse is nil when there are no fields, and otherwise the problem of a request that names them all.
@@ -163,7 +164,12 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 	}
 	var fields []problem.Field
 	var all []measure.Diagnostic
+	size := 0
 	for i, d := range in {
+		if size += len(d.GetMessage()) + len(d.GetFile()); size > maxDiagnosed {
+			fields = append(fields, problem.Field{Pointer: pointer, Detail: fmt.Sprintf("have more than %d bytes together; leave out what tells least", maxDiagnosed)})
+			break
+		}
 		bad := func(member, format string, args ...any) {
 			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("%s/%d/%s", pointer, i, member), Detail: fmt.Sprintf(format, args...)})
 		}

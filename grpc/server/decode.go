@@ -65,12 +65,10 @@ func (s *Server) decoding(d grpc.ServiceDesc) *grpc.ServiceDesc {
 			if failed == nil {
 				return out, err
 			}
-			c, ctx, err := s.begin(ctx, "/"+d.ServiceName+"/"+m.MethodName)
+			c := callIn(ctx)
+			c.received()
 			_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID))
-			if err == nil {
-				err = failed
-			}
-			return nil, c.end(ctx, err)
+			return nil, c.end(ctx, failed)
 		}}
 	}
 	d.Methods = methods

@@ -172,6 +172,25 @@ func TestNothingIsLeasedToThoseWhoLeft(t *testing.T) {
 	}
 }
 
+func TestWhoeverLeavesWhileHeIsServedIsAnswered(t *testing.T) {
+	d := newDispatcher(nil, time.Now, slog.New(slog.DiscardHandler), time.Minute, time.Hour)
+	w := &waiter{wants: images("default"), got: make(chan *record.RunItem, 1)}
+	d.join(w)
+	claimed, told := d.claim(w.wants[0])
+	if claimed != w || d.leave(w) {
+		t.Fatal("a waiter who is being served left without an answer")
+	}
+	d.unclaim(w, w.wants[0], told)
+	select {
+	case run := <-w.got:
+		if run != nil {
+			t.Error(run)
+		}
+	default:
+		t.Error("nobody answers a waiter who left")
+	}
+}
+
 func TestAStoppedDispatcherSendsEverybodyAway(t *testing.T) {
 	o := newOffice(t, time.Hour)
 	answered := make(chan *record.RunItem)

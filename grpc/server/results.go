@@ -58,7 +58,7 @@ func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvalua
 		return nil, err
 	}
 	if truth == nil || truth.Number != in.GetTruthVersion() {
-		return nil, s.outdated(ctx, h, truth)
+		return nil, s.outdated(ctx, h)
 	}
 	result, fields := results(in, truth.Evaluator.Measures)
 	if err := refuse(fields); err != nil {
@@ -67,7 +67,7 @@ func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvalua
 	result.Warnings = warnings
 	done, err := s.evaluator.Complete(ctx, h, run, truth, result, in.GetEvaluatorVersion())
 	if errors.Is(err, queue.ErrTruthChanged) {
-		return nil, s.outdated(ctx, h, truth)
+		return nil, s.outdated(ctx, h)
 	}
 	if err != nil {
 		return nil, held(err)
@@ -91,8 +91,8 @@ func (s *workers) evaluated(ctx context.Context, h queue.Hold) (*record.RunItem,
 }
 
 // outdated gives a run back that was evaluated against a truth that is no longer the one in use.
-func (s *workers) outdated(ctx context.Context, h queue.Hold, truth *record.Truth) error {
-	if _, err := queue.Release(ctx, s.env.Store, s.env.Now(), h, truth); err != nil {
+func (s *workers) outdated(ctx context.Context, h queue.Hold) error {
+	if _, err := queue.Release(ctx, s.env.Store, s.env.Now(), h); err != nil {
 		return held(err)
 	}
 	return problem.TruthChanged.New("The truth has changed since the run was leased. The run waits to be evaluated against the new one: lease anew.")
@@ -169,7 +169,7 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 		if err := refuse(fields); err != nil {
 			return nil, err
 		}
-		run, err = queue.Release(ctx, s.env.Store, now, h, nil)
+		run, err = queue.Release(ctx, s.env.Store, now, h)
 	default:
 		return nil, refuse(append(fields, problem.Field{Pointer: "/fault", Detail: "must be FAULT_RUN, FAULT_WORKER or FAULT_NONE"}))
 	}
@@ -194,7 +194,7 @@ func (s *workers) fail(ctx context.Context, h queue.Hold, diagnostics []measure.
 	}
 	run, err = queue.FailAgainst(ctx, s.env.Store, s.env.Now(), h, truth, diagnostics)
 	if errors.Is(err, queue.ErrTruthChanged) {
-		return nil, s.outdated(ctx, h, truth)
+		return nil, s.outdated(ctx, h)
 	}
 	return run, err
 }

@@ -117,7 +117,7 @@ func TestTheIDOfARequestIsTakenOrMade(t *testing.T) {
 
 func TestWhatIsTooLargeIsToldSo(t *testing.T) {
 	s := newScene(t)
-	_, err := s.runs.GetRun(s.as(""), &assayv1.GetRunRequest{RunId: strings.Repeat("x", 5<<20)})
+	_, err := s.runs.GetRun(s.as(""), &assayv1.GetRunRequest{RunId: strings.Repeat("x", 4<<20)})
 	wantCode(t, err, codes.ResourceExhausted, "Send less")
 }
 

@@ -64,6 +64,9 @@ type Server struct {
 	dispatch *dispatcher
 	sweep    *sweeper
 	hub      *hub
+	// Calls whose first message is on its way: of those who are logged in, and of others.
+	receiving, strangers chan struct{}
+
 	stopping context.Context //nolint:containedctx // its end tells the streams, which have contexts of their own, to end
 	stop     context.CancelFunc
 }
@@ -71,25 +74,25 @@ type Server struct {
 // Limits of connections.
 const (
 	maxMessage    = 4 << 20
-	maxReceived   = 16 << 20         // beyond maxMessage, a message is read only to say so
-	maxStreams    = 1000             // at the same time in one connection
-	idleTime      = 15 * time.Minute // after which an idle connection is closed
-	connectionAge = time.Hour        // after which clients are asked to connect anew
-	ageGrace      = 2 * time.Minute  // and then the connection is closed, whatever goes on in it
-	pingTime      = time.Minute      // after which a silent client is asked whether it is there
-	minPingTime   = 10 * time.Second // more often a client may not ask the same
-	stopTime      = 15 * time.Second // for calls under way when the server stops
+	maxReceived   = maxMessage + 64<<10 // a message that is a little too large is read to say so
+	maxStreams    = 250                 // at the same time in one connection
+	idleTime      = 15 * time.Minute    // after which an idle connection is closed
+	connectionAge = time.Hour           // after which clients are asked to connect anew
+	ageGrace      = 2 * time.Minute     // and then the connection is closed, whatever goes on in it
+	pingTime      = time.Minute         // after which a silent client is asked whether it is there
+	minPingTime   = 10 * time.Second    // more often a client may not ask the same
+	stopTime      = 15 * time.Second    // for calls under way when the server stops
 )
 
 // New returns a server, which Serve starts.
 func New(env Env, o Options) *Server {
-	s := &Server{env: env, health: health.NewServer()}
+	s := &Server{env: env, health: health.NewServer(), receiving: make(chan struct{}, maxReceiving), strangers: make(chan struct{}, maxStrangers)}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.dispatch = newDispatcher(env.Store, env.Now, env.Log, o.FirstLease, o.Look)
 	s.sweep = &sweeper{store: env.Store, now: env.Now, log: env.Log, lease: o.Lease, every: min(o.Look, sweepTime)}
 	s.hub = newHub(env.Store, env.Files, env.Log, o.Poll)
 	s.grpc = grpc.NewServer(
-		grpc.Creds(o.Credentials), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
+		grpc.Creds(o.Credentials), grpc.InTapHandle(s.tap), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
 		grpc.MaxRecvMsgSize(maxReceived), grpc.MaxConcurrentStreams(maxStreams),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, MaxConnectionAge: connectionAge, MaxConnectionAgeGrace: ageGrace, Time: pingTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingTime, PermitWithoutStream: true}),

@@ -16,8 +16,8 @@ import (
 // all are.
 //
 // A server that was away cannot blame the workers for that: for one lease time after its start it takes nothing back, so
-// that those which are alive find it again. Leases are judged by this server's clock, which also made them; the evaluator,
-// whose clock may be another's, waits for record.LapseGrace longer.
+// that those which are alive find it again. Leases are judged by this server's clock; servers side by side need clocks that agree to within
+// seconds, as those of one cloud do. The evaluator, whose clock may be another's, waits for record.LapseGrace longer.
 type sweeper struct {
 	store store.Store
 	now   func() time.Time

@@ -85,7 +85,7 @@ func (w *watcher) watch(ctx context.Context, runID string, long time.Duration) e
 // which runs there are, or are watched; what the topic then lacks is not older than the token.
 func (w *watcher) begin(ctx context.Context, runID string) error {
 	w.granted, w.viewer.Consistency = w.now(), store.Strong
-	run, _, err := runs.Get(ctx, &w.viewer, runID)
+	run, roles, err := runs.Get(ctx, &w.viewer, runID)
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (w *watcher) begin(ctx context.Context, runID string) error {
 		w.version = newest.Version - 1
 		return nil
 	}
-	return refuse(w.ahead(newest))
+	return refuse(w.ahead(newest, roles))
 }
 
 // follow sends each image of the run with the lines that it counts, and waits for more.

@@ -6,6 +6,7 @@ import (
 	"hash/crc32"
 	"math"
 
+	"assay/shared/access"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -55,11 +56,12 @@ func parseToken(runID, token string) (p place, faults []problem.Field) {
 	return p, nil
 }
 
-// ahead says that the run has not come to the place.
-func (p place) ahead(run *record.RunItem) []problem.Field {
+// ahead says that the run has not come to the place, as far as one who has the roles may know: how long a log is that he may
+// not read can tell of what is in it.
+func (p place) ahead(run *record.RunItem, roles access.Role) []problem.Field {
 	ahead := p.version > run.Version
 	for i, k := range record.LogKinds {
-		ahead = ahead || p.lines[i] > counted(run, k)
+		ahead = ahead || run.ReadsLog(k, roles) && p.lines[i] > counted(run, k)
 	}
 	if ahead {
 		return badToken("names a place that the run has not come to")

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/access"
 	"assay/shared/record"
 )
 
@@ -38,9 +39,12 @@ func TestTokensAreRefusedUnlessAMessageHadThem(t *testing.T) {
 	}{
 		{place{3, [logs]int64{5, 0}}, true}, {place{4, [logs]int64{}}, false}, {place{3, [logs]int64{6, 0}}, false}, {place{3, [logs]int64{0, 1}}, false},
 	} {
-		if faults := tt.ahead(run); (len(faults) == 0) != tt.fine {
+		if faults := tt.ahead(run, access.Organizer); (len(faults) == 0) != tt.fine {
 			t.Errorf("%+v: %v", tt.place, faults)
 		}
+	}
+	if faults := (place{3, [logs]int64{0, 99}}).ahead(run, access.Owner); len(faults) > 0 {
+		t.Errorf("the length of a log is told to one who may not read it: %v", faults)
 	}
 }
 

@@ -64,7 +64,7 @@ func (s *workers) offer(ctx context.Context, run *record.RunItem) (*assayv1.Work
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
-	if _, back := queue.Release(late, s.env.Store, s.env.Now(), h, nil); back != nil && !errors.Is(back, queue.ErrStaleLease) {
+	if _, back := queue.Release(late, s.env.Store, s.env.Now(), h); back != nil && !errors.Is(back, queue.ErrStaleLease) {
 		s.env.Log.WarnContext(ctx, "a run that did not reach its worker comes back when its lease lapses", "run", run.ID, "error", back)
 	}
 	return nil, errors.Join(err, ctx.Err())
@@ -72,6 +72,9 @@ func (s *workers) offer(ctx context.Context, run *record.RunItem) (*assayv1.Work
 
 // farewell is how long giving back a run may take when its worker is gone.
 const farewell = 5 * time.Second
+
+// inputsTime is how long a run is left alone whose dataset's inputs have not all arrived.
+const inputsTime = time.Minute
 
 // describe is nil, without an error, when the run went where its present truth has it go, or failed.
 func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hold) (*assayv1.Work, error) {
@@ -92,12 +95,18 @@ func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hol
 		return nil, err
 	}
 	b := brief{run: run, dataset: d, truth: truth, submission: submission}
-	if why := b.hopeless(); why != "" {
+	switch why := b.hopeless(s.env.Now()); {
+	case why != "" && run.State == record.Evaluating && truth == nil:
+		_, err := queue.FailAgainst(ctx, s.env.Store, s.env.Now(), h, nil, explained(why))
+		return nil, ignoreStale(err)
+	case why != "":
 		_, err := queue.Fail(ctx, s.env.Store, s.env.Now(), h, explained(why))
 		return nil, ignoreStale(err)
-	}
-	if run.State == record.Evaluating && queue.For(truth) != record.QueueWorkers {
-		_, err := queue.Release(ctx, s.env.Store, s.env.Now(), h, truth)
+	case run.State == record.Running && !record.AllStored(d.Inputs):
+		_, err := queue.Postpone(ctx, s.env.Store, s.env.Now(), h, inputsTime)
+		return nil, ignoreStale(err)
+	case run.State == record.Evaluating && queue.For(truth) != record.QueueWorkers:
+		_, err := queue.Release(ctx, s.env.Store, s.env.Now(), h)
 		return nil, ignoreStale(err)
 	}
 	work, err := b.work(ctx, s.env.Files, s.env.Now())

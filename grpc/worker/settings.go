@@ -53,7 +53,9 @@ const usage = `Worker leases runs from an Assay server, executes them in contain
 It needs a bearer token of somebody with the role worker, in the variable ` + tokenVariable + ` or in the file of -token-file,
 which is read again for every call, so that a token can be renewed there. Programs see their input in the folder of
 ASSAY_INPUT and write into that of ASSAY_OUTPUT; evaluators also see ASSAY_RUN and ASSAY_TRUTH, and write evaluation.json.
-There is no network for them. SIGTERM lets work go on for the time of -grace and then gives it back.
+There is no network for them while they run; repositories are built with one, and their builds know no limits but that of
+time. What a program deletes while it has it open does not count in -disk. Give the machine no login to private registries
+when it works for participants: an image is pulled with whatever the runtime is logged in to. SIGTERM lets work go on for the time of -grace and then gives it back.
 
 Every flag can be set by a variable: -token-file by ` + prefix + `TOKEN_FILE, and so on. Flags win.
 
@@ -91,7 +93,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	if err := flagenv.Parse(f, prefix, args, getenv); err != nil {
 		return nil, err
 	}
-	told := getenv(prefix+"TLS") != ""
+	told := false // by the flag or its twin
 	f.Visit(func(f *flag.Flag) { told = told || f.Name == "tls" })
 	if !told {
 		s.tls = !loopback(s.server)

@@ -43,16 +43,25 @@ func Extend(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Du
 }
 
 // Release gives a run back that its holder did not get to, because it stops or because the work is another's: the
-// attempt does not count, and the run waits in the place that it had, in the queue that goes with the truth; nil leaves it
-// in its own.
-func Release(ctx context.Context, s store.Store, now time.Time, h Hold, truth *record.Truth) (*record.RunItem, error) {
+// attempt does not count, and the run waits where it is to wait now, in the place that it had.
+func Release(ctx context.Context, s store.Store, now time.Time, h Hold) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
 		run.Attempts--
-		if truth != nil {
-			assign(run, truth)
-		}
-		return move(run, record.Queued, now)
+		return giveBack(ctx, s, now, run)
 	})
+}
+
+// giveBack makes the transition of a run that goes back to wait: in the queue and the pool that its dataset has now, which
+// may be others than those that it was leased from.
+func giveBack(ctx context.Context, s store.Store, now time.Time, run *record.RunItem) error {
+	truth, err := table.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(run.DatasetID))
+	if err != nil {
+		return err
+	}
+	if truth != nil {
+		assign(run, truth)
+	}
+	return move(run, record.Queued, now)
 }
 
 // Fail ends a run whose work cannot succeed, for the reasons given.

@@ -33,7 +33,7 @@ func interrupt(ctx context.Context, s store.Store, now time.Time, run *record.Ru
 		return abandon(ctx, s, now, run, why, tx)
 	}
 	run.Attempts--
-	return move(run, record.Queued, now)
+	return giveBack(ctx, s, now, run)
 }
 
 // TakeBack is Abandon for a run whose lease has lapsed. A run whose lease has not, or that has none, stays as it is. A
@@ -62,7 +62,7 @@ func abandon(ctx context.Context, s store.Store, now time.Time, run *record.RunI
 	run.AddDiagnostics(measure.Diagnostic{Severity: measure.Warning, Discreet: true, Message: fmt.Sprintf(
 		"Attempt %d of %d, begun at %s, did not come to an end: %s.", run.Attempts, record.MaxAttempts, run.StartedAt.Format(time.RFC3339), why)})
 	if run.Attempts < record.MaxAttempts {
-		return move(run, record.Queued, now)
+		return giveBack(ctx, s, now, run)
 	}
 	return fail(ctx, s, now, run, []measure.Diagnostic{{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
 		"The run was begun %d times and no attempt came to an end, at last because %s. The run does not count in the quota: submit it again, and tell the organizers if that fails too.",

@@ -78,7 +78,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 				_, completed := queue.Complete(s.ctx, st, s.now, m.stale, s.outcome(s.truth))
 				_, failed := queue.FailAgainst(s.ctx, st, s.now, m.stale, s.truth, wrong(measure.Error, "x"))
 				_, abandoned := queue.Abandon(s.ctx, st, s.now, m.stale, "of chance")
-				_, released := queue.Release(s.ctx, st, s.now, m.stale, nil)
+				_, released := queue.Release(s.ctx, st, s.now, m.stale)
 				for _, err := range []error{completed, failed, abandoned, released, queue.Extend(s.ctx, st, s.now, m.stale, leaseTime)} {
 					if m.stale.RunID != "" && !errors.Is(err, queue.ErrStaleLease) {
 						rt.Fatalf("under an old hold: %v", err)
@@ -87,7 +87,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			},
 			"release": func(rt *rapid.T) {
 				m := pick(rt)
-				if _, err := queue.Release(s.ctx, st, s.now, m.hold, nil); under(rt, m, err) {
+				if _, err := queue.Release(s.ctx, st, s.now, m.hold); under(rt, m, err) {
 					m.attempts--
 					m.queued()
 				}

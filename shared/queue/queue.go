@@ -77,7 +77,7 @@ func leaseFirst(ctx context.Context, s store.Store, now time.Time, q store.Query
 // LeaseRun hands out one certain run, if it waits for a built-in evaluator; nil when it does not, or somebody else took it.
 func LeaseRun(ctx context.Context, s store.Store, now time.Time, runID, holder string, d time.Duration) (*record.RunItem, error) {
 	run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-	if err != nil || run == nil || !run.Waits() || run.Queue != record.QueueBuiltin {
+	if err != nil || run == nil || !run.Waits() || run.Later != nil || run.Queue != record.QueueBuiltin {
 		return nil, err
 	}
 	if err = lease(ctx, s, now, run, holder, d); table.IsConflict(err) {
@@ -109,6 +109,9 @@ func move(run *record.RunItem, next record.RunState, now time.Time) error {
 	}
 	run.State = next
 	run.Lease = nil
+	if next != record.Queued {
+		run.Later = nil
+	}
 	if next.Ended() {
 		at := record.At(now)
 		run.FinishedAt = &at

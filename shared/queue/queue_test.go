@@ -323,7 +323,7 @@ func TestARunOfAnImageIsExecutedFirst(t *testing.T) {
 	if err != nil || got.State != record.Running {
 		t.Fatal(got, err)
 	}
-	if got, err = queue.Release(s.ctx, s.store, s.now, queue.HoldOf(got), s.truth); err != nil || got.State != record.Queued || got.Queue != record.QueueWorkers || got.Attempts != 0 {
+	if got, err = queue.Release(s.ctx, s.store, s.now, queue.HoldOf(got)); err != nil || got.State != record.Queued || got.Queue != record.QueueWorkers || got.Attempts != 0 {
 		t.Fatal(got, err)
 	}
 }

@@ -124,6 +124,30 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 	return run, missing, err
 }
 
+// Postpone gives a run back whose work cannot begin yet, for what it needs is still to come. The attempt does not count, and
+// nobody takes the run up for the duration.
+func Postpone(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Duration) (*record.RunItem, error) {
+	return change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
+		run.Attempts--
+		later := record.At(now.Add(d))
+		run.Later = &later
+		return giveBack(ctx, s, now, run)
+	})
+}
+
+// Resume has a run wait in its queue again that was postponed until now. One that was not, stays as it is.
+func Resume(ctx context.Context, s store.Store, now time.Time, runID string) error {
+	return table.Retry(ctx, func() error {
+		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
+		if err != nil || run == nil || !run.Waits() || run.Later == nil || run.Later.After(now) {
+			return err
+		}
+		run.Later = nil
+		record.Touch(run, now)
+		return new(table.Tx).Replace(run).Commit(ctx, s)
+	})
+}
+
 // absent marks those of a run's files as stored that the object store has, and returns the others.
 func absent(ctx context.Context, files blob.Store, runID string, outputs []record.File) ([]record.File, error) {
 	there := make([]bool, len(outputs))

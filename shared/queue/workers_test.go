@@ -149,7 +149,7 @@ func TestLinesThatComeTwiceAreKeptOnce(t *testing.T) {
 	if got := s.log(r, record.ExecutionLog, nil); got != want || r.LogTail != strings.ReplaceAll(want, "|", "\n") || r.Lease.Lines != 4 {
 		t.Errorf("%q, tail %q, %+v", got, r.LogTail, r.Lease)
 	}
-	if _, err := queue.Release(s.ctx, s.store, s.now, h, nil); err != nil {
+	if _, err := queue.Release(s.ctx, s.store, s.now, h); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := queue.Heartbeat(s.ctx, s.store, s.now, h, leaseTime, 4, lines("e")); !errors.Is(err, queue.ErrStaleLease) {
@@ -263,5 +263,51 @@ func TestTheEvaluatorWaitsBeforeItTakesBackFromWorkers(t *testing.T) {
 	at, err := record.DueAt(due[0].Entry(record.ByWork).Sort)
 	if err != nil || !at.Equal(r.Lease.Until.Add(record.LapseGrace)) {
 		t.Errorf("due at %s, %v; the lease ends at %s", at, err, r.Lease.Until)
+	}
+}
+
+func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
+	s := newScene(t, openStore(t))
+	for name, back := range map[string]func(queue.Hold) error{
+		"released": func(h queue.Hold) error {
+			_, err := queue.Release(s.ctx, s.store, s.now, h)
+			return err
+		},
+		"abandoned": func(h queue.Hold) error {
+			_, err := queue.Abandon(s.ctx, s.store, s.now, h, "it broke")
+			return err
+		},
+		"lapsed": func(h queue.Hold) error { return queue.TakeBack(s.ctx, s.store, s.now.Add(leaseTime), h.RunID) },
+	} {
+		r := s.addWork(s.task, "old", record.ImageType)
+		h := queue.HoldOf(s.leaseWork("old", record.ExecuteImage, ""))
+		s.truth.Pool = "new"
+		s.commit(new(table.Tx).Replace(s.truth))
+		if err := back(h); err != nil {
+			t.Fatal(name, err)
+		}
+		if got := s.leaseWork("new", record.ExecuteImage, ""); got == nil || got.ID != r.ID {
+			t.Errorf("a run that was %s waits in its old pool", name)
+		}
+	}
+}
+
+func TestAPostponedRunIsLeftAloneForAWhile(t *testing.T) {
+	s := newScene(t, openStore(t))
+	id := s.addWork(s.task, "", record.ImageType).ID
+	r, err := queue.Postpone(s.ctx, s.store, s.now, queue.HoldOf(s.leaseWork(record.DefaultPool, record.ExecuteImage, "")), time.Minute)
+	if err != nil || r.State != record.Queued || r.Attempts != 0 {
+		t.Fatal(r, err)
+	}
+	for _, tt := range []struct {
+		after time.Duration
+		waits bool
+	}{{0, false}, {59 * time.Second, false}, {time.Minute, true}} {
+		if err := queue.Resume(s.ctx, s.store, s.now.Add(tt.after), id); err != nil {
+			t.Fatal(err)
+		}
+		if got := s.leaseWork(record.DefaultPool, record.ExecuteImage, ""); (got != nil) != tt.waits {
+			t.Errorf("after %v: %+v", tt.after, got)
+		}
 	}
 }

@@ -127,6 +127,8 @@ type RunItem struct {
 	Queue    string         `json:"queue"`           // where it waits when it waits
 	Pool     string         `json:"pool,omitempty"`  // of workers, as its dataset names it
 	Lease    *Lease         `json:"lease,omitempty"` // while running or evaluating
+	// Later is when a run that waits is looked at again: what it needs has yet to come, and nobody takes it up before.
+	Later *Instant `json:"later,omitempty"`
 	// Restarts is how often the platform's own process ended while it worked on the run: as a rule no fault of the run's.
 	Restarts int  `json:"restarts,omitempty"`
 	Logs     Logs `json:"logs,omitzero"`
@@ -154,6 +156,8 @@ func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 	x.listed(KindRun, r.ID, s, r.Standing.Anonymous)
 	x.put(ByDataset, OfDataset(r.DatasetID, KindRun, s.Audience), r.ID)
 	switch {
+	case r.Waits() && r.Later != nil:
+		x.put(ByWork, DuePartition, due(*r.Later, r.ID))
 	case r.Waits() && r.Queue == QueueWorkers:
 		x.put(ByWork, OfQueue(r.Queue), turn(r.Pool, r.Work(), r.TaskID)+due(*r.QueuedAt, r.ID))
 	case r.Waits():

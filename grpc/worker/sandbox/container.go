@@ -61,6 +61,9 @@ const (
 )
 
 func (c *Container) run(ctx context.Context, j *Job) (*ending, error) {
+	if path := misplaced(j); path != "" {
+		return nil, failure.New("The image declares the volume %s, over which nothing can be mounted. Build it without that volume.", path)
+	}
 	defer c.discard(ctx, j)
 	if _, err := c.call(ctx, io.Discard, c.create(j)...); err != nil {
 		return nil, fmt.Errorf("the container cannot be made: %w", err)
@@ -96,6 +99,9 @@ func (c *Container) create(j *Job) []string {
 	}
 	// A volume of the image would be a place to write to that nobody watches.
 	for _, path := range j.Program.volumes {
+		if slices.ContainsFunc(j.Folders, func(f Folder) bool { return f.Mount != "" && (within(path, f.Mount) || within(f.Mount, path)) }) {
+			continue // the job's own folder is there
+		}
 		args = append(args, "--tmpfs="+path+tmpfs)
 	}
 	for _, f := range j.Folders {
@@ -116,6 +122,21 @@ func (c *Container) create(j *Job) []string {
 	}
 	return append(args, "--entrypoint=/bin/sh", j.Program.image, "-c", j.Command)
 }
+
+// misplaced returns a volume of the image where the system's own file systems are; empty when there is none.
+func misplaced(j *Job) string {
+	for _, path := range j.Program.volumes {
+		for _, system := range []string{"/proc", "/sys", "/dev"} {
+			if within(path, system) || path == "/" {
+				return path
+			}
+		}
+	}
+	return ""
+}
+
+// within reports whether the path is the folder, or below it.
+func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
 // state is what the runtimes tell of a container, in part.
 type state struct {

@@ -32,6 +32,9 @@ func tooMuch(used, limit Bytes) string {
 	return fmt.Sprintf("It wrote %s into its folders, more than the %s that are allowed.", used, limit)
 }
 
+// entryBytes is what each file and folder counts besides its content, so that many empty ones are not for nothing.
+const entryBytes = 1 << 10
+
 // usage is how many bytes the files have that are in folders which the job may write to. Files come and go meanwhile: what
 // cannot be read is not counted.
 func usage(j *Job) Bytes {
@@ -42,6 +45,7 @@ func usage(j *Job) Bytes {
 		}
 		// The function returns no error, so that WalkDir goes on to the end and returns none.
 		_ = filepath.WalkDir(f.Path, func(_ string, e fs.DirEntry, err error) error {
+			used += entryBytes
 			if err == nil && e.Type().IsRegular() {
 				if info, err := e.Info(); err == nil {
 					used += Bytes(info.Size())

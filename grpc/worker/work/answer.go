@@ -15,6 +15,7 @@ import (
 // insist makes a call again until the server has answered it, or the lease is lost. The server takes a call twice that is
 // made twice because its answer was lost: the lease is gone then, and nothing is left to do.
 func insist[Request, Answer any](h *hold, method func(context.Context, Request, ...grpc.CallOption) (Answer, error), request Request) (Answer, error) {
+	broken := 0 // how often the server was at fault
 	for failures := 1; ; failures++ {
 		call, cancel := context.WithTimeout(h.ctx, 3*callTime)
 		answer, err := method(call, request)
@@ -28,16 +29,23 @@ func insist[Request, Answer any](h *hold, method func(context.Context, Request, 
 			return answer, err
 		case h.ctx.Err() != nil:
 			return answer, context.Cause(h.ctx)
+		case status.Code(err) == codes.Internal || status.Code(err) == codes.Unknown:
+			if broken++; broken == patience || !backoff.Sleep(h.ctx, backoff.After(failures, longestPause/5)) {
+				return answer, err
+			}
 		case !transient(err) || !backoff.Sleep(h.ctx, backoff.After(failures, longestPause/5)):
 			return answer, err
 		}
 	}
 }
 
+// patience is how often a call is made on which the server breaks: it may break on each.
+const patience = 5
+
 // transient reports whether the same call may succeed later. A token may be renewed meanwhile.
 func transient(err error) bool {
 	switch status.Code(err) {
-	case codes.InvalidArgument, codes.OutOfRange, codes.PermissionDenied, codes.Unimplemented:
+	case codes.InvalidArgument, codes.OutOfRange, codes.PermissionDenied, codes.ResourceExhausted, codes.Unimplemented:
 		return false
 	case codes.Aborted:
 		return reason(err) != truthChanged

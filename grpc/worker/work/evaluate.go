@@ -85,7 +85,7 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 	switch {
 	case status.Code(err) == codes.Aborted && reason(err) == truthChanged:
 		return errDropped
-	case status.Code(err) == codes.InvalidArgument:
+	case status.Code(err) == codes.InvalidArgument, status.Code(err) == codes.ResourceExhausted:
 		t.log.Say("The measures cannot be taken. %s", explain(err))
 		return failure.New("The measures of the evaluator cannot be taken; its organizers find why in the log of the evaluation.")
 	}

@@ -1,0 +1,207 @@
+package service
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/shared/problem"
+	"assay/shared/webpage"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+//go:embed search.js
+var search string
+
+// reference is the API's description as a page shows it.
+type reference struct {
+	*huma.OpenAPI
+	sections []*section
+}
+
+// section is the operations of one tag, in the order of the declaration.
+type section struct {
+	Name, About string
+	Operations  []*huma.Operation
+}
+
+func renderReference(doc *huma.OpenAPI) (webpage.Rendered, error) {
+	page := webpage.Page{Title: "API", Here: "/docs", Script: search, Main: referencePage(newReference(doc))}
+	return page.Render(context.Background())
+}
+
+var methodOrder = []string{"GET", "POST", "PATCH", "DELETE"}
+
+func newReference(doc *huma.OpenAPI) *reference {
+	byTag := map[string]*section{}
+	r := &reference{OpenAPI: doc}
+	for _, t := range doc.Tags {
+		s := &section{Name: t.Name, About: t.Description}
+		byTag[t.Name] = s
+		r.sections = append(r.sections, s)
+	}
+	for _, item := range doc.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Patch, item.Delete} {
+			if op != nil {
+				s := byTag[op.Tags[0]]
+				s.Operations = append(s.Operations, op)
+			}
+		}
+	}
+	for _, s := range r.sections {
+		slices.SortFunc(s.Operations, func(a, b *huma.Operation) int {
+			if c := strings.Compare(a.Path, b.Path); c != 0 {
+				return c
+			}
+			return slices.Index(methodOrder, a.Method) - slices.Index(methodOrder, b.Method)
+		})
+	}
+	return r
+}
+
+// schemas lists the names of all schemas.
+func (r *reference) schemas() []string {
+	return slices.Sorted(maps.Keys(r.Components.Schemas.Map()))
+}
+
+// resolve follows a reference.
+func (r *reference) resolve(s *huma.Schema) *huma.Schema {
+	for s != nil && s.Ref != "" {
+		s = r.Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	return s
+}
+
+const schemaPrefix = "#/components/schemas/"
+
+// named finds the schema that a schema is about, such as that of the items of a list, if it has a name.
+func named(s *huma.Schema) string {
+	for s != nil {
+		if name, ok := strings.CutPrefix(s.Ref, schemaPrefix); ok {
+			return name
+		}
+		if s.Items == nil {
+			s, _ = s.AdditionalProperties.(*huma.Schema)
+			continue
+		}
+		s = s.Items
+	}
+	return ""
+}
+
+// around says what stands around the named schema, such as "list of", or, where there is none, what the schema is.
+func around(s *huma.Schema) string {
+	switch {
+	case s == nil:
+		return "any value"
+	case s.Ref != "":
+		return ""
+	case s.Type == "array":
+		return strings.TrimSpace("list of " + around(s.Items))
+	case s.Type == "object":
+		if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+			return strings.TrimSpace("map of " + around(values))
+		}
+		return "object"
+	case s.Format == "date-time":
+		return "instant"
+	case s.Type == "":
+		return "any value"
+	default:
+		return s.Type
+	}
+}
+
+// remark is what the page says of a member beyond its type.
+func remark(s *huma.Schema) string {
+	var all []string
+	if s.Description != "" {
+		all = append(all, strings.ToUpper(s.Description[:1])+s.Description[1:]+".")
+	}
+	if len(s.Enum) > 0 {
+		var values []string
+		for _, v := range s.Enum {
+			values = append(values, fmt.Sprintf("`%v`", v))
+		}
+		all = append(all, "One of "+strings.Join(values, ", ")+".")
+	}
+	if s.Default != nil {
+		all = append(all, fmt.Sprintf("Default: `%v`.", s.Default))
+	}
+	return strings.Join(append(all, bounds(s)...), " ")
+}
+
+// bounds says what a value must keep to.
+func bounds(s *huma.Schema) []string {
+	var all []string
+	if s.MaxLength != nil {
+		all = append(all, fmt.Sprintf("At most %d characters.", *s.MaxLength))
+	}
+	if s.MaxItems != nil {
+		all = append(all, fmt.Sprintf("At most %d.", *s.MaxItems))
+	}
+	switch number := func(v *float64) string { return strconv.FormatFloat(*v, 'f', -1, 64) }; {
+	case s.Minimum != nil && s.Maximum != nil:
+		all = append(all, "From "+number(s.Minimum)+" to "+number(s.Maximum)+".")
+	case s.Minimum != nil:
+		all = append(all, "From "+number(s.Minimum)+".")
+	case s.Maximum != nil:
+		all = append(all, "Up to "+number(s.Maximum)+".")
+	}
+	return all
+}
+
+// standing says whether a member must be there, or who makes it.
+func standing(s *huma.Schema, member string) string {
+	switch {
+	case s.Properties[member].ReadOnly:
+		return "made by the service"
+	case slices.Contains(s.Required, member):
+		return "required"
+	}
+	return ""
+}
+
+// successes lists the statuses of an operation's answers that are no problems.
+func successes(op *huma.Operation) []string { return statuses(op, func(s string) bool { return s < "400" }) }
+
+// failures lists those that are.
+func failures(op *huma.Operation) []string { return statuses(op, func(s string) bool { return s >= "400" }) }
+
+func statuses(op *huma.Operation, keep func(string) bool) []string {
+	var all []string
+	for _, s := range slices.Sorted(maps.Keys(op.Responses)) {
+		if keep(s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// media lists the media types of a body.
+func media(content map[string]*huma.MediaType) []string { return slices.Sorted(maps.Keys(content)) }
+
+// fault is what the page says of a status that is a problem.
+type fault struct {
+	status int
+	kinds  []*problem.Kind
+}
+
+// faults lists the kinds of problems by status.
+func faults() []fault {
+	var all []fault
+	for _, k := range problem.Kinds {
+		i := slices.IndexFunc(all, func(f fault) bool { return f.status == k.Status })
+		if i < 0 {
+			i, all = len(all), append(all, fault{status: k.Status})
+		}
+		all[i].kinds = append(all[i].kinds, k)
+	}
+	slices.SortFunc(all, func(a, b fault) int { return a.status - b.status })
+	return all
+}

@@ -139,7 +139,9 @@ func gist(description string) string {
 }
 
 // leaderboardOf is where the task's leaderboard is.
-func leaderboardOf(t *record.Task) string { return "/v1/tasks/" + t.ID + "/evaluations?sort=rank&best=true" }
+func leaderboardOf(t *record.Task) string {
+	return "/v1/tasks/" + t.ID + "/evaluations?sort=rank&best=true"
+}
 
 // exampleTask is the task that the commands of the page are about.
 func (v *welcome) exampleTask() string {

@@ -21,7 +21,8 @@ var search string
 // reference is the API's description as a page shows it.
 type reference struct {
 	*huma.OpenAPI
-	sections []*section
+	sections        []*section
+	bodies, answers map[string]bool // schemas that are bodies of requests, and of answers or of the resources on them
 }
 
 // section is the operations of one tag, in the order of the declaration.
@@ -39,7 +40,7 @@ var methodOrder = []string{"GET", "POST", "PATCH", "DELETE"}
 
 func newReference(doc *huma.OpenAPI) *reference {
 	byTag := map[string]*section{}
-	r := &reference{OpenAPI: doc}
+	r := &reference{OpenAPI: doc, bodies: map[string]bool{}, answers: map[string]bool{}}
 	for _, t := range doc.Tags {
 		s := &section{Name: t.Name, About: t.Description}
 		byTag[t.Name] = s
@@ -50,8 +51,12 @@ func newReference(doc *huma.OpenAPI) *reference {
 			if op != nil {
 				s := byTag[op.Tags[0]]
 				s.Operations = append(s.Operations, op)
+				r.note(op)
 			}
 		}
+	}
+	for name := range r.answers {
+		delete(r.bodies, name)
 	}
 	for _, s := range r.sections {
 		slices.SortFunc(s.Operations, func(a, b *huma.Operation) int {
@@ -64,9 +69,45 @@ func newReference(doc *huma.OpenAPI) *reference {
 	return r
 }
 
-// schemas lists the names of all schemas.
+// schemas lists the names of the schemas that are described for themselves: those of bodies are with their operations,
+// and pages of lists are all alike.
 func (r *reference) schemas() []string {
-	return slices.Sorted(maps.Keys(r.Components.Schemas.Map()))
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(r.Components.Schemas.Map())) {
+		if r.pageOf(name) == nil && !r.bodies[name] {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// pageOf returns the schema of the resources on a page, when the schema of the name is that of a page.
+func (r *reference) pageOf(name string) *huma.Schema {
+	s := r.Components.Schemas.Map()[name]
+	if s != nil && strings.HasPrefix(name, "Page") && s.Properties["data"] != nil && s.Properties["links"] != nil {
+		return s.Properties["data"].Items
+	}
+	return nil
+}
+
+// note remembers what the operations take and answer.
+func (r *reference) note(op *huma.Operation) {
+	if op.RequestBody != nil {
+		for _, m := range op.RequestBody.Content {
+			if m.Schema != nil && m.Schema.Ref != "" {
+				r.bodies[named(m.Schema)] = true
+			}
+		}
+	}
+	for _, status := range successes(op) {
+		for _, m := range op.Responses[status].Content {
+			name := named(m.Schema)
+			if items := r.pageOf(name); items != nil {
+				name = named(items)
+			}
+			r.answers[name] = true
+		}
+	}
 }
 
 // resolve follows a reference.
@@ -93,6 +134,9 @@ func named(s *huma.Schema) string {
 	}
 	return ""
 }
+
+// bodyID is the anchor of the table that describes a body.
+func bodyID(s *huma.Schema) string { return "schema-" + named(s) }
 
 // around says what stands around the named schema, such as "list of", or, where there is none, what the schema is.
 func around(s *huma.Schema) string {
@@ -167,11 +211,45 @@ func standing(s *huma.Schema, member string) string {
 	return ""
 }
 
+// convention is a parameter that means the same wherever it stands.
+type convention struct{ name, about string }
+
+var conventions = []convention{
+	{"limit", "How many resources a page of a list has at most: 50 unless given, 200 at most."},
+	{"cursor", "Where a page of a list begins. Follow `links.next`, which has it, until it is absent. An empty page is 204, without a body."},
+	{"sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first. Then `offset` pages, not `cursor`."},
+	{"offset", "With `sort`: how many of the list to leave out."},
+	{"fields", "Names of members, separated by commas: each resource has only these."},
+	{"If-None-Match", "Entity tags that you have, as `ETag` told them: the answer is 304, without a body, when one is still right."},
+	{"If-Match", "The entity tag that the resource must still have: 412 when somebody changed it meanwhile."},
+	{"Idempotency-Key", "Makes a POST safe to repeat: the same key and body give the first answer again for 24 hours."},
+}
+
+func isConvention(p *huma.Param) bool {
+	return slices.ContainsFunc(conventions, func(c convention) bool { return c.name == p.Name })
+}
+
+// parameters divides those of an operation into its own and those that follow a convention.
+func parameters(op *huma.Operation) (own, conventional []*huma.Param) {
+	for _, p := range op.Parameters {
+		if isConvention(p) {
+			conventional = append(conventional, p)
+		} else {
+			own = append(own, p)
+		}
+	}
+	return own, conventional
+}
+
 // successes lists the statuses of an operation's answers that are no problems.
-func successes(op *huma.Operation) []string { return statuses(op, func(s string) bool { return s < "400" }) }
+func successes(op *huma.Operation) []string {
+	return statuses(op, func(s string) bool { return s < "400" })
+}
 
 // failures lists those that are.
-func failures(op *huma.Operation) []string { return statuses(op, func(s string) bool { return s >= "400" }) }
+func failures(op *huma.Operation) []string {
+	return statuses(op, func(s string) bool { return s >= "400" })
+}
 
 func statuses(op *huma.Operation, keep func(string) bool) []string {
 	var all []string

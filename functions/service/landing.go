@@ -138,6 +138,14 @@ func gist(description string) string {
 	return webpage.Clip(first, 280)
 }
 
+// website is the task's, if it is one that a browser can open without harm.
+func website(t *record.Task) string {
+	if strings.HasPrefix(t.Website, "https://") || strings.HasPrefix(t.Website, "http://") {
+		return t.Website
+	}
+	return ""
+}
+
 // leaderboardOf is where the task's leaderboard is.
 func leaderboardOf(t *record.Task) string {
 	return "/v1/tasks/" + t.ID + "/evaluations?sort=rank&best=true"

@@ -136,7 +136,7 @@ func TestLandingPage(t *testing.T) {
 	if first := strings.Index(page, "window.intruded = 1"); first < 0 || first > strings.Index(page, "data-intruder") {
 		t.Error("the featured task, which is the oldest, does not stand first")
 	}
-	for _, want := range []string{"by Organizer of olga", "Open until 1 January 2030, 12:00 UTC", w.URL, "/v1/tasks/" + f.place.task.ID + "/evaluations"} {
+	for _, want := range []string{"by <bdi>Organizer of olga</bdi>", "Open until 1 January 2030, 12:00 UTC", w.URL, "/v1/tasks/" + f.place.task.ID + "/evaluations"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}

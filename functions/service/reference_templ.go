@@ -72,7 +72,7 @@ func referencePage(r *reference) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</p><p>For programs: OpenAPI 3.1 as <a href=\"/openapi.json\">JSON</a> or <a href=\"/openapi.yaml\">YAML</a>. In the examples, <code>BASE</code> is this server’s URL, and <code>TOKEN</code> a token, which <a href=\"/#part\">the first page</a> tells how to get.</p><div class=\"search\" role=\"search\" hidden><label for=\"search\">Search operations, schemas and the rest</label> <input id=\"search\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" aria-describedby=\"found\"><p id=\"found\" class=\"quiet small\" role=\"status\"></p></div><div class=\"columns\"><nav class=\"side\" aria-label=\"Operations\"><ul>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "</p><p>For programs: OpenAPI 3.1 as <a href=\"/openapi.json\">JSON</a> or <a href=\"/openapi.yaml\">YAML</a>. In the examples, <code>BASE</code> is this server’s URL, and <code>TOKEN</code> a token, which <a href=\"/#part\">the start page</a> tells how to get.</p><div class=\"search\" role=\"search\" hidden><label for=\"search\">Search this page</label> <input id=\"search\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" aria-describedby=\"found\"><p id=\"found\" class=\"quiet small\" role=\"status\"></p></div><div class=\"columns\"><nav class=\"side\" aria-label=\"Operations\"><ul>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -616,7 +616,7 @@ func operation(r *reference, op *huma.Operation) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = webpage.Code("Example of "+op.OperationID, r.command(op)).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = webpage.Code(r.command(op)).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -825,7 +825,7 @@ func schema(r *reference, name string, s *huma.Schema) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = webpage.Code("Example of "+name, indented(r.example("", s, false, 0))).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = webpage.Code(indented(r.example("", s, false, 0))).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/network"
@@ -98,13 +99,13 @@ func (b *Browser) Open(t testing.TB, url string, v View) *Page {
 	t.Cleanup(stop)
 	p.ctx = ctx
 	call(p, chromedp.Steps(
-		chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-			_, err := chromedp.Call(tab, log.Enable, chromedp.Void{})
+		chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+			_, err := cdp.Call(ctx, target, log.Enable, cdp.Empty{})
 			return err
 		}),
 		chromedp.EmulateViewport(v.Width, 900),
-		chromedp.Func(func(ctx context.Context, _ *chromedp.Target) error {
-			_, err := chromedp.Call(tab, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		chromedp.Func(func(ctx context.Context, target *chromedp.Target) error {
+			_, err := cdp.Call(ctx, target, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 				Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: v.scheme()}},
 			})
 			return err
@@ -191,7 +192,8 @@ func (p *Page) Shoot(name string) {
 	if folder == "" {
 		return
 	}
-	if err := os.WriteFile(filepath.Join(folder, name+".png"), call(p, chromedp.FullScreenshot(100)), 0o600); err != nil {
+	picture := call(p, chromedp.FullScreenshot(100))
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600); err != nil { //nolint:gosec // whoever runs the test names the folder
 		p.t.Fatal(err)
 	}
 }

@@ -1,14 +1,19 @@
 package functions_test
 
 import (
+	"bytes"
 	"fmt"
+	"html"
 	"net/http"
 	"regexp"
 	"strings"
 	"testing"
 	"time"
 
+	"assay/functions"
 	"assay/shared/record"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // maxPage is how many bytes a page may have.
@@ -147,5 +152,47 @@ func TestLandingPage(t *testing.T) {
 	board := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/tasks/"+empty.task.ID+"/evaluations?sort=rank&best=true", nil, "Accept", "text/html").Body)
 	if !strings.Contains(board, "no published results") {
 		t.Errorf("an empty leaderboard says %s", board)
+	}
+}
+
+// Who copies the body of an example from the page of the API sends one that the operation takes.
+func TestExamplesAreOfTheirSchemas(t *testing.T) {
+	w := newWorld(t)
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(w.Want(http.StatusOK, nil, "", http.MethodGet, "/openapi.json", nil).Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	if err := compiler.AddResource("urn:assay:openapi", document); err != nil {
+		t.Fatal(err)
+	}
+	page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil).Body)
+	checked := 0
+	for _, op := range functions.Operations() {
+		_, text, _ := strings.Cut(page, ` id="`+op.ID+`"`)
+		text, _, _ = strings.Cut(text, "</pre>")
+		_, text, found := strings.Cut(html.UnescapeString(text), "--json '")
+		if !found {
+			continue
+		}
+		text, _, _ = strings.Cut(text, "'")
+		body, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err != nil {
+			t.Errorf("the example of %s is no JSON: %v", op.ID, err)
+			continue
+		}
+		pointer := "#/paths/" + strings.ReplaceAll(op.Path, "/", "~1") + "/post/requestBody/content/application~1json/schema"
+		schema, err := compiler.Compile("urn:assay:openapi" + pointer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(body); err != nil {
+			t.Errorf("the example of %s: %v", op.ID, err)
+		}
+		checked++
+	}
+	if checked < 5 {
+		t.Errorf("only %d examples have a body", checked)
 	}
 }

@@ -170,7 +170,7 @@ axe.run({resultTypes: ["violations"]}).then(found => found.violations
 	if wide := Evaluate[[]string](p, `(() => {
   const limit = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= limit) return [];
-  return [...document.querySelectorAll("body *")].filter(e => e.getBoundingClientRect().right > limit + 1 && !e.closest(".scroll, pre"))
+  return [...document.querySelectorAll("html, body *")].filter(e => e === document.documentElement || e.getBoundingClientRect().right > limit + 1)
     .slice(0, 5).map(e => e.outerHTML.slice(0, 120));
 })()`); len(wide) > 0 {
 		p.t.Errorf("the page is wider than its window:\n%s", strings.Join(wide, "\n"))

@@ -1,7 +1,6 @@
 package webpage_test
 
 import (
-	"context"
 	"crypto/sha256"
 	"encoding/base64"
 	"net/http"
@@ -21,8 +20,7 @@ import (
 // serve serves the page at /page.
 func serve(t *testing.T, p webpage.Page) servertest.Answer {
 	t.Helper()
-	op := api.Write(api.Spec{ID: "page", Path: "/page", May: access.Anyone}, []string{webpage.MediaType},
-		func(ctx context.Context, c *api.Call) error { return p.Send(ctx, c) })
+	op := api.Write(api.Spec{ID: "page", Path: "/page", May: access.Anyone}, []string{webpage.MediaType}, p.Send)
 	return servertest.New(t, op).Want(http.StatusOK, nil, "", http.MethodGet, "/page", nil)
 }
 

@@ -200,15 +200,18 @@ func bounds(s *huma.Schema) []string {
 	return all
 }
 
-// standing says whether a member must be there, or who makes it.
-func standing(s *huma.Schema, member string) string {
+// standing says who makes a member, or whether it is always there: in a body because it must be.
+func standing(s *huma.Schema, member string, written bool) string {
 	switch {
 	case s.Properties[member].ReadOnly:
 		return "made by the service"
-	case slices.Contains(s.Required, member):
+	case !slices.Contains(s.Required, member):
+		return ""
+	case written:
 		return "required"
+	default:
+		return "always"
 	}
-	return ""
 }
 
 // convention is a parameter that means the same wherever it stands.

@@ -868,7 +868,7 @@ func members(r *reference, s *huma.Schema, written bool) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if say := standing(s, name); say != "" {
+					if say := standing(s, name, written); say != "" {
 						var templ_7745c5c3_Var43 string
 						templ_7745c5c3_Var43, templ_7745c5c3_Err = templ.JoinStringErrs(" ")
 						if templ_7745c5c3_Err != nil {

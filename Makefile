@@ -32,7 +32,7 @@ run: ## serve the whole of Assay on this machine (ARGS="-addr 127.0.0.1:9000" pa
 	$(GO) run ./local $(ARGS)
 
 .PHONY: test
-test: $(node_modules) ## run all tests but those of test-s3
+test: $(node_modules) ## run all tests but those of test-s3 and test-browser
 	$(GO) test $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-s3
@@ -42,6 +42,11 @@ test-s3: $(node_modules) $(versitygw) ## run the tests over S3, and those of the
 .PHONY: test-container
 test-container: ## run the tests of workers that need Docker or Podman (CONTAINER_RUNTIME=podman)
 	$(GO) test -tags container $(TESTFLAGS) ./grpc/worker/sandbox
+
+# Chromium, or another browser of its kind, must be on the path.
+.PHONY: test-browser
+test-browser: $(node_modules) ## run the tests of pages in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
+	$(GO) test -tags browser -run 'Browser|Page|Searched' $(TESTFLAGS) ./functions
 
 # DYNAMODB_LOCAL_JAR is the path of Amazon's DynamoDBLocal.jar, which needs Java; DYNAMODB_ENDPOINT the address of any server.
 # The units of transactions are left out: DynamoDB Local counts them twice.

@@ -92,6 +92,7 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 		Store: p.table, Files: p.files, Now: time.Now, Log: p.log, Verify: p.id.verify,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer),
 	}
+	p.env.Info.URL = c.url
 	p.worker.Store, p.worker.Files = p.table, p.files
 	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify}, c.grpcOptions())
 	return p, nil
@@ -166,7 +167,7 @@ func (p *program) serve(ctx context.Context, listener net.Listener, out io.Write
 // greet fills an empty store with the demo and tells what there is to try.
 func (p *program) greet(ctx context.Context, out io.Writer) {
 	say := func(format string, args ...any) { _, _ = fmt.Fprintf(out, format+"\n", args...) }
-	say("Assay serves %s (the API is described at %s/docs); its data are in %s.", p.url, p.url, p.where())
+	say("Assay serves %s, which is a page in a browser (the API is described at %s/docs); its data are in %s.", p.url, p.url, p.where())
 	if p.listener != nil {
 		say("Workers and watchers reach it by gRPC at %s.", p.listener.Addr())
 	}

@@ -34,13 +34,14 @@ var Operations = []api.Operation{
 		Summary:     "Return an evaluation",
 		Description: "With the values of each topic, where the evaluator has such.",
 	}, single, show),
-	api.List(api.Spec{
+	api.OrPage(api.List(api.Spec{
 		ID: "listTaskEvaluations", Path: "/v1/tasks/{taskId}/evaluations", May: access.Anyone,
 		Summary: "List the evaluations of a task",
 		Description: "The newest first, or, with `sort`, the leaderboard of a dataset: the best first by the primary measure (`sort=rank`) or by the measure named. " +
 			"`filter[datasetId]` may be left out when the task has one dataset. `best=true` keeps the best run of each team, and sorts by rank unless `sort` says otherwise. " +
 			"A value that is not defined comes last, and of equal ones the earlier submission first; " +
-			"`rank` is the place on the leaderboard, which filters by run and user do not change, and equal values share it.",
+			"`rank` is the place on the leaderboard, which filters by run and user do not change, and equal values share it. " +
+			"A browser gets the leaderboard as a page, of the newest dataset unless the filter names one.",
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best}},
-	}, task, listOfTask, columns),
+	}, task, listOfTask, columns), boardPage),
 }

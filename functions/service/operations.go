@@ -1,5 +1,5 @@
 // Package service serves what the server says of itself: where everything is, whether it is up, what it can do, and the
-// OpenAPI document of exactly what is served.
+// OpenAPI document of exactly what is served. Browsers get pages of it: the landing page, and one to read the API.
 //
 // The document is made from the declared operations of all families when it is first asked for; the program that serves
 // them says which they are.
@@ -8,17 +8,18 @@ package service
 import (
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/webpage"
 )
 
 // Operations of the family, in a server that serves groups beside it.
 func Operations(others []api.Group) []api.Operation {
 	var doc document
 	operations := []api.Operation{
-		api.Get(api.Spec{
-			ID: "getIndex", Path: "/{$}", May: access.Anyone, CacheFor: 300,
+		api.OrPage(api.Get(api.Spec{
+			ID: "getIndex", Path: "/{$}", May: access.Anyone, CacheFor: 60,
 			Summary:     "Find everything",
-			Description: "Links to what this server has.",
-		}, api.Anything, root),
+			Description: "Links to what this server has. A browser gets a page: the public tasks with their leaderboards, and how to take part.",
+		}, api.Anything, root), landing),
 		api.Get(api.Spec{
 			ID: "getVersionIndex", Path: "/v1", May: access.Anyone, CacheFor: 300,
 			Summary:     "Find all collections",
@@ -47,8 +48,8 @@ func Operations(others []api.Group) []api.Operation {
 		api.Write(api.Spec{
 			ID: "getDocs", Path: "/docs", May: access.Anyone, CacheFor: 300,
 			Summary:     "Read the API's description as a page",
-			Description: "A page that needs nothing from elsewhere.",
-		}, []string{mediaHTML}, doc.writePage),
+			Description: "All operations with their parameters, bodies, examples and problems, and a search among them. The page needs nothing from elsewhere.",
+		}, []string{webpage.MediaType}, doc.writePage),
 	}
 	doc.groups = append([]api.Group{{Name: Name, About: About, Operations: operations}}, others...)
 	return operations

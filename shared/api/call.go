@@ -34,6 +34,7 @@ type Env struct {
 type Info struct {
 	Name, Version, Commit string
 	Issuer                string // where to sign in
+	URL                   string // at which clients reach the server; empty: that of each request
 }
 
 // BuildInfo returns what the build knows of itself, with the issuer.
@@ -70,6 +71,25 @@ type Call struct {
 
 // Param returns a parameter of the path.
 func (c *Call) Param(name string) string { return c.request.PathValue(name) }
+
+// BaseURL is the URL at which the caller reaches the server, without a slash at its end.
+func (c *Call) BaseURL() string {
+	switch {
+	case c.Info.URL != "":
+		return c.Info.URL
+	case c.request.URL.Scheme != "": // as a gateway tells it
+		return c.request.URL.Scheme + "://" + c.request.Host
+	case c.request.TLS != nil:
+		return "https://" + c.request.Host
+	default:
+		return "http://" + c.request.Host
+	}
+}
+
+// Address is the path and query of the request, as they were sent.
+func (c *Call) Address() (path, rawQuery string) {
+	return c.request.URL.EscapedPath(), c.request.URL.RawQuery
+}
 
 // Unchecked returns a parameter of the query before it was checked, so that a Loader can read in one call all that the
 // request will need.

@@ -11,6 +11,7 @@ import (
 	"context"
 	"net/http"
 	"reflect"
+	"slices"
 
 	"assay/shared/access"
 	"assay/shared/page"
@@ -27,7 +28,7 @@ type Spec struct {
 	CacheFor    int // seconds that anybody may keep the answer to a GET; 0: always ask again
 }
 
-// Operation is a declared operation. Make it with Get, List, Write, Create, CreateIn, Patch or Delete.
+// Operation is a declared operation. Make it with Get, List, Write, OrPage, Create, CreateIn, Patch or Delete.
 type Operation struct {
 	Spec
 	Method string
@@ -108,9 +109,23 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 	return op
 }
 
-// Write declares an operation that answers a GET with something that is no JSON: handle writes it.
+// Write declares an operation that answers a GET with something that is no JSON: handle writes it with WriteDocument.
 func Write(s Spec, media []string, handle func(context.Context, *Call) error) Operation {
 	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, find: Loader[Open](Anything).target, serve: handle}
+}
+
+// OrPage gives an operation that answers a GET a second face: callers who would rather have text/html, as browsers do, get
+// what page writes.
+func OrPage[T Target](op Operation, page func(context.Context, *Call, T) error) Operation {
+	data := op.serve
+	op.Media = append(slices.Clone(op.Media), mediaHTML)
+	op.serve = func(ctx context.Context, c *Call) error {
+		if c.accepted == mediaHTML {
+			return page(ctx, c, c.target.(T))
+		}
+		return data(ctx, c)
+	}
+	return op
 }
 
 // Delete declares an operation that deletes a resource: handle returns the change that does it.

@@ -1,4 +1,4 @@
-package service
+package webpage
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ func TestProse(t *testing.T) {
 		"nothing `` in there": "nothing `` in there",
 	} {
 		var out bytes.Buffer
-		if err := prose(text).Render(t.Context(), &out); err != nil {
+		if err := Prose(text).Render(t.Context(), &out); err != nil {
 			t.Fatal(err)
 		}
 		if out.String() != want {

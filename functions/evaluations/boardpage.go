@@ -1,0 +1,150 @@
+package evaluations
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"slices"
+	"strconv"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+	"assay/shared/webpage"
+)
+
+//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+
+// boardView is a leaderboard as a page shows it.
+type boardView struct {
+	task     *record.Task
+	datasets []*record.DatasetItem
+	dataset  *record.DatasetItem // nil when the task has none
+	entries  page.Page[record.Evaluation]
+	sort     string // name of the measure that it is sorted by
+	best     bool
+	base     string     // URL of the server
+	query    url.Values // what was asked for
+}
+
+// boardPage writes the leaderboard of one of the task's datasets as a page: of that which the request names, or else of
+// the newest, with links to the others. It costs a read more than the list, of the datasets.
+func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
+	v := boardView{task: &t.Task, best: bestOnly(c), base: c.BaseURL()}
+	_, raw := c.Address()
+	v.query, _ = url.ParseQuery(raw) // it was read before
+	items, err := c.Store.Query(ctx, store.Query{
+		Index: record.ByTask, Partition: record.OfTask(t.ID, record.KindDataset, access.Everyone), Descending: true, Limit: record.MaxTaskDatasets,
+	})
+	if err != nil {
+		return table.Failed(err)
+	}
+	for _, it := range items {
+		d, err := table.Decode[record.DatasetItem](it)
+		if err != nil {
+			return err
+		}
+		v.datasets = append(v.datasets, d)
+	}
+	if len(c.Page.Values(byDataset.Name)) > 0 {
+		v.dataset = t.dataset
+	} else if len(v.datasets) > 0 {
+		v.dataset = v.datasets[0]
+	}
+	if v.dataset != nil {
+		if c.Page.Sort == "" {
+			c.Page.SortBy(rank)
+		}
+		if v.sort = c.Page.Sort; v.sort == rank {
+			v.sort = cmp.Or(v.dataset.RankedBy, v.dataset.Evaluator.PrimaryMeasure)
+		}
+		if !c.Page.PastEnd() {
+			if v.entries, err = leaderboard(ctx, c, v.dataset); err != nil {
+				return err
+			}
+		}
+		path, query := c.Address()
+		v.entries.Link(path, query, c.Page)
+	}
+	return webpage.Page{Title: "Leaderboard of " + t.Name, Main: leaderboardPage(v)}.Send(ctx, c)
+}
+
+// measures lists the names of the columns: the measure that sorts, then the others in the dataset's order.
+func (v *boardView) measures() []string {
+	names := []string{v.sort}
+	for _, name := range v.dataset.Evaluator.Measures {
+		if name != v.sort {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// link is the address of the page with another dataset or order.
+func (v *boardView) link(datasetID, sort string) string {
+	q := url.Values{byDataset.Param(): {datasetID}, "sort": {sort}}
+	for _, kept := range []string{best.Name, "limit"} {
+		if value := v.query.Get(kept); value != "" {
+			q.Set(kept, value)
+		}
+	}
+	return v.path() + "?" + q.Encode()
+}
+
+// teams is the address of the page with the best run of each team alone, or with all runs.
+func (v *boardView) teams(bestOnly bool) string {
+	q := url.Values{byDataset.Param(): {v.dataset.ID}, "sort": {v.sort}}
+	if bestOnly {
+		q.Set(best.Name, "true")
+	}
+	return v.path() + "?" + q.Encode()
+}
+
+func (v *boardView) path() string { return "/v1/tasks/" + v.task.ID + "/evaluations" }
+
+// command is how to get the same as a table of text.
+func (v *boardView) command() string {
+	return "curl -sg -H 'Accept: text/csv' '" + v.base + v.link(v.dataset.ID, v.sort) + "'"
+}
+
+// direction is how the measure that sorts does it.
+func (v *boardView) direction() string {
+	if v.dataset.Evaluator.LessIsBetter(v.sort) {
+		return "ascending"
+	}
+	return "descending"
+}
+
+// bar is how long the bar of a value is, of 100; empty when the measure is none that bars show well: they begin at zero,
+// and longer is better.
+func (v *boardView) bar(value *float64) string {
+	if value == nil || v.dataset.Evaluator.LessIsBetter(v.sort) {
+		return ""
+	}
+	longest := 1.0
+	for _, e := range v.entries.Data {
+		if x := e.Measures[v.sort]; x != nil {
+			if *x < 0 {
+				return ""
+			}
+			longest = max(longest, *x)
+		}
+	}
+	return strconv.FormatFloat(100**value/longest, 'f', 1, 64)
+}
+
+// shown is a value to four digits, which is how results are reported.
+func shown(value *float64) string {
+	if value == nil {
+		return "–"
+	}
+	return strconv.FormatFloat(*value, 'f', 4, 64)
+}
+
+// baselines reports whether the page has any.
+func (v *boardView) baselines() bool {
+	return slices.ContainsFunc(v.entries.Data, func(e record.Evaluation) bool { return e.Baseline })
+}

@@ -1,0 +1,67 @@
+//go:build browser
+
+package functions_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/webpage/browsertest"
+)
+
+// TestPagesInABrowser opens every page in Chromium, with names and texts on it that try to be more than text.
+func TestPagesInABrowser(t *testing.T) {
+	w := newWorld(t)
+	w.Info.Issuer = "https://issuer.example.org"
+	fair := newFair(t, w)
+	browser := browsertest.Start(t)
+	for name, path := range fair.pages() {
+		if size := len(w.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body); size > maxPage {
+			t.Errorf("%s has %d bytes, more than %d", name, size, maxPage)
+		}
+		for _, v := range browsertest.Views {
+			t.Run(name+"/"+v.String(), func(t *testing.T) {
+				p := browser.Open(t, w.URL+path, v)
+				p.Check()
+				p.Shoot(name + "-" + v.String())
+				if browsertest.Evaluate[bool](p, `"intruded" in window || document.querySelector("[onerror], [data-intruder]") !== null`) {
+					t.Error("a text became markup")
+				}
+				if links := browsertest.Evaluate[[]string](p, `[...document.links].map(a => a.protocol).filter(p => !/^https?:$/.test(p))`); len(links) > 0 {
+					t.Errorf("the page links to %q", links)
+				}
+			})
+		}
+	}
+}
+
+// TestTheReferenceIsSearched types words into the search of the page of the API.
+func TestTheReferenceIsSearched(t *testing.T) {
+	w := newWorld(t)
+	p := browsertest.Start(t).Open(t, w.URL+"/docs", browsertest.Views[0])
+	shown := func() string {
+		return browsertest.Evaluate[string](p, `[...document.querySelectorAll("details")].filter(d => d.checkVisibility()).map(d => d.id).join(" ")`)
+	}
+	all := shown()
+	p.Type("#search", "blinded REVIEW")
+	if got := shown(); got == all || !strings.Contains(got, "updateReview") && !strings.Contains(got, "schema-Review") {
+		t.Errorf("the search shows %q", got)
+	}
+	if said := browsertest.Evaluate[string](p, `document.getElementById("found").textContent`); !strings.Contains(said, "all of these words") {
+		t.Errorf("the search says %q", said)
+	}
+	p.Check()
+	p.Shoot("search-390-light")
+	p.Type("#search", "\x1b") // Escape
+	if got := shown(); got != all {
+		t.Errorf("after the search there is only %q", got)
+	}
+	browsertest.Evaluate[any](p, `location.hash = "#createTask"; new Promise(done => setTimeout(done, 100))`)
+	if !browsertest.Evaluate[bool](p, `document.getElementById("createTask").open`) {
+		t.Error("a link to an operation does not open it")
+	}
+	browsertest.Evaluate[any](p, `document.querySelectorAll("details").forEach(d => d.open = true)`)
+	p.Check() // with all that was folded
+	p.Shoot("docs-open-390-light")
+}

@@ -1,0 +1,198 @@
+package functions_test
+
+import (
+	"bytes"
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions"
+	"assay/shared/record"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// maxPage is how many bytes a page may have.
+const maxPage = 200_000
+
+// hostile are texts that try to be more than text.
+var hostile = []string{
+	`<script>window.intruded = 1</script>`,
+	`"><img src=x onerror="window.intruded=1" data-intruder>`,
+	`</style></title></script><b data-intruder>`,
+	`' onmouseover='window.intruded=1' data-intruder='`,
+	"`<i data-intruder>` {{.}} ${intruded}",
+	"\u202Egnol dna " + strings.Repeat("unbroken", 20),
+}
+
+// fair is a world whose texts are hostile, with all that pages show.
+type fair struct {
+	*world
+	place place
+}
+
+func newFair(t testing.TB, w *world) *fair {
+	f := &fair{world: w}
+	for i, text := range hostile {
+		p := w.newPlace(w.organizerID, record.Public)
+		closes := record.At(time.Date(2030, 1, 1+i, 12, 0, 0, 0, time.UTC))
+		p.task.Name, p.task.Description, p.task.Website, p.task.Submissions.ClosesAt = text, text+"\n\n"+text, "javascript:window.intruded=1", &closes
+		p.task.Featured = i == 0
+		p.dataset.Name, p.dataset.RankedBy = text, "Accuracy"
+		f.place = p
+	}
+	second := f.place.w.newPlace(w.organizerID, record.Private) // its dataset goes to the public task
+	second.dataset.TaskID, second.dataset.PrivateTask, second.dataset.Name = f.place.task.ID, false, hostile[0]
+	second.dataset.RankedBy = "Accuracy"
+	second.task.Name = "kept from everybody"
+	f.place.dataset = second.dataset
+	for i := range 12 {
+		user := fmt.Sprintf("user%d", i)
+		e := f.place.enter(user, record.Public, true, false, float64(i)/17)
+		e.evaluation.Team, e.evaluation.Baseline = hostile[i%len(hostile)], i == 3
+	}
+	w.flush(t)
+	return f
+}
+
+// pages are the addresses of all pages, by name.
+func (f *fair) pages() map[string]string {
+	board := "/v1/tasks/" + f.place.task.ID + "/evaluations"
+	return map[string]string{
+		"landing":     "/",
+		"docs":        "/docs",
+		"leaderboard": board + "?sort=rank&best=true",
+		"runs":        board + "?sort=MCC&filter[datasetId]=" + f.place.dataset.ID,
+	}
+}
+
+// What a browser is sent asks for nothing else, can be kept, and lets nothing run that a user wrote.
+func TestPages(t *testing.T) {
+	w := newWorld(t)
+	f := newFair(t, w)
+	outside := regexp.MustCompile(`(?i)<(img|iframe|object|embed|link rel="stylesheet"|script src)|@import|url\(|[\s"']on[a-z]+="|style="`)
+	for name, path := range f.pages() {
+		a := w.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+		page := string(a.Body)
+		if len(page) > maxPage {
+			t.Errorf("%s has %d bytes, more than %d", name, len(page), maxPage)
+		}
+		if found := outside.FindString(page); found != "" {
+			t.Errorf("%s has %q", name, found)
+		}
+		if strings.Contains(page, "javascript:") || strings.Contains(page, "kept from everybody") {
+			t.Errorf("%s has what it must not", name)
+		}
+		if name != "docs" && !strings.Contains(page, "&lt;script&gt;window.intruded = 1&lt;/script&gt;") {
+			t.Errorf("%s does not show a name as it is", name)
+		}
+		policy := a.Header.Get("Content-Security-Policy")
+		if !strings.HasPrefix(policy, "default-src 'none';") || strings.Contains(policy, "unsafe") || strings.Contains(policy, "*") {
+			t.Errorf("%s has the policy %q", name, policy)
+		}
+		if a.Header.Get("Content-Type") != "text/html; charset=utf-8" || a.Header.Get("Cache-Control") == "" {
+			t.Errorf("%s has the headers %v", name, a.Header)
+		}
+		w.Want(http.StatusNotModified, nil, "", http.MethodGet, path, nil, "Accept", "text/html", "If-None-Match", a.Header.Get("ETag"))
+	}
+}
+
+// Programs get what they always got.
+func TestProgramsGetNoPages(t *testing.T) {
+	w := newWorld(t)
+	f := newFair(t, w)
+	for _, accept := range []string{"", "*/*", "application/json", "application/json, text/html;q=0.9"} {
+		for _, path := range []string{"/", f.pages()["runs"]} {
+			a := w.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", accept)
+			if got := a.Header.Get("Content-Type"); got != "application/json" {
+				t.Errorf("%s with Accept %q is %s", path, accept, got)
+			}
+		}
+	}
+}
+
+// The landing page costs two reads however many tasks there are, and a leaderboard three: the task, its datasets, the board.
+func TestPagesReadLittle(t *testing.T) {
+	w := newWorld(t)
+	f := newFair(t, w)
+	for range 60 {
+		w.newPlace(w.organizerID, record.Public)
+	}
+	w.flush(t)
+	for name, most := range map[string]cost{"landing": {2, 49 + 1, 0}, "leaderboard": {3, 1 + 2 + 12, 0}, "runs": {3, 2 + 2 + 12, 0}} {
+		got := w.meter.of(func() {
+			w.Want(http.StatusOK, nil, "", http.MethodGet, f.pages()[name], nil, "Accept", "text/html")
+		})
+		if got.reads > most.reads || got.items > most.items || got.writes > 0 {
+			t.Errorf("%s costs %s, at most %s", name, got, most)
+		}
+	}
+}
+
+// Featured tasks stand first, and a task without a published result has an empty leaderboard and no error.
+func TestLandingPage(t *testing.T) {
+	w := newWorld(t)
+	f := newFair(t, w)
+	page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/", nil, "Accept", "text/html").Body)
+	if first := strings.Index(page, "window.intruded = 1"); first < 0 || first > strings.Index(page, "data-intruder") {
+		t.Error("the featured task, which is the oldest, does not stand first")
+	}
+	for _, want := range []string{"by <bdi>Organizer of olga</bdi>", "Open until 1 January 2030, 12:00 UTC", w.URL, "/v1/tasks/" + f.place.task.ID + "/evaluations"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	empty := w.newPlace(w.organizerID, record.Public)
+	empty.dataset.RankedBy = ""
+	w.flush(t)
+	board := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/tasks/"+empty.task.ID+"/evaluations?sort=rank&best=true", nil, "Accept", "text/html").Body)
+	if !strings.Contains(board, "no published results") {
+		t.Errorf("an empty leaderboard says %s", board)
+	}
+}
+
+// Who copies the body of an example from the page of the API sends one that the operation takes.
+func TestExamplesAreOfTheirSchemas(t *testing.T) {
+	w := newWorld(t)
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(w.Want(http.StatusOK, nil, "", http.MethodGet, "/openapi.json", nil).Body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	compiler.DefaultDraft(jsonschema.Draft2020)
+	if err := compiler.AddResource("urn:assay:openapi", document); err != nil {
+		t.Fatal(err)
+	}
+	page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil).Body)
+	checked := 0
+	for _, op := range functions.Operations() {
+		_, text, _ := strings.Cut(page, ` id="`+op.ID+`"`)
+		text, _, _ = strings.Cut(text, "</pre>")
+		_, text, found := strings.Cut(html.UnescapeString(text), "--json '")
+		if !found {
+			continue
+		}
+		text, _, _ = strings.Cut(text, "'")
+		body, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+		if err != nil {
+			t.Errorf("the example of %s is no JSON: %v", op.ID, err)
+			continue
+		}
+		pointer := "#/paths/" + strings.ReplaceAll(op.Path, "/", "~1") + "/post/requestBody/content/application~1json/schema"
+		schema, err := compiler.Compile("urn:assay:openapi" + pointer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(body); err != nil {
+			t.Errorf("the example of %s: %v", op.ID, err)
+		}
+		checked++
+	}
+	if checked < 5 {
+		t.Errorf("only %d examples have a body", checked)
+	}
+}

@@ -1,0 +1,167 @@
+package service
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"assay/shared/patch"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+// command is how to call an operation from a shell in which BASE is the server's URL and TOKEN a token, and which has a
+// variable for each parameter of the path.
+func (r *reference) command(op *huma.Operation) string {
+	line := "curl -s"
+	if op.Method == http.MethodPatch || op.Method == http.MethodDelete {
+		line += " -X " + op.Method
+	}
+	if len(op.Security) == 1 { // the other choice would be to send nothing
+		line += ` -H "Authorization: Bearer $TOKEN"`
+	}
+	if op.RequestBody != nil {
+		if m, ok := op.RequestBody.Content[mediaJSON]; ok {
+			line += " --json '" + quoted(r.exampleOf(m)) + "'"
+		} else {
+			line += " -H 'Content-Type: " + patch.MergePatch + "' -d '" + quoted(r.change(op)) + "'"
+		}
+		line += " \\\n "
+	}
+	return line + ` "$BASE` + pathParameters.ReplaceAllStringFunc(op.Path, variable) + `"`
+}
+
+var pathParameters = regexp.MustCompile(`\{\w+\}`)
+
+// variable is a parameter of a path as a shell's: {taskId} becomes $TASK_ID.
+func variable(parameter string) string {
+	b := []rune{'$'}
+	for _, c := range strings.Trim(parameter, "{}") {
+		if unicode.IsUpper(c) {
+			b = append(b, '_')
+		}
+		b = append(b, unicode.ToUpper(c))
+	}
+	return string(b)
+}
+
+// quoted is a value as JSON that can stand between a shell's apostrophes.
+func quoted(v any) string { return strings.ReplaceAll(indented(v), "'", `\u0027`) }
+
+// indented is a value as JSON for people.
+func indented(v any) string {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	if e.Encode(v) != nil {
+		return ""
+	}
+	return strings.TrimSpace(b.String())
+}
+
+// exampleOf is what the document gives as an example of a body, or else one made from its schema.
+func (r *reference) exampleOf(m *huma.MediaType) any {
+	if m.Example != nil {
+		return m.Example
+	}
+	for _, name := range slices.Sorted(maps.Keys(m.Examples)) {
+		return m.Examples[name].Value
+	}
+	return r.example("", m.Schema, true, 0)
+}
+
+// changed are members that people change most, by which a patch is explained.
+var changed = []string{"published", "label", "name", "title", "team"}
+
+// change is a merge patch of the resource that the operation answers with.
+func (r *reference) change(op *huma.Operation) map[string]any {
+	m := op.Responses["200"].Content[mediaJSON]
+	if m == nil {
+		return nil
+	}
+	s := r.resolve(m.Schema)
+	for _, name := range changed {
+		if p, ok := s.Properties[name]; ok && !p.ReadOnly {
+			return map[string]any{name: r.example(name, p, true, 0)}
+		}
+	}
+	return nil
+}
+
+// deepest is how deep an example goes before it leaves out what is below.
+const deepest = 4
+
+// example is a value of the schema of the name: the example that the schema gives, or else a plain one. Of what is written it
+// has what is required or has an example, and nothing that the service makes.
+func (r *reference) example(name string, s *huma.Schema, written bool, depth int) any {
+	if s == nil || depth > deepest {
+		return nil
+	}
+	if s.Ref != "" {
+		return r.example(name, r.resolve(s), written, depth)
+	}
+	switch {
+	case len(s.Examples) > 0:
+		return s.Examples[0]
+	case len(s.Enum) > 0:
+		return s.Enum[0]
+	case s.Default != nil:
+		return s.Default
+	}
+	switch s.Type {
+	case huma.TypeObject:
+		return r.object(s, written, depth)
+	case huma.TypeArray:
+		if item := r.example(name, s.Items, written, depth+1); item != nil {
+			return []any{item}
+		}
+		return []any{}
+	case huma.TypeBoolean:
+		return true
+	case huma.TypeInteger:
+		return 1
+	case huma.TypeNumber:
+		return 0.5
+	case huma.TypeString:
+		return text(name, s)
+	}
+	return nil
+}
+
+func (r *reference) object(s *huma.Schema, written bool, depth int) map[string]any {
+	members := map[string]any{}
+	if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+		members["name"] = r.example("", values, written, depth+1)
+	}
+	for name, p := range s.Properties {
+		if written && (p.ReadOnly || !slices.Contains(s.Required, name) && len(p.Examples) == 0) {
+			continue
+		}
+		if v := r.example(name, p, written, depth+1); v != nil {
+			members[name] = v
+		}
+	}
+	return members
+}
+
+// text is a string that tells what belongs there.
+func text(name string, s *huma.Schema) string {
+	switch {
+	case s.Format == "date-time":
+		return "2027-01-31T12:00:00.000Z"
+	case name == "id", strings.HasSuffix(name, "Id"), strings.HasSuffix(name, "Ids"), name == "members":
+		return "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
+	case strings.HasSuffix(strings.ToLower(name), "url"), name == "website", name == "self", name == "next":
+		return "https://www.example.org/"
+	case name == "":
+		return "text"
+	default:
+		return "the " + name
+	}
+}

@@ -1,0 +1,186 @@
+package service
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+	"assay/shared/webpage"
+)
+
+// shownTasks is how many tasks the landing page looks at: the newest public ones.
+const shownTasks = 48
+
+// landing writes the page for people. It is the same for all callers, because anybody may keep it, and costs two reads: the
+// newest public tasks, and their organizers.
+func landing(ctx context.Context, c *api.Call, _ api.Open) error {
+	v := welcome{base: c.BaseURL(), issuer: c.Info.Issuer, version: c.Info.Version, commit: c.Info.Commit}
+	items, err := c.Store.Query(ctx, store.Query{
+		Index: record.ByKind, Partition: record.OfKind(record.KindTask, access.Everyone)[0], Descending: true, Limit: shownTasks + 1,
+	})
+	if err != nil {
+		return table.Failed(err)
+	}
+	if v.more = len(items) > shownTasks; v.more {
+		items = items[:shownTasks]
+	}
+	for _, it := range items {
+		t, err := table.Decode[record.TaskItem](it)
+		if err != nil {
+			return err
+		}
+		v.tasks = append(v.tasks, shownTask{Task: &t.Task, stage: stageOf(t.Submissions, c.Now())})
+	}
+	if err := v.nameOrganizers(ctx, c.Store); err != nil {
+		return err
+	}
+	slices.SortStableFunc(v.tasks, func(a, b shownTask) int { return order(b.Featured) - order(a.Featured) })
+	return webpage.Page{Title: "Shared tasks", Here: "/", Main: welcomePage(v)}.Send(ctx, c)
+}
+
+// edition is the program that answers.
+func (v *welcome) edition() string {
+	if v.commit == "" {
+		return "Version " + v.version
+	}
+	return "Version " + v.version + ", built from commit " + v.commit[:min(12, len(v.commit))]
+}
+
+func order(featured bool) int {
+	if featured {
+		return 1
+	}
+	return 0
+}
+
+// welcome is what the landing page says.
+type welcome struct {
+	base, issuer, version, commit string
+	tasks                         []shownTask
+	more                          bool // there are older tasks
+}
+
+// shownTask is a task on the landing page.
+type shownTask struct {
+	*record.Task
+	organizer string
+	stage     stage
+}
+
+// nameOrganizers reads the organizers of the tasks in one call.
+func (v *welcome) nameOrganizers(ctx context.Context, s store.Store) error {
+	var ids []string
+	for _, t := range v.tasks {
+		if !slices.Contains(ids, t.OrganizerID) {
+			ids = append(ids, t.OrganizerID)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	keys := make([]store.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = record.OrganizerKey(id)
+	}
+	organizers, err := table.GetAll[record.Organizer](ctx, s, store.Eventual, keys...)
+	if err != nil {
+		return err
+	}
+	for i, o := range organizers {
+		if o == nil {
+			continue // deleted since
+		}
+		for j := range v.tasks {
+			if v.tasks[j].OrganizerID == ids[i] {
+				v.tasks[j].organizer = o.Name
+			}
+		}
+	}
+	return nil
+}
+
+// development reports whether the server signs in whoever asks.
+func (v *welcome) development() bool { return v.issuer == v.base+"/dev" }
+
+// stage says where a task stands.
+type stage struct {
+	text string
+	open bool
+}
+
+func stageOf(s record.SubmissionRules, now time.Time) stage {
+	switch {
+	case s.ClosesAt != nil && !now.Before(s.ClosesAt.Time):
+		return stage{"Closed on " + webpage.Instant(s.ClosesAt.Time), false}
+	case s.OpensAt != nil && now.Before(s.OpensAt.Time):
+		text := "Opens on " + webpage.Instant(s.OpensAt.Time)
+		if s.ClosesAt != nil {
+			text += ", closes on " + webpage.Instant(s.ClosesAt.Time)
+		}
+		return stage{text, false}
+	case s.ClosesAt != nil:
+		return stage{"Open until " + webpage.Instant(s.ClosesAt.Time), true}
+	default:
+		return stage{"Open, without a deadline", true}
+	}
+}
+
+// gist is the first paragraph of a description, or its beginning.
+func gist(description string) string {
+	first, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(description, "\r\n", "\n")), "\n\n")
+	return webpage.Clip(first, 280)
+}
+
+// website is the task's, if it is one that a browser can open without harm.
+func website(t *record.Task) string {
+	if strings.HasPrefix(t.Website, "https://") || strings.HasPrefix(t.Website, "http://") {
+		return t.Website
+	}
+	return ""
+}
+
+// leaderboardOf is where the task's leaderboard is.
+func leaderboardOf(t *record.Task) string {
+	return "/v1/tasks/" + t.ID + "/evaluations?sort=rank&best=true"
+}
+
+// exampleTask is the task that the commands of the page are about.
+func (v *welcome) exampleTask() string {
+	for _, t := range v.tasks {
+		if t.stage.open {
+			return t.ID
+		}
+	}
+	return "<id of a task>"
+}
+
+// signIn tells how to get a token.
+func (v *welcome) signIn() string {
+	base := "BASE=" + v.base + "\n"
+	if v.development() {
+		return base + `TOKEN=$(curl -s --json '{"user":"alice"}' $BASE/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
+	}
+	return base + "curl -s " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration   # where to get a token\nTOKEN=<the token>"
+}
+
+// register tells how to take part.
+func (v *welcome) register() string {
+	return "TASK=$BASE/v1/tasks/" + v.exampleTask() + `
+curl -s -H "Authorization: Bearer $TOKEN" --json '{"team":"Our team"}' $TASK/registrations`
+}
+
+// submit tells how to submit a run and to see what became of it.
+const submit = `curl -sg "$BASE/v1/datasets?filter[taskId]=${TASK##*/}&fields=id,name"
+DATASET=<the id of one of them>
+printf '{"type":"upload","files":[{"datasetId":"%s","name":"run.txt","content":"%s"}]}' \
+  $DATASET "$(base64 < run.txt | tr -d '\n')" |
+  curl -s -H "Authorization: Bearer $TOKEN" --json @- $TASK/submissions
+
+curl -s -H "Authorization: Bearer $TOKEN" $BASE/v1/runs/<one of its runIds>   # state and diagnostics`

@@ -1,0 +1,55 @@
+package service
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/record"
+)
+
+func TestStageIsWhatTheWindowSays(t *testing.T) {
+	opens, closes := record.At(time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC)), record.At(time.Date(2027, 2, 3, 4, 5, 0, 0, time.UTC))
+	for _, c := range []struct {
+		rules record.SubmissionRules
+		now   time.Time
+		want  string
+		open  bool
+	}{
+		{record.SubmissionRules{}, opens.Time, "Open, without a deadline", true},
+		{record.SubmissionRules{OpensAt: &opens}, opens.Time, "Open, without a deadline", true},
+		{record.SubmissionRules{OpensAt: &opens}, opens.Add(-time.Second), "Opens on 2 January 2027, 03:04 UTC", false},
+		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, opens.Add(-time.Second), "Opens on 2 January 2027, 03:04 UTC, closes on 3 February 2027, 04:05 UTC", false},
+		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, closes.Add(-time.Second), "Open until 3 February 2027, 04:05 UTC", true},
+		{record.SubmissionRules{ClosesAt: &closes}, closes.Time, "Closed on 3 February 2027, 04:05 UTC", false},
+	} {
+		if got := stageOf(c.rules, c.now); got != (stage{c.want, c.open}) {
+			t.Errorf("at %v it is %+v, want %q", c.now, got, c.want)
+		}
+	}
+}
+
+// How to sign in depends on who does it: the development issuer, or one of the organization's.
+func TestSignIn(t *testing.T) {
+	for issuer, want := range map[string]string{
+		"http://localhost/dev":       "$BASE/dev/token",
+		"https://issuer.example.org": "curl -s https://issuer.example.org/.well-known/openid-configuration",
+		"":                           "<issuer>/.well-known",
+	} {
+		if got := (&welcome{base: "http://localhost", issuer: issuer}).signIn(); !strings.Contains(got, want) || !strings.HasPrefix(got, "BASE=http://localhost\n") {
+			t.Errorf("with the issuer %q: %s", issuer, got)
+		}
+	}
+}
+
+func TestGist(t *testing.T) {
+	for description, want := range map[string]string{
+		"":                              "",
+		"One paragraph.\r\n\r\nAnother": "One paragraph.",
+		"  One\nline  ":                 "One\nline",
+	} {
+		if got := gist(description); got != want {
+			t.Errorf("the gist of %q is %q, want %q", description, got, want)
+		}
+	}
+}

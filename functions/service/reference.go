@@ -1,0 +1,288 @@
+package service
+
+import (
+	"context"
+	_ "embed"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/shared/problem"
+	"assay/shared/webpage"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+//go:embed search.js
+var search string
+
+// reference is the API's description as a page shows it.
+type reference struct {
+	*huma.OpenAPI
+	sections        []*section
+	bodies, answers map[string]bool // schemas that are bodies of requests, and of answers or of the resources on them
+}
+
+// section is the operations of one tag, in the order of the declaration.
+type section struct {
+	Name, About string
+	Operations  []*huma.Operation
+}
+
+func renderReference(doc *huma.OpenAPI) (webpage.Rendered, error) {
+	page := webpage.Page{Title: "API", Here: "/docs", Script: search, Main: referencePage(newReference(doc))}
+	return page.Render(context.Background())
+}
+
+var methodOrder = []string{"GET", "POST", "PATCH", "DELETE"}
+
+func newReference(doc *huma.OpenAPI) *reference {
+	byTag := map[string]*section{}
+	r := &reference{OpenAPI: doc, bodies: map[string]bool{}, answers: map[string]bool{}}
+	for _, t := range doc.Tags {
+		s := &section{Name: t.Name, About: t.Description}
+		byTag[t.Name] = s
+		r.sections = append(r.sections, s)
+	}
+	for _, item := range doc.Paths {
+		for _, op := range []*huma.Operation{item.Get, item.Post, item.Patch, item.Delete} {
+			if op != nil {
+				s := byTag[op.Tags[0]]
+				s.Operations = append(s.Operations, op)
+				r.note(op)
+			}
+		}
+	}
+	for name := range r.answers {
+		delete(r.bodies, name)
+	}
+	for _, s := range r.sections {
+		slices.SortFunc(s.Operations, func(a, b *huma.Operation) int {
+			if c := strings.Compare(a.Path, b.Path); c != 0 {
+				return c
+			}
+			return slices.Index(methodOrder, a.Method) - slices.Index(methodOrder, b.Method)
+		})
+	}
+	return r
+}
+
+// schemas lists the names of the schemas that are described for themselves: those of bodies are with their operations,
+// and pages of lists are all alike.
+func (r *reference) schemas() []string {
+	var all []string
+	for _, name := range slices.Sorted(maps.Keys(r.Components.Schemas.Map())) {
+		if r.pageOf(name) == nil && !r.bodies[name] {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// pageOf returns the schema of the resources on a page, when the schema of the name is that of a page.
+func (r *reference) pageOf(name string) *huma.Schema {
+	s := r.Components.Schemas.Map()[name]
+	if s != nil && strings.HasPrefix(name, "Page") && s.Properties["data"] != nil && s.Properties["links"] != nil {
+		return s.Properties["data"].Items
+	}
+	return nil
+}
+
+// note remembers what the operations take and answer.
+func (r *reference) note(op *huma.Operation) {
+	if op.RequestBody != nil {
+		for _, m := range op.RequestBody.Content {
+			if m.Schema != nil && m.Schema.Ref != "" {
+				r.bodies[named(m.Schema)] = true
+			}
+		}
+	}
+	for _, status := range successes(op) {
+		for _, m := range op.Responses[status].Content {
+			name := named(m.Schema)
+			if items := r.pageOf(name); items != nil {
+				name = named(items)
+			}
+			r.answers[name] = true
+		}
+	}
+}
+
+// resolve follows a reference.
+func (r *reference) resolve(s *huma.Schema) *huma.Schema {
+	for s != nil && s.Ref != "" {
+		s = r.Components.Schemas.SchemaFromRef(s.Ref)
+	}
+	return s
+}
+
+const schemaPrefix = "#/components/schemas/"
+
+// named finds the schema that a schema is about, such as that of the items of a list, if it has a name.
+func named(s *huma.Schema) string {
+	for s != nil {
+		if name, ok := strings.CutPrefix(s.Ref, schemaPrefix); ok {
+			return name
+		}
+		if s.Items == nil {
+			s, _ = s.AdditionalProperties.(*huma.Schema)
+			continue
+		}
+		s = s.Items
+	}
+	return ""
+}
+
+// bodyID is the anchor of the table that describes a body.
+func bodyID(s *huma.Schema) string { return "schema-" + named(s) }
+
+// around says what stands around the named schema, such as "list of", or, where there is none, what the schema is.
+func around(s *huma.Schema) string {
+	switch {
+	case s == nil:
+		return "any value"
+	case s.Ref != "":
+		return ""
+	case s.Type == "array":
+		return strings.TrimSpace("list of " + around(s.Items))
+	case s.Type == "object":
+		if values, ok := s.AdditionalProperties.(*huma.Schema); ok {
+			return strings.TrimSpace("map of " + around(values))
+		}
+		return "object"
+	case s.Format == "date-time":
+		return "instant"
+	case s.Type == "":
+		return "any value"
+	default:
+		return s.Type
+	}
+}
+
+// remark is what the page says of a member beyond its type.
+func remark(s *huma.Schema) string {
+	var all []string
+	if s.Description != "" {
+		all = append(all, strings.ToUpper(s.Description[:1])+s.Description[1:]+".")
+	}
+	if len(s.Enum) > 0 {
+		var values []string
+		for _, v := range s.Enum {
+			values = append(values, fmt.Sprintf("`%v`", v))
+		}
+		all = append(all, "One of "+strings.Join(values, ", ")+".")
+	}
+	if s.Default != nil {
+		all = append(all, fmt.Sprintf("Default: `%v`.", s.Default))
+	}
+	return strings.Join(append(all, bounds(s)...), " ")
+}
+
+// bounds says what a value must keep to.
+func bounds(s *huma.Schema) []string {
+	var all []string
+	if s.MaxLength != nil {
+		all = append(all, fmt.Sprintf("At most %d characters.", *s.MaxLength))
+	}
+	if s.MaxItems != nil {
+		all = append(all, fmt.Sprintf("At most %d.", *s.MaxItems))
+	}
+	switch number := func(v *float64) string { return strconv.FormatFloat(*v, 'f', -1, 64) }; {
+	case s.Minimum != nil && s.Maximum != nil:
+		all = append(all, "From "+number(s.Minimum)+" to "+number(s.Maximum)+".")
+	case s.Minimum != nil:
+		all = append(all, "From "+number(s.Minimum)+".")
+	case s.Maximum != nil:
+		all = append(all, "Up to "+number(s.Maximum)+".")
+	}
+	return all
+}
+
+// standing says who makes a member, or whether it is always there: in a body because it must be.
+func standing(s *huma.Schema, member string, written bool) string {
+	switch {
+	case s.Properties[member].ReadOnly:
+		return "made by the service"
+	case !slices.Contains(s.Required, member):
+		return ""
+	case written:
+		return "required"
+	default:
+		return "always"
+	}
+}
+
+// convention is a parameter that means the same wherever it stands.
+type convention struct{ name, about string }
+
+var conventions = []convention{
+	{"limit", "How many resources a page of a list has at most: 50 unless given, 200 at most."},
+	{"cursor", "Where a page of a list begins. Follow `links.next`, which has it, until it is absent. An empty page is 204, without a body."},
+	{"sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first. Then `offset` pages, not `cursor`."},
+	{"offset", "With `sort`: how many of the list to leave out."},
+	{"fields", "Names of members, separated by commas: each resource has only these."},
+	{"If-None-Match", "Entity tags that you have, as `ETag` told them: the answer is 304, without a body, when one is still right."},
+	{"If-Match", "The entity tag that the resource must still have: 412 when somebody changed it meanwhile."},
+	{"Idempotency-Key", "Makes a POST safe to repeat: the same key and body give the first answer again for 24 hours."},
+}
+
+func isConvention(p *huma.Param) bool {
+	return slices.ContainsFunc(conventions, func(c convention) bool { return c.name == p.Name })
+}
+
+// parameters divides those of an operation into its own and those that follow a convention.
+func parameters(op *huma.Operation) (own, conventional []*huma.Param) {
+	for _, p := range op.Parameters {
+		if isConvention(p) {
+			conventional = append(conventional, p)
+		} else {
+			own = append(own, p)
+		}
+	}
+	return own, conventional
+}
+
+// successes lists the statuses of an operation's answers that are no problems.
+func successes(op *huma.Operation) []string {
+	return statuses(op, func(s string) bool { return s < "400" })
+}
+
+// failures lists those that are.
+func failures(op *huma.Operation) []string {
+	return statuses(op, func(s string) bool { return s >= "400" })
+}
+
+func statuses(op *huma.Operation, keep func(string) bool) []string {
+	var all []string
+	for _, s := range slices.Sorted(maps.Keys(op.Responses)) {
+		if keep(s) {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// media lists the media types of a body.
+func media(content map[string]*huma.MediaType) []string { return slices.Sorted(maps.Keys(content)) }
+
+// fault is what the page says of a status that is a problem.
+type fault struct {
+	status int
+	kinds  []*problem.Kind
+}
+
+// faults lists the kinds of problems by status.
+func faults() []fault {
+	var all []fault
+	for _, k := range problem.Kinds {
+		i := slices.IndexFunc(all, func(f fault) bool { return f.status == k.Status })
+		if i < 0 {
+			i, all = len(all), append(all, fault{status: k.Status})
+		}
+		all[i].kinds = append(all[i].kinds, k)
+	}
+	slices.SortFunc(all, func(a, b fault) int { return a.status - b.status })
+	return all
+}

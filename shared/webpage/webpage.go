@@ -1,0 +1,125 @@
+// Package webpage is what Assay's pages for browsers share: their frame, their look, and the Content-Security-Policy that
+// holds them to what they bring along. A page is one answer: it asks for nothing else, here or elsewhere, so it works
+// offline and no third party learns who reads it. Style and script stand in the page, and the policy names their digests,
+// so nothing that a user wrote can become either, whatever a template forgot.
+package webpage
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"strings"
+	"time"
+
+	"assay/shared/api"
+
+	"github.com/a-h/templ"
+)
+
+//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+
+// MediaType is that of pages.
+const MediaType = "text/html"
+
+//go:embed style.css
+var style string
+
+// Page is what stands within the frame.
+type Page struct {
+	Title  string // of the browser's tab, such as "Leaderboard of Lakes"; the product's name follows it
+	Here   string // path of the page, if the frame's navigation leads to it
+	Script string // what the page does beyond showing itself; it must be of use without
+	Main   templ.Component
+}
+
+// Rendered is a page as it is sent.
+type Rendered struct{ body, policy string }
+
+// Render makes the page. It must not depend on who asks when the operation lets anybody keep the answer.
+func (p Page) Render(ctx context.Context) (Rendered, error) {
+	var out bytes.Buffer
+	if err := frame(p).Render(ctx, &out); err != nil {
+		return Rendered{}, err
+	}
+	return Rendered{out.String(), policy(style, p.Script)}, nil
+}
+
+// Bytes returns the page as HTML.
+func (r Rendered) Bytes() []byte { return []byte(r.body) }
+
+// Write answers with the page, or 304 when the caller has it already.
+func (r Rendered) Write(c *api.Call) error {
+	c.SetHeader("Content-Security-Policy", r.policy)
+	c.SetHeader("Referrer-Policy", "no-referrer")
+	return c.WriteDocument(MediaType+"; charset=utf-8", r.Bytes())
+}
+
+// Send renders the page and answers with it.
+func (p Page) Send(ctx context.Context, c *api.Call) error {
+	r, err := p.Render(ctx)
+	if err != nil {
+		return err
+	}
+	return r.Write(c)
+}
+
+// policy allows the one style, the one script if there is any, and the icon, which is a data URL.
+func policy(style, script string) string {
+	all := "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src data:; style-src " + digest(style)
+	if script != "" {
+		all += "; script-src " + digest(script)
+	}
+	return all
+}
+
+// digest is a source expression of CSP level 2 for an inline element with the content.
+func digest(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}
+
+// icon is a small bar chart. Without one, browsers would ask the server for it.
+const icon = `<link rel="icon" href="data:image/svg+xml,` +
+	`%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E%3Cpath fill='%230b6e5f' d='M1 9h4v6H1zM6 1h4v14H6zM11 5h4v10h-4z'/%3E%3C/svg%3E">`
+
+// element is an element whose content is no markup. Only what is built into the program goes here.
+func element(name, content string) templ.Component {
+	return templ.Raw("<" + name + ">" + content + "</" + name + ">")
+}
+
+// Instant says an instant as people read it, to the minute.
+func Instant(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04 UTC") }
+
+// Clip shortens a text to about so many bytes, at the end of a word where there is one.
+func Clip(text string, bytes int) string {
+	if len(text) <= bytes {
+		return text
+	}
+	text = strings.ToValidUTF8(text[:bytes], "")
+	if i := strings.LastIndexAny(text, " \n"); i > bytes/2 {
+		text = text[:i]
+	}
+	return strings.TrimRight(text, " \n,.;:") + "…"
+}
+
+// piece is a part of a text: code, or plain.
+type piece struct {
+	text string
+	code bool
+}
+
+// pieces divides a text at its backticks. One that has no partner stands for itself.
+func pieces(text string) []piece {
+	var all []piece
+	for {
+		before, rest, opened := strings.Cut(text, "`")
+		code, after, closed := strings.Cut(rest, "`")
+		if !opened || !closed || code == "" {
+			return append(all, piece{text: text})
+		}
+		all = append(all, piece{text: before}, piece{text: code, code: true})
+		text = after
+	}
+}

@@ -1,0 +1,68 @@
+package webpage_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"regexp"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/api/servertest"
+	"assay/shared/webpage"
+
+	"pgregory.net/rapid"
+)
+
+// serve serves the page at /page.
+func serve(t *testing.T, p webpage.Page) servertest.Answer {
+	t.Helper()
+	op := api.Write(api.Spec{ID: "page", Path: "/page", May: access.Anyone}, []string{webpage.MediaType}, p.Send)
+	return servertest.New(t, op).Want(http.StatusOK, nil, "", http.MethodGet, "/page", nil)
+}
+
+// The policy names the digests of just what stands in the page, and allows no script where there is none.
+func TestPolicyIsOfWhatThePageHas(t *testing.T) {
+	inline := regexp.MustCompile(`(?s)<(style|script)>(.*?)</(?:style|script)>`)
+	for _, script := range []string{"", `document.title = "<b>" && 'x'`} {
+		a := serve(t, webpage.Page{Title: `<b>"title"`, Script: script, Main: webpage.Prose("text")})
+		policy, elements := a.Header.Get("Content-Security-Policy"), 0
+		for _, m := range inline.FindAllSubmatch(a.Body, -1) {
+			sum := sha256.Sum256(m[2])
+			if want := string(m[1]) + "-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"; !strings.Contains(policy, want) {
+				t.Errorf("the policy is %q, without %s", policy, want)
+			}
+			elements++
+		}
+		if want := 1 + min(1, len(script)); elements != want || strings.Count(policy, "sha256") != want {
+			t.Errorf("%d elements under the policy %q", elements, policy)
+		}
+		if !strings.Contains(string(a.Body), "<title>&lt;b&gt;&#34;title&#34; · Assay</title>") {
+			t.Errorf("the title is not text: %.300s", a.Body)
+		}
+	}
+}
+
+func TestClip(t *testing.T) {
+	for text, want := range map[string]string{
+		"short":              "short",
+		"a few words, then":  "a few words…",
+		"unbrokenandmore":    "unbrokenandm…",
+		"ééééééééééééé":      "éééééé…",
+		"ten bytes. and on.": "ten bytes…",
+	} {
+		if got := webpage.Clip(text, 12); got != want {
+			t.Errorf("%q is clipped to %q, want %q", text, got, want)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		text, most := rapid.String().Draw(t, "text"), rapid.IntRange(1, 40).Draw(t, "bytes")
+		got := webpage.Clip(text, most)
+		if !utf8.ValidString(got) || len(got) > max(most+len("…"), 0) || len(text) <= most && got != text {
+			t.Fatalf("%q is clipped to %q", text, got)
+		}
+	})
+}

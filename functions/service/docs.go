@@ -56,7 +56,7 @@ func send(c *api.Call, mediaType string, render func() ([]byte, error)) error {
 	if err != nil {
 		return err
 	}
-	return c.WriteBytes(mediaType, body)
+	return c.WriteDocument(mediaType, body)
 }
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate

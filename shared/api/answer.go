@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/csv"
 	"encoding/hex"
@@ -17,10 +18,11 @@ import (
 
 // answer is what goes out.
 type answer struct {
-	status   int
-	location string
-	etag     string
-	body     []byte
+	status    int
+	mediaType string // empty: JSON
+	location  string
+	etag      string
+	body      []byte
 }
 
 // encode renders a resource as JSON.
@@ -44,12 +46,17 @@ func newAnswer(status int, resource any, fields []string) (answer, error) {
 			return answer{}, err
 		}
 	}
-	sum := sha256.Sum256(body)
-	tag := hex.EncodeToString(sum[:8])
+	tag := digest(body)
 	if n, ok := revision(resource); ok {
 		tag = strconv.FormatInt(n, 10) + "-" + tag
 	}
 	return answer{status: status, etag: `"` + tag + `"`, body: body}, nil
+}
+
+// digest identifies a body among those that were ever at its address.
+func digest(body []byte) string {
+	sum := sha256.Sum256(body)
+	return hex.EncodeToString(sum[:8])
 }
 
 func revision(v any) (int64, bool) {
@@ -81,7 +88,7 @@ func (c *Call) write(a answer) error {
 		c.w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	h.Set("Content-Type", mediaJSON)
+	h.Set("Content-Type", cmp.Or(a.mediaType, mediaJSON))
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	c.w.WriteHeader(a.status)
 	_, _ = c.w.Write(a.body) // the caller is gone: there is nobody to tell
@@ -93,11 +100,16 @@ func (c *Call) writePage(body []byte, err error) error {
 	if err != nil {
 		return err
 	}
-	return c.WriteBytes(mediaJSON, body)
+	return c.writeBytes(mediaJSON, body)
 }
 
-// WriteBytes answers with a body of the media type.
-func (c *Call) WriteBytes(mediaType string, body []byte) error {
+// WriteDocument answers with a body of the media type and its entity tag, or 304 when the caller has it already.
+func (c *Call) WriteDocument(mediaType string, body []byte) error {
+	return c.write(answer{status: http.StatusOK, mediaType: mediaType, etag: `"` + digest(body) + `"`, body: body})
+}
+
+// writeBytes answers with a body of the media type.
+func (c *Call) writeBytes(mediaType string, body []byte) error {
 	c.setCaching()
 	h := c.w.Header()
 	h.Set("Content-Type", mediaType)
@@ -127,7 +139,7 @@ func (c *Call) writeCSV(rows [][]string) error {
 		}
 	}
 	w.Flush()
-	return c.WriteBytes(mediaCSV+"; charset=utf-8; header=present", b.Bytes())
+	return c.writeBytes(mediaCSV+"; charset=utf-8; header=present", b.Bytes())
 }
 
 // inert puts an apostrophe before a cell that a spreadsheet would run as a formula. A number is none.

@@ -19,6 +19,7 @@ const MaxBodyBytes = 5 << 20
 const (
 	mediaJSON = "application/json"
 	mediaCSV  = "text/csv"
+	mediaHTML = "text/html"
 )
 
 // readBody reads the whole body, which must have one of the media types, and returns which.

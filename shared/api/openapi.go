@@ -124,7 +124,7 @@ func (op *Operation) headerParams() []*huma.Param {
 	}
 	switch op.Method {
 	case http.MethodGet:
-		if op.Result != nil && !op.Query.List {
+		if op.tagged() {
 			return []*huma.Param{header("If-None-Match", "Entity tags that the caller has; the answer is 304 when one is still right.")}
 		}
 	case http.MethodPost:
@@ -163,12 +163,13 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 		if op.Query.List {
 			headers = append(headers, "Link")
 			d.Responses["204"] = &huma.Response{Description: "The page is empty", Headers: describeHeaders("X-Request-Id", "Cache-Control")}
-		} else {
+		} else if op.Method != http.MethodGet {
 			headers = append(headers, "ETag")
 		}
-		if op.Method == http.MethodGet && !op.Query.List {
-			d.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: describeHeaders("X-Request-Id", "Cache-Control", "ETag")}
-		}
+	}
+	if op.tagged() {
+		headers = append(headers, "ETag")
+		d.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: describeHeaders("X-Request-Id", "Cache-Control", "ETag")}
 	}
 	if op.Status == http.StatusCreated {
 		headers = append(headers, "Location")
@@ -186,6 +187,11 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 		d.Responses[strconv.Itoa(status)] = &huma.Response{Description: problemTitles(status), Headers: describeHeaders("X-Request-Id"),
 			Content: map[string]*huma.MediaType{problem.MediaType: {Schema: set.of(reflect.TypeFor[problem.Document]())}}}
 	}
+}
+
+// tagged reports whether an answer to a GET has an entity tag: that of one resource or document, and a list's as a page.
+func (op *Operation) tagged() bool {
+	return op.Method == http.MethodGet && (!op.Query.List || slices.Contains(op.Media, mediaHTML))
 }
 
 // problems lists the statuses of the problems that the operation can answer with.

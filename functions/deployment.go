@@ -17,7 +17,7 @@ const Evaluator = "evaluator"
 type Deployment struct {
 	Name       string
 	Operations []api.Operation // none: the function is woken by events, not by requests
-	ReadsTable bool
+	ReadsTable bool            // and writes it, if one of the operations changes anything
 	Files      []FileRights
 	ListsFiles bool          // may learn which files there are
 	MemoryMB   int           // which decides the share of a processor too

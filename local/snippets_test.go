@@ -48,7 +48,7 @@ func TestSnippets(t *testing.T) {
 func (s *running) runSnippet(t *testing.T, c components.Component, snippet components.Snippet) {
 	folder := t.TempDir()
 	text := s.text(t, snippet.URL)
-	token := s.token(t, "reader of "+snippet.URL, "workers")
+	token := s.token(t, c.ID+"."+snippet.Language, "workers")
 	ctx, cancel := context.WithTimeout(t.Context(), snippetTime)
 	defer cancel()
 	var cmd *exec.Cmd

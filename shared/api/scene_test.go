@@ -123,7 +123,7 @@ func serve(t testing.TB) *scene {
 			}),
 		api.Get(api.Spec{ID: "fail", Path: "/v1/failures/{kind}", May: access.Anyone, CacheFor: 60}, api.Anything, fail),
 		api.Write(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone, CacheFor: 60}, []string{"text/plain"},
-			func(_ context.Context, c *api.Call) error { return c.WriteBytes("text/plain", []byte("text")) }),
+			func(_ context.Context, c *api.Call) error { return c.WriteDocument("text/plain", []byte("text")) }),
 	}
 	sc.Server = servertest.New(t, sc.operations...)
 	return sc

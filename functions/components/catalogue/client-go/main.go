@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 )
@@ -35,11 +36,15 @@ func run(ctx context.Context) error {
 
 // call sends a request as the user of the token, and decodes the answer into what answer points to.
 func call(ctx context.Context, method, path string, body, answer any) error {
-	content, err := json.Marshal(body)
-	if err != nil {
-		return err
+	var content io.Reader
+	if body != nil {
+		encoded, err := json.Marshal(body)
+		if err != nil {
+			return err
+		}
+		content = bytes.NewReader(encoded)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, os.Getenv("ASSAY_URL")+path, bytes.NewReader(content))
+	r, err := http.NewRequestWithContext(ctx, method, os.Getenv("ASSAY_URL")+path, content)
 	if err != nil {
 		return err
 	}
@@ -54,6 +59,9 @@ func call(ctx context.Context, method, path string, body, answer any) error {
 		var problem struct{ Title, Detail string }
 		_ = json.NewDecoder(resp.Body).Decode(&problem) // what is no problem document has no title
 		return fmt.Errorf("%s %s: %s. %s %s", method, path, resp.Status, problem.Title, problem.Detail)
+	}
+	if resp.StatusCode == http.StatusNoContent {
+		return nil
 	}
 	return json.NewDecoder(resp.Body).Decode(answer)
 }

@@ -53,11 +53,11 @@ func run(ctx context.Context) error {
 // submit makes a run that waits for a worker of the pool.
 func submit(ctx context.Context, pool string) (runID string, err error) {
 	var lab, task struct{ URL string }
-	if err := call(ctx, http.MethodPost, "/v1/organizers", map[string]any{"name": "My lab"}, &lab); err != nil {
+	if err := post(ctx, "/v1/organizers", map[string]any{"name": "My lab"}, &lab); err != nil {
 		return "", err
 	}
 	about := map[string]any{"organizerId": path.Base(lab.URL), "name": "Lake search", "visibility": "private"}
-	if err := call(ctx, http.MethodPost, "/v1/tasks", about, &task); err != nil {
+	if err := post(ctx, "/v1/tasks", about, &task); err != nil {
 		return "", err
 	}
 	var dataset, registration struct{ ID string }
@@ -67,15 +67,15 @@ func submit(ctx context.Context, pool string) (runID string, err error) {
 		"runFormat": map[string]any{"kind": "trec-run"},
 		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
 	}
-	if err := call(ctx, http.MethodPost, "/v1/datasets", about, &dataset); err != nil {
+	if err := post(ctx, "/v1/datasets", about, &dataset); err != nil {
 		return "", err
 	}
-	if err := call(ctx, http.MethodPost, task.URL+"/registrations", map[string]any{"team": "My team"}, &registration); err != nil {
+	if err := post(ctx, task.URL+"/registrations", map[string]any{"team": "My team"}, &registration); err != nil {
 		return "", err
 	}
 	var submission struct{ RunIDs []string }
 	about = map[string]any{"type": "image", "image": "registry.example.org/ranker:1", "datasetIds": []string{dataset.ID}}
-	if err := call(ctx, http.MethodPost, task.URL+"/submissions", about, &submission); err != nil {
+	if err := post(ctx, task.URL+"/submissions", about, &submission); err != nil {
 		return "", err
 	}
 	return submission.RunIDs[0], nil
@@ -143,13 +143,13 @@ func field(message []byte, number byte) []byte {
 	return nil
 }
 
-// call sends a request as the user of the token, and decodes the answer into what answer points to.
-func call(ctx context.Context, method, path string, body, answer any) error {
+// post creates something as the user of the token, and decodes the answer into what answer points to.
+func post(ctx context.Context, path string, body, answer any) error {
 	content, err := json.Marshal(body)
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, method, os.Getenv("ASSAY_URL")+path, bytes.NewReader(content))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("ASSAY_URL")+path, bytes.NewReader(content))
 	if err != nil {
 		return err
 	}
@@ -163,7 +163,7 @@ func call(ctx context.Context, method, path string, body, answer any) error {
 	if resp.StatusCode >= http.StatusBadRequest {
 		var problem struct{ Title, Detail string }
 		_ = json.NewDecoder(resp.Body).Decode(&problem) // what is no problem document has no title
-		return fmt.Errorf("%s %s: %s. %s %s", method, path, resp.Status, problem.Title, problem.Detail)
+		return fmt.Errorf("%s: %s. %s %s", path, resp.Status, problem.Title, problem.Detail)
 	}
 	return json.NewDecoder(resp.Body).Decode(answer)
 }

@@ -1,4 +1,5 @@
 # See that the server describes itself.
 set -eu
 
-curl -sS --fail "$ASSAY_URL/openapi.json" | tr ',{' '\n\n' | sed -n 's/^"operationId":"\(.*\)".*/\1/p' | sort
+DESCRIPTION=$(curl -sS --fail "$ASSAY_URL/openapi.json")
+printf '%s' "$DESCRIPTION" | tr ',{' '\n\n' | sed -n 's/^"operationId":"\(.*\)".*/\1/p' | sort

@@ -1,4 +1,4 @@
-"""Have the server compute RBP(p=0.5,rel=1) and RBP(p=0.8) of a small run."""
+"""Have the server compute RBP(p=0.5) and RBP(p=0.5,rel=1) of a small run."""
 import base64
 import json
 import os
@@ -54,7 +54,7 @@ dataset = call("POST", "/v1/datasets", {
     "split": "training",
     "truths": [file("qrels.txt", QRELS)],
     "runFormat": {"kind": "trec-run"},
-    "evaluator": {"kind": "retrieval", "measures": ["RBP(p=0.5,rel=1)", "RBP(p=0.8)"]},
+    "evaluator": {"kind": "retrieval", "measures": ["RBP(p=0.5)", "RBP(p=0.5,rel=1)"]},
 })
 
 call("POST", task + "/registrations", {"team": "My team"})

@@ -16,7 +16,8 @@ DATASET=$(post /v1/datasets '{
   "runFormat": {"kind": "trec-run"}, "evaluator": {"kind": "retrieval", "measures": ["AP"]}
 }')
 post "$TASK/registrations" '{"team": "My team"}' > /dev/null
-ID=$(api --json '{"type": "image", "image": "registry.example.org/lab/ranker:1", "datasetIds": ["'"${DATASET##*/}"'"]}' \
-  "$ASSAY_URL$TASK/submissions" | sed 's/.*"runIds":\["\([^"]*\)".*/\1/')
+SUBMISSION=$(api --json '{"type": "image", "image": "registry.example.org/lab/ranker:1", "datasetIds": ["'"${DATASET##*/}"'"]}' \
+  "$ASSAY_URL$TASK/submissions")
+ID=$(printf '%s' "$SUBMISSION" | sed 's/.*"runIds":\["\([^"]*\)".*/\1/')
 api -X PATCH -H 'Content-Type: application/merge-patch+json' -d '{"state": "cancelled"}' -o /dev/null "$ASSAY_URL/v1/runs/$ID"
 api "$ASSAY_URL/v1/runs/$ID?fields=state"

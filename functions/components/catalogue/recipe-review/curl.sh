@@ -17,8 +17,9 @@ DATASET=$(post /v1/datasets '{
 }')
 post "$TASK/registrations" '{"team": "My team"}' > /dev/null
 RUN=$(printf '1 Q0 lake 1 2.0 mine\n1 Q0 pond 2 1.0 mine\n' | base64 | tr -d '\n')
-ID=$(api --json '{"type": "upload", "files": [{"datasetId": "'"${DATASET##*/}"'", "name": "run.txt", "content": "'"$RUN"'"}]}' \
-  "$ASSAY_URL$TASK/submissions" | sed 's/.*"runIds":\["\([^"]*\)".*/\1/')
+SUBMISSION=$(api --json '{"type": "upload", "files": [{"datasetId": "'"${DATASET##*/}"'", "name": "run.txt", "content": "'"$RUN"'"}]}' \
+  "$ASSAY_URL$TASK/submissions")
+ID=$(printf '%s' "$SUBMISSION" | sed 's/.*"runIds":\["\([^"]*\)".*/\1/')
 for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
   STATE=$(api "$ASSAY_URL/v1/runs/$ID?fields=state")
   case $STATE in *completed*|*failed*|*cancelled*) break ;; esac

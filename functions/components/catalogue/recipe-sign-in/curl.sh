@@ -1,5 +1,6 @@
 # Ask the server for its issuer, and the issuer for its endpoints.
 set -eu
 
-ISSUER=$(curl -sS --fail "$ASSAY_URL/info?fields=issuer" | sed 's/.*"issuer":"\([^"]*\)".*/\1/')
+INFO=$(curl -sS --fail "$ASSAY_URL/info?fields=issuer")
+ISSUER=$(printf '%s' "$INFO" | sed 's/.*"issuer":"\([^"]*\)".*/\1/')
 curl -sS --fail "$ISSUER/.well-known/openid-configuration"

@@ -16,9 +16,10 @@ DATASET=$(post /v1/datasets '{
   "runFormat": {"kind": "trec-run"}, "evaluator": {"kind": "retrieval", "measures": ["AP"]}
 }')
 post "$TASK/registrations" '{"team": "My team"}' > /dev/null
-ID=$(api --json '{
+SUBMISSION=$(api --json '{
   "type": "image", "title": "Ranker 1", "datasetIds": ["'"${DATASET##*/}"'"],
   "image": "registry.example.org/lab/ranker@sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
   "command": "rank --input $ASSAY_INPUT --output $ASSAY_OUTPUT/run.txt"
-}' "$ASSAY_URL$TASK/submissions" | sed 's/.*"runIds":\["\([^"]*\)".*/\1/')
+}' "$ASSAY_URL$TASK/submissions")
+ID=$(printf '%s' "$SUBMISSION" | sed 's/.*"runIds":\["\([^"]*\)".*/\1/')
 api "$ASSAY_URL/v1/runs/$ID?fields=state,attempts,queuedAt"

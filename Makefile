@@ -32,7 +32,7 @@ run: ## serve the whole of Assay on this machine (ARGS="-addr 127.0.0.1:9000" pa
 	$(GO) run ./local $(ARGS)
 
 .PHONY: test
-test: $(node_modules) ## run all tests but those of test-s3 and test-browser
+test: $(node_modules) ## run all tests but those of the targets test-*
 	$(GO) test $(TESTFLAGS) $(PACKAGES)
 
 .PHONY: test-s3
@@ -47,6 +47,11 @@ test-container: ## run the tests of workers that need Docker or Podman (CONTAINE
 .PHONY: test-browser
 test-browser: $(node_modules) ## run the tests of pages in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
 	$(GO) test -tags browser -run 'Browser|Page|Searched' $(TESTFLAGS) ./functions
+
+.PHONY: test-snippets
+test-snippets: ## run every snippet of the catalogue of components, with curl, Python 3 and Go
+	@for program in curl python3; do command -v $$program >/dev/null || { echo "Install $$program: snippets are run with it." >&2; exit 1; }; done
+	$(GO) test -tags snippets -run Snippets $(TESTFLAGS) ./local
 
 # DYNAMODB_LOCAL_JAR is the path of Amazon's DynamoDBLocal.jar, which needs Java; DYNAMODB_ENDPOINT the address of any server.
 # The units of transactions are left out: DynamoDB Local counts them twice.

@@ -52,6 +52,7 @@ var firstPaths = map[string]string{
 	"submissions":   "/v1/tasks/01ARZ3NDEKTSV4RRFFQ69G5FAV/submissions",
 	"runs":          "/v1/runs",
 	"evaluations":   "/v1/evaluations",
+	"components":    "/v1/platform/components",
 	"users":         "/v1/users/01ARZ3NDEKTSV4RRFFQ69G5FAV/submissions",
 }
 

@@ -67,7 +67,7 @@ func (g *roleRights) table(r *http.Request) bool {
 	_, call, _ := strings.Cut(r.Header.Get("X-Amz-Target"), ".")
 	switch call {
 	case "GetItem", "BatchGetItem", "Query":
-		return true
+		return g.of.ReadsTable
 	case "TransactWriteItems":
 		return g.of.Writes()
 	default:

@@ -17,6 +17,7 @@ const Evaluator = "evaluator"
 type Deployment struct {
 	Name       string
 	Operations []api.Operation // none: the function is woken by events, not by requests
+	ReadsTable bool            // and writes it, if one of the operations changes anything
 	Files      []FileRights
 	ListsFiles bool          // may learn which files there are
 	MemoryMB   int           // which decides the share of a processor too
@@ -47,6 +48,9 @@ const (
 	mediumMB = 1024 // reads the files that come with a request, and checks each line
 	largeMB  = 3008 // holds a truth and the lines of a run; a new AWS account allows no more
 )
+
+// builtIn are the families that answer from what is in the program.
+var builtIn = []string{"components"}
 
 // files are the rights by function; the others have no files.
 var files = map[string][]FileRights{
@@ -82,7 +86,7 @@ var memory = map[string]int{"datasets": mediumMB, "submissions": mediumMB}
 // Workers get inputs, truths and runs through the links that it signs, and put the files of runs. What they measured it
 // writes as the evaluator does, and takes back what it could not finish.
 func GRPC() Deployment {
-	return Deployment{Name: "grpc", MemoryMB: smallMB, Files: []FileRights{
+	return Deployment{Name: "grpc", ReadsTable: true, MemoryMB: smallMB, Files: []FileRights{
 		{Holder: record.HolderInputs, Get: true},
 		{Holder: record.HolderTruths, Get: true},
 		{Holder: record.HolderRuns, Get: true, Put: true},
@@ -95,11 +99,16 @@ func GRPC() Deployment {
 func Deployments() []Deployment {
 	var all []Deployment
 	for _, g := range Families() {
-		d := Deployment{Name: g.Name, Operations: g.Operations, Files: files[g.Name], MemoryMB: smallMB, Timeout: answerTime}
+		d := Deployment{
+			Name: g.Name, Operations: g.Operations, ReadsTable: !slices.Contains(builtIn, g.Name), Files: files[g.Name],
+			MemoryMB: smallMB, Timeout: answerTime,
+		}
 		if mb, ok := memory[g.Name]; ok {
 			d.MemoryMB = mb
 		}
 		all = append(all, d)
 	}
-	return append(all, Deployment{Name: Evaluator, Files: files[Evaluator], ListsFiles: true, MemoryMB: largeMB, Timeout: evaluationTime})
+	return append(all, Deployment{
+		Name: Evaluator, ReadsTable: true, Files: files[Evaluator], ListsFiles: true, MemoryMB: largeMB, Timeout: evaluationTime,
+	})
 }

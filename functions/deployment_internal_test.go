@@ -51,7 +51,7 @@ func TestFamiliesThatOnlyAnswerDoNotWrite(t *testing.T) {
 			readers = append(readers, d.Name)
 		}
 	}
-	if want := []string{"service", "evaluations", "users"}; !slices.Equal(readers, want) {
+	if want := []string{"service", "evaluations", "components", "users"}; !slices.Equal(readers, want) {
 		t.Errorf("%v do not write, want %v", readers, want)
 	}
 }

@@ -3,6 +3,7 @@
 package functions
 
 import (
+	"assay/functions/components"
 	"assay/functions/datasets"
 	"assay/functions/evaluations"
 	"assay/functions/organizers"
@@ -25,6 +26,7 @@ func Families() []api.Group {
 		{Name: "submissions", About: "The entries of registered users.", Operations: submissions.Operations},
 		{Name: "runs", About: "Submissions applied to datasets, and the organizers' reviews of them.", Operations: runs.Operations},
 		{Name: "evaluations", About: "The measures of runs, and leaderboards.", Operations: evaluations.Operations},
+		{Name: "components", About: "The catalogue of the platform's building blocks, each with snippets that run.", Operations: components.Operations},
 		{Name: "users", About: "Who is logged in, and what users submitted.", Operations: users.Operations},
 	}
 	return append([]api.Group{{Name: service.Name, About: service.About, Operations: service.Operations(families)}}, families...)

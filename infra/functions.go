@@ -61,7 +61,10 @@ func (st *stack) addFunction(d functions.Deployment) *function {
 
 // environment is what a function learns of the deployment.
 func (st *stack) environment(d functions.Deployment) object {
-	e := object{"ASSAY_TABLE": st.table.name, "ASSAY_BUCKET": st.bucketName()}
+	e := object{"ASSAY_BUCKET": st.bucketName()}
+	if d.ReadsTable {
+		e["ASSAY_TABLE"] = st.table.name
+	}
 	if len(d.Operations) == 0 {
 		e["ASSAY_SCHEDULE_GROUP"] = st.named("due")
 		e["ASSAY_SCHEDULE_ROLE"] = st.arnOfSchedules()

@@ -26,6 +26,11 @@ func Operations(others []api.Group) []api.Operation {
 			Description: "Links to the collections of version 1 of the API.",
 		}, api.Anything, version1),
 		api.Get(api.Spec{
+			ID: "getPlatformIndex", Path: "/v1/platform", May: access.Anyone, CacheFor: 300,
+			Summary:     "Find what there is about the platform",
+			Description: "Links to what the platform is made of.",
+		}, api.Anything, platform),
+		api.Get(api.Spec{
 			ID: "getHealth", Path: "/health", May: access.Anyone,
 			Summary:     "Check that the service is up",
 			Description: "Asks the store. When it does not answer, the status is 503.",

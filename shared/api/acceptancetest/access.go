@@ -146,6 +146,7 @@ func (sc *scene) fill(r right) (string, place) {
 	ids := map[string]string{
 		"organizerId": sc.organizer, "taskId": p.task, "datasetId": p.dataset, "registrationId": p.registration,
 		"submissionId": p.publicEntry, "runId": p.runs["published"], "evaluationId": p.evaluations["published"], "userId": sc.users[r.about],
+		"componentId": sc.component,
 	}
 	what, _, _ := strings.Cut(r.about, ",")
 	switch what {

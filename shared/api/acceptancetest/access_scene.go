@@ -28,6 +28,7 @@ type scene struct {
 	public    place
 	private   place
 	masked    masked            // to the public task, by an anonymous team
+	component string            // the id of one of the catalogue
 	missing   string            // an id that nothing has
 	answers   map[string]answer // to requests for what is missing
 	secrets   []secret
@@ -66,6 +67,9 @@ func newScene(t testing.TB, s Setup) *scene {
 	sc.rivalTask = id(s.create(t, sc.tokens["rival"], "/v1/tasks", map[string]any{"organizerId": rivals, "name": "Rival"}))
 	sc.public, sc.private = sc.newPlace("public"), sc.newPlace("private")
 	sc.missing = record.NewID(time.Now())
+	var catalogue struct{ Data []struct{ ID string } }
+	sc.want(t, http.StatusOK, &catalogue, "", http.MethodGet, "/v1/platform/components?limit=1", nil)
+	sc.component = catalogue.Data[0].ID
 	sc.masked = sc.newMasked(s.Token("masked-" + tail))
 	for _, p := range []*place{&sc.public, &sc.private} {
 		sc.evaluated(p)

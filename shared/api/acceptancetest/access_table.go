@@ -10,6 +10,7 @@ const rights = `
 
 GET /                                              200      200        200   200   200       200   200    200
 GET /v1                                            200      200        200   200   200       200   200    200
+GET /v1/platform                                   200      200        200   200   200       200   200    200
 GET /health                                        200      200        200   200   200       200   200    200
 GET /info                                          200      200        200   200   200       200   200    200
 GET /openapi.json                                  200      200        200   200   200       200   200    200
@@ -169,6 +170,14 @@ GET /v1/evaluations/{evaluationId}
     blinded, private task                          404      404        404   404   404       200   200    404
     published and blinded, public task             404      404        404   404   404       200   200    404
     published and blinded, private task            404      404        404   404   404       200   200    404
+    missing                                        404      404        404   404   404       404   404    404
+
+GET /v1/platform/components                        200      200        200   200   200       200   200    200
+GET /v1/platform/components/{componentId}
+    public                                         200      200        200   200   200       200   200    200
+    missing                                        404      404        404   404   404       404   404    404
+GET /v1/platform/components/{componentId}/snippet
+    public                                         200      200        200   200   200       200   200    200
     missing                                        404      404        404   404   404       404   404    404
 
 GET /v1/user                                       401      200        200   200   200       200   200    200

@@ -1,0 +1,25 @@
+"""Register anonymously, and learn the alias."""
+import json
+import os
+from urllib.request import Request, urlopen
+
+
+def call(method, path, body=None):
+    """Send a request as the user of the token, and return what the answer says."""
+    request = Request(
+        os.environ["ASSAY_URL"] + path,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={
+            "Authorization": "Bearer " + os.environ["ASSAY_TOKEN"],
+            "Content-Type": "application/json",
+        },
+    )
+    with urlopen(request, timeout=30) as answer:
+        return json.loads(answer.read() or "null")
+
+
+organizer = call("POST", "/v1/organizers", {"name": "My lab"})["url"].split("/")[-1]
+task = call("POST", "/v1/tasks", {"organizerId": organizer, "name": "Lake search", "visibility": "private"})["url"]
+registration = call("POST", task + "/registrations", {"team": "My team", "anonymous": True})
+print(registration["team"], "is known as", registration["alias"])

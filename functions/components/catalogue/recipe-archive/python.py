@@ -1,0 +1,73 @@
+"""Collect what there is of a task, and tell how much that is."""
+import base64
+import json
+import os
+import time
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+QRELS = "1 0 lake 2\n1 0 pond 1\n2 0 river 1\n"
+RUN = "1 Q0 lake 1 1.0 mine\n"
+
+
+def call(method, path, body=None):
+    """Send a request as the user of the token, and return what the answer says."""
+    request = Request(
+        os.environ["ASSAY_URL"] + path,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={
+            "Authorization": "Bearer " + os.environ["ASSAY_TOKEN"],
+            "Content-Type": "application/json",
+        },
+    )
+    with urlopen(request, timeout=30) as answer:
+        return json.loads(answer.read() or "null")
+
+
+def file(name, text):
+    """Return a file as it travels within a request."""
+    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
+
+
+def ended(run_id):
+    """Wait until the run has ended, and return it."""
+    for _ in range(150):
+        run = call("GET", "/v1/runs/" + run_id)
+        if run["state"] in ("completed", "failed", "cancelled"):
+            return run
+        time.sleep(0.2)
+    raise SystemExit("The run is still at work. Look at it later: /v1/runs/" + run_id)
+
+
+organizer = call("POST", "/v1/organizers", {"name": "My lab"})["url"].split("/")[-1]
+task = call("POST", "/v1/tasks", {"organizerId": organizer, "name": "Lake search", "visibility": "private"})["url"]
+dataset = call("POST", "/v1/datasets", {
+    "taskId": task.split("/")[-1],
+    "name": "Lakes",
+    "split": "training",
+    "truths": [file("qrels.txt", QRELS)],
+    "runFormat": {"kind": "trec-run"},
+    "evaluator": {"kind": "retrieval", "measures": ["AP"]},
+})
+call("POST", task + "/registrations", {"team": "My team"})
+entry = file("run.txt", RUN) | {"datasetId": dataset["id"]}
+run = ended(call("POST", task + "/submissions", {"type": "upload", "files": [entry]})["runIds"][0])
+
+
+def everything(path):
+    """Return the resources of a list, page by page."""
+    found = []
+    while path:
+        page = call("GET", path) or {"data": [], "links": {}}
+        found += page["data"]
+        path = page["links"].get("next")
+    return found
+
+
+archive = {"task": call("GET", task)}
+archive["datasets"] = everything("/v1/datasets?" + urlencode({"filter[taskId]": task.split("/")[-1]}))
+for name in ("registrations", "submissions", "evaluations"):
+    archive[name] = everything(task + "/" + name)
+document = json.dumps(archive, indent=2)  # write it to a file
+print(", ".join(f"{len(found)} {name}" for name, found in archive.items() if name != "task"), f"in {len(document)} characters")

@@ -1,0 +1,29 @@
+# Read a leaderboard as CSV.
+set -eu
+
+# api calls the server. The token goes by standard input, so that no list of processes shows it.
+api() { printf 'header = "Authorization: Bearer %s"\n' "$ASSAY_TOKEN" | curl -sS --fail-with-body -K - "$@"; }
+
+# post creates something and prints its path.
+post() { api -o /dev/null -w '%header{location}' --json "$2" "$ASSAY_URL$1"; }
+
+LAB=$(post /v1/organizers '{"name": "My lab"}')
+TASK=$(post /v1/tasks '{"organizerId": "'"${LAB##*/}"'", "name": "Lake search", "visibility": "private"}')
+QRELS=$(printf '1 0 lake 1\n1 0 pond 0\n' | base64 | tr -d '\n')
+DATASET=$(post /v1/datasets '{
+  "taskId": "'"${TASK##*/}"'", "name": "Lakes", "split": "training",
+  "truths": [{"name": "qrels.txt", "content": "'"$QRELS"'"}],
+  "runFormat": {"kind": "trec-run"}, "evaluator": {"kind": "retrieval", "measures": ["AP"]}
+}')
+post "$TASK/registrations" '{"team": "My team"}' > /dev/null
+RUN=$(printf '1 Q0 lake 1 2.0 mine\n1 Q0 pond 2 1.0 mine\n' | base64 | tr -d '\n')
+SUBMISSION=$(api --json '{"type": "upload", "files": [{"datasetId": "'"${DATASET##*/}"'", "name": "run.txt", "content": "'"$RUN"'"}]}' \
+  "$ASSAY_URL$TASK/submissions")
+ID=$(printf '%s' "$SUBMISSION" | sed 's/.*"runIds":\["\([^"]*\)".*/\1/')
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+  STATE=$(api "$ASSAY_URL/v1/runs/$ID?fields=state")
+  case $STATE in *completed*|*failed*|*cancelled*) break ;; esac
+  sleep 0.5
+done
+
+api -g -H 'Accept: text/csv' "$ASSAY_URL$TASK/evaluations?filter[datasetId]=${DATASET##*/}&sort=rank&best=true"

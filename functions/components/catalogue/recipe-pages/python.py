@@ -1,0 +1,52 @@
+"""Follow a list to its end, two at a time."""
+import base64
+import json
+import os
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+
+def call(method, path, body=None):
+    """Send a request as the user of the token, and return what the answer says."""
+    request = Request(
+        os.environ["ASSAY_URL"] + path,
+        method=method,
+        data=None if body is None else json.dumps(body).encode(),
+        headers={
+            "Authorization": "Bearer " + os.environ["ASSAY_TOKEN"],
+            "Content-Type": "application/json",
+        },
+    )
+    with urlopen(request, timeout=30) as answer:
+        return json.loads(answer.read() or "null")
+
+
+def file(name, text):
+    """Return a file as it travels within a request."""
+    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
+
+
+organizer = call("POST", "/v1/organizers", {"name": "My lab"})["url"].split("/")[-1]
+task = call("POST", "/v1/tasks", {"organizerId": organizer, "name": "Lake search", "visibility": "private"})["url"]
+for number in range(3):
+    call("POST", "/v1/datasets", {
+        "taskId": task.split("/")[-1],
+        "name": f"Lakes {number}",
+        "split": "training",
+        "runFormat": {"kind": "trec-run"},
+        "evaluator": {"kind": "retrieval", "measures": ["AP"]},
+        "truths": [file("qrels.txt", "1 0 lake 1\n")],
+    })
+
+
+def everything(path):
+    """Yield the resources of a list, page by page."""
+    while path:
+        page = call("GET", path) or {"data": [], "links": {}}
+        yield from page["data"]
+        path = page["links"].get("next")
+
+
+query = urlencode({"filter[taskId]": task.split("/")[-1], "fields": "id,name", "limit": 2})
+datasets = list(everything("/v1/datasets?" + query))
+print("datasets of the task:", len(datasets))

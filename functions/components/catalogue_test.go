@@ -1,0 +1,186 @@
+package components
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"assay/shared/record"
+
+	"mvdan.cc/sh/v3/syntax"
+)
+
+func entries(t *testing.T) []*entry {
+	t.Helper()
+	all, err := catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+func TestEveryEntryIsComplete(t *testing.T) {
+	all := entries(t)
+	if len(all) < 40 {
+		t.Errorf("%d components, want at least 40", len(all))
+	}
+	names := map[string]bool{}
+	for i, e := range all {
+		if !record.IsID(e.ID) || i > 0 && e.ID >= all[i-1].ID {
+			t.Errorf("%s: the id %q is no ULID, or is not older than the one before it", e.Name, e.ID)
+		}
+		if !slices.Contains(kinds, e.Kind) {
+			t.Errorf("%s: there is no kind %q", e.Name, e.Kind)
+		}
+		if e.Name == "" || names[e.Name] {
+			t.Errorf("%s: the name %q is empty or taken", e.ID, e.Name)
+		}
+		names[e.Name] = true
+		if !strings.HasSuffix(e.Description, ".") {
+			t.Errorf("%s: the description is no sentence: %q", e.Name, e.Description)
+		}
+		if strings.TrimSpace(e.Prints) == "" {
+			t.Errorf("%s does not say what its snippets print", e.Name)
+		}
+		if len(e.Snippets) == 0 {
+			t.Errorf("%s has no snippet", e.Name)
+		}
+		if len(e.Related) == 0 || slices.Contains(e.Related, e.ID) {
+			t.Errorf("%s: related are %v", e.Name, e.Related)
+		}
+		for _, l := range e.Links {
+			u, err := url.Parse(l.URL)
+			if err != nil || l.Title == "" || u.Scheme != "https" && (u.Scheme != "" || !strings.HasPrefix(l.URL, "/")) {
+				t.Errorf("%s: the link %+v leads nowhere", e.Name, l)
+			}
+		}
+	}
+}
+
+// TestEverySnippetCanBeRead holds snippets to what can be said without running them. Whether they do what they say is
+// known only by running them: make test-snippets does, with curl, Python and Go.
+func TestEverySnippetCanBeRead(t *testing.T) {
+	for _, e := range entries(t) {
+		for language, text := range e.snippets {
+			for _, fault := range faults(language, string(text)) {
+				t.Errorf("%s in %s: %s", e.Name, language, fault)
+			}
+		}
+	}
+}
+
+var (
+	imports   = regexp.MustCompile(`(?m)^(?:import|from) +([a-z0-9_]+)`)
+	variables = regexp.MustCompile(`ASSAY_[A-Z_]+`)
+	dangerous = regexp.MustCompile(`\b(eval|exec|os\.system|subprocess|shell=True|pickle|set -x|curl -v)\b|\| *(ba)?sh\b|(print|echo|printf)\b.*(ASSAY_TOKEN)`)
+)
+
+// standard are the modules of Python's standard library that snippets use.
+var standard = []string{"base64", "csv", "gzip", "hashlib", "json", "os", "time", "urllib"}
+
+// set are the variables that a reader sets, and those that a worker sets for a command of a submission.
+var set = []string{"ASSAY_URL", "ASSAY_TOKEN", "ASSAY_GRPC", "ASSAY_INPUT", "ASSAY_OUTPUT"}
+
+func faults(language, text string) (found []string) {
+	if !strings.HasSuffix(text, "\n") || strings.Count(text, "\n") > 180 {
+		found = append(found, "it is long, or its last line has no end")
+	}
+	for _, v := range variables.FindAllString(text, -1) {
+		if !slices.Contains(set, v) {
+			found = append(found, "it reads "+v+", which nobody sets")
+		}
+	}
+	// Handing the token to curl by its standard input is the one place where it may be printed.
+	rest := strings.ReplaceAll(text, `printf 'header = "Authorization: Bearer %s"\n' "$ASSAY_TOKEN" | curl `, "")
+	if d := dangerous.FindString(rest); d != "" {
+		found = append(found, "it has "+d)
+	}
+	switch language {
+	case "curl":
+		if _, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(text), ""); err != nil {
+			found = append(found, err.Error())
+		}
+		if !strings.Contains(text, "\nset -eu\n") {
+			found = append(found, "it goes on after an error: set -eu")
+		}
+	case "python":
+		for _, m := range imports.FindAllStringSubmatch(text, -1) {
+			if !slices.Contains(standard, m[1]) {
+				found = append(found, "it imports "+m[1])
+			}
+		}
+		if !strings.HasPrefix(text, `"""`) {
+			found = append(found, "it does not say what it does")
+		}
+	case "go":
+		f, err := parser.ParseFile(token.NewFileSet(), "main.go", text, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return append(found, err.Error())
+		}
+		for _, i := range f.Imports {
+			if strings.Contains(i.Path.Value, ".") || strings.HasPrefix(i.Path.Value, `"assay`) {
+				found = append(found, "it imports "+i.Path.Value)
+			}
+		}
+	}
+	return found
+}
+
+func TestFaultsOfSnippetsAreFound(t *testing.T) {
+	for _, c := range []struct{ language, text string }{
+		{"curl", "set -eu\nif true\n"},
+		{"curl", "# Says.\ncurl -sS \"$ASSAY_URL/info\"\n"},
+		{"curl", "# Says.\nset -eu\ncurl -sS \"$ASSAY_URL/info\" | sh\n"},
+		{"curl", "# Says.\nset -eu\necho \"$ASSAY_TOKEN\"\n"},
+		{"curl", "# Says.\nset -eu\ncurl -sS \"$ASSAY_SERVER/info\"\n"},
+		{"python", "\"\"\"Says.\"\"\"\nimport requests\n"},
+		{"python", "\"\"\"Says.\"\"\"\nprint(eval(\"1\"))\n"},
+		{"python", "import os\n"},
+		{"go", "package main\n\nimport \"assay/shared/page\"\n"},
+		{"go", "package main\n\nimport \"golang.org/x/text\"\n"},
+		{"go", "package main"},
+	} {
+		if len(faults(c.language, c.text)) == 0 {
+			t.Errorf("%s passes:\n%s", c.language, c.text)
+		}
+	}
+}
+
+// TestNothingOfTheCatalogueIsLeftOut finds files that nobody would ever be shown, such as snippets with a name mistyped.
+func TestNothingOfTheCatalogueIsLeftOut(t *testing.T) {
+	known := []string{"component.json"}
+	for _, f := range snippetFiles {
+		known = append(known, f.file)
+	}
+	err := fs.WalkDir(embedded, "catalogue", func(path string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() && !slices.Contains(known, d.Name()) {
+			t.Errorf("%s is none of %v", path, known)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestABrokenCatalogueSaysWhere(t *testing.T) {
+	for name, content := range map[string]string{
+		"unknown member":  `{"id": "x", "colour": "red"}`,
+		"not JSON":        `{`,
+		"unknown related": `{"id": "x", "name": "broken", "related": ["nothing"]}`,
+	} {
+		_, err := read(fstest.MapFS{"broken/component.json": {Data: []byte(content)}})
+		if err == nil || !strings.Contains(err.Error(), "broken") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := read(fstest.MapFS{"broken/curl.sh": {}}); err == nil {
+		t.Error("a folder without component.json passes")
+	}
+}

@@ -1,0 +1,43 @@
+package components
+
+// Component is an entry of the catalogue.
+type Component struct {
+	ID          string    `json:"id" example:"01KAKP3T00E4Y7QZ1V5M8N2R6W"`
+	Kind        string    `json:"kind" enum:"dataset-format,run-format,measure,evaluator,tool,client,recipe"`
+	Name        string    `json:"name" example:"Submit from CI"`
+	Description string    `json:"description" doc:"Markdown"`
+	Links       []Link    `json:"links" nullable:"false" doc:"where to read on"`
+	Related     []string  `json:"related" nullable:"false" doc:"ids of components that go with it"`
+	Snippets    []Snippet `json:"snippets" nullable:"false" doc:"its snippets; GET …/snippet returns the first unless told otherwise"`
+	Prints      string    `json:"prints" doc:"what is in the output of each snippet" example:"{\"nDCG@10\": 0.8597}"`
+}
+
+// Link leads out of the catalogue.
+type Link struct {
+	Title string `json:"title" example:"RFC 4180, the format of CSV files"`
+	URL   string `json:"url" doc:"an absolute address, or one on this server" example:"https://www.rfc-editor.org/rfc/rfc4180"`
+}
+
+// Snippet is where to find a component's snippet in a language.
+type Snippet struct {
+	Language string `json:"language" enum:"curl,python,go"`
+	URL      string `json:"url" example:"/v1/platform/components/01KAKP3T00E4Y7QZ1V5M8N2R6W/snippet?language=curl"`
+}
+
+// kinds of components, as the enumeration of Component has them.
+var kinds = []string{"dataset-format", "run-format", "measure", "evaluator", "tool", "client", "recipe"}
+
+// snippetFiles are the languages of snippets, in the order of preference, with the files that they stand in.
+var snippetFiles = []struct{ language, file string }{
+	{"curl", "curl.sh"},
+	{"python", "python.py"},
+	{"go", "main.go"},
+}
+
+func languages() []string {
+	var all []string
+	for _, f := range snippetFiles {
+		all = append(all, f.language)
+	}
+	return all
+}

@@ -1,0 +1,210 @@
+package components_test
+
+import (
+	"bytes"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/functions"
+	"assay/functions/components"
+	"assay/shared/api/servertest"
+)
+
+// serve serves the family without a store, as its function does: whoever asks for anything of one would end in a panic.
+func serve(t *testing.T) *servertest.Server {
+	t.Helper()
+	s := servertest.New(t, components.Operations...)
+	s.Store, s.Files = nil, nil
+	return s
+}
+
+type componentPage struct {
+	Data  []components.Component
+	Links struct{ Next string }
+}
+
+// whole follows a list to its end.
+func whole(t *testing.T, s *servertest.Server, user, next string) (all []components.Component) {
+	t.Helper()
+	for next != "" {
+		var p componentPage
+		s.Want(http.StatusOK, &p, user, http.MethodGet, next, nil)
+		if all = append(all, p.Data...); len(all) > 1000 {
+			t.Fatalf("the list goes on at %s for ever", next)
+		}
+		next = p.Links.Next
+	}
+	return all
+}
+
+const list = "/v1/platform/components"
+
+func TestPagesAreNewestFirstAndGoOnAtTheCursor(t *testing.T) {
+	s := serve(t)
+	all := whole(t, s, "alice", list+"?limit=7")
+	if len(all) < 40 || !slices.IsSortedFunc(all, func(a, b components.Component) int { return strings.Compare(b.ID, a.ID) }) {
+		t.Errorf("%d components over all pages, in order or not", len(all))
+	}
+	var one componentPage
+	s.Want(http.StatusOK, &one, "", http.MethodGet, list+"?limit=1&cursor="+all[9].ID, nil)
+	if len(one.Data) != 1 || one.Data[0].ID != all[9].ID || !strings.Contains(one.Links.Next, all[10].ID) {
+		t.Errorf("at the cursor is %+v", one)
+	}
+	last := all[len(all)-1]
+	var end componentPage
+	s.Want(http.StatusOK, &end, "", http.MethodGet, list+"?cursor="+last.ID, nil)
+	if len(end.Data) != 1 || end.Links.Next != "" {
+		t.Errorf("the last page is %+v", end)
+	}
+}
+
+func TestFilters(t *testing.T) {
+	s := serve(t)
+	for query, fits := range map[string]func(components.Component) bool{
+		"filter[kind]=recipe":         func(c components.Component) bool { return c.Kind == "recipe" },
+		"filter[kind]=client,measure": func(c components.Component) bool { return c.Kind == "client" || c.Kind == "measure" },
+		"filter[name]=ndcg":           func(c components.Component) bool { return c.Name == "nDCG" },
+		"filter[name]=csv&filter[kind]=run-format&limit=1": func(c components.Component) bool {
+			return c.Kind == "run-format" && strings.Contains(c.Name, "CSV")
+		},
+	} {
+		found := whole(t, s, "", list+"?"+query)
+		want := 0
+		for _, c := range whole(t, s, "", list) {
+			if fits(c) {
+				want++
+			}
+		}
+		if len(found) != want || want == 0 || slices.ContainsFunc(found, func(c components.Component) bool { return !fits(c) }) {
+			t.Errorf("%s: %d components, want %d", query, len(found), want)
+		}
+	}
+	s.Want(http.StatusNoContent, nil, "", http.MethodGet, list+"?filter[name]=nothing+is+called+so", nil)
+}
+
+func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
+	s := serve(t)
+	recipe := whole(t, s, "", list+"?filter[kind]=recipe")[0].ID
+	for query, says := range map[string]string{
+		"limit=0":                               "limit",
+		"cursor=01JZ3V7Q0D8T5RZ0S6R1W9C4XK":     "cursor",
+		"cursor=x":                              "cursor",
+		"filter[kind]=measure&cursor=" + recipe: "cursor",
+		"filter[name]=nothing+is+called+so&cursor=" + recipe: "cursor",
+		"fields=id,colour":    "colour",
+		"filter[kind]=gadget": "dataset-format, run-format, measure, evaluator, tool, client, recipe",
+		"filter[colour]=red":  "filter[kind]",
+		"sort=rank":           "sort",
+	} {
+		a := s.Want(http.StatusBadRequest, nil, "", http.MethodGet, list+"?"+query, nil)
+		if !strings.Contains(string(a.Body), says) {
+			t.Errorf("%s: %s does not say %q", query, a.Body, says)
+		}
+	}
+}
+
+func TestFieldsSelectMembers(t *testing.T) {
+	s := serve(t)
+	a := s.Want(http.StatusOK, nil, "", http.MethodGet, list+"?limit=1&fields=name,kind", nil)
+	if body := string(a.Body); strings.Contains(body, `"id"`) || !strings.Contains(body, `"kind"`) {
+		t.Errorf("%s", body)
+	}
+}
+
+// TestAnswersMayBeKept: by everybody, for as long as the rest of what changes only with the program, and asked for again
+// for next to nothing.
+func TestAnswersMayBeKept(t *testing.T) {
+	s := serve(t)
+	c := whole(t, s, "", list)[0]
+	for _, path := range []string{list, list + "/" + c.ID, c.Snippets[0].URL} {
+		for _, user := range []string{"", "alice"} {
+			a := s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil)
+			if got := a.Header.Get("Cache-Control"); got != "public, max-age=300" {
+				t.Errorf("%s as %q may be kept: %s", path, user, got)
+			}
+			head := s.Want(http.StatusOK, nil, user, http.MethodHead, path, nil)
+			if len(head.Body) > 0 || head.Header.Get("ETag") != a.Header.Get("ETag") || head.Header.Get("Content-Length") != a.Header.Get("Content-Length") {
+				t.Errorf("HEAD %s: %v", path, head.Header)
+			}
+			if path == list {
+				continue
+			}
+			tag := a.Header.Get("ETag")
+			if !strings.HasPrefix(tag, `"`) {
+				t.Errorf("%s has the entity tag %q", path, tag)
+			}
+			s.Want(http.StatusNotModified, nil, user, http.MethodGet, path, nil, "If-None-Match", tag)
+			s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil, "If-None-Match", `"other"`)
+		}
+	}
+}
+
+func TestSnippetsByLanguage(t *testing.T) {
+	s := serve(t)
+	for _, c := range whole(t, s, "", list) {
+		var got components.Component
+		s.Want(http.StatusOK, &got, "", http.MethodGet, list+"/"+c.ID, nil)
+		if got.Name != c.Name || len(got.Snippets) == 0 {
+			t.Fatalf("%+v", got)
+		}
+		path := list + "/" + c.ID + "/snippet"
+		for i, snippet := range c.Snippets {
+			a := s.Want(http.StatusOK, nil, "", http.MethodGet, snippet.URL, nil)
+			if ct := a.Header.Get("Content-Type"); ct != "text/plain; charset=utf-8" {
+				t.Errorf("%s is of type %s", snippet.URL, ct)
+			}
+			if first := s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil); (i == 0) != bytes.Equal(first.Body, a.Body) {
+				t.Errorf("%s: without a language it is another than the first", c.Name)
+			}
+		}
+		for _, language := range []string{"curl", "python", "go"} {
+			if slices.ContainsFunc(c.Snippets, func(s components.Snippet) bool { return s.Language == language }) {
+				continue
+			}
+			a := s.Want(http.StatusNotFound, nil, "", http.MethodGet, path+"?language="+language, nil)
+			if !strings.Contains(string(a.Body), c.Snippets[0].Language) || !strings.Contains(string(a.Body), "no snippet in "+language) {
+				t.Errorf("%s in %s: %s", c.Name, language, a.Body)
+			}
+		}
+		a := s.Want(http.StatusBadRequest, nil, "", http.MethodGet, path+"?language=cobol", nil)
+		if !strings.Contains(string(a.Body), "curl, python, go") {
+			t.Errorf("%s", a.Body)
+		}
+		s.Want(http.StatusNotAcceptable, nil, "", http.MethodGet, path, nil, "Accept", "image/png")
+	}
+}
+
+func TestWhatIsNotThereIsMissingForEveryone(t *testing.T) {
+	s := serve(t)
+	for _, id := range []string{"01JZ3V7Q0D8T5RZ0S6R1W9C4XK", "nothing", "%20"} {
+		for _, user := range []string{"", "alice", "root"} {
+			s.Want(http.StatusNotFound, nil, user, http.MethodGet, list+"/"+id, nil)
+			s.Want(http.StatusNotFound, nil, user, http.MethodGet, list+"/"+id+"/snippet?language=go", nil)
+		}
+	}
+}
+
+// TestLinksOfTheCatalogueLeadSomewhere asks for the links on this server; those elsewhere are for people to check.
+func TestLinksOfTheCatalogueLeadSomewhere(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	ids := map[string]bool{}
+	all := whole(t, s, "", list)
+	for _, c := range all {
+		ids[c.ID] = true
+	}
+	for _, c := range all {
+		for _, l := range c.Links {
+			if u, err := url.Parse(l.URL); err == nil && u.Host == "" {
+				s.Want(http.StatusOK, nil, "", http.MethodGet, l.URL, nil)
+			}
+		}
+		for _, id := range c.Related {
+			if !ids[id] {
+				t.Errorf("%s: there is no component %s", c.Name, id)
+			}
+		}
+	}
+}

@@ -1,0 +1,51 @@
+// Package components serves the catalogue of what people build with: formats, measures, evaluators, clients and recipes,
+// each with snippets that run as they stand against the server.
+//
+// The catalogue is data, in the folder catalogue: a folder for each component with component.json and its snippets as
+// curl.sh, python.py and main.go, which are code to whoever edits or checks them. It is built into the program, so that it
+// changes with the program alone: no store is asked, and everybody may keep the answers.
+package components
+
+import (
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+)
+
+const (
+	mediaText = "text/plain"
+	cacheFor  = 300 // seconds, as of all that changes only with the program
+)
+
+var (
+	ofKind   = page.Filter{Name: "kind", Type: page.Enum, Values: kinds}
+	byName   = page.Filter{Name: "name"}
+	language = page.Filter{Name: "language", Type: page.Enum, Values: languages(), Plain: true}
+)
+
+// Operations of the family.
+var Operations = []api.Operation{
+	api.List(api.Spec{
+		ID: "listComponents", Path: "/v1/platform/components", May: access.Anyone, CacheFor: cacheFor,
+		Summary:     "List components",
+		Description: "The building blocks of the platform, the newest first, each with links to its snippets.",
+		Query:       page.Spec{Filters: []page.Filter{ofKind, byName}},
+	}, api.Anything, list, nil),
+	api.Get(api.Spec{
+		ID: "getComponent", Path: "/v1/platform/components/{componentId}", May: access.Anyone, CacheFor: cacheFor,
+		Summary:     "Return a component",
+		Description: "With links to its snippets, and the ids of the components that go with it.",
+	}, api.Anything, show),
+	api.Write(api.Spec{
+		ID: "getSnippet", Path: "/v1/platform/components/{componentId}/snippet", May: access.Anyone, CacheFor: cacheFor,
+		Summary: "Return a component's snippet",
+		Description: "A program that shows the component at work: for `language=curl` a script for any POSIX shell with curl 7.84 or newer, for `python` one for " +
+			"Python 3.9 or newer with only its standard library, for `go` a program of one file. Without `language` it is the first of these that the component has; " +
+			"404 when it has none in the language.\n\n" +
+			"It runs as it stands, and takes what it needs from the environment: `ASSAY_URL`, the address of the server without a slash at its end, " +
+			"such as `http://127.0.0.1:8080`; `ASSAY_TOKEN`, a token of the issuer that `GET /info` names; and, where it speaks gRPC, `ASSAY_GRPC`, " +
+			"host and port. What it makes belongs to the user of the token, and tasks that it makes are private: give it a user for trying things out. " +
+			"What it prints at last is in `prints` of the component.",
+		Query: page.Spec{Filters: []page.Filter{language}},
+	}, []string{mediaText}, snippet),
+}

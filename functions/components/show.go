@@ -1,0 +1,73 @@
+package components
+
+import (
+	"context"
+	"strings"
+
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/problem"
+	"assay/shared/visibility"
+)
+
+func list(_ context.Context, c *api.Call, _ api.Open) (p page.Page[Component], err error) {
+	all, err := catalogue()
+	if err != nil {
+		return p, err
+	}
+	found := c.Page.Cursor == ""
+	for _, e := range all {
+		if !c.Page.Keeps("kind", e.Kind) || !c.Page.KeepsText("name", e.Name) {
+			continue
+		}
+		if found = found || e.ID == c.Page.Cursor; !found {
+			continue
+		}
+		if len(p.Data) == c.Page.Limit {
+			p.Cursor = e.ID
+			break
+		}
+		p.Data = append(p.Data, e.Component)
+	}
+	if !found {
+		return p, problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a cursor.")
+	}
+	return p, nil
+}
+
+// show is asked about nothing in particular, and finds the component itself: what is missing here is hidden from nobody,
+// and no grants need be read to say so.
+func show(_ context.Context, c *api.Call, _ api.Open) (Component, error) {
+	e, err := asked(c)
+	if err != nil {
+		return Component{}, err
+	}
+	return e.Component, nil
+}
+
+func snippet(_ context.Context, c *api.Call) error {
+	e, err := asked(c)
+	if err != nil {
+		return err
+	}
+	var has []string
+	for _, s := range e.Snippets {
+		if c.Page.Keeps(language.Name, s.Language) {
+			return c.WriteDocument(mediaText+"; charset=utf-8", e.snippets[s.Language])
+		}
+		has = append(has, s.Language)
+	}
+	return problem.NotFound.New("%s has no snippet in %s. It has one in %s.", e.Name, strings.Join(c.Page.Values(language.Name), " or "), strings.Join(has, " and "))
+}
+
+// asked returns the component that the path names.
+func asked(c *api.Call) (*entry, error) {
+	all, err := catalogue()
+	if err != nil {
+		return nil, err
+	}
+	if e := find(all, c.Param("componentId")); e != nil {
+		return e, nil
+	}
+	return nil, visibility.Missing
+}

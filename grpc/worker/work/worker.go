@@ -52,9 +52,11 @@ var errLeaving = errors.New("the worker stops")
 func (w *Worker) Run(ctx context.Context) {
 	working, leave := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer leave(nil)
+	var watching sync.WaitGroup
+	defer watching.Wait()
 	done := make(chan struct{})
 	defer close(done)
-	go func() {
+	watching.Go(func() {
 		<-ctx.Done()
 		w.Log.Info("the worker takes no more work and stops when its own is done, or after a time of grace", "grace", w.Grace)
 		timer := time.NewTimer(w.Grace)
@@ -64,7 +66,7 @@ func (w *Worker) Run(ctx context.Context) {
 			leave(errLeaving)
 		case <-done:
 		}
-	}()
+	})
 	var slots sync.WaitGroup
 	for range w.Concurrency {
 		slots.Go(func() { w.serve(ctx, working) })

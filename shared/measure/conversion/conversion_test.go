@@ -85,8 +85,8 @@ func TestWhatIsReadLeniently(t *testing.T) {
 		told    []string
 	}{
 		"white space, blank lines and numbers that JSON does not have": {runs, conversion.TRECRun, conversion.JSONL,
-			"\xef\xbb\xbf1\tQ0  a +01 +.50 x more\r\n\n  \n1 0 b 1 01. x\n",
-			`{"topic":"1","docid":"a","rank":1,"score":0.5,"tag":"x"}` + "\n" + `{"topic":"1","docid":"b","rank":1,"score":1,"tag":"x"}` + "\n",
+			"\xef\xbb\xbf1\tQ0  a +01 +.50 x more\r\n\n  \n1 0 b 02 01. x\n",
+			`{"topic":"1","docid":"a","rank":1,"score":0.5,"tag":"x"}` + "\n" + `{"topic":"1","docid":"b","rank":2,"score":1,"tag":"x"}` + "\n",
 			[]string{"f:1 warning: the line has more than six fields; what follows the sixth is left out, here and in any other line"}},
 		"members in any order, as numbers and with escapes": {runs, conversion.JSONL, conversion.TRECRun,
 			` {"score":1e2, "r\u0061nk":3, "docid":17, "topic":"\u0061\ud83d\ude00"} ` + "\n", "a😀 Q0 17 3 1e2 run\n", nil},

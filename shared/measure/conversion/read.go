@@ -159,7 +159,7 @@ func (r *reader) readJSONL(in *lines.Reader) {
 		if len(text) == 0 {
 			continue
 		}
-		fault := ""
+		var fault string
 		switch {
 		case !json.Valid(text):
 			fault = fields.JSONFault(text)
@@ -242,7 +242,6 @@ func (r *reader) readCSV(in *lines.Reader) {
 			r.errorf(line, "%s", fault)
 			continue
 		}
-		clear(r.values)
 		for i, column := range columns {
 			if column >= 0 {
 				memory[column] = append(memory[column][:0], record[i]...)

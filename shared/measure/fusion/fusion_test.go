@@ -107,6 +107,31 @@ func TestScoresWithoutSpread(t *testing.T) {
 	}
 }
 
+// TestTheOrderOfRunsDoesNotMatter has scores whose sum, although compensated, is ...187 or ...188 by their order.
+func TestTheOrderOfRunsDoesNotMatter(t *testing.T) {
+	scores := []string{"-0.9", "-0.4", "6654208060005189", "-0.2"}
+	fuse := func() string {
+		var all []fusion.Run
+		for _, score := range scores {
+			all = append(all, text("r", "t Q0 a 1 "+score+" x\n"))
+		}
+		var out strings.Builder
+		if diagnostics, err := fusion.Fuse(t.Context(), &out, fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.Unchanged, Tag: "f"}, all); err != nil || diagnostics != nil {
+			t.Fatal(diagnostics, err)
+		}
+		return out.String()
+	}
+	want := fuse()
+	for i := range scores {
+		for j := range scores {
+			scores[i], scores[j] = scores[j], scores[i]
+			if got := fuse(); got != want {
+				t.Errorf("%v gives %s, want %s", scores, got, want)
+			}
+		}
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	good := fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"}
 	for want, c := range map[string]struct {

@@ -17,6 +17,9 @@ govulncheck   := .tools/govulncheck-$(govulncheck_version)/govulncheck
 versitygw     := .tools/versitygw-$(versitygw_version)/versitygw
 node_modules  := infra/node_modules/.package-lock.json
 
+# Of Linux; elsewhere say where there is another one.
+export BUF    ?= $(CURDIR)/infra/node_modules/@bufbuild/buf-linux-x64/bin/buf
+
 .DEFAULT_GOAL := help
 
 .PHONY: help
@@ -35,6 +38,10 @@ test: $(node_modules) ## run all tests but those of test-s3
 .PHONY: test-s3
 test-s3: $(node_modules) $(versitygw) ## run the tests over S3, and those of the functions as compiled for Lambda
 	$(GO) test -tags s3 $(TESTFLAGS) ./shared/blob/s3/... ./functions ./grpc
+
+.PHONY: test-container
+test-container: ## run the tests of workers that need Docker or Podman (CONTAINER_RUNTIME=podman)
+	$(GO) test -tags container $(TESTFLAGS) ./grpc/worker/sandbox
 
 # DYNAMODB_LOCAL_JAR is the path of Amazon's DynamoDBLocal.jar, which needs Java; DYNAMODB_ENDPOINT the address of any server.
 # The units of transactions are left out: DynamoDB Local counts them twice.
@@ -93,16 +100,15 @@ generated: $(node_modules) ## fail when go generate changes a file
 	fi
 
 # What has been released is kept as an image of it, which a release writes anew: clients out there must go on working.
-buf      := $(CURDIR)/infra/node_modules/.bin/buf
 released := released.binpb
 
 .PHONY: protocol
 protocol: $(node_modules) ## fail when the gRPC protocol is in bad style, or breaks what was released
-	cd grpc/proto && $(buf) lint && $(buf) breaking --against $(released)
+	cd grpc/proto && $(BUF) lint && $(BUF) breaking --against $(released)
 
 .PHONY: release-protocol
 release-protocol: $(node_modules) ## take the gRPC protocol as it is for released
-	cd grpc/proto && $(buf) build --exclude-source-info -o $(released)
+	cd grpc/proto && $(BUF) build --exclude-source-info -o $(released)
 
 # Outside macOS the race detector needs a C compiler; Go turns cgo off where it finds none.
 .PHONY: race

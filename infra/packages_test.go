@@ -20,10 +20,7 @@ func TestPackagesArePinned(t *testing.T) {
 	if err := json.Unmarshal(content, &lock); err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"node_modules/aws-cdk": "2.1148.1", "node_modules/@dynoxide/linux-x64": "1.2.1"}
-	for _, system := range []string{"", "-linux-aarch64", "-linux-x64"} {
-		want["node_modules/@bufbuild/buf"+system] = "1.75.0"
-	}
+	want := map[string]string{"node_modules/aws-cdk": "2.1148.1", "node_modules/@dynoxide/linux-x64": "1.2.1", "node_modules/@bufbuild/buf-linux-x64": "1.75.0"}
 	for name, p := range lock.Packages {
 		if name == "" {
 			continue

@@ -14,6 +14,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/sandbox"
+	"assay/shared/flagenv"
 )
 
 // settings are what the worker is told by flags and by the environment.
@@ -87,16 +88,10 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 		fmt.Fprint(stderr, usage)
 		f.PrintDefaults()
 	}
-	if err := fromEnvironment(f, getenv); err != nil {
+	if err := flagenv.Parse(f, prefix, args, getenv); err != nil {
 		return nil, err
 	}
-	if err := f.Parse(args); err != nil {
-		return nil, err
-	}
-	if f.NArg() > 0 {
-		return nil, fmt.Errorf("%q is no flag; -h lists them", f.Arg(0))
-	}
-	told := getenv(variable("tls")) != ""
+	told := getenv(prefix+"TLS") != ""
 	f.Visit(func(f *flag.Flag) { told = told || f.Name == "tls" })
 	if !told {
 		s.tls = !loopback(s.server)
@@ -105,22 +100,6 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 		return nil, err
 	}
 	return s, nil
-}
-
-func variable(flagName string) string {
-	return prefix + strings.ToUpper(strings.ReplaceAll(flagName, "-", "_"))
-}
-
-func fromEnvironment(f *flag.FlagSet, getenv func(string) string) error {
-	var failed error
-	f.VisitAll(func(of *flag.Flag) {
-		if v := getenv(variable(of.Name)); v != "" {
-			if err := f.Set(of.Name, v); err != nil {
-				failed = errors.Join(failed, fmt.Errorf("%s: %w", variable(of.Name), err))
-			}
-		}
-	})
-	return failed
 }
 
 func (s *settings) check() error {

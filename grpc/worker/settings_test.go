@@ -51,7 +51,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 		"-kinds all":                   "-kinds takes image, repository and evaluation",
 		"-pools a,b,c,d,e,f,g,h,i,j,k": "at most 10",
 		"-work /a:b":                   "without colons",
-		"serve":                        "is no flag",
+		"serve":                        "there is no argument",
 	} {
 		if _, err := parse(strings.Fields(args), of(nil), &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", args, err, want)

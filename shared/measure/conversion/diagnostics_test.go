@@ -121,12 +121,12 @@ func TestHostileFilesCostBoundedMemory(t *testing.T) {
 		content io.Reader
 		refused bool
 	}{
-		"a line of 50 MB":                 {conversion.JSONL, io.LimitReader(&numbered{}, 50*mib), true},
+		"a line of 20 MB":                 {conversion.JSONL, io.LimitReader(&numbered{}, 20*mib), true},
 		"a quote that is never closed":    {conversion.CSV, &numbered{before: "topic,docid,rank,score\n\"", after: "\n"}, true},
 		"errors without end":              {conversion.TRECRun, &numbered{before: "x ", after: "\n"}, true},
 		"objects that are none, for ever": {conversion.JSONL, &numbered{before: "[", after: "]\n"}, true},
-		"a long run as it should be":      {conversion.TRECRun, &numbered{before: "topic Q0 document-", after: " 1 12.5 x\n", most: 500_000}, false},
-		"many objects as they should be":  {conversion.JSONL, &numbered{before: `{"topic":"t","docid":"`, after: `","rank":1,"score":1}` + "\n", most: 300_000}, false},
+		"a long run as it should be":      {conversion.TRECRun, &numbered{before: "topic Q0 document-", after: " 1 12.5 x\n", most: 200_000}, false},
+		"many objects as they should be":  {conversion.JSONL, &numbered{before: `{"topic":"t","docid":"`, after: `","rank":1,"score":1}` + "\n", most: 100_000}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats

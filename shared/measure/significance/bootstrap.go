@@ -48,11 +48,11 @@ func Bootstrap(values []float64, seed uint64, rounds int) (Interval, error) {
 
 // percentile is the value below which a share of the sorted values lies.
 func percentile(sorted []float64, share float64) float64 {
-	at := share * float64(len(sorted)-1)
+	// Conversions round products, which a platform could else fuse with the sums that they go into.
+	at := float64(share * float64(len(sorted)-1))
 	i := int(at)
 	if i+1 >= len(sorted) {
 		return sorted[i]
 	}
-	// The conversion rounds the product, which a platform could else fuse with the sum.
 	return sorted[i] + float64((at-float64(i))*(sorted[i+1]-sorted[i]))
 }

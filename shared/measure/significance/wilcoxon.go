@@ -24,7 +24,8 @@ type SignedRank struct {
 
 // Wilcoxon is the signed-rank test (F. Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1,
 // 1945). The differences are ranked by their size, equal sizes sharing their mean rank. Pairs without a difference are
-// left out, as by zero_method "wilcox", scipy's default.
+// left out, as by zero_method "wilcox", scipy's default. Sizes are equal when they are the same float64, as in scipy and
+// R: 0.3 - 0.2 is not 0.2 - 0.1.
 //
 // Up to 50 differences of distinct sizes p is exact. Else it comes from the normal distribution with corrections for
 // ties and for continuity, as R's wilcox.test and scipy's wilcoxon with correction=True and method="asymptotic" have

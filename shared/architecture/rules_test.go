@@ -35,9 +35,17 @@ var rules = []rule{
 	{
 		who:    core,
 		never:  []string{"*.*/..."},
-		save:   []string{"github.com/oklog/ulid/v2", "golang.org/x/text/..."},
+		save:   []string{"github.com/oklog/ulid/v2", "golang.org/x/text/...", "gonum.org/v1/gonum/..."},
 		reason: "resources, errors, pages, measures and the contracts of the stores know no technology: they outlive it",
 		breach: breach{"assay/shared/record", "go.etcd.io/bbolt"},
+	},
+	{
+		who:    []string{"assay/..."},
+		but:    []string{"assay/shared/measure/significance"},
+		never:  []string{"gonum.org/v1/gonum/..."},
+		tests:  true,
+		reason: "gonum is mathematics and no technology, but large: one package asks it for the distributions that tests of significance need",
+		breach: breach{"assay/shared/measure/retrieval", "gonum.org/v1/gonum/stat/distuv"},
 	},
 	{
 		who:    core,

@@ -6,11 +6,12 @@ import (
 	"slices"
 )
 
-// kendall is tau-b: (C - D) / sqrt((n0 - n1)(n0 - n2)) with C concordant and D discordant pairs, n0 pairs in all, n1
+// Kendall is tau-b: (C - D) / sqrt((n0 - n1)(n0 - n2)) with C concordant and D discordant pairs, n0 pairs in all, n1
 // tied in x and n2 tied in y. Knight's method (W. R. Knight, A computer method for calculating Kendall's tau with
 // ungrouped data, JASA 61, 1966) finds D in O(n log n): it is the number of exchanges that sort y once the
-// examples stand in the order of x.
-func kendall(x, y []float64) (float64, string) {
+// examples stand in the order of x. x and y are as long as each other; the reason says why there is no value, and is
+// empty when there is one.
+func Kendall(x, y []float64) (value float64, reason string) {
 	if reason := uncorrelatable(x, y); reason != "" {
 		return 0, reason
 	}

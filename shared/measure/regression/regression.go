@@ -28,7 +28,7 @@ var measures = map[string]func(truth, predicted []float64) (value float64, reaso
 	"R2":       determination,
 	"Pearson":  pearson,
 	"Spearman": spearman,
-	"Kendall":  kendall,
+	"Kendall":  Kendall,
 }
 
 // Evaluate compares predicted with true numbers, of the same examples in the same order. There is at least one, all

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"assay/shared/measure"
+	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
 )
 
@@ -124,8 +125,8 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 
 // parse reads one line. Topics are numbered as they come.
 func (q *Qrels) parse(line []byte, file string, number int, report *measure.Report) (entry, bool) {
-	var fields [4][]byte
-	switch n := split(line, fields[:]); {
+	var parts [4][]byte
+	switch n := fields.Split(line, parts[:]); {
 	case n == 0:
 		return entry{}, false
 	case n < 4:
@@ -135,23 +136,23 @@ func (q *Qrels) parse(line []byte, file string, number int, report *measure.Repo
 		report.Errorf(file, number, "the line has more than 4 fields: topic, iteration, document and grade")
 		return entry{}, false
 	}
-	grade, err := strconv.ParseInt(string(fields[3]), 10, 16)
+	grade, err := strconv.ParseInt(string(parts[3]), 10, 16)
 	if err != nil || grade < -maxGrade {
-		report.Errorf(file, number, "the grade %s is not a whole number from %d to %d", quote(fields[3]), -maxGrade, maxGrade)
+		report.Errorf(file, number, "the grade %s is not a whole number from %d to %d", fields.Quote(parts[3]), -maxGrade, maxGrade)
 		return entry{}, false
 	}
-	topic, known := q.index[string(fields[0])]
+	topic, known := q.index[string(parts[0])]
 	if !known {
 		if len(q.names) == standardLimits.topics {
 			report.Errorf(file, number, "the truth has more than %d topics", standardLimits.topics)
 			return entry{}, false
 		}
 		topic = int32(len(q.names))
-		name := string(fields[0])
+		name := string(parts[0])
 		q.index[name] = topic
 		q.names = append(q.names, name)
 	}
-	doc := fields[2]
+	doc := parts[2]
 	e := entry{judgment{doc: uint32(len(q.docs)), size: uint16(len(doc)), grade: int16(grade)}, topic, 0, number}
 	q.docs = append(q.docs, doc...)
 	return e, true

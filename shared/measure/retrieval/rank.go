@@ -128,14 +128,19 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 			if first, twice := k.enter(doc); twice && len(found) < measure.MaxDiagnostics {
 				found = append(found, repeat{k.place(it), k.place(k.items[first]), k.run.topics.name(k.qrels, topic), string(doc)})
 			}
-			if k.sorted && len(k.items) > 0 {
-				last := k.items[len(k.items)-1]
-				k.sorted = last.score > it.score || last.score == it.score && bytes.Compare(k.doc(last), doc) >= 0
-			}
-			k.items = append(k.items, it)
+			k.take(it, doc)
 		}
 	}
 	return found
+}
+
+// take adds an item, and notes whether it keeps the order of the ranking.
+func (k *ranker) take(it item, doc []byte) {
+	if k.sorted && len(k.items) > 0 {
+		last := k.items[len(k.items)-1]
+		k.sorted = last.score > it.score || last.score == it.score && bytes.Compare(k.doc(last), doc) >= 0
+	}
+	k.items = append(k.items, it)
 }
 
 // enter puts the next item's document into the table, or returns the item that has it already.

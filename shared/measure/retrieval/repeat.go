@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"assay/shared/measure"
+	"assay/shared/measure/fields"
 )
 
 // place is a line of one of the files.
@@ -54,6 +55,6 @@ func (r *repeats) report(files []string, report *measure.Report) {
 			elsewhere = " of " + files[d.first.file]
 		}
 		report.Errorf(name, d.second.line, "topic %s has document %s already, in line %d%s; keep one of them",
-			quote([]byte(d.topic)), quote([]byte(d.doc)), d.first.line, elsewhere)
+			fields.Quote([]byte(d.topic)), fields.Quote([]byte(d.doc)), d.first.line, elsewhere)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"strings"
 
 	"assay/shared/measure"
+	"assay/shared/measure/fields"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
@@ -122,7 +123,7 @@ func few(list []string) string {
 	const most = 5
 	var names []string
 	for _, name := range list[:min(len(list), most)] {
-		names = append(names, quote([]byte(name)))
+		names = append(names, fields.Quote([]byte(name)))
 	}
 	text := strings.Join(names, ", ")
 	if len(list) > most {

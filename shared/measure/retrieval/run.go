@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 
 	"assay/shared/measure"
+	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
 )
 
@@ -254,7 +255,7 @@ type parser struct {
 func (p *parser) parse(chunk *lines.Chunk) block {
 	b := block{first: chunk.First}
 	p.records, p.docs = p.records[:0], p.docs[:0]
-	var fields [6][]byte
+	var parts [6][]byte
 	var topic []byte
 	var number int32
 	known := false
@@ -266,18 +267,18 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		}
 		n := 0
 		if message == "" {
-			if n = split(text, fields[:]); n > 0 && n < 6 {
+			if n = fields.Split(text, parts[:]); n > 0 && n < 6 {
 				message = fmt.Sprintf("the line has only %d of 6 fields: topic, Q0, document, rank, score and tag", n)
 			}
 		}
 		var score float64
 		if n >= 6 {
-			if score, ok = parseScore(fields[4]); !ok {
-				message = scoreFault(fields[4])
+			if score, ok = fields.ParseScore(parts[4]); !ok {
+				message = fields.ScoreFault(parts[4], "the fifth field is the score")
 			}
 		}
-		if message == "" && n >= 6 && !bytes.Equal(fields[0], topic) {
-			topic = fields[0]
+		if message == "" && n >= 6 && !bytes.Equal(parts[0], topic) {
+			topic = parts[0]
 			if number, ok = p.topics.number(topic); !ok {
 				break
 			}
@@ -297,10 +298,10 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		}
 		grade := int16(unjudged)
 		if known {
-			grade = p.qrels.grade(number, fields[2])
+			grade = p.qrels.grade(number, parts[2])
 		}
-		p.records = append(p.records, record{score, uint32(len(p.docs)), uint16(len(fields[2])), grade})
-		p.docs = append(p.docs, fields[2]...)
+		p.records = append(p.records, record{score, uint32(len(p.docs)), uint16(len(parts[2])), grade})
+		p.docs = append(p.docs, parts[2]...)
 	}
 	b.records = append([]record(nil), p.records...)
 	b.docs = append([]byte(nil), p.docs...)

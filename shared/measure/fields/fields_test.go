@@ -1,4 +1,4 @@
-package retrieval
+package fields_test
 
 import (
 	"math"
@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"pgregory.net/rapid"
+
+	"assay/shared/measure/fields"
 )
 
 var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$`)
@@ -16,11 +18,11 @@ var decimal = regexp.MustCompile(`^[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9
 func checkScore(t interface{ Fatalf(string, ...any) }, text string) {
 	want, err := strconv.ParseFloat(text, 64)
 	accepted := err == nil && !math.IsInf(want, 0) && decimal.MatchString(text)
-	got, ok := parseScore([]byte(text))
+	got, ok := fields.ParseScore([]byte(text))
 	if ok != accepted || ok && math.Float64bits(got) != math.Float64bits(want) {
 		t.Fatalf("%q is %v, %v; want %v, %v", text, got, ok, want, accepted)
 	}
-	if !ok && scoreFault([]byte(text)) == "" {
+	if !ok && fields.ScoreFault([]byte(text), "") == "" {
 		t.Fatalf("nothing is said about %q", text)
 	}
 }
@@ -55,14 +57,14 @@ func TestSplitAgreesWithTheStandardLibrary(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.StringOfN(rapid.RuneFrom([]rune("ab1ü \t\v\f\r")), 0, 40, -1).Draw(t, "line")
 		want := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\v\f\r", r) })
-		var fields [6][]byte
-		n := split([]byte(line), fields[:])
+		var parts [6][]byte
+		n := fields.Split([]byte(line), parts[:])
 		if n != min(len(want), 7) {
 			t.Fatalf("%q has %d fields, want %d", line, n, len(want))
 		}
 		for i := range min(n, 6) {
-			if string(fields[i]) != want[i] {
-				t.Fatalf("field %d of %q is %q, want %q", i, line, fields[i], want[i])
+			if string(parts[i]) != want[i] {
+				t.Fatalf("field %d of %q is %q, want %q", i, line, parts[i], want[i])
 			}
 		}
 	})

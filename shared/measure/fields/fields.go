@@ -1,4 +1,7 @@
-package retrieval
+// Package fields takes lines apart: into fields that white space separates, as in the formats of TREC, into the members
+// of a JSON object, and into the records of a csv file. What it says about a line that it can't take apart becomes a
+// diagnostic. A line without a fault costs next to no allocation, as runs have millions of them.
+package fields
 
 import (
 	"math"
@@ -9,8 +12,8 @@ import (
 // space marks what separates fields: C's isspace, as in trec_eval.
 var space = [256]bool{' ': true, '\t': true, '\v': true, '\f': true, '\r': true}
 
-// split puts the fields of a line into out and returns how many there are, at most one more than out holds.
-func split(line []byte, out [][]byte) int {
+// Split puts the fields of a line into out and returns how many there are, at most one more than out holds.
+func Split(line []byte, out [][]byte) int {
 	n, i := 0, 0
 	for {
 		for i < len(line) && space[line[i]] {
@@ -34,12 +37,12 @@ func split(line []byte, out [][]byte) int {
 // powers of ten that a float64 holds exactly.
 var powers = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
 
-// parseScore reads a finite decimal number such as -12.5e-3, correctly rounded. Hexadecimal numbers, inf and nan,
+// ParseScore reads a finite decimal number such as -12.5e-3, correctly rounded. Hexadecimal numbers, inf and nan,
 // which C accepts, are not scores.
 //
 // Digits and powers that a float64 holds exactly need only one multiplication or division, whose result is then
 // correctly rounded (Clinger, How to read floating point numbers accurately, 1990); strconv does the rest.
-func parseScore(text []byte) (float64, bool) {
+func ParseScore(text []byte) (float64, bool) {
 	const exact = 1 << 53
 	var mantissa uint64
 	fraction, i := 0, 0
@@ -97,20 +100,20 @@ func exponent(text []byte) bool {
 	return len(text) > 0
 }
 
-// scoreFault says why a text is no score.
-func scoreFault(text []byte) string {
+// ScoreFault says why a text is no score; where tells which field is one, for a text that may be another.
+func ScoreFault(text []byte, where string) string {
 	x, err := strconv.ParseFloat(string(text), 64)
 	switch {
 	case math.IsNaN(x), math.IsInf(x, 0):
-		return "the score " + quote(text) + " is not a finite number"
+		return "the score " + Quote(text) + " is not a finite number"
 	case err == nil:
-		return "the score " + quote(text) + " is not a decimal number; write it like 12.5 or 1.25e1"
+		return "the score " + Quote(text) + " is not a decimal number; write it like 12.5 or 1.25e1"
 	}
-	return "the score " + quote(text) + " is not a number; the fifth field is the score"
+	return "the score " + Quote(text) + " is not a number; " + where
 }
 
-// quote puts a field between quotes, shortened to what a person wants to read.
-func quote(text []byte) string {
+// Quote puts a field between quotes, shortened to what a person wants to read.
+func Quote(text []byte) string {
 	const most = 60
 	if len(text) > most {
 		return strconv.Quote(strings.ToValidUTF8(string(text[:most]), "")) + "..."

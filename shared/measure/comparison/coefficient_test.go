@@ -1,0 +1,196 @@
+package comparison_test
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"assay/shared/measure/comparison"
+)
+
+func overlap(t testing.TB, a, b *comparison.Ranking, p float64) float64 {
+	t.Helper()
+	x, err := comparison.RankBiasedOverlap(a, b, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return x
+}
+
+// TestOverlapOfThePaper has the two rankings of figure 5 of Webber, Moffat and Zobel 2010, whose overlaps at depths 1
+// to 7 are 0, 0, 2, 2, 2, 2, 2 there, put into their equation 32 by hand.
+func TestOverlapOfThePaper(t *testing.T) {
+	const p = 0.9
+	sum := 0.0
+	for d := 3; d <= 7; d++ {
+		sum += 2 / float64(d) * math.Pow(p, float64(d))
+	}
+	want := (1-p)/p*sum + 2./7*math.Pow(p, 7)
+	if got := overlap(t, ranked(t, "abcdefg"), ranked(t, "zcavwxy"), p); !near(got, want) || !near(got, 0.2882172857142857) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// TestOverlapOfTheAuthor compares with values that William Webber's own program printed, six digits of them, for the
+// alphabet and another ranking; github.com/mpetri/rbo (MIT) publishes them as test_data/uneven_abc.json.
+func TestOverlapOfTheAuthor(t *testing.T) {
+	alphabet := ranked(t, "abcdefghijklmnopqrstuvwxyz")
+	for _, c := range []struct {
+		other string
+		p     float64
+		want  float64
+	}{
+		{"afcmleivjhs", 0.1, 0.951493},
+		{"av", 0.2, 0.900000},
+		{"bcflzvq", 0.2, 0.105201},
+		{"bcxhkur", 0.4, 0.212763},
+		{"degczfbxkwnjutsirylmhpv", 0.4, 0.035780},
+		{"afdqwtvehcpubinloygrs", 0.4, 0.782330},
+		{"karfvodcjmwgzlypebunq", 0.9, 0.468431},
+		{"zhatsimjpnkvcfxwqgoeryubd", 0.9, 0.364444},
+		{"f", 0.9, 0.053090},
+		{"zclx", 0.9, 0.233312},
+		{"nxqyk", 0.9, 0.049050},
+	} {
+		if got := overlap(t, alphabet, ranked(t, c.other), c.p); math.Abs(got-c.want) > 6e-7 {
+			t.Errorf("overlap with %q at %v is %v, want %v", c.other, c.p, got, c.want)
+		}
+	}
+}
+
+func TestOverlapByHand(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		p    float64
+		want float64
+	}{
+		// (0.1/0.9) (0.9 + 0.81/2 + 0.729) + 0.729
+		{"abc", "acb", 0.9, 0.955},
+		// Lengths 1 and 3: X is 1 at each depth, and what is supposed below the end of the first is all in common.
+		{"a", "abc", 0.5, 1},
+		// Lengths 2 and 3, p = 1/2: X = 0, 1, 2 and one half of depth 3 - 2 supposed:
+		// (1/4)/2 + (2/3)/8 + (1/6)/8 + (1/3 + 1/2)/8.
+		{"ab", "cab", 0.5, 0.125 + 2./24 + 1./48 + 5./48},
+		{"abc", "def", 0.9, 0},
+		{"", "", 0.9, 1},
+		{"", "a", 0.9, 0},
+	} {
+		for range 2 {
+			if got := overlap(t, ranked(t, c.a), ranked(t, c.b), c.p); !near(got, c.want) {
+				t.Errorf("overlap of %q and %q at %v is %v, want %v", c.a, c.b, c.p, got, c.want)
+			}
+			c.a, c.b = c.b, c.a
+		}
+	}
+}
+
+func TestOverlapRefusesP(t *testing.T) {
+	r := ranked(t, "ab")
+	for _, p := range []float64{0, 1, -0.5, 2, math.NaN()} {
+		if _, err := comparison.RankBiasedOverlap(r, r, p); err == nil || !strings.Contains(err.Error(), "above 0 and below 1") {
+			t.Errorf("p = %v: %v", p, err)
+		}
+	}
+}
+
+// TestOverlapIsTheInfiniteSum adds up the definition of rank-biased overlap, (1-p) times the sum of p^(d-1) A(d), down
+// to where nothing is left, with the agreement A supposed below the ends of the rankings.
+func TestOverlapIsTheInfiniteSum(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rankings(t)
+		p := rapid.Float64Range(0.05, 0.95).Draw(t, "p")
+		got, err := comparison.RankBiasedOverlap(a, b, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		back, err := comparison.RankBiasedOverlap(b, a, p)
+		if err != nil || !near(got, back) {
+			t.Fatalf("%v there, %v back, %v", got, back, err)
+		}
+		short, long := min(a.Len(), b.Len()), max(a.Len(), b.Len())
+		if short == 0 {
+			return
+		}
+		common := func(depth int) float64 {
+			d := a.Difference(b, depth)
+			return float64(d.Kept + len(d.Moved))
+		}
+		want, weight := 0.0, 1-p
+		for depth := 1; depth < 1000; depth++ {
+			at := min(depth, long)
+			agreement := common(at)
+			if at > short {
+				agreement += common(short) * float64(at-short) / float64(short)
+			}
+			want += weight * agreement / float64(at)
+			weight *= p
+		}
+		if !near(got, want) {
+			t.Fatalf("got %v, want %v", got, want)
+		}
+	})
+}
+
+func TestTau(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want float64
+		ok   bool
+	}{
+		{"abcd", "abcd", 1, true},
+		{"abcd", "dcba", -1, true},
+		{"abcd", "acbd", 4. / 6, true}, // five pairs of six agree
+		{"axbcy", "zcab", -1. / 3, true},
+		{"ab", "bc", 0, false},
+		{"", "", 0, false},
+	} {
+		if got, ok := comparison.Tau(ranked(t, c.a), ranked(t, c.b)); ok != c.ok || !near(got, c.want) {
+			t.Errorf("tau of %q and %q is %v, %v; want %v, %v", c.a, c.b, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+func TestTauB(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want float64
+		ok   bool
+	}{
+		{"abcd", "dcba", -1, true},
+		// a and b tied in the first: 5 agreeing pairs, 6 - 1 and 6 untied.
+		{"(ab)cd", "abcd", 5 / math.Sqrt(30), true},
+		// {a b} and {c d}: the pairs of one side with the other disagree, and each ties one pair.
+		{"ab", "cd", -4 / 5., true},
+		// The union is a b c; the first ties nothing, the second neither: 2 agreeing pairs less 1.
+		{"abc", "ac", 1. / 3, true},
+		// The example of scipy.stats.kendalltau: ranks 12 2 1 12 2 and 1 4 7 1 0.
+		{"c(be)(ad)", "e(ad)bc", -0.4714045207910316, true},
+		{"(ab)", "ab", 0, false},
+		{"a", "", 0, false},
+	} {
+		if got, ok := comparison.TauB(ranked(t, c.a), ranked(t, c.b)); ok != c.ok || !near(got, c.want) {
+			t.Errorf("tau-b of %q and %q is %v, %v; want %v, %v", c.a, c.b, got, ok, c.want, c.ok)
+		}
+	}
+}
+
+// TestCoefficientsAreBoundedAndSymmetric also checks that a ranking agrees with itself.
+func TestCoefficientsAreBoundedAndSymmetric(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rankings(t)
+		for name, coefficient := range map[string]func(a, b *comparison.Ranking) (float64, bool){"tau": comparison.Tau, "tau-b": comparison.TauB} {
+			there, ok := coefficient(a, b)
+			if back, alike := coefficient(b, a); ok != alike || !near(there, back) {
+				t.Fatalf("%s is %v there and %v back", name, there, back)
+			}
+			if math.IsNaN(there) || there < -1-1e-12 || there > 1+1e-12 {
+				t.Fatalf("%s is %v", name, there)
+			}
+			if own, ok := coefficient(a, a); ok && !near(own, 1) {
+				t.Fatalf("%s of a ranking with itself is %v", name, own)
+			}
+		}
+	})
+}

@@ -1,0 +1,154 @@
+package comparison_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"assay/shared/measure/comparison"
+)
+
+// ranked makes a ranking of documents named by one letter each; a bracket holds documents of equal score.
+func ranked(t testing.TB, letters string) *comparison.Ranking {
+	t.Helper()
+	var documents []comparison.Document
+	score, tied := 1000.0, false
+	for _, c := range letters {
+		switch c {
+		case '(':
+			tied = true
+			score--
+		case ')':
+			tied = false
+		default:
+			if !tied {
+				score--
+			}
+			documents = append(documents, comparison.Document{ID: string(c), Score: score})
+		}
+	}
+	return must(t, documents)
+}
+
+func must(t testing.TB, documents []comparison.Document) *comparison.Ranking {
+	t.Helper()
+	r, err := comparison.NewRanking(documents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12 }
+
+func TestNewRankingRefuses(t *testing.T) {
+	for want, documents := range map[string][]comparison.Document{
+		"rank 1 and at rank 3":     {{"a", 3}, {"b", 2}, {"a", 1}},
+		"higher score than":        {{"a", 1}, {"b", 2}},
+		`"b" at rank 2 is not a n`: {{"a", 1}, {"b", math.NaN()}},
+	} {
+		if _, err := comparison.NewRanking(documents); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: %v, want %q", documents, err, want)
+		}
+	}
+}
+
+func TestDifference(t *testing.T) {
+	first, second := ranked(t, "abcdef"), ranked(t, "acxbgf")
+	want := comparison.Difference{
+		Moved: []comparison.Change{{"c", 3, 2}, {"b", 2, 4}},
+		Came:  []comparison.Change{{Document: "x", To: 3}, {Document: "g", To: 5}},
+		Went:  []comparison.Change{{Document: "d", From: 4}, {Document: "e", From: 5}},
+		Kept:  2,
+	}
+	if got := first.Difference(second, 0); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+	want = comparison.Difference{
+		Moved: []comparison.Change{{"c", 3, 2}},
+		Came:  []comparison.Change{{Document: "x", To: 3}},
+		Went:  []comparison.Change{{Document: "b", From: 2}},
+		Kept:  1,
+	}
+	if got := first.Difference(second, 3); !reflect.DeepEqual(got, want) {
+		t.Errorf("down to rank 3 %+v, want %+v", got, want)
+	}
+}
+
+func TestByDistance(t *testing.T) {
+	moved := []comparison.Change{{"a", 2, 1}, {"b", 9, 3}, {"c", 1, 2}, {"d", 4, 10}}
+	comparison.ByDistance(moved)
+	if want := []comparison.Change{{"b", 9, 3}, {"d", 4, 10}, {"a", 2, 1}, {"c", 1, 2}}; !slices.Equal(moved, want) {
+		t.Errorf("got %v", moved)
+	}
+}
+
+// rankings draws two rankings over few documents, with ties.
+func rankings(t *rapid.T) (a, b *comparison.Ranking) {
+	draw := func(name string) *comparison.Ranking {
+		ids := rapid.SliceOfNDistinct(rapid.IntRange(0, 14), 0, 12, rapid.ID[int]).Draw(t, name)
+		score, documents := 100.0, []comparison.Document{}
+		for _, id := range ids {
+			score -= float64(rapid.IntRange(0, 1).Draw(t, "step"))
+			documents = append(documents, comparison.Document{ID: fmt.Sprint(id), Score: score})
+		}
+		r, err := comparison.NewRanking(documents)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	return draw("a"), draw("b")
+}
+
+// TestDifferenceTellsEveryDocument checks that the parts add up and that exchanging the rankings reverses them.
+func TestDifferenceTellsEveryDocument(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := rankings(t)
+		depth := rapid.IntRange(0, 13).Draw(t, "depth")
+		there, back := a.Difference(b, depth), b.Difference(a, depth)
+		if depth == 0 {
+			depth = 100
+		}
+		if n := len(there.Moved) + there.Kept; n+len(there.Went) != min(depth, a.Len()) || n+len(there.Came) != min(depth, b.Len()) {
+			t.Fatalf("%d and %d documents give %+v", a.Len(), b.Len(), there)
+		}
+		if there.Kept != back.Kept || len(there.Moved) != len(back.Moved) || len(there.Came) != len(back.Went) {
+			t.Fatalf("there %+v, back %+v", there, back)
+		}
+		for _, c := range there.Moved {
+			if !slices.Contains(back.Moved, comparison.Change{Document: c.Document, From: c.To, To: c.From}) {
+				t.Fatalf("%+v is not in %+v", c, back.Moved)
+			}
+		}
+	})
+}
+
+// BenchmarkCompare takes two rankings of 1,000 documents, half of them the same, through all that diffir asks.
+func BenchmarkCompare(b *testing.B) {
+	random := rand.New(rand.NewPCG(1, 2))
+	make1000 := func() []comparison.Document {
+		ids := random.Perm(2000)[:1000]
+		documents := make([]comparison.Document, len(ids))
+		for i, id := range ids {
+			documents[i] = comparison.Document{ID: fmt.Sprintf("document-%d", id), Score: float64(-i)}
+		}
+		return documents
+	}
+	first, second := make1000(), make1000()
+	b.ReportAllocs()
+	for b.Loop() {
+		x, y := must(b, first), must(b, second)
+		if _, err := comparison.RankBiasedOverlap(x, y, 0.9); err != nil {
+			b.Fatal(err)
+		}
+		comparison.TauB(x, y)
+		x.Difference(y, 0)
+	}
+}

@@ -1,0 +1,106 @@
+// Package conversion turns runs and relevance judgements from one format into another, a line at a time: memory does not
+// grow with the file.
+//
+// # Runs
+//
+//	trec-run  topic Q0 docid rank score tag    separated by white space
+//	jsonl     {"topic":"1","docid":"d7","rank":1,"score":12.5,"tag":"bm25"}
+//	csv       topic,docid,rank,score,tag       named by the first line
+//
+// # Relevance judgements
+//
+//	trec-qrels  topic iteration docid grade    separated by white space
+//	jsonl       {"topic":"1","iteration":"0","docid":"d7","grade":2}
+//	csv         topic,iteration,docid,grade    named by the first line
+//	beir        query-id corpus-id score       separated by tabs, named by the first line
+//
+// In jsonl and csv the order of the fields does not matter; a tag or an iteration may be left out and is then "run" or
+// "0". An id or tag in jsonl is a string or a number, which stands for the text it is written with. The BEIR format has
+// no iteration. Where something is read that the other format cannot hold, a warning says so.
+//
+// Ids and tags are not empty and have no white space, as in the formats of TREC. Scores are finite decimal numbers and
+// keep the text they are written with, but for jsonl where that is no number of JSON; ranks are whole numbers from 0,
+// grades from -32767 to 32767. Lines keep their order. A document that a topic has twice is not noticed, since that would
+// take a memory of the file: evaluation and validation tell of it.
+package conversion
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"assay/shared/measure"
+	"assay/shared/measure/lines"
+)
+
+// Format is how a file is written.
+type Format string
+
+// The formats. TRECRun is of runs alone, TRECQrels and BEIR of relevance judgements; the others are of both.
+const (
+	TRECRun   Format = "trec-run"
+	TRECQrels Format = "trec-qrels"
+	JSONL     Format = "jsonl"
+	CSV       Format = "csv"
+	BEIR      Format = "beir"
+)
+
+// RunFormats lists the formats of runs.
+func RunFormats() []Format { return []Format{TRECRun, JSONL, CSV} }
+
+// QrelsFormats lists the formats of relevance judgements.
+func QrelsFormats() []Format { return []Format{TRECQrels, JSONL, CSV, BEIR} }
+
+// Runs reads a run, which may come in several files of one format, and writes it to w in another. The diagnostics are
+// the errors and warnings in the order of files and lines, what is about a whole file last, at most
+// measure.MaxDiagnostics; if one is an error, nothing
+// more is written and what was has to be thrown away. The error is one of the formats, a reader, w or the context.
+func Runs(ctx context.Context, w io.Writer, from, to Format, files ...measure.File) ([]measure.Diagnostic, error) {
+	return convert(ctx, w, &runs, RunFormats(), from, to, files)
+}
+
+// Qrels is Runs for relevance judgements.
+func Qrels(ctx context.Context, w io.Writer, from, to Format, files ...measure.File) ([]measure.Diagnostic, error) {
+	return convert(ctx, w, &qrels, QrelsFormats(), from, to, files)
+}
+
+func convert(ctx context.Context, w io.Writer, kind *kind, formats []Format, from, to Format, files []measure.File) ([]measure.Diagnostic, error) {
+	for _, f := range []Format{from, to} {
+		if !slices.Contains(formats, f) {
+			return nil, fmt.Errorf("%s have no format %q; choose one of %v", kind.name, f, formats)
+		}
+	}
+	report := &measure.Report{}
+	out := &writer{kind: kind, format: to, w: bufio.NewWriterSize(w, 64<<10)}
+	out.begin()
+	for _, f := range files {
+		r := &reader{kind: kind, file: f.Name, report: report, out: out, values: make([][]byte, len(kind.columns))}
+		in := lines.NewReader(ctx, f.Name, f.Content, report)
+		switch from {
+		case JSONL:
+			r.readJSONL(in)
+		case CSV:
+			r.readCSV(in)
+		case BEIR:
+			r.readBEIR(in)
+		default:
+			r.readTREC(in)
+		}
+		if err := in.Err(); err != nil {
+			return nil, err
+		}
+		if out.err != nil {
+			return nil, out.err
+		}
+		r.end()
+	}
+	if len(files) == 0 {
+		report.Errorf("", 0, "there is no file to convert")
+	}
+	if err := out.w.Flush(); err != nil {
+		return nil, err
+	}
+	return report.Diagnostics(), nil
+}

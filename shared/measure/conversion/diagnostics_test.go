@@ -1,0 +1,176 @@
+package conversion_test
+
+import (
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"assay/shared/measure"
+	"assay/shared/measure/conversion"
+)
+
+func TestDiagnostics(t *testing.T) {
+	const (
+		runNames  = "topic, docid, rank, score, tag"
+		qrelNames = "topic, iteration, docid, grade"
+	)
+	for name, c := range map[string]struct {
+		convert converter
+		from    conversion.Format
+		content string
+		want    []string
+	}{
+		"a short line": {runs, conversion.TRECRun, "1 Q0 a 1 1\n", []string{"f:1 error: the line has only 5 of 6 fields: topic, Q0, docid, rank, score and tag"}},
+		"a long line":  {qrels, conversion.TRECQrels, "1 0 a 1 x\n", []string{"f:1 error: the line has more than 4 fields: topic, iteration, docid and grade"}},
+		"bad values in TREC": {runs, conversion.TRECRun, "1 Q0 a -1 nan x\n1 Q0 a 1.5 0x1p4 x\n1 Q0 a 99999999999 ten x\n1 Q0 a 2147483648 1 x\n1 Q0 a - 1 x\n", []string{
+			`f:1 error: the rank "-1" is not a whole number from 0 to 2147483647`,
+			`f:1 error: the score "nan" is not a finite number`,
+			`f:2 error: the rank "1.5" is not a whole number from 0 to 2147483647`,
+			`f:2 error: the score "0x1p4" is not a decimal number; write it like 12.5 or 1.25e1`,
+			`f:3 error: the rank "99999999999" is not a whole number from 0 to 2147483647`,
+			`f:3 error: the score "ten" is not a number; write it like 12.5 or 1.25e1`,
+			`f:4 error: the rank "2147483648" is not a whole number from 0 to 2147483647`,
+			`f:5 error: the rank "-" is not a whole number from 0 to 2147483647`,
+		}},
+		"bad values in csv": {qrels, conversion.CSV, "topic,docid,grade,iteration\n,a b,32768,\n1,a,1\n\"x\ny\",a,1,0\n1,\"a,1,0\n", []string{
+			"f:2 error: the topic is empty; expected a value",
+			"f:2 error: the iteration is empty; expected a value",
+			`f:2 error: the docid "a b" has white space, which the formats of TREC cannot hold; replace it by another character`,
+			`f:2 error: the grade "32768" is not a whole number from -32767 to 32767`,
+			"f:3 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has a comma in it",
+			`f:4 error: the topic "x\ny" has white space, which the formats of TREC cannot hold; replace it by another character`,
+			"f:6 error: a quoted field does not end with a quote before a comma or the end of the line; close it, and write a quote within it twice",
+		}},
+		"a bad first line": {runs, conversion.CSV, "topic,docno,topic,score\n1,a,1,1\n", []string{
+			`f:1 warning: the field "docno" is left out, here and in any other line, as is any other than ` + runNames,
+			`f:1 error: the first line names the field "topic" twice; expected it once`,
+			`f:1 error: the first line names no field "docid"; expected ` + runNames + `, separated by commas`,
+			`f:1 error: the first line names no field "rank"; expected ` + runNames + `, separated by commas`,
+		}},
+		"a first line that is not closed": {runs, conversion.CSV, "\"topic\n", []string{
+			"f:1 error: a quoted field does not end with a quote before a comma or the end of the line; close it, and write a quote within it twice",
+		}},
+		"bad objects": {qrels, conversion.JSONL, "x\n[1]\n{}\n" + `{"topic":null,"docid":"a","grade":1}` + "\n" + `{"topic":"1","docid":"a","grade":"1"}` + "\n" +
+			`{"topic":"1","topic":"2","docid":"a","grade":1}` + "\n" + `{"topic":"\ud800","docid":"a","grade":1}` + "\n" + `{"topic":"1","docid":"","grade":1.0}` + "\n", []string{
+			"f:1 error: the line is not a JSON object: invalid character 'x' looking for beginning of value, at byte 1; expected one whole object in each line",
+			"f:2 error: the line is an array; expected an object with " + qrelNames,
+			`f:3 error: the object has no "topic"; expected it in every line`,
+			`f:4 error: "topic" is null; expected a string or number`,
+			`f:5 error: "grade" is a string; expected a number`,
+			`f:6 error: the object has "topic" twice; expected it once`,
+			`f:7 error: "topic" has an escape that stands for half a character or for a zero byte: "\"\\ud800\""; write the character itself`,
+			"f:8 error: the docid is empty; expected a value",
+			`f:8 error: the grade "1.0" is not a whole number from -32767 to 32767`,
+		}},
+		"bad tabs": {qrels, conversion.BEIR, "q1\td1\t1\nq1 d1 1\n\nq1\td1\t1\t2\nq\t\tx\n", []string{
+			`f:1 error: the first line is "q1\td1\t1"; expected query-id, corpus-id and score, separated by tabs`,
+			"f:2 error: the line has 1 of 3 fields: query-id, corpus-id and score, separated by tabs",
+			"f:4 error: the line has 4 of 3 fields: query-id, corpus-id and score, separated by tabs",
+			"f:5 error: the docid is empty; expected a value",
+			`f:5 error: the grade "x" is not a whole number from -32767 to 32767`,
+		}},
+		"nothing":            {runs, conversion.JSONL, "\n\n", []string{"f error: the file has no lines of runs; expected one for each document"}},
+		"a first line alone": {qrels, conversion.BEIR, "query-id\tcorpus-id\tscore\n", []string{"f error: the file has no lines of relevance judgements; expected one for each document"}},
+		"an archive":         {runs, conversion.TRECRun, "PK\x03\x04", []string{"f error: the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip"}},
+		"what is no text":    {runs, conversion.TRECRun, "1 Q0 a 1 1 x\n1 Q0 \xff 1 1 x\n", []string{"f:2 error: the line is not valid UTF-8; save the file as UTF-8"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			diagnostics, err := c.convert(t, io.Discard, c.from, conversion.CSV, file("f", c.content))
+			if got := told(diagnostics); err != nil || !slices.Equal(got, c.want) {
+				t.Errorf("%v, got\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			}
+		})
+	}
+	diagnostics, err := runs(t, io.Discard, conversion.CSV, conversion.CSV)
+	if got := told(diagnostics); err != nil || len(got) != 1 || !strings.Contains(got[0], "no file to convert") {
+		t.Errorf("without a file %q, %v", got, err)
+	}
+}
+
+// numbered writes lines, each with its number between before and after: most of them, or without end.
+type numbered struct {
+	before, after string
+	most          int64
+	number        int64
+	rest          []byte
+}
+
+func (e *numbered) Read(p []byte) (int, error) {
+	for len(e.rest) < len(p) && (e.most == 0 || e.number < e.most) {
+		e.number++
+		e.rest = append(strconv.AppendInt(append(e.rest, e.before...), e.number, 10), e.after...)
+	}
+	if len(e.rest) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, e.rest)
+	e.rest = append(e.rest[:0], e.rest[n:]...)
+	return n, nil
+}
+
+// TestHostileFilesCostBoundedMemory sends what has no end, and a large file without fault: what is allocated in the
+// course of it, kept or not, does not depend on its length.
+func TestHostileFilesCostBoundedMemory(t *testing.T) {
+	const mib = 1 << 20
+	for name, c := range map[string]struct {
+		from    conversion.Format
+		content io.Reader
+		refused bool
+	}{
+		"a line of 20 MB":                 {conversion.JSONL, io.LimitReader(&numbered{}, 20*mib), true},
+		"a quote that is never closed":    {conversion.CSV, &numbered{before: "topic,docid,rank,score\n\"", after: "\n"}, true},
+		"errors without end":              {conversion.TRECRun, &numbered{before: "x ", after: "\n"}, true},
+		"objects that are none, for ever": {conversion.JSONL, &numbered{before: "[", after: "]\n"}, true},
+		"a long run as it should be":      {conversion.TRECRun, &numbered{before: "topic Q0 document-", after: " 1 12.5 x\n", most: 200_000}, false},
+		"many objects as they should be":  {conversion.JSONL, &numbered{before: `{"topic":"t","docid":"`, after: `","rank":1,"score":1}` + "\n", most: 100_000}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			diagnostics, err := conversion.Runs(t.Context(), io.Discard, c.from, conversion.JSONL, measure.File{Name: "f", Content: c.content})
+			runtime.ReadMemStats(&after)
+			if err != nil || measure.Refused(diagnostics) != c.refused || len(diagnostics) > measure.MaxDiagnostics {
+				t.Errorf("%v, %q", err, told(diagnostics))
+			}
+			if used := after.TotalAlloc - before.TotalAlloc; used > 16*mib {
+				t.Errorf("allocated %d MiB", used/mib)
+			}
+		})
+	}
+}
+
+type counter int
+
+func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
+
+// BenchmarkRuns converts runs of 1 and 50 MB of TREC's text from each format into another.
+func BenchmarkRuns(b *testing.B) {
+	for _, c := range []struct{ from, to conversion.Format }{
+		{conversion.TRECRun, conversion.JSONL}, {conversion.TRECRun, conversion.CSV}, {conversion.JSONL, conversion.TRECRun}, {conversion.CSV, conversion.TRECRun},
+	} {
+		for _, megabytes := range []int{1, 50} {
+			b.Run(fmt.Sprintf("%s to %s %d MB", c.from, c.to, megabytes), func(b *testing.B) {
+				var text strings.Builder
+				for i := 0; text.Len() < megabytes*1_000_000; i++ {
+					fmt.Fprintf(&text, "%d Q0 document-%08d %d %.6f bm25\n", 1000+i/1000, i*7919%100_000_000, i%1000+1, 30-float64(i%1000)/50)
+				}
+				var content strings.Builder
+				if _, err := runs(b, &content, conversion.TRECRun, c.from, file("f", text.String())); err != nil {
+					b.Fatal(err)
+				}
+				b.SetBytes(int64(content.Len()))
+				b.ReportAllocs()
+				for b.Loop() {
+					var out counter
+					if diagnostics, err := runs(b, &out, c.from, c.to, file("f", content.String())); err != nil || diagnostics != nil {
+						b.Fatal(told(diagnostics), err)
+					}
+				}
+			})
+		}
+	}
+}

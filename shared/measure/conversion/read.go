@@ -1,0 +1,277 @@
+package conversion
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/shared/measure"
+	"assay/shared/measure/fields"
+	"assay/shared/measure/lines"
+)
+
+// reader reads one file and hands its lines to a writer until the first error.
+type reader struct {
+	kind   *kind
+	file   string
+	report *measure.Report
+	out    *writer
+	values [][]byte // of the current line, in the order of the columns
+
+	lines  int  // that had values, sound or not
+	unheld bool // it was told that an iteration cannot be written
+	extra  bool // it was told that a field is not kept
+}
+
+func (r *reader) errorf(line int, format string, args ...any) {
+	r.lines++ // a file that has nothing but errors is not an empty one
+	r.report.Errorf(r.file, line, format, args...)
+}
+
+// take checks the values of a line and writes them. It returns false when there is no use in going on.
+func (r *reader) take(line int) bool {
+	r.lines++
+	sound := true
+	for i := range r.kind.columns {
+		c := &r.kind.columns[i]
+		if r.values[i] == nil && c.otherwise != "" {
+			r.values[i] = []byte(c.otherwise)
+		}
+		if fault := c.fault(r.values[i]); fault != "" {
+			r.errorf(line, "%s", fault)
+			sound = false
+		}
+	}
+	if sound && r.out.format == BEIR && !r.unheld && string(r.values[iteration]) != qrels.columns[iteration].otherwise && string(r.values[iteration]) != "Q0" {
+		r.unheld = true
+		r.report.Warnf(r.file, line, "the iteration %s is left out, here and in any other line, since the BEIR format has none", fields.Quote(r.values[iteration]))
+	}
+	if !r.report.Failed() {
+		r.out.write(r.values)
+	}
+	return r.out.err == nil
+}
+
+// end reports a file without lines.
+func (r *reader) end() {
+	if r.lines == 0 && !r.report.Failed() {
+		r.report.Errorf(r.file, 0, "the file has no lines of %s; expected one for each document", r.kind.name)
+	}
+}
+
+// drops tells, once for a file, that a field has no place in the columns.
+func (r *reader) drops(line int, name []byte) {
+	if !r.extra {
+		r.extra = true
+		r.report.Warnf(r.file, line, "the field %s is left out, here and in any other line, as is any other than %s", fields.Quote(name), r.names())
+	}
+}
+
+// names lists the columns.
+func (r *reader) names() string {
+	var names []string
+	for _, c := range r.kind.columns {
+		names = append(names, c.name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// readTREC reads fields that white space separates.
+func (r *reader) readTREC(in *lines.Reader) {
+	var memory [6][]byte
+	order := r.kind.trec
+	parts := memory[:len(order)]
+	for in.Scan() {
+		n := fields.Split(in.Text(), parts)
+		switch {
+		case n == 0:
+			continue
+		case n < len(order):
+			r.errorf(in.Number(), "the line has only %d of %d fields: %s", n, len(order), r.layout())
+			continue
+		case n > len(order) && r.kind == &qrels:
+			r.errorf(in.Number(), "the line has more than %d fields: %s", len(order), r.layout())
+			continue
+		case n > len(order) && !r.extra:
+			r.extra = true
+			r.report.Warnf(r.file, in.Number(), "the line has more than six fields; what follows the sixth is left out, here and in any other line")
+		}
+		for i, column := range order {
+			if column != constant {
+				r.values[column] = parts[i]
+			}
+		}
+		if !r.take(in.Number()) {
+			return
+		}
+	}
+}
+
+// layout lists the fields of the TREC format.
+func (r *reader) layout() string {
+	var names []string
+	for _, column := range r.kind.trec {
+		if column == constant {
+			names = append(names, "Q0")
+		} else {
+			names = append(names, r.kind.columns[column].name)
+		}
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
+
+// readBEIR reads fields that tabs separate, after a line that names them.
+func (r *reader) readBEIR(in *lines.Reader) {
+	header := []byte(strings.Join(beirHeader, "\t"))
+	named := false
+	for in.Scan() {
+		text := in.Text()
+		switch {
+		case !named:
+			if named = true; !bytes.Equal(text, header) {
+				r.errorf(in.Number(), "the first line is %s; expected query-id, corpus-id and score, separated by tabs", fields.Quote(text))
+			}
+			continue
+		case len(text) == 0:
+			continue
+		}
+		if n := bytes.Count(text, []byte{'\t'}) + 1; n != len(beirHeader) {
+			r.errorf(in.Number(), "the line has %d of 3 fields: query-id, corpus-id and score, separated by tabs", n)
+			continue
+		}
+		r.values[iteration] = nil
+		for _, column := range r.kind.beir {
+			r.values[column], text, _ = bytes.Cut(text, []byte{'\t'})
+		}
+		if !r.take(in.Number()) {
+			return
+		}
+	}
+}
+
+// readJSONL reads an object from each line.
+func (r *reader) readJSONL(in *lines.Reader) {
+	for in.Scan() {
+		text := bytes.Trim(in.Text(), fields.JSONSpace)
+		if len(text) == 0 {
+			continue
+		}
+		var fault string
+		switch {
+		case !json.Valid(text):
+			fault = fields.JSONFault(text)
+		case text[0] != '{':
+			fault = fmt.Sprintf("the line is %s; expected an object with %s", fields.Phrase(fields.JSONKind(text)), r.names())
+		default:
+			fault = r.members(in.Number(), text)
+		}
+		if fault != "" {
+			r.errorf(in.Number(), "%s", fault)
+			continue
+		}
+		if !r.take(in.Number()) {
+			return
+		}
+	}
+}
+
+// members takes the values from an object. It returns the first fault.
+func (r *reader) members(line int, object []byte) string {
+	clear(r.values)
+	for key, raw := range fields.Members(object) {
+		i := slices.IndexFunc(r.kind.columns, func(c column) bool { return fields.Names(key, c.name) })
+		if i < 0 {
+			r.drops(line, key[1:len(key)-1])
+			continue
+		}
+		c := &r.kind.columns[i]
+		if r.values[i] != nil {
+			return fmt.Sprintf("the object has %q twice; expected it once", c.name)
+		}
+		switch kind := fields.JSONKind(raw); {
+		case kind == "number":
+			r.values[i] = raw
+		case kind == "string" && c.values == id:
+			text, ok := fields.Unquoted(raw)
+			if !ok {
+				return fmt.Sprintf("%q has an escape that stands for half a character or for a zero byte: %s; write the character itself", c.name, fields.Quote(raw))
+			}
+			r.values[i] = text
+		case c.values == id:
+			return fmt.Sprintf("%q is %s; expected a string or number", c.name, fields.Phrase(kind))
+		default:
+			return fmt.Sprintf("%q is %s; expected a number", c.name, fields.Phrase(kind))
+		}
+	}
+	for i, c := range r.kind.columns {
+		if r.values[i] == nil && c.otherwise == "" {
+			return fmt.Sprintf("the object has no %q; expected it in every line", c.name)
+		}
+	}
+	return ""
+}
+
+// readCSV reads records, after one that names the fields.
+func (r *reader) readCSV(in *lines.Reader) {
+	records := fields.NewRecords(in)
+	line, header, fault, ok := records.Next()
+	if !ok {
+		return
+	}
+	if fault != "" {
+		r.errorf(line, "%s", fault)
+		return
+	}
+	columns, ok := r.header(line, header)
+	if !ok {
+		return
+	}
+	memory := make([][]byte, len(r.values))
+	for i := range memory {
+		memory[i] = make([]byte, 0, 64) // not nil, which is a field that is not there
+	}
+	for {
+		line, record, fault, ok := records.Next()
+		switch {
+		case !ok:
+			return
+		case fault != "":
+			r.errorf(line, "%s", fault)
+			continue
+		}
+		for i, column := range columns {
+			if column >= 0 {
+				memory[column] = append(memory[column][:0], record[i]...)
+				r.values[column] = memory[column]
+			}
+		}
+		if !r.take(line) {
+			return
+		}
+	}
+}
+
+// header finds the columns that the fields of a csv file are; -1 for one that is none.
+func (r *reader) header(line int, names []string) (columns []int, ok bool) {
+	ok = true
+	for _, name := range names {
+		i := slices.IndexFunc(r.kind.columns, func(c column) bool { return c.name == name })
+		if i < 0 {
+			r.drops(line, []byte(name))
+		} else if slices.Contains(columns, i) {
+			ok = false
+			r.errorf(line, "the first line names the field %q twice; expected it once", name)
+		}
+		columns = append(columns, i)
+	}
+	for i, c := range r.kind.columns {
+		if c.otherwise == "" && !slices.Contains(columns, i) {
+			ok = false
+			r.errorf(line, "the first line names no field %q; expected %s, separated by commas", c.name, r.names())
+		}
+	}
+	return columns, ok
+}

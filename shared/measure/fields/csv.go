@@ -1,0 +1,89 @@
+package fields
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+
+	"assay/shared/measure/lines"
+)
+
+// MaxRecord bounds in bytes what a quote that is never closed can swallow.
+const MaxRecord = 1 << 20
+
+// Records reads csv as RFC 4180 has it: fields separated by commas, a quoted one over several lines if need be, and as
+// many in each record as in the first.
+type Records struct {
+	text  csvText
+	r     *csv.Reader
+	ended bool
+}
+
+// NewRecords reads the lines of in.
+func NewRecords(in *lines.Reader) *Records {
+	records := &Records{text: csvText{in: in}}
+	records.r = csv.NewReader(&records.text)
+	records.r.ReuseRecord = true
+	return records
+}
+
+// Next returns the next record, valid until the one after it, and the line where it starts; ok is false after the last
+// one. When the record can't be read, fault says why and there is none.
+func (r *Records) Next() (line int, record []string, fault string, ok bool) {
+	if r.ended {
+		return 0, nil, "", false
+	}
+	r.text.taken = 0
+	record, err := r.r.Read()
+	if err == nil {
+		line, _ = r.r.FieldPos(0)
+		return line, record, "", true
+	}
+	var parse *csv.ParseError
+	if !errors.As(err, &parse) {
+		r.ended = true
+		if r.text.cut {
+			return r.text.line, nil, fmt.Sprintf("before this line are %d bytes of empty lines; leave them out", MaxRecord), true
+		}
+		return 0, nil, "", false
+	}
+	switch {
+	case r.text.cut:
+		fault = fmt.Sprintf("the record that starts here has a quoted field that is not closed within %d bytes; close it, and write a quote within it twice", MaxRecord)
+	case errors.Is(err, csv.ErrFieldCount):
+		fault = "the record has more or fewer fields than the first line; expected as many, and quotes around a field that has a comma in it"
+	case errors.Is(err, csv.ErrBareQuote):
+		fault = "a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice"
+	default:
+		fault = "a quoted field does not end with a quote before a comma or the end of the line; close it, and write a quote within it twice"
+	}
+	return parse.StartLine, nil, fault, true
+}
+
+// csvText hands lines to the csv reader. Lines that were refused become empty ones, so that both count alike.
+type csvText struct {
+	in    *lines.Reader
+	line  int    // number of the last line in text
+	text  []byte // whole lines
+	at    int    // what stands before is handed over
+	taken int    // bytes handed over since the last record
+	cut   bool   // the file was ended because a record became too long
+}
+
+func (t *csvText) Read(p []byte) (int, error) {
+	if t.at == len(t.text) {
+		if t.cut = t.taken > MaxRecord; t.cut || !t.in.Scan() {
+			return 0, io.EOF
+		}
+		t.text, t.at = t.text[:0], 0
+		for t.line++; t.line < t.in.Number(); t.line++ {
+			t.text = append(t.text, '\n')
+		}
+		t.text = append(append(t.text, t.in.Text()...), '\n')
+	}
+	n := copy(p, t.text[t.at:])
+	t.at += n
+	t.taken += n
+	return n, nil
+}

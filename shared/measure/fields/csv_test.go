@@ -1,0 +1,46 @@
+package fields_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/shared/measure"
+	"assay/shared/measure/fields"
+	"assay/shared/measure/lines"
+)
+
+func TestRecords(t *testing.T) {
+	const bare, quoted = "a quote stands within a field", "a quoted field does not end with a quote"
+	for content, want := range map[string][]string{
+		"a,b\n\"x\ny\",\"\"\"\"\n\nc,\n": {"1 [a b]", "2 [x\ny \"]", "5 [c ]"},
+		"a,b\n1\n1,2\n":                  {"1 [a b]", "2 the record has more or fewer fields", "3 [1 2]"},
+		"a,b\nx\"y,1\n1,2\n":             {"1 [a b]", "2 " + bare, "3 [1 2]"},
+		"a,b\n1,\"2\n":                   {"1 [a b]", "2 " + quoted},
+		"":                               nil,
+		"a\n" + strings.Repeat("\n", fields.MaxRecord+10): {"1 [a]", fmt.Sprintf("%d before this line are", fields.MaxRecord+2)},
+		"a\n\"" + strings.Repeat("x\n", fields.MaxRecord): {"1 [a]", "2 the record that starts here has a quoted field that is not closed"},
+	} {
+		var report measure.Report
+		records := fields.NewRecords(lines.NewReader(t.Context(), "f", strings.NewReader(content), &report))
+		var got []string
+		for len(got) < len(want)+1 {
+			line, record, fault, ok := records.Next()
+			if !ok {
+				break
+			}
+			if fault == "" {
+				fault = fmt.Sprint(record)
+			}
+			got = append(got, fmt.Sprint(line, " ", fault))
+		}
+		// What follows a quote that is never closed is read as lines again.
+		if len(content) > fields.MaxRecord && len(got) > len(want) {
+			got = got[:len(want)]
+		}
+		if !slices.EqualFunc(got, want, strings.HasPrefix) {
+			t.Errorf("%.40q: got %.200q, want %q", content, got, want)
+		}
+	}
+}

@@ -1,0 +1,151 @@
+// Package fusion makes one run of several: it scores each document of a topic by what all runs say of it.
+//
+// The rank of a document in a run is that of assay/shared/measure/retrieval: by score, and documents of equal score by
+// id, descending; the rank field of the file is ignored. The fused run stands in the same order, so that its own rank
+// field agrees with every evaluation of it. The order in which runs are given does not matter.
+//
+// A run that does not have a document adds nothing to its score. A topic is fused from the runs that have it.
+package fusion
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"unicode"
+
+	"assay/shared/measure"
+	"assay/shared/measure/retrieval"
+)
+
+// Method says how the scores of a document are put together.
+type Method string
+
+const (
+	// ReciprocalRank is the sum of 1 / (k + rank) over the runs (G. V. Cormack, C. L. A. Clarke, S. Büttcher, Reciprocal
+	// rank fusion outperforms Condorcet and individual rank learning methods, SIGIR 2009). Scores do not matter.
+	ReciprocalRank Method = "rrf"
+	// CombSUM is the sum of normalized scores (E. A. Fox, J. A. Shaw, Combination of multiple searches, TREC-2, 1994).
+	CombSUM Method = "combsum"
+	// CombMNZ is CombSUM multiplied by the number of runs that have the document (the same).
+	CombMNZ Method = "combmnz"
+)
+
+// Methods lists every method.
+func Methods() []Method { return []Method{ReciprocalRank, CombSUM, CombMNZ} }
+
+const (
+	// DefaultK is the k of Cormack, Clarke and Büttcher.
+	DefaultK = 60
+	// MaxK bounds k.
+	MaxK = 1_000_000
+	// MaxRuns is how many runs can be fused; at least two are needed.
+	MaxRuns = 10
+	// MaxTag is the greatest length of a tag in bytes.
+	MaxTag = 100
+)
+
+// Settings say how to fuse.
+type Settings struct {
+	Method        Method
+	K             int           // for ReciprocalRank, from 1 to MaxK; 0 is DefaultK
+	Normalization Normalization // for CombSUM and CombMNZ
+	Depth         int           // documents that are written of each topic; 0 is all
+	Tag           string        // names the fused run in the last field of its lines
+}
+
+func (s Settings) check() error {
+	switch {
+	case !slices.Contains(Methods(), s.Method):
+		return fmt.Errorf("there is no method %q; choose one of %v", s.Method, Methods())
+	case s.Method == ReciprocalRank && s.Normalization != "":
+		return fmt.Errorf("method %s looks at ranks and not at scores; leave the normalization out", s.Method)
+	case s.Method == ReciprocalRank && (s.K < 0 || s.K > MaxK):
+		return fmt.Errorf("k is %d; choose from 1 to %d, such as %d", s.K, MaxK, DefaultK)
+	case s.Method != ReciprocalRank && s.K != 0:
+		return fmt.Errorf("method %s has no k; leave it out", s.Method)
+	case s.Method != ReciprocalRank && !slices.Contains(Normalizations(), s.Normalization):
+		return fmt.Errorf("there is no normalization %q; choose one of %v", s.Normalization, Normalizations())
+	case s.Depth < 0:
+		return fmt.Errorf("the depth is %d; choose how many documents to keep for each topic, or 0 for all", s.Depth)
+	case s.Tag == "" || len(s.Tag) > MaxTag || strings.ContainsFunc(s.Tag, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
+		return fmt.Errorf("the tag is %q; choose a name of 1 to %d bytes without white space", s.Tag, MaxTag)
+	}
+	return nil
+}
+
+// Run is a run to be fused, in one or more files.
+type Run []measure.File
+
+// Fuse writes the fused run to w, topic by topic in byte order of their ids, as lines of topic, Q0, document, rank, score
+// and tag. Each file is read once; memory is what retrieval.Rankings take, about half the size of the runs, and one
+// topic.
+//
+// The diagnostics are those of all runs, in their order and at most measure.MaxDiagnostics. If one is an error the run is
+// of no use, and what was written has to be thrown away. The error is one of the settings, a reader, w or the context.
+func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]measure.Diagnostic, error) {
+	if err := settings.check(); err != nil {
+		return nil, err
+	}
+	if len(runs) < 2 || len(runs) > MaxRuns {
+		return nil, fmt.Errorf("%d runs were given; choose from 2 to %d", len(runs), MaxRuns)
+	}
+	var report measure.Report
+	rankings := make([]*retrieval.Rankings, 0, len(runs))
+	for _, files := range runs {
+		read, diagnostics, err := retrieval.ReadRankings(ctx, files...)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range diagnostics {
+			report.Add(d)
+		}
+		rankings = append(rankings, read)
+	}
+	if report.Failed() {
+		return report.Diagnostics(), nil
+	}
+	topics := allTopics(rankings)
+	warnOfMissing(&report, runs, rankings, topics)
+	out := bufio.NewWriterSize(w, 64<<10)
+	f := fuser{settings: settings, runs: rankings}
+	for _, topic := range topics {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if !f.fuse(topic) {
+			report.Errorf("", 0, "the scores of topic %q are so large that they have no finite sum; scale the scores of the runs down", topic)
+			break
+		}
+		if err := f.write(out, topic); err != nil {
+			return nil, err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return nil, err
+	}
+	return report.Diagnostics(), nil
+}
+
+// allTopics lists the topics that any run has, in byte order.
+func allTopics(runs []*retrieval.Rankings) []string {
+	var all []string
+	for _, r := range runs {
+		all = append(all, r.Topics()...)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// warnOfMissing tells which runs do not have every topic.
+func warnOfMissing(report *measure.Report, runs []Run, rankings []*retrieval.Rankings, topics []string) {
+	for i, r := range rankings {
+		if missing := len(topics) - len(r.Topics()); missing > 0 {
+			first := slices.IndexFunc(topics, func(topic string) bool { return r.Len(topic) == 0 })
+			report.Warnf(runs[i][0].Name, 0, "the run has none of %d of the %d topics, of which %q is the first; they are fused from the other runs",
+				missing, len(topics), topics[first])
+		}
+	}
+}

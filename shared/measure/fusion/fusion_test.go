@@ -1,0 +1,252 @@
+package fusion_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"assay/shared/measure"
+	"assay/shared/measure/fusion"
+	"assay/shared/measure/retrieval"
+)
+
+func text(name, content string) fusion.Run {
+	return fusion.Run{{Name: name, Content: strings.NewReader(content)}}
+}
+
+// example is two runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.
+func example() []fusion.Run {
+	return []fusion.Run{
+		text("r1", "t Q0 a 1 10 x\nt Q0 b 2 6 x\nt Q0 c 3 2 x\n"),
+		text("r2", "t Q0 a 1 3 y\nt Q0 d 2 4 y\nt Q0 b 3 8 y\n"),
+	}
+}
+
+// TestFuseByHand works the example out for every method. Normalized, the first run has for a, b and c and the second for
+// b, d and a:
+//
+//	min-max  1, 1/2, 0 and 1, 1/5, 0
+//	sum      8/12, 4/12, 0 and 5/6, 1/6, 0
+//	z-score  4, 0, -4 over the root of 32/3 and 3, -1, -2 over the root of 14/3
+//	rank     1, 2/3, 1/3 and 1, 2/3, 1/3
+func TestFuseByHand(t *testing.T) {
+	first, second := math.Sqrt(32./3), math.Sqrt(14./3)
+	type scores map[string]float64
+	for _, c := range []struct {
+		settings fusion.Settings
+		order    string
+		want     scores
+	}{
+		{fusion.Settings{Method: fusion.ReciprocalRank}, "badc", scores{"a": 1./61 + 1./63, "b": 1./62 + 1./61, "c": 1. / 63, "d": 1. / 62}},
+		{fusion.Settings{Method: fusion.ReciprocalRank, K: 1}, "badc", scores{"a": 1./2 + 1./4, "b": 1./3 + 1./2, "c": 1. / 4, "d": 1. / 3}},
+		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.Unchanged}, "badc", scores{"a": 13, "b": 14, "c": 2, "d": 4}},
+		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.MinMax}, "badc", scores{"a": 1, "b": 1.5, "c": 0, "d": 0.2}},
+		{fusion.Settings{Method: fusion.CombMNZ, Normalization: fusion.MinMax}, "badc", scores{"a": 2, "b": 3, "c": 0, "d": 0.2}},
+		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.Sum}, "badc", scores{"a": 8. / 12, "b": 4./12 + 5./6, "c": 0, "d": 1. / 6}},
+		{fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.ZScore}, "badc", scores{"a": 4/first - 2/second, "b": 3 / second, "c": -4 / first, "d": -1 / second}},
+		{fusion.Settings{Method: fusion.CombMNZ, Normalization: fusion.Rank}, "badc", scores{"a": 2 * 4. / 3, "b": 2 * 5. / 3, "c": 1. / 3, "d": 2. / 3}},
+	} {
+		c.settings.Tag = "fused"
+		t.Run(fmt.Sprint(c.settings), func(t *testing.T) {
+			var out strings.Builder
+			diagnostics, err := fusion.Fuse(t.Context(), &out, c.settings, example())
+			if err != nil || diagnostics != nil {
+				t.Fatal(diagnostics, err)
+			}
+			order := ""
+			for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
+				var doc string
+				var rank int
+				var score float64
+				if _, err := fmt.Sscanf(line, "t Q0 %s %d %g fused", &doc, &rank, &score); err != nil || rank != i+1 {
+					t.Errorf("%q: %v", line, err)
+				}
+				if math.Abs(score-c.want[doc]) > 1e-15 {
+					t.Errorf("%s has %v, want %v", doc, score, c.want[doc])
+				}
+				order += doc
+			}
+			if order != c.order {
+				t.Errorf("order %s, want %s", order, c.order)
+			}
+		})
+	}
+}
+
+func TestEqualScoresStandByID(t *testing.T) {
+	var out strings.Builder
+	runs := []fusion.Run{text("r1", "u Q0 a 1 2 x\nu Q0 b 2 1 x\nt Q0 e 1 1 x\n"), text("r2", "u Q0 b 1 2 x\nu Q0 a 2 1 x\nu Q0 c 3 0 x\n")}
+	diagnostics, err := fusion.Fuse(t.Context(), &out, fusion.Settings{Method: fusion.ReciprocalRank, Depth: 2, Tag: "f"}, runs)
+	want := "t Q0 e 1 0.01639344262295082 f\nu Q0 b 1 0.03252247488101534 f\nu Q0 a 2 0.03252247488101534 f\n"
+	if err != nil || out.String() != want {
+		t.Errorf("%v, %v, got\n%s", diagnostics, err, out.String())
+	}
+	if len(diagnostics) != 1 || diagnostics[0].File != "r2" || diagnostics[0].Severity != measure.Warning || !strings.Contains(diagnostics[0].Message, `none of 1 of the 2 topics, of which "t"`) {
+		t.Errorf("diagnostics %+v", diagnostics)
+	}
+}
+
+// TestScoresWithoutSpread has topics whose scores are all equal, where the normalizations divide by nothing.
+func TestScoresWithoutSpread(t *testing.T) {
+	for normalization, want := range map[fusion.Normalization]string{
+		fusion.MinMax: "t Q0 a 1 2 f\n", fusion.Sum: "t Q0 a 1 1 f\n", fusion.ZScore: "t Q0 a 3 0 f\n", fusion.Rank: "t Q0 a 3 1 f\n",
+	} {
+		var out strings.Builder
+		same := "t Q0 a 1 0.1 x\nt Q0 b 1 0.1 x\n"
+		_, err := fusion.Fuse(t.Context(), &out, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"},
+			[]fusion.Run{text("r1", same), text("r2", strings.ReplaceAll(same, "b", "c"))})
+		if err != nil || !strings.Contains(out.String(), want) {
+			t.Errorf("%s: %v, got\n%swant %s", normalization, err, out.String(), want)
+		}
+	}
+}
+
+// TestTheOrderOfRunsDoesNotMatter has scores whose sum, although compensated, is ...187 or ...188 by their order.
+func TestTheOrderOfRunsDoesNotMatter(t *testing.T) {
+	scores := []string{"-0.9", "-0.4", "6654208060005189", "-0.2"}
+	fuse := func() string {
+		var all []fusion.Run
+		for _, score := range scores {
+			all = append(all, text("r", "t Q0 a 1 "+score+" x\n"))
+		}
+		var out strings.Builder
+		if diagnostics, err := fusion.Fuse(t.Context(), &out, fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.Unchanged, Tag: "f"}, all); err != nil || diagnostics != nil {
+			t.Fatal(diagnostics, err)
+		}
+		return out.String()
+	}
+	want := fuse()
+	for i := range scores {
+		for j := range scores {
+			scores[i], scores[j] = scores[j], scores[i]
+			if got := fuse(); got != want {
+				t.Errorf("%v gives %s, want %s", scores, got, want)
+			}
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	good := fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"}
+	for want, c := range map[string]struct {
+		settings fusion.Settings
+		runs     []fusion.Run
+	}{
+		"no method":          {fusion.Settings{Method: "borda", Tag: "f"}, example()},
+		"leave the normaliz": {fusion.Settings{Method: fusion.ReciprocalRank, Normalization: fusion.Rank, Tag: "f"}, example()},
+		"k is -1":            {fusion.Settings{Method: fusion.ReciprocalRank, K: -1, Tag: "f"}, example()},
+		"has no k":           {fusion.Settings{Method: fusion.CombMNZ, Normalization: fusion.Rank, K: 60, Tag: "f"}, example()},
+		"no normalization":   {fusion.Settings{Method: fusion.CombSUM, Tag: "f"}, example()},
+		"the depth is":       {fusion.Settings{Method: fusion.ReciprocalRank, Depth: -1, Tag: "f"}, example()},
+		`the tag is ""`:      {fusion.Settings{Method: fusion.ReciprocalRank}, example()},
+		`the tag is "a b"`:   {fusion.Settings{Method: fusion.ReciprocalRank, Tag: "a b"}, example()},
+		`the tag is "a\x00"`: {fusion.Settings{Method: fusion.ReciprocalRank, Tag: "a\x00"}, example()},
+		"1 runs were given":  {good, example()[:1]},
+		"11 runs were given": {good, make([]fusion.Run, 11)},
+		"connection is gone": {good, []fusion.Run{example()[0], {{Name: "r", Content: broken{}}}}},
+		"the disk is full":   {good, nil},
+	} {
+		var out io.Writer = &strings.Builder{}
+		if c.runs == nil {
+			out, c.runs = broken{}, example()
+		}
+		if _, err := fusion.Fuse(t.Context(), out, c.settings, c.runs); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+type broken struct{}
+
+func (broken) Read([]byte) (int, error)  { return 0, errors.New("the connection is gone") }
+func (broken) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+
+func TestBadRunsAreToldWithTheirLines(t *testing.T) {
+	var out strings.Builder
+	diagnostics, err := fusion.Fuse(t.Context(), &out, fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"},
+		[]fusion.Run{text("r1", "t Q0 a 1 x x\n"), text("r2", "t Q0 a 1 1 x\n\nt Q0 a 1 1 x\n"), text("r3", "")})
+	if err != nil || out.Len() > 0 || len(diagnostics) != 3 {
+		t.Fatalf("%v, %v, %q", diagnostics, err, out.String())
+	}
+	for i, want := range []struct {
+		file string
+		line int
+	}{{"r1", 1}, {"r2", 3}, {"r3", 0}} {
+		if d := diagnostics[i]; d.File != want.file || d.Line != want.line || d.Severity != measure.Error {
+			t.Errorf("%+v, want %v", d, want)
+		}
+	}
+}
+
+func TestScoresTooLargeToAdd(t *testing.T) {
+	run := "t Q0 a 1 1.7e308 x\nt Q0 b 1 -1.7e308 x\n"
+	for _, normalization := range []fusion.Normalization{fusion.Unchanged, fusion.MinMax, fusion.Sum, fusion.ZScore} {
+		diagnostics, err := fusion.Fuse(t.Context(), io.Discard, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, []fusion.Run{text("r1", run), text("r2", run)})
+		if err != nil || !measure.Refused(diagnostics) || !strings.Contains(diagnostics[0].Message, "no finite sum") {
+			t.Errorf("%s: %v, %v", normalization, diagnostics, err)
+		}
+	}
+}
+
+// TestFusedRuns draws runs with ties and checks what holds for every method: the result is a sound run, its lines stand
+// in the order of the ranking, it has every document of each topic once, and the order of the runs does not matter.
+func TestFusedRuns(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var runs []string
+		union := map[string]bool{}
+		for range rapid.IntRange(2, 4).Draw(t, "runs") {
+			var b strings.Builder
+			for _, id := range rapid.SliceOfNDistinct(rapid.IntRange(0, 30), 1, 15, rapid.ID[int]).Draw(t, "documents") {
+				line := fmt.Sprintf("t%d Q0 d%d", id%3, id/3)
+				union[line] = true
+				fmt.Fprintf(&b, "%s 0 %.1f x\n", line, float64(rapid.IntRange(-9, 9).Draw(t, "score"))/10)
+			}
+			runs = append(runs, b.String())
+		}
+		settings := fusion.Settings{Method: rapid.SampledFrom(fusion.Methods()).Draw(t, "method"), Tag: "f"}
+		if settings.Method != fusion.ReciprocalRank {
+			settings.Normalization = rapid.SampledFrom(fusion.Normalizations()).Draw(t, "normalization")
+		}
+		fuse := func(order []string) string {
+			var all []fusion.Run
+			for i, content := range order {
+				all = append(all, text(fmt.Sprint(i), content))
+			}
+			var out strings.Builder
+			diagnostics, err := fusion.Fuse(t.Context(), &out, settings, all)
+			if err != nil || measure.Refused(diagnostics) {
+				t.Fatal(diagnostics, err)
+			}
+			return out.String()
+		}
+		got := fuse(runs)
+		if other := fuse(rapid.Permutation(runs).Draw(t, "order")); other != got {
+			t.Fatalf("in another order\n%sbut\n%s", other, got)
+		}
+		read, diagnostics, err := retrieval.ReadRankings(t.Context(), text("fused", got)...)
+		if err != nil || read == nil {
+			t.Fatal(diagnostics, err)
+		}
+		lines := strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+		if len(lines) != len(union) {
+			t.Fatalf("%d lines of %d documents", len(lines), len(union))
+		}
+		for _, topic := range read.Topics() {
+			rank := 0
+			for doc := range read.Ranking(topic) {
+				rank++
+				at := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, fmt.Sprintf("%s Q0 %s %d ", topic, doc, rank)) })
+				if at != 0 {
+					t.Fatalf("%s at rank %d of %s stands at line %d of\n%s", doc, rank, topic, at, got)
+				}
+				lines = lines[1:]
+			}
+		}
+	})
+}

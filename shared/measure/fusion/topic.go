@@ -1,0 +1,104 @@
+package fusion
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+
+	"assay/shared/measure"
+	"assay/shared/measure/retrieval"
+)
+
+// fuser fuses one topic after the other and keeps its memory between them.
+type fuser struct {
+	settings Settings
+	runs     []*retrieval.Rankings
+	scores   []float64
+	parts    []scored
+	fused    []scored
+	line     []byte
+}
+
+// scored is a document with its score, in one run or in the fused one.
+type scored struct {
+	doc   []byte
+	score float64
+}
+
+// fuse ranks the documents of a topic, and says whether every score is finite.
+func (f *fuser) fuse(topic string) bool {
+	f.parts, f.fused = f.parts[:0], f.fused[:0]
+	for _, run := range f.runs {
+		first := len(f.parts)
+		f.scores = f.scores[:0]
+		for doc, score := range run.Ranking(topic) {
+			f.parts = append(f.parts, scored{doc: doc})
+			f.scores = append(f.scores, score)
+		}
+		f.weigh(f.scores)
+		for i, score := range f.scores {
+			f.parts[first+i].score = score
+		}
+	}
+	// What the runs say of a document comes together in an order that does not depend on theirs, so that neither does
+	// the last bit of the sum.
+	slices.SortFunc(f.parts, func(a, b scored) int {
+		if c := bytes.Compare(b.doc, a.doc); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.score, b.score)
+	})
+	for from := 0; from < len(f.parts); {
+		to := from
+		var sum measure.Sum
+		for to < len(f.parts) && bytes.Equal(f.parts[to].doc, f.parts[from].doc) {
+			sum.Add(f.parts[to].score)
+			to++
+		}
+		score := sum.Total()
+		if f.settings.Method == CombMNZ {
+			score *= float64(to - from)
+		}
+		if math.IsNaN(score) || math.IsInf(score, 0) {
+			return false
+		}
+		f.fused = append(f.fused, scored{f.parts[from].doc, score})
+		from = to
+	}
+	// Documents of equal score keep the order of their ids, descending.
+	slices.SortStableFunc(f.fused, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	return true
+}
+
+// weigh turns the scores of a ranking, best first, into what the run adds to the fused ones.
+func (f *fuser) weigh(scores []float64) {
+	if f.settings.Method != ReciprocalRank {
+		f.settings.Normalization.apply(scores)
+		return
+	}
+	k := cmp.Or(f.settings.K, DefaultK)
+	for i := range scores {
+		scores[i] = 1 / float64(k+i+1)
+	}
+}
+
+// write writes the lines of the topic.
+func (f *fuser) write(w *bufio.Writer, topic string) error {
+	for i, d := range f.fused {
+		if f.settings.Depth > 0 && i == f.settings.Depth {
+			break
+		}
+		line := append(append(f.line[:0], topic...), " Q0 "...)
+		line = append(append(line, d.doc...), ' ')
+		line = append(strconv.AppendInt(line, int64(i+1), 10), ' ')
+		line = append(strconv.AppendFloat(line, d.score, 'g', -1, 64), ' ')
+		f.line = append(append(line, f.settings.Tag...), '\n')
+		if _, err := w.Write(f.line); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,46 @@
+package retrieval
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/shared/measure"
+)
+
+func TestRankings(t *testing.T) {
+	r, diagnostics, err := ReadRankings(t.Context(),
+		file("r1", "t2 Q0 a 9 1 x\nt10 Q0 b 1 -2 x\nt10 Q0 a 7 3e0 x\n"),
+		file("r2", "t10 Q0 d 1 3 x more\nt10 Q0 c 1 3 x\n"))
+	if err != nil || r == nil {
+		t.Fatal(told(diagnostics), err)
+	}
+	expect(t, diagnostics, "warning r2:1 the line has more than six fields; what follows the sixth is ignored, here and in any other line")
+	if got := r.Topics(); !slices.Equal(got, []string{"t10", "t2"}) {
+		t.Errorf("topics %q", got)
+	}
+	for topic, want := range map[string]string{"t10": "d:3 c:3 a:3 b:-2", "t2": "a:1", "t": ""} {
+		var got []string
+		for doc, score := range r.Ranking(topic) {
+			got = append(got, fmt.Sprintf("%s:%v", doc, score))
+		}
+		if text := strings.Join(got, " "); text != want || r.Len(topic) != len(got) {
+			t.Errorf("%s: %s, %d documents; want %s", topic, text, r.Len(topic), want)
+		}
+	}
+	for doc := range r.Ranking("t10") {
+		if string(doc) != "d" {
+			t.Errorf("after the end of the loop comes %q", doc)
+		}
+		break
+	}
+}
+
+func TestRankingsOfARefusedRun(t *testing.T) {
+	r, diagnostics, err := ReadRankings(t.Context(), measure.File{Name: "r", Content: strings.NewReader("t Q0 a 1 1 x\nt Q0 a 2 1 x\n")})
+	if err != nil || r != nil {
+		t.Errorf("got %v, %v", r, err)
+	}
+	expect(t, diagnostics, `error r:2 topic "t" has document "a" already, in line 1; keep one of them`)
+}

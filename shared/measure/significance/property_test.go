@@ -1,0 +1,176 @@
+package significance_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"assay/shared/measure/significance"
+)
+
+// paired draws values of two runs, coarse enough for ties and zero differences.
+func paired(t *rapid.T) (a, b []float64) {
+	n := rapid.IntRange(1, 70).Draw(t, "n")
+	value := rapid.Custom(func(t *rapid.T) float64 { return float64(rapid.IntRange(0, 20).Draw(t, "value")) / 20 })
+	return rapid.SliceOfN(value, n, n).Draw(t, "a"), rapid.SliceOfN(value, n, n).Draw(t, "b")
+}
+
+// TestTestsAreSymmetric exchanges the runs: p stays and the direction turns round.
+func TestTestsAreSymmetric(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := paired(t)
+		chance := func(name string, p float64) {
+			if !(p >= 0 && p <= 1) {
+				t.Fatalf("%s has p = %v", name, p)
+			}
+		}
+		undefined := func(there, back error) bool {
+			if (there == nil) != (back == nil) || there != nil && !errors.Is(there, significance.ErrUndefined) {
+				t.Fatalf("%v there, %v back", there, back)
+			}
+			return there != nil
+		}
+		x, err := significance.PairedT(a, b)
+		y, back := significance.PairedT(b, a)
+		if !undefined(err, back) {
+			if chance("t", x.P); !near(x.P, y.P) || !near(x.Statistic, -y.Statistic) {
+				t.Fatalf("t-test %+v and %+v", x, y)
+			}
+			d, err := significance.CohensD(a, b)
+			if err != nil || !near(d*math.Sqrt(float64(len(a))), x.Statistic) {
+				t.Fatalf("d is %v where t is %v, %v", d, x.Statistic, err)
+			}
+		}
+		w, err := significance.Wilcoxon(a, b)
+		v, back := significance.Wilcoxon(b, a)
+		if n := float64(len(a) - w.Zeros); !undefined(err, back) {
+			if chance("wilcoxon", w.P); w.P != v.P || w.Plus != v.Minus || w.Plus+w.Minus != n*(n+1)/2 {
+				t.Fatalf("wilcoxon %+v and %+v", w, v)
+			}
+		}
+		r, err := significance.Randomization(a, b, 3, 50)
+		s, back := significance.Randomization(b, a, 3, 50)
+		if err != nil || back != nil || r.P != s.P || r.Difference != -s.Difference {
+			t.Fatalf("randomization %+v and %+v, %v", r, s, err)
+		}
+		if chance("randomization", r.P); r.P == 0 {
+			t.Fatal("a randomization test has p = 0")
+		}
+	})
+}
+
+// TestWilcoxonCountsAll compares the exact p with a look at every combination of signs.
+func TestWilcoxonCountsAll(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		sizes := rapid.SliceOfNDistinct(rapid.IntRange(1, 1000), 1, 10, rapid.ID[int]).Draw(t, "sizes")
+		slices.Sort(sizes)
+		d := make([]float64, len(sizes))
+		for i, size := range sizes {
+			d[i] = float64(size)
+			if rapid.Bool().Draw(t, "negative") {
+				d[i] = -d[i]
+			}
+		}
+		got, err := significance.Wilcoxon(d, zeros(len(d)))
+		if err != nil || !got.Exact {
+			t.Fatal(got, err)
+		}
+		least, count := min(got.Plus, got.Minus), 0
+		for signs := range 1 << len(d) {
+			sum := 0.0
+			for i := range d {
+				if signs>>i&1 == 1 {
+					sum += float64(i + 1)
+				}
+			}
+			if sum <= least {
+				count++
+			}
+		}
+		if want := min(1, 2*float64(count)/float64(int(1)<<len(d))); got.P != want {
+			t.Fatalf("p = %v, want %v", got.P, want)
+		}
+	})
+}
+
+// TestCorrectionsKeepOrder holds Holm between the uncorrected p and Bonferroni, and both to the order of p.
+func TestCorrectionsKeepOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 20).Draw(t, "p")
+		holm, err := significance.Holm(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		bonferroni, err := significance.Bonferroni(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range p {
+			if holm[i] < p[i] || holm[i] > bonferroni[i] || bonferroni[i] > 1 {
+				t.Fatalf("%v becomes %v by Holm and %v by Bonferroni", p[i], holm[i], bonferroni[i])
+			}
+			for j := range p {
+				if p[i] < p[j] && holm[i] > holm[j] {
+					t.Fatalf("%v by Holm is %v", p, holm)
+				}
+			}
+		}
+	})
+}
+
+// TestIntervalsAreWithinTheValues also checks that a seed always gives the same interval.
+func TestIntervalsAreWithinTheValues(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values, _ := paired(t)
+		seed := rapid.Uint64().Draw(t, "seed")
+		got, err := significance.Bootstrap(values, seed, 100)
+		again, _ := significance.Bootstrap(values, seed, 100)
+		const rounding = 1e-12
+		if err != nil || got != again || got.Low > got.High || got.Low < slices.Min(values)-rounding || got.High > slices.Max(values)+rounding {
+			t.Fatalf("%+v and %+v of %v, %v", got, again, values, err)
+		}
+	})
+}
+
+func TestRefusals(t *testing.T) {
+	type values = []float64
+	tests := map[string]func(a, b values) error{
+		"t":             func(a, b values) error { _, err := significance.PairedT(a, b); return err },
+		"d":             func(a, b values) error { _, err := significance.CohensD(a, b); return err },
+		"wilcoxon":      func(a, b values) error { _, err := significance.Wilcoxon(a, b); return err },
+		"randomization": func(a, b values) error { _, err := significance.Randomization(a, b, 1, 10); return err },
+	}
+	nan, inf := math.NaN(), math.Inf(1)
+	for name, test := range tests {
+		for _, c := range []struct{ a, b values }{{values{1}, nil}, {values{1, nan}, values{1, 2}}, {values{1, inf}, values{1, inf}}, {values{math.MaxFloat64}, values{-math.MaxFloat64}}} {
+			if err := test(c.a, c.b); err == nil || errors.Is(err, significance.ErrUndefined) {
+				t.Errorf("%s of %v and %v: %v", name, c.a, c.b, err)
+			}
+		}
+		for _, c := range []struct{ a, b values }{{nil, nil}, {values{1, 1}, values{1, 1}}} {
+			if err := test(c.a, c.b); name != "randomization" && !errors.Is(err, significance.ErrUndefined) {
+				t.Errorf("%s of %v and %v: %v", name, c.a, c.b, err)
+			}
+		}
+	}
+	for _, values := range []values{nil, {1, nan}, {inf}, {math.MaxFloat64, math.MaxFloat64}} {
+		if _, err := significance.Bootstrap(values, 1, 10); !errors.Is(err, significance.ErrUndefined) {
+			t.Errorf("bootstrap of %v: %v", values, err)
+		}
+	}
+	for _, rounds := range []int{0, -1, significance.MaxRounds + 1} {
+		_, flips := significance.Randomization(values{1}, values{2}, 1, rounds)
+		if _, err := significance.Bootstrap(values{1}, 1, rounds); err == nil || flips == nil {
+			t.Errorf("%d rounds: %v, %v", rounds, err, flips)
+		}
+	}
+	for _, p := range []float64{nan, -0.1, 1.1} {
+		_, holm := significance.Holm(values{0.5, p})
+		if _, err := significance.Bonferroni(values{0.5, p}); err == nil || holm == nil {
+			t.Errorf("p = %v: %v, %v", p, err, holm)
+		}
+	}
+}

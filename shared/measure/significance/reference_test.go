@@ -1,0 +1,168 @@
+package significance_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"assay/shared/measure/significance"
+)
+
+// near allows for the last digits of a value that another program printed.
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12*max(1, math.Abs(b)) }
+
+// sleep are the hours of sleep that ten patients gained by two drugs (Student 1908; data set sleep of R).
+var (
+	sleep1 = []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}
+	sleep2 = []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4}
+)
+
+// darwin are the differences in height between 15 pairs of cross- and self-fertilized maize, in eighths of an inch
+// (C. Darwin, The effects of cross and self fertilisation in the vegetable kingdom, 1876).
+var darwin = []float64{6, 8, 14, 16, 23, 24, 28, 29, 41, -48, 49, 56, 60, -67, 75}
+
+// depression is the factor IV of nine patients at two visits (Hollander and Wolfe, Nonparametric statistical methods,
+// 1973, page 29; the example of R's wilcox.test).
+var (
+	depression1 = []float64{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30}
+	depression2 = []float64{0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29}
+)
+
+func zeros(n int) []float64 { return make([]float64, n) }
+
+// TestPairedT has what R prints for its own example, t = -4.0621, df = 9, p-value = 0.002833, with the digits of
+// scipy 1.17.1's ttest_rel, and what that says of the other two.
+func TestPairedT(t *testing.T) {
+	for name, c := range map[string]struct {
+		a, b []float64
+		want significance.TTest
+	}{
+		"sleep":      {sleep1, sleep2, significance.TTest{Statistic: -4.062127683382037, Freedom: 9, P: 0.002832890197384273}},
+		"depression": {depression1, depression2, significance.TTest{Statistic: 3.0353754156485917, Freedom: 8, P: 0.016176627434908088}},
+		"darwin":     {darwin, zeros(15), significance.TTest{Statistic: 2.14798746133112, Freedom: 14, P: 0.049702944021800866}},
+	} {
+		got, err := significance.PairedT(c.a, c.b)
+		if err != nil || !near(got.Statistic, c.want.Statistic) || got.Freedom != c.want.Freedom || !near(got.P, c.want.P) {
+			t.Errorf("%s: %+v, %v; want %+v", name, got, err, c.want)
+		}
+	}
+}
+
+// TestWilcoxon has what R's wilcox.test prints for its own example (V = 40, p-value = 0.03906) and for sleep, which has
+// a tie and a zero (V = 0, p-value = 0.009091), the example of scipy's documentation (darwin: 24, 0.041259765625), and
+// values by scipy 1.17.1 on both sides of the border between exact and approximate.
+func TestWilcoxon(t *testing.T) {
+	thirds := func(n int) []float64 {
+		var d []float64
+		for i := range n {
+			d = append(d, float64(i+1))
+			if i%3 == 0 {
+				d[i] = -d[i]
+			}
+		}
+		return d
+	}
+	tied := []float64{2, 2, 3, -4, 4, 4, 5, 0, 0, -1, 6, 7}
+	for name, c := range map[string]struct {
+		a, b []float64
+		want significance.SignedRank
+	}{
+		"depression":     {depression1, depression2, significance.SignedRank{Plus: 40, Minus: 5, Exact: true, P: 0.0390625}},
+		"sleep":          {sleep1, sleep2, significance.SignedRank{Plus: 0, Minus: 45, Zeros: 1, P: 0.009090698015925044}},
+		"darwin":         {darwin, zeros(15), significance.SignedRank{Plus: 96, Minus: 24, Exact: true, P: 0.041259765625}},
+		"50 differences": {thirds(50), zeros(50), significance.SignedRank{Plus: 850, Minus: 425, Exact: true, P: 0.03996834652842374}},
+		"51 differences": {thirds(51), zeros(51), significance.SignedRank{Plus: 901, Minus: 425, P: 0.026000896360930642}},
+		"ties and zeros": {tied, zeros(12), significance.SignedRank{Plus: 48, Minus: 7, Zeros: 2, P: 0.0408312056770376}},
+		"one":            {[]float64{3, 1}, []float64{1, 1}, significance.SignedRank{Plus: 1, Zeros: 1, Exact: true, P: 1}},
+	} {
+		got, err := significance.Wilcoxon(c.a, c.b)
+		p := got.P
+		got.P = c.want.P
+		if err != nil || got != c.want || !near(p, c.want.P) {
+			t.Errorf("%s: %+v with p = %v, %v; want %+v", name, got, p, err, c.want)
+		}
+	}
+}
+
+// TestRandomization has Fisher's own count for Darwin's plants (The design of experiments, 1935, section 21): 863 of the
+// 32,768 combinations reach the sum of 314 upwards, and as many downwards. The drawn p of 20 pairs is beside the exact
+// one, found by adding up the ways to reach each sum, within four of its standard errors.
+func TestRandomization(t *testing.T) {
+	got, err := significance.Randomization(darwin, zeros(15), 1, 10)
+	want := significance.SignFlips{Difference: 314. / 15, Rounds: 32768, Exact: true, P: 2 * 863. / 32768}
+	if err != nil || !near(got.Difference, want.Difference) || got.Rounds != want.Rounds || !got.Exact || got.P != want.P {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	twenty := append([]float64{3, -7, 9, 11, -2}, darwin...)
+	drawn, err := significance.Randomization(twenty, zeros(20), 7, 100_000)
+	const exact = 0.04307746887207031
+	if tolerance := 4 * math.Sqrt(exact*(1-exact)/100_000); err != nil || drawn.Exact || math.Abs(drawn.P-exact) > tolerance {
+		t.Errorf("%+v, %v; want p = %v within %v", drawn, err, exact, tolerance)
+	}
+}
+
+// TestCohensD: the d_z of sleep is 1.58 / 1.229995, published as 1.28.
+func TestCohensD(t *testing.T) {
+	for name, c := range map[string]struct {
+		a, b []float64
+		want float64
+	}{
+		"sleep":  {sleep1, sleep2, -1.2845575625910546},
+		"darwin": {darwin, zeros(15), 0.5546079777065185},
+	} {
+		if got, err := significance.CohensD(c.a, c.b); err != nil || !near(got, c.want) {
+			t.Errorf("%s: %v, %v; want %v", name, got, err, c.want)
+		}
+	}
+}
+
+// TestCorrections has the values of R's p.adjust.
+func TestCorrections(t *testing.T) {
+	p := []float64{0.01, 0.04, 0.03, 0.005, 0.6}
+	for name, c := range map[string]struct {
+		adjust func([]float64) ([]float64, error)
+		want   []float64
+	}{
+		"bonferroni": {significance.Bonferroni, []float64{0.05, 0.2, 0.15, 0.025, 1}},
+		"holm":       {significance.Holm, []float64{0.04, 0.09, 0.09, 0.025, 0.6}},
+	} {
+		got, err := c.adjust(p)
+		if err != nil || len(got) != len(p) {
+			t.Fatal(name, got, err)
+		}
+		for i := range got {
+			if !near(got[i], c.want[i]) {
+				t.Errorf("%s: %v, want %v", name, got, c.want)
+				break
+			}
+		}
+	}
+}
+
+// TestBootstrap has the survival of treated mice in table 2.1 of Efron and Tibshirani 1993. scipy 1.17.1's bootstrap with
+// method="percentile" and 200,000 resamples says 43.71 to 134.43; one value of a mouse weighs up to 28 in a mean.
+func TestBootstrap(t *testing.T) {
+	mice := []float64{94, 197, 16, 38, 99, 141, 23}
+	got, err := significance.Bootstrap(mice, 1, 200_000)
+	if err != nil || math.Abs(got.Low-43.714285714285715) > 0.6 || math.Abs(got.High-134.42857142857142) > 0.6 {
+		t.Errorf("%+v, %v", got, err)
+	}
+}
+
+// TestSeedsGiveTheSameEverywhere pins what a seed gives, to the last bit, so that no platform or release of Go can
+// change an answer unnoticed.
+func TestSeedsGiveTheSameEverywhere(t *testing.T) {
+	a, b := slices.Concat(sleep1, depression1), slices.Concat(sleep2, depression2)
+	flips, err := significance.Randomization(a, b, 42, 1000)
+	if err != nil || flips.P != pinnedP {
+		t.Errorf("p = %v, %v", flips.P, err)
+	}
+	interval, err := significance.Bootstrap(a, 42, 1000)
+	if err != nil || interval != pinnedInterval {
+		t.Errorf("%#v, %v", interval, err)
+	}
+}
+
+const pinnedP = 0.054945054945054944
+
+var pinnedInterval = significance.Interval{Low: 0.5636710526315789, High: 1.832184210526316}

@@ -1,7 +1,6 @@
 package functions
 
 import (
-	"net/http"
 	"slices"
 	"time"
 
@@ -32,7 +31,7 @@ type FileRights struct {
 
 // Writes reports whether the function changes the table.
 func (d Deployment) Writes() bool {
-	return len(d.Operations) == 0 || slices.ContainsFunc(d.Operations, func(o api.Operation) bool { return o.Method != http.MethodGet })
+	return len(d.Operations) == 0 || slices.ContainsFunc(d.Operations, func(o api.Operation) bool { return o.Changes() })
 }
 
 const (
@@ -71,16 +70,24 @@ var files = map[string][]FileRights{
 		{Holder: record.HolderLogs, Get: true, Delete: true},
 	},
 	"evaluations": {{Holder: record.HolderEvaluations, Get: true}},
+	"tools": {
+		{Holder: record.HolderInputs, Get: true},
+		{Holder: record.HolderTruths, Get: true},
+		{Holder: record.HolderRuns, Get: true},
+		{Holder: record.HolderEvaluations, Get: true},
+		{Holder: record.HolderTools, Get: true, Put: true},
+	},
 	Evaluator: {
 		{Holder: record.HolderInputs, Get: true, Delete: true},
 		{Holder: record.HolderTruths, Get: true, Delete: true},
 		{Holder: record.HolderRuns, Get: true, Delete: true},
 		{Holder: record.HolderLogs, Get: true, Put: true, Delete: true},
 		{Holder: record.HolderEvaluations, Put: true, Delete: true},
+		{Holder: record.HolderTools, Delete: true},
 	},
 }
 
-var memory = map[string]int{"datasets": mediumMB, "submissions": mediumMB}
+var memory = map[string]int{"datasets": mediumMB, "submissions": mediumMB, "tools": largeMB}
 
 // GRPC returns what the gRPC server is given, which is no function but a container that runs for as long as it is wanted.
 // Workers get inputs, truths and runs through the links that it signs, and put the files of runs. What they measured it

@@ -12,6 +12,7 @@ import (
 	"assay/functions/service"
 	"assay/functions/submissions"
 	"assay/functions/tasks"
+	"assay/functions/tools"
 	"assay/functions/users"
 	"assay/shared/api"
 )
@@ -27,6 +28,7 @@ func Families() []api.Group {
 		{Name: "runs", About: "Submissions applied to datasets, and the organizers' reviews of them.", Operations: runs.Operations},
 		{Name: "evaluations", About: "The measures of runs, and leaderboards.", Operations: evaluations.Operations},
 		{Name: "components", About: "The catalogue of the platform's building blocks, each with snippets that run.", Operations: components.Operations},
+		{Name: "tools", About: "What the server computes from runs for its callers.", Operations: tools.Operations},
 		{Name: "users", About: "Who is logged in, and what users submitted.", Operations: users.Operations},
 	}
 	return append([]api.Group{{Name: service.Name, About: service.About, Operations: service.Operations(families)}}, families...)

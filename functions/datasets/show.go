@@ -13,16 +13,13 @@ import (
 	"assay/shared/visibility"
 )
 
-// insiders see the truth of a dataset that they see.
-const insiders = access.Organizer | access.Admin | access.Worker
-
 // forRoles returns the dataset as one who has the roles sees it, without links.
 func forRoles(d *record.DatasetItem, roles access.Role) record.Dataset {
 	v := d.Dataset
 	if v.Inputs == nil {
 		v.Inputs = []record.File{}
 	}
-	if roles&insiders == 0 {
+	if !d.ReadsTruth(roles) {
 		v.Truths, v.Diagnostics = nil, nil
 	}
 	return v
@@ -39,7 +36,7 @@ func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Data
 		return nil, err
 	}
 	if len(v.Truths) > 0 {
-		v.Truths, err = link.Files(ctx, c.Files, c.Now(), record.HolderTruths, d.ID, v.Truths, roles&insiders != 0, organizes)
+		v.Truths, err = link.Files(ctx, c.Files, c.Now(), record.HolderTruths, d.ID, v.Truths, d.ReadsTruth(roles), organizes)
 	}
 	return &v, err
 }

@@ -2,12 +2,11 @@ package evaluations
 
 import (
 	"context"
-	"encoding/json"
 
 	"assay/shared/api"
-	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/table"
+	"assay/shared/topics"
 	"assay/shared/visibility"
 )
 
@@ -33,8 +32,8 @@ func single(ctx context.Context, c *api.Call) (withTopics, error) {
 	if e == nil {
 		return withTopics{}, visibility.Missing
 	}
-	topics, err := table.Decode[record.Topics](items[1])
-	return withTopics{e, topics}, err
+	perTopic, err := table.Decode[record.Topics](items[1])
+	return withTopics{e, perTopic}, err
 }
 
 func show(ctx context.Context, c *api.Call, e withTopics) (record.Evaluation, error) {
@@ -43,23 +42,6 @@ func show(ctx context.Context, c *api.Call, e withTopics) (record.Evaluation, er
 		return record.Evaluation{}, err
 	}
 	v := e.For(roles)
-	if e.topics == nil {
-		return v, nil
-	}
-	v.PerTopic = e.topics.PerTopic
-	if e.topics.ObjectKey != "" {
-		v.PerTopic, err = readTopics(ctx, c, e.topics.ObjectKey)
-	}
+	v.PerTopic, err = topics.Values(ctx, c.Files, e.topics)
 	return v, err
-}
-
-// readTopics reads values per topic that are too large for the table.
-func readTopics(ctx context.Context, c *api.Call, key string) (perTopic map[string]map[string]float64, err error) {
-	f, err := c.Files.Open(ctx, key)
-	if err != nil {
-		return nil, problem.Unavailable.Wrap(err, "The values per topic cannot be read at the moment. Try again in a few seconds.")
-	}
-	defer func() { _ = f.Close() }() // what was decoded is whole
-	err = json.NewDecoder(f).Decode(&perTopic)
-	return perTopic, err
 }

@@ -17,8 +17,8 @@ import (
 // lasts from the file to the record that names it.
 const AbandonedAfter = 48 * time.Hour
 
-// Clean deletes the files that no record names any more: of requests that failed, and of what was deleted or replaced. It
-// tells records that still wait for a file which is there.
+// Clean deletes the files that no record names any more: of requests that failed, of what was deleted or replaced, and what
+// tools wrote for their callers to fetch. It tells records that still wait for a file which is there.
 func (w *Worker) Clean(ctx context.Context) error {
 	var keys []string
 	for key, err := range w.Files.List(ctx, "", w.Now().Add(-AbandonedAfter)) {
@@ -37,11 +37,15 @@ func (w *Worker) Clean(ctx context.Context) error {
 
 // clean deletes those of the files that no record names. Keys that are not of files of records are left alone.
 func (w *Worker) clean(ctx context.Context, keys []string) error {
-	var parsed []string
+	var parsed, abandoned []string
 	var records []store.Key // two for each parsed key
 	for _, key := range keys {
 		h, id, _, ok := record.ParseObjectKey(key)
 		if !ok {
+			continue
+		}
+		if h == record.HolderTools {
+			abandoned = append(abandoned, key)
 			continue
 		}
 		parsed = append(parsed, key)
@@ -58,7 +62,6 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 	if err != nil {
 		return table.Failed(err)
 	}
-	var abandoned []string
 	for i, key := range parsed {
 		named, err := names(key, items[2*i], items[2*i+1])
 		if err != nil {

@@ -83,9 +83,7 @@ func (c *Call) write(a answer) error {
 	if a.location != "" {
 		h.Set("Location", a.location)
 	}
-	same := func(tag string) bool { return strings.TrimPrefix(tag, "W/") == a.etag }
-	if c.op.Method == http.MethodGet && matches(c.request.Header["If-None-Match"], same) {
-		c.w.WriteHeader(http.StatusNotModified)
+	if c.notModified(a.etag) {
 		return nil
 	}
 	h.Set("Content-Type", cmp.Or(a.mediaType, mediaJSON))
@@ -93,6 +91,18 @@ func (c *Call) write(a answer) error {
 	c.w.WriteHeader(a.status)
 	_, _ = c.w.Write(a.body) // the caller is gone: there is nobody to tell
 	return nil
+}
+
+// notModified answers 304 to a GET of what the caller has already, and reports whether it did.
+func (c *Call) notModified(etag string) bool {
+	same := func(tag string) bool { return strings.TrimPrefix(tag, "W/") == etag }
+	if c.op.Method != http.MethodGet || !matches(c.request.Header["If-None-Match"], same) {
+		return false
+	}
+	c.setCaching()
+	c.w.Header().Set("ETag", etag)
+	c.w.WriteHeader(http.StatusNotModified)
+	return true
 }
 
 // writePage answers with a page of a list.
@@ -159,7 +169,7 @@ func (c *Call) setCaching() {
 	h := c.w.Header()
 	h.Set("Vary", "Origin, Authorization, Accept")
 	switch {
-	case c.op.Method != http.MethodGet:
+	case c.op.Method != http.MethodGet && !c.op.pure:
 		h.Set("Cache-Control", "no-store")
 	case c.op.CacheFor > 0:
 		h.Set("Cache-Control", "public, max-age="+strconv.Itoa(c.op.CacheFor))

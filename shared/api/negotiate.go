@@ -17,8 +17,14 @@ func (c *Call) negotiate() error {
 	if len(offers) == 0 {
 		return nil
 	}
+	return c.choose(offers)
+}
+
+// choose chooses among the offers.
+func (c *Call) choose(offers []string) error {
 	accept := strings.Join(c.request.Header.Values("Accept"), ",")
 	best := 0.0
+	c.accepted = ""
 	for _, offer := range offers {
 		if q := quality(accept, offer); q > best {
 			c.accepted, best = offer, q

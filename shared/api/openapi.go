@@ -128,6 +128,9 @@ func (op *Operation) headerParams() []*huma.Param {
 			return []*huma.Param{header("If-None-Match", "Entity tags that the caller has; the answer is 304 when one is still right.")}
 		}
 	case http.MethodPost:
+		if op.pure {
+			return nil
+		}
 		return []*huma.Param{header(idempotencyHeader, "Makes the request safe to repeat: the same key and body give the first answer again for 24 hours.")}
 	case http.MethodPatch, http.MethodDelete:
 		return []*huma.Param{header("If-Match", "Entity tag that the resource must still have.")}
@@ -151,7 +154,11 @@ func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 			patch.MergePatch: {Schema: &huma.Schema{Type: "object", Description: "members to change, null to remove one (RFC 7396)"}},
 		}}
 	case op.Body != nil:
-		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to make.", Content: map[string]*huma.MediaType{mediaJSON: {Schema: set.of(op.Body)}}}
+		what := "What to make."
+		if op.pure {
+			what = "What to compute from."
+		}
+		d.RequestBody = &huma.RequestBody{Required: true, Description: what, Content: map[string]*huma.MediaType{mediaJSON: {Schema: set.of(op.Body), Example: op.Example}}}
 	}
 }
 
@@ -199,7 +206,10 @@ func (op *Operation) problems() []int {
 	statuses := []int{400, 401, 403, 404, 406, 500, 503}
 	switch op.Method {
 	case http.MethodPost:
-		statuses = append(statuses, 409, 413, 415, 422, 429)
+		statuses = append(statuses, 413, 415, 422)
+		if !op.pure {
+			statuses = append(statuses, 409, 429)
+		}
 	case http.MethodPatch:
 		statuses = append(statuses, 409, 412, 413, 415, 422)
 	case http.MethodDelete:

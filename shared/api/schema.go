@@ -157,3 +157,23 @@ func checkNames(document []byte) error {
 	}
 	return nil
 }
+
+// JSONSchema is the schema of a type as a document of its own (JSON Schema 2020-12).
+func JSONSchema(t reflect.Type) (json.RawMessage, error) {
+	const definitions = "$defs"
+	r := huma.NewMapRegistry("#/"+definitions+"/", huma.DefaultSchemaNamer)
+	r.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[time.Time]())
+	root, err := json.Marshal(r.Schema(t, false, t.Name()))
+	if err != nil {
+		return nil, err
+	}
+	var document map[string]any
+	if err := json.Unmarshal(root, &document); err != nil {
+		return nil, err
+	}
+	document["$schema"] = "https://json-schema.org/draft/2020-12/schema"
+	if all := r.Map(); len(all) > 0 {
+		document[definitions] = all
+	}
+	return json.Marshal(document)
+}

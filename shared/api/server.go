@@ -63,7 +63,7 @@ func New(env *Env, operations []Operation) *Server {
 
 // consistency is how fresh the reads of the operation must be.
 func (op *Operation) consistency() store.Consistency {
-	if op.Method == http.MethodGet {
+	if !op.Changes() {
 		return store.Eventual
 	}
 	return store.Strong

@@ -18,9 +18,9 @@ const (
 	DefaultLimit = 50
 	MaxLimit     = 200
 	MaxOffset    = 100_000 // a sorted list ends here
+	MaxQuery     = 8192    // bytes of a query string
 	maxValues    = 50      // values of one filter
 	maxText      = 200     // bytes of one value
-	maxQuery     = 8192    // bytes of a query string
 )
 
 // Type is what the values of a filter are.
@@ -97,8 +97,8 @@ func (r Request) KeepsText(name, text string) bool {
 // Parse reads a query string. Whatever it does not understand is a problem that names what is allowed.
 func (s Spec) Parse(rawQuery string) (Request, error) {
 	r := Request{Limit: DefaultLimit, filters: map[string][]string{}}
-	if len(rawQuery) > maxQuery {
-		return r, problem.InvalidParameter.New("The query string is longer than %d bytes.", maxQuery)
+	if len(rawQuery) > MaxQuery {
+		return r, problem.InvalidParameter.New("The query string is longer than %d bytes.", MaxQuery)
 	}
 	if rawQuery == "" {
 		return r, nil

@@ -224,6 +224,7 @@ const (
 	HolderRuns        Holder = "runs"        // of a run
 	HolderLogs        Holder = "logs"        // of a run
 	HolderEvaluations Holder = "evaluations" // of an evaluation
+	HolderTools       Holder = "tools"       // of nothing: what a tool wrote, for its caller to fetch
 )
 
 // ObjectKey is where a file's bytes stand in the object store.
@@ -236,6 +237,6 @@ func ParseObjectKey(key string) (h Holder, id, sha256 string, ok bool) {
 		return "", "", "", false
 	}
 	h = Holder(parts[0])
-	ok = h == HolderInputs || h == HolderTruths || h == HolderRuns || h == HolderLogs || h == HolderEvaluations
+	ok = h == HolderInputs || h == HolderTruths || h == HolderRuns || h == HolderLogs || h == HolderEvaluations || h == HolderTools
 	return h, parts[1], parts[2], ok
 }

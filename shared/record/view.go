@@ -18,6 +18,15 @@ func (s Standing) shownAs(roles access.Role, userID, team string) (string, strin
 	return userID, team
 }
 
+// ReadsFiles reports whether one who has the roles, and sees the run, may have the bytes of its files: its owner and the
+// organizers, and everyone once its review shows it.
+func (r *RunItem) ReadsFiles(roles access.Role) bool { return knows(roles) || r.Standing.Shown() }
+
+// ReadsTruth reports whether one who has the roles may have the truth of the dataset.
+func (d *DatasetItem) ReadsTruth(roles access.Role) bool {
+	return roles&(access.Organizer|access.Admin|access.Worker) != 0
+}
+
 // For returns the submission as one who has the roles sees it.
 func (s *SubmissionItem) For(roles access.Role) Submission {
 	v := s.Submission

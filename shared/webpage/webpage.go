@@ -31,6 +31,7 @@ type Page struct {
 	Title  string // of the browser's tab, such as "Leaderboard of Lakes"; the product's name follows it
 	Here   string // path of the page, if the frame's navigation leads to it
 	Script string // what the page does beyond showing itself; it must be of use without
+	Form   bool   // whether it has a form, which asks this server
 	Main   templ.Component
 }
 
@@ -43,16 +44,21 @@ func (p Page) Render(ctx context.Context) (Rendered, error) {
 	if err := frame(p).Render(ctx, &out); err != nil {
 		return Rendered{}, err
 	}
-	return Rendered{out.String(), policy(style, p.Script)}, nil
+	return Rendered{out.String(), p.policy()}, nil
 }
 
 // Bytes returns the page as HTML.
 func (r Rendered) Bytes() []byte { return []byte(r.body) }
 
-// Write answers with the page, or 304 when the caller has it already.
-func (r Rendered) Write(c *api.Call) error {
+// Protect sets the headers that hold the page to what it brings along.
+func (r Rendered) Protect(c *api.Call) {
 	c.SetHeader("Content-Security-Policy", r.policy)
 	c.SetHeader("Referrer-Policy", "no-referrer")
+}
+
+// Write answers with the page, or 304 when the caller has it already.
+func (r Rendered) Write(c *api.Call) error {
+	r.Protect(c)
 	return c.WriteDocument(MediaType+"; charset=utf-8", r.Bytes())
 }
 
@@ -65,11 +71,15 @@ func (p Page) Send(ctx context.Context, c *api.Call) error {
 	return r.Write(c)
 }
 
-// policy allows the one style, the one script if there is any, and the icon, which is a data URL.
-func policy(style, script string) string {
-	all := "default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; img-src data:; style-src " + digest(style)
-	if script != "" {
-		all += "; script-src " + digest(script)
+// policy allows the one style, the one script if there is any, the icon, which is a data URL, and the form.
+func (p Page) policy() string {
+	form := "'none'"
+	if p.Form {
+		form = "'self'"
+	}
+	all := "default-src 'none'; base-uri 'none'; form-action " + form + "; frame-ancestors 'none'; img-src data:; style-src " + digest(style)
+	if p.Script != "" {
+		all += "; script-src " + digest(p.Script)
 	}
 	return all
 }

@@ -12,7 +12,7 @@ import (
 
 // Check says what is wrong with the settings; nothing, when ReadTruth can use them. Pointers are those of a dataset.
 func Check(s Settings) []problem.Field {
-	problems := checkFormat(s.Kind, s.Format)
+	problems := CheckFormat(s.Kind, s.Format)
 	if evaluators[s.Kind].formats == nil {
 		return problems // which measures there are depends on the kind
 	}
@@ -42,8 +42,8 @@ func Check(s Settings) []problem.Field {
 	return problems
 }
 
-// checkFormat says what is wrong with the format of runs for that kind of evaluator.
-func checkFormat(kind measure.Kind, f Format) []problem.Field {
+// CheckFormat says what is wrong with the format of runs for that kind of evaluator. Pointers are those of a dataset.
+func CheckFormat(kind measure.Kind, f Format) []problem.Field {
 	allowed := evaluators[kind].formats
 	if allowed == nil {
 		return []problem.Field{{Pointer: "/evaluator/kind", Detail: fmt.Sprintf("%q is not built in; use one of %v", kind, measure.Kinds())}}

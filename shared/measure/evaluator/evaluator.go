@@ -53,7 +53,7 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure
 	if err != nil {
 		return nil, nil, err
 	}
-	contents, done := contents(files)
+	contents, done := Contents(files)
 	defer done()
 	return evaluators[s.Kind].readTruth(ctx, s.Format, measures, contents)
 }
@@ -61,7 +61,7 @@ func ReadTruth(ctx context.Context, s Settings, files []File) (*Truth, []measure
 // Evaluate measures one run. If one of the diagnostics is an error, the result is empty. The error is about opening or
 // reading a file, or about the context.
 func (t *Truth) Evaluate(ctx context.Context, files []File) (measure.Result, []measure.Diagnostic, error) {
-	contents, done := contents(files)
+	contents, done := Contents(files)
 	defer done()
 	return t.evaluate(ctx, contents)
 }
@@ -69,10 +69,10 @@ func (t *Truth) Evaluate(ctx context.Context, files []File) (measure.Result, []m
 // ValidateRun says what is wrong with the files of a run as far as that can be told without the truth. The error is as
 // that of ReadTruth.
 func ValidateRun(ctx context.Context, kind measure.Kind, format Format, files []File) ([]measure.Diagnostic, error) {
-	if problems := checkFormat(kind, format); len(problems) > 0 {
+	if problems := CheckFormat(kind, format); len(problems) > 0 {
 		return nil, invalid(problems)
 	}
-	contents, done := contents(files)
+	contents, done := Contents(files)
 	defer done()
 	return evaluators[kind].validateRun(ctx, format, contents)
 }
@@ -81,8 +81,8 @@ func ValidateRun(ctx context.Context, kind measure.Kind, format Format, files []
 // same, so is every value. It is empty for a kind that is not one of measure.Kinds.
 func Version(kind measure.Kind) string { return evaluators[kind].version }
 
-// contents opens each file when it is first read, so that no connection waits for its turn, and closes them together.
-func contents(files []File) (list []measure.File, done func()) {
+// Contents opens each file when it is first read, so that no connection waits for its turn; done closes them together.
+func Contents(files []File) (list []measure.File, done func()) {
 	var readers []*content
 	for _, f := range files {
 		c := &content{open: f.Open}

@@ -1,0 +1,111 @@
+package tools
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"assay/functions/tools/material"
+	"assay/shared/measure"
+	"assay/shared/measure/significance"
+	"assay/shared/problem"
+)
+
+// EvaluateInput is what to evaluate.
+type EvaluateInput struct {
+	Runs     []material.RunReference  `json:"runs" nullable:"false" minItems:"1" maxItems:"10" doc:"the runs"`
+	Truth    *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
+	Measures []string                 `json:"measures,omitempty" maxItems:"50" doc:"names in the grammar of ir-measures; unless given, those of the dataset" example:"[\"nDCG@10\",\"AP\"]"`
+	Seed     uint64                   `json:"seed,omitempty" doc:"of the bootstrap; the same seed gives the same intervals"`
+	PerTopic *bool                    `json:"perTopic,omitempty" doc:"whether the answer has the values per topic; true unless given"`
+}
+
+// EvaluateOutput is the values of runs.
+type EvaluateOutput struct {
+	Measures     []string       `json:"measures" nullable:"false" doc:"canonical names, in the order asked for"`
+	TruthVersion int64          `json:"truthVersion,omitempty" doc:"of the dataset's truth"`
+	Rounds       int            `json:"rounds" doc:"samples of topics that each interval was drawn from"`
+	Runs         []EvaluatedRun `json:"runs" nullable:"false" doc:"in the order asked for"`
+}
+
+// EvaluatedRun is the values of one run.
+type EvaluatedRun struct {
+	Name         string                           `json:"name"`
+	RunID        string                           `json:"runId,omitempty"`
+	EvaluationID string                           `json:"evaluationId,omitempty" doc:"the evaluation that the values are from; absent when they were computed for this answer"`
+	Measures     map[string]*float64              `json:"measures" nullable:"false" doc:"by name; null when a measure is not defined for the data"`
+	Reasons      map[string]string                `json:"reasons,omitempty" doc:"why a measure is null"`
+	Intervals    map[string]significance.Interval `json:"intervals" nullable:"false" doc:"95 % bootstrap intervals of measures that are means over topics"`
+	PerTopic     map[string]map[string]float64    `json:"perTopic,omitempty" doc:"values by topic and name"`
+	Diagnostics  []measure.Diagnostic             `json:"diagnostics,omitempty" doc:"what was noticed while the files were read"`
+}
+
+// usual are the measures that a run is evaluated with when nobody says.
+var usual = map[measure.Kind][]string{
+	measure.Retrieval:      {"nDCG@10", "AP", "RR", "P@10", "R@1000"},
+	measure.Classification: {"Accuracy", "F1(average=macro)", "MCC"},
+	measure.Regression:     {"RMSE", "MAE", "Pearson"},
+}
+
+// maxTopicValues is how many values per topic an answer has: about as many as fit one of a function.
+const maxTopicValues = 100_000
+
+var evaluate = define(about{
+	name: "evaluate", summary: "Evaluate runs",
+	description: "Computes measures of runs, overall and per topic, with the meaning of trec_eval and scikit-learn, and 95 % bootstrap intervals over topics. " +
+		"Name runs by `runId`, or send their files; name the truth by `datasetId`, which takes one of its organizers, or send your own.\n\n" +
+		"Without `truth`, runs of the platform have the values of their evaluations, which everybody who sees those may have.",
+}, EvaluateInput{
+	Runs:     []material.RunReference{{Name: "mine", Files: []material.InlineFile{{Name: "run.txt", Content: "MSBRMCBwb25kIDEgNC4wIG1pbmUKMSBRMCByb2FkIDIgMy4wIG1pbmUKMSBRMCBsYWtlIDMgMi4wIG1pbmUKMiBRMCBsYWtlIDEgMS4wIG1pbmUK"}}}},
+	Truth:    &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Content: "MSAwIGxha2UgMgoxIDAgcG9uZCAxCjEgMCByb2FkIDAKMiAwIGxha2UgMQo="}}},
+	Measures: []string{"nDCG@10", "AP"},
+}, func(ctx context.Context, d *material.Desk, in EvaluateInput) (compute[EvaluateOutput], error) {
+	results, err := d.Results(ctx, material.Asked{Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, At: "/measures", Usual: usual})
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (out EvaluateOutput, err error) {
+		values, err := results.Values(ctx)
+		if err != nil {
+			return out, err
+		}
+		shown := in.PerTopic == nil || *in.PerTopic
+		draws, topicValues := 0, 0
+		for _, v := range values {
+			draws += len(v.Topics) * len(results.Measures)
+			if shown {
+				topicValues += len(v.Topics) * len(results.Measures)
+			}
+		}
+		if topicValues > maxTopicValues {
+			return out, problem.Check([]problem.Field{{Pointer: "/perTopic", Detail: "there are too many values per topic for one answer: give false, or fewer measures or runs"}})
+		}
+		out = EvaluateOutput{Measures: results.Measures, TruthVersion: results.TruthVersion, Rounds: rounds(draws)}
+		for i, r := range results.Runs {
+			v := values[i]
+			e := EvaluatedRun{
+				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Measures: v.Measures, Reasons: v.Reasons, Diagnostics: v.Diagnostics,
+				Intervals: map[string]significance.Interval{},
+			}
+			if shown {
+				e.PerTopic = v.Topics
+			}
+			for _, name := range results.Measures {
+				interval, err := intervalOf(ctx, &v, name, in.Seed, out.Rounds)
+				if err != nil {
+					return out, err
+				}
+				if interval != nil {
+					e.Intervals[name] = *interval
+				}
+			}
+			out.Runs = append(out.Runs, e)
+		}
+		return out, nil
+	}, nil
+})
+
+// topicNames are the topics of the values, in byte order.
+func topicNames(topics map[string]map[string]float64) []string {
+	return slices.Sorted(maps.Keys(topics))
+}

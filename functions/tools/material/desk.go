@@ -1,0 +1,89 @@
+// Package material gathers what a tool is to work on, as far as its caller may have it. A tool names runs, truths and texts;
+// which of them a caller may read is decided here, by the rules that decide it for the resources themselves:
+//
+//   - the files of a run, as the links that GET of the run has: its owner and the organizers, others once its review shows it;
+//   - the values of a run, as GET of its evaluation;
+//   - a truth, as the links that GET of the dataset has: organizers and workers. Judgments are nothing else than a truth. Who may
+//     not read it gets the values that an evaluation has, and never a new one computed from it;
+//   - texts, as the inputs of a dataset.
+//
+// What is hidden is answered as what is missing, after the same reads. Everything that an answer depends on is noted, so that
+// it has an entity tag before it is computed.
+package material
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"assay/shared/api"
+	"assay/shared/measure/evaluator"
+	"assay/shared/problem"
+	"assay/shared/record"
+
+	"golang.org/x/sync/semaphore"
+)
+
+const (
+	// MaxStoredBytes is how large the stored files may be that one invocation reads.
+	MaxStoredBytes = 256 << 20
+	// atOnce bounds the bytes that all invocations of a process work on at the same time. They take about as much memory.
+	atOnce = 512 << 20
+)
+
+var memory = semaphore.NewWeighted(atOnce)
+
+// Desk is where one invocation gathers its material.
+type Desk struct {
+	c        *api.Call
+	parts    []string
+	inline   int64 // bytes that came along
+	unpacked int64 // as many once they are unpacked
+	stored   int64 // bytes of stored files
+}
+
+// NewDesk returns an empty desk for the call.
+func NewDesk(c *api.Call) *Desk { return &Desk{c: c} }
+
+// Parts identify all that was gathered; two invocations with the same input and parts have the same answer.
+func (d *Desk) Parts() []string { return d.parts }
+
+// note adds to the parts.
+func (d *Desk) note(format string, args ...any) {
+	d.parts = append(d.parts, fmt.Sprintf(format, args...))
+}
+
+// Work does what takes memory in proportion to the material, as soon as other invocations leave room for it.
+func (d *Desk) Work(ctx context.Context, do func(context.Context) error) error {
+	weight := min(atOnce, d.stored+d.unpacked)
+	if err := memory.Acquire(ctx, weight); err != nil {
+		return err
+	}
+	defer memory.Release(weight)
+	return do(ctx)
+}
+
+// storedFiles are the files of a holder. They count against the bounds of the request.
+func (d *Desk) storedFiles(ctx context.Context, h record.Holder, id string, files []record.File) ([]evaluator.File, error) {
+	list := make([]evaluator.File, len(files))
+	for i, f := range files {
+		d.note("%s %s %s", h, f.Name, f.SHA256)
+		if d.stored += f.Size; d.stored > MaxStoredBytes {
+			return nil, problem.TooLarge.New("The stored files that this would read have more than %d bytes together. Name fewer runs, or get the files by their links and use a tool of your own.", MaxStoredBytes)
+		}
+		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
+			return d.c.Files.Open(ctx, record.ObjectKey(h, id, f.SHA256))
+		}}
+	}
+	return list, nil
+}
+
+// unseen is the problem of naming what is missing, or may not be seen.
+func unseen(fields ...problem.Field) error {
+	return problem.NotFound.New("The body names something that does not exist, or whose results you may not see; `errors` says where. " +
+		"Check the ids; if it is private or not published yet, log in as somebody who may see it.").With(fields...)
+}
+
+func invalid(pointer, format string, args ...any) error {
+	return problem.Check([]problem.Field{{Pointer: pointer, Detail: fmt.Sprintf(format, args...)}})
+}

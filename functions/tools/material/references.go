@@ -1,0 +1,99 @@
+package material
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"assay/shared/measure/evaluator"
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// RunReference is a run that the platform holds, or one that comes along.
+type RunReference struct {
+	RunID string       `json:"runId,omitempty" doc:"a run that the platform holds and whose results you may see" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+	Name  string       `json:"name,omitempty" maxLength:"100" doc:"what the answer calls it; unless given, its label or team, or the name of its file"`
+	Files []InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of runId: the files of a run that comes along"`
+}
+
+// TruthReference is the truth of a dataset, or one that comes along.
+type TruthReference struct {
+	DatasetID string            `json:"datasetId,omitempty" doc:"a dataset whose truth you may read, which its organizers may"`
+	Files     []InlineFile      `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: a truth that comes along, such as qrels"`
+	Kind      string            `json:"kind,omitempty" enum:"retrieval,classification,regression" doc:"with files: what kind of evaluator reads them; retrieval unless given"`
+	Format    *record.RunFormat `json:"format,omitempty" doc:"with files: how runs, and the labels or values of a truth, are written; trec-run unless given"`
+}
+
+// TextsReference is where the texts of documents and queries are: with a dataset's inputs, or with files that come along.
+type TextsReference struct {
+	DatasetID string       `json:"datasetId,omitempty" doc:"a dataset whose inputs have texts"`
+	Files     []InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: files with texts, as JSON lines with an id and a text, TSV or TREC"`
+}
+
+// InlineFile is a file that comes along.
+type InlineFile struct {
+	Name    string `json:"name" minLength:"1" maxLength:"200" doc:"file name, which diagnostics give" example:"run.txt"`
+	Content string `json:"content" minLength:"1" maxLength:"5242880" doc:"the bytes in base64, as text or packed with gzip; all files of a request up to 3 MiB, and 64 MiB once unpacked" example:"MSBRMCBkMSAxIDIgbWluZQo="`
+}
+
+// MaxUnpackedBytes is how large all the files that come along may be once they are unpacked.
+const MaxUnpackedBytes = 64 << 20
+
+// given says what is wrong with a reference that must name an id or have files; nothing when it is right.
+func given(pointer, member, id string, files []InlineFile) []problem.Field {
+	switch {
+	case id != "" && len(files) > 0:
+		return []problem.Field{{Pointer: pointer, Detail: "has both " + member + " and files: give one of them"}}
+	case id == "" && len(files) == 0:
+		return []problem.Field{{Pointer: pointer, Detail: "needs " + member + " or files"}}
+	case id != "" && !record.IsID(id):
+		return []problem.Field{{Pointer: pointer + "/" + member, Detail: "is no id, which has 26 characters such as 01JZ3V7Q0D8T5RZ0S6R1W9C4XK"}}
+	}
+	return nil
+}
+
+// unpackInline decodes files that come along. They count against the bounds of the request.
+func (d *Desk) unpackInline(pointer string, files []InlineFile) ([]evaluator.File, error) {
+	list := make([]evaluator.File, len(files))
+	var fields []problem.Field
+	for i, f := range files {
+		at := fmt.Sprintf("%s/%d", pointer, i)
+		if strings.ContainsFunc(f.Name, unicode.IsControl) || !utf8.ValidString(f.Name) {
+			fields = append(fields, problem.Field{Pointer: at + "/name", Detail: "must be one line of text without control characters"})
+		}
+		content, err := base64.StdEncoding.DecodeString(f.Content)
+		if err != nil {
+			fields = append(fields, problem.Field{Pointer: at + "/content", Detail: "must be base64 (RFC 4648 section 4, with padding): " + err.Error()})
+			continue
+		}
+		d.inline += int64(len(content))
+		d.unpacked += unpackedSize(content, MaxUnpackedBytes-d.unpacked)
+		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
+	}
+	switch {
+	case len(fields) > 0:
+		return nil, problem.Check(fields)
+	case d.inline > record.MaxInlineBytes:
+		return nil, problem.TooLarge.New("The files in the request have more than %d bytes together. Submit larger runs to a task and name them by runId, or pack them with gzip.", record.MaxInlineBytes)
+	case d.unpacked > MaxUnpackedBytes:
+		return nil, problem.TooLarge.New("The files in the request unpack to more than %d bytes together. Submit larger runs to a task and name them by runId.", MaxUnpackedBytes)
+	}
+	return list, nil
+}
+
+// unpackedSize is how many bytes the content has once it is unpacked; one more than most when it has more. What is
+// damaged counts as far as it goes: its reader will tell.
+func unpackedSize(content []byte, most int64) int64 {
+	z, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		return int64(len(content))
+	}
+	n, _ := io.Copy(io.Discard, io.LimitReader(z, max(0, most)+1)) //nolint:errcheck,gosec // see above
+	return n
+}

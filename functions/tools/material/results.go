@@ -1,0 +1,281 @@
+package material
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/shared/access"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/table"
+	"assay/shared/topics"
+)
+
+// Asked is what values are asked for.
+type Asked struct {
+	Runs     []RunReference  // stand in the input at /runs
+	Truth    *TruthReference // at /truth; nil: the one that the runs were evaluated against
+	Measures []string        // at At
+	At       string          // pointer to the measures, or to the one
+	// Unless measures are asked for, they are all that the runs were evaluated with or, if One is set, the primary one; against
+	// a truth that comes along they are Usual.
+	One   bool
+	Usual map[measure.Kind][]string
+}
+
+// Results are the values of runs that can be had.
+type Results struct {
+	Runs         []*Run
+	Measures     []string // canonical names, in the order asked for
+	TruthVersion int64    // of the dataset's truth; 0: the truth came along
+	d            *Desk
+	truth        *Truth // nil: the evaluations have the values
+	kind         measure.Kind
+	lower        map[string]bool // of an evaluator that is not built in
+}
+
+// Values are those of one run.
+type Values struct {
+	Measures    map[string]*float64           // null when not defined
+	Reasons     map[string]string             // why
+	Topics      map[string]map[string]float64 // by topic and measure; of retrieval
+	Diagnostics []measure.Diagnostic
+}
+
+// EvaluationID is the evaluation that the values of the run are from; empty when they are computed.
+func (r *Run) EvaluationID() string {
+	if r.evaluation == nil {
+		return ""
+	}
+	return r.evaluation.ID
+}
+
+// Results gathers the runs and what their values are to be had from: the truth that is named; or the evaluations of the
+// runs; or, for measures that those do not have, the truth of the dataset, if the caller may read it.
+func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
+	r := &Results{d: d}
+	if asked.Truth != nil {
+		return r, r.against(ctx, asked)
+	}
+	for i, ref := range asked.Runs {
+		if ref.RunID == "" && len(ref.Files) > 0 {
+			return nil, invalid("/truth", "is needed, since /runs/%d comes along: name a datasetId whose truth you may read, or send files such as qrels", i)
+		}
+	}
+	var err error
+	if r.Runs, err = d.runs(ctx, "/runs", asked.Runs, seesValues); err != nil {
+		return nil, err
+	}
+	if err := r.evaluations(ctx); err != nil {
+		return nil, err
+	}
+	unknown := r.match(asked)
+	if len(unknown) == 0 {
+		return r, nil
+	}
+	if r.truth, err = d.OwnTruth(ctx, r.Runs); err != nil {
+		return nil, err
+	}
+	if r.truth == nil {
+		return nil, problem.Check(unknown)
+	}
+	// Who may read the truth may read the files of the runs.
+	if r.Runs, err = d.Runs(ctx, "/runs", asked.Runs); err != nil {
+		return nil, err
+	}
+	return r, r.measure(asked)
+}
+
+// seesValues reports whether one who has the roles may have the values of a run. Whoever sees a run that has not been
+// evaluated yet may be told so.
+func seesValues(r *record.RunItem, roles access.Role) bool {
+	return r.For(roles).EvaluationID != "" || r.EvaluationID == "" && access.Sees(roles, r.Scope().Audience)
+}
+
+// against has the values computed against the truth that is named.
+func (r *Results) against(ctx context.Context, asked Asked) (err error) {
+	if r.Runs, err = r.d.Runs(ctx, "/runs", asked.Runs); err != nil {
+		return err
+	}
+	if r.truth, err = r.d.Truth(ctx, "/truth", *asked.Truth); err != nil {
+		return err
+	}
+	if len(asked.Measures) == 0 && r.truth.dataset != nil {
+		e := r.truth.dataset.Evaluator
+		if asked.Measures = e.Measures; asked.One {
+			asked.Measures = []string{e.PrimaryMeasure}
+		}
+	}
+	return r.measure(asked)
+}
+
+// measure checks the measures that are to be computed.
+func (r *Results) measure(asked Asked) error {
+	r.kind, r.TruthVersion = r.truth.settings.Kind, r.truth.version
+	names := asked.Measures
+	if len(names) == 0 {
+		names = asked.Usual[r.kind]
+	}
+	s := r.truth.settings
+	s.Measures = names
+	fields := evaluator.Check(s)
+	for i, f := range fields {
+		fields[i].Pointer = asked.At + strings.TrimPrefix(f.Pointer, "/evaluator/measures")
+		if asked.One {
+			fields[i].Pointer = asked.At
+		}
+	}
+	if err := problem.Check(fields); err != nil {
+		return err
+	}
+	r.Measures = nil
+	for _, name := range names {
+		m, err := measure.Parse(r.kind, name)
+		if err != nil {
+			return err
+		}
+		r.Measures = append(r.Measures, m.String())
+	}
+	return nil
+}
+
+// evaluations reads those of the runs, which must be against one truth.
+func (r *Results) evaluations(ctx context.Context) error {
+	var ids []string
+	for _, run := range r.Runs {
+		if run.item.EvaluationID == "" {
+			return invalid(run.pointer, "the run has no evaluation yet: it is %s", run.item.State)
+		}
+		ids = append(ids, run.item.EvaluationID)
+	}
+	found, err := table.GetAll[record.EvaluationItem](ctx, r.d.c.Store, r.d.c.Consistency, keys(ids, record.EvaluationKey)...)
+	if err != nil {
+		return err
+	}
+	first := found[0]
+	for i, e := range found {
+		run := r.Runs[i]
+		switch {
+		case e == nil || first == nil:
+			return problem.Conflict.New("A run is being evaluated again at this moment. Try again in a few seconds.")
+		case !access.Sees(run.roles, e.Scope().Audience):
+			return unseen(problem.Field{Pointer: run.pointer + "/runId", Detail: "there is no such run, or none whose results you may see"})
+		case e.DatasetID != first.DatasetID:
+			return invalid(run.pointer, "is on another dataset than %s, and values on different datasets do not compare", r.Runs[0].pointer)
+		case e.TruthVersion != first.TruthVersion:
+			return invalid(run.pointer, "was evaluated against version %d of the truth and %s against version %d, and values against different truths do not compare; try again once both are evaluated against the newest", e.TruthVersion, r.Runs[0].pointer, first.TruthVersion)
+		}
+		run.evaluation = e
+		r.d.note("evaluation %s %d", e.ID, e.Version)
+	}
+	r.kind, r.TruthVersion = measure.Kind(first.Evaluator.Kind), first.TruthVersion
+	r.lower = map[string]bool{first.PrimaryMeasure: first.LowerIsBetter}
+	if first.Evaluator.Kind != record.EvaluatorWorker {
+		return nil
+	}
+	item, _, _, err := r.d.dataset(ctx, "/runs/0", first.DatasetID)
+	if err != nil && !problem.NotFound.Is(err) {
+		return err
+	}
+	if item != nil {
+		for _, name := range item.Evaluator.LowerIsBetter {
+			r.lower[name] = true
+		}
+	}
+	return nil
+}
+
+// match finds the measures that are asked for among those of the evaluations, and says which are not there.
+func (r *Results) match(asked Asked) (unknown []problem.Field) {
+	e := r.Runs[0].evaluation
+	switch {
+	case len(asked.Measures) > 0:
+	case asked.One:
+		asked.Measures = []string{e.PrimaryMeasure}
+	default:
+		asked.Measures = e.Columns
+	}
+	for i, name := range asked.Measures {
+		if m, err := measure.Parse(r.kind, name); err == nil {
+			name = m.String()
+		}
+		r.Measures = append(r.Measures, name)
+		if _, ok := e.Measures[name]; ok {
+			continue
+		}
+		pointer := asked.At
+		if !asked.One {
+			pointer = fmt.Sprintf("%s/%d", asked.At, i)
+		}
+		unknown = append(unknown, problem.Field{Pointer: pointer, Detail: fmt.Sprintf(
+			"%q is none of those that the runs were evaluated with: %s. Others can be computed against a truth that you send, or by the organizers", name, strings.Join(e.Columns, ", "))})
+	}
+	return unknown
+}
+
+// LowerIsBetter reports whether the least value of the measure is the best.
+func (r *Results) LowerIsBetter(name string) bool {
+	if m, err := measure.Parse(r.kind, name); err == nil {
+		return !m.HigherIsBetter()
+	}
+	return r.lower[name]
+}
+
+// Values returns the values of each run. What is wrong with a file is the caller's problem.
+func (r *Results) Values(ctx context.Context) ([]Values, error) {
+	if r.truth == nil {
+		return r.evaluated(ctx)
+	}
+	truth, err := r.truth.read(ctx, r.Measures)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Values, len(r.Runs))
+	for i, run := range r.Runs {
+		result, diagnostics, err := truth.Evaluate(ctx, run.files)
+		if err == nil {
+			err = run.refused(diagnostics)
+		}
+		if err != nil {
+			return nil, err
+		}
+		all[i] = Values{result.Measures, result.Reasons, result.PerTopic, diagnostics}
+	}
+	return all, nil
+}
+
+// evaluated are the values that the evaluations have.
+func (r *Results) evaluated(ctx context.Context) ([]Values, error) {
+	var ids []string
+	for _, run := range r.Runs {
+		ids = append(ids, run.evaluation.ID)
+	}
+	found, err := table.GetAll[record.Topics](ctx, r.d.c.Store, r.d.c.Consistency, keys(ids, record.TopicsKey)...)
+	if err != nil {
+		return nil, err
+	}
+	all := make([]Values, len(r.Runs))
+	return all, table.Together(len(all), func(i int) error {
+		perTopic, err := topics.Values(ctx, r.d.c.Files, found[i])
+		for _, values := range perTopic {
+			for name := range values {
+				if !slices.Contains(r.Measures, name) {
+					delete(values, name)
+				}
+			}
+		}
+		e := r.Runs[i].evaluation
+		all[i] = Values{Measures: map[string]*float64{}, Reasons: map[string]string{}, Topics: perTopic}
+		for _, name := range r.Measures {
+			all[i].Measures[name] = e.Measures[name]
+			if reason, ok := e.Reasons[name]; ok {
+				all[i].Reasons[name] = reason
+			}
+		}
+		return err
+	})
+}

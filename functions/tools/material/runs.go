@@ -1,0 +1,160 @@
+package material
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"assay/shared/access"
+	"assay/shared/measure"
+	"assay/shared/measure/retrieval"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/table"
+)
+
+// Run is a run that a tool works on.
+type Run struct {
+	Name string // what the answer calls it; no two of an invocation have the same
+	ID   string // empty: it came along
+	source
+	item       *record.RunItem
+	roles      access.Role
+	evaluation *record.EvaluationItem
+}
+
+// Rankings reads what the run retrieved. A run with errors is the caller's problem.
+func (r *Run) Rankings(ctx context.Context) (*retrieval.Rankings, []measure.Diagnostic, error) {
+	files, done := r.open()
+	defer done()
+	rankings, diagnostics, err := retrieval.ReadRankings(ctx, files...)
+	if err == nil {
+		err = r.refused(diagnostics)
+	}
+	return rankings, diagnostics, err
+}
+
+// Runs gathers runs whose files are to be read. The references stand in the input at the pointer.
+func (d *Desk) Runs(ctx context.Context, pointer string, refs []RunReference) ([]*Run, error) {
+	runs, err := d.runs(ctx, pointer, refs, func(r *record.RunItem, roles access.Role) bool {
+		return access.Sees(roles, r.Scope().Audience) && r.ReadsFiles(roles)
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range runs {
+		if r.item == nil {
+			continue
+		}
+		switch {
+		case len(r.item.Files) == 0:
+			return nil, invalid(r.pointer, "the run has no files yet: it is %s", r.item.State)
+		case !record.AllStored(r.item.Files):
+			return nil, invalid(r.pointer, "files of the run have not arrived yet")
+		}
+		if r.files, err = d.storedFiles(ctx, record.HolderRuns, r.ID, r.item.Files); err != nil {
+			return nil, err
+		}
+	}
+	return runs, nil
+}
+
+// runs gathers runs of which sees says whether the caller may have what is wanted of them.
+func (d *Desk) runs(ctx context.Context, pointer string, refs []RunReference, sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
+	runs := make([]*Run, len(refs))
+	var fields []problem.Field
+	for i, ref := range refs {
+		at := fmt.Sprintf("%s/%d", pointer, i)
+		runs[i] = &Run{Name: ref.Name, ID: ref.RunID, source: source{pointer: at, inline: ref.RunID == ""}}
+		fields = append(fields, given(at, "runId", ref.RunID, ref.Files)...)
+		for j, other := range refs[:i] {
+			if ref.RunID != "" && ref.RunID == other.RunID {
+				fields = append(fields, problem.Field{Pointer: at + "/runId", Detail: fmt.Sprintf("is the run of %s/%d: name it once", pointer, j)})
+			}
+		}
+	}
+	if err := problem.Check(fields); err != nil {
+		return nil, err
+	}
+	if err := d.findRuns(ctx, runs, sees); err != nil {
+		return nil, err
+	}
+	for i, ref := range refs {
+		if ref.RunID != "" {
+			continue
+		}
+		var err error
+		if runs[i].files, err = d.unpackInline(runs[i].pointer+"/files", ref.Files); err != nil {
+			return nil, err
+		}
+		runs[i].Name = cmp.Or(runs[i].Name, ref.Files[0].Name)
+	}
+	d.nameRuns(runs)
+	return runs, nil
+}
+
+// findRuns reads those that the platform holds, and what the caller is to each: two calls, whatever there is.
+func (d *Desk) findRuns(ctx context.Context, runs []*Run, sees func(*record.RunItem, access.Role) bool) error {
+	var held []*Run
+	var ids []string
+	for _, r := range runs {
+		if r.ID != "" {
+			held, ids = append(held, r), append(ids, r.ID)
+		}
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	found, err := table.GetAll[record.RunItem](ctx, d.c.Store, d.c.Consistency, keys(ids, record.RunKey)...)
+	if err != nil {
+		return err
+	}
+	g, err := d.c.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	var missing []problem.Field
+	for i, r := range held {
+		if r.item = found[i]; r.item != nil {
+			r.roles = access.Roles(d.c.Caller, g.Grants, r.item.Scope())
+		}
+		if r.item == nil || !sees(r.item, r.roles) {
+			missing = append(missing, problem.Field{Pointer: r.pointer + "/runId", Detail: "there is no such run, or none whose results you may see"})
+			continue
+		}
+		shown := r.item.For(r.roles)
+		if !access.Sees(r.roles, r.item.Scope().Audience) {
+			shown.Label = "" // it is seen by its evaluation alone, which has none
+		}
+		r.Name = cmp.Or(r.Name, shown.Label, shown.Team)
+	}
+	if len(missing) > 0 {
+		return unseen(missing...)
+	}
+	return nil
+}
+
+// nameRuns numbers those that would have the same name.
+func (d *Desk) nameRuns(runs []*Run) {
+	taken := map[string]bool{}
+	for _, r := range runs {
+		name := r.Name
+		for n := 2; taken[r.Name]; n++ {
+			r.Name = fmt.Sprintf("%s (%d)", name, n)
+		}
+		taken[r.Name] = true
+		d.note("run %s %s", r.ID, r.Name)
+	}
+}
+
+// dataset is the one that all the runs are on; empty when one came along, or is on another.
+func dataset(runs []*Run) string {
+	id := ""
+	for i, r := range runs {
+		if r.item == nil || i > 0 && r.item.DatasetID != id {
+			return ""
+		}
+		id = r.item.DatasetID
+	}
+	return id
+}

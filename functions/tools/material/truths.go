@@ -1,0 +1,159 @@
+package material
+
+import (
+	"context"
+	"errors"
+
+	"assay/shared/access"
+	"assay/shared/arrival"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/measure/retrieval"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// Truth is what runs are measured against.
+type Truth struct {
+	source
+	settings evaluator.Settings // without measures
+	version  int64              // of a dataset's; 0: it came along
+	dataset  *record.DatasetItem
+}
+
+// Kind is the kind of evaluator that reads the truth.
+func (t *Truth) Kind() measure.Kind { return t.settings.Kind }
+
+// Qrels reads the truth as relevance judgments. One with errors is the caller's problem.
+func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
+	if t.settings.Kind != measure.Retrieval {
+		return nil, invalid(t.pointer, "is a truth of %s, which has no judgments of documents", t.settings.Kind)
+	}
+	files, done := t.open()
+	defer done()
+	qrels, diagnostics, err := retrieval.ReadQrels(ctx, files...)
+	if err == nil {
+		err = t.refused(diagnostics)
+	}
+	return qrels, err
+}
+
+// read reads the truth for the measures, whose names stand in the input at the pointer.
+func (t *Truth) read(ctx context.Context, measures []string) (*evaluator.Truth, error) {
+	s := t.settings
+	s.Measures = measures
+	truth, diagnostics, err := evaluator.ReadTruth(ctx, s, t.files)
+	if err == nil {
+		err = t.refused(diagnostics)
+	}
+	return truth, err
+}
+
+// Truth gathers the truth of a reference, which stands in the input at the pointer.
+func (d *Desk) Truth(ctx context.Context, pointer string, ref TruthReference) (*Truth, error) {
+	if err := problem.Check(given(pointer, "datasetId", ref.DatasetID, ref.Files)); err != nil {
+		return nil, err
+	}
+	if ref.DatasetID != "" {
+		if ref.Kind != "" || ref.Format != nil {
+			return nil, invalid(pointer, "kind and format go with files: the dataset says its own")
+		}
+		item, truth, roles, err := d.dataset(ctx, pointer, ref.DatasetID)
+		if err != nil {
+			return nil, err
+		}
+		if !item.ReadsTruth(roles) {
+			return nil, problem.Forbidden.New("Only its organizers may measure runs against the truth of this dataset. Leave %s out to see the values that runs were published with, or send a truth of your own in files.", pointer[1:])
+		}
+		return d.truthOf(ctx, pointer, item, truth)
+	}
+	t := &Truth{source: source{pointer: pointer, inline: true}, settings: evaluator.Settings{Kind: measure.Retrieval, Format: evaluator.Format{Kind: evaluator.TRECRun}}}
+	if ref.Kind != "" {
+		t.settings.Kind = measure.Kind(ref.Kind)
+	}
+	if ref.Format != nil {
+		t.settings.Format = evaluator.Format(*ref.Format)
+	}
+	if fields := evaluator.CheckFormat(t.settings.Kind, t.settings.Format); len(fields) > 0 {
+		for i, f := range fields {
+			fields[i].Pointer = formatPointer(pointer, f.Pointer)
+		}
+		return nil, problem.Check(fields)
+	}
+	var err error
+	t.files, err = d.unpackInline(pointer+"/files", ref.Files)
+	return t, err
+}
+
+// formatPointer leads, in a TruthReference, to what a dataset has at the pointer.
+func formatPointer(pointer, dataset string) string {
+	const format = "/runFormat"
+	if len(dataset) > len(format) && dataset[:len(format)] == format {
+		return pointer + "/format" + dataset[len(format):]
+	}
+	return pointer + "/kind"
+}
+
+// OwnTruth is the truth of the dataset that all the runs are on, if the caller may read it; else nil.
+func (d *Desk) OwnTruth(ctx context.Context, runs []*Run) (*Truth, error) {
+	id := dataset(runs)
+	if id == "" {
+		return nil, nil
+	}
+	item, truth, roles, err := d.dataset(ctx, runs[0].pointer, id)
+	if problem.NotFound.Is(err) || err == nil && (!item.ReadsTruth(roles) || truth == nil || item.Evaluator.Kind == record.EvaluatorWorker) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return d.truthOf(ctx, runs[0].pointer, item, truth)
+}
+
+// dataset reads a dataset with the truth in use, and what the caller is to it.
+func (d *Desk) dataset(ctx context.Context, pointer, id string) (*record.DatasetItem, *record.Truth, access.Role, error) {
+	items, err := d.c.Store.Get(ctx, d.c.Consistency, record.DatasetKey(id), record.TruthKey(id))
+	if err != nil {
+		return nil, nil, 0, table.Failed(err)
+	}
+	item, err := table.Decode[record.DatasetItem](items[0])
+	truth, truthErr := table.Decode[record.Truth](items[1])
+	if err := errors.Join(err, truthErr); err != nil {
+		return nil, nil, 0, err
+	}
+	g, err := d.c.Grants(ctx)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	if item == nil || !access.Sees(access.Roles(d.c.Caller, g.Grants, item.Scope()), item.Scope().Audience) {
+		return nil, nil, 0, unseen(problem.Field{Pointer: pointer + "/datasetId", Detail: "there is no such dataset, or none that you may see"})
+	}
+	d.note("dataset %s %d", item.ID, item.Version)
+	return item, truth, access.Roles(d.c.Caller, g.Grants, item.Scope()), nil
+}
+
+// truthOf gathers the truth of a dataset, for one who may read it.
+func (d *Desk) truthOf(ctx context.Context, pointer string, item *record.DatasetItem, truth *record.Truth) (*Truth, error) {
+	switch {
+	case item.Evaluator.Kind == record.EvaluatorWorker:
+		return nil, invalid(pointer, "the dataset is evaluated by an image of its organizers, which tools cannot run")
+	case truth == nil:
+		return nil, invalid(pointer, "the dataset has no truth yet")
+	}
+	settings := arrival.Settings(&record.DatasetDraft{RunFormat: truth.RunFormat, Evaluator: truth.Evaluator})
+	settings.Measures, settings.PrimaryMeasure = nil, ""
+	t := &Truth{source: source{pointer: pointer}, settings: settings, version: truth.Number, dataset: item}
+	var err error
+	t.files, err = d.storedFiles(ctx, record.HolderTruths, item.ID, truth.Files)
+	return t, err
+}
+
+func keys(ids []string, key func(string) store.Key) []store.Key {
+	all := make([]store.Key, len(ids))
+	for i, id := range ids {
+		all[i] = key(id)
+	}
+	return all
+}

@@ -1,0 +1,86 @@
+// Package tools serves what computes something for a caller and changes nothing: it evaluates, checks, compares, shows, fuses
+// and converts runs, which the platform holds or which come with the request.
+//
+// Each tool is a line of the list below and a file of its own, with the types of its input and its output, which are also
+// its schemas and its documentation. What a tool works on it gets from package material, which holds the rights: no tool
+// shows anybody what the resources would not. An input that is short enough has an address, at which a GET has the same
+// answer as the POST, so that results can be linked to, opened in a browser and kept. Large files that tools write stay in
+// the object store until the cleaning of abandoned files finds them.
+package tools
+
+import (
+	"context"
+	"strings"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/visibility"
+)
+
+// all tools, in the order in which they are listed.
+var all = []tool{evaluate}
+
+const (
+	toolsPath = "/v1/tools"
+	cacheFor  = 300 // seconds, as of all that changes only with the program
+)
+
+// Operations of the family.
+var Operations = append([]api.Operation{
+	api.OrPage(api.List(api.Spec{
+		ID: "listTools", Path: toolsPath, May: access.Anyone, CacheFor: cacheFor,
+		Summary:     "List tools",
+		Description: "What the server computes for its callers, with the JSON Schemas of input and output, and an example of an input.",
+		Query:       page.Spec{},
+	}, api.Anything, list, nil), listPage),
+	api.OrPage(api.Get(api.Spec{
+		ID: "getTool", Path: "/v1/tools/{tool}", May: access.Anyone, CacheFor: cacheFor,
+		Summary:     "Return a tool",
+		Description: "With the JSON Schemas of its input and output, and an example of an input. A browser gets a page on which to try it.",
+	}, named, show), showPage),
+	api.Invoke[tool, any, any](api.Spec{
+		ID: "invokeTool", Path: "/v1/tools/{tool}", May: access.Anyone,
+		Summary:     "Invoke a tool by its name",
+		Description: "The tools have operations of their own, which describe their inputs and outputs. The answer can be JSON or, as the tool has it, a page, a chart or a file, by `Accept`.",
+	}, named, nil, media(), invoke),
+	api.Ask(api.Spec{
+		ID: "getToolResult", Path: "/v1/tools/{tool}/result", May: access.Anyone,
+		Summary: "Return what a tool computes from an input",
+		Description: "The answer that the tool gives to a POST of the input, at an address of its own, which can be linked to and opened in a browser. " +
+			"The entity tag stays the same as long as the input and all that it refers to do.",
+	}, named, media(), invoke),
+}, own()...)
+
+// own are the operations of the single tools.
+func own() []api.Operation {
+	var operations []api.Operation
+	for _, t := range all {
+		operations = append(operations, t.post)
+	}
+	return operations
+}
+
+// media lists the types of answers besides JSON.
+func media() []string {
+	var types []string
+	for _, f := range faces {
+		types = append(types, f.mediaType)
+	}
+	return types
+}
+
+// named finds the tool that the path names.
+func named(_ context.Context, c *api.Call) (tool, error) {
+	for _, t := range all {
+		if t.name == c.Param("tool") {
+			return t, nil
+		}
+	}
+	return tool{}, visibility.Missing
+}
+
+func invoke(ctx context.Context, c *api.Call, t tool) error { return t.invoke(ctx, c) }
+
+// capital is the name as a part of an operation's id.
+func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

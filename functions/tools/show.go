@@ -1,0 +1,97 @@
+package tools
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"reflect"
+
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/problem"
+	"assay/shared/webpage"
+)
+
+//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+
+// Tool is what is told of a tool.
+type Tool struct {
+	Name        string          `json:"name" example:"evaluate"`
+	Summary     string          `json:"summary" doc:"what it does, in one line"`
+	Description string          `json:"description" doc:"Markdown"`
+	URL         string          `json:"url" doc:"where to POST an input" example:"/v1/tools/evaluate"`
+	MediaTypes  []string        `json:"mediaTypes" nullable:"false" doc:"what the answer can be, by Accept"`
+	Input       json.RawMessage `json:"input" doc:"JSON Schema of the input"`
+	Output      json.RawMessage `json:"output" doc:"JSON Schema of the answer as JSON"`
+	Example     any             `json:"example" doc:"an input that works as it stands"`
+}
+
+// describe is what is told of the tool.
+func (t *tool) describe() (shown Tool, err error) {
+	shown = Tool{
+		Name: t.name, Summary: t.summary, Description: t.description, URL: t.path(),
+		MediaTypes: append([]string{mediaJSON}, t.media...), Example: t.example,
+	}
+	for _, s := range []struct {
+		of   reflect.Type
+		into *json.RawMessage
+	}{{t.input, &shown.Input}, {t.output, &shown.Output}} {
+		if *s.into, err = api.JSONSchema(s.of); err != nil {
+			return shown, err
+		}
+	}
+	return shown, nil
+}
+
+func show(_ context.Context, _ *api.Call, t tool) (Tool, error) { return t.describe() }
+
+// list has tools stand for pages of it by their names.
+func list(_ context.Context, c *api.Call, _ api.Open) (p page.Page[Tool], err error) {
+	found := c.Page.Cursor == ""
+	for _, t := range all {
+		if found = found || t.name == c.Page.Cursor; !found {
+			continue
+		}
+		if len(p.Data) == c.Page.Limit {
+			p.Cursor = t.name
+			break
+		}
+		shown, err := t.describe()
+		if err != nil {
+			return p, err
+		}
+		p.Data = append(p.Data, shown)
+	}
+	if !found {
+		return p, problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a cursor.")
+	}
+	return p, nil
+}
+
+func listPage(ctx context.Context, c *api.Call, _ api.Open) error {
+	return webpage.Page{Title: "Tools", Here: toolsPath, Main: toolsPage(all)}.Send(ctx, c)
+}
+
+func showPage(ctx context.Context, c *api.Call, t tool) error {
+	example, err := json.Marshal(t.example)
+	if err != nil {
+		return err
+	}
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, example, "", "  "); err != nil {
+		return err
+	}
+	return webpage.Page{Title: "The tool " + t.name, Here: toolsPath, Form: true, Main: toolPage(t, indented.String(), c.BaseURL())}.Send(ctx, c)
+}
+
+// command is how to have a tool compute from a shell, as the type that shows most of it.
+func (t *tool) command(base string) string {
+	accept, output := "", ""
+	if len(t.media) > 0 {
+		accept, output = " -H 'Accept: "+t.media[0]+"'", " -o "+t.name+extensions[t.media[0]]
+	}
+	return "curl -s --json @input.json" + accept + output + " " + base + t.path()
+}
+
+// extensions are those of files with what a tool answers.
+var extensions = map[string]string{webpage.MediaType: ".html", mediaSVG: ".svg", mediaText: ".txt"}

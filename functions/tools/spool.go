@@ -1,0 +1,81 @@
+package tools
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"hash"
+	"io"
+	"os"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// maxFileBytes is how large a file may be that a tool writes: what a function has room for on its disk.
+const maxFileBytes = 400 << 20
+
+// FileResult is a file that a tool has written.
+type FileResult struct {
+	Name      string          `json:"name" example:"fused.txt"`
+	MediaType string          `json:"mediaType" example:"text/plain"`
+	Size      int64           `json:"size" doc:"bytes"`
+	SHA256    string          `json:"sha256" doc:"SHA-256 of the bytes in lower-case hexadecimal"`
+	Content   []byte          `json:"content,omitempty" doc:"the bytes in base64, up to 3 MiB"`
+	URL       string          `json:"url,omitempty" doc:"instead of content: where to get the bytes for a while"`
+	ExpiresAt *record.Instant `json:"expiresAt,omitempty" doc:"until when the url works"`
+}
+
+// spool takes a file while it is written, on the disk: whether it is of any use is known only at its end, and so are its size
+// and digest, which the object store wants first.
+type spool struct {
+	*os.File
+	described *FileResult
+	size      int64
+	digest    hash.Hash
+	buffered  *bufio.Writer
+}
+
+// newSpool returns an empty file with the name. The caller closes it.
+func newSpool(name, mediaType string) (*spool, error) {
+	f, err := os.CreateTemp("", "assay-tool-*")
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil { // it stays until it is closed, and goes with the process if that dies
+		_ = f.Close()
+		return nil, err
+	}
+	s := &spool{File: f, described: &FileResult{Name: name, MediaType: mediaType}, digest: sha256.New()}
+	s.buffered = bufio.NewWriterSize(io.MultiWriter(f, s.digest), 256<<10)
+	return s, nil
+}
+
+// Write implements io.Writer.
+func (s *spool) Write(p []byte) (int, error) {
+	if s.size += int64(len(p)); s.size > maxFileBytes {
+		return 0, problem.TooLarge.New("The result has more than %d bytes. Give a depth, or fewer or smaller files.", maxFileBytes)
+	}
+	return s.buffered.Write(p)
+}
+
+// finish ends the writing.
+func (s *spool) finish() error {
+	err := s.buffered.Flush()
+	s.described.Size, s.described.SHA256 = s.size, hex.EncodeToString(s.digest.Sum(nil))
+	return err
+}
+
+func (s *spool) rewind() error {
+	_, err := s.Seek(0, io.SeekStart)
+	return err
+}
+
+func (s *spool) bytes() ([]byte, error) {
+	if err := s.rewind(); err != nil {
+		return nil, err
+	}
+	return io.ReadAll(s.File)
+}
+
+func (s *spool) close() { _ = s.File.Close() } // nobody reads it again

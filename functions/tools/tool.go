@@ -1,0 +1,92 @@
+package tools
+
+import (
+	"context"
+	"reflect"
+	"slices"
+
+	"assay/functions/tools/material"
+	"assay/shared/access"
+	"assay/shared/api"
+
+	"github.com/a-h/templ"
+)
+
+// about is what a tool says of itself.
+type about struct {
+	name        string
+	summary     string // one line
+	description string // Markdown
+}
+
+// tool is a function that the service computes for a caller.
+type tool struct {
+	about
+	input, output reflect.Type
+	example       any      // an input that works as it stands
+	media         []string // what it can answer with besides JSON
+	post          api.Operation
+	invoke        func(context.Context, *api.Call) error
+}
+
+// Scope says that everyone may know of a tool. What it is to work on has rights of its own.
+func (tool) Scope() access.Scope { return api.Open{}.Scope() }
+
+// compute works out an answer, once the caller turned out not to have it.
+type compute[O any] func(context.Context) (O, error)
+
+// define makes a tool. prepare gathers what the input refers to, as far as the caller may have it; what it returns computes
+// from that. The output says by its methods what it can be shown as.
+func define[I, O any](a about, example I, prepare func(context.Context, *material.Desk, I) (compute[O], error)) tool {
+	t := tool{about: a, input: reflect.TypeFor[I](), output: reflect.TypeFor[O](), example: example}
+	var none O
+	for _, f := range faces {
+		if f.has(none) {
+			t.media = append(t.media, f.mediaType)
+		}
+	}
+	t.invoke = func(ctx context.Context, c *api.Call) error {
+		if _, err := c.Choose(append([]string{mediaJSON}, t.media...)...); err != nil {
+			return err
+		}
+		in, err := api.ReadInput[I](c)
+		if err != nil {
+			return err
+		}
+		desk := material.NewDesk(c)
+		work, err := prepare(ctx, desk, in)
+		if err != nil {
+			return err
+		}
+		parts := append(slices.Clone(desk.Parts()), t.name, string(c.Input()))
+		address := c.LinkInput(t.resultPath())
+		return c.WriteComputed(parts, func() (answer api.Computed, err error) {
+			err = desk.Work(ctx, func(ctx context.Context) error {
+				out, err := work(ctx)
+				if err == nil {
+					answer, err = render(ctx, c, t.about, address, out)
+				}
+				return err
+			})
+			return answer, err
+		})
+	}
+	t.post = api.Invoke[api.Open, I, O](api.Spec{
+		ID: "invoke" + capital(t.name), Path: t.path(), May: access.Anyone, Summary: t.summary, Description: t.description,
+	}, api.Anything, example, t.media, func(ctx context.Context, c *api.Call, _ api.Open) error { return t.invoke(ctx, c) })
+	return t
+}
+
+func (a about) path() string       { return "/v1/tools/" + a.name }
+func (a about) resultPath() string { return a.path() + "/result" }
+
+// paged is an output that a browser can show as a page.
+type paged interface {
+	page() (title string, main templ.Component)
+}
+
+// charted is an output that is a chart.
+type charted interface{ chart() templ.Component }
+
+// filed is an output that is a file.
+type filed interface{ file() *spool }

@@ -1,0 +1,38 @@
+package tools_test
+
+import (
+	"net/http"
+	"testing"
+
+	"assay/functions/tools"
+	"assay/shared/api/servertest"
+)
+
+// Every tool computes from its own example, by POST and by GET, as every media type that it says.
+func TestEveryExampleWorks(t *testing.T) {
+	s := servertest.New(t, tools.Operations...)
+	var list struct {
+		Data []struct {
+			Name, URL  string
+			MediaTypes []string
+			Example    any
+		}
+	}
+	s.Want(http.StatusOK, &list, "", http.MethodGet, "/v1/tools", nil)
+	for _, tool := range list.Data {
+		for _, media := range tool.MediaTypes {
+			a := s.Want(http.StatusOK, nil, "", http.MethodPost, tool.URL, tool.Example, "Accept", media)
+			address := a.Header.Get("Content-Location")
+			if address == "" {
+				t.Errorf("%s as %s has no address", tool.Name, media)
+				continue
+			}
+			again := s.Want(http.StatusOK, nil, "", http.MethodGet, address, nil, "Accept", media)
+			if string(a.Body) != string(again.Body) || a.Header.Get("ETag") != again.Header.Get("ETag") {
+				t.Errorf("%s as %s answers GET with another answer:\n%s\n%s", tool.Name, media, a.Body, again.Body)
+			}
+			t.Log(string(a.Body))
+			s.Want(http.StatusNotModified, nil, "", http.MethodGet, address, nil, "Accept", media, "If-None-Match", a.Header.Get("ETag"))
+		}
+	}
+}

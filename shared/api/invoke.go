@@ -1,0 +1,118 @@
+package api
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"net/http"
+	"net/url"
+	"reflect"
+
+	"assay/shared/page"
+	"assay/shared/problem"
+)
+
+// inputParam is the parameter that has, in a GET, what would be the body of a POST.
+const inputParam = "input"
+
+// Invoke declares a POST that changes nothing: it computes an answer from its body, which is a D. The JSON that it can
+// answer with is an R; media are the other types. The example is a body as it could be sent. handle reads the body by
+// ReadInput and answers by WriteComputed.
+func Invoke[T Target, D, R any](s Spec, load Loader[T], example D, media []string, handle func(context.Context, *Call, T) error) Operation {
+	return Operation{
+		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](),
+		Example: example, Media: media, pure: true, find: load.target,
+		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
+	}
+}
+
+// Ask declares the GET that answers as an Invoke does: what would be the body stands in the query, so that the answer has
+// an address that can be linked to, and whoever has it need not have it sent again.
+func Ask[T Target](s Spec, load Loader[T], media []string, handle func(context.Context, *Call, T) error) Operation {
+	s.Query = page.Spec{Plain: []string{inputParam}}
+	return Operation{
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...), find: load.target,
+		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
+	}
+}
+
+// Changes reports whether the operation can change anything that is stored in the table.
+func (op *Operation) Changes() bool { return op.Method != http.MethodGet && !op.pure }
+
+// ReadInput returns what is to be computed from: the body of a POST, or of a GET the parameter that stands for it.
+func ReadInput[D any](c *Call) (input D, err error) {
+	if c.op.Method == http.MethodPost {
+		return readDraft[D](c)
+	}
+	c.body = []byte(c.Page.Value(inputParam))
+	if len(c.body) == 0 {
+		return input, problem.InvalidParameter.New("What to compute from is missing: give it as JSON in the parameter %s.", inputParam)
+	}
+	if err := checkNames(c.body); err != nil {
+		return input, err
+	}
+	return decodeDraft[D](c.body)
+}
+
+// Input is what ReadInput read, as it was sent.
+func (c *Call) Input() []byte { return c.body }
+
+// LinkInput says, in the answer to a POST, where a GET would have the same answer (RFC 9110, section 8.7), and returns
+// that address; empty when what was sent is too long for one.
+func (c *Call) LinkInput(path string) string {
+	address := path + "?" + url.Values{inputParam: {string(c.body)}}.Encode()
+	if len(address) > page.MaxQuery {
+		return ""
+	}
+	if c.op.Method == http.MethodPost {
+		c.w.Header().Set("Content-Location", address)
+	}
+	return address
+}
+
+// Choose takes back what the answer's media type was to be and chooses among the offers.
+func (c *Call) Choose(offers ...string) (string, error) {
+	err := c.choose(offers)
+	return c.accepted, err
+}
+
+// Accepted is the media type that the answer is to have.
+func (c *Call) Accepted() string { return c.accepted }
+
+// Computed is an answer that was computed.
+type Computed struct {
+	MediaType string
+	Body      []byte
+	Location  string // instead of both: the address, for the caller alone, where the answer is
+}
+
+// WriteComputed answers with what compute returns. The parts are all that it depends on, so that it is computed only for
+// callers who do not have it yet.
+func (c *Call) WriteComputed(parts []string, compute func() (Computed, error)) error {
+	tag := `"` + fingerprint(append(parts, c.accepted, c.Info.Version, c.Info.Commit)) + `"`
+	if c.notModified(tag) {
+		return nil
+	}
+	a, err := compute()
+	if err != nil {
+		return err
+	}
+	if a.Location != "" {
+		h := c.w.Header()
+		h.Set("Location", a.Location)
+		h.Set("Cache-Control", "no-store")
+		c.w.WriteHeader(http.StatusSeeOther)
+		return nil
+	}
+	return c.write(answer{status: http.StatusOK, mediaType: a.MediaType, etag: tag, body: a.Body})
+}
+
+// fingerprint identifies a list of texts.
+func fingerprint(parts []string) string {
+	h := sha256.New()
+	for _, p := range parts {
+		sum := sha256.Sum256([]byte(p)) // so that no two lists run together
+		h.Write(sum[:])
+	}
+	return hex.EncodeToString(h.Sum(nil)[:16])
+}

@@ -89,10 +89,11 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	}
 	now := c.Now()
 	key := record.ObjectKey(record.HolderTools, record.NewID(now), s.described.SHA256)
-	if err := s.rewind(); err != nil {
+	content, err := s.reader()
+	if err != nil {
 		return api.Computed{}, err
 	}
-	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.described.SHA256, MediaType: s.described.MediaType}, s); err != nil {
+	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.described.SHA256, MediaType: s.described.MediaType}, content); err != nil {
 		return api.Computed{}, problem.Unavailable.Wrap(err, "The result could not be stored. Try again in a few seconds.").After(2 * time.Second)
 	}
 	mediaType := s.described.MediaType

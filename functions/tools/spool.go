@@ -30,7 +30,7 @@ type FileResult struct {
 // spool takes a file while it is written, on the disk: whether it is of any use is known only at its end, and so are its size
 // and digest, which the object store wants first.
 type spool struct {
-	*os.File
+	disk      *os.File // not embedded, or its WriteString and ReadFrom would go past Write
 	described *FileResult
 	size      int64
 	digest    hash.Hash
@@ -53,7 +53,7 @@ func writeSpool(name, mediaType string, write func(io.Writer) error) (*spool, er
 	if err := os.Remove(f.Name()); err != nil { // it stays until it is closed, and goes with the process if that dies
 		return nil, err
 	}
-	s := &spool{File: f, described: &FileResult{Name: name, MediaType: mediaType}, digest: sha256.New()}
+	s := &spool{disk: f, described: &FileResult{Name: name, MediaType: mediaType}, digest: sha256.New()}
 	s.buffered = bufio.NewWriterSize(io.MultiWriter(f, s.digest), 256<<10)
 	if err := write(s); err != nil {
 		return nil, err
@@ -74,16 +74,18 @@ func (s *spool) Write(p []byte) (int, error) {
 	return s.buffered.Write(p)
 }
 
-func (s *spool) rewind() error {
-	_, err := s.Seek(0, io.SeekStart)
-	return err
+// reader returns the file from its start.
+func (s *spool) reader() (io.Reader, error) {
+	_, err := s.disk.Seek(0, io.SeekStart)
+	return s.disk, err
 }
 
 func (s *spool) bytes() ([]byte, error) {
-	if err := s.rewind(); err != nil {
+	r, err := s.reader()
+	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(s.File)
+	return io.ReadAll(r)
 }
 
-func (s *spool) close() { _ = s.File.Close() } // nobody reads it again
+func (s *spool) close() { _ = s.disk.Close() } // nobody reads it again

@@ -1,9 +1,7 @@
 package tools
 
 import (
-	"cmp"
 	"context"
-	"slices"
 
 	"assay/functions/tools/material"
 	"assay/shared/measure"
@@ -82,7 +80,7 @@ var validate = define(about{
 		for _, f := range files {
 			out.Files = append(out.Files, f.Name)
 		}
-		out.Valid, out.Diagnostics = !measure.Refused(found), inOrder(shown(found), out.Files)
+		out.Valid, out.Diagnostics = !measure.Refused(found), shown(found)
 		return out, err
 	}, nil
 })
@@ -109,18 +107,4 @@ func (in *ValidateInput) check() error {
 		}
 	}
 	return problem.Check(fields)
-}
-
-// inOrder sorts diagnostics by file, in the order of the files, and line; what is about a whole file, or all, comes last.
-func inOrder(diagnostics []measure.Diagnostic, files []string) []measure.Diagnostic {
-	position := func(d measure.Diagnostic) int {
-		if i := slices.Index(files, d.File); i >= 0 {
-			return i
-		}
-		return len(files)
-	}
-	slices.SortStableFunc(diagnostics, func(a, b measure.Diagnostic) int {
-		return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(uint(a.Line)-1, uint(b.Line)-1), cmp.Compare(a.Severity, b.Severity), cmp.Compare(a.Message, b.Message))
-	})
-	return diagnostics
 }

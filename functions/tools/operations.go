@@ -39,11 +39,11 @@ var Operations = append([]api.Operation{
 		Summary:     "Return a tool",
 		Description: "With the JSON Schemas of its input and output, and an example of an input. A browser gets a page on which to try it.",
 	}, named, show), showPage),
-	api.Invoke[tool, any, any](api.Spec{
+	api.InvokeAny(api.Spec{
 		ID: "invokeTool", Path: "/v1/tools/{tool}", May: access.Anyone,
 		Summary:     "Invoke a tool by its name",
 		Description: "The tools have operations of their own, which describe their inputs and outputs. The answer can be JSON or, as the tool has it, a page, a chart or a file, by `Accept`.",
-	}, named, nil, media(), invoke),
+	}, named, own(), media(), invoke),
 	api.Ask(api.Spec{
 		ID: "getToolResult", Path: "/v1/tools/{tool}/result", May: access.Anyone,
 		Summary: "Return what a tool computes from an input",

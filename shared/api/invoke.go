@@ -26,6 +26,15 @@ func Invoke[T Target, D, R any](s Spec, load Loader[T], example D, media []strin
 	}
 }
 
+// InvokeAny declares the POST whose path says by a parameter which of the variants is meant: it takes what any of them takes.
+func InvokeAny[T Target](s Spec, load Loader[T], variants []Operation, media []string, handle func(context.Context, *Call, T) error) Operation {
+	return Operation{
+		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
+		variants: variants, pure: true, find: load.target,
+		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
+	}
+}
+
 // Ask declares the GET that answers as an Invoke does: what would be the body stands in the query, so that the answer has
 // an address that can be linked to, and whoever has it need not have it sent again.
 func Ask[T Target](s Spec, load Loader[T], media []string, handle func(context.Context, *Call, T) error) Operation {

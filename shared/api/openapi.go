@@ -153,6 +153,13 @@ func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 			}}},
 			patch.MergePatch: {Schema: &huma.Schema{Type: "object", Description: "members to change, null to remove one (RFC 7396)"}},
 		}}
+	case op.variants != nil:
+		content := &huma.MediaType{Schema: &huma.Schema{}, Examples: map[string]*huma.Example{}}
+		for _, v := range op.variants {
+			content.Schema.AnyOf = append(content.Schema.AnyOf, set.of(v.Body))
+			content.Examples[v.ID] = &huma.Example{Summary: v.Summary, Value: v.Example}
+		}
+		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to compute from.", Content: map[string]*huma.MediaType{mediaJSON: content}}
 	case op.Body != nil:
 		what := "What to make."
 		if op.pure {

@@ -15,19 +15,18 @@ import (
 // inputParam is the parameter that has, in a GET, what would be the body of a POST.
 const inputParam = "input"
 
-// Invoke declares a POST that changes nothing: it computes an answer from its body, which is a D. The JSON that it can
-// answer with is an R; media are the other types. The example is a body as it could be sent. handle reads the body by
-// ReadInput and answers by WriteComputed.
-func Invoke[T Target, D, R any](s Spec, load Loader[T], example D, media []string, handle func(context.Context, *Call, T) error) Operation {
-	return Operation{
-		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](),
-		Example: example, Media: media, pure: true, find: load.target,
-		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
-	}
+// Variant is one of the things that an operation computes: what it takes, what it answers as JSON, and an example of the
+// former, by a name that is unique.
+type Variant struct {
+	Name, Summary string
+	Input, Output reflect.Type
+	Example       any
 }
 
-// InvokeAny declares the POST whose path says by a parameter which of the variants is meant: it takes what any of them takes.
-func InvokeAny[T Target](s Spec, load Loader[T], variants []Operation, media []string, handle func(context.Context, *Call, T) error) Operation {
+// Invoke declares a POST that changes nothing: it computes an answer from its body. The path says by a parameter which of
+// the variants is meant; media are the types of answers besides JSON. handle reads the body by ReadInput and answers by
+// WriteComputed.
+func Invoke[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
 		variants: variants, pure: true, find: load.target,
@@ -35,12 +34,13 @@ func InvokeAny[T Target](s Spec, load Loader[T], variants []Operation, media []s
 	}
 }
 
-// Ask declares the GET that answers as an Invoke does: what would be the body stands in the query, so that the answer has
+// Ask declares the GET that answers as the Invoke of the same variants does: what would be the body stands in the query, so that the answer has
 // an address that can be linked to, and whoever has it need not have it sent again.
-func Ask[T Target](s Spec, load Loader[T], media []string, handle func(context.Context, *Call, T) error) Operation {
+func Ask[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	s.Query = page.Spec{Plain: []string{inputParam}}
 	return Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...), find: load.target,
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
+		variants: variants, find: load.target,
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
 	}
 }

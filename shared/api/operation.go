@@ -28,7 +28,7 @@ type Spec struct {
 	CacheFor    int // seconds that anybody may keep the answer to a GET; 0: always ask again
 }
 
-// Operation is a declared operation. Make it with Get, List, Write, OrPage, Invoke, InvokeAny, Ask, Create, CreateIn, Patch or Delete.
+// Operation is a declared operation. Make it with Get, List, Write, OrPage, Invoke, Ask, Create, CreateIn, Patch or Delete.
 type Operation struct {
 	Spec
 	Method string
@@ -37,12 +37,10 @@ type Operation struct {
 	Result reflect.Type // of the answer's JSON body; nil: none
 	Media  []string     // other media types that the answer may have, by Accept
 
-	Example any // of the body, for the documentation; nil: one is made from the schema
-
-	pure     bool        // a POST that changes nothing
-	variants []Operation // it is each of these under a common path
-	patch    bool        // the body is a patch that results in Body
-	byBody   bool        // what it is about is known only from the body
+	pure     bool      // a POST that changes nothing
+	variants []Variant // what it computes; none: it computes nothing
+	patch    bool      // the body is a patch that results in Body
+	byBody   bool      // what it is about is known only from the body
 	find     func(ctx context.Context, c *Call) (Target, error)
 	serve    func(ctx context.Context, c *Call) error
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"slices"
 	"strconv"
 
 	"assay/shared/page"
@@ -17,23 +16,32 @@ import (
 // inputParam is the parameter that has, in a GET, what would be the body of a POST.
 const inputParam = "input"
 
-// Invoke declares a POST that changes nothing: it computes an answer from its body, which is a D. The JSON that it can
-// answer with is an R; media are the other types. The example is a body as it could be sent. handle reads the body by
-// ReadInput and answers by WriteComputed.
-func Invoke[T Target, D, R any](s Spec, load Loader[T], example D, media []string, handle func(context.Context, *Call, T) error) Operation {
+// Variant is one of the things that an operation computes: what it takes, what it answers as JSON, and an example of the
+// former, by a name that is unique.
+type Variant struct {
+	Name, Summary string
+	Input, Output reflect.Type
+	Example       any
+}
+
+// Invoke declares a POST that changes nothing: it computes an answer from its body. The path says by a parameter which of
+// the variants is meant; media are the types of answers besides JSON. handle reads the body by ReadInput and answers by
+// WriteComputed.
+func Invoke[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
-		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](),
-		Example: example, Media: media, pure: true, find: load.target,
+		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
+		variants: variants, pure: true, find: load.target,
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
 	}
 }
 
-// Ask declares the GET that answers as an Invoke does: what would be the body stands in the query, so that the answer has
+// Ask declares the GET that answers as the Invoke of the same variants does: what would be the body stands in the query, so that the answer has
 // an address that can be linked to, and whoever has it need not have it sent again.
-func Ask[T Target](s Spec, load Loader[T], media []string, handle func(context.Context, *Call, T) error) Operation {
+func Ask[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	s.Query = page.Spec{Plain: []string{inputParam}}
 	return Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...), find: load.target,
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
+		variants: variants, find: load.target,
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
 	}
 }
@@ -42,7 +50,7 @@ func Ask[T Target](s Spec, load Loader[T], media []string, handle func(context.C
 func (op *Operation) Changes() bool { return op.Method != http.MethodGet && !op.pure }
 
 // computes reports whether the operation is an Invoke or an Ask.
-func (op *Operation) computes() bool { return op.pure || slices.Contains(op.Query.Plain, inputParam) }
+func (op *Operation) computes() bool { return op.variants != nil }
 
 // ReadInput returns what is to be computed from: the body of a POST, or of a GET the parameter that stands for it.
 func ReadInput[D any](c *Call) (input D, err error) {

@@ -36,7 +36,7 @@ func TestConvertThereAndBack(t *testing.T) {
 		text := c.text
 		for i, to := range c.formats[1:] {
 			var out written
-			input := object{c.member: along(inline("f", text)), "from": c.formats[i], "to": to}
+			input := object{c.member: along(fileOf("f", text)), "from": c.formats[i], "to": to}
 			p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", input)
 			plain := p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/convert", input, "Accept", "text/plain")
 			if !bytes.Equal(plain.Body, out.File.Content) || plain.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
@@ -60,7 +60,7 @@ func TestConvertedFilesSayWhatTheyAre(t *testing.T) {
 		"csv": "qrels.csv text/csv; charset=utf-8", "beir": "qrels.tsv text/tab-separated-values; charset=utf-8",
 	} {
 		var out written
-		p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", object{"qrels": along(inline("../\u202ehostile\";.exe", "1 7 a 1\n")), "to": to})
+		p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", object{"qrels": along(fileOf("../\u202ehostile\";.exe", "1 7 a 1\n")), "to": to})
 		if got := out.File.Name + " " + out.File.MediaType; got != want {
 			t.Errorf("%s is %s, want %s", to, got, want)
 		}
@@ -72,7 +72,7 @@ func TestConvertedFilesSayWhatTheyAre(t *testing.T) {
 
 func TestConvertRefuses(t *testing.T) {
 	p := newPlatform(t)
-	run, qrels := along(inline("run.txt", heldRun)), along(inline("qrels.txt", heldQrels))
+	run, qrels := along(fileOf("run.txt", heldRun)), along(fileOf("qrels.txt", heldQrels))
 	for _, c := range []struct {
 		input   object
 		pointer string
@@ -84,8 +84,8 @@ func TestConvertRefuses(t *testing.T) {
 		{object{"qrels": qrels, "to": "trec-run"}, "/to"},
 		{object{"qrels": qrels, "to": "xml"}, "/to"},
 		{object{"run": qrels, "to": "csv"}, "/run/files/0"},
-		{object{"run": object{"files": []object{inline("a", heldRun), inline("a", heldRun)}}, "to": "csv"}, "/run/files/1/name"},
-		{object{"run": object{"files": []object{inline("a\nb", heldRun)}}, "to": "csv"}, "/run/files/0/name"},
+		{object{"run": object{"files": []object{fileOf("a", heldRun), fileOf("a", heldRun)}}, "to": "csv"}, "/run/files/1/name"},
+		{object{"run": object{"files": []object{fileOf("a\nb", heldRun)}}, "to": "csv"}, "/run/files/0/name"},
 		{object{"run": object{"files": []object{{"name": "a", "content": "!"}}}, "to": "csv"}, "/run/files/0/content"},
 		{object{"run": object{}, "to": "csv"}, "/run"},
 	} {
@@ -126,18 +126,18 @@ func TestFilesThatComeAlongAreBounded(t *testing.T) {
 	p := newPlatform(t)
 	zipped := packed(t, func(w io.Writer) { _, _ = io.WriteString(w, heldRun) })
 	var out written
-	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", object{"run": along(inline("run.txt.gz", zipped)), "to": "trec-run"})
+	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", object{"run": along(fileOf("run.txt.gz", zipped)), "to": "trec-run"})
 	if string(out.File.Content) != heldRun {
 		t.Errorf("unpacked it is\n%s", out.File.Content)
 	}
 	megabyte := packed(t, func(w io.Writer) { _, _ = w.Write(make([]byte, 1<<20)) })
-	p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(inline("a.gz", megabyte))})
+	p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a.gz", megabyte))})
 	bomb := strings.Repeat(megabyte, 33) // a gzip file can be several on end
-	p.Want(http.StatusRequestEntityTooLarge, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(inline("a.gz", bomb), inline("b.gz", bomb))})
+	p.Want(http.StatusRequestEntityTooLarge, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a.gz", bomb), fileOf("b.gz", bomb))})
 	noise := make([]byte, record.MaxInlineBytes/2+1)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
-	p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(inline("a", string(noise)))})
-	p.Want(http.StatusRequestEntityTooLarge, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(inline("a", string(noise)), inline("b", string(noise)))})
+	p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a", string(noise)))})
+	p.Want(http.StatusRequestEntityTooLarge, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a", string(noise)), fileOf("b", string(noise)))})
 }
 
 // What is converted goes from store to store: memory does not grow with it.

@@ -21,11 +21,11 @@ type fused struct {
 	Diagnostics                []measure.Diagnostic
 }
 
-// two are runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.
-func two() []object {
+// exampleRuns are runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.
+func exampleRuns() []object {
 	return []object{
-		along(inline("r1", "t Q0 a 1 10 x\nt Q0 b 2 6 x\nt Q0 c 3 2 x\n")),
-		along(inline("r2", "t Q0 a 1 3 y\nt Q0 d 2 4 y\nt Q0 b 3 8 y\n")),
+		along(fileOf("r1", "t Q0 a 1 10 x\nt Q0 b 2 6 x\nt Q0 c 3 2 x\n")),
+		along(fileOf("r2", "t Q0 a 1 3 y\nt Q0 d 2 4 y\nt Q0 b 3 8 y\n")),
 	}
 }
 
@@ -45,7 +45,7 @@ func TestFuseByHand(t *testing.T) {
 		{object{"method": "combsum", "normalization": "none"}, "fused", "combsum 0 none 1000", "badc", scores{"a": 13, "b": 14, "c": 2, "d": 4}},
 		{object{"method": "combmnz"}, "fused", "combmnz 0 min-max 1000", "badc", scores{"a": 2, "b": 3, "c": 0, "d": 0.2}},
 	} {
-		c.settings["runs"] = two()
+		c.settings["runs"] = exampleRuns()
 		var out fused
 		p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/fuse", c.settings)
 		if got := fmt.Sprint(out.Method, " ", out.K, " ", out.Normalization, " ", out.Depth); got != c.filledIn || out.Tag != c.tag {
@@ -83,12 +83,12 @@ func TestFuseSettingsThatDoNotGoTogether(t *testing.T) {
 		"/depth":         {"depth": -1},
 		"/method":        {"method": "borda"},
 	} {
-		settings["runs"] = two()
+		settings["runs"] = exampleRuns()
 		if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", settings); len(found) != 1 || found[0].Pointer != pointer {
 			t.Errorf("%v is refused for %v, want %s", settings, found, pointer)
 		}
 	}
-	p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": two()[:1]})
+	p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": exampleRuns()[:1]})
 }
 
 // Runs have files of the same name, as files of runs do.
@@ -96,29 +96,29 @@ func TestFuseTellsWhichRun(t *testing.T) {
 	p := newPlatform(t)
 	const good, other, bad = "t Q0 a 1 1 x\n", "t Q0 b 1 1 x\nu Q0 b 1 1 x\n", "t Q0 a 1 high x\n"
 	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
-		along(inline("run.txt", good)), along(inline("more.txt", "v Q0 a 1 1 x\n"), inline("run.txt", bad)),
+		along(fileOf("run.txt", good)), along(fileOf("more.txt", "v Q0 a 1 1 x\n"), fileOf("run.txt", bad)),
 	}}); len(found) != 1 || found[0].Pointer != "/runs/1/files/1" || !strings.Contains(found[0].Detail, "line 1: the score") {
 		t.Errorf("the fault is told as %v", found)
 	}
 	held := p.run(shown, bad)
-	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{along(inline("run.txt", good)), byID(held)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
+	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{along(fileOf("run.txt", good)), byID(held)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
 		t.Errorf("the fault of a stored run is told as %v", found)
 	}
 	var out fused
 	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{
-		{"name": "full", "files": []object{inline("run.txt", other)}}, {"name": "short", "files": []object{inline("run.txt", good)}},
+		{"name": "full", "files": []object{fileOf("run.txt", other)}}, {"name": "short", "files": []object{fileOf("run.txt", good)}},
 	}})
 	if len(out.Diagnostics) != 1 || out.Diagnostics[0].File != "short/run.txt" || out.Diagnostics[0].Severity != measure.Warning {
 		t.Errorf("diagnostics %+v", out.Diagnostics)
 	}
 	// The file b/c has the name that c of the run b would get.
 	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
-		{"name": "a", "files": []object{inline("b/c", bad), inline("c", "v Q0 a 1 1 x\n")}}, {"name": "b", "files": []object{inline("c", good)}},
+		{"name": "a", "files": []object{fileOf("b/c", bad), fileOf("c", "v Q0 a 1 1 x\n")}}, {"name": "b", "files": []object{fileOf("c", good)}},
 	}}); len(found) != 1 || found[0].Pointer != "/runs/0/files/0" {
 		t.Errorf("the fault is told as %v", found)
 	}
 	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
-		along(inline("run.txt", "t Q0 a 1 1e308 x\n")), along(inline("run.txt", "t Q0 a 1 1e308 x\n")),
+		along(fileOf("run.txt", "t Q0 a 1 1e308 x\n")), along(fileOf("run.txt", "t Q0 a 1 1e308 x\n")),
 	}, "method": "combsum", "normalization": "none"}); len(found) != 1 || found[0].Pointer != "/runs" {
 		t.Errorf("scores without a sum are told as %v", found)
 	}
@@ -130,7 +130,7 @@ func TestFuseStoredRuns(t *testing.T) {
 	one, other := p.run(shown, heldRun), p.run(record.Standing{}, "q1 Q0 d9 1 2.0 tag\n")
 	p.Want(http.StatusOK, &out, "alice", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{byID(one), byID(other)}})
 	p.Want(http.StatusOK, &same, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{
-		along(inline("run.txt", "q1 Q0 d9 1 2.0 tag\n")), along(inline("b", heldRun)),
+		along(fileOf("run.txt", "q1 Q0 d9 1 2.0 tag\n")), along(fileOf("b", heldRun)),
 	}})
 	if !bytes.Equal(out.File.Content, same.File.Content) || len(out.File.Content) == 0 {
 		t.Errorf("stored runs fuse to\n%s and the same that come along to\n%s", out.File.Content, same.File.Content)
@@ -139,6 +139,6 @@ func TestFuseStoredRuns(t *testing.T) {
 		t.Errorf("runs are told as %v, diagnostics as %+v", out.Runs, out.Diagnostics)
 	}
 	p.unseenAs("fuse", func(id string) object {
-		return object{"runs": []object{along(inline("r", heldRun)), {"runId": id}}}
+		return object{"runs": []object{along(fileOf("r", heldRun)), {"runId": id}}}
 	})
 }

@@ -88,8 +88,8 @@ type object = map[string]any
 
 func byID(r *record.RunItem) object { return object{"runId": r.ID} }
 
-// inline is a file that comes along.
-func inline(name, content string) object {
+// fileOf is a file that comes along.
+func fileOf(name, content string) object {
 	return object{"name": name, "content": base64.StdEncoding.EncodeToString([]byte(content))}
 }
 

@@ -64,10 +64,11 @@ func newScribe(t *testing.T) *scribe {
 			return out, err
 		}, nil
 	})
-	s.Server = servertest.New(t, writes.post, api.Ask(
-		api.Spec{ID: "getNoteResult", Path: writes.resultPath(), May: access.Anyone, Summary: "Return notes"}, api.Anything, writes.media,
-		func(ctx context.Context, c *api.Call, _ api.Open) error { return writes.invoke(ctx, c) },
-	))
+	variants := []api.Variant{{Name: writes.name, Summary: writes.summary, Input: writes.input, Output: writes.output, Example: writes.example}}
+	handle := func(ctx context.Context, c *api.Call, _ api.Open) error { return writes.invoke(ctx, c) }
+	s.Server = servertest.New(t,
+		api.Invoke(api.Spec{ID: "note", Path: notePath, May: access.Anyone}, api.Anything, variants, writes.media, handle),
+		api.Ask(api.Spec{ID: "getNotes", Path: writes.resultPath(), May: access.Anyone}, api.Anything, variants, writes.media, handle))
 	return s
 }
 

@@ -40,22 +40,22 @@ func TestValidate(t *testing.T) {
 		input object
 		want  string
 	}{
-		{"", object{"run": along(inline("r", heldRun))}, "run retrieval trec-run true"},
-		{"", object{"run": along(inline("r", "other Q0 d 1 1 t\n")), "datasetId": p.dataset.ID}, "run retrieval trec-run true"},
-		{"", object{"run": along(inline("r", heldRun+"q3 Q0 d\n"))}, "run retrieval trec-run false e:r:4"},
-		{"", object{"run": along(inline("r", "q Q0 d 1 1 t\nq Q0 e 2 high t\nq Q0 d 3 1 t\nq Q0\n"))}, "run retrieval trec-run false e:r:2 e:r:3 e:r:4"},
-		{"", object{"run": along(inline("r", "a Q0 d 1 1 t and more\n"))}, "run retrieval trec-run true w:r:1"},
-		{"", object{"run": along(inline("r", "id,label\n1,a\n9,z\n")), "datasetId": labels.ID}, "run classification csv true"},
-		{"bob", object{"run": along(inline("r", "id,label\n1,a\n1,b\n")), "datasetId": labels.ID}, "run classification csv false e:r:3"},
-		{"", object{"run": along(inline("r", heldRun)), "datasetId": labels.ID}, "run classification csv false e:r:1 e:r:1"},
-		{"", object{"run": along(inline("r", "id,label\n1,a\n")), "kind": "classification", "format": ofLabels}, "run classification csv true"},
-		{"", object{"run": along(inline("r", `{"n":1,"v":"x"}`)), "kind": "regression", "format": numbers}, "run regression jsonl false e:r:1"},
+		{"", object{"run": along(fileOf("r", heldRun))}, "run retrieval trec-run true"},
+		{"", object{"run": along(fileOf("r", "other Q0 d 1 1 t\n")), "datasetId": p.dataset.ID}, "run retrieval trec-run true"},
+		{"", object{"run": along(fileOf("r", heldRun+"q3 Q0 d\n"))}, "run retrieval trec-run false e:r:4"},
+		{"", object{"run": along(fileOf("r", "q Q0 d 1 1 t\nq Q0 e 2 high t\nq Q0 d 3 1 t\nq Q0\n"))}, "run retrieval trec-run false e:r:2 e:r:3 e:r:4"},
+		{"", object{"run": along(fileOf("r", "a Q0 d 1 1 t and more\n"))}, "run retrieval trec-run true w:r:1"},
+		{"", object{"run": along(fileOf("r", "id,label\n1,a\n9,z\n")), "datasetId": labels.ID}, "run classification csv true"},
+		{"bob", object{"run": along(fileOf("r", "id,label\n1,a\n1,b\n")), "datasetId": labels.ID}, "run classification csv false e:r:3"},
+		{"", object{"run": along(fileOf("r", heldRun)), "datasetId": labels.ID}, "run classification csv false e:r:1 e:r:1"},
+		{"", object{"run": along(fileOf("r", "id,label\n1,a\n")), "kind": "classification", "format": ofLabels}, "run classification csv true"},
+		{"", object{"run": along(fileOf("r", `{"n":1,"v":"x"}`)), "kind": "regression", "format": numbers}, "run regression jsonl false e:r:1"},
 		{"", object{"run": byID(p.run(shown, heldRun))}, "run retrieval trec-run true"},
 		{"alice", object{"run": byID(p.run(record.Standing{}, "q1 Q0 d x y t\n"))}, "run retrieval trec-run false e:run.txt:1"},
-		{"", object{"truth": along(inline("q", heldQrels))}, "truth retrieval trec-run true"},
-		{"", object{"truth": along(inline("q", heldQrels+"q1 0 d1\n"))}, "truth retrieval trec-run false e:q:4"},
-		{"", object{"truth": object{"files": []object{inline("t", "id,label\n1,a\n")}, "kind": "classification", "format": ofLabels}}, "truth classification csv true"},
-		{"", object{"truth": object{"files": []object{inline("t", `{"n":1,"v":2}`)}, "kind": "regression", "format": numbers}}, "truth regression jsonl true"},
+		{"", object{"truth": along(fileOf("q", heldQrels))}, "truth retrieval trec-run true"},
+		{"", object{"truth": along(fileOf("q", heldQrels+"q1 0 d1\n"))}, "truth retrieval trec-run false e:q:4"},
+		{"", object{"truth": object{"files": []object{fileOf("t", "id,label\n1,a\n")}, "kind": "classification", "format": ofLabels}}, "truth classification csv true"},
+		{"", object{"truth": object{"files": []object{fileOf("t", `{"n":1,"v":2}`)}, "kind": "regression", "format": numbers}}, "truth regression jsonl true"},
 		{"olga", object{"truth": object{"datasetId": p.dataset.ID}}, "truth retrieval trec-run true"},
 		{"olga", object{"truth": object{"datasetId": labels.ID}}, "truth classification csv true"},
 	} {
@@ -74,7 +74,7 @@ func TestValidateRefuses(t *testing.T) {
 	p := newPlatform(t)
 	own := p.newDataset(record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "v"},
 		record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"m"}, PrimaryMeasure: "m", Image: "image"}, "t", "t")
-	run, truth := along(inline("r", heldRun)), along(inline("q", heldQrels))
+	run, truth := along(fileOf("r", heldRun)), along(fileOf("q", heldQrels))
 	for _, c := range []struct {
 		input   object
 		pointer string
@@ -121,7 +121,7 @@ func TestValidateTellsInOrder(t *testing.T) {
 		fmt.Fprintf(&many, "q Q0 d%d 1 1 t\n", i) // has all that the other has
 	}
 	fmt.Fprint(&many, strings.Repeat("a line\n", 40))
-	input := object{"run": along(inline("z", one.String()), inline("empty", "\n"), inline("a", many.String()))}
+	input := object{"run": along(fileOf("z", one.String()), fileOf("empty", "\n"), fileOf("a", many.String()))}
 	var first validated
 	p.Want(http.StatusOK, &first, "", http.MethodPost, "/v1/tools/validate", input)
 	if !slices.Equal(first.Files, []string{"z", "empty", "a"}) || first.Valid {
@@ -140,7 +140,7 @@ func TestValidateTellsInOrder(t *testing.T) {
 		}
 	}
 	var full validated
-	p.Want(http.StatusOK, &full, "", http.MethodPost, "/v1/tools/validate", object{"run": along(inline("r", strings.Repeat("a line\n", 1000)))})
+	p.Want(http.StatusOK, &full, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("r", strings.Repeat("a line\n", 1000)))})
 	if len(full.Diagnostics) != measure.MaxDiagnostics {
 		t.Errorf("%d diagnostics", len(full.Diagnostics))
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"net/url"
+	"reflect"
 	"testing"
 
 	"assay/shared/access"
@@ -31,9 +32,10 @@ func TestNobodyKeepsAnAnswerThatPasses(t *testing.T) {
 			return api.Computed{MediaType: "application/json", Body: []byte("3"), Passing: in.Passing}, nil
 		})
 	}
+	variants := []api.Variant{{Name: "add", Summary: "Add", Input: reflect.TypeFor[sum](), Output: reflect.TypeFor[int](), Example: sum{}}}
 	s := servertest.New(t,
-		api.Invoke[api.Open, sum, int](api.Spec{ID: "add", Path: "/v1/sums", May: access.Anyone}, api.Anything, sum{}, nil, add),
-		api.Ask(api.Spec{ID: "added", Path: "/v1/sums/result", May: access.Anyone}, api.Anything, nil, add))
+		api.Invoke(api.Spec{ID: "add", Path: "/v1/sums", May: access.Anyone}, api.Anything, variants, nil, add),
+		api.Ask(api.Spec{ID: "added", Path: "/v1/sums/result", May: access.Anyone}, api.Anything, variants, nil, add))
 	lasting := sum{Terms: []int{1, 2}}
 	tag := s.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/sums", lasting).Header.Get("ETag")
 	at := func(in string) string { return "/v1/sums/result?" + url.Values{"input": {in}}.Encode() }

@@ -133,7 +133,8 @@ func (w *serpWork) compute(ctx context.Context) (out SerpOutput, err error) {
 	if out.Results, err = w.results(ctx, rankings, out.Topic); err != nil {
 		return out, err
 	}
-	return out, w.addTexts(ctx, &out)
+	err = w.addTexts(ctx, &out)
+	return out, err
 }
 
 // missingTopic says which topics there are, as far as that helps.

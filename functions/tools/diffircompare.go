@@ -184,11 +184,11 @@ func (w *diffirWork) spread(topic, measure string) float64 {
 // sort puts topics that differ most first. Among equals, overlap decides, and then the order that they have.
 func (w *diffirWork) sort(all []difference) {
 	slices.SortStableFunc(all, func(a, b difference) int {
-		return cmp.Or(cmp.Compare(a.likeness(w.in.Order), b.likeness(w.in.Order)), cmp.Compare(a.least, b.least))
+		return cmp.Or(cmp.Compare(a.likeness(w.in.Order), b.likeness(w.in.Order)), cmp.Compare(a.likeness(byOverlap), b.likeness(byOverlap)))
 	})
 }
 
-// likeness is less for what differs more. Where no tau is defined, since two runs have hardly a document in common, the
+// likeness is less for what differs more, and the same for what differs by the rounding of a sum. Where no tau is defined, since two runs have hardly a document in common, the
 // overlap stands for it on the same scale; topics without values of the measure differ least.
 func (d *difference) likeness(order string) float64 {
 	switch {
@@ -201,7 +201,7 @@ func (d *difference) likeness(order string) float64 {
 	case order == byTau:
 		return d.lowest
 	}
-	return d.least
+	return math.Round(d.least*1e9) / 1e9
 }
 
 // listed is a topic with its numbers.

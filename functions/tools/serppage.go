@@ -14,7 +14,7 @@ func (out SerpOutput) page() (string, templ.Component) { return "Search results"
 
 // count says how much of the ranking the page has.
 func (out *SerpOutput) count() string {
-	return fmt.Sprintf("%d of %d documents, topic %d of %d", len(out.Results), out.Retrieved, out.Position, out.TopicCount)
+	return fmt.Sprintf("%d of %d documents", len(out.Results), out.Retrieved)
 }
 
 // heading is what a result is called: its title where there is one.

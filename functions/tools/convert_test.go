@@ -124,13 +124,13 @@ func TestConvertWhatIsHeld(t *testing.T) {
 
 func TestFilesThatComeAlongAreBounded(t *testing.T) {
 	p := newPlatform(t)
-	zipped := packed(t, func(w io.Writer) { _, _ = io.WriteString(w, heldRun) })
+	zipped := packed(func(w io.Writer) { _, _ = io.WriteString(w, heldRun) })
 	var out written
 	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", object{"run": along(fileOf("run.txt.gz", zipped)), "to": "trec-run"})
 	if string(out.File.Content) != heldRun {
 		t.Errorf("unpacked it is\n%s", out.File.Content)
 	}
-	megabyte := packed(t, func(w io.Writer) { _, _ = w.Write(make([]byte, 1<<20)) })
+	megabyte := packed(func(w io.Writer) { _, _ = w.Write(make([]byte, 1<<20)) })
 	p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a.gz", megabyte))})
 	bomb := strings.Repeat(megabyte, 33) // a gzip file can be several on end
 	p.Want(http.StatusRequestEntityTooLarge, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a.gz", bomb), fileOf("b.gz", bomb))})

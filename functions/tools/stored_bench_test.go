@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -86,16 +88,46 @@ func peak(stop <-chan struct{}) func() float64 {
 	}
 }
 
-// BenchmarkStoredRuns has the tools that write files read runs of 1 and of 50 MB from the store. peak-MiB is what the heap
+// judgments are of 20 documents for each topic of large runs.
+func judgments(topics int) object {
+	var b strings.Builder
+	random := rand.New(rand.NewPCG(9, 0))
+	for topic := range topics {
+		for range 20 {
+			fmt.Fprintf(&b, "%d %d clueweb-en%07d %d\n", topic+1, topic, random.IntN(100_000), random.IntN(3))
+		}
+	}
+	return object{"files": []object{{"name": "qrels.txt", "content": base64.StdEncoding.EncodeToString([]byte(packed(func(w io.Writer) { _, _ = io.WriteString(w, distinct(b.String())) })))}}}
+}
+
+// distinct leaves out judgments of a document that its topic has already.
+func distinct(qrels string) string {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for line := range strings.Lines(qrels) {
+		f := strings.Fields(line)
+		if key := f[0] + " " + f[2]; !seen[key] {
+			seen[key] = true
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// BenchmarkStoredRuns has tools work on runs of 1 and of 50 MB, from the request to the answer. peak-MiB is what the heap
 // grows by at most.
 func BenchmarkStoredRuns(b *testing.B) {
 	for _, size := range []int64{1 << 20, 50 << 20} {
 		p := newPlatform(b)
 		one, other := p.large(size, 1), p.large(size, 2)
+		truth := judgments(int(size / 40_000))
 		for _, c := range []struct {
 			tool  string
 			input object
 		}{
+			{"evaluate", object{"runs": []object{byID(one)}, "truth": truth, "measures": []string{"nDCG@10", "AP", "RR"}, "perTopic": false}},
+			{"diffir", object{"runs": []object{byID(one), byID(other)}, "truth": truth}},
+			{"serp", object{"run": byID(one), "truth": truth}},
 			{"fuse", object{"runs": []object{byID(one), byID(other)}}},
 			{"convert", object{"run": byID(one), "to": "jsonl"}},
 			{"validate", object{"run": byID(one)}},

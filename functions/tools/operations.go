@@ -19,7 +19,7 @@ import (
 )
 
 // all tools, in the order in which they are listed.
-var all = []tool{evaluate}
+var all = []tool{evaluate, compareRuns}
 
 const (
 	toolsPath = "/v1/tools"

@@ -53,8 +53,10 @@ type barRow struct {
 }
 
 // Bars draws horizontal bars in the order given, from zero, with intervals as whiskers.
-func Bars(c Caption, all []Bar) Chart {
-	b := bars{Chart: newChart(c)}
+func Bars(c Caption, all []Bar) Chart { return newBars(c, all).Chart }
+
+func newBars(c Caption, all []Bar) *bars {
+	b := &bars{Chart: newChart(c)}
 	all = shorten(&b.Chart, all, MaxBars, "entries")
 	if len(all) == 0 {
 		b.note = "There is nothing to show yet."
@@ -69,7 +71,7 @@ func Bars(c Caption, all []Bar) Chart {
 			b.letters = max(b.letters, textWidth(fit(all[i].Group, groupCells), labelText)+10)
 		}
 	}
-	b.axis = newAxis(range0, 5)
+	b.axis = newAxis(range0)
 	if len(all) > manyBars {
 		b.top = axisSpace
 	}
@@ -77,19 +79,23 @@ func Bars(c Caption, all []Bar) Chart {
 		b.rows = append(b.rows, b.row(&all[i], b.top+float64(i)*barPitch, len(all)))
 	}
 	b.body = pane{width: barsWidth, height: b.bottom() + axisSpace, fluid: true, marks: b.marks()}
-	return b.Chart
+	return b
 }
 
 func (b *bars) bottom() float64 { return b.top + float64(len(b.rows))*barPitch }
 
 func (b *bars) row(v *Bar, y float64, of int) barRow {
 	r := barRow{note: fit(v.Note, noteCells), group: fit(v.Group, groupCells), value: shown(v.Value), y: y, defined: defined(v.Value)}
-	cells := labelCells
+	cells := float64(labelCells)
 	if r.note != "" {
 		cells -= noteCells
 	}
+	tipCells := 200.0
+	if of > 50 { // for the weight of the page
+		cells, tipCells = cells-8, 40
+	}
 	r.label = isolated(fit(v.Label, cells))
-	r.tip = full(v.Label, of) + ": " + r.value
+	r.tip = isolated(fit(v.Label, tipCells)) + ": " + r.value
 	if r.defined {
 		from, to := b.axis.at(0), b.axis.at(v.Value)
 		r.x, r.width = min(from, to), math.Abs(to-from)
@@ -101,7 +107,7 @@ func (b *bars) row(v *Bar, y float64, of int) barRow {
 	if r.group != "" {
 		r.tip += ", group " + r.group
 	}
-	if r.note != "" {
+	if r.note != "" && of <= 50 {
 		r.tip += ", " + isolated(r.note)
 	}
 	return r

@@ -1,7 +1,5 @@
 package chart
 
-import "fmt"
-
 // Grid is values of runs by topic, or of anything by anything.
 type Grid struct {
 	Rows    []string    // runs
@@ -47,18 +45,19 @@ type columns struct {
 	pitch  float64
 	labels []label
 	height float64 // of the labels
+	right  float64 // end of the last label
 	turned bool    // labels run upwards
 }
 
 // label is a text of a column or row that is shown, with all of it.
 type label struct {
 	text, full string
-	at         float64 // middle of the column or row
+	at         float64 // where it begins; the middle of the line if it is turned or of a row
 }
 
 const (
 	columnCells = 14  // of a label that is turned
-	labelGap    = 8.0 // between labels side by side
+	labelGap    = 6.0 // between labels side by side
 	turnedPitch = 15.0
 )
 
@@ -86,7 +85,14 @@ func newColumns(names []string) columns {
 		between, c.height = turnedPitch, widest+10
 	}
 	for i := 0; i < len(names); i += c.every(between) {
-		c.labels = append(c.labels, label{isolated(texts[i]), full(names[i], len(names)), c.middle(i)})
+		l := label{isolated(texts[i]), full(names[i], len(names)), c.middle(i)}
+		if !c.turned {
+			// A label that is wider than its column begins with it.
+			width := textWidth(texts[i], smallText)
+			l.at = c.left(i) + max(0, c.pitch-width)/2
+			c.right = max(c.right, l.at+width)
+		}
+		c.labels = append(c.labels, l)
 	}
 	return c
 }
@@ -102,10 +108,7 @@ func (c columns) every(width float64) int {
 
 func (c columns) left(i int) float64   { return float64(i) * c.pitch }
 func (c columns) middle(i int) float64 { return c.left(i) + c.pitch/2 }
-func (c columns) width(n int) float64  { return max(c.left(n)+overhang, overhang*2) }
-
-// overhang is what the last label may stand out to the right.
-const overhang = 24.0
+func (c columns) width(n int) float64  { return max(c.left(n), c.right) + 8 }
 
 // rowCells is what labels of rows have, so that a phone has room for what they label.
 const rowCells = 19
@@ -118,13 +121,4 @@ func newRows(names []string, top, pitch float64) (labels []label, width float64)
 		labels = append(labels, label{isolated(text), full(name, len(names)), top + (float64(i)+0.5)*pitch})
 	}
 	return labels, width
-}
-
-// numbered tells names apart that begin alike.
-func numbered(names []string) []string {
-	out := make([]string, len(names))
-	for i, name := range names {
-		out[i] = fmt.Sprint(i+1, " ", name)
-	}
-	return out
 }

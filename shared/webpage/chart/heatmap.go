@@ -23,8 +23,10 @@ type heatMap struct {
 }
 
 // HeatMap draws a cell for each value, the further from the colour of the paper the higher.
-func HeatMap(c Caption, g Grid) Chart {
-	h := heatMap{Chart: newChart(c)}
+func HeatMap(c Caption, g Grid) Chart { return newHeatMap(c, g).Chart }
+
+func newHeatMap(c Caption, g Grid) *heatMap {
+	h := &heatMap{Chart: newChart(c)}
 	h.Grid, h.scale = g.shortened(&h.Chart), g.scale()
 	h.columns = newColumns(h.Columns)
 	h.top = h.columns.height
@@ -35,11 +37,11 @@ func HeatMap(c Caption, g Grid) Chart {
 	})
 	h.names = pane{width: width, marks: side(rows)}
 	h.body = pane{width: h.columns.width(len(h.Columns)), height: h.top + float64(len(h.Rows))*cellRow + 4, marks: h.marks()}
-	return h.Chart
+	return h
 }
 
 // rangeEnd is an end of the scale, as short as it is exact.
-func rangeEnd(v float64) string { return strconv.FormatFloat(v, 'g', 4, 64) }
+func rangeEnd(v float64) string { return number(v, 'g', 4) }
 
 // level is the class of colour of a value.
 func (h *heatMap) level(v float64) int { return min(int(h.scale.at(v)*levels), levels-1) }

@@ -41,4 +41,9 @@ func (e keyEntry) markAt() float64 {
 	return e.x + textWidth(e.before, smallText) + 6
 }
 
-func (e keyEntry) textAt() float64 { return e.markAt() + e.width + 6 }
+func (e keyEntry) textAt() float64 {
+	if e.width == 0 {
+		return e.x
+	}
+	return e.markAt() + e.width + 6
+}

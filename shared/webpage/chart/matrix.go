@@ -43,20 +43,22 @@ type matrixCell struct {
 
 // Matrix draws the comparison of each run with each other, by row and column. The diagonal is left empty.
 func Matrix(c Caption, runs []string, cells [][]Comparison) Chart {
-	m := matrix{Chart: newChart(c)}
+	return newMatrix(c, runs, cells).Chart
+}
+
+func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
+	m := &matrix{Chart: newChart(c)}
 	if len(runs) < 2 {
 		m.note = "There is nothing to compare yet."
 		runs = nil
 	}
 	m.runs = shorten(&m.Chart, runs, MaxRuns, "runs")
-	names := numbered(m.runs)
-	rows, width := newRows(names, matrixTop, matrixHeight)
-	m.names = pane{width: width, marks: side(rows)}
-	for i, name := range names {
-		m.across = append(m.across, label{
-			text: isolated(fit(name, room(matrixWidth-6, smallText))), full: full(name, len(names)), at: m.left(i),
-		})
+	rows, width := newRows(m.runs, matrixTop, matrixHeight)
+	for i := range rows {
+		rows[i].text = m.name(i, rowCells)
+		m.across = append(m.across, label{m.name(i, room(matrixWidth-10, smallText)), rows[i].full, m.left(i)})
 	}
+	m.names = pane{width: width + textWidth("20 ", smallText), marks: side(rows)}
 	for row := range m.runs {
 		var line []matrixCell
 		for column := range m.runs {
@@ -76,7 +78,7 @@ func Matrix(c Caption, runs []string, cells [][]Comparison) Chart {
 	m.body = pane{
 		width: float64(len(m.runs))*matrixWidth + 2, height: matrixTop + float64(len(m.runs))*matrixHeight + 2, marks: m.marks(),
 	}
-	return m.Chart
+	return m
 }
 
 func (m *matrix) left(column int) float64 { return float64(column) * matrixWidth }
@@ -105,8 +107,18 @@ func (m *matrix) cell(row, column int, all [][]Comparison) matrixCell {
 	if defined(v.Difference) {
 		c.difference = signed(v.Difference)
 	}
-	c.tip = isolated(fit(m.runs[row], rowCells)) + " – " + isolated(fit(m.runs[column], rowCells)) + ": " + said + ", difference " + c.difference
+	cells := float64(rowCells)
+	if len(m.runs) > 10 { // for the weight of the page
+		cells = 8
+	}
+	c.tip = m.name(row, cells) + " – " + m.name(column, cells) + ": " + said + ", difference " + c.difference
 	return c
+}
+
+// name is that of a run after its number, which tells apart what begins alike.
+func (m *matrix) name(run int, cells float64) string {
+	number := strconv.Itoa(run+1) + " "
+	return number + isolated(fit(m.runs[run], cells-float64(len(number))))
 }
 
 // probability is a p value as papers print it.
@@ -117,14 +129,11 @@ func probability(p float64) string {
 	return strconv.FormatFloat(p, 'f', 3, 64)
 }
 
-// signed is a difference with its sign, a true minus rather than a hyphen.
+// signed is a difference with its sign.
 func signed(v float64) string {
-	text := shown(math.Abs(v))
-	switch {
-	case text == shown(0):
-		return text
-	case v < 0:
-		return "−" + text
+	text := shown(v)
+	if v > 0 && text != shown(0) {
+		return "+" + text
 	}
-	return "+" + text
+	return text
 }

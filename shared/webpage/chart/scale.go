@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 	"strconv"
+	"strings"
 )
 
 // vast is beyond what is measured. Arithmetic on scales could overflow there, so it counts as undefined.
@@ -45,10 +46,13 @@ type tick struct {
 	label string
 }
 
-// newAxis has about so many steps, of 1, 2 or 5 times a power of ten.
-func newAxis(s scale, steps int) axis {
+// steps is about how many an axis has: their labels must fit a phone.
+const steps = 5
+
+// newAxis has steps of 1, 2 or 5 times a power of ten.
+func newAxis(s scale) axis {
 	s = s.apart()
-	rough := (s.high - s.low) / float64(steps)
+	rough := (s.high - s.low) / steps
 	power := math.Pow(10, math.Floor(math.Log10(rough)))
 	step := 10 * power
 	for _, times := range []float64{1, 2, 5} {
@@ -69,26 +73,31 @@ func newAxis(s scale, steps int) axis {
 // tickLabel has as many decimals as the step.
 func tickLabel(v, step float64) string {
 	if largest := math.Abs(v); largest >= 1e6 || step < 1e-4 {
-		return strconv.FormatFloat(v+0, 'g', 4, 64)
+		return number(v, 'g', 4)
 	}
-	return strconv.FormatFloat(v+0, 'f', max(0, int(math.Ceil(-math.Log10(step)-1e-9))), 64)
+	return number(v, 'f', max(0, int(math.Ceil(-math.Log10(step)-1e-9))))
 }
 
-// shown is a value as people compare it: with four decimals, or fewer where there are digits enough before them.
+// shown is a value as people compare it: with four decimals, and fewer where that many digits stand before them.
 func shown(v float64) string {
 	switch size := math.Abs(v); {
 	case !defined(v):
 		return "undefined"
 	case size >= 1e6:
-		return strconv.FormatFloat(v, 'g', 4, 64)
-	case size >= 10 && v == math.Trunc(v):
-		return strconv.FormatFloat(v, 'f', 0, 64)
+		return number(v, 'g', 4)
+	case size >= 1000:
+		return number(v, 'f', 0)
 	case size >= 100:
-		return strconv.FormatFloat(v, 'f', 1, 64)
+		return number(v, 'f', 1)
 	case size >= 10:
-		return strconv.FormatFloat(v, 'f', 2, 64)
+		return number(v, 'f', 2)
 	case size < 0.00005:
 		v = 0 // never -0.0000
 	}
-	return strconv.FormatFloat(v, 'f', 4, 64)
+	return number(v, 'f', 4)
+}
+
+// number has a true minus rather than a hyphen.
+func number(v float64, format byte, digits int) string {
+	return strings.ReplaceAll(strconv.FormatFloat(v+0, format, digits, 64), "-", "−")
 }

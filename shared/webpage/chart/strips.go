@@ -43,8 +43,10 @@ func (t *topic) outlier(v float64) bool {
 
 // Strips draws the values of each topic as dots above each other, best and worst run apart. Topics that are
 // hard are marked.
-func Strips(c Caption, g Grid) Chart {
-	s := strips{Chart: newChart(c)}
+func Strips(c Caption, g Grid) Chart { return newStrips(c, g).Chart }
+
+func newStrips(c Caption, g Grid) *strips {
+	s := &strips{Chart: newChart(c)}
 	s.Grid = g.shortened(&s.Chart)
 	s.columns = newColumns(s.Columns)
 	ends := g.scale()
@@ -67,12 +69,12 @@ func Strips(c Caption, g Grid) Chart {
 			t.hard = i < len(s.Hard) && s.Hard[i]
 		}
 	}
-	s.axis = newAxis(ends, 5)
+	s.axis = newAxis(ends)
 	s.paths = s.draw()
 	s.key = newKey(s.entries())
 	s.names = pane{width: s.axisWidth(), marks: s.sideAxis()}
 	s.body = pane{width: s.columns.width(len(s.Columns)), height: stripTop + stripHeight + stripFoot + s.columns.height + 4, marks: s.marks()}
-	return s.Chart
+	return s
 }
 
 // better reports whether a value is better than another.
@@ -130,6 +132,8 @@ func (s *strips) draw() []stripPath {
 		}
 		x := s.columns.middle(i)
 		spans.WriteString("M" + px(x) + " " + px(s.y(t.values[0])) + "V" + px(s.y(t.values[len(t.values)-1])))
+		column := "M" + px(x) + " 0" // where the next of the others begins, each from the one before: they are thousands
+		y := 0.0
 		half := min(s.columns.pitch/2-1, 6)
 		middles.WriteString("M" + px(x-half) + " " + px(s.y(t.middle)) + "h" + px(2*half))
 		for row := range s.Rows {
@@ -143,7 +147,9 @@ func (s *strips) draw() []stripPath {
 			case row == t.worst:
 				worst.WriteString(at + dot)
 			default:
-				dots.WriteString(at + dot)
+				next := math.Round(s.y(v))
+				dots.WriteString(column + "m0 " + px(next-y) + dot)
+				column, y = "", next
 			}
 		}
 		if t.hard {
@@ -174,7 +180,7 @@ const (
 )
 
 func (s *strips) entries() []keyEntry {
-	hard := "hard: best below overall median"
+	hard := "hard: even the best run is worse than that"
 	if s.Hard != nil {
 		hard = "hard"
 	}
@@ -184,8 +190,8 @@ func (s *strips) entries() []keyEntry {
 		{text: "others", mark: shape("dot wide", "M5 0"+dot), width: 10},
 		{text: "median", mark: shape("middle", "M0 0h12"), width: 12},
 		{text: "outlier", mark: shape("outlier", "M5 0"+diamond), width: 10},
+		{text: "median of all", mark: shape("overall", "M0 0h16"), width: 16},
 		{text: hard, mark: shape("hard", "M5-3"+triangle), width: 10},
-		{text: "overall median", mark: shape("overall", "M0 0h16"), width: 16},
 	}
 }
 
@@ -204,9 +210,13 @@ func (s *strips) tip(i int) string {
 	if len(t.values) == 0 {
 		return name + ": undefined for every run"
 	}
+	cells := float64(rowCells)
+	if len(s.Columns) > 100 {
+		name, cells = isolated(fit(s.Columns[i], columnCells)), 8
+	}
 	tip := name + ": median " + shown(t.middle) +
-		", best " + shown(t.bestValue) + " " + isolated(fit(s.Rows[t.best], rowCells)) +
-		", worst " + shown(t.lastValue) + " " + isolated(fit(s.Rows[t.worst], rowCells))
+		", best " + shown(t.bestValue) + " " + isolated(fit(s.Rows[t.best], cells)) +
+		", worst " + shown(t.lastValue) + " " + isolated(fit(s.Rows[t.worst], cells))
 	if t.hard {
 		tip += ", hard"
 	}

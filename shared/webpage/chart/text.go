@@ -19,21 +19,40 @@ const cell = 0.6
 
 // textWidth is how wide a text is at most, save in fonts of unusual width.
 func textWidth(text string, size float64) float64 {
-	return float64(uniseg.StringWidth(text)) * cell * size
+	cells, state := 0.0, -1
+	for text != "" {
+		var character string
+		var width int
+		character, text, width, state = uniseg.FirstGraphemeClusterInString(text, state)
+		cells += cellsOf(character, width)
+	}
+	return cells * cell * size
+}
+
+// cellsOf is how many cells a character takes, more where fonts whose letters differ in width have a wide one. What has no
+// width takes as much room as a letter, and what has many bytes as much as they would, lest there be no end of either.
+func cellsOf(character string, width int) float64 {
+	switch {
+	case strings.ContainsAny(character, "MWmw@%"):
+		return 1.6
+	case len(character) == 1 && character >= "A" && character <= "Z":
+		return 1.2
+	}
+	return max(float64(width), float64(len(character))/6, 1)
 }
 
 // room is how many cells fit a width.
-func room(width, size float64) int { return int(width / (cell * size)) }
+func room(width, size float64) float64 { return width / (cell * size) }
 
 // cluster is how many bytes a character as readers see it may have: those of a family of four with skin colours fit. A
 // longer one is a letter with a pile of accents, which would grow into the lines around it.
 const cluster = 41
 
 // fit shortens a text to so many cells, between characters as readers see them.
-func fit(text string, cells int) string {
+func fit(text string, cells float64) string {
 	text = clean(text)
 	var out strings.Builder
-	whole, used, state := 0, 0, -1 // whole: of out, what leaves a cell for the ellipsis
+	whole, used, state := 0, 0.0, -1 // whole: of out, what leaves a cell for the ellipsis
 	for text != "" {
 		var character string
 		var width int
@@ -42,12 +61,11 @@ func fit(text string, cells int) string {
 			_, size := utf8.DecodeRuneInString(character)
 			character = character[:size]
 		}
-		used += max(width, 1)
-		if used > cells {
+		if used += cellsOf(character, width); used > cells {
 			return strings.TrimRight(out.String()[:whole], " ") + "…"
 		}
 		out.WriteString(character)
-		if used < cells {
+		if used+1 <= cells {
 			whole = out.Len()
 		}
 	}
@@ -72,10 +90,14 @@ func clean(text string) string {
 // isolated keeps the direction of a text from what follows it: FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE.
 func isolated(text string) string { return "\u2068" + text + "\u2069" }
 
-// full is a label for a tooltip: whole, save where a chart of many would grow beyond what a page may weigh.
+// full is a label for a tooltip. It is whole for names of usual length, save where a chart has so many that a page would
+// weigh too much.
 func full(text string, of int) string {
-	if of > 50 {
+	switch {
+	case of <= 50:
+		return isolated(fit(text, 200))
+	case of <= 100:
 		return isolated(fit(text, 60))
 	}
-	return isolated(fit(text, 200))
+	return isolated(fit(text, 24))
 }

@@ -19,7 +19,7 @@ import (
 )
 
 // all tools, in the order in which they are listed.
-var all = []tool{evaluate, compareRuns, lookAtTopics}
+var all = []tool{evaluate, showLeaderboard, compareRuns, lookAtTopics}
 
 const (
 	toolsPath = "/v1/tools"

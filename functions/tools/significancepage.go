@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/shared/webpage"
 	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
@@ -25,6 +26,23 @@ func spoken(words []word) string {
 	}
 	return b.String()
 }
+
+// mostNamed is of how many runs the table of pairs has the names, and p by Bonferroni's correction. Of more it has numbers
+// for names, or the page would grow large.
+const mostNamed = 12
+
+func (out *SignificanceOutput) few() bool { return len(out.Runs) <= mostNamed }
+
+// corrections is how many columns the table has for the p of a test.
+func (out *SignificanceOutput) corrections() int {
+	if out.few() {
+		return 3
+	}
+	return 2
+}
+
+// span is how many columns a test has, with so many besides those of p.
+func (out *SignificanceOutput) span(more int) string { return strconv.Itoa(out.corrections() + more) }
 
 // told is how many pairs a sentence names one by one.
 const told = 4
@@ -131,14 +149,25 @@ func (out SignificanceOutput) page() (string, templ.Component) {
 	return fmt.Sprintf("Differences of %d runs by %s", len(out.Runs), out.Measure), significancePage(&out)
 }
 
-func (out SignificanceOutput) chart() templ.Component { return out.matrix().Document() }
+func (out SignificanceOutput) chart() templ.Component { return out.matrix(longName).Document() }
 
-// matrix draws the p and the differences.
-func (out *SignificanceOutput) matrix() chart.Chart {
+// shortMatrix is the matrix of a page, each of whose many cells names two runs.
+func (out *SignificanceOutput) shortMatrix() chart.Chart {
+	if out.few() {
+		return out.matrix(longName)
+	}
+	return out.matrix(shortName)
+}
+
+// Bytes of a name in a matrix.
+const longName, shortName = 100, 12
+
+// matrix draws the p and the differences, with so many bytes of each name.
+func (out *SignificanceOutput) matrix(name int) chart.Chart {
 	names := make([]string, len(out.Runs))
 	cells := make([][]chart.Comparison, len(out.Runs))
 	for i, r := range out.Runs {
-		names[i], cells[i] = r.Name, make([]chart.Comparison, len(out.Runs))
+		names[i], cells[i] = webpage.Clip(r.Name, name), make([]chart.Comparison, len(out.Runs))
 	}
 	for _, p := range out.Pairs {
 		c := chart.Comparison{P: math.NaN(), Difference: p.Difference}

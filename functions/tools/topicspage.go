@@ -3,6 +3,7 @@ package tools
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"assay/shared/webpage"
@@ -11,8 +12,11 @@ import (
 	"github.com/a-h/templ"
 )
 
-// mostCells is how many values the table of a page has; with more it tells of each topic what sums the values up.
-const mostCells = 1200
+// What a page has at most, so that it stays small.
+const (
+	mostCells  = 1000 // values in the table; with more it tells of each topic what sums the values up
+	mostStrips = 120  // topics whose spread is drawn
+)
 
 func (out TopicsOutput) page() (string, templ.Component) {
 	return "Topics by " + out.Measure, topicsPage(&out)
@@ -21,13 +25,13 @@ func (out TopicsOutput) page() (string, templ.Component) {
 func (out TopicsOutput) chart() templ.Component { return out.heatMap().Document() }
 
 // grid is the values as charts take them.
-func (out *TopicsOutput) grid() chart.Grid {
+func (out *TopicsOutput) grid(topics []TopicsLine) chart.Grid {
 	g := chart.Grid{LowerIsBetter: out.LowerIsBetter, High: 1, Hard: []bool{}}
 	for _, r := range out.Runs {
 		g.Rows = append(g.Rows, r.Name)
 	}
 	g.Values = make([][]float64, len(out.Runs))
-	for _, t := range out.Topics {
+	for _, t := range topics {
 		g.Columns, g.Hard = append(g.Columns, t.Topic), append(g.Hard, t.Hard)
 		g.Low, g.High = min(g.Low, t.Min), max(g.High, t.Max)
 		for i, v := range t.Values {
@@ -44,13 +48,21 @@ func (out *TopicsOutput) grid() chart.Grid {
 func (out *TopicsOutput) heatMap() chart.Chart {
 	return chart.HeatMap(chart.Caption{
 		ID: "heat", Title: out.Measure + " by run and topic", Description: out.order() + " The table has the same topics.",
-	}, out.grid())
+	}, out.grid(out.Topics))
 }
 
 func (out *TopicsOutput) strips() chart.Chart {
 	return chart.Strips(chart.Caption{
 		ID: "strips", Title: "How " + out.Measure + " spreads on each topic", Description: out.order() + " The table has the same topics.",
-	}, out.grid())
+	}, out.grid(out.Topics[:min(mostStrips, len(out.Topics))]))
+}
+
+// stripped says how many of the topics have their spread drawn.
+func (out *TopicsOutput) stripped() string {
+	if len(out.Topics) <= mostStrips {
+		return ""
+	}
+	return fmt.Sprintf(", the first %d", mostStrips)
 }
 
 // order says which topics there are, and how they are sorted.
@@ -93,14 +105,7 @@ func (out *TopicsOutput) outliers(t *TopicsLine) []word {
 }
 
 // isOutlier reports whether the run stands out on the topic.
-func (t *TopicsLine) isOutlier(run int) bool {
-	for _, i := range t.Outliers {
-		if i == run {
-			return true
-		}
-	}
-	return false
-}
+func (t *TopicsLine) isOutlier(run int) bool { return slices.Contains(t.Outliers, run) }
 
 // worse says in which direction a mean is bad.
 func (out *TopicsOutput) worse() string {

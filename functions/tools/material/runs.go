@@ -36,9 +36,7 @@ func (r *Run) Rankings(ctx context.Context) (*retrieval.Rankings, []measure.Diag
 
 // Runs gathers runs whose files are to be read. The references stand in the input at the pointer.
 func (d *Desk) Runs(ctx context.Context, pointer string, refs []RunReference) ([]*Run, error) {
-	runs, err := d.runs(ctx, pointer, refs, func(r *record.RunItem, roles access.Role) bool {
-		return access.Sees(roles, r.Scope().Audience) && r.ReadsFiles(roles)
-	})
+	runs, err := d.runs(ctx, pointer, refs, readsRun)
 	if err != nil {
 		return nil, err
 	}
@@ -57,6 +55,11 @@ func (d *Desk) Runs(ctx context.Context, pointer string, refs []RunReference) ([
 		}
 	}
 	return runs, nil
+}
+
+// readsRun reports whether one who has the roles may have the files of a run.
+func readsRun(r *record.RunItem, roles access.Role) bool {
+	return access.Sees(roles, r.Scope().Audience) && r.ReadsFiles(roles)
 }
 
 // runs gathers runs of which sees says whether the caller may have what is wanted of them.

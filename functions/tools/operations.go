@@ -18,7 +18,7 @@ import (
 )
 
 // all tools, in the order in which they are listed.
-var all = []tool{evaluate, validate, diffir, serp, fuse, convert}
+var all = []tool{evaluate, validate, diffir, serp, showLeaderboard, compareRuns, lookAtTopics, fuse, convert}
 
 const (
 	toolsPath = "/v1/tools"

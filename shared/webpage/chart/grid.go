@@ -9,6 +9,8 @@ type Grid struct {
 	Low, High float64
 	// LowerIsBetter as for errors.
 	LowerIsBetter bool
+	// Hard says which columns strips mark as hard; nil marks those whose best run is worse than the median of all values.
+	Hard []bool
 }
 
 // at is a value, if there is one.

@@ -41,8 +41,8 @@ func (t *topic) outlier(v float64) bool {
 	return len(t.values) >= 4 && (v < t.low-fence || v > t.high+fence)
 }
 
-// Strips draws the values of each topic as dots above each other, best and worst run apart. A topic is marked as hard when
-// its best run is worse than the median of all values.
+// Strips draws the values of each topic as dots above each other, best and worst run apart. Topics that are
+// hard are marked.
 func Strips(c Caption, g Grid) Chart { return newStrips(c, g).Chart }
 
 func newStrips(c Caption, g Grid) *strips {
@@ -63,7 +63,11 @@ func newStrips(c Caption, g Grid) *strips {
 	s.median = quantile(all, 0.5)
 	for i := range s.topics {
 		t := &s.topics[i]
-		t.hard = len(t.values) > 0 && s.better(s.median, t.bestValue)
+		if s.Hard == nil {
+			t.hard = len(t.values) > 0 && s.better(s.median, t.bestValue)
+		} else {
+			t.hard = i < len(s.Hard) && s.Hard[i]
+		}
 	}
 	s.axis = newAxis(ends)
 	s.paths = s.draw()
@@ -176,6 +180,10 @@ const (
 )
 
 func (s *strips) entries() []keyEntry {
+	hard := "hard: even the best run is worse than that"
+	if s.Hard != nil {
+		hard = "hard"
+	}
 	return []keyEntry{
 		{text: "best run", mark: shape("best wide", "M5 0"+dot), width: 10},
 		{text: "worst run", mark: ring("M5 0" + dot), width: 10},
@@ -183,7 +191,7 @@ func (s *strips) entries() []keyEntry {
 		{text: "median", mark: shape("middle", "M0 0h12"), width: 12},
 		{text: "outlier", mark: shape("outlier", "M5 0"+diamond), width: 10},
 		{text: "median of all", mark: shape("overall", "M0 0h16"), width: 16},
-		{text: "hard: even the best run is worse than that", mark: shape("hard", "M5-3"+triangle), width: 10},
+		{text: hard, mark: shape("hard", "M5-3"+triangle), width: 10},
 	}
 }
 

@@ -95,7 +95,7 @@ var convert = define(about{
 			if err != nil {
 				return err
 			}
-			out.Diagnostics = shown(found)
+			out.Diagnostics = disclosed(found)
 			return of.source.Refused(found)
 		})
 		if err == nil {

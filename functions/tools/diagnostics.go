@@ -2,8 +2,8 @@ package tools
 
 import "assay/shared/measure"
 
-// shown are diagnostics as answers have them.
-func shown(all []measure.Diagnostic) []measure.Diagnostic {
+// disclosed are diagnostics as answers have them.
+func disclosed(all []measure.Diagnostic) []measure.Diagnostic {
 	list := make([]measure.Diagnostic, len(all))
 	for i, d := range all {
 		d.Discreet = false // is for records

@@ -84,7 +84,7 @@ var evaluate = define(about{
 		for i, r := range results.Runs {
 			v := values[i]
 			e := EvaluatedRun{
-				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Measures: v.Measures, Reasons: v.Reasons, Diagnostics: v.Diagnostics,
+				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Measures: v.Measures, Reasons: v.Reasons, Diagnostics: disclosed(v.Diagnostics),
 				Intervals: map[string]significance.Interval{},
 			}
 			if shown {

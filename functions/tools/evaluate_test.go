@@ -196,3 +196,14 @@ func TestResultsByAddress(t *testing.T) {
 		t.Errorf("a picture of numbers: %d", a.Status)
 	}
 }
+
+// Diagnostics have a member that records keep for themselves.
+func TestEvaluateShowsNoneOfItsRecords(t *testing.T) {
+	p := newPlatform(t)
+	a := p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/evaluate", object{
+		"runs": []object{along(fileOf("run.txt", "q1 Q0 d1 1 1 t and more\n"))}, "truth": along(fileOf("qrels.txt", heldQrels)),
+	})
+	if body := string(a.Body); !strings.Contains(body, "more than six fields") || strings.Contains(body, "discreet") {
+		t.Errorf("it answers %s", body)
+	}
+}

@@ -102,7 +102,7 @@ var fuse = define(about{
 			if err != nil {
 				return err
 			}
-			out.Diagnostics = shown(found)
+			out.Diagnostics = disclosed(found)
 			return problem.Check(record.Faults(found, func(name string) string { return cmp.Or(pointers[name], "/runs") }))
 		})
 		if err == nil {

@@ -3,12 +3,14 @@ package tools_test
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"math"
 	"net/http"
 	"strings"
 	"testing"
 
 	"assay/shared/measure"
+	"assay/shared/problem"
 	"assay/shared/record"
 )
 
@@ -141,4 +143,26 @@ func TestFuseStoredRuns(t *testing.T) {
 	p.unseenAs("fuse", func(id string) object {
 		return object{"runs": []object{along(fileOf("r", heldRun)), {"runId": id}}}
 	})
+}
+
+// Runs that are small as they are stored can take all the memory there is once they are unpacked.
+func TestFuseBoundsWhatIsPacked(t *testing.T) {
+	p := newPlatform(t)
+	block := packed(t, func(w io.Writer) { _, _ = w.Write(bytes.Repeat([]byte("\n"), 4<<20)) })
+	part := packed(t, func(w io.Writer) { _, _ = io.WriteString(w, heldRun) })
+	one, other, small := p.run(shown, strings.Repeat(block, 65)), p.run(shown, strings.Repeat(block, 64)), p.run(shown, part)
+	var told problem.Document
+	p.Want(http.StatusRequestEntityTooLarge, &told, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{byID(one), byID(other)}})
+	if !strings.Contains(told.Detail, "unpack to more than 536870912 bytes") {
+		t.Errorf("it is told as %q", told.Detail)
+	}
+	var out fused
+	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{byID(small), along(fileOf("r", heldRun))}})
+	if len(out.File.Content) == 0 {
+		t.Error("packed runs fuse to nothing")
+	}
+	damaged := p.run(shown, part[:len(part)-6])
+	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{byID(small), byID(damaged)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
+		t.Errorf("a damaged file is told as %v", found)
+	}
 }

@@ -61,8 +61,8 @@ func (p *platform) large(size int64, seed uint64) *record.RunItem {
 	return r
 }
 
-// peak measures how much memory the process has from the system for its heap at most, beyond what it has at first.
-func peak(stop <-chan struct{}) func() float64 {
+// heapGrowth measures how much memory the process has from the system for its heap at most, beyond what it has at first.
+func heapGrowth(stop <-chan struct{}) func() float64 {
 	held := func() uint64 {
 		var m runtime.MemStats
 		runtime.ReadMemStats(&m)
@@ -134,7 +134,7 @@ func BenchmarkStoredRuns(b *testing.B) {
 		} {
 			b.Run(fmt.Sprintf("%s/%dMiB", c.tool, size>>20), func(b *testing.B) {
 				stop := make(chan struct{})
-				most := peak(stop)
+				most := heapGrowth(stop)
 				for b.Loop() {
 					p.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/tools/"+c.tool, c.input)
 				}

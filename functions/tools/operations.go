@@ -18,7 +18,7 @@ import (
 )
 
 // all tools, in the order in which they are listed.
-var all = []tool{evaluate}
+var all = []tool{evaluate, validate, fuse, convert}
 
 const (
 	toolsPath = "/v1/tools"
@@ -31,7 +31,7 @@ var Operations = []api.Operation{
 		ID: "listTools", Path: toolsPath, May: access.Anyone, CacheFor: cacheFor,
 		Summary:     "List tools",
 		Description: "What the server computes for its callers, with the JSON Schemas of input and output, and an example of an input.",
-		Query:       page.Spec{},
+		Query:       page.Spec{Named: true},
 	}, api.Anything, list, nil), listPage),
 	api.OrPage(api.Get(api.Spec{
 		ID: "getTool", Path: "/v1/tools/{tool}", May: access.Anyone, CacheFor: cacheFor,

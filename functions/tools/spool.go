@@ -12,13 +12,14 @@ import (
 	"assay/shared/record"
 )
 
-// maxFileBytes is how large a file may be that a tool writes: what a function has room for on its disk.
-const maxFileBytes = 400 << 20
+// maxFileBytes is how large a file may be that a tool writes: less than half of the 512 MB that a function has on its disk,
+// for the store makes a copy there before it sends the file.
+const maxFileBytes = 240 << 20
 
 // FileResult is a file that a tool has written.
 type FileResult struct {
 	Name      string          `json:"name" example:"fused.txt"`
-	MediaType string          `json:"mediaType" example:"text/plain"`
+	MediaType string          `json:"mediaType" example:"text/plain; charset=utf-8"`
 	Size      int64           `json:"size" doc:"bytes"`
 	SHA256    string          `json:"sha256" doc:"SHA-256 of the bytes in lower-case hexadecimal"`
 	Content   []byte          `json:"content,omitempty" doc:"the bytes in base64, up to 3 MiB"`
@@ -36,18 +37,32 @@ type spool struct {
 	buffered  *bufio.Writer
 }
 
-// newSpool returns an empty file with the name. The caller closes it.
-func newSpool(name, mediaType string) (*spool, error) {
+// writeSpool returns a file with what write writes, for the caller to close. When there is an error, or write panics, it is
+// closed already.
+func writeSpool(name, mediaType string, write func(io.Writer) error) (*spool, error) {
 	f, err := os.CreateTemp("", "assay-tool-*")
 	if err != nil {
 		return nil, err
 	}
+	whole := false
+	defer func() {
+		if !whole {
+			_ = f.Close() // nobody reads it
+		}
+	}()
 	if err := os.Remove(f.Name()); err != nil { // it stays until it is closed, and goes with the process if that dies
-		_ = f.Close()
 		return nil, err
 	}
 	s := &spool{File: f, described: &FileResult{Name: name, MediaType: mediaType}, digest: sha256.New()}
 	s.buffered = bufio.NewWriterSize(io.MultiWriter(f, s.digest), 256<<10)
+	if err := write(s); err != nil {
+		return nil, err
+	}
+	if err := s.buffered.Flush(); err != nil {
+		return nil, err
+	}
+	s.described.Size, s.described.SHA256 = s.size, hex.EncodeToString(s.digest.Sum(nil))
+	whole = true
 	return s, nil
 }
 
@@ -57,13 +72,6 @@ func (s *spool) Write(p []byte) (int, error) {
 		return 0, problem.TooLarge.New("The result has more than %d bytes. Give a depth, or fewer or smaller files.", maxFileBytes)
 	}
 	return s.buffered.Write(p)
-}
-
-// finish ends the writing.
-func (s *spool) finish() error {
-	err := s.buffered.Flush()
-	s.described.Size, s.described.SHA256 = s.size, hex.EncodeToString(s.digest.Sum(nil))
-	return err
 }
 
 func (s *spool) rewind() error {

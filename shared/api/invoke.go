@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strconv"
 
 	"assay/shared/page"
 	"assay/shared/problem"
@@ -47,6 +48,9 @@ func Ask[T Target](s Spec, load Loader[T], variants []Variant, media []string, h
 
 // Changes reports whether the operation can change anything that is stored in the table.
 func (op *Operation) Changes() bool { return op.Method != http.MethodGet && !op.pure }
+
+// computes reports whether the operation is an Invoke or an Ask.
+func (op *Operation) computes() bool { return op.variants != nil }
 
 // ReadInput returns what is to be computed from: the body of a POST, or of a GET the parameter that stands for it.
 func ReadInput[D any](c *Call) (input D, err error) {
@@ -93,6 +97,9 @@ type Computed struct {
 	MediaType string
 	Body      []byte
 	Location  string // instead of both: the address, for the caller alone, where the answer is
+	// Passing says that the body has such an address, which works for a while: nobody may keep the answer, and since it has no
+	// entity tag nobody is told that it is still good.
+	Passing bool
 }
 
 // WriteComputed answers with what compute returns. The parts are all that it depends on, so that it is computed only for
@@ -106,14 +113,21 @@ func (c *Call) WriteComputed(parts []string, compute func() (Computed, error)) e
 	if err != nil {
 		return err
 	}
+	if a.Location == "" && !a.Passing {
+		return c.write(answer{status: http.StatusOK, mediaType: a.MediaType, etag: tag, body: a.Body})
+	}
+	h := c.w.Header()
+	h.Set("Cache-Control", "no-store")
 	if a.Location != "" {
-		h := c.w.Header()
 		h.Set("Location", a.Location)
-		h.Set("Cache-Control", "no-store")
 		c.w.WriteHeader(http.StatusSeeOther)
 		return nil
 	}
-	return c.write(answer{status: http.StatusOK, mediaType: a.MediaType, etag: tag, body: a.Body})
+	h.Set("Content-Type", a.MediaType)
+	h.Set("Content-Length", strconv.Itoa(len(a.Body)))
+	c.w.WriteHeader(http.StatusOK)
+	_, _ = c.w.Write(a.Body) // the caller is gone: there is nobody to tell
+	return nil
 }
 
 // fingerprint identifies a list of texts.

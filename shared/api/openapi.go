@@ -194,6 +194,9 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	if op.Status == http.StatusCreated {
 		headers = append(headers, "Location")
 	}
+	if op.computes() && slices.Contains(op.Media, mediaText) {
+		d.Responses["303"] = &huma.Response{Description: "The text is too long for an answer; it stands at Location for a while", Headers: describeHeaders("X-Request-Id", "Cache-Control", "Location")}
+	}
 	for _, m := range op.Media {
 		s := &huma.Schema{Type: "string", Description: "a document of the type " + m}
 		switch {
@@ -229,11 +232,14 @@ func (op *Operation) tagged() bool {
 // problems lists the statuses of the problems that the operation can answer with.
 func (op *Operation) problems() []int {
 	statuses := []int{400, 401, 403, 404, 406, 500, 503}
+	if op.computes() {
+		statuses = append(statuses, 409, 413, 422)
+	}
 	switch op.Method {
 	case http.MethodPost:
-		statuses = append(statuses, 413, 415, 422)
+		statuses = append(statuses, 415)
 		if !op.pure {
-			statuses = append(statuses, 409, 429)
+			statuses = append(statuses, 409, 413, 422, 429)
 		}
 	case http.MethodPatch:
 		statuses = append(statuses, 409, 412, 413, 415, 422)
@@ -260,7 +266,7 @@ var headerDescriptions = map[string]string{
 	"ETag":             "strong entity tag of what is shown",
 	"Link":             "the next page, as `links.next` (RFC 8288)",
 	"Content-Location": "where a GET has the same answer, if the input is short enough",
-	"Location":         "address of the new resource",
+	"Location":         "address of the new resource, or of the answer",
 }
 
 func describeHeaders(names ...string) map[string]*huma.Param {

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -66,6 +67,9 @@ func (d *Desk) unpackInline(pointer string, files []InlineFile) ([]evaluator.Fil
 		at := fmt.Sprintf("%s/%d", pointer, i)
 		if strings.ContainsFunc(f.Name, unicode.IsControl) || !utf8.ValidString(f.Name) {
 			fields = append(fields, problem.Field{Pointer: at + "/name", Detail: "must be one line of text without control characters"})
+		}
+		if slices.ContainsFunc(files[:i], func(other InlineFile) bool { return other.Name == f.Name }) {
+			fields = append(fields, problem.Field{Pointer: at + "/name", Detail: "is the name of a file before it: give it another, so that what is told of the two can be told apart"})
 		}
 		content, err := base64.StdEncoding.DecodeString(f.Content)
 		if err != nil {

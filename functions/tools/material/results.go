@@ -67,7 +67,7 @@ func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
 		}
 	}
 	var err error
-	if r.Runs, err = d.runs(ctx, "/runs", asked.Runs, seesValues); err != nil {
+	if r.Runs, err = d.runs(ctx, elements("/runs", len(asked.Runs)), asked.Runs, seesValues); err != nil {
 		return nil, err
 	}
 	if err := r.evaluations(ctx); err != nil {

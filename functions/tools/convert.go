@@ -66,7 +66,7 @@ var convert = define(about{
 		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a login. " +
 		"With `Accept: text/plain` the answer is the file itself, or leads to it.",
 }, ConvertInput{
-	Qrels: &QrelsReference{Files: []material.InlineFile{{Name: "qrels.txt", Content: "MSAwIGxha2UgMgoxIDAgcG9uZCAxCjEgMCByb2FkIDAKMiAwIGxha2UgMQo="}}},
+	Qrels: &QrelsReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	To:    string(conversion.BEIR),
 }, func(ctx context.Context, d *material.Desk, in ConvertInput) (compute[ConvertOutput], error) {
 	of, err := in.gather(ctx, d)

@@ -151,6 +151,8 @@ func TestFaultsOfInputsSayWhere(t *testing.T) {
 		"/measures/0":              {"runs": []any{text(ponds)}, "truth": text(lakes), "measures": []string{"Beauty"}},
 		"/truth/format/kind":       {"runs": []any{text(ponds)}, "truth": map[string]any{"files": text(lakes)["files"], "format": map[string]any{"kind": "csv"}}},
 		"/runs/0/files/0/content":  {"runs": []any{map[string]any{"files": []any{map[string]any{"name": "run.txt", "content": "%"}}}}, "truth": text(lakes)},
+		"/runs/0/files/1":          {"runs": []any{map[string]any{"files": []any{map[string]any{"name": "run.txt", "text": ponds}, map[string]any{"name": "more.txt"}}}}, "truth": text(lakes)},
+		"/truth/files/0 ":          {"runs": []any{text(ponds)}, "truth": map[string]any{"files": []any{map[string]any{"name": "qrels.txt", "text": lakes, "content": "MQ=="}}}},
 		"/runs/0/runId":            {"runs": []any{map[string]any{"runId": "none"}}},
 		"/truth/datasetId":         {"runs": []any{text(ponds)}, "truth": map[string]any{"datasetId": "none"}},
 		"/runs/0/files/0/sha256":   {"runs": []any{map[string]any{"files": []any{map[string]any{"name": "run.txt", "content": "MQ==", "sha256": "x"}}}}, "truth": text(lakes)},
@@ -161,7 +163,7 @@ func TestFaultsOfInputsSayWhere(t *testing.T) {
 		if !strings.HasPrefix(want, "/") {
 			status = problem.TooLarge.Status
 		} else {
-			want = fmt.Sprintf(`"pointer":%q`, want)
+			want = fmt.Sprintf(`"pointer":%q`, strings.TrimSpace(want))
 		}
 		if a.Status != status || !strings.Contains(string(a.Body), want) {
 			t.Errorf("%s: %d\n%s", want, a.Status, a.Body)

@@ -70,8 +70,8 @@ var fuse = define(about{
 		"With `Accept: text/plain` the answer is the run file itself, or leads to it.",
 }, FuseInput{
 	Runs: []material.RunReference{
-		{Name: "lexical", Files: []material.InlineFile{{Name: "lexical.txt", Content: "MSBRMCBsYWtlIDEgMTAgbGV4aWNhbAoxIFEwIHBvbmQgMiA2IGxleGljYWwKMSBRMCByb2FkIDMgMiBsZXhpY2FsCg=="}}},
-		{Name: "dense", Files: []material.InlineFile{{Name: "dense.txt", Content: "MSBRMCBwb25kIDEgMC44IGRlbnNlCjEgUTAgbWVyZSAyIDAuNCBkZW5zZQoxIFEwIGxha2UgMyAwLjMgZGVuc2UK"}}},
+		{Name: "lexical", Files: []material.InlineFile{{Name: "lexical.txt", Text: "1 Q0 lake 1 10 lexical\n1 Q0 pond 2 6 lexical\n1 Q0 road 3 2 lexical\n"}}},
+		{Name: "dense", Files: []material.InlineFile{{Name: "dense.txt", Text: "1 Q0 pond 1 0.8 dense\n1 Q0 mere 2 0.4 dense\n1 Q0 lake 3 0.3 dense\n"}}},
 	},
 	Method: string(fusion.CombSUM), Tag: "lexical+dense",
 }, func(ctx context.Context, d *material.Desk, in FuseInput) (compute[FuseOutput], error) {

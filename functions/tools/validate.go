@@ -37,7 +37,7 @@ var validate = define(about{
 		"A run is never compared with a truth: whoever sees a dataset can check a run for it, by `datasetId`, before submitting it.\n\n" +
 		"Files with errors are an answer with `valid` false, and no problem.",
 }, ValidateInput{
-	Run: &material.RunReference{Files: []material.InlineFile{{Name: "run.txt", Content: "MSBRMCBsYWtlIDEgMy4wIG1pbmUKMSBRMCBwb25kIDIgaGlnaCBtaW5lCjEgUTAgbGFrZSAzIDEuMCBtaW5lCjIgUTAgbGFrZQo="}}},
+	Run: &material.RunReference{Files: []material.InlineFile{{Name: "run.txt", Text: "1 Q0 lake 1 3.0 mine\n1 Q0 pond 2 high mine\n1 Q0 lake 3 1.0 mine\n2 Q0 lake\n"}}},
 }, func(ctx context.Context, d *material.Desk, in ValidateInput) (compute[ValidateOutput], error) {
 	var settings evaluator.Settings
 	var files []evaluator.File

@@ -108,7 +108,7 @@ var toolInputs = map[string]toolInput{
 	"validate":     {false, one},
 	"convert": {false, func(run, other string) map[string]any {
 		input := one(run, other)
-		maps.Copy(input, map[string]any{"of": "run", "from": "trec-run", "to": "jsonl"})
+		input["to"] = "jsonl"
 		return input
 	}},
 }

@@ -1,5 +1,4 @@
 """Have the server compute Accuracy and BalancedAccuracy of a small run."""
-import base64
 import json
 import os
 from urllib.request import Request, urlopen
@@ -17,16 +16,10 @@ c,dog
 d,dog
 """
 
-
-def file(name, text):
-    """Return a file as it travels within a request."""
-    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
-
-
 body = {
-    "runs": [{"files": [file("run.csv", RUN)]}],
+    "runs": [{"files": [{"name": "run.csv", "text": RUN}]}],
     "truth": {
-        "files": [file("labels.csv", LABELS)],
+        "files": [{"name": "labels.csv", "text": LABELS}],
         "kind": "classification",
         "format": {"kind": "csv", "idField": "id", "valueField": "label"},
     },

@@ -1,5 +1,4 @@
 """Have the server compute ERR@10 of a small run."""
-import base64
 import json
 import os
 from urllib.request import Request, urlopen
@@ -14,15 +13,9 @@ RUN = """1 Q0 pond 1 4.0 mine
 1 Q0 sea 4 1.0 mine
 """
 
-
-def file(name, text):
-    """Return a file as it travels within a request."""
-    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
-
-
 body = {
-    "runs": [{"files": [file("run.txt", RUN)]}],
-    "truth": {"files": [file("qrels.txt", QRELS)]},
+    "runs": [{"files": [{"name": "run.txt", "text": RUN}]}],
+    "truth": {"files": [{"name": "qrels.txt", "text": QRELS}]},
     "measures": ["ERR@10"],
 }
 request = Request(

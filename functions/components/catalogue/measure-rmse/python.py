@@ -1,5 +1,4 @@
 """Have the server compute MAE, R2 and RMSE of a small run."""
-import base64
 import json
 import os
 from urllib.request import Request, urlopen
@@ -13,16 +12,10 @@ RUN = """{"id": "a", "depth": 1}
 {"id": "c", "depth": 4}
 """
 
-
-def file(name, text):
-    """Return a file as it travels within a request."""
-    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
-
-
 body = {
-    "runs": [{"files": [file("run.jsonl", RUN)]}],
+    "runs": [{"files": [{"name": "run.jsonl", "text": RUN}]}],
     "truth": {
-        "files": [file("depths.jsonl", DEPTHS)],
+        "files": [{"name": "depths.jsonl", "text": DEPTHS}],
         "kind": "regression",
         "format": {"kind": "jsonl", "idField": "id", "valueField": "depth"},
     },

@@ -1,5 +1,4 @@
 """Write the values of each topic as CSV, the hardest topic first."""
-import base64
 import csv
 import json
 import os
@@ -9,19 +8,13 @@ QRELS = "1 0 lake 1\n2 0 river 1\n"
 WORDS = "1 Q0 lake 1 2.0 words\n2 Q0 pond 1 2.0 words\n2 Q0 river 2 1.0 words\n"
 MEANING = "1 Q0 lake 1 0.9 meaning\n2 Q0 river 1 0.8 meaning\n"
 
-
-def file(name, text):
-    """Return a file as it travels within a request."""
-    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
-
-
 # Runs on the platform go by their ids, {"runId": ...}, and need no truth but a token: they have been evaluated.
 body = {
     "runs": [
-        {"name": "words", "files": [file("words.txt", WORDS)]},
-        {"name": "meaning", "files": [file("meaning.txt", MEANING)]},
+        {"name": "words", "files": [{"name": "words.txt", "text": WORDS}]},
+        {"name": "meaning", "files": [{"name": "meaning.txt", "text": MEANING}]},
     ],
-    "truth": {"files": [file("qrels.txt", QRELS)]},
+    "truth": {"files": [{"name": "qrels.txt", "text": QRELS}]},
     "measure": "AP",
 }
 request = Request(

@@ -42,10 +42,11 @@ dataset = call("POST", "/v1/datasets", {
 call("POST", task + "/registrations", {"team": "My team"})
 
 for text in (FAULTY, MENDED):
-    run = file("run.txt", text)
-    checked = call("POST", "/v1/tools/validate", {"run": {"files": [run]}, "datasetId": dataset["id"]})
+    run = {"files": [{"name": "run.txt", "text": text}]}
+    checked = call("POST", "/v1/tools/validate", {"run": run, "datasetId": dataset["id"]})
     for d in checked["diagnostics"]:
         print(f"{d['severity']} in line {d.get('line', '-')}: {d['message']}")
     if checked["valid"]:
-        submission = call("POST", task + "/submissions", {"type": "upload", "files": [run | {"datasetId": dataset["id"]}]})
+        entry = file("run.txt", text) | {"datasetId": dataset["id"]}
+        submission = call("POST", task + "/submissions", {"type": "upload", "files": [entry]})
         print("Submitted as run", submission["runIds"][0])

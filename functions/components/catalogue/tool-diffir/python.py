@@ -1,5 +1,4 @@
 """Put two runs side by side: in numbers, and on a page that is saved."""
-import base64
 import json
 import os
 from urllib.request import Request, urlopen
@@ -15,22 +14,17 @@ brook\tA brook is a small stream.
 QUERIES = "1\tdeep still water\n2\tlakes\n"
 
 
-def file(name, text):
-    """Return a file as it travels within a request."""
-    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
-
-
 def compare(accept):
     """Return the comparison as the media type."""
     request = Request(
         os.environ["ASSAY_URL"] + "/v1/tools/diffir",
         data=json.dumps({
             "runs": [
-                {"name": "words", "files": [file("words.txt", WORDS)]},
-                {"name": "meaning", "files": [file("meaning.txt", MEANING)]},
+                {"name": "words", "files": [{"name": "words.txt", "text": WORDS}]},
+                {"name": "meaning", "files": [{"name": "meaning.txt", "text": MEANING}]},
             ],
-            "truth": {"files": [file("qrels.txt", QRELS)]},
-            "texts": {"files": [file("documents.tsv", DOCUMENTS), file("queries.tsv", QUERIES)]},
+            "truth": {"files": [{"name": "qrels.txt", "text": QRELS}]},
+            "texts": {"files": [{"name": "documents.tsv", "text": DOCUMENTS}, {"name": "queries.tsv", "text": QUERIES}]},
         }).encode(),
         headers={"Content-Type": "application/json", "Accept": accept},
     )

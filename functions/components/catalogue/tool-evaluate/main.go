@@ -16,10 +16,10 @@ const (
 	run   = "1 Q0 pond 1 4.0 mine\n1 Q0 road 2 3.0 mine\n1 Q0 lake 3 2.0 mine\n2 Q0 lake 1 1.0 mine\n"
 )
 
-// file is a file as it travels within a request: JSON has bytes in base64.
+// file is a file that comes along with a request.
 type file struct {
-	Name    string `json:"name"`
-	Content []byte `json:"content"`
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
 func main() {
@@ -31,8 +31,8 @@ func main() {
 
 func evaluate(ctx context.Context) error {
 	input, err := json.Marshal(map[string]any{
-		"runs":     []any{map[string]any{"files": []file{{"run.txt", []byte(run)}}}},
-		"truth":    map[string]any{"files": []file{{"qrels.txt", []byte(qrels)}}},
+		"runs":     []any{map[string]any{"files": []file{{"run.txt", run}}}},
+		"truth":    map[string]any{"files": []file{{"qrels.txt", qrels}}},
 		"measures": []string{"nDCG@10", "AP"},
 	})
 	if err != nil {

@@ -1,5 +1,4 @@
 """Evaluate a run against judgments, with intervals and values per topic."""
-import base64
 import json
 import os
 from urllib.request import Request, urlopen
@@ -15,15 +14,9 @@ RUN = """1 Q0 pond 1 4.0 mine
 2 Q0 lake 1 1.0 mine
 """
 
-
-def file(name, text):
-    """Return a file as it travels within a request."""
-    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
-
-
 body = {
-    "runs": [{"files": [file("run.txt", RUN)]}],
-    "truth": {"files": [file("qrels.txt", QRELS)]},
+    "runs": [{"files": [{"name": "run.txt", "text": RUN}]}],
+    "truth": {"files": [{"name": "qrels.txt", "text": QRELS}]},
     "measures": ["nDCG@10", "AP"],
 }
 request = Request(

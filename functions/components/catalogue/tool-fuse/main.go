@@ -21,10 +21,10 @@ type run struct {
 	Files []file `json:"files"`
 }
 
-// file is a file as it travels within a request: JSON has bytes in base64.
+// file is a file that comes along with a request.
 type file struct {
-	Name    string `json:"name"`
-	Content []byte `json:"content"`
+	Name string `json:"name"`
+	Text string `json:"text"`
 }
 
 func main() {
@@ -37,7 +37,7 @@ func main() {
 // fuse writes the fused run.
 func fuse(ctx context.Context, w io.Writer) error {
 	input, err := json.Marshal(map[string]any{
-		"runs":   []run{{[]file{{"lexical.txt", []byte(lexical)}}}, {[]file{{"dense.txt", []byte(dense)}}}},
+		"runs":   []run{{[]file{{"lexical.txt", lexical}}}, {[]file{{"dense.txt", dense}}}},
 		"method": "rrf",
 	})
 	if err != nil {

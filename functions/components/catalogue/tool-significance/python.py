@@ -1,5 +1,4 @@
 """Tell whether three runs differ, and save the matrix of pairs."""
-import base64
 import json
 import os
 from urllib.request import Request, urlopen
@@ -11,11 +10,6 @@ RUNS = {
     "roads": "rpl rlp prl rpl rpl rlp rpl rpl",
 }
 QRELS = "".join(f"{topic} 0 l 2\n{topic} 0 p 1\n" for topic in range(1, 9))
-
-
-def file(name, text):
-    """Return a file as it travels within a request."""
-    return {"name": name, "content": base64.b64encode(text.encode()).decode()}
 
 
 def trec(name, rankings):
@@ -32,8 +26,8 @@ def compare(accept):
     request = Request(
         os.environ["ASSAY_URL"] + "/v1/tools/significance",
         data=json.dumps({
-            "runs": [{"name": name, "files": [file(name + ".txt", trec(name, r))]} for name, r in RUNS.items()],
-            "truth": {"files": [file("qrels.txt", QRELS)]},
+            "runs": [{"name": name, "files": [{"name": name + ".txt", "text": trec(name, r)}]} for name, r in RUNS.items()],
+            "truth": {"files": [{"name": "qrels.txt", "text": QRELS}]},
             "measure": "nDCG@10",
             "seed": 1,
         }).encode(),

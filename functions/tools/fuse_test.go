@@ -148,8 +148,8 @@ func TestFuseStoredRuns(t *testing.T) {
 // Runs that are small as they are stored can take all the memory there is once they are unpacked.
 func TestFuseBoundsWhatIsPacked(t *testing.T) {
 	p := newPlatform(t)
-	block := packed(t, func(w io.Writer) { _, _ = w.Write(bytes.Repeat([]byte("\n"), 4<<20)) })
-	part := packed(t, func(w io.Writer) { _, _ = io.WriteString(w, heldRun) })
+	block := packed(func(w io.Writer) { _, _ = w.Write(bytes.Repeat([]byte("\n"), 4<<20)) })
+	part := packed(func(w io.Writer) { _, _ = io.WriteString(w, heldRun) })
 	one, other, small := p.run(shown, strings.Repeat(block, 65)), p.run(shown, strings.Repeat(block, 64)), p.run(shown, part)
 	var told problem.Document
 	p.Want(http.StatusRequestEntityTooLarge, &told, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{byID(one), byID(other)}})

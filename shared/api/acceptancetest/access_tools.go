@@ -192,6 +192,9 @@ func (sc *scene) checkTruth(caller string, r ranked) {
 			sc.t.Errorf("%s against a truth as %s: %d, want %d\n%s", name, caller, got.status, want, got.body)
 		}
 	}
+	if got := sc.ask(caller, http.MethodPost, "/v1/tools/convert", map[string]any{"qrels": truth, "to": "trec-qrels"}, "Accept", "text/plain"); got.status != want {
+		sc.t.Errorf("convert of a truth as %s: %d, want %d\n%s", caller, got.status, want, got.body)
+	}
 	if got := sc.ask(caller, http.MethodPost, "/v1/tools/serp", map[string]any{"run": mine, "texts": truth}); got.status != board {
 		sc.t.Errorf("serp with the texts of a dataset as %s: %d, want %d\n%s", caller, got.status, board, got.body)
 	}

@@ -39,19 +39,20 @@ func (st *story) tools() {
 			if media == "image/svg+xml" && (name == "diffir" || name == "serp") {
 				continue // no charts
 			}
-			a := st.want(http.StatusOK, nil, st.nobody, http.MethodPost, tool(name), input, "Accept", media)
+			a := st.want(http.StatusOK, nil, st.ben, http.MethodPost, tool(name), input, "Accept", media)
 			if got := a.header.Get("Content-Type"); !strings.HasPrefix(got, media) {
 				st.t.Errorf("%s as %s is %s", name, media, got)
 			}
-			st.want(http.StatusNotModified, nil, st.nobody, http.MethodGet, a.header.Get("Content-Location"), nil, "Accept", media, "If-None-Match", a.header.Get("ETag"))
+			st.want(http.StatusNotModified, nil, st.ben, http.MethodGet, a.header.Get("Content-Location"), nil, "Accept", media, "If-None-Match", a.header.Get("ETag"))
 		}
 	}
+	st.refused(problem.NotFound, st.nobody, http.MethodPost, tool("diffir"), pair) // ben's files are his own, whatever became of them
 	st.files(tool, pair)
 }
 
 // files are what tools write: small ones stand in the answer, large ones behind a link, for those who are logged in.
 func (st *story) files(tool func(string) string, pair map[string]any) {
-	fused := st.want(http.StatusOK, nil, st.nobody, http.MethodPost, tool("fuse"), map[string]any{"runs": pair["runs"], "depth": 10}, "Accept", "text/plain")
+	fused := st.want(http.StatusOK, nil, st.ben, http.MethodPost, tool("fuse"), map[string]any{"runs": pair["runs"], "depth": 10}, "Accept", "text/plain")
 	if n := bytes.Count(fused.body, []byte("\n")); n < 100 || !bytes.Contains(fused.body, []byte(" Q0 ")) {
 		st.t.Errorf("the fused run has %d lines", n)
 	}

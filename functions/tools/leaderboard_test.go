@@ -152,7 +152,7 @@ func TestRanksChangeBetweenTruths(t *testing.T) {
 		}
 	}
 	page := s.tool(http.StatusOK, nil, "", "leaderboard", m{"datasetId": s.dataset.ID, "against": 1}, "Accept", "text/html").Body
-	for _, says := range []string{"up 1 from 2", "down 1 from 1", "the same", "new", "1 went up, 1 went down, 1 kept the rank, 1 were not there"} {
+	for _, says := range []string{"up 1 from 2", "down 1 from 1", "the same", "new", "1 up, 1 down, 1 the same, 1 new"} {
 		if !strings.Contains(string(page), says) {
 			t.Errorf("the page does not say %q", says)
 		}

@@ -28,7 +28,8 @@ func (out LeaderboardOutput) chart() templ.Component { return out.bars(len(out.E
 func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	var all []chart.Bar
 	for _, e := range out.Entries[:min(most, len(out.Entries))] {
-		b := chart.Bar{Label: fmt.Sprintf("%d. %s", e.Rank, e.Team), Value: math.NaN(), Group: e.Group}
+		const leftToRight = "\u200e" // whatever the name: the rank comes first
+		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, e.Team), Value: math.NaN(), Group: e.Group}
 		if v := e.Measures[out.Measure]; v != nil {
 			b.Value = *v
 		}
@@ -158,12 +159,12 @@ func (out *LeaderboardOutput) changes() string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{up, "went up"}, {down, "went down"}, {same, "kept the rank"}, {absent, "were not there"}} {
+	}{{up, "up"}, {down, "down"}, {same, "the same"}, {absent, "new"}} {
 		if p.n > 0 {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
 	}
-	return fmt.Sprintf("Since version %d of the truth, %s.", out.Against, strings.Join(parts, ", "))
+	return fmt.Sprintf("Ranks since version %d of the truth: %s.", out.Against, strings.Join(parts, ", "))
 }
 
 // baselines reports whether there are any.

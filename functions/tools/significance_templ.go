@@ -285,7 +285,7 @@ func significancePage(out *SignificanceOutput) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</section><section aria-labelledby=\"pairs\"><h2 id=\"pairs\">All tests</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"pairs\"><table class=\"board figures\"><thead><tr><th scope=\"col\" rowspan=\"2\">Pair</th><th scope=\"col\" rowspan=\"2\">Difference</th><th scope=\"col\" rowspan=\"2\">Cohen’s d</th><th scope=\"colgroup\" colspan=\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 22, "</section><section aria-labelledby=\"pairs\"><h2 id=\"pairs\">All tests</h2><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-labelledby=\"pairs\"><table class=\"board figures pairs\"><thead><tr><th scope=\"col\" rowspan=\"2\">Pair</th><th scope=\"col\" rowspan=\"2\">Difference</th><th scope=\"col\" rowspan=\"2\">Cohen’s d</th><th scope=\"colgroup\" colspan=\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -129,6 +129,13 @@ func TestWhatIsNotDefinedIsNullWithAReason(t *testing.T) {
 	if !strings.Contains(out.Conclusion, "cannot be told apart on 3 topics") {
 		t.Error(out.Conclusion)
 	}
+	// It counts as a test all the same: of three pairs the least p is multiplied by 3, and then by 2.
+	c, _ := s.enter(staged{user: "cid", ap: byNumber(.4, .6, .7)})
+	var three tools.SignificanceOutput
+	s.tool(http.StatusOK, &three, "", "significance", m{"runs": runs(a, b, c)})
+	if q := three.Pairs[1]; !near(*q.Holm.T, min(1, 3*q.T.P)) {
+		t.Errorf("Holm: %v of %v", *q.Holm.T, q.T.P)
+	}
 	// With three topics no combination of signs is rare enough.
 	s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(a, b)})
 	if !strings.Contains(out.Conclusion, "no p is below 0.2500") {

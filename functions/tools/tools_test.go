@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"bytes"
 	"net/http"
 	"testing"
 
@@ -31,10 +32,9 @@ func TestEveryExampleWorks(t *testing.T) {
 				continue
 			}
 			again := s.Want(http.StatusOK, nil, "", http.MethodGet, address, nil, "Accept", media)
-			if string(a.Body) != string(again.Body) || a.Header.Get("ETag") != again.Header.Get("ETag") {
+			if !bytes.Equal(a.Body, again.Body) || a.Header.Get("ETag") != again.Header.Get("ETag") {
 				t.Errorf("%s as %s answers GET with another answer:\n%s\n%s", tool.Name, media, a.Body, again.Body)
 			}
-			t.Log(string(a.Body))
 			s.Want(http.StatusNotModified, nil, "", http.MethodGet, address, nil, "Accept", media, "If-None-Match", a.Header.Get("ETag"))
 		}
 	}

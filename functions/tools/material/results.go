@@ -62,7 +62,8 @@ func (r *Run) EvaluationID() string {
 func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
 	r := &Results{d: d, withFiles: asked.Files}
 	if asked.Truth != nil {
-		return r, r.against(ctx, asked)
+		err := r.against(ctx, asked)
+		return r, err
 	}
 	for i, ref := range asked.Runs {
 		if ref.RunID == "" && len(ref.Files) > 0 {
@@ -96,7 +97,8 @@ func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
 			return nil, err
 		}
 	}
-	return r, r.measure(asked)
+	err = r.measure(asked)
+	return r, err
 }
 
 // Truth is what the values are computed against; nil when evaluations have them.

@@ -39,7 +39,7 @@ func TestPagesInABrowser(t *testing.T) {
 // TestTheReferenceIsSearched types words into the search of the page of the API.
 func TestTheReferenceIsSearched(t *testing.T) {
 	w := newWorld(t)
-	p := browsertest.Start(t).Open(t, w.URL+"/docs", browsertest.Views[0])
+	p := browsertest.Start(t).Open(t, w.URL+"/docs", browsertest.Views[1])
 	shown := func() string {
 		return browsertest.Evaluate[string](p, `[...document.querySelectorAll("details")].filter(d => d.checkVisibility()).map(d => d.id).join(" ")`)
 	}
@@ -52,7 +52,7 @@ func TestTheReferenceIsSearched(t *testing.T) {
 		t.Errorf("the search says %q", said)
 	}
 	p.Check()
-	p.Shoot("search-390-light")
+	p.Shoot("search-390-dark")
 	p.Type("#search", "\x1b") // Escape
 	if got := shown(); got != all {
 		t.Errorf("after the search there is only %q", got)
@@ -63,5 +63,5 @@ func TestTheReferenceIsSearched(t *testing.T) {
 	}
 	browsertest.Evaluate[any](p, `document.querySelectorAll("details").forEach(d => d.open = true)`)
 	p.Check() // with all that was folded
-	p.Shoot("docs-open-390-light")
+	p.Shoot("docs-open-390-dark")
 }

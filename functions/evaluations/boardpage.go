@@ -3,6 +3,7 @@ package evaluations
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -104,6 +105,16 @@ func (v *boardView) teams(bestOnly bool) string {
 }
 
 func (v *boardView) path() string { return "/v1/tasks/" + v.task.ID + "/evaluations" }
+
+// tool is the address of what the tool for leaderboards says of this one.
+func (v *boardView) tool() (string, error) {
+	input, err := json.Marshal(struct {
+		DatasetID string `json:"datasetId"`
+		Measure   string `json:"measure"`
+		Best      bool   `json:"best"`
+	}{v.dataset.ID, v.sort, v.best})
+	return "/v1/tools/leaderboard/result?" + url.Values{"input": {string(input)}}.Encode(), err
+}
 
 // command is how to get the same as a table of text.
 func (v *boardView) command() string {

@@ -23,19 +23,22 @@ func intervalOf(ctx context.Context, v *material.Values, name string, seed uint6
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	value := v.Measures[name]
-	if value == nil {
-		return nil, nil
-	}
 	var values []float64
-	sum := 0.0
 	for _, topic := range topicNames(v.Topics) {
 		if x, ok := v.Topics[topic][name]; ok {
-			values, sum = append(values, x), sum+x
+			values = append(values, x)
 		}
 	}
+	return intervalAround(v.Measures[name], values, seed, rounds)
+}
+
+// intervalAround is the bootstrap interval of the mean of the values; nil when the value is not their mean.
+func intervalAround(value *float64, values []float64, seed uint64, rounds int) (*significance.Interval, error) {
+	if value == nil || len(values) == 0 {
+		return nil, nil
+	}
 	const rounding = 1e-9
-	if len(values) == 0 || math.Abs(sum/float64(len(values))-*value) > rounding*max(1, math.Abs(*value)) {
+	if math.Abs(average(values)-*value) > rounding*max(1, math.Abs(*value)) {
 		return nil, nil
 	}
 	interval, err := significance.Bootstrap(values, seed, rounds)

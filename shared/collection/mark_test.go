@@ -63,6 +63,7 @@ func TestCut(t *testing.T) {
 		{"moon aaa bbb ccc moon sun ddd eee", "moon sun", 16, "ccc [moon] [sun] ddd", true, true},
 		{"aaa bbb ccc ddd moon", "moon", 12, "ccc ddd [moon]", true, false},
 		{"moon aaa bbb ccc ddd", "moon", 12, "[moon] aaa bbb", false, true},
+		{"moon aaa bbb ccc moon moon", "moon", 9, "[moon] [moon]", true, false},
 		{"no such words at all", "moon", 8, "no such", false, true},
 		{"incomprehensibilities", "moon", 5, "incom", false, true},
 		{"a incomprehensibilities moon", "incomprehensibilities moon", 7, "[moon]", true, false},

@@ -58,9 +58,7 @@ func elements(pointer string, n int) []string {
 }
 
 func (d *Desk) runsWithFiles(ctx context.Context, pointers []string, refs []RunReference) ([]*Run, error) {
-	runs, err := d.runs(ctx, pointers, refs, func(r *record.RunItem, roles access.Role) bool {
-		return access.Sees(roles, r.Scope().Audience) && r.ReadsFiles(roles)
-	})
+	runs, err := d.runs(ctx, pointers, refs, readsRun)
 	if err != nil {
 		return nil, err
 	}
@@ -79,6 +77,11 @@ func (d *Desk) runsWithFiles(ctx context.Context, pointers []string, refs []RunR
 		}
 	}
 	return runs, nil
+}
+
+// readsRun reports whether one who has the roles may have the files of a run.
+func readsRun(r *record.RunItem, roles access.Role) bool {
+	return access.Sees(roles, r.Scope().Audience) && r.ReadsFiles(roles)
 }
 
 // runs gathers runs of which sees says whether the caller may have what is wanted of them.

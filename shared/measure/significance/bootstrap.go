@@ -43,11 +43,12 @@ func Bootstrap(values []float64, seed uint64, rounds int) (Interval, error) {
 		means[i] = sum / float64(n)
 	}
 	slices.Sort(means)
-	return Interval{percentile(means, 0.025), percentile(means, 0.975)}, nil
+	return Interval{Percentile(means, 0.025), Percentile(means, 0.975)}, nil
 }
 
-// percentile is the value below which a share of the sorted values lies.
-func percentile(sorted []float64, share float64) float64 {
+// Percentile is the value below which a share of the sorted values lies, of which there must be some, interpolated between
+// neighbours as numpy and R (type 7) do.
+func Percentile(sorted []float64, share float64) float64 {
 	// Conversions round products, which a platform could else fuse with the sums that they go into.
 	at := float64(share * float64(len(sorted)-1))
 	i := int(at)

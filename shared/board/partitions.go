@@ -1,4 +1,4 @@
-package evaluations
+package board
 
 import (
 	"context"
@@ -7,47 +7,24 @@ import (
 	"strings"
 
 	"assay/shared/access"
-	"assay/shared/api"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
 )
 
-// board is what a caller sees of a dataset's ranking.
-type board struct {
-	c       *api.Call
-	dataset *record.DatasetItem
-}
-
-// entry is an evaluation on a board.
-type entry struct {
-	stored store.Item
-	worth  string // the same for entries that share a rank
-	item   *record.EvaluationItem
-}
-
-// decode reads the evaluation, when it is first needed: what an offset passes over is not.
-func (e *entry) decode() (_ *record.EvaluationItem, err error) {
-	if e.item == nil {
-		e.item, err = table.Decode[record.EvaluationItem](e.stored)
-	}
-	return e.item, err
-}
-
 // key is the entry's place in the order of the ranking.
 func key(it *store.Item) string { return it.Entry(record.ByWork).Sort }
 
 // byRank yields the board by the primary measure: the partitions merged, each of which is in that order. From one
-// partition it reads, in one call, what the page needs, and more only when that was not enough.
-func (b *board) byRank(ctx context.Context) (iter.Seq2[*entry, error], error) {
+// partition it reads, in one call, what the reader is likely to need, and more only when that was not enough.
+func (b *Board) byRank(ctx context.Context) (iter.Seq2[*Entry, error], error) {
 	parts, own, err := b.partitions(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var streams []*stream
-	limit := b.c.Page.Offset + b.c.Page.Limit + 1
 	for _, p := range parts {
-		streams = append(streams, &stream{query: store.Query{Index: record.ByWork, Partition: p, Limit: limit}})
+		streams = append(streams, &stream{query: store.Query{Index: record.ByWork, Partition: p, Limit: b.AtOnce}})
 	}
 	if own {
 		items, err := b.own(ctx)
@@ -58,14 +35,14 @@ func (b *board) byRank(ctx context.Context) (iter.Seq2[*entry, error], error) {
 			streams = append(streams, &stream{items: items, end: true})
 		}
 	}
-	return func(yield func(*entry, error) bool) {
-		if err := table.Together(len(streams), func(i int) error { return streams[i].read(ctx, b.c.Store) }); err != nil {
+	return func(yield func(*Entry, error) bool) {
+		if err := table.Together(len(streams), func(i int) error { return streams[i].read(ctx, b.Viewer.Records) }); err != nil {
 			yield(nil, err)
 			return
 		}
 		last := ""
 		for {
-			it, err := first(ctx, b.c.Store, streams)
+			it, err := first(ctx, b.Viewer.Records, streams)
 			if it == nil || err != nil {
 				if err != nil {
 					yield(nil, err)
@@ -75,7 +52,7 @@ func (b *board) byRank(ctx context.Context) (iter.Seq2[*entry, error], error) {
 			if k := key(it); k != last {
 				last = k
 				worth, _, _ := strings.Cut(k, "#")
-				if !yield(&entry{stored: *it, worth: worth}, nil) {
+				if !yield(&Entry{stored: *it, worth: worth}, nil) {
 					return
 				}
 			}
@@ -85,8 +62,8 @@ func (b *board) byRank(ctx context.Context) (iter.Seq2[*entry, error], error) {
 
 // partitions names those of the ranking whose entries all are visible to the caller, and reports whether results of the
 // caller's own may stand in others.
-func (b *board) partitions(ctx context.Context) (parts []string, own bool, err error) {
-	roles, err := b.c.Roles(ctx, b.dataset.Scope())
+func (b *Board) partitions(ctx context.Context) (parts []string, own bool, err error) {
+	roles, err := b.Viewer.Roles(ctx, b.Dataset.Scope())
 	for _, a := range record.Audiences {
 		if access.Sees(roles, a) {
 			parts = append(parts, b.partition(a))
@@ -95,32 +72,79 @@ func (b *board) partitions(ctx context.Context) (parts []string, own bool, err e
 	return parts, roles&access.User != 0 && roles&(access.Organizer|access.Admin) == 0, err
 }
 
-func (b *board) partition(a access.Audience) string {
-	return record.OfRank(b.dataset.ID, b.dataset.TruthVersion, a)
+func (b *Board) partition(a access.Audience) string {
+	return record.OfRank(b.Dataset.ID, b.TruthVersion, a)
+}
+
+// holds reports whether the item is an entry of the board that its owner sees.
+func (b *Board) holds(it *store.Item) bool {
+	partition := it.Entry(record.ByWork).Partition
+	return slices.ContainsFunc(record.Audiences, func(a access.Audience) bool {
+		return a != access.Organizers && partition == b.partition(a)
+	})
 }
 
 // own returns the entries of the caller's that are not everyone's, in their order on the board.
-func (b *board) own(ctx context.Context) ([]store.Item, error) {
+func (b *Board) own(ctx context.Context) ([]store.Item, error) {
 	var mine []store.Item
-	q := store.Query{Index: record.ByUser, Partition: record.OfUser(b.c.Caller.ID, record.KindEvaluation, access.Owners), Limit: ownPage}
+	q := store.Query{Index: record.ByUser, Partition: record.OfUser(b.Viewer.Caller.ID, record.KindEvaluation, access.Owners), Limit: ownPage}
 	for {
-		items, err := b.c.Store.Query(ctx, q)
+		items, err := b.Viewer.Records.Query(ctx, q)
 		if err != nil {
 			return nil, table.Failed(err)
 		}
-		for i := range items {
-			partition := items[i].Entry(record.ByWork).Partition
-			if slices.ContainsFunc(record.Audiences, func(a access.Audience) bool { return partition == b.partition(a) }) {
-				mine = append(mine, items[i])
+		if b.TruthVersion == b.Dataset.TruthVersion {
+			mine = append(mine, items...)
+		} else {
+			older, err := b.older(ctx, items)
+			if err != nil {
+				return nil, err
 			}
+			mine = append(mine, older...)
 		}
 		if len(items) < ownPage {
 			break
 		}
 		q.After = &items[ownPage-1]
 	}
+	mine = slices.DeleteFunc(mine, func(it store.Item) bool { return !b.holds(&it) })
 	slices.SortFunc(mine, func(x, y store.Item) int { return strings.Compare(key(&x), key(&y)) })
 	return mine, nil
+}
+
+// older returns all evaluations of those runs on the dataset whose newest are given: a user's list has no others.
+func (b *Board) older(ctx context.Context, newest []store.Item) ([]store.Item, error) {
+	var runs, evaluations []store.Key
+	for _, it := range newest {
+		e, err := table.Decode[record.EvaluationItem](it)
+		if err != nil {
+			return nil, err
+		}
+		if e.DatasetID == b.Dataset.ID {
+			runs = append(runs, record.RunKey(e.RunID))
+		}
+	}
+	found, err := table.GetAll[record.RunItem](ctx, b.Viewer.Records, b.Viewer.Consistency, runs...)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range found {
+		if r == nil {
+			continue
+		}
+		for _, id := range r.Evaluations {
+			evaluations = append(evaluations, record.EvaluationKey(id))
+		}
+	}
+	var all []store.Item
+	for keys := range slices.Chunk(evaluations, store.MaxKeys) {
+		items, err := b.Viewer.Records.Get(ctx, b.Viewer.Consistency, keys...)
+		if err != nil {
+			return nil, table.Failed(err)
+		}
+		all = append(all, items...)
+	}
+	return all, nil
 }
 
 // ownPage is how many of a user's evaluations are read at once.

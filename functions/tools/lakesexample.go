@@ -1,0 +1,38 @@
+package tools
+
+import (
+	"encoding/base64"
+	"fmt"
+	"strings"
+
+	"assay/functions/tools/material"
+)
+
+// lakeRuns are three runs that examples compare: they rank a lake, a pond and a road for eight topics.
+var lakeRuns = []material.RunReference{
+	{Name: "lakes", Files: lakeFile("lakes.txt", "lpr lpr plr lpr lpr lrp lpr lpr")},
+	{Name: "ponds", Files: lakeFile("ponds.txt", "plr lpr plr plr prl plr lpr rlp")},
+	{Name: "roads", Files: lakeFile("roads.txt", "rpl rlp prl rpl rpl rlp rpl rpl")},
+}
+
+// lakeTruth is what they are measured against: on every topic the lake is best and the pond good.
+var lakeTruth = &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Content: base64.StdEncoding.EncodeToString([]byte(lakeQrels(8)))}}}
+
+func lakeQrels(topics int) string {
+	var b strings.Builder
+	for topic := range topics {
+		fmt.Fprintf(&b, "%d 0 l 2\n%d 0 p 1\n%d 0 r 0\n", topic+1, topic+1, topic+1)
+	}
+	return b.String()
+}
+
+// lakeFile is a run in the format of TREC, of the orders in which it ranks the documents for each topic.
+func lakeFile(name, orders string) []material.InlineFile {
+	var b strings.Builder
+	for topic, order := range strings.Fields(orders) {
+		for i, document := range order {
+			fmt.Fprintf(&b, "%d Q0 %c %d %d x\n", topic+1, document, i+1, 9-i)
+		}
+	}
+	return []material.InlineFile{{Name: name, Content: base64.StdEncoding.EncodeToString([]byte(b.String()))}}
+}

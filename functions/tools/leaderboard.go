@@ -1,0 +1,201 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"maps"
+	"net/url"
+	"slices"
+
+	"assay/functions/tools/material"
+	"assay/shared/measure"
+	"assay/shared/measure/significance"
+)
+
+// LeaderboardInput is which leaderboard to show.
+type LeaderboardInput struct {
+	DatasetID string `json:"datasetId" doc:"the dataset" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+	Measure   string `json:"measure,omitempty" maxLength:"100" doc:"one of the dataset's measures; the one that ranks unless given" example:"AP"`
+	Against   *int64 `json:"against,omitempty" minimum:"1" doc:"another version of the dataset's truth, to tell how ranks changed"`
+	Best      *bool  `json:"best,omitempty" doc:"the best run of each team alone; true unless given"`
+	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"how many entries the answer has; 50 unless given"`
+	Seed      uint64 `json:"seed,omitempty" doc:"of the bootstrap; the same seed gives the same intervals"`
+}
+
+// LeaderboardOutput is a leaderboard.
+type LeaderboardOutput struct {
+	Dataset       LeaderboardName    `json:"dataset"`
+	Task          LeaderboardName    `json:"task"`
+	Measure       string             `json:"measure" doc:"that sorts"`
+	Measures      []string           `json:"measures" nullable:"false" doc:"all of the dataset, in its order"`
+	LowerIsBetter bool               `json:"lowerIsBetter" doc:"whether the least value is the best"`
+	TruthVersion  int64              `json:"truthVersion" doc:"that the entries were evaluated against"`
+	Against       int64              `json:"against,omitempty" doc:"version of the truth that ranks are compared with"`
+	Best          bool               `json:"best" doc:"whether there is the best run of each team alone"`
+	Rounds        int                `json:"rounds" doc:"samples of topics that each interval was drawn from"`
+	Compared      int                `json:"compared" doc:"of how many entries each was compared with each other for their groups: the first 30 with values per topic"`
+	More          bool               `json:"more" doc:"whether the leaderboard goes on"`
+	Entries       []LeaderboardEntry `json:"entries" nullable:"false" doc:"the best first"`
+	Links         LeaderboardLinks   `json:"links" doc:"addresses of what other tools say of the first entries"`
+}
+
+// LeaderboardName names a resource.
+type LeaderboardName struct {
+	ID   string `json:"id"`
+	Name string `json:"name"`
+}
+
+// LeaderboardEntry is an evaluation on a leaderboard.
+type LeaderboardEntry struct {
+	Rank         int                    `json:"rank" doc:"one more than there are better entries; equal values share it"`
+	Team         string                 `json:"team" doc:"the team, or its alias"`
+	RunID        string                 `json:"runId"`
+	EvaluationID string                 `json:"evaluationId"`
+	Baseline     bool                   `json:"baseline" doc:"entered by the organizers, for comparison"`
+	Measures     map[string]*float64    `json:"measures" nullable:"false" doc:"by name; null when a measure is not defined for the data"`
+	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % bootstrap interval over topics, of a measure that is a mean over them"`
+	Group        string                 `json:"group,omitempty" doc:"letters; entries that share one cannot be told apart"`
+	Change       *LeaderboardChange     `json:"change,omitempty" doc:"of the rank, when against is given"`
+}
+
+// LeaderboardChange is how the rank of an entry changed.
+type LeaderboardChange struct {
+	Rank       int  `json:"rank,omitempty" doc:"against the other version"`
+	Difference int  `json:"difference" doc:"that rank less the one here: above 0 the entry stands better here"`
+	Absent     bool `json:"absent" doc:"whether there is no such entry against the other version"`
+}
+
+// LeaderboardLinks are addresses of answers, as far as the caller may have them.
+type LeaderboardLinks struct {
+	Significance string `json:"significance,omitempty" doc:"of the first ten entries"`
+	Topics       string `json:"topics,omitempty" doc:"of the first twenty entries"`
+	Diffir       string `json:"diffir,omitempty" doc:"of the first two entries whose runs the caller may read"`
+}
+
+const (
+	// usualEntries is how many entries an answer has unless more are asked for.
+	usualEntries = 50
+	// mostCompared bounds the entries that are compared with each other: with more pairs corrections leave little to find.
+	mostCompared = 30
+	// Of how many of the first entries other tools are linked to.
+	mostTested, mostMapped, mostRead, diffed = 10, 20, 10, 2
+)
+
+var showLeaderboard = define(about{
+	name: "leaderboard", summary: "Show a leaderboard with intervals, groups and rank changes",
+	description: "Ranks the evaluations of a dataset: with 95 % bootstrap intervals, with letters that say which entries can be told apart, and, with `against`, with how ranks changed " +
+		"from another version of the truth. Put the id of a dataset for the one of the example.\n\n" +
+		"The entries are those that the list of the task's evaluations has: what is published, with teams as their aliases where they are anonymous. " +
+		"Owners find their own results here before others do, and organizers all.\n\n" +
+		"Each of the first 30 entries is compared with each other by a paired t-test over the topics that both have, and, where that is not defined because all differences are the same, " +
+		"by the randomization test. Two are told apart when p, by Holm's correction over all these pairs, is below 0.05. A letter stands for each largest set of entries of which no two can be told apart. " +
+		"As `image/svg+xml` the answer is the bars.",
+}, LeaderboardInput{DatasetID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"},
+	func(ctx context.Context, d *material.Desk, in LeaderboardInput) (compute[LeaderboardOutput], error) {
+		best := in.Best == nil || *in.Best
+		ranking, err := d.Ranking(ctx, material.RankingAsked{
+			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, usualEntries),
+		})
+		if err != nil {
+			return nil, err
+		}
+		open, err := ranking.OpenRuns(ctx, mostRead)
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context) (out LeaderboardOutput, err error) {
+			out = LeaderboardOutput{
+				Dataset: LeaderboardName{ranking.Dataset.ID, ranking.Dataset.Name}, Task: LeaderboardName{ranking.Task.ID, ranking.Task.Name},
+				Measure: ranking.Measure, Measures: ranking.Dataset.Evaluator.Measures, LowerIsBetter: ranking.LowerIsBetter,
+				TruthVersion: ranking.Dataset.TruthVersion, Best: best, More: ranking.More, Entries: []LeaderboardEntry{},
+			}
+			if !slices.Contains(out.Measures, out.Measure) {
+				out.Measures = append([]string{out.Measure}, out.Measures...)
+			}
+			for _, e := range ranking.Entries {
+				entry := LeaderboardEntry{Rank: e.Rank, Team: e.Team, RunID: e.RunID, EvaluationID: e.ID, Baseline: e.Baseline, Measures: e.Measures}
+				if in.Against != nil {
+					out.Against = *in.Against
+					entry.Change = &LeaderboardChange{Rank: e.There, Absent: e.There == 0}
+					if e.There > 0 {
+						entry.Change.Difference = e.There - e.Rank
+					}
+				}
+				out.Entries = append(out.Entries, entry)
+			}
+			values, err := ranking.Values(ctx)
+			if err != nil {
+				return out, err
+			}
+			if err := out.drawIntervals(ctx, values, in.Seed); err != nil {
+				return out, err
+			}
+			if err := out.group(ctx, values); err != nil {
+				return out, err
+			}
+			if measure.Kind(ranking.Dataset.Evaluator.Kind) == measure.Retrieval && len(open) >= diffed {
+				out.Links.Diffir = toolAddress("diffir", map[string]any{"runs": references(open[:diffed])})
+			}
+			out.linkTools(values)
+			return out, nil
+		}, nil
+	})
+
+// drawIntervals gives entries their intervals.
+func (out *LeaderboardOutput) drawIntervals(ctx context.Context, values []map[string]float64, seed uint64) error {
+	draws := 0
+	for _, v := range values {
+		draws += len(v)
+	}
+	out.Rounds = rounds(draws)
+	for i, v := range values {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		var ordered []float64
+		for _, topic := range slices.Sorted(maps.Keys(v)) {
+			ordered = append(ordered, v[topic])
+		}
+		interval, err := intervalAround(out.Entries[i].Measures[out.Measure], ordered, seed, out.Rounds)
+		if err != nil {
+			return err
+		}
+		out.Entries[i].Interval = interval
+	}
+	return nil
+}
+
+// linkTools links to what the other tools make of the first entries that have values per topic.
+func (out *LeaderboardOutput) linkTools(values []map[string]float64) {
+	var runs []string
+	for i, e := range out.Entries {
+		if len(values[i]) > 0 {
+			runs = append(runs, e.RunID)
+		}
+	}
+	if len(runs) >= 2 {
+		out.Links.Significance = toolAddress("significance", map[string]any{"runs": references(runs[:min(mostTested, len(runs))]), "measure": out.Measure})
+	}
+	if len(runs) >= 1 {
+		out.Links.Topics = toolAddress("topics", map[string]any{"runs": references(runs[:min(mostMapped, len(runs))]), "measure": out.Measure})
+	}
+}
+
+// references refer to runs of the platform.
+func references(ids []string) []material.RunReference {
+	var all []material.RunReference
+	for _, id := range ids {
+		all = append(all, material.RunReference{RunID: id})
+	}
+	return all
+}
+
+// toolAddress is where the answer of a tool to an input is, which has ids and names alone.
+func toolAddress(tool string, input any) string {
+	text, err := json.Marshal(input)
+	if err != nil {
+		return "" // there is nothing in it that JSON could not say
+	}
+	return about{name: tool}.resultPath() + "?" + url.Values{"input": {string(text)}}.Encode()
+}

@@ -1,0 +1,288 @@
+package tools_test
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/functions/tools"
+	"assay/shared/record"
+)
+
+// places lists rank and team of the entries.
+func places(out tools.LeaderboardOutput) string {
+	var b strings.Builder
+	for _, e := range out.Entries {
+		fmt.Fprintf(&b, "%d:%s ", e.Rank, strings.TrimPrefix(e.Team, "team of "))
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestTheLeaderboardHasWhatTheCallerSees(t *testing.T) {
+	s := newStage(t, record.Public)
+	even := func(v float64) map[string]float64 { return byNumber(v, v) }
+	s.enter(staged{user: "ada", ap: even(.25)})
+	s.enter(staged{user: "bob", ap: even(.5), rr: new(.1)})
+	s.enter(staged{user: "ada", ap: even(.5), rr: new(.9)})
+	s.enter(staged{user: "cid", ap: nil})
+	s.enter(staged{user: "dan", ap: even(.375), anonymous: true})
+	s.enter(staged{user: "eve", ap: even(.9), hidden: true})
+	s.enter(staged{user: "eve", ap: even(.8), blinded: true})
+	for _, tt := range []struct {
+		user, want string
+		input      m
+	}{
+		{"", "1:bob 1:ada 3:Nocturnal Otter 4:cid", m{}},
+		{"", "1:bob 1:ada 3:Nocturnal Otter 4:ada 5:cid", m{"best": false}},
+		{"", "1:bob 1:ada", m{"limit": 2}},
+		{"", "1:ada 2:bob 3:cid 3:Nocturnal Otter", m{"measure": "RR"}},
+		{"dan", "1:bob 1:ada 3:dan 4:cid", m{}},
+		{"eve", "1:eve 2:bob 2:ada 4:Nocturnal Otter 5:cid", m{}},
+		{"olga", "1:eve 2:eve 3:bob 3:ada 5:dan 6:ada 7:cid", m{"best": false}},
+		{"root", "1:eve 2:bob 2:ada 4:dan 5:cid", m{}},
+	} {
+		tt.input["datasetId"] = s.dataset.ID
+		var out tools.LeaderboardOutput
+		answer := s.tool(http.StatusOK, &out, tt.user, "leaderboard", tt.input)
+		if got := places(out); got != tt.want {
+			t.Errorf("%v as %q: %s, want %s", tt.input, tt.user, got, tt.want)
+		}
+		if out.Dataset.Name != "Waters" || out.Task.Name != "Lakes" || out.More != (tt.input["limit"] != nil) {
+			t.Errorf("%v as %q: %+v", tt.input, tt.user, out)
+		}
+		if stranger := tt.user == ""; stranger && (strings.Contains(string(answer.Body), "dan") || strings.Contains(string(answer.Body), "eve")) {
+			t.Errorf("a stranger is told who is anonymous or unpublished: %s", answer.Body)
+		}
+	}
+}
+
+func TestIntervalsContainTheMean(t *testing.T) {
+	s := newStage(t, record.Public)
+	_, e := s.enter(staged{user: "ada", ap: byNumber(.1, .4, .3, .9, .5)})
+	_, other := s.enter(staged{user: "bob", ap: byNumber(.1, .2)})
+	other.Measures["AP"] = new(.7) // a measure that is no mean over topics
+	s.replace(other)
+	var out tools.LeaderboardOutput
+	s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID})
+	i := slices.IndexFunc(out.Entries, func(o tools.LeaderboardEntry) bool { return o.EvaluationID == e.ID })
+	if got := out.Entries[i].Interval; got == nil || !(got.Low < .44 && .44 < got.High && got.Low >= .1 && got.High <= .9) {
+		t.Errorf("%+v", got)
+	}
+	if got := out.Entries[1-i].Interval; got != nil {
+		t.Errorf("a value that is no mean has the interval %+v", got)
+	}
+}
+
+// groups lists the letters of the entries.
+func groups(out tools.LeaderboardOutput) string {
+	var all []string
+	for _, e := range out.Entries {
+		all = append(all, e.Group)
+	}
+	return strings.Join(all, " ")
+}
+
+// TestGroupsByHand has two runs that are equal on every topic and one that is better by .5 on each of ten: t is not defined
+// for either difference. The p of the latter is 2/1024, which Holm makes 3 * 2/1024, and of the former 1.
+func TestGroupsByHand(t *testing.T) {
+	s := newStage(t, record.Public)
+	same, better, around := map[string]float64{}, map[string]float64{}, map[string]float64{}
+	for i := range 10 {
+		topic := fmt.Sprint(i)
+		same[topic], better[topic], around[topic] = .25, .75, .25+[]float64{.25, -.25}[i%2]
+	}
+	s.enter(staged{user: "ada", ap: same})
+	s.enter(staged{user: "bob", ap: better})
+	s.enter(staged{user: "cid", ap: same})
+	var out tools.LeaderboardOutput
+	s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID})
+	if got := places(out) + " / " + groups(out); got != "1:bob 2:ada 2:cid / a b b" || out.Compared != 3 {
+		t.Errorf("%s of %d", got, out.Compared)
+	}
+	// One that varies as widely as the others lie apart can be told from no one: it is of both groups. Its differences
+	// from bob are .25 and .75 in turn, t = 6, p = .0002 and by Holm, of six, .0010.
+	s.enter(staged{user: "dan", ap: around})
+	s.enter(staged{user: "eve", ap: nil})
+	s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID})
+	if got := places(out) + " / " + groups(out); got != "1:bob 2:ada 2:cid 2:dan 5:eve / a b b b " || out.Compared != 4 {
+		t.Errorf("%s of %d", got, out.Compared)
+	}
+}
+
+func TestRanksChangeBetweenTruths(t *testing.T) {
+	s := newStage(t, record.Public)
+	s.tool(http.StatusUnprocessableEntity, nil, "", "leaderboard", m{"datasetId": s.dataset.ID, "against": 1})
+	even := func(v float64) map[string]float64 { return byNumber(v, v) }
+	before := map[string]float64{"ada": .5, "bob": .75, "cid": .25, "eve": .1}
+	was := map[string]*record.RunItem{}
+	for user, v := range before {
+		run, e := s.enter(staged{user: user, ap: even(v), hidden: user == "eve"})
+		e.Superseded = true
+		s.replace(e)
+		was[user] = run
+	}
+	s.dataset.TruthVersion = 2
+	s.replace(s.dataset)
+	after := map[string]float64{"ada": .75, "bob": .5, "cid": .25, "eve": .9}
+	for user, v := range after {
+		s.enter(staged{user: user, ap: even(v), hidden: user == "eve", was: was[user]})
+	}
+	s.enter(staged{user: "dan", ap: even(.1)})
+	changes := func(user string, best bool) string {
+		var out tools.LeaderboardOutput
+		s.tool(http.StatusOK, &out, user, "leaderboard", m{"datasetId": s.dataset.ID, "against": 1, "best": best})
+		var b strings.Builder
+		for _, e := range out.Entries {
+			fmt.Fprintf(&b, "%s %d %+d %v, ", strings.TrimPrefix(e.Team, "team of "), e.Change.Rank, e.Change.Difference, e.Change.Absent)
+		}
+		return strings.TrimSuffix(b.String(), ", ")
+	}
+	for _, best := range []bool{true, false} {
+		for user, want := range map[string]string{
+			"":     "ada 2 +1 false, bob 1 -1 false, cid 3 +0 false, dan 0 +0 true",
+			"eve":  "eve 4 +3 false, ada 2 +0 false, bob 1 -2 false, cid 3 -1 false, dan 0 +0 true",
+			"olga": "eve 4 +3 false, ada 2 +0 false, bob 1 -2 false, cid 3 -1 false, dan 0 +0 true",
+		} {
+			if got := changes(user, best); got != want {
+				t.Errorf("as %q: %s, want %s", user, got, want)
+			}
+		}
+	}
+	page := s.tool(http.StatusOK, nil, "", "leaderboard", m{"datasetId": s.dataset.ID, "against": 1}, "Accept", "text/html").Body
+	for _, says := range []string{"up 1 from 2", "down 1 from 1", "the same", "new", "1 up, 1 down, 1 the same, 1 new"} {
+		if !strings.Contains(string(page), says) {
+			t.Errorf("the page does not say %q", says)
+		}
+	}
+	for _, against := range []int{2, 3, -1} {
+		s.tool(http.StatusUnprocessableEntity, nil, "", "leaderboard", m{"datasetId": s.dataset.ID, "against": against})
+	}
+}
+
+// TestWhatWasBlindedHasNoEarlierRank has an owner who sees the newest result, and may not learn of the older one.
+func TestWhatWasBlindedHasNoEarlierRank(t *testing.T) {
+	s := newStage(t, record.Public)
+	old, e := s.enter(staged{user: "ada", ap: byNumber(.9), blinded: true})
+	e.Superseded = true
+	s.replace(e)
+	other, e := s.enter(staged{user: "bob", ap: byNumber(.5)})
+	e.Superseded = true
+	s.replace(e)
+	s.dataset.TruthVersion = 2
+	s.replace(s.dataset)
+	s.enter(staged{user: "ada", ap: byNumber(.9), hidden: true, was: old})
+	s.enter(staged{user: "bob", ap: byNumber(.5), was: other})
+	var out tools.LeaderboardOutput
+	s.tool(http.StatusOK, &out, "ada", "leaderboard", m{"datasetId": s.dataset.ID, "against": 1})
+	if got := places(out); got != "1:ada 2:bob" || !out.Entries[0].Change.Absent || out.Entries[1].Change.Rank != 1 {
+		t.Errorf("%s: %+v %+v", got, out.Entries[0].Change, out.Entries[1].Change)
+	}
+}
+
+// TestATeamKeepsItsPlaceWithAnotherRun has a team whose best run against one version is not that against the other.
+func TestATeamKeepsItsPlaceWithAnotherRun(t *testing.T) {
+	s := newStage(t, record.Public)
+	var runs []*record.RunItem
+	for _, v := range []float64{.9, .1} {
+		run, e := s.enter(staged{user: "ada", ap: byNumber(v)})
+		e.Superseded = true
+		s.replace(e)
+		runs = append(runs, run)
+	}
+	s.dataset.TruthVersion = 2
+	s.replace(s.dataset)
+	s.enter(staged{user: "ada", ap: byNumber(.2), was: runs[0]})
+	s.enter(staged{user: "ada", ap: byNumber(.8), was: runs[1]})
+	for best, want := range map[bool]tools.LeaderboardChange{true: {Rank: 1}, false: {Rank: 2, Difference: 1}} {
+		var out tools.LeaderboardOutput
+		s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID, "against": 1, "best": best})
+		if got := *out.Entries[0].Change; got != want {
+			t.Errorf("best %v: %+v, want %+v", best, got, want)
+		}
+	}
+}
+
+func TestLeaderboardsOfWhatIsHiddenAreMissing(t *testing.T) {
+	s := newStage(t, record.Private)
+	s.enter(staged{user: "ada", ap: byNumber(.5)})
+	for user, status := range map[string]int{"": 404, "stranger": 404, "olga": 200, "root": 200} {
+		s.tool(status, nil, user, "leaderboard", m{"datasetId": s.dataset.ID})
+	}
+	hidden := s.tool(http.StatusNotFound, nil, "stranger", "leaderboard", m{"datasetId": s.dataset.ID})
+	missing := s.tool(http.StatusNotFound, nil, "stranger", "leaderboard", m{"datasetId": record.NewID(s.Now())})
+	if told := regexp.MustCompile(`"(requestId|instance)":"[^"]*"`); told.ReplaceAllString(string(hidden.Body), "") != told.ReplaceAllString(string(missing.Body), "") {
+		t.Errorf("what is hidden is told from what is missing:\n%s\n%s", hidden.Body, missing.Body)
+	}
+	for _, input := range []m{{}, {"datasetId": "x"}, {"datasetId": s.dataset.ID, "measure": "P@1"}, {"datasetId": s.dataset.ID, "limit": 201}} {
+		s.tool(http.StatusUnprocessableEntity, nil, "olga", "leaderboard", input)
+	}
+}
+
+// TestALeaderboardHasATagOfItsEntries changes what is shown, and what is not.
+func TestALeaderboardHasATagOfItsEntries(t *testing.T) {
+	s := newStage(t, record.Public)
+	_, e := s.enter(staged{user: "ada", ap: byNumber(.5), anonymous: true, public: true})
+	path := address(t, "leaderboard", m{"datasetId": s.dataset.ID})
+	tag := func(user string) string {
+		return s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil).Header.Get("ETag")
+	}
+	first := tag("")
+	if tag("olga") == first {
+		t.Error("organizers see the team and have the same tag")
+	}
+	s.enter(staged{user: "bob", ap: byNumber(.4), blinded: true})
+	if got := tag(""); got != first {
+		t.Error("what is hidden changes the tag")
+	}
+	e.Measures["AP"] = new(.6)
+	s.replace(e)
+	second := tag("")
+	s.enter(staged{user: "bob", ap: byNumber(.4)})
+	if second == first || tag("") == second {
+		t.Error("a change keeps the tag")
+	}
+}
+
+// TestTheLeaderboardLinksToWhatMayBeSeen follows the links of the answer as its caller.
+func TestTheLeaderboardLinksToWhatMayBeSeen(t *testing.T) {
+	s := newStage(t, record.Public)
+	s.enter(staged{user: "ada", ap: byNumber(.5, .25)})
+	s.enter(staged{user: "bob", ap: byNumber(.4, .5)})
+	var out tools.LeaderboardOutput
+	s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID})
+	for _, link := range []string{out.Links.Significance, out.Links.Topics} {
+		s.Want(http.StatusOK, nil, "", http.MethodGet, link, nil)
+	}
+	if out.Links.Diffir != "" {
+		t.Errorf("runs that are not public are linked to: %s", out.Links.Diffir)
+	}
+	a, _ := s.enter(staged{user: "cid", ap: byNumber(.1, .1), public: true})
+	b, _ := s.enter(staged{user: "dan", ap: byNumber(.1, .05), public: true})
+	s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID})
+	if !strings.Contains(out.Links.Diffir, a.ID) || !strings.Contains(out.Links.Diffir, b.ID) {
+		t.Errorf("public runs are not linked to: %s", out.Links.Diffir)
+	}
+	page := string(s.tool(http.StatusOK, nil, "", "leaderboard", m{"datasetId": s.dataset.ID}, "Accept", "text/html").Body)
+	if other := address(t, "leaderboard", m{"datasetId": s.dataset.ID, "measure": "RR"}); !strings.Contains(page, other) {
+		t.Errorf("no link to the other measure: %s", other)
+	}
+}
+
+// TestTheLargestLeaderboard holds the page of 200 entries and 50 measures, with names that are no markup, to what a page
+// may have.
+func TestTheLargestLeaderboard(t *testing.T) {
+	s := newStage(t, record.Public)
+	for i := range 48 {
+		s.dataset.Evaluator.Measures = append(s.dataset.Evaluator.Measures, fmt.Sprintf("P@%d", i+1))
+	}
+	s.dataset.Name, s.task.Name, s.dataset.TruthVersion = hostileNames[0], hostileNames[1], 3
+	s.replace(s.dataset)
+	s.replace(s.task)
+	for i := range 201 {
+		s.enter(staged{user: fmt.Sprint("user", i), team: hostileNames[i%len(hostileNames)], baseline: i%9 == 0, ap: byNumber(float64(i)/300, float64(i%7)/7, float64(i%11)/11)})
+	}
+	s.checkFaces("leaderboard", m{"datasetId": s.dataset.ID, "limit": 200, "against": 1})
+}

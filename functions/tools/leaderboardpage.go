@@ -1,0 +1,173 @@
+package tools
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/shared/webpage/chart"
+
+	"github.com/a-h/templ"
+)
+
+// What a page has at most, so that it stays small; the JSON has all.
+const (
+	mostBars  = 50
+	mostTable = 1500 // cells of the table
+)
+
+func (out LeaderboardOutput) page() (string, templ.Component) {
+	return "Leaderboard of " + out.Task.Name, leaderboardToolPage(&out)
+}
+
+func (out LeaderboardOutput) chart() templ.Component { return out.bars(len(out.Entries)).Document() }
+
+// bars draws the values of the first entries.
+func (out *LeaderboardOutput) bars(most int) chart.Chart {
+	var all []chart.Bar
+	for _, e := range out.Entries[:min(most, len(out.Entries))] {
+		const leftToRight = "\u200e" // whatever the name: the rank comes first
+		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, e.Team), Value: math.NaN(), Group: e.Group}
+		if v := e.Measures[out.Measure]; v != nil {
+			b.Value = *v
+		}
+		if e.Interval != nil {
+			b.Interval = &chart.Interval{Low: e.Interval.Low, High: e.Interval.High}
+		}
+		if e.Baseline {
+			b.Note = "baseline"
+		}
+		all = append(all, b)
+	}
+	return chart.Bars(chart.Caption{
+		ID: "bars", Title: out.Measure + " on " + out.Dataset.Name, Description: "The table has the same numbers.",
+	}, all)
+}
+
+// grouped reports whether entries have letters.
+func (out *LeaderboardOutput) grouped() bool {
+	return slices.ContainsFunc(out.Entries, func(e LeaderboardEntry) bool { return e.Group != "" })
+}
+
+// withIntervals reports whether entries have intervals.
+func (out *LeaderboardOutput) withIntervals() bool {
+	return slices.ContainsFunc(out.Entries, func(e LeaderboardEntry) bool { return e.Interval != nil })
+}
+
+// explain says what groups mean, or why there are none.
+func (out *LeaderboardOutput) explain() string {
+	pairs := out.Compared * (out.Compared - 1) / 2
+	switch {
+	case len(out.Entries) < 2:
+		return ""
+	case out.Compared < 2:
+		return "Nothing says which entries can be told apart, since " + out.Measure + " has no values per topic here."
+	case !out.grouped():
+		return fmt.Sprintf("Which of the first %d entries can be told apart is too entangled for groups; the test of each pair shows it.", out.Compared)
+	}
+	of := "each two entries"
+	if out.Compared < len(out.Entries) {
+		of = fmt.Sprintf("each two of the first %d entries", out.Compared)
+	}
+	return fmt.Sprintf("Entries that share a letter cannot be told apart: a paired t-test compared %s over the topics that both have, and p was not below %v by Holm’s correction for %s.",
+		of, level, counted(pairs, "pair"))
+}
+
+// address is where the page is with another measure, another comparison, or with all runs.
+func (out *LeaderboardOutput) address(measure string, against int64, best bool) string {
+	in := LeaderboardInput{DatasetID: out.Dataset.ID, Measure: measure}
+	if against > 0 {
+		in.Against = &against
+	}
+	if !best {
+		in.Best = &best
+	}
+	return toolAddress("leaderboard", in)
+}
+
+// versions are the versions of the truth that ranks can be compared with: the latest few.
+func (out *LeaderboardOutput) versions() (all []int64) {
+	const most = 5
+	for v := out.TruthVersion - 1; v >= 1 && len(all) < most; v-- {
+		all = append(all, v)
+	}
+	return all
+}
+
+// columns are the measures that the table has room for, that which sorts first.
+func (out *LeaderboardOutput) columns() []string {
+	names := []string{out.Measure}
+	for _, name := range out.Measures {
+		if name != out.Measure && (len(names)+1)*len(out.Entries) <= mostTable {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// direction is how the measure sorts.
+func (out *LeaderboardOutput) direction() string {
+	if out.LowerIsBetter {
+		return "ascending"
+	}
+	return "descending"
+}
+
+// arrow and words say how a rank changed.
+func (c *LeaderboardChange) arrow() string {
+	switch {
+	case c.Absent, c.Difference == 0:
+		return ""
+	case c.Difference > 0:
+		return "▲ "
+	default:
+		return "▼ "
+	}
+}
+
+func (c *LeaderboardChange) words() string {
+	switch {
+	case c.Absent:
+		return "new"
+	case c.Difference == 0:
+		return "the same"
+	case c.Difference > 0:
+		return "up " + strconv.Itoa(c.Difference) + " from " + strconv.Itoa(c.Rank)
+	default:
+		return "down " + strconv.Itoa(-c.Difference) + " from " + strconv.Itoa(c.Rank)
+	}
+}
+
+// changes sums up how ranks changed.
+func (out *LeaderboardOutput) changes() string {
+	up, down, same, absent := 0, 0, 0, 0
+	for _, e := range out.Entries {
+		switch {
+		case e.Change.Absent:
+			absent++
+		case e.Change.Difference > 0:
+			up++
+		case e.Change.Difference < 0:
+			down++
+		default:
+			same++
+		}
+	}
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		what string
+	}{{up, "up"}, {down, "down"}, {same, "the same"}, {absent, "new"}} {
+		if p.n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+		}
+	}
+	return fmt.Sprintf("Ranks since version %d of the truth: %s.", out.Against, strings.Join(parts, ", "))
+}
+
+// baselines reports whether there are any.
+func (out *LeaderboardOutput) baselines() bool {
+	return slices.ContainsFunc(out.Entries, func(e LeaderboardEntry) bool { return e.Baseline })
+}

@@ -1,0 +1,227 @@
+package material
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/shared/access"
+	"assay/shared/board"
+	"assay/shared/measure"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/table"
+	"assay/shared/topics"
+)
+
+// RankingAsked is which ranking is asked for. All members stand at the top of the input.
+type RankingAsked struct {
+	DatasetID string
+	Measure   string // empty: the one that ranks
+	Against   *int64 // another version of the truth, to compare ranks with
+	Best      bool   // the best run of each team alone
+	Limit     int
+}
+
+// Ranking is what the caller sees of a dataset's leaderboard.
+type Ranking struct {
+	Dataset       *record.DatasetItem
+	Task          *record.TaskItem
+	Measure       string
+	LowerIsBetter bool
+	Entries       []Ranked
+	More          bool // whether it goes on
+	d             *Desk
+}
+
+// Ranked is an entry of a ranking, as the caller sees it.
+type Ranked struct {
+	record.Evaluation     // with its rank
+	There             int // rank against the other version; 0: none
+}
+
+// Ranking gathers a ranking: of the evaluations that the list of the task's evaluations has for the caller, in its order.
+func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error) {
+	if err := problem.Check(given("", "datasetId", asked.DatasetID, nil)); err != nil {
+		return nil, err
+	}
+	item, _, _, err := d.dataset(ctx, "", asked.DatasetID)
+	if err != nil {
+		return nil, err
+	}
+	r := &Ranking{Dataset: item, d: d, Measure: cmp.Or(item.RankedBy, item.Evaluator.PrimaryMeasure)}
+	if r.Task, err = table.Get[record.TaskItem](ctx, d.c.Store, d.c.Consistency, record.TaskKey(item.TaskID)); err != nil {
+		return nil, err
+	}
+	if r.Task == nil {
+		return nil, unseen(problem.Field{Pointer: "/datasetId", Detail: "is being deleted"})
+	}
+	d.note("task %s %s", r.Task.ID, r.Task.Name)
+	by := "" // as the table has it
+	if name := known(item, asked.Measure); name != r.Measure && asked.Measure != "" {
+		if name == "" {
+			return nil, invalid("/measure", "%q is none of the dataset's: %s", asked.Measure, strings.Join(item.Evaluator.Measures, ", "))
+		}
+		r.Measure, by = name, name
+	}
+	r.LowerIsBetter = item.Evaluator.LessIsBetter(r.Measure)
+	there, err := r.earlier(ctx, asked)
+	if err != nil {
+		return nil, err
+	}
+	b := board.Board{Viewer: &d.c.Viewer, Dataset: item, TruthVersion: item.TruthVersion, AtOnce: asked.Limit + 1}
+	return r, each(ctx, &b, by, asked.Best, func(rank int, e *record.EvaluationItem, roles access.Role) bool {
+		if r.More = len(r.Entries) == asked.Limit; r.More {
+			return false
+		}
+		v := Ranked{Evaluation: e.For(roles), There: there[identity(e, asked.Best)]}
+		v.Rank = rank
+		d.note("evaluation %s %d %s %d %d", v.ID, v.Version, v.Team, v.Rank, v.There)
+		r.Entries = append(r.Entries, v)
+		return true
+	})
+}
+
+// known is the measure of the dataset that the name means; empty when it has none such.
+func known(d *record.DatasetItem, name string) string {
+	names := append(slices.Clone(d.Evaluator.Measures), d.RankedBy)
+	if slices.Contains(names, name) {
+		return name
+	}
+	if m, err := measure.Parse(measure.Kind(d.Evaluator.Kind), name); err == nil && slices.Contains(names, m.String()) {
+		return m.String()
+	}
+	return ""
+}
+
+// identity is what an entry has in common with that of another version of the truth: its team or, where a team can have
+// several entries, its run.
+func identity(e *record.EvaluationItem, best bool) string {
+	if best {
+		return e.UserID
+	}
+	return e.RunID
+}
+
+// each calls do with the entries that the caller sees, until it returns false.
+func each(ctx context.Context, b *board.Board, by string, best bool, do func(rank int, e *record.EvaluationItem, roles access.Role) bool) error {
+	g, err := b.Viewer.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	entries, err := b.Entries(ctx, by, best)
+	if err != nil {
+		return err
+	}
+	for entry, err := range entries {
+		if err != nil {
+			return err
+		}
+		e, err := entry.Item()
+		if err != nil {
+			return err
+		}
+		roles := access.Roles(b.Viewer.Caller, g.Grants, e.Scope())
+		if access.Sees(roles, e.Scope().Audience) && !do(entry.Rank, e, roles) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// earlierAtOnce is how many entries of the other version are read at once, which are all read.
+const earlierAtOnce = 200
+
+// earlier ranks the entries against the other version of the truth by the same measure.
+func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) (map[string]int, error) {
+	if asked.Against == nil {
+		return nil, nil
+	}
+	number, newest := *asked.Against, r.Dataset.TruthVersion
+	switch {
+	case newest < 2:
+		return nil, invalid("/against", "the dataset has no other version of the truth yet: leave it out")
+	case number == newest:
+		return nil, invalid("/against", "is the version in use: name an earlier one, from 1 to %d", newest-1)
+	case number < 1 || number > newest:
+		return nil, invalid("/against", "there is no such version of the truth: name one from 1 to %d", newest-1)
+	}
+	ranks := map[string]int{}
+	measured := false
+	b := board.Board{Viewer: &r.d.c.Viewer, Dataset: r.Dataset, TruthVersion: number, AtOnce: earlierAtOnce}
+	err := each(ctx, &b, r.Measure, asked.Best, func(rank int, e *record.EvaluationItem, _ access.Role) bool {
+		_, has := e.Measures[r.Measure]
+		ranks[identity(e, asked.Best)], measured = rank, measured || has
+		return true
+	})
+	if err == nil && len(ranks) > 0 && !measured {
+		return nil, invalid("/against", "the results against version %d do not have %s: name another version, or another measure", number, r.Measure)
+	}
+	return ranks, err
+}
+
+// valuesAtOnce is of how many evaluations the values per topic are in memory at the same time.
+const valuesAtOnce = 8
+
+// Values returns, of each entry, the values of the ranking's measure by topic; nil of one that has none.
+func (r *Ranking) Values(ctx context.Context) ([]map[string]float64, error) {
+	all := make([]map[string]float64, 0, len(r.Entries))
+	for some := range slices.Chunk(r.Entries, valuesAtOnce) {
+		var ids []string
+		for _, e := range some {
+			ids = append(ids, e.ID)
+		}
+		found, err := table.GetAll[record.Topics](ctx, r.d.c.Store, r.d.c.Consistency, keys(ids, record.TopicsKey)...)
+		if err != nil {
+			return nil, err
+		}
+		values := make([]map[string]float64, len(some))
+		if err := table.Together(len(some), func(i int) error {
+			perTopic, err := topics.Values(ctx, r.d.c.Files, found[i])
+			for topic, measures := range perTopic {
+				if x, ok := measures[r.Measure]; ok {
+					if values[i] == nil {
+						values[i] = map[string]float64{}
+					}
+					values[i][topic] = x
+				}
+			}
+			return err
+		}); err != nil {
+			return nil, err
+		}
+		all = append(all, values...)
+	}
+	return all, nil
+}
+
+// OpenRuns returns the runs of the entries, up to so many, whose files the caller may read, in the order of the ranking.
+// It is of those entries alone, so that what it costs does not grow with the ranking.
+func (r *Ranking) OpenRuns(ctx context.Context, most int) ([]string, error) {
+	var ids []string
+	for _, e := range r.Entries[:min(most, len(r.Entries))] {
+		ids = append(ids, e.RunID)
+	}
+	runs, err := table.GetAll[record.RunItem](ctx, r.d.c.Store, r.d.c.Consistency, keys(ids, record.RunKey)...)
+	if err != nil {
+		return nil, err
+	}
+	g, err := r.d.c.Grants(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var open []string
+	for _, run := range runs {
+		if run == nil {
+			continue
+		}
+		roles := access.Roles(r.d.c.Caller, g.Grants, run.Scope())
+		if readsRun(run, roles) && len(run.Files) > 0 && record.AllStored(run.Files) {
+			open = append(open, run.ID)
+		}
+	}
+	r.d.note("open %s", fmt.Sprint(open))
+	return open, nil
+}

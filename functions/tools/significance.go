@@ -1,0 +1,283 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"strings"
+
+	"assay/functions/tools/material"
+	"assay/shared/measure/significance"
+	"assay/shared/problem"
+)
+
+// SignificanceInput is what to compare.
+type SignificanceInput struct {
+	Runs       []material.RunReference  `json:"runs" nullable:"false" minItems:"2" maxItems:"20" doc:"the runs; each is compared with each other"`
+	Truth      *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
+	Measure    string                   `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
+	Test       string                   `json:"test,omitempty" enum:"randomization,t,wilcoxon" doc:"the test that verdict, matrix and conclusion go by, since every pair has all three; randomization unless given, as it assumes least"`
+	Correction string                   `json:"correction,omitempty" enum:"holm,bonferroni,none" doc:"for the number of pairs, of what verdict, matrix and conclusion go by; holm unless given"`
+	Seed       uint64                   `json:"seed,omitempty" doc:"of what is drawn at random; the same seed gives the same answer"`
+	Rounds     int                      `json:"rounds,omitempty" minimum:"100" maximum:"100000" doc:"combinations of signs that the randomization test draws for each pair; 10,000 unless given, or as many as there is time for with many pairs of many topics. pairs × rounds × topics is at most 2,000,000,000"`
+}
+
+// SignificanceOutput is how runs differ.
+type SignificanceOutput struct {
+	Measure       string             `json:"measure" doc:"canonical name"`
+	LowerIsBetter bool               `json:"lowerIsBetter" doc:"whether the least value is the best"`
+	TruthVersion  int64              `json:"truthVersion,omitempty" doc:"of the dataset's truth"`
+	Topics        int                `json:"topics" doc:"topics that all runs have a value for, over which they are paired"`
+	LeftOut       int                `json:"leftOut" doc:"topics that only some of the runs have a value for"`
+	Rounds        int                `json:"rounds" doc:"of the randomization test"`
+	Test          string             `json:"test" doc:"that verdict and conclusion go by"`
+	Correction    string             `json:"correction" doc:"that verdict and conclusion go by"`
+	Runs          []SignificanceRun  `json:"runs" nullable:"false" doc:"in the order asked for"`
+	Pairs         []SignificancePair `json:"pairs" nullable:"false" doc:"of each run with those after it"`
+	Conclusion    string             `json:"conclusion" doc:"what can be told apart at the level 0.05, in words"`
+
+	said []word // the conclusion
+}
+
+// SignificanceRun is one of the runs that are compared.
+type SignificanceRun struct {
+	Name         string                `json:"name"`
+	RunID        string                `json:"runId,omitempty"`
+	EvaluationID string                `json:"evaluationId,omitempty" doc:"the evaluation that the values are from; absent when they were computed for this answer"`
+	Mean         float64               `json:"mean" doc:"over the paired topics"`
+	Interval     significance.Interval `json:"interval" doc:"95 % bootstrap interval of the mean"`
+}
+
+// SignificancePair is the comparison of two runs.
+type SignificancePair struct {
+	First         int                      `json:"first" doc:"index of a run"`
+	Second        int                      `json:"second" doc:"index of the run that it is compared with"`
+	Difference    float64                  `json:"difference" doc:"mean of the first less that of the second"`
+	CohensD       *float64                 `json:"cohensD" doc:"size of the effect: the difference in standard deviations of the differences by topic; null when it is not defined"`
+	T             *significance.TTest      `json:"t,omitempty" doc:"Student's t-test of paired values; absent when it is not defined"`
+	Wilcoxon      *significance.SignedRank `json:"wilcoxon,omitempty" doc:"Wilcoxon's signed-rank test; absent when it is not defined"`
+	Randomization *significance.SignFlips  `json:"randomization,omitempty" doc:"Fisher's randomization test; absent when it is not defined"`
+	Holm          SignificanceCorrected    `json:"holm" doc:"p of each test by Holm's correction over all pairs"`
+	Bonferroni    SignificanceCorrected    `json:"bonferroni" doc:"p of each test by Bonferroni's correction over all pairs"`
+	Reasons       map[string]string        `json:"reasons,omitempty" doc:"why a test is null, by its name"`
+	P             *float64                 `json:"p" doc:"p by the test and the correction that the verdict goes by; null when the test is not defined"`
+	Different     bool                     `json:"different" doc:"the verdict: whether that p is below 0.05"`
+}
+
+// SignificanceCorrected is the p of each test, corrected. Tests without a p count as tests too.
+type SignificanceCorrected struct {
+	T             *float64 `json:"t"`
+	Wilcoxon      *float64 `json:"wilcoxon"`
+	Randomization *float64 `json:"randomization"`
+}
+
+const (
+	// level is the p below which a difference counts as one.
+	level = 0.05
+	// maxFlips bounds the signs that randomization tests draw for one answer: some seconds' work.
+	maxFlips = 2_000_000_000
+	// fewestRounds are drawn whatever there is, or p would say nothing.
+	fewestRounds = 100
+)
+
+// Names of tests and corrections.
+const (
+	byT, byWilcoxon, byRandomization = "t", "wilcoxon", "randomization"
+	byHolm, byBonferroni, byNone     = "holm", "bonferroni", "none"
+)
+
+var compareRuns = define(about{
+	name: "significance", summary: "Tell whether runs differ",
+	description: "Compares each run with each other over the topics that all of them have: Student's t-test, Wilcoxon's signed-rank test and Fisher's randomization test of paired values, " +
+		"the size of the effect, and p corrected by Holm and by Bonferroni for the number of pairs; all tests are two-sided. " +
+		"The page has the means with 95 % intervals, a matrix and a sentence on what can be told apart; as `image/svg+xml` the answer is the matrix.\n\n" +
+		"Matrix and sentence go by the randomization test with Holm's correction, unless `test` and `correction` say otherwise.",
+}, SignificanceInput{
+	Runs: lakeRuns, Truth: lakeTruth, Measure: "nDCG@10", Seed: 1,
+}, func(ctx context.Context, d *material.Desk, in SignificanceInput) (compute[SignificanceOutput], error) {
+	results, err := d.Results(ctx, oneMeasure(in.Runs, in.Truth, in.Measure))
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (out SignificanceOutput, err error) {
+		values, err := results.Values(ctx)
+		if err != nil {
+			return out, err
+		}
+		out = SignificanceOutput{
+			Measure: results.Measures[0], LowerIsBetter: results.LowerIsBetter(results.Measures[0]), TruthVersion: results.TruthVersion,
+			Test: cmp.Or(in.Test, byRandomization), Correction: cmp.Or(in.Correction, byHolm),
+		}
+		by, topics, err := byTopic(values, out.Measure)
+		if err != nil {
+			return out, err
+		}
+		paired := pairUp(by, topics)
+		if out.Topics = len(paired[0]); out.Topics == 0 {
+			return out, problem.Check([]problem.Field{{Pointer: "/runs", Detail: "have no topic in common: name runs with values for the same topics"}})
+		}
+		out.LeftOut = len(topics) - out.Topics
+		if out.Rounds, err = flips(in.Rounds, len(in.Runs)*(len(in.Runs)-1)/2, out.Topics); err != nil {
+			return out, err
+		}
+		draws := rounds(len(paired) * out.Topics)
+		for i, r := range results.Runs {
+			interval, err := significance.Bootstrap(paired[i], in.Seed, draws)
+			if err != nil {
+				return out, err
+			}
+			out.Runs = append(out.Runs, SignificanceRun{r.Name, r.ID, r.EvaluationID(), average(paired[i]), interval})
+		}
+		if err := out.comparePairs(ctx, paired, in.Seed); err != nil {
+			return out, err
+		}
+		out.said = out.conclude()
+		out.Conclusion = spoken(out.said)
+		return out, nil
+	}, nil
+})
+
+// flips is how many rounds the randomization test has time for, or as many as are asked for.
+func flips(asked, pairs, topics int) (int, error) {
+	most := maxFlips / (pairs * topics)
+	switch {
+	case asked == 0:
+		return max(fewestRounds, min(significance.Rounds, most)), nil
+	case asked > most:
+		return 0, problem.Check([]problem.Field{{Pointer: "/rounds", Detail: fmt.Sprintf(
+			"%d pairs of runs on %d topics leave time for %d rounds: ask for no more, compare fewer runs, or leave rounds out", pairs, topics, max(fewestRounds, most))}})
+	}
+	return asked, nil
+}
+
+// tests are those that every pair has.
+var tests = []struct {
+	name      string
+	p         func(*SignificancePair) *float64
+	corrected func(*SignificanceCorrected) **float64
+}{
+	{byT, func(p *SignificancePair) *float64 {
+		if p.T == nil {
+			return nil
+		}
+		return &p.T.P
+	}, func(c *SignificanceCorrected) **float64 { return &c.T }},
+	{byWilcoxon, func(p *SignificancePair) *float64 {
+		if p.Wilcoxon == nil {
+			return nil
+		}
+		return &p.Wilcoxon.P
+	}, func(c *SignificanceCorrected) **float64 { return &c.Wilcoxon }},
+	{byRandomization, func(p *SignificancePair) *float64 {
+		if p.Randomization == nil {
+			return nil
+		}
+		return &p.Randomization.P
+	}, func(c *SignificanceCorrected) **float64 { return &c.Randomization }},
+}
+
+// comparePairs fills in the pairs. The values of the runs are of the same topics.
+func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]float64, seed uint64) error {
+	for i := range values {
+		for j := i + 1; j < len(values); j++ {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			out.Pairs = append(out.Pairs, comparePair(i, j, values[i], values[j], seed, out.Rounds))
+		}
+	}
+	for _, test := range tests {
+		for _, c := range []struct {
+			adjust func([]float64) ([]float64, error)
+			of     func(*SignificancePair) *SignificanceCorrected
+		}{
+			{significance.Holm, func(p *SignificancePair) *SignificanceCorrected { return &p.Holm }},
+			{significance.Bonferroni, func(p *SignificancePair) *SignificanceCorrected { return &p.Bonferroni }},
+		} {
+			adjusted, err := c.adjust(chances(out.Pairs, test.p))
+			if err != nil {
+				return err
+			}
+			for i := range out.Pairs {
+				if p := &out.Pairs[i]; test.p(p) != nil {
+					*test.corrected(c.of(p)) = &adjusted[i]
+				}
+			}
+		}
+	}
+	for i := range out.Pairs {
+		p := &out.Pairs[i]
+		p.P = p.chosen(out.Test, out.Correction)
+		p.Different = p.P != nil && *p.P < level
+	}
+	return nil
+}
+
+// chances are the p of a test for all pairs. One that is not defined counts as a test that found nothing.
+func chances(pairs []SignificancePair, p func(*SignificancePair) *float64) []float64 {
+	all := make([]float64, len(pairs))
+	for i := range pairs {
+		all[i] = 1
+		if x := p(&pairs[i]); x != nil {
+			all[i] = *x
+		}
+	}
+	return all
+}
+
+// comparePair tests the values of two runs.
+func comparePair(first, second int, a, b []float64, seed uint64, rounds int) SignificancePair {
+	p := SignificancePair{First: first, Second: second, Difference: average(a) - average(b), Reasons: map[string]string{}}
+	// The call is right, so that an error is about the values.
+	because := func(test string, err error) {
+		p.Reasons[test] = strings.TrimPrefix(err.Error(), significance.ErrUndefined.Error()+": ")
+	}
+	if d, err := significance.CohensD(a, b); err == nil {
+		p.CohensD = &d
+	} else {
+		because("cohensD", err)
+	}
+	if t, err := significance.PairedT(a, b); err == nil {
+		p.T = &t
+	} else {
+		because(byT, err)
+	}
+	if w, err := significance.Wilcoxon(a, b); err == nil {
+		p.Wilcoxon = &w
+	} else {
+		because(byWilcoxon, err)
+	}
+	if f, err := significance.Randomization(a, b, seed, rounds); err == nil {
+		p.Randomization = &f
+	} else {
+		because(byRandomization, err)
+	}
+	return p
+}
+
+// chosen is the p of the test by the correction.
+func (p *SignificancePair) chosen(name, correction string) *float64 {
+	for _, test := range tests {
+		if test.name != name {
+			continue
+		}
+		switch correction {
+		case byHolm:
+			return *test.corrected(&p.Holm)
+		case byBonferroni:
+			return *test.corrected(&p.Bonferroni)
+		default:
+			return test.p(p)
+		}
+	}
+	return nil
+}
+
+// average is the mean of values, of which there are some.
+func average(values []float64) float64 {
+	sum := 0.0
+	for _, x := range values {
+		sum += x
+	}
+	return sum / float64(len(values))
+}

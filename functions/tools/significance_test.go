@@ -1,0 +1,199 @@
+package tools_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/functions/tools"
+	"assay/shared/record"
+)
+
+// byNumber gives values to topics 1, 2, ...
+func byNumber(values ...float64) map[string]float64 {
+	topics := map[string]float64{}
+	for i, v := range values {
+		topics[fmt.Sprint(i+1)] = v
+	}
+	return topics
+}
+
+func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
+
+// TestSignificanceOfPublishedExamples has what R prints for its data set sleep (Student 1908), for the example of its
+// wilcox.test (Hollander and Wolfe 1973), and Fisher's count for Darwin's plants, as package significance cites them.
+func TestSignificanceOfPublishedExamples(t *testing.T) {
+	for name, c := range map[string]struct {
+		a, b                       []float64
+		t, p, plus, wilcoxon, flip float64
+		effect                     float64
+	}{
+		"sleep": {
+			a: []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}, b: []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4},
+			t: -4.062127683382037, p: 0.002832890197384273, plus: 0, wilcoxon: 0.009090698015925044, flip: 2. / 512, effect: -1.2845575625910546,
+		},
+		"depression": {
+			a: []float64{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30}, b: []float64{0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29},
+			t: 3.0353754156485917, p: 0.016176627434908088, plus: 40, wilcoxon: 0.0390625, flip: math.NaN(), effect: math.NaN(),
+		},
+		"darwin": {
+			a: []float64{6, 8, 14, 16, 23, 24, 28, 29, 41, -48, 49, 56, 60, -67, 75}, b: make([]float64, 15),
+			t: 2.14798746133112, p: 0.049702944021800866, plus: 96, wilcoxon: 0.041259765625, flip: 2 * 863. / 32768, effect: 0.5546079777065185,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, record.Public)
+			a, _ := s.enter(staged{user: "ada", ap: byNumber(c.a...)})
+			b, _ := s.enter(staged{user: "bob", ap: byNumber(c.b...)})
+			var out tools.SignificanceOutput
+			s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(a, b)})
+			p := out.Pairs[0]
+			if len(out.Pairs) != 1 || out.Topics != len(c.a) || !near(p.T.Statistic, c.t) || !near(p.T.P, c.p) || p.Wilcoxon.Plus != c.plus || !near(p.Wilcoxon.P, c.wilcoxon) {
+				t.Errorf("%+v %+v %+v", out, p.T, p.Wilcoxon)
+			}
+			if !p.Randomization.Exact || !math.IsNaN(c.flip) && p.Randomization.P != c.flip {
+				t.Errorf("%+v, want p = %v", p.Randomization, c.flip)
+			}
+			if !math.IsNaN(c.effect) && !near(*p.CohensD, c.effect) {
+				t.Errorf("d = %v, want %v", *p.CohensD, c.effect)
+			}
+			if !near(*p.Holm.T, c.p) || *p.P != p.Randomization.P || p.Different != (*p.P < 0.05) {
+				t.Errorf("one pair is corrected: %+v", p)
+			}
+		})
+	}
+}
+
+// TestCorrectionsAreOverAllPairs has three runs, of which the third is far off: by hand, from the p of the three pairs.
+func TestCorrectionsAreOverAllPairs(t *testing.T) {
+	s := newStage(t, record.Public)
+	base := []float64{.50, .52, .48, .55, .45, .51, .49, .53}
+	var like, far []float64
+	for i, v := range base {
+		like, far = append(like, v+[]float64{.02, -.01}[i%2]), append(far, v-.3+float64(i)/100)
+	}
+	a, _ := s.enter(staged{user: "ada", label: "first", public: true, ap: byNumber(base...)})
+	b, _ := s.enter(staged{user: "bob", label: "second", public: true, ap: byNumber(like...)})
+	c, _ := s.enter(staged{user: "cid", label: "third", public: true, ap: byNumber(far...)})
+	var out tools.SignificanceOutput
+	s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(a, b, c), "test": "t"})
+	if len(out.Pairs) != 3 {
+		t.Fatalf("%+v", out)
+	}
+	ab, ac, bc := out.Pairs[0], out.Pairs[1], out.Pairs[2]
+	for _, p := range out.Pairs {
+		if want := min(1, 3*p.T.P); !near(*p.Bonferroni.T, want) {
+			t.Errorf("Bonferroni: %v, want %v", *p.Bonferroni.T, want)
+		}
+	}
+	least, middle := min(ac.T.P, bc.T.P), max(ac.T.P, bc.T.P)
+	if !near(min(*ac.Holm.T, *bc.Holm.T), 3*least) || !near(max(*ac.Holm.T, *bc.Holm.T), max(3*least, 2*middle)) || !near(*ab.Holm.T, ab.T.P) {
+		t.Errorf("Holm: %v %v %v of %v %v %v", *ab.Holm.T, *ac.Holm.T, *bc.Holm.T, ab.T.P, ac.T.P, bc.T.P)
+	}
+	if ab.Different || !ac.Different || !bc.Different || ac.Difference <= 0 {
+		t.Errorf("%+v", out.Pairs)
+	}
+	if want := "first is better than third; second is better than third; one other pair cannot be told apart on 8 topics"; !strings.HasPrefix(out.Conclusion, want) {
+		t.Errorf("it says %q, not %q", out.Conclusion, want)
+	}
+	for correction, want := range map[string]float64{"none": ac.T.P, "bonferroni": 3 * ac.T.P} {
+		s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(a, b, c), "test": "t", "correction": correction})
+		if !near(*out.Pairs[1].P, want) {
+			t.Errorf("%s: p = %v, want %v", correction, *out.Pairs[1].P, want)
+		}
+	}
+}
+
+func TestWhatIsNotDefinedIsNullWithAReason(t *testing.T) {
+	s := newStage(t, record.Public)
+	same := byNumber(.1, .2, .3)
+	a, _ := s.enter(staged{user: "ada", ap: same})
+	b, _ := s.enter(staged{user: "bob", ap: map[string]float64{"1": .1, "2": .2, "3": .3, "4": .9}})
+	var out tools.SignificanceOutput
+	s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(a, b), "test": "wilcoxon"})
+	p := out.Pairs[0]
+	if out.Topics != 3 || out.LeftOut != 1 {
+		t.Errorf("%d topics, %d left out", out.Topics, out.LeftOut)
+	}
+	if p.T != nil || p.Wilcoxon != nil || p.CohensD != nil || p.Holm.T != nil || p.P != nil || p.Different || p.Randomization == nil || p.Randomization.P != 1 {
+		t.Errorf("%+v", p)
+	}
+	for _, name := range []string{"t", "wilcoxon", "cohensD"} {
+		if p.Reasons[name] == "" {
+			t.Errorf("no reason for %s: %v", name, p.Reasons)
+		}
+	}
+	if !strings.Contains(out.Conclusion, "cannot be told apart on 3 topics") {
+		t.Error(out.Conclusion)
+	}
+	// It counts as a test all the same: of three pairs the least p is multiplied by 3, and then by 2.
+	c, _ := s.enter(staged{user: "cid", ap: byNumber(.4, .6, .7)})
+	var three tools.SignificanceOutput
+	s.tool(http.StatusOK, &three, "", "significance", m{"runs": runs(a, b, c)})
+	if q := three.Pairs[1]; !near(*q.Holm.T, min(1, 3*q.T.P)) {
+		t.Errorf("Holm: %v of %v", *q.Holm.T, q.T.P)
+	}
+	// With three topics no combination of signs is rare enough.
+	s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(a, b)})
+	if !strings.Contains(out.Conclusion, "no p is below 0.2500") {
+		t.Error(out.Conclusion)
+	}
+}
+
+func TestSignificanceRefuses(t *testing.T) {
+	s := newStage(t, record.Public)
+	a, _ := s.enter(staged{user: "ada", ap: byNumber(.1, .2)})
+	b, _ := s.enter(staged{user: "bob", ap: map[string]float64{"7": .1}})
+	c, _ := s.enter(staged{user: "cid", ap: byNumber(.3, 1e301)})
+	hidden, _ := s.enter(staged{user: "dan", ap: byNumber(.1, .2), hidden: true})
+	large := map[string]float64{}
+	for i := range 3000 {
+		large[fmt.Sprint(i)] = float64(i%7) / 7
+	}
+	d, _ := s.enter(staged{user: "eve", ap: large})
+	e, _ := s.enter(staged{user: "fay", ap: large})
+	for name, tt := range map[string]struct {
+		status int
+		input  m
+		says   string
+	}{
+		"no common topic":    {422, m{"runs": runs(a, b)}, "/runs"},
+		"one run":            {422, m{"runs": runs(a)}, "/runs"},
+		"without values":     {422, m{"runs": runs(a, b), "measure": "RR"}, "/measure"},
+		"unknown measure":    {422, m{"runs": runs(a, b), "measure": "nDCG@10"}, "/measure"},
+		"vast":               {422, m{"runs": runs(a, c)}, "too large"},
+		"hidden":             {404, m{"runs": runs(a, hidden)}, "/runs/1/runId"},
+		"too many rounds":    {422, m{"runs": runs(d, e, a), "rounds": 100_001}, "/rounds"},
+		"unknown test":       {422, m{"runs": runs(a, c), "test": "u"}, "/test"},
+		"unknown correction": {422, m{"runs": runs(a, c), "correction": "x"}, "/correction"},
+	} {
+		if got := s.tool(tt.status, nil, "", "significance", tt.input); !strings.Contains(string(got.Body), tt.says) {
+			t.Errorf("%s: %s", name, got.Body)
+		}
+	}
+	var out tools.SignificanceOutput
+	s.tool(http.StatusOK, &out, "dan", "significance", m{"runs": runs(a, hidden)}) // an owner compares before it is published
+	s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(d, e), "rounds": 200})
+	if out.Rounds != 200 {
+		t.Errorf("%d rounds", out.Rounds)
+	}
+}
+
+// TestTheLargestComparison holds the page of 20 runs, with long names that are no markup, to what a page may have.
+func TestTheLargestComparison(t *testing.T) {
+	s := newStage(t, record.Public)
+	random := rand.New(rand.NewPCG(1, 1))
+	var all []*record.RunItem
+	for i := range 20 {
+		topics := map[string]float64{}
+		for topic := range 50 {
+			topics[fmt.Sprintf("topic-%d", topic)] = random.Float64() * (1 - float64(i)/30)
+		}
+		r, _ := s.enter(staged{user: fmt.Sprint("user", i), label: hostileNames[i%len(hostileNames)], public: true, ap: topics})
+		all = append(all, r)
+	}
+	s.checkFaces("significance", m{"runs": runs(all...)})
+}

@@ -1,0 +1,299 @@
+package tools
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/shared/webpage"
+	"assay/shared/webpage/chart"
+
+	"github.com/a-h/templ"
+)
+
+// word is a part of a sentence: of ours, or the name of a run, which a page keeps from what is around it.
+type word struct {
+	text string
+	name bool
+}
+
+func spoken(words []word) string {
+	var b strings.Builder
+	for _, w := range words {
+		b.WriteString(w.text)
+	}
+	return b.String()
+}
+
+// mostNamed is of how many runs the table of pairs has the names, and p by Bonferroni's correction. Of more it has numbers
+// for names, or the page would grow large.
+const mostNamed = 12
+
+func (out *SignificanceOutput) few() bool { return len(out.Runs) <= mostNamed }
+
+// corrections is how many columns the table has for the p of a test.
+func (out *SignificanceOutput) corrections() int {
+	if out.few() {
+		return 3
+	}
+	return 2
+}
+
+// span is how many columns a test has, with so many besides those of p.
+func (out *SignificanceOutput) span(more int) string { return strconv.Itoa(out.corrections() + more) }
+
+// told is how many pairs a sentence names one by one.
+const told = 4
+
+// conclude says what can be told apart.
+func (out *SignificanceOutput) conclude() []word {
+	var different []*SignificancePair
+	for i := range out.Pairs {
+		if out.Pairs[i].Different {
+			different = append(different, &out.Pairs[i])
+		}
+	}
+	var s []word
+	say := func(format string, args ...any) { s = append(s, word{text: fmt.Sprintf(format, args...)}) }
+	switch {
+	case len(different) == 0 && len(out.Pairs) == 1:
+		say("The two runs cannot be told apart on %s", counted(out.Topics, "topic"))
+	case len(different) == 0:
+		say("No two of the %d runs can be told apart on %s", len(out.Runs), counted(out.Topics, "topic"))
+	case len(different) <= told:
+		for i, p := range different {
+			if i > 0 {
+				say("; ")
+			}
+			better, worse := out.Runs[p.First].Name, out.Runs[p.Second].Name
+			if p.Difference < 0 != out.LowerIsBetter {
+				better, worse = worse, better
+			}
+			s = append(s, word{better, true}, word{text: " is better than "}, word{worse, true})
+		}
+		if rest := len(out.Pairs) - len(different); rest > 0 {
+			say("; %s cannot be told apart on %s", counted(rest, "other pair"), counted(out.Topics, "topic"))
+		}
+	default:
+		s = append(s, out.concludeBest(len(different))...)
+	}
+	say(" (%s, %s, p below %v).", testNames[out.Test], correctionNames[out.Correction], level)
+	if least := out.least(); least >= level {
+		say(" No difference could have been: with %s, %s and this correction no p is below %s. Compare fewer runs, on more topics, or with more rounds.",
+			counted(out.Topics, "topic"), counted(len(out.Pairs), "pair"), chance(&least))
+	}
+	return s
+}
+
+// concludeBest says how the best run stands to the others, where there are too many pairs to name them all.
+func (out *SignificanceOutput) concludeBest(different int) []word {
+	best := 0
+	for i, r := range out.Runs {
+		if less := r.Mean < out.Runs[best].Mean; r.Mean != out.Runs[best].Mean && less == out.LowerIsBetter {
+			best = i
+		}
+	}
+	var alike []string
+	for _, p := range out.Pairs {
+		switch {
+		case p.Different:
+		case p.First == best:
+			alike = append(alike, out.Runs[p.Second].Name)
+		case p.Second == best:
+			alike = append(alike, out.Runs[p.First].Name)
+		}
+	}
+	s := []word{{text: fmt.Sprintf("%d of %d pairs can be told apart. ", different, len(out.Pairs))}, {out.Runs[best].Name, true}}
+	switch {
+	case len(alike) == 0:
+		return append(s, word{text: " is better than every other run"})
+	case len(alike) > told:
+		return append(s, word{text: fmt.Sprintf(", which has the best mean, cannot be told apart from %d other runs", len(alike))})
+	}
+	s = append(s, word{text: ", which has the best mean, cannot be told apart from "})
+	for i, name := range alike {
+		if i > 0 {
+			s = append(s, word{text: ", "})
+		}
+		s = append(s, word{name, true})
+	}
+	return s
+}
+
+// allSigns is how many differences significance.Randomization tries all signs of.
+const allSigns = 16
+
+// least is the lowest p that the randomization test could have found; 0 for others, of which it says nothing.
+func (out *SignificanceOutput) least() float64 {
+	if out.Test != byRandomization {
+		return 0
+	}
+	least := math.Ldexp(2, -min(out.Topics, allSigns)) // all differences have one sign
+	if out.Topics > allSigns {
+		least = min(least, 1/float64(out.Rounds+1))
+	}
+	if out.Correction != byNone {
+		least *= float64(len(out.Pairs))
+	}
+	return min(1, least)
+}
+
+var (
+	testNames       = map[string]string{byT: "paired t-test", byWilcoxon: "Wilcoxon's signed-rank test", byRandomization: "randomization test"}
+	correctionNames = map[string]string{byHolm: "Holm's correction", byBonferroni: "Bonferroni's correction", byNone: "not corrected"}
+)
+
+func (out SignificanceOutput) page() (string, templ.Component) {
+	return fmt.Sprintf("Differences of %d runs by %s", len(out.Runs), out.Measure), significancePage(&out)
+}
+
+func (out SignificanceOutput) chart() templ.Component { return out.matrix(longName).Document() }
+
+// shortMatrix is the matrix of a page, each of whose many cells names two runs.
+func (out *SignificanceOutput) shortMatrix() chart.Chart {
+	if out.few() {
+		return out.matrix(longName)
+	}
+	return out.matrix(shortName)
+}
+
+// Bytes of a name in a matrix.
+const longName, shortName = 100, 12
+
+// matrix draws the p and the differences, with so many bytes of each name.
+func (out *SignificanceOutput) matrix(name int) chart.Chart {
+	names := make([]string, len(out.Runs))
+	cells := make([][]chart.Comparison, len(out.Runs))
+	for i, r := range out.Runs {
+		names[i], cells[i] = webpage.Clip(r.Name, name), make([]chart.Comparison, len(out.Runs))
+	}
+	for _, p := range out.Pairs {
+		c := chart.Comparison{P: math.NaN(), Difference: p.Difference}
+		if p.P != nil {
+			c.P = *p.P
+		}
+		cells[p.First][p.Second] = c
+		c.Difference = -c.Difference
+		cells[p.Second][p.First] = c
+	}
+	return chart.Matrix(chart.Caption{
+		ID: "matrix", Title: out.Measure + ": p and differences",
+		Description: "The table of pairs has the same numbers.",
+	}, names, cells)
+}
+
+// means draws the means with their intervals, the best first.
+func (out *SignificanceOutput) means() chart.Chart {
+	var all []chart.Bar
+	for _, i := range out.ordered() {
+		r := out.Runs[i]
+		all = append(all, chart.Bar{Label: r.Name, Value: r.Mean, Interval: &chart.Interval{Low: r.Interval.Low, High: r.Interval.High}})
+	}
+	return chart.Bars(chart.Caption{
+		ID: "means", Title: "Mean " + out.Measure + " of each run with 95 % intervals", Description: "The table of runs has the same numbers.",
+	}, all)
+}
+
+// ordered are the indices of the runs, the best first.
+func (out *SignificanceOutput) ordered() []int {
+	order := make([]int, len(out.Runs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		switch a, b := out.Runs[i].Mean, out.Runs[j].Mean; {
+		case a == b:
+			return 0
+		case a < b == out.LowerIsBetter:
+			return -1
+		default:
+			return 1
+		}
+	})
+	return order
+}
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "one " + thing
+	}
+	return strconv.Itoa(n) + " " + thing + "s"
+}
+
+// decimals is a value to four digits, which is how results are reported.
+func decimals(v float64) string {
+	if math.Abs(v) >= 1e6 {
+		return strconv.FormatFloat(v, 'g', 5, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 4, 64)
+}
+
+// signed is a difference, with a sign that is as wide as a digit.
+func signed(v float64) string {
+	text := decimals(math.Abs(v))
+	switch {
+	case text == decimals(0):
+		return text
+	case v < 0:
+		return "−" + text
+	}
+	return "+" + text
+}
+
+// chance is a p to four digits.
+func chance(p *float64) string {
+	switch {
+	case p == nil:
+		return "–"
+	case *p < 0.0001:
+		return "<0.0001"
+	}
+	return strconv.FormatFloat(*p, 'f', 4, 64)
+}
+
+// optional is a value that need not be defined.
+func optional(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return signed(*v)
+}
+
+// ranksum is a sum of ranks, of which ties share the mean.
+func ranksum(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// leftOut says how many topics some runs have no value for.
+func (out *SignificanceOutput) leftOut() string {
+	if out.LeftOut == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s that only some have left out", counted(out.LeftOut, "topic"))
+}
+
+// flipped says how the randomization test was done.
+func (out *SignificanceOutput) flipped() string {
+	exact := 0
+	for _, p := range out.Pairs {
+		if p.Randomization != nil && p.Randomization.Exact {
+			exact++
+		}
+	}
+	switch exact {
+	case len(out.Pairs):
+		return "counted all combinations of signs"
+	case 0:
+		return fmt.Sprintf("drew %d combinations of signs for each pair", out.Rounds)
+	}
+	return fmt.Sprintf("drew %d combinations of signs for each pair, or counted all where they are fewer", out.Rounds)
+}
+
+// valued is a value that need not be there.
+func valued(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return decimals(*v)
+}

@@ -1,0 +1,190 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/functions/tools/material"
+	"assay/shared/measure/significance"
+)
+
+// TopicsInput is what to look at topic by topic.
+type TopicsInput struct {
+	Runs    []material.RunReference  `json:"runs" nullable:"false" minItems:"1" maxItems:"20" doc:"the runs"`
+	Truth   *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
+	Measure string                   `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
+	Sort    string                   `json:"sort,omitempty" enum:"hardest,topic,spread" doc:"hardest: the worst mean first, which goes without saying; topic: by name; spread: the topics that runs differ on most first"`
+	Limit   int                      `json:"limit,omitempty" minimum:"1" maximum:"300" doc:"how many topics the answer has; 100 unless given"`
+}
+
+// TopicsOutput is how runs do on each topic.
+type TopicsOutput struct {
+	Measure       string       `json:"measure" doc:"canonical name"`
+	LowerIsBetter bool         `json:"lowerIsBetter" doc:"whether the least value is the best"`
+	TruthVersion  int64        `json:"truthVersion,omitempty" doc:"of the dataset's truth"`
+	Count         int          `json:"count" doc:"topics that any of the runs has a value for; the answer may have fewer"`
+	Sort          string       `json:"sort"`
+	Mean          float64      `json:"mean" doc:"of the means of the topics"`
+	HardFrom      float64      `json:"hardFrom" doc:"the tenth percentile of the means of all topics, counted from the worst: a topic with a worse mean is hard"`
+	Runs          []TopicsRun  `json:"runs" nullable:"false" doc:"in the order asked for"`
+	Topics        []TopicsLine `json:"topics" nullable:"false" doc:"in the order of sort"`
+}
+
+// TopicsRun is one of the runs.
+type TopicsRun struct {
+	Name         string   `json:"name"`
+	RunID        string   `json:"runId,omitempty"`
+	EvaluationID string   `json:"evaluationId,omitempty" doc:"the evaluation that the values are from; absent when they were computed for this answer"`
+	Mean         *float64 `json:"mean" doc:"over the topics that the run has a value for; null when it has none"`
+}
+
+// TopicsLine is a topic.
+type TopicsLine struct {
+	Topic    string     `json:"topic"`
+	Values   []*float64 `json:"values" nullable:"false" doc:"of each run, in the order of runs; null when it has none"`
+	Mean     float64    `json:"mean" doc:"of the values"`
+	Min      float64    `json:"min"`
+	Max      float64    `json:"max"`
+	Spread   float64    `json:"spread" doc:"max less min"`
+	Outliers []int      `json:"outliers" nullable:"false" doc:"indices of the runs whose values lie more than 1.5 interquartile ranges beyond the quartiles, when there are four values at least"`
+	Hard     bool       `json:"hard" doc:"whether the mean is worse than hardFrom"`
+}
+
+// Orders of topics.
+const (
+	sortHardest, sortTopic, sortSpread = "hardest", "topic", "spread"
+)
+
+const (
+	// usualTopics is how many topics an answer has unless more are asked for.
+	usualTopics = 100
+	// hardShare is the part of topics that counts as hard.
+	hardShare = 0.1
+	// fewestForOutliers is how many values quartiles need to tell an outlier.
+	fewestForOutliers = 4
+)
+
+var lookAtTopics = define(about{
+	name: "topics", summary: "Show how runs do on each topic",
+	description: "Shows which topics are hard, and on which of them runs differ: the values of each run by topic, their mean, least, greatest and spread, and the runs that stand out " +
+		"by more than 1.5 interquartile ranges. A topic is hard when the mean over the runs is worse than that of nine in ten topics: below the tenth percentile of the topics' means, " +
+		"or above the ninetieth when less is better.\n\n" +
+		"The page has a heat map of runs and topics, how the runs spread on each topic, and a table; as `image/svg+xml` the answer is the heat map.",
+}, TopicsInput{Runs: lakeRuns, Truth: lakeTruth, Measure: "nDCG@10"},
+	func(ctx context.Context, d *material.Desk, in TopicsInput) (compute[TopicsOutput], error) {
+		results, err := d.Results(ctx, oneMeasure(in.Runs, in.Truth, in.Measure))
+		if err != nil {
+			return nil, err
+		}
+		return func(ctx context.Context) (out TopicsOutput, err error) {
+			values, err := results.Values(ctx)
+			if err != nil {
+				return out, err
+			}
+			out = TopicsOutput{
+				Measure: results.Measures[0], LowerIsBetter: results.LowerIsBetter(results.Measures[0]), TruthVersion: results.TruthVersion,
+				Sort: cmp.Or(in.Sort, sortHardest),
+			}
+			by, topics, err := byTopic(values, out.Measure)
+			if err != nil {
+				return out, err
+			}
+			for i, r := range results.Runs {
+				shown := TopicsRun{Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID()}
+				if len(by[i]) > 0 {
+					var own []float64
+					for _, topic := range topics {
+						if x, ok := by[i][topic]; ok {
+							own = append(own, x)
+						}
+					}
+					shown.Mean = new(average(own))
+				}
+				out.Runs = append(out.Runs, shown)
+			}
+			out.describeTopics(by, topics)
+			out.Topics = out.Topics[:min(cmp.Or(in.Limit, usualTopics), len(out.Topics))]
+			return out, nil
+		}, nil
+	})
+
+// describeTopics fills in all topics, sorted.
+func (out *TopicsOutput) describeTopics(by []map[string]float64, topics []string) {
+	var means []float64
+	for _, topic := range topics {
+		line := describeTopic(topic, by)
+		out.Topics, means = append(out.Topics, line), append(means, line.Mean)
+	}
+	out.Count, out.Mean = len(topics), average(means)
+	slices.Sort(means)
+	share := hardShare
+	if out.LowerIsBetter {
+		share = 1 - hardShare
+	}
+	out.HardFrom = significance.Percentile(means, share)
+	for i := range out.Topics {
+		t := &out.Topics[i]
+		t.Hard = t.Mean != out.HardFrom && t.Mean < out.HardFrom != out.LowerIsBetter
+	}
+	slices.SortStableFunc(out.Topics, func(a, b TopicsLine) int {
+		byName := compareTopics(a.Topic, b.Topic)
+		switch out.Sort {
+		case sortTopic:
+			return byName
+		case sortSpread:
+			return cmp.Or(cmp.Compare(b.Spread, a.Spread), byName)
+		}
+		if out.LowerIsBetter {
+			return cmp.Or(cmp.Compare(b.Mean, a.Mean), byName)
+		}
+		return cmp.Or(cmp.Compare(a.Mean, b.Mean), byName)
+	})
+}
+
+// describeTopic gathers what is told of a topic, which one of the runs at least has.
+func describeTopic(topic string, by []map[string]float64) TopicsLine {
+	line := TopicsLine{Topic: topic, Outliers: []int{}, Min: math.Inf(1), Max: math.Inf(-1)}
+	var values []float64
+	for _, run := range by {
+		var value *float64
+		if x, ok := run[topic]; ok {
+			value, values = &x, append(values, x)
+			line.Min, line.Max = min(line.Min, x), max(line.Max, x)
+		}
+		line.Values = append(line.Values, value)
+	}
+	line.Mean, line.Spread = average(values), line.Max-line.Min
+	if len(values) < fewestForOutliers {
+		return line
+	}
+	slices.Sort(values)
+	low, high := significance.Percentile(values, 0.25), significance.Percentile(values, 0.75)
+	fence := 1.5 * (high - low)
+	for i, v := range line.Values {
+		if v != nil && (*v < low-fence || *v > high+fence) {
+			line.Outliers = append(line.Outliers, i)
+		}
+	}
+	return line
+}
+
+// compareTopics orders names as people count: numbers by their size, and before what is no number.
+func compareTopics(a, b string) int {
+	x, y := strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
+	switch digits, more := isNumber(a), isNumber(b); {
+	case digits && more:
+		return cmp.Or(cmp.Compare(len(x), len(y)), cmp.Compare(x, y), cmp.Compare(a, b))
+	case digits:
+		return -1
+	case more:
+		return 1
+	}
+	return cmp.Compare(a, b)
+}
+
+func isNumber(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}

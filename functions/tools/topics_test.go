@@ -1,0 +1,114 @@
+package tools_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/functions/tools"
+	"assay/shared/record"
+)
+
+// topicsOf lists the names in the order of the answer, the hard ones with an exclamation mark.
+func topicsOf(out tools.TopicsOutput) string {
+	var names []string
+	for _, t := range out.Topics {
+		if t.Hard {
+			t.Topic += "!"
+		}
+		names = append(names, t.Topic)
+	}
+	return strings.Join(names, " ")
+}
+
+// TestTopicsByHand has five runs on four topics: topic 2 is hard, on topic 10 one run stands out, and topic x has one value.
+func TestTopicsByHand(t *testing.T) {
+	s := newStage(t, record.Public)
+	var all []*record.RunItem
+	for i, values := range []map[string]float64{
+		{"1": .5, "2": .1, "10": .8},
+		{"1": .5, "2": .1, "10": .8},
+		{"1": .6, "2": .2, "10": .9},
+		{"1": .6, "2": .2, "10": .9},
+		{"1": .4, "2": .29, "10": .1, "x": .9},
+	} {
+		run, _ := s.enter(staged{user: fmt.Sprint("user", i), ap: values})
+		all = append(all, run)
+	}
+	var out tools.TopicsOutput
+	s.tool(http.StatusOK, &out, "", "topics", m{"runs": runs(all...)})
+	// Means are .52, .178, .7 and .9; the tenth percentile is .178 + .3 * (.52 - .178).
+	if got := topicsOf(out); got != "2! 1 10 x" || !near(out.HardFrom, .2806) || !near(out.Mean, .5745) || out.Count != 4 {
+		t.Errorf("%s, hard from %v, mean %v", got, out.HardFrom, out.Mean)
+	}
+	ten := out.Topics[2]
+	if !near(ten.Mean, .7) || ten.Min != .1 || ten.Max != .9 || !near(ten.Spread, .8) || !slices.Equal(ten.Outliers, []int{4}) {
+		t.Errorf("%+v", ten)
+	}
+	for _, i := range []int{0, 1, 3} { // quartiles of topic 1 are .5 and .6, so that .4 is within; x has one value
+		if len(out.Topics[i].Outliers) > 0 {
+			t.Errorf("%+v", out.Topics[i])
+		}
+	}
+	if x := out.Topics[3]; x.Values[0] != nil || *x.Values[4] != .9 || x.Spread != 0 {
+		t.Errorf("%+v", x)
+	}
+	if !near(*out.Runs[0].Mean, 1.4/3) || !near(*out.Runs[4].Mean, 1.69/4) {
+		t.Errorf("%v %v", *out.Runs[0].Mean, *out.Runs[4].Mean)
+	}
+	for order, want := range map[string]string{"topic": "1 2! 10 x", "spread": "10 1 2! x"} {
+		s.tool(http.StatusOK, &out, "", "topics", m{"runs": runs(all...), "sort": order})
+		if got := topicsOf(out); got != want {
+			t.Errorf("by %s: %s, want %s", order, got, want)
+		}
+	}
+	s.tool(http.StatusOK, &out, "", "topics", m{"runs": runs(all...), "limit": 2})
+	if got := topicsOf(out); got != "2! 1" || out.Count != 4 || !near(out.Mean, .5745) {
+		t.Errorf("limited: %s of %d", got, out.Count)
+	}
+}
+
+// TestTopicsWhereLessIsBetter has the greatest mean first, and hard above the ninetieth percentile.
+func TestTopicsWhereLessIsBetter(t *testing.T) {
+	s := newStage(t, record.Public)
+	run, evaluation := s.enter(staged{user: "ada", ap: byNumber(1, 2, 9)})
+	evaluation.LowerIsBetter = true
+	evaluation.Evaluator.Kind = record.EvaluatorWorker // measures of others have the direction that the dataset says
+	s.replace(evaluation)
+	s.dataset.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"AP"}}
+	s.replace(s.dataset)
+	var out tools.TopicsOutput
+	s.tool(http.StatusOK, &out, "", "topics", m{"runs": runs(run)})
+	if got := topicsOf(out); got != "3! 2 1" || !out.LowerIsBetter {
+		t.Errorf("%s: %+v", got, out)
+	}
+}
+
+func TestTopicsRefuses(t *testing.T) {
+	s := newStage(t, record.Public)
+	a, _ := s.enter(staged{user: "ada", ap: byNumber(.1, .2)})
+	hidden, _ := s.enter(staged{user: "dan", ap: byNumber(.1, .2), blinded: true})
+	s.tool(http.StatusNotFound, nil, "dan", "topics", m{"runs": runs(a, hidden)})
+	s.tool(http.StatusOK, nil, "olga", "topics", m{"runs": runs(a, hidden)})
+	for _, input := range []m{{"runs": runs(a), "sort": "worst"}, {"runs": runs(a), "limit": 301}, {"runs": runs(a), "measure": "RR"}, {"runs": []m{}}} {
+		s.tool(http.StatusUnprocessableEntity, nil, "", "topics", input)
+	}
+}
+
+// TestTheLargestMap holds the page of 20 runs on 300 topics, with names that are no markup, to what a page may have.
+func TestTheLargestMap(t *testing.T) {
+	s := newStage(t, record.Public)
+	var all []*record.RunItem
+	for i := range 20 {
+		topics := map[string]float64{}
+		for topic := range 320 {
+			topics[fmt.Sprintf("%s %d", hostileNames[topic%len(hostileNames)], topic)] = float64((i*31+topic*17)%97) / 97
+		}
+		run, _ := s.enter(staged{user: fmt.Sprint("user", i), label: hostileNames[i%len(hostileNames)], public: true, ap: topics})
+		all = append(all, run)
+	}
+	s.checkFaces("topics", m{"runs": runs(all...), "limit": 300})
+	s.checkFaces("topics", m{"runs": runs(all[:4]...), "limit": 300})
+}

@@ -1,0 +1,134 @@
+package tools
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/shared/webpage"
+	"assay/shared/webpage/chart"
+
+	"github.com/a-h/templ"
+)
+
+// What a page has at most, so that it stays small.
+const (
+	mostCells  = 1000 // values in the table; with more it tells of each topic what sums the values up
+	mostStrips = 120  // topics whose spread is drawn
+)
+
+func (out TopicsOutput) page() (string, templ.Component) {
+	return "Topics by " + out.Measure, topicsPage(&out)
+}
+
+func (out TopicsOutput) chart() templ.Component { return out.heatMap().Document() }
+
+// grid is the values as charts take them.
+func (out *TopicsOutput) grid(topics []TopicsLine) chart.Grid {
+	g := chart.Grid{LowerIsBetter: out.LowerIsBetter, High: 1, Hard: []bool{}}
+	for _, r := range out.Runs {
+		g.Rows = append(g.Rows, r.Name)
+	}
+	g.Values = make([][]float64, len(out.Runs))
+	for _, t := range topics {
+		g.Columns, g.Hard = append(g.Columns, t.Topic), append(g.Hard, t.Hard)
+		g.Low, g.High = min(g.Low, t.Min), max(g.High, t.Max)
+		for i, v := range t.Values {
+			x := math.NaN()
+			if v != nil {
+				x = *v
+			}
+			g.Values[i] = append(g.Values[i], x)
+		}
+	}
+	return g
+}
+
+func (out *TopicsOutput) heatMap() chart.Chart {
+	return chart.HeatMap(chart.Caption{
+		ID: "heat", Title: out.Measure + " by run and topic", Description: out.order() + " The table has the same topics.",
+	}, out.grid(out.Topics))
+}
+
+func (out *TopicsOutput) strips() chart.Chart {
+	return chart.Strips(chart.Caption{
+		ID: "strips", Title: "How " + out.Measure + " spreads on each topic", Description: out.order() + " The table has the same topics.",
+	}, out.grid(out.Topics[:min(mostStrips, len(out.Topics))]))
+}
+
+// stripped says how many of the topics have their spread drawn.
+func (out *TopicsOutput) stripped() string {
+	if len(out.Topics) <= mostStrips {
+		return ""
+	}
+	return fmt.Sprintf(", the first %d", mostStrips)
+}
+
+// order says which topics there are, and how they are sorted.
+func (out *TopicsOutput) order() string {
+	which := "All " + counted(out.Count, "topic")
+	if out.Count == 1 {
+		which = "The one topic"
+	}
+	if len(out.Topics) < out.Count {
+		which = fmt.Sprintf("%d of %d topics", len(out.Topics), out.Count)
+	}
+	return which + map[string]string{
+		sortHardest: ", the hardest first.", sortTopic: ", by name.", sortSpread: ", those that the runs differ on most first.",
+	}[out.Sort]
+}
+
+// hard is how many of the shown topics are hard.
+func (out *TopicsOutput) hard() (n int) {
+	for _, t := range out.Topics {
+		if t.Hard {
+			n++
+		}
+	}
+	return n
+}
+
+// withValues reports whether the table has room for the values of all runs.
+func (out *TopicsOutput) withValues() bool { return len(out.Runs)*len(out.Topics) <= mostCells }
+
+// outliers names the runs that stand out on a topic.
+func (out *TopicsOutput) outliers(t *TopicsLine) []word {
+	var words []word
+	for i, run := range t.Outliers {
+		if i > 0 {
+			words = append(words, word{text: ", "})
+		}
+		words = append(words, word{webpage.Clip(out.Runs[run].Name, 24), true})
+	}
+	return words
+}
+
+// isOutlier reports whether the run stands out on the topic.
+func (t *TopicsLine) isOutlier(run int) bool { return slices.Contains(t.Outliers, run) }
+
+// worse says in which direction a mean is bad.
+func (out *TopicsOutput) worse() string {
+	if out.LowerIsBetter {
+		return "above"
+	}
+	return "below"
+}
+
+// summary says what there is to see.
+func (out *TopicsOutput) summary() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s on %s; on average %s is %s.", counted(len(out.Runs), "run"), counted(out.Count, "topic"), out.Measure, decimals(out.Mean))
+	if n := out.hard(); n > 0 {
+		fmt.Fprintf(&b, " %s hard: the mean over the runs is %s %s.", are(n, "topic"), out.worse(), decimals(out.HardFrom))
+	}
+	return b.String()
+}
+
+// are says that so many things are something.
+func are(n int, thing string) string {
+	if n == 1 {
+		return "One " + thing + " is"
+	}
+	return counted(n, thing) + " are"
+}

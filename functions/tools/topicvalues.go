@@ -1,0 +1,65 @@
+package tools
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"assay/functions/tools/material"
+	"assay/shared/measure"
+	"assay/shared/problem"
+)
+
+// oneMeasure asks for the values of runs by one measure.
+func oneMeasure(runs []material.RunReference, truth *material.TruthReference, name string) material.Asked {
+	asked := material.Asked{Runs: runs, Truth: truth, At: "/measure", One: true, Usual: map[measure.Kind][]string{}}
+	if name != "" {
+		asked.Measures = []string{name}
+	}
+	for kind, names := range usual {
+		asked.Usual[kind] = names[:1]
+	}
+	return asked
+}
+
+// hugest is the size up to which values are computed with: sums and differences of such are finite.
+const hugest = 1e300
+
+// byTopic returns, of each run, the values of the measure by topic, and all topics in byte order, so that a seed gives the
+// same answer again.
+func byTopic(values []material.Values, name string) (by []map[string]float64, topics []string, err error) {
+	all := map[string]bool{}
+	for i := range values {
+		one := map[string]float64{}
+		for topic, measures := range values[i].Topics {
+			x, ok := measures[name]
+			if !ok {
+				continue
+			}
+			if math.Abs(x) > hugest {
+				return nil, nil, problem.Check([]problem.Field{{Pointer: fmt.Sprintf("/runs/%d", i), Detail: fmt.Sprintf("has the value %v, which is too large to be computed with", x)}})
+			}
+			one[topic], all[topic] = x, true
+		}
+		by = append(by, one)
+	}
+	if len(all) == 0 {
+		return nil, nil, problem.Check([]problem.Field{{Pointer: "/measure", Detail: fmt.Sprintf("%q has no values per topic here: name a measure that evaluates each topic, as those of retrieval do", name)}})
+	}
+	return by, slices.Sorted(maps.Keys(all)), nil
+}
+
+// pairUp returns the values of each run for the topics that all runs have, in the order of the topics.
+func pairUp(by []map[string]float64, topics []string) (paired [][]float64) {
+	paired = make([][]float64, len(by))
+	for _, topic := range topics {
+		shared := !slices.ContainsFunc(by, func(one map[string]float64) bool { _, ok := one[topic]; return !ok })
+		for i := range by {
+			if shared {
+				paired[i] = append(paired[i], by[i][topic])
+			}
+		}
+	}
+	return paired
+}

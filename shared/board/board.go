@@ -1,0 +1,143 @@
+// Package board reads the ranking of a dataset's evaluations as far as one caller sees it, which several families show.
+//
+// A caller sees the partitions whose audiences the caller belongs to, and the caller's own entries: an owner finds an
+// evaluation here from the moment it exists, at the place that it would have if it were published.
+package board
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+	"assay/shared/visibility"
+)
+
+// Board is the ranking against one version of a dataset's truth. Values against different versions do not compare.
+type Board struct {
+	Viewer       *visibility.Viewer
+	Dataset      *record.DatasetItem
+	TruthVersion int64
+	// AtOnce is how many entries a partition is first read for: as many as the reader is likely to need.
+	AtOnce int
+}
+
+// Entry is an evaluation on a board.
+type Entry struct {
+	// Rank is one more than there are better entries; equal values share it.
+	Rank   int
+	stored store.Item
+	worth  string // the same for entries that share a rank
+	item   *record.EvaluationItem
+}
+
+// Item reads the evaluation, when it is first needed: what an offset passes over is not.
+func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
+	if e.item == nil {
+		e.item, err = table.Decode[record.EvaluationItem](e.stored)
+	}
+	return e.item, err
+}
+
+// Entries yields what the caller sees of the board: by the measure, or, when that is empty, by the one that ranks. Of equal
+// values the earlier submission comes first, and one that is not defined last. With best it is the best run of each team,
+// and ranks count those.
+func (b *Board) Entries(ctx context.Context, measure string, best bool) (iter.Seq2[*Entry, error], error) {
+	var entries iter.Seq2[*Entry, error]
+	var err error
+	if measure == "" || measure == b.Dataset.RankedBy && b.TruthVersion == b.Dataset.TruthVersion {
+		entries, err = b.byRank(ctx)
+	} else {
+		entries, err = b.byMeasure(ctx, measure)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return counted(entries, best), nil
+}
+
+// counted gives entries their ranks.
+func counted(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, error] {
+	return func(yield func(*Entry, error) bool) {
+		teams := map[string]bool{}
+		place, count, worth := 0, 0, ""
+		for e, err := range entries {
+			if err == nil && best {
+				var item *record.EvaluationItem
+				if item, err = e.Item(); err == nil {
+					if teams[item.UserID] {
+						continue
+					}
+					teams[item.UserID] = true
+				}
+			}
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if count++; e.worth != worth || count == 1 {
+				place, worth = count, e.worth
+			}
+			e.Rank = place
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}
+}
+
+// byMeasure yields the board by a measure that the table has no order for: all of it is read and sorted.
+func (b *Board) byMeasure(ctx context.Context, name string) (iter.Seq2[*Entry, error], error) {
+	lowerIsBetter := b.Dataset.Evaluator.LessIsBetter(name)
+	ranked, err := b.byRank(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Entry
+	for e, err := range ranked {
+		if err != nil {
+			return nil, err
+		}
+		item, err := e.Item()
+		if err != nil {
+			return nil, err
+		}
+		e.worth = "null"
+		if v := item.Measures[name]; v != nil {
+			e.worth = strconv.FormatFloat(*v+0, 'g', -1, 64)
+		}
+		all = append(all, e)
+	}
+	slices.SortFunc(all, func(x, y *Entry) int {
+		return cmp.Or(compare(x.item.Measures[name], y.item.Measures[name], lowerIsBetter),
+			strings.Compare(x.item.SubmissionID, y.item.SubmissionID), strings.Compare(x.item.RunID, y.item.RunID))
+	})
+	return func(yield func(*Entry, error) bool) {
+		for _, e := range all {
+			if !yield(e, nil) {
+				return
+			}
+		}
+	}, nil
+}
+
+// compare orders values from best to worst, one that is not defined last.
+func compare(x, y *float64, lowerIsBetter bool) int {
+	switch {
+	case x == nil && y == nil:
+		return 0
+	case x == nil:
+		return 1
+	case y == nil:
+		return -1
+	case lowerIsBetter:
+		return cmp.Compare(*x, *y)
+	default:
+		return cmp.Compare(*y, *x)
+	}
+}

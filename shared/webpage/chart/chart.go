@@ -1,0 +1,131 @@
+// Package chart draws results, so that people look at them rather than read numbers: bars, heat maps, strips and matrices
+// as SVG. A chart stands within a page, whose style has the rules of Style, or alone as a document that brings them along. There is no script and no inline style, which the policy of pages would refuse. Labels are texts of users:
+// they stay text, are clipped to their place, and never move what is beside them.
+//
+// Layout is arithmetic on the widths of characters as terminals count them, since the fonts of readers are unknown. Where
+// such a guess could fail, texts are cut at the edge of their place instead of running into another.
+package chart
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+
+	_ "embed"
+
+	"github.com/a-h/templ"
+)
+
+//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+
+// MediaType is that of documents.
+const MediaType = "image/svg+xml"
+
+// What a chart shows at most. Of longer lists it shows the first, and says so.
+const (
+	MaxBars    = 200
+	MaxRuns    = 20
+	MaxColumns = 300
+)
+
+// Style is the rules that a page with charts needs.
+//
+//go:embed chart.css
+var Style string
+
+// Caption says what a chart shows.
+type Caption struct {
+	ID          string // begins every id in the chart, so it is unique on the page
+	Title       string
+	Description string // for those who don't see the chart: what is to be learnt from it
+}
+
+// Chart is a chart that has been laid out. Rendered as a component it is an element for a page.
+type Chart struct {
+	Caption
+	key   pane // what marks mean
+	names pane // what stays in place while the body scrolls beneath it
+	body  pane
+	note  string // what the chart leaves out
+}
+
+// pane is a part of a chart: in pixels, with the origin at its upper left.
+type pane struct {
+	width, height float64
+	fluid         bool // as wide as there is room; width is that of the document
+	marks         templ.Component
+}
+
+// newChart makes the texts of the caption fit for XML.
+func newChart(c Caption) Chart {
+	c.Title, c.Description = clean(c.Title), clean(c.Description)
+	return Chart{Caption: c}
+}
+
+// Render writes the chart as an element of a page.
+func (c Chart) Render(ctx context.Context, w io.Writer) error { return c.element().Render(ctx, w) }
+
+// Document is the chart as an SVG document, with its title above it.
+func (c Chart) Document() templ.Component { return c.document() }
+
+// shorten cuts a list to what is shown of it, and notes that.
+func shorten[T any](c *Chart, all []T, most int, what string) []T {
+	if len(all) <= most {
+		return all
+	}
+	if c.note != "" {
+		c.note += " "
+	}
+	c.note += fmt.Sprintf("The first %d of %d %s are shown.", most, len(all), what)
+	return all[:most]
+}
+
+// describe is the description with what the chart leaves out.
+func (c Chart) describe() string {
+	if c.note == "" {
+		return c.Description
+	}
+	return c.Description + " " + c.note
+}
+
+// In a document.
+const (
+	margin  = 16.0
+	heading = 34.0
+	footing = 24.0
+)
+
+func (c Chart) innerWidth() float64 {
+	return max(c.names.width+c.body.width, c.key.width, textWidth(c.note, smallText), 320)
+}
+
+func (c Chart) width() float64   { return c.innerWidth() + 2*margin }
+func (c Chart) keyTop() float64  { return margin + heading }
+func (c Chart) bodyTop() float64 { return c.keyTop() + c.key.height }
+func (c Chart) noteTop() float64 { return c.bodyTop() + c.body.height + footing - 8 }
+
+func (c Chart) height() float64 {
+	height := c.bodyTop() + c.body.height + margin
+	if c.note != "" {
+		height += footing
+	}
+	return height
+}
+
+// heading is the title as far as the document has room.
+func (c Chart) heading() string { return fit(c.Title, room(c.innerWidth(), headingText)) }
+
+func (c Chart) id(name string) string  { return c.ID + "-" + name }
+func (c Chart) ref(name string) string { return "url(#" + c.id(name) + ")" }
+
+// px writes a length to a tenth of a pixel.
+func px(length float64) string { return rounded(length, 10) }
+
+// percent writes a fraction of a whole.
+func percent(fraction float64) string { return rounded(100*fraction, 100) + "%" }
+
+func rounded(v, parts float64) string {
+	return strconv.FormatFloat(math.Round(v*parts)/parts+0, 'f', -1, 64) // + 0 turns -0 into 0
+}

@@ -1,0 +1,195 @@
+package chart_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+	"testing"
+
+	"assay/shared/webpage/chart"
+
+	"github.com/a-h/templ"
+)
+
+// most is what a page may weigh.
+const most = 200_000
+
+func render(t testing.TB, c templ.Component) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := c.Render(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// hostile are labels that would break XML, markup or layout.
+var hostile = []string{
+	`</title></svg><script>alert(1)</script>`, `"onload="x' & <`, "\x00\x1b[31m\xff\ufffe", "]]>", "\u202eevil", "مختبر", "👩🏽‍🚀", "",
+	strings.Repeat("<\"&", 400), strings.Repeat("é", 500), strings.Repeat("Z\u0301\u0302", 300), "{{ . }}",
+}
+
+// all are charts of each kind with the labels, of the largest size unless few.
+func all(labels []string, few bool) map[string]chart.Chart {
+	bars, rows, columns := chart.MaxBars, chart.MaxRuns, chart.MaxColumns
+	if few {
+		bars, rows, columns = 12, 12, 50
+	}
+	var entries []chart.Bar
+	for i := range bars {
+		v := 0.9 - float64(i)/300
+		entries = append(entries, chart.Bar{
+			Label: labels[i%len(labels)], Value: v, Interval: &chart.Interval{Low: v - 0.0312, High: v + 0.0287}, Group: "abc", Note: labels[(i+1)%len(labels)],
+		})
+	}
+	g := chart.Grid{Rows: cycle(labels, rows), Columns: cycle(labels, columns)}
+	pairs := make([][]chart.Comparison, rows)
+	for i := range rows {
+		g.Values = append(g.Values, nil)
+		for j := range columns {
+			v := math.Abs(math.Sin(float64(7*i + 13*j)))
+			if (i+j)%17 == 0 {
+				v = math.NaN()
+			}
+			g.Values[i] = append(g.Values[i], v)
+		}
+		for j := range rows {
+			pairs[i] = append(pairs[i], chart.Comparison{P: math.Abs(math.Sin(float64(i * j))), Difference: float64(i-j) / 100})
+		}
+	}
+	c := chart.Caption{ID: "c", Title: labels[0], Description: labels[1%len(labels)]}
+	return map[string]chart.Chart{
+		"bars": chart.Bars(c, entries), "heat map": chart.HeatMap(c, g), "strips": chart.Strips(c, g), "matrix": chart.Matrix(c, g.Rows, pairs),
+	}
+}
+
+func cycle(labels []string, n int) []string {
+	out := make([]string, n)
+	for i := range out {
+		out[i] = labels[i%len(labels)]
+	}
+	return out
+}
+
+func TestDocumentsAreXML(t *testing.T) {
+	for _, few := range []bool{false, true} {
+		for name, c := range all(hostile, few) {
+			text := render(t, c.Document())
+			decoder, ids := xml.NewDecoder(strings.NewReader(text)), map[string]bool{}
+			for {
+				token, err := decoder.Token()
+				if errors.Is(err, io.EOF) {
+					break
+				}
+				if err != nil {
+					t.Fatalf("the document of %s is not well-formed: %v", name, err)
+				}
+				start, ok := token.(xml.StartElement)
+				if !ok {
+					continue
+				}
+				if start.Name.Local == "script" || start.Name.Space != "http://www.w3.org/2000/svg" {
+					t.Errorf("%s has an element %v", name, start.Name)
+				}
+				for _, a := range start.Attr {
+					if strings.HasPrefix(a.Name.Local, "on") || a.Name.Local == "style" || a.Name.Local == "id" && (ids[a.Value] || !strings.HasPrefix(a.Value, "c-")) {
+						t.Errorf("%s has the attribute %v", name, a)
+					}
+					if a.Name.Local == "id" {
+						ids[a.Value] = true
+					}
+				}
+			}
+			if !ids["c-title"] || !ids["c-desc"] {
+				t.Errorf("%s has only the ids %v", name, ids)
+			}
+			if strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+				t.Errorf("%s has a number that is none", name)
+			}
+		}
+	}
+}
+
+// On a page the policy refuses inline styles, and ids are the caller's.
+func TestElementsHaveNoStyle(t *testing.T) {
+	for name, c := range all(hostile, true) {
+		if text := render(t, c); strings.Contains(text, "<style") || strings.Contains(text, "style=") || strings.Contains(text, "<script") {
+			t.Errorf("%s brings a style or a script", name)
+		}
+	}
+}
+
+func TestTheLargestChartsAreSmall(t *testing.T) {
+	for kind, labels := range map[string][]string{
+		"usual": {"Lakeside University · dense-large-rerank"}, "escaped": {strings.Repeat(`"<&'>`, 80)}, "wide": {strings.Repeat("👩🏽‍🚀", 80)},
+	} {
+		for name, c := range all(labels, false) {
+			for _, size := range []int{len(render(t, c)), len(render(t, c.Document()))} {
+				t.Logf("%s with %s labels: %d bytes", name, kind, size)
+				if size > most {
+					t.Errorf("%s with %s labels has %d bytes, more than %d", name, kind, size, most)
+				}
+			}
+		}
+	}
+}
+
+func TestWhatIsLeftOutIsSaid(t *testing.T) {
+	c := chart.Caption{ID: "c", Title: "title", Description: "description."}
+	for want, left := range map[string]chart.Chart{
+		"The first 200 of 201 entries are shown.":                                   chart.Bars(c, make([]chart.Bar, 201)),
+		"The first 20 of 30 runs are shown. The first 300 of 301 topics are shown.": chart.HeatMap(c, chart.Grid{Rows: make([]string, 30), Columns: make([]string, 301)}),
+		"The first 20 of 21 runs are shown.":                                        chart.Matrix(c, make([]string, 21), nil),
+		"There is nothing to show yet.":                                             chart.Strips(c, chart.Grid{Rows: make([]string, 3)}),
+		"There is nothing to compare yet.":                                          chart.Matrix(c, make([]string, 1), nil),
+	} {
+		for _, text := range []string{render(t, left), render(t, left.Document())} {
+			if strings.Count(text, want) != 2 { // to be seen, and in the description
+				t.Errorf("%q is not said twice in %.300s", want, text)
+			}
+		}
+	}
+}
+
+// Up to 600 cells each say what they are, beside the labels that do.
+func TestMarksHaveTooltips(t *testing.T) {
+	g := chart.Grid{Rows: []string{"run one", "run <two>"}, Columns: []string{"301", "302"}, Values: [][]float64{{0.25, 1}, {math.NaN()}}}
+	c := chart.Caption{ID: "c"}
+	for _, shown := range []struct {
+		chart chart.Chart
+		want  []string
+	}{
+		{chart.HeatMap(c, g), []string{"run one, 301: 0.2500", "run &lt;two&gt;, 302: undefined"}},
+		{chart.Strips(c, g), []string{"302: median 1.0000, best 1.0000 run one, worst 1.0000 run one"}},
+		{chart.Bars(c, []chart.Bar{{Label: "run", Value: 0.5, Interval: &chart.Interval{Low: 0.4, High: 0.6}, Group: "a", Note: "baseline"}}),
+			[]string{"run: 0.5000, 95 % interval 0.4000 to 0.6000, group a, baseline"}},
+		{chart.Matrix(c, g.Rows, [][]chart.Comparison{{{}, {P: 0.004, Difference: 0.1}}}), []string{"1 run one – 2 run &lt;two&gt;: p = 0.0040, p &lt; 0.01, difference +0.1000"}},
+	} {
+		text := strings.NewReplacer("\u2068", "", "\u2069", "").Replace(render(t, shown.chart))
+		for _, want := range shown.want {
+			if !strings.Contains(text, "<title>"+want+"</title>") {
+				t.Errorf("no mark says %q", want)
+			}
+		}
+	}
+}
+
+func BenchmarkHeatMap(b *testing.B) {
+	g := chart.Grid{Rows: make([]string, chart.MaxRuns), Columns: make([]string, chart.MaxColumns)}
+	for i := range g.Rows {
+		g.Values = append(g.Values, make([]float64, chart.MaxColumns))
+		for j := range g.Columns {
+			g.Columns[j] = fmt.Sprint(j)
+			g.Values[i][j] = math.Abs(math.Sin(float64(7*i + 13*j)))
+		}
+	}
+	for b.Loop() {
+		if err := chart.HeatMap(chart.Caption{ID: "c"}, g).Render(b.Context(), io.Discard); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,124 @@
+package chart
+
+// Grid is values of runs by topic, or of anything by anything.
+type Grid struct {
+	Rows    []string    // runs
+	Columns []string    // topics
+	Values  [][]float64 // by row, then column; NaN where undefined, as is what a row lacks
+	// The ends of the scale. Both 0 stand for 0 and 1.
+	Low, High float64
+	// LowerIsBetter as for errors.
+	LowerIsBetter bool
+	// Hard says which columns strips mark as hard; nil marks those whose best run is worse than the median of all values.
+	Hard []bool
+}
+
+// at is a value, if there is one.
+func (g *Grid) at(row, column int) (float64, bool) {
+	if row >= len(g.Values) || column >= len(g.Values[row]) || !defined(g.Values[row][column]) {
+		return 0, false
+	}
+	return g.Values[row][column], true
+}
+
+// scale is the one that was asked for.
+func (g *Grid) scale() scale {
+	if g.Low == 0 && g.High == 0 || !defined(g.Low) || !defined(g.High) {
+		return scale{0, 1}
+	}
+	return scale{min(g.Low, g.High), max(g.Low, g.High)}.apart()
+}
+
+// shortened is the grid as far as a chart shows it.
+func (g Grid) shortened(c *Chart) Grid {
+	if len(g.Rows) == 0 || len(g.Columns) == 0 {
+		c.note = "There is nothing to show yet."
+		g.Rows, g.Columns = nil, nil
+	}
+	g.Rows = shorten(c, g.Rows, MaxRuns, "runs")
+	g.Columns = shorten(c, g.Columns, MaxColumns, "topics")
+	return g
+}
+
+// columns lays out columns side by side with labels, as many as have room.
+type columns struct {
+	pitch  float64
+	labels []label
+	height float64 // of the labels
+	right  float64 // end of the last label
+	turned bool    // labels run upwards
+}
+
+// label is a text of a column or row that is shown, with all of it.
+type label struct {
+	text, full string
+	at         float64 // where it begins; the middle of the line if it is turned or of a row
+}
+
+const (
+	columnCells = 14  // of a label that is turned
+	labelGap    = 6.0 // between labels side by side
+	turnedPitch = 15.0
+)
+
+// newColumns makes columns narrower the more there are.
+func newColumns(names []string) columns {
+	c := columns{pitch: 8}
+	for _, w := range []struct {
+		most  int
+		pitch float64
+	}{{24, 28}, {60, 16}, {150, 11}} {
+		if len(names) <= w.most {
+			c.pitch = w.pitch
+			break
+		}
+	}
+	var widest float64
+	texts := make([]string, len(names))
+	for i, name := range names {
+		texts[i] = fit(name, columnCells)
+		widest = max(widest, textWidth(texts[i], smallText))
+	}
+	between := widest + labelGap
+	c.height = 20
+	if c.turned = widest > 2*c.pitch && widest > 40; c.turned {
+		between, c.height = turnedPitch, widest+10
+	}
+	for i := 0; i < len(names); i += c.every(between) {
+		l := label{isolated(texts[i]), full(names[i], len(names)), c.middle(i)}
+		if !c.turned {
+			// A label that is wider than its column begins with it.
+			width := textWidth(texts[i], smallText)
+			l.at = c.left(i) + max(0, c.pitch-width)/2
+			c.right = max(c.right, l.at+width)
+		}
+		c.labels = append(c.labels, l)
+	}
+	return c
+}
+
+// every is how many columns a label stands for when labels need so much room each.
+func (c columns) every(width float64) int {
+	every := 1
+	for float64(every)*c.pitch < width {
+		every++
+	}
+	return every
+}
+
+func (c columns) left(i int) float64   { return float64(i) * c.pitch }
+func (c columns) middle(i int) float64 { return c.left(i) + c.pitch/2 }
+func (c columns) width(n int) float64  { return max(c.left(n), c.right) + 8 }
+
+// rowCells is what labels of rows have, so that a phone has room for what they label.
+const rowCells = 19
+
+// newRows are labels below each other, and the width they need.
+func newRows(names []string, top, pitch float64) (labels []label, width float64) {
+	for i, name := range names {
+		text := fit(name, rowCells)
+		width = max(width, textWidth(text, smallText)+10)
+		labels = append(labels, label{isolated(text), full(name, len(names)), top + (float64(i)+0.5)*pitch})
+	}
+	return labels, width
+}

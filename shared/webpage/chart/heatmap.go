@@ -1,0 +1,96 @@
+package chart
+
+import (
+	"strconv"
+	"strings"
+)
+
+const (
+	levels   = 10 // classes h0 to h9 of chart.css
+	rampStep = 12
+	cellRow  = 22.0 // from row to row
+	cellGap  = 2.0
+	// titled is how many cells have a tooltip each; of more, cells of a level are one path, which keeps the chart small.
+	titled = 600
+)
+
+type heatMap struct {
+	Chart
+	Grid
+	columns columns
+	scale   scale
+	top     float64
+}
+
+// HeatMap draws a cell for each value, the further from the colour of the paper the higher.
+func HeatMap(c Caption, g Grid) Chart { return newHeatMap(c, g).Chart }
+
+func newHeatMap(c Caption, g Grid) *heatMap {
+	h := &heatMap{Chart: newChart(c)}
+	h.Grid, h.scale = g.shortened(&h.Chart), g.scale()
+	h.columns = newColumns(h.Columns)
+	h.top = h.columns.height
+	rows, width := newRows(h.Rows, h.top, cellRow)
+	h.key = newKey([]keyEntry{
+		{before: rangeEnd(h.scale.low), text: rangeEnd(h.scale.high), mark: ramp(), width: levels * rampStep},
+		{text: "undefined", mark: swatch("", h.ref("hatch")), width: 14},
+	})
+	h.names = pane{width: width, marks: side(rows)}
+	h.body = pane{width: h.columns.width(len(h.Columns)), height: h.top + float64(len(h.Rows))*cellRow + 4, marks: h.marks()}
+	return h
+}
+
+// rangeEnd is an end of the scale, as short as it is exact.
+func rangeEnd(v float64) string { return number(v, 'g', 4) }
+
+// level is the class of colour of a value.
+func (h *heatMap) level(v float64) int { return min(int(h.scale.at(v)*levels), levels-1) }
+
+func (h *heatMap) y(row int) float64 { return h.top + float64(row)*cellRow }
+
+func (h *heatMap) titled() bool { return len(h.Rows)*len(h.Columns) <= titled }
+
+// tip says what a cell shows.
+func (h *heatMap) tip(row, column int) string {
+	value := "undefined"
+	if v, ok := h.at(row, column); ok {
+		value = shown(v)
+	}
+	return isolated(fit(h.Rows[row], rowCells)) + ", " + isolated(fit(h.Columns[column], columnCells)) + ": " + value
+}
+
+// class is the colour of a cell; an undefined one is hatched.
+func (h *heatMap) class(row, column int) string {
+	if v, ok := h.at(row, column); ok {
+		return "h" + strconv.Itoa(h.level(v))
+	}
+	return ""
+}
+
+// path is a line through the middle of every cell that has the class, as broad as a row.
+func (h *heatMap) path(class string) string {
+	var d strings.Builder
+	for row := range h.Rows {
+		for first := 0; first < len(h.Columns); first++ {
+			if h.class(row, first) != class {
+				continue
+			}
+			next := first + 1
+			for next < len(h.Columns) && h.class(row, next) == class {
+				next++
+			}
+			d.WriteString("M" + px(h.columns.left(first)) + " " + px(h.y(row)+(cellRow-cellGap)/2) + "h" + px(h.columns.left(next-first)))
+			first = next
+		}
+	}
+	return d.String()
+}
+
+// classes are those of cells, the hatch first.
+func classes() []string {
+	all := []string{""}
+	for i := range levels {
+		all = append(all, "h"+strconv.Itoa(i))
+	}
+	return all
+}

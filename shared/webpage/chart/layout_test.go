@@ -1,0 +1,229 @@
+package chart
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
+	"pgregory.net/rapid"
+)
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		low, high float64
+		want      string
+	}{
+		{0, 1, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{0, 0.62, "0.0 0.2 0.4 0.6 0.8"},
+		{0, 0.05, "0.00 0.01 0.02 0.03 0.04 0.05"},
+		{-0.3, 0.41, "−0.4 −0.2 0.0 0.2 0.4 0.6"},
+		{0, 1234, "0 500 1000 1500"},
+		{0, 0, "0.0 0.2 0.4 0.6 0.8 1.0"},
+		{7, 7, "6 8 10 12 14"},
+		{0, 4e7, "0 1e+07 2e+07 3e+07 4e+07"},
+	} {
+		var got []string
+		for _, tick := range newAxis(scale{c.low, c.high}).ticks {
+			got = append(got, tick.label)
+		}
+		if got := strings.Join(got, " "); got != c.want {
+			t.Errorf("the axis from %v to %v has %q, want %q", c.low, c.high, got, c.want)
+		}
+	}
+}
+
+// Whatever is measured, the axis has it, between few ticks that ascend.
+func TestEveryAxisHasItsRange(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		value := rapid.Float64Range(-vast, vast)
+		s := scale{}.over(value.Draw(t, "one")).over(value.Draw(t, "another"))
+		a := newAxis(s)
+		if n := len(a.ticks); n < 2 || n > 9 {
+			t.Fatalf("%d ticks", n)
+		}
+		for i, tick := range a.ticks {
+			if at := a.at(tick.value); math.IsNaN(at) || i > 0 && tick.value <= a.ticks[i-1].value {
+				t.Fatalf("tick %d of %v is %v, at %v", i, s, tick.value, at)
+			}
+		}
+		if slack := 1e-6 * (a.high - a.low); a.low > s.low+slack || a.high < s.high-slack {
+			t.Fatalf("the axis of %v is %v", s, a.scale)
+		}
+	})
+}
+
+func TestShown(t *testing.T) {
+	for v, want := range map[float64]string{
+		0.42314: "0.4231", 0: "0.0000", math.Copysign(0, -1): "0.0000", -0.00001: "0.0000", -0.5: "−0.5000", 12.345: "12.35",
+		640: "640.0", 1234.5: "1234", 1e9: "1e+09", math.Inf(1): "undefined", -1e301: "undefined",
+	} {
+		if got := shown(v); got != want {
+			t.Errorf("%v is shown as %q, want %q", v, got, want)
+		}
+	}
+	if got := shown(math.NaN()); got != "undefined" {
+		t.Errorf("NaN is shown as %q", got)
+	}
+}
+
+func TestFit(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"ten chars.", "ten chars."},
+		{"eleven char", "eleven ch…"},
+		{"nine char and more", "nine char…"},
+		{"WWWWWWW", "WWWWW…"},
+		{"検索モデル", "検索モデル"},
+		{"検索モデル改", "検索モデ…"},
+		{"👩‍🔬👩🏽‍🚀👩‍🔬👩🏽‍🚀👩‍🔬👩🏽‍🚀", "👩‍🔬👩🏽‍🚀👩‍🔬👩🏽‍🚀…"},
+		{"line\nline", "line line"},
+		{"a\u202eb\x00\xff", "ab\ufffd\ufffd"},
+		{"Z" + strings.Repeat("\u0301", 40), "Z"},
+		{strings.Repeat("\u200b", 40), strings.Repeat("\u200b", 9) + "…"},
+	} {
+		if got := fit(c.text, 10); got != c.want {
+			t.Errorf("%q becomes %q, want %q", c.text, got, c.want)
+		}
+	}
+}
+
+// No text grows beyond its place, in width or in bytes, or has what XML cannot carry.
+func TestEveryTextFits(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, cells := rapid.String().Draw(t, "text"), rapid.IntRange(1, 60).Draw(t, "cells")
+		got := fit(text, float64(cells))
+		if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return r < ' ' }) {
+			t.Fatalf("%q becomes %q", text, got)
+		}
+		if textWidth(got, 1/cell) > float64(cells)+1e-9 && uniseg.GraphemeClusterCount(got) > 1 {
+			t.Fatalf("%q needs %v cells, not %d", got, textWidth(got, 1/cell), cells)
+		}
+		if len(got) > (cells+1)*cluster {
+			t.Fatalf("%d bytes for %d cells", len(got), cells)
+		}
+	})
+}
+
+// Every mark of every chart lies within its plot, whatever the values.
+func TestEveryValueLiesWithinThePlot(t *testing.T) {
+	value := rapid.OneOf(rapid.Float64(), rapid.Float64Range(-2, 2), rapid.Just(math.NaN()), rapid.Just(math.Inf(-1)))
+	within := func(t *rapid.T, what string, at, low, high float64) {
+		if !(at >= low-1e-6 && at <= high+1e-6) {
+			t.Fatalf("%s is at %v, not from %v to %v", what, at, low, high)
+		}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		g := Grid{
+			Rows: make([]string, rapid.IntRange(1, 6).Draw(t, "rows")), Columns: make([]string, rapid.IntRange(1, 40).Draw(t, "columns")),
+			Low: value.Draw(t, "low"), High: value.Draw(t, "high"), LowerIsBetter: rapid.Bool().Draw(t, "lower"),
+		}
+		for range g.Rows {
+			g.Values = append(g.Values, rapid.SliceOfN(value, 0, len(g.Columns)).Draw(t, "values"))
+		}
+		s := newStrips(Caption{ID: "c"}, g)
+		h := newHeatMap(Caption{ID: "c"}, g)
+		for row := range g.Rows {
+			for column := range g.Columns {
+				if v, ok := g.at(row, column); ok {
+					within(t, "a dot", s.y(v), stripTop, stripTop+stripHeight)
+					within(t, "a level", float64(h.level(v)), 0, levels-1)
+				}
+			}
+		}
+		var all []Bar
+		for _, line := range g.Values {
+			for _, v := range line {
+				all = append(all, Bar{Value: v, Interval: &Interval{v - 1, value.Draw(t, "end")}})
+			}
+		}
+		for _, r := range newBars(Caption{ID: "c"}, all).rows {
+			within(t, "a bar", r.x, 0, 1)
+			within(t, "its end", r.x+r.width, 0, 1)
+			if r.whisker != nil {
+				within(t, "a whisker", r.whisker.Low, 0, 1)
+				within(t, "its end", r.whisker.High, r.whisker.Low, 1)
+			}
+		}
+	})
+}
+
+// The quartiles are those that R's quantile() gives for 1, 2, 4, 8, 100: 2, 4 and 8, so the fences are -7 and 17.
+func TestOutliers(t *testing.T) {
+	g := Grid{Rows: make([]string, 5), Columns: []string{"one"}, Values: [][]float64{{100}, {1}, {4}, {2}, {8}}, High: 100}
+	s := newStrips(Caption{ID: "c"}, g)
+	q := s.topics[0]
+	if q.low != 2 || q.middle != 4 || q.high != 8 || !q.outlier(100) || !q.outlier(17.1) || q.outlier(17) || q.outlier(-7) {
+		t.Errorf("the topic is %+v", q)
+	}
+	if q.best != 0 || q.worst != 1 {
+		t.Errorf("best is %d, worst %d", q.best, q.worst)
+	}
+	g.LowerIsBetter = true
+	if q := newStrips(Caption{ID: "c"}, g).topics[0]; q.best != 1 || q.worst != 0 {
+		t.Errorf("of errors, best is %d, worst %d", q.best, q.worst)
+	}
+}
+
+// A topic is hard when its best run is worse than the median of all values.
+func TestHardTopics(t *testing.T) {
+	g := Grid{Rows: make([]string, 2), Columns: make([]string, 3), Values: [][]float64{{0.1, 0.7, 0.9}, {0.3, 0.2, math.NaN()}}}
+	for lower, want := range map[bool][]bool{false: {false, false, false}, true: {false, false, true}} {
+		g.LowerIsBetter = lower
+		for i, topic := range newStrips(Caption{ID: "c"}, g).topics {
+			if topic.hard != want[i] {
+				t.Errorf("with lower better %v, topic %d is hard: %v", lower, i, topic.hard)
+			}
+		}
+	}
+	g.LowerIsBetter, g.Values[0][1] = false, 0.4
+	if topics := newStrips(Caption{ID: "c"}, g).topics; topics[0].hard || topics[1].hard {
+		t.Errorf("%+v", topics) // the median is 0.3, which the best run of the first reaches
+	}
+	g.Values[1][0] = 0.15
+	if topics := newStrips(Caption{ID: "c"}, g).topics; !topics[0].hard || topics[1].hard {
+		t.Errorf("%+v", topics)
+	}
+}
+
+func TestMatrixSaysTheLevelInText(t *testing.T) {
+	m := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{}, {}})
+	for _, c := range []struct {
+		p, difference       float64
+		class, first, below string
+	}{
+		{0.0004, 0.1, "p3", "<0.001***", "+0.1000"},
+		{0.001, -0.1, "p2", "0.001**", "−0.1000"},
+		{0.0499, 0, "p1", "0.050*", "0.0000"},
+		{0.05, 1e-9, "p0", "0.050", "0.0000"},
+		{1, 12, "p0", "1.000", "+12.00"},
+		{math.NaN(), math.NaN(), "p0", "–", "–"},
+	} {
+		got := m.cell(0, 1, [][]Comparison{{{}, {c.p, c.difference}}})
+		if got.class != c.class || got.p != c.first || got.difference != c.below {
+			t.Errorf("p = %v is shown as %+v", c.p, got)
+		}
+	}
+}
+
+// Labels of columns keep apart and within the chart.
+func TestColumnLabels(t *testing.T) {
+	for _, n := range []int{1, 20, 24, 25, 60, 61, 150, 151, 300} {
+		for _, name := range []string{"1", "301", "q-301", "a topic with a long name"} {
+			names := make([]string, n)
+			for i := range names {
+				names[i] = name
+			}
+			c := newColumns(names)
+			width := textWidth(fit(name, columnCells), smallText)
+			for i, l := range c.labels {
+				if end := l.at + width; !c.turned && end > c.width(n) || l.at < 0 {
+					t.Errorf("label %d of %d columns %q ends at %v of %v", i, n, name, end, c.width(n))
+				}
+				if need := min(width, 12); i > 0 && l.at-c.labels[i-1].at < need {
+					t.Errorf("labels of %d columns %q overlap", n, name)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,139 @@
+package chart
+
+import (
+	"math"
+	"strconv"
+
+	"github.com/a-h/templ"
+)
+
+// Comparison is of two runs.
+type Comparison struct {
+	P          float64 // NaN when it is undefined
+	Difference float64 // of the means: the run of the row less that of the column; NaN when it is undefined
+}
+
+const (
+	matrixWidth  = 78.0
+	matrixHeight = 44.0
+	matrixTop    = 26.0
+)
+
+// significances are the levels that are told apart, the strictest first, with what cells say of them.
+var significances = []struct {
+	below              float64
+	class, stars, text string
+}{
+	{0.001, "p3", "***", "p < 0.001"},
+	{0.01, "p2", "**", "p < 0.01"},
+	{0.05, "p1", "*", "p < 0.05"},
+	{math.Inf(1), "p0", "", "not significant"},
+}
+
+type matrix struct {
+	Chart
+	runs   []string
+	across []label
+	cells  [][]matrixCell
+}
+
+type matrixCell struct {
+	class, p, difference, tip string
+}
+
+// Matrix draws the comparison of each run with each other, by row and column. The diagonal is left empty.
+func Matrix(c Caption, runs []string, cells [][]Comparison) Chart {
+	return newMatrix(c, runs, cells).Chart
+}
+
+func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
+	m := &matrix{Chart: newChart(c)}
+	if len(runs) < 2 {
+		m.note = "There is nothing to compare yet."
+		runs = nil
+	}
+	m.runs = shorten(&m.Chart, runs, MaxRuns, "runs")
+	rows, width := newRows(m.runs, matrixTop, matrixHeight)
+	for i := range rows {
+		rows[i].text = m.name(i, rowCells)
+		m.across = append(m.across, label{m.name(i, room(matrixWidth-10, smallText)), rows[i].full, m.left(i)})
+	}
+	m.names = pane{width: width + textWidth("20 ", smallText), marks: side(rows)}
+	for row := range m.runs {
+		var line []matrixCell
+		for column := range m.runs {
+			line = append(line, m.cell(row, column, cells))
+		}
+		m.cells = append(m.cells, line)
+	}
+	var entries []keyEntry
+	for _, s := range significances {
+		text := s.text
+		if s.stars != "" {
+			text = s.stars + " " + text
+		}
+		entries = append(entries, keyEntry{text: text, mark: swatch(s.class, ""), width: 14})
+	}
+	m.key = newKey(append(entries, keyEntry{text: "below: mean difference, row less column", mark: templ.NopComponent}))
+	m.body = pane{
+		width: float64(len(m.runs))*matrixWidth + 2, height: matrixTop + float64(len(m.runs))*matrixHeight + 2, marks: m.marks(),
+	}
+	return m
+}
+
+func (m *matrix) left(column int) float64 { return float64(column) * matrixWidth }
+func (m *matrix) y(row int) float64       { return matrixTop + float64(row)*matrixHeight }
+
+// cell is what the matrix says of two runs.
+func (m *matrix) cell(row, column int, all [][]Comparison) matrixCell {
+	if row == column {
+		return matrixCell{class: "same"}
+	}
+	v := Comparison{math.NaN(), math.NaN()}
+	if row < len(all) && column < len(all[row]) {
+		v = all[row][column]
+	}
+	c := matrixCell{class: "p0", p: "–", difference: "–"}
+	said := "p undefined"
+	if defined(v.P) {
+		for _, s := range significances {
+			if v.P < s.below {
+				c.class, c.p = s.class, probability(v.P)+s.stars
+				said = "p = " + shown(v.P) + ", " + s.text
+				break
+			}
+		}
+	}
+	if defined(v.Difference) {
+		c.difference = signed(v.Difference)
+	}
+	cells := float64(rowCells)
+	if len(m.runs) > 10 { // for the weight of the page
+		cells = 8
+	}
+	c.tip = m.name(row, cells) + " – " + m.name(column, cells) + ": " + said + ", difference " + c.difference
+	return c
+}
+
+// name is that of a run after its number, which tells apart what begins alike.
+func (m *matrix) name(run int, cells float64) string {
+	number := strconv.Itoa(run+1) + " "
+	return number + isolated(fit(m.runs[run], cells-float64(len(number))))
+}
+
+// probability is a p value as papers print it.
+func probability(p float64) string {
+	if p < 0.001 {
+		return "<0.001"
+	}
+	return strconv.FormatFloat(p, 'f', 3, 64)
+}
+
+// signed is a difference with its sign.
+func signed(v float64) string {
+	text := shown(v)
+	if v > 0 && text != shown(0) {
+		return "+" + text
+	}
+	return text
+}

@@ -1,0 +1,224 @@
+package chart
+
+import (
+	"math"
+	"slices"
+	"strings"
+)
+
+const (
+	stripHeight = 220.0 // of the plot
+	stripTop    = 10.0
+	stripFoot   = 16.0 // for the marks of hard topics, between plot and labels
+)
+
+type strips struct {
+	Chart
+	Grid
+	columns columns
+	axis    axis
+	topics  []topic
+	median  float64 // of all values, NaN without any
+	paths   []stripPath
+}
+
+// stripPath is all marks of a kind, with the class that they are drawn with.
+type stripPath struct{ class, d string }
+
+// topic is how runs spread on a topic.
+type topic struct {
+	values               []float64 // ascending
+	low, middle, high    float64   // quartiles
+	best, worst          int       // runs
+	hard                 bool
+	bestValue, lastValue float64
+}
+
+// outlier reports whether a value is more than 1.5 interquartile ranges outside the quartiles (Tukey's fences). Of fewer
+// than four values none is.
+func (t *topic) outlier(v float64) bool {
+	fence := 1.5 * (t.high - t.low)
+	return len(t.values) >= 4 && (v < t.low-fence || v > t.high+fence)
+}
+
+// Strips draws the values of each topic as dots above each other, best and worst run apart. Topics that are
+// hard are marked.
+func Strips(c Caption, g Grid) Chart { return newStrips(c, g).Chart }
+
+func newStrips(c Caption, g Grid) *strips {
+	s := &strips{Chart: newChart(c)}
+	s.Grid = g.shortened(&s.Chart)
+	s.columns = newColumns(s.Columns)
+	ends := g.scale()
+	var all []float64
+	for column := range s.Columns {
+		t := s.topic(column)
+		s.topics = append(s.topics, t)
+		all = append(all, t.values...)
+		if len(t.values) > 0 {
+			ends = ends.over(t.values[0]).over(t.values[len(t.values)-1])
+		}
+	}
+	slices.Sort(all)
+	s.median = quantile(all, 0.5)
+	for i := range s.topics {
+		t := &s.topics[i]
+		if s.Hard == nil {
+			t.hard = len(t.values) > 0 && s.better(s.median, t.bestValue)
+		} else {
+			t.hard = i < len(s.Hard) && s.Hard[i]
+		}
+	}
+	s.axis = newAxis(ends)
+	s.paths = s.draw()
+	s.key = newKey(s.entries())
+	s.names = pane{width: s.axisWidth(), marks: s.sideAxis()}
+	s.body = pane{width: s.columns.width(len(s.Columns)), height: stripTop + stripHeight + stripFoot + s.columns.height + 4, marks: s.marks()}
+	return s
+}
+
+// better reports whether a value is better than another.
+func (s *strips) better(v, than float64) bool {
+	if s.LowerIsBetter {
+		return v < than
+	}
+	return v > than
+}
+
+// topic gathers what is known of a column.
+func (s *strips) topic(column int) topic {
+	t := topic{best: -1, worst: -1}
+	for row := range s.Rows {
+		v, ok := s.at(row, column)
+		if !ok {
+			continue
+		}
+		t.values = append(t.values, v)
+		if t.best < 0 || s.better(v, t.bestValue) {
+			t.best, t.bestValue = row, v
+		}
+		if t.worst < 0 || s.better(t.lastValue, v) {
+			t.worst, t.lastValue = row, v
+		}
+	}
+	slices.Sort(t.values)
+	t.low, t.middle, t.high = quantile(t.values, 0.25), quantile(t.values, 0.5), quantile(t.values, 0.75)
+	return t
+}
+
+// quantile is of ascending values, interpolated between neighbours (Hyndman and Fan's seventh definition, that of R).
+func quantile(values []float64, part float64) float64 {
+	if len(values) == 0 {
+		return math.NaN()
+	}
+	at := part * float64(len(values)-1)
+	i := int(at)
+	if i+1 == len(values) {
+		return values[i]
+	}
+	return values[i] + (at-float64(i))*(values[i+1]-values[i])
+}
+
+// y is where a value lies.
+func (s *strips) y(v float64) float64 { return stripTop + (1-s.axis.at(v))*stripHeight }
+
+// draw gathers the marks of each kind in one path, those that lie above others later.
+func (s *strips) draw() []stripPath {
+	var spans, middles, dots, worst, best, outliers, hard strings.Builder
+	for i := range s.topics {
+		t := &s.topics[i]
+		if len(t.values) == 0 {
+			continue
+		}
+		x := s.columns.middle(i)
+		spans.WriteString("M" + px(x) + " " + px(s.y(t.values[0])) + "V" + px(s.y(t.values[len(t.values)-1])))
+		column := "M" + px(x) + " 0" // where the next of the others begins, each from the one before: they are thousands
+		y := 0.0
+		half := min(s.columns.pitch/2-1, 6)
+		middles.WriteString("M" + px(x-half) + " " + px(s.y(t.middle)) + "h" + px(2*half))
+		for row := range s.Rows {
+			v, ok := s.at(row, i)
+			switch at := "M" + px(x) + " " + px(s.y(v)); {
+			case !ok:
+			case t.outlier(v):
+				outliers.WriteString(at + diamond)
+			case row == t.best:
+				best.WriteString(at + dot)
+			case row == t.worst:
+				worst.WriteString(at + dot)
+			default:
+				next := math.Round(s.y(v))
+				dots.WriteString(column + "m0 " + px(next-y) + dot)
+				column, y = "", next
+			}
+		}
+		if t.hard {
+			hard.WriteString("M" + px(x) + " " + px(stripTop+stripHeight+5) + triangle)
+		}
+	}
+	size := "wide"
+	if s.columns.pitch < 14 {
+		size = "slim"
+	}
+	return []stripPath{
+		{"span", spans.String()},
+		{"middle", middles.String()},
+		{"dot " + size, dots.String()},
+		{"ring " + size, worst.String()},
+		{"hole " + size, worst.String()},
+		{"best " + size, best.String()},
+		{"outlier", outliers.String()},
+		{"hard", hard.String()},
+	}
+}
+
+// Marks relative to their middle; a dot is a line without length whose ends are round.
+const (
+	dot      = "h0"
+	diamond  = "m0-4.5l4.5 4.5l-4.5 4.5l-4.5-4.5z"
+	triangle = "l4 7h-8z"
+)
+
+func (s *strips) entries() []keyEntry {
+	hard := "hard: even the best run is worse than that"
+	if s.Hard != nil {
+		hard = "hard"
+	}
+	return []keyEntry{
+		{text: "best run", mark: shape("best wide", "M5 0"+dot), width: 10},
+		{text: "worst run", mark: ring("M5 0" + dot), width: 10},
+		{text: "others", mark: shape("dot wide", "M5 0"+dot), width: 10},
+		{text: "median", mark: shape("middle", "M0 0h12"), width: 12},
+		{text: "outlier", mark: shape("outlier", "M5 0"+diamond), width: 10},
+		{text: "median of all", mark: shape("overall", "M0 0h16"), width: 16},
+		{text: hard, mark: shape("hard", "M5-3"+triangle), width: 10},
+	}
+}
+
+// axisWidth is what the numbers at the side need.
+func (s *strips) axisWidth() float64 {
+	var widest float64
+	for _, t := range s.axis.ticks {
+		widest = max(widest, textWidth(t.label, smallText))
+	}
+	return widest + 10
+}
+
+// tip sums a topic up.
+func (s *strips) tip(i int) string {
+	t, name := &s.topics[i], full(s.Columns[i], len(s.Columns))
+	if len(t.values) == 0 {
+		return name + ": undefined for every run"
+	}
+	cells := float64(rowCells)
+	if len(s.Columns) > 100 {
+		name, cells = isolated(fit(s.Columns[i], columnCells)), 8
+	}
+	tip := name + ": median " + shown(t.middle) +
+		", best " + shown(t.bestValue) + " " + isolated(fit(s.Rows[t.best], cells)) +
+		", worst " + shown(t.lastValue) + " " + isolated(fit(s.Rows[t.worst], cells))
+	if t.hard {
+		tip += ", hard"
+	}
+	return tip
+}

@@ -96,7 +96,7 @@ func TestSerpLeadsToOtherTopics(t *testing.T) {
 	var got searched
 	s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/serp", input)
 	seen := got.Topic
-	for got.Links.Next != "" {
+	for got.Links.Next != "" && len(seen) < 20 {
 		next := got.Links.Next
 		got = searched{}
 		s.Want(http.StatusOK, &got, "", http.MethodGet, next, nil)
@@ -108,9 +108,7 @@ func TestSerpLeadsToOtherTopics(t *testing.T) {
 		t.Errorf("the links lead to %s; %+v", seen, got)
 	}
 	long := with(input, "run", named("mine", ranked("1 abcdefghi", "2 c")+strings.Repeat("\n", 8000)))
-	s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/serp", with(long, "topic", "2"))
-	page := s.page("", "serp", long)
-	if got = (searched{}); strings.Contains(page, "Next topic") {
+	if strings.Contains(s.page("", "serp", long), "Next topic") {
 		t.Error("a page leads to an address that is too long")
 	}
 }

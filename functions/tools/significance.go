@@ -54,12 +54,12 @@ type SignificancePair struct {
 	Second        int                      `json:"second" doc:"index of the run that it is compared with"`
 	Difference    float64                  `json:"difference" doc:"mean of the first less that of the second"`
 	CohensD       *float64                 `json:"cohensD" doc:"size of the effect: the difference in standard deviations of the differences by topic; null when it is not defined"`
-	T             *significance.TTest      `json:"t" doc:"Student's t-test of paired values; null when it is not defined"`
-	Wilcoxon      *significance.SignedRank `json:"wilcoxon" doc:"Wilcoxon's signed-rank test; null when it is not defined"`
-	Randomization *significance.SignFlips  `json:"randomization" doc:"Fisher's randomization test; null when it is not defined"`
+	T             *significance.TTest      `json:"t,omitempty" doc:"Student's t-test of paired values; absent when it is not defined"`
+	Wilcoxon      *significance.SignedRank `json:"wilcoxon,omitempty" doc:"Wilcoxon's signed-rank test; absent when it is not defined"`
+	Randomization *significance.SignFlips  `json:"randomization,omitempty" doc:"Fisher's randomization test; absent when it is not defined"`
 	Holm          SignificanceCorrected    `json:"holm" doc:"p of each test by Holm's correction over all pairs"`
 	Bonferroni    SignificanceCorrected    `json:"bonferroni" doc:"p of each test by Bonferroni's correction over all pairs"`
-	Reasons       map[string]string        `json:"reasons,omitempty" doc:"why a test is null, by its name"`
+	Reasons       map[string]string        `json:"reasons,omitempty" doc:"why a test is absent or cohensD null, by the name"`
 	P             *float64                 `json:"p" doc:"p by the test and the correction that the verdict goes by; null when the test is not defined"`
 	Different     bool                     `json:"different" doc:"the verdict: whether that p is below 0.05"`
 }

@@ -46,7 +46,7 @@ test-container: ## run the tests of workers that need Docker or Podman (CONTAINE
 # Chromium, or another browser of its kind, must be on the path.
 .PHONY: test-browser
 test-browser: $(node_modules) ## run the tests of pages in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
-	$(GO) test -tags browser -run 'Browser|Page|Searched' $(TESTFLAGS) ./functions
+	$(GO) test -tags browser -run 'Browser|Page|Searched' $(TESTFLAGS) ./functions ./functions/tools ./shared/webpage/chart
 
 .PHONY: test-snippets
 test-snippets: ## run every snippet of the catalogue of components, with curl, Python 3 and Go

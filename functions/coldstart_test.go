@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -53,11 +54,13 @@ var firstPaths = map[string]string{
 	"runs":          "/v1/runs",
 	"evaluations":   "/v1/evaluations",
 	"components":    "/v1/platform/components",
+	"tools":         "/v1/tools/evaluate/result?input=%7B%22runs%22%3A%5B%7B%22runId%22%3A%2201ARZ3NDEKTSV4RRFFQ69G5FAV%22%7D%5D%7D",
 	"users":         "/v1/users/01ARZ3NDEKTSV4RRFFQ69G5FAV/submissions",
 }
 
-func request(b *testing.B, path string) []byte {
-	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, Headers: map[string]string{"host": "api.example.org"}}
+func request(b *testing.B, address string) []byte {
+	path, query, _ := strings.Cut(address, "?")
+	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, RawQueryString: query, Headers: map[string]string{"host": "api.example.org"}}
 	e.RequestContext.HTTP.Method, e.RequestContext.Stage = http.MethodGet, "$default"
 	payload, err := json.Marshal(e)
 	if err != nil {

@@ -57,6 +57,11 @@ func (st *stack) addBucket(f *function, mayTell awslambda.CfnPermission) {
 				Id: jsii.String("abandoned-uploads"), Status: jsii.String("Enabled"),
 				AbortIncompleteMultipartUpload: awss3.CfnBucket_AbortIncompleteMultipartUploadProperty{DaysAfterInitiation: jsii.Number(1)},
 			},
+			awss3.CfnBucket_RuleProperty{ // they can be computed again
+				Id: jsii.String("results-of-tools"), Status: jsii.String("Enabled"), Prefix: jsii.String(string(record.HolderTools) + "/"),
+				ExpirationInDays:            jsii.Number(1),
+				NoncurrentVersionExpiration: awss3.CfnBucket_NoncurrentVersionExpirationProperty{NoncurrentDays: jsii.Number(1)},
+			},
 		}},
 		CorsConfiguration: awss3.CfnBucket_CorsConfigurationProperty{CorsRules: []any{awss3.CfnBucket_CorsRuleProperty{
 			AllowedMethods: jsii.Strings("GET", "HEAD", "PUT"),

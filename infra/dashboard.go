@@ -29,7 +29,7 @@ func (st *stack) addDashboard() {
 			line{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", st.letters.name, object{"stat": "Maximum", "label": "dead letters"}}),
 		st.graph(0, 6, "Errors of functions", st.eachFunction("Errors", "Sum")...),
 		st.graph(8, 6, "Duration of functions, p99 (ms)", st.eachFunction("Duration", "p99")...),
-		st.graph(16, 6, "Throttles of functions", st.eachFunction("Throttles", "Sum")...),
+		st.graph(16, 6, "Throttles of functions", line{"AWS/Lambda", "Throttles", object{"stat": "Sum", "label": "of all in the account and region"}}),
 		st.graph(0, 12, "Capacity of the table", table("ConsumedReadCapacityUnits", "read units"), table("ConsumedWriteCapacityUnits", "write units")),
 		st.graph(8, 12, "Throttles of the table", table("ReadThrottleEvents", "reads"), table("WriteThrottleEvents", "writes")),
 	}

@@ -99,11 +99,11 @@ func TestEachFunctionMayDoExactlyWhatIsWrittenDown(t *testing.T) {
 	}
 }
 
-func TestOnlyWhoEvaluatesAndTheOrganizersFunctionGetTruths(t *testing.T) {
+func TestOnlyWhoEvaluatesAndWhatServesOrganizersGetTruths(t *testing.T) {
 	for _, c := range []struct {
 		template
 		want []string
-	}{{prod, []string{"DatasetsRole", "EvaluatorRole"}}, {withServer, []string{"DatasetsRole", "EvaluatorRole", "ServerRole"}}} {
+	}{{prod, []string{"DatasetsRole", "EvaluatorRole", "ToolsRole"}}, {withServer, []string{"DatasetsRole", "EvaluatorRole", "ServerRole", "ToolsRole"}}} {
 		if may := whoGetsTruths(t, c.template); !slices.Equal(may, c.want) {
 			t.Errorf("%v get truths, want %v", may, c.want)
 		}
@@ -146,7 +146,7 @@ func TestNoRightIsWiderThanAPrefix(t *testing.T) {
 				}
 				for _, r := range resources {
 					hasNothingNarrower := (strings.HasPrefix(action, "xray:") || action == "ecr:GetAuthorizationToken") && r == `"*"`
-					if bare := strings.NewReplacer("/index/*", "", "/inputs/*", "", "/truths/*", "", "/runs/*", "", "/logs/*", "", "/evaluations/*", "", "-due/*", "").Replace(r); strings.Contains(bare, "*") && !hasNothingNarrower {
+					if bare := strings.NewReplacer("/index/*", "", "/inputs/*", "", "/truths/*", "", "/runs/*", "", "/logs/*", "", "/evaluations/*", "", "/tools/*", "", "-due/*", "").Replace(r); strings.Contains(bare, "*") && !hasNothingNarrower {
 						t.Errorf("%s may %s on %s", id, action, r)
 					}
 				}

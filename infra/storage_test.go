@@ -61,6 +61,9 @@ func TestTheBucketIsPrivateVersionedAndTLSOnly(t *testing.T) {
 			"LifecycleConfiguration.Rules.0.ExpiredObjectDeleteMarker":                                        "true",
 			"LifecycleConfiguration.Rules.1.AbortIncompleteMultipartUpload.DaysAfterInitiation":               "1",
 			"LifecycleConfiguration.Rules.0.ExpirationInDays":                                                 "null", // what is named stays
+			"LifecycleConfiguration.Rules.2.Prefix":                                                           `"tools/"`,
+			"LifecycleConfiguration.Rules.2.ExpirationInDays":                                                 "1",
+			"LifecycleConfiguration.Rules.2.NoncurrentVersionExpiration.NoncurrentDays":                       "1",
 			"CorsConfiguration.CorsRules.0.AllowedMethods":                                                    `["GET","HEAD","PUT"]`,
 			"CorsConfiguration.CorsRules.0.AllowedOrigins":                                                    `["*"]`,
 		})

@@ -30,6 +30,11 @@ func TestEveryEntryIsComplete(t *testing.T) {
 	if len(all) < 40 {
 		t.Errorf("%d components, want at least 40", len(all))
 	}
+	for _, kind := range kinds {
+		if !slices.ContainsFunc(all, func(e *entry) bool { return e.Kind == kind }) {
+			t.Errorf("there is no component of the kind %s", kind)
+		}
+	}
 	names := map[string]bool{}
 	for i, e := range all {
 		if !record.IsID(e.ID) || i > 0 && e.ID >= all[i-1].ID {

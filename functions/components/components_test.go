@@ -208,3 +208,28 @@ func TestLinksOfTheCatalogueLeadSomewhere(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryToolIsShownAtWork compares the catalogue with the list of tools, which may well grow without it.
+func TestEveryToolIsShownAtWork(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	var served, shown []string
+	for next := "/v1/tools"; next != ""; {
+		var p struct {
+			Data  []struct{ Name string }
+			Links struct{ Next string }
+		}
+		s.Want(http.StatusOK, &p, "", http.MethodGet, next, nil)
+		for _, tool := range p.Data {
+			served = append(served, tool.Name)
+		}
+		next = p.Links.Next
+	}
+	for _, c := range whole(t, s, "", list+"?filter[kind]=tool") {
+		shown = append(shown, c.Name)
+	}
+	slices.Sort(served)
+	slices.Sort(shown)
+	if len(served) == 0 || !slices.Equal(served, shown) {
+		t.Errorf("tools are %v, and components of the kind tool %v", served, shown)
+	}
+}

@@ -18,7 +18,7 @@ import (
 // command is how to call an operation from a shell in which BASE is the server's URL and TOKEN a token, and which has a
 // variable for each parameter of the path.
 func (r *reference) command(op *huma.Operation) string {
-	line := "curl -s"
+	line := r.choice(op) + "curl -s"
 	if op.Method == http.MethodPatch || op.Method == http.MethodDelete {
 		line += " -X " + op.Method
 	}
@@ -34,6 +34,18 @@ func (r *reference) command(op *huma.Operation) string {
 		line += " \\\n "
 	}
 	return line + ` "$BASE` + pathParameters.ReplaceAllStringFunc(op.Path, variable) + `"`
+}
+
+// choice sets the variable of the path that says which of its examples the body is.
+func (r *reference) choice(op *huma.Operation) string {
+	parameters := pathParameters.FindAllString(op.Path, -1)
+	if op.RequestBody == nil || len(parameters) == 0 || op.RequestBody.Content[mediaJSON] == nil {
+		return ""
+	}
+	for _, name := range slices.Sorted(maps.Keys(op.RequestBody.Content[mediaJSON].Examples)) {
+		return strings.TrimPrefix(variable(parameters[len(parameters)-1]), "$") + "=" + name + "\n"
+	}
+	return ""
 }
 
 var pathParameters = regexp.MustCompile(`\{\w+\}`)

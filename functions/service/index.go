@@ -20,7 +20,7 @@ func root(context.Context, *api.Call, api.Open) (Index, error) {
 func version1(context.Context, *api.Call, api.Open) (Index, error) {
 	return Index{Links: map[string]string{
 		"self": "/v1", "platform": "/v1/platform", "datasets": "/v1/datasets", "evaluations": "/v1/evaluations", "organizers": "/v1/organizers",
-		"runs": "/v1/runs", "tasks": "/v1/tasks", "user": "/v1/user", "users": "/v1/users",
+		"runs": "/v1/runs", "tasks": "/v1/tasks", "tools": "/v1/tools", "user": "/v1/user", "users": "/v1/users",
 	}}, nil
 }
 

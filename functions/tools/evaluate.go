@@ -56,8 +56,8 @@ var evaluate = define(about{
 		"Name runs by `runId`, or send their files; name the truth by `datasetId`, which takes one of its organizers, or send your own.\n\n" +
 		"Without `truth`, runs of the platform have the values of their evaluations, which everybody who sees those may have.",
 }, EvaluateInput{
-	Runs:     []material.RunReference{{Name: "mine", Files: []material.InlineFile{{Name: "run.txt", Content: "MSBRMCBwb25kIDEgNC4wIG1pbmUKMSBRMCByb2FkIDIgMy4wIG1pbmUKMSBRMCBsYWtlIDMgMi4wIG1pbmUKMiBRMCBsYWtlIDEgMS4wIG1pbmUK"}}}},
-	Truth:    &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Content: "MSAwIGxha2UgMgoxIDAgcG9uZCAxCjEgMCByb2FkIDAKMiAwIGxha2UgMQo="}}},
+	Runs:     []material.RunReference{{Name: "mine", Files: []material.InlineFile{{Name: "run.txt", Text: "1 Q0 pond 1 4.0 mine\n1 Q0 road 2 3.0 mine\n1 Q0 lake 3 2.0 mine\n2 Q0 lake 1 1.0 mine\n"}}}},
+	Truth:    &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	Measures: []string{"nDCG@10", "AP"},
 }, func(ctx context.Context, d *material.Desk, in EvaluateInput) (compute[EvaluateOutput], error) {
 	results, err := d.Results(ctx, material.Asked{Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, At: "/measures", Usual: usual})
@@ -84,7 +84,7 @@ var evaluate = define(about{
 		for i, r := range results.Runs {
 			v := values[i]
 			e := EvaluatedRun{
-				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Measures: v.Measures, Reasons: v.Reasons, Diagnostics: v.Diagnostics,
+				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Measures: v.Measures, Reasons: v.Reasons, Diagnostics: disclosed(v.Diagnostics),
 				Intervals: map[string]significance.Interval{},
 			}
 			if shown {

@@ -10,7 +10,6 @@ package tools
 
 import (
 	"context"
-	"strings"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -19,7 +18,7 @@ import (
 )
 
 // all tools, in the order in which they are listed.
-var all = []tool{evaluate, showLeaderboard, compareRuns, lookAtTopics}
+var all = []tool{evaluate, validate, diffir, serp, showLeaderboard, compareRuns, lookAtTopics, fuse, convert}
 
 const (
 	toolsPath = "/v1/tools"
@@ -27,38 +26,39 @@ const (
 )
 
 // Operations of the family.
-var Operations = append([]api.Operation{
+var Operations = []api.Operation{
 	api.OrPage(api.List(api.Spec{
 		ID: "listTools", Path: toolsPath, May: access.Anyone, CacheFor: cacheFor,
 		Summary:     "List tools",
 		Description: "What the server computes for its callers, with the JSON Schemas of input and output, and an example of an input.",
-		Query:       page.Spec{},
+		Query:       page.Spec{Named: true},
 	}, api.Anything, list, nil), listPage),
 	api.OrPage(api.Get(api.Spec{
 		ID: "getTool", Path: "/v1/tools/{tool}", May: access.Anyone, CacheFor: cacheFor,
 		Summary:     "Return a tool",
 		Description: "With the JSON Schemas of its input and output, and an example of an input. A browser gets a page on which to try it.",
 	}, named, show), showPage),
-	api.Invoke[tool, any, any](api.Spec{
+	api.Invoke(api.Spec{
 		ID: "invokeTool", Path: "/v1/tools/{tool}", May: access.Anyone,
-		Summary:     "Invoke a tool by its name",
-		Description: "The tools have operations of their own, which describe their inputs and outputs. The answer can be JSON or, as the tool has it, a page, a chart or a file, by `Accept`.",
-	}, named, nil, media(), invoke),
+		Summary: "Invoke a tool",
+		Description: "Computes from the body, which is an input of the tool, and changes nothing. The answer is JSON or, as the tool has it, a page, a chart or a file, by `Accept`. " +
+			"What the input names, the caller must be allowed to see.",
+	}, named, variants(), media(), invoke),
 	api.Ask(api.Spec{
 		ID: "getToolResult", Path: "/v1/tools/{tool}/result", May: access.Anyone,
 		Summary: "Return what a tool computes from an input",
 		Description: "The answer that the tool gives to a POST of the input, at an address of its own, which can be linked to and opened in a browser. " +
 			"The entity tag stays the same as long as the input and all that it refers to do.",
-	}, named, media(), invoke),
-}, own()...)
+	}, named, variants(), media(), invoke),
+}
 
-// own are the operations of the single tools.
-func own() []api.Operation {
-	var operations []api.Operation
-	for _, t := range all {
-		operations = append(operations, t.post)
+// variants are the tools as the API's document describes them.
+func variants() []api.Variant {
+	list := make([]api.Variant, len(all))
+	for i, t := range all {
+		list[i] = api.Variant{Name: t.name, Summary: t.summary, Input: t.input, Output: t.output, Example: t.example}
 	}
-	return operations
+	return list
 }
 
 // media lists the types of answers besides JSON.
@@ -81,6 +81,3 @@ func named(_ context.Context, c *api.Call) (tool, error) {
 }
 
 func invoke(ctx context.Context, c *api.Call, t tool) error { return t.invoke(ctx, c) }
-
-// capital is the name as a part of an operation's id.
-func capital(name string) string { return strings.ToUpper(name[:1]) + name[1:] }

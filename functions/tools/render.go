@@ -19,6 +19,9 @@ const (
 	mediaJSON = "application/json"
 	mediaSVG  = "image/svg+xml"
 	mediaText = "text/plain"
+	mediaCSV  = "text/csv"
+	mediaTSV  = "text/tab-separated-values"
+	utf8      = "; charset=utf-8" // some programs take text for Latin-1 when it does not say
 )
 
 // faces are what outputs can be shown as besides JSON.
@@ -44,7 +47,7 @@ func render(ctx context.Context, c *api.Call, a about, address string, output an
 			return api.Computed{}, err
 		}
 		p.Protect(c)
-		return api.Computed{MediaType: webpage.MediaType + "; charset=utf-8", Body: p.Bytes()}, nil
+		return api.Computed{MediaType: webpage.MediaType + utf8, Body: p.Bytes()}, nil
 	case mediaSVG:
 		body, err := rendered(ctx, output.(charted).chart())
 		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
@@ -75,7 +78,7 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 		case err != nil:
 			return api.Computed{}, err
 		case asText:
-			return api.Computed{MediaType: mediaText + "; charset=utf-8", Body: body}, nil
+			return api.Computed{MediaType: mediaText + utf8, Body: body}, nil
 		}
 		s.described.Content = body
 		body, err = json.Marshal(f)
@@ -86,13 +89,18 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	}
 	now := c.Now()
 	key := record.ObjectKey(record.HolderTools, record.NewID(now), s.described.SHA256)
-	if err := s.rewind(); err != nil {
+	content, err := s.reader()
+	if err != nil {
 		return api.Computed{}, err
 	}
-	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.described.SHA256, MediaType: s.described.MediaType}, s); err != nil {
+	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.described.SHA256, MediaType: s.described.MediaType}, content); err != nil {
 		return api.Computed{}, problem.Unavailable.Wrap(err, "The result could not be stored. Try again in a few seconds.").After(2 * time.Second)
 	}
-	link, err := c.Files.SignGet(ctx, key, s.described.Name, s.described.MediaType, now.Add(keepTime))
+	mediaType := s.described.MediaType
+	if asText {
+		mediaType = mediaText + utf8
+	}
+	link, err := c.Files.SignGet(ctx, key, s.described.Name, mediaType, now.Add(keepTime))
 	if err != nil {
 		return api.Computed{}, err
 	}
@@ -101,5 +109,5 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	}
 	s.described.URL, s.described.ExpiresAt = link.URL, new(record.At(link.ExpiresAt))
 	body, err := json.Marshal(f)
-	return api.Computed{MediaType: mediaJSON, Body: body}, err
+	return api.Computed{MediaType: mediaJSON, Body: body, Passing: true}, err
 }

@@ -12,13 +12,14 @@ import (
 	"assay/shared/record"
 )
 
-// maxFileBytes is how large a file may be that a tool writes: what a function has room for on its disk.
-const maxFileBytes = 400 << 20
+// maxFileBytes is how large a file may be that a tool writes: less than half of the 512 MB that a function has on its disk,
+// for the store makes a copy there before it sends the file.
+const maxFileBytes = 240 << 20
 
 // FileResult is a file that a tool has written.
 type FileResult struct {
 	Name      string          `json:"name" example:"fused.txt"`
-	MediaType string          `json:"mediaType" example:"text/plain"`
+	MediaType string          `json:"mediaType" example:"text/plain; charset=utf-8"`
 	Size      int64           `json:"size" doc:"bytes"`
 	SHA256    string          `json:"sha256" doc:"SHA-256 of the bytes in lower-case hexadecimal"`
 	Content   []byte          `json:"content,omitempty" doc:"the bytes in base64, up to 3 MiB"`
@@ -29,25 +30,39 @@ type FileResult struct {
 // spool takes a file while it is written, on the disk: whether it is of any use is known only at its end, and so are its size
 // and digest, which the object store wants first.
 type spool struct {
-	*os.File
+	disk      *os.File // not embedded, or its WriteString and ReadFrom would go past Write
 	described *FileResult
 	size      int64
 	digest    hash.Hash
 	buffered  *bufio.Writer
 }
 
-// newSpool returns an empty file with the name. The caller closes it.
-func newSpool(name, mediaType string) (*spool, error) {
+// writeSpool returns a file with what write writes, for the caller to close. When there is an error, or write panics, it is
+// closed already.
+func writeSpool(name, mediaType string, write func(io.Writer) error) (*spool, error) {
 	f, err := os.CreateTemp("", "assay-tool-*")
 	if err != nil {
 		return nil, err
 	}
+	whole := false
+	defer func() {
+		if !whole {
+			_ = f.Close() // nobody reads it
+		}
+	}()
 	if err := os.Remove(f.Name()); err != nil { // it stays until it is closed, and goes with the process if that dies
-		_ = f.Close()
 		return nil, err
 	}
-	s := &spool{File: f, described: &FileResult{Name: name, MediaType: mediaType}, digest: sha256.New()}
+	s := &spool{disk: f, described: &FileResult{Name: name, MediaType: mediaType}, digest: sha256.New()}
 	s.buffered = bufio.NewWriterSize(io.MultiWriter(f, s.digest), 256<<10)
+	if err := write(s); err != nil {
+		return nil, err
+	}
+	if err := s.buffered.Flush(); err != nil {
+		return nil, err
+	}
+	s.described.Size, s.described.SHA256 = s.size, hex.EncodeToString(s.digest.Sum(nil))
+	whole = true
 	return s, nil
 }
 
@@ -59,23 +74,18 @@ func (s *spool) Write(p []byte) (int, error) {
 	return s.buffered.Write(p)
 }
 
-// finish ends the writing.
-func (s *spool) finish() error {
-	err := s.buffered.Flush()
-	s.described.Size, s.described.SHA256 = s.size, hex.EncodeToString(s.digest.Sum(nil))
-	return err
-}
-
-func (s *spool) rewind() error {
-	_, err := s.Seek(0, io.SeekStart)
-	return err
+// reader returns the file from its start.
+func (s *spool) reader() (io.Reader, error) {
+	_, err := s.disk.Seek(0, io.SeekStart)
+	return s.disk, err
 }
 
 func (s *spool) bytes() ([]byte, error) {
-	if err := s.rewind(); err != nil {
+	r, err := s.reader()
+	if err != nil {
 		return nil, err
 	}
-	return io.ReadAll(s.File)
+	return io.ReadAll(r)
 }
 
-func (s *spool) close() { _ = s.File.Close() } // nobody reads it again
+func (s *spool) close() { _ = s.disk.Close() } // nobody reads it again

@@ -150,8 +150,6 @@ func address(t testing.TB, tool string, input any) string {
 	return "/v1/tools/" + tool + "/result?" + url.Values{"input": {string(text)}}.Encode()
 }
 
-type m = map[string]any
-
 // runs refers to runs of the platform.
 func runs(all ...*record.RunItem) []m {
 	var refs []m

@@ -25,7 +25,6 @@ type tool struct {
 	input, output reflect.Type
 	example       any      // an input that works as it stands
 	media         []string // what it can answer with besides JSON
-	post          api.Operation
 	invoke        func(context.Context, *api.Call) error
 }
 
@@ -71,9 +70,6 @@ func define[I, O any](a about, example I, prepare func(context.Context, *materia
 			return answer, err
 		})
 	}
-	t.post = api.Invoke[api.Open, I, O](api.Spec{
-		ID: "invoke" + capital(t.name), Path: t.path(), May: access.Anyone, Summary: t.summary, Description: t.description,
-	}, api.Anything, example, t.media, func(ctx context.Context, c *api.Call, _ api.Open) error { return t.invoke(ctx, c) })
 	return t
 }
 

@@ -20,6 +20,7 @@ const (
 	mediaJSON = "application/json"
 	mediaCSV  = "text/csv"
 	mediaHTML = "text/html"
+	mediaText = "text/plain"
 )
 
 // readBody reads the whole body, which must have one of the media types, and returns which.

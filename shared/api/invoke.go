@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
+	"strconv"
 
 	"assay/shared/page"
 	"assay/shared/problem"
@@ -15,29 +16,41 @@ import (
 // inputParam is the parameter that has, in a GET, what would be the body of a POST.
 const inputParam = "input"
 
-// Invoke declares a POST that changes nothing: it computes an answer from its body, which is a D. The JSON that it can
-// answer with is an R; media are the other types. The example is a body as it could be sent. handle reads the body by
-// ReadInput and answers by WriteComputed.
-func Invoke[T Target, D, R any](s Spec, load Loader[T], example D, media []string, handle func(context.Context, *Call, T) error) Operation {
+// Variant is one of the things that an operation computes: what it takes, what it answers as JSON, and an example of the
+// former, by a name that is unique.
+type Variant struct {
+	Name, Summary string
+	Input, Output reflect.Type
+	Example       any
+}
+
+// Invoke declares a POST that changes nothing: it computes an answer from its body. The path says by a parameter which of
+// the variants is meant; media are the types of answers besides JSON. handle reads the body by ReadInput and answers by
+// WriteComputed.
+func Invoke[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
-		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](),
-		Example: example, Media: media, pure: true, find: load.target,
+		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
+		variants: variants, pure: true, find: load.target,
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
 	}
 }
 
-// Ask declares the GET that answers as an Invoke does: what would be the body stands in the query, so that the answer has
+// Ask declares the GET that answers as the Invoke of the same variants does: what would be the body stands in the query, so that the answer has
 // an address that can be linked to, and whoever has it need not have it sent again.
-func Ask[T Target](s Spec, load Loader[T], media []string, handle func(context.Context, *Call, T) error) Operation {
+func Ask[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	s.Query = page.Spec{Plain: []string{inputParam}}
 	return Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...), find: load.target,
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
+		variants: variants, find: load.target,
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
 	}
 }
 
 // Changes reports whether the operation can change anything that is stored in the table.
 func (op *Operation) Changes() bool { return op.Method != http.MethodGet && !op.pure }
+
+// computes reports whether the operation is an Invoke or an Ask.
+func (op *Operation) computes() bool { return op.variants != nil }
 
 // ReadInput returns what is to be computed from: the body of a POST, or of a GET the parameter that stands for it.
 func ReadInput[D any](c *Call) (input D, err error) {
@@ -84,6 +97,9 @@ type Computed struct {
 	MediaType string
 	Body      []byte
 	Location  string // instead of both: the address, for the caller alone, where the answer is
+	// Passing says that the body has such an address, which works for a while: nobody may keep the answer, and since it has no
+	// entity tag nobody is told that it is still good.
+	Passing bool
 }
 
 // WriteComputed answers with what compute returns. The parts are all that it depends on, so that it is computed only for
@@ -97,14 +113,21 @@ func (c *Call) WriteComputed(parts []string, compute func() (Computed, error)) e
 	if err != nil {
 		return err
 	}
+	if a.Location == "" && !a.Passing {
+		return c.write(answer{status: http.StatusOK, mediaType: a.MediaType, etag: tag, body: a.Body})
+	}
+	h := c.w.Header()
+	h.Set("Cache-Control", "no-store")
 	if a.Location != "" {
-		h := c.w.Header()
 		h.Set("Location", a.Location)
-		h.Set("Cache-Control", "no-store")
 		c.w.WriteHeader(http.StatusSeeOther)
 		return nil
 	}
-	return c.write(answer{status: http.StatusOK, mediaType: a.MediaType, etag: tag, body: a.Body})
+	h.Set("Content-Type", a.MediaType)
+	h.Set("Content-Length", strconv.Itoa(len(a.Body)))
+	c.w.WriteHeader(http.StatusOK)
+	_, _ = c.w.Write(a.Body) // the caller is gone: there is nobody to tell
+	return nil
 }
 
 // fingerprint identifies a list of texts.

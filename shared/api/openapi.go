@@ -70,13 +70,21 @@ func (op *Operation) describe(set *schemaSet, tag string) *huma.Operation {
 		d.Security = []map[string][]string{{"token": {}}}
 	}
 	for _, m := range pathParams.FindAllStringSubmatch(op.Path, -1) {
-		d.Parameters = append(d.Parameters, &huma.Param{Name: m[1], In: "path", Required: true, Description: "id of the " + strings.TrimSuffix(m[1], "Id"), Schema: &huma.Schema{Type: "string"}})
+		d.Parameters = append(d.Parameters, &huma.Param{Name: m[1], In: "path", Required: true, Description: describePath(m[1]), Schema: &huma.Schema{Type: "string"}})
 	}
 	d.Parameters = append(d.Parameters, op.queryParams()...)
 	d.Parameters = append(d.Parameters, op.headerParams()...)
 	op.describeBody(set, d)
 	op.describeAnswers(set, d)
 	return d
+}
+
+// describePath says what a parameter of a path is: what is not an id is a name.
+func describePath(name string) string {
+	if of, ok := strings.CutSuffix(name, "Id"); ok {
+		return "id of the " + of
+	}
+	return "name of the " + name
 }
 
 func (op *Operation) queryParams() []*huma.Param {
@@ -153,12 +161,14 @@ func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 			}}},
 			patch.MergePatch: {Schema: &huma.Schema{Type: "object", Description: "members to change, null to remove one (RFC 7396)"}},
 		}}
-	case op.Body != nil:
-		what := "What to make."
-		if op.pure {
-			what = "What to compute from."
+	case op.variants != nil && op.Method == http.MethodPost:
+		content := &huma.MediaType{Schema: op.anyOf(set, func(v Variant) reflect.Type { return v.Input }), Examples: map[string]*huma.Example{}}
+		for _, v := range op.variants {
+			content.Examples[v.Name] = &huma.Example{Summary: v.Summary, Value: v.Example}
 		}
-		d.RequestBody = &huma.RequestBody{Required: true, Description: what, Content: map[string]*huma.MediaType{mediaJSON: {Schema: set.of(op.Body), Example: op.Example}}}
+		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to compute from.", Content: map[string]*huma.MediaType{mediaJSON: content}}
+	case op.Body != nil:
+		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to make.", Content: map[string]*huma.MediaType{mediaJSON: {Schema: set.of(op.Body)}}}
 	}
 }
 
@@ -174,6 +184,9 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 			headers = append(headers, "ETag")
 		}
 	}
+	if op.pure {
+		headers = append(headers, "ETag", "Content-Location")
+	}
 	if op.tagged() {
 		headers = append(headers, "ETag")
 		d.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: describeHeaders("X-Request-Id", "Cache-Control", "ETag")}
@@ -181,9 +194,15 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	if op.Status == http.StatusCreated {
 		headers = append(headers, "Location")
 	}
+	if op.computes() && slices.Contains(op.Media, mediaText) {
+		d.Responses["303"] = &huma.Response{Description: "The text is too long for an answer; it stands at Location for a while", Headers: describeHeaders("X-Request-Id", "Cache-Control", "Location")}
+	}
 	for _, m := range op.Media {
 		s := &huma.Schema{Type: "string", Description: "a document of the type " + m}
-		if m == mediaJSON {
+		switch {
+		case m == mediaJSON && op.variants != nil:
+			s = op.anyOf(set, func(v Variant) reflect.Type { return v.Output })
+		case m == mediaJSON:
 			s.Type = "object"
 		}
 		success.Content[m] = &huma.MediaType{Schema: s}
@@ -196,6 +215,15 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	}
 }
 
+// anyOf is the schema of what one of the variants takes or answers.
+func (op *Operation) anyOf(set *schemaSet, of func(Variant) reflect.Type) *huma.Schema {
+	s := &huma.Schema{}
+	for _, v := range op.variants {
+		s.AnyOf = append(s.AnyOf, set.of(of(v)))
+	}
+	return s
+}
+
 // tagged reports whether an answer to a GET has an entity tag: that of one resource or document, and a list's as a page.
 func (op *Operation) tagged() bool {
 	return op.Method == http.MethodGet && (!op.Query.List || slices.Contains(op.Media, mediaHTML))
@@ -204,11 +232,14 @@ func (op *Operation) tagged() bool {
 // problems lists the statuses of the problems that the operation can answer with.
 func (op *Operation) problems() []int {
 	statuses := []int{400, 401, 403, 404, 406, 500, 503}
+	if op.computes() {
+		statuses = append(statuses, 409, 413, 422)
+	}
 	switch op.Method {
 	case http.MethodPost:
-		statuses = append(statuses, 413, 415, 422)
+		statuses = append(statuses, 415)
 		if !op.pure {
-			statuses = append(statuses, 409, 429)
+			statuses = append(statuses, 409, 413, 422, 429)
 		}
 	case http.MethodPatch:
 		statuses = append(statuses, 409, 412, 413, 415, 422)
@@ -230,11 +261,12 @@ func problemTitles(status int) string {
 }
 
 var headerDescriptions = map[string]string{
-	"X-Request-Id":  "identifies the request in the server's log",
-	"Cache-Control": "who may keep the answer, and how long",
-	"ETag":          "strong entity tag of what is shown",
-	"Link":          "the next page, as `links.next` (RFC 8288)",
-	"Location":      "address of the new resource",
+	"X-Request-Id":     "identifies the request in the server's log",
+	"Cache-Control":    "who may keep the answer, and how long",
+	"ETag":             "strong entity tag of what is shown",
+	"Link":             "the next page, as `links.next` (RFC 8288)",
+	"Content-Location": "where a GET has the same answer, if the input is short enough",
+	"Location":         "address of the new resource, or of the answer",
 }
 
 func describeHeaders(names ...string) map[string]*huma.Param {

@@ -37,13 +37,12 @@ type Operation struct {
 	Result reflect.Type // of the answer's JSON body; nil: none
 	Media  []string     // other media types that the answer may have, by Accept
 
-	Example any // of the body, for the documentation; nil: one is made from the schema
-
-	pure   bool // a POST that changes nothing
-	patch  bool // the body is a patch that results in Body
-	byBody bool // what it is about is known only from the body
-	find   func(ctx context.Context, c *Call) (Target, error)
-	serve  func(ctx context.Context, c *Call) error
+	pure     bool      // a POST that changes nothing
+	variants []Variant // what it computes; none: it computes nothing
+	patch    bool      // the body is a patch that results in Body
+	byBody   bool      // what it is about is known only from the body
+	find     func(ctx context.Context, c *Call) (Target, error)
+	serve    func(ctx context.Context, c *Call) error
 }
 
 // Target is what an operation is about: something with a place in the order of rights.

@@ -242,7 +242,7 @@ func (s *Server) allowOrigin(h http.Header, origin string) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", allow)
-	h.Set("Access-Control-Expose-Headers", "ETag, Link, Location, Retry-After, X-Request-Id, Accept-Patch, Accept-Post, Idempotent-Replay")
+	h.Set("Access-Control-Expose-Headers", "Content-Location, ETag, Link, Location, Retry-After, X-Request-Id, Accept-Patch, Accept-Post, Idempotent-Replay")
 }
 
 // Fail answers with the problem that err is; an error that is none is a fault of the server, told only to the log.

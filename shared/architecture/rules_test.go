@@ -21,6 +21,7 @@ type breach struct{ from, to string }
 var core = []string{
 	"assay/shared/access",
 	"assay/shared/blob",
+	"assay/shared/collection",
 	"assay/shared/measure/...",
 	"assay/shared/page",
 	"assay/shared/problem",

@@ -45,6 +45,7 @@ type Filter struct {
 // Spec declares the query parameters of an operation.
 type Spec struct {
 	List    bool     // limit and cursor
+	Named   bool     // its resources go by names, which are its cursors, not by ids
 	Sort    bool     // sort and offset
 	Filters []Filter // in the order of the documentation
 	Plain   []string // other parameters, which the operation reads itself
@@ -131,7 +132,7 @@ func (s Spec) read(r *Request, name, value string) error {
 	case name == "limit" && s.List:
 		return r.readLimit(value)
 	case name == "cursor" && s.List:
-		if !wellFormedID(value) {
+		if !s.Named && !wellFormedID(value) {
 			return problem.InvalidCursor.New("The cursor is not one: follow links.next as it was given, or start without a cursor.")
 		}
 		r.Cursor = value

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"assay/shared/api"
+	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
 )
@@ -24,7 +25,9 @@ import (
 const MediaType = "text/html"
 
 //go:embed style.css
-var style string
+var frameStyle string
+
+var style = frameStyle + chart.Style
 
 // Page is what stands within the frame.
 type Page struct {

@@ -37,9 +37,10 @@ var memory = semaphore.NewWeighted(atOnce)
 type Desk struct {
 	c        *api.Call
 	parts    []string
-	inline   int64 // bytes that came along
-	unpacked int64 // as many once they are unpacked
-	stored   int64 // bytes of stored files
+	inline   int64            // bytes that came along
+	unpacked int64            // as many once they are unpacked
+	stored   int64            // bytes of stored files
+	held     []evaluator.File // stored files of runs and truths, whose lines are held in memory
 }
 
 // NewDesk returns an empty desk for the call.
@@ -55,7 +56,11 @@ func (d *Desk) note(format string, args ...any) {
 
 // Work does what takes memory in proportion to the material, as soon as other invocations leave room for it.
 func (d *Desk) Work(ctx context.Context, do func(context.Context) error) error {
-	weight := min(atOnce, d.stored+d.unpacked)
+	text, err := d.text(ctx)
+	if err != nil {
+		return err
+	}
+	weight := min(atOnce, d.stored+d.unpacked+text)
 	if err := memory.Acquire(ctx, weight); err != nil {
 		return err
 	}
@@ -74,6 +79,9 @@ func (d *Desk) storedFiles(ctx context.Context, h record.Holder, id string, file
 		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
 			return d.c.Files.Open(ctx, record.ObjectKey(h, id, f.SHA256))
 		}}
+	}
+	if h != record.HolderInputs {
+		d.held = append(d.held, list...)
 	}
 	return list, nil
 }

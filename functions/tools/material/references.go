@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -39,7 +40,8 @@ type TextsReference struct {
 // InlineFile is a file that comes along.
 type InlineFile struct {
 	Name    string `json:"name" minLength:"1" maxLength:"200" doc:"file name, which diagnostics give" example:"run.txt"`
-	Content string `json:"content" minLength:"1" maxLength:"5242880" doc:"the bytes in base64, as text or packed with gzip; all files of a request up to 3 MiB, and 64 MiB once unpacked" example:"MSBRMCBkMSAxIDIgbWluZQo="`
+	Text    string `json:"text,omitempty" maxLength:"3145728" doc:"what is in the file; all files of a request up to 3 MiB together" example:"1 Q0 lake 1 2.5 mine\n"`
+	Content string `json:"content,omitempty" maxLength:"5242880" doc:"instead of text: the bytes in base64, which may be packed with gzip and have up to 64 MiB once unpacked" example:"MSBRMCBkMSAxIDIgbWluZQo="`
 }
 
 // MaxUnpackedBytes is how large all the files that come along may be once they are unpacked.
@@ -58,6 +60,23 @@ func given(pointer, member, id string, files []InlineFile) []problem.Field {
 	return nil
 }
 
+// bytes returns what is in the file, which stands in the input at the pointer, or what is wrong with that.
+func (f *InlineFile) bytes(pointer string) ([]byte, *problem.Field) {
+	switch {
+	case f.Text != "" && f.Content != "":
+		return nil, &problem.Field{Pointer: pointer, Detail: "has both text and content: give one of them"}
+	case f.Text == "" && f.Content == "":
+		return nil, &problem.Field{Pointer: pointer, Detail: "is empty: give the file as text, or its bytes in base64 as content"}
+	case f.Text != "":
+		return []byte(f.Text), nil
+	}
+	content, err := base64.StdEncoding.DecodeString(f.Content)
+	if err != nil {
+		return nil, &problem.Field{Pointer: pointer + "/content", Detail: "must be base64 (RFC 4648 section 4, with padding): " + err.Error()}
+	}
+	return content, nil
+}
+
 // unpackInline decodes files that come along. They count against the bounds of the request.
 func (d *Desk) unpackInline(pointer string, files []InlineFile) ([]evaluator.File, error) {
 	list := make([]evaluator.File, len(files))
@@ -67,9 +86,12 @@ func (d *Desk) unpackInline(pointer string, files []InlineFile) ([]evaluator.Fil
 		if strings.ContainsFunc(f.Name, unicode.IsControl) || !utf8.ValidString(f.Name) {
 			fields = append(fields, problem.Field{Pointer: at + "/name", Detail: "must be one line of text without control characters"})
 		}
-		content, err := base64.StdEncoding.DecodeString(f.Content)
-		if err != nil {
-			fields = append(fields, problem.Field{Pointer: at + "/content", Detail: "must be base64 (RFC 4648 section 4, with padding): " + err.Error()})
+		if slices.ContainsFunc(files[:i], func(other InlineFile) bool { return other.Name == f.Name }) {
+			fields = append(fields, problem.Field{Pointer: at + "/name", Detail: "is the name of a file before it: give it another, so that what is told of the two can be told apart"})
+		}
+		content, field := f.bytes(at)
+		if field != nil {
+			fields = append(fields, *field)
 			continue
 		}
 		d.inline += int64(len(content))
@@ -88,12 +110,12 @@ func (d *Desk) unpackInline(pointer string, files []InlineFile) ([]evaluator.Fil
 }
 
 // unpackedSize is how many bytes the content has once it is unpacked; one more than most when it has more. What is
-// damaged counts as far as it goes: its reader will tell.
+// damaged counts as far as it goes.
 func unpackedSize(content []byte, most int64) int64 {
 	z, err := gzip.NewReader(bytes.NewReader(content))
 	if err != nil {
 		return int64(len(content))
 	}
-	n, _ := io.Copy(io.Discard, io.LimitReader(z, max(0, most)+1)) //nolint:errcheck,gosec // see above
+	n, _ := io.Copy(io.Discard, io.LimitReader(z, max(0, most)+1)) // what is wrong with it, its reader says
 	return n
 }

@@ -25,6 +25,8 @@ type Asked struct {
 	// a truth that comes along they are Usual.
 	One   bool
 	Usual map[measure.Kind][]string
+	// Files says that the files of the runs are to be read as well.
+	Files bool
 }
 
 // Results are the values of runs that can be had.
@@ -34,6 +36,7 @@ type Results struct {
 	TruthVersion int64    // of the dataset's truth; 0: the truth came along
 	d            *Desk
 	truth        *Truth // nil: the evaluations have the values
+	withFiles    bool
 	kind         measure.Kind
 	lower        map[string]bool // of an evaluator that is not built in
 }
@@ -57,7 +60,7 @@ func (r *Run) EvaluationID() string {
 // Results gathers the runs and what their values are to be had from: the truth that is named; or the evaluations of the
 // runs; or, for measures that those do not have, the truth of the dataset, if the caller may read it.
 func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
-	r := &Results{d: d}
+	r := &Results{d: d, withFiles: asked.Files}
 	if asked.Truth != nil {
 		return r, r.against(ctx, asked)
 	}
@@ -67,7 +70,12 @@ func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
 		}
 	}
 	var err error
-	if r.Runs, err = d.runs(ctx, "/runs", asked.Runs, seesValues); err != nil {
+	if r.withFiles {
+		r.Runs, err = d.Runs(ctx, "/runs", asked.Runs)
+	} else {
+		r.Runs, err = d.runs(ctx, elements("/runs", len(asked.Runs)), asked.Runs, seesValues)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if err := r.evaluations(ctx); err != nil {
@@ -83,12 +91,16 @@ func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
 	if r.truth == nil {
 		return nil, problem.Check(unknown)
 	}
-	// Who may read the truth may read the files of the runs.
-	if r.Runs, err = d.Runs(ctx, "/runs", asked.Runs); err != nil {
-		return nil, err
+	if !r.withFiles { // who may read the truth may read the files of the runs
+		if r.Runs, err = d.Runs(ctx, "/runs", asked.Runs); err != nil {
+			return nil, err
+		}
 	}
 	return r, r.measure(asked)
 }
+
+// Truth is what the values are computed against; nil when evaluations have them.
+func (r *Results) Truth() *Truth { return r.truth }
 
 // seesValues reports whether one who has the roles may have the values of a run. Whoever sees a run that has not been
 // evaluated yet may be told so.
@@ -162,6 +174,8 @@ func (r *Results) evaluations(ctx context.Context) error {
 		switch {
 		case e == nil || first == nil:
 			return problem.Conflict.New("A run is being evaluated again at this moment. Try again in a few seconds.")
+		case !access.Sees(run.roles, e.Scope().Audience) && r.withFiles: // the caller sees the run
+			return invalid(run.pointer, "you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a truth of your own in truth")
 		case !access.Sees(run.roles, e.Scope().Audience):
 			return unseen(problem.Field{Pointer: run.pointer + "/runId", Detail: "there is no such run, or none whose results you may see"})
 		case e.DatasetID != first.DatasetID:

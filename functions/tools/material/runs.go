@@ -36,7 +36,29 @@ func (r *Run) Rankings(ctx context.Context) (*retrieval.Rankings, []measure.Diag
 
 // Runs gathers runs whose files are to be read. The references stand in the input at the pointer.
 func (d *Desk) Runs(ctx context.Context, pointer string, refs []RunReference) ([]*Run, error) {
-	runs, err := d.runs(ctx, pointer, refs, readsRun)
+	return d.runsWithFiles(ctx, elements(pointer, len(refs)), refs)
+}
+
+// Run gathers the one run whose files are to be read. The reference stands in the input at the pointer.
+func (d *Desk) Run(ctx context.Context, pointer string, ref RunReference) (*Run, error) {
+	runs, err := d.runsWithFiles(ctx, []string{pointer}, []RunReference{ref})
+	if err != nil {
+		return nil, err
+	}
+	return runs[0], nil
+}
+
+// elements are pointers to those of a list.
+func elements(pointer string, n int) []string {
+	all := make([]string, n)
+	for i := range all {
+		all[i] = fmt.Sprintf("%s/%d", pointer, i)
+	}
+	return all
+}
+
+func (d *Desk) runsWithFiles(ctx context.Context, pointers []string, refs []RunReference) ([]*Run, error) {
+	runs, err := d.runs(ctx, pointers, refs, readsRun)
 	if err != nil {
 		return nil, err
 	}
@@ -63,16 +85,16 @@ func readsRun(r *record.RunItem, roles access.Role) bool {
 }
 
 // runs gathers runs of which sees says whether the caller may have what is wanted of them.
-func (d *Desk) runs(ctx context.Context, pointer string, refs []RunReference, sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
+func (d *Desk) runs(ctx context.Context, pointers []string, refs []RunReference, sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
 	runs := make([]*Run, len(refs))
 	var fields []problem.Field
 	for i, ref := range refs {
-		at := fmt.Sprintf("%s/%d", pointer, i)
+		at := pointers[i]
 		runs[i] = &Run{Name: ref.Name, ID: ref.RunID, source: source{pointer: at, inline: ref.RunID == ""}}
 		fields = append(fields, given(at, "runId", ref.RunID, ref.Files)...)
 		for j, other := range refs[:i] {
 			if ref.RunID != "" && ref.RunID == other.RunID {
-				fields = append(fields, problem.Field{Pointer: at + "/runId", Detail: fmt.Sprintf("is the run of %s/%d: name it once", pointer, j)})
+				fields = append(fields, problem.Field{Pointer: at + "/runId", Detail: fmt.Sprintf("is the run of %s: name it once", pointers[j])})
 			}
 		}
 	}

@@ -3,21 +3,50 @@ package material
 import (
 	"context"
 
-	"assay/shared/measure/evaluator"
+	"assay/shared/collection"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
 
+// Texts are the files that have texts of documents and queries.
+type Texts struct{ source }
+
+// Find looks for texts. There are none in no files. A file that came along and has nothing to show is the caller's problem.
+func (t *Texts) Find(ctx context.Context, wanted collection.Wanted) (collection.Texts, error) {
+	if t == nil {
+		return collection.Texts{}, nil
+	}
+	files := make([]collection.File, len(t.files))
+	for i, f := range t.files {
+		files[i] = collection.File(f)
+	}
+	found, err := collection.Read(ctx, wanted, files...)
+	if err != nil || !t.inline {
+		return found, err
+	}
+	var fields []problem.Field
+	for _, report := range found.Files {
+		if report.Fault != "" {
+			fields = append(fields, problem.Field{Pointer: t.at(report.Name), Detail: "has no texts that can be shown: " + report.Fault})
+		}
+	}
+	return found, problem.Check(fields)
+}
+
 // Texts gathers the files with the texts of documents and queries: those of the reference, which stands in the input at
-// the pointer; without one, the inputs of the dataset that all the runs are on, if the caller sees it. There may be none.
-func (d *Desk) Texts(ctx context.Context, pointer string, ref *TextsReference, runs []*Run) ([]evaluator.File, error) {
+// the pointer; without one, the inputs of the dataset that all the runs are on, if the caller sees it. nil is none.
+func (d *Desk) Texts(ctx context.Context, pointer string, ref *TextsReference, runs []*Run) (*Texts, error) {
+	t := &Texts{source{pointer: pointer}}
 	id := dataset(runs)
 	if ref != nil {
 		if err := problem.Check(given(pointer, "datasetId", ref.DatasetID, ref.Files)); err != nil {
 			return nil, err
 		}
 		if len(ref.Files) > 0 {
-			return d.unpackInline(pointer+"/files", ref.Files)
+			t.inline = true
+			var err error
+			t.files, err = d.unpackInline(pointer+"/files", ref.Files)
+			return t, err
 		}
 		id = ref.DatasetID
 	}
@@ -41,7 +70,8 @@ func (d *Desk) Texts(ctx context.Context, pointer string, ref *TextsReference, r
 		d.note("inputs too large")
 		return nil, nil // the runs can be shown without
 	}
-	return d.storedFiles(ctx, record.HolderInputs, id, stored)
+	t.files, err = d.storedFiles(ctx, record.HolderInputs, id, stored)
+	return t, err
 }
 
 func size(files []record.File) (n int64) {

@@ -26,6 +26,9 @@ type Truth struct {
 // Kind is the kind of evaluator that reads the truth.
 func (t *Truth) Kind() measure.Kind { return t.settings.Kind }
 
+// Settings say how the truth is read, without measures.
+func (t *Truth) Settings() evaluator.Settings { return t.settings }
+
 // Qrels reads the truth as relevance judgments. One with errors is the caller's problem.
 func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 	if t.settings.Kind != measure.Retrieval {
@@ -65,35 +68,17 @@ func (d *Desk) Truth(ctx context.Context, pointer string, ref TruthReference) (*
 			return nil, err
 		}
 		if !item.ReadsTruth(roles) {
-			return nil, problem.Forbidden.New("Only its organizers may measure runs against the truth of this dataset. Leave %s out to see the values that runs were published with, or send a truth of your own in files.", pointer[1:])
+			return nil, problem.Forbidden.New("Only its organizers may use the truth of this dataset. Send one of your own in the files of %s; a tool that can do without has the values that runs were published with.", pointer[1:])
 		}
 		return d.truthOf(ctx, pointer, item, truth)
 	}
-	t := &Truth{source: source{pointer: pointer, inline: true}, settings: evaluator.Settings{Kind: measure.Retrieval, Format: evaluator.Format{Kind: evaluator.TRECRun}}}
-	if ref.Kind != "" {
-		t.settings.Kind = measure.Kind(ref.Kind)
+	settings, err := Settings(pointer, ref.Kind, ref.Format)
+	if err != nil {
+		return nil, err
 	}
-	if ref.Format != nil {
-		t.settings.Format = evaluator.Format(*ref.Format)
-	}
-	if fields := evaluator.CheckFormat(t.settings.Kind, t.settings.Format); len(fields) > 0 {
-		for i, f := range fields {
-			fields[i].Pointer = formatPointer(pointer, f.Pointer)
-		}
-		return nil, problem.Check(fields)
-	}
-	var err error
+	t := &Truth{source: source{pointer: pointer, inline: true}, settings: settings}
 	t.files, err = d.unpackInline(pointer+"/files", ref.Files)
 	return t, err
-}
-
-// formatPointer leads, in a TruthReference, to what a dataset has at the pointer.
-func formatPointer(pointer, dataset string) string {
-	const format = "/runFormat"
-	if len(dataset) > len(format) && dataset[:len(format)] == format {
-		return pointer + "/format" + dataset[len(format):]
-	}
-	return pointer + "/kind"
 }
 
 // OwnTruth is the truth of the dataset that all the runs are on, if the caller may read it; else nil.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,6 +32,7 @@ func AccessMatrix(t *testing.T, s Setup) {
 		}
 	}
 	sc.checkLists()
+	sc.checkTools()
 	sc.readTruths()
 	sc.checkMet()
 }
@@ -146,7 +148,7 @@ func (sc *scene) fill(r right) (string, place) {
 	ids := map[string]string{
 		"organizerId": sc.organizer, "taskId": p.task, "datasetId": p.dataset, "registrationId": p.registration,
 		"submissionId": p.publicEntry, "runId": p.runs["published"], "evaluationId": p.evaluations["published"], "userId": sc.users[r.about],
-		"componentId": sc.component,
+		"componentId": sc.component, "tool": "evaluate",
 	}
 	what, _, _ := strings.Cut(r.about, ",")
 	switch what {
@@ -168,6 +170,9 @@ func (sc *scene) fill(r right) (string, place) {
 		ids["evaluationId"] = p.evaluations["hiddenEntry"]
 	}
 	path := r.path
+	if strings.HasSuffix(path, "/result") {
+		path += "?input=" + url.QueryEscape(sc.example)
+	}
 	for name, id := range ids {
 		path = strings.ReplaceAll(path, "{"+name+"}", id)
 	}
@@ -191,6 +196,12 @@ func (sc *scene) body(r right, p place) any {
 		return map[string]any{"team": sc.public.team}
 	case "POST /v1/tasks/{taskId}/submissions":
 		return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{p.dataset}}
+	}
+	if tool, ok := strings.CutPrefix(r.path, "/v1/tools/"); ok && r.method == http.MethodPost {
+		if example, ok := sc.inputs[tool]; ok {
+			return example
+		}
+		return sc.inputs["evaluate"]
 	}
 	if r.method == http.MethodPatch {
 		return map[string]any{}

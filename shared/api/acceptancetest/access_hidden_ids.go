@@ -1,6 +1,7 @@
 package acceptancetest
 
 import (
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -152,6 +153,39 @@ func (h *hidden) compareBodies() {
 				return request{method: http.MethodPatch, path: "/v1/datasets/" + h.public.dataset, body: map[string]any{"taskId": task}}
 			}
 			h.same(caller, move(task), move(h.missing))
+		}
+	}
+	h.compareInputs()
+}
+
+// compareInputs has tools work on what is hidden.
+func (h *hidden) compareInputs() {
+	h.t.Helper()
+	invoke := func(tool string, input map[string]any) request {
+		return request{method: http.MethodPost, path: "/v1/tools/" + tool, body: input}
+	}
+	for tool, with := range toolInputs {
+		for _, run := range h.ids["runId"] {
+			for _, caller := range outsiders {
+				other := h.public.runs["published"]
+				h.same(caller, invoke(tool, with.input(run, other)), invoke(tool, with.input(h.missing, other)))
+			}
+		}
+	}
+	for _, dataset := range h.ids["datasetId"] {
+		for _, caller := range outsiders {
+			for _, tool := range []string{"evaluate", "leaderboard"} {
+				ask := func(dataset string) request {
+					input, _ := h.inputs[tool].(map[string]any)
+					input = maps.Clone(input)
+					input["truth"] = map[string]any{"datasetId": dataset}
+					if tool == "leaderboard" {
+						input = map[string]any{"datasetId": dataset}
+					}
+					return invoke(tool, input)
+				}
+				h.same(caller, ask(dataset), ask(h.missing))
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package acceptancetest
 import (
 	"crypto/rand"
 	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
@@ -29,6 +30,8 @@ type scene struct {
 	private   place
 	masked    masked            // to the public task, by an anonymous team
 	component string            // the id of one of the catalogue
+	inputs    map[string]any    // for each tool one that works
+	example   string            // that of evaluate
 	missing   string            // an id that nothing has
 	answers   map[string]answer // to requests for what is missing
 	secrets   []secret
@@ -70,6 +73,12 @@ func newScene(t testing.TB, s Setup) *scene {
 	var catalogue struct{ Data []struct{ ID string } }
 	sc.want(t, http.StatusOK, &catalogue, "", http.MethodGet, "/v1/platform/components?limit=1", nil)
 	sc.component = catalogue.Data[0].ID
+	sc.inputs = sc.examples()
+	example, err := json.Marshal(sc.inputs["evaluate"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	sc.example = string(example)
 	sc.masked = sc.newMasked(s.Token("masked-" + tail))
 	for _, p := range []*place{&sc.public, &sc.private} {
 		sc.evaluated(p)

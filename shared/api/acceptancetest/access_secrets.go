@@ -21,6 +21,8 @@ const (
 	ownersContact = "owner@contact.example.org"
 	reviewComment = "What the organizers say of it"
 	privateTitle  = "private title"
+	truthDocument = "unheard-of-document" // of truths for retrieval
+	privateText   = "text-of-a-private-task"
 )
 
 // secret is a text that only some callers may meet, wherever they look.
@@ -50,6 +52,8 @@ func (sc *scene) listSecrets() []secret {
 		{"how to reach a team", ownersContact, owners},
 		{"a review", reviewComment, owners},
 		{"a private entry", privateTitle, owners},
+		{"a document of the truth", truthDocument, append([]string{"worker"}, organizers...)},
+		{"a text of a private task", privateText, registrants},
 		{"a private task", sc.private.task, registrants},
 		{"a dataset of a private task", sc.private.dataset, registrants},
 		{"an entry to a private task", sc.private.publicEntry, registrants},

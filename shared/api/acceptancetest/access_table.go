@@ -180,6 +180,17 @@ GET /v1/platform/components/{componentId}/snippet
     public                                         200      200        200   200   200       200   200    200
     missing                                        404      404        404   404   404       404   404    404
 
+GET /v1/tools                                      200      200        200   200   200       200   200    200
+GET /v1/tools/{tool}
+    public                                         200      200        200   200   200       200   200    200
+    missing                                        404      404        404   404   404       404   404    404
+POST /v1/tools/{tool}
+    public                                         200      200        200   200   200       200   200    200
+    missing                                        404      404        404   404   404       404   404    404
+GET /v1/tools/{tool}/result
+    public                                         200      200        200   200   200       200   200    200
+    missing                                        404      404        404   404   404       404   404    404
+
 GET /v1/user                                       401      200        200   200   200       200   200    200
 GET /v1/users                                      401      403        403   403   403       403   200    403
 GET /v1/users/{userId}

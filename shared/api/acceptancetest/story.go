@@ -30,6 +30,7 @@ func Story(t *testing.T, s Setup) {
 		{"blinded results stay with the organizers", (*story).blinded},
 		{"published results make a leaderboard", (*story).leaderboard},
 		{"aliases hide teams", (*story).aliases},
+		{"tools look at what their callers may", (*story).tools},
 		{"lists go on at their cursor", (*story).lists},
 		{"a changed truth evaluates everything anew", (*story).changedTruth},
 		{"changes are told", (*story).audit},

@@ -49,6 +49,14 @@ func NewRanking(documents []Document) (*Ranking, error) {
 // Len is the number of documents.
 func (r *Ranking) Len() int { return len(r.documents) }
 
+// Rank is where a document stands, counted from 1; 0 means that the ranking does not have it.
+func (r *Ranking) Rank(id string) int {
+	if i, ok := r.places[id]; ok {
+		return i + 1
+	}
+	return 0
+}
+
 // Change is a document that two rankings have at different ranks, counted from 1; 0 means that one does not have it.
 type Change struct {
 	Document string `json:"document" doc:"id of the document"`

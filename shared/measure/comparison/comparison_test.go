@@ -59,6 +59,15 @@ func TestNewRankingRefuses(t *testing.T) {
 	}
 }
 
+func TestRank(t *testing.T) {
+	r := ranked(t, "a(bc)")
+	for id, want := range map[string]int{"a": 1, "b": 2, "c": 3, "d": 0, "": 0} {
+		if got := r.Rank(id); got != want {
+			t.Errorf("%q stands at %d, want %d", id, got, want)
+		}
+	}
+}
+
 func TestDifference(t *testing.T) {
 	first, second := ranked(t, "abcdef"), ranked(t, "acxbgf")
 	want := comparison.Difference{

@@ -10,6 +10,7 @@ package fusion
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -18,6 +19,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/retrieval"
+	"assay/shared/problem"
 )
 
 // Method says how the scores of a document are put together.
@@ -56,24 +58,36 @@ type Settings struct {
 	Tag           string        // names the fused run in the last field of its lines
 }
 
-func (s Settings) check() error {
+// Check says what is wrong with the settings; nothing, when Fuse can use them. Pointers name them in lower case.
+func (s Settings) Check() (problems []problem.Field) {
+	bad := func(pointer, format string, args ...any) {
+		problems = append(problems, problem.Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+	}
 	switch {
 	case !slices.Contains(Methods(), s.Method):
-		return fmt.Errorf("there is no method %q; choose one of %v", s.Method, Methods())
-	case s.Method == ReciprocalRank && s.Normalization != "":
-		return fmt.Errorf("method %s looks at ranks and not at scores; leave the normalization out", s.Method)
-	case s.Method == ReciprocalRank && (s.K < 0 || s.K > MaxK):
-		return fmt.Errorf("k is %d; choose from 1 to %d, such as %d", s.K, MaxK, DefaultK)
-	case s.Method != ReciprocalRank && s.K != 0:
-		return fmt.Errorf("method %s has no k; leave it out", s.Method)
-	case s.Method != ReciprocalRank && !slices.Contains(Normalizations(), s.Normalization):
-		return fmt.Errorf("there is no normalization %q; choose one of %v", s.Normalization, Normalizations())
-	case s.Depth < 0:
-		return fmt.Errorf("the depth is %d; choose how many documents to keep for each topic, or 0 for all", s.Depth)
-	case s.Tag == "" || len(s.Tag) > MaxTag || strings.ContainsFunc(s.Tag, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }):
-		return fmt.Errorf("the tag is %q; choose a name of 1 to %d bytes without white space", s.Tag, MaxTag)
+		bad("/method", "there is no method %q; choose one of %v", s.Method, Methods())
+	case s.Method == ReciprocalRank:
+		if s.Normalization != "" {
+			bad("/normalization", "method %s looks at ranks and not at scores; leave the normalization out", s.Method)
+		}
+		if s.K < 0 || s.K > MaxK {
+			bad("/k", "k is %d; choose from 1 to %d, such as %d", s.K, MaxK, DefaultK)
+		}
+	default:
+		if s.K != 0 {
+			bad("/k", "method %s has no k; leave it out", s.Method)
+		}
+		if !slices.Contains(Normalizations(), s.Normalization) {
+			bad("/normalization", "there is no normalization %q; choose one of %v", s.Normalization, Normalizations())
+		}
 	}
-	return nil
+	if s.Depth < 0 {
+		bad("/depth", "the depth is %d; choose how many documents to keep for each topic, or 0 for all", s.Depth)
+	}
+	if s.Tag == "" || len(s.Tag) > MaxTag || strings.ContainsFunc(s.Tag, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+		bad("/tag", "the tag is %q; choose a name of 1 to %d bytes without white space", s.Tag, MaxTag)
+	}
+	return problems
 }
 
 // Run is a run to be fused, in one or more files.
@@ -84,10 +98,11 @@ type Run []measure.File
 // topic.
 //
 // The diagnostics are those of all runs, in their order and at most measure.MaxDiagnostics. If one is an error the run is
-// of no use, and what was written has to be thrown away. The error is one of the settings, a reader, w or the context.
+// of no use, and what was written has to be thrown away. The error is about settings that do not pass Check, a reader,
+// w or the context.
 func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]measure.Diagnostic, error) {
-	if err := settings.check(); err != nil {
-		return nil, err
+	if problems := settings.Check(); len(problems) > 0 {
+		return nil, errors.New("fusion settings: " + problems[0].Pointer + " " + problems[0].Detail)
 	}
 	if len(runs) < 2 || len(runs) > MaxRuns {
 		return nil, fmt.Errorf("%d runs were given; choose from 2 to %d", len(runs), MaxRuns)

@@ -68,6 +68,19 @@ func (q *Qrels) grade(topic int32, doc []byte) int16 {
 	}
 }
 
+// Grade returns the grade of a document for a topic; judged is false when there is none.
+func (q *Qrels) Grade(topic string, document []byte) (grade int, judged bool) {
+	i, ok := q.index[topic]
+	if !ok {
+		return 0, false
+	}
+	g := q.grade(i, document)
+	if g == unjudged {
+		return 0, false
+	}
+	return int(g), true
+}
+
 // ideal returns the grades of a topic, the highest first.
 func (q *Qrels) ideal(topic int) []int16 {
 	return q.grades[q.topics[topic].first:q.topics[topic].last]

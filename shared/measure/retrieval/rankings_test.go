@@ -44,3 +44,19 @@ func TestRankingsOfARefusedRun(t *testing.T) {
 	}
 	expect(t, diagnostics, `error r:2 topic "t" has document "a" already, in line 1; keep one of them`)
 }
+
+func TestGrade(t *testing.T) {
+	q, diagnostics, err := ReadQrels(t.Context(), file("q", "t1 0 a 2\nt1 0 b 0\nt1 0 c -2\nt2 0 a 1\n"))
+	if err != nil || q == nil {
+		t.Fatal(told(diagnostics), err)
+	}
+	for of, want := range map[[2]string]string{
+		{"t1", "a"}: "2 true", {"t1", "b"}: "0 true", {"t1", "c"}: "-2 true", {"t2", "a"}: "1 true",
+		{"t2", "b"}: "0 false", {"t1", ""}: "0 false", {"t3", "a"}: "0 false", {"", "a"}: "0 false",
+	} {
+		grade, judged := q.Grade(of[0], []byte(of[1]))
+		if got := fmt.Sprint(grade, judged); got != want {
+			t.Errorf("%q has %s, want %s", of, got, want)
+		}
+	}
+}

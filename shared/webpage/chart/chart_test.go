@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strings"
 	"testing"
 
@@ -176,21 +175,6 @@ func TestMarksHaveTooltips(t *testing.T) {
 				t.Errorf("no mark says %q", want)
 			}
 		}
-	}
-}
-
-// Pages have one style, which must have the rules that documents bring along.
-func TestPagesHaveTheStyle(t *testing.T) {
-	page, err := os.ReadFile("../style.css")
-	if err != nil {
-		t.Fatal(err)
-	}
-	rules, err := os.ReadFile("chart.css")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Contains(page, rules) {
-		t.Error("copy chart.css into style.css: they differ")
 	}
 }
 

@@ -1,13 +1,15 @@
-"""Submit two runs, and show on which topics the second is better."""
+"""Submit two runs, tell whether they differ by more than chance, and show by topic where."""
 import base64
 import json
 import os
 import time
 from urllib.request import Request, urlopen
 
-QRELS = "1 0 lake 1\n2 0 river 1\n"
-BEFORE = "1 Q0 lake 1 2.0 a\n1 Q0 pond 2 1.0 a\n2 Q0 pond 1 2.0 a\n2 Q0 river 2 1.0 a\n"
-AFTER = "1 Q0 pond 1 2.0 b\n1 Q0 lake 2 1.0 b\n2 Q0 river 1 2.0 b\n2 Q0 pond 2 1.0 b\n"
+# Each topic looks for a lake, which a run has first, or below a pond.
+LAKE, POND = ("lake", "pond"), ("pond", "lake")
+BEFORE = [LAKE, LAKE] + 10 * [POND]
+AFTER = [POND, LAKE] + 10 * [LAKE]
+QRELS = "".join(f"{topic} 0 lake 1\n" for topic in range(1, 13))
 
 
 def call(method, path, body=None):
@@ -23,6 +25,14 @@ def call(method, path, body=None):
     )
     with urlopen(request, timeout=30) as answer:
         return json.loads(answer.read() or "null")
+
+
+def trec(rankings):
+    """Return rankings as a run in TREC's format."""
+    lines = []
+    for topic, documents in enumerate(rankings, 1):
+        lines += [f"{topic} Q0 {d} {rank} {9 - rank} mine\n" for rank, d in enumerate(documents, 1)]
+    return "".join(lines)
 
 
 def file(name, text):
@@ -50,14 +60,16 @@ dataset = call("POST", "/v1/datasets", {
     "runFormat": {"kind": "trec-run"},
     "evaluator": {"kind": "retrieval", "measures": ["AP"]},
 })
-
 call("POST", task + "/registrations", {"team": "My team"})
-topics = []
-for text in (BEFORE, AFTER):
-    entry = file("run.txt", text) | {"datasetId": dataset["id"]}
+runs = []
+for name, rankings in (("before", BEFORE), ("after", AFTER)):
+    entry = file(name + ".txt", trec(rankings)) | {"datasetId": dataset["id"]}
     run = ended(call("POST", task + "/submissions", {"type": "upload", "files": [entry]})["runIds"][0])
-    topics.append(call("GET", "/v1/evaluations/" + run["evaluationId"])["perTopic"])
+    runs.append({"runId": run["id"], "name": name})
 
-before, after = topics
-for topic in sorted(before):
-    print(topic, format(after[topic]["AP"] - before[topic]["AP"], "+.2f"))
+# With runs of one's own, everything begins here.
+pair = call("POST", "/v1/tools/significance", {"runs": runs, "measure": "AP"})["pairs"][0]
+print(f"AP of after less before: {-pair['difference']:+.3f}, p = {pair['p']:.4f}:", "different" if pair["different"] else "not told apart")
+for topic in call("POST", "/v1/tools/diffir", {"runs": runs, "measure": "AP", "order": "measure", "limit": 3})["topics"]:
+    before, after = topic["values"]
+    print(topic["topic"], format(after - before, "+.2f"))

@@ -1,23 +1,18 @@
-"""Write a dataset's leaderboard as rows of a LaTeX table."""
+"""Write a dataset's leaderboard as a table for LaTeX and as a chart."""
 import base64
 import json
 import os
 import time
-from urllib.parse import urlencode
 from urllib.request import Request, urlopen
 
-QRELS = """1 0 lake 2
-1 0 pond 1
-1 0 road 0
-"""
-RUN = """1 Q0 pond 1 4.0 mine
-1 Q0 road 2 3.0 mine
-1 Q0 lake 3 2.0 mine
-1 Q0 sea 4 1.0 mine
-"""
+# Each topic looks for a lake, which a run has first, or below a pond.
+LAKE, POND = ("lake", "pond"), ("pond", "lake")
+OVERLAP = [LAKE, LAKE] + 10 * [POND]
+MINE = [POND, LAKE] + 10 * [LAKE]
+QRELS = "".join(f"{topic} 0 lake 1\n" for topic in range(1, 13))
 
 
-def call(method, path, body=None):
+def call(method, path, body=None, accept="application/json"):
     """Send a request as the user of the token, and return what the answer says."""
     request = Request(
         os.environ["ASSAY_URL"] + path,
@@ -26,10 +21,20 @@ def call(method, path, body=None):
         headers={
             "Authorization": "Bearer " + os.environ["ASSAY_TOKEN"],
             "Content-Type": "application/json",
+            "Accept": accept,
         },
     )
     with urlopen(request, timeout=30) as answer:
-        return json.loads(answer.read() or "null")
+        content = answer.read()
+    return json.loads(content or "null") if accept == "application/json" else content
+
+
+def trec(rankings):
+    """Return rankings as a run in TREC's format."""
+    lines = []
+    for topic, documents in enumerate(rankings, 1):
+        lines += [f"{topic} Q0 {d} {rank} {9 - rank} mine\n" for rank, d in enumerate(documents, 1)]
+    return "".join(lines)
 
 
 def file(name, text):
@@ -55,18 +60,22 @@ dataset = call("POST", "/v1/datasets", {
     "split": "training",
     "truths": [file("qrels.txt", QRELS)],
     "runFormat": {"kind": "trec-run"},
-    "evaluator": {"kind": "retrieval", "measures": ["AP", "P@2"]},
+    "evaluator": {"kind": "retrieval", "measures": ["AP", "P@1"]},
 })
-
 call("POST", task + "/registrations", {"team": "Lakes & rivers"})
-entry = file("run.txt", RUN) | {"datasetId": dataset["id"]}
-ended(call("POST", task + "/submissions", {"type": "upload", "files": [entry]})["runIds"][0])
+for rankings, baseline in ((OVERLAP, True), (MINE, False)):
+    entry = file("run.txt", trec(rankings)) | {"datasetId": dataset["id"]}
+    ended(call("POST", task + "/submissions", {"type": "upload", "baseline": baseline, "files": [entry]})["runIds"][0])
 
-# With a task of one's own, everything begins here.
+# With a dataset of one's own, everything begins here.
 escape = str.maketrans({c: "\\" + c for c in "&%$#_{}"} | {"~": "\\~{}", "^": "\\^{}", "\\": "\\textbackslash{}"})
-query = urlencode({"filter[datasetId]": dataset["id"], "sort": "rank", "best": "true"})
-measures = dataset["evaluator"]["measures"]
-print(" & ".join(["Team", *measures]), r"\\")
-for e in call("GET", task + "/evaluations?" + query)["data"]:
-    values = ["--" if e["measures"][m] is None else format(e["measures"][m], ".3f") for m in measures]
-    print(" & ".join([e["team"].translate(escape), *values]), r"\\")
+wanted = {"datasetId": dataset["id"], "best": False, "seed": 1}
+board = call("POST", "/v1/tools/leaderboard", wanted)
+print(" & ".join(["Team", *board["measures"], "95\\,\\%", "Group"]), r"\\")
+for e in board["entries"]:
+    values = ["--" if e["measures"][m] is None else format(e["measures"][m], ".3f") for m in board["measures"]]
+    interval = "--" if "interval" not in e else f"{e['interval']['low']:.3f}--{e['interval']['high']:.3f}"
+    print(" & ".join([e["team"].translate(escape), *values, interval, e.get("group", "--")]), r"\\")
+with open("leaderboard.svg", "wb") as chart:
+    chart.write(call("POST", "/v1/tools/leaderboard", wanted, "image/svg+xml"))
+print(f"% {board['dataset']['name']}, truth version {board['truthVersion']}; the chart is in leaderboard.svg")

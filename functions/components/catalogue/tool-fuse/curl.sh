@@ -1,0 +1,10 @@
+# Fuse two runs by reciprocal rank fusion.
+set -eu
+
+curl -sS --fail-with-body -H 'Accept: text/plain' --json '{
+  "runs": [
+    {"files": [{"name": "lexical.txt", "text": "1 Q0 lake 1 12.5 lexical\n1 Q0 road 2 11.0 lexical\n1 Q0 pond 3 3.5 lexical\n"}]},
+    {"files": [{"name": "dense.txt", "text": "1 Q0 lake 1 0.9 dense\n1 Q0 pond 2 0.8 dense\n1 Q0 mere 3 0.7 dense\n"}]}
+  ],
+  "method": "rrf"
+}' "$ASSAY_URL/v1/tools/fuse"

@@ -1,0 +1,122 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+
+	"assay/functions/tools/material"
+	"assay/shared/measure"
+	"assay/shared/measure/conversion"
+	"assay/shared/measure/evaluator"
+	"assay/shared/problem"
+)
+
+// ConvertInput is what to convert, and into what.
+type ConvertInput struct {
+	Run   *material.RunReference `json:"run,omitempty" doc:"a run to convert"`
+	Qrels *QrelsReference        `json:"qrels,omitempty" doc:"instead of run: relevance judgments to convert"`
+	From  string                 `json:"from,omitempty" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format that the files have: trec-run, jsonl or csv of runs, trec-qrels, jsonl, csv or beir of judgments; trec-run or trec-qrels unless given, which what the platform holds has"`
+	To    string                 `json:"to" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format to write"`
+}
+
+// QrelsReference is the relevance judgments of a dataset, or such that come along.
+type QrelsReference struct {
+	DatasetID string                `json:"datasetId,omitempty" doc:"a dataset of retrieval whose truth you may read, which its organizers may"`
+	Files     []material.InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: judgments that come along"`
+}
+
+// ConvertOutput is what was written.
+type ConvertOutput struct {
+	From        string               `json:"from"`
+	To          string               `json:"to"`
+	File        *FileResult          `json:"file" doc:"run or qrels in the format asked for"`
+	Diagnostics []measure.Diagnostic `json:"diagnostics" nullable:"false" doc:"warnings, such as of what the other format cannot hold"`
+	spool       *spool
+}
+
+func (o ConvertOutput) file() *spool { return o.spool }
+
+// endings are, by format, those of file names and what media type they stand for. Of jsonl none is registered.
+var endings = map[conversion.Format]struct{ ending, mediaType string }{
+	conversion.TRECRun:   {".txt", mediaText},
+	conversion.TRECQrels: {".txt", mediaText},
+	conversion.JSONL:     {".jsonl", mediaText},
+	conversion.CSV:       {".csv", mediaCSV},
+	conversion.BEIR:      {".tsv", mediaTSV},
+}
+
+// converted is what a conversion is of.
+type converted struct {
+	member  string
+	formats []conversion.Format // the first is that of what the platform holds
+	convert func(ctx context.Context, w io.Writer, from, to conversion.Format, files ...measure.File) ([]measure.Diagnostic, error)
+	source  interface {
+		Files() []evaluator.File
+		Refused([]measure.Diagnostic) error
+	}
+}
+
+var convert = define(about{
+	name: "convert", summary: "Convert a run or relevance judgments into another format",
+	description: "Runs are written as `trec-run`, `jsonl` or `csv`, with the fields topic, docid, rank, score and tag; relevance judgments as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. " +
+		"Lines keep their order, and scores their digits. Several files become one.\n\n" +
+		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a login. " +
+		"With `Accept: text/plain` the answer is the file itself, or leads to it.",
+}, ConvertInput{
+	Qrels: &QrelsReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
+	To:    string(conversion.BEIR),
+}, func(ctx context.Context, d *material.Desk, in ConvertInput) (compute[ConvertOutput], error) {
+	of, err := in.gather(ctx, d)
+	if err != nil {
+		return nil, err
+	}
+	from, to := conversion.Format(cmp.Or(in.From, string(of.formats[0]))), conversion.Format(in.To)
+	var fields []problem.Field
+	for _, f := range []struct {
+		pointer string
+		format  conversion.Format
+	}{{"/from", from}, {"/to", to}} {
+		if !slices.Contains(of.formats, f.format) {
+			fields = append(fields, problem.Field{Pointer: f.pointer, Detail: fmt.Sprintf("%s is no format of a %s: give one of %v", f.format, of.member, of.formats)})
+		}
+	}
+	if err := problem.Check(fields); err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (out ConvertOutput, err error) {
+		out = ConvertOutput{From: string(from), To: string(to)}
+		out.spool, err = writeSpool(of.member+endings[to].ending, endings[to].mediaType+utf8, func(w io.Writer) error {
+			contents, done := evaluator.Contents(of.source.Files())
+			defer done()
+			found, err := of.convert(ctx, w, from, to, contents...)
+			if err != nil {
+				return err
+			}
+			out.Diagnostics = disclosed(found)
+			return of.source.Refused(found)
+		})
+		if err == nil {
+			out.File = out.spool.described
+		}
+		return out, err
+	}, nil
+})
+
+// gather gathers what to convert, which must be one thing.
+func (in *ConvertInput) gather(ctx context.Context, d *material.Desk) (converted, error) {
+	switch {
+	case (in.Run == nil) == (in.Qrels == nil):
+		return converted{}, problem.Check([]problem.Field{{Pointer: "", Detail: "give either run or qrels: one of them is converted"}})
+	case in.Run != nil:
+		run, err := d.Run(ctx, "/run", *in.Run)
+		return converted{"run", conversion.RunFormats(), conversion.Runs, run}, err
+	}
+	truth, err := d.Truth(ctx, "/qrels", material.TruthReference{DatasetID: in.Qrels.DatasetID, Files: in.Qrels.Files})
+	if err == nil && truth.Kind() != measure.Retrieval {
+		err = problem.Check([]problem.Field{{Pointer: "/qrels/datasetId", Detail: fmt.Sprintf("the dataset is one of %s, which has no relevance judgments", truth.Kind())}})
+	}
+	return converted{"qrels", conversion.QrelsFormats(), conversion.Qrels, truth}, err
+}

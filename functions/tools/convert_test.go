@@ -1,0 +1,155 @@
+package tools_test
+
+import (
+	"bytes"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+
+	"assay/shared/measure"
+	"assay/shared/record"
+)
+
+// written is an answer of the tool.
+type written struct {
+	From, To string
+	File     struct {
+		Name, MediaType, URL, SHA256 string
+		Size                         int64
+		Content                      []byte
+		ExpiresAt                    string
+	}
+	Diagnostics []measure.Diagnostic
+}
+
+// What is converted from one format into the next, through all and back, is the same again.
+func TestConvertThereAndBack(t *testing.T) {
+	p := newPlatform(t)
+	const run, qrels = "1 Q0 d\"7 1 12.50 bm25\n1 Q0 d,8 2 -1e-3 bm25\n", "q1 0 d\\7 2\nq2 0 ü -1\n"
+	for _, c := range []struct {
+		member, text string
+		formats      []string
+	}{{"run", run, []string{"trec-run", "jsonl", "csv", "trec-run"}}, {"qrels", qrels, []string{"trec-qrels", "jsonl", "beir", "csv", "trec-qrels"}}} {
+		text := c.text
+		for i, to := range c.formats[1:] {
+			var out written
+			input := object{c.member: along(fileOf("f", text)), "from": c.formats[i], "to": to}
+			p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", input)
+			plain := p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/convert", input, "Accept", "text/plain")
+			if !bytes.Equal(plain.Body, out.File.Content) || plain.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+				t.Errorf("as %s it is another file:\n%s", plain.Header.Get("Content-Type"), plain.Body)
+			}
+			if text == string(out.File.Content) || len(out.Diagnostics) > 0 {
+				t.Errorf("to %s it is\n%s%+v", to, out.File.Content, out.Diagnostics)
+			}
+			text = string(out.File.Content)
+		}
+		if text != c.text {
+			t.Errorf("it came back as\n%s", text)
+		}
+	}
+}
+
+func TestConvertedFilesSayWhatTheyAre(t *testing.T) {
+	p := newPlatform(t)
+	for to, want := range map[string]string{
+		"trec-qrels": "qrels.txt text/plain; charset=utf-8", "jsonl": "qrels.jsonl text/plain; charset=utf-8",
+		"csv": "qrels.csv text/csv; charset=utf-8", "beir": "qrels.tsv text/tab-separated-values; charset=utf-8",
+	} {
+		var out written
+		p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", object{"qrels": along(fileOf("../\u202ehostile\";.exe", "1 7 a 1\n")), "to": to})
+		if got := out.File.Name + " " + out.File.MediaType; got != want {
+			t.Errorf("%s is %s, want %s", to, got, want)
+		}
+		if lossy := to == "beir"; lossy != (len(out.Diagnostics) == 1) {
+			t.Errorf("of the iteration it is told: %+v", out.Diagnostics)
+		}
+	}
+}
+
+func TestConvertRefuses(t *testing.T) {
+	p := newPlatform(t)
+	run, qrels := along(fileOf("run.txt", heldRun)), along(fileOf("qrels.txt", heldQrels))
+	for _, c := range []struct {
+		input   object
+		pointer string
+	}{
+		{object{"to": "csv"}, ""},
+		{object{"run": run, "qrels": qrels, "to": "csv"}, ""},
+		{object{"run": run, "to": "beir"}, "/to"},
+		{object{"run": run, "from": "trec-qrels", "to": "csv"}, "/from"},
+		{object{"qrels": qrels, "to": "trec-run"}, "/to"},
+		{object{"qrels": qrels, "to": "xml"}, "/to"},
+		{object{"run": qrels, "to": "csv"}, "/run/files/0"},
+		{object{"run": object{"files": []object{fileOf("a", heldRun), fileOf("a", heldRun)}}, "to": "csv"}, "/run/files/1/name"},
+		{object{"run": object{"files": []object{fileOf("a\nb", heldRun)}}, "to": "csv"}, "/run/files/0/name"},
+		{object{"run": object{"files": []object{{"name": "a", "content": "!"}}}, "to": "csv"}, "/run/files/0/content"},
+		{object{"run": object{}, "to": "csv"}, "/run"},
+	} {
+		found := p.faults(http.StatusUnprocessableEntity, "", "convert", c.input)
+		if len(found) == 0 || found[0].Pointer != c.pointer {
+			t.Errorf("%v is refused for %v, want %q", c.input, found, c.pointer)
+		}
+	}
+}
+
+func TestConvertWhatIsHeld(t *testing.T) {
+	p := newPlatform(t)
+	var out written
+	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", object{"run": byID(p.run(shown, heldRun)), "to": "csv"})
+	if !strings.HasPrefix(string(out.File.Content), "topic,docid,rank,score,tag\nq1,d2,1,2.0,tag\n") {
+		t.Errorf("the run is\n%s", out.File.Content)
+	}
+	truth := object{"qrels": object{"datasetId": p.dataset.ID}, "to": "jsonl"}
+	for _, user := range []string{"", "alice", "bob"} {
+		if a := p.Want(http.StatusForbidden, nil, user, http.MethodPost, "/v1/tools/convert", truth); strings.Contains(string(a.Body), "d3") {
+			t.Errorf("%q is told of the truth: %s", user, a.Body)
+		}
+	}
+	p.Want(http.StatusOK, &out, "olga", http.MethodPost, "/v1/tools/convert", truth)
+	if !strings.HasPrefix(string(out.File.Content), `{"topic":"q1","iteration":"0","docid":"d1","grade":1}`) {
+		t.Errorf("the truth is\n%s", out.File.Content)
+	}
+	labels := p.newDataset(record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"},
+		record.Evaluator{Kind: "classification", Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}, "truth.csv", "id,label\n1,a\n")
+	truth["qrels"] = object{"datasetId": labels.ID}
+	if found := p.faults(http.StatusUnprocessableEntity, "olga", "convert", truth); len(found) != 1 || found[0].Pointer != "/qrels/datasetId" {
+		t.Errorf("labels are refused for %v", found)
+	}
+	p.unseenAs("convert", func(id string) object { return object{"run": object{"runId": id}, "to": "csv"} })
+}
+
+func TestFilesThatComeAlongAreBounded(t *testing.T) {
+	p := newPlatform(t)
+	zipped := packed(func(w io.Writer) { _, _ = io.WriteString(w, heldRun) })
+	var out written
+	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", object{"run": along(fileOf("run.txt.gz", zipped)), "to": "trec-run"})
+	if string(out.File.Content) != heldRun {
+		t.Errorf("unpacked it is\n%s", out.File.Content)
+	}
+	megabyte := packed(func(w io.Writer) { _, _ = w.Write(make([]byte, 1<<20)) })
+	p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a.gz", megabyte))})
+	bomb := strings.Repeat(megabyte, 33) // a gzip file can be several on end
+	p.Want(http.StatusRequestEntityTooLarge, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a.gz", bomb), fileOf("b.gz", bomb))})
+	noise := make([]byte, record.MaxInlineBytes/2+1)
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
+	p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a", string(noise)))})
+	p.Want(http.StatusRequestEntityTooLarge, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a", string(noise)), fileOf("b", string(noise)))})
+}
+
+// What is converted goes from store to store: memory does not grow with it.
+func TestConvertHoldsNoFile(t *testing.T) {
+	p := newPlatform(t)
+	var before, after runtime.MemStats
+	held := p.large(6<<20, 1)
+	runtime.ReadMemStats(&before)
+	var out written
+	p.Want(http.StatusOK, &out, "alice", http.MethodPost, "/v1/tools/convert", object{"run": byID(held), "to": "csv"})
+	runtime.ReadMemStats(&after)
+	if took := after.TotalAlloc - before.TotalAlloc; took > 3<<20 || out.File.Size < 4<<20 || out.File.URL == "" {
+		t.Errorf("%d bytes of memory were used to write %d behind %q", took, out.File.Size, out.File.URL)
+	}
+}

@@ -1,0 +1,204 @@
+package tools
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"assay/functions/tools/material"
+	"assay/shared/measure"
+	"assay/shared/problem"
+)
+
+// DiffirInput is which runs to compare, and how.
+type DiffirInput struct {
+	Runs    []material.RunReference  `json:"runs" nullable:"false" minItems:"2" maxItems:"5" doc:"the runs; the others are compared with the first"`
+	Truth   *material.TruthReference `json:"truth,omitempty" doc:"the judgments; unless given, those of the dataset that the runs are on, if you may read them"`
+	Texts   *material.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; unless given, those in the inputs of the dataset that the runs are on"`
+	Order   string                   `json:"order,omitempty" enum:"overlap,tau,measure" doc:"what topics are ordered by, those that differ most first: rank-biased overlap, which it is unless given, Kendall's tau, or the greatest difference of a measure"`
+	Measure string                   `json:"measure,omitempty" maxLength:"100" doc:"name of a measure whose values are shown; ordered by measure it is the primary one unless given" example:"nDCG@10"`
+	P       float64                  `json:"p,omitempty" minimum:"0.01" maximum:"0.99" doc:"of rank-biased overlap: the chance that a reader goes on to the next rank; 0.9 unless given"`
+	Topics  []string                 `json:"topics,omitempty" maxItems:"1000" doc:"ids of topics; all unless given"`
+	Depth   int                      `json:"depth,omitempty" minimum:"1" maximum:"100" doc:"how many documents are shown of each ranking; 10 unless given"`
+	Limit   int                      `json:"limit,omitempty" minimum:"1" maximum:"100" doc:"of how many topics documents are shown; 20 unless given"`
+}
+
+const (
+	byOverlap = "overlap"
+	byTau     = "tau"
+	byMeasure = "measure"
+)
+
+// Normalize fills in what is not given.
+func (in *DiffirInput) Normalize() {
+	if in.Order == "" {
+		in.Order = byOverlap
+	}
+	if in.P == 0 {
+		in.P = 0.9
+	}
+	if in.Depth == 0 {
+		in.Depth = 10
+	}
+	if in.Limit == 0 {
+		in.Limit = 20
+	}
+}
+
+const (
+	// maxListedTopics is of how many topics an answer has numbers.
+	maxListedTopics = 1000
+	// maxShownDocuments is how many documents an answer shows, over all runs and topics: with texts, about as many as fit
+	// one of a function.
+	maxShownDocuments = 4000
+	// maxPassage is how many characters of a document are shown, and maxTitle as many of its title.
+	maxPassage = 300
+	maxTitle   = 120
+)
+
+// Check says what is wrong with the input.
+func (in *DiffirInput) Check() []problem.Field {
+	var fields []problem.Field
+	if n := len(in.Runs) * in.Depth * in.Limit; n > maxShownDocuments {
+		fields = append(fields, problem.Field{Pointer: "/limit", Detail: fmt.Sprintf(
+			"%d topics of %d runs to depth %d are up to %d documents, and an answer shows %d: give less of limit or depth, or name topics", in.Limit, len(in.Runs), in.Depth, n, maxShownDocuments)})
+	}
+	first := map[string]int{}
+	for i, topic := range in.Topics {
+		if at, twice := first[topic]; twice {
+			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/topics/%d", i), Detail: fmt.Sprintf("is the topic of /topics/%d: name it once", at)})
+			continue
+		}
+		first[topic] = i
+	}
+	return fields
+}
+
+// compared is to which depth rankings are compared: what stands below weighs less than 1e-6 in rank-biased overlap.
+func (in *DiffirInput) compared() int {
+	return max(1000, int(math.Ceil(math.Log(1e-6)/math.Log(in.P))))
+}
+
+// DiffirOutput is how runs differ.
+type DiffirOutput struct {
+	Order         string        `json:"order" doc:"what topics are ordered by: overlap, tau or measure"`
+	P             float64       `json:"p" doc:"of rank-biased overlap"`
+	Depth         int           `json:"depth" doc:"how many documents are shown of each ranking"`
+	Compared      int           `json:"compared" doc:"how many documents of each ranking were compared, at most; those below change rank-biased overlap by less than 0.000001"`
+	Judged        bool          `json:"judged" doc:"whether there are judgments"`
+	Measure       string        `json:"measure,omitempty" doc:"canonical name of the measure, if one was asked for"`
+	LowerIsBetter bool          `json:"lowerIsBetter,omitempty" doc:"whether the least value of the measure is the best"`
+	Runs          []DiffirRun   `json:"runs" nullable:"false" doc:"in the order asked for"`
+	TopicCount    int           `json:"topicCount" doc:"how many topics were compared"`
+	Topics        []DiffirTopic `json:"topics" nullable:"false" doc:"those that differ most first, up to 1,000 of them; the first have rankings"`
+}
+
+// DiffirRun is a run that was compared.
+type DiffirRun struct {
+	Name         string   `json:"name"`
+	RunID        string   `json:"runId,omitempty"`
+	EvaluationID string   `json:"evaluationId,omitempty" doc:"the evaluation that the values are from; absent when they were computed for this answer"`
+	Topics       int      `json:"topics" doc:"how many topics the run has"`
+	Value        *float64 `json:"value,omitempty" doc:"of the measure, over all topics"`
+}
+
+// DiffirTopic is how the runs differ in a topic.
+type DiffirTopic struct {
+	Topic       string                `json:"topic"`
+	Query       string                `json:"query,omitempty" doc:"text of the topic, where rankings are shown and it is known"`
+	Overlap     float64               `json:"overlap" doc:"the least rank-biased overlap of a run with the first"`
+	Tau         *float64              `json:"tau,omitempty" doc:"the least Kendall's tau of a run with the first, over the documents that both have; absent when none is defined"`
+	Difference  *float64              `json:"difference,omitempty" doc:"the greatest difference of the measure between two runs"`
+	Values      []*float64            `json:"values,omitempty" doc:"of the measure, for each run; null where it has none"`
+	Comparisons []DiffirComparison    `json:"comparisons" nullable:"false" doc:"of each run but the first with the first"`
+	Rankings    [][]DiffirDocument    `json:"rankings,omitempty" doc:"what each run retrieved, best first, where it is shown"`
+	Texts       map[string]DiffirText `json:"texts,omitempty" doc:"of the documents in the rankings, by id, as far as they are known"`
+}
+
+// DiffirComparison is how a ranking differs from that of the first run.
+type DiffirComparison struct {
+	Overlap float64        `json:"overlap" doc:"rank-biased overlap, from 0 to 1"`
+	Tau     *float64       `json:"tau,omitempty" doc:"Kendall's tau of the documents that both have; absent for fewer than two"`
+	TauB    *float64       `json:"tauB,omitempty" doc:"where rankings are shown: tau-b of the documents that either has, with those of equal score tied, and those that a ranking does not have tied below all that it has"`
+	Shown   *DiffirChanges `json:"shown,omitempty" doc:"where rankings are shown: what became of the documents"`
+}
+
+// DiffirChanges are numbers of documents that are shown.
+type DiffirChanges struct {
+	Kept  int `json:"kept" doc:"at the same rank in both"`
+	Moved int `json:"moved" doc:"at different ranks"`
+	Came  int `json:"came" doc:"in this run alone"`
+	Went  int `json:"went" doc:"in the first run alone"`
+}
+
+// DiffirDocument is a document of a ranking.
+type DiffirDocument struct {
+	Rank     int      `json:"rank"`
+	Document string   `json:"document" doc:"id"`
+	Score    float64  `json:"score"`
+	Grade    *int     `json:"grade,omitempty" doc:"absent when it is not judged"`
+	Change   string   `json:"change,omitempty" enum:"kept,moved,came" doc:"how it stands to what is shown of the first run; absent there"`
+	Ranks    []int    `json:"ranks" nullable:"false" doc:"where it stands in each run; 0 where it is not among the documents that were compared"`
+	Went     []string `json:"went,omitempty" doc:"in the first run: names of the runs that do not show it"`
+}
+
+// DiffirText is what a document says.
+type DiffirText struct {
+	Title string `json:"title,omitempty"`
+	Text  string `json:"text,omitempty" doc:"the passage with most words of the query, up to 300 characters"`
+}
+
+// usualOne is the measure that runs are compared by when nobody says.
+var usualOne = map[measure.Kind][]string{measure.Retrieval: {"nDCG@10"}}
+
+// diffirExample compares what is found by words with what is found by meaning.
+var diffirExample = DiffirInput{
+	Runs: []material.RunReference{
+		{Name: "words", Files: []material.InlineFile{{Name: "words.txt", Content: "MSBRMCBwb25kIDEgNC4wIHdvcmRzCjEgUTAgcm9hZCAyIDMuMCB3b3JkcwoxIFEwIGxha2UgMyAyLjAgd29yZHMKMiBRMCBsYWtlIDEgMi4wIHdvcmRzCjIgUTAgcG9uZCAyIDEuMCB3b3Jkcwo="}}},
+		{Name: "meaning", Files: []material.InlineFile{{Name: "meaning.txt", Content: "MSBRMCBsYWtlIDEgMC45IG1lYW5pbmcKMSBRMCBwb25kIDIgMC44IG1lYW5pbmcKMSBRMCBicm9vayAzIDAuMiBtZWFuaW5nCjIgUTAgbGFrZSAxIDAuNyBtZWFuaW5nCjIgUTAgcG9uZCAyIDAuNiBtZWFuaW5nCg=="}}},
+	},
+	Truth: &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Content: "MSAwIGxha2UgMgoxIDAgcG9uZCAxCjEgMCByb2FkIDAKMiAwIGxha2UgMQo="}}},
+	Texts: &material.TextsReference{Files: []material.InlineFile{
+		{Name: "documents.tsv", Content: "bGFrZQlBIGxha2UgaXMgYSBsYXJnZSBib2R5IG9mIHN0aWxsIHdhdGVyLCBkZWVwZXIgdGhhbiBhIHBvbmQuCnBvbmQJQSBwb25kIGlzIGEgc21hbGwgYm9keSBvZiBzdGlsbCB3YXRlci4Kcm9hZAlUaGUgcm9hZCBhcm91bmQgdGhlIHdhdGVyIGlzIGNsb3NlZC4KYnJvb2sJQSBicm9vayBpcyBhIHNtYWxsIHN0cmVhbS4K"},
+		{Name: "queries.tsv", Content: "MQlkZWVwIHN0aWxsIHdhdGVyCjIJbGFrZXMK"},
+	}},
+	Measure: "nDCG@10",
+}
+
+var diffir = define(about{
+	name: "diffir", summary: "Compare runs by topic",
+	description: "Two to five runs side by side: which documents moved, came and went, with their judgments and texts, the topics that differ most first. " +
+		"Topics are ordered by rank-biased overlap (Webber, Moffat and Zobel, 2010), by Kendall's tau, or by how much a measure differs.\n\n" +
+		"Name runs by `runId`, or send their files. Judgments are shown to those who may read the truth, and to those who send one; texts are those in the inputs of the dataset, or sent along.",
+}, diffirExample, func(ctx context.Context, d *material.Desk, in DiffirInput) (compute[DiffirOutput], error) {
+	w := diffirWork{in: in}
+	var err error
+	if in.Measure != "" || in.Order == byMeasure {
+		asked := material.Asked{Runs: in.Runs, Truth: in.Truth, At: "/measure", One: true, Usual: usualOne, Files: true}
+		if in.Measure != "" {
+			asked.Measures = []string{in.Measure}
+		}
+		if w.results, err = d.Results(ctx, asked); err != nil {
+			return nil, err
+		}
+		w.runs, w.truth = w.results.Runs, w.results.Truth()
+	} else {
+		if w.runs, err = d.Runs(ctx, "/runs", in.Runs); err != nil {
+			return nil, err
+		}
+		if in.Truth != nil {
+			if w.truth, err = d.Truth(ctx, "/truth", *in.Truth); err != nil {
+				return nil, err
+			}
+		}
+	}
+	if w.truth == nil {
+		if w.truth, err = d.OwnTruth(ctx, w.runs); err != nil {
+			return nil, err
+		}
+	}
+	if w.texts, err = d.Texts(ctx, "/texts", in.Texts, w.runs); err != nil {
+		return nil, err
+	}
+	return w.compute, nil
+})

@@ -1,0 +1,362 @@
+package tools_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"assay/shared/measure/comparison"
+	"assay/shared/record"
+)
+
+// differing is the answer of diffir as far as the tests look at it.
+type differing struct {
+	Order      string
+	Compared   int
+	Judged     bool
+	Measure    string
+	TopicCount int
+	Runs       []struct {
+		Name, EvaluationID string
+		Topics             int
+		Value              *float64
+	}
+	Topics []struct {
+		Topic, Query string
+		Overlap      float64
+		Tau          *float64
+		Difference   *float64
+		Values       []*float64
+		Comparisons  []struct {
+			Overlap   float64
+			Tau, TauB *float64
+			Shown     *struct{ Kept, Moved, Came, Went int }
+		}
+		Rankings [][]struct {
+			Rank     int
+			Document string
+			Score    float64
+			Grade    *int
+			Change   string
+			Ranks    []int
+			Went     []string
+		}
+		Texts map[string]struct{ Title, Text string }
+	}
+}
+
+func (d *differing) order() string {
+	var topics []string
+	for _, t := range d.Topics {
+		topics = append(topics, t.Topic)
+	}
+	return strings.Join(topics, " ")
+}
+
+// told is a ranking in short: document, grade, change from the first run, and the runs that lack it.
+func (d *differing) told(topic, run int) string {
+	var all []string
+	for _, x := range d.Topics[topic].Rankings[run] {
+		text := fmt.Sprintf("%d%s", x.Rank, x.Document)
+		if x.Grade != nil {
+			text += fmt.Sprintf("(%d)", *x.Grade)
+		}
+		all = append(all, text+x.Change+fmt.Sprint(x.Ranks)+strings.Join(x.Went, ","))
+	}
+	return strings.Join(all, " ")
+}
+
+func number(x *float64) string {
+	if x == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%.4f", *x)
+}
+
+// The values are those that the tests of package comparison work out by hand and take from the paper.
+func TestDiffirByHand(t *testing.T) {
+	s := newShowcase(t, record.Public)
+	input := m{
+		"runs": []m{
+			named("first", ranked("equal abc", "turned abc", "apart abc", "paper abcdefg", "alone ab")),
+			named("second", ranked("equal abc", "turned acb", "apart def", "paper zcavwxy")),
+		},
+		"truth":   sent("qrels.txt", "equal 0 a 1\nturned 0 b 1\npaper 0 c 2\npaper 0 z 0\npaper 0 d 1\n"),
+		"measure": "RR",
+	}
+	for order, want := range map[string]string{
+		"overlap": "alone apart paper turned equal",
+		// Of the paper's rankings both have a and c, in the other order; alone and apart have no document in common.
+		"tau": "alone apart paper turned equal",
+		// RR is 1/1 and 1/1, 1/2 and 1/3, 1/3 and 1/2; the truth knows nothing of the others.
+		"measure": "paper turned equal alone apart",
+	} {
+		var got differing
+		s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/diffir", with(input, "order", order))
+		if got.order() != want || got.Order != order || got.TopicCount != 5 || got.Measure != "RR" || !got.Judged {
+			t.Errorf("by %s the topics are %s, want %s; %+v", order, got.order(), want, got.Runs)
+		}
+	}
+	var got differing
+	s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/diffir", with(input, "depth", 3))
+	for i, want := range []string{
+		"alone 0.0000 none none", "apart 0.0000 none none", "paper 0.2882 -1.0000 0.1667", "turned 0.9550 0.3333 0.1667", "equal 1.0000 1.0000 0.0000",
+	} {
+		x := got.Topics[i]
+		if text := x.Topic + " " + number(&x.Overlap) + " " + number(x.Tau) + " " + number(x.Difference); text != want {
+			t.Errorf("topic %d is %s, want %s", i, text, want)
+		}
+	}
+	// Down to rank 3 the paper's rankings have a and c in common.
+	paper := got.Topics[2]
+	if c := paper.Comparisons[0].Shown; c.Kept != 0 || c.Moved != 2 || c.Came != 1 || c.Went != 1 {
+		t.Errorf("changes %+v", c)
+	}
+	if first, want := got.told(2, 0), "1a[1 3] 2b[2 0]second 3c(2)[3 2]"; first != want {
+		t.Errorf("the first run has %s, want %s", first, want)
+	}
+	if second, want := got.told(2, 1), "1z(0)came[0 1] 2c(2)moved[3 2] 3amoved[1 3]"; second != want {
+		t.Errorf("the second run has %s, want %s", second, want)
+	}
+	if second, want := got.told(3, 1), "1akept[1 1] 2cmoved[3 2] 3b(1)moved[2 3]"; second != want {
+		t.Errorf("of the turned topic the second run has %s, want %s", second, want)
+	}
+	if n := len(got.Topics[0].Rankings[1]); n != 0 || got.told(0, 0) != "1a[1 0]second 2b[2 0]second" {
+		t.Errorf("the second run has %d documents, the first %s", n, got.told(0, 0))
+	}
+	page := s.page("", "diffir", with(input, "depth", 3))
+	for _, want := range []string{"up 1, from rank 3", "down 2, from rank 1", "new", "gone", "grade 2", "not relevant", "unjudged", "same rank", `href="#t3-3"`, `id="t3-3"`, `<a href="#t3">`, "Nothing was retrieved"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+// A topic differs as much as its run that differs most from the first.
+func TestDiffirOfSeveralRuns(t *testing.T) {
+	s := newShowcase(t, record.Public)
+	var got differing
+	input := m{
+		"runs": []m{named("x", ranked("1 abc", "2 abc")), named("x", ranked("1 abc", "2 acb")), named("z", ranked("1 def", "2 acb"))},
+		"p":    0.99, "depth": 2, "limit": 1,
+	}
+	s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/diffir", input)
+	if got.order() != "1 2" || got.Topics[0].Overlap != 0 || number(&got.Topics[0].Comparisons[0].Overlap) != "1.0000" || got.Judged || got.Measure != "" {
+		t.Errorf("%+v", got)
+	}
+	if got.Topics[0].Rankings == nil || got.Topics[1].Rankings != nil || got.Topics[1].Comparisons[0].Shown != nil {
+		t.Errorf("rankings are not shown of the first topic alone: %+v", got.Topics)
+	}
+	if got.Runs[1].Name != "x (2)" || got.told(0, 0) != "1a[1 1 0]z 2b[2 2 0]z" {
+		t.Errorf("the first of %+v has %s", got.Runs, got.told(0, 0))
+	}
+	page := s.page("", "diffir", input)
+	for _, want := range []string{"gone from \u2068z\u2069", "1 more topics differ less", "There are no judgments here"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if _, body, _ := strings.Cut(page, "</head>"); strings.Contains(body, "unjudged") {
+		t.Error("the page calls documents unjudged, and there are no judgments")
+	}
+	s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/diffir", with(input, "topics", []string{"2"}))
+	if got.TopicCount != 1 || got.order() != "2" {
+		t.Errorf("of the topic that is named there is %+v", got)
+	}
+}
+
+// Rankings are read to a depth below which there is no millionth of the overlap.
+func TestDiffirReadsDeepEnough(t *testing.T) {
+	s := newShowcase(t, record.Public)
+	random := rand.New(rand.NewPCG(1, 2))
+	runs, rankings := make([]strings.Builder, 2), make([]*comparison.Ranking, 2)
+	for i := range runs {
+		documents := make([]comparison.Document, 3000)
+		for j := range documents {
+			documents[j] = comparison.Document{ID: strconv.Itoa(j), Score: -float64(j) + float64(i)*random.Float64()*500}
+		}
+		slices.SortFunc(documents, func(a, b comparison.Document) int { return cmp.Compare(b.Score, a.Score) })
+		for _, d := range documents {
+			fmt.Fprintf(&runs[i], "1 Q0 %s 0 %.15g x\n", d.ID, d.Score)
+		}
+		var err error
+		if rankings[i], err = comparison.NewRanking(documents); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for p, compared := range map[float64]int{0.5: 1000, 0.9: 1000, 0.99: 1375} {
+		var got differing
+		s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/diffir", m{"runs": []m{named("a", runs[0].String()), named("b", runs[1].String())}, "p": p, "depth": 100})
+		want, err := comparison.RankBiasedOverlap(rankings[0], rankings[1], p)
+		if err != nil || math.Abs(got.Topics[0].Overlap-want) > 1e-6 || got.Compared != compared {
+			t.Errorf("to depth %d the overlap at %v is %v, to the end it is %v; %v", got.Compared, p, got.Topics[0].Overlap, want, err)
+		}
+		for _, d := range got.Topics[0].Rankings[1] {
+			if rank := rankings[0].Rank(d.Document); d.Ranks[0] != rank || d.Ranks[1] != d.Rank {
+				t.Errorf("%s stands at %v and not at %d", d.Document, d.Ranks, rank)
+			}
+		}
+	}
+}
+
+func TestDiffirRefuses(t *testing.T) {
+	s := newShowcase(t, record.Public)
+	a, b := named("a", ranked("1 abc")), named("b", ranked("1 bca"))
+	good := m{"runs": []m{a, b}}
+	for name, c := range map[string]struct {
+		input         m
+		pointer, says string
+	}{
+		"one run":                   {m{"runs": []m{a}}, "/runs", ""},
+		"six runs":                  {m{"runs": []m{a, b, a, b, a, b}}, "/runs", ""},
+		"depth of none":             {with(good, "depth", 0), "/depth", ""},
+		"depth beyond the most":     {with(good, "depth", 101), "/depth", ""},
+		"limit beyond the most":     {with(good, "limit", 101), "/limit", ""},
+		"too many documents":        {with(good, "depth", 100, "limit", 100), "/limit", "give less of limit or depth"},
+		"p of 1":                    {with(good, "p", 1), "/p", ""},
+		"another order":             {with(good, "order", "name"), "/order", ""},
+		"a topic that is missing":   {with(good, "topics", []string{"1", "2"}), "/topics/1", "no run has documents"},
+		"a topic twice":             {with(good, "topics", []string{"1", "1"}), "/topics/1", "/topics/0"},
+		"a measure without truth":   {with(good, "measure", "AP"), "/truth", "is needed"},
+		"order by no truth":         {with(good, "order", "measure"), "/truth", "is needed"},
+		"a measure that is none":    {with(good, "measure", "wow", "truth", sent("q", "1 0 a 1\n")), "/measure", ""},
+		"a truth of another kind":   {with(good, "truth", with(sent("q", "id,label\na,b\n"), "kind", "classification", "format", m{"kind": "csv", "idField": "id", "valueField": "label"})), "/truth", "no judgments"},
+		"a faulty run":              {m{"runs": []m{a, named("b", "1 Q0 a\n")}}, "/runs/1/files/0", "line 1"},
+		"texts that have none":      {with(good, "texts", sent("x.bin", "\x00\x01")), "/texts/files/0", "no texts"},
+		"texts that are not base64": {with(good, "texts", m{"files": []m{{"name": "x", "content": "!"}}}), "/texts/files/0/content", "base64"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			told := s.faulty(http.StatusUnprocessableEntity, "", "diffir", c.input)
+			if len(told) == 0 || told[0].Pointer != c.pointer || !strings.Contains(told[0].Detail, c.says) {
+				t.Errorf("it says %+v", told)
+			}
+		})
+	}
+}
+
+// Of stored runs everybody sees what the resources show them: judgments are for the organizers.
+func TestDiffirOfStoredRuns(t *testing.T) {
+	s := newShowcase(t, record.Public)
+	first, second := s.run(published, ranked("1 abz", "2 c"), 1), s.run(published, ranked("1 ba", "2 c"), 0)
+	input := m{"runs": []m{first, second}, "order": "measure"}
+	for _, user := range []string{"", "alice", "stranger", "olga"} {
+		var got differing
+		s.Want(http.StatusOK, &got, user, http.MethodPost, "/v1/tools/diffir", input)
+		if got.Judged != (user == "olga") {
+			t.Errorf("judged is %v for %q", got.Judged, user)
+		}
+		if got.Measure != "P@1" || got.order() != "1 2" || number(got.Topics[0].Difference) != "1.0000" || number(got.Runs[0].Value) != "0.5000" || got.Runs[0].EvaluationID == "" {
+			t.Errorf("for %q the values are %+v", user, got)
+		}
+		if x := got.Topics[0]; x.Query != "boats at anchor" || x.Texts["a"].Text != "An anchor holds a boat." || len(x.Texts) != 2 {
+			t.Errorf("for %q the texts are %q, %+v", user, x.Query, x.Texts)
+		}
+		grades := got.told(0, 0)
+		if want := map[bool]string{true: "1a(2)[1 2] 2b(0)[2 1] 3z[3 0]Lakeside (2)", false: "1a[1 2] 2b[2 1] 3z[3 0]Lakeside (2)"}[user == "olga"]; grades != want {
+			t.Errorf("%q sees %s, want %s", user, grades, want)
+		}
+	}
+	// A measure that the evaluations do not have is computed for those who may read the truth.
+	var got differing
+	s.Want(http.StatusOK, &got, "olga", http.MethodPost, "/v1/tools/diffir", with(input, "measure", "P@2"))
+	if got.Measure != "P@2" || number(got.Topics[0].Difference) != "0.0000" || number(got.Topics[1].Difference) != "0.0000" {
+		t.Errorf("%+v", got.Topics)
+	}
+	if told := s.faulty(http.StatusUnprocessableEntity, "alice", "diffir", with(input, "measure", "P@2")); told[0].Pointer != "/measure" {
+		t.Errorf("it says %+v", told)
+	}
+	s.Want(http.StatusForbidden, nil, "alice", http.MethodPost, "/v1/tools/diffir", with(input, "truth", m{"datasetId": s.dataset.ID}))
+}
+
+// Who may read the files of runs, and not their values, sees the runs without them.
+func TestDiffirOfRunsBeforeTheirReview(t *testing.T) {
+	s := newShowcase(t, record.Public)
+	for _, standing := range []record.Standing{{Public: true, Blinded: true}, {Blinded: true, Published: true}} {
+		input := m{"runs": []m{s.run(standing, ranked("1 ab"), 1), s.run(standing, ranked("1 ba"), 0)}}
+		var got differing
+		s.Want(http.StatusOK, &got, "alice", http.MethodPost, "/v1/tools/diffir", input)
+		if got.Judged || got.told(0, 1) != "1bmoved[2 1] 2amoved[1 2]" {
+			t.Errorf("their owner sees %+v", got)
+		}
+		told := s.faulty(http.StatusUnprocessableEntity, "alice", "diffir", with(input, "order", "measure"))
+		if told[0].Pointer != "/runs/0" || !strings.Contains(told[0].Detail, "not its values") {
+			t.Errorf("it says %+v", told)
+		}
+		s.Want(http.StatusOK, &got, "alice", http.MethodPost, "/v1/tools/diffir", with(input, "order", "measure", "truth", sent("q", "1 0 a 1\n")))
+		s.Want(http.StatusOK, &got, "olga", http.MethodPost, "/v1/tools/diffir", with(input, "order", "measure"))
+		for _, order := range []string{"overlap", "measure"} {
+			told := s.faulty(http.StatusNotFound, "stranger", "diffir", with(input, "order", order))
+			missing := m{"runs": []m{{"runId": record.NewID(s.Now())}, {"runId": record.NewID(s.Now())}}, "order": order}
+			if as := s.faulty(http.StatusNotFound, "stranger", "diffir", missing); asJSON(t, told) != asJSON(t, as) {
+				t.Errorf("hidden runs are told of as %+v, missing ones as %+v", told, as)
+			}
+		}
+	}
+}
+
+// Texts of a dataset that is hidden are not there, whoever sends a run along.
+func TestDiffirShowsNoHiddenTexts(t *testing.T) {
+	s := newShowcase(t, record.Private)
+	runs := []m{named("a", ranked("1 ab")), named("b", ranked("1 ba"))}
+	input := m{"runs": runs, "texts": m{"datasetId": s.dataset.ID}}
+	s.Want(http.StatusOK, nil, "olga", http.MethodPost, "/v1/tools/diffir", input)
+	for _, user := range []string{"", "stranger"} {
+		told := s.faulty(http.StatusNotFound, user, "diffir", input)
+		missing := s.faulty(http.StatusNotFound, user, "diffir", m{"runs": runs, "texts": m{"datasetId": record.NewID(s.Now())}})
+		if asJSON(t, told) != asJSON(t, missing) || told[0].Pointer != "/texts/datasetId" {
+			t.Errorf("a hidden dataset is told of as %+v, a missing one as %+v", told, missing)
+		}
+	}
+}
+
+// script is what no page of these has, and what would load, run or look like something.
+var script = regexp.MustCompile(`(?i)<(script|img|iframe|object|embed|b/)|@import|url\(|[\s"'/]on[a-z]+="|style="|href="[^#/]`)
+
+// unwanted finds what the page has and should not, after its own icon.
+func unwanted(page string) string {
+	_, page, _ = strings.Cut(page, "</head>")
+	return script.FindString(page)
+}
+
+func TestDiffirKeepsTextsText(t *testing.T) {
+	s := newShowcase(t, record.Public)
+	runs, texts := intrusion()
+	page := s.page("", "diffir", m{"runs": runs, "texts": texts})
+	if found := unwanted(page); found != "" {
+		t.Errorf("the page has %q", found)
+	}
+	if n := strings.Count(page, "&lt;script&gt;window.intruded=1&lt;/script&gt;"); n < 20 {
+		t.Errorf("the page shows a text %d times as it is", n)
+	}
+}
+
+// A page of the usual bounds stays small, whatever the texts are.
+func TestDiffirPageIsSmall(t *testing.T) {
+	s := newShowcase(t, record.Public)
+	var runs []m
+	var documents strings.Builder
+	for run := range 5 {
+		var b strings.Builder
+		for topic := range 30 {
+			for rank := range 12 {
+				id := fmt.Sprintf("FBIS3-%02d-%d-%03d", topic, run, rank)
+				fmt.Fprintf(&b, "%d Q0 %s 0 %f x\n", 300+topic, id, 12.345678-float64(rank)/10)
+				fmt.Fprintf(&documents, `{"id":%q,"title":"Of lakes","text":%q}`+"\n", id, strings.Repeat("the lake and the pond ", 20))
+			}
+		}
+		runs = append(runs, named(fmt.Sprintf("run of team %d", run), b.String()))
+	}
+	input := m{"runs": runs, "truth": sent("q", "300 0 FBIS3-00-0-000 1\n"), "texts": sent("documents.jsonl", documents.String()), "order": "measure"}
+	size := len(s.page("", "diffir", input))
+	t.Logf("%d bytes", size)
+	if size > 200_000 {
+		t.Errorf("the page has %d bytes", size)
+	}
+}

@@ -1,0 +1,235 @@
+package tools
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"assay/shared/webpage"
+
+	"github.com/a-h/templ"
+)
+
+const (
+	// documentBytes is about how large the lists of documents on a page may be: the more there are, the less each says.
+	documentBytes = 160_000
+	// placeBytes is about what a place in a list takes without a text.
+	placeBytes = 110
+	// columnBytes is how long texts are in a column as wide as the page: as many lines in each of several.
+	columnBytes = 480
+)
+
+func (out DiffirOutput) page() (string, templ.Component) {
+	return "Runs side by side", diffirPage(diffirView{out, out.textBytes()})
+}
+
+// diffirView is a comparison as a page shows it.
+type diffirView struct {
+	DiffirOutput
+	most int // bytes of each document
+}
+
+// textBytes is how many bytes of each document there is room for.
+func (out *DiffirOutput) textBytes() int {
+	texts, places := 1, 0
+	for _, t := range out.Topics {
+		texts += len(t.Texts)
+		for _, list := range t.Rankings {
+			places += len(list)
+		}
+	}
+	return max(40, min(columnBytes/len(out.Runs), (documentBytes-placeBytes*places)/texts))
+}
+
+// shown are the topics with rankings.
+func (out *DiffirOutput) shown() []DiffirTopic {
+	for i, t := range out.Topics {
+		if t.Rankings == nil {
+			return out.Topics[:i]
+		}
+	}
+	return out.Topics
+}
+
+// orders say what topics are ordered by.
+var orders = map[string]string{byOverlap: "rank-biased overlap", byTau: "Kendall’s tau", byMeasure: "the difference of the measure"}
+
+// direction is how the column is sorted; empty when it does not sort.
+func (out *DiffirOutput) direction(column string) string {
+	switch {
+	case out.Order != column:
+		return ""
+	case column == byMeasure:
+		return "descending"
+	}
+	return "ascending"
+}
+
+// diffirCell is a document in the column of a run.
+type diffirCell struct {
+	DiffirDocument
+	anchor string // to where the topic has the document first
+	first  bool   // which is here
+	again  bool   // and it is linked to
+	text   DiffirText
+	move   move
+}
+
+// columns are what the runs show of a topic. The text of a document stands where the topic has it first.
+func (v *diffirView) columns(topic int) [][]diffirCell {
+	t := &v.Topics[topic]
+	first := map[string]*diffirCell{}
+	var columns [][]diffirCell
+	for run, list := range t.Rankings {
+		column := make([]diffirCell, len(list))
+		for i, d := range list {
+			c := &column[i]
+			c.DiffirDocument, c.move = d, v.move(run, &d)
+			if f, known := first[d.Document]; known {
+				c.anchor, f.again = f.anchor, true
+				continue
+			}
+			c.anchor, c.first = fmt.Sprintf("%s-%d", anchor(topic), len(first)+1), true
+			first[d.Document] = c
+			c.text = t.Texts[d.Document]
+			c.text.Title = webpage.Clip(c.text.Title, v.most)
+			c.text.Text = webpage.Clip(c.text.Text, max(v.most/2, v.most-len(c.text.Title)))
+		}
+		columns = append(columns, column)
+	}
+	return columns
+}
+
+// attributes of the element of a cell: no more than it needs, since a page has a thousand of them.
+func (c *diffirCell) attributes() templ.Attributes {
+	a := templ.Attributes{}
+	if class := gradeClass(c.Grade); class != "" {
+		a["class"] = class
+	}
+	if c.first && c.again {
+		a["id"] = c.anchor
+	}
+	return a
+}
+
+// behind is what stands behind the name of a run in the list of them.
+func (out *DiffirOutput) behind(run int) string {
+	switch run {
+	case len(out.Runs) - 1:
+		return ""
+	case 0:
+		return " compared with "
+	}
+	return ", "
+}
+
+// anchor is the fragment of a topic.
+func anchor(topic int) string { return "t" + strconv.Itoa(topic+1) }
+
+// move is where a document went or came from, in words; the way is a class, which the style shows as an arrow.
+type move struct{ way, words string }
+
+func (v *diffirView) move(run int, d *DiffirDocument) move {
+	switch from := d.Ranks[0]; {
+	case run > 0 && from == 0:
+		return move{"came", "new"}
+	case run > 0 && from > d.Rank:
+		return move{"up", fmt.Sprintf("up %d, from rank %d", from-d.Rank, from)}
+	case run > 0 && from < d.Rank:
+		return move{"down", fmt.Sprintf("down %d, from rank %d", d.Rank-from, from)}
+	case run > 0:
+		return move{"kept", "same rank"}
+	case len(d.Went) == 0:
+		return move{}
+	case len(v.Runs) > 2 && len(d.Went) == len(v.Runs)-1:
+		return move{"went", "gone from all others"}
+	case len(v.Runs) > 2:
+		return move{"went", "gone from " + clipNames(d.Went)}
+	case d.Ranks[1] > 0:
+		return move{"down", fmt.Sprintf("to rank %d", d.Ranks[1])}
+	default:
+		return move{"went", "gone"}
+	}
+}
+
+func (m move) attributes() templ.Attributes {
+	if m.way == "" {
+		return nil
+	}
+	return templ.Attributes{"class": m.way}
+}
+
+// maxName is how many bytes of a run's name stand where it is repeated.
+const maxName = 40
+
+func clipNames(names []string) string {
+	var clipped []string
+	for _, name := range names {
+		clipped = append(clipped, isolated(webpage.Clip(name, maxName)))
+	}
+	return strings.Join(clipped, ", ")
+}
+
+// isolated keeps the direction of a name's script from what stands around it (Unicode Standard Annex #9, FSI and PDI).
+func isolated(name string) string { return "\u2068" + name + "\u2069" }
+
+// judgment is how a grade is said.
+func judgment(grade *int) string {
+	switch {
+	case grade == nil:
+		return "unjudged"
+	case *grade > 0:
+		return "grade " + strconv.Itoa(*grade)
+	case *grade == 0:
+		return "not relevant"
+	default:
+		return fmt.Sprintf("not relevant (%d)", *grade)
+	}
+}
+
+// gradeClass colours a grade; empty when there is none.
+func gradeClass(grade *int) string {
+	if grade == nil {
+		return ""
+	}
+	return "grade" + strconv.Itoa(max(0, min(2, *grade)))
+}
+
+// hits is the class of a list of documents.
+func hits(judged bool) string {
+	if judged {
+		return "hits judged"
+	}
+	return "hits"
+}
+
+// digits is a value to four digits.
+func digits(value *float64) string {
+	if value == nil {
+		return "–"
+	}
+	return strconv.FormatFloat(*value, 'f', 4, 64)
+}
+
+// scored is a score as short as it can be told from its neighbours by eye.
+func scored(score float64) string { return strconv.FormatFloat(score, 'g', 6, 64) }
+
+// summary is how a run differs from the first in a topic.
+func (v *diffirView) summary(t DiffirTopic, run int) string {
+	value := ""
+	if v.Measure != "" && t.Values[run] != nil {
+		value = v.Measure + " " + digits(t.Values[run])
+	}
+	if run == 0 {
+		return value
+	}
+	c := t.Comparisons[run-1]
+	parts := []string{"overlap " + digits(&c.Overlap)}
+	if c.Tau != nil {
+		parts = append(parts, "tau "+digits(c.Tau))
+	}
+	if value != "" {
+		parts = append(parts, value)
+	}
+	return strings.Join(parts, " · ")
+}

@@ -1,0 +1,209 @@
+package tools_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"assay/functions/tools"
+	"assay/shared/api/servertest"
+	"assay/shared/problem"
+)
+
+// inline is a file as it travels within a request, packed.
+func inline(name string, content []byte) map[string]any {
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	_, _ = z.Write(content) // a buffer takes everything
+	_ = z.Close()
+	return map[string]any{"name": name, "content": base64.StdEncoding.EncodeToString(b.Bytes())}
+}
+
+// judged are real runs with their judgments and what trec_eval 10.0 prints for them.
+const judged = "../../shared/measure/retrieval/testdata/"
+
+func read(t testing.TB, path string) []byte {
+	t.Helper()
+	content, err := os.ReadFile(filepath.Clean(judged + path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return content
+}
+
+// TestEvaluateEqualsTheReference compares what the tool answers, overall and topic by topic, with what trec_eval prints to
+// four digits.
+func TestEvaluateEqualsTheReference(t *testing.T) {
+	s := servertest.New(t, tools.Operations...)
+	equivalents := map[string]string{
+		"map": "AP", "P_10": "P@10", "ndcg_cut_10": "nDCG@10", "recip_rank": "RR", "recall_1000": "R@1000", "Rprec": "Rprec", "bpref": "Bpref", "success_5": "Success@5",
+	}
+	var names []string
+	for _, name := range equivalents {
+		names = append(names, name)
+	}
+	for folder, run := range map[string]string{"trec-eval-test": "results", "trec-eval-graded": "graded", "cacm": "bm25", "cast2021": "org_convdr_bert"} {
+		var got tools.EvaluateOutput
+		s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/evaluate", map[string]any{
+			"runs":     []any{map[string]any{"files": []any{inline("run.txt", read(t, folder+"/"+run+".run.txt"))}}},
+			"truth":    map[string]any{"files": []any{inline("qrels.txt", read(t, folder+"/qrels.txt"))}},
+			"measures": names,
+		})
+		compared := 0
+		for line := range strings.Lines(string(read(t, folder+"/"+run+".trec_eval.txt"))) {
+			f := strings.Fields(line)
+			name, ok := equivalents[f[0]]
+			if !ok {
+				continue
+			}
+			want, err := strconv.ParseFloat(f[2], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			value, ok := got.Runs[0].PerTopic[f[1]][name]
+			if f[1] == "all" {
+				value, ok = *got.Runs[0].Measures[name], true
+			}
+			if !ok || math.Abs(value-want) > 5.0001e-5 {
+				t.Errorf("%s: %s of %s is %v, %v; trec_eval has %v", folder, name, f[1], value, ok, want)
+			}
+			compared++
+		}
+		if compared < 2*len(names) {
+			t.Errorf("%s: only %d values compared", folder, compared)
+		}
+		for name, interval := range got.Runs[0].Intervals {
+			if value := *got.Runs[0].Measures[name]; interval.Low > value || value > interval.High || interval.Low == interval.High && value > 0 && value < 1 {
+				t.Errorf("%s: %s is %v, its interval %v", folder, name, value, interval)
+			}
+		}
+		if len(got.Runs[0].Intervals) != len(names) || got.Rounds != 10_000 {
+			t.Errorf("%s: %d intervals of %d rounds", folder, len(got.Runs[0].Intervals), got.Rounds)
+		}
+	}
+}
+
+// text is an inline run or truth of few lines.
+func text(content string) map[string]any {
+	return map[string]any{"files": []any{inline("file.txt", []byte(content))}}
+}
+
+const (
+	ponds = "1 Q0 lake 1 3 me\n1 Q0 pond 2 2 me\n2 Q0 lake 1 3 me\n"
+	lakes = "1 0 lake 1\n1 0 pond 0\n2 0 pond 1\n"
+)
+
+func TestSeedsAreRepeated(t *testing.T) {
+	s := servertest.New(t, tools.Operations...)
+	ask := func(seed int) (out tools.EvaluateOutput) {
+		s.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/evaluate", map[string]any{
+			"runs": []any{map[string]any{"files": []any{inline("run.txt", read(t, "cacm/bm25.run.txt"))}}}, "seed": seed,
+			"truth": map[string]any{"files": []any{inline("qrels.txt", read(t, "cacm/qrels.txt"))}}, "measures": []string{"AP"}, "perTopic": false,
+		})
+		return out
+	}
+	first, again, other := ask(1), ask(1), ask(2)
+	if first.Runs[0].Intervals["AP"] != again.Runs[0].Intervals["AP"] || first.Runs[0].Intervals["AP"] == other.Runs[0].Intervals["AP"] {
+		t.Errorf("%+v, %+v, %+v", first.Runs[0].Intervals, again.Runs[0].Intervals, other.Runs[0].Intervals)
+	}
+	if first.Runs[0].PerTopic != nil {
+		t.Error("values per topic that nobody wanted")
+	}
+}
+
+// What has no mean over topics has no interval: a number of documents, or a measure of classification.
+func TestIntervalsAreOfMeans(t *testing.T) {
+	s := servertest.New(t, tools.Operations...)
+	var out tools.EvaluateOutput
+	s.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/evaluate", map[string]any{
+		"runs": []any{text(ponds)}, "truth": text(lakes), "measures": []string{"NumRet", "P@1"},
+	})
+	if _, ok := out.Runs[0].Intervals["NumRet"]; ok || out.Runs[0].Intervals["P@1"].High != 1 || *out.Runs[0].Measures["P@1"] != 0.5 {
+		t.Errorf("%+v", out.Runs[0])
+	}
+	truth := text("id,label\n1,a\n2,b\n")
+	truth["kind"], truth["format"] = "classification", map[string]any{"kind": "csv", "idField": "id", "valueField": "label"}
+	out = tools.EvaluateOutput{}
+	s.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/evaluate", map[string]any{"runs": []any{text("id,label\n1,a\n2,a\n")}, "truth": truth})
+	if v := out.Runs[0].Measures["Accuracy"]; v == nil || *v != 0.5 || len(out.Runs[0].Intervals) != 0 {
+		t.Errorf("%+v", out.Runs[0])
+	}
+}
+
+// Each fault is told where it is, with what to do.
+func TestFaultsOfInputsSayWhere(t *testing.T) {
+	s := servertest.New(t, tools.Operations...)
+	bomb := inline("bomb.txt", bytes.Repeat([]byte("1 Q0 d 1 1 t\n"), 6_000_000))
+	for want, input := range map[string]map[string]any{
+		"/runs":                    {"runs": []any{}, "truth": text(lakes)},
+		"/runs/0":                  {"runs": []any{map[string]any{"name": "nothing"}}, "truth": text(lakes)},
+		"/truth":                   {"runs": []any{text(ponds)}},
+		"/runs/0/files/0":          {"runs": []any{text("1 Q0 lake 1 high me\n")}, "truth": text(lakes)},
+		"/truth/files/0":           {"runs": []any{text(ponds)}, "truth": text("1 0 lake\n")},
+		"/measures/0":              {"runs": []any{text(ponds)}, "truth": text(lakes), "measures": []string{"Beauty"}},
+		"/truth/format/kind":       {"runs": []any{text(ponds)}, "truth": map[string]any{"files": text(lakes)["files"], "format": map[string]any{"kind": "csv"}}},
+		"/runs/0/files/0/content":  {"runs": []any{map[string]any{"files": []any{map[string]any{"name": "run.txt", "content": "%"}}}}, "truth": text(lakes)},
+		"/runs/0/files/1":          {"runs": []any{map[string]any{"files": []any{map[string]any{"name": "run.txt", "text": ponds}, map[string]any{"name": "more.txt"}}}}, "truth": text(lakes)},
+		"/truth/files/0 ":          {"runs": []any{text(ponds)}, "truth": map[string]any{"files": []any{map[string]any{"name": "qrels.txt", "text": lakes, "content": "MQ=="}}}},
+		"/runs/0/runId":            {"runs": []any{map[string]any{"runId": "none"}}},
+		"/truth/datasetId":         {"runs": []any{text(ponds)}, "truth": map[string]any{"datasetId": "none"}},
+		"/runs/0/files/0/sha256":   {"runs": []any{map[string]any{"files": []any{map[string]any{"name": "run.txt", "content": "MQ==", "sha256": "x"}}}}, "truth": text(lakes)},
+		"unpack to more than 6710": {"runs": []any{map[string]any{"files": []any{bomb}}}, "truth": text(lakes)},
+	} {
+		a := s.Do("", http.MethodPost, "/v1/tools/evaluate", input)
+		status := http.StatusUnprocessableEntity
+		if !strings.HasPrefix(want, "/") {
+			status = problem.TooLarge.Status
+		} else {
+			want = fmt.Sprintf(`"pointer":%q`, strings.TrimSpace(want))
+		}
+		if a.Status != status || !strings.Contains(string(a.Body), want) {
+			t.Errorf("%s: %d\n%s", want, a.Status, a.Body)
+		}
+	}
+}
+
+func TestResultsByAddress(t *testing.T) {
+	s := servertest.New(t, tools.Operations...)
+	for path, status := range map[string]int{
+		"/v1/tools/nothing":                                     http.StatusNotFound,
+		"/v1/tools/nothing/result?input={}":                     http.StatusNotFound,
+		"/v1/tools/evaluate/result":                             http.StatusBadRequest,
+		"/v1/tools/evaluate/result?input={":                     http.StatusBadRequest,
+		"/v1/tools/evaluate/result?input={}":                    http.StatusUnprocessableEntity,
+		"/v1/tools/evaluate/result?input={}&fields=a":           http.StatusBadRequest,
+		"/v1/tools/evaluate/result?input=" + `{"a":1,"a":2}`:    http.StatusBadRequest,
+		"/v1/tools?limit=1&cursor=nothing":                      http.StatusBadRequest,
+		"/v1/tools?limit=1&cursor=evaluate&fields=name,summary": http.StatusOK,
+		"/v1/tools/evaluate?fields=name":                        http.StatusOK,
+	} {
+		if a := s.Do("", http.MethodGet, path, nil); a.Status != status {
+			t.Errorf("%s: %d, want %d\n%s", path, a.Status, status, a.Body)
+		}
+	}
+	if a := s.Do("", http.MethodPost, "/v1/tools/nothing", map[string]any{}); a.Status != http.StatusNotFound {
+		t.Errorf("a tool that is not there: %d", a.Status)
+	}
+	if a := s.Do("", http.MethodPost, "/v1/tools/evaluate", map[string]any{}, "Accept", "image/svg+xml"); a.Status != http.StatusNotAcceptable {
+		t.Errorf("a picture of numbers: %d", a.Status)
+	}
+}
+
+// Diagnostics have a member that records keep for themselves.
+func TestEvaluateShowsNoneOfItsRecords(t *testing.T) {
+	p := newPlatform(t)
+	a := p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/evaluate", object{
+		"runs": []object{along(fileOf("run.txt", "q1 Q0 d1 1 1 t and more\n"))}, "truth": along(fileOf("qrels.txt", heldQrels)),
+	})
+	if body := string(a.Body); !strings.Contains(body, "more than six fields") || strings.Contains(body, "discreet") {
+		t.Errorf("it answers %s", body)
+	}
+}

@@ -1,0 +1,141 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+
+	"assay/functions/tools/material"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/measure/fusion"
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// FuseInput is what to fuse, and how.
+type FuseInput struct {
+	Runs          []material.RunReference `json:"runs" nullable:"false" minItems:"2" maxItems:"10" doc:"the runs, in any order"`
+	Method        string                  `json:"method,omitempty" enum:"rrf,combsum,combmnz" doc:"rrf: reciprocal rank fusion, which looks at ranks alone; combsum: the sum of normalized scores; combmnz: that sum times the number of runs that have the document; rrf unless given"`
+	K             int                     `json:"k,omitempty" minimum:"1" maximum:"1000000" doc:"of rrf, where a rank adds 1 / (k + rank); 60 unless given"`
+	Normalization string                  `json:"normalization,omitempty" enum:"none,min-max,sum,z-score,rank" doc:"of combsum and combmnz: how the scores that a run has for a topic are made comparable; min-max unless given"`
+	Depth         int                     `json:"depth,omitempty" minimum:"1" maximum:"1000000" doc:"documents to keep of each topic; 1000 unless given"`
+	Tag           string                  `json:"tag,omitempty" maxLength:"100" doc:"the last field of each line, without white space; fused unless given"`
+}
+
+// FuseOutput is the fused run.
+type FuseOutput struct {
+	Method        string               `json:"method"`
+	K             int                  `json:"k,omitempty" doc:"of rrf"`
+	Normalization string               `json:"normalization,omitempty" doc:"of combsum and combmnz"`
+	Depth         int                  `json:"depth"`
+	Tag           string               `json:"tag"`
+	Runs          []FusedRun           `json:"runs" nullable:"false" doc:"what was fused"`
+	File          *FileResult          `json:"file" doc:"the fused run, in the format trec-run"`
+	Diagnostics   []measure.Diagnostic `json:"diagnostics" nullable:"false" doc:"warnings about the runs; a file that has its name from several runs is named with its run"`
+	spool         *spool
+}
+
+// FusedRun is a run that was fused.
+type FusedRun struct {
+	Name  string `json:"name"`
+	RunID string `json:"runId,omitempty"`
+}
+
+func (o FuseOutput) file() *spool { return o.spool }
+
+// defaultDepth is how many documents runs have for a topic, as a rule.
+const defaultDepth = 1000
+
+// settings are those of the input, with what it leaves open.
+func (in *FuseInput) settings() fusion.Settings {
+	s := fusion.Settings{
+		Method: fusion.Method(cmp.Or(in.Method, string(fusion.ReciprocalRank))), K: in.K, Normalization: fusion.Normalization(in.Normalization),
+		Depth: cmp.Or(in.Depth, defaultDepth), Tag: cmp.Or(in.Tag, "fused"),
+	}
+	if s.Method == fusion.ReciprocalRank {
+		s.K = cmp.Or(s.K, fusion.DefaultK)
+	} else {
+		s.Normalization = cmp.Or(s.Normalization, fusion.MinMax)
+	}
+	return s
+}
+
+var fuse = define(about{
+	name: "fuse", summary: "Fuse runs to one",
+	description: "Scores each document of a topic by what two to ten runs say of it: by reciprocal rank fusion, which needs no scores, or by CombSUM or CombMNZ over normalized scores. " +
+		"The order of the runs does not matter; documents of equal score stand by id, descending.\n\n" +
+		"`file` has the fused run. Up to 3 MiB stand in `content`, a larger run behind a link in `url`, which works for half an hour and takes a login. " +
+		"With `Accept: text/plain` the answer is the run file itself, or leads to it.",
+}, FuseInput{
+	Runs: []material.RunReference{
+		{Name: "lexical", Files: []material.InlineFile{{Name: "lexical.txt", Text: "1 Q0 lake 1 10 lexical\n1 Q0 pond 2 6 lexical\n1 Q0 road 3 2 lexical\n"}}},
+		{Name: "dense", Files: []material.InlineFile{{Name: "dense.txt", Text: "1 Q0 pond 1 0.8 dense\n1 Q0 mere 2 0.4 dense\n1 Q0 lake 3 0.3 dense\n"}}},
+	},
+	Method: string(fusion.CombSUM), Tag: "lexical+dense",
+}, func(ctx context.Context, d *material.Desk, in FuseInput) (compute[FuseOutput], error) {
+	settings := in.settings()
+	if err := problem.Check(settings.Check()); err != nil {
+		return nil, err
+	}
+	runs, err := d.Runs(ctx, "/runs", in.Runs)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) (out FuseOutput, err error) {
+		out = FuseOutput{
+			Method: string(settings.Method), K: settings.K, Normalization: string(settings.Normalization), Depth: settings.Depth, Tag: settings.Tag,
+		}
+		for _, r := range runs {
+			out.Runs = append(out.Runs, FusedRun{r.Name, r.ID})
+		}
+		out.spool, err = writeSpool("fused.txt", mediaText+utf8, func(w io.Writer) error {
+			files, pointers := apart(runs)
+			contents := make([]fusion.Run, len(files))
+			for i := range files {
+				var done func()
+				contents[i], done = evaluator.Contents(files[i])
+				defer done()
+			}
+			found, err := fusion.Fuse(ctx, w, settings, contents)
+			if err != nil {
+				return err
+			}
+			out.Diagnostics = disclosed(found)
+			return problem.Check(record.Faults(found, func(name string) string { return cmp.Or(pointers[name], "/runs") }))
+		})
+		if err == nil {
+			out.File = out.spool.described
+		}
+		return out, err
+	}, nil
+})
+
+// apart are the files of runs, no two of the same name: one that several have is named with its run. pointers lead to the
+// files in the input, by those names.
+func apart(runs []*material.Run) (files [][]evaluator.File, pointers map[string]string) {
+	having := map[string]int{}
+	for _, r := range runs {
+		for _, f := range r.Files() {
+			having[f.Name]++
+		}
+	}
+	pointers = map[string]string{}
+	for _, r := range runs {
+		var own []evaluator.File
+		for _, f := range r.Files() {
+			name := f.Name
+			if having[name] > 1 {
+				name = r.Name + "/" + name
+			}
+			for n, base := 2, name; pointers[name] != ""; n++ {
+				name = fmt.Sprintf("%s (%d)", base, n)
+			}
+			pointers[name] = r.FileAt(f.Name)
+			own = append(own, evaluator.File{Name: name, Open: f.Open})
+		}
+		files = append(files, own)
+	}
+	return files, pointers
+}

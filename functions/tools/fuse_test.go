@@ -1,0 +1,168 @@
+package tools_test
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/measure"
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// fused is an answer of the tool.
+type fused struct {
+	Method, Normalization, Tag string
+	K, Depth                   int
+	Runs                       []struct{ Name, RunID string }
+	File                       struct{ Content []byte }
+	Diagnostics                []measure.Diagnostic
+}
+
+// exampleRuns are runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.
+func exampleRuns() []object {
+	return []object{
+		along(fileOf("r1", "t Q0 a 1 10 x\nt Q0 b 2 6 x\nt Q0 c 3 2 x\n")),
+		along(fileOf("r2", "t Q0 a 1 3 y\nt Q0 d 2 4 y\nt Q0 b 3 8 y\n")),
+	}
+}
+
+// TestFuseByHand works out what fusion.TestFuseByHand does, for what the tool fills in and for what it is told.
+func TestFuseByHand(t *testing.T) {
+	p := newPlatform(t)
+	type scores map[string]float64
+	for _, c := range []struct {
+		settings      object
+		tag, filledIn string
+		order         string
+		want          scores
+	}{
+		{object{}, "fused", "rrf 60  1000", "badc", scores{"a": 1./61 + 1./63, "b": 1./62 + 1./61, "c": 1. / 63, "d": 1. / 62}},
+		{object{"k": 1, "tag": "one", "depth": 3}, "one", "rrf 1  3", "bad", scores{"a": 1./2 + 1./4, "b": 1./3 + 1./2, "d": 1. / 3}},
+		{object{"method": "combsum"}, "fused", "combsum 0 min-max 1000", "badc", scores{"a": 1, "b": 1.5, "c": 0, "d": 0.2}},
+		{object{"method": "combsum", "normalization": "none"}, "fused", "combsum 0 none 1000", "badc", scores{"a": 13, "b": 14, "c": 2, "d": 4}},
+		{object{"method": "combmnz"}, "fused", "combmnz 0 min-max 1000", "badc", scores{"a": 2, "b": 3, "c": 0, "d": 0.2}},
+	} {
+		c.settings["runs"] = exampleRuns()
+		var out fused
+		p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/fuse", c.settings)
+		if got := fmt.Sprint(out.Method, " ", out.K, " ", out.Normalization, " ", out.Depth); got != c.filledIn || out.Tag != c.tag {
+			t.Errorf("it was fused by %s with the tag %s, want %s and %s", got, out.Tag, c.filledIn, c.tag)
+		}
+		text := p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/fuse", c.settings, "Accept", "text/plain")
+		if !bytes.Equal(text.Body, out.File.Content) || text.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			t.Errorf("as %s it is another file:\n%s", text.Header.Get("Content-Type"), text.Body)
+		}
+		order := ""
+		for i, line := range strings.Split(strings.TrimSuffix(string(out.File.Content), "\n"), "\n") {
+			var doc, tag string
+			var rank int
+			var score float64
+			if _, err := fmt.Sscanf(line, "t Q0 %s %d %g %s", &doc, &rank, &score, &tag); err != nil || rank != i+1 || tag != c.tag {
+				t.Errorf("%q: %v", line, err)
+			}
+			if math.Abs(score-c.want[doc]) > 1e-15 {
+				t.Errorf("%s has %v, want %v", doc, score, c.want[doc])
+			}
+			order += doc
+		}
+		if order != c.order {
+			t.Errorf("%s: order %s, want %s", c.filledIn, order, c.order)
+		}
+	}
+}
+
+func TestFuseSettingsThatDoNotGoTogether(t *testing.T) {
+	p := newPlatform(t)
+	for pointer, settings := range map[string]object{
+		"/normalization": {"normalization": "rank"},
+		"/k":             {"method": "combmnz", "k": 60},
+		"/tag":           {"tag": "a b"},
+		"/depth":         {"depth": -1},
+		"/method":        {"method": "borda"},
+	} {
+		settings["runs"] = exampleRuns()
+		if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", settings); len(found) != 1 || found[0].Pointer != pointer {
+			t.Errorf("%v is refused for %v, want %s", settings, found, pointer)
+		}
+	}
+	p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": exampleRuns()[:1]})
+}
+
+// Runs have files of the same name, as files of runs do.
+func TestFuseTellsWhichRun(t *testing.T) {
+	p := newPlatform(t)
+	const good, other, bad = "t Q0 a 1 1 x\n", "t Q0 b 1 1 x\nu Q0 b 1 1 x\n", "t Q0 a 1 high x\n"
+	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
+		along(fileOf("run.txt", good)), along(fileOf("more.txt", "v Q0 a 1 1 x\n"), fileOf("run.txt", bad)),
+	}}); len(found) != 1 || found[0].Pointer != "/runs/1/files/1" || !strings.Contains(found[0].Detail, "line 1: the score") {
+		t.Errorf("the fault is told as %v", found)
+	}
+	held := p.run(shown, bad)
+	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{along(fileOf("run.txt", good)), byID(held)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
+		t.Errorf("the fault of a stored run is told as %v", found)
+	}
+	var out fused
+	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{
+		{"name": "full", "files": []object{fileOf("run.txt", other)}}, {"name": "short", "files": []object{fileOf("run.txt", good)}},
+	}})
+	if len(out.Diagnostics) != 1 || out.Diagnostics[0].File != "short/run.txt" || out.Diagnostics[0].Severity != measure.Warning {
+		t.Errorf("diagnostics %+v", out.Diagnostics)
+	}
+	// The file b/c has the name that c of the run b would get.
+	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
+		{"name": "a", "files": []object{fileOf("b/c", bad), fileOf("c", "v Q0 a 1 1 x\n")}}, {"name": "b", "files": []object{fileOf("c", good)}},
+	}}); len(found) != 1 || found[0].Pointer != "/runs/0/files/0" {
+		t.Errorf("the fault is told as %v", found)
+	}
+	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
+		along(fileOf("run.txt", "t Q0 a 1 1e308 x\n")), along(fileOf("run.txt", "t Q0 a 1 1e308 x\n")),
+	}, "method": "combsum", "normalization": "none"}); len(found) != 1 || found[0].Pointer != "/runs" {
+		t.Errorf("scores without a sum are told as %v", found)
+	}
+}
+
+func TestFuseStoredRuns(t *testing.T) {
+	p := newPlatform(t)
+	var out, same fused
+	one, other := p.run(shown, heldRun), p.run(record.Standing{}, "q1 Q0 d9 1 2.0 tag\n")
+	p.Want(http.StatusOK, &out, "alice", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{byID(one), byID(other)}})
+	p.Want(http.StatusOK, &same, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{
+		along(fileOf("run.txt", "q1 Q0 d9 1 2.0 tag\n")), along(fileOf("b", heldRun)),
+	}})
+	if !bytes.Equal(out.File.Content, same.File.Content) || len(out.File.Content) == 0 {
+		t.Errorf("stored runs fuse to\n%s and the same that come along to\n%s", out.File.Content, same.File.Content)
+	}
+	if out.Runs[0].RunID != one.ID || out.Runs[0].Name != "Lakeside" || out.Runs[1].Name != "Lakeside (2)" || out.Diagnostics[0].File != "Lakeside (2)/run.txt" {
+		t.Errorf("runs are told as %v, diagnostics as %+v", out.Runs, out.Diagnostics)
+	}
+	p.unseenAs("fuse", func(id string) object {
+		return object{"runs": []object{along(fileOf("r", heldRun)), {"runId": id}}}
+	})
+}
+
+// Runs that are small as they are stored can take all the memory there is once they are unpacked.
+func TestFuseBoundsWhatIsPacked(t *testing.T) {
+	p := newPlatform(t)
+	block := packed(func(w io.Writer) { _, _ = w.Write(bytes.Repeat([]byte("\n"), 4<<20)) })
+	part := packed(func(w io.Writer) { _, _ = io.WriteString(w, heldRun) })
+	one, other, small := p.run(shown, strings.Repeat(block, 65)), p.run(shown, strings.Repeat(block, 64)), p.run(shown, part)
+	var told problem.Document
+	p.Want(http.StatusRequestEntityTooLarge, &told, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{byID(one), byID(other)}})
+	if !strings.Contains(told.Detail, "unpack to more than 536870912 bytes") {
+		t.Errorf("it is told as %q", told.Detail)
+	}
+	var out fused
+	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{byID(small), along(fileOf("r", heldRun))}})
+	if len(out.File.Content) == 0 {
+		t.Error("packed runs fuse to nothing")
+	}
+	damaged := p.run(shown, part[:len(part)-6])
+	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{byID(small), byID(damaged)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
+		t.Errorf("a damaged file is told as %v", found)
+	}
+}

@@ -1,0 +1,55 @@
+package material
+
+import (
+	"bufio"
+	"compress/gzip"
+	"context"
+	"io"
+
+	"assay/shared/measure/evaluator"
+	"assay/shared/problem"
+	"assay/shared/table"
+)
+
+// MaxTextBytes is how large the packed runs and truths that one invocation reads may be together once they are unpacked:
+// their sizes do not tell, and their lines are held in memory.
+const MaxTextBytes = atOnce
+
+// text is how many bytes the stored runs and truths that are packed have once they are unpacked.
+func (d *Desk) text(ctx context.Context) (total int64, err error) {
+	sizes := make([]int64, len(d.held))
+	err = table.Together(len(d.held), func(i int) (err error) {
+		sizes[i], err = packedText(ctx, d.held[i], MaxTextBytes)
+		return err
+	})
+	for _, size := range sizes {
+		total += size
+	}
+	if err == nil && total > MaxTextBytes {
+		err = problem.TooLarge.New("The packed files that this would read unpack to more than %d bytes together. Name fewer runs, or get the files by their links and use a tool of your own.", MaxTextBytes)
+	}
+	return total, err
+}
+
+// packedText is how many bytes the file has once it is unpacked, one more than most when it has more; 0 when it is not packed.
+// What is damaged counts as far as it goes.
+func packedText(ctx context.Context, f evaluator.File, most int64) (size int64, err error) {
+	r, err := f.Open()
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = r.Close() }() // what it has is read anew
+	z, err := gzip.NewReader(bufio.NewReader(r))
+	if err != nil {
+		return 0, nil // its reader says what is wrong with it, if it is damaged
+	}
+	for size <= most && err == nil {
+		if err := ctx.Err(); err != nil {
+			return size, err
+		}
+		var n int64
+		n, err = io.CopyN(io.Discard, z, 16<<20)
+		size += n
+	}
+	return min(size, most+1), nil
+}

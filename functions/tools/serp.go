@@ -1,0 +1,212 @@
+package tools
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"assay/functions/tools/material"
+	"assay/shared/collection"
+	"assay/shared/measure/retrieval"
+	"assay/shared/page"
+	"assay/shared/problem"
+)
+
+// SerpInput is which ranking to show.
+type SerpInput struct {
+	Run   material.RunReference    `json:"run" doc:"the run"`
+	Topic string                   `json:"topic,omitempty" doc:"id of the topic; the first one unless given" example:"301"`
+	Query string                   `json:"query,omitempty" maxLength:"1000" doc:"the query whose words are marked; unless given, the text of the topic"`
+	Truth *material.TruthReference `json:"truth,omitempty" doc:"the judgments; unless given, those of the dataset that the run is on, if you may read them"`
+	Texts *material.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; unless given, those in the inputs of the dataset that the run is on"`
+	Depth int                      `json:"depth,omitempty" minimum:"1" maximum:"200" doc:"how many documents are shown; 20 unless given"`
+}
+
+// Normalize fills in what is not given.
+func (in *SerpInput) Normalize() {
+	if in.Depth == 0 {
+		in.Depth = 20
+	}
+}
+
+// SerpOutput is a ranking as a search engine would show it.
+type SerpOutput struct {
+	Run        string       `json:"run" doc:"name of the run"`
+	RunID      string       `json:"runId,omitempty"`
+	Topic      string       `json:"topic"`
+	Query      string       `json:"query,omitempty" doc:"what the words that are marked are from; absent when it is not known"`
+	Judged     bool         `json:"judged" doc:"whether there are judgments"`
+	Retrieved  int          `json:"retrieved" doc:"how many documents the run has for the topic"`
+	Results    []SerpResult `json:"results" nullable:"false" doc:"best first"`
+	Position   int          `json:"position" doc:"of the topic among those of the run, from 1"`
+	TopicCount int          `json:"topicCount" doc:"how many topics the run has"`
+	Topics     []string     `json:"topics" nullable:"false" doc:"ids of the topics of the run, up to 1,000"`
+	Links      SerpLinks    `json:"links"`
+}
+
+// SerpResult is a document that was retrieved.
+type SerpResult struct {
+	Rank     int         `json:"rank"`
+	Document string      `json:"document" doc:"id"`
+	Score    float64     `json:"score"`
+	Grade    *int        `json:"grade,omitempty" doc:"absent when it is not judged"`
+	Title    string      `json:"title,omitempty"`
+	Passage  []SerpPiece `json:"passage,omitempty" doc:"the passage with most words of the query, up to 300 characters; the pieces joined are its text"`
+	Before   bool        `json:"before,omitempty" doc:"whether the document has text before the passage"`
+	After    bool        `json:"after,omitempty" doc:"whether it has text after it"`
+}
+
+// SerpPiece is a part of a passage.
+type SerpPiece struct {
+	Text   string `json:"text"`
+	Marked bool   `json:"marked,omitempty" doc:"whether it is a word of the query"`
+}
+
+// SerpLinks lead to the topics beside this one.
+type SerpLinks struct {
+	Previous string `json:"previous,omitempty" doc:"absent at the first topic, and when the input is too long for an address"`
+	Next     string `json:"next,omitempty" doc:"absent at the last topic, and when the input is too long for an address"`
+}
+
+var serp = define(about{
+	name: "serp", summary: "Show a run as a page of search results",
+	description: "What a run retrieved for a topic as a search engine would show it: rank, score, judgment, title and a passage with the words of the query marked.\n\n" +
+		"Name the run by `runId`, or send its files. Judgments are shown to those who may read the truth, and to those who send one; texts are those in the inputs of the dataset, or sent along.",
+}, SerpInput{
+	Run:   material.RunReference{Name: "words", Files: diffirExample.Runs[0].Files},
+	Topic: "1", Truth: diffirExample.Truth, Texts: diffirExample.Texts,
+}, func(ctx context.Context, d *material.Desk, in SerpInput) (compute[SerpOutput], error) {
+	w := serpWork{in: in}
+	var err error
+	if w.run, err = d.Run(ctx, "/run", in.Run); err != nil {
+		return nil, err
+	}
+	runs := []*material.Run{w.run}
+	if in.Truth != nil {
+		w.truth, err = d.Truth(ctx, "/truth", *in.Truth)
+	} else {
+		w.truth, err = d.OwnTruth(ctx, runs)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if w.texts, err = d.Texts(ctx, "/texts", in.Texts, runs); err != nil {
+		return nil, err
+	}
+	return w.compute, nil
+})
+
+// serpWork is what a page of results is made from.
+type serpWork struct {
+	in    SerpInput
+	run   *material.Run
+	truth *material.Truth // nil: no judgments
+	texts *material.Texts // nil: none
+}
+
+func (w *serpWork) compute(ctx context.Context) (out SerpOutput, err error) {
+	rankings, _, err := w.run.Rankings(ctx)
+	if err != nil {
+		return out, err
+	}
+	topics := rankings.Topics()
+	at := 0
+	if w.in.Topic != "" {
+		var found bool
+		if at, found = slices.BinarySearch(topics, w.in.Topic); !found {
+			return out, problem.Check([]problem.Field{{Pointer: "/topic", Detail: missingTopic(topics)}})
+		}
+	}
+	out = SerpOutput{
+		Run: w.run.Name, RunID: w.run.ID, Topic: topics[at], Judged: w.truth != nil, Retrieved: rankings.Len(topics[at]),
+		Position: at + 1, TopicCount: len(topics), Topics: topics[:min(len(topics), maxListedTopics)],
+	}
+	if at > 0 {
+		out.Links.Previous = w.in.address(topics[at-1])
+	}
+	if at+1 < len(topics) {
+		out.Links.Next = w.in.address(topics[at+1])
+	}
+	if out.Results, err = w.results(ctx, rankings, out.Topic); err != nil {
+		return out, err
+	}
+	err = w.addTexts(ctx, &out)
+	return out, err
+}
+
+// missingTopic says which topics there are, as far as that helps.
+func missingTopic(topics []string) string {
+	const few = 5
+	detail := "the run has no documents for this topic, but for " + strings.Join(topics[:min(few, len(topics))], ", ")
+	if more := len(topics) - few; more > 0 {
+		detail += fmt.Sprintf(" and %d others", more)
+	}
+	return detail
+}
+
+// address is where the same is shown of another topic; empty when the input is too long for one. A query is for its topic.
+func (in SerpInput) address(topic string) string {
+	in.Topic, in.Query = topic, ""
+	input, err := json.Marshal(in)
+	query := url.Values{"input": {string(input)}}.Encode()
+	if err != nil || len(query) > page.MaxQuery {
+		return ""
+	}
+	return about{name: "serp"}.resultPath() + "?" + query
+}
+
+// results are the first documents of the ranking.
+func (w *serpWork) results(ctx context.Context, rankings *retrieval.Rankings, topic string) ([]SerpResult, error) {
+	var qrels *retrieval.Qrels
+	if w.truth != nil {
+		var err error
+		if qrels, err = w.truth.Qrels(ctx); err != nil {
+			return nil, err
+		}
+	}
+	var results []SerpResult
+	for id, score := range rankings.Ranking(topic) {
+		if len(results) == w.in.Depth {
+			break
+		}
+		r := SerpResult{Rank: len(results) + 1, Document: string(id), Score: score}
+		if qrels != nil {
+			if grade, judged := qrels.Grade(topic, id); judged {
+				r.Grade = &grade
+			}
+		}
+		results = append(results, r)
+	}
+	return results, nil
+}
+
+// addTexts adds what the topic and the documents say.
+func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
+	wanted := collection.Wanted{Queries: []string{out.Topic}}
+	for _, r := range out.Results {
+		wanted.Documents = append(wanted.Documents, r.Document)
+	}
+	found, err := w.texts.Find(ctx, wanted)
+	if err != nil {
+		return err
+	}
+	if out.Query = w.in.Query; out.Query == "" {
+		out.Query = found.Queries[out.Topic]
+	}
+	for i := range out.Results {
+		r := &out.Results[i]
+		d, ok := found.Documents[r.Document]
+		if !ok {
+			continue
+		}
+		s := snippet(d, out.Query)
+		r.Title, r.Before, r.After = clipTitle(d.Title), s.Before, s.After
+		for _, p := range s.Pieces {
+			r.Passage = append(r.Passage, SerpPiece(p))
+		}
+	}
+	return nil
+}

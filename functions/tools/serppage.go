@@ -1,0 +1,43 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/a-h/templ"
+)
+
+func (out SerpOutput) page() (string, templ.Component) { return "Search results", serpPage(out) }
+
+// count says how much of the ranking the page has.
+func (out *SerpOutput) count() string {
+	return fmt.Sprintf("%d of %d documents", len(out.Results), out.Retrieved)
+}
+
+// heading is what a result is called: its title where there is one.
+func (r *SerpResult) heading() string { return cmp.Or(r.Title, r.Document) }
+
+// passage shows the pieces with nothing between them: where a template breaks its lines a browser would show spaces.
+func (r *SerpResult) passage() templ.Component {
+	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
+		var b strings.Builder
+		if r.Before {
+			b.WriteString("… ")
+		}
+		for _, p := range r.Passage {
+			text := templ.EscapeString(p.Text)
+			if p.Marked {
+				text = "<mark>" + text + "</mark>"
+			}
+			b.WriteString(text)
+		}
+		if r.After {
+			b.WriteString(" …")
+		}
+		_, err := io.WriteString(w, b.String())
+		return err
+	})
+}

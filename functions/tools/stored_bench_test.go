@@ -1,0 +1,146 @@
+package tools_test
+
+import (
+	"bufio"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/shared/api/servertest"
+	"assay/shared/blob"
+	"assay/shared/record"
+)
+
+// large makes a run of alice's of about so many bytes, with 1,000 documents a topic, and stores it without holding it in memory.
+func (p *platform) large(size int64, seed uint64) *record.RunItem {
+	p.t.Helper()
+	path := filepath.Join(p.t.TempDir(), "run.txt")
+	f, err := os.Create(path)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	w := bufio.NewWriterSize(io.MultiWriter(f, sum), 1<<20)
+	random := rand.New(rand.NewPCG(seed, 0))
+	written := int64(0)
+	for topic := 1; written < size; topic++ {
+		first := random.IntN(1000)
+		for rank := range 1000 {
+			n, _ := fmt.Fprintf(w, "%d Q0 clueweb-en%07d %d %.4f system%d\n", topic, (first+rank*(7+int(seed)))%100_000, rank+1, 1000-float64(rank)+random.Float64(), seed)
+			written += int64(n)
+		}
+	}
+	if err := w.Flush(); err != nil {
+		p.t.Fatal(err)
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		p.t.Fatal(err)
+	}
+	r := &record.RunItem{Standing: record.Standing{OrganizerID: p.task.OrganizerID, Public: true, Published: true}, Type: record.UploadType, Queue: record.QueueBuiltin}
+	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID = p.meta(), record.NewID(time.Now()), p.task.ID, p.dataset.ID
+	r.UserID, r.Team, r.State = servertest.UserID("alice"), "Lakeside", record.Completed
+	r.Files = []record.File{{Name: "run.txt", Size: written, SHA256: hex.EncodeToString(sum.Sum(nil)), State: record.FileStored}}
+	o := blob.Object{Key: record.ObjectKey(record.HolderRuns, r.ID, r.Files[0].SHA256), Size: written, SHA256: r.Files[0].SHA256}
+	if err := p.Files.Put(context.Background(), o, f); err != nil {
+		p.t.Fatal(err)
+	}
+	p.Put(r)
+	return r
+}
+
+// heapGrowth measures how much memory the process has from the system for its heap at most, beyond what it has at first.
+func heapGrowth(stop <-chan struct{}) func() float64 {
+	held := func() uint64 {
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapInuse
+	}
+	runtime.GC()
+	first, most := held(), uint64(0)
+	var watching sync.WaitGroup
+	watching.Go(func() {
+		for tick := time.NewTicker(5 * time.Millisecond); ; {
+			select {
+			case <-stop:
+				tick.Stop()
+				return
+			case <-tick.C:
+				most = max(most, held())
+			}
+		}
+	})
+	return func() float64 {
+		watching.Wait()
+		return float64(most-min(most, first)) / (1 << 20)
+	}
+}
+
+// judgments are of 20 documents for each topic of large runs.
+func judgments(topics int) object {
+	var b strings.Builder
+	random := rand.New(rand.NewPCG(9, 0))
+	for topic := range topics {
+		for range 20 {
+			fmt.Fprintf(&b, "%d %d clueweb-en%07d %d\n", topic+1, topic, random.IntN(100_000), random.IntN(3))
+		}
+	}
+	return object{"files": []object{{"name": "qrels.txt", "content": base64.StdEncoding.EncodeToString([]byte(packed(func(w io.Writer) { _, _ = io.WriteString(w, distinct(b.String())) })))}}}
+}
+
+// distinct leaves out judgments of a document that its topic has already.
+func distinct(qrels string) string {
+	var b strings.Builder
+	seen := map[string]bool{}
+	for line := range strings.Lines(qrels) {
+		f := strings.Fields(line)
+		if key := f[0] + " " + f[2]; !seen[key] {
+			seen[key] = true
+			b.WriteString(line)
+		}
+	}
+	return b.String()
+}
+
+// BenchmarkStoredRuns has tools work on runs of 1 and of 50 MB, from the request to the answer. peak-MiB is what the heap
+// grows by at most.
+func BenchmarkStoredRuns(b *testing.B) {
+	for _, size := range []int64{1 << 20, 50 << 20} {
+		p := newPlatform(b)
+		one, other := p.large(size, 1), p.large(size, 2)
+		truth := judgments(int(size / 40_000))
+		for _, c := range []struct {
+			tool  string
+			input object
+		}{
+			{"evaluate", object{"runs": []object{byID(one)}, "truth": truth, "measures": []string{"nDCG@10", "AP", "RR"}, "perTopic": false}},
+			{"diffir", object{"runs": []object{byID(one), byID(other)}, "truth": truth}},
+			{"serp", object{"run": byID(one), "truth": truth}},
+			{"fuse", object{"runs": []object{byID(one), byID(other)}}},
+			{"convert", object{"run": byID(one), "to": "jsonl"}},
+			{"validate", object{"run": byID(one)}},
+		} {
+			b.Run(fmt.Sprintf("%s/%dMiB", c.tool, size>>20), func(b *testing.B) {
+				stop := make(chan struct{})
+				most := heapGrowth(stop)
+				for b.Loop() {
+					p.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/tools/"+c.tool, c.input)
+				}
+				close(stop)
+				b.ReportMetric(most(), "peak-MiB")
+			})
+		}
+	}
+}

@@ -1,0 +1,110 @@
+package tools
+
+import (
+	"context"
+
+	"assay/functions/tools/material"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// ValidateInput is what to check, and what it is to be.
+type ValidateInput struct {
+	Run       *material.RunReference   `json:"run,omitempty" doc:"a run to check"`
+	Truth     *material.TruthReference `json:"truth,omitempty" doc:"instead of run: a truth to check"`
+	DatasetID string                   `json:"datasetId,omitempty" doc:"with the files of a run: the dataset that it is for, whose kind and format it must have"`
+	Kind      string                   `json:"kind,omitempty" enum:"retrieval,classification,regression" doc:"with the files of a run, instead of datasetId: what kind of evaluator is to read them; retrieval unless given"`
+	Format    *record.RunFormat        `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: how they are written; trec-run unless given"`
+}
+
+// ValidateOutput is what is wrong with files.
+type ValidateOutput struct {
+	Valid       bool                 `json:"valid" doc:"whether no diagnostic is an error, so that the files can be evaluated; what only shows beside the other files, such as topics without judgments, is not looked for"`
+	Of          string               `json:"of" enum:"run,truth"`
+	Kind        measure.Kind         `json:"kind" enum:"retrieval,classification,regression" doc:"of the evaluator that read them"`
+	Format      record.RunFormat     `json:"format" doc:"how runs, and the labels or values of a truth, are written; relevance judgments are always TREC qrels"`
+	Files       []string             `json:"files" nullable:"false" doc:"names of what was read"`
+	Diagnostics []measure.Diagnostic `json:"diagnostics" nullable:"false" doc:"what was noticed, by file and line; up to 100, errors before warnings when there are more"`
+}
+
+var validate = define(about{
+	name: "validate", summary: "Check a run or a truth",
+	description: "Reads the files of a run as they would be read for evaluation, or those of a truth, and says what is wrong with them, line by line. " +
+		"A run is never compared with a truth: whoever sees a dataset can check a run for it, by `datasetId`, before submitting it.\n\n" +
+		"Files with errors are an answer with `valid` false, and no problem.",
+}, ValidateInput{
+	Run: &material.RunReference{Files: []material.InlineFile{{Name: "run.txt", Text: "1 Q0 lake 1 3.0 mine\n1 Q0 pond 2 high mine\n1 Q0 lake 3 1.0 mine\n2 Q0 lake\n"}}},
+}, func(ctx context.Context, d *material.Desk, in ValidateInput) (compute[ValidateOutput], error) {
+	var settings evaluator.Settings
+	var files []evaluator.File
+	if err := in.check(); err != nil {
+		return nil, err
+	}
+	if in.Truth != nil {
+		truth, err := d.Truth(ctx, "/truth", *in.Truth)
+		if err != nil {
+			return nil, err
+		}
+		settings, files = truth.Settings(), truth.Files()
+		settings.Measures = usual[settings.Kind] // which they are makes no difference to what is an error
+	} else {
+		run, err := d.Run(ctx, "/run", *in.Run)
+		if err != nil {
+			return nil, err
+		}
+		files = run.Files()
+		switch {
+		case run.ID != "":
+			settings, err = d.SettingsOfRun(ctx, run)
+		case in.DatasetID != "":
+			settings, err = d.SettingsOf(ctx, "", in.DatasetID)
+		default:
+			settings, err = material.Settings("", in.Kind, in.Format)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return func(ctx context.Context) (ValidateOutput, error) {
+		out := ValidateOutput{Of: "run", Kind: settings.Kind, Format: record.RunFormat(settings.Format)}
+		var found []measure.Diagnostic
+		var err error
+		if in.Truth != nil {
+			out.Of = "truth"
+			_, found, err = evaluator.ReadTruth(ctx, settings, files)
+		} else {
+			found, err = evaluator.ValidateRun(ctx, settings.Kind, settings.Format, files)
+		}
+		for _, f := range files {
+			out.Files = append(out.Files, f.Name)
+		}
+		out.Valid, out.Diagnostics = !measure.Refused(found), disclosed(found)
+		return out, err
+	}, nil
+})
+
+// check says what does not go together.
+func (in *ValidateInput) check() error {
+	var fields []problem.Field
+	bad := func(pointer, detail string) { fields = append(fields, problem.Field{Pointer: pointer, Detail: detail}) }
+	if (in.Run == nil) == (in.Truth == nil) {
+		bad("", "give either run or truth: one of them is checked")
+	}
+	stored := in.Run != nil && in.Run.RunID != ""
+	for _, m := range []struct {
+		pointer string
+		given   bool
+	}{{"/datasetId", in.DatasetID != ""}, {"/kind", in.Kind != ""}, {"/format", in.Format != nil}} {
+		switch {
+		case m.given && in.Truth != nil:
+			bad(m.pointer, "goes with a run: what is to be said of a truth stands in /truth")
+		case m.given && stored:
+			bad(m.pointer, "goes with files: the run has the kind and the format of its dataset")
+		case m.given && in.DatasetID != "" && m.pointer != "/datasetId":
+			bad(m.pointer, "is what the dataset says: leave it or datasetId out")
+		}
+	}
+	return problem.Check(fields)
+}

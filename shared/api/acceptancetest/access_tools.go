@@ -1,0 +1,211 @@
+package acceptancetest
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// examples are inputs that work, by the names of the tools.
+func (sc *scene) examples() map[string]any {
+	sc.t.Helper()
+	var list struct {
+		Data []struct {
+			Name    string
+			Example any
+		}
+	}
+	sc.want(sc.t, http.StatusOK, &list, "", http.MethodGet, "/v1/tools", nil)
+	examples := map[string]any{}
+	for _, tool := range list.Data {
+		examples[tool.Name] = tool.Example
+	}
+	return examples
+}
+
+// ranked is a dataset of retrieval with runs that differ in who may have what of them, by what they are.
+type ranked struct {
+	dataset string
+	runs    map[string]string
+}
+
+// rankedRuns are runs of the owner's: their entries and their reviews.
+var rankedRuns = map[string]struct {
+	visibility         string
+	published, blinded bool
+}{
+	"published":          {"public", true, false},
+	"also published":     {"public", true, false},
+	"of a private entry": {"private", true, false},
+	"unpublished":        {"public", false, false},
+	"blinded":            {"public", true, true},
+	"private":            {"private", false, false},
+}
+
+func (sc *scene) newRanked(p place) ranked {
+	sc.t.Helper()
+	set := newDataset(p.task, "validation")
+	set["truths"] = []any{csvFile(truthFile, "1 0 d1 1\n1 0 "+truthDocument+" 1\n2 0 d2 1\n", "")}
+	set["inputs"] = []any{csvFile("texts.tsv", "d1\t"+map[bool]string{true: privateText, false: "the first"}[p.task == sc.private.task]+"\n", "")}
+	set["runFormat"] = map[string]any{"kind": "trec-run"}
+	set["evaluator"] = map[string]any{"kind": "retrieval", "measures": []string{"AP"}}
+	r := ranked{id(sc.create(sc.t, sc.tokens["organizer"], "/v1/datasets", set)), map[string]string{}}
+	for name, e := range rankedRuns {
+		var made struct{ RunIDs []string }
+		sc.want(sc.t, http.StatusCreated, &made, sc.tokens["owner"], http.MethodPost, "/v1/tasks/"+p.task+"/submissions", map[string]any{
+			"type": "upload", "visibility": e.visibility,
+			"files": []any{csvFile("run.txt", "1 Q0 d1 1 2.0 "+strings.ReplaceAll(name, " ", "-")+"\n1 Q0 d2 2 1.0 tag\n2 Q0 d1 1 2.0 tag\n", r.dataset)},
+		})
+		r.runs[name] = made.RunIDs[0]
+	}
+	for name, run := range r.runs {
+		sc.awaitEvaluation(run)
+		e := rankedRuns[name]
+		sc.want(sc.t, http.StatusOK, nil, sc.tokens["organizer"], http.MethodPatch, "/v1/runs/"+run+"/review", map[string]any{"published": e.published, "blinded": e.blinded})
+	}
+	return r
+}
+
+// awaitEvaluation waits for the evaluation of a run, and returns its id.
+func (sc *scene) awaitEvaluation(run string) string {
+	sc.t.Helper()
+	for deadline := time.Now().Add(evaluationTime); ; time.Sleep(5 * time.Millisecond) {
+		var r struct{ State, EvaluationID string }
+		sc.want(sc.t, http.StatusOK, &r, sc.tokens["organizer"], http.MethodGet, "/v1/runs/"+run, nil)
+		if r.EvaluationID != "" {
+			return r.EvaluationID
+		}
+		if time.Now().After(deadline) {
+			sc.t.Fatalf("run %s is still %s", run, r.State)
+		}
+	}
+}
+
+// toolInput is what a tool is asked with about a run, beside another that all who see the task may have.
+type toolInput struct {
+	values bool // it works on the values of runs; else on their files
+	input  func(run, other string) map[string]any
+}
+
+func pair(run, other string) map[string]any {
+	return map[string]any{"runs": []any{map[string]any{"runId": other}, map[string]any{"runId": run}}}
+}
+
+func one(run, _ string) map[string]any { return map[string]any{"run": map[string]any{"runId": run}} }
+
+// toolInputs has every tool that works on runs.
+var toolInputs = map[string]toolInput{
+	"evaluate":     {true, pair},
+	"significance": {true, pair},
+	"topics":       {true, pair},
+	"diffir":       {false, pair},
+	"fuse":         {false, pair},
+	"serp":         {false, one},
+	"validate":     {false, one},
+	"convert": {false, func(run, other string) map[string]any {
+		input := one(run, other)
+		input["to"] = "jsonl"
+		return input
+	}},
+}
+
+// checkTools requires of every tool, whoever asks, that it works on what the resources show the caller, and on nothing else.
+func (sc *scene) checkTools() {
+	sc.t.Helper()
+	names := slices.Sorted(maps.Keys(sc.inputs))
+	for _, p := range []place{sc.public, sc.private} {
+		r := sc.newRanked(p)
+		for _, caller := range callers {
+			sc.checkTruth(caller, r)
+			for about, run := range r.runs {
+				other := r.runs["also published"]
+				if about == "also published" {
+					other = r.runs["published"]
+				}
+				sc.checkRun(caller, about, names, run, other)
+			}
+		}
+	}
+}
+
+// checkRun asks every tool about a run.
+func (sc *scene) checkRun(caller, about string, names []string, run, other string) {
+	sc.t.Helper()
+	var shown struct {
+		Files        []struct{ URL string }
+		EvaluationID string
+	}
+	_ = json.Unmarshal(sc.ask(caller, http.MethodGet, "/v1/runs/"+run, nil).body, &shown) // a problem has neither
+	files := len(shown.Files) > 0 && shown.Files[0].URL != ""
+	values := sc.ask(caller, http.MethodGet, "/v1/evaluations/"+sc.awaitEvaluation(run), nil).status == http.StatusOK
+	judgments := sc.readsTruth(caller, run)
+	for _, name := range names {
+		with, ok := toolInputs[name]
+		if !ok {
+			if name != "leaderboard" {
+				sc.t.Errorf("how to ask the tool %s about a run is not written down", name)
+			}
+			continue
+		}
+		want := http.StatusNotFound
+		if with.values && values || !with.values && files {
+			want = http.StatusOK
+		}
+		got := sc.ask(caller, http.MethodPost, "/v1/tools/"+name, with.input(run, other))
+		if got.status != want {
+			sc.t.Errorf("%s of a run that is %s, as %s: %d, want %d\n%s", name, about, caller, got.status, want, got.body)
+		}
+		if judged := bytes.Contains(got.body, []byte(`"grade"`)); judged && !judgments {
+			sc.t.Errorf("%s of a run that is %s shows judgments to %s\n%s", name, about, caller, got.body)
+		}
+	}
+}
+
+// readsTruth reports whether the caller is shown the truth of the run's dataset.
+func (sc *scene) readsTruth(caller, run string) bool {
+	sc.t.Helper()
+	var r struct{ DatasetID string }
+	sc.want(sc.t, http.StatusOK, &r, sc.tokens["organizer"], http.MethodGet, "/v1/runs/"+run, nil)
+	return bytes.Contains(sc.ask(caller, http.MethodGet, "/v1/datasets/"+r.DatasetID, nil).body, []byte(truthFile))
+}
+
+// checkTruth measures a run that comes along against the truth of a dataset, and asks for its board.
+func (sc *scene) checkTruth(caller string, r ranked) {
+	sc.t.Helper()
+	seen := sc.ask(caller, http.MethodGet, "/v1/datasets/"+r.dataset, nil)
+	want, board := http.StatusNotFound, http.StatusNotFound
+	if seen.status == http.StatusOK {
+		want, board = http.StatusForbidden, http.StatusOK
+	}
+	if bytes.Contains(seen.body, []byte(truthFile)) {
+		want = http.StatusOK
+	}
+	mine := map[string]any{"files": []any{map[string]any{"name": "run.txt", "content": "MSBRMCBkMSAxIDIgbWluZQo="}}}
+	truth := map[string]any{"datasetId": r.dataset}
+	for _, name := range []string{"evaluate", "topics", "diffir"} {
+		body := map[string]any{"runs": []any{mine, mine}, "truth": truth}
+		if got := sc.ask(caller, http.MethodPost, "/v1/tools/"+name, body); got.status != want {
+			sc.t.Errorf("%s against a truth as %s: %d, want %d\n%s", name, caller, got.status, want, got.body)
+		}
+	}
+	if got := sc.ask(caller, http.MethodPost, "/v1/tools/convert", map[string]any{"qrels": truth, "to": "trec-qrels"}, "Accept", "text/plain"); got.status != want {
+		sc.t.Errorf("convert of a truth as %s: %d, want %d\n%s", caller, got.status, want, got.body)
+	}
+	if got := sc.ask(caller, http.MethodPost, "/v1/tools/serp", map[string]any{"run": mine, "texts": truth}); got.status != board {
+		sc.t.Errorf("serp with the texts of a dataset as %s: %d, want %d\n%s", caller, got.status, board, got.body)
+	}
+	got := sc.ask(caller, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": r.dataset, "best": false})
+	if got.status != board {
+		sc.t.Errorf("leaderboard as %s: %d, want %d\n%s", caller, got.status, board, got.body)
+	}
+	for about, run := range r.runs {
+		visible := sc.ask(caller, http.MethodGet, "/v1/evaluations/"+sc.awaitEvaluation(run), nil).status == http.StatusOK
+		if listed := bytes.Contains(got.body, []byte(sc.awaitEvaluation(run))); listed != visible {
+			sc.t.Errorf("leaderboard as %s has the run that is %s: %v, want %v", caller, about, listed, visible)
+		}
+	}
+}

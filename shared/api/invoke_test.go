@@ -1,0 +1,54 @@
+package api_test
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"reflect"
+	"testing"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/api/servertest"
+)
+
+type sum struct {
+	Terms   []int `json:"terms"`
+	Passing bool  `json:"passing,omitempty"`
+}
+
+// An answer with a link that works for a while has no entity tag, so that no 304 says that it is still good, and is kept by
+// nobody; any other answer is the same as long as its input is.
+func TestNobodyKeepsAnAnswerThatPasses(t *testing.T) {
+	computed := 0
+	add := func(_ context.Context, c *api.Call, _ api.Open) error {
+		in, err := api.ReadInput[sum](c)
+		if err != nil {
+			return err
+		}
+		c.LinkInput("/v1/sums/result")
+		return c.WriteComputed([]string{string(c.Input())}, func() (api.Computed, error) {
+			computed++
+			return api.Computed{MediaType: "application/json", Body: []byte("3"), Passing: in.Passing}, nil
+		})
+	}
+	variants := []api.Variant{{Name: "add", Summary: "Add", Input: reflect.TypeFor[sum](), Output: reflect.TypeFor[int](), Example: sum{}}}
+	s := servertest.New(t,
+		api.Invoke(api.Spec{ID: "add", Path: "/v1/sums", May: access.Anyone}, api.Anything, variants, nil, add),
+		api.Ask(api.Spec{ID: "added", Path: "/v1/sums/result", May: access.Anyone}, api.Anything, variants, nil, add))
+	lasting := sum{Terms: []int{1, 2}}
+	tag := s.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/sums", lasting).Header.Get("ETag")
+	at := func(in string) string { return "/v1/sums/result?" + url.Values{"input": {in}}.Encode() }
+	s.Want(http.StatusNotModified, nil, "alice", http.MethodGet, at(`{"terms":[1,2]}`), nil, "If-None-Match", tag)
+	if computed != 1 {
+		t.Errorf("it was computed %d times for who has it", computed)
+	}
+	a := s.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/sums", sum{Terms: []int{1, 2}, Passing: true})
+	for range 2 {
+		h := a.Header
+		if h.Get("ETag") != "" || h.Get("Cache-Control") != "no-store" || h.Get("Content-Type") != "application/json" || string(a.Body) != "3" {
+			t.Errorf("%s may be kept: %v", a.Body, h)
+		}
+		a = s.Want(http.StatusOK, nil, "alice", http.MethodGet, at(`{"terms":[1,2],"passing":true}`), nil, "If-None-Match", tag)
+	}
+}

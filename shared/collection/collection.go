@@ -1,0 +1,226 @@
+// Package collection finds the texts of documents and of queries in the input files of a retrieval dataset, and cuts and
+// marks them for people. Runs name documents and queries by ids alone; whoever looks at a run wants to see the words.
+// Nothing is evaluated with these texts, so files are read leniently: what cannot be read is left out and counted.
+package collection
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path"
+	"slices"
+	"strings"
+)
+
+// File is an input file of a dataset by its name and the way to its content, which may be packed with gzip. Where a
+// format does not tell documents from queries, those in a file with "quer" or "topic" in its name are queries.
+type File struct {
+	Name string
+	Open func() (io.ReadCloser, error)
+}
+
+// Wanted are the ids of documents and queries whose texts are asked for.
+type Wanted struct {
+	Documents, Queries []string
+}
+
+// Document is the text of a document: without markup of TREC, on one line, without control characters, and cut to
+// MaxTitle and MaxText characters; Clipped says that something was cut off.
+type Document struct {
+	Title, Text string
+	Clipped     bool
+}
+
+// Texts are what was found, by id. Where several documents or queries have the same id the first one stands.
+type Texts struct {
+	Documents map[string]Document
+	Queries   map[string]string // cut to MaxQuery characters, with an ellipsis where something was cut off
+	// Files tell of every file that was read, in the order of reading. A file is not read, and absent, when all that is
+	// wanted was found before it.
+	Files []FileReport
+}
+
+// FileReport says what one file was found to have, as far as it was read.
+type FileReport struct {
+	Name               string
+	Documents, Queries int // wanted or not
+	// Unread counts lines, and documents and topics of TREC, that are no document and no query with an id and a text.
+	Unread int
+	// Overlong counts lines of more than MaxLine bytes; they are skipped.
+	Overlong int
+	// Fault says why the file was not read to its end, or has nothing to show; empty when there is no reason.
+	Fault string
+}
+
+// Bounds of one Read. Lengths of texts are in characters.
+const (
+	MaxRead  = 512 << 20 // bytes of all files, once they are unpacked
+	MaxLine  = 1 << 20   // bytes of a line
+	MaxTitle = 300
+	MaxText  = 2000
+	MaxQuery = 1000
+)
+
+// Read looks for what is wanted in the files, each of which is read at most once, and stops when all of it is found or
+// MaxRead bytes are read. What is wrong with a file stands in Texts.Files; the error is about opening or reading a file
+// or about the context, and what was found before it is returned with it.
+//
+// Read knows JSON lines as BEIR, Anserini, MS MARCO, ir_datasets and TIRA have them, the tab-separated files of MS MARCO
+// (id and text; id, address, title and body), and documents and topics of TREC with their tags.
+func Read(ctx context.Context, wanted Wanted, files ...File) (Texts, error) {
+	return read(ctx, standard, wanted, files)
+}
+
+func read(ctx context.Context, l limits, wanted Wanted, files []File) (Texts, error) {
+	f := finder{
+		documents: set(wanted.Documents),
+		queries:   set(wanted.Queries),
+		texts:     Texts{Documents: map[string]Document{}, Queries: map[string]string{}},
+	}
+	for _, file := range queriesFirst(files) {
+		if f.done() {
+			break
+		}
+		f.report = FileReport{Name: file.Name}
+		f.queryFile = namesQueries(file.Name)
+		err := f.read(ctx, &l, file)
+		f.texts.Files = append(f.texts.Files, f.report)
+		if err != nil {
+			return f.texts, fmt.Errorf("read texts of %s: %w", file.Name, err)
+		}
+	}
+	return f.texts, nil
+}
+
+func set(ids []string) map[string]bool {
+	out := make(map[string]bool, len(ids))
+	for _, id := range ids {
+		out[id] = true
+	}
+	return out
+}
+
+// queriesFirst orders files so that a large file of documents is left as soon as the last wanted document is found.
+func queriesFirst(files []File) []File {
+	ordered := slices.Clone(files)
+	slices.SortStableFunc(ordered, func(a, b File) int {
+		switch first, second := namesQueries(a.Name), namesQueries(b.Name); {
+		case first == second:
+			return 0
+		case first:
+			return -1
+		}
+		return 1
+	})
+	return ordered
+}
+
+func namesQueries(file string) bool {
+	name := strings.ToLower(path.Base(file))
+	return strings.Contains(name, "quer") || strings.Contains(name, "topic")
+}
+
+// patience is how many lines a file may begin with that say nothing to us, before it is taken for something else, such
+// as a run or a table.
+const patience = 1000
+
+// finder holds the ids that are still missing, the texts found, and where in the current file it stands.
+type finder struct {
+	documents, queries map[string]bool
+	texts              Texts
+	report             FileReport
+	queryFile          bool
+	block              block
+}
+
+func (f *finder) done() bool { return len(f.documents) == 0 && len(f.queries) == 0 }
+
+func (f *finder) read(ctx context.Context, l *limits, file File) error {
+	opened, err := file.Open()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = opened.Close() }() // it was only read from
+	in, err := unpack(ctx, opened, l)
+	f.block = block{kept: f.block.kept[:0]}
+	for idle := 0; err == nil && !f.done(); {
+		var line []byte
+		if line, err = in.line(); err != nil {
+			break
+		}
+		f.line(line)
+		if f.empty() && f.block.tag == "" {
+			idle++
+		}
+		if idle == patience {
+			err = fault(fmt.Sprintf("nothing in its first %d lines is a document or a query of a known format", patience))
+		}
+	}
+	f.report.Overlong = in.overlong
+	var reason fault
+	switch {
+	case errors.As(err, &reason):
+		f.report.Fault = string(reason)
+	case errors.Is(err, io.EOF):
+		f.closeBlock()
+		if f.empty() {
+			f.report.Fault = "nothing in it is a document or a query of a known format"
+		}
+	default:
+		return err
+	}
+	return nil
+}
+
+func (f *finder) empty() bool { return f.report.Documents == 0 && f.report.Queries == 0 }
+
+// line takes one line for what it looks like, so that a file may have a few strange lines wherever they stand.
+func (f *finder) line(line []byte) {
+	if f.block.tag != "" {
+		f.tagged(line)
+		return
+	}
+	start := bytes.TrimLeft(line, " \t\r")
+	switch {
+	case len(start) == 0:
+	case start[0] == '{':
+		f.object(start)
+	case start[0] == '<':
+		f.tagged(start)
+	default:
+		f.tabbed(line)
+	}
+}
+
+// wantsDocument counts a document and says whether its text is asked for and not yet found.
+func (f *finder) wantsDocument(id []byte) bool {
+	f.report.Documents++
+	return f.documents[string(id)]
+}
+
+// wantsQuery does the same for a query.
+func (f *finder) wantsQuery(id []byte) bool {
+	f.report.Queries++
+	return f.queries[string(id)]
+}
+
+func (f *finder) addDocument(id, title, text string) {
+	var d Document
+	var cutTitle, cutText bool
+	d.Title, cutTitle = plain(title, MaxTitle)
+	d.Text, cutText = plain(text, MaxText)
+	d.Clipped = cutTitle || cutText
+	f.texts.Documents[id] = d
+	delete(f.documents, id)
+}
+
+func (f *finder) addQuery(id, text string) {
+	text, clipped := plain(text, MaxQuery)
+	if clipped {
+		text += "…"
+	}
+	f.texts.Queries[id] = text
+	delete(f.queries, id)
+}

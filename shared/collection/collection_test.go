@@ -1,0 +1,334 @@
+package collection
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"unicode"
+	"unicode/utf8"
+)
+
+func file(name, content string) File {
+	return File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
+}
+
+func zipped(t testing.TB, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	if _, err := w.Write([]byte(text)); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+const webPage = `<DOC><DOCNO>W1</DOCNO>
+<DOCHDR>
+HTTP/1.0 200 OK
+</DOCHDR>
+<html><head><title>Tide &amp; time</title><script>var a = "<b>";</script></head>
+<body>High water <b>twice</b> a day, 3 < 4.</body></html>
+</DOC>`
+
+func TestFormats(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, content    string
+		document         Document // of d1
+		query            string   // of q1
+		documents, seenq int
+		unread           int
+	}{
+		"BEIR documents": {
+			file: "corpus.jsonl", content: `{"_id": "d0", "title": "", "text": "none"}` + "\n" + `{"_id":"d1","title":"Moon","text":"It orbits \"us\".","metadata":{"text":"no","a":[1,{"_id":"d9"}]}}`,
+			document: Document{Title: "Moon", Text: `It orbits "us".`}, documents: 2,
+		},
+		"BEIR queries":        {file: "queries.jsonl", content: `{"_id":"q1","text":"how far is the moon","metadata":{}}`, query: "how far is the moon", seenq: 1},
+		"Anserini":            {file: "docs.json", content: "\ufeff" + ` { "id" : "d1" , "contents" : "one\ntwo\u0007" } `, document: Document{Text: "one two\ufffd"}, documents: 1},
+		"TIRA documents":      {file: "documents.jsonl", content: `{"docno":"d1","text":"t","original_document":{"title":"no"}}`, document: Document{Text: "t"}, documents: 1},
+		"TIRA topics":         {file: "input.jsonl", content: `{"qid":"q1","query":"moon landing","original_query":{"query_id":"no"}}`, query: "moon landing", seenq: 1},
+		"TIRA ranked anew":    {file: "rerank.jsonl", content: `{"qid":"q1","query":"moon","docno":"d1","text":"about it","rank":1}`, query: "moon", document: Document{Text: "about it"}, documents: 1, seenq: 1},
+		"MS MARCO passages":   {file: "passages.jsonl", content: `{"pid":"d1","passage":"of a document","docid":"D7"}`, document: Document{Text: "of a document"}, documents: 1},
+		"the other way round": {file: "passages.jsonl", content: `{"docid":"D7","body":"no","pid":"d1","text":"of a document"}`, document: Document{Text: "of a document"}, documents: 1},
+		"MS MARCO documents":  {file: "docs.jsonl", content: `{"url":"u","title":"T","headings":"no","body":"B","docid":"d1"}`, document: Document{Title: "T", Text: "B"}, documents: 1},
+		"title of a topic":    {file: "x.jsonl", content: `{"topic_id":"q1","title":"moons","description":"no"}`, query: "moons", seenq: 1},
+		"topic as an id":      {file: "x.jsonl", content: `{"topic":"q1","query":"moons"}`, query: "moons", seenq: 1},
+		"topic as a subject":  {file: "x.jsonl", content: `{"_id":"d1","text":"t","topic":"q1"}`, document: Document{Text: "t"}, documents: 1},
+		"question with an id": {file: "x.jsonl", content: `{"id":"q1","query":"moons"}`, query: "moons", seenq: 1},
+		"ids with escapes":    {file: "x.jsonl", content: `{"id":"\u0064\u0031","text":"t"}`, document: Document{Text: "t"}, documents: 1},
+		"qrels and runs":      {file: "x.jsonl", content: `{"qid":"q1","docno":"d1","score":3}`, unread: 1},
+		"first of two":        {file: "x.tsv", content: "d1\tone\nd1\ttwo", document: Document{Text: "one"}, documents: 2},
+		"TSV documents":       {file: "collection.tsv", content: "d0\tzero\r\nd1\tthe first\r\n", document: Document{Text: "the first"}, documents: 2},
+		"TSV queries":         {file: "sets/queries.dev.tsv", content: "q1\thow  high", query: "how high", seenq: 1},
+		"TSV topics":          {file: "Topics.TSV", content: "q1\thow high", query: "how high", seenq: 1},
+		"TSV with addresses":  {file: "docs.tsv", content: "d1\thttps://example.org/\tA title\tA body\nd1\t0\tq1\t1", document: Document{Title: "A title", Text: "A body"}, documents: 1, unread: 1},
+		"TSV of something":    {file: "x.tsv", content: "d1\t0\t1\nd1 Q0 q1 1\nd1\t\n\t\n", unread: 3},
+		"Latin 1":             {file: "x.tsv", content: "d1\tcaf\xe9", document: Document{Text: "caf\ufffd"}, documents: 1},
+		"TREC documents": {
+			file: "ft.sgml", content: "<DOC>\n<DOCNO> d0 </DOCNO>\n<TEXT>no</TEXT>\n</DOC>\n<doc>\n<docno> d1 </docno>\n<HEADLINE><P>Head\n</P></HEADLINE>\n<TEXT>\n{\"one\":\t1}\n<P>R&amp;D</P>\n</TEXT>\n<SUBJECT>no</SUBJECT>\n</doc>\n",
+			document: Document{Title: "Head", Text: `{"one": 1} R&D`}, documents: 2,
+		},
+		"TREC documents on one line": {file: "x", content: "<DOC><DOCNO>d0</DOCNO><TEXT>no</TEXT></DOC><DOC><DOCNO>d1</DOCNO><TEXT>yes</TEXT></DOC>", document: Document{Text: "yes"}, documents: 2},
+		"TREC page":                  {file: "x", content: strings.Replace(webPage, "W1", "d1", 1), document: Document{Title: "Tide & time", Text: "Tide & time High water twice a day, 3 < 4."}, documents: 1},
+		"TREC without an id":         {file: "x", content: "<DOC><TEXT>no</TEXT></DOC>", unread: 1},
+		"TREC topics": {
+			file: "301-450", content: "<top>\n\n<num> Number: q1 \n<title> Topic: Hunger in cities\n\n<desc> Description: \nno\n</top>\n<top>\n<num> Number: q2\n<title> b\n</top>",
+			query: "Hunger in cities", seenq: 2,
+		},
+		"TREC topics left open": {file: "x", content: "<top><num>Number: q0<title>a\n<top><num> Number: q1<title>b", query: "b", seenq: 2},
+		"XML topics":            {file: "x.xml", content: "<?xml version=\"1.0\"?>\n<topics>\n<topic number=\"q1\" type=\"a\">\n<query>one &lt; two</query>\n</topic></topics>", query: "one < two", seenq: 1},
+		"XML topics of Touché":  {file: "x.xml", content: "<topics><topic><number>q1</number><title>Is it?</title></topic></topics>", query: "Is it?", seenq: 1},
+		"packed":                {file: "x.jsonl.gz", content: zipped(t, `{"id":"d1","text":"t"}`), document: Document{Text: "t"}, documents: 1},
+		"lines that are broken": {
+			file: "x.jsonl", content: "{\n{}\n{]\n{\"id\n{\"id\":\n{\"id\":}\n{\"id\":\"d1\",\"text\":\"\\x\"}\n{\"id\":\"d1\",\"text\":[\"t\"}\n{\"id\":\"\",\"text\":\"t\"}\n{\"id\":\"\\ud\",\"text\":\"\"}\n{\"id\":\"d1\",\"text\":\"t\"}",
+			document: Document{Text: "t"}, documents: 2, unread: 10,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			// An id that no file has keeps the reading going to the end.
+			texts, err := Read(t.Context(), Wanted{Documents: []string{"d1", "absent"}, Queries: []string{"q1"}}, file(c.file, c.content))
+			if err != nil {
+				t.Fatal(err)
+			}
+			wantFault := ""
+			if c.documents+c.seenq == 0 {
+				wantFault = "nothing in it is a document or a query of a known format"
+			}
+			want := FileReport{Name: c.file, Documents: c.documents, Queries: c.seenq, Unread: c.unread, Fault: wantFault}
+			if len(texts.Files) != 1 || texts.Files[0] != want {
+				t.Errorf("report is %+v, want %+v", texts.Files, want)
+			}
+			if texts.Documents["d1"] != c.document || texts.Queries["q1"] != c.query {
+				t.Errorf("got %+v and %q, want %+v and %q", texts.Documents, texts.Queries, c.document, c.query)
+			}
+		})
+	}
+}
+
+func TestNumbersAreIds(t *testing.T) {
+	texts, err := Read(t.Context(), Wanted{Documents: []string{"301", "1e3", "-0"}}, file("x.jsonl", `{"id":301,"text":"a"}`+"\n"+`{"id": 1e3 ,"text":"b"}`+"\n"+`{"text":"c","id":-0}`))
+	if err != nil || texts.Documents["301"].Text != "a" || texts.Documents["1e3"].Text != "b" || texts.Documents["-0"].Text != "c" {
+		t.Errorf("got %v, %v", texts, err)
+	}
+}
+
+func TestLongTextsAreClipped(t *testing.T) {
+	long := strings.Repeat("über ", 600)
+	content := fmt.Sprintf(`{"qid":"q","query":%[1]q,"docno":"d","title":%[1]q,"text":%[1]q}`, long)
+	texts, err := Read(t.Context(), Wanted{Documents: []string{"d"}, Queries: []string{"q"}}, file("x.jsonl", content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, q := texts.Documents["d"], texts.Queries["q"]
+	if d.Text != strings.TrimSpace(long[:2000/5*6]) || d.Title != strings.TrimSpace(long[:300/5*6]) || !d.Clipped || q != strings.TrimSpace(long[:1000/5*6])+"…" {
+		t.Errorf("%d characters of text, %d of title, clipped %v; query ends %q", utf8.RuneCountInString(d.Text), utf8.RuneCountInString(d.Title), d.Clipped, q[len(q)-10:])
+	}
+}
+
+func TestPlain(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		most       int
+		clipped    bool
+	}{
+		{" a\t\n b\u00a0c ", "a b c", 5, false},
+		{"one two three", "one two", 7, true},
+		{"one two three", "one two", 8, true},
+		{"one two three", "one two", 10, true},
+		{"一二三四五", "一二三", 3, true},
+		{"a bcdefghij", "a bcde", 6, true},
+		{"a\x00\x1b\x7f\u0085b\xff", "a\ufffd\ufffd\ufffd b\ufffd", 9, false},
+		{"", "", 0, false},
+		{"a", "", 0, true},
+	} {
+		if got, clipped := plain(c.text, c.most); got != c.want || clipped != c.clipped {
+			t.Errorf("plain(%q, %d) = %q, %v, want %q, %v", c.text, c.most, got, clipped, c.want, c.clipped)
+		}
+	}
+}
+
+func TestReadingStopsWhenAllIsFound(t *testing.T) {
+	broken := errors.New("read on")
+	endless := File{Name: "corpus.tsv", Open: func() (io.ReadCloser, error) {
+		start := "d1\tone\n" + strings.Repeat("x\ty\n", MaxLine)
+		return io.NopCloser(io.MultiReader(strings.NewReader(start), iotest.ErrReader(broken))), nil
+	}}
+	wanted := Wanted{Documents: []string{"d1"}, Queries: []string{"q1", "q1"}}
+	texts, err := Read(t.Context(), wanted, endless, file("queries.tsv", "q1\twhat"), file("more.tsv", "d1\ttwo"))
+	if err != nil || len(texts.Files) != 2 || texts.Files[0].Name != "queries.tsv" || texts.Documents["d1"].Text != "one" {
+		t.Errorf("got %+v, %v", texts, err)
+	}
+	if texts, err = Read(t.Context(), Wanted{}, endless); err != nil || texts.Files != nil {
+		t.Errorf("asked for nothing: got %+v, %v", texts, err)
+	}
+	wanted.Documents = append(wanted.Documents, "d2")
+	if texts, err = Read(t.Context(), wanted, endless); !errors.Is(err, broken) || texts.Documents["d1"].Text != "one" {
+		t.Errorf("got %+v, %v", texts, err)
+	}
+}
+
+func TestErrorsOfStorage(t *testing.T) {
+	broken := errors.New("connection lost")
+	shut := File{Name: "x", Open: func() (io.ReadCloser, error) { return nil, broken }}
+	for name, f := range map[string]File{
+		"opening": shut,
+		"at once": {Name: "x", Open: func() (io.ReadCloser, error) { return io.NopCloser(iotest.ErrReader(broken)), nil }},
+		"later": {Name: "x", Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader("a\tb\nc"), iotest.ErrReader(broken))), nil
+		}},
+		"once": {Name: "x", Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(iotest.TimeoutReader(strings.NewReader("a\tb\nc"))), nil
+		}},
+		"unpacked": {Name: "x", Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(io.MultiReader(strings.NewReader(zipped(t, "a\tb")[:14]), iotest.ErrReader(broken))), nil
+		}},
+	} {
+		if _, err := Read(t.Context(), Wanted{Documents: []string{"d"}}, f); !errors.Is(err, broken) && !errors.Is(err, iotest.ErrTimeout) || !strings.Contains(err.Error(), "texts of x") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := Read(ctx, Wanted{Documents: []string{"d"}}, file("x", "d\te")); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestFilesThatAreNotRead(t *testing.T) {
+	packed := zipped(t, strings.Repeat("d0\tsome text that goes on\n", 1000)+"\n")
+	for name, c := range map[string]struct{ content, want string }{
+		"empty":          {"", "nothing in it"},
+		"run":            {strings.Repeat("1 Q0 d 1 1 t\n", patience+1), "nothing in its first 1000 lines"},
+		"page":           {strings.Repeat("<p>one</p>\n", patience+1), "nothing in its first 1000 lines"},
+		"overlong lines": {strings.Repeat(strings.Repeat("x", 101)+"\n", patience+1), "nothing in its first 1000 lines"},
+		"zip":            {"PK\x03\x04\x00", "neither text"},
+		"UTF-16":         {"\xff\xfed\x00\t\x00", "neither text"},
+		"packed twice":   {zipped(t, packed), "neither text"},
+		"cut gzip":       {packed[:len(packed)-9], "gzip is damaged"},
+		"gzip header":    {packed[:5], "gzip is damaged"},
+		"gzip bomb":      {zipped(t, strings.Repeat("d0\ta\n", 5000)), "more than 10 times its size"},
+	} {
+		l := limits{left: 1 << 20, read: 1 << 20, line: 100, ratio: 10, ratioFrom: 10 << 10}
+		if name == "cut gzip" {
+			l.ratio = 1000
+		}
+		texts, err := read(t.Context(), l, Wanted{Documents: []string{"d"}}, []File{file("x", c.content), file("y", "d\tfound")})
+		if err != nil || len(texts.Files) != 2 || !strings.Contains(texts.Files[0].Fault, c.want) || texts.Documents["d"].Text != "found" {
+			t.Errorf("%s: got %+v, %v, want %q", name, texts, err, c.want)
+		}
+	}
+}
+
+func TestBoundOfAllFiles(t *testing.T) {
+	l := limits{left: 2 << 20, read: 2 << 20, line: 100, ratio: 1000}
+	half := strings.Repeat("d0\tsome text\n", 1<<20/13)
+	texts, err := read(t.Context(), l, Wanted{Documents: []string{"d"}}, []File{file("a", half), file("b", half), file("c", half), file("d", "d\tlate")})
+	if err != nil || len(texts.Files) != 4 || texts.Files[1].Fault != "" || texts.Files[3].Documents != 0 {
+		t.Fatalf("got %+v, %v", texts, err)
+	}
+	for _, f := range texts.Files[2:] {
+		if !strings.Contains(f.Fault, "at most 2 MiB") {
+			t.Errorf("got %+v", f)
+		}
+	}
+}
+
+func TestOverlongLinesAreSkipped(t *testing.T) {
+	content := "d0\t" + strings.Repeat("x", MaxLine) + "\nd1\t" + strings.Repeat("y", MaxLine-4) + "\nd2\t" + strings.Repeat("z", 3*MaxLine)
+	texts, err := Read(t.Context(), Wanted{Documents: []string{"d0", "d1", "d2"}}, file("x", content))
+	if err != nil || len(texts.Documents) != 1 || len(texts.Documents["d1"].Text) != MaxText || texts.Files[0].Overlong != 2 {
+		t.Errorf("got %d documents, %+v, %v", len(texts.Documents), texts.Files, err)
+	}
+}
+
+func TestLongDocumentsOfTREC(t *testing.T) {
+	content := "<DOC><DOCNO>d1</DOCNO><TEXT>\n" + strings.Repeat("some words\n", 200_000) + "</TEXT></DOC>\n<DOC><DOCNO>d2</DOCNO><TEXT>two</TEXT></DOC>"
+	texts, err := Read(t.Context(), Wanted{Documents: []string{"d1", "d2"}}, file("x", content))
+	if d := texts.Documents["d1"]; err != nil || !d.Clipped || len(d.Text) < MaxText-10 || texts.Documents["d2"].Text != "two" {
+		t.Errorf("got %+v, %v", texts, err)
+	}
+	var b block
+	for range 3 {
+		b.keep(make([]byte, maxBlock/2+1))
+	}
+	if len(b.kept) != maxBlock {
+		t.Errorf("%d bytes were kept", len(b.kept))
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	for _, seed := range []string{
+		`{"_id":"d","title":"t","text":"x"}`, `{"qid":"q","query":"a","docno":"d","text":"b"}`, "d\ttext\nq\ttext", "d\thttp://a\tb\tc",
+		"<DOC><DOCNO>d</DOCNO><TEXT>a<b></TEXT></DOC>", webPage, "<top><num> Number: q <title> t", "<topic number=\"q\"><query>a</query></topic>",
+		"{\"id\":\"d\\\\\",\"text\":{\"a\":[\"}\"]}}", "<doc", "<doc><script", "\xff\x00", zipped(f, "d\ttext"), zipped(f, "d\ttext")[:20],
+	} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, content string) {
+		wanted := Wanted{Documents: []string{"d", "absent"}, Queries: []string{"q"}}
+		texts, err := Read(t.Context(), wanted, file("x", content), file("queries", content))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, _ := Read(t.Context(), wanted, File{Name: "x", Open: func() (io.ReadCloser, error) {
+			return io.NopCloser(iotest.OneByteReader(strings.NewReader(content))), nil
+		}}, file("queries", content))
+		if !maps.Equal(texts.Documents, again.Documents) || !maps.Equal(texts.Queries, again.Queries) {
+			t.Errorf("how the bytes come changes %+v to %+v", texts, again)
+		}
+		for id, d := range texts.Documents {
+			if id != "d" {
+				t.Errorf("nobody asked for %q", id)
+			}
+			checkPlain(t, d.Title, MaxTitle)
+			checkPlain(t, d.Text, MaxText)
+		}
+		for id, q := range texts.Queries {
+			if id != "q" {
+				t.Errorf("nobody asked for %q", id)
+			}
+			checkPlain(t, q, MaxQuery+1)
+		}
+	})
+}
+
+func checkPlain(t *testing.T, text string, most int) {
+	t.Helper()
+	if !utf8.ValidString(text) || strings.ContainsFunc(text, unicode.IsControl) || utf8.RuneCountInString(text) > most || strings.TrimSpace(text) != text {
+		t.Errorf("%q is not plain", text)
+	}
+}
+
+// BenchmarkRead looks for 100 of 50,000 documents in 50 MB, up to the last one.
+func BenchmarkRead(b *testing.B) {
+	var content strings.Builder
+	body := strings.Repeat(`some words of a \"document\" and `, 29)
+	var wanted Wanted
+	for i := range 50_000 {
+		fmt.Fprintf(&content, `{"_id": "doc%d", "title": "Title of %d", "text": "%s"}`+"\n", i, i, body)
+		if i%500 == 499 {
+			wanted.Documents = append(wanted.Documents, fmt.Sprint("doc", i))
+		}
+	}
+	for name, corpus := range map[string]string{"plain": content.String(), "gzip": zipped(b, content.String())} {
+		b.Run(name, func(b *testing.B) {
+			b.SetBytes(int64(content.Len()))
+			b.ReportAllocs()
+			for b.Loop() {
+				texts, err := Read(b.Context(), wanted, file("corpus.jsonl", corpus))
+				if err != nil || len(texts.Documents) != 100 {
+					b.Fatal(len(texts.Documents), err)
+				}
+			}
+		})
+	}
+}

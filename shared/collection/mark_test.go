@@ -1,0 +1,146 @@
+package collection
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// show puts marked pieces in brackets.
+func show(pieces []Piece) string {
+	var out strings.Builder
+	for _, p := range pieces {
+		if p.Marked {
+			out.WriteString("[" + p.Text + "]")
+		} else {
+			out.WriteString(p.Text)
+		}
+	}
+	return out.String()
+}
+
+func joined(pieces []Piece) string {
+	var out strings.Builder
+	for _, p := range pieces {
+		out.WriteString(p.Text)
+	}
+	return out.String()
+}
+
+func TestMark(t *testing.T) {
+	for _, c := range []struct{ text, query, want string }{
+		{"The moon, the MOON!", "the moon", "The [moon], the [MOON]!"},
+		{"moonlight and honeymoon", "moon", "moonlight and honeymoon"},
+		{"one city, two cities; a boss", "cities bosses", "one [city], two [cities]; a boss"},
+		{"Two dogs' tails", "dog tail", "Two [dogs]' [tails]"},
+		{"STRASSE, straße", "Straße", "[STRASSE], [straße]"},
+		{"cafe\u0301 CAFÉ cafe", "café", "[cafe\u0301] [CAFÉ] cafe"},
+		{"to be is not to do", "to be", "[to] [be] is not [to] do"},
+		{"its use was hers", "use this", "its [use] was hers"},
+		{"地球和月球", "月球", "地[球]和[月][球]"},
+		{"COVID-19 in 2019", "covid 19", "[COVID]-[19] in 2019"},
+		{"nothing here", "", "nothing here"},
+		{"", "moon", ""},
+		{"<b>moon</b>\xff\x00moon", "moon b", "<[b]>[moon]</[b]>\xff\x00[moon]"},
+	} {
+		if got := show(Mark(c.text, c.query)); got != c.want {
+			t.Errorf("Mark(%q, %q) = %q, want %q", c.text, c.query, got, c.want)
+		}
+	}
+}
+
+func TestCut(t *testing.T) {
+	for _, c := range []struct {
+		text, query   string
+		most          int
+		want          string
+		before, after bool
+	}{
+		{"short enough", "enough", 12, "short [enough]", false, false},
+		{"moon aaa bbb ccc moon sun ddd eee", "moon sun", 16, "ccc [moon] [sun] ddd", true, true},
+		{"aaa bbb ccc ddd moon", "moon", 12, "ccc ddd [moon]", true, false},
+		{"moon aaa bbb ccc ddd", "moon", 12, "[moon] aaa bbb", false, true},
+		{"moon aaa bbb ccc moon moon", "moon", 9, "[moon] [moon]", true, false},
+		{"no such words at all", "moon", 8, "no such", false, true},
+		{"incomprehensibilities", "moon", 5, "incom", false, true},
+		{"a incomprehensibilities moon", "incomprehensibilities moon", 7, "[moon]", true, false},
+		{"地球和月球很大", "月", 3, "和[月]球", true, true},
+		{"moon", "moon", 0, "", false, true},
+		{"moon", "moon", -1, "", false, true},
+	} {
+		got := Cut(c.text, c.query, c.most)
+		if strings.TrimSpace(show(got.Pieces)) != c.want || got.Before != c.before || got.After != c.after {
+			t.Errorf("Cut(%q, %q, %d) = %q, %v, %v, want %q", c.text, c.query, c.most, show(got.Pieces), got.Before, got.After, c.want)
+		}
+	}
+}
+
+// texts are of few words, so that queries meet them, with strange ones between.
+func texts() *rapid.Generator[string] {
+	return rapid.Custom(func(t *rapid.T) string {
+		parts := rapid.SliceOfN(rapid.OneOf(rapid.SampledFrom([]string{"moon", "Moons", " ", " sun ", "月", "\u0301", "\xff", "\x00", "<b>", ", "}), rapid.String()), 0, 30).Draw(t, "parts")
+		return strings.Join(parts, "")
+	})
+}
+
+func TestPiecesAreTheText(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		text, query := texts().Draw(t, "text"), texts().Draw(t, "query")
+		checkMark(t, text, query)
+		checkCut(t, text, query, rapid.IntRange(-1, 60).Draw(t, "most"))
+	})
+}
+
+func FuzzMark(f *testing.F) {
+	f.Add("one moon, two moons", "moon", 5)
+	f.Add("cafe\u0301 \xff月球", "café 月", 3)
+	f.Fuzz(func(t *testing.T, text, query string, most int) {
+		checkMark(t, text, query)
+		checkCut(t, text, query, most)
+	})
+}
+
+func checkMark(t rapid.TB, text, query string) {
+	all := Mark(text, query)
+	if joined(all) != text {
+		t.Fatalf("%q became %q", text, all)
+	}
+	for i, p := range all {
+		if p.Text == "" || i > 0 && !p.Marked && !all[i-1].Marked {
+			t.Fatalf("piece %d of %q is empty or a part of the one before", i, all)
+		}
+	}
+	for _, p := range all {
+		if p.Marked && !reflect.DeepEqual(Mark(p.Text, p.Text), []Piece{{p.Text, true}}) {
+			t.Fatalf("%q is marked, but is no whole word", p.Text)
+		}
+	}
+}
+
+func checkCut(t rapid.TB, text, query string, most int) {
+	got := Cut(text, query, most)
+	passage := joined(got.Pieces)
+	switch {
+	case utf8.RuneCountInString(passage) > max(most, 0):
+		t.Fatalf("%q has more than %d characters", passage, most)
+	case !got.Before && !strings.HasPrefix(text, passage), !got.After && !strings.HasSuffix(text, passage), !strings.Contains(text, passage):
+		t.Fatalf("%+v is no passage of %q", got, text)
+	case !got.Before && !got.After && passage != text:
+		t.Fatalf("%+v says that it is all of %q", got, text)
+	}
+	marked, short := 0, false
+	for _, p := range got.Pieces {
+		if p.Marked {
+			marked++
+		}
+	}
+	for _, p := range Mark(text, query) {
+		short = short || p.Marked && utf8.RuneCountInString(p.Text) <= most
+	}
+	if short != (marked > 0) {
+		t.Fatalf("%+v has %d words of %q, of %q", got, marked, query, text)
+	}
+}

@@ -1,0 +1,105 @@
+package collection
+
+import (
+	"unicode"
+	"unicode/utf8"
+)
+
+// Snippet is a passage of a text, marked; Before and After say on which sides the text goes on.
+type Snippet struct {
+	Pieces        []Piece
+	Before, After bool
+}
+
+// Cut cuts the passage of at most so many characters out of a text that has the most different words of the query, and
+// of those the one with most of them, and marks them as Mark does. It begins and ends with whole words, unless one
+// alone is longer. A text that is short enough stays whole.
+func Cut(text, query string, most int) Snippet {
+	marked := matches(text, query)
+	most = max(most, 0)
+	if utf8.RuneCountInString(text) <= most {
+		return Snippet{Pieces: pieces(text, marked, 0, len(text))}
+	}
+	first, last := densest(text, marked, most)
+	start, end := around(text, first, last, most)
+	return Snippet{Pieces: pieces(text, marked, start, end), Before: start > 0, After: end < len(text)}
+}
+
+// densest is where the best passage from one marked word to another starts and ends; at the start of the text when no
+// marked word is short enough.
+func densest(text string, marked []word, most int) (start, end int) {
+	count := map[string]int{} // of the words of the passage
+	var distinct, total int
+	from, length := 0, 0 // the passage's first word, and its characters
+	for i, w := range marked {
+		if i == from {
+			length = 0
+		} else {
+			length += utf8.RuneCountInString(text[marked[i-1].end:w.start])
+		}
+		length += utf8.RuneCountInString(text[w.start:w.end])
+		count[w.key]++
+		for length > most {
+			left := marked[from]
+			if count[left.key]--; count[left.key] == 0 {
+				delete(count, left.key)
+			}
+			next := w.end
+			if from++; from <= i {
+				next = marked[from].start
+			}
+			length -= utf8.RuneCountInString(text[left.start:next])
+		}
+		if size := i - from + 1; len(count) > distinct || len(count) == distinct && size > total {
+			distinct, total = len(count), size
+			start, end = marked[from].start, w.end
+		}
+	}
+	return start, end
+}
+
+// around widens a passage on both sides alike to so many characters, and takes back what of that is part of a word.
+func around(text string, first, last, most int) (start, end int) {
+	spare := most - utf8.RuneCountInString(text[first:last])
+	start, end = first, last
+	for n := spare / 2; n > 0 && start > 0; n-- {
+		start = back(text, start)
+		spare--
+	}
+	for ; spare > 0 && end < len(text); spare-- {
+		end = forth(text, end)
+	}
+	for ; spare > 0 && start > 0; spare-- {
+		start = back(text, start)
+	}
+	for start < first && !between(text, start) {
+		start = forth(text, start)
+	}
+	whole := end
+	for whole > last && !between(text, whole) {
+		whole = back(text, whole)
+	}
+	if whole > start {
+		end = whole
+	}
+	return start, end
+}
+
+// between says whether a place in a text is not inside a word.
+func between(text string, at int) bool {
+	before, _ := utf8.DecodeLastRuneInString(text[:at])
+	after, _ := utf8.DecodeRuneInString(text[at:])
+	return !inWord(before) || !inWord(after) || unicode.Is(unicode.Han, before) && !unicode.IsMark(after) || unicode.Is(unicode.Han, after)
+}
+
+func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
+
+func back(text string, at int) int {
+	_, size := utf8.DecodeLastRuneInString(text[:at])
+	return at - size
+}
+
+func forth(text string, at int) int {
+	_, size := utf8.DecodeRuneInString(text[at:])
+	return at + size
+}

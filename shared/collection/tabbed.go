@@ -1,0 +1,36 @@
+package collection
+
+import "bytes"
+
+var (
+	tab    = []byte{'\t'}
+	scheme = []byte("://")
+)
+
+// tabbed reads a line of a tab-separated file: id and text, or id, address, title and body. Other numbers of fields, and
+// four without an address, are those of qrels and runs.
+func (f *finder) tabbed(line []byte) {
+	id, rest, _ := bytes.Cut(line, tab)
+	id = bytes.TrimSpace(id)
+	fields := bytes.Count(rest, tab) + 1
+	switch {
+	case len(id) == 0 || len(rest) == 0:
+		f.report.Unread++
+	case fields == 1 && f.queryFile:
+		if f.wantsQuery(id) {
+			f.addQuery(string(id), string(rest))
+		}
+	case fields == 1:
+		if f.wantsDocument(id) {
+			f.addDocument(string(id), "", string(rest))
+		}
+	case fields == 3 && bytes.Contains(rest[:bytes.IndexByte(rest, '\t')], scheme):
+		if f.wantsDocument(id) {
+			_, rest, _ = bytes.Cut(rest, tab)
+			title, body, _ := bytes.Cut(rest, tab)
+			f.addDocument(string(id), string(title), string(body))
+		}
+	default:
+		f.report.Unread++
+	}
+}

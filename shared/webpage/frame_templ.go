@@ -51,7 +51,7 @@ func frame(p Page) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = element("style", style).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = element("style", p.style()).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

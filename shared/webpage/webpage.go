@@ -25,9 +25,7 @@ import (
 const MediaType = "text/html"
 
 //go:embed style.css
-var frameStyle string
-
-var style = frameStyle + chart.Style
+var style string
 
 // Page is what stands within the frame.
 type Page struct {
@@ -35,6 +33,7 @@ type Page struct {
 	Here   string // path of the page, if the frame's navigation leads to it
 	Script string // what the page does beyond showing itself; it must be of use without
 	Form   bool   // whether it has a form, which asks this server
+	Charts bool   // whether it has charts
 	Main   templ.Component
 }
 
@@ -74,13 +73,21 @@ func (p Page) Send(ctx context.Context, c *api.Call) error {
 	return r.Write(c)
 }
 
+// style is what the page looks by.
+func (p Page) style() string {
+	if p.Charts {
+		return style + chart.Style
+	}
+	return style
+}
+
 // policy allows the one style, the one script if there is any, the icon, which is a data URL, and the form.
 func (p Page) policy() string {
 	form := "'none'"
 	if p.Form {
 		form = "'self'"
 	}
-	all := "default-src 'none'; base-uri 'none'; form-action " + form + "; frame-ancestors 'none'; img-src data:; style-src " + digest(style)
+	all := "default-src 'none'; base-uri 'none'; form-action " + form + "; frame-ancestors 'none'; img-src data:; style-src " + digest(p.style())
 	if p.Script != "" {
 		all += "; script-src " + digest(p.Script)
 	}

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"encoding/base64"
 	"fmt"
 	"strings"
 
@@ -16,23 +15,24 @@ var lakeRuns = []material.RunReference{
 }
 
 // lakeTruth is what they are measured against: on every topic the lake is best and the pond good.
-var lakeTruth = &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Content: base64.StdEncoding.EncodeToString([]byte(lakeQrels(8)))}}}
+var lakeTruth = &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: lakeQrels(8)}}}
 
 func lakeQrels(topics int) string {
 	var b strings.Builder
 	for topic := range topics {
-		fmt.Fprintf(&b, "%d 0 l 2\n%d 0 p 1\n%d 0 r 0\n", topic+1, topic+1, topic+1)
+		fmt.Fprintf(&b, "%d 0 lake 2\n%d 0 pond 1\n", topic+1, topic+1)
 	}
 	return b.String()
 }
 
 // lakeFile is a run in the format of TREC, of the orders in which it ranks the documents for each topic.
 func lakeFile(name, orders string) []material.InlineFile {
+	words := map[rune]string{'l': "lake", 'p': "pond", 'r': "road"}
 	var b strings.Builder
 	for topic, order := range strings.Fields(orders) {
 		for i, document := range order {
-			fmt.Fprintf(&b, "%d Q0 %c %d %d x\n", topic+1, document, i+1, 9-i)
+			fmt.Fprintf(&b, "%d Q0 %s %d %d x\n", topic+1, words[document], i+1, 9-i)
 		}
 	}
-	return []material.InlineFile{{Name: name, Content: base64.StdEncoding.EncodeToString([]byte(b.String()))}}
+	return []material.InlineFile{{Name: name, Text: b.String()}}
 }

@@ -59,7 +59,7 @@ type SignificancePair struct {
 	Randomization *significance.SignFlips  `json:"randomization,omitempty" doc:"Fisher's randomization test; absent when it is not defined"`
 	Holm          SignificanceCorrected    `json:"holm" doc:"p of each test by Holm's correction over all pairs"`
 	Bonferroni    SignificanceCorrected    `json:"bonferroni" doc:"p of each test by Bonferroni's correction over all pairs"`
-	Reasons       map[string]string        `json:"reasons,omitempty" doc:"why a test is null, by its name"`
+	Reasons       map[string]string        `json:"reasons,omitempty" doc:"why a test is absent or cohensD null, by the name"`
 	P             *float64                 `json:"p" doc:"p by the test and the correction that the verdict goes by; null when the test is not defined"`
 	Different     bool                     `json:"different" doc:"the verdict: whether that p is below 0.05"`
 }

@@ -1,10 +1,12 @@
 package tools_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -12,6 +14,8 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/record"
 	"assay/shared/table"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // stage is a dataset with evaluations on a server, made straight in its store.
@@ -101,10 +105,39 @@ func (s *stage) replace(r record.Record) {
 	}
 }
 
-// tool has the tool compute from the input, as the user.
+// tool has the tool compute from the input, as the user. What it answers as JSON must be of its schema.
 func (s *stage) tool(status int, out any, user, tool string, input any, headers ...string) servertest.Answer {
 	s.t.Helper()
-	return s.Want(status, out, user, http.MethodPost, "/v1/tools/"+tool, input, headers...)
+	if reflect.ValueOf(out).Kind() == reflect.Pointer {
+		reflect.ValueOf(out).Elem().SetZero() // what an answer leaves out is not that of the one before
+	}
+	a := s.Want(status, out, user, http.MethodPost, "/v1/tools/"+tool, input, headers...)
+	if status == http.StatusOK && a.Header.Get("Content-Type") == "application/json" {
+		s.checkSchema(tool, a.Body)
+	}
+	return a
+}
+
+// checkSchema holds an answer to the schema that the tool gives for it.
+func (s *stage) checkSchema(tool string, answer []byte) {
+	s.t.Helper()
+	var described struct{ Output any }
+	s.Want(http.StatusOK, &described, "", http.MethodGet, "/v1/tools/"+tool, nil)
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("urn:assay:"+tool, described.Output); err != nil {
+		s.t.Fatal(err)
+	}
+	schema, err := compiler.Compile("urn:assay:" + tool)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(answer))
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := schema.Validate(document); err != nil {
+		s.t.Errorf("the answer of %s is not of its schema: %v", tool, err)
+	}
 }
 
 // address is where a GET has the answer.

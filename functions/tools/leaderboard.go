@@ -23,6 +23,8 @@ type LeaderboardInput struct {
 	Seed      uint64 `json:"seed,omitempty" doc:"of the bootstrap; the same seed gives the same intervals"`
 }
 
+func (LeaderboardInput) withDataset(id string) any { return LeaderboardInput{DatasetID: id} }
+
 // LeaderboardOutput is a leaderboard.
 type LeaderboardOutput struct {
 	Dataset       LeaderboardName    `json:"dataset"`

@@ -6,9 +6,13 @@ import (
 	"encoding/json"
 	"reflect"
 
+	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/page"
 	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
 	"assay/shared/webpage"
 )
 
@@ -73,7 +77,11 @@ func listPage(ctx context.Context, c *api.Call, _ api.Open) error {
 }
 
 func showPage(ctx context.Context, c *api.Call, t tool) error {
-	example, err := json.Marshal(t.example)
+	input, err := here(ctx, c, t.example)
+	if err != nil {
+		return err
+	}
+	example, err := json.Marshal(input)
 	if err != nil {
 		return err
 	}
@@ -82,6 +90,28 @@ func showPage(ctx context.Context, c *api.Call, t tool) error {
 		return err
 	}
 	return webpage.Page{Title: "The tool " + t.name, Here: toolsPath, Form: true, Main: toolPage(t, indented.String(), c.BaseURL())}.Send(ctx, c)
+}
+
+// here is an example that works on this server, also when it has to name a dataset: then that is the newest public one.
+func here(ctx context.Context, c *api.Call, example any) (any, error) {
+	named, ok := example.(interface{ withDataset(id string) any })
+	if !ok {
+		return example, nil
+	}
+	newest, err := c.Store.Query(ctx, store.Query{
+		Index: record.ByKind, Partition: record.OfKind(record.KindDataset, access.Everyone)[0], Descending: true, Limit: 1,
+	})
+	if err != nil {
+		return nil, table.Failed(err)
+	}
+	if len(newest) == 0 {
+		return example, nil
+	}
+	d, err := table.Decode[record.DatasetItem](newest[0])
+	if err != nil {
+		return nil, err
+	}
+	return named.withDataset(d.ID), nil
 }
 
 // command is how to have a tool compute from a shell, as the type that shows most of it.

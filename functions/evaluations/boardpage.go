@@ -113,7 +113,7 @@ func (v *boardView) tool() (string, error) {
 		Measure   string `json:"measure"`
 		Best      bool   `json:"best"`
 	}{v.dataset.ID, v.sort, v.best})
-	return "/v1/tools/leaderboard/result?" + url.Values{"input": {string(input)}}.Encode(), err
+	return api.InputAddress("/v1/tools/leaderboard/result", input), err
 }
 
 // command is how to get the same as a table of text.

@@ -88,7 +88,7 @@ var convert = define(about{
 	}
 	return func(ctx context.Context) (out ConvertOutput, err error) {
 		out = ConvertOutput{From: string(from), To: string(to)}
-		out.spool, err = writeSpool(of.member+endings[to].ending, endings[to].mediaType+utf8, func(w io.Writer) error {
+		out.spool, err = writeSpool(of.member+endings[to].ending, endings[to].mediaType+utf8, mostBytes(d), func(w io.Writer) error {
 			contents, done := evaluator.Contents(of.source.Files())
 			defer done()
 			found, err := of.convert(ctx, w, from, to, contents...)

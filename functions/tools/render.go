@@ -3,7 +3,6 @@ package tools
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"time"
 
 	"assay/shared/api"
@@ -47,15 +46,32 @@ func render(ctx context.Context, c *api.Call, a about, address string, output an
 			return api.Computed{}, err
 		}
 		p.Protect(c)
-		return api.Computed{MediaType: webpage.MediaType + utf8, Body: p.Bytes()}, nil
+		return answer(webpage.MediaType+utf8, p.Bytes())
 	case mediaSVG:
 		body, err := rendered(ctx, output.(charted).chart())
 		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-		return api.Computed{MediaType: mediaSVG, Body: body}, err
+		if err != nil {
+			return api.Computed{}, err
+		}
+		return answer(mediaSVG, body)
 	default:
-		body, err := json.Marshal(output)
-		return api.Computed{MediaType: mediaJSON, Body: body}, err
+		body, err := api.Encode(output)
+		if err != nil {
+			return api.Computed{}, err
+		}
+		return answer(mediaJSON, body)
 	}
+}
+
+// maxAnswer is how many bytes an answer has, so that a function may send it whatever of it has to be escaped.
+const maxAnswer = 4 << 20
+
+// answer is a body that is not too long for one.
+func answer(mediaType string, body []byte) (api.Computed, error) {
+	if len(body) > maxAnswer {
+		return api.Computed{}, problem.Invalid.New("The answer would have %d bytes, and %d are sent. Ask for less: fewer runs, measures or topics, or a smaller limit or depth.", len(body), maxAnswer)
+	}
+	return api.Computed{MediaType: mediaType, Body: body}, nil
 }
 
 func rendered(ctx context.Context, t templ.Component) ([]byte, error) {
@@ -81,14 +97,11 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 			return api.Computed{MediaType: mediaText + utf8, Body: body}, nil
 		}
 		s.described.Content = body
-		body, err = json.Marshal(f)
+		body, err = api.Encode(f)
 		return api.Computed{MediaType: mediaJSON, Body: body}, err
 	}
-	if c.Caller.Anonymous() {
-		return api.Computed{}, problem.Unauthorized.New("The result has %d bytes. Up to %d are answered to everyone; log in to get a link to more: Authorization: Bearer <token>.", s.size, record.MaxInlineBytes)
-	}
 	now := c.Now()
-	key := record.ObjectKey(record.HolderTools, record.NewID(now), s.described.SHA256)
+	key := record.ObjectKey(record.HolderTools, c.Caller.ID, s.described.SHA256) // the same again for who asks again
 	content, err := s.reader()
 	if err != nil {
 		return api.Computed{}, err
@@ -108,6 +121,6 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 		return api.Computed{Location: link.URL}, nil
 	}
 	s.described.URL, s.described.ExpiresAt = link.URL, new(record.At(link.ExpiresAt))
-	body, err := json.Marshal(f)
+	body, err := api.Encode(f)
 	return api.Computed{MediaType: mediaJSON, Body: body, Passing: true}, err
 }

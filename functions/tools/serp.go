@@ -4,14 +4,13 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 
 	"assay/functions/tools/material"
+	"assay/shared/api"
 	"assay/shared/collection"
 	"assay/shared/measure/retrieval"
-	"assay/shared/page"
 	"assay/shared/problem"
 )
 
@@ -151,11 +150,10 @@ func missingTopic(topics []string) string {
 func (in SerpInput) address(topic string) string {
 	in.Topic, in.Query = topic, ""
 	input, err := json.Marshal(in)
-	query := url.Values{"input": {string(input)}}.Encode()
-	if err != nil || len(query) > page.MaxQuery {
-		return ""
+	if err != nil {
+		return "" // there is nothing in it that JSON could not say
 	}
-	return about{name: "serp"}.resultPath() + "?" + query
+	return api.InputAddress(about{name: "serp"}.resultPath(), input)
 }
 
 // results are the first documents of the ranking.

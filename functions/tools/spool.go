@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"assay/functions/tools/material"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -27,19 +28,28 @@ type FileResult struct {
 	ExpiresAt *record.Instant `json:"expiresAt,omitempty" doc:"until when the url works"`
 }
 
+// mostBytes is how large a file the caller may have written: nobody but who is logged in gets more than an answer has room for.
+func mostBytes(d *material.Desk) int64 {
+	if d.Anonymous() {
+		return record.MaxInlineBytes
+	}
+	return maxFileBytes
+}
+
 // spool takes a file while it is written, on the disk: whether it is of any use is known only at its end, and so are its size
 // and digest, which the object store wants first.
 type spool struct {
 	disk      *os.File // not embedded, or its WriteString and ReadFrom would go past Write
 	described *FileResult
 	size      int64
+	most      int64 // bytes
 	digest    hash.Hash
 	buffered  *bufio.Writer
 }
 
 // writeSpool returns a file with what write writes, for the caller to close. When there is an error, or write panics, it is
-// closed already.
-func writeSpool(name, mediaType string, write func(io.Writer) error) (*spool, error) {
+// closed already. It has at most so many bytes.
+func writeSpool(name, mediaType string, most int64, write func(io.Writer) error) (*spool, error) {
 	f, err := os.CreateTemp("", "assay-tool-*")
 	if err != nil {
 		return nil, err
@@ -53,7 +63,7 @@ func writeSpool(name, mediaType string, write func(io.Writer) error) (*spool, er
 	if err := os.Remove(f.Name()); err != nil { // it stays until it is closed, and goes with the process if that dies
 		return nil, err
 	}
-	s := &spool{disk: f, described: &FileResult{Name: name, MediaType: mediaType}, digest: sha256.New()}
+	s := &spool{disk: f, described: &FileResult{Name: name, MediaType: mediaType}, digest: sha256.New(), most: most}
 	s.buffered = bufio.NewWriterSize(io.MultiWriter(f, s.digest), 256<<10)
 	if err := write(s); err != nil {
 		return nil, err
@@ -68,10 +78,14 @@ func writeSpool(name, mediaType string, write func(io.Writer) error) (*spool, er
 
 // Write implements io.Writer.
 func (s *spool) Write(p []byte) (int, error) {
-	if s.size += int64(len(p)); s.size > maxFileBytes {
-		return 0, problem.TooLarge.New("The result has more than %d bytes. Give a depth, or fewer or smaller files.", maxFileBytes)
+	switch s.size += int64(len(p)); {
+	case s.size <= s.most:
+		return s.buffered.Write(p)
+	case s.most == record.MaxInlineBytes:
+		return 0, problem.Unauthorized.New("The result has more than the %d bytes that are answered to everyone. Log in to get a link to it: Authorization: Bearer <token>.", s.most)
+	default:
+		return 0, problem.TooLarge.New("The result has more than %d bytes. Give a depth, or fewer or smaller files.", s.most)
 	}
-	return s.buffered.Write(p)
 }
 
 // reader returns the file from its start.

@@ -25,8 +25,8 @@ type answer struct {
 	body      []byte
 }
 
-// encode renders a resource as JSON.
-func encode(v any) ([]byte, error) {
+// Encode renders a resource as JSON.
+func Encode(v any) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -37,7 +37,7 @@ func encode(v any) ([]byte, error) {
 // newAnswer renders one resource, of which fields, when there are any, select the members. Its entity tag is its
 // revision, if it has one, and a digest of what is shown: what differs for another caller has another tag.
 func newAnswer(status int, resource any, fields []string) (answer, error) {
-	body, err := encode(resource)
+	body, err := Encode(resource)
 	if err != nil {
 		return answer{}, err
 	}
@@ -212,11 +212,11 @@ func (c *Call) checkMatch(t Target) error {
 // pageJSON renders a page, of whose resources fields, when there are any, select the members.
 func pageJSON[R any](p page.Page[R], fields []string) ([]byte, error) {
 	if len(fields) == 0 {
-		return encode(p)
+		return Encode(p)
 	}
 	selected := page.Page[json.RawMessage]{Links: p.Links}
 	for _, r := range p.Data {
-		body, err := encode(r)
+		body, err := Encode(r)
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +225,7 @@ func pageJSON[R any](p page.Page[R], fields []string) ([]byte, error) {
 		}
 		selected.Data = append(selected.Data, body)
 	}
-	return encode(selected)
+	return Encode(selected)
 }
 
 // selectFields keeps the members of a JSON object that fields name, in the order of fields.

@@ -172,7 +172,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 
 // patched returns the writable members of the resource as the patch makes them, and whether it leaves them as they are.
 func patched[D any](mediaType string, body []byte, shown any, writable []string) (draft D, same bool, err error) {
-	resource, err := encode(shown)
+	resource, err := Encode(shown)
 	if err != nil {
 		return draft, false, err
 	}

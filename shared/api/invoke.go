@@ -6,10 +6,12 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"net/http"
 	"net/url"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"assay/shared/page"
 	"assay/shared/problem"
@@ -64,22 +66,43 @@ func ReadInput[D any](c *Call) (input D, err error) {
 		return input, problem.InvalidParameter.New("What to compute from is missing: give it as JSON in the parameter %s.", inputParam)
 	}
 	if err := checkNames(c.body); err != nil {
-		return input, err
+		return input, inParameter(err)
 	}
-	return decodeDraft[D](c.body)
+	input, err = decodeDraft[D](c.body)
+	return input, inParameter(err)
+}
+
+// inParameter tells of the parameter what is told of a body.
+func inParameter(err error) error {
+	var p *problem.Error
+	if !errors.As(err, &p) {
+		return err
+	}
+	told := *p
+	told.Detail = strings.NewReplacer("The body", "The parameter "+inputParam, "of the body", "of the parameter "+inputParam).Replace(p.Detail)
+	return &told
 }
 
 // Input is what ReadInput read, as it was sent.
 func (c *Call) Input() []byte { return c.body }
 
+// InputAddress is where a GET has what is computed from the input at the path; empty when the input is too long for that.
+func InputAddress(path string, input []byte) string {
+	if len(input) > page.MaxQuery {
+		return ""
+	}
+	query := url.Values{inputParam: {string(input)}}.Encode()
+	if len(query) > page.MaxQuery {
+		return ""
+	}
+	return path + "?" + query
+}
+
 // LinkInput says, in the answer to a POST, where a GET would have the same answer (RFC 9110, section 8.7), and returns
 // that address; empty when what was sent is too long for one.
 func (c *Call) LinkInput(path string) string {
-	address := path + "?" + url.Values{inputParam: {string(c.body)}}.Encode()
-	if len(address) > page.MaxQuery {
-		return ""
-	}
-	if c.op.Method == http.MethodPost {
+	address := InputAddress(path, c.body)
+	if c.op.Method == http.MethodPost && address != "" {
 		c.w.Header().Set("Content-Location", address)
 	}
 	return address

@@ -260,7 +260,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 		return // the answer had begun
 	}
 	h := w.Header()
-	for _, name := range []string{"ETag", "Link", "Location"} {
+	for _, name := range []string{"Content-Location", "ETag", "Link", "Location"} {
 		h.Del(name) // of the answer that it would have been
 	}
 	if p.Kind.Status == http.StatusUnauthorized {
@@ -273,7 +273,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((p.RetryAfter+time.Second-1)/time.Second)))
 	}
-	body, encodeErr := encode(p.Document(r.URL.EscapedPath(), st.requestID))
+	body, encodeErr := Encode(p.Document(r.URL.EscapedPath(), st.requestID))
 	if encodeErr != nil {
 		body = nil
 	}

@@ -46,6 +46,9 @@ type Desk struct {
 // NewDesk returns an empty desk for the call.
 func NewDesk(c *api.Call) *Desk { return &Desk{c: c} }
 
+// Anonymous reports whether the caller is not logged in.
+func (d *Desk) Anonymous() bool { return d.c.Caller.Anonymous() }
+
 // Parts identify all that was gathered; two invocations with the same input and parts have the same answer.
 func (d *Desk) Parts() []string { return d.parts }
 
@@ -88,7 +91,7 @@ func (d *Desk) storedFiles(ctx context.Context, h record.Holder, id string, file
 
 // unseen is the problem of naming what is missing, or may not be seen.
 func unseen(fields ...problem.Field) error {
-	return problem.NotFound.New("The body names something that does not exist, or whose results you may not see; `errors` says where. " +
+	return problem.NotFound.New("The input names something that does not exist, or whose results you may not see; `errors` says where. " +
 		"Check the ids; if it is private or not published yet, log in as somebody who may see it.").With(fields...)
 }
 

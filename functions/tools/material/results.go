@@ -254,7 +254,7 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 	for i, run := range r.Runs {
 		result, diagnostics, err := truth.Evaluate(ctx, run.files)
 		if err == nil {
-			err = run.refused(diagnostics)
+			err = run.Refused(diagnostics)
 		}
 		if err != nil {
 			return nil, err

@@ -29,7 +29,7 @@ func (r *Run) Rankings(ctx context.Context) (*retrieval.Rankings, []measure.Diag
 	defer done()
 	rankings, diagnostics, err := retrieval.ReadRankings(ctx, files...)
 	if err == nil {
-		err = r.refused(diagnostics)
+		err = r.Refused(diagnostics)
 	}
 	return rankings, diagnostics, err
 }

@@ -17,8 +17,11 @@ type source struct {
 	files   []evaluator.File
 }
 
-// at points to a file.
-func (s *source) at(name string) string {
+// Files are what there is to read.
+func (s *source) Files() []evaluator.File { return s.files }
+
+// FileAt points to the file of the name, in the input.
+func (s *source) FileAt(name string) string {
 	i := slices.IndexFunc(s.files, func(f evaluator.File) bool { return f.Name == name })
 	if !s.inline || i < 0 {
 		return s.pointer
@@ -26,9 +29,9 @@ func (s *source) at(name string) string {
 	return fmt.Sprintf("%s/files/%d", s.pointer, i)
 }
 
-// refused is the problem of files that have errors; nil when the diagnostics have none.
-func (s *source) refused(diagnostics []measure.Diagnostic) error {
-	return problem.Check(record.Faults(diagnostics, s.at))
+// Refused is the problem of files that have errors; nil when the diagnostics have none.
+func (s *source) Refused(diagnostics []measure.Diagnostic) error {
+	return problem.Check(record.Faults(diagnostics, s.FileAt))
 }
 
 // open returns the files as readers take them, and what closes them.

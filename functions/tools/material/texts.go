@@ -27,7 +27,7 @@ func (t *Texts) Find(ctx context.Context, wanted collection.Wanted) (collection.
 	var fields []problem.Field
 	for _, report := range found.Files {
 		if report.Fault != "" {
-			fields = append(fields, problem.Field{Pointer: t.at(report.Name), Detail: "has no texts that can be shown: " + report.Fault})
+			fields = append(fields, problem.Field{Pointer: t.FileAt(report.Name), Detail: "has no texts that can be shown: " + report.Fault})
 		}
 	}
 	return found, problem.Check(fields)

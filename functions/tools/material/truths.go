@@ -38,7 +38,7 @@ func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 	defer done()
 	qrels, diagnostics, err := retrieval.ReadQrels(ctx, files...)
 	if err == nil {
-		err = t.refused(diagnostics)
+		err = t.Refused(diagnostics)
 	}
 	return qrels, err
 }
@@ -49,7 +49,7 @@ func (t *Truth) read(ctx context.Context, measures []string) (*evaluator.Truth, 
 	s.Measures = measures
 	truth, diagnostics, err := evaluator.ReadTruth(ctx, s, t.files)
 	if err == nil {
-		err = t.refused(diagnostics)
+		err = t.Refused(diagnostics)
 	}
 	return truth, err
 }

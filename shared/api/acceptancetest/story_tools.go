@@ -61,7 +61,7 @@ func (st *story) files(tool func(string) string, pair map[string]any) {
 		fmt.Fprintf(&long, "1 Q0 document-%d %d %d me\n", i, i+1, 80_000-i)
 	}
 	input := map[string]any{"run": map[string]any{"files": []any{map[string]any{"name": "long.txt", "content": inline("", compressed(st.t, long.Bytes()))["content"]}}}, "to": "jsonl"}
-	st.says(st.refused(problem.Unauthorized, st.nobody, http.MethodPost, tool("convert"), input), "log in")
+	st.says(st.refused(problem.Unauthorized, st.nobody, http.MethodPost, tool("convert"), input), "Log in")
 	var written struct{ File struct{ URL, SHA256 string } }
 	st.want(http.StatusOK, &written, st.ann, http.MethodPost, tool("convert"), input)
 	file := st.api.send(st.t, "", http.MethodGet, written.File.URL, nil)

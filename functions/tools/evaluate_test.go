@@ -138,6 +138,25 @@ func TestIntervalsAreOfMeans(t *testing.T) {
 	}
 }
 
+// What would take more memory than one invocation may have is refused before it is computed.
+func TestValuesAreBounded(t *testing.T) {
+	s := servertest.New(t, tools.Operations...)
+	var qrels, run strings.Builder
+	for topic := range 60_000 {
+		fmt.Fprintf(&qrels, "%d 0 d 1\n", topic)
+		fmt.Fprintf(&run, "%d Q0 d 1 1 me\n", topic)
+	}
+	input := map[string]any{
+		"runs":  []any{map[string]any{"files": []any{inline("run.txt", []byte(run.String()))}}},
+		"truth": map[string]any{"files": []any{inline("qrels.txt", []byte(qrels.String()))}}, "perTopic": false,
+		"measures": []string{"P@1", "P@2", "P@3", "P@4", "P@5", "P@6", "P@7", "P@8", "P@9", "P@10", "P@11", "P@12", "P@13", "P@14", "P@15", "P@16", "P@17"},
+	}
+	a := s.Want(http.StatusUnprocessableEntity, nil, "", http.MethodPost, "/v1/tools/evaluate", input)
+	if !strings.Contains(string(a.Body), "1020000 values") || !strings.Contains(string(a.Body), `"pointer":"/runs"`) {
+		t.Errorf("%s", a.Body)
+	}
+}
+
 // Each fault is told where it is, with what to do.
 func TestFaultsOfInputsSayWhere(t *testing.T) {
 	s := servertest.New(t, tools.Operations...)

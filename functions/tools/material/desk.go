@@ -40,6 +40,7 @@ type Desk struct {
 	inline   int64            // bytes that came along
 	unpacked int64            // as many once they are unpacked
 	stored   int64            // bytes of stored files
+	values   int64            // about as many bytes that values per topic take
 	held     []evaluator.File // stored files of runs and truths, whose lines are held in memory
 }
 
@@ -63,7 +64,7 @@ func (d *Desk) Work(ctx context.Context, do func(context.Context) error) error {
 	if err != nil {
 		return err
 	}
-	weight := min(atOnce, d.stored+d.unpacked+text)
+	weight := min(atOnce, d.stored+d.unpacked+d.values+text)
 	if err := memory.Acquire(ctx, weight); err != nil {
 		return err
 	}

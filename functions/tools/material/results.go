@@ -3,6 +3,7 @@ package material
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -41,6 +42,9 @@ type Results struct {
 	lower        map[string]bool // of an evaluator that is not built in
 }
 
+// valuesBytes is about how much memory the values of one run take, of as many topics as collections have.
+const valuesBytes = 4 << 20
+
 // Values are those of one run.
 type Values struct {
 	Measures    map[string]*float64           // null when not defined
@@ -61,6 +65,7 @@ func (r *Run) EvaluationID() string {
 // runs; or, for measures that those do not have, the truth of the dataset, if the caller may read it.
 func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
 	r := &Results{d: d, withFiles: asked.Files}
+	d.values += int64(len(asked.Runs)) * valuesBytes
 	if asked.Truth != nil {
 		err := r.against(ctx, asked)
 		return r, err
@@ -247,6 +252,9 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 		return r.evaluated(ctx)
 	}
 	truth, err := r.truth.read(ctx, r.Measures)
+	if err == nil {
+		err = r.bound(truth.Topics() * len(r.Runs))
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -264,27 +272,53 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 	return all, nil
 }
 
+// MaxValues is how many values per topic one invocation works on: some 100 MB.
+const MaxValues = 1_000_000
+
+// bound refuses what would be too much for one invocation: so many topics, counted for each run.
+func (r *Results) bound(topics int) error {
+	if n := topics * len(r.Measures); n > MaxValues {
+		return invalid("/runs", "there are %d values of single topics for so many runs and measures, and at most %d are worked on at once: name fewer runs or measures", n, MaxValues)
+	}
+	return nil
+}
+
 // evaluated are the values that the evaluations have.
 func (r *Results) evaluated(ctx context.Context) ([]Values, error) {
+	all := make([]Values, 0, len(r.Runs))
+	count := 0
+	for some := range slices.Chunk(r.Runs, valuesAtOnce) {
+		values, err := r.evaluatedOf(ctx, some)
+		if err != nil {
+			return nil, err
+		}
+		for _, v := range values {
+			count += len(v.Topics)
+		}
+		if err := r.bound(count); err != nil {
+			return nil, err
+		}
+		all = append(all, values...)
+	}
+	return all, nil
+}
+
+func (r *Results) evaluatedOf(ctx context.Context, runs []*Run) ([]Values, error) {
 	var ids []string
-	for _, run := range r.Runs {
+	for _, run := range runs {
 		ids = append(ids, run.evaluation.ID)
 	}
 	found, err := table.GetAll[record.Topics](ctx, r.d.c.Store, r.d.c.Consistency, keys(ids, record.TopicsKey)...)
 	if err != nil {
 		return nil, err
 	}
-	all := make([]Values, len(r.Runs))
+	all := make([]Values, len(runs))
 	return all, table.Together(len(all), func(i int) error {
 		perTopic, err := topics.Values(ctx, r.d.c.Files, found[i])
 		for _, values := range perTopic {
-			for name := range values {
-				if !slices.Contains(r.Measures, name) {
-					delete(values, name)
-				}
-			}
+			maps.DeleteFunc(values, func(name string, _ float64) bool { return !slices.Contains(r.Measures, name) })
 		}
-		e := r.Runs[i].evaluation
+		e := runs[i].evaluation
 		all[i] = Values{Measures: map[string]*float64{}, Reasons: map[string]string{}, Topics: perTopic}
 		for _, name := range r.Measures {
 			all[i].Measures[name] = e.Measures[name]

@@ -8,7 +8,6 @@ import (
 
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
-	"assay/shared/table"
 )
 
 // MaxTextBytes is how large the packed runs and truths that one invocation reads may be together once they are unpacked:
@@ -17,18 +16,16 @@ const MaxTextBytes = atOnce
 
 // text is how many bytes the stored runs and truths that are packed have once they are unpacked.
 func (d *Desk) text(ctx context.Context) (total int64, err error) {
-	sizes := make([]int64, len(d.held))
-	err = table.Together(len(d.held), func(i int) (err error) {
-		sizes[i], err = packedText(ctx, d.held[i], MaxTextBytes)
-		return err
-	})
-	for _, size := range sizes {
-		total += size
+	for _, f := range d.held {
+		size, err := packedText(ctx, f, MaxTextBytes-total)
+		if err != nil {
+			return 0, err
+		}
+		if total += size; total > MaxTextBytes {
+			return 0, problem.TooLarge.New("The packed files that this would read unpack to more than %d bytes together. Name fewer runs, or get the files by their links and use a tool of your own.", MaxTextBytes)
+		}
 	}
-	if err == nil && total > MaxTextBytes {
-		err = problem.TooLarge.New("The packed files that this would read unpack to more than %d bytes together. Name fewer runs, or get the files by their links and use a tool of your own.", MaxTextBytes)
-	}
-	return total, err
+	return total, nil
 }
 
 // packedText is how many bytes the file has once it is unpacked, one more than most when it has more; 0 when it is not packed.

@@ -41,10 +41,14 @@ type File struct {
 type Truth struct {
 	evaluate func(context.Context, []measure.File) (measure.Result, []measure.Diagnostic, error)
 	bytes    int64
+	topics   int
 }
 
 // Bytes is about how much memory the truth takes, for those who keep some: its files say little, for they may be packed.
 func (t *Truth) Bytes() int64 { return t.bytes }
+
+// Topics is how many topics there will be values for; 0 when the evaluator has none per topic.
+func (t *Truth) Topics() int { return t.topics }
 
 // ReadTruth reads the truth of a dataset. If one of the diagnostics is an error, there is no Truth. The error is about
 // opening or reading a file, about the context, or about settings that do not pass Check.

@@ -45,7 +45,7 @@ func readQrels(ctx context.Context, _ Format, measures []measure.Measure, files 
 	if err != nil || qrels == nil {
 		return nil, diagnostics, err
 	}
-	return &Truth{bytes: qrels.Bytes(), evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
+	return &Truth{bytes: qrels.Bytes(), topics: qrels.Topics(), evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
 		return qrels.Evaluate(ctx, measures, files...)
 	}}, diagnostics, nil
 }

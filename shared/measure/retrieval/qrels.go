@@ -68,6 +68,9 @@ func (q *Qrels) grade(topic int32, doc []byte) int16 {
 	}
 }
 
+// Topics is how many topics have judgments.
+func (q *Qrels) Topics() int { return len(q.names) }
+
 // Grade returns the grade of a document for a topic; judged is false when there is none.
 func (q *Qrels) Grade(topic string, document []byte) (grade int, judged bool) {
 	i, ok := q.index[topic]

@@ -18,7 +18,7 @@ import (
 type ConvertInput struct {
 	Run   *material.RunReference `json:"run,omitempty" doc:"a run to convert"`
 	Qrels *QrelsReference        `json:"qrels,omitempty" doc:"instead of run: relevance judgments to convert"`
-	From  string                 `json:"from,omitempty" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format that the files have: trec-run, jsonl or csv of runs, trec-qrels, jsonl, csv or beir of judgments; trec-run or trec-qrels unless given, which what the platform holds has"`
+	From  string                 `json:"from,omitempty" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format that the files have: trec-run, jsonl or csv of runs, trec-qrels, jsonl, csv or beir of judgments; trec-run or trec-qrels unless given, which what the platform holds of retrieval has"`
 	To    string                 `json:"to" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format to write"`
 }
 
@@ -62,7 +62,7 @@ type converted struct {
 var convert = define(about{
 	name: "convert", summary: "Convert a run or relevance judgments into another format",
 	description: "Runs are written as `trec-run`, `jsonl` or `csv`, with the fields topic, docid, rank, score and tag; relevance judgments as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. " +
-		"Lines keep their order, and scores their digits. Several files become one.\n\n" +
+		"Lines keep their order, and scores their digits; nothing of a field is changed, so a spreadsheet may take an id for a formula. Several files become one.\n\n" +
 		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a login. " +
 		"With `Accept: text/plain` the answer is the file itself, or leads to it.",
 }, ConvertInput{
@@ -112,6 +112,9 @@ func (in *ConvertInput) gather(ctx context.Context, d *material.Desk) (converted
 		return converted{}, problem.Check([]problem.Field{{Pointer: "", Detail: "give either run or qrels: one of them is converted"}})
 	case in.Run != nil:
 		run, err := d.Run(ctx, "/run", *in.Run)
+		if err == nil {
+			err = d.Ranked(ctx, run)
+		}
 		return converted{"run", conversion.RunFormats(), conversion.Runs, run}, err
 	}
 	truth, err := d.Truth(ctx, "/qrels", material.TruthReference{DatasetID: in.Qrels.DatasetID, Files: in.Qrels.Files})

@@ -154,13 +154,13 @@ var usualOne = map[measure.Kind][]string{measure.Retrieval: {"nDCG@10"}}
 // diffirExample compares what is found by words with what is found by meaning.
 var diffirExample = DiffirInput{
 	Runs: []material.RunReference{
-		{Name: "words", Files: []material.InlineFile{{Name: "words.txt", Content: "MSBRMCBwb25kIDEgNC4wIHdvcmRzCjEgUTAgcm9hZCAyIDMuMCB3b3JkcwoxIFEwIGxha2UgMyAyLjAgd29yZHMKMiBRMCBsYWtlIDEgMi4wIHdvcmRzCjIgUTAgcG9uZCAyIDEuMCB3b3Jkcwo="}}},
-		{Name: "meaning", Files: []material.InlineFile{{Name: "meaning.txt", Content: "MSBRMCBsYWtlIDEgMC45IG1lYW5pbmcKMSBRMCBwb25kIDIgMC44IG1lYW5pbmcKMSBRMCBicm9vayAzIDAuMiBtZWFuaW5nCjIgUTAgbGFrZSAxIDAuNyBtZWFuaW5nCjIgUTAgcG9uZCAyIDAuNiBtZWFuaW5nCg=="}}},
+		{Name: "words", Files: []material.InlineFile{{Name: "words.txt", Text: "1 Q0 pond 1 4.0 words\n1 Q0 road 2 3.0 words\n1 Q0 lake 3 2.0 words\n2 Q0 lake 1 2.0 words\n2 Q0 pond 2 1.0 words\n"}}},
+		{Name: "meaning", Files: []material.InlineFile{{Name: "meaning.txt", Text: "1 Q0 lake 1 0.9 meaning\n1 Q0 pond 2 0.8 meaning\n1 Q0 brook 3 0.2 meaning\n2 Q0 lake 1 0.7 meaning\n2 Q0 pond 2 0.6 meaning\n"}}},
 	},
-	Truth: &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Content: "MSAwIGxha2UgMgoxIDAgcG9uZCAxCjEgMCByb2FkIDAKMiAwIGxha2UgMQo="}}},
+	Truth: &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	Texts: &material.TextsReference{Files: []material.InlineFile{
-		{Name: "documents.tsv", Content: "bGFrZQlBIGxha2UgaXMgYSBsYXJnZSBib2R5IG9mIHN0aWxsIHdhdGVyLCBkZWVwZXIgdGhhbiBhIHBvbmQuCnBvbmQJQSBwb25kIGlzIGEgc21hbGwgYm9keSBvZiBzdGlsbCB3YXRlci4Kcm9hZAlUaGUgcm9hZCBhcm91bmQgdGhlIHdhdGVyIGlzIGNsb3NlZC4KYnJvb2sJQSBicm9vayBpcyBhIHNtYWxsIHN0cmVhbS4K"},
-		{Name: "queries.tsv", Content: "MQlkZWVwIHN0aWxsIHdhdGVyCjIJbGFrZXMK"},
+		{Name: "documents.tsv", Text: "lake\tA lake is a large body of still water, deeper than a pond.\npond\tA pond is a small body of still water.\nroad\tThe road around the water is closed.\nbrook\tA brook is a small stream.\n"},
+		{Name: "queries.tsv", Text: "1\tdeep still water\n2\tlakes\n"},
 	}},
 	Measure: "nDCG@10",
 }
@@ -191,6 +191,9 @@ var diffir = define(about{
 				return nil, err
 			}
 		}
+	}
+	if err := d.Ranked(ctx, w.runs...); err != nil {
+		return nil, err
 	}
 	if w.truth == nil {
 		if w.truth, err = d.OwnTruth(ctx, w.runs); err != nil {

@@ -80,6 +80,9 @@ var fuse = define(about{
 		return nil, err
 	}
 	runs, err := d.Runs(ctx, "/runs", in.Runs)
+	if err == nil {
+		err = d.Ranked(ctx, runs...)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -17,10 +17,10 @@ import (
 type LeaderboardInput struct {
 	DatasetID string `json:"datasetId" doc:"the dataset" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 	Measure   string `json:"measure,omitempty" maxLength:"100" doc:"one of the dataset's measures; the one that ranks unless given" example:"AP"`
-	Against   *int64 `json:"against,omitempty" minimum:"1" doc:"another version of the dataset's truth, to tell how ranks changed"`
+	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the dataset's truth, to tell how ranks changed"`
 	Best      *bool  `json:"best,omitempty" doc:"the best run of each team alone; true unless given"`
 	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"how many entries the answer has; 50 unless given"`
-	Seed      uint64 `json:"seed,omitempty" doc:"of the bootstrap; the same seed gives the same intervals"`
+	Seed      uint64 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
 }
 
 func (LeaderboardInput) withDataset(id string) any { return LeaderboardInput{DatasetID: id} }

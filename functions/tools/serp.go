@@ -84,6 +84,9 @@ var serp = define(about{
 		return nil, err
 	}
 	runs := []*material.Run{w.run}
+	if err := d.Ranked(ctx, w.run); err != nil {
+		return nil, err
+	}
 	if in.Truth != nil {
 		w.truth, err = d.Truth(ctx, "/truth", *in.Truth)
 	} else {

@@ -27,7 +27,7 @@ type Tool struct {
 	MediaTypes  []string        `json:"mediaTypes" nullable:"false" doc:"what the answer can be, by Accept"`
 	Input       json.RawMessage `json:"input" doc:"JSON Schema of the input"`
 	Output      json.RawMessage `json:"output" doc:"JSON Schema of the answer as JSON"`
-	Example     any             `json:"example" doc:"an input that works as it stands"`
+	Example     any             `json:"example" doc:"an input; what it names by an id is to be replaced"`
 }
 
 // describe is what is told of the tool.

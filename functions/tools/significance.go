@@ -18,7 +18,7 @@ type SignificanceInput struct {
 	Measure    string                   `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
 	Test       string                   `json:"test,omitempty" enum:"randomization,t,wilcoxon" doc:"the test that verdict, matrix and conclusion go by, since every pair has all three; randomization unless given, as it assumes least"`
 	Correction string                   `json:"correction,omitempty" enum:"holm,bonferroni,none" doc:"for the number of pairs, of what verdict, matrix and conclusion go by; holm unless given"`
-	Seed       uint64                   `json:"seed,omitempty" doc:"of what is drawn at random; the same seed gives the same answer"`
+	Seed       uint64                   `json:"seed,omitempty" maximum:"9007199254740991" doc:"of what is drawn at random; the same seed gives the same answer"`
 	Rounds     int                      `json:"rounds,omitempty" minimum:"100" maximum:"100000" doc:"combinations of signs that the randomization test draws for each pair; 10,000 unless given, or as many as there is time for with many pairs of many topics. pairs × rounds × topics is at most 2,000,000,000"`
 }
 

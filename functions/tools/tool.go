@@ -23,7 +23,7 @@ type about struct {
 type tool struct {
 	about
 	input, output reflect.Type
-	example       any      // an input that works as it stands
+	example       any      // an input
 	media         []string // what it can answer with besides JSON
 	invoke        func(context.Context, *api.Call) error
 }

@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"assay/shared/access"
 	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
 	"assay/shared/measure/retrieval"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -46,6 +48,32 @@ func (d *Desk) Run(ctx context.Context, pointer string, ref RunReference) (*Run,
 		return nil, err
 	}
 	return runs[0], nil
+}
+
+// Ranked refuses stored runs that are no rankings of documents, before all of their lines are told to be none.
+func (d *Desk) Ranked(ctx context.Context, runs ...*Run) error {
+	var held []*Run
+	var ids []string
+	for _, r := range runs {
+		if r.item != nil {
+			held, ids = append(held, r), append(ids, r.item.DatasetID)
+		}
+	}
+	if len(held) == 0 {
+		return nil
+	}
+	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
+	found, err := table.GetAll[record.DatasetItem](ctx, d.c.Store, d.c.Consistency, keys(distinct, record.DatasetKey)...)
+	if err != nil {
+		return err
+	}
+	var fields []problem.Field
+	for i, r := range held {
+		if item := found[slices.Index(distinct, ids[i])]; item != nil && item.RunFormat.Kind != evaluator.TRECRun {
+			fields = append(fields, problem.Field{Pointer: r.pointer + "/runId", Detail: fmt.Sprintf("is a run of %s in the format %s; this tool takes rankings of documents in the format %s", item.Evaluator.Kind, item.RunFormat.Kind, evaluator.TRECRun)})
+		}
+	}
+	return problem.Check(fields)
 }
 
 // elements are pointers to those of a list.

@@ -1,7 +1,6 @@
 package acceptancetest
 
 import (
-	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -172,18 +171,19 @@ func (h *hidden) compareInputs() {
 			}
 		}
 	}
-	for _, dataset := range h.ids["datasetId"] {
-		for _, caller := range outsiders {
-			for _, tool := range []string{"evaluate", "leaderboard"} {
-				ask := func(dataset string) request {
-					input, _ := h.inputs[tool].(map[string]any)
-					input = maps.Clone(input)
-					input["truth"] = map[string]any{"datasetId": dataset}
-					if tool == "leaderboard" {
-						input = map[string]any{"datasetId": dataset}
-					}
-					return invoke(tool, input)
-				}
+	mine := map[string]any{"files": []any{map[string]any{"name": "run.txt", "text": "1 Q0 d1 1 2.0 mine\n"}}}
+	for tool, input := range map[string]func(dataset map[string]any) map[string]any{
+		"evaluate":     func(d map[string]any) map[string]any { return map[string]any{"runs": []any{mine}, "truth": d} },
+		"significance": func(d map[string]any) map[string]any { return map[string]any{"runs": []any{mine, mine}, "truth": d} },
+		"diffir":       func(d map[string]any) map[string]any { return map[string]any{"runs": []any{mine, mine}, "texts": d} },
+		"serp":         func(d map[string]any) map[string]any { return map[string]any{"run": mine, "truth": d, "texts": d} },
+		"convert":      func(d map[string]any) map[string]any { return map[string]any{"qrels": d, "to": "beir"} },
+		"validate":     func(d map[string]any) map[string]any { return map[string]any{"run": mine, "datasetId": d["datasetId"]} },
+		"leaderboard":  func(d map[string]any) map[string]any { return d },
+	} {
+		for _, dataset := range h.ids["datasetId"] {
+			for _, caller := range outsiders {
+				ask := func(id string) request { return invoke(tool, input(map[string]any{"datasetId": id})) }
 				h.same(caller, ask(dataset), ask(h.missing))
 			}
 		}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -159,8 +160,34 @@ func (sc *scene) checkRun(caller, about string, names []string, run, other strin
 		if got.status != want {
 			sc.t.Errorf("%s of a run that is %s, as %s: %d, want %d\n%s", name, about, caller, got.status, want, got.body)
 		}
+		sc.sameByAddress(caller, name, with.input(run, other), want)
 		if judged := bytes.Contains(got.body, []byte(`"grade"`)); judged && !judgments {
 			sc.t.Errorf("%s of a run that is %s shows judgments to %s\n%s", name, about, caller, got.body)
+		}
+	}
+}
+
+// sameByAddress asks for the same by GET, as a page and as a chart where the tool has them, and as one who has the answer
+// already: that changes nothing about who may have it.
+func (sc *scene) sameByAddress(caller, tool string, input map[string]any, want int) {
+	sc.t.Helper()
+	text, err := json.Marshal(input)
+	if err != nil {
+		sc.t.Fatal(err)
+	}
+	path := "/v1/tools/" + tool + "/result?input=" + url.QueryEscape(string(text))
+	for _, accept := range []string{"text/html, */*;q=0.1", "image/svg+xml, */*;q=0.1"} {
+		have := sc.send(sc.t, sc.tokens["organizer"], http.MethodGet, path, nil, "Accept", accept)
+		if have.status != http.StatusOK || have.header.Get("ETag") == "" {
+			sc.t.Errorf("%s as organizer: %d, %v", path, have.status, have.header)
+			continue
+		}
+		if got := sc.ask(caller, http.MethodGet, path, nil, "Accept", accept); got.status != want {
+			sc.t.Errorf("%s as %s, as %s: %d, want %d\n%s", path, caller, accept, got.status, want, got.body)
+		}
+		got := sc.ask(caller, http.MethodGet, path, nil, "Accept", accept, "If-None-Match", have.header.Get("ETag"))
+		if got.status != want && !(want == http.StatusOK && got.status == http.StatusNotModified) {
+			sc.t.Errorf("%s as %s, with the tag of another: %d, want %d\n%s", path, caller, got.status, want, got.body)
 		}
 	}
 }
@@ -197,6 +224,17 @@ func (sc *scene) checkTruth(caller string, r ranked) {
 	}
 	if got := sc.ask(caller, http.MethodPost, "/v1/tools/serp", map[string]any{"run": mine, "texts": truth}); got.status != board {
 		sc.t.Errorf("serp with the texts of a dataset as %s: %d, want %d\n%s", caller, got.status, board, got.body)
+	}
+	for name, body := range map[string]map[string]any{
+		"validate": {"run": mine, "datasetId": r.dataset}, "diffir": {"runs": []any{mine, mine}, "texts": truth},
+	} {
+		if got := sc.ask(caller, http.MethodPost, "/v1/tools/"+name, body); got.status != board {
+			sc.t.Errorf("%s about a dataset as %s: %d, want %d\n%s", name, caller, got.status, board, got.body)
+		}
+	}
+	against := sc.ask(caller, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": r.dataset, "against": 1})
+	if hidden := against.status == http.StatusNotFound; hidden != (board == http.StatusNotFound) { // there is one version
+		sc.t.Errorf("leaderboard against a version as %s: %d\n%s", caller, against.status, against.body)
 	}
 	got := sc.ask(caller, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": r.dataset, "best": false})
 	if got.status != board {

@@ -3,6 +3,7 @@ package service
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/http"
 	"regexp"
@@ -25,6 +26,12 @@ func (r *reference) command(op *huma.Operation) string {
 	if len(op.Security) == 1 { // the other choice would be to send nothing
 		line += ` -H "Authorization: Bearer $TOKEN"`
 	}
+	for _, p := range op.Parameters {
+		for _, name := range slices.Sorted(maps.Keys(p.Examples)) {
+			line += fmt.Sprintf(" -G --data-urlencode '%s=%s' \\\n ", p.Name, strings.ReplaceAll(fmt.Sprint(p.Examples[name].Value), "'", `\u0027`))
+			break
+		}
+	}
 	if op.RequestBody != nil {
 		if m, ok := op.RequestBody.Content[mediaJSON]; ok {
 			line += " --json '" + quoted(r.exampleOf(m)) + "'"
@@ -36,16 +43,23 @@ func (r *reference) command(op *huma.Operation) string {
 	return line + ` "$BASE` + pathParameters.ReplaceAllStringFunc(op.Path, variable) + `"`
 }
 
-// choice sets the variable of the path that says which of its examples the body is.
+// choice sets the variable of the path that says which of its examples is sent.
 func (r *reference) choice(op *huma.Operation) string {
+	var examples map[string]*huma.Example
+	if op.RequestBody != nil && op.RequestBody.Content[mediaJSON] != nil {
+		examples = op.RequestBody.Content[mediaJSON].Examples
+	}
+	for _, p := range op.Parameters {
+		if len(p.Examples) > 0 {
+			examples = p.Examples
+		}
+	}
 	parameters := pathParameters.FindAllString(op.Path, -1)
-	if op.RequestBody == nil || len(parameters) == 0 || op.RequestBody.Content[mediaJSON] == nil {
+	if len(examples) == 0 || len(parameters) == 0 {
 		return ""
 	}
-	for _, name := range slices.Sorted(maps.Keys(op.RequestBody.Content[mediaJSON].Examples)) {
-		return strings.TrimPrefix(variable(parameters[len(parameters)-1]), "$") + "=" + name + "\n"
-	}
-	return ""
+	name := slices.Sorted(maps.Keys(examples))[0]
+	return strings.TrimPrefix(variable(parameters[len(parameters)-1]), "$") + "=" + name + "\n"
 }
 
 var pathParameters = regexp.MustCompile(`\{\w+\}`)

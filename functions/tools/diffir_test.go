@@ -322,6 +322,7 @@ var script = regexp.MustCompile(`(?i)<(script|img|iframe|object|embed|b/)|@impor
 // unwanted finds what the page has and should not, after its own icon.
 func unwanted(page string) string {
 	_, page, _ = strings.Cut(page, "</head>")
+	page = strings.ReplaceAll(page, `href="http://127.0.0.1:`, `href="/`) // to the server itself
 	return script.FindString(page)
 }
 

@@ -41,7 +41,7 @@ func render(ctx context.Context, c *api.Call, a about, address string, output an
 	switch c.Accepted() {
 	case webpage.MediaType:
 		title, main := output.(paged).page()
-		p, err := webpage.Page{Title: title, Here: toolsPath, Charts: true, Main: resultPage(a, address, title, main)}.Render(ctx)
+		p, err := webpage.Page{Title: title, Here: toolsPath, Charts: true, Base: c.BaseURL(), Main: resultPage(a, c.BaseURL(), address, title, main)}.Render(ctx)
 		if err != nil {
 			return api.Computed{}, err
 		}

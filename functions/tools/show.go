@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -121,6 +122,15 @@ func (t *tool) command(base string) string {
 		accept, output = " -H 'Accept: "+t.media[0]+"'", " -o "+t.name+extensions[t.media[0]]
 	}
 	return "curl -s --json @input.json" + accept + output + " " + base + t.path()
+}
+
+// shows says what the tool answers with, in words.
+func (t *tool) shows() string {
+	words := []string{"JSON"}
+	for _, m := range t.media {
+		words = append(words, map[string]string{webpage.MediaType: "a page", mediaSVG: "a chart", mediaText: "a file"}[m])
+	}
+	return "Answers with " + strings.Join(words, ", ")
 }
 
 // extensions are those of files with what a tool answers.

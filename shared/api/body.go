@@ -38,6 +38,8 @@ func (c *Call) readBody(mediaTypes []string) (string, error) {
 	c.body, err = io.ReadAll(http.MaxBytesReader(c.w, c.request.Body, MaxBodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
+	case errors.As(err, &tooLarge) && c.op.pure:
+		return "", problem.TooLarge.New("The body is longer than %d bytes. Submit large runs to a task and name them by runId, or pack files with gzip.", MaxBodyBytes)
 	case errors.As(err, &tooLarge):
 		return "", problem.TooLarge.New("The body is longer than %d bytes. Send large files without content, with size and sha256, and upload them to the address in the answer.", MaxBodyBytes)
 	case err != nil:

@@ -115,7 +115,17 @@ func (op *Operation) queryParams() []*huma.Param {
 		add("sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first.", &huma.Schema{Type: "string"})
 		add("offset", "With `sort`: how many of the list to leave out.", &huma.Schema{Type: "integer", Minimum: ptr(0.0)})
 	}
+	if op.variants != nil && op.Method == http.MethodGet {
+		p := &huma.Param{Name: inputParam, In: "query", Required: true, Description: "What would be the body of a POST to the tool, as JSON.", Schema: &huma.Schema{Type: "string"}}
+		if example, err := Encode(op.variants[0].Example); err == nil {
+			p.Examples = map[string]*huma.Example{op.variants[0].Name: {Value: strings.TrimSpace(string(example))}}
+		}
+		params = append(params, p)
+	}
 	for _, name := range op.Query.Plain {
+		if name == inputParam {
+			continue
+		}
 		add(name, "See the description of the operation.", &huma.Schema{Type: "string"})
 	}
 	if len(op.Query.Fields) > 0 {

@@ -34,6 +34,7 @@ type Page struct {
 	Script string // what the page does beyond showing itself; it must be of use without
 	Form   bool   // whether it has a form, which asks this server
 	Charts bool   // whether it has charts
+	Base   string // URL of the server, for a page that people keep: its links lead there from wherever the copy is
 	Main   templ.Component
 }
 
@@ -46,7 +47,12 @@ func (p Page) Render(ctx context.Context) (Rendered, error) {
 	if err := frame(p).Render(ctx, &out); err != nil {
 		return Rendered{}, err
 	}
-	return Rendered{out.String(), p.policy()}, nil
+	body := out.String()
+	if p.Base != "" {
+		// In a text quotation marks are escaped, so that this stands in links alone.
+		body = strings.ReplaceAll(body, `href="/`, `href="`+templ.EscapeString(p.Base)+"/")
+	}
+	return Rendered{body, p.policy()}, nil
 }
 
 // Bytes returns the page as HTML.

@@ -92,7 +92,7 @@ func (d *Desk) storedFiles(ctx context.Context, h record.Holder, id string, file
 
 // unseen is the problem of naming what is missing, or may not be seen.
 func unseen(fields ...problem.Field) error {
-	return problem.NotFound.New("The input names something that does not exist, or whose results you may not see; `errors` says where. " +
+	return problem.NotFound.New("The input names something that does not exist, or that you may not see; `errors` says where and what. " +
 		"Check the ids; if it is private or not published yet, log in as somebody who may see it.").With(fields...)
 }
 

@@ -79,7 +79,7 @@ func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
 	if r.withFiles {
 		r.Runs, err = d.Runs(ctx, "/runs", asked.Runs)
 	} else {
-		r.Runs, err = d.runs(ctx, elements("/runs", len(asked.Runs)), asked.Runs, seesValues)
+		r.Runs, err = d.runs(ctx, elements("/runs", len(asked.Runs)), asked.Runs, "results", seesValues)
 	}
 	if err != nil {
 		return nil, err

@@ -86,7 +86,7 @@ func elements(pointer string, n int) []string {
 }
 
 func (d *Desk) runsWithFiles(ctx context.Context, pointers []string, refs []RunReference) ([]*Run, error) {
-	runs, err := d.runs(ctx, pointers, refs, readsRun)
+	runs, err := d.runs(ctx, pointers, refs, "files", readsRun)
 	if err != nil {
 		return nil, err
 	}
@@ -113,7 +113,7 @@ func readsRun(r *record.RunItem, roles access.Role) bool {
 }
 
 // runs gathers runs of which sees says whether the caller may have what is wanted of them.
-func (d *Desk) runs(ctx context.Context, pointers []string, refs []RunReference, sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
+func (d *Desk) runs(ctx context.Context, pointers []string, refs []RunReference, what string, sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
 	runs := make([]*Run, len(refs))
 	var fields []problem.Field
 	for i, ref := range refs {
@@ -129,7 +129,7 @@ func (d *Desk) runs(ctx context.Context, pointers []string, refs []RunReference,
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
-	if err := d.findRuns(ctx, runs, sees); err != nil {
+	if err := d.findRuns(ctx, runs, what, sees); err != nil {
 		return nil, err
 	}
 	for i, ref := range refs {
@@ -147,7 +147,7 @@ func (d *Desk) runs(ctx context.Context, pointers []string, refs []RunReference,
 }
 
 // findRuns reads those that the platform holds, and what the caller is to each: two calls, whatever there is.
-func (d *Desk) findRuns(ctx context.Context, runs []*Run, sees func(*record.RunItem, access.Role) bool) error {
+func (d *Desk) findRuns(ctx context.Context, runs []*Run, what string, sees func(*record.RunItem, access.Role) bool) error {
 	var held []*Run
 	var ids []string
 	for _, r := range runs {
@@ -172,7 +172,7 @@ func (d *Desk) findRuns(ctx context.Context, runs []*Run, sees func(*record.RunI
 			r.roles = access.Roles(d.c.Caller, g.Grants, r.item.Scope())
 		}
 		if r.item == nil || !sees(r.item, r.roles) {
-			missing = append(missing, problem.Field{Pointer: r.pointer + "/runId", Detail: "there is no such run, or none whose results you may see"})
+			missing = append(missing, problem.Field{Pointer: r.pointer + "/runId", Detail: "there is no such run, or none whose " + what + " you may see"})
 			continue
 		}
 		shown := r.item.For(r.roles)

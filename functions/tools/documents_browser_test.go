@@ -26,8 +26,8 @@ func pagesOfDocuments(s *showcase) map[string]struct {
 		s.Want(http.StatusOK, &shown, "", http.MethodGet, "/v1/tools/"+tool, nil)
 		return shown.Example
 	}
-	five := m{
-		"runs": []m{
+	five := object{
+		"runs": []object{
 			named("words", ranked("1 abcdefgh", "2 hgfedcba", "3 ab")), named("meaning", ranked("1 bacxyzgh", "2 hgfedcba")),
 			named("both", ranked("1 abxcyz", "2 gh", "3 ba")), named("links", ranked("1 zyxw", "2 wxyz", "3 ab")),
 			named("a run with a longer name than others have", ranked("1 hgfedcba", "2 abcdefgh", "3 ab")),
@@ -36,23 +36,23 @@ func pagesOfDocuments(s *showcase) map[string]struct {
 		"texts": sent("d.tsv", keptDocuments+"h\tHarbours "+strings.Repeat("are where boats and barges lie, ", 12)+"\n", "queries.tsv", keptQueries+"3\t\n"),
 		"order": "measure",
 	}
-	two := with(five, "runs", five["runs"].([]m)[:2], "order", "tau")
+	two := with(five, "runs", five["runs"].([]object)[:2], "order", "tau")
 	return map[string]page{
 		"diffir-example": {"diffir", example("diffir")},
 		"diffir-five":    {"diffir", five},
 		"diffir-two":     {"diffir", two},
-		"diffir-plain":   {"diffir", m{"runs": two["runs"]}},
-		"diffir-hostile": {"diffir", m{"runs": runs, "texts": texts, "limit": 2}},
+		"diffir-plain":   {"diffir", object{"runs": two["runs"]}},
+		"diffir-hostile": {"diffir", object{"runs": runs, "texts": texts, "limit": 2}},
 		"serp-example":   {"serp", example("serp")},
-		"serp-middle":    {"serp", m{"run": named("words", ranked("1 abcdefgh", "2 hgfedcba", "3 ab")), "topic": "2", "truth": five["truth"], "texts": five["texts"], "query": "boats that lie in harbours"}},
-		"serp-plain":     {"serp", m{"run": named("words", ranked("1 abcdefgh"))}},
-		"serp-hostile":   {"serp", m{"run": runs[0], "texts": texts}},
+		"serp-middle":    {"serp", object{"run": named("words", ranked("1 abcdefgh", "2 hgfedcba", "3 ab")), "topic": "2", "truth": five["truth"], "texts": five["texts"], "query": "boats that lie in harbours"}},
+		"serp-plain":     {"serp", object{"run": named("words", ranked("1 abcdefgh"))}},
+		"serp-hostile":   {"serp", object{"run": runs[0], "texts": texts}},
 	}
 }
 
 // TestPagesOfDocumentsInABrowser opens what diffir and serp show in Chromium, with texts that try to be more than text.
 func TestPagesOfDocumentsInABrowser(t *testing.T) {
-	s := newShowcase(t, record.Public)
+	s := newStage(t, record.Public)
 	browser := browsertest.Start(t)
 	for name, c := range pagesOfDocuments(s) {
 		a := s.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/"+c.tool, c.input, "Accept", "text/html")

@@ -17,12 +17,12 @@ func TestComparingPagesInABrowser(t *testing.T) {
 	usual, hostile := compared(t, false), compared(t, true)
 	browser := browsertest.Start(t)
 	for name, shown := range map[string]*comparedRuns{"usual": usual, "hostile": hostile} {
-		for tool, input := range map[string]m{
+		for tool, input := range map[string]object{
 			"significance": {"runs": runs(shown.all[:6]...)},
 			"topics":       {"runs": runs(shown.all...)},
 			"leaderboard":  {"datasetId": shown.dataset.ID, "against": 1, "best": false},
 		} {
-			path := address(t, tool, input)
+			path := s.address(tool, input)
 			for _, v := range browsertest.Views {
 				t.Run(tool+"/"+name+"/"+v.String(), func(t *testing.T) {
 					p := browser.Open(t, shown.URL+path, v)
@@ -48,8 +48,8 @@ func compared(t testing.TB, hostile bool) *comparedRuns {
 	c := &comparedRuns{stage: newStage(t, record.Public)}
 	teams := []string{"Lakeside University", "Ada", "Northern Retrieval Group", "webis", "مختبر البحث", "基準 検索"}
 	if hostile {
-		teams = hostileNames
-		c.task.Name, c.dataset.Name = hostileNames[1], hostileNames[4]
+		teams = intruders
+		c.task.Name, c.dataset.Name = intruders[1], intruders[4]
 		c.replace(c.task)
 	}
 	random := rand.New(rand.NewPCG(7, 7))

@@ -119,13 +119,10 @@ func TestRanksChangeBetweenTruths(t *testing.T) {
 	before := map[string]float64{"ada": .5, "bob": .75, "cid": .25, "eve": .1}
 	was := map[string]*record.RunItem{}
 	for user, v := range before {
-		run, e := s.enter(staged{user: user, ap: even(v), hidden: user == "eve"})
-		e.Superseded = true
-		s.replace(e)
+		run, _ := s.enter(staged{user: user, ap: even(v), hidden: user == "eve"})
 		was[user] = run
 	}
-	s.dataset.TruthVersion = 2
-	s.replace(s.dataset)
+	s.nextTruth()
 	after := map[string]float64{"ada": .75, "bob": .5, "cid": .25, "eve": .9}
 	for user, v := range after {
 		s.enter(staged{user: user, ap: even(v), hidden: user == "eve", was: was[user]})
@@ -165,14 +162,9 @@ func TestRanksChangeBetweenTruths(t *testing.T) {
 // TestWhatWasBlindedHasNoEarlierRank has an owner who sees the newest result, and may not learn of the older one.
 func TestWhatWasBlindedHasNoEarlierRank(t *testing.T) {
 	s := newStage(t, record.Public)
-	old, e := s.enter(staged{user: "ada", ap: byNumber(.9), blinded: true})
-	e.Superseded = true
-	s.replace(e)
-	other, e := s.enter(staged{user: "bob", ap: byNumber(.5)})
-	e.Superseded = true
-	s.replace(e)
-	s.dataset.TruthVersion = 2
-	s.replace(s.dataset)
+	old, _ := s.enter(staged{user: "ada", ap: byNumber(.9), blinded: true})
+	other, _ := s.enter(staged{user: "bob", ap: byNumber(.5)})
+	s.nextTruth()
 	s.enter(staged{user: "ada", ap: byNumber(.9), hidden: true, was: old})
 	s.enter(staged{user: "bob", ap: byNumber(.5), was: other})
 	var out tools.LeaderboardOutput
@@ -187,13 +179,10 @@ func TestATeamKeepsItsPlaceWithAnotherRun(t *testing.T) {
 	s := newStage(t, record.Public)
 	var runs []*record.RunItem
 	for _, v := range []float64{.9, .1} {
-		run, e := s.enter(staged{user: "ada", ap: byNumber(v)})
-		e.Superseded = true
-		s.replace(e)
+		run, _ := s.enter(staged{user: "ada", ap: byNumber(v)})
 		runs = append(runs, run)
 	}
-	s.dataset.TruthVersion = 2
-	s.replace(s.dataset)
+	s.nextTruth()
 	s.enter(staged{user: "ada", ap: byNumber(.2), was: runs[0]})
 	s.enter(staged{user: "ada", ap: byNumber(.8), was: runs[1]})
 	for best, want := range map[bool]tools.LeaderboardChange{true: {Rank: 1}, false: {Rank: 2, Difference: 1}} {

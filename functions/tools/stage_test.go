@@ -14,6 +14,7 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/store"
 	"assay/shared/table"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -135,12 +136,19 @@ func (s *stage) run(e staged) *record.RunItem {
 	return r
 }
 
-// enter makes a run with an evaluation against the present truth.
+// enter makes a run with an evaluation against the present truth, which takes the place of one that the run had.
 func (s *stage) enter(e staged) (*record.RunItem, *record.EvaluationItem) {
 	s.t.Helper()
 	run := e.was
 	if run == nil {
 		run = s.run(e)
+	} else {
+		old, err := table.Get[record.EvaluationItem](context.Background(), s.Store, store.Strong, record.EvaluationKey(run.EvaluationID))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		old.Superseded = true
+		s.replace(old)
 	}
 	v := &record.EvaluationItem{Standing: s.standing(e), Columns: s.dataset.Evaluator.Measures}
 	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID = s.meta(), run.ID, run.SubmissionID, s.task.ID, s.dataset.ID
@@ -163,6 +171,12 @@ func (s *stage) enter(e staged) (*record.RunItem, *record.EvaluationItem) {
 	run.EvaluationID, run.Evaluations = v.ID, append(run.Evaluations, v.ID)
 	s.replace(run)
 	return run, v
+}
+
+// nextTruth has the dataset be measured against another version of the truth from here on.
+func (s *stage) nextTruth() {
+	s.dataset.TruthVersion++
+	s.replace(s.dataset)
 }
 
 // replace stores a record anew.

@@ -2,7 +2,6 @@ package tools_test
 
 import (
 	"bytes"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"runtime"
@@ -27,7 +26,7 @@ type written struct {
 
 // What is converted from one format into the next, through all and back, is the same again.
 func TestConvertThereAndBack(t *testing.T) {
-	p := newPlatform(t)
+	s := newStage(t, record.Public)
 	const run, qrels = "1 Q0 d\"7 1 12.50 bm25\n1 Q0 d,8 2 -1e-3 bm25\n", "q1 0 d\\7 2\nq2 0 ü -1\n"
 	for _, c := range []struct {
 		member, text string
@@ -36,9 +35,9 @@ func TestConvertThereAndBack(t *testing.T) {
 		text := c.text
 		for i, to := range c.formats[1:] {
 			var out written
-			input := object{c.member: along(fileOf("f", text)), "from": c.formats[i], "to": to}
-			p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", input)
-			plain := p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/convert", input, "Accept", "text/plain")
+			input := object{c.member: sent("f", text), "from": c.formats[i], "to": to}
+			s.tool(http.StatusOK, &out, "", "convert", input)
+			plain := s.tool(http.StatusOK, nil, "", "convert", input, "Accept", "text/plain")
 			if !bytes.Equal(plain.Body, out.File.Content) || plain.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 				t.Errorf("as %s it is another file:\n%s", plain.Header.Get("Content-Type"), plain.Body)
 			}
@@ -54,13 +53,13 @@ func TestConvertThereAndBack(t *testing.T) {
 }
 
 func TestConvertedFilesSayWhatTheyAre(t *testing.T) {
-	p := newPlatform(t)
+	s := newStage(t, record.Public)
 	for to, want := range map[string]string{
 		"trec-qrels": "qrels.txt text/plain; charset=utf-8", "jsonl": "qrels.jsonl text/plain; charset=utf-8",
 		"csv": "qrels.csv text/csv; charset=utf-8", "beir": "qrels.tsv text/tab-separated-values; charset=utf-8",
 	} {
 		var out written
-		p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", object{"qrels": along(fileOf("../\u202ehostile\";.exe", "1 7 a 1\n")), "to": to})
+		s.tool(http.StatusOK, &out, "", "convert", object{"qrels": sent("../\u202ehostile\";.exe", "1 7 a 1\n"), "to": to})
 		if got := out.File.Name + " " + out.File.MediaType; got != want {
 			t.Errorf("%s is %s, want %s", to, got, want)
 		}
@@ -71,8 +70,8 @@ func TestConvertedFilesSayWhatTheyAre(t *testing.T) {
 }
 
 func TestConvertRefuses(t *testing.T) {
-	p := newPlatform(t)
-	run, qrels := along(fileOf("run.txt", heldRun)), along(fileOf("qrels.txt", heldQrels))
+	s := newStage(t, record.Public)
+	run, qrels := sent("run.txt", keptRun), sent("qrels.txt", keptQrels)
 	for _, c := range []struct {
 		input   object
 		pointer string
@@ -84,12 +83,12 @@ func TestConvertRefuses(t *testing.T) {
 		{object{"qrels": qrels, "to": "trec-run"}, "/to"},
 		{object{"qrels": qrels, "to": "xml"}, "/to"},
 		{object{"run": qrels, "to": "csv"}, "/run/files/0"},
-		{object{"run": object{"files": []object{fileOf("a", heldRun), fileOf("a", heldRun)}}, "to": "csv"}, "/run/files/1/name"},
-		{object{"run": object{"files": []object{fileOf("a\nb", heldRun)}}, "to": "csv"}, "/run/files/0/name"},
+		{object{"run": sent("a", keptRun, "a", keptRun), "to": "csv"}, "/run/files/1/name"},
+		{object{"run": sent("a\nb", keptRun), "to": "csv"}, "/run/files/0/name"},
 		{object{"run": object{"files": []object{{"name": "a", "content": "!"}}}, "to": "csv"}, "/run/files/0/content"},
 		{object{"run": object{}, "to": "csv"}, "/run"},
 	} {
-		found := p.faults(http.StatusUnprocessableEntity, "", "convert", c.input)
+		found := s.faults(http.StatusUnprocessableEntity, "", "convert", c.input)
 		if len(found) == 0 || found[0].Pointer != c.pointer {
 			t.Errorf("%v is refused for %v, want %q", c.input, found, c.pointer)
 		}
@@ -97,57 +96,56 @@ func TestConvertRefuses(t *testing.T) {
 }
 
 func TestConvertWhatIsHeld(t *testing.T) {
-	p := newPlatform(t)
+	s := newStage(t, record.Public)
 	var out written
-	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", object{"run": byID(p.run(shown, heldRun)), "to": "csv"})
-	if !strings.HasPrefix(string(out.File.Content), "topic,docid,rank,score,tag\nq1,d2,1,2.0,tag\n") {
+	s.tool(http.StatusOK, &out, "", "convert", object{"run": byID(s.run(staged{public: true})), "to": "csv"})
+	if !strings.HasPrefix(string(out.File.Content), "topic,docid,rank,score,tag\n1,b,1,2.0,tag\n") {
 		t.Errorf("the run is\n%s", out.File.Content)
 	}
-	truth := object{"qrels": object{"datasetId": p.dataset.ID}, "to": "jsonl"}
+	truth := object{"qrels": object{"datasetId": s.dataset.ID}, "to": "jsonl"}
 	for _, user := range []string{"", "alice", "bob"} {
-		if a := p.Want(http.StatusForbidden, nil, user, http.MethodPost, "/v1/tools/convert", truth); strings.Contains(string(a.Body), "d3") {
+		if a := s.tool(http.StatusForbidden, nil, user, "convert", truth); strings.Contains(string(a.Body), "docid") {
 			t.Errorf("%q is told of the truth: %s", user, a.Body)
 		}
 	}
-	p.Want(http.StatusOK, &out, "olga", http.MethodPost, "/v1/tools/convert", truth)
-	if !strings.HasPrefix(string(out.File.Content), `{"topic":"q1","iteration":"0","docid":"d1","grade":1}`) {
+	s.tool(http.StatusOK, &out, "olga", "convert", truth)
+	if !strings.HasPrefix(string(out.File.Content), `{"topic":"1","iteration":"0","docid":"a","grade":2}`) {
 		t.Errorf("the truth is\n%s", out.File.Content)
 	}
-	labels := p.newDataset(record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"},
-		record.Evaluator{Kind: "classification", Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}, "truth.csv", "id,label\n1,a\n")
+	labels := s.labels("id,label\n1,a\n")
 	truth["qrels"] = object{"datasetId": labels.ID}
-	if found := p.faults(http.StatusUnprocessableEntity, "olga", "convert", truth); len(found) != 1 || found[0].Pointer != "/qrels/datasetId" {
+	if found := s.faults(http.StatusUnprocessableEntity, "olga", "convert", truth); len(found) != 1 || found[0].Pointer != "/qrels/datasetId" {
 		t.Errorf("labels are refused for %v", found)
 	}
-	p.unseenAs("convert", func(id string) object { return object{"run": object{"runId": id}, "to": "csv"} })
+	s.unseenAs("convert", func(run object) object { return object{"run": run, "to": "csv"} })
 }
 
 func TestFilesThatComeAlongAreBounded(t *testing.T) {
-	p := newPlatform(t)
-	zipped := packed(func(w io.Writer) { _, _ = io.WriteString(w, heldRun) })
+	s := newStage(t, record.Public)
+	zipped := packed(keptRun)
 	var out written
-	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/convert", object{"run": along(fileOf("run.txt.gz", zipped)), "to": "trec-run"})
-	if string(out.File.Content) != heldRun {
+	s.tool(http.StatusOK, &out, "", "convert", object{"run": sent("run.txt.gz", zipped), "to": "trec-run"})
+	if string(out.File.Content) != keptRun {
 		t.Errorf("unpacked it is\n%s", out.File.Content)
 	}
-	megabyte := packed(func(w io.Writer) { _, _ = w.Write(make([]byte, 1<<20)) })
-	p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a.gz", megabyte))})
+	megabyte := packed(string(make([]byte, 1<<20)))
+	s.tool(http.StatusOK, nil, "", "validate", object{"run": sent("a.gz", megabyte)})
 	bomb := strings.Repeat(megabyte, 33) // a gzip file can be several on end
-	p.Want(http.StatusRequestEntityTooLarge, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a.gz", bomb), fileOf("b.gz", bomb))})
+	s.tool(http.StatusRequestEntityTooLarge, nil, "", "validate", object{"run": sent("a.gz", bomb, "b.gz", bomb)})
 	noise := make([]byte, record.MaxInlineBytes/2+1)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
-	p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a", string(noise)))})
-	p.Want(http.StatusRequestEntityTooLarge, nil, "", http.MethodPost, "/v1/tools/validate", object{"run": along(fileOf("a", string(noise)), fileOf("b", string(noise)))})
+	s.tool(http.StatusOK, nil, "", "validate", object{"run": sent("a", string(noise))})
+	s.tool(http.StatusRequestEntityTooLarge, nil, "", "validate", object{"run": sent("a", string(noise), "b", string(noise))})
 }
 
 // What is converted goes from store to store: memory does not grow with it.
 func TestConvertHoldsNoFile(t *testing.T) {
-	p := newPlatform(t)
+	s := newStage(t, record.Public)
 	var before, after runtime.MemStats
-	held := p.large(6<<20, 1)
+	held := s.large(6<<20, 1)
 	runtime.ReadMemStats(&before)
 	var out written
-	p.Want(http.StatusOK, &out, "alice", http.MethodPost, "/v1/tools/convert", object{"run": byID(held), "to": "csv"})
+	s.tool(http.StatusOK, &out, "alice", "convert", object{"run": byID(held), "to": "csv"})
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 3<<20 || out.File.Size < 4<<20 || out.File.URL == "" {
 		t.Errorf("%d bytes of memory were used to write %d behind %q", took, out.File.Size, out.File.URL)

@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -82,9 +81,9 @@ func number(x *float64) string {
 
 // The values are those that the tests of package comparison work out by hand and take from the paper.
 func TestDiffirByHand(t *testing.T) {
-	s := newShowcase(t, record.Public)
-	input := m{
-		"runs": []m{
+	s := newStage(t, record.Public)
+	input := object{
+		"runs": []object{
 			named("first", ranked("equal abc", "turned abc", "apart abc", "paper abcdefg", "alone ab")),
 			named("second", ranked("equal abc", "turned acb", "apart def", "paper zcavwxy")),
 		},
@@ -99,13 +98,13 @@ func TestDiffirByHand(t *testing.T) {
 		"measure": "paper turned equal alone apart",
 	} {
 		var got differing
-		s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/diffir", with(input, "order", order))
+		s.tool(http.StatusOK, &got, "", "diffir", with(input, "order", order))
 		if got.order() != want || got.Order != order || got.TopicCount != 5 || got.Measure != "RR" || !got.Judged {
 			t.Errorf("by %s the topics are %s, want %s; %+v", order, got.order(), want, got.Runs)
 		}
 	}
 	var got differing
-	s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/diffir", with(input, "depth", 3))
+	s.tool(http.StatusOK, &got, "", "diffir", with(input, "depth", 3))
 	for i, want := range []string{
 		"alone 0.0000 none none", "apart 0.0000 none none", "paper 0.2882 -1.0000 0.1667", "turned 0.9550 0.3333 0.1667", "equal 1.0000 1.0000 0.0000",
 	} {
@@ -141,13 +140,13 @@ func TestDiffirByHand(t *testing.T) {
 
 // A topic differs as much as its run that differs most from the first.
 func TestDiffirOfSeveralRuns(t *testing.T) {
-	s := newShowcase(t, record.Public)
+	s := newStage(t, record.Public)
 	var got differing
-	input := m{
-		"runs": []m{named("x", ranked("1 abc", "2 abc")), named("x", ranked("1 abc", "2 acb")), named("z", ranked("1 def", "2 acb"))},
+	input := object{
+		"runs": []object{named("x", ranked("1 abc", "2 abc")), named("x", ranked("1 abc", "2 acb")), named("z", ranked("1 def", "2 acb"))},
 		"p":    0.99, "depth": 2, "limit": 1,
 	}
-	s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/diffir", input)
+	s.tool(http.StatusOK, &got, "", "diffir", input)
 	if got.order() != "1 2" || got.Topics[0].Overlap != 0 || number(&got.Topics[0].Comparisons[0].Overlap) != "1.0000" || got.Judged || got.Measure != "" {
 		t.Errorf("%+v", got)
 	}
@@ -166,7 +165,7 @@ func TestDiffirOfSeveralRuns(t *testing.T) {
 	if _, body, _ := strings.Cut(page, "</head>"); strings.Contains(body, "unjudged") {
 		t.Error("the page calls documents unjudged, and there are no judgments")
 	}
-	s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/diffir", with(input, "topics", []string{"2"}))
+	s.tool(http.StatusOK, &got, "", "diffir", with(input, "topics", []string{"2"}))
 	if got.TopicCount != 1 || got.order() != "2" {
 		t.Errorf("of the topic that is named there is %+v", got)
 	}
@@ -174,7 +173,7 @@ func TestDiffirOfSeveralRuns(t *testing.T) {
 
 // Rankings are read to a depth below which there is no millionth of the overlap.
 func TestDiffirReadsDeepEnough(t *testing.T) {
-	s := newShowcase(t, record.Public)
+	s := newStage(t, record.Public)
 	random := rand.New(rand.NewPCG(1, 2))
 	runs, rankings := make([]strings.Builder, 2), make([]*comparison.Ranking, 2)
 	for i := range runs {
@@ -193,7 +192,7 @@ func TestDiffirReadsDeepEnough(t *testing.T) {
 	}
 	for p, compared := range map[float64]int{0.5: 1000, 0.9: 1000, 0.99: 1375} {
 		var got differing
-		s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/diffir", m{"runs": []m{named("a", runs[0].String()), named("b", runs[1].String())}, "p": p, "depth": 100})
+		s.tool(http.StatusOK, &got, "", "diffir", object{"runs": []object{named("a", runs[0].String()), named("b", runs[1].String())}, "p": p, "depth": 100})
 		want, err := comparison.RankBiasedOverlap(rankings[0], rankings[1], p)
 		if err != nil || math.Abs(got.Topics[0].Overlap-want) > 1e-6 || got.Compared != compared {
 			t.Errorf("to depth %d the overlap at %v is %v, to the end it is %v; %v", got.Compared, p, got.Topics[0].Overlap, want, err)
@@ -207,15 +206,15 @@ func TestDiffirReadsDeepEnough(t *testing.T) {
 }
 
 func TestDiffirRefuses(t *testing.T) {
-	s := newShowcase(t, record.Public)
+	s := newStage(t, record.Public)
 	a, b := named("a", ranked("1 abc")), named("b", ranked("1 bca"))
-	good := m{"runs": []m{a, b}}
+	good := object{"runs": []object{a, b}}
 	for name, c := range map[string]struct {
-		input         m
+		input         object
 		pointer, says string
 	}{
-		"one run":                   {m{"runs": []m{a}}, "/runs", ""},
-		"six runs":                  {m{"runs": []m{a, b, a, b, a, b}}, "/runs", ""},
+		"one run":                   {object{"runs": []object{a}}, "/runs", ""},
+		"six runs":                  {object{"runs": []object{a, b, a, b, a, b}}, "/runs", ""},
 		"depth of none":             {with(good, "depth", 0), "/depth", ""},
 		"depth beyond the most":     {with(good, "depth", 101), "/depth", ""},
 		"limit beyond the most":     {with(good, "limit", 101), "/limit", ""},
@@ -227,13 +226,13 @@ func TestDiffirRefuses(t *testing.T) {
 		"a measure without truth":   {with(good, "measure", "AP"), "/truth", "is needed"},
 		"order by no truth":         {with(good, "order", "measure"), "/truth", "is needed"},
 		"a measure that is none":    {with(good, "measure", "wow", "truth", sent("q", "1 0 a 1\n")), "/measure", ""},
-		"a truth of another kind":   {with(good, "truth", with(sent("q", "id,label\na,b\n"), "kind", "classification", "format", m{"kind": "csv", "idField": "id", "valueField": "label"})), "/truth", "no judgments"},
-		"a faulty run":              {m{"runs": []m{a, named("b", "1 Q0 a\n")}}, "/runs/1/files/0", "line 1"},
+		"a truth of another kind":   {with(good, "truth", with(sent("q", "id,label\na,b\n"), "kind", "classification", "format", object{"kind": "csv", "idField": "id", "valueField": "label"})), "/truth", "no judgments"},
+		"a faulty run":              {object{"runs": []object{a, named("b", "1 Q0 a\n")}}, "/runs/1/files/0", "line 1"},
 		"texts that have none":      {with(good, "texts", sent("x.bin", "\x00\x01")), "/texts/files/0", "no texts"},
-		"texts that are not base64": {with(good, "texts", m{"files": []m{{"name": "x", "content": "!"}}}), "/texts/files/0/content", "base64"},
+		"texts that are not base64": {with(good, "texts", object{"files": []object{{"name": "x", "content": "!"}}}), "/texts/files/0/content", "base64"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := s.faulty(http.StatusUnprocessableEntity, "", "diffir", c.input)
+			told := s.faults(http.StatusUnprocessableEntity, "", "diffir", c.input)
 			if len(told) == 0 || told[0].Pointer != c.pointer || !strings.Contains(told[0].Detail, c.says) {
 				t.Errorf("it says %+v", told)
 			}
@@ -243,58 +242,63 @@ func TestDiffirRefuses(t *testing.T) {
 
 // Of stored runs everybody sees what the resources show them: judgments are for the organizers.
 func TestDiffirOfStoredRuns(t *testing.T) {
-	s := newShowcase(t, record.Public)
-	first, second := s.run(published, ranked("1 abz", "2 c"), 1), s.run(published, ranked("1 ba", "2 c"), 0)
-	input := m{"runs": []m{first, second}, "order": "measure"}
+	s := newStage(t, record.Public)
+	first, _ := s.enter(staged{public: true, content: ranked("1 abz", "2 c"), ap: byNumber(1, 0)})
+	second, _ := s.enter(staged{public: true, content: ranked("1 ba", "2 c"), ap: byNumber(0, 0)})
+	input := object{"runs": runs(first, second), "order": "measure"}
 	for _, user := range []string{"", "alice", "stranger", "olga"} {
 		var got differing
-		s.Want(http.StatusOK, &got, user, http.MethodPost, "/v1/tools/diffir", input)
+		s.tool(http.StatusOK, &got, user, "diffir", input)
 		if got.Judged != (user == "olga") {
 			t.Errorf("judged is %v for %q", got.Judged, user)
 		}
-		if got.Measure != "P@1" || got.order() != "1 2" || number(got.Topics[0].Difference) != "1.0000" || number(got.Runs[0].Value) != "0.5000" || got.Runs[0].EvaluationID == "" {
+		if got.Measure != "AP" || got.order() != "1 2" || number(got.Topics[0].Difference) != "1.0000" || number(got.Runs[0].Value) != "0.5000" || got.Runs[0].EvaluationID == "" {
 			t.Errorf("for %q the values are %+v", user, got)
 		}
 		if x := got.Topics[0]; x.Query != "boats at anchor" || x.Texts["a"].Text != "An anchor holds a boat." || len(x.Texts) != 2 {
 			t.Errorf("for %q the texts are %q, %+v", user, x.Query, x.Texts)
 		}
 		grades := got.told(0, 0)
-		if want := map[bool]string{true: "1a(2)[1 2] 2b(0)[2 1] 3z[3 0]Lakeside (2)", false: "1a[1 2] 2b[2 1] 3z[3 0]Lakeside (2)"}[user == "olga"]; grades != want {
+		if want := map[bool]string{true: "1a(2)[1 2] 2b(0)[2 1] 3z[3 0]team of alice (2)", false: "1a[1 2] 2b[2 1] 3z[3 0]team of alice (2)"}[user == "olga"]; grades != want {
 			t.Errorf("%q sees %s, want %s", user, grades, want)
 		}
 	}
 	// A measure that the evaluations do not have is computed for those who may read the truth.
 	var got differing
-	s.Want(http.StatusOK, &got, "olga", http.MethodPost, "/v1/tools/diffir", with(input, "measure", "P@2"))
+	s.tool(http.StatusOK, &got, "olga", "diffir", with(input, "measure", "P@2"))
 	if got.Measure != "P@2" || number(got.Topics[0].Difference) != "0.0000" || number(got.Topics[1].Difference) != "0.0000" {
 		t.Errorf("%+v", got.Topics)
 	}
-	if told := s.faulty(http.StatusUnprocessableEntity, "alice", "diffir", with(input, "measure", "P@2")); told[0].Pointer != "/measure" {
+	if told := s.faults(http.StatusUnprocessableEntity, "alice", "diffir", with(input, "measure", "P@2")); told[0].Pointer != "/measure" {
 		t.Errorf("it says %+v", told)
 	}
-	s.Want(http.StatusForbidden, nil, "alice", http.MethodPost, "/v1/tools/diffir", with(input, "truth", m{"datasetId": s.dataset.ID}))
+	s.tool(http.StatusForbidden, nil, "alice", "diffir", with(input, "truth", object{"datasetId": s.dataset.ID}))
 }
 
 // Who may read the files of runs, and not their values, sees the runs without them.
 func TestDiffirOfRunsBeforeTheirReview(t *testing.T) {
-	s := newShowcase(t, record.Public)
-	for _, standing := range []record.Standing{{Public: true, Blinded: true}, {Blinded: true, Published: true}} {
-		input := m{"runs": []m{s.run(standing, ranked("1 ab"), 1), s.run(standing, ranked("1 ba"), 0)}}
+	s := newStage(t, record.Public)
+	for _, e := range []staged{{public: true, blinded: true, hidden: true}, {blinded: true}} {
+		e.content, e.ap = ranked("1 ab"), byNumber(1, 0)
+		one, _ := s.enter(e)
+		e.content, e.ap = ranked("1 ba"), byNumber(0, 0)
+		other, _ := s.enter(e)
+		input := object{"runs": runs(one, other)}
 		var got differing
-		s.Want(http.StatusOK, &got, "alice", http.MethodPost, "/v1/tools/diffir", input)
+		s.tool(http.StatusOK, &got, "alice", "diffir", input)
 		if got.Judged || got.told(0, 1) != "1bmoved[2 1] 2amoved[1 2]" {
 			t.Errorf("their owner sees %+v", got)
 		}
-		told := s.faulty(http.StatusUnprocessableEntity, "alice", "diffir", with(input, "order", "measure"))
+		told := s.faults(http.StatusUnprocessableEntity, "alice", "diffir", with(input, "order", "measure"))
 		if told[0].Pointer != "/runs/0" || !strings.Contains(told[0].Detail, "not its values") {
 			t.Errorf("it says %+v", told)
 		}
-		s.Want(http.StatusOK, &got, "alice", http.MethodPost, "/v1/tools/diffir", with(input, "order", "measure", "truth", sent("q", "1 0 a 1\n")))
-		s.Want(http.StatusOK, &got, "olga", http.MethodPost, "/v1/tools/diffir", with(input, "order", "measure"))
+		s.tool(http.StatusOK, &got, "alice", "diffir", with(input, "order", "measure", "truth", sent("q", "1 0 a 1\n")))
+		s.tool(http.StatusOK, &got, "olga", "diffir", with(input, "order", "measure"))
 		for _, order := range []string{"overlap", "measure"} {
-			told := s.faulty(http.StatusNotFound, "stranger", "diffir", with(input, "order", order))
-			missing := m{"runs": []m{{"runId": record.NewID(s.Now())}, {"runId": record.NewID(s.Now())}}, "order": order}
-			if as := s.faulty(http.StatusNotFound, "stranger", "diffir", missing); asJSON(t, told) != asJSON(t, as) {
+			told := s.faults(http.StatusNotFound, "stranger", "diffir", with(input, "order", order))
+			missing := object{"runs": []object{{"runId": record.NewID(s.Now())}, {"runId": record.NewID(s.Now())}}, "order": order}
+			if as := s.faults(http.StatusNotFound, "stranger", "diffir", missing); !slices.Equal(told, as) {
 				t.Errorf("hidden runs are told of as %+v, missing ones as %+v", told, as)
 			}
 		}
@@ -303,36 +307,23 @@ func TestDiffirOfRunsBeforeTheirReview(t *testing.T) {
 
 // Texts of a dataset that is hidden are not there, whoever sends a run along.
 func TestDiffirShowsNoHiddenTexts(t *testing.T) {
-	s := newShowcase(t, record.Private)
-	runs := []m{named("a", ranked("1 ab")), named("b", ranked("1 ba"))}
-	input := m{"runs": runs, "texts": m{"datasetId": s.dataset.ID}}
-	s.Want(http.StatusOK, nil, "olga", http.MethodPost, "/v1/tools/diffir", input)
+	s := newStage(t, record.Private)
+	runs := []object{named("a", ranked("1 ab")), named("b", ranked("1 ba"))}
+	input := object{"runs": runs, "texts": object{"datasetId": s.dataset.ID}}
+	s.tool(http.StatusOK, nil, "olga", "diffir", input)
 	for _, user := range []string{"", "stranger"} {
-		told := s.faulty(http.StatusNotFound, user, "diffir", input)
-		missing := s.faulty(http.StatusNotFound, user, "diffir", m{"runs": runs, "texts": m{"datasetId": record.NewID(s.Now())}})
-		if asJSON(t, told) != asJSON(t, missing) || told[0].Pointer != "/texts/datasetId" {
+		told := s.faults(http.StatusNotFound, user, "diffir", input)
+		missing := s.faults(http.StatusNotFound, user, "diffir", object{"runs": runs, "texts": object{"datasetId": record.NewID(s.Now())}})
+		if !slices.Equal(told, missing) || told[0].Pointer != "/texts/datasetId" {
 			t.Errorf("a hidden dataset is told of as %+v, a missing one as %+v", told, missing)
 		}
 	}
 }
 
-// script is what no page of these has, and what would load, run or look like something.
-var script = regexp.MustCompile(`(?i)<(script|img|iframe|object|embed|b/)|@import|url\(|[\s"'/]on[a-z]+="|style="|href="[^#/]`)
-
-// unwanted finds what the page has and should not, after its own icon.
-func unwanted(page string) string {
-	_, page, _ = strings.Cut(page, "</head>")
-	page = strings.ReplaceAll(page, `href="http://127.0.0.1:`, `href="/`) // to the server itself
-	return script.FindString(page)
-}
-
 func TestDiffirKeepsTextsText(t *testing.T) {
-	s := newShowcase(t, record.Public)
+	s := newStage(t, record.Public)
 	runs, texts := intrusion()
-	page := s.page("", "diffir", m{"runs": runs, "texts": texts})
-	if found := unwanted(page); found != "" {
-		t.Errorf("the page has %q", found)
-	}
+	page := s.checkPage("diffir", object{"runs": runs, "texts": texts})
 	if n := strings.Count(page, "&lt;script&gt;window.intruded=1&lt;/script&gt;"); n < 20 {
 		t.Errorf("the page shows a text %d times as it is", n)
 	}
@@ -340,8 +331,8 @@ func TestDiffirKeepsTextsText(t *testing.T) {
 
 // A page of the usual bounds stays small, whatever the texts are.
 func TestDiffirPageIsSmall(t *testing.T) {
-	s := newShowcase(t, record.Public)
-	var runs []m
+	s := newStage(t, record.Public)
+	var runs []object
 	var documents strings.Builder
 	for run := range 5 {
 		var b strings.Builder
@@ -354,10 +345,6 @@ func TestDiffirPageIsSmall(t *testing.T) {
 		}
 		runs = append(runs, named(fmt.Sprintf("run of team %d", run), b.String()))
 	}
-	input := m{"runs": runs, "truth": sent("q", "300 0 FBIS3-00-0-000 1\n"), "texts": sent("documents.jsonl", documents.String()), "order": "measure"}
-	size := len(s.page("", "diffir", input))
-	t.Logf("%d bytes", size)
-	if size > 200_000 {
-		t.Errorf("the page has %d bytes", size)
-	}
+	input := object{"runs": runs, "truth": sent("q", "300 0 FBIS3-00-0-000 1\n"), "texts": sent("documents.jsonl", documents.String()), "order": "measure"}
+	s.checkPage("diffir", input)
 }

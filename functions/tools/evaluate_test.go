@@ -1,9 +1,6 @@
 package tools_test
 
 import (
-	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 	"fmt"
 	"math"
 	"net/http"
@@ -14,35 +11,26 @@ import (
 	"testing"
 
 	"assay/functions/tools"
-	"assay/shared/api/servertest"
 	"assay/shared/problem"
+	"assay/shared/record"
 )
-
-// inline is a file as it travels within a request, packed.
-func inline(name string, content []byte) map[string]any {
-	var b bytes.Buffer
-	z := gzip.NewWriter(&b)
-	_, _ = z.Write(content) // a buffer takes everything
-	_ = z.Close()
-	return map[string]any{"name": name, "content": base64.StdEncoding.EncodeToString(b.Bytes())}
-}
 
 // judged are real runs with their judgments and what trec_eval 10.0 prints for them.
 const judged = "../../shared/measure/retrieval/testdata/"
 
-func read(t testing.TB, path string) []byte {
+func read(t testing.TB, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Clean(judged + path))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return content
+	return string(content)
 }
 
 // TestEvaluateEqualsTheReference compares what the tool answers, overall and topic by topic, with what trec_eval prints to
 // four digits.
 func TestEvaluateEqualsTheReference(t *testing.T) {
-	s := servertest.New(t, tools.Operations...)
+	s := newStage(t, record.Public)
 	equivalents := map[string]string{
 		"map": "AP", "P_10": "P@10", "ndcg_cut_10": "nDCG@10", "recip_rank": "RR", "recall_1000": "R@1000", "Rprec": "Rprec", "bpref": "Bpref", "success_5": "Success@5",
 	}
@@ -52,13 +40,13 @@ func TestEvaluateEqualsTheReference(t *testing.T) {
 	}
 	for folder, run := range map[string]string{"trec-eval-test": "results", "trec-eval-graded": "graded", "cacm": "bm25", "cast2021": "org_convdr_bert"} {
 		var got tools.EvaluateOutput
-		s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/evaluate", map[string]any{
-			"runs":     []any{map[string]any{"files": []any{inline("run.txt", read(t, folder+"/"+run+".run.txt"))}}},
-			"truth":    map[string]any{"files": []any{inline("qrels.txt", read(t, folder+"/qrels.txt"))}},
+		s.tool(http.StatusOK, &got, "", "evaluate", object{
+			"runs":     []object{sent("run.txt", packed(read(t, folder+"/"+run+".run.txt")))},
+			"truth":    sent("qrels.txt", packed(read(t, folder+"/qrels.txt"))),
 			"measures": names,
 		})
 		compared := 0
-		for line := range strings.Lines(string(read(t, folder+"/"+run+".trec_eval.txt"))) {
+		for line := range strings.Lines(read(t, folder+"/"+run+".trec_eval.txt")) {
 			f := strings.Fields(line)
 			name, ok := equivalents[f[0]]
 			if !ok {
@@ -91,22 +79,17 @@ func TestEvaluateEqualsTheReference(t *testing.T) {
 	}
 }
 
-// text is an inline run or truth of few lines.
-func text(content string) map[string]any {
-	return map[string]any{"files": []any{inline("file.txt", []byte(content))}}
-}
-
 const (
 	ponds = "1 Q0 lake 1 3 me\n1 Q0 pond 2 2 me\n2 Q0 lake 1 3 me\n"
 	lakes = "1 0 lake 1\n1 0 pond 0\n2 0 pond 1\n"
 )
 
 func TestSeedsAreRepeated(t *testing.T) {
-	s := servertest.New(t, tools.Operations...)
+	s := newStage(t, record.Public)
 	ask := func(seed int) (out tools.EvaluateOutput) {
-		s.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/evaluate", map[string]any{
-			"runs": []any{map[string]any{"files": []any{inline("run.txt", read(t, "cacm/bm25.run.txt"))}}}, "seed": seed,
-			"truth": map[string]any{"files": []any{inline("qrels.txt", read(t, "cacm/qrels.txt"))}}, "measures": []string{"AP"}, "perTopic": false,
+		s.tool(http.StatusOK, &out, "", "evaluate", object{
+			"runs": []object{sent("run.txt", packed(read(t, "cacm/bm25.run.txt")))}, "seed": seed,
+			"truth": sent("qrels.txt", packed(read(t, "cacm/qrels.txt"))), "measures": []string{"AP"}, "perTopic": false,
 		})
 		return out
 	}
@@ -121,18 +104,18 @@ func TestSeedsAreRepeated(t *testing.T) {
 
 // What has no mean over topics has no interval: a number of documents, or a measure of classification.
 func TestIntervalsAreOfMeans(t *testing.T) {
-	s := servertest.New(t, tools.Operations...)
+	s := newStage(t, record.Public)
 	var out tools.EvaluateOutput
-	s.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/evaluate", map[string]any{
-		"runs": []any{text(ponds)}, "truth": text(lakes), "measures": []string{"NumRet", "P@1"},
+	s.tool(http.StatusOK, &out, "", "evaluate", object{
+		"runs": []object{sent("file.txt", ponds)}, "truth": sent("file.txt", lakes), "measures": []string{"NumRet", "P@1"},
 	})
 	if _, ok := out.Runs[0].Intervals["NumRet"]; ok || out.Runs[0].Intervals["P@1"].High != 1 || *out.Runs[0].Measures["P@1"] != 0.5 {
 		t.Errorf("%+v", out.Runs[0])
 	}
-	truth := text("id,label\n1,a\n2,b\n")
-	truth["kind"], truth["format"] = "classification", map[string]any{"kind": "csv", "idField": "id", "valueField": "label"}
+	truth := sent("file.txt", "id,label\n1,a\n2,b\n")
+	truth["kind"], truth["format"] = "classification", object{"kind": "csv", "idField": "id", "valueField": "label"}
 	out = tools.EvaluateOutput{}
-	s.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/evaluate", map[string]any{"runs": []any{text("id,label\n1,a\n2,a\n")}, "truth": truth})
+	s.tool(http.StatusOK, &out, "", "evaluate", object{"runs": []object{sent("file.txt", "id,label\n1,a\n2,a\n")}, "truth": truth})
 	if v := out.Runs[0].Measures["Accuracy"]; v == nil || *v != 0.5 || len(out.Runs[0].Intervals) != 0 {
 		t.Errorf("%+v", out.Runs[0])
 	}
@@ -140,15 +123,15 @@ func TestIntervalsAreOfMeans(t *testing.T) {
 
 // What would take more memory than one invocation may have is refused before it is computed.
 func TestValuesAreBounded(t *testing.T) {
-	s := servertest.New(t, tools.Operations...)
+	s := newStage(t, record.Public)
 	var qrels, run strings.Builder
 	for topic := range 60_000 {
 		fmt.Fprintf(&qrels, "%d 0 d 1\n", topic)
 		fmt.Fprintf(&run, "%d Q0 d 1 1 me\n", topic)
 	}
-	input := map[string]any{
-		"runs":  []any{map[string]any{"files": []any{inline("run.txt", []byte(run.String()))}}},
-		"truth": map[string]any{"files": []any{inline("qrels.txt", []byte(qrels.String()))}}, "perTopic": false,
+	input := object{
+		"runs":  []object{sent("run.txt", packed(run.String()))},
+		"truth": sent("qrels.txt", packed(qrels.String())), "perTopic": false,
 		"measures": []string{"P@1", "P@2", "P@3", "P@4", "P@5", "P@6", "P@7", "P@8", "P@9", "P@10", "P@11", "P@12", "P@13", "P@14", "P@15", "P@16", "P@17"},
 	}
 	a := s.Want(http.StatusUnprocessableEntity, nil, "", http.MethodPost, "/v1/tools/evaluate", input)
@@ -159,23 +142,22 @@ func TestValuesAreBounded(t *testing.T) {
 
 // Each fault is told where it is, with what to do.
 func TestFaultsOfInputsSayWhere(t *testing.T) {
-	s := servertest.New(t, tools.Operations...)
-	bomb := inline("bomb.txt", bytes.Repeat([]byte("1 Q0 d 1 1 t\n"), 6_000_000))
-	for want, input := range map[string]map[string]any{
-		"/runs":                    {"runs": []any{}, "truth": text(lakes)},
-		"/runs/0":                  {"runs": []any{map[string]any{"name": "nothing"}}, "truth": text(lakes)},
-		"/truth":                   {"runs": []any{text(ponds)}},
-		"/runs/0/files/0":          {"runs": []any{text("1 Q0 lake 1 high me\n")}, "truth": text(lakes)},
-		"/truth/files/0":           {"runs": []any{text(ponds)}, "truth": text("1 0 lake\n")},
-		"/measures/0":              {"runs": []any{text(ponds)}, "truth": text(lakes), "measures": []string{"Beauty"}},
-		"/truth/format/kind":       {"runs": []any{text(ponds)}, "truth": map[string]any{"files": text(lakes)["files"], "format": map[string]any{"kind": "csv"}}},
-		"/runs/0/files/0/content":  {"runs": []any{map[string]any{"files": []any{map[string]any{"name": "run.txt", "content": "%"}}}}, "truth": text(lakes)},
-		"/runs/0/files/1":          {"runs": []any{map[string]any{"files": []any{map[string]any{"name": "run.txt", "text": ponds}, map[string]any{"name": "more.txt"}}}}, "truth": text(lakes)},
-		"/truth/files/0 ":          {"runs": []any{text(ponds)}, "truth": map[string]any{"files": []any{map[string]any{"name": "qrels.txt", "text": lakes, "content": "MQ=="}}}},
-		"/runs/0/runId":            {"runs": []any{map[string]any{"runId": "none"}}},
-		"/truth/datasetId":         {"runs": []any{text(ponds)}, "truth": map[string]any{"datasetId": "none"}},
-		"/runs/0/files/0/sha256":   {"runs": []any{map[string]any{"files": []any{map[string]any{"name": "run.txt", "content": "MQ==", "sha256": "x"}}}}, "truth": text(lakes)},
-		"unpack to more than 6710": {"runs": []any{map[string]any{"files": []any{bomb}}}, "truth": text(lakes)},
+	s := newStage(t, record.Public)
+	for want, input := range map[string]object{
+		"/runs":                    {"runs": []any{}, "truth": sent("file.txt", lakes)},
+		"/runs/0":                  {"runs": []object{{"name": "nothing"}}, "truth": sent("file.txt", lakes)},
+		"/truth":                   {"runs": []object{sent("file.txt", ponds)}},
+		"/runs/0/files/0":          {"runs": []object{sent("file.txt", "1 Q0 lake 1 high me\n")}, "truth": sent("file.txt", lakes)},
+		"/truth/files/0":           {"runs": []object{sent("file.txt", ponds)}, "truth": sent("file.txt", "1 0 lake\n")},
+		"/measures/0":              {"runs": []object{sent("file.txt", ponds)}, "truth": sent("file.txt", lakes), "measures": []string{"Beauty"}},
+		"/truth/format/kind":       {"runs": []object{sent("file.txt", ponds)}, "truth": with(sent("q", lakes), "format", object{"kind": "csv"})},
+		"/runs/0/files/0/content":  {"runs": []object{{"files": []object{{"name": "run.txt", "content": "%"}}}}, "truth": sent("file.txt", lakes)},
+		"/runs/0/files/1":          {"runs": []object{{"files": []object{{"name": "run.txt", "text": ponds}, object{"name": "more.txt"}}}}, "truth": sent("file.txt", lakes)},
+		"/truth/files/0 ":          {"runs": []object{sent("file.txt", ponds)}, "truth": object{"files": []object{{"name": "qrels.txt", "text": lakes, "content": "MQ=="}}}},
+		"/runs/0/runId":            {"runs": []object{{"runId": "none"}}},
+		"/truth/datasetId":         {"runs": []object{sent("file.txt", ponds)}, "truth": object{"datasetId": "none"}},
+		"/runs/0/files/0/sha256":   {"runs": []object{{"files": []object{{"name": "run.txt", "content": "MQ==", "sha256": "x"}}}}, "truth": sent("file.txt", lakes)},
+		"unpack to more than 6710": {"runs": []object{sent("bomb.txt", packed(strings.Repeat("1 Q0 d 1 1 t\n", 6_000_000)))}, "truth": sent("file.txt", lakes)},
 	} {
 		a := s.Do("", http.MethodPost, "/v1/tools/evaluate", input)
 		status := http.StatusUnprocessableEntity
@@ -191,7 +173,7 @@ func TestFaultsOfInputsSayWhere(t *testing.T) {
 }
 
 func TestResultsByAddress(t *testing.T) {
-	s := servertest.New(t, tools.Operations...)
+	s := newStage(t, record.Public)
 	for path, status := range map[string]int{
 		"/v1/tools/nothing":                                     http.StatusNotFound,
 		"/v1/tools/nothing/result?input={}":                     http.StatusNotFound,
@@ -208,19 +190,19 @@ func TestResultsByAddress(t *testing.T) {
 			t.Errorf("%s: %d, want %d\n%s", path, a.Status, status, a.Body)
 		}
 	}
-	if a := s.Do("", http.MethodPost, "/v1/tools/nothing", map[string]any{}); a.Status != http.StatusNotFound {
+	if a := s.Do("", http.MethodPost, "/v1/tools/nothing", object{}); a.Status != http.StatusNotFound {
 		t.Errorf("a tool that is not there: %d", a.Status)
 	}
-	if a := s.Do("", http.MethodPost, "/v1/tools/evaluate", map[string]any{}, "Accept", "image/svg+xml"); a.Status != http.StatusNotAcceptable {
+	if a := s.Do("", http.MethodPost, "/v1/tools/evaluate", object{}, "Accept", "image/svg+xml"); a.Status != http.StatusNotAcceptable {
 		t.Errorf("a picture of numbers: %d", a.Status)
 	}
 }
 
 // Diagnostics have a member that records keep for themselves.
 func TestEvaluateShowsNoneOfItsRecords(t *testing.T) {
-	p := newPlatform(t)
-	a := p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/evaluate", object{
-		"runs": []object{along(fileOf("run.txt", "q1 Q0 d1 1 1 t and more\n"))}, "truth": along(fileOf("qrels.txt", heldQrels)),
+	s := newStage(t, record.Public)
+	a := s.tool(http.StatusOK, nil, "", "evaluate", object{
+		"runs": []object{sent("run.txt", "1 Q0 a 1 1 t and more\n")}, "truth": sent("qrels.txt", keptQrels),
 	})
 	if body := string(a.Body); !strings.Contains(body, "more than six fields") || strings.Contains(body, "discreet") {
 		t.Errorf("it answers %s", body)

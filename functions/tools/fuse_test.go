@@ -3,7 +3,6 @@ package tools_test
 import (
 	"bytes"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"strings"
@@ -26,14 +25,14 @@ type fused struct {
 // exampleRuns are runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.
 func exampleRuns() []object {
 	return []object{
-		along(fileOf("r1", "t Q0 a 1 10 x\nt Q0 b 2 6 x\nt Q0 c 3 2 x\n")),
-		along(fileOf("r2", "t Q0 a 1 3 y\nt Q0 d 2 4 y\nt Q0 b 3 8 y\n")),
+		sent("r1", "t Q0 a 1 10 x\nt Q0 b 2 6 x\nt Q0 c 3 2 x\n"),
+		sent("r2", "t Q0 a 1 3 y\nt Q0 d 2 4 y\nt Q0 b 3 8 y\n"),
 	}
 }
 
 // TestFuseByHand works out what fusion.TestFuseByHand does, for what the tool fills in and for what it is told.
 func TestFuseByHand(t *testing.T) {
-	p := newPlatform(t)
+	s := newStage(t, record.Public)
 	type scores map[string]float64
 	for _, c := range []struct {
 		settings      object
@@ -49,11 +48,11 @@ func TestFuseByHand(t *testing.T) {
 	} {
 		c.settings["runs"] = exampleRuns()
 		var out fused
-		p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/fuse", c.settings)
+		s.tool(http.StatusOK, &out, "", "fuse", c.settings)
 		if got := fmt.Sprint(out.Method, " ", out.K, " ", out.Normalization, " ", out.Depth); got != c.filledIn || out.Tag != c.tag {
 			t.Errorf("it was fused by %s with the tag %s, want %s and %s", got, out.Tag, c.filledIn, c.tag)
 		}
-		text := p.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/fuse", c.settings, "Accept", "text/plain")
+		text := s.tool(http.StatusOK, nil, "", "fuse", c.settings, "Accept", "text/plain")
 		if !bytes.Equal(text.Body, out.File.Content) || text.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 			t.Errorf("as %s it is another file:\n%s", text.Header.Get("Content-Type"), text.Body)
 		}
@@ -77,7 +76,7 @@ func TestFuseByHand(t *testing.T) {
 }
 
 func TestFuseSettingsThatDoNotGoTogether(t *testing.T) {
-	p := newPlatform(t)
+	s := newStage(t, record.Public)
 	for pointer, settings := range map[string]object{
 		"/normalization": {"normalization": "rank"},
 		"/k":             {"method": "combmnz", "k": 60},
@@ -86,83 +85,81 @@ func TestFuseSettingsThatDoNotGoTogether(t *testing.T) {
 		"/method":        {"method": "borda"},
 	} {
 		settings["runs"] = exampleRuns()
-		if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", settings); len(found) != 1 || found[0].Pointer != pointer {
+		if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", settings); len(found) != 1 || found[0].Pointer != pointer {
 			t.Errorf("%v is refused for %v, want %s", settings, found, pointer)
 		}
 	}
-	p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": exampleRuns()[:1]})
+	s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": exampleRuns()[:1]})
 }
 
 // Runs have files of the same name, as files of runs do.
 func TestFuseTellsWhichRun(t *testing.T) {
-	p := newPlatform(t)
+	s := newStage(t, record.Public)
 	const good, other, bad = "t Q0 a 1 1 x\n", "t Q0 b 1 1 x\nu Q0 b 1 1 x\n", "t Q0 a 1 high x\n"
-	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
-		along(fileOf("run.txt", good)), along(fileOf("more.txt", "v Q0 a 1 1 x\n"), fileOf("run.txt", bad)),
+	if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
+		sent("run.txt", good), sent("more.txt", "v Q0 a 1 1 x\n", "run.txt", bad),
 	}}); len(found) != 1 || found[0].Pointer != "/runs/1/files/1" || !strings.Contains(found[0].Detail, "line 1: the score") {
 		t.Errorf("the fault is told as %v", found)
 	}
-	held := p.run(shown, bad)
-	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{along(fileOf("run.txt", good)), byID(held)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
+	held := s.run(staged{public: true, content: bad})
+	if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{sent("run.txt", good), byID(held)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
 		t.Errorf("the fault of a stored run is told as %v", found)
 	}
 	var out fused
-	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{
-		{"name": "full", "files": []object{fileOf("run.txt", other)}}, {"name": "short", "files": []object{fileOf("run.txt", good)}},
+	s.tool(http.StatusOK, &out, "", "fuse", object{"runs": []object{
+		named("full", other), named("short", good),
 	}})
 	if len(out.Diagnostics) != 1 || out.Diagnostics[0].File != "short/run.txt" || out.Diagnostics[0].Severity != measure.Warning {
 		t.Errorf("diagnostics %+v", out.Diagnostics)
 	}
 	// The file b/c has the name that c of the run b would get.
-	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
-		{"name": "a", "files": []object{fileOf("b/c", bad), fileOf("c", "v Q0 a 1 1 x\n")}}, {"name": "b", "files": []object{fileOf("c", good)}},
+	if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
+		with(sent("b/c", bad, "c", "v Q0 a 1 1 x\n"), "name", "a"), with(sent("c", good), "name", "b"),
 	}}); len(found) != 1 || found[0].Pointer != "/runs/0/files/0" {
 		t.Errorf("the fault is told as %v", found)
 	}
-	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
-		along(fileOf("run.txt", "t Q0 a 1 1e308 x\n")), along(fileOf("run.txt", "t Q0 a 1 1e308 x\n")),
+	if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
+		sent("run.txt", "t Q0 a 1 1e308 x\n"), sent("run.txt", "t Q0 a 1 1e308 x\n"),
 	}, "method": "combsum", "normalization": "none"}); len(found) != 1 || found[0].Pointer != "/runs" {
 		t.Errorf("scores without a sum are told as %v", found)
 	}
 }
 
 func TestFuseStoredRuns(t *testing.T) {
-	p := newPlatform(t)
+	s := newStage(t, record.Public)
 	var out, same fused
-	one, other := p.run(shown, heldRun), p.run(record.Standing{}, "q1 Q0 d9 1 2.0 tag\n")
-	p.Want(http.StatusOK, &out, "alice", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{byID(one), byID(other)}})
-	p.Want(http.StatusOK, &same, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{
-		along(fileOf("run.txt", "q1 Q0 d9 1 2.0 tag\n")), along(fileOf("b", heldRun)),
+	one, other := s.run(staged{public: true}), s.run(staged{hidden: true, content: "1 Q0 d 1 2.0 tag\n"})
+	s.tool(http.StatusOK, &out, "alice", "fuse", object{"runs": runs(one, other)})
+	s.tool(http.StatusOK, &same, "", "fuse", object{"runs": []object{
+		sent("run.txt", "1 Q0 d 1 2.0 tag\n"), sent("b", keptRun),
 	}})
 	if !bytes.Equal(out.File.Content, same.File.Content) || len(out.File.Content) == 0 {
 		t.Errorf("stored runs fuse to\n%s and the same that come along to\n%s", out.File.Content, same.File.Content)
 	}
-	if out.Runs[0].RunID != one.ID || out.Runs[0].Name != "Lakeside" || out.Runs[1].Name != "Lakeside (2)" || out.Diagnostics[0].File != "Lakeside (2)/run.txt" {
+	if out.Runs[0].RunID != one.ID || out.Runs[0].Name != "team of alice" || out.Runs[1].Name != "team of alice (2)" || out.Diagnostics[0].File != "team of alice (2)/run.txt" {
 		t.Errorf("runs are told as %v, diagnostics as %+v", out.Runs, out.Diagnostics)
 	}
-	p.unseenAs("fuse", func(id string) object {
-		return object{"runs": []object{along(fileOf("r", heldRun)), {"runId": id}}}
-	})
+	s.unseenAs("fuse", func(run object) object { return object{"runs": []object{sent("r", keptRun), run}} })
 }
 
 // Runs that are small as they are stored can take all the memory there is once they are unpacked.
 func TestFuseBoundsWhatIsPacked(t *testing.T) {
-	p := newPlatform(t)
-	block := packed(func(w io.Writer) { _, _ = w.Write(bytes.Repeat([]byte("\n"), 4<<20)) })
-	part := packed(func(w io.Writer) { _, _ = io.WriteString(w, heldRun) })
-	one, other, small := p.run(shown, strings.Repeat(block, 65)), p.run(shown, strings.Repeat(block, 64)), p.run(shown, part)
+	s := newStage(t, record.Public)
+	block := packed(strings.Repeat("\n", 4<<20))
+	part := packed(keptRun)
+	one, other, small := s.run(staged{public: true, content: strings.Repeat(block, 65)}), s.run(staged{public: true, content: strings.Repeat(block, 64)}), s.run(staged{public: true, content: part})
 	var told problem.Document
-	p.Want(http.StatusRequestEntityTooLarge, &told, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{byID(one), byID(other)}})
+	s.tool(http.StatusRequestEntityTooLarge, &told, "", "fuse", object{"runs": runs(one, other)})
 	if !strings.Contains(told.Detail, "unpack to more than 536870912 bytes") {
 		t.Errorf("it is told as %q", told.Detail)
 	}
 	var out fused
-	p.Want(http.StatusOK, &out, "", http.MethodPost, "/v1/tools/fuse", object{"runs": []object{byID(small), along(fileOf("r", heldRun))}})
+	s.tool(http.StatusOK, &out, "", "fuse", object{"runs": []object{byID(small), sent("r", keptRun)}})
 	if len(out.File.Content) == 0 {
 		t.Error("packed runs fuse to nothing")
 	}
-	damaged := p.run(shown, part[:len(part)-6])
-	if found := p.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{byID(small), byID(damaged)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
+	damaged := s.run(staged{public: true, content: part[:len(part)-6]})
+	if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": runs(small, damaged)}); len(found) != 1 || found[0].Pointer != "/runs/1" {
 		t.Errorf("a damaged file is told as %v", found)
 	}
 }

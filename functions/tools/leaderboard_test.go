@@ -33,16 +33,16 @@ func TestTheLeaderboardHasWhatTheCallerSees(t *testing.T) {
 	s.enter(staged{user: "eve", ap: even(.8), blinded: true})
 	for _, tt := range []struct {
 		user, want string
-		input      m
+		input      object
 	}{
-		{"", "1:bob 1:ada 3:Nocturnal Otter 4:cid", m{}},
-		{"", "1:bob 1:ada 3:Nocturnal Otter 4:ada 5:cid", m{"best": false}},
-		{"", "1:bob 1:ada", m{"limit": 2}},
-		{"", "1:ada 2:bob 3:cid 3:Nocturnal Otter", m{"measure": "RR"}},
-		{"dan", "1:bob 1:ada 3:dan 4:cid", m{}},
-		{"eve", "1:eve 2:bob 2:ada 4:Nocturnal Otter 5:cid", m{}},
-		{"olga", "1:eve 2:eve 3:bob 3:ada 5:dan 6:ada 7:cid", m{"best": false}},
-		{"root", "1:eve 2:bob 2:ada 4:dan 5:cid", m{}},
+		{"", "1:bob 1:ada 3:Nocturnal Otter 4:cid", object{}},
+		{"", "1:bob 1:ada 3:Nocturnal Otter 4:ada 5:cid", object{"best": false}},
+		{"", "1:bob 1:ada", object{"limit": 2}},
+		{"", "1:ada 2:bob 3:cid 3:Nocturnal Otter", object{"measure": "RR"}},
+		{"dan", "1:bob 1:ada 3:dan 4:cid", object{}},
+		{"eve", "1:eve 2:bob 2:ada 4:Nocturnal Otter 5:cid", object{}},
+		{"olga", "1:eve 2:eve 3:bob 3:ada 5:dan 6:ada 7:cid", object{"best": false}},
+		{"root", "1:eve 2:bob 2:ada 4:dan 5:cid", object{}},
 	} {
 		tt.input["datasetId"] = s.dataset.ID
 		var out tools.LeaderboardOutput
@@ -66,7 +66,7 @@ func TestIntervalsContainTheMean(t *testing.T) {
 	other.Measures["AP"] = new(.7) // a measure that is no mean over topics
 	s.replace(other)
 	var out tools.LeaderboardOutput
-	s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID})
+	s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
 	i := slices.IndexFunc(out.Entries, func(o tools.LeaderboardEntry) bool { return o.EvaluationID == e.ID })
 	if got := out.Entries[i].Interval; got == nil || !(got.Low < .44 && .44 < got.High && got.Low >= .1 && got.High <= .9) {
 		t.Errorf("%+v", got)
@@ -98,7 +98,7 @@ func TestGroupsByHand(t *testing.T) {
 	s.enter(staged{user: "bob", ap: better})
 	s.enter(staged{user: "cid", ap: same})
 	var out tools.LeaderboardOutput
-	s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID})
+	s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
 	if got := places(out) + " / " + groups(out); got != "1:bob 2:ada 2:cid / a b b" || out.Compared != 3 {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
@@ -106,7 +106,7 @@ func TestGroupsByHand(t *testing.T) {
 	// from bob are .25 and .75 in turn, t = 6, p = .0002 and by Holm, of six, .0010.
 	s.enter(staged{user: "dan", ap: around})
 	s.enter(staged{user: "eve", ap: nil})
-	s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID})
+	s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
 	if got := places(out) + " / " + groups(out); got != "1:bob 2:ada 2:cid 2:dan 5:eve / a b b b " || out.Compared != 4 {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
@@ -114,18 +114,15 @@ func TestGroupsByHand(t *testing.T) {
 
 func TestRanksChangeBetweenTruths(t *testing.T) {
 	s := newStage(t, record.Public)
-	s.tool(http.StatusUnprocessableEntity, nil, "", "leaderboard", m{"datasetId": s.dataset.ID, "against": 1})
+	s.tool(http.StatusUnprocessableEntity, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
 	even := func(v float64) map[string]float64 { return byNumber(v, v) }
 	before := map[string]float64{"ada": .5, "bob": .75, "cid": .25, "eve": .1}
 	was := map[string]*record.RunItem{}
 	for user, v := range before {
-		run, e := s.enter(staged{user: user, ap: even(v), hidden: user == "eve"})
-		e.Superseded = true
-		s.replace(e)
+		run, _ := s.enter(staged{user: user, ap: even(v), hidden: user == "eve"})
 		was[user] = run
 	}
-	s.dataset.TruthVersion = 2
-	s.replace(s.dataset)
+	s.nextTruth()
 	after := map[string]float64{"ada": .75, "bob": .5, "cid": .25, "eve": .9}
 	for user, v := range after {
 		s.enter(staged{user: user, ap: even(v), hidden: user == "eve", was: was[user]})
@@ -133,7 +130,7 @@ func TestRanksChangeBetweenTruths(t *testing.T) {
 	s.enter(staged{user: "dan", ap: even(.1)})
 	changes := func(user string, best bool) string {
 		var out tools.LeaderboardOutput
-		s.tool(http.StatusOK, &out, user, "leaderboard", m{"datasetId": s.dataset.ID, "against": 1, "best": best})
+		s.tool(http.StatusOK, &out, user, "leaderboard", object{"datasetId": s.dataset.ID, "against": 1, "best": best})
 		var b strings.Builder
 		for _, e := range out.Entries {
 			fmt.Fprintf(&b, "%s %d %+d %v, ", strings.TrimPrefix(e.Team, "team of "), e.Change.Rank, e.Change.Difference, e.Change.Absent)
@@ -151,32 +148,27 @@ func TestRanksChangeBetweenTruths(t *testing.T) {
 			}
 		}
 	}
-	page := s.tool(http.StatusOK, nil, "", "leaderboard", m{"datasetId": s.dataset.ID, "against": 1}, "Accept", "text/html").Body
+	page := s.tool(http.StatusOK, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1}, "Accept", "text/html").Body
 	for _, says := range []string{"up 1 from 2", "down 1 from 1", "the same", "new", "1 up, 1 down, 1 the same, 1 new"} {
 		if !strings.Contains(string(page), says) {
 			t.Errorf("the page does not say %q", says)
 		}
 	}
 	for _, against := range []int{2, 3, -1} {
-		s.tool(http.StatusUnprocessableEntity, nil, "", "leaderboard", m{"datasetId": s.dataset.ID, "against": against})
+		s.tool(http.StatusUnprocessableEntity, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": against})
 	}
 }
 
 // TestWhatWasBlindedHasNoEarlierRank has an owner who sees the newest result, and may not learn of the older one.
 func TestWhatWasBlindedHasNoEarlierRank(t *testing.T) {
 	s := newStage(t, record.Public)
-	old, e := s.enter(staged{user: "ada", ap: byNumber(.9), blinded: true})
-	e.Superseded = true
-	s.replace(e)
-	other, e := s.enter(staged{user: "bob", ap: byNumber(.5)})
-	e.Superseded = true
-	s.replace(e)
-	s.dataset.TruthVersion = 2
-	s.replace(s.dataset)
+	old, _ := s.enter(staged{user: "ada", ap: byNumber(.9), blinded: true})
+	other, _ := s.enter(staged{user: "bob", ap: byNumber(.5)})
+	s.nextTruth()
 	s.enter(staged{user: "ada", ap: byNumber(.9), hidden: true, was: old})
 	s.enter(staged{user: "bob", ap: byNumber(.5), was: other})
 	var out tools.LeaderboardOutput
-	s.tool(http.StatusOK, &out, "ada", "leaderboard", m{"datasetId": s.dataset.ID, "against": 1})
+	s.tool(http.StatusOK, &out, "ada", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
 	if got := places(out); got != "1:ada 2:bob" || !out.Entries[0].Change.Absent || out.Entries[1].Change.Rank != 1 {
 		t.Errorf("%s: %+v %+v", got, out.Entries[0].Change, out.Entries[1].Change)
 	}
@@ -187,18 +179,15 @@ func TestATeamKeepsItsPlaceWithAnotherRun(t *testing.T) {
 	s := newStage(t, record.Public)
 	var runs []*record.RunItem
 	for _, v := range []float64{.9, .1} {
-		run, e := s.enter(staged{user: "ada", ap: byNumber(v)})
-		e.Superseded = true
-		s.replace(e)
+		run, _ := s.enter(staged{user: "ada", ap: byNumber(v)})
 		runs = append(runs, run)
 	}
-	s.dataset.TruthVersion = 2
-	s.replace(s.dataset)
+	s.nextTruth()
 	s.enter(staged{user: "ada", ap: byNumber(.2), was: runs[0]})
 	s.enter(staged{user: "ada", ap: byNumber(.8), was: runs[1]})
 	for best, want := range map[bool]tools.LeaderboardChange{true: {Rank: 1}, false: {Rank: 2, Difference: 1}} {
 		var out tools.LeaderboardOutput
-		s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID, "against": 1, "best": best})
+		s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1, "best": best})
 		if got := *out.Entries[0].Change; got != want {
 			t.Errorf("best %v: %+v, want %+v", best, got, want)
 		}
@@ -209,14 +198,14 @@ func TestLeaderboardsOfWhatIsHiddenAreMissing(t *testing.T) {
 	s := newStage(t, record.Private)
 	s.enter(staged{user: "ada", ap: byNumber(.5)})
 	for user, status := range map[string]int{"": 404, "stranger": 404, "olga": 200, "root": 200} {
-		s.tool(status, nil, user, "leaderboard", m{"datasetId": s.dataset.ID})
+		s.tool(status, nil, user, "leaderboard", object{"datasetId": s.dataset.ID})
 	}
-	hidden := s.tool(http.StatusNotFound, nil, "stranger", "leaderboard", m{"datasetId": s.dataset.ID})
-	missing := s.tool(http.StatusNotFound, nil, "stranger", "leaderboard", m{"datasetId": record.NewID(s.Now())})
+	hidden := s.tool(http.StatusNotFound, nil, "stranger", "leaderboard", object{"datasetId": s.dataset.ID})
+	missing := s.tool(http.StatusNotFound, nil, "stranger", "leaderboard", object{"datasetId": record.NewID(s.Now())})
 	if told := regexp.MustCompile(`"(requestId|instance)":"[^"]*"`); told.ReplaceAllString(string(hidden.Body), "") != told.ReplaceAllString(string(missing.Body), "") {
 		t.Errorf("what is hidden is told from what is missing:\n%s\n%s", hidden.Body, missing.Body)
 	}
-	for _, input := range []m{{}, {"datasetId": "x"}, {"datasetId": s.dataset.ID, "measure": "P@1"}, {"datasetId": s.dataset.ID, "limit": 201}} {
+	for _, input := range []object{{}, {"datasetId": "x"}, {"datasetId": s.dataset.ID, "measure": "P@1"}, {"datasetId": s.dataset.ID, "limit": 201}} {
 		s.tool(http.StatusUnprocessableEntity, nil, "olga", "leaderboard", input)
 	}
 }
@@ -225,7 +214,7 @@ func TestLeaderboardsOfWhatIsHiddenAreMissing(t *testing.T) {
 func TestALeaderboardHasATagOfItsEntries(t *testing.T) {
 	s := newStage(t, record.Public)
 	_, e := s.enter(staged{user: "ada", ap: byNumber(.5), anonymous: true, public: true})
-	path := address(t, "leaderboard", m{"datasetId": s.dataset.ID})
+	path := s.address("leaderboard", object{"datasetId": s.dataset.ID})
 	tag := func(user string) string {
 		return s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil).Header.Get("ETag")
 	}
@@ -252,7 +241,7 @@ func TestTheLeaderboardLinksToWhatMayBeSeen(t *testing.T) {
 	s.enter(staged{user: "ada", ap: byNumber(.5, .25)})
 	s.enter(staged{user: "bob", ap: byNumber(.4, .5)})
 	var out tools.LeaderboardOutput
-	s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID})
+	s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
 	for _, link := range []string{out.Links.Significance, out.Links.Topics} {
 		s.Want(http.StatusOK, nil, "", http.MethodGet, link, nil)
 	}
@@ -261,12 +250,12 @@ func TestTheLeaderboardLinksToWhatMayBeSeen(t *testing.T) {
 	}
 	a, _ := s.enter(staged{user: "cid", ap: byNumber(.1, .1), public: true})
 	b, _ := s.enter(staged{user: "dan", ap: byNumber(.1, .05), public: true})
-	s.tool(http.StatusOK, &out, "", "leaderboard", m{"datasetId": s.dataset.ID})
+	s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
 	if !strings.Contains(out.Links.Diffir, a.ID) || !strings.Contains(out.Links.Diffir, b.ID) {
 		t.Errorf("public runs are not linked to: %s", out.Links.Diffir)
 	}
-	page := string(s.tool(http.StatusOK, nil, "", "leaderboard", m{"datasetId": s.dataset.ID}, "Accept", "text/html").Body)
-	if other := address(t, "leaderboard", m{"datasetId": s.dataset.ID, "measure": "RR"}); !strings.Contains(page, other) {
+	page := string(s.tool(http.StatusOK, nil, "", "leaderboard", object{"datasetId": s.dataset.ID}, "Accept", "text/html").Body)
+	if other := s.address("leaderboard", object{"datasetId": s.dataset.ID, "measure": "RR"}); !strings.Contains(page, other) {
 		t.Errorf("no link to the other measure: %s", other)
 	}
 }
@@ -278,11 +267,11 @@ func TestTheLargestLeaderboard(t *testing.T) {
 	for i := range 48 {
 		s.dataset.Evaluator.Measures = append(s.dataset.Evaluator.Measures, fmt.Sprintf("P@%d", i+1))
 	}
-	s.dataset.Name, s.task.Name, s.dataset.TruthVersion = hostileNames[0], hostileNames[1], 3
+	s.dataset.Name, s.task.Name, s.dataset.TruthVersion = intruders[0], intruders[1], 3
 	s.replace(s.dataset)
 	s.replace(s.task)
 	for i := range 201 {
-		s.enter(staged{user: fmt.Sprint("user", i), team: hostileNames[i%len(hostileNames)], baseline: i%9 == 0, ap: byNumber(float64(i)/300, float64(i%7)/7, float64(i%11)/11)})
+		s.enter(staged{user: fmt.Sprint("user", i), team: intruders[i%len(intruders)], baseline: i%9 == 0, ap: byNumber(float64(i)/300, float64(i%7)/7, float64(i%11)/11)})
 	}
-	s.checkFaces("leaderboard", m{"datasetId": s.dataset.ID, "limit": 200, "against": 1})
+	s.checkFaces("leaderboard", object{"datasetId": s.dataset.ID, "limit": 200, "against": 1})
 }

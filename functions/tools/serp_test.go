@@ -3,6 +3,7 @@ package tools_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,13 +53,13 @@ func (s *searched) told() string {
 }
 
 func TestSerpByHand(t *testing.T) {
-	s := newShowcase(t, record.Public)
-	input := m{
+	s := newStage(t, record.Public)
+	input := object{
 		"run": named("mine", ranked("1 bxa", "2 c", "10 a")), "truth": sent("qrels.txt", keptQrels),
 		"texts": sent("documents.tsv", keptDocuments, "queries.tsv", keptQueries),
 	}
 	for name, c := range map[string]struct {
-		input m
+		input object
 		want  string
 		query string
 	}{
@@ -72,7 +73,7 @@ func TestSerpByHand(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var got searched
-			s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/serp", c.input)
+			s.tool(http.StatusOK, &got, "", "serp", c.input)
 			if got.told() != c.want || got.Query != c.query || got.Run != "mine" || got.Judged != (c.input["truth"] != nil) {
 				t.Errorf("got %s\n%+v", got.told(), got)
 			}
@@ -91,10 +92,10 @@ func TestSerpByHand(t *testing.T) {
 
 // Who follows the links sees every topic, in byte order.
 func TestSerpLeadsToOtherTopics(t *testing.T) {
-	s := newShowcase(t, record.Public)
-	input := m{"run": named("mine", ranked("1 b", "2 c", "10 a")), "query": "of topic 1", "depth": 5}
+	s := newStage(t, record.Public)
+	input := object{"run": named("mine", ranked("1 b", "2 c", "10 a")), "query": "of topic 1", "depth": 5}
 	var got searched
-	s.Want(http.StatusOK, &got, "", http.MethodPost, "/v1/tools/serp", input)
+	s.tool(http.StatusOK, &got, "", "serp", input)
 	seen := got.Topic
 	for got.Links.Next != "" && len(seen) < 20 {
 		next := got.Links.Next
@@ -114,21 +115,21 @@ func TestSerpLeadsToOtherTopics(t *testing.T) {
 }
 
 func TestSerpRefuses(t *testing.T) {
-	s := newShowcase(t, record.Public)
-	good := m{"run": named("mine", ranked("1 a", "2 a", "3 a", "4 a", "5 a", "6 a", "7 a"))}
+	s := newStage(t, record.Public)
+	good := object{"run": named("mine", ranked("1 a", "2 a", "3 a", "4 a", "5 a", "6 a", "7 a"))}
 	for name, c := range map[string]struct {
-		input         m
+		input         object
 		pointer, says string
 	}{
-		"no run":                  {m{}, "/run", ""},
-		"a run of nothing":        {m{"run": m{"name": "x"}}, "/run", "needs runId or files"},
-		"an id that is none":      {m{"run": m{"runId": "x"}}, "/run/runId", "is no id"},
+		"no run":                  {object{}, "/run", ""},
+		"a run of nothing":        {object{"run": object{"name": "x"}}, "/run", "needs runId or files"},
+		"an id that is none":      {object{"run": object{"runId": "x"}}, "/run/runId", "is no id"},
 		"a topic that is missing": {with(good, "topic", "8"), "/topic", "but for 1, 2, 3, 4, 5 and 2 others"},
 		"depth beyond the most":   {with(good, "depth", 201), "/depth", ""},
-		"a faulty run":            {m{"run": named("mine", "1 Q0 a\n")}, "/run/files/0", "line 1"},
+		"a faulty run":            {object{"run": named("mine", "1 Q0 a\n")}, "/run/files/0", "line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := s.faulty(http.StatusUnprocessableEntity, "", "serp", c.input)
+			told := s.faults(http.StatusUnprocessableEntity, "", "serp", c.input)
 			if len(told) == 0 || told[0].Pointer != c.pointer && c.pointer != "/run" || !strings.Contains(told[0].Detail, c.says) {
 				t.Errorf("it says %+v", told)
 			}
@@ -138,45 +139,45 @@ func TestSerpRefuses(t *testing.T) {
 
 // Of a stored run everybody sees what the resources show them: judgments are for the organizers.
 func TestSerpOfAStoredRun(t *testing.T) {
-	s := newShowcase(t, record.Public)
-	input := m{"run": s.run(published, ranked("1 ab"), 1)}
+	s := newStage(t, record.Public)
+	input := object{"run": byID(s.run(staged{public: true, content: ranked("1 ab")}))}
 	for user, want := range map[string]string{
 		"":      "1a: An [anchor] holds a [boat].; 2b: A [boat] floats.",
 		"alice": "1a: An [anchor] holds a [boat].; 2b: A [boat] floats.",
 		"olga":  "1a(2): An [anchor] holds a [boat].; 2b(0): A [boat] floats.",
 	} {
 		var got searched
-		s.Want(http.StatusOK, &got, user, http.MethodPost, "/v1/tools/serp", input)
-		if got.told() != want || got.Judged != (user == "olga") || got.Run != "Lakeside" {
+		s.tool(http.StatusOK, &got, user, "serp", input)
+		if got.told() != want || got.Judged != (user == "olga") || got.Run != "team of alice" {
 			t.Errorf("%q sees %s", user, got.told())
 		}
 	}
-	s.Want(http.StatusForbidden, nil, "alice", http.MethodPost, "/v1/tools/serp", with(input, "truth", m{"datasetId": s.dataset.ID}))
+	s.tool(http.StatusForbidden, nil, "alice", "serp", with(input, "truth", object{"datasetId": s.dataset.ID}))
 }
 
 // A run that is hidden is told of as one that is missing, and so are the texts of a dataset.
 func TestSerpOfWhatIsHidden(t *testing.T) {
-	s := newShowcase(t, record.Private)
+	s := newStage(t, record.Private)
 	missing := record.NewID(s.Now())
-	run := s.run(published, ranked("1 ab"), 1)
-	s.Want(http.StatusOK, nil, "olga", http.MethodPost, "/v1/tools/serp", m{"run": run})
+	run := byID(s.run(staged{public: true}))
+	s.tool(http.StatusOK, nil, "olga", "serp", object{"run": run})
 	for _, user := range []string{"", "stranger"} {
 		for _, c := range []struct {
-			hidden, missing m
+			hidden, missing object
 			pointer         string
 		}{
-			{m{"run": run}, m{"run": m{"runId": missing}}, "/run/runId"},
+			{object{"run": run}, object{"run": object{"runId": missing}}, "/run/runId"},
 			{
-				m{"run": named("mine", ranked("1 ab")), "texts": m{"datasetId": s.dataset.ID}},
-				m{"run": named("mine", ranked("1 ab")), "texts": m{"datasetId": missing}}, "/texts/datasetId",
+				object{"run": named("mine", ranked("1 ab")), "texts": object{"datasetId": s.dataset.ID}},
+				object{"run": named("mine", ranked("1 ab")), "texts": object{"datasetId": missing}}, "/texts/datasetId",
 			},
 			{
-				m{"run": named("mine", ranked("1 ab")), "truth": m{"datasetId": s.dataset.ID}},
-				m{"run": named("mine", ranked("1 ab")), "truth": m{"datasetId": missing}}, "/truth/datasetId",
+				object{"run": named("mine", ranked("1 ab")), "truth": object{"datasetId": s.dataset.ID}},
+				object{"run": named("mine", ranked("1 ab")), "truth": object{"datasetId": missing}}, "/truth/datasetId",
 			},
 		} {
-			told, as := s.faulty(http.StatusNotFound, user, "serp", c.hidden), s.faulty(http.StatusNotFound, user, "serp", c.missing)
-			if asJSON(t, told) != asJSON(t, as) || told[0].Pointer != c.pointer {
+			told, as := s.faults(http.StatusNotFound, user, "serp", c.hidden), s.faults(http.StatusNotFound, user, "serp", c.missing)
+			if !slices.Equal(told, as) || told[0].Pointer != c.pointer {
 				t.Errorf("%q is told %+v of what is hidden, %+v of what is missing", user, told, as)
 			}
 		}
@@ -184,18 +185,15 @@ func TestSerpOfWhatIsHidden(t *testing.T) {
 }
 
 func TestSerpKeepsTextsText(t *testing.T) {
-	s := newShowcase(t, record.Public)
+	s := newStage(t, record.Public)
 	runs, texts := intrusion()
 	for _, topic := range intruders {
 		for _, query := range []string{"", "<mark><b/data-intruder> water"} {
-			input := m{"run": runs[0], "texts": texts, "topic": topic}
+			input := object{"run": runs[0], "texts": texts, "topic": topic}
 			if query != "" {
 				input["query"] = query
 			}
-			page := s.page("", "serp", input)
-			if found := unwanted(page); found != "" {
-				t.Errorf("the page has %q", found)
-			}
+			page := s.checkPage("serp", input)
 			if !strings.Contains(page, "&lt;script&gt;window.intruded=1&lt;/script&gt;") || !strings.Contains(page, "<mark>water</mark>") {
 				t.Errorf("the page of topic %q with query %q does not show the texts as they are", topic, query)
 			}

@@ -12,15 +12,6 @@ import (
 	"assay/shared/record"
 )
 
-// byNumber gives values to topics 1, 2, ...
-func byNumber(values ...float64) map[string]float64 {
-	topics := map[string]float64{}
-	for i, v := range values {
-		topics[fmt.Sprint(i+1)] = v
-	}
-	return topics
-}
-
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
 
 // TestSignificanceOfPublishedExamples has what R prints for its data set sleep (Student 1908), for the example of its
@@ -49,7 +40,7 @@ func TestSignificanceOfPublishedExamples(t *testing.T) {
 			a, _ := s.enter(staged{user: "ada", ap: byNumber(c.a...)})
 			b, _ := s.enter(staged{user: "bob", ap: byNumber(c.b...)})
 			var out tools.SignificanceOutput
-			s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(a, b)})
+			s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(a, b)})
 			p := out.Pairs[0]
 			if len(out.Pairs) != 1 || out.Topics != len(c.a) || !near(p.T.Statistic, c.t) || !near(p.T.P, c.p) || p.Wilcoxon.Plus != c.plus || !near(p.Wilcoxon.P, c.wilcoxon) {
 				t.Errorf("%+v %+v %+v", out, p.T, p.Wilcoxon)
@@ -79,7 +70,7 @@ func TestCorrectionsAreOverAllPairs(t *testing.T) {
 	b, _ := s.enter(staged{user: "bob", label: "second", public: true, ap: byNumber(like...)})
 	c, _ := s.enter(staged{user: "cid", label: "third", public: true, ap: byNumber(far...)})
 	var out tools.SignificanceOutput
-	s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(a, b, c), "test": "t"})
+	s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(a, b, c), "test": "t"})
 	if len(out.Pairs) != 3 {
 		t.Fatalf("%+v", out)
 	}
@@ -100,7 +91,7 @@ func TestCorrectionsAreOverAllPairs(t *testing.T) {
 		t.Errorf("it says %q, not %q", out.Conclusion, want)
 	}
 	for correction, want := range map[string]float64{"none": ac.T.P, "bonferroni": 3 * ac.T.P} {
-		s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(a, b, c), "test": "t", "correction": correction})
+		s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(a, b, c), "test": "t", "correction": correction})
 		if !near(*out.Pairs[1].P, want) {
 			t.Errorf("%s: p = %v, want %v", correction, *out.Pairs[1].P, want)
 		}
@@ -113,7 +104,7 @@ func TestWhatIsNotDefinedIsNullWithAReason(t *testing.T) {
 	a, _ := s.enter(staged{user: "ada", ap: same})
 	b, _ := s.enter(staged{user: "bob", ap: map[string]float64{"1": .1, "2": .2, "3": .3, "4": .9}})
 	var out tools.SignificanceOutput
-	s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(a, b), "test": "wilcoxon"})
+	s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(a, b), "test": "wilcoxon"})
 	p := out.Pairs[0]
 	if out.Topics != 3 || out.LeftOut != 1 {
 		t.Errorf("%d topics, %d left out", out.Topics, out.LeftOut)
@@ -132,12 +123,12 @@ func TestWhatIsNotDefinedIsNullWithAReason(t *testing.T) {
 	// It counts as a test all the same: of three pairs the least p is multiplied by 3, and then by 2.
 	c, _ := s.enter(staged{user: "cid", ap: byNumber(.4, .6, .7)})
 	var three tools.SignificanceOutput
-	s.tool(http.StatusOK, &three, "", "significance", m{"runs": runs(a, b, c)})
+	s.tool(http.StatusOK, &three, "", "significance", object{"runs": runs(a, b, c)})
 	if q := three.Pairs[1]; !near(*q.Holm.T, min(1, 3*q.T.P)) {
 		t.Errorf("Holm: %v of %v", *q.Holm.T, q.T.P)
 	}
 	// With three topics no combination of signs is rare enough.
-	s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(a, b)})
+	s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(a, b)})
 	if !strings.Contains(out.Conclusion, "no p is below 0.2500") {
 		t.Error(out.Conclusion)
 	}
@@ -157,26 +148,26 @@ func TestSignificanceRefuses(t *testing.T) {
 	e, _ := s.enter(staged{user: "fay", ap: large})
 	for name, tt := range map[string]struct {
 		status int
-		input  m
+		input  object
 		says   string
 	}{
-		"no common topic":    {422, m{"runs": runs(a, b)}, "/runs"},
-		"one run":            {422, m{"runs": runs(a)}, "/runs"},
-		"without values":     {422, m{"runs": runs(a, b), "measure": "RR"}, "/measure"},
-		"unknown measure":    {422, m{"runs": runs(a, b), "measure": "nDCG@10"}, "/measure"},
-		"vast":               {422, m{"runs": runs(a, c)}, "too large"},
-		"hidden":             {404, m{"runs": runs(a, hidden)}, "/runs/1/runId"},
-		"too many rounds":    {422, m{"runs": runs(d, e, a), "rounds": 100_001}, "/rounds"},
-		"unknown test":       {422, m{"runs": runs(a, c), "test": "u"}, "/test"},
-		"unknown correction": {422, m{"runs": runs(a, c), "correction": "x"}, "/correction"},
+		"no common topic":    {422, object{"runs": runs(a, b)}, "/runs"},
+		"one run":            {422, object{"runs": runs(a)}, "/runs"},
+		"without values":     {422, object{"runs": runs(a, b), "measure": "RR"}, "/measure"},
+		"unknown measure":    {422, object{"runs": runs(a, b), "measure": "nDCG@10"}, "/measure"},
+		"vast":               {422, object{"runs": runs(a, c)}, "too large"},
+		"hidden":             {404, object{"runs": runs(a, hidden)}, "/runs/1/runId"},
+		"too many rounds":    {422, object{"runs": runs(d, e, a), "rounds": 100_001}, "/rounds"},
+		"unknown test":       {422, object{"runs": runs(a, c), "test": "u"}, "/test"},
+		"unknown correction": {422, object{"runs": runs(a, c), "correction": "x"}, "/correction"},
 	} {
 		if got := s.tool(tt.status, nil, "", "significance", tt.input); !strings.Contains(string(got.Body), tt.says) {
 			t.Errorf("%s: %s", name, got.Body)
 		}
 	}
 	var out tools.SignificanceOutput
-	s.tool(http.StatusOK, &out, "dan", "significance", m{"runs": runs(a, hidden)}) // an owner compares before it is published
-	s.tool(http.StatusOK, &out, "", "significance", m{"runs": runs(d, e), "rounds": 200})
+	s.tool(http.StatusOK, &out, "dan", "significance", object{"runs": runs(a, hidden)}) // an owner compares before it is published
+	s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(d, e), "rounds": 200})
 	if out.Rounds != 200 {
 		t.Errorf("%d rounds", out.Rounds)
 	}
@@ -192,8 +183,8 @@ func TestTheLargestComparison(t *testing.T) {
 		for topic := range 50 {
 			topics[fmt.Sprintf("topic-%d", topic)] = random.Float64() * (1 - float64(i)/30)
 		}
-		r, _ := s.enter(staged{user: fmt.Sprint("user", i), label: hostileNames[i%len(hostileNames)], public: true, ap: topics})
+		r, _ := s.enter(staged{user: fmt.Sprint("user", i), label: intruders[i%len(intruders)], public: true, ap: topics})
 		all = append(all, r)
 	}
-	s.checkFaces("significance", m{"runs": runs(all...)})
+	s.checkFaces("significance", object{"runs": runs(all...)})
 }

@@ -1,77 +1,157 @@
 package tools_test
 
 import (
-	"bytes"
-	"encoding/json"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"io"
 	"maps"
-	"net/http"
-	"net/url"
-	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"assay/functions/tools"
 	"assay/shared/api/servertest"
+	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/store"
 	"assay/shared/table"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// stage is a dataset with evaluations on a server, made straight in its store.
+// What the stage's dataset has, and a run that fits it.
+const (
+	keptQrels     = "1 0 a 2\n1 0 b 0\n2 0 c 1\n"
+	keptDocuments = "a\tAn anchor holds a boat.\nb\tA boat floats.\nc\tA canal is dug.\n"
+	keptQueries   = "1\tboats at anchor\n2\tcanals\n"
+	keptRun       = "1 Q0 b 1 2.0 tag\n1 Q0 a 2 1.0 tag\n2 Q0 c 1 1.0 tag\n"
+)
+
+// stage is a server of the tools, with a task of olga's and a dataset of retrieval on it, which has judgments and texts.
 type stage struct {
 	*servertest.Server
 	t       testing.TB
 	task    *record.TaskItem
 	dataset *record.DatasetItem
+	schemas map[string]*jsonschema.Schema // of answers, by tool
 }
 
-// newStage makes a dataset, measured by AP and RR, of a task whose organizer's member is olga.
 func newStage(t testing.TB, v record.Visibility) *stage {
-	s := &stage{Server: servertest.New(t, tools.Operations...), t: t}
-	organizerID := record.NewID(s.Now())
+	s := &stage{Server: servertest.New(t, tools.Operations...), t: t, schemas: map[string]*jsonschema.Schema{}}
+	o := &record.Organizer{Meta: s.meta()}
+	o.Name, o.Members = "Organizer", []string{servertest.UserID("olga")}
 	s.task = &record.TaskItem{}
-	s.task.Meta, s.task.OrganizerID, s.task.Name, s.task.Visibility = record.NewMeta(s.Now()), organizerID, "Lakes", v
-	s.dataset = &record.DatasetItem{OrganizerID: organizerID, PrivateTask: v == record.Private, RankedBy: "AP"}
-	s.dataset.Meta, s.dataset.TaskID, s.dataset.Name, s.dataset.TruthVersion = record.NewMeta(s.Now()), s.task.ID, "Waters", 1
-	s.dataset.Evaluator = record.Evaluator{Kind: "retrieval", Measures: []string{"AP", "RR"}, PrimaryMeasure: "AP"}
-	s.Put(s.task, s.dataset, &record.Reservation{Meta: record.NewMeta(s.Now()), At: record.MembershipKey(servertest.UserID("olga"), organizerID)})
+	s.task.Meta, s.task.OrganizerID, s.task.Name, s.task.Visibility = s.meta(), o.ID, "Lakes", v
+	s.task.Normalize()
+	s.Put(o, &record.Reservation{Meta: s.meta(), At: record.MembershipKey(o.Members[0], o.ID)}, s.task)
+	s.dataset = s.newDataset(record.RunFormat{Kind: "trec-run"}, record.Evaluator{Kind: "retrieval", Measures: []string{"AP", "RR"}, PrimaryMeasure: "AP"}, "qrels.txt", keptQrels)
+	s.dataset.Inputs = []record.File{
+		s.hold(record.HolderInputs, s.dataset.ID, "documents.tsv", strings.NewReader(keptDocuments)),
+		s.hold(record.HolderInputs, s.dataset.ID, "queries.tsv", strings.NewReader(keptQueries)),
+	}
+	s.replace(s.dataset)
 	return s
 }
 
-// staged is what a test says of an evaluation.
-type staged struct {
-	user, team string             // team: unless given, that of the user
-	label      string             // of its run
-	ap         map[string]float64 // AP by topic
-	rr         *float64           // overall
-	hidden     bool               // not published
-	blinded    bool
-	anonymous  bool
-	baseline   bool
-	public     bool            // the run can be seen, not its results alone
-	was        *record.RunItem // the run had an evaluation against an older truth
+func (s *stage) meta() record.Meta { return record.NewMeta(s.Now()) }
+
+// newDataset makes a dataset of the task, with a truth.
+func (s *stage) newDataset(format record.RunFormat, evaluator record.Evaluator, name, truth string) *record.DatasetItem {
+	s.t.Helper()
+	d := &record.DatasetItem{OrganizerID: s.task.OrganizerID, PrivateTask: s.task.Visibility == record.Private, RankedBy: evaluator.PrimaryMeasure}
+	d.Meta, d.TaskID, d.Name, d.Split, d.TruthVersion, d.RunFormat, d.Evaluator = s.meta(), s.task.ID, "Waters", record.Validation, 1, format, evaluator
+	d.Truths = []record.File{s.hold(record.HolderTruths, d.ID, name, strings.NewReader(truth))}
+	s.Put(d, &record.Truth{Meta: d.Meta, TaskID: d.TaskID, Number: 1, Files: d.Truths, RunFormat: format, Evaluator: evaluator})
+	return d
 }
 
-// enter makes a run with an evaluation against the present truth.
-func (s *stage) enter(e staged) (*record.RunItem, *record.EvaluationItem) {
+// labels makes a dataset of classification.
+func (s *stage) labels(truth string) *record.DatasetItem {
+	return s.newDataset(record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"},
+		record.Evaluator{Kind: "classification", Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}, "truth.csv", truth)
+}
+
+// hold stores a file, which is read twice.
+func (s *stage) hold(h record.Holder, id, name string, content io.ReadSeeker) record.File {
 	s.t.Helper()
-	standing := record.Standing{
+	sum := sha256.New()
+	size, err := io.Copy(sum, content)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if _, err := content.Seek(0, io.SeekStart); err != nil {
+		s.t.Fatal(err)
+	}
+	f := record.File{Name: name, Size: size, SHA256: hex.EncodeToString(sum.Sum(nil)), State: record.FileStored}
+	o := blob.Object{Key: record.ObjectKey(h, id, f.SHA256), Size: f.Size, SHA256: f.SHA256}
+	if err := s.Files.Put(context.Background(), o, content); err != nil {
+		s.t.Fatal(err)
+	}
+	return f
+}
+
+// staged is what a test says of a run. Unless it says more, the results are published, and the run itself is private.
+type staged struct {
+	user, team, label string             // alice; the team of the user
+	content           string             // of its file; keptRun
+	large             io.ReadSeeker      // instead of content
+	ap                map[string]float64 // AP by topic
+	rr                *float64           // overall
+	hidden            bool               // not published
+	blinded           bool
+	anonymous         bool
+	baseline          bool
+	public            bool            // the run can be seen, not its results alone
+	was               *record.RunItem // the run had an evaluation against an older truth
+}
+
+func (s *stage) standing(e staged) record.Standing {
+	return record.Standing{
 		OrganizerID: s.task.OrganizerID, PrivateTask: s.dataset.PrivateTask, Published: !e.hidden, Blinded: e.blinded,
 		Anonymous: e.anonymous, Alias: "Nocturnal Otter", Baseline: e.baseline, Public: e.public,
+	}
+}
+
+// run makes a run on the dataset, without an evaluation.
+func (s *stage) run(e staged) *record.RunItem {
+	s.t.Helper()
+	if e.user == "" {
+		e.user = "alice"
 	}
 	if e.team == "" {
 		e.team = "team of " + e.user
 	}
+	if e.content == "" {
+		e.content = keptRun
+	}
+	if e.large == nil {
+		e.large = strings.NewReader(e.content)
+	}
+	r := &record.RunItem{Standing: s.standing(e), Type: record.UploadType, Queue: record.QueueBuiltin}
+	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID = s.meta(), record.NewID(s.Now()), s.task.ID, s.dataset.ID
+	r.UserID, r.Team, r.Label, r.State = servertest.UserID(e.user), e.team, e.label, record.Completed
+	r.Files = []record.File{s.hold(record.HolderRuns, r.ID, "run.txt", e.large)}
+	s.Put(r)
+	return r
+}
+
+// enter makes a run with an evaluation against the present truth, which takes the place of one that the run had.
+func (s *stage) enter(e staged) (*record.RunItem, *record.EvaluationItem) {
+	s.t.Helper()
 	run := e.was
 	if run == nil {
-		run = &record.RunItem{Standing: standing}
-		run.Meta, run.SubmissionID, run.TaskID, run.DatasetID = record.NewMeta(s.Now()), record.NewID(s.Now()), s.task.ID, s.dataset.ID
-		run.UserID, run.Team, run.Label, run.State = servertest.UserID(e.user), e.team, e.label, record.Completed
-		run.Files = []record.File{{Name: "run.txt", Size: 1, SHA256: "0", State: record.FileStored}}
+		run = s.run(e)
+	} else {
+		old, err := table.Get[record.EvaluationItem](context.Background(), s.Store, store.Strong, record.EvaluationKey(run.EvaluationID))
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		old.Superseded = true
+		s.replace(old)
 	}
-	v := &record.EvaluationItem{Standing: standing, Columns: s.dataset.Evaluator.Measures}
-	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID = record.NewMeta(s.Now()), run.ID, run.SubmissionID, s.task.ID, s.dataset.ID
+	v := &record.EvaluationItem{Standing: s.standing(e), Columns: s.dataset.Evaluator.Measures}
+	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID = s.meta(), run.ID, run.SubmissionID, s.task.ID, s.dataset.ID
 	v.UserID, v.Team, v.Baseline = run.UserID, run.Team, e.baseline
 	v.TruthVersion, v.PrimaryMeasure, v.Evaluator.Kind = s.dataset.TruthVersion, "AP", "retrieval"
 	topics := &record.Topics{Meta: v.Meta, PerTopic: map[string]map[string]float64{}}
@@ -87,74 +167,22 @@ func (s *stage) enter(e staged) (*record.RunItem, *record.EvaluationItem) {
 		*mean /= float64(len(e.ap))
 	}
 	v.Measures = map[string]*float64{"AP": mean, "RR": e.rr}
-	run.EvaluationID, run.Evaluations = v.ID, append(run.Evaluations, v.ID)
 	s.Put(v, topics)
-	if e.was == nil {
-		s.Put(run)
-	} else {
-		s.replace(run)
-	}
+	run.EvaluationID, run.Evaluations = v.ID, append(run.Evaluations, v.ID)
+	s.replace(run)
 	return run, v
+}
+
+// nextTruth has the dataset be measured against another version of the truth from here on.
+func (s *stage) nextTruth() {
+	s.dataset.TruthVersion++
+	s.replace(s.dataset)
 }
 
 // replace stores a record anew.
 func (s *stage) replace(r record.Record) {
 	s.t.Helper()
-	if err := new(table.Tx).Replace(r).Commit(s.t.Context(), s.Store); err != nil {
+	if err := new(table.Tx).Replace(r).Commit(context.Background(), s.Store); err != nil {
 		s.t.Fatal(err)
 	}
-}
-
-// tool has the tool compute from the input, as the user. What it answers as JSON must be of its schema.
-func (s *stage) tool(status int, out any, user, tool string, input any, headers ...string) servertest.Answer {
-	s.t.Helper()
-	if reflect.ValueOf(out).Kind() == reflect.Pointer {
-		reflect.ValueOf(out).Elem().SetZero() // what an answer leaves out is not that of the one before
-	}
-	a := s.Want(status, out, user, http.MethodPost, "/v1/tools/"+tool, input, headers...)
-	if status == http.StatusOK && a.Header.Get("Content-Type") == "application/json" {
-		s.checkSchema(tool, a.Body)
-	}
-	return a
-}
-
-// checkSchema holds an answer to the schema that the tool gives for it.
-func (s *stage) checkSchema(tool string, answer []byte) {
-	s.t.Helper()
-	var described struct{ Output any }
-	s.Want(http.StatusOK, &described, "", http.MethodGet, "/v1/tools/"+tool, nil)
-	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("urn:assay:"+tool, described.Output); err != nil {
-		s.t.Fatal(err)
-	}
-	schema, err := compiler.Compile("urn:assay:" + tool)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(answer))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if err := schema.Validate(document); err != nil {
-		s.t.Errorf("the answer of %s is not of its schema: %v", tool, err)
-	}
-}
-
-// address is where a GET has the answer.
-func address(t testing.TB, tool string, input any) string {
-	t.Helper()
-	text, err := json.Marshal(input)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return "/v1/tools/" + tool + "/result?" + url.Values{"input": {string(text)}}.Encode()
-}
-
-// runs refers to runs of the platform.
-func runs(all ...*record.RunItem) []m {
-	var refs []m
-	for _, r := range all {
-		refs = append(refs, m{"runId": r.ID})
-	}
-	return refs
 }

@@ -2,10 +2,6 @@ package tools_test
 
 import (
 	"bufio"
-	"context"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -18,22 +14,19 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/api/servertest"
-	"assay/shared/blob"
 	"assay/shared/record"
 )
 
 // large makes a run of alice's of about so many bytes, with 1,000 documents a topic, and stores it without holding it in memory.
-func (p *platform) large(size int64, seed uint64) *record.RunItem {
-	p.t.Helper()
-	path := filepath.Join(p.t.TempDir(), "run.txt")
+func (s *stage) large(size int64, seed uint64) *record.RunItem {
+	s.t.Helper()
+	path := filepath.Join(s.t.TempDir(), "run.txt")
 	f, err := os.Create(path)
 	if err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	defer f.Close()
-	sum := sha256.New()
-	w := bufio.NewWriterSize(io.MultiWriter(f, sum), 1<<20)
+	w := bufio.NewWriterSize(f, 1<<20)
 	random := rand.New(rand.NewPCG(seed, 0))
 	written := int64(0)
 	for topic := 1; written < size; topic++ {
@@ -44,21 +37,12 @@ func (p *platform) large(size int64, seed uint64) *record.RunItem {
 		}
 	}
 	if err := w.Flush(); err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		p.t.Fatal(err)
+		s.t.Fatal(err)
 	}
-	r := &record.RunItem{Standing: record.Standing{OrganizerID: p.task.OrganizerID, Public: true, Published: true}, Type: record.UploadType, Queue: record.QueueBuiltin}
-	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID = p.meta(), record.NewID(time.Now()), p.task.ID, p.dataset.ID
-	r.UserID, r.Team, r.State = servertest.UserID("alice"), "Lakeside", record.Completed
-	r.Files = []record.File{{Name: "run.txt", Size: written, SHA256: hex.EncodeToString(sum.Sum(nil)), State: record.FileStored}}
-	o := blob.Object{Key: record.ObjectKey(record.HolderRuns, r.ID, r.Files[0].SHA256), Size: written, SHA256: r.Files[0].SHA256}
-	if err := p.Files.Put(context.Background(), o, f); err != nil {
-		p.t.Fatal(err)
-	}
-	p.Put(r)
-	return r
+	return s.run(staged{public: true, large: f})
 }
 
 // heapGrowth measures how much memory the process has from the system for its heap at most, beyond what it has at first.
@@ -97,7 +81,7 @@ func judgments(topics int) object {
 			fmt.Fprintf(&b, "%d %d clueweb-en%07d %d\n", topic+1, topic, random.IntN(100_000), random.IntN(3))
 		}
 	}
-	return object{"files": []object{{"name": "qrels.txt", "content": base64.StdEncoding.EncodeToString([]byte(packed(func(w io.Writer) { _, _ = io.WriteString(w, distinct(b.String())) })))}}}
+	return sent("qrels.txt", packed(distinct(b.String())))
 }
 
 // distinct leaves out judgments of a document that its topic has already.
@@ -118,17 +102,17 @@ func distinct(qrels string) string {
 // grows by at most.
 func BenchmarkStoredRuns(b *testing.B) {
 	for _, size := range []int64{1 << 20, 50 << 20} {
-		p := newPlatform(b)
-		one, other := p.large(size, 1), p.large(size, 2)
+		s := newStage(b, record.Public)
+		one, other := s.large(size, 1), s.large(size, 2)
 		truth := judgments(int(size / 40_000))
 		for _, c := range []struct {
 			tool  string
 			input object
 		}{
-			{"evaluate", object{"runs": []object{byID(one)}, "truth": truth, "measures": []string{"nDCG@10", "AP", "RR"}, "perTopic": false}},
-			{"diffir", object{"runs": []object{byID(one), byID(other)}, "truth": truth}},
+			{"evaluate", object{"runs": runs(one), "truth": truth, "measures": []string{"nDCG@10", "AP", "RR"}, "perTopic": false}},
+			{"diffir", object{"runs": runs(one, other), "truth": truth}},
 			{"serp", object{"run": byID(one), "truth": truth}},
-			{"fuse", object{"runs": []object{byID(one), byID(other)}}},
+			{"fuse", object{"runs": runs(one, other)}},
 			{"convert", object{"run": byID(one), "to": "jsonl"}},
 			{"validate", object{"run": byID(one)}},
 		} {
@@ -136,7 +120,7 @@ func BenchmarkStoredRuns(b *testing.B) {
 				stop := make(chan struct{})
 				most := heapGrowth(stop)
 				for b.Loop() {
-					p.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/tools/"+c.tool, c.input)
+					s.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/tools/"+c.tool, c.input)
 				}
 				close(stop)
 				b.ReportMetric(most(), "peak-MiB")

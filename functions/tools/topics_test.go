@@ -38,7 +38,7 @@ func TestTopicsByHand(t *testing.T) {
 		all = append(all, run)
 	}
 	var out tools.TopicsOutput
-	s.tool(http.StatusOK, &out, "", "topics", m{"runs": runs(all...)})
+	s.tool(http.StatusOK, &out, "", "topics", object{"runs": runs(all...)})
 	// Means are .52, .178, .7 and .9; the tenth percentile is .178 + .3 * (.52 - .178).
 	if got := topicsOf(out); got != "2! 1 10 x" || !near(out.HardFrom, .2806) || !near(out.Mean, .5745) || out.Count != 4 {
 		t.Errorf("%s, hard from %v, mean %v", got, out.HardFrom, out.Mean)
@@ -59,12 +59,12 @@ func TestTopicsByHand(t *testing.T) {
 		t.Errorf("%v %v", *out.Runs[0].Mean, *out.Runs[4].Mean)
 	}
 	for order, want := range map[string]string{"topic": "1 2! 10 x", "spread": "10 1 2! x"} {
-		s.tool(http.StatusOK, &out, "", "topics", m{"runs": runs(all...), "sort": order})
+		s.tool(http.StatusOK, &out, "", "topics", object{"runs": runs(all...), "sort": order})
 		if got := topicsOf(out); got != want {
 			t.Errorf("by %s: %s, want %s", order, got, want)
 		}
 	}
-	s.tool(http.StatusOK, &out, "", "topics", m{"runs": runs(all...), "limit": 2})
+	s.tool(http.StatusOK, &out, "", "topics", object{"runs": runs(all...), "limit": 2})
 	if got := topicsOf(out); got != "2! 1" || out.Count != 4 || !near(out.Mean, .5745) {
 		t.Errorf("limited: %s of %d", got, out.Count)
 	}
@@ -80,7 +80,7 @@ func TestTopicsWhereLessIsBetter(t *testing.T) {
 	s.dataset.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"AP"}}
 	s.replace(s.dataset)
 	var out tools.TopicsOutput
-	s.tool(http.StatusOK, &out, "", "topics", m{"runs": runs(run)})
+	s.tool(http.StatusOK, &out, "", "topics", object{"runs": runs(run)})
 	if got := topicsOf(out); got != "3! 2 1" || !out.LowerIsBetter {
 		t.Errorf("%s: %+v", got, out)
 	}
@@ -90,9 +90,9 @@ func TestTopicsRefuses(t *testing.T) {
 	s := newStage(t, record.Public)
 	a, _ := s.enter(staged{user: "ada", ap: byNumber(.1, .2)})
 	hidden, _ := s.enter(staged{user: "dan", ap: byNumber(.1, .2), blinded: true})
-	s.tool(http.StatusNotFound, nil, "dan", "topics", m{"runs": runs(a, hidden)})
-	s.tool(http.StatusOK, nil, "olga", "topics", m{"runs": runs(a, hidden)})
-	for _, input := range []m{{"runs": runs(a), "sort": "worst"}, {"runs": runs(a), "limit": 301}, {"runs": runs(a), "measure": "RR"}, {"runs": []m{}}} {
+	s.tool(http.StatusNotFound, nil, "dan", "topics", object{"runs": runs(a, hidden)})
+	s.tool(http.StatusOK, nil, "olga", "topics", object{"runs": runs(a, hidden)})
+	for _, input := range []object{{"runs": runs(a), "sort": "worst"}, {"runs": runs(a), "limit": 301}, {"runs": runs(a), "measure": "RR"}, {"runs": []object{}}} {
 		s.tool(http.StatusUnprocessableEntity, nil, "", "topics", input)
 	}
 }
@@ -104,11 +104,11 @@ func TestTheLargestMap(t *testing.T) {
 	for i := range 20 {
 		topics := map[string]float64{}
 		for topic := range 320 {
-			topics[fmt.Sprintf("%s %d", hostileNames[topic%len(hostileNames)], topic)] = float64((i*31+topic*17)%97) / 97
+			topics[fmt.Sprintf("%s %d", intruders[topic%len(intruders)], topic)] = float64((i*31+topic*17)%97) / 97
 		}
-		run, _ := s.enter(staged{user: fmt.Sprint("user", i), label: hostileNames[i%len(hostileNames)], public: true, ap: topics})
+		run, _ := s.enter(staged{user: fmt.Sprint("user", i), label: intruders[i%len(intruders)], public: true, ap: topics})
 		all = append(all, run)
 	}
-	s.checkFaces("topics", m{"runs": runs(all...), "limit": 300})
-	s.checkFaces("topics", m{"runs": runs(all[:4]...), "limit": 300})
+	s.checkFaces("topics", object{"runs": runs(all...), "limit": 300})
+	s.checkFaces("topics", object{"runs": runs(all[:4]...), "limit": 300})
 }

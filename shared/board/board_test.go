@@ -1,0 +1,260 @@
+package board_test
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/board"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/store/embedded"
+	"assay/shared/table"
+	"assay/shared/visibility"
+
+	"pgregory.net/rapid"
+)
+
+// scene is a dataset in a store, whose truth has its second version.
+type scene struct {
+	t       rapid.TB
+	store   store.Store
+	dataset *record.DatasetItem
+	entries []*record.EvaluationItem
+	names   map[string]string // of evaluations, by id
+}
+
+// open opens a store for the test.
+func open(t testing.TB) store.Store {
+	t.Helper()
+	s, err := embedded.Open(filepath.Join(t.TempDir(), "table.db"), embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func newScene(t rapid.TB, s store.Store, private bool) *scene {
+	d := &record.DatasetItem{OrganizerID: id(), PrivateTask: private, RankedBy: "AP"}
+	d.Meta, d.TaskID, d.TruthVersion = meta(), id(), 2
+	d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "cost"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"cost"}}
+	c := &scene{t: t, store: s, dataset: d, names: map[string]string{}}
+	member, registered := c.user("organizer"), c.user("registrant")
+	c.put(&record.Reservation{Meta: meta(), At: record.MembershipKey(member.ID, d.OrganizerID)},
+		&record.Registered{Meta: meta(), UserID: registered.ID, TaskID: d.TaskID, PrivateTask: private})
+	return c
+}
+
+func meta() record.Meta { return record.NewMeta(time.Now()) }
+
+func id() string { return record.NewID(time.Now()) }
+
+// user is a caller of this scene alone.
+func (c *scene) user(name string) access.Caller {
+	if name == "" {
+		return access.Caller{}
+	}
+	return access.Caller{ID: name + c.dataset.ID, Name: name, Admin: name == "admin", Worker: name == "worker"}
+}
+
+func (c *scene) put(records ...record.Record) {
+	c.t.Helper()
+	tx := new(table.Tx)
+	for _, r := range records {
+		tx.Create(r)
+	}
+	if err := tx.Commit(context.Background(), c.store); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// entry is a run, and what it has against the two versions of the truth; of one that it was not evaluated against, nothing.
+type entry struct {
+	name, user string
+	values     [2]map[string]*float64
+	record.Standing
+}
+
+func (c *scene) enter(e entry) {
+	c.t.Helper()
+	e.OrganizerID, e.PrivateTask = c.dataset.OrganizerID, c.dataset.PrivateTask
+	run := &record.RunItem{Standing: e.Standing}
+	run.Meta, run.SubmissionID, run.TaskID, run.DatasetID, run.UserID = meta(), id(), c.dataset.TaskID, c.dataset.ID, c.user(e.user).ID
+	for i, values := range e.values {
+		if values == nil {
+			continue
+		}
+		v := &record.EvaluationItem{Standing: e.Standing, Superseded: i == 0 && e.values[1] != nil}
+		v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID = meta(), run.ID, run.SubmissionID, run.TaskID, run.DatasetID, run.UserID
+		v.TruthVersion, v.PrimaryMeasure, v.Measures = int64(i+1), "AP", values
+		run.EvaluationID, run.Evaluations = v.ID, append(run.Evaluations, v.ID)
+		c.names[v.ID] = e.name
+		c.entries = append(c.entries, v)
+		c.put(v)
+	}
+	c.put(run)
+}
+
+// asked is how a board is asked for.
+type asked struct {
+	user, measure string
+	best          bool
+	version       int64
+	atOnce        int
+}
+
+// told lists rank and name of each entry, as the board has them.
+func (c *scene) told(a asked) string {
+	c.t.Helper()
+	b := board.Board{Viewer: &visibility.Viewer{Records: c.store, Caller: c.user(a.user)}, Dataset: c.dataset, TruthVersion: a.version, AtOnce: a.atOnce}
+	entries, err := b.Entries(context.Background(), a.measure, a.best)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var told []string
+	for e, err := range entries {
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		item, err := e.Item()
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		told = append(told, fmt.Sprint(e.Rank, c.names[item.ID]))
+	}
+	return strings.Join(told, " ")
+}
+
+// expected is what told must be, worked out from all entries by the rules of package access.
+func (c *scene) expected(a asked) string {
+	grants := access.Grants{}
+	switch a.user {
+	case "organizer":
+		grants.Memberships = []string{c.dataset.OrganizerID}
+	case "registrant":
+		grants.Registrations = []access.Registration{{TaskID: c.dataset.TaskID}}
+	}
+	measure := cmp.Or(a.measure, "AP")
+	var seen []*record.EvaluationItem
+	for _, e := range c.entries {
+		if e.TruthVersion == a.version && access.Sees(access.Roles(c.user(a.user), grants, e.Scope()), e.Scope().Audience) {
+			seen = append(seen, e)
+		}
+	}
+	worth := func(e *record.EvaluationItem) float64 {
+		switch v := e.Measures[measure]; {
+		case v == nil:
+			return -1e9
+		case measure == "cost":
+			return -*v
+		default:
+			return *v
+		}
+	}
+	slices.SortFunc(seen, func(x, y *record.EvaluationItem) int {
+		return cmp.Or(cmp.Compare(worth(y), worth(x)), cmp.Compare(x.SubmissionID, y.SubmissionID))
+	})
+	if a.best {
+		teams := map[string]bool{}
+		seen = slices.DeleteFunc(seen, func(e *record.EvaluationItem) bool {
+			had := teams[e.UserID]
+			teams[e.UserID] = true
+			return had
+		})
+	}
+	var told []string
+	for _, e := range seen {
+		better := 0
+		for _, other := range seen {
+			if worth(other) > worth(e) {
+				better++
+			}
+		}
+		told = append(told, fmt.Sprint(better+1, c.names[e.ID]))
+	}
+	return strings.Join(told, " ")
+}
+
+func values(ap, cost *float64) map[string]*float64 {
+	return map[string]*float64{"AP": ap, "cost": cost}
+}
+
+var (
+	shown   = record.Standing{Published: true}
+	hidden  = record.Standing{}
+	blinded = record.Standing{Published: true, Blinded: true}
+)
+
+// ada's runs are x and y, bob's z; v has no value, u is not published, and w is blinded.
+func TestABoardByHand(t *testing.T) {
+	c := newScene(t, open(t), false)
+	for _, e := range []entry{
+		{"x", "ada", [2]map[string]*float64{values(new(.1), new(1.)), values(new(.5), new(30.))}, shown},
+		{"y", "ada", [2]map[string]*float64{values(new(.9), new(1.)), values(new(.7), new(20.))}, shown},
+		{"z", "bob", [2]map[string]*float64{values(new(.9), new(1.)), values(new(.5), new(10.))}, shown},
+		{"u", "cid", [2]map[string]*float64{values(new(.8), new(1.)), values(new(.6), new(5.))}, hidden},
+		{"v", "dan", [2]map[string]*float64{nil, values(nil, new(10.))}, shown},
+		{"w", "eve", [2]map[string]*float64{nil, values(new(.9), new(1.))}, blinded},
+	} {
+		c.enter(e)
+	}
+	for _, tt := range []struct {
+		asked
+		want string
+	}{
+		{asked{version: 2}, "1y 2x 2z 4v"},
+		{asked{version: 2, best: true}, "1y 2z 3v"},
+		{asked{version: 2, measure: "cost"}, "1z 1v 3y 4x"},
+		{asked{version: 2, measure: "cost", best: true}, "1z 1v 3y"},
+		{asked{version: 1}, "1y 1z 3x"},
+		{asked{version: 2, user: "cid"}, "1y 2u 3x 3z 5v"},
+		{asked{version: 1, user: "cid"}, "1y 1z 3u 4x"},
+		{asked{version: 2, user: "eve"}, "1y 2x 2z 4v"},
+		{asked{version: 2, user: "organizer"}, "1w 2y 3u 4x 4z 6v"},
+		{asked{version: 1, user: "organizer", best: true}, "1y 1z 3u"},
+	} {
+		for tt.atOnce = range 4 {
+			tt.atOnce++ // fewer than there are, so that more than one read is needed
+			if got := c.told(tt.asked); got != tt.want {
+				t.Errorf("%+v: %s, want %s", tt.asked, got, tt.want)
+			}
+		}
+	}
+}
+
+// Whoever asks, however it is stored and read, a board is what all entries that the caller may see are in order.
+func TestABoardIsWhatItsCallerSees(t *testing.T) {
+	s := open(t)
+	rapid.Check(t, func(t *rapid.T) {
+		c := newScene(t, s, rapid.Bool().Draw(t, "private"))
+		value := rapid.SampledFrom([]*float64{nil, new(-.5), new(0.), new(.25), new(.25), new(1.)})
+		users := []string{"ada", "bob", "registrant"}
+		for i := range rapid.IntRange(0, 8).Draw(t, "runs") {
+			e := entry{name: fmt.Sprint("-", i), user: rapid.SampledFrom(users).Draw(t, "user")}
+			e.Published, e.Blinded, e.Public, e.Anonymous = rapid.Bool().Draw(t, "published"), rapid.IntRange(0, 3).Draw(t, "blinded") == 0, rapid.Bool().Draw(t, "public"), rapid.Bool().Draw(t, "anonymous")
+			against := rapid.IntRange(1, 3).Draw(t, "versions")
+			for v := range e.values {
+				if against>>v&1 == 1 {
+					e.values[v] = values(value.Draw(t, "AP"), value.Draw(t, "cost"))
+				}
+			}
+			c.enter(e)
+		}
+		for _, user := range append(users, "", "stranger", "worker", "organizer", "admin") {
+			a := asked{
+				user: user, measure: rapid.SampledFrom([]string{"", "AP", "cost"}).Draw(t, "measure"), best: rapid.Bool().Draw(t, "best"),
+				version: rapid.Int64Range(1, 2).Draw(t, "version"), atOnce: rapid.IntRange(1, 4).Draw(t, "at once"),
+			}
+			if got, want := c.told(a), c.expected(a); got != want {
+				t.Errorf("%+v: %s, want %s", a, got, want)
+			}
+		}
+	})
+}

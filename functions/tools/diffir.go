@@ -106,7 +106,7 @@ type DiffirRun struct {
 type DiffirTopic struct {
 	Topic       string                `json:"topic"`
 	Query       string                `json:"query,omitempty" doc:"text of the topic, where rankings are shown and it is known"`
-	Overlap     float64               `json:"overlap" doc:"the least rank-biased overlap of a run with the first"`
+	Overlap     float64               `json:"overlap" doc:"the least rank-biased overlap, extrapolated as by Webber et al. 2010, of a run with the first"`
 	Tau         *float64              `json:"tau,omitempty" doc:"the least Kendall's tau of a run with the first, over the documents that both have; absent when none is defined"`
 	Difference  *float64              `json:"difference,omitempty" doc:"the greatest difference of the measure between two runs"`
 	Values      []*float64            `json:"values,omitempty" doc:"of the measure, for each run; null where it has none"`
@@ -117,7 +117,7 @@ type DiffirTopic struct {
 
 // DiffirComparison is how a ranking differs from that of the first run.
 type DiffirComparison struct {
-	Overlap float64        `json:"overlap" doc:"rank-biased overlap, from 0 to 1"`
+	Overlap float64        `json:"overlap" doc:"rank-biased overlap, extrapolated, from 0 to 1"`
 	Tau     *float64       `json:"tau,omitempty" doc:"Kendall's tau of the documents that both have; absent for fewer than two"`
 	TauB    *float64       `json:"tauB,omitempty" doc:"where rankings are shown: tau-b of the documents that either has, with those of equal score tied, and those that a ranking does not have tied below all that it has"`
 	Shown   *DiffirChanges `json:"shown,omitempty" doc:"where rankings are shown: what became of the documents"`

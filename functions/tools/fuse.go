@@ -19,7 +19,7 @@ type FuseInput struct {
 	Runs          []material.RunReference `json:"runs" nullable:"false" minItems:"2" maxItems:"10" doc:"the runs, in any order"`
 	Method        string                  `json:"method,omitempty" enum:"rrf,combsum,combmnz" doc:"rrf: reciprocal rank fusion, which looks at ranks alone; combsum: the sum of normalized scores; combmnz: that sum times the number of runs that have the document; rrf unless given"`
 	K             int                     `json:"k,omitempty" minimum:"1" maximum:"1000000" doc:"of rrf, where a rank adds 1 / (k + rank); 60 unless given"`
-	Normalization string                  `json:"normalization,omitempty" enum:"none,min-max,sum,z-score,rank" doc:"of combsum and combmnz: how the scores that a run has for a topic are made comparable; min-max unless given"`
+	Normalization string                  `json:"normalization,omitempty" enum:"none,min-max,sum,z-score,rank" doc:"of combsum and combmnz: how the scores that a run has for a topic are made comparable; min-max unless given. A run that lacks a document adds nothing, which by z-score is more than what its worse half has"`
 	Depth         int                     `json:"depth,omitempty" minimum:"1" maximum:"1000000" doc:"documents to keep of each topic; 1000 unless given"`
 	Tag           string                  `json:"tag,omitempty" maxLength:"100" doc:"the last field of each line, without white space; fused unless given"`
 }

@@ -183,7 +183,7 @@ func CheckInline(contents ...[][]byte) error {
 }
 
 // Faults tells the diagnostics of inline files as what is wrong with the body: pointer leads to the file with the name.
-// There are none unless one of the diagnostics is an error, which refuses the files; then the warnings are told with it.
+// There are none unless one of the diagnostics is an error, which refuses the files; then the warnings are told with it, as such.
 func Faults(diagnostics []measure.Diagnostic, pointer func(file string) string) []problem.Field {
 	if !measure.Refused(diagnostics) {
 		return nil
@@ -193,6 +193,9 @@ func Faults(diagnostics []measure.Diagnostic, pointer func(file string) string) 
 		fields[i] = problem.Field{Pointer: pointer(d.File), Detail: d.Message}
 		if d.Line > 0 {
 			fields[i].Detail = fmt.Sprintf("line %d: %s", d.Line, d.Message)
+		}
+		if d.Severity == measure.Warning {
+			fields[i].Detail = "warning: " + fields[i].Detail
 		}
 	}
 	return fields

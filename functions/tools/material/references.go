@@ -19,7 +19,7 @@ import (
 // RunReference is a run that the platform holds, or one that comes along.
 type RunReference struct {
 	RunID string       `json:"runId,omitempty" doc:"a run that the platform holds and whose results you may see" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
-	Name  string       `json:"name,omitempty" maxLength:"100" doc:"what the answer calls it; unless given, its label or team, or the name of its file"`
+	Name  string       `json:"name,omitempty" maxLength:"100" doc:"what the answer calls it; unless given, its team and label, or the name of its file"`
 	Files []InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of runId: the files of a run that comes along"`
 }
 

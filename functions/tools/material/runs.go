@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/measure"
@@ -179,12 +180,24 @@ func (d *Desk) findRuns(ctx context.Context, runs []*Run, what string, sees func
 		if !access.Sees(r.roles, r.item.Scope().Audience) {
 			shown.Label = "" // it is seen by its evaluation alone, which has none
 		}
-		r.Name = cmp.Or(r.Name, shown.Label, shown.Team)
+		r.Name = cmp.Or(r.Name, labelled(shown.Team, shown.Label))
 	}
 	if len(missing) > 0 {
 		return unseen(missing...)
 	}
 	return nil
+}
+
+// labelled is the name of a team's run with what the team calls it.
+func labelled(team, label string) string {
+	switch {
+	case label == "":
+		return team
+	case strings.Contains(label, team):
+		return label
+	default:
+		return team + ": " + label
+	}
 }
 
 // nameRuns numbers those that would have the same name.

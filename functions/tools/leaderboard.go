@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -150,16 +151,14 @@ func (out *LeaderboardOutput) drawIntervals(ctx context.Context, values []map[st
 	for _, v := range values {
 		draws += len(v)
 	}
-	out.Rounds = rounds(draws)
+	if out.Rounds = rounds(draws); out.Rounds == 0 {
+		return noTime("/limit", fmt.Sprintf("ask for fewer than these %d entries", len(values)))
+	}
 	for i, v := range values {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var ordered []float64
-		for _, topic := range slices.Sorted(maps.Keys(v)) {
-			ordered = append(ordered, v[topic])
-		}
-		interval, err := intervalAround(out.Entries[i].Measures[out.Measure], ordered, seed, out.Rounds)
+		interval, err := intervalOver(ctx, out.Entries[i].Measures[out.Measure], slices.Sorted(maps.Keys(v)), func(topic string) (float64, bool) {
+			x, ok := v[topic]
+			return x, ok
+		}, seed, out.Rounds)
 		if err != nil {
 			return err
 		}

@@ -7,33 +7,53 @@ import (
 
 	"assay/functions/tools/material"
 	"assay/shared/measure/significance"
+	"assay/shared/problem"
 )
 
-// maxDraws bounds what a bootstrap draws for one answer: some seconds' work.
-const maxDraws = 1_000_000_000
+const (
+	// maxDraws bounds what a bootstrap draws for one answer: about two seconds' work.
+	maxDraws = 200_000_000
+	// fewestRounds are drawn at least, or neither intervals nor p would say anything.
+	fewestRounds = 100
+)
 
-// rounds is how many samples of topics each interval is drawn from, when one sample of all draws so many values.
+// rounds is how many samples of topics each interval is drawn from, when one sample of all draws so many values; 0 when
+// there is no time for enough of them.
 func rounds(draws int) int {
-	return max(100, min(significance.Rounds, maxDraws/max(1, draws)))
+	if most := min(significance.Rounds, maxDraws/max(1, draws)); most >= fewestRounds {
+		return most
+	}
+	return 0
 }
 
-// intervalOf is the bootstrap interval of a measure that is the mean over topics; nil when it is none, such as a number of
-// documents or a geometric mean. Topics go in byte order, so that a seed gives the same interval again.
+// noTime says what to do where rounds finds no time.
+func noTime(pointer, do string) error {
+	return problem.Check([]problem.Field{{Pointer: pointer, Detail: "there are too many values per topic to draw intervals from: " + do}})
+}
+
+// intervalOf is the bootstrap interval of a measure of a run; nil where intervalOver has none.
 func intervalOf(ctx context.Context, v *material.Values, name string, seed uint64, rounds int) (*significance.Interval, error) {
+	if rounds == 0 {
+		return nil, noTime("/measures", "name fewer runs or measures")
+	}
+	return intervalOver(ctx, v.Measures[name], topicNames(v.Topics), func(topic string) (float64, bool) {
+		x, ok := v.Topics[topic][name]
+		return x, ok
+	}, seed, rounds)
+}
+
+// intervalOver is the bootstrap interval of a value that is the mean over topics; nil when it is none, such as a number of
+// documents or a geometric mean. Topics come in byte order, so that a seed gives the same interval again.
+func intervalOver(ctx context.Context, value *float64, topics []string, of func(topic string) (float64, bool), seed uint64, rounds int) (*significance.Interval, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	var values []float64
-	for _, topic := range topicNames(v.Topics) {
-		if x, ok := v.Topics[topic][name]; ok {
+	for _, topic := range topics {
+		if x, ok := of(topic); ok {
 			values = append(values, x)
 		}
 	}
-	return intervalAround(v.Measures[name], values, seed, rounds)
-}
-
-// intervalAround is the bootstrap interval of the mean of the values; nil when the value is not their mean.
-func intervalAround(value *float64, values []float64, seed uint64, rounds int) (*significance.Interval, error) {
 	if value == nil || len(values) == 0 {
 		return nil, nil
 	}

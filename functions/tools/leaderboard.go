@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"net/url"
 	"slices"
@@ -17,7 +18,7 @@ import (
 type LeaderboardInput struct {
 	DatasetID string `json:"datasetId" doc:"the dataset" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 	Measure   string `json:"measure,omitempty" maxLength:"100" doc:"one of the dataset's measures; the one that ranks unless given" example:"AP"`
-	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the dataset's truth, to tell how ranks changed"`
+	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the dataset's truth, to tell how ranks changed among the entries that both have"`
 	Best      *bool  `json:"best,omitempty" doc:"the best run of each team alone; true unless given"`
 	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"how many entries the answer has; 50 unless given"`
 	Seed      uint64 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
@@ -58,13 +59,13 @@ type LeaderboardEntry struct {
 	Measures     map[string]*float64    `json:"measures" nullable:"false" doc:"by name; null when a measure is not defined for the data"`
 	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % bootstrap interval over topics, of a measure that is a mean over them"`
 	Group        string                 `json:"group,omitempty" doc:"letters; entries that share one cannot be told apart"`
-	Change       *LeaderboardChange     `json:"change,omitempty" doc:"of the rank, when against is given"`
+	Change       *LeaderboardChange     `json:"change,omitempty" doc:"of the rank among the entries that both versions have, when against is given"`
 }
 
 // LeaderboardChange is how the rank of an entry changed.
 type LeaderboardChange struct {
-	Rank       int  `json:"rank,omitempty" doc:"against the other version"`
-	Difference int  `json:"difference" doc:"that rank less the one here: above 0 the entry stands better here"`
+	Rank       int  `json:"rank,omitempty" doc:"against the other version, among the entries that both versions have"`
+	Difference int  `json:"difference" doc:"that rank less the one here among the same entries: above 0 the entry stands better here"`
 	Absent     bool `json:"absent" doc:"whether there is no such entry against the other version"`
 }
 
@@ -87,7 +88,7 @@ const (
 var showLeaderboard = define(about{
 	name: "leaderboard", summary: "Show a leaderboard with intervals, groups and rank changes",
 	description: "Ranks the evaluations of a dataset: with 95 % bootstrap intervals, with letters that say which entries can be told apart, and, with `against`, with how ranks changed " +
-		"from another version of the truth. Put the id of a dataset for the one of the example.\n\n" +
+		"from another version of the truth, counted among the entries that both versions have. Put the id of a dataset for the one of the example.\n\n" +
 		"The entries are those that the list of the task's evaluations has: what is published, with teams as their aliases where they are anonymous. " +
 		"Owners find their own results here before others do, and organizers all.\n\n" +
 		"Each of the first 30 entries is compared with each other by a paired t-test over the topics that both have, and, where that is not defined because all differences are the same, " +
@@ -121,7 +122,7 @@ var showLeaderboard = define(about{
 					out.Against = *in.Against
 					entry.Change = &LeaderboardChange{Rank: e.There, Absent: e.There == 0}
 					if e.There > 0 {
-						entry.Change.Difference = e.There - e.Rank
+						entry.Change.Difference = e.There - e.Here
 					}
 				}
 				out.Entries = append(out.Entries, entry)
@@ -150,16 +151,14 @@ func (out *LeaderboardOutput) drawIntervals(ctx context.Context, values []map[st
 	for _, v := range values {
 		draws += len(v)
 	}
-	out.Rounds = rounds(draws)
+	if out.Rounds = rounds(draws); out.Rounds == 0 {
+		return noTime("/limit", fmt.Sprintf("ask for fewer than these %d entries", len(values)))
+	}
 	for i, v := range values {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		var ordered []float64
-		for _, topic := range slices.Sorted(maps.Keys(v)) {
-			ordered = append(ordered, v[topic])
-		}
-		interval, err := intervalAround(out.Entries[i].Measures[out.Measure], ordered, seed, out.Rounds)
+		interval, err := intervalOver(ctx, out.Entries[i].Measures[out.Measure], slices.Sorted(maps.Keys(v)), func(topic string) (float64, bool) {
+			x, ok := v[topic]
+			return x, ok
+		}, seed, out.Rounds)
 		if err != nil {
 			return err
 		}

@@ -61,8 +61,8 @@ func (out *LeaderboardOutput) group(ctx context.Context, values []map[string]flo
 // letters are the names of groups. What would need more of them is too entangled for letters to tell anybody something.
 const letters = "abcdefghijklmnopqrstuvwxyz"
 
-// chanceOfDifference is the p of two runs on the topics that both have: of Student's t-test or, where all differences are
-// the same, of the randomization test. It is 1 when there is nothing to test.
+// chanceOfDifference is the p of two runs on the topics that both have: of Student's t-test or, where the differences have
+// no spread, of the randomization test. It is 1 when there is nothing to test.
 func chanceOfDifference(a, b map[string]float64) float64 {
 	var topics []string
 	for topic := range a {

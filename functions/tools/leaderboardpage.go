@@ -164,7 +164,7 @@ func (out *LeaderboardOutput) changes() string {
 			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
 		}
 	}
-	return fmt.Sprintf("Ranks since version %d of the truth: %s.", out.Against, strings.Join(parts, ", "))
+	return fmt.Sprintf("Ranks since version %d of the truth, among the entries of both: %s.", out.Against, strings.Join(parts, ", "))
 }
 
 // baselines reports whether there are any.

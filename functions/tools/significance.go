@@ -76,8 +76,6 @@ const (
 	level = 0.05
 	// maxFlips bounds the signs that randomization tests draw for one answer: some seconds' work.
 	maxFlips = 2_000_000_000
-	// fewestRounds are drawn whatever there is, or p would say nothing.
-	fewestRounds = 100
 )
 
 // Names of tests and corrections.
@@ -121,6 +119,9 @@ var compareRuns = define(about{
 			return out, err
 		}
 		draws := rounds(len(paired) * out.Topics)
+		if draws == 0 {
+			return out, noTime("/runs", "name fewer runs, or runs with fewer topics")
+		}
 		for i, r := range results.Runs {
 			interval, err := significance.Bootstrap(paired[i], in.Seed, draws)
 			if err != nil {
@@ -141,11 +142,14 @@ var compareRuns = define(about{
 func flips(asked, pairs, topics int) (int, error) {
 	most := maxFlips / (pairs * topics)
 	switch {
+	case most < fewestRounds:
+		return 0, problem.Check([]problem.Field{{Pointer: "/runs", Detail: fmt.Sprintf(
+			"there is no time to test %s of runs on %d topics: name fewer runs, or runs with fewer topics", counted(pairs, "pair"), topics)}})
 	case asked == 0:
-		return max(fewestRounds, min(significance.Rounds, most)), nil
+		return min(significance.Rounds, most), nil
 	case asked > most:
 		return 0, problem.Check([]problem.Field{{Pointer: "/rounds", Detail: fmt.Sprintf(
-			"%d pairs of runs on %d topics leave time for %d rounds: ask for no more, compare fewer runs, or leave rounds out", pairs, topics, max(fewestRounds, most))}})
+			"there is time for %d rounds of %s of runs on %d topics: ask for no more, name fewer runs, or leave rounds out", most, counted(pairs, "pair"), topics)}})
 	}
 	return asked, nil
 }

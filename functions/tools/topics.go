@@ -125,9 +125,10 @@ func (out *TopicsOutput) describeTopics(by []map[string]float64, topics []string
 		share = 1 - hardShare
 	}
 	out.HardFrom = significance.Percentile(means, share)
+	rounding := significance.Rounding(means)
 	for i := range out.Topics {
 		t := &out.Topics[i]
-		t.Hard = t.Mean != out.HardFrom && t.Mean < out.HardFrom != out.LowerIsBetter
+		t.Hard = math.Abs(t.Mean-out.HardFrom) > rounding && t.Mean < out.HardFrom != out.LowerIsBetter
 	}
 	slices.SortStableFunc(out.Topics, func(a, b TopicsLine) int {
 		byName := compareTopics(a.Topic, b.Topic)
@@ -162,7 +163,7 @@ func describeTopic(topic string, by []map[string]float64) TopicsLine {
 	}
 	slices.Sort(values)
 	low, high := significance.Percentile(values, 0.25), significance.Percentile(values, 0.75)
-	fence := 1.5 * (high - low)
+	fence := 1.5*(high-low) + significance.Rounding(values) // values can all be the same but for rounding
 	for i, v := range line.Values {
 		if v != nil && (*v < low-fence || *v > high+fence) {
 			line.Outliers = append(line.Outliers, i)

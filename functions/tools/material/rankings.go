@@ -38,8 +38,9 @@ type Ranking struct {
 
 // Ranked is an entry of a ranking, as the caller sees it.
 type Ranked struct {
-	record.Evaluation     // with its rank
-	There             int // rank against the other version; 0: none
+	record.Evaluation // with its rank
+	// Ranks among the entries that both versions of the truth have, against the one in use and the other; 0: not one of them.
+	Here, There int
 }
 
 // Ranking gathers a ranking: of the evaluations that the list of the task's evaluations has for the caller, in its order.
@@ -72,16 +73,57 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 		return nil, err
 	}
 	b := board.Board{Viewer: &d.c.Viewer, Dataset: item, TruthVersion: item.TruthVersion, AtOnce: asked.Limit + 1}
-	return r, each(ctx, &b, by, asked.Best, func(rank int, e *record.EvaluationItem, roles access.Role) bool {
-		if r.More = len(r.Entries) == asked.Limit; r.More {
-			return false
+	if asked.Against != nil {
+		b.AtOnce = comparedAtOnce
+	}
+	var here []place
+	err = each(ctx, &b, by, asked.Best, func(rank int, e *record.EvaluationItem, roles access.Role) bool {
+		here = append(here, place{identity(e, asked.Best), rank})
+		if r.More = len(here) > asked.Limit; r.More {
+			return asked.Against != nil
 		}
-		v := Ranked{Evaluation: e.For(roles), There: there[identity(e, asked.Best)]}
+		v := Ranked{Evaluation: e.For(roles)}
 		v.Rank = rank
-		d.note("evaluation %s %d %s %d %d", v.ID, v.Version, v.Team, v.Rank, v.There)
 		r.Entries = append(r.Entries, v)
 		return true
 	})
+	if err != nil {
+		return nil, err
+	}
+	ranksHere, ranksThere := amongBoth(here, there), amongBoth(there, here)
+	for i := range r.Entries {
+		v, name := &r.Entries[i], here[i].identity
+		v.Here, v.There = ranksHere[name], ranksThere[name]
+		d.note("evaluation %s %d %s %d %d %d", v.ID, v.Version, v.Team, v.Rank, v.Here, v.There)
+	}
+	return r, nil
+}
+
+// place is where an entry stands on a board, under what identifies it on others.
+type place struct {
+	identity string
+	rank     int
+}
+
+// amongBoth ranks the places, which are in order, that have a counterpart among the others. An entry that came or went
+// moves all below it, and says nothing of the truth.
+func amongBoth(places, others []place) map[string]int {
+	both := map[string]bool{}
+	for _, p := range others {
+		both[p.identity] = true
+	}
+	ranks := map[string]int{}
+	last, rank := 0, 0
+	for _, p := range places {
+		if !both[p.identity] {
+			continue
+		}
+		if p.rank != last {
+			last, rank = p.rank, len(ranks)+1
+		}
+		ranks[p.identity] = rank
+	}
+	return ranks
 }
 
 // known is the measure of the dataset that the name means; empty when it has none such.
@@ -131,11 +173,11 @@ func each(ctx context.Context, b *board.Board, by string, best bool, do func(ran
 	return nil
 }
 
-// earlierAtOnce is how many entries of the other version are read at once, which are all read.
-const earlierAtOnce = 200
+// comparedAtOnce is how many entries are read at once where ranks are compared, for which all are read.
+const comparedAtOnce = 200
 
-// earlier ranks the entries against the other version of the truth by the same measure.
-func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) (map[string]int, error) {
+// earlier has the places of the entries against the other version of the truth by the same measure.
+func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) ([]place, error) {
 	if asked.Against == nil {
 		return nil, nil
 	}
@@ -148,18 +190,18 @@ func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) (map[string]i
 	case number < 1 || number > newest:
 		return nil, invalid("/against", "there is no such version of the truth: name one from 1 to %d", newest-1)
 	}
-	ranks := map[string]int{}
+	var places []place
 	measured := false
-	b := board.Board{Viewer: &r.d.c.Viewer, Dataset: r.Dataset, TruthVersion: number, AtOnce: earlierAtOnce}
+	b := board.Board{Viewer: &r.d.c.Viewer, Dataset: r.Dataset, TruthVersion: number, AtOnce: comparedAtOnce}
 	err := each(ctx, &b, r.Measure, asked.Best, func(rank int, e *record.EvaluationItem, _ access.Role) bool {
 		_, has := e.Measures[r.Measure]
-		ranks[identity(e, asked.Best)], measured = rank, measured || has
+		places, measured = append(places, place{identity(e, asked.Best), rank}), measured || has
 		return true
 	})
-	if err == nil && len(ranks) > 0 && !measured {
+	if err == nil && len(places) > 0 && !measured {
 		return nil, invalid("/against", "the results against version %d do not have %s: name another version, or another measure", number, r.Measure)
 	}
-	return ranks, err
+	return places, err
 }
 
 // valuesAtOnce is of how many evaluations the values per topic are in memory at the same time.

@@ -35,7 +35,7 @@ func Randomization(a, b []float64, seed uint64, rounds int) (SignFlips, error) {
 	if err := checkRounds(rounds); err != nil {
 		return SignFlips{}, err
 	}
-	all, err := differences(a, b)
+	all, rounding, err := differences(a, b)
 	if err != nil {
 		return SignFlips{}, err
 	}
@@ -52,8 +52,8 @@ func Randomization(a, b []float64, seed uint64, rounds int) (SignFlips, error) {
 	if math.IsInf(size, 0) {
 		return SignFlips{}, fmt.Errorf("%w: the differences are too large to be summed", ErrUndefined)
 	}
-	// Sums that are equal but for rounding count as equal.
-	least := math.Abs(observed) - 1e-12*size
+	// Sums count as equal when they are so but for the rounding of each of their terms.
+	least := math.Abs(observed) - rounding*float64(len(d))
 	result := SignFlips{Difference: mean(all), Rounds: rounds}
 	extreme := 0
 	if len(d) <= exactRandomization {

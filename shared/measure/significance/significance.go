@@ -5,6 +5,11 @@
 // a[i] - b[i]. All tests are two-sided. Values are finite; whatever makes a result undefined is an error that says so,
 // never NaN or an infinity.
 //
+// Values are rounded, so that 0.3 - 0.2 and 0.2 - 0.1 are different float64s. Every test therefore counts differences as
+// zero when they are within Rounding of the values of both runs, their sizes as tied when they are within that of each
+// other, and all of them as constant when they all are: hits by topic and their share of ten give the same p. (scipy and
+// R compare float64s, and rank such sizes apart.)
+//
 // What is random is drawn from PCG with the caller's seed and added up without fused multiplications, so that a seed
 // gives the same numbers on every platform.
 package significance
@@ -13,6 +18,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/stat/distuv"
 
@@ -31,7 +37,7 @@ type TTest struct {
 }
 
 // PairedT is Student's t-test of paired values (Student, The probable error of a mean, Biometrika 6, 1908). It needs two
-// pairs, and is undefined when all differences are the same.
+// pairs, and is undefined when the differences are constant.
 func PairedT(a, b []float64) (TTest, error) {
 	d, err := spread(a, b)
 	if err != nil {
@@ -45,8 +51,8 @@ func PairedT(a, b []float64) (TTest, error) {
 
 // CohensD is the size of the effect in paired values: the mean difference divided by the standard deviation of the
 // differences, with n - 1 in the divisor of the variance. It is often written d_z (J. Cohen, Statistical power analysis
-// for the behavioral sciences, 1988, section 2.3.5). It needs two pairs, and is undefined when all differences are the
-// same.
+// for the behavioral sciences, 1988, section 2.3.5). It needs two pairs, and is undefined when the differences are
+// constant.
 func CohensD(a, b []float64) (float64, error) {
 	d, err := spread(a, b)
 	if err != nil {
@@ -59,19 +65,15 @@ func CohensD(a, b []float64) (float64, error) {
 type moments struct{ mean, deviation float64 }
 
 func spread(a, b []float64) (moments, error) {
-	d, err := differences(a, b)
+	d, rounding, err := differences(a, b)
 	if err != nil {
 		return moments{}, err
 	}
 	if len(d) < 2 {
 		return moments{}, fmt.Errorf("%w: there is only one pair, and no spread without two", ErrUndefined)
 	}
-	constant := true
-	for _, x := range d {
-		constant = constant && x == d[0]
-	}
-	if constant {
-		return moments{}, fmt.Errorf("%w: all differences are %v, so they have no spread to compare them with", ErrUndefined, d[0])
+	if slices.Max(d)-slices.Min(d) <= rounding {
+		return moments{}, fmt.Errorf("%w: all differences are %.10g, so they have no spread to compare them with", ErrUndefined, d[0])
 	}
 	// Differences are divided by the largest, so that no square is too large or too small for a float64.
 	scale := 0.0
@@ -91,21 +93,36 @@ func spread(a, b []float64) (moments, error) {
 	return moments{m, deviation}, nil
 }
 
-// differences are a[i] - b[i].
-func differences(a, b []float64) ([]float64, error) {
+// Rounding is how far values may lie apart that are the same but for rounding: 1e-12 of the largest size among them. That
+// is some thousand times what arithmetic loses, and far below what any measure tells apart.
+func Rounding(values []float64) float64 {
+	largest := 0.0
+	for _, x := range values {
+		largest = max(largest, math.Abs(x))
+	}
+	return 1e-12 * largest
+}
+
+// differences are a[i] - b[i], exactly 0 where that is rounding, and how far apart equal ones may lie.
+func differences(a, b []float64) (d []float64, rounding float64, err error) {
 	if len(a) != len(b) {
-		return nil, fmt.Errorf("%d values cannot be paired with %d; give both runs a value for each topic", len(a), len(b))
+		return nil, 0, fmt.Errorf("%d values cannot be paired with %d; give both runs a value for each topic", len(a), len(b))
 	}
 	if len(a) == 0 {
-		return nil, fmt.Errorf("%w: there are no values", ErrUndefined)
+		return nil, 0, fmt.Errorf("%w: there are no values", ErrUndefined)
 	}
-	d := make([]float64, len(a))
+	rounding = max(Rounding(a), Rounding(b))
+	d = make([]float64, len(a))
 	for i := range a {
-		if d[i] = a[i] - b[i]; math.IsNaN(d[i]) || math.IsInf(d[i], 0) {
-			return nil, fmt.Errorf("the values %v and %v of pair %d have no finite difference", a[i], b[i], i+1)
+		x := a[i] - b[i]
+		if math.IsNaN(x) || math.IsInf(x, 0) {
+			return nil, 0, fmt.Errorf("the values %v and %v of pair %d have no finite difference", a[i], b[i], i+1)
+		}
+		if math.Abs(x) > rounding {
+			d[i] = x
 		}
 	}
-	return d, nil
+	return d, rounding, nil
 }
 
 func mean(xs []float64) float64 {

@@ -24,14 +24,13 @@ type SignedRank struct {
 
 // Wilcoxon is the signed-rank test (F. Wilcoxon, Individual comparisons by ranking methods, Biometrics Bulletin 1,
 // 1945). The differences are ranked by their size, equal sizes sharing their mean rank. Pairs without a difference are
-// left out, as by zero_method "wilcox", scipy's default. Sizes are equal when they are the same float64, as in scipy and
-// R: 0.3 - 0.2 is not 0.2 - 0.1.
+// left out, as by zero_method "wilcox", scipy's default.
 //
 // Up to 50 differences of distinct sizes p is exact. Else it comes from the normal distribution with corrections for
 // ties and for continuity, as R's wilcox.test and scipy's wilcoxon with correction=True and method="asymptotic" have
 // it. It is undefined when every difference is 0.
 func Wilcoxon(a, b []float64) (SignedRank, error) {
-	d, err := differences(a, b)
+	d, rounding, err := differences(a, b)
 	if err != nil {
 		return SignedRank{}, err
 	}
@@ -46,7 +45,7 @@ func Wilcoxon(a, b []float64) (SignedRank, error) {
 	ties := 0.0 // sum of t^3 - t over groups of t equal sizes
 	for from := 0; from < n; {
 		to := from + 1
-		for to < n && math.Abs(d[to]) == math.Abs(d[from]) {
+		for to < n && math.Abs(d[to])-math.Abs(d[from]) <= rounding {
 			to++
 		}
 		rank := float64(from+1+to) / 2

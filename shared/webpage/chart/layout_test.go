@@ -163,6 +163,10 @@ func TestOutliers(t *testing.T) {
 	if q := newStrips(Caption{ID: "c"}, g).topics[0]; q.best != 1 || q.worst != 0 {
 		t.Errorf("of errors, best is %d, worst %d", q.best, q.worst)
 	}
+	g.Values = [][]float64{{.3}, {.3}, {0.30000000000000004}, {.3}, {.3}}
+	if q := newStrips(Caption{ID: "c"}, g).topics[0]; q.outlier(0.30000000000000004) || !q.outlier(.31) {
+		t.Errorf("rounding makes an outlier of %+v", q)
+	}
 }
 
 // A topic is hard when its best run is worse than the median of all values.

@@ -37,8 +37,12 @@ type topic struct {
 // outlier reports whether a value is more than 1.5 interquartile ranges outside the quartiles (Tukey's fences). Of fewer
 // than four values none is.
 func (t *topic) outlier(v float64) bool {
-	fence := 1.5 * (t.high - t.low)
-	return len(t.values) >= 4 && (v < t.low-fence || v > t.high+fence)
+	if len(t.values) < 4 {
+		return false
+	}
+	const rounding = 1e-12 // of the largest value: values can all be the same but for it
+	fence := 1.5*(t.high-t.low) + rounding*max(math.Abs(t.values[0]), math.Abs(t.values[len(t.values)-1]))
+	return v < t.low-fence || v > t.high+fence
 }
 
 // Strips draws the values of each topic as dots above each other, best and worst run apart. Topics that are

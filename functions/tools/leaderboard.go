@@ -3,10 +3,8 @@ package tools
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
-	"net/url"
 	"slices"
 
 	"assay/functions/tools/material"
@@ -190,13 +188,4 @@ func references(ids []string) []material.RunReference {
 		all = append(all, material.RunReference{RunID: id})
 	}
 	return all
-}
-
-// toolAddress is where the answer of a tool to an input is, which has ids and names alone.
-func toolAddress(tool string, input any) string {
-	text, err := json.Marshal(input)
-	if err != nil {
-		return "" // there is nothing in it that JSON could not say
-	}
-	return about{name: tool}.resultPath() + "?" + url.Values{"input": {string(text)}}.Encode()
 }

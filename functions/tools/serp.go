@@ -2,13 +2,11 @@ package tools
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
 
 	"assay/functions/tools/material"
-	"assay/shared/api"
 	"assay/shared/collection"
 	"assay/shared/measure/retrieval"
 	"assay/shared/problem"
@@ -152,11 +150,7 @@ func missingTopic(topics []string) string {
 // address is where the same is shown of another topic; empty when the input is too long for one. A query is for its topic.
 func (in SerpInput) address(topic string) string {
 	in.Topic, in.Query = topic, ""
-	input, err := json.Marshal(in)
-	if err != nil {
-		return "" // there is nothing in it that JSON could not say
-	}
-	return api.InputAddress(about{name: "serp"}.resultPath(), input)
+	return toolAddress("serp", in)
 }
 
 // results are the first documents of the ranking.

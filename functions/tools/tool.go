@@ -2,6 +2,7 @@ package tools
 
 import (
 	"context"
+	"encoding/json"
 	"reflect"
 	"slices"
 
@@ -75,6 +76,15 @@ func define[I, O any](a about, example I, prepare func(context.Context, *materia
 
 func (a about) path() string       { return "/v1/tools/" + a.name }
 func (a about) resultPath() string { return a.path() + "/result" }
+
+// toolAddress is where the answer of a tool to an input is, empty when that is too long for an address.
+func toolAddress(tool string, input any) string {
+	text, err := json.Marshal(input)
+	if err != nil {
+		return "" // there is nothing in it that JSON could not say
+	}
+	return api.InputAddress(about{name: tool}.resultPath(), text)
+}
 
 // paged is an output that a browser can show as a page.
 type paged interface {

@@ -47,8 +47,16 @@ func (out *TopicsOutput) grid(topics []TopicsLine) chart.Grid {
 
 func (out *TopicsOutput) heatMap() chart.Chart {
 	return chart.HeatMap(chart.Caption{
-		ID: "heat", Title: out.Measure + " by run and topic", Description: out.order() + " The table has the same topics.",
+		ID: "heat", Title: out.Measure + " by run and topic" + out.part(), Description: out.order() + " The table has the same topics.",
 	}, out.grid(out.Topics))
+}
+
+// part says how many of the topics are shown, when that is not all.
+func (out *TopicsOutput) part() string {
+	if len(out.Topics) == out.Count {
+		return ""
+	}
+	return fmt.Sprintf(" (%d of %d topics)", len(out.Topics), out.Count)
 }
 
 func (out *TopicsOutput) strips() chart.Chart {

@@ -122,7 +122,7 @@ func (m *matrix) cell(row, column int, all [][]Comparison) matrixCell {
 // name is that of a run after its number, which tells apart what begins alike.
 func (m *matrix) name(run int, cells float64) string {
 	number := strconv.Itoa(run+1) + " "
-	return number + isolated(fit(m.runs[run], cells-float64(len(number))))
+	return number + Isolated(fit(m.runs[run], cells-float64(len(number))))
 }
 
 // probability is a p value as papers print it, with so many decimals. One below a level is not rounded up to it.

@@ -243,15 +243,19 @@ func signed(v float64) string {
 	return "+" + text
 }
 
-// chance is a p to four digits.
+// chance is a p to four digits. One below the level is not rounded up to it.
 func chance(p *float64) string {
-	switch {
-	case p == nil:
+	if p == nil {
 		return "–"
+	}
+	text := decimals(*p)
+	switch {
 	case *p < 0.0001:
 		return "<0.0001"
+	case *p < level && text == decimals(level):
+		return "<" + text
 	}
-	return strconv.FormatFloat(*p, 'f', 4, 64)
+	return text
 }
 
 // optional is a value that need not be defined.

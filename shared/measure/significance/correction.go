@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 )
 
 // Bonferroni adjusts the p of several tests so that one at or below a level holds although there were that many chances:
@@ -15,7 +16,7 @@ func Bonferroni(p []float64) ([]float64, error) {
 	}
 	out := make([]float64, len(p))
 	for i, x := range p {
-		out[i] = min(1, x*float64(len(p)))
+		out[i] = times(x, len(p))
 	}
 	return out, nil
 }
@@ -34,10 +35,19 @@ func Holm(p []float64) ([]float64, error) {
 	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
 	out, least := make([]float64, len(p)), 0.0
 	for rank, i := range order {
-		least = max(least, min(1, p[i]*float64(len(p)-rank)))
+		least = max(least, times(p[i], len(p)-rank))
 		out[i] = least
 	}
 	return out, nil
+}
+
+// times is a p for so many tests, up to 1. The product is rounded to 14 digits: 7 times 1/140 would else be less than 0.05.
+func times(p float64, tests int) float64 {
+	if tests == 1 {
+		return p
+	}
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(p*float64(tests), 'g', 14, 64), 64) // it is a number
+	return min(1, rounded)
 }
 
 func checkChances(p []float64) error {

@@ -98,3 +98,26 @@ func TestTheUnitDoesNotMatter(t *testing.T) {
 		}
 	})
 }
+
+// TestCorrectionsDoNotCrossLevels has p of random tests, (k + 1) / (rounds + 1), that times the number of tests are a level
+// exactly, and so not below it.
+func TestCorrectionsDoNotCrossLevels(t *testing.T) {
+	for level, parts := range map[float64]int{.05: 20, .01: 100, .001: 1000, .0001: 10_000} {
+		for tests := 1; tests <= 50; tests++ {
+			for k := 1; k <= 10; k++ {
+				all := make([]float64, tests)
+				all[0] = float64(k) / float64(k*tests*parts)
+				for i := range all[1:] {
+					all[i+1] = 1
+				}
+				holm, err := significance.Holm(all)
+				if err != nil || holm[0] != level {
+					t.Fatalf("%d times %v is %v, %v; want %v", tests, all[0], holm, err, level)
+				}
+				if bonferroni, err := significance.Bonferroni(all); err != nil || bonferroni[0] != level {
+					t.Fatalf("%d times %v is %v, %v; want %v", tests, all[0], bonferroni, err, level)
+				}
+			}
+		}
+	}
+}

@@ -94,8 +94,8 @@ func (b *bars) row(v *Bar, y float64, of int) barRow {
 	if of > 50 { // for the weight of the page
 		cells, tipCells = cells-8, 40
 	}
-	r.label = isolated(fit(v.Label, cells))
-	r.tip = isolated(fit(v.Label, tipCells)) + ": " + r.value
+	r.label = Isolated(fit(v.Label, cells))
+	r.tip = Isolated(fit(v.Label, tipCells)) + ": " + r.value
 	if r.defined {
 		from, to := b.axis.at(0), b.axis.at(v.Value)
 		r.x, r.width = min(from, to), math.Abs(to-from)
@@ -108,7 +108,7 @@ func (b *bars) row(v *Bar, y float64, of int) barRow {
 		r.tip += ", group " + r.group
 	}
 	if r.note != "" && of <= 50 {
-		r.tip += ", " + isolated(r.note)
+		r.tip += ", " + Isolated(r.note)
 	}
 	return r
 }

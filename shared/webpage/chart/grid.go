@@ -85,7 +85,7 @@ func newColumns(names []string) columns {
 		between, c.height = turnedPitch, widest+10
 	}
 	for i := 0; i < len(names); i += c.every(between) {
-		l := label{isolated(texts[i]), full(names[i], len(names)), c.middle(i)}
+		l := label{Isolated(texts[i]), full(names[i], len(names)), c.middle(i)}
 		if !c.turned {
 			// A label that is wider than its column begins with it.
 			width := textWidth(texts[i], smallText)
@@ -118,7 +118,7 @@ func newRows(names []string, top, pitch float64) (labels []label, width float64)
 	for i, name := range names {
 		text := fit(name, rowCells)
 		width = max(width, textWidth(text, smallText)+10)
-		labels = append(labels, label{isolated(text), full(name, len(names)), top + (float64(i)+0.5)*pitch})
+		labels = append(labels, label{Isolated(text), full(name, len(names)), top + (float64(i)+0.5)*pitch})
 	}
 	return labels, width
 }

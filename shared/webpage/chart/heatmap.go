@@ -56,7 +56,7 @@ func (h *heatMap) tip(row, column int) string {
 	if v, ok := h.at(row, column); ok {
 		value = shown(v)
 	}
-	return isolated(fit(h.Rows[row], rowCells)) + ", " + isolated(fit(h.Columns[column], columnCells)) + ": " + value
+	return Isolated(fit(h.Rows[row], rowCells)) + ", " + Isolated(fit(h.Columns[column], columnCells)) + ": " + value
 }
 
 // class is the colour of a cell; an undefined one is hatched.

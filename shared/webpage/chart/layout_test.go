@@ -68,6 +68,33 @@ func TestShown(t *testing.T) {
 	}
 }
 
+// TestProbabilities has p beside levels: what is below one is not shown as that, and the other way round.
+func TestProbabilities(t *testing.T) {
+	for _, c := range []struct {
+		p                float64
+		cell, tip, class string
+	}{
+		{0, "<0.001***", "p < 0.0001", "p3"},
+		{1. / 10_001, "<0.001***", "p < 0.0001", "p3"},
+		{1. / 10_000, "<0.001***", "p = 0.0001, p < 0.001", "p3"},
+		{.00099999, "<0.001***", "p < 0.0010", "p3"},
+		{.001, "0.001**", "p = 0.0010, p < 0.01", "p2"},
+		{10. / 10_001, "<0.001***", "p < 0.0010", "p3"},
+		{.0096, "<0.010**", "p = 0.0096, p < 0.01", "p2"},
+		{.01, "0.010*", "p = 0.0100, p < 0.05", "p1"},
+		{.0496, "<0.050*", "p = 0.0496, p < 0.05", "p1"},
+		{.04999, "<0.050*", "p < 0.0500", "p1"},
+		{.05, "0.050", "p = 0.0500, not significant", "p0"},
+		{1, "1.000", "p = 1.0000, not significant", "p0"},
+	} {
+		m := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{{}, {P: c.p}}})
+		got := m.cells[0][1]
+		if got.p != c.cell || got.class != c.class || !strings.Contains(got.tip, ": "+c.tip+", difference") {
+			t.Errorf("p = %v: %+v, want %+v", c.p, got, c)
+		}
+	}
+}
+
 func TestFit(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"ten chars.", "ten chars."},
@@ -198,7 +225,7 @@ func TestMatrixSaysTheLevelInText(t *testing.T) {
 	}{
 		{0.0004, 0.1, "p3", "<0.001***", "+0.1000"},
 		{0.001, -0.1, "p2", "0.001**", "−0.1000"},
-		{0.0499, 0, "p1", "0.050*", "0.0000"},
+		{0.0499, 0, "p1", "<0.050*", "0.0000"},
 		{0.05, 1e-9, "p0", "0.050", "0.0000"},
 		{1, 12, "p0", "1.000", "+12.00"},
 		{math.NaN(), math.NaN(), "p0", "–", "–"},

@@ -3,6 +3,7 @@ package chart
 import (
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/a-h/templ"
 )
@@ -98,8 +99,11 @@ func (m *matrix) cell(row, column int, all [][]Comparison) matrixCell {
 	if defined(v.P) {
 		for _, s := range significances {
 			if v.P < s.below {
-				c.class, c.p = s.class, probability(v.P)+s.stars
-				said = "p = " + shown(v.P) + ", " + s.text
+				c.class, c.p = s.class, probability(v.P, 3)+s.stars
+				said = "p = " + probability(v.P, 4) + ", " + s.text
+				if bound, found := strings.CutPrefix(probability(v.P, 4), "<"); found {
+					said = "p < " + bound
+				}
 				break
 			}
 		}
@@ -118,15 +122,22 @@ func (m *matrix) cell(row, column int, all [][]Comparison) matrixCell {
 // name is that of a run after its number, which tells apart what begins alike.
 func (m *matrix) name(run int, cells float64) string {
 	number := strconv.Itoa(run+1) + " "
-	return number + isolated(fit(m.runs[run], cells-float64(len(number))))
+	return number + Isolated(fit(m.runs[run], cells-float64(len(number))))
 }
 
-// probability is a p value as papers print it.
-func probability(p float64) string {
-	if p < 0.001 {
-		return "<0.001"
+// probability is a p value as papers print it, with so many decimals. One below a level is not rounded up to it.
+func probability(p float64, decimals int) string {
+	fixed := func(v float64) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
+	if least := math.Pow10(-decimals); p < least {
+		return "<" + fixed(least)
 	}
-	return strconv.FormatFloat(p, 'f', 3, 64)
+	text := fixed(p)
+	for _, s := range significances {
+		if p < s.below && text == fixed(s.below) {
+			return "<" + text
+		}
+	}
+	return text
 }
 
 // signed is a difference with its sign.

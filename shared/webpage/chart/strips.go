@@ -216,11 +216,11 @@ func (s *strips) tip(i int) string {
 	}
 	cells := float64(rowCells)
 	if len(s.Columns) > 100 {
-		name, cells = isolated(fit(s.Columns[i], columnCells)), 8
+		name, cells = Isolated(fit(s.Columns[i], columnCells)), 8
 	}
 	tip := name + ": median " + shown(t.middle) +
-		", best " + shown(t.bestValue) + " " + isolated(fit(s.Rows[t.best], cells)) +
-		", worst " + shown(t.lastValue) + " " + isolated(fit(s.Rows[t.worst], cells))
+		", best " + shown(t.bestValue) + " " + Isolated(fit(s.Rows[t.best], cells)) +
+		", worst " + shown(t.lastValue) + " " + Isolated(fit(s.Rows[t.worst], cells))
 	if t.hard {
 		tip += ", hard"
 	}

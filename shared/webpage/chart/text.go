@@ -87,17 +87,18 @@ func clean(text string) string {
 	}, text)
 }
 
-// isolated keeps the direction of a text from what follows it: FIRST STRONG ISOLATE and POP DIRECTIONAL ISOLATE.
-func isolated(text string) string { return "\u2068" + text + "\u2069" }
+// Isolated keeps the direction of a text, such as the name of a run, from what stands around it: between FIRST STRONG
+// ISOLATE and POP DIRECTIONAL ISOLATE of Unicode Standard Annex 9.
+func Isolated(text string) string { return "\u2068" + text + "\u2069" }
 
 // full is a label for a tooltip. It is whole for names of usual length, save where a chart has so many that a page would
 // weigh too much.
 func full(text string, of int) string {
 	switch {
 	case of <= 50:
-		return isolated(fit(text, 200))
+		return Isolated(fit(text, 200))
 	case of <= 100:
-		return isolated(fit(text, 60))
+		return Isolated(fit(text, 60))
 	}
-	return isolated(fit(text, 24))
+	return Isolated(fit(text, 24))
 }

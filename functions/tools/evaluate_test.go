@@ -152,7 +152,7 @@ func TestFaultsOfInputsSayWhere(t *testing.T) {
 		"/measures/0":              {"runs": []object{sent("file.txt", ponds)}, "truth": sent("file.txt", lakes), "measures": []string{"Beauty"}},
 		"/truth/format/kind":       {"runs": []object{sent("file.txt", ponds)}, "truth": with(sent("q", lakes), "format", object{"kind": "csv"})},
 		"/runs/0/files/0/content":  {"runs": []object{{"files": []object{{"name": "run.txt", "content": "%"}}}}, "truth": sent("file.txt", lakes)},
-		"/runs/0/files/1":          {"runs": []object{{"files": []object{{"name": "run.txt", "text": ponds}, object{"name": "more.txt"}}}}, "truth": sent("file.txt", lakes)},
+		"/runs/0/files/1":          {"runs": []object{{"files": []object{{"name": "run.txt", "text": ponds}, {"name": "more.txt"}}}}, "truth": sent("file.txt", lakes)},
 		"/truth/files/0 ":          {"runs": []object{sent("file.txt", ponds)}, "truth": object{"files": []object{{"name": "qrels.txt", "text": lakes, "content": "MQ=="}}}},
 		"/runs/0/runId":            {"runs": []object{{"runId": "none"}}},
 		"/truth/datasetId":         {"runs": []object{sent("file.txt", ponds)}, "truth": object{"datasetId": "none"}},

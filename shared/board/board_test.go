@@ -80,6 +80,7 @@ type entry struct {
 	name, user string
 	values     [2]map[string]*float64
 	record.Standing
+	wasBlinded bool // against the older version
 }
 
 func (c *scene) enter(e entry) {
@@ -92,6 +93,7 @@ func (c *scene) enter(e entry) {
 			continue
 		}
 		v := &record.EvaluationItem{Standing: e.Standing, Superseded: i == 0 && e.values[1] != nil}
+		v.Standing.Blinded = v.Standing.Blinded || i == 0 && e.wasBlinded
 		v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID = meta(), run.ID, run.SubmissionID, run.TaskID, run.DatasetID, run.UserID
 		v.TruthVersion, v.PrimaryMeasure, v.Measures = int64(i+1), "AP", values
 		run.EvaluationID, run.Evaluations = v.ID, append(run.Evaluations, v.ID)
@@ -192,16 +194,17 @@ var (
 	blinded = record.Standing{Published: true, Blinded: true}
 )
 
-// ada's runs are x and y, bob's z; v has no value, u is not published, and w is blinded.
+// ada's runs are x and y, bob's z; v has no value, u and s are not published, w is blinded, and s was.
 func TestABoardByHand(t *testing.T) {
 	c := newScene(t, open(t), false)
 	for _, e := range []entry{
-		{"x", "ada", [2]map[string]*float64{values(new(.1), new(1.)), values(new(.5), new(30.))}, shown},
-		{"y", "ada", [2]map[string]*float64{values(new(.9), new(1.)), values(new(.7), new(20.))}, shown},
-		{"z", "bob", [2]map[string]*float64{values(new(.9), new(1.)), values(new(.5), new(10.))}, shown},
-		{"u", "cid", [2]map[string]*float64{values(new(.8), new(1.)), values(new(.6), new(5.))}, hidden},
-		{"v", "dan", [2]map[string]*float64{nil, values(nil, new(10.))}, shown},
-		{"w", "eve", [2]map[string]*float64{nil, values(new(.9), new(1.))}, blinded},
+		{"x", "ada", [2]map[string]*float64{values(new(.1), new(1.)), values(new(.5), new(30.))}, shown, false},
+		{"y", "ada", [2]map[string]*float64{values(new(.9), new(1.)), values(new(.7), new(20.))}, shown, false},
+		{"z", "bob", [2]map[string]*float64{values(new(.9), new(1.)), values(new(.5), new(10.))}, shown, false},
+		{"u", "cid", [2]map[string]*float64{values(new(.8), new(1.)), values(new(.6), new(5.))}, hidden, false},
+		{"v", "dan", [2]map[string]*float64{nil, values(nil, new(10.))}, shown, false},
+		{"w", "eve", [2]map[string]*float64{nil, values(new(.9), new(1.))}, blinded, false},
+		{"s", "fay", [2]map[string]*float64{values(new(.2), nil), values(new(.55), nil)}, hidden, true},
 	} {
 		c.enter(e)
 	}
@@ -216,9 +219,11 @@ func TestABoardByHand(t *testing.T) {
 		{asked{version: 1}, "1y 1z 3x"},
 		{asked{version: 2, user: "cid"}, "1y 2u 3x 3z 5v"},
 		{asked{version: 1, user: "cid"}, "1y 1z 3u 4x"},
+		{asked{version: 2, user: "fay"}, "1y 2s 3x 3z 5v"},
+		{asked{version: 1, user: "fay"}, "1y 1z 3x"},
 		{asked{version: 2, user: "eve"}, "1y 2x 2z 4v"},
-		{asked{version: 2, user: "organizer"}, "1w 2y 3u 4x 4z 6v"},
-		{asked{version: 1, user: "organizer", best: true}, "1y 1z 3u"},
+		{asked{version: 2, user: "organizer"}, "1w 2y 3u 4s 5x 5z 7v"},
+		{asked{version: 1, user: "organizer", best: true}, "1y 1z 3u 4s"},
 	} {
 		for tt.atOnce = range 4 {
 			tt.atOnce++ // fewer than there are, so that more than one read is needed

@@ -1,0 +1,150 @@
+package tools_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/functions/tools/material"
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/visibility"
+)
+
+// desk is where an invocation of the user's gathers its material.
+func (s *stage) desk(user string) *material.Desk {
+	caller := access.Caller{Admin: user == "root", Worker: user == "robot"}
+	if user != "" {
+		caller.ID = servertest.UserID(user)
+	}
+	return material.NewDesk(&api.Call{Env: s.Env, Viewer: visibility.Viewer{Records: s.Store, Caller: caller, Consistency: store.Strong}})
+}
+
+// given is what the user may have of a run and of its dataset, in letters, and what the run is called.
+func (s *stage) given(user string, run *record.RunItem) string {
+	ctx := s.t.Context()
+	letters, name := "", ""
+	refs := []material.RunReference{{RunID: run.ID}}
+	if runs, err := s.desk(user).Runs(ctx, "/runs", refs); err == nil {
+		letters, name = letters+"F", runs[0].Name // files
+	}
+	if r, err := s.desk(user).Results(ctx, material.Asked{Runs: refs, At: "/measures"}); err == nil {
+		letters, name = letters+"V", r.Runs[0].Name // values
+	}
+	if _, err := s.desk(user).Results(ctx, material.Asked{Runs: refs, Measures: []string{"P@1"}, At: "/measures"}); err == nil {
+		letters += "C" // values that are computed, which the evaluation does not have
+	}
+	if _, err := s.desk(user).Truth(ctx, "/truth", material.TruthReference{DatasetID: run.DatasetID}); err == nil {
+		letters += "T"
+	}
+	if _, err := s.desk(user).Texts(ctx, "/texts", &material.TextsReference{DatasetID: run.DatasetID}, nil); err == nil {
+		letters += "I" // inputs
+	}
+	if ranking, err := s.desk(user).Ranking(ctx, material.RankingAsked{DatasetID: run.DatasetID, Limit: 200}); err == nil {
+		letters += "B" // board
+		for _, e := range ranking.Entries {
+			if e.RunID == run.ID {
+				letters += "!" // with the run
+			}
+		}
+	}
+	return strings.TrimSpace(letters + " " + name)
+}
+
+// otto is a member of another organizer, and robot a worker.
+var askers = []string{"", "otto", "robot", "alice", "olga", "root"}
+
+func TestADeskGivesWhatTheResourcesShow(t *testing.T) {
+	for name, c := range map[string]struct {
+		task record.Visibility
+		run  staged
+		want [6]string // of askers
+	}{
+		"published":          {record.Public, staged{public: true}, [6]string{"FVIB! mine", "FVIB! mine", "FVCTIB! mine", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"by its values":      {record.Public, staged{}, [6]string{"VIB! team of alice", "VIB! team of alice", "VTIB! team of alice", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"anonymous":          {record.Public, staged{anonymous: true}, [6]string{"VIB! Nocturnal Otter", "VIB! Nocturnal Otter", "VTIB! Nocturnal Otter", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"not published":      {record.Public, staged{public: true, hidden: true}, [6]string{"IB", "IB", "TIB", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"blinded":            {record.Public, staged{public: true, blinded: true}, [6]string{"IB", "IB", "TIB", "FIB mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"of a private task":  {record.Private, staged{public: true}, [6]string{"", "", "", "FV mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"private altogether": {record.Private, staged{hidden: true}, [6]string{"", "", "", "FV mine", "FVCTIB! mine", "FVCTIB! mine"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, c.task)
+			s.Put(&record.Reservation{Meta: s.meta(), At: record.MembershipKey(servertest.UserID("otto"), s.meta().ID)})
+			c.run.label, c.run.ap = "mine", byNumber(.5, 1)
+			run, _ := s.enter(c.run)
+			for i, user := range askers {
+				if got := s.given(user, run); got != c.want[i] {
+					t.Errorf("%q gets %q, want %q", user, got, c.want[i])
+				}
+			}
+		})
+	}
+}
+
+// Values on different datasets, or against different truths, do not compare; and what an image measured has its own direction.
+func TestADeskComparesWhatCompares(t *testing.T) {
+	s := newStage(t, record.Public)
+	old, _ := s.enter(staged{public: true, ap: byNumber(.5)})
+	s.nextTruth()
+	newer, _ := s.enter(staged{public: true, ap: byNumber(.5)})
+	s.dataset = s.newDataset(record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "v"},
+		record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "RR"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"RR"}, Image: "image"}, "t", "t")
+	own, e := s.enter(staged{public: true, ap: byNumber(.5), rr: new(.5)})
+	e.Evaluator.Kind = record.EvaluatorWorker
+	s.replace(e)
+	for _, c := range []struct {
+		runs []object
+		says string
+	}{{runs(old, newer), "different truths"}, {runs(newer, own), "another dataset"}} {
+		if told := s.faults(http.StatusUnprocessableEntity, "olga", "evaluate", object{"runs": c.runs}); len(told) != 1 || told[0].Pointer != "/runs/1" || !strings.Contains(told[0].Detail, c.says) {
+			t.Errorf("it says %+v, not %q", told, c.says)
+		}
+	}
+	r, err := s.desk("").Results(t.Context(), material.Asked{Runs: []material.RunReference{{RunID: own.ID}}, At: "/measures"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !r.LowerIsBetter("RR") || r.LowerIsBetter("AP") {
+		t.Error("the measures of an image have not the direction that the dataset says")
+	}
+	for _, user := range []string{"olga", "root", "robot"} { // no tool can run the image
+		told := s.faults(http.StatusUnprocessableEntity, user, "evaluate", object{"runs": runs(own), "truth": object{"datasetId": s.dataset.ID}})
+		if len(told) != 1 || told[0].Pointer != "/truth" {
+			t.Errorf("%s is told %+v", user, told)
+		}
+	}
+}
+
+// Who has an answer, and may not see any more what it is of, is not told that it is still the same.
+func TestRightsComeBeforeTheTag(t *testing.T) {
+	for name, change := range map[string]func(*record.Standing){
+		"blinded":   func(s *record.Standing) { s.Blinded = true },
+		"withdrawn": func(s *record.Standing) { s.Published = false },
+	} {
+		for tool, input := range map[string]func(run object) object{
+			"evaluate": func(run object) object { return object{"runs": []object{run}} },
+			"topics":   func(run object) object { return object{"runs": []object{run}} },
+			"serp":     func(run object) object { return object{"run": run} },
+			"convert":  func(run object) object { return object{"run": run, "to": "csv"} },
+		} {
+			s := newStage(t, record.Public)
+			run, e := s.enter(staged{public: true, ap: byNumber(.5, 1)})
+			path := s.address(tool, input(byID(run)))
+			tag := s.Want(http.StatusOK, nil, "bob", http.MethodGet, path, nil).Header.Get("ETag")
+			s.Want(http.StatusNotModified, nil, "bob", http.MethodGet, path, nil, "If-None-Match", tag)
+			change(&run.Standing)
+			change(&e.Standing)
+			s.replace(run)
+			s.replace(e)
+			for _, has := range []string{tag, "*"} {
+				if a := s.Do("bob", http.MethodGet, path, nil, "If-None-Match", has); a.Status != http.StatusNotFound {
+					t.Errorf("%s of a run that is %s, with the tag %s: %d", tool, name, has, a.Status)
+				}
+			}
+		}
+	}
+}

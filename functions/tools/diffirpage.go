@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay/shared/webpage"
+	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
 )
@@ -165,13 +166,10 @@ const maxName = 40
 func clipNames(names []string) string {
 	var clipped []string
 	for _, name := range names {
-		clipped = append(clipped, isolated(webpage.Clip(name, maxName)))
+		clipped = append(clipped, chart.Isolated(webpage.Clip(name, maxName)))
 	}
 	return strings.Join(clipped, ", ")
 }
-
-// isolated keeps the direction of a name's script from what stands around it (Unicode Standard Annex #9, FSI and PDI).
-func isolated(name string) string { return "\u2068" + name + "\u2069" }
 
 // judgment is how a grade is said.
 func judgment(grade *int) string {
@@ -203,14 +201,6 @@ func hits(judged bool) string {
 	return "hits"
 }
 
-// digits is a value to four digits.
-func digits(value *float64) string {
-	if value == nil {
-		return "–"
-	}
-	return strconv.FormatFloat(*value, 'f', 4, 64)
-}
-
 // scored is a score as short as it can be told from its neighbours by eye.
 func scored(score float64) string { return strconv.FormatFloat(score, 'g', 6, 64) }
 
@@ -218,15 +208,15 @@ func scored(score float64) string { return strconv.FormatFloat(score, 'g', 6, 64
 func (v *diffirView) summary(t DiffirTopic, run int) string {
 	value := ""
 	if v.Measure != "" && t.Values[run] != nil {
-		value = v.Measure + " " + digits(t.Values[run])
+		value = v.Measure + " " + valued(t.Values[run])
 	}
 	if run == 0 {
 		return value
 	}
 	c := t.Comparisons[run-1]
-	parts := []string{"overlap " + digits(&c.Overlap)}
+	parts := []string{"overlap " + valued(&c.Overlap)}
 	if c.Tau != nil {
-		parts = append(parts, "tau "+digits(c.Tau))
+		parts = append(parts, "tau "+valued(c.Tau))
 	}
 	if value != "" {
 		parts = append(parts, value)

@@ -332,7 +332,7 @@ func diffirTopics(v diffirView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var16 string
-				templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(digits(r.Value))
+				templ_7745c5c3_Var16, templ_7745c5c3_Err = templ.JoinStringErrs(valued(r.Value))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `diffirpage.templ`, Line: 79, Col: 43}
 				}
@@ -395,7 +395,7 @@ func diffirTopics(v diffirView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var20 string
-			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(digits(&t.Overlap))
+			templ_7745c5c3_Var20, templ_7745c5c3_Err = templ.JoinStringErrs(valued(&t.Overlap))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `diffirpage.templ`, Line: 87, Col: 45}
 			}
@@ -408,7 +408,7 @@ func diffirTopics(v diffirView) templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var21 string
-			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(digits(t.Tau))
+			templ_7745c5c3_Var21, templ_7745c5c3_Err = templ.JoinStringErrs(valued(t.Tau))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `diffirpage.templ`, Line: 88, Col: 40}
 			}
@@ -426,7 +426,7 @@ func diffirTopics(v diffirView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var22 string
-				templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(digits(x))
+				templ_7745c5c3_Var22, templ_7745c5c3_Err = templ.JoinStringErrs(valued(x))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `diffirpage.templ`, Line: 90, Col: 37}
 				}
@@ -445,7 +445,7 @@ func diffirTopics(v diffirView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var23 string
-				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(digits(t.Difference))
+				templ_7745c5c3_Var23, templ_7745c5c3_Err = templ.JoinStringErrs(valued(t.Difference))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `diffirpage.templ`, Line: 93, Col: 48}
 				}

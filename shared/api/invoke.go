@@ -1,9 +1,7 @@
 package api
 
 import (
-	"cmp"
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -130,7 +128,7 @@ type Computed struct {
 // WriteComputed answers with what compute returns. The parts are all that it depends on, so that it is computed only for
 // callers who do not have it yet.
 func (c *Call) WriteComputed(parts []string, compute func() (Computed, error)) error {
-	tag := `"` + fingerprint(append(parts, c.accepted, c.Info.Version, cmp.Or(c.Info.Commit, unstamped))) + `"`
+	tag := `"` + fingerprint(append(parts, c.accepted, c.Info.Version, c.Info.Commit, c.Info.Build)) + `"`
 	if c.notModified(tag) {
 		return nil
 	}
@@ -154,9 +152,6 @@ func (c *Call) WriteComputed(parts []string, compute func() (Computed, error)) e
 	_, _ = c.w.Write(a.Body) // the caller is gone: there is nobody to tell
 	return nil
 }
-
-// unstamped stands for the commit in a build that does not know its own: the next process may compute something else.
-var unstamped = rand.Text()
 
 // fingerprint identifies a list of texts.
 func fingerprint(parts []string) string {

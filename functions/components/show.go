@@ -15,24 +15,13 @@ func list(_ context.Context, c *api.Call, _ api.Open) (p page.Page[Component], e
 	if err != nil {
 		return p, err
 	}
-	found := c.Page.Cursor == ""
+	var shown []Component
 	for _, e := range all {
-		if !c.Page.Keeps("kind", e.Kind) || !c.Page.KeepsText("name", e.Name) {
-			continue
+		if c.Page.Keeps("kind", e.Kind) && c.Page.KeepsText("name", e.Name) {
+			shown = append(shown, e.Component)
 		}
-		if found = found || e.ID == c.Page.Cursor; !found {
-			continue
-		}
-		if len(p.Data) == c.Page.Limit {
-			p.Cursor = e.ID
-			break
-		}
-		p.Data = append(p.Data, e.Component)
 	}
-	if !found {
-		return p, problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a cursor.")
-	}
-	return p, nil
+	return page.Of(c.Page, shown, func(e Component) string { return e.ID })
 }
 
 // show is asked about nothing in particular, and finds the component itself: what is missing here is hidden from nobody,

@@ -10,7 +10,6 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/page"
-	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -50,27 +49,16 @@ func (t *tool) describe() (shown Tool, err error) {
 
 func show(_ context.Context, _ *api.Call, t tool) (Tool, error) { return t.describe() }
 
-// list has tools stand for pages of it by their names.
 func list(_ context.Context, c *api.Call, _ api.Open) (p page.Page[Tool], err error) {
-	found := c.Page.Cursor == ""
+	var shown []Tool
 	for _, t := range all {
-		if found = found || t.name == c.Page.Cursor; !found {
-			continue
-		}
-		if len(p.Data) == c.Page.Limit {
-			p.Cursor = t.name
-			break
-		}
-		shown, err := t.describe()
+		d, err := t.describe()
 		if err != nil {
 			return p, err
 		}
-		p.Data = append(p.Data, shown)
+		shown = append(shown, d)
 	}
-	if !found {
-		return p, problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a cursor.")
-	}
-	return p, nil
+	return page.Of(c.Page, shown, func(t Tool) string { return t.Name })
 }
 
 func listPage(ctx context.Context, c *api.Call, _ api.Open) error {

@@ -60,7 +60,7 @@ func (d *Desk) note(format string, args ...any) {
 
 // Work does what takes memory in proportion to the material, as soon as other invocations leave room for it.
 func (d *Desk) Work(ctx context.Context, do func(context.Context) error) error {
-	text, err := d.text(ctx)
+	text, err := d.unpackedText(ctx)
 	if err != nil {
 		return err
 	}

@@ -14,6 +14,8 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/environment/npmtest"
+
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -60,7 +62,7 @@ type Browser struct {
 // Start starts Chromium, which ends with the test.
 func Start(t testing.TB) *Browser {
 	t.Helper()
-	axe, err := os.ReadFile(filepath.Join(root(t), "infra", "node_modules", "axe-core", "axe.min.js"))
+	axe, err := os.ReadFile(npmtest.Path(t, "axe-core", "axe.min.js"))
 	if err != nil {
 		t.Fatalf("axe-core is not installed: run `npm ci --prefix infra` (make test-browser does): %v", err)
 	}
@@ -210,20 +212,4 @@ func (p *Page) Shoot(name string) {
 	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600); err != nil { //nolint:gosec // whoever runs the test names the folder
 		p.t.Fatal(err)
 	}
-}
-
-// root is the folder of the module.
-func root(t testing.TB) string {
-	t.Helper()
-	folder, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder
-		}
-	}
-	t.Fatal("the test does not run within the module")
-	return ""
 }

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/environment/npmtest"
 	"assay/shared/store/dynamo"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -70,7 +71,7 @@ func command(t testing.TB, port string) *exec.Cmd {
 		c.Dir = filepath.Dir(jar)
 		return c
 	}
-	binary := filepath.Join(root(t), "infra", "node_modules", "@dynoxide", "linux-x64", "dynoxide")
+	binary := npmtest.Path(t, "@dynoxide", "linux-x64", "dynoxide")
 	if _, err := os.Stat(binary); err != nil {
 		t.Fatalf("no DynamoDB-compatible server is installed: run `npm ci --prefix infra` (make test does), or set %s or %s: %v",
 			endpointVariable, jarVariable, err)
@@ -106,22 +107,6 @@ func freePort(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return port
-}
-
-// root is the folder of the module.
-func root(t testing.TB) string {
-	t.Helper()
-	folder, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for ; folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
-		if _, err := os.Stat(filepath.Join(folder, "go.mod")); err == nil {
-			return folder
-		}
-	}
-	t.Fatal("the test does not run within the module")
-	return ""
 }
 
 var tables atomic.Int64

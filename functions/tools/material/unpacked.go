@@ -14,8 +14,8 @@ import (
 // their sizes do not tell, and their lines are held in memory.
 const MaxTextBytes = atOnce
 
-// text is how many bytes the stored runs and truths that are packed have once they are unpacked.
-func (d *Desk) text(ctx context.Context) (total int64, err error) {
+// unpackedText is how many bytes the stored runs and truths that are packed have once they are unpacked.
+func (d *Desk) unpackedText(ctx context.Context) (total int64, err error) {
 	for _, f := range d.held {
 		size, err := packedText(ctx, f, MaxTextBytes-total)
 		if err != nil {

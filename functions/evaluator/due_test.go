@@ -88,8 +88,8 @@ func TestOnePassAloneDoesNotEndARequeue(t *testing.T) {
 			s.wait(5 * time.Second)
 		}
 		s.must(s.Due(s.ctx))
-		if d := get[record.DatasetItem](s, s.dataset.Key()); (d.Requeue != nil) != want {
-			t.Fatalf("after the look number %d: %+v", pass+1, d.Requeue)
+		if d := get[record.DatasetItem](s, s.dataset.Key()); (d.Requeue != nil) != want || d.Version != s.dataset.Version {
+			t.Fatalf("after the look number %d: %+v, version %d", pass+1, d.Requeue, d.Version)
 		}
 	}
 }

@@ -43,7 +43,7 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 		return &changed, api.Change{Tx: tx}, err
 	}
 	after := func(ctx context.Context) {
-		if err := follow.Submission(ctx, c.Store, s.ID); err != nil {
+		if err := follow.Submission(ctx, c.Store, c.Now(), s.ID); err != nil {
 			c.Log.ErrorContext(ctx, "superseded evaluations do not follow their submission", "submission", s.ID, "error", err)
 		}
 	}

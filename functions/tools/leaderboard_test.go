@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/functions/tools"
 	"assay/shared/record"
@@ -227,6 +228,7 @@ func TestALeaderboardHasATagOfItsEntries(t *testing.T) {
 		t.Error("what is hidden changes the tag")
 	}
 	e.Measures["AP"] = new(.6)
+	record.Touch(e, time.Now())
 	s.replace(e)
 	second := tag("")
 	s.enter(staged{user: "bob", ap: byNumber(.4)})

@@ -25,7 +25,7 @@ type topic struct {
 	logs     [logs]recent
 
 	mu      sync.Mutex
-	images  []*image // by version
+	images  []*image // in their order
 	deleted bool
 	bell    chan struct{} // closed when there is something new
 }
@@ -41,14 +41,16 @@ func newTopic(s store.Store, files blob.Store, runID string) *topic {
 	return t
 }
 
-// image is a run as it was in one version. The first who looks at it decodes it.
+// image is a run as it was stored once. The first who looks at it decodes it.
 type image struct {
-	version int64
-	once    sync.Once
-	item    store.Item // until it is decoded
-	run     *record.RunItem
-	err     error
+	order int64 // version of the item; that of the run may be the one of the image before, when nothing changed that is shown
+	once  sync.Once
+	item  store.Item // until it is decoded
+	run   *record.RunItem
+	err   error
 }
+
+func imageOf(run *record.RunItem) *image { return &image{order: run.Stored(), run: run} }
 
 // decoded returns the run, which all who look share: nobody changes it.
 func (m *image) decoded() (*record.RunItem, error) {
@@ -64,7 +66,7 @@ func (m *image) decoded() (*record.RunItem, error) {
 // put takes the run as it was written, or that it was deleted.
 func (t *topic) put(it store.Item) {
 	if it.Exists() {
-		t.add(&image{version: it.Version, item: it})
+		t.add(&image{order: it.Version, item: it})
 		return
 	}
 	t.mu.Lock()
@@ -77,7 +79,7 @@ func (t *topic) put(it store.Item) {
 func (t *topic) add(m *image) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	i, known := slices.BinarySearchFunc(t.images, m.version, func(m *image, version int64) int { return int(m.version - version) })
+	i, known := slices.BinarySearchFunc(t.images, m.order, func(m *image, order int64) int { return int(m.order - order) })
 	if known || i == 0 && len(t.images) == maxImages {
 		return
 	}
@@ -107,15 +109,16 @@ func (t *topic) ring() {
 	t.bell = make(chan struct{})
 }
 
-// after returns the oldest image behind the version that there is, or the newest when none is; the newest; and what will be
-// closed when there are more. A run that was deleted is visibility.Missing.
-func (t *topic) after(version int64) (next, newest *record.RunItem, bell <-chan struct{}, err error) {
+// after returns the oldest image behind the one of that order which there is, or the newest when none is; the newest; and
+// what will be closed when there are more. Both are decoded. A run that was deleted is visibility.Missing.
+func (t *topic) after(order int64) (next, newest *image, bell <-chan struct{}, err error) {
 	t.mu.Lock()
 	deleted, bell := t.deleted, t.bell
-	first, last := t.images[len(t.images)-1], t.images[len(t.images)-1]
+	newest = t.images[len(t.images)-1]
+	next = newest
 	for _, m := range t.images {
-		if m.version > version {
-			first = m
+		if m.order > order {
+			next = m
 			break
 		}
 	}
@@ -123,15 +126,15 @@ func (t *topic) after(version int64) (next, newest *record.RunItem, bell <-chan 
 	if deleted {
 		return nil, nil, nil, visibility.Missing
 	}
-	if newest, err = last.decoded(); err != nil {
+	if _, err = newest.decoded(); err != nil {
 		return nil, nil, nil, err
 	}
-	next, err = first.decoded()
+	_, err = next.decoded()
 	return next, newest, bell, err
 }
 
 // newest returns the run as far as it is known.
-func (t *topic) newest() (*record.RunItem, error) {
+func (t *topic) newest() (*image, error) {
 	_, newest, _, err := t.after(math.MaxInt64)
 	return newest, err
 }

@@ -29,6 +29,7 @@ type watcher struct {
 	now   func() time.Time
 	topic *topic
 	place
+	seen    int64 // order of the image that was told last
 	viewer  visibility.Viewer
 	granted time.Time   // when the grants were read
 	older   [logs]older // lines that the topic has no more
@@ -89,32 +90,33 @@ func (w *watcher) begin(ctx context.Context, runID string) error {
 	if err != nil {
 		return err
 	}
-	w.topic.add(&image{version: run.Version, run: run})
+	w.topic.add(imageOf(run))
 	newest, err := w.topic.newest()
 	if err != nil {
 		return err
 	}
 	if w.version == 0 {
-		w.version = newest.Version - 1
+		w.version, w.seen = newest.run.Version-1, newest.order-1
 		return nil
 	}
-	return refuse(w.ahead(newest, roles))
+	return refuse(w.ahead(newest.run, roles))
 }
 
 // follow sends each image of the run with the lines that it counts, and waits for more.
 func (w *watcher) follow(ctx context.Context) error {
 	for {
-		next, newest, bell, err := w.topic.after(w.version)
+		next, newest, bell, err := w.topic.after(w.seen)
 		if err != nil {
 			return err
 		}
-		if err := w.tell(ctx, next); err != nil {
+		if err := w.tell(ctx, next.run); err != nil {
 			return err
 		}
+		w.seen = next.order
 		if next != newest {
 			continue
 		}
-		if newest.State.Ended() {
+		if newest.run.State.Ended() {
 			return nil
 		}
 		select {
@@ -132,10 +134,11 @@ func (w *watcher) tell(ctx context.Context, run *record.RunItem) error {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		newest, err := w.topic.newest()
+		known, err := w.topic.newest()
 		if err != nil {
 			return err
 		}
+		newest := known.run
 		roles, err := w.roles(ctx, newest)
 		if err != nil {
 			return err

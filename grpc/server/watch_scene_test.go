@@ -112,11 +112,12 @@ func (p *played) commit(tx *table.Tx) {
 	}
 }
 
-// change replaces the run.
+// change makes the next version of the run.
 func (p *played) change(how func(*record.RunItem)) {
 	p.t.Helper()
 	next := *p.run
 	how(&next)
+	record.Touch(&next, p.clock)
 	p.run = &next
 	p.commit(new(table.Tx).Replace(p.run))
 }
@@ -152,8 +153,16 @@ func (p *played) seal() {
 	p.run = r
 }
 
-// watched returns the versions of the run that are kept for those who watch it.
-func (g *gallery) watched(runID string) (versions []int64) {
+// extend writes the run without a change that is shown, as the heartbeats of a worker do.
+func (p *played) extend() {
+	p.t.Helper()
+	next := *p.run
+	p.run = &next
+	p.commit(new(table.Tx).Replace(p.run))
+}
+
+// watched returns the images of the run that are kept for those who watch it, by their order.
+func (g *gallery) watched(runID string) (orders []int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	t := g.topics[record.RunKey(runID).Partition]
@@ -163,9 +172,9 @@ func (g *gallery) watched(runID string) (versions []int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, m := range t.images {
-		versions = append(versions, m.version)
+		orders = append(orders, m.order)
 	}
-	return versions
+	return orders
 }
 
 // client watches a run and notes what it was sent.

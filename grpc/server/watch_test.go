@@ -51,6 +51,7 @@ func playAny(rt *rapid.T, g *gallery) {
 			want[k] = append(want[k], texts...)
 		},
 		"change": func(*rapid.T) { p.change(func(r *record.RunItem) { r.Label += "." }) },
+		"extend": func(*rapid.T) { p.extend() },
 		"end":    func(*rapid.T) { p.end(record.Failed) },
 		"again":  func(*rapid.T) { p.end(record.Running) },
 		"seal":   func(*rapid.T) { p.seal() },
@@ -158,7 +159,7 @@ func TestAnEndedRunIsNotPolled(t *testing.T) {
 	if len(g.unfinished()) != 0 {
 		t.Error("a run is polled that nobody knows to be there")
 	}
-	topic.add(&image{version: p.run.Version, run: p.run})
+	topic.add(imageOf(p.run))
 	if keys := g.unfinished(); !slices.Equal(keys, []store.Key{p.run.Key()}) {
 		t.Errorf("%v", keys)
 	}

@@ -197,7 +197,8 @@ func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
 		tx.Create(u)
 	case g.Profile.Name != c.Caller.Name || g.Profile.Email != c.Caller.Email:
 		u := *g.Profile
-		u.Name, u.Email, u.UpdatedAt = c.Caller.Name, c.Caller.Email, record.At(now)
+		u.Name, u.Email = c.Caller.Name, c.Caller.Email
+		record.Touch(&u, now)
 		tx.Replace(&u)
 	}
 	return nil

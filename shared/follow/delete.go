@@ -90,7 +90,6 @@ func mark(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem)
 	}
 	marked := *t
 	marked.Deleting, marked.Follow = true, &record.Follow{At: record.At(now.Add(Patience))}
-	record.Touch(&marked, now)
 	return &marked, new(table.Tx).Replace(&marked).Commit(ctx, s)
 }
 

@@ -210,13 +210,16 @@ func TestARefusedDeletionForgetsNothing(t *testing.T) {
 	sc.show(record.Private)
 	a := &record.Allowance{Meta: meta(), TaskID: sc.task.ID, Submissions: 1}
 	a.ID = ada
-	s := &interrupted{Store: sc.Store}
-	s.n, s.before = 7, func() { sc.commit(new(table.Tx).Create(a)) } // behind the mark
+	s, version, marked := &interrupted{Store: sc.Store}, sc.task.Version, false
+	s.n, s.before = 7, func() {
+		marked = get[record.TaskItem](sc, sc.task.Key()).Deleting
+		sc.commit(new(table.Tx).Create(a))
+	}
 	if err := sc.remove(t.Context(), s); !problem.Conflict.Is(err) {
 		t.Fatal(err)
 	}
 	task := get[record.TaskItem](sc, sc.task.Key())
-	if task.Version < 4 || task.Deleting || task.Follow == nil || task.Follow.Passes != 0 {
+	if !marked || task.Version != version || task.Deleting || task.Follow == nil || task.Follow.Passes != 0 {
 		t.Fatalf("%+v", task)
 	}
 	for range 2 {

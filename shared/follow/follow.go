@@ -44,18 +44,18 @@ func Task(ctx context.Context, s store.Store, now time.Time, key store.Key) erro
 	case t.Follow == nil || early(t.Follow, now):
 		return nil
 	}
-	if err := below(ctx, s, t.ID); err != nil {
+	if err := below(ctx, s, now, t.ID); err != nil {
 		return err
 	}
 	return passed(ctx, s, now, key, *t.Follow, func(t *record.TaskItem) **record.Follow { return &t.Follow })
 }
 
 // below makes everything below a task private or public, as the task is.
-func below(ctx context.Context, s store.Store, taskID string) error {
+func below(ctx context.Context, s store.Store, now time.Time, taskID string) error {
 	task := record.TaskKey(taskID)
 	standing := func(t *record.TaskItem, _ *string, st *record.Standing) bool { return set(&st.PrivateTask, private(t)) }
 	err := table.Each(ctx, s, page, []table.Source{table.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(d *record.DatasetItem) error {
-		return bring(ctx, s, task, d.Key(), func(t *record.TaskItem, d *record.DatasetItem) bool { return set(&d.PrivateTask, private(t)) })
+		return bring(ctx, s, now, task, d.Key(), func(t *record.TaskItem, d *record.DatasetItem) bool { return set(&d.PrivateTask, private(t)) })
 	})
 	if err != nil {
 		return err
@@ -64,19 +64,19 @@ func below(ctx context.Context, s store.Store, taskID string) error {
 	// under the visibility that the task had.
 	err = table.Each(ctx, s, page, []table.Source{table.Registrations(taskID)}, func(r *record.RegistrationItem) error {
 		key := record.RegisteredKey(r.UserID, taskID)
-		return bring(ctx, s, task, key, func(t *record.TaskItem, g *record.Registered) bool { return set(&g.PrivateTask, private(t)) })
+		return bring(ctx, s, now, task, key, func(t *record.TaskItem, g *record.Registered) bool { return set(&g.PrivateTask, private(t)) })
 	})
 	if err != nil {
 		return err
 	}
 	err = table.Each(ctx, s, page, ofTask(taskID, record.KindSubmission), func(sub *record.SubmissionItem) error {
-		return bring(ctx, s, task, sub.Key(), func(t *record.TaskItem, sub *record.SubmissionItem) bool { return standing(t, nil, &sub.Standing) })
+		return bring(ctx, s, now, task, sub.Key(), func(t *record.TaskItem, sub *record.SubmissionItem) bool { return standing(t, nil, &sub.Standing) })
 	})
 	if err != nil {
 		return err
 	}
 	return table.Each(ctx, s, page, ofTask(taskID, record.KindRun), func(r *record.RunItem) error {
-		return run(ctx, s, task, r.ID, standing)
+		return run(ctx, s, now, task, r.ID, standing)
 	})
 }
 
@@ -100,13 +100,13 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 		if sub.TaskID != r.TaskID {
 			return nil
 		}
-		err := bring(ctx, s, key, sub.Key(), func(r *record.RegistrationItem, sub *record.SubmissionItem) bool {
+		err := bring(ctx, s, now, key, sub.Key(), func(r *record.RegistrationItem, sub *record.SubmissionItem) bool {
 			return standing(r, &sub.Team, &sub.Standing)
 		})
 		if err != nil {
 			return err
 		}
-		return runs(ctx, s, key, sub.RunIDs, standing)
+		return runs(ctx, s, now, key, sub.RunIDs, standing)
 	})
 	if err != nil {
 		return err
@@ -115,21 +115,21 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 }
 
 // Submission makes the runs of a submission, and their evaluations, carry its visibility and whether it is a baseline.
-func Submission(ctx context.Context, s store.Store, id string) error {
+func Submission(ctx context.Context, s store.Store, now time.Time, id string) error {
 	key := record.SubmissionKey(id)
 	sub, err := table.Get[record.SubmissionItem](ctx, s, store.Strong, key)
 	if err != nil || sub == nil {
 		return err
 	}
-	return runs(ctx, s, key, sub.RunIDs, func(sub *record.SubmissionItem, _ *string, st *record.Standing) bool {
+	return runs(ctx, s, now, key, sub.RunIDs, func(sub *record.SubmissionItem, _ *string, st *record.Standing) bool {
 		changed := set(&st.Public, sub.Standing.Public)
 		return set(&st.Baseline, sub.Standing.Baseline) || changed
 	})
 }
 
-func runs[S any, P table.Pointer[S]](ctx context.Context, s store.Store, from store.Key, ids []string, standing func(P, *string, *record.Standing) bool) error {
+func runs[S any, P table.Pointer[S]](ctx context.Context, s store.Store, now time.Time, from store.Key, ids []string, standing func(P, *string, *record.Standing) bool) error {
 	for _, id := range ids {
-		if err := run(ctx, s, from, id, standing); err != nil {
+		if err := run(ctx, s, now, from, id, standing); err != nil {
 			return err
 		}
 	}
@@ -138,15 +138,15 @@ func runs[S any, P table.Pointer[S]](ctx context.Context, s store.Store, from st
 
 // run makes the team and Standing of a run, and then those of its evaluations, what standing makes of them. The run comes
 // first: an evaluation that is made meanwhile takes them from the run as it is when the evaluation is written.
-func run[S any, P table.Pointer[S]](ctx context.Context, s store.Store, from store.Key, id string, standing func(P, *string, *record.Standing) bool) error {
+func run[S any, P table.Pointer[S]](ctx context.Context, s store.Store, now time.Time, from store.Key, id string, standing func(P, *string, *record.Standing) bool) error {
 	var evaluations []string
-	err := bring(ctx, s, from, record.RunKey(id), func(p P, r *record.RunItem) bool {
+	err := bring(ctx, s, now, from, record.RunKey(id), func(p P, r *record.RunItem) bool {
 		evaluations = r.Evaluations
 		return standing(p, &r.Team, &r.Standing)
 	})
 	for _, e := range evaluations {
 		if err == nil {
-			err = bring(ctx, s, from, record.EvaluationKey(e), func(p P, e *record.EvaluationItem) bool {
+			err = bring(ctx, s, now, from, record.EvaluationKey(e), func(p P, e *record.EvaluationItem) bool {
 				changed := standing(p, &e.Team, &e.Standing)
 				return set(&e.Baseline, e.Standing.Baseline) || changed
 			})
@@ -166,7 +166,7 @@ func ofTask(taskID string, k record.Kind) []table.Source {
 
 // bring makes the record at key as the one at from has it, unless it is so already or one of the two is gone. The write
 // holds only while the one at from is as it was read, so that work which a newer change has overtaken undoes nothing.
-func bring[S, R any, P table.Pointer[S], Q table.Pointer[R]](ctx context.Context, s store.Store, from, key store.Key, change func(P, Q) bool) error {
+func bring[S, R any, P table.Pointer[S], Q table.Pointer[R]](ctx context.Context, s store.Store, now time.Time, from, key store.Key, change func(P, Q) bool) error {
 	return table.Retry(ctx, func() error {
 		items, err := s.Get(ctx, store.Strong, from, key)
 		if err != nil {
@@ -180,11 +180,12 @@ func bring[S, R any, P table.Pointer[S], Q table.Pointer[R]](ctx context.Context
 		if err != nil || r == nil || !change(p, r) {
 			return err
 		}
+		record.Touch(r, now)
 		return new(table.Tx).Replace(r).Check(p).Commit(ctx, s)
 	})
 }
 
-// update changes one record, if it is there and change says that it is to be written.
+// update writes one record in which nothing changes that is shown, if it is there and change says so.
 func update[R any, P table.Pointer[R]](ctx context.Context, s store.Store, key store.Key, change func(P) bool) error {
 	return table.Retry(ctx, func() error {
 		r, err := table.Get[R, P](ctx, s, store.Strong, key)

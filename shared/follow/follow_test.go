@@ -54,11 +54,12 @@ func TestTheSecondPassFindsWhatWasMissing(t *testing.T) {
 func TestWhatWasSubmittedTakesTeamAndAlias(t *testing.T) {
 	sc := newScene(t, open(t))
 	sc.rename("Grey Heron")
+	version := get[record.RegistrationItem](sc, sc.registrations[0].Key()).Version
 	for pass := 1; pass <= 2; pass++ {
 		sc.must(follow.Registration(t.Context(), sc, sc.later(), sc.registrations[0].Key()))
 		sc.checkTeams("Grey Heron")
-		if f := get[record.RegistrationItem](sc, sc.registrations[0].Key()).Follow; (f == nil) != (pass == 2) {
-			t.Fatalf("after pass %d: %+v", pass, f)
+		if r := get[record.RegistrationItem](sc, sc.registrations[0].Key()); (r.Follow == nil) != (pass == 2) || r.Version != version {
+			t.Fatalf("after pass %d: %+v, version %d", pass, r.Follow, r.Version)
 		}
 	}
 	if s := get[record.SubmissionItem](sc, record.SubmissionKey(sc.elsewhere)); s.Team != "Grebe" || s.Standing.Anonymous {
@@ -81,7 +82,7 @@ func TestRunsTakeWhatTheirSubmissionSays(t *testing.T) {
 	s := get[record.SubmissionItem](sc, record.SubmissionKey(sc.submissions[0]))
 	s.Standing.Public, s.Standing.Baseline = false, true
 	sc.commit(new(table.Tx).Replace(s))
-	sc.must(follow.Submission(t.Context(), sc, s.ID))
+	sc.must(follow.Submission(t.Context(), sc, time.Now(), s.ID))
 	for _, f := range sc.standings() {
 		if f.Public != (f.user == bob) || f.Baseline != (f.user == ada) {
 			t.Errorf("%+v", f)

@@ -92,7 +92,7 @@ func Requeue(ctx context.Context, s store.Store, now time.Time, runID string, tr
 
 func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 	if run.Waits() {
-		return reassign(run, truth, now)
+		return reassign(run, truth)
 	}
 	if len(run.Files) == 0 || !record.AllStored(run.Files) {
 		return false // one that awaits its files is queued for the truth that there is then
@@ -110,13 +110,12 @@ func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 }
 
 // reassign has a run that waits go on waiting where the dataset has it wait now, and reports whether that is elsewhere.
-func reassign(run *record.RunItem, truth *record.Truth, now time.Time) bool {
+func reassign(run *record.RunItem, truth *record.Truth) bool {
 	queue, pool := run.Queue, run.Pool
 	assign(run, truth)
 	if run.Queue == queue && run.Pool == pool {
 		return false
 	}
-	record.Touch(run, now)
 	return true
 }
 

@@ -143,7 +143,6 @@ func Resume(ctx context.Context, s store.Store, now time.Time, runID string) err
 			return err
 		}
 		run.Later = nil
-		record.Touch(run, now)
 		return new(table.Tx).Replace(run).Commit(ctx, s)
 	})
 }

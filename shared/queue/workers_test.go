@@ -132,16 +132,21 @@ func TestLinesThatComeTwiceAreKeptOnce(t *testing.T) {
 	s := newScene(t, openStore(t))
 	s.addWork(s.task, "", record.ImageType)
 	h := queue.HoldOf(s.leaseWork(record.DefaultPool, record.ExecuteImage, ""))
+	version := s.run(h.RunID).Version
 	for _, beat := range []struct {
 		first int64
 		lines []record.LogLine
 		err   error
+		shown int64 // by how much the version grows
 	}{
-		{0, lines("a", "b"), nil}, {0, lines("a", "b"), nil}, {1, lines("b", "c"), nil}, {0, lines("a"), nil},
-		{4, lines("e"), queue.ErrLinesMissing}, {3, lines("d"), nil}, {4, nil, nil},
+		{0, lines("a", "b"), nil, 1}, {0, lines("a", "b"), nil, 0}, {1, lines("b", "c"), nil, 1}, {0, lines("a"), nil, 0},
+		{4, lines("e"), queue.ErrLinesMissing, 0}, {3, lines("d"), nil, 1}, {4, nil, nil, 0},
 	} {
 		if _, err := queue.Heartbeat(s.ctx, s.store, s.now, h, leaseTime, beat.first, beat.lines); !errors.Is(err, beat.err) {
 			t.Fatalf("%+v: %v", beat, err)
+		}
+		if version += beat.shown; s.run(h.RunID).Version != version {
+			t.Fatalf("%+v: version %d, want %d", beat, s.run(h.RunID).Version, version)
 		}
 	}
 	r := s.run(h.RunID)

@@ -28,6 +28,9 @@ type Meta struct {
 	CreatedAt Instant `json:"createdAt" readOnly:"true" doc:"when it was created"`
 	UpdatedAt Instant `json:"updatedAt" readOnly:"true" doc:"when it last changed"`
 	Version   int64   `json:"version" readOnly:"true" doc:"grows by one with each change" example:"1"`
+
+	stored int64 // version of the item that the store has of it, which also grows when nothing changes that is shown
+	before int64 // Version as it is stored
 }
 
 // NewMeta returns the Meta of a resource created at now.
@@ -41,6 +44,9 @@ func (m *Meta) meta() *Meta { return m }
 // Revision is the number that an entity tag of the resource begins with.
 func (m *Meta) Revision() int64 { return m.Version }
 
+// Stored is the version of the item that the store has of the resource; it never grows slower than Version.
+func (m *Meta) Stored() int64 { return m.stored }
+
 // Record is a resource that the store holds. One with a method Expiry() time.Time goes at that instant by itself.
 type Record interface {
 	Key() store.Key
@@ -48,7 +54,7 @@ type Record interface {
 	meta() *Meta
 }
 
-// Item encodes r for the store. The item's Version is the one that r was read with.
+// Item encodes r for the store. The item's version is the one that r was read with, whatever became of r since.
 func Item(r Record) (store.Item, error) {
 	var data bytes.Buffer
 	e := json.NewEncoder(&data)
@@ -56,7 +62,7 @@ func Item(r Record) (store.Item, error) {
 	if err := e.Encode(r); err != nil {
 		return store.Item{}, fmt.Errorf("record: encode %s: %w", r.Key().Partition, err)
 	}
-	it := store.Item{Key: r.Key(), Indexes: r.Indexes(), Version: r.meta().Version, Data: bytes.TrimSuffix(data.Bytes(), []byte("\n"))}
+	it := store.Item{Key: r.Key(), Indexes: r.Indexes(), Version: r.meta().stored, Data: bytes.TrimSuffix(data.Bytes(), []byte("\n"))}
 	if e, ok := r.(interface{ Expiry() time.Time }); ok {
 		it.Expires = e.Expiry()
 	}
@@ -68,12 +74,17 @@ func Decode(it store.Item, r Record) error {
 	if err := json.Unmarshal(it.Data, r); err != nil {
 		return fmt.Errorf("record: decode %s %s: %w", it.Partition, it.Sort, err)
 	}
-	r.meta().Version = it.Version
+	m := r.meta()
+	m.stored, m.before = it.Version, m.Version
 	return nil
 }
 
-// Touch marks r as changed at now. Its Version stays the one that was read, which Item and store.Replace expect.
-func Touch(r Record, now time.Time) { r.meta().UpdatedAt = At(now) }
+// Touch makes r, which changes at now, its next version, however often it is called before r is stored. What is stored
+// without it, such as how far work has come that nobody is shown, leaves the version and the entity tag as they are.
+func Touch(r Record, now time.Time) {
+	m := r.meta()
+	m.UpdatedAt, m.Version = At(now), m.before+1
+}
 
 var entropy = &ulid.LockedMonotonicReader{MonotonicReader: ulid.Monotonic(rand.Reader, 0)}
 
@@ -170,11 +181,13 @@ func checkID(pointer, s, what string) []problem.Field {
 	return nil
 }
 
-// Written gives r the version that the store gave it: the first when it was created, else the one after what was read.
+// Written tells r that the store has it as it is: as a new item, or in the place of the one that it was read from.
 func Written(r Record, created bool) {
-	if m := r.meta(); created {
-		m.Version = 1
+	m := r.meta()
+	m.before = m.Version
+	if created {
+		m.stored = 1
 	} else {
-		m.Version++
+		m.stored++
 	}
 }

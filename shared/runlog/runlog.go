@@ -29,6 +29,7 @@ func Append(tx *table.Tx, run *record.RunItem, k record.LogKind, lines []record.
 		clean[i] = record.LogLine{At: at, Stream: l.Stream, Text: line(l.Text)}
 	}
 	*tail = record.Tailed(*tail, clean)
+	record.Touch(run, now)
 	kept := clean
 	for i, l := range clean {
 		if state.Dropped > 0 || state.Bytes+int64(len(l.Text)) > record.MaxLogBytes {

@@ -90,7 +90,7 @@ func (t *Tx) Len() int { return len(t.writes) }
 // Create adds a record that must not exist yet.
 func (t *Tx) Create(r record.Record) *Tx { return t.put(r, store.Create) }
 
-// Replace writes over a record that must be as it was read.
+// Replace writes over a record that must be as it was read. record.Touch makes it the next version.
 func (t *Tx) Replace(r record.Record) *Tx { return t.put(r, store.Replace) }
 
 func (t *Tx) put(r record.Record, op func(store.Item) store.Write) *Tx {
@@ -133,7 +133,7 @@ func (t *Tx) Or(refuse error) *Tx {
 	return t
 }
 
-// Commit applies the change and gives the records their new versions. When a condition did not hold, the error is what
+// Commit applies the change, after which the records can be changed again. When a condition did not hold, the error is what
 // Or said for that write, or else one that IsConflict knows.
 func (t *Tx) Commit(ctx context.Context, s store.Store) error {
 	if t.err != nil {

@@ -65,7 +65,10 @@ func (st *story) renamed() {
 		return []rankedRun{ann, {1, team, st.benCACM.runs[0]}, {3, team, st.benBoth.runs[1]}}
 	}
 	var ben record.Registration
-	st.patch(st.ben, st.benRegistration, &ben, map[string]any{"anonymous": true})
+	renamed := st.want(http.StatusOK, &ben, st.ben, http.MethodPatch, st.benRegistration, map[string]any{"anonymous": true})
+	if got := st.get(st.ben, st.benRegistration, nil).header.Get("ETag"); got != renamed.header.Get("ETag") {
+		st.t.Errorf("the registration has the tag %s, the answer to its change told %s", got, renamed.header.Get("ETag"))
+	}
 	st.ranked(st.sam, st.board(st.cacm), board(ben.Alias)...)
 	st.patch(st.ben, st.benRegistration, nil, map[string]any{"anonymous": false, "team": "River Otter"})
 	st.ranked(st.sam, st.board(st.cacm), board("River Otter")...)

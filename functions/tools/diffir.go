@@ -81,16 +81,17 @@ func (in *DiffirInput) compared() int {
 
 // DiffirOutput is how runs differ.
 type DiffirOutput struct {
-	Order         string        `json:"order" doc:"what topics are ordered by: overlap, tau or measure"`
-	P             float64       `json:"p" doc:"of rank-biased overlap"`
-	Depth         int           `json:"depth" doc:"how many documents are shown of each ranking"`
-	Compared      int           `json:"compared" doc:"how many documents of each ranking were compared, at most; those below change rank-biased overlap by less than 0.000001"`
-	Judged        bool          `json:"judged" doc:"whether there are judgments"`
-	Measure       string        `json:"measure,omitempty" doc:"canonical name of the measure, if one was asked for"`
-	LowerIsBetter bool          `json:"lowerIsBetter,omitempty" doc:"whether the least value of the measure is the best"`
-	Runs          []DiffirRun   `json:"runs" nullable:"false" doc:"in the order asked for"`
-	TopicCount    int           `json:"topicCount" doc:"how many topics were compared"`
-	Topics        []DiffirTopic `json:"topics" nullable:"false" doc:"those that differ most first, up to 1,000 of them; the first have rankings"`
+	Order         string               `json:"order" doc:"what topics are ordered by: overlap, tau or measure"`
+	P             float64              `json:"p" doc:"of rank-biased overlap"`
+	Depth         int                  `json:"depth" doc:"how many documents are shown of each ranking"`
+	Compared      int                  `json:"compared" doc:"how many documents of each ranking were compared, at most; those below change rank-biased overlap by less than 0.000001"`
+	Judged        bool                 `json:"judged" doc:"whether there are judgments"`
+	TextFaults    []material.TextFault `json:"textFaults,omitempty" doc:"why texts of the dataset's inputs are missing, as far as its files are to blame"`
+	Measure       string               `json:"measure,omitempty" doc:"canonical name of the measure, if one was asked for"`
+	LowerIsBetter bool                 `json:"lowerIsBetter,omitempty" doc:"whether the least value of the measure is the best"`
+	Runs          []DiffirRun          `json:"runs" nullable:"false" doc:"in the order asked for"`
+	TopicCount    int                  `json:"topicCount" doc:"how many topics were compared"`
+	Topics        []DiffirTopic        `json:"topics" nullable:"false" doc:"those that differ most first, up to 1,000 of them; the first have rankings"`
 }
 
 // DiffirRun is a run that was compared.

@@ -63,7 +63,8 @@ func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) 
 	for _, d := range differences[:min(len(differences), maxListedTopics)] {
 		out.Topics = append(out.Topics, w.listed(d, out.Measure))
 	}
-	return out, w.showDocuments(ctx, out.Topics[:min(len(out.Topics), w.in.Limit)])
+	out.TextFaults, err = w.showDocuments(ctx, out.Topics[:min(len(out.Topics), w.in.Limit)])
+	return out, err
 }
 
 // topics are those to compare, in byte order unless they are named.
@@ -232,13 +233,13 @@ func defined(x float64) *float64 {
 	return &x
 }
 
-// showDocuments adds to topics what was retrieved.
-func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) error {
+// showDocuments adds to topics what was retrieved. It returns why texts are missing.
+func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([]material.TextFault, error) {
 	var qrels *retrieval.Qrels
 	if w.truth != nil {
 		var err error
 		if qrels, err = w.truth.Qrels(ctx); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	wanted := map[string]bool{}
@@ -247,7 +248,7 @@ func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) er
 	for i := range topics {
 		t := &topics[i]
 		if err := w.rank(t.Topic, rankings); err != nil {
-			return err
+			return nil, err
 		}
 		w.showTopic(t, rankings, qrels)
 		queries = append(queries, t.Topic)
@@ -257,14 +258,14 @@ func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) er
 			}
 		}
 	}
-	found, err := w.texts.Find(ctx, collection.Wanted{Documents: slices.Collect(maps.Keys(wanted)), Queries: queries})
+	found, faults, err := w.texts.Find(ctx, collection.Wanted{Documents: slices.Collect(maps.Keys(wanted)), Queries: queries})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i := range topics {
 		topics[i].addTexts(&found)
 	}
-	return nil
+	return faults, nil
 }
 
 // showTopic adds the rankings of a topic, and in what they differ.

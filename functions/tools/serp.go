@@ -31,17 +31,18 @@ func (in *SerpInput) Normalize() {
 
 // SerpOutput is a ranking as a search engine would show it.
 type SerpOutput struct {
-	Run        string       `json:"run" doc:"name of the run"`
-	RunID      string       `json:"runId,omitempty"`
-	Topic      string       `json:"topic"`
-	Query      string       `json:"query,omitempty" doc:"what the words that are marked are from; absent when it is not known"`
-	Judged     bool         `json:"judged" doc:"whether there are judgments"`
-	Retrieved  int          `json:"retrieved" doc:"how many documents the run has for the topic"`
-	Results    []SerpResult `json:"results" nullable:"false" doc:"best first"`
-	Position   int          `json:"position" doc:"of the topic among those of the run, from 1"`
-	TopicCount int          `json:"topicCount" doc:"how many topics the run has"`
-	Topics     []string     `json:"topics" nullable:"false" doc:"ids of the topics of the run, up to 1,000"`
-	Links      SerpLinks    `json:"links"`
+	Run        string               `json:"run" doc:"name of the run"`
+	RunID      string               `json:"runId,omitempty"`
+	Topic      string               `json:"topic"`
+	Query      string               `json:"query,omitempty" doc:"what the words that are marked are from; absent when it is not known"`
+	Judged     bool                 `json:"judged" doc:"whether there are judgments"`
+	TextFaults []material.TextFault `json:"textFaults,omitempty" doc:"why texts of the dataset's inputs are missing, as far as its files are to blame"`
+	Retrieved  int                  `json:"retrieved" doc:"how many documents the run has for the topic"`
+	Results    []SerpResult         `json:"results" nullable:"false" doc:"best first"`
+	Position   int                  `json:"position" doc:"of the topic among those of the run, from 1"`
+	TopicCount int                  `json:"topicCount" doc:"how many topics the run has"`
+	Topics     []string             `json:"topics" nullable:"false" doc:"ids of the topics of the run, up to 1,000"`
+	Links      SerpLinks            `json:"links"`
 }
 
 // SerpResult is a document that was retrieved.
@@ -184,10 +185,11 @@ func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
 	for _, r := range out.Results {
 		wanted.Documents = append(wanted.Documents, r.Document)
 	}
-	found, err := w.texts.Find(ctx, wanted)
+	found, faults, err := w.texts.Find(ctx, wanted)
 	if err != nil {
 		return err
 	}
+	out.TextFaults = faults
 	if out.Query = w.in.Query; out.Query == "" {
 		out.Query = found.Queries[out.Topic]
 	}

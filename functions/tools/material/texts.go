@@ -2,6 +2,7 @@ package material
 
 import (
 	"context"
+	"fmt"
 
 	"assay/shared/collection"
 	"assay/shared/problem"
@@ -9,20 +10,40 @@ import (
 )
 
 // Texts are the files that have texts of documents and queries.
-type Texts struct{ source }
+type Texts struct {
+	source
+	tooLarge bool // to be read
+}
 
-// Find looks for texts. There are none in no files. A file that came along and has nothing to show is the caller's problem.
-func (t *Texts) Find(ctx context.Context, wanted collection.Wanted) (collection.Texts, error) {
+// TextFault says why there are texts that cannot be shown.
+type TextFault struct {
+	File   string `json:"file,omitempty" doc:"the file that was looked in; absent when it is about all"`
+	Detail string `json:"detail" doc:"what is wrong with it, or what to do"`
+}
+
+// mostTextFaults is how many faults are told.
+const mostTextFaults = 5
+
+// Find looks for texts. There are none in no files. A file that came along and has nothing to show is the caller's problem;
+// stored ones are what others put there, so their faults are told beside what was found, where something was not.
+func (t *Texts) Find(ctx context.Context, wanted collection.Wanted) (collection.Texts, []TextFault, error) {
 	if t == nil {
-		return collection.Texts{}, nil
+		return collection.Texts{}, nil, nil
+	}
+	if t.tooLarge {
+		return collection.Texts{}, []TextFault{{Detail: fmt.Sprintf(
+			"The inputs of the dataset and what else is read have more than %d bytes together, so texts are not looked for. Send those of the documents along, as `texts`.", MaxStoredBytes)}}, nil
 	}
 	files := make([]collection.File, len(t.files))
 	for i, f := range t.files {
 		files[i] = collection.File(f)
 	}
 	found, err := collection.Read(ctx, wanted, files...)
-	if err != nil || !t.inline {
-		return found, err
+	if err != nil {
+		return found, nil, err
+	}
+	if !t.inline {
+		return found, faults(wanted, found), nil
 	}
 	var fields []problem.Field
 	for _, report := range found.Files {
@@ -30,13 +51,26 @@ func (t *Texts) Find(ctx context.Context, wanted collection.Wanted) (collection.
 			fields = append(fields, problem.Field{Pointer: t.FileAt(report.Name), Detail: "has no texts that can be shown: " + report.Fault})
 		}
 	}
-	return found, problem.Check(fields)
+	return found, nil, problem.Check(fields)
+}
+
+// faults are those of stored files, when not all that was wanted was found.
+func faults(wanted collection.Wanted, found collection.Texts) (told []TextFault) {
+	if len(found.Documents) >= len(wanted.Documents) && len(found.Queries) >= len(wanted.Queries) {
+		return nil
+	}
+	for _, report := range found.Files {
+		if report.Fault != "" && len(told) < mostTextFaults {
+			told = append(told, TextFault{File: report.Name, Detail: report.Fault})
+		}
+	}
+	return told
 }
 
 // Texts gathers the files with the texts of documents and queries: those of the reference, which stands in the input at
 // the pointer; without one, the inputs of the dataset that all the runs are on, if the caller sees it. nil is none.
 func (d *Desk) Texts(ctx context.Context, pointer string, ref *TextsReference, runs []*Run) (*Texts, error) {
-	t := &Texts{source{pointer: pointer}}
+	t := &Texts{source: source{pointer: pointer}}
 	id := dataset(runs)
 	if ref != nil {
 		if err := problem.Check(given(pointer, "datasetId", ref.DatasetID, ref.Files)); err != nil {
@@ -68,7 +102,8 @@ func (d *Desk) Texts(ctx context.Context, pointer string, ref *TextsReference, r
 	}
 	if ref == nil && d.stored+size(stored) > MaxStoredBytes {
 		d.note("inputs too large")
-		return nil, nil // the runs can be shown without
+		t.tooLarge = true
+		return t, nil // the runs can be shown without
 	}
 	t.files, err = d.storedFiles(ctx, record.HolderInputs, id, stored)
 	return t, err

@@ -1,0 +1,56 @@
+package tools_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/functions/tools/material"
+	"assay/shared/record"
+)
+
+// Whoever misses texts is told which files of the dataset have none, but nobody who has all that they want.
+func TestWhyTextsAreMissing(t *testing.T) {
+	s := newStage(t, record.Public)
+	first, second := byID(s.run(staged{public: true, content: ranked("1 ab")})), byID(s.run(staged{public: true, content: ranked("1 ba")}))
+	texts := s.dataset.Inputs
+	readme := s.hold(record.HolderInputs, s.dataset.ID, "<b>readme</b>", strings.NewReader("These are lakes.\n"))
+	large := readme
+	large.Size = material.MaxStoredBytes
+	for name, c := range map[string]struct {
+		inputs []record.File
+		file   string // that is to blame
+		says   string // empty: nobody is told anything
+	}{
+		"found":      {texts, "", ""},
+		"found all":  {append(slices.Clone(texts), readme), "", ""},
+		"no format":  {[]record.File{readme, texts[1]}, readme.Name, "known format"},
+		"too large":  {[]record.File{large}, "", "Send those of the documents along"},
+		"no inputs":  {nil, "", ""},
+		"not stored": {[]record.File{{Name: "documents.tsv", SHA256: readme.SHA256, Size: 1, State: record.FilePending}}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s.dataset.Inputs = c.inputs
+			record.Touch(s.dataset, s.Now())
+			s.replace(s.dataset)
+			for tool, input := range map[string]object{"serp": {"run": first}, "diffir": {"runs": []any{first, second}}} {
+				var got struct{ TextFaults []material.TextFault }
+				s.tool(http.StatusOK, &got, "", tool, input)
+				page := s.page("", tool, input)
+				if c.says == "" {
+					if len(got.TextFaults) > 0 {
+						t.Errorf("%s tells %+v", tool, got.TextFaults)
+					}
+					continue
+				}
+				if len(got.TextFaults) != 1 || got.TextFaults[0].File != c.file || !strings.Contains(got.TextFaults[0].Detail, c.says) {
+					t.Errorf("%s tells %+v", tool, got.TextFaults)
+				}
+				if !strings.Contains(page, c.says) || strings.Contains(page, readme.Name) {
+					t.Errorf("the page of %s does not say it", tool)
+				}
+			}
+		})
+	}
+}

@@ -24,7 +24,7 @@ func text(name, content string) fusion.Run {
 func example() []fusion.Run {
 	return []fusion.Run{
 		text("r1", "t Q0 a 1 10 x\nt Q0 b 2 6 x\nt Q0 c 3 2 x\n"),
-		text("r2", "t Q0 a 1 3 y\nt Q0 d 2 4 y\nt Q0 b 3 8 y\n"),
+		text("r2", "t Q0 a 3 3 y\nt Q0 d 2 4 y\nt Q0 b 1 8 y\n"),
 	}
 }
 

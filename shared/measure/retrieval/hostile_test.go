@@ -130,7 +130,7 @@ func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
 	var qrels strings.Builder
 	for topic := range 40 {
 		for doc := range 500 {
-			lines = append(lines, fmt.Sprintf("topic%d Q0 document%d %d %d x\n", topic, doc, doc, random.IntN(50)))
+			lines = append(lines, fmt.Sprintf("topic%d Q0 document%d 0 %d x\n", topic, doc, random.IntN(50)))
 			if random.IntN(4) == 0 {
 				fmt.Fprintf(&qrels, "topic%d 0 document%d %d\n", topic, doc, random.IntN(5)-1)
 			}

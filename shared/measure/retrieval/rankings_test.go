@@ -11,7 +11,7 @@ import (
 
 func TestRankings(t *testing.T) {
 	r, diagnostics, err := ReadRankings(t.Context(),
-		file("r1", "t2 Q0 a 9 1 x\nt10 Q0 b 1 -2 x\nt10 Q0 a 7 3e0 x\n"),
+		file("r1", "t2 Q0 a 9 1 x\nt10 Q0 b 1 -2 x\nt10 Q0 a 0 3e0 x\n"),
 		file("r2", "t10 Q0 d 1 3 x more\nt10 Q0 c 1 3 x\n"))
 	if err != nil || r == nil {
 		t.Fatal(told(diagnostics), err)

@@ -37,6 +37,7 @@ type block struct {
 	skips   []skip
 	faults  []fault
 	long    int // first line with more than six fields; 0 when there is none
+	against int // first line that contradicts the first of its topic; 0 when there is none
 }
 
 // record is one line. 16 bytes: a run has millions of them.
@@ -216,7 +217,7 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 	for i, found := range perFile {
 		var list []measure.Diagnostic
 		list = append(list, found.Diagnostics()...)
-		long, records := 0, 0
+		long, against, records := 0, 0, 0
 		for _, b := range r.blocks {
 			if b.file != i {
 				continue
@@ -226,6 +227,9 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 			}
 			if long == 0 {
 				long = b.long
+			}
+			if against == 0 {
+				against = b.against
 			}
 			records += len(b.records)
 		}
@@ -239,6 +243,9 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 		if long > 0 {
 			report.Warnf(r.files[i], long, "the line has more than six fields; what follows the sixth is ignored, here and in any other line")
 		}
+		if against > 0 {
+			report.Warnf(r.files[i], against, "rank and score contradict those of the line before; documents are ranked by score alone, the highest first, here and in any other topic: if less is better in your scores, change their sign")
+		}
 	}
 	return report
 }
@@ -249,9 +256,28 @@ type parser struct {
 	topics  *topics
 	records []record
 	docs    []byte
+	first   head
 }
 
-// parse reads the lines of a chunk: topic, Q0 (ignored), document, rank (ignored), score and tag (ignored).
+// head is the first line of a topic in a chunk: the number of its record, and its rank as it stands there.
+type head struct {
+	record int
+	rank   []byte
+}
+
+// compare notes that a line contradicts the first of its topic, when rank and score put it on different sides of that.
+func (b *block) compare(p *parser, line int, rank []byte, score float64) {
+	first, second := parseRank(p.first.rank), parseRank(rank)
+	if b.against > 0 || first == noRank || second == noRank {
+		return
+	}
+	if above := p.records[p.first.record].score; second > first && score > above || second < first && score < above {
+		b.against = line
+	}
+}
+
+// parse reads the lines of a chunk: topic, Q0 (ignored), document, rank, score and tag (ignored). The rank counts for
+// nothing, but where the first two lines of a topic contradict each other, scores may be of the kind of which less is better.
 func (p *parser) parse(chunk *lines.Chunk) block {
 	b := block{first: chunk.First}
 	p.records, p.docs = p.records[:0], p.docs[:0]
@@ -284,6 +310,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 			}
 			known = int(number) < len(p.qrels.names)
 			b.spans = append(b.spans, span{number, uint32(len(p.records))})
+			p.first = head{len(p.records), parts[3]}
 		}
 		if message != "" || n == 0 {
 			if message != "" {
@@ -296,6 +323,9 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		if n > 6 && b.long == 0 {
 			b.long = at
 		}
+		if len(p.records) == p.first.record+1 {
+			b.compare(p, at, parts[3], score)
+		}
 		grade := int16(unjudged)
 		if known {
 			grade = p.qrels.grade(number, parts[2])
@@ -306,6 +336,24 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 	b.records = append([]record(nil), p.records...)
 	b.docs = append([]byte(nil), p.docs...)
 	return b
+}
+
+// noRank is what a field is that is no rank.
+const noRank = -1
+
+// parseRank reads a rank of up to nine digits.
+func parseRank(text []byte) int {
+	if len(text) == 0 || len(text) > 9 {
+		return noRank
+	}
+	rank := 0
+	for _, c := range text {
+		if c < '0' || c > '9' {
+			return noRank
+		}
+		rank = 10*rank + int(c-'0')
+	}
+	return rank
 }
 
 // skip notes that a number of lines before the next record are none.

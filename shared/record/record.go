@@ -42,10 +42,10 @@ func NewMeta(now time.Time) Meta {
 func (m *Meta) meta() *Meta { return m }
 
 // Revision is the number that an entity tag of the resource begins with.
-func (m *Meta) Revision() int64 { return m.Version }
+func (m Meta) Revision() int64 { return m.Version }
 
 // Stored is the version of the item that the store has of the resource; it never grows slower than Version.
-func (m *Meta) Stored() int64 { return m.stored }
+func (m Meta) Stored() int64 { return m.stored }
 
 // Record is a resource that the store holds. One with a method Expiry() time.Time goes at that instant by itself.
 type Record interface {

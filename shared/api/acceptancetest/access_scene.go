@@ -53,6 +53,7 @@ type place struct {
 
 func newScene(t testing.TB, s Setup) *scene {
 	t.Helper()
+	s.revisions = new(revisions)
 	sc := &scene{Setup: s.checked(t, s.contract(t)), t: t, tokens: map[string]string{}, users: map[string]string{}, met: map[string]bool{}, answers: map[string]answer{}}
 	tail := strings.ToLower(rand.Text())
 	for _, c := range callers[1:] {

@@ -19,6 +19,8 @@ type Setup struct {
 	URL    string                                     // base URL, without a slash at its end
 	Token  func(user string, groups ...string) string // a token of the server's issuer; groups are admins and workers
 	Client *http.Client
+
+	revisions *revisions // nil: what is shown is not compared
 }
 
 // contract is the document that the server describes itself with.
@@ -104,7 +106,9 @@ func (s Setup) send(t testing.TB, token, method, path string, body any, headers 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer{resp.StatusCode, resp.Header, got}
+	a := answer{resp.StatusCode, resp.Header, got}
+	s.revisions.check(t, r, a)
+	return a
 }
 
 // want is send for a request that must be answered with the status; the body is decoded into v when v is not nil.

@@ -15,6 +15,7 @@ import (
 // document that the server describes itself with, and every answer to somebody who may not know which team stands behind
 // an alias is searched for that team.
 func Story(t *testing.T, s Setup) {
+	s.revisions = new(revisions)
 	st := newStory(t, s)
 	for _, chapter := range []struct {
 		title string

@@ -53,6 +53,33 @@ func (st *story) patches() {
 	}
 	st.want(http.StatusOK, nil, st.olivia, http.MethodPatch, st.limited, map[string]any{"description": "Newer rules."}, "If-Match", a.header.Get("ETag"))
 	st.racing()
+	st.matched()
+}
+
+// matched changes all that can be changed under the tag that a GET gave. The tag has passed then, and the answer has the new one.
+func (st *story) matched() {
+	st.t.Helper()
+	run := st.benBoth.runs[0]
+	for _, c := range []struct {
+		who    person
+		path   string
+		change map[string]any
+	}{
+		{st.olivia, st.organizerPath, map[string]any{"website": "https://matched.example"}},
+		{st.olivia, st.limited, map[string]any{"description": "Matched"}},
+		{st.olivia, "/v1/datasets/" + st.little, map[string]any{"description": "Matched"}},
+		{st.ben, st.benRegistration, map[string]any{"affiliation": "Matched"}},
+		{st.ben, st.benBoth.path, map[string]any{"title": "Matched"}},
+		{st.ben, run, map[string]any{"label": "Matched"}},
+		{st.olivia, run + "/review", map[string]any{"comment": "Matched"}},
+	} {
+		tag := st.get(c.who, c.path, nil).header.Get("ETag")
+		changed := st.want(http.StatusOK, nil, c.who, http.MethodPatch, c.path, c.change, "If-Match", tag)
+		st.refused(problem.PreconditionFailed, c.who, http.MethodPatch, c.path, c.change, "If-Match", tag)
+		if is := st.get(c.who, c.path, nil).header.Get("ETag"); is == tag || is != changed.header.Get("ETag") {
+			st.t.Errorf("%s has the tag %s, its change answered %s, and it had %s", c.path, is, changed.header.Get("ETag"), tag)
+		}
+	}
 }
 
 // racing has several members added at once, each by a patch that knows nothing of the others: none is lost.

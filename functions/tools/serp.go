@@ -181,7 +181,10 @@ func (w *serpWork) results(ctx context.Context, rankings *retrieval.Rankings, to
 
 // addTexts adds what the topic and the documents say.
 func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
-	wanted := collection.Wanted{Queries: []string{out.Topic}}
+	var wanted collection.Wanted
+	if w.in.Query == "" {
+		wanted.Queries = []string{out.Topic}
+	}
 	for _, r := range out.Results {
 		wanted.Documents = append(wanted.Documents, r.Document)
 	}

@@ -26,7 +26,7 @@ func TestWhyTextsAreMissing(t *testing.T) {
 		"found":      {texts, "", ""},
 		"found all":  {append(slices.Clone(texts), readme), "", ""},
 		"no format":  {[]record.File{readme, texts[1]}, readme.Name, "known format"},
-		"too large":  {[]record.File{large}, "", "Send those of the documents along"},
+		"too large":  {[]record.File{large}, "", "must be sent along"},
 		"no inputs":  {nil, "", ""},
 		"not stored": {[]record.File{{Name: "documents.tsv", SHA256: readme.SHA256, Size: 1, State: record.FilePending}}, "", ""},
 	} {
@@ -52,5 +52,14 @@ func TestWhyTextsAreMissing(t *testing.T) {
 				}
 			}
 		})
+	}
+	s.dataset.Inputs = []record.File{texts[0], readme}
+	record.Touch(s.dataset, s.Now())
+	s.replace(s.dataset)
+	for query, want := range map[string]int{"": 1, "boats": 0} {
+		var got struct{ TextFaults []material.TextFault }
+		if s.tool(http.StatusOK, &got, "", "serp", object{"run": first, "query": query}); len(got.TextFaults) != want {
+			t.Errorf("with the query %q it tells %+v", query, got.TextFaults)
+		}
 	}
 }

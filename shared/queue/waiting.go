@@ -113,10 +113,7 @@ func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 func reassign(run *record.RunItem, truth *record.Truth) bool {
 	queue, pool := run.Queue, run.Pool
 	assign(run, truth)
-	if run.Queue == queue && run.Pool == pool {
-		return false
-	}
-	return true
+	return run.Queue != queue || run.Pool != pool
 }
 
 // assign says where the run waits: what has yet to be executed waits for a worker, whoever evaluates it later.

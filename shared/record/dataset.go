@@ -210,7 +210,7 @@ func (e *Evaluator) LessIsBetter(name string) bool {
 
 // Truth is what runs on a dataset are evaluated with: it changes only as a whole, and each change makes a version.
 type Truth struct {
-	Meta      // ID is the dataset's, Version the store's own
+	Meta      // ID is the dataset's
 	TaskID    string
 	Number    int64 // the truthVersion
 	Files     []File

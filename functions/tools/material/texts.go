@@ -18,7 +18,7 @@ type Texts struct {
 // TextFault says why there are texts that cannot be shown.
 type TextFault struct {
 	File   string `json:"file,omitempty" doc:"the file that was looked in; absent when it is about all"`
-	Detail string `json:"detail" doc:"what is wrong with it, or what to do"`
+	Detail string `json:"detail" doc:"what is wrong, or what to do"`
 }
 
 // mostTextFaults is how many faults are told.
@@ -32,7 +32,7 @@ func (t *Texts) Find(ctx context.Context, wanted collection.Wanted) (collection.
 	}
 	if t.tooLarge {
 		return collection.Texts{}, []TextFault{{Detail: fmt.Sprintf(
-			"The inputs of the dataset and what else is read have more than %d bytes together, so texts are not looked for. Send those of the documents along, as `texts`.", MaxStoredBytes)}}, nil
+			"The inputs of the dataset and what else is read have more than %d bytes together, so texts are not looked for: they must be sent along", MaxStoredBytes)}}, nil
 	}
 	files := make([]collection.File, len(t.files))
 	for i, f := range t.files {

@@ -87,7 +87,7 @@ func TestDiagnosticsOfRuns(t *testing.T) {
 		"missing":       {"u Q0 a 1 9 x\n", []string{`warning r:0 1 of the 2 topics of the truth are missing from the run and count with nothing retrieved: "t"`}},
 		"unknown":       {"t Q0 a 1 1 x\nu Q0 a 1 1 x\n7 Q0 a 1 1 x\n6 Q0 a 1 1 x\n5 Q0 a 1 1 x\n4 Q0 a 1 1 x\n3 Q0 a 1 1 x\n2 Q0 a 1 1 x\n", []string{`warning r:0 6 of the 8 topics of the run are not in the truth and do not count: "2", "3", "4", "5", "6" and 1 more`}},
 		"more fields":   {"t Q0 a 1 1 x\nu Q0 a 1 1 x y\nu Q0 b 1 1 x y z\n", []string{"warning r:2 the line has more than six fields; what follows the sixth is ignored"}},
-		"upside down":   {"t Q0 a 1 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b 2 7 x\n", []string{"warning r:2 rank and score contradict those of the line before; documents are ranked by score alone"}},
+		"upside down":   {"t Q0 a 1 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b 2 7 x\n", []string{"warning r:2 rank and score contradict those of the first line of the topic; documents are ranked by score alone"}},
 		"any order":     {"t Q0 b 2 1 x\nt Q0 a 1 7 x\nu Q0 a 1 1 x\nu Q0 b 1 7 x\n", nil},
 		"ties":          {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\n", nil},
 		"other topics":  {"u Q0 a 1 1 x\nt Q0 b 2 7 x\n", nil},

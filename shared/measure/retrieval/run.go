@@ -244,7 +244,7 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 			report.Warnf(r.files[i], long, "the line has more than six fields; what follows the sixth is ignored, here and in any other line")
 		}
 		if against > 0 {
-			report.Warnf(r.files[i], against, "rank and score contradict those of the line before; documents are ranked by score alone, the highest first, here and in any other topic: if less is better in your scores, change their sign")
+			report.Warnf(r.files[i], against, "rank and score contradict those of the first line of the topic; documents are ranked by score alone, the highest first, here and in any other topic: if less is better in your scores, change their sign")
 		}
 	}
 	return report

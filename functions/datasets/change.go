@@ -78,6 +78,9 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 	if err != nil {
 		return nil, api.Change{}, err
 	}
+	if reflect.DeepEqual(d, old.DatasetDraft) {
+		return old, api.Change{}, nil // what was patched is the service's, such as a link
+	}
 	changed := *old
 	changed.DatasetDraft = d
 	record.Touch(&changed, c.Now())

@@ -140,7 +140,7 @@ func (e *entry) ready(d *record.SubmissionDraft, items []store.Item) error {
 		}
 		switch {
 		case set == nil || set.TaskID != e.task.ID:
-			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/datasetIds/%d", i), Detail: "names no dataset of this task"})
+			fields = append(fields, problem.Field{Pointer: d.DatasetPointer(i), Detail: "names no dataset of this task"})
 		case set.Deletion != nil:
 			return problem.Conflict.New("The dataset %q is being deleted. Leave it out.", set.Name)
 		case truth == nil:

@@ -111,7 +111,7 @@ func TestWhoMaySubmitAndWhen(t *testing.T) {
 		{"a baseline of one's own", "ada", nil, func(_ *scene, b object) { b["baseline"] = true }, 422, "/baseline"},
 		{"another task's dataset", "ada", nil, func(s *scene, b object) {
 			b["files"] = []object{inline(s.dataset(func(d *record.DatasetItem) { d.TaskID = record.NewID(s.Now()) }), "run.txt", ranked)}
-		}, 422, "/datasetIds/0"},
+		}, 422, "/files/0/datasetId"},
 		{"no dataset at all", "ada", nil, func(_ *scene, b object) { b["datasetIds"] = []string{}; delete(b, "files") }, 422, "/files"},
 		{"a dataset without a file", "ada", nil, func(s *scene, b object) {
 			b["datasetIds"] = []string{b["files"].([]object)[0]["datasetId"].(string), s.dataset().ID}

@@ -59,8 +59,11 @@ func digest(body []byte) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// versioned is what has a revision.
+type versioned = interface{ Revision() int64 }
+
 func revision(v any) (int64, bool) {
-	r, ok := v.(interface{ Revision() int64 })
+	r, ok := v.(versioned)
 	if !ok {
 		return 0, false
 	}
@@ -79,7 +82,9 @@ func (c *Call) writeResource(status int, resource any) error {
 func (c *Call) write(a answer) error {
 	h := c.w.Header()
 	c.setCaching()
-	h.Set("ETag", a.etag)
+	if a.etag != "" {
+		h.Set("ETag", a.etag)
+	}
 	if a.location != "" {
 		h.Set("Location", a.location)
 	}

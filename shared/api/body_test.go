@@ -100,6 +100,8 @@ func TestFaultsOfABodyAreAllNamedWhereTheyAre(t *testing.T) {
 		`{"name":"","x.y":1,"deep":{"a.b":1,"count":-1},"tags":[{"key":"a"},{"key":"toolong","a/b":1}]}`: {"/deep/a.b", "/deep/count", "/name", "/tags/1/a~1b", "/tags/1/key", "/x.y"},
 		`{"name":"a","deep":{"names":["a","b","c"]}}`:                                                    {"/deep/names"},
 		`{"name":"a","deep":{"count":"1"}}`:                                                              {"/deep/count"},
+		`{"name":"a","deep":{"count":5.0}}`:                                                              {"/deep/count"},
+		`{"name":"a","deep":{"count":1e2}}`:                                                              {"/deep/count"},
 		`{"name":"a","deep":[]}`:                                                                         {"/deep"},
 		`{"name":"a","tags":[null,3,{"key":"a","size":-1}]}`:                                             {"/tags/0", "/tags/1", "/tags/2/size"},
 		`{"name":"a","tags":[{"key":"a"},{"key":"b"},{"key":"c"},{"key":"d","size":1}]}`:                 {"/tags"},

@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"reflect"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/patch"
@@ -111,6 +113,9 @@ func (c *Call) create(ctx context.Context, find func(context.Context, *Call) (Ta
 			return err
 		}
 		a.location = created.Location
+		if _, shown := revision(created.Answer); !shown {
+			a.etag = "" // the answer tells where the resource is: its tag would be none of the resource's
+		}
 		created.Tx = key.settle(created.Tx, a)
 		return created.commit(ctx, c)
 	})
@@ -202,7 +207,7 @@ func decodeDraft[D any](document []byte) (draft D, err error) {
 		return draft, err
 	}
 	if err := json.Unmarshal(document, &draft); err != nil {
-		return draft, problem.Invalid.New("The body does not fit: %v.", err)
+		return draft, misfit(err)
 	}
 	if n, ok := any(&draft).(interface{ Normalize() }); ok {
 		n.Normalize()
@@ -211,6 +216,17 @@ func decodeDraft[D any](document []byte) (draft D, err error) {
 		return draft, problem.Check(n.Check())
 	}
 	return draft, nil
+}
+
+// misfit says which member is of its schema and yet none that Go can hold: a whole number written as 5.0 or 1e2.
+func misfit(err error) error {
+	var of *json.UnmarshalTypeError
+	if !errors.As(err, &of) || !strings.HasPrefix(of.Value, "number") {
+		return problem.Invalid.New("The body does not fit: %v.", err)
+	}
+	return problem.Check([]problem.Field{{
+		Pointer: toPointer(of.Field), Detail: "must be a whole number without a point or an exponent, not " + strings.TrimPrefix(of.Value, "number "),
+	}})
 }
 
 // loginNeeded reports whether the operation is for nobody without a login.

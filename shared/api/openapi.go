@@ -190,7 +190,7 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 		if op.Query.List {
 			headers = append(headers, "Link")
 			d.Responses["204"] = &huma.Response{Description: "The page is empty", Headers: describeHeaders("X-Request-Id", "Cache-Control")}
-		} else if op.Method != http.MethodGet {
+		} else if op.Method != http.MethodGet && op.Result.Implements(reflect.TypeFor[versioned]()) {
 			headers = append(headers, "ETag")
 		}
 	}

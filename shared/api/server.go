@@ -75,6 +75,7 @@ const unmatched = "/"
 // state is what the log says of a request.
 type state struct {
 	requestID string
+	path      string // as it was asked for: mounts see the rest of it
 	operation string
 	caller    string
 	failure   error
@@ -133,7 +134,7 @@ var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := s.env.Now()
-	st := &state{requestID: r.Header.Get("X-Request-Id")}
+	st := &state{requestID: r.Header.Get("X-Request-Id"), path: r.URL.EscapedPath()}
 	if len(st.requestID) > maxRequestID || !requestIDs.MatchString(st.requestID) {
 		st.requestID = record.NewID(started)
 	}
@@ -273,7 +274,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.RetryAfter > 0 {
 		h.Set("Retry-After", strconv.Itoa(int((p.RetryAfter+time.Second-1)/time.Second)))
 	}
-	body, encodeErr := Encode(p.Document(r.URL.EscapedPath(), st.requestID))
+	body, encodeErr := Encode(p.Document(st.path, st.requestID))
 	if encodeErr != nil {
 		body = nil
 	}

@@ -194,10 +194,13 @@ func (half) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic("half")
 }
 
-func TestHalfAnAnswerIsBrokenOff(t *testing.T) {
+func TestMountsFailAsOperationsDo(t *testing.T) {
 	sc := serve(t)
 	server := api.New(sc.Env, nil)
 	server.Mount("/half/", half{}, true, http.MethodGet, http.MethodPut)
+	server.Mount("/rest/", http.StripPrefix("/rest/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		server.Fail(w, r, problem.NotFound.New("no %s", r.URL.Path))
+	})), true, http.MethodGet)
 	h := httptest.NewServer(server)
 	defer h.Close()
 	get := func(method, path string) (*http.Response, []byte, error) {
@@ -219,6 +222,9 @@ func TestHalfAnAnswerIsBrokenOff(t *testing.T) {
 	}
 	if resp, body, err := get(http.MethodGet, "/half/not"); err != nil || resp.StatusCode != http.StatusInternalServerError { //nolint:bodyclose // get has closed it
 		t.Errorf("%v: %s", err, body)
+	}
+	if _, body, err := get(http.MethodGet, "/rest/of/it"); err != nil || !bytes.Contains(body, []byte(`"instance":"/rest/of/it"`)) || !bytes.Contains(body, []byte("no of/it")) { //nolint:bodyclose // get has closed it
+		t.Errorf("a mount that sees the rest of its path answers %v: %s", err, body)
 	}
 	if resp, _, err := get(http.MethodOptions, "/half/x"); err != nil || resp.StatusCode != http.StatusNoContent || resp.Header.Get("Allow") != "GET, PUT" || resp.Header.Get("Access-Control-Allow-Origin") != "*" { //nolint:bodyclose // get has closed it
 		t.Errorf("OPTIONS: %v, %v", resp, err)

@@ -56,7 +56,7 @@ var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
 // CheckFiles says what is wrong with the files of a draft. Those with content get size, sha256 and state from it, and
 // the bytes of each stand in the result at its position; a nil there means that they will be uploaded.
-// Those of kept, matched by name and digest, are the ones that the list had before: they stay as they are.
+// Those of kept, matched by their digest, are the ones that the list had before: save their names, they stay as they are.
 func CheckFiles(pointer string, files, kept []File) ([][]byte, []problem.Field) {
 	contents := make([][]byte, len(files))
 	var fields []problem.Field
@@ -65,10 +65,12 @@ func CheckFiles(pointer string, files, kept []File) ([][]byte, []problem.Field) 
 	}
 	for i := range files {
 		f := &files[i]
-		old := slices.IndexFunc(kept, func(k File) bool { return k.Name == f.Name && k.SHA256 == f.SHA256 })
+		old := slices.IndexFunc(kept, func(k File) bool { return k.SHA256 == f.SHA256 })
 		if old >= 0 && f.Content == "" {
 			checkKept(*f, kept[old], func(member, detail string) { bad(i, member, detail) })
+			name := f.Name
 			*f = kept[old]
+			f.Name = name
 		} else {
 			contents[i] = checkNew(f, func(member, detail string) { bad(i, member, detail) })
 		}
@@ -101,6 +103,9 @@ var maxLengths = map[string]int{"name": 200, "mediaType": 100}
 // checkKept checks a file that the list had before. What tells of its bytes may be left out, but it cannot change; its
 // links are other ones each time that it is shown.
 func checkKept(f, was File, bad func(member, detail string)) {
+	if msg := checkFileName(f.Name); msg != "" {
+		bad("/name", msg)
+	}
 	if f.Size != 0 && f.Size != was.Size {
 		bad("/size", fmt.Sprintf("the file stays as it is, with %d bytes: for other ones, give their own sha256", was.Size))
 	}

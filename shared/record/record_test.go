@@ -312,6 +312,8 @@ func TestFilesAreCheckedAndKept(t *testing.T) {
 	}{
 		"kept as shown":          {[]record.File{{Name: "a.txt", Size: 5, SHA256: sum, MediaType: "text/plain", State: record.FileStored, URL: "https://files/a"}}, nil},
 		"kept by its digest":     {[]record.File{{Name: "a.txt", SHA256: sum}}, nil},
+		"kept, renamed":          {[]record.File{{Name: "c.txt", Size: 5, SHA256: sum, State: record.FileStored}}, nil},
+		"kept, in a folder":      {[]record.File{{Name: "b/a.txt", SHA256: sum}}, []string{"/f/0/name"}},
 		"kept, of another size":  {[]record.File{{Name: "a.txt", Size: 6, SHA256: sum}}, []string{"/f/0/size"}},
 		"kept, in another state": {[]record.File{{Name: "a.txt", SHA256: sum, State: record.FilePending}}, []string{"/f/0/state"}},
 		"inline":                 {[]record.File{{Name: "b.txt", Content: "aGVsbG8="}}, nil},
@@ -335,6 +337,9 @@ func TestFilesAreCheckedAndKept(t *testing.T) {
 		}
 		if f := c.files[0]; name == "inline" && (string(contents[0]) != "hello" || f.Content != "" || f.Size != 5 || f.State != record.FileStored || len(f.SHA256) != 64) {
 			t.Errorf("inline: %+v with %q", f, contents[0])
+		}
+		if f := c.files[0]; name == "kept, renamed" && (f.Name != "c.txt" || f.State != record.FileStored || contents[0] != nil) {
+			t.Errorf("a renamed file became %+v", f)
 		}
 		if name == "kept by its digest" && !reflect.DeepEqual(c.files[0], kept[0]) {
 			t.Errorf("a kept file became %+v", c.files[0])

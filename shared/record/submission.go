@@ -46,6 +46,8 @@ type SubmissionDraft struct {
 	Command     string         `json:"command,omitempty" maxLength:"4000" doc:"for image and repository: the command to run"`
 	URL         string         `json:"url,omitempty" maxLength:"2000" doc:"for repository: https URL to clone"`
 	Ref         string         `json:"ref,omitempty" maxLength:"200" doc:"for repository: the commit, tag or branch" example:"v1.0"`
+
+	ofFiles bool // the datasets are those of the files: none were given
 }
 
 // Quota says what a user may still submit to a task.
@@ -100,7 +102,7 @@ func (d *SubmissionDraft) Normalize() {
 	if d.Visibility == "" {
 		d.Visibility = Private
 	}
-	if len(d.DatasetIDs) == 0 {
+	if d.ofFiles = len(d.DatasetIDs) == 0; d.ofFiles {
 		d.DatasetIDs = []string{}
 		for _, f := range d.Files {
 			if !slices.Contains(d.DatasetIDs, f.DatasetID) {
@@ -123,7 +125,7 @@ func (d *SubmissionDraft) Check() []problem.Field {
 		bad("/files", fmt.Sprintf("are for %d datasets; %d are allowed in one submission", len(d.DatasetIDs), MaxSubmissionDatasets))
 	}
 	for i, id := range d.DatasetIDs {
-		p := fmt.Sprintf("/datasetIds/%d", i)
+		p := d.DatasetPointer(i)
 		fields = append(fields, checkID(p, id, "a dataset of the task")...)
 		if slices.Contains(d.DatasetIDs[:i], id) {
 			bad(p, "is named twice")
@@ -138,6 +140,14 @@ func (d *SubmissionDraft) Check() []problem.Field {
 		}
 	}
 	return append(fields, d.checkType()...)
+}
+
+// DatasetPointer is where the body names the dataset.
+func (d *SubmissionDraft) DatasetPointer(i int) string {
+	if d.ofFiles {
+		return fmt.Sprintf("/files/%d/datasetId", slices.IndexFunc(d.Files, func(f RunFile) bool { return f.DatasetID == d.DatasetIDs[i] }))
+	}
+	return fmt.Sprintf("/datasetIds/%d", i)
 }
 
 // CheckTexts says what is wrong with what describes the submission.

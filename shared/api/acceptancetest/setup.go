@@ -129,7 +129,11 @@ func (s Setup) want(t testing.TB, status int, v any, token, method, path string,
 // create posts the body and returns the path of what it made.
 func (s Setup) create(t testing.TB, token, path string, body any) string {
 	t.Helper()
-	return s.want(t, http.StatusCreated, nil, token, http.MethodPost, path, body).header.Get("Location")
+	a := s.want(t, http.StatusCreated, nil, token, http.MethodPost, path, body)
+	if tag := a.header.Get("ETag"); tag != "" && !strings.Contains(tag, "-") {
+		t.Errorf("POST %s answers with the tag %s, under which nothing can be changed", path, tag)
+	}
+	return a.header.Get("Location")
 }
 
 // id is the last segment of a path.

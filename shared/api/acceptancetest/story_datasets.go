@@ -58,12 +58,32 @@ func (st *story) datasets() {
 	if status, got := st.download(shown.Inputs[0].URL); status != http.StatusOK || !bytes.Equal(got, topics) {
 		st.t.Errorf("the link of an input leads to %d, %q", status, got)
 	}
+	st.renamedInput()
 	st.get(st.olivia, "/v1/datasets/"+st.news, &shown)
 	if status, got := st.download(shown.Truths[0].URL); status != http.StatusOK || !bytes.Equal(got, qrels) {
 		st.t.Errorf("the link of a truth leads its organizer to %d, %d bytes", status, len(got))
 	}
 	if status, _ := st.download(strings.Replace(shown.Truths[0].URL, st.news, st.cacm, 1)); status < http.StatusBadRequest {
 		st.t.Errorf("a link that was changed leads to %d", status)
+	}
+}
+
+// renamedInput gives a file another name, under which its bytes are still there, and takes away a link, which is not its to take.
+func (st *story) renamedInput() {
+	st.t.Helper()
+	var renamed, same record.Dataset
+	path := "/v1/datasets/" + st.news
+	rename := edits("replace", "/inputs/0/name", "queries.txt")
+	st.want(http.StatusOK, &renamed, st.olivia, http.MethodPatch, path, rename, "Content-Type", jsonPatch)
+	if f := renamed.Inputs[0]; f.Name != "queries.txt" || f.State != record.FileStored || renamed.TruthVersion != 1 {
+		st.t.Errorf("%+v, want a file that is there by another name, and the same truth", renamed)
+	}
+	if status, _ := st.download(renamed.Inputs[0].URL); status != http.StatusOK {
+		st.t.Errorf("the link of a renamed file leads to %d", status)
+	}
+	st.want(http.StatusOK, &same, st.olivia, http.MethodPatch, path, edits("remove", "/inputs/0/url", nil), "Content-Type", jsonPatch)
+	if same.Version != renamed.Version || same.Inputs[0].URL == "" {
+		st.t.Errorf("%+v, want nothing changed", same)
 	}
 }
 

@@ -137,7 +137,7 @@ func (st *story) wrongFiles() {
 		{on(st.cacm, inline("bad.run", []byte("\x00\xff\xfe\n"))), "/files/0", "line 1"},
 		{on(st.cacm, inline("../bad.run", bm25)), "/files/0/name", "folders"},
 		{on(st.cacm, map[string]any{"name": "bad.run"}), "/files/0/sha256", "SHA-256"},
-		{on(st.hidden, inline("bad.run", bm25)), "/datasetIds/0", "no dataset of this task"},
+		{on(st.hidden, inline("bad.run", bm25)), "/files/0/datasetId", "no dataset of this task"},
 		{mislabelled, "/files/0/sha256", "SHA-256"},
 		{garbled, "/files/0/content", "base64"},
 	} {

@@ -348,3 +348,14 @@ func TestDiffirPageIsSmall(t *testing.T) {
 	input := object{"runs": runs, "truth": sent("q", "300 0 FBIS3-00-0-000 1\n"), "texts": sent("documents.jsonl", documents.String()), "order": "measure"}
 	s.checkPage("diffir", input)
 }
+
+// A run that has no document in common with the first differs more than any order of the same ones, also where another is the same.
+func TestWithoutATauTheOverlapOrders(t *testing.T) {
+	s := newStage(t, record.Public)
+	runs := []object{named("one", ranked("1 abc", "2 abc")), named("same", ranked("1 abc", "2 abc")), named("other", ranked("1 acb", "2 xyz"))}
+	var got differing
+	s.tool(http.StatusOK, &got, "", "diffir", object{"runs": runs, "order": "tau"})
+	if got.order() != "2 1" {
+		t.Errorf("the order is %s", got.order())
+	}
+}

@@ -92,6 +92,7 @@ type difference struct {
 	overlap, tau  []float64 // of each run but the first with the first; tau is NaN where it is not defined
 	measure       float64   // the greatest difference; NaN when there is none
 	least, lowest float64   // of overlap and tau
+	order         float64   // least tau, where the overlap stands for one that is not defined
 }
 
 // differences compares the topics, several at the same time.
@@ -150,7 +151,7 @@ func (w *diffirWork) compare(d *difference, rankings []ranking) (err error) {
 	if err := w.rank(d.topic, rankings); err != nil {
 		return err
 	}
-	d.least, d.lowest = math.Inf(1), math.Inf(1)
+	d.least, d.lowest, d.order = math.Inf(1), math.Inf(1), math.Inf(1)
 	for i, r := range rankings[1:] {
 		if d.overlap[i], err = comparison.RankBiasedOverlap(rankings[0].Ranking, r.Ranking, w.in.P); err != nil {
 			return err
@@ -162,7 +163,9 @@ func (w *diffirWork) compare(d *difference, rankings []ranking) (err error) {
 		d.tau[i] = tau
 		d.least = min(d.least, d.overlap[i])
 		if ok {
-			d.lowest = min(d.lowest, tau)
+			d.lowest, d.order = min(d.lowest, tau), min(d.order, tau)
+		} else {
+			d.order = min(d.order, 2*d.overlap[i]-1)
 		}
 	}
 	return nil
@@ -198,10 +201,8 @@ func (d *difference) likeness(order string) float64 {
 		return math.Inf(1)
 	case order == byMeasure:
 		return -d.measure
-	case order == byTau && math.IsInf(d.lowest, 1):
-		return 2*d.least - 1
 	case order == byTau:
-		return d.lowest
+		return d.order
 	}
 	return math.Round(d.least*1e9) / 1e9
 }

@@ -181,16 +181,16 @@ func judgment(grade *int) string {
 	case *grade == 0:
 		return "not relevant"
 	default:
-		return fmt.Sprintf("not relevant (%d)", *grade)
+		return fmt.Sprintf("unjudged (%d)", *grade) // pooled, as those who judge say, and not looked at
 	}
 }
 
-// gradeClass colours a grade; empty when there is none.
+// gradeClass colours a grade; empty when there is none, or one that does not count as judged.
 func gradeClass(grade *int) string {
-	if grade == nil {
+	if grade == nil || *grade < 0 {
 		return ""
 	}
-	return "grade" + strconv.Itoa(max(0, min(2, *grade)))
+	return "grade" + strconv.Itoa(min(2, *grade))
 }
 
 // hits is the class of a list of documents.

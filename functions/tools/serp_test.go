@@ -200,3 +200,12 @@ func TestSerpKeepsTextsText(t *testing.T) {
 		}
 	}
 }
+
+// Whoever judges gives a grade below 0 to what was pooled and not looked at, and no measure takes it for judged.
+func TestSerpOfGradesBelowZero(t *testing.T) {
+	s := newStage(t, record.Public)
+	page := s.page("", "serp", object{"run": named("mine", ranked("1 ab")), "truth": sent("qrels.txt", "1 0 a -1\n1 0 b 0\n")})
+	if !strings.Contains(page, "unjudged (-1)") || strings.Count(page, "not relevant") != 1 || strings.Count(page, `class="grade0"`) != 1 {
+		t.Errorf("the page says %s", page)
+	}
+}

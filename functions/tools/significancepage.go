@@ -50,14 +50,23 @@ const told = 4
 // conclude says what can be told apart.
 func (out *SignificanceOutput) conclude() []word {
 	var different []*SignificancePair
+	unknown := 0
 	for i := range out.Pairs {
-		if out.Pairs[i].Different {
-			different = append(different, &out.Pairs[i])
+		switch p := &out.Pairs[i]; {
+		case p.Different:
+			different = append(different, p)
+		case p.unknown():
+			unknown++
 		}
 	}
+	rest := len(out.Pairs) - len(different) - unknown
 	var s []word
 	say := func(format string, args ...any) { s = append(s, word{text: fmt.Sprintf(format, args...)}) }
 	switch {
+	case unknown == len(out.Pairs):
+		say("Nothing can be said of %s on %s", counted(len(out.Runs), "run"), counted(out.Topics, "topic"))
+	case len(different) == 0 && unknown > 0:
+		say("%s cannot be told apart on %s", counted(rest, "pair"), counted(out.Topics, "topic"))
 	case len(different) == 0 && len(out.Pairs) == 1:
 		say("The two runs cannot be told apart on %s", counted(out.Topics, "topic"))
 	case len(different) == 0:
@@ -67,24 +76,42 @@ func (out *SignificanceOutput) conclude() []word {
 			if i > 0 {
 				say("; ")
 			}
-			better, worse := out.Runs[p.First].Name, out.Runs[p.Second].Name
-			if p.Difference < 0 != out.LowerIsBetter {
+			better, worse, mean := out.Runs[p.First].Name, out.Runs[p.Second].Name, ""
+			if out.direction(p) < 0 != out.LowerIsBetter {
 				better, worse = worse, better
 			}
-			s = append(s, word{better, true}, word{text: " is better than "}, word{worse, true})
+			if out.direction(p)*p.Difference < 0 {
+				mean = " by the ranks of the differences, though not by the mean"
+			}
+			s = append(s, word{better, true}, word{text: " is better than "}, word{worse, true}, word{text: mean})
 		}
-		if rest := len(out.Pairs) - len(different); rest > 0 {
+		if rest > 0 {
 			say("; %s cannot be told apart on %s", counted(rest, "other pair"), counted(out.Topics, "topic"))
 		}
 	default:
 		s = append(s, out.concludeBest(len(different))...)
 	}
 	say(" (%s, %s, p below %v).", testNames[out.Test], correctionNames[out.Correction], level)
+	if unknown > 0 {
+		say(" Of %s the test is not defined, since all differences are the same; the randomization test tells.", counted(unknown, "pair"))
+	}
 	if least := out.least(); least >= level {
 		say(" No difference could have been: with %s, %s and this correction no p is below %s. Compare fewer runs, on more topics, or with more rounds.",
 			counted(out.Topics, "topic"), counted(len(out.Pairs), "pair"), chance(&least))
 	}
 	return s
+}
+
+// unknown reports whether the test that the verdict goes by is not defined for runs that do differ.
+func (p *SignificancePair) unknown() bool { return p.P == nil && p.Difference != 0 }
+
+// direction is above 0 when the first run of the pair has the greater values, as the test sees it: Wilcoxon's goes by ranks,
+// which can contradict the means.
+func (out *SignificanceOutput) direction(p *SignificancePair) float64 {
+	if out.Test == byWilcoxon && p.Wilcoxon != nil {
+		return p.Wilcoxon.Plus - p.Wilcoxon.Minus
+	}
+	return p.Difference
 }
 
 // concludeBest says how the best run stands to the others, where there are too many pairs to name them all.
@@ -96,17 +123,24 @@ func (out *SignificanceOutput) concludeBest(different int) []word {
 		}
 	}
 	var alike []string
-	for _, p := range out.Pairs {
+	ahead := true // of all that it is told apart from
+	for i := range out.Pairs {
+		p := &out.Pairs[i]
 		switch {
+		case p.First != best && p.Second != best:
+		case p.unknown() || p.Different && out.direction(p)*p.Difference < 0:
+			ahead = false
 		case p.Different:
 		case p.First == best:
 			alike = append(alike, out.Runs[p.Second].Name)
-		case p.Second == best:
+		default:
 			alike = append(alike, out.Runs[p.First].Name)
 		}
 	}
 	s := []word{{text: fmt.Sprintf("%d of %d pairs can be told apart. ", different, len(out.Pairs))}, {out.Runs[best].Name, true}}
 	switch {
+	case len(alike) == 0 && !ahead:
+		return append(s, word{text: " has the best mean"})
 	case len(alike) == 0:
 		return append(s, word{text: " is better than every other run"})
 	case len(alike) > told:

@@ -28,7 +28,7 @@ type TopicsOutput struct {
 	Count         int          `json:"count" doc:"topics that any of the runs has a value for; the answer may have fewer"`
 	Sort          string       `json:"sort"`
 	Mean          float64      `json:"mean" doc:"of the means of the topics"`
-	HardFrom      float64      `json:"hardFrom" doc:"the tenth percentile of the means of all topics, counted from the worst: a topic with a worse mean is hard"`
+	HardFrom      float64      `json:"hardFrom" doc:"the tenth percentile of the means of all topics, counted from the worst: a topic with a worse mean is hard, and so are those with the worst of all"`
 	Runs          []TopicsRun  `json:"runs" nullable:"false" doc:"in the order asked for"`
 	Topics        []TopicsLine `json:"topics" nullable:"false" doc:"in the order of sort"`
 }
@@ -50,7 +50,7 @@ type TopicsLine struct {
 	Max      float64    `json:"max"`
 	Spread   float64    `json:"spread" doc:"max less min"`
 	Outliers []int      `json:"outliers" nullable:"false" doc:"indices of the runs whose values lie more than 1.5 interquartile ranges beyond the quartiles, when there are four values at least"`
-	Hard     bool       `json:"hard" doc:"whether the mean is worse than hardFrom"`
+	Hard     bool       `json:"hard" doc:"whether the mean is worse than hardFrom, or the worst of all"`
 }
 
 // Orders of topics.
@@ -71,7 +71,7 @@ var lookAtTopics = define(about{
 	name: "topics", summary: "Show how runs do on each topic",
 	description: "Shows which topics are hard, and on which of them runs differ: the values of each run by topic, their mean, least, greatest and spread, and the runs that stand out " +
 		"by more than 1.5 interquartile ranges. A topic is hard when the mean over the runs is worse than that of nine in ten topics: below the tenth percentile of the topics' means, " +
-		"or above the ninetieth when less is better.\n\n" +
+		"or above the ninetieth when less is better. Those that share the worst mean are hard also when they are more than that, unless all topics do.\n\n" +
 		"The page has a heat map of runs and topics, how the runs spread on each topic, and a table; as `image/svg+xml` the answer is the heat map.",
 }, TopicsInput{Runs: lakeRuns, Truth: lakeTruth, Measure: "nDCG@10"},
 	func(ctx context.Context, d *material.Desk, in TopicsInput) (compute[TopicsOutput], error) {
@@ -125,10 +125,14 @@ func (out *TopicsOutput) describeTopics(by []map[string]float64, topics []string
 		share = 1 - hardShare
 	}
 	out.HardFrom = significance.Percentile(means, share)
-	rounding := significance.Rounding(means)
+	rounding, worst := significance.Rounding(means), means[0]
+	if out.LowerIsBetter {
+		worst = means[len(means)-1]
+	}
 	for i := range out.Topics {
 		t := &out.Topics[i]
-		t.Hard = math.Abs(t.Mean-out.HardFrom) > rounding && t.Mean < out.HardFrom != out.LowerIsBetter
+		beyond := math.Abs(t.Mean-out.HardFrom) > rounding && t.Mean < out.HardFrom != out.LowerIsBetter
+		t.Hard = beyond || math.Abs(t.Mean-worst) <= rounding && means[len(means)-1]-means[0] > rounding
 	}
 	slices.SortStableFunc(out.Topics, func(a, b TopicsLine) int {
 		byName := compareTopics(a.Topic, b.Topic)

@@ -34,3 +34,34 @@ func TestRoundingMakesNoTopicStandOut(t *testing.T) {
 		t.Errorf("%+v", line)
 	}
 }
+
+// TestTheWorstAreHard has more topics at the worst mean than one in ten, and then all of them.
+func TestTheWorstAreHard(t *testing.T) {
+	for _, less := range []bool{false, true} {
+		for worst, want := range map[int]int{1: 1, 3: 3, 10: 0} {
+			by := []map[string]float64{{}}
+			var topics []string
+			for topic := range 10 {
+				name, value := fmt.Sprint(topic), 0.
+				if topic >= worst {
+					value = .5
+				}
+				if less {
+					value = -value
+				}
+				by[0][name], topics = value, append(topics, name)
+			}
+			out := TopicsOutput{Sort: sortTopic, LowerIsBetter: less}
+			out.describeTopics(by, topics)
+			hard := 0
+			for _, line := range out.Topics {
+				if line.Hard {
+					hard++
+				}
+			}
+			if hard != want {
+				t.Errorf("%d of 10 topics are the worst, less is better: %v; %d are hard from %v, want %d", worst, less, hard, out.HardFrom, want)
+			}
+		}
+	}
+}

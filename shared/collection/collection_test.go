@@ -85,6 +85,8 @@ func TestFormats(t *testing.T) {
 			query: "Hunger in cities", seenq: 2,
 		},
 		"TREC topics left open": {file: "x", content: "<top><num>Number: q0<title>a\n<top><num> Number: q1<title>b", query: "b", seenq: 2},
+		"numbers with zeros":    {file: "x", content: "<top><num> Number: 00q1<title>b", query: "b", seenq: 1},
+		"single quotes":         {file: "x.xml", content: "<topics><topic number='q1'><query>b</query></topic></topics>", query: "b", seenq: 1},
 		"XML topics":            {file: "x.xml", content: "<?xml version=\"1.0\"?>\n<topics>\n<topic number=\"q1\" type=\"a\">\n<query>one &lt; two</query>\n</topic></topics>", query: "one < two", seenq: 1},
 		"XML topics of Touché":  {file: "x.xml", content: "<topics><topic><number>q1</number><title>Is it?</title></topic></topics>", query: "Is it?", seenq: 1},
 		"packed":                {file: "x.jsonl.gz", content: zipped(t, `{"id":"d1","text":"t"}`), document: Document{Text: "t"}, documents: 1},

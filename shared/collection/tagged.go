@@ -95,7 +95,11 @@ func (f *finder) topic(block []byte) bool {
 	if id = bytes.TrimSpace(id); !ok || len(id) == 0 {
 		return false
 	}
-	if f.wantsQuery(id) {
+	wanted := f.wantsQuery(id)
+	if short := bytes.TrimLeft(id, "0"); !wanted && f.queries[string(short)] { // <num> has 051, and everything else 51
+		id, wanted = short, true
+	}
+	if wanted {
 		words := strings.TrimSpace(untagged(text))
 		if rest, ok := strings.CutPrefix(words, "Topic:"); ok {
 			words = rest
@@ -147,13 +151,15 @@ func element(text []byte, tags ...string) ([]byte, bool) {
 	return nil, false
 }
 
-// attribute is the value of an attribute, in double quotes, of the tag that text begins with; nil when there is none.
+// attribute is the value of an attribute, in quotes, of the tag that text begins with; nil when there is none.
 func attribute(text []byte, names ...string) []byte {
 	tag, _, _ := bytes.Cut(text, []byte{'>'})
 	for _, name := range names {
-		if _, value, ok := bytes.Cut(tag, []byte(" "+name+`="`)); ok {
-			value, _, _ = bytes.Cut(value, []byte{'"'})
-			return value
+		for _, quote := range []string{`"`, "'"} {
+			if _, value, ok := bytes.Cut(tag, []byte(" "+name+"="+quote)); ok {
+				value, _, _ = bytes.Cut(value, []byte(quote))
+				return value
+			}
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"assay/functions"
+	"assay/shared/api/servertest"
 	"assay/shared/record"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -155,6 +156,24 @@ func TestLandingPage(t *testing.T) {
 	board := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/tasks/"+empty.task.ID+"/evaluations?sort=rank&best=true", nil, "Accept", "text/html").Body)
 	if !strings.Contains(board, "no published results") {
 		t.Errorf("an empty leaderboard says %s", board)
+	}
+}
+
+// Whoever asks for a part of a leaderboard is not told that it is all.
+func TestAPartOfALeaderboardSaysSo(t *testing.T) {
+	w := newWorld(t)
+	f := newFair(t, w)
+	path := "/v1/tasks/" + f.place.task.ID + "/evaluations?sort=rank"
+	whole := string(w.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body)
+	for query, want := range map[string]string{
+		"&offset=1000": "No published result is what the address asks for.",
+		"&filter[runId]=" + record.NewID(w.Now()):        "No published result is what the address asks for.",
+		"&filter[userId]=" + servertest.UserID("nobody"): "No published result is what the address asks for.",
+	} {
+		page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, path+query, nil, "Accept", "text/html").Body)
+		if !strings.Contains(page, want) || strings.Contains(whole, want) || strings.Contains(page, "no published results") {
+			t.Errorf("with %s the page does not say %q", query, want)
+		}
 	}
 }
 

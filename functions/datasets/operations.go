@@ -33,6 +33,7 @@ var Operations = []api.Operation{
 		Summary: "Create a dataset",
 		Description: "The caller must be a member of the organizer of the task that `taskId` names. Files come with their `content`, up to 3 MiB together, " +
 			"or without, and then the answer says where to upload them. A truth that the evaluator cannot read is refused with every fault it has.",
+		Example: example,
 	}, "/taskId", task, create),
 	api.Get(api.Spec{
 		ID: "getDataset", Path: "/v1/datasets/{datasetId}", May: access.Anyone,

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 
+	"assay/functions/datasets"
 	"assay/shared/arrival"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -51,6 +53,9 @@ func TestAnAnnouncedTruthCountsOnceItHasArrivedAndCanBeRead(t *testing.T) {
 	got := s.get("olga", path)
 	if got.TruthVersion != 1 || len(got.Diagnostics) != 2 || got.Diagnostics[0].Line != 3 {
 		t.Fatalf("%+v", got)
+	}
+	if a := s.Want(http.StatusOK, nil, "olga", http.MethodGet, path, nil); strings.Contains(string(a.Body), "discreet") {
+		t.Errorf("what is for records is told: %s", a.Body)
 	}
 	if kept := s.truth(d.ID); kept.Number != 1 || kept.Files[0].Name != "truth.csv" {
 		t.Fatalf("a truth that cannot be read replaced one that can: %+v", kept)
@@ -219,4 +224,30 @@ func TestALargeTruthIsReadAfterTheRequest(t *testing.T) {
 	if got := s.item(d.ID); got.Adopt != nil || got.TruthVersion != 2 || s.truth(d.ID).Evaluator.PrimaryMeasure != "MCC" {
 		t.Fatalf("%+v", got)
 	}
+}
+
+// A pool changes at once, whatever becomes of the truth that the same request announces.
+func TestRunsGoToTheNewPoolBeforeTheNewTruth(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	s.patch(http.StatusOK, path, map[string]any{"pool": "gpu", "truths": []any{announced("new.csv", newTruth)}})
+	if truth := s.truth(d.ID); truth.Pool != "gpu" || truth.Number != 1 || s.item(d.ID).Requeue == nil {
+		t.Errorf("%+v", truth)
+	}
+}
+
+// TestTheExampleIsTaken creates the dataset that the document has as an example.
+func TestTheExampleIsTaken(t *testing.T) {
+	s := start(t)
+	for _, op := range datasets.Operations {
+		if example, ok := op.Example.(map[string]any); ok {
+			example = maps.Clone(example)
+			example["taskId"] = s.task.ID
+			if _, d := s.create(example); d.TruthVersion != 1 || d.Inputs[0].State != record.FileStored {
+				t.Errorf("%+v", d)
+			}
+			return
+		}
+	}
+	t.Error("there is no example")
 }

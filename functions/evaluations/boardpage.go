@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"slices"
 	"strconv"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -104,6 +105,21 @@ func (v *boardView) teams(bestOnly bool) string {
 	return v.path() + "?" + q.Encode()
 }
 
+// filtered reports whether the address asks for other things than a dataset.
+func (v *boardView) filtered() bool {
+	for name, values := range v.query {
+		if strings.HasPrefix(name, "filter[") && name != byDataset.Param() && strings.Join(values, "") != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// part reports whether the address asks for a part of the leaderboard that does not begin with the best.
+func (v *boardView) part() bool {
+	return v.filtered() || v.query.Has("offset") || v.query.Has("cursor")
+}
+
 func (v *boardView) path() string { return "/v1/tasks/" + v.task.ID + "/evaluations" }
 
 // tool is the address of what the tool for leaderboards says of this one.
@@ -130,7 +146,7 @@ func (v *boardView) direction() string {
 }
 
 // bar is how long the bar of a value is, of 100; empty when the measure is none that bars show well: they begin at zero,
-// and longer is better.
+// longer is better, and those of one page must compare with those of the next.
 func (v *boardView) bar(value *float64) string {
 	if value == nil || v.dataset.Evaluator.LessIsBetter(v.sort) {
 		return ""
@@ -144,15 +160,18 @@ func (v *boardView) bar(value *float64) string {
 			longest = max(longest, *x)
 		}
 	}
+	if longest > 1 && (v.query.Has("offset") || v.entries.Links.Next != "") {
+		return ""
+	}
 	return strconv.FormatFloat(100**value/longest, 'f', 1, 64)
 }
 
-// shown is a value to four digits, which is how results are reported.
+// shown is a value as results are reported.
 func shown(value *float64) string {
 	if value == nil {
 		return "–"
 	}
-	return strconv.FormatFloat(*value, 'f', 4, 64)
+	return webpage.Decimals(*value)
 }
 
 // baselines reports whether the page has any.

@@ -36,7 +36,7 @@ func landing(ctx context.Context, c *api.Call, _ api.Open) error {
 		if err != nil {
 			return err
 		}
-		v.tasks = append(v.tasks, shownTask{Task: &t.Task, stage: stageOf(t.Submissions, c.Now())})
+		v.tasks = append(v.tasks, shownTask{Task: &t.Task, stage: stageOf(&t.Task, c.Now())})
 	}
 	if err := v.nameOrganizers(ctx, c.Store); err != nil {
 		return err
@@ -112,10 +112,11 @@ func (v *welcome) development() bool { return v.issuer == v.base+"/dev" }
 // stage says where a task stands.
 type stage struct {
 	text string
-	open bool
+	open bool // to everybody
 }
 
-func stageOf(s record.SubmissionRules, now time.Time) stage {
+func stageOf(t *record.Task, now time.Time) stage {
+	s := t.Submissions
 	switch {
 	case s.ClosesAt != nil && !now.Before(s.ClosesAt.Time):
 		return stage{"Closed on " + webpage.Instant(s.ClosesAt.Time), false}
@@ -126,10 +127,18 @@ func stageOf(s record.SubmissionRules, now time.Time) stage {
 		}
 		return stage{text, false}
 	case s.ClosesAt != nil:
-		return stage{"Open until " + webpage.Instant(s.ClosesAt.Time), true}
+		return stage{"Open" + entrance(t.Registration, now) + " until " + webpage.Instant(s.ClosesAt.Time), entrance(t.Registration, now) == ""}
 	default:
-		return stage{"Open, without a deadline", true}
+		return stage{"Open" + entrance(t.Registration, now) + ", without a deadline", entrance(t.Registration, now) == ""}
 	}
+}
+
+// entrance says to whom a task is open that not everybody can register for now; empty when everybody can.
+func entrance(r record.RegistrationRules, now time.Time) string {
+	if r.Mode == record.Closed || r.OpensAt != nil && now.Before(r.OpensAt.Time) || r.ClosesAt != nil && !now.Before(r.ClosesAt.Time) {
+		return " to those who are registered"
+	}
+	return ""
 }
 
 // gist is the first paragraph of a description, or its beginning.

@@ -23,8 +23,26 @@ func TestStageIsWhatTheWindowSays(t *testing.T) {
 		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, closes.Add(-time.Second), "Open until 3 February 2027, 04:05 UTC", true},
 		{record.SubmissionRules{ClosesAt: &closes}, closes.Time, "Closed on 3 February 2027, 04:05 UTC", false},
 	} {
-		if got := stageOf(c.rules, c.now); got != (stage{c.want, c.open}) {
+		if got := stageOf(&record.Task{TaskDraft: record.TaskDraft{Submissions: c.rules}}, c.now); got != (stage{c.want, c.open}) {
 			t.Errorf("at %v it is %+v, want %q", c.now, got, c.want)
+		}
+	}
+}
+
+func TestStageTellsWhoMayStillRegister(t *testing.T) {
+	now, past, future := time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC), record.At(time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)), record.At(time.Date(2028, 1, 2, 3, 4, 0, 0, time.UTC))
+	for _, c := range []struct {
+		rules record.RegistrationRules
+		open  bool
+	}{
+		{record.RegistrationRules{Mode: record.Approval, OpensAt: &past, ClosesAt: &future}, true},
+		{record.RegistrationRules{Mode: record.Closed}, false},
+		{record.RegistrationRules{Mode: record.Open, OpensAt: &future}, false},
+		{record.RegistrationRules{Mode: record.Open, ClosesAt: &past}, false},
+	} {
+		got := stageOf(&record.Task{TaskDraft: record.TaskDraft{Registration: c.rules}}, now)
+		if got.open != c.open || strings.Contains(got.text, "to those who are registered") == c.open {
+			t.Errorf("%+v: %+v", c.rules, got)
 		}
 	}
 }

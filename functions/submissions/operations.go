@@ -32,6 +32,7 @@ var Operations = []api.Operation{
 		Summary: "Submit to a task",
 		Description: "Needs an accepted registration. Files come with their `content`, up to 3 MiB together, or without, and then the answer says where to upload them " +
 			"within 24 hours. The answer carries what is left of the quota.",
+		Example: example,
 	}, enter, create),
 	api.Get(api.Spec{
 		ID: "getSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Anyone,

@@ -12,6 +12,7 @@ import (
 	"assay/shared/measure/conversion"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
+	"assay/shared/record"
 )
 
 // ConvertInput is what to convert, and into what.
@@ -95,7 +96,7 @@ var convert = define(about{
 			if err != nil {
 				return err
 			}
-			out.Diagnostics = disclosed(found)
+			out.Diagnostics = record.Disclosed(found)
 			return of.source.Refused(found)
 		})
 		if err == nil {

@@ -9,6 +9,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/significance"
 	"assay/shared/problem"
+	"assay/shared/record"
 )
 
 // EvaluateInput is what to evaluate.
@@ -84,7 +85,7 @@ var evaluate = define(about{
 		for i, r := range results.Runs {
 			v := values[i]
 			e := EvaluatedRun{
-				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Measures: v.Measures, Reasons: v.Reasons, Diagnostics: disclosed(v.Diagnostics),
+				Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Measures: v.Measures, Reasons: v.Reasons, Diagnostics: record.Disclosed(v.Diagnostics),
 				Intervals: map[string]significance.Interval{},
 			}
 			if shown {

@@ -105,7 +105,7 @@ var fuse = define(about{
 			if err != nil {
 				return err
 			}
-			out.Diagnostics = disclosed(found)
+			out.Diagnostics = record.Disclosed(found)
 			return problem.Check(record.Faults(found, func(name string) string { return cmp.Or(pointers[name], "/runs") }))
 		})
 		if err == nil {

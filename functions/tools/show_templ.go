@@ -184,7 +184,7 @@ func toolPage(t tool, example, base string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</textarea> <button type=\"submit\">Compute</button></form><p class=\"quiet small\">This works for what everybody may see, and for inputs of up to 8,000 bytes. For what is private, and for larger inputs, send the input with your token:</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 13, "</textarea> <button type=\"submit\">Compute</button></form><p class=\"quiet small\">This works for what everybody may see, and for inputs of up to 8,000 characters; letters and digits count once in an address, most others three times. For what is private, and for larger inputs, send the input with your token:</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -96,8 +96,8 @@ func (out *SignificanceOutput) conclude() []word {
 		say(" Of %s the test is not defined, since all differences are the same; the randomization test tells.", counted(unknown, "pair"))
 	}
 	if least := out.least(); least >= level {
-		say(" No difference could have been: with %s, %s and this correction no p is below %s. Compare fewer runs, on more topics, or with more rounds.",
-			counted(out.Topics, "topic"), counted(len(out.Pairs), "pair"), chance(&least))
+		say(" No difference could have been: with %s, %s and this correction no p is below %s. Compare fewer runs, %s.",
+			counted(out.Topics, "topic"), counted(len(out.Pairs), "pair"), chance(&least), map[bool]string{true: "or on more topics", false: "on more topics, or with more rounds"}[out.Topics <= allSigns])
 	}
 	return s
 }
@@ -257,19 +257,11 @@ func counted(n int, thing string) string {
 	return strconv.Itoa(n) + " " + thing + "s"
 }
 
-// decimals is a value to four digits, which is how results are reported.
-func decimals(v float64) string {
-	if math.Abs(v) >= 1e6 {
-		return strconv.FormatFloat(v, 'g', 5, 64)
-	}
-	return strconv.FormatFloat(v, 'f', 4, 64)
-}
-
 // signed is a difference, with a sign that is as wide as a digit.
 func signed(v float64) string {
-	text := decimals(math.Abs(v))
+	text := webpage.Decimals(math.Abs(v))
 	switch {
-	case text == decimals(0):
+	case text == webpage.Decimals(0):
 		return text
 	case v < 0:
 		return "−" + text
@@ -282,11 +274,11 @@ func chance(p *float64) string {
 	if p == nil {
 		return "–"
 	}
-	text := decimals(*p)
+	text := webpage.Decimals(*p)
 	switch {
 	case *p < 0.0001:
 		return "<0.0001"
-	case *p < level && text == decimals(level):
+	case *p < level && text == webpage.Decimals(level):
 		return "<" + text
 	}
 	return text
@@ -333,5 +325,5 @@ func valued(v *float64) string {
 	if v == nil {
 		return "–"
 	}
-	return decimals(*v)
+	return webpage.Decimals(*v)
 }

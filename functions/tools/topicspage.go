@@ -126,9 +126,9 @@ func (out *TopicsOutput) worse() string {
 // summary says what there is to see.
 func (out *TopicsOutput) summary() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s; on average %s is %s.", counted(len(out.Runs), "run"), counted(out.Count, "topic"), out.Measure, decimals(out.Mean))
+	fmt.Fprintf(&b, "%s on %s; on average %s is %s.", counted(len(out.Runs), "run"), counted(out.Count, "topic"), out.Measure, webpage.Decimals(out.Mean))
 	if n := out.hard(); n > 0 {
-		fmt.Fprintf(&b, " %s hard: the mean over the runs is %s %s.", are(n, "topic"), out.worse(), decimals(out.HardFrom))
+		fmt.Fprintf(&b, " %s hard: the mean over the runs is %s %s, or the worst of all.", are(n, "topic"), out.worse(), webpage.Decimals(out.HardFrom))
 	}
 	return b.String()
 }

@@ -80,7 +80,7 @@ var validate = define(about{
 		for _, f := range files {
 			out.Files = append(out.Files, f.Name)
 		}
-		out.Valid, out.Diagnostics = !measure.Refused(found), disclosed(found)
+		out.Valid, out.Diagnostics = !measure.Refused(found), record.Disclosed(found)
 		return out, err
 	}, nil
 })

@@ -26,6 +26,7 @@ type Spec struct {
 	May         access.Role
 	Query       page.Spec
 	CacheFor    int // seconds that anybody may keep the answer to a GET; 0: always ask again
+	Example     any // of the body, where the one that its schema would make is refused
 }
 
 // Operation is a declared operation. Make it with Get, List, Write, OrPage, Invoke, Ask, Create, CreateIn, Patch or Delete.

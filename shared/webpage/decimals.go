@@ -1,0 +1,18 @@
+package webpage
+
+import (
+	"math"
+	"strconv"
+)
+
+// Decimals is a result to four digits behind the point, as results are reported. One so large, or so small, that these
+// would hide it is written with an exponent; below 1e-9 is what rounding leaves.
+func Decimals(v float64) string {
+	switch size := math.Abs(v); {
+	case size >= 1e6:
+		return strconv.FormatFloat(v, 'g', 5, 64)
+	case size >= 1e-9 && size < 5e-5:
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 4, 64)
+}

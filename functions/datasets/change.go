@@ -115,7 +115,7 @@ func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *reco
 	}
 	changed.Adopt, changed.Diagnostics = nil, nil
 	if !stored {
-		return nil
+		return move(ctx, c, tx, old, changed)
 	}
 	var size int64
 	for _, f := range changed.Truths {
@@ -123,7 +123,7 @@ func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *reco
 	}
 	if size > maxAtOnce {
 		changed.Adopt = &record.Follow{At: record.At(c.Now())}
-		return nil
+		return move(ctx, c, tx, old, changed)
 	}
 	if err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline); err != nil {
 		return err

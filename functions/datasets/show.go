@@ -22,6 +22,9 @@ func forRoles(d *record.DatasetItem, roles access.Role) record.Dataset {
 	if !d.ReadsTruth(roles) {
 		v.Truths, v.Diagnostics = nil, nil
 	}
+	if len(v.Diagnostics) > 0 {
+		v.Diagnostics = record.Disclosed(v.Diagnostics)
+	}
 	return v
 }
 

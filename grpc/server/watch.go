@@ -128,9 +128,10 @@ func (w *watcher) follow(ctx context.Context) error {
 }
 
 // tell sends the image, unless it was sent, and the lines up to those that it counts, in as many messages as that takes. Who
-// may see what is decided for each of them, by the run as it is known then.
+// may see what is decided for each of them, by the run as it is known then, and also when there is nothing to send: what decides
+// it may be all that has changed.
 func (w *watcher) tell(ctx context.Context, run *record.RunItem) error {
-	for run.Version > w.version || w.behind(run) {
+	for more := true; more; more = run.Version > w.version || w.behind(run) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

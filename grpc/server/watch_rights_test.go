@@ -134,15 +134,20 @@ func TestLinesThatWereWithheldComeOnceTheyMay(t *testing.T) {
 
 func TestARunThatIsHiddenEndsTheStream(t *testing.T) {
 	g := newGallery(t, "embedded", 0)
-	p := g.play(t)
-	p.change(func(r *record.RunItem) { r.Standing.Public = true })
-	c := g.client(stranger, p.run.ID)
-	c.watch(-1)
-	c.sees(t, p.run.Version)
-	seen := c.messages
-	p.change(func(r *record.RunItem) { r.Standing.Public = false })
-	if err := c.ends(t); !errors.Is(err, visibility.Missing) || c.messages != seen {
-		t.Errorf("%v after %d messages more", err, c.messages-seen)
+	for name, hide := range map[string]func(*played){
+		"its submission":  func(p *played) { p.change(func(r *record.RunItem) { r.Standing.Public = false }) },
+		"its task, alone": func(p *played) { p.carry(func(r *record.RunItem) { r.Standing.PrivateTask = true }) },
+	} {
+		p := g.play(t)
+		p.change(func(r *record.RunItem) { r.Standing.Public = true })
+		c := g.client(stranger, p.run.ID)
+		c.watch(-1)
+		c.sees(t, p.run.Version)
+		seen := c.messages
+		hide(p)
+		if err := c.ends(t); !errors.Is(err, visibility.Missing) || c.messages != seen {
+			t.Errorf("%s: %v after %d messages more", name, err, c.messages-seen)
+		}
 	}
 }
 

@@ -153,10 +153,11 @@ func (p *played) seal() {
 	p.run = r
 }
 
-// extend writes the run without a change that is shown, as the heartbeats of a worker do.
-func (p *played) extend() {
+// carry writes the run without a change that is shown, as the heartbeats of a worker do, and what a task makes private.
+func (p *played) carry(how func(*record.RunItem)) {
 	p.t.Helper()
 	next := *p.run
+	how(&next)
 	p.run = &next
 	p.commit(new(table.Tx).Replace(p.run))
 }

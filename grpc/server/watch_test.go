@@ -51,7 +51,7 @@ func playAny(rt *rapid.T, g *gallery) {
 			want[k] = append(want[k], texts...)
 		},
 		"change": func(*rapid.T) { p.change(func(r *record.RunItem) { r.Label += "." }) },
-		"extend": func(*rapid.T) { p.extend() },
+		"extend": func(*rapid.T) { p.carry(func(*record.RunItem) {}) },
 		"end":    func(*rapid.T) { p.end(record.Failed) },
 		"again":  func(*rapid.T) { p.end(record.Running) },
 		"seal":   func(*rapid.T) { p.seal() },

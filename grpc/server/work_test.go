@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
+	"assay/shared/queue"
 	"assay/shared/record"
 
 	"google.golang.org/grpc/codes"
@@ -199,6 +200,9 @@ func TestHowARunFails(t *testing.T) {
 			t.Errorf("attempt %d, want %d", w.GetAttempt(), n+1)
 		}
 		fail(w, assayv1.FailRunRequest_FAULT_WORKER, secret, told)
+		if err := queue.Resume(t.Context(), s.Store, s.Now().Add(time.Minute), id); err != nil {
+			t.Fatal(err)
+		}
 	}
 	r := s.run("ada", id)
 	if r.State != record.Failed || len(r.Diagnostics) != 4 || !strings.Contains(r.Diagnostics[1].Message, "exit code 3") {

@@ -44,18 +44,18 @@ func Task(ctx context.Context, s store.Store, now time.Time, key store.Key) erro
 	case t.Follow == nil || early(t.Follow, now):
 		return nil
 	}
-	if err := below(ctx, s, now, t.ID); err != nil {
+	if err := below(ctx, s, t.ID); err != nil {
 		return err
 	}
 	return passed(ctx, s, now, key, *t.Follow, func(t *record.TaskItem) **record.Follow { return &t.Follow })
 }
 
 // below makes everything below a task private or public, as the task is.
-func below(ctx context.Context, s store.Store, now time.Time, taskID string) error {
+func below(ctx context.Context, s store.Store, taskID string) error {
 	task := record.TaskKey(taskID)
 	standing := func(t *record.TaskItem, _ *string, st *record.Standing) bool { return set(&st.PrivateTask, private(t)) }
 	err := table.Each(ctx, s, page, []table.Source{table.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(d *record.DatasetItem) error {
-		return bring(ctx, s, now, task, d.Key(), func(t *record.TaskItem, d *record.DatasetItem) bool { return set(&d.PrivateTask, private(t)) })
+		return bring(ctx, s, unseen, task, d.Key(), func(t *record.TaskItem, d *record.DatasetItem) bool { return set(&d.PrivateTask, private(t)) })
 	})
 	if err != nil {
 		return err
@@ -64,19 +64,19 @@ func below(ctx context.Context, s store.Store, now time.Time, taskID string) err
 	// under the visibility that the task had.
 	err = table.Each(ctx, s, page, []table.Source{table.Registrations(taskID)}, func(r *record.RegistrationItem) error {
 		key := record.RegisteredKey(r.UserID, taskID)
-		return bring(ctx, s, now, task, key, func(t *record.TaskItem, g *record.Registered) bool { return set(&g.PrivateTask, private(t)) })
+		return bring(ctx, s, unseen, task, key, func(t *record.TaskItem, g *record.Registered) bool { return set(&g.PrivateTask, private(t)) })
 	})
 	if err != nil {
 		return err
 	}
 	err = table.Each(ctx, s, page, ofTask(taskID, record.KindSubmission), func(sub *record.SubmissionItem) error {
-		return bring(ctx, s, now, task, sub.Key(), func(t *record.TaskItem, sub *record.SubmissionItem) bool { return standing(t, nil, &sub.Standing) })
+		return bring(ctx, s, unseen, task, sub.Key(), func(t *record.TaskItem, sub *record.SubmissionItem) bool { return standing(t, nil, &sub.Standing) })
 	})
 	if err != nil {
 		return err
 	}
 	return table.Each(ctx, s, page, ofTask(taskID, record.KindRun), func(r *record.RunItem) error {
-		return run(ctx, s, now, task, r.ID, standing)
+		return run(ctx, s, unseen, task, r.ID, standing)
 	})
 }
 
@@ -88,6 +88,7 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 	if err != nil || r == nil || r.Follow == nil || early(r.Follow, now) {
 		return err
 	}
+	touch := shown(now)
 	standing := func(r *record.RegistrationItem, team *string, st *record.Standing) bool {
 		changed := set(team, r.Team)
 		return set(&st.Anonymous, r.Anonymous) || changed
@@ -100,13 +101,13 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 		if sub.TaskID != r.TaskID {
 			return nil
 		}
-		err := bring(ctx, s, now, key, sub.Key(), func(r *record.RegistrationItem, sub *record.SubmissionItem) bool {
+		err := bring(ctx, s, touch, key, sub.Key(), func(r *record.RegistrationItem, sub *record.SubmissionItem) bool {
 			return standing(r, &sub.Team, &sub.Standing)
 		})
 		if err != nil {
 			return err
 		}
-		return runs(ctx, s, now, key, sub.RunIDs, standing)
+		return runs(ctx, s, touch, key, sub.RunIDs, standing)
 	})
 	if err != nil {
 		return err
@@ -121,15 +122,15 @@ func Submission(ctx context.Context, s store.Store, now time.Time, id string) er
 	if err != nil || sub == nil {
 		return err
 	}
-	return runs(ctx, s, now, key, sub.RunIDs, func(sub *record.SubmissionItem, _ *string, st *record.Standing) bool {
+	return runs(ctx, s, shown(now), key, sub.RunIDs, func(sub *record.SubmissionItem, _ *string, st *record.Standing) bool {
 		changed := set(&st.Public, sub.Standing.Public)
 		return set(&st.Baseline, sub.Standing.Baseline) || changed
 	})
 }
 
-func runs[S any, P table.Pointer[S]](ctx context.Context, s store.Store, now time.Time, from store.Key, ids []string, standing func(P, *string, *record.Standing) bool) error {
+func runs[S any, P table.Pointer[S]](ctx context.Context, s store.Store, touch touch, from store.Key, ids []string, standing func(P, *string, *record.Standing) bool) error {
 	for _, id := range ids {
-		if err := run(ctx, s, now, from, id, standing); err != nil {
+		if err := run(ctx, s, touch, from, id, standing); err != nil {
 			return err
 		}
 	}
@@ -138,15 +139,15 @@ func runs[S any, P table.Pointer[S]](ctx context.Context, s store.Store, now tim
 
 // run makes the team and Standing of a run, and then those of its evaluations, what standing makes of them. The run comes
 // first: an evaluation that is made meanwhile takes them from the run as it is when the evaluation is written.
-func run[S any, P table.Pointer[S]](ctx context.Context, s store.Store, now time.Time, from store.Key, id string, standing func(P, *string, *record.Standing) bool) error {
+func run[S any, P table.Pointer[S]](ctx context.Context, s store.Store, touch touch, from store.Key, id string, standing func(P, *string, *record.Standing) bool) error {
 	var evaluations []string
-	err := bring(ctx, s, now, from, record.RunKey(id), func(p P, r *record.RunItem) bool {
+	err := bring(ctx, s, touch, from, record.RunKey(id), func(p P, r *record.RunItem) bool {
 		evaluations = r.Evaluations
 		return standing(p, &r.Team, &r.Standing)
 	})
 	for _, e := range evaluations {
 		if err == nil {
-			err = bring(ctx, s, now, from, record.EvaluationKey(e), func(p P, e *record.EvaluationItem) bool {
+			err = bring(ctx, s, touch, from, record.EvaluationKey(e), func(p P, e *record.EvaluationItem) bool {
 				changed := standing(p, &e.Team, &e.Standing)
 				return set(&e.Baseline, e.Standing.Baseline) || changed
 			})
@@ -164,9 +165,16 @@ func ofTask(taskID string, k record.Kind) []table.Source {
 	return sources
 }
 
+// touch makes a record that changes its next version, or does not, where nothing changes that is shown.
+type touch func(record.Record)
+
+func shown(now time.Time) touch { return func(r record.Record) { record.Touch(r, now) } }
+
+func unseen(record.Record) {}
+
 // bring makes the record at key as the one at from has it, unless it is so already or one of the two is gone. The write
 // holds only while the one at from is as it was read, so that work which a newer change has overtaken undoes nothing.
-func bring[S, R any, P table.Pointer[S], Q table.Pointer[R]](ctx context.Context, s store.Store, now time.Time, from, key store.Key, change func(P, Q) bool) error {
+func bring[S, R any, P table.Pointer[S], Q table.Pointer[R]](ctx context.Context, s store.Store, touch touch, from, key store.Key, change func(P, Q) bool) error {
 	return table.Retry(ctx, func() error {
 		items, err := s.Get(ctx, store.Strong, from, key)
 		if err != nil {
@@ -180,7 +188,7 @@ func bring[S, R any, P table.Pointer[S], Q table.Pointer[R]](ctx context.Context
 		if err != nil || r == nil || !change(p, r) {
 			return err
 		}
-		record.Touch(r, now)
+		touch(r)
 		return new(table.Tx).Replace(r).Check(p).Commit(ctx, s)
 	})
 }

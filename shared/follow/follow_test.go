@@ -28,8 +28,11 @@ func TestWhatStandsBelowATaskTakesItsVisibility(t *testing.T) {
 			}
 		}
 	}
-	if s := get[record.SubmissionItem](sc, record.SubmissionKey(sc.elsewhere)); s.Version != 1 {
+	if s := get[record.SubmissionItem](sc, record.SubmissionKey(sc.elsewhere)); s.Stored() != 1 {
 		t.Error("what is in another task was written")
+	}
+	if s := get[record.SubmissionItem](sc, record.SubmissionKey(sc.submissions[0])); s.Stored() == 1 || s.Version != 1 {
+		t.Errorf("a submission, in which nothing changed that is shown, was stored %d times and has version %d", s.Stored(), s.Version)
 	}
 }
 

@@ -29,7 +29,7 @@ func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outco
 			return err
 		}
 		tx.Check(o.Truth).Or(ErrTruthChanged)
-		if err := supersede(ctx, s, now, run, tx); err != nil {
+		if err := supersede(ctx, s, run, tx); err != nil {
 			return err
 		}
 		e := *o.Evaluation
@@ -49,7 +49,7 @@ func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outco
 }
 
 // supersede takes the evaluation that the run had out of the lists, and makes room for another one.
-func supersede(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) error {
+func supersede(ctx context.Context, s store.Store, run *record.RunItem, tx *table.Tx) error {
 	n := len(run.Evaluations)
 	if n == 0 {
 		return nil
@@ -59,8 +59,7 @@ func supersede(ctx context.Context, s store.Store, now time.Time, run *record.Ru
 		return err
 	}
 	if last != nil {
-		last.Superseded = true
-		record.Touch(last, now)
+		last.Superseded = true // which is told by the lists that it is not in
 		tx.Replace(last)
 	}
 	if n == record.MaxEvaluations {

@@ -279,8 +279,13 @@ func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
 			return err
 		},
 		"abandoned": func(h queue.Hold) error {
-			_, err := queue.Abandon(s.ctx, s.store, s.now, h, "it broke")
-			return err
+			if _, err := queue.Abandon(s.ctx, s.store, s.now, h, "it broke"); err != nil {
+				return err
+			}
+			if r := s.leaseWork("new", record.ExecuteImage, ""); r != nil {
+				t.Error("a run that a worker gave back has no respite")
+			}
+			return queue.Resume(s.ctx, s.store, s.now.Add(time.Minute), h.RunID)
 		},
 		"lapsed": func(h queue.Hold) error { return queue.TakeBack(s.ctx, s.store, s.now.Add(leaseTime), h.RunID) },
 	} {

@@ -77,6 +77,16 @@ func (r *RunItem) told(all bool) []measure.Diagnostic {
 	return told
 }
 
+// Disclosed are diagnostics as answers have them, which do not tell how discreet they are.
+func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
+	list := make([]measure.Diagnostic, len(all))
+	for i, d := range all {
+		d.Discreet = false
+		list[i] = d
+	}
+	return list
+}
+
 var undisclosed = measure.Diagnostic{Severity: measure.Error,
 	Message: "Why the run failed is not told here, since it could tell of the truth. Ask the organizers, who can see it."}
 

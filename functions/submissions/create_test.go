@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"maps"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions/submissions"
 	"assay/shared/api/servertest"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -395,19 +393,4 @@ func TestListsHaveWhatTheCallerSeesAndAskedFor(t *testing.T) {
 	}
 	s.Want(http.StatusNotFound, nil, "", http.MethodGet, s.path+"/"+hidden.ID, nil)
 	s.Want(http.StatusNotFound, nil, "ada", http.MethodGet, fmt.Sprintf("/v1/tasks/%s/submissions/%s", record.NewID(s.Now()), hidden.ID), nil)
-}
-
-// TestTheExampleIsTaken submits what the document has as an example.
-func TestTheExampleIsTaken(t *testing.T) {
-	s := newScene(t, func(*record.TaskItem) {})
-	for _, op := range submissions.Operations {
-		if example, ok := op.Example.(map[string]any); ok {
-			example, file := maps.Clone(example), maps.Clone(example["files"].([]any)[0].(map[string]any))
-			file["datasetId"] = s.dataset().ID
-			example["files"] = []any{file}
-			s.Want(http.StatusCreated, nil, "ada", http.MethodPost, s.path, example)
-			return
-		}
-	}
-	t.Error("there is no example")
 }

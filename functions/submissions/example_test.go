@@ -1,0 +1,25 @@
+package submissions_test
+
+import (
+	"maps"
+	"net/http"
+	"testing"
+
+	"assay/functions/submissions"
+	"assay/shared/record"
+)
+
+// TestTheExampleIsTaken submits what the document has as an example.
+func TestTheExampleIsTaken(t *testing.T) {
+	s := newScene(t, func(*record.TaskItem) {})
+	for _, op := range submissions.Operations {
+		if example, ok := op.Example.(map[string]any); ok {
+			example, file := maps.Clone(example), maps.Clone(example["files"].([]any)[0].(map[string]any))
+			file["datasetId"] = s.dataset().ID
+			example["files"] = []any{file}
+			s.Want(http.StatusCreated, nil, "ada", http.MethodPost, s.path, example)
+			return
+		}
+	}
+	t.Error("there is no example")
+}

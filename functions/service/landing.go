@@ -116,7 +116,7 @@ type stage struct {
 }
 
 func stageOf(t *record.Task, now time.Time) stage {
-	s := t.Submissions
+	s, until := t.Submissions, ", without a deadline"
 	switch {
 	case s.ClosesAt != nil && !now.Before(s.ClosesAt.Time):
 		return stage{"Closed on " + webpage.Instant(s.ClosesAt.Time), false}
@@ -127,18 +127,13 @@ func stageOf(t *record.Task, now time.Time) stage {
 		}
 		return stage{text, false}
 	case s.ClosesAt != nil:
-		return stage{"Open" + entrance(t.Registration, now) + " until " + webpage.Instant(s.ClosesAt.Time), entrance(t.Registration, now) == ""}
-	default:
-		return stage{"Open" + entrance(t.Registration, now) + ", without a deadline", entrance(t.Registration, now) == ""}
+		until = " until " + webpage.Instant(s.ClosesAt.Time)
 	}
-}
-
-// entrance says to whom a task is open that not everybody can register for now; empty when everybody can.
-func entrance(r record.RegistrationRules, now time.Time) string {
-	if r.Mode == record.Closed || r.OpensAt != nil && now.Before(r.OpensAt.Time) || r.ClosesAt != nil && !now.Before(r.ClosesAt.Time) {
-		return " to those who are registered"
+	r := t.Registration
+	if r.Mode == record.Closed || record.CheckWindow("Registration", r.OpensAt, r.ClosesAt, now) != nil {
+		return stage{"Open to those who are registered" + until, false}
 	}
-	return ""
+	return stage{"Open" + until, true}
 }
 
 // gist is the first paragraph of a description, or its beginning.

@@ -96,8 +96,12 @@ func (out *SignificanceOutput) conclude() []word {
 		say(" Of %s the test is not defined, since all differences are the same; the randomization test tells.", counted(unknown, "pair"))
 	}
 	if least := out.least(); least >= level {
+		more := "on more topics, or with more rounds"
+		if out.Topics <= allSigns {
+			more = "or on more topics" // all combinations of signs were tried
+		}
 		say(" No difference could have been: with %s, %s and this correction no p is below %s. Compare fewer runs, %s.",
-			counted(out.Topics, "topic"), counted(len(out.Pairs), "pair"), chance(&least), map[bool]string{true: "or on more topics", false: "on more topics, or with more rounds"}[out.Topics <= allSigns])
+			counted(out.Topics, "topic"), counted(len(out.Pairs), "pair"), chance(&least), more)
 	}
 	return s
 }

@@ -33,10 +33,6 @@ type View struct {
 // Views are those that every page must stand.
 var Views = []View{{390, false}, {390, true}, {1280, false}, {1280, true}}
 
-// examined reports whether axe-core, which takes longest, looks at the view. Each width and each scheme is in one that it
-// looks at; what it finds hangs on either, hardly on both.
-func (v View) examined() bool { return v.Dark == (v.Width < 600) }
-
 // String names the view, as in the names of tests and screenshots.
 func (v View) String() string { return fmt.Sprintf("%d-%s", v.Width, v.scheme()) }
 
@@ -165,13 +161,10 @@ func (p *Page) Type(selector, text string) {
 }
 
 // Check reports every fault of the page as it now is: errors on the console, a request beside the one for the page,
-// in views that are examined violations of accessibility that axe-core calls serious or critical, and a width beyond the
-// window's.
+// violations of accessibility that axe-core calls serious or critical, and a width beyond the window's.
 func (p *Page) Check() {
 	p.t.Helper()
-	if p.view.examined() {
-		p.examine()
-	}
+	p.examine()
 	if wide := Evaluate[[]string](p, `(() => {
   const limit = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= limit) return [];

@@ -104,7 +104,7 @@ func TestWhoWasRejectedStaysRejected(t *testing.T) {
 		"type": "image", "image": "registry.example.org/t:1", "datasetIds": []string{record.NewID(time.Now())},
 	})
 	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.task, map[string]any{"visibility": "private"})
-	s.Want(http.StatusOK, nil, "tom", http.MethodGet, s.task, nil) // a registration is one in any state
+	s.Want(http.StatusForbidden, nil, "tom", http.MethodGet, s.task, nil) // and not found missing: the own registration is below it
 	s.Want(http.StatusNoContent, nil, "olivia", http.MethodDelete, path, nil)
 	s.Want(http.StatusNotFound, nil, "tom", http.MethodGet, s.task, nil)
 	var entries struct{ Data []record.AuditEntry }

@@ -70,10 +70,13 @@ func (w *world) newPlace(organizerID string, v record.Visibility) place {
 	return place{w, t, d}
 }
 
-// register registers the user for the task.
-func (p place) register(user string) *record.RegistrationItem {
+// register registers the user for the task, and has the registration accepted.
+func (p place) register(user string) *record.RegistrationItem { return p.registerIn(user, record.Accepted) }
+
+// registerIn registers the user for the task, with the registration in the state.
+func (p place) registerIn(user string, state record.RegistrationState) *record.RegistrationItem {
 	r := &record.RegistrationItem{OrganizerID: p.task.OrganizerID}
-	r.Meta, r.TaskID, r.UserID, r.Team, r.State = p.w.meta(), p.task.ID, servertest.UserID(user), "Team of "+user, record.Accepted
+	r.Meta, r.TaskID, r.UserID, r.Team, r.State = p.w.meta(), p.task.ID, servertest.UserID(user), "Team of "+user, state
 	r.Alias = record.NewAlias(r.ID)
 	p.w.made = append(p.w.made, r, &record.Registered{
 		Meta: r.Meta, UserID: r.UserID, TaskID: r.TaskID, OrganizerID: r.OrganizerID, PrivateTask: p.dataset.PrivateTask,

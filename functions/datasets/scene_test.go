@@ -32,7 +32,7 @@ func newScene(t *testing.T, s *servertest.Server, v record.Visibility) *scene {
 	task := &record.TaskItem{}
 	task.Meta, task.OrganizerID, task.Visibility = record.NewMeta(now), record.NewID(now), v
 	s.Put(task, &record.Reservation{Meta: record.NewMeta(now), At: record.MembershipKey(servertest.UserID("olga"), task.OrganizerID)},
-		&record.Registered{Meta: record.NewMeta(now), UserID: servertest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID, PrivateTask: v == record.Private})
+		&record.Registered{Meta: record.NewMeta(now), UserID: servertest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID, PrivateTask: v == record.Private, State: record.Accepted})
 	return &scene{s, t, task}
 }
 

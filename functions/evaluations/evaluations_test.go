@@ -39,7 +39,7 @@ func newScene(t testing.TB, s *servertest.Server, private bool) *scene {
 	sc.dataset = sc.newDataset("nDCG@10", "AP")
 	sc.pending.Create(sc.task).Create(sc.dataset)
 	sc.pending.Create(&record.Reservation{Meta: record.NewMeta(now), At: record.MembershipKey(servertest.UserID("olga"), organizerID)})
-	r := &record.Registered{Meta: record.NewMeta(now), UserID: servertest.UserID("reg"), TaskID: sc.task.ID, OrganizerID: organizerID, PrivateTask: private}
+	r := &record.Registered{Meta: record.NewMeta(now), UserID: servertest.UserID("reg"), TaskID: sc.task.ID, OrganizerID: organizerID, PrivateTask: private, State: record.Accepted}
 	sc.pending.Create(r)
 	return sc
 }

@@ -37,7 +37,7 @@ func newScene(t *testing.T, s *servertest.Server, private bool) *scene {
 	sc.dataset.OrganizerID, sc.dataset.PrivateTask = sc.organizer, private
 	s.Put(sc.task, sc.dataset,
 		&record.Reservation{Meta: record.NewMeta(s.Now()), At: record.MembershipKey(servertest.UserID("olga"), sc.organizer)},
-		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: servertest.UserID("reg"), TaskID: sc.task.ID, OrganizerID: sc.organizer, PrivateTask: private})
+		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: servertest.UserID("reg"), TaskID: sc.task.ID, OrganizerID: sc.organizer, PrivateTask: private, State: record.Accepted})
 	return sc
 }
 

@@ -63,14 +63,9 @@ func visible(c *api.Call, g record.Grants) []table.Source {
 // taskAudiences are those that a task in a list can have.
 var taskAudiences = []access.Audience{access.Everyone, access.Registrants}
 
-// registered is the source of the private tasks that the caller is registered for.
+// registered is the source of the private tasks that the caller takes part in.
 func registered(g record.Grants) []table.Source {
-	var s table.Source
-	for _, r := range g.Registrations {
-		if r.PrivateTask {
-			s.IDs = append(s.IDs, r.TaskID)
-		}
-	}
+	s := table.Source{IDs: g.PrivateTasks()}
 	if len(s.IDs) == 0 {
 		return nil
 	}

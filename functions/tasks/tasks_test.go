@@ -23,7 +23,7 @@ func start(t *testing.T) (*servertest.Server, *record.TaskItem) {
 	task.Meta, task.OrganizerID, task.Name, task.Visibility = record.NewMeta(s.Now()), record.NewID(s.Now()), "Lakes", record.Private
 	task.Normalize()
 	s.Put(task, &record.Reservation{Meta: record.NewMeta(s.Now()), At: record.MembershipKey(servertest.UserID("olga"), task.OrganizerID)},
-		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: servertest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID, PrivateTask: true})
+		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: servertest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID, PrivateTask: true, State: record.Accepted})
 	return s, task
 }
 

@@ -25,7 +25,7 @@ var (
 
 // register lets the participant take part in the run's task.
 func (p *played) register() {
-	p.commit(new(table.Tx).Create(&record.Registered{Meta: record.NewMeta(p.clock), UserID: participant.ID, TaskID: p.run.TaskID}))
+	p.commit(new(table.Tx).Create(&record.Registered{Meta: record.NewMeta(p.clock), UserID: participant.ID, TaskID: p.run.TaskID, State: record.Accepted}))
 }
 
 func TestWhoWatchesWhat(t *testing.T) {

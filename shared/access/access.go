@@ -12,11 +12,12 @@ type Role uint16
 const (
 	Anyone     Role = 1 << iota // no login needed
 	User                        // anyone who is logged in
-	Registrant                  // registered for the resource's task
+	Registrant                  // registered for the resource's task, and accepted
 	Owner                       // the user whose resource it is
 	Organizer                   // a member of the organizer behind the resource
 	Worker                      // runs the platform's work
 	Admin                       // runs the platform
+	Applicant                   // registered for the resource's task, and not accepted: pending or rejected
 )
 
 // Audience says who may see that a resource exists. An admin sees everything.
@@ -27,7 +28,7 @@ const (
 	Nobody      Audience = iota // the zero value hides from all but admins
 	Organizers                  // members of the organizer
 	Owners                      // and the owner
-	Registrants                 // and those who are registered for the task
+	Registrants                 // and those whose registration for the task was accepted
 	Everyone
 )
 
@@ -37,6 +38,8 @@ type Scope struct {
 	TaskID      string
 	OwnerID     string
 	Audience    Audience
+	// KnownTo may know that the resource exists although they are not of its Audience: they are answered Forbid, not Hide.
+	KnownTo Role
 }
 
 // Caller is who sent a request; the zero Caller is anonymous.
@@ -62,6 +65,7 @@ type Registration struct {
 	ID          string
 	TaskID      string
 	PrivateTask bool
+	Accepted    bool
 }
 
 // MemberOf reports whether the grants hold a membership of the organizer.
@@ -77,17 +81,29 @@ func (g Grants) MemberOf(organizerID string) bool {
 	return false
 }
 
-// RegisteredFor reports whether the grants hold a registration for the task, in any state.
-func (g Grants) RegisteredFor(taskID string) bool {
-	if taskID == "" {
-		return false
-	}
+// inTask returns the role that the registration for the task gives, if the grants hold one.
+func (g Grants) inTask(taskID string) Role {
 	for _, r := range g.Registrations {
-		if r.TaskID == taskID {
-			return true
+		switch {
+		case taskID == "" || r.TaskID != taskID:
+		case r.Accepted:
+			return Registrant
+		default:
+			return Applicant
 		}
 	}
-	return false
+	return 0
+}
+
+// PrivateTasks are the private tasks that the grants open: those whose registration was accepted.
+func (g Grants) PrivateTasks() []string {
+	var ids []string
+	for _, r := range g.Registrations {
+		if r.PrivateTask && r.Accepted {
+			ids = append(ids, r.TaskID)
+		}
+	}
+	return ids
 }
 
 // Roles returns every role that the caller has for a resource of the scope.
@@ -103,9 +119,7 @@ func Roles(c Caller, g Grants, s Scope) Role {
 	if g.MemberOf(s.OrganizerID) {
 		roles |= Organizer
 	}
-	if g.RegisteredFor(s.TaskID) {
-		roles |= Registrant
-	}
+	roles |= g.inTask(s.TaskID)
 	if c.Worker {
 		roles |= Worker
 	}
@@ -143,14 +157,16 @@ const (
 	Allow
 )
 
-// Decide says whether a caller with the roles may do what only `may` may do, to a resource with the audience. An admin
-// may do all that an organizer may.
-func Decide(may, roles Role, a Audience) Decision {
+// Decide says whether a caller with the roles may do what only `may` may do, to a resource of the scope. An admin may do
+// all that an organizer may.
+func Decide(may, roles Role, s Scope) Decision {
 	if may&Organizer != 0 {
 		may |= Admin
 	}
 	switch {
-	case !Sees(roles, a):
+	case !Sees(roles, s.Audience) && roles&s.KnownTo != 0:
+		return Forbid
+	case !Sees(roles, s.Audience):
 		return Hide
 	case may&roles != 0:
 		return Allow
@@ -168,7 +184,7 @@ func (r Role) String() string {
 		role Role
 		name string
 	}{
-		{Anyone, "anyone"}, {User, "a login"}, {Registrant, "a registration for the task"}, {Owner, "being its owner"},
+		{Anyone, "anyone"}, {User, "a login"}, {Registrant, "an accepted registration for the task"}, {Applicant, "a registration for the task"}, {Owner, "being its owner"},
 		{Organizer, "membership of the organizer"}, {Worker, "the role worker"}, {Admin, "the role admin"},
 	} {
 		if r&n.role != 0 {

@@ -18,7 +18,7 @@ const (
 
 var (
 	audiences = []access.Audience{access.Nobody, access.Organizers, access.Owners, access.Registrants, access.Everyone}
-	everyRole = []access.Role{access.Anyone, access.User, access.Registrant, access.Owner, access.Organizer, access.Worker, access.Admin}
+	everyRole = []access.Role{access.Anyone, access.User, access.Registrant, access.Owner, access.Organizer, access.Worker, access.Admin, access.Applicant}
 	allRoles  = union(everyRole)
 )
 
@@ -39,11 +39,12 @@ type standing struct {
 var (
 	anonymous  = standing{}
 	stranger   = standing{caller: access.Caller{ID: "STRANGER"}}
-	registrant = standing{access.Caller{ID: "REGISTRANT"}, access.Grants{Registrations: []access.Registration{{ID: "R", TaskID: taskID}}}}
+	registrant = standing{access.Caller{ID: "REGISTRANT"}, access.Grants{Registrations: []access.Registration{{ID: "R", TaskID: taskID, Accepted: true}}}}
+	applicant  = standing{access.Caller{ID: "APPLICANT"}, access.Grants{Registrations: []access.Registration{{ID: "R3", TaskID: taskID, PrivateTask: true}}}}
 	owner      = standing{caller: access.Caller{ID: ownerID}}
 	organizer  = standing{access.Caller{ID: "MEMBER"}, access.Grants{Memberships: []string{"OTHER", organizerID}}}
 	rival      = standing{access.Caller{ID: "RIVAL"}, access.Grants{
-		Memberships: []string{"OTHER"}, Registrations: []access.Registration{{ID: "R2", TaskID: "OTHER"}},
+		Memberships: []string{"OTHER"}, Registrations: []access.Registration{{ID: "R2", TaskID: "OTHER", Accepted: true}},
 	}}
 	worker = standing{caller: access.Caller{ID: "WORKER", Worker: true}}
 	admin  = standing{caller: access.Caller{ID: "ADMIN", Admin: true}}
@@ -59,6 +60,7 @@ func TestWhoSeesWhat(t *testing.T) {
 		"stranger":                          {stranger, audiences[4:]},
 		"organizer of something else":       {rival, audiences[4:]},
 		"worker":                            {worker, audiences[4:]},
+		"registrant who is not accepted":    {applicant, audiences[4:]},
 		"registrant":                        {registrant, audiences[3:]},
 		"owner, registered or not":          {owner, audiences[2:]},
 		"organizer":                         {organizer, audiences[1:]},
@@ -105,8 +107,11 @@ func TestDecisions(t *testing.T) {
 		{"a worker is no organizer", worker, access.Organizer, access.Everyone, access.Forbid},
 		{"a rule that was forgotten denies", admin, 0, access.Everyone, access.Forbid},
 		{"and promises nothing", anonymous, 0, access.Everyone, access.Forbid},
+		{"an applicant may not, and knows that there is something", applicant, access.Anyone, access.Registrants, access.Forbid},
+		{"an applicant reads what is public", applicant, access.Anyone, access.Everyone, access.Allow},
 	} {
-		if got := access.Decide(c.may, access.Roles(c.who.caller, c.who.grants, scope), c.audience); got != c.want {
+		scope.Audience, scope.KnownTo = c.audience, access.Applicant
+		if got := access.Decide(c.may, access.Roles(c.who.caller, c.who.grants, scope), scope); got != c.want {
 			t.Errorf("%s: decision %d, want %d", c.what, got, c.want)
 		}
 	}
@@ -121,7 +126,7 @@ func draw(t *rapid.T) (may, roles access.Role, a access.Audience) {
 func TestWhatIsNotSeenIsHidden(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		may, roles, a := draw(t)
-		if seen, got := access.Sees(roles, a), access.Decide(may, roles, a); seen == (got == access.Hide) {
+		if seen, got := access.Sees(roles, a), access.Decide(may, roles, access.Scope{Audience: a}); seen == (got == access.Hide) {
 			t.Fatalf("seen: %v, decision %d", seen, got)
 		}
 	})
@@ -130,7 +135,7 @@ func TestWhatIsNotSeenIsHidden(t *testing.T) {
 func TestARuleWithoutRolesDenies(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_, roles, a := draw(t)
-		if got := access.Decide(0, roles, a); got == access.Allow || got == access.Login {
+		if got := access.Decide(0, roles, access.Scope{Audience: a}); got == access.Allow || got == access.Login {
 			t.Fatalf("decision %d", got)
 		}
 	})
@@ -143,11 +148,11 @@ func TestMoreNeverTakesAway(t *testing.T) {
 		may, roles, a := draw(t)
 		more := rapid.SampledFrom(everyRole).Draw(t, "more")
 		wider := rapid.SampledFrom(audiences[a:]).Draw(t, "wider")
-		before := access.Decide(may, roles, a)
+		before := access.Decide(may, roles, access.Scope{Audience: a})
 		for what, after := range map[string]access.Decision{
-			"a role":           access.Decide(may, roles|more, a),
-			"a rule":           access.Decide(may|more, roles, a),
-			"a wider audience": access.Decide(may, roles, wider),
+			"a role":           access.Decide(may, roles|more, access.Scope{Audience: a}),
+			"a rule":           access.Decide(may|more, roles, access.Scope{Audience: a}),
+			"a wider audience": access.Decide(may, roles, access.Scope{Audience: wider}),
 		} {
 			if before == access.Allow && after != access.Allow || before != access.Hide && after == access.Hide {
 				t.Fatalf("%s: %d became %d", what, before, after)
@@ -162,7 +167,7 @@ func TestRolesAreEarned(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := func(label string) string { return rapid.SampledFrom(ids).Draw(t, label) }
 		c := access.Caller{ID: id("caller"), Admin: rapid.Bool().Draw(t, "admin"), Worker: rapid.Bool().Draw(t, "worker")}
-		g := access.Grants{Memberships: []string{id("membership")}, Registrations: []access.Registration{{TaskID: id("registration")}}}
+		g := access.Grants{Memberships: []string{id("membership")}, Registrations: []access.Registration{{TaskID: id("registration"), Accepted: rapid.Bool().Draw(t, "accepted")}}}
 		s := access.Scope{OrganizerID: id("organizer"), TaskID: id("task"), OwnerID: id("owner")}
 		known := c.ID != ""
 		want := access.Anyone
@@ -170,7 +175,8 @@ func TestRolesAreEarned(t *testing.T) {
 			access.User: true, access.Admin: c.Admin, access.Worker: c.Worker,
 			access.Owner:      c.ID == s.OwnerID,
 			access.Organizer:  s.OrganizerID != "" && g.Memberships[0] == s.OrganizerID,
-			access.Registrant: s.TaskID != "" && g.Registrations[0].TaskID == s.TaskID,
+			access.Registrant: s.TaskID != "" && g.Registrations[0].TaskID == s.TaskID && g.Registrations[0].Accepted,
+			access.Applicant:  s.TaskID != "" && g.Registrations[0].TaskID == s.TaskID && !g.Registrations[0].Accepted,
 		} {
 			if known && earned {
 				want |= role

@@ -48,7 +48,7 @@ func newScene(t rapid.TB, s store.Store, private bool) *scene {
 	c := &scene{t: t, store: s, dataset: d, names: map[string]string{}}
 	member, registered := c.user("organizer"), c.user("registrant")
 	c.put(&record.Reservation{Meta: meta(), At: record.MembershipKey(member.ID, d.OrganizerID)},
-		&record.Registered{Meta: meta(), UserID: registered.ID, TaskID: d.TaskID, PrivateTask: private})
+		&record.Registered{Meta: meta(), UserID: registered.ID, TaskID: d.TaskID, PrivateTask: private, State: record.Accepted})
 	return c
 }
 
@@ -141,7 +141,7 @@ func (c *scene) expected(a asked) string {
 	case "organizer":
 		grants.Memberships = []string{c.dataset.OrganizerID}
 	case "registrant":
-		grants.Registrations = []access.Registration{{TaskID: c.dataset.TaskID}}
+		grants.Registrations = []access.Registration{{TaskID: c.dataset.TaskID, Accepted: true}}
 	}
 	measure := cmp.Or(a.measure, "AP")
 	var seen []*record.EvaluationItem

@@ -58,7 +58,7 @@ type TaskDraft struct {
 	Name         string            `json:"name" minLength:"1" maxLength:"200" doc:"name of the task" example:"Conversational passage retrieval"`
 	Description  string            `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Website      string            `json:"website" required:"false" maxLength:"2000" doc:"http or https URL"`
-	Visibility   Visibility        `json:"visibility" required:"false" enum:"public,private" default:"public" doc:"public: everyone sees the task; private: the organizer's members and those registered"`
+	Visibility   Visibility        `json:"visibility" required:"false" enum:"public,private" default:"public" doc:"public: everyone sees the task; private: the organizer's members and those whose registration was accepted"`
 	Featured     bool              `json:"featured" required:"false" doc:"shown first on the landing page"`
 	Registration RegistrationRules `json:"registration" required:"false" doc:"who can take part"`
 	Submissions  SubmissionRules   `json:"submissions" required:"false" doc:"what can be submitted"`
@@ -147,14 +147,14 @@ func DueAt(sort string) (time.Time, error) {
 
 // Scope says where the task stands.
 func (t *TaskItem) Scope() access.Scope {
-	a := access.Everyone
+	s := access.Scope{OrganizerID: t.OrganizerID, TaskID: t.ID, Audience: access.Everyone}
 	switch {
 	case t.Deleting:
-		a = access.Organizers
+		s.Audience = access.Organizers
 	case t.Visibility == Private:
-		a = access.Registrants
+		s.Audience, s.KnownTo = access.Registrants, access.Applicant
 	}
-	return access.Scope{OrganizerID: t.OrganizerID, TaskID: t.ID, Audience: a}
+	return s
 }
 
 // Normalize fills in what the draft leaves open.

@@ -84,7 +84,7 @@ func DecodeGrants(items []store.Item) (Grants, error) {
 				return g, err
 			}
 			g.Registered = append(g.Registered, r)
-			g.Registrations = append(g.Registrations, access.Registration{ID: r.ID, TaskID: r.TaskID, PrivateTask: r.PrivateTask})
+			g.Registrations = append(g.Registrations, access.Registration{ID: r.ID, TaskID: r.TaskID, PrivateTask: r.PrivateTask, Accepted: r.State == Accepted})
 		case it.Sort == "PROFILE":
 			g.Profile = new(User)
 			if err := Decode(it, g.Profile); err != nil {

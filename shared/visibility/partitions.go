@@ -35,10 +35,8 @@ func (v *Viewer) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.
 			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
 		}
 	}
-	for _, r := range g.Registrations {
-		if r.PrivateTask {
-			all = append(all, table.Partition(record.ByTask, record.OfTask(r.TaskID, k, access.Registrants)))
-		}
+	for _, id := range g.PrivateTasks() {
+		all = append(all, table.Partition(record.ByTask, record.OfTask(id, k, access.Registrants)))
 	}
 	return all, nil
 }

@@ -29,6 +29,10 @@ type Viewer struct {
 // Missing is the answer for what does not exist, and for what the caller may not know of.
 var Missing error = problem.NotFound.New("There is nothing here, or nothing that you may see. Check the address; if it is private, log in as somebody who may see it.")
 
+// NotAccepted is the answer about a private task and its datasets to a user whose registration waits or was rejected. They
+// are not missing for that user: the own registration and submissions stand below them.
+var NotAccepted error = problem.Forbidden.New("The task is private, and your registration for it is not accepted. Ask its organizers about it; GET /v1/user names your registration and its state.")
+
 // Grants returns what the caller was given: one read of the store, made when first asked for.
 func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 	if v.grants != nil || v.Caller.Anonymous() {
@@ -80,13 +84,14 @@ func (v *Viewer) Roles(ctx context.Context, s access.Scope) (access.Role, error)
 // Require decides whether the caller may do what only `may` may, to something in the scope. It reads the caller's grants
 // only when the decision hangs on them.
 func (v *Viewer) Require(ctx context.Context, may access.Role, s access.Scope) error {
-	decision := access.Decide(may, access.Roles(v.Caller, access.Grants{}, s), s.Audience)
+	decision := access.Decide(may, access.Roles(v.Caller, access.Grants{}, s), s)
+	var roles access.Role
 	if decision != access.Allow && !v.Caller.Anonymous() {
-		roles, err := v.Roles(ctx, s)
-		if err != nil {
+		var err error
+		if roles, err = v.Roles(ctx, s); err != nil {
 			return err
 		}
-		decision = access.Decide(may, roles, s.Audience)
+		decision = access.Decide(may, roles, s)
 	}
 	switch decision {
 	case access.Allow:
@@ -94,6 +99,9 @@ func (v *Viewer) Require(ctx context.Context, may access.Role, s access.Scope) e
 	case access.Login:
 		return problem.Unauthorized.New("This needs a login. Send a bearer token of the sign-in issuer that /info names: Authorization: Bearer <token>.")
 	case access.Forbid:
+		if !access.Sees(roles, s.Audience) {
+			return NotAccepted
+		}
 		return problem.Forbidden.New("You may not do this: it takes %s.", may)
 	default:
 		return Missing

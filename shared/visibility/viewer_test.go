@@ -18,7 +18,7 @@ func privateTask(s *servertest.Server) *record.TaskItem {
 	task.Meta, task.OrganizerID, task.Visibility = record.NewMeta(s.Now()), record.NewID(s.Now()), record.Private
 	s.Put(task,
 		&record.Reservation{Meta: record.NewMeta(s.Now()), At: record.MembershipKey(servertest.UserID("olga"), task.OrganizerID)},
-		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: servertest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID, PrivateTask: true})
+		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: servertest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID, PrivateTask: true, State: record.Accepted})
 	return task
 }
 

@@ -71,7 +71,9 @@ func (w *world) newPlace(organizerID string, v record.Visibility) place {
 }
 
 // register registers the user for the task, and has the registration accepted.
-func (p place) register(user string) *record.RegistrationItem { return p.registerIn(user, record.Accepted) }
+func (p place) register(user string) *record.RegistrationItem {
+	return p.registerIn(user, record.Accepted)
+}
 
 // registerIn registers the user for the task, with the registration in the state.
 func (p place) registerIn(user string, state record.RegistrationState) *record.RegistrationItem {

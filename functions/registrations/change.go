@@ -62,11 +62,9 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 		changed.Follow = &record.Follow{At: record.At(c.Now().Add(follow.Patience))}
 	}
 	grant.Team, grant.Anonymous, grant.State = changed.Team, changed.Anonymous, changed.State
-	tx := new(table.Tx).Replace(&changed).Replace(grant)
-	if was, is := record.TeamKey(r.TaskID, r.Team), record.TeamKey(r.TaskID, changed.Team); was != is {
-		tx.DeleteKey(was)
-		reserve(tx, c, &changed)
-	}
+	tx := new(table.Tx)
+	reserve(tx, c, r, &changed)
+	tx.Replace(&changed).Replace(grant)
 	if changed.State != r.State {
 		tx.Create(record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "registration.decided", path(r), decided{r.UserID, r.State}, decided{r.UserID, changed.State}))
 	}
@@ -112,7 +110,10 @@ func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) (api.C
 	if r.State == record.Rejected && !organizes {
 		return api.Change{}, problem.Forbidden.New("The organizers rejected your registration, so only they can delete it. Ask them about it.")
 	}
-	tx := new(table.Tx).Delete(r).DeleteKey(record.RegisteredKey(r.UserID, r.TaskID)).DeleteKey(record.TeamKey(r.TaskID, r.Team))
+	tx := new(table.Tx).Delete(r).DeleteKey(record.RegisteredKey(r.UserID, r.TaskID))
+	if name, reserved := r.ReservedName(); reserved {
+		tx.DeleteKey(name)
+	}
 	used, err := table.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(r.TaskID, r.UserID))
 	switch {
 	case err != nil:

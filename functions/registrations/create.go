@@ -51,9 +51,9 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 		Meta: record.NewMeta(c.Now()), TaskID: t.ID, RegistrationDraft: d, State: begins,
 	}}
 	r.Alias = record.NewAlias(r.ID)
-	tx := new(table.Tx).Create(r)
-	tx.Create(grantOf(r, t.Visibility == record.Private)).Or(problem.Conflict.New("The user is registered for this task already; one registration is all that a user has in a task."))
-	reserve(tx, c, r)
+	tx := new(table.Tx)
+	reserve(tx, c, nil, r)
+	tx.Create(r).Create(grantOf(r, t.Visibility == record.Private)).Or(problem.Conflict.New("The user is registered for this task already; one registration is all that a user has in a task."))
 	if roles&(access.Organizer|access.Admin) != 0 {
 		tx.Create(record.NewAudit(c.Now(), t.ID, c.Caller.ID, "registration.created", path(r), nil, decided{r.UserID, r.State}))
 	}
@@ -80,8 +80,20 @@ func grantOf(r *record.RegistrationItem, private bool) *record.Registered {
 	return g
 }
 
-// reserve takes the team's name within the task.
-func reserve(tx *table.Tx, c *api.Call, r *record.RegistrationItem) {
-	tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: record.TeamKey(r.TaskID, r.Team)}).
-		Or(problem.Conflict.New("Another team of this task has this name, or one that differs only in case, width or spaces. Choose another."))
+// reserve adds to tx that the name of the team is reserved within the task if it is shown, and that the one which was
+// reserved before is free. A registration from before anonymous teams reserved no name gives its own back with its next change.
+func reserve(tx *table.Tx, c *api.Call, was, is *record.RegistrationItem) {
+	is.Unreserved = is.Anonymous
+	name, reserved := is.ReservedName()
+	if was != nil {
+		if old, held := was.ReservedName(); held && reserved && old == name {
+			return
+		} else if held {
+			tx.DeleteKey(old)
+		}
+	}
+	if reserved {
+		tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: name}).
+			Or(problem.Conflict.New("Another team of this task has this name, or one that differs only in case, width or spaces. Choose another."))
+	}
 }

@@ -26,7 +26,7 @@ var Operations = []api.Operation{
 	api.Create(api.Spec{
 		ID: "createRegistration", Path: "/v1/tasks/{taskId}/registrations", May: access.User,
 		Summary:     "Register for a task",
-		Description: "One registration for each user and task, with a team name that is unique in the task. Organizers can register another user by `userId`, at any time; that is the way into a private task.",
+		Description: "One registration for each user and task, with a team name that is unique among those that are shown in the task: an anonymous team reserves none. Organizers can register another user by `userId`, at any time; that is the way into a private task.",
 	}, task, create),
 	api.Get(api.Spec{
 		ID: "getRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
@@ -36,7 +36,7 @@ var Operations = []api.Operation{
 	api.Patch(api.Spec{
 		ID: "updateRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
 		Summary:     "Update a registration",
-		Description: "Organizers accept or reject by setting `state`. A change of team or anonymity shows on everything that was submitted.",
+		Description: "Organizers accept or reject by setting `state`. A change of team or anonymity shows on everything that was submitted. A team that stops being anonymous gets 409 when its name is taken.",
 	}, registration, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,

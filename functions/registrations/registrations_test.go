@@ -93,3 +93,44 @@ func TestWhatWasUsedOfTheQuotaStaysUsed(t *testing.T) {
 		t.Errorf("%+v, %v", a, err)
 	}
 }
+
+// An anonymous team reserves no name, so that a conflict tells nobody that it takes part; once it is to be shown, it is the one
+// that finds its name taken.
+func TestNamesAreUniqueAmongThoseThatAreShown(t *testing.T) {
+	s, _, path := start(t)
+	hidden := s.Create("tom", path, map[string]any{"team": "Heron", "anonymous": true})
+	shown := s.Create("uma", path, map[string]any{"team": "heron"})
+	s.Want(http.StatusConflict, nil, "vic", http.MethodPost, path, map[string]any{"team": "Heron"})
+	s.Want(http.StatusConflict, nil, "tom", http.MethodPatch, hidden, map[string]any{"anonymous": false})
+	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, hidden, map[string]any{"team": "Egret", "anonymous": false})
+	s.Want(http.StatusConflict, nil, "vic", http.MethodPost, path, map[string]any{"team": "Egret"})
+	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, hidden, map[string]any{"anonymous": true})
+	egret := s.Create("vic", path, map[string]any{"team": "Egret"})
+	s.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, hidden, nil)
+	s.Want(http.StatusConflict, nil, "tom", http.MethodPost, path, map[string]any{"team": "Egret"})
+	s.Want(http.StatusOK, nil, "vic", http.MethodPatch, egret, map[string]any{"team": "EGRET"})
+	s.Want(http.StatusNoContent, nil, "uma", http.MethodDelete, shown, nil)
+	s.Create("tom", path, map[string]any{"team": "Heron"})
+}
+
+// A registration from before anonymous teams reserved no name holds one still: it is its own, whatever changes.
+func TestANameReservedByAnAnonymousTeamIsItsOwn(t *testing.T) {
+	s, task, path := start(t)
+	for _, user := range []string{"tom", "uma"} {
+		made := s.Create(user, path, map[string]any{"team": "Team of " + user})
+		r, err := table.Get[record.RegistrationItem](t.Context(), s.Store, store.Strong, record.RegistrationKey(task.ID, made[strings.LastIndex(made, "/")+1:]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Anonymous = true
+		if err := new(table.Tx).Replace(r).Commit(t.Context(), s.Store); err != nil {
+			t.Fatal(err)
+		}
+		patch, want := map[string]any{"anonymous": false}, http.StatusConflict
+		if user == "uma" {
+			patch, want = map[string]any{"country": "Norway"}, http.StatusCreated
+		}
+		s.Want(http.StatusOK, nil, user, http.MethodPatch, made, patch)
+		s.Want(want, nil, "vic", http.MethodPost, path, map[string]any{"team": "Team of " + user})
+	}
+}

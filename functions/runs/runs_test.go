@@ -182,6 +182,29 @@ func TestFilesHaveLinksForThoseWhoMay(t *testing.T) {
 	s.Want(http.StatusNotModified, nil, "ada", http.MethodGet, "/v1/runs/"+r.ID, nil, "If-None-Match", first.Header.Get("ETag"))
 }
 
+// TestFilesOfAnAnonymousTeamAreNotNamedBeforeTheyAreShown: the same file elsewhere would tell whose it is.
+func TestFilesOfAnAnonymousTeamAreNotNamedBeforeTheyAreShown(t *testing.T) {
+	s := newScene(t, servertest.New(t, runs.Operations...), false)
+	for _, tt := range []struct {
+		run   *record.RunItem
+		names int
+	}{
+		{s.add("ada", public, anonymous, blinded), 0}, {s.add("ada", public, anonymous), 0},
+		{s.add("ada", public, anonymous, published, blinded), 0}, {s.add("ada", public, anonymous, published), 1},
+		{s.add("ada", public, blinded), 1},
+	} {
+		for user, want := range map[string]int{"": tt.names, "bob": tt.names, "reg": tt.names, "ada": 1, "olga": 1} {
+			var single record.Run
+			a := s.Want(http.StatusOK, &single, user, http.MethodGet, "/v1/runs/"+tt.run.ID, nil)
+			var list struct{ Data []record.Run }
+			s.Want(http.StatusOK, &list, user, http.MethodGet, "/v1/runs?filter[submissionId]="+tt.run.SubmissionID, nil)
+			if len(single.Files) != want || len(list.Data[0].Files) != want || strings.Contains(string(a.Body), tt.run.Files[0].SHA256) != (want > 0) {
+				t.Errorf("%+v as %q: %d and %d files, want %d", tt.run.Standing, user, len(single.Files), len(list.Data[0].Files), want)
+			}
+		}
+	}
+}
+
 func TestARunTellsOfTheTruthOnlyToWhomItMay(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
 	failed := func(more ...measure.Diagnostic) func(*record.RunItem) {

@@ -21,7 +21,7 @@ func Get(ctx context.Context, v *visibility.Viewer, id string) (*record.RunItem,
 // Show is a run as one who has the roles sees it, with links to the files and logs that such a one may have.
 func Show(ctx context.Context, files blob.Store, now time.Time, r *record.RunItem, roles access.Role) (shown record.Run, err error) {
 	shown = r.For(roles)
-	shown.Files, err = link.Files(ctx, files, now, record.HolderRuns, r.ID, r.Files, r.ReadsFiles(roles), roles&access.Owner != 0 && r.State == record.AwaitingUpload)
+	shown.Files, err = link.Files(ctx, files, now, record.HolderRuns, r.ID, shown.Files, r.ReadsFiles(roles), roles&access.Owner != 0 && r.State == record.AwaitingUpload)
 	for _, log := range []**record.File{&shown.ExecutionLog, &shown.EvaluationLog} {
 		if *log == nil || err != nil {
 			continue

@@ -18,7 +18,7 @@ import (
 //	ORGANIZER#<id>            / TASKS               how many tasks it has
 //	TASK#<id>                 / TASK                a task
 //	TASK#<id>                 / REGISTRATION#<id>   a registration; the partition lists a task's registrations
-//	TASK#<id>                 / TEAM#<name>         reserves a team's name within the task
+//	TASK#<id>                 / TEAM#<name>         reserves the name of a team that is shown within the task
 //	TASK#<id>                 / ALLOWANCE#<userId>  what a user has used of the task's quota
 //	TASK#<id>                 / DELETED             that the task was deleted, until nothing can be left of it
 //	AUDIT#<taskId>            / <id>                an audit entry; those of an organizer in AUDIT#<organizerId>

@@ -26,7 +26,7 @@ const (
 // RegistrationDraft is what a client writes of a registration.
 type RegistrationDraft struct {
 	UserID      string `json:"userId" required:"false" maxLength:"26" doc:"the user who takes part: whoever asks, unless an organizer registers another"`
-	Team        string `json:"team" minLength:"1" maxLength:"100" doc:"name of the team, unique within the task" example:"Lakeside"`
+	Team        string `json:"team" minLength:"1" maxLength:"100" doc:"name of the team; unique within the task among the names that are shown" example:"Lakeside"`
 	Anonymous   bool   `json:"anonymous" required:"false" doc:"show the alias instead of team and user to everyone but the organizers"`
 	Affiliation string `json:"affiliation" required:"false" maxLength:"200"`
 	Country     string `json:"country" required:"false" maxLength:"100"`
@@ -48,6 +48,14 @@ type RegistrationItem struct {
 	OrganizerID string `json:"organizerId"`
 	// Follow is set while the registrant's submissions and what hangs on them do not yet carry team and anonymity.
 	Follow *Follow `json:"follow,omitempty"`
+	// Unreserved is set while the name of the team is not reserved. An anonymous team reserves none, or others could find
+	// out by a conflict that it takes part.
+	Unreserved bool `json:"unreserved,omitempty"`
+}
+
+// ReservedName is the key that reserves the name of the team; false when nothing does.
+func (r *RegistrationItem) ReservedName() (store.Key, bool) {
+	return TeamKey(r.TaskID, r.Team), !r.Unreserved
 }
 
 // Key implements Record.
@@ -113,7 +121,7 @@ func looksLikeAlias(team string) bool {
 	return strings.HasPrefix(strings.Map(dashes, folded(team)), aliasPrefix)
 }
 
-// TeamKey reserves a team's name within a task: names that differ only in case, width, spaces or invisible characters are
+// TeamKey reserves the name of a team that is shown, within a task: names that differ only in case, width, spaces or invisible characters are
 // the same. It folds as Unicode's toNFKC_Casefold does (section 3.13 of the standard), whose result folds to itself.
 func TeamKey(taskID, team string) store.Key {
 	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "TEAM#" + folded(team)}

@@ -40,8 +40,8 @@ func (s *SubmissionItem) For(roles access.Role) Submission {
 // decided here and not where it is written, for a review can change.
 func (r *RunItem) For(roles access.Role) Run {
 	v := r.Run
-	if v.Files == nil {
-		v.Files = []File{}
+	if v.Files == nil || r.Standing.Anonymous && !r.ReadsFiles(roles) {
+		v.Files = []File{} // their names and digests would tell the team by the same file elsewhere
 	}
 	v.UserID, v.Team = r.Standing.shownAs(roles, r.UserID, r.Team)
 	if !access.Sees(roles, r.Standing.evaluationAudience()) {

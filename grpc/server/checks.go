@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strconv"
@@ -42,14 +43,14 @@ type underLease interface {
 	GetLeaseId() string
 }
 
-func checkHold(in underLease) (queue.Hold, []problem.Field) {
+func checkHold(ctx context.Context, in underLease) (queue.Hold, []problem.Field) {
 	var fields []problem.Field
 	for pointer, id := range map[string]string{"/run_id": in.GetRunId(), "/lease_id": in.GetLeaseId()} {
 		if !record.IsID(id) {
 			fields = append(fields, problem.Field{Pointer: pointer, Detail: "must be the ULID that Lease gave"})
 		}
 	}
-	return queue.Hold{RunID: in.GetRunId(), LeaseID: in.GetLeaseId()}, fields
+	return queue.Hold{RunID: in.GetRunId(), LeaseID: in.GetLeaseId(), UserID: callerOf(ctx).ID}, fields
 }
 
 // checkLease returns what a worker wants, and for how long it waits.

@@ -20,7 +20,7 @@ type demand struct {
 
 // waiter is a worker that waits for work.
 type waiter struct {
-	holder string
+	holder record.Lease // the lease to be
 	wants  []demand
 	once   bool // it does not wait: the first look decides
 	left   bool // it no longer waits, and takes what it was given all the same
@@ -57,7 +57,7 @@ func newDispatcher(s store.Store, now func() time.Time, log *slog.Logger, first,
 }
 
 // lease waits for work, for as long as the context and the duration let it; nil when there was none.
-func (d *dispatcher) lease(ctx context.Context, holder string, wants []demand, wait time.Duration) *record.RunItem {
+func (d *dispatcher) lease(ctx context.Context, holder record.Lease, wants []demand, wait time.Duration) *record.RunItem {
 	w := &waiter{holder: holder, wants: wants, once: wait <= 0, got: make(chan *record.RunItem, 1)}
 	if !d.join(w) {
 		return nil

@@ -86,7 +86,7 @@ func TestWorkReachesThoseWhoWaitAtOnce(t *testing.T) {
 	for i := range workers {
 		all.Go(func() {
 			for {
-				r := o.lease(t.Context(), fmt.Sprint(i), images("default"), 10*time.Second)
+				r := o.lease(t.Context(), by(fmt.Sprint(i)), images("default"), 10*time.Second)
 				if r == nil || r.Label == "last" {
 					return
 				}
@@ -116,7 +116,7 @@ func TestIdleWorkersCostWhatOneCosts(t *testing.T) {
 		o := newOffice(t, every)
 		var all sync.WaitGroup
 		for range workers {
-			all.Go(func() { o.lease(t.Context(), "idle", images("default"), 20*every) })
+			all.Go(func() { o.lease(t.Context(), by("idle"), images("default"), 20*every) })
 		}
 		time.Sleep(20 * every)
 		all.Wait()
@@ -129,14 +129,14 @@ func TestIdleWorkersCostWhatOneCosts(t *testing.T) {
 
 func TestWhoeverDoesNotWaitIsAnsweredAtOnce(t *testing.T) {
 	o := newOffice(t, time.Hour)
-	if r := o.lease(t.Context(), "x", images("default"), 0); r != nil {
+	if r := o.lease(t.Context(), by("x"), images("default"), 0); r != nil {
 		t.Fatal(r)
 	}
 	added := o.add(record.NewID(time.Now()), "", record.ImageType)
-	if r := o.lease(t.Context(), "x", images("default"), 0); r == nil || r.ID != added.ID {
+	if r := o.lease(t.Context(), by("x"), images("default"), 0); r == nil || r.ID != added.ID {
 		t.Fatal(r)
 	}
-	if r := o.lease(t.Context(), "x", images("default"), 30*time.Millisecond); r != nil {
+	if r := o.lease(t.Context(), by("x"), images("default"), 30*time.Millisecond); r != nil {
 		t.Fatal(r)
 	}
 }
@@ -145,12 +145,12 @@ func TestWorkForOthersIsLeftAlone(t *testing.T) {
 	o := newOffice(t, time.Hour)
 	o.add(record.NewID(time.Now()), "gpu", record.ImageType)
 	o.add(record.NewID(time.Now()), "", record.RepositoryType)
-	if r := o.lease(t.Context(), "x", images("default"), 30*time.Millisecond); r != nil {
+	if r := o.lease(t.Context(), by("x"), images("default"), 30*time.Millisecond); r != nil {
 		t.Errorf("leased %+v", r)
 	}
 	wants := []demand{{"default", record.ExecuteRepository}, {"gpu", record.ExecuteImage}}
 	for range wants {
-		if r := o.lease(t.Context(), "x", wants, time.Second); r == nil {
+		if r := o.lease(t.Context(), by("x"), wants, time.Second); r == nil {
 			t.Error("what the worker can do was not handed out")
 		}
 	}
@@ -160,14 +160,14 @@ func TestNothingIsLeasedToThoseWhoLeft(t *testing.T) {
 	o := newOffice(t, time.Hour)
 	ctx, leave := context.WithCancel(t.Context())
 	left := make(chan *record.RunItem)
-	go func() { left <- o.lease(ctx, "gone", images("default"), time.Minute) }()
+	go func() { left <- o.lease(ctx, by("gone"), images("default"), time.Minute) }()
 	time.Sleep(20 * time.Millisecond)
 	leave()
 	if r := <-left; r != nil {
 		t.Fatal(r)
 	}
 	o.add(record.NewID(time.Now()), "", record.ImageType)
-	if r := o.lease(t.Context(), "x", images("default"), time.Second); r == nil || r.Lease.Holder != "x" {
+	if r := o.lease(t.Context(), by("x"), images("default"), time.Second); r == nil || r.Lease.Holder != "x" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -194,13 +194,13 @@ func TestWhoeverLeavesWhileHeIsServedIsAnswered(t *testing.T) {
 func TestAStoppedDispatcherSendsEverybodyAway(t *testing.T) {
 	o := newOffice(t, time.Hour)
 	answered := make(chan *record.RunItem)
-	go func() { answered <- o.lease(t.Context(), "x", images("default"), time.Minute) }()
+	go func() { answered <- o.lease(t.Context(), by("x"), images("default"), time.Minute) }()
 	time.Sleep(20 * time.Millisecond)
 	o.stop()
 	if r := <-answered; r != nil {
 		t.Fatal(r)
 	}
-	if r := o.lease(t.Context(), "x", images("default"), time.Minute); r != nil {
+	if r := o.lease(t.Context(), by("x"), images("default"), time.Minute); r != nil {
 		t.Fatal(r)
 	}
 }
@@ -211,7 +211,7 @@ func TestLapsedLeasesAreTakenBackAfterTheFirstLeaseTime(t *testing.T) {
 	confirmed, silent := o.add(task, "", record.ImageType), o.add(task, "", record.ImageType)
 	now := time.Now()
 	for _, id := range []string{confirmed.ID, silent.ID} {
-		r, err := queue.LeaseWork(t.Context(), o.table, now, "default", record.ExecuteImage, "", "w", time.Second)
+		r, err := queue.LeaseWork(t.Context(), o.table, now, "default", record.ExecuteImage, "", by("w"), time.Second)
 		if err != nil || r == nil || r.ID != id {
 			t.Fatal(r, err)
 		}
@@ -246,3 +246,6 @@ func TestLapsedLeasesAreTakenBackAfterTheFirstLeaseTime(t *testing.T) {
 		}
 	}
 }
+
+// by is a lease to be of a worker with the name.
+func by(name string) record.Lease { return record.Lease{Holder: name} }

@@ -20,7 +20,7 @@ import (
 
 // CompleteRun implements assayv1.WorkerServiceServer.
 func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
-	h, fields := checkHold(in)
+	h, fields := checkHold(ctx, in)
 	outputs, more := checkOutputs(in)
 	if err := refuse(append(fields, more...)); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunReques
 
 // ReportEvaluation implements assayv1.WorkerServiceServer.
 func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
-	h, fields := checkHold(in)
+	h, fields := checkHold(ctx, in)
 	warnings, more := checkDiagnostics("/warnings", in.GetWarnings())
 	fields = append(append(fields, more...), checkVersion(in.GetEvaluatorVersion())...)
 	if err := refuse(fields); err != nil {
@@ -81,7 +81,7 @@ func (s *workers) evaluated(ctx context.Context, h queue.Hold) (*record.RunItem,
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case run == nil || run.Lease == nil || run.Lease.ID != h.LeaseID:
+	case run == nil || !h.Under(run.Lease):
 		return nil, nil, errStale
 	case run.State != record.Evaluating:
 		return nil, nil, problem.Conflict.New("The run is %s: only one that is being evaluated takes measures. Bring its output with CompleteRun.", run.State)
@@ -146,7 +146,7 @@ func results(in *assayv1.ReportEvaluationRequest, names []string) (measure.Resul
 
 // FailRun implements assayv1.WorkerServiceServer.
 func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*assayv1.FailRunResponse, error) {
-	h, fields := checkHold(in)
+	h, fields := checkHold(ctx, in)
 	diagnostics, more := checkDiagnostics("/diagnostics", in.GetDiagnostics())
 	fields = append(fields, more...)
 	var run *record.RunItem

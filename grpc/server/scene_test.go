@@ -52,7 +52,9 @@ func newScene(t testing.TB) *scene {
 		if token == "panic" {
 			panic("a secret")
 		}
-		return s.Verify(ctx, token)
+		c, err := s.Verify(ctx, token)
+		c.Worker = c.Worker || token == "other robot" // a worker with an identity of its own
+		return c, err
 	}}, server.Options{Lease: lease, FirstLease: lease, Look: look, Reflection: true})
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop

@@ -43,7 +43,7 @@ func (s *workers) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1
 		return nil, err
 	}
 	for {
-		run := s.dispatch.lease(ctx, in.GetWorker(), wants, wait)
+		run := s.dispatch.lease(ctx, record.Lease{Holder: in.GetWorker(), UserID: callerOf(ctx).ID}, wants, wait)
 		if run == nil {
 			return &assayv1.LeaseResponse{}, nil
 		}
@@ -120,7 +120,7 @@ func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hol
 
 // Heartbeat implements assayv1.WorkerServiceServer.
 func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (*assayv1.HeartbeatResponse, error) {
-	h, fields := checkHold(in)
+	h, fields := checkHold(ctx, in)
 	lines, more := checkLines(in)
 	if err := refuse(append(fields, more...)); err != nil {
 		return nil, err
@@ -143,7 +143,7 @@ func (s *workers) stale(ctx context.Context, h queue.Hold) (*assayv1.HeartbeatRe
 	if err != nil {
 		return nil, err
 	}
-	if run != nil && run.State == record.Cancelled {
+	if run != nil && run.State == record.Cancelled && h.Under(run.Cancelled) {
 		return &assayv1.HeartbeatResponse{Stop: true, StopReason: "The run was cancelled."}, nil
 	}
 	return nil, errStale
@@ -155,7 +155,7 @@ func (s *workers) gap(ctx context.Context, h queue.Hold) error {
 	if err != nil {
 		return err
 	}
-	if run == nil || run.Lease == nil || run.Lease.ID != h.LeaseID {
+	if run == nil || !h.Under(run.Lease) {
 		return errStale
 	}
 	return refuse([]problem.Field{{Pointer: "/first_line", Detail: fmt.Sprintf("lines are missing before it: send from line %d of this lease on", run.Lease.Lines)}})

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
@@ -174,6 +175,54 @@ func TestACancelledRunStopsItsWorker(t *testing.T) {
 	}
 	_, err := s.work.CompleteRun(s.as("robot"), &assayv1.CompleteRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("x", "y")}})
 	wantCode(t, err, codes.FailedPrecondition, "lapsed")
+}
+
+// TestALeaseServesTheIdentityThatTookIt: another worker that has learned the ids is answered what it is for a lease that is gone,
+// before and after the run is cancelled.
+func TestALeaseServesTheIdentityThatTookIt(t *testing.T) {
+	s := newScene(t)
+	refused := func(state record.RunState, w *assayv1.Work) {
+		t.Helper()
+		other, id, leaseID := s.as("other robot"), w.GetRunId(), w.GetLeaseId()
+		var told []string
+		for _, in := range []string{leaseID, record.NewID(s.Now())} {
+			_, beat := s.work.Heartbeat(other, &assayv1.HeartbeatRequest{RunId: id, LeaseId: in})
+			_, done := s.work.CompleteRun(other, &assayv1.CompleteRunRequest{RunId: id, LeaseId: in, Files: []*assayv1.File{file("x", "y")}})
+			_, report := s.work.ReportEvaluation(other, &assayv1.ReportEvaluationRequest{RunId: id, LeaseId: in, TruthVersion: 1})
+			answers := []error{beat, done, report}
+			for _, fault := range []assayv1.FailRunRequest_Fault{assayv1.FailRunRequest_FAULT_RUN, assayv1.FailRunRequest_FAULT_WORKER, assayv1.FailRunRequest_FAULT_NONE} {
+				_, err := s.work.FailRun(other, &assayv1.FailRunRequest{RunId: id, LeaseId: in, Fault: fault, Diagnostics: []*assayv1.Diagnostic{
+					{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "x"},
+				}})
+				answers = append(answers, err)
+			}
+			for _, err := range answers {
+				wantCode(t, err, codes.FailedPrecondition, "lapsed")
+			}
+			told = append(told, fmt.Sprint(answers))
+		}
+		if told[0] != told[1] {
+			t.Errorf("under the lease of another the answers are %s, under none %s", told[0], told[1])
+		}
+		if r := s.run("olga", id); r.State != state || len(r.Diagnostics) > 0 {
+			t.Errorf("%+v", r)
+		}
+	}
+	data := s.dataset(map[string]any{"evaluator": judge})
+	s.image("ada", data)
+	w := s.lease(&assayv1.LeaseRequest{})
+	refused(record.Running, w)
+	s.deliver(w, output)
+	w = s.lease(&assayv1.LeaseRequest{})
+	refused(record.Evaluating, w)
+	if _, err := s.beat(w, 0); err != nil {
+		t.Error(err)
+	}
+	s.Want(http.StatusOK, nil, "ada", http.MethodPatch, "/v1/runs/"+w.GetRunId(), map[string]any{"state": "cancelled"})
+	refused(record.Cancelled, w)
+	if beat, err := s.beat(w, 0); err != nil || !beat.GetStop() {
+		t.Errorf("%v, %v", beat, err)
+	}
 }
 
 func TestHowARunFails(t *testing.T) {

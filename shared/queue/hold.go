@@ -18,7 +18,7 @@ func change(ctx context.Context, s store.Store, h Hold, do func(*record.RunItem,
 		if err != nil {
 			return err
 		}
-		if run == nil || run.Lease == nil || run.Lease.ID != h.LeaseID {
+		if run == nil || !h.Under(run.Lease) {
 			return ErrStaleLease
 		}
 		tx := new(table.Tx)

@@ -33,11 +33,17 @@ var (
 	ErrTruthChanged = errors.New("queue: the truth has changed since it was read")
 )
 
-// Hold names a run and the lease under which it is worked on.
-type Hold struct{ RunID, LeaseID string }
+// Hold names a run, the lease under which it is worked on, and the identity that took the lease; for that one alone is the
+// lease good, whoever else learns its id.
+type Hold struct{ RunID, LeaseID, UserID string }
 
 // HoldOf returns the hold that a run which was just leased is under.
-func HoldOf(run *record.RunItem) Hold { return Hold{run.ID, run.Lease.ID} }
+func HoldOf(run *record.RunItem) Hold { return Hold{run.ID, run.Lease.ID, run.Lease.UserID} }
+
+// Under reports whether the lease is the one that the hold names.
+func (h Hold) Under(l *record.Lease) bool {
+	return l != nil && l.ID == h.LeaseID && l.UserID == h.UserID
+}
 
 // scanned is how many waiting runs are read at once.
 const scanned = 10
@@ -46,11 +52,11 @@ const scanned = 10
 // others took all that do.
 func Lease(ctx context.Context, s store.Store, now time.Time, holder string, d time.Duration) (*record.RunItem, error) {
 	q := store.Query{Index: record.ByWork, Partition: record.OfQueue(record.QueueBuiltin), Limit: scanned}
-	return leaseFirst(ctx, s, now, q, holder, d)
+	return leaseFirst(ctx, s, now, q, record.Lease{Holder: holder}, d)
 }
 
 // leaseFirst hands out the first run of a query that nobody else takes.
-func leaseFirst(ctx context.Context, s store.Store, now time.Time, q store.Query, holder string, d time.Duration) (*record.RunItem, error) {
+func leaseFirst(ctx context.Context, s store.Store, now time.Time, q store.Query, holder record.Lease, d time.Duration) (*record.RunItem, error) {
 	var broken error // what cannot be read holds up nothing that waits behind it
 	for {
 		waiting, err := s.Query(ctx, q)
@@ -80,14 +86,14 @@ func LeaseRun(ctx context.Context, s store.Store, now time.Time, runID, holder s
 	if err != nil || run == nil || !run.Waits() || run.Later != nil || run.Queue != record.QueueBuiltin {
 		return nil, err
 	}
-	if err = lease(ctx, s, now, run, holder, d); table.IsConflict(err) {
+	if err = lease(ctx, s, now, run, record.Lease{Holder: holder}, d); table.IsConflict(err) {
 		return nil, nil
 	}
 	return run, err
 }
 
 // lease makes the transition of a run that is handed out. It fails with a conflict when somebody else was faster.
-func lease(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, holder string, d time.Duration) error {
+func lease(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, holder record.Lease, d time.Duration) error {
 	next := record.Evaluating
 	if run.Work() != record.Evaluate {
 		next = record.Running
@@ -98,7 +104,8 @@ func lease(ctx context.Context, s store.Store, now time.Time, run *record.RunIte
 	at := record.At(now)
 	run.Attempts++
 	run.StartedAt = &at
-	run.Lease = &record.Lease{ID: record.NewID(now), Holder: holder, Until: record.At(now.Add(d))}
+	holder.ID, holder.Until = record.NewID(now), record.At(now.Add(d))
+	run.Lease = &holder
 	return new(table.Tx).Replace(run).Commit(ctx, s)
 }
 

@@ -319,7 +319,7 @@ func TestARunOfAnImageIsExecutedFirst(t *testing.T) {
 	if r := s.lease(); r != nil {
 		t.Fatal("a built-in evaluator got a run for workers")
 	}
-	got, err := queue.LeaseWork(s.ctx, s.store, s.now, record.DefaultPool, record.ExecuteImage, "", "worker", leaseTime)
+	got, err := queue.LeaseWork(s.ctx, s.store, s.now, record.DefaultPool, record.ExecuteImage, "", record.Lease{Holder: "worker"}, leaseTime)
 	if err != nil || got.State != record.Running {
 		t.Fatal(got, err)
 	}

@@ -39,6 +39,9 @@ func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunIt
 	if err := move(&changed, record.Cancelled, now); err != nil {
 		return nil, nil, err
 	}
+	if run.Lease != nil {
+		changed.Cancelled = &record.Lease{ID: run.Lease.ID, UserID: run.Lease.UserID}
+	}
 	if err := refund(ctx, s, now, &changed, tx); err != nil {
 		return nil, nil, err
 	}

@@ -23,8 +23,8 @@ const scannedForWorkers = 2
 // LeaseWork hands out a run that waits in the pool of workers for the kind of work: the one that has waited longest of the
 // task whose turn it is, which is the next one behind the given task that has any. So however many runs one task has
 // waiting, every other is served in its turn. It returns nil when none waits, or others took all that do; finding that out
-// costs one read of an empty page, or two.
-func LeaseWork(ctx context.Context, s store.Store, now time.Time, pool string, w record.Work, behind, holder string, d time.Duration) (*record.RunItem, error) {
+// costs one read of an empty page, or two. The holder is the lease to be, with all that is known of it.
+func LeaseWork(ctx context.Context, s store.Store, now time.Time, pool string, w record.Work, behind string, holder record.Lease, d time.Duration) (*record.RunItem, error) {
 	from, to, again := record.Turns(pool, w, behind)
 	q := store.Query{Index: record.ByWork, Partition: record.OfQueue(record.QueueWorkers), From: from, To: to, Limit: scannedForWorkers}
 	run, err := leaseFirst(ctx, s, now, q, holder, d)

@@ -36,7 +36,7 @@ func (s *scene) addWork(task, pool string, kind record.SubmissionType) *record.R
 
 func (s *scene) leaseWork(pool string, w record.Work, behind string) *record.RunItem {
 	s.t.Helper()
-	r, err := queue.LeaseWork(s.ctx, s.store, s.now, pool, w, behind, "ann", leaseTime)
+	r, err := queue.LeaseWork(s.ctx, s.store, s.now, pool, w, behind, record.Lease{Holder: "ann"}, leaseTime)
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -85,6 +85,8 @@ type Lease struct {
 	ID     string  `json:"id"`
 	Holder string  `json:"holder"` // the worker, for the log and for taking back what a dead process held
 	Until  Instant `json:"until"`
+	// UserID is the identity that took the lease and alone can use it; empty for the platform's own process.
+	UserID string `json:"userId,omitempty"`
 	// Confirmed is whether a worker has been heard of since the lease was given.
 	Confirmed bool `json:"confirmed,omitempty"`
 	// Lines is how many lines of the log came under the lease, so that those which come twice are kept once.
@@ -127,6 +129,8 @@ type RunItem struct {
 	Queue    string         `json:"queue"`           // where it waits when it waits
 	Pool     string         `json:"pool,omitempty"`  // of workers, as its dataset names it
 	Lease    *Lease         `json:"lease,omitempty"` // while running or evaluating
+	// Cancelled is the lease that a cancellation ended: who had it learns why the work is to stop, and nobody else does.
+	Cancelled *Lease `json:"cancelled,omitempty"`
 	// Later is when a run that waits is looked at again: what it needs has yet to come, and nobody takes it up before.
 	Later *Instant `json:"later,omitempty"`
 	// Restarts is how often the platform's own process ended while it worked on the run: as a rule no fault of the run's.

@@ -177,27 +177,27 @@ func (n *town) checkChanges(t *testing.T) {
 		most               cost
 		headers            []string
 	}{
-		// the grants; with a key for repeating it, the key's claim
+		// the grants, with what the user took of the quotas; with a key for repeating it, the key's claim
 		{"new", http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}, cost{1, 0, 1}, nil},
-		{"new", http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}, cost{1, 2, 2}, []string{"Idempotency-Key", "k"}},
+		{"new", http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}, cost{1, 3, 2}, []string{"Idempotency-Key", "k"}},
 		// the organizer or the task, and the grants
 		{"newer", http.MethodPost, task + "/registrations", map[string]any{"team": "New"}, cost{2, 1, 1}, nil},
 		// and how many tasks it has
 		{"olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": n.organizerID, "name": "New"}, cost{3, 1 + 1 + 1, 1}, nil},
-		// and the profile that came with the task; and how many datasets the task has
-		{"olga", http.MethodPost, "/v1/datasets", set, cost{3, 1 + 2 + 1, 1}, nil},
+		// and the profile and the usage that came with the task; and how many datasets the task has
+		{"olga", http.MethodPost, "/v1/datasets", set, cost{3, 1 + 3 + 1, 1}, nil},
 		// and registration and allowance, and dataset and truth, in one read or two
 		{"owner", http.MethodPost, task + "/submissions", map[string]any{
 			"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{n.dataset.ID},
 		}, cost{4, 1 + 2 + 2 + 2, 1}, nil},
-		{"olga", http.MethodPatch, "/v1/organizers/" + n.organizerID, map[string]any{"name": "Renamed"}, cost{2, 1 + 2, 1}, nil},
-		{"olga", http.MethodPatch, task, map[string]any{"name": "Renamed"}, cost{2, 1 + 2, 1}, nil},
-		{"olga", http.MethodPatch, "/v1/datasets/" + n.dataset.ID, map[string]any{"name": "Renamed"}, cost{2, 1 + 2, 1}, nil},
-		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{2, 1 + 2, 1}, nil},
+		{"olga", http.MethodPatch, "/v1/organizers/" + n.organizerID, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
+		{"olga", http.MethodPatch, task, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
+		{"olga", http.MethodPatch, "/v1/datasets/" + n.dataset.ID, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
+		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{2, 1 + 3, 1}, nil},
 		// and the run and its evaluations, which follow at once
-		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{4, 1 + 2 + 1 + 1, 1}, nil},
+		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{4, 1 + 3 + 1 + 1, 1}, nil},
 		// and the registration's grant, which has a copy of it
-		{"owner", http.MethodPatch, n.registration, map[string]any{"country": "Norway"}, cost{3, 1 + 2 + 1, 1}, nil},
+		{"owner", http.MethodPatch, n.registration, map[string]any{"country": "Norway"}, cost{3, 1 + 3 + 1, 1}, nil},
 	} {
 		var a servertest.Answer
 		got := n.meter.of(func() { a = n.Do(c.user, c.method, c.path, c.body, c.headers...) })

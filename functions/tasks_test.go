@@ -183,7 +183,7 @@ func TestATaskGoesWithItsDatasetsAndRegistrations(t *testing.T) {
 	if len(me.Registrations) > 0 {
 		t.Errorf("a registration for nothing: %v", me.Registrations)
 	}
-	if err := follow.Deleted(context.Background(), s.Store, record.DeletedTaskKey(s.id)); err != nil {
+	if err := follow.Deleted(context.Background(), s.Store, s.Now(), record.DeletedTaskKey(s.id)); err != nil {
 		t.Fatal(err)
 	}
 	left, err := s.Store.Query(context.Background(), store.Query{Partition: record.TaskKey(s.id).Partition, Limit: 10, Consistency: store.Strong})

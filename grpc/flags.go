@@ -8,6 +8,8 @@ import (
 	"net"
 
 	"assay/shared/flagenv"
+	"assay/shared/quota"
+	"assay/shared/record"
 )
 
 // config is what the flags say.
@@ -18,6 +20,7 @@ type config struct {
 	cert, key        string
 	reflection       bool
 	check            bool
+	quotas           record.Quotas
 }
 
 func parse(args []string, getenv func(string) string, out io.Writer) (config, error) {
@@ -33,8 +36,13 @@ func parse(args []string, getenv func(string) string, out io.Writer) (config, er
 	f.StringVar(&c.key, "tls-key", "", "file with the certificate's key in PEM")
 	f.BoolVar(&c.reflection, "reflection", true, "tell the protocol to whoever asks, as grpcurl does")
 	f.BoolVar(&c.check, "check", false, "ask the server that runs at the address whether it is well, and exit with 0 when it is")
-	if err := flagenv.Parse(f, "ASSAY_", args, getenv); err != nil {
+	quotas := f.String("quotas", "", "quotas of users and of the server in JSON, as /info shows them, where they are to differ")
+	err := flagenv.Parse(f, "ASSAY_", args, getenv)
+	if err != nil {
 		return c, err
+	}
+	if c.quotas, err = quota.Parse(record.DefaultQuotas(), *quotas); err != nil {
+		return c, fmt.Errorf("-quotas: %w", err)
 	}
 	if (c.cert == "") != (c.key == "") {
 		return c, errors.New("-tls-cert and -tls-key go together")

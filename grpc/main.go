@@ -21,6 +21,7 @@ import (
 	"assay/grpc/server"
 	"assay/shared/auth"
 	"assay/shared/blob/s3"
+	"assay/shared/quota"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
 
@@ -78,7 +79,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return fmt.Errorf("the AWS SDK's environment: %w", err)
 	}
 	table := dynamo.New(cfg, c.table)
-	s := server.New(server.Env{Store: table, Files: s3.New(cfg, c.bucket), Now: time.Now, Log: log, Verify: v.Caller}, o)
+	s := server.New(server.Env{Store: quota.New(c.quotas).Count(table, time.Now), Quotas: c.quotas, Files: s3.New(cfg, c.bucket), Now: time.Now, Log: log, Verify: v.Caller}, o)
 	table.OnChange = func(items []store.Item) { s.Changed(items) }
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", c.addr)
 	if err != nil {

@@ -26,6 +26,7 @@ type config struct {
 	audience       string
 	allowDevIssuer bool
 	origins        string
+	quotas         string
 }
 
 // parse reads the flags; each takes its default from its environment twin ASSAY_<NAME>.
@@ -45,6 +46,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (config, er
 	f.StringVar(&c.audience, "audience", "", "audience that the issuer's tokens must have")
 	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false, "give tokens to everyone who asks, also to other machines: for closed networks only")
 	f.StringVar(&c.origins, "origins", "*", "origins of web pages that may call the API, separated by commas; * is all")
+	f.StringVar(&c.quotas, "quotas", "", `quotas of users and of the server in JSON, as /info shows them, where they are to differ: {"user":{"perDay":{"tasks":500}}}`)
 	if err := flagenv.Parse(f, "ASSAY_", args, getenv); err != nil {
 		return c, err
 	}

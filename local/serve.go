@@ -20,6 +20,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/arrival"
 	"assay/shared/blob/directory"
+	"assay/shared/quota"
 	"assay/shared/store"
 )
 
@@ -82,6 +83,12 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 	if p.table, err = openTable(ctx, c, p.changed); err != nil {
 		return nil, err
 	}
+	quotas, err := quota.Parse(defaultQuotas(c.data), c.quotas)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("-quotas: %w", err), p.table.close())
+	}
+	ledger := quota.New(quotas)
+	p.table.Store = ledger.Count(p.table.Store, time.Now)
 	if p.files, err = directory.Open(filepath.Join(c.data, "files"), c.url+"/files"); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
@@ -89,7 +96,7 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 		return nil, errors.Join(err, p.table.close())
 	}
 	p.env = &api.Env{
-		Store: p.table, Files: p.files, Now: time.Now, Log: p.log, Verify: p.id.verify,
+		Store: p.table, Files: p.files, Now: time.Now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer),
 	}
 	p.env.Info.URL = c.url
@@ -97,7 +104,7 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 		p.env.Info.Build = p.env.Now().String()
 	}
 	p.worker.Store, p.worker.Files = p.table, p.files
-	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify}, c.grpcOptions())
+	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas}, c.grpcOptions())
 	return p, nil
 }
 
@@ -206,6 +213,9 @@ func (p *program) where() string {
 }
 
 func (p *program) close() {
+	if err := p.env.Quotas.Flush(context.Background(), p.table, p.env.Now()); err != nil {
+		p.log.Warn("what the last seconds took is missing in the quotas of the server", "error", err)
+	}
 	if err := p.table.close(); err != nil {
 		p.log.Error("the table did not close well", "error", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"assay/shared/arrival"
 	"assay/shared/follow"
 	"assay/shared/problem"
+	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -37,6 +38,11 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 		OrganizerID: t.OrganizerID, PrivateTask: t.Visibility == record.Private,
 	}
 	tx := new(table.Tx)
+	charge := item.PayFrom(nil, c.Caller.ID, c.Now())[c.Caller.ID]
+	charge.Kind, charge.Count = record.MadeDatasets, 1
+	if err := c.Charge(ctx, tx, charge); err != nil {
+		return created, err
+	}
 	if record.AllStored(d.Truths) {
 		if err := checkTruth(ctx, c, item.ID, &d, inline); err != nil {
 			return created, err
@@ -85,6 +91,9 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 	changed.DatasetDraft = d
 	record.Touch(&changed, c.Now())
 	tx := new(table.Tx)
+	if err := pay(ctx, c, tx, old, &changed); err != nil {
+		return nil, api.Change{}, err
+	}
 	if err := newTruth(ctx, c, tx, old, &changed, inline); err != nil {
 		return nil, api.Change{}, err
 	}
@@ -93,6 +102,29 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 		return nil, api.Change{}, err
 	}
 	return &changed, api.Change{Tx: tx.Replace(&changed)}, nil
+}
+
+// replacedTime is how long a file that was replaced is there at most: the cleaning of abandoned files comes at least once a
+// day.
+const replacedTime = record.AbandonedAfter + record.Day
+
+// pay adds to tx what the change takes from the quota of the caller, and gives back to those who declared files that are no
+// longer named.
+func pay(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem) error {
+	for payer, charge := range changed.PayFrom(old, c.Caller.ID, c.Now().Add(replacedTime)) {
+		var err error
+		switch {
+		case charge.Bytes == 0 && charge.Leaving == 0:
+		case payer == c.Caller.ID:
+			err = c.Charge(ctx, tx, charge)
+		default:
+			err = quota.Credit(ctx, c.Store, c.Now(), tx, payer, charge)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // maxAtOnce is how large a stored truth may be for a request to wait until it has been read.

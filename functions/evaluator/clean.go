@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"assay/shared/arrival"
 	"assay/shared/blob"
@@ -13,15 +12,11 @@ import (
 	"assay/shared/table"
 )
 
-// AbandonedAfter is how old a file is before it can count as abandoned, which is longer than any request or upload
-// lasts from the file to the record that names it.
-const AbandonedAfter = 48 * time.Hour
-
 // Clean deletes the files that no record names any more: of requests that failed, of what was deleted or replaced, and what
 // tools wrote for their callers to fetch. It tells records that still wait for a file which is there.
 func (w *Worker) Clean(ctx context.Context) error {
 	var keys []string
-	for key, err := range w.Files.List(ctx, "", w.Now().Add(-AbandonedAfter)) {
+	for key, err := range w.Files.List(ctx, "", w.Now().Add(-record.AbandonedAfter)) {
 		if err != nil {
 			return err
 		}

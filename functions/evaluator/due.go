@@ -84,7 +84,7 @@ func (w *Worker) dueFor(ctx context.Context, it store.Item) error {
 	case kind == "TASK" && strings.HasPrefix(it.Sort, record.RegistrationPrefix):
 		return follow.Registration(ctx, w.Store, w.Now(), it.Key)
 	case it.Key == record.DeletedTaskKey(id):
-		return follow.Deleted(ctx, w.Store, it.Key)
+		return follow.Deleted(ctx, w.Store, w.Now(), it.Key)
 	case kind == "TASK":
 		return follow.Task(ctx, w.Store, w.Now(), it.Key)
 	default:

@@ -25,6 +25,9 @@ func create(ctx context.Context, c *api.Call, _ api.Open, d record.OrganizerDraf
 	created.Location = "/v1/organizers/" + o.ID
 	created.Answer = api.URL{URL: created.Location}
 	created.Tx = tx
+	if err := c.Charge(ctx, tx, record.Charge{Kind: record.MadeOrganizers, Count: 1}); err != nil {
+		return created, err
+	}
 	return created, c.KnowUser(ctx, tx)
 }
 

@@ -57,6 +57,9 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 	if roles&(access.Organizer|access.Admin) != 0 {
 		tx.Create(record.NewAudit(c.Now(), t.ID, c.Caller.ID, "registration.created", path(r), nil, decided{r.UserID, r.State}))
 	}
+	if err := c.Charge(ctx, tx, record.Charge{Kind: record.MadeRegistrations, Count: 1}); err != nil {
+		return created, err
+	}
 	created.Tx, created.Location, created.Answer = tx, path(r), &r.Registration
 	return created, c.KnowUser(ctx, tx)
 }

@@ -8,6 +8,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/queue"
+	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -80,6 +81,9 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) (api.Change, er
 		allowance.Drop(r.DatasetID)
 		record.Touch(allowance, c.Now())
 		tx.Replace(allowance)
+	}
+	if err := quota.Credit(ctx, c.Store, c.Now(), tx, r.UserID, record.Charge{Bytes: -r.Bytes}); err != nil {
+		return api.Change{}, err
 	}
 	tx.Create(record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "run.deleted", "/v1/runs/"+r.ID, r.For(access.Organizer), nil))
 	return api.Change{Tx: tx, After: func(ctx context.Context) { dropFiles(ctx, c, r) }}, nil

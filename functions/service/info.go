@@ -31,6 +31,8 @@ type Limits struct {
 	Diagnostics        int   `json:"diagnostics" doc:"diagnostics kept of a run"`
 	SubmissionDatasets int   `json:"submissionDatasets" doc:"datasets of a submission"`
 	Members            int   `json:"members" doc:"members of an organizer"`
+
+	Quotas record.Quotas `json:"quotas" doc:"what may be taken; beyond, 403 (quota-exhausted) or 429 (quota-today) says when or how there is more"`
 }
 
 var limits = Limits{
@@ -44,6 +46,7 @@ func info(_ context.Context, c *api.Call, _ api.Open) (Info, error) {
 		Name: c.Info.Name, Version: c.Info.Version, Commit: c.Info.Commit, APIVersion: api.APIVersion, Issuer: c.Info.Issuer,
 		Limits: limits, RunFormats: []string{"trec-run", "jsonl", "csv"}, Measures: map[string][]measure.Family{},
 	}
+	i.Limits.Quotas = c.Quotas.Quotas
 	for _, kind := range measure.Kinds() {
 		i.Measures[string(kind)] = measure.Catalogue(kind)
 	}

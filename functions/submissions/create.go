@@ -32,6 +32,9 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 	if err != nil {
 		return created, err
 	}
+	if err := c.Charge(ctx, tx, chargeOf(runs)); err != nil {
+		return created, err
+	}
 	if err := putFiles(ctx, c, runs, d.Files, inline); err != nil {
 		return created, err
 	}
@@ -83,6 +86,7 @@ func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Ti
 				r.Files = append(r.Files, f.File)
 			}
 		}
+		r.Bytes = record.SizeOf(r.Files)
 		if !record.AllStored(r.Files) {
 			r.State, r.QueuedAt = record.AwaitingUpload, nil
 		}
@@ -110,6 +114,18 @@ func (e *entry) charge(tx *table.Tx, s *record.SubmissionItem, now time.Time) (*
 	write(a)
 	quota := a.Quota(e.task.Submissions, now)
 	return &quota, nil
+}
+
+// chargeOf is what the runs take of their owner's quotas.
+func chargeOf(runs []*record.RunItem) record.Charge {
+	ch := record.Charge{Kind: record.MadeRuns, Count: int64(len(runs)), Pending: map[string]record.Uploads{}}
+	for _, r := range runs {
+		ch.Bytes += r.Bytes
+		if p := record.PendingUploads(r.Files); p.Files > 0 {
+			ch.Pending[r.Key().Partition] = p
+		}
+	}
+	return ch
 }
 
 // review is the one that a run begins with: unpublished, and blinded on a test split.

@@ -7,6 +7,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/queue"
+	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -39,7 +40,9 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) (api.Cha
 	}
 	tx.Create(record.NewAudit(c.Now(), s.TaskID, c.Caller.ID, "submission.deleted", path(s), s.Submission, nil))
 	var evaluations, files []string
+	var bytes int64
 	for _, r := range runs {
+		bytes += r.Bytes
 		if r.Standing.Published && !organizes {
 			return api.Change{}, problem.Conflict.New("A review of the submission is published, so only the organizers can delete it. Ask them.")
 		}
@@ -50,6 +53,9 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) (api.Cha
 			queue.Forget(tx, r.Evaluations[n-1])
 			evaluations = append(evaluations, r.Evaluations[:n-1]...)
 		}
+	}
+	if err := quota.Credit(ctx, c.Store, c.Now(), tx, s.UserID, record.Charge{Bytes: -bytes}); err != nil {
+		return api.Change{}, err
 	}
 	for len(evaluations) > 0 && tx.Len() < room {
 		queue.Forget(tx, evaluations[0])

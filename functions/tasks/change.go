@@ -24,6 +24,9 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 	if err := follow.CountTask(ctx, c.Store, c.Now(), created.Tx, o.ID, 1); err != nil {
 		return created, err
 	}
+	if err := c.Charge(ctx, created.Tx, record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
+		return created, err
+	}
 	return created, c.KnowUser(ctx, created.Tx)
 }
 

@@ -25,7 +25,7 @@ func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunReques
 	if err := refuse(append(fields, more...)); err != nil {
 		return nil, err
 	}
-	run, missing, err := queue.Deliver(ctx, s.env.Store, s.env.Files, s.env.Now(), h, outputs)
+	run, missing, err := queue.Deliver(ctx, s.env.Store, s.env.Files, s.env.Now(), h, outputs, s.env.Quotas.User)
 	if err != nil {
 		return nil, held(err)
 	}

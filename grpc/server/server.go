@@ -15,6 +15,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/shared/access"
 	"assay/shared/blob"
+	"assay/shared/record"
 	"assay/shared/store"
 
 	"google.golang.org/grpc"
@@ -32,6 +33,7 @@ type Env struct {
 	Now    func() time.Time
 	Log    *slog.Logger
 	Verify func(ctx context.Context, token string) (access.Caller, error) // an error is a problem
+	Quotas record.Quotas                                                  // that outputs of runs count in
 }
 
 // Options of a Server.

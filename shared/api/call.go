@@ -12,6 +12,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/page"
 	"assay/shared/problem"
+	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -26,6 +27,7 @@ type Env struct {
 	Log    *slog.Logger
 	Verify func(ctx context.Context, token string) (access.Caller, error) // an error is a problem
 	Info   Info
+	Quotas *quota.Ledger // of users and of the server; New makes one without limits where there is none
 	// Origins of web pages that may call the service from a browser; "*" allows all.
 	Origins []string
 }
@@ -202,6 +204,15 @@ func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
 		tx.Replace(&u)
 	}
 	return nil
+}
+
+// Charge adds to a change that the caller takes so much of the quotas, or returns the problem that they do not allow it.
+func (c *Call) Charge(ctx context.Context, tx *table.Tx, ch record.Charge) error {
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	return c.Quotas.Take(ctx, c.Store, c.Now(), tx, c.Caller, g.Usage, ch)
 }
 
 // SetHeader sets a header of the answer.

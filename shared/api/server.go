@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"assay/shared/problem"
+	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/store"
 )
@@ -46,6 +47,9 @@ func (s *Server) Mount(prefix string, h http.Handler, foreign bool, methods ...s
 
 // New returns a handler that serves the operations, and answers everything else with a problem.
 func New(env *Env, operations []Operation) *Server {
+	if env.Quotas == nil {
+		env.Quotas = quota.New(record.Quotas{})
+	}
 	s := &Server{env: env, mux: http.NewServeMux()}
 	for _, op := range operations {
 		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {

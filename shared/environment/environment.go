@@ -10,6 +10,9 @@ import (
 	"os"
 	"strings"
 
+	"assay/shared/quota"
+	"assay/shared/record"
+
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 )
@@ -20,6 +23,7 @@ const (
 	BucketVariable   = "ASSAY_BUCKET"   // name of S3's bucket
 	IssuerVariable   = "ASSAY_ISSUER"   // OpenID Connect issuer to trust
 	AudienceVariable = "ASSAY_AUDIENCE" // audience that its tokens must have
+	QuotasVariable   = "ASSAY_QUOTAS"   // what the quotas of users and server are, in JSON, where they are not the defaults; see record.Quotas
 	OriginsVariable  = "ASSAY_ORIGINS"  // origins of web pages that may call the API, separated by commas; none: all
 )
 
@@ -45,6 +49,16 @@ func Origins() []string {
 		return strings.Split(v, ",")
 	}
 	return []string{"*"}
+}
+
+// Quotas returns what users may take. Settings that cannot be read end the program: the deployment has a fault.
+func Quotas() record.Quotas {
+	q, err := quota.Parse(record.DefaultQuotas(), os.Getenv(QuotasVariable))
+	if err != nil {
+		slog.Error("the deployment sets quotas that cannot be read", "variable", QuotasVariable, "error", err)
+		os.Exit(1)
+	}
+	return q
 }
 
 // Table returns how to reach DynamoDB, and the name of the table.

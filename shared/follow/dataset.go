@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"assay/shared/problem"
+	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -51,8 +52,21 @@ func deleteMarked(ctx context.Context, s store.Store, now time.Time, key store.K
 		return err
 	}
 	tx := new(table.Tx).Delete(d).DeleteKey(record.TruthKey(d.ID))
+	if err := credit(ctx, s, now, tx, d); err != nil {
+		return err
+	}
 	tx.Create(record.NewAudit(now, d.TaskID, d.Deletion.By, "dataset.deleted", "/v1/datasets/"+d.ID, d.Audited(), nil))
 	return tx.Commit(ctx, s)
+}
+
+// credit adds to tx, which deletes the dataset, that its files no longer count in the quotas of those who declared them.
+func credit(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, d *record.DatasetItem) error {
+	for payer, charge := range d.Credits() {
+		if err := quota.Credit(ctx, s, now, tx, payer, charge); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // undoDataset takes the mark off a dataset and returns why.

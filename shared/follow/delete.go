@@ -27,7 +27,7 @@ func Delete(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 			return err
 		}
 	}
-	if err := sweep(ctx, s, t.ID); err != nil {
+	if err := sweep(ctx, s, now, t.ID); err != nil {
 		return err
 	}
 	return end(ctx, s, now, t)
@@ -69,12 +69,12 @@ func CountTask(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, 
 }
 
 // Deleted sweeps once more where a task was deleted: what an index did not have yet, and what was on its way into the task.
-func Deleted(ctx context.Context, s store.Store, key store.Key) error {
+func Deleted(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
 	gone, err := table.Get[record.DeletedTask](ctx, s, store.Strong, key)
 	if err != nil || gone == nil {
 		return err
 	}
-	if err := sweep(ctx, s, gone.ID); err != nil {
+	if err := sweep(ctx, s, now, gone.ID); err != nil {
 		return err
 	}
 	return new(table.Tx).DeleteKey(key).Commit(ctx, s)
@@ -156,7 +156,7 @@ func unused(ctx context.Context, s store.Store, taskID string) error {
 }
 
 // sweep removes all that stands below a task.
-func sweep(ctx context.Context, s store.Store, taskID string) error {
+func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) error {
 	d := deletions{store: s}
 	err := inTask(ctx, s, taskID, func(it store.Item) error {
 		switch {
@@ -176,7 +176,17 @@ func sweep(ctx context.Context, s store.Store, taskID string) error {
 		return err
 	}
 	err = table.Each(ctx, s, page, []table.Source{table.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(set *record.DatasetItem) error {
-		return d.add(ctx, set.Key(), record.TruthKey(set.ID))
+		return table.Retry(ctx, func() error { // each for itself: what it gives back to quotas is in its transaction
+			set, err := table.Get[record.DatasetItem](ctx, s, store.Strong, set.Key())
+			if err != nil || set == nil {
+				return err
+			}
+			tx := new(table.Tx).Delete(set).DeleteKey(record.TruthKey(set.ID))
+			if err := credit(ctx, s, now, tx, set); err != nil {
+				return err
+			}
+			return tx.Commit(ctx, s)
+		})
 	})
 	if err != nil {
 		return err

@@ -75,7 +75,7 @@ func TestWhatComesAfterADeletionGoesToo(t *testing.T) {
 	if len(items) != 1 || items[0].Key != record.DeletedTaskKey(sc.task.ID) {
 		t.Fatalf("due are %v", items)
 	}
-	sc.must(follow.Deleted(t.Context(), sc, items[0].Key))
+	sc.must(follow.Deleted(t.Context(), sc, time.Now(), items[0].Key))
 	if left := sc.left(); len(left) > 0 {
 		t.Errorf("%v are left", left)
 	}

@@ -12,6 +12,8 @@ import (
 	"assay/shared/auth"
 	"assay/shared/blob"
 	"assay/shared/environment"
+	"assay/shared/quota"
+	"assay/shared/record"
 	"assay/shared/store"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -28,8 +30,10 @@ func Start(operations []api.Operation, table store.Store, files blob.Store) {
 		log.Error("the issuer cannot be trusted", "error", err)
 		os.Exit(1)
 	}
+	ledger := quota.New(environment.Quotas())
+	ledger.ResultTime = record.AbandonedAfter // by the rule of the bucket
 	env := &api.Env{
-		Store: table, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller, Origins: environment.Origins(),
+		Store: ledger.Count(table, time.Now), Quotas: ledger, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller, Origins: environment.Origins(),
 		Info: api.BuildInfo(issuer),
 	}
 	lambda.Start(New(api.New(env, operations)).Handle)

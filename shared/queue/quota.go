@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -11,7 +12,15 @@ import (
 
 // refund adds to tx that the run no longer counts in its user's quota. One that was evaluated, be it against an earlier
 // truth, counts for good: its measures stay.
+//
+// What was announced for the run and never came is given back to the user too.
 func refund(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) error {
+	if missing := min(run.Bytes, record.PendingUploads(run.Files).Bytes); missing > 0 {
+		run.Bytes -= missing
+		if err := quota.Credit(ctx, s, now, tx, run.UserID, record.Charge{Bytes: -missing}); err != nil {
+			return err
+		}
+	}
 	if !run.Counted || len(run.Evaluations) > 0 {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/measure"
 	"assay/shared/problem"
+	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/runlog"
 	"assay/shared/store"
@@ -94,12 +95,29 @@ func Heartbeat(ctx context.Context, s store.Store, now time.Time, h Hold, d time
 // Deliver takes the output of an execution. Files that are not all in the object store yet are kept with the lease, so that
 // they are expected when they arrive, and returned. Once they are there the run has them, and goes on to its evaluation:
 // it waits for whoever evaluates against the truth as it is now, with all its attempts before it.
-func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time, h Hold, outputs []record.File) (run *record.RunItem, missing []record.File, err error) {
-	run, err = change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
+//
+// The files count as stored for the run's owner in the transaction that makes them the run's. A run whose output the limits
+// of its owner have no room for fails.
+func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time, h Hold, outputs []record.File, limits record.UsageLimits) (run *record.RunItem, missing []record.File, err error) {
+	run, err = change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
 		if run.State != record.Running {
 			return problem.Conflict.New("The run is %s: only one that is being executed takes an output.", run.State)
 		}
 		if missing, err = absent(ctx, files, run.ID, outputs); err != nil {
+			return err
+		}
+		counted := tx
+		if len(missing) > 0 {
+			counted = new(table.Tx) // they do not count yet
+		}
+		size := record.SizeOf(outputs)
+		err := quota.TakeFor(ctx, s, now, counted, run.UserID, limits, record.Charge{Bytes: size})
+		if problem.QuotaExhausted.Is(err) {
+			missing = nil
+			return fail(ctx, s, now, run, []measure.Diagnostic{{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
+				"The output has %d bytes, which is more than is left of what its owner may store. Delete submissions or runs that are no longer needed, and submit again.", size)}}, tx)
+		}
+		if err != nil {
 			return err
 		}
 		if len(missing) > 0 {
@@ -110,7 +128,7 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 		if err != nil {
 			return err
 		}
-		run.Files = outputs
+		run.Files, run.Bytes = outputs, size
 		if truth != nil {
 			assign(run, truth)
 		} else {

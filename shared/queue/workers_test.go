@@ -216,7 +216,7 @@ func TestAnOutputIsTakenOnceItIsThere(t *testing.T) {
 	content := []byte("1 Q0 a 1 1.0 x\n")
 	sum := sha256.Sum256(content)
 	out := record.File{Name: "run.txt", Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
-	r, missing, err := queue.Deliver(s.ctx, s.store, files, s.now, h, []record.File{out})
+	r, missing, err := queue.Deliver(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{})
 	if err != nil || len(missing) != 1 || r.State != record.Running || len(r.Files) != 0 || len(r.Lease.Outputs) != 1 {
 		t.Fatalf("%+v, missing %v, %v", r, missing, err)
 	}
@@ -224,17 +224,17 @@ func TestAnOutputIsTakenOnceItIsThere(t *testing.T) {
 	if err := files.Put(s.ctx, blob.Object{Key: key, Size: out.Size, SHA256: out.SHA256}, bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-	r, missing, err = queue.Deliver(s.ctx, s.store, files, s.now, h, []record.File{out})
+	r, missing, err = queue.Deliver(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{})
 	if err != nil || len(missing) != 0 || r.State != record.Evaluating || r.Lease != nil || r.Attempts != 0 || r.Queue != record.QueueBuiltin || r.Files[0].State != record.FileStored {
 		t.Fatalf("%+v, missing %v, %v", r, missing, err)
 	}
-	if _, _, err = queue.Deliver(s.ctx, s.store, files, s.now, h, []record.File{out}); !errors.Is(err, queue.ErrStaleLease) {
+	if _, _, err = queue.Deliver(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{}); !errors.Is(err, queue.ErrStaleLease) {
 		t.Errorf("an output delivered twice: %v", err)
 	}
 	if got := s.lease(); got == nil || got.ID != r.ID || got.State != record.Evaluating || got.Attempts != 1 {
 		t.Errorf("the built-in evaluator got %+v", got)
 	}
-	if _, _, err = queue.Deliver(s.ctx, s.store, files, s.now, queue.HoldOf(s.run(r.ID)), []record.File{out}); !problem.Conflict.Is(err) {
+	if _, _, err = queue.Deliver(s.ctx, s.store, files, s.now, queue.HoldOf(s.run(r.ID)), []record.File{out}, record.UsageLimits{}); !problem.Conflict.Is(err) {
 		t.Errorf("an output of a run that is evaluated: %v", err)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"assay/shared/blob"
@@ -21,6 +22,10 @@ const (
 	MaxFileBytes   = 2 << 30
 	MaxFiles       = 20 // in one list
 )
+
+// AbandonedAfter is how old a file is before it can count as abandoned, which is longer than any request or upload
+// lasts from the file to the record that names it.
+const AbandonedAfter = 48 * time.Hour
 
 // FileState says whether the bytes of a file are there.
 type FileState string

@@ -31,6 +31,8 @@ import (
 //	EVALUATION#<id>           / EVALUATION          an evaluation
 //	EVALUATION#<id>           / TOPICS              its values per topic
 //	USER#<id>                 / PROFILE             name and address of a user, as last told by the issuer
+//	USER#<id>                 / USAGE               what the user has taken of the platform's quotas
+//	SERVER#USAGE              / <shard>             what all users have taken together, about
 //	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition is all that a user was granted
 //	USER#<id>                 / REGISTERED#<taskId>       a registration's grant; reserves user and task
 //	IDEMPOTENCY#<userId>#<key>/ KEY                 the answer to a POST that carried the key

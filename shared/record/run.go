@@ -136,6 +136,8 @@ type RunItem struct {
 	// Restarts is how often the platform's own process ended while it worked on the run: as a rule no fault of the run's.
 	Restarts int  `json:"restarts,omitempty"`
 	Logs     Logs `json:"logs,omitzero"`
+	// Bytes is what its owner's quota of stored bytes counts for the run.
+	Bytes int64 `json:"bytes,omitempty"`
 	// Counted is whether the user's allowance has the run.
 	Counted bool `json:"counted,omitempty"`
 	// Evaluations has every evaluation of the run, the newest last, so that all follow its review.

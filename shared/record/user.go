@@ -67,7 +67,8 @@ func (r *Registered) Indexes() [store.NumIndexes]store.Key { return indexes{} }
 // Grants is what a user's partition says.
 type Grants struct {
 	access.Grants
-	Profile    *User // nil when the user never changed anything
+	Profile    *User  // nil when the user never changed anything
+	Usage      *Usage // nil when the user never took anything
 	Registered []Registered
 }
 
@@ -85,6 +86,11 @@ func DecodeGrants(items []store.Item) (Grants, error) {
 			}
 			g.Registered = append(g.Registered, r)
 			g.Registrations = append(g.Registrations, access.Registration{ID: r.ID, TaskID: r.TaskID, PrivateTask: r.PrivateTask, Accepted: r.State == Accepted})
+		case it.Sort == UsageSort:
+			g.Usage = new(Usage)
+			if err := Decode(it, g.Usage); err != nil {
+				return g, err
+			}
 		case it.Sort == "PROFILE":
 			g.Profile = new(User)
 			if err := Decode(it, g.Profile); err != nil {

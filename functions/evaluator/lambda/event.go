@@ -12,6 +12,7 @@ import (
 	"assay/functions/evaluator"
 	"assay/shared/arrival"
 	"assay/shared/blob"
+	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
 
@@ -122,7 +123,7 @@ func (f *function) arrived(ctx context.Context, records []json.RawMessage) error
 		if errors.Is(err, blob.ErrNotFound) {
 			err = nil // nobody waits for it
 		}
-		failed = errors.Join(failed, err, f.alarms.set(ctx, f.worker.Now().Add(evaluator.AbandonedAfter).Truncate(day).Add(day), wakeClean))
+		failed = errors.Join(failed, err, f.alarms.set(ctx, f.worker.Now().Add(record.AbandonedAfter).Truncate(day).Add(day), wakeClean))
 	}
 	return failed
 }

@@ -11,6 +11,7 @@ import (
 	"assay/functions/evaluator"
 	"assay/shared/blob/s3"
 	"assay/shared/environment"
+	"assay/shared/quota"
 	"assay/shared/store/dynamo"
 
 	"github.com/aws/aws-lambda-go/lambda"
@@ -21,7 +22,7 @@ func main() {
 	slog.SetDefault(log)
 	f := &function{
 		worker: &evaluator.Worker{
-			Store: dynamo.New(environment.Table()), Files: s3.New(environment.Bucket()), Now: time.Now, Log: log,
+			Store: quota.New(environment.Quotas()).Count(dynamo.New(environment.Table()), time.Now), Files: s3.New(environment.Bucket()), Now: time.Now, Log: log,
 			Holder: environment.Need("AWS_LAMBDA_LOG_STREAM_NAME"),
 		},
 		alarms: newAlarms(),

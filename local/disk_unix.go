@@ -1,0 +1,14 @@
+//go:build linux || darwin
+
+package main
+
+import "syscall"
+
+// diskSize returns the size in bytes of the file system that the folder is in; 0 when it cannot be known.
+func diskSize(folder string) int64 {
+	var s syscall.Statfs_t
+	if err := syscall.Statfs(folder, &s); err != nil {
+		return 0
+	}
+	return int64(s.Blocks) * int64(s.Bsize) //nolint:gosec,unconvert // a disk has less than 8 EiB; the types differ by system
+}

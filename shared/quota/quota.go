@@ -1,0 +1,280 @@
+// Package quota holds users, and all of them together, to the quotas of the platform (record.Quotas).
+//
+// What a user has taken is written in the transaction that takes it, so that no race overshoots a quota of the user. What
+// all users have taken is approximate: each process adds up what its transactions took, writes the sum to a shard every few
+// seconds, and decides by the sum of the shards as it was some seconds ago.
+package quota
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+const (
+	// freshFor is how long the counters of the server are used as they were read, and how often a process writes to them.
+	freshFor = 10 * time.Second
+	// verifyFrom is how many records of a user may wait for uploads until they are verified in any case, so that what the
+	// user has taken stays a small record.
+	verifyFrom = 16
+)
+
+// Parse returns the defaults with what the JSON sets of them, such as {"user":{"perDay":{"tasks":500}}}. Empty sets nothing.
+func Parse(defaults record.Quotas, settings string) (record.Quotas, error) {
+	if settings == "" {
+		return defaults, nil
+	}
+	d := json.NewDecoder(strings.NewReader(settings))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&defaults); err != nil {
+		return defaults, fmt.Errorf("quotas %s: %w", settings, err)
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return defaults, fmt.Errorf("quotas %s: more than one JSON value", settings)
+	}
+	known := record.DefaultQuotas().User.PerDay
+	for _, l := range []record.UsageLimits{defaults.User, defaults.Server} {
+		for kind, n := range l.PerDay {
+			if _, ok := known[kind]; !ok || n < 0 {
+				return defaults, fmt.Errorf("quotas: perDay has %s=%d; its kinds are those that /info lists, its numbers 0 (no limit) or more", kind, n)
+			}
+		}
+		if l.PendingFiles < 0 || l.PendingBytes < 0 || l.StoredBytes < 0 {
+			return defaults, errors.New("quotas: a limit is below 0; 0 is no limit")
+		}
+	}
+	return defaults, nil
+}
+
+// Ledger decides about charges.
+type Ledger struct {
+	Quotas record.Quotas
+	// ResultTime is for how long a result of a tool that was stored for its caller is there at most.
+	ResultTime time.Duration
+
+	mu      sync.Mutex
+	total   record.Counts // of the server, with what this process took since
+	read    time.Time     // when total was read
+	taken   []charge      // that no shard has yet
+	written time.Time     // when a shard was last written
+}
+
+type charge struct {
+	record.Charge
+	at time.Time
+}
+
+// New returns a Ledger. Results of tools count for an hour.
+func New(q record.Quotas) *Ledger { return &Ledger{Quotas: q, ResultTime: time.Hour} }
+
+// Take adds to tx that the caller takes the charge, or returns the problem that a quota does not allow it. usage is what
+// the caller took before, as the grants have it; nil: nothing.
+func (l *Ledger) Take(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, caller access.Caller, usage *record.Usage, ch record.Charge) error {
+	limits := l.Quotas.User
+	if caller.Admin {
+		limits = record.UsageLimits{}
+	} else if err := l.admit(ctx, s, now, ch); err != nil {
+		return err
+	}
+	if usage != nil && len(ch.Pending) > 0 {
+		usage.Forget(now)
+		if len(usage.Pending) >= verifyFrom || usage.TooManyPending(limits, ch) {
+			if err := verify(ctx, s, usage); err != nil {
+				return err
+			}
+		}
+	}
+	return take(tx, now, caller.ID, limits, usage, ch)
+}
+
+// Credit adds to tx that files of the user are gone, which the charge says with bytes below zero.
+func Credit(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, userID string, ch record.Charge) error {
+	return TakeFor(ctx, s, now, tx, userID, record.UsageLimits{}, ch)
+}
+
+// TakeFor adds to tx that a user who is not the caller takes the charge, or returns the problem that the limits do not
+// allow it.
+func TakeFor(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, userID string, limits record.UsageLimits, ch record.Charge) error {
+	if ch.Bytes == 0 && ch.Leaving == 0 {
+		return nil
+	}
+	usage, err := table.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(userID))
+	if err != nil {
+		return err
+	}
+	return take(tx, now, userID, limits, usage, ch)
+}
+
+// take adds to tx that usage, which is nil when the user took nothing before, grows by the charge.
+func take(tx *table.Tx, now time.Time, userID string, limits record.UsageLimits, usage *record.Usage, ch record.Charge) error {
+	write := tx.Replace
+	if usage == nil {
+		usage, write = &record.Usage{Meta: record.NewMeta(now)}, tx.Create
+		usage.ID = userID
+	}
+	if err := usage.Take(limits, ch, now); err != nil {
+		return err
+	}
+	record.Touch(usage, now)
+	write(usage)
+	return nil
+}
+
+// verify makes the pending uploads of the user what they are now. An upload that was announced arrives or ends, and is not
+// announced again without a charge, so what is read beside the transaction is never too little.
+func verify(ctx context.Context, s store.Store, u *record.Usage) error {
+	var keys []store.Key
+	for partition := range u.Pending {
+		kind, _, _ := strings.Cut(partition, "#")
+		keys = append(keys, store.Key{Partition: partition, Sort: kind})
+	}
+	for some := range slices.Chunk(keys, store.MaxKeys) {
+		items, err := s.Get(ctx, store.Strong, some...)
+		if err != nil {
+			return table.Failed(err)
+		}
+		for i, it := range items {
+			var left record.Uploads
+			switch {
+			case !it.Exists():
+			case record.IsRun(it.Key):
+				run, err := table.Decode[record.RunItem](it)
+				if err != nil {
+					return err
+				}
+				if run.State == record.AwaitingUpload {
+					left = record.PendingUploads(run.Files)
+				}
+			default:
+				d, err := table.Decode[record.DatasetItem](it)
+				if err != nil {
+					return err
+				}
+				left = d.PendingOf(u.ID)
+			}
+			if u.Pending[some[i].Partition] = left; left.Files == 0 {
+				delete(u.Pending, some[i].Partition)
+			}
+		}
+	}
+	return nil
+}
+
+// admit decides whether all users together may take the charge.
+func (l *Ledger) admit(ctx context.Context, s store.Store, now time.Time, ch record.Charge) error {
+	server := l.Quotas.Server
+	if len(server.PerDay) == 0 && server.PendingFiles == 0 && server.PendingBytes == 0 && server.StoredBytes == 0 {
+		return nil
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if now.Sub(l.read) >= freshFor {
+		shards, err := s.Query(ctx, store.Query{Partition: record.ServerPartition, Limit: record.ServerShards})
+		if err != nil {
+			return table.Failed(err)
+		}
+		l.total, l.read = record.Counts{}, now
+		for _, it := range shards {
+			shard, err := table.Decode[record.ServerUsage](it)
+			if err != nil {
+				return err
+			}
+			l.total.Merge(shard.Counts)
+		}
+		for _, t := range l.taken {
+			l.total.Add(t.ByHour(t.at, l.total), now)
+		}
+	}
+	return l.total.Refuse(server, ch, now, "All users together", "them")
+}
+
+// Count returns the store, and adds up in the counters of the server what the changes of users' usage in it take.
+func (l *Ledger) Count(s store.Store, now func() time.Time) store.Store {
+	return &counting{Store: s, ledger: l, now: now}
+}
+
+type counting struct {
+	store.Store
+	ledger *Ledger
+	now    func() time.Time
+}
+
+// Write implements store.Store. Whether the counters can be written changes nothing for the caller: what could not, is
+// tried again with what comes next.
+func (c *counting) Write(ctx context.Context, writes ...store.Write) error {
+	if err := c.Store.Write(ctx, writes...); err != nil {
+		return err
+	}
+	for i := range writes {
+		if w := &writes[i]; w.Item.Sort == record.UsageSort && (w.Op == store.OpCreate || w.Op == store.OpReplace) {
+			if u, err := table.Decode[record.Usage](store.Item{Key: w.Item.Key, Version: 1, Data: w.Item.Data}); err == nil {
+				c.ledger.note(ctx, c.Store, c.now(), u.Took)
+			}
+		}
+	}
+	return nil
+}
+
+// note counts a charge, and writes a shard when it is time.
+func (l *Ledger) note(ctx context.Context, s store.Store, now time.Time, ch record.Charge) {
+	l.mu.Lock()
+	l.total.Add(ch.ByHour(now, l.total), now)
+	l.taken = append(l.taken, charge{ch, now})
+	due := now.Sub(l.written) >= freshFor
+	if due {
+		l.written = now
+	}
+	l.mu.Unlock()
+	if due {
+		_ = l.Flush(ctx, s, now)
+	}
+}
+
+// Flush writes what this process has counted to a shard.
+func (l *Ledger) Flush(ctx context.Context, s store.Store, now time.Time) error {
+	l.mu.Lock()
+	taken := l.taken
+	l.taken = nil
+	l.mu.Unlock()
+	if len(taken) == 0 {
+		return nil
+	}
+	err := table.Retry(ctx, func() error {
+		u := &record.ServerUsage{Meta: record.NewMeta(now)}
+		u.ID = strconv.Itoa(rand.IntN(record.ServerShards)) //nolint:gosec // which shard is no secret
+		tx := new(table.Tx)
+		old, err := table.Get[record.ServerUsage](ctx, s, store.Strong, u.Key())
+		if err != nil {
+			return err
+		}
+		write := tx.Create
+		if old != nil {
+			u, write = old, tx.Replace
+		}
+		for _, t := range taken {
+			u.Add(t.ByHour(t.at, u.Counts), now)
+		}
+		record.Touch(u, now)
+		write(u)
+		return tx.Commit(ctx, s)
+	})
+	if err != nil {
+		l.mu.Lock()
+		l.taken = append(taken, l.taken...)
+		l.mu.Unlock()
+	}
+	return err
+}

@@ -1,0 +1,245 @@
+package quota_test
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/problem"
+	"assay/shared/quota"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/store/embedded"
+	"assay/shared/table"
+
+	"pgregory.net/rapid"
+)
+
+var start = time.Date(2026, 5, 1, 10, 20, 0, 0, time.UTC)
+
+func open(t *testing.T) store.Store {
+	t.Helper()
+	s, err := embedded.Open(filepath.Join(t.TempDir(), "table"), embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func caller(id string) access.Caller { return access.Caller{ID: id} }
+
+func usageOf(ctx context.Context, t *testing.T, s store.Store, userID string) *record.Usage {
+	t.Helper()
+	u, err := table.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(userID))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// take reads what the user took and takes the charge in a transaction, again when another one was faster.
+func take(ctx context.Context, l *quota.Ledger, s store.Store, now time.Time, c access.Caller, ch record.Charge) error {
+	return table.Retry(ctx, func() error {
+		u, err := table.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(c.ID))
+		if err != nil {
+			return err
+		}
+		tx := new(table.Tx)
+		if err := l.Take(ctx, s, now, tx, c, u, ch); err != nil {
+			return err
+		}
+		return tx.Commit(ctx, s)
+	})
+}
+
+func daily(n int64) *quota.Ledger {
+	return quota.New(record.Quotas{User: record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: n}}})
+}
+
+// In every span of 24 hours a user creates at most as many as the quota says, and when it is used up, more are possible at
+// the instant that the refusal names.
+func TestTake_HoldsForEachSpanOf24Hours(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		const most = 5
+		limits := record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: most}}
+		u, now := &record.Usage{}, start
+		var made []time.Time
+		for range rapid.IntRange(1, 60).Draw(t, "attempts") {
+			now = now.Add(time.Duration(rapid.Int64Range(0, int64(7*time.Hour)).Draw(t, "pause")))
+			err := u.Take(limits, record.Charge{Kind: record.MadeTasks, Count: 1}, now)
+			var p *problem.Error
+			if errors.As(err, &p) {
+				later := now.Add(p.RetryAfter)
+				if p.Kind != problem.QuotaToday || p.RetryAfter <= 0 || p.RetryAfter > 25*time.Hour {
+					t.Fatalf("%v after %v", err, p.RetryAfter)
+				}
+				if again := u.Take(limits, record.Charge{Kind: record.MadeTasks, Count: 1}, later); again != nil {
+					t.Fatalf("refused at %s until %s, and then: %v", now, later, again)
+				}
+				now = later
+			}
+			made = append(made, now)
+			if n := len(made) - most - 1; n >= 0 && now.Sub(made[n]) < record.Day {
+				t.Fatalf("%d within %s", most+1, now.Sub(made[n]))
+			}
+		}
+	})
+}
+
+func TestTake_NoRaceOvershootsAUsersQuota(t *testing.T) {
+	s, l := open(t), daily(10)
+	var taken, refused atomic.Int64
+	var all sync.WaitGroup
+	for range 30 {
+		all.Go(func() {
+			err := take(t.Context(), l, s, start, caller("a"), record.Charge{Kind: record.MadeTasks, Count: 1})
+			switch {
+			case err == nil:
+				taken.Add(1)
+			case problem.QuotaToday.Is(err):
+				refused.Add(1)
+			default:
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if taken.Load() != 10 || refused.Load() != 20 {
+		t.Errorf("%d were taken and %d refused, of 10 allowed", taken.Load(), refused.Load())
+	}
+	if err := take(t.Context(), l, s, start, caller("b"), record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
+		t.Errorf("another user: %v", err)
+	}
+	if err := take(t.Context(), l, s, start, access.Caller{ID: "a", Admin: true}, record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
+		t.Errorf("an administrator: %v", err)
+	}
+}
+
+func TestTake_BytesAreGivenBackAndLeavingOnesByThemselves(t *testing.T) {
+	s := open(t)
+	l := quota.New(record.Quotas{User: record.UsageLimits{StoredBytes: 100}})
+	must := func(now time.Time, ch record.Charge, allowed bool) {
+		t.Helper()
+		if err := take(t.Context(), l, s, now, caller("a"), ch); (err == nil) != allowed || err != nil && !problem.QuotaExhausted.Is(err) {
+			t.Errorf("%+v: %v", ch, err)
+		}
+	}
+	must(start, record.Charge{Bytes: 80}, true)
+	must(start, record.Charge{Bytes: 21}, false)
+	must(start, record.Charge{Leaving: 20, Until: record.At(start.Add(time.Hour))}, true)
+	must(start, record.Charge{Bytes: 1}, false)
+	must(start.Add(2*time.Hour), record.Charge{Bytes: 20}, true)
+	tx := new(table.Tx)
+	if err := quota.Credit(t.Context(), s, start, tx, "a", record.Charge{Bytes: -60}); err != nil {
+		t.Fatal(err)
+	}
+	if err := tx.Commit(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+	must(start.Add(2*time.Hour), record.Charge{Bytes: 60}, true)
+	if u := usageOf(t.Context(), t, s, "a"); u.Bytes != 100 {
+		t.Errorf("%d bytes", u.Bytes)
+	}
+}
+
+// Uploads that have arrived, or whose runs have ended, count no longer, though nothing was written when that happened.
+func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
+	s := open(t)
+	l := quota.New(record.Quotas{User: record.UsageLimits{PendingFiles: 2, PendingBytes: 1000}})
+	file := func(state record.FileState) record.File {
+		return record.File{Name: "run", Size: 400, SHA256: strings.Repeat("a", 64), State: state}
+	}
+	announce := func(state record.RunState, f record.FileState) error {
+		r := &record.RunItem{}
+		r.Meta, r.UserID, r.State, r.Files = record.NewMeta(start), "a", state, []record.File{file(f)}
+		if r.State == record.Queued {
+			at := record.At(start)
+			r.QueuedAt = &at
+		}
+		if err := new(table.Tx).Create(r).Commit(t.Context(), s); err != nil {
+			t.Fatal(err)
+		}
+		return take(t.Context(), l, s, start, caller("a"), record.Charge{Pending: map[string]record.Uploads{r.Key().Partition: {Files: 1, Bytes: 400}}})
+	}
+	for _, c := range []struct {
+		state   record.RunState
+		file    record.FileState
+		allowed bool
+	}{
+		{record.Queued, record.FileStored, true}, {record.Cancelled, record.FilePending, true}, {record.AwaitingUpload, record.FilePending, true},
+		{record.AwaitingUpload, record.FilePending, true}, {record.AwaitingUpload, record.FilePending, false},
+	} {
+		if err := announce(c.state, c.file); (err == nil) != c.allowed || err != nil && !problem.QuotaExhausted.Is(err) {
+			t.Errorf("%s: %v", c.state, err)
+		}
+	}
+	if u := usageOf(t.Context(), t, s, "a"); len(u.Pending) != 2 {
+		t.Errorf("%v", u.Pending)
+	}
+	later := start.Add(record.UploadTime + time.Hour)
+	if err := take(t.Context(), l, s, later, caller("a"), record.Charge{Pending: map[string]record.Uploads{"RUN#" + record.NewID(later): {Files: 2, Bytes: 900}}}); err != nil {
+		t.Errorf("when the runs have given up: %v", err)
+	}
+}
+
+// What one process takes, others refuse once they have read it; it is written seldom.
+func TestLedger_CountsForAllProcesses(t *testing.T) {
+	plain := open(t)
+	q := record.Quotas{Server: record.UsageLimits{PerDay: map[string]int64{record.MadeTasks: 5}, StoredBytes: 100, PendingFiles: 2}}
+	one, two := quota.New(q), quota.New(q)
+	now := start
+	counted := one.Count(plain, func() time.Time { return now })
+	for n, user := range []string{"a", "b", "c", "d", "e"} {
+		ch := record.Charge{Kind: record.MadeTasks, Count: 1}
+		if n == 0 {
+			ch = record.Charge{Kind: record.MadeTasks, Count: 1, Bytes: 90, Pending: map[string]record.Uploads{"RUN#" + record.NewID(now): {Files: 2, Bytes: 90}}}
+		}
+		if err := take(t.Context(), one, counted, now, caller(user), ch); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := one.Flush(t.Context(), plain, now); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		ledger *quota.Ledger
+		charge record.Charge
+		kind   *problem.Kind
+	}{
+		"its own process": {one, record.Charge{Kind: record.MadeTasks, Count: 1}, problem.QuotaToday},
+		"another one":     {two, record.Charge{Kind: record.MadeTasks, Count: 1}, problem.QuotaToday},
+		"bytes":           {two, record.Charge{Bytes: 11}, problem.QuotaExhausted},
+		"pending uploads": {two, record.Charge{Pending: map[string]record.Uploads{"RUN#" + record.NewID(now): {Files: 1, Bytes: 1}}}, problem.QuotaExhausted},
+	} {
+		if err := take(t.Context(), c.ledger, plain, now, caller("z"), c.charge); !c.kind.Is(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	now = now.Add(26 * time.Hour)
+	if err := take(t.Context(), two, plain, now, caller("z"), record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
+		t.Errorf("a day later: %v", err)
+	}
+	shards, err := plain.Query(t.Context(), store.Query{Partition: record.ServerPartition, Limit: 10})
+	if err != nil || len(shards) < 1 || len(shards) > 2 {
+		t.Errorf("%d shards after two writes: %v", len(shards), err)
+	}
+}
+
+func TestParse(t *testing.T) {
+	q, err := quota.Parse(record.DefaultQuotas(), `{"user":{"perDay":{"tasks":7},"storedBytes":0}}`)
+	if err != nil || q.User.PerDay[record.MadeTasks] != 7 || q.User.StoredBytes != 0 || q.User.PerDay[record.MadeRuns] != record.DefaultQuotas().User.PerDay[record.MadeRuns] {
+		t.Errorf("%+v, %v", q, err)
+	}
+	for _, bad := range []string{`{`, `{"users":{}}`, `{"user":{"perDay":{"task":1}}}`, `{"server":{"storedBytes":-1}}`, `{} {}`} {
+		if _, err := quota.Parse(record.DefaultQuotas(), bad); err == nil {
+			t.Errorf("%s was taken", bad)
+		}
+	}
+}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"assay/functions"
+	"assay/functions/rightstest"
 	"assay/shared/api"
 	"assay/shared/api/acceptancetest"
 	"assay/shared/auth"
@@ -107,7 +108,8 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 	for _, dep := range functions.Deployments() {
 		endpoints := []string{"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_ENDPOINT_URL_S3=" + *files.BaseEndpoint}
 		if guards {
-			endpoints = guard(t, dep, *db.BaseEndpoint, *files.BaseEndpoint)
+			guardedDB, guardedS3 := rightstest.Guard(t, dep, *db.BaseEndpoint, *files.BaseEndpoint)
+			endpoints = []string{"AWS_ENDPOINT_URL_DYNAMODB=" + guardedDB, "AWS_ENDPOINT_URL_S3=" + guardedS3}
 		}
 		f := gatewaytest.NewFunction(t, dep.Name, filepath.Join(bootstraps, dep.Name), dep.Timeout, append(endpoints, env...)...)
 		d.functions[dep.Name] = f

@@ -18,7 +18,7 @@ type Deployment struct {
 	Operations []api.Operation // none: the function is woken by events, not by requests
 	ReadsTable bool            // and writes it, if one of the operations changes anything
 	Files      []FileRights
-	ListsFiles bool          // may learn which files there are
+	ListsFiles bool          // may learn which files there are: list them, or be answered that one is missing
 	MemoryMB   int           // which decides the share of a processor too
 	Timeout    time.Duration // zero: none
 }
@@ -91,9 +91,10 @@ var memory = map[string]int{"datasets": mediumMB, "submissions": mediumMB, "tool
 
 // GRPC returns what the gRPC server is given, which is no function but a container that runs for as long as it is wanted.
 // Workers get inputs, truths and runs through the links that it signs, and put the files of runs. What they measured it
-// writes as the evaluator does, and takes back what it could not finish.
+// writes as the evaluator does, and takes back what it could not finish. It asks for outputs that have not come yet and for
+// logs that have been replaced, and must be answered that they are missing.
 func GRPC() Deployment {
-	return Deployment{Name: "grpc", ReadsTable: true, MemoryMB: smallMB, Files: []FileRights{
+	return Deployment{Name: "grpc", ReadsTable: true, ListsFiles: true, MemoryMB: smallMB, Files: []FileRights{
 		{Holder: record.HolderInputs, Get: true},
 		{Holder: record.HolderTruths, Get: true},
 		{Holder: record.HolderRuns, Get: true, Put: true},

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"assay/functions"
+	"assay/functions/rightstest"
 	"assay/grpc/assayv1"
 	"assay/shared/api"
 	"assay/shared/auth"
@@ -92,8 +93,9 @@ func deploy(t *testing.T) *deployment {
 	t.Helper()
 	d := &deployment{t: t, issuer: issuer(t)}
 	files, bucket := s3test.Start(t)
-	t.Setenv("AWS_ENDPOINT_URL_S3", *files.BaseEndpoint)
 	db := dynamotest.Start(t)
+	_, guardedS3 := rightstest.Guard(t, functions.GRPC(), *db.BaseEndpoint, *files.BaseEndpoint)
+	t.Setenv("AWS_ENDPOINT_URL_S3", guardedS3)
 	db.Credentials = files.Credentials // the bucket's server checks them, the table's does not
 	db.Region = files.Region
 	table := dynamotest.TableName()

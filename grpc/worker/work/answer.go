@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
@@ -12,10 +13,12 @@ import (
 	"assay/grpc/worker/backoff"
 )
 
-// insist makes a call again until the server has answered it, or the lease is lost. The server takes a call twice that is
-// made twice because its answer was lost: the lease is gone then, and nothing is left to do.
+// insist makes a call again until the server has answered it, the lease is lost, or the worker's persistence is at its end:
+// a server that extends the lease and refuses the call all the while has a fault that time does not cure. The server takes a
+// call twice that is made twice because its answer was lost: the lease is gone then, and nothing is left to do.
 func insist[Request, Answer any](h *hold, method func(context.Context, Request, ...grpc.CallOption) (Answer, error), request Request) (Answer, error) {
 	broken := 0 // how often the server was at fault
+	end := time.Now().Add(h.persistence)
 	for failures := 1; ; failures++ {
 		call, cancel := context.WithTimeout(h.ctx, 3*callTime)
 		answer, err := method(call, request)
@@ -33,6 +36,8 @@ func insist[Request, Answer any](h *hold, method func(context.Context, Request, 
 			if broken++; broken == patience || !backoff.Sleep(h.ctx, backoff.After(failures, longestPause/5)) {
 				return answer, err
 			}
+		case transient(err) && time.Now().After(end):
+			return answer, fmt.Errorf("the server did not take the call within %s and %d tries, at last: %w", h.persistence, failures, err)
 		case !transient(err) || !backoff.Sleep(h.ctx, backoff.After(failures, longestPause/5)):
 			return answer, err
 		}

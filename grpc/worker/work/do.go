@@ -28,7 +28,7 @@ type task struct {
 func (w *Worker) do(working context.Context, work *assayv1.Work) bool {
 	began := time.Now()
 	// The lease outlives the end of working, so that the work can be given back.
-	t := &task{Worker: w, hold: newHold(context.WithoutCancel(working), w.Client, work), work: work}
+	t := &task{Worker: w, hold: newHold(context.WithoutCancel(working), w.Client, work, w.Persistence), work: work}
 	log := w.Log.With("run", work.GetRunId(), "lease", work.GetLeaseId(), "kind", work.GetKind())
 	log.Info("work begins", "attempt", work.GetAttempt(), "task", work.GetTaskId(), "dataset", work.GetDatasetId())
 	kept := make(chan struct{})

@@ -26,6 +26,7 @@ type hold struct {
 	client         assayv1.WorkerServiceClient
 	runID, leaseID string
 	interval       time.Duration
+	persistence    time.Duration // how long insist makes a call again
 	log            *output.Log
 	ctx            context.Context //nolint:containedctx // its end is the end of the lease, which this is all about
 	end            context.CancelCauseFunc
@@ -36,10 +37,10 @@ type hold struct {
 	failures int
 }
 
-func newHold(ctx context.Context, client assayv1.WorkerServiceClient, work *assayv1.Work) *hold {
+func newHold(ctx context.Context, client assayv1.WorkerServiceClient, work *assayv1.Work, persistence time.Duration) *hold {
 	h := &hold{
 		client: client, runID: work.GetRunId(), leaseID: work.GetLeaseId(), interval: max(work.GetHeartbeatInterval().AsDuration(), time.Millisecond),
-		log: output.New(),
+		persistence: persistence, log: output.New(),
 	}
 	h.ctx, h.end = context.WithCancelCause(ctx)
 	h.lapse = time.AfterFunc(work.GetLeaseDuration().AsDuration(), func() {

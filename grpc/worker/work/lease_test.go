@@ -75,6 +75,26 @@ func TestAnAnswerThatIsLostChangesNothing(t *testing.T) {
 	}
 }
 
+// TestWorker_GivesUpOnCallsThatAlwaysFail has the server extend the lease and refuse the output, as one does that may not look
+// into its file store.
+func TestWorker_GivesUpOnCallsThatAlwaysFail(t *testing.T) {
+	t.Parallel()
+	s := newServer(t, image(`echo run > "$ASSAY_OUTPUT/run"`))
+	s.before = func(method string, _ int) error {
+		if method == "CompleteRun" {
+			return errUnavailable
+		}
+		return nil
+	}
+	s.finish(func(w *work.Worker) { w.Persistence = time.Second })
+	discreet, _ := s.diagnostics(assayv1.FailRunRequest_FAULT_WORKER)
+	for _, want := range []string{"did not take the call within 1s", "as the test wants it"} {
+		if !strings.Contains(discreet, want) {
+			t.Errorf("the diagnostics do not say %q: %s", want, discreet)
+		}
+	}
+}
+
 // lasting is a command that tells its process before it goes on for long, with a child that does.
 func lasting(t *testing.T) (command string, gone func()) {
 	t.Helper()

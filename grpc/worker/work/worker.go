@@ -34,7 +34,11 @@ type Worker struct {
 	Local       bool          // the sandbox runs commands, of which the image tells nothing
 	Concurrency int           // leases at once
 	Grace       time.Duration // for work to end once the worker is to stop
+	Persistence time.Duration // how long to repeat a call that the server answers with an error although the lease holds
 }
+
+// DefaultPersistence is longer than a restart of the server or an outage of its stores usually lasts.
+const DefaultPersistence = 10 * time.Minute
 
 const (
 	leaseWait    = 30 * time.Second // how long a call waits for work

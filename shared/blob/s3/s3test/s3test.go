@@ -6,7 +6,8 @@
 //   - Keys are paths of files: "a" and "a/b" can't both be there, and a segment has at most 255 bytes.
 //   - When it refuses a body without reading it, it takes that for the next request on the connection.
 //   - Event names start with "s3:", which functions don't get to see, and keys in events are not encoded.
-//   - There are no permissions: the one account may do everything, so that a missing key is never a 403.
+//   - There are no permissions: the one account may do everything, so that a missing key is never a 403. Tests of functions
+//     put the proxy of package rightstest in front, which refuses as S3 does.
 package s3test
 
 import (

@@ -161,9 +161,11 @@ func (n *town) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 		"type": "upload", "files": []any{map[string]any{"datasetId": dataset[len("/v1/datasets/"):], "name": "run.csv", "content": "aWQsbGFiZWwKMSxhCg=="}},
 	})
 	worker := &evaluator.Worker{Store: n.meter, Files: n.Files, Now: time.Now, Log: n.Log, Holder: "test"}
+	queued := new(record.RunItem)
+	queued.ID = made.RunIDs[0]
 	reads, writes := n.meter.reading.ReadUnits.Load(), n.meter.writing.WriteUnits.Load()
 	c := n.meter.of(func() {
-		if err := worker.Evaluate(t.Context(), made.RunIDs[0]); err != nil {
+		if err := worker.Evaluate(t.Context(), queued); err != nil {
 			t.Fatal(err)
 		}
 	})

@@ -76,7 +76,7 @@ func inline(name, content string) map[string]any {
 // evaluate evaluates the run and returns it, with its evaluation as its owner sees it; nil when there is none.
 func (u *uploads) evaluate(runID string) (r record.Run, e *record.Evaluation) {
 	u.t.Helper()
-	if err := u.worker.Evaluate(u.t.Context(), runID); err != nil {
+	if _, err := u.worker.Heed(u.t.Context(), record.RunKey(runID)); err != nil {
 		u.t.Fatal(err)
 	}
 	u.Want(http.StatusOK, &r, "ada", http.MethodGet, "/v1/runs/"+runID, nil)

@@ -48,7 +48,7 @@ func TestAChangedTruthReachesEveryRunOnce(t *testing.T) {
 	good, bad := s.add(ranked).ID, s.add("nonsense\n").ID
 	public := s.add(ranked, func(r *record.RunItem) { r.Standing.Public = true }).ID
 	for _, id := range []string{good, bad, public} {
-		s.must(s.Evaluate(s.ctx, id))
+		s.must(s.evaluate(id))
 	}
 	cancelled := s.add(ranked, func(r *record.RunItem) { r.State = record.Cancelled }).ID
 	unarrived := s.add(ranked, pending, func(r *record.RunItem) { r.State = record.Failed }).ID
@@ -60,7 +60,7 @@ func TestAChangedTruthReachesEveryRunOnce(t *testing.T) {
 		if r := s.run(id); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 0 {
 			t.Fatalf("%+v", r)
 		}
-		s.must(s.Evaluate(s.ctx, id))
+		s.must(s.evaluate(id))
 	}
 	for range 3 {
 		s.wait(5 * time.Second)

@@ -193,13 +193,13 @@ func digest(sums ...string) string {
 func TestABadRunFailsWithWhatIsWrong(t *testing.T) {
 	s := newScene(t)
 	id := s.add("q1 Q0 d1 1 x tag\nq1 Q0\n").ID
-	s.must(s.Evaluate(s.ctx, id))
+	s.must(s.evaluate(id))
 	r := s.run(id)
 	if r.State != record.Failed || len(r.Diagnostics) != 2 || r.Diagnostics[1].Line != 2 || r.Diagnostics[1].File != "run.txt" {
 		t.Fatalf("%s %+v", r.State, r.Diagnostics)
 	}
 	extra := s.add(ranked + "q9 Q0 d1 1 1 tag\n").ID
-	s.must(s.Evaluate(s.ctx, extra))
+	s.must(s.evaluate(extra))
 	if r := s.run(extra); r.State != record.Completed || len(r.Diagnostics) != 1 || r.Diagnostics[0].Severity != measure.Warning {
 		t.Fatalf("%s %+v", r.State, r.Diagnostics)
 	}
@@ -211,13 +211,13 @@ func TestAMessageThatComesOftenEvaluatesOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			if err := s.Evaluate(s.ctx, id); err != nil {
+			if err := s.evaluate(id); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	s.must(s.Evaluate(s.ctx, id))
+	s.must(s.evaluate(id))
 	if r := s.run(id); r.State != record.Completed || r.Attempts != 1 || s.evaluations() != 1 {
 		t.Fatalf("%+v, %d evaluations", r, s.evaluations())
 	}
@@ -246,7 +246,7 @@ func TestATruthThatChangesMeanwhileIsTheOneThatCounts(t *testing.T) {
 			})
 		}
 	}}
-	s.must(s.Evaluate(s.ctx, id))
+	s.must(s.evaluate(id))
 	r := s.run(id)
 	e := get[record.EvaluationItem](s, record.EvaluationKey(r.EvaluationID))
 	if r.State != record.Completed || len(r.Evaluations) != 1 || e.TruthVersion != 2 || e.Measures["RR"] == nil || r.Attempts != 1 {
@@ -270,7 +270,7 @@ func TestARunWhoseFileIsGoneComesBackAndFailsInTheEnd(t *testing.T) {
 	r := s.add(ranked)
 	s.must(s.Files.Delete(s.ctx, record.ObjectKey(record.HolderRuns, r.ID, r.Files[0].SHA256)))
 	for n := range record.MaxAttempts {
-		s.must(s.Evaluate(s.ctx, r.ID))
+		s.must(s.evaluate(r.ID))
 		if got := s.run(r.ID); got.State != record.Evaluating || got.Attempts != n+1 {
 			t.Fatalf("%s after attempt %d", got.State, n+1)
 		}
@@ -342,7 +342,7 @@ func TestManyTopicsGoToAFile(t *testing.T) {
 	s.truth.Files = []record.File{s.store(record.HolderTruths, s.dataset.ID, "qrels.txt", truth.String())}
 	s.commit(new(table.Tx).Replace(s.truth))
 	id := s.add(run.String()).ID
-	s.must(s.Evaluate(s.ctx, id))
+	s.must(s.evaluate(id))
 	topics := get[record.Topics](s, record.TopicsKey(s.run(id).EvaluationID))
 	if topics == nil || topics.ObjectKey == "" || topics.PerTopic != nil {
 		t.Fatalf("%+v", topics)
@@ -367,13 +367,13 @@ func TestWithoutAUsableTruthRunsSayWhomToAsk(t *testing.T) {
 	s.truth.Files = []record.File{s.store(record.HolderTruths, s.dataset.ID, "qrels.txt", "q1 0 d1 many\n")}
 	s.commit(new(table.Tx).Replace(s.truth))
 	id := s.add(ranked).ID
-	s.must(s.Evaluate(s.ctx, id))
+	s.must(s.evaluate(id))
 	if r := s.run(id); r.State != record.Failed || r.TruthVersion != 1 || strings.Contains(r.Diagnostics[0].Message, "many") {
 		t.Fatalf("%+v", r)
 	}
 	s.commit(new(table.Tx).DeleteKey(s.truth.Key()))
 	id = s.add(ranked).ID
-	s.must(s.Evaluate(s.ctx, id))
+	s.must(s.evaluate(id))
 	if r := s.run(id); r.State != record.Failed || r.TruthVersion != 0 {
 		t.Fatalf("%+v", r)
 	}
@@ -384,7 +384,7 @@ func TestARunWhoseEvaluatorIsAWorkersGoesToTheWorkers(t *testing.T) {
 	s.truth.Evaluator.Kind = record.EvaluatorWorker
 	s.commit(new(table.Tx).Replace(s.truth))
 	id := s.add(ranked).ID
-	s.must(s.Evaluate(s.ctx, id))
+	s.must(s.evaluate(id))
 	if r := s.run(id); r.State != record.Queued || r.Queue != record.QueueWorkers || r.Attempts != 0 {
 		t.Fatalf("%+v", r)
 	}

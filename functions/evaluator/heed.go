@@ -2,7 +2,6 @@ package evaluator
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"assay/shared/queue"
@@ -21,10 +20,13 @@ func (w *Worker) Heed(ctx context.Context, key store.Key) (time.Time, error) {
 	entry := items[0].Entry(record.ByWork)
 	switch entry.Partition {
 	case record.OfQueue(record.QueueBuiltin):
-		_, id, _ := strings.Cut(key.Partition, "#")
-		return time.Time{}, w.Evaluate(ctx, id)
+		run, err := table.Decode[record.RunItem](items[0])
+		if err != nil {
+			return time.Time{}, err
+		}
+		return time.Time{}, w.Evaluate(ctx, run)
 	case record.OfQueue(record.QueueWorkers):
-		_, _, since, err := record.TurnOf(entry.Sort)
+		since, err := record.QueuedSince(entry.Sort)
 		if err != nil || w.Now().Before(since.Add(unservedAfter)) {
 			return since.Add(unservedAfter), err
 		}
@@ -39,10 +41,10 @@ func (w *Worker) Heed(ctx context.Context, key store.Key) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// Drain evaluates what waits for a built-in evaluator, until nothing does or the context ends.
+// Drain evaluates what waits for a built-in evaluator, in turn, until nothing does or the context ends.
 func (w *Worker) Drain(ctx context.Context) error {
 	for ctx.Err() == nil {
-		run, err := queue.Lease(ctx, w.Store, w.Now(), w.Holder, leaseTime)
+		run, err := w.lease(ctx)
 		if err != nil || run == nil {
 			return err
 		}
@@ -60,22 +62,28 @@ func (w *Worker) Next(ctx context.Context) (time.Time, error) {
 			next = t
 		}
 	}
-	for partition, later := range map[string]time.Duration{
-		record.DuePartition:                 0,
-		record.OfQueue(record.QueueBuiltin): leaseTime, // of whom the stream should have told
+	for _, first := range []struct {
+		partition string
+		instant   func(sort string) (time.Time, error)
+		later     time.Duration
+	}{
+		{record.DuePartition, record.DueAt, 0},
+		// What waits there, the stream should have told of. The first may not be the one that waits longest, but one look
+		// is for all.
+		{record.OfQueue(record.QueueBuiltin), record.QueuedSince, leaseTime},
 	} {
-		first, err := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: partition, Limit: 1})
+		found, err := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: first.partition, Limit: 1})
 		if err != nil {
 			return next, table.Failed(err)
 		}
-		if len(first) == 0 {
+		if len(found) == 0 {
 			continue
 		}
-		due, err := record.DueAt(first[0].Entry(record.ByWork).Sort)
+		instant, err := first.instant(found[0].Entry(record.ByWork).Sort)
 		if err != nil {
 			return next, err
 		}
-		at(due.Add(later))
+		at(instant.Add(first.later))
 	}
 	for turn, err := range queue.Turns(ctx, w.Store) {
 		if err != nil {

@@ -23,6 +23,67 @@ func TestDrainGoesAroundWhatIsBroken(t *testing.T) {
 	}
 }
 
+// evaluate has the worker evaluate one certain run, as for a message that names it.
+func (s *scene) evaluate(id string) error {
+	run := s.run(id)
+	if run == nil {
+		run = new(record.RunItem)
+		run.ID = id
+	}
+	return s.Evaluate(s.ctx, run)
+}
+
+// TestFairness_BurstOfOneTeam has 40 runs of one team wait before the run of another team and that of another task, and counts
+// the runs that are evaluated before those two: when messages name the runs in the order in which they came, and when a
+// process drains the queue.
+func TestFairness_BurstOfOneTeam(t *testing.T) {
+	for name, evaluate := range map[string]func(s *scene, ids []string){
+		"messages": func(s *scene, ids []string) {
+			for _, id := range ids {
+				_, err := s.Heed(s.ctx, record.RunKey(id))
+				s.must(err)
+			}
+		},
+		"drain": func(s *scene, _ []string) { s.must(s.Drain(s.ctx)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newScene(t)
+			burst, task := record.NewID(s.Now()), record.NewID(s.Now())
+			var ids []string
+			for i := range 42 {
+				ids = append(ids, s.add(ranked, func(r *record.RunItem) {
+					switch i {
+					case 40: // another team
+					case 41:
+						r.TaskID = task
+					default:
+						r.UserID = burst
+					}
+				}).ID)
+			}
+			evaluate(s, ids)
+			for _, other := range ids[40:] {
+				before, r := 0, s.run(other)
+				if r.State != record.Completed {
+					t.Fatalf("a run of others is %s", r.State)
+				}
+				for _, id := range ids[:40] {
+					one := s.run(id)
+					if one.State != record.Completed {
+						t.Fatalf("a run of the burst is %s", one.State)
+					}
+					if one.EvaluationID < r.EvaluationID { // ids ascend
+						before++
+					}
+				}
+				if before > 2 {
+					t.Errorf("%d runs of the burst are evaluated before that of others", before)
+				}
+			}
+		})
+	}
+}
+
 // TestNext: whoever is woken learns when to be woken next.
 func TestNext(t *testing.T) {
 	s := newScene(t)

@@ -37,6 +37,7 @@ type Worker struct {
 	// taken back at once, so workers that run at the same time need different names.
 	Holder string
 
+	order  queue.Order
 	truths truths
 	bell   bell
 }
@@ -59,7 +60,7 @@ func (w *Worker) Run(ctx context.Context) {
 // work evaluates one run after the other.
 func (w *Worker) work(ctx context.Context) {
 	for ctx.Err() == nil {
-		run, err := queue.Lease(ctx, w.Store, w.Now(), w.Holder, leaseTime)
+		run, err := w.lease(ctx)
 		if run != nil && err == nil {
 			w.Wake() // there may be another one, for another of us
 			w.evaluate(ctx, run)
@@ -72,10 +73,29 @@ func (w *Worker) work(ctx context.Context) {
 	}
 }
 
+// lease leases the run whose turn it is.
+func (w *Worker) lease(ctx context.Context) (*record.RunItem, error) {
+	return queue.Lease(ctx, w.Store, w.Now(), record.Builtin(), &w.order, w.holder(), leaseTime)
+}
+
+func (w *Worker) holder() record.Lease { return record.Lease{Holder: w.Holder} }
+
 // Evaluate evaluates one certain run, if it waits: the answer to a message that names it. A message that comes twice, or
 // late, does nothing.
-func (w *Worker) Evaluate(ctx context.Context, runID string) error {
-	run, err := queue.LeaseRun(ctx, w.Store, w.Now(), runID, w.Holder, leaseTime)
+//
+// When the process served the run's team last, it first evaluates the run of another team whose turn it is, if any waits.
+// So a burst of one team's messages, which may occupy every process, delays the run of another team by one run of each
+// process at most, although its message comes behind them all; and whatever is evaluated for others, the run that a message
+// names is evaluated before the message counts as handled.
+func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) error {
+	other, err := queue.LeaseOther(ctx, w.Store, w.Now(), &w.order, run, w.holder(), leaseTime)
+	if err != nil {
+		return err
+	}
+	if other != nil {
+		w.evaluate(ctx, other)
+	}
+	run, err = queue.LeaseRun(ctx, w.Store, w.Now(), &w.order, run.ID, w.holder(), leaseTime)
 	if run != nil && err == nil {
 		w.evaluate(ctx, run)
 	}

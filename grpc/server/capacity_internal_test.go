@@ -39,7 +39,7 @@ func TestCapacity(t *testing.T) {
 	w := newWorkers(env, d, DefaultLease)
 	sweep := &sweeper{store: db, now: time.Now, log: env.Log}
 	look := func(ctx context.Context) error {
-		waiter := &waiter{ got: make(chan *record.RunItem, 1)}
+		waiter := &waiter{got: make(chan *record.RunItem, 1)}
 		for _, work := range record.Works {
 			waiter.wants = append(waiter.wants, demand{record.DefaultPool, work})
 		}

@@ -27,7 +27,7 @@ type waiter struct {
 	got    chan *record.RunItem
 }
 
-// dispatcher hands out work to the workers that wait for it, first come, first served, and among tasks in turn.
+// dispatcher hands out work to the workers that wait for it, first come, first served, and among tasks and teams in turn.
 //
 // It looks into the queue on behalf of all of them: once for each demand however many workers have it, when somebody comes
 // who has waited for nothing yet, when it is told that something may wait, and else every so often. While nobody waits it
@@ -42,16 +42,16 @@ type dispatcher struct {
 	mu      sync.Mutex
 	waiting []*waiter
 	stopped bool
-	looked  map[demand]time.Time // when the queue was last found empty, and nobody has told of anything since
-	told    int                  // how often somebody told that something may wait
-	news    chan struct{}        // something may wait
-	joined  chan struct{}        // somebody waits for what was not looked for
-	behind  map[demand]string    // the task that was served last; the loop's own
+	looked  map[demand]time.Time    // when the queue was last found empty, and nobody has told of anything since
+	told    int                     // how often somebody told that something may wait
+	news    chan struct{}           // something may wait
+	joined  chan struct{}           // somebody waits for what was not looked for
+	orders  map[demand]*queue.Order // the loop's own
 }
 
 func newDispatcher(s store.Store, now func() time.Time, log *slog.Logger, first, every time.Duration) *dispatcher {
 	return &dispatcher{
-		store: s, now: now, log: log, first: first, every: every, looked: map[demand]time.Time{}, behind: map[demand]string{},
+		store: s, now: now, log: log, first: first, every: every, looked: map[demand]time.Time{}, orders: map[demand]*queue.Order{},
 		news: make(chan struct{}, 1), joined: make(chan struct{}, 1),
 	}
 }
@@ -191,12 +191,16 @@ func (d *dispatcher) serve(ctx context.Context, want demand) error {
 		if w == nil {
 			return nil
 		}
-		run, err := queue.LeaseWork(ctx, d.store, d.now(), want.pool, want.work, d.behind[want], w.holder, d.first)
+		order := d.orders[want]
+		if order == nil {
+			order = new(queue.Order)
+			d.orders[want] = order
+		}
+		run, err := queue.Lease(ctx, d.store, d.now(), record.ForWorkers(want.pool, want.work), order, w.holder, d.first)
 		if run == nil || err != nil {
 			d.unclaim(w, want, told)
 			return err
 		}
-		d.behind[want] = run.TaskID
 		w.got <- run
 	}
 }
@@ -216,7 +220,7 @@ func (d *dispatcher) claim(want demand) (w *waiter, told int) {
 
 // unclaim puts a waiter back for whom there was nothing.
 func (d *dispatcher) unclaim(w *waiter, want demand, told int) {
-	delete(d.behind, want) // nobody waits for a turn, and without one the next look costs half
+	delete(d.orders, want)
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.told == told {

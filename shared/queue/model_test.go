@@ -57,7 +57,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"lease": func(rt *rapid.T) {
 				m := pick(rt)
-				r, err := queue.LeaseRun(s.ctx, st, s.now, m.id, "worker", leaseTime)
+				r, err := queue.LeaseRun(s.ctx, st, s.now, &s.order, m.id, record.Lease{Holder: "worker"}, leaseTime)
 				if err != nil || (r != nil) != (m.state == record.Queued) {
 					rt.Fatalf("%s run: %v, %v", m.state, r, err)
 				}

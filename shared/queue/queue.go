@@ -7,6 +7,9 @@
 // and none happens twice, however many workers race and however often a message is delivered. A lease past its time holds
 // until somebody takes the run back, for until then nobody else works on it.
 //
+// Runs that wait are handed out in turn, by task and by team within the task (see Order): however many runs one team has
+// waiting, the next run of every other waits for one of them at most on each evaluator or worker.
+//
 // A run that fails or is cancelled leaves its user's quota in the same transaction, and one that was brought back by a
 // changed truth and is evaluated after all enters it again.
 package queue
@@ -45,50 +48,16 @@ func (h Hold) Under(l *record.Lease) bool {
 	return l != nil && l.ID == h.LeaseID && l.UserID == h.UserID
 }
 
-// scanned is how many waiting runs are read at once.
-const scanned = 10
-
-// Lease hands out the run that has waited longest for a built-in evaluator, for the duration; nil when none waits, or
-// others took all that do.
-func Lease(ctx context.Context, s store.Store, now time.Time, holder string, d time.Duration) (*record.RunItem, error) {
-	q := store.Query{Index: record.ByWork, Partition: record.OfQueue(record.QueueBuiltin), Limit: scanned}
-	return leaseFirst(ctx, s, now, q, record.Lease{Holder: holder}, d)
-}
-
-// leaseFirst hands out the first run of a query that nobody else takes.
-func leaseFirst(ctx context.Context, s store.Store, now time.Time, q store.Query, holder record.Lease, d time.Duration) (*record.RunItem, error) {
-	var broken error // what cannot be read holds up nothing that waits behind it
-	for {
-		waiting, err := s.Query(ctx, q)
-		if err != nil {
-			return nil, table.Failed(err)
-		}
-		for _, it := range waiting {
-			run, err := table.Decode[record.RunItem](it)
-			if err != nil {
-				broken = errors.Join(broken, fmt.Errorf("%s: %w", it.Partition, err))
-				continue
-			}
-			if err = lease(ctx, s, now, run, holder, d); err == nil || !table.IsConflict(err) {
-				return run, err
-			}
-		}
-		if len(waiting) < q.Limit {
-			return nil, broken
-		}
-		q.After = &waiting[q.Limit-1]
-	}
-}
-
 // LeaseRun hands out one certain run, if it waits for a built-in evaluator; nil when it does not, or somebody else took it.
-func LeaseRun(ctx context.Context, s store.Store, now time.Time, runID, holder string, d time.Duration) (*record.RunItem, error) {
+func LeaseRun(ctx context.Context, s store.Store, now time.Time, o *Order, runID string, holder record.Lease, d time.Duration) (*record.RunItem, error) {
 	run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
 	if err != nil || run == nil || !run.Waits() || run.Later != nil || run.Queue != record.QueueBuiltin {
 		return nil, err
 	}
-	if err = lease(ctx, s, now, run, record.Lease{Holder: holder}, d); table.IsConflict(err) {
+	if err = lease(ctx, s, now, run, holder, d); table.IsConflict(err) {
 		return nil, nil
 	}
+	o.served(run.TaskID, run.UserID)
 	return run, err
 }
 

@@ -37,6 +37,7 @@ type scene struct {
 	truth *record.Truth
 	task  string
 	user  string
+	order queue.Order
 }
 
 func openStore(t *testing.T) store.Store {
@@ -125,7 +126,7 @@ func (s *scene) outcome(truth *record.Truth) queue.Outcome {
 
 func (s *scene) lease() *record.RunItem {
 	s.t.Helper()
-	r, err := queue.Lease(s.ctx, s.store, s.now, "worker", leaseTime)
+	r, err := queue.Lease(s.ctx, s.store, s.now, record.Builtin(), &s.order, record.Lease{Holder: "worker"}, leaseTime)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestWhoeverRacesForRunsGetsEachOnce(t *testing.T) {
 	for w := range workers {
 		all.Go(func() {
 			for {
-				r, err := queue.Lease(s.ctx, s.store, s.now, fmt.Sprint("worker ", w), leaseTime)
+				r, err := queue.Lease(s.ctx, s.store, s.now, record.Builtin(), &s.order, record.Lease{Holder: fmt.Sprint("worker ", w)}, leaseTime)
 				if err != nil || r == nil {
 					if err != nil {
 						t.Error(err)
@@ -319,7 +320,7 @@ func TestARunOfAnImageIsExecutedFirst(t *testing.T) {
 	if r := s.lease(); r != nil {
 		t.Fatal("a built-in evaluator got a run for workers")
 	}
-	got, err := queue.LeaseWork(s.ctx, s.store, s.now, record.DefaultPool, record.ExecuteImage, "", record.Lease{Holder: "worker"}, leaseTime)
+	got, err := queue.Lease(s.ctx, s.store, s.now, record.ForWorkers(record.DefaultPool, record.ExecuteImage), new(queue.Order), record.Lease{Holder: "worker"}, leaseTime)
 	if err != nil || got.State != record.Running {
 		t.Fatal(got, err)
 	}

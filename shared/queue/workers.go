@@ -18,26 +18,7 @@ import (
 	"assay/shared/table"
 )
 
-// scannedForWorkers is how many waiting runs are read at once for one worker: the first is nearly always the one.
-const scannedForWorkers = 2
-
-// LeaseWork hands out a run that waits in the pool of workers for the kind of work: the one that has waited longest of the
-// task whose turn it is, which is the next one behind the given task that has any. So however many runs one task has
-// waiting, every other is served in its turn. It returns nil when none waits, or others took all that do; finding that out
-// costs one read of an empty page, or two. The holder is the lease to be, with all that is known of it.
-func LeaseWork(ctx context.Context, s store.Store, now time.Time, pool string, w record.Work, behind string, holder record.Lease, d time.Duration) (*record.RunItem, error) {
-	from, to, again := record.Turns(pool, w, behind)
-	q := store.Query{Index: record.ByWork, Partition: record.OfQueue(record.QueueWorkers), From: from, To: to, Limit: scannedForWorkers}
-	run, err := leaseFirst(ctx, s, now, q, holder, d)
-	if run != nil || err != nil || again == "" {
-		return run, err
-	}
-	q.From, _, _ = record.Turns(pool, w, "")
-	q.To = again
-	return leaseFirst(ctx, s, now, q, holder, d)
-}
-
-// Turn is a task's place in the queue of workers, for one pool and one kind of work.
+// Turn is a team's place in the queue of workers, for one task, one pool and one kind of work.
 type Turn struct {
 	First  store.Item // the run that waits longest
 	Since  time.Time  // since when
@@ -57,8 +38,10 @@ func Turns(ctx context.Context, s store.Store) iter.Seq2[Turn, error] {
 			if len(found) == 0 {
 				return
 			}
-			prefix, behind, since, err := record.TurnOf(found[0].Entry(record.ByWork).Sort)
-			if !yield(Turn{found[0], since, prefix}, err) || err != nil {
+			sort := found[0].Entry(record.ByWork).Sort
+			prefix, behind, err := record.TeamOfWorkers(sort)
+			since, sinceErr := record.QueuedSince(sort)
+			if err = errors.Join(err, sinceErr); !yield(Turn{found[0], since, prefix}, err) || err != nil {
 				return
 			}
 			q.From = behind

@@ -5,8 +5,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,38 +32,13 @@ func (s *scene) addWork(task, pool string, kind record.SubmissionType) *record.R
 	return r
 }
 
-func (s *scene) leaseWork(pool string, w record.Work, behind string) *record.RunItem {
+func (s *scene) leaseWork(pool string, w record.Work) *record.RunItem {
 	s.t.Helper()
-	r, err := queue.LeaseWork(s.ctx, s.store, s.now, pool, w, behind, record.Lease{Holder: "ann"}, leaseTime)
+	r, err := queue.Lease(s.ctx, s.store, s.now, record.ForWorkers(pool, w), &s.order, record.Lease{Holder: "ann"}, leaseTime)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return r
-}
-
-func TestTasksTakeTurnsWithWorkers(t *testing.T) {
-	s := newScene(t, openStore(t))
-	tasks := []string{record.NewID(s.now), record.NewID(s.now), record.NewID(s.now)}
-	slices.Sort(tasks)
-	for range 20 {
-		s.addWork(tasks[1], "", record.ImageType)
-	}
-	first, other := s.addWork(tasks[0], "", record.ImageType), s.addWork(tasks[2], "", record.ImageType)
-	s.addWork(tasks[0], "gpu", record.ImageType)
-	s.addWork(tasks[0], "", record.RepositoryType)
-	var got []string
-	last := ""
-	for range 6 {
-		r := s.leaseWork(record.DefaultPool, record.ExecuteImage, last)
-		last = r.TaskID
-		got = append(got, fmt.Sprint(slices.Index(tasks, last)))
-		if last == tasks[0] && r.ID != first.ID || last == tasks[2] && r.ID != other.ID {
-			t.Errorf("leased %s of another pool or kind", r.ID)
-		}
-	}
-	if order := strings.Join(got, ""); order != "012111" {
-		t.Errorf("the turns went %s", order)
-	}
 }
 
 func TestAWorkerGetsOnlyWhatItsPoolAndKindHave(t *testing.T) {
@@ -75,11 +48,11 @@ func TestAWorkerGetsOnlyWhatItsPoolAndKindHave(t *testing.T) {
 		pool string
 		work record.Work
 	}{{record.DefaultPool, record.ExecuteImage}, {"gp", record.ExecuteImage}, {"gpu", record.ExecuteRepository}, {"gpu", record.Evaluate}, {"gpu2", record.ExecuteImage}} {
-		if r := s.leaseWork(tt.pool, tt.work, ""); r != nil {
+		if r := s.leaseWork(tt.pool, tt.work); r != nil {
 			t.Errorf("%v: leased %s", tt, r.ID)
 		}
 	}
-	if r := s.leaseWork("gpu", record.ExecuteImage, s.task); r == nil || r.State != record.Running || r.Attempts != 1 || r.Lease.Holder != "ann" {
+	if r := s.leaseWork("gpu", record.ExecuteImage); r == nil || r.State != record.Running || r.Attempts != 1 || r.Lease.Holder != "ann" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -131,7 +104,7 @@ func (s *scene) log(r *record.RunItem, k record.LogKind, files blob.Store) strin
 func TestLinesThatComeTwiceAreKeptOnce(t *testing.T) {
 	s := newScene(t, openStore(t))
 	s.addWork(s.task, "", record.ImageType)
-	h := queue.HoldOf(s.leaseWork(record.DefaultPool, record.ExecuteImage, ""))
+	h := queue.HoldOf(s.leaseWork(record.DefaultPool, record.ExecuteImage))
 	version := s.run(h.RunID).Version
 	for _, beat := range []struct {
 		first int64
@@ -176,7 +149,7 @@ func TestALeaseThatNobodyConfirmedIsNoAttempt(t *testing.T) {
 		return s.run(id)
 	}
 	for n := range record.MaxRestarts + record.MaxAttempts {
-		if s.leaseWork(record.DefaultPool, record.ExecuteImage, "") == nil {
+		if s.leaseWork(record.DefaultPool, record.ExecuteImage) == nil {
 			t.Fatal("nothing to lease after", n)
 		}
 		r := lapse()
@@ -192,7 +165,7 @@ func TestALeaseThatNobodyConfirmedIsNoAttempt(t *testing.T) {
 func TestAConfirmedLeaseThatLapsesIsAnAttempt(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.addWork(s.task, "", record.ImageType).ID
-	h := queue.HoldOf(s.leaseWork(record.DefaultPool, record.ExecuteImage, ""))
+	h := queue.HoldOf(s.leaseWork(record.DefaultPool, record.ExecuteImage))
 	if _, err := queue.Heartbeat(s.ctx, s.store, s.now, h, leaseTime, 0, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -212,7 +185,7 @@ func TestAnOutputIsTakenOnceItIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.addWork(s.task, "gpu", record.ImageType)
-	h := queue.HoldOf(s.leaseWork("gpu", record.ExecuteImage, ""))
+	h := queue.HoldOf(s.leaseWork("gpu", record.ExecuteImage))
 	content := []byte("1 Q0 a 1 1.0 x\n")
 	sum := sha256.Sum256(content)
 	out := record.File{Name: "run.txt", Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
@@ -252,7 +225,7 @@ func TestWaitingRunsFollowTheirDatasetsPool(t *testing.T) {
 	if changed, err := queue.Requeue(s.ctx, s.store, s.now, r.ID, s.truth); err != nil || changed {
 		t.Fatal(changed, err)
 	}
-	if s.leaseWork(record.DefaultPool, record.ExecuteImage, "") != nil || s.leaseWork("gpu", record.ExecuteImage, "") == nil {
+	if s.leaseWork(record.DefaultPool, record.ExecuteImage) != nil || s.leaseWork("gpu", record.ExecuteImage) == nil {
 		t.Error("the run does not wait in the pool that its dataset names")
 	}
 }
@@ -260,7 +233,7 @@ func TestWaitingRunsFollowTheirDatasetsPool(t *testing.T) {
 func TestTheEvaluatorWaitsBeforeItTakesBackFromWorkers(t *testing.T) {
 	s := newScene(t, openStore(t))
 	s.addWork(s.task, "", record.ImageType)
-	r := s.leaseWork(record.DefaultPool, record.ExecuteImage, "")
+	r := s.leaseWork(record.DefaultPool, record.ExecuteImage)
 	due, err := s.store.Query(s.ctx, store.Query{Index: record.ByWork, Partition: record.DuePartition, Limit: 1})
 	if err != nil || len(due) != 1 {
 		t.Fatal(due, err)
@@ -282,7 +255,7 @@ func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
 			if _, err := queue.Abandon(s.ctx, s.store, s.now, h, "it broke"); err != nil {
 				return err
 			}
-			if r := s.leaseWork("new", record.ExecuteImage, ""); r != nil {
+			if r := s.leaseWork("new", record.ExecuteImage); r != nil {
 				t.Error("a run that a worker gave back has no respite")
 			}
 			return queue.Resume(s.ctx, s.store, s.now.Add(time.Minute), h.RunID)
@@ -290,13 +263,13 @@ func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
 		"lapsed": func(h queue.Hold) error { return queue.TakeBack(s.ctx, s.store, s.now.Add(leaseTime), h.RunID) },
 	} {
 		r := s.addWork(s.task, "old", record.ImageType)
-		h := queue.HoldOf(s.leaseWork("old", record.ExecuteImage, ""))
+		h := queue.HoldOf(s.leaseWork("old", record.ExecuteImage))
 		s.truth.Pool = "new"
 		s.commit(new(table.Tx).Replace(s.truth))
 		if err := back(h); err != nil {
 			t.Fatal(name, err)
 		}
-		if got := s.leaseWork("new", record.ExecuteImage, ""); got == nil || got.ID != r.ID {
+		if got := s.leaseWork("new", record.ExecuteImage); got == nil || got.ID != r.ID {
 			t.Errorf("a run that was %s waits in its old pool", name)
 		}
 	}
@@ -305,7 +278,7 @@ func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
 func TestAPostponedRunIsLeftAloneForAWhile(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.addWork(s.task, "", record.ImageType).ID
-	r, err := queue.Postpone(s.ctx, s.store, s.now, queue.HoldOf(s.leaseWork(record.DefaultPool, record.ExecuteImage, "")), time.Minute)
+	r, err := queue.Postpone(s.ctx, s.store, s.now, queue.HoldOf(s.leaseWork(record.DefaultPool, record.ExecuteImage)), time.Minute)
 	if err != nil || r.State != record.Queued || r.Attempts != 0 {
 		t.Fatal(r, err)
 	}
@@ -316,7 +289,7 @@ func TestAPostponedRunIsLeftAloneForAWhile(t *testing.T) {
 		if err := queue.Resume(s.ctx, s.store, s.now.Add(tt.after), id); err != nil {
 			t.Fatal(err)
 		}
-		if got := s.leaseWork(record.DefaultPool, record.ExecuteImage, ""); (got != nil) != tt.waits {
+		if got := s.leaseWork(record.DefaultPool, record.ExecuteImage); (got != nil) != tt.waits {
 			t.Errorf("after %v: %+v", tt.after, got)
 		}
 	}

@@ -3,8 +3,6 @@ package record
 import (
 	"fmt"
 	"hash/fnv"
-	"strings"
-	"time"
 
 	"assay/shared/access"
 	"assay/shared/store"
@@ -45,8 +43,8 @@ import (
 //	ByDataset    DATASET#<id>#RUN#<audience> · DATASET#<id>#EVALUATION#<audience>
 //	ByUser       USER#<id>#<kind>#<audience>, where an entry that shows its user's name to nobody else is never in `everyone`
 //	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>
-//	ByWork       QUEUE#builtin by the instant it was queued · QUEUE#workers by pool, kind of work and task, and then by the
-//	             instant · DUE by the instant something must happen by itself ·
+//	ByWork       QUEUE#builtin by task, team and the instant it was queued · QUEUE#workers by pool, kind of work, and then
+//	             as the former · DUE by the instant something must happen by itself ·
 //	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission
 const (
 	ByKind      store.Index = 1
@@ -150,47 +148,6 @@ func OfOrganizer(organizerID string, k Kind, a access.Audience) string {
 // OfRank returns the partition of ByWork with a dataset's evaluations against a truth version, best first.
 func OfRank(datasetID string, truthVersion int64, a access.Audience) string {
 	return fmt.Sprintf("RANK#%s#%d#%s", datasetID, truthVersion, audienceNames[a])
-}
-
-// OfQueue returns the partition of ByWork with the runs that wait for work from the queue.
-func OfQueue(queue string) string { return "QUEUE#" + queue }
-
-// turn begins the sort keys, in the queue of workers, of the runs of a task that wait in the pool for the kind of work; with
-// an empty taskID, those of all tasks.
-func turn(pool string, w Work, taskID string) string {
-	if pool == "" {
-		pool = DefaultPool
-	}
-	prefix := pool + "#" + string(w) + "#"
-	if taskID == "" {
-		return prefix
-	}
-	return prefix + taskID + "#"
-}
-
-// Turns returns the bounds of the sort keys, in the queue of workers, of runs that wait in the pool for the kind of work:
-// of the tasks behind the given one, or of all when that is empty; and of those up to it.
-func Turns(pool string, w Work, taskID string) (from, to, again string) {
-	from, to = turn(pool, w, ""), past(turn(pool, w, ""))
-	if taskID == "" {
-		return from, to, ""
-	}
-	return past(turn(pool, w, taskID)), to, past(turn(pool, w, taskID))
-}
-
-// past returns what is greater than all that begins with the prefix, which ends in #, and not than what follows them.
-func past(prefix string) string { return prefix[:len(prefix)-1] + "$" }
-
-// TurnOf takes apart a sort key of the queue of workers: what the keys of the same pool, kind and task begin with, what is
-// behind all of them, and since when the run waits.
-func TurnOf(sort string) (prefix, behind string, since time.Time, err error) {
-	parts := strings.SplitN(sort, "#", 4)
-	if len(parts) < 4 {
-		return "", "", time.Time{}, fmt.Errorf("record: %q is no key of the queue of workers", sort)
-	}
-	prefix = strings.Join(parts[:3], "#") + "#"
-	since, err = DueAt(parts[3])
-	return prefix, past(prefix), since, err
 }
 
 // entry returns the index entry of the partition for the id.

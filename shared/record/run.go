@@ -164,10 +164,9 @@ func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 	switch {
 	case r.Waits() && r.Later != nil:
 		x.put(ByWork, DuePartition, due(*r.Later, r.ID))
-	case r.Waits() && r.Queue == QueueWorkers:
-		x.put(ByWork, OfQueue(r.Queue), turn(r.Pool, r.Work(), r.TaskID)+due(*r.QueuedAt, r.ID))
 	case r.Waits():
-		x.put(ByWork, OfQueue(r.Queue), due(*r.QueuedAt, r.ID))
+		q := r.Subqueue()
+		x.put(ByWork, q.Partition(), q.sort(r))
 	case r.State == AwaitingUpload:
 		x.put(ByWork, DuePartition, due(At(r.CreatedAt.Add(UploadTime)), r.ID))
 	case r.Lease != nil && r.Queue == QueueWorkers:
@@ -182,6 +181,14 @@ func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 
 // Waits reports whether the run waits for somebody to take it up: to begin with, or to be evaluated once it was executed.
 func (r *RunItem) Waits() bool { return r.State == Queued || r.State == Evaluating && r.Lease == nil }
+
+// Subqueue is where the run waits when it waits.
+func (r *RunItem) Subqueue() Subqueue {
+	if r.Queue == QueueWorkers {
+		return ForWorkers(r.Pool, r.Work())
+	}
+	return Builtin()
+}
 
 // Work returns what a worker would have to do for the run next.
 func (r *RunItem) Work() Work {

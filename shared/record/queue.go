@@ -1,0 +1,92 @@
+package record
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// OfQueue returns the partition of ByWork with the runs that wait for work from the queue.
+func OfQueue(queue string) string { return "QUEUE#" + queue }
+
+// Subqueue is the part of a queue with the runs that the same evaluators or workers can take up. Its runs are in the order of
+// their tasks, then of their teams, then of the instants at which they were queued, so that the runs of a task, and those of
+// a team in it, are a range of sort keys.
+//
+// Builds before this order wrote keys without the task and the team in QUEUE#builtin, and without the team in QUEUE#workers.
+// Such a key is read as that of a task, or of a team, named after the instant: it waits for a turn like any other.
+type Subqueue struct{ queue, prefix string }
+
+// Builtin is the subqueue of the built-in evaluators.
+func Builtin() Subqueue { return Subqueue{queue: QueueBuiltin} }
+
+// ForWorkers is the subqueue of the workers of a pool, for a kind of work.
+func ForWorkers(pool string, w Work) Subqueue {
+	if pool == "" {
+		pool = DefaultPool
+	}
+	return Subqueue{QueueWorkers, pool + "#" + string(w) + "#"}
+}
+
+// Partition is the one of ByWork that has the subqueue.
+func (q Subqueue) Partition() string { return OfQueue(q.queue) }
+
+// sort is the sort key of a run that waits.
+func (q Subqueue) sort(r *RunItem) string {
+	return q.prefix + r.TaskID + "#" + r.UserID + "#" + due(*r.QueuedAt, r.ID)
+}
+
+// Range is a range of sort keys of ByWork, with both its bounds; an empty one is none.
+type Range struct{ From, To string }
+
+// Tasks returns the ranges with the runs of the tasks behind the given one, and then of those up to it; when that is empty,
+// the one range with all.
+func (q Subqueue) Tasks(behind string) []Range { return ranges(q.prefix, behind) }
+
+// Teams is Tasks for the teams of a task.
+func (q Subqueue) Teams(task, behind string) []Range { return ranges(q.prefix+task+"#", behind) }
+
+func ranges(prefix, behind string) []Range {
+	all := Range{From: prefix}
+	if prefix != "" {
+		all.To = past(prefix)
+	}
+	if behind == "" {
+		return []Range{all}
+	}
+	cut := past(prefix + behind + "#")
+	return []Range{{cut, all.To}, {all.From, cut}}
+}
+
+// past returns what is greater than all that begins with the prefix, which ends in #, and not than what follows them.
+func past(prefix string) string { return prefix[:len(prefix)-1] + "$" }
+
+// Team returns the task and the team that a sort key of the subqueue names.
+func (q Subqueue) Team(sort string) (task, team string) {
+	parts := strings.SplitN(strings.TrimPrefix(sort, q.prefix), "#", 3)
+	if len(parts) < 2 {
+		return sort, ""
+	}
+	return parts[0], parts[1]
+}
+
+// QueuedSince returns since when the run waits that has the sort key in a queue: it stands before the id, in keys of every
+// build.
+func QueuedSince(sort string) (time.Time, error) {
+	parts := strings.Split(sort, "#")
+	if len(parts) < 2 {
+		return time.Time{}, fmt.Errorf("record: %q is no key of a queue", sort)
+	}
+	return DueAt(parts[len(parts)-2])
+}
+
+// TeamOfWorkers returns what the sort keys of a team begin with that has the given one in the queue of workers, in one
+// subqueue and one task, and what is behind all of them.
+func TeamOfWorkers(sort string) (prefix, behind string, err error) {
+	parts := strings.SplitN(sort, "#", 5)
+	if len(parts) < 5 {
+		return "", "", fmt.Errorf("record: %q is no key of the queue of workers", sort)
+	}
+	prefix = strings.Join(parts[:4], "#") + "#"
+	return prefix, past(prefix), nil
+}

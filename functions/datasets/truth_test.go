@@ -1,7 +1,9 @@
 package datasets_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -15,6 +17,7 @@ import (
 	"assay/shared/arrival"
 	"assay/shared/record"
 	"assay/shared/store"
+	"assay/shared/table"
 )
 
 // adopt does what the evaluator does when the dataset is due.
@@ -250,4 +253,38 @@ func TestTheExampleIsTaken(t *testing.T) {
 		}
 	}
 	t.Error("there is no example")
+}
+
+// The secret that keys the digests of the truths comes with the first of them and stays; no answer has it.
+func TestTheSecretOfTheTruthsIsMadeOnce(t *testing.T) {
+	s := start(t)
+	read := func(id string) *record.TruthSecret {
+		t.Helper()
+		secret, err := table.Get[record.TruthSecret](t.Context(), s.Store, store.Strong, record.TruthSecretKey(id))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return secret
+	}
+	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
+	if read(d.ID) != nil {
+		t.Error("there is a secret before there is a truth")
+	}
+	s.Upload(d.Truths[0].Upload, []byte(goodTruth))
+	s.adopt(d.ID)
+	first := read(d.ID)
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{inline("new.csv", newTruth)}})
+	if again := read(d.ID); first == nil || len(first.Secret) != 32 || !bytes.Equal(first.Secret, again.Secret) || s.truth(d.ID).Number != 2 {
+		t.Errorf("%+v became %+v", first, again)
+	}
+	_, other := s.create(s.draft(inline("truth.csv", goodTruth)))
+	if bytes.Equal(read(other.ID).Secret, first.Secret) {
+		t.Error("two datasets have one secret")
+	}
+	encoded := base64.StdEncoding.EncodeToString(first.Secret)
+	for _, asked := range []string{path, "/v1/datasets"} {
+		if a := s.Want(http.StatusOK, nil, "olga", http.MethodGet, asked, nil); bytes.Contains(a.Body, []byte(encoded)) {
+			t.Errorf("%s has the secret", asked)
+		}
+	}
 }

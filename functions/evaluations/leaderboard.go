@@ -36,6 +36,8 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem) (p pag
 	}
 	filtered := len(c.Page.Values("runId"))+len(c.Page.Values("userId"))+len(c.Page.Values("taskId")) > 0
 	skipped := 0
+	var plain []*record.EvaluationItem // those of the page whose digest has yet to be keyed,
+	var at []int                       // and their places
 	for e, err := range entries {
 		if err != nil {
 			return p, err
@@ -65,7 +67,17 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem) (p pag
 			break
 		}
 		v.Rank = e.Rank
+		if item.LacksKey() {
+			plain, at = append(plain, item), append(at, len(p.Data))
+		}
 		p.Data = append(p.Data, v)
+	}
+	if err := keyTruths(ctx, c, plain...); err != nil {
+		return p, err
+	}
+	for i, item := range plain {
+		v, _ := show(item)
+		p.Data[at[i]].Digests = v.Digests
 	}
 	return p, nil
 }

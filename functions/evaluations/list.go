@@ -149,6 +149,9 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]table.Source, 
 	if err != nil {
 		return p, err
 	}
+	if err := keyTruths(ctx, c, found...); err != nil {
+		return p, err
+	}
 	p.Cursor = next
 	for _, e := range found {
 		v, _ := show(e)
@@ -197,6 +200,31 @@ func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (rec
 		roles := access.Roles(c.Caller, g.Grants, s)
 		return e.For(roles), access.Sees(roles, s.Audience)
 	}, err
+}
+
+// keyTruths keys the digests that were stored plain, with one read for the secrets of their datasets. A dataset without a
+// secret gets it with its next evaluation; until then there is no digest to show.
+func keyTruths(ctx context.Context, c *api.Call, all ...*record.EvaluationItem) error {
+	var ids []string
+	for _, e := range all {
+		if e.LacksKey() && !slices.Contains(ids, e.DatasetID) {
+			ids = append(ids, e.DatasetID)
+		}
+	}
+	keys := make([]store.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = record.TruthSecretKey(id)
+	}
+	secrets, err := table.GetAll[record.TruthSecret](ctx, c.Store, c.Consistency, keys...)
+	if err != nil {
+		return err
+	}
+	for _, e := range all {
+		if i := slices.Index(ids, e.DatasetID); e.LacksKey() && secrets[i] != nil {
+			e.KeyTruth(e.Digests.Truth, secrets[i])
+		}
+	}
+	return nil
 }
 
 // keeps applies the filters to an evaluation as its caller sees it: nobody finds an anonymous team by its user.

@@ -41,6 +41,9 @@ func show(ctx context.Context, c *api.Call, e withTopics) (record.Evaluation, er
 	if err != nil {
 		return record.Evaluation{}, err
 	}
+	if err := keyTruths(ctx, c, e.EvaluationItem); err != nil {
+		return record.Evaluation{}, err
+	}
 	v := e.For(roles)
 	v.PerTopic, err = topics.Values(ctx, c.Files, e.topics)
 	return v, err

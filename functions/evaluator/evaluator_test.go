@@ -176,12 +176,27 @@ func TestAQueuedRunIsEvaluatedAtOnce(t *testing.T) {
 	if e.Team != r.Team || e.UserID != r.UserID || e.RunID != id || !e.Baseline || e.Standing != r.Standing || e.TruthVersion != 1 {
 		t.Fatalf("%+v", e)
 	}
-	if e.Digests.Run != digest(r.Files[0].SHA256) || e.Digests.Truth != digest(s.truth.Files[0].SHA256) || e.Evaluator.Version == "" {
+	if e.Digests.Run != digest(r.Files[0].SHA256) || e.Digests.PlainTruth != digest(s.truth.Files[0].SHA256) || e.Evaluator.Version == "" {
 		t.Fatalf("%+v", e)
 	}
 	topics := get[record.Topics](s, record.TopicsKey(e.ID))
 	if topics == nil || topics.PerTopic["q1"]["AP"] != 0.5 || topics.PerTopic["q2"]["P@1"] != 1 {
 		t.Fatalf("%+v", topics)
+	}
+}
+
+// TestADigestOfATruthIsKeyed evaluates on a dataset from before digests were keyed, which gets its secret with that, twice at once.
+func TestADigestOfATruthIsKeyed(t *testing.T) {
+	s := newScene(t)
+	ids := []string{s.add(ranked).ID, s.add(ranked).ID}
+	s.start()
+	plain := digest(s.truth.Files[0].SHA256)
+	for _, id := range ids {
+		e := get[record.EvaluationItem](s, record.EvaluationKey(s.until(id, record.Completed).EvaluationID))
+		secret := get[record.TruthSecret](s, record.TruthSecretKey(s.dataset.ID))
+		if secret == nil || e.Digests.Truth != secret.Digest(plain) || e.Digests.Truth == plain || e.LacksKey() {
+			t.Errorf("%+v", e.Digests)
+		}
 	}
 }
 

@@ -47,7 +47,7 @@ func Use(tx *table.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) 
 	truth.ID = d.ID
 	d.Requeue = &record.Follow{At: record.At(now)} // with the first truth too: runs that came before it have failed for want of one
 	if old == nil {
-		tx.Create(truth)
+		tx.Create(truth).Create(record.NewTruthSecret(d.ID, now))
 		return
 	}
 	truth.Meta = old.Meta

@@ -51,7 +51,7 @@ func deleteMarked(ctx context.Context, s store.Store, now time.Time, key store.K
 		}
 		return err
 	}
-	tx := new(table.Tx).Delete(d).DeleteKey(record.TruthKey(d.ID))
+	tx := new(table.Tx).Delete(d).DeleteKey(record.TruthKey(d.ID)).DeleteKey(record.TruthSecretKey(d.ID))
 	if err := credit(ctx, s, now, tx, d); err != nil {
 		return err
 	}

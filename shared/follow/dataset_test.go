@@ -88,7 +88,7 @@ func TestADatasetsDeletionThatStopsAnywhereIsTakenUpAgain(t *testing.T) {
 					sc.must(follow.DeleteDataset(t.Context(), sc, time.Now(), marked, marked.Deletion.By))
 				}
 			}
-			if left := sc.unused(); left != nil || get[record.Truth](sc, record.TruthKey(d.ID)) != nil || sc.dropped() != 1 {
+			if left := sc.unused(); left != nil || get[record.Truth](sc, record.TruthKey(d.ID)) != nil || get[record.TruthSecret](sc, record.TruthSecretKey(d.ID)) != nil || sc.dropped() != 1 {
 				t.Fatalf("stopped at call %d: what is left is %+v, and it is told %d times", n, left, sc.dropped())
 			}
 			return s

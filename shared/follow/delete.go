@@ -181,7 +181,7 @@ func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) err
 			if err != nil || set == nil {
 				return err
 			}
-			tx := new(table.Tx).Delete(set).DeleteKey(record.TruthKey(set.ID))
+			tx := new(table.Tx).Delete(set).DeleteKey(record.TruthKey(set.ID)).DeleteKey(record.TruthSecretKey(set.ID))
 			if err := credit(ctx, s, now, tx, set); err != nil {
 				return err
 			}

@@ -68,7 +68,7 @@ func newScene(t *testing.T, s store.Store) *scene {
 	for range 2 {
 		d := &record.DatasetItem{OrganizerID: sc.task.OrganizerID}
 		d.Meta, d.TaskID = meta(), sc.task.ID
-		sc.create(tx, d, &record.Truth{Meta: d.Meta, TaskID: sc.task.ID})
+		sc.create(tx, d, &record.Truth{Meta: d.Meta, TaskID: sc.task.ID}, record.NewTruthSecret(d.ID, time.Now()))
 		sc.datasets = append(sc.datasets, d.ID)
 	}
 	for _, user := range []string{ada, bob} {

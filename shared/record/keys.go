@@ -22,6 +22,7 @@ import (
 //	AUDIT#<taskId>            / <id>                an audit entry; those of an organizer in AUDIT#<organizerId>
 //	DATASET#<id>              / DATASET             a dataset
 //	DATASET#<id>              / TRUTH               the truth and settings that runs are evaluated with now
+//	DATASET#<id>              / SECRET              keys the digests of its truths
 //	SUBMISSION#<id>           / SUBMISSION          a submission
 //	RUN#<id>                  / RUN                 a run
 //	RUN#<id>                  / REVIEW              its review

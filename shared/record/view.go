@@ -94,6 +94,7 @@ var undisclosed = measure.Diagnostic{Severity: measure.Error,
 func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	v := e.Evaluation
 	v.UserID, v.Team = e.Standing.shownAs(roles, e.UserID, e.Team)
+	v.Digests = e.Digests.shownTo(roles)
 	v.columns = e.Columns
 	return v
 }

@@ -2,7 +2,6 @@ package api
 
 import (
 	"errors"
-	"io"
 	"mime"
 	"net/http"
 	"reflect"
@@ -35,9 +34,11 @@ func (c *Call) readBody(mediaTypes []string) (string, error) {
 		c.w.Header().Set(name, allowed)
 		return "", problem.UnsupportedMedia.New("Send the body with the Content-Type %s.", strings.Join(mediaTypes, " or "))
 	}
-	c.body, err = io.ReadAll(http.MaxBytesReader(c.w, c.request.Body, MaxBodyBytes))
+	c.body, err = c.readAll(http.MaxBytesReader(c.w, c.request.Body, MaxBodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
+	case problem.Unavailable.Is(err):
+		return "", err
 	case errors.As(err, &tooLarge) && c.op.pure:
 		return "", problem.TooLarge.New("The body is longer than %d bytes. Submit large runs to a task and name them by runId, or pack files with gzip.", MaxBodyBytes)
 	case errors.As(err, &tooLarge):

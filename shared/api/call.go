@@ -70,6 +70,9 @@ type Call struct {
 	accepted string // media type of the answer
 	body     []byte
 	stored   []string // objects stored by this call
+
+	large      *largeBodies // of the server
+	holdsLarge bool         // whether the body of this call is one of them
 }
 
 // Param returns a parameter of the path.

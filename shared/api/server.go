@@ -28,6 +28,7 @@ type Server struct {
 	env    *Env
 	mux    *http.ServeMux
 	mounts []mount
+	large  largeBodies
 }
 
 // mount is a handler of everything under a path, which is no operation.
@@ -53,7 +54,7 @@ func New(env *Env, operations []Operation) *Server {
 	s := &Server{env: env, mux: http.NewServeMux()}
 	for _, op := range operations {
 		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state)}
+			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), large: &s.large}
 			c.Records, c.Consistency = env.Store, op.consistency()
 			c.state.operation = op.ID
 			if err := s.run(r.Context(), c); err != nil {
@@ -94,6 +95,11 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	if err := c.authenticate(ctx); err != nil {
 		return err
 	}
+	defer func() {
+		if c.holdsLarge {
+			c.large.release(c.Caller.ID)
+		}
+	}()
 	if c.op.loginNeeded() && c.op.byBody && c.Caller.Anonymous() {
 		return c.Require(ctx, c.op.May, Open{}.Scope())
 	}

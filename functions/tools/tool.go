@@ -49,7 +49,7 @@ func define[I, O any](a about, example I, prepare func(context.Context, *materia
 		if _, err := c.Choose(append([]string{mediaJSON}, t.media...)...); err != nil {
 			return err
 		}
-		in, err := api.ReadInput[I](c)
+		in, err := api.ReadInput[I](ctx, c)
 		if err != nil {
 			return err
 		}

@@ -1,14 +1,15 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"mime"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"assay/shared/jsoncheck"
 	"assay/shared/problem"
 )
 
@@ -22,8 +23,8 @@ const (
 	mediaText = "text/plain"
 )
 
-// readBody reads the whole body, which must have one of the media types, and returns which.
-func (c *Call) readBody(mediaTypes []string) (string, error) {
+// readBody reads and checks the whole body, which must have one of the media types, and returns which.
+func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error) {
 	mediaType, _, err := mime.ParseMediaType(c.request.Header.Get("Content-Type"))
 	if err != nil || !slices.Contains(mediaTypes, mediaType) {
 		allowed := strings.Join(mediaTypes, ", ")
@@ -47,10 +48,8 @@ func (c *Call) readBody(mediaTypes []string) (string, error) {
 		return "", problem.BadRequest.Wrap(err, "The body could not be read to its end. Send it again.")
 	case len(c.body) == 0:
 		return "", problem.BadRequest.New("A body is needed.")
-	case !utf8.Valid(c.body):
-		return "", problem.BadRequest.New("The body is not UTF-8, which JSON must be.")
 	}
-	return mediaType, checkNames(c.body)
+	return mediaType, jsoncheck.Check(ctx, c.body)
 }
 
 // fieldNames lists the JSON members of a struct, in their order.

@@ -3,12 +3,16 @@ package api_test
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 
 	"assay/shared/api"
+	"assay/shared/api/servertest"
+	"assay/shared/patch"
 	"assay/shared/problem"
 )
 
@@ -83,6 +87,65 @@ func TestABodyMayHaveJustSoManyBytes(t *testing.T) {
 	}
 	if n := sc.attempts.Load(); n != 1 {
 		t.Errorf("%d of the two came through", n)
+	}
+}
+
+// Whatever is wrong with a body, finding out costs at most a few times its size and a constant, and the answer is short.
+func TestAFaultyBodyIsRefusedAtLittleCost(t *testing.T) {
+	sc := serve(t)
+	path := sc.note("one")
+	handler := api.New(sc.Env, sc.operations)
+	unknown := func(n int) string {
+		var b strings.Builder
+		for i := range n {
+			fmt.Fprintf(&b, `"member%d":1,`, i)
+		}
+		return `{` + b.String() + `"name":"a"}`
+	}
+	deep := strings.Repeat(`{"deep":`, 40_000) + "1" + strings.Repeat("}", 40_000)
+	for _, c := range []struct {
+		name, contentType, body string
+		kind                    *problem.Kind
+		faults                  int
+	}{
+		{"tiny items", "application/json", `{"name":"a","tags":[` + strings.Repeat("1,", 2_500_000) + `1]}`, problem.BadRequest, 0},
+		{"items", "application/json", `{"name":"a","tags":[` + strings.Repeat("1,", 9_000) + `1]}`, problem.Invalid, 5},
+		{"objects", "application/json", `{"name":"a","tags":[` + strings.Repeat(`{"a":1},`, 4_000) + `1]}`, problem.Invalid, 0},
+		{"members", "application/json", unknown(9_000), problem.Invalid, 100},
+		{"more members", "application/json", unknown(100_000), problem.BadRequest, 0},
+		{"a long name", "application/json", `{"name":"a","` + strings.Repeat("x~", 2_000_000) + `":1}`, problem.Invalid, 1},
+		{"the same name", "application/json", `{"` + strings.Repeat("x", 2_000_000) + `":1,"` + strings.Repeat("x", 2_000_000) + `":1}`, problem.BadRequest, 0},
+		{"a long number", "application/json", `{"name":"a","deep":{"count":` + strings.Repeat("1", 5_000_000) + `}}`, problem.BadRequest, 0},
+		{"a long instant", "application/json", `{"name":"a","until":"9999-12-31T23:59:59.` + strings.Repeat("1", 5_000_000) + `-01:00"}`, problem.Invalid, 0},
+		{"deep", "application/json", deep, problem.BadRequest, 0},
+		{"a deep merge", patch.MergePatch, deep, problem.BadRequest, 0},
+		{"a deep value", patch.JSONPatch, `[{"op":"add","path":"/deep","value":` + deep + `}]`, problem.BadRequest, 0},
+		{"a wide merge", patch.MergePatch, unknown(9_000), problem.Invalid, 100},
+		{"a wide value", patch.JSONPatch, `[{"op":"add","path":"/tags","value":[` + strings.Repeat("1,", 1_000_000) + `1]}]`, problem.BadRequest, 0},
+		{"operations", patch.JSONPatch, `[` + strings.Repeat(`{"op":"test","path":"/name","value":"a"},`, 100_000) + `{}]`, problem.BadRequest, 0},
+	} {
+		method, to := http.MethodPost, "/v1/notes"
+		if c.contentType != "application/json" {
+			method, to = http.MethodPatch, path
+		}
+		r := httptest.NewRequestWithContext(t.Context(), method, to, strings.NewReader(c.body))
+		r.Header.Set("Content-Type", c.contentType)
+		r.Header.Set("Authorization", "Bearer alice")
+		w := httptest.NewRecorder()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		handler.ServeHTTP(w, r)
+		runtime.ReadMemStats(&after)
+		d := refused(t, servertest.Answer{Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}, c.kind)
+		if n, most := int(after.TotalAlloc-before.TotalAlloc), 8*len(c.body)+10<<20; n > most {
+			t.Errorf("%s: %d bytes take %d, want at most %d", c.name, len(c.body), n, most)
+		}
+		if n, most := w.Body.Len(), 32<<10; n > most {
+			t.Errorf("%s: the answer has %d bytes, want at most %d", c.name, n, most)
+		}
+		if c.faults > 0 && len(d.Errors) != c.faults || (len(d.Errors) == problem.MaxFields) != strings.Contains(d.Detail, "the first 100") {
+			t.Errorf("%s: %d faults, want %d; %s", c.name, len(d.Errors), c.faults, d.Detail)
+		}
 	}
 }
 

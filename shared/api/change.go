@@ -56,7 +56,7 @@ func Create[T Target, D, R any](s Spec, load Loader[T], handle func(context.Cont
 		Spec: s, Method: http.MethodPost, Status: http.StatusCreated,
 		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target,
 		serve: func(ctx context.Context, c *Call) error {
-			draft, err := readDraft[D](c)
+			draft, err := readDraft[D](ctx, c)
 			if err != nil {
 				return err
 			}
@@ -73,7 +73,7 @@ func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Cont
 	op := Create(s, Anything, func(context.Context, *Call, Open, D) (Created[R], error) { panic("replaced below") })
 	op.byBody = true
 	op.serve = func(ctx context.Context, c *Call) error {
-		draft, err := readDraft[D](c)
+		draft, err := readDraft[D](ctx, c)
 		if err != nil {
 			return err
 		}
@@ -137,7 +137,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 		Spec: s, Method: http.MethodPatch, Status: http.StatusOK, patch: true,
 		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target,
 		serve: func(ctx context.Context, c *Call) error {
-			mediaType, err := c.readBody(patch.MediaTypes)
+			mediaType, err := c.readBody(ctx, patch.MediaTypes)
 			if err != nil {
 				return err
 			}
@@ -148,7 +148,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 				if err != nil {
 					return err
 				}
-				draft, same, err := patched[D](mediaType, c.body, shown, writable)
+				draft, same, err := patched[D](ctx, mediaType, c.body, shown, writable)
 				if err != nil {
 					return err
 				}
@@ -176,7 +176,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 }
 
 // patched returns the writable members of the resource as the patch makes them, and whether it leaves them as they are.
-func patched[D any](mediaType string, body []byte, shown any, writable []string) (draft D, same bool, err error) {
+func patched[D any](ctx context.Context, mediaType string, body []byte, shown any, writable []string) (draft D, same bool, err error) {
 	resource, err := Encode(shown)
 	if err != nil {
 		return draft, false, err
@@ -189,21 +189,21 @@ func patched[D any](mediaType string, body []byte, shown any, writable []string)
 	if err != nil {
 		return draft, false, err
 	}
-	draft, err = decodeDraft[D](document)
+	draft, err = decodeDraft[D](ctx, document)
 	return draft, bytes.Equal(document, unpatched), err
 }
 
 // readDraft reads and checks the JSON body of a request.
-func readDraft[D any](c *Call) (draft D, err error) {
-	if _, err := c.readBody([]string{mediaJSON}); err != nil {
+func readDraft[D any](ctx context.Context, c *Call) (draft D, err error) {
+	if _, err := c.readBody(ctx, []string{mediaJSON}); err != nil {
 		return draft, err
 	}
-	return decodeDraft[D](c.body)
+	return decodeDraft[D](ctx, c.body)
 }
 
-// decodeDraft decodes a JSON document into a draft, and reports everything that is wrong with it.
-func decodeDraft[D any](document []byte) (draft D, err error) {
-	if err := schemas.validate(reflect.TypeFor[D](), document); err != nil {
+// decodeDraft decodes a JSON document into a draft, and reports what is wrong with it.
+func decodeDraft[D any](ctx context.Context, document []byte) (draft D, err error) {
+	if err := schemas.validate(ctx, reflect.TypeFor[D](), document); err != nil {
 		return draft, err
 	}
 	if err := json.Unmarshal(document, &draft); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/shared/jsoncheck"
 	"assay/shared/page"
 	"assay/shared/problem"
 )
@@ -55,18 +56,18 @@ func (op *Operation) Changes() bool { return op.Method != http.MethodGet && !op.
 func (op *Operation) computes() bool { return op.variants != nil }
 
 // ReadInput returns what is to be computed from: the body of a POST, or of a GET the parameter that stands for it.
-func ReadInput[D any](c *Call) (input D, err error) {
+func ReadInput[D any](ctx context.Context, c *Call) (input D, err error) {
 	if c.op.Method == http.MethodPost {
-		return readDraft[D](c)
+		return readDraft[D](ctx, c)
 	}
 	c.body = []byte(c.Page.Value(inputParam))
 	if len(c.body) == 0 {
 		return input, problem.InvalidParameter.New("What to compute from is missing: give it as JSON in the parameter %s.", inputParam)
 	}
-	if err := checkNames(c.body); err != nil {
+	if err := jsoncheck.Check(ctx, c.body); err != nil {
 		return input, inParameter(err)
 	}
-	input, err = decodeDraft[D](c.body)
+	input, err = decodeDraft[D](ctx, c.body)
 	return input, inParameter(err)
 }
 

@@ -21,8 +21,8 @@ type sum struct {
 // nobody; any other answer is the same as long as its input is.
 func TestNobodyKeepsAnAnswerThatPasses(t *testing.T) {
 	computed := 0
-	add := func(_ context.Context, c *api.Call, _ api.Open) error {
-		in, err := api.ReadInput[sum](c)
+	add := func(ctx context.Context, c *api.Call, _ api.Open) error {
+		in, err := api.ReadInput[sum](ctx, c)
 		if err != nil {
 			return err
 		}

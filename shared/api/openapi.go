@@ -160,12 +160,13 @@ func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 	switch {
 	case op.patch:
 		members := strings.Join(fieldNames(op.Body), ", ")
+		most, longest := patch.MaxOperations, patch.MaxPointer
 		d.RequestBody = &huma.RequestBody{Required: true, Description: "A patch of the members " + members + ".", Content: map[string]*huma.MediaType{
-			patch.JSONPatch: {Schema: &huma.Schema{Type: "array", Description: "operations of RFC 6902", Items: &huma.Schema{
+			patch.JSONPatch: {Schema: &huma.Schema{Type: "array", Description: "operations of RFC 6902", MaxItems: &most, Items: &huma.Schema{
 				Type: "object", Required: []string{"op", "path"}, Properties: map[string]*huma.Schema{
 					"op":    {Type: "string", Enum: []any{"add", "remove", "replace", "move", "copy", "test"}},
-					"path":  {Type: "string", Description: "JSON Pointer"},
-					"from":  {Type: "string", Description: "JSON Pointer"},
+					"path":  {Type: "string", MaxLength: &longest, Description: "JSON Pointer"},
+					"from":  {Type: "string", MaxLength: &longest, Description: "JSON Pointer"},
 					"value": {Description: "any JSON value"},
 				},
 			}}},

@@ -1,7 +1,7 @@
 package api
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -50,8 +50,8 @@ func (s *schemaSet) of(t reflect.Type) *huma.Schema {
 	return s.byType[t]
 }
 
-// validate reports, as one problem, everything in which a JSON document is not of the type.
-func (s *schemaSet) validate(t reflect.Type, document []byte) error {
+// validate reports, as one problem, in what a JSON document is not of the type. It ends with the context.
+func (s *schemaSet) validate(ctx context.Context, t reflect.Type, document []byte) error {
 	var v any
 	if err := json.Unmarshal(document, &v); err != nil {
 		return problem.BadRequest.New("The body is not a JSON document: %v.", err)
@@ -59,7 +59,11 @@ func (s *schemaSet) validate(t reflect.Type, document []byte) error {
 	schema := s.of(t)
 	s.mu.RLock() // following a reference reads what of writes
 	defer s.mu.RUnlock()
-	fields := s.unknown(schema, v, "")
+	var fields []problem.Field
+	v = s.prune(schema, v, "", &fields)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	slices.SortFunc(fields, func(a, b problem.Field) int { return strings.Compare(a.Pointer, b.Pointer) })
 	res := &huma.ValidateResult{}
 	huma.Validate(s.registry, schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, res)
@@ -71,38 +75,48 @@ func (s *schemaSet) validate(t reflect.Type, document []byte) error {
 		}
 		fields = append(fields, f)
 	}
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	return problem.Check(fields)
 }
 
-// unknown takes out of a value, and names, the members that its schema does not have. It is done before huma validates,
+// prune returns a value without what its schema leaves no room for: members that it does not have, which are added to the
+// faults, and items past the first that is too many. It is done before huma validates, which would look at all of them, and
 // whose locations tell no dot or bracket in the name of such a member from its own.
-func (s *schemaSet) unknown(schema *huma.Schema, v any, pointer string) []problem.Field {
+func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]problem.Field) any {
 	for schema != nil && schema.Ref != "" {
 		schema = s.registry.SchemaFromRef(schema.Ref)
 	}
 	if schema == nil {
-		return nil
+		return v
 	}
-	var fields []problem.Field
 	switch v := v.(type) {
 	case map[string]any:
 		closed := schema.AdditionalProperties == false //nolint:revive // it is an any: a schema or a bool
 		for name, member := range v {
-			p := pointer + "/" + escapePointer.Replace(name)
 			if known, ok := schema.Properties[name]; ok {
-				fields = append(fields, s.unknown(known, member, p)...)
+				v[name] = s.prune(known, member, pointer+"/"+name, faults)
 			} else if closed {
 				delete(v, name)
-				fields = append(fields, problem.Field{Pointer: p, Detail: "is not a member that can be written here"})
+				name = escapePointer.Replace(name[:min(len(name), maxShownName)])
+				*faults = append(*faults, problem.Field{Pointer: pointer + "/" + name, Detail: "is not a member that can be written here"})
 			}
 		}
 	case []any:
-		for i, item := range v {
-			fields = append(fields, s.unknown(schema.Items, item, fmt.Sprintf("%s/%d", pointer, i))...)
+		if most := schema.MaxItems; most != nil && len(v) > *most {
+			v = v[:*most+1]
 		}
+		for i, item := range v {
+			v[i] = s.prune(schema.Items, item, fmt.Sprintf("%s/%d", pointer, i), faults)
+		}
+		return v
 	}
-	return fields
+	return v
 }
+
+// maxShownName is how many bytes of the name of an unknown member an answer has.
+const maxShownName = 200
 
 // escapePointer writes a name as a token of a JSON Pointer (RFC 6901).
 var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
@@ -113,49 +127,6 @@ func toPointer(location string) string {
 		return ""
 	}
 	return "/" + strings.NewReplacer("[", "/", "]", "", ".", "/").Replace(location)
-}
-
-// maxDepth is how deep a JSON document may be nested for encoding/json to read it.
-const maxDepth = 10_000
-
-// checkNames refuses a JSON document in which an object has two members of one name. RFC 8259 leaves open what it means,
-// and what is validated must be what is done. Whatever else is wrong with the document is left to be found by its reader.
-func checkNames(document []byte) error {
-	type object struct {
-		names map[string]bool // nil in an array
-		value bool            // the next token is a value, not a name
-	}
-	d := json.NewDecoder(bytes.NewReader(document))
-	d.UseNumber()
-	var open []object
-	for len(open) <= maxDepth {
-		token, err := d.Token()
-		if err != nil {
-			return nil //nolint:nilerr // the end, or what is reported when the document is decoded
-		}
-		in := len(open) - 1
-		if delim, ok := token.(json.Delim); ok && (delim == '}' || delim == ']') {
-			open = open[:in]
-			continue
-		}
-		if in >= 0 && open[in].names != nil {
-			if open[in].value = !open[in].value; open[in].value {
-				name, _ := token.(string)
-				if open[in].names[name] {
-					return problem.BadRequest.New("An object of the body has two members with the name %.100q: keep one of them.", name)
-				}
-				open[in].names[name] = true
-				continue
-			}
-		}
-		switch token {
-		case json.Delim('{'):
-			open = append(open, object{names: map[string]bool{}})
-		case json.Delim('['):
-			open = append(open, object{})
-		}
-	}
-	return nil
 }
 
 // JSONSchema is the schema of a type as a document of its own (JSON Schema 2020-12).

@@ -5,6 +5,7 @@ package problem
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -40,9 +41,23 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.cause }
 
+// MaxFields is how many faults of a body one problem names, and maxText how many bytes each of its texts has, so that no
+// answer repeats at length what a request sent.
+const (
+	MaxFields = 100
+	maxText   = 1 << 10
+)
+
+func clip(s string) string {
+	if len(s) <= maxText {
+		return s
+	}
+	return strings.ToValidUTF8(s[:maxText], "") + "…"
+}
+
 // New makes a problem of kind k with a sentence for the caller.
 func (k *Kind) New(format string, args ...any) *Error {
-	return &Error{Kind: k, Detail: fmt.Sprintf(format, args...)}
+	return &Error{Kind: k, Detail: clip(fmt.Sprintf(format, args...))}
 }
 
 // Wrap makes a problem of kind k that keeps its cause for the log.
@@ -58,9 +73,11 @@ func (e *Error) After(d time.Duration) *Error {
 	return e
 }
 
-// With adds what is wrong with members of the body.
+// With adds what is wrong with members of the body, as long as there is room for it.
 func (e *Error) With(fields ...Field) *Error {
-	e.Fields = append(e.Fields, fields...)
+	for _, f := range fields[:min(len(fields), MaxFields-len(e.Fields))] {
+		e.Fields = append(e.Fields, Field{clip(f.Pointer), clip(f.Detail)})
+	}
 	return e
 }
 
@@ -70,13 +87,15 @@ func (k *Kind) Is(err error) bool {
 	return errors.As(err, &e) && e.Kind == k
 }
 
-// Check returns nil when there are no fields, and otherwise the problem of an invalid body that names them all.
+// Check returns nil when there are no fields, and otherwise the problem of an invalid body that names the first MaxFields.
 func Check(fields []Field) error {
 	if len(fields) == 0 {
 		return nil
 	}
 	detail := "The body has a fault; `errors` says where and what."
-	if n := len(fields); n > 1 {
+	if n := len(fields); n > MaxFields {
+		detail = fmt.Sprintf("The body has more than %d faults; `errors` says where and what of the first %d. Correct them, and send it again to get the others.", MaxFields, MaxFields)
+	} else if n > 1 {
 		detail = fmt.Sprintf("The body has %d faults; `errors` says where and what.", n)
 	}
 	return Invalid.New("%s", detail).With(fields...)

@@ -13,11 +13,12 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"unicode"
 
 	"github.com/go-jose/go-jose/v4"
 
+	"assay/shared/jsoncheck"
 	"assay/shared/problem"
+	"assay/shared/record"
 )
 
 // Limits of a request for a token.
@@ -141,6 +142,9 @@ func (i *Issuer) grant(r *http.Request) (any, error) {
 		return nil, problem.TooLarge.New("The body may have at most %d bytes.", maxBodyBytes)
 	}
 	u, err := decode(body)
+	if err == nil {
+		err = jsoncheck.Check(r.Context(), body)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -187,9 +191,10 @@ func (u User) faults() []problem.Field {
 	if !identifier.MatchString(u.User) {
 		wrong("/user", allowed)
 	}
-	if len(u.Name) > maxNameBytes || strings.ContainsFunc(u.Name, unicode.IsControl) {
-		wrong("/name", "must have at most %d bytes and no control characters", maxNameBytes)
+	if len(u.Name) > maxNameBytes {
+		wrong("/name", "must have at most %d bytes", maxNameBytes)
 	}
+	faults = append(faults, record.CheckLine("/name", u.Name)...)
 	if address, err := mail.ParseAddress(u.Email); u.Email != "" && (err != nil || address.Address != u.Email || len(u.Email) > maxEmailBytes) {
 		wrong("/email", "must be an address such as alice@example.org with at most %d bytes", maxEmailBytes)
 	}

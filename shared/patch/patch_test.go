@@ -3,6 +3,7 @@ package patch_test
 import (
 	"encoding/json"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -40,6 +41,8 @@ func TestJSONPatch(t *testing.T) {
 		"A.16": {`{"foo":["bar"]}`, `[{"op":"add","path":"/foo/-","value":["abc","def"]}]`, `{"foo":["bar",["abc","def"]]}`},
 		"null": {`{"foo":"bar"}`, `[{"op":"replace","path":"/foo","value":null}]`, `{"foo":null}`},
 		"none": {`{"foo":"bar"}`, `[]`, `{"foo":"bar"}`},
+		"copy": {`{"foo":["a",{"b":[1]}]}`, `[{"op":"copy","from":"/foo","path":"/foo/0"},{"op":"remove","path":"/foo/2/b/0"}]`, `{"foo":[["a",{"b":[1]}],"a",{"b":[]}]}`},
+		"down": {`{"foo":{"a":1},"qux":[1]}`, `[{"op":"move","from":"/foo","path":"/qux/-"},{"op":"move","from":"/qux/0","path":"/qux/0"}]`, `{"qux":[1,{"a":1}]}`},
 	} {
 		got, err := patch.Apply(patch.JSONPatch, []byte(c.patch), []byte(c.resource), []string{"foo", "baz", "qux", "child", "/", "~1"})
 		if err != nil || !same(t, got, c.want) {
@@ -69,6 +72,12 @@ func TestJSONPatchesThatAreRefused(t *testing.T) {
 		"too many":                     {`[` + strings.Repeat(`{"op":"test","path":"/foo","value":"bar"},`, 1000) + `{"op":"test","path":"/foo","value":"bar"}]`, problem.Invalid},
 		"a member that is not its own": {`[{"op":"replace","path":"/id","value":2}]`, problem.Invalid},
 		"such a member removed":        {`[{"op":"remove","path":"/id"}]`, problem.Invalid},
+		"a move into itself":           {`[{"op":"add","path":"/foo","value":{"a":{}}},{"op":"move","from":"/foo","path":"/foo/a"}]`, problem.PatchFailed},
+		"a path that is too long":      {`[{"op":"add","path":"` + strings.Repeat("/foo", 51) + `","value":1}]`, problem.BadRequest},
+		"past the end of an array":     {`[{"op":"add","path":"/foo","value":[1]},{"op":"add","path":"/foo/2","value":1}]`, problem.PatchFailed},
+		"an index with a zero":         {`[{"op":"add","path":"/foo","value":[1,2]},{"op":"remove","path":"/foo/01"}]`, problem.PatchFailed},
+		"a replacement of nothing":     {`[{"op":"replace","path":"/bar","value":1}]`, problem.PatchFailed},
+		"a resource removed":           {`[{"op":"remove","path":""}]`, problem.Invalid},
 		"a resource that is no object": {`[{"op":"replace","path":"","value":[]}]`, problem.Invalid},
 	} {
 		got, err := patch.Apply(patch.JSONPatch, []byte(c.patch), []byte(`{"id":1,"foo":"bar"}`), []string{"foo"})
@@ -137,4 +146,34 @@ func FuzzPatch(f *testing.F) {
 			t.Fatalf("%s has a member that is the service's", out)
 		}
 	})
+}
+
+// What a patch asks for more than once, or copies, adds up to a few times its size and that of the resource.
+func TestAPatchCostsAFewTimesItsSize(t *testing.T) {
+	big := `"` + strings.Repeat("<", 4<<20) + `"`
+	deep := func(depth int, inner string) string {
+		return strings.Repeat(`{"a":`, depth) + inner + strings.Repeat("}", depth)
+	}
+	text := `{"id":1,"a":{"text":"` + strings.Repeat("x", 64<<10) + `","list":["x"]}}`
+	list := `[` + strings.Repeat("1,", 8000) + `1]`
+	for name, c := range map[string]struct{ mediaType, patch, resource string }{
+		"a deep merge":         {patch.MergePatch, deep(30, big), `{"id":1}`},
+		"a deep merge on deep": {patch.MergePatch, deep(30, big), deep(30, `"x"`)},
+		"a deep add":           {patch.JSONPatch, `[{"op":"add","path":"/a","value":` + deep(28, big) + `},{"op":"add","path":"` + strings.Repeat("/a", 28) + `/b","value":1}]`, `{"id":1}`},
+		"a deep test":          {patch.JSONPatch, `[{"op":"add","path":"/a","value":` + deep(28, big) + `},{"op":"test","path":"` + strings.Repeat("/a", 28) + `","value":{}}]`, `{"id":1}`},
+		"adds at a head":       {patch.JSONPatch, `[{"op":"add","path":"/a","value":` + list + `}` + strings.Repeat(`,{"op":"add","path":"/a/0","value":1}`, 400) + `]`, `{"id":1}`},
+		"copies of a text":     {patch.JSONPatch, `[{"op":"test","path":"/id","value":1}` + strings.Repeat(`,{"op":"copy","from":"/a/text","path":"/a/list/-"}`, 900) + `]`, text},
+		"copies of copies":     {patch.JSONPatch, `[{"op":"test","path":"/id","value":1}` + strings.Repeat(`,{"op":"copy","from":"/a/list","path":"/a/list/-"}`, 900) + `]`, text},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		_, err := patch.Apply(c.mediaType, []byte(c.patch), []byte(c.resource), []string{"a"})
+		runtime.ReadMemStats(&after)
+		if n, most := int(after.TotalAlloc-before.TotalAlloc), 8*len(c.patch)+8<<20; n > most {
+			t.Errorf("%s of %d bytes allocates %d, want at most %d (%v)", name, len(c.patch), n, most, err)
+		}
+		if strings.HasPrefix(name, "copies") && !problem.PatchFailed.Is(err) {
+			t.Errorf("%s: %v, want it to be refused", name, err)
+		}
+	}
 }

@@ -1,0 +1,241 @@
+package patch
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/shared/problem"
+)
+
+// operation is one operation of a JSON Patch.
+type operation struct {
+	name       string
+	path, from []string // tokens of the pointers, of which the first is empty and leads to the resource
+	value      any
+}
+
+var operations = []string{"add", "remove", "replace", "move", "copy", "test"}
+
+// decode reads a JSON Patch, and says which operation of it is none.
+func decode(patch any) ([]operation, error) {
+	list, ok := patch.([]any)
+	if !ok {
+		return nil, problem.BadRequest.New("A JSON Patch is an array of operations, each an object with op, path and value (RFC 6902).")
+	}
+	if len(list) > MaxOperations {
+		return nil, problem.Invalid.New("The patch has %d operations; at most %d are allowed.", len(list), MaxOperations)
+	}
+	decoded := make([]operation, len(list))
+	for i, one := range list {
+		var fault string
+		if decoded[i], fault = decodeOne(one); fault != "" {
+			return nil, problem.BadRequest.New("Operation %d of the patch: %s.", i, fault)
+		}
+	}
+	return decoded, nil
+}
+
+// decodeOne reads an operation, or says what is wrong with it.
+func decodeOne(one any) (op operation, fault string) {
+	members, ok := one.(map[string]any)
+	if !ok {
+		return op, "it must be an object with op, path and value"
+	}
+	op.name, _ = members["op"].(string)
+	if !slices.Contains(operations, op.name) {
+		return op, "op must be one of " + strings.Join(operations, ", ")
+	}
+	if op.path = tokens(members["path"]); op.path == nil {
+		return op, "path must be a JSON Pointer such as /name"
+	}
+	switch op.name {
+	case "move", "copy":
+		if op.from = tokens(members["from"]); op.from == nil {
+			return op, op.name + " needs from, a JSON Pointer such as /name"
+		}
+	case "add", "replace", "test":
+		if op.value, ok = members["value"]; !ok {
+			return op, op.name + " needs a value"
+		}
+	}
+	return op, ""
+}
+
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")
+
+// tokens takes a JSON Pointer (RFC 6901) apart; nil when it is none, or is longer than any of the resources has.
+func tokens(pointer any) []string {
+	text, ok := pointer.(string)
+	if !ok || text != "" && text[0] != '/' || len(text) > MaxPointer {
+		return nil
+	}
+	all := strings.Split(text, "/")
+	for i := range all {
+		all[i] = unescape.Replace(all[i])
+	}
+	return all
+}
+
+// apply returns what the operations make of a resource.
+func apply(operations []operation, resource any) (any, error) {
+	var root any = map[string]any{"": resource} // in which the first token of every pointer leads to the resource
+	copied := 0
+	for i, op := range operations {
+		var err error
+		value := op.value
+		if op.from != nil {
+			value, err = find(root, op.from)
+		}
+		if err == nil && op.name == "copy" {
+			value, err = clone(value, &copied)
+		}
+		if err == nil && op.name == "move" {
+			if len(op.path) > len(op.from) && slices.Equal(op.path[:len(op.from)], op.from) {
+				err = errors.New("a value cannot be moved into itself")
+			} else {
+				root, err = edit(root, op.from, remove)
+			}
+		}
+		switch {
+		case err != nil:
+		case op.name == "test":
+			var now any
+			if now, err = find(root, op.path); err == nil && !reflect.DeepEqual(now, value) {
+				return nil, problem.PatchFailed.New("A test operation of the patch does not hold: operation %d. Nothing was changed; get the resource again and decide again.", i)
+			}
+		case op.name == "remove":
+			root, err = edit(root, op.path, remove)
+		case op.name == "replace":
+			root, err = edit(root, op.path, func(container any, token string) (any, error) { return set(container, token, value) })
+		default: // add, move and copy
+			root, err = edit(root, op.path, func(container any, token string) (any, error) { return add(container, token, value) })
+		}
+		if err != nil {
+			return nil, problem.PatchFailed.New("The patch does not apply to the resource as it is now: operation %d, %s: %v. Nothing was changed.", i, op.name, err)
+		}
+	}
+	return root.(map[string]any)[""], nil
+}
+
+// edit makes a change in the container of the value that the tokens lead to, and returns v with it: an array whose length
+// changes is another one.
+func edit(v any, tokens []string, change func(container any, token string) (any, error)) (any, error) {
+	if len(tokens) == 1 {
+		return change(v, tokens[0])
+	}
+	child, err := get(v, tokens[0])
+	if err != nil {
+		return nil, err
+	}
+	if child, err = edit(child, tokens[1:], change); err != nil {
+		return nil, err
+	}
+	return set(v, tokens[0], child)
+}
+
+func find(v any, tokens []string) (_ any, err error) {
+	for _, token := range tokens {
+		if v, err = get(v, token); err != nil {
+			return nil, err
+		}
+	}
+	return v, nil
+}
+
+func get(container any, token string) (any, error) {
+	switch c := container.(type) {
+	case map[string]any:
+		if v, ok := c[token]; ok {
+			return v, nil
+		}
+	case []any:
+		if i, ok := index(token, len(c)-1); ok {
+			return c[i], nil
+		}
+	}
+	return nil, fmt.Errorf("there is no %.100q at its place", token)
+}
+
+func set(container any, token string, v any) (any, error) {
+	if _, err := get(container, token); err != nil {
+		return nil, err
+	}
+	switch c := container.(type) {
+	case map[string]any:
+		c[token] = v
+	case []any:
+		i, _ := index(token, len(c)-1)
+		c[i] = v
+	}
+	return container, nil
+}
+
+func add(container any, token string, v any) (any, error) {
+	switch c := container.(type) {
+	case map[string]any:
+		c[token] = v
+		return c, nil
+	case []any:
+		if token == "-" {
+			return append(c, v), nil
+		}
+		if i, ok := index(token, len(c)); ok {
+			return slices.Insert(c, i, v), nil
+		}
+	}
+	return nil, fmt.Errorf("nothing can be added as %.100q there", token)
+}
+
+func remove(container any, token string) (any, error) {
+	if _, err := get(container, token); err != nil {
+		return nil, err
+	}
+	if c, ok := container.([]any); ok {
+		i, _ := index(token, len(c)-1)
+		return slices.Delete(c, i, i+1), nil
+	}
+	delete(container.(map[string]any), token)
+	return container, nil
+}
+
+// index reads a token as the position of an item, from 0 to last.
+func index(token string, last int) (int, bool) {
+	i, err := strconv.Atoi(token)
+	return i, err == nil && i >= 0 && i <= last && token == strconv.Itoa(i)
+}
+
+// clone copies a value and adds to copied about how many bytes that takes.
+func clone(v any, copied *int) (any, error) {
+	const overhead = 16
+	*copied += overhead
+	var err error
+	switch c := v.(type) {
+	case string:
+		*copied += len(c) // the copy is written out in full
+	case map[string]any:
+		m := make(map[string]any, len(c))
+		for name, member := range c {
+			*copied += overhead + len(name)
+			if m[name], err = clone(member, copied); err != nil {
+				return nil, err
+			}
+		}
+		v = m
+	case []any:
+		list := make([]any, len(c))
+		for i, item := range c {
+			if list[i], err = clone(item, copied); err != nil {
+				return nil, err
+			}
+		}
+		v = list
+	}
+	if *copied > maxCopied {
+		return nil, fmt.Errorf("the copy operations of a patch may add %d bytes together", maxCopied)
+	}
+	return v, nil
+}

@@ -25,7 +25,7 @@ type ConvertInput struct {
 
 // QrelsReference is the relevance judgments of a dataset, or such that come along.
 type QrelsReference struct {
-	DatasetID string                `json:"datasetId,omitempty" doc:"a dataset of retrieval whose truth you may read, which its organizers may"`
+	DatasetID string                `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset of retrieval whose truth you may read, which its organizers may"`
 	Files     []material.InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: judgments that come along"`
 }
 

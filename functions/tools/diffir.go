@@ -18,7 +18,7 @@ type DiffirInput struct {
 	Order   string                   `json:"order,omitempty" enum:"overlap,tau,measure" doc:"what topics are ordered by, those that differ most first: rank-biased overlap, which it is unless given, Kendall's tau, or the greatest difference of a measure"`
 	Measure string                   `json:"measure,omitempty" maxLength:"100" doc:"name of a measure whose values are shown; ordered by measure it is the primary one unless given" example:"nDCG@10"`
 	P       float64                  `json:"p,omitempty" minimum:"0.01" maximum:"0.99" doc:"of rank-biased overlap: the chance that a reader goes on to the next rank; 0.9 unless given"`
-	Topics  []string                 `json:"topics,omitempty" maxItems:"1000" doc:"ids of topics; all unless given"`
+	Topics  []string                 `json:"topics,omitempty" maxItems:"1000" maxLength:"500" doc:"ids of topics; all unless given"`
 	Depth   int                      `json:"depth,omitempty" minimum:"1" maximum:"100" doc:"how many documents are shown of each ranking; 10 unless given"`
 	Limit   int                      `json:"limit,omitempty" minimum:"1" maximum:"100" doc:"of how many topics documents are shown; 20 unless given"`
 }

@@ -14,7 +14,7 @@ import (
 
 // LeaderboardInput is which leaderboard to show.
 type LeaderboardInput struct {
-	DatasetID string `json:"datasetId" doc:"the dataset" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+	DatasetID string `json:"datasetId" maxLength:"26" doc:"the dataset" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 	Measure   string `json:"measure,omitempty" maxLength:"100" doc:"one of the dataset's measures; the one that ranks unless given" example:"AP"`
 	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the dataset's truth, to tell how ranks changed among the entries that both have"`
 	Best      *bool  `json:"best,omitempty" doc:"the best run of each team alone; true unless given"`

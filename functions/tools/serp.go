@@ -15,7 +15,7 @@ import (
 // SerpInput is which ranking to show.
 type SerpInput struct {
 	Run   material.RunReference    `json:"run" doc:"the run"`
-	Topic string                   `json:"topic,omitempty" doc:"id of the topic; the first one unless given" example:"301"`
+	Topic string                   `json:"topic,omitempty" maxLength:"500" doc:"id of the topic; the first one unless given" example:"301"`
 	Query string                   `json:"query,omitempty" maxLength:"1000" doc:"the query whose words are marked; unless given, the text of the topic"`
 	Truth *material.TruthReference `json:"truth,omitempty" doc:"the judgments; unless given, those of the dataset that the run is on, if you may read them"`
 	Texts *material.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; unless given, those in the inputs of the dataset that the run is on"`

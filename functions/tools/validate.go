@@ -14,7 +14,7 @@ import (
 type ValidateInput struct {
 	Run       *material.RunReference   `json:"run,omitempty" doc:"a run to check"`
 	Truth     *material.TruthReference `json:"truth,omitempty" doc:"instead of run: a truth to check"`
-	DatasetID string                   `json:"datasetId,omitempty" doc:"with the files of a run: the dataset that it is for, whose kind and format it must have"`
+	DatasetID string                   `json:"datasetId,omitempty" maxLength:"26" doc:"with the files of a run: the dataset that it is for, whose kind and format it must have"`
 	Kind      string                   `json:"kind,omitempty" enum:"retrieval,classification,regression" doc:"with the files of a run, instead of datasetId: what kind of evaluator is to read them; retrieval unless given"`
 	Format    *record.RunFormat        `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: how they are written; trec-run unless given"`
 }

@@ -26,11 +26,11 @@ type RunFormat struct {
 // Evaluator says how runs are measured.
 type Evaluator struct {
 	Kind           string   `json:"kind" enum:"retrieval,classification,regression,worker" doc:"worker: the organizer's own image, run by a worker"`
-	Measures       []string `json:"measures" nullable:"false" minItems:"1" maxItems:"50" doc:"names in the grammar of ir-measures" example:"[\"nDCG@10\",\"AP\"]"`
+	Measures       []string `json:"measures" nullable:"false" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures" example:"[\"nDCG@10\",\"AP\"]"`
 	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the one that ranks; the first of measures unless given" example:"nDCG@10"`
 	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
 	Command        string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`
-	LowerIsBetter  []string `json:"lowerIsBetter,omitempty" maxItems:"50" doc:"for worker: those of measures of which less is better"`
+	LowerIsBetter  []string `json:"lowerIsBetter,omitempty" maxItems:"50" maxLength:"100" doc:"for worker: those of measures of which less is better"`
 }
 
 // EvaluatorWorker is the kind of an evaluator that a worker runs.
@@ -48,7 +48,7 @@ const (
 
 // DatasetDraft is what a client writes of a dataset.
 type DatasetDraft struct {
-	TaskID      string    `json:"taskId" doc:"the task it belongs to; it never changes"`
+	TaskID      string    `json:"taskId" maxLength:"26" doc:"the task it belongs to; it never changes"`
 	Name        string    `json:"name" minLength:"1" maxLength:"200"`
 	Description string    `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Split       Split     `json:"split" enum:"training,validation,test" doc:"the reviews of runs on a test split start blinded"`
@@ -246,7 +246,7 @@ func (e *Evaluator) check() []problem.Field {
 		if e.Image == "" {
 			fields = append(fields, problem.Field{Pointer: "/evaluator/image", Detail: "is needed for an evaluator of the kind worker"})
 		}
-		fields = append(fields, checkLine("/evaluator/image", e.Image)...)
+		fields = append(fields, CheckLine("/evaluator/image", e.Image)...)
 		return append(fields, checkText("/evaluator/command", e.Command)...)
 	}
 	for _, m := range []struct{ pointer, given string }{

@@ -45,15 +45,15 @@ type File struct {
 	MediaType string    `json:"mediaType" required:"false" maxLength:"100" doc:"media type of the bytes" example:"text/plain"`
 	Content   string    `json:"content,omitempty" writeOnly:"true" maxLength:"5242880" doc:"the bytes in base64, for files up to 3 MiB together; never shown again"`
 	State     FileState `json:"state,omitempty" readOnly:"true" enum:"pending,stored" doc:"stored once bytes of that size and digest have arrived"`
-	URL       string    `json:"url,omitempty" readOnly:"true" doc:"where to get the bytes for a while; only for those who may"`
+	URL       string    `json:"url,omitempty" readOnly:"true" maxLength:"8000" doc:"where to get the bytes for a while; only for those who may"`
 	Upload    *Upload   `json:"upload,omitempty" readOnly:"true" doc:"where to send the bytes of a pending file; only for those who may"`
 }
 
 // Upload tells how to send the bytes of a pending file.
 type Upload struct {
-	Method    string            `json:"method" example:"PUT"`
-	URL       string            `json:"url" doc:"signed address"`
-	Headers   map[string]string `json:"headers" doc:"headers to send"`
+	Method    string            `json:"method" maxLength:"20" example:"PUT"`
+	URL       string            `json:"url" maxLength:"8000" doc:"signed address"`
+	Headers   map[string]string `json:"headers" maxProperties:"20" doc:"headers to send"`
 	ExpiresAt Instant           `json:"expiresAt" doc:"until when the address works"`
 }
 
@@ -173,7 +173,7 @@ func checkFileName(name string) string {
 	case strings.ContainsAny(name, `/\`) || name == "." || name == "..":
 		return "must be a file name without folders"
 	case len(checkName("", name)) > 0:
-		return "must be one line of text without control characters"
+		return "must be one line of text without control and format characters"
 	}
 	return ""
 }

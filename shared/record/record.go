@@ -138,6 +138,12 @@ func checkURL(pointer, s string) []problem.Field {
 		return nil
 	}
 	u, err := url.Parse(s)
+	if err == nil && u.User != nil {
+		return []problem.Field{{Pointer: pointer, Detail: "must have no user name or password, which everyone who is shown the URL could read"}}
+	}
+	if fields := CheckLine(pointer, s); fields != nil {
+		return fields
+	}
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 		return []problem.Field{{Pointer: pointer, Detail: "must be an absolute http or https URL"}}
 	}
@@ -149,16 +155,26 @@ func checkName(pointer, s string) []problem.Field {
 	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
 		return []problem.Field{{Pointer: pointer, Detail: "must not be empty or only of what nobody sees"}}
 	}
-	return checkLine(pointer, s)
+	return CheckLine(pointer, s)
 }
 
-// checkLine says what is wrong with a one-line text.
-func checkLine(pointer, s string) []problem.Field {
-	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }) {
-		return []problem.Field{{Pointer: pointer, Detail: "must be one line of text without control characters"}}
+// CheckLine says what is wrong with a one-line text.
+func CheckLine(pointer, s string) []problem.Field {
+	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || formats(r) }) {
+		return []problem.Field{{Pointer: pointer, Detail: "must be one line of text without control and format characters, such as those that turn the direction of text"}}
 	}
 	return nil
 }
+
+// formats reports whether a character is invisible and changes how others are shown, such as U+202E, which makes of
+// "exe.txt" another name. The joiners, which several scripts and emoji need, and the marks that enclose numbers do not count.
+func formats(r rune) bool {
+	const nonJoiner, joiner = '\u200c', '\u200d'
+	return unicode.Is(unicode.Cf, r) && r != nonJoiner && r != joiner && !unicode.Is(unicode.Prepended_Concatenation_Mark, r)
+}
+
+// overrides reports whether a character makes those behind it run in another direction than their own.
+func overrides(r rune) bool { return r >= '\u202a' && r <= '\u202e' }
 
 // MaxTextBytes is how long a text of several lines may be, in bytes: the schema counts characters.
 const MaxTextBytes = 64 << 10
@@ -168,8 +184,8 @@ func checkText(pointer, s string) []problem.Field {
 	if len(s) > MaxTextBytes {
 		return []problem.Field{{Pointer: pointer, Detail: fmt.Sprintf("has %d bytes; %d are allowed", len(s), MaxTextBytes)}}
 	}
-	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) }) {
-		return []problem.Field{{Pointer: pointer, Detail: "must be text without control characters other than tabs and ends of lines"}}
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) || overrides(r) }) {
+		return []problem.Field{{Pointer: pointer, Detail: "must be text without control characters other than tabs and ends of lines, and without U+202A to U+202E, which override the direction of text"}}
 	}
 	return nil
 }

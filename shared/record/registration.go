@@ -99,9 +99,9 @@ func (d *RegistrationDraft) Check() []problem.Field {
 	if len(TeamKey("", d.Team).Sort) > store.MaxSortBytes {
 		fields = append(fields, problem.Field{Pointer: "/team", Detail: "is too long once its ligatures are written out: choose a shorter one"})
 	}
-	fields = append(fields, checkLine("/affiliation", d.Affiliation)...)
-	fields = append(fields, checkLine("/country", d.Country)...)
-	return append(fields, checkLine("/contact", d.Contact)...)
+	fields = append(fields, CheckLine("/affiliation", d.Affiliation)...)
+	fields = append(fields, CheckLine("/country", d.Country)...)
+	return append(fields, CheckLine("/contact", d.Contact)...)
 }
 
 const aliasPrefix = "anonymous-"

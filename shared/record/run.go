@@ -234,7 +234,7 @@ func severityOrder(d measure.Diagnostic) int {
 }
 
 // CheckLabel says what is wrong with what an owner calls a run.
-func CheckLabel(label string) []problem.Field { return checkLine("/label", label) }
+func CheckLabel(label string) []problem.Field { return CheckLine("/label", label) }
 
 // maxHolder is how many characters a worker's name may have.
 const maxHolder = 100

@@ -28,7 +28,7 @@ var SubmissionTypes = []SubmissionType{UploadType, ImageType, RepositoryType}
 
 // RunFile is a file of an upload, with the dataset that it is a run on.
 type RunFile struct {
-	DatasetID string `json:"datasetId" doc:"the dataset that the file is a run on"`
+	DatasetID string `json:"datasetId" maxLength:"26" doc:"the dataset that the file is a run on"`
 	File
 }
 
@@ -40,7 +40,7 @@ type SubmissionDraft struct {
 	PaperURL    string         `json:"paperUrl" required:"false" maxLength:"2000" doc:"http or https URL of a paper about it"`
 	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" default:"private" doc:"public: whoever sees the task sees the submission and its runs"`
 	Baseline    bool           `json:"baseline" required:"false" doc:"marked as a baseline by an organizer"`
-	DatasetIDs  []string       `json:"datasetIds" required:"false" nullable:"false" maxItems:"10" doc:"the datasets to run on; for an upload those of its files unless given"`
+	DatasetIDs  []string       `json:"datasetIds" required:"false" nullable:"false" maxItems:"10" maxLength:"26" doc:"the datasets to run on; for an upload those of its files unless given"`
 	Files       []RunFile      `json:"files,omitempty" maxItems:"20" doc:"for upload"`
 	Image       string         `json:"image,omitempty" maxLength:"500" doc:"for image: the container image, best by digest" example:"registry.example.org/lakeside/ranker@sha256:0123"`
 	Command     string         `json:"command,omitempty" maxLength:"4000" doc:"for image and repository: the command to run"`
@@ -152,7 +152,7 @@ func (d *SubmissionDraft) DatasetPointer(i int) string {
 
 // CheckTexts says what is wrong with what describes the submission.
 func (d *SubmissionDraft) CheckTexts() []problem.Field {
-	fields := append(checkLine("/title", d.Title), checkText("/description", d.Description)...)
+	fields := append(CheckLine("/title", d.Title), checkText("/description", d.Description)...)
 	return append(fields, checkURL("/paperUrl", d.PaperURL)...)
 }
 
@@ -178,9 +178,9 @@ func (d *SubmissionDraft) checkType() []problem.Field {
 			fields = append(fields, problem.Field{Pointer: m.pointer, Detail: fmt.Sprintf("is needed for the type %s", d.Type)})
 		}
 	}
-	fields = append(fields, checkLine("/image", d.Image)...)
+	fields = append(fields, CheckLine("/image", d.Image)...)
 	fields = append(fields, checkText("/command", d.Command)...)
-	fields = append(fields, checkLine("/ref", d.Ref)...)
+	fields = append(fields, CheckLine("/ref", d.Ref)...)
 	if strings.HasPrefix(d.Ref, "-") {
 		fields = append(fields, problem.Field{Pointer: "/ref", Detail: "must be a commit, tag or branch, none of which begins with -"})
 	}

@@ -49,12 +49,12 @@ type SubmissionRules struct {
 	ClosesAt *Instant         `json:"closesAt,omitempty" doc:"nothing can be submitted from then on"`
 	PerDay   int              `json:"perDay" required:"false" minimum:"0" maximum:"1000" doc:"runs a user may have in a sliding 24 hours; 0: no limit"`
 	Total    int              `json:"total" required:"false" minimum:"0" maximum:"1000000" doc:"runs a user may have in all; 0: no limit"`
-	Types    []SubmissionType `json:"types" required:"false" nullable:"false" maxItems:"3" doc:"what may be submitted; empty: everything"`
+	Types    []SubmissionType `json:"types" required:"false" nullable:"false" maxItems:"3" enum:"upload,image,repository" doc:"what may be submitted; empty: everything"`
 }
 
 // TaskDraft is what a client writes of a task.
 type TaskDraft struct {
-	OrganizerID  string            `json:"organizerId" doc:"the organizer that owns the task; it never changes" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+	OrganizerID  string            `json:"organizerId" maxLength:"26" doc:"the organizer that owns the task; it never changes" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 	Name         string            `json:"name" minLength:"1" maxLength:"200" doc:"name of the task" example:"Conversational passage retrieval"`
 	Description  string            `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Website      string            `json:"website" required:"false" maxLength:"2000" doc:"http or https URL"`

@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
@@ -18,14 +15,14 @@ import (
 
 // RunReference is a run that the platform holds, or one that comes along.
 type RunReference struct {
-	RunID string       `json:"runId,omitempty" doc:"a run that the platform holds and whose results you may see" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+	RunID string       `json:"runId,omitempty" maxLength:"26" doc:"a run that the platform holds and whose results you may see" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 	Name  string       `json:"name,omitempty" maxLength:"100" doc:"what the answer calls it; unless given, its team and label, or the name of its file"`
 	Files []InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of runId: the files of a run that comes along"`
 }
 
 // TruthReference is the truth of a dataset, or one that comes along.
 type TruthReference struct {
-	DatasetID string            `json:"datasetId,omitempty" doc:"a dataset whose truth you may read, which its organizers may"`
+	DatasetID string            `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset whose truth you may read, which its organizers may"`
 	Files     []InlineFile      `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: a truth that comes along, such as qrels"`
 	Kind      string            `json:"kind,omitempty" enum:"retrieval,classification,regression" doc:"with files: what kind of evaluator reads them; retrieval unless given"`
 	Format    *record.RunFormat `json:"format,omitempty" doc:"with files: how runs, and the labels or values of a truth, are written; trec-run unless given"`
@@ -33,7 +30,7 @@ type TruthReference struct {
 
 // TextsReference is where the texts of documents and queries are: with a dataset's inputs, or with files that come along.
 type TextsReference struct {
-	DatasetID string       `json:"datasetId,omitempty" doc:"a dataset whose inputs have texts"`
+	DatasetID string       `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset whose inputs have texts"`
 	Files     []InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: files with texts, as JSON lines with an id and a text, TSV or TREC"`
 }
 
@@ -83,9 +80,7 @@ func (d *Desk) unpackInline(pointer string, files []InlineFile) ([]evaluator.Fil
 	var fields []problem.Field
 	for i, f := range files {
 		at := fmt.Sprintf("%s/%d", pointer, i)
-		if strings.ContainsFunc(f.Name, unicode.IsControl) || !utf8.ValidString(f.Name) {
-			fields = append(fields, problem.Field{Pointer: at + "/name", Detail: "must be one line of text without control characters"})
-		}
+		fields = append(fields, record.CheckLine(at+"/name", f.Name)...)
 		if slices.ContainsFunc(files[:i], func(other InlineFile) bool { return other.Name == f.Name }) {
 			fields = append(fields, problem.Field{Pointer: at + "/name", Detail: "is the name of a file before it: give it another, so that what is told of the two can be told apart"})
 		}

@@ -127,14 +127,24 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 	if against == nil {
 		return w.fail(ctx, h, truth, "The truth of the dataset cannot be used. Once the organizers have mended it, the run is evaluated by itself.")
 	}
-	result, diagnostics, err := against.Evaluate(ctx, w.open(ctx, record.HolderRuns, run.ID, run.Files))
+	files := w.open(ctx, record.HolderRuns, run.ID, run.Files)
+	result, diagnostics, err := against.Evaluate(ctx, files)
 	if err != nil {
 		return err
 	}
+	// Blinded runs are read once more in any case, so that the time that it takes tells nothing either.
+	if len(diagnostics) > 0 || run.Standing.Blinded {
+		ofFiles, err := evaluator.ValidateRun(ctx, measure.Kind(truth.Evaluator.Kind), evaluator.Format(truth.RunFormat), files)
+		if err != nil {
+			return err
+		}
+		diagnostics = measure.WithoutTruth(ofFiles, diagnostics)
+	}
 	if measure.Refused(diagnostics) {
-		_, err = queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, diagnostics)
+		_, err = w.Refuse(ctx, h, run, truth, diagnostics, evaluator.Version(measure.Kind(truth.Evaluator.Kind)))
 		return err
 	}
+	result.Warnings = diagnostics
 	return w.complete(ctx, h, run, truth, result)
 }
 

@@ -40,6 +40,21 @@ func (w *Worker) Complete(ctx context.Context, h queue.Hold, run *record.RunItem
 	return done, err
 }
 
+// Refuse fails a run that was compared with the truth, for the reasons given. When that would be one failure too many that only
+// the truth can know, the run completes without values, and the organizers read the reasons: its owner sees no difference from
+// a run that was evaluated until it is unblinded.
+func (w *Worker) Refuse(ctx context.Context, h queue.Hold, run *record.RunItem, truth *record.Truth, reasons []measure.Diagnostic, version string) (*record.RunItem, error) {
+	failed, err := queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, reasons)
+	if !errors.Is(err, queue.ErrTruthFailures) {
+		return failed, err
+	}
+	result := measure.Result{Reasons: map[string]string{}, Warnings: reasons}
+	for _, name := range truth.Evaluator.Measures {
+		result.Reasons[name] = "the run could not be evaluated: its diagnostics say why"
+	}
+	return w.Complete(ctx, h, run, truth, result, version)
+}
+
 // outcome makes the records of a result. A dataset names its measures as results do.
 func (w *Worker) outcome(ctx context.Context, run *record.RunItem, truth *record.Truth, result measure.Result, version string) (queue.Outcome, error) {
 	e := &record.EvaluationItem{Columns: truth.Evaluator.Measures}

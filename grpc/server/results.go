@@ -64,7 +64,7 @@ func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvalua
 	if err := refuse(fields); err != nil {
 		return nil, err
 	}
-	result.Warnings = warnings
+	result.Warnings = measure.WithoutTruth(nil, warnings) // whatever its program says, it had the truth at hand
 	done, err := s.evaluator.Complete(ctx, h, run, truth, result, in.GetEvaluatorVersion())
 	if errors.Is(err, queue.ErrTruthChanged) {
 		return nil, s.outdated(ctx, h)
@@ -192,7 +192,7 @@ func (s *workers) fail(ctx context.Context, h queue.Hold, diagnostics []measure.
 	if err != nil {
 		return nil, err
 	}
-	run, err = queue.FailAgainst(ctx, s.env.Store, s.env.Now(), h, truth, diagnostics)
+	run, err = s.evaluator.Refuse(ctx, h, run, truth, measure.WithoutTruth(nil, diagnostics), "")
 	if errors.Is(err, queue.ErrTruthChanged) {
 		return nil, s.outdated(ctx, h)
 	}

@@ -269,6 +269,32 @@ func TestHowARunFails(t *testing.T) {
 	}
 }
 
+// TestAnEvaluatorsFailuresOnABlindedRunAreBounded: the organizers' program has the truth at hand, so whatever is said of how it
+// failed is for the organizers alone, and that it failed is shown five times a day.
+func TestAnEvaluatorsFailuresOnABlindedRunAreBounded(t *testing.T) {
+	s := newScene(t)
+	data := s.dataset(map[string]any{"split": "test", "evaluator": judge})
+	for n := range record.MaxTruthFailures + 1 {
+		id := s.image("ada", data)[0]
+		s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
+		w := s.lease(&assayv1.LeaseRequest{})
+		if _, err := s.work.FailRun(s.as("robot"), &assayv1.FailRunRequest{
+			RunId: id, LeaseId: w.GetLeaseId(), Fault: assayv1.FailRunRequest_FAULT_RUN, Diagnostics: []*assayv1.Diagnostic{
+				{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It ended with exit code 3.", Discreet: true},
+			},
+		}); err != nil {
+			t.Fatal(err)
+		}
+		shown, whole, state := s.run("ada", id), s.run("olga", id), record.Failed
+		if n == record.MaxTruthFailures {
+			state = record.Completed
+		}
+		if shown.State != state || shown.EvaluationID != "" || strings.Contains(fmt.Sprint(shown.Diagnostics), "exit code") || !strings.Contains(fmt.Sprint(whole.Diagnostics), "exit code") {
+			t.Errorf("%d: the owner reads %+v, the organizers %+v", n, shown, whole.Diagnostics)
+		}
+	}
+}
+
 func TestATruthThatChangedVoidsAnEvaluation(t *testing.T) {
 	s := newScene(t)
 	data := s.dataset(map[string]any{"evaluator": judge})

@@ -9,20 +9,14 @@ type Report struct {
 	errors int
 }
 
-// Errorf adds an error, about the file alone or, where it is about the truth too, telling no more of that than how much it
-// has, and what of the file's it does not have. Line 0 means the whole file.
+// Errorf adds an error. Line 0 means the whole file.
 func (r *Report) Errorf(file string, line int, format string, args ...any) {
-	r.Add(Diagnostic{Severity: Error, File: file, Line: line, Message: fmt.Sprintf(format, args...), Discreet: true})
+	r.Add(Diagnostic{Severity: Error, File: file, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
 // Warnf adds a warning as Errorf adds an error.
 func (r *Report) Warnf(file string, line int, format string, args ...any) {
-	r.Add(Diagnostic{Severity: Warning, File: file, Line: line, Message: fmt.Sprintf(format, args...), Discreet: true})
-}
-
-// Revealf adds what tells of the truth: which ids, topics or labels it has.
-func (r *Report) Revealf(severity Severity, file string, line int, format string, args ...any) {
-	r.Add(Diagnostic{Severity: severity, File: file, Line: line, Message: fmt.Sprintf(format, args...)})
+	r.Add(Diagnostic{Severity: Warning, File: file, Line: line, Message: fmt.Sprintf(format, args...)})
 }
 
 // Add adds a diagnostic. When the report is full an error still counts for Failed, so that no number of warnings

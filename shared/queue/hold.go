@@ -73,7 +73,8 @@ func Fail(ctx context.Context, s store.Store, now time.Time, h Hold, reasons []m
 }
 
 // FailAgainst is Fail for reasons that lie in the run and the truth together; without a truth, in that there is none. A
-// truth that has changed meanwhile is ErrTruthChanged: the reasons may be gone with it.
+// truth that has changed meanwhile is ErrTruthChanged: the reasons may be gone with it. A blinded run that fails for nothing
+// but what only the truth can know may be one too many, which is ErrTruthFailures.
 func FailAgainst(ctx context.Context, s store.Store, now time.Time, h Hold, truth *record.Truth, reasons []measure.Diagnostic) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
 		if truth == nil {
@@ -83,15 +84,26 @@ func FailAgainst(ctx context.Context, s store.Store, now time.Time, h Hold, trut
 			run.TruthVersion = truth.Number
 		}
 		run.Diagnostics = []measure.Diagnostic{}
+		if truth != nil && run.Standing.Blinded && !measure.Refused(measure.Discreet(reasons)) {
+			if err := end(run, reasons, now); err != nil {
+				return err
+			}
+			return refundTruthFailure(ctx, s, now, run, tx)
+		}
 		return fail(ctx, s, now, run, reasons, tx)
 	})
 }
 
 // fail makes the transition to failed, and takes the run out of its user's quota.
 func fail(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, reasons []measure.Diagnostic, tx *table.Tx) error {
-	if err := move(run, record.Failed, now); err != nil {
+	if err := end(run, reasons, now); err != nil {
 		return err
 	}
-	run.AddDiagnostics(reasons...)
 	return refund(ctx, s, now, run, tx)
+}
+
+func end(run *record.RunItem, reasons []measure.Diagnostic, now time.Time) error {
+	err := move(run, record.Failed, now)
+	run.AddDiagnostics(reasons...)
+	return err
 }

@@ -34,6 +34,9 @@ var (
 	// ErrTruthChanged means that the truth is no longer the one that the run was evaluated against. Nothing was written,
 	// the lease still holds: evaluate again.
 	ErrTruthChanged = errors.New("queue: the truth has changed since it was read")
+	// ErrTruthFailures means that no more blinded runs of the user may fail today for what only the truth can know. Nothing
+	// was written, the lease still holds: complete the run without values.
+	ErrTruthFailures = errors.New("queue: too many runs have failed today for what only the truth can know")
 )
 
 // Hold names a run, the lease under which it is worked on, and the identity that took the lease; for that one alone is the

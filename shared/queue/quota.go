@@ -38,27 +38,51 @@ func refund(ctx context.Context, s store.Store, now time.Time, run *record.RunIt
 	return nil
 }
 
+// refundTruthFailure is refund for a blinded run, whose files all came, that failed for what only the truth can know; it counts
+// that too.
+func refundTruthFailure(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) error {
+	a, write, err := allowanceToWrite(ctx, s, now, run, tx)
+	if err != nil {
+		return err
+	}
+	if !a.FailByTruth(now) {
+		return ErrTruthFailures
+	}
+	if run.Counted && len(run.Evaluations) == 0 {
+		run.Counted = false
+		a.Refund(run.ID)
+	}
+	write(a)
+	return nil
+}
+
 // recharge adds to tx that the run counts in its user's quota.
 func recharge(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) error {
 	if run.Counted {
 		return nil
 	}
-	a, err := allowance(ctx, s, run)
+	a, write, err := allowanceToWrite(ctx, s, now, run, tx)
 	if err != nil {
 		return err
 	}
 	run.Counted = true
-	if a == nil {
-		a = &record.Allowance{Meta: record.NewMeta(now), TaskID: run.TaskID}
-		a.ID = run.UserID
-		a.Recharge(run.ID, now)
-		tx.Create(a)
-		return nil
-	}
 	a.Recharge(run.ID, now)
-	record.Touch(a, now)
-	tx.Replace(a)
+	write(a)
 	return nil
+}
+
+// allowanceToWrite returns the allowance of the run's user, a new one when there is none, and what adds it to tx once changed.
+func allowanceToWrite(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) (*record.Allowance, func(record.Record) *table.Tx, error) {
+	a, err := allowance(ctx, s, run)
+	if a != nil || err != nil {
+		return a, func(r record.Record) *table.Tx {
+			record.Touch(r, now)
+			return tx.Replace(r)
+		}, err
+	}
+	a = &record.Allowance{Meta: record.NewMeta(now), TaskID: run.TaskID}
+	a.ID = run.UserID
+	return a, tx.Create, nil
 }
 
 func allowance(ctx context.Context, s store.Store, run *record.RunItem) (*record.Allowance, error) {

@@ -20,6 +20,8 @@ type Allowance struct {
 	TaskID string
 	Total  int      // runs that count
 	Recent []string // ids of those made within the last Day, oldest first; an id tells its instant
+	// TruthFailures are the instants within the last Day at which blinded runs failed for what only the truth can know.
+	TruthFailures []Instant `json:",omitempty"`
 	// Submissions is how many of the user's submissions are there. What was used of the quota stays used when one goes.
 	Submissions int
 	// Runs is how many of the user's runs are there, by dataset: what a dataset that is to be deleted is asked for.
@@ -69,6 +71,21 @@ func (a *Allowance) Charge(rules SubmissionRules, runIDs []string, now time.Time
 		a.Recent = slices.Delete(a.Recent, 0, drop)
 	}
 	return nil
+}
+
+// MaxTruthFailures is how many blinded runs of a user in a task may fail in a Day for what only the truth can know. That a run
+// failed tells something of the truth, and a failed run does not count in the quota: what fails beyond the bound ends as
+// completed, with measures that are null.
+const MaxTruthFailures = 5
+
+// FailByTruth counts a failure of a blinded run for what only the truth can know, and reports whether it may be one.
+func (a *Allowance) FailByTruth(now time.Time) bool {
+	a.TruthFailures = slices.DeleteFunc(a.TruthFailures, func(at Instant) bool { return !at.After(now.Add(-Day)) })
+	if len(a.TruthFailures) >= MaxTruthFailures {
+		return false
+	}
+	a.TruthFailures = append(a.TruthFailures, At(now))
+	return true
 }
 
 // Keep counts that a run on the dataset is there, and Drop that it is no more.

@@ -217,13 +217,18 @@ func (r *RunItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: r.Standing.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: r.Standing.submissionAudience()}
 }
 
-// AddDiagnostics appends to the run's diagnostics up to their limit, errors before warnings.
+// AddDiagnostics appends to the run's diagnostics up to their limit, errors before warnings. Those that the truth had no part
+// in are kept first, so that what is shown of a blinded run never depends on how many others there are.
 func (r *RunItem) AddDiagnostics(more ...measure.Diagnostic) {
 	r.Diagnostics = append(slices.Clip(r.Diagnostics), more...)
-	slices.SortStableFunc(r.Diagnostics, func(a, b measure.Diagnostic) int {
-		return severityOrder(a) - severityOrder(b)
-	})
-	r.Diagnostics = r.Diagnostics[:min(len(r.Diagnostics), measure.MaxDiagnostics)]
+	bySeverity := func(a, b measure.Diagnostic) int { return severityOrder(a) - severityOrder(b) }
+	slices.SortStableFunc(r.Diagnostics, bySeverity)
+	if over := len(r.Diagnostics) - measure.MaxDiagnostics; over > 0 {
+		shown := measure.Discreet(r.Diagnostics)
+		others := slices.DeleteFunc(r.Diagnostics, func(d measure.Diagnostic) bool { return d.Discreet })
+		r.Diagnostics = append(shown, others...)[:measure.MaxDiagnostics]
+		slices.SortStableFunc(r.Diagnostics, bySeverity)
+	}
 }
 
 func severityOrder(d measure.Diagnostic) int {

@@ -69,8 +69,7 @@ func (r *Run) add(f *file, e example) bool {
 	return ok
 }
 
-// code returns the code of the example's label; false when the run has too many, however many of them the truth has: a
-// run that fails for it tells nothing of the truth.
+// code returns the code of the example's label; false when the run has too many, however many of them the truth has.
 func (r *Run) code(f *file, e example) (code int32, ok bool) {
 	code = r.truth.labels.find(e.label)
 	known := int32(len(r.used))
@@ -91,7 +90,7 @@ func (r *Run) code(f *file, e example) (code int32, ok bool) {
 		r.used[code] = true
 		return code, true
 	}
-	f.report.Revealf(measure.Warning, f.name, e.line, "the truth has no label %q; every prediction of it counts as wrong", excerpt(e.label))
+	f.report.Warnf(f.name, e.line, "the truth has no label %q; every prediction of it counts as wrong", excerpt(e.label))
 	return known + r.strange.add(e.label), true
 }
 
@@ -124,7 +123,7 @@ func (r *Run) reportMissing(report *measure.Report) {
 		if report.Full() {
 			return
 		}
-		report.Revealf(measure.Error, name, 0, "there is no prediction for the id %q", excerpt(r.truth.ids.at(i)))
+		report.Errorf(name, 0, "there is no prediction for the id %q", excerpt(r.truth.ids.at(i)))
 	}
 }
 

@@ -106,14 +106,14 @@ func (q *Qrels) compareTopics(run *run, report *measure.Report) {
 	case len(missing) == len(q.names):
 		report.Errorf(file, 0, "none of the topics of the run (%s) is among the %d of the truth; check the first field of the lines",
 			few(extra), len(q.names))
-		report.Revealf(measure.Error, file, 0, "the topics of the truth are %s", few(q.names))
+		report.Errorf(file, 0, "the topics of the truth are %s", few(q.names))
 		return
 	case len(missing) > 0:
-		report.Revealf(measure.Warning, file, 0, "%d of the %d topics of the truth are missing from the run and count with nothing retrieved: %s",
+		report.Warnf(file, 0, "%d of the %d topics of the truth are missing from the run and count with nothing retrieved: %s",
 			len(missing), len(q.names), few(missing))
 	}
 	if len(extra) > 0 {
-		report.Revealf(measure.Warning, file, 0, "%d of the %d topics of the run are not in the truth and do not count: %s",
+		report.Warnf(file, 0, "%d of the %d topics of the run are not in the truth and do not count: %s",
 			len(extra), len(extra)+len(q.names)-len(missing), few(extra))
 	}
 }

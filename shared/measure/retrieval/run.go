@@ -223,7 +223,7 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 				continue
 			}
 			for _, f := range b.faults {
-				list = append(list, measure.Diagnostic{Severity: measure.Error, File: r.files[i], Line: f.line, Message: f.message, Discreet: true})
+				list = append(list, measure.Diagnostic{Severity: measure.Error, File: r.files[i], Line: f.line, Message: f.message})
 			}
 			if long == 0 {
 				long = b.long

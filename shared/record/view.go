@@ -88,7 +88,7 @@ func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
 }
 
 var undisclosed = measure.Diagnostic{Severity: measure.Error,
-	Message: "Why the run failed is not shown here, since it could tell of the truth. Compare the ids of the run with those of the inputs, and ask the organizers, who can see it."}
+	Message: "Why the run failed is not shown here, since it could tell of the truth. Compare its ids with those of the inputs. Ask the organizers, who can see the reason."}
 
 // For returns the evaluation as one who has the roles sees it.
 func (e *EvaluationItem) For(roles access.Role) Evaluation {

@@ -299,7 +299,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 func (s *Server) log(r *http.Request, st *state, status int, started time.Time) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
-		slog.String("requestId", st.requestID), slog.String("method", r.Method), slog.String("path", r.URL.Path),
+		slog.String("requestId", st.requestID), slog.String("method", r.Method), slog.String("path", r.URL.Path[:min(len(r.URL.Path), maxLoggedPath)]),
 		slog.Int("status", status), slog.Duration("took", s.env.Now().Sub(started)),
 	}
 	if st.operation != "" {
@@ -317,6 +317,9 @@ func (s *Server) log(r *http.Request, st *state, status int, started time.Time) 
 	}
 	s.env.Log.LogAttrs(r.Context(), level, "request", attrs...)
 }
+
+// maxLoggedPath is how many bytes of a path a line of the log has. With paths of 64 KiB, a flood of requests would fill a disk.
+const maxLoggedPath = 1 << 10
 
 // recorder remembers whether and with what status an answer has begun.
 type recorder struct {

@@ -153,6 +153,16 @@ func TestPagesOfOtherOriginsMayCall(t *testing.T) {
 	}
 }
 
+func TestLog_ClipsLongPaths(t *testing.T) {
+	sc := serve(t)
+	var log bytes.Buffer
+	sc.Log = slog.New(slog.NewTextHandler(&log, nil))
+	sc.Want(http.StatusNotFound, nil, "", http.MethodGet, "/v1/"+strings.Repeat("x", 60<<10), nil)
+	if log.Len() < 1<<10 || log.Len() > 4<<10 {
+		t.Errorf("a request for a path of 60 KiB logs %d bytes", log.Len())
+	}
+}
+
 // A fault of the server is told to the log alone.
 func TestFaultsAreAnsweredAndLogged(t *testing.T) {
 	sc := serve(t)

@@ -148,6 +148,8 @@ var (
 	parameter = regexp.MustCompile(`^\{([a-z]+Id|tool)\}$`)
 	// single resources, of their parent or of the caller, and the names that are no resources
 	single = []string{"user", "review", "snippet", "result", "platform"}
+	// userCollections are the collections of users under another name, with the parameter of their elements
+	userCollections = map[string]string{"members": "{userId}"}
 	// about are the addresses about the service itself, whose names are standards of their own
 	about = []string{"/{$}", "/health", "/info", "/docs", "/openapi.json", "/openapi.yaml"}
 )
@@ -181,7 +183,7 @@ func pathFaults(path string) []string {
 	for _, s := range segments[1:] {
 		switch {
 		case parameter.MatchString(s):
-			if !strings.HasPrefix(last, strings.TrimSuffix(s[1:len(s)-1], "Id")) {
+			if s != userCollections[last] && !strings.HasPrefix(last, strings.TrimSuffix(s[1:len(s)-1], "Id")) {
 				faults = append(faults, fmt.Sprintf("%s does not stand behind its collection", s))
 			}
 		case !kebab.MatchString(s):

@@ -53,7 +53,7 @@ func TestFamiliesThatOnlyAnswerDoNotWrite(t *testing.T) {
 			readers = append(readers, d.Name)
 		}
 	}
-	if want := []string{"service", "evaluations", "components", "tools", "users"}; !slices.Equal(readers, want) {
+	if want := []string{"service", "evaluations", "components", "tools"}; !slices.Equal(readers, want) {
 		t.Errorf("%v do not write, want %v", readers, want)
 	}
 }

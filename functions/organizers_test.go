@@ -21,6 +21,7 @@ func TestAChangeOfMembersIsToldInEveryTask(t *testing.T) {
 		tasks = append(tasks, s.Create("olivia", "/v1/tasks", map[string]any{"organizerId": id, "name": "Task"}))
 	}
 	olivia, tom := servertest.UserID("olivia"), servertest.UserID("tom")
+	s.Know("tom")
 	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, lab, map[string]any{"members": []string{olivia, tom}})
 	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, tasks[0], map[string]any{"submissions": map[string]any{"total": 3}})
 	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, lab, map[string]any{"members": []string{tom}})

@@ -90,6 +90,7 @@ func TestQuotas_ByDay(t *testing.T) {
 	}}}
 	image := map[string]any{"type": "image", "image": "registry.example.org/a:1", "datasetIds": []string{l.dataset}}
 	l.Create("olga", l.task+"/registrations", map[string]any{"team": "Home"})
+	l.Know("user1", "user3")
 	for _, c := range []struct {
 		path  string
 		body  func(n int) map[string]any
@@ -165,6 +166,7 @@ func TestQuotas_BytesOfRunsComeBackOnce(t *testing.T) {
 func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	l := newLab(t)
 	truth := int64(len(labTruth))
+	l.Know("otto")
 	l.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/organizers/"+l.organizer, map[string]any{"members": []string{servertest.UserID("olga"), servertest.UserID("otto")}})
 	path := "/v1/datasets/" + l.dataset
 	l.Want(http.StatusOK, nil, "otto", http.MethodPatch, path, map[string]any{"inputs": []any{fileOf(300), fileOf(200)}})

@@ -29,6 +29,13 @@ func newRegistrationScene(t *testing.T, task map[string]any) *registrationScene 
 	return s
 }
 
+// organizer is the id of the task's organizer.
+func (s *registrationScene) organizer() string {
+	var task record.Task
+	s.Want(http.StatusOK, &task, "olivia", http.MethodGet, s.task, nil)
+	return task.OrganizerID
+}
+
 func (s *registrationScene) registrations() string { return s.task + "/registrations" }
 
 func TestModesAndWindowsDecideWhoGetsIn(t *testing.T) {
@@ -52,6 +59,7 @@ func TestModesAndWindowsDecideWhoGetsIn(t *testing.T) {
 			if r.State != c.state {
 				t.Errorf("state %q, want %q", r.State, c.state)
 			}
+			s.Know("uma")
 			s.Want(http.StatusCreated, &r, "olivia", http.MethodPost, s.registrations(), map[string]any{"team": "U", "userId": servertest.UserID("uma")})
 			if r.State != record.Accepted || r.UserID != servertest.UserID("uma") {
 				t.Errorf("an organizer's own registration of a user is %+v", r)
@@ -142,6 +150,7 @@ func TestAPrivateTaskOpensToThoseRegistered(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{"visibility": "private"})
 	s.Want(http.StatusNotFound, nil, "tom", http.MethodGet, s.task, nil)
 	s.Want(http.StatusNotFound, nil, "tom", http.MethodPost, s.registrations(), map[string]any{"team": "T"})
+	s.Know("tom")
 	s.Create("olivia", s.registrations(), map[string]any{"team": "T", "userId": servertest.UserID("tom")})
 	s.Want(http.StatusOK, nil, "tom", http.MethodGet, s.task, nil)
 	var list struct{ Data []record.Task }
@@ -160,4 +169,29 @@ func TestSubmissionsKeepARegistration(t *testing.T) {
 	s.Put(a)
 	s.Want(http.StatusConflict, nil, "tom", http.MethodDelete, path, nil)
 	s.Want(http.StatusConflict, nil, "olivia", http.MethodDelete, path, nil)
+}
+
+// Nobody is registered without being known, or beyond the bound, and who was registered by others can leave in any state.
+func TestRegistration_OfAnotherUserTakesConsent(t *testing.T) {
+	s := newRegistrationScene(t, map[string]any{"visibility": "private", "registration": map[string]any{"mode": "closed"}})
+	tom, body := servertest.UserID("tom"), map[string]any{"team": "T", "userId": servertest.UserID("tom")}
+	a := s.Want(http.StatusUnprocessableEntity, nil, "olivia", http.MethodPost, s.registrations(), body)
+	if got := string(a.Body); !strings.Contains(got, `"pointer":"/userId"`) || !strings.Contains(got, tom) || !strings.Contains(got, "PATCH /v1/user") {
+		t.Errorf("%s", got)
+	}
+	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, "/v1/user", map[string]any{})
+	for _, state := range []string{"accepted", "rejected", "pending"} {
+		path := s.Create("olivia", s.registrations(), body)
+		s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, path, map[string]any{"state": state})
+		s.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, path, nil)
+	}
+	for range record.RegistrationGrants.MaxAdded {
+		s.Put(&record.Registered{Meta: record.NewMeta(s.Now()), UserID: tom, TaskID: record.NewID(s.Now()), State: record.Accepted})
+	}
+	a = s.Want(http.StatusUnprocessableEntity, nil, "olivia", http.MethodPost, s.registrations(), body)
+	if !strings.Contains(string(a.Body), "registrations for tasks") {
+		t.Errorf("%s", a.Body)
+	}
+	open := s.Create("olivia", "/v1/tasks", map[string]any{"organizerId": s.organizer(), "name": "Open"})
+	s.Create("tom", open+"/registrations", map[string]any{"team": "T"}) // by a decision of one's own
 }

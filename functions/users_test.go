@@ -74,3 +74,35 @@ func TestOthersSeeWhatIsPublicUnderTheName(t *testing.T) {
 	}
 	s.Want(http.StatusNoContent, nil, "", http.MethodGet, "/v1/users/"+servertest.UserID("nobody")+"/submissions", nil)
 }
+
+// A user becomes known by an empty patch, of either kind, and by nothing that only reads.
+func TestUser_BecomesKnownByAPatch(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	const path, jsonPatch = "/v1/user", "application/json-patch+json"
+	s.Want(http.StatusUnauthorized, nil, "", http.MethodPatch, path, map[string]any{})
+	var me users.Current
+	a := s.Want(http.StatusOK, &me, "alice", http.MethodGet, path, nil)
+	for _, patch := range []string{`{"name":"Other"}`, `{"known":true}`, `{"memberships":null}`, `{"nickname":"x"}`} {
+		s.Want(http.StatusUnprocessableEntity, nil, "alice", http.MethodPatch, path, patch)
+	}
+	s.Want(http.StatusPreconditionFailed, nil, "alice", http.MethodPatch, path, map[string]any{}, "If-Match", `"0-0"`)
+	if me.Known {
+		t.Error("a GET or a refused patch made a user known")
+	}
+	s.Want(http.StatusNoContent, nil, "root", http.MethodGet, "/v1/users", nil)
+	changed := s.Want(http.StatusOK, &me, "alice", http.MethodPatch, path, map[string]any{}, "If-Match", a.Header.Get("ETag"))
+	if !me.Known {
+		t.Errorf("%s", changed.Body)
+	}
+	s.Want(http.StatusPreconditionFailed, nil, "alice", http.MethodPatch, path, map[string]any{}, "If-Match", a.Header.Get("ETag"))
+	if again := s.Want(http.StatusOK, nil, "alice", http.MethodGet, path, nil); again.Header.Get("ETag") != changed.Header.Get("ETag") {
+		t.Error("the answer to the patch has another entity tag than the resource")
+	}
+	s.Want(http.StatusOK, &me, "bob", http.MethodPatch, path, `[]`, "Content-Type", jsonPatch)
+	s.Want(http.StatusOK, &me, "bob", http.MethodPatch, path, `[{"op":"test","path":"/known","value":true}]`, "Content-Type", jsonPatch)
+	var all struct{ Data []users.Profile }
+	s.Want(http.StatusOK, &all, "root", http.MethodGet, "/v1/users", nil)
+	if len(all.Data) != 2 || all.Data[0].Version != 1 || all.Data[1].Version != 1 {
+		t.Errorf("%+v", all.Data)
+	}
+}

@@ -15,37 +15,30 @@ import (
 func create(ctx context.Context, c *api.Call, _ api.Open, d record.OrganizerDraft) (api.Created[api.URL], error) {
 	var created api.Created[api.URL]
 	o := &record.Organizer{Meta: record.NewMeta(c.Now()), OrganizerDraft: d}
-	if !slices.Contains(o.Members, c.Caller.ID) {
-		o.Members = append([]string{c.Caller.ID}, o.Members...)
+	members := d.Members // in this order the problems' pointers are those of the body
+	if !slices.Contains(members, c.Caller.ID) {
+		members = append(slices.Clip(members), c.Caller.ID)
+		o.Members = append([]string{c.Caller.ID}, d.Members...)
 	}
-	tx := new(table.Tx).Create(o)
-	if err := grant(c, tx, o.ID, nil, o.Members); err != nil {
-		return created, err
-	}
+	created.Tx = new(table.Tx).Create(o)
 	created.Location = "/v1/organizers/" + o.ID
 	created.Answer = api.URL{URL: created.Location}
-	created.Tx = tx
-	if err := c.Charge(ctx, tx, record.Charge{Kind: record.MadeOrganizers, Count: 1}); err != nil {
+	if err := c.Charge(ctx, created.Tx, record.Charge{Kind: record.MadeOrganizers, Count: 1}); err != nil {
 		return created, err
 	}
-	return created, c.KnowUser(ctx, tx)
+	return created, setMembers(ctx, c, created.Tx, o.ID, nil, members)
 }
 
-func change(_ context.Context, c *api.Call, o *record.Organizer, d record.OrganizerDraft) (*record.Organizer, api.Change, error) {
-	if len(d.Members) == 0 {
-		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/members", Detail: "must keep at least one member: the last one cannot be removed"}})
-	}
+func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.OrganizerDraft) (*record.Organizer, api.Change, error) {
 	changed := *o
 	changed.OrganizerDraft = d
 	record.Touch(&changed, c.Now())
 	tx := new(table.Tx).Replace(&changed)
-	if err := grant(c, tx, o.ID, o.Members, d.Members); err != nil {
-		return nil, api.Change{}, err
+	err := setMembers(ctx, c, tx, o.ID, o.Members, d.Members)
+	if errors.Is(err, errNobodyKnown) {
+		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/members", Detail: "must keep a known user: the last known member cannot be removed. Add another first, or delete the organizer"}})
 	}
-	if tx.Len() > 1 {
-		tx.Create(record.NewOrganizerAudit(c.Now(), o.ID, c.Caller.ID, "members.changed", "/v1/organizers/"+o.ID, o.Members, d.Members))
-	}
-	return &changed, api.Change{Tx: tx}, nil
+	return &changed, api.Change{Tx: tx}, err
 }
 
 // remove deletes an organizer without tasks. Its grants beyond what one transaction holds name an organizer that is no

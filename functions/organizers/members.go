@@ -1,31 +1,113 @@
 package organizers
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"slices"
+	"strings"
 
+	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/visibility"
 )
 
-// grant adds the changes of members to tx: a grant for each who came, and none any more for each who went.
-func grant(c *api.Call, tx *table.Tx, organizerID string, before, after []string) error {
-	changes := 0
-	for _, m := range after {
-		if !slices.Contains(before, m) {
-			tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: record.MembershipKey(m, organizerID)})
-			changes++
+// Member is a user's membership of an organizer.
+type Member struct {
+	ID          string `json:"id" doc:"id of the user"`
+	OrganizerID string `json:"organizerId"`
+	Version     int64  `json:"version" doc:"that of the organizer, which grows with each change of its members"`
+
+	organizer *record.Organizer
+}
+
+// Scope implements api.Target: the user owns the membership.
+func (m *Member) Scope() access.Scope {
+	s := m.organizer.Scope()
+	s.OwnerID = m.ID
+	return s
+}
+
+// Revision is the number that an entity tag of the membership begins with.
+func (m *Member) Revision() int64 { return m.Version }
+
+func memberOf(o *record.Organizer, userID string) *Member {
+	return &Member{ID: userID, OrganizerID: o.ID, Version: o.Version, organizer: o}
+}
+
+// member finds the membership that the path names.
+func member(ctx context.Context, c *api.Call) (*Member, error) {
+	o, err := organizer(ctx, c)
+	if err == nil && !slices.Contains(o.Members, c.Param("userId")) {
+		err = visibility.Missing
+	}
+	if err != nil {
+		return nil, err
+	}
+	return memberOf(o, c.Param("userId")), nil
+}
+
+func showMember(_ context.Context, _ *api.Call, m *Member) (*Member, error) { return m, nil }
+
+func listMembers(_ context.Context, c *api.Call, o *record.Organizer) (page.Page[*Member], error) {
+	var all []*Member
+	for _, id := range o.Members {
+		all = append(all, memberOf(o, id))
+	}
+	slices.SortFunc(all, func(a, b *Member) int { return strings.Compare(b.ID, a.ID) })
+	return page.Of(c.Page, all, func(m *Member) string { return m.ID })
+}
+
+// removeMember ends a membership, which its user can do as well as the organizer's members.
+func removeMember(ctx context.Context, c *api.Call, m *Member) (api.Change, error) {
+	changed := *m.organizer
+	changed.Members = slices.DeleteFunc(slices.Clone(changed.Members), func(id string) bool { return id == m.ID })
+	record.Touch(&changed, c.Now())
+	tx := new(table.Tx).Replace(&changed)
+	err := setMembers(ctx, c, tx, changed.ID, m.organizer.Members, changed.Members)
+	if errors.Is(err, errNobodyKnown) {
+		return api.Change{}, problem.Conflict.New("This is the last known member of the organizer. Add another member first, or delete the organizer.")
+	}
+	return api.Change{Tx: tx}, err
+}
+
+var errNobodyKnown = errors.New("organizers: no known member would be left")
+
+// setMembers adds to tx what a change of an organizer's members takes: a grant for each who is added, none for each who is
+// removed, an audit entry, and the caller's profile. Users who are added must be known. Members of older data who are not
+// known stay as long as the change leaves one who is; otherwise the error is errNobodyKnown.
+func setMembers(ctx context.Context, c *api.Call, tx *table.Tx, organizerID string, before, after []string) error {
+	added := slices.DeleteFunc(slices.Clone(after), func(m string) bool { return slices.Contains(before, m) })
+	removed := slices.DeleteFunc(slices.Clone(before), func(m string) bool { return slices.Contains(after, m) })
+	if len(added)+len(removed) > record.MaxMemberChanges {
+		return problem.Check([]problem.Field{{Pointer: "/members", Detail: fmt.Sprintf("can change by at most %d users in one request: change it in several", record.MaxMemberChanges)}})
+	}
+	for _, m := range added {
+		tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: record.MembershipKey(m, organizerID)})
+	}
+	for _, m := range removed {
+		tx.DeleteKey(record.MembershipKey(m, organizerID))
+	}
+	pointer := func(m string) string { return fmt.Sprintf("/members/%d", slices.Index(after, m)) }
+	if err := c.AddUsers(ctx, tx, record.MembershipGrants, added, pointer); err != nil {
+		return err
+	}
+	if len(removed) > 0 && len(added) == 0 && !slices.Contains(after, c.Caller.ID) {
+		left, err := c.Profiles(ctx, after[:min(len(after), store.MaxKeys)])
+		if err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(left, func(u *record.User) bool { return u != nil }) {
+			return errNobodyKnown
 		}
 	}
-	for _, m := range before {
-		if !slices.Contains(after, m) {
-			tx.DeleteKey(record.MembershipKey(m, organizerID))
-			changes++
-		}
+	if before != nil && len(added)+len(removed) > 0 {
+		tx.Create(record.NewOrganizerAudit(c.Now(), organizerID, c.Caller.ID, "members.changed", "/v1/organizers/"+organizerID, before, after))
 	}
-	if changes > record.MaxMemberChanges {
-		return problem.Check([]problem.Field{{Pointer: "/members", Detail: "can change by at most 90 users in one request: change it in several"}})
-	}
-	return nil
+	return c.KnowUser(ctx, tx)
 }

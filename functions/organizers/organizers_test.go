@@ -23,6 +23,7 @@ func TestTheCreatorIsTheFirstMemberAndTheLastOneStays(t *testing.T) {
 	s.Want(http.StatusForbidden, nil, "bob", http.MethodPatch, made.URL, map[string]any{"name": "Bob's"})
 	s.Want(http.StatusUnauthorized, nil, "", http.MethodPatch, made.URL, map[string]any{"name": "Nobody's"})
 
+	s.Know("bob")
 	s.Want(http.StatusOK, nil, "alice", http.MethodPatch, made.URL, map[string]any{"members": []string{o.Members[0], servertest.UserID("bob")}})
 	s.Want(http.StatusOK, nil, "bob", http.MethodPatch, made.URL, map[string]any{"members": []string{servertest.UserID("bob")}})
 	s.Want(http.StatusForbidden, nil, "alice", http.MethodDelete, made.URL, nil)

@@ -100,14 +100,15 @@ func notTheirs(r *record.RegistrationItem, d RegistrationPatch, roles access.Rol
 }
 
 // remove withdraws a registration under which nothing that was submitted is left. What was used of the quota stays known,
-// so that registering anew gives nothing back; nor is it a way around having been rejected.
+// so that registering anew gives nothing back; nor is it a way around having been rejected, unless an organizer made the
+// registration: nobody is kept in a task without having entered it.
 func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) (api.Change, error) {
 	roles, err := c.Roles(ctx, r.Scope())
 	if err != nil {
 		return api.Change{}, err
 	}
 	organizes := roles&(access.Organizer|access.Admin) != 0
-	if r.State == record.Rejected && !organizes {
+	if r.State == record.Rejected && !organizes && !r.Added {
 		return api.Change{}, problem.Forbidden.New("The organizers rejected your registration, so only they can delete it. Ask them about it.")
 	}
 	tx := new(table.Tx).Delete(r).DeleteKey(record.RegisteredKey(r.UserID, r.TaskID))

@@ -47,13 +47,16 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 	if err != nil {
 		return created, err
 	}
-	r := &record.RegistrationItem{OrganizerID: t.OrganizerID, Registration: record.Registration{
+	r := &record.RegistrationItem{OrganizerID: t.OrganizerID, Added: d.UserID != c.Caller.ID, Registration: record.Registration{
 		Meta: record.NewMeta(c.Now()), TaskID: t.ID, RegistrationDraft: d, State: begins,
 	}}
 	r.Alias = record.NewAlias(r.ID)
 	tx := new(table.Tx)
 	reserve(tx, c, nil, r)
 	tx.Create(r).Create(grantOf(r, t.Visibility == record.Private)).Or(problem.Conflict.New("The user is registered for this task already; one registration is all that a user has in a task."))
+	if err := c.AddUsers(ctx, tx, record.RegistrationGrants, []string{d.UserID}, func(string) string { return "/userId" }); err != nil {
+		return created, err
+	}
 	if roles&(access.Organizer|access.Admin) != 0 {
 		tx.Create(record.NewAudit(c.Now(), t.ID, c.Caller.ID, "registration.created", path(r), nil, decided{r.UserID, r.State}))
 	}

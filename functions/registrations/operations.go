@@ -26,7 +26,7 @@ var Operations = []api.Operation{
 	api.Create(api.Spec{
 		ID: "createRegistration", Path: "/v1/tasks/{taskId}/registrations", May: access.User,
 		Summary:     "Register for a task",
-		Description: "One registration for each user and task, with a team name that is unique among those that are shown in the task: an anonymous team reserves none. Organizers can register another user by `userId`, at any time; that is the way into a private task.",
+		Description: "One registration for each user and task, with a team name that is unique among those that are shown in the task: an anonymous team reserves none. Organizers can register another user by `userId`, at any time; that is the way into a private task. That user must be known (have changed something here, or sent `PATCH /v1/user`), have fewer than 100 registrations, and can withdraw.",
 	}, task, create),
 	api.Get(api.Spec{
 		ID: "getRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
@@ -41,6 +41,6 @@ var Operations = []api.Operation{
 	api.Delete(api.Spec{
 		ID: "deleteRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
 		Summary:     "Withdraw a registration",
-		Description: "Refused with 409 while there are submissions under it. One that was rejected can be deleted by organizers only.",
+		Description: "Refused with 409 while there are submissions under it. One that was rejected can be deleted by organizers only, unless an organizer made it.",
 	}, registration, remove),
 }

@@ -31,6 +31,11 @@ type Limits struct {
 	Diagnostics        int   `json:"diagnostics" doc:"diagnostics kept of a run"`
 	SubmissionDatasets int   `json:"submissionDatasets" doc:"datasets of a submission"`
 	Members            int   `json:"members" doc:"members of an organizer"`
+	MemberChanges      int   `json:"memberChanges" doc:"members that one request can add or remove"`
+	Memberships        int   `json:"memberships" doc:"memberships of organizers that a user can have"`
+	AddedMemberships   int   `json:"addedMemberships" doc:"memberships from which on others can add a user to no further organizer"`
+	Registrations      int   `json:"registrations" doc:"registrations for tasks that a user can have"`
+	AddedRegistrations int   `json:"addedRegistrations" doc:"registrations from which on others can register a user for no further task"`
 
 	Quotas record.Quotas `json:"quotas" doc:"what may be taken; beyond, 403 (quota-exhausted) or 429 (quota-today) says when or how there is more"`
 }
@@ -38,7 +43,9 @@ type Limits struct {
 var limits = Limits{
 	Body: api.MaxBodyBytes, InlineFiles: record.MaxInlineBytes, File: record.MaxFileBytes,
 	PageDefault: page.DefaultLimit, PageMost: page.MaxLimit, Diagnostics: measure.MaxDiagnostics,
-	SubmissionDatasets: record.MaxSubmissionDatasets, Members: record.MaxMembers,
+	SubmissionDatasets: record.MaxSubmissionDatasets, Members: record.MaxMembers, MemberChanges: record.MaxMemberChanges,
+	Memberships: record.MembershipGrants.Max, AddedMemberships: record.MembershipGrants.MaxAdded,
+	Registrations: record.RegistrationGrants.Max, AddedRegistrations: record.RegistrationGrants.MaxAdded,
 }
 
 func info(_ context.Context, c *api.Call, _ api.Open) (Info, error) {

@@ -54,7 +54,7 @@ func visible(c *api.Call, g record.Grants) []table.Source {
 			}
 		}
 	}
-	for _, o := range g.Memberships {
+	for _, o := range g.Listed().Memberships {
 		all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, record.KindTask, access.Registrants)))
 	}
 	return all
@@ -65,7 +65,7 @@ var taskAudiences = []access.Audience{access.Everyone, access.Registrants}
 
 // registered is the source of the private tasks that the caller takes part in.
 func registered(g record.Grants) []table.Source {
-	s := table.Source{IDs: g.PrivateTasks()}
+	s := table.Source{IDs: g.Listed().PrivateTasks()}
 	if len(s.IDs) == 0 {
 		return nil
 	}

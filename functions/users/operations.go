@@ -1,7 +1,8 @@
 // Package users serves who is logged in, and what users submitted.
 //
 // A user's id comes from the token alone, so everyone who can log in is somebody, and a GET creates nothing. A profile is
-// stored when its user first changes something.
+// stored when its user first changes something, if only by an empty PATCH. That makes the user known: others can add known
+// users alone to their organizers and tasks, so that nobody is added who never asked anything of this server.
 package users
 
 import (
@@ -15,7 +16,12 @@ var Operations = []api.Operation{
 		ID: "getCurrentUser", Path: "/v1/user", May: access.User,
 		Summary:     "Return the user who is logged in",
 		Description: "With roles, memberships of organizers and registrations for tasks.",
-	}, api.Anything, current),
+	}, current, showCurrent),
+	api.Patch(api.Spec{
+		ID: "updateCurrentUser", Path: "/v1/user", May: access.User,
+		Summary:     "Become known",
+		Description: "Stores name and email as the sign-in issuer gives them. From then on organizers can name the user as a member or register the user for a task; every other change makes its user known too. No member can be written: send an empty patch, `{}` or `[]`.",
+	}, current, showCurrent, become),
 	api.List(api.Spec{
 		ID: "listUsers", Path: "/v1/users", May: access.Admin,
 		Summary:     "List users",

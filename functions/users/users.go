@@ -2,6 +2,8 @@ package users
 
 import (
 	"context"
+	"fmt"
+	"hash/fnv"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -33,6 +35,7 @@ type Current struct {
 	ID            string             `json:"id" doc:"id of the user, which comes from issuer and subject"`
 	Name          string             `json:"name"`
 	Email         string             `json:"email"`
+	Known         bool               `json:"known" doc:"whether others can name the user as a member of an organizer or register the user for a task: true once the user changed something, or sent PATCH /v1/user"`
 	Roles         []string           `json:"roles" nullable:"false" doc:"roles on the whole platform: admin, worker"`
 	Memberships   []UserMembership   `json:"memberships" nullable:"false"`
 	Registrations []UserRegistration `json:"registrations" nullable:"false"`
@@ -51,13 +54,25 @@ type UserRegistration struct {
 	State          record.RegistrationState `json:"state" enum:"accepted,pending,rejected"`
 }
 
-func current(ctx context.Context, c *api.Call, _ api.Open) (*Current, error) {
+// Scope implements api.Target.
+func (u *Current) Scope() access.Scope {
+	return access.Scope{OwnerID: u.ID, Audience: access.Everyone}
+}
+
+// Revision is a digest of all that is shown, because grants are added and removed without a version of their own.
+func (u *Current) Revision() int64 {
+	h := fnv.New64a()
+	_, _ = fmt.Fprintf(h, "%#v", *u)
+	return int64(h.Sum64() >> 1) //nolint:gosec // 63 bits
+}
+
+func current(ctx context.Context, c *api.Call) (*Current, error) {
 	g, err := c.Grants(ctx)
 	if err != nil {
 		return nil, err
 	}
 	u := &Current{
-		ID: c.Caller.ID, Name: c.Caller.Name, Email: c.Caller.Email,
+		ID: c.Caller.ID, Name: c.Caller.Name, Email: c.Caller.Email, Known: g.Profile != nil,
 		Roles: []string{}, Memberships: []UserMembership{}, Registrations: []UserRegistration{},
 	}
 	if c.Caller.Admin {
@@ -73,6 +88,19 @@ func current(ctx context.Context, c *api.Call, _ api.Open) (*Current, error) {
 		u.Registrations = append(u.Registrations, UserRegistration{TaskID: r.TaskID, RegistrationID: r.ID, Team: r.Team, State: r.State})
 	}
 	return u, nil
+}
+
+func showCurrent(_ context.Context, _ *api.Call, u *Current) (*Current, error) { return u, nil }
+
+// UserPatch has no members: name and email are the sign-in issuer's, the rest is given by other operations.
+type UserPatch struct{}
+
+// become makes the caller known.
+func become(ctx context.Context, c *api.Call, u *Current, _ UserPatch) (*Current, api.Change, error) {
+	known := *u
+	known.Known = true
+	tx := new(table.Tx)
+	return &known, api.Change{Tx: tx}, c.KnowUser(ctx, tx)
 }
 
 // Profile is what is known of a user.

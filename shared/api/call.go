@@ -189,26 +189,6 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
 }
 
-// KnowUser adds the caller's profile to a change when the store does not have it as the sign-in issuer tells it.
-func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
-	g, err := c.Grants(ctx)
-	if err != nil {
-		return err
-	}
-	switch now := c.Now(); {
-	case g.Profile == nil:
-		u := &record.User{Meta: record.NewMeta(now), Name: c.Caller.Name, Email: c.Caller.Email}
-		u.ID = c.Caller.ID
-		tx.Create(u)
-	case g.Profile.Name != c.Caller.Name || g.Profile.Email != c.Caller.Email:
-		u := *g.Profile
-		u.Name, u.Email = c.Caller.Name, c.Caller.Email
-		record.Touch(&u, now)
-		tx.Replace(&u)
-	}
-	return nil
-}
-
 // Charge adds to a change that the caller takes so much of the quotas, or returns the problem that they do not allow it.
 func (c *Call) Charge(ctx context.Context, tx *table.Tx, ch record.Charge) error {
 	g, err := c.Grants(ctx)

@@ -130,6 +130,7 @@ func (c *Call) create(ctx context.Context, find func(context.Context, *Call) (Ta
 
 // Patch declares an operation that changes a resource. The patch applies to what view shows of the target; D has the
 // members that may change. Handle gets their new values, and returns the target as it will be with the change that makes it so.
+// It is not called when the patch leaves them as they are, unless D has no members: then the patch itself is the change.
 func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context, *Call, T) (R, error),
 	handle func(context.Context, *Call, T, D) (T, Change, error)) Operation {
 	writable := fieldNames(reflect.TypeFor[D]())
@@ -152,7 +153,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 				if err != nil {
 					return err
 				}
-				if changed = t.(T); same {
+				if changed = t.(T); same && len(writable) > 0 {
 					return nil
 				}
 				var change Change

@@ -159,9 +159,12 @@ func (op *Operation) headerParams() []*huma.Param {
 func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 	switch {
 	case op.patch:
-		members := strings.Join(fieldNames(op.Body), ", ")
+		description := "An empty patch: no member can be written."
+		if members := fieldNames(op.Body); len(members) > 0 {
+			description = "A patch of the members " + strings.Join(members, ", ") + "."
+		}
 		most, longest := patch.MaxOperations, patch.MaxPointer
-		d.RequestBody = &huma.RequestBody{Required: true, Description: "A patch of the members " + members + ".", Content: map[string]*huma.MediaType{
+		d.RequestBody = &huma.RequestBody{Required: true, Description: description, Content: map[string]*huma.MediaType{
 			patch.JSONPatch: {Schema: &huma.Schema{Type: "array", Description: "operations of RFC 6902", MaxItems: &most, Items: &huma.Schema{
 				Type: "object", Required: []string{"op", "path"}, Properties: map[string]*huma.Schema{
 					"op":    {Type: "string", Enum: []any{"add", "remove", "replace", "move", "copy", "test"}},

@@ -10,10 +10,10 @@ import (
 )
 
 // MaxMembers is how many members an organizer has at most; MaxMemberChanges how many one request can add or remove,
-// because each is a grant written in the same transaction.
+// because each is a grant, and for each user who is added a profile, written in the same transaction.
 const (
 	MaxMembers       = 500
-	MaxMemberChanges = 90
+	MaxMemberChanges = 45
 )
 
 // OrganizerDraft is what a client writes of an organizer.

@@ -46,6 +46,8 @@ type Registration struct {
 type RegistrationItem struct {
 	Registration
 	OrganizerID string `json:"organizerId"`
+	// Added says that an organizer made the registration, and not its user, who can therefore withdraw it in any state.
+	Added bool `json:"added,omitempty"`
 	// Follow is set while the registrant's submissions and what hangs on them do not yet carry team and anonymity.
 	Follow *Follow `json:"follow,omitempty"`
 	// Unreserved is set while the name of the team is not reserved. An anonymous team reserves none, or others could find

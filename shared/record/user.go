@@ -7,7 +7,8 @@ import (
 	"assay/shared/store"
 )
 
-// User is somebody who logged in and changed something at least once.
+// User is somebody who logged in and changed something at least once: a known user. Others can add only known users to
+// an organizer or a task.
 type User struct {
 	Meta
 	Name  string `json:"name" doc:"as the sign-in issuer told last"`
@@ -33,6 +34,31 @@ func (u *User) Indexes() [store.NumIndexes]store.Key {
 const (
 	memberPrefix     = "MEMBER#"
 	registeredPrefix = "REGISTERED#"
+)
+
+// GrantKind is a kind of grant with its limits. Nearly every request reads all grants of its caller, and lists over all
+// tasks read partitions for each membership and each private task, so their number is bounded: Max in all, and other users
+// can add one only while there are fewer than MaxAdded, so that nobody can use up or slow down what belongs to another user.
+type GrantKind struct {
+	From, To      string // bounds of the sort keys in the user's partition
+	Max, MaxAdded int
+	Name          string // in the plural
+	End           string // how a user ends one
+	Count         func(Grants) int
+}
+
+// The kinds of grants.
+var (
+	MembershipGrants = GrantKind{
+		From: memberPrefix, To: past(memberPrefix), Max: 250, MaxAdded: 50,
+		Name: "memberships of organizers", End: "DELETE /v1/organizers/{organizerId}/members/{userId}",
+		Count: func(g Grants) int { return len(g.Memberships) },
+	}
+	RegistrationGrants = GrantKind{
+		From: registeredPrefix, To: past(registeredPrefix), Max: 1000, MaxAdded: 100,
+		Name: "registrations for tasks", End: "DELETE /v1/tasks/{taskId}/registrations/{registrationId}",
+		Count: func(g Grants) int { return len(g.Registered) },
+	}
 )
 
 // MembershipKey is where a user's membership of an organizer stands in the table.
@@ -99,6 +125,15 @@ func DecodeGrants(items []store.Item) (Grants, error) {
 		}
 	}
 	return g, nil
+}
+
+// Listed returns the grants whose partitions a list over all tasks reads: all, or the oldest for a user who has more from
+// the time before their number was bounded.
+func (g Grants) Listed() access.Grants {
+	return access.Grants{
+		Memberships:   g.Memberships[:min(len(g.Memberships), MembershipGrants.Max)],
+		Registrations: g.Registrations[:min(len(g.Registrations), RegistrationGrants.Max)],
+	}
 }
 
 // ForTask returns the grant of the user's registration for the task.

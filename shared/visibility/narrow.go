@@ -64,12 +64,12 @@ func (v *Viewer) visibleUnnamed(ctx context.Context, k record.Kind) ([]table.Sou
 		return nil, err
 	}
 	var all []table.Source
-	for _, o := range g.Memberships {
+	for _, o := range g.Listed().Memberships {
 		for _, a := range record.AudiencesOf(k) {
 			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
 		}
 	}
-	for _, id := range g.PrivateTasks() {
+	for _, id := range g.Listed().PrivateTasks() {
 		all = append(all, table.Partition(record.ByTask, record.OfTask(id, k, access.Registrants)))
 	}
 	return all, nil

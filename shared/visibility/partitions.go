@@ -30,12 +30,12 @@ func (v *Viewer) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.
 		return all, nil
 	}
 	all = append(all, own(k, v.Caller.ID)...)
-	for _, o := range g.Memberships {
+	for _, o := range g.Listed().Memberships {
 		for _, a := range record.AudiencesOf(k)[1:] {
 			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
 		}
 	}
-	for _, id := range g.PrivateTasks() {
+	for _, id := range g.Listed().PrivateTasks() {
 		all = append(all, table.Partition(record.ByTask, record.OfTask(id, k, access.Registrants)))
 	}
 	return all, nil

@@ -52,24 +52,32 @@ func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 // Forget lets the grants be read anew when they are next asked for.
 func (v *Viewer) Forget() { v.grants = nil }
 
-// grantsPage is how many grants one call of the store returns; nearly every user has fewer.
-const grantsPage = 1000
+// grantsPage is how many grants one call of the store returns; nearly every user has fewer. A user reaches about 1,250
+// (record.GrantKind); older data can hold more, of which grantsPages pages are read.
+const (
+	grantsPage  = 1000
+	grantsPages = 5
+)
 
-// ReadGrants reads a user's partition.
+// ReadGrants reads a user's partition. Of memberships beyond the bound it reads none, but always the profile behind them.
 func ReadGrants(ctx context.Context, s store.Store, consistency store.Consistency, userID string) (record.Grants, error) {
 	var all []store.Item
 	q := store.Query{Partition: record.UserPartition(userID), Limit: grantsPage, Consistency: consistency}
-	for {
+	for range 2 * grantsPages {
 		items, err := s.Query(ctx, q)
 		if err != nil {
 			return record.Grants{}, table.Failed(err)
 		}
 		all = append(all, items...)
 		if len(items) < grantsPage {
-			return record.DecodeGrants(all)
+			break
 		}
 		q.After = &items[len(items)-1]
+		if len(all) == grantsPages*grantsPage && q.After.Sort < record.MembershipGrants.To {
+			q.From, q.After = record.MembershipGrants.To, nil
+		}
 	}
+	return record.DecodeGrants(all)
 }
 
 // Roles returns what the caller is to something in the scope. It reads the grants of a caller who is logged in.

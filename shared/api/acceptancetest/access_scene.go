@@ -65,6 +65,9 @@ func newScene(t testing.TB, s Setup) *scene {
 		var me struct{ ID string }
 		s.want(t, http.StatusOK, &me, sc.tokens[c], http.MethodGet, "/v1/user", nil)
 		sc.users[c] = me.ID
+		if c == "registrant" || c == "owner" { // whom the organizer registers
+			s.want(t, http.StatusOK, nil, sc.tokens[c], http.MethodPatch, "/v1/user", map[string]any{})
+		}
 	}
 	sc.organizer = id(s.create(t, sc.tokens["organizer"], "/v1/organizers", map[string]any{"name": "Organizer"}))
 	rivals := id(s.create(t, sc.tokens["rival"], "/v1/organizers", map[string]any{"name": "Rival"}))

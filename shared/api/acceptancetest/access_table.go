@@ -29,6 +29,18 @@ DELETE /v1/organizers/{organizerId}
     public                                         401      403        403   403   403       412   412    403
     missing                                        404      404        404   404   404       404   404    404
 
+GET /v1/organizers/{organizerId}/members
+    public                                         200      200        200   200   200       200   200    200
+    missing                                        404      404        404   404   404       404   404    404
+GET /v1/organizers/{organizerId}/members/{userId}
+    organizer                                      200      200        200   200   200       200   200    200
+    stranger                                       404      404        404   404   404       404   404    404
+    missing                                        404      404        404   404   404       404   404    404
+DELETE /v1/organizers/{organizerId}/members/{userId}
+    organizer                                      401      403        403   403   403       412   412    403
+    stranger                                       404      404        404   404   404       404   404    404
+    missing                                        404      404        404   404   404       404   404    404
+
 GET /v1/tasks                                      200      200        200   200   200       200   200    200
 POST /v1/tasks
     public                                         401      403        403   403   403       201   201    403
@@ -192,6 +204,7 @@ GET /v1/tools/{tool}/result
     missing                                        404      404        404   404   404       404   404    404
 
 GET /v1/user                                       401      200        200   200   200       200   200    200
+PATCH /v1/user                                     401      412        412   412   412       412   412    412
 GET /v1/users                                      401      403        403   403   403       403   200    403
 GET /v1/users/{userId}
     owner                                          401      403        403   200   403       403   200    403

@@ -98,6 +98,14 @@ func newStory(t *testing.T, s Setup) *story {
 	return st
 }
 
+// known returns the id of a user who has become known by a first change.
+func (st *story) known(name string) string {
+	st.t.Helper()
+	var me struct{ ID string }
+	st.api.want(st.t, http.StatusOK, &me, st.api.Token(name), http.MethodPatch, "/v1/user", map[string]any{})
+	return me.ID
+}
+
 // annTeam and annContact are what only the organizers know of the anonymous team.
 func (st *story) annTeam() string    { return "Heron " + st.tail }
 func (st *story) annContact() string { return "heron@" + st.tail + ".example" }

@@ -89,7 +89,7 @@ func (st *story) racing() {
 	want := []string{st.olivia.id}
 	var all sync.WaitGroup
 	for i := range statuses {
-		member := st.missing()
+		member := st.known(fmt.Sprintf("member%d-%s", i, st.tail))
 		want = append(want, member)
 		all.Go(func() {
 			statuses[i] = st.ask(st.olivia, http.MethodPatch, st.organizerPath, edits("add", "/members/-", member), "Content-Type", jsonPatch).status

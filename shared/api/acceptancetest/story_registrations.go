@@ -56,7 +56,10 @@ func (st *story) registrations() {
 func (st *story) guest() {
 	st.t.Helper()
 	st.refused(problem.NotFound, st.pia, http.MethodGet, st.private, nil)
-	st.post(st.olivia, st.private+"/registrations", map[string]any{"team": "Plover", "userId": st.pia.id})
+	plover := map[string]any{"team": "Plover", "userId": st.pia.id}
+	st.names(st.refused(problem.Invalid, st.olivia, http.MethodPost, st.private+"/registrations", plover), "/userId", "PATCH /v1/user")
+	st.patch(st.pia, "/v1/user", nil, map[string]any{})
+	st.post(st.olivia, st.private+"/registrations", plover)
 	st.get(st.pia, st.private, nil)
 	st.get(st.pia, "/v1/datasets/"+st.hidden, nil)
 	st.listed(st.pia, "/v1/tasks?filter[organizerId]="+id(st.organizerPath), id(st.limited), id(st.private), id(st.public))

@@ -75,6 +75,16 @@ func verify(_ context.Context, token string) (access.Caller, error) {
 	return access.Caller{ID: UserID(token), Name: token, Email: token + "@example.org", Admin: token == "root", Worker: token == "robot"}, nil
 }
 
+// Know makes users known, as a first change of their own does.
+func (s *Server) Know(users ...string) {
+	s.t.Helper()
+	for _, name := range users {
+		u := &record.User{Meta: record.NewMeta(s.Now()), Name: name, Email: name + "@example.org"}
+		u.ID = UserID(name)
+		s.Put(u)
+	}
+}
+
 // Do sends a request as the user, or as nobody when user is empty. The body is sent as JSON, a string or bytes as they
 // are; headers are pairs of name and value.
 func (s *Server) Do(user, method, path string, body any, headers ...string) Answer {

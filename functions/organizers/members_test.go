@@ -1,0 +1,174 @@
+package organizers_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"assay/functions/organizers"
+	"assay/shared/api/servertest"
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// lab is a server with an organizer of alice.
+type lab struct {
+	*servertest.Server
+	path string
+}
+
+func newLab(t *testing.T) *lab {
+	s := servertest.New(t, organizers.Operations...)
+	return &lab{s, s.Create("alice", "/v1/organizers", map[string]any{"name": "Lake Lab"})}
+}
+
+// set has the caller make the named users the members.
+func (l *lab) set(caller string, names ...string) servertest.Answer {
+	return l.Do(caller, http.MethodPatch, l.path, map[string]any{"members": ids(names...)})
+}
+
+func ids(names ...string) []string {
+	all := make([]string, len(names))
+	for i, name := range names {
+		all[i] = servertest.UserID(name)
+	}
+	return all
+}
+
+func (l *lab) members() []string {
+	var o record.Organizer
+	l.Want(http.StatusOK, &o, "", http.MethodGet, l.path, nil)
+	return o.Members
+}
+
+func TestMembers_UnknownUsersAreNamed(t *testing.T) {
+	l := newLab(t)
+	l.Know("bob")
+	body := map[string]any{"name": "Other", "members": ids("bob", "nobody", "bob2")}
+	for _, request := range []struct {
+		method, path string
+		pointers     []string
+	}{
+		{http.MethodPost, "/v1/organizers", []string{"/members/1", "/members/2"}},
+		{http.MethodPatch, l.path, []string{"/members/1", "/members/2"}},
+	} {
+		var p problem.Document
+		l.Want(http.StatusUnprocessableEntity, &p, "alice", request.method, request.path, body)
+		var pointers []string
+		for i, f := range p.Errors {
+			pointers = append(pointers, f.Pointer)
+			if !strings.Contains(f.Detail, ids("nobody", "bob2")[i]) || !strings.Contains(f.Detail, "PATCH /v1/user") {
+				t.Errorf("%+v", f)
+			}
+		}
+		if !slices.Equal(pointers, request.pointers) {
+			t.Errorf("%s names %v", request.method, pointers)
+		}
+	}
+	if got := l.members(); !slices.Equal(got, ids("alice")) {
+		t.Errorf("members %v", got)
+	}
+	many := make([]string, record.MaxMemberChanges)
+	for i := range many {
+		many[i] = fmt.Sprintf("member%d", i)
+	}
+	l.Know(many...)
+	if a := l.set("alice", append([]string{"alice", "bob"}, many...)...); a.Status != http.StatusUnprocessableEntity || !strings.Contains(string(a.Body), `"pointer":"/members"`) {
+		t.Errorf("%d members at once: %d %s", len(many)+1, a.Status, a.Body)
+	}
+	if a := l.set("alice", append([]string{"alice"}, many...)...); a.Status != http.StatusOK {
+		t.Errorf("%d members at once: %d %s", len(many), a.Status, a.Body)
+	}
+}
+
+// An organizer without a known member is one that nobody can change.
+func TestMembers_TheLastKnownOneStays(t *testing.T) {
+	l := newLab(t)
+	o := &record.Organizer{Meta: record.NewMeta(l.Now())} // older data, with members that nobody knows
+	o.Name, o.Members = "Old lab", append(ids("alice", "ghost"), record.NewID(l.Now()))
+	l.Put(o)
+	for _, m := range o.Members {
+		l.Put(&record.Reservation{Meta: record.NewMeta(l.Now()), At: record.MembershipKey(m, o.ID)})
+	}
+	l.path = "/v1/organizers/" + o.ID
+	for _, left := range [][]string{{}, o.Members[1:]} {
+		l.Want(http.StatusUnprocessableEntity, nil, "alice", http.MethodPatch, l.path, map[string]any{"members": left})
+		l.Want(http.StatusUnprocessableEntity, nil, "root", http.MethodPatch, l.path, map[string]any{"members": left})
+	}
+	alice := l.path + "/members/" + servertest.UserID("alice")
+	a := l.Want(http.StatusConflict, nil, "alice", http.MethodDelete, alice, nil)
+	if !strings.Contains(string(a.Body), "last known member") {
+		t.Errorf("%s", a.Body)
+	}
+	l.Want(http.StatusOK, nil, "alice", http.MethodPatch, l.path, map[string]any{"name": "Renamed", "members": o.Members}) // who was there stays
+	l.Want(http.StatusOK, nil, "ghost", http.MethodPatch, l.path, map[string]any{"website": "https://example.org"})        // which makes known
+	l.Want(http.StatusNoContent, nil, "alice", http.MethodDelete, alice, nil)
+	l.Want(http.StatusConflict, nil, "root", http.MethodDelete, l.path+"/members/"+servertest.UserID("ghost"), nil)
+}
+
+func TestMembers_Leave(t *testing.T) {
+	l := newLab(t)
+	l.Know("bob", "carl")
+	if a := l.set("alice", "alice", "bob", "carl"); a.Status != http.StatusOK {
+		t.Fatalf("%s", a.Body)
+	}
+	var list struct {
+		Data  []organizers.Member
+		Links struct{ Next string }
+	}
+	l.Want(http.StatusOK, &list, "", http.MethodGet, l.path+"/members?limit=2", nil)
+	next := list.Links.Next
+	l.Want(http.StatusOK, &list, "", http.MethodGet, next, nil)
+	if len(list.Data) != 1 || list.Data[0].OrganizerID == "" {
+		t.Errorf("%+v", list)
+	}
+	bob := l.path + "/members/" + servertest.UserID("bob")
+	tag := l.Want(http.StatusOK, nil, "", http.MethodGet, bob, nil).Header.Get("ETag")
+	for caller, status := range map[string]int{"": http.StatusUnauthorized, "stranger": http.StatusForbidden, "robot": http.StatusForbidden} {
+		l.Want(status, nil, caller, http.MethodDelete, bob, nil)
+	}
+	l.Want(http.StatusPreconditionFailed, nil, "bob", http.MethodDelete, bob, nil, "If-Match", `"0-0"`)
+	l.Want(http.StatusNoContent, nil, "bob", http.MethodDelete, bob, nil, "If-Match", tag)
+	for _, method := range []string{http.MethodGet, http.MethodDelete} {
+		l.Want(http.StatusNotFound, nil, "bob", method, bob, nil)
+	}
+	l.Want(http.StatusForbidden, nil, "bob", http.MethodPatch, l.path, map[string]any{"name": "Bob's"})
+	l.Want(http.StatusNoContent, nil, "carl", http.MethodDelete, l.path+"/members/"+servertest.UserID("alice"), nil)
+	if got := l.members(); !slices.Equal(got, ids("carl")) {
+		t.Errorf("members %v", got)
+	}
+}
+
+// Others fill no user's memberships, however many of them try at the same time; the user's own decisions are not bounded
+// by what others did.
+func TestMembers_OthersAddAUserToFewOrganizers(t *testing.T) {
+	l := newLab(t)
+	l.Know("bob")
+	for range record.MembershipGrants.MaxAdded - 1 {
+		l.Put(&record.Reservation{Meta: record.NewMeta(l.Now()), At: record.MembershipKey(servertest.UserID("bob"), record.NewID(l.Now()))})
+	}
+	statuses := make([]int, 6)
+	var all sync.WaitGroup
+	for i := range statuses {
+		path := l.Create("alice", "/v1/organizers", map[string]any{"name": "Lab"})
+		all.Go(func() {
+			statuses[i] = l.Do("alice", http.MethodPatch, path, map[string]any{"members": ids("alice", "bob")}).Status
+		})
+	}
+	all.Wait()
+	slices.Sort(statuses)
+	if want := slices.Repeat([]int{http.StatusUnprocessableEntity}, len(statuses)-1); statuses[0] != http.StatusOK || !slices.Equal(statuses[1:], want) {
+		t.Errorf("at one below the bound: %v", statuses)
+	}
+	a := l.set("alice", "alice", "bob")
+	if a.Status != http.StatusUnprocessableEntity || !strings.Contains(string(a.Body), "DELETE /v1/organizers/{organizerId}/members/{userId}") {
+		t.Errorf("%d %s", a.Status, a.Body)
+	}
+	for range record.MembershipGrants.Max - record.MembershipGrants.MaxAdded {
+		l.Create("bob", "/v1/organizers", map[string]any{"name": "Bob's"})
+	}
+	l.Want(http.StatusConflict, nil, "bob", http.MethodPost, "/v1/organizers", map[string]any{"name": "One more"})
+}

@@ -1,0 +1,84 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// KnowUser adds the caller's profile to a change when the store does not have it as the sign-in issuer tells it.
+func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	switch now := c.Now(); {
+	case g.Profile == nil:
+		u := &record.User{Meta: record.NewMeta(now), Name: c.Caller.Name, Email: c.Caller.Email}
+		u.ID = c.Caller.ID
+		tx.Create(u)
+	case g.Profile.Name != c.Caller.Name || g.Profile.Email != c.Caller.Email:
+		u := *g.Profile
+		u.Name, u.Email = c.Caller.Name, c.Caller.Email
+		record.Touch(&u, now)
+		tx.Replace(&u)
+	}
+	return nil
+}
+
+// Profiles reads the profiles of users, at most store.MaxKeys; nil for one who is not known.
+func (c *Call) Profiles(ctx context.Context, ids []string) ([]*record.User, error) {
+	keys := make([]store.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = record.UserKey(id)
+	}
+	return table.GetAll[record.User](ctx, c.Store, store.Strong, keys...)
+}
+
+// AddUsers checks users to whom tx gives a grant of the kind each, at most store.MaxKeys. Others than the caller must be
+// known and have fewer than kind.MaxAdded; their profiles are written unchanged, so that of two changes that add the same
+// user one conflicts and counts again. pointer returns the JSON Pointer of a user's id in the body.
+func (c *Call) AddUsers(ctx context.Context, tx *table.Tx, kind record.GrantKind, users []string, pointer func(id string) string) error {
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	others := slices.DeleteFunc(slices.Clone(users), func(id string) bool { return id == c.Caller.ID })
+	if n := kind.Count(g); len(others) < len(users) && n >= kind.Max {
+		return problem.Conflict.New("You have %d %s, which is the most. End one first (%s).", n, kind.Name, kind.End)
+	}
+	profiles, err := c.Profiles(ctx, others)
+	if err != nil {
+		return err
+	}
+	fields := make([]problem.Field, len(others))
+	err = table.Together(len(others), func(i int) error {
+		fields[i].Pointer = pointer(others[i])
+		if profiles[i] == nil {
+			fields[i].Detail = "must be the id of a known user; " + others[i] + " is not known. Users become known by a first change of their own, of which PATCH /v1/user with {} is one: ask the user to send it"
+			return nil
+		}
+		grants, err := c.Store.Query(ctx, store.Query{
+			Partition: profiles[i].Key().Partition, From: kind.From, To: kind.To, Limit: kind.MaxAdded, Consistency: store.Strong,
+		})
+		if len(grants) == kind.MaxAdded {
+			fields[i].Detail = fmt.Sprintf("names a user who has %d %s, and nobody else can add more: ask the user to end one first (%s)", kind.MaxAdded, kind.Name, kind.End)
+		}
+		return table.Failed(err)
+	})
+	if err != nil {
+		return err
+	}
+	if fields = slices.DeleteFunc(fields, func(f problem.Field) bool { return f.Detail == "" }); len(fields) > 0 {
+		return problem.Check(fields)
+	}
+	for _, u := range profiles {
+		tx.Replace(u)
+	}
+	return nil
+}

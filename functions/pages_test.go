@@ -40,7 +40,11 @@ type fair struct {
 func newFair(t testing.TB, w *world) *fair {
 	f := &fair{world: w}
 	for i, text := range hostile {
-		p := w.newPlace(w.organizerID, record.Public)
+		organizer := w.organizerID
+		if i < len(hostile)-1 { // the landing page shows few tasks of one organizer
+			organizer = w.newOrganizer("olga")
+		}
+		p := w.newPlace(organizer, record.Public)
 		closes := record.At(time.Date(2030, 1, 1+i, 12, 0, 0, 0, time.UTC))
 		p.task.Name, p.task.Description, p.task.Website, p.task.Submissions.ClosesAt = text, text+"\n\n"+text, "javascript:window.intruded=1", &closes
 		p.task.Featured = i == 0
@@ -119,15 +123,16 @@ func TestProgramsGetNoPages(t *testing.T) {
 	}
 }
 
-// The landing page costs two reads however many tasks there are, and a leaderboard three: the task, its datasets, the board.
+// The landing page reads the featured tasks, at most six pages of the newest, their organizers, and whether a task has a
+// dataset, however many tasks there are. A leaderboard costs three reads: the task, its datasets, the board.
 func TestPagesReadLittle(t *testing.T) {
 	w := newWorld(t)
 	f := newFair(t, w)
-	for range 60 {
+	for range 300 {
 		w.newPlace(w.organizerID, record.Public)
 	}
 	w.flush(t)
-	for name, most := range map[string]cost{"landing": {2, 49 + 1, 0}, "leaderboard": {3, 1 + 2 + 12, 0}, "runs": {3, 2 + 2 + 12, 0}} {
+	for name, most := range map[string]cost{"landing": {1 + 6 + 1 + 1, 1 + 6*49 + 2 + 1, 0}, "leaderboard": {3, 1 + 2 + 12, 0}, "runs": {3, 2 + 2 + 12, 0}} {
 		got := w.meter.of(func() {
 			w.Want(http.StatusOK, nil, "", http.MethodGet, f.pages()[name], nil, "Accept", "text/html")
 		})
@@ -216,5 +221,45 @@ func TestExamplesAreOfTheirSchemas(t *testing.T) {
 	}
 	if checked < 5 {
 		t.Errorf("only %d examples have a body", checked)
+	}
+}
+
+// However many tasks one organizer publishes, the page shows two of them, and the featured tasks before all others.
+func TestLandingPage_ShowsFewTasksOfOneOrganizer(t *testing.T) {
+	w := newWorld(t)
+	named := func(organizer, name string) place {
+		p := w.newPlace(organizer, record.Public)
+		p.task.Name = name
+		return p
+	}
+	featured := named(w.organizerID, "Featured task")
+	featured.task.Featured, featured.task.Registration.Mode = true, record.Closed
+	for i := range 3 {
+		named(w.newOrganizer("olga"), fmt.Sprintf("Quiet task %d", i))
+	}
+	useful := named(w.newOrganizer("olga"), "Useful task")
+	images := named(w.newOrganizer("olga"), "Image task")
+	images.task.Submissions.Types = []record.SubmissionType{record.ImageType}
+	flood := w.newOrganizer("flood")
+	for i := range 200 {
+		named(flood, fmt.Sprintf("Flood task %d", i))
+	}
+	w.made = slices.DeleteFunc(w.made, func(r record.Record) bool { // the flood's tasks have no datasets
+		d, ok := r.(*record.DatasetItem)
+		return ok && d.OrganizerID == flood
+	})
+	w.flush(t)
+	page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/", nil, "Accept", "text/html").Body)
+	names := regexp.MustCompile(`<h3><bdi>([^<]*)</bdi>`).FindAllStringSubmatch(page, -1)
+	var got []string
+	for _, n := range names {
+		got = append(got, n[1])
+	}
+	want := []string{"Featured task", "Flood task 199", "Flood task 198", "Image task", "Useful task", "Quiet task 2", "Quiet task 1", "Quiet task 0"}
+	if !slices.Equal(got, want) {
+		t.Errorf("the page shows %q, want %q", got, want)
+	}
+	if !strings.Contains(page, "TASK=$BASE/v1/tasks/"+useful.task.ID+"\n") {
+		t.Error("the commands are not about the task that is open to uploads and has a dataset")
 	}
 }

@@ -71,6 +71,7 @@ func (s *taskScene) seen() string {
 func TestWhatStandsBelowATaskFollowsItsVisibility(t *testing.T) {
 	s := newTaskScene(t, "private")
 	r := s.submitted(true)
+	s.Know("tom")
 	s.Create("olivia", s.task+"/registrations", map[string]any{"team": "T", "userId": servertest.UserID("tom")})
 	for _, step := range []struct{ visibility, seen string }{{"private", "0 0 0 0"}, {"public", "1 1 1 1"}, {"private", "0 0 0 0"}, {"public", "1 1 1 1"}} {
 		s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.task, map[string]any{"visibility": step.visibility})
@@ -324,7 +325,7 @@ func TestAnAliasShowsOnAllThatWasSubmitted(t *testing.T) {
 func TestWhatParticipantsRelyOnIsAudited(t *testing.T) {
 	s := newTaskScene(t, "public")
 	for i, patch := range []map[string]any{
-		{"name": "Rivers", "description": "other", "featured": true},
+		{"name": "Rivers", "description": "other"},
 		{"submissions": map[string]any{"perDay": 3}},
 		{"submissions": map[string]any{"closesAt": "2030-01-01T00:00:00Z"}},
 		{"registration": map[string]any{"mode": "approval"}},
@@ -345,4 +346,27 @@ func TestWhatParticipantsRelyOnIsAudited(t *testing.T) {
 	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.task, map[string]any{"visibility": "public"})
 	s.Want(http.StatusUnauthorized, nil, "", http.MethodGet, s.task+"/audit-entries", nil)
 	s.Want(http.StatusForbidden, nil, "tom", http.MethodGet, s.task+"/audit-entries", nil)
+}
+
+// Featured tasks lead the landing page, so that those who run the platform choose them.
+func TestAdministratorsAloneFeatureATask(t *testing.T) {
+	s := newTaskScene(t, "public")
+	var task record.Task
+	s.Want(http.StatusOK, &task, "olivia", http.MethodGet, s.task, nil)
+	draft := map[string]any{"organizerId": task.OrganizerID, "name": "Featured", "featured": true}
+	for _, a := range []servertest.Answer{
+		s.Want(http.StatusUnprocessableEntity, nil, "olivia", http.MethodPost, "/v1/tasks", draft),
+		s.Want(http.StatusUnprocessableEntity, nil, "olivia", http.MethodPatch, s.task, map[string]any{"featured": true}),
+	} {
+		if !strings.Contains(string(a.Body), `"pointer":"/featured"`) {
+			t.Errorf("%s", a.Body)
+		}
+	}
+	s.Create("root", "/v1/tasks", draft)
+	s.Want(http.StatusOK, nil, "root", http.MethodPatch, s.task, map[string]any{"featured": true})
+	s.Want(http.StatusOK, &task, "olivia", http.MethodPatch, s.task, map[string]any{"featured": true, "name": "Renamed"})
+	if !task.Featured || task.Name != "Renamed" {
+		t.Errorf("%+v", task)
+	}
+	s.Want(http.StatusUnprocessableEntity, nil, "olivia", http.MethodPatch, s.task, map[string]any{"featured": false})
 }

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -15,33 +14,18 @@ import (
 	"assay/shared/webpage"
 )
 
-// shownTasks is how many tasks the landing page looks at: the newest public ones.
-const shownTasks = 48
-
-// landing writes the page for people. It is the same for all callers, because anybody may keep it, and costs two reads: the
-// newest public tasks, and their organizers.
+// landing writes the page for people. It is the same for all callers, because anybody may keep it.
 func landing(ctx context.Context, c *api.Call, _ api.Open) error {
 	v := welcome{base: c.BaseURL(), issuer: c.Info.Issuer, version: c.Info.Version, commit: c.Info.Commit}
-	items, err := c.Store.Query(ctx, store.Query{
-		Index: record.ByKind, Partition: record.OfKind(record.KindTask, access.Everyone)[0], Descending: true, Limit: shownTasks + 1,
-	})
-	if err != nil {
-		return table.Failed(err)
-	}
-	if v.more = len(items) > shownTasks; v.more {
-		items = items[:shownTasks]
-	}
-	for _, it := range items {
-		t, err := table.Decode[record.TaskItem](it)
-		if err != nil {
-			return err
-		}
-		v.tasks = append(v.tasks, shownTask{Task: &t.Task, stage: stageOf(&t.Task, c.Now())})
+	if err := v.chooseTasks(ctx, c.Store, c.Now()); err != nil {
+		return err
 	}
 	if err := v.nameOrganizers(ctx, c.Store); err != nil {
 		return err
 	}
-	slices.SortStableFunc(v.tasks, func(a, b shownTask) int { return order(b.Featured) - order(a.Featured) })
+	if err := v.chooseExample(ctx, c.Store); err != nil {
+		return err
+	}
 	return webpage.Page{Title: "Shared tasks", Here: "/", Main: welcomePage(v)}.Send(ctx, c)
 }
 
@@ -64,7 +48,8 @@ func order(featured bool) int {
 type welcome struct {
 	base, issuer, version, commit string
 	tasks                         []shownTask
-	more                          bool // there are older tasks
+	more                          bool   // there are tasks that are not shown
+	example                       string // id of the task that the commands are about; empty: of none
 }
 
 // shownTask is a task on the landing page.
@@ -155,16 +140,6 @@ func leaderboardOf(t *record.Task) string {
 	return "/v1/tasks/" + t.ID + "/evaluations?sort=rank&best=true"
 }
 
-// exampleTask is the task that the commands of the page are about.
-func (v *welcome) exampleTask() string {
-	for _, t := range v.tasks {
-		if t.stage.open {
-			return t.ID
-		}
-	}
-	return "<id of a task>"
-}
-
 // signIn tells how to get a token.
 func (v *welcome) signIn() string {
 	base := "BASE=" + v.base + "\n"
@@ -176,7 +151,7 @@ func (v *welcome) signIn() string {
 
 // register tells how to take part.
 func (v *welcome) register() string {
-	return "TASK=$BASE/v1/tasks/" + v.exampleTask() + `
+	return "TASK=$BASE/v1/tasks/" + cmp.Or(v.example, "<id of a task>") + `
 curl -s -H "Authorization: Bearer $TOKEN" --json '{"team":"Our team"}' $TASK/registrations`
 }
 

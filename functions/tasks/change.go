@@ -18,6 +18,9 @@ func organizer(ctx context.Context, c *api.Call, d record.TaskDraft) (*record.Or
 }
 
 func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.TaskDraft) (api.Created[api.URL], error) {
+	if err := checkFeatured(c, false, d.Featured); err != nil {
+		return api.Created[api.URL]{}, err
+	}
 	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
 	created := api.Created[api.URL]{Location: "/v1/tasks/" + t.ID, Answer: api.URL{URL: "/v1/tasks/" + t.ID}}
 	created.Tx = new(table.Tx).Create(t).Check(o)
@@ -30,12 +33,23 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 	return created, c.KnowUser(ctx, created.Tx)
 }
 
+// checkFeatured refuses a change of `featured` to all but administrators, because featured tasks lead the landing page.
+func checkFeatured(c *api.Call, before, after bool) error {
+	if before == after || c.Caller.Admin {
+		return nil
+	}
+	return problem.Check([]problem.Field{{Pointer: "/featured", Detail: "is for administrators of the platform alone to change: leave it out, and ask them"}})
+}
+
 // followTime is how long a request waits for what hangs on the task to follow it; what is left then is taken up later.
 const followTime = 10 * time.Second
 
 func change(_ context.Context, c *api.Call, t *record.TaskItem, d record.TaskDraft) (*record.TaskItem, api.Change, error) {
 	if d.OrganizerID != t.OrganizerID {
 		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/organizerId", Detail: "never changes"}})
+	}
+	if err := checkFeatured(c, t.Featured, d.Featured); err != nil {
+		return nil, api.Change{}, err
 	}
 	if t.Deleting {
 		return nil, api.Change{}, problem.Conflict.New("The task is being deleted.")

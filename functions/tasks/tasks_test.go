@@ -109,7 +109,7 @@ func TestAChangeOfRulesIsToldAndFollowed(t *testing.T) {
 		entries int
 		follows bool
 	}{
-		{map[string]any{"name": "Rivers", "featured": true}, 0, false},
+		{map[string]any{"name": "Rivers"}, 0, false},
 		{map[string]any{"submissions": map[string]any{"perDay": 3}}, 1, false},
 		{map[string]any{"registration": map[string]any{"closesAt": "2026-01-01T00:00:00Z"}}, 2, false},
 		{map[string]any{"visibility": "public"}, 3, true},

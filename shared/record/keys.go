@@ -40,7 +40,7 @@ import (
 // only partitions that its caller may see:
 //
 //	ByKind       ORGANIZER · USER · TASK#<audience> · DATASET#<audience> · RUN#<audience>#<shard> · EVALUATION#<audience>#<shard>
-//	ByTask       TASK#<id>#DATASET · TASK#<id>#SUBMISSION#<audience> · TASK#<id>#RUN#<audience> · TASK#<id>#EVALUATION#<audience>
+//	ByTask       FEATURED · TASK#<id>#DATASET · TASK#<id>#SUBMISSION#<audience> · TASK#<id>#RUN#<audience> · TASK#<id>#EVALUATION#<audience>
 //	ByDataset    DATASET#<id>#RUN#<audience> · DATASET#<id>#EVALUATION#<audience>
 //	ByUser       USER#<id>#<kind>#<audience>, where an entry that shows its user's name to nobody else is never in `everyone`
 //	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>
@@ -69,6 +69,9 @@ const (
 	KindRun        Kind = "RUN"
 	KindEvaluation Kind = "EVALUATION"
 )
+
+// FeaturedTasks is the partition of ByTask that holds the public tasks that are featured.
+const FeaturedTasks = "FEATURED"
 
 // DuePartition holds, in ByWork, what must happen by itself, by the instant.
 const DuePartition = "DUE"

@@ -59,7 +59,7 @@ type TaskDraft struct {
 	Description  string            `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Website      string            `json:"website" required:"false" maxLength:"2000" doc:"http or https URL"`
 	Visibility   Visibility        `json:"visibility" required:"false" enum:"public,private" default:"public" doc:"public: everyone sees the task; private: the organizer's members and those whose registration was accepted"`
-	Featured     bool              `json:"featured" required:"false" doc:"shown first on the landing page"`
+	Featured     bool              `json:"featured" required:"false" doc:"shown first on the landing page; administrators of the platform alone change it"`
 	Registration RegistrationRules `json:"registration" required:"false" doc:"who can take part"`
 	Submissions  SubmissionRules   `json:"submissions" required:"false" doc:"what can be submitted"`
 }
@@ -127,6 +127,9 @@ func (t *TaskItem) Indexes() [store.NumIndexes]store.Key {
 		x.put(ByKind, ofKindOne(KindTask, a, t.ID), t.ID)
 	}
 	x.put(ByOrganizer, OfOrganizer(t.OrganizerID, KindTask, a), t.ID)
+	if t.Featured && a == access.Everyone {
+		x.put(ByTask, FeaturedTasks, t.ID)
+	}
 	if t.Follow != nil {
 		x.put(ByWork, DuePartition, due(t.Follow.At, t.ID))
 	}

@@ -199,7 +199,9 @@ func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 func TestQuotas_AreToldInInfo(t *testing.T) {
 	l := newLab(t)
 	l.Quotas.Quotas = record.DefaultQuotas()
-	var info struct{ Limits struct{ Quotas record.Quotas } }
+	var info struct {
+		Limits struct{ Quotas record.Quotas }
+	}
 	l.Want(http.StatusOK, &info, "", http.MethodGet, "/info", nil)
 	if got := info.Limits.Quotas; got.User.PerDay[record.MadeTasks] != 100 || got.Server.StoredBytes != 10<<40 {
 		t.Errorf("%+v", got)

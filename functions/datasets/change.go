@@ -84,6 +84,9 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 	if err != nil {
 		return nil, api.Change{}, err
 	}
+	for h, files := range map[record.Holder][]record.File{record.HolderInputs: d.Inputs, record.HolderTruths: d.Truths} {
+		stored(ctx, c, h, old.ID, files)
+	}
 	if reflect.DeepEqual(d, old.DatasetDraft) {
 		return old, api.Change{}, nil // what was patched is the service's, such as a link
 	}
@@ -102,6 +105,19 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 		return nil, api.Change{}, err
 	}
 	return &changed, api.Change{Tx: tx.Replace(&changed)}, nil
+}
+
+// stored marks the pending files that the object store has: those that the dataset had before, or has as its truth in use.
+// To upload them is refused, so nothing would tell that they are there.
+func stored(ctx context.Context, c *api.Call, h record.Holder, id string, files []record.File) {
+	for i, f := range files {
+		if f.State != record.FilePending {
+			continue
+		}
+		if o, err := c.Files.Stat(ctx, record.ObjectKey(h, id, f.SHA256)); err == nil && o.Size == f.Size {
+			files[i].State = record.FileStored
+		}
+	}
 }
 
 // replacedTime is how long a file that was replaced is there at most: the cleaning of abandoned files comes at least once a

@@ -139,3 +139,16 @@ func TestAKeyMakesADatasetSafeToRepeat(t *testing.T) {
 		t.Errorf("%d files, and\n%s\n%s", s.objects(), first.Body, again.Body)
 	}
 }
+
+// A file whose bytes are there already cannot be uploaded again, under S3 without anybody being told: it is stored at once.
+func TestAFileThatIsThereIsStoredWhenItIsAnnounced(t *testing.T) {
+	s := start(t)
+	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
+	s.Upload(d.Truths[0].Upload, []byte(goodTruth))
+	s.adopt(d.ID)
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("new.csv", newTruth)}})
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("old.csv", goodTruth)}})
+	if got := s.get("olga", path); got.Truths[0].State != record.FileStored || got.Truths[0].Upload != nil {
+		t.Errorf("%+v", got.Truths)
+	}
+}

@@ -85,8 +85,10 @@ type Store interface {
 	// type; an empty media type means the stored one. The link also serves byte ranges.
 	SignGet(ctx context.Context, key, filename, mediaType string, expires time.Time) (Link, error)
 
-	// SignPut returns a link that uploads exactly o and nothing else, as often as the holder likes. The answer to
-	// the PUT is 2xx only when the file is durable and verified, and 4xx when it is not what o declares.
+	// SignPut returns a link that uploads exactly o and nothing else, and only where nothing is stored. The answer to
+	// the PUT is 2xx only when the file is durable and verified, 412 when a file is stored under the key already, which
+	// stays as it is, and another 4xx when it is not what o declares. Whoever repeats an upload for want of an answer
+	// takes 412 for success.
 	SignPut(ctx context.Context, o Object, expires time.Time) (Link, error)
 }
 

@@ -76,6 +76,32 @@ func TestTransfersOutlastTrouble(t *testing.T) {
 	}
 }
 
+// An upload whose answer was lost has arrived: the store refuses it the second time, which is success.
+func TestUpload_TakesAFileThatIsThereForSent(t *testing.T) {
+	var calls atomic.Int32
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if calls.Add(1) == 1 {
+			_, _ = io.Copy(io.Discard, r.Body)
+			panic(http.ErrAbortHandler)
+		}
+		w.WriteHeader(http.StatusPreconditionFailed)
+	}))
+	defer server.Close()
+	folder := t.TempDir()
+	if err := os.WriteFile(filepath.Join(folder, "run.txt"), []byte("run"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer root.Close()
+	to := &assayv1.Upload{Name: "run.txt", Method: http.MethodPut, Url: server.URL, Headers: map[string]string{"If-None-Match": "*"}}
+	if err := transfer.NewClient().Upload(t.Context(), to, root); err != nil || calls.Load() != 2 {
+		t.Errorf("%v after %d calls", err, calls.Load())
+	}
+}
+
 func TestRefusedTransfersAreNotTriedAgain(t *testing.T) {
 	var calls atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {

@@ -51,5 +51,8 @@ func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) e
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
+	if resp.StatusCode == http.StatusPreconditionFailed {
+		return nil // it is there: an upload before this one arrived, though its answer did not
+	}
 	return answered(resp)
 }

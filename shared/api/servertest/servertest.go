@@ -150,7 +150,7 @@ func (s *Server) Want(status int, v any, user, method, path string, body any, he
 	return a
 }
 
-// Upload sends the content to the link of a pending file, which must take it.
+// Upload sends the content to the link of a file, which must take it, or have it already.
 func (s *Server) Upload(u *record.Upload, content []byte) {
 	s.t.Helper()
 	if u == nil {
@@ -160,7 +160,9 @@ func (s *Server) Upload(u *record.Upload, content []byte) {
 	for name, value := range u.Headers {
 		headers = append(headers, name, value)
 	}
-	s.Want(http.StatusOK, nil, "", u.Method, u.URL, content, headers...)
+	if a := s.Do("", u.Method, u.URL, content, headers...); a.Status != http.StatusOK && a.Status != http.StatusPreconditionFailed {
+		s.t.Fatalf("an upload is answered with %d\n%s", a.Status, a.Body)
+	}
 }
 
 // Create posts the body and returns the path of what it made.

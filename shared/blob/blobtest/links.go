@@ -85,11 +85,19 @@ func upload(t *testing.T, s blob.Store) {
 		content := bytes.Repeat([]byte("line\n"), size/5+1)[:size]
 		o := declare(fmt.Sprintf("uploads/%d", size), content)
 		link := signPut(t, s, o)
+		got := request(t, link, bytes.NewReader(content), o.Size, nil)
+		expectStatus(t, "upload", got, 200, 299)
+		expect(t, s, o, content)
 		for range 2 { // a client that got no answer tries again
 			got := request(t, link, bytes.NewReader(content), o.Size, nil)
-			expectStatus(t, "upload", got, 200, 299)
+			expectStatus(t, "upload again", got, http.StatusPreconditionFailed, http.StatusPreconditionFailed)
 			expect(t, s, o, content)
 		}
+		if err := s.Delete(t.Context(), o.Key); err != nil {
+			t.Fatal(err)
+		}
+		got = request(t, link, bytes.NewReader(content), o.Size, nil)
+		expectStatus(t, "upload of what was deleted", got, 200, 299)
 	}
 }
 

@@ -19,7 +19,7 @@ const newLink = "Ask for its resource again to get a new link."
 // Handler serves the links that the store signs. Mount it under the path of the base URL with http.StripPrefix.
 //
 // stored is called with the key of each upload once the file is durable and before the client is told so; uploading
-// again calls it again. When it returns blob.ErrNotFound, nobody waits for this file any more and it is removed;
+// again, which is answered with 412 as under S3, calls it again, for the call before may have failed. When it returns blob.ErrNotFound, nobody waits for this file any more and it is removed;
 // after any other error the client is told to try again. It isn't cancelled when the client goes away.
 //
 // fail answers a request with a problem; it gets a *problem.Error.
@@ -94,7 +94,14 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 		return problem.BadRequest.New("Send the header `Content-Type: %s`, as the link says.", o.MediaType)
 	}
 	body := &incoming{body: r.Body, control: http.NewResponseController(w), stall: s.stall}
-	err = s.Put(r.Context(), o, body)
+	_, err = s.Stat(r.Context(), key)
+	again := err == nil
+	switch {
+	case again:
+		_, err = io.Copy(io.Discard, body) // a client that is still sending would lose the answer
+	case errors.Is(err, blob.ErrNotFound):
+		err = s.Put(r.Context(), o, body)
+	}
 	switch {
 	case err == nil:
 	case errors.Is(err, blob.ErrMismatch):
@@ -116,6 +123,9 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 	}
 	if err != nil {
 		return problem.Unavailable.Wrap(err, "The file is stored, but could not be recorded. Upload it again.").After(time.Second)
+	}
+	if again {
+		return problem.PreconditionFailed.New("The file is stored already, and stays as it is. If you sent it before and got no answer, it has arrived: go on.")
 	}
 	w.Header().Set("ETag", `"`+o.SHA256+`"`)
 	w.WriteHeader(http.StatusOK)

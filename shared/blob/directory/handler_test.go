@@ -143,7 +143,7 @@ func TestProblems(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
 	put(t, s, "a", "content")
 	get, up := signGet(t, s, "a"), signPut(t, s, declare("a", "content"))
-	missing := signGet(t, s, "missing")
+	missing, fresh := signGet(t, s, "missing"), signPut(t, s, declare("b", "content"))
 	s.now = func() time.Time { return time.Now().Add(-2 * time.Hour) }
 	expired := signGet(t, s, "a")
 	s.now = time.Now
@@ -168,7 +168,8 @@ func TestProblems(t *testing.T) {
 		"too long":           {"PUT", up.URL, "content!", 8, up.Headers, 413, "too-large", "declared with 7 bytes"},
 		"too short":          {"PUT", up.URL, "conten", 6, up.Headers, 400, "bad-request", "declared with 7 bytes"},
 		"without media type": {"PUT", up.URL, "content", 7, nil, 400, "bad-request", "Content-Type: text/plain"},
-		"other bytes":        {"PUT", up.URL, "CONTENT", 7, up.Headers, 422, "invalid", declare("a", "content").SHA256},
+		"other bytes":        {"PUT", fresh.URL, "CONTENT", 7, fresh.Headers, 422, "invalid", declare("b", "content").SHA256},
+		"stored already":     {"PUT", up.URL, "content", 7, up.Headers, 412, "precondition-failed", "has arrived"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			res := do(t, test.method, test.url, struct{ io.Reader }{strings.NewReader(test.body)}, test.size, test.headers)
@@ -215,8 +216,10 @@ func TestStoredIsCalledBeforeTheAnswer(t *testing.T) {
 		t.Errorf("the file went although the client is to try again: %v", err)
 	}
 	outcome = nil
-	if res := upload(); res.StatusCode != 200 {
-		t.Errorf("second try: %s", res.Status)
+	for range 2 { // which records what was stored before, each time
+		if res := upload(); res.StatusCode != 412 {
+			t.Errorf("again: %s", res.Status)
+		}
 	}
 	outcome = blob.ErrNotFound
 	if res := upload(); res.StatusCode != 404 || !strings.Contains(res.problem.Detail, "Nobody waits") {
@@ -225,11 +228,11 @@ func TestStoredIsCalledBeforeTheAnswer(t *testing.T) {
 	if _, err := s.Stat(t.Context(), o.Key); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("the file that nobody waits for is still there: %v", err)
 	}
-	if n := calls.Load(); n != 3 {
-		t.Errorf("stored was called %d times, want 3", n)
+	if n := calls.Load(); n != 4 {
+		t.Errorf("stored was called %d times, want 4", n)
 	}
 	do(t, link.Method, link.URL, strings.NewReader("CONTENT"), 7, link.Headers)
-	if n := calls.Load(); n != 3 {
+	if n := calls.Load(); n != 4 {
 		t.Error("stored was called for bytes that were refused")
 	}
 }

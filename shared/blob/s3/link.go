@@ -33,14 +33,16 @@ func (s *Store) SignGet(ctx context.Context, key, filename, mediaType string, ex
 }
 
 // SignPut implements blob.Store. S3 itself refuses other bytes: their length, SHA-256 and media type are
-// headers that the signature covers. A SHA-256 in the query would be signed as well, but S3 doesn't look at it there.
+// headers that the signature covers, as is the condition that nothing is stored yet. A SHA-256 in the query would be signed as well, but S3 doesn't look at it there.
 func (s *Store) SignPut(ctx context.Context, o blob.Object, expires time.Time) (blob.Link, error) {
 	now := s.now()
 	if err := cmp.Or(o.Check(), blob.CheckExpiry(now, expires)); err != nil {
 		return blob.Link{}, err
 	}
 	span := spanOf(now, expires)
-	signed, err := s.links.PresignPutObject(ctx, s.declare(o, nil), span.sign, signMediaType)
+	in := s.declare(o, nil)
+	in.IfNoneMatch = aws.String("*") // a link that is used again makes no further version
+	signed, err := s.links.PresignPutObject(ctx, in, span.sign, signMediaType)
 	return span.link(o.Key, signed, err)
 }
 

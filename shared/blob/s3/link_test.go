@@ -100,8 +100,8 @@ func TestLinksAreValidNow(t *testing.T) {
 func TestUploadLinksSignWhatTheyAllow(t *testing.T) {
 	s := newStore(signedBy(plain), noon)
 	for size, signed := range map[int64]string{
-		3: "content-length;content-type;host;x-amz-checksum-sha256",
-		0: "content-type;host;x-amz-checksum-sha256", // the SHA-256 is that of no bytes, and of no others
+		3: "content-length;content-type;host;if-none-match;x-amz-checksum-sha256",
+		0: "content-type;host;if-none-match;x-amz-checksum-sha256", // the SHA-256 is that of no bytes, and of no others
 	} {
 		link, err := s.SignPut(t.Context(), output(size), noon.Add(time.Hour))
 		if err != nil {
@@ -110,7 +110,7 @@ func TestUploadLinksSignWhatTheyAllow(t *testing.T) {
 		if got := query(t, link).Get("X-Amz-SignedHeaders"); got != signed {
 			t.Errorf("%d bytes: signed are %s, want %s", size, got, signed)
 		}
-		if len(link.Headers) != 2 || link.Headers["Content-Type"] != "text/csv" ||
+		if len(link.Headers) != 3 || link.Headers["If-None-Match"] != "*" || link.Headers["Content-Type"] != "text/csv" ||
 			link.Headers["X-Amz-Checksum-Sha256"] != "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=" {
 			t.Errorf("%d bytes: headers are %v", size, link.Headers)
 		}

@@ -27,6 +27,7 @@ import (
 	"assay/shared/blob/s3"
 	"assay/shared/blob/s3/s3test"
 	"assay/shared/gateway/gatewaytest"
+	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
@@ -127,7 +128,8 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 		t.Fatal(err)
 	}
 	d.mirror = &mirror{t: t, handler: api.New(&api.Env{
-		Store: d.table, Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verifier.Caller,
+		Quotas: quota.New(record.DefaultQuotas()),
+		Store:  d.table, Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verifier.Caller,
 		Origins: []string{"*"}, Info: api.BuildInfo(d.issuerURL),
 	}, functions.Operations())}
 	return d

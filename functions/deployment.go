@@ -16,7 +16,8 @@ const Evaluator = "evaluator"
 type Deployment struct {
 	Name       string
 	Operations []api.Operation // none: the function is woken by events, not by requests
-	ReadsTable bool            // and writes it, if one of the operations changes anything
+	ReadsTable bool            // and writes it, if one of the operations changes anything, or
+	Charges    bool            // counts in the quotas of its callers what it stores for them
 	Files      []FileRights
 	ListsFiles bool          // may learn which files there are: list them, or be answered that one is missing
 	MemoryMB   int           // which decides the share of a processor too
@@ -31,7 +32,7 @@ type FileRights struct {
 
 // Writes reports whether the function changes the table.
 func (d Deployment) Writes() bool {
-	return len(d.Operations) == 0 || slices.ContainsFunc(d.Operations, func(o api.Operation) bool { return o.Changes() })
+	return d.Charges || len(d.Operations) == 0 || slices.ContainsFunc(d.Operations, func(o api.Operation) bool { return o.Changes() })
 }
 
 const (
@@ -108,7 +109,7 @@ func Deployments() []Deployment {
 	var all []Deployment
 	for _, g := range Families() {
 		d := Deployment{
-			Name: g.Name, Operations: g.Operations, ReadsTable: !slices.Contains(builtIn, g.Name), Files: files[g.Name],
+			Name: g.Name, Operations: g.Operations, ReadsTable: !slices.Contains(builtIn, g.Name), Charges: g.Name == "tools", Files: files[g.Name],
 			MemoryMB: smallMB, Timeout: answerTime,
 		}
 		if mb, ok := memory[g.Name]; ok {

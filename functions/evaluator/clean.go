@@ -12,8 +12,7 @@ import (
 	"assay/shared/table"
 )
 
-// Clean deletes the files that no record names any more: of requests that failed, of what was deleted or replaced, and what
-// tools wrote for their callers to fetch. It tells records that still wait for a file which is there.
+// Clean deletes the files that no record names any more: of requests that failed, and of what was deleted or replaced. It tells records that still wait for a file which is there.
 func (w *Worker) Clean(ctx context.Context) error {
 	var keys []string
 	for key, err := range w.Files.List(ctx, "", w.Now().Add(-record.AbandonedAfter)) {
@@ -30,6 +29,18 @@ func (w *Worker) Clean(ctx context.Context) error {
 	return w.clean(ctx, keys)
 }
 
+// CleanResults deletes the results of tools whose links have ended.
+func (w *Worker) CleanResults(ctx context.Context) error {
+	var keys []string
+	for key, err := range w.Files.List(ctx, string(record.HolderTools)+"/", w.Now().Add(-record.ResultLinkTime)) {
+		if err != nil {
+			return err
+		}
+		keys = append(keys, key)
+	}
+	return w.Files.Delete(ctx, keys...)
+}
+
 // clean deletes those of the files that no record names. Keys that are not of files of records are left alone.
 func (w *Worker) clean(ctx context.Context, keys []string) error {
 	var parsed, abandoned []string
@@ -39,8 +50,7 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 		if !ok {
 			continue
 		}
-		if h == record.HolderTools {
-			abandoned = append(abandoned, key)
+		if h == record.HolderTools { // which CleanResults or, on S3, a rule of the bucket deletes
 			continue
 		}
 		parsed = append(parsed, key)

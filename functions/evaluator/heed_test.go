@@ -124,3 +124,24 @@ func TestALostWordIsFound(t *testing.T) {
 		t.Errorf("the run is %s, its file %s", got.State, got.Files[0].State)
 	}
 }
+
+// Results of tools go when their links have ended, and nothing else does then.
+func TestCleanResults(t *testing.T) {
+	s := newScene(t)
+	user := record.NewID(s.Now())
+	result := record.ObjectKey(record.HolderTools, user, s.store(record.HolderTools, user, "fused.txt", ranked).SHA256)
+	run := s.add(ranked)
+	for _, c := range []struct {
+		later time.Duration
+		there bool
+	}{{29 * time.Minute, true}, {2 * time.Minute, false}} {
+		s.wait(c.later)
+		s.must(s.CleanResults(s.ctx))
+		if _, err := s.Files.Stat(s.ctx, result); (err == nil) != c.there {
+			t.Errorf("%v later: %v", c.later, err)
+		}
+	}
+	if _, err := s.Files.Stat(s.ctx, run.ObjectKeys()[0]); err != nil {
+		t.Error(err)
+	}
+}

@@ -116,6 +116,7 @@ func (w *Worker) chores() []chore {
 		{tick, w.dueRuns, "what is due for runs cannot be done"},
 		{tick, w.dueChanges, "what follows changes cannot be done"},
 		{time.Minute, w.Unserved, "runs that wait for workers cannot be looked after"},
+		{20 * time.Minute, w.CleanResults, "results of tools stay behind until the next cleaning"},
 		{time.Hour, w.Clean, "abandoned files stay behind until the next cleaning"},
 	}
 }

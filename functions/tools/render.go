@@ -9,6 +9,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/table"
 	"assay/shared/webpage"
 
 	"github.com/a-h/templ"
@@ -80,9 +81,6 @@ func rendered(ctx context.Context, t templ.Component) ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// keepTime is how long the link to a result that was too large for an answer works.
-const keepTime = 30 * time.Minute
-
 // renderFile answers with a file: with its bytes, or, when they are too many for an answer, with a link to them.
 func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error) {
 	s := f.file()
@@ -106,6 +104,17 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	if err != nil {
 		return api.Computed{}, err
 	}
+	err = table.Retry(ctx, func() error {
+		c.Forget()
+		tx := new(table.Tx)
+		if err := c.Charge(ctx, tx, record.Charge{Leaving: s.size, Until: record.At(now.Add(c.Quotas.ResultTime))}); err != nil {
+			return err
+		}
+		return tx.Commit(ctx, c.Store)
+	})
+	if err != nil {
+		return api.Computed{}, err
+	}
 	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.described.SHA256, MediaType: s.described.MediaType}, content); err != nil {
 		return api.Computed{}, problem.Unavailable.Wrap(err, "The result could not be stored. Try again in a few seconds.").After(2 * time.Second)
 	}
@@ -113,7 +122,7 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	if asText {
 		mediaType = mediaText + utf8
 	}
-	link, err := c.Files.SignGet(ctx, key, s.described.Name, mediaType, now.Add(keepTime))
+	link, err := c.Files.SignGet(ctx, key, s.described.Name, mediaType, now.Add(record.ResultLinkTime))
 	if err != nil {
 		return api.Computed{}, err
 	}

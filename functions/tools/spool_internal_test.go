@@ -205,6 +205,25 @@ func TestALargeResultIsBehindALink(t *testing.T) {
 	s.post(http.StatusOK, "alice", notedInput{Bytes: record.MaxInlineBytes})
 }
 
+// A result counts as stored for its caller as long as it is there.
+func TestALargeResultCountsAsStoredUntilItIsGone(t *testing.T) {
+	s := newScribe(t)
+	now := time.Now()
+	s.Now = func() time.Time { return now }
+	s.Quotas.Quotas.User.StoredBytes = 2*beyond + 1
+	for range 2 {
+		s.post(http.StatusOK, "alice", notedInput{Bytes: beyond})
+	}
+	var told problem.Document
+	if a := s.post(http.StatusForbidden, "alice", notedInput{Bytes: beyond}); json.Unmarshal(a.Body, &told) != nil || told.Type != problem.QuotaExhausted.Type() {
+		t.Errorf("%+v", told)
+	}
+	s.post(http.StatusOK, "bob", notedInput{Bytes: beyond})
+	s.post(http.StatusOK, "alice", notedInput{Bytes: record.MaxInlineBytes})
+	now = now.Add(2 * time.Hour)
+	s.post(http.StatusOK, "alice", notedInput{Bytes: beyond})
+}
+
 func TestALargeResultAsTextIsSomewhereElse(t *testing.T) {
 	s := newScribe(t)
 	here := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}

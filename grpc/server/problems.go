@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode"
 
+	"assay/shared/diskfull"
 	"assay/shared/problem"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
@@ -43,6 +44,7 @@ var statuses = map[*problem.Kind]codes.Code{
 	problem.QuotaToday:          codes.ResourceExhausted,
 	problem.Internal:            codes.Internal,
 	problem.Unavailable:         codes.Unavailable,
+	problem.StorageFull:         codes.Unavailable, // which callers try again
 }
 
 // domain is that of the reasons in ErrorInfo.
@@ -54,8 +56,8 @@ func reason(k *problem.Kind) string { return strings.ToUpper(strings.ReplaceAll(
 // problemOf returns the problem that err is. One that is none is a fault of the server, told only to the log, unless the
 // call was given up.
 func problemOf(err error) *problem.Error {
-	var p *problem.Error
-	if errors.As(err, &p) {
+	p := diskfull.Problem(err)
+	if p != nil || errors.As(err, &p) {
 		return p
 	}
 	return problem.Internal.Wrap(err, "Something went wrong in the server. Try again; if it happens again, report the request id to those who run the server.")

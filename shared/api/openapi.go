@@ -260,6 +260,9 @@ func (op *Operation) problems() []int {
 	case http.MethodDelete:
 		statuses = append(statuses, 409, 412)
 	}
+	if op.Changes() || op.computes() {
+		statuses = append(statuses, http.StatusInsufficientStorage)
+	}
 	slices.Sort(statuses)
 	return statuses
 }

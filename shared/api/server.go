@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/shared/diskfull"
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/record"
@@ -260,8 +261,8 @@ func (s *Server) allowOrigin(h http.Header, origin string) {
 func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	st := r.Context().Value(stateKey{}).(*state)
 	st.failure = err
-	var p *problem.Error
-	if !errors.As(err, &p) {
+	p := diskfull.Problem(err)
+	if p == nil && !errors.As(err, &p) {
 		p = problem.Internal.Wrap(err, "Something went wrong in the server. Try again; if it happens again, report the requestId to those who run the server.")
 		if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
 			p = problem.Unavailable.Wrap(err, "The request took too long and was given up. Try again.").After(time.Second)

@@ -28,6 +28,7 @@ var (
 	QuotaToday          = kind("quota-today", "Quota of the day used up", 429)
 	Internal            = kind("internal", "Internal error", 500)
 	Unavailable         = kind("unavailable", "Temporarily unavailable", 503)
+	StorageFull         = kind("storage-full", "No room left to store anything", 507)
 )
 
 // Kinds lists every kind, for documentation and for the mapping of an edge.

@@ -27,6 +27,9 @@ const (
 // lasts from the file to the record that names it.
 const AbandonedAfter = 48 * time.Hour
 
+// ResultLinkTime is how long the link to a result of a tool works that was too large for an answer. The file can go then.
+const ResultLinkTime = 30 * time.Minute
+
 // FileState says whether the bytes of a file are there.
 type FileState string
 

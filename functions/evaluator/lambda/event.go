@@ -147,7 +147,7 @@ func (f *function) wake(ctx context.Context, what string) error {
 		}
 		return f.alarms.set(late, next, wakeDue)
 	case wakeClean:
-		if err := f.worker.Clean(ctx); err != nil {
+		if err := errors.Join(f.worker.Clean(ctx), f.worker.CleanResults(ctx)); err != nil {
 			return errors.Join(err, f.alarms.set(context.WithoutCancel(ctx), f.worker.Now().Add(day), wakeClean))
 		}
 		return nil

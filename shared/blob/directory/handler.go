@@ -7,10 +7,10 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"syscall"
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/diskfull"
 	"assay/shared/problem"
 )
 
@@ -108,8 +108,8 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 		return problem.Invalid.Wrap(err, "The bytes are not those of the declared file: their SHA-256 is not %s. Upload the declared file, or declare this one.", o.SHA256)
 	case body.err != nil || r.Context().Err() != nil:
 		return problem.BadRequest.Wrap(err, "The upload broke off before its end, and nothing was stored. Upload the file again.")
-	case errors.Is(err, syscall.ENOSPC):
-		return problem.Unavailable.Wrap(err, "The server has no room for this file. Try again once whoever runs it has made some.").After(5 * time.Minute)
+	case diskfull.Problem(err) != nil:
+		return diskfull.Problem(err)
 	default:
 		return problem.Internal.Wrap(err, "The file could not be stored. Try again later, and tell whoever runs this server if it stays so.")
 	}

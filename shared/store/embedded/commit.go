@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
+	"assay/shared/diskfull"
 	"assay/shared/store"
 
 	"go.etcd.io/bbolt"
@@ -94,6 +96,11 @@ func (s *Store) commit(batch []*request) []store.Item {
 		return t.purge()
 	})
 	if err != nil && !errors.Is(err, errUnchanged) {
+		for _, full := range diskfull.Errors {
+			if strings.Contains(err.Error(), full.Error()) { // bbolt has some as words alone
+				err = errors.Join(err, full)
+			}
+		}
 		for _, r := range batch {
 			r.err = fmt.Errorf("%w: write %s: %w", store.ErrUnavailable, s.path, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"assay/shared/diskfull"
 	"assay/shared/store"
 )
 
@@ -66,7 +67,7 @@ func fillDisk(path, _ string) error {
 				n++
 			}
 		}
-		if !errors.Is(err, store.ErrUnavailable) {
+		if !errors.Is(err, store.ErrUnavailable) || diskfull.Problem(err) == nil {
 			return fmt.Errorf("a write to a full disk, after %d: %w", n, err)
 		}
 		items, err := s.Query(ctx, store.Query{Index: 1, Partition: "L", Limit: 1 << 20})

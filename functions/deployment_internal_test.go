@@ -41,7 +41,7 @@ func TestTheServerChangesNeitherInputsNorTruths(t *testing.T) {
 		f.Holder = ""
 		got[h] = f
 	}
-	if d := GRPC(); !maps.Equal(got, want) || d.ListsFiles || !d.Writes() {
+	if d := GRPC(); !maps.Equal(got, want) || !d.ListsFiles || !d.Writes() {
 		t.Errorf("the server may %+v", d)
 	}
 }

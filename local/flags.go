@@ -26,6 +26,8 @@ type config struct {
 	audience       string
 	allowDevIssuer bool
 	origins        string
+	rates          string
+	proxyHeader    string
 	quotas         string
 }
 
@@ -47,6 +49,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (config, er
 	f.BoolVar(&c.allowDevIssuer, "allow-dev-issuer", false, "give tokens to everyone who asks, also to other machines: for closed networks only")
 	f.StringVar(&c.origins, "origins", "*", "origins of web pages that may call the API, separated by commas; * is all")
 	f.StringVar(&c.quotas, "quotas", "", `quotas of users and of the server in JSON, as /info shows them, where they are to differ: {"user":{"perDay":{"tasks":500}}}`)
+	f.StringVar(&c.rates, "rates", "", `limits of callers in JSON, as /info shows them, where they are to differ: {"tool":{"perSecond":5,"burst":20}}`)
+	f.StringVar(&c.proxyHeader, "trusted-proxy-header", "", "header whose last address is where a request came from, such as X-Forwarded-For; give it only behind a proxy that sets it")
 	if err := flagenv.Parse(f, "ASSAY_", args, getenv); err != nil {
 		return c, err
 	}

@@ -21,6 +21,7 @@ import (
 	"assay/shared/arrival"
 	"assay/shared/blob/directory"
 	"assay/shared/quota"
+	"assay/shared/ratelimit"
 	"assay/shared/store"
 )
 
@@ -95,9 +96,14 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 	if p.id, err = newIdentity(c, c.url); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
+	rates, err := ratelimit.Parse(c.rates)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("-rates: %w", err), p.table.close())
+	}
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: time.Now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer),
+		Rates: ratelimit.New(rates, c.proxyHeader),
 	}
 	p.env.Info.URL = c.url
 	if p.env.Info.Commit == "" { // by go run: the next process may be of other sources

@@ -6,6 +6,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/measure"
 	"assay/shared/page"
+	"assay/shared/ratelimit"
 	"assay/shared/record"
 )
 
@@ -37,6 +38,8 @@ type Limits struct {
 	Registrations      int   `json:"registrations" doc:"registrations for tasks that a user can have"`
 	AddedRegistrations int   `json:"addedRegistrations" doc:"registrations from which on others can register a user for no further task"`
 
+	Rates ratelimit.Rates `json:"rates" doc:"what each caller is held to: users by their login, others by their address"`
+
 	Quotas record.Quotas `json:"quotas" doc:"what may be taken; beyond, 403 (quota-exhausted) or 429 (quota-today) says when or how there is more"`
 }
 
@@ -49,6 +52,8 @@ var limits = Limits{
 }
 
 func info(_ context.Context, c *api.Call, _ api.Open) (Info, error) {
+	limits := limits
+	limits.Rates = c.Rates.Limits()
 	i := Info{
 		Name: c.Info.Name, Version: c.Info.Version, Commit: c.Info.Commit, APIVersion: api.APIVersion, Issuer: c.Info.Issuer,
 		Limits: limits, RunFormats: []string{"trec-run", "jsonl", "csv"}, Measures: map[string][]measure.Family{},

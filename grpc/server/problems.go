@@ -42,6 +42,7 @@ var statuses = map[*problem.Kind]codes.Code{
 	problem.Invalid:             codes.InvalidArgument,
 	problem.IdempotencyMismatch: codes.InvalidArgument,
 	problem.QuotaToday:          codes.ResourceExhausted,
+	problem.TooManyRequests:     codes.ResourceExhausted,
 	problem.Internal:            codes.Internal,
 	problem.Unavailable:         codes.Unavailable,
 	problem.StorageFull:         codes.Unavailable, // which callers try again

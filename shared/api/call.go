@@ -13,6 +13,7 @@ import (
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/quota"
+	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -28,6 +29,8 @@ type Env struct {
 	Verify func(ctx context.Context, token string) (access.Caller, error) // an error is a problem
 	Info   Info
 	Quotas *quota.Ledger // of users and of the server; New makes one without limits where there is none
+	// Rates holds callers to limits; nil: to none.
+	Rates *ratelimit.Limiter
 	// Origins of web pages that may call the service from a browser; "*" allows all.
 	Origins []string
 }

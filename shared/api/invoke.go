@@ -14,6 +14,7 @@ import (
 	"assay/shared/jsoncheck"
 	"assay/shared/page"
 	"assay/shared/problem"
+	"assay/shared/ratelimit"
 )
 
 // inputParam is the parameter that has, in a GET, what would be the body of a POST.
@@ -51,6 +52,18 @@ func Ask[T Target](s Spec, load Loader[T], variants []Variant, media []string, h
 
 // Changes reports whether the operation can change anything that is stored in the table.
 func (op *Operation) Changes() bool { return op.Method != http.MethodGet && !op.pure }
+
+// class is that of the limits which the operation falls under; ordinary reads have none.
+func (op *Operation) class() ratelimit.Class {
+	switch {
+	case op.computes():
+		return ratelimit.Tool
+	case op.Changes():
+		return ratelimit.Write
+	default:
+		return ""
+	}
+}
 
 // computes reports whether the operation is an Invoke or an Ask.
 func (op *Operation) computes() bool { return op.variants != nil }

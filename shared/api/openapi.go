@@ -189,6 +189,9 @@ func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	success := &huma.Response{Description: http.StatusText(op.Status), Headers: map[string]*huma.Param{}, Content: map[string]*huma.MediaType{}}
 	headers := []string{"X-Request-Id", "Cache-Control"}
+	if op.class() != "" {
+		headers = append(headers, "RateLimit", "RateLimit-Policy")
+	}
 	if op.Result != nil {
 		success.Content[mediaJSON] = &huma.MediaType{Schema: set.of(op.Result)}
 		if op.Query.List {
@@ -249,11 +252,14 @@ func (op *Operation) problems() []int {
 	if op.computes() {
 		statuses = append(statuses, 409, 413, 422)
 	}
+	if op.class() != "" {
+		statuses = append(statuses, 429)
+	}
 	switch op.Method {
 	case http.MethodPost:
 		statuses = append(statuses, 415)
 		if !op.pure {
-			statuses = append(statuses, 409, 413, 422, 429)
+			statuses = append(statuses, 409, 413, 422)
 		}
 	case http.MethodPatch:
 		statuses = append(statuses, 409, 412, 413, 415, 422)
@@ -283,6 +289,8 @@ var headerDescriptions = map[string]string{
 	"ETag":             "strong entity tag of what is shown",
 	"Link":             "the next page, as `links.next` (RFC 8288)",
 	"Content-Location": "where a GET has the same answer, if the input is short enough",
+	"RateLimit":        "what is left of the caller's limit, and in how many seconds all of it is there again: \"write\";r=499;t=1 (draft-ietf-httpapi-ratelimit-headers); absent without a limit",
+	"RateLimit-Policy": "the limit: \"write\";q=500;w=5 is 500 requests at once, and as many again within 5 seconds",
 	"Location":         "address of the new resource, or of the answer",
 }
 

@@ -17,6 +17,7 @@ import (
 	"assay/shared/diskfull"
 	"assay/shared/problem"
 	"assay/shared/quota"
+	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store"
 )
@@ -96,6 +97,9 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	if err := c.authenticate(ctx); err != nil {
 		return err
 	}
+	if err := s.limit(c.w, c.request, c.op.class(), c.Caller.ID); err != nil {
+		return err
+	}
 	defer func() {
 		if c.holdsLarge {
 			c.large.release(c.Caller.ID)
@@ -118,6 +122,20 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 		return err
 	}
 	return c.op.serve(ctx, c)
+}
+
+// limit refuses what a caller does more often than the limits of the class allow. It comes before the body is read, and after
+// authentication, so that a user's limits are the user's alone: a token that is not valid costs less to refuse than any
+// operation that is not limited, and names nobody.
+func (s *Server) limit(w http.ResponseWriter, r *http.Request, class ratelimit.Class, userID string) error {
+	if class == "" || s.env.Rates == nil {
+		return nil
+	}
+	wait := s.env.Rates.Take(s.env.Now(), class, s.env.Rates.Caller(r, userID), userID != "", w.Header())
+	if wait == 0 {
+		return nil
+	}
+	return problem.TooManyRequests.New("You send requests of this kind (%s) faster than the server takes them from one caller. Wait for as long as Retry-After says; GET /info has the limits.", class).After(wait)
 }
 
 // authenticate finds out who calls. A token that is not valid is refused everywhere, for whoever sends one means to be known.
@@ -178,9 +196,15 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 			}
 			if r.Method == http.MethodOptions && m.foreign {
 				preflight(w, m.methods)
-			} else {
-				m.handler.ServeHTTP(w, r)
+				return
 			}
+			if r.Method == http.MethodPut {
+				if err := s.limit(w, r, ratelimit.Upload, ""); err != nil {
+					s.Fail(w, r, err)
+					return
+				}
+			}
+			m.handler.ServeHTTP(w, r)
 			return
 		}
 	}
@@ -254,7 +278,7 @@ func (s *Server) allowOrigin(h http.Header, origin string) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", allow)
-	h.Set("Access-Control-Expose-Headers", "Content-Location, ETag, Link, Location, Retry-After, X-Request-Id, Accept-Patch, Accept-Post, Idempotent-Replay")
+	h.Set("Access-Control-Expose-Headers", "Content-Location, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Accept-Patch, Accept-Post, Idempotent-Replay")
 }
 
 // Fail answers with the problem that err is; an error that is none is a fault of the server, told only to the log.

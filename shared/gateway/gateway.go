@@ -13,6 +13,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/environment"
 	"assay/shared/quota"
+	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store"
 
@@ -34,7 +35,7 @@ func Start(operations []api.Operation, table store.Store, files blob.Store) {
 	ledger.ResultTime = record.AbandonedAfter // by the rule of the bucket
 	env := &api.Env{
 		Store: ledger.Count(table, time.Now), Quotas: ledger, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller, Origins: environment.Origins(),
-		Info: api.BuildInfo(issuer),
+		Info: api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""),
 	}
 	lambda.Start(New(api.New(env, operations)).Handle)
 }

@@ -1,0 +1,85 @@
+package functions_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/functions"
+	"assay/shared/api/servertest"
+	"assay/shared/problem"
+	"assay/shared/ratelimit"
+)
+
+// limited serves all families with limits that a test meets at once. Time stands still, so that no token comes back.
+func limited(t *testing.T, l ratelimit.Rates) *servertest.Server {
+	s := servertest.New(t, functions.Operations()...)
+	now := time.Now()
+	s.Now = func() time.Time { return now }
+	s.Rates = ratelimit.New(l, "X-Real-Ip")
+	return s
+}
+
+// refused holds an answer to what a caller must be told who comes too often.
+func refused(t *testing.T, a servertest.Answer, class string) {
+	t.Helper()
+	var d problem.Document
+	if err := json.Unmarshal(a.Body, &d); err != nil || a.Status != http.StatusTooManyRequests || d.Type != problem.TooManyRequests.Type() {
+		t.Fatalf("%d %s, %v", a.Status, a.Body, err)
+	}
+	if a.Header.Get("Retry-After") != "1" || !strings.HasPrefix(a.Header.Get("RateLimit"), `"`+class+`";r=0;t=`) || a.Header.Get("RateLimit-Policy") == "" {
+		t.Errorf("%v", a.Header)
+	}
+}
+
+// TestRates_ACallerIsHeldToOneLimitForEachClass has one user use a limit up: others have theirs, reads have none, and what is
+// refused is refused before the body is read.
+func TestRates_ACallerIsHeldToOneLimitForEachClass(t *testing.T) {
+	s := limited(t, ratelimit.Rates{Write: ratelimit.Policy{PerSecond: 1, Burst: 3}, Tool: ratelimit.Policy{PerSecond: 1, Burst: 2}})
+	lab := map[string]any{"name": "Lab"}
+	at := s.Create("olga", "/v1/organizers", lab)
+	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, at, map[string]any{"name": "Lake"})
+	if a := s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, "/v1/organizers", map[string]any{}); a.Header.Get("RateLimit") != `"write";r=0;t=3` {
+		t.Errorf("a request that fails counts too: %v", a.Header)
+	}
+	refused(t, s.Do("olga", http.MethodDelete, at, nil), "write")
+	refused(t, s.Do("olga", http.MethodPost, "/v1/organizers", strings.Repeat("x", 6<<20)), "write")
+	s.Create("otto", "/v1/organizers", lab)
+	for range 100 {
+		if h := s.Want(http.StatusOK, nil, "olga", http.MethodGet, at, nil).Header; h.Get("RateLimit") != "" {
+			t.Fatalf("a read is limited: %v", h)
+		}
+	}
+	tool := map[string]any{"files": []any{}}
+	for _, address := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1"} {
+		for range 2 {
+			s.Want(http.StatusUnprocessableEntity, nil, "", http.MethodPost, "/v1/tools/validate", tool, "X-Real-Ip", address)
+		}
+		refused(t, s.Do("", http.MethodPost, "/v1/tools/validate", tool, "X-Real-Ip", address), "tool")
+		refused(t, s.Do("", http.MethodGet, "/v1/tools/validate/result?input=1", nil, "X-Real-Ip", address), "tool")
+	}
+	refused(t, s.Do("", http.MethodPost, "/v1/tools/validate", tool, "X-Real-Ip", "2001:db8::2"), "tool")
+	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, "/v1/tools/validate", tool)
+	var info struct {
+		Limits struct{ Rates ratelimit.Rates }
+	}
+	if s.Want(http.StatusOK, &info, "", http.MethodGet, "/info", nil); info.Limits.Rates.Write.Burst != 3 {
+		t.Errorf("/info tells of %+v", info)
+	}
+}
+
+func TestRates_UploadsAreHeldToTheLimitOfTheirAddress(t *testing.T) {
+	s := limited(t, ratelimit.Rates{Upload: ratelimit.Policy{PerSecond: 1, Burst: 1}})
+	if a := s.Do("", http.MethodPut, "/files/nothing", "x"); a.Status == http.StatusTooManyRequests {
+		t.Fatal("the first upload is refused")
+	}
+	refused(t, s.Do("", http.MethodPut, "/files/nothing", "x"), "upload")
+	if a := s.Do("", http.MethodGet, "/files/nothing", nil); a.Status == http.StatusTooManyRequests {
+		t.Error("a download is limited")
+	}
+	if a := s.Do("", http.MethodPut, "/files/nothing", "x", "X-Real-Ip", "192.0.2.9"); a.Status == http.StatusTooManyRequests {
+		t.Error("another address is refused")
+	}
+}

@@ -1,0 +1,218 @@
+// Package ratelimit bounds how often each caller may do what costs the server something, with a token bucket for each caller
+// and class of operations. It exists so that no caller keeps the others from the server by asking often.
+//
+// A caller is a user or, without a login, the address that the request came from; all addresses of an IPv6 /64 count as one.
+// Buckets that are full again are forgotten, for a new one is as full. So nobody gains by having others forgotten; and since
+// buckets are full again within seconds, their number is bounded by the callers of the last seconds. Should more addresses
+// than maxBuckets call in that time, those without a bucket share one; the same goes for users.
+//
+// Buckets are of one process. Functions of AWS Lambda have none: there the gateway throttles, and what must hold for each
+// user is counted in the table.
+package ratelimit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// Class is a class of operations that are limited together.
+type Class string
+
+// The classes. Reads have none, for they are not limited.
+const (
+	Write  Class = "write"  // what changes the table
+	Tool   Class = "tool"   // what computes an answer
+	Upload Class = "upload" // files sent to signed links
+)
+
+// Policy is the limit of one class: a rate, and how many operations may come at once. The zero Policy limits nothing.
+type Policy struct {
+	PerSecond int `json:"perSecond" doc:"operations that a caller may make in a second on average; 0 is not limited"`
+	Burst     int `json:"burst" doc:"operations that a caller may make at once after a pause"`
+}
+
+// Rates are what a server holds each caller to.
+type Rates struct {
+	Write       Policy `json:"write,omitzero" doc:"of operations that change something"`
+	Tool        Policy `json:"tool,omitzero" doc:"of invocations of tools"`
+	Upload      Policy `json:"upload,omitzero" doc:"of files sent to the addresses that the server signs itself, by the address that they come from"`
+	WaitingRuns int    `json:"waitingRuns" doc:"runs of one team in one task that have not ended; 0 is not limited"`
+}
+
+// Default is far above what a script of 50 requests a second and a lab at a deadline need.
+func Default() Rates {
+	return Rates{Write: Policy{100, 500}, Tool: Policy{60, 300}, Upload: Policy{100, 500}, WaitingRuns: 100}
+}
+
+// maxWaitingRuns keeps the record that has their ids small.
+const maxWaitingRuns = 1000
+
+// Distributed is the Default of processes that come and go by the request: what only the table can count.
+func Distributed() Rates { return Rates{WaitingRuns: Default().WaitingRuns} }
+
+// Parse returns the Default, save for what the JSON text sets: {"tool":{"perSecond":5,"burst":20}}. An empty text sets nothing.
+func Parse(text string) (Rates, error) {
+	l := Default()
+	if text == "" {
+		return l, nil
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&l); err != nil {
+		return l, err
+	}
+	if l.WaitingRuns < 0 || l.WaitingRuns > maxWaitingRuns {
+		return l, fmt.Errorf("waitingRuns must be from 0, for no limit, to %d", maxWaitingRuns)
+	}
+	for _, p := range []Policy{l.Write, l.Tool, l.Upload} {
+		if p.PerSecond < 0 || p.PerSecond > 0 && p.Burst < 1 {
+			return l, errors.New("perSecond must be 0, for no limit, or a number with a burst of 1 or more")
+		}
+	}
+	return l, nil
+}
+
+func (l *Rates) of(class Class) Policy {
+	switch class {
+	case Write:
+		return l.Write
+	case Tool:
+		return l.Tool
+	case Upload:
+		return l.Upload
+	default:
+		return Policy{}
+	}
+}
+
+// window is how long an empty bucket takes to be full again, in whole seconds.
+func (p Policy) window() int { return (p.Burst + p.PerSecond - 1) / p.PerSecond }
+
+// maxBuckets is how many buckets of users a Limiter keeps, and as many of addresses; each takes about 200 bytes.
+const maxBuckets = 50_000
+
+// sweepInterval is how often a Limiter that is full looks for buckets to forget.
+const sweepInterval = time.Second
+
+// Limiter holds callers to limits.
+type Limiter struct {
+	limits Rates
+	header string
+
+	mu        sync.Mutex
+	users     buckets
+	addresses buckets
+}
+
+// New returns a Limiter. When header is not empty, callers without a login are known by the last address in that header,
+// which the proxy in front of the server must set.
+func New(limits Rates, header string) *Limiter {
+	return &Limiter{limits: limits, header: header, users: newBuckets(maxBuckets), addresses: newBuckets(maxBuckets)}
+}
+
+// Limits are what the Limiter holds callers to; a nil Limiter holds them to nothing.
+func (l *Limiter) Limits() Rates {
+	if l == nil {
+		return Rates{}
+	}
+	return l.limits
+}
+
+// Caller tells callers apart: by the id of the user or, without one, by the address that the request came from.
+func (l *Limiter) Caller(r *http.Request, userID string) string {
+	if userID != "" {
+		return userID
+	}
+	from := r.RemoteAddr
+	if host, _, err := net.SplitHostPort(from); err == nil {
+		from = host
+	}
+	if l != nil && l.header != "" {
+		if values := r.Header.Values(l.header); len(values) > 0 {
+			last := values[len(values)-1]
+			from = strings.TrimSpace(last[strings.LastIndex(last, ",")+1:])
+		}
+	}
+	a, err := netip.ParseAddr(from)
+	if err != nil {
+		return "" // nothing that is known of
+	}
+	if a = a.Unmap().WithZone(""); a.Is6() {
+		return netip.PrefixFrom(a, 64).Masked().String()
+	}
+	return a.String()
+}
+
+// Take takes a token for an operation of the class out of a caller's bucket; users and addresses have their own. It sets the
+// RateLimit fields, and returns how long the caller has to wait when the bucket is empty, and else 0. A nil Limiter limits
+// nothing.
+func (l *Limiter) Take(now time.Time, class Class, caller string, user bool, h http.Header) time.Duration {
+	limits := l.Limits()
+	p := limits.of(class)
+	if p.PerSecond == 0 {
+		return 0
+	}
+	l.mu.Lock()
+	of := &l.addresses
+	if user {
+		of = &l.users
+	}
+	b := of.get(now, key{class, caller}, p)
+	l.mu.Unlock()
+	allowed := b.AllowN(now, 1)
+	tokens := max(0, b.TokensAt(now))
+	reset := (float64(p.Burst) - tokens) / float64(p.PerSecond) // until the bucket is full
+	var wait time.Duration
+	if !allowed {
+		reset = (1 - tokens) / float64(p.PerSecond) // until it has a token
+		wait = max(time.Duration(reset*float64(time.Second)), time.Millisecond)
+	}
+	h.Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", class, p.Burst, p.window()))
+	h.Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", class, int(tokens), int(math.Ceil(reset))))
+	return wait
+}
+
+type key struct {
+	class  Class
+	caller string
+}
+
+// buckets are those of callers of one kind, up to a maximum.
+type buckets struct {
+	all     map[key]*rate.Limiter
+	maximum int
+	swept   time.Time
+}
+
+func newBuckets(maximum int) buckets { return buckets{all: map[key]*rate.Limiter{}, maximum: maximum} }
+
+// get returns the bucket of the key, or the one that all share who find no room.
+func (b *buckets) get(now time.Time, k key, p Policy) *rate.Limiter {
+	if one, ok := b.all[k]; ok {
+		return one
+	}
+	if len(b.all) >= b.maximum && now.Sub(b.swept) >= sweepInterval {
+		b.swept = now
+		maps.DeleteFunc(b.all, func(_ key, one *rate.Limiter) bool { return one.TokensAt(now) >= float64(one.Burst()) })
+	}
+	if len(b.all) >= b.maximum {
+		k.caller = "shared"
+		if one, ok := b.all[k]; ok {
+			return one
+		}
+	}
+	one := rate.NewLimiter(rate.Limit(p.PerSecond), p.Burst)
+	b.all[k] = one
+	return one
+}

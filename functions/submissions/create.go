@@ -28,7 +28,7 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 	s := e.submission(c, d, now)
 	runs := e.runs(s, d.Files, now)
 	tx := new(table.Tx).Create(s).Check(e.registration)
-	quota, err := e.charge(tx, s, now)
+	quota, err := e.charge(ctx, c, tx, s, now)
 	if err != nil {
 		return created, err
 	}
@@ -97,13 +97,16 @@ func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Ti
 }
 
 // charge adds to tx that the user's allowance counts the runs, or refuses them.
-func (e *entry) charge(tx *table.Tx, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
+func (e *entry) charge(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
 	a, write := e.allowance, tx.Replace
 	if a == nil {
 		a, write = &record.Allowance{Meta: record.NewMeta(now), TaskID: s.TaskID}, tx.Create
 		a.ID = s.UserID
 	}
 	if err := a.Charge(e.task.Submissions, s.RunIDs, now); err != nil {
+		return nil, err
+	}
+	if err := await(ctx, c, a, s.RunIDs); err != nil {
 		return nil, err
 	}
 	a.Submissions++

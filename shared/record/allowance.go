@@ -22,6 +22,9 @@ type Allowance struct {
 	Recent []string // ids of those made within the last Day, oldest first; an id tells its instant
 	// TruthFailures are the instants within the last Day at which blinded runs failed for what only the truth can know.
 	TruthFailures []Instant `json:",omitempty"`
+	// Waiting has the ids of the runs that are not known to have ended. A run that ends leaves it only when somebody looks,
+	// which is when there would be too many: so their bound costs nothing until it is met.
+	Waiting []string `json:",omitempty"`
 	// Submissions is how many of the user's submissions are there. What was used of the quota stays used when one goes.
 	Submissions int
 	// Runs is how many of the user's runs are there, by dataset: what a dataset that is to be deleted is asked for.
@@ -106,7 +109,9 @@ func (a *Allowance) Drop(datasetID string) {
 // Refund takes back what Charge counted for a run that failed or was cancelled.
 func (a *Allowance) Refund(runID string) {
 	a.Total = max(0, a.Total-1)
-	a.Recent = slices.DeleteFunc(a.Recent, func(id string) bool { return id == runID })
+	left := func(id string) bool { return id == runID }
+	a.Recent = slices.DeleteFunc(a.Recent, left)
+	a.Waiting = slices.DeleteFunc(a.Waiting, left)
 }
 
 // Recharge counts a run again that was refunded and now is evaluated after all. It never refuses: the organizer's

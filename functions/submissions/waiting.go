@@ -1,0 +1,60 @@
+package submissions
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"assay/shared/api"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// retryWaiting is when to submit again what would have too many runs wait.
+const retryWaiting = 30 * time.Second
+
+// await notes that the runs have not ended, or refuses them when too many of the team's have not. It looks which have only
+// when there would be too many.
+func await(ctx context.Context, c *api.Call, a *record.Allowance, runIDs []string) error {
+	most := c.Rates.Limits().WaitingRuns
+	if most == 0 {
+		return nil
+	}
+	if len(a.Waiting)+len(runIDs) > most {
+		var err error
+		if a.Waiting, err = underWay(ctx, c, a.Waiting); err != nil {
+			return err
+		}
+	}
+	if n := len(a.Waiting); n+len(runIDs) > most {
+		return problem.TooManyRequests.New("%d of your runs in this task have not ended, and this submission makes %d more; at most %d may be under way at a time. Submit again when some have ended, or cancel those that wait for an upload.", n, len(runIDs), most).After(retryWaiting)
+	}
+	a.Waiting = append(a.Waiting, runIDs...)
+	return nil
+}
+
+// underWay returns those of the runs that have not ended.
+func underWay(ctx context.Context, c *api.Call, runIDs []string) (left []string, err error) {
+	for ids := range slices.Chunk(runIDs, store.MaxKeys) {
+		keys := make([]store.Key, len(ids))
+		for i, id := range ids {
+			keys[i] = record.RunKey(id)
+		}
+		items, err := c.Store.Get(ctx, store.Strong, keys...)
+		if err != nil {
+			return nil, table.Failed(err)
+		}
+		for _, it := range items {
+			run, err := table.Decode[record.RunItem](it)
+			if err != nil {
+				return nil, err
+			}
+			if run != nil && !run.State.Ended() {
+				left = append(left, run.ID)
+			}
+		}
+	}
+	return left, nil
+}

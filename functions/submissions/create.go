@@ -21,7 +21,7 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 	if err != nil {
 		return created, err
 	}
-	if err := e.validate(ctx, &d, inline); err != nil {
+	if err := e.validate(ctx, c, &d, inline); err != nil {
 		return created, err
 	}
 	now := c.Now()

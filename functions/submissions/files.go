@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 
+	"assay/shared/api"
+	"assay/shared/compute"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
@@ -52,7 +54,7 @@ func reposition(pointer string, at []int) string {
 
 // validate reads the inline files as the built-in evaluators will, and refuses those with faults. It reads no truth, which
 // only the evaluation does: what it tells of a file is nothing but what the file says.
-func (e *entry) validate(ctx context.Context, d *record.SubmissionDraft, inline [][]byte) error {
+func (e *entry) validate(ctx context.Context, c *api.Call, d *record.SubmissionDraft, inline [][]byte) error {
 	var fields []problem.Field
 	for n, truth := range e.truths {
 		if truth.Evaluator.Kind == record.EvaluatorWorker {
@@ -72,7 +74,7 @@ func (e *entry) validate(ctx context.Context, d *record.SubmissionDraft, inline 
 			if inline[i] == nil {
 				continue
 			}
-			found, err := validate(ctx, truth, f.Name, inline[i])
+			found, err := validate(ctx, c, truth, f.Name, inline[i])
 			if err != nil {
 				return err
 			}
@@ -82,18 +84,23 @@ func (e *entry) validate(ctx context.Context, d *record.SubmissionDraft, inline 
 	return problem.Check(fields)
 }
 
-// maxInlineText bounds what an inline file may unpack to, and reading how many are read at once: checking a file takes
-// several times its text in memory, and requests come in any number.
-const maxInlineText = 64 << 20
+const (
+	maxInlineText = 64 << 20 // bytes that an inline file may unpack to
+	textMemory    = 4        // bytes of memory, about, that checking a byte of text takes
+)
 
-var reading = make(chan struct{}, 2)
-
-func validate(ctx context.Context, truth *record.Truth, name string, content []byte) ([]measure.Diagnostic, error) {
-	select {
-	case reading <- struct{}{}:
-		defer func() { <-reading }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+func validate(ctx context.Context, c *api.Call, truth *record.Truth, name string, content []byte) ([]measure.Diagnostic, error) {
+	slot, err := compute.Process.Acquire(ctx, c.Computing())
+	if err != nil {
+		return nil, err
+	}
+	defer slot.Release()
+	bytesOfText := int64(len(content))
+	if bytes.HasPrefix(content, []byte{0x1f, 0x8b}) { // packed by gzip: its text may be of any size
+		bytesOfText = maxInlineText
+	}
+	if err := slot.Memory(ctx, textMemory*bytesOfText); err != nil {
+		return nil, err
 	}
 	if unpacksBeyond(content, maxInlineText) {
 		return []measure.Diagnostic{{Severity: measure.Error, File: name, Message: fmt.Sprintf(

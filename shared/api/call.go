@@ -10,6 +10,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/blob"
+	"assay/shared/compute"
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/quota"
@@ -76,6 +77,11 @@ type Call struct {
 
 	large      *largeBodies // of the server
 	holdsLarge bool         // whether the body of this call is one of them
+}
+
+// Computing is the caller as one who asks for a computation.
+func (c *Call) Computing() compute.Caller {
+	return compute.Caller{Name: c.Rates.Caller(c.request, c.Caller.ID), User: !c.Caller.Anonymous()}
 }
 
 // Param returns a parameter of the path.

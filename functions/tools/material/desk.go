@@ -17,21 +17,16 @@ import (
 	"io"
 
 	"assay/shared/api"
+	"assay/shared/compute"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 	"assay/shared/record"
-
-	"golang.org/x/sync/semaphore"
 )
 
 const (
 	// MaxStoredBytes is how large the stored files may be that one invocation reads.
 	MaxStoredBytes = 256 << 20
-	// atOnce bounds the bytes that all invocations of a process work on at the same time. They take about as much memory.
-	atOnce = 512 << 20
 )
-
-var memory = semaphore.NewWeighted(atOnce)
 
 // Desk is where one invocation gathers its material.
 type Desk struct {
@@ -58,17 +53,20 @@ func (d *Desk) note(format string, args ...any) {
 	d.parts = append(d.parts, fmt.Sprintf(format, args...))
 }
 
-// Work does what takes memory in proportion to the material, as soon as other invocations leave room for it.
+// Work does what takes processor time, and memory in proportion to the material, as soon as the caller's share has room for it.
 func (d *Desk) Work(ctx context.Context, do func(context.Context) error) error {
+	slot, err := compute.Process.Acquire(ctx, d.c.Computing())
+	if err != nil {
+		return err
+	}
+	defer slot.Release()
 	text, err := d.unpackedText(ctx)
 	if err != nil {
 		return err
 	}
-	weight := min(atOnce, d.stored+d.unpacked+d.values+text)
-	if err := memory.Acquire(ctx, weight); err != nil {
+	if err := slot.Memory(ctx, d.stored+d.unpacked+d.values+text); err != nil {
 		return err
 	}
-	defer memory.Release(weight)
 	return do(ctx)
 }
 

@@ -6,13 +6,14 @@ import (
 	"context"
 	"io"
 
+	"assay/shared/compute"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 )
 
 // MaxTextBytes is how large the packed runs and truths that one invocation reads may be together once they are unpacked:
 // their sizes do not tell, and their lines are held in memory.
-const MaxTextBytes = atOnce
+const MaxTextBytes = compute.MaxBytes
 
 // unpackedText is how many bytes the stored runs and truths that are packed have once they are unpacked.
 func (d *Desk) unpackedText(ctx context.Context) (total int64, err error) {

@@ -1,0 +1,156 @@
+// Package compute shares the processors and the memory of a process among the computations that callers ask for: those of
+// tools, and the checks of files that come with a request. It exists so that callers who ask for many do not keep the others
+// waiting until their time is over.
+//
+// A computation has a slot for as long as it lasts. One user has at most half of the slots, one address without a login a
+// quarter, and all callers without a login together half. The same shares hold for memory, of which a caller without a login
+// has at most half. Whoever finds no slot waits in line for a while, behind others of the same share alone, and is then asked
+// to come again, before the time of the request is over.
+package compute
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/semaphore"
+
+	"assay/shared/problem"
+)
+
+const (
+	// MaxBytes is about how much memory all computations of a process take at the same time.
+	MaxBytes = 512 << 20
+	// patience is how long a computation waits for its slot and its memory.
+	patience = 10 * time.Second
+	// pause is after how long to ask again.
+	pause = 5 * time.Second
+)
+
+// Caller is whom a computation is for.
+type Caller struct {
+	Name string // tells callers apart
+	User bool   // is logged in
+}
+
+// Pool has the slots and the memory of a process.
+type Pool struct {
+	slots     int64
+	all       *semaphore.Weighted // in slots
+	anonymous *semaphore.Weighted
+	memory    *semaphore.Weighted // in bytes
+	outside   *semaphore.Weighted // of callers without a login
+
+	mu      sync.Mutex
+	callers map[Caller]*share
+}
+
+// share is what one caller may have, which is kept while a computation has it or waits for it.
+type share struct {
+	slots *semaphore.Weighted
+	users int
+}
+
+// New returns a pool with so many slots, four at least.
+func New(slots int) *Pool {
+	n := int64(max(slots, 4))
+	return &Pool{
+		slots: n, all: semaphore.NewWeighted(n), anonymous: semaphore.NewWeighted(n / 2),
+		memory: semaphore.NewWeighted(MaxBytes), outside: semaphore.NewWeighted(MaxBytes / 2), callers: map[Caller]*share{},
+	}
+}
+
+// Process is the pool of this process: two computations for each processor.
+var Process = New(2 * runtime.GOMAXPROCS(0))
+
+// Slot is what one computation has.
+type Slot struct {
+	pool    *Pool
+	caller  Caller
+	until   time.Time
+	release []func()
+}
+
+// Acquire waits for a slot. The caller releases it, also when memory is refused.
+func (p *Pool) Acquire(ctx context.Context, c Caller) (*Slot, error) {
+	s := &Slot{pool: p, caller: c, until: time.Now().Add(patience)}
+	own := p.join(c)
+	s.release = append(s.release, func() { p.leave(c) })
+	err := s.take(ctx, own, 1, problem.TooManyRequests.New("Your other computations are still under way, and you may have no more at a time. Ask again when one is done.").After(pause))
+	if err == nil && !c.User {
+		err = s.take(ctx, p.anonymous, 1, problem.Unavailable.New("Computations for callers who are not logged in take all of their share at the moment. Log in, or ask again in a few seconds.").After(pause))
+	}
+	if err == nil {
+		err = s.take(ctx, p.all, 1, busy())
+	}
+	if err != nil {
+		s.Release()
+		return nil, err
+	}
+	return s, nil
+}
+
+func busy() *problem.Error {
+	return problem.Unavailable.New("The server computes for others at the moment. Ask again in a few seconds.").After(pause)
+}
+
+// Memory waits for the memory that the computation takes, once for each slot.
+func (s *Slot) Memory(ctx context.Context, bytes int64) error {
+	bytes = min(bytes, MaxBytes)
+	if !s.caller.User {
+		if bytes > MaxBytes/2 {
+			return problem.Unauthorized.New("This takes about %d bytes of memory, and callers who are not logged in have %d. Log in, or give smaller files: Authorization: Bearer <token>.", bytes, MaxBytes/2)
+		}
+		if err := s.take(ctx, s.pool.outside, bytes, busy()); err != nil {
+			return err
+		}
+	}
+	return s.take(ctx, s.pool.memory, bytes, busy())
+}
+
+// Release gives back all that the computation has.
+func (s *Slot) Release() {
+	for i := len(s.release) - 1; i >= 0; i-- {
+		s.release[i]()
+	}
+	s.release = nil
+}
+
+func (s *Slot) take(ctx context.Context, of *semaphore.Weighted, n int64, otherwise error) error {
+	waiting, cancel := context.WithDeadline(ctx, s.until)
+	defer cancel()
+	if of.Acquire(waiting, n) != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return otherwise
+	}
+	s.release = append(s.release, func() { of.Release(n) })
+	return nil
+}
+
+func (p *Pool) join(c Caller) *semaphore.Weighted {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	own := p.callers[c]
+	if own == nil {
+		most := p.slots / 2
+		if !c.User {
+			most = p.slots / 4
+		}
+		own = &share{slots: semaphore.NewWeighted(most)}
+		p.callers[c] = own
+	}
+	own.users++
+	return own.slots
+}
+
+func (p *Pool) leave(c Caller) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	own := p.callers[c]
+	if own.users--; own.users == 0 {
+		delete(p.callers, c)
+	}
+}

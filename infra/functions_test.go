@@ -54,10 +54,10 @@ func TestEachFunctionIsDeployedAsItsFactsSay(t *testing.T) {
 	}
 }
 
-// TestConcurrencyIsLimitedWhereItProtectsTheTable also holds dev to none: a new account has no concurrency to set apart.
-func TestConcurrencyIsLimitedWhereItProtectsTheTable(t *testing.T) {
+// TestConcurrencyIsLimitedWhereItProtectsOthers also holds dev to none: a new account has no concurrency to set apart.
+func TestConcurrencyIsLimitedWhereItProtectsOthers(t *testing.T) {
 	for id := range dev.all("AWS::Lambda::Function") {
-		limit := map[string]string{"SubmissionsFunction": "100", "EvaluatorFunction": "20"}[id]
+		limit := map[string]string{"SubmissionsFunction": "100", "EvaluatorFunction": "20", "ToolsFunction": "50"}[id]
 		if limit == "" {
 			limit = "null"
 		}

@@ -57,6 +57,9 @@ var stages = []stage{
 			// Entries of a deadline go to few partitions of the indexes, which take 1,000 writes a second each. Past
 			// this, API Gateway answers 503 to some instead of all waiting for the table.
 			"submissions": 100,
+			// Computations take seconds of a whole processor each, and anybody may ask for them: they leave the rest of the
+			// account's concurrency to all else.
+			"tools": 50,
 			// A backlog waits in the stream, where it costs nothing, rather than in retries against the table.
 			"evaluator": 20,
 		},

@@ -134,6 +134,11 @@ race: $(node_modules) ## run all tests with the race detector, in random order
 chaos: $(node_modules) ## let workers, server and network fail at random over 500 runs, on each store
 	ASSAY_CHAOS_RUNS=500 $(GO) test -count=1 -run Chaos -timeout 30m -v ./local
 
+# Each test of the whole attacks a little; this floods for minutes, and judges by time too. The full form needs Linux.
+.PHONY: attack
+attack: ## attack the program under limits of memory and disk for some minutes (ASSAY_ATTACK_SEED=... repeats a run)
+	ASSAY_ATTACK=full $(GO) test -count=1 -run TestAttack -timeout 15m -v ./local/attack
+
 .PHONY: bench
 bench: ## run the benchmarks (BENCH=pattern, PACKAGES=./shared/store/...)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem $(PACKAGES)

@@ -1,0 +1,132 @@
+// Package attack starts the program as it is shipped, under limits of memory and disk, and attacks it over its network
+// interfaces while another user works with it. It proves for the whole what the tests of the packages prove for the parts.
+//
+// The full form, `make attack`, floods for minutes and judges by time as well: the process must not die, its memory may grow by
+// growthBytes above rest, the p99 of a bystander's GETs stays under bystanderTime, and everything that was acknowledged is there
+// in the end, also after the process was killed. The short form is part of the ordinary tests. It sends every attack once and
+// judges what does not depend on how fast the machine is: statuses, bytes answered and allocated for each byte sent, resident
+// memory, and the bystander's p99 as a multiple of the p99 without attack.
+//
+// Everything stays on loopback addresses. What the system lacks for a check is written to the log as NOT CHECKED.
+package attack
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Variables of the environment: which form, the seed of all random bodies, and a binary to attack instead of a fresh build.
+const (
+	formVariable   = "ASSAY_ATTACK"
+	seedVariable   = "ASSAY_ATTACK_SEED"
+	binaryVariable = "ASSAY_ATTACK_BINARY"
+)
+
+// What an attack may do to the process and to others.
+const (
+	growthBytes    = 512 << 20              // resident memory above rest
+	bystanderTime  = 250 * time.Millisecond // p99 of a bystander's GETs; the full form alone judges it
+	bystanderRatio = 150                    // the same p99 in the short form, as a multiple of the p99 without attack
+	ratioAttempts  = 3                      // of the short form, since other processes disturb the ratio too
+)
+
+// form is how much is sent.
+type form struct {
+	full  bool
+	flood time.Duration // how long each scenario sends; zero: until everything was sent once
+	calm  time.Duration // how long the bystander is observed without attack
+}
+
+var (
+	short = form{calm: time.Second}
+	full  = form{full: true, flood: 5 * time.Second, calm: 3 * time.Second}
+)
+
+func TestAttack(t *testing.T) {
+	f := short
+	if os.Getenv(formVariable) == "full" {
+		f = full
+	}
+	seed := seedOf(t)
+	started := time.Now()
+	p := newProgram(t, build(t))
+	p.start(t)
+	s := newSite(t, p, rand.New(rand.NewPCG(seed, seed)), f)
+	j := newJournal(s)
+	rest := p.rest(t)
+	calm := s.calm(t)
+	rows := []string{fmt.Sprintf("%-34s %9s %8s %10s %10s  %s", "scenario", "p99", "peak", "allocated", "sent", "statuses")}
+	rows = append(rows, row("at rest", calm, rest))
+	for _, sc := range scenarios {
+		if sc.fullOnly && !f.full || sc.smallDisk && !p.disk.small {
+			continue
+		}
+		t.Run(sc.name, func(t *testing.T) {
+			o := s.run(t, sc)
+			rows = append(rows, row(sc.name, o, rest))
+			s.judge(t, sc, o, rest, calm)
+		})
+		if p.died() {
+			t.Fatalf("the process died during %q:\n%s", sc.name, p.log.tail())
+		}
+	}
+	j.stop()
+	j.verify(t)
+	p.kill(t)
+	p.start(t)
+	j.verify(t)
+	t.Logf("seed %d, %s, at rest %d MiB resident, %.0f s; %d acknowledged writes are there after a kill\n%s",
+		seed, p.limits(), rest>>20, time.Since(started).Seconds(), j.size(), strings.Join(rows, "\n"))
+}
+
+// seedOf returns the seed that the environment gives, or a random one, which is logged to be given again.
+func seedOf(t *testing.T) uint64 {
+	t.Helper()
+	given := os.Getenv(seedVariable)
+	if given == "" {
+		seed := uint64(rand.Uint32())
+		t.Logf("%s=%d repeats this run", seedVariable, seed)
+		return seed
+	}
+	seed, err := strconv.ParseUint(given, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", seedVariable, err)
+	}
+	return seed
+}
+
+func row(name string, o outcome, rest int64) string {
+	return fmt.Sprintf("%-34s %9s %+7dM %9dM %9dM  %v", name, o.p99.Round(100*time.Microsecond), (o.peak-rest)>>20, o.allocated>>20, o.sent>>20, o.byStatus())
+}
+
+// judge holds the outcome of a scenario to the bounds.
+func (s *site) judge(t *testing.T, sc scenario, o outcome, rest int64, calm outcome) {
+	t.Helper()
+	if grown := o.peak - rest; grown > growthBytes {
+		t.Errorf("resident memory grew by %d MiB above rest, more than %d", grown>>20, growthBytes>>20)
+	}
+	for _, fault := range o.faults {
+		t.Error(fault)
+	}
+	if s.form.full {
+		if o.p99 > bystanderTime {
+			t.Errorf("the p99 of the bystander's GETs is %v, more than %v", o.p99, bystanderTime)
+		}
+		return
+	}
+	if most := sc.allocates(o); sc.factor > 0 && o.allocated > most {
+		t.Errorf("%d MiB were allocated for %d requests of %d bytes together, more than %d MiB", o.allocated>>20, o.requests, o.sent, most>>20)
+	}
+	for attempt := 1; o.p99 > bystanderRatio*calm.p99; attempt++ {
+		if attempt == ratioAttempts {
+			t.Errorf("the p99 of the bystander's GETs is %v, more than %d times the %v without attack", o.p99, bystanderRatio, calm.p99)
+			break
+		}
+		calm, o = s.calm(t), s.run(t, sc)
+	}
+}

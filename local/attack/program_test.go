@@ -1,0 +1,208 @@
+package attack
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// Limits that the process runs under. The data segment is what a process can grow by and ulimit can bound: it holds the heap,
+// with the 64 MiB steps in which Go maps it.
+const (
+	dataLimit = 1 << 30
+	cores     = 2
+	cpuTime   = 20 * time.Minute // of all cores together, so that a process that spins ends by itself
+)
+
+// build returns the path of the program.
+func build(t *testing.T) string {
+	t.Helper()
+	if given := os.Getenv(binaryVariable); given != "" {
+		return given
+	}
+	path := filepath.Join(t.TempDir(), "assay")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", path, "assay/local").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return path
+}
+
+// program is the process under attack, at fixed addresses over one folder.
+type program struct {
+	binary    string
+	disk      *disk
+	url, grpc string
+	process   *exec.Cmd
+	ended     chan struct{}
+	log       *processLog
+}
+
+func newProgram(t *testing.T, binary string) *program {
+	t.Helper()
+	return &program{binary: binary, disk: newDisk(t), url: "http://" + freeAddress(t), grpc: freeAddress(t)}
+}
+
+// freeAddress is one at which nobody listens at the moment.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+// start runs the binary under its limits until it answers.
+func (p *program) start(t *testing.T) {
+	t.Helper()
+	script := `ulimit -d "$1" && ulimit -t "$2" && shift 2 && exec "$@"`
+	p.process = exec.Command("sh", "-c", script, "sh", strconv.Itoa(dataLimit>>10), strconv.Itoa(int(cpuTime.Seconds())),
+		p.binary, "-demo=false", "-addr", strings.TrimPrefix(p.url, "http://"), "-grpc", p.grpc, "-data", p.disk.data)
+	p.process.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(cores), "GODEBUG=gctrace=1")
+	out, err := p.process.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.log = &processLog{}
+	p.process.Stderr = p.log
+	if err := p.process.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := out.Read(make([]byte, 1)); err != nil {
+		t.Fatalf("the program did not start: %v\n%s", err, p.log.tail())
+	}
+	process, ended := p.process, make(chan struct{})
+	p.ended = ended
+	go func() {
+		_, _ = io.Copy(io.Discard, out)
+		_ = process.Wait() // that it ended is what died says
+		close(ended)
+	}()
+	t.Cleanup(func() {
+		_ = process.Process.Kill()
+		<-ended
+	})
+}
+
+func (p *program) kill(t *testing.T) {
+	t.Helper()
+	if err := p.process.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	<-p.ended
+}
+
+func (p *program) died() bool {
+	select {
+	case <-p.ended:
+		return true
+	case <-time.After(50 * time.Millisecond): // a process that is ending
+		return false
+	}
+}
+
+// limits says what bounds the process on this system.
+func (p *program) limits() string {
+	return fmt.Sprintf("%d cores, a data segment of %d MiB by ulimit, %s", cores, dataLimit>>20, p.disk)
+}
+
+// rest is the resident memory of the process when nothing asks for anything.
+func (p *program) rest(t *testing.T) int64 {
+	t.Helper()
+	rest := p.memory("VmRSS")
+	if rest == 0 {
+		t.Logf("NOT CHECKED: resident memory, which this test reads from the folder of processes of Linux, not on %s.", runtime.GOOS)
+	}
+	return rest
+}
+
+// memory reads a member of the status of the process, in bytes; zero where the system has no such status.
+func (p *program) memory(member string) int64 {
+	status, err := os.ReadFile(p.proc("status"))
+	if err != nil {
+		return 0
+	}
+	_, rest, _ := strings.Cut(string(status), member+":")
+	text, _, _ := strings.Cut(rest, " kB")
+	n, _ := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
+	return n << 10
+}
+
+// resetPeak has VmHWM begin again at the memory of now, where the system can.
+func (p *program) resetPeak() { _ = os.WriteFile(p.proc("clear_refs"), []byte("5"), 0) }
+
+func (p *program) proc(name string) string {
+	return fmt.Sprintf("/proc/%d/%s", p.process.Process.Pid, name)
+}
+
+// processLog keeps the end of what the process logs, and counts from the lines of the garbage collector what was allocated.
+type processLog struct {
+	mu        sync.Mutex
+	part      []byte // of a line whose end has not come
+	last      []byte
+	live      int64 // MiB after the last collection
+	allocated atomic.Int64
+}
+
+// Bytes of the log that are kept, and that a report shows.
+const (
+	keptLog  = 1 << 20
+	shownLog = 2 << 10
+)
+
+func (l *processLog) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	n := len(b)
+	b = append(l.part, b...)
+	end := bytes.LastIndexByte(b, '\n') + 1
+	l.part = bytes.Clone(b[end:])
+	for line := range bytes.Lines(b[:end]) {
+		if before, after, ok := collection(string(line)); ok {
+			l.allocated.Add(max(0, before-l.live) << 20)
+			l.live = after
+			continue
+		}
+		l.last = append(l.last, line...)
+	}
+	if extra := len(l.last) - keptLog; extra > 0 {
+		l.last = l.last[extra:]
+	}
+	return n, nil
+}
+
+// collection returns the MiB of heap before and after a collection that the line tells of, as in "gc 7 @1.2s 3%: ..., 12->13->4 MB, ...".
+func collection(line string) (before, after int64, ok bool) {
+	if !strings.HasPrefix(line, "gc ") {
+		return 0, 0, false
+	}
+	for part := range strings.SplitSeq(line, ", ") {
+		var marked int64
+		if n, _ := fmt.Sscanf(part, "%d->%d->%d MB", &before, &marked, &after); n == 3 {
+			return before, after, true
+		}
+	}
+	return 0, 0, false
+}
+
+// tail is why the process ended, or what it logged last.
+func (l *processLog) tail() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if i := bytes.Index(l.last, []byte("fatal error:")); i >= 0 {
+		return string(l.last[i:min(i+shownLog, len(l.last))])
+	}
+	return string(l.last[max(0, len(l.last)-shownLog):])
+}

@@ -1,0 +1,126 @@
+package attack
+
+import (
+	"net/http"
+	"path"
+)
+
+// problemBytes is what a problem document may have, with a hundred faults; pageBytes what a page of a list may have.
+const (
+	problemBytes = 128 << 10
+	pageBytes    = 4 << 20
+)
+
+// scenarios are the attacks, in their order. Those that leave much behind come last.
+var scenarios = []scenario{
+	{name: "JSON to a tool", requests: jsonToTools, senders: 4, allow: refused, most: problemBytes, factor: 8},
+	{name: "JSON to resources", requests: jsonToResources, senders: 4, allow: refused, most: problemBytes, factor: 8},
+	{name: "random JSON", requests: randomBodies, senders: 4, allow: accepted, most: pageBytes, factor: 8},
+	{name: "merge patches", requests: mergePatches, senders: 4, allow: refused, most: problemBytes, factor: 8},
+	{name: "JSON patches", requests: jsonPatches, senders: 4, allow: refused, most: problemBytes, factor: 8},
+	{name: "queries", requests: queries, senders: 4, allow: accepted, most: pageBytes},
+	{name: "headers", requests: headers, senders: 4, allow: append([]int{206, 304, 417, 501, 505}, accepted...), most: pageBytes},
+	{name: "paths", requests: paths, senders: 4, allow: append([]int{301, 307}, refused...), most: problemBytes},
+	{name: "gzip bombs to tools", requests: bombsToTools, senders: 4, allow: accepted, most: pageBytes},
+	{name: "gzip bombs as runs", requests: bombsAsRuns, senders: 4, allow: accepted, most: pageBytes},
+	{name: "hostile files", requests: hostileFiles, senders: 4, allow: accepted, most: pageBytes},
+	{name: "pages for tools", requests: renderings, senders: 4, allow: accepted, most: pageBytes},
+	{name: "heavy tools by anonymous callers", send: toolFlood, senders: 20, allow: accepted, most: pageBytes, fullOnly: true},
+	{name: "slow headers", send: slowHeaders},
+	{name: "slow bodies", send: slowBodies},
+	{name: "connections", send: idleConnections},
+	{name: "gRPC messages", send: grpcMessages},
+	{name: "gRPC streams", send: grpcStreams},
+	{name: "big runs of one team", send: bigRuns, fullOnly: true},
+	{name: "heavy records in lists", send: heavyLists},
+	{name: "slow readers", send: slowReaders},
+	{name: "writes of one user", send: writeFlood, senders: 8, allow: accepted, most: problemBytes},
+	{name: "uploads without end", send: uploadFlood},
+	{name: "results of tools on the disk", requests: toolFiles, senders: 4, allow: accepted, most: pageBytes},
+	{name: "a full disk", send: fullDisk, smallDisk: true},
+}
+
+// post is a body as JSON for a path, from a user or nobody.
+func post(u *user, path string, body []byte) request {
+	return request{from: u, method: http.MethodPost, path: path, media: jsonMedia, body: body}
+}
+
+// jsonToTools come from callers without a login, each from an address of its own.
+func jsonToTools(s *site) (out []request) {
+	tools := []string{"evaluate", "fuse", "diffir", "topics"}
+	if !s.form.full {
+		tools = tools[:1] // they read their input alike
+	}
+	for _, body := range hostileJSON("runs") {
+		for _, tool := range tools {
+			out = append(out, post(s.newUser(), "/v1/tools/"+tool, body))
+		}
+	}
+	return out
+}
+
+// jsonToResources come from a user; the short form sends every fifth body to each.
+func jsonToResources(s *site) (out []request) {
+	for first, target := range []struct{ path, member string }{
+		{"/v1/organizers", "members"}, {"/v1/tasks", "submissions"}, {"/v1/datasets", "truths"}, {s.task + "/submissions", "files"}, {s.task + "/registrations", "team"},
+	} {
+		for n, body := range hostileJSON(target.member) {
+			if s.form.full || n%5 == first {
+				out = append(out, post(s.attacker, target.path, body))
+			}
+		}
+	}
+	return out
+}
+
+// randomBodies are what a fuzzer makes of bodies that are valid.
+func randomBodies(s *site) (out []request) {
+	file := object{"name": "run.txt", "text": "1 Q0 d1 1 2.5 a\n1 Q0 d2 2 1.5 a\n"}
+	run := object{"name": "a", "files": []any{file}}
+	truth := object{"files": []any{object{"name": "qrels", "text": "1 0 d1 1\n"}}}
+	dataset := object{
+		"taskId": path.Base(s.ownTask), "name": "Fuzz", "split": "training", "runFormat": object{"kind": "jsonl", "idField": "id", "valueField": "label"},
+		"inputs": []any{inline("in.txt", []byte("x"))}, "evaluator": object{"kind": "classification", "measures": []any{"Accuracy"}, "primaryMeasure": "Accuracy"},
+	}
+	task := object{"name": "Fuzz", "description": "x", "registration": object{"mode": "open"}, "submissions": object{"perDay": 5, "types": []any{"upload"}}}
+	rounds := 30
+	if s.form.full {
+		rounds = 150
+	}
+	for range rounds {
+		for _, valid := range []struct {
+			method, path string
+			body         object
+		}{
+			{http.MethodPost, "/v1/tools/evaluate", object{"runs": []any{run}, "truth": truth, "measures": []any{"AP"}}},
+			{http.MethodPost, "/v1/tools/diffir", object{"runs": []any{run, run}, "texts": object{"files": []any{file}}}},
+			{http.MethodPost, "/v1/tools/fuse", object{"runs": []any{run, run}, "method": "combsum", "depth": 10}},
+			{http.MethodPost, "/v1/datasets", dataset},
+			{http.MethodPost, s.task + "/submissions", object{"type": "upload", "files": []any{inline("run.txt", []byte("x"))}}},
+			{http.MethodPatch, s.ownTask, task},
+		} {
+			q := request{from: s.attacker, method: valid.method, path: valid.path, media: jsonMedia, body: encode(mutated(s.random, valid.body, 20))}
+			if valid.method == http.MethodPatch {
+				q.media = mergePatch
+			}
+			if s.random.IntN(10) == 0 {
+				q.body = garble(s.random, q.body)
+			}
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+func paths(s *site) (out []request) {
+	for _, p := range []string{
+		"/files/../table.db", "/files/%2e%2e/table.db", "/files/..%2f..%2ftable.db", "/files//etc/passwd", "/files/" + repeat("a/", 8<<10), "/files/%00",
+		"//v1/tasks", "/v1/../v1/tasks", "/v1/tasks/%2e%2e", s.task + "/", s.task + "/submissions/..", "/v1/tasks/" + repeat("0", 8<<10),
+		"/v1/runs/" + path.Base(s.task), "/v1/runs/%F0%9F%92%A9", "/dev/../v1/user", "/dev/token/..", "/.git/config", "/debug/pprof/heap", "/metrics",
+	} {
+		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, "TRACE", "PROPFIND"} {
+			out = append(out, request{from: s.attacker, method: method, path: p})
+		}
+	}
+	return out
+}

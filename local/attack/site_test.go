@@ -1,0 +1,216 @@
+package attack
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"path"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// object is a JSON object.
+type object = map[string]any
+
+// site is a server with a task in use: its organizer, a bystander who has submitted, and attackers who have no part in it.
+type site struct {
+	program *program
+	random  *rand.Rand
+	form    form
+	journal *journal
+
+	organizer, bystander, participant, attacker *user
+	anonymous                                   *user
+	task, dataset, oldRun                       string // of the organizer; the run of the bystander
+	ownTask, ownDataset, ownOrganizer           string // of the attacker
+	uploader                                    *user
+	addresses                                   int // given to users so far
+	uploads                                     sync.Once
+	serial                                      atomic.Int64
+}
+
+// user is a caller with an address of its own where the system has more than one loopback address.
+type user struct {
+	name, token string
+	client      *http.Client
+}
+
+func newSite(t *testing.T, p *program, random *rand.Rand, f form) *site {
+	t.Helper()
+	s := &site{program: p, random: random, form: f}
+	s.anonymous, s.uploader = s.newUser(), s.newUser()
+	s.organizer, s.bystander = s.login(t, "organizer"), s.login(t, "bystander")
+	s.participant, s.attacker = s.login(t, "participant"), s.login(t, "attacker")
+	s.task, s.dataset, _ = s.newTask(t, s.organizer, "Lake search")
+	s.ownTask, s.ownDataset, s.ownOrganizer = s.newTask(t, s.attacker, "Pond search")
+	for _, u := range []*user{s.bystander, s.participant} {
+		s.create(t, u, s.task+"/registrations", object{"team": "Team of the " + u.name})
+	}
+	s.oldRun = s.submit(t, s.bystander, s.task, s.dataset, runFile("lake", 100))
+	s.waitFor(t, s.bystander, s.oldRun)
+	return s
+}
+
+// newTask makes an organizer with an open task and a dataset of a user.
+func (s *site) newTask(t *testing.T, u *user, name string) (task, dataset, organizer string) {
+	t.Helper()
+	organizer = s.create(t, u, "/v1/organizers", object{"name": name})
+	task = s.create(t, u, "/v1/tasks", object{"organizerId": path.Base(organizer), "name": name})
+	dataset = s.create(t, u, "/v1/datasets", object{
+		"taskId": path.Base(task), "name": name, "split": "training", "runFormat": object{"kind": "trec-run"},
+		"inputs": []any{inline("topics.jsonl", []byte(`{"id":"1","query":"lake"}`+"\n"))}, "truths": []any{inline("qrels", qrels(50, 10))},
+		"evaluator": object{"kind": "retrieval", "measures": []string{"nDCG@10", "AP"}},
+	})
+	return task, dataset, organizer
+}
+
+// submit submits a file that comes inline and returns the path of its run.
+func (s *site) submit(t *testing.T, u *user, task, dataset string, content []byte) string {
+	t.Helper()
+	file := inline("run.txt", content)
+	file["datasetId"] = path.Base(dataset)
+	var made struct{ RunIDs []string }
+	s.decode(t, u, http.MethodPost, task+"/submissions", object{"type": "upload", "files": []any{file}}, &made)
+	return "/v1/runs/" + made.RunIDs[0]
+}
+
+// waitFor waits until a run has ended, and returns its state.
+func (s *site) waitFor(t *testing.T, u *user, run string) (state string) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {
+		var r struct{ State string }
+		s.decode(t, u, http.MethodGet, run+"?fields=state", nil, &r)
+		if r.State == "completed" || r.State == "failed" {
+			return r.State
+		}
+	}
+	t.Fatalf("%s has not ended after a minute", run)
+	return ""
+}
+
+func inline(name string, content []byte) object {
+	return object{"name": name, "content": base64.StdEncoding.EncodeToString(content)}
+}
+
+// qrels judges so many documents of each topic.
+func qrels(topics, documents int) []byte {
+	var b bytes.Buffer
+	for topic := range topics {
+		for document := range documents {
+			fmt.Fprintf(&b, "%d 0 d%d %d\n", topic+1, document, document%2)
+		}
+	}
+	return b.Bytes()
+}
+
+// runFile ranks so many documents for each of fifty topics.
+func runFile(tag string, documents int) []byte {
+	var b bytes.Buffer
+	for topic := range 50 {
+		for document := range documents {
+			fmt.Fprintf(&b, "%d Q0 d%d %d %d %s\n", topic+1, document, document+1, documents-document, tag)
+		}
+	}
+	return b.Bytes()
+}
+
+// newUser is an anonymous caller. Linux has all of 127.0.0.0/8 on its loopback interface.
+func (s *site) newUser() *user {
+	s.addresses++
+	d := &net.Dialer{Timeout: 10 * time.Second}
+	if runtime.GOOS == "linux" {
+		d.LocalAddr = &net.TCPAddr{IP: net.IPv4(127, 0, byte(1+s.addresses/250), byte(1+s.addresses%250))}
+	}
+	transport := &http.Transport{DialContext: d.DialContext, MaxIdleConnsPerHost: 64, DisableCompression: true}
+	stay := func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &user{client: &http.Client{Transport: transport, CheckRedirect: stay}}
+}
+
+func (s *site) login(t *testing.T, name string) *user {
+	t.Helper()
+	u := s.newUser()
+	u.name = name
+	var answer struct {
+		Token string `json:"access_token"`
+	}
+	s.decode(t, u, http.MethodPost, "/dev/token", object{"user": name}, &answer)
+	u.token = answer.Token
+	s.decode(t, u, http.MethodGet, "/v1/user", nil, nil)
+	return u
+}
+
+// create makes something and returns its path.
+func (s *site) create(t *testing.T, u *user, path string, body any) string {
+	t.Helper()
+	return s.decode(t, u, http.MethodPost, path, body, nil).Get("Location")
+}
+
+// decode sends a request that must succeed.
+func (s *site) decode(t *testing.T, u *user, method, path string, body, into any) http.Header {
+	t.Helper()
+	status, header, answer, err := s.call(u, method, path, body)
+	if err != nil || status >= http.StatusBadRequest {
+		t.Fatalf("%s %s: status %d, %v\n%s", method, path, status, err, answer)
+	}
+	if into != nil && len(answer) > 0 {
+		if err := json.Unmarshal(answer, into); err != nil {
+			t.Fatalf("%s %s: %v\n%s", method, path, err, answer)
+		}
+	}
+	return header
+}
+
+// call sends a request with a body as JSON, and returns the answer.
+func (s *site) call(u *user, method, path string, body any) (status int, header http.Header, answer []byte, err error) {
+	var content io.Reader
+	if body != nil {
+		content = bytes.NewReader(encode(body))
+	}
+	r, err := http.NewRequest(method, s.program.url+path, content)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		r.Header.Set("Content-Type", mergePatch)
+	}
+	if u.token != "" {
+		r.Header.Set("Authorization", "Bearer "+u.token)
+	}
+	resp, err := u.client.Do(r)
+	if err != nil {
+		return 0, nil, nil, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	answer, err = io.ReadAll(resp.Body)
+	return resp.StatusCode, resp.Header, answer, err
+}
+
+func encode(body any) []byte {
+	content, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // the bodies are of this package
+	}
+	return content
+}
+
+const (
+	jsonMedia  = "application/json"
+	mergePatch = "application/merge-patch+json"
+	jsonPatch  = "application/json-patch+json"
+)
+
+// query renders a parameter of a query.
+func query(name, value string) string { return "?" + url.Values{name: {value}}.Encode() }
+
+func repeat(text string, size int) string { return strings.Repeat(text, size/len(text)) }

@@ -1,0 +1,188 @@
+package attack
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+)
+
+// heavyLists fills a list with the largest records that there may be, and has many callers ask for it.
+func heavyLists(ctx context.Context, s *site, y *tally) {
+	made, readers := 40, 4
+	if s.form.full {
+		made, readers = 210, 30
+	}
+	body := encode(object{"name": "Heavy", "description": repeat(`"`, 60<<10)})
+	write := scenario{allow: append([]int{http.StatusForbidden}, accepted...), most: problemBytes}
+	for n := range made {
+		q := post(s.attacker, "/v1/organizers", body)
+		q.header = map[string]string{"Idempotency-Key": fmt.Sprint("heavy-", n)}
+		q.acknowledged = func(h http.Header) { s.journal.acknowledged(s.attacker, h.Get("Location"), `"Heavy"`) }
+		y.exchange(ctx, s, &write, q)
+	}
+	read := scenario{allow: []int{http.StatusOK, http.StatusTooManyRequests, http.StatusServiceUnavailable}, most: pageBytes, senders: readers}
+	var lists []request
+	for n := range readers {
+		lists = append(lists, request{from: s.newUser(), method: []string{http.MethodGet, http.MethodHead}[n/4%2], path: "/v1/organizers?limit=200"})
+	}
+	s.flood(ctx, &read, lists, y)
+}
+
+// writeFlood creates what a login may create, and changes it.
+func writeFlood(ctx context.Context, s *site, y *tally) {
+	sc := scenario{allow: accepted, most: pageBytes, senders: 8}
+	var all []request
+	for n := range 400 {
+		q := post(s.attacker, "/v1/organizers", encode(object{"name": fmt.Sprint("Flood ", n)}))
+		q.acknowledged = func(h http.Header) { s.journal.acknowledged(s.attacker, h.Get("Location"), `"Flood `) }
+		all = append(all, q)
+		q = post(s.attacker, "/v1/tasks", encode(object{"organizerId": path.Base(s.ownOrganizer), "name": fmt.Sprint("Flood ", n)}))
+		q.acknowledged = func(h http.Header) { s.journal.acknowledged(s.attacker, h.Get("Location"), `"Flood `) }
+		all = append(all, q, request{
+			from: s.attacker, method: http.MethodPatch, path: s.ownTask, media: mergePatch, body: encode(object{"description": repeat("x", 60<<10)}),
+		})
+	}
+	if !s.form.full {
+		all = all[:90]
+	}
+	s.flood(ctx, &sc, all, y)
+}
+
+// uploadFlood declares files and uploads them, as many as it gets links for.
+func uploadFlood(ctx context.Context, s *site, y *tally) {
+	size := 1 << 20
+	if s.form.full {
+		size = 8 << 20
+	}
+	var uploaders sync.WaitGroup
+	end := time.Now().Add(s.form.flood)
+	for range 4 {
+		uploaders.Go(func() {
+			for n := 0; n < 4 || time.Now().Before(end); n++ {
+				s.uploadOwn(ctx, y, size)
+			}
+		})
+	}
+	uploaders.Wait()
+}
+
+// uploadOwn submits a file of the size to the attacker's own task.
+func (s *site) uploadOwn(ctx context.Context, y *tally, size int) {
+	s.uploads.Do(func() {
+		if status, _, body, err := s.call(s.attacker, http.MethodPost, s.ownTask+"/registrations", object{"team": "Uploads"}); err != nil || status != http.StatusCreated {
+			y.fault("a registration: status %d, %v: %.200s", status, err, body)
+		}
+	})
+	content := bytes.Repeat([]byte(fmt.Sprintf("1 Q0 d%d 1 2.5 upload\n", s.serial.Add(1))), size/32)
+	s.upload(ctx, y, s.attacker, s.ownTask, s.ownDataset, content)
+}
+
+// upload submits a file that does not come inline, and puts its bytes where the answer says.
+func (s *site) upload(ctx context.Context, y *tally, from *user, task, dataset string, content []byte) {
+	sum := sha256.Sum256(content)
+	file := object{"datasetId": path.Base(dataset), "name": "run.txt", "size": len(content), "sha256": hex.EncodeToString(sum[:])}
+	status, header, body, err := s.call(from, http.MethodPost, task+"/submissions", object{"type": "upload", "files": []object{file}})
+	y.mu.Lock()
+	y.requests++
+	y.statuses[status]++
+	y.mu.Unlock()
+	var made struct {
+		RunIDs []string
+		Files  []struct {
+			Upload struct {
+				URL     string
+				Headers map[string]string
+			}
+		}
+	}
+	switch {
+	case err != nil || status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable && status != http.StatusInsufficientStorage:
+		y.fault("a submission: status %d, %v: %.200s", status, err, body)
+	case status != http.StatusCreated:
+		time.Sleep(20 * time.Millisecond)
+	case json.Unmarshal(body, &made) != nil || len(made.Files) != 1:
+		y.fault("a submission has no upload: %.200s", body)
+	default:
+		s.journal.acknowledged(from, header.Get("Location"), `"type":"upload"`)
+		link := made.Files[0].Upload
+		sc := scenario{allow: accepted, most: problemBytes}
+		q := request{from: s.uploader, method: http.MethodPut, path: strings.TrimPrefix(link.URL, s.program.url), body: content, header: link.Headers}
+		q.acknowledged = func(http.Header) { s.journal.acknowledged(from, "/v1/runs/"+made.RunIDs[0], `"state":"stored"`) }
+		y.exchange(ctx, s, &sc, q)
+	}
+}
+
+// toolFiles have a tool make files that are too large to stand in an answer, which the server therefore keeps for a while.
+func toolFiles(s *site) (out []request) {
+	for n := range 12 {
+		a, b := inline("a.txt", bigRun(30_000+n)), inline("b.txt", bigRun(30_000))
+		out = append(out, post(s.attacker, "/v1/tools/fuse", encode(object{"runs": runs(a, b), "depth": 1000})))
+	}
+	return out
+}
+
+// fullDisk has the server write while there is no room. Writes answer with a problem, reads go on, and once there is room again
+// writes are taken.
+func fullDisk(ctx context.Context, s *site, y *tally) {
+	remove, err := s.program.disk.fill()
+	if err != nil {
+		y.fault("%v", err)
+		return
+	}
+	noRoom := []int{http.StatusInsufficientStorage, http.StatusServiceUnavailable}
+	// Small writes may find room in pages that the table has already.
+	sc := scenario{allow: append([]int{http.StatusOK, http.StatusCreated, http.StatusForbidden, http.StatusTooManyRequests}, noRoom...), most: problemBytes, senders: 4}
+	refusedOnce := false
+	for n := range 30 {
+		q := post(s.organizer, "/v1/datasets", encode(object{
+			"taskId": path.Base(s.task), "name": fmt.Sprint("Full ", n), "split": "training", "runFormat": object{"kind": "trec-run"},
+			"description": repeat("x", 60<<10), "truths": []object{inline("qrels", qrels(2000, 10))},
+			"evaluator": object{"kind": "retrieval", "measures": []string{"AP"}},
+		}))
+		q.acknowledged = func(h http.Header) { s.journal.acknowledged(s.organizer, h.Get("Location"), `"Full `) }
+		y.exchange(ctx, s, &sc, q)
+		y.mu.Lock()
+		for _, status := range noRoom {
+			refusedOnce = refusedOnce || y.statuses[status] > 0
+		}
+		y.mu.Unlock()
+	}
+	if !refusedOnce {
+		y.fault("no write found the disk full: %s", y.byStatus())
+	}
+	for range 4 {
+		s.uploadOwn(ctx, y, 1<<20)
+	}
+	for _, p := range []string{s.task, "/v1/tasks", s.oldRun, "/", "/v1/user"} {
+		if status, _, _, err := s.send(ctx, request{from: s.bystander, method: http.MethodGet, path: p}); err != nil || status != http.StatusOK {
+			y.fault("with a full disk GET %s has status %d, %v", p, status, err)
+		}
+	}
+	remove()
+	s.recover(ctx, y)
+}
+
+// recoverTime is how long after the disk has room again a write may be refused.
+const recoverTime = 10 * time.Second
+
+func (s *site) recover(ctx context.Context, y *tally) {
+	var last string
+	for end := time.Now().Add(recoverTime); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		status, _, body, err := s.call(s.bystander, http.MethodPatch, "/v1/runs/"+path.Base(s.oldRun), object{"label": "after a full disk"})
+		if err == nil && slices.Contains([]int{http.StatusOK, http.StatusNoContent}, status) {
+			s.journal.acknowledged(s.bystander, s.oldRun, `"after a full disk"`)
+			return
+		}
+		last = fmt.Sprintf("status %d, %v: %.200s", status, err, body)
+	}
+	y.fault("a write is refused although the disk has room again: %s, %v", last, ctx.Err())
+}

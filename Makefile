@@ -11,10 +11,12 @@ TESTFLAGS     ?=
 golangci_lint_version := v2.15.0
 govulncheck_version   := v1.8.0
 versitygw_version     := v1.8.0
+buildah_version       := v1.41.5
 
 golangci_lint := .tools/golangci-lint-$(golangci_lint_version)/golangci-lint
 govulncheck   := .tools/govulncheck-$(govulncheck_version)/govulncheck
 versitygw     := .tools/versitygw-$(versitygw_version)/versitygw
+buildah       := .tools/buildah-$(buildah_version)/buildah
 node_modules  := infra/node_modules/.package-lock.json
 
 # Of Linux; elsewhere say where there is another one.
@@ -39,9 +41,11 @@ test: $(node_modules) ## run all tests but those of the targets test-*
 test-s3: $(node_modules) $(versitygw) ## run the tests over S3, and those of the functions as compiled for Lambda
 	$(GO) test -tags s3 $(TESTFLAGS) ./shared/blob/s3/... ./functions ./grpc
 
+# Podman, as root, with users for containers in /etc/subuid and /etc/subgid. CONTAINERS_CONF names its settings, such as another
+# OCI runtime.
 .PHONY: test-container
-test-container: ## run the tests of workers that need Docker or Podman (CONTAINER_RUNTIME=podman)
-	$(GO) test -tags container $(TESTFLAGS) ./grpc/worker/sandbox
+test-container: $(buildah) ## run the tests of workers that need Podman, as root
+	ASSAY_BUILDAH=$(CURDIR)/$(buildah) $(GO) test -timeout 20m -tags container $(TESTFLAGS) ./grpc/worker/sandbox
 
 # Chromium, or another browser of its kind, must be on the path.
 .PHONY: test-browser
@@ -217,6 +221,16 @@ $(govulncheck):
 
 $(versitygw):
 	GOFLAGS= GOBIN="$(CURDIR)/$(@D)" $(GO) install github.com/versity/versitygw/cmd/versitygw@$(versitygw_version)
+
+# Buildah's list of versions is not on every proxy, without which go install does not install; so it is built where its source is.
+$(buildah):
+	mkdir -p "$(@D)/source"
+	cp -r "$$(GOFLAGS= $(GO) mod download -json github.com/containers/buildah@$(buildah_version) | sed -n 's/.*"Dir": "\(.*\)".*/\1/p')/." "$(@D)/source"
+	chmod -R u+w "$(@D)/source"
+	rm -rf "$(@D)/source/vendor"
+	cd "$(@D)/source" && GOFLAGS=-mod=mod CGO_ENABLED=1 $(GO) build -tags 'exclude_graphdriver_btrfs containers_image_openpgp netgo osusergo' \
+		-ldflags '-extldflags "-static" -s -w' -o "$(CURDIR)/$@" ./cmd/buildah
+	rm -rf "$(@D)/source"
 
 $(node_modules): infra/package-lock.json
 	cd infra && npm ci --no-audit --no-fund

@@ -24,7 +24,11 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	if err := run(ctx, os.Args[1:], os.Getenv, os.Stderr); err != nil && !errors.Is(err, flag.ErrHelp) {
+	getenv, err := environment()
+	if err == nil {
+		err = run(ctx, os.Args[1:], getenv, os.Stderr)
+	}
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "worker:", err)
 		os.Exit(1)
 	}
@@ -37,15 +41,15 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 		return err
 	}
 	log := slog.New(slog.NewTextHandler(stderr, nil))
-	box, err := s.sandbox(ctx, log)
-	if err != nil {
-		return err
-	}
 	connection, err := s.connect(getenv)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = connection.Close() }()
+	box, container, err := s.sandbox(ctx, log)
+	if err != nil {
+		return err
+	}
 	tidy := func(folder string) {
 		if err := box.Tidy(ctx, folder); err != nil {
 			log.Warn("what a worker left behind cannot be removed", "folder", folder, "error", err)
@@ -57,6 +61,13 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 	}
 	defer folder.Release()
 	defer tidy(folder.Path)
+	if container != nil {
+		release, err := guard(ctx, container, folder, log)
+		if err != nil {
+			return err
+		}
+		defer release()
+	}
 	log.Info("the worker begins", "name", s.name, "server", s.server, "tls", s.tls, "pools", s.pools, "kinds", s.kinds, "concurrency", s.concurrency, "limits", s.limits)
 	w := &work.Worker{
 		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: box, Folder: folder, Log: log,
@@ -68,17 +79,36 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 	return nil
 }
 
-// sandbox chooses how programs are run.
-func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandbox, error) {
-	if s.exec == execLocal {
-		s.limits.CPUs, s.limits.Memory = 0, 0
-		log.Warn("NO ISOLATION: -exec local runs whatever is submitted as this user, on this machine, with its files and its network, and without limits of CPUs and memory. Only for tests, and for labs that trust everyone who submits.")
-		return sandbox.Local{}, nil
-	}
-	c, err := sandbox.NewContainer(ctx, s.runtime)
+// guard removes the containers of workers that are dead, whatever their folder, and has those of this one end with it.
+func guard(ctx context.Context, c *sandbox.Container, folder *scratch.Folder, log *slog.Logger) (release func(), err error) {
+	owners, err := c.Owners(ctx)
 	if err != nil {
 		return nil, err
 	}
-	log.Info("programs run in containers", "runtime", c.Path())
-	return c, nil
+	for _, owner := range owners {
+		if owner == folder.Path || !scratch.Abandoned(owner) {
+			continue
+		}
+		if err := c.Clear(ctx, owner); err != nil {
+			log.Warn("the containers of a dead worker cannot be removed", "folder", owner, "error", err)
+		}
+	}
+	return c.Guard(folder.Path)
+}
+
+// sandbox chooses how programs are run. The container is nil where they are not run in containers.
+func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandbox, *sandbox.Container, error) {
+	if s.exec == execLocal {
+		s.limits.CPUs, s.limits.Memory = 0, 0
+		log.Warn("NO ISOLATION: -exec local runs whatever is submitted as this user, on this machine, with its files and its network, and without limits of CPUs and memory. Only for tests, and for labs that trust everyone who submits.")
+		return &sandbox.Local{Log: log}, nil, nil
+	}
+	c, err := sandbox.NewContainer(ctx, &sandbox.Settings{
+		Podman: s.runtime, Builder: s.builds, Folder: s.work, Images: sandbox.Bytes(s.images), Limits: s.limits, Log: log,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	log.Info("programs run in containers", "runtime", c.Path(), "builder", s.builds)
+	return c, c, nil
 }

@@ -24,6 +24,8 @@ type settings struct {
 	name                  string
 	pools, kinds          list
 	exec, runtime, work   string
+	builds                string // image of the builder
+	images                size
 	limits                sandbox.Limits
 	concurrency           int
 	grace                 time.Duration
@@ -53,16 +55,19 @@ const usage = `Worker leases runs from an Assay server, executes them in contain
 It needs a bearer token of somebody with the role worker, in the variable ` + tokenVariable + ` or in the file of -token-file,
 which is read again for every call, so that a token can be renewed there. Programs see their input in the folder of
 ASSAY_INPUT and write into that of ASSAY_OUTPUT; evaluators also see ASSAY_RUN and ASSAY_TRUTH, and write evaluation.json.
-There is no network for them while they run; repositories are built with one, and their builds know no limits but that of
-time. What a program deletes while it has it open does not count in -disk. Give the machine no login to private registries
-when it works for participants: an image is pulled with whatever the runtime is logged in to. SIGTERM lets work go on for the time of -grace and then gives it back.
+There is no network for them while they run. Programs run with Podman; the worker tries at its start whether the machine gives
+what it announces, and says what is missing. Repositories are built only with -builds, which takes an image of Buildah
+1.38.1 or newer, such as quay.io/buildah/stable:latest, needs root, and gives each build a container with the limits of a run; its
+network is an HTTP proxy to public addresses. As root, the output of a run lies on a file system of the size of -disk; without root it
+is counted, and what a program deletes while it has it open is not. Give the machine no login to private registries
+when it works for participants: an image is pulled with whatever Podman is logged in to. SIGTERM lets work go on for the time of -grace and then gives it back.
 
 Every flag can be set by a variable: -token-file by ` + prefix + `TOKEN_FILE, and so on. Flags win.
 
 `
 
 func parse(args []string, getenv func(string) string, stderr io.Writer) (*settings, error) {
-	s := &settings{limits: sandbox.Limits{CPUs: 1, Memory: 4 << 30, Disk: 8 << 30, Time: time.Hour}}
+	s := &settings{images: 50 << 30, limits: sandbox.Limits{CPUs: 1, Memory: 4 << 30, Disk: 8 << 30, Time: time.Hour}}
 	host, _ := os.Hostname()
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -76,9 +81,11 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	f.StringVar(&s.tokenFile, "token-file", "", "`file` of the bearer token; without it "+tokenVariable+" is used")
 	f.StringVar(&s.name, "name", fmt.Sprintf("%s-%d", host, os.Getpid()), "what the worker is called in leases and diagnostics")
 	f.Var(&s.pools, "pools", "pools to serve, separated by commas (default the pool default)")
-	f.Var(&s.kinds, "kinds", "kinds of work to do, of image, repository and evaluation, separated by commas (default all)")
+	f.Var(&s.kinds, "kinds", "kinds of work to do, of image, repository and evaluation, separated by commas (default all; repository needs -builds)")
 	f.StringVar(&s.exec, "exec", execContainer, "container, or local: run commands as this user, WITHOUT ANY ISOLATION, for tests and trusted labs")
-	f.StringVar(&s.runtime, "runtime", "", "docker or podman (default the first of them that answers)")
+	f.StringVar(&s.runtime, "runtime", "podman", "name or path of Podman's program")
+	f.StringVar(&s.builds, "builds", "", "`image` of Buildah to build repositories with; without it they are not built")
+	f.Var(&s.images, "images", "how much the images may take that workers have pulled, before those unused for longest are removed")
 	f.Float64Var(&s.limits.CPUs, "cpus", s.limits.CPUs, "CPUs for one run; containers only")
 	f.Var((*size)(&s.limits.Memory), "memory", "memory for one run, such as 512M or 4G; containers only")
 	f.DurationVar(&s.limits.Time, "time", s.limits.Time, "time for one run")
@@ -101,19 +108,22 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	if err := s.check(); err != nil {
 		return nil, err
 	}
-	return s, nil
+	s.work, err = filepath.Abs(s.work)
+	return s, err
 }
 
 func (s *settings) check() error {
 	switch {
 	case s.exec != execContainer && s.exec != execLocal:
 		return fmt.Errorf("-exec must be container or local, and not %q", s.exec)
-	case s.runtime != "" && !slices.Contains(sandbox.Runtimes, s.runtime):
-		return fmt.Errorf("-runtime must be docker or podman, and not %q", s.runtime)
+	case filepath.Base(s.runtime) == "docker":
+		return errors.New("-runtime must be Podman: Docker gives a container neither users nor an end of its own")
+	case s.builds == "" && s.exec == execContainer && slices.Contains(s.kinds, "repository"):
+		return errors.New("-kinds repository needs -builds, the image of a builder")
 	case s.name == "" || len([]rune(s.name)) > 100 || strings.ContainsAny(s.name, "\r\n"):
 		return errors.New("-name must have 1 to 100 characters on one line")
-	case s.limits.CPUs <= 0, s.limits.Memory <= 0, s.limits.Disk <= 0, s.limits.Time <= 0, s.concurrency < 1:
-		return errors.New("-cpus, -memory, -disk, -time and -concurrency must be more than nothing")
+	case s.limits.CPUs <= 0, s.limits.Memory <= 0, s.limits.Disk <= 0, s.limits.Time <= 0, s.images <= 0, s.concurrency < 1:
+		return errors.New("-cpus, -memory, -disk, -time, -images and -concurrency must be more than nothing")
 	case len(s.pools) > 10:
 		return errors.New("-pools may name at most 10")
 	case strings.ContainsAny(s.work, ":,"):
@@ -128,8 +138,15 @@ func (s *settings) check() error {
 }
 
 func (s *settings) workKinds() []assayv1.WorkKind {
+	named := s.kinds
+	if len(named) == 0 {
+		named = list{"image", "evaluation"}
+		if s.builds != "" || s.exec == execLocal {
+			named = append(named, "repository")
+		}
+	}
 	var of []assayv1.WorkKind
-	for _, k := range s.kinds {
+	for _, k := range named {
 		of = append(of, kinds[k])
 	}
 	return of

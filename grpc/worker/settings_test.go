@@ -6,6 +6,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,10 +42,24 @@ func TestSettings(t *testing.T) {
 	}
 }
 
+func TestRepositoriesAreLeasedOnlyWithABuilder(t *testing.T) {
+	for args, want := range map[string]bool{"": false, "-builds registry.example.org/buildah:1": true, "-exec local": true} {
+		s, err := parse(strings.Fields(args), of(nil), &bytes.Buffer{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if k := s.workKinds(); slices.Contains(k, assayv1.WorkKind_WORK_KIND_REPOSITORY) != want || len(k) < 2 {
+			t.Errorf("%q: kinds %v", args, k)
+		}
+	}
+}
+
 func TestSettingsThatAreRefused(t *testing.T) {
 	for args, want := range map[string]string{
 		"-exec vm":                     "-exec must be container or local",
-		"-runtime /bin/sh":             "-runtime must be docker or podman",
+		"-runtime docker":              "-runtime must be Podman",
+		"-kinds image,repository":      "-kinds repository needs -builds",
+		"-images 0":                    "must be more than nothing",
 		"-memory much":                 "must be a size such as 512M",
 		"-memory 0":                    "must be more than nothing",
 		"-concurrency 0":               "must be more than nothing",

@@ -2,49 +2,19 @@ package sandbox
 
 import (
 	"bytes"
-	"strings"
+	"sync/atomic"
 )
 
-// side is whose fault something is.
-type side int
+// outage counts pulls and clones that failed one after the other. What an image or a repository names is the run's own: its
+// registry, its host, its redirects. Only when nothing has come for a long time, the worker's own network may be at fault.
+type outage struct{ failures atomic.Int32 }
 
-const (
-	theWorkers side = iota // or nobody's that is known: trying again may help
-	theRuns
-)
+const mostFailures = 10
 
-// What git and the container runtimes say, in part, when trying again cannot help because the image or the repository is
-// not there, not readable by everyone, or not for this machine.
-var hopeless = []string{
-	"access to the resource is denied", "authentication failed", "authentication required", "couldn't find remote ref",
-	"could not read username", "invalid reference format", "manifest unknown", "name unknown", "no image found in",
-	"no matching manifest", "not found", "pull access denied", "reading manifest", "repository name not known",
-	"requested access", "terminal prompts disabled", "unauthorized", "unsupported media type", "unsupported manifest",
-}
+// failed counts a failure, and reports whether it is to be taken for the worker's own.
+func (o *outage) failed() bool { return o.failures.Add(1) > mostFailures }
 
-// What they say when it is the network or the machine.
-var passing = []string{
-	"connection refused", "connection reset", "connection timed out", "context deadline exceeded", "could not resolve",
-	"cannot connect to the docker daemon", "error: 5", "failed to connect", "i/o timeout", "network is unreachable",
-	"no route to host", "no space left", "no such host", "operation timed out", "server misbehaving", "service unavailable",
-	"status code 5", "status: 5", "temporary failure", "tls handshake", "too many requests", "toomanyrequests", "unexpected eof",
-}
-
-// faultOf tells from what a program said before it failed whether trying again may help.
-func faultOf(said string) side {
-	said = strings.ToLower(said)
-	for _, s := range passing {
-		if strings.Contains(said, s) {
-			return theWorkers
-		}
-	}
-	for _, s := range hopeless {
-		if strings.Contains(said, s) {
-			return theRuns
-		}
-	}
-	return theWorkers
-}
+func (o *outage) over() { o.failures.Store(0) }
 
 // short keeps the beginning of what a program says.
 type short struct{ to *bytes.Buffer }

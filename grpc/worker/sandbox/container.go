@@ -7,69 +7,85 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
+	"assay/grpc/worker/backoff"
 	"assay/grpc/worker/failure"
 )
 
-// Container runs images with Docker or Podman: without a network, without privileges, on a root file system that cannot be
-// written to, within limits.
+// Container runs images with Podman: without a network, without privileges, in a user namespace of their own, on a root file
+// system that cannot be written to, within limits. Each container carries its own end.
 type Container struct {
-	runtime string // path of the program
-	podman  bool
+	podman  string // path of the program
+	machine machine
+	builder string // image of Buildah; empty: repositories are not built
+	control string // id of an empty image, whose containers show whether the machine can start any
+	limits  Limits
+	images  images
+	outage  outage
+	log     *slog.Logger // of the worker: what Podman and git say stands there alone
 }
 
-// Runtimes are the programs that Container can use, the one that is tried first to begin with.
-var Runtimes = []string{"docker", "podman"}
-
-// NewContainer finds the named runtime on the path, or any when no name is given, and makes sure that it answers.
-func NewContainer(ctx context.Context, name string) (*Container, error) {
-	names := Runtimes
-	if name != "" {
-		names = []string{name}
-	}
-	var failed error
-	for _, name := range names {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			failed = errors.Join(failed, err)
-			continue
-		}
-		c := &Container{runtime: path, podman: filepath.Base(name) == "podman"}
-		if _, err := c.call(ctx, io.Discard, "ps", "--quiet", "--last", "1"); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s does not answer: %w", name, err))
-			continue
-		}
-		return c, nil
-	}
-	return nil, fmt.Errorf("no container runtime can be used; start Docker or install Podman, and name it with -runtime:\n%w", failed)
+// Settings are what a Container is made with.
+type Settings struct {
+	Podman  string // name or path of the program
+	Builder string // image of Buildah that builds repositories; empty: they are not built
+	Folder  string // where it is noted which images are the workers'
+	Images  Bytes  // that images may take before the ones unused for longest are removed
+	Limits  Limits
+	Log     *slog.Logger
 }
-
-// Path is where the program of the runtime is.
-func (c *Container) Path() string { return c.runtime }
 
 const (
 	ownerLabel = "assay.worker"
 	maxPids    = 1024
 	tidyTime   = time.Minute
+	endMargin  = 5 * time.Second // after its limit of time a container ends by itself
 )
 
 func (c *Container) run(ctx context.Context, j *Job) (*ending, error) {
-	if path := misplaced(j); path != "" {
-		return nil, failure.New("The image declares the volume %s, over which nothing can be mounted. Build it without that volume.", path)
+	if j.Program.discard {
+		defer c.discard(ctx, j.Program.image)
 	}
-	defer c.discard(ctx, j)
-	if _, err := c.call(ctx, io.Discard, c.create(j)...); err != nil {
-		return nil, fmt.Errorf("the container cannot be made: %w", err)
+	how, err := c.attempt(ctx, j)
+	var refused *notStarted
+	if !errors.As(err, &refused) || ctx.Err() != nil {
+		return how, err
 	}
-	cmd := groupCommand(ctx, c.runtime, "start", "--attach", j.Name)
-	cmd.Env = c.environment()
+	c.log.Warn("a container does not start", "image", j.Program.image, "podman", refused.said)
+	if err := c.trial(ctx, j); err != nil {
+		return nil, err
+	}
+	return nil, failure.New("The image cannot run this: the program, or the shell for the command, is not in it or cannot be executed here, or its user, volumes or folders do not fit.")
+}
+
+// attempt makes the container of a job, runs it, and removes it.
+func (c *Container) attempt(ctx context.Context, j *Job) (*ending, error) {
+	defer func() { _ = c.Remove(ctx, filepath.Join(j.Owner, j.Name)) }() // or it goes with the folder of the worker
+	defer c.remove(ctx, j.Name)                                          // the guard or the label finds what cannot be removed
+	tmp, err := c.temporary(ctx, j)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := c.call(ctx, c.create(j, tmp)...); err != nil {
+		return nil, errors.Join(ctx.Err(), &notStarted{err.Error()})
+	}
+	if j.build {
+		shut, err := c.openEgress(ctx, j.Name)
+		if err != nil {
+			return nil, err
+		}
+		defer shut()
+	}
+	cmd := groupCommand(ctx, c.podman, "start", "--attach", j.Name)
+	cmd.Env = environment()
 	cmd.Dir = j.Owner // Podman's monitor leaves a file where it is, when memory runs out
 	var said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = j.Stdout, io.MultiWriter(j.Stderr, &short{to: &said})
@@ -77,32 +93,60 @@ func (c *Container) run(ctx context.Context, j *Job) (*ending, error) {
 	if ctx.Err() != nil || err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
-	return c.inspect(ctx, j, how, said.String())
+	how, err = c.inspect(ctx, j, how, said.String())
+	if err == nil {
+		err = c.own(ctx, j)
+	}
+	return how, err
 }
 
-// create are the arguments that make the container of a job.
-func (c *Container) create(j *Job) []string {
+// notStarted is that a container could not be started, because of its image or of the machine.
+type notStarted struct{ said string }
+
+// Error implements error.
+func (n *notStarted) Error() string { return "the container was not started: " + n.said }
+
+// temporary mounts the /tmp of a job, as root: the OCI runtimes give one that they mount themselves the mode that it has in the
+// image. Empty, they have to.
+func (c *Container) temporary(ctx context.Context, j *Job) (string, error) {
+	if c.machine.Host.Security.Rootless {
+		return "", nil
+	}
+	path := filepath.Join(j.Owner, j.Name)
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return "", err
+	}
+	options := fmt.Sprintf("nosuid,nodev,mode=1777,size=%d", j.Limits.Memory)
+	if said, err := groupCommand(ctx, "mount", "-t", "tmpfs", "-o", options, "tmpfs", path).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("no /tmp can be mounted: %w: %s", err, said)
+	}
+	return path, nil
+}
+
+// create are the arguments that make the container of a job, with the folder that is its /tmp.
+func (c *Container) create(j *Job, tmp string) []string {
 	memory := strconv.FormatInt(int64(j.Limits.Memory), 10)
-	tmpfs := ":rw,nosuid,nodev,mode=1777,size=" + memory
+	tmpfs := ":rw,nosuid,nodev,size=" + memory
+	pids := strconv.Itoa(maxPids)
 	args := []string{
-		"create", "--pull=never", "--name=" + j.Name, "--label=" + ownerLabel + "=" + j.Owner, "--hostname=assay",
-		"--network=none", "--read-only", "--tmpfs=/tmp" + tmpfs, "--cap-drop=ALL", "--security-opt=no-new-privileges",
-		"--pids-limit=" + strconv.Itoa(maxPids), "--cpus=" + strconv.FormatFloat(j.Limits.CPUs, 'f', -1, 64),
-		"--memory=" + memory, "--memory-swap=" + memory, "--log-driver=none", "--no-healthcheck", "--env=HOME=/tmp",
+		"create", "--pull=never", "--name=" + j.Name, "--label=" + ownerLabel + "=" + j.Owner, "--hostname=assay", "--no-hosts",
+		"--network=none", "--read-only", "--read-only-tmpfs=false",
+		c.machine.userNamespace(), "--cap-drop=ALL", "--security-opt=no-new-privileges", "--http-proxy=false", "--image-volume=ignore",
+		"--pids-limit=" + pids, "--cpus=" + strconv.FormatFloat(j.Limits.CPUs, 'f', -1, 64), "--memory=" + memory, "--memory-swap=" + memory,
+		"--ulimit=nofile=" + openFiles(), "--ulimit=nproc=" + pids + ":" + pids, "--ulimit=core=0:0",
+		"--timeout=" + strconv.Itoa(int((j.Limits.Time + endMargin).Seconds())), "--log-driver=none", "--no-healthcheck", "--env=HOME=/tmp",
 	}
-	switch {
-	case c.podman:
-		args = append(args, "--read-only-tmpfs=false", "--http-proxy=false", "--image-volume=ignore")
-	case os.Geteuid() != 0:
-		// Docker's daemon is root. What root makes in a folder, the worker could not remove.
-		args = append(args, fmt.Sprintf("--user=%d:%d", os.Geteuid(), os.Getegid()))
+	if tmp != "" {
+		args = append(args, "--volume="+tmp+":/tmp:rw,nosuid,nodev,Z")
+	} else {
+		args = append(args, "--tmpfs=/tmp"+tmpfs+",mode=1777,notmpcopyup")
 	}
-	// A volume of the image would be a place to write to that nobody watches.
+	// A volume of the image would be a place to write to that nobody measures.
 	for _, path := range j.Program.volumes {
 		if slices.ContainsFunc(j.Folders, func(f Folder) bool { return f.Mount != "" && (within(path, f.Mount) || within(f.Mount, path)) }) {
 			continue // the job's own folder is there
 		}
-		args = append(args, "--tmpfs="+path+tmpfs)
+		args = append(args, "--tmpfs="+path+tmpfs+",mode=1777")
 	}
 	for _, f := range j.Folders {
 		if f.Mount == "" {
@@ -112,153 +156,99 @@ func (c *Container) create(j *Job) []string {
 		if f.Writable {
 			mode = "rw"
 		}
-		args = append(args, "--volume="+f.Path+":"+f.Mount+":"+mode+",Z")
+		args = append(args, "--volume="+f.Path+":"+f.Mount+":"+mode+",nosuid,nodev,Z")
 		for _, v := range f.Variables {
 			args = append(args, "--env="+v+"="+f.Mount)
 		}
 	}
-	if j.Command == "" {
+	switch {
+	case j.build:
+		return append(append(args, buildOptions...), slices.Concat([]string{"--entrypoint=" + buildah, j.Program.image}, strings.Fields(j.Command))...)
+	case j.Command == "":
 		return append(args, j.Program.image)
 	}
 	return append(args, "--entrypoint=/bin/sh", j.Program.image, "-c", j.Command)
 }
 
-// misplaced returns a volume of the image where the system's own file systems are; empty when there is none.
-func misplaced(j *Job) string {
-	for _, path := range j.Program.volumes {
-		for _, system := range []string{"/proc", "/sys", "/dev"} {
-			if within(path, system) || path == "/" {
-				return path
-			}
-		}
+// openFiles are the limits of open files that the worker has itself: more cannot be given everywhere.
+func openFiles() string {
+	var own syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &own); err != nil {
+		return "1024:1024"
 	}
-	return ""
+	return fmt.Sprintf("%d:%d", own.Max, own.Max)
 }
 
 // within reports whether the path is the folder, or below it.
 func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
-// state is what the runtimes tell of a container, in part.
+// state is what Podman tells of a container, in part.
 type state struct {
 	Status    string
 	ExitCode  int
 	OOMKilled bool
 	Error     string // of starting it
 	StartedAt time.Time
+	Pid       int
+}
+
+func (c *Container) state(ctx context.Context, name string) (*state, error) {
+	out, err := c.call(ctx, "inspect", "--type=container", "--format={{json .State}}", name)
+	if err != nil {
+		return nil, err
+	}
+	s := new(state)
+	return s, json.Unmarshal([]byte(out), s)
 }
 
 // inspect asks how the container ended: what the attached program returned may be its own trouble. What was said may be the
 // program's own words once it was started, and stands in no error then.
 func (c *Container) inspect(ctx context.Context, j *Job, attached *ending, said string) (*ending, error) {
-	var s state
-	out, err := c.call(ctx, io.Discard, "inspect", "--type=container", "--format={{json .State}}", j.Name)
-	if err == nil {
-		err = json.Unmarshal([]byte(out), &s)
-	}
+	s, err := c.state(ctx, j.Name)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("the runtime does not tell how the container ended: %w", err)
-	case s.StartedAt.Year() < 2000 || s.Status == "created":
-		said = strings.TrimSpace(said + "\n" + s.Error)
-		if s.ExitCode == 126 || s.ExitCode == 127 || missingProgram(said) {
-			return nil, failure.New("The image cannot run this: the program, or the shell for the command, is not in it or cannot be executed here.").With(said)
-		}
-		return nil, fmt.Errorf("the container was not started: %s", said)
+		return nil, fmt.Errorf("it is unknown how the container ended: %w", err)
+	case s.StartedAt.Year() < 2000 || s.Status == "created" || s.Status == "initialized":
+		return nil, &notStarted{strings.TrimSpace(said + "\n" + s.Error)}
 	case s.Status != "exited" && s.Status != "stopped" && s.Status != "dead":
-		return nil, fmt.Errorf("the runtime lost its container, which is %s", s.Status)
+		return nil, fmt.Errorf("the container was lost, which is %s", s.Status)
 	}
 	return &ending{code: max(s.ExitCode, attached.code), outOfMemory: s.OOMKilled}, nil
 }
 
-// missingProgram reports whether a runtime says that what was to be run is not in the image, or is for another machine.
-func missingProgram(said string) bool {
-	said = strings.ToLower(said)
-	for _, s := range []string{"executable file", "no such file or directory", "exec format error", "not found in $path", "permission denied: unknown", "no command specified"} {
-		if strings.Contains(said, s) {
-			return true
+// remove removes a container, and whatever runs in it. Podman's own cleaning of one that has just ended can be in the way for a
+// moment.
+func (c *Container) remove(ctx context.Context, name string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
+	defer cancel()
+	for failures := 1; ; failures++ {
+		_, err := c.call(ctx, "rm", "--force", "--ignore", "--volumes", "--time=0", name)
+		if err == nil {
+			return
+		}
+		if failures == 5 || !backoff.Sleep(ctx, backoff.After(failures, time.Second)) {
+			c.log.Warn("a container cannot be removed", "container", name, "error", err)
+			return
 		}
 	}
-	return false
 }
 
-// discard removes the container, whatever runs in it, and the images that were made for it.
-func (c *Container) discard(ctx context.Context, j *Job) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
-	defer cancel()
-	// What cannot be removed is found by its label when a worker starts here.
-	_, _ = c.call(ctx, io.Discard, c.removal(j.Name)...)
-	if len(j.Program.discard) > 0 {
-		_, _ = c.call(ctx, io.Discard, slices.Concat([]string{"rmi", "--force"}, j.Program.discard)...)
-	}
-}
-
-func (c *Container) removal(containers ...string) []string {
-	args := []string{"rm", "--force", "--volumes"}
-	if c.podman {
-		args = append(args, "--time=0")
-	}
-	return append(args, containers...)
-}
-
-// Tidy implements Sandbox.
-func (c *Container) Tidy(ctx context.Context, folder string) error {
-	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
-	defer cancel()
-	filter := "--filter=label=" + ownerLabel + "=" + folder
-	containers, err := c.call(bounded, io.Discard, "ps", "--all", "--quiet", filter)
-	if ids := strings.Fields(containers); err == nil && len(ids) > 0 {
-		_, err = c.call(bounded, io.Discard, c.removal(ids...)...)
-	}
-	images, listed := c.call(bounded, io.Discard, "images", "--quiet", filter)
-	if ids := strings.Fields(images); listed == nil && len(ids) > 0 {
-		_, listed = c.call(bounded, io.Discard, slices.Concat([]string{"rmi", "--force"}, ids)...)
-	}
-	return errors.Join(err, listed, c.Remove(ctx, folder))
-}
-
-// Remove implements Sandbox.
-func (c *Container) Remove(ctx context.Context, folder string) error {
-	err := os.RemoveAll(folder)
-	if err == nil || !c.podman || os.Geteuid() == 0 {
-		return err
-	}
-	// Other users of the container than its root are other users here, too, and Podman may act for them.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
-	defer cancel()
-	_, err = c.call(ctx, io.Discard, "unshare", "rm", "-rf", "--", folder)
-	return err
-}
-
-// call runs the runtime and returns what it printed. What it says beside that goes to said, and into the error.
-func (c *Container) call(ctx context.Context, said io.Writer, args ...string) (string, error) {
-	cmd := groupCommand(ctx, c.runtime, args...)
-	cmd.Env = c.environment()
+// call runs Podman and returns what it printed. What it says besides is in the error.
+func (c *Container) call(ctx context.Context, args ...string) (string, error) {
+	cmd := groupCommand(ctx, c.podman, args...)
+	cmd.Env = environment()
 	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, io.MultiWriter(said, &short{to: &stderr})
+	cmd.Stdout, cmd.Stderr = &stdout, &short{to: &stderr}
 	if err := runGroup(cmd); err != nil {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "", &refusal{said: strings.TrimSpace(stderr.String()), err: err}
+		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr.String()))
 	}
 	return strings.TrimSpace(stdout.String()), nil
 }
 
-// refusal is what the runtime said when it failed.
-type refusal struct {
-	said string
-	err  error
-}
-
-// Error implements error.
-func (r *refusal) Error() string {
-	if r.said == "" {
-		return r.err.Error()
-	}
-	return r.said
-}
-
-// environment is the worker's own without its token: the runtimes find their hosts and settings there.
-func (c *Container) environment() []string {
+// environment is the worker's own without its settings: Podman finds its hosts and settings there.
+func environment() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "ASSAY_WORKER_") })
 }

@@ -11,17 +11,20 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
-	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/output"
 	"assay/grpc/worker/sandbox"
@@ -53,15 +56,24 @@ func newRegistry(t *testing.T) *registry {
 	}
 	var layer bytes.Buffer
 	archive := tar.NewWriter(&layer)
+	if err := archive.WriteHeader(&tar.Header{Name: "tmp/", Typeflag: tar.TypeDir, Mode: 0o700}); err != nil {
+		t.Fatal(err)
+	}
 	if err := archive.WriteHeader(&tar.Header{Name: "probe", Mode: 0o755, Size: int64(len(content))}); err != nil {
 		t.Fatal(err)
 	}
 	archive.Write(content)
 	archive.Close()
 	r := &registry{blobs: map[string][]byte{}, tags: map[string]string{}}
-	for _, mode := range []string{"look", "memory", "disk", "sleep", "fail"} {
-		r.add(mode, layer.Bytes())
+	for _, mode := range []string{"look", "memory", "disk", "sleep", "fail", "deep", "unlisted", "held"} {
+		r.add(mode, layer.Bytes(), object{"Cmd": []string{"/probe", mode}, "Volumes": object{"/data": object{}}})
 	}
+	r.add("user", layer.Bytes(), object{"Cmd": []string{"/probe", "look"}, "User": "nobody-of-this-name"})
+	r.add("file", layer.Bytes(), object{"Cmd": []string{"/probe", "look"}, "Volumes": object{"/probe": object{}}})
+	r.add("sys", layer.Bytes(), object{"Cmd": []string{"/probe", "look"}, "Volumes": object{"/a/../../sys": object{}}})
+	r.add("output", layer.Bytes(), object{"Cmd": []string{"/probe", "look"}, "Volumes": object{"/assay/./output": object{}, "/data": object{}}})
+	r.blobs[digestOf([]byte("{}"))] = []byte("{}")
+	r.tags["bad"] = digestOf([]byte("{}"))
 	server := httptest.NewServer(http.HandlerFunc(r.serve))
 	t.Cleanup(server.Close)
 	r.address = strings.TrimPrefix(server.URL, "http://")
@@ -69,12 +81,13 @@ func newRegistry(t *testing.T) *registry {
 	if err := os.WriteFile(conf, fmt.Appendf(nil, "[[registry]]\nlocation = %q\ninsecure = true\n", r.address), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	t.Setenv("CONTAINERS_REGISTRIES_CONF", conf) // Docker trusts registries of this machine by itself
+	t.Setenv("CONTAINERS_REGISTRIES_CONF", conf)
 	return r
 }
 
-func (r *registry) add(mode string, layer []byte) {
-	type object = map[string]any
+type object = map[string]any
+
+func (r *registry) add(mode string, layer []byte, settings object) {
 	put := func(v any) (digest string, size int) {
 		b, err := json.Marshal(v)
 		if err != nil {
@@ -86,7 +99,7 @@ func (r *registry) add(mode string, layer []byte) {
 	r.blobs[digestOf(layer)] = layer
 	config, size := put(object{
 		"architecture": runtime.GOARCH, "os": "linux", "rootfs": object{"type": "layers", "diff_ids": []string{digestOf(layer)}},
-		"config": object{"Cmd": []string{"/probe", mode}, "Volumes": object{"/data": object{}}},
+		"config": settings,
 	})
 	r.tags[mode], _ = put(object{
 		"schemaVersion": 2, "mediaType": "application/vnd.oci.image.manifest.v1+json",
@@ -102,6 +115,8 @@ func (r *registry) serve(w http.ResponseWriter, req *http.Request) {
 	}
 	content, ok := r.blobs[last]
 	switch {
+	case strings.Contains(req.URL.Path, "/loop/"):
+		http.Redirect(w, req, req.URL.Path, http.StatusTemporaryRedirect)
 	case req.URL.Path == "/v2/":
 	case !ok:
 		w.Header().Set("Content-Type", "application/json")
@@ -119,30 +134,36 @@ func (r *registry) serve(w http.ResponseWriter, req *http.Request) {
 // scene is a container runtime and what a job needs.
 type scene struct {
 	box  *sandbox.Container
+	with sandbox.Settings
 	from *registry
 	log  *output.Log
 	job  *sandbox.Job
 	out  bytes.Buffer
 	said bytes.Buffer // on standard error
 
-	pulled []string
+}
+
+// podman runs Podman beside the sandbox.
+func podman(t *testing.T, args ...string) string {
+	t.Helper()
+	out, err := exec.Command("podman", args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("podman %v: %v: %s", args, err, out)
+	}
+	return strings.TrimSpace(string(out))
 }
 
 func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{from: newRegistry(t), log: output.New()}
-	var err error
-	if s.box, err = sandbox.NewContainer(t.Context(), os.Getenv("CONTAINER_RUNTIME")); err != nil {
-		t.Fatal(err)
+	s.with = sandbox.Settings{
+		Podman: "podman", Folder: t.TempDir(), Images: 1 << 30, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Limits: sandbox.Limits{CPUs: 1, Memory: 64 << 20, Disk: 1 << 20, Time: time.Minute},
 	}
+	s.box = s.container(t)
 	folder := t.TempDir()
-	for _, name := range []string{"input", "output", "home"} {
-		if err := os.Mkdir(filepath.Join(folder, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(filepath.Join(folder, name), 0o777); err != nil {
-			t.Fatal(err)
-		}
+	if err := os.Mkdir(filepath.Join(folder, "input"), 0o755); err != nil {
+		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(folder, "input", "in"), []byte("topics"), 0o444); err != nil {
 		t.Fatal(err)
@@ -152,19 +173,62 @@ func newScene(t *testing.T) *scene {
 		Folders: []sandbox.Folder{
 			{Path: filepath.Join(folder, "input"), Mount: "/assay/input", Variables: []string{"ASSAY_INPUT", "inputDataset"}},
 			{Path: filepath.Join(folder, "output"), Mount: "/assay/output", Variables: []string{"ASSAY_OUTPUT"}, Writable: true},
-			{Path: filepath.Join(folder, "home"), Variables: []string{"HOME"}, Writable: true},
 		},
-		Limits: sandbox.Limits{CPUs: 1, Memory: 64 << 20, Disk: 1 << 20, Time: time.Minute},
+		Limits: s.with.Limits,
 	}
+	s.fresh(t)
 	t.Cleanup(func() {
 		if left := s.containers(t); left != "" {
 			t.Errorf("containers are left: %s", left)
 		}
-		if out, err := exec.Command(s.box.Path(), append([]string{"rmi", "--force"}, s.pulled...)...).CombinedOutput(); err != nil && len(s.pulled) > 0 {
-			t.Errorf("the images cannot be removed: %v: %s", err, out)
+		if err := s.box.Tidy(context.WithoutCancel(t.Context()), folder); err != nil {
+			t.Error(err)
+		}
+		// The images are the test's own, and are collected as those of a worker.
+		notes, _ := filepath.Glob(filepath.Join(s.with.Folder, "images", "*"))
+		for _, note := range notes {
+			old := time.Now().Add(-8 * 24 * time.Hour)
+			if err := os.Chtimes(note, old, old); err != nil {
+				t.Error(err)
+			}
+		}
+		s.with.Limits, s.with.Builder = s.job.Limits, ""
+		s.container(t)
+		if notes, _ = filepath.Glob(filepath.Join(s.with.Folder, "images", "*")); len(notes) > 0 {
+			t.Errorf("images are left: %v", notes)
 		}
 	})
 	return s
+}
+
+// container makes a sandbox over what is on the machine.
+func (s *scene) container(t *testing.T) *sandbox.Container {
+	t.Helper()
+	c, err := sandbox.NewContainer(context.WithoutCancel(t.Context()), &s.with)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// fresh gives the job an empty output folder.
+func (s *scene) fresh(t *testing.T) {
+	t.Helper()
+	out := &s.job.Folders[1]
+	if out.Root != nil {
+		out.Root.Close()
+		if err := s.box.Remove(t.Context(), out.Path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.RemoveAll(out.Path + ".ext4"); err != nil {
+		t.Fatal(err)
+	}
+	var err error
+	if out.Root, err = s.box.Output(t.Context(), out.Path, s.with.Limits.Disk); err != nil {
+		t.Fatal(err)
+	}
+	s.out.Reset()
 }
 
 func (s *scene) containers(t *testing.T) string {
@@ -183,7 +247,6 @@ func (s *scene) run(ctx context.Context, t *testing.T, mode string) error {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.pulled = append(s.pulled, p.Version)
 	if want := s.from.address + "/lakeside/probe@" + s.from.tags[mode]; p.Version != want {
 		t.Errorf("the image is %s, want %s", p.Version, want)
 	}
@@ -204,10 +267,15 @@ func TestContainersAreShutIn(t *testing.T) {
 		"input: topics <nil>", "root: refused", "input folder: refused", "tmp: written", "output: written", "interface: lo",
 		"CapEff: 0000000000000000", "CapBnd: 0000000000000000", "NoNewPrivs: 1", "volume is tmpfs",
 		"ASSAY_INPUT=/assay/input", "inputDataset=/assay/input", "ASSAY_OUTPUT=/assay/output", "HOME=/tmp",
+		"mode of tmp: dtrwxrwxrwx <nil>", `hosts: "" true`, "output is rw,nosuid,nodev",
 	} {
 		if !strings.Contains(saw, want) {
 			t.Errorf("not seen: %s", want)
 		}
+	}
+	users := regexp.MustCompile(`users: 0 (\d+) \d+\n`).FindStringSubmatch(saw)
+	if len(users) != 2 || users[1] == "0" || users[1] == strconv.Itoa(os.Geteuid()) {
+		t.Errorf("the root of the container is a user of the machine: %v", users)
 	}
 	if strings.Count(saw, "interface:") != 1 || strings.Contains(saw, "secret") || strings.Contains(saw, "PROXY") {
 		t.Error("more is seen than should be")
@@ -215,7 +283,7 @@ func TestContainersAreShutIn(t *testing.T) {
 	if t.Failed() {
 		t.Log(saw)
 	}
-	if _, err := os.Stat(filepath.Join(s.job.Owner, "output", "run")); err != nil {
+	if _, err := s.job.Folders[1].Root.Stat("run"); err != nil {
 		t.Error(err)
 	}
 }
@@ -226,7 +294,11 @@ func TestContainersEnd(t *testing.T) {
 		{"fail", "", "It ended with exit code 7 after"},
 		{"memory", "", "wanted more memory than the 64 MiB that are allowed"},
 		{"disk", "", "It wrote 3 MiB into its folders, more than the 1 MiB"},
+		{"deep", "", "cannot be counted, which is over the limit of 1 MiB"},
+		{"unlisted", "", "It wrote 3 MiB into its folders, more than the 1 MiB"}, // root can list it
 		{"look", "echo a", "The image cannot run this"},
+		{"user", "", "The image cannot run this"},
+		{"file", "", "The image cannot run this"},
 		{"sleep", "", "It was ended after 1s: no more time is allowed."},
 	} {
 		t.Run(c.mode+c.command, func(t *testing.T) {
@@ -234,10 +306,10 @@ func TestContainersEnd(t *testing.T) {
 			if c.mode == "sleep" {
 				s.job.Limits.Time = time.Second
 			}
-			_ = os.Remove(filepath.Join(s.job.Owner, "output", "run"))
+			s.fresh(t)
 			err := s.run(t.Context(), t, c.mode)
 			var ofRun *failure.OfRun
-			if !errors.As(err, &ofRun) || !ofRun.Diagnostics[0].GetDiscreet() || !strings.Contains(ofRun.Diagnostics[0].GetMessage(), c.want) {
+			if !errors.As(err, &ofRun) || !ofRun.Diagnostics[0].GetDiscreet() || !strings.Contains(ofRun.Diagnostics[0].GetMessage(), c.want) || len(ofRun.Diagnostics) > 1 {
 				t.Errorf("it ended with %v, want %s", err, c.want)
 			}
 		})
@@ -247,27 +319,67 @@ func TestContainersEnd(t *testing.T) {
 	}
 }
 
+// The file system of the output is hardly larger than the limit, whatever is kept open behind its back.
+func TestWhatIsDeletedAndOpenIsBounded(t *testing.T) {
+	s := newScene(t)
+	if err := s.run(t.Context(), t, "held"); err != nil {
+		t.Error(err)
+	}
+	var written int
+	if _, err := fmt.Sscanf(s.out.String(), "held: %d", &written); err != nil || written > 6<<20 {
+		t.Errorf("%s: %v", s.out.String(), err)
+	}
+}
+
+func TestVolumesOfImages(t *testing.T) {
+	s := newScene(t)
+	if err := s.run(t.Context(), t, "output"); err != nil || !strings.Contains(s.out.String(), "output: written") {
+		t.Errorf("a volume over the output: %v %s", err, s.out.String())
+	}
+	if _, err := s.job.Folders[1].Root.Stat("run"); err != nil {
+		t.Error(err)
+	}
+	_, err := s.box.Image(t.Context(), s.from.address+"/lakeside/probe:sys", s.log)
+	var ofRun *failure.OfRun
+	if !errors.As(err, &ofRun) || !strings.Contains(err.Error(), `the volume "/a/../../sys", over which nothing can be mounted`) {
+		t.Errorf("a volume over /sys: %v", err)
+	}
+}
+
 func TestContainersEndWithTheContext(t *testing.T) {
 	s := newScene(t)
 	gone := errors.New("the lease is gone")
 	ctx, end := context.WithCancelCause(t.Context())
-	time.AfterFunc(800*time.Millisecond, func() { end(gone) })
+	s.job.Stdout = trigger(func() { end(gone) })
 	if err := s.run(ctx, t, "sleep"); !errors.Is(err, gone) {
 		t.Errorf("it ended with %v", err)
 	}
 }
 
-func TestTidyFindsWhatADeadWorkerLeft(t *testing.T) {
-	s := newScene(t)
+// trigger calls a function when something is written.
+type trigger func()
+
+func (f trigger) Write(b []byte) (int, error) {
+	f()
+	return len(b), nil
+}
+
+// left starts a container as a worker does that is then killed.
+func (s *scene) left(t *testing.T, owner string, options ...string) (id string) {
+	t.Helper()
 	p, err := s.box.Image(t.Context(), s.from.address+"/lakeside/probe:sleep", s.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.pulled = append(s.pulled, p.Version)
-	left := exec.Command(s.box.Path(), "run", "--detach", "--network=none", "--label=assay.worker="+s.job.Owner, p.Version)
-	if out, err := left.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	args := append([]string{"run", "--detach", "--network=none", "--ulimit=nofile=1024:1024", "--ulimit=nproc=1024:1024", "--label=assay.worker=" + owner}, options...)
+	id = podman(t, append(args, p.Version)...)
+	t.Cleanup(func() { podman(t, "rm", "--force", "--ignore", "--time=0", id) })
+	return id
+}
+
+func TestTidyFindsWhatADeadWorkerLeft(t *testing.T) {
+	s := newScene(t)
+	s.left(t, s.job.Owner)
 	if s.containers(t) == "" {
 		t.Fatal("nothing was left")
 	}
@@ -279,56 +391,100 @@ func TestTidyFindsWhatADeadWorkerLeft(t *testing.T) {
 	}
 }
 
-func TestImagesThatCannotBePulled(t *testing.T) {
+func TestContainersOfOtherFoldersAreFoundByTheirLabel(t *testing.T) {
 	s := newScene(t)
+	other := filepath.Join(t.TempDir(), "of another worker")
+	id := s.left(t, other)
+	owners, err := s.box.Owners(t.Context())
+	if err != nil || !slices.Contains(owners, other) {
+		t.Fatalf("owners %q %v", owners, err)
+	}
+	if err := s.box.Clear(t.Context(), other); err != nil {
+		t.Error(err)
+	}
+	if out := podman(t, "ps", "--all", "--quiet", "--filter=id="+id); out != "" {
+		t.Errorf("the container is there: %s", out)
+	}
+}
+
+// A worker that is killed takes its containers with it: the guard reads from a pipe that ends with the worker.
+func TestContainersEndWithTheirWorker(t *testing.T) {
+	s := newScene(t)
+	id := s.left(t, s.job.Owner)
+	release, err := s.box.Guard(s.job.Owner)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.containers(t) == "" {
+		t.Fatal("the guard did not wait")
+	}
+	release() // waits for the guard
+	if out := podman(t, "ps", "--all", "--quiet", "--filter=id="+id); out != "" {
+		t.Errorf("the container is there: %s", out)
+	}
+}
+
+func TestImagesAreCollected(t *testing.T) {
+	s := newScene(t)
+	exists := func(reference string) bool { return exec.Command("podman", "image", "exists", reference).Run() == nil }
+	age := func(d time.Duration) {
+		t.Helper()
+		notes, err := filepath.Glob(filepath.Join(s.with.Folder, "images", "*"))
+		if err != nil || len(notes) != 1 {
+			t.Fatalf("noted: %v %v", notes, err)
+		}
+		at := time.Now().Add(-d)
+		if err := os.Chtimes(notes[0], at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	own := s.from.address + "/lakeside/probe:look"
+	podman(t, "pull", "--quiet", own) // by the machine's administrator
+	t.Cleanup(func() { podman(t, "rmi", own) })
+	pulled := s.from.address + "/lakeside/probe:fail"
+	for _, reference := range []string{own, pulled} {
+		if _, err := s.box.Image(t.Context(), reference, s.log); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
-		reference string
-		ofRun     bool
-	}{
-		{s.from.address + "/lakeside/probe:none", true},
-		{"docker-archive:/etc/passwd", true},
-		{"oci:/etc", true},
-		{"--privileged", true},
-		{"127.0.0.1:1/lakeside/probe:look", false},
-	} {
-		_, err := s.box.Image(t.Context(), c.reference, s.log)
-		var ofRun *failure.OfRun
-		if err == nil || errors.As(err, &ofRun) != c.ofRun {
-			t.Errorf("%s: %v, the run's own: %v", c.reference, err, !c.ofRun)
+		age  time.Duration
+		most sandbox.Bytes
+		kept bool
+	}{{0, 1, true}, {time.Hour, 1 << 30, true}, {time.Hour, 1, false}} {
+		age(c.age)
+		s.with.Images = c.most
+		s.container(t)
+		if exists(pulled) != c.kept || !exists(own) {
+			t.Errorf("unused for %s, at most %d bytes: kept %v, want %v; the administrator's %v", c.age, c.most, exists(pulled), c.kept, exists(own))
 		}
 	}
 }
 
-func TestRepositoriesAreBuilt(t *testing.T) {
+func TestImagesThatCannotBePulled(t *testing.T) {
 	s := newScene(t)
-	program := filepath.Join(t.TempDir(), "probe")
-	build := exec.Command("go", "build", "-o", program, "./testdata/probe")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	for _, reference := range []string{
+		s.from.address + "/lakeside/probe:none", s.from.address + "/lakeside/probe:bad", s.from.address + "/loop/probe:look",
+		"127.0.0.1:1/lakeside/probe:look", "docker-archive:/etc/passwd", "oci:/etc", "--privileged",
+	} {
+		_, err := s.box.Image(t.Context(), reference, s.log)
+		var ofRun *failure.OfRun
+		if !errors.As(err, &ofRun) {
+			t.Errorf("%s is not the run's own fault: %v", reference, err)
+			continue
+		}
+		said := strings.ReplaceAll(err.Error(), reference, "")
+		if !strings.Contains(said, "cannot be pulled within 10m0s. Is its name right") && !strings.Contains(said, "is not the name of an image") || strings.Contains(said, "127.0.0.1") {
+			t.Errorf("%s: %s", reference, said)
+		}
 	}
-	content, err := os.ReadFile(program)
-	if err != nil {
-		t.Fatal(err)
-	}
-	folder := filepath.Join(s.job.Owner, "work", "repository")
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
-	address := serveRepository(t, map[string]string{
-		"Dockerfile": "FROM scratch\nCOPY probe /probe\nCMD [\"/probe\", \"look\"]\n", "probe": string(content),
-	})
-	if s.job.Program, err = s.box.Repository(t.Context(), address, "v1", folder, "test", s.log); err != nil {
-		t.Fatal(err)
-	}
-	if err := sandbox.Run(t.Context(), s.box, s.job); err != nil || !strings.Contains(s.out.String(), "input: topics") {
-		t.Errorf("it ended with %v: %s", err, s.out.String())
-	}
-	if images, err := exec.Command(s.box.Path(), "images", "-q", "--filter=label=assay.worker="+s.job.Owner).Output(); err != nil || len(images) > 0 {
-		t.Errorf("images are left: %s %v", images, err)
-	}
-	_, lines := s.log.Next()
-	if len(lines) < 2 || lines[0].GetStream() != assayv1.Stream_STREAM_WORKER {
-		t.Errorf("the log: %v", lines)
+}
+
+// A limit that Podman cannot set stands for a machine that cannot: the worker does not start.
+func TestMachinesThatCannotStartAContainerAreRefused(t *testing.T) {
+	s := newScene(t)
+	s.with.Limits.Memory = 1
+	if _, err := sandbox.NewContainer(t.Context(), &s.with); err == nil || !strings.Contains(err.Error(), "no container can be run with its limits") {
+		t.Errorf("%v", err)
 	}
 }

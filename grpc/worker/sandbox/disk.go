@@ -2,9 +2,10 @@ package sandbox
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -21,38 +22,56 @@ func watchDisk(ctx context.Context, j *Job, end context.CancelCauseFunc) {
 			return
 		case <-tick.C:
 		}
-		if used := usage(j); used > j.Limits.Disk {
-			end(&exceeded{tooMuch(used, j.Limits.Disk)})
+		if why := overDisk(j); why != "" {
+			end(&exceeded{why})
 			return
 		}
 	}
 }
 
-func tooMuch(used, limit Bytes) string {
-	return fmt.Sprintf("It wrote %s into its folders, more than the %s that are allowed.", used, limit)
-}
+const (
+	entryBytes = 1 << 10 // counted for each file and folder in addition to its content, so that many empty ones have a cost
+	maxDepth   = 64      // of folders in folders
+)
 
-// entryBytes is what each file and folder counts besides its content, so that many empty ones are not for nothing.
-const entryBytes = 1 << 10
-
-// usage is how many bytes the files have that are in folders which the job may write to. Files come and go meanwhile: what
-// cannot be read is not counted.
-func usage(j *Job) Bytes {
+// overDisk says how the job has exceeded its limit in the folders that it may write to; empty when it has not. What cannot be
+// counted is over the limit. Files that disappear meanwhile do not count. No link is followed out of a folder, and a folder
+// that was replaced is still the one that was opened before the job began.
+func overDisk(j *Job) string {
 	var used Bytes
 	for _, f := range j.Folders {
 		if !f.Writable {
 			continue
 		}
-		// The function returns no error, so that WalkDir goes on to the end and returns none.
-		_ = filepath.WalkDir(f.Path, func(_ string, e fs.DirEntry, err error) error {
+		err := fs.WalkDir(f.Root.FS(), ".", func(path string, e fs.DirEntry, err error) error {
 			used += entryBytes
-			if err == nil && e.Type().IsRegular() {
-				if info, err := e.Info(); err == nil {
-					used += Bytes(info.Size())
-				}
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return nil
+			case err != nil:
+				return err
+			case strings.Count(path, "/") > maxDepth:
+				return fmt.Errorf("there are folders more than %d levels deep", maxDepth)
+			case used > j.Limits.Disk:
+				return fs.SkipAll
+			case !e.Type().IsRegular():
+				return nil
 			}
-			return nil
+			info, err := e.Info()
+			if err == nil {
+				used += Bytes(info.Size())
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return nil
+			}
+			return err
 		})
+		if err != nil {
+			return fmt.Sprintf("What it wrote into its folders cannot be counted, which is over the limit of %s: use folders that everybody can list, %d levels deep at most.", j.Limits.Disk, maxDepth)
+		}
 	}
-	return used
+	if used > j.Limits.Disk {
+		return fmt.Sprintf("It wrote %s into its folders, more than the %s that are allowed.", used, j.Limits.Disk)
+	}
+	return ""
 }

@@ -5,21 +5,21 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"os"
-	"path/filepath"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
-	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/output"
 )
 
-// pullTime is how long it may take to get an image.
-const pullTime = 30 * time.Minute
+const (
+	pullTime   = 10 * time.Minute // how long it may take to get an image
+	maxVolumes = 32               // of an image
+)
 
 // references are the names of images in registries, as the OCI distribution specification has them: nothing that a runtime
 // could take for an option, or for a file of this machine.
@@ -32,70 +32,113 @@ func (c *Container) Image(ctx context.Context, reference string, log *output.Log
 		return nil, failure.New("%q is not the name of an image in a registry, such as registry.example.org/lakeside/ranker:1.0.", reference)
 	}
 	log.Say("The image %s is being pulled.", reference)
+	// Without the transport Podman would read some names as places on this machine.
+	id, err := c.pull(ctx, "docker://"+reference)
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	if err != nil {
+		c.log.Warn("an image cannot be pulled", "image", reference, "error", err)
+		if c.outage.failed() {
+			return nil, fmt.Errorf("no image has come for %d pulls: %w", mostFailures, err)
+		}
+		return nil, failure.New("The image %s cannot be pulled within %s. Is its name right, does its registry answer, may everybody read it, is it made for this kind of machine, and is it smaller than %s?", reference, pullTime, c.images.most)
+	}
+	c.outage.over()
+	p, err := c.program(ctx, reference, id)
+	if err == nil {
+		log.Say("The image is %s.", p.Version)
+	}
+	return p, err
+}
+
+// errTooLarge is the cause of ending a pull that takes more of the disk than all images together may.
+var errTooLarge = errors.New("the image is too large")
+
+// pull brings an image into Podman's store, and returns its id. One that was not there is the workers' from then on.
+func (c *Container) pull(ctx context.Context, from string) (string, error) {
+	c.collect(ctx)
+	before, err := c.call(ctx, "images", "--all", "--quiet", "--no-trunc")
+	if err != nil {
+		return "", err
+	}
 	bounded, cancel := context.WithTimeout(ctx, pullTime)
 	defer cancel()
-	from, found := reference, reference
-	if c.podman {
-		from = "docker://" + reference // without which Podman would read some names as places on this machine
-	}
-	printed, err := c.call(bounded, io.Discard, "pull", "--quiet", from)
-	if c.podman {
-		found = printed // the id
-	}
+	bounded, end := context.WithCancelCause(bounded)
+	defer end(nil)
+	free := c.free()
+	go func() {
+		for tick := time.NewTicker(watched); bounded.Err() == nil; <-tick.C {
+			if free-c.free() > c.images.most {
+				end(errTooLarge)
+			}
+		}
+	}()
+	id, err := c.call(bounded, "pull", "--quiet", from)
 	if err != nil {
-		return nil, blamePull(ctx, bounded, reference, err)
+		return "", err
 	}
-	p, err := c.program(ctx, reference, found)
-	if err != nil {
-		return nil, err
-	}
-	log.Say("The image is %s.", p.Version)
-	return p, nil
+	return id, c.images.note(id, !strings.Contains(before, id))
 }
 
-func blamePull(ctx, bounded context.Context, reference string, err error) error {
-	var r *refusal
-	switch {
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case bounded.Err() != nil:
-		return failure.New("The image %s cannot be pulled within %s.", reference, pullTime)
-	case errors.As(err, &r) && faultOf(r.said) == theRuns:
-		return failure.New("The image %s cannot be pulled. Is its name right, and may everybody read it? The container runtime says: %s", reference, r.said)
+// free is the space that is left where Podman keeps images.
+func (c *Container) free() Bytes {
+	var s syscall.Statfs_t
+	if syscall.Statfs(c.machine.Store.GraphRoot, &s) != nil {
+		return 0
 	}
-	return fmt.Errorf("the image %s cannot be pulled: %w", reference, err)
+	return Bytes(s.Bavail) * Bytes(s.Bsize)
 }
 
-// described is what the runtimes tell of an image, in part.
+// described is what Podman tells of an image, in part.
 type described struct {
 	ID          string   `json:"Id"`
 	RepoDigests []string // with the names of repositories
+	Size        int64
 	Config      struct{ Volumes map[string]struct{} }
 }
 
-// program asks for the digest of an image that is here.
-func (c *Container) program(ctx context.Context, reference, found string) (*Program, error) {
-	out, err := c.call(ctx, io.Discard, "image", "inspect", found)
+func (c *Container) describe(ctx context.Context, id string) (*described, error) {
+	out, err := c.call(ctx, "image", "inspect", id)
 	if err != nil {
 		return nil, fmt.Errorf("the image cannot be inspected: %w", err)
 	}
 	var all []described
 	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
-		return nil, fmt.Errorf("the image cannot be inspected: the runtime describes %d images: %w", len(all), err)
+		return nil, fmt.Errorf("the image cannot be inspected: Podman describes %d images: %w", len(all), err)
 	}
-	d := all[0]
+	return &all[0], nil
+}
+
+// program asks for the digest and the volumes of an image that is here.
+func (c *Container) program(ctx context.Context, reference, id string) (*Program, error) {
+	d, err := c.describe(ctx, id)
+	if err != nil {
+		return nil, err
+	}
 	p := &Program{image: d.ID, Version: d.named(reference)}
-	if p.Version != d.ID {
-		p.image = p.Version
-	}
-	for path := range d.Config.Volumes {
-		if !filepath.IsAbs(path) || filepath.Clean(path) == "/" || strings.ContainsAny(path, ":,") {
-			return nil, failure.New("The image has the volume %q, which cannot be mounted.", path)
+	p.volumes, err = volumes(d.Config.Volumes)
+	return p, err
+}
+
+// volumes are the places of an image's volumes where a file system can be mounted.
+func volumes(declared map[string]struct{}) ([]string, error) {
+	var at []string
+	for declared := range declared {
+		clean := path.Clean(declared)
+		misplaced := slices.ContainsFunc([]string{"/proc", "/sys", "/dev"}, func(system string) bool { return within(clean, system) })
+		if !path.IsAbs(clean) || clean == "/" || misplaced || strings.ContainsFunc(clean, func(r rune) bool { return r <= ' ' || strings.ContainsRune(`:,"\`, r) }) {
+			return nil, failure.New("The image declares the volume %q, over which nothing can be mounted. Build it without that volume.", declared)
 		}
-		p.volumes = append(p.volumes, path)
+		if clean != "/tmp" { // which every container has
+			at = append(at, clean)
+		}
 	}
-	slices.Sort(p.volumes)
-	return p, nil
+	slices.Sort(at)
+	if at = slices.Compact(at); len(at) > maxVolumes {
+		return nil, failure.New("The image declares more than %d volumes. Build it with fewer.", maxVolumes)
+	}
+	return at, nil
 }
 
 // named is the image by the digest that its registry knows it by, or by its own when it came from none.
@@ -114,53 +157,4 @@ func (d *described) named(reference string) string {
 		return d.RepoDigests[0]
 	}
 	return d.ID
-}
-
-// Repository implements Sandbox: it builds the Dockerfile of the checkout.
-func (c *Container) Repository(ctx context.Context, url, ref, folder, name string, log *output.Log) (*Program, error) {
-	commit, err := clone(ctx, url, ref, folder, log)
-	if err != nil {
-		return nil, err
-	}
-	// A link could lead the build to a file of this machine.
-	for _, name := range []string{"Dockerfile", ".dockerignore", ".containerignore"} {
-		info, err := os.Lstat(filepath.Join(folder, name))
-		if err == nil && !info.Mode().IsRegular() {
-			return nil, failure.New("%s of the repository must be a file, and no link.", name)
-		}
-		if err != nil && name == "Dockerfile" {
-			return nil, failure.New("The repository has no Dockerfile at its top, which says how to build it.")
-		}
-	}
-	log.Say("The Dockerfile of the repository is being built.")
-	bounded, cancel := context.WithTimeout(ctx, pullTime)
-	defer cancel()
-	out, said := log.Writer(assayv1.Stream_STREAM_STDOUT), log.Writer(assayv1.Stream_STREAM_STDERR)
-	id := filepath.Join(filepath.Dir(folder), "image-id")
-	cmd := groupCommand(bounded, c.runtime, "build", "--force-rm", "--iidfile="+id, "--tag=assay-worker:"+name,
-		"--label="+ownerLabel+"="+filepath.Dir(filepath.Dir(folder)), "--file="+filepath.Join(folder, "Dockerfile"), folder)
-	cmd.Env = c.environment()
-	cmd.Stdout, cmd.Stderr = out, said
-	err = runGroup(cmd)
-	out.Close()
-	said.Close()
-	switch {
-	case ctx.Err() != nil:
-		return nil, context.Cause(ctx)
-	case bounded.Err() != nil:
-		return nil, failure.New("The repository cannot be built within %s.", pullTime)
-	case err != nil:
-		return nil, failure.New("The Dockerfile of the repository cannot be built at commit %s.", commit).With(log.Tail(assayv1.Stream_STREAM_STDERR))
-	}
-	built, err := os.ReadFile(id)
-	if err != nil {
-		return nil, fmt.Errorf("the runtime does not tell which image it has built: %w", err)
-	}
-	p, err := c.program(ctx, string(built), strings.TrimSpace(string(built)))
-	if err != nil {
-		return nil, err
-	}
-	p.Version, p.image = commit, strings.TrimSpace(string(built))
-	p.discard = []string{p.image}
-	return p, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
+	"log/slog"
 	"os"
 	"os/exec"
 	"time"
@@ -15,17 +16,21 @@ import (
 
 // Local runs commands as processes of this machine, with all rights of the worker: no isolation at all. It is for tests, and
 // for those who trust whoever submits.
-type Local struct{}
+type Local struct {
+	Log    *slog.Logger // of the worker
+	outage outage
+}
 
 // Image implements Sandbox. There is nothing to get: the command alone is run.
-func (Local) Image(_ context.Context, reference string, log *output.Log) (*Program, error) {
+func (*Local) Image(_ context.Context, reference string, log *output.Log) (*Program, error) {
 	log.Say("This worker uses no containers. The command runs on the worker's own machine, not in the image %s.", reference)
 	return &Program{Version: "without a container"}, nil
 }
 
 // Repository implements Sandbox. Nothing is built: the command runs in the checkout.
-func (Local) Repository(ctx context.Context, url, ref, folder, _ string, log *output.Log) (*Program, error) {
-	commit, err := clone(ctx, url, ref, folder, log)
+func (l *Local) Repository(ctx context.Context, url, ref, folder, _ string, log *output.Log) (*Program, error) {
+	g := git{folder: folder, log: l.Log, outage: &l.outage}
+	commit, err := g.clone(ctx, url, ref, log)
 	if err != nil {
 		return nil, err
 	}
@@ -33,13 +38,21 @@ func (Local) Repository(ctx context.Context, url, ref, folder, _ string, log *ou
 	return &Program{Version: commit, folder: folder}, nil
 }
 
+// Output implements Sandbox. Its size is counted.
+func (*Local) Output(_ context.Context, path string, _ Bytes) (*os.Root, error) {
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return nil, err
+	}
+	return os.OpenRoot(path)
+}
+
 // Tidy implements Sandbox.
-func (l Local) Tidy(ctx context.Context, folder string) error { return l.Remove(ctx, folder) }
+func (l *Local) Tidy(ctx context.Context, folder string) error { return l.Remove(ctx, folder) }
 
 // Remove implements Sandbox.
-func (Local) Remove(_ context.Context, folder string) error { return os.RemoveAll(folder) }
+func (*Local) Remove(_ context.Context, folder string) error { return os.RemoveAll(folder) }
 
-func (Local) run(ctx context.Context, j *Job) (*ending, error) {
+func (*Local) run(ctx context.Context, j *Job) (*ending, error) {
 	if j.Command == "" {
 		return nil, failure.New("There is no command, and this worker runs nothing else: it uses no containers. Name a command in the submission.")
 	}

@@ -3,7 +3,8 @@ package sandbox
 import (
 	"bytes"
 	"context"
-	"errors"
+	"fmt"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -12,7 +13,6 @@ import (
 	"strings"
 	"time"
 
-	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/output"
 )
@@ -25,7 +25,7 @@ const cloneTime = 15 * time.Minute
 var refs = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@-]*$`)
 
 // clone brings the repository at the ref, or at its default branch, into the folder, and returns the commit.
-func clone(ctx context.Context, address, ref, folder string, log *output.Log) (string, error) {
+func (g *git) clone(ctx context.Context, address, ref string, log *output.Log) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
 		return "", failure.New("The repository must have an https URL without a user name.")
@@ -33,10 +33,9 @@ func clone(ctx context.Context, address, ref, folder string, log *output.Log) (s
 	if ref != "" && !refs.MatchString(ref) {
 		return "", failure.New("The ref must be the name of a commit, a tag or a branch.")
 	}
-	ctx, cancel := context.WithTimeout(ctx, cloneTime)
+	bounded, cancel := context.WithTimeout(ctx, cloneTime)
 	defer cancel()
-	g := git{folder: folder, log: log}
-	if err := g.run(ctx, "init", "--quiet"); err != nil {
+	if err := g.run(bounded, "init", "--quiet"); err != nil {
 		return "", err
 	}
 	wanted := ref
@@ -45,21 +44,22 @@ func clone(ctx context.Context, address, ref, folder string, log *output.Log) (s
 	}
 	// Not every server hands out the one commit that is asked for; then all of it is fetched.
 	target := "FETCH_HEAD^{commit}"
-	if err := g.run(ctx, "fetch", "--quiet", "--depth=1", "--", address, wanted); err != nil {
-		if err := g.run(ctx, "fetch", "--quiet", "--tags", "--", address, "+HEAD:refs/remotes/origin/HEAD", "+refs/heads/*:refs/remotes/origin/*"); err != nil {
-			return "", g.blame(ctx, err, "The repository cannot be cloned.")
+	if err := g.run(bounded, "fetch", "--quiet", "--depth=1", "--", address, wanted); err != nil {
+		if err := g.run(bounded, "fetch", "--quiet", "--tags", "--", address, "+HEAD:refs/remotes/origin/HEAD", "+refs/heads/*:refs/remotes/origin/*"); err != nil {
+			return "", g.failed(ctx, err)
 		}
-		if target, err = g.resolve(ctx, wanted); err != nil {
+		if target, err = g.resolve(bounded, wanted); err != nil {
 			return "", failure.New("The repository has no commit, tag or branch %q.", wanted)
 		}
 	}
-	if err := g.run(ctx, "checkout", "--quiet", "--detach", target, "--"); err != nil {
-		return "", g.blame(ctx, err, "The repository cannot be checked out.")
+	if err := g.run(bounded, "checkout", "--quiet", "--detach", target, "--"); err != nil {
+		return "", g.failed(ctx, err)
 	}
-	commit, err := g.output(ctx, "rev-parse", "HEAD")
+	commit, err := g.output(bounded, "rev-parse", "HEAD")
 	if err != nil {
 		return "", err
 	}
+	g.outage.over()
 	log.Say("The repository %s is cloned at commit %s.", address, commit)
 	return commit, nil
 }
@@ -67,7 +67,8 @@ func clone(ctx context.Context, address, ref, folder string, log *output.Log) (s
 // git runs git in a folder, and lets nothing that it finds there or on the machine run anything else.
 type git struct {
 	folder string
-	log    *output.Log
+	log    *slog.Logger
+	outage *outage
 	said   bytes.Buffer // by the last command, to standard error
 }
 
@@ -119,19 +120,15 @@ func (g *git) resolve(ctx context.Context, ref string) (string, error) {
 	return "", err
 }
 
-// blame says whose fault it is that git failed: that of the network, or that of the repository.
-func (g *git) blame(ctx context.Context, err error, what string) error {
-	said := strings.TrimSpace(g.said.String())
-	w := g.log.Writer(assayv1.Stream_STREAM_STDERR)
-	_, _ = w.Write([]byte(said)) // it never fails
-	w.Close()
-	switch {
-	case ctx.Err() != nil && errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return failure.New("%s That took longer than %s.", what, cloneTime)
-	case ctx.Err() != nil:
+// failed says that the repository cannot be cloned, in the same words whatever the reason: what git says of hosts and addresses
+// stands in the worker's own log alone.
+func (g *git) failed(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
-	case faultOf(said) == theRuns:
-		return failure.New("%s git says: %s", what, said)
 	}
-	return errors.Join(errors.New(what+" git says: "+said), err)
+	g.log.Warn("a repository cannot be cloned", "error", err, "git", g.said.String())
+	if g.outage.failed() {
+		return fmt.Errorf("no repository has come for %d attempts: %w", mostFailures, err)
+	}
+	return failure.New("The repository cannot be cloned within %s. Is its address right, does its server answer, may everybody read it, and is it not too large?", cloneTime)
 }

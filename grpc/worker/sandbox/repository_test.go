@@ -4,6 +4,7 @@ import (
 	"crypto/x509"
 	"encoding/pem"
 	"errors"
+	"log/slog"
 	"net/http/cgi"
 	"net/http/httptest"
 	"os"
@@ -91,7 +92,7 @@ func TestRepositoriesAreCloned(t *testing.T) {
 			if err := os.Mkdir(folder, 0o700); err != nil {
 				t.Fatal(err)
 			}
-			p, err := sandbox.Local{}.Repository(t.Context(), address, ref, folder, "test", output.New())
+			p, err := (&sandbox.Local{Log: slog.New(slog.DiscardHandler)}).Repository(t.Context(), address, ref, folder, "test", output.New())
 			if c.want != "" {
 				if err == nil || !strings.Contains(err.Error(), c.want) {
 					t.Errorf("%v, want %s", err, c.want)
@@ -116,25 +117,45 @@ func TestRepositoriesAreCloned(t *testing.T) {
 
 func TestRepositoriesThatCannotBeCloned(t *testing.T) {
 	address := serveRepository(t, map[string]string{"run.sh": "exit"})
-	for _, c := range []struct {
-		address string
-		ofRun   bool
-	}{
-		{strings.Replace(address, "probe", "other", 1), true},
-		{"file:///etc", true},
-		{"http://example.org/a.git", true},
-		{"ext::sh -c touch% x", true},
-		{"https://user:password@example.org/a.git", true},
-		{"https://127.0.0.1:1/a.git", false},
+	const cloned = "The repository cannot be cloned within 15m0s. Is its address right, does its server answer, may everybody read it, and is it not too large?"
+	const url = "The repository must have an https URL without a user name."
+	local := &sandbox.Local{Log: slog.New(slog.DiscardHandler)}
+	for address, want := range map[string]string{
+		strings.Replace(address, "probe", "other", 1): cloned,
+		"https://127.0.0.1:1/a.git":                   cloned,
+		"file:///etc":                                 url,
+		"http://example.org/a.git":                    url,
+		"ext::sh -c touch% x":                         url,
+		"https://user:password@example.org/a.git":     url,
 	} {
 		folder := filepath.Join(t.TempDir(), "repository")
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
 		}
-		_, err := sandbox.Local{}.Repository(t.Context(), c.address, "", folder, "test", output.New())
+		log := output.New()
+		_, err := local.Repository(t.Context(), address, "", folder, "test", log)
 		var ofRun *failure.OfRun
-		if err == nil || errors.As(err, &ofRun) != c.ofRun {
-			t.Errorf("%s: %v, the run's own: %v", c.address, err, !c.ofRun)
+		if !errors.As(err, &ofRun) || err.Error() != want {
+			t.Errorf("%s: %v", address, err)
+		}
+		if _, lines := log.Next(); len(lines) > 0 {
+			t.Errorf("%s: participants read %v", address, lines)
+		}
+	}
+}
+
+// When nothing can be cloned for long, the network of the worker may be at fault, and the runs are not to fail for it.
+func TestClonesThatFailForLongAreTheWorkers(t *testing.T) {
+	local := &sandbox.Local{Log: slog.New(slog.DiscardHandler)}
+	for i := range 12 {
+		folder := filepath.Join(t.TempDir(), "repository")
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		_, err := local.Repository(t.Context(), "https://127.0.0.1:1/a.git", "", folder, "test", output.New())
+		var ofRun *failure.OfRun
+		if errors.As(err, &ofRun) != (i < 10) {
+			t.Fatalf("attempt %d: %v", i, err)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"strings"
 	"time"
 
@@ -22,6 +23,8 @@ type Sandbox interface {
 	// Repository gets the program of a repository: it clones the https URL at the ref into the folder, and builds it. The
 	// name tells the build from every other one on the machine.
 	Repository(ctx context.Context, url, ref, folder, name string, log *output.Log) (*Program, error)
+	// Output makes a folder that a job may write to, of the size where the machine can bound it, and opens it.
+	Output(ctx context.Context, path string, size Bytes) (*os.Root, error)
 	// Tidy removes the folder of a worker and what else is left of that worker's jobs. It goes on when the context has ended.
 	Tidy(ctx context.Context, folder string) error
 	// Remove removes a folder that jobs wrote into.
@@ -36,8 +39,8 @@ type Program struct {
 	Version string // what tells this program from every other: the digest of its image, the commit of its repository
 	image   string // by digest or id
 	volumes []string
-	folder  string   // a checkout to run in
-	discard []string // images to remove behind the job
+	folder  string // a checkout to run in
+	discard bool   // remove the image after the job
 }
 
 // Folder is a folder that a job sees.
@@ -46,6 +49,7 @@ type Folder struct {
 	Mount     string   // in a container; empty: only processes of this machine see it
 	Variables []string // of the environment, that lead to it
 	Writable  bool     // within the limit of the disk
+	Root      *os.Root // of a writable folder, opened before the job begins
 }
 
 // Limits are what one job may use. Processes of this machine have no limit of CPUs and memory: both are 0 then.
@@ -69,6 +73,7 @@ func (l Limits) String() string {
 type Job struct {
 	Name           string // tells it from every other one on the machine: lower-case letters, digits and dashes
 	Owner          string // the folder of the worker, which tells its jobs from those of others
+	build          bool   // it builds a repository: see build.go
 	Program        *Program
 	Command        string // for the shell; empty: what the image runs by itself
 	Folders        []Folder
@@ -124,8 +129,8 @@ func Run(ctx context.Context, s Sandbox, j *Job) error {
 
 func (j *Job) judge(how *ending, took time.Duration) error {
 	took = rounded(took)
-	if used := usage(j); used > j.Limits.Disk {
-		return failure.New("%s", tooMuch(used, j.Limits.Disk))
+	if why := overDisk(j); why != "" {
+		return failure.New("%s", why)
 	}
 	switch {
 	case how.outOfMemory:

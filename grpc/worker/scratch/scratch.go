@@ -75,6 +75,16 @@ func take(path string) (*Folder, error) {
 	}
 }
 
+// Abandoned reports whether no worker holds the folder: it is gone, or its lock is free.
+func Abandoned(folder string) bool {
+	lock, err := os.Open(filepath.Join(folder, lockName))
+	if err != nil {
+		return errors.Is(err, os.ErrNotExist)
+	}
+	defer lock.Close() // and with it the lock
+	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
+}
+
 // New makes a fresh folder in the worker's.
 func (f *Folder) New(name string) (string, error) {
 	path := filepath.Join(f.Path, name)

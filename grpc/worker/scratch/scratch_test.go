@@ -48,3 +48,18 @@ func TestFoldersOfTheDeadAreTidied(t *testing.T) {
 	alive.Release()
 	again.Release()
 }
+
+func TestAbandonedFolders(t *testing.T) {
+	root := t.TempDir()
+	folder, err := scratch.Claim(root, "living", func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if scratch.Abandoned(folder.Path) {
+		t.Error("the folder of a living worker is taken for abandoned")
+	}
+	folder.Release()
+	if !scratch.Abandoned(folder.Path) || !scratch.Abandoned(filepath.Join(root, "none")) {
+		t.Error("an abandoned folder is not known as such")
+	}
+}

@@ -3,6 +3,7 @@ package transfer
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"io"
 	"os"
 	"path"
@@ -30,7 +31,8 @@ func Collect(folder *os.Root) (files []*assayv1.File, folders []string, err erro
 	defer top.Close()
 	// One more than there may be is enough to tell that there are too many.
 	entries, err := top.ReadDir(maxFiles * maxFiles)
-	if err != nil && err != io.EOF { //nolint:errorlint // ReadDir returns it as it is, for an empty folder
+	// ReadDir returns io.EOF as it is for an empty folder, and a program may have removed the folder.
+	if err != nil && err != io.EOF && !errors.Is(err, os.ErrNotExist) { //nolint:errorlint // see above
 		return nil, nil, err
 	}
 	for _, e := range entries {

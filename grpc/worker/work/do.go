@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"time"
 
@@ -96,9 +97,8 @@ func (t *task) giveUp(err error) error {
 	default:
 		request.Fault = assayv1.FailRunRequest_FAULT_WORKER
 		t.atFault = true
-		// An evaluation's trouble may be with the truth.
-		discreet := t.work.GetKind() != assayv1.WorkKind_WORK_KIND_EVALUATION
-		request.Diagnostics = []*assayv1.Diagnostic{failure.Diagnostic(fmt.Sprintf("The worker %s could not do this: %s", t.Name, err), discreet)}
+		// The error may name what the worker can reach, or the truth: it stands in the worker's own log alone.
+		request.Diagnostics = []*assayv1.Diagnostic{failure.Diagnostic(fmt.Sprintf("The worker %s could not do this. Its operators find the reason in its log.", t.Name), true)}
 		t.log.Say("%s", request.GetDiagnostics()[0].GetMessage())
 	}
 	t.drain()
@@ -126,12 +126,17 @@ func (t *task) run(ctx context.Context, p *sandbox.Program, folders ...sandbox.F
 	if err != nil {
 		return err
 	}
+	homeRoot, err := os.OpenRoot(home)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = homeRoot.Close() }()
 	stdout, stderr := t.log.Writer(assayv1.Stream_STREAM_STDOUT), t.log.Writer(assayv1.Stream_STREAM_STDERR)
 	began := time.Now()
 	t.log.Say("The program begins: %s", t.Limits)
 	err = sandbox.Run(ctx, t.Sandbox, &sandbox.Job{
 		Name: "assay-" + strings.ToLower(t.leaseID), Owner: t.Folder.Path, Program: p, Command: t.work.GetCommand(), Limits: t.Limits,
-		Folders: append(folders, sandbox.Folder{Path: home, Variables: []string{"HOME", "TMPDIR"}, Writable: true}),
+		Folders: append(folders, sandbox.Folder{Path: home, Variables: []string{"HOME", "TMPDIR"}, Writable: true, Root: homeRoot}),
 		Stdout:  stdout, Stderr: stderr,
 	})
 	stdout.Close()

@@ -3,7 +3,6 @@ package work
 import (
 	"context"
 	"errors"
-	"os"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
@@ -37,19 +36,15 @@ func (t *task) evaluate(ctx context.Context) error {
 	if err != nil {
 		return evaluators(err)
 	}
-	output, err := t.output()
+	output, err := t.output(ctx)
 	if err != nil {
 		return err
 	}
+	defer func() { _ = output.Root.Close() }()
 	if err := t.run(ctx, program, append(folders, output)...); err != nil {
 		return evaluators(err)
 	}
-	folder, err := os.OpenRoot(output.Path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = folder.Close() }()
-	found, err := measures.Read(folder, t.work.GetMeasures())
+	found, err := measures.Read(output.Root, t.work.GetMeasures())
 	if err != nil {
 		return err
 	}

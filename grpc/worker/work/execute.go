@@ -27,10 +27,11 @@ func (t *task) execute(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	output, err := t.output("outputDir")
+	output, err := t.output(ctx, "outputDir")
 	if err != nil {
 		return err
 	}
+	defer func() { _ = output.Root.Close() }()
 	var ofRun *failure.OfRun
 	if err = t.run(ctx, program, input, output); errors.As(err, &ofRun) {
 		if tail := t.log.Tail(assayv1.Stream_STREAM_STDERR); tail != "" {
@@ -44,12 +45,7 @@ func (t *task) execute(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	folder, err := os.OpenRoot(output.Path)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = folder.Close() }()
-	files, folders, err := transfer.Collect(folder)
+	files, folders, err := transfer.Collect(output.Root)
 	if err != nil {
 		return err
 	}
@@ -60,7 +56,7 @@ func (t *task) execute(ctx context.Context) error {
 		t.log.Say("Output: %s, %s, SHA-256 %s", f.GetName(), sandbox.Bytes(f.GetSize()), f.GetSha256())
 	}
 	t.drain()
-	return t.deliver(ctx, files, folder)
+	return t.deliver(ctx, files, output.Root)
 }
 
 // files brings files into a folder that programs only read.
@@ -80,13 +76,12 @@ func (t *task) fresh(name string) (string, error) {
 	return path, os.Mkdir(path, 0o700)
 }
 
-// output makes the empty folder that programs write to, whoever they are in their container.
-func (t *task) output(variables ...string) (sandbox.Folder, error) {
-	path, err := t.fresh("output")
-	if err == nil {
-		err = os.Chmod(path, 0o777) //nolint:gosec // the folder above it is the worker's alone
-	}
-	return sandbox.Folder{Path: path, Mount: "/assay/output", Variables: append(variables, "ASSAY_OUTPUT"), Writable: true}, err
+// output makes the empty folder that programs write to. It is opened before they begin, for the caller to close.
+func (t *task) output(ctx context.Context, variables ...string) (sandbox.Folder, error) {
+	f := sandbox.Folder{Path: filepath.Join(t.folder, "output"), Mount: "/assay/output", Variables: append(variables, "ASSAY_OUTPUT"), Writable: true}
+	var err error
+	f.Root, err = t.Sandbox.Output(ctx, f.Path, t.Limits.Disk)
+	return f, err
 }
 
 // rounds is how often files are sent that the server still misses.

@@ -2,6 +2,7 @@ package work_test
 
 import (
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -75,6 +76,26 @@ func equal[K, V comparable](a, b map[K]V) bool {
 		}
 	}
 	return true
+}
+
+// A program without a container may put a link where its output folder was, to have the worker send what it links to.
+func TestAnOutputFolderThatWasReplacedIsNotFollowed(t *testing.T) {
+	other := t.TempDir()
+	if err := os.WriteFile(filepath.Join(other, "secret"), []byte("of the worker"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, command := range map[string]string{
+		"moved":   `mv "$ASSAY_OUTPUT" "$ASSAY_OUTPUT.moved" && ln -s ` + other + ` "$ASSAY_OUTPUT"`,
+		"removed": `rmdir "$ASSAY_OUTPUT" && ln -s ` + other + ` "$ASSAY_OUTPUT"`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, image(command)).finish(nil)
+			if said, _ := s.diagnostics(assayv1.FailRunRequest_FAULT_RUN); !strings.Contains(said, "left no file in its output folder") || s.declared != nil {
+				t.Errorf("it says %q, declared %v", said, s.declared)
+			}
+		})
+	}
 }
 
 func TestFailuresOfTheRun(t *testing.T) {

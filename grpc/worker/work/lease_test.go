@@ -1,7 +1,9 @@
 package work_test
 
 import (
+	"bytes"
 	"fmt"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -282,9 +284,14 @@ func TestInputsThatAreNotAsAnnounced(t *testing.T) {
 			s := newServer(t, w)
 			w.Inputs = []*assayv1.File{s.file("in", "abc")}
 			c.change(w.GetInputs()[0])
-			discreet, _ := s.finish(nil).diagnostics(assayv1.FailRunRequest_FAULT_WORKER)
-			if !strings.Contains(discreet, c.want) || strings.Contains(discreet, s.files.URL) {
-				t.Errorf("it says %q", discreet)
+			var log bytes.Buffer
+			s.finish(func(w *work.Worker) { w.Log = slog.New(slog.NewTextHandler(&log, nil)) })
+			said, others := s.diagnostics(assayv1.FailRunRequest_FAULT_WORKER)
+			if said != "The worker tester could not do this. Its operators find the reason in its log." || others != "" {
+				t.Errorf("participants read %q %q", said, others)
+			}
+			if !strings.Contains(log.String(), c.want) || strings.Contains(log.String(), s.files.URL) {
+				t.Errorf("the log says %s", log.String())
 			}
 		})
 	}

@@ -275,7 +275,7 @@ func (s *server) start(change func(*work.Worker)) *running {
 		s.t.Fatal(err)
 	}
 	w := &work.Worker{
-		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: sandbox.Local{}, Folder: folder,
+		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: &sandbox.Local{Log: slog.New(slog.DiscardHandler)}, Folder: folder,
 		Log: slog.New(slog.NewTextHandler(s.t.Output(), nil)), Name: "tester", Local: true, Concurrency: 1, Grace: 10 * time.Second,
 		Limits: sandbox.Limits{Disk: 1 << 20, Time: time.Minute}, Persistence: work.DefaultPersistence,
 	}

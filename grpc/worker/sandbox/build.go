@@ -1,0 +1,253 @@
+package sandbox
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay/grpc/assayv1"
+	"assay/grpc/worker/failure"
+	"assay/grpc/worker/output"
+)
+
+// A build runs Buildah in a container as runs have it, so that the limits, the user namespace, the cgroup, the own end and the
+// guard are the same. It may additionally mount within its own user namespace, and reach public addresses through the proxy of
+// egress.go. Its image store and caches lie in its output folder and end with it. What leaves it is an archive of the image.
+
+const (
+	buildTime   = 30 * time.Minute
+	buildah     = "/usr/bin/buildah"
+	inputMount  = "/assay/input"
+	outputMount = "/assay/output"
+	archiveName = "image.tar"
+	capacities  = "CHOWN,DAC_OVERRIDE,FOWNER,FSETID,KILL,NET_BIND_SERVICE,SETFCAP,SETGID,SETPCAP,SETUID,SYS_CHROOT"
+)
+
+var buildOptions = []string{
+	"--cap-add=SYS_ADMIN," + capacities, "--tmpfs=/run:rw,nosuid,nodev,size=16777216,notmpcopyup",
+	"--env=HOME=" + outputMount, "--env=TMPDIR=" + outputMount, "--env=BUILDAH_ISOLATION=chroot",
+	"--env=http_proxy=http://" + proxyListen, "--env=https_proxy=http://" + proxyListen, "--env=HTTP_PROXY=http://" + proxyListen, "--env=HTTPS_PROXY=http://" + proxyListen,
+}
+
+// configuration is the folder /etc/containers of a build: registries are the only place that images come from.
+var configuration = map[string]string{
+	"policy.json":     `{"default": [{"type": "reject"}], "transports": {"docker": {"": [{"type": "insecureAcceptAnything"}]}}}`,
+	"registries.conf": "unqualified-search-registries = [\"docker.io\"]\nshort-name-mode = \"disabled\"\n[[registry]]\nprefix = \"localhost\"\nlocation = \"localhost\"\nblocked = true\n",
+	"storage.conf":    "[storage]\ndriver = \"overlay\"\ngraphroot = \"" + outputMount + "/store\"\nrunroot = \"" + outputMount + "/run\"\n",
+	"containers.conf": "[containers]\ndefault_capabilities = [\"" + strings.ReplaceAll(capacities, ",", `", "`) + "\"]\n",
+}
+
+// buildJob is a job that runs Buildah over an input folder. The folder takes its configuration and its output, whose root is for
+// the caller to close.
+func (c *Container) buildJob(ctx context.Context, j Job, folder, input, command string) (*Job, error) {
+	settings, out := filepath.Join(folder, "settings"), filepath.Join(folder, "build")
+	if err := os.Mkdir(settings, 0o755); err != nil { //nolint:gosec // programs in containers are other users
+		return nil, err
+	}
+	for name, content := range configuration {
+		if err := os.WriteFile(filepath.Join(settings, name), []byte(content), 0o644); err != nil { //nolint:gosec // as above
+			return nil, err
+		}
+	}
+	root, err := c.Output(ctx, out, j.Limits.Disk)
+	if err != nil {
+		return nil, err
+	}
+	j.Program, j.Command, j.build = &Program{image: c.builder}, command, true
+	j.Folders = []Folder{
+		{Path: input, Mount: inputMount}, {Path: settings, Mount: "/etc/containers"}, {Path: out, Mount: outputMount, Writable: true, Root: root},
+	}
+	return &j, nil
+}
+
+// openEgress gives the container of a build, which is not started yet, its proxy.
+func (c *Container) openEgress(ctx context.Context, name string) (shut func(), err error) {
+	if _, err := c.call(ctx, "init", name); err != nil {
+		return nil, err
+	}
+	s, err := c.state(ctx, name)
+	if err != nil {
+		return nil, err
+	}
+	l, err := listenIn(ctx, s.Pid)
+	if err != nil {
+		return nil, fmt.Errorf("the network of a build cannot be prepared: %w", err)
+	}
+	return newEgress(public).serve(l), nil
+}
+
+// build builds the Dockerfile of a folder and brings the image into Podman's store.
+func (c *Container) build(ctx context.Context, j Job, folder, checkout string) (*Program, error) {
+	if j.Limits.Time = min(j.Limits.Time, buildTime); c.builder == "" {
+		return nil, errors.New("this worker builds no repositories: it was started without -builds")
+	}
+	job, err := c.buildJob(ctx, j, folder, checkout, "build --network=host --tag=oci-archive:"+outputMount+"/"+archiveName+" --file="+inputMount+"/Dockerfile "+inputMount)
+	if err != nil {
+		return nil, err
+	}
+	built := job.Folders[len(job.Folders)-1]
+	defer func() { _ = built.Root.Close() }()
+	if err := Run(ctx, c, job); err != nil {
+		return nil, err
+	}
+	if info, err := built.Root.Lstat(archiveName); err != nil || !info.Mode().IsRegular() {
+		return nil, failure.New("The build left no image.")
+	}
+	before, err := c.call(ctx, "images", "--all", "--quiet", "--no-trunc")
+	if err != nil {
+		return nil, err
+	}
+	id, err := c.pull(ctx, "oci-archive:"+filepath.Join(built.Path, archiveName))
+	if err != nil {
+		c.log.Warn("the image of a build cannot be taken", "error", err)
+		return nil, errors.Join(ctx.Err(), failure.New("The image that was built cannot be taken."))
+	}
+	p := &Program{image: id}
+	if p.discard = !strings.Contains(before, id); p.discard {
+		// The archive may have given it the name of another image.
+		if _, err := c.call(ctx, "untag", id); err != nil {
+			return nil, err
+		}
+	}
+	d, err := c.describe(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	p.volumes, err = volumes(d.Config.Volumes)
+	return p, err
+}
+
+// Repository implements Sandbox: it builds the Dockerfile of the checkout.
+func (c *Container) Repository(ctx context.Context, url, ref, folder, name string, log *output.Log) (*Program, error) {
+	checkout := filepath.Join(folder, "checkout")
+	root, err := c.Output(ctx, checkout, c.limits.Disk)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = root.Close() }()
+	g := git{folder: checkout, log: c.log, outage: &c.outage}
+	commit, err := g.clone(ctx, url, ref, log)
+	if err != nil {
+		return nil, err
+	}
+	// A link could lead the build to another file.
+	for _, name := range []string{"Dockerfile", ".dockerignore", ".containerignore"} {
+		info, err := root.Lstat(name)
+		if err == nil && !info.Mode().IsRegular() {
+			return nil, failure.New("%s of the repository must be a file, and no link.", name)
+		}
+		if err != nil && name == "Dockerfile" {
+			return nil, failure.New("The repository has no Dockerfile at its top, which says how to build it.")
+		}
+	}
+	log.Say("The Dockerfile of the repository is being built.")
+	out, said := log.Writer(assayv1.Stream_STREAM_STDOUT), log.Writer(assayv1.Stream_STREAM_STDERR)
+	p, err := c.build(ctx, Job{Name: "assay-build-" + name, Owner: filepath.Dir(filepath.Dir(folder)), Limits: c.limits, Stdout: out, Stderr: said}, folder, checkout)
+	out.Close()
+	said.Close()
+	var ofRun *failure.OfRun
+	if errors.As(err, &ofRun) {
+		of := failure.New("The Dockerfile of the repository cannot be built at commit %s.", commit)
+		of.Diagnostics = append(of.Diagnostics, ofRun.Diagnostics...)
+		return nil, of.With(log.Tail(assayv1.Stream_STREAM_STDERR))
+	}
+	if err != nil {
+		return nil, err
+	}
+	p.Version = commit
+	return p, nil
+}
+
+// The first version of Buildah in which a Dockerfile cannot reach the files of its builder, by any of CVE-2024-1753,
+// CVE-2024-9675 and CVE-2024-11218.
+var fixed = [3]int{1, 38, 1}
+
+var versions = regexp.MustCompile(`(?m)^buildah version (\d+)\.(\d+)\.(\d+)`)
+
+// checkVersion refuses builders that are older than the fixed version.
+func checkVersion(printed string) error {
+	found := versions.FindStringSubmatch(printed)
+	if found == nil {
+		return fmt.Errorf("the builder does not tell its version as %s --version does", buildah)
+	}
+	for i, least := range fixed {
+		if n, err := strconv.Atoi(found[i+1]); err != nil || n < least {
+			return fmt.Errorf("the builder is %q, and versions before %d.%d.%d let a Dockerfile reach the files of the builder: take an image of a newer one", found[0], fixed[0], fixed[1], fixed[2])
+		} else if n > least {
+			break
+		}
+	}
+	return nil
+}
+
+// The trials of a builder. Each runs Buildah itself from a mount: the first, of a folder that it may mount, shows that this can be
+// seen; the others lead out of what they mount by a link (CVE-2024-1753) and by the name of a cache (CVE-2024-9675).
+var trials = []struct{ name, context, dockerfile string }{
+	{"plain", "/", "FROM scratch\nCOPY assay/input/links /\nRUN --mount=type=bind,source=usr,target=/mnt/usr [\"/mnt" + buildah + "\", \"--version\"]\n"},
+	{"link", inputMount, "FROM scratch AS s\nCOPY links /\nFROM scratch\nCOPY links /\nRUN --mount=type=bind,from=s,source=/root,target=/mnt,rw [\"/mnt" + buildah + "\", \"--version\"]\n"},
+	{"cache", inputMount, "FROM scratch\nCOPY links /\nRUN --mount=type=cache,id=../../../../../../../..,target=/mnt [\"/mnt" + buildah + "\", \"--version\"]\n"},
+}
+
+// checkBuilder refuses a builder that is too old, does not work here, or lets a Dockerfile out.
+func (c *Container) checkBuilder(ctx context.Context, j *Job) error {
+	if os.Geteuid() != 0 || c.machine.Host.Security.Rootless {
+		return errors.New("the worker must run as root, to give each build a network and a file system of its own; the build itself does not")
+	}
+	if _, err := c.describe(ctx, c.builder); err != nil {
+		if _, err := c.call(ctx, "pull", "--quiet", "docker://"+c.builder); err != nil {
+			return fmt.Errorf("the image of the builder cannot be pulled: %w", err)
+		}
+	}
+	input := j.Folders[0].Path
+	if err := errors.Join(os.Mkdir(filepath.Join(input, "links"), 0o755), os.Symlink("/", filepath.Join(input, "links", "root")), //nolint:gosec // for another user
+		os.Symlink("/mnt/usr/lib", filepath.Join(input, "links", "lib")), os.Symlink("/mnt/usr/lib64", filepath.Join(input, "links", "lib64"))); err != nil {
+		return err
+	}
+	printed, err := c.tryBuilder(ctx, j, "version", "--version")
+	if err != nil {
+		return err
+	}
+	if err := checkVersion(printed); err != nil {
+		return err
+	}
+	for i, t := range trials {
+		if err := os.WriteFile(filepath.Join(input, t.name), []byte(t.dockerfile), 0o644); err != nil { //nolint:gosec // for another user
+			return err
+		}
+		printed, err := c.tryBuilder(ctx, j, t.name, "build --network=host --file="+inputMount+"/"+t.name+" "+t.context)
+		switch shown := versions.MatchString(printed); {
+		case i == 0 && !shown:
+			return errors.Join(errors.New("the builder cannot build here"), err)
+		case i > 0 && shown:
+			return fmt.Errorf("the builder lets a Dockerfile reach its files (trial %q): take an image of a newer one", t.name)
+		}
+	}
+	return nil
+}
+
+// tryBuilder runs the builder once, and returns what it printed.
+func (c *Container) tryBuilder(ctx context.Context, j *Job, name, command string) (string, error) {
+	folder := filepath.Join(j.Owner, name)
+	if err := os.Mkdir(folder, 0o700); err != nil {
+		return "", err
+	}
+	try := *j
+	var printed, said bytes.Buffer
+	try.Name, try.Stdout, try.Stderr = j.Name+"-"+name, &short{to: &printed}, &short{to: &said}
+	job, err := c.buildJob(ctx, try, folder, j.Folders[0].Path, command)
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = job.Folders[len(job.Folders)-1].Root.Close() }()
+	if err = Run(ctx, c, job); err != nil {
+		err = fmt.Errorf("%w: %s", err, said.String())
+	}
+	return printed.String(), err
+}

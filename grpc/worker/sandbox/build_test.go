@@ -1,0 +1,304 @@
+//go:build container
+
+package sandbox_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/grpc/worker/failure"
+	"assay/grpc/worker/output"
+	"assay/grpc/worker/sandbox"
+)
+
+// builderImage makes an image from scratch that has the program as Buildah, and what Buildah looks for where images of it are
+// used.
+func builderImage(t *testing.T, program string) (name string) {
+	t.Helper()
+	root := t.TempDir()
+	content, err := os.ReadFile(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for path, content := range map[string][]byte{
+		"usr/bin/buildah": content, "usr/libexec/podman/netavark": []byte("#!/bin/false\n"), "etc/passwd": []byte("root:x:0:0:root:/root:/bin/sh\n"),
+	} {
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(path)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(root, path), content, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.MkdirAll(filepath.Join(root, "var", "tmp"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	archive := filepath.Join(t.TempDir(), "image.tar")
+	if out, err := exec.Command("tar", "-C", root, "--owner=0", "--group=0", "-cf", archive, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	name = fmt.Sprintf("localhost/assay-test-builder:%d", time.Now().UnixNano())
+	podman(t, "import", "--quiet", archive, name)
+	t.Cleanup(func() { podman(t, "rmi", "--force", name) })
+	return name
+}
+
+func compile(t *testing.T, folder string) (program string) {
+	t.Helper()
+	program = filepath.Join(t.TempDir(), filepath.Base(folder))
+	build := exec.Command("go", "build", "-o", program, folder)
+	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return program
+}
+
+// builds is a sandbox that builds repositories.
+type builds struct {
+	*scene
+	probe string // content of the program
+	count int
+}
+
+func newBuilds(t *testing.T) *builds {
+	t.Helper()
+	program := os.Getenv("ASSAY_BUILDAH")
+	if program == "" {
+		t.Fatal("ASSAY_BUILDAH must name a statically linked Buildah: make test-container builds one.")
+	}
+	s := newScene(t)
+	s.with.Builder = builderImage(t, program)
+	s.with.Limits = sandbox.Limits{CPUs: 1, Memory: 256 << 20, Disk: 128 << 20, Time: time.Minute}
+	s.box = s.container(t)
+	probe, err := os.ReadFile(compile(t, "./testdata/probe"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &builds{scene: s, probe: string(probe)}
+}
+
+// build builds a repository of the files and the probe, and returns what the build printed.
+func (b *builds) build(ctx context.Context, t *testing.T, files map[string]string) (p *sandbox.Program, printed string, err error) {
+	t.Helper()
+	b.count++
+	folder := filepath.Join(b.job.Owner, fmt.Sprintf("work-%d", b.count), "repository")
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	files["probe"] = b.probe
+	log := output.New()
+	p, err = b.box.Repository(ctx, serveRepository(t, files), "v1", folder, fmt.Sprintf("test-%d-%d", b.count, time.Now().UnixNano()), log)
+	_, lines := log.Next()
+	for _, l := range lines {
+		printed += l.GetText() + "\n"
+	}
+	if left := b.containers(t); left != "" {
+		t.Errorf("containers are left: %s", left)
+	}
+	if err := b.box.Remove(context.WithoutCancel(ctx), filepath.Dir(folder)); err != nil {
+		t.Error(err)
+	}
+	return p, printed, err
+}
+
+func TestRepositoriesAreBuilt(t *testing.T) {
+	b := newBuilds(t)
+	before := podman(t, "images", "--all", "--quiet", "--no-trunc")
+	p, printed, err := b.build(t.Context(), t, map[string]string{
+		"Dockerfile": "FROM scratch\nCOPY probe /probe\nRUN [\"/probe\", \"cache\"]\nVOLUME /data\nCMD [\"/probe\", \"look\"]\n",
+	})
+	if err != nil {
+		t.Fatalf("%v: %s", err, printed)
+	}
+	b.job.Program = p
+	if err := sandbox.Run(t.Context(), b.box, b.job); err != nil || !strings.Contains(b.out.String(), "input: topics") || len(p.Version) != 40 {
+		t.Errorf("it ended with %v: %s", err, b.out.String())
+	}
+	if after := podman(t, "images", "--all", "--quiet", "--no-trunc"); after != before {
+		t.Errorf("images are left: %s, before %s", after, before)
+	}
+	if !strings.Contains(b.out.String(), "volume is tmpfs") {
+		t.Error("the volume of a built image is not bounded")
+	}
+}
+
+// Each Dockerfile tries to reach a file of the machine.
+func TestBuildsDoNotReachTheMachine(t *testing.T) {
+	b := newBuilds(t)
+	canary := filepath.Join(t.TempDir(), "canary")
+	if err := os.WriteFile(canary, []byte("of the machine"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(canary, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	podman(t, "tag", b.with.Builder, "localhost/assay-other:1")
+	t.Cleanup(func() { podman(t, "untag", b.with.Builder, "localhost/assay-other:1") })
+	look := "[\"/probe\", \"canary\", \"" + canary + "\"]\n"
+	for name, files := range map[string]map[string]string{
+		"link":         {"Dockerfile": "FROM scratch AS s\nCOPY . /\nFROM scratch\nCOPY probe /\nRUN --mount=type=bind,from=s,source=/root,target=/mnt,rw " + look, "root": "-> /"},
+		"cache":        {"Dockerfile": "FROM scratch\nCOPY probe /\nRUN --mount=type=cache,id=../../../../../../../..,target=/mnt " + look},
+		"context":      {"Dockerfile": "FROM scratch\nCOPY probe /\nRUN --mount=type=bind,source=root,target=/mnt,rw " + look, "root": "-> /"},
+		"insecure":     {"Dockerfile": "FROM scratch\nCOPY probe /\nRUN --security=insecure " + look},
+		"copy":         {"Dockerfile": "FROM scratch\nCOPY root" + canary + " /canary\n", "root": "-> /"},
+		"image":        {"Dockerfile": "FROM localhost/assay-other:1\n"},
+		"stored image": {"Dockerfile": "FROM containers-storage:localhost/assay-other:1\n"},
+		"folder":       {"Dockerfile": "FROM dir:/etc\n"},
+		"archive":      {"Dockerfile": "FROM oci-archive:/assay/input/probe\n"},
+		"docker":       {"Dockerfile": "FROM docker-archive:/assay/input/probe\n"},
+		"from mount":   {"Dockerfile": "FROM scratch\nCOPY probe /\nRUN --mount=type=bind,from=localhost/assay-other:1,target=/mnt " + look},
+		"copy from":    {"Dockerfile": "FROM scratch\nCOPY --from=localhost/assay-other:1 /etc/passwd /\n"},
+		"Dockerfile":   {"Dockerfile": "-> " + canary},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, printed, err := b.build(t.Context(), t, files)
+			if strings.Contains(printed, "of the machine") {
+				t.Errorf("the build read the file: %s", printed)
+			}
+			if content, err := os.ReadFile(canary); err != nil || string(content) != "of the machine" {
+				t.Errorf("the file is %q now: %v", content, err)
+			}
+			var ofRun *failure.OfRun
+			if ran := strings.Contains(printed, "canary below"); !ran && !errors.As(err, &ofRun) {
+				t.Errorf("%v: %s", err, printed)
+			}
+		})
+	}
+}
+
+func TestBuildsReachNoPrivateAddress(t *testing.T) {
+	b := newBuilds(t)
+	var reached atomic.Int32
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", ":0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached.Add(1) })}
+	go func() { _ = server.Serve(listener) }()
+	defer server.Close()
+	_, port, _ := net.SplitHostPort(listener.Addr().String())
+	addresses := []string{"127.0.0.1:" + port, "localhost:" + port, "[::1]:" + port, "10.0.2.2:" + port, "169.254.169.254:80", "10.88.0.1:" + port, "192.168.0.1:80"}
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range own {
+		ip, _, _ := strings.Cut(a.String(), "/")
+		addresses = append(addresses, net.JoinHostPort(ip, port))
+	}
+	_, printed, err := b.build(t.Context(), t, map[string]string{
+		"Dockerfile": "FROM scratch\nCOPY probe /\nRUN [\"/probe\", \"reach\", \"" + strings.Join(addresses, "\", \"") + "\"]\n",
+	})
+	if err != nil {
+		t.Fatalf("%v: %s", err, printed)
+	}
+	for _, a := range addresses {
+		if !strings.Contains(printed, "reached "+a+": false 403 Forbidden") {
+			t.Errorf("%s: %s", a, printed)
+		}
+	}
+	for _, address := range []string{"127.0.0.1:" + port, "localhost:" + port} {
+		if _, _, err := b.build(t.Context(), t, map[string]string{"Dockerfile": "FROM scratch\nADD http://" + address + "/x /x\n"}); err == nil {
+			t.Errorf("ADD of %s was built", address)
+		}
+	}
+	if _, _, err := b.build(t.Context(), t, map[string]string{"Dockerfile": "FROM 127.0.0.1:" + port + "/lakeside/x\n"}); err == nil {
+		t.Error("an image of this machine's registry was built on")
+	}
+	if n := reached.Load(); n != 0 {
+		t.Errorf("the machine was asked %d times", n)
+	}
+}
+
+func TestBuildsAreBounded(t *testing.T) {
+	b := newBuilds(t)
+	run := func(mode string) map[string]string {
+		return map[string]string{"Dockerfile": "FROM scratch\nCOPY probe /\nRUN [\"/probe\", \"" + mode + "\"]\n"}
+	}
+	refused := func(mode, want string) {
+		t.Helper()
+		_, printed, err := b.build(t.Context(), t, run(mode))
+		var ofRun *failure.OfRun
+		if !errors.As(err, &ofRun) || !strings.Contains(err.Error(), "The Dockerfile of the repository cannot be built at commit") || !strings.Contains(err.Error()+printed, want) {
+			t.Errorf("%s: %v: %s", mode, err, printed)
+		}
+	}
+	refused("memory", "")
+	refused("threads", "failed to create new OS thread")
+	if _, printed, err := b.build(t.Context(), t, run("fill")); err == nil && !strings.Contains(printed, "no space left on device") {
+		t.Errorf("512 MiB were written: %s", printed)
+	}
+	// What one repository leaves in a cache, no other finds.
+	cached := map[string]string{"Dockerfile": "FROM scratch\nCOPY probe /\nRUN --mount=type=cache,id=shared,target=/cache [\"/probe\", \"cache\"]\n"}
+	for range 2 {
+		if _, printed, err := b.build(t.Context(), t, cached); err != nil || !strings.Contains(printed, `cache: "" `) {
+			t.Errorf("%v: %s", err, printed)
+		}
+	}
+	b.with.Limits.Time = 5 * time.Second
+	b.box = b.container(t)
+	refused("sleep", "It was ended after 5s")
+}
+
+// A build ends with its run, at once and with all of its processes.
+func TestBuildsEndWithTheContext(t *testing.T) {
+	b := newBuilds(t)
+	gone := errors.New("the run is cancelled")
+	ctx, cancel := context.WithCancelCause(t.Context())
+	began := make(chan struct{})
+	go func() {
+		// The build runs once Podman knows a container of it.
+		for b.containers(t) == "" {
+			if !sleep(ctx) {
+				return
+			}
+		}
+		close(began)
+		cancel(gone)
+	}()
+	if _, printed, err := b.build(ctx, t, map[string]string{"Dockerfile": "FROM scratch\nCOPY probe /\nRUN [\"/probe\", \"sleep\"]\n"}); !errors.Is(err, gone) {
+		t.Errorf("%v: %s", err, printed)
+	}
+	<-began
+}
+
+func sleep(ctx context.Context) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(50 * time.Millisecond):
+		return true
+	}
+}
+
+// The builders here answer as Buildah does, with a fault each.
+func TestBuildersThatLetADockerfileOutAreRefused(t *testing.T) {
+	s := newScene(t)
+	for version, want := range map[string]string{
+		"1.28.2": "versions before 1.38.1 let a Dockerfile reach the files of the builder",
+		"1.41.5": `lets a Dockerfile reach its files (trial "link")`,
+		"none":   "does not tell its version",
+	} {
+		program := filepath.Join(t.TempDir(), "builder")
+		build := exec.Command("go", "build", "-ldflags", "-X main.version="+version, "-o", program, "./testdata/builder")
+		build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
+		if out, err := build.CombinedOutput(); err != nil {
+			t.Fatalf("%v: %s", err, out)
+		}
+		s.with.Builder = builderImage(t, program)
+		if _, err := sandbox.NewContainer(t.Context(), &s.with); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", version, err, want)
+		}
+	}
+}

@@ -1,0 +1,148 @@
+package sandbox
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestVolumesAreCleanedBeforeTheyAreChecked(t *testing.T) {
+	for _, refused := range []string{"/a/../../sys", "/run/../dev", "/proc/./x", "//proc", "/", "/..", "relative", "", "/a:b", "/a,b", "/a b", "/a\n", `/a"b`} {
+		if at, err := volumes(map[string]struct{}{refused: {}}); err == nil || !strings.Contains(err.Error(), "over which nothing can be mounted") {
+			t.Errorf("%q: %v %v", refused, at, err)
+		}
+	}
+	at, err := volumes(map[string]struct{}{"/data/": {}, "/data": {}, "/assay/./output": {}, "/tmp": {}, "/a/../b": {}, "/system": {}})
+	if want := []string{"/assay/output", "/b", "/data", "/system"}; err != nil || !slices.Equal(at, want) {
+		t.Errorf("%v %v, want %v", at, err, want)
+	}
+	many := map[string]struct{}{}
+	for i := range maxVolumes + 1 {
+		many[fmt.Sprintf("/v%d", i)] = struct{}{}
+	}
+	if _, err := volumes(many); err == nil || !strings.Contains(err.Error(), "more than 32 volumes") {
+		t.Errorf("many: %v", err)
+	}
+}
+
+func TestContainersAreMadeWithTheirEnd(t *testing.T) {
+	c := &Container{}
+	args := c.create(&Job{
+		Name: "assay-x", Owner: "/w", Program: &Program{image: "i", volumes: []string{"/assay/output", "/data"}}, Limits: Limits{CPUs: 1, Memory: 1 << 20, Time: time.Minute},
+		Folders: []Folder{{Path: "/w/output", Mount: "/assay/output", Writable: true}},
+	}, "/w/tmp")
+	for _, want := range []string{
+		"--timeout=65", "--no-hosts", "--userns=auto:size=65536", "--network=none", "--label=assay.worker=/w", "--volume=/w/output:/assay/output:rw,nosuid,nodev,Z",
+		"--volume=/w/tmp:/tmp:rw,nosuid,nodev,Z", "--tmpfs=/data:rw,nosuid,nodev,size=1048576,mode=1777", "--cap-drop=ALL",
+	} {
+		if !slices.Contains(args, want) {
+			t.Errorf("not among the arguments: %s", want)
+		}
+	}
+	if slices.ContainsFunc(args, func(a string) bool {
+		return strings.HasPrefix(a, "--tmpfs=/assay") || strings.HasPrefix(a, "--cap-add")
+	}) {
+		t.Errorf("arguments %q", args)
+	}
+}
+
+func TestMachinesThatCannotKeepALimitAreRefused(t *testing.T) {
+	all := []string{"cpuset", "cpu", "memory", "pids"}
+	for want, change := range map[string]func(*machine){
+		"":                               func(*machine) {},
+		"limits no memory, processes":    func(m *machine) { m.Host.Security.Rootless, m.Host.CgroupVersion = true, "v1" },
+		"\"memory\" is not available":    func(m *machine) { m.Host.CgroupControllers = []string{"cpu", "pids"} },
+		"\"pids\" is not available":      func(m *machine) { m.Host.CgroupControllers = []string{"cpu", "memory"} },
+		"Podman runs on another machine": func(m *machine) { m.Host.ServiceIsRemote = true },
+	} {
+		var m machine
+		m.Host.CgroupVersion, m.Host.CgroupControllers = "v2", all
+		change(&m)
+		if err := m.check(); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+func TestBuildersThatAreTooOldAreRefused(t *testing.T) {
+	for printed, refused := range map[string]bool{
+		"buildah version 1.28.2 (image-spec 1.1.0-rc2)": true, "buildah version 1.35.1 (x)": true, "buildah version 1.38.0 (x)": true, "buildah version 0.99.9": true,
+		"podman version 5.0.0": true, "": true,
+		"buildah version 1.38.1 (x)": false, "buildah version 1.41.5 (x)": false, "buildah version 2.0.0-dev": false, "time=x\nbuildah version 1.39.0 (x)": false,
+	} {
+		if err := checkVersion(printed); (err != nil) != refused {
+			t.Errorf("%q: %v", printed, err)
+		}
+	}
+}
+
+func TestOnlyPublicAddressesAreReached(t *testing.T) {
+	own, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := []string{
+		"127.0.0.1", "127.1.2.3", "::1", "0.0.0.0", "0.1.2.3", "::", "10.0.0.1", "172.16.0.1", "172.31.255.255", "192.168.1.1", "169.254.169.254", "fe80::1", "fd00::1",
+		"100.64.0.1", "192.0.0.170", "198.18.0.1", "224.0.0.1", "239.1.1.1", "255.255.255.255", "240.0.0.1", "ff02::1", "::ffff:10.0.0.1", "::ffff:127.0.0.1",
+		"64:ff9b::a00:1", "2002:a00:1::", "2001::1", "2001:db8::1", "203.0.113.1", "::10.0.0.1", "fec0::1",
+	}
+	for _, a := range own {
+		refused = append(refused, netip.MustParsePrefix(a.String()).Addr().String())
+	}
+	for _, a := range refused {
+		if public(netip.AddrPortFrom(netip.MustParseAddr(a), 443)) {
+			t.Errorf("%s is taken for public", a)
+		}
+	}
+	for _, a := range []string{"8.8.8.8", "172.32.0.1", "100.128.0.1", "2606:4700::1111", "2a00:1450::1", "::ffff:8.8.8.8"} {
+		if !public(netip.AddrPortFrom(netip.MustParseAddr(a), 443)) {
+			t.Errorf("%s is not taken for public", a)
+		}
+	}
+}
+
+// through asks for a URL through a proxy whose addresses are chosen by allowed.
+func through(t *testing.T, server *httptest.Server, allowed func(netip.AddrPort) bool) (status int, body string) {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shut := newEgress(allowed).serve(l)
+	defer shut()
+	client := server.Client()
+	transport := client.Transport.(*http.Transport).Clone()
+	transport.Proxy = http.ProxyURL(&url.URL{Scheme: "http", Host: l.Addr().String()})
+	answer, err := (&http.Client{Transport: transport}).Get(server.URL + "/path")
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer.StatusCode, string(b)
+}
+
+func TestTheProxyOfABuild(t *testing.T) {
+	hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "hello from ", r.URL.Path) })
+	for name, server := range map[string]*httptest.Server{"HTTP": httptest.NewServer(hello), "HTTPS": httptest.NewTLSServer(hello)} {
+		t.Cleanup(server.Close)
+		if status, body := through(t, server, func(netip.AddrPort) bool { return true }); status != http.StatusOK || body != "hello from /path" {
+			t.Errorf("%s to an address that is allowed: %d %s", name, status, body)
+		}
+		status, body := through(t, server, public)
+		if name == "HTTP" && status != http.StatusForbidden || status == http.StatusOK || strings.Contains(body, "hello") || strings.Contains(body, "refused") {
+			t.Errorf("%s to this machine: %d %s", name, status, body)
+		}
+	}
+}

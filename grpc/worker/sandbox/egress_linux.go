@@ -1,0 +1,31 @@
+package sandbox
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// listenIn listens in the network namespace of a process.
+func listenIn(ctx context.Context, pid int) (l net.Listener, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // for good: the thread stays in the namespace, and ends with this function
+		var namespace *os.File
+		if namespace, err = os.Open(fmt.Sprintf("/proc/%d/ns/net", pid)); err != nil {
+			return
+		}
+		defer namespace.Close()
+		if err = os.NewSyscallError("setns", unix.Setns(int(namespace.Fd()), unix.CLONE_NEWNET)); err != nil {
+			return
+		}
+		l, err = new(net.ListenConfig).Listen(ctx, "tcp", proxyListen)
+	}()
+	<-done
+	return l, err
+}

@@ -88,11 +88,12 @@ func TestWorker_GivesUpOnCallsThatAlwaysFail(t *testing.T) {
 		}
 		return nil
 	}
-	s.finish(func(w *work.Worker) { w.Persistence = time.Second })
-	discreet, _ := s.diagnostics(assayv1.FailRunRequest_FAULT_WORKER)
+	var log bytes.Buffer
+	s.finish(func(w *work.Worker) { w.Persistence, w.Log = time.Second, slog.New(slog.NewTextHandler(&log, nil)) })
+	s.diagnostics(assayv1.FailRunRequest_FAULT_WORKER)
 	for _, want := range []string{"did not take the call within 1s", "as the test wants it"} {
-		if !strings.Contains(discreet, want) {
-			t.Errorf("the diagnostics do not say %q: %s", want, discreet)
+		if !strings.Contains(log.String(), want) {
+			t.Errorf("the log does not say %q: %s", want, log.String())
 		}
 	}
 }

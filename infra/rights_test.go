@@ -126,7 +126,7 @@ func whoGetsTruths(t *testing.T, tpl template) (may []string) {
 }
 
 func TestFunctionsThatOnlyReadCannotWrite(t *testing.T) {
-	for _, id := range []string{"ServiceRole", "EvaluationsRole", "ComponentsRole", "UsersRole"} {
+	for _, id := range []string{"ServiceRole", "EvaluationsRole", "ComponentsRole"} {
 		for action := range rightsOf(t, prod, id) {
 			switch action {
 			case "logs:CreateLogStream", "logs:PutLogEvents", "dynamodb:GetItem", "dynamodb:BatchGetItem", "dynamodb:Query", "s3:GetObject":

@@ -63,7 +63,7 @@ func (u *Current) Scope() access.Scope {
 func (u *Current) Revision() int64 {
 	h := fnv.New64a()
 	_, _ = fmt.Fprintf(h, "%#v", *u)
-	return int64(h.Sum64() >> 1) //nolint:gosec // 63 bits
+	return int64(h.Sum64() >> 1)
 }
 
 func current(ctx context.Context, c *api.Call) (*Current, error) {

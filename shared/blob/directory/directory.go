@@ -35,13 +35,14 @@ const abandonedAfter = time.Hour
 
 // Store is a blob.Store over a folder.
 type Store struct {
-	objects string // folder
-	uploads string // folder
-	baseURL string
-	key     []byte
-	stall   time.Duration // how long a transfer may make no progress
-	now     func() time.Time
-	cleaned atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
+	objects  string // folder
+	uploads  string // folder
+	baseURL  string
+	key      []byte
+	stall    time.Duration // how long a transfer may make no progress
+	now      func() time.Time
+	arriving arriving
+	cleaned  atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
 }
 
 var _ blob.Store = (*Store)(nil)

@@ -94,6 +94,7 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 		return problem.BadRequest.New("Send the header `Content-Type: %s`, as the link says.", o.MediaType)
 	}
 	body := &incoming{body: r.Body, control: http.NewResponseController(w), stall: s.stall}
+	defer s.arriving.begin(key, body)()
 	_, err = s.Stat(r.Context(), key)
 	again := err == nil
 	switch {
@@ -145,27 +146,6 @@ func allow(setDeadline func(time.Time) error, stall time.Duration) error {
 		return err
 	}
 	return nil
-}
-
-// incoming is the body of an upload. It allows each read as long as stall, and remembers its own failures to tell
-// them from those of the disk.
-type incoming struct {
-	body    io.Reader
-	control *http.ResponseController
-	stall   time.Duration
-	err     error
-}
-
-func (in *incoming) Read(p []byte) (int, error) {
-	if err := allow(in.control.SetReadDeadline, in.stall); err != nil {
-		in.err = err
-		return 0, err
-	}
-	n, err := in.body.Read(p)
-	if err != nil && err != io.EOF {
-		in.err = err
-	}
-	return n, err
 }
 
 // download is the answer to a GET. It allows each write as long as stall, and turns the errors of http.ServeContent,

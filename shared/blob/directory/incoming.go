@@ -1,0 +1,81 @@
+package directory
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// errReplaced ends an upload whose file is sent again.
+var errReplaced = errors.New("the file is sent again by another request")
+
+// incoming is the body of an upload. It allows each read as long as stall, and remembers its own failures to tell
+// them from those of the disk.
+type incoming struct {
+	body    io.Reader
+	control *http.ResponseController
+	stall   time.Duration
+	err     error
+
+	mu       sync.Mutex // of the deadline, and of
+	replaced bool
+}
+
+func (in *incoming) Read(p []byte) (int, error) {
+	if in.err = in.extend(); in.err != nil {
+		return 0, in.err
+	}
+	n, err := in.body.Read(p)
+	if err != nil && err != io.EOF {
+		in.err = err
+	}
+	return n, err
+}
+
+// extend moves the deadline of the connection, unless the upload was replaced.
+func (in *incoming) extend() error {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	if in.replaced {
+		return errReplaced
+	}
+	return allow(in.control.SetReadDeadline, in.stall)
+}
+
+// replace ends the upload, also while it waits for bytes.
+func (in *incoming) replace() {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	in.replaced = true
+	_ = allow(in.control.SetReadDeadline, 0) // a connection that cannot is read no further all the same
+}
+
+// arriving has the one upload that is under way for each key. Without it, a link would let its holder write the file that it
+// is for as many times as there are connections, all at once. The upload that began last is the one that goes on, for it comes
+// from a client whose connection broke before.
+type arriving struct {
+	mu sync.Mutex
+	by map[string]*incoming
+}
+
+// begin makes an upload the one of its key, and returns what ends that.
+func (a *arriving) begin(key string, in *incoming) (end func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.by == nil {
+		a.by = map[string]*incoming{}
+	}
+	if before := a.by[key]; before != nil {
+		before.replace()
+	}
+	a.by[key] = in
+	return func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		if a.by[key] == in {
+			delete(a.by, key)
+		}
+	}
+}

@@ -59,11 +59,10 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Data
 			return c.Page.Keeps("split", string(d.Split)) && c.Page.KeepsText("name", d.Name)
 		}
 	}
-	found, next, err := table.List(ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep)
-	for _, d := range found {
-		p.Data = append(p.Data, forRoles(d, access.Roles(c.Caller, g.Grants, d.Scope())))
-	}
-	p.Cursor = next
+	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = table.List(ctx, c.Store, selection, keep, func(d *record.DatasetItem) (bool, error) {
+		return p.Add(forRoles(d, access.Roles(c.Caller, g.Grants, d.Scope())))
+	})
 	return p, err
 }
 

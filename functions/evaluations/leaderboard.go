@@ -36,8 +36,8 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem) (p pag
 	}
 	filtered := len(c.Page.Values("runId"))+len(c.Page.Values("userId"))+len(c.Page.Values("taskId")) > 0
 	skipped := 0
-	var plain []*record.EvaluationItem // those of the page whose digest has yet to be keyed,
-	var at []int                       // and their places
+	var found []*record.EvaluationItem
+	var ranks []int
 	for e, err := range entries {
 		if err != nil {
 			return p, err
@@ -46,7 +46,7 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem) (p pag
 			skipped++
 			continue
 		}
-		if !filtered && len(p.Data) == c.Page.Limit {
+		if !filtered && len(found) == c.Page.Limit {
 			p.More = true
 			break
 		}
@@ -62,22 +62,17 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem) (p pag
 			skipped++
 			continue
 		}
-		if len(p.Data) == c.Page.Limit {
+		if len(found) == c.Page.Limit {
 			p.More = true
 			break
 		}
-		v.Rank = e.Rank
-		if item.LacksKey() {
-			plain, at = append(plain, item), append(at, len(p.Data))
-		}
-		p.Data = append(p.Data, v)
+		found, ranks = append(found, item), append(ranks, e.Rank)
 	}
-	if err := keyTruths(ctx, c, plain...); err != nil {
-		return p, err
-	}
-	for i, item := range plain {
-		v, _ := show(item)
-		p.Data[at[i]].Digests = v.Digests
-	}
-	return p, nil
+	err = addAll(ctx, c, &p, found, func(i int) (record.Evaluation, bool) {
+		v, sees := show(found[i])
+		v.Rank = ranks[i]
+		return v, sees
+	})
+	p.More = p.More || len(p.Data) < len(found)
+	return p, err
 }

@@ -145,19 +145,36 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]table.Source, 
 		v, sees := show(e)
 		return sees && keeps(c, v) && (len(taskIDs) == 0 || slices.Contains(taskIDs, e.TaskID))
 	}
-	found, next, err := table.List[record.EvaluationItem](ctx, c.Store, table.Selection{Sources: from, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep)
+	var found []*record.EvaluationItem
+	selection := table.Selection{Sources: from, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = table.List(ctx, c.Store, selection, keep, func(e *record.EvaluationItem) (bool, error) {
+		found = append(found, e)
+		return false, nil
+	})
 	if err != nil {
 		return p, err
 	}
-	if err := keyTruths(ctx, c, found...); err != nil {
+	if err := addAll(ctx, c, &p, found, func(i int) (record.Evaluation, bool) { return show(found[i]) }); err != nil {
 		return p, err
 	}
-	p.Cursor = next
-	for _, e := range found {
-		v, _ := show(e)
-		p.Data = append(p.Data, v)
+	if n := len(p.Data); n < len(found) {
+		p.Cursor = found[n].ID
 	}
 	return p, nil
+}
+
+// addAll adds the evaluations to the page, with keyed digests, until it is full. show returns the i-th as its caller sees it.
+func addAll(ctx context.Context, c *api.Call, p *page.Page[record.Evaluation], all []*record.EvaluationItem, show func(i int) (record.Evaluation, bool)) error {
+	if err := keyTruths(ctx, c, all...); err != nil {
+		return err
+	}
+	for i := range all {
+		v, _ := show(i)
+		if full, err := p.Add(v); err != nil || full {
+			return err
+		}
+	}
+	return nil
 }
 
 // ofRuns is the source of the evaluations of runs: each has at most one against the newest truth. Those that the caller

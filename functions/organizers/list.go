@@ -16,7 +16,7 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[*record.Org
 		keep = func(o *record.Organizer) bool { return c.Page.KeepsText("name", o.Name) }
 	}
 	sources := []table.Source{table.Partition(record.ByKind, record.OfKind(record.KindOrganizer, access.Everyone)[0])}
-	p.Data, p.Cursor, err = table.List[record.Organizer](ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep)
+	p.Cursor, err = table.List(ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep, p.Add)
 	return p, err
 }
 

@@ -36,11 +36,8 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*re
 			return p, err
 		}
 	}
-	found, next, err := table.List[record.RegistrationItem](ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, nil)
-	for _, r := range found {
-		p.Data = append(p.Data, &r.Registration)
-	}
-	p.Cursor = next
+	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = table.List(ctx, c.Store, selection, nil, func(r *record.RegistrationItem) (bool, error) { return p.Add(&r.Registration) })
 	return p, err
 }
 

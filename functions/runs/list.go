@@ -26,22 +26,24 @@ type Filter struct {
 	States                                      []record.RunState
 }
 
-// List returns up to limit runs that the viewer sees and the filter keeps, the newest first, with the id of the one after
-// them. The cursor is such an id, or empty. They are whole: what is shown of each is its For the viewer's roles.
-func List(ctx context.Context, v *visibility.Viewer, f Filter, cursor string, limit int) (found []*record.RunItem, next string, err error) {
+// List calls add with up to limit runs that the viewer sees and the filter keeps, as the viewer sees them, the newest first,
+// until it reports that there is no more room. It returns the id of the one after them. The cursor is such an id, or empty.
+func List(ctx context.Context, v *visibility.Viewer, f Filter, cursor string, limit int, add func(record.Run) (full bool, err error)) (next string, err error) {
 	sources, err := f.sources(ctx, v)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	g, err := v.Grants(ctx)
 	if err != nil {
-		return nil, "", err
+		return "", err
 	}
 	var keep func(*record.RunItem) bool
 	if !f.empty() {
 		keep = func(r *record.RunItem) bool { return f.keeps(r, access.Roles(v.Caller, g.Grants, r.Scope())) }
 	}
-	return table.List(ctx, v.Records, table.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep)
+	return table.List(ctx, v.Records, table.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep, func(r *record.RunItem) (bool, error) {
+		return add(r.For(access.Roles(v.Caller, g.Grants, r.Scope())))
+	})
 }
 
 func (f *Filter) empty() bool {
@@ -102,17 +104,6 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Run]
 	for _, s := range c.Page.Values("state") {
 		f.States = append(f.States, record.RunState(s))
 	}
-	found, next, err := List(ctx, &c.Viewer, f, c.Page.Cursor, c.Page.Limit)
-	if err != nil {
-		return p, err
-	}
-	p.Cursor = next
-	for _, r := range found {
-		roles, err := c.Roles(ctx, r.Scope())
-		if err != nil {
-			return p, err
-		}
-		p.Data = append(p.Data, r.For(roles))
-	}
-	return p, nil
+	p.Cursor, err = List(ctx, &c.Viewer, f, c.Page.Cursor, c.Page.Limit, p.Add)
+	return p, err
 }

@@ -79,10 +79,9 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[rec
 		return s.TaskID == t.ID && c.Page.Keeps("userId", v.UserID) && c.Page.Keeps("visibility", string(s.Visibility)) && c.Page.Keeps("type", string(s.Type)) &&
 			(len(c.Page.Values("datasetId")) == 0 || slices.ContainsFunc(s.DatasetIDs, func(d string) bool { return c.Page.Keeps("datasetId", d) }))
 	}
-	found, next, err := table.List(ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep)
-	for _, s := range found {
-		p.Data = append(p.Data, s.For(access.Roles(c.Caller, g.Grants, s.Scope())))
-	}
-	p.Cursor = next
+	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = table.List(ctx, c.Store, selection, keep, func(s *record.SubmissionItem) (bool, error) {
+		return p.Add(s.For(access.Roles(c.Caller, g.Grants, s.Scope())))
+	})
 	return p, err
 }

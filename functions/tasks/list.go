@@ -23,11 +23,8 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Task
 			c.Page.Keeps("organizerId", t.OrganizerID) && c.Page.Keeps("visibility", string(t.Visibility))
 	}
 	sources := visible(c, g)
-	found, next, err := table.List(ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, keep)
-	for _, t := range found {
-		p.Data = append(p.Data, t.Task)
-	}
-	p.Cursor = next
+	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = table.List(ctx, c.Store, selection, keep, func(t *record.TaskItem) (bool, error) { return p.Add(t.Task) })
 	return p, err
 }
 
@@ -82,6 +79,6 @@ func show(_ context.Context, _ *api.Call, t *record.TaskItem) (*record.Task, err
 
 func auditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*record.AuditEntry], err error) {
 	sources := []table.Source{table.AuditEntries(t.ID), table.AuditEntries(t.OrganizerID)}
-	p.Data, p.Cursor, err = table.List[record.AuditEntry](ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, nil)
+	p.Cursor, err = table.List(ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, nil, p.Add)
 	return p, err
 }

@@ -122,11 +122,8 @@ func profile(u *record.User) *Profile {
 
 func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[*Profile], err error) {
 	sources := []table.Source{table.Partition(record.ByKind, record.OfKind(record.KindUser, access.Nobody)[0])}
-	found, next, err := table.List[record.User](ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, nil)
-	for _, u := range found {
-		p.Data = append(p.Data, profile(u))
-	}
-	p.Cursor = next
+	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = table.List(ctx, c.Store, selection, nil, func(u *record.User) (bool, error) { return p.Add(profile(u)) })
 	return p, err
 }
 
@@ -151,10 +148,8 @@ func submissions(ctx context.Context, c *api.Call, id somebodyID) (p page.Page[r
 		return p, err
 	}
 	selection := table.Selection{Sources: c.VisibleOfUser(record.KindSubmission, string(id)), Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	found, next, err := table.List[record.SubmissionItem](ctx, c.Store, selection, nil)
-	for _, s := range found {
-		p.Data = append(p.Data, s.For(access.Roles(c.Caller, g.Grants, s.Scope())))
-	}
-	p.Cursor = next
+	p.Cursor, err = table.List(ctx, c.Store, selection, nil, func(s *record.SubmissionItem) (bool, error) {
+		return p.Add(s.For(access.Roles(c.Caller, g.Grants, s.Scope())))
+	})
 	return p, err
 }

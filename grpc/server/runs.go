@@ -15,6 +15,8 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/visibility"
+
+	"google.golang.org/protobuf/proto"
 )
 
 // runService is the RunService: what functions/runs shows over HTTP, to the same callers.
@@ -59,22 +61,19 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 		limit = page.DefaultLimit
 	}
 	v := s.viewer(ctx)
-	found, next, err := runs.List(ctx, v, f, cursor, min(limit, page.MaxLimit))
+	out, size := &assayv1.ListRunsResponse{}, 0
+	next, err := runs.List(ctx, v, f, cursor, min(limit, page.MaxLimit), func(r record.Run) (full bool, err error) {
+		run := protoRun(r)
+		mask.apply(run)
+		out.Runs = append(out.Runs, run)
+		size += proto.Size(run)
+		return size >= page.MaxBytes, nil
+	})
 	if problem.InvalidCursor.Is(err) {
 		return nil, refuse([]problem.Field{{Pointer: "/page_token", Detail: "names nothing in this list any more: begin anew without one"}})
 	}
 	if err != nil {
 		return nil, err
-	}
-	out := &assayv1.ListRunsResponse{}
-	for _, r := range found {
-		roles, err := v.Roles(ctx, r.Scope())
-		if err != nil {
-			return nil, err
-		}
-		run := protoRun(r.For(roles))
-		mask.apply(run)
-		out.Runs = append(out.Runs, run)
 	}
 	if next != "" {
 		out.NextPageToken = pageToken(in, next)

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"assay/shared/page"
 	"assay/shared/problem"
 )
 
@@ -80,6 +79,7 @@ func (c *Call) writeResource(status int, resource any) error {
 }
 
 func (c *Call) write(a answer) error {
+	c.endListing()
 	h := c.w.Header()
 	c.setCaching()
 	if a.etag != "" {
@@ -125,6 +125,7 @@ func (c *Call) WriteDocument(mediaType string, body []byte) error {
 
 // writeBytes answers with a body of the media type.
 func (c *Call) writeBytes(mediaType string, body []byte) error {
+	c.endListing()
 	c.setCaching()
 	h := c.w.Header()
 	h.Set("Content-Type", mediaType)
@@ -212,25 +213,6 @@ func (c *Call) checkMatch(t Target) error {
 		return problem.PreconditionFailed.New("The resource is no longer as If-Match says. Get it again, look at what changed, and send its new ETag.")
 	}
 	return nil
-}
-
-// pageJSON renders a page, of whose resources fields, when there are any, select the members.
-func pageJSON[R any](p page.Page[R], fields []string) ([]byte, error) {
-	if len(fields) == 0 {
-		return Encode(p)
-	}
-	selected := page.Page[json.RawMessage]{Links: p.Links}
-	for _, r := range p.Data {
-		body, err := Encode(r)
-		if err != nil {
-			return nil, err
-		}
-		if body, err = selectFields(body, fields); err != nil {
-			return nil, err
-		}
-		selected.Data = append(selected.Data, body)
-	}
-	return Encode(selected)
 }
 
 // selectFields keeps the members of a JSON object that fields name, in the order of fields.

@@ -19,6 +19,8 @@ import (
 	"assay/shared/store"
 	"assay/shared/table"
 	"assay/shared/visibility"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // Env is what operations work with.
@@ -74,6 +76,9 @@ type Call struct {
 	accepted string // media type of the answer
 	body     []byte
 	stored   []string // objects stored by this call
+
+	listings *semaphore.Weighted // of the server
+	lists    bool                // whether this call has a share of them
 
 	large      *largeBodies // of the server
 	holdsLarge bool         // whether the body of this call is one of them

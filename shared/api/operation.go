@@ -103,7 +103,11 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 			if c.accepted == mediaCSV {
 				return c.writeCSV(table(p.Data))
 			}
-			return c.writePage(pageJSON(p, c.Page.Fields))
+			var selected func([]byte) ([]byte, error)
+			if fields := c.Page.Fields; len(fields) > 0 {
+				selected = func(resource []byte) ([]byte, error) { return selectFields(resource, fields) }
+			}
+			return c.writePage(p.JSON(selected))
 		},
 	}
 	if table != nil {

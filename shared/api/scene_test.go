@@ -129,10 +129,10 @@ func serve(t testing.TB) *scene {
 	return sc
 }
 
-func listNotes(ctx context.Context, c *api.Call, _ api.Open) (page.Page[*Note], error) {
+func listNotes(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[*Note], err error) {
 	sel := table.Selection{Sources: []table.Source{table.Partition(record.ByKind, "NOTE")}, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	notes, next, err := table.List(ctx, c.Store, sel, func(n *Note) bool { return c.Page.KeepsText("name", n.Name) })
-	return page.Page[*Note]{Data: notes, Cursor: next}, err
+	p.Cursor, err = table.List(ctx, c.Store, sel, func(n *Note) bool { return c.Page.KeepsText("name", n.Name) }, p.Add)
+	return p, err
 }
 
 func showNote(_ context.Context, _ *api.Call, n *Note) (*Note, error) { return n, nil }

@@ -20,6 +20,8 @@ import (
 	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store"
+
+	"golang.org/x/sync/semaphore"
 )
 
 // RequestTime is how long an operation may take; what is not done then is given up, and the caller told to try again.
@@ -31,6 +33,8 @@ type Server struct {
 	mux    *http.ServeMux
 	mounts []mount
 	large  largeBodies
+
+	listings *semaphore.Weighted
 }
 
 // mount is a handler of everything under a path, which is no operation.
@@ -53,10 +57,10 @@ func New(env *Env, operations []Operation) *Server {
 	if env.Quotas == nil {
 		env.Quotas = quota.New(record.Quotas{})
 	}
-	s := &Server{env: env, mux: http.NewServeMux()}
+	s := &Server{env: env, mux: http.NewServeMux(), listings: newListings()}
 	for _, op := range operations {
 		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), large: &s.large}
+			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), large: &s.large, listings: s.listings}
 			c.Records, c.Consistency = env.Store, op.consistency()
 			c.state.operation = op.ID
 			if err := s.run(r.Context(), c); err != nil {
@@ -120,6 +124,12 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	}
 	if err := c.negotiate(); err != nil {
 		return err
+	}
+	if c.op.Query.List || c.accepted == mediaHTML && !c.op.computes() {
+		if err := c.beginListing(ctx); err != nil {
+			return err
+		}
+		defer c.endListing()
 	}
 	return c.op.serve(ctx, c)
 }

@@ -24,7 +24,7 @@ func (b *Board) byRank(ctx context.Context) (iter.Seq2[*Entry, error], error) {
 	}
 	var streams []*stream
 	for _, p := range parts {
-		streams = append(streams, &stream{query: store.Query{Index: record.ByWork, Partition: p, Limit: b.AtOnce}})
+		streams = append(streams, &stream{query: store.Query{Index: record.ByWork, Partition: p, Limit: b.AtOnce, MaxBytes: readBytes}})
 	}
 	if own {
 		items, err := b.own(ctx)
@@ -147,6 +147,9 @@ func (b *Board) older(ctx context.Context, newest []store.Item) ([]store.Item, e
 	return all, nil
 }
 
+// readBytes bounds what is read at a time of a partition, in bytes: some thousand entries.
+const readBytes = 4 << 20
+
 // ownPage is how many of a user's evaluations are read at once.
 const ownPage = 200
 
@@ -166,7 +169,7 @@ func (s *stream) read(ctx context.Context, st store.Store) error {
 	if err != nil {
 		return table.Failed(err)
 	}
-	s.items, s.at, s.end = items, 0, len(items) < s.query.Limit
+	s.items, s.at, s.end = items, 0, s.query.Ends(items)
 	if !s.end {
 		s.query.After = &items[len(items)-1]
 	}

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"bytes"
+	"encoding/json"
 	"net/url"
 	"slices"
 	"strconv"
@@ -21,6 +23,74 @@ type Page[R any] struct {
 	// Cursor is the id of the first resource of the next page, or empty. For a sorted list More says whether there is one.
 	Cursor string `json:"-"`
 	More   bool   `json:"-"`
+
+	rendered *rendered
+}
+
+// MaxBytes is how many bytes of resources a page has: it ends with the one that brings it there. With the last resource and
+// the escapes that AWS Lambda adds, an answer stays below the 6 MB that it can be there.
+const MaxBytes = 1 << 20
+
+// rendered is the JSON of a page up to its links, which is made as resources are added: a page is known to be full before
+// more of them are read.
+type rendered struct {
+	json    bytes.Buffer
+	encoder *json.Encoder
+	ends    []int // of the resources, each with the comma behind it
+}
+
+const (
+	pageStart    = `{"data":[`
+	ordinaryPage = 16 << 10 // bytes
+)
+
+func newRendered() *rendered {
+	r := new(rendered)
+	r.json.Grow(ordinaryPage)
+	r.json.WriteString(pageStart)
+	r.encoder = json.NewEncoder(&r.json)
+	r.encoder.SetEscapeHTML(false)
+	return r
+}
+
+// Add appends a resource, and reports whether the page is full.
+func (p *Page[R]) Add(r R) (full bool, err error) {
+	if p.rendered == nil {
+		p.rendered = newRendered()
+	}
+	all := p.rendered
+	if err := all.encoder.Encode(r); err != nil {
+		return false, err
+	}
+	end := all.json.Len()
+	all.json.Bytes()[end-1] = ',' // instead of a line feed
+	p.Data, all.ends = append(p.Data, r), append(all.ends, end)
+	return end >= MaxBytes, nil
+}
+
+// JSON returns a page that has resources as JSON. When there is a change, it returns what is shown of each resource.
+func (p *Page[R]) JSON(change func(resource []byte) ([]byte, error)) ([]byte, error) {
+	all := p.rendered
+	if change != nil {
+		all = newRendered()
+		start := len(pageStart)
+		for _, end := range p.rendered.ends {
+			resource, err := change(p.rendered.json.Bytes()[start : end-1])
+			if err != nil {
+				return nil, err
+			}
+			all.json.Write(append(resource, ','))
+			start = end
+		}
+	}
+	all.json.Truncate(all.json.Len() - 1)
+	all.json.WriteString(`],"links":`)
+	if err := all.encoder.Encode(p.Links); err != nil {
+		return nil, err
+	}
+	all.json.Truncate(all.json.Len() - 1)
+	all.json.WriteString("}\n")
+	return all.json.Bytes(), nil
 }
 
 // Of is the page that r asks for of all there is, in its order, for lists that stand in the program. id returns what a
@@ -33,11 +103,16 @@ func Of[R any](r Request, all []R, id func(R) string) (p Page[R], err error) {
 		}
 		all = all[first:]
 	}
-	if len(all) > r.Limit {
-		p.Cursor = id(all[r.Limit])
-		all = all[:r.Limit]
+	for i, one := range all {
+		full, err := p.Add(one)
+		if err != nil {
+			return p, err
+		}
+		if rest := all[i+1:]; len(rest) > 0 && (full || i+1 == r.Limit) {
+			p.Cursor = id(rest[0])
+			break
+		}
 	}
-	p.Data = all
 	return p, nil
 }
 

@@ -95,8 +95,33 @@ type Query struct {
 	// a place, so it holds also when the item was changed, moved or deleted since.
 	After *Item
 	Limit int // at most so many items; must be positive
+	// MaxBytes, when not 0, ends the answer early, with the item whose Data brings that of all items to so many bytes.
+	MaxBytes int
 	// Consistency applies to the Table only; an index is always Eventual.
 	Consistency Consistency
+}
+
+// Ends reports whether nothing is behind the items, which are the answer to q.
+func (q *Query) Ends(items []Item) bool {
+	return len(items) < q.Limit && (q.MaxBytes == 0 || dataBytes(items) < q.MaxBytes)
+}
+
+// Cut returns the items up to the one with which q.MaxBytes ends the answer.
+func (q *Query) Cut(items []Item) []Item {
+	bytes := 0
+	for i := range items {
+		if bytes += len(items[i].Data); q.MaxBytes > 0 && bytes >= q.MaxBytes {
+			return items[:i+1]
+		}
+	}
+	return items
+}
+
+func dataBytes(items []Item) (n int) {
+	for i := range items {
+		n += len(items[i].Data)
+	}
+	return n
 }
 
 // Store is a table. Every method is safe for concurrent use, honours the context's deadline, and adds what it
@@ -108,7 +133,8 @@ type Store interface {
 	// Reads of several keys are not a snapshot.
 	Get(ctx context.Context, c Consistency, keys ...Key) ([]Item, error)
 
-	// Query returns the items of q in order; fewer than q.Limit only when there are no more. Items that expired are left out.
+	// Query returns the items of q in order; those of which q.Ends is true only when there are no more. Items that expired
+	// are left out.
 	// Items with an equal index key come in an order that is the same in every Query of the same direction.
 	Query(ctx context.Context, q Query) ([]Item, error)
 

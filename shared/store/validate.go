@@ -27,6 +27,9 @@ func ValidateQuery(q Query) error {
 	if q.Limit < 1 {
 		return invalid("a Query with Limit %d: it must be positive", q.Limit)
 	}
+	if q.MaxBytes < 0 {
+		return invalid("a Query with MaxBytes %d: it must not be negative", q.MaxBytes)
+	}
 	if err := validatePart("partition", q.Partition, MaxPartitionBytes); err != nil {
 		return err
 	}

@@ -28,46 +28,57 @@ type Selection struct {
 	Limit   int
 }
 
-// List merges the sources, newest first and each record once, and returns up to Limit records that keep accepts (nil
-// accepts all) with the id of the one after them. A cursor that is not the first of them is an InvalidCursor.
-// Without keep it reads at most Limit+1 items of each source, in one call each.
-func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool) (records []P, next string, err error) {
+// List merges the sources, newest first and each record once, and calls add with the records that keep accepts (nil accepts
+// all), until it has Limit of them or add reports that there is no more room. It returns the id of the one after them. A
+// cursor that is not the first of them is an InvalidCursor. Without keep it reads at most Limit+1 items of each source, in
+// one call each unless they are large.
+func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection, keep func(P) bool, add func(P) (full bool, err error)) (next string, err error) {
 	m := newMerge(s, sel)
 	if keep != nil {
 		m.more = max(m.more, searchPage)
 	}
 	if err := m.fill(ctx); err != nil {
-		return nil, "", err
+		return "", err
 	}
+	added, full := 0, false
 	for {
 		it, id, err := m.next(ctx)
 		if err != nil {
-			return nil, "", err
+			return "", err
 		}
 		if id == "" {
 			break
 		}
 		r, err := decode[R, P](it)
 		if err != nil {
-			return nil, "", err
+			return "", err
 		}
 		if keep != nil && !keep(r) {
 			continue
 		}
-		if len(records) == sel.Limit {
-			next = id
+		if full || added == sel.Limit {
+			return id, nil
+		}
+		if added == 0 && sel.Cursor != "" && id != sel.Cursor {
 			break
 		}
-		if len(records) == 0 && sel.Cursor != "" && id != sel.Cursor {
-			break
+		if full, err = add(r); err != nil {
+			return "", err
 		}
-		records = append(records, r)
+		added++
 	}
-	if sel.Cursor != "" && len(records) == 0 {
-		return nil, "", problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a cursor.")
+	if sel.Cursor != "" && added == 0 {
+		return "", problem.InvalidCursor.New("The cursor names nothing in this list. Follow links.next as it was given, or start without a cursor.")
 	}
-	return records, next, nil
+	return "", nil
 }
+
+// Bounds of what is read at a time, so that lists of large records do not fill the memory: of all sources together, but of
+// each one enough that lists of ordinary records take one call.
+const (
+	readBytes   = 1 << 20
+	sourceBytes = 128 << 10
+)
 
 // searchPage is how many items one call reads at least while a list looks further for what keep accepts, so that a short
 // page of something rare costs no call for each few items.
@@ -81,6 +92,7 @@ type merge struct {
 	store store.Store
 	sel   Selection
 	more  int // how many items to read of a source at a time, once the first Limit+1 are used up
+	bytes int // how many bytes to read of a source at a time
 	parts []*part
 	last  string
 }
@@ -94,7 +106,7 @@ type part struct {
 }
 
 func newMerge(s store.Store, sel Selection) *merge {
-	m := &merge{store: s, sel: sel, more: sel.Limit + 1}
+	m := &merge{store: s, sel: sel, more: sel.Limit + 1, bytes: max(readBytes/max(len(sel.Sources), 1), sourceBytes)}
 	for _, src := range sel.Sources {
 		p := &part{Source: src}
 		for sel.Cursor != "" && len(p.IDs) > 0 && p.IDs[0] > sel.Cursor {
@@ -143,7 +155,7 @@ func (p *part) read(ctx context.Context, m *merge) (err error) {
 		p.Keys, p.at, p.end = p.Keys[n:], 0, n == len(p.Keys)
 		return Failed(err)
 	}
-	q := store.Query{Index: p.Index, Partition: p.Partition, From: p.From, To: p.To, Descending: true, Limit: limit}
+	q := store.Query{Index: p.Index, Partition: p.Partition, From: p.From, To: p.To, Descending: true, Limit: limit, MaxBytes: m.bytes}
 	if m.sel.Cursor != "" {
 		q.To = p.From + m.sel.Cursor
 	}
@@ -151,7 +163,7 @@ func (p *part) read(ctx context.Context, m *merge) (err error) {
 		q.After, q.Limit = &p.items[len(p.items)-1], m.more
 	}
 	p.items, err = m.store.Query(ctx, q)
-	p.at, p.end = 0, len(p.items) < q.Limit
+	p.at, p.end = 0, q.Ends(p.items)
 	return Failed(err)
 }
 

@@ -22,6 +22,7 @@ type thing struct {
 	record.Meta
 	First, Second string
 	Odd           bool
+	Text          string
 }
 
 func (r *thing) Key() store.Key { return store.Key{Partition: "THING#" + r.ID, Sort: "THING"} }
@@ -106,7 +107,7 @@ func TestListsAreMergedFromTheirSources(t *testing.T) {
 		sel.Limit = rapid.IntRange(1, 20).Draw(t, "limit")
 		var got []string
 		for {
-			page, next, err := table.List(ctx, s, sel, keep)
+			page, next, err := list(ctx, s, sel, keep)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,7 +127,7 @@ func TestListsAreMergedFromTheirSources(t *testing.T) {
 		}
 		for _, r := range all {
 			sel.Cursor = r.ID
-			if _, _, err := table.List(ctx, s, sel, keep); problem.InvalidCursor.Is(err) == slices.Contains(want, r.ID) {
+			if _, _, err := list(ctx, s, sel, keep); problem.InvalidCursor.Is(err) == slices.Contains(want, r.ID) {
 				t.Fatalf("cursor %s: %v", r.ID, err)
 			}
 		}
@@ -144,7 +145,7 @@ func TestWithoutAFilterAPageReadsOneItemMoreThanItHas(t *testing.T) {
 	}
 	var used store.Usage
 	sel := table.Selection{Sources: []table.Source{table.Partition(1, "A")}, Limit: 10, Cursor: fmt.Sprintf("%026d", 20)}
-	if _, _, err := table.List[thing](store.WithUsage(context.Background(), &used), s, sel, nil); err != nil {
+	if _, _, err := list[thing](store.WithUsage(context.Background(), &used), s, sel, nil); err != nil {
 		t.Fatal(err)
 	}
 	if used.Calls.Load() != 1 || used.Read.Load() != 11 {
@@ -163,7 +164,7 @@ func TestLookingForWhatIsRareTakesFewCalls(t *testing.T) {
 	}
 	var used store.Usage
 	sel := table.Selection{Sources: []table.Source{table.Partition(1, "A")}, Limit: 1}
-	found, next, err := table.List(store.WithUsage(context.Background(), &used), s, sel, func(r *thing) bool { return r.Odd })
+	found, next, err := list(store.WithUsage(context.Background(), &used), s, sel, func(r *thing) bool { return r.Odd })
 	if err != nil || len(found) != 1 || next != "" {
 		t.Fatal(len(found), next, err)
 	}
@@ -193,7 +194,7 @@ func TestListsOfTheTableItselfKeepToTheirPrefix(t *testing.T) {
 	sel := table.Selection{Sources: []table.Source{table.Registrations(task)}, Limit: 4}
 	var got []string
 	for {
-		page, next, err := table.List[record.RegistrationItem](ctx, s, sel, nil)
+		page, next, err := list[record.RegistrationItem](ctx, s, sel, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -208,12 +209,60 @@ func TestListsOfTheTableItselfKeepToTheirPrefix(t *testing.T) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
 	sel.Cursor = task
-	if _, _, err := table.List[record.RegistrationItem](ctx, s, sel, nil); !problem.InvalidCursor.Is(err) {
+	if _, _, err := list[record.RegistrationItem](ctx, s, sel, nil); !problem.InvalidCursor.Is(err) {
 		t.Errorf("a cursor that is no registration: %v", err)
 	}
 	got = nil
 	err := table.Each(ctx, s, 2, sel.Sources, func(r *record.RegistrationItem) error { got = append(got, r.ID); return nil })
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("Each: %v, %v", got, err)
+	}
+}
+
+// list collects what a list has.
+func list[R any, P table.Pointer[R]](ctx context.Context, s store.Store, sel table.Selection, keep func(P) bool) (records []P, next string, err error) {
+	next, err = table.List(ctx, s, sel, keep, func(r P) (bool, error) {
+		records = append(records, r)
+		return false, nil
+	})
+	return records, next, err
+}
+
+// A page that has no more room goes on in the next one, and no call reads more than is needed of large records.
+func TestList_EndsWhenThereIsNoRoom(t *testing.T) {
+	s := open(t)
+	const size = 200 << 10
+	var want []string
+	for i := range 30 {
+		r := &thing{First: "A"}
+		r.Text = strings.Repeat("x", size)
+		r.ID = fmt.Sprintf("%026d", i)
+		if err := new(table.Tx).Create(r).Commit(context.Background(), s); err != nil {
+			t.Fatal(err)
+		}
+		want = append([]string{r.ID}, want...)
+	}
+	sel := table.Selection{Sources: []table.Source{table.Partition(1, "A")}, Limit: 20}
+	var got []string
+	for {
+		var used store.Usage
+		n := 0
+		next, err := table.List(store.WithUsage(context.Background(), &used), s, sel, nil, func(r *thing) (bool, error) {
+			got = append(got, r.ID)
+			n++
+			return n == 3, nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read := used.Read.Load(); read*size > 2<<20 {
+			t.Errorf("%d items of %d bytes were read for a page of %d", read, size, n)
+		}
+		if sel.Cursor = next; next == "" {
+			break
+		}
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
 	}
 }

@@ -142,7 +142,8 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 				items = append(items, it)
 			}
 		}
-		if len(items) == q.Limit || len(out.LastEvaluatedKey) == 0 {
+		items = q.Cut(items)
+		if !q.Ends(items) || len(out.LastEvaluatedKey) == 0 {
 			return items, nil
 		}
 		in.ExclusiveStartKey = out.LastEvaluatedKey

@@ -76,6 +76,7 @@ type reading struct {
 	now   time.Time
 	read  int
 	items []store.Item
+	bytes int // of their Data
 }
 
 func (r *reading) run(tx *bbolt.Tx) error {
@@ -87,7 +88,7 @@ func (r *reading) run(tx *bbolt.Tx) error {
 	}
 	low, high := keyRange(r.q)
 	k, v := first(cursor, low, high, r.q.Descending)
-	for ; k != nil && len(r.items) < r.q.Limit; k, v = next(cursor, r.q.Descending) {
+	for ; k != nil && len(r.items) < r.q.Limit && (r.q.MaxBytes == 0 || r.bytes < r.q.MaxBytes); k, v = next(cursor, r.q.Descending) {
 		if bytes.Compare(k, low) < 0 || bytes.Compare(k, high) >= 0 {
 			return nil
 		}
@@ -129,6 +130,7 @@ func (r *reading) add(k, v []byte) error {
 		r.items = make([]store.Item, 0, min(r.q.Limit, 256))
 	}
 	r.items = append(r.items, it)
+	r.bytes += len(it.Data)
 	return nil
 }
 

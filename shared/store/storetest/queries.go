@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -12,6 +13,7 @@ var queries = map[string]func(table){
 	"Query/BoundsAndLimits":    testBounds,
 	"Query/PartitionsApart":    testPartitions,
 	"Query/Pages":              testPages,
+	"Query/PagesOfBytes":       testPagesOfBytes,
 	"Query/AfterWhatIsGone":    testAfterGone,
 	"Query/AfterOutsideBounds": testAfterBounds,
 	"Query/EmptyPartition":     testEmptyPartition,
@@ -125,7 +127,7 @@ func (tb table) pages(q store.Query) []store.Item {
 			tb.t.Fatalf("Query(%+v) returned %d items", q, len(page))
 		}
 		items = append(items, page...)
-		if len(page) < q.Limit {
+		if q.Ends(page) {
 			return items
 		}
 		q.After = &page[len(page)-1]
@@ -155,6 +157,39 @@ func testPages(tb table) {
 				if wrong := diffItems(tb.pages(q), reversed(want)); wrong != "" {
 					tb.t.Fatalf("pages of %+v: %s", q, wrong)
 				}
+			}
+		}
+	}
+}
+
+// testPagesOfBytes reads pages that end with the item which brings them to a number of bytes, whatever the size of the items.
+func testPagesOfBytes(tb table) {
+	const most = 300 << 10
+	for _, side := range sides {
+		var items []store.Item
+		for i, size := range []int{1, 0, most - 1, most, most + 1, 2, most / 2, most / 2, most / 2, 0} {
+			it := store.Item{Key: store.Key{Partition: fmt.Sprint("I", side, i), Sort: "I"}, Data: bytes.Repeat([]byte("x"), size)}
+			if side != store.Table {
+				it.Indexes[side-1] = store.Key{Partition: "P", Sort: fmt.Sprint(i)}
+			} else {
+				it.Key = store.Key{Partition: "P", Sort: fmt.Sprint(i)}
+			}
+			tb.write(store.Create(it))
+			it.Version = 1
+			items = append(items, it)
+		}
+		for _, q := range []store.Query{{MaxBytes: 1}, {MaxBytes: most}, {MaxBytes: 10 * most}, {MaxBytes: most, Descending: true}} {
+			q.Index, q.Partition, q.Limit = side, "P", 4
+			want := items
+			if q.Descending {
+				want = reversed(items)
+			}
+			if wrong := diffItems(tb.pages(q), want); wrong != "" {
+				tb.t.Fatalf("pages of %d bytes: %s", q.MaxBytes, wrong)
+			}
+			first := tb.list(q)
+			if cut := q.Cut(want[:q.Limit]); len(first) != len(cut) {
+				tb.t.Errorf("a page of %d bytes has %d items, want %d", q.MaxBytes, len(first), len(cut))
 			}
 		}
 	}

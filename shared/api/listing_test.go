@@ -1,0 +1,104 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/problem"
+)
+
+// Notes whose texts are long, and longer in JSON, are listed in pages of about a megabyte; all of them once, by every way
+// that there is.
+func TestPagesEndAtABoundInBytes(t *testing.T) {
+	sc := serve(t)
+	const notes = 30
+	text := strings.Repeat(`"`, 60<<10)
+	for i := range notes {
+		sc.Create("alice", "/v1/notes", map[string]any{"name": fmt.Sprint(i), "text": text})
+	}
+	for _, query := range []string{"limit=200", "filter[name]=1&limit=200", "fields=id,text&limit=200"} {
+		seen := map[string]bool{}
+		for path := "/v1/notes?" + query; path != ""; {
+			a := sc.Want(http.StatusOK, nil, "", http.MethodGet, path, nil)
+			if most := page.MaxBytes + 200<<10; len(a.Body) > most {
+				t.Errorf("%s: a page has %d bytes, want at most %d", query, len(a.Body), most)
+			}
+			var p struct {
+				Data  []struct{ ID string }
+				Links page.Links
+			}
+			if err := json.Unmarshal(a.Body, &p); err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range p.Data {
+				if seen[n.ID] {
+					t.Errorf("%s: %s is listed twice", query, n.ID)
+				}
+				seen[n.ID] = true
+			}
+			path = p.Links.Next
+		}
+		if want := map[bool]int{true: 12, false: notes}[strings.Contains(query, "name")]; len(seen) != want {
+			t.Errorf("%s: %d notes are listed, want %d", query, len(seen), want)
+		}
+	}
+	a := sc.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/notes?limit=200", nil, "Accept", "text/csv")
+	if most := page.MaxBytes + 200<<10; len(a.Body) > most || a.Header.Get("Link") == "" {
+		t.Errorf("as CSV a page has %d bytes, want at most %d; Link %q", len(a.Body), most, a.Header.Get("Link"))
+	}
+	handler := api.New(sc.Env, sc.operations)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/notes?limit=200", nil))
+	runtime.ReadMemStats(&after)
+	if n, most := int(after.TotalAlloc-before.TotalAlloc), 12*page.MaxBytes; n > most {
+		t.Errorf("a page allocates %d bytes, want at most %d", n, most)
+	}
+}
+
+// As long as sixteen lists are read, another waits, is refused after a while, and is served once there is room.
+func TestListsShareABudget(t *testing.T) {
+	sc := serve(t)
+	var enter chan struct{}
+	op := api.List(api.Spec{ID: "slow", Path: "/slow", May: access.Anyone}, api.Anything,
+		func(context.Context, *api.Call, api.Open) (p page.Page[*Note], err error) {
+			<-enter
+			return p, nil
+		}, nil)
+	synctest.Test(t, func(t *testing.T) {
+		enter = make(chan struct{})
+		handler := api.New(sc.Env, []api.Operation{op})
+		get := func() *httptest.ResponseRecorder {
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/slow", nil))
+			return w
+		}
+		var under sync.WaitGroup
+		for range 16 {
+			under.Go(func() { get() })
+		}
+		synctest.Wait()
+		if w := get(); w.Code != problem.Unavailable.Status || w.Header().Get("Retry-After") != "1" {
+			t.Errorf("a list too many: status %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+		}
+		under.Go(func() {
+			if w := get(); w.Code != http.StatusNoContent {
+				t.Errorf("a list that waited: status %d", w.Code)
+			}
+		})
+		synctest.Wait()
+		close(enter)
+		under.Wait()
+	})
+}

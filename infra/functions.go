@@ -65,6 +65,9 @@ func (st *stack) environment(d functions.Deployment) object {
 	if d.ReadsTable {
 		e["ASSAY_TABLE"] = st.table.name
 	}
+	if st.Quotas != "" {
+		e["ASSAY_QUOTAS"] = st.Quotas
+	}
 	if len(d.Operations) == 0 {
 		e["ASSAY_SCHEDULE_GROUP"] = st.named("due")
 		e["ASSAY_SCHEDULE_ROLE"] = st.arnOfSchedules()

@@ -86,6 +86,9 @@ func (st *stack) addTask(d functions.Deployment) *string {
 	} {
 		environment = append(environment, awsecs.CfnTaskDefinition_KeyValuePairProperty{Name: &variable.name, Value: variable.value})
 	}
+	if st.Quotas != "" {
+		environment = append(environment, awsecs.CfnTaskDefinition_KeyValuePairProperty{Name: jsii.String("ASSAY_QUOTAS"), Value: &st.Quotas})
+	}
 	return awsecs.NewCfnTaskDefinition(st.in, jsii.String("ServerTask"), &awsecs.CfnTaskDefinitionProps{
 		Family: jsii.String(st.named(d.Name)), NetworkMode: jsii.String("awsvpc"), RequiresCompatibilities: jsii.Strings("FARGATE"),
 		Cpu: jsii.String(strconv.Itoa(processor)), Memory: jsii.String(strconv.Itoa(d.MemoryMB)),

@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/shared/quota"
+	"assay/shared/record"
 )
 
 // settings are what one deployment differs in from another. They come from the CDK's context: -c key=value, or the member
@@ -18,6 +21,7 @@ type settings struct {
 	Issuer, Audience string // OpenID Connect issuer to trust; empty: a Cognito user pool of the stack's own
 	SignInReturns    []string
 	Origins          []string // of web pages that may call the API and send files
+	Quotas           string   // in JSON, where they are not record.DefaultQuotas
 
 	Domain, Certificate string // custom domain of the API, and the ARN of its certificate; empty: AWS's own address
 	AlarmEmail          string // whom alarms tell; empty: nobody but the console
@@ -86,6 +90,7 @@ func readSettings(context func(key string) any) (settings, error) {
 		Audience:      text("audience", ""),
 		SignInReturns: strings.Split(text("signInReturns", "http://localhost:8080/"), ","),
 		Origins:       strings.Split(text("origins", "*"), ","),
+		Quotas:        text("quotas", ""),
 		Domain:        text("domain", ""), Certificate: text("certificate", ""),
 		AlarmEmail:    text("alarmEmail", ""),
 		RestoredTable: text("table", ""), RestoredStream: text("tableStream", ""),
@@ -136,6 +141,9 @@ func (s settings) check() error {
 		if !isURL(u, "https") && !isLocal(u) {
 			return fmt.Errorf("context signInReturns=%s: give https URLs, or http://localhost ones, separated by commas", u)
 		}
+	}
+	if _, err := quota.Parse(record.DefaultQuotas(), s.Quotas); err != nil {
+		return fmt.Errorf("context quotas: %w", err)
 	}
 	for _, o := range s.Origins {
 		if o != "*" && (!isURL(o, "http", "https") || strings.Count(o, "/") != 2) {

@@ -32,7 +32,9 @@ var Operations = []api.Operation{
 		ID: "createDataset", Path: "/v1/datasets", May: access.Organizer,
 		Summary: "Create a dataset",
 		Description: "The caller must be a member of the organizer of the task that `taskId` names. Files come with their `content`, up to 3 MiB together, " +
-			"or without, and then the answer says where to upload them. A truth that the evaluator cannot read is refused with every fault it has.",
+			"or without, and then the answer says where to upload them. A truth that the evaluator cannot read is refused with every fault it has. " +
+			"Files count as stored by the user who declares them, until they are removed; beyond the quotas that `/info` lists the answer is 429 or 403. " +
+			"An upload is answered with 412 when the file is there already, which is as good as success.",
 		Example: example,
 	}, "/taskId", task, create),
 	api.Get(api.Spec{
@@ -44,7 +46,7 @@ var Operations = []api.Operation{
 		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,
 		Summary: "Update a dataset",
 		Description: "Everything but `taskId` can change. A change of truth, evaluator or run format makes a new `truthVersion` and has every run evaluated again. " +
-			"Files that stay are named as they were shown; new ones are given as on creation.",
+			"Files that stay are named as they were shown; new ones are given as on creation. A file that was replaced counts as stored for up to three days more, until it is deleted.",
 	}, dataset, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,

@@ -28,7 +28,7 @@ var Operations = []api.Operation{
 	api.Create(api.Spec{
 		ID: "createOrganizer", Path: "/v1/organizers", May: access.User,
 		Summary:     "Create an organizer",
-		Description: "The caller becomes its first member. At most 45 members can be named at once; more can be added later. Members must be known users: see `updateOrganizer`.",
+		Description: "The caller becomes its first member. At most 45 members can be named at once; more can be added later. Members must be known users: see `updateOrganizer`. How many a user can create in 24 hours, `/info` tells.",
 	}, api.Anything, create),
 	api.Get(api.Spec{
 		ID: "getOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Anyone,

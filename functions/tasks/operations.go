@@ -29,7 +29,7 @@ var Operations = []api.Operation{
 	api.CreateIn(api.Spec{
 		ID: "createTask", Path: "/v1/tasks", May: access.Organizer,
 		Summary:     "Create a task",
-		Description: "The caller must be a member of the organizer that `organizerId` names. Returns the URL of the task.",
+		Description: "The caller must be a member of the organizer that `organizerId` names. Returns the URL of the task. How many a user can create in 24 hours, `/info` tells.",
 	}, "/organizerId", organizer, create),
 	api.Get(api.Spec{
 		ID: "getTask", Path: "/v1/tasks/{taskId}", May: access.Anyone,

@@ -5,7 +5,7 @@
 // its schemas and its documentation. What a tool works on it gets from package material, which holds the rights: no tool
 // shows anybody what the resources would not. An input that is short enough has an address, at which a GET has the same
 // answer as the POST, so that results can be linked to, opened in a browser and kept. Large files that tools write stay in
-// the object store until the cleaning of abandoned files finds them.
+// the object store for an hour, or on S3 two days, and count in the quota of their caller meanwhile.
 package tools
 
 import (
@@ -42,7 +42,7 @@ var Operations = []api.Operation{
 		ID: "invokeTool", Path: "/v1/tools/{tool}", May: access.Anyone,
 		Summary: "Invoke a tool",
 		Description: "Computes from the body, which is an input of the tool, and changes nothing. The answer is JSON or, as the tool has it, a page, a chart or a file, by `Accept`. " +
-			"What the input names, the caller must be allowed to see.",
+			"A result that is too large for an answer counts as stored by its caller until it is deleted. What the input names, the caller must be allowed to see.",
 	}, named, variants(), media(), invoke),
 	api.Ask(api.Spec{
 		ID: "getToolResult", Path: "/v1/tools/{tool}/result", May: access.Anyone,

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -41,17 +42,11 @@ func TestFullDisk(t *testing.T) {
 	out, err := child.CombinedOutput()
 	var ended *exec.ExitError
 	switch {
-	case err != nil && !asExit(err, &ended), bytes.Contains(out, []byte(cannotMount)):
+	case err != nil && !errors.As(err, &ended), bytes.Contains(out, []byte(cannotMount)):
 		fmt.Fprintf(os.Stderr, "NOT CHECKED: what a full disk does to the whole server. Mounting a tmpfs needs root or user namespaces: %v %s\n", err, out)
 	case err != nil:
 		t.Errorf("%v\n%s", err, out)
 	}
-}
-
-func asExit(err error, ended **exec.ExitError) bool {
-	e, ok := err.(*exec.ExitError) //nolint:errorlint // of exec itself, which does not wrap it
-	*ended = e
-	return ok
 }
 
 const cannotMount = "a tmpfs cannot be mounted"

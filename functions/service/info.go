@@ -8,6 +8,8 @@ import (
 	"assay/shared/page"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
 )
 
 // Info is what the server can do.
@@ -19,6 +21,7 @@ type Info struct {
 	Issuer     string                      `json:"issuer" doc:"OpenID Connect issuer whose tokens log in"`
 	Limits     Limits                      `json:"limits"`
 	RunFormats []string                    `json:"runFormats" nullable:"false" doc:"formats of runs that the built-in evaluators read"`
+	Builds     []string                    `json:"builds" nullable:"false" doc:"pools with a worker that builds the repositories of submissions; a worker counts for an hour after it last asked for work"`
 	Measures   map[string][]measure.Family `json:"measures" nullable:"false" doc:"measures by the kind of evaluator"`
 }
 
@@ -51,7 +54,7 @@ var limits = Limits{
 	Registrations: record.RegistrationGrants.Max, AddedRegistrations: record.RegistrationGrants.MaxAdded,
 }
 
-func info(_ context.Context, c *api.Call, _ api.Open) (Info, error) {
+func info(ctx context.Context, c *api.Call, _ api.Open) (Info, error) {
 	limits := limits
 	limits.Rates = c.Rates.Limits()
 	i := Info{
@@ -59,6 +62,14 @@ func info(_ context.Context, c *api.Call, _ api.Open) (Info, error) {
 		Limits: limits, RunFormats: []string{"trec-run", "jsonl", "csv"}, Measures: map[string][]measure.Family{},
 	}
 	i.Limits.Quotas = c.Quotas.Quotas
+	builders, err := table.Get[record.Builders](ctx, c.Store, store.Eventual, record.BuildersKey())
+	if err != nil {
+		return i, err
+	}
+	if builders == nil {
+		builders = &record.Builders{}
+	}
+	i.Builds = builders.Pools(c.Now())
 	for _, kind := range measure.Kinds() {
 		i.Measures[string(kind)] = measure.Catalogue(kind)
 	}

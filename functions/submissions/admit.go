@@ -141,6 +141,8 @@ func (e *entry) ready(d *record.SubmissionDraft, items []store.Item) error {
 		switch {
 		case set == nil || set.TaskID != e.task.ID:
 			fields = append(fields, problem.Field{Pointer: d.DatasetPointer(i), Detail: "names no dataset of this task"})
+		case d.Type == record.RepositoryType && !set.Builds:
+			fields = append(fields, problem.Field{Pointer: d.DatasetPointer(i), Detail: fmt.Sprintf("names %q, whose organizers have no repositories built: submit an image", set.Name)})
 		case set.Deletion != nil:
 			return problem.Conflict.New("The dataset %q is being deleted. Leave it out.", set.Name)
 		case truth == nil:

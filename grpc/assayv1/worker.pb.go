@@ -145,7 +145,8 @@ type LeaseRequest struct {
 	// The pools that the worker serves, at most 10. A dataset names its pool, and those that name none are in the pool
 	// `default`; so is a worker that names none.
 	Pools []string `protobuf:"bytes,2,rep,name=pools,proto3" json:"pools,omitempty"`
-	// What the worker can do; everything when empty.
+	// What the worker can do; when empty, to execute images and to evaluate. Repositories go only to a worker that names them,
+	// and so says that it builds them.
 	Kinds []WorkKind `protobuf:"varint,3,rep,packed,name=kinds,proto3,enum=assay.v1.WorkKind" json:"kinds,omitempty"`
 	// How long to wait when there is no work; at most 60 s. Absent: not at all.
 	Wait          *durationpb.Duration `protobuf:"bytes,4,opt,name=wait,proto3" json:"wait,omitempty"`

@@ -56,7 +56,7 @@ func checkHold(ctx context.Context, in underLease) (queue.Hold, []problem.Field)
 // checkLease returns what a worker wants, and for how long it waits.
 func checkLease(in *assayv1.LeaseRequest) (wants []demand, wait time.Duration, err error) {
 	fields := record.CheckHolder("/worker", in.GetWorker())
-	pools, works := in.GetPools(), record.Works
+	pools, works := in.GetPools(), []record.Work{record.ExecuteImage, record.Evaluate}
 	if len(pools) == 0 {
 		pools = []string{record.DefaultPool}
 	}

@@ -22,6 +22,7 @@ type workers struct {
 	assayv1.UnimplementedWorkerServiceServer
 	env       Env
 	dispatch  *dispatcher
+	builders  builders
 	evaluator *evaluator.Worker // writes what comes of an evaluation
 	lease     time.Duration     // how long a heartbeat extends a lease
 }
@@ -42,6 +43,7 @@ func (s *workers) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1
 	if err != nil {
 		return nil, err
 	}
+	s.builders.note(ctx, s.env, wants)
 	for {
 		run := s.dispatch.lease(ctx, record.Lease{Holder: in.GetWorker(), UserID: callerOf(ctx).ID}, wants, wait)
 		if run == nil {

@@ -57,6 +57,7 @@ type DatasetDraft struct {
 	RunFormat   RunFormat `json:"runFormat"`
 	Evaluator   Evaluator `json:"evaluator"`
 	Pool        string    `json:"pool,omitempty" maxLength:"50" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: lower-case letters, digits and hyphens; the pool default unless given" example:"gpu"`
+	Builds      bool      `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
 }
 
 // Dataset is the data of a task: inputs, hidden truth, and how runs on it are read and measured.

@@ -237,6 +237,7 @@ func (c *Container) remove(ctx context.Context, name string) {
 func (c *Container) call(ctx context.Context, args ...string) (string, error) {
 	cmd := groupCommand(ctx, c.podman, args...)
 	cmd.Env = environment()
+	cmd.Dir = filepath.Dir(c.images.folder) // as for a container that is started: "init" starts the monitor, too
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &short{to: &stderr}
 	if err := runGroup(cmd); err != nil {

@@ -22,6 +22,11 @@ func (s Standing) shownAs(roles access.Role, userID, team string) (string, strin
 // organizers, and everyone once its review shows it.
 func (r *RunItem) ReadsFiles(roles access.Role) bool { return knows(roles) || r.Standing.Shown() }
 
+// ReadsValues reports whether one who has the roles may have the run's evaluations, of which there need be none.
+func (r *RunItem) ReadsValues(roles access.Role) bool {
+	return access.Sees(roles, r.Standing.evaluationAudience())
+}
+
 // ReadsTruth reports whether one who has the roles may have the truth of the dataset.
 func (d *DatasetItem) ReadsTruth(roles access.Role) bool {
 	return roles&(access.Organizer|access.Admin|access.Worker) != 0
@@ -44,7 +49,7 @@ func (r *RunItem) For(roles access.Role) Run {
 		v.Files = []File{} // their names and digests would tell the team by the same file elsewhere
 	}
 	v.UserID, v.Team = r.Standing.shownAs(roles, r.UserID, r.Team)
-	if !access.Sees(roles, r.Standing.evaluationAudience()) {
+	if !r.ReadsValues(roles) {
 		v.EvaluationID = ""
 	}
 	blind := r.Standing.Blinded && roles&(access.Organizer|access.Admin) == 0

@@ -109,10 +109,10 @@ func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
 // Truth is what the values are computed against; nil when evaluations have them.
 func (r *Results) Truth() *Truth { return r.truth }
 
-// seesValues reports whether one who has the roles may have the values of a run. Whoever sees a run that has not been
-// evaluated yet may be told so.
+// seesValues reports whether one who has the roles may have the values of a run. Whoever sees a run, and would see its values, is
+// shown that it has none yet; where they are hidden, so is whether there are any.
 func seesValues(r *record.RunItem, roles access.Role) bool {
-	return r.For(roles).EvaluationID != "" || r.EvaluationID == "" && access.Sees(roles, r.Scope().Audience)
+	return r.ReadsValues(roles) && (r.EvaluationID != "" || access.Sees(roles, r.Scope().Audience))
 }
 
 // against has the values computed against the truth that is named.
@@ -166,6 +166,9 @@ func (r *Results) measure(asked Asked) error {
 func (r *Results) evaluations(ctx context.Context) error {
 	var ids []string
 	for _, run := range r.Runs {
+		if !run.item.ReadsValues(run.roles) && r.withFiles { // the caller sees the run
+			return invalid(run.pointer, "you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a truth of your own in truth")
+		}
 		if run.item.EvaluationID == "" {
 			return invalid(run.pointer, "the run has no evaluation yet: it is %s", run.item.State)
 		}
@@ -181,9 +184,7 @@ func (r *Results) evaluations(ctx context.Context) error {
 		switch {
 		case e == nil || first == nil:
 			return problem.Conflict.New("A run is being evaluated again at this moment. Try again in a few seconds.")
-		case !access.Sees(run.roles, e.Scope().Audience) && r.withFiles: // the caller sees the run
-			return invalid(run.pointer, "you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a truth of your own in truth")
-		case !access.Sees(run.roles, e.Scope().Audience):
+		case !access.Sees(run.roles, e.Scope().Audience): // by a review that changed since the run was read
 			return unseen(problem.Field{Pointer: run.pointer + "/runId", Detail: "there is no such run, or none whose results you may see"})
 		case e.DatasetID != first.DatasetID:
 			return invalid(run.pointer, "is on another dataset than %s, and values on different datasets do not compare", r.Runs[0].pointer)

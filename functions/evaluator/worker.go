@@ -2,6 +2,11 @@
 // happen by itself when its time has come (uploads that never arrived, leases that lapsed, changes that others have to
 // follow, files that nothing names any more). It has no HTTP.
 //
+// Teams take turns, so that a burst of one delays the runs of others by one run of each process at most: a process that
+// drains the queue asks it for the next team's run each time, and one that messages of the table's stream call for certain
+// runs lets another team's go first when it served the same team last. How many batches of a shard go on at once, and their
+// order, are thereby no matter for who is served.
+//
 // Nothing that it does is lost or done twice when its process dies: what a run is at stands in the table, and each step
 // is one transaction. A run that a dead process had under its hands comes back when the lease lapses, or at once when a
 // worker of the same name starts.
@@ -84,9 +89,7 @@ func (w *Worker) holder() record.Lease { return record.Lease{Holder: w.Holder} }
 // late, does nothing.
 //
 // When the process served the run's team last, it first evaluates the run of another team whose turn it is, if any waits.
-// So a burst of one team's messages, which may occupy every process, delays the run of another team by one run of each
-// process at most, although its message comes behind them all; and whatever is evaluated for others, the run that a message
-// names is evaluated before the message counts as handled.
+// Whatever is evaluated for others, the run that a message names is evaluated before the message counts as handled.
 func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) error {
 	other, err := queue.LeaseOther(ctx, w.Store, w.Now(), &w.order, run, w.holder(), leaseTime)
 	if err != nil {

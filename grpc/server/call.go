@@ -48,6 +48,9 @@ const (
 	receivingWait = time.Second      // after which to try again
 )
 
+// Rates of calls are not limited: WorkerService takes workers alone, RunService only reads, and a token that is not valid
+// costs less to refuse than a read to answer. What counts is what is on its way at a time.
+
 // tap decides about a call before anything of its message is read: who calls, whether he may, and whether there is room.
 func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	c := &call{server: s, method: info.FullMethodName, started: time.Now()}

@@ -141,6 +141,7 @@ func leveledHeader(h http.Header) http.Header {
 	h = h.Clone()
 	h.Del("Date")
 	h.Del("X-Request-Id")
+	h.Del("RateLimit") // counts the requests of the caller, whatever they name
 	for i, link := range h["Link"] {
 		h["Link"][i] = string(leveled([]byte(link)))
 	}

@@ -52,3 +52,14 @@ func TestNobodyKeepsAnAnswerThatPasses(t *testing.T) {
 		a = s.Want(http.StatusOK, nil, "alice", http.MethodGet, at(`{"terms":[1,2],"passing":true}`), nil, "If-None-Match", tag)
 	}
 }
+
+func TestJSONSchema_IsMadeOnce(t *testing.T) {
+	allocated := testing.AllocsPerRun(10, func() {
+		if _, err := api.JSONSchema(reflect.TypeFor[sum]()); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if allocated > 2 {
+		t.Errorf("the schema of a type that was asked for before takes %.0f allocations", allocated)
+	}
+}

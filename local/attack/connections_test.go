@@ -53,7 +53,7 @@ func slowHeaders(ctx context.Context, s *site, y *tally) {
 func slowBodies(ctx context.Context, s *site, y *tally) {
 	n := 40
 	if s.form.full {
-		n = 300
+		n = 120
 	}
 	head := fmt.Sprintf("POST /v1/tools/evaluate HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n", maxBody)
 	s.hold(ctx, y, n, []byte(head+`{"runs":"`+repeat("x", maxBody-4<<10)), "x")

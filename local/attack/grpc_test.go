@@ -47,6 +47,10 @@ func (y *tally) called(what string, sent int, err error) {
 	}
 }
 
+// refusedPause is what an attacker waits after a call. Calls that are refused at once would keep the attacker's own processors busy,
+// which are the bystander's too.
+const refusedPause = 100 * time.Millisecond
+
 // grpcMessages are of the most that a message may have and more, from nobody.
 func grpcMessages(ctx context.Context, s *site, y *tally) {
 	n := 2
@@ -62,7 +66,7 @@ func grpcMessages(ctx context.Context, s *site, y *tally) {
 	for n, c := range connections {
 		for range 8 {
 			all.Go(func() {
-				for ctx.Err() == nil {
+				for ; ctx.Err() == nil; time.Sleep(refusedPause) {
 					text := large[n%len(large)]
 					_, err := assayv1.NewRunServiceClient(c).ListRuns(ctx, &assayv1.ListRunsRequest{PageToken: text})
 					y.called("ListRuns", len(text), err)
@@ -96,7 +100,7 @@ func grpcStreams(ctx context.Context, s *site, y *tally) {
 					if err.Error() != "EOF" {
 						y.called("WatchRun", 0, err)
 					}
-					time.Sleep(50 * time.Millisecond)
+					time.Sleep(refusedPause)
 				}
 			})
 		}

@@ -72,7 +72,7 @@ func (st *story) renamed() {
 	st.ranked(st.sam, st.board(st.cacm), board(ben.Alias)...)
 	st.patch(st.ben, st.benRegistration, nil, map[string]any{"anonymous": false, "team": "River Otter"})
 	st.ranked(st.sam, st.board(st.cacm), board("River Otter")...)
-	st.refused(problem.Conflict, st.ben, http.MethodPatch, st.benRegistration, map[string]any{"team": st.annTeam()})
+	st.refused(problem.Conflict, st.ben, http.MethodPatch, st.benRegistration, map[string]any{"team": "cOOT " + st.tail})
 	st.patch(st.ben, st.benRegistration, nil, map[string]any{"team": "Otter " + st.tail})
 	st.ranked(st.sam, st.board(st.cacm), board("Otter "+st.tail)...)
 }

@@ -200,11 +200,16 @@ func (c *Container) checkBuilder(ctx context.Context, j *Job) error {
 	if os.Geteuid() != 0 || c.machine.Host.Security.Rootless {
 		return errors.New("the worker must run as root, to give each build a network and a file system of its own; the build itself does not")
 	}
-	if _, err := c.describe(ctx, c.builder); err != nil {
+	d, err := c.describe(ctx, c.builder)
+	if err != nil {
 		if _, err := c.call(ctx, "pull", "--quiet", "docker://"+c.builder); err != nil {
 			return fmt.Errorf("the image of the builder cannot be pulled: %w", err)
 		}
+		if d, err = c.describe(ctx, c.builder); err != nil {
+			return err
+		}
 	}
+	c.builder = d.ID // the archive of a build may bring its name, for a moment
 	input := j.Folders[0].Path
 	if err := errors.Join(os.Mkdir(filepath.Join(input, "links"), 0o755), os.Symlink("/", filepath.Join(input, "links", "root")), //nolint:gosec // for another user
 		os.Symlink("/mnt/usr/lib", filepath.Join(input, "links", "lib")), os.Symlink("/mnt/usr/lib64", filepath.Join(input, "links", "lib64"))); err != nil {

@@ -13,7 +13,6 @@ import (
 	"path"
 	"runtime"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -31,11 +30,11 @@ type site struct {
 
 	organizer, bystander, participant, attacker *user
 	anonymous                                   *user
-	task, dataset, oldRun                       string // of the organizer; the run of the bystander
-	ownTask, ownDataset, ownOrganizer           string // of the attacker
-	uploader                                    *user
-	addresses                                   int // given to users so far
-	uploads                                     sync.Once
+	task, dataset, oldRun                       string  // of the organizer; the run of the bystander
+	ownTask, ownDataset, ownOrganizer           string  // of the attacker
+	crowd                                       []*user // who store files, each up to a quota of their own
+	links                                       *user   // sends what a signed link allows, without a token
+	addresses                                   int     // given to users so far
 	serial                                      atomic.Int64
 }
 
@@ -48,13 +47,18 @@ type user struct {
 func newSite(t *testing.T, p *program, random *rand.Rand, f form) *site {
 	t.Helper()
 	s := &site{program: p, random: random, form: f}
-	s.anonymous, s.uploader = s.newUser(), s.newUser()
+	s.anonymous, s.links = s.newUser(), s.newUser()
 	s.organizer, s.bystander = s.login(t, "organizer"), s.login(t, "bystander")
 	s.participant, s.attacker = s.login(t, "participant"), s.login(t, "attacker")
 	s.task, s.dataset, _ = s.newTask(t, s.organizer, "Lake search")
 	s.ownTask, s.ownDataset, s.ownOrganizer = s.newTask(t, s.attacker, "Pond search")
 	for _, u := range []*user{s.bystander, s.participant} {
 		s.create(t, u, s.task+"/registrations", object{"team": "Team of the " + u.name})
+	}
+	for n := range 6 {
+		u := s.login(t, fmt.Sprint("crowd-", n))
+		s.create(t, u, s.ownTask+"/registrations", object{"team": u.name})
+		s.crowd = append(s.crowd, u)
 	}
 	s.oldRun = s.submit(t, s.bystander, s.task, s.dataset, runFile("lake", 100))
 	s.waitFor(t, s.bystander, s.oldRun)

@@ -65,25 +65,20 @@ func uploadFlood(ctx context.Context, s *site, y *tally) {
 	}
 	var uploaders sync.WaitGroup
 	end := time.Now().Add(s.form.flood)
-	for range 4 {
+	for _, u := range s.crowd[:4] {
 		uploaders.Go(func() {
 			for n := 0; n < 4 || time.Now().Before(end); n++ {
-				s.uploadOwn(ctx, y, size)
+				s.uploadNew(ctx, y, u, size)
 			}
 		})
 	}
 	uploaders.Wait()
 }
 
-// uploadOwn submits a file of the size to the attacker's own task.
-func (s *site) uploadOwn(ctx context.Context, y *tally, size int) {
-	s.uploads.Do(func() {
-		if status, _, body, err := s.call(s.attacker, http.MethodPost, s.ownTask+"/registrations", object{"team": "Uploads"}); err != nil || status != http.StatusCreated {
-			y.fault("a registration: status %d, %v: %.200s", status, err, body)
-		}
-	})
+// uploadNew submits a file of the size that was not there before to the attacker's task.
+func (s *site) uploadNew(ctx context.Context, y *tally, from *user, size int) {
 	content := bytes.Repeat([]byte(fmt.Sprintf("1 Q0 d%d 1 2.5 upload\n", s.serial.Add(1))), size/32)
-	s.upload(ctx, y, s.attacker, s.ownTask, s.ownDataset, content)
+	s.upload(ctx, y, from, s.ownTask, s.ownDataset, content)
 }
 
 // upload submits a file that does not come inline, and puts its bytes where the answer says.
@@ -115,7 +110,7 @@ func (s *site) upload(ctx context.Context, y *tally, from *user, task, dataset s
 		s.journal.acknowledged(from, header.Get("Location"), `"type":"upload"`)
 		link := made.Files[0].Upload
 		sc := scenario{allow: accepted, most: problemBytes}
-		q := request{from: s.uploader, method: http.MethodPut, path: strings.TrimPrefix(link.URL, s.program.url), body: content, header: link.Headers}
+		q := request{from: s.links, method: http.MethodPut, path: strings.TrimPrefix(link.URL, s.program.url), body: content, header: link.Headers}
 		q.acknowledged = func(http.Header) { s.journal.acknowledged(from, "/v1/runs/"+made.RunIDs[0], `"state":"stored"`) }
 		y.exchange(ctx, s, &sc, q)
 	}
@@ -125,7 +120,7 @@ func (s *site) upload(ctx context.Context, y *tally, from *user, task, dataset s
 func toolFiles(s *site) (out []request) {
 	for n := range 12 {
 		a, b := inline("a.txt", bigRun(30_000+n)), inline("b.txt", bigRun(30_000))
-		out = append(out, post(s.attacker, "/v1/tools/fuse", encode(object{"runs": runs(a, b), "depth": 1000})))
+		out = append(out, post(s.crowd[4], "/v1/tools/fuse", encode(object{"runs": runs(a, b), "depth": 1000})))
 	}
 	return out
 }
@@ -160,7 +155,7 @@ func fullDisk(ctx context.Context, s *site, y *tally) {
 		y.fault("no write found the disk full: %s", y.byStatus())
 	}
 	for range 4 {
-		s.uploadOwn(ctx, y, 1<<20)
+		s.uploadNew(ctx, y, s.crowd[5], 1<<20)
 	}
 	for _, p := range []string{s.task, "/v1/tasks", s.oldRun, "/", "/v1/user"} {
 		if status, _, _, err := s.send(ctx, request{from: s.bystander, method: http.MethodGet, path: p}); err != nil || status != http.StatusOK {

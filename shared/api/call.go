@@ -19,8 +19,6 @@ import (
 	"assay/shared/store"
 	"assay/shared/table"
 	"assay/shared/visibility"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // Env is what operations work with.
@@ -77,8 +75,8 @@ type Call struct {
 	body     []byte
 	stored   []string // objects stored by this call
 
-	listings *semaphore.Weighted // of the server
-	lists    bool                // whether this call has a share of them
+	listings *compute.Pool // of the server
+	listing  *compute.Slot // of this call, while it lists
 
 	large      *largeBodies // of the server
 	holdsLarge bool         // whether the body of this call is one of them

@@ -5,37 +5,30 @@ import (
 	"time"
 
 	"assay/shared/problem"
-
-	"golang.org/x/sync/semaphore"
 )
 
-// Lists, and the pages that show several resources, share a budget of memory. One takes about six times page.MaxBytes while
-// it is read and rendered: items, decoded records, what is shown, and its JSON.
+// Lists, and the pages that show several resources, share memory and processors. One takes 8 MiB, about six times
+// page.MaxBytes, while it is read and rendered: items, decoded records, what is shown, and its JSON. A caller has a share of
+// them, and so have all callers without a login, so that nobody who asks for many keeps the others waiting.
 const (
-	listingBytes    = 8 << 20
-	allListings     = 16 * listingBytes
+	allListings     = 8
 	listingPatience = 5 * time.Second
 )
 
-func newListings() *semaphore.Weighted { return semaphore.NewWeighted(allListings) }
-
-// beginListing waits until there is memory for one more list. It is there again after endListing, which the first byte of
+// beginListing waits until there is room for one more list. It is there again after endListing, which the first byte of
 // an answer calls: a caller who reads slowly keeps nobody waiting.
-func (c *Call) beginListing(ctx context.Context) error {
-	if !c.listings.TryAcquire(listingBytes) {
-		ctx, cancel := context.WithTimeout(ctx, listingPatience)
-		defer cancel()
-		if err := c.listings.Acquire(ctx, listingBytes); err != nil {
-			return problem.Unavailable.Wrap(err, "Many lists are read at the moment. Try again in a second, and ask for few at the same time.").After(time.Second)
-		}
+func (c *Call) beginListing(ctx context.Context) (err error) {
+	waiting, cancel := context.WithTimeout(ctx, listingPatience)
+	defer cancel()
+	if c.listing, err = c.listings.Acquire(waiting, c.Computing()); err != nil {
+		return problem.Unavailable.Wrap(err, "Many lists are read at the moment. Try again in a second, and ask for few at the same time.").After(time.Second)
 	}
-	c.lists = true
 	return nil
 }
 
 func (c *Call) endListing() {
-	if c.lists {
-		c.lists = false
-		c.listings.Release(listingBytes)
+	if c.listing != nil {
+		c.listing.Release()
+		c.listing = nil
 	}
 }

@@ -67,7 +67,8 @@ func TestPagesEndAtABoundInBytes(t *testing.T) {
 	}
 }
 
-// As long as sixteen lists are read, another waits, is refused after a while, and is served once there is room.
+// As long as four lists of a user are read, a fifth waits, is refused after a while, and is served once there is room; those of
+// others are read meanwhile, up to eight of all.
 func TestListsShareABudget(t *testing.T) {
 	sc := serve(t)
 	var enter chan struct{}
@@ -79,24 +80,35 @@ func TestListsShareABudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		enter = make(chan struct{})
 		handler := api.New(sc.Env, []api.Operation{op})
-		get := func() *httptest.ResponseRecorder {
+		get := func(user string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/slow", nil)
+			r.Header.Set("Authorization", "Bearer "+user)
 			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/slow", nil))
+			handler.ServeHTTP(w, r)
 			return w
 		}
 		var under sync.WaitGroup
-		for range 16 {
-			under.Go(func() { get() })
-		}
-		synctest.Wait()
-		if w := get(); w.Code != problem.Unavailable.Status || w.Header().Get("Retry-After") != "1" {
-			t.Errorf("a list too many: status %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
-		}
-		under.Go(func() {
-			if w := get(); w.Code != http.StatusNoContent {
-				t.Errorf("a list that waited: status %d", w.Code)
+		begin := func(user string, lists int) {
+			for range lists {
+				under.Go(func() {
+					if w := get(user); w.Code != http.StatusNoContent {
+						t.Errorf("a list of %s: status %d", user, w.Code)
+					}
+				})
 			}
-		})
+			synctest.Wait()
+		}
+		tooMany := func(user string) {
+			t.Helper()
+			if w := get(user); w.Code != problem.Unavailable.Status || w.Header().Get("Retry-After") != "1" {
+				t.Errorf("a list too many: status %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+			}
+		}
+		begin("alice", 4)
+		tooMany("alice")
+		begin("bob", 4)
+		tooMany("carol")
+		begin("carol", 1)
 		synctest.Wait()
 		close(enter)
 		under.Wait()

@@ -14,14 +14,13 @@ import (
 	"strings"
 	"time"
 
+	"assay/shared/compute"
 	"assay/shared/diskfull"
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store"
-
-	"golang.org/x/sync/semaphore"
 )
 
 // RequestTime is how long an operation may take; what is not done then is given up, and the caller told to try again.
@@ -34,7 +33,7 @@ type Server struct {
 	mounts []mount
 	large  largeBodies
 
-	listings *semaphore.Weighted
+	listings *compute.Pool
 }
 
 // mount is a handler of everything under a path, which is no operation.
@@ -57,7 +56,7 @@ func New(env *Env, operations []Operation) *Server {
 	if env.Quotas == nil {
 		env.Quotas = quota.New(record.Quotas{})
 	}
-	s := &Server{env: env, mux: http.NewServeMux(), listings: newListings()}
+	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings)}
 	for _, op := range operations {
 		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), large: &s.large, listings: s.listings}

@@ -162,7 +162,7 @@ func TestQuotas_BytesOfRunsComeBackOnce(t *testing.T) {
 	l.bytesAre("tom", 0, "deleted by an organizer")
 }
 
-// Who declares a file of a dataset is charged for it; a file that was replaced counts until it is deleted.
+// The user who adds a file to a dataset is charged for all of its files; a file that was replaced counts until it is deleted.
 func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	l := newLab(t)
 	truth := int64(len(labTruth))
@@ -170,18 +170,20 @@ func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	l.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/organizers/"+l.organizer, map[string]any{"members": []string{servertest.UserID("olga"), servertest.UserID("otto")}})
 	path := "/v1/datasets/" + l.dataset
 	l.Want(http.StatusOK, nil, "otto", http.MethodPatch, path, map[string]any{"inputs": []any{fileOf(300), fileOf(200)}})
-	l.bytesAre("olga", truth, "another member added inputs")
-	l.bytesAre("otto", 500, "added inputs")
+	l.bytesAre("olga", 0, "another member added inputs")
+	l.bytesAre("otto", truth+500, "added inputs")
 	l.Quotas.Quotas.User.StoredBytes = 100
 	l.refused(http.StatusForbidden, "otto", http.MethodPatch, path, map[string]any{"inputs": []any{fileOf(700)}})
 	l.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, map[string]any{"inputs": []any{fileOf(300)}})
-	l.bytesAre("otto", 300, "an organizer removed an input")
-	l.bytesAre("olga", truth, "removed an input")
+	l.bytesAre("otto", truth+300, "another member removed an input")
+	l.bytesAre("olga", 0, "removed an input of another member's, with no room for the rest")
 
+	l.Quotas.Quotas.User.StoredBytes = 400
 	other := base64.StdEncoding.EncodeToString([]byte("id,label\n1,b\n"))
 	l.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, map[string]any{"truths": []any{map[string]any{"name": "truth.csv", "content": other}}})
-	l.bytesAre("olga", truth, "replaced the truth")
-	long := base64.StdEncoding.EncodeToString([]byte("id,label\n1,b\n" + strings.Repeat("2", 64) + ",a\n"))
+	l.bytesAre("olga", 300+truth, "replaced the truth")
+	l.bytesAre("otto", 0, "another member replaced the truth")
+	long := base64.StdEncoding.EncodeToString([]byte("id,label\n1,b\n" + strings.Repeat("2", 70) + ",a\n"))
 	l.refused(http.StatusForbidden, "olga", http.MethodPatch, path, map[string]any{"truths": []any{map[string]any{"name": "truth.csv", "content": long}}})
 	real := l.Now
 	l.Now = func() time.Time { return real().Add(80 * time.Hour) }

@@ -35,12 +35,10 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	}
 	item := &record.DatasetItem{
 		Dataset:     record.Dataset{Meta: record.NewMeta(c.Now()), DatasetDraft: d},
-		OrganizerID: t.OrganizerID, PrivateTask: t.Visibility == record.Private,
+		OrganizerID: t.OrganizerID, PrivateTask: t.Visibility == record.Private, Payer: c.Caller.ID,
 	}
 	tx := new(table.Tx)
-	charge := item.PayFrom(nil, c.Caller.ID, c.Now())[c.Caller.ID]
-	charge.Kind, charge.Count = record.MadeDatasets, 1
-	if err := c.Charge(ctx, tx, charge); err != nil {
+	if err := pay(ctx, c, tx, new(record.DatasetItem), item, record.Charge{Kind: record.MadeDatasets, Count: 1}); err != nil {
 		return created, err
 	}
 	if record.AllStored(d.Truths) {
@@ -94,7 +92,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 	changed.DatasetDraft = d
 	record.Touch(&changed, c.Now())
 	tx := new(table.Tx)
-	if err := pay(ctx, c, tx, old, &changed); err != nil {
+	if err := pay(ctx, c, tx, old, &changed, record.Charge{}); err != nil {
 		return nil, api.Change{}, err
 	}
 	if err := newTruth(ctx, c, tx, old, &changed, inline); err != nil {
@@ -124,23 +122,34 @@ func stored(ctx context.Context, c *api.Call, h record.Holder, id string, files 
 // day.
 const replacedTime = record.AbandonedAfter + record.Day
 
-// pay adds to tx what the change takes from the quota of the caller, and gives back to those who declared files that are no
-// longer named.
-func pay(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem) error {
-	for payer, charge := range changed.PayFrom(old, c.Caller.ID, c.Now().Add(replacedTime)) {
-		var err error
-		switch {
-		case charge.Bytes == 0 && charge.Leaving == 0:
-		case payer == c.Caller.ID:
-			err = c.Charge(ctx, tx, charge)
-		default:
-			err = quota.Credit(ctx, c.Store, c.Now(), tx, payer, charge)
-		}
-		if err != nil {
-			return err
+// pay adds to tx the charge and what the files of the change take from quotas. All files of a dataset count for the user who
+// added the last one, so a member who only removes some is never refused.
+func pay(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem, charge record.Charge) error {
+	before, after := old.ObjectKeys(), changed.ObjectKeys()
+	for i, f := range old.Files() {
+		if f.State == record.FileStored && !slices.Contains(after, before[i]) {
+			charge.Leaving, charge.Until = charge.Leaving+f.Size, record.At(c.Now().Add(replacedTime))
 		}
 	}
-	return nil
+	if slices.ContainsFunc(after, func(key string) bool { return !slices.Contains(before, key) }) {
+		changed.Payer = c.Caller.ID
+		if p := record.PendingUploads(changed.Files()); p.Files > 0 {
+			charge.Pending = map[string]record.Uploads{changed.Key().Partition: p}
+		}
+	}
+	charge.Bytes = record.SizeOf(changed.Files())
+	if had := record.SizeOf(old.Files()); changed.Payer == old.Payer {
+		charge.Bytes -= had
+	} else if err := quota.Credit(ctx, c.Store, c.Now(), tx, old.Payer, record.Charge{Bytes: -had}); err != nil {
+		return err
+	}
+	switch {
+	case changed.Payer != c.Caller.ID:
+		return quota.Credit(ctx, c.Store, c.Now(), tx, changed.Payer, charge)
+	case charge.Count == 0 && charge.Bytes == 0 && charge.Leaving == 0 && charge.Pending == nil:
+		return nil
+	}
+	return c.Charge(ctx, tx, charge)
 }
 
 // maxAtOnce is how large a stored truth may be for a request to wait until it has been read.

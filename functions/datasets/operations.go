@@ -33,7 +33,7 @@ var Operations = []api.Operation{
 		Summary: "Create a dataset",
 		Description: "The caller must be a member of the organizer of the task that `taskId` names. Files come with their `content`, up to 3 MiB together, " +
 			"or without, and then the answer says where to upload them. A truth that the evaluator cannot read is refused with every fault it has. " +
-			"Files count as stored by the user who declares them, until they are removed; beyond the quotas that `/info` lists the answer is 429 or 403. " +
+			"All files of a dataset count as stored by the user who added the last one, until they are removed; beyond the quotas that `/info` lists the answer is 429 or 403. " +
 			"An upload is answered with 412 when the file is there already, which is as good as success.",
 		Example: example,
 	}, "/taskId", task, create),

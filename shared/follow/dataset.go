@@ -59,14 +59,9 @@ func deleteMarked(ctx context.Context, s store.Store, now time.Time, key store.K
 	return tx.Commit(ctx, s)
 }
 
-// credit adds to tx, which deletes the dataset, that its files no longer count in the quotas of those who declared them.
+// credit adds to tx, which deletes the dataset, that its files no longer count in the quota of their payer.
 func credit(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, d *record.DatasetItem) error {
-	for payer, charge := range d.Credits() {
-		if err := quota.Credit(ctx, s, now, tx, payer, charge); err != nil {
-			return err
-		}
-	}
-	return nil
+	return quota.Credit(ctx, s, now, tx, d.Payer, record.Charge{Bytes: -record.SizeOf(d.Files())})
 }
 
 // undoDataset takes the mark off a dataset and returns why.

@@ -66,15 +66,10 @@ type Ledger struct {
 	ResultTime time.Duration
 
 	mu      sync.Mutex
-	total   record.Counts // of the server, with what this process took since
-	read    time.Time     // when total was read
-	taken   []charge      // that no shard has yet
-	written time.Time     // when a shard was last written
-}
-
-type charge struct {
-	record.Charge
-	at time.Time
+	total   record.ServerUsage // with what this process took since
+	read    time.Time          // when total was read
+	taken   record.ServerUsage // that no shard has yet
+	written time.Time          // when a shard was last written
 }
 
 // New returns a Ledger. Results of tools count for an hour.
@@ -89,18 +84,16 @@ func (l *Ledger) Take(ctx context.Context, s store.Store, now time.Time, tx *tab
 	} else if err := l.admit(ctx, s, now, ch); err != nil {
 		return err
 	}
-	if usage != nil && len(ch.Pending) > 0 {
-		usage.Forget(now)
-		if len(usage.Pending) >= verifyFrom || usage.TooManyPending(limits, ch) {
-			if err := verify(ctx, s, usage); err != nil {
-				return err
-			}
+	if usage != nil && len(ch.Pending) > 0 && (len(usage.Pending) >= verifyFrom || usage.PassesPending(limits, ch)) {
+		if err := verify(ctx, s, usage); err != nil {
+			return err
 		}
 	}
 	return take(tx, now, caller.ID, limits, usage, ch)
 }
 
-// Credit adds to tx that files of the user are gone, which the charge says with bytes below zero.
+// Credit adds to tx that files of the user are gone, which the charge says with bytes below zero. The user's id is empty where
+// the files were never charged.
 func Credit(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, userID string, ch record.Charge) error {
 	return TakeFor(ctx, s, now, tx, userID, record.UsageLimits{}, ch)
 }
@@ -108,7 +101,7 @@ func Credit(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, use
 // TakeFor adds to tx that a user who is not the caller takes the charge, or returns the problem that the limits do not
 // allow it.
 func TakeFor(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, userID string, limits record.UsageLimits, ch record.Charge) error {
-	if ch.Bytes == 0 && ch.Leaving == 0 {
+	if userID == "" || ch.Bytes == 0 && ch.Leaving == 0 {
 		return nil
 	}
 	usage, err := table.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(userID))
@@ -163,7 +156,9 @@ func verify(ctx context.Context, s store.Store, u *record.Usage) error {
 				if err != nil {
 					return err
 				}
-				left = d.PendingOf(u.ID)
+				if d.Payer == u.ID {
+					left = record.PendingUploads(d.Files())
+				}
 			}
 			if u.Pending[some[i].Partition] = left; left.Files == 0 {
 				delete(u.Pending, some[i].Partition)
@@ -186,7 +181,8 @@ func (l *Ledger) admit(ctx context.Context, s store.Store, now time.Time, ch rec
 		if err != nil {
 			return table.Failed(err)
 		}
-		l.total, l.read = record.Counts{}, now
+		l.total, l.read = record.ServerUsage{}, now
+		l.total.Merge(l.taken.Counts)
 		for _, it := range shards {
 			shard, err := table.Decode[record.ServerUsage](it)
 			if err != nil {
@@ -194,11 +190,8 @@ func (l *Ledger) admit(ctx context.Context, s store.Store, now time.Time, ch rec
 			}
 			l.total.Merge(shard.Counts)
 		}
-		for _, t := range l.taken {
-			l.total.Add(t.ByHour(t.at, l.total), now)
-		}
 	}
-	return l.total.Refuse(server, ch, now, "All users together", "them")
+	return l.total.Refuse(server, ch, now)
 }
 
 // Count returns the store, and adds up in the counters of the server what the changes of users' usage in it take.
@@ -231,8 +224,8 @@ func (c *counting) Write(ctx context.Context, writes ...store.Write) error {
 // note counts a charge, and writes a shard when it is time.
 func (l *Ledger) note(ctx context.Context, s store.Store, now time.Time, ch record.Charge) {
 	l.mu.Lock()
-	l.total.Add(ch.ByHour(now, l.total), now)
-	l.taken = append(l.taken, charge{ch, now})
+	l.total.Add(ch, now)
+	l.taken.Add(ch, now)
 	due := now.Sub(l.written) >= freshFor
 	if due {
 		l.written = now
@@ -247,9 +240,9 @@ func (l *Ledger) note(ctx context.Context, s store.Store, now time.Time, ch reco
 func (l *Ledger) Flush(ctx context.Context, s store.Store, now time.Time) error {
 	l.mu.Lock()
 	taken := l.taken
-	l.taken = nil
+	l.taken = record.ServerUsage{}
 	l.mu.Unlock()
-	if len(taken) == 0 {
+	if taken.Bytes == 0 && len(taken.Timed) == 0 {
 		return nil
 	}
 	err := table.Retry(ctx, func() error {
@@ -264,16 +257,15 @@ func (l *Ledger) Flush(ctx context.Context, s store.Store, now time.Time) error 
 		if old != nil {
 			u, write = old, tx.Replace
 		}
-		for _, t := range taken {
-			u.Add(t.ByHour(t.at, u.Counts), now)
-		}
+		u.Merge(taken.Counts)
+		u.Forget(now)
 		record.Touch(u, now)
 		write(u)
 		return tx.Commit(ctx, s)
 	})
 	if err != nil {
 		l.mu.Lock()
-		l.taken = append(taken, l.taken...)
+		l.taken.Merge(taken.Counts)
 		l.mu.Unlock()
 	}
 	return err

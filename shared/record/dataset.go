@@ -5,7 +5,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"assay/shared/access"
 	"assay/shared/measure"
@@ -81,8 +80,8 @@ type DatasetItem struct {
 	Adopt *Follow `json:"adopt,omitempty"`
 	// Requeue is set while runs have yet to be queued again for the truth version.
 	Requeue *Follow `json:"requeue,omitempty"`
-	// Payers has the users whose quotas count the files, by holder and digest: those who declared them.
-	Payers map[string]string `json:"payers,omitempty"`
+	// Payer is the user whose quota counts the files: the last who added one.
+	Payer string `json:"payer,omitempty"`
 	// Deletion is set while it is being found out whether the dataset can go; nothing new is submitted to it then.
 	Deletion *Deletion `json:"deletion,omitempty"`
 }
@@ -131,81 +130,8 @@ func (d *DatasetItem) ObjectKeys() []string {
 	return keys
 }
 
-// paidFile identifies a file of the dataset in Payers, by a part of its digest, so that the record stays small.
-func paidFile(h Holder, f File) string { return string(h[:1]) + f.SHA256[:min(16, len(f.SHA256))] }
-
-// eachPaid calls do with each file that a user's quota counts.
-func (d *DatasetItem) eachPaid(do func(payer string, f File)) {
-	for h, files := range map[Holder][]File{HolderInputs: d.Inputs, HolderTruths: d.Truths} {
-		for _, f := range files {
-			if payer := d.Payers[paidFile(h, f)]; payer != "" {
-				do(payer, f)
-			}
-		}
-	}
-}
-
-// PendingOf returns the files that the user declared and that have not arrived.
-func (d *DatasetItem) PendingOf(userID string) (u Uploads) {
-	d.eachPaid(func(payer string, f File) {
-		if p := PendingUploads([]File{f}); payer == userID {
-			u.Files, u.Bytes = u.Files+p.Files, u.Bytes+p.Bytes
-		}
-	})
-	return u
-}
-
-// PayFrom makes the user the payer of the files that old, which may be nil, does not have, and returns what the change takes
-// from quotas, by user. Files that were replaced stay in the object store until nothing can use them any more: leave is when
-// they are gone.
-func (d *DatasetItem) PayFrom(old *DatasetItem, userID string, leave time.Time) map[string]Charge {
-	if old == nil {
-		old = &DatasetItem{}
-	}
-	d.Payers = map[string]string{}
-	for h, lists := range map[Holder][2][]File{HolderInputs: {d.Inputs, old.Inputs}, HolderTruths: {d.Truths, old.Truths}} {
-		for _, f := range lists[0] {
-			key := paidFile(h, f)
-			if !slices.ContainsFunc(lists[1], func(o File) bool { return o.SHA256 == f.SHA256 }) {
-				d.Payers[key] = userID
-			} else if payer := old.Payers[key]; payer != "" {
-				d.Payers[key] = payer
-			}
-		}
-	}
-	charges := map[string]Charge{}
-	add := func(payer string, bytes, leaving int64) {
-		c := charges[payer]
-		c.Bytes, c.Leaving, c.Until = c.Bytes+bytes, c.Leaving+leaving, At(leave)
-		charges[payer] = c
-	}
-	d.eachPaid(func(payer string, f File) { add(payer, f.Size, 0) })
-	old.eachPaid(func(payer string, f File) { add(payer, -f.Size, 0) })
-	for h, files := range map[Holder][]File{HolderInputs: old.Inputs, HolderTruths: old.Truths} {
-		for _, f := range files {
-			if key := paidFile(h, f); f.State == FileStored && old.Payers[key] != "" && d.Payers[key] == "" {
-				add(old.Payers[key], 0, f.Size)
-			}
-		}
-	}
-	if p := d.PendingOf(userID); p.Files > 0 {
-		c := charges[userID]
-		c.Pending = map[string]Uploads{d.Key().Partition: p}
-		charges[userID] = c
-	}
-	return charges
-}
-
-// Credits returns what the deletion of the dataset, whose files go with it, gives back, by user.
-func (d *DatasetItem) Credits() map[string]Charge {
-	credits := map[string]Charge{}
-	d.eachPaid(func(payer string, f File) {
-		c := credits[payer]
-		c.Bytes -= f.Size
-		credits[payer] = c
-	})
-	return credits
-}
+// Files returns the inputs and the truths.
+func (d *DatasetItem) Files() []File { return slices.Concat(d.Inputs, d.Truths) }
 
 // Check says what is wrong with the draft, save what only the built-in evaluators know of their measures.
 func (d *DatasetDraft) Check() []problem.Field {

@@ -2,7 +2,7 @@ package record
 
 import (
 	"maps"
-	"strconv"
+	"slices"
 	"time"
 
 	"assay/shared/problem"
@@ -80,8 +80,8 @@ func SizeOf(files []File) (n int64) {
 	return n
 }
 
-// Window is an amount by the hour, counted from 1970. An hour counts as long as the last instant in it does, so that a
-// limit holds for each span of time, and the record stays small however much is counted.
+// Window is an amount by the hour, counted from 1970, until whose end it counts. So a limit holds for each span of time, and
+// the record stays small however much is counted.
 type Window map[int64]int64
 
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
@@ -95,11 +95,16 @@ func (w Window) sum() (n int64) {
 
 // Counts is what was taken: by a user, or in a shard of what all users took.
 type Counts struct {
-	Made    map[string]Window  `json:"made,omitempty"` // by kind and hour of creation
-	Bytes   int64              `json:"bytes,omitempty"`
-	Leaving Window             `json:"leaving,omitempty"` // by the hour in which they are deleted at the latest
-	Pending map[string]Uploads `json:"pending,omitempty"` // of a user by record, of the server by hour
+	Bytes int64             `json:"bytes,omitempty"` // of files that records name; below zero in a shard that others took from
+	Timed map[string]Window `json:"timed,omitempty"` // by kind, what ends by itself
 }
+
+// The kinds of Timed besides those of PerDay.
+const (
+	leavingBytes = "leavingBytes" // until the files are deleted
+	pendingFiles = "pendingFiles" // of the server; of a user, Usage.Pending is exact
+	pendingBytes = "pendingBytes"
+)
 
 // Usage is what a user has taken. It is written in the transaction that takes more or gives back, so that no race
 // overshoots a quota of the user. It stands with the grants, which are read for each change anyway.
@@ -109,7 +114,8 @@ type Counts struct {
 type Usage struct {
 	Meta // ID is the user's
 	Counts
-	Took Charge `json:"took"` // what the last change took, for the counters of the server
+	Pending map[string]Uploads `json:"pending,omitempty"` // by the partition of the record that waits for them
+	Took    Charge             `json:"took"`              // what the last change took, for the counters of the server
 }
 
 // UsageSort is the sort key of every Usage.
@@ -128,12 +134,40 @@ func (u *Usage) Indexes() [store.NumIndexes]store.Key { return indexes{} }
 
 // Take counts the charge, or returns the problem when the limits do not allow it.
 func (u *Usage) Take(l UsageLimits, ch Charge, now time.Time) error {
-	if err := u.Refuse(l, ch, now, "You", "you"); err != nil {
+	if err := u.refuse(l, ch, u.pendingWith(ch), now, "You", "you"); err != nil {
 		return err
 	}
-	u.Add(ch, now)
+	u.add(ch, now)
+	u.Bytes = max(0, u.Bytes)
+	if u.Pending == nil {
+		u.Pending = map[string]Uploads{}
+	}
+	maps.Copy(u.Pending, ch.Pending)
 	u.Took = ch
 	return nil
+}
+
+// PassesPending reports whether the uploads that count once the charge is made are more than the limits allow.
+func (u *Usage) PassesPending(l UsageLimits, ch Charge) bool {
+	return len(ch.Pending) > 0 && l.passedBy(u.pendingWith(ch))
+}
+
+func (u *Usage) pendingWith(ch Charge) Uploads {
+	all := map[string]Uploads{}
+	maps.Copy(all, u.Pending)
+	maps.Copy(all, ch.Pending)
+	return total(all)
+}
+
+func total(pending map[string]Uploads) (all Uploads) {
+	for _, p := range pending {
+		all.Files, all.Bytes = all.Files+p.Files, all.Bytes+p.Bytes
+	}
+	return all
+}
+
+func (l *UsageLimits) passedBy(p Uploads) bool {
+	return l.PendingFiles > 0 && p.Files > l.PendingFiles || l.PendingBytes > 0 && p.Bytes > l.PendingBytes
 }
 
 // ServerShards is over how many items the counters of the server are spread.
@@ -155,136 +189,88 @@ func (u *ServerUsage) Key() store.Key { return store.Key{Partition: ServerPartit
 // Indexes implements Record.
 func (u *ServerUsage) Indexes() [store.NumIndexes]store.Key { return indexes{} }
 
-// Forget drops what no longer counts at now. Uploads that were announced for runs end after UploadTime by themselves.
-func (c *Counts) Forget(now time.Time) {
-	for _, w := range c.Made {
-		maps.DeleteFunc(w, func(hour, _ int64) bool { return hour < hourOf(now.Add(-Day)) })
-	}
-	maps.DeleteFunc(c.Leaving, func(hour, _ int64) bool { return hour < hourOf(now) })
-	maps.DeleteFunc(c.Pending, func(of string, _ Uploads) bool {
-		hour, err := strconv.ParseInt(of, 10, 64)
-		return err == nil && hour < hourOf(now.Add(-UploadTime)) || !waitsUntil(of).IsZero() && waitsUntil(of).Before(now)
-	})
+// Refuse returns the problem when the limits do not allow the charge to all users together. Their uploads count for
+// UploadTime, whether they arrive or not.
+func (u *ServerUsage) Refuse(l UsageLimits, ch Charge, now time.Time) error {
+	u.Forget(now)
+	pending := total(ch.Pending)
+	pending.Files += u.Timed[pendingFiles].sum()
+	pending.Bytes += u.Timed[pendingBytes].sum()
+	return u.refuse(l, ch, pending, now, "All users together", "them")
 }
 
-// waitsUntil is when the run of the partition no longer waits for files; zero for what is no run.
-func waitsUntil(partition string) time.Time {
-	const prefix = "RUN#"
-	if len(partition) < len(prefix) || partition[:len(prefix)] != prefix {
-		return time.Time{}
-	}
-	return madeAt(partition[len(prefix):]).Add(UploadTime)
-}
-
-// Add counts the charge.
-func (c *Counts) Add(ch Charge, now time.Time) {
-	c.Forget(now)
-	if ch.Count > 0 {
-		if c.Made == nil {
-			c.Made = map[string]Window{}
-		}
-		if c.Made[ch.Kind] == nil {
-			c.Made[ch.Kind] = Window{}
-		}
-		c.Made[ch.Kind][hourOf(now)] += ch.Count
-	}
-	c.Bytes = max(0, c.Bytes+ch.Bytes)
-	if ch.Leaving > 0 {
-		if c.Leaving == nil {
-			c.Leaving = Window{}
-		}
-		c.Leaving[hourOf(ch.Until.Time)] += ch.Leaving
-	}
-	for of, p := range ch.Pending {
-		if c.Pending == nil {
-			c.Pending = map[string]Uploads{}
-		}
-		if c.Pending[of] = p; p.Files == 0 {
-			delete(c.Pending, of)
-		}
-	}
-}
-
-// ByHour returns the charge as it counts among those of others: its uploads by the hour in which they were announced.
-func (ch Charge) ByHour(now time.Time, before Counts) Charge {
-	hour := strconv.FormatInt(hourOf(now), 10)
-	all := before.Pending[hour]
-	for _, p := range ch.Pending {
-		all.Files, all.Bytes = all.Files+p.Files, all.Bytes+p.Bytes
-	}
-	ch.Pending = map[string]Uploads{hour: all}
-	return ch
+// Add counts a charge of any user.
+func (u *ServerUsage) Add(ch Charge, now time.Time) {
+	u.add(ch, now)
+	pending := total(ch.Pending)
+	u.count(pendingFiles, hourOf(now.Add(UploadTime)), pending.Files)
+	u.count(pendingBytes, hourOf(now.Add(UploadTime)), pending.Bytes)
 }
 
 // Merge adds what other has counted.
 func (c *Counts) Merge(other Counts) {
-	if c.Made == nil {
-		*c = Counts{Made: map[string]Window{}, Leaving: Window{}, Pending: map[string]Uploads{}}
-	}
-	for kind, w := range other.Made {
-		if c.Made[kind] == nil {
-			c.Made[kind] = Window{}
-		}
-		for hour, n := range w {
-			c.Made[kind][hour] += n
-		}
-	}
 	c.Bytes += other.Bytes
-	for hour, n := range other.Leaving {
-		c.Leaving[hour] += n
-	}
-	for of, p := range other.Pending {
-		c.Pending[of] = Uploads{c.Pending[of].Files + p.Files, c.Pending[of].Bytes + p.Bytes}
-	}
-}
-
-// PendingWith returns all uploads that count once the charge is made.
-func (c *Counts) PendingWith(ch Charge) (all Uploads) {
-	for of, p := range c.Pending {
-		if _, replaced := ch.Pending[of]; !replaced {
-			all.Files, all.Bytes = all.Files+p.Files, all.Bytes+p.Bytes
+	for kind, w := range other.Timed {
+		for hour, n := range w {
+			c.count(kind, hour, n)
 		}
 	}
-	for _, p := range ch.Pending {
-		all.Files, all.Bytes = all.Files+p.Files, all.Bytes+p.Bytes
+}
+
+// Forget drops what no longer counts at now.
+func (c *Counts) Forget(now time.Time) {
+	for _, w := range c.Timed {
+		maps.DeleteFunc(w, func(hour, _ int64) bool { return hour < hourOf(now) })
 	}
-	return all
 }
 
-// TooManyPending reports whether the uploads that count once the charge is made would pass the limits.
-func (c *Counts) TooManyPending(l UsageLimits, ch Charge) bool {
-	all := c.PendingWith(ch)
-	return len(ch.Pending) > 0 && all.Files > 0 && (l.PendingFiles > 0 && all.Files > l.PendingFiles || l.PendingBytes > 0 && all.Bytes > l.PendingBytes)
-}
-
-// Refuse returns the problem when the limits do not allow the charge to those who took what is counted. Who begins a
-// sentence with them, and whom ends one.
-func (c *Counts) Refuse(l UsageLimits, ch Charge, now time.Time, who, whom string) error {
+func (c *Counts) add(ch Charge, now time.Time) {
 	c.Forget(now)
-	if most := l.PerDay[ch.Kind]; most > 0 && ch.Count > 0 && c.Made[ch.Kind].sum()+ch.Count > most {
-		free := c.Made[ch.Kind].free(ch.Count-most, now)
-		return problem.QuotaToday.New("%s created %d %s in 24 hours, and the most for %s is %d. More are possible from %s on; if that is too late, ask those who run the platform.",
-			who, c.Made[ch.Kind].sum(), ch.Kind, whom, most, At(free)).After(free.Sub(now))
+	c.Bytes += ch.Bytes
+	c.count(ch.Kind, hourOf(now.Add(Day)), ch.Count)
+	c.count(leavingBytes, hourOf(ch.Until.Time), ch.Leaving)
+}
+
+func (c *Counts) count(kind string, hour, n int64) {
+	if n == 0 {
+		return
 	}
-	stored, more := c.Bytes+c.Leaving.sum(), ch.Bytes+ch.Leaving
+	if c.Timed == nil {
+		c.Timed = map[string]Window{}
+	}
+	if c.Timed[kind] == nil {
+		c.Timed[kind] = Window{}
+	}
+	c.Timed[kind][hour] += n
+}
+
+// refuse returns the problem when the limits do not allow the charge, with which so much is pending, to those who took what is
+// counted. Who begins a sentence with them, and whom ends one.
+func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time, who, whom string) error {
+	c.Forget(now)
+	made := c.Timed[ch.Kind]
+	if most := l.PerDay[ch.Kind]; most > 0 && ch.Count > 0 && made.sum()+ch.Count > most {
+		free := made.free(made.sum()+ch.Count-most, now)
+		return problem.QuotaToday.New("%s created %d %s in 24 hours, and the most for %s is %d. More are possible from %s on; if that is too late, ask those who run the platform.",
+			who, made.sum(), ch.Kind, whom, most, At(free)).After(free.Sub(now))
+	}
+	stored, more := max(0, c.Bytes)+c.Timed[leavingBytes].sum(), ch.Bytes+ch.Leaving
 	if l.StoredBytes > 0 && more > 0 && stored+more > l.StoredBytes {
 		return problem.QuotaExhausted.New("%s have %d bytes in files, these would be %d more, and the most for %s is %d. Delete submissions, runs or files of datasets that are no longer needed, or ask those who run the platform for more; "+
 			"results of tools and replaced files are freed by themselves.", who, stored, more, whom, l.StoredBytes)
 	}
-	if c.TooManyPending(l, ch) {
-		all := c.PendingWith(ch)
+	if len(ch.Pending) > 0 && l.passedBy(pending) {
 		return problem.QuotaExhausted.New("With these, %d files with %d bytes were announced and have not arrived, and the most for %s is %d files and %d bytes. Upload what was announced, or cancel its runs, and try again.",
-			all.Files, all.Bytes, whom, l.PendingFiles, l.PendingBytes)
+			pending.Files, pending.Bytes, whom, l.PendingFiles, l.PendingBytes)
 	}
 	return nil
 }
 
-// free is when the window has so much room that the sum is at most -over.
-func (w Window) free(over int64, now time.Time) time.Time {
-	left := w.sum() + over
-	for hour := hourOf(now.Add(-Day)); hour <= hourOf(now); hour++ {
-		if left -= w[hour]; left <= 0 {
-			return time.Unix((hour+1)*3600, 0).Add(Day)
+// free is when so much of the window no longer counts.
+func (w Window) free(n int64, now time.Time) time.Time {
+	for _, hour := range slices.Sorted(maps.Keys(w)) {
+		if n -= w[hour]; n <= 0 {
+			return time.Unix((hour+1)*3600, 0)
 		}
 	}
 	return now.Add(Day)

@@ -32,7 +32,7 @@ const (
 	growthBytes    = 512 << 20              // resident memory above rest
 	bystanderTime  = 250 * time.Millisecond // p99 of a bystander's GETs; the full form alone judges it
 	bystanderRatio = 150                    // the same p99 in the short form, as a multiple of the p99 without attack
-	ratioAttempts  = 3                      // of the short form, since other processes disturb the ratio too
+	p99Attempts    = 3                      // of which the best counts, since other processes disturb it too
 )
 
 // form is how much is sent.
@@ -60,6 +60,9 @@ func TestAttack(t *testing.T) {
 	j := newJournal(s)
 	rest := p.rest(t)
 	calm := s.calm(t)
+	if f.full && calm.p99 > bystanderTime/10 {
+		t.Logf("The machine has other work: without attack the p99 is %v. What follows says little of time; run it again without that work.", calm.p99)
+	}
 	rows := []string{fmt.Sprintf("%-34s %9s %8s %10s %10s  %s", "scenario", "p99", "peak", "allocated", "sent", "statuses")}
 	rows = append(rows, row("at rest", calm, rest))
 	for _, sc := range scenarios {
@@ -67,9 +70,7 @@ func TestAttack(t *testing.T) {
 			continue
 		}
 		t.Run(sc.name, func(t *testing.T) {
-			o := s.run(t, sc)
-			rows = append(rows, row(sc.name, o, rest))
-			s.judge(t, sc, o, rest, calm)
+			rows = append(rows, row(sc.name, s.judge(t, sc, s.run(t, sc), rest, calm), rest))
 		})
 		if p.died() {
 			t.Fatalf("the process died during %q:\n%s", sc.name, p.log.tail())
@@ -104,8 +105,8 @@ func row(name string, o outcome, rest int64) string {
 	return fmt.Sprintf("%-34s %9s %+7dM %9dM %9dM  %v", name, o.p99.Round(100*time.Microsecond), (o.peak-rest)>>20, o.allocated>>20, o.sent>>20, o.byStatus())
 }
 
-// judge holds the outcome of a scenario to the bounds.
-func (s *site) judge(t *testing.T, sc scenario, o outcome, rest int64, calm outcome) {
+// judge holds the outcome of a scenario to the bounds, and returns the one that counted.
+func (s *site) judge(t *testing.T, sc scenario, o outcome, rest int64, calm outcome) outcome {
 	t.Helper()
 	if grown := o.peak - rest; grown > growthBytes {
 		t.Errorf("resident memory grew by %d MiB above rest, more than %d", grown>>20, growthBytes>>20)
@@ -113,20 +114,22 @@ func (s *site) judge(t *testing.T, sc scenario, o outcome, rest int64, calm outc
 	for _, fault := range o.faults {
 		t.Error(fault)
 	}
-	if s.form.full {
-		if o.p99 > bystanderTime {
-			t.Errorf("the p99 of the bystander's GETs is %v, more than %v", o.p99, bystanderTime)
-		}
-		return
-	}
-	if most := sc.allocates(o); sc.factor > 0 && o.allocated > most {
+	if most := sc.allocates(o); !s.form.full && sc.factor > 0 && o.allocated > most {
 		t.Errorf("%d MiB were allocated for %d requests of %d bytes together, more than %d MiB", o.allocated>>20, o.requests, o.sent, most>>20)
 	}
-	for attempt := 1; o.p99 > bystanderRatio*calm.p99; attempt++ {
-		if attempt == ratioAttempts {
-			t.Errorf("the p99 of the bystander's GETs is %v, more than %d times the %v without attack", o.p99, bystanderRatio, calm.p99)
-			break
+	for attempt := 1; ; attempt++ {
+		most := bystanderTime
+		if !s.form.full {
+			most = bystanderRatio * calm.p99
 		}
+		if o.p99 <= most {
+			return o
+		}
+		if attempt == p99Attempts {
+			t.Errorf("the p99 of the bystander's GETs is %v, more than %v; without attack it is %v", o.p99, most, calm.p99)
+			return o
+		}
+		t.Logf("the p99 of the bystander's GETs is %v, more than %v: trying again", o.p99, most)
 		calm, o = s.calm(t), s.run(t, sc)
 	}
 }

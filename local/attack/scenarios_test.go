@@ -35,8 +35,8 @@ var scenarios = []scenario{
 	{name: "heavy records in lists", send: heavyLists},
 	{name: "slow readers", send: slowReaders},
 	{name: "writes of one user", send: writeFlood, senders: 8, allow: accepted, most: problemBytes},
-	{name: "uploads without end", send: uploadFlood},
 	{name: "results of tools on the disk", requests: toolFiles, senders: 4, allow: accepted, most: pageBytes},
+	{name: "uploads without end", send: uploadFlood},
 	{name: "a full disk", send: fullDisk, smallDisk: true},
 }
 

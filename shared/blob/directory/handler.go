@@ -94,7 +94,8 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 		return problem.BadRequest.New("Send the header `Content-Type: %s`, as the link says.", o.MediaType)
 	}
 	body := &incoming{body: r.Body, control: http.NewResponseController(w), stall: s.stall}
-	defer s.arriving.begin(key, body)()
+	end := s.arriving.begin(key, body)
+	defer end()
 	_, err = s.Stat(r.Context(), key)
 	again := err == nil
 	switch {

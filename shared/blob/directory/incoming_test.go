@@ -37,7 +37,7 @@ func TestUpload_ReplacesTheOneBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Close() }()
+		t.Cleanup(func() { _ = c.Close() })
 		_, err = fmt.Fprintf(c, "PUT /%s HTTP/1.1\r\nHost: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", path, addr, len(content), content[:2000*n])
 		if err != nil {
 			t.Fatal(err)

@@ -23,6 +23,7 @@ type reference struct {
 	*huma.OpenAPI
 	sections        []*section
 	bodies, answers map[string]bool // schemas that are bodies of requests, and of answers or of the resources on them
+	failures        []string        // statuses of problems that every operation can answer
 }
 
 // section is the operations of one tag, in the order of the declaration.
@@ -50,6 +51,10 @@ func newReference(doc *huma.OpenAPI) *reference {
 		for _, op := range []*huma.Operation{item.Get, item.Post, item.Patch, item.Delete} {
 			if op != nil {
 				s := byTag[op.Tags[0]]
+				if r.failures == nil {
+					r.failures = failures(op)
+				}
+				r.failures = slices.DeleteFunc(r.failures, func(status string) bool { return op.Responses[status] == nil })
 				s.Operations = append(s.Operations, op)
 				r.note(op)
 			}
@@ -204,7 +209,7 @@ func bounds(s *huma.Schema) []string {
 func standing(s *huma.Schema, member string, written bool) string {
 	switch {
 	case s.Properties[member].ReadOnly:
-		return "made by the service"
+		return "read-only"
 	case !slices.Contains(s.Required, member):
 		return ""
 	case written:
@@ -252,6 +257,11 @@ func successes(op *huma.Operation) []string {
 // failures lists those that are.
 func failures(op *huma.Operation) []string {
 	return statuses(op, func(s string) bool { return s >= "400" })
+}
+
+// ownFailures lists the statuses of problems that not every operation can answer.
+func (r *reference) ownFailures(op *huma.Operation) []string {
+	return statuses(op, func(s string) bool { return s >= "400" && !slices.Contains(r.failures, s) })
 }
 
 func statuses(op *huma.Operation, keep func(string) bool) []string {

@@ -40,12 +40,9 @@ func callIn(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 // callerOf returns who called.
 func callerOf(ctx context.Context) access.Caller { return callIn(ctx).caller }
 
-// Limits of what is on its way to the server, so that nobody fills its memory with messages that never end.
 const (
 	receiveTime   = 20 * time.Second // for the first message of a call
-	maxReceiving  = 200              // calls whose first message is on its way, of those who are logged in
-	maxStrangers  = 20               // and of those who are not
-	receivingWait = time.Second      // after which to try again
+	receivingWait = time.Second      // after which to try again when too many are on their way
 )
 
 // Rates of calls are not limited: WorkerService takes workers alone, RunService only reads, and a token that is not valid
@@ -78,20 +75,15 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 
 // receive lets the first message come, for a while.
 func (c *call) receive(ctx context.Context) (context.Context, error) {
-	room := c.server.receiving
-	if c.caller.Anonymous() {
-		room = c.server.strangers
-	}
-	select {
-	case room <- struct{}{}:
-	default:
+	end, ok := c.server.arrivals.begin(boundsOf(ctx, c.caller))
+	if !ok {
 		return ctx, problem.Unavailable.New("Too many calls are on their way at the moment. Try again in a second.").After(receivingWait)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	late := time.AfterFunc(receiveTime, cancel)
 	over := sync.OnceFunc(func() {
 		late.Stop()
-		<-room
+		end()
 	})
 	unlink := context.AfterFunc(ctx, over)
 	c.received = func() {

@@ -66,8 +66,7 @@ type Server struct {
 	dispatch *dispatcher
 	sweep    *sweeper
 	hub      *hub
-	// Calls whose first message is on its way: of those who are logged in, and of others.
-	receiving, strangers chan struct{}
+	arrivals arrivals
 
 	stopping context.Context //nolint:containedctx // its end tells the streams, which have contexts of their own, to end
 	stop     context.CancelFunc
@@ -88,7 +87,7 @@ const (
 
 // New returns a server, which Serve starts.
 func New(env Env, o Options) *Server {
-	s := &Server{env: env, health: health.NewServer(), receiving: make(chan struct{}, maxReceiving), strangers: make(chan struct{}, maxStrangers)}
+	s := &Server{env: env, health: health.NewServer()}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.dispatch = newDispatcher(env.Store, env.Now, env.Log, o.FirstLease, o.Look)
 	s.sweep = &sweeper{store: env.Store, now: env.Now, log: env.Log, lease: o.Lease, every: min(o.Look, sweepTime)}

@@ -133,7 +133,8 @@ func (c *config) grpcOptions() server.Options {
 func (p *program) handler() http.Handler {
 	s := api.New(p.env, functions.Operations())
 	stored := func(ctx context.Context, key string) error { return arrival.Stored(ctx, p.table, p.env.Now(), key) }
-	s.Mount("/files/", http.StripPrefix("/files/", p.files.Handler(stored, s.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
+	awaited := func(ctx context.Context, key string) bool { return arrival.Awaited(ctx, p.table, key) }
+	s.Mount("/files/", http.StripPrefix("/files/", p.files.Handler(stored, awaited, s.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
 	if p.id.dev != nil {
 		// A page of another origin that could ask for tokens would be whoever it likes on the machine of whoever reads it.
 		s.Mount("/dev/", p.id.dev.Handler(s.Fail), false, http.MethodGet, http.MethodHead, http.MethodPost)

@@ -31,6 +31,29 @@ func Stored(ctx context.Context, s store.Store, now time.Time, key string) error
 	}
 }
 
+// Awaited reports whether a record waits for the object of the key, or has it; also when the record cannot be read.
+func Awaited(ctx context.Context, s store.Store, key string) bool {
+	holder, id, digest, ok := record.ParseObjectKey(key)
+	if !ok {
+		return false
+	}
+	named := func(files []record.File, pending bool) bool {
+		return slices.ContainsFunc(files, func(f record.File) bool { return f.SHA256 == digest && (pending || f.State == record.FileStored) })
+	}
+	if holder == record.HolderRuns {
+		r, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(id))
+		if err != nil || r == nil {
+			return err != nil
+		}
+		return named(r.Files, r.State == record.AwaitingUpload) || r.Lease != nil && named(r.Lease.Outputs, true)
+	}
+	d, err := table.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(id))
+	if err != nil || d == nil {
+		return err != nil
+	}
+	return holder == record.HolderInputs && named(d.Inputs, true) || holder == record.HolderTruths && named(d.Truths, true)
+}
+
 // mark marks the file of the digest as stored, and reports whether there is such a file and whether that is news.
 func mark(files *[]record.File, digest string) (there, news bool) {
 	*files, news = record.Stored(*files, digest)

@@ -193,6 +193,35 @@ func TestNobodyWaitsForWhatNothingNames(t *testing.T) {
 	}
 }
 
+func TestAwaited(t *testing.T) {
+	s := newScene(t)
+	waiting, cancelled := s.run(record.AwaitingUpload, "a"), s.run(record.Cancelled, "a")
+	d := s.dataset([]record.File{pending("", "input")}, []record.File{pending("", "truth")})
+	for _, c := range []struct {
+		holder  record.Holder
+		id      string
+		content string
+		want    bool
+	}{
+		{record.HolderRuns, waiting.ID, "a", true},
+		{record.HolderRuns, waiting.ID, "b", false},
+		{record.HolderRuns, cancelled.ID, "a", false},
+		{record.HolderRuns, record.NewID(s.now), "a", false},
+		{record.HolderInputs, d.ID, "input", true},
+		{record.HolderInputs, d.ID, "truth", false},
+		{record.HolderTruths, d.ID, "truth", true},
+		{record.HolderTruths, record.NewID(s.now), "truth", false},
+	} {
+		if got := arrival.Awaited(t.Context(), s.store, record.ObjectKey(c.holder, c.id, pending("", c.content).SHA256)); got != c.want {
+			t.Errorf("%s of %s: %v", c.content, c.holder, got)
+		}
+	}
+	s.arrives(record.HolderRuns, waiting.ID, "a") // and may be sent again
+	if !arrival.Awaited(t.Context(), s.store, record.ObjectKey(record.HolderRuns, waiting.ID, pending("", "a").SHA256)) {
+		t.Error("a file that has arrived is not awaited")
+	}
+}
+
 func TestADatasetIsDueOnceItsTruthHasArrived(t *testing.T) {
 	s := newScene(t)
 	d := s.dataset([]record.File{pending("in", "in")}, []record.File{pending("one", qrels), pending("two", "q2 0 d1 1\n")})

@@ -59,7 +59,8 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 	env := &api.Env{Store: table, Files: files, Now: time.Now, Verify: verify, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"}}
 	serve := api.New(env, operations)
 	stored := func(ctx context.Context, key string) error { return arrival.Stored(ctx, env.Store, env.Now(), key) }
-	serve.Mount("/files/", http.StripPrefix("/files/", files.Handler(stored, serve.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
+	awaited := func(ctx context.Context, key string) bool { return arrival.Awaited(ctx, env.Store, key) }
+	serve.Mount("/files/", http.StripPrefix("/files/", files.Handler(stored, awaited, serve.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
 	handler = serve
 	return &Server{Env: env, URL: server.URL, t: t}
 }

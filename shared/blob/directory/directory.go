@@ -40,6 +40,7 @@ type Store struct {
 	baseURL  string
 	key      []byte
 	stall    time.Duration // how long a transfer may make no progress
+	watch    time.Duration // how often to ask whether an upload is awaited
 	now      func() time.Time
 	arriving arriving
 	cleaned  atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
@@ -59,6 +60,7 @@ func Open(root, baseURL string) (*Store, error) {
 		uploads: filepath.Join(root, "uploads"),
 		baseURL: strings.TrimSuffix(baseURL, "/"),
 		stall:   time.Minute,
+		watch:   5 * time.Second,
 		now:     time.Now,
 	}
 	for _, folder := range []string{s.objects, s.uploads} {

@@ -22,11 +22,14 @@ const newLink = "Ask for its resource again to get a new link."
 // again, which is answered with 412 as under S3, calls it again, for the call before may have failed. When it returns blob.ErrNotFound, nobody waits for this file any more and it is removed;
 // after any other error the client is told to try again. It isn't cancelled when the client goes away.
 //
+// awaited reports whether anybody waits for the file of a key. It is asked every few seconds of an upload, which ends when nobody
+// does: nobody's quota counts the bytes that it has on the disk any more.
+//
 // fail answers a request with a problem; it gets a *problem.Error.
 //
 // A transfer may take as long as it makes progress: the handler moves the deadlines that the http.Server has set. For that, a
 // http.ResponseWriter that wraps the server's must have the method Unwrap of http.ResponseController.
-func (s *Store) Handler(stored func(ctx context.Context, key string) error, fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
+func (s *Store) Handler(stored func(ctx context.Context, key string) error, awaited func(ctx context.Context, key string) bool, fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
@@ -37,7 +40,7 @@ func (s *Store) Handler(stored func(ctx context.Context, key string) error, fail
 		case http.MethodGet, http.MethodHead:
 			err = s.serveGet(w, r, key, fail)
 		case http.MethodPut:
-			err = s.servePut(w, r, key, stored)
+			err = s.servePut(w, r, key, stored, awaited)
 			// The server's own deadline for the answer has been running since the upload began. When it can't be moved the
 			// connection is lost, and the answer goes nowhere anyway.
 			_ = allow(http.NewResponseController(w).SetWriteDeadline, s.stall)
@@ -77,7 +80,7 @@ func (s *Store) serveGet(w http.ResponseWriter, r *http.Request, key string, fai
 	return nil
 }
 
-func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, stored func(context.Context, string) error) error {
+func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, stored func(context.Context, string) error, awaited func(context.Context, string) bool) error {
 	query, err := s.verify(http.MethodPut, key, r.URL.RawQuery)
 	if err != nil {
 		return refuse(err, query)
@@ -96,6 +99,7 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 	body := &incoming{body: r.Body, control: http.NewResponseController(w), stall: s.stall}
 	end := s.arriving.begin(key, body)
 	defer end()
+	defer body.watch(s.watch, func() bool { return awaited(r.Context(), key) })()
 	_, err = s.Stat(r.Context(), key)
 	again := err == nil
 	switch {

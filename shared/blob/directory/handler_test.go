@@ -39,6 +39,15 @@ func answer(w http.ResponseWriter, r *http.Request, err error) {
 // serve opens the folder root and serves its links.
 func serve(t *testing.T, root string, stored func(context.Context, string) error) *Store {
 	t.Helper()
+	return serveAwaited(t, root, stored, awaited)
+}
+
+// awaited waits for every file.
+func awaited(context.Context, string) bool { return true }
+
+// serveAwaited is serve, for files of which only some are awaited.
+func serveAwaited(t *testing.T, root string, stored func(context.Context, string) error, awaited func(context.Context, string) bool) *Store {
+	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -47,8 +56,9 @@ func serve(t *testing.T, root string, stored func(context.Context, string) error
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.watch = 10 * time.Millisecond
 	mux := http.NewServeMux()
-	mux.Handle("/files/", http.StripPrefix("/files/", s.Handler(stored, answer)))
+	mux.Handle("/files/", http.StripPrefix("/files/", s.Handler(stored, awaited, answer)))
 	server := &httptest.Server{Listener: listener, Config: &http.Server{
 		Handler: mux,
 		// Shorter than some transfers of the tests take.

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// errReplaced ends an upload whose file is sent again.
-var errReplaced = errors.New("the file is sent again by another request")
+// errEnded ends an upload whose file is sent again, or for which nobody waits any more.
+var errEnded = errors.New("the file is sent again by another request, or no longer awaited")
 
 // incoming is the body of an upload. It allows each read as long as stall, and remembers its own failures to tell
 // them from those of the disk.
@@ -19,8 +19,8 @@ type incoming struct {
 	stall   time.Duration
 	err     error
 
-	mu       sync.Mutex // of the deadline, and of
-	replaced bool
+	mu    sync.Mutex // of the deadline, and of
+	ended bool
 }
 
 func (in *incoming) Read(p []byte) (int, error) {
@@ -34,22 +34,47 @@ func (in *incoming) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// extend moves the deadline of the connection, unless the upload was replaced.
+// extend moves the deadline of the connection, unless the upload was ended.
 func (in *incoming) extend() error {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.replaced {
-		return errReplaced
+	if in.ended {
+		return errEnded
 	}
 	return allow(in.control.SetReadDeadline, in.stall)
 }
 
-// replace ends the upload, also while it waits for bytes.
-func (in *incoming) replace() {
+// end ends the upload, also while it waits for bytes.
+func (in *incoming) end() {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.replaced = true
+	in.ended = true
 	_ = allow(in.control.SetReadDeadline, 0) // a connection that cannot is read no further all the same
+}
+
+// watch ends the upload once it is no longer awaited, which it asks in the interval, and returns what ends the watching.
+func (in *incoming) watch(interval time.Duration, awaited func() bool) (end func()) {
+	done, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		t := time.NewTicker(interval)
+		defer t.Stop()
+		for {
+			select {
+			case <-done:
+				return
+			case <-t.C:
+			}
+			if !awaited() {
+				in.end()
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-stopped // the connection may serve another request by then
+	}
 }
 
 // arriving has the one upload that is under way for each key. Without it, a link would let its holder write the file that it
@@ -68,7 +93,7 @@ func (a *arriving) begin(key string, in *incoming) (end func()) {
 		a.by = map[string]*incoming{}
 	}
 	if before := a.by[key]; before != nil {
-		before.replace()
+		before.end()
 	}
 	a.by[key] = in
 	return func() {

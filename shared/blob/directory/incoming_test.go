@@ -1,11 +1,13 @@
 package directory
 
 import (
+	"context"
 	"fmt"
 	"net"
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -17,42 +19,63 @@ func TestUpload_ReplacesTheOneBefore(t *testing.T) {
 	content := strings.Repeat("content ", 1000)
 	link := signPut(t, s, declare("a", content))
 	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
-	files := func() int {
-		left, err := os.ReadDir(s.uploads)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(left)
-	}
-	until := func(what string, holds func() bool) {
-		t.Helper()
-		for deadline := time.Now().Add(10 * time.Second); !holds(); time.Sleep(time.Millisecond) {
-			if time.Now().After(deadline) {
-				t.Fatalf("%s: there are %d files", what, files())
-			}
-		}
-	}
 	for n := 1; n <= 3; n++ {
-		c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { _ = c.Close() })
-		_, err = fmt.Fprintf(c, "PUT /%s HTTP/1.1\r\nHost: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", path, addr, len(content), content[:2000*n])
-		if err != nil {
-			t.Fatal(err)
-		}
-		until("after an upload has begun", func() bool {
-			entries, err := os.ReadDir(s.uploads)
-			if err != nil || len(entries) != 1 {
+		sendSome(t, addr, path, content, 2000*n)
+		untilUploads(t, s, "after an upload has begun", func(uploads []os.DirEntry) bool {
+			if len(uploads) != 1 {
 				return false
 			}
-			info, err := entries[0].Info()
+			info, err := uploads[0].Info()
 			return err == nil && info.Size() > int64(2000*n) // with what says which object it is
 		})
 	}
 	if res := do(t, http.MethodPut, link.URL, strings.NewReader(content), int64(len(content)), link.Headers); res.StatusCode != http.StatusOK {
 		t.Errorf("the last upload: %s", res.Status)
 	}
-	until("after the last upload", func() bool { return files() == 0 })
+	untilUploads(t, s, "after the last upload", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
+}
+
+// TestUpload_EndsWhenNobodyAwaitsIt has the record of a file deleted while the file is sent: what has arrived, which no quota
+// counts any more, is gone from the disk though the client neither goes on nor goes away.
+func TestUpload_EndsWhenNobodyAwaitsIt(t *testing.T) {
+	var deleted atomic.Bool
+	s := serveAwaited(t, t.TempDir(), recorded, func(context.Context, string) bool { return !deleted.Load() })
+	content := strings.Repeat("content ", 1000)
+	link := signPut(t, s, declare("a", content))
+	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
+	sendSome(t, addr, path, content, 2000)
+	untilUploads(t, s, "after the upload has begun", func(uploads []os.DirEntry) bool { return len(uploads) == 1 })
+	deleted.Store(true)
+	untilUploads(t, s, "after its record was deleted", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
+}
+
+// sendSome begins to upload the content over a connection of its own, and stops after n bytes.
+func sendSome(t *testing.T, addr, path, content string, n int) {
+	t.Helper()
+	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	_, err = fmt.Fprintf(c, "PUT /%s HTTP/1.1\r\nHost: %s\r\nContent-Type: text/plain\r\nContent-Length: %d\r\n\r\n%s", path, addr, len(content), content[:n])
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// untilUploads waits until it holds for the files that are being written.
+func untilUploads(t *testing.T, s *Store, when string, holds func([]os.DirEntry) bool) {
+	t.Helper()
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
+		uploads, err := os.ReadDir(s.uploads)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if holds(uploads) {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%s: there are %d files", when, len(uploads))
+		}
+	}
 }

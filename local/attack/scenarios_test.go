@@ -35,9 +35,10 @@ var scenarios = []scenario{
 	{name: "heavy records in lists", send: heavyLists},
 	{name: "slow readers", send: slowReaders},
 	{name: "writes of one user", send: writeFlood, senders: 8, allow: accepted, most: problemBytes},
+	// While the quota of all users together leaves room, which those below take.
+	{name: "a full disk", send: fullDisk, smallDisk: true},
 	{name: "results of tools on the disk", requests: toolFiles, senders: 4, allow: accepted, most: pageBytes},
 	{name: "uploads without end", send: uploadFlood},
-	{name: "a full disk", send: fullDisk, smallDisk: true},
 }
 
 // post is a body as JSON for a path, from a user or nobody.

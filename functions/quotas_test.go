@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -36,6 +37,12 @@ func newLab(t *testing.T) *lab {
 	l.task = l.Create("olga", "/v1/tasks", map[string]any{"organizerId": l.organizer, "name": "Task"})
 	l.dataset = l.Create("olga", "/v1/datasets", newDatasetBody(l.task[len("/v1/tasks/"):]))[len("/v1/datasets/"):]
 	return l
+}
+
+// advance sets the clock of the server forward.
+func (l *lab) advance(d time.Duration) {
+	now := l.Now
+	l.Now = func() time.Time { return now().Add(d) }
 }
 
 // bytes is what the user's files count.
@@ -111,15 +118,14 @@ func TestQuotas_ByDay(t *testing.T) {
 		if detail := l.refused(http.StatusTooManyRequests, "olga", http.MethodPost, c.path, c.body(3)); !strings.Contains(detail, "24 hours") || !strings.Contains(detail, " 2.") {
 			t.Errorf("%s: %s", c.path, detail)
 		}
-		if after := l.Want(http.StatusOK, nil, "olga", http.MethodGet, "/v1/user", nil).Body; string(after) != string(before) {
+		if after := l.Want(http.StatusOK, nil, "olga", http.MethodGet, "/v1/user", nil).Body; !bytes.Equal(after, before) {
 			t.Errorf("a refused POST %s changed %s to %s", c.path, before, after)
 		}
 	}
 	if l.Do("root", http.MethodPost, "/v1/organizers", map[string]any{"name": "1"}).Status != http.StatusCreated {
 		t.Error("an administrator is refused")
 	}
-	real := l.Now
-	l.Now = func() time.Time { return real().Add(26 * time.Hour) }
+	l.advance(26 * time.Hour)
 	l.Create("olga", "/v1/organizers", map[string]any{"name": "The day after"})
 }
 
@@ -147,8 +153,7 @@ func TestQuotas_BytesOfRunsComeBackOnce(t *testing.T) {
 	late, kept := submit(fileOf(500)), submit(map[string]any{"name": "run.csv", "content": base64.StdEncoding.EncodeToString([]byte(labTruth))})
 	size := int64(len(labTruth))
 	l.bytesAre("tom", 500+size, "announced and inline")
-	real := l.Now
-	l.Now = func() time.Time { return real().Add(25 * time.Hour) }
+	l.advance(25 * time.Hour)
 	worker := &evaluator.Worker{Store: l.Store, Files: l.Files, Now: l.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Holder: "test"}
 	for range 2 {
 		if err := worker.Due(t.Context()); err != nil {
@@ -185,8 +190,7 @@ func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	l.bytesAre("otto", 0, "another member replaced the truth")
 	long := base64.StdEncoding.EncodeToString([]byte("id,label\n1,b\n" + strings.Repeat("2", 70) + ",a\n"))
 	l.refused(http.StatusForbidden, "olga", http.MethodPatch, path, map[string]any{"truths": []any{map[string]any{"name": "truth.csv", "content": long}}})
-	real := l.Now
-	l.Now = func() time.Time { return real().Add(80 * time.Hour) }
+	l.advance(80 * time.Hour)
 	l.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, map[string]any{"truths": []any{map[string]any{"name": "truth.csv", "content": long}}})
 
 	l.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)

@@ -54,7 +54,7 @@ type modelEntry struct {
 var modelCallers = []string{"", "stranger", "member", "pending", "rejected", "ada", "dan", "rival", "olga", "robot", "root"}
 
 func newModel(seed uint64) *model {
-	random := rand.New(rand.NewPCG(seed, 11)) //nolint:gosec // the seed is to repeat it
+	random := rand.New(rand.NewPCG(seed, 11))
 	m := &model{tasks: []modelTask{{"open", "olga", false, 2}, {"closed", "olga", true, 2}, {"other", "rival", false, 1}, {"dark", "rival", true, 1}}}
 	for task := range m.tasks {
 		for _, user := range []string{"ada", "bob"} {
@@ -104,9 +104,9 @@ func (m *model) sees(caller string, task int) bool {
 // modelID is the id of the name, whatever else there is: those made later have later names. Kinds are apart by a thousand.
 func modelID(kind string, n int) string {
 	at := map[string]int{"organizer": 0, "task": 1, "dataset": 2, "registration": 3, "submission": 4, "run": 5, "review": 6, "evaluation": 7, "audit": 8, "secret": 9}[kind]*1000 + n
-	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(kind), uint64(n))) //nolint:gosec // small
+	sum := sha256.Sum256(binary.BigEndian.AppendUint64([]byte(kind), uint64(n)))
 	var id ulid.ULID
-	_ = id.SetTime(uint64(modelTime.Add(time.Duration(at-100_000) * time.Second).UnixMilli())) //nolint:gosec // after 1970
+	_ = id.SetTime(uint64(modelTime.Add(time.Duration(at-100_000) * time.Second).UnixMilli()))
 	_ = id.SetEntropy(sum[:10])
 	return id.String()
 }

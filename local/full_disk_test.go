@@ -149,7 +149,7 @@ func fillDisk(t *testing.T, folder string) {
 		if s.do(t, r, &made); len(made.Files) != 1 || made.Files[0].State != record.FileStored {
 			t.Fatalf("%+v", made.Files)
 		}
-		resp, err := http.Get(made.Files[0].URL) //nolint:noctx,gosec // of the server of the test
+		resp, err := http.Get(made.Files[0].URL) //nolint:gosec // of the server of the test
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func ranked(tag string) string {
 // fill writes until there is no room.
 func fill(t *testing.T, path string) {
 	t.Helper()
-	f, err := os.Create(path) //nolint:gosec // of the test
+	f, err := os.Create(path)
 	if err != nil {
 		t.Fatal(err)
 	}

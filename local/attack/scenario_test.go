@@ -25,7 +25,7 @@ type scenario struct {
 	senders  int
 	allow    []int // statuses; none of them says that the server failed
 	most     int   // bytes of an answer
-	// factor is how many bytes may be allocated for each byte sent, beside allowance for each request; zero: not judged.
+	// factor is how many bytes may be allocated for each byte sent, in addition to allowance for each request; zero: not judged.
 	factor    int64
 	fullOnly  bool
 	smallDisk bool

@@ -60,7 +60,7 @@ func (c *Call) AddUsers(ctx context.Context, tx *table.Tx, kind record.GrantKind
 	err = table.Together(len(others), func(i int) error {
 		fields[i].Pointer = pointer(others[i])
 		if profiles[i] == nil {
-			fields[i].Detail = "must be the id of a known user; " + others[i] + " is not known. Users become known by a first change of their own, of which PATCH /v1/user with {} is one: ask the user to send it"
+			fields[i].Detail = "must be the id of a known user; " + others[i] + " is not known. Users become known by their first change: ask the user to send PATCH /v1/user with the body {} and the Content-Type application/merge-patch+json"
 			return nil
 		}
 		grants, err := c.Store.Query(ctx, store.Query{

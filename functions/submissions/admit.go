@@ -142,7 +142,7 @@ func (e *entry) ready(d *record.SubmissionDraft, items []store.Item) error {
 		case set == nil || set.TaskID != e.task.ID:
 			fields = append(fields, problem.Field{Pointer: d.DatasetPointer(i), Detail: "names no dataset of this task"})
 		case d.Type == record.RepositoryType && !set.Builds:
-			fields = append(fields, problem.Field{Pointer: d.DatasetPointer(i), Detail: fmt.Sprintf("names %q, whose organizers have no repositories built: submit an image", set.Name)})
+			fields = append(fields, problem.Field{Pointer: d.DatasetPointer(i), Detail: fmt.Sprintf("names %q, which takes no repositories, since its member builds is false: submit an image, or ask the organizers to set builds", set.Name)})
 		case set.Deletion != nil:
 			return problem.Conflict.New("The dataset %q is being deleted. Leave it out.", set.Name)
 		case truth == nil:

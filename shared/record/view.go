@@ -1,6 +1,8 @@
 package record
 
 import (
+	"strconv"
+
 	"assay/shared/access"
 	"assay/shared/measure"
 )
@@ -93,7 +95,8 @@ func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
 }
 
 var undisclosed = measure.Diagnostic{Severity: measure.Error,
-	Message: "Why the run failed is not shown here, since it could tell of the truth. Compare its ids with those of the inputs. Ask the organizers, who can see the reason."}
+	Message: "Why the run failed is not shown here, since it could tell of the truth. Compare the ids in its files with those in the inputs of the dataset, or ask the organizers, who can see the reason. " +
+		"At most " + strconv.Itoa(MaxTruthFailures) + " of your runs in a task fail for such reasons in 24 hours: others end as completed, without values."}
 
 // For returns the evaluation as one who has the roles sees it.
 func (e *EvaluationItem) For(roles access.Role) Evaluation {

@@ -125,7 +125,7 @@ func (c *Container) trial(ctx context.Context, j *Job) error {
 	if errors.As(err, &refused) && strings.Contains(strings.ToLower(refused.said), "/bin/sh") && ctx.Err() == nil {
 		return nil
 	}
-	return errors.Join(errors.New("a container of an empty image ends otherwise than it should"), err)
+	return errors.Join(errors.New("a trial container, of an empty image, did not end as expected"), err)
 }
 
 // emptyImage returns the id of an image without files.

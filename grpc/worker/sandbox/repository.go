@@ -130,5 +130,5 @@ func (g *git) failed(ctx context.Context, err error) error {
 	if g.outage.failed() {
 		return fmt.Errorf("no repository has come for %d attempts: %w", mostFailures, err)
 	}
-	return failure.New("The repository cannot be cloned within %s. Is its address right, does its server answer, may everybody read it, and is it not too large?", cloneTime)
+	return failure.New("The repository cannot be cloned. Is its address right, does its server answer, may everybody read it, and is it small enough to be cloned within %s?", cloneTime)
 }

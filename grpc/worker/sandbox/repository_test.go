@@ -117,7 +117,7 @@ func TestRepositoriesAreCloned(t *testing.T) {
 
 func TestRepositoriesThatCannotBeCloned(t *testing.T) {
 	address := serveRepository(t, map[string]string{"run.sh": "exit"})
-	const cloned = "The repository cannot be cloned within 15m0s. Is its address right, does its server answer, may everybody read it, and is it not too large?"
+	const cloned = "The repository cannot be cloned. Is its address right, does its server answer, may everybody read it, and is it small enough to be cloned within 15m0s?"
 	const url = "The repository must have an https URL without a user name."
 	local := &sandbox.Local{Log: slog.New(slog.DiscardHandler)}
 	for address, want := range map[string]string{

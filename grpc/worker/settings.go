@@ -48,19 +48,20 @@ var kinds = map[string]assayv1.WorkKind{
 	"evaluation": assayv1.WorkKind_WORK_KIND_EVALUATION,
 }
 
-const usage = `Worker leases runs from an Assay server, executes them in containers, and sends back what comes of it.
+const usage = `assay-worker leases runs from an Assay server, executes them in containers, and sends back what comes of it.
 
-  worker -server assay.example.org:50052 -token-file /run/secrets/token
+  assay-worker -server assay.example.org:50052 -token-file /run/secrets/token
 
 It needs a bearer token of somebody with the role worker, in the variable ` + tokenVariable + ` or in the file of -token-file,
 which is read again for every call, so that a token can be renewed there. Programs see their input in the folder of
 ASSAY_INPUT and write into that of ASSAY_OUTPUT; evaluators also see ASSAY_RUN and ASSAY_TRUTH, and write evaluation.json.
-There is no network for them while they run. Programs run with Podman; the worker tries at its start whether the machine gives
-what it announces, and says what is missing. Repositories are built only with -builds, which takes an image of Buildah
-1.38.1 or newer, such as quay.io/buildah/stable:latest, needs root, and gives each build a container with the limits of a run; its
-network is an HTTP proxy to public addresses. As root, the output of a run lies on a file system of the size of -disk; without root it
-is counted, and what a program deletes while it has it open is not. Give the machine no login to private registries
-when it works for participants: an image is pulled with whatever Podman is logged in to. SIGTERM lets work go on for the time of -grace and then gives it back.
+There is no network for them while they run. Programs run with Podman; the worker tries its limits when it starts, and ends with the
+reason if the machine cannot keep one. Repositories are built only with -builds, which needs root and an image of Buildah 1.38.1
+or newer, such as quay.io/buildah/stable:latest. Each build has a container with the limits of a run; its network is an HTTP
+proxy to public addresses. As root, the output of a run lies on a file system of the size of -disk. Without root its files are
+counted, save for those that a program deletes while they are open. Do not log the machine in to private registries when it works
+for participants: Podman pulls images with the logins it has. After SIGTERM work goes on for the time of -grace, and is then
+given back.
 
 Every flag can be set by a variable: -token-file by ` + prefix + `TOKEN_FILE, and so on. Flags win.
 

@@ -213,3 +213,35 @@ func TestQuotas_AreToldInInfo(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Each change that is kept in an audit entry can be made again and again, and counts each time.
+func TestAudit_EntriesOfADayAreBounded(t *testing.T) {
+	l := newLab(t)
+	l.Know("otto")
+	registration := l.Create("olga", l.task+"/registrations", map[string]any{"team": "Home"})
+	var s record.Submission
+	l.Want(http.StatusCreated, &s, "olga", http.MethodPost, l.task+"/submissions", map[string]any{"type": "image", "image": "registry.example.org/a:1", "datasetIds": []string{l.dataset}})
+	both := []string{servertest.UserID("olga"), servertest.UserID("otto")}
+	most := int64(0)
+	for _, c := range []struct {
+		path    string
+		changes [3]map[string]any
+	}{
+		{"/v1/runs/" + s.RunIDs[0] + "/review", [3]map[string]any{{"comment": "a"}, {"comment": "b"}, {"comment": "c"}}},
+		{l.task, [3]map[string]any{{"submissions": map[string]any{"perDay": 1}}, {"submissions": map[string]any{"perDay": 2}}, {"submissions": map[string]any{"perDay": 3}}}},
+		{registration, [3]map[string]any{{"state": "rejected"}, {"state": "accepted"}, {"state": "rejected"}}},
+		{"/v1/organizers/" + l.organizer, [3]map[string]any{{"members": both}, {"members": both[:1]}, {"members": both}}},
+		{"/v1/datasets/" + l.dataset, [3]map[string]any{
+			{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}},
+			{"evaluator": map[string]any{"measures": []string{"Kappa"}, "primaryMeasure": "Kappa"}},
+			{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}},
+		}},
+	} {
+		most += 2
+		l.Quotas.Quotas.User = record.UsageLimits{PerDay: map[string]int64{record.MadeAudits: most}}
+		for _, change := range c.changes[:2] {
+			l.Want(http.StatusOK, nil, "olga", http.MethodPatch, c.path, change)
+		}
+		l.refused(http.StatusTooManyRequests, "olga", http.MethodPatch, c.path, c.changes[2])
+	}
+}

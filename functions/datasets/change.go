@@ -92,7 +92,11 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 	changed.DatasetDraft = d
 	record.Touch(&changed, c.Now())
 	tx := new(table.Tx)
-	if err := pay(ctx, c, tx, old, &changed, record.Charge{}); err != nil {
+	var audited record.Charge
+	if !reflect.DeepEqual(old.Audited(), changed.Audited()) {
+		audited = record.Charge{Kind: record.MadeAudits, Count: 1} // of the entry that newTruth makes
+	}
+	if err := pay(ctx, c, tx, old, &changed, audited); err != nil {
 		return nil, api.Change{}, err
 	}
 	if err := newTruth(ctx, c, tx, old, &changed, inline); err != nil {
@@ -143,10 +147,14 @@ func pay(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.Da
 	} else if err := quota.Credit(ctx, c.Store, c.Now(), tx, old.Payer, record.Charge{Bytes: -had}); err != nil {
 		return err
 	}
-	switch {
-	case changed.Payer != c.Caller.ID:
-		return quota.Credit(ctx, c.Store, c.Now(), tx, changed.Payer, charge)
-	case charge.Count == 0 && charge.Bytes == 0 && charge.Leaving == 0 && charge.Pending == nil:
+	if changed.Payer != c.Caller.ID {
+		files := record.Charge{Bytes: charge.Bytes, Leaving: charge.Leaving, Until: charge.Until}
+		if err := quota.Credit(ctx, c.Store, c.Now(), tx, changed.Payer, files); err != nil {
+			return err
+		}
+		charge = record.Charge{Kind: charge.Kind, Count: charge.Count}
+	}
+	if charge.Count == 0 && charge.Bytes == 0 && charge.Leaving == 0 && charge.Pending == nil {
 		return nil
 	}
 	return c.Charge(ctx, tx, charge)

@@ -107,7 +107,9 @@ func setMembers(ctx context.Context, c *api.Call, tx *table.Tx, organizerID stri
 		}
 	}
 	if before != nil && len(added)+len(removed) > 0 {
-		tx.Create(record.NewOrganizerAudit(c.Now(), organizerID, c.Caller.ID, "members.changed", "/v1/organizers/"+organizerID, before, after))
+		if err := c.Audit(ctx, tx, record.NewOrganizerAudit(c.Now(), organizerID, c.Caller.ID, "members.changed", "/v1/organizers/"+organizerID, before, after)); err != nil {
+			return err
+		}
 	}
 	return c.KnowUser(ctx, tx)
 }

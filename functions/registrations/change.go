@@ -66,7 +66,10 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	reserve(tx, c, r, &changed)
 	tx.Replace(&changed).Replace(grant)
 	if changed.State != r.State {
-		tx.Create(record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "registration.decided", path(r), decided{r.UserID, r.State}, decided{r.UserID, changed.State}))
+		entry := record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "registration.decided", path(r), decided{r.UserID, r.State}, decided{r.UserID, changed.State})
+		if err := c.Audit(ctx, tx, entry); err != nil {
+			return nil, api.Change{}, err
+		}
 	}
 	result := api.Change{Tx: tx}
 	if follows {

@@ -24,7 +24,9 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d reco
 	changed.ReviewerID, changed.ReviewedAt = c.Caller.ID, &at
 	record.Touch(&changed, now)
 	tx := new(table.Tx).Replace(&changed)
-	tx.Create(record.NewAudit(now, r.TaskID, c.Caller.ID, "review.updated", "/v1/runs/"+r.RunID+"/review", r.Review, changed.Review))
+	if err := c.Audit(ctx, tx, record.NewAudit(now, r.TaskID, c.Caller.ID, "review.updated", "/v1/runs/"+r.RunID+"/review", r.Review, changed.Review)); err != nil {
+		return nil, api.Change{}, err
+	}
 	if d.Published != r.Published || d.Blinded != r.Blinded {
 		if err := carry(ctx, c, r.RunID, d, tx); err != nil {
 			return nil, api.Change{}, err

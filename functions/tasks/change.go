@@ -44,7 +44,7 @@ func checkFeatured(c *api.Call, before, after bool) error {
 // followTime is how long a request waits for what hangs on the task to follow it; what is left then is taken up later.
 const followTime = 10 * time.Second
 
-func change(_ context.Context, c *api.Call, t *record.TaskItem, d record.TaskDraft) (*record.TaskItem, api.Change, error) {
+func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskDraft) (*record.TaskItem, api.Change, error) {
 	if d.OrganizerID != t.OrganizerID {
 		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/organizerId", Detail: "never changes"}})
 	}
@@ -69,8 +69,7 @@ func change(_ context.Context, c *api.Call, t *record.TaskItem, d record.TaskDra
 		}
 	}
 	tx := new(table.Tx).Replace(&changed)
-	audit(c, tx, t, &changed)
-	return &changed, api.Change{Tx: tx, After: after}, nil
+	return &changed, api.Change{Tx: tx, After: after}, audit(ctx, c, tx, t, &changed)
 }
 
 // rules is what participants rely on.
@@ -80,10 +79,11 @@ type rules struct {
 	Submissions  record.SubmissionRules   `json:"submissions"`
 }
 
-func audit(c *api.Call, tx *table.Tx, before, after *record.TaskItem) {
+func audit(ctx context.Context, c *api.Call, tx *table.Tx, before, after *record.TaskItem) error {
 	was := rules{before.Visibility, before.Registration, before.Submissions}
 	is := rules{after.Visibility, after.Registration, after.Submissions}
-	if !reflect.DeepEqual(was, is) {
-		tx.Create(record.NewAudit(c.Now(), before.ID, c.Caller.ID, "task.rules-changed", "/v1/tasks/"+before.ID, was, is))
+	if reflect.DeepEqual(was, is) {
+		return nil
 	}
+	return c.Audit(ctx, tx, record.NewAudit(c.Now(), before.ID, c.Caller.ID, "task.rules-changed", "/v1/tasks/"+before.ID, was, is))
 }

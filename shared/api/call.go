@@ -210,5 +210,12 @@ func (c *Call) Charge(ctx context.Context, tx *table.Tx, ch record.Charge) error
 	return c.Quotas.Take(ctx, c.Store, c.Now(), tx, c.Caller, g.Usage, ch)
 }
 
+// Audit adds an entry to a change, and charges the caller for it: entries stay, so to make the same change again and again
+// must not fill the disk with them. Entries about what is deleted are no more than what was created, and not charged.
+func (c *Call) Audit(ctx context.Context, tx *table.Tx, e *record.AuditEntry) error {
+	tx.Create(e)
+	return c.Charge(ctx, tx, record.Charge{Kind: record.MadeAudits, Count: 1})
+}
+
 // SetHeader sets a header of the answer.
 func (c *Call) SetHeader(name, value string) { c.w.Header().Set(name, value) }

@@ -17,7 +17,7 @@ type Quotas struct {
 
 // UsageLimits are the quotas of a user, or of the server; what is 0 or absent is not limited.
 type UsageLimits struct {
-	PerDay       map[string]int64 `json:"perDay" nullable:"false" doc:"how many of each kind may be created in 24 hours: organizers, tasks, datasets, registrations, runs"`
+	PerDay       map[string]int64 `json:"perDay" nullable:"false" doc:"how many of each kind may be created in 24 hours: organizers, tasks, datasets, registrations, runs, and auditEntries: changes that are kept for the organizers"`
 	PendingFiles int64            `json:"pendingFiles" doc:"files whose upload was announced and that have not arrived"`
 	PendingBytes int64            `json:"pendingBytes" doc:"bytes of those files, as declared"`
 	StoredBytes  int64            `json:"storedBytes" doc:"bytes of all files: arrived, pending, and results of tools until they are deleted"`
@@ -30,17 +30,18 @@ const (
 	MadeDatasets      = "datasets"
 	MadeRegistrations = "registrations"
 	MadeRuns          = "runs"
+	MadeAudits        = "auditEntries"
 )
 
 // DefaultQuotas are those of a server that sets none.
 func DefaultQuotas() Quotas {
 	return Quotas{
 		User: UsageLimits{
-			PerDay:       map[string]int64{MadeOrganizers: 20, MadeTasks: 100, MadeDatasets: 200, MadeRegistrations: 500, MadeRuns: 5_000},
+			PerDay:       map[string]int64{MadeOrganizers: 20, MadeTasks: 100, MadeDatasets: 200, MadeRegistrations: 500, MadeRuns: 5_000, MadeAudits: 10_000},
 			PendingFiles: 500, PendingBytes: 100 << 30, StoredBytes: 200 << 30,
 		},
 		Server: UsageLimits{
-			PerDay:       map[string]int64{MadeOrganizers: 500, MadeTasks: 2_000, MadeDatasets: 4_000, MadeRegistrations: 50_000, MadeRuns: 200_000},
+			PerDay:       map[string]int64{MadeOrganizers: 500, MadeTasks: 2_000, MadeDatasets: 4_000, MadeRegistrations: 50_000, MadeRuns: 200_000, MadeAudits: 500_000},
 			PendingFiles: 50_000, PendingBytes: 2 << 40, StoredBytes: 10 << 40,
 		},
 	}

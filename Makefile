@@ -27,7 +27,7 @@ export BUF    ?= $(CURDIR)/infra/node_modules/@bufbuild/buf-linux-x64/bin/buf
 .PHONY: help
 help: ## show this list
 	@echo "make TARGET, where TARGET is one of:"
-	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-16s %s\n", $$1, $$2 }'
+	@sed -n 's/^\([a-z][a-z0-9-]*\):.*## \(.*\)/  \1|\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F'|' '{ printf "%-21s %s\n", $$1, $$2 }'
 
 .PHONY: run
 run: ## serve the whole of Assay on this machine (ARGS="-addr 127.0.0.1:9000" passes flags)
@@ -140,7 +140,7 @@ chaos: $(node_modules) ## let workers, server and network fail at random over 50
 
 # Each test of the whole attacks a little; this floods for minutes, and judges by time too. The full form needs Linux.
 .PHONY: attack
-attack: ## attack the program under limits of memory and disk for some minutes (ASSAY_ATTACK_SEED=... repeats a run)
+attack: ## attack the program under limits of memory and disk for four minutes, on an idle machine (ASSAY_ATTACK_SEED=... repeats a run)
 	ASSAY_ATTACK=full $(GO) test -count=1 -run TestAttack -timeout 15m -v ./local/attack
 
 .PHONY: bench

@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -86,32 +87,25 @@ func apply(operations []operation, resource any) (any, error) {
 	copied := 0
 	for i, op := range operations {
 		var err error
-		value := op.value
+		value, source := op.value, op.path
 		if op.from != nil {
-			value, err = find(root, op.from)
-		}
-		if err == nil && op.name == "copy" {
-			value, err = clone(value, &copied)
-		}
-		if err == nil && op.name == "move" {
-			if len(op.path) > len(op.from) && slices.Equal(op.path[:len(op.from)], op.from) {
-				err = errors.New("a value cannot be moved into itself")
-			} else {
-				root, err = edit(root, op.from, remove)
-			}
+			source = op.from
+			value, err = find(root, source)
 		}
 		switch {
 		case err != nil:
 		case op.name == "test":
-			var now any
-			if now, err = find(root, op.path); err == nil && !reflect.DeepEqual(now, value) {
+			if value, err = find(root, op.path); err == nil && !reflect.DeepEqual(value, op.value) {
 				return nil, problem.PatchFailed.New("A test operation of the patch does not hold: operation %d. Nothing was changed; get the resource again and decide again.", i)
 			}
-		case op.name == "remove":
-			root, err = edit(root, op.path, remove)
-		case op.name == "replace":
-			root, err = edit(root, op.path, func(container any, token string) (any, error) { return set(container, token, value) })
-		default: // add, move and copy
+		case op.name == "copy":
+			value, err = clone(value, &copied)
+		case op.name == "move" && len(op.path) > len(source) && slices.Equal(op.path[:len(source)], source):
+			err = errors.New("a value cannot be moved into itself")
+		case op.name != "add":
+			root, err = edit(root, source, remove)
+		}
+		if err == nil && op.name != "test" && op.name != "remove" {
 			root, err = edit(root, op.path, func(container any, token string) (any, error) { return add(container, token, value) })
 		}
 		if err != nil {
@@ -128,13 +122,20 @@ func edit(v any, tokens []string, change func(container any, token string) (any,
 		return change(v, tokens[0])
 	}
 	child, err := get(v, tokens[0])
+	if err == nil {
+		child, err = edit(child, tokens[1:], change)
+	}
 	if err != nil {
 		return nil, err
 	}
-	if child, err = edit(child, tokens[1:], change); err != nil {
-		return nil, err
+	switch c := v.(type) {
+	case map[string]any:
+		c[tokens[0]] = child
+	case []any:
+		i, _ := index(tokens[0], len(c)-1)
+		c[i] = child
 	}
-	return set(v, tokens[0], child)
+	return v, nil
 }
 
 func find(v any, tokens []string) (_ any, err error) {
@@ -157,21 +158,7 @@ func get(container any, token string) (any, error) {
 			return c[i], nil
 		}
 	}
-	return nil, fmt.Errorf("there is no %.100q at its place", token)
-}
-
-func set(container any, token string, v any) (any, error) {
-	if _, err := get(container, token); err != nil {
-		return nil, err
-	}
-	switch c := container.(type) {
-	case map[string]any:
-		c[token] = v
-	case []any:
-		i, _ := index(token, len(c)-1)
-		c[i] = v
-	}
-	return container, nil
+	return nil, fmt.Errorf("there is no %.100q where the pointer leads", token)
 }
 
 func add(container any, token string, v any) (any, error) {
@@ -187,7 +174,7 @@ func add(container any, token string, v any) (any, error) {
 			return slices.Insert(c, i, v), nil
 		}
 	}
-	return nil, fmt.Errorf("nothing can be added as %.100q there", token)
+	return nil, fmt.Errorf("nothing can be added at %.100q where the pointer leads", token)
 }
 
 func remove(container any, token string) (any, error) {
@@ -208,34 +195,14 @@ func index(token string, last int) (int, bool) {
 	return i, err == nil && i >= 0 && i <= last && token == strconv.Itoa(i)
 }
 
-// clone copies a value and adds to copied about how many bytes that takes.
-func clone(v any, copied *int) (any, error) {
-	const overhead = 16
-	*copied += overhead
-	var err error
-	switch c := v.(type) {
-	case string:
-		*copied += len(c) // the copy is written out in full
-	case map[string]any:
-		m := make(map[string]any, len(c))
-		for name, member := range c {
-			*copied += overhead + len(name)
-			if m[name], err = clone(member, copied); err != nil {
-				return nil, err
-			}
-		}
-		v = m
-	case []any:
-		list := make([]any, len(c))
-		for i, item := range c {
-			if list[i], err = clone(item, copied); err != nil {
-				return nil, err
-			}
-		}
-		v = list
+// clone copies a value, and adds to copied how many bytes it is in JSON.
+func clone(v any, copied *int) (c any, err error) {
+	document, err := encode(v)
+	if err != nil {
+		return nil, err
 	}
-	if *copied > maxCopied {
+	if *copied += len(document); *copied > maxCopied {
 		return nil, fmt.Errorf("the copy operations of a patch may add %d bytes together", maxCopied)
 	}
-	return v, nil
+	return c, json.Unmarshal(document, &c)
 }

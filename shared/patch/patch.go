@@ -1,9 +1,11 @@
 // Package patch applies JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7396) documents to a resource as a client sees
 // it, whole or not at all, and refuses what touches a member that only the service writes.
 //
-// Patch and resource are decoded once and changed in memory, so that a patch costs a few times its size: libraries decode
-// and encode the document again at each level that an operation passes through. What an operation can multiply is
-// bounded by MaxOperations, MaxPointer and maxCopied. The patch itself has passed package jsoncheck.
+// Patch and resource are decoded once and changed in memory, so that a patch costs a few times its size. The library
+// evanphx/json-patch decodes and encodes the document again at each level, and writes < as \u003c: a patch of 4 MB that is 3
+// levels deep, which resources need, allocates 9 to 19 times its size there, or 34 to 77 times if it is all <; at 8 levels 22
+// to 35, or 28 to 115. What an operation can multiply is bounded by MaxOperations, MaxPointer and maxCopied. The patch itself
+// has passed package jsoncheck.
 package patch
 
 import (
@@ -28,8 +30,8 @@ var MediaTypes = []string{JSONPatch, MergePatch}
 // Bounds of one JSON Patch.
 const (
 	MaxOperations = 1000
-	MaxPointer    = 200     // bytes of a path
-	maxCopied     = 1 << 20 // bytes, about, that `copy` operations add
+	MaxPointer    = 200       // bytes of a path
+	maxCopied     = 256 << 10 // bytes of JSON that copy operations add
 )
 
 // Apply returns the document that the patch makes of the resource. Of its members only those that are writable may
@@ -56,8 +58,7 @@ func Apply(mediaType string, patch, resource []byte, writable []string) ([]byte,
 	if err != nil {
 		return nil, err
 	}
-	changed, err = apply(operations, changed)
-	if err != nil {
+	if changed, err = apply(operations, changed); err != nil {
 		return nil, err
 	}
 	return onlyWritable(before, changed, writable)
@@ -103,10 +104,14 @@ func onlyWritable(before map[string]any, after any, writable []string) ([]byte, 
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
+	return encode(is)
+}
+
+func encode(v any) ([]byte, error) {
 	var document bytes.Buffer
 	e := json.NewEncoder(&document)
 	e.SetEscapeHTML(false) // which would make a text of < six times as long
-	err := e.Encode(is)
+	err := e.Encode(v)
 	return document.Bytes(), err
 }
 

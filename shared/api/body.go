@@ -35,7 +35,7 @@ func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error
 		c.w.Header().Set(name, allowed)
 		return "", problem.UnsupportedMedia.New("Send the body with the Content-Type %s.", strings.Join(mediaTypes, " or "))
 	}
-	c.body, err = c.readAll(http.MaxBytesReader(c.w, c.request.Body, MaxBodyBytes))
+	c.body, err = c.readAll(ctx, http.MaxBytesReader(c.w, c.request.Body, MaxBodyBytes))
 	var tooLarge *http.MaxBytesError
 	switch {
 	case problem.Unavailable.Is(err):

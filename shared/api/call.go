@@ -75,11 +75,9 @@ type Call struct {
 	body     []byte
 	stored   []string // objects stored by this call
 
-	listings *compute.Pool // of the server
-	listing  *compute.Slot // of this call, while it lists
-
-	large      *largeBodies // of the server
-	holdsLarge bool         // whether the body of this call is one of them
+	server  *Server
+	listing *compute.Slot // while the call lists
+	large   *compute.Slot // when the body is large
 }
 
 // Computing is the caller as one who asks for a computation.

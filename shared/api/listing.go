@@ -12,6 +12,7 @@ import (
 // them, and so have all callers without a login, so that nobody who asks for many keeps the others waiting.
 const (
 	allListings     = 8
+	userListings    = 4
 	listingPatience = 5 * time.Second
 )
 
@@ -20,15 +21,10 @@ const (
 func (c *Call) beginListing(ctx context.Context) (err error) {
 	waiting, cancel := context.WithTimeout(ctx, listingPatience)
 	defer cancel()
-	if c.listing, err = c.listings.Acquire(waiting, c.Computing()); err != nil {
+	if c.listing, err = c.server.listings.Acquire(waiting, c.Computing()); err != nil {
 		return problem.Unavailable.Wrap(err, "Many lists are read at the moment. Try again in a second, and ask for few at the same time.").After(time.Second)
 	}
 	return nil
 }
 
-func (c *Call) endListing() {
-	if c.listing != nil {
-		c.listing.Release()
-		c.listing = nil
-	}
-}
+func (c *Call) endListing() { c.listing.Release() }

@@ -31,9 +31,8 @@ type Server struct {
 	env    *Env
 	mux    *http.ServeMux
 	mounts []mount
-	large  largeBodies
 
-	listings *compute.Pool
+	listings, largeBodies *compute.Pool
 }
 
 // mount is a handler of everything under a path, which is no operation.
@@ -56,10 +55,10 @@ func New(env *Env, operations []Operation) *Server {
 	if env.Quotas == nil {
 		env.Quotas = quota.New(record.Quotas{})
 	}
-	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings)}
+	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings), largeBodies: compute.New(allLargeBodies, userLargeBodies)}
 	for _, op := range operations {
 		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), large: &s.large, listings: s.listings}
+			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), server: s}
 			c.Records, c.Consistency = env.Store, op.consistency()
 			c.state.operation = op.ID
 			if err := s.run(r.Context(), c); err != nil {
@@ -103,11 +102,7 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	if err := s.limit(c.w, c.request, c.op.class(), c.Caller.ID); err != nil {
 		return err
 	}
-	defer func() {
-		if c.holdsLarge {
-			c.large.release(c.Caller.ID)
-		}
-	}()
+	defer func() { c.large.Release() }()
 	if c.op.loginNeeded() && c.op.byBody && c.Caller.Anonymous() {
 		return c.Require(ctx, c.op.May, Open{}.Scope())
 	}

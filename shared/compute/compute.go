@@ -1,11 +1,11 @@
-// Package compute shares the processors and the memory of a process among the computations that callers ask for: those of
-// tools, and the checks of files that come with a request. It exists so that callers who ask for many do not keep the others
-// waiting until their time is over.
+// Package compute shares the processors and the memory of a process among its callers: for computations, which are those of
+// tools and the checks of files that come with a request, and in package api for lists and large bodies. It exists so that
+// callers who ask for much do not keep the others waiting until their time is over.
 //
-// A computation has a slot for as long as it lasts. One user has at most half of the slots, one address without a login a
-// quarter, and all callers without a login together half. The same shares hold for memory, of which a caller without a login
-// has at most half. Whoever finds no slot waits in line for a while, behind others of the same share alone, and is then asked
-// to come again, before the time of the request is over.
+// A computation has a slot of a Pool for as long as it lasts. Each user has a share of the slots, each address without a login
+// half as many, and all callers without a login together have half of them, and half of the memory. A caller who finds no
+// slot waits for a while, behind others of the same share alone, and is then asked to try again, before the time of the
+// request is over.
 package compute
 
 import (
@@ -34,9 +34,9 @@ type Caller struct {
 	User bool   // is logged in
 }
 
-// Pool has the slots and the memory of a process.
+// Pool has slots, and memory for those who have them.
 type Pool struct {
-	slots     int64
+	perUser   int64
 	all       *semaphore.Weighted // in slots
 	anonymous *semaphore.Weighted
 	memory    *semaphore.Weighted // in bytes
@@ -52,17 +52,18 @@ type share struct {
 	users int
 }
 
-// New returns a pool with so many slots, four at least.
-func New(slots int) *Pool {
-	n := int64(max(slots, 4))
+// New returns a pool with so many slots, of which one user has at most perUser.
+func New(slots, perUser int64) *Pool {
 	return &Pool{
-		slots: n, all: semaphore.NewWeighted(n), anonymous: semaphore.NewWeighted(n / 2),
+		perUser: perUser, all: semaphore.NewWeighted(slots), anonymous: semaphore.NewWeighted(slots / 2),
 		memory: semaphore.NewWeighted(MaxBytes), outside: semaphore.NewWeighted(MaxBytes / 2), callers: map[Caller]*share{},
 	}
 }
 
-// Process is the pool of this process: two computations for each processor.
-var Process = New(2 * runtime.GOMAXPROCS(0))
+// Process is the pool for the computations of this process: two for each processor, four at least.
+var Process = New(processSlots, processSlots/2)
+
+var processSlots = int64(max(2*runtime.GOMAXPROCS(0), 4))
 
 // Slot is what one computation has.
 type Slot struct {
@@ -109,8 +110,11 @@ func (s *Slot) Memory(ctx context.Context, bytes int64) error {
 	return s.take(ctx, s.pool.memory, bytes, busy())
 }
 
-// Release gives back all that the computation has.
+// Release gives back all that the computation has; there is nothing to a nil Slot, or to one that was released.
 func (s *Slot) Release() {
+	if s == nil {
+		return
+	}
 	for i := len(s.release) - 1; i >= 0; i-- {
 		s.release[i]()
 	}
@@ -135,9 +139,9 @@ func (p *Pool) join(c Caller) *semaphore.Weighted {
 	defer p.mu.Unlock()
 	own := p.callers[c]
 	if own == nil {
-		most := p.slots / 2
+		most := p.perUser
 		if !c.User {
-			most = p.slots / 4
+			most /= 2
 		}
 		own = &share{slots: semaphore.NewWeighted(most)}
 		p.callers[c] = own

@@ -14,7 +14,7 @@ import (
 // half of the slots together, that one a quarter, and users find the other half.
 func TestPool_SharesAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(8)
+		p := New(8, 4)
 		refused := make(chan error, 30)
 		computing := 0
 		ask := func(c Caller) {
@@ -69,7 +69,7 @@ func TestPool_SharesAreKept(t *testing.T) {
 }
 
 func TestPool_ForgetsWhoHasLeft(t *testing.T) {
-	p := New(0)
+	p := New(4, 2)
 	user, other := Caller{Name: "ada", User: true}, Caller{Name: "192.0.2.1"}
 	for _, c := range []Caller{user, other} {
 		s, err := p.Acquire(t.Context(), c)
@@ -86,7 +86,7 @@ func TestPool_ForgetsWhoHasLeft(t *testing.T) {
 	if _, err := p.Acquire(ctx, user); err == nil {
 		t.Error("a request that was given up has a slot")
 	}
-	if len(p.callers) != 0 || !p.all.TryAcquire(p.slots) || !p.memory.TryAcquire(MaxBytes) || !p.anonymous.TryAcquire(p.slots/2) || !p.outside.TryAcquire(MaxBytes/2) {
+	if len(p.callers) != 0 || !p.all.TryAcquire(4) || !p.memory.TryAcquire(MaxBytes) || !p.anonymous.TryAcquire(2) || !p.outside.TryAcquire(MaxBytes/2) {
 		t.Errorf("something is kept: %+v", p.callers)
 	}
 }

@@ -22,7 +22,7 @@ func limited(t *testing.T, l ratelimit.Rates) *servertest.Server {
 	return s
 }
 
-// refused holds an answer to what a caller must be told who comes too often.
+// refused checks the answer to a caller who sends requests too often.
 func refused(t *testing.T, a servertest.Answer, class string) {
 	t.Helper()
 	var d problem.Document

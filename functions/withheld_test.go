@@ -95,7 +95,7 @@ type modelRequest struct {
 
 var requestID = regexp.MustCompile(`"requestId":"[^"]*"`)
 
-// ask returns the answer as it was sent, save what is made anew for each request.
+// ask returns the answer as it was sent, except for what differs in each request.
 func (r *modelRequest) ask(s *servertest.Server, caller string) []byte {
 	a := s.Do(caller, r.method, r.path, r.body, r.headers...)
 	var b bytes.Buffer

@@ -140,7 +140,7 @@ func TestAKeyMakesADatasetSafeToRepeat(t *testing.T) {
 	}
 }
 
-// A file whose bytes are there already cannot be uploaded again, under S3 without anybody being told: it is stored at once.
+// A file whose bytes are there already cannot be uploaded again, on S3 without a notification: it is stored at once.
 func TestAFileThatIsThereIsStoredWhenItIsAnnounced(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))

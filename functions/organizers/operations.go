@@ -58,6 +58,6 @@ var Operations = []api.Operation{
 	api.Delete(api.Spec{
 		ID: "deleteMember", Path: "/v1/organizers/{organizerId}/members/{userId}", May: access.Owner | access.Organizer,
 		Summary:     "Leave an organizer, or remove a member",
-		Description: "Users end their own memberships, whoever added them; members remove each other. Refused with 409 for the last known member.",
+		Description: "Users end their own memberships, no matter who added them; members remove each other. Refused with 409 for the last known member.",
 	}, member, removeMember),
 }

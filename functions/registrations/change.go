@@ -103,7 +103,7 @@ func notTheirs(r *record.RegistrationItem, d RegistrationPatch, roles access.Rol
 }
 
 // remove withdraws a registration under which nothing that was submitted is left. What was used of the quota stays known,
-// so that registering anew gives nothing back; nor is it a way around having been rejected, unless an organizer made the
+// so that registering again gives nothing back; nor is it a way around having been rejected, unless an organizer made the
 // registration: nobody is kept in a task without having entered it.
 func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) (api.Change, error) {
 	roles, err := c.Roles(ctx, r.Scope())

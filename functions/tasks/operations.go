@@ -39,7 +39,7 @@ var Operations = []api.Operation{
 	api.Patch(api.Spec{
 		ID: "updateTask", Path: "/v1/tasks/{taskId}", May: access.Organizer,
 		Summary:     "Update a task",
-		Description: "Everything but `organizerId` can change, and `featured` by administrators alone. A change of visibility, windows or quotas is told in the audit entries.",
+		Description: "Everything but `organizerId` can change, and `featured` by administrators alone. A change of visibility, windows or quotas is recorded in the audit entries.",
 	}, task, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteTask", Path: "/v1/tasks/{taskId}", May: access.Organizer,

@@ -87,7 +87,7 @@ type Store interface {
 
 	// SignPut returns a link that uploads exactly o and nothing else, and only where nothing is stored. The answer to
 	// the PUT is 2xx only when the file is durable and verified, 412 when a file is stored under the key already, which
-	// stays as it is, and another 4xx when it is not what o declares. Whoever repeats an upload for want of an answer
+	// stays as it is, and another 4xx when it is not what o declares. A client that repeats an upload because it got no answer
 	// takes 412 for success.
 	SignPut(ctx context.Context, o Object, expires time.Time) (Link, error)
 }

@@ -28,7 +28,7 @@ const (
 	pause = 5 * time.Second
 )
 
-// Caller is whom a computation is for.
+// Caller is the caller who asks for a computation.
 type Caller struct {
 	Name string // tells callers apart
 	User bool   // is logged in

@@ -29,7 +29,7 @@ type Diagnostic struct {
 	File     string   `json:"file,omitempty" doc:"name of the file"`
 	Line     int      `json:"line,omitempty" minimum:"0" doc:"line in the file, counted from 1; absent when the whole file is meant"`
 	Message  string   `json:"message" doc:"what is wrong and what was expected"`
-	// Discreet marks what was found without the truth, and so may be shown while a run is blinded. Whoever did not look at
+	// Discreet marks what was found without the truth, and so may be shown while a run is blinded. Code that did not look at
 	// the truth sets it, never an evaluator. Records keep it, and no answer shows it.
 	Discreet bool `json:"discreet,omitempty" hidden:"true"`
 }

@@ -40,7 +40,7 @@ var (
 )
 
 // Hold names a run, the lease under which it is worked on, and the identity that took the lease; for that one alone is the
-// lease good, whoever else learns its id.
+// lease good, no matter who else learns its id.
 type Hold struct{ RunID, LeaseID, UserID string }
 
 // HoldOf returns the hold that a run which was just leased is under.

@@ -127,7 +127,7 @@ func take(tx *table.Tx, now time.Time, userID string, limits record.UsageLimits,
 }
 
 // verify makes the pending uploads of the user what they are now. An upload that was announced arrives or ends, and is not
-// announced again without a charge, so what is read beside the transaction is never too little.
+// announced again without a charge, so what is read outside the transaction is never too little.
 func verify(ctx context.Context, s store.Store, u *record.Usage) error {
 	var keys []store.Key
 	for partition := range u.Pending {

@@ -246,23 +246,23 @@ func (c *Counts) count(kind string, hour, n int64) {
 }
 
 // refuse returns the problem when the limits do not allow the charge, with which so much is pending, to those who took what is
-// counted. Who begins a sentence with them, and whom ends one.
-func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time, who, whom string) error {
+// counted. In the text, subject and object name them.
+func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time, subject, object string) error {
 	c.Forget(now)
 	made := c.Timed[ch.Kind]
 	if most := l.PerDay[ch.Kind]; most > 0 && ch.Count > 0 && made.sum()+ch.Count > most {
 		free := made.free(made.sum()+ch.Count-most, now)
 		return problem.QuotaToday.New("%s created %d %s in 24 hours, and the most for %s is %d. More are possible from %s on; if that is too late, ask those who run the platform.",
-			who, made.sum(), ch.Kind, whom, most, At(free)).After(free.Sub(now))
+			subject, made.sum(), ch.Kind, object, most, At(free)).After(free.Sub(now))
 	}
 	stored, more := max(0, c.Bytes)+c.Timed[leavingBytes].sum(), ch.Bytes+ch.Leaving
 	if l.StoredBytes > 0 && more > 0 && stored+more > l.StoredBytes {
 		return problem.QuotaExhausted.New("%s have %d bytes in files, these would be %d more, and the most for %s is %d. Delete submissions, runs or files of datasets that are no longer needed, or ask those who run the platform for more; "+
-			"results of tools and replaced files are freed by themselves.", who, stored, more, whom, l.StoredBytes)
+			"results of tools and replaced files are freed by themselves.", subject, stored, more, object, l.StoredBytes)
 	}
 	if len(ch.Pending) > 0 && l.passedBy(pending) {
 		return problem.QuotaExhausted.New("With these, %d files with %d bytes were announced and have not arrived, and the most for %s is %d files and %d bytes. Upload what was announced, or cancel its runs, and try again.",
-			pending.Files, pending.Bytes, whom, l.PendingFiles, l.PendingBytes)
+			pending.Files, pending.Bytes, object, l.PendingFiles, l.PendingBytes)
 	}
 	return nil
 }

@@ -78,7 +78,7 @@ func TestGrantsAreReadOnceUntilTheyAreForgotten(t *testing.T) {
 	sees(false, 2)
 }
 
-// A user whom others had added to thousands of organizers, before that was bounded, is read in a bounded number of calls,
+// A user who was added to thousands of organizers by others, before that was bounded, is read in a bounded number of calls,
 // keeps profile and registrations, and has lists of a bounded number of partitions.
 func TestReadGrants_IsBounded(t *testing.T) {
 	s := servertest.New(t)

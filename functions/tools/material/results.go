@@ -109,7 +109,7 @@ func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
 // Truth is what the values are computed against; nil when evaluations have them.
 func (r *Results) Truth() *Truth { return r.truth }
 
-// seesValues reports whether one who has the roles may have the values of a run. Whoever sees a run, and would see its values, is
+// seesValues reports whether a caller with the roles may have the values of a run. A caller who sees a run, and would see its values, is
 // shown that it has none yet; where they are hidden, so is whether there are any.
 func seesValues(r *record.RunItem, roles access.Role) bool {
 	return r.ReadsValues(roles) && (r.EvaluationID != "" || access.Sees(roles, r.Scope().Audience))

@@ -204,5 +204,6 @@ func clone(v any, copied *int) (c any, err error) {
 	if *copied += len(document); *copied > maxCopied {
 		return nil, fmt.Errorf("the copy operations of a patch may add %d bytes together", maxCopied)
 	}
-	return c, json.Unmarshal(document, &c)
+	err = json.Unmarshal(document, &c)
+	return c, err
 }

@@ -2,8 +2,11 @@
 package flagenv
 
 import (
+	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"strings"
 )
 
@@ -28,6 +31,22 @@ func Parse(f *flag.FlagSet, prefix string, args []string, getenv func(string) st
 	}
 	if f.NArg() > 0 {
 		return fmt.Errorf("there is no argument %q; -h lists the flags", f.Arg(0))
+	}
+	return nil
+}
+
+// JSON sets in the defaults what the JSON text of a flag has; nothing when it is empty.
+func JSON(text string, defaults any) error {
+	if text == "" {
+		return nil
+	}
+	d := json.NewDecoder(strings.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(defaults); err != nil {
+		return err
+	}
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
+		return errors.New("there is more than one JSON value")
 	}
 	return nil
 }

@@ -7,10 +7,8 @@ package quota
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -19,6 +17,7 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/flagenv"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -34,16 +33,8 @@ const (
 
 // Parse returns the defaults with what the JSON sets of them, such as {"user":{"perDay":{"tasks":500}}}. Empty sets nothing.
 func Parse(defaults record.Quotas, settings string) (record.Quotas, error) {
-	if settings == "" {
-		return defaults, nil
-	}
-	d := json.NewDecoder(strings.NewReader(settings))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&defaults); err != nil {
+	if err := flagenv.JSON(settings, &defaults); err != nil {
 		return defaults, fmt.Errorf("quotas %s: %w", settings, err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return defaults, fmt.Errorf("quotas %s: more than one JSON value", settings)
 	}
 	known := record.DefaultQuotas().User.PerDay
 	for _, l := range []record.UsageLimits{defaults.User, defaults.Server} {

@@ -11,7 +11,6 @@
 package ratelimit
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -22,6 +21,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"assay/shared/flagenv"
 
 	"golang.org/x/time/rate"
 )
@@ -64,12 +65,7 @@ func Distributed() Rates { return Rates{WaitingRuns: Default().WaitingRuns} }
 // Parse returns the Default, save for what the JSON text sets: {"tool":{"perSecond":5,"burst":20}}. An empty text sets nothing.
 func Parse(text string) (Rates, error) {
 	l := Default()
-	if text == "" {
-		return l, nil
-	}
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&l); err != nil {
+	if err := flagenv.JSON(text, &l); err != nil {
 		return l, err
 	}
 	if l.WaitingRuns < 0 || l.WaitingRuns > maxWaitingRuns {

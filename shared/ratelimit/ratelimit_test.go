@@ -98,7 +98,7 @@ func TestParse_ChangesWhatIsGiven(t *testing.T) {
 	if err != nil || l != want {
 		t.Errorf("%+v, %v", l, err)
 	}
-	for _, text := range []string{`{"tools":{}}`, `{"tool":{"perSecond":5,"burst":0}}`, `{"write":{"perSecond":-1}}`, `5`} {
+	for _, text := range []string{`{} {}`, `{"tools":{}}`, `{"tool":{"perSecond":5,"burst":0}}`, `{"write":{"perSecond":-1}}`, `5`} {
 		if _, err := Parse(text); err == nil {
 			t.Errorf("%s is taken", text)
 		}

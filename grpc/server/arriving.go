@@ -15,7 +15,7 @@ import (
 const (
 	maxArriving          = 200 // calls of users whose first message is on its way, and as many of workers
 	maxArrivingAnonymous = 40  // of all callers without a login
-	maxArrivingUser      = 50  // of one user who is no worker
+	maxArrivingUser      = 100 // of one user who is no worker
 	maxArrivingAddress   = 20  // of one address without a login
 )
 

@@ -162,4 +162,4 @@ printf '{"type":"upload","files":[{"datasetId":"%s","name":"run.txt","content":"
   $DATASET "$(base64 < run.txt | tr -d '\n')" |
   curl -s -H "Authorization: Bearer $TOKEN" --json @- $TASK/submissions
 
-curl -s -H "Authorization: Bearer $TOKEN" $BASE/v1/runs/<one of its runIds>   # state and diagnostics`
+curl -s -H "Authorization: Bearer $TOKEN" "$BASE/v1/runs/<one of its runIds>?fields=state,diagnostics"`

@@ -84,6 +84,9 @@ func TestUpload_TakesAFileThatIsThereForSent(t *testing.T) {
 			_, _ = io.Copy(io.Discard, r.Body)
 			panic(http.ErrAbortHandler)
 		}
+		if r.Header.Get("Expect") != "100-continue" {
+			t.Error("the body is sent before the answer that refuses it")
+		}
 		w.WriteHeader(http.StatusPreconditionFailed)
 	}))
 	defer server.Close()

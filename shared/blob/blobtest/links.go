@@ -25,6 +25,16 @@ type answer struct {
 // request uses a link as a client would, after change has had its way with the request.
 func request(t *testing.T, link blob.Link, body io.Reader, size int64, change func(*http.Request)) answer {
 	t.Helper()
+	got, err := attempt(t, link, body, size, change)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+// attempt is request where the connection may break.
+func attempt(t *testing.T, link blob.Link, body io.Reader, size int64, change func(*http.Request)) (answer, error) {
+	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), link.Method, link.URL, body)
 	if err != nil {
 		t.Fatal(err)
@@ -38,13 +48,10 @@ func request(t *testing.T, link blob.Link, body io.Reader, size int64, change fu
 	}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
-		t.Fatal(err)
+		return answer{}, err
 	}
 	content, err := io.ReadAll(res.Body)
-	if err := errors.Join(err, res.Body.Close()); err != nil {
-		t.Fatal(err)
-	}
-	return answer{res, content}
+	return answer{res, content}, errors.Join(err, res.Body.Close())
 }
 
 func signPut(t *testing.T, s blob.Store, o blob.Object) blob.Link {
@@ -89,8 +96,12 @@ func upload(t *testing.T, s blob.Store) {
 		expectStatus(t, "upload", got, 200, 299)
 		expect(t, s, o, content)
 		for range 2 { // a client that got no answer tries again
-			got := request(t, link, bytes.NewReader(content), o.Size, nil)
-			expectStatus(t, "upload again", got, http.StatusPreconditionFailed, http.StatusPreconditionFailed)
+			got, err := attempt(t, link, bytes.NewReader(content), o.Size, nil)
+			if err == nil {
+				expectStatus(t, "upload again", got, http.StatusPreconditionFailed, http.StatusPreconditionFailed)
+			} else if size <= 1 { // a store can refuse a large body and end the connection before it has read it
+				t.Fatal(err)
+			}
 			expect(t, s, o, content)
 		}
 		if err := s.Delete(t.Context(), o.Key); err != nil {

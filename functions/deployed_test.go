@@ -28,6 +28,7 @@ import (
 	"assay/shared/blob/s3/s3test"
 	"assay/shared/gateway/gatewaytest"
 	"assay/shared/quota"
+	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
@@ -128,8 +129,8 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 		t.Fatal(err)
 	}
 	d.mirror = &mirror{t: t, handler: api.New(&api.Env{
-		Quotas: quota.New(record.DefaultQuotas()),
-		Store:  d.table, Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verifier.Caller,
+		Quotas: quota.New(record.DefaultQuotas()), Rates: ratelimit.New(ratelimit.Distributed(), ""),
+		Store: d.table, Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verifier.Caller,
 		Origins: []string{"*"}, Info: api.BuildInfo(d.issuerURL),
 	}, functions.Operations())}
 	return d

@@ -149,7 +149,7 @@ func fillDisk(t *testing.T, folder string) {
 		if s.do(t, r, &made); len(made.Files) != 1 || made.Files[0].State != record.FileStored {
 			t.Fatalf("%+v", made.Files)
 		}
-		resp, err := http.Get(made.Files[0].URL) //nolint:gosec // of the server of the test
+		resp, err := http.Get(made.Files[0].URL)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -99,7 +99,8 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 	body := &incoming{body: r.Body, control: http.NewResponseController(w), stall: s.stall}
 	end := s.arriving.begin(key, body)
 	defer end()
-	defer body.watch(s.watch, func() bool { return awaited(r.Context(), key) })()
+	stop := body.watch(s.watch, func() bool { return awaited(r.Context(), key) })
+	defer stop()
 	_, err = s.Stat(r.Context(), key)
 	again := err == nil
 	switch {

@@ -2,7 +2,6 @@ package submissions
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"assay/shared/api"
@@ -37,24 +36,15 @@ func await(ctx context.Context, c *api.Call, a *record.Allowance, runIDs []strin
 
 // underWay returns those of the runs that have not ended.
 func underWay(ctx context.Context, c *api.Call, runIDs []string) (left []string, err error) {
-	for ids := range slices.Chunk(runIDs, store.MaxKeys) {
-		keys := make([]store.Key, len(ids))
-		for i, id := range ids {
-			keys[i] = record.RunKey(id)
-		}
-		items, err := c.Store.Get(ctx, store.Strong, keys...)
-		if err != nil {
-			return nil, table.Failed(err)
-		}
-		for _, it := range items {
-			run, err := table.Decode[record.RunItem](it)
-			if err != nil {
-				return nil, err
-			}
-			if run != nil && !run.State.Ended() {
-				left = append(left, run.ID)
-			}
+	keys := make([]store.Key, len(runIDs))
+	for i, id := range runIDs {
+		keys[i] = record.RunKey(id)
+	}
+	runs, err := table.GetAll[record.RunItem](ctx, c.Store, store.Strong, keys...)
+	for _, run := range runs {
+		if run != nil && !run.State.Ended() {
+			left = append(left, run.ID)
 		}
 	}
-	return left, nil
+	return left, err
 }

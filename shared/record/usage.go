@@ -81,13 +81,13 @@ func SizeOf(files []File) (n int64) {
 	return n
 }
 
-// Window is an amount by the hour, counted from 1970, until whose end it counts. So a limit holds for each span of time, and
+// window is an amount by the hour, counted from 1970, until whose end it counts. So a limit holds for each span of time, and
 // the record stays small however much is counted.
-type Window map[int64]int64
+type window map[int64]int64
 
 func hourOf(t time.Time) int64 { return t.Unix() / 3600 }
 
-func (w Window) sum() (n int64) {
+func (w window) sum() (n int64) {
 	for _, v := range w {
 		n += v
 	}
@@ -97,7 +97,7 @@ func (w Window) sum() (n int64) {
 // Counts is what was taken: by a user, or in a shard of what all users took.
 type Counts struct {
 	Bytes int64             `json:"bytes,omitempty"` // of files that records name; below zero in a shard that others took from
-	Timed map[string]Window `json:"timed,omitempty"` // by kind, what ends by itself
+	Timed map[string]window `json:"timed,omitempty"` // by kind, what ends by itself
 }
 
 // The kinds of Timed besides those of PerDay.
@@ -237,10 +237,10 @@ func (c *Counts) count(kind string, hour, n int64) {
 		return
 	}
 	if c.Timed == nil {
-		c.Timed = map[string]Window{}
+		c.Timed = map[string]window{}
 	}
 	if c.Timed[kind] == nil {
-		c.Timed[kind] = Window{}
+		c.Timed[kind] = window{}
 	}
 	c.Timed[kind][hour] += n
 }
@@ -268,7 +268,7 @@ func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time
 }
 
 // free is when so much of the window no longer counts.
-func (w Window) free(n int64, now time.Time) time.Time {
+func (w window) free(n int64, now time.Time) time.Time {
 	for _, hour := range slices.Sorted(maps.Keys(w)) {
 		if n -= w[hour]; n <= 0 {
 			return time.Unix((hour+1)*3600, 0)

@@ -79,7 +79,7 @@ func (c *Call) writeResource(status int, resource any) error {
 }
 
 func (c *Call) write(a answer) error {
-	c.endListing()
+	c.release()
 	h := c.w.Header()
 	c.setCaching()
 	if a.etag != "" {
@@ -125,7 +125,7 @@ func (c *Call) WriteDocument(mediaType string, body []byte) error {
 
 // writeBytes answers with a body of the media type.
 func (c *Call) writeBytes(mediaType string, body []byte) error {
-	c.endListing()
+	c.release()
 	c.setCaching()
 	h := c.w.Header()
 	h.Set("Content-Type", mediaType)

@@ -75,9 +75,17 @@ type Call struct {
 	body     []byte
 	stored   []string // objects stored by this call
 
-	server  *Server
-	listing *compute.Slot // while the call lists
-	large   *compute.Slot // when the body is large
+	server *Server
+	held   []*compute.Slot // of the server's memory, until the answer begins
+}
+
+// release gives back the memory that the call holds. It comes before the first byte of an answer, so that a caller who reads
+// slowly keeps nobody waiting.
+func (c *Call) release() {
+	for _, slot := range c.held {
+		slot.Release()
+	}
+	c.held, c.body = nil, nil
 }
 
 // Computing is the caller as one who asks for a computation.

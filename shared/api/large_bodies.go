@@ -3,34 +3,47 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"time"
 
 	"assay/shared/problem"
 )
 
-// The large bodies that are in memory at the same time are bounded, so that requests whose bodies arrive slowly, or all at
-// once, cannot fill it. A body is large beyond smallBody bytes, and counts until its request is answered.
+// The bytes of large bodies that are in memory at the same time are bounded, so that requests whose bodies arrive slowly, or
+// all at once, cannot fill it. Every chunk beyond the first takes one of allBodyChunks when it has arrived, and gives it back when
+// the answer begins: a connection that announces much and sends little takes no more than it sent.
 const (
-	smallBody         = 64 << 10
-	allLargeBodies    = 16
-	userLargeBodies   = 4
-	largeBodyPatience = time.Second
+	bodyChunk         = 64 << 10
+	allBodyChunks     = 16 * MaxBodyBytes / bodyChunk
+	userBodyChunks    = allBodyChunks / 4
+	bodyChunkPatience = time.Second
 )
 
-// readAll reads a body to its end, when there is room for a large one.
+// readAll reads a body to its end, as long as there is room for what arrives.
 func (c *Call) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
-	small, err := io.ReadAll(io.LimitReader(body, smallBody))
-	if err != nil || len(small) < smallBody {
-		return small, err
+	var whole bytes.Buffer
+	for {
+		_, err := io.CopyN(&whole, body, bodyChunk)
+		if errors.Is(err, io.EOF) {
+			return whole.Bytes(), nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if err := c.holdBodyChunk(ctx); err != nil {
+			return nil, err
+		}
 	}
-	waiting, cancel := context.WithTimeout(ctx, largeBodyPatience)
+}
+
+func (c *Call) holdBodyChunk(ctx context.Context) error {
+	waiting, cancel := context.WithTimeout(ctx, bodyChunkPatience)
 	defer cancel()
-	if c.large, err = c.server.largeBodies.Acquire(waiting, c.Computing()); err != nil {
-		return nil, problem.Unavailable.Wrap(err, "Too many large bodies are on their way at the moment. Try again in a second, and send few at the same time.").After(time.Second)
+	chunk, err := c.server.bodyChunks.Acquire(waiting, c.Computing())
+	if err != nil {
+		return problem.Unavailable.Wrap(err, "Too many large bodies are on their way at the moment. Try again in a second, and send few at the same time.").After(time.Second)
 	}
-	whole := bytes.NewBuffer(small)
-	whole.Grow(int(min(max(c.request.ContentLength, 0), MaxBodyBytes)))
-	_, err = whole.ReadFrom(body)
-	return whole.Bytes(), err
+	c.held = append(c.held, chunk)
+	return nil
 }

@@ -11,9 +11,10 @@ import (
 	"assay/shared/api"
 )
 
-// TestLargeBodies_AreBoundedInNumber has users send bodies that do not end: a fifth large one of the same user is refused, and a
-// seventeenth of all, while small ones are taken from everybody, and there is room again once a large one is answered.
-func TestLargeBodies_AreBoundedInNumber(t *testing.T) {
+// TestLargeBodies_TakeTheMemoryThatTheyHaveSent has users send bodies that do not end. What has arrived of them is bounded, for
+// each user and for all; bodies that announce much and send little keep nobody out; small ones are taken from everybody; and
+// there is room again once the bodies have ended.
+func TestLargeBodies_TakeTheMemoryThatTheyHaveSent(t *testing.T) {
 	sc := serve(t)
 	handler := api.New(sc.Env, sc.operations)
 	post := func(user string, body io.Reader) *httptest.ResponseRecorder {
@@ -24,15 +25,17 @@ func TestLargeBodies_AreBoundedInNumber(t *testing.T) {
 		handler.ServeHTTP(w, r)
 		return w
 	}
-	large := strings.Repeat(" ", 100<<10)
 	var under sync.WaitGroup
 	defer under.Wait()
-	begin := func(user string) (end func()) {
+	var ends []func()
+	const chunk, largest = 64 << 10, api.MaxBodyBytes/(64<<10) - 1
+	begin := func(user string, chunks int) {
 		body, in := io.Pipe()
 		under.Go(func() { post(user, body) })
-		_, _ = in.Write([]byte(large)) // returns when all of it was read, so the body counts
-		return func() { _ = in.Close() }
+		_, _ = in.Write([]byte(strings.Repeat(" ", chunks*chunk+1))) // returns when the last byte was read, so the chunks count
+		ends = append(ends, func() { _ = in.Close() })
 	}
+	large := strings.Repeat(" ", 100<<10)
 	refusedTo := func(user string) bool {
 		w := post(user, strings.NewReader(large))
 		if w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") != "1" {
@@ -40,22 +43,31 @@ func TestLargeBodies_AreBoundedInNumber(t *testing.T) {
 		}
 		return w.Code == http.StatusServiceUnavailable
 	}
-	var ends []func()
 	for _, user := range []string{"a", "b", "c", "d"} {
+		for range 10 {
+			begin(user, 1)
+		}
+	}
+	if refusedTo("e") || refusedTo("a") {
+		t.Error("forty bodies of which little has arrived keep others out")
+	}
+	for _, user := range []string{"f", "g", "h"} {
 		for range 4 {
-			if refusedTo(user) {
-				t.Errorf("a large body of %s is refused, of whom fewer than four are on their way", user)
-			}
-			ends = append(ends, begin(user))
+			begin(user, largest)
 		}
+		begin(user, 4)
 		if !refusedTo(user) {
-			t.Errorf("a fifth large body of %s is taken", user)
+			t.Errorf("%s has sent 20 MiB, and another large body is taken", user)
 		}
 	}
-	if !refusedTo("e") {
-		t.Error("a seventeenth large body is taken")
+	for range 3 {
+		begin("i", largest)
 	}
-	for _, user := range []string{"a", "e"} {
+	begin("i", 80*16-40-3*320-3*largest) // the rest of 80 MiB
+	if !refusedTo("e") {
+		t.Error("a large body is taken although there is no room for it")
+	}
+	for _, user := range []string{"e", "f"} {
 		if w := post(user, strings.NewReader(`{"name":"`+user+`"}`)); w.Code != http.StatusCreated {
 			t.Errorf("a small body of %s: status %d", user, w.Code)
 		}
@@ -64,7 +76,7 @@ func TestLargeBodies_AreBoundedInNumber(t *testing.T) {
 		end()
 	}
 	under.Wait()
-	if refusedTo("a") {
+	if refusedTo("f") {
 		t.Error("a large body is refused although all others are answered")
 	}
 }

@@ -16,15 +16,14 @@ const (
 	listingPatience = 5 * time.Second
 )
 
-// beginListing waits until there is room for one more list. It is there again after endListing, which the first byte of
-// an answer calls: a caller who reads slowly keeps nobody waiting.
-func (c *Call) beginListing(ctx context.Context) (err error) {
+// beginListing waits until there is room for one more list.
+func (c *Call) beginListing(ctx context.Context) error {
 	waiting, cancel := context.WithTimeout(ctx, listingPatience)
 	defer cancel()
-	if c.listing, err = c.server.listings.Acquire(waiting, c.Computing()); err != nil {
+	listing, err := c.server.listings.Acquire(waiting, c.Computing())
+	if err != nil {
 		return problem.Unavailable.Wrap(err, "Many lists are read at the moment. Try again in a second, and ask for few at the same time.").After(time.Second)
 	}
+	c.held = append(c.held, listing)
 	return nil
 }
-
-func (c *Call) endListing() { c.listing.Release() }

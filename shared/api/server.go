@@ -32,7 +32,7 @@ type Server struct {
 	mux    *http.ServeMux
 	mounts []mount
 
-	listings, largeBodies *compute.Pool
+	listings, bodyChunks *compute.Pool
 }
 
 // mount is a handler of everything under a path, which is no operation.
@@ -55,7 +55,7 @@ func New(env *Env, operations []Operation) *Server {
 	if env.Quotas == nil {
 		env.Quotas = quota.New(record.Quotas{})
 	}
-	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings), largeBodies: compute.New(allLargeBodies, userLargeBodies)}
+	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings), bodyChunks: compute.New(allBodyChunks, userBodyChunks)}
 	for _, op := range operations {
 		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), server: s}
@@ -102,7 +102,7 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	if err := s.limit(c.w, c.request, c.op.class(), c.Caller.ID); err != nil {
 		return err
 	}
-	defer func() { c.large.Release() }()
+	defer c.release()
 	if c.op.loginNeeded() && c.op.byBody && c.Caller.Anonymous() {
 		return c.Require(ctx, c.op.May, Open{}.Scope())
 	}
@@ -123,7 +123,6 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 		if err := c.beginListing(ctx); err != nil {
 			return err
 		}
-		defer c.endListing()
 	}
 	return c.op.serve(ctx, c)
 }

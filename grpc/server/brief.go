@@ -30,6 +30,8 @@ func (b *brief) hopeless(now time.Time) string {
 		return "The dataset has no truth, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself."
 	case b.run.State == record.Running && !record.AllStored(b.dataset.Inputs) && now.Sub(b.run.QueuedAt.Time) > record.UploadTime:
 		return "The input files of the dataset have not arrived for a day. Submit again once the organizers have stored them; this run does not count in the quota."
+	case b.run.State == record.Running && b.run.Work() == record.ExecuteRepository && !b.dataset.Builds:
+		return "The organizers have stopped having repositories built for the dataset. Submit an image, or ask them; this run does not count in the quota."
 	default:
 		return ""
 	}

@@ -3,9 +3,11 @@ package server_test
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"assay/grpc/assayv1"
+	"assay/shared/record"
 )
 
 // A worker that names no kinds of work may be one that builds without a sandbox: it gets no repository.
@@ -39,5 +41,23 @@ func TestRepositoriesGoToWorkersThatNameThem(t *testing.T) {
 	}
 	if of := builds(); !slices.Equal(of, []string{"default", "gpu"}) {
 		t.Errorf("repositories are built in %q", of)
+	}
+}
+
+// A run that waits when its organizers stop having repositories built is not built: it fails with the reason.
+func TestRepositoriesThatAreNoLongerBuiltFail(t *testing.T) {
+	s := newScene(t)
+	d := s.dataset(map[string]any{"builds": true})
+	var made record.Submission
+	s.Want(http.StatusCreated, &made, "ada", http.MethodPost, "/v1/tasks/"+s.task+"/submissions", map[string]any{
+		"type": "repository", "url": "https://git.example.org/lab/ranker.git", "datasetIds": []string{d},
+	})
+	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+d, map[string]any{"builds": false})
+	got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{Worker: "builder", Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}})
+	if err != nil || got.GetWork() != nil {
+		t.Errorf("a builder got %v, %v", got.GetWork(), err)
+	}
+	if r := s.run("ada", made.RunIDs[0]); r.State != record.Failed || len(r.Diagnostics) != 1 || !strings.Contains(r.Diagnostics[0].Message, "stopped having repositories built") {
+		t.Errorf("%+v", r)
 	}
 }

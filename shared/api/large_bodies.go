@@ -38,9 +38,7 @@ func (c *Call) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
 }
 
 func (c *Call) holdBodyChunk(ctx context.Context) error {
-	waiting, cancel := context.WithTimeout(ctx, bodyChunkPatience)
-	defer cancel()
-	chunk, err := c.server.bodyChunks.Acquire(waiting, c.Computing())
+	chunk, err := c.server.bodyChunks.Acquire(ctx, c.Computing())
 	if err != nil {
 		return problem.Unavailable.Wrap(err, "Too many large bodies are on their way at the moment. Try again in a second, and send few at the same time.").After(time.Second)
 	}

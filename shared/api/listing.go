@@ -18,9 +18,7 @@ const (
 
 // beginListing waits until there is room for one more list.
 func (c *Call) beginListing(ctx context.Context) error {
-	waiting, cancel := context.WithTimeout(ctx, listingPatience)
-	defer cancel()
-	listing, err := c.server.listings.Acquire(waiting, c.Computing())
+	listing, err := c.server.listings.Acquire(ctx, c.Computing())
 	if err != nil {
 		return problem.Unavailable.Wrap(err, "Many lists are read at the moment. Try again in a second, and ask for few at the same time.").After(time.Second)
 	}

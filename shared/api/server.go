@@ -55,7 +55,7 @@ func New(env *Env, operations []Operation) *Server {
 	if env.Quotas == nil {
 		env.Quotas = quota.New(record.Quotas{})
 	}
-	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings), bodyChunks: compute.New(allBodyChunks, userBodyChunks)}
+	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings, listingPatience), bodyChunks: compute.New(allBodyChunks, userBodyChunks, bodyChunkPatience)}
 	for _, op := range operations {
 		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), server: s}

@@ -22,7 +22,7 @@ import (
 const (
 	// MaxBytes is about how much memory all computations of a process take at the same time.
 	MaxBytes = 512 << 20
-	// patience is how long a computation waits for its slot and its memory.
+	// patience is how long a computation of this process waits for its slot and its memory.
 	patience = 10 * time.Second
 	// pause is after how long to ask again.
 	pause = 5 * time.Second
@@ -37,6 +37,7 @@ type Caller struct {
 // Pool has slots, and memory for those who have them.
 type Pool struct {
 	perUser   int64
+	patience  time.Duration
 	all       *semaphore.Weighted // in slots
 	anonymous *semaphore.Weighted
 	memory    *semaphore.Weighted // in bytes
@@ -52,16 +53,16 @@ type share struct {
 	users int
 }
 
-// New returns a pool with so many slots, of which one user has at most perUser.
-func New(slots, perUser int64) *Pool {
+// New returns a pool with so many slots, of which one user has at most perUser, and for which a caller waits as long as patience.
+func New(slots, perUser int64, patience time.Duration) *Pool {
 	return &Pool{
-		perUser: perUser, all: semaphore.NewWeighted(slots), anonymous: semaphore.NewWeighted(slots / 2),
+		perUser: perUser, patience: patience, all: semaphore.NewWeighted(slots), anonymous: semaphore.NewWeighted(slots / 2),
 		memory: semaphore.NewWeighted(MaxBytes), outside: semaphore.NewWeighted(MaxBytes / 2), callers: map[Caller]*share{},
 	}
 }
 
 // Process is the pool for the computations of this process: two for each processor, four at least.
-var Process = New(processSlots, processSlots/2)
+var Process = New(processSlots, processSlots/2, patience)
 
 var processSlots = int64(max(2*runtime.GOMAXPROCS(0), 4))
 
@@ -75,15 +76,18 @@ type Slot struct {
 
 // Acquire waits for a slot. The caller releases it, also when memory is refused.
 func (p *Pool) Acquire(ctx context.Context, c Caller) (*Slot, error) {
-	s := &Slot{pool: p, caller: c, until: time.Now().Add(patience)}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := &Slot{pool: p, caller: c, until: time.Now().Add(p.patience)}
 	own := p.join(c)
 	s.release = append(s.release, func() { p.leave(c) })
-	err := s.take(ctx, own, 1, problem.TooManyRequests.New("Your other computations are still under way, and you may have no more at a time. Ask again when one is done.").After(pause))
+	err := s.take(ctx, own, 1, ownShareTaken)
 	if err == nil && !c.User {
-		err = s.take(ctx, p.anonymous, 1, problem.Unavailable.New("Computations for callers who are not logged in take all of their share at the moment. Log in, or ask again in a few seconds.").After(pause))
+		err = s.take(ctx, p.anonymous, 1, anonymousShareTaken)
 	}
 	if err == nil {
-		err = s.take(ctx, p.all, 1, busy())
+		err = s.take(ctx, p.all, 1, busy)
 	}
 	if err != nil {
 		s.Release()
@@ -92,9 +96,12 @@ func (p *Pool) Acquire(ctx context.Context, c Caller) (*Slot, error) {
 	return s, nil
 }
 
-func busy() *problem.Error {
-	return problem.Unavailable.New("The server computes for others at the moment. Ask again in a few seconds.").After(pause)
-}
+// The answers to callers who waited in vain.
+var (
+	ownShareTaken       = problem.TooManyRequests.New("Your other computations are still under way, and you may have no more at a time. Ask again when one is done.").After(pause)
+	anonymousShareTaken = problem.Unavailable.New("Computations for callers who are not logged in take all of their share at the moment. Log in, or ask again in a few seconds.").After(pause)
+	busy                = problem.Unavailable.New("The server computes for others at the moment. Ask again in a few seconds.").After(pause)
+)
 
 // Memory waits for the memory that the computation takes, once for each slot.
 func (s *Slot) Memory(ctx context.Context, bytes int64) error {
@@ -103,11 +110,11 @@ func (s *Slot) Memory(ctx context.Context, bytes int64) error {
 		if bytes > MaxBytes/2 {
 			return problem.Unauthorized.New("This takes about %d bytes of memory, and callers who are not logged in have %d. Log in, or give smaller files: Authorization: Bearer <token>.", bytes, MaxBytes/2)
 		}
-		if err := s.take(ctx, s.pool.outside, bytes, busy()); err != nil {
+		if err := s.take(ctx, s.pool.outside, bytes, busy); err != nil {
 			return err
 		}
 	}
-	return s.take(ctx, s.pool.memory, bytes, busy())
+	return s.take(ctx, s.pool.memory, bytes, busy)
 }
 
 // Release gives back all that the computation has; there is nothing to a nil Slot, or to one that was released.
@@ -122,13 +129,15 @@ func (s *Slot) Release() {
 }
 
 func (s *Slot) take(ctx context.Context, of *semaphore.Weighted, n int64, otherwise error) error {
-	waiting, cancel := context.WithDeadline(ctx, s.until)
-	defer cancel()
-	if of.Acquire(waiting, n) != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
+	if !of.TryAcquire(n) { // which, unlike the context below, costs nothing
+		waiting, cancel := context.WithDeadline(ctx, s.until)
+		defer cancel()
+		if of.Acquire(waiting, n) != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			return otherwise
 		}
-		return otherwise
 	}
 	s.release = append(s.release, func() { of.Release(n) })
 	return nil

@@ -14,7 +14,7 @@ import (
 // half of the slots together, that one a quarter, and users find the other half.
 func TestPool_SharesAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(8, 4)
+		p := New(8, 4, patience)
 		refused := make(chan error, 30)
 		computing := 0
 		ask := func(c Caller) {
@@ -69,7 +69,7 @@ func TestPool_SharesAreKept(t *testing.T) {
 }
 
 func TestPool_ForgetsWhoHasLeft(t *testing.T) {
-	p := New(4, 2)
+	p := New(4, 2, patience)
 	user, other := Caller{Name: "ada", User: true}, Caller{Name: "192.0.2.1"}
 	for _, c := range []Caller{user, other} {
 		s, err := p.Acquire(t.Context(), c)

@@ -57,14 +57,16 @@ func newRendered() *rendered {
 func (p *Page[R]) Add(r R) (full bool, err error) {
 	if p.rendered == nil {
 		p.rendered = newRendered()
+		p.Data, p.rendered.ends = make([]R, 0, DefaultLimit), make([]int, 0, DefaultLimit)
 	}
 	all := p.rendered
-	if err := all.encoder.Encode(r); err != nil {
+	p.Data = append(p.Data, r)
+	if err := all.encoder.Encode(&p.Data[len(p.Data)-1]); err != nil { // by its address, for else it would be copied once more
 		return false, err
 	}
 	end := all.json.Len()
 	all.json.Bytes()[end-1] = ',' // instead of a line feed
-	p.Data, all.ends = append(p.Data, r), append(all.ends, end)
+	all.ends = append(all.ends, end)
 	return end >= MaxBytes, nil
 }
 

@@ -216,7 +216,7 @@ func TestARunTellsOfTheTruthOnlyToWhomItMay(t *testing.T) {
 	revealing := measure.Diagnostic{Severity: measure.Error, Message: "secret"}
 	mixed := failed(measure.Diagnostic{Severity: measure.Warning, Message: "warning", Discreet: true}, revealing,
 		measure.Diagnostic{Severity: measure.Error, Message: "line 3", Discreet: true})
-	const all, discreet, withheld = "secret|line 3|warning", "line 3|warning", "Ask the organizers"
+	const all, discreet, withheld = "secret|line 3|warning", "line 3|warning", "ask the organizers"
 	for _, tt := range []struct {
 		name string
 		run  *record.RunItem

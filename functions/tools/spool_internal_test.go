@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -208,8 +209,9 @@ func TestALargeResultIsBehindALink(t *testing.T) {
 // A result counts as stored for its caller as long as it is there.
 func TestALargeResultCountsAsStoredUntilItIsGone(t *testing.T) {
 	s := newScribe(t)
-	now := time.Now()
-	s.Now = func() time.Time { return now }
+	start := time.Now()
+	var passed atomic.Int64 // nanoseconds since then
+	s.Now = func() time.Time { return start.Add(time.Duration(passed.Load())) }
 	s.Quotas.Quotas.User.StoredBytes = 2*beyond + 1
 	for range 2 {
 		s.post(http.StatusOK, "alice", notedInput{Bytes: beyond})
@@ -220,7 +222,7 @@ func TestALargeResultCountsAsStoredUntilItIsGone(t *testing.T) {
 	}
 	s.post(http.StatusOK, "bob", notedInput{Bytes: beyond})
 	s.post(http.StatusOK, "alice", notedInput{Bytes: record.MaxInlineBytes})
-	now = now.Add(2 * time.Hour)
+	passed.Store(int64(2 * time.Hour))
 	s.post(http.StatusOK, "alice", notedInput{Bytes: beyond})
 }
 

@@ -22,13 +22,21 @@ const (
 
 // readAll reads a body to its end, as long as there is room for what arrives.
 func (c *Call) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
-	var whole bytes.Buffer
+	size := int64(bodyChunk)
+	if announced := c.request.ContentLength; announced >= 0 {
+		size = min(size, announced)
+	}
+	var chunks [][]byte
 	for {
-		_, err := io.CopyN(&whole, body, bodyChunk)
-		if errors.Is(err, io.EOF) {
-			return whole.Bytes(), nil
-		}
-		if err != nil {
+		chunk := bytes.NewBuffer(make([]byte, 0, size+bytes.MinRead))
+		_, err := io.CopyN(chunk, body, bodyChunk)
+		chunks = append(chunks, chunk.Bytes())
+		switch {
+		case errors.Is(err, io.EOF) && len(chunks) == 1:
+			return chunk.Bytes(), nil
+		case errors.Is(err, io.EOF):
+			return bytes.Join(chunks, nil), nil
+		case err != nil:
 			return nil, err
 		}
 		if err := c.holdBodyChunk(ctx); err != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"time"
 
@@ -28,14 +29,14 @@ func backoff(attempt int, _ error) (time.Duration, error) {
 	return rand.N(min(firstBackoff<<min(attempt, maxAttempts), maxBackoff)), nil //nolint:gosec // jitter
 }
 
-// newRetryer tries again what the SDK would, and transactions that lost against others. It waits for less time than the
+// newRetryer tries again what the SDK would, transactions that lost against others, and calls whose answer broke off. It waits for less time than the
 // SDK's one second at first, which is for services that are slower, and does without its budget of retries for each
 // client: a function serves one request at a time, whose deadline is the budget.
 func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts, o.Backoff = maxAttempts, retry.BackoffDelayerFunc(backoff)
 		o.RateLimiter = ratelimit.None
-		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(lostAgainstOthers)}, o.Retryables...)
+		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(lostAgainstOthers), retry.IsErrorRetryableFunc(brokeOff)}, o.Retryables...)
 	})
 }
 
@@ -68,6 +69,15 @@ func lostAgainstOthers(err error) aws.Ternary {
 		}
 	}
 	return again
+}
+
+// brokeOff reports whether the connection ended in the middle of an answer. Writes carry a token, so that a write which is sent
+// again is made once.
+func brokeOff(err error) aws.Ternary {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return aws.TrueTernary
+	}
+	return aws.UnknownTernary
 }
 
 // failed is the contract's error for what DynamoDB, or the way to it, returned.

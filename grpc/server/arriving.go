@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net"
+	"slices"
 	"sync"
 
 	"assay/shared/access"
@@ -10,64 +11,80 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// Limits of what is on its way to the server, so that nobody fills its memory with messages that never end, and nobody keeps
-// others out with them: workers, other users and callers without a login have limits apart, and each caller has a share.
+// class is a group of callers whose calls share places while their first message is on its way: what one class takes is
+// no other's.
+type class int
+
 const (
-	maxArriving          = 200 // calls of users whose first message is on its way, and as many of workers
-	maxArrivingAnonymous = 40  // of all callers without a login
-	maxArrivingUser      = 100 // of one user who is no worker
-	maxArrivingAddress   = 20  // of one address without a login
+	ofAnonymous class = iota
+	ofUsers
+	ofWorkers
 )
 
-// arrivals counts calls whose first message is on its way.
+// maxArriving is how many calls of each class may be on their way, so that messages that never end do not fill the memory.
+var maxArriving = [...]int{ofAnonymous: 40, ofUsers: 200, ofWorkers: 200}
+
+// arrivals are the calls whose first message is on its way, by class and caller. When a class has no place left, the caller
+// who has the most calls in it loses the oldest of them to a caller who has fewer, so that callers with few calls are never kept out.
 type arrivals struct {
 	mu sync.Mutex
-	by map[string]int // by class of callers, and by caller
+	by [len(maxArriving)]map[string][]*arrival // the oldest first
 }
 
-// bound is how many calls may be on their way for all that a key stands for.
-type bound struct {
-	key  string
-	most int
+// arrival is a call whose first message is on its way.
+type arrival struct {
+	cancel context.CancelFunc
 }
 
-// boundsOf are those that a call of the caller counts in.
-func boundsOf(ctx context.Context, c access.Caller) []bound {
+// placeOf says what a call counts as: its class, and who its caller is there. Callers without a login are told apart by address.
+func placeOf(ctx context.Context, c access.Caller) (class, string) {
 	switch {
 	case c.Worker:
-		return []bound{{"workers", maxArriving}}
+		return ofWorkers, c.ID
 	case !c.Anonymous():
-		return []bound{{"users", maxArriving}, {"user " + c.ID, maxArrivingUser}}
+		return ofUsers, c.ID
 	}
 	host := ""
 	if p, ok := peer.FromContext(ctx); ok {
 		host, _, _ = net.SplitHostPort(p.Addr.String()) // what has no port is one caller
 	}
-	return []bound{{"anonymous", maxArrivingAnonymous}, {"address " + host, maxArrivingAddress}}
+	return ofAnonymous, host
 }
 
-// begin counts a call, unless that would be too many, and returns what ends it.
-func (a *arrivals) begin(bounds []bound) (end func(), ok bool) {
+// begin counts a call, unless there is no place for it, and returns what ends it. It may cancel the call of another caller.
+func (a *arrivals) begin(of class, caller string, cancel context.CancelFunc) (end func(), ok bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, b := range bounds {
-		if a.by[b.key] >= b.most {
-			return nil, false
+	if a.by[of] == nil {
+		a.by[of] = map[string][]*arrival{}
+	}
+	calls := a.by[of]
+	all, most := 0, ""
+	for id, theirs := range calls {
+		if all += len(theirs); len(theirs) > len(calls[most]) {
+			most = id
 		}
 	}
-	if a.by == nil {
-		a.by = map[string]int{}
+	if all >= maxArriving[of] {
+		if len(calls[most]) <= len(calls[caller])+1 {
+			return nil, false
+		}
+		calls[most][0].cancel()
+		a.remove(of, most, calls[most][0])
 	}
-	for _, b := range bounds {
-		a.by[b.key]++
-	}
+	arriving := &arrival{cancel}
+	calls[caller] = append(calls[caller], arriving)
 	return func() {
 		a.mu.Lock()
 		defer a.mu.Unlock()
-		for _, b := range bounds {
-			if a.by[b.key]--; a.by[b.key] == 0 {
-				delete(a.by, b.key)
-			}
-		}
+		a.remove(of, caller, arriving)
 	}, true
+}
+
+// remove forgets a call, if it is not forgotten yet.
+func (a *arrivals) remove(of class, caller string, call *arrival) {
+	left := slices.DeleteFunc(a.by[of][caller], func(other *arrival) bool { return other == call })
+	if a.by[of][caller] = left; len(left) == 0 {
+		delete(a.by[of], caller)
+	}
 }

@@ -10,24 +10,36 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestArriving_CallersKeepNobodyOut opens calls of one user whose messages never come, more than are taken of all users.
+// TestArriving_CallersKeepNobodyOut opens calls whose messages never come, of a few users and then without a login: as many as
+// are taken, and more. Another user has room all the same, and so do a worker and, as long as they have fewer, those users.
 func TestArriving_CallersKeepNobodyOut(t *testing.T) {
 	s := newScene(t)
-	for _, caller := range []string{"ada", ""} {
-		for range 220 { // they are taken in the order in which they come on the connection
+	open := func(caller string, calls int) {
+		for range calls { // they are taken in the order in which they come on the connection
 			if _, err := s.conn.NewStream(s.as(caller), &grpc.StreamDesc{ServerStreams: true}, assayv1.RunService_WatchRun_FullMethodName); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if _, err := s.runs.ListRuns(s.as(caller), &assayv1.ListRunsRequest{TaskId: s.task}); status.Code(err) != codes.Unavailable {
-			t.Errorf("another call of %q: %v", caller, err)
-		}
-		if _, err := s.runs.ListRuns(s.as("bob"), &assayv1.ListRunsRequest{TaskId: s.task}); err != nil {
-			t.Errorf("a call of another user: %v", err)
-		}
-		_, err := s.work.Heartbeat(s.as("robot"), &assayv1.HeartbeatRequest{RunId: s.task, LeaseId: s.task})
-		if status.Code(err) == codes.Unavailable {
-			t.Errorf("a call of a worker: %v", err)
-		}
+	}
+	list := func(caller string) codes.Code {
+		_, err := s.runs.ListRuns(s.as(caller), &assayv1.ListRunsRequest{TaskId: s.task})
+		return status.Code(err)
+	}
+	for _, user := range []string{"ada", "dan", "eve"} {
+		open(user, 80)
+	}
+	open("", 60)
+	if code := list(""); code != codes.Unavailable {
+		t.Errorf("another call without a login from the same address: %v", code)
+	}
+	if code := list("eve"); code != codes.Unavailable {
+		t.Errorf("another call of one of the users with the most: %v", code)
+	}
+	if code := list("bob"); code != codes.OK {
+		t.Errorf("a call of another user: %v", code)
+	}
+	_, err := s.work.Heartbeat(s.as("robot"), &assayv1.HeartbeatRequest{RunId: s.task, LeaseId: s.task})
+	if status.Code(err) == codes.Unavailable {
+		t.Errorf("a call of a worker: %v", err)
 	}
 }

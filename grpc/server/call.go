@@ -75,22 +75,24 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 
 // receive lets the first message come, for a while.
 func (c *call) receive(ctx context.Context) (context.Context, error) {
-	end, ok := c.server.arrivals.begin(boundsOf(ctx, c.caller))
+	receiving, cancel := context.WithCancel(ctx)
+	of, caller := placeOf(ctx, c.caller)
+	end, ok := c.server.arrivals.begin(of, caller, cancel)
 	if !ok {
+		cancel()
 		return ctx, problem.Unavailable.New("Too many calls are on their way at the moment. Try again in a second.").After(receivingWait)
 	}
-	ctx, cancel := context.WithCancel(ctx)
 	late := time.AfterFunc(receiveTime, cancel)
 	over := sync.OnceFunc(func() {
 		late.Stop()
 		end()
 	})
-	unlink := context.AfterFunc(ctx, over)
+	unlink := context.AfterFunc(receiving, over)
 	c.received = func() {
 		unlink()
 		over()
 	}
-	return ctx, nil
+	return receiving, nil
 }
 
 // authenticate finds out who calls. A token that is not valid is refused everywhere, for whoever sends one means to be known.

@@ -149,7 +149,7 @@ func (s *Store) open(key string) (*file, error) {
 	return f, err
 }
 
-// Delete implements blob.Store.
+// Delete implements blob.Store. It also ends uploads under the keys.
 func (s *Store) Delete(ctx context.Context, keys ...string) error {
 	for _, key := range keys {
 		if err := blob.CheckKey(key); err != nil {
@@ -161,6 +161,7 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		s.arriving.end(key)
 		if err := os.Remove(s.path(key)); err == nil {
 			removed = true
 		} else if !errors.Is(err, fs.ErrNotExist) {

@@ -104,3 +104,12 @@ func (a *arriving) begin(key string, in *incoming) (end func()) {
 		}
 	}
 }
+
+// end ends the upload of a key, if one is under way.
+func (a *arriving) end(key string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if in := a.by[key]; in != nil {
+		in.end()
+	}
+}

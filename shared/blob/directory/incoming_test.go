@@ -49,6 +49,20 @@ func TestUpload_EndsWhenNobodyAwaitsIt(t *testing.T) {
 	untilUploads(t, s, "after its record was deleted", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
 }
 
+// TestUpload_EndsWhenItsFileIsDeleted deletes the file that is being sent.
+func TestUpload_EndsWhenItsFileIsDeleted(t *testing.T) {
+	s := serve(t, t.TempDir(), recorded)
+	content := strings.Repeat("content ", 1000)
+	link := signPut(t, s, declare("a", content))
+	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
+	sendSome(t, addr, path, content, 2000)
+	untilUploads(t, s, "after the upload has begun", func(uploads []os.DirEntry) bool { return len(uploads) == 1 })
+	if err := s.Delete(t.Context(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	untilUploads(t, s, "after the file was deleted", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
+}
+
 // sendSome begins to upload the content over a connection of its own, and stops after n bytes.
 func sendSome(t *testing.T, addr, path, content string, n int) {
 	t.Helper()

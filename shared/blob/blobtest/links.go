@@ -25,16 +25,6 @@ type answer struct {
 // request uses a link as a client would, after change has had its way with the request.
 func request(t *testing.T, link blob.Link, body io.Reader, size int64, change func(*http.Request)) answer {
 	t.Helper()
-	got, err := attempt(t, link, body, size, change)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return got
-}
-
-// attempt is request where the connection may break.
-func attempt(t *testing.T, link blob.Link, body io.Reader, size int64, change func(*http.Request)) (answer, error) {
-	t.Helper()
 	r, err := http.NewRequestWithContext(t.Context(), link.Method, link.URL, body)
 	if err != nil {
 		t.Fatal(err)
@@ -48,10 +38,13 @@ func attempt(t *testing.T, link blob.Link, body io.Reader, size int64, change fu
 	}
 	res, err := http.DefaultClient.Do(r)
 	if err != nil {
-		return answer{}, err
+		t.Fatal(err)
 	}
 	content, err := io.ReadAll(res.Body)
-	return answer{res, content}, errors.Join(err, res.Body.Close())
+	if err := errors.Join(err, res.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return answer{res, content}
 }
 
 func signPut(t *testing.T, s blob.Store, o blob.Object) blob.Link {
@@ -95,13 +88,14 @@ func upload(t *testing.T, s blob.Store) {
 		got := request(t, link, bytes.NewReader(content), o.Size, nil)
 		expectStatus(t, "upload", got, 200, 299)
 		expect(t, s, o, content)
-		for range 2 { // a client that got no answer tries again
-			got, err := attempt(t, link, bytes.NewReader(content), o.Size, nil)
-			if err == nil {
-				expectStatus(t, "upload again", got, http.StatusPreconditionFailed, http.StatusPreconditionFailed)
-			} else if size <= 1 { // a store can refuse a large body and end the connection before it has read it
-				t.Fatal(err)
+		// A client that got no answer tries again. A store may refuse a large body and end the connection while the client still
+		// sends, which then finds no answer: what the store of a directory answers then, its own tests say.
+		for range 2 {
+			if size > 1 {
+				break
 			}
+			got := request(t, link, bytes.NewReader(content), o.Size, nil)
+			expectStatus(t, "upload again", got, http.StatusPreconditionFailed, http.StatusPreconditionFailed)
 			expect(t, s, o, content)
 		}
 		if err := s.Delete(t.Context(), o.Key); err != nil {

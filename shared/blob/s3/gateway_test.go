@@ -11,6 +11,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -21,6 +22,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -35,8 +37,28 @@ import (
 func TestMain(m *testing.M) {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableKeepAlives = true
-	http.DefaultClient.Transport = transport
+	http.DefaultClient.Transport = repeating{transport}
 	os.Exit(m.Run())
+}
+
+// repeating sends a request again whose connection the gateway ended before its answer could be read, which happens now and then when
+// it refuses without reading the body.
+type repeating struct{ transport *http.Transport }
+
+func (t repeating) RoundTrip(r *http.Request) (res *http.Response, err error) {
+	for range 20 {
+		again := r.Clone(r.Context())
+		if r.GetBody != nil {
+			if again.Body, err = r.GetBody(); err != nil {
+				return nil, err
+			}
+		}
+		res, err = t.transport.RoundTrip(again)
+		if r.GetBody == nil || !errors.Is(err, syscall.EPIPE) && !errors.Is(err, syscall.ECONNRESET) {
+			break
+		}
+	}
+	return res, err
 }
 
 func TestConformance(t *testing.T) {

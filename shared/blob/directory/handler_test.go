@@ -202,19 +202,6 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-// TestUploadAgain_IsAnswered sends a large file again, which is read to its end so that the client sees the answer.
-func TestUploadAgain_IsAnswered(t *testing.T) {
-	s := serve(t, t.TempDir(), recorded)
-	content := strings.Repeat("content ", 1<<20)
-	o := declare("a", content)
-	link := signPut(t, s, o)
-	for _, want := range []int{http.StatusOK, http.StatusPreconditionFailed, http.StatusPreconditionFailed} {
-		if res := do(t, link.Method, link.URL, strings.NewReader(content), o.Size, link.Headers); res.StatusCode != want {
-			t.Errorf("an upload of %d bytes: %s, want %d", o.Size, res.Status, want)
-		}
-	}
-}
-
 func TestStoredIsCalledBeforeTheAnswer(t *testing.T) {
 	var s *Store
 	var calls atomic.Int32

@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"bufio"
 	"context"
 	"fmt"
 	"net"
@@ -63,8 +64,26 @@ func TestUpload_EndsWhenItsFileIsDeleted(t *testing.T) {
 	untilUploads(t, s, "after the file was deleted", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
 }
 
-// sendSome begins to upload the content over a connection of its own, and stops after n bytes.
-func sendSome(t *testing.T, addr, path, content string, n int) {
+// TestUploadAgain_IsAnswered sends a large file again, as clients do that read no answer before they have sent all.
+func TestUploadAgain_IsAnswered(t *testing.T) {
+	s := serve(t, t.TempDir(), recorded)
+	content := strings.Repeat("content ", 2<<20)
+	link := signPut(t, s, declare("a", content))
+	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
+	for _, want := range []int{http.StatusOK, http.StatusPreconditionFailed} {
+		c := sendSome(t, addr, path, content, len(content))
+		res, err := http.ReadResponse(bufio.NewReader(c), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := res.Body.Close(); err != nil || res.StatusCode != want {
+			t.Errorf("an upload of %d bytes: %s, want %d; %v", len(content), res.Status, want, err)
+		}
+	}
+}
+
+// sendSome begins to upload the content over a connection of its own, which it returns, and stops after n bytes.
+func sendSome(t *testing.T, addr, path, content string, n int) net.Conn {
 	t.Helper()
 	c, err := new(net.Dialer).DialContext(t.Context(), "tcp", addr)
 	if err != nil {
@@ -75,6 +94,7 @@ func sendSome(t *testing.T, addr, path, content string, n int) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return c
 }
 
 // untilUploads waits until it holds for the files that are being written.

@@ -203,10 +203,8 @@ func (c *counting) Write(ctx context.Context, writes ...store.Write) error {
 		return err
 	}
 	for i := range writes {
-		if w := &writes[i]; w.Item.Sort == record.UsageSort && (w.Op == store.OpCreate || w.Op == store.OpReplace) {
-			if u, err := table.Decode[record.Usage](store.Item{Key: w.Item.Key, Version: 1, Data: w.Item.Data}); err == nil {
-				c.ledger.note(ctx, c.Store, c.now(), u.Took)
-			}
+		if u, ok := writes[i].Record.(*record.Usage); ok {
+			c.ledger.note(ctx, c.Store, c.now(), u.Took)
 		}
 	}
 	return nil

@@ -222,6 +222,9 @@ func TestLedger_CountsForAllProcesses(t *testing.T) {
 	if err := take(t.Context(), two, plain, now, caller("z"), record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
 		t.Errorf("a day later: %v", err)
 	}
+	if items, err := plain.Get(t.Context(), store.Strong, record.UsageKey("a")); err != nil || strings.Contains(strings.ToLower(string(items[0].Data)), "took") {
+		t.Errorf("the table keeps what only the counters of the process need: %s, %v", items[0].Data, err)
+	}
 	shards, err := plain.Query(t.Context(), store.Query{Partition: record.ServerPartition, Limit: 10})
 	if err != nil || len(shards) < 1 || len(shards) > 2 {
 		t.Errorf("%d shards after two writes: %v", len(shards), err)

@@ -49,12 +49,12 @@ func DefaultQuotas() Quotas {
 
 // Charge is what one change takes of the quotas; bytes below zero are given back.
 type Charge struct {
-	Kind    string             `json:"kind,omitempty"` // what is created: a key of PerDay
-	Count   int64              `json:"count,omitempty"`
-	Bytes   int64              `json:"bytes,omitempty"`   // of files that records name
-	Pending map[string]Uploads `json:"pending,omitempty"` // by the partition of the record that waits for them, what is now announced for it
-	Leaving int64              `json:"leaving,omitempty"` // bytes that no record names, and that are there until Until
-	Until   Instant            `json:"until,omitzero"`
+	Kind    string // what is created: a key of PerDay
+	Count   int64
+	Bytes   int64              // of files that records name
+	Pending map[string]Uploads // by the partition of the record that waits for them, what is now announced for it
+	Leaving int64              // bytes that no record names, and that are there until Until
+	Until   Instant
 }
 
 // Uploads are files that are announced and may not have arrived.
@@ -116,15 +116,14 @@ type Usage struct {
 	Meta // ID is the user's
 	Counts
 	Pending map[string]Uploads `json:"pending,omitempty"` // by the partition of the record that waits for them
-	Took    Charge             `json:"took"`              // what the last change took, for the counters of the server
+	Took    Charge             `json:"-"`                 // what the last change took, for the counters of the server
 }
 
-// UsageSort is the sort key of every Usage.
-const UsageSort = "USAGE"
+const usageSort = "USAGE"
 
 // UsageKey is where what the user has taken stands in the table.
 func UsageKey(userID string) store.Key {
-	return store.Key{Partition: UserPartition(userID), Sort: UsageSort}
+	return store.Key{Partition: UserPartition(userID), Sort: usageSort}
 }
 
 // Key implements Record.
@@ -135,29 +134,28 @@ func (u *Usage) Indexes() [store.NumIndexes]store.Key { return indexes{} }
 
 // Take counts the charge, or returns the problem when the limits do not allow it.
 func (u *Usage) Take(l UsageLimits, ch Charge, now time.Time) error {
-	if err := u.refuse(l, ch, u.pendingWith(ch), now, "You", "you"); err != nil {
+	pending := u.pendingWith(ch)
+	if err := u.refuse(l, ch, total(pending), now, "You", "you"); err != nil {
 		return err
 	}
 	u.add(ch, now)
-	u.Bytes = max(0, u.Bytes)
-	if u.Pending == nil {
-		u.Pending = map[string]Uploads{}
-	}
-	maps.Copy(u.Pending, ch.Pending)
-	u.Took = ch
+	u.Bytes, u.Pending, u.Took = max(0, u.Bytes), pending, ch
 	return nil
 }
 
 // PassesPending reports whether the uploads that count once the charge is made are more than the limits allow.
 func (u *Usage) PassesPending(l UsageLimits, ch Charge) bool {
-	return len(ch.Pending) > 0 && l.passedBy(u.pendingWith(ch))
+	return len(ch.Pending) > 0 && l.passedBy(total(u.pendingWith(ch)))
 }
 
-func (u *Usage) pendingWith(ch Charge) Uploads {
+func (u *Usage) pendingWith(ch Charge) map[string]Uploads {
+	if len(ch.Pending) == 0 {
+		return u.Pending
+	}
 	all := map[string]Uploads{}
 	maps.Copy(all, u.Pending)
 	maps.Copy(all, ch.Pending)
-	return total(all)
+	return all
 }
 
 func total(pending map[string]Uploads) (all Uploads) {

@@ -112,7 +112,7 @@ func DecodeGrants(items []store.Item) (Grants, error) {
 			}
 			g.Registered = append(g.Registered, r)
 			g.Registrations = append(g.Registrations, access.Registration{ID: r.ID, TaskID: r.TaskID, PrivateTask: r.PrivateTask, Accepted: r.State == Accepted})
-		case it.Sort == UsageSort:
+		case it.Sort == usageSort:
 			g.Usage = new(Usage)
 			if err := Decode(it, g.Usage); err != nil {
 				return g, err

@@ -154,6 +154,8 @@ type Store interface {
 type Write struct {
 	Op   Op
 	Item Item
+	// Record is what the Item of a put encodes, for code between the caller and the store, which does not look at it.
+	Record any
 }
 
 // Op is the kind of a Write with its condition.
@@ -177,22 +179,24 @@ func (op Op) puts() bool { return op == OpCreate || op == OpReplace }
 func (op Op) needsVersion() bool { return op == OpReplace || op == OpDeleteIf || op == OpCheck }
 
 // Create writes an item that must not exist yet. Its Version is not looked at.
-func Create(it Item) Write { return Write{OpCreate, it} }
+func Create(it Item) Write { return Write{Op: OpCreate, Item: it} }
 
 // Replace writes over the item whose version is it.Version.
-func Replace(it Item) Write { return Write{OpReplace, it} }
+func Replace(it Item) Write { return Write{Op: OpReplace, Item: it} }
 
 // Delete removes the item of the key, if there is one.
-func Delete(k Key) Write { return Write{OpDelete, Item{Key: k}} }
+func Delete(k Key) Write { return Write{Op: OpDelete, Item: Item{Key: k}} }
 
 // DeleteIf removes the item if its version is still it.Version.
-func DeleteIf(it Item) Write { return Write{OpDeleteIf, Item{Key: it.Key, Version: it.Version}} }
+func DeleteIf(it Item) Write {
+	return Write{Op: OpDeleteIf, Item: Item{Key: it.Key, Version: it.Version}}
+}
 
 // Check requires that the item's version is still it.Version.
-func Check(it Item) Write { return Write{OpCheck, Item{Key: it.Key, Version: it.Version}} }
+func Check(it Item) Write { return Write{Op: OpCheck, Item: Item{Key: it.Key, Version: it.Version}} }
 
 // CheckAbsent requires that nothing has the key.
-func CheckAbsent(k Key) Write { return Write{OpCheckAbsent, Item{Key: k}} }
+func CheckAbsent(k Key) Write { return Write{Op: OpCheckAbsent, Item: Item{Key: k}} }
 
 // ConflictError says that nothing was written because conditions did not hold.
 type ConflictError struct {

@@ -78,11 +78,13 @@ func Failed(err error) error {
 
 // Tx is a change of several records that holds as a whole or not at all. The zero Tx changes nothing.
 type Tx struct {
-	writes  []store.Write
-	records []record.Record // parallel to writes; nil where a write has none
-	refuse  []error         // parallel to writes; what to say when the condition of one does not hold
-	err     error
+	writes []store.Write
+	refuse []error // parallel to writes; what to say when the condition of one does not hold
+	err    error
 }
+
+// usualWrites is how many writes most changes have at most.
+const usualWrites = 6
 
 // Len is the number of writes so far.
 func (t *Tx) Len() int { return len(t.writes) }
@@ -96,32 +98,36 @@ func (t *Tx) Replace(r record.Record) *Tx { return t.put(r, store.Replace) }
 func (t *Tx) put(r record.Record, op func(store.Item) store.Write) *Tx {
 	it, err := record.Item(r)
 	t.err = errors.Join(t.err, err)
-	return t.add(op(it), r)
+	w := op(it)
+	w.Record = r
+	return t.add(w)
 }
 
 // Delete removes a record that must be as it was read.
 func (t *Tx) Delete(r record.Record) *Tx {
 	it, err := record.Item(r)
 	t.err = errors.Join(t.err, err)
-	return t.add(store.DeleteIf(it), nil)
+	return t.add(store.DeleteIf(it))
 }
 
 // DeleteKey removes whatever has the key.
-func (t *Tx) DeleteKey(k store.Key) *Tx { return t.add(store.Delete(k), nil) }
+func (t *Tx) DeleteKey(k store.Key) *Tx { return t.add(store.Delete(k)) }
 
 // Check requires that a record is as it was read.
 func (t *Tx) Check(r record.Record) *Tx {
 	it, err := record.Item(r)
 	t.err = errors.Join(t.err, err)
-	return t.add(store.Check(it), nil)
+	return t.add(store.Check(it))
 }
 
 // CheckAbsent requires that nothing has the key.
-func (t *Tx) CheckAbsent(k store.Key) *Tx { return t.add(store.CheckAbsent(k), nil) }
+func (t *Tx) CheckAbsent(k store.Key) *Tx { return t.add(store.CheckAbsent(k)) }
 
-func (t *Tx) add(w store.Write, r record.Record) *Tx {
+func (t *Tx) add(w store.Write) *Tx {
+	if t.writes == nil { // a write is large, and to grow copies all of them
+		t.writes, t.refuse = make([]store.Write, 0, usualWrites), make([]error, 0, usualWrites)
+	}
 	t.writes = append(t.writes, w)
-	t.records = append(t.records, r)
 	t.refuse = append(t.refuse, nil)
 	return t
 }
@@ -152,8 +158,8 @@ func (t *Tx) Commit(ctx context.Context, s store.Store) error {
 	if err != nil {
 		return Failed(err)
 	}
-	for i, r := range t.records {
-		if r != nil {
+	for i := range t.writes {
+		if r, ok := t.writes[i].Record.(record.Record); ok {
 			record.Written(r, t.writes[i].Op == store.OpCreate)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -174,8 +175,9 @@ func (l *Limiter) Take(now time.Time, class Class, caller string, user bool, h h
 		reset = (1 - tokens) / float64(p.PerSecond) // until it has a token
 		wait = max(time.Duration(reset*float64(time.Second)), time.Millisecond)
 	}
-	h.Set("RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", class, p.Burst, p.window()))
-	h.Set("RateLimit", fmt.Sprintf("%q;r=%d;t=%d", class, int(tokens), int(math.Ceil(reset))))
+	name := `"` + string(class) + `"`
+	h.Set("Ratelimit-Policy", name+";q="+strconv.Itoa(p.Burst)+";w="+strconv.Itoa(p.window()))
+	h.Set("Ratelimit", name+";r="+strconv.Itoa(int(tokens))+";t="+strconv.Itoa(int(math.Ceil(reset))))
 	return wait
 }
 

@@ -35,6 +35,12 @@ func state(c *api.Call, t *record.TaskItem, organizer, other bool) (record.Regis
 	}
 }
 
+// The answers to registrations that what is stored leaves no room for.
+var (
+	registeredAlready = problem.Conflict.New("The user is registered for this task already; one registration is all that a user has in a task.")
+	nameTaken         = problem.Conflict.New("Another team of this task has this name, or one that differs only in case, width or spaces. Choose another.")
+)
+
 func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.RegistrationDraft) (created api.Created[*record.Registration], err error) {
 	roles, err := c.Roles(ctx, t.Scope())
 	if err != nil {
@@ -53,7 +59,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 	r.Alias = record.NewAlias(r.ID)
 	tx := new(table.Tx)
 	reserve(tx, c, nil, r)
-	tx.Create(r).Create(grantOf(r, t.Visibility == record.Private)).Or(problem.Conflict.New("The user is registered for this task already; one registration is all that a user has in a task."))
+	tx.Create(r).Create(grantOf(r, t.Visibility == record.Private)).Or(registeredAlready)
 	if err := c.AddUsers(ctx, tx, record.RegistrationGrants, []string{d.UserID}, func(string) string { return "/userId" }); err != nil {
 		return created, err
 	}
@@ -99,7 +105,6 @@ func reserve(tx *table.Tx, c *api.Call, was, is *record.RegistrationItem) {
 		}
 	}
 	if reserved {
-		tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: name}).
-			Or(problem.Conflict.New("Another team of this task has this name, or one that differs only in case, width or spaces. Choose another."))
+		tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: name}).Or(nameTaken)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"assay/shared/access"
 	"assay/shared/problem"
@@ -130,6 +131,9 @@ func TeamKey(taskID, team string) store.Key {
 }
 
 func folded(team string) string {
+	if !strings.ContainsFunc(team, func(r rune) bool { return r >= utf8.RuneSelf }) {
+		return strings.Join(strings.Fields(strings.ToLower(team)), " ") // as below, without its tables
+	}
 	visible := strings.Map(func(r rune) rune {
 		if unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Variation_Selector, r) {
 			return -1

@@ -73,6 +73,13 @@ func (s *Store) commitLoop() {
 // commit applies the requests, each for itself, in one transaction, and sets their outcomes. It returns the new images.
 func (s *Store) commit(batch []*request) []store.Item {
 	var written []store.Item
+	if s.onChange != nil {
+		n := 0
+		for _, r := range batch {
+			n += len(r.changes)
+		}
+		written = make([]store.Item, 0, n)
+	}
 	err := s.db.Update(func(tx *bbolt.Tx) error {
 		t := tables{tx: tx, now: s.now()}
 		for _, r := range batch {

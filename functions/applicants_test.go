@@ -63,5 +63,5 @@ func TestAPrivateTaskIsWithheldFromThoseWhoAreNotAccepted(t *testing.T) {
 		}
 	}
 	w.Want(http.StatusOK, nil, "member", http.MethodGet, dataset, nil)
-	w.Want(http.StatusNotFound, nil, "stranger", http.MethodGet, task, nil)
+	w.Want(http.StatusNotFound, nil, "outsider", http.MethodGet, task, nil)
 }

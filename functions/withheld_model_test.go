@@ -51,7 +51,7 @@ type modelEntry struct {
 }
 
 // Those who ask. All take part in something, organize, own or are nobody.
-var modelCallers = []string{"", "stranger", "member", "pending", "rejected", "ada", "dan", "rival", "olga", "robot", "root"}
+var modelCallers = []string{"", "outsider", "member", "pending", "rejected", "ada", "dan", "rival", "olga", "robot", "root"}
 
 func newModel(seed uint64) *model {
 	random := rand.New(rand.NewPCG(seed, 11))

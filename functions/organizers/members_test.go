@@ -127,7 +127,7 @@ func TestMembers_Leave(t *testing.T) {
 	}
 	bob := l.path + "/members/" + servertest.UserID("bob")
 	tag := l.Want(http.StatusOK, nil, "", http.MethodGet, bob, nil).Header.Get("ETag")
-	for caller, status := range map[string]int{"": http.StatusUnauthorized, "stranger": http.StatusForbidden, "robot": http.StatusForbidden} {
+	for caller, status := range map[string]int{"": http.StatusUnauthorized, "outsider": http.StatusForbidden, "robot": http.StatusForbidden} {
 		l.Want(status, nil, caller, http.MethodDelete, bob, nil)
 	}
 	l.Want(http.StatusPreconditionFailed, nil, "bob", http.MethodDelete, bob, nil, "If-Match", `"0-0"`)

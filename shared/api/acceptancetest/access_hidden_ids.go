@@ -13,7 +13,7 @@ type hidden struct {
 }
 
 // outsiders have no part in either task.
-var outsiders = []string{"anonymous", "stranger", "rival"}
+var outsiders = []string{"anonymous", "outsider", "rival"}
 
 func (sc *scene) newHidden() *hidden {
 	t, organizer, h := sc.t, sc.tokens["organizer"], &hidden{scene: sc}

@@ -13,12 +13,12 @@ import (
 )
 
 // callers are those whom the rights tell apart, in the order of the columns of the tables.
-var callers = []string{"anonymous", "stranger", "registrant", "owner", "rival", "organizer", "admin", "worker"}
+var callers = []string{"anonymous", "outsider", "registrant", "owner", "rival", "organizer", "admin", "worker"}
 
 // scene is two tasks alike, one public and one private, with one of everything below them that rights tell apart.
 //
 // The organizer runs both, the owner and the registrant take part in both, and everything that was submitted is the
-// owner's. The rival runs a task of its own; the stranger does nothing at all.
+// owner's. The rival runs a task of its own; the outsider does nothing at all.
 type scene struct {
 	Setup
 	t         testing.TB

@@ -6,7 +6,7 @@ package acceptancetest
 // Nothing is changed by asking: PATCH and DELETE come with an If-Match that does not hold, so 412 is the answer to those
 // who may; a registration with a team name that is taken, so 409 is; other POSTs create what nothing else looks at.
 const rights = `
-                                             anonymous stranger registrant owner rival organizer admin worker
+                                             anonymous outsider registrant owner rival organizer admin worker
 
 GET /                                              200      200        200   200   200       200   200    200
 GET /v1                                            200      200        200   200   200       200   200    200
@@ -34,11 +34,11 @@ GET /v1/organizers/{organizerId}/members
     missing                                        404      404        404   404   404       404   404    404
 GET /v1/organizers/{organizerId}/members/{userId}
     organizer                                      200      200        200   200   200       200   200    200
-    stranger                                       404      404        404   404   404       404   404    404
+    outsider                                       404      404        404   404   404       404   404    404
     missing                                        404      404        404   404   404       404   404    404
 DELETE /v1/organizers/{organizerId}/members/{userId}
     organizer                                      401      403        403   403   403       412   412    403
-    stranger                                       404      404        404   404   404       404   404    404
+    outsider                                       404      404        404   404   404       404   404    404
     missing                                        404      404        404   404   404       404   404    404
 
 GET /v1/tasks                                      200      200        200   200   200       200   200    200
@@ -208,10 +208,10 @@ PATCH /v1/user                                     401      412        412   412
 GET /v1/users                                      401      403        403   403   403       403   200    403
 GET /v1/users/{userId}
     owner                                          401      403        403   200   403       403   200    403
-    stranger                                       401      200        403   403   403       403   200    403
+    outsider                                       401      200        403   403   403       403   200    403
     missing                                        401      403        403   403   403       403   404    403
 GET /v1/users/{userId}/submissions
     owner                                          200      200        200   200   200       200   200    200
-    stranger                                       204      204        204   204   204       204   204    204
+    outsider                                       204      204        204   204   204       204   204    204
     missing                                        204      204        204   204   204       204   204    204
 `

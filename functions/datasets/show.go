@@ -59,11 +59,9 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Data
 			return c.Page.Keeps("split", string(d.Split)) && c.Page.KeepsText("name", d.Name)
 		}
 	}
-	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	p.Cursor, err = table.List(ctx, c.Store, selection, keep, func(d *record.DatasetItem) (bool, error) {
-		return p.Add(forRoles(d, access.Roles(c.Caller, g.Grants, d.Scope())))
+	return api.PageOf(ctx, c, sources, keep, func(d *record.DatasetItem) record.Dataset {
+		return forRoles(d, access.Roles(c.Caller, g.Grants, d.Scope()))
 	})
-	return p, err
 }
 
 // visible names the partitions of the datasets that the caller may see; of those tasks alone that a filter names.

@@ -3,7 +3,6 @@ package evaluations
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -180,11 +179,7 @@ func addAll(ctx context.Context, c *api.Call, p *page.Page[record.Evaluation], a
 // ofRuns is the source of the evaluations of runs: each has at most one against the newest truth. Those that the caller
 // may not see are not read.
 func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, error) {
-	keys := make([]store.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = record.RunKey(id)
-	}
-	runs, err := table.GetAll[record.RunItem](ctx, c.Store, c.Consistency, keys...)
+	runs, err := table.GetAll[record.RunItem](ctx, c.Store, c.Consistency, table.Keys(ids, record.RunKey)...)
 	if err != nil {
 		return nil, err
 	}
@@ -192,21 +187,16 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, err
 	if err != nil {
 		return nil, err
 	}
-	var from table.Source
+	var evaluations []string
 	for _, r := range runs {
 		if r == nil {
 			continue
 		}
 		if shown := r.For(access.Roles(c.Caller, g.Grants, r.Scope())).EvaluationID; shown != "" {
-			from.IDs = append(from.IDs, shown)
+			evaluations = append(evaluations, shown)
 		}
 	}
-	slices.SortFunc(from.IDs, func(a, b string) int { return strings.Compare(b, a) })
-	from.IDs = slices.Compact(from.IDs)
-	for _, id := range from.IDs {
-		from.Keys = append(from.Keys, record.EvaluationKey(id))
-	}
-	return []table.Source{from}, nil
+	return []table.Source{table.Named(evaluations, record.EvaluationKey)}, nil
 }
 
 // viewer returns what shows an evaluation to the caller, and whether the caller may see it at all.
@@ -228,11 +218,7 @@ func keyTruths(ctx context.Context, c *api.Call, all ...*record.EvaluationItem) 
 			ids = append(ids, e.DatasetID)
 		}
 	}
-	keys := make([]store.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = record.TruthSecretKey(id)
-	}
-	secrets, err := table.GetAll[record.TruthSecret](ctx, c.Store, c.Consistency, keys...)
+	secrets, err := table.GetAll[record.TruthSecret](ctx, c.Store, c.Consistency, table.Keys(ids, record.TruthSecretKey)...)
 	if err != nil {
 		return err
 	}

@@ -28,21 +28,15 @@ const duePage = 50
 func (w *Worker) eachDue(ctx context.Context, to string, do func(store.Item) error) error {
 	q := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: to, Limit: duePage}
 	var failed error
-	for {
-		items, err := w.Store.Query(ctx, q)
+	for it, err := range table.Items(ctx, w.Store, q) {
 		if err != nil {
-			return errors.Join(failed, table.Failed(err))
+			return errors.Join(failed, err)
 		}
-		for _, it := range items {
-			if err := do(it); err != nil && ctx.Err() == nil {
-				failed = errors.Join(failed, fmt.Errorf("%s %s stays due: %w", it.Partition, it.Sort, err))
-			}
+		if err := do(it); err != nil && ctx.Err() == nil {
+			failed = errors.Join(failed, fmt.Errorf("%s %s stays due: %w", it.Partition, it.Sort, err))
 		}
-		if len(items) < duePage {
-			return errors.Join(failed, ctx.Err())
-		}
-		q.After = &items[duePage-1]
 	}
+	return errors.Join(failed, ctx.Err())
 }
 
 // Due does what is due, for runs first: a truth that is large takes a while. What it reads from the index may be out of
@@ -189,15 +183,11 @@ func (w *Worker) requeue(ctx context.Context, datasetID string) error {
 // requeueAll queues every run of the dataset for the truth that was not evaluated against it or waits elsewhere, and returns
 // how many.
 func (w *Worker) requeueAll(ctx context.Context, truth *record.Truth) (again int, err error) {
-	var sources []table.Source
-	for _, a := range record.Audiences {
-		sources = append(sources, table.Partition(record.ByDataset, record.OfDataset(truth.ID, record.KindRun, a)))
-	}
 	var mu sync.Mutex // guards again and failed
 	var failed error
 	var all sync.WaitGroup
 	slots := make(chan struct{}, requeueRuns)
-	err = table.Each[record.RunItem](ctx, w.Store, duePage, sources, func(run *record.RunItem) error {
+	err = table.Each(ctx, w.Store, duePage, table.OfDataset(truth.ID, record.KindRun), func(run *record.RunItem) error {
 		if !queue.Behind(run, truth) {
 			return nil
 		}

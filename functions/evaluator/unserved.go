@@ -44,21 +44,15 @@ func (w *Worker) unservedOf(ctx context.Context, now time.Time, turn queue.Turn)
 		From: turn.Prefix, To: turn.Prefix + record.DueBy(now.Add(-unservedAfter)),
 	}
 	var failed error
-	for {
-		items, err := w.Store.Query(ctx, q)
+	for it, err := range table.Items(ctx, w.Store, q) {
 		if err != nil {
-			return errors.Join(failed, table.Failed(err))
+			return errors.Join(failed, err)
 		}
-		for _, it := range items {
-			if err := w.unserved(ctx, now, it); err != nil {
-				failed = errors.Join(failed, fmt.Errorf("%s: %w", it.Partition, err))
-			}
+		if err := w.unserved(ctx, now, it); err != nil {
+			failed = errors.Join(failed, fmt.Errorf("%s: %w", it.Partition, err))
 		}
-		if len(items) < duePage {
-			return failed
-		}
-		q.After = &items[duePage-1]
 	}
+	return failed
 }
 
 func (w *Worker) unserved(ctx context.Context, now time.Time, it store.Item) error {

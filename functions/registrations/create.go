@@ -1,6 +1,7 @@
 package registrations
 
 import (
+	"cmp"
 	"context"
 
 	"assay/shared/access"
@@ -46,9 +47,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 	if err != nil {
 		return created, err
 	}
-	if d.UserID == "" {
-		d.UserID = c.Caller.ID
-	}
+	d.UserID = cmp.Or(d.UserID, c.Caller.ID)
 	begins, err := state(c, t, roles&(access.Organizer|access.Admin) != 0, d.UserID != c.Caller.ID)
 	if err != nil {
 		return created, err

@@ -2,6 +2,7 @@ package registrations
 
 import (
 	"context"
+	"strconv"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -36,9 +37,7 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*re
 			return p, err
 		}
 	}
-	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	p.Cursor, err = table.List(ctx, c.Store, selection, nil, func(r *record.RegistrationItem) (bool, error) { return p.Add(&r.Registration) })
-	return p, err
+	return api.PageOf(ctx, c, sources, nil, func(r *record.RegistrationItem) *record.Registration { return &r.Registration })
 }
 
 // own is the source of the caller's own registration.
@@ -58,11 +57,7 @@ func own(ctx context.Context, c *api.Call, taskID string) ([]table.Source, error
 func rows(all []*record.Registration) [][]string {
 	table := [][]string{{"id", "team", "alias", "anonymous", "state", "userId", "affiliation", "country", "contact", "createdAt"}}
 	for _, r := range all {
-		anonymous := "false"
-		if r.Anonymous {
-			anonymous = "true"
-		}
-		table = append(table, []string{r.ID, r.Team, r.Alias, anonymous, string(r.State), r.UserID, r.Affiliation, r.Country, r.Contact, r.CreatedAt.String()})
+		table = append(table, []string{r.ID, r.Team, r.Alias, strconv.FormatBool(r.Anonymous), string(r.State), r.UserID, r.Affiliation, r.Country, r.Contact, r.CreatedAt.String()})
 	}
 	return table
 }

@@ -3,13 +3,11 @@ package runs
 import (
 	"context"
 	"slices"
-	"strings"
 
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/page"
 	"assay/shared/record"
-	"assay/shared/store"
 	"assay/shared/table"
 	"assay/shared/visibility"
 )
@@ -67,15 +65,11 @@ func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]table.Sou
 	if len(f.SubmissionIDs) == 0 {
 		return v.Narrowest(ctx, record.KindRun, visibility.Filter{DatasetIDs: f.DatasetIDs, TaskIDs: f.TaskIDs, UserIDs: f.UserIDs})
 	}
-	keys := make([]store.Key, len(f.SubmissionIDs))
-	for i, id := range f.SubmissionIDs {
-		keys[i] = record.SubmissionKey(id)
-	}
-	submissions, err := table.GetAll[record.SubmissionItem](ctx, v.Records, v.Consistency, keys...)
+	submissions, err := table.GetAll[record.SubmissionItem](ctx, v.Records, v.Consistency, table.Keys(f.SubmissionIDs, record.SubmissionKey)...)
 	if err != nil {
 		return nil, err
 	}
-	var from table.Source
+	var runs []string
 	for _, s := range submissions {
 		if s == nil {
 			continue
@@ -85,15 +79,10 @@ func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]table.Sou
 			return nil, err
 		}
 		if sees {
-			from.IDs = append(from.IDs, s.RunIDs...)
+			runs = append(runs, s.RunIDs...)
 		}
 	}
-	slices.SortFunc(from.IDs, func(a, b string) int { return strings.Compare(b, a) })
-	from.IDs = slices.Compact(from.IDs)
-	for _, id := range from.IDs {
-		from.Keys = append(from.Keys, record.RunKey(id))
-	}
-	return []table.Source{from}, nil
+	return []table.Source{table.Named(runs, record.RunKey)}, nil
 }
 
 func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Run], err error) {

@@ -18,10 +18,9 @@ func showReview(_ context.Context, _ *api.Call, r *record.ReviewItem) (record.Re
 // one by the old verdict and another by the new.
 func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d record.ReviewDraft) (*record.ReviewItem, api.Change, error) {
 	now := c.Now()
-	at := record.At(now)
 	changed := *r
 	changed.ReviewDraft = d
-	changed.ReviewerID, changed.ReviewedAt = c.Caller.ID, &at
+	changed.ReviewerID, changed.ReviewedAt = c.Caller.ID, new(record.At(now))
 	record.Touch(&changed, now)
 	tx := new(table.Tx).Replace(&changed)
 	if err := c.Audit(ctx, tx, record.NewAudit(now, r.TaskID, c.Caller.ID, "review.updated", "/v1/runs/"+r.RunID+"/review", r.Review, changed.Review)); err != nil {
@@ -44,11 +43,7 @@ func carry(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft,
 	run.Standing.Published, run.Standing.Blinded = d.Published, d.Blinded
 	record.Touch(run, c.Now())
 	tx.Replace(run)
-	keys := make([]store.Key, len(run.Evaluations))
-	for i, id := range run.Evaluations {
-		keys[i] = record.EvaluationKey(id)
-	}
-	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, keys...)
+	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, table.Keys(run.Evaluations, record.EvaluationKey)...)
 	if err != nil {
 		return err
 	}

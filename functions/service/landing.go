@@ -67,25 +67,14 @@ func (v *welcome) nameOrganizers(ctx context.Context, s store.Store) error {
 			ids = append(ids, t.OrganizerID)
 		}
 	}
-	if len(ids) == 0 {
-		return nil
-	}
-	keys := make([]store.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = record.OrganizerKey(id)
-	}
-	organizers, err := table.GetAll[record.Organizer](ctx, s, store.Eventual, keys...)
+	organizers, err := table.GetAll[record.Organizer](ctx, s, store.Eventual, table.Keys(ids, record.OrganizerKey)...)
 	if err != nil {
 		return err
 	}
-	for i, o := range organizers {
-		if o == nil {
-			continue // deleted since
-		}
-		for j := range v.tasks {
-			if v.tasks[j].OrganizerID == ids[i] {
-				v.tasks[j].organizer = o.Name
-			}
+	for i := range v.tasks {
+		t := &v.tasks[i]
+		if o := organizers[slices.Index(ids, t.OrganizerID)]; o != nil { // it may be deleted since
+			t.organizer = o.Name
 		}
 	}
 	return nil

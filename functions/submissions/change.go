@@ -53,7 +53,7 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 // carry adds to tx what the runs and their newest evaluations carry of the submission, and reports whether there are
 // evaluations besides.
 func carry(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionItem) (superseded bool, err error) {
-	runs, err := runsOf(ctx, c, s, store.Strong)
+	runs, err := runsOf(ctx, c, s.RunIDs, store.Strong)
 	if err != nil {
 		return false, err
 	}

@@ -69,11 +69,10 @@ func (e *entry) submission(c *api.Call, d record.SubmissionDraft, now time.Time)
 func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Time) []*record.RunItem {
 	var runs []*record.RunItem
 	for i, set := range e.datasets {
-		at := record.At(now)
 		r := &record.RunItem{
 			Run: record.Run{
 				Meta: record.NewMeta(now), SubmissionID: s.ID, TaskID: s.TaskID, DatasetID: set.ID, UserID: s.UserID, Team: s.Team,
-				State: record.Queued, QueuedAt: &at, Files: []record.File{}, Diagnostics: []measure.Diagnostic{},
+				State: record.Queued, QueuedAt: new(record.At(now)), Files: []record.File{}, Diagnostics: []measure.Diagnostic{},
 			},
 			Standing: s.Standing, Type: s.Type, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: true,
 		}
@@ -115,8 +114,7 @@ func (e *entry) charge(ctx context.Context, c *api.Call, tx *table.Tx, s *record
 	}
 	record.Touch(a, now)
 	write(a)
-	quota := a.Quota(e.task.Submissions, now)
-	return &quota, nil
+	return new(a.Quota(e.task.Submissions, now)), nil
 }
 
 // chargeOf is what the runs take of their owner's quotas.

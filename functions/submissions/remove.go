@@ -20,7 +20,7 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) (api.Cha
 	if err != nil {
 		return api.Change{}, err
 	}
-	runs, err := runsOf(ctx, c, s, store.Strong)
+	runs, err := runsOf(ctx, c, s.RunIDs, store.Strong)
 	if err != nil {
 		return api.Change{}, err
 	}

@@ -33,7 +33,7 @@ func show(ctx context.Context, c *api.Call, s *record.SubmissionItem) (*record.S
 	if s.Type != record.UploadType || roles&(access.Owner|access.Organizer|access.Admin) == 0 {
 		return &v, nil
 	}
-	runs, err := runsOf(ctx, c, s, c.Consistency)
+	runs, err := runsOf(ctx, c, s.RunIDs, c.Consistency)
 	if err != nil {
 		return nil, err
 	}
@@ -41,12 +41,9 @@ func show(ctx context.Context, c *api.Call, s *record.SubmissionItem) (*record.S
 	return &v, err
 }
 
-func runsOf(ctx context.Context, c *api.Call, s *record.SubmissionItem, consistency store.Consistency) ([]*record.RunItem, error) {
-	keys := make([]store.Key, len(s.RunIDs))
-	for i, id := range s.RunIDs {
-		keys[i] = record.RunKey(id)
-	}
-	runs, err := table.GetAll[record.RunItem](ctx, c.Store, consistency, keys...)
+// runsOf reads those of the runs that were not deleted.
+func runsOf(ctx context.Context, c *api.Call, ids []string, consistency store.Consistency) ([]*record.RunItem, error) {
+	runs, err := table.GetAll[record.RunItem](ctx, c.Store, consistency, table.Keys(ids, record.RunKey)...)
 	return slices.DeleteFunc(runs, func(r *record.RunItem) bool { return r == nil }), err
 }
 
@@ -79,9 +76,7 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[rec
 		return s.TaskID == t.ID && c.Page.Keeps("userId", v.UserID) && c.Page.Keeps("visibility", string(s.Visibility)) && c.Page.Keeps("type", string(s.Type)) &&
 			(len(c.Page.Values("datasetId")) == 0 || slices.ContainsFunc(s.DatasetIDs, func(d string) bool { return c.Page.Keeps("datasetId", d) }))
 	}
-	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	p.Cursor, err = table.List(ctx, c.Store, selection, keep, func(s *record.SubmissionItem) (bool, error) {
-		return p.Add(s.For(access.Roles(c.Caller, g.Grants, s.Scope())))
+	return api.PageOf(ctx, c, sources, keep, func(s *record.SubmissionItem) record.Submission {
+		return s.For(access.Roles(c.Caller, g.Grants, s.Scope()))
 	})
-	return p, err
 }

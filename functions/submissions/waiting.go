@@ -8,7 +8,6 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // retryWaiting is when to submit again what would have too many runs wait.
@@ -36,13 +35,9 @@ func await(ctx context.Context, c *api.Call, a *record.Allowance, runIDs []strin
 
 // underWay returns those of the runs that have not ended.
 func underWay(ctx context.Context, c *api.Call, runIDs []string) (left []string, err error) {
-	keys := make([]store.Key, len(runIDs))
-	for i, id := range runIDs {
-		keys[i] = record.RunKey(id)
-	}
-	runs, err := table.GetAll[record.RunItem](ctx, c.Store, store.Strong, keys...)
+	runs, err := runsOf(ctx, c, runIDs, store.Strong)
 	for _, run := range runs {
-		if run != nil && !run.State.Ended() {
+		if !run.State.Ended() {
 			left = append(left, run.ID)
 		}
 	}

@@ -2,8 +2,6 @@ package tasks
 
 import (
 	"context"
-	"slices"
-	"strings"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -22,10 +20,7 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Task
 		return access.Sees(access.Roles(c.Caller, g.Grants, t.Scope()), t.Scope().Audience) && c.Page.KeepsText("name", t.Name) &&
 			c.Page.Keeps("organizerId", t.OrganizerID) && c.Page.Keeps("visibility", string(t.Visibility))
 	}
-	sources := visible(c, g)
-	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	p.Cursor, err = table.List(ctx, c.Store, selection, keep, func(t *record.TaskItem) (bool, error) { return p.Add(t.Task) })
-	return p, err
+	return api.PageOf(ctx, c, visible(c, g), keep, func(t *record.TaskItem) record.Task { return t.Task })
 }
 
 // visible names the partitions of the tasks that the caller may see: the public ones, those of the caller's organizers,
@@ -62,23 +57,18 @@ var taskAudiences = []access.Audience{access.Everyone, access.Registrants}
 
 // registered is the source of the private tasks that the caller takes part in.
 func registered(g record.Grants) []table.Source {
-	s := table.Source{IDs: g.Listed().PrivateTasks()}
-	if len(s.IDs) == 0 {
+	ids := g.Listed().PrivateTasks()
+	if len(ids) == 0 {
 		return nil
 	}
-	slices.SortFunc(s.IDs, func(a, b string) int { return strings.Compare(b, a) })
-	for _, id := range s.IDs {
-		s.Keys = append(s.Keys, record.TaskKey(id))
-	}
-	return []table.Source{s}
+	return []table.Source{table.Named(ids, record.TaskKey)}
 }
 
 func show(_ context.Context, _ *api.Call, t *record.TaskItem) (*record.Task, error) {
 	return &t.Task, nil
 }
 
-func auditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*record.AuditEntry], err error) {
+func auditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (page.Page[*record.AuditEntry], error) {
 	sources := []table.Source{table.AuditEntries(t.ID), table.AuditEntries(t.OrganizerID)}
-	p.Cursor, err = table.List(ctx, c.Store, table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}, nil, p.Add)
-	return p, err
+	return api.PageOf(ctx, c, sources, nil, func(a *record.AuditEntry) *record.AuditEntry { return a })
 }

@@ -120,11 +120,9 @@ func profile(u *record.User) *Profile {
 	return &Profile{ID: u.ID, Name: u.Name, Email: u.Email, CreatedAt: &u.CreatedAt, UpdatedAt: &u.UpdatedAt, Version: u.Version}
 }
 
-func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[*Profile], err error) {
+func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[*Profile], error) {
 	sources := []table.Source{table.Partition(record.ByKind, record.OfKind(record.KindUser, access.Nobody)[0])}
-	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	p.Cursor, err = table.List(ctx, c.Store, selection, nil, func(u *record.User) (bool, error) { return p.Add(profile(u)) })
-	return p, err
+	return api.PageOf(ctx, c, sources, nil, profile)
 }
 
 // show returns the profile; to a user who never changed anything, of whom nothing is stored, what the token says.
@@ -147,9 +145,7 @@ func submissions(ctx context.Context, c *api.Call, id somebodyID) (p page.Page[r
 	if err != nil {
 		return p, err
 	}
-	selection := table.Selection{Sources: c.VisibleOfUser(record.KindSubmission, string(id)), Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	p.Cursor, err = table.List(ctx, c.Store, selection, nil, func(s *record.SubmissionItem) (bool, error) {
-		return p.Add(s.For(access.Roles(c.Caller, g.Grants, s.Scope())))
+	return api.PageOf(ctx, c, c.VisibleOfUser(record.KindSubmission, string(id)), nil, func(s *record.SubmissionItem) record.Submission {
+		return s.For(access.Roles(c.Caller, g.Grants, s.Scope()))
 	})
-	return p, err
 }

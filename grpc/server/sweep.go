@@ -53,19 +53,13 @@ func (s *sweeper) sweep(ctx context.Context) error {
 	now := s.now()
 	q := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(now.Add(record.LapseGrace)), Limit: sweepPage}
 	var failed error
-	for {
-		due, err := s.store.Query(ctx, q)
-		if err != nil {
-			return errors.Join(failed, table.Failed(err))
+	for it, err := range table.Items(ctx, s.store, q) {
+		if err == nil {
+			err = s.takeBack(ctx, now, it)
 		}
-		for _, it := range due {
-			failed = errors.Join(failed, s.takeBack(ctx, now, it))
-		}
-		if len(due) < sweepPage {
-			return failed
-		}
-		q.After = &due[sweepPage-1]
+		failed = errors.Join(failed, err)
 	}
+	return failed
 }
 
 // takeBack takes back a run whose worker's lease has lapsed. What else is due is the evaluator's.

@@ -33,11 +33,7 @@ func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
 
 // Profiles reads the profiles of users, at most store.MaxKeys; nil for one who is not known.
 func (c *Call) Profiles(ctx context.Context, ids []string) ([]*record.User, error) {
-	keys := make([]store.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = record.UserKey(id)
-	}
-	return table.GetAll[record.User](ctx, c.Store, store.Strong, keys...)
+	return table.GetAll[record.User](ctx, c.Store, store.Strong, table.Keys(ids, record.UserKey)...)
 }
 
 // AddUsers checks users to whom tx gives a grant of the kind each, at most store.MaxKeys. Others than the caller must be

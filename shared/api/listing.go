@@ -4,7 +4,9 @@ import (
 	"context"
 	"time"
 
+	"assay/shared/page"
 	"assay/shared/problem"
+	"assay/shared/table"
 )
 
 // Lists, and the pages that show several resources, share memory and processors. One takes 8 MiB, about six times
@@ -24,4 +26,12 @@ func (c *Call) beginListing(ctx context.Context) error {
 	}
 	c.held = append(c.held, listing)
 	return nil
+}
+
+// PageOf is the page that the request asks for of the sources' records, the newest first: those that keep accepts (nil accepts
+// all), each as show shows it.
+func PageOf[R, V any, P table.Pointer[R]](ctx context.Context, c *Call, sources []table.Source, keep func(P) bool, show func(P) V) (p page.Page[V], err error) {
+	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = table.List(ctx, c.Store, selection, keep, func(r P) (bool, error) { return p.Add(show(r)) })
+	return p, err
 }

@@ -132,9 +132,7 @@ func (b *Board) older(ctx context.Context, newest []store.Item) ([]store.Item, e
 		if r == nil {
 			continue
 		}
-		for _, id := range r.Evaluations {
-			evaluations = append(evaluations, record.EvaluationKey(id))
-		}
+		evaluations = append(evaluations, table.Keys(r.Evaluations, record.EvaluationKey)...)
 	}
 	var all []store.Item
 	for keys := range slices.Chunk(evaluations, store.MaxKeys) {

@@ -51,17 +51,18 @@ func deleteMarked(ctx context.Context, s store.Store, now time.Time, key store.K
 		}
 		return err
 	}
-	tx := new(table.Tx).Delete(d).DeleteKey(record.TruthKey(d.ID)).DeleteKey(record.TruthSecretKey(d.ID))
-	if err := credit(ctx, s, now, tx, d); err != nil {
+	tx, err := deletion(ctx, s, now, d)
+	if err != nil {
 		return err
 	}
 	tx.Create(record.NewAudit(now, d.TaskID, d.Deletion.By, "dataset.deleted", "/v1/datasets/"+d.ID, d.Audited(), nil))
 	return tx.Commit(ctx, s)
 }
 
-// credit adds to tx, which deletes the dataset, that its files no longer count in the quota of their payer.
-func credit(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, d *record.DatasetItem) error {
-	return quota.Credit(ctx, s, now, tx, d.Payer, record.Charge{Bytes: -record.SizeOf(d.Files())})
+// deletion removes the dataset with its truth. Its files no longer count in the quota of their payer.
+func deletion(ctx context.Context, s store.Store, now time.Time, d *record.DatasetItem) (*table.Tx, error) {
+	tx := new(table.Tx).Delete(d).DeleteKey(record.TruthKey(d.ID)).DeleteKey(record.TruthSecretKey(d.ID))
+	return tx, quota.Credit(ctx, s, now, tx, d.Payer, record.Charge{Bytes: -record.SizeOf(d.Files())})
 }
 
 // undoDataset takes the mark off a dataset and returns why.
@@ -90,30 +91,8 @@ func renewGrants(ctx context.Context, s store.Store, taskID string) error {
 
 var errDatasetUsed = problem.Conflict.New("Runs use the dataset. Delete their submissions first.")
 
-// unusedDataset returns the Conflict that runs use the dataset, if they do. The allowances tell it without lag; the lists
-// tell it too.
+// unusedDataset returns the Conflict that runs use the dataset, if they do.
 func unusedDataset(ctx context.Context, s store.Store, d *record.DatasetItem) error {
-	err := inTask(ctx, s, d.TaskID, func(it store.Item) error {
-		if !strings.HasPrefix(it.Sort, record.AllowancePrefix) {
-			return nil
-		}
-		a, err := table.Decode[record.Allowance](it)
-		if err == nil && a.Runs[d.ID] > 0 {
-			return errDatasetUsed
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	for _, a := range record.Audiences {
-		found, err := s.Query(ctx, store.Query{Index: record.ByDataset, Partition: record.OfDataset(d.ID, record.KindRun, a), Limit: 1})
-		if err != nil {
-			return table.Failed(err)
-		}
-		if len(found) > 0 {
-			return errDatasetUsed
-		}
-	}
-	return nil
+	counts := func(a *record.Allowance) bool { return a.Runs[d.ID] > 0 }
+	return unused(ctx, s, d.TaskID, counts, table.OfDataset(d.ID, record.KindRun), errDatasetUsed)
 }

@@ -85,7 +85,7 @@ func mark(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem)
 	if t.Deleting {
 		return t, nil
 	}
-	if err := unused(ctx, s, t.ID); err != nil {
+	if err := unusedTask(ctx, s, t.ID); err != nil {
 		return nil, err
 	}
 	marked := *t
@@ -100,7 +100,7 @@ func decide(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 	if err := renewGrants(ctx, s, t.ID); err != nil {
 		return err
 	}
-	if err := unused(ctx, s, t.ID); err != nil {
+	if err := unusedTask(ctx, s, t.ID); err != nil {
 		if problem.Conflict.Is(err) {
 			return undo(ctx, s, now, t, err)
 		}
@@ -126,16 +126,23 @@ func undo(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem,
 	return why
 }
 
-// unused returns the Conflict that the task has a submission, if it has one. The allowances tell it without lag; the lists
-// tell it too.
-func unused(ctx context.Context, s store.Store, taskID string) error {
-	used := problem.Conflict.New("The task has submissions. Delete them first, or make the task private.")
+var errTaskUsed = problem.Conflict.New("The task has submissions. Delete them first, or make the task private.")
+
+// unusedTask returns the Conflict that the task has a submission, if it has one.
+func unusedTask(ctx context.Context, s store.Store, taskID string) error {
+	counts := func(a *record.Allowance) bool { return a.Submissions > 0 }
+	return unused(ctx, s, taskID, counts, table.OfTask(taskID, record.KindSubmission), errTaskUsed)
+}
+
+// unused returns the error used if an allowance of the task counts what would be deleted, or one of the lists has something.
+// The allowances tell it without lag; the lists tell it too.
+func unused(ctx context.Context, s store.Store, taskID string, counts func(*record.Allowance) bool, lists []table.Source, used error) error {
 	err := inTask(ctx, s, taskID, func(it store.Item) error {
 		if !strings.HasPrefix(it.Sort, record.AllowancePrefix) {
 			return nil
 		}
 		a, err := table.Decode[record.Allowance](it)
-		if err == nil && a.Submissions > 0 {
+		if err == nil && counts(a) {
 			return used
 		}
 		return err
@@ -143,7 +150,7 @@ func unused(ctx context.Context, s store.Store, taskID string) error {
 	if err != nil {
 		return err
 	}
-	for _, source := range ofTask(taskID, record.KindSubmission) {
+	for _, source := range lists {
 		found, err := s.Query(ctx, store.Query{Index: source.Index, Partition: source.Partition, Limit: 1})
 		if err != nil {
 			return table.Failed(err)
@@ -181,8 +188,8 @@ func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) err
 			if err != nil || set == nil {
 				return err
 			}
-			tx := new(table.Tx).Delete(set).DeleteKey(record.TruthKey(set.ID)).DeleteKey(record.TruthSecretKey(set.ID))
-			if err := credit(ctx, s, now, tx, set); err != nil {
+			tx, err := deletion(ctx, s, now, set)
+			if err != nil {
 				return err
 			}
 			return tx.Commit(ctx, s)
@@ -201,21 +208,15 @@ func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) err
 // inTask calls do with everything in a task's partition of the table, as it is: what was written before is there.
 func inTask(ctx context.Context, s store.Store, taskID string, do func(store.Item) error) error {
 	q := store.Query{Partition: record.TaskKey(taskID).Partition, Limit: page, Consistency: store.Strong}
-	for {
-		items, err := s.Query(ctx, q)
+	for it, err := range table.Items(ctx, s, q) {
+		if err == nil {
+			err = do(it)
+		}
 		if err != nil {
-			return table.Failed(err)
+			return err
 		}
-		for _, it := range items {
-			if err := do(it); err != nil {
-				return err
-			}
-		}
-		if len(items) < page {
-			return nil
-		}
-		q.After = &items[page-1]
 	}
+	return nil
 }
 
 // deletions gathers what is to go and removes it in as few transactions as can be.

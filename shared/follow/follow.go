@@ -69,13 +69,13 @@ func below(ctx context.Context, s store.Store, taskID string) error {
 	if err != nil {
 		return err
 	}
-	err = table.Each(ctx, s, page, ofTask(taskID, record.KindSubmission), func(sub *record.SubmissionItem) error {
+	err = table.Each(ctx, s, page, table.OfTask(taskID, record.KindSubmission), func(sub *record.SubmissionItem) error {
 		return bring(ctx, s, unseen, task, sub.Key(), func(t *record.TaskItem, sub *record.SubmissionItem) bool { return standing(t, nil, &sub.Standing) })
 	})
 	if err != nil {
 		return err
 	}
-	return table.Each(ctx, s, page, ofTask(taskID, record.KindRun), func(r *record.RunItem) error {
+	return table.Each(ctx, s, page, table.OfTask(taskID, record.KindRun), func(r *record.RunItem) error {
 		return run(ctx, s, unseen, task, r.ID, standing)
 	})
 }
@@ -93,11 +93,7 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 		changed := set(team, r.Team)
 		return set(&st.Anonymous, r.Anonymous) || changed
 	}
-	var sources []table.Source
-	for _, a := range record.Audiences {
-		sources = append(sources, table.Partition(record.ByUser, record.OfUser(r.UserID, record.KindSubmission, a)))
-	}
-	err = table.Each(ctx, s, page, sources, func(sub *record.SubmissionItem) error {
+	err = table.Each(ctx, s, page, table.OfUser(r.UserID, record.KindSubmission), func(sub *record.SubmissionItem) error {
 		if sub.TaskID != r.TaskID {
 			return nil
 		}
@@ -154,15 +150,6 @@ func run[S any, P table.Pointer[S]](ctx context.Context, s store.Store, touch to
 		}
 	}
 	return err
-}
-
-// ofTask is all of a task's resources of the kind, whoever may see them.
-func ofTask(taskID string, k record.Kind) []table.Source {
-	var sources []table.Source
-	for _, a := range record.AudiencesOf(k) {
-		sources = append(sources, table.Partition(record.ByTask, record.OfTask(taskID, k, a)))
-	}
-	return sources
 }
 
 // touch makes a record that changes its next version, or does not, where nothing changes that is shown.

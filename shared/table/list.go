@@ -2,8 +2,12 @@ package table
 
 import (
 	"context"
+	"iter"
+	"slices"
+	"strings"
 	"sync"
 
+	"assay/shared/access"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -16,6 +20,13 @@ type Source struct {
 	From, To  string      // bounds in the table itself, which an id is appended to; empty in an index
 	Keys      []store.Key // instead of a partition: the items of these keys, in descending order of ids
 	IDs       []string    // parallel to Keys
+}
+
+// Named is the source of the records with the ids, each once.
+func Named(ids []string, key func(id string) store.Key) Source {
+	newestFirst := func(a, b string) int { return strings.Compare(b, a) }
+	ids = slices.Compact(slices.SortedFunc(slices.Values(ids), newestFirst))
+	return Source{IDs: ids, Keys: Keys(ids, key)}
 }
 
 // Partition is the source of one partition of an index.
@@ -245,6 +256,52 @@ func Each[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, source
 			return err
 		}
 	}
+}
+
+// Items yields what the query finds, page after page of its limit, as it is in the store. An error, after which it ends, is a
+// problem.
+func Items(ctx context.Context, s store.Store, q store.Query) iter.Seq2[store.Item, error] {
+	return func(yield func(store.Item, error) bool) {
+		for {
+			found, err := s.Query(ctx, q)
+			if err != nil {
+				yield(store.Item{}, Failed(err))
+				return
+			}
+			for _, it := range found {
+				if !yield(it, nil) {
+					return
+				}
+			}
+			if q.Ends(found) {
+				return
+			}
+			q.After = &found[len(found)-1]
+		}
+	}
+}
+
+// OfTask are the sources of all resources of the kind in a task, whoever may see them.
+func OfTask(taskID string, k record.Kind) []Source {
+	return ofAll(record.ByTask, record.OfTask, taskID, k)
+}
+
+// OfDataset are the sources of all resources of the kind on a dataset.
+func OfDataset(datasetID string, k record.Kind) []Source {
+	return ofAll(record.ByDataset, record.OfDataset, datasetID, k)
+}
+
+// OfUser are the sources of all resources of the kind that a user has.
+func OfUser(userID string, k record.Kind) []Source {
+	return ofAll(record.ByUser, record.OfUser, userID, k)
+}
+
+func ofAll(i store.Index, partition func(string, record.Kind, access.Audience) string, id string, k record.Kind) []Source {
+	var all []Source
+	for _, a := range record.AudiencesOf(k) {
+		all = append(all, Partition(i, partition(id, k, a)))
+	}
+	return all
 }
 
 // Registrations is the source of a task's registrations, which stand in the table itself.

@@ -29,6 +29,15 @@ func Get[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consis
 	return all[0], nil
 }
 
+// Keys returns the keys of the records with the ids.
+func Keys(ids []string, key func(id string) store.Key) []store.Key {
+	keys := make([]store.Key, len(ids))
+	for i, id := range ids {
+		keys[i] = key(id)
+	}
+	return keys
+}
+
 // GetAll reads records of one kind in one call for each store.MaxKeys keys, in the order of the keys; nil where there is none.
 func GetAll[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consistency, keys ...store.Key) ([]P, error) {
 	all := make([]P, 0, len(keys))
@@ -146,8 +155,7 @@ func (t *Tx) Commit(ctx context.Context, s store.Store) error {
 		return t.err
 	}
 	err := s.Write(ctx, t.writes...)
-	var conflict *store.ConflictError
-	if errors.As(err, &conflict) {
+	if conflict, ok := errors.AsType[*store.ConflictError](err); ok {
 		for _, i := range conflict.Failed {
 			if t.refuse[i] != nil {
 				return t.refuse[i]
@@ -168,15 +176,11 @@ func (t *Tx) Commit(ctx context.Context, s store.Store) error {
 
 // InDoubt reports whether an error of Commit leaves open if the change was made: the store did not say.
 func InDoubt(err error) bool {
-	var p *problem.Error
-	switch {
-	case err == nil, IsConflict(err), errors.Is(err, store.ErrInvalid):
+	if err == nil || IsConflict(err) || errors.Is(err, store.ErrInvalid) {
 		return false
-	case errors.As(err, &p):
-		return p.Kind == problem.Unavailable
-	default:
-		return true
 	}
+	p, ok := errors.AsType[*problem.Error](err)
+	return !ok || p.Kind == problem.Unavailable
 }
 
 // IsConflict reports whether err says that what was read has changed meanwhile.

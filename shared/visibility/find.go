@@ -56,11 +56,7 @@ func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func
 // eachSeen calls do with each of the records that the caller sees, and unseen for each that is hidden or missing. It costs
 // one call of the store and the caller's grants.
 func eachSeen[R any, P scoped[R]](ctx context.Context, v *Viewer, ids []string, key func(string) store.Key, unseen func(), do func(P) error) error {
-	keys := make([]store.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = key(id)
-	}
-	found, err := table.GetAll[R, P](ctx, v.Records, v.Consistency, keys...)
+	found, err := table.GetAll[R, P](ctx, v.Records, v.Consistency, table.Keys(ids, key)...)
 	if err != nil {
 		return err
 	}

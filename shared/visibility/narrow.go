@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 
-	"assay/shared/access"
 	"assay/shared/record"
 	"assay/shared/table"
 )
@@ -63,14 +62,5 @@ func (v *Viewer) visibleUnnamed(ctx context.Context, k record.Kind) ([]table.Sou
 	if err != nil || v.Caller.Admin {
 		return nil, err
 	}
-	var all []table.Source
-	for _, o := range g.Listed().Memberships {
-		for _, a := range record.AudiencesOf(k) {
-			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
-		}
-	}
-	for _, id := range g.Listed().PrivateTasks() {
-		all = append(all, table.Partition(record.ByTask, record.OfTask(id, k, access.Registrants)))
-	}
-	return all, nil
+	return granted(g, k, record.AudiencesOf(k)), nil
 }

@@ -30,15 +30,21 @@ func (v *Viewer) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.
 		return all, nil
 	}
 	all = append(all, own(k, v.Caller.ID)...)
+	return append(all, granted(g, k, record.AudiencesOf(k)[1:])...), nil
+}
+
+// granted is what a user may see by the grants: of the user's organizers what has the audiences, and what is in private tasks.
+func granted(g record.Grants, k record.Kind, audiences []access.Audience) []table.Source {
+	var all []table.Source
 	for _, o := range g.Listed().Memberships {
-		for _, a := range record.AudiencesOf(k)[1:] {
+		for _, a := range audiences {
 			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
 		}
 	}
 	for _, id := range g.Listed().PrivateTasks() {
 		all = append(all, table.Partition(record.ByTask, record.OfTask(id, k, access.Registrants)))
 	}
-	return all, nil
+	return all
 }
 
 // VisibleOfTask is what the caller may see of the kind in one task, which has the scope.

@@ -215,7 +215,7 @@ func (r *Ranking) Values(ctx context.Context) ([]map[string]float64, error) {
 		for _, e := range some {
 			ids = append(ids, e.ID)
 		}
-		found, err := table.GetAll[record.Topics](ctx, r.d.c.Store, r.d.c.Consistency, keys(ids, record.TopicsKey)...)
+		found, err := table.GetAll[record.Topics](ctx, r.d.c.Store, r.d.c.Consistency, table.Keys(ids, record.TopicsKey)...)
 		if err != nil {
 			return nil, err
 		}
@@ -246,7 +246,7 @@ func (r *Ranking) OpenRuns(ctx context.Context, most int) ([]string, error) {
 	for _, e := range r.Entries[:min(most, len(r.Entries))] {
 		ids = append(ids, e.RunID)
 	}
-	runs, err := table.GetAll[record.RunItem](ctx, r.d.c.Store, r.d.c.Consistency, keys(ids, record.RunKey)...)
+	runs, err := table.GetAll[record.RunItem](ctx, r.d.c.Store, r.d.c.Consistency, table.Keys(ids, record.RunKey)...)
 	if err != nil {
 		return nil, err
 	}

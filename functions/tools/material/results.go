@@ -174,7 +174,7 @@ func (r *Results) evaluations(ctx context.Context) error {
 		}
 		ids = append(ids, run.item.EvaluationID)
 	}
-	found, err := table.GetAll[record.EvaluationItem](ctx, r.d.c.Store, r.d.c.Consistency, keys(ids, record.EvaluationKey)...)
+	found, err := table.GetAll[record.EvaluationItem](ctx, r.d.c.Store, r.d.c.Consistency, table.Keys(ids, record.EvaluationKey)...)
 	if err != nil {
 		return err
 	}
@@ -309,7 +309,7 @@ func (r *Results) evaluatedOf(ctx context.Context, runs []*Run) ([]Values, error
 	for _, run := range runs {
 		ids = append(ids, run.evaluation.ID)
 	}
-	found, err := table.GetAll[record.Topics](ctx, r.d.c.Store, r.d.c.Consistency, keys(ids, record.TopicsKey)...)
+	found, err := table.GetAll[record.Topics](ctx, r.d.c.Store, r.d.c.Consistency, table.Keys(ids, record.TopicsKey)...)
 	if err != nil {
 		return nil, err
 	}

@@ -64,7 +64,7 @@ func (d *Desk) Ranked(ctx context.Context, runs ...*Run) error {
 		return nil
 	}
 	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := table.GetAll[record.DatasetItem](ctx, d.c.Store, d.c.Consistency, keys(distinct, record.DatasetKey)...)
+	found, err := table.GetAll[record.DatasetItem](ctx, d.c.Store, d.c.Consistency, table.Keys(distinct, record.DatasetKey)...)
 	if err != nil {
 		return err
 	}
@@ -159,7 +159,7 @@ func (d *Desk) findRuns(ctx context.Context, runs []*Run, what string, sees func
 	if len(held) == 0 {
 		return nil
 	}
-	found, err := table.GetAll[record.RunItem](ctx, d.c.Store, d.c.Consistency, keys(ids, record.RunKey)...)
+	found, err := table.GetAll[record.RunItem](ctx, d.c.Store, d.c.Consistency, table.Keys(ids, record.RunKey)...)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,6 @@ import (
 	"assay/shared/measure/retrieval"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/store"
 	"assay/shared/table"
 )
 
@@ -133,12 +132,4 @@ func (d *Desk) truthOf(ctx context.Context, pointer string, item *record.Dataset
 	var err error
 	t.files, err = d.storedFiles(ctx, record.HolderTruths, item.ID, truth.Files)
 	return t, err
-}
-
-func keys(ids []string, key func(string) store.Key) []store.Key {
-	all := make([]store.Key, len(ids))
-	for i, id := range ids {
-		all[i] = key(id)
-	}
-	return all
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,9 +48,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, lo
 	if err != nil {
 		return fmt.Errorf("%w; choose another address with -addr", err)
 	}
-	if c.url == "" {
-		c.url = "http://" + listener.Addr().String()
-	}
+	c.url = cmp.Or(c.url, "http://"+listener.Addr().String())
 	p, err := newProgram(ctx, c, logs)
 	if err != nil {
 		return errors.Join(err, listener.Close())

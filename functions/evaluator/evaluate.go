@@ -31,13 +31,13 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 	lost := errors.Is(context.Cause(ctx), queue.ErrStaleLease)
 	release()
 	log := w.Log.With("run", run.ID, "dataset", run.DatasetID, "attempt", run.Attempts)
-	var broke *brokenError
+	_, broke := errors.AsType[*brokenError](err)
 	switch {
 	case err == nil:
 		log.InfoContext(parent, "run evaluated", "took", w.Now().Sub(started))
 	case lost || errors.Is(err, queue.ErrStaleLease):
 		log.InfoContext(parent, "run was taken back, cancelled or deleted while it was evaluated")
-	case errors.As(err, &broke):
+	case broke:
 		log.ErrorContext(parent, "the evaluator broke", "error", err)
 		_, err = queue.Abandon(parent, w.Store, w.Now(), h, "the evaluator had a fault, which is the platform's and not the run's")
 	case parent.Err() != nil:

@@ -1,6 +1,7 @@
 package service
 
 import (
+	"cmp"
 	"context"
 	_ "embed"
 	"fmt"
@@ -65,10 +66,7 @@ func newReference(doc *huma.OpenAPI) *reference {
 	}
 	for _, s := range r.sections {
 		slices.SortFunc(s.Operations, func(a, b *huma.Operation) int {
-			if c := strings.Compare(a.Path, b.Path); c != 0 {
-				return c
-			}
-			return slices.Index(methodOrder, a.Method) - slices.Index(methodOrder, b.Method)
+			return cmp.Or(strings.Compare(a.Path, b.Path), slices.Index(methodOrder, a.Method)-slices.Index(methodOrder, b.Method))
 		})
 	}
 	return r

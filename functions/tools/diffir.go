@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -31,18 +32,10 @@ const (
 
 // Normalize fills in what is not given.
 func (in *DiffirInput) Normalize() {
-	if in.Order == "" {
-		in.Order = byOverlap
-	}
-	if in.P == 0 {
-		in.P = 0.9
-	}
-	if in.Depth == 0 {
-		in.Depth = 10
-	}
-	if in.Limit == 0 {
-		in.Limit = 20
-	}
+	in.Order = cmp.Or(in.Order, byOverlap)
+	in.P = cmp.Or(in.P, 0.9)
+	in.Depth = cmp.Or(in.Depth, 10)
+	in.Limit = cmp.Or(in.Limit, 20)
 }
 
 const (

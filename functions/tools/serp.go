@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -24,9 +25,7 @@ type SerpInput struct {
 
 // Normalize fills in what is not given.
 func (in *SerpInput) Normalize() {
-	if in.Depth == 0 {
-		in.Depth = 20
-	}
+	in.Depth = cmp.Or(in.Depth, 20)
 }
 
 // SerpOutput is a ranking as a search engine would show it.

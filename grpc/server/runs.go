@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -56,10 +57,7 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	limit := int(in.GetPageSize())
-	if limit == 0 {
-		limit = page.DefaultLimit
-	}
+	limit := cmp.Or(int(in.GetPageSize()), page.DefaultLimit)
 	v := s.viewer(ctx)
 	out, size := &assayv1.ListRunsResponse{}, 0
 	next, err := runs.List(ctx, v, f, cursor, min(limit, page.MaxLimit), func(r record.Run) (full bool, err error) {

@@ -152,8 +152,7 @@ func (w *watcher) tell(ctx context.Context, run *record.RunItem) error {
 		if run.Version > w.version {
 			shown := *run
 			shown.Standing = newest.Standing
-			seen := shown.For(roles)
-			s.run, at.version = &seen, run.Version
+			s.run, at.version = new(shown.For(roles)), run.Version
 		}
 		var b batch
 		for i, k := range record.LogKinds {

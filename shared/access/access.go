@@ -3,7 +3,10 @@
 // was forgotten denies.
 package access
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Role is a set of relations that a caller can have to a resource.
 type Role uint16
@@ -70,15 +73,7 @@ type Registration struct {
 
 // MemberOf reports whether the grants hold a membership of the organizer.
 func (g Grants) MemberOf(organizerID string) bool {
-	if organizerID == "" {
-		return false
-	}
-	for _, id := range g.Memberships {
-		if id == organizerID {
-			return true
-		}
-	}
-	return false
+	return organizerID != "" && slices.Contains(g.Memberships, organizerID)
 }
 
 // inTask returns the role that the registration for the task gives, if the grants hold one.

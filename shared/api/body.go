@@ -36,13 +36,13 @@ func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error
 		return "", problem.UnsupportedMedia.New("Send the body with the Content-Type %s.", strings.Join(mediaTypes, " or "))
 	}
 	c.body, err = c.readAll(ctx, http.MaxBytesReader(c.w, c.request.Body, MaxBodyBytes))
-	var tooLarge *http.MaxBytesError
+	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
 	switch {
 	case problem.Unavailable.Is(err):
 		return "", err
-	case errors.As(err, &tooLarge) && c.op.pure:
+	case tooLarge && c.op.pure:
 		return "", problem.TooLarge.New("The body is longer than %d bytes. Submit large runs to a task and name them by runId, or pack files with gzip.", MaxBodyBytes)
-	case errors.As(err, &tooLarge):
+	case tooLarge:
 		return "", problem.TooLarge.New("The body is longer than %d bytes. Send large files without content, with size and sha256, and upload them to the address in the answer.", MaxBodyBytes)
 	case err != nil:
 		return "", problem.BadRequest.Wrap(err, "The body could not be read to its end. Send it again.")

@@ -221,8 +221,8 @@ func decodeDraft[D any](ctx context.Context, document []byte) (draft D, err erro
 
 // misfit says which member is of its schema and yet none that Go can hold: a whole number written as 5.0 or 1e2.
 func misfit(err error) error {
-	var of *json.UnmarshalTypeError
-	if !errors.As(err, &of) || !strings.HasPrefix(of.Value, "number") {
+	of, ok := errors.AsType[*json.UnmarshalTypeError](err)
+	if !ok || !strings.HasPrefix(of.Value, "number") {
 		return problem.Invalid.New("The body does not fit: %v.", err)
 	}
 	return problem.Check([]problem.Field{{

@@ -86,8 +86,8 @@ func ReadInput[D any](ctx context.Context, c *Call) (input D, err error) {
 
 // inParameter tells of the parameter what is told of a body.
 func inParameter(err error) error {
-	var p *problem.Error
-	if !errors.As(err, &p) {
+	p, ok := errors.AsType[*problem.Error](err)
+	if !ok {
 		return err
 	}
 	told := *p

@@ -69,8 +69,7 @@ func (s *schemaSet) validate(ctx context.Context, t reflect.Type, document []byt
 	huma.Validate(s.registry, schema, huma.NewPathBuffer(nil, 0), huma.ModeWriteToServer, v, res)
 	for _, err := range res.Errors {
 		f := problem.Field{Detail: err.Error()}
-		var d *huma.ErrorDetail
-		if errors.As(err, &d) {
+		if d, ok := errors.AsType[*huma.ErrorDetail](err); ok {
 			f = problem.Field{Pointer: toPointer(d.Location), Detail: d.Message}
 		}
 		fields = append(fields, f)

@@ -338,8 +338,7 @@ func (s *Server) log(r *http.Request, st *state, status int, started time.Time) 
 	}
 	if st.failure != nil {
 		attrs = append(attrs, slog.String("problem", st.failure.Error()))
-		var p *problem.Error
-		if status >= http.StatusInternalServerError || !errors.As(st.failure, &p) {
+		if _, told := errors.AsType[*problem.Error](st.failure); status >= http.StatusInternalServerError || !told {
 			level = slog.LevelError
 		}
 	}

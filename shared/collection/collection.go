@@ -159,9 +159,9 @@ func (f *finder) read(ctx context.Context, l *limits, file File) error {
 		}
 	}
 	f.report.Overlong = in.overlong
-	var reason fault
+	reason, faulty := errors.AsType[fault](err)
 	switch {
-	case errors.As(err, &reason):
+	case faulty:
 		f.report.Fault = string(reason)
 	case errors.Is(err, io.EOF):
 		f.closeBlock()

@@ -3,6 +3,7 @@ package page
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -125,9 +126,7 @@ func (p *Page[R]) Link(path, rawQuery string, r Request) {
 		p.Links.Self += "?" + rawQuery
 	}
 	next := url.Values{}
-	for k, v := range r.query {
-		next[k] = v
-	}
+	maps.Copy(next, r.query)
 	switch {
 	case r.Sort != "" && p.More && r.Offset+len(p.Data) <= MaxOffset:
 		next.Set("offset", strconv.Itoa(r.Offset+len(p.Data)))

@@ -83,8 +83,8 @@ func (e *Error) With(fields ...Field) *Error {
 
 // Is reports whether err is a problem of kind k.
 func (k *Kind) Is(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Kind == k
+	e, ok := errors.AsType[*Error](err)
+	return ok && e.Kind == k
 }
 
 // Check returns nil when there are no fields, and otherwise the problem of an invalid body that names the first MaxFields.

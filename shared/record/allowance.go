@@ -129,16 +129,13 @@ func (a *Allowance) Quota(rules SubmissionRules, now time.Time) Quota {
 	a.expire(now)
 	var q Quota
 	if rules.PerDay > 0 {
-		left := max(0, rules.PerDay-len(a.Recent))
-		q.PerDay, q.RemainingToday = &rules.PerDay, &left
+		q.PerDay, q.RemainingToday = &rules.PerDay, new(max(0, rules.PerDay-len(a.Recent)))
 		if len(a.Recent) > 0 {
-			at := At(madeAt(a.Recent[0]).Add(Day))
-			q.ResetsAt = &at
+			q.ResetsAt = new(At(madeAt(a.Recent[0]).Add(Day)))
 		}
 	}
 	if rules.Total > 0 {
-		left := max(0, rules.Total-a.Total)
-		q.Total, q.Remaining = &rules.Total, &left
+		q.Total, q.Remaining = &rules.Total, new(max(0, rules.Total-a.Total))
 	}
 	return q
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"time"
 
-	"assay/shared/access"
 	"assay/shared/store"
 )
 
@@ -58,8 +57,3 @@ func AuditPartition(id string) string { return "AUDIT#" + id }
 
 // Indexes implements Record.
 func (a *AuditEntry) Indexes() [store.NumIndexes]store.Key { return indexes{} }
-
-// OrganizersOnly is the scope of what only a task's organizers see.
-func OrganizersOnly(organizerID, taskID string) access.Scope {
-	return access.Scope{OrganizerID: organizerID, TaskID: taskID, Audience: access.Organizers}
-}

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
@@ -134,9 +135,8 @@ func checkNew(f *File, bad func(member, detail string)) []byte {
 	if msg := checkFileName(f.Name); msg != "" {
 		bad("/name", msg)
 	}
-	if f.MediaType == "" {
-		f.MediaType = "application/octet-stream"
-	} else if blob.CheckMediaType(f.MediaType) != nil {
+	f.MediaType = cmp.Or(f.MediaType, "application/octet-stream")
+	if blob.CheckMediaType(f.MediaType) != nil {
 		bad("/mediaType", "must be a media type such as text/plain")
 	}
 	content := checkContent(f, bad)

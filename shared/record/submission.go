@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -99,9 +100,7 @@ func (s *SubmissionItem) Scope() access.Scope {
 
 // Normalize fills in what the draft leaves open.
 func (d *SubmissionDraft) Normalize() {
-	if d.Visibility == "" {
-		d.Visibility = Private
-	}
+	d.Visibility = cmp.Or(d.Visibility, Private)
 	if d.ofFiles = len(d.DatasetIDs) == 0; d.ofFiles {
 		d.DatasetIDs = []string{}
 		for _, f := range d.Files {

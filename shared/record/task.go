@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -162,12 +163,8 @@ func (t *TaskItem) Scope() access.Scope {
 
 // Normalize fills in what the draft leaves open.
 func (d *TaskDraft) Normalize() {
-	if d.Visibility == "" {
-		d.Visibility = Public
-	}
-	if d.Registration.Mode == "" {
-		d.Registration.Mode = Open
-	}
+	d.Visibility = cmp.Or(d.Visibility, Public)
+	d.Registration.Mode = cmp.Or(d.Registration.Mode, Open)
 	if d.Submissions.Types == nil {
 		d.Submissions.Types = []SubmissionType{}
 	}

@@ -18,6 +18,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -209,21 +210,14 @@ func (e *ConflictError) Error() string {
 
 // Conflicts reports whether err says that write number i of a Write did not meet its condition.
 func Conflicts(err error, i int) bool {
-	var c *ConflictError
-	if errors.As(err, &c) {
-		for _, f := range c.Failed {
-			if f == i {
-				return true
-			}
-		}
-	}
-	return false
+	c, ok := errors.AsType[*ConflictError](err)
+	return ok && slices.Contains(c.Failed, i)
 }
 
 // IsConflict reports whether err is a *ConflictError: read again, decide again, try again.
 func IsConflict(err error) bool {
-	var c *ConflictError
-	return errors.As(err, &c)
+	_, ok := errors.AsType[*ConflictError](err)
+	return ok
 }
 
 // ErrInvalid is wrapped by errors for a call that breaks the contract's limits. It is a bug of the caller.

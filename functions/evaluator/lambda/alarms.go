@@ -73,8 +73,7 @@ func (a *alarms) set(ctx context.Context, at time.Time, what string) error {
 			DeadLetterConfig: &types.DeadLetterConfig{Arn: &a.letters},
 		},
 	})
-	var there *types.ConflictException
-	if err != nil && !errors.As(err, &there) {
+	if _, there := errors.AsType[*types.ConflictException](err); err != nil && !there {
 		return fmt.Errorf("the schedule %s was not made: %w", name, err)
 	}
 	a.remember(name)

@@ -11,6 +11,7 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -94,9 +95,7 @@ func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 	if err := o.Check(); err != nil {
 		return err
 	}
-	if o.MediaType == "" {
-		o.MediaType = blob.DefaultMediaType
-	}
+	o.MediaType = cmp.Or(o.MediaType, blob.DefaultMediaType)
 	if s.now().Sub(time.Unix(0, s.cleaned.Load())) > abandonedAfter {
 		if err := s.removeAbandoned(); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package directory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -67,12 +68,8 @@ func (s *Store) serveGet(w http.ResponseWriter, r *http.Request, key string, fai
 		return problem.Internal.Wrap(err, "The file could not be read. Try again later, and tell whoever runs this server if it stays so.")
 	}
 	defer f.disk.Close()
-	mediaType := query.Get(paramMediaType)
-	if mediaType == "" {
-		mediaType = f.object.MediaType
-	}
 	h := w.Header()
-	h.Set("Content-Type", mediaType)
+	h.Set("Content-Type", cmp.Or(query.Get(paramMediaType), f.object.MediaType))
 	h.Set("Content-Disposition", blob.Disposition(query.Get(paramFilename)))
 	h.Set("Cache-Control", "private, no-cache") // with the entity tag, asking again costs no second transfer
 	h.Set("ETag", `"`+f.object.SHA256+`"`)

@@ -78,9 +78,7 @@ func (s *Store) SignPut(_ context.Context, o blob.Object, expires time.Time) (bl
 	if err := cmp.Or(o.Check(), blob.CheckExpiry(s.now(), expires)); err != nil {
 		return blob.Link{}, err
 	}
-	if o.MediaType == "" {
-		o.MediaType = blob.DefaultMediaType
-	}
+	o.MediaType = cmp.Or(o.MediaType, blob.DefaultMediaType)
 	link := s.link(http.MethodPut, o.Key, url.Values{
 		paramSize:      {strconv.FormatInt(o.Size, 10)},
 		paramSHA256:    {o.SHA256},

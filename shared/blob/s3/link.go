@@ -22,8 +22,7 @@ func (s *Store) SignGet(ctx context.Context, key, filename, mediaType string, ex
 	if err := cmp.Or(blob.CheckKey(key), blob.CheckMediaType(mediaType), blob.CheckExpiry(now, expires)); err != nil {
 		return blob.Link{}, err
 	}
-	disposition := blob.Disposition(filename)
-	in := &sdk.GetObjectInput{Bucket: &s.bucket, Key: &key, ResponseContentDisposition: &disposition}
+	in := &sdk.GetObjectInput{Bucket: &s.bucket, Key: &key, ResponseContentDisposition: new(blob.Disposition(filename))}
 	if mediaType != "" {
 		in.ResponseContentType = &mediaType
 	}

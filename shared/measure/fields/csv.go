@@ -40,8 +40,8 @@ func (r *Records) Next() (line int, record []string, fault string, ok bool) {
 		line, _ = r.r.FieldPos(0)
 		return line, record, "", true
 	}
-	var parse *csv.ParseError
-	if !errors.As(err, &parse) {
+	parse, ok := errors.AsType[*csv.ParseError](err)
+	if !ok {
 		r.ended = true
 		if r.text.cut {
 			return r.text.line, nil, fmt.Sprintf("before this line are %d bytes of empty lines; leave them out", MaxRecord), true

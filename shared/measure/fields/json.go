@@ -114,8 +114,8 @@ func Phrase(kind string) string {
 
 // JSONFault tells where a line stops being JSON.
 func JSONFault(text []byte) string {
-	var syntax *json.SyntaxError
-	if err := json.Unmarshal(text, new(json.RawMessage)); errors.As(err, &syntax) {
+	err := json.Unmarshal(text, new(json.RawMessage))
+	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("the line is not a JSON object: %v, at byte %d; expected one whole object in each line", err, syntax.Offset)
 	}
 	return "the line is not a JSON object; expected one whole object in each line"

@@ -163,8 +163,7 @@ func ignoreEOF(err error) error {
 // fail ends the reading: a fault of the file is reported, anything else is the error.
 func (r *Reader) fail(err error) {
 	r.ended = true
-	var fault refusal
-	if errors.As(err, &fault) {
+	if fault, ok := errors.AsType[refusal](err); ok {
 		r.report.Errorf(r.file, 0, "%s", fault)
 		return
 	}

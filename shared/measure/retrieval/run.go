@@ -225,12 +225,8 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 			for _, f := range b.faults {
 				list = append(list, measure.Diagnostic{Severity: measure.Error, File: r.files[i], Line: f.line, Message: f.message})
 			}
-			if long == 0 {
-				long = b.long
-			}
-			if against == 0 {
-				against = b.against
-			}
+			long = cmp.Or(long, b.long)
+			against = cmp.Or(against, b.against)
 			records += len(b.records)
 		}
 		if records == 0 && len(list) == 0 {

@@ -1,6 +1,7 @@
 package retrieval
 
 import (
+	"cmp"
 	"math"
 	"sort"
 
@@ -86,9 +87,7 @@ var scorers = map[string]func(m measure.Measure, q *Qrels) scorer{
 	"NumQ": func(measure.Measure, *Qrels) scorer { return func(*ranking) float64 { return 1 } },
 	"NumRet": func(m measure.Measure, _ *Qrels) scorer {
 		v := view(m)
-		if v.rel == 0 {
-			v.rel = math.MinInt
-		}
+		v.rel = cmp.Or(v.rel, math.MinInt)
 		return func(r *ranking) float64 { return float64(v.found(r)) }
 	},
 	"NumRel": func(m measure.Measure, _ *Qrels) scorer {

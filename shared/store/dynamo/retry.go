@@ -50,12 +50,11 @@ const (
 // lostAgainstOthers reports whether a transaction may go through when it is sent again as it is. One that has a failed
 // condition beside a conflict is not certain to have been judged against one state, so it is sent again too.
 func lostAgainstOthers(err error) aws.Ternary {
-	var running *types.TransactionInProgressException
-	if errors.As(err, &running) {
+	if _, running := errors.AsType[*types.TransactionInProgressException](err); running {
 		return aws.TrueTernary
 	}
-	var cancelled *types.TransactionCanceledException
-	if !errors.As(err, &cancelled) {
+	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok {
 		return aws.UnknownTernary
 	}
 	again := aws.FalseTernary
@@ -88,8 +87,7 @@ func failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return fmt.Errorf("store: given up after %w: %w", err, ctx.Err())
 	}
-	var answer smithy.APIError
-	if errors.As(err, &answer) {
+	if answer, ok := errors.AsType[smithy.APIError](err); ok {
 		if answer.ErrorCode() == "ValidationException" {
 			return fmt.Errorf("%w: %w", store.ErrInvalid, err)
 		}
@@ -102,9 +100,9 @@ func failed(ctx context.Context, err error) error {
 
 // final reports whether the answer is the client's fault, such as a missing table or permission, and stays the same.
 func final(answer smithy.APIError) bool {
-	var cancelled *types.TransactionCanceledException
-	var running *types.TransactionInProgressException
-	if errors.As(answer, &cancelled) || errors.As(answer, &running) {
+	_, cancelled := errors.AsType[*types.TransactionCanceledException](answer)
+	_, running := errors.AsType[*types.TransactionInProgressException](answer)
+	if cancelled || running {
 		return false
 	}
 	_, throttled := retry.DefaultThrottleErrorCodes[answer.ErrorCode()]

@@ -56,9 +56,8 @@ func (s *Store) CreateTable(ctx context.Context) error {
 			Projection: &types.Projection{ProjectionType: types.ProjectionTypeAll},
 		})
 	}
-	var there *types.ResourceInUseException
 	_, err := s.client.CreateTable(ctx, in)
-	if errors.As(err, &there) {
+	if _, there := errors.AsType[*types.ResourceInUseException](err); there {
 		return nil
 	}
 	if err != nil {

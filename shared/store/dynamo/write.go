@@ -79,8 +79,8 @@ func (s *Store) transactItem(w *store.Write, now time.Time) types.TransactWriteI
 
 // conflictOf returns the conflict that a cancelled transaction tells of, or nil when no condition was to blame.
 func conflictOf(err error) error {
-	var cancelled *types.TransactionCanceledException
-	if !errors.As(err, &cancelled) {
+	cancelled, ok := errors.AsType[*types.TransactionCanceledException](err)
+	if !ok {
 		return nil
 	}
 	var failed []int

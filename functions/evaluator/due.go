@@ -12,6 +12,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/follow"
 	"assay/shared/measure"
+	"assay/shared/panics"
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -66,7 +67,7 @@ func (w *Worker) dueOf(ctx context.Context, these func(store.Item) bool) error {
 
 // due does what is due for one record. Should that panic, the error says so, and the rest goes on.
 func (w *Worker) due(ctx context.Context, it store.Item) error {
-	return guarded(func() error { return w.dueFor(ctx, it) })
+	return panics.Catch(func() error { return w.dueFor(ctx, it) })
 }
 
 func (w *Worker) dueFor(ctx context.Context, it store.Item) error {

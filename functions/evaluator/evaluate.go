@@ -3,14 +3,13 @@ package evaluator
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
-	"runtime/debug"
 	"time"
 
 	"assay/shared/arrival"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/panics"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -24,14 +23,14 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 	ctx, release := w.keep(parent, h)
 	started := w.Now()
 	attempt := func() error { return w.attempt(ctx, run, h) }
-	err := guarded(attempt)
+	err := panics.Catch(attempt)
 	for errors.Is(err, queue.ErrTruthChanged) {
-		err = guarded(attempt)
+		err = panics.Catch(attempt)
 	}
 	lost := errors.Is(context.Cause(ctx), queue.ErrStaleLease)
 	release()
 	log := w.Log.With("run", run.ID, "dataset", run.DatasetID, "attempt", run.Attempts)
-	_, broke := errors.AsType[*brokenError](err)
+	_, broke := errors.AsType[*panics.Error](err)
 	switch {
 	case err == nil:
 		log.InfoContext(parent, "run evaluated", "took", w.Now().Sub(started))
@@ -88,24 +87,6 @@ func (w *Worker) keep(parent context.Context, h queue.Hold) (ctx context.Context
 		cancel(nil)
 		<-done
 	}
-}
-
-// brokenError is a panic.
-type brokenError struct {
-	what  any
-	stack []byte
-}
-
-func (e *brokenError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.what, e.stack) }
-
-// guarded returns the error of do, or its panic as one.
-func guarded(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &brokenError{p, debug.Stack()}
-		}
-	}()
-	return do()
 }
 
 // attempt evaluates the run against the truth as it is now, and writes what comes of it.

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/panics"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -129,7 +130,7 @@ func (w *Worker) attend(ctx context.Context, c chore) {
 	next := time.NewTicker(c.every)
 	defer next.Stop()
 	for ctx.Err() == nil {
-		if err := guarded(func() error { return c.do(ctx) }); err != nil && ctx.Err() == nil {
+		if err := panics.Catch(func() error { return c.do(ctx) }); err != nil && ctx.Err() == nil {
 			w.Log.ErrorContext(ctx, c.failed, "error", err)
 		}
 		select {

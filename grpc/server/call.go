@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/panics"
 	"assay/shared/problem"
 	"assay/shared/record"
 
@@ -58,7 +59,7 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 	if len(c.requestID) > maxRequestID || !requestIDs.MatchString(c.requestID) {
 		c.requestID = record.NewID(c.started)
 	}
-	err := safely(func() error {
+	err := panics.Catch(func() error {
 		if err := c.authenticate(ctx, md.Get(authorizationKey)); err != nil {
 			return err
 		}

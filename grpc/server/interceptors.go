@@ -2,11 +2,10 @@ package server
 
 import (
 	"context"
-	"fmt"
-	"runtime/debug"
 	"time"
 
 	"assay/grpc/assayv1"
+	"assay/shared/panics"
 	"assay/shared/problem"
 
 	"google.golang.org/grpc"
@@ -25,16 +24,6 @@ const (
 	leaseTime = maxWait + 15*time.Second
 )
 
-// safely calls do, and turns a panic into an error.
-func safely(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return do()
-}
-
 func (s *Server) unary(ctx context.Context, in any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (out any, err error) {
 	limit := callTime
 	if info.FullMethod == assayv1.WorkerService_Lease_FullMethodName {
@@ -45,7 +34,7 @@ func (s *Server) unary(ctx context.Context, in any, info *grpc.UnaryServerInfo, 
 	c := callIn(ctx)
 	c.received()
 	_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID)) // the one who would be told is gone
-	err = safely(func() (err error) {
+	err = panics.Catch(func() (err error) {
 		out, err = handle(ctx, in)
 		return err
 	})
@@ -59,7 +48,7 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerI
 	defer unlink()
 	c := callIn(ctx)
 	_ = stream.SetHeader(metadata.Pairs(requestIDKey, c.requestID))
-	err := safely(func() error { return handle(srv, &ownStream{stream, ctx, c}) })
+	err := panics.Catch(func() error { return handle(srv, &ownStream{stream, ctx, c}) })
 	if err != nil && s.stopping.Err() != nil {
 		err = errStopping
 	}

@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime/debug"
 	"time"
 
 	"assay/shared/blob"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/panics"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -59,7 +59,7 @@ func Use(tx *table.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) 
 // with them from then on; otherwise the dataset tells its organizers why not, and all stays as it was. A truth at which the
 // evaluator panics cannot be used either, or it would be looked at for ever; that is also the error.
 func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, datasetID string) error {
-	var fault *faultError
+	var fault *panics.Error
 	err := table.Retry(ctx, func() error {
 		fault = nil
 		d, err := table.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(datasetID))
@@ -70,8 +70,12 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 		if err != nil {
 			return err
 		}
-		diagnostics, err := checkGuarded(ctx, &d.DatasetDraft, func(f record.File) (io.ReadCloser, error) {
-			return files.Open(ctx, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
+		var diagnostics []measure.Diagnostic
+		err = panics.Catch(func() (err error) {
+			diagnostics, err = CheckTruth(ctx, &d.DatasetDraft, func(f record.File) (io.ReadCloser, error) {
+				return files.Open(ctx, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
+			})
+			return err
 		})
 		if errors.As(err, &fault) {
 			diagnostics, err = []measure.Diagnostic{{Severity: measure.Error, Message: faulty}}, nil
@@ -96,21 +100,3 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 
 const faulty = "The truth could not be read, which is a fault of the platform and not of the files. Tell those who run the platform; " +
 	"once it is mended, store the files again. Until then runs are evaluated with the truth that was there before."
-
-// faultError is a panic of an evaluator that reads a truth.
-type faultError struct {
-	what  any
-	stack []byte
-}
-
-func (e *faultError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.what, e.stack) }
-
-// checkGuarded is CheckTruth, whose panic it returns as a faultError.
-func checkGuarded(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) (found []measure.Diagnostic, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &faultError{p, debug.Stack()}
-		}
-	}()
-	return CheckTruth(ctx, d, open)
-}

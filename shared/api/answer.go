@@ -82,14 +82,14 @@ func (c *Call) write(a answer) error {
 	c.release()
 	h := c.w.Header()
 	c.setCaching()
-	if a.etag != "" {
-		h.Set("ETag", a.etag)
-	}
 	if a.location != "" {
 		h.Set("Location", a.location)
 	}
-	if c.notModified(a.etag) {
-		return nil
+	if a.etag != "" {
+		h.Set("ETag", a.etag)
+		if c.notModified(a.etag) {
+			return nil
+		}
 	}
 	h.Set("Content-Type", cmp.Or(a.mediaType, mediaJSON))
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
@@ -123,16 +123,9 @@ func (c *Call) WriteDocument(mediaType string, body []byte) error {
 	return c.write(answer{status: http.StatusOK, mediaType: mediaType, etag: `"` + digest(body) + `"`, body: body})
 }
 
-// writeBytes answers with a body of the media type.
+// writeBytes answers with a body of the media type, without an entity tag.
 func (c *Call) writeBytes(mediaType string, body []byte) error {
-	c.release()
-	c.setCaching()
-	h := c.w.Header()
-	h.Set("Content-Type", mediaType)
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	c.w.WriteHeader(http.StatusOK)
-	_, _ = c.w.Write(body) // the caller is gone: there is nobody to tell
-	return nil
+	return c.write(answer{status: http.StatusOK, mediaType: mediaType, body: body})
 }
 
 // writeNothing answers 204.

@@ -2,7 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/sha256"
 	"encoding/hex"
 	"strings"
 	"time"
@@ -33,13 +32,9 @@ func (c *Call) claimKey(ctx context.Context) (*claimed, error) {
 		return nil, problem.BadRequest.New("%s must be 1 to %d visible ASCII characters, for example a UUID.", idempotencyHeader, maxIdempotencyKey)
 	}
 	now := c.Now()
-	digest := sha256.New()
-	for _, part := range []string{c.op.Method, c.request.URL.EscapedPath(), string(c.body)} {
-		sum := sha256.Sum256([]byte(part))
-		digest.Write(sum[:])
-	}
+	digest := digestOf([]string{c.op.Method, c.request.URL.EscapedPath(), string(c.body)})
 	mine := &record.Idempotency{
-		Meta: record.NewMeta(now), Name: name, Digest: hex.EncodeToString(digest.Sum(nil)), Until: record.At(now.Add(record.IdempotencyHold)),
+		Meta: record.NewMeta(now), Name: name, Digest: hex.EncodeToString(digest), Until: record.At(now.Add(record.IdempotencyHold)),
 	}
 	mine.ID = c.Caller.ID
 	err := new(table.Tx).Create(mine).Commit(ctx, c.Store)

@@ -142,7 +142,8 @@ type Computed struct {
 // WriteComputed answers with what compute returns. The parts are all that it depends on, so that it is computed only for
 // callers who do not have it yet.
 func (c *Call) WriteComputed(parts []string, compute func() (Computed, error)) error {
-	tag := `"` + fingerprint(append(parts, c.accepted, c.Info.Version, c.Info.Commit, c.Info.Build)) + `"`
+	digest := digestOf(append(parts, c.accepted, c.Info.Version, c.Info.Commit, c.Info.Build))
+	tag := `"` + hex.EncodeToString(digest[:16]) + `"`
 	if c.notModified(tag) {
 		return nil
 	}
@@ -167,12 +168,12 @@ func (c *Call) WriteComputed(parts []string, compute func() (Computed, error)) e
 	return nil
 }
 
-// fingerprint identifies a list of texts.
-func fingerprint(parts []string) string {
+// digestOf identifies a list of texts.
+func digestOf(parts []string) []byte {
 	h := sha256.New()
 	for _, p := range parts {
 		sum := sha256.Sum256([]byte(p)) // so that no two lists run together
 		h.Write(sum[:])
 	}
-	return hex.EncodeToString(h.Sum(nil)[:16])
+	return h.Sum(nil)
 }

@@ -108,12 +108,12 @@ func (op *Operation) queryParams() []*huma.Param {
 		add(f.Param(), what+" separated by commas mean any of them.", &v)
 	}
 	if op.Query.List {
-		add("limit", "How many resources at most; more than 200 is treated as 200.", &huma.Schema{Type: "integer", Minimum: ptr(1.0), Default: page.DefaultLimit})
+		add("limit", "How many resources at most; more than 200 is treated as 200.", &huma.Schema{Type: "integer", Minimum: new(1.0), Default: page.DefaultLimit})
 		add("cursor", "Id of the first resource of the wanted page, as in `links.next`.", &huma.Schema{Type: "string"})
 	}
 	if op.Query.Sort {
 		add("sort", "`rank` for the primary measure, or the name of a measure of the dataset: the best first.", &huma.Schema{Type: "string"})
-		add("offset", "With `sort`: how many of the list to leave out.", &huma.Schema{Type: "integer", Minimum: ptr(0.0)})
+		add("offset", "With `sort`: how many of the list to leave out.", &huma.Schema{Type: "integer", Minimum: new(0.0)})
 	}
 	if op.variants != nil && op.Method == http.MethodGet {
 		p := &huma.Param{Name: inputParam, In: "query", Required: true, Description: "What would be the body of a POST to the tool, as JSON.", Schema: &huma.Schema{Type: "string"}}
@@ -133,8 +133,6 @@ func (op *Operation) queryParams() []*huma.Param {
 	}
 	return params
 }
-
-func ptr[T any](v T) *T { return &v }
 
 func (op *Operation) headerParams() []*huma.Param {
 	header := func(name, description string) *huma.Param {
@@ -163,13 +161,12 @@ func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
 		if members := fieldNames(op.Body); len(members) > 0 {
 			description = "A patch of the members " + strings.Join(members, ", ") + "."
 		}
-		most, longest := patch.MaxOperations, patch.MaxPointer
 		d.RequestBody = &huma.RequestBody{Required: true, Description: description, Content: map[string]*huma.MediaType{
-			patch.JSONPatch: {Schema: &huma.Schema{Type: "array", Description: "operations of RFC 6902", MaxItems: &most, Items: &huma.Schema{
+			patch.JSONPatch: {Schema: &huma.Schema{Type: "array", Description: "operations of RFC 6902", MaxItems: new(patch.MaxOperations), Items: &huma.Schema{
 				Type: "object", Required: []string{"op", "path"}, Properties: map[string]*huma.Schema{
 					"op":    {Type: "string", Enum: []any{"add", "remove", "replace", "move", "copy", "test"}},
-					"path":  {Type: "string", MaxLength: &longest, Description: "JSON Pointer"},
-					"from":  {Type: "string", MaxLength: &longest, Description: "JSON Pointer"},
+					"path":  {Type: "string", MaxLength: new(patch.MaxPointer), Description: "JSON Pointer"},
+					"from":  {Type: "string", MaxLength: new(patch.MaxPointer), Description: "JSON Pointer"},
 					"value": {Description: "any JSON value"},
 				},
 			}}},

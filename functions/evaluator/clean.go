@@ -47,10 +47,7 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 	var records []store.Key // two for each parsed key
 	for _, key := range keys {
 		h, id, _, ok := record.ParseObjectKey(key)
-		if !ok {
-			continue
-		}
-		if h == record.HolderTools { // which CleanResults or, on S3, a rule of the bucket deletes
+		if !ok || h == record.HolderTools { // which CleanResults or, on S3, a rule of the bucket deletes
 			continue
 		}
 		parsed = append(parsed, key)

@@ -28,11 +28,8 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 	switch {
 	case d.State == r.State:
 	case d.State == record.Cancelled:
-		var err error
-		if changed, tx, err = queue.Cancel(ctx, c.Store, c.Now(), labelled(r, d)); err != nil {
-			return nil, api.Change{}, err
-		}
-		return changed, api.Change{Tx: tx}, nil
+		changed, tx, err := queue.Cancel(ctx, c.Store, c.Now(), labelled(r, d))
+		return changed, api.Change{Tx: tx}, err
 	default:
 		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/state", Detail: "can only be set to cancelled"}})
 	}

@@ -149,29 +149,27 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 	h, fields := checkHold(ctx, in)
 	diagnostics, more := checkDiagnostics("/diagnostics", in.GetDiagnostics())
 	fields = append(fields, more...)
-	var run *record.RunItem
-	var err error
-	switch now := s.env.Now(); in.GetFault() {
+	switch in.GetFault() {
 	case assayv1.FailRunRequest_FAULT_RUN:
 		if len(fields) == 0 && !measure.Refused(diagnostics) {
 			fields = append(fields, problem.Field{Pointer: "/diagnostics", Detail: "must have an error that says why the run fails"})
 		}
-		if err := refuse(fields); err != nil {
-			return nil, err
-		}
+	case assayv1.FailRunRequest_FAULT_WORKER, assayv1.FailRunRequest_FAULT_NONE:
+	default:
+		fields = append(fields, problem.Field{Pointer: "/fault", Detail: "must be FAULT_RUN, FAULT_WORKER or FAULT_NONE"})
+	}
+	if err := refuse(fields); err != nil {
+		return nil, err
+	}
+	var run *record.RunItem
+	var err error
+	switch now := s.env.Now(); in.GetFault() {
+	case assayv1.FailRunRequest_FAULT_RUN:
 		run, err = s.fail(ctx, h, diagnostics)
 	case assayv1.FailRunRequest_FAULT_WORKER:
-		if err := refuse(fields); err != nil {
-			return nil, err
-		}
 		run, err = queue.Abandon(ctx, s.env.Store, now, h, why(diagnostics))
-	case assayv1.FailRunRequest_FAULT_NONE:
-		if err := refuse(fields); err != nil {
-			return nil, err
-		}
-		run, err = queue.Release(ctx, s.env.Store, now, h)
 	default:
-		return nil, refuse(append(fields, problem.Field{Pointer: "/fault", Detail: "must be FAULT_RUN, FAULT_WORKER or FAULT_NONE"}))
+		run, err = queue.Release(ctx, s.env.Store, now, h)
 	}
 	if err != nil {
 		return nil, held(err)

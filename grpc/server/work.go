@@ -99,25 +99,23 @@ func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hol
 	b := brief{run: run, dataset: d, truth: truth, submission: submission}
 	switch why := b.hopeless(s.env.Now()); {
 	case why != "" && run.State == record.Evaluating && truth == nil:
-		_, err := queue.FailAgainst(ctx, s.env.Store, s.env.Now(), h, nil, explained(why))
-		return nil, ignoreStale(err)
+		_, err = queue.FailAgainst(ctx, s.env.Store, s.env.Now(), h, nil, explained(why))
 	case why != "":
-		_, err := queue.Fail(ctx, s.env.Store, s.env.Now(), h, explained(why))
-		return nil, ignoreStale(err)
+		_, err = queue.Fail(ctx, s.env.Store, s.env.Now(), h, explained(why))
 	case run.State == record.Running && !record.AllStored(d.Inputs):
-		_, err := queue.Postpone(ctx, s.env.Store, s.env.Now(), h, inputsTime)
-		return nil, ignoreStale(err)
+		_, err = queue.Postpone(ctx, s.env.Store, s.env.Now(), h, inputsTime)
 	case run.State == record.Evaluating && queue.For(truth) != record.QueueWorkers:
-		_, err := queue.Release(ctx, s.env.Store, s.env.Now(), h)
-		return nil, ignoreStale(err)
+		_, err = queue.Release(ctx, s.env.Store, s.env.Now(), h)
+	default:
+		work, err := b.work(ctx, s.env.Files, s.env.Now())
+		if err != nil {
+			return nil, problem.Unavailable.Wrap(err, "The links of the files could not be made. Try again in a few seconds.")
+		}
+		work.LeaseDuration = durationpb.New(s.dispatch.first)
+		work.HeartbeatInterval = durationpb.New(s.lease / beats)
+		return work, nil
 	}
-	work, err := b.work(ctx, s.env.Files, s.env.Now())
-	if err != nil {
-		return nil, problem.Unavailable.Wrap(err, "The links of the files could not be made. Try again in a few seconds.")
-	}
-	work.LeaseDuration = durationpb.New(s.dispatch.first)
-	work.HeartbeatInterval = durationpb.New(s.lease / beats)
-	return work, nil
+	return nil, ignoreStale(err)
 }
 
 // Heartbeat implements assayv1.WorkerServiceServer.

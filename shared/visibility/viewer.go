@@ -35,11 +35,11 @@ var NotAccepted error = problem.Forbidden.New("The task is private, and your reg
 
 // Grants returns what the caller was given: one read of the store, made when first asked for.
 func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
-	if v.grants != nil || v.Caller.Anonymous() {
-		if v.grants == nil {
-			return record.Grants{}, nil
-		}
+	switch {
+	case v.grants != nil:
 		return *v.grants, nil
+	case v.Caller.Anonymous():
+		return record.Grants{}, nil
 	}
 	g, err := ReadGrants(ctx, v.Records, v.Consistency, v.Caller.ID)
 	if err != nil {

@@ -2,6 +2,7 @@ package embedded
 
 import (
 	"runtime"
+	"slices"
 	"sync"
 )
 
@@ -46,12 +47,7 @@ func (q *queue) withdraw(r *request) bool {
 	if r.taken {
 		return false
 	}
-	for i, w := range q.waiting {
-		if w == r {
-			q.waiting = append(q.waiting[:i], q.waiting[i+1:]...)
-			break
-		}
-	}
+	q.waiting = slices.DeleteFunc(q.waiting, func(w *request) bool { return w == r })
 	return true
 }
 

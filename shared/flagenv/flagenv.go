@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 )
 
@@ -35,18 +36,33 @@ func Parse(f *flag.FlagSet, prefix string, args []string, getenv func(string) st
 	return nil
 }
 
-// JSON sets in the defaults what the JSON text of a flag has; nothing when it is empty.
+// JSON sets in the defaults, which have objects and whole numbers, what the JSON text of a flag has; nothing when it is
+// empty. An error quotes the text up to the fault.
 func JSON(text string, defaults any) error {
 	if text == "" {
 		return nil
 	}
 	d := json.NewDecoder(strings.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(defaults); err != nil {
-		return err
+	err := d.Decode(defaults)
+	if err == nil {
+		if _, err = d.Token(); errors.Is(err, io.EOF) {
+			return nil
+		}
+		return fmt.Errorf("there is more than one JSON value: %s", text)
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return errors.New("there is more than one JSON value")
+	var wrong *json.UnmarshalTypeError
+	var syntax *json.SyntaxError
+	switch name, unknown := strings.CutPrefix(err.Error(), "json: unknown field "); {
+	case unknown:
+		return fmt.Errorf("%s is not a member of the object that it stands in", name)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("this is not JSON from its last character on: %s", text[:syntax.Offset])
+	case !errors.As(err, &wrong):
+		return fmt.Errorf("this JSON is not complete: %s", text)
+	case wrong.Type.Kind() == reflect.Struct || wrong.Type.Kind() == reflect.Map:
+		return fmt.Errorf("the last value of this must be an object: %s", text[:wrong.Offset])
+	default:
+		return fmt.Errorf("the last value of this must be a whole number of at most 18 digits: %s", text[:wrong.Offset])
 	}
-	return nil
 }

@@ -7,8 +7,8 @@ package quota
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -34,17 +34,21 @@ const (
 // Parse returns the defaults with what the JSON sets of them, such as {"user":{"perDay":{"tasks":500}}}. Empty sets nothing.
 func Parse(defaults record.Quotas, settings string) (record.Quotas, error) {
 	if err := flagenv.JSON(settings, &defaults); err != nil {
-		return defaults, fmt.Errorf("quotas %s: %w", settings, err)
+		return defaults, fmt.Errorf("%w; limits.quotas of GET /info shows the members", err)
 	}
 	known := record.DefaultQuotas().User.PerDay
-	for _, l := range []record.UsageLimits{defaults.User, defaults.Server} {
+	for of, l := range map[string]record.UsageLimits{"user": defaults.User, "server": defaults.Server} {
+		limits := map[string]int64{"pendingFiles": l.PendingFiles, "pendingBytes": l.PendingBytes, "storedBytes": l.StoredBytes}
 		for kind, n := range l.PerDay {
-			if _, ok := known[kind]; !ok || n < 0 {
-				return defaults, fmt.Errorf("quotas: perDay has %s=%d; its kinds are those that /info lists, its numbers 0 (no limit) or more", kind, n)
+			if _, ok := known[kind]; !ok {
+				return defaults, fmt.Errorf("%s.perDay has %q, which is none of its kinds: %s", of, kind, strings.Join(slices.Sorted(maps.Keys(known)), ", "))
 			}
+			limits["perDay."+kind] = n
 		}
-		if l.PendingFiles < 0 || l.PendingBytes < 0 || l.StoredBytes < 0 {
-			return defaults, errors.New("quotas: a limit is below 0; 0 is no limit")
+		for name, n := range limits {
+			if n < 0 {
+				return defaults, fmt.Errorf("%s.%s is %d, and must be 0, for no limit, or more", of, name, n)
+			}
 		}
 	}
 	return defaults, nil

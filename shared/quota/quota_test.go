@@ -236,9 +236,20 @@ func TestParse(t *testing.T) {
 	if err != nil || q.User.PerDay[record.MadeTasks] != 7 || q.User.StoredBytes != 0 || q.User.PerDay[record.MadeRuns] != record.DefaultQuotas().User.PerDay[record.MadeRuns] {
 		t.Errorf("%+v, %v", q, err)
 	}
-	for _, bad := range []string{`{`, `{"users":{}}`, `{"user":{"perDay":{"task":1}}}`, `{"server":{"storedBytes":-1}}`, `{} {}`} {
-		if _, err := quota.Parse(record.DefaultQuotas(), bad); err == nil {
-			t.Errorf("%s was taken", bad)
+	for bad, want := range map[string]string{
+		`{`:                                  `this JSON is not complete: {;`,
+		`{user:1}`:                           `this is not JSON from its last character on: {u;`,
+		`{} {}`:                              `there is more than one JSON value: {} {};`,
+		`{"users":{}}`:                       `"users" is not a member of the object that it stands in;`,
+		`{"user":{"perDay":{"tasks":"7"}}}`:  `the last value of this must be a whole number of at most 18 digits: {"user":{"perDay":{"tasks":"7";`,
+		`{"server":{"storedBytes":1e12}}`:    `the last value of this must be a whole number of at most 18 digits: {"server":{"storedBytes":1e12;`,
+		`{"user":5}`:                         `the last value of this must be an object: {"user":5;`,
+		`{"user":{"perDay":{"task":1}}}`:     `user.perDay has "task", which is none of its kinds: auditEntries, datasets,`,
+		`{"server":{"storedBytes":-1}}`:      `server.storedBytes is -1, and must be 0, for no limit, or more`,
+		`{"server":{"perDay":{"tasks":-1}}}`: `server.perDay.tasks is -1,`,
+	} {
+		if _, err := quota.Parse(record.DefaultQuotas(), bad); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", bad, err, want)
 		}
 	}
 }

@@ -11,7 +11,6 @@
 package ratelimit
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -67,14 +66,14 @@ func Distributed() Rates { return Rates{WaitingRuns: Default().WaitingRuns} }
 func Parse(text string) (Rates, error) {
 	l := Default()
 	if err := flagenv.JSON(text, &l); err != nil {
-		return l, err
+		return l, fmt.Errorf("%w; limits.rates of GET /info shows the members", err)
 	}
 	if l.WaitingRuns < 0 || l.WaitingRuns > maxWaitingRuns {
-		return l, fmt.Errorf("waitingRuns must be from 0, for no limit, to %d", maxWaitingRuns)
+		return l, fmt.Errorf("waitingRuns is %d, and must be from 0, for no limit, to %d", l.WaitingRuns, maxWaitingRuns)
 	}
-	for _, p := range []Policy{l.Write, l.Tool, l.Upload} {
-		if p.PerSecond < 0 || p.PerSecond > 0 && p.Burst < 1 {
-			return l, errors.New("perSecond must be 0, for no limit, or a number with a burst of 1 or more")
+	for _, class := range []Class{Write, Tool, Upload} {
+		if p := l.of(class); p.PerSecond < 0 || p.PerSecond > 0 && p.Burst < 1 {
+			return l, fmt.Errorf("%s has perSecond %d and burst %d: perSecond must be 0, for no limit, or more with a burst of 1 or more", class, p.PerSecond, p.Burst)
 		}
 	}
 	return l, nil

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 )
@@ -98,9 +99,16 @@ func TestParse_ChangesWhatIsGiven(t *testing.T) {
 	if err != nil || l != want {
 		t.Errorf("%+v, %v", l, err)
 	}
-	for _, text := range []string{`{} {}`, `{"tools":{}}`, `{"tool":{"perSecond":5,"burst":0}}`, `{"write":{"perSecond":-1}}`, `5`} {
-		if _, err := Parse(text); err == nil {
-			t.Errorf("%s is taken", text)
+	for text, want := range map[string]string{
+		`{"tools":{}}`:                       `"tools" is not a member of the object that it stands in; limits.rates of GET /info`,
+		`{"tool":{"perSecond":true}}`:        `the last value of this must be a whole number of at most 18 digits: {"tool":{"perSecond":true; limits.rates`,
+		`{"tool":{"perSecond":5,"burst":0}}`: `tool has perSecond 5 and burst 0: perSecond must be 0,`,
+		`{"write":{"perSecond":-1}}`:         `write has perSecond -1 and burst 500:`,
+		`{"waitingRuns":1001}`:               `waitingRuns is 1001, and must be from 0, for no limit, to 1000`,
+		`5`:                                  `the last value of this must be an object: 5;`,
+	} {
+		if _, err := Parse(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }

@@ -176,7 +176,7 @@ func TestRegistration_OfAnotherUserTakesConsent(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{"visibility": "private", "registration": map[string]any{"mode": "closed"}})
 	tom, body := servertest.UserID("tom"), map[string]any{"team": "T", "userId": servertest.UserID("tom")}
 	a := s.Want(http.StatusUnprocessableEntity, nil, "olivia", http.MethodPost, s.registrations(), body)
-	if got := string(a.Body); !strings.Contains(got, `"pointer":"/userId"`) || !strings.Contains(got, tom) || !strings.Contains(got, "PATCH /v1/user") {
+	if got := string(a.Body); !strings.Contains(got, `"pointer":"/userId"`) || !strings.Contains(got, `"detail":"`+tom+` is not the id of a known user"`) || !strings.Contains(got, "PATCH /v1/user") {
 		t.Errorf("%s", got)
 	}
 	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, "/v1/user", map[string]any{})

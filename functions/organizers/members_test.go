@@ -56,11 +56,14 @@ func TestMembers_UnknownUsersAreNamed(t *testing.T) {
 		{http.MethodPatch, l.path, []string{"/members/1", "/members/2"}},
 	} {
 		var p problem.Document
-		l.Want(http.StatusUnprocessableEntity, &p, "alice", request.method, request.path, body)
+		a := l.Want(http.StatusUnprocessableEntity, &p, "alice", request.method, request.path, body)
+		if strings.Count(string(a.Body), "PATCH /v1/user") != 1 || !strings.Contains(p.Detail, "PATCH /v1/user") {
+			t.Errorf("the advice is not given once: %s", a.Body)
+		}
 		var pointers []string
 		for i, f := range p.Errors {
 			pointers = append(pointers, f.Pointer)
-			if !strings.Contains(f.Detail, ids("nobody", "bob2")[i]) || !strings.Contains(f.Detail, "PATCH /v1/user") {
+			if f.Detail != ids("nobody", "bob2")[i]+" is not the id of a known user" {
 				t.Errorf("%+v", f)
 			}
 		}

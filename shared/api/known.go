@@ -56,14 +56,14 @@ func (c *Call) AddUsers(ctx context.Context, tx *table.Tx, kind record.GrantKind
 	err = table.Together(len(others), func(i int) error {
 		fields[i].Pointer = pointer(others[i])
 		if profiles[i] == nil {
-			fields[i].Detail = "must be the id of a known user; " + others[i] + " is not known. Users become known by their first change: ask the user to send PATCH /v1/user with the body {} and the Content-Type application/merge-patch+json"
+			fields[i].Detail = others[i] + " is not the id of a known user"
 			return nil
 		}
 		grants, err := c.Store.Query(ctx, store.Query{
 			Partition: profiles[i].Key().Partition, From: kind.From, To: kind.To, Limit: kind.MaxAdded, Consistency: store.Strong,
 		})
 		if len(grants) == kind.MaxAdded {
-			fields[i].Detail = fmt.Sprintf("names a user who has %d %s, and nobody else can add more: ask the user to end one first (%s)", kind.MaxAdded, kind.Name, kind.End)
+			fields[i].Detail = fmt.Sprintf("%s has %d %s, and nobody else can add more", others[i], kind.MaxAdded, kind.Name)
 		}
 		return table.Failed(err)
 	})
@@ -71,7 +71,8 @@ func (c *Call) AddUsers(ctx context.Context, tx *table.Tx, kind record.GrantKind
 		return err
 	}
 	if fields = slices.DeleteFunc(fields, func(f problem.Field) bool { return f.Detail == "" }); len(fields) > 0 {
-		return problem.Check(fields)
+		return problem.Invalid.New("`errors` says which users cannot be added. A user becomes known by a first change: ask for PATCH /v1/user with the body {} and the Content-Type "+
+			"application/merge-patch+json. One who has too many %s can end some: %s.", kind.Name, kind.End).With(fields...)
 	}
 	for _, u := range profiles {
 		tx.Replace(u)

@@ -4,8 +4,10 @@ import (
 	"context"
 
 	"assay/shared/api"
+	"assay/shared/jsoncheck"
 	"assay/shared/measure"
 	"assay/shared/page"
+	"assay/shared/problem"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -28,10 +30,15 @@ type Info struct {
 // Limits of the service, in bytes and counts.
 type Limits struct {
 	Body               int64 `json:"body" doc:"bytes of a request's body"`
+	BodyDepth          int   `json:"bodyDepth" doc:"levels of objects and arrays in each other of a JSON body"`
+	BodyValues         int   `json:"bodyValues" doc:"values of a JSON body, at all levels"`
+	BodyNumber         int   `json:"bodyNumber" doc:"characters of a number in a JSON body"`
+	BodyFaults         int   `json:"bodyFaults" doc:"faults of a body that an answer names"`
 	InlineFiles        int64 `json:"inlineFiles" doc:"bytes of all inline files of a request"`
 	File               int64 `json:"file" doc:"bytes of an uploaded file"`
 	PageDefault        int   `json:"pageDefault" doc:"resources on a page unless limit says otherwise"`
 	PageMost           int   `json:"pageMost" doc:"resources on a page at most"`
+	PageBytes          int   `json:"pageBytes" doc:"bytes of resources after which a page ends, with a link to the next"`
 	Diagnostics        int   `json:"diagnostics" doc:"diagnostics kept of a run"`
 	SubmissionDatasets int   `json:"submissionDatasets" doc:"datasets of a submission"`
 	Members            int   `json:"members" doc:"members of an organizer"`
@@ -47,8 +54,9 @@ type Limits struct {
 }
 
 var limits = Limits{
-	Body: api.MaxBodyBytes, InlineFiles: record.MaxInlineBytes, File: record.MaxFileBytes,
-	PageDefault: page.DefaultLimit, PageMost: page.MaxLimit, Diagnostics: measure.MaxDiagnostics,
+	Body: api.MaxBodyBytes, BodyDepth: jsoncheck.MaxDepth, BodyValues: jsoncheck.MaxValues, BodyNumber: jsoncheck.MaxNumber, BodyFaults: problem.MaxFields,
+	InlineFiles: record.MaxInlineBytes, File: record.MaxFileBytes,
+	PageDefault: page.DefaultLimit, PageMost: page.MaxLimit, PageBytes: page.MaxBytes, Diagnostics: measure.MaxDiagnostics,
 	SubmissionDatasets: record.MaxSubmissionDatasets, Members: record.MaxMembers, MemberChanges: record.MaxMemberChanges,
 	Memberships: record.MembershipGrants.Max, AddedMemberships: record.MembershipGrants.MaxAdded,
 	Registrations: record.RegistrationGrants.Max, AddedRegistrations: record.RegistrationGrants.MaxAdded,

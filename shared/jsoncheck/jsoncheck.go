@@ -18,7 +18,7 @@ import (
 const (
 	MaxDepth  = 32     // objects and arrays in each other
 	MaxValues = 10_000 // of every kind, at every level
-	maxNumber = 100    // characters of a number
+	MaxNumber = 100    // characters of a number
 )
 
 // Check returns the problem of a document that is not JSON in UTF-8, exceeds a bound, or has two members of one name in an
@@ -89,11 +89,11 @@ func (s *scanner) next() error {
 	s.rest = s.rest[length:]
 	switch {
 	case len(s.open) > MaxDepth:
-		return problem.BadRequest.New("The body has more than %d levels of objects and arrays in each other.", MaxDepth)
+		return problem.BadRequest.New("The body has more than %d levels of objects and arrays in each other. Nothing here needs as many: compare it with /openapi.json.", MaxDepth)
 	case s.values > MaxValues || len(s.names) > MaxValues:
-		return problem.BadRequest.New("The body has more than %d values.", MaxValues)
-	case length > maxNumber && token != '"':
-		return problem.BadRequest.New("A number of the body has %d characters; %d are allowed.", length, maxNumber)
+		return problem.BadRequest.New("The body has more than %d values. Send it in several requests, or put large data into files.", MaxValues)
+	case length > MaxNumber && token != '"':
+		return problem.BadRequest.New("A number of the body has %d characters; %d are allowed. Round it.", length, MaxNumber)
 	}
 	return nil
 }

@@ -44,6 +44,18 @@ func TestCheck(t *testing.T) {
 	}
 }
 
+func TestCheck_SaysWhatToDo(t *testing.T) {
+	for document, want := range map[string]string{
+		array(jsoncheck.MaxValues + 1): "Send it in several requests, or put large data into files.",
+		nested(jsoncheck.MaxDepth + 1): "compare it with /openapi.json",
+		strings.Repeat("1", 101):       "Round it.",
+	} {
+		if err := jsoncheck.Check(t.Context(), []byte(document)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%.80s: %v, want %s", document, err, want)
+		}
+	}
+}
+
 func TestCheck_EndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -1,6 +1,7 @@
 package functions
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -108,14 +109,10 @@ func GRPC() Deployment {
 func Deployments() []Deployment {
 	var all []Deployment
 	for _, g := range Families() {
-		d := Deployment{
+		all = append(all, Deployment{
 			Name: g.Name, Operations: g.Operations, ReadsTable: !slices.Contains(builtIn, g.Name), Charges: g.Name == "tools", Files: files[g.Name],
-			MemoryMB: smallMB, Timeout: answerTime,
-		}
-		if mb, ok := memory[g.Name]; ok {
-			d.MemoryMB = mb
-		}
-		all = append(all, d)
+			MemoryMB: cmp.Or(memory[g.Name], smallMB), Timeout: answerTime,
+		})
 	}
 	return append(all, Deployment{
 		Name: Evaluator, ReadsTable: true, Files: files[Evaluator], ListsFiles: true, MemoryMB: largeMB, Timeout: evaluationTime,

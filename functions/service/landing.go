@@ -37,13 +37,6 @@ func (v *welcome) edition() string {
 	return "Version " + v.version + ", built from commit " + v.commit[:min(12, len(v.commit))]
 }
 
-func order(featured bool) int {
-	if featured {
-		return 1
-	}
-	return 0
-}
-
 // welcome is what the landing page says.
 type welcome struct {
 	base, issuer, version, commit string

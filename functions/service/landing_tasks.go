@@ -45,7 +45,9 @@ func (v *welcome) chooseTasks(ctx context.Context, s store.Store, now time.Time)
 		}
 	}
 	// A task that was featured before there was a partition of featured tasks is found among the newest.
-	slices.SortStableFunc(v.tasks, func(a, b shownTask) int { return order(b.Featured) - order(a.Featured) })
+	featured := slices.DeleteFunc(slices.Clone(v.tasks), func(t shownTask) bool { return !t.Featured })
+	others := slices.DeleteFunc(v.tasks, func(t shownTask) bool { return t.Featured })
+	v.tasks = slices.Concat(featured, others)
 	return nil
 }
 

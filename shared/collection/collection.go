@@ -104,17 +104,9 @@ func set(ids []string) map[string]bool {
 
 // queriesFirst orders files so that a large file of documents is left as soon as the last wanted document is found.
 func queriesFirst(files []File) []File {
-	ordered := slices.Clone(files)
-	slices.SortStableFunc(ordered, func(a, b File) int {
-		switch first, second := namesQueries(a.Name), namesQueries(b.Name); {
-		case first == second:
-			return 0
-		case first:
-			return -1
-		}
-		return 1
-	})
-	return ordered
+	queries := slices.DeleteFunc(slices.Clone(files), func(f File) bool { return !namesQueries(f.Name) })
+	others := slices.DeleteFunc(slices.Clone(files), func(f File) bool { return namesQueries(f.Name) })
+	return slices.Concat(queries, others)
 }
 
 func namesQueries(file string) bool {

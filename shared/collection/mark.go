@@ -1,6 +1,7 @@
 package collection
 
 import (
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -82,15 +83,8 @@ func words(text string) []word {
 // singular is Harman's stemmer of the plural s; words of three letters or less stay as they are.
 func singular(w string) string {
 	ends := func(suffix string, save ...string) bool {
-		if !strings.HasSuffix(w, suffix) {
-			return false
-		}
-		for _, s := range save {
-			if strings.HasSuffix(w, s) {
-				return false
-			}
-		}
-		return true
+		saved := func(s string) bool { return strings.HasSuffix(w, s) }
+		return strings.HasSuffix(w, suffix) && !slices.ContainsFunc(save, saved)
 	}
 	switch {
 	case len(w) <= 3:

@@ -178,7 +178,7 @@ func wholeNumber(digits string, most int) (n int, ok bool) {
 }
 
 func (s Spec) readFields(r *Request, value string) error {
-	for _, f := range strings.Split(value, ",") {
+	for f := range strings.SplitSeq(value, ",") {
 		if !slices.Contains(s.Fields, f) {
 			return problem.InvalidParameter.New("There is no field %q. The fields are: %s.", clip(f), strings.Join(s.Fields, ", "))
 		}
@@ -259,10 +259,7 @@ func (s Spec) allowed() string {
 
 // wellFormedID reports whether s has the form of a ULID: 26 characters of Crockford's base 32, the first at most 7.
 func wellFormedID(s string) bool {
-	if len(s) != 26 || s[0] > '7' {
-		return false
-	}
-	return strings.Trim(s, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == ""
+	return len(s) == 26 && s[0] <= '7' && strings.Trim(s, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == ""
 }
 
 func clip(s string) string {

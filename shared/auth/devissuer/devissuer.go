@@ -6,6 +6,7 @@
 package devissuer
 
 import (
+	"cmp"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -80,9 +81,6 @@ func Open(keyFile, issuerURL, audience string) (*Issuer, error) {
 // Token returns a token that is valid from now for Lifetime. A user without a name is called by their subject.
 func (i *Issuer) Token(u User) (string, error) {
 	now := time.Now()
-	if u.Name == "" {
-		u.Name = u.User
-	}
 	return jwt.Signed(i.signer).Claims(jwt.Claims{
 		Issuer:   i.url,
 		Subject:  u.User,
@@ -93,7 +91,7 @@ func (i *Issuer) Token(u User) (string, error) {
 		Name   string   `json:"name"`
 		Email  string   `json:"email,omitempty"`
 		Groups []string `json:"groups,omitempty"`
-	}{u.Name, u.Email, u.Groups}).Serialize()
+	}{cmp.Or(u.Name, u.User), u.Email, u.Groups}).Serialize()
 }
 
 func readKey(file string) (*ecdsa.PrivateKey, error) {

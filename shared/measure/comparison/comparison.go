@@ -9,10 +9,8 @@
 package comparison
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 )
 
 // Document is one document of a ranking.
@@ -95,13 +93,4 @@ func (r *Ranking) Difference(second *Ranking, depth int) Difference {
 		}
 	}
 	return d
-}
-
-// ByDistance puts moved documents in the order of how far they moved, farthest first; of those that moved as far, the
-// one that stands higher in the second ranking comes first.
-func ByDistance(moved []Change) {
-	distance := func(c Change) int { return max(c.From-c.To, c.To-c.From) }
-	slices.SortFunc(moved, func(a, b Change) int {
-		return cmp.Or(cmp.Compare(distance(b), distance(a)), cmp.Compare(a.To, b.To))
-	})
 }

@@ -90,14 +90,6 @@ func TestDifference(t *testing.T) {
 	}
 }
 
-func TestByDistance(t *testing.T) {
-	moved := []comparison.Change{{"a", 2, 1}, {"b", 9, 3}, {"c", 1, 2}, {"d", 4, 10}}
-	comparison.ByDistance(moved)
-	if want := []comparison.Change{{"b", 9, 3}, {"d", 4, 10}, {"a", 2, 1}, {"c", 1, 2}}; !slices.Equal(moved, want) {
-		t.Errorf("got %v", moved)
-	}
-}
-
 // rankings draws two rankings over few documents, with ties.
 func rankings(t *rapid.T) (a, b *comparison.Ranking) {
 	draw := func(name string) *comparison.Ranking {

@@ -2,6 +2,7 @@ package regression
 
 import (
 	"math"
+	"slices"
 
 	"assay/shared/measure"
 )
@@ -41,12 +42,7 @@ func mean(xs []float64) float64 {
 }
 
 func constant(xs []float64) bool {
-	for _, x := range xs {
-		if x != xs[0] {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(xs, func(x float64) bool { return x != xs[0] })
 }
 
 // largest is the greatest magnitude of xs.

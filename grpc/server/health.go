@@ -19,17 +19,8 @@ const (
 
 // watchHealth tells that the server serves as long as the store answers.
 func (s *Server) watchHealth(ctx context.Context) {
-	tick := time.NewTicker(wellEvery)
-	defer tick.Stop()
-	for {
-		s.ping(ctx)
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			s.health.Shutdown()
-			return
-		}
-	}
+	periodically(ctx, wellEvery, func() { s.ping(ctx) })
+	s.health.Shutdown()
 }
 
 func (s *Server) ping(parent context.Context) {

@@ -81,16 +81,22 @@ func (h *hub) run(ctx context.Context) {
 	if h.every <= 0 {
 		return
 	}
-	tick := time.NewTicker(h.every)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	periodically(ctx, h.every, func() {
 		if err := h.poll(ctx); err != nil && ctx.Err() == nil {
 			h.log.ErrorContext(ctx, "the runs that are watched cannot be read", "error", err)
+		}
+	})
+}
+
+// periodically calls do now, and then in the interval until the context ends.
+func periodically(ctx context.Context, interval time.Duration, do func()) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for ctx.Err() == nil {
+		do()
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
 		}
 	}
 }

@@ -35,18 +35,11 @@ func (s *sweeper) run(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	tick := time.NewTicker(s.every)
-	defer tick.Stop()
-	for {
+	periodically(ctx, s.every, func() {
 		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
 			s.log.ErrorContext(ctx, "lapsed leases stay until the next look", "error", err)
 		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return
-		}
-	}
+	})
 }
 
 func (s *sweeper) sweep(ctx context.Context) error {

@@ -60,7 +60,7 @@ func List[R any, P Pointer[R]](ctx context.Context, s store.Store, sel Selection
 		if id == "" {
 			break
 		}
-		r, err := decode[R, P](it)
+		r, err := Decode[R, P](it)
 		if err != nil {
 			return "", err
 		}
@@ -248,7 +248,7 @@ func Each[R any, P Pointer[R]](ctx context.Context, s store.Store, n int, source
 		if err != nil || id == "" {
 			return err
 		}
-		r, err := decode[R, P](it)
+		r, err := Decode[R, P](it)
 		if err != nil {
 			return err
 		}

@@ -48,7 +48,7 @@ func GetAll[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Con
 			return nil, Failed(err)
 		}
 		for _, it := range items {
-			r, err := decode[R, P](it)
+			r, err := Decode[R, P](it)
 			if err != nil {
 				return nil, err
 			}
@@ -59,17 +59,14 @@ func GetAll[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Con
 	return all, nil
 }
 
-// decode reads an item; nil when it does not exist.
-func decode[R any, P Pointer[R]](it store.Item) (P, error) {
+// Decode reads an item that a store returned into a record; nil when the item does not exist.
+func Decode[R any, P Pointer[R]](it store.Item) (P, error) {
 	if !it.Exists() {
 		return nil, nil
 	}
 	r := P(new(R))
 	return r, record.Decode(it, r)
 }
-
-// Decode reads an item that a store returned into a record; nil when the item does not exist.
-func Decode[R any, P Pointer[R]](it store.Item) (P, error) { return decode[R, P](it) }
 
 // Failed turns an error of the store into the problem that a caller is told; nil stays nil.
 func Failed(err error) error {

@@ -145,11 +145,13 @@ type LeaseRequest struct {
 	// The pools that the worker serves, at most 10. A dataset names its pool, and those that name none are in the pool
 	// `default`; so is a worker that names none.
 	Pools []string `protobuf:"bytes,2,rep,name=pools,proto3" json:"pools,omitempty"`
-	// What the worker can do; when empty, to execute images and to evaluate. Repositories go only to a worker that names them,
-	// and so says that it builds them.
+	// What the worker can do; when empty, to execute images and to evaluate. Repositories go only to a worker that names them.
 	Kinds []WorkKind `protobuf:"varint,3,rep,packed,name=kinds,proto3,enum=assay.v1.WorkKind" json:"kinds,omitempty"`
 	// How long to wait when there is no work; at most 60 s. Absent: not at all.
-	Wait          *durationpb.Duration `protobuf:"bytes,4,opt,name=wait,proto3" json:"wait,omitempty"`
+	Wait *durationpb.Duration `protobuf:"bytes,4,opt,name=wait,proto3" json:"wait,omitempty"`
+	// Whether the worker builds repositories as container images, and does not merely run a command in a checkout of them.
+	// `GET /info` names the pools of workers that name repositories and build them.
+	Builds        bool `protobuf:"varint,5,opt,name=builds,proto3" json:"builds,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -210,6 +212,13 @@ func (x *LeaseRequest) GetWait() *durationpb.Duration {
 		return x.Wait
 	}
 	return nil
+}
+
+func (x *LeaseRequest) GetBuilds() bool {
+	if x != nil {
+		return x.Builds
+	}
+	return false
 }
 
 // LeaseResponse is work, or nothing.
@@ -786,7 +795,8 @@ func (x *CompleteRunResponse) GetState() RunState {
 	return RunState_RUN_STATE_UNSPECIFIED
 }
 
-// Upload says where to send the bytes of a file.
+// Upload says where to send the bytes of a file. What is stored is never replaced: a request that is repeated, because its answer
+// was lost, may be answered with the HTTP status 412, which is success for the one who sent the file.
 type Upload struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The name of the file.
@@ -1192,12 +1202,13 @@ var File_assay_v1_worker_proto protoreflect.FileDescriptor
 
 const file_assay_v1_worker_proto_rawDesc = "" +
 	"\n" +
-	"\x15assay/v1/worker.proto\x12\bassay.v1\x1a\x12assay/v1/run.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\x95\x01\n" +
+	"\x15assay/v1/worker.proto\x12\bassay.v1\x1a\x12assay/v1/run.proto\x1a\x1egoogle/protobuf/duration.proto\x1a\x1fgoogle/protobuf/timestamp.proto\"\xad\x01\n" +
 	"\fLeaseRequest\x12\x16\n" +
 	"\x06worker\x18\x01 \x01(\tR\x06worker\x12\x14\n" +
 	"\x05pools\x18\x02 \x03(\tR\x05pools\x12(\n" +
 	"\x05kinds\x18\x03 \x03(\x0e2\x12.assay.v1.WorkKindR\x05kinds\x12-\n" +
-	"\x04wait\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x04wait\"3\n" +
+	"\x04wait\x18\x04 \x01(\v2\x19.google.protobuf.DurationR\x04wait\x12\x16\n" +
+	"\x06builds\x18\x05 \x01(\bR\x06builds\"3\n" +
 	"\rLeaseResponse\x12\"\n" +
 	"\x04work\x18\x01 \x01(\v2\x0e.assay.v1.WorkR\x04work\"\xe0\x05\n" +
 	"\x04Work\x12\x15\n" +

@@ -16,7 +16,7 @@ type builders struct {
 	noted record.Builders
 }
 
-// note notes the pools of a worker that asks for repositories.
+// note notes the pools of a worker that builds repositories.
 func (b *builders) note(ctx context.Context, env Env, wants []demand) {
 	var pools []string
 	for _, w := range wants {

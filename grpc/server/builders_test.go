@@ -17,7 +17,7 @@ func TestRepositoriesGoToWorkersThatNameThem(t *testing.T) {
 	s.create("ada", "/v1/tasks/"+s.task+"/submissions", map[string]any{
 		"type": "repository", "url": "https://git.example.org/lab/ranker.git", "datasetIds": []string{d},
 	})
-	builds := func() []string {
+	info := func() []string {
 		t.Helper()
 		var info struct{ Builds []string }
 		s.Want(http.StatusOK, &info, "", http.MethodGet, "/info", nil)
@@ -27,11 +27,16 @@ func TestRepositoriesGoToWorkersThatNameThem(t *testing.T) {
 	if err != nil || none.GetWork() != nil {
 		t.Errorf("a worker that names no kinds got %v, %v", none.GetWork(), err)
 	}
-	if of := builds(); of == nil || len(of) > 0 {
+	if of := info(); of == nil || len(of) > 0 {
 		t.Errorf("before a builder asks, repositories are built in %q", of)
 	}
-	for range 2 { // the second is not noted again
-		got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{Worker: "new", Pools: []string{"gpu", "default"}, Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}})
+	for i, builds := range []bool{false, true, true} { // the third is not noted again
+		if of := info(); i < 2 && len(of) > 0 {
+			t.Errorf("before a builder asks, repositories are built in %q", of)
+		}
+		got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{
+			Worker: "new", Pools: []string{"gpu", "default"}, Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}, Builds: builds,
+		})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +44,7 @@ func TestRepositoriesGoToWorkersThatNameThem(t *testing.T) {
 			t.Errorf("work %v", w)
 		}
 	}
-	if of := builds(); !slices.Equal(of, []string{"default", "gpu"}) {
+	if of := info(); !slices.Equal(of, []string{"default", "gpu"}) {
 		t.Errorf("repositories are built in %q", of)
 	}
 }

@@ -43,7 +43,9 @@ func (s *workers) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1
 	if err != nil {
 		return nil, err
 	}
-	s.builders.note(ctx, s.env, wants)
+	if in.GetBuilds() {
+		s.builders.note(ctx, s.env, wants)
+	}
 	for {
 		run := s.dispatch.lease(ctx, record.Lease{Holder: in.GetWorker(), UserID: callerOf(ctx).ID}, wants, wait)
 		if run == nil {

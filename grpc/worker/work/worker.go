@@ -111,7 +111,7 @@ func (w *Worker) lease(ctx context.Context) (*assayv1.Work, error) {
 	call, cancel := context.WithTimeout(ctx, leaseWait+callTime)
 	defer cancel()
 	answer, err := w.Client.Lease(call, &assayv1.LeaseRequest{
-		Worker: w.Name, Pools: w.Pools, Kinds: w.Kinds, Wait: durationpb.New(leaseWait),
+		Worker: w.Name, Pools: w.Pools, Kinds: w.Kinds, Wait: durationpb.New(leaseWait), Builds: !w.Local,
 	})
 	if err == nil && answer.GetWork() == nil && time.Since(began) < time.Second {
 		// A server that stops answers everyone at once. Nobody is to ask again as fast.

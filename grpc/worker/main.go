@@ -74,9 +74,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 		Name: s.name, Pools: s.pools, Kinds: s.workKinds(), Limits: s.limits, Local: s.exec == execLocal, Concurrency: s.concurrency, Grace: s.grace,
 		Persistence: work.DefaultPersistence,
 	}
-	w.Run(ctx)
+	err = w.Run(ctx)
 	log.Info("the worker has stopped")
-	return nil
+	return err
 }
 
 // guard removes the containers of workers that are dead, whatever their folder, and has those of this one end with it.

@@ -244,6 +244,51 @@ func TestLeaseIsTriedAgain(t *testing.T) {
 	}
 }
 
+// A worker that can never lease ends; a token that was accepted may be replaced while its file still has the old one.
+func TestWorkersThatAreRefusedEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		code  codes.Code
+		from  int // the call that is refused first
+		until int
+		ends  bool
+	}{
+		"role":          {codes.PermissionDenied, 2, 100, true},
+		"token":         {codes.Unauthenticated, 1, 100, true},
+		"expired":       {codes.Unauthenticated, 2, 100, true},
+		"token renewed": {codes.Unauthenticated, 2, 3, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := newServer(t, image(`echo run > "$ASSAY_OUTPUT/run"`))
+			asked := make(chan struct{})
+			s.before = func(method string, call int) error {
+				if method != "Lease" || call < c.from {
+					return nil
+				}
+				if call < c.until {
+					return status.Error(c.code, "as the test wants it")
+				}
+				close(asked)
+				return nil
+			}
+			s.over = c.from == 1 // there is no work
+			r := s.start(func(w *work.Worker) {
+				if name == "expired" {
+					w.Persistence = time.Second
+				}
+			})
+			if !c.ends {
+				wait(t, "another call", asked)
+				r.stop()
+			}
+			wait(t, "the end of the worker", r.done)
+			if c.ends != (r.err != nil) || c.ends && !strings.Contains(r.err.Error(), "role worker") {
+				t.Errorf("the worker ended with %v", r.err)
+			}
+		})
+	}
+}
+
 func TestOutputWithoutEndIsCut(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, image(`yes "$(printf %1000d 7)" | head -c 40000000; echo the cause >&2; exit 1`)).finish(nil)

@@ -160,7 +160,7 @@ func (s *server) Lease(ctx context.Context, _ *assayv1.LeaseRequest) (*assayv1.L
 		return &assayv1.LeaseResponse{Work: w}, s.answer("Lease", n)
 	}
 	s.mu.Unlock()
-	if err == nil || s.over {
+	if err == nil || status.Code(err) == codes.FailedPrecondition { // the work is done
 		<-ctx.Done()
 		return &assayv1.LeaseResponse{}, nil
 	}
@@ -254,6 +254,7 @@ type running struct {
 	stop   context.CancelFunc
 	done   chan struct{}
 	folder string
+	err    error // with which it ended
 }
 
 // start starts a worker in local mode against the server.
@@ -286,7 +287,7 @@ func (s *server) start(change func(*work.Worker)) *running {
 	r := &running{stop: stop, done: make(chan struct{}), folder: folder.Path}
 	go func() {
 		defer close(r.done)
-		w.Run(ctx)
+		r.err = w.Run(ctx)
 	}()
 	s.t.Cleanup(func() {
 		stop()

@@ -5,10 +5,11 @@ package work
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -52,45 +53,44 @@ const (
 // errLeaving is the cause of ending work because the worker stops.
 var errLeaving = errors.New("the worker stops")
 
-// Run works until the context ends. What is at work then may go on for the time of grace, and is given back after it.
-func (w *Worker) Run(ctx context.Context) {
+// Run works until the context ends, or until the server refuses the worker for good, which it returns. What is at work then may
+// go on for the time of grace, and is given back after it.
+func (w *Worker) Run(ctx context.Context) error {
 	working, leave := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer leave(nil)
-	var watching sync.WaitGroup
-	defer watching.Wait()
-	done := make(chan struct{})
-	defer close(done)
-	watching.Go(func() {
-		<-ctx.Done()
-		w.Log.Info("the worker takes no more work and stops when its own is done, or after a time of grace", "grace", w.Grace)
-		timer := time.NewTimer(w.Grace)
-		defer timer.Stop()
-		select {
-		case <-timer.C:
-			leave(errLeaving)
-		case <-done:
-		}
-	})
-	var slots sync.WaitGroup
+	slots, leasing := errgroup.WithContext(ctx)
 	for range w.Concurrency {
-		slots.Go(func() { w.serve(ctx, working) })
+		slots.Go(func() error { return w.serve(leasing, working) })
 	}
-	slots.Wait()
+	<-leasing.Done()
+	w.Log.Info("the worker takes no more work and stops when its own is done, or after a time of grace", "grace", w.Grace)
+	defer time.AfterFunc(w.Grace, func() { leave(errLeaving) }).Stop()
+	return slots.Wait()
+}
+
+// refused reports whether no later call can succeed: the role is the worker's for as long as it runs, but a token that was
+// accepted once may be replaced in its file.
+func (w *Worker) refused(err error, accepted time.Time) bool {
+	code := status.Code(err)
+	return code == codes.PermissionDenied || code == codes.Unauthenticated && time.Since(accepted) > w.Persistence
 }
 
 // serve does one piece of work after another.
-func (w *Worker) serve(ctx, working context.Context) {
+func (w *Worker) serve(ctx, working context.Context) error {
 	failures, faults := 0, 0
+	var accepted time.Time // the last time that a call succeeded
 	for ctx.Err() == nil {
 		work, err := w.lease(ctx)
 		switch {
 		case ctx.Err() != nil && work == nil:
+		case w.refused(err, accepted):
+			return fmt.Errorf("the server refuses this worker, whose token must be valid and of somebody with the role worker: %w", err)
 		case err != nil:
 			failures++
 			w.Log.Warn("no work can be leased", "error", status.Convert(err).Message(), "code", status.Code(err))
 			backoff.Sleep(ctx, backoff.After(failures, longestPause))
 		default:
-			failures = 0
+			failures, accepted = 0, time.Now()
 			if work == nil {
 				continue
 			}
@@ -103,6 +103,7 @@ func (w *Worker) serve(ctx, working context.Context) {
 			backoff.Sleep(ctx, backoff.After(faults+recovery, longestRecovery))
 		}
 	}
+	return nil
 }
 
 // lease waits for work; nil when there is none.

@@ -77,7 +77,7 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	f := flag.NewFlagSet("worker", flag.ContinueOnError)
 	f.SetOutput(stderr)
 	f.StringVar(&s.server, "server", "localhost:50052", "`address` of the Assay server, host:port")
-	f.BoolVar(&s.tls, "tls", true, "speak TLS with the server; off by default for an address of this machine, and refused for others")
+	f.BoolVar(&s.tls, "tls", false, "speak TLS with the server, as is done by default unless it is on this machine; -tls=false is refused for any other")
 	f.StringVar(&s.ca, "ca", "", "`file` of certificates, in PEM, to trust instead of the system's")
 	f.StringVar(&s.tokenFile, "token-file", "", "`file` of the bearer token; without it "+tokenVariable+" is used")
 	f.StringVar(&s.name, "name", fmt.Sprintf("%s-%d", host, os.Getpid()), "what the worker is called in leases and diagnostics")

@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
+	"flag"
 	"net"
 	"os"
 	"path/filepath"
@@ -39,6 +41,18 @@ func TestSettings(t *testing.T) {
 	}
 	if k := s.workKinds(); len(k) != 2 || k[1] != assayv1.WorkKind_WORK_KIND_EVALUATION {
 		t.Errorf("kinds %v", k)
+	}
+}
+
+func TestTheHelpSaysWhenTLSIsSpoken(t *testing.T) {
+	var help bytes.Buffer
+	if _, err := parse([]string{"-h"}, of(nil), &help); !errors.Is(err, flag.ErrHelp) {
+		t.Fatal(err)
+	}
+	_, tls, _ := strings.Cut(help.String(), "\n  -tls\n")
+	tls, _, _ = strings.Cut(tls, "\n")
+	if !strings.Contains(tls, "by default unless it is on this machine") || strings.Contains(tls, "default true") {
+		t.Errorf("-tls: %s", tls)
 	}
 }
 

@@ -46,7 +46,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 		return err
 	}
 	defer func() { _ = connection.Close() }()
-	box, container, err := s.sandbox(ctx, log)
+	box, err := s.sandbox(ctx, log)
 	if err != nil {
 		return err
 	}
@@ -61,13 +61,11 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 	}
 	defer folder.Release()
 	defer tidy(folder.Path)
-	if container != nil {
-		release, err := guard(ctx, container, folder, log)
-		if err != nil {
-			return err
-		}
-		defer release()
+	release, err := box.Guard(folder.Path)
+	if err != nil {
+		return err
 	}
+	defer release()
 	log.Info("the worker begins", "name", s.name, "server", s.server, "tls", s.tls, "pools", s.pools, "kinds", s.kinds, "concurrency", s.concurrency, "limits", s.limits)
 	w := &work.Worker{
 		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: box, Folder: folder, Log: log,
@@ -79,36 +77,19 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 	return err
 }
 
-// guard removes the containers of workers that are dead, whatever their folder, and has those of this one end with it.
-func guard(ctx context.Context, c *sandbox.Container, folder *scratch.Folder, log *slog.Logger) (release func(), err error) {
-	owners, err := c.Owners(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, owner := range owners {
-		if owner == folder.Path || !scratch.Abandoned(owner) {
-			continue
-		}
-		if err := c.Clear(ctx, owner); err != nil {
-			log.Warn("the containers of a dead worker cannot be removed", "folder", owner, "error", err)
-		}
-	}
-	return c.Guard(folder.Path)
-}
-
-// sandbox chooses how programs are run. The container is nil where they are not run in containers.
-func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandbox, *sandbox.Container, error) {
+// sandbox chooses how programs are run.
+func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandbox, error) {
 	if s.exec == execLocal {
 		s.limits.CPUs, s.limits.Memory = 0, 0
 		log.Warn("NO ISOLATION: -exec local runs whatever is submitted as this user, on this machine, with its files and its network, and without limits of CPUs and memory. Only for tests, and for labs that trust everyone who submits.")
-		return &sandbox.Local{Log: log}, nil, nil
+		return &sandbox.Local{Log: log}, nil
 	}
 	c, err := sandbox.NewContainer(ctx, &sandbox.Settings{
-		Podman: s.runtime, Builder: s.builds, Folder: s.work, Images: sandbox.Bytes(s.images), Limits: s.limits, Log: log,
+		Podman: s.runtime, Builder: s.builds, Folder: s.work, Images: s.images, Limits: s.limits, Log: log,
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	log.Info("programs run in containers", "runtime", c.Path(), "builder", s.builds)
-	return c, c, nil
+	return c, nil
 }

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -25,7 +24,7 @@ type settings struct {
 	pools, kinds          list
 	exec, runtime, work   string
 	builds                string // image of the builder
-	images                size
+	images                sandbox.Bytes
 	limits                sandbox.Limits
 	concurrency           int
 	grace                 time.Duration
@@ -88,9 +87,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	f.StringVar(&s.builds, "builds", "", "`image` of Buildah to build repositories with; without it they are not built")
 	f.Var(&s.images, "images", "how much the images may take that workers have pulled, before those unused for longest are removed")
 	f.Float64Var(&s.limits.CPUs, "cpus", s.limits.CPUs, "CPUs for one run; containers only")
-	f.Var((*size)(&s.limits.Memory), "memory", "memory for one run, such as 512M or 4G; containers only")
+	f.Var(&s.limits.Memory, "memory", "memory for one run, such as 512M or 4G; containers only")
 	f.DurationVar(&s.limits.Time, "time", s.limits.Time, "time for one run")
-	f.Var((*size)(&s.limits.Disk), "disk", "how much one run may write into its folders, such as 8G")
+	f.Var(&s.limits.Disk, "disk", "how much one run may write into its folders, such as 8G")
 	f.IntVar(&s.concurrency, "concurrency", 1, "how many runs to work on at once")
 	f.StringVar(&s.work, "work", filepath.Join(cache, "assay-worker"), "`folder` for the files of runs while they are at work")
 	f.DurationVar(&s.grace, "grace", 20*time.Second, "how long work may go on after SIGTERM before it is given back")
@@ -161,32 +160,6 @@ func (l *list) String() string { return strings.Join(*l, ",") }
 
 // Set implements flag.Value.
 func (l *list) Set(s string) error {
-	*l = nil
-	for part := range strings.SplitSeq(s, ",") {
-		if part = strings.TrimSpace(part); part != "" {
-			*l = append(*l, part)
-		}
-	}
-	return nil
-}
-
-// size is a flag of bytes.
-type size sandbox.Bytes
-
-// String implements flag.Value.
-func (b *size) String() string { return sandbox.Bytes(*b).String() }
-
-// Set implements flag.Value: the units are powers of 1024.
-func (b *size) Set(s string) error {
-	digits := strings.TrimRight(s, "BbIiKkMmGgTt")
-	unit := strings.ToUpper(strings.TrimPrefix(s, digits))
-	shift, ok := map[string]int{
-		"": 0, "B": 0, "K": 10, "KB": 10, "KIB": 10, "M": 20, "MB": 20, "MIB": 20, "G": 30, "GB": 30, "GIB": 30, "T": 40, "TB": 40, "TIB": 40,
-	}[unit]
-	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
-	if err != nil || !ok || n < 0 || n*float64(int64(1)<<shift) >= 1<<62 {
-		return errors.New("must be a size such as 512M or 4G")
-	}
-	*b = size(n * float64(int64(1)<<shift))
+	*l = strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 	return nil
 }

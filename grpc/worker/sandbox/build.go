@@ -1,16 +1,16 @@
 package sandbox
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/mod/semver"
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
@@ -60,7 +60,7 @@ func (c *Container) buildJob(ctx context.Context, j Job, folder, input, command 
 	if err != nil {
 		return nil, err
 	}
-	j.Program, j.Command, j.build = &Program{image: c.builder}, command, true
+	j.Program, j.Command, j.build = &Program{image: c.Builder}, command, true
 	j.Folders = []Folder{
 		{Path: input, Mount: inputMount}, {Path: settings, Mount: "/etc/containers"}, {Path: out, Mount: outputMount, Writable: true, Root: root},
 	}
@@ -80,12 +80,12 @@ func (c *Container) openEgress(ctx context.Context, name string) (shut func(), e
 	if err != nil {
 		return nil, fmt.Errorf("the network of a build cannot be prepared: %w", err)
 	}
-	return newEgress(public).serve(l), nil
+	return serve(l, egress(public)), nil
 }
 
 // build builds the Dockerfile of a folder and brings the image into Podman's store.
 func (c *Container) build(ctx context.Context, j Job, folder, checkout string) (*Program, error) {
-	if j.Limits.Time = min(j.Limits.Time, buildTime); c.builder == "" {
+	if j.Limits.Time = min(j.Limits.Time, buildTime); c.Builder == "" {
 		return nil, errors.New("this worker builds no repositories: it was started without -builds")
 	}
 	job, err := c.buildJob(ctx, j, folder, checkout, "build --network=host --tag=oci-archive:"+outputMount+"/"+archiveName+" --file="+inputMount+"/Dockerfile "+inputMount)
@@ -100,39 +100,34 @@ func (c *Container) build(ctx context.Context, j Job, folder, checkout string) (
 	if info, err := built.Root.Lstat(archiveName); err != nil || !info.Mode().IsRegular() {
 		return nil, failure.New("The build left no image.")
 	}
-	before, err := c.call(ctx, "images", "--all", "--quiet", "--no-trunc")
+	id, brought, err := c.pull(ctx, "oci-archive:"+filepath.Join(built.Path, archiveName))
 	if err != nil {
-		return nil, err
-	}
-	id, err := c.pull(ctx, "oci-archive:"+filepath.Join(built.Path, archiveName))
-	if err != nil {
-		c.log.Warn("the image of a build cannot be taken", "error", err)
+		c.Log.Warn("the image of a build cannot be taken", "error", err)
 		return nil, errors.Join(ctx.Err(), failure.New("The image that was built cannot be taken."))
 	}
-	p := &Program{image: id}
-	if p.discard = !strings.Contains(before, id); p.discard {
+	if brought {
 		// The archive may have given it the name of another image.
 		if _, err := c.call(ctx, "untag", id); err != nil {
 			return nil, err
 		}
 	}
-	d, err := c.describe(ctx, id)
+	p, err := c.program(ctx, "", id)
 	if err != nil {
 		return nil, err
 	}
-	p.volumes, err = volumes(d.Config.Volumes)
-	return p, err
+	p.discard = brought
+	return p, nil
 }
 
 // Repository implements Sandbox: it builds the Dockerfile of the checkout.
 func (c *Container) Repository(ctx context.Context, url, ref, folder, name string, log *output.Log) (*Program, error) {
 	checkout := filepath.Join(folder, "checkout")
-	root, err := c.Output(ctx, checkout, c.limits.Disk)
+	root, err := c.Output(ctx, checkout, c.Limits.Disk)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = root.Close() }()
-	g := git{folder: checkout, log: c.log, outage: &c.outage}
+	g := git{folder: checkout, log: c.Log, outage: &c.outage}
 	commit, err := g.clone(ctx, url, ref, log)
 	if err != nil {
 		return nil, err
@@ -149,7 +144,7 @@ func (c *Container) Repository(ctx context.Context, url, ref, folder, name strin
 	}
 	log.Say("The Dockerfile of the repository is being built.")
 	out, said := log.Writer(assayv1.Stream_STREAM_STDOUT), log.Writer(assayv1.Stream_STREAM_STDERR)
-	p, err := c.build(ctx, Job{Name: "assay-build-" + name, Owner: filepath.Dir(filepath.Dir(folder)), Limits: c.limits, Stdout: out, Stderr: said}, folder, checkout)
+	p, err := c.build(ctx, Job{Name: "assay-build-" + name, Owner: filepath.Dir(filepath.Dir(folder)), Limits: c.Limits, Stdout: out, Stderr: said}, folder, checkout)
 	out.Close()
 	said.Close()
 	var ofRun *failure.OfRun
@@ -167,9 +162,9 @@ func (c *Container) Repository(ctx context.Context, url, ref, folder, name strin
 
 // The first version of Buildah in which a Dockerfile cannot reach the files of its builder, by any of CVE-2024-1753,
 // CVE-2024-9675 and CVE-2024-11218.
-var fixed = [3]int{1, 38, 1}
+const fixed = "v1.38.1"
 
-var versions = regexp.MustCompile(`(?m)^buildah version (\d+)\.(\d+)\.(\d+)`)
+var versions = regexp.MustCompile(`(?m)^buildah version (\d+\.\d+\.\d+)`)
 
 // checkVersion refuses builders that are older than the fixed version.
 func checkVersion(printed string) error {
@@ -177,18 +172,14 @@ func checkVersion(printed string) error {
 	if found == nil {
 		return fmt.Errorf("the builder does not tell its version as %s --version does", buildah)
 	}
-	for i, least := range fixed {
-		if n, err := strconv.Atoi(found[i+1]); err != nil || n < least {
-			return fmt.Errorf("the builder is %q, and versions before %d.%d.%d let a Dockerfile reach the files of the builder: take an image of a newer one", found[0], fixed[0], fixed[1], fixed[2])
-		} else if n > least {
-			break
-		}
+	if semver.Compare("v"+found[1], fixed) < 0 {
+		return fmt.Errorf("the builder is %q, and versions before %s let a Dockerfile reach the files of the builder: take an image of a newer one", found[0], fixed[1:])
 	}
 	return nil
 }
 
-// The trials of a builder. Each runs Buildah itself from a mount: the first, of a folder that it may mount, shows that this can be
-// seen; the others lead out of what they mount by a link (CVE-2024-1753) and by the name of a cache (CVE-2024-9675).
+// The trials of a builder. Each runs Buildah itself from a mount: the first, of a folder that it may mount, shows its version; the
+// others lead out of what they mount by a link (CVE-2024-1753) and by the name of a cache (CVE-2024-9675).
 var trials = []struct{ name, context, dockerfile string }{
 	{"plain", "/", "FROM scratch\nCOPY assay/input/links /\nRUN --mount=type=bind,source=usr,target=/mnt/usr [\"/mnt" + buildah + "\", \"--version\"]\n"},
 	{"link", inputMount, "FROM scratch AS s\nCOPY links /\nFROM scratch\nCOPY links /\nRUN --mount=type=bind,from=s,source=/root,target=/mnt,rw [\"/mnt" + buildah + "\", \"--version\"]\n"},
@@ -200,59 +191,47 @@ func (c *Container) checkBuilder(ctx context.Context, j *Job) error {
 	if os.Geteuid() != 0 || c.machine.Host.Security.Rootless {
 		return errors.New("the worker must run as root, to give each build a network and a file system of its own; the build itself does not")
 	}
-	d, err := c.describe(ctx, c.builder)
-	if err != nil {
-		if _, err := c.call(ctx, "pull", "--quiet", "docker://"+c.builder); err != nil {
+	if _, err := c.call(ctx, "image", "exists", c.Builder); err != nil {
+		if _, err := c.call(ctx, "pull", "--quiet", "docker://"+c.Builder); err != nil { // it is not collected as images of runs are
 			return fmt.Errorf("the image of the builder cannot be pulled: %w", err)
 		}
-		if d, err = c.describe(ctx, c.builder); err != nil {
-			return err
-		}
 	}
-	c.builder = d.ID // the archive of a build may bring its name, for a moment
-	input := j.Folders[0].Path
-	if err := errors.Join(os.Mkdir(filepath.Join(input, "links"), 0o755), os.Symlink("/", filepath.Join(input, "links", "root")), //nolint:gosec // for another user
-		os.Symlink("/mnt/usr/lib", filepath.Join(input, "links", "lib")), os.Symlink("/mnt/usr/lib64", filepath.Join(input, "links", "lib64"))); err != nil {
-		return err
-	}
-	printed, err := c.tryBuilder(ctx, j, "version", "--version")
+	d, err := c.describe(ctx, c.Builder)
 	if err != nil {
 		return err
 	}
-	if err := checkVersion(printed); err != nil {
-		return err
-	}
+	c.Builder = d.ID // the archive of a build may bring its name, for a moment
 	for i, t := range trials {
-		if err := os.WriteFile(filepath.Join(input, t.name), []byte(t.dockerfile), 0o644); err != nil { //nolint:gosec // for another user
-			return err
-		}
-		printed, err := c.tryBuilder(ctx, j, t.name, "build --network=host --file="+inputMount+"/"+t.name+" "+t.context)
+		printed, err := c.tryBuilder(ctx, *j, t.name, t.dockerfile, t.context)
 		switch shown := versions.MatchString(printed); {
-		case i == 0 && !shown:
-			return errors.Join(errors.New("the builder cannot build here"), err)
-		case i > 0 && shown:
+		case i == 0:
+			if old := checkVersion(printed); old != nil {
+				return errors.Join(old, err)
+			}
+		case shown:
 			return fmt.Errorf("the builder lets a Dockerfile reach its files (trial %q): take an image of a newer one", t.name)
 		}
 	}
 	return nil
 }
 
-// tryBuilder runs the builder once, and returns what it printed.
-func (c *Container) tryBuilder(ctx context.Context, j *Job, name, command string) (string, error) {
+// tryBuilder builds a Dockerfile in a context of the builder's file system once, and returns what the build printed.
+func (c *Container) tryBuilder(ctx context.Context, j Job, name, dockerfile, context string) (string, error) {
 	folder := filepath.Join(j.Owner, name)
-	if err := os.Mkdir(folder, 0o700); err != nil {
+	links := filepath.Join(folder, "input", "links")
+	if err := errors.Join(os.MkdirAll(links, 0o755), os.WriteFile(filepath.Join(folder, "input", "Dockerfile"), []byte(dockerfile), 0o644), //nolint:gosec // for other users
+		os.Symlink("/", filepath.Join(links, "root")), os.Symlink("/mnt/usr/lib", filepath.Join(links, "lib")), os.Symlink("/mnt/usr/lib64", filepath.Join(links, "lib64"))); err != nil {
 		return "", err
 	}
-	try := *j
-	var printed, said bytes.Buffer
-	try.Name, try.Stdout, try.Stderr = j.Name+"-"+name, &short{to: &printed}, &short{to: &said}
-	job, err := c.buildJob(ctx, try, folder, j.Folders[0].Path, command)
+	var printed, said short
+	j.Name, j.Stdout, j.Stderr = j.Name+"-"+name, &printed, &said
+	job, err := c.buildJob(ctx, j, folder, filepath.Join(folder, "input"), "build --network=host --file="+inputMount+"/Dockerfile "+context)
 	if err != nil {
 		return "", err
 	}
 	defer func() { _ = job.Folders[len(job.Folders)-1].Root.Close() }()
 	if err = Run(ctx, c, job); err != nil {
-		err = fmt.Errorf("%w: %s", err, said.String())
+		err = fmt.Errorf("the builder cannot build here: %w: %s", err, &said)
 	}
 	return printed.String(), err
 }

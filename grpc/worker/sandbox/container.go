@@ -9,10 +9,12 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -23,14 +25,12 @@ import (
 // Container runs images with Podman: without a network, without privileges, in a user namespace of their own, on a root file
 // system that cannot be written to, within limits. Each container carries its own end.
 type Container struct {
-	podman  string // path of the program
-	machine machine
-	builder string // image of Buildah; empty: repositories are not built
-	control string // id of an empty image, whose containers show whether the machine can start any
-	limits  Limits
-	images  images
-	outage  outage
-	log     *slog.Logger // of the worker: what Podman and git say stands there alone
+	Settings
+
+	machine    machine
+	control    string // id of an empty image, whose containers show whether the machine can start any
+	collecting sync.Mutex
+	outage     outage
 }
 
 // Settings are what a Container is made with.
@@ -40,7 +40,7 @@ type Settings struct {
 	Folder  string // where it is noted which images are the workers'
 	Images  Bytes  // that images may take before the ones unused for longest are removed
 	Limits  Limits
-	Log     *slog.Logger
+	Log     *slog.Logger // of the worker: what Podman and git say stands there alone
 }
 
 const (
@@ -59,7 +59,7 @@ func (c *Container) run(ctx context.Context, j *Job) (*ending, error) {
 	if !errors.As(err, &refused) || ctx.Err() != nil {
 		return how, err
 	}
-	c.log.Warn("a container does not start", "image", j.Program.image, "podman", refused.said)
+	c.Log.Warn("a container does not start", "image", j.Program.image, "podman", refused.said)
 	if err := c.trial(ctx, j); err != nil {
 		return nil, err
 	}
@@ -68,11 +68,14 @@ func (c *Container) run(ctx context.Context, j *Job) (*ending, error) {
 
 // attempt makes the container of a job, runs it, and removes it.
 func (c *Container) attempt(ctx context.Context, j *Job) (*ending, error) {
-	defer func() { _ = c.Remove(ctx, filepath.Join(j.Owner, j.Name)) }() // or it goes with the folder of the worker
-	defer c.remove(ctx, j.Name)                                          // the guard or the label finds what cannot be removed
-	tmp, err := c.temporary(ctx, j)
-	if err != nil {
-		return nil, err
+	tmp := filepath.Join(j.Owner, j.Name)
+	defer func() {
+		if err := errors.Join(c.removeContainers(ctx, "name=^"+j.Name+"$"), c.Remove(ctx, tmp)); err != nil {
+			c.Log.Warn("a container cannot be removed; it is when the worker ends", "container", j.Name, "error", err)
+		}
+	}()
+	if err := c.mountTemporary(ctx, tmp, j.Limits.Memory); err != nil {
+		return nil, fmt.Errorf("no /tmp can be mounted: %w", err)
 	}
 	if _, err := c.call(ctx, c.create(j, tmp)...); err != nil {
 		return nil, errors.Join(ctx.Err(), &notStarted{err.Error()})
@@ -84,11 +87,9 @@ func (c *Container) attempt(ctx context.Context, j *Job) (*ending, error) {
 		}
 		defer shut()
 	}
-	cmd := groupCommand(ctx, c.podman, "start", "--attach", j.Name)
-	cmd.Env = environment()
-	cmd.Dir = j.Owner // Podman's monitor leaves a file where it is, when memory runs out
-	var said bytes.Buffer
-	cmd.Stdout, cmd.Stderr = j.Stdout, io.MultiWriter(j.Stderr, &short{to: &said})
+	var said short
+	cmd := c.command(ctx, "start", "--attach", j.Name)
+	cmd.Stdout, cmd.Stderr = j.Stdout, io.MultiWriter(j.Stderr, &said)
 	how, err := ended(runGroup(cmd))
 	if ctx.Err() != nil || err != nil {
 		return nil, errors.Join(ctx.Err(), err)
@@ -106,21 +107,13 @@ type notStarted struct{ said string }
 // Error implements error.
 func (n *notStarted) Error() string { return "the container was not started: " + n.said }
 
-// temporary mounts the /tmp of a job, as root: the OCI runtimes give one that they mount themselves the mode that it has in the
-// image. Empty, they have to.
-func (c *Container) temporary(ctx context.Context, j *Job) (string, error) {
-	if c.machine.Host.Security.Rootless {
-		return "", nil
+// mountTemporary mounts the /tmp of a job, as root: the OCI runtimes give one that they mount themselves the mode that it has in
+// the image.
+func (c *Container) mountTemporary(ctx context.Context, path string, size Bytes) error {
+	if err := os.Mkdir(path, 0o700); err != nil || c.machine.Host.Security.Rootless {
+		return err
 	}
-	path := filepath.Join(j.Owner, j.Name)
-	if err := os.Mkdir(path, 0o700); err != nil {
-		return "", err
-	}
-	options := fmt.Sprintf("nosuid,nodev,mode=1777,size=%d", j.Limits.Memory)
-	if said, err := groupCommand(ctx, "mount", "-t", "tmpfs", "-o", options, "tmpfs", path).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("no /tmp can be mounted: %w: %s", err, said)
-	}
-	return path, nil
+	return tool(ctx, "mount", "-t", "tmpfs", "-o", fmt.Sprintf("nosuid,nodev,mode=1777,size=%d", size), "tmpfs", path)
 }
 
 // create are the arguments that make the container of a job, with the folder that is its /tmp.
@@ -131,15 +124,16 @@ func (c *Container) create(j *Job, tmp string) []string {
 	args := []string{
 		"create", "--pull=never", "--name=" + j.Name, "--label=" + ownerLabel + "=" + j.Owner, "--hostname=assay", "--no-hosts",
 		"--network=none", "--read-only", "--read-only-tmpfs=false",
-		c.machine.userNamespace(), "--cap-drop=ALL", "--security-opt=no-new-privileges", "--http-proxy=false", "--image-volume=ignore",
+		"--cap-drop=ALL", "--security-opt=no-new-privileges", "--http-proxy=false", "--image-volume=ignore",
 		"--pids-limit=" + pids, "--cpus=" + strconv.FormatFloat(j.Limits.CPUs, 'f', -1, 64), "--memory=" + memory, "--memory-swap=" + memory,
 		"--ulimit=nofile=" + openFiles(), "--ulimit=nproc=" + pids + ":" + pids, "--ulimit=core=0:0",
 		"--timeout=" + strconv.Itoa(int((j.Limits.Time + endMargin).Seconds())), "--log-driver=none", "--no-healthcheck", "--env=HOME=/tmp",
 	}
-	if tmp != "" {
-		args = append(args, "--volume="+tmp+":/tmp:rw,nosuid,nodev,Z")
+	// Each has users of its own, as many as images use; a user without root has 65,536 for all containers.
+	if c.machine.Host.Security.Rootless {
+		args = append(args, "--userns=auto", "--tmpfs=/tmp"+tmpfs+",mode=1777,notmpcopyup")
 	} else {
-		args = append(args, "--tmpfs=/tmp"+tmpfs+",mode=1777,notmpcopyup")
+		args = append(args, "--userns=auto:size=65536", "--volume="+tmp+":/tmp:rw,nosuid,nodev,Z")
 	}
 	// A volume of the image would be a place to write to that nobody measures.
 	for _, path := range j.Program.volumes {
@@ -193,12 +187,8 @@ type state struct {
 }
 
 func (c *Container) state(ctx context.Context, name string) (*state, error) {
-	out, err := c.call(ctx, "inspect", "--type=container", "--format={{json .State}}", name)
-	if err != nil {
-		return nil, err
-	}
 	s := new(state)
-	return s, json.Unmarshal([]byte(out), s)
+	return s, c.ask(ctx, s, "inspect", "--type=container", "--format={{json .State}}", name)
 }
 
 // inspect asks how the container ended: what the attached program returned may be its own trouble. What was said may be the
@@ -216,35 +206,54 @@ func (c *Container) inspect(ctx context.Context, j *Job, attached *ending, said 
 	return &ending{code: max(s.ExitCode, attached.code), outOfMemory: s.OOMKilled}, nil
 }
 
-// remove removes a container, and whatever runs in it. Podman's own cleaning of one that has just ended can be in the way for a
-// moment.
-func (c *Container) remove(ctx context.Context, name string) {
+// removal are the arguments that remove the containers which a filter finds, and whatever runs in them.
+var removal = []string{"rm", "--force", "--ignore", "--volumes", "--time=0", "--filter"}
+
+// removeContainers goes on when the context has ended. Podman's own cleaning of a container that has just ended can be in the way
+// for a moment.
+func (c *Container) removeContainers(ctx context.Context, filter string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
 	defer cancel()
 	for failures := 1; ; failures++ {
-		_, err := c.call(ctx, "rm", "--force", "--ignore", "--volumes", "--time=0", name)
-		if err == nil {
-			return
-		}
-		if failures == 5 || !backoff.Sleep(ctx, backoff.After(failures, time.Second)) {
-			c.log.Warn("a container cannot be removed", "container", name, "error", err)
-			return
+		_, err := c.call(ctx, slices.Concat(removal, []string{filter})...)
+		if err == nil || failures == 5 || !backoff.Sleep(ctx, backoff.After(failures, time.Second)) {
+			return err
 		}
 	}
 }
 
-// call runs Podman and returns what it printed. What it says besides is in the error.
+// command is a call of Podman.
+func (c *Container) command(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := groupCommand(ctx, c.Podman, args...)
+	cmd.Dir = c.Folder // Podman's monitor leaves a file where it is, when memory runs out
+	return cmd
+}
+
+// call runs Podman and returns what it printed. What it says on standard error is in the error.
 func (c *Container) call(ctx context.Context, args ...string) (string, error) {
-	cmd := groupCommand(ctx, c.podman, args...)
-	cmd.Env = environment()
-	cmd.Dir = filepath.Dir(c.images.folder) // as for a container that is started: "init" starts the monitor, too
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &short{to: &stderr}
+	return c.callWatched(ctx, nil, args...)
+}
+
+// ask is call for an answer in JSON.
+func (c *Container) ask(ctx context.Context, answer any, args ...string) error {
+	out, err := c.call(ctx, args...)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal([]byte(out), answer)
+}
+
+// callWatched is call with a function that sees what Podman says on standard error.
+func (c *Container) callWatched(ctx context.Context, each func(b []byte), args ...string) (string, error) {
+	var stdout bytes.Buffer
+	said := &short{each: each}
+	cmd := c.command(ctx, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, said
 	if err := runGroup(cmd); err != nil {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(stderr.String()))
+		return "", fmt.Errorf("%w: %s", err, strings.TrimSpace(said.String()))
 	}
 	return strings.TrimSpace(stdout.String()), nil
 }

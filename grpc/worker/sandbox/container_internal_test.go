@@ -116,7 +116,7 @@ func through(t *testing.T, server *httptest.Server, allowed func(netip.AddrPort)
 	if err != nil {
 		t.Fatal(err)
 	}
-	shut := newEgress(allowed).serve(l)
+	shut := serve(l, egress(allowed))
 	defer shut()
 	client := server.Client()
 	transport := client.Transport.(*http.Transport).Clone()

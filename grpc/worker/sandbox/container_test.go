@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -49,7 +52,7 @@ func newScene(t *testing.T) *scene {
 	t.Helper()
 	s := &scene{from: newRegistry(t), log: output.New()}
 	s.with = sandbox.Settings{
-		Podman: "podman", Folder: t.TempDir(), Images: 1 << 30, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		Podman: "podman", Folder: filepath.Join(t.TempDir(), "work"), Images: 1 << 30, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Limits: sandbox.Limits{CPUs: 1, Memory: 64 << 20, Disk: 1 << 20, Time: time.Minute},
 	}
 	s.box = s.container(t)
@@ -299,6 +302,24 @@ func TestContainersOfOtherFoldersAreFoundByTheirLabel(t *testing.T) {
 	}
 }
 
+// A worker that starts removes the containers of the dead, and leaves those of others that start at the same time.
+func TestWorkersThatStartSweep(t *testing.T) {
+	s := newScene(t)
+	id := s.left(t, filepath.Join(t.TempDir(), "of a dead worker"))
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			if _, err := sandbox.NewContainer(t.Context(), &s.with); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if out := podman(t, "ps", "--all", "--quiet", "--filter=id="+id); out != "" {
+		t.Errorf("the container is there: %s", out)
+	}
+}
+
 // A worker that is killed takes its containers with it: the guard reads from a pipe that ends with the worker.
 func TestContainersEndWithTheirWorker(t *testing.T) {
 	s := newScene(t)
@@ -339,6 +360,12 @@ func TestImagesAreCollected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	// A worker that stops does not forget which images are its own.
+	ended, end := context.WithCancel(t.Context())
+	end()
+	if _, err := s.box.Image(ended, pulled, s.log); err == nil {
+		t.Error("an image was pulled after the end")
+	}
 	for _, c := range []struct {
 		age  time.Duration
 		most sandbox.Bytes
@@ -370,6 +397,72 @@ func TestImagesThatCannotBePulled(t *testing.T) {
 			t.Errorf("%s: %s", reference, said)
 		}
 	}
+}
+
+// silence listens on an address of this machine and answers nothing. Once as many callers wait as it takes, it takes no more
+// connections, as an address does behind which there is no machine.
+func silence(t *testing.T, taken bool) (address string) {
+	t.Helper()
+	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { syscall.Close(fd) })
+	if err := errors.Join(syscall.Bind(fd, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}), syscall.Listen(fd, 0)); err != nil {
+		t.Fatal(err)
+	}
+	name, err := syscall.Getsockname(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
+	for taken { // until no more is
+		c, err := net.DialTimeout("tcp", address, time.Second)
+		if err != nil {
+			break
+		}
+		t.Cleanup(func() { c.Close() })
+	}
+	return address
+}
+
+// Podman and git wait for minutes for a host that does not answer.
+func TestHostsThatDoNotAnswerHoldNoWorkerForLong(t *testing.T) {
+	s := newScene(t)
+	s.from.elsewhere = silence(t, true)
+	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
+	defer cancel()
+	var all sync.WaitGroup
+	for name, get := range map[string]func() error{
+		"no registry": func() error {
+			_, err := s.box.Image(ctx, silence(t, true)+"/lakeside/probe:look", s.log)
+			return err
+		},
+		"a registry that says nothing": func() error {
+			_, err := s.box.Image(ctx, silence(t, false)+"/lakeside/probe:look", s.log)
+			return err
+		},
+		"layers on no host": func() error {
+			_, err := s.box.Image(ctx, s.from.address+"/elsewhere/probe:look", s.log)
+			return err
+		},
+		"no repository": func() error {
+			folder := filepath.Join(s.job.Owner, "silent", "repository")
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				return err
+			}
+			_, err := s.box.Repository(ctx, "https://"+silence(t, true)+"/a.git", "", folder, "silent", s.log)
+			return err
+		},
+	} {
+		all.Go(func() {
+			var ofRun *failure.OfRun
+			if err := get(); !errors.As(err, &ofRun) {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 // A limit that Podman cannot set stands for a machine that cannot: the worker does not start.

@@ -7,6 +7,9 @@ import (
 	"io/fs"
 	"strings"
 	"time"
+
+	"assay/grpc/worker/backoff"
+	"assay/grpc/worker/failure"
 )
 
 // watched is how often the folders of a job are measured.
@@ -14,17 +17,9 @@ const watched = time.Second
 
 // watchDisk ends the job when it has written more than it may.
 func watchDisk(ctx context.Context, j *Job, end context.CancelCauseFunc) {
-	tick := time.NewTicker(watched)
-	defer tick.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-tick.C:
-		}
+	for backoff.Sleep(ctx, watched) {
 		if why := overDisk(j); why != "" {
-			end(&exceeded{why})
-			return
+			end(failure.New("%s", why))
 		}
 	}
 }

@@ -12,43 +12,47 @@ import (
 	"sync"
 	"syscall"
 	"time"
-)
 
-// egress is an HTTP proxy to public addresses. It is the only way out of a build, whose network has nothing but itself: there is
-// no route, no other protocol and no name service to misuse. Addresses are checked when they are dialled, after the name
-// was resolved, so that no name leads elsewhere.
-type egress struct {
-	allowed func(netip.AddrPort) bool
-	slots   chan struct{} // one for each request
-	forward httputil.ReverseProxy
-	dialer  net.Dialer
-}
+	"golang.org/x/net/netutil"
+)
 
 const (
 	dialTime    = 20 * time.Second
-	egressIdle  = 5 * time.Minute // without a byte, after which a connection is closed
-	egressMost  = 64              // requests at once
+	egressMost  = 64 // connections at once
 	maxHeader   = 64 << 10
 	proxyListen = "127.0.0.1:3128"
 )
 
 var errNotPublic = errors.New("the address is not public")
 
-func newEgress(allowed func(netip.AddrPort) bool) *egress {
-	e := &egress{allowed: allowed, slots: make(chan struct{}, egressMost)}
-	e.dialer = net.Dialer{Timeout: dialTime, Control: func(_, address string, _ syscall.RawConn) error {
+// egress is an HTTP proxy to the addresses that are allowed. It is the only way out of a build, whose network has nothing but
+// itself: there is no route, no other protocol and no name service to misuse. Addresses are checked when they are dialled, after
+// the name was resolved, so that no name leads elsewhere. Nothing of it outlives the container, at whose end its connections end.
+func egress(allowed func(netip.AddrPort) bool) http.Handler {
+	dialer := &net.Dialer{Timeout: dialTime, Control: func(_, address string, _ syscall.RawConn) error {
 		a, err := netip.ParseAddrPort(address)
-		if err != nil || !e.allowed(a) {
+		if err != nil || !allowed(a) {
 			return errNotPublic
 		}
 		return nil
 	}}
-	e.forward = httputil.ReverseProxy{
+	forward := &httputil.ReverseProxy{
 		Rewrite:      func(*httputil.ProxyRequest) {}, // the request names its host itself
-		Transport:    &http.Transport{DialContext: e.dialer.DialContext, ResponseHeaderTimeout: egressIdle, DisableKeepAlives: true, DisableCompression: true},
+		Transport:    &http.Transport{DialContext: dialer.DialContext, DisableKeepAlives: true, DisableCompression: true},
 		ErrorHandler: func(w http.ResponseWriter, _ *http.Request, _ error) { refuse(w) },
 	}
-	return e
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodConnect {
+			forward.ServeHTTP(w, r)
+			return
+		}
+		to, err := dialer.DialContext(r.Context(), "tcp", r.Host)
+		if err != nil {
+			refuse(w)
+			return
+		}
+		tunnel(w, to)
+	})
 }
 
 // refuse answers in the same words whatever the reason: what there is in the worker's network shows in none of them.
@@ -56,30 +60,8 @@ func refuse(w http.ResponseWriter) {
 	http.Error(w, "There is no public server at this address that answers.", http.StatusForbidden)
 }
 
-// ServeHTTP implements http.Handler.
-func (e *egress) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	select {
-	case e.slots <- struct{}{}:
-		defer func() { <-e.slots }()
-	case <-r.Context().Done():
-		return
-	}
-	switch {
-	case r.Method == http.MethodConnect:
-		e.tunnel(w, r)
-	case r.URL.Scheme == "http" && r.URL.Host != "":
-		e.forward.ServeHTTP(w, r)
-	default:
-		http.Error(w, "This is a proxy for HTTP.", http.StatusBadRequest)
-	}
-}
-
-func (e *egress) tunnel(w http.ResponseWriter, r *http.Request) {
-	to, err := e.dialer.DialContext(r.Context(), "tcp", r.Host)
-	if err != nil {
-		refuse(w)
-		return
-	}
+// tunnel copies between the caller and a connection until either closes.
+func tunnel(w http.ResponseWriter, to net.Conn) {
 	defer func() { _ = to.Close() }()
 	from, buffered, err := http.NewResponseController(w).Hijack()
 	if err != nil {
@@ -91,7 +73,7 @@ func (e *egress) tunnel(w http.ResponseWriter, r *http.Request) {
 	}
 	var both sync.WaitGroup
 	relay := func(dst net.Conn, src io.Reader) {
-		_, _ = io.Copy(&idle{dst}, src) // either end may close it
+		_, _ = io.Copy(dst, src) // either end may close it
 		_ = dst.Close()
 	}
 	both.Go(func() { relay(to, buffered) })
@@ -99,23 +81,13 @@ func (e *egress) tunnel(w http.ResponseWriter, r *http.Request) {
 	both.Wait()
 }
 
-// idle closes a connection through which nothing went for long.
-type idle struct{ net.Conn }
-
-// Write implements io.Writer.
-func (i *idle) Write(b []byte) (int, error) {
-	if err := i.SetDeadline(time.Now().Add(egressIdle)); err != nil {
-		return 0, err
-	}
-	return i.Conn.Write(b)
-}
-
-// serve serves the listener until it is shut.
-func (e *egress) serve(l net.Listener) (shut func()) {
-	server := &http.Server{Handler: e, ReadHeaderTimeout: dialTime, IdleTimeout: egressIdle, MaxHeaderBytes: maxHeader}
+// serve serves the handler until it is shut.
+func serve(l net.Listener, h http.Handler) (shut func()) {
 	ctx, end := context.WithCancel(context.Background())
-	server.BaseContext = func(net.Listener) context.Context { return ctx }
-	go func() { _ = server.Serve(l) }()
+	server := &http.Server{
+		Handler: h, ReadHeaderTimeout: dialTime, IdleTimeout: dialTime, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx },
+	}
+	go func() { _ = server.Serve(netutil.LimitListener(l, egressMost)) }()
 	return func() {
 		end()
 		_ = server.Close()

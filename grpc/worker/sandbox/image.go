@@ -1,8 +1,9 @@
 package sandbox
 
 import (
+	"bytes"
+	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"path"
@@ -12,12 +13,14 @@ import (
 	"syscall"
 	"time"
 
+	"assay/grpc/worker/backoff"
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/output"
 )
 
 const (
 	pullTime   = 10 * time.Minute // how long it may take to get an image
+	answerTime = 30 * time.Second // how long a registry may take to answer with the manifest, and git's host with its refs
 	maxVolumes = 32               // of an image
 )
 
@@ -33,16 +36,16 @@ func (c *Container) Image(ctx context.Context, reference string, log *output.Log
 	}
 	log.Say("The image %s is being pulled.", reference)
 	// Without the transport Podman would read some names as places on this machine.
-	id, err := c.pull(ctx, "docker://"+reference)
+	id, _, err := c.pull(ctx, "docker://"+reference)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
 	}
 	if err != nil {
-		c.log.Warn("an image cannot be pulled", "image", reference, "error", err)
+		c.Log.Warn("an image cannot be pulled", "image", reference, "error", err)
 		if c.outage.failed() {
 			return nil, fmt.Errorf("no image has come for %d pulls: %w", mostFailures, err)
 		}
-		return nil, failure.New("The image %s cannot be pulled within %s. Is its name right, does its registry answer, may everybody read it, is it made for this kind of machine, and is it smaller than %s?", reference, pullTime, c.images.most)
+		return nil, failure.New("The image %s cannot be pulled within %s. Is its name right, does its registry answer within %s, may everybody read it, is it made for this kind of machine, and is it smaller than %s?", reference, pullTime, answerTime, c.Images)
 	}
 	c.outage.over()
 	p, err := c.program(ctx, reference, id)
@@ -52,15 +55,18 @@ func (c *Container) Image(ctx context.Context, reference string, log *output.Log
 	return p, err
 }
 
-// errTooLarge is the cause of ending a pull that takes more of the disk than all images together may.
-var errTooLarge = errors.New("the image is too large")
+// The causes of ending a pull.
+var (
+	errTooLarge = errors.New("the image takes more of the disk than all images together may")
+	errNoAnswer = errors.New("the registry, or a host that it names, does not answer")
+)
 
 // pull brings an image into Podman's store, and returns its id. One that was not there is the workers' from then on.
-func (c *Container) pull(ctx context.Context, from string) (string, error) {
+func (c *Container) pull(ctx context.Context, from string) (id string, brought bool, err error) {
 	c.collect(ctx)
 	before, err := c.call(ctx, "images", "--all", "--quiet", "--no-trunc")
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
 	bounded, cancel := context.WithTimeout(ctx, pullTime)
 	defer cancel()
@@ -68,17 +74,27 @@ func (c *Container) pull(ctx context.Context, from string) (string, error) {
 	defer end(nil)
 	free := c.free()
 	go func() {
-		for tick := time.NewTicker(watched); bounded.Err() == nil; <-tick.C {
-			if free-c.free() > c.images.most {
+		for backoff.Sleep(bounded, watched) {
+			if free-c.free() > c.Images {
 				end(errTooLarge)
 			}
 		}
 	}()
-	id, err := c.call(bounded, "pull", "--quiet", from)
+	answer := time.AfterFunc(answerTime, func() { end(errNoAnswer) })
+	defer answer.Stop()
+	id, err = c.callWatched(bounded, func(said []byte) {
+		switch {
+		case bytes.Contains(said, []byte("Copying ")): // a layer: Podman has the manifest
+			answer.Stop()
+		case bytes.Contains(said, []byte("i/o timeout")): // of one of the connections, which Podman would try several times
+			end(errNoAnswer)
+		}
+	}, "pull", from)
 	if err != nil {
-		return "", err
+		return "", false, err
 	}
-	return id, c.images.note(id, !strings.Contains(before, id))
+	brought = !strings.Contains(before, id)
+	return id, brought, c.note(id, brought)
 }
 
 // free is the space that is left where Podman keeps images.
@@ -92,25 +108,21 @@ func (c *Container) free() Bytes {
 
 // described is what Podman tells of an image, in part.
 type described struct {
-	ID          string   `json:"Id"`
-	RepoDigests []string // with the names of repositories
-	Size        int64
-	Config      struct{ Volumes map[string]struct{} }
+	ID     string `json:"Id"`
+	Digest string
+	Size   Bytes
+	Config struct{ Volumes map[string]struct{} }
 }
 
 func (c *Container) describe(ctx context.Context, id string) (*described, error) {
-	out, err := c.call(ctx, "image", "inspect", id)
-	if err != nil {
+	var answer [1]described
+	if err := c.ask(ctx, &answer, "image", "inspect", id); err != nil {
 		return nil, fmt.Errorf("the image cannot be inspected: %w", err)
 	}
-	var all []described
-	if err := json.Unmarshal([]byte(out), &all); err != nil || len(all) != 1 {
-		return nil, fmt.Errorf("the image cannot be inspected: Podman describes %d images: %w", len(all), err)
-	}
-	return &all[0], nil
+	return &answer[0], nil
 }
 
-// program asks for the digest and the volumes of an image that is here.
+// program describes an image that is here, for the reference by which it was asked for.
 func (c *Container) program(ctx context.Context, reference, id string) (*Program, error) {
 	d, err := c.describe(ctx, id)
 	if err != nil {
@@ -141,20 +153,11 @@ func volumes(declared map[string]struct{}) ([]string, error) {
 	return at, nil
 }
 
-// named is the image by the digest that its registry knows it by, or by its own when it came from none.
+// named is the image by its digest in the repository of the reference.
 func (d *described) named(reference string) string {
 	repository, digest, _ := strings.Cut(reference, "@")
 	if i := strings.LastIndexByte(repository, ':'); i > strings.LastIndexByte(repository, '/') {
 		repository = repository[:i]
 	}
-	for _, named := range d.RepoDigests {
-		of, its, _ := strings.Cut(named, "@")
-		if digest != "" && its == digest || digest == "" && strings.HasSuffix("/"+of, "/"+repository) {
-			return named
-		}
-	}
-	if len(d.RepoDigests) > 0 {
-		return d.RepoDigests[0]
-	}
-	return d.ID
+	return repository + "@" + cmp.Or(digest, d.Digest)
 }

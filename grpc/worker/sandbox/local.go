@@ -46,6 +46,9 @@ func (*Local) Output(_ context.Context, path string, _ Bytes) (*os.Root, error) 
 	return os.OpenRoot(path)
 }
 
+// Guard implements Sandbox. Processes end with the one that started them by themselves, on Linux.
+func (*Local) Guard(string) (release func(), err error) { return func() {}, nil }
+
 // Tidy implements Sandbox.
 func (l *Local) Tidy(ctx context.Context, folder string) error { return l.Remove(ctx, folder) }
 
@@ -76,17 +79,11 @@ func ended(err error) (*ending, error) {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		code := exit.ExitCode()
-		if code < 0 {
-			code = killedBy(exit)
-		}
-		return &ending{code: code}, nil
-	case errors.Is(err, exec.ErrWaitDelay): // it left processes behind that held its output open; they are gone
+		return &ending{code: exitCode(exit)}, nil
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it left processes behind that held its output open; they are gone
 		return &ending{}, nil
-	case err != nil:
-		return nil, err
 	}
-	return &ending{}, nil
+	return nil, err
 }
 
 // CommandVersion tells one command from every other, where no image does.

@@ -2,7 +2,6 @@ package sandbox
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,8 +9,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
+
+	"assay/grpc/worker/scratch"
 )
 
 // machine is what Podman tells of this machine, in part.
@@ -42,77 +44,73 @@ func (m *machine) check() error {
 	return nil
 }
 
-// userNamespace is the option that gives a container users of its own, as many as images use.
-func (m *machine) userNamespace() string {
-	if m.Host.Security.Rootless {
-		return "--userns=auto" // a user has 65,536 for all of its containers
-	}
-	return "--userns=auto:size=65536"
-}
-
-// NewContainer finds Podman, and tries once whether it gives what jobs are promised: limits, a user namespace, and, where
-// repositories are to be built, a builder that keeps a build from its surroundings. An error says what is missing.
+// NewContainer finds Podman, removes the containers of workers that are dead, and tries once whether it gives what jobs are
+// promised: limits, a user namespace, and, where repositories are to be built, a builder that keeps a build from its surroundings.
+// An error says what is missing.
 func NewContainer(ctx context.Context, s *Settings) (*Container, error) {
 	path, err := exec.LookPath(s.Podman)
 	if err != nil {
 		return nil, fmt.Errorf("programs run in containers of Podman: install it, or name its program with -runtime: %w", err)
 	}
-	c := &Container{podman: path, builder: s.Builder, limits: s.Limits, log: s.Log, images: images{folder: filepath.Join(s.Folder, "images"), most: s.Images}}
-	out, err := c.call(ctx, "info", "--format=json")
-	if err == nil {
-		err = json.Unmarshal([]byte(out), &c.machine)
+	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
+		return nil, err
 	}
-	if err != nil {
+	c := &Container{Settings: *s}
+	c.Podman = path
+	if err := c.ask(ctx, &c.machine, "info", "--format=json"); err != nil {
 		return nil, fmt.Errorf("%s does not answer as Podman does: %w", path, err)
 	}
 	if err := c.machine.check(); err != nil {
 		return nil, err
 	}
-	if err := os.MkdirAll(s.Folder, 0o700); err != nil {
+	if err := c.sweep(ctx); err != nil {
 		return nil, err
 	}
-	folder, err := os.MkdirTemp(s.Folder, "trial-")
-	if err != nil {
+	if err := c.try(ctx); err != nil {
 		return nil, err
-	}
-	defer func() { _ = c.Remove(ctx, folder) }()
-	if c.control, err = c.emptyImage(ctx, folder); err != nil {
-		return nil, err
-	}
-	j, err := c.trialJob(ctx, folder)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = j.Folders[1].Root.Close() }()
-	if err := c.trial(ctx, j); err != nil {
-		return nil, fmt.Errorf("no container can be run with its limits: %w", err)
-	}
-	if c.builder != "" {
-		if err := c.checkBuilder(ctx, j); err != nil {
-			return nil, fmt.Errorf("-builds: %w", err)
-		}
 	}
 	c.collect(ctx)
 	return c, nil
 }
 
 // Path is where the program of Podman is.
-func (c *Container) Path() string { return c.podman }
+func (c *Container) Path() string { return c.Podman }
 
-// trialJob is a job over an empty input and an output of the promised size.
-func (c *Container) trialJob(ctx context.Context, folder string) (*Job, error) {
-	input, output := filepath.Join(folder, "input"), filepath.Join(folder, "output")
-	if err := os.Mkdir(input, 0o755); err != nil { //nolint:gosec // programs in containers are other users
-		return nil, err
-	}
-	root, err := c.Output(ctx, output, c.limits.Disk)
+// try tries what jobs need, in a folder of its own. It is locked as that of a worker: others that start do not sweep it.
+func (c *Container) try(ctx context.Context) error {
+	folder, err := os.MkdirTemp(c.Folder, "worker-trial-")
 	if err != nil {
-		return nil, err
+		return err
 	}
-	return &Job{
-		Name: "assay-" + filepath.Base(folder), Owner: folder, Limits: c.limits, Stdout: io.Discard, Stderr: io.Discard,
-		Folders: []Folder{{Path: input, Mount: inputMount}, {Path: output, Mount: outputMount, Writable: true, Root: root}},
-	}, nil
+	defer func() { _ = c.Remove(ctx, folder) }()
+	lock, err := scratch.Take(folder)
+	if err != nil {
+		return err
+	}
+	defer lock.Release()
+	if c.control, err = c.emptyImage(ctx, folder); err != nil {
+		return err
+	}
+	output := filepath.Join(folder, "output")
+	root, err := c.Output(ctx, output, c.Limits.Disk)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = root.Close() }()
+	j := &Job{
+		Name: "assay-" + filepath.Base(folder), Owner: folder, Limits: c.Limits, Stdout: io.Discard, Stderr: io.Discard,
+		Folders: []Folder{{Path: output, Mount: outputMount, Writable: true, Root: root}},
+	}
+	if err := c.trial(ctx, j); err != nil {
+		return fmt.Errorf("no container can be run with its limits: %w", err)
+	}
+	if c.Builder == "" {
+		return nil
+	}
+	if err := c.checkBuilder(ctx, j); err != nil {
+		return fmt.Errorf("-builds: %w", err)
+	}
+	return nil
 }
 
 // trial starts a container of an empty image where a job's did not start. Podman finds no program in it, after it has set up
@@ -165,19 +163,24 @@ func (c *Container) Output(ctx context.Context, path string, size Bytes) (*os.Ro
 // mountFixed mounts a file system that is a little larger than the size, since its own tables take some.
 func mountFixed(ctx context.Context, path string, size Bytes) error {
 	file := path + ".ext4"
-	f, err := os.OpenFile(file, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
-	if err != nil {
+	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Truncate(file, int64(size+size/16+4<<20))); err != nil {
 		return err
 	}
-	if err := errors.Join(f.Truncate(int64(size+size/16+4<<20)), f.Close()); err != nil {
+	if err := tool(ctx, "mkfs.ext4", "-q", "-F", "-m", "0", "-O", "^has_journal", file); err != nil {
 		return err
 	}
-	for _, args := range [][]string{{"mkfs.ext4", "-q", "-F", "-m", "0", "-O", "^has_journal", file}, {"mount", "-o", "loop,nosuid,nodev", file, path}} {
-		if said, err := groupCommand(ctx, args[0], args[1:]...).CombinedOutput(); err != nil {
-			return fmt.Errorf("%s: %w: %s", args[0], err, said)
-		}
+	if err := tool(ctx, "mount", "-o", "loop,nosuid,nodev", file, path); err != nil {
+		return err
 	}
 	return os.Remove(filepath.Join(path, "lost+found"))
+}
+
+// tool runs a program of the machine.
+func tool(ctx context.Context, name string, args ...string) error {
+	if said, err := groupCommand(ctx, name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, said)
+	}
+	return nil
 }
 
 // unmountBelow unmounts what is mounted below the folder.
@@ -188,12 +191,10 @@ func unmountBelow(ctx context.Context, folder string) error {
 	}
 	var failed error
 	for line := range strings.Lines(string(mounts)) {
-		fields := strings.Fields(strings.ReplaceAll(line, `\040`, "\x00"))
-		if len(fields) < 2 {
-			continue
-		}
-		if path := strings.ReplaceAll(fields[1], "\x00", " "); within(path, folder) {
-			failed = errors.Join(failed, groupCommand(ctx, "umount", "--lazy", path).Run())
+		_, rest, _ := strings.Cut(line, " ")
+		at, _, _ := strings.Cut(rest, " ")
+		if path, err := strconv.Unquote(`"` + at + `"`); err == nil && within(path, folder) { // a space is \040 there
+			failed = errors.Join(failed, tool(ctx, "umount", "--lazy", path))
 		}
 	}
 	return failed
@@ -204,13 +205,24 @@ func (c *Container) Tidy(ctx context.Context, folder string) error {
 	return errors.Join(c.Clear(ctx, folder), c.Remove(ctx, folder))
 }
 
+// owned is the filter that finds the containers of the worker of a folder.
+func owned(folder string) string { return "label=" + ownerLabel + "=" + folder }
+
 // Clear removes the containers of the worker of the folder.
 func (c *Container) Clear(ctx context.Context, folder string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
-	defer cancel()
-	containers, err := c.call(ctx, "ps", "--all", "--quiet", "--filter=label="+ownerLabel+"="+folder)
-	if ids := strings.Fields(containers); err == nil && len(ids) > 0 {
-		_, err = c.call(ctx, slices.Concat([]string{"rm", "--force", "--ignore", "--volumes", "--time=0"}, ids)...)
+	return c.removeContainers(ctx, owned(folder))
+}
+
+// sweep removes the containers of workers that are dead, whatever their folder.
+func (c *Container) sweep(ctx context.Context) error {
+	owners, err := c.Owners(ctx)
+	for _, owner := range owners {
+		if !scratch.Abandoned(owner) {
+			continue
+		}
+		if err := c.Clear(ctx, owner); err != nil {
+			c.Log.Warn("the containers of a dead worker cannot be removed", "folder", owner, "error", err)
+		}
 	}
 	return err
 }
@@ -218,15 +230,13 @@ func (c *Container) Clear(ctx context.Context, folder string) error {
 // Owners are the folders of the workers that have containers on this machine.
 func (c *Container) Owners(ctx context.Context) ([]string, error) {
 	out, err := c.call(ctx, "ps", "--all", "--filter=label="+ownerLabel, `--format={{ index .Labels "`+ownerLabel+`" }}`)
-	owners := strings.Split(out, "\n")
-	slices.Sort(owners)
-	return slices.Compact(owners), err
+	return slices.Compact(slices.Sorted(strings.SplitSeq(out, "\n"))), err
 }
 
-// Guard starts a process that outlives the worker, however it ends, and then removes its containers at once.
+// Guard implements Sandbox: it starts a process that outlives the worker, however that ends.
 func (c *Container) Guard(folder string) (release func(), err error) {
-	const wait = `cat >/dev/null; ids=$("$0" ps --all --quiet --filter "label=$1"); [ -z "$ids" ] || exec "$0" rm --force --ignore --volumes --time=0 $ids`
-	cmd := exec.Command("sh", "-c", wait, c.podman, ownerLabel+"="+folder) //nolint:gosec,noctx // it is to outlive the worker
+	args := slices.Concat([]string{"-c", `cat >/dev/null; exec "$0" "$@"`, c.Podman}, removal, []string{owned(folder)})
+	cmd := exec.Command("sh", args...) //nolint:gosec,noctx // it is to outlive the worker
 	cmd.Env, cmd.SysProcAttr = environment(), &syscall.SysProcAttr{Setsid: true}
 	pipe, err := cmd.StdinPipe() // nobody writes into it: it ends with the worker
 	if err != nil {
@@ -251,7 +261,7 @@ func (c *Container) Remove(ctx context.Context, folder string) error {
 		return err
 	}
 	if err := unmountBelow(ctx, folder); err != nil {
-		c.log.Warn("a file system of a job cannot be unmounted", "folder", folder, "error", err)
+		c.Log.Warn("a file system of a job cannot be unmounted", "folder", folder, "error", err)
 		return err
 	}
 	return os.RemoveAll(folder)

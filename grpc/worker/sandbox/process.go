@@ -15,6 +15,7 @@ func groupCommand(ctx context.Context, name string, args ...string) *exec.Cmd {
 	cmd.SysProcAttr = groupAttributes()
 	cmd.Cancel = func() error { return killGroup(cmd) }
 	cmd.WaitDelay = patience
+	cmd.Env = environment()
 	return cmd
 }
 
@@ -38,8 +39,8 @@ func killGroup(cmd *exec.Cmd) error {
 	return os.NewSyscallError("kill", err)
 }
 
-// killedBy is the exit code that a shell would tell for a process that a signal ended.
-func killedBy(exit *exec.ExitError) int {
+// exitCode is the exit code of a process, for one that a signal ended the code that a shell returns.
+func exitCode(exit *exec.ExitError) int {
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())
 	}

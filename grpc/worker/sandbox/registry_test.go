@@ -25,6 +25,8 @@ type registry struct {
 	address string
 	blobs   map[string][]byte
 	tags    map[string]string // digests of manifests
+
+	elsewhere string // address of the blobs of the repository elsewhere
 }
 
 func digestOf(b []byte) string {
@@ -107,6 +109,8 @@ func (r *registry) serve(w http.ResponseWriter, req *http.Request) {
 	switch {
 	case strings.Contains(req.URL.Path, "/loop/"):
 		http.Redirect(w, req, req.URL.Path, http.StatusTemporaryRedirect)
+	case strings.Contains(req.URL.Path, "/elsewhere/") && strings.Contains(req.URL.Path, "/blobs/"):
+		http.Redirect(w, req, "http://"+r.elsewhere+req.URL.Path, http.StatusTemporaryRedirect)
 	case req.URL.Path == "/v2/":
 	case !ok:
 		w.Header().Set("Content-Type", "application/json")

@@ -2,6 +2,7 @@ package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -38,9 +39,12 @@ func (g *git) clone(ctx context.Context, address, ref string, log *output.Log) (
 	if err := g.run(bounded, "init", "--quiet"); err != nil {
 		return "", err
 	}
-	wanted := ref
-	if wanted == "" {
-		wanted = "HEAD"
+	wanted := cmp.Or(ref, "HEAD")
+	// A connection to a host that does not answer lasts for minutes, of which git has no limit.
+	soon, stop := context.WithTimeout(bounded, answerTime)
+	defer stop()
+	if err := g.run(soon, "ls-remote", "--quiet", "--", address, "HEAD"); err != nil {
+		return "", g.failed(ctx, err)
 	}
 	// Not every server hands out the one commit that is asked for; then all of it is fetched.
 	target := "FETCH_HEAD^{commit}"
@@ -69,7 +73,7 @@ type git struct {
 	folder string
 	log    *slog.Logger
 	outage *outage
-	said   bytes.Buffer // by the last command, to standard error
+	said   short // by the last command, to standard error
 }
 
 var gitOptions = []string{
@@ -96,9 +100,9 @@ func (g *git) output(ctx context.Context, args ...string) (string, error) {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
 	}
-	g.said.Reset()
+	g.said = short{}
 	var stdout bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &short{to: &g.said}
+	cmd.Stdout, cmd.Stderr = &stdout, &g.said
 	err := runGroup(cmd)
 	return strings.TrimSpace(stdout.String()), err
 }

@@ -9,7 +9,9 @@ import (
 	"io"
 	"math"
 	"os"
+	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"assay/grpc/worker/failure"
@@ -25,6 +27,8 @@ type Sandbox interface {
 	Repository(ctx context.Context, url, ref, folder, name string, log *output.Log) (*Program, error)
 	// Output makes a folder that a job may write to, of the size where the machine can bound it, and opens it.
 	Output(ctx context.Context, path string, size Bytes) (*os.Root, error)
+	// Guard has the jobs of the worker of the folder end with it, however it ends, until it is released.
+	Guard(folder string) (release func(), err error)
 	// Tidy removes the folder of a worker and what else is left of that worker's jobs. It goes on when the context has ended.
 	Tidy(ctx context.Context, folder string) error
 	// Remove removes a folder that jobs wrote into.
@@ -87,11 +91,6 @@ type ending struct {
 	outOfMemory bool
 }
 
-// exceeded is the cause of ending a job that went beyond a limit.
-type exceeded struct{ what string }
-
-func (e *exceeded) Error() string { return e.what }
-
 // killed is the exit code of a process that got SIGKILL, as shells and container runtimes count.
 const killed = 128 + 9
 
@@ -99,28 +98,21 @@ const killed = 128 + 9
 // Run returns the cause.
 func Run(ctx context.Context, s Sandbox, j *Job) error {
 	began := time.Now()
-	bounded, end := context.WithCancelCause(ctx)
-	defer end(nil)
-	timer := time.AfterFunc(j.Limits.Time, func() {
-		end(&exceeded{fmt.Sprintf("It was ended after %s: no more time is allowed.", j.Limits.Time)})
-	})
-	defer timer.Stop()
-	watched := make(chan struct{})
-	go func() {
-		defer close(watched)
-		watchDisk(bounded, j, end)
-	}()
+	timed, stop := context.WithTimeoutCause(ctx, j.Limits.Time, failure.New("It was ended after %s: no more time is allowed.", j.Limits.Time))
+	defer stop()
+	bounded, end := context.WithCancelCause(timed)
+	var watching sync.WaitGroup
+	watching.Go(func() { watchDisk(bounded, j, end) })
 	how, err := s.run(bounded, j)
-	cause := context.Cause(bounded)
+	beyond := context.Cause(bounded)
 	end(nil)
-	<-watched
+	watching.Wait()
 	took := time.Since(began)
-	var beyond *exceeded
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case errors.As(cause, &beyond):
-		return failure.New("%s", beyond.what)
+	case beyond != nil:
+		return beyond
 	case err != nil:
 		return err
 	}
@@ -128,7 +120,7 @@ func Run(ctx context.Context, s Sandbox, j *Job) error {
 }
 
 func (j *Job) judge(how *ending, took time.Duration) error {
-	took = rounded(took)
+	took = took.Round(100 * time.Millisecond)
 	if why := overDisk(j); why != "" {
 		return failure.New("%s", why)
 	}
@@ -144,14 +136,6 @@ func (j *Job) judge(how *ending, took time.Duration) error {
 	return nil
 }
 
-// rounded shortens a duration to what a person wants to know of it.
-func rounded(d time.Duration) time.Duration {
-	if d < time.Minute {
-		return d.Round(100 * time.Millisecond)
-	}
-	return d.Round(time.Second)
-}
-
 // Bytes is a number of bytes.
 type Bytes int64
 
@@ -164,4 +148,19 @@ func (b Bytes) String() string {
 		v, unit = v/1024, unit+1
 	}
 	return strings.TrimSuffix(fmt.Sprintf("%.1f", math.Floor(v*10)/10), ".0") + " " + units[unit]
+}
+
+// Set implements flag.Value: the units are powers of 1024.
+func (b *Bytes) Set(s string) error {
+	digits := strings.TrimRight(s, "BbIiKkMmGgTt")
+	unit := strings.ToUpper(strings.TrimPrefix(s, digits))
+	shift, ok := map[string]int{
+		"": 0, "B": 0, "K": 10, "KB": 10, "KIB": 10, "M": 20, "MB": 20, "MIB": 20, "G": 30, "GB": 30, "GIB": 30, "T": 40, "TB": 40, "TIB": 40,
+	}[unit]
+	n, err := strconv.ParseFloat(strings.TrimSpace(digits), 64)
+	if err != nil || !ok || n < 0 || n*float64(int64(1)<<shift) >= 1<<62 {
+		return errors.New("must be a size such as 512M or 4G")
+	}
+	*b = Bytes(n * float64(int64(1)<<shift))
+	return nil
 }

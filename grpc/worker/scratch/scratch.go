@@ -34,20 +34,20 @@ func Claim(root, name string, tidy func(folder string)) (*Folder, error) {
 		return nil, err
 	}
 	for _, path := range left {
-		if dead, err := take(filepath.Dir(path)); err == nil {
+		if dead, err := Take(filepath.Dir(path)); err == nil {
 			tidy(dead.Path)
 			dead.Release()
 		}
 	}
-	f, err := take(filepath.Join(root, "worker-"+url.QueryEscape(name)))
+	f, err := Take(filepath.Join(root, "worker-"+url.QueryEscape(name)))
 	if errors.Is(err, syscall.EWOULDBLOCK) {
 		return nil, fmt.Errorf("a worker called %q runs on this machine already: give this one another -name, or the other folder -work", name)
 	}
 	return f, err
 }
 
-// take makes and locks a folder. A lock on a file that was removed meanwhile, with its folder, is no lock.
-func take(path string) (*Folder, error) {
+// Take makes and locks a folder. A lock on a file that was removed meanwhile, with its folder, is no lock.
+func Take(path string) (*Folder, error) {
 	for {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			return nil, err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
@@ -28,18 +27,14 @@ func (s *settings) connect(getenv func(string) string) (*grpc.ClientConn, error)
 		return nil, err
 	}
 	transport := insecure.NewCredentials()
-	if s.tls {
-		cfg := &tls.Config{MinVersion: tls.VersionTLS12}
-		if s.ca != "" {
-			pem, err := os.ReadFile(s.ca) //nolint:gosec // whoever starts the worker names the file
-			if err != nil {
-				return nil, err
-			}
-			if cfg.RootCAs = x509.NewCertPool(); !cfg.RootCAs.AppendCertsFromPEM(pem) {
-				return nil, fmt.Errorf("there are no certificates in PEM in %s", s.ca)
-			}
+	switch {
+	case s.tls && s.ca != "":
+		var err error
+		if transport, err = credentials.NewClientTLSFromFile(s.ca, ""); err != nil {
+			return nil, fmt.Errorf("-ca: no certificates in PEM can be read from %s: %w", s.ca, err)
 		}
-		transport = credentials.NewTLS(cfg)
+	case s.tls:
+		transport = credentials.NewTLS(&tls.Config{MinVersion: tls.VersionTLS12})
 	}
 	return grpc.NewClient(s.server,
 		grpc.WithTransportCredentials(transport),

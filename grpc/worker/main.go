@@ -24,9 +24,9 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	getenv, err := environment()
+	err := hideToken()
 	if err == nil {
-		err = run(ctx, os.Args[1:], getenv, os.Stderr)
+		err = run(ctx, os.Args[1:], os.Getenv, os.Stderr)
 	}
 	if err != nil && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "worker:", err)

@@ -22,10 +22,8 @@ func After(failures int, longest time.Duration) time.Duration {
 
 // Sleep waits, and reports whether the context still goes on.
 func Sleep(ctx context.Context, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
 	select {
-	case <-timer.C:
+	case <-time.After(d):
 		return true
 	case <-ctx.Done():
 		return false

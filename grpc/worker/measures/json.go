@@ -55,15 +55,11 @@ func parseValues(members map[string]json.RawMessage, names []string) (Values, er
 		if !slices.Contains(names, name) {
 			continue
 		}
-		var v *float64
+		v := math.NaN() // which null leaves as it is
 		if err := json.Unmarshal(raw, &v); err != nil {
 			return nil, fmt.Errorf("the measure %s must be a number, or null when it is not defined", name)
 		}
-		if v == nil {
-			values[name] = math.NaN()
-			continue
-		}
-		values[name] = *v
+		values[name] = v
 	}
 	return values, nil
 }

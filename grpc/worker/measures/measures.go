@@ -52,17 +52,14 @@ func Read(folder *os.Root, names []string) (*Evaluation, error) {
 	if err != nil {
 		return nil, failure.New("The evaluator wrote an %s that cannot be read: %s", file, err)
 	}
-	if missing := e.missing(names); len(missing) > 0 {
-		return nil, failure.New("The %s of the evaluator lacks measures that the dataset names: %s.", file, strings.Join(missing, ", "))
-	}
-	return e, nil
-}
-
-func (e *Evaluation) missing(names []string) []string {
-	return slices.DeleteFunc(slices.Clone(names), func(name string) bool {
+	missing := slices.DeleteFunc(slices.Clone(names), func(name string) bool {
 		_, ok := e.Measures[name]
 		return ok
 	})
+	if len(missing) > 0 {
+		return nil, failure.New("The %s of the evaluator lacks measures that the dataset names: %s.", file, strings.Join(missing, ", "))
+	}
+	return e, nil
 }
 
 // read reads a file that must be one, and no link.

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/encoding/prototext"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/descriptorpb"
@@ -20,40 +19,32 @@ import (
 var evaluation = describe()
 
 func describe() protoreflect.MessageDescriptor {
-	field := func(name string, number int32, label descriptorpb.FieldDescriptorProto_Label, kind descriptorpb.FieldDescriptorProto_Type, of string) *descriptorpb.FieldDescriptorProto {
-		f := &descriptorpb.FieldDescriptorProto{Name: &name, Number: &number, Label: &label, Type: &kind}
-		if of != "" {
-			f.TypeName = &of
+	var described descriptorpb.FileDescriptorProto
+	err := prototext.Unmarshal([]byte(`name: "evaluation.proto" package: "tira" syntax: "proto2"
+		message_type {
+			name: "Evaluation"
+			field { name: "measure" number: 1 label: LABEL_REPEATED type: TYPE_MESSAGE type_name: ".tira.Measure" }
 		}
-		return f
-	}
-	const (
-		one    = descriptorpb.FieldDescriptorProto_LABEL_OPTIONAL
-		many   = descriptorpb.FieldDescriptorProto_LABEL_REPEATED
-		text   = descriptorpb.FieldDescriptorProto_TYPE_STRING
-		nested = descriptorpb.FieldDescriptorProto_TYPE_MESSAGE
-	)
-	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
-		Name: proto.String("evaluation.proto"), Package: proto.String("tira"), Syntax: proto.String("proto2"),
-		MessageType: []*descriptorpb.DescriptorProto{
-			{Name: proto.String("Evaluation"), Field: []*descriptorpb.FieldDescriptorProto{field("measure", 1, many, nested, ".tira.Measure")}},
-			{Name: proto.String("Measure"), Field: []*descriptorpb.FieldDescriptorProto{field("key", 1, one, text, ""), field("value", 2, one, text, "")}},
-		},
-	}, nil)
+		message_type {
+			name: "Measure"
+			field { name: "key" number: 1 label: LABEL_OPTIONAL type: TYPE_STRING }
+			field { name: "value" number: 2 label: LABEL_OPTIONAL type: TYPE_STRING }
+		}`), &described)
 	if err != nil {
 		panic(err) // the description above is wrong
+	}
+	file, err := protodesc.NewFile(&described, nil)
+	if err != nil {
+		panic(err) // as above
 	}
 	return file.Messages().ByName("Evaluation")
 }
 
 // parsePrototext reads blocks `measure { key: "name" value: "number" }`. Other fields are left out.
 func parsePrototext(content []byte, names []string) (*Evaluation, error) {
-	if nesting(content) > maxNesting {
-		return nil, errors.New("its blocks are nested too deep")
-	}
 	message := dynamicpb.NewMessage(evaluation)
-	if err := (prototext.UnmarshalOptions{DiscardUnknown: true}).Unmarshal(content, message); err != nil {
-		return nil, errors.New(`it must consist of blocks measure { key: "name" value: "number" }`)
+	if err := (prototext.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: maxNesting}).Unmarshal(content, message); err != nil {
+		return nil, errors.New(`it must consist of blocks measure { key: "name" value: "number" }, and none may be nested too deeply`)
 	}
 	e := &Evaluation{Measures: Values{}}
 	list := message.Get(evaluation.Fields().ByName("measure")).List()
@@ -92,18 +83,3 @@ func parseNumber(name, value string) (float64, error) {
 
 // maxNesting is how deep blocks may stand in each other: more than any message needs, and less than a stack holds.
 const maxNesting = 100
-
-// nesting is how many brackets are open at once, at most; those within strings are counted too.
-func nesting(content []byte) int {
-	open, most := 0, 0
-	for _, b := range content {
-		switch b {
-		case '{', '<', '[':
-			open++
-			most = max(most, open)
-		case '}', '>', ']':
-			open--
-		}
-	}
-	return most
-}

@@ -23,20 +23,10 @@ const (
 	tailBytes    = 1900
 )
 
-// streams are those that programs write to. Two pipes are read as they fill, so the end of each is kept for itself.
-const streams = 2
-
-// recent are the last lines of a stream.
+// recent are the last lines of a stream. Two pipes are read as they fill, so the end of each is kept for itself.
 type recent struct {
 	texts []string
 	left  []*assayv1.OutputLine // those that were left out
-}
-
-func (l *Log) recent(stream assayv1.Stream) *recent {
-	if stream == assayv1.Stream_STREAM_STDERR {
-		return &l.last[1]
-	}
-	return &l.last[0]
 }
 
 // Log is the log of one lease. It can be used by several goroutines at once.
@@ -44,10 +34,10 @@ type Log struct {
 	mu      sync.Mutex
 	first   int64 // the position of the first of pending
 	pending []*assayv1.OutputLine
-	bytes   int   // of the texts of pending
-	room    int   // bytes that may still be kept
-	left    int64 // lines that were left out since there is no more room
-	last    [streams]recent
+	bytes   int                                      // of the texts of pending
+	room    int                                      // bytes that may still be kept
+	left    int64                                    // lines that were left out since there is no more room
+	last    [assayv1.Stream_STREAM_STDERR + 1]recent // by stream
 	news    chan struct{}
 }
 
@@ -70,7 +60,7 @@ func (l *Log) Say(format string, args ...any) {
 func (l *Log) add(stream assayv1.Stream, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	last := l.recent(stream)
+	last := &l.last[stream]
 	if last.texts = append(last.texts, text); len(last.texts) > tailLines {
 		last.texts = slices.Delete(last.texts, 0, 1)
 	}
@@ -96,7 +86,11 @@ func (l *Log) Close() {
 	if l.left == 0 {
 		return
 	}
-	if gone := l.left - int64(len(l.last[0].left)+len(l.last[1].left)); gone > 0 {
+	gone := l.left
+	for _, stream := range l.last {
+		gone -= int64(len(stream.left))
+	}
+	if gone > 0 {
 		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: fmt.Sprintf("%d lines were left out here.", gone)})
 	}
 	for i := range l.last {
@@ -161,7 +155,7 @@ func (l *Log) Kept(next int64) {
 func (l *Log) Tail(stream assayv1.Stream) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	texts := l.recent(stream).texts
+	texts := l.last[stream].texts
 	size, from := 0, len(texts)
 	for from > 0 && size+len(texts[from-1]) < tailBytes {
 		from--

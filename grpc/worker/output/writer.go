@@ -64,15 +64,8 @@ func (w *Writer) Close() {
 
 // clean makes a line valid UTF-8 within the limit.
 func clean(line []byte) string {
-	if len(line) > maxLineBytes {
-		cut := maxLineBytes
-		for cut > maxLineBytes-utf8.UTFMax && !utf8.RuneStart(line[cut]) {
-			cut--
-		}
-		line = line[:cut]
-	}
 	text := strings.ToValidUTF8(string(line), "\uFFFD")
-	if len(text) > maxLineBytes { // of many faults each became longer
+	if len(text) > maxLineBytes {
 		text = strings.ToValidUTF8(text[:maxLineBytes], "")
 	}
 	return text

@@ -42,8 +42,8 @@ func (c *Client) Download(ctx context.Context, files []*assayv1.File, folder str
 }
 
 func (c *Client) get(ctx context.Context, f *assayv1.File, root *os.Root) error {
-	ctx, p := newPatient(ctx)
-	defer p.close()
+	ctx, p, end := newPatient(ctx)
+	defer end()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.GetUrl(), http.NoBody)
 	if err != nil {
 		return hopeless{errors.New("its link is none")}
@@ -61,7 +61,7 @@ func (c *Client) get(ctx context.Context, f *assayv1.File, root *os.Root) error 
 		return hopeless{err}
 	}
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(out, sum, moving{p}), io.LimitReader(resp.Body, f.GetSize()+1))
+	n, err := io.Copy(io.MultiWriter(out, sum, p), io.LimitReader(resp.Body, f.GetSize()+1))
 	if err = errors.Join(err, out.Close()); err != nil {
 		return errors.Join(err, root.Remove(f.GetName()))
 	}
@@ -76,13 +76,4 @@ func verify(f *assayv1.File, n int64, sum hash.Hash) error {
 		return hopeless{fmt.Errorf("its SHA-256 is %s and not %s as announced", got, f.GetSha256())}
 	}
 	return nil
-}
-
-// moving notes that bytes move.
-type moving struct{ p *patient }
-
-// Write implements io.Writer.
-func (m moving) Write(b []byte) (int, error) {
-	m.p.moved()
-	return len(b), nil
 }

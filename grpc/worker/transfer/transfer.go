@@ -84,21 +84,19 @@ func persist(ctx context.Context, try func() error) error {
 }
 
 // patient ends the context when nothing was read or written for so long.
-type patient struct {
-	timer *time.Timer
-	end   context.CancelFunc
+type patient struct{ timer *time.Timer }
+
+func newPatient(ctx context.Context) (_ context.Context, p patient, end func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	p = patient{time.AfterFunc(silence, func() { cancel(fmt.Errorf("nothing came for %s", silence)) })}
+	return ctx, p, func() {
+		p.timer.Stop()
+		cancel(nil)
+	}
 }
 
-func newPatient(ctx context.Context) (context.Context, *patient) {
-	ctx, end := context.WithCancelCause(ctx)
-	p := &patient{end: func() { end(nil) }}
-	p.timer = time.AfterFunc(silence, func() { end(fmt.Errorf("nothing came for %s", silence)) })
-	return ctx, p
-}
-
-func (p *patient) moved() { p.timer.Reset(silence) }
-
-func (p *patient) close() {
-	p.timer.Stop()
-	p.end()
+// Write implements io.Writer: bytes move.
+func (p patient) Write(b []byte) (int, error) {
+	p.timer.Reset(silence)
+	return len(b), nil
 }

@@ -30,9 +30,9 @@ func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) e
 	if err != nil {
 		return err
 	}
-	ctx, p := newPatient(ctx)
-	defer p.close()
-	req, err := http.NewRequestWithContext(ctx, to.GetMethod(), to.GetUrl(), io.TeeReader(f, moving{p}))
+	ctx, p, end := newPatient(ctx)
+	defer end()
+	req, err := http.NewRequestWithContext(ctx, to.GetMethod(), to.GetUrl(), io.TeeReader(f, p))
 	if err != nil {
 		return hopeless{errors.New("its link is none")}
 	}

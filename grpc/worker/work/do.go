@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"assay/grpc/assayv1"
@@ -32,11 +33,8 @@ func (w *Worker) do(working context.Context, work *assayv1.Work) bool {
 	t := &task{Worker: w, hold: newHold(context.WithoutCancel(working), w.Client, work, w.Persistence), work: work}
 	log := w.Log.With("run", work.GetRunId(), "lease", work.GetLeaseId(), "kind", work.GetKind())
 	log.Info("work begins", "attempt", work.GetAttempt(), "task", work.GetTaskId(), "dataset", work.GetDatasetId())
-	kept := make(chan struct{})
-	go func() {
-		defer close(kept)
-		t.keep()
-	}()
+	var keeping sync.WaitGroup
+	keeping.Go(t.keep)
 	doing, stop := context.WithCancelCause(t.hold.ctx)
 	unlink := context.AfterFunc(working, func() { stop(context.Cause(working)) })
 	err := t.perform(doing)
@@ -49,7 +47,7 @@ func (w *Worker) do(working context.Context, work *assayv1.Work) bool {
 		err = t.giveUp(err)
 	}
 	t.hold.end(nil)
-	<-kept
+	keeping.Wait()
 	if removal := w.Sandbox.Remove(working, t.folder); removal != nil {
 		log.Warn("the folder of the work cannot be removed", "error", removal)
 	}

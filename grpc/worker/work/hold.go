@@ -53,15 +53,11 @@ func newHold(ctx context.Context, client assayv1.WorkerServiceClient, work *assa
 func (h *hold) keep() {
 	defer h.lapse.Stop()
 	h.beat()
-	for {
-		timer := time.NewTimer(h.pause())
+	for h.ctx.Err() == nil {
 		select {
 		case <-h.ctx.Done():
-			timer.Stop()
-			return
 		case <-h.log.News(): // the pause may be shorter now
-			timer.Stop()
-		case <-timer.C:
+		case <-time.After(h.pause()):
 			h.beat()
 		}
 	}
@@ -84,8 +80,8 @@ func (h *hold) pause() time.Duration {
 	return time.Until(h.last.Add(due))
 }
 
-// beat sends one heartbeat, with lines of the log if there are any.
-func (h *hold) beat() {
+// beat sends one heartbeat, with lines of the log if there are any, and returns how many have failed in a row.
+func (h *hold) beat() (failures int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	first, lines := h.log.Next()
@@ -107,6 +103,7 @@ func (h *hold) beat() {
 		// The server counted from some moment between the call and its answer.
 		h.lapse.Reset(answer.GetLeaseDuration().AsDuration() - time.Since(h.last))
 	}
+	return h.failures
 }
 
 // drainTime is how long the last lines of a log may take.
@@ -117,17 +114,10 @@ func (h *hold) drain() {
 	ctx, cancel := context.WithTimeout(h.ctx, drainTime)
 	defer cancel()
 	for some, _ := h.log.Waiting(); some && ctx.Err() == nil; some, _ = h.log.Waiting() {
-		h.beat()
-		if h.failed() > 0 {
-			backoff.Sleep(ctx, backoff.After(h.failed(), longestPause/5))
+		if failures := h.beat(); failures > 0 {
+			backoff.Sleep(ctx, backoff.After(failures, longestPause/5))
 		}
 	}
-}
-
-func (h *hold) failed() int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	return h.failures
 }
 
 // stale reports whether the server knows the lease no more.

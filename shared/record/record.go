@@ -51,6 +51,7 @@ func (m Meta) Stored() int64 { return m.stored }
 type Record interface {
 	Key() store.Key
 	Indexes() [store.NumIndexes]store.Key
+	Stored() int64
 	meta() *Meta
 }
 

@@ -110,21 +110,16 @@ func (t *Tx) put(r record.Record, op func(store.Item) store.Write) *Tx {
 }
 
 // Delete removes a record that must be as it was read.
-func (t *Tx) Delete(r record.Record) *Tx {
-	it, err := record.Item(r)
-	t.err = errors.Join(t.err, err)
-	return t.add(store.DeleteIf(it))
-}
+func (t *Tx) Delete(r record.Record) *Tx { return t.add(store.DeleteIf(read(r))) }
 
 // DeleteKey removes whatever has the key.
 func (t *Tx) DeleteKey(k store.Key) *Tx { return t.add(store.Delete(k)) }
 
 // Check requires that a record is as it was read.
-func (t *Tx) Check(r record.Record) *Tx {
-	it, err := record.Item(r)
-	t.err = errors.Join(t.err, err)
-	return t.add(store.Check(it))
-}
+func (t *Tx) Check(r record.Record) *Tx { return t.add(store.Check(read(r))) }
+
+// read is the item that the record was read from, without its data.
+func read(r record.Record) store.Item { return store.Item{Key: r.Key(), Version: r.Stored()} }
 
 // CheckAbsent requires that nothing has the key.
 func (t *Tx) CheckAbsent(k store.Key) *Tx { return t.add(store.CheckAbsent(k)) }

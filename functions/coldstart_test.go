@@ -54,7 +54,7 @@ var firstPaths = map[string]string{
 	"runs":          "/v1/runs",
 	"evaluations":   "/v1/evaluations",
 	"components":    "/v1/platform/components",
-	"tools":         "/v1/tools/evaluate/result?input=%7B%22runs%22%3A%5B%7B%22runId%22%3A%2201ARZ3NDEKTSV4RRFFQ69G5FAV%22%7D%5D%7D",
+	"tools":         "/v1/tools/evaluator/result?input=%7B%22runs%22%3A%5B%7B%22runId%22%3A%2201ARZ3NDEKTSV4RRFFQ69G5FAV%22%7D%5D%7D",
 	"users":         "/v1/users/01ARZ3NDEKTSV4RRFFQ69G5FAV/submissions",
 }
 

@@ -72,7 +72,7 @@ func (f *fair) pages() map[string]string {
 		"landing":     "/",
 		"docs":        "/docs",
 		"tools":       "/v1/tools",
-		"tool":        "/v1/tools/evaluate",
+		"tool":        "/v1/tools/evaluator",
 		"leaderboard": board + "?sort=rank&best=true",
 		"runs":        board + "?sort=MCC&filter[datasetId]=" + f.place.dataset.ID,
 	}

@@ -55,13 +55,13 @@ func TestRates_ACallerIsHeldToOneLimitForEachClass(t *testing.T) {
 	tool := map[string]any{"files": []any{}}
 	for _, address := range []string{"192.0.2.1", "192.0.2.2", "2001:db8::1"} {
 		for range 2 {
-			s.Want(http.StatusUnprocessableEntity, nil, "", http.MethodPost, "/v1/tools/validate", tool, "X-Real-Ip", address)
+			s.Want(http.StatusUnprocessableEntity, nil, "", http.MethodPost, "/v1/tools/validator", tool, "X-Real-Ip", address)
 		}
-		refused(t, s.Do("", http.MethodPost, "/v1/tools/validate", tool, "X-Real-Ip", address), "tool")
-		refused(t, s.Do("", http.MethodGet, "/v1/tools/validate/result?input=1", nil, "X-Real-Ip", address), "tool")
+		refused(t, s.Do("", http.MethodPost, "/v1/tools/validator", tool, "X-Real-Ip", address), "tool")
+		refused(t, s.Do("", http.MethodGet, "/v1/tools/validator/result?input=1", nil, "X-Real-Ip", address), "tool")
 	}
-	refused(t, s.Do("", http.MethodPost, "/v1/tools/validate", tool, "X-Real-Ip", "2001:db8::2"), "tool")
-	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, "/v1/tools/validate", tool)
+	refused(t, s.Do("", http.MethodPost, "/v1/tools/validator", tool, "X-Real-Ip", "2001:db8::2"), "tool")
+	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, "/v1/tools/validator", tool)
 	var info struct {
 		Limits struct{ Rates ratelimit.Rates }
 	}

@@ -99,7 +99,7 @@ func fillDisk(t *testing.T, folder string) {
 			return s.try(t, owner, "/v1/organizers", map[string]any{"name": strings.Repeat("x", 100), "description": strings.Repeat("y", 60_000)})
 		},
 		"a result of a tool": func() (int, string) {
-			return s.try(t, owner, "/v1/tools/convert", map[string]any{"to": "jsonl", "run": map[string]any{"files": []any{map[string]any{"name": "run.txt", "text": ranked("t")}}}})
+			return s.try(t, owner, "/v1/tools/converter", map[string]any{"to": "jsonl", "run": map[string]any{"files": []any{map[string]any{"name": "run.txt", "text": ranked("t")}}}})
 		},
 	}
 	for name, write := range writes {

@@ -18,7 +18,7 @@ import (
 )
 
 // all tools, in the order in which they are listed.
-var all = []tool{evaluate, validate, diffir, serp, showLeaderboard, compareRuns, lookAtTopics, fuse, convert}
+var all = []tool{evaluatorTool, validatorTool, diffir, serp, showLeaderboard, compareRuns, lookAtTopics, fusionTool, converterTool}
 
 const (
 	toolsPath = "/v1/tools"

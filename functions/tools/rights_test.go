@@ -100,7 +100,7 @@ func TestADeskComparesWhatCompares(t *testing.T) {
 		runs []object
 		says string
 	}{{runs(old, newer), "different truths"}, {runs(newer, own), "another dataset"}} {
-		if told := s.faults(http.StatusUnprocessableEntity, "olga", "evaluate", object{"runs": c.runs}); len(told) != 1 || told[0].Pointer != "/runs/1" || !strings.Contains(told[0].Detail, c.says) {
+		if told := s.faults(http.StatusUnprocessableEntity, "olga", "evaluator", object{"runs": c.runs}); len(told) != 1 || told[0].Pointer != "/runs/1" || !strings.Contains(told[0].Detail, c.says) {
 			t.Errorf("it says %+v, not %q", told, c.says)
 		}
 	}
@@ -112,7 +112,7 @@ func TestADeskComparesWhatCompares(t *testing.T) {
 		t.Error("the measures of an image have not the direction that the dataset says")
 	}
 	for _, user := range []string{"olga", "root", "robot"} { // no tool can run the image
-		told := s.faults(http.StatusUnprocessableEntity, user, "evaluate", object{"runs": runs(own), "truth": object{"datasetId": s.dataset.ID}})
+		told := s.faults(http.StatusUnprocessableEntity, user, "evaluator", object{"runs": runs(own), "truth": object{"datasetId": s.dataset.ID}})
 		if len(told) != 1 || told[0].Pointer != "/truth" {
 			t.Errorf("%s is told %+v", user, told)
 		}
@@ -126,10 +126,10 @@ func TestRightsComeBeforeTheTag(t *testing.T) {
 		"withdrawn": func(s *record.Standing) { s.Published = false },
 	} {
 		for tool, input := range map[string]func(run object) object{
-			"evaluate": func(run object) object { return object{"runs": []object{run}} },
-			"topics":   func(run object) object { return object{"runs": []object{run}} },
-			"serp":     func(run object) object { return object{"run": run} },
-			"convert":  func(run object) object { return object{"run": run, "to": "csv"} },
+			"evaluator": func(run object) object { return object{"runs": []object{run}} },
+			"topics":    func(run object) object { return object{"runs": []object{run}} },
+			"serp":      func(run object) object { return object{"run": run} },
+			"converter": func(run object) object { return object{"run": run, "to": "csv"} },
 		} {
 			s := newStage(t, record.Public)
 			run, e := s.enter(staged{public: true, ap: byNumber(.5, 1)})

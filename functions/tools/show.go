@@ -20,10 +20,10 @@ import (
 
 // Tool is what is told of a tool.
 type Tool struct {
-	Name        string          `json:"name" example:"evaluate"`
+	Name        string          `json:"name" example:"evaluator"`
 	Summary     string          `json:"summary" doc:"what it does, in one line"`
 	Description string          `json:"description" doc:"Markdown"`
-	URL         string          `json:"url" doc:"where to POST an input" example:"/v1/tools/evaluate"`
+	URL         string          `json:"url" doc:"where to POST an input" example:"/v1/tools/evaluator"`
 	MediaTypes  []string        `json:"mediaTypes" nullable:"false" doc:"what the answer can be, by Accept"`
 	Input       json.RawMessage `json:"input" doc:"JSON Schema of the input"`
 	Output      json.RawMessage `json:"output" doc:"JSON Schema of the answer as JSON"`

@@ -109,12 +109,12 @@ func BenchmarkStoredRuns(b *testing.B) {
 			tool  string
 			input object
 		}{
-			{"evaluate", object{"runs": runs(one), "truth": truth, "measures": []string{"nDCG@10", "AP", "RR"}, "perTopic": false}},
+			{"evaluator", object{"runs": runs(one), "truth": truth, "measures": []string{"nDCG@10", "AP", "RR"}, "perTopic": false}},
 			{"diffir", object{"runs": runs(one, other), "truth": truth}},
 			{"serp", object{"run": byID(one), "truth": truth}},
-			{"fuse", object{"runs": runs(one, other)}},
-			{"convert", object{"run": byID(one), "to": "jsonl"}},
-			{"validate", object{"run": byID(one)}},
+			{"fusion", object{"runs": runs(one, other)}},
+			{"converter", object{"run": byID(one), "to": "jsonl"}},
+			{"validator", object{"run": byID(one)}},
 		} {
 			b.Run(fmt.Sprintf("%s/%dMiB", c.tool, size>>20), func(b *testing.B) {
 				stop := make(chan struct{})

@@ -3,6 +3,7 @@ package tools_test
 import (
 	"bytes"
 	"net/http"
+	"slices"
 	"testing"
 
 	"assay/shared/record"
@@ -37,5 +38,20 @@ func TestEveryExampleWorks(t *testing.T) {
 			}
 			s.Want(http.StatusNotModified, nil, "", http.MethodGet, address, nil, "Accept", media, "If-None-Match", a.Header.Get("ETag"))
 		}
+	}
+}
+
+// A tool is a resource, and names of resources are nouns.
+func TestToolsAreNamedByNouns(t *testing.T) {
+	s := newStage(t, record.Public)
+	var list struct{ Data []struct{ Name string } }
+	s.Want(http.StatusOK, &list, "", http.MethodGet, "/v1/tools", nil)
+	nouns := []string{"evaluator", "validator", "diffir", "serp", "leaderboard", "significance", "topics", "fusion", "converter"}
+	var names []string
+	for _, tool := range list.Data {
+		names = append(names, tool.Name)
+	}
+	if !slices.Equal(names, nouns) {
+		t.Errorf("the tools are %v, want the nouns %v", names, nouns)
 	}
 }

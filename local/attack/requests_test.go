@@ -22,7 +22,7 @@ func queries(s *site) (out []request) {
 		}
 		out = append(out, request{from: s.attacker, method: http.MethodHead, path: list + "?limit=200"})
 	}
-	out = append(out, request{method: http.MethodGet, path: "/v1/tools/evaluate" + query("input", repeat("[", 7<<10))})
+	out = append(out, request{method: http.MethodGet, path: "/v1/tools/evaluator" + query("input", repeat("[", 7<<10))})
 	return out
 }
 

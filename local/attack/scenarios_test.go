@@ -48,7 +48,7 @@ func post(u *user, path string, body []byte) request {
 
 // jsonToTools come from callers without a login, each from an address of its own.
 func jsonToTools(s *site) (out []request) {
-	tools := []string{"evaluate", "fuse", "diffir", "topics"}
+	tools := []string{"evaluator", "fusion", "diffir", "topics"}
 	if !s.form.full {
 		tools = tools[:1] // they read their input alike
 	}
@@ -93,9 +93,9 @@ func randomBodies(s *site) (out []request) {
 			method, path string
 			body         object
 		}{
-			{http.MethodPost, "/v1/tools/evaluate", object{"runs": []any{run}, "truth": truth, "measures": []any{"AP"}}},
+			{http.MethodPost, "/v1/tools/evaluator", object{"runs": []any{run}, "truth": truth, "measures": []any{"AP"}}},
 			{http.MethodPost, "/v1/tools/diffir", object{"runs": []any{run, run}, "texts": object{"files": []any{file}}}},
-			{http.MethodPost, "/v1/tools/fuse", object{"runs": []any{run, run}, "method": "combsum", "depth": 10}},
+			{http.MethodPost, "/v1/tools/fusion", object{"runs": []any{run, run}, "method": "combsum", "depth": 10}},
 			{http.MethodPost, "/v1/datasets", dataset},
 			{http.MethodPost, s.task + "/submissions", object{"type": "upload", "files": []any{inline("run.txt", []byte("x"))}}},
 			{http.MethodPatch, s.ownTask, task},

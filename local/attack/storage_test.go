@@ -120,7 +120,7 @@ func (s *site) upload(ctx context.Context, y *tally, from *user, task, dataset s
 func toolFiles(s *site) (out []request) {
 	for n := range 12 {
 		a, b := inline("a.txt", bigRun(30_000+n)), inline("b.txt", bigRun(30_000))
-		out = append(out, post(s.crowd[4], "/v1/tools/fuse", encode(object{"runs": runs(a, b), "depth": 1000})))
+		out = append(out, post(s.crowd[4], "/v1/tools/fusion", encode(object{"runs": runs(a, b), "depth": 1000})))
 	}
 	return out
 }

@@ -47,11 +47,11 @@ func bombsToTools(s *site) (out []request) {
 		small := object{"name": "other.txt", "text": "1 Q0 d1 1 2.5 a\n"}
 		truth := object{"files": []object{{"name": "qrels", "text": "1 0 d1 1\n"}}}
 		all := []request{
-			post(s.newUser(), "/v1/tools/validate", encode(object{"run": object{"files": []object{b}}})),
-			post(s.newUser(), "/v1/tools/evaluate", encode(object{"runs": runs(b), "truth": truth, "measures": []string{"AP"}})),
-			post(s.newUser(), "/v1/tools/fuse", encode(object{"runs": runs(b, small)})),
+			post(s.newUser(), "/v1/tools/validator", encode(object{"run": object{"files": []object{b}}})),
+			post(s.newUser(), "/v1/tools/evaluator", encode(object{"runs": runs(b), "truth": truth, "measures": []string{"AP"}})),
+			post(s.newUser(), "/v1/tools/fusion", encode(object{"runs": runs(b, small)})),
 			post(s.newUser(), "/v1/tools/diffir", encode(object{"runs": runs(b, small), "texts": object{"files": []object{b}}})),
-			post(s.newUser(), "/v1/tools/evaluate", encode(object{"runs": runs(small), "truth": object{"files": []object{b}}, "measures": []string{"AP"}})),
+			post(s.newUser(), "/v1/tools/evaluator", encode(object{"runs": runs(small), "truth": object{"files": []object{b}}, "measures": []string{"AP"}})),
 		}
 		if !s.form.full {
 			if n%2 == 1 {
@@ -104,8 +104,8 @@ func hostileFiles(s *site) (out []request) {
 		}
 		f := packed(name, []byte(text))
 		out = append(out,
-			post(s.newUser(), "/v1/tools/validate", encode(object{"run": object{"files": []object{f}}, "format": format})),
-			post(s.attacker, "/v1/tools/convert", encode(object{"run": object{"files": []object{f}}, "to": "jsonl"})),
+			post(s.newUser(), "/v1/tools/validator", encode(object{"run": object{"files": []object{f}}, "format": format})),
+			post(s.attacker, "/v1/tools/converter", encode(object{"run": object{"files": []object{f}}, "to": "jsonl"})),
 		)
 	}
 	return out
@@ -127,7 +127,7 @@ func renderings(s *site) (out []request) {
 			body        []byte
 		}{
 			{"diffir", "text/html", plain}, {"topics", "text/html", judged}, {"topics", "image/svg+xml", judged}, {"significance", "text/html", judged},
-			{"fuse", "text/plain", plain},
+			{"fusion", "text/plain", plain},
 		} {
 			q := post(s.newUser(), "/v1/tools/"+face.tool, face.body)
 			q.header = map[string]string{"Accept": face.media}
@@ -164,11 +164,11 @@ func toolFlood(ctx context.Context, s *site, y *tally) {
 		from := s.newUser()
 		callers.Go(func() {
 			for !ended.Load() {
-				y.exchange(ctx, s, &sc, post(from, "/v1/tools/evaluate", body))
+				y.exchange(ctx, s, &sc, post(from, "/v1/tools/evaluator", body))
 			}
 		})
 	}
-	small := post(s.participant, "/v1/tools/validate", encode(object{"run": object{"files": []object{{"name": "run.txt", "text": "1 Q0 d1 1 2.5 a\n"}}}}))
+	small := post(s.participant, "/v1/tools/validator", encode(object{"run": object{"files": []object{{"name": "run.txt", "text": "1 Q0 d1 1 2.5 a\n"}}}}))
 	for end := time.Now().Add(s.form.flood); time.Now().Before(end); time.Sleep(100 * time.Millisecond) {
 		began := time.Now()
 		status, _, _, err := s.send(ctx, small)

@@ -148,7 +148,7 @@ func (sc *scene) fill(r right) (string, place) {
 	ids := map[string]string{
 		"organizerId": sc.organizer, "taskId": p.task, "datasetId": p.dataset, "registrationId": p.registration,
 		"submissionId": p.publicEntry, "runId": p.runs["published"], "evaluationId": p.evaluations["published"], "userId": sc.users[r.about],
-		"componentId": sc.component, "tool": "evaluate",
+		"componentId": sc.component, "tool": "evaluator",
 	}
 	what, _, _ := strings.Cut(r.about, ",")
 	switch what {
@@ -201,7 +201,7 @@ func (sc *scene) body(r right, p place) any {
 		if example, ok := sc.inputs[tool]; ok {
 			return example
 		}
-		return sc.inputs["evaluate"]
+		return sc.inputs["evaluator"]
 	}
 	if r.method == http.MethodPatch {
 		return map[string]any{}

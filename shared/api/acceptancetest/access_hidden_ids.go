@@ -173,12 +173,12 @@ func (h *hidden) compareInputs() {
 	}
 	mine := map[string]any{"files": []any{map[string]any{"name": "run.txt", "text": "1 Q0 d1 1 2.0 mine\n"}}}
 	for tool, input := range map[string]func(dataset map[string]any) map[string]any{
-		"evaluate":     func(d map[string]any) map[string]any { return map[string]any{"runs": []any{mine}, "truth": d} },
+		"evaluator":    func(d map[string]any) map[string]any { return map[string]any{"runs": []any{mine}, "truth": d} },
 		"significance": func(d map[string]any) map[string]any { return map[string]any{"runs": []any{mine, mine}, "truth": d} },
 		"diffir":       func(d map[string]any) map[string]any { return map[string]any{"runs": []any{mine, mine}, "texts": d} },
 		"serp":         func(d map[string]any) map[string]any { return map[string]any{"run": mine, "truth": d, "texts": d} },
-		"convert":      func(d map[string]any) map[string]any { return map[string]any{"qrels": d, "to": "beir"} },
-		"validate":     func(d map[string]any) map[string]any { return map[string]any{"run": mine, "datasetId": d["datasetId"]} },
+		"converter":    func(d map[string]any) map[string]any { return map[string]any{"qrels": d, "to": "beir"} },
+		"validator":    func(d map[string]any) map[string]any { return map[string]any{"run": mine, "datasetId": d["datasetId"]} },
 		"leaderboard":  func(d map[string]any) map[string]any { return d },
 	} {
 		for _, dataset := range h.ids["datasetId"] {

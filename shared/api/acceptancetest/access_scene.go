@@ -78,7 +78,7 @@ func newScene(t testing.TB, s Setup) *scene {
 	sc.want(t, http.StatusOK, &catalogue, "", http.MethodGet, "/v1/platform/components?limit=1", nil)
 	sc.component = catalogue.Data[0].ID
 	sc.inputs = sc.examples()
-	example, err := json.Marshal(sc.inputs["evaluate"])
+	example, err := json.Marshal(sc.inputs["evaluator"])
 	if err != nil {
 		t.Fatal(err)
 	}

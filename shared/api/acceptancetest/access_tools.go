@@ -100,14 +100,14 @@ func one(run, _ string) map[string]any { return map[string]any{"run": map[string
 
 // toolInputs has every tool that works on runs.
 var toolInputs = map[string]toolInput{
-	"evaluate":     {true, pair},
+	"evaluator":    {true, pair},
 	"significance": {true, pair},
 	"topics":       {true, pair},
 	"diffir":       {false, pair},
-	"fuse":         {false, pair},
+	"fusion":       {false, pair},
 	"serp":         {false, one},
-	"validate":     {false, one},
-	"convert": {false, func(run, other string) map[string]any {
+	"validator":    {false, one},
+	"converter": {false, func(run, other string) map[string]any {
 		input := one(run, other)
 		input["to"] = "jsonl"
 		return input
@@ -212,20 +212,20 @@ func (sc *scene) checkTruth(caller string, r ranked) {
 	}
 	mine := map[string]any{"files": []any{map[string]any{"name": "run.txt", "content": "MSBRMCBkMSAxIDIgbWluZQo="}}}
 	truth := map[string]any{"datasetId": r.dataset}
-	for _, name := range []string{"evaluate", "topics", "diffir"} {
+	for _, name := range []string{"evaluator", "topics", "diffir"} {
 		body := map[string]any{"runs": []any{mine, mine}, "truth": truth}
 		if got := sc.ask(caller, http.MethodPost, "/v1/tools/"+name, body); got.status != want {
 			sc.t.Errorf("%s against a truth as %s: %d, want %d\n%s", name, caller, got.status, want, got.body)
 		}
 	}
-	if got := sc.ask(caller, http.MethodPost, "/v1/tools/convert", map[string]any{"qrels": truth, "to": "trec-qrels"}, "Accept", "text/plain"); got.status != want {
+	if got := sc.ask(caller, http.MethodPost, "/v1/tools/converter", map[string]any{"qrels": truth, "to": "trec-qrels"}, "Accept", "text/plain"); got.status != want {
 		sc.t.Errorf("convert of a truth as %s: %d, want %d\n%s", caller, got.status, want, got.body)
 	}
 	if got := sc.ask(caller, http.MethodPost, "/v1/tools/serp", map[string]any{"run": mine, "texts": truth}); got.status != board {
 		sc.t.Errorf("serp with the texts of a dataset as %s: %d, want %d\n%s", caller, got.status, board, got.body)
 	}
 	for name, body := range map[string]map[string]any{
-		"validate": {"run": mine, "datasetId": r.dataset}, "diffir": {"runs": []any{mine, mine}, "texts": truth},
+		"validator": {"run": mine, "datasetId": r.dataset}, "diffir": {"runs": []any{mine, mine}, "texts": truth},
 	} {
 		if got := sc.ask(caller, http.MethodPost, "/v1/tools/"+name, body); got.status != board {
 			sc.t.Errorf("%s about a dataset as %s: %d, want %d\n%s", name, caller, got.status, board, got.body)

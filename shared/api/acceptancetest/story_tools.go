@@ -21,16 +21,16 @@ func (st *story) tools() {
 		Measures []string
 		Runs     []record.Evaluation // an evaluated run has members of the same names
 	}
-	st.want(http.StatusOK, &values, st.nobody, http.MethodPost, tool("evaluate"), pair)
+	st.want(http.StatusOK, &values, st.nobody, http.MethodPost, tool("evaluator"), pair)
 	st.equal(values.Runs[0], "cacm/bm25.values")
 
 	against := map[string]any{"runs": both, "truth": map[string]any{"datasetId": st.cacm}, "measures": []string{"P@3"}}
-	st.want(http.StatusOK, &values, st.olivia, http.MethodPost, tool("evaluate"), against)
+	st.want(http.StatusOK, &values, st.olivia, http.MethodPost, tool("evaluator"), against)
 	if v := values.Runs[0].Measures["P@3"]; v == nil || *v <= 0 {
 		st.t.Errorf("P@3 is %v", v)
 	}
-	st.says(st.refused(problem.Forbidden, st.ben, http.MethodPost, tool("evaluate"), against), "organizers", "one of your own")
-	st.refused(problem.NotFound, st.sam, http.MethodPost, tool("evaluate"), map[string]any{"runs": both, "truth": map[string]any{"datasetId": st.hidden}})
+	st.says(st.refused(problem.Forbidden, st.ben, http.MethodPost, tool("evaluator"), against), "organizers", "one of your own")
+	st.refused(problem.NotFound, st.sam, http.MethodPost, tool("evaluator"), map[string]any{"runs": both, "truth": map[string]any{"datasetId": st.hidden}})
 
 	for name, input := range map[string]map[string]any{
 		"significance": pair, "topics": pair, "diffir": pair, "serp": {"run": held(st.annCACM.runs[0])}, "leaderboard": {"datasetId": st.cacm},
@@ -52,7 +52,7 @@ func (st *story) tools() {
 
 // files are what tools write: small ones stand in the answer, large ones behind a link, for those who are logged in.
 func (st *story) files(tool func(string) string, pair map[string]any) {
-	fused := st.want(http.StatusOK, nil, st.ben, http.MethodPost, tool("fuse"), map[string]any{"runs": pair["runs"], "depth": 10}, "Accept", "text/plain")
+	fused := st.want(http.StatusOK, nil, st.ben, http.MethodPost, tool("fusion"), map[string]any{"runs": pair["runs"], "depth": 10}, "Accept", "text/plain")
 	if n := bytes.Count(fused.body, []byte("\n")); n < 100 || !bytes.Contains(fused.body, []byte(" Q0 ")) {
 		st.t.Errorf("the fused run has %d lines", n)
 	}
@@ -61,9 +61,9 @@ func (st *story) files(tool func(string) string, pair map[string]any) {
 		fmt.Fprintf(&long, "1 Q0 document-%d %d %d me\n", i, i+1, 80_000-i)
 	}
 	input := map[string]any{"run": map[string]any{"files": []any{map[string]any{"name": "long.txt", "content": inline("", compressed(st.t, long.Bytes()))["content"]}}}, "to": "jsonl"}
-	st.says(st.refused(problem.Unauthorized, st.nobody, http.MethodPost, tool("convert"), input), "Log in")
+	st.says(st.refused(problem.Unauthorized, st.nobody, http.MethodPost, tool("converter"), input), "Log in")
 	var written struct{ File struct{ URL, SHA256 string } }
-	st.want(http.StatusOK, &written, st.ann, http.MethodPost, tool("convert"), input)
+	st.want(http.StatusOK, &written, st.ann, http.MethodPost, tool("converter"), input)
 	file := st.api.send(st.t, "", http.MethodGet, written.File.URL, nil)
 	if file.status != http.StatusOK || digestOf(file.body) != written.File.SHA256 || bytes.Count(file.body, []byte("\n")) != 80_000 {
 		st.t.Errorf("the converted run is answered with %d and has %d bytes", file.status, len(file.body))

@@ -26,7 +26,7 @@ body = {
     "measures": ["Accuracy", "BalancedAccuracy"],
 }
 request = Request(
-    os.environ["ASSAY_URL"] + "/v1/tools/evaluate",
+    os.environ["ASSAY_URL"] + "/v1/tools/evaluator",
     data=json.dumps(body).encode(),
     headers={"Content-Type": "application/json"},
 )

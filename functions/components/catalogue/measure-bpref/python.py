@@ -19,7 +19,7 @@ body = {
     "measures": ["Bpref"],
 }
 request = Request(
-    os.environ["ASSAY_URL"] + "/v1/tools/evaluate",
+    os.environ["ASSAY_URL"] + "/v1/tools/evaluator",
     data=json.dumps(body).encode(),
     headers={"Content-Type": "application/json"},
 )

@@ -22,7 +22,7 @@ body = {
     "measures": ["Kendall", "Pearson", "Spearman"],
 }
 request = Request(
-    os.environ["ASSAY_URL"] + "/v1/tools/evaluate",
+    os.environ["ASSAY_URL"] + "/v1/tools/evaluator",
     data=json.dumps(body).encode(),
     headers={"Content-Type": "application/json"},
 )

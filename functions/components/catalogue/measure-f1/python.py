@@ -26,7 +26,7 @@ body = {
     "measures": ["F1(average=macro)", "F1(positive=dog)"],
 }
 request = Request(
-    os.environ["ASSAY_URL"] + "/v1/tools/evaluate",
+    os.environ["ASSAY_URL"] + "/v1/tools/evaluator",
     data=json.dumps(body).encode(),
     headers={"Content-Type": "application/json"},
 )

@@ -61,5 +61,5 @@ dataset = call("POST", "/v1/datasets", {
 call("POST", task + "/registrations", {"team": "My team"})
 
 runs = [{"runId": submit("words", WORDS)}, {"runId": submit("meaning", MEANING)}]
-fused = call("POST", "/v1/tools/fuse", {"runs": runs, "method": "rrf", "tag": "fused"})
+fused = call("POST", "/v1/tools/fusion", {"runs": runs, "method": "rrf", "tag": "fused"})
 submit("fused", base64.b64decode(fused["file"]["content"]).decode())

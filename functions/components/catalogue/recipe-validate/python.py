@@ -43,7 +43,7 @@ call("POST", task + "/registrations", {"team": "My team"})
 
 for text in (FAULTY, MENDED):
     run = {"files": [{"name": "run.txt", "text": text}]}
-    checked = call("POST", "/v1/tools/validate", {"run": run, "datasetId": dataset["id"]})
+    checked = call("POST", "/v1/tools/validator", {"run": run, "datasetId": dataset["id"]})
     for d in checked["diagnostics"]:
         print(f"{d['severity']} in line {d.get('line', '-')}: {d['message']}")
     if checked["valid"]:

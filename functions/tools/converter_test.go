@@ -36,8 +36,8 @@ func TestConvertThereAndBack(t *testing.T) {
 		for i, to := range c.formats[1:] {
 			var out written
 			input := object{c.member: sent("f", text), "from": c.formats[i], "to": to}
-			s.tool(http.StatusOK, &out, "", "convert", input)
-			plain := s.tool(http.StatusOK, nil, "", "convert", input, "Accept", "text/plain")
+			s.tool(http.StatusOK, &out, "", "converter", input)
+			plain := s.tool(http.StatusOK, nil, "", "converter", input, "Accept", "text/plain")
 			if !bytes.Equal(plain.Body, out.File.Content) || plain.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 				t.Errorf("as %s it is another file:\n%s", plain.Header.Get("Content-Type"), plain.Body)
 			}
@@ -59,7 +59,7 @@ func TestConvertedFilesSayWhatTheyAre(t *testing.T) {
 		"csv": "qrels.csv text/csv; charset=utf-8", "beir": "qrels.tsv text/tab-separated-values; charset=utf-8",
 	} {
 		var out written
-		s.tool(http.StatusOK, &out, "", "convert", object{"qrels": sent("../hostile\";.exe", "1 7 a 1\n"), "to": to})
+		s.tool(http.StatusOK, &out, "", "converter", object{"qrels": sent("../hostile\";.exe", "1 7 a 1\n"), "to": to})
 		if got := out.File.Name + " " + out.File.MediaType; got != want {
 			t.Errorf("%s is %s, want %s", to, got, want)
 		}
@@ -88,7 +88,7 @@ func TestConvertRefuses(t *testing.T) {
 		{object{"run": object{"files": []object{{"name": "a", "content": "!"}}}, "to": "csv"}, "/run/files/0/content"},
 		{object{"run": object{}, "to": "csv"}, "/run"},
 	} {
-		found := s.faults(http.StatusUnprocessableEntity, "", "convert", c.input)
+		found := s.faults(http.StatusUnprocessableEntity, "", "converter", c.input)
 		if len(found) == 0 || found[0].Pointer != c.pointer {
 			t.Errorf("%v is refused for %v, want %q", c.input, found, c.pointer)
 		}
@@ -98,44 +98,44 @@ func TestConvertRefuses(t *testing.T) {
 func TestConvertWhatIsHeld(t *testing.T) {
 	s := newStage(t, record.Public)
 	var out written
-	s.tool(http.StatusOK, &out, "", "convert", object{"run": byID(s.run(staged{public: true})), "to": "csv"})
+	s.tool(http.StatusOK, &out, "", "converter", object{"run": byID(s.run(staged{public: true})), "to": "csv"})
 	if !strings.HasPrefix(string(out.File.Content), "topic,docid,rank,score,tag\n1,b,1,2.0,tag\n") {
 		t.Errorf("the run is\n%s", out.File.Content)
 	}
 	truth := object{"qrels": object{"datasetId": s.dataset.ID}, "to": "jsonl"}
 	for _, user := range []string{"", "alice", "bob"} {
-		if a := s.tool(http.StatusForbidden, nil, user, "convert", truth); strings.Contains(string(a.Body), "docid") {
+		if a := s.tool(http.StatusForbidden, nil, user, "converter", truth); strings.Contains(string(a.Body), "docid") {
 			t.Errorf("%q is told of the truth: %s", user, a.Body)
 		}
 	}
-	s.tool(http.StatusOK, &out, "olga", "convert", truth)
+	s.tool(http.StatusOK, &out, "olga", "converter", truth)
 	if !strings.HasPrefix(string(out.File.Content), `{"topic":"1","iteration":"0","docid":"a","grade":2}`) {
 		t.Errorf("the truth is\n%s", out.File.Content)
 	}
 	labels := s.labels("id,label\n1,a\n")
 	truth["qrels"] = object{"datasetId": labels.ID}
-	if found := s.faults(http.StatusUnprocessableEntity, "olga", "convert", truth); len(found) != 1 || found[0].Pointer != "/qrels/datasetId" {
+	if found := s.faults(http.StatusUnprocessableEntity, "olga", "converter", truth); len(found) != 1 || found[0].Pointer != "/qrels/datasetId" {
 		t.Errorf("labels are refused for %v", found)
 	}
-	s.unseenAs("convert", func(run object) object { return object{"run": run, "to": "csv"} })
+	s.unseenAs("converter", func(run object) object { return object{"run": run, "to": "csv"} })
 }
 
 func TestFilesThatComeAlongAreBounded(t *testing.T) {
 	s := newStage(t, record.Public)
 	zipped := packed(keptRun)
 	var out written
-	s.tool(http.StatusOK, &out, "", "convert", object{"run": sent("run.txt.gz", zipped), "to": "trec-run"})
+	s.tool(http.StatusOK, &out, "", "converter", object{"run": sent("run.txt.gz", zipped), "to": "trec-run"})
 	if string(out.File.Content) != keptRun {
 		t.Errorf("unpacked it is\n%s", out.File.Content)
 	}
 	megabyte := packed(string(make([]byte, 1<<20)))
-	s.tool(http.StatusOK, nil, "", "validate", object{"run": sent("a.gz", megabyte)})
+	s.tool(http.StatusOK, nil, "", "validator", object{"run": sent("a.gz", megabyte)})
 	bomb := strings.Repeat(megabyte, 33) // a gzip file can be several on end
-	s.tool(http.StatusRequestEntityTooLarge, nil, "", "validate", object{"run": sent("a.gz", bomb, "b.gz", bomb)})
+	s.tool(http.StatusRequestEntityTooLarge, nil, "", "validator", object{"run": sent("a.gz", bomb, "b.gz", bomb)})
 	noise := make([]byte, record.MaxInlineBytes/2+1)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
-	s.tool(http.StatusOK, nil, "", "validate", object{"run": sent("a", string(noise))})
-	s.tool(http.StatusRequestEntityTooLarge, nil, "", "validate", object{"run": sent("a", string(noise), "b", string(noise))})
+	s.tool(http.StatusOK, nil, "", "validator", object{"run": sent("a", string(noise))})
+	s.tool(http.StatusRequestEntityTooLarge, nil, "", "validator", object{"run": sent("a", string(noise), "b", string(noise))})
 }
 
 // What is converted goes from store to store: memory does not grow with it.
@@ -145,7 +145,7 @@ func TestConvertHoldsNoFile(t *testing.T) {
 	held := s.large(6<<20, 1)
 	runtime.ReadMemStats(&before)
 	var out written
-	s.tool(http.StatusOK, &out, "alice", "convert", object{"run": byID(held), "to": "csv"})
+	s.tool(http.StatusOK, &out, "alice", "converter", object{"run": byID(held), "to": "csv"})
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 3<<20 || out.File.Size < 4<<20 || out.File.URL == "" {
 		t.Errorf("%d bytes of memory were used to write %d behind %q", took, out.File.Size, out.File.URL)

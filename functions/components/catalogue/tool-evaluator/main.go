@@ -38,7 +38,7 @@ func evaluate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("ASSAY_URL")+"/v1/tools/evaluate", bytes.NewReader(input))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("ASSAY_URL")+"/v1/tools/evaluator", bytes.NewReader(input))
 	if err != nil {
 		return err
 	}

@@ -48,11 +48,11 @@ func TestFuseByHand(t *testing.T) {
 	} {
 		c.settings["runs"] = exampleRuns()
 		var out fused
-		s.tool(http.StatusOK, &out, "", "fuse", c.settings)
+		s.tool(http.StatusOK, &out, "", "fusion", c.settings)
 		if got := fmt.Sprint(out.Method, " ", out.K, " ", out.Normalization, " ", out.Depth); got != c.filledIn || out.Tag != c.tag {
 			t.Errorf("it was fused by %s with the tag %s, want %s and %s", got, out.Tag, c.filledIn, c.tag)
 		}
-		text := s.tool(http.StatusOK, nil, "", "fuse", c.settings, "Accept", "text/plain")
+		text := s.tool(http.StatusOK, nil, "", "fusion", c.settings, "Accept", "text/plain")
 		if !bytes.Equal(text.Body, out.File.Content) || text.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 			t.Errorf("as %s it is another file:\n%s", text.Header.Get("Content-Type"), text.Body)
 		}
@@ -85,40 +85,40 @@ func TestFuseSettingsThatDoNotGoTogether(t *testing.T) {
 		"/method":        {"method": "borda"},
 	} {
 		settings["runs"] = exampleRuns()
-		if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", settings); len(found) != 1 || found[0].Pointer != pointer {
+		if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", settings); len(found) != 1 || found[0].Pointer != pointer {
 			t.Errorf("%v is refused for %v, want %s", settings, found, pointer)
 		}
 	}
-	s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": exampleRuns()[:1]})
+	s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": exampleRuns()[:1]})
 }
 
 // Runs have files of the same name, as files of runs do.
 func TestFuseTellsWhichRun(t *testing.T) {
 	s := newStage(t, record.Public)
 	const good, other, bad = "t Q0 a 1 1 x\n", "t Q0 b 1 1 x\nu Q0 b 1 1 x\n", "t Q0 a 1 high x\n"
-	if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
+	if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
 		sent("run.txt", good), sent("more.txt", "v Q0 a 1 1 x\n", "run.txt", bad),
 	}}); len(found) != 1 || found[0].Pointer != "/runs/1/files/1" || !strings.Contains(found[0].Detail, "line 1: the score") {
 		t.Errorf("the fault is told as %v", found)
 	}
 	held := s.run(staged{public: true, content: bad})
-	if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{sent("run.txt", good), byID(held)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
+	if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{sent("run.txt", good), byID(held)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
 		t.Errorf("the fault of a stored run is told as %v", found)
 	}
 	var out fused
-	s.tool(http.StatusOK, &out, "", "fuse", object{"runs": []object{
+	s.tool(http.StatusOK, &out, "", "fusion", object{"runs": []object{
 		named("full", other), named("short", good),
 	}})
 	if len(out.Diagnostics) != 1 || out.Diagnostics[0].File != "short/run.txt" || out.Diagnostics[0].Severity != measure.Warning {
 		t.Errorf("diagnostics %+v", out.Diagnostics)
 	}
 	// The file b/c has the name that c of the run b would get.
-	if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
+	if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
 		with(sent("b/c", bad, "c", "v Q0 a 1 1 x\n"), "name", "a"), with(sent("c", good), "name", "b"),
 	}}); len(found) != 1 || found[0].Pointer != "/runs/0/files/0" {
 		t.Errorf("the fault is told as %v", found)
 	}
-	if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": []object{
+	if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
 		sent("run.txt", "t Q0 a 1 1e308 x\n"), sent("run.txt", "t Q0 a 1 1e308 x\n"),
 	}, "method": "combsum", "normalization": "none"}); len(found) != 1 || found[0].Pointer != "/runs" {
 		t.Errorf("scores without a sum are told as %v", found)
@@ -129,8 +129,8 @@ func TestFuseStoredRuns(t *testing.T) {
 	s := newStage(t, record.Public)
 	var out, same fused
 	one, other := s.run(staged{public: true}), s.run(staged{hidden: true, content: "1 Q0 d 1 2.0 tag\n"})
-	s.tool(http.StatusOK, &out, "alice", "fuse", object{"runs": runs(one, other)})
-	s.tool(http.StatusOK, &same, "", "fuse", object{"runs": []object{
+	s.tool(http.StatusOK, &out, "alice", "fusion", object{"runs": runs(one, other)})
+	s.tool(http.StatusOK, &same, "", "fusion", object{"runs": []object{
 		sent("run.txt", "1 Q0 d 1 2.0 tag\n"), sent("b", keptRun),
 	}})
 	if !bytes.Equal(out.File.Content, same.File.Content) || len(out.File.Content) == 0 {
@@ -139,7 +139,7 @@ func TestFuseStoredRuns(t *testing.T) {
 	if out.Runs[0].RunID != one.ID || out.Runs[0].Name != "team of alice" || out.Runs[1].Name != "team of alice (2)" || out.Diagnostics[0].File != "team of alice (2)/run.txt" {
 		t.Errorf("runs are told as %v, diagnostics as %+v", out.Runs, out.Diagnostics)
 	}
-	s.unseenAs("fuse", func(run object) object { return object{"runs": []object{sent("r", keptRun), run}} })
+	s.unseenAs("fusion", func(run object) object { return object{"runs": []object{sent("r", keptRun), run}} })
 }
 
 // Runs that are small as they are stored can take all the memory there is once they are unpacked.
@@ -149,17 +149,17 @@ func TestFuseBoundsWhatIsPacked(t *testing.T) {
 	part := packed(keptRun)
 	one, other, small := s.run(staged{public: true, content: strings.Repeat(block, 65)}), s.run(staged{public: true, content: strings.Repeat(block, 64)}), s.run(staged{public: true, content: part})
 	var told problem.Document
-	s.tool(http.StatusRequestEntityTooLarge, &told, "", "fuse", object{"runs": runs(one, other)})
+	s.tool(http.StatusRequestEntityTooLarge, &told, "", "fusion", object{"runs": runs(one, other)})
 	if !strings.Contains(told.Detail, "unpack to more than 536870912 bytes") {
 		t.Errorf("it is told as %q", told.Detail)
 	}
 	var out fused
-	s.tool(http.StatusOK, &out, "", "fuse", object{"runs": []object{byID(small), sent("r", keptRun)}})
+	s.tool(http.StatusOK, &out, "", "fusion", object{"runs": []object{byID(small), sent("r", keptRun)}})
 	if len(out.File.Content) == 0 {
 		t.Error("packed runs fuse to nothing")
 	}
 	damaged := s.run(staged{public: true, content: part[:len(part)-6]})
-	if found := s.faults(http.StatusUnprocessableEntity, "", "fuse", object{"runs": runs(small, damaged)}); len(found) != 1 || found[0].Pointer != "/runs/1" {
+	if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": runs(small, damaged)}); len(found) != 1 || found[0].Pointer != "/runs/1" {
 		t.Errorf("a damaged file is told as %v", found)
 	}
 }

@@ -43,7 +43,7 @@ func fuse(ctx context.Context, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("ASSAY_URL")+"/v1/tools/fuse", bytes.NewReader(input))
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, os.Getenv("ASSAY_URL")+"/v1/tools/fusion", bytes.NewReader(input))
 	if err != nil {
 		return err
 	}

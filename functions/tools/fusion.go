@@ -14,8 +14,8 @@ import (
 	"assay/shared/record"
 )
 
-// FuseInput is what to fuse, and how.
-type FuseInput struct {
+// FusionInput is what to fuse, and how.
+type FusionInput struct {
 	Runs          []material.RunReference `json:"runs" nullable:"false" minItems:"2" maxItems:"10" doc:"the runs, in any order"`
 	Method        string                  `json:"method,omitempty" enum:"rrf,combsum,combmnz" doc:"rrf: reciprocal rank fusion, which looks at ranks alone; combsum: the sum of normalized scores; combmnz: that sum times the number of runs that have the document; rrf unless given"`
 	K             int                     `json:"k,omitempty" minimum:"1" maximum:"1000000" doc:"of rrf, where a rank adds 1 / (k + rank); 60 unless given"`
@@ -24,8 +24,8 @@ type FuseInput struct {
 	Tag           string                  `json:"tag,omitempty" maxLength:"100" doc:"the last field of each line, without white space; fused unless given"`
 }
 
-// FuseOutput is the fused run.
-type FuseOutput struct {
+// FusionOutput is the fused run.
+type FusionOutput struct {
 	Method        string               `json:"method"`
 	K             int                  `json:"k,omitempty" doc:"of rrf"`
 	Normalization string               `json:"normalization,omitempty" doc:"of combsum and combmnz"`
@@ -43,13 +43,13 @@ type FusedRun struct {
 	RunID string `json:"runId,omitempty"`
 }
 
-func (o FuseOutput) file() *spool { return o.spool }
+func (o FusionOutput) file() *spool { return o.spool }
 
 // defaultDepth is how many documents runs have for a topic, as a rule.
 const defaultDepth = 1000
 
 // settings are those of the input, with what it leaves open.
-func (in *FuseInput) settings() fusion.Settings {
+func (in *FusionInput) settings() fusion.Settings {
 	s := fusion.Settings{
 		Method: fusion.Method(cmp.Or(in.Method, string(fusion.ReciprocalRank))), K: in.K, Normalization: fusion.Normalization(in.Normalization),
 		Depth: cmp.Or(in.Depth, defaultDepth), Tag: cmp.Or(in.Tag, "fused"),
@@ -62,19 +62,19 @@ func (in *FuseInput) settings() fusion.Settings {
 	return s
 }
 
-var fuse = define(about{
-	name: "fuse", summary: "Fuse runs to one",
+var fusionTool = define(about{
+	name: "fusion", summary: "Fuse runs to one",
 	description: "Scores each document of a topic by what two to ten runs say of it: by reciprocal rank fusion, which needs no scores, or by CombSUM or CombMNZ over normalized scores. " +
 		"The order of the runs does not matter; documents of equal score stand by id, descending.\n\n" +
 		"`file` has the fused run. Up to 3 MiB stand in `content`, a larger run behind a link in `url`, which works for half an hour and takes a login. " +
 		"With `Accept: text/plain` the answer is the run file itself, or leads to it.",
-}, FuseInput{
+}, FusionInput{
 	Runs: []material.RunReference{
 		{Name: "lexical", Files: []material.InlineFile{{Name: "lexical.txt", Text: "1 Q0 lake 1 10 lexical\n1 Q0 pond 2 6 lexical\n1 Q0 road 3 2 lexical\n"}}},
 		{Name: "dense", Files: []material.InlineFile{{Name: "dense.txt", Text: "1 Q0 pond 1 0.8 dense\n1 Q0 mere 2 0.4 dense\n1 Q0 lake 3 0.3 dense\n"}}},
 	},
 	Method: string(fusion.CombSUM), Tag: "lexical+dense",
-}, func(ctx context.Context, d *material.Desk, in FuseInput) (compute[FuseOutput], error) {
+}, func(ctx context.Context, d *material.Desk, in FusionInput) (compute[FusionOutput], error) {
 	settings := in.settings()
 	if err := problem.Check(settings.Check()); err != nil {
 		return nil, err
@@ -86,8 +86,8 @@ var fuse = define(about{
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) (out FuseOutput, err error) {
-		out = FuseOutput{
+	return func(ctx context.Context) (out FusionOutput, err error) {
+		out = FusionOutput{
 			Method: string(settings.Method), K: settings.K, Normalization: string(settings.Normalization), Depth: settings.Depth, Tag: settings.Tag,
 		}
 		for _, r := range runs {

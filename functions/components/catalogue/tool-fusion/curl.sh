@@ -7,4 +7,4 @@ curl -sS --fail-with-body -H 'Accept: text/plain' --json '{
     {"files": [{"name": "dense.txt", "text": "1 Q0 lake 1 0.9 dense\n1 Q0 pond 2 0.8 dense\n1 Q0 mere 3 0.7 dense\n"}]}
   ],
   "method": "rrf"
-}' "$ASSAY_URL/v1/tools/fuse"
+}' "$ASSAY_URL/v1/tools/fusion"

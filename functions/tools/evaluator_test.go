@@ -39,8 +39,8 @@ func TestEvaluateEqualsTheReference(t *testing.T) {
 		names = append(names, name)
 	}
 	for folder, run := range map[string]string{"trec-eval-test": "results", "trec-eval-graded": "graded", "cacm": "bm25", "cast2021": "org_convdr_bert"} {
-		var got tools.EvaluateOutput
-		s.tool(http.StatusOK, &got, "", "evaluate", object{
+		var got tools.EvaluatorOutput
+		s.tool(http.StatusOK, &got, "", "evaluator", object{
 			"runs":     []object{sent("run.txt", packed(read(t, folder+"/"+run+".run.txt")))},
 			"truth":    sent("qrels.txt", packed(read(t, folder+"/qrels.txt"))),
 			"measures": names,
@@ -86,8 +86,8 @@ const (
 
 func TestSeedsAreRepeated(t *testing.T) {
 	s := newStage(t, record.Public)
-	ask := func(seed int) (out tools.EvaluateOutput) {
-		s.tool(http.StatusOK, &out, "", "evaluate", object{
+	ask := func(seed int) (out tools.EvaluatorOutput) {
+		s.tool(http.StatusOK, &out, "", "evaluator", object{
 			"runs": []object{sent("run.txt", packed(read(t, "cacm/bm25.run.txt")))}, "seed": seed,
 			"truth": sent("qrels.txt", packed(read(t, "cacm/qrels.txt"))), "measures": []string{"AP"}, "perTopic": false,
 		})
@@ -105,8 +105,8 @@ func TestSeedsAreRepeated(t *testing.T) {
 // What has no mean over topics has no interval: a number of documents, or a measure of classification.
 func TestIntervalsAreOfMeans(t *testing.T) {
 	s := newStage(t, record.Public)
-	var out tools.EvaluateOutput
-	s.tool(http.StatusOK, &out, "", "evaluate", object{
+	var out tools.EvaluatorOutput
+	s.tool(http.StatusOK, &out, "", "evaluator", object{
 		"runs": []object{sent("file.txt", ponds)}, "truth": sent("file.txt", lakes), "measures": []string{"NumRet", "P@1"},
 	})
 	if _, ok := out.Runs[0].Intervals["NumRet"]; ok || out.Runs[0].Intervals["P@1"].High != 1 || *out.Runs[0].Measures["P@1"] != 0.5 {
@@ -114,8 +114,8 @@ func TestIntervalsAreOfMeans(t *testing.T) {
 	}
 	truth := sent("file.txt", "id,label\n1,a\n2,b\n")
 	truth["kind"], truth["format"] = "classification", object{"kind": "csv", "idField": "id", "valueField": "label"}
-	out = tools.EvaluateOutput{}
-	s.tool(http.StatusOK, &out, "", "evaluate", object{"runs": []object{sent("file.txt", "id,label\n1,a\n2,a\n")}, "truth": truth})
+	out = tools.EvaluatorOutput{}
+	s.tool(http.StatusOK, &out, "", "evaluator", object{"runs": []object{sent("file.txt", "id,label\n1,a\n2,a\n")}, "truth": truth})
 	if v := out.Runs[0].Measures["Accuracy"]; v == nil || *v != 0.5 || len(out.Runs[0].Intervals) != 0 {
 		t.Errorf("%+v", out.Runs[0])
 	}
@@ -134,7 +134,7 @@ func TestValuesAreBounded(t *testing.T) {
 		"truth": sent("qrels.txt", packed(qrels.String())), "perTopic": false,
 		"measures": []string{"P@1", "P@2", "P@3", "P@4", "P@5", "P@6", "P@7", "P@8", "P@9", "P@10", "P@11", "P@12", "P@13", "P@14", "P@15", "P@16", "P@17"},
 	}
-	a := s.Want(http.StatusUnprocessableEntity, nil, "", http.MethodPost, "/v1/tools/evaluate", input)
+	a := s.Want(http.StatusUnprocessableEntity, nil, "", http.MethodPost, "/v1/tools/evaluator", input)
 	if !strings.Contains(string(a.Body), "1020000 values") || !strings.Contains(string(a.Body), `"pointer":"/runs"`) {
 		t.Errorf("%s", a.Body)
 	}
@@ -159,7 +159,7 @@ func TestFaultsOfInputsSayWhere(t *testing.T) {
 		"/runs/0/files/0/sha256":   {"runs": []object{{"files": []object{{"name": "run.txt", "content": "MQ==", "sha256": "x"}}}}, "truth": sent("file.txt", lakes)},
 		"unpack to more than 6710": {"runs": []object{sent("bomb.txt", packed(strings.Repeat("1 Q0 d 1 1 t\n", 6_000_000)))}, "truth": sent("file.txt", lakes)},
 	} {
-		a := s.Do("", http.MethodPost, "/v1/tools/evaluate", input)
+		a := s.Do("", http.MethodPost, "/v1/tools/evaluator", input)
 		status := http.StatusUnprocessableEntity
 		if !strings.HasPrefix(want, "/") {
 			status = problem.TooLarge.Status
@@ -175,16 +175,16 @@ func TestFaultsOfInputsSayWhere(t *testing.T) {
 func TestResultsByAddress(t *testing.T) {
 	s := newStage(t, record.Public)
 	for path, status := range map[string]int{
-		"/v1/tools/nothing":                                     http.StatusNotFound,
-		"/v1/tools/nothing/result?input={}":                     http.StatusNotFound,
-		"/v1/tools/evaluate/result":                             http.StatusBadRequest,
-		"/v1/tools/evaluate/result?input={":                     http.StatusBadRequest,
-		"/v1/tools/evaluate/result?input={}":                    http.StatusUnprocessableEntity,
-		"/v1/tools/evaluate/result?input={}&fields=a":           http.StatusBadRequest,
-		"/v1/tools/evaluate/result?input=" + `{"a":1,"a":2}`:    http.StatusBadRequest,
-		"/v1/tools?limit=1&cursor=nothing":                      http.StatusBadRequest,
-		"/v1/tools?limit=1&cursor=evaluate&fields=name,summary": http.StatusOK,
-		"/v1/tools/evaluate?fields=name":                        http.StatusOK,
+		"/v1/tools/nothing":                                      http.StatusNotFound,
+		"/v1/tools/nothing/result?input={}":                      http.StatusNotFound,
+		"/v1/tools/evaluator/result":                             http.StatusBadRequest,
+		"/v1/tools/evaluator/result?input={":                     http.StatusBadRequest,
+		"/v1/tools/evaluator/result?input={}":                    http.StatusUnprocessableEntity,
+		"/v1/tools/evaluator/result?input={}&fields=a":           http.StatusBadRequest,
+		"/v1/tools/evaluator/result?input=" + `{"a":1,"a":2}`:    http.StatusBadRequest,
+		"/v1/tools?limit=1&cursor=nothing":                       http.StatusBadRequest,
+		"/v1/tools?limit=1&cursor=evaluator&fields=name,summary": http.StatusOK,
+		"/v1/tools/evaluator?fields=name":                        http.StatusOK,
 	} {
 		if a := s.Do("", http.MethodGet, path, nil); a.Status != status {
 			t.Errorf("%s: %d, want %d\n%s", path, a.Status, status, a.Body)
@@ -193,7 +193,7 @@ func TestResultsByAddress(t *testing.T) {
 	if a := s.Do("", http.MethodPost, "/v1/tools/nothing", object{}); a.Status != http.StatusNotFound {
 		t.Errorf("a tool that is not there: %d", a.Status)
 	}
-	if a := s.Do("", http.MethodPost, "/v1/tools/evaluate", object{}, "Accept", "image/svg+xml"); a.Status != http.StatusNotAcceptable {
+	if a := s.Do("", http.MethodPost, "/v1/tools/evaluator", object{}, "Accept", "image/svg+xml"); a.Status != http.StatusNotAcceptable {
 		t.Errorf("a picture of numbers: %d", a.Status)
 	}
 }
@@ -201,7 +201,7 @@ func TestResultsByAddress(t *testing.T) {
 // Diagnostics have a member that records keep for themselves.
 func TestEvaluateShowsNoneOfItsRecords(t *testing.T) {
 	s := newStage(t, record.Public)
-	a := s.tool(http.StatusOK, nil, "", "evaluate", object{
+	a := s.tool(http.StatusOK, nil, "", "evaluator", object{
 		"runs": []object{sent("run.txt", "1 Q0 a 1 1 t and more\n")}, "truth": sent("qrels.txt", keptQrels),
 	})
 	if body := string(a.Body); !strings.Contains(body, "more than six fields") || strings.Contains(body, "discreet") {

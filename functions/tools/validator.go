@@ -10,8 +10,8 @@ import (
 	"assay/shared/record"
 )
 
-// ValidateInput is what to check, and what it is to be.
-type ValidateInput struct {
+// ValidatorInput is what to check, and what it is to be.
+type ValidatorInput struct {
 	Run       *material.RunReference   `json:"run,omitempty" doc:"a run to check"`
 	Truth     *material.TruthReference `json:"truth,omitempty" doc:"instead of run: a truth to check"`
 	DatasetID string                   `json:"datasetId,omitempty" maxLength:"26" doc:"with the files of a run: the dataset that it is for, whose kind and format it must have"`
@@ -19,8 +19,8 @@ type ValidateInput struct {
 	Format    *record.RunFormat        `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: how they are written; trec-run unless given"`
 }
 
-// ValidateOutput is what is wrong with files.
-type ValidateOutput struct {
+// ValidatorOutput is what is wrong with files.
+type ValidatorOutput struct {
 	Valid       bool                 `json:"valid" doc:"whether no diagnostic is an error, so that the files can be evaluated; what only shows beside the other files, such as topics without judgments, is not looked for"`
 	Of          string               `json:"of" enum:"run,truth"`
 	Kind        measure.Kind         `json:"kind" enum:"retrieval,classification,regression" doc:"of the evaluator that read them"`
@@ -29,14 +29,14 @@ type ValidateOutput struct {
 	Diagnostics []measure.Diagnostic `json:"diagnostics" nullable:"false" doc:"what was noticed, by file and line; up to 100, errors before warnings when there are more"`
 }
 
-var validate = define(about{
-	name: "validate", summary: "Check a run or a truth",
+var validatorTool = define(about{
+	name: "validator", summary: "Check a run or a truth",
 	description: "Reads the files of a run as they would be read for evaluation, or those of a truth, and says what is wrong with them, line by line. " +
 		"A run is never compared with a truth: whoever sees a dataset can check a run for it, by `datasetId`, before submitting it.\n\n" +
 		"Files with errors are an answer with `valid` false, and no problem.",
-}, ValidateInput{
+}, ValidatorInput{
 	Run: &material.RunReference{Files: []material.InlineFile{{Name: "run.txt", Text: "1 Q0 lake 1 3.0 mine\n1 Q0 pond 2 high mine\n1 Q0 lake 3 1.0 mine\n2 Q0 lake\n"}}},
-}, func(ctx context.Context, d *material.Desk, in ValidateInput) (compute[ValidateOutput], error) {
+}, func(ctx context.Context, d *material.Desk, in ValidatorInput) (compute[ValidatorOutput], error) {
 	var settings evaluator.Settings
 	var files []evaluator.File
 	if err := in.check(); err != nil {
@@ -67,8 +67,8 @@ var validate = define(about{
 			return nil, err
 		}
 	}
-	return func(ctx context.Context) (ValidateOutput, error) {
-		out := ValidateOutput{Of: "run", Kind: settings.Kind, Format: record.RunFormat(settings.Format)}
+	return func(ctx context.Context) (ValidatorOutput, error) {
+		out := ValidatorOutput{Of: "run", Kind: settings.Kind, Format: record.RunFormat(settings.Format)}
 		var found []measure.Diagnostic
 		var err error
 		if in.Truth != nil {
@@ -86,7 +86,7 @@ var validate = define(about{
 })
 
 // check says what does not go together.
-func (in *ValidateInput) check() error {
+func (in *ValidatorInput) check() error {
 	var fields []problem.Field
 	bad := func(pointer, detail string) { fields = append(fields, problem.Field{Pointer: pointer, Detail: detail}) }
 	if (in.Run == nil) == (in.Truth == nil) {

@@ -20,7 +20,7 @@ body = {
     "measures": ["nDCG@10", "AP"],
 }
 request = Request(
-    os.environ["ASSAY_URL"] + "/v1/tools/evaluate",
+    os.environ["ASSAY_URL"] + "/v1/tools/evaluator",
     data=json.dumps(body).encode(),
     headers={"Content-Type": "application/json"},
 )

@@ -59,7 +59,7 @@ func TestValidate(t *testing.T) {
 		{"olga", object{"truth": object{"datasetId": labels.ID}}, "truth classification csv true"},
 	} {
 		var out validated
-		a := s.tool(http.StatusOK, &out, c.user, "validate", c.input)
+		a := s.tool(http.StatusOK, &out, c.user, "validator", c.input)
 		if out.told() != c.want {
 			t.Errorf("%v: %s, want %s\n%s", c.input, out.told(), c.want, a.Body)
 		}
@@ -90,25 +90,25 @@ func TestValidateRefuses(t *testing.T) {
 		{object{"run": run, "kind": "classification", "format": object{"kind": "csv", "idField": "id"}}, "/format/valueField"},
 		{object{"truth": with(truth, "format", object{"kind": "csv"})}, "/truth/format/kind"},
 	} {
-		found := s.faults(http.StatusUnprocessableEntity, "", "validate", c.input)
+		found := s.faults(http.StatusUnprocessableEntity, "", "validator", c.input)
 		if len(found) == 0 || found[0].Pointer != c.pointer {
 			t.Errorf("%v is refused for %v, want %q", c.input, found, c.pointer)
 		}
 	}
 	for _, user := range []string{"", "alice", "bob"} {
-		s.tool(http.StatusForbidden, nil, user, "validate", object{"truth": object{"datasetId": s.dataset.ID}})
+		s.tool(http.StatusForbidden, nil, user, "validator", object{"truth": object{"datasetId": s.dataset.ID}})
 	}
-	s.unseenAs("validate", func(run object) object { return object{"run": run} })
+	s.unseenAs("validator", func(run object) object { return object{"run": run} })
 	hidden := s.labels("id,label\n1,a\n")
 	hidden.PrivateTask = true
 	s.replace(hidden)
 	of := func(id string) string {
-		return string(s.tool(http.StatusNotFound, nil, "bob", "validate", object{"run": run, "datasetId": id}, "X-Request-Id", "same").Body)
+		return string(s.tool(http.StatusNotFound, nil, "bob", "validator", object{"run": run, "datasetId": id}, "X-Request-Id", "same").Body)
 	}
 	if got, want := of(hidden.ID), of(s.meta().ID); got != want {
 		t.Errorf("a dataset that is hidden is told from a missing one:\n%s\n%s", got, want)
 	}
-	s.tool(http.StatusOK, nil, "olga", "validate", object{"run": run, "datasetId": hidden.ID})
+	s.tool(http.StatusOK, nil, "olga", "validator", object{"run": run, "datasetId": hidden.ID})
 }
 
 // Files are read by several at once, and what they find comes in the order of the files and lines all the same.
@@ -122,7 +122,7 @@ func TestValidateTellsInOrder(t *testing.T) {
 	fmt.Fprint(&many, strings.Repeat("a line\n", 40))
 	input := object{"run": sent("z", one.String(), "empty", "\n", "a", many.String())}
 	var first validated
-	s.tool(http.StatusOK, &first, "", "validate", input)
+	s.tool(http.StatusOK, &first, "", "validator", input)
 	if !slices.Equal(first.Files, []string{"z", "empty", "a"}) || first.Valid {
 		t.Errorf("it read %v, and they are %v", first.Files, first.Valid)
 	}
@@ -133,13 +133,13 @@ func TestValidateTellsInOrder(t *testing.T) {
 	}
 	for range 5 {
 		var again validated
-		s.tool(http.StatusOK, &again, "", "validate", input)
+		s.tool(http.StatusOK, &again, "", "validator", input)
 		if again.told() != first.told() {
 			t.Fatalf("it is told as %s and as %s", first.told(), again.told())
 		}
 	}
 	var full validated
-	s.tool(http.StatusOK, &full, "", "validate", object{"run": sent("r", strings.Repeat("a line\n", 1000))})
+	s.tool(http.StatusOK, &full, "", "validator", object{"run": sent("r", strings.Repeat("a line\n", 1000))})
 	if len(full.Diagnostics) != measure.MaxDiagnostics {
 		t.Errorf("%d diagnostics", len(full.Diagnostics))
 	}

@@ -15,8 +15,8 @@ import (
 	"assay/shared/record"
 )
 
-// ConvertInput is what to convert, and into what.
-type ConvertInput struct {
+// ConverterInput is what to convert, and into what.
+type ConverterInput struct {
 	Run   *material.RunReference `json:"run,omitempty" doc:"a run to convert"`
 	Qrels *QrelsReference        `json:"qrels,omitempty" doc:"instead of run: relevance judgments to convert"`
 	From  string                 `json:"from,omitempty" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format that the files have: trec-run, jsonl or csv of runs, trec-qrels, jsonl, csv or beir of judgments; trec-run or trec-qrels unless given, which what the platform holds of retrieval has"`
@@ -29,8 +29,8 @@ type QrelsReference struct {
 	Files     []material.InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: judgments that come along"`
 }
 
-// ConvertOutput is what was written.
-type ConvertOutput struct {
+// ConverterOutput is what was written.
+type ConverterOutput struct {
 	From        string               `json:"from"`
 	To          string               `json:"to"`
 	File        *FileResult          `json:"file" doc:"run or qrels in the format asked for"`
@@ -38,7 +38,7 @@ type ConvertOutput struct {
 	spool       *spool
 }
 
-func (o ConvertOutput) file() *spool { return o.spool }
+func (o ConverterOutput) file() *spool { return o.spool }
 
 // endings are, by format, those of file names and what media type they stand for. Of jsonl none is registered.
 var endings = map[conversion.Format]struct{ ending, mediaType string }{
@@ -60,16 +60,16 @@ type converted struct {
 	}
 }
 
-var convert = define(about{
-	name: "convert", summary: "Convert a run or relevance judgments into another format",
+var converterTool = define(about{
+	name: "converter", summary: "Convert a run or relevance judgments into another format",
 	description: "Runs are written as `trec-run`, `jsonl` or `csv`, with the fields topic, docid, rank, score and tag; relevance judgments as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. " +
 		"Lines keep their order, and scores their digits; nothing of a field is changed, so a spreadsheet may take an id for a formula. Several files become one.\n\n" +
 		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a login. " +
 		"With `Accept: text/plain` the answer is the file itself, or leads to it.",
-}, ConvertInput{
+}, ConverterInput{
 	Qrels: &QrelsReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	To:    string(conversion.BEIR),
-}, func(ctx context.Context, d *material.Desk, in ConvertInput) (compute[ConvertOutput], error) {
+}, func(ctx context.Context, d *material.Desk, in ConverterInput) (compute[ConverterOutput], error) {
 	of, err := in.gather(ctx, d)
 	if err != nil {
 		return nil, err
@@ -87,8 +87,8 @@ var convert = define(about{
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) (out ConvertOutput, err error) {
-		out = ConvertOutput{From: string(from), To: string(to)}
+	return func(ctx context.Context) (out ConverterOutput, err error) {
+		out = ConverterOutput{From: string(from), To: string(to)}
 		out.spool, err = writeSpool(of.member+endings[to].ending, endings[to].mediaType+utf8, mostBytes(d), func(w io.Writer) error {
 			contents, done := evaluator.Contents(of.source.Files())
 			defer done()
@@ -107,7 +107,7 @@ var convert = define(about{
 })
 
 // gather gathers what to convert, which must be one thing.
-func (in *ConvertInput) gather(ctx context.Context, d *material.Desk) (converted, error) {
+func (in *ConverterInput) gather(ctx context.Context, d *material.Desk) (converted, error) {
 	switch {
 	case (in.Run == nil) == (in.Qrels == nil):
 		return converted{}, problem.Check([]problem.Field{{Pointer: "", Detail: "give either run or qrels: one of them is converted"}})

@@ -12,8 +12,8 @@ import (
 	"assay/shared/record"
 )
 
-// EvaluateInput is what to evaluate.
-type EvaluateInput struct {
+// EvaluatorInput is what to evaluate.
+type EvaluatorInput struct {
 	Runs     []material.RunReference  `json:"runs" nullable:"false" minItems:"1" maxItems:"10" doc:"the runs"`
 	Truth    *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
 	Measures []string                 `json:"measures,omitempty" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures; unless given, those of the dataset" example:"[\"nDCG@10\",\"AP\"]"`
@@ -21,8 +21,8 @@ type EvaluateInput struct {
 	PerTopic *bool                    `json:"perTopic,omitempty" doc:"whether the answer has the values per topic; true unless given"`
 }
 
-// EvaluateOutput is the values of runs.
-type EvaluateOutput struct {
+// EvaluatorOutput is the values of runs.
+type EvaluatorOutput struct {
 	Measures     []string       `json:"measures" nullable:"false" doc:"canonical names, in the order asked for"`
 	TruthVersion int64          `json:"truthVersion,omitempty" doc:"of the dataset's truth"`
 	Rounds       int            `json:"rounds" doc:"samples of topics that each interval was drawn from"`
@@ -51,21 +51,21 @@ var usual = map[measure.Kind][]string{
 // maxTopicValues is how many values per topic an answer has: about as many as fit one of a function.
 const maxTopicValues = 100_000
 
-var evaluate = define(about{
-	name: "evaluate", summary: "Evaluate runs",
+var evaluatorTool = define(about{
+	name: "evaluator", summary: "Evaluate runs",
 	description: "Computes measures of runs, overall and per topic, with the meaning of trec_eval and scikit-learn, and 95 % bootstrap intervals over topics. " +
 		"Name runs by `runId`, or send their files; name the truth by `datasetId`, which takes one of its organizers, or send your own.\n\n" +
 		"Without `truth`, runs of the platform have the values of their evaluations, which everybody who sees those may have.",
-}, EvaluateInput{
+}, EvaluatorInput{
 	Runs:     []material.RunReference{{Name: "mine", Files: []material.InlineFile{{Name: "run.txt", Text: "1 Q0 pond 1 4.0 mine\n1 Q0 road 2 3.0 mine\n1 Q0 lake 3 2.0 mine\n2 Q0 lake 1 1.0 mine\n"}}}},
 	Truth:    &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	Measures: []string{"nDCG@10", "AP"},
-}, func(ctx context.Context, d *material.Desk, in EvaluateInput) (compute[EvaluateOutput], error) {
+}, func(ctx context.Context, d *material.Desk, in EvaluatorInput) (compute[EvaluatorOutput], error) {
 	results, err := d.Results(ctx, material.Asked{Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, At: "/measures", Usual: usual})
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) (out EvaluateOutput, err error) {
+	return func(ctx context.Context) (out EvaluatorOutput, err error) {
 		values, err := results.Values(ctx)
 		if err != nil {
 			return out, err
@@ -81,7 +81,7 @@ var evaluate = define(about{
 		if topicValues > maxTopicValues {
 			return out, problem.Check([]problem.Field{{Pointer: "/perTopic", Detail: "there are too many values per topic for one answer: give false, or fewer measures or runs"}})
 		}
-		out = EvaluateOutput{Measures: results.Measures, TruthVersion: results.TruthVersion, Rounds: rounds(draws)}
+		out = EvaluatorOutput{Measures: results.Measures, TruthVersion: results.TruthVersion, Rounds: rounds(draws)}
 		for i, r := range results.Runs {
 			v := values[i]
 			e := EvaluatedRun{

@@ -25,6 +25,9 @@ func entries(t *testing.T) []*entry {
 	return all
 }
 
+// kinds are those that the filter takes.
+var kinds = Operations[0].Query.Filters[0].Values
+
 func TestEveryEntryIsComplete(t *testing.T) {
 	all := entries(t)
 	if len(all) < 40 {

@@ -24,9 +24,6 @@ type Snippet struct {
 	URL      string `json:"url" example:"/v1/platform/components/01KAKP3T00E4Y7QZ1V5M8N2R6W/snippet?language=curl"`
 }
 
-// kinds of components, as the enumeration of Component has them.
-var kinds = []string{"dataset-format", "run-format", "measure", "evaluator", "tool", "client", "recipe"}
-
 // snippetFiles are the languages of snippets, in the order of preference, with the files that they stand in.
 var snippetFiles = []struct{ language, file string }{
 	{"curl", "curl.sh"},

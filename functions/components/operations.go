@@ -18,7 +18,7 @@ const (
 )
 
 var (
-	ofKind   = page.Filter{Name: "kind", Type: page.Enum, Values: kinds}
+	ofKind   = page.Filter{Name: "kind", Type: page.Enum}
 	byName   = page.Filter{Name: "name"}
 	language = page.Filter{Name: "language", Type: page.Enum, Values: languages(), Plain: true}
 )

@@ -24,7 +24,7 @@ var Operations = []api.Operation{
 		Description: "All datasets that the caller may see, the newest first. Links to files stand only in a single dataset.",
 		Query: page.Spec{Filters: []page.Filter{
 			{Name: "taskId", Type: page.ID},
-			{Name: "split", Type: page.Enum, Values: []string{string(record.Training), string(record.Validation), string(record.Test)}},
+			{Name: "split", Type: page.Enum},
 			{Name: "name"},
 		}},
 	}, api.Anything, list, nil),

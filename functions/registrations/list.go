@@ -37,7 +37,8 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*re
 			return p, err
 		}
 	}
-	return api.PageOf(ctx, c, sources, nil, func(r *record.RegistrationItem) *record.Registration { return &r.Registration })
+	keep := func(r *record.RegistrationItem) bool { return c.Page.Keeps("state", string(r.State)) }
+	return api.PageOf(ctx, c, sources, keep, func(r *record.RegistrationItem) *record.Registration { return &r.Registration })
 }
 
 // own is the source of the caller's own registration.

@@ -11,6 +11,7 @@ package registrations
 import (
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/page"
 	"assay/shared/record"
 )
 
@@ -22,6 +23,7 @@ var Operations = []api.Operation{
 		ID: "listRegistrations", Path: "/v1/tasks/{taskId}/registrations", May: access.User,
 		Summary:     "List registrations for a task",
 		Description: "Organizers see all of them, everyone else their own.",
+		Query:       page.Spec{Filters: []page.Filter{{Name: "state", Type: page.Enum}}},
 	}, task, list, rows),
 	api.Create(api.Spec{
 		ID: "createRegistration", Path: "/v1/tasks/{taskId}/registrations", May: access.User,

@@ -12,12 +12,6 @@ import (
 	"assay/shared/visibility"
 )
 
-// states are the values of the filter.
-var states = []string{
-	string(record.AwaitingUpload), string(record.Queued), string(record.Running), string(record.Evaluating),
-	string(record.Completed), string(record.Failed), string(record.Cancelled),
-}
-
 // Filter says which runs are asked for: those that have one of the values of every member that is not empty.
 type Filter struct {
 	TaskIDs, DatasetIDs, UserIDs, SubmissionIDs []string

@@ -27,7 +27,7 @@ var Operations = []api.Operation{
 			{Name: "datasetId", Type: page.ID},
 			{Name: "userId", Type: page.ID},
 			{Name: "submissionId", Type: page.ID},
-			{Name: "state", Type: page.Enum, Values: states},
+			{Name: "state", Type: page.Enum},
 		}},
 	}, api.Anything, list, nil),
 	api.Get(api.Spec{

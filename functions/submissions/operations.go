@@ -23,8 +23,8 @@ var Operations = []api.Operation{
 		Query: page.Spec{Filters: []page.Filter{
 			{Name: "datasetId", Type: page.ID},
 			{Name: "userId", Type: page.ID},
-			{Name: "visibility", Type: page.Enum, Values: []string{string(record.Public), string(record.Private)}},
-			{Name: "type", Type: page.Enum, Values: []string{string(record.UploadType), string(record.ImageType), string(record.RepositoryType)}},
+			{Name: "visibility", Type: page.Enum},
+			{Name: "type", Type: page.Enum},
 		}},
 	}, task, list, nil),
 	api.Create(api.Spec{

@@ -70,5 +70,8 @@ func show(_ context.Context, _ *api.Call, t *record.TaskItem) (*record.Task, err
 
 func auditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (page.Page[*record.AuditEntry], error) {
 	sources := []table.Source{table.AuditEntries(t.ID), table.AuditEntries(t.OrganizerID)}
-	return api.PageOf(ctx, c, sources, nil, func(a *record.AuditEntry) *record.AuditEntry { return a })
+	keep := func(a *record.AuditEntry) bool {
+		return c.Page.Keeps("actorId", a.ActorID) && c.Page.Keeps("action", a.Action)
+	}
+	return api.PageOf(ctx, c, sources, keep, func(a *record.AuditEntry) *record.AuditEntry { return a })
 }

@@ -22,7 +22,7 @@ var Operations = []api.Operation{
 		Description: "All tasks that the caller may see, the newest first.",
 		Query: page.Spec{Filters: []page.Filter{
 			{Name: "organizerId", Type: page.ID},
-			{Name: "visibility", Type: page.Enum, Values: []string{string(record.Public), string(record.Private)}},
+			{Name: "visibility", Type: page.Enum},
 			{Name: "name"},
 		}},
 	}, api.Anything, list, nil),
@@ -50,5 +50,6 @@ var Operations = []api.Operation{
 		ID: "listAuditEntries", Path: "/v1/tasks/{taskId}/audit-entries", May: access.Organizer,
 		Summary:     "List what was changed in a task",
 		Description: "Who changed what and when, the newest first. Entries are never changed; they go with the task.",
+		Query:       page.Spec{Filters: []page.Filter{{Name: "actorId", Type: page.ID}, {Name: "action", Type: page.Enum}}},
 	}, task, auditEntries, nil),
 }

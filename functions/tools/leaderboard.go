@@ -84,7 +84,7 @@ const (
 )
 
 var showLeaderboard = define(about{
-	name: "leaderboard", summary: "Show a leaderboard with intervals, groups and rank changes",
+	name: "leaderboard", kind: "evaluation", summary: "Show a leaderboard with intervals, groups and rank changes",
 	description: "Ranks the evaluations of a dataset: with 95 % bootstrap intervals, with letters that say which entries can be told apart, and, with `against`, with how ranks changed " +
 		"from another version of the truth, counted among the entries that both versions have. Put the id of a dataset for the one of the example.\n\n" +
 		"The entries are those that the list of the task's evaluations has: what is published, with teams as their aliases where they are anonymous. " +

@@ -31,7 +31,7 @@ var Operations = []api.Operation{
 		ID: "listTools", Path: toolsPath, May: access.Anyone, CacheFor: cacheFor,
 		Summary:     "List tools",
 		Description: "What the server computes for its callers, with the JSON Schemas of input and output, and an example of an input.",
-		Query:       page.Spec{Named: true},
+		Query:       page.Spec{Named: true, Filters: []page.Filter{{Name: "kind", Type: page.Enum}}},
 	}, api.Anything, list, nil), listPage),
 	api.OrPage(api.Get(api.Spec{
 		ID: "getTool", Path: "/v1/tools/{tool}", May: access.Anyone, CacheFor: cacheFor,

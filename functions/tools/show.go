@@ -21,6 +21,7 @@ import (
 // Tool is what is told of a tool.
 type Tool struct {
 	Name        string          `json:"name" example:"evaluator"`
+	Kind        string          `json:"kind" enum:"evaluation,comparison,inspection,transformation" doc:"evaluation: measures runs; comparison: tells runs apart; inspection: shows what is in one run or file; transformation: writes a run or a truth"`
 	Summary     string          `json:"summary" doc:"what it does, in one line"`
 	Description string          `json:"description" doc:"Markdown"`
 	URL         string          `json:"url" doc:"where to POST an input" example:"/v1/tools/evaluator"`
@@ -33,7 +34,7 @@ type Tool struct {
 // describe is what is told of the tool.
 func (t *tool) describe() (shown Tool, err error) {
 	shown = Tool{
-		Name: t.name, Summary: t.summary, Description: t.description, URL: t.path(),
+		Name: t.name, Kind: t.kind, Summary: t.summary, Description: t.description, URL: t.path(),
 		MediaTypes: append([]string{mediaJSON}, t.media...), Example: t.example,
 	}
 	for _, s := range []struct {
@@ -52,6 +53,9 @@ func show(_ context.Context, _ *api.Call, t tool) (Tool, error) { return t.descr
 func list(_ context.Context, c *api.Call, _ api.Open) (p page.Page[Tool], err error) {
 	var shown []Tool
 	for _, t := range all {
+		if !c.Page.Keeps("kind", t.kind) {
+			continue
+		}
 		d, err := t.describe()
 		if err != nil {
 			return p, err

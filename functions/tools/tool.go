@@ -16,6 +16,7 @@ import (
 // about is what a tool says of itself.
 type about struct {
 	name        string
+	kind        string // as the enumeration of Tool has them
 	summary     string // one line
 	description string // Markdown
 }

@@ -30,7 +30,7 @@ type ValidatorOutput struct {
 }
 
 var validatorTool = define(about{
-	name: "validator", summary: "Check a run or a truth",
+	name: "validator", kind: "inspection", summary: "Check a run or a truth",
 	description: "Reads the files of a run as they would be read for evaluation, or those of a truth, and says what is wrong with them, line by line. " +
 		"A run is never compared with a truth: whoever sees a dataset can check a run for it, by `datasetId`, before submitting it.\n\n" +
 		"Files with errors are an answer with `valid` false, and no problem.",

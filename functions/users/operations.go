@@ -8,6 +8,7 @@ package users
 import (
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/page"
 )
 
 // Operations of the family.
@@ -26,6 +27,7 @@ var Operations = []api.Operation{
 		ID: "listUsers", Path: "/v1/users", May: access.Admin,
 		Summary:     "List users",
 		Description: "Everyone who logged in and changed something at least once, in descending order of ids.",
+		Query:       page.Spec{Filters: []page.Filter{{Name: "name"}}},
 	}, api.Anything, list, nil),
 	api.Get(api.Spec{
 		ID: "getUser", Path: "/v1/users/{userId}", May: access.Owner | access.Admin,
@@ -36,5 +38,6 @@ var Operations = []api.Operation{
 		ID: "listUserSubmissions", Path: "/v1/users/{userId}/submissions", May: access.Anyone,
 		Summary:     "List the submissions of a user",
 		Description: "The public ones that show the user's name; the user and admins see all. Empty (204) when there is nothing to see, whoever the user.",
+		Query:       page.Spec{Filters: []page.Filter{{Name: "taskId", Type: page.ID}}},
 	}, somebody, submissions, nil),
 }

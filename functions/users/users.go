@@ -122,7 +122,8 @@ func profile(u *record.User) *Profile {
 
 func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[*Profile], error) {
 	sources := []table.Source{table.Partition(record.ByKind, record.OfKind(record.KindUser, access.Nobody)[0])}
-	return api.PageOf(ctx, c, sources, nil, profile)
+	keep := func(u *record.User) bool { return c.Page.KeepsText("name", u.Name) }
+	return api.PageOf(ctx, c, sources, keep, profile)
 }
 
 // show returns the profile; to a user who never changed anything, of whom nothing is stored, what the token says.
@@ -145,7 +146,8 @@ func submissions(ctx context.Context, c *api.Call, id somebodyID) (p page.Page[r
 	if err != nil {
 		return p, err
 	}
-	return api.PageOf(ctx, c, c.VisibleOfUser(record.KindSubmission, string(id)), nil, func(s *record.SubmissionItem) record.Submission {
+	keep := func(s *record.SubmissionItem) bool { return c.Page.Keeps("taskId", s.TaskID) }
+	return api.PageOf(ctx, c, c.VisibleOfUser(record.KindSubmission, string(id)), keep, func(s *record.SubmissionItem) record.Submission {
 		return s.For(access.Roles(c.Caller, g.Grants, s.Scope()))
 	})
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"errors"
+	"iter"
 	"mime"
 	"net/http"
 	"reflect"
@@ -54,20 +55,43 @@ func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error
 
 // fieldNames lists the JSON members of a struct, in their order.
 func fieldNames(t reflect.Type) []string {
+	var names []string
+	for name := range members(t) {
+		names = append(names, name)
+	}
+	return names
+}
+
+// members yields the JSON members of a struct, in their order.
+func members(t reflect.Type) iter.Seq2[string, reflect.StructField] {
 	for t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
-	var names []string
-	for i := range t.NumField() {
-		f := t.Field(i)
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case name == "-":
-		case f.Anonymous && name == "":
-			names = append(names, fieldNames(f.Type)...)
-		case f.IsExported() && name != "":
-			names = append(names, name)
+	return func(yield func(string, reflect.StructField) bool) {
+		for i := range t.NumField() {
+			f := t.Field(i)
+			name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+			switch {
+			case name == "-":
+			case f.Anonymous && name == "":
+				for name, f := range members(f.Type) {
+					if !yield(name, f) {
+						return
+					}
+				}
+			case f.IsExported() && name != "" && !yield(name, f):
+				return
+			}
 		}
 	}
-	return names
+}
+
+// enumOf lists the values that the schema of a struct allows for a member.
+func enumOf(t reflect.Type, member string) []string {
+	for name, f := range members(t) {
+		if name == member && f.Tag.Get("enum") != "" {
+			return strings.Split(f.Tag.Get("enum"), ",")
+		}
+	}
+	panic("the schema of " + t.String() + " gives no values for " + member)
 }

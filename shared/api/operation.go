@@ -83,6 +83,12 @@ func Get[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *
 func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T) (page.Page[R], error), table func([]R) [][]string) Operation {
 	s.Query.List = true
 	s.Query.Fields = fieldNames(reflect.TypeFor[R]())
+	s.Query.Filters = slices.Clone(s.Query.Filters)
+	for i := range s.Query.Filters {
+		if f := &s.Query.Filters[i]; f.Type == page.Enum && f.Values == nil {
+			f.Values = enumOf(reflect.TypeFor[R](), f.Name)
+		}
+	}
 	op := Operation{
 		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), find: load.target,
 		serve: func(ctx context.Context, c *Call) error {

@@ -38,7 +38,7 @@ const (
 type Filter struct {
 	Name   string
 	Type   Type
-	Values []string // for Enum
+	Values []string // for Enum; nil: those that the schema of the listed resources gives the member of the filter's name
 	Plain  bool     // a parameter of its own name, not filter[name]
 }
 

@@ -12,7 +12,7 @@ type AuditEntry struct {
 	Meta
 	TaskID  string          `json:"taskId,omitempty" readOnly:"true" doc:"absent when it concerns the organizer, and so all of its tasks"`
 	ActorID string          `json:"actorId" readOnly:"true" doc:"the user who did it"`
-	Action  string          `json:"action" readOnly:"true" doc:"what was done" example:"review.updated"`
+	Action  string          `json:"action" readOnly:"true" enum:"task.rules-changed,members.changed,registration.created,registration.decided,registration.deleted,dataset.deleted,truth.changed,evaluator.changed,submission.deleted,run.deleted,review.updated" doc:"what was done" example:"review.updated"`
 	Subject string          `json:"subject" readOnly:"true" doc:"path of the resource that was changed" example:"/v1/runs/01JZ3V7Q0D8T5RZ0S6R1W9C4XK/review"`
 	Before  json.RawMessage `json:"before,omitempty" readOnly:"true" doc:"what it was"`
 	After   json.RawMessage `json:"after,omitempty" readOnly:"true" doc:"what it is now"`

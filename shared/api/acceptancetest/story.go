@@ -33,6 +33,7 @@ func Story(t *testing.T, s Setup) {
 		{"aliases hide teams", (*story).aliases},
 		{"tools look at what their callers may", (*story).tools},
 		{"lists go on at their cursor", (*story).lists},
+		{"filters keep what has the value", (*story).filters},
 		{"a changed truth evaluates everything anew", (*story).changedTruth},
 		{"changes are told", (*story).audit},
 		{"patches hold or fail whole", (*story).patches},

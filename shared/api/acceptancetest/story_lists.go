@@ -1,8 +1,12 @@
 package acceptancetest
 
 import (
+	"encoding/json"
+	"maps"
 	"net/http"
+	"net/url"
 	"slices"
+	"strings"
 
 	"assay/shared/problem"
 )
@@ -63,6 +67,58 @@ func (st *story) lists() {
 	st.want(http.StatusOK, nil, st.pia, http.MethodGet, "/v1/tasks?cursor="+id(st.private), nil)
 	st.refused(problem.InvalidParameter, st.nobody, http.MethodGet, "/v1/runs?filter[state]=asleep", nil)
 	st.refused(problem.InvalidParameter, st.nobody, http.MethodGet, "/v1/runs?filter[taskId]=x", nil)
+}
+
+// filters requires of lists that a filter keeps exactly the resources with the value, whichever of its values it is.
+func (st *story) filters() {
+	for _, l := range []struct {
+		who          person
+		path, member string
+	}{
+		{st.olivia, st.public + "/registrations", "state"},
+		{st.ben, st.public + "/registrations", "state"},
+		{st.olivia, st.public + "/audit-entries", "actorId"},
+		{st.olivia, st.public + "/audit-entries", "action"},
+		{st.ben, "/v1/users/" + st.ben.id + "/submissions", "taskId"},
+		{st.admin, "/v1/users", "name"},
+		{st.nobody, "/v1/tools", "kind"},
+	} {
+		having := func(path string) map[string]int {
+			counts := map[string]int{}
+			for path += separator(path) + "limit=3&fields=" + l.member; path != ""; {
+				var p page
+				st.get(l.who, path, &p)
+				for _, raw := range p.Data {
+					var r map[string]string
+					if err := json.Unmarshal(raw, &r); err != nil {
+						st.t.Fatal(err)
+					}
+					counts[r[l.member]]++
+				}
+				path = p.Links.Next
+			}
+			return counts
+		}
+		whole := having(l.path)
+		for value, n := range whole {
+			if value == "" {
+				continue // of users whose issuer tells no name
+			}
+			got := having(l.path + "?filter[" + l.member + "]=" + url.QueryEscape(value))
+			if l.member == "name" {
+				maps.DeleteFunc(got, func(name string, _ int) bool { return name != value && strings.Contains(name, value) })
+			}
+			if !maps.Equal(got, map[string]int{value: n}) {
+				st.t.Errorf("GET %s as %s has %v with the %s %q, want %d of them", l.path, l.who.name, got, l.member, value, n)
+			}
+		}
+		if len(whole) == 0 {
+			st.t.Errorf("GET %s as %s: the list is empty", l.path, l.who.name)
+		}
+		if strings.HasSuffix(l.member, "Id") {
+			st.want(http.StatusNoContent, nil, l.who, http.MethodGet, l.path+"?filter["+l.member+"]="+st.admin.id, nil)
+		}
+	}
 }
 
 // wrongPages asks for pages that are none.

@@ -57,7 +57,9 @@ func (st *story) guest() {
 	st.t.Helper()
 	st.refused(problem.NotFound, st.pia, http.MethodGet, st.private, nil)
 	plover := map[string]any{"team": "Plover", "userId": st.pia.id}
-	st.names(st.refused(problem.Invalid, st.olivia, http.MethodPost, st.private+"/registrations", plover), "/userId", "PATCH /v1/user")
+	unknown := st.refused(problem.Invalid, st.olivia, http.MethodPost, st.private+"/registrations", plover)
+	st.names(unknown, "/userId", st.pia.id)
+	st.says(unknown, "PATCH /v1/user")
 	st.patch(st.pia, "/v1/user", nil, map[string]any{})
 	st.post(st.olivia, st.private+"/registrations", plover)
 	st.get(st.pia, st.private, nil)

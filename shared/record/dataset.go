@@ -17,7 +17,7 @@ const MaxMeasures = 50
 
 // RunFormat says how the files of a run, and for jsonl and csv those of the truth, are read.
 type RunFormat struct {
-	Kind       string `json:"kind" enum:"trec-run,jsonl,csv" doc:"trec-run: six columns, one retrieved document a line; jsonl: one JSON object a line; csv: RFC 4180 with a header line"`
+	Kind       string `json:"kind" enum:"trec-run,jsonl,csv" doc:"trec-run: six columns, one retrieved document a line; lines that begin with # are comments, so no id of a topic does; jsonl: one JSON object a line; csv: RFC 4180 with a header line, separated by commas or tabs"`
 	IDField    string `json:"idField,omitempty" maxLength:"100" doc:"for jsonl and csv: the member or column that identifies an item"`
 	ValueField string `json:"valueField,omitempty" maxLength:"100" doc:"for jsonl and csv: the member or column with the label or value"`
 }

@@ -3,7 +3,6 @@ package conversion
 import (
 	"bytes"
 	"fmt"
-	"math"
 	"strconv"
 
 	"assay/shared/measure/fields"
@@ -13,7 +12,6 @@ import (
 type column struct {
 	name      string // in jsonl and csv
 	values    domain
-	min, max  int64  // of whole numbers
 	otherwise string // stands for it where it is left out; empty when it may not be
 }
 
@@ -22,8 +20,9 @@ type domain int
 
 const (
 	id domain = iota
-	whole
-	decimal
+	rank
+	score
+	grade
 )
 
 // kind is what a file holds.
@@ -40,7 +39,7 @@ var (
 	runs = kind{
 		name: "runs",
 		columns: []column{
-			{name: "topic"}, {name: "docid"}, {name: "rank", values: whole, max: math.MaxInt32}, {name: "score", values: decimal},
+			{name: "topic"}, {name: "docid"}, {name: "rank", values: rank}, {name: "score", values: score},
 			{name: "tag", otherwise: "run"},
 		},
 		trec: []int{0, constant, 1, 2, 3, 4},
@@ -49,31 +48,53 @@ var (
 		name: "relevance judgements",
 		columns: []column{
 			{name: "topic"}, {name: "iteration", otherwise: "0"}, {name: "docid"},
-			{name: "grade", values: whole, min: -math.MaxInt16, max: math.MaxInt16},
+			{name: "grade", values: grade},
 		},
 		trec: []int{0, 1, 2, 3},
 		beir: []int{0, 2, 3},
 	}
 )
 
+// holds reports whether the fields of a line in the TREC format are values of their columns.
+func (k *kind) holds(parts [][]byte) bool {
+	for i, column := range k.trec {
+		if column != constant && k.columns[column].fault(parts[i]) != "" {
+			return false
+		}
+	}
+	return true
+}
+
+// required names the columns that no file may leave out.
+func (k *kind) required() (names []string) {
+	for _, c := range k.columns {
+		if c.otherwise == "" {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
+
 // beirHeader is the first line of relevance judgements in the BEIR format.
 var beirHeader = []string{"query-id", "corpus-id", "score"}
 
-// iteration is the column of relevance judgements that the BEIR format does not have.
-const iteration = 1
+const (
+	topic     = 0 // the column of topics
+	iteration = 1 // the column of relevance judgements that the BEIR format does not have
+)
 
 // fault says what is wrong with a value of the column; empty when nothing is.
 func (c *column) fault(text []byte) string {
 	switch {
 	case len(text) == 0:
 		return fmt.Sprintf("the %s is empty; expected a value", c.name)
-	case c.values == decimal:
+	case c.values == score:
 		if _, ok := fields.ParseScore(text); !ok {
 			return fields.ScoreFault(text, "write it like 12.5 or 1.25e1")
 		}
-	case c.values == whole:
-		if n, ok := integer(text); !ok || n < c.min || n > c.max {
-			return fmt.Sprintf("the %s %s is not a whole number from %d to %d", c.name, fields.Quote(text), c.min, c.max)
+	case c.values == grade:
+		if _, ok := fields.ParseGrade(text); !ok {
+			return fields.GradeFault(text)
 		}
 	case bytes.ContainsAny(text, " \t\n\v\f\r"):
 		return fmt.Sprintf("the %s %s has white space, which the formats of TREC cannot hold; replace it by another character", c.name, fields.Quote(text))
@@ -81,41 +102,19 @@ func (c *column) fault(text []byte) string {
 	return ""
 }
 
-// integer reads a whole number of at most ten digits; more would be no rank and no grade.
-func integer(text []byte) (int64, bool) {
-	digits, negative := text, false
-	if len(digits) > 0 && (digits[0] == '-' || digits[0] == '+') {
-		negative, digits = digits[0] == '-', digits[1:]
-	}
-	if len(digits) == 0 || len(digits) > 10 {
-		return 0, false
-	}
-	n := int64(0)
-	for _, d := range digits {
-		if d < '0' || d > '9' {
-			return 0, false
-		}
-		n = 10*n + int64(d-'0')
-	}
-	if negative {
-		n = -n
-	}
-	return n, true
-}
-
 // appendJSON appends a sound value of the column as JSON has it: a number keeps its text where that is a number of JSON
-// as well, which +1, 01, .5 and 1. are not.
+// as well, which +1, 01, .5 and 1. are not. A rank that is no number is a string.
 func (c *column) appendJSON(line, text []byte) []byte {
+	x, number := 0.0, false
+	if c.values != id {
+		x, number = fields.ParseScore(text)
+	}
 	switch {
-	case c.values == id:
+	case !number:
 		return appendString(line, text)
 	case jsonNumber(text):
 		return append(line, text...)
-	case c.values == whole:
-		n, _ := integer(text)
-		return strconv.AppendInt(line, n, 10)
 	}
-	x, _ := fields.ParseScore(text)
 	return strconv.AppendFloat(line, x, 'g', -1, 64)
 }
 

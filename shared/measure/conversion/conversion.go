@@ -14,13 +14,14 @@
 //	csv         topic,iteration,docid,grade    named by the first line
 //	beir        query-id corpus-id score       separated by tabs, named by the first line
 //
-// In jsonl and csv the order of the fields does not matter; a tag or an iteration may be left out and is then "run" or
-// "0". An id or tag in jsonl is a string or a number, which stands for the text it is written with. The BEIR format has
-// no iteration. Where something is read that the other format cannot hold, a warning says so.
+// What the evaluators read is read here too: in the formats of TREC, lines that begin with # are comments, and in csv tabs may
+// separate the fields instead of commas. In jsonl and csv the order of the fields does not matter; a tag or an iteration may be
+// left out and is then "run" or "0". An id, tag or rank in jsonl is a string or a number, which stands for the text it is
+// written with. The BEIR format has no iteration. Where something is read that the other format cannot hold, a warning says so.
 //
 // Ids and tags are not empty and have no white space, as in the formats of TREC. Scores are finite decimal numbers and
-// keep the text they are written with, but for jsonl where that is no number of JSON; ranks are whole numbers from 0,
-// grades from -32767 to 32767. Lines keep their order. A document that a topic has twice is not noticed, since that would
+// keep the text they are written with, but for jsonl where that is no number of JSON; so do ranks, which evaluation does not
+// read and which may be anything. Grades are whole numbers from -32767 to 32767 and are written without a fraction. Lines keep their order. A document that a topic has twice is not noticed, since that would
 // take a memory of the file: evaluation and validation tell of it.
 package conversion
 

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay/shared/measure"
@@ -20,9 +21,12 @@ type reader struct {
 	out    *writer
 	values [][]byte // of the current line, in the order of the columns
 
-	lines  int  // that had values, sound or not
-	unheld bool // it was told that an iteration cannot be written
-	extra  bool // it was told that a field is not kept
+	whole []byte // memory of the grade
+
+	lines     int  // that had values, sound or not
+	unheld    bool // it was told that an iteration cannot be written
+	extra     bool // it was told that a field is not kept
+	commented bool // it was reported that a comment looks like a line
 }
 
 func (r *reader) errorf(line int, format string, args ...any) {
@@ -42,7 +46,15 @@ func (r *reader) take(line int) bool {
 		if fault := c.fault(r.values[i]); fault != "" {
 			r.errorf(line, "%s", fault)
 			sound = false
+		} else if c.values == grade {
+			n, _ := fields.ParseGrade(r.values[i])
+			r.whole = strconv.AppendInt(r.whole[:0], int64(n), 10)
+			r.values[i] = r.whole
 		}
+	}
+	if (r.out.format == TRECRun || r.out.format == TRECQrels) && sound && fields.IsComment(r.values[topic]) {
+		r.errorf(line, "the topic %s begins with #, and so would be a comment in the format %s; change its id, in all files", fields.Quote(r.values[topic]), r.out.format)
+		return true
 	}
 	if sound && r.out.format == BEIR && !r.unheld && string(r.values[iteration]) != qrels.columns[iteration].otherwise && string(r.values[iteration]) != "Q0" {
 		r.unheld = true
@@ -87,6 +99,12 @@ func (r *reader) readTREC(in *lines.Reader) {
 		n := fields.Split(in.Text(), parts)
 		switch {
 		case n == 0:
+			continue
+		case fields.IsComment(parts[0]):
+			if !r.commented && n == len(order) && len(parts[0]) > 1 && r.kind.holds(parts) {
+				r.commented = true
+				r.report.Warnf(r.file, in.Number(), "%s", fields.CommentedTopic(parts[0]))
+			}
 			continue
 		case n < len(order):
 			r.errorf(in.Number(), "the line has only %d of %d fields: %s", n, len(order), r.layout())
@@ -194,7 +212,7 @@ func (r *reader) members(line int, object []byte) string {
 		switch kind := fields.JSONKind(raw); {
 		case kind == "number":
 			r.values[i] = raw
-		case kind == "string" && c.values == id:
+		case kind == "string" && (c.values == id || c.values == rank):
 			text, ok := fields.Unquoted(raw)
 			if !ok {
 				return fmt.Sprintf("%q has an escape that stands for half a character or for a zero byte: %s; write the character itself", c.name, fields.Quote(raw))
@@ -216,7 +234,7 @@ func (r *reader) members(line int, object []byte) string {
 
 // readCSV reads records, after one that names the fields.
 func (r *reader) readCSV(in *lines.Reader) {
-	records := fields.NewRecords(in)
+	records := fields.NewRecords(in, r.kind.required()...)
 	line, header, fault, ok := records.Next()
 	if !ok {
 		return
@@ -270,7 +288,7 @@ func (r *reader) header(line int, names []string) (columns []int, ok bool) {
 	for i, c := range r.kind.columns {
 		if c.otherwise == "" && !slices.Contains(columns, i) {
 			ok = false
-			r.errorf(line, "the first line names no field %q; expected %s, separated by commas", c.name, r.names())
+			r.errorf(line, "the first line names no field %q; expected %s, separated by commas or tabs", c.name, r.names())
 		}
 	}
 	return columns, ok

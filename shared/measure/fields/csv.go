@@ -1,10 +1,13 @@
 package fields
 
 import (
+	"bytes"
 	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"assay/shared/measure/lines"
 )
@@ -13,24 +16,55 @@ import (
 const MaxRecord = 1 << 20
 
 // Records reads csv as RFC 4180 has it: fields separated by commas, a quoted one over several lines if need be, and as
-// many in each record as in the first.
+// many in each record as in the first. Fields are separated by tabs instead when the first line has a tab and no comma, or
+// when tabs alone separate the fields wanted.
 type Records struct {
-	text  csvText
-	r     *csv.Reader
-	ended bool
+	text   csvText
+	r      *csv.Reader
+	wanted []string
+	begun  bool
+	ended  bool
 }
 
-// NewRecords reads the lines of in.
-func NewRecords(in *lines.Reader) *Records {
-	records := &Records{text: csvText{in: in}}
+// NewRecords reads the lines of in, of which the first names the fields, those wanted among them.
+func NewRecords(in *lines.Reader, wanted ...string) *Records {
+	in.KeepCR()
+	records := &Records{text: csvText{in: in}, wanted: wanted}
 	records.r = csv.NewReader(&records.text)
 	records.r.ReuseRecord = true
 	return records
 }
 
+// begin looks at the first line for what separates fields, and for a fault of the whole file.
+func (r *Records) begin() (fault string) {
+	r.begun = true
+	if !r.text.fill() {
+		return ""
+	}
+	first := r.text.text
+	if lines.BareCR(bytes.TrimRight(first, "\n")) {
+		r.ended = true
+		return lines.BareCRFault
+	}
+	names := strings.Split(strings.Trim(string(first), "\r\n"), "\t")
+	for i, name := range names {
+		names[i] = strings.Trim(name, `"`)
+	}
+	missing := slices.ContainsFunc(r.wanted, func(name string) bool { return !slices.Contains(names, name) })
+	if len(names) > 1 && (!missing || bytes.IndexByte(first, ',') < 0) {
+		r.r.Comma = '\t'
+	}
+	return ""
+}
+
 // Next returns the next record, valid until the one after it, and the line where it starts; ok is false after the last
 // one. When the record can't be read, fault says why and there is none.
 func (r *Records) Next() (line int, record []string, fault string, ok bool) {
+	if !r.begun {
+		if fault := r.begin(); fault != "" {
+			return r.text.line, nil, fault, true
+		}
+	}
 	if r.ended {
 		return 0, nil, "", false
 	}
@@ -52,11 +86,11 @@ func (r *Records) Next() (line int, record []string, fault string, ok bool) {
 	case r.text.cut:
 		fault = fmt.Sprintf("the record that starts here has a quoted field that is not closed within %d bytes; close it, and write a quote within it twice", MaxRecord)
 	case errors.Is(err, csv.ErrFieldCount):
-		fault = "the record has more or fewer fields than the first line; expected as many, and quotes around a field that has a comma in it"
+		fault = "the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it"
 	case errors.Is(err, csv.ErrBareQuote):
 		fault = "a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice"
 	default:
-		fault = "a quoted field does not end with a quote before a comma or the end of the line; close it, and write a quote within it twice"
+		fault = "a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice"
 	}
 	return parse.StartLine, nil, fault, true
 }
@@ -73,17 +107,25 @@ type csvText struct {
 
 func (t *csvText) Read(p []byte) (int, error) {
 	if t.at == len(t.text) {
-		if t.cut = t.taken > MaxRecord; t.cut || !t.in.Scan() {
+		if t.cut = t.taken > MaxRecord; t.cut || !t.fill() {
 			return 0, io.EOF
 		}
-		t.text, t.at = t.text[:0], 0
-		for t.line++; t.line < t.in.Number(); t.line++ {
-			t.text = append(t.text, '\n')
-		}
-		t.text = append(append(t.text, t.in.Text()...), '\n')
 	}
 	n := copy(p, t.text[t.at:])
 	t.at += n
 	t.taken += n
 	return n, nil
+}
+
+// fill takes the next line; false when there is none.
+func (t *csvText) fill() bool {
+	if !t.in.Scan() {
+		return false
+	}
+	t.text, t.at = t.text[:0], 0
+	for t.line++; t.line < t.in.Number(); t.line++ {
+		t.text = append(t.text, '\n')
+	}
+	t.text = append(append(t.text, t.in.Text()...), '\n')
+	return true
 }

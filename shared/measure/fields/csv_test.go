@@ -19,11 +19,17 @@ func TestRecords(t *testing.T) {
 		"a,b\nx\"y,1\n1,2\n":             {"1 [a b]", "2 " + bare, "3 [1 2]"},
 		"a,b\n1,\"2\n":                   {"1 [a b]", "2 " + quoted},
 		"":                               nil,
+		"a\tb\n1,2\t\"3\t4\"\n":          {"1 [a b]", "2 [1,2 3\t4]"},
+		"a,x\tb\n1,2\t3\n":               {"1 [a x\tb]", "2 [1 2\t3]"}, // tabs do not separate a from the rest
+		"a\t\"b\"\tc,d\n1\t2\t3\n":       {"1 [a b c,d]", "2 [1 2 3]"},
+		"x\ty\n1\t2\n":                   {"1 [x y]", "2 [1 2]"},
+		"a,b\n\"x\ry\",2\n":              {"1 [a b]", "2 [x\ry 2]"},
+		"a,b\r1,2\r":                     {"1 " + lines.BareCRFault},
 		"a\n" + strings.Repeat("\n", fields.MaxRecord+10): {"1 [a]", fmt.Sprintf("%d before this line are", fields.MaxRecord+2)},
 		"a\n\"" + strings.Repeat("x\n", fields.MaxRecord): {"1 [a]", "2 the record that starts here has a quoted field that is not closed"},
 	} {
 		var report measure.Report
-		records := fields.NewRecords(lines.NewReader(t.Context(), "f", strings.NewReader(content), &report))
+		records := fields.NewRecords(lines.NewReader(t.Context(), "f", strings.NewReader(content), &report), "a", "b")
 		var got []string
 		for len(got) < len(want)+1 {
 			line, record, fault, ok := records.Next()

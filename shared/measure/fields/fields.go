@@ -4,6 +4,7 @@
 package fields
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -98,6 +99,36 @@ func exponent(text []byte) bool {
 		}
 	}
 	return len(text) > 0
+}
+
+// MaxGrade bounds grades on both sides.
+const MaxGrade = math.MaxInt16
+
+// ParseGrade reads a whole number from -MaxGrade to MaxGrade, which may be written as a decimal such as 1.0.
+func ParseGrade(text []byte) (int16, bool) {
+	grade, err := strconv.ParseInt(string(text), 10, 16)
+	if err != nil {
+		x, ok := ParseScore(text)
+		if !ok || x != math.Trunc(x) || math.Abs(x) > MaxGrade {
+			return 0, false
+		}
+		grade = int64(x)
+	}
+	return int16(grade), grade >= -MaxGrade
+}
+
+// GradeFault says why a text is no grade.
+func GradeFault(text []byte) string {
+	return fmt.Sprintf("the grade %s is not a whole number from %d to %d", Quote(text), -MaxGrade, MaxGrade)
+}
+
+// IsComment reports whether a line of one of TREC's formats is a comment, by its first field: whether that begins with #, as in
+// trec_eval 10. The id of a topic cannot begin so.
+func IsComment(first []byte) bool { return first[0] == '#' }
+
+// CommentedTopic is the warning about a comment that has all fields of a line that counts.
+func CommentedTopic(topic []byte) string {
+	return fmt.Sprintf("the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if %s is a topic, change its id so that it does not begin with #, in all files", Quote(topic))
 }
 
 // ScoreFault says why a text is no score; where tells which field is one, for a text that may be another.

@@ -69,3 +69,16 @@ func TestSplitAgreesWithTheStandardLibrary(t *testing.T) {
 		}
 	})
 }
+
+func TestGrades(t *testing.T) {
+	for text, want := range map[string]int16{"1": 1, "1.0": 1, "-2.": -2, "+03": 3, "0.000": 0, "-0": 0, "1e1": 10, "32767.0": 32767, "-32767": -32767} {
+		if got, ok := fields.ParseGrade([]byte(text)); !ok || got != want {
+			t.Errorf("%q is %d, %v", text, got, ok)
+		}
+	}
+	for _, text := range []string{"", "1.5", "0.1", "32768", "-32768", "-32768.0", "1e5", "x", "1x", "0x1", "inf", "NaN", "1,0", "1_0", strings.Repeat("9", 400)} {
+		if got, ok := fields.ParseGrade([]byte(text)); ok {
+			t.Errorf("%q is %d", text, got)
+		}
+	}
+}

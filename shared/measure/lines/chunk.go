@@ -17,6 +17,7 @@ type Chunk struct {
 	memory  []byte
 	at      int  // lines read
 	sound   bool // the text is UTF-8 without zero bytes, so that lines need not be looked at one by one
+	returns bool // lines have to be looked at for carriage returns within them
 	maxLine int
 }
 
@@ -53,8 +54,10 @@ func sound(text []byte) bool {
 // fault says what is wrong with a line; "" when nothing is.
 func (c *Chunk) fault(text []byte) string {
 	switch {
+	case c.returns && BareCR(text):
+		return BareCRFault
 	case len(text) > c.maxLine:
-		return overlong(c.maxLine)
+		return overlong(c.maxLine, text)
 	case c.sound:
 		return ""
 	case bytes.IndexByte(text, 0) >= 0:
@@ -65,6 +68,19 @@ func (c *Chunk) fault(text []byte) string {
 	return ""
 }
 
-func overlong(limit int) string {
+// overlong is the fault of a line that begins with the text. Without a line feed, a file that ends its lines otherwise is one line.
+func overlong(limit int, text []byte) string {
+	if BareCR(text) {
+		return BareCRFault
+	}
 	return fmt.Sprintf("the line is longer than %d bytes", limit)
+}
+
+// BareCRFault is the fault of a line that BareCR finds.
+const BareCRFault = "a carriage return (CR) stands within the line; files whose lines end with CR alone are not read, so save the file with LF or CRLF at the end of each line"
+
+// BareCR reports whether a line has a carriage return elsewhere than at its end.
+func BareCR(line []byte) bool {
+	i := bytes.IndexByte(line, '\r')
+	return i >= 0 && i < len(bytes.TrimRight(line, "\r"))
 }

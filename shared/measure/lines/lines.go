@@ -22,6 +22,7 @@ type Reader struct {
 	r      io.Reader
 	report *measure.Report
 	limits limits
+	keepCR bool
 
 	content *content
 	rest    []byte // start of a line whose end is not read yet
@@ -38,6 +39,9 @@ type Reader struct {
 func NewReader(ctx context.Context, file string, r io.Reader, report *measure.Report) *Reader {
 	return &Reader{ctx: ctx, file: file, r: r, report: report, limits: standard, line: 1}
 }
+
+// KeepCR has lines with carriage returns within them count as sound: a quoted field of csv may have some.
+func (r *Reader) KeepCR() { r.keepCR = true }
 
 // Scan goes to the next sound line and says whether there is one. It returns false at the end of the file, when the
 // report is full, when the rest of the file can't be read, and when the context is done.
@@ -129,6 +133,7 @@ func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 	r.rest = append(r.rest[:0], buffer[end:]...)
 	text := buffer[:end]
 	chunk := Chunk{First: r.line, text: text, memory: buffer, sound: sound(text), maxLine: int(r.limits.line)}
+	chunk.returns = !r.keepCR && bytes.IndexByte(text, '\r') >= 0
 	r.line += bytes.Count(text, newline)
 	return chunk, true
 }
@@ -136,7 +141,7 @@ func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 // skipLine reports the line that buffer starts, reads on to its end, and returns how much of the text after it now
 // fills the buffer.
 func (r *Reader) skipLine(buffer []byte) (int, error) {
-	r.report.Errorf(r.file, r.line, "%s", overlong(int(r.limits.line)))
+	r.report.Errorf(r.file, r.line, "%s", overlong(int(r.limits.line), buffer))
 	r.line++
 	for {
 		if err := r.ctx.Err(); err != nil {

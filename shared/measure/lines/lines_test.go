@@ -228,6 +228,7 @@ func TestChunksAndLinesAgree(t *testing.T) {
 		}
 		var report measure.Report
 		in := NewReader(context.Background(), "f", strings.NewReader(text), &report)
+		in.KeepCR()
 		in.limits.chunk, in.limits.line = max(size, longest), int64(max(size, longest))
 		var got []string
 		for in.Scan() {
@@ -237,4 +238,17 @@ func TestChunksAndLinesAgree(t *testing.T) {
 			t.Fatalf("got %q, want %q, %v", got, want, report.Diagnostics())
 		}
 	})
+}
+
+// TestReader_RefusesLineEndsOfCRAlone says so of short and long files, and takes the ends of Windows, also doubled ones.
+func TestReader_RefusesLineEndsOfCRAlone(t *testing.T) {
+	for text, want := range map[string]int{
+		"a\rb\rc\r": 1, strings.Repeat("a\r", 100): 1, "a\nb\rc\nd\re\n": 2, "\ra\n": 1,
+		"a\r\nb\r\r\nc\r": 0, "\r\n\r": 0,
+	} {
+		_, _, diagnostics := read(t, strings.NewReader(text), func(l *limits) { l.line, l.chunk = 50, 60 })
+		if len(diagnostics) != want || want > 0 && diagnostics[0].Message != BareCRFault {
+			t.Errorf("%q: %v", text, diagnostics)
+		}
+	}
 }

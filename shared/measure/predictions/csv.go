@@ -10,7 +10,7 @@ import (
 
 // readCSV reads a header and one record for each example.
 func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
-	records := fields.NewRecords(in)
+	records := fields.NewRecords(in, f.format.IDField, f.format.ValueField)
 	line, header, fault, ok := records.Next()
 	if !ok || fault != "" {
 		if ok {
@@ -48,7 +48,7 @@ func (f *file) column(header []string, field string) int {
 	at := slices.Index(header, field)
 	switch {
 	case at < 0:
-		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas", field, excerpt([]byte(strings.Join(header, ", "))))
+		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas or tabs", field, excerpt([]byte(strings.Join(header, ", "))))
 	case slices.Contains(header[at+1:], field):
 		f.errorf(1, "the first line names the field %q twice; expected it once", field)
 		return -1

@@ -83,8 +83,8 @@ func TestDiagnostics(t *testing.T) {
 			`run:3 error: "label" is "1.2.3"; expected a finite decimal number such as -1.5 or 2e-3`,
 		}},
 		{"csv header without the fields", CSV, Labels, "id;label\na;x\n", []string{
-			`run:1 error: the first line names no field "id"; it has id;label, and fields are separated by commas`,
-			`run:1 error: the first line names no field "label"; it has id;label, and fields are separated by commas`,
+			`run:1 error: the first line names no field "id"; it has id;label, and fields are separated by commas or tabs`,
+			`run:1 error: the first line names no field "label"; it has id;label, and fields are separated by commas or tabs`,
 		}},
 		{"csv header with a field twice", CSV, Labels, "id,label,id\na,x,a\n", []string{
 			`run:1 error: the first line names the field "id" twice; expected it once`,
@@ -96,17 +96,17 @@ func TestDiagnostics(t *testing.T) {
 			`run error: the file has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
 		{"csv records that are not like the header", CSV, Labels, "id,label\na\na,x,\n\"a\n\n\",x\nb\n\n,x\nb,\na,x\n", []string{
-			`run:2 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has a comma in it`,
-			`run:3 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has a comma in it`,
+			`run:2 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
+			`run:3 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
 			`run:4 error: the truth has no id "a\n\n"; expected only ids of the truth`,
-			`run:7 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has a comma in it`,
+			`run:7 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
 			`run:9 error: "id" is empty; expected a value`,
 			`run:10 error: "label" is empty; expected a value`,
 		}},
 		{"csv quotes", CSV, Labels, "id,label\na\"b,x\n\"a\"b,x\na,x\n\"b,y\nb,y\n", []string{
 			`run:2 error: a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice`,
-			`run:3 error: a quoted field does not end with a quote before a comma or the end of the line; close it, and write a quote within it twice`,
-			`run:5 error: a quoted field does not end with a quote before a comma or the end of the line; close it, and write a quote within it twice`,
+			`run:3 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice`,
+			`run:5 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice`,
 			`run error: there is no prediction for 1 of the 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "b"`,
 		}},

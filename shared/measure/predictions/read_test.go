@@ -83,7 +83,7 @@ func TestRunsAreJoinedByID(t *testing.T) {
 			`{"id": "a", "label": "x"}` + "\n" + `{"id": "b", "label": "y"}` + "\n" + `{"id": "c", "label": "x"}` + "\n",
 			`{"score": 0.5, "label": "x", "id": "c"}` + "\n" + `{"label":"y","id":"a","why":{"id":[1,"}",{}]}}` + "\n\n" + `  {"id":"b","label":"z"}`},
 		{"jsonl, escapes and odd spaces", jsonLabels,
-			"{\"id\":\"a\",\"label\":\"x\"}\r\n\t\r\n{\"\\u0069d\":\"b\",\"label\":\"y\"}\r\n{\r\"id\"\t:\r\"c\" , \"label\" : \"x\" }\r\n",
+			"{\"id\":\"a\",\"label\":\"x\"}\r\n\t\r\n{\"\\u0069d\":\"b\",\"label\":\"y\"}\r\n{ \"id\"\t: \"c\" , \"label\" : \"x\" }\r\n",
 			`{"id":"\u0063","la\u0062el":"x","\"id":"no"}` + "\n" + `{"id":"a","label":"\u0079","id ":0}` + "\n" + `{"id":"b","label":"z"}`},
 		{"jsonl, gaps between files are none", jsonLabels,
 			`{"id":"a","label":"x"}` + "\n" + `{"id":"b","label":"y"}` + "\n" + `{"id":"c","label":"x"}`,

@@ -39,19 +39,21 @@ func TestDiagnosticsOfJudgements(t *testing.T) {
 		text string
 		want []string
 	}{
-		"empty":        {"", []string{"error q:0 the file has no judgements; each line needs topic, iteration, document and grade"}},
-		"blank":        {"\n \n", []string{"error q:0 the file has no judgements"}},
-		"too few":      {"t 0 a\n\nt 0\n", []string{"error q:1 the line has only 3 of 4 fields: topic, iteration, document and grade", "error q:3 the line has only 2 of 4 fields"}},
-		"too many":     {"t 0 a 1 x\n", []string{"error q:1 the line has more than 4 fields"}},
-		"fraction":     {"t 0 a 1.5\n", []string{`error q:1 the grade "1.5" is not a whole number from -32767 to 32767`}},
-		"text":         {"t 0 a 2x\nt 0 b high\n", []string{`error q:1 the grade "2x"`, `error q:2 the grade "high"`}},
-		"too great":    {"t 0 a 32768\nt 0 b -32768\n", []string{`error q:1 the grade "32768"`, `error q:2 the grade "-32768"`}},
-		"twice":        {"t 0 a 1\nu 0 a 1\nt 0 a 1\nt 0 a 2\n", []string{`error q:3 topic "t" has document "a" already, in line 1; keep one of them`, `error q:4 topic "t" has document "a" already, in line 1`}},
-		"not UTF-8":    {"t 0 \xff 1\n", []string{"error q:1 the line is not valid UTF-8"}},
-		"zero byte":    {"t 0 a 1\nt 0 b\x00 1\n", []string{"error q:2 the line has a zero byte"}},
-		"long line":    {"t 0 " + strings.Repeat("a", 70000) + " 1\nt 0 b 1\n", []string{"error q:1 the line is longer than 65536 bytes"}},
-		"zip":          {"PK\x03\x04", []string{"error q:0 the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip"}},
-		"faults mixed": {"t 0 a 1\nt 0 b\nt 0 a 1\n", []string{"error q:2 the line has only 3 of 4 fields", `error q:3 topic "t" has document "a" already`}},
+		"empty":         {"", []string{"error q:0 the file has no judgements; each line needs topic, iteration, document and grade"}},
+		"blank":         {"\n \n", []string{"error q:0 the file has no judgements"}},
+		"too few":       {"t 0 a\n\nt 0\n", []string{"error q:1 the line has only 3 of 4 fields: topic, iteration, document and grade", "error q:3 the line has only 2 of 4 fields"}},
+		"too many":      {"t 0 a 1 x\n", []string{"error q:1 the line has more than 4 fields"}},
+		"fraction":      {"t 0 a 1.5\n", []string{`error q:1 the grade "1.5" is not a whole number from -32767 to 32767`}},
+		"only comments": {"# t 0 a 1\n#t 0 a 1\n", []string{"error q:0 the file has no judgements", `warning q:2 the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#t" is a topic`}},
+		"CR alone":      {"t 0 a 1\rt 0 b 1\r", []string{"error q:1 a carriage return (CR) stands within the line"}},
+		"text":          {"t 0 a 2x\nt 0 b high\n", []string{`error q:1 the grade "2x"`, `error q:2 the grade "high"`}},
+		"too great":     {"t 0 a 32768\nt 0 b -32768\n", []string{`error q:1 the grade "32768"`, `error q:2 the grade "-32768"`}},
+		"twice":         {"t 0 a 1\nu 0 a 1\nt 0 a 1\nt 0 a 2\n", []string{`error q:3 topic "t" has document "a" already, in line 1; keep one of them`, `error q:4 topic "t" has document "a" already, in line 1`}},
+		"not UTF-8":     {"t 0 \xff 1\n", []string{"error q:1 the line is not valid UTF-8"}},
+		"zero byte":     {"t 0 a 1\nt 0 b\x00 1\n", []string{"error q:2 the line has a zero byte"}},
+		"long line":     {"t 0 " + strings.Repeat("a", 70000) + " 1\nt 0 b 1\n", []string{"error q:1 the line is longer than 65536 bytes"}},
+		"zip":           {"PK\x03\x04", []string{"error q:0 the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip"}},
+		"faults mixed":  {"t 0 a 1\nt 0 b\nt 0 a 1\n", []string{"error q:2 the line has only 3 of 4 fields", `error q:3 topic "t" has document "a" already`}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			q, diagnostics, err := ReadQrels(t.Context(), file("q", c.text))
@@ -75,28 +77,33 @@ func TestDiagnosticsOfRuns(t *testing.T) {
 		text string
 		want []string
 	}{
-		"empty":         {"", []string{"error r:0 the file has no lines; each line needs topic, Q0, document, rank, score and tag"}},
-		"blank":         {"\n\r\n", []string{"error r:0 the file has no lines"}},
-		"too few":       {"t Q0 a 1 1 x\nt Q0 b 2 1\nt\n", []string{"error r:2 the line has only 5 of 6 fields: topic, Q0, document, rank, score and tag", "error r:3 the line has only 1 of 6 fields"}},
-		"text as score": {"t Q0 a 1 abc x\nt Q0 b 2 1x x\nt Q0 c 3 1,5 x\n", []string{`error r:1 the score "abc" is not a number; the fifth field is the score`, `error r:2 the score "1x"`, `error r:3 the score "1,5"`}},
-		"not finite":    {"t Q0 a 1 NaN x\nt Q0 b 2 -inf x\nt Q0 c 3 1e999 x\n", []string{`error r:1 the score "NaN" is not a finite number`, `error r:2 the score "-inf" is not a finite`, `error r:3 the score "1e999" is not a finite`}},
-		"hexadecimal":   {"t Q0 a 1 0x1p-2 x\n", []string{`error r:1 the score "0x1p-2" is not a decimal number; write it like 12.5 or 1.25e1`}},
-		"twice":         {"t Q0 a 1 9 x\nu Q0 a 1 9 x\n\nt Q0 a 2 8 x\n", []string{`error r:4 topic "t" has document "a" already, in line 1; keep one of them`}},
-		"twice outside": {"t Q0 a 1 9 x\nu Q0 a 1 9 x\nv Q0 a 2 8 x\nv Q0 a 2 8 x\n", []string{"warning r:0 1 of the 3 topics of the run are not in the truth", `error r:4 topic "v" has document "a" already, in line 3`}},
-		"no overlap":    {"v Q0 a 1 9 x\nw Q0 a 1 9 x\n", []string{`error r:0 none of the topics of the run ("v", "w") is among the 2 of the truth; check the first field of the lines`, `error r:0 the topics of the truth are "t", "u"`}},
-		"missing":       {"u Q0 a 1 9 x\n", []string{`warning r:0 1 of the 2 topics of the truth are missing from the run and count with nothing retrieved: "t"`}},
-		"unknown":       {"t Q0 a 1 1 x\nu Q0 a 1 1 x\n7 Q0 a 1 1 x\n6 Q0 a 1 1 x\n5 Q0 a 1 1 x\n4 Q0 a 1 1 x\n3 Q0 a 1 1 x\n2 Q0 a 1 1 x\n", []string{`warning r:0 6 of the 8 topics of the run are not in the truth and do not count: "2", "3", "4", "5", "6" and 1 more`}},
-		"more fields":   {"t Q0 a 1 1 x\nu Q0 a 1 1 x y\nu Q0 b 1 1 x y z\n", []string{"warning r:2 the line has more than six fields; what follows the sixth is ignored"}},
-		"upside down":   {"t Q0 a 1 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b 2 7 x\n", []string{"warning r:2 rank and score contradict those of the first line of the topic; documents are ranked by score alone"}},
-		"any order":     {"t Q0 b 2 1 x\nt Q0 a 1 7 x\nu Q0 a 1 1 x\nu Q0 b 1 7 x\n", nil},
-		"ties":          {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\n", nil},
-		"other topics":  {"u Q0 a 1 1 x\nt Q0 b 2 7 x\n", nil},
-		"no ranks":      {"t Q0 a - 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b 9999999999 7 x\n", nil},
-		"not UTF-8":     {"t Q0 a 1 1 x\nt Q0 \xff 1 1 x\n", []string{"error r:2 the line is not valid UTF-8"}},
-		"zero byte":     {"t Q0 a\x00 1 1 x\n", []string{"error r:1 the line has a zero byte"}},
-		"faults mixed":  {"t Q0 a 1 1 x\nu Q0 a 1 x x y\nt Q0 a 1 1 x y\n", []string{`error r:2 the score "x"`, "warning r:3 the line has more than six fields", `error r:3 topic "t" has document "a" already, in line 1`}},
-		"long topic":    {strings.Repeat("ü", 100) + "a Q0 a 1 1 x\n", []string{`error r:0 none of the topics of the run ("` + strings.Repeat("ü", 30) + `"...) is`, "error r:0 the topics of the truth are"}},
-		"bzip2":         {"BZh91AY&SY", []string{"error r:0 the file is compressed with bzip2"}},
+		"empty":              {"", []string{"error r:0 the file has no lines; each line needs topic, Q0, document, rank, score and tag"}},
+		"blank":              {"\n\r\n", []string{"error r:0 the file has no lines"}},
+		"too few":            {"t Q0 a 1 1 x\nt Q0 b 2 1\nt\n", []string{"error r:2 the line has only 5 of 6 fields: topic, Q0, document, rank, score and tag", "error r:3 the line has only 1 of 6 fields"}},
+		"text as score":      {"t Q0 a 1 abc x\nt Q0 b 2 1x x\nt Q0 c 3 1,5 x\n", []string{`error r:1 the score "abc" is not a number; the fifth field is the score`, `error r:2 the score "1x"`, `error r:3 the score "1,5"`}},
+		"not finite":         {"t Q0 a 1 NaN x\nt Q0 b 2 -inf x\nt Q0 c 3 1e999 x\n", []string{`error r:1 the score "NaN" is not a finite number`, `error r:2 the score "-inf" is not a finite`, `error r:3 the score "1e999" is not a finite`}},
+		"hexadecimal":        {"t Q0 a 1 0x1p-2 x\n", []string{`error r:1 the score "0x1p-2" is not a decimal number; write it like 12.5 or 1.25e1`}},
+		"twice":              {"t Q0 a 1 9 x\nu Q0 a 1 9 x\n\nt Q0 a 2 8 x\n", []string{`error r:4 topic "t" has document "a" already, in line 1; keep one of them`}},
+		"twice outside":      {"t Q0 a 1 9 x\nu Q0 a 1 9 x\nv Q0 a 2 8 x\nv Q0 a 2 8 x\n", []string{"warning r:0 1 of the 3 topics of the run are not in the truth", `error r:4 topic "v" has document "a" already, in line 3`}},
+		"no overlap":         {"v Q0 a 1 9 x\nw Q0 a 1 9 x\n", []string{`error r:0 none of the topics of the run ("v", "w") is among the 2 of the truth; check the first field of the lines`, `error r:0 the topics of the truth are "t", "u"`}},
+		"missing":            {"u Q0 a 1 9 x\n", []string{`warning r:0 1 of the 2 topics of the truth are missing from the run and count with nothing retrieved: "t"`}},
+		"unknown":            {"t Q0 a 1 1 x\nu Q0 a 1 1 x\n7 Q0 a 1 1 x\n6 Q0 a 1 1 x\n5 Q0 a 1 1 x\n4 Q0 a 1 1 x\n3 Q0 a 1 1 x\n2 Q0 a 1 1 x\n", []string{`warning r:0 6 of the 8 topics of the run are not in the truth and do not count: "2", "3", "4", "5", "6" and 1 more`}},
+		"more fields":        {"t Q0 a 1 1 x\nu Q0 a 1 1 x y\nu Q0 b 1 1 x y z\n", []string{"warning r:2 the line has more than six fields; what follows the sixth is ignored"}},
+		"upside down":        {"t Q0 a 1 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b 2 7 x\n", []string{"warning r:2 rank and score contradict those of the line before; documents are ranked by score alone"}},
+		"any order":          {"t Q0 b 2 1 x\nt Q0 a 1 7 x\nu Q0 a 1 1 x\nu Q0 b 1 7 x\n", nil},
+		"ties":               {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\n", nil},
+		"other topics":       {"u Q0 a 1 1 x\nt Q0 b 2 7 x\n", nil},
+		"no ranks":           {"t Q0 a - 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b nan 7 x\n", nil},
+		"ranks further down": {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nt Q0 c 3.0 6 x\nt Q0 d 4.0 9 x\nu Q0 a 1 1 x\n", []string{"warning r:4 rank and score contradict those of the line before"}},
+		"shuffled":           {"t Q0 c 3 1 x\nt Q0 a 1 3 x\nt Q0 b 2 2 x\nu Q0 a 1 1 x\n", nil},
+		"comments":           {"# a comment\n#\n  # t Q0\nt Q0 a 1 7 x\n# t Q0 b 2 6 x\nu Q0 a 1 1 x\n", nil},
+		"hash topics":        {"t Q0 a 1 7 x\nu Q0 a 1 1 x\n#3 Q0 a 1 1 x\n#4 Q0 a 1 1 x\n", []string{`warning r:3 the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#3" is a topic`}},
+		"CR alone":           {"t Q0 a 1 7 x\ru Q0 a 1 1 x\r", []string{"error r:1 a carriage return (CR) stands within the line"}},
+		"not UTF-8":          {"t Q0 a 1 1 x\nt Q0 \xff 1 1 x\n", []string{"error r:2 the line is not valid UTF-8"}},
+		"zero byte":          {"t Q0 a\x00 1 1 x\n", []string{"error r:1 the line has a zero byte"}},
+		"faults mixed":       {"t Q0 a 1 1 x\nu Q0 a 1 x x y\nt Q0 a 1 1 x y\n", []string{`error r:2 the score "x"`, "warning r:3 the line has more than six fields", `error r:3 topic "t" has document "a" already, in line 1`}},
+		"long topic":         {strings.Repeat("ü", 100) + "a Q0 a 1 1 x\n", []string{`error r:0 none of the topics of the run ("` + strings.Repeat("ü", 30) + `"...) is`, "error r:0 the topics of the truth are"}},
+		"bzip2":              {"BZh91AY&SY", []string{"error r:0 the file is compressed with bzip2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result, diagnostics, err := readTruth(t, file("q", truth)).Evaluate(t.Context(), parsed(t, "AP"), file("r", c.text))
@@ -307,6 +314,18 @@ func TestFormsOfTheSameRun(t *testing.T) {
 		got, diagnostics, err := truth.Evaluate(t.Context(), names, file("r", text))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %v, %v, %v", form, got, diagnostics, err)
+		}
+	}
+}
+
+func TestReadQrels_TakesCommentsAndWholeGrades(t *testing.T) {
+	q, diagnostics, err := ReadQrels(t.Context(), file("q", "# one\n# two\nt 0 a 1.0\n # three\nt\t0\tb\t-2.0\n#"))
+	if err != nil || diagnostics != nil {
+		t.Fatal(diagnostics, err)
+	}
+	for doc, want := range map[string]int{"a": 1, "b": -2} {
+		if got, ok := q.Grade("t", []byte(doc)); !ok || got != want {
+			t.Errorf("%s has %d, %v", doc, got, ok)
 		}
 	}
 }

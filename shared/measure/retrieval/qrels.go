@@ -6,7 +6,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"strconv"
 
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
@@ -15,9 +14,6 @@ import (
 
 // unjudged is the grade of a document that the truth does not have.
 const unjudged = math.MinInt16
-
-// maxGrade bounds grades on both sides.
-const maxGrade = math.MaxInt16
 
 // Qrels are relevance judgements, the truth of a retrieval task. They do not change once read, so several runs can be
 // evaluated at the same time.
@@ -104,15 +100,27 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 	var report measure.Report
 	q := &Qrels{index: map[string]int32{}}
 	var entries []entry
+	var parts [4][]byte
 	for i, f := range files {
-		before := len(entries)
+		before, commented := len(entries), false
 		in := lines.NewReader(ctx, f.Name, f.Content, &report)
 		for in.Scan() {
 			if len(entries) == standardLimits.lines || len(q.docs) > math.MaxUint32-lines.MaxLine {
 				report.Errorf(f.Name, in.Number(), "the truth has more than %d judgements, or more than 4 GiB of document ids", standardLimits.lines)
 				break
 			}
-			if e, ok := q.parse(in.Text(), f.Name, in.Number(), &report); ok {
+			n := fields.Split(in.Text(), parts[:])
+			switch {
+			case n == 0:
+				continue
+			case fields.IsComment(parts[0]):
+				if _, grade := fields.ParseGrade(parts[3]); !commented && n == 4 && grade && len(parts[0]) > 1 {
+					commented = true
+					report.Warnf(f.Name, in.Number(), "%s", fields.CommentedTopic(parts[0]))
+				}
+				continue
+			}
+			if e, ok := q.parse(parts[:], n, f.Name, in.Number(), &report); ok {
 				e.file = int32(i)
 				entries = append(entries, e)
 			}
@@ -139,12 +147,9 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 	return q, inOrder(&report, files), nil
 }
 
-// parse reads one line. Topics are numbered as they come.
-func (q *Qrels) parse(line []byte, file string, number int, report *measure.Report) (entry, bool) {
-	var parts [4][]byte
-	switch n := fields.Split(line, parts[:]); {
-	case n == 0:
-		return entry{}, false
+// parse reads the n fields of one line. Topics are numbered as they come.
+func (q *Qrels) parse(parts [][]byte, n int, file string, number int, report *measure.Report) (entry, bool) {
+	switch {
 	case n < 4:
 		report.Errorf(file, number, "the line has only %d of 4 fields: topic, iteration, document and grade", n)
 		return entry{}, false
@@ -152,9 +157,9 @@ func (q *Qrels) parse(line []byte, file string, number int, report *measure.Repo
 		report.Errorf(file, number, "the line has more than 4 fields: topic, iteration, document and grade")
 		return entry{}, false
 	}
-	grade, err := strconv.ParseInt(string(parts[3]), 10, 16)
-	if err != nil || grade < -maxGrade {
-		report.Errorf(file, number, "the grade %s is not a whole number from %d to %d", fields.Quote(parts[3]), -maxGrade, maxGrade)
+	grade, ok := fields.ParseGrade(parts[3])
+	if !ok {
+		report.Errorf(file, number, "%s", fields.GradeFault(parts[3]))
 		return entry{}, false
 	}
 	topic, known := q.index[string(parts[0])]
@@ -169,7 +174,7 @@ func (q *Qrels) parse(line []byte, file string, number int, report *measure.Repo
 		q.names = append(q.names, name)
 	}
 	doc := parts[2]
-	e := entry{judgment{doc: uint32(len(q.docs)), size: uint16(len(doc)), grade: int16(grade)}, topic, 0, number}
+	e := entry{judgment{doc: uint32(len(q.docs)), size: uint16(len(doc)), grade: grade}, topic, 0, number}
 	q.docs = append(q.docs, doc...)
 	return e, true
 }

@@ -7,6 +7,9 @@
 // other way round (RR@k and Judged@k in ir-measures) can differ on runs with tied scores. Every topic of the truth
 // counts: one that the run leaves out has nothing retrieved, and so has 0 in nearly every measure.
 //
+// Lines that begin with # are comments in runs and qrels, also after blanks, as trec_eval 10 has it in runs. The id of a topic
+// can therefore not begin with #; a comment that has all fields of a line is a warning. Whole grades may be decimals, as 1.0.
+//
 // Where trec_eval is lenient with bad input (text as a score, NaN, fractional grades, empty files), files are refused
 // with the line, because a silent 0 is a wrong result.
 //

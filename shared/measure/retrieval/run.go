@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -36,9 +37,21 @@ type block struct {
 	spans   []span
 	skips   []skip
 	faults  []fault
-	long    int // first line with more than six fields; 0 when there is none
-	against int // first line that contradicts the first of its topic; 0 when there is none
+	notes   [notes]fault // of each kind, that of the first line which earns it; line 0 when none does
 }
+
+// The kinds of notes. A note becomes a warning, the first of its kind in each file.
+const (
+	tooLong    = iota // more than six fields
+	misordered        // rank and score contradict those of the line before
+	commented         // a comment looks like a line of a topic
+	notes             // how many there are
+)
+
+const (
+	tooLongText    = "the line has more than six fields; what follows the sixth is ignored, here and in any other line"
+	misorderedText = "rank and score contradict those of the line before; documents are ranked by score alone, the highest first, here and in any other line: if less is better in your scores, change their sign"
+)
 
 // record is one line. 16 bytes: a run has millions of them.
 type record struct {
@@ -217,7 +230,8 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 	for i, found := range perFile {
 		var list []measure.Diagnostic
 		list = append(list, found.Diagnostics()...)
-		long, against, records := 0, 0, 0
+		var first [notes]fault
+		records := 0
 		for _, b := range r.blocks {
 			if b.file != i {
 				continue
@@ -225,8 +239,9 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 			for _, f := range b.faults {
 				list = append(list, measure.Diagnostic{Severity: measure.Error, File: r.files[i], Line: f.line, Message: f.message})
 			}
-			long = cmp.Or(long, b.long)
-			against = cmp.Or(against, b.against)
+			for kind, n := range b.notes {
+				first[kind] = cmp.Or(first[kind], n)
+			}
 			records += len(b.records)
 		}
 		if records == 0 && len(list) == 0 {
@@ -236,11 +251,10 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 		for _, d := range list {
 			report.Add(d)
 		}
-		if long > 0 {
-			report.Warnf(r.files[i], long, "the line has more than six fields; what follows the sixth is ignored, here and in any other line")
-		}
-		if against > 0 {
-			report.Warnf(r.files[i], against, "rank and score contradict those of the first line of the topic; documents are ranked by score alone, the highest first, here and in any other topic: if less is better in your scores, change their sign")
+		for _, n := range first {
+			if n.line > 0 {
+				report.Warnf(r.files[i], n.line, "%s", n.message)
+			}
 		}
 	}
 	return report
@@ -252,28 +266,16 @@ type parser struct {
 	topics  *topics
 	records []record
 	docs    []byte
-	first   head
 }
 
-// head is the first line of a topic in a chunk: the number of its record, and its rank as it stands there.
-type head struct {
-	record int
-	rank   []byte
-}
-
-// compare notes that a line contradicts the first of its topic, when rank and score put it on different sides of that.
-func (b *block) compare(p *parser, line int, rank []byte, score float64) {
-	first, second := parseRank(p.first.rank), parseRank(rank)
-	if b.against > 0 || first == noRank || second == noRank {
-		return
-	}
-	if above := p.records[p.first.record].score; second > first && score > above || second < first && score < above {
-		b.against = line
+func (b *block) note(kind, line int, message string) {
+	if b.notes[kind].line == 0 {
+		b.notes[kind] = fault{line, message}
 	}
 }
 
 // parse reads the lines of a chunk: topic, Q0 (ignored), document, rank, score and tag (ignored). The rank counts for
-// nothing, but where the first two lines of a topic contradict each other, scores may be of the kind of which less is better.
+// nothing, but where it contradicts the score, scores may be of the kind of which less is better.
 func (p *parser) parse(chunk *lines.Chunk) block {
 	b := block{first: chunk.First}
 	p.records, p.docs = p.records[:0], p.docs[:0]
@@ -282,6 +284,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 	var number int32
 	known := false
 	skipped := uint32(0)
+	var above struct{ rank, score float64 } // of the line before; the rank is not a number where that has none, or another topic
 	for len(b.faults) < measure.MaxDiagnostics {
 		at, text, message, ok := chunk.Line()
 		if !ok {
@@ -289,7 +292,14 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		}
 		n := 0
 		if message == "" {
-			if n = fields.Split(text, parts[:]); n > 0 && n < 6 {
+			n = fields.Split(text, parts[:])
+			if n > 0 && fields.IsComment(parts[0]) {
+				if _, scored := fields.ParseScore(parts[4]); n == 6 && scored && len(parts[0]) > 1 {
+					b.note(commented, at, fields.CommentedTopic(parts[0]))
+				}
+				n = 0
+			}
+			if n > 0 && n < 6 {
 				message = fmt.Sprintf("the line has only %d of 6 fields: topic, Q0, document, rank, score and tag", n)
 			}
 		}
@@ -306,7 +316,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 			}
 			known = int(number) < len(p.qrels.names)
 			b.spans = append(b.spans, span{number, uint32(len(p.records))})
-			p.first = head{len(p.records), parts[3]}
+			above.rank = math.NaN()
 		}
 		if message != "" || n == 0 {
 			if message != "" {
@@ -316,12 +326,17 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 			b.skip(len(p.records), skipped)
 			continue
 		}
-		if n > 6 && b.long == 0 {
-			b.long = at
+		if n > 6 {
+			b.note(tooLong, at, tooLongText)
 		}
-		if len(p.records) == p.first.record+1 {
-			b.compare(p, at, parts[3], score)
+		rank, ranked := fields.ParseScore(parts[3])
+		if !ranked {
+			rank = math.NaN()
 		}
+		if rank > above.rank && score > above.score || rank < above.rank && score < above.score {
+			b.note(misordered, at, misorderedText)
+		}
+		above.rank, above.score = rank, score
 		grade := int16(unjudged)
 		if known {
 			grade = p.qrels.grade(number, parts[2])
@@ -332,24 +347,6 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 	b.records = append([]record(nil), p.records...)
 	b.docs = append([]byte(nil), p.docs...)
 	return b
-}
-
-// noRank is what a field is that is no rank.
-const noRank = -1
-
-// parseRank reads a rank of up to nine digits.
-func parseRank(text []byte) int {
-	if len(text) == 0 || len(text) > 9 {
-		return noRank
-	}
-	rank := 0
-	for _, c := range text {
-		if c < '0' || c > '9' {
-			return noRank
-		}
-		rank = 10*rank + int(c-'0')
-	}
-	return rank
 }
 
 // skip notes that a number of lines before the next record are none.

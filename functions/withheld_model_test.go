@@ -214,7 +214,7 @@ func (b *modelBuilder) task(i int) {
 	for n := range t.datasets {
 		number := b.datasetNumber(i, n)
 		truth := b.other(b.organizes(b.caller, i) || b.caller == "robot" && sees, "qrels")
-		d := &record.DatasetItem{OrganizerID: task.OrganizerID, PrivateTask: t.private, RankedBy: "AP"}
+		d := &record.DatasetItem{OrganizerID: task.OrganizerID, PrivateTask: t.private}
 		d.Meta, d.TaskID, d.Name, d.Split, d.TruthVersion = modelMeta("dataset", number), task.ID, b.other(sees, "data"), record.Test, 1
 		d.RunFormat, d.Evaluator = record.RunFormat{Kind: "trec-run"}, record.Evaluator{Kind: "retrieval", Measures: []string{"AP", "P@5"}, PrimaryMeasure: "AP"}
 		d.Inputs = []record.File{modelFile("topics.txt", b.other(sees, modelTopics))}
@@ -222,6 +222,12 @@ func (b *modelBuilder) task(i int) {
 		if truth != "qrels" {
 			d.Truths = append(d.Truths, modelFile("more", truth))
 			d.Diagnostics = []measure.Diagnostic{{Severity: measure.Warning, Message: truth}}
+		}
+		if n == 1 {
+			d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: d.CreatedAt}, record.Progress{Runs: 3, Waiting: 1}
+			if d.Reevaluation.Progress = d.PublishedProgress; !b.hides(b.organizes(b.caller, i)) {
+				d.Reevaluation.Progress = record.Progress{Runs: 9, Waiting: 4}
+			}
 		}
 		b.all = append(b.all, d, &record.Truth{Meta: d.Meta, TaskID: task.ID, Number: 1, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator},
 			&record.TruthSecret{Meta: d.Meta, Secret: []byte(modelID("secret", number))})

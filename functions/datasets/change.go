@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"context"
+	"fmt"
 	"reflect"
 	"slices"
 
@@ -70,10 +71,17 @@ func room(ctx context.Context, c *api.Call, taskID string) error {
 	return nil
 }
 
-func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.DatasetDraft) (*record.DatasetItem, api.Change, error) {
+// DatasetPatch is what of a dataset can change.
+type DatasetPatch struct {
+	record.DatasetDraft
+	BoardVersion int64 `json:"boardVersion" minimum:"0" doc:"can be set to truthVersion, so that leaderboards show it before every run has been evaluated against it"`
+}
+
+func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p DatasetPatch) (*record.DatasetItem, api.Change, error) {
 	if old.Deletion != nil {
 		return nil, api.Change{}, problem.Conflict.New("The dataset is being deleted.")
 	}
+	d := p.DatasetDraft
 	if d.TaskID != old.TaskID {
 		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/taskId", Detail: "never changes"}})
 	}
@@ -81,6 +89,10 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 	inline, err := checkFiles(&d, old)
 	if err != nil {
 		return nil, api.Change{}, err
+	}
+	if p.BoardVersion != old.Board().TruthVersion {
+		p.DatasetDraft = d
+		return release(ctx, c, old, p)
 	}
 	for h, files := range map[record.Holder][]record.File{record.HolderInputs: d.Inputs, record.HolderTruths: d.Truths} {
 		stored(ctx, c, h, old.ID, files)
@@ -94,6 +106,8 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 	tx := new(table.Tx)
 	var audited record.Charge
 	if !reflect.DeepEqual(old.Audited(), changed.Audited()) {
+		board := old.Board()
+		changed.BoardTruth = &board // until the change is adopted
 		audited = record.Charge{Kind: record.MadeAudits, Count: 1} // of the entry that newTruth makes
 	}
 	if err := pay(ctx, c, tx, old, &changed, audited); err != nil {
@@ -107,6 +121,36 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, d record.
 		return nil, api.Change{}, err
 	}
 	return &changed, api.Change{Tx: tx.Replace(&changed)}, nil
+}
+
+// released is what audit entries tell of a release.
+type released struct {
+	BoardVersion int64 `json:"boardVersion"`
+}
+
+// release has leaderboards show the newest truth before every run has been evaluated against it.
+func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p DatasetPatch) (*record.DatasetItem, api.Change, error) {
+	truth, err := table.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	if err != nil {
+		return nil, api.Change{}, err
+	}
+	wrong := ""
+	switch {
+	case truth == nil || p.BoardVersion != old.TruthVersion:
+		wrong = fmt.Sprintf("can only be set to truthVersion, which is %d", old.TruthVersion)
+	case !reflect.DeepEqual(p.DatasetDraft, old.DatasetDraft):
+		wrong = "changes in a patch of its own: leave the other members as they are"
+	}
+	if wrong != "" {
+		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/boardVersion", Detail: wrong}})
+	}
+	now, changed := c.Now(), *old
+	changed.Show(truth)
+	changed.Requeue = &record.Follow{At: record.At(now)}
+	record.Touch(&changed, now)
+	tx := new(table.Tx).Replace(&changed).Replace(truth)
+	entry := record.NewAudit(now, old.TaskID, c.Caller.ID, "board.released", "/v1/datasets/"+old.ID, released{old.Board().TruthVersion}, released{p.BoardVersion})
+	return &changed, api.Change{Tx: tx}, c.Audit(ctx, tx, entry)
 }
 
 // stored marks the pending files that the object store has: those that the dataset had before, or has as its truth in use.

@@ -4,7 +4,8 @@
 // A dataset follows its task: whoever sees the task sees it, save truth files and what is wrong with them, which are for
 // organizers, and for workers, who evaluate with them. Runs are evaluated with a Truth of its own, which changes only as a
 // whole: when every truth file is stored and can be read. Each such change is a new truthVersion, against which every run
-// is evaluated again.
+// is evaluated again. Leaderboards and lists of evaluations show the results against the version before until no run that
+// was evaluated before waits for the new one, or an organizer releases it; lists without sort follow within seconds.
 package datasets
 
 import (
@@ -46,6 +47,8 @@ var Operations = []api.Operation{
 		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,
 		Summary: "Update a dataset",
 		Description: "Everything but `taskId` can change. A change of truth, evaluator or run format makes a new `truthVersion` and has every run evaluated again. " +
+			"Until none of them waits any more (a run that failed does not), leaderboards and lists show the results against `boardVersion`, which is the truth before; " +
+			"`reevaluation` says how far the new one has come. To show it earlier, set `boardVersion` to `truthVersion`. " +
 			"Files that stay are named as they were shown; new ones are given as on creation. A file that was replaced counts as stored for up to three days more, until it is deleted.",
 	}, dataset, show, change),
 	api.Delete(api.Spec{

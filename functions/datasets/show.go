@@ -13,27 +13,12 @@ import (
 	"assay/shared/visibility"
 )
 
-// forRoles returns the dataset as one who has the roles sees it, without links.
-func forRoles(d *record.DatasetItem, roles access.Role) record.Dataset {
-	v := d.Dataset
-	if v.Inputs == nil {
-		v.Inputs = []record.File{}
-	}
-	if !d.ReadsTruth(roles) {
-		v.Truths, v.Diagnostics = nil, nil
-	}
-	if len(v.Diagnostics) > 0 {
-		v.Diagnostics = record.Disclosed(v.Diagnostics)
-	}
-	return v
-}
-
 func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
 	roles, err := c.Roles(ctx, d.Scope())
 	if err != nil {
 		return nil, err
 	}
-	v := forRoles(d, roles)
+	v := d.For(roles)
 	organizes := roles&(access.Organizer|access.Admin) != 0
 	if v.Inputs, err = link.Files(ctx, c.Files, c.Now(), record.HolderInputs, d.ID, v.Inputs, true, organizes); err != nil {
 		return nil, err
@@ -60,7 +45,7 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Data
 		}
 	}
 	return api.PageOf(ctx, c, sources, keep, func(d *record.DatasetItem) record.Dataset {
-		return forRoles(d, access.Roles(c.Caller, g.Grants, d.Scope()))
+		return d.For(access.Roles(c.Caller, g.Grants, d.Scope()))
 	})
 }
 

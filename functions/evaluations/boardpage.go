@@ -1,7 +1,6 @@
 package evaluations
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -25,6 +24,8 @@ type boardView struct {
 	task     *record.Task
 	datasets []*record.DatasetItem
 	dataset  *record.DatasetItem // nil when the task has none
+	shown    record.BoardTruth   // what the entries were evaluated with
+	progress *record.Reevaluation
 	entries  page.Page[record.Evaluation]
 	sort     string // name of the measure that it is sorted by
 	best     bool
@@ -57,11 +58,16 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		v.dataset = v.datasets[0]
 	}
 	if v.dataset != nil {
+		roles, err := c.Roles(ctx, v.dataset.Scope())
+		if err != nil {
+			return err
+		}
+		v.shown, v.progress = v.dataset.Board(), v.dataset.For(roles).Reevaluation
 		if c.Page.Sort == "" {
 			c.Page.SortBy(rank)
 		}
 		if v.sort = c.Page.Sort; v.sort == rank {
-			v.sort = cmp.Or(v.dataset.RankedBy, v.dataset.Evaluator.PrimaryMeasure)
+			v.sort = v.shown.Evaluator.PrimaryMeasure
 		}
 		if !c.Page.PastEnd() {
 			if v.entries, err = leaderboard(ctx, c, v.dataset); err != nil {
@@ -77,7 +83,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 // measures lists the names of the columns: the measure that sorts, then the others in the dataset's order.
 func (v *boardView) measures() []string {
 	names := []string{v.sort}
-	for _, name := range v.dataset.Evaluator.Measures {
+	for _, name := range v.shown.Evaluator.Measures {
 		if name != v.sort {
 			names = append(names, name)
 		}
@@ -137,9 +143,23 @@ func (v *boardView) command() string {
 	return "curl -sg -H 'Accept: text/csv' '" + v.base + v.link(v.dataset.ID, v.sort) + "'"
 }
 
+// notice says which results stand while the runs are evaluated again.
+func (v *boardView) notice() string {
+	stand := "Shown are the results against version " + strconv.FormatInt(v.shown.TruthVersion, 10) + " of the truth. "
+	if v.shown.TruthVersion == v.dataset.TruthVersion {
+		stand += "Some runs have not been evaluated against it yet"
+	} else {
+		stand += "They stand until the runs have been evaluated against version " + strconv.FormatInt(v.dataset.TruthVersion, 10)
+	}
+	if p := v.progress; p.Runs > 0 {
+		stand += ": " + strconv.Itoa(p.Runs-p.Waiting) + " of " + strconv.Itoa(p.Runs) + " have"
+	}
+	return stand + "."
+}
+
 // direction is how the measure that sorts does it.
 func (v *boardView) direction() string {
-	if v.dataset.Evaluator.LessIsBetter(v.sort) {
+	if v.shown.Evaluator.LessIsBetter(v.sort) {
 		return "ascending"
 	}
 	return "descending"
@@ -148,7 +168,7 @@ func (v *boardView) direction() string {
 // bar is how long the bar of a value is, of 100; empty when the measure is none that bars show well: they begin at zero,
 // longer is better, and those of one page must compare with those of the next.
 func (v *boardView) bar(value *float64) string {
-	if value == nil || v.dataset.Evaluator.LessIsBetter(v.sort) {
+	if value == nil || v.shown.Evaluator.LessIsBetter(v.sort) {
 		return ""
 	}
 	longest := 1.0

@@ -204,7 +204,7 @@ func TestTheBoardIsOfThePresentTruth(t *testing.T) {
 	old := s.add(result{user: "ada", value: 0.3})
 	s.flush()
 	s.dataset.TruthVersion = 2
-	old.Superseded = true
+	old.Unlisted = true
 	s.pending.Replace(s.dataset).Replace(old)
 	now := s.add(result{user: "ada", value: 0.2})
 	s.flush()
@@ -352,7 +352,7 @@ func TestABoardIsSortedByTheMeasureAskedFor(t *testing.T) {
 	for name, adopt := range map[string]*record.Follow{"pending or refused": nil, "due": {}} {
 		s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 		s.flush()
-		s.dataset.RankedBy, s.dataset.Adopt = "nDCG@10", adopt
+		s.dataset.BoardTruth, s.dataset.Adopt = &record.BoardTruth{TruthVersion: 1, Evaluator: s.dataset.Evaluator}, adopt
 		s.dataset.Evaluator.PrimaryMeasure = "AP"
 		first := s.add(result{user: "ada", value: 0.9, ap: 0.1})
 		second := s.add(result{user: "bob", value: 0.2, ap: 0.8})

@@ -22,14 +22,14 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem) (p pag
 	if err != nil {
 		return p, err
 	}
-	measure := c.Page.Sort
+	measure, shown := c.Page.Sort, d.Board()
 	switch {
 	case measure == rank:
 		measure = ""
-	case measure != d.RankedBy && !slices.Contains(d.Evaluator.Measures, measure):
-		return p, problem.InvalidParameter.New("sort must be rank or one of the measures of the dataset: %s.", strings.Join(d.Evaluator.Measures, ", "))
+	case !slices.Contains(shown.Evaluator.Measures, measure):
+		return p, problem.InvalidParameter.New("sort must be rank or one of the measures of the dataset: %s.", strings.Join(shown.Evaluator.Measures, ", "))
 	}
-	b := board.Board{Viewer: &c.Viewer, Dataset: d, TruthVersion: d.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1}
+	b := board.Board{Viewer: &c.Viewer, Dataset: d, TruthVersion: shown.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1}
 	entries, err := b.Entries(ctx, measure, bestOnly(c))
 	if err != nil {
 		return p, err

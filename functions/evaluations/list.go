@@ -176,7 +176,7 @@ func addAll(ctx context.Context, c *api.Call, p *page.Page[record.Evaluation], a
 	return nil
 }
 
-// ofRuns is the source of the evaluations of runs: each has at most one against the newest truth. Those that the caller
+// ofRuns is the source of the evaluations of runs: each has at most one that lists show. Those that the caller
 // may not see are not read.
 func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, error) {
 	runs, err := table.GetAll[record.RunItem](ctx, c.Store, c.Consistency, table.Keys(ids, record.RunKey)...)
@@ -192,8 +192,8 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, err
 		if r == nil {
 			continue
 		}
-		if shown := r.For(access.Roles(c.Caller, g.Grants, r.Scope())).EvaluationID; shown != "" {
-			evaluations = append(evaluations, shown)
+		if listed := r.ListedID(); listed != "" && r.ReadsValues(access.Roles(c.Caller, g.Grants, r.Scope())) {
+			evaluations = append(evaluations, listed)
 		}
 	}
 	return []table.Source{table.Named(evaluations, record.EvaluationKey)}, nil

@@ -1,8 +1,9 @@
 // Package evaluations serves the measures of runs, as lists and as leaderboards.
 //
-// Who sees an evaluation is decided by the review of its run. Lists have, of each run, the evaluation against the newest
-// truth. A sorted list is a leaderboard: it has the evaluations of one dataset against its present truth alone, because
-// values against different truths do not compare.
+// Who sees an evaluation is decided by the review of its run. A sorted list is a leaderboard: it has the evaluations of one
+// dataset against one version of its truth alone, because values against different truths do not compare. That is the
+// dataset's boardVersion: while runs are evaluated against a newer truth, the results against the one before stand, and
+// other lists too have of each run the evaluation against that one. Reviews apply to both.
 package evaluations
 
 import (

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"sync"
-	"time"
 
 	"assay/shared/arrival"
 	"assay/shared/blob"
@@ -138,73 +136,6 @@ func (w *Worker) dueDataset(ctx context.Context, it store.Item) error {
 	case d.Adopt != nil:
 		return arrival.Adopt(ctx, w.Store, w.Files, w.Now(), d.ID)
 	default:
-		return w.requeue(ctx, d.ID)
+		return w.reevaluate(ctx, d.ID)
 	}
-}
-
-const (
-	settled     = 2 * time.Second // after which every index has what was written before
-	requeueRuns = 8               // runs queued again at once
-)
-
-// requeue queues the runs of a dataset again for its truth, until a second pass finds none that is not.
-//
-// The passes are counted from the record as it was read before a pass, and one that comes before its time, called by an
-// index that lags, is none: it would prove nothing of what the index did not have yet.
-func (w *Worker) requeue(ctx context.Context, datasetID string) error {
-	d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
-	if err != nil || d == nil || d.Requeue == nil || d.Requeue.Passes > 0 && w.Now().Before(d.Requeue.At.Time) {
-		return err
-	}
-	pass := *d.Requeue
-	truth, err := table.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(datasetID))
-	if err != nil {
-		return err
-	}
-	again := 0
-	if truth != nil {
-		if again, err = w.requeueAll(ctx, truth); err != nil {
-			return err
-		}
-	}
-	return table.Retry(ctx, func() error {
-		d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
-		if err != nil || d == nil || d.Requeue == nil || d.Requeue.Passes != pass.Passes || truth != nil && d.TruthVersion != truth.Number {
-			return err // somebody else counted a pass, or the truth changed and all begins anew
-		}
-		if again == 0 && pass.Passes > 0 {
-			d.Requeue = nil
-		} else {
-			d.Requeue = &record.Follow{At: record.At(w.Now().Add(settled)), Passes: pass.Passes + 1}
-		}
-		return new(table.Tx).Replace(d).Commit(ctx, w.Store)
-	})
-}
-
-// requeueAll queues every run of the dataset for the truth that was not evaluated against it or waits elsewhere, and returns
-// how many.
-func (w *Worker) requeueAll(ctx context.Context, truth *record.Truth) (again int, err error) {
-	var mu sync.Mutex // guards again and failed
-	var failed error
-	var all sync.WaitGroup
-	slots := make(chan struct{}, requeueRuns)
-	err = table.Each(ctx, w.Store, duePage, table.OfDataset(truth.ID, record.KindRun), func(run *record.RunItem) error {
-		if !queue.Behind(run, truth) {
-			return nil
-		}
-		slots <- struct{}{}
-		all.Go(func() {
-			defer func() { <-slots }()
-			changed, err := queue.Requeue(ctx, w.Store, w.Now(), run.ID, truth)
-			mu.Lock()
-			defer mu.Unlock()
-			if changed {
-				again++
-			}
-			failed = errors.Join(failed, err)
-		})
-		return nil
-	})
-	all.Wait()
-	return again, errors.Join(err, failed)
 }

@@ -9,7 +9,10 @@ import (
 	"testing"
 	"time"
 
+	"assay/shared/arrival"
 	"assay/shared/blob"
+	"assay/shared/measure"
+	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -76,6 +79,39 @@ func TestAChangedTruthReachesEveryRunOnce(t *testing.T) {
 	}
 	if r := s.run(good); len(r.Evaluations) != 2 || s.evaluations() != 2 {
 		t.Fatalf("%d evaluations of the run, %d listed", len(r.Evaluations), s.evaluations())
+	}
+}
+
+// A run that fails against a new truth counts as evaluated, and one that still waits for its first evaluation holds up nothing.
+func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
+	s := newScene(t)
+	good, bad := s.add(ranked).ID, s.add(ranked).ID
+	s.must(s.evaluate(good))
+	s.must(s.evaluate(bad))
+	s.add(ranked, func(r *record.RunItem) { r.Queue = record.QueueWorkers })
+	old := *s.truth
+	tx := new(table.Tx)
+	s.dataset.Evaluator, s.dataset.RunFormat = s.truth.Evaluator, s.truth.RunFormat
+	arrival.Use(tx, s.dataset, &old, s.Now())
+	s.commit(tx.Replace(s.dataset))
+	s.must(s.Due(s.ctx))
+	s.must(s.evaluate(good))
+	looks := func() *record.DatasetItem {
+		for range 3 {
+			s.wait(time.Minute)
+			s.must(s.Due(s.ctx))
+		}
+		return get[record.DatasetItem](s, s.dataset.Key())
+	}
+	if d := looks(); d.Board().TruthVersion != 1 || d.Reevaluation == nil || d.Reevaluation.Progress != (record.Progress{Runs: 2, Waiting: 1}) {
+		t.Fatalf("while a run waits, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
+	}
+	s.must(queue.GiveUp(s.ctx, s.Store, s.Now(), bad, record.Queued, measure.Diagnostic{Severity: measure.Error, Message: "x"}))
+	if d := looks(); d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.Requeue != nil {
+		t.Fatalf("once it has failed, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
+	}
+	if e := get[record.EvaluationItem](s, record.EvaluationKey(s.run(good).EvaluationID)); e.Unlisted || e.TruthVersion != 2 {
+		t.Errorf("%+v", e)
 	}
 }
 

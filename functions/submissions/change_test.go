@@ -28,7 +28,7 @@ func (s *scene) evaluated(runID string, n int) *record.RunItem {
 	s.t.Helper()
 	r := s.run(runID)
 	for i := range n {
-		e := &record.EvaluationItem{Standing: r.Standing, Superseded: i < n-1}
+		e := &record.EvaluationItem{Standing: r.Standing, Unlisted: i < n-1}
 		e.Meta = record.NewMeta(s.Now())
 		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.TruthVersion = r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, int64(i+1)
 		s.Put(e, &record.Topics{Meta: e.Meta})

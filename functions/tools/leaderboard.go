@@ -108,11 +108,8 @@ var showLeaderboard = define(about{
 		return func(ctx context.Context) (out LeaderboardOutput, err error) {
 			out = LeaderboardOutput{
 				Dataset: LeaderboardName{ranking.Dataset.ID, ranking.Dataset.Name}, Task: LeaderboardName{ranking.Task.ID, ranking.Task.Name},
-				Measure: ranking.Measure, Measures: ranking.Dataset.Evaluator.Measures, LowerIsBetter: ranking.LowerIsBetter,
-				TruthVersion: ranking.Dataset.TruthVersion, Best: best, More: ranking.More, Entries: []LeaderboardEntry{},
-			}
-			if !slices.Contains(out.Measures, out.Measure) {
-				out.Measures = append([]string{out.Measure}, out.Measures...)
+				Measure: ranking.Measure, Measures: ranking.Board.Evaluator.Measures, LowerIsBetter: ranking.LowerIsBetter,
+				TruthVersion: ranking.Board.TruthVersion, Best: best, More: ranking.More, Entries: []LeaderboardEntry{},
 			}
 			for _, e := range ranking.Entries {
 				entry := LeaderboardEntry{Rank: e.Rank, Team: e.Team, RunID: e.RunID, EvaluationID: e.ID, Baseline: e.Baseline, Measures: e.Measures}

@@ -27,7 +27,7 @@ func TestNewcomersMoveNoRank(t *testing.T) {
 			was := map[string]*record.RunItem{}
 			for i, user := range []string{"ada", "bob", "cid", "dan", "fay"} {
 				run, e := s.enter(staged{user: user, ap: byNumber(before[i])})
-				e.Superseded = true
+				e.Unlisted = true
 				s.replace(e)
 				was[user] = run
 			}

@@ -59,7 +59,7 @@ func (s *stage) meta() record.Meta { return record.NewMeta(s.Now()) }
 // newDataset makes a dataset of the task, with a truth.
 func (s *stage) newDataset(format record.RunFormat, evaluator record.Evaluator, name, truth string) *record.DatasetItem {
 	s.t.Helper()
-	d := &record.DatasetItem{OrganizerID: s.task.OrganizerID, PrivateTask: s.task.Visibility == record.Private, RankedBy: evaluator.PrimaryMeasure}
+	d := &record.DatasetItem{OrganizerID: s.task.OrganizerID, PrivateTask: s.task.Visibility == record.Private}
 	d.Meta, d.TaskID, d.Name, d.Split, d.TruthVersion, d.RunFormat, d.Evaluator = s.meta(), s.task.ID, "Waters", record.Validation, 1, format, evaluator
 	d.Truths = []record.File{s.hold(record.HolderTruths, d.ID, name, strings.NewReader(truth))}
 	s.Put(d, &record.Truth{Meta: d.Meta, TaskID: d.TaskID, Number: 1, Files: d.Truths, RunFormat: format, Evaluator: evaluator})
@@ -147,7 +147,7 @@ func (s *stage) enter(e staged) (*record.RunItem, *record.EvaluationItem) {
 		if err != nil {
 			s.t.Fatal(err)
 		}
-		old.Superseded = true
+		old.Unlisted = true
 		s.replace(old)
 	}
 	v := &record.EvaluationItem{Standing: s.standing(e), Columns: s.dataset.Evaluator.Measures}

@@ -39,18 +39,24 @@ func CheckTruth(ctx context.Context, d *record.DatasetDraft, open func(record.Fi
 }
 
 // Use adds to a change of a dataset, all of whose truth files are stored, that runs are evaluated with it from now on.
-// old is the truth until now; nil when there is none.
+// old is the truth until now; nil when there is none. Leaderboards go on to show what they show until the runs have been
+// evaluated again.
 func Use(tx *table.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) {
+	if old != nil && d.BoardTruth == nil {
+		d.BoardTruth = &record.BoardTruth{TruthVersion: old.Number, Evaluator: old.Evaluator}
+	}
 	d.TruthVersion++
-	d.RankedBy, d.Adopt, d.Diagnostics = d.Evaluator.PrimaryMeasure, nil, nil
+	d.Adopt, d.Diagnostics = nil, nil
 	truth := &record.Truth{Meta: record.NewMeta(now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator, Pool: d.Pool}
 	truth.ID = d.ID
 	d.Requeue = &record.Follow{At: record.At(now)} // with the first truth too: runs that came before it have failed for want of one
 	if old == nil {
+		d.Show(truth)
 		tx.Create(truth).Create(record.NewTruthSecret(d.ID, now))
 		return
 	}
-	truth.Meta = old.Meta
+	truth.Meta, truth.Held = old.Meta, true
+	d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: record.At(now)}, record.Progress{}
 	record.Touch(truth, now)
 	tx.Replace(truth)
 }

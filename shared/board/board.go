@@ -50,7 +50,7 @@ func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 func (b *Board) Entries(ctx context.Context, measure string, best bool) (iter.Seq2[*Entry, error], error) {
 	var entries iter.Seq2[*Entry, error]
 	var err error
-	if measure == "" || measure == b.Dataset.RankedBy && b.TruthVersion == b.Dataset.TruthVersion {
+	if shown := b.Dataset.Board(); measure == "" || measure == shown.Evaluator.PrimaryMeasure && b.TruthVersion == shown.TruthVersion {
 		entries, err = b.byRank(ctx)
 	} else {
 		entries, err = b.byMeasure(ctx, measure)
@@ -93,7 +93,8 @@ func counted(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, erro
 
 // byMeasure yields the board by a measure that the table has no order for: all of it is read and sorted.
 func (b *Board) byMeasure(ctx context.Context, name string) (iter.Seq2[*Entry, error], error) {
-	lowerIsBetter := b.Dataset.Evaluator.LessIsBetter(name)
+	shown := b.Dataset.Board()
+	lowerIsBetter := shown.Evaluator.LessIsBetter(name)
 	ranked, err := b.byRank(ctx)
 	if err != nil {
 		return nil, err

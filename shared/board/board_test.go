@@ -42,7 +42,7 @@ func open(t testing.TB) store.Store {
 }
 
 func newScene(t rapid.TB, s store.Store, private bool) *scene {
-	d := &record.DatasetItem{OrganizerID: id(), PrivateTask: private, RankedBy: "AP"}
+	d := &record.DatasetItem{OrganizerID: id(), PrivateTask: private}
 	d.Meta, d.TaskID, d.TruthVersion = meta(), id(), 2
 	d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "cost"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"cost"}}
 	c := &scene{t: t, store: s, dataset: d, names: map[string]string{}}
@@ -92,7 +92,7 @@ func (c *scene) enter(e entry) {
 		if values == nil {
 			continue
 		}
-		v := &record.EvaluationItem{Standing: e.Standing, Superseded: i == 0 && e.values[1] != nil}
+		v := &record.EvaluationItem{Standing: e.Standing, Unlisted: i == 0 && e.values[1] != nil}
 		v.Standing.Blinded = v.Standing.Blinded || i == 0 && e.wasBlinded
 		v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID = meta(), run.ID, run.SubmissionID, run.TaskID, run.DatasetID, run.UserID
 		v.TruthVersion, v.PrimaryMeasure, v.Measures = int64(i+1), "AP", values

@@ -93,7 +93,7 @@ func (b *Board) own(ctx context.Context) ([]store.Item, error) {
 		if err != nil {
 			return nil, table.Failed(err)
 		}
-		if b.TruthVersion == b.Dataset.TruthVersion {
+		if b.TruthVersion == b.Dataset.Board().TruthVersion && b.Dataset.Reevaluation == nil {
 			mine = append(mine, items...)
 		} else {
 			older, err := b.older(ctx, items)
@@ -112,10 +112,10 @@ func (b *Board) own(ctx context.Context) ([]store.Item, error) {
 	return mine, nil
 }
 
-// older returns all evaluations of those runs on the dataset whose newest are given: a user's list has no others.
-func (b *Board) older(ctx context.Context, newest []store.Item) ([]store.Item, error) {
+// older returns all evaluations of those runs on the dataset whose listed ones are given: a user's list has no others.
+func (b *Board) older(ctx context.Context, listed []store.Item) ([]store.Item, error) {
 	var runs, evaluations []store.Key
-	for _, it := range newest {
+	for _, it := range listed {
 		e, err := table.Decode[record.EvaluationItem](it)
 		if err != nil {
 			return nil, err

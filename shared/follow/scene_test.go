@@ -112,7 +112,7 @@ func (sc *scene) submit(tx *table.Tx, user string) string {
 	r := &record.RunItem{Standing: standing}
 	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.Team, r.State = meta(), s.ID, s.TaskID, sc.datasets[0], user, s.Team, record.Completed
 	for i := range 2 {
-		e := &record.EvaluationItem{Standing: standing, Superseded: i == 0}
+		e := &record.EvaluationItem{Standing: standing, Unlisted: i == 0}
 		e.Meta, e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.Team = meta(), r.ID, s.ID, s.TaskID, r.DatasetID, user, s.Team
 		e.TruthVersion = int64(i + 1)
 		r.Evaluations = append(r.Evaluations, e.ID)

@@ -2,6 +2,8 @@ package queue
 
 import (
 	"context"
+	"errors"
+	"slices"
 	"time"
 
 	"assay/shared/measure"
@@ -20,8 +22,8 @@ type Outcome struct {
 	Warnings   []measure.Diagnostic
 }
 
-// Complete writes the outcome and ends the run, in one transaction. The evaluation that the run had before, which is
-// against an earlier truth, no longer stands for it, and the oldest goes beyond record.MaxEvaluations. It returns the
+// Complete writes the outcome and ends the run, in one transaction. In lists the evaluation replaces the one that the run
+// had there, unless the truth is held: then ListNewest does that later. The oldest goes beyond record.MaxEvaluations. It returns the
 // run, or ErrTruthChanged.
 func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outcome) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
@@ -29,10 +31,11 @@ func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outco
 			return err
 		}
 		tx.Check(o.Truth).Or(ErrTruthChanged)
-		if err := supersede(ctx, s, run, tx); err != nil {
+		e := *o.Evaluation
+		e.Unlisted = o.Truth.Held
+		if err := supersede(ctx, s, run, o.Truth.Held, tx); err != nil {
 			return err
 		}
-		e := *o.Evaluation
 		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID = run.ID, run.SubmissionID, run.TaskID, run.DatasetID
 		e.UserID, e.Team, e.Standing, e.Baseline = run.UserID, run.Team, run.Standing, run.Standing.Baseline
 		e.TruthVersion = o.Truth.Number
@@ -48,25 +51,53 @@ func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outco
 	})
 }
 
-// supersede takes the evaluation that the run had out of the lists, and makes room for another one.
-func supersede(ctx context.Context, s store.Store, run *record.RunItem, tx *table.Tx) error {
-	n := len(run.Evaluations)
-	if n == 0 {
+// supersede takes the evaluation that the run has in lists out of them, unless the next one is held, and makes room for that.
+func supersede(ctx context.Context, s store.Store, run *record.RunItem, held bool, tx *table.Tx) error {
+	listed := run.ListedID()
+	if len(run.Evaluations) == record.MaxEvaluations {
+		oldest := slices.IndexFunc(run.Evaluations, func(id string) bool { return id != listed })
+		Forget(tx, run.Evaluations[oldest])
+		run.Evaluations = slices.Delete(slices.Clone(run.Evaluations), oldest, oldest+1)
+	}
+	if held {
+		run.Held, run.Listed = true, listed
 		return nil
 	}
-	last, err := table.Get[record.EvaluationItem](ctx, s, store.Strong, record.EvaluationKey(run.Evaluations[n-1]))
-	if err != nil {
-		return err
+	run.Held, run.Listed = false, ""
+	return list(ctx, s, listed, false, tx)
+}
+
+// list adds to tx whether the evaluation, if there is one with the id, is in lists.
+func list(ctx context.Context, s store.Store, id string, listed bool, tx *table.Tx) error {
+	if id == "" {
+		return nil
 	}
-	if last != nil {
-		last.Superseded = true // which is told by the lists that it is not in
-		tx.Replace(last)
+	e, err := table.Get[record.EvaluationItem](ctx, s, store.Strong, record.EvaluationKey(id))
+	if err == nil && e != nil {
+		e.Unlisted = !listed // which nobody is shown
+		tx.Replace(e)
 	}
-	if n == record.MaxEvaluations {
-		Forget(tx, run.Evaluations[0])
-		run.Evaluations = run.Evaluations[1:]
-	}
-	return nil
+	return err
+}
+
+// ListNewest has lists show the newest evaluation of a run that was held, in place of the one until now, and reports whether
+// that changed anything.
+func ListNewest(ctx context.Context, s store.Store, runID string) (changed bool, err error) {
+	err = table.Retry(ctx, func() error {
+		changed = false
+		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
+		if err != nil || run == nil || !run.Held {
+			return err
+		}
+		tx := new(table.Tx)
+		err = errors.Join(list(ctx, s, run.Listed, false, tx), list(ctx, s, run.EvaluationID, true, tx))
+		if err != nil {
+			return err
+		}
+		changed, run.Held, run.Listed = true, false, ""
+		return tx.Replace(run).Commit(ctx, s)
+	})
+	return changed, err
 }
 
 // Forget adds to tx that the evaluation is no more. An object with its values per topic is found by the cleaning of

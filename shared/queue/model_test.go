@@ -9,6 +9,8 @@ import (
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
 
 	"pgregory.net/rapid"
 )
@@ -24,6 +26,7 @@ type model struct {
 	stale       queue.Hold // one before it
 	until       time.Time
 	evaluations []int64 // truth versions
+	listed      int     // how many of them until the one in lists, 0 for none
 	truth       int64
 }
 
@@ -100,6 +103,9 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 				}
 				m.state, m.held, m.counted, m.truth = record.Completed, false, true, s.truth.Number
 				m.evaluations = append(m.evaluations, m.truth)
+				if !s.truth.Held {
+					m.listed = len(m.evaluations)
+				}
 			},
 			"complete against an old truth": func(rt *rapid.T) {
 				m := pick(rt)
@@ -153,7 +159,18 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 				s.commit(tx)
 				m.state, m.held, m.counted = record.Cancelled, false, false
 			},
-			"change the truth": func(*rapid.T) { s.change() },
+			"change the truth": func(rt *rapid.T) {
+				s.truth.Held = rapid.Bool().Draw(rt, "held")
+				s.change()
+			},
+			"list the newest evaluation": func(rt *rapid.T) {
+				m := pick(rt)
+				changed, err := queue.ListNewest(s.ctx, st, m.id)
+				if err != nil || changed != (m.listed != len(m.evaluations)) {
+					rt.Fatalf("of %d evaluations, %d was in lists: %v, %v", len(m.evaluations), m.listed, changed, err)
+				}
+				m.listed = len(m.evaluations)
+			},
 			"requeue": func(rt *rapid.T) {
 				m := pick(rt)
 				changed, err := queue.Requeue(s.ctx, st, s.now, m.id, s.truth)
@@ -173,6 +190,12 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 					if r.State != m.state || r.Attempts != m.attempts || r.Counted != m.counted || (r.Lease != nil) != m.held ||
 						len(r.Evaluations) != len(m.evaluations) || r.TruthVersion != m.truth {
 						rt.Fatalf("the run is %+v, and should be %+v", r, m)
+					}
+					for i, id := range r.Evaluations {
+						e, err := table.Get[record.EvaluationItem](s.ctx, st, store.Strong, record.EvaluationKey(id))
+						if err != nil || e == nil || e.Unlisted == (i+1 == m.listed) || (r.ListedID() == id) != (i+1 == m.listed) {
+							rt.Fatalf("evaluation %d, of which %d is in lists: %+v, %v", i+1, m.listed, e, err)
+						}
 					}
 					if (r.FinishedAt != nil) != m.state.Ended() || m.state == record.Failed && len(r.Diagnostics) == 0 {
 						rt.Fatalf("%s run finished at %v with %v", r.State, r.FinishedAt, r.Diagnostics)

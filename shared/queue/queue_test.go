@@ -257,8 +257,8 @@ func TestEveryTruthLeavesOneEvaluationAndTheOldestGo(t *testing.T) {
 		if gone := i < 2; err != nil || (e == nil) != gone || (topics == nil) != gone {
 			t.Fatalf("evaluation %d: %v, %v, %v", i, e, topics, err)
 		}
-		if e != nil && e.Superseded != (i < len(made)-1) {
-			t.Fatalf("evaluation %d of %d is superseded: %v", i, len(made), e.Superseded)
+		if e != nil && e.Unlisted != (i < len(made)-1) {
+			t.Fatalf("evaluation %d of %d is superseded: %v", i, len(made), e.Unlisted)
 		}
 	}
 }

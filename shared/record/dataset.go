@@ -2,6 +2,7 @@ package record
 
 import (
 	"fmt"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -64,7 +65,27 @@ type Dataset struct {
 	Meta
 	DatasetDraft
 	TruthVersion int64                `json:"truthVersion" readOnly:"true" doc:"grows with each change of truth or evaluator; 0 until the first truth is stored"`
+	BoardVersion int64                `json:"boardVersion" readOnly:"true" doc:"the truthVersion whose results leaderboards and lists show: the last one until every run has been evaluated against a new one, or until an organizer sets it to truthVersion"`
+	Reevaluation *Reevaluation        `json:"reevaluation,omitempty" readOnly:"true" doc:"how far the evaluation against a new truthVersion has come, while boardVersion is an earlier one"`
 	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" readOnly:"true" doc:"what is wrong with the truth files as uploaded; seen by organizers and workers alone"`
+}
+
+// Reevaluation is how far the evaluation of a dataset's runs against a new truth has come.
+type Reevaluation struct {
+	StartedAt Instant `json:"startedAt" readOnly:"true"`
+	Progress
+}
+
+// Progress counts the runs that had been evaluated before. Organizers see all of them counted, others the published ones.
+type Progress struct {
+	Runs    int `json:"runs" readOnly:"true" doc:"runs to evaluate again: the published ones; for organizers all"`
+	Waiting int `json:"waiting" readOnly:"true" doc:"of those, how many have not ended yet"`
+}
+
+// BoardTruth is what the results on leaderboards were evaluated with.
+type BoardTruth struct {
+	TruthVersion int64     `json:"truthVersion"`
+	Evaluator    Evaluator `json:"evaluator"`
 }
 
 // DatasetItem is a dataset as the store holds it.
@@ -72,9 +93,11 @@ type DatasetItem struct {
 	Dataset
 	OrganizerID string `json:"organizerId"`
 	PrivateTask bool   `json:"privateTask,omitempty"`
-	// RankedBy is the primary measure of the truth in use, in whose order the board is stored: the dataset's own differs
-	// from it as long as a change has not been adopted.
-	RankedBy string `json:"rankedBy,omitempty"`
+	// BoardTruth is what leaderboards show: the dataset's own evaluator differs from it as long as a change has not been
+	// adopted, and its truth version as long as runs wait for the newer one. It is nil where both are the dataset's own.
+	BoardTruth *BoardTruth `json:"boardTruth,omitempty"`
+	// PublishedProgress is the part of Reevaluation's that is shown to all.
+	PublishedProgress Progress `json:"publishedProgress,omitzero"`
 	// Adopt is set while truth files or settings have changed that runs are not evaluated with yet: it is due when the
 	// evaluator is to look at them.
 	Adopt *Follow `json:"adopt,omitempty"`
@@ -90,6 +113,22 @@ type DatasetItem struct {
 type Deletion struct {
 	At Instant `json:"at"` // when the evaluator is to look after it, should the request have died
 	By string  `json:"by"` // the user who asked
+}
+
+// Board returns what leaderboards of the dataset show.
+func (d *DatasetItem) Board() BoardTruth {
+	if d.BoardTruth == nil {
+		return BoardTruth{d.TruthVersion, d.Evaluator}
+	}
+	return *d.BoardTruth
+}
+
+// Show has leaderboards show the truth.
+func (d *DatasetItem) Show(t *Truth) {
+	t.Held, d.BoardTruth = false, nil
+	if t.Number != d.TruthVersion || !reflect.DeepEqual(t.Evaluator, d.Evaluator) {
+		d.BoardTruth = &BoardTruth{t.Number, t.Evaluator}
+	}
 }
 
 // Key implements Record.
@@ -223,6 +262,9 @@ type Truth struct {
 	RunFormat RunFormat
 	Evaluator Evaluator
 	Pool      string `json:",omitempty"` // of the workers; it changes without a new version
+	// Held is whether leaderboards show an earlier version until no run waits for this one, so that evaluations against
+	// it are in no list before.
+	Held bool `json:",omitempty"`
 }
 
 // Key implements Record.

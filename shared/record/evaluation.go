@@ -69,8 +69,9 @@ func (e *Evaluation) MeasureNames() []string { return e.columns }
 type EvaluationItem struct {
 	Evaluation
 	Standing Standing `json:"standing"`
-	// Superseded is set when the run has an evaluation against a newer truth; it is then in no list but its version's ranking.
-	Superseded bool `json:"superseded,omitempty"`
+	// Unlisted is set while lists have another evaluation of the run, or none, since the one against a newer truth stands
+	// there, or leaderboards do not show this version yet. The evaluation is then in no list but its version's ranking.
+	Unlisted bool `json:"unlisted,omitempty"`
 	// LowerIsBetter is the direction of the primary measure.
 	LowerIsBetter bool `json:"lowerIsBetter,omitempty"`
 	// Columns has the names of Measures in the order in which the dataset gives them.
@@ -97,7 +98,7 @@ func EvaluationKey(id string) store.Key {
 func (e *EvaluationItem) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
 	s := e.Scope()
-	if !e.Superseded {
+	if !e.Unlisted {
 		x.listed(KindEvaluation, e.ID, s, e.Standing.Anonymous)
 		x.put(ByDataset, OfDataset(e.DatasetID, KindEvaluation, s.Audience), e.ID)
 	}

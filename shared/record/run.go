@@ -142,6 +142,9 @@ type RunItem struct {
 	Counted bool `json:"counted,omitempty"`
 	// Evaluations has every evaluation of the run, the newest last, so that all follow its review.
 	Evaluations []string `json:"evaluations,omitempty"`
+	// Held is whether the newest evaluation is not in lists yet, and Listed the one that is there instead, if any.
+	Held   bool   `json:"held,omitempty"`
+	Listed string `json:"listed,omitempty"`
 	// TruthVersion is the truth that the run was last evaluated against, also when that failed, or was queued again for.
 	TruthVersion int64 `json:"truthVersion,omitempty"`
 }
@@ -177,6 +180,14 @@ func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 		x.put(ByWork, DuePartition, due(*r.FinishedAt, r.ID))
 	}
 	return x
+}
+
+// ListedID names the evaluation that stands for the run in lists and for tools; empty when none does.
+func (r *RunItem) ListedID() string {
+	if r.Held {
+		return r.Listed
+	}
+	return r.EvaluationID
 }
 
 // Waits reports whether the run waits for somebody to take it up: to begin with, or to be evaluated once it was executed.

@@ -34,6 +34,25 @@ func (d *DatasetItem) ReadsTruth(roles access.Role) bool {
 	return roles&(access.Organizer|access.Admin|access.Worker) != 0
 }
 
+// For returns the dataset as one who has the roles sees it, without links.
+func (d *DatasetItem) For(roles access.Role) Dataset {
+	v := d.Dataset
+	v.BoardVersion = d.Board().TruthVersion
+	if v.Inputs == nil {
+		v.Inputs = []File{}
+	}
+	if !d.ReadsTruth(roles) {
+		v.Truths, v.Diagnostics = nil, nil
+	}
+	if len(v.Diagnostics) > 0 {
+		v.Diagnostics = Disclosed(v.Diagnostics)
+	}
+	if v.Reevaluation != nil && roles&(access.Organizer|access.Admin) == 0 {
+		v.Reevaluation = &Reevaluation{v.Reevaluation.StartedAt, d.PublishedProgress} // others must not learn how many runs there are
+	}
+	return v
+}
+
 // For returns the submission as one who has the roles sees it.
 func (s *SubmissionItem) For(roles access.Role) Submission {
 	v := s.Submission

@@ -1,7 +1,6 @@
 package material
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -28,6 +27,7 @@ type RankingAsked struct {
 // Ranking is what the caller sees of a dataset's leaderboard.
 type Ranking struct {
 	Dataset       *record.DatasetItem
+	Board         record.BoardTruth // what the entries were evaluated with
 	Task          *record.TaskItem
 	Measure       string
 	LowerIsBetter bool
@@ -52,7 +52,8 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 	if err != nil {
 		return nil, err
 	}
-	r := &Ranking{Dataset: item, d: d, Measure: cmp.Or(item.RankedBy, item.Evaluator.PrimaryMeasure)}
+	r := &Ranking{Dataset: item, Board: item.Board(), d: d}
+	r.Measure = r.Board.Evaluator.PrimaryMeasure
 	if r.Task, err = table.Get[record.TaskItem](ctx, d.c.Store, d.c.Consistency, record.TaskKey(item.TaskID)); err != nil {
 		return nil, err
 	}
@@ -61,18 +62,18 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 	}
 	d.note("task %s %s", r.Task.ID, r.Task.Name)
 	by := "" // as the table has it
-	if name := known(item, asked.Measure); name != r.Measure && asked.Measure != "" {
+	if name := known(&r.Board.Evaluator, asked.Measure); name != r.Measure && asked.Measure != "" {
 		if name == "" {
-			return nil, invalid("/measure", "%q is none of the dataset's: %s", asked.Measure, strings.Join(item.Evaluator.Measures, ", "))
+			return nil, invalid("/measure", "%q is none of the dataset's: %s", asked.Measure, strings.Join(r.Board.Evaluator.Measures, ", "))
 		}
 		r.Measure, by = name, name
 	}
-	r.LowerIsBetter = item.Evaluator.LessIsBetter(r.Measure)
+	r.LowerIsBetter = r.Board.Evaluator.LessIsBetter(r.Measure)
 	there, err := r.earlier(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	b := board.Board{Viewer: &d.c.Viewer, Dataset: item, TruthVersion: item.TruthVersion, AtOnce: asked.Limit + 1}
+	b := board.Board{Viewer: &d.c.Viewer, Dataset: item, TruthVersion: r.Board.TruthVersion, AtOnce: asked.Limit + 1}
 	if asked.Against != nil {
 		b.AtOnce = comparedAtOnce
 	}
@@ -126,13 +127,12 @@ func amongBoth(places, others []place) map[string]int {
 	return ranks
 }
 
-// known is the measure of the dataset that the name means; empty when it has none such.
-func known(d *record.DatasetItem, name string) string {
-	names := append(slices.Clone(d.Evaluator.Measures), d.RankedBy)
-	if slices.Contains(names, name) {
+// known is the measure of the evaluator that the name means; empty when it has none such.
+func known(e *record.Evaluator, name string) string {
+	if slices.Contains(e.Measures, name) {
 		return name
 	}
-	if m, err := measure.Parse(measure.Kind(d.Evaluator.Kind), name); err == nil && slices.Contains(names, m.String()) {
+	if m, err := measure.Parse(measure.Kind(e.Kind), name); err == nil && slices.Contains(e.Measures, m.String()) {
 		return m.String()
 	}
 	return ""
@@ -181,7 +181,7 @@ func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) ([]place, err
 	if asked.Against == nil {
 		return nil, nil
 	}
-	number, newest := *asked.Against, r.Dataset.TruthVersion
+	number, newest := *asked.Against, r.Board.TruthVersion
 	switch {
 	case newest < 2:
 		return nil, invalid("/against", "the dataset has no other version of the truth yet: leave it out")

@@ -112,7 +112,7 @@ func (r *Results) Truth() *Truth { return r.truth }
 // seesValues reports whether a caller with the roles may have the values of a run. A caller who sees a run, and would see its values, is
 // shown that it has none yet; where they are hidden, so is whether there are any.
 func seesValues(r *record.RunItem, roles access.Role) bool {
-	return r.ReadsValues(roles) && (r.EvaluationID != "" || access.Sees(roles, r.Scope().Audience))
+	return r.ReadsValues(roles) && (r.ListedID() != "" || access.Sees(roles, r.Scope().Audience))
 }
 
 // against has the values computed against the truth that is named.
@@ -169,10 +169,10 @@ func (r *Results) evaluations(ctx context.Context) error {
 		if !run.item.ReadsValues(run.roles) && r.withFiles { // the caller sees the run
 			return invalid(run.pointer, "you may read what the run retrieved, but not its values: its review does not show them to you. Leave the measure out, or send a truth of your own in truth")
 		}
-		if run.item.EvaluationID == "" {
+		if run.item.ListedID() == "" {
 			return invalid(run.pointer, "the run has no evaluation yet: it is %s", run.item.State)
 		}
-		ids = append(ids, run.item.EvaluationID)
+		ids = append(ids, run.item.ListedID())
 	}
 	found, err := table.GetAll[record.EvaluationItem](ctx, r.d.c.Store, r.d.c.Consistency, table.Keys(ids, record.EvaluationKey)...)
 	if err != nil {

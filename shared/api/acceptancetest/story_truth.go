@@ -35,6 +35,7 @@ func (st *story) changedTruth() {
 		st.t.Errorf("%+v, want another evaluation of the same run", second)
 	}
 	truncated := st.evaluatedAnew(st.benBoth.runs[0], 2)
+	st.boardShows(2)
 	alias, otter := st.alias(), "Otter "+st.tail
 	st.ranked(st.nobody, st.board(st.news), rankedRun{1, alias, st.annNews.runs[0]}, rankedRun{2, otter, st.benBoth.runs[0]})
 	st.listed(st.nobody, "/v1/evaluations?filter[datasetId]="+st.news, newestFirst(second.ID, truncated.ID)...)
@@ -63,7 +64,21 @@ func (st *story) changedTruth() {
 	if third.PrimaryMeasure != "P@10" || len(third.Measures) != 2 || *third.Measures["P@10"] != *second.Measures["P@10"] {
 		st.t.Errorf("%+v, want the two measures and the values as they were", third)
 	}
+	st.boardShows(3)
 	st.ranked(st.nobody, st.board(st.news), rankedRun{1, alias, st.annNews.runs[0]}, rankedRun{2, otter, st.benBoth.runs[0]})
+}
+
+// boardShows waits until leaderboards and lists show the results against the version of the truth.
+func (st *story) boardShows(version int64) {
+	st.t.Helper()
+	st.await(fmt.Sprintf("leaderboards of version %d of the truth", version), func() error {
+		var d record.Dataset
+		st.get(st.nobody, "/v1/datasets/"+st.news, &d)
+		if d.BoardVersion != version || d.Reevaluation != nil {
+			return fmt.Errorf("they show version %d: %+v", d.BoardVersion, d.Reevaluation)
+		}
+		return nil
+	})
 }
 
 // evaluatedAnew waits until a run has an evaluation against the version of the truth.

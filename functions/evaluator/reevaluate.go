@@ -1,0 +1,150 @@
+package evaluator
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+const (
+	settled     = 2 * time.Second  // after which every index has what was written before
+	longestWait = 10 * time.Minute // between two passes over the runs
+	runsAtOnce  = 8                // changed at the same time
+)
+
+// reevaluate queues the runs of a dataset again for its truth, until a second pass finds none that is not. When the truth is
+// held, the passes go on until no run waits for it; then leaderboards show it, and the passes that follow have lists show
+// the evaluations against it.
+//
+// The passes are counted from the record as it was read before a pass, and one that comes before its time, called by an
+// index that lags, is none: it would prove nothing of what the index did not have yet.
+func (w *Worker) reevaluate(ctx context.Context, datasetID string) error {
+	for {
+		if released, err := w.pass(ctx, datasetID); err != nil || !released {
+			return err
+		}
+	}
+}
+
+// pass makes one pass, and reports whether it was the one after which leaderboards show the truth.
+func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err error) {
+	d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
+	if err != nil || d == nil || d.Requeue == nil || d.Requeue.Passes > 0 && w.Now().Before(d.Requeue.At.Time) {
+		return false, err
+	}
+	began := *d.Requeue
+	truth, err := table.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(datasetID))
+	if err != nil {
+		return false, err
+	}
+	var found census
+	if truth != nil {
+		if found, err = w.requeueAll(ctx, d, truth); err != nil {
+			return false, err
+		}
+	}
+	err = table.Retry(ctx, func() error {
+		released = false
+		d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
+		if err != nil || d == nil || d.Requeue == nil || d.Requeue.Passes != began.Passes || !d.Requeue.At.Equal(began.At.Time) ||
+			truth != nil && d.TruthVersion != truth.Number {
+			return err // somebody else counted a pass, or the truth changed and all begins anew
+		}
+		tx := new(table.Tx)
+		released = w.count(tx, d, truth, found)
+		return tx.Replace(d).Commit(ctx, w.Store)
+	})
+	return released, err
+}
+
+// count has the dataset carry what a pass found, and says when the next one is due.
+func (w *Worker) count(tx *table.Tx, d *record.DatasetItem, truth *record.Truth, found census) (released bool) {
+	quiet := found.changed == 0 && d.Requeue.Passes > 0
+	held := truth != nil && truth.Held
+	wait := settled
+	switch {
+	case quiet && held && found.all.Waiting == 0:
+		shown := *truth
+		d.Show(&shown)
+		tx.Replace(&shown)
+		d.Requeue, released = &record.Follow{At: record.At(w.Now())}, true
+		record.Touch(d, w.Now())
+		return released
+	case quiet && !held:
+		d.Requeue = nil
+		if d.Reevaluation != nil {
+			d.Reevaluation, d.PublishedProgress = nil, record.Progress{}
+			record.Touch(d, w.Now())
+		}
+		return false
+	case held:
+		wait = min(max(settled, w.Now().Sub(d.Reevaluation.StartedAt.Time)/8), longestWait)
+	}
+	if d.Reevaluation != nil && (d.Reevaluation.Progress != found.all || d.PublishedProgress != found.published) {
+		shown := *d.Reevaluation
+		shown.Progress, d.PublishedProgress = found.all, found.published
+		d.Reevaluation = &shown
+		record.Touch(d, w.Now())
+	}
+	d.Requeue = &record.Follow{At: record.At(w.Now().Add(wait)), Passes: d.Requeue.Passes + 1}
+	return false
+}
+
+// census is what a pass found.
+type census struct {
+	changed        int // runs that were queued again, or whose evaluation lists show from now on
+	all, published record.Progress
+}
+
+func (c *census) add(run *record.RunItem, waits bool) {
+	count := func(p *record.Progress) {
+		p.Runs++
+		if waits {
+			p.Waiting++
+		}
+	}
+	if count(&c.all); run.Standing.Shown() {
+		count(&c.published)
+	}
+}
+
+// requeueAll queues every run of the dataset for the truth that was not evaluated against it or waits elsewhere, and, unless
+// the truth is held, has lists show the evaluations against it. It counts the runs that were evaluated before.
+func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *record.Truth) (found census, err error) {
+	var mu sync.Mutex // guards found and failed
+	var failed error
+	var all sync.WaitGroup
+	slots := make(chan struct{}, runsAtOnce)
+	err = table.Each(ctx, w.Store, duePage, table.OfDataset(truth.ID, record.KindRun), func(run *record.RunItem) error {
+		slots <- struct{}{}
+		all.Go(func() {
+			defer func() { <-slots }()
+			requeued, listed := false, false
+			var err, listErr error
+			if queue.Behind(run, truth) {
+				requeued, err = queue.Requeue(ctx, w.Store, w.Now(), run.ID, truth)
+			}
+			if run.Held && !truth.Held {
+				listed, listErr = queue.ListNewest(ctx, w.Store, run.ID)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			failed = errors.Join(failed, err, listErr)
+			if requeued || listed {
+				found.changed++
+			}
+			if run.TruthVersion > 0 && d.Reevaluation != nil && !run.CreatedAt.After(d.Reevaluation.StartedAt.Time) {
+				found.add(run, requeued || !run.State.Ended())
+			}
+		})
+		return nil
+	})
+	all.Wait()
+	return found, errors.Join(err, failed)
+}

@@ -96,7 +96,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 	case err != nil:
 		return err
 	case truth == nil:
-		return w.fail(ctx, h, nil, "The dataset has no truth, or was deleted, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself.")
+		return w.withoutTruth(ctx, run, h)
 	case queue.For(truth) != record.QueueBuiltin:
 		_, err = queue.Release(ctx, w.Store, w.Now(), h)
 		return err
@@ -127,6 +127,19 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 	}
 	result.Warnings = diagnostics
 	return w.complete(ctx, h, run, truth, result)
+}
+
+// withoutTruth has the run of a dataset without a truth wait for it, for a day at most, or fails the run when none is to come.
+func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.Hold) error {
+	d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
+	if err != nil {
+		return err
+	}
+	if until := run.QueuedAt.Add(record.UploadTime); d != nil && d.AwaitsTruth() && w.Now().Before(until) {
+		_, err := queue.AwaitTruth(ctx, w.Store, w.Now(), h, until)
+		return err
+	}
+	return w.fail(ctx, h, nil, "The dataset has no truth, or was deleted, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself.")
 }
 
 func (w *Worker) fail(ctx context.Context, h queue.Hold, truth *record.Truth, why string) error {

@@ -371,7 +371,8 @@ func TestWithoutAUsableTruthRunsSayWhomToAsk(t *testing.T) {
 	if r := s.run(id); r.State != record.Failed || r.TruthVersion != 1 || strings.Contains(r.Diagnostics[0].Message, "many") {
 		t.Fatalf("%+v", r)
 	}
-	s.commit(new(table.Tx).DeleteKey(s.truth.Key()))
+	s.dataset.Truths = nil
+	s.commit(new(table.Tx).DeleteKey(s.truth.Key()).Replace(s.dataset))
 	id = s.add(ranked).ID
 	s.must(s.evaluate(id))
 	if r := s.run(id); r.State != record.Failed || r.TruthVersion != 0 {

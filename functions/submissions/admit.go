@@ -125,10 +125,11 @@ func (e *entry) read(ctx context.Context, c *api.Call, d *record.SubmissionDraft
 	return items[2:], err
 }
 
-// ready requires that the datasets, each with its truth in items, are of the task and can be evaluated.
+// ready requires that the datasets, each with its truth in items, are of the task and can be evaluated, now or once their
+// truth has arrived and was read.
 func (e *entry) ready(d *record.SubmissionDraft, items []store.Item) error {
 	var fields []problem.Field
-	var waiting []string
+	var without []string
 	for i := range d.DatasetIDs {
 		set, err := table.Decode[record.DatasetItem](items[2*i])
 		if err != nil {
@@ -145,16 +146,18 @@ func (e *entry) ready(d *record.SubmissionDraft, items []store.Item) error {
 			fields = append(fields, problem.Field{Pointer: d.DatasetPointer(i), Detail: fmt.Sprintf("names %q, which takes no repositories, since its member builds is false: submit an image, or ask the organizers to set builds", set.Name)})
 		case set.Deletion != nil:
 			return problem.Conflict.New("The dataset %q is being deleted. Leave it out.", set.Name)
+		case truth == nil && set.AwaitsTruth():
+			truth = &record.Truth{RunFormat: set.RunFormat, Evaluator: set.Evaluator} // the run waits for the one to come
 		case truth == nil:
-			waiting = append(waiting, set.Name)
+			without = append(without, set.Name)
 		}
 		e.datasets, e.truths = append(e.datasets, set), append(e.truths, truth)
 	}
 	if err := problem.Check(fields); err != nil {
 		return err
 	}
-	if len(waiting) > 0 {
-		return problem.Conflict.New("%q cannot take submissions yet, because the truth is not there. Try again later, or leave it out.", waiting)
+	if len(without) > 0 {
+		return problem.Conflict.New("%q cannot take submissions yet, because the organizers have announced no truth, or one with errors. Try again later, or leave it out.", without)
 	}
 	return nil
 }

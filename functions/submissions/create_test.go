@@ -118,7 +118,7 @@ func TestWhoMaySubmitAndWhen(t *testing.T) {
 		}, 422, "no file for the dataset"},
 		{"a dataset whose truth is not there yet", "ada", nil, func(s *scene, b object) {
 			b["files"] = []object{inline(s.dataset(noTruthYet), "run.txt", ranked)}
-		}, 409, "truth is not there"},
+		}, 409, "announced no truth"},
 		{"more datasets than allowed", "ada", nil, func(s *scene, b object) {
 			files := []object{}
 			for range record.MaxSubmissionDatasets + 1 {

@@ -26,7 +26,7 @@ func (b *brief) hopeless(now time.Time) string {
 	switch {
 	case b.dataset == nil || b.submission == nil:
 		return "The dataset or the submission of the run was deleted."
-	case b.run.State == record.Evaluating && b.truth == nil:
+	case b.run.State == record.Evaluating && b.truth == nil && !b.truthComes(now):
 		return "The dataset has no truth, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself."
 	case b.run.State == record.Running && !record.AllStored(b.dataset.Inputs) && now.Sub(b.run.QueuedAt.Time) > record.UploadTime:
 		return "The input files of the dataset have not arrived for a day. Submit again once the organizers have stored them; this run does not count in the quota."
@@ -35,6 +35,11 @@ func (b *brief) hopeless(now time.Time) string {
 	default:
 		return ""
 	}
+}
+
+// truthComes reports whether the dataset's truth, which is not there yet, is waited for.
+func (b *brief) truthComes(now time.Time) bool {
+	return b.truth == nil && b.dataset.AwaitsTruth() && now.Before(b.run.QueuedAt.Add(record.UploadTime))
 }
 
 func explained(why string) []measure.Diagnostic {

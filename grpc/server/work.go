@@ -106,6 +106,12 @@ func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hol
 		_, err = queue.Fail(ctx, s.env.Store, s.env.Now(), h, explained(why))
 	case run.State == record.Running && !record.AllStored(d.Inputs):
 		_, err = queue.Postpone(ctx, s.env.Store, s.env.Now(), h, inputsTime)
+	case run.State == record.Evaluating && truth == nil:
+		_, err := queue.AwaitTruth(ctx, s.env.Store, s.env.Now(), h, run.QueuedAt.Add(record.UploadTime))
+		if errors.Is(err, queue.ErrTruthChanged) {
+			_, err = queue.Release(ctx, s.env.Store, s.env.Now(), h)
+		}
+		return nil, ignoreStale(err)
 	case run.State == record.Evaluating && queue.For(truth) != record.QueueWorkers:
 		_, err = queue.Release(ctx, s.env.Store, s.env.Now(), h)
 	default:

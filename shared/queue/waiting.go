@@ -95,7 +95,7 @@ func Requeue(ctx context.Context, s store.Store, now time.Time, runID string, tr
 
 func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 	if run.Waits() {
-		return reassign(run, truth)
+		return reassign(run, truth, now)
 	}
 	if len(run.Files) == 0 || !record.AllStored(run.Files) {
 		return false // one that awaits its files is queued for the truth that there is then
@@ -112,10 +112,16 @@ func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 	return true
 }
 
-// reassign has a run that waits go on waiting where the dataset has it wait now, and reports whether that is elsewhere.
-func reassign(run *record.RunItem, truth *record.Truth) bool {
+// reassign has a run that waits go on waiting where the dataset has it wait now, and no longer for the truth. It reports
+// whether that changed anything.
+func reassign(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 	queue, pool := run.Queue, run.Pool
 	assign(run, truth)
+	if i := slices.Index(run.Diagnostics, awaitsTruth); i >= 0 {
+		run.Later, run.Diagnostics = nil, slices.Delete(slices.Clone(run.Diagnostics), i, i+1)
+		record.Touch(run, now)
+		return true
+	}
 	return run.Queue != queue || run.Pool != pool
 }
 

@@ -136,6 +136,25 @@ func Postpone(ctx context.Context, s store.Store, now time.Time, h Hold, d time.
 	})
 }
 
+var awaitsTruth = measure.Diagnostic{Severity: measure.Warning, Discreet: true,
+	Message: "The run waits for the truth of the dataset, which has not arrived or is being read. It is evaluated by itself once the truth is there; if none is within a day, it fails."}
+
+// AwaitTruth gives a run back whose dataset has no truth yet, and says so. The attempt does not count, and nobody takes the run
+// up before the instant unless Requeue, with the truth, has it wait in its queue again. A truth that came meanwhile is
+// ErrTruthChanged.
+func AwaitTruth(ctx context.Context, s store.Store, now time.Time, h Hold, until time.Time) (*record.RunItem, error) {
+	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+		tx.CheckAbsent(record.TruthKey(run.DatasetID)).Or(ErrTruthChanged)
+		run.Attempts--
+		later := record.At(until)
+		run.Later = &later
+		if !slices.Contains(run.Diagnostics, awaitsTruth) {
+			run.AddDiagnostics(awaitsTruth)
+		}
+		return giveBack(ctx, s, now, run)
+	})
+}
+
 // Resume has a run wait in its queue again that was postponed until now. One that was not, stays as it is.
 func Resume(ctx context.Context, s store.Store, now time.Time, runID string) error {
 	return table.Retry(ctx, func() error {

@@ -115,6 +115,10 @@ type Deletion struct {
 	By string  `json:"by"` // the user who asked
 }
 
+// AwaitsTruth reports whether the files of the truth were announced and may be used once all are there: they have not arrived
+// or have not been read yet.
+func (d *DatasetItem) AwaitsTruth() bool { return len(d.Truths) > 0 && !measure.Refused(d.Diagnostics) }
+
 // Board returns what leaderboards of the dataset show.
 func (d *DatasetItem) Board() BoardTruth {
 	if d.BoardTruth == nil {

@@ -92,7 +92,7 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 	if p.files, err = directory.Open(filepath.Join(c.data, "files"), c.url+"/files"); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
-	if p.id, err = newIdentity(c, c.url); err != nil {
+	if p.id, err = newIdentity(ctx, c, c.url); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
 	rates, err := ratelimit.Parse(c.rates)

@@ -32,7 +32,7 @@ const (
 	requestTime  = 60 * time.Second
 	idleTime     = 2 * time.Minute
 	shutdownTime = 20 * time.Second
-	maxHeaders   = 64 << 10
+	maxHeaders   = 2 * api.MaxHeaderBytes // the rest is for the address, and for the refusal of more
 )
 
 // run serves until ctx ends. When it can be reached it calls ready, if that is not nil, with its base URL.

@@ -58,10 +58,13 @@ type Upload struct {
 	Method    string            `json:"method" maxLength:"20" example:"PUT"`
 	URL       string            `json:"url" maxLength:"8000" doc:"signed address"`
 	Headers   map[string]string `json:"headers" maxProperties:"20" doc:"headers to send"`
-	ExpiresAt Instant           `json:"expiresAt" doc:"until when the address works"`
+	ExpiresAt Instant           `json:"expiresAt" doc:"until when the address works: 30 to 45 minutes from when it was made; whoever gets the resource again gets a new one"`
 }
 
 var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// emptyDigest is the SHA-256 of no bytes.
+const emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 // CheckFiles says what is wrong with the files of a draft. Those with content get size, sha256 and state from it, and
 // the bytes of each stand in the result at its position; a nil there means that they will be uploaded.
@@ -146,6 +149,10 @@ func checkNew(f *File, bad func(member, detail string)) []byte {
 
 func checkContent(f *File, bad func(member, detail string)) []byte {
 	if f.Content == "" {
+		if f.Size == 0 && (f.SHA256 == "" || f.SHA256 == emptyDigest) {
+			bad("", "is empty: a file has at least one byte. Give its bytes as content or, for a file that will be uploaded, their size and sha256")
+			return nil
+		}
 		if !digest.MatchString(f.SHA256) {
 			bad("/sha256", "must be the SHA-256 of the bytes, 64 lower-case hexadecimal digits, when there is no content")
 		}

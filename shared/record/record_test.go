@@ -1,6 +1,8 @@
 package record_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"math"
 	"reflect"
@@ -325,7 +327,10 @@ func TestFilesAreCheckedAndKept(t *testing.T) {
 		"inline, of other bytes": {[]record.File{{Name: "b.txt", Content: "aGVsbG8=", Size: 4, SHA256: sum}}, []string{"/f/0/sha256", "/f/0/size"}},
 		"inline, no base64":      {[]record.File{{Name: "b.txt", Content: "aGVsbG8"}}, []string{"/f/0/content"}},
 		"announced":              {[]record.File{{Name: "b.txt", Size: 1, SHA256: other}}, nil},
-		"announced in no way":    {[]record.File{{Name: "b.txt"}}, []string{"/f/0/sha256", "/f/0/size"}},
+		"announced in no way":    {[]record.File{{Name: "b.txt"}}, []string{"/f/0"}},
+		"announced as empty":     {[]record.File{{Name: "b.txt", SHA256: hex.EncodeToString(sha256.New().Sum(nil))}}, []string{"/f/0"}},
+		"without a size":         {[]record.File{{Name: "b.txt", SHA256: other}}, []string{"/f/0/size"}},
+		"without a digest":       {[]record.File{{Name: "b.txt", Size: 1}}, []string{"/f/0/sha256"}},
 		"announced as stored":    {[]record.File{{Name: "b.txt", Size: 1, SHA256: other, State: record.FileStored}}, []string{"/f/0"}},
 		"with a turned name":     {[]record.File{{Name: "b\u202etxt.exe", Size: 1, SHA256: other}}, []string{"/f/0/name"}},
 		"kept, with such a name": {[]record.File{{Name: "b\u202etxt.exe", SHA256: sum}}, []string{"/f/0/name"}},

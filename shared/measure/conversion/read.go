@@ -69,7 +69,7 @@ func (r *reader) take(line int) bool {
 // end reports a file without lines.
 func (r *reader) end() {
 	if r.lines == 0 && !r.report.Failed() {
-		r.report.Errorf(r.file, 0, "the file has no lines of %s; expected one for each document", r.kind.name)
+		r.report.Errorf(r.file, 0, "the file is empty or has no lines of %s; expected one for each document", r.kind.name)
 	}
 }
 

@@ -47,7 +47,7 @@ func (f *file) read(ctx context.Context, r io.Reader, add func(example) bool) er
 		return err
 	}
 	if examples == 0 && len(f.report.Diagnostics()) == before {
-		f.errorf(0, "the file has no examples; expected one for each line, with the fields %q and %q", f.format.IDField, f.format.ValueField)
+		f.errorf(0, "the file is empty or has no examples; expected one for each line, with the fields %q and %q", f.format.IDField, f.format.ValueField)
 	}
 	return nil
 }

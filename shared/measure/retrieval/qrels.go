@@ -129,7 +129,7 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 			return nil, nil, err
 		}
 		if len(entries) == before && !report.Failed() {
-			report.Errorf(f.Name, 0, "the file has no judgements; each line needs topic, iteration, document and grade")
+			report.Errorf(f.Name, 0, "the file is empty or has no judgements; each line needs topic, iteration, document and grade")
 		}
 	}
 	if len(files) == 0 {

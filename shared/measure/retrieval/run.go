@@ -245,7 +245,7 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 			records += len(b.records)
 		}
 		if records == 0 && len(list) == 0 {
-			report.Errorf(r.files[i], 0, "the file has no lines; each line needs topic, Q0, document, rank, score and tag")
+			report.Errorf(r.files[i], 0, "the file is empty or has no lines; each line needs topic, Q0, document, rank, score and tag")
 		}
 		slices.SortStableFunc(list, func(a, b measure.Diagnostic) int { return cmp.Compare(a.Line, b.Line) })
 		for _, d := range list {

@@ -76,12 +76,12 @@ func (n *town) checkSingles(t *testing.T) {
 		{"stranger", task, cost{1, 1, 0}},
 		{"", "/v1/runs/" + n.public.run.ID, cost{1, 1, 0}},
 		{"", task + "/submissions/" + n.public.submission.ID, cost{1, 1, 0}},
-		{"", "/v1/evaluations/" + n.public.evaluation.ID, cost{1, 2, 0}}, // its values per topic stand beside it
-		{"olga", "/v1/evaluations/" + n.owns.evaluation.ID, cost{2, 2 + 1, 0}},
+		{"", "/v1/evaluations/" + n.public.evaluation.ID, cost{1, 2, 0}},           // its values per topic stand beside it
+		{"olga", "/v1/evaluations/" + n.owns.evaluation.ID, cost{3, 2 + 1 + 1, 0}}, // and a profile who the user is
 		{"reg", "/v1/tasks/" + n.private.task.ID, cost{2, 1 + 1, 0}},
 		{"reg", "/v1/datasets/" + n.private.dataset.ID, cost{2, 1 + 1, 0}},
-		{"owner", n.registration, cost{1, 1, 0}}, // a registration says itself whose it is
-		{"olga", n.registration, cost{2, 1 + 1, 0}},
+		{"owner", n.registration, cost{2, 1 + 2, 0}},        // a registration says itself whose it is; the task and the allowance say what is left
+		{"olga", n.registration, cost{4, 1 + 1 + 2 + 1, 0}}, // and a profile who that is
 		{"owner", "/v1/runs/" + n.owns.run.ID, cost{2, 1 + 2, 0}},
 		{"owner", "/v1/runs/" + n.owns.run.ID + "/review", cost{1, 1, 0}},
 		{"olga", "/v1/runs/" + n.owns.run.ID + "/review", cost{2, 1 + 1, 0}},
@@ -121,6 +121,7 @@ func (n *town) checkLists(t *testing.T) {
 		{task + "/evaluations", 1, map[string]int64{"": 1, "owner": 2 + 1, "olga": audiences, "root": audiences}, false},
 		{task + "/registrations", 1, map[string]int64{"stranger": 0, "owner": 1, "olga": 1, "root": 1}, false},
 		{task + "/audit-entries", 1, map[string]int64{"olga": 2, "root": 2}, false}, // the task's and the organizer's
+		{"/v1/organizers/" + n.organizerID + "/audit-entries", 1, map[string]int64{"olga": 1, "root": 1}, false},
 		{"/v1/users/" + owner + "/submissions", 0, map[string]int64{"": 1, "stranger": 1, "owner": 2, "root": 2}, false},
 		{"/v1/users", 0, map[string]int64{"root": 1}, true},
 	} {
@@ -128,6 +129,9 @@ func (n *town) checkLists(t *testing.T) {
 			most := cost{c.named + partitions, c.named + partitions*(limit+1), 0}
 			if user != "" && !c.free {
 				most.reads, most.items = most.reads+1, most.items+grants[user]
+			}
+			if user == "olga" || user == "root" { // organizers see who the users are
+				most.reads, most.items = most.reads+1, most.items+limit
 			}
 			path := c.path + "?limit=20"
 			if strings.Contains(c.path, "?") {
@@ -156,7 +160,7 @@ func (n *town) checkLeaderboards(t *testing.T) {
 		}{
 			{"", "/v1/tasks/" + n.task.ID + "/evaluations?" + query, 2, 0, 1},
 			{"", "/v1/evaluations?" + query, 1, 0, 1},
-			{"olga", "/v1/tasks/" + n.task.ID + "/evaluations?" + query, 2, 1, 4},
+			{"olga", "/v1/tasks/" + n.task.ID + "/evaluations?" + query, 2, 1, 4 + 1}, // and who the users are
 		} {
 			got, _ := n.get(t, c.user, c.path)
 			reads, items := 1+c.grants+c.partitions, c.named+c.grants+c.partitions*(offset+limit+1)
@@ -190,14 +194,15 @@ func (n *town) checkChanges(t *testing.T) {
 		{"owner", http.MethodPost, task + "/submissions", map[string]any{
 			"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{n.dataset.ID},
 		}, cost{4, 1 + 2 + 2 + 2, 1}, nil},
-		{"olga", http.MethodPatch, "/v1/organizers/" + n.organizerID, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
+		// and who the members are, for one of them
+		{"olga", http.MethodPatch, "/v1/organizers/" + n.organizerID, map[string]any{"name": "Renamed"}, cost{3, 1 + 3 + 1, 1}, nil},
 		{"olga", http.MethodPatch, task, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
 		{"olga", http.MethodPatch, "/v1/datasets/" + n.dataset.ID, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
 		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{2, 1 + 3, 1}, nil},
-		// and the run and its evaluations, which follow at once
-		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{4, 1 + 3 + 1 + 1, 1}, nil},
-		// and the registration's grant, which has a copy of it
-		{"owner", http.MethodPatch, n.registration, map[string]any{"country": "Norway"}, cost{3, 1 + 3 + 1, 1}, nil},
+		// and the run and its evaluations, which follow at once; and who the reviewer is
+		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{5, 1 + 3 + 1 + 1 + 3, 1}, nil},
+		// and the registration's grant, which has a copy of it; and what is left of the quota
+		{"owner", http.MethodPatch, n.registration, map[string]any{"country": "Norway"}, cost{4, 1 + 3 + 1 + 2, 1}, nil},
 	} {
 		var a servertest.Answer
 		got := n.meter.of(func() { a = n.Do(c.user, c.method, c.path, c.body, c.headers...) })

@@ -26,9 +26,9 @@ func TestAChangeOfMembersIsToldInEveryTask(t *testing.T) {
 	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, tasks[0], map[string]any{"submissions": map[string]any{"total": 3}})
 	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, lab, map[string]any{"members": []string{tom}})
 	for i, task := range tasks {
-		want := "members.changed members.changed"
+		want := "members.changed members.changed task.created organizer.created"
 		if i == 0 {
-			want = "members.changed task.rules-changed members.changed"
+			want = "members.changed task.rules-changed members.changed task.created organizer.created"
 		}
 		var told []string
 		for next := task + "/audit-entries?limit=1"; next != ""; { // which goes on across both

@@ -113,7 +113,7 @@ func TestWhoWasRejectedStaysRejected(t *testing.T) {
 	for _, e := range entries.Data {
 		actions = append(actions, e.Action)
 	}
-	if got := strings.Join(actions, " "); got != "registration.deleted task.rules-changed registration.decided" {
+	if got := strings.Join(actions, " "); got != "registration.deleted task.rules-changed registration.decided registration.created task.created organizer.created" {
 		t.Errorf("the audit entries tell %s", got)
 	}
 }

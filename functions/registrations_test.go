@@ -121,7 +121,7 @@ func TestOrganizersDecideAndOwnersEdit(t *testing.T) {
 		t.Errorf("the grant does not follow: %+v", me)
 	}
 	var entries struct{ Data []record.AuditEntry }
-	s.Want(http.StatusOK, &entries, "olivia", http.MethodGet, s.task+"/audit-entries", nil)
+	s.Want(http.StatusOK, &entries, "olivia", http.MethodGet, s.task+"/audit-entries?filter[action]=registration.decided", nil)
 	if len(entries.Data) != 1 || entries.Data[0].Action != "registration.decided" || !strings.Contains(string(entries.Data[0].After), "accepted") {
 		t.Errorf("%+v", entries.Data)
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"assay/shared/api/servertest"
@@ -96,6 +97,13 @@ func (m *model) organizes(caller string, task int) bool {
 	return caller == "root" || caller == m.tasks[task].organizer
 }
 
+// names reports whether the caller learns who the user is: administrators, and organizers of a task that the user takes part in.
+func (m *model) names(caller, user string) bool {
+	return caller == "root" || caller == user ||
+		slices.ContainsFunc(m.members, func(r modelRegistration) bool { return r.user == user && m.organizes(caller, r.task) }) ||
+		slices.ContainsFunc(m.entries, func(e modelEntry) bool { return e.user == user && m.organizes(caller, e.task) })
+}
+
 func (m *model) sees(caller string, task int) bool {
 	r, ok := m.registration(caller, task)
 	return !m.tasks[task].private || m.organizes(caller, task) || ok && r.state == record.Accepted
@@ -158,8 +166,8 @@ func (m *model) records(caller string, withhold bool) []record.Record {
 		count := &record.TaskCount{Meta: o.Meta, Tasks: 2}
 		b.all = append(b.all, o, count, &record.Reservation{Meta: o.Meta, At: record.MembershipKey(o.Members[0], o.ID)})
 	}
-	for _, user := range []string{"ada", "bob", "dan", "rejected"} {
-		if u := (&record.User{Meta: modelMeta("organizer", 9), Name: user, Email: user + "@example.org"}); !b.hides(caller == user || caller == "root") {
+	for _, user := range []string{"ada", "bob", "dan", "rejected", "olga", "rival"} {
+		if u := (&record.User{Meta: modelMeta("organizer", 9), Name: user, Email: user + "@example.org"}); !b.hides(m.names(caller, user)) {
 			u.ID = servertest.UserID(user)
 			b.all = append(b.all, u)
 		}
@@ -207,7 +215,7 @@ func (b *modelBuilder) task(i int) {
 	task.Normalize()
 	b.all = append(b.all, task)
 	if !b.hides(b.organizes(b.caller, i)) {
-		a := record.NewAudit(modelTime, task.ID, servertest.UserID(t.organizer), "review.updated", "/v1/tasks/"+task.ID, nil, nil)
+		a := record.NewAudit(modelTime, task.Scope(), servertest.UserID(t.organizer), "review.updated", "/v1/tasks/"+task.ID, nil, nil)
 		a.Meta = modelMeta("audit", i)
 		b.all = append(b.all, a)
 	}
@@ -286,6 +294,7 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	run.EvaluationLogTail = b.other(organizes, "log of the evaluation")
 	review := &record.ReviewItem{OrganizerID: standing.OrganizerID, TaskID: s.TaskID, UserID: userID}
 	review.Meta, review.RunID, review.Published, review.Blinded = modelMeta("review", i), run.ID, e.published, e.blinded
+	review.ReviewerID = servertest.UserID(b.tasks[e.task].organizer)
 	review.Comment = b.other(organizes || owns, "comment")
 	b.all = append(b.all, s, run, review)
 	if e.state != record.Completed || b.hides(seesResult) {

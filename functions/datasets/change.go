@@ -2,6 +2,7 @@ package datasets
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -51,7 +52,9 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	if err := putFiles(ctx, item.ID, &d, inline, c.PutFile); err != nil {
 		return created, err
 	}
-	created.Tx, created.Location = tx.Create(item).Check(t), "/v1/datasets/"+item.ID
+	created.Location = "/v1/datasets/" + item.ID
+	entry := record.NewAudit(c.Now(), item.Scope(), c.Caller.ID, record.DatasetCreated, created.Location, nil, item.Audited())
+	created.Tx = tx.Create(item).Check(t).Create(entry)
 	if created.Answer, err = show(ctx, c, item); err != nil {
 		return created, err
 	}
@@ -100,15 +103,20 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	if reflect.DeepEqual(d, old.DatasetDraft) {
 		return old, api.Change{}, nil // what was patched is the service's, such as a link
 	}
+	if err := problem.Check(d.CheckPublic(old)); err != nil {
+		return nil, api.Change{}, err
+	}
 	changed := *old
 	changed.DatasetDraft = d
 	record.Touch(&changed, c.Now())
 	tx := new(table.Tx)
-	var audited record.Charge
-	if !reflect.DeepEqual(old.Audited(), changed.Audited()) {
+	if !reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
 		board := old.Board()
 		changed.BoardTruth = &board // until the change is adopted
-		audited = record.Charge{Kind: record.MadeAudits, Count: 1} // of the entry that newTruth makes
+	}
+	audited, err := audit(ctx, c, tx, old, &changed)
+	if err != nil {
+		return nil, api.Change{}, err
 	}
 	if err := pay(ctx, c, tx, old, &changed, audited); err != nil {
 		return nil, api.Change{}, err
@@ -149,7 +157,7 @@ func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p Datase
 	changed.Requeue = &record.Follow{At: record.At(now)}
 	record.Touch(&changed, now)
 	tx := new(table.Tx).Replace(&changed).Replace(truth)
-	entry := record.NewAudit(now, old.TaskID, c.Caller.ID, "board.released", "/v1/datasets/"+old.ID, released{old.Board().TruthVersion}, released{p.BoardVersion})
+	entry := record.NewAudit(now, old.Scope(), c.Caller.ID, record.BoardReleased, "/v1/datasets/"+old.ID, released{old.Board().TruthVersion}, released{p.BoardVersion})
 	return &changed, api.Change{Tx: tx}, c.Audit(ctx, tx, entry)
 }
 
@@ -207,20 +215,33 @@ func pay(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.Da
 // maxAtOnce is how large a stored truth may be for a request to wait until it has been read.
 const maxAtOnce = 64 << 20
 
+// audit adds to tx the audit entries of a change, and returns the charge for them.
+func audit(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem) (ch record.Charge, err error) {
+	was, is := old.Audited(), changed.Audited()
+	add := func(action string, before, after any) {
+		entry := record.NewAudit(c.Now(), old.Scope(), c.Caller.ID, action, "/v1/datasets/"+old.ID, before, after)
+		ch.Kind, ch.Count = record.MadeAudits, ch.Count+1
+		err = errors.Join(err, c.AuditFree(ctx, tx, entry))
+	}
+	if was.DatasetRules != is.DatasetRules {
+		add(record.DatasetChanged, was.DatasetRules, is.DatasetRules)
+	}
+	switch {
+	case !slices.Equal(was.Truths, is.Truths):
+		add(record.TruthChanged, was.EvaluatedWith, is.EvaluatedWith)
+	case !reflect.DeepEqual(was.EvaluatedWith, is.EvaluatedWith):
+		add(record.EvaluatorChanged, was.EvaluatedWith, is.EvaluatedWith)
+	}
+	return ch, err
+}
+
 // newTruth has runs evaluated anew when a change concerns what they are evaluated with: at once if all truth files are
 // there and can be read within the request, else once they are and have been.
 func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem, inline contents) error {
-	was, is := old.Audited(), changed.Audited()
-	same, stored := reflect.DeepEqual(was, is), record.AllStored(changed.Truths)
+	same := reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith)
+	stored := record.AllStored(changed.Truths)
 	if same && stored == record.AllStored(old.Truths) {
 		return move(ctx, c, tx, old, changed)
-	}
-	if !same {
-		action := "evaluator.changed"
-		if !slices.Equal(was.Truths, is.Truths) {
-			action = "truth.changed"
-		}
-		tx.Create(record.NewAudit(c.Now(), old.TaskID, c.Caller.ID, action, "/v1/datasets/"+old.ID, was, is))
 	}
 	changed.Adopt, changed.Diagnostics = nil, nil
 	if !stored {

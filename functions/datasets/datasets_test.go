@@ -80,7 +80,7 @@ func TestWhatCannotBeEvaluatedIsRefusedWithEveryFault(t *testing.T) {
 		"folder":           {s.draft(inline("a/b.csv", goodTruth)), []string{"/truths/0/name must be"}},
 		"media type":       {with("inputs", []any{map[string]any{"name": "a", "content": "YQ==", "mediaType": "text"}}), []string{"/inputs/0/mediaType must be"}},
 		"twice":            {with("inputs", []any{inline("a", "x"), inline("a", "x")}), []string{"/inputs/1/name is the name", "/inputs/1/sha256 is the content"}},
-		"neither":          {with("inputs", []any{map[string]any{"name": "a"}}), []string{"/inputs/0/sha256 must be", "/inputs/0/size must be"}},
+		"neither":          {with("inputs", []any{map[string]any{"name": "a"}}), []string{"/inputs/0 is empty"}},
 		"no base64":        {with("inputs", []any{map[string]any{"name": "a", "content": "%"}}), []string{"/inputs/0/content must be base64"}},
 		"unknown task":     {with("taskId", record.NewID(s.Now())), []string{"/taskId names nothing"}},
 		"read-only member": {with("truthVersion", 3), []string{"/truthVersion "}},
@@ -194,7 +194,7 @@ func TestADatasetGoesWithItsFilesButNotWhileRunsUseIt(t *testing.T) {
 	if s.truth(d.ID) != nil || s.objects() != 0 {
 		t.Errorf("the truth is %v, and %d files are there", s.truth(d.ID), s.objects())
 	}
-	if e := s.entries(); len(e) != 1 || e[0].Action != "dataset.deleted" || e[0].ActorID != servertest.UserID("olga") {
+	if e := s.entries(); len(e) != 2 || e[0].Action != "dataset.deleted" || e[0].ActorID != servertest.UserID("olga") {
 		t.Errorf("%+v", e)
 	}
 }

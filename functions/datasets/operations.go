@@ -2,7 +2,10 @@
 // read and measured.
 //
 // A dataset follows its task: whoever sees the task sees it, save truth files and what is wrong with them, which are for
-// organizers, and for workers, who evaluate with them. Runs are evaluated with a Truth of its own, which changes only as a
+// organizers, and for workers, who evaluate with them. The organizer can make the truth files of a training split public: whoever
+// gets the inputs then gets them too, as long as they are what the dataset names; an earlier truth, and the secret that keys the
+// digests of all of them, stay hidden. What was public cannot be hidden again, so a split for training does not become one for
+// tests with the same truth. Runs are evaluated with a Truth of its own, which changes only as a
 // whole: when every truth file is stored and can be read. Each such change is a new truthVersion, against which every run
 // is evaluated again. Leaderboards and lists of evaluations show the results against the version before until no run that
 // was evaluated before waits for the new one, or an organizer releases it; lists without sort follow within seconds.
@@ -33,7 +36,7 @@ var Operations = []api.Operation{
 		ID: "createDataset", Path: "/v1/datasets", May: access.Organizer,
 		Summary: "Create a dataset",
 		Description: "The caller must be a member of the organizer of the task that `taskId` names. Files come with their `content`, up to 3 MiB together, " +
-			"or without, and then the answer says where to upload them. A truth that the evaluator cannot read is refused with every fault it has. " +
+			"or without, and then the answer says where to upload them; a link works for 30 to 45 minutes, until its `expiresAt`, and the dataset, when it is asked for again, has a new one. A truth that the evaluator cannot read is refused with every fault it has. " +
 			"All files of a dataset count as stored by the user who added the last one, until they are removed; beyond the quotas that `/info` lists the answer is 429 or 403. " +
 			"An upload is answered with 412 when the file is there already, which is as good as success.",
 		Example: example,
@@ -41,7 +44,7 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getDataset", Path: "/v1/datasets/{datasetId}", May: access.Anyone,
 		Summary:     "Return a dataset",
-		Description: "With links to its input files, which expire. Organizers and workers also see the truth files.",
+		Description: "With links to its input files, which work for 30 to 45 minutes. Organizers and workers also see the truth files; with `truthsPublic`, everyone who sees the dataset does.",
 	}, dataset, show),
 	api.Patch(api.Spec{
 		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,

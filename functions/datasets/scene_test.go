@@ -162,7 +162,7 @@ func (s *scene) objects() int {
 func (s *scene) entries() []*record.AuditEntry {
 	s.t.Helper()
 	var all []*record.AuditEntry
-	err := table.Each(context.Background(), s.Store, 100, []table.Source{table.AuditEntries(s.task.ID)}, func(a *record.AuditEntry) error {
+	err := table.Each(context.Background(), s.Store, 100, []table.Source{table.AuditEntries(s.task.OrganizerID)}, func(a *record.AuditEntry) error {
 		all = append(all, a)
 		return nil
 	})

@@ -24,7 +24,7 @@ func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Data
 		return nil, err
 	}
 	if len(v.Truths) > 0 {
-		v.Truths, err = link.Files(ctx, c.Files, c.Now(), record.HolderTruths, d.ID, v.Truths, d.ReadsTruth(roles), organizes)
+		v.Truths, err = link.Files(ctx, c.Files, c.Now(), record.HolderTruths, d.ID, v.Truths, true, organizes)
 	}
 	return &v, err
 }

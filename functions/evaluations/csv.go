@@ -1,6 +1,7 @@
 package evaluations
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 
@@ -32,6 +33,16 @@ func columns(list []record.Evaluation) [][]string {
 			row = append(row, cell)
 		}
 		rows = append(rows, row)
+	}
+	if !slices.ContainsFunc(list, func(e record.Evaluation) bool { return e.User != nil }) {
+		return rows
+	}
+	for i := range rows { // organizers see who the users are
+		user := &record.Person{Name: "userName", Email: "userEmail"}
+		if i > 0 {
+			user = cmp.Or(list[i-1].User, new(record.Person))
+		}
+		rows[i] = slices.Insert(rows[i], slices.Index(rows[0], "userId")+1, user.Name, user.Email)
 	}
 	return rows
 }

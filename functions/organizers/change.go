@@ -20,8 +20,10 @@ func create(ctx context.Context, c *api.Call, _ api.Open, d record.OrganizerDraf
 		members = append(slices.Clip(members), c.Caller.ID)
 		o.Members = append([]string{c.Caller.ID}, d.Members...)
 	}
-	created.Tx = new(table.Tx).Create(o)
 	created.Location = "/v1/organizers/" + o.ID
+	entry := record.NewAudit(c.Now(), o.Scope(), c.Caller.ID, record.OrganizerCreated, created.Location, nil, o.Audited())
+	entry.UserIDs = o.Members
+	created.Tx = new(table.Tx).Create(o).Create(entry)
 	created.Answer = api.URL{URL: created.Location}
 	if err := c.Charge(ctx, created.Tx, record.Charge{Kind: record.MadeOrganizers, Count: 1}); err != nil {
 		return created, err
@@ -42,7 +44,7 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 }
 
 // remove deletes an organizer without tasks. Its grants beyond what one transaction holds name an organizer that is no
-// more, and give nobody anything.
+// more, and give nobody anything. Nobody is left who may read its audit entries, so they go too, and the log has the deletion.
 func remove(ctx context.Context, c *api.Call, o *record.Organizer) (api.Change, error) {
 	n, err := table.Get[record.TaskCount](ctx, c.Store, store.Strong, record.TaskCountKey(o.ID))
 	if err != nil {
@@ -65,29 +67,35 @@ func remove(ctx context.Context, c *api.Call, o *record.Organizer) (api.Change, 
 			rest = append(rest, m)
 		}
 	}
-	return api.Change{Tx: tx, After: func(ctx context.Context) { forget(ctx, c, o.ID, rest) }}, nil
+	return api.Change{Tx: tx, After: func(ctx context.Context) {
+		c.Log.InfoContext(ctx, "organizer deleted", "organizer", o.ID, "name", o.Name, "user", c.Caller.ID)
+		forget(ctx, c, o.ID, rest)
+	}}, nil
 }
 
-// forget removes what names a deleted organizer still: the grants of the members, and the audit entries, which only its
-// tasks showed.
+// forget removes what names a deleted organizer still: the grants of the members, and the audit entries.
 func forget(ctx context.Context, c *api.Call, organizerID string, members []string) {
-	var keys []store.Key
-	for _, m := range members {
-		keys = append(keys, record.MembershipKey(m, organizerID))
-	}
-	entries := []table.Source{table.AuditEntries(organizerID)}
-	err := table.Each(ctx, c.Store, store.MaxWrites, entries, func(a *record.AuditEntry) error {
-		keys = append(keys, a.Key())
-		return nil
-	})
-	for chunk := range slices.Chunk(keys, store.MaxWrites) {
-		tx := new(table.Tx)
-		for _, k := range chunk {
-			tx.DeleteKey(k)
+	tx := new(table.Tx)
+	drop := func(k store.Key) error {
+		if tx.DeleteKey(k).Len() < store.MaxWrites {
+			return nil
 		}
-		err = errors.Join(err, tx.Commit(ctx, c.Store))
+		full := tx
+		tx = new(table.Tx)
+		return full.Commit(ctx, c.Store)
 	}
-	if err != nil {
+	var err error
+	for _, m := range members {
+		err = errors.Join(err, drop(record.MembershipKey(m, organizerID)))
+	}
+	entries := store.Query{Partition: record.AuditPartition(organizerID), Limit: store.MaxWrites, Consistency: store.Strong}
+	for it, failed := range table.Items(ctx, c.Store, entries) {
+		if failed == nil {
+			failed = drop(it.Key)
+		}
+		err = errors.Join(err, failed)
+	}
+	if err = errors.Join(err, tx.Commit(ctx, c.Store)); err != nil {
 		c.Log.WarnContext(ctx, "grants or audit entries of a deleted organizer stay behind", "organizer", organizerID, "error", err)
 	}
 }

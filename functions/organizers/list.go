@@ -16,9 +16,9 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[*record.Organ
 		keep = func(o *record.Organizer) bool { return c.Page.KeepsText("name", o.Name) }
 	}
 	sources := []table.Source{table.Partition(record.ByKind, record.OfKind(record.KindOrganizer, access.Everyone)[0])}
-	return api.PageOf(ctx, c, sources, keep, func(o *record.Organizer) *record.Organizer { return o })
+	return api.PageOf(ctx, c, sources, keep, func(o *record.Organizer) *record.Organizer { return o.For(c.Caller) })
 }
 
-func show(_ context.Context, _ *api.Call, o *record.Organizer) (*record.Organizer, error) {
-	return o, nil
+func show(_ context.Context, c *api.Call, o *record.Organizer) (*record.Organizer, error) {
+	return o.For(c.Caller), nil
 }

@@ -19,11 +19,12 @@ import (
 
 // Member is a user's membership of an organizer.
 type Member struct {
-	ID          string `json:"id" doc:"id of the user"`
+	record.Person
 	OrganizerID string `json:"organizerId"`
 	Version     int64  `json:"version" doc:"that of the organizer, which grows with each change of its members"`
 
 	organizer *record.Organizer
+	named     bool // with name and address
 }
 
 // Scope implements api.Target: the user owns the membership.
@@ -36,8 +37,16 @@ func (m *Member) Scope() access.Scope {
 // Revision is the number that an entity tag of the membership begins with.
 func (m *Member) Revision() int64 { return m.Version }
 
-func memberOf(o *record.Organizer, userID string) *Member {
-	return &Member{ID: userID, OrganizerID: o.ID, Version: o.Version, organizer: o}
+// People are those that the resource names: the user, to members of the organizer.
+func (m *Member) People() []*record.Person {
+	if !m.named {
+		return nil
+	}
+	return []*record.Person{&m.Person}
+}
+
+func memberOf(c *api.Call, o *record.Organizer, userID string) *Member {
+	return &Member{Person: *record.RelatedPerson(userID), OrganizerID: o.ID, Version: o.Version, organizer: o, named: o.NamesMembersTo(c.Caller)}
 }
 
 // member finds the membership that the path names.
@@ -49,7 +58,7 @@ func member(ctx context.Context, c *api.Call) (*Member, error) {
 	if err != nil {
 		return nil, err
 	}
-	return memberOf(o, c.Param("userId")), nil
+	return memberOf(c, o, c.Param("userId")), nil
 }
 
 func showMember(_ context.Context, _ *api.Call, m *Member) (*Member, error) { return m, nil }
@@ -57,7 +66,7 @@ func showMember(_ context.Context, _ *api.Call, m *Member) (*Member, error) { re
 func listMembers(_ context.Context, c *api.Call, o *record.Organizer) (page.Page[*Member], error) {
 	var all []*Member
 	for _, id := range o.Members {
-		all = append(all, memberOf(o, id))
+		all = append(all, memberOf(c, o, id))
 	}
 	slices.SortFunc(all, func(a, b *Member) int { return strings.Compare(b.ID, a.ID) })
 	return page.Of(c.Page, all, func(m *Member) string { return m.ID })
@@ -107,7 +116,10 @@ func setMembers(ctx context.Context, c *api.Call, tx *table.Tx, organizerID stri
 		}
 	}
 	if before != nil && len(added)+len(removed) > 0 {
-		if err := c.Audit(ctx, tx, record.NewOrganizerAudit(c.Now(), organizerID, c.Caller.ID, "members.changed", "/v1/organizers/"+organizerID, before, after)); err != nil {
+		scope := access.Scope{OrganizerID: organizerID}
+		entry := record.NewAudit(c.Now(), scope, c.Caller.ID, record.MembersChanged, "/v1/organizers/"+organizerID, removed, added)
+		entry.UserIDs = slices.Concat(removed, added)
+		if err := c.Audit(ctx, tx, entry); err != nil {
 			return err
 		}
 	}

@@ -1,6 +1,6 @@
-// Package organizers serves the organizations that run tasks.
+// Package organizers serves the organizations that run tasks, and the audit entries of what was changed in them and their tasks.
 //
-// Everyone sees every organizer with its members. Every user can found one and is its first member; members
+// Everyone sees every organizer with the ids of its members. Every user can found one and is its first member; members
 // alone change it. Members are users; each membership is also a grant in its user's partition, written in the same
 // transaction, so that what a caller may do costs one read.
 //
@@ -33,22 +33,36 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Anyone,
 		Summary:     "Return an organizer",
-		Description: "With the ids of its members.",
+		Description: "With the ids of its members; members see who they are.",
 	}, organizer, show),
 	api.Patch(api.Spec{
 		ID: "updateOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
 		Summary:     "Update an organizer",
-		Description: "Members are added and removed by a change of `members`, at most 45 in one request. Who is added must be a known user (one who changed something here, or sent `PATCH /v1/user`) with fewer than 50 memberships; the last known member cannot be removed. Audit entries of the organizer's tasks show every change of members.",
+		Description: "Members are added and removed by a change of `members`, at most 45 in one request. Who is added must be a known user (one who changed something here, or sent `PATCH /v1/user`) with fewer than 50 memberships; the last known member cannot be removed. Every change of members is an audit entry.",
 	}, organizer, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
 		Summary:     "Delete an organizer",
-		Description: "Refused with 409 while it has tasks.",
+		Description: "Refused with 409 while it has tasks. Its audit entries go with it, since nobody is left who may read them.",
 	}, organizer, remove),
+	api.List(api.Spec{
+		ID: "listOrganizerAuditEntries", Path: "/v1/organizers/{organizerId}/audit-entries", May: access.Organizer,
+		Summary: "List what was changed in an organizer and its tasks",
+		Description: "Who did what and when, the newest first: what was created and deleted, and changes that others rely on. Entries are never changed, and " +
+			"stay when what they are about is deleted. They keep ids of users alone; `actor` and `users` say who those are, as far as they have a profile. " +
+			"`Accept: text/csv` returns a table.",
+		Query: page.Spec{Filters: append([]page.Filter{{Name: "taskId", Type: page.ID}}, auditFilters...)},
+	}, organizer, auditEntries, auditRows),
+	api.List(api.Spec{
+		ID: "listAuditEntries", Path: "/v1/tasks/{taskId}/audit-entries", May: access.Organizer,
+		Summary:     "List what was changed in a task",
+		Description: "Those of the organizer's audit entries that are about the task, or about the organizer and so all of its tasks. Once the task was deleted they are in the organizer's list alone.",
+		Query:       page.Spec{Filters: auditFilters},
+	}, task, taskAuditEntries, auditRows),
 	api.List(api.Spec{
 		ID: "listMembers", Path: "/v1/organizers/{organizerId}/members", May: access.Anyone,
 		Summary:     "List the members of an organizer",
-		Description: "In descending order of the users' ids.",
+		Description: "In descending order of the users' ids; with names and addresses for members.",
 	}, organizer, listMembers, nil),
 	api.Get(api.Spec{
 		ID: "getMember", Path: "/v1/organizers/{organizerId}/members/{userId}", May: access.Anyone,

@@ -66,7 +66,7 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	reserve(tx, c, r, &changed)
 	tx.Replace(&changed).Replace(grant)
 	if changed.State != r.State {
-		entry := record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "registration.decided", path(r), decided{r.UserID, r.State}, decided{r.UserID, changed.State})
+		entry := record.NewAudit(c.Now(), r.Scope(), c.Caller.ID, record.RegistrationDecided, path(r), decided{r.State}, decided{changed.State})
 		if err := c.Audit(ctx, tx, entry); err != nil {
 			return nil, api.Change{}, err
 		}
@@ -129,8 +129,5 @@ func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) (api.C
 	default:
 		tx.Check(used)
 	}
-	if organizes {
-		tx.Create(record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "registration.deleted", path(r), decided{r.UserID, r.State}, nil))
-	}
-	return api.Change{Tx: tx}, nil
+	return api.Change{Tx: tx}, c.AuditFree(ctx, tx, record.NewAudit(c.Now(), r.Scope(), c.Caller.ID, record.RegistrationDeleted, path(r), decided{r.State}, nil))
 }

@@ -62,13 +62,11 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 	if err := c.AddUsers(ctx, tx, record.RegistrationGrants, []string{d.UserID}, func(string) string { return "/userId" }); err != nil {
 		return created, err
 	}
-	if roles&(access.Organizer|access.Admin) != 0 {
-		tx.Create(record.NewAudit(c.Now(), t.ID, c.Caller.ID, "registration.created", path(r), nil, decided{r.UserID, r.State}))
-	}
+	tx.Create(record.NewAudit(c.Now(), r.Scope(), c.Caller.ID, record.RegistrationCreated, path(r), nil, decided{r.State}))
 	if err := c.Charge(ctx, tx, record.Charge{Kind: record.MadeRegistrations, Count: 1}); err != nil {
 		return created, err
 	}
-	created.Tx, created.Location, created.Answer = tx, path(r), &r.Registration
+	created.Tx, created.Location, created.Answer = tx, path(r), r.For(roles)
 	return created, c.KnowUser(ctx, tx)
 }
 
@@ -78,8 +76,7 @@ func path(r *record.RegistrationItem) string {
 
 // decided is what an audit entry keeps of a decision.
 type decided struct {
-	UserID string                   `json:"userId"`
-	State  record.RegistrationState `json:"state"`
+	State record.RegistrationState `json:"state"`
 }
 
 // grantOf is what the user's partition has of the registration.

@@ -1,6 +1,7 @@
 package registrations
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 
@@ -22,8 +23,41 @@ func registration(ctx context.Context, c *api.Call) (*record.RegistrationItem, e
 	return visibility.Find[record.RegistrationItem](ctx, &c.Viewer, c.Param("registrationId"), key)
 }
 
-func show(_ context.Context, _ *api.Call, r *record.RegistrationItem) (*record.Registration, error) {
-	return &r.Registration, nil
+// show returns the registration with what is left of the task's quota.
+func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (*record.Registration, error) {
+	roles := access.Owner
+	if c.Caller.ID != r.UserID {
+		var err error
+		if roles, err = c.Roles(ctx, r.Scope()); err != nil {
+			return nil, err
+		}
+	}
+	if r.Left == nil {
+		var err error
+		if r.Left, err = quota(ctx, c, r); err != nil {
+			return nil, err
+		}
+	}
+	v := r.For(roles)
+	v.Quota = r.Left
+	return v, nil
+}
+
+// quota reads what is left to the registered user; nil when the task was deleted meanwhile.
+func quota(ctx context.Context, c *api.Call, r *record.RegistrationItem) (*record.Quota, error) {
+	items, err := c.Store.Get(ctx, c.Consistency, record.TaskKey(r.TaskID), record.AllowanceKey(r.TaskID, r.UserID))
+	if err != nil {
+		return nil, table.Failed(err)
+	}
+	t, err := table.Decode[record.TaskItem](items[0])
+	if t == nil || err != nil {
+		return nil, err
+	}
+	used, err := table.Decode[record.Allowance](items[1])
+	if err != nil {
+		return nil, err
+	}
+	return new(cmp.Or(used, new(record.Allowance)).Quota(t.Submissions, c.Now())), nil
 }
 
 func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*record.Registration], err error) {
@@ -38,7 +72,7 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*re
 		}
 	}
 	keep := func(r *record.RegistrationItem) bool { return c.Page.Keeps("state", string(r.State)) }
-	return api.PageOf(ctx, c, sources, keep, func(r *record.RegistrationItem) *record.Registration { return &r.Registration })
+	return api.PageOf(ctx, c, sources, keep, func(r *record.RegistrationItem) *record.Registration { return r.For(roles) })
 }
 
 // own is the source of the caller's own registration.
@@ -56,9 +90,10 @@ func own(ctx context.Context, c *api.Call, taskID string) ([]table.Source, error
 
 // rows is a list as a table of text.
 func rows(all []*record.Registration) [][]string {
-	table := [][]string{{"id", "team", "alias", "anonymous", "state", "userId", "affiliation", "country", "contact", "createdAt"}}
+	table := [][]string{{"id", "team", "alias", "anonymous", "state", "userId", "userName", "userEmail", "affiliation", "country", "contact", "createdAt"}}
 	for _, r := range all {
-		table = append(table, []string{r.ID, r.Team, r.Alias, strconv.FormatBool(r.Anonymous), string(r.State), r.UserID, r.Affiliation, r.Country, r.Contact, r.CreatedAt.String()})
+		user := cmp.Or(r.User, new(record.Person))
+		table = append(table, []string{r.ID, r.Team, r.Alias, strconv.FormatBool(r.Anonymous), string(r.State), r.UserID, user.Name, user.Email, r.Affiliation, r.Country, r.Contact, r.CreatedAt.String()})
 	}
 	return table
 }

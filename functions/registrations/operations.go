@@ -22,7 +22,7 @@ var Operations = []api.Operation{
 	api.List(api.Spec{
 		ID: "listRegistrations", Path: "/v1/tasks/{taskId}/registrations", May: access.User,
 		Summary:     "List registrations for a task",
-		Description: "Organizers see all of them, everyone else their own.",
+		Description: "Organizers see all of them, with the names of the users; everyone else their own.",
 		Query:       page.Spec{Filters: []page.Filter{{Name: "state", Type: page.Enum}}},
 	}, task, list, rows),
 	api.Create(api.Spec{
@@ -33,7 +33,7 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
 		Summary:     "Return a registration",
-		Description: "Seen by its user and the organizers.",
+		Description: "Seen by its user and the organizers; `quota` says what is left of the task's quota now.",
 	}, registration, show),
 	api.Patch(api.Spec{
 		ID: "updateRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,

@@ -82,8 +82,8 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) (api.Change, er
 	if err := quota.Credit(ctx, c.Store, c.Now(), tx, r.UserID, record.Charge{Bytes: -r.Bytes}); err != nil {
 		return api.Change{}, err
 	}
-	tx.Create(record.NewAudit(c.Now(), r.TaskID, c.Caller.ID, "run.deleted", "/v1/runs/"+r.ID, r.For(access.Organizer), nil))
-	return api.Change{Tx: tx, After: func(ctx context.Context) { dropFiles(ctx, c, r) }}, nil
+	entry := record.NewAudit(c.Now(), r.Scope(), c.Caller.ID, record.RunDeleted, "/v1/runs/"+r.ID, r.Audited(), nil)
+	return api.Change{Tx: tx, After: func(ctx context.Context) { dropFiles(ctx, c, r) }}, c.AuditFree(ctx, tx, entry)
 }
 
 // dropFiles deletes the files of a run that is no more. What it misses, and values per topic that stand in files, the

@@ -34,7 +34,7 @@ var Operations = []api.Operation{
 		ID: "getRun", Path: "/v1/runs/{runId}", May: access.Anyone,
 		Summary: "Return a run",
 		Description: "`files` have links to their bytes for the owner and the organizers, and for everyone who sees the run once its review is published and not blinded; " +
-			"the owner also finds there where to send the bytes of pending files. Links expire. " +
+			"the owner also finds there where to send the bytes of pending files. Links work for 30 to 45 minutes; get the run again for new ones. " +
 			"Until then, nobody else is shown the names and digests of the files of an anonymous team.",
 	}, run, show),
 	api.Patch(api.Spec{
@@ -55,6 +55,6 @@ var Operations = []api.Operation{
 	api.Patch(api.Spec{
 		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer,
 		Summary:     "Update the review of a run",
-		Description: "`published` shows the run's evaluations to everyone who sees the task, `blinded` hides them from all but the organizers, from the owner too. Each change is an audit entry.",
+		Description: "`published` shows the run's evaluations to everyone who sees the task, `blinded` hides them from all but the organizers, from the owner too. Each change is an audit entry. Flags that contradict each other are refused, and `notice` says when a published run shows nothing because it is blinded.",
 	}, review, showReview, changeReview),
 }

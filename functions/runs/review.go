@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 
+	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -10,8 +11,12 @@ import (
 	"assay/shared/visibility"
 )
 
-func showReview(_ context.Context, _ *api.Call, r *record.ReviewItem) (record.Review, error) {
-	return r.Review, nil
+func showReview(ctx context.Context, c *api.Call, r *record.ReviewItem) (record.Review, error) {
+	if r.ReviewerID == "" {
+		return r.For(access.Anyone), nil
+	}
+	roles, err := c.Roles(ctx, r.Scope())
+	return r.For(roles), err
 }
 
 // changeReview writes the review, and with it what the run and all its evaluations carry of it, so that nobody ever sees
@@ -23,7 +28,7 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d reco
 	changed.ReviewerID, changed.ReviewedAt = c.Caller.ID, new(record.At(now))
 	record.Touch(&changed, now)
 	tx := new(table.Tx).Replace(&changed)
-	if err := c.Audit(ctx, tx, record.NewAudit(now, r.TaskID, c.Caller.ID, "review.updated", "/v1/runs/"+r.RunID+"/review", r.Review, changed.Review)); err != nil {
+	if err := c.Audit(ctx, tx, record.NewAudit(now, r.Scope(), c.Caller.ID, record.ReviewUpdated, "/v1/runs/"+r.RunID+"/review", r.ReviewDraft, changed.ReviewDraft)); err != nil {
 		return nil, api.Change{}, err
 	}
 	if d.Published != r.Published || d.Blinded != r.Blinded {

@@ -306,7 +306,7 @@ func TestADeletedRunLeavesNothing(t *testing.T) {
 
 func (s *scene) audit() []store.Item {
 	s.t.Helper()
-	items, err := s.Store.Query(s.t.Context(), store.Query{Partition: record.AuditPartition(s.task.ID), Limit: 10})
+	items, err := s.Store.Query(s.t.Context(), store.Query{Partition: record.AuditPartition(s.task.OrganizerID), Limit: 10})
 	if err != nil {
 		s.t.Fatal(err)
 	}

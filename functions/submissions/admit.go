@@ -19,8 +19,10 @@ import (
 type entry struct {
 	task *record.TaskItem
 	// registration is the caller's grant. Everything that a submission takes over from task and registration (team,
-	// anonymity, visibility) changes there too, so that the submission is made anew when one of them changes meanwhile.
+	// anonymity, visibility) changes there too, so that the submission is made again when one of them changes meanwhile. A
+	// baseline of an organizer has none, and depends on the task and the datasets themselves instead.
 	registration *record.Registered
+	unregistered error                 // why the caller can submit nothing except a baseline; nil when there is no reason
 	allowance    *record.Allowance     // nil before the first submission
 	datasets     []*record.DatasetItem // in the order of datasetIds
 	truths       []*record.Truth       // parallel to datasets
@@ -31,7 +33,7 @@ var errDeleting = problem.Conflict.New("The task is being deleted.")
 // Scope says that whoever sees the task sees that things can be submitted to it.
 func (e *entry) Scope() access.Scope { return e.task.Scope() }
 
-// enter finds the task that the path names, for a caller whose registration for it was accepted.
+// enter finds the task that the path names, for a caller whose registration for it was accepted or who organizes it.
 func enter(ctx context.Context, c *api.Call) (*entry, error) {
 	t, err := task(ctx, c)
 	if err != nil {
@@ -44,10 +46,14 @@ func enter(ctx context.Context, c *api.Call) (*entry, error) {
 		return nil, errDeleting
 	}
 	e := &entry{task: t}
-	if err := e.registered(ctx, c); err != nil {
-		return nil, err
+	if e.unregistered = e.registered(ctx, c); e.unregistered == nil {
+		return e, nil
 	}
-	return e, nil
+	roles, err := c.Roles(ctx, t.Scope())
+	if err == nil && roles&(access.Organizer|access.Admin) == 0 {
+		err = e.unregistered
+	}
+	return e, err
 }
 
 // admit decides whether the caller may submit the draft to the task now.
@@ -60,14 +66,21 @@ func (e *entry) admit(ctx context.Context, c *api.Call, d *record.SubmissionDraf
 	if t.Deleting {
 		return errDeleting
 	}
+	if err := baseline(ctx, c, t, d.Baseline, false); err != nil {
+		return err
+	}
+	if d.Baseline {
+		e.registration = nil
+		return e.ready(d, items)
+	}
+	if e.unregistered != nil {
+		return e.unregistered
+	}
 	if err := record.CheckWindow("Submission to this task", t.Submissions.OpensAt, t.Submissions.ClosesAt, c.Now()); err != nil {
 		return err
 	}
 	if allowed := t.Submissions.Types; len(allowed) > 0 && !slices.Contains(allowed, d.Type) {
 		return problem.Check([]problem.Field{{Pointer: "/type", Detail: fmt.Sprintf("must be one of those that the task takes: %v", allowed)}})
-	}
-	if err := baseline(ctx, c, t, d.Baseline, false); err != nil {
-		return err
 	}
 	return e.ready(d, items)
 }

@@ -30,6 +30,9 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	if err := baseline(ctx, c, s, d.Baseline, s.Baseline); err != nil {
 		return nil, api.Change{}, err
 	}
+	if s.Unregistered() && !d.Baseline {
+		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/baseline", Detail: "stays true: the submission was made without a registration, so no quota counts it and it is of no team"}})
+	}
 	changed := *s
 	changed.Title, changed.Description, changed.PaperURL, changed.Visibility, changed.Baseline = d.Title, d.Description, d.PaperURL, d.Visibility, d.Baseline
 	changed.Standing.Public, changed.Standing.Baseline = d.Visibility == record.Public, d.Baseline

@@ -140,9 +140,9 @@ func TestAPublishedSubmissionIsDeletedByOrganizersAlone(t *testing.T) {
 	s.Want(http.StatusConflict, nil, "ada", http.MethodDelete, path, nil)
 	s.Want(http.StatusOK, nil, "ada", http.MethodGet, path, nil)
 	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
-	entries, err := s.Store.Query(t.Context(), store.Query{Partition: record.AuditPartition(s.task.ID), Limit: 10})
-	if err != nil || len(entries) != 1 {
-		t.Errorf("%d audit entries, want that of the deletion; %v", len(entries), err)
+	entries, err := s.Store.Query(t.Context(), store.Query{Partition: record.AuditPartition(s.task.OrganizerID), Limit: 10, Descending: true})
+	if err != nil || len(entries) != 2 {
+		t.Errorf("%d audit entries, want those of the creation and the deletion; %v", len(entries), err)
 	}
 }
 

@@ -27,7 +27,8 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 	now := c.Now()
 	s := e.submission(c, d, now)
 	runs := e.runs(s, d.Files, now)
-	tx := new(table.Tx).Create(s).Check(e.registration)
+	entry := record.NewAudit(now, s.Scope(), c.Caller.ID, record.SubmissionCreated, path(s), nil, s.Audited())
+	tx := e.hold(new(table.Tx).Create(s).Create(entry))
 	quota, err := e.charge(ctx, c, tx, s, now)
 	if err != nil {
 		return created, err
@@ -50,19 +51,33 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 	return created, c.KnowUser(ctx, tx)
 }
 
+// hold adds to tx that what the submission was decided on is as it was read.
+func (e *entry) hold(tx *table.Tx) *table.Tx {
+	if e.registration != nil {
+		return tx.Check(e.registration)
+	}
+	tx.Check(e.task)
+	for _, set := range e.datasets {
+		tx.Check(set)
+	}
+	return tx
+}
+
 // submission is the record of the draft; its files stand with its runs.
 func (e *entry) submission(c *api.Call, d record.SubmissionDraft, now time.Time) *record.SubmissionItem {
 	d.Files = nil
-	return &record.SubmissionItem{
+	s := &record.SubmissionItem{
 		Submission: record.Submission{
-			Meta: record.NewMeta(now), TaskID: e.task.ID, UserID: c.Caller.ID, Team: e.registration.Team, SubmissionDraft: d, RunIDs: []string{},
+			Meta: record.NewMeta(now), TaskID: e.task.ID, UserID: c.Caller.ID, Team: record.BaselineTeam, SubmissionDraft: d, RunIDs: []string{},
 		},
-		RegistrationID: e.registration.ID,
 		Standing: record.Standing{
-			OrganizerID: e.task.OrganizerID, PrivateTask: e.task.Visibility == record.Private, Public: d.Visibility == record.Public,
-			Anonymous: e.registration.Anonymous, Alias: e.registration.Alias, Baseline: d.Baseline,
+			OrganizerID: e.task.OrganizerID, PrivateTask: e.task.Visibility == record.Private, Public: d.Visibility == record.Public, Baseline: d.Baseline,
 		},
 	}
+	if r := e.registration; r != nil {
+		s.Team, s.RegistrationID, s.Standing.Anonymous, s.Standing.Alias = r.Team, r.ID, r.Anonymous, r.Alias
+	}
+	return s
 }
 
 // runs makes one run for each dataset, and names them in the submission.
@@ -74,7 +89,7 @@ func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Ti
 				Meta: record.NewMeta(now), SubmissionID: s.ID, TaskID: s.TaskID, DatasetID: set.ID, UserID: s.UserID, Team: s.Team,
 				State: record.Queued, QueuedAt: new(record.At(now)), Files: []record.File{}, Diagnostics: []measure.Diagnostic{},
 			},
-			Standing: s.Standing, Type: s.Type, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: true,
+			Standing: s.Standing, Type: s.Type, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: !s.Unregistered(),
 		}
 		r.Standing.Blinded = set.Split == record.Test
 		if s.Type != record.UploadType || e.truths[i].Evaluator.Kind == record.EvaluatorWorker {
@@ -102,18 +117,23 @@ func (e *entry) charge(ctx context.Context, c *api.Call, tx *table.Tx, s *record
 		a, write = &record.Allowance{Meta: record.NewMeta(now), TaskID: s.TaskID}, tx.Create
 		a.ID = s.UserID
 	}
-	if err := a.Charge(e.task.Submissions, s.RunIDs, now); err != nil {
-		return nil, err
+	if !s.Unregistered() {
+		if err := a.Charge(e.task.Submissions, s.RunIDs, now); err != nil {
+			return nil, err
+		}
+		a.Submissions++
 	}
 	if err := await(ctx, c, a, s.RunIDs); err != nil {
 		return nil, err
 	}
-	a.Submissions++
 	for _, set := range e.datasets {
 		a.Keep(set.ID)
 	}
 	record.Touch(a, now)
 	write(a)
+	if s.Unregistered() {
+		return nil, nil
+	}
 	return new(a.Quota(e.task.Submissions, now)), nil
 }
 

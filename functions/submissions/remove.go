@@ -31,14 +31,18 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) (api.Cha
 	organizes := roles&(access.Organizer|access.Admin) != 0
 	tx := new(table.Tx).Delete(s)
 	if allowance != nil {
-		allowance.Submissions = max(0, allowance.Submissions-1)
+		if !s.Unregistered() {
+			allowance.Submissions = max(0, allowance.Submissions-1)
+		}
 		for _, r := range runs {
 			allowance.Drop(r.DatasetID)
 		}
 		record.Touch(allowance, c.Now())
 		tx.Replace(allowance)
 	}
-	tx.Create(record.NewAudit(c.Now(), s.TaskID, c.Caller.ID, "submission.deleted", path(s), s.Submission, nil))
+	if err := c.AuditFree(ctx, tx, record.NewAudit(c.Now(), s.Scope(), c.Caller.ID, record.SubmissionDeleted, path(s), s.Audited(), nil)); err != nil {
+		return api.Change{}, err
+	}
 	var evaluations, files []string
 	var bytes int64
 	for _, r := range runs {

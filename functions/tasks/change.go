@@ -23,7 +23,8 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 	}
 	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
 	created := api.Created[api.URL]{Location: "/v1/tasks/" + t.ID, Answer: api.URL{URL: "/v1/tasks/" + t.ID}}
-	created.Tx = new(table.Tx).Create(t).Check(o)
+	entry := record.NewAudit(c.Now(), t.Scope(), c.Caller.ID, record.TaskCreated, created.Location, nil, t.Audited())
+	created.Tx = new(table.Tx).Create(t).Check(o).Create(entry)
 	if err := follow.CountTask(ctx, c.Store, c.Now(), created.Tx, o.ID, 1); err != nil {
 		return created, err
 	}
@@ -72,18 +73,10 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	return &changed, api.Change{Tx: tx, After: after}, audit(ctx, c, tx, t, &changed)
 }
 
-// rules is what participants rely on.
-type rules struct {
-	Visibility   record.Visibility        `json:"visibility"`
-	Registration record.RegistrationRules `json:"registration"`
-	Submissions  record.SubmissionRules   `json:"submissions"`
-}
-
 func audit(ctx context.Context, c *api.Call, tx *table.Tx, before, after *record.TaskItem) error {
-	was := rules{before.Visibility, before.Registration, before.Submissions}
-	is := rules{after.Visibility, after.Registration, after.Submissions}
+	was, is := before.Audited().TaskRules, after.Audited().TaskRules
 	if reflect.DeepEqual(was, is) {
 		return nil
 	}
-	return c.Audit(ctx, tx, record.NewAudit(c.Now(), before.ID, c.Caller.ID, "task.rules-changed", "/v1/tasks/"+before.ID, was, is))
+	return c.Audit(ctx, tx, record.NewAudit(c.Now(), before.Scope(), c.Caller.ID, record.TaskRulesChanged, "/v1/tasks/"+before.ID, was, is))
 }

@@ -67,11 +67,3 @@ func registered(g record.Grants) []table.Source {
 func show(_ context.Context, _ *api.Call, t *record.TaskItem) (*record.Task, error) {
 	return &t.Task, nil
 }
-
-func auditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (page.Page[*record.AuditEntry], error) {
-	sources := []table.Source{table.AuditEntries(t.ID), table.AuditEntries(t.OrganizerID)}
-	keep := func(a *record.AuditEntry) bool {
-		return c.Page.Keeps("actorId", a.ActorID) && c.Page.Keeps("action", a.Action)
-	}
-	return api.PageOf(ctx, c, sources, keep, func(a *record.AuditEntry) *record.AuditEntry { return a })
-}

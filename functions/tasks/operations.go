@@ -1,4 +1,4 @@
-// Package tasks serves shared tasks and what their organizers did to them.
+// Package tasks serves shared tasks.
 //
 // A public task is seen by everyone; a private one by the organizer's members and by those registered for it, whatever
 // became of the registration. What stands below a task (datasets, submissions, runs, evaluations) carries its visibility,
@@ -39,17 +39,11 @@ var Operations = []api.Operation{
 	api.Patch(api.Spec{
 		ID: "updateTask", Path: "/v1/tasks/{taskId}", May: access.Organizer,
 		Summary:     "Update a task",
-		Description: "Everything but `organizerId` can change, and `featured` by administrators alone. A change of visibility, windows or quotas is recorded in the audit entries.",
+		Description: "Everything but `organizerId` can change, and `featured` by administrators alone. A change of visibility, windows or quotas is an audit entry.",
 	}, task, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteTask", Path: "/v1/tasks/{taskId}", May: access.Organizer,
 		Summary:     "Delete a task",
 		Description: "With its datasets and registrations. Refused with 409 while it has submissions.",
 	}, task, remove),
-	api.List(api.Spec{
-		ID: "listAuditEntries", Path: "/v1/tasks/{taskId}/audit-entries", May: access.Organizer,
-		Summary:     "List what was changed in a task",
-		Description: "Who changed what and when, the newest first. Entries are never changed; they go with the task.",
-		Query:       page.Spec{Filters: []page.Filter{{Name: "actorId", Type: page.ID}, {Name: "action", Type: page.Enum}}},
-	}, task, auditEntries, nil),
 }

@@ -9,17 +9,15 @@ import (
 	"assay/shared/table"
 )
 
-// remove deletes a task with what stands below it. Should the request die on the way, the evaluator goes on with it. The
-// task's audit entries go too, so the log is where the deletion is told.
+// remove deletes a task with what stands below it. Should the request die on the way, the evaluator goes on with it.
 func remove(ctx context.Context, c *api.Call, t *record.TaskItem) (api.Change, error) {
 	files, err := filesOf(ctx, c, t.ID)
 	if err != nil {
 		return api.Change{}, err
 	}
-	if err := follow.Delete(ctx, c.Store, c.Now(), t); err != nil {
+	if err := follow.Delete(ctx, c.Store, c.Now(), t, c.Caller.ID); err != nil {
 		return api.Change{}, err
 	}
-	c.Log.InfoContext(ctx, "task deleted", "task", t.ID, "name", t.Name, "organizer", t.OrganizerID, "user", c.Caller.ID)
 	return api.Change{After: func(ctx context.Context) {
 		if err := c.Files.Delete(ctx, files...); err != nil {
 			c.Log.WarnContext(ctx, "files of a deleted task stay behind until the next cleaning", "task", t.ID, "error", err)

@@ -1,9 +1,7 @@
 package tasks_test
 
 import (
-	"bytes"
 	"errors"
-	"log/slog"
 	"net/http"
 	"strings"
 	"testing"
@@ -61,10 +59,8 @@ func TestAPrivateTaskIsListedForThoseRegistered(t *testing.T) {
 	s.Want(http.StatusBadRequest, nil, "stranger", http.MethodGet, "/v1/tasks?cursor="+task.ID, nil)
 }
 
-func TestTheFilesOfATaskGoWithItAndTheLogTellsWhoDeletedIt(t *testing.T) {
+func TestTheFilesOfATaskGoWithIt(t *testing.T) {
 	s, task := start(t)
-	var log bytes.Buffer
-	s.Log = slog.New(slog.NewTextHandler(&log, nil))
 	d := &record.DatasetItem{OrganizerID: task.OrganizerID}
 	d.Meta, d.TaskID = record.NewMeta(s.Now()), task.ID
 	d.Inputs = []record.File{{Name: "in", SHA256: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", Size: 3, State: record.FileStored}}
@@ -81,9 +77,6 @@ func TestTheFilesOfATaskGoWithItAndTheLogTellsWhoDeletedIt(t *testing.T) {
 			t.Errorf("%s stays: %v", key, err)
 		}
 	}
-	if told := log.String(); !strings.Contains(told, "task deleted") || !strings.Contains(told, servertest.UserID("olga")) || !strings.Contains(told, task.ID) {
-		t.Errorf("the log tells %s", told)
-	}
 }
 
 // The request is over before everything has followed: the task keeps what the evaluator goes on with.
@@ -98,11 +91,11 @@ func TestAChangeOfRulesIsToldAndFollowed(t *testing.T) {
 		return now.Follow
 	}
 	entries := func() int {
-		var list struct{ Data []record.AuditEntry }
-		if s.Do("olga", http.MethodGet, path+"/audit-entries", nil).Status == http.StatusOK {
-			s.Want(http.StatusOK, &list, "olga", http.MethodGet, path+"/audit-entries", nil)
+		found, err := s.Store.Query(t.Context(), store.Query{Partition: record.AuditPartition(task.OrganizerID), Limit: 10})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return len(list.Data)
+		return len(found)
 	}
 	for _, c := range []struct {
 		patch   map[string]any
@@ -119,8 +112,5 @@ func TestAChangeOfRulesIsToldAndFollowed(t *testing.T) {
 		if n, f := entries(), follow(); n != c.entries || (f != nil) != c.follows {
 			t.Errorf("%v: %d audit entries, to follow: %+v", c.patch, n, f)
 		}
-	}
-	for _, user := range []string{"", "reg"} {
-		s.Want(map[string]int{"": http.StatusUnauthorized, "reg": http.StatusForbidden}[user], nil, user, http.MethodGet, path+"/audit-entries", nil)
 	}
 }

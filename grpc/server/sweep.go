@@ -10,7 +10,6 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
-	"assay/shared/wait"
 )
 
 // sweeper takes back the runs of workers that were not heard of any more. One read of an empty page is what it costs while
@@ -31,10 +30,12 @@ type sweeper struct {
 const sweepPage = 20
 
 func (s *sweeper) run(ctx context.Context) {
-	if !wait.Sleep(ctx, s.lease) {
+	select {
+	case <-time.After(s.lease):
+	case <-ctx.Done():
 		return
 	}
-	wait.Every(ctx, s.every, func() {
+	periodically(ctx, s.every, func() {
 		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
 			s.log.ErrorContext(ctx, "lapsed leases stay until the next look", "error", err)
 		}

@@ -146,7 +146,7 @@ func (c *Call) locate(ctx context.Context, find func(context.Context, *Call) (Ta
 }
 
 // again makes a change of the target until it is not lost to another: first of the target as it was found, then, each
-// time that somebody else was faster, of the target found anew. The conditions must hold each time.
+// time that somebody else was faster, of the target found anew. An If-Match must hold each time.
 func (c *Call) again(ctx context.Context, find func(context.Context, *Call) (Target, error), change func(Target) error) error {
 	t := c.target
 	return table.Retry(ctx, func() error {
@@ -157,7 +157,7 @@ func (c *Call) again(ctx context.Context, find func(context.Context, *Call) (Tar
 				return err
 			}
 		}
-		if err := c.checkChange(t); err != nil {
+		if err := c.checkMatch(t); err != nil {
 			return err
 		}
 		err := change(t)
@@ -217,10 +217,19 @@ func (c *Call) Charge(ctx context.Context, tx *table.Tx, ch record.Charge) error
 }
 
 // Audit adds an entry to a change, and charges the caller for it: entries stay, so to make the same change again and again
-// must not fill the disk with them. Entries about what is deleted are no more than what was created, and not charged.
+// must not fill the disk with them. The caller becomes a known user, so that the entry can be shown with a name.
 func (c *Call) Audit(ctx context.Context, tx *table.Tx, e *record.AuditEntry) error {
-	tx.Create(e)
+	if err := c.AuditFree(ctx, tx, e); err != nil {
+		return err
+	}
 	return c.Charge(ctx, tx, record.Charge{Kind: record.MadeAudits, Count: 1})
+}
+
+// AuditFree is Audit without the charge, for entries about what is created or deleted: they are no more than the quotas of
+// what is created allow.
+func (c *Call) AuditFree(ctx context.Context, tx *table.Tx, e *record.AuditEntry) error {
+	tx.Create(e)
+	return c.KnowUser(ctx, tx)
 }
 
 // SetHeader sets a header of the answer.

@@ -106,6 +106,9 @@ func (c *Call) create(ctx context.Context, find func(context.Context, *Call) (Ta
 	err = c.again(ctx, find, func(t Target) error {
 		c.dropFiles(ctx)
 		created, err := produce(t)
+		if err == nil {
+			err = c.name(ctx, created.Answer)
+		}
 		if err != nil {
 			return err
 		}
@@ -146,6 +149,9 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 			err = c.again(ctx, load.target, func(t Target) error {
 				c.dropFiles(ctx)
 				shown, err := view(ctx, c, t.(T))
+				if err == nil {
+					err = c.name(ctx, shown)
+				}
 				if err != nil {
 					return err
 				}
@@ -171,7 +177,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 			if err != nil {
 				return err
 			}
-			return c.writeResource(http.StatusOK, r)
+			return c.writeResource(ctx, http.StatusOK, r)
 		},
 	}
 }

@@ -1,7 +1,6 @@
 package api
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -18,28 +17,19 @@ func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
 	if err != nil {
 		return err
 	}
-	name, email := c.NameAndEmail(g.Profile)
 	switch now := c.Now(); {
+	case tx.Writes(record.UserKey(c.Caller.ID)):
 	case g.Profile == nil:
-		u := &record.User{Meta: record.NewMeta(now), Name: name, Email: email}
+		u := &record.User{Meta: record.NewMeta(now), Name: c.Caller.Name, Email: c.Caller.Email}
 		u.ID = c.Caller.ID
 		tx.Create(u)
-	case g.Profile.Name != name || g.Profile.Email != email:
+	case g.Profile.Name != c.Caller.Name || g.Profile.Email != c.Caller.Email:
 		u := *g.Profile
-		u.Name, u.Email = name, email
+		u.Name, u.Email = c.Caller.Name, c.Caller.Email
 		record.Touch(&u, now)
 		tx.Replace(&u)
 	}
 	return nil
-}
-
-// NameAndEmail returns what the caller's token says, and where it says nothing, as access tokens do, what the stored profile
-// has; it may be nil.
-func (c *Call) NameAndEmail(stored *record.User) (name, email string) {
-	if stored == nil {
-		stored = &record.User{}
-	}
-	return cmp.Or(c.Caller.Name, stored.Name, c.Caller.Username), cmp.Or(c.Caller.Email, stored.Email)
 }
 
 // Profiles reads the profiles of users, at most store.MaxKeys; nil for one who is not known.

@@ -73,7 +73,7 @@ func Get[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *
 			if err != nil {
 				return err
 			}
-			return c.writeResource(http.StatusOK, r)
+			return c.writeResource(ctx, http.StatusOK, r)
 		},
 	}
 }
@@ -97,6 +97,9 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 			}
 			p, err := handle(ctx, c, c.target.(T))
 			if err != nil {
+				return err
+			}
+			if err := nameAll(ctx, c, &p); err != nil {
 				return err
 			}
 			p.Link(c.request.URL.EscapedPath(), c.request.URL.RawQuery, c.Page)

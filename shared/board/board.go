@@ -70,10 +70,10 @@ func counted(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, erro
 			if err == nil && best {
 				var item *record.EvaluationItem
 				if item, err = e.Item(); err == nil {
-					if teams[item.UserID] {
+					if teams[item.Entrant()] {
 						continue
 					}
-					teams[item.UserID] = true
+					teams[item.Entrant()] = true
 				}
 			}
 			if err != nil {

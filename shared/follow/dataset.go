@@ -55,7 +55,7 @@ func deleteMarked(ctx context.Context, s store.Store, now time.Time, key store.K
 	if err != nil {
 		return err
 	}
-	tx.Create(record.NewAudit(now, d.TaskID, d.Deletion.By, "dataset.deleted", "/v1/datasets/"+d.ID, d.Audited(), nil))
+	tx.Create(record.NewAudit(now, d.Scope(), d.Deletion.By, record.DatasetDeleted, "/v1/datasets/"+d.ID, d.Audited(), nil))
 	return tx.Commit(ctx, s)
 }
 

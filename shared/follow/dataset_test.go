@@ -38,10 +38,13 @@ func (sc *scene) came(tx *table.Tx) bool {
 }
 
 // dropped counts the audit entries of deleted datasets.
-func (sc *scene) dropped() (n int) {
+func (sc *scene) dropped() int { return sc.told(record.DatasetDeleted) }
+
+// told counts the audit entries of the action, by bob.
+func (sc *scene) told(action string) (n int) {
 	sc.t.Helper()
-	sc.must(table.Each(sc.t.Context(), sc.Store, 10, []table.Source{table.AuditEntries(sc.task.ID)}, func(a *record.AuditEntry) error {
-		if a.Action == "dataset.deleted" && a.ActorID == bob {
+	sc.must(table.Each(sc.t.Context(), sc.Store, 10, []table.Source{table.AuditEntries(sc.task.OrganizerID)}, func(a *record.AuditEntry) error {
+		if a.Action == action && a.ActorID == bob {
 			n++
 		}
 		return nil

@@ -16,9 +16,9 @@ import (
 //
 // The task is marked first, so that nothing new is admitted. Then it is made certain that nothing that was admitted before
 // is still to come, and only then, in one write, the deletion becomes irrevocable. What is swept after that is in
-// nobody's way; the task itself goes last.
-func Delete(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem) error {
-	t, err := mark(ctx, s, now, t)
+// nobody's way; the task itself goes last. The audit entry of the deletion, by the user who began it, comes with the decision.
+func Delete(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem, by string) error {
+	t, err := mark(ctx, s, now, t, by)
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func Deleted(ctx context.Context, s store.Store, now time.Time, key store.Key) e
 }
 
 // mark returns the task marked as being deleted. One that has submissions is not marked.
-func mark(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem) (*record.TaskItem, error) {
+func mark(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem, by string) (*record.TaskItem, error) {
 	if t.Deleting {
 		return t, nil
 	}
@@ -89,7 +89,7 @@ func mark(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem)
 		return nil, err
 	}
 	marked := *t
-	marked.Deleting, marked.Follow = true, &record.Follow{At: record.At(now.Add(Patience))}
+	marked.Deleting, marked.DeletedBy, marked.Follow = true, by, &record.Follow{At: record.At(now.Add(Patience))}
 	return &marked, new(table.Tx).Replace(&marked).Commit(ctx, s)
 }
 
@@ -108,7 +108,8 @@ func decide(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 	}
 	decided := *t
 	decided.Follow = &record.Follow{At: record.At(now.Add(Patience)), Passes: 1}
-	return new(table.Tx).Replace(&decided).Commit(ctx, s)
+	entry := record.NewAudit(now, t.Scope(), t.DeletedBy, record.TaskDeleted, "/v1/tasks/"+t.ID, t.Audited(), nil)
+	return new(table.Tx).Replace(&decided).Create(entry).Commit(ctx, s)
 }
 
 // undo takes the mark off a task and returns why. Whatever followed the task's visibility when it was marked begins anew.
@@ -117,7 +118,7 @@ func undo(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem,
 		if !t.Deleting || t.Follow.Decided() {
 			return false
 		}
-		t.Deleting, t.Follow = false, &record.Follow{At: record.At(now)}
+		t.Deleting, t.DeletedBy, t.Follow = false, "", &record.Follow{At: record.At(now)}
 		return true
 	})
 	if err != nil {
@@ -130,7 +131,7 @@ var errTaskUsed = problem.Conflict.New("The task has submissions. Delete them fi
 
 // unusedTask returns the Conflict that the task has a submission, if it has one.
 func unusedTask(ctx context.Context, s store.Store, taskID string) error {
-	counts := func(a *record.Allowance) bool { return a.Submissions > 0 }
+	counts := func(a *record.Allowance) bool { return a.Submissions > 0 || len(a.Runs) > 0 }
 	return unused(ctx, s, taskID, counts, table.OfTask(taskID, record.KindSubmission), errTaskUsed)
 }
 
@@ -195,10 +196,6 @@ func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) err
 			return tx.Commit(ctx, s)
 		})
 	})
-	if err != nil {
-		return err
-	}
-	err = table.Each(ctx, s, page, []table.Source{table.AuditEntries(taskID)}, func(a *record.AuditEntry) error { return d.add(ctx, a.Key()) })
 	if err != nil {
 		return err
 	}

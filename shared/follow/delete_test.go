@@ -32,7 +32,7 @@ func (sc *scene) remove(ctx context.Context, s store.Store) error {
 	if t == nil {
 		return nil
 	}
-	return follow.Delete(ctx, s, time.Now(), t)
+	return follow.Delete(ctx, s, time.Now(), t, bob)
 }
 
 func TestADeletedTaskLeavesNothing(t *testing.T) {
@@ -51,9 +51,11 @@ func TestADeletedTaskLeavesNothing(t *testing.T) {
 	if left := sc.left(); len(left) > 0 {
 		t.Fatalf("%d records are left: %v", len(left), left[0])
 	}
-	entries, err := sc.Query(t.Context(), store.Query{Partition: record.AuditPartition(sc.task.ID), Limit: 1})
-	if err != nil || len(entries) > 0 {
-		t.Errorf("%d audit entries are left: %v", len(entries), err)
+	if n := sc.told(record.TaskDeleted); n != 1 {
+		t.Errorf("%d audit entries say that the task was deleted", n)
+	}
+	if n := sc.told("done"); n != 1 {
+		t.Error("an audit entry went with the task")
 	}
 	if get[record.SubmissionItem](sc, record.SubmissionKey(sc.elsewhere)) == nil {
 		t.Error("something of another task went too")

@@ -37,7 +37,7 @@ func Task(ctx context.Context, s store.Store, now time.Time, key store.Key) erro
 		return err
 	case t.Deleting:
 		// A deletion that was refused has been taken back, and who asked for it is no longer there to be told.
-		if err := Delete(ctx, s, now, t); !problem.Conflict.Is(err) {
+		if err := Delete(ctx, s, now, t, t.DeletedBy); !problem.Conflict.Is(err) {
 			return err
 		}
 		return nil
@@ -94,7 +94,7 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 		return set(&st.Anonymous, r.Anonymous) || changed
 	}
 	err = table.Each(ctx, s, page, table.OfUser(r.UserID, record.KindSubmission), func(sub *record.SubmissionItem) error {
-		if sub.TaskID != r.TaskID {
+		if sub.TaskID != r.TaskID || sub.Unregistered() {
 			return nil
 		}
 		err := bring(ctx, s, touch, key, sub.Key(), func(r *record.RegistrationItem, sub *record.SubmissionItem) bool {

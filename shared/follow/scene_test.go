@@ -81,7 +81,7 @@ func newScene(t *testing.T, s store.Store) *scene {
 	count := &record.TaskCount{Meta: meta(), Tasks: organized}
 	count.ID = sc.task.OrganizerID
 	tx.Create(count)
-	sc.commit(tx.Create(other).Create(record.NewAudit(time.Now(), sc.task.ID, ada, "done", "/", nil, nil)))
+	sc.commit(tx.Create(other).Create(record.NewAudit(time.Now(), sc.task.Scope(), bob, "done", "/", nil, nil)))
 	return sc
 }
 

@@ -71,6 +71,18 @@ func (p *Page[R]) Add(r R) (full bool, err error) {
 	return end >= MaxBytes, nil
 }
 
+// Render renders the resources of a page again, which have changed since they were added.
+func (p *Page[R]) Render() error {
+	all := p.Data
+	p.Data, p.rendered = nil, nil
+	for _, r := range all {
+		if _, err := p.Add(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // JSON returns a page that has resources as JSON. When there is a change, it returns what is shown of each resource.
 func (p *Page[R]) JSON(change func(resource []byte) ([]byte, error)) ([]byte, error) {
 	all := p.rendered

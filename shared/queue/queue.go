@@ -73,8 +73,9 @@ func lease(ctx context.Context, s store.Store, now time.Time, run *record.RunIte
 	if err := move(run, next, now); err != nil {
 		return err
 	}
+	at := record.At(now)
 	run.Attempts++
-	run.StartedAt = new(record.At(now))
+	run.StartedAt = &at
 	holder.ID, holder.Until = record.NewID(now), record.At(now.Add(d))
 	run.Lease = &holder
 	return new(table.Tx).Replace(run).Commit(ctx, s)
@@ -91,7 +92,8 @@ func move(run *record.RunItem, next record.RunState, now time.Time) error {
 		run.Later = nil
 	}
 	if next.Ended() {
-		run.FinishedAt = new(record.At(now))
+		at := record.At(now)
+		run.FinishedAt = &at
 	}
 	record.Touch(run, now)
 	return nil

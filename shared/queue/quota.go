@@ -58,7 +58,7 @@ func refundTruthFailure(ctx context.Context, s store.Store, now time.Time, run *
 
 // recharge adds to tx that the run counts in its user's quota.
 func recharge(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) error {
-	if run.Counted {
+	if run.Counted || run.Unregistered() {
 		return nil
 	}
 	a, write, err := allowanceToWrite(ctx, s, now, run, tx)

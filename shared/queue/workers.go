@@ -117,7 +117,8 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 		} else {
 			run.Queue = record.QueueBuiltin
 		}
-		run.Attempts, run.Restarts, run.QueuedAt = 0, 0, new(record.At(now))
+		at := record.At(now)
+		run.Attempts, run.Restarts, run.QueuedAt = 0, 0, &at
 		run.Diagnostics = []measure.Diagnostic{}
 		return move(run, record.Evaluating, now)
 	})
@@ -129,7 +130,8 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 func Postpone(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Duration) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
 		run.Attempts--
-		run.Later = new(record.At(now.Add(d)))
+		later := record.At(now.Add(d))
+		run.Later = &later
 		return giveBack(ctx, s, now, run)
 	})
 }

@@ -25,7 +25,7 @@ type Allowance struct {
 	// Waiting has the ids of the runs that are not known to have ended. A run that ends leaves it only when somebody looks,
 	// which is when there would be too many: so their bound costs nothing until it is met.
 	Waiting []string `json:",omitempty"`
-	// Submissions is how many of the user's submissions are there. What was used of the quota stays used when one goes.
+	// Submissions is how many of the user's submissions under a registration are there. What was used of the quota stays used when one goes.
 	Submissions int
 	// Runs is how many of the user's runs are there, by dataset: what a dataset that is to be deleted is asked for.
 	Runs map[string]int `json:",omitempty"`

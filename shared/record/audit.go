@@ -4,35 +4,59 @@ import (
 	"encoding/json"
 	"time"
 
+	"assay/shared/access"
 	"assay/shared/store"
 )
 
-// AuditEntry tells that somebody changed something that others rely on. It is written in the transaction of the change.
+// AuditEntry says that somebody changed something that others rely on. It is written in the transaction of the change, is
+// never changed, and outlives what it is about. Of people it has ids alone: who they are is joined when it is shown.
 type AuditEntry struct {
 	Meta
-	TaskID  string          `json:"taskId,omitempty" readOnly:"true" doc:"absent when it concerns the organizer, and so all of its tasks"`
-	ActorID string          `json:"actorId" readOnly:"true" doc:"the user who did it"`
-	Action  string          `json:"action" readOnly:"true" enum:"task.rules-changed,members.changed,registration.created,registration.decided,registration.deleted,dataset.deleted,truth.changed,evaluator.changed,submission.deleted,run.deleted,review.updated" doc:"what was done" example:"review.updated"`
-	Subject string          `json:"subject" readOnly:"true" doc:"path of the resource that was changed" example:"/v1/runs/01JZ3V7Q0D8T5RZ0S6R1W9C4XK/review"`
-	Before  json.RawMessage `json:"before,omitempty" readOnly:"true" doc:"what it was"`
-	After   json.RawMessage `json:"after,omitempty" readOnly:"true" doc:"what it is now"`
-	// OrganizerID is set where TaskID is not.
-	OrganizerID string `json:"organizerId,omitempty" readOnly:"true" doc:"the organizer, where it concerns all of its tasks"`
+	OrganizerID string          `json:"organizerId" readOnly:"true" doc:"the organizer whose task, dataset and so on it is"`
+	TaskID      string          `json:"taskId,omitempty" readOnly:"true" doc:"absent when it concerns the organizer, and so all of its tasks"`
+	ActorID     string          `json:"actorId" readOnly:"true" doc:"the user who did it"`
+	Actor       *Person         `json:"actor,omitempty" readOnly:"true" doc:"who that is"`
+	Action      string          `json:"action" readOnly:"true" enum:"organizer.created,members.changed,task.created,task.rules-changed,task.deleted,dataset.created,dataset.changed,truth.changed,evaluator.changed,board.released,dataset.deleted,registration.created,registration.decided,registration.deleted,submission.created,submission.deleted,run.deleted,review.updated" doc:"what was done" example:"review.updated"`
+	Subject     string          `json:"subject" readOnly:"true" doc:"path of the resource, which may have been deleted since" example:"/v1/runs/01JZ3V7Q0D8T5RZ0S6R1W9C4XK/review"`
+	UserIDs     []string        `json:"userIds,omitempty" readOnly:"true" doc:"the users whom it concerns: the owner of the registration, submission or run, or the members who came and went"`
+	Users       []*Person       `json:"users,omitempty" readOnly:"true" doc:"who those are"`
+	Before      json.RawMessage `json:"before,omitempty" readOnly:"true" doc:"what it was; of members, those who went"`
+	After       json.RawMessage `json:"after,omitempty" readOnly:"true" doc:"what it is now; of members, those who came"`
 }
+
+// The actions of audit entries.
+const (
+	OrganizerCreated    = "organizer.created"
+	MembersChanged      = "members.changed"
+	TaskCreated         = "task.created"
+	TaskRulesChanged    = "task.rules-changed"
+	TaskDeleted         = "task.deleted"
+	DatasetCreated      = "dataset.created"
+	DatasetChanged      = "dataset.changed"
+	TruthChanged        = "truth.changed"
+	EvaluatorChanged    = "evaluator.changed"
+	BoardReleased       = "board.released"
+	DatasetDeleted      = "dataset.deleted"
+	RegistrationCreated = "registration.created"
+	RegistrationDecided = "registration.decided"
+	RegistrationDeleted = "registration.deleted"
+	SubmissionCreated   = "submission.created"
+	SubmissionDeleted   = "submission.deleted"
+	RunDeleted          = "run.deleted"
+	ReviewUpdated       = "review.updated"
+)
 
 // maxAuditBytes bounds what an entry keeps of each side, so that the entry stays a small item.
 const maxAuditBytes = 100 << 10
 
-// NewAudit returns an entry for the task; before and after are the changed resource, nil where there is none.
-func NewAudit(now time.Time, taskID, actorID, action, subject string, before, after any) *AuditEntry {
-	return &AuditEntry{Meta: NewMeta(now), TaskID: taskID, ActorID: actorID, Action: action, Subject: subject,
+// NewAudit returns an entry about a resource in the scope, whose owner it concerns; before and after are what it keeps of the
+// resource, nil where there was or is none. They name people by their ids alone.
+func NewAudit(now time.Time, of access.Scope, actorID, action, subject string, before, after any) *AuditEntry {
+	a := &AuditEntry{Meta: NewMeta(now), OrganizerID: of.OrganizerID, TaskID: of.TaskID, ActorID: actorID, Action: action, Subject: subject,
 		Before: auditSide(before), After: auditSide(after)}
-}
-
-// NewOrganizerAudit returns an entry that concerns all tasks of the organizer.
-func NewOrganizerAudit(now time.Time, organizerID, actorID, action, subject string, before, after any) *AuditEntry {
-	a := NewAudit(now, "", actorID, action, subject, before, after)
-	a.OrganizerID = organizerID
+	if of.OwnerID != "" {
+		a.UserIDs = []string{of.OwnerID}
+	}
 	return a
 }
 
@@ -49,11 +73,30 @@ func auditSide(v any) json.RawMessage {
 
 // Key implements Record.
 func (a *AuditEntry) Key() store.Key {
-	return store.Key{Partition: AuditPartition(a.TaskID + a.OrganizerID), Sort: a.ID} // one of them
+	return store.Key{Partition: AuditPartition(a.OrganizerID), Sort: a.ID}
 }
 
-// AuditPartition holds the audit entries of a task, or of an organizer, in the table itself.
-func AuditPartition(id string) string { return "AUDIT#" + id }
+// AuditPartition holds the audit entries of an organizer and its tasks, in the table itself.
+func AuditPartition(organizerID string) string { return "AUDIT#" + organizerID }
 
-// Indexes implements Record.
-func (a *AuditEntry) Indexes() [store.NumIndexes]store.Key { return indexes{} }
+// Indexes implements Record. Both are for the list of a task, which would otherwise be searched for among the entries of all
+// tasks of the organizer.
+func (a *AuditEntry) Indexes() [store.NumIndexes]store.Key {
+	var x indexes
+	if a.TaskID != "" {
+		x.put(ByTask, OfTask(a.TaskID, KindAudit, access.Organizers), a.ID)
+	} else {
+		x.put(ByOrganizer, OfOrganizer(a.OrganizerID, KindAudit, access.Organizers), a.ID)
+	}
+	return x
+}
+
+// Named returns the entry as organizers see it, with the people whom it names.
+func (a *AuditEntry) Named() *AuditEntry {
+	v, in := *a, access.Scope{OrganizerID: a.OrganizerID, TaskID: a.TaskID}
+	v.Actor = PersonIn(in, a.ActorID)
+	for _, id := range a.UserIDs {
+		v.Users = append(v.Users, PersonIn(in, id))
+	}
+	return &v
+}

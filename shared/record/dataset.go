@@ -26,7 +26,7 @@ type RunFormat struct {
 // Evaluator says how runs are measured.
 type Evaluator struct {
 	Kind           string   `json:"kind" enum:"retrieval,classification,regression,worker" doc:"worker: the organizer's own image, run by a worker"`
-	Measures       []string `json:"measures" nullable:"false" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; results have the former" example:"[\"nDCG@10\",\"AP\"]"`
+	Measures       []string `json:"measures" nullable:"false" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures" example:"[\"nDCG@10\",\"AP\"]"`
 	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the one that ranks; the first of measures unless given" example:"nDCG@10"`
 	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
 	Command        string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`
@@ -48,16 +48,18 @@ const (
 
 // DatasetDraft is what a client writes of a dataset.
 type DatasetDraft struct {
-	TaskID      string    `json:"taskId" maxLength:"26" doc:"the task it belongs to; it never changes"`
-	Name        string    `json:"name" minLength:"1" maxLength:"200"`
-	Description string    `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
-	Split       Split     `json:"split" enum:"training,validation,test" doc:"the reviews of runs on a test split start blinded"`
-	Inputs      []File    `json:"inputs" required:"false" nullable:"false" maxItems:"20" doc:"what participants get"`
-	Truths      []File    `json:"truths,omitempty" maxItems:"20" doc:"what they never get; seen by organizers and workers alone"`
-	RunFormat   RunFormat `json:"runFormat"`
-	Evaluator   Evaluator `json:"evaluator"`
-	Pool        string    `json:"pool,omitempty" maxLength:"50" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: lower-case letters, digits and hyphens; the pool default unless given" example:"gpu"`
-	Builds      bool      `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
+	TaskID      string `json:"taskId" maxLength:"26" doc:"the task it belongs to; it never changes"`
+	Name        string `json:"name" minLength:"1" maxLength:"200"`
+	Description string `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
+	Split       Split  `json:"split" enum:"training,validation,test" doc:"the reviews of runs on a test split start blinded"`
+	Inputs      []File `json:"inputs" required:"false" nullable:"false" maxItems:"20" doc:"what participants get"`
+	Truths      []File `json:"truths,omitempty" maxItems:"20" doc:"what they never get; seen by organizers and workers alone, unless truthsPublic"`
+	// TruthsPublic is taken for the split training alone, whose labels are there to be learned from.
+	TruthsPublic bool      `json:"truthsPublic,omitempty" doc:"for the split training: whoever gets the inputs gets the truth files too. It is taken back only in a change that replaces all of them"`
+	RunFormat    RunFormat `json:"runFormat"`
+	Evaluator    Evaluator `json:"evaluator"`
+	Pool         string    `json:"pool,omitempty" maxLength:"50" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: lower-case letters, digits and hyphens; the pool default unless given" example:"gpu"`
+	Builds       bool      `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
 }
 
 // Dataset is the data of a task: inputs, hidden truth, and how runs on it are read and measured.
@@ -184,7 +186,23 @@ func (d *DatasetDraft) Check() []problem.Field {
 	if d.Pool != "" && !IsPool(d.Pool) {
 		fields = append(fields, problem.Field{Pointer: "/pool", Detail: "must be up to 50 lower-case letters, digits and hyphens"})
 	}
+	if d.TruthsPublic && d.Split != Training {
+		fields = append(fields, problem.Field{Pointer: "/truthsPublic", Detail: "goes with the split training alone: set it to false, or the split to training"})
+	}
 	return append(fields, d.Evaluator.check()...)
+}
+
+// CheckPublic says what is wrong with a change of a dataset whose truth files are or were public: what everyone may have by
+// now does not become hidden again, be it by truthsPublic or by another split.
+func (d *DatasetDraft) CheckPublic(old *DatasetItem) []problem.Field {
+	if !old.TruthsPublic || d.TruthsPublic || !slices.ContainsFunc(d.Truths, old.hasTruth) {
+		return nil
+	}
+	return []problem.Field{{Pointer: "/truthsPublic", Detail: "cannot be taken back for files that everyone could download: leave it true, or replace all files of truths in the same change"}}
+}
+
+func (d *DatasetItem) hasTruth(f File) bool {
+	return slices.ContainsFunc(d.Truths, func(own File) bool { return own.SHA256 == f.SHA256 })
 }
 
 var pool = regexp.MustCompile(`^[a-z0-9-]{1,50}$`)
@@ -257,18 +275,6 @@ func (e *Evaluator) LessIsBetter(name string) bool {
 	return err == nil && !m.HigherIsBetter()
 }
 
-// Measure returns the measure of the evaluator that the name means, by the name under which results have it; "" when it has
-// none such.
-func (e *Evaluator) Measure(name string) string {
-	if slices.Contains(e.Measures, name) {
-		return name
-	}
-	if m, err := measure.Parse(measure.Kind(e.Kind), name); err == nil && slices.Contains(e.Measures, m.String()) {
-		return m.String()
-	}
-	return ""
-}
-
 // Truth is what runs on a dataset are evaluated with: it changes only as a whole, and each change makes a version.
 type Truth struct {
 	Meta      // ID is the dataset's
@@ -294,8 +300,21 @@ func TruthKey(datasetID string) store.Key {
 // Indexes implements Record: nobody lists truths.
 func (t *Truth) Indexes() [store.NumIndexes]store.Key { return indexes{} }
 
-// AuditedDataset is what audit entries tell of a dataset: all that runs are evaluated with.
+// AuditedDataset is what an audit entry keeps of a dataset.
 type AuditedDataset struct {
+	Name string `json:"name"`
+	DatasetRules
+	EvaluatedWith
+}
+
+// DatasetRules decide who is shown what of a dataset and of the runs on it.
+type DatasetRules struct {
+	Split        Split `json:"split"`
+	TruthsPublic bool  `json:"truthsPublic"`
+}
+
+// EvaluatedWith is what runs on a dataset are evaluated with.
+type EvaluatedWith struct {
 	Truths    []AuditedFile `json:"truths"`
 	RunFormat RunFormat     `json:"runFormat"`
 	Evaluator Evaluator     `json:"evaluator"`
@@ -307,9 +326,9 @@ type AuditedFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Audited returns what an audit entry tells of the dataset as it is.
+// Audited returns what an audit entry keeps of the dataset as it is.
 func (d *DatasetItem) Audited() AuditedDataset {
-	a := AuditedDataset{RunFormat: d.RunFormat, Evaluator: d.Evaluator}
+	a := AuditedDataset{d.Name, DatasetRules{d.Split, d.TruthsPublic}, EvaluatedWith{RunFormat: d.RunFormat, Evaluator: d.Evaluator}}
 	for _, f := range d.Truths {
 		a.Truths = append(a.Truths, AuditedFile{f.Name, f.SHA256})
 	}

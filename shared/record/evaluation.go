@@ -48,6 +48,7 @@ type Evaluation struct {
 	TaskID         string                        `json:"taskId" readOnly:"true"`
 	DatasetID      string                        `json:"datasetId" readOnly:"true"`
 	UserID         string                        `json:"userId,omitempty" readOnly:"true" doc:"absent when the team is anonymous to the caller"`
+	User           *Person                       `json:"user,omitempty" readOnly:"true" doc:"who that is; for organizers"`
 	Team           string                        `json:"team" readOnly:"true" doc:"the team, or its alias"`
 	Baseline       bool                          `json:"baseline" readOnly:"true" doc:"the submission is a baseline"`
 	Rank           int                           `json:"rank,omitempty" readOnly:"true" minimum:"1" doc:"place in a sorted list: one more than there are better ones; equal values share it"`
@@ -76,6 +77,15 @@ type EvaluationItem struct {
 	LowerIsBetter bool `json:"lowerIsBetter,omitempty"`
 	// Columns has the names of Measures in the order in which the dataset gives them.
 	Columns []string `json:"columns,omitempty"`
+}
+
+// Entrant identifies whose the evaluation is where the best of each team counts. Baselines without a registration are of no
+// team: each submission stands for itself.
+func (e *EvaluationItem) Entrant() string {
+	if e.Standing.Baseline && e.Team == BaselineTeam {
+		return e.SubmissionID
+	}
+	return e.UserID
 }
 
 // LacksKey reports whether the digest of the truth was stored plain, so that KeyTruth has yet to key it.

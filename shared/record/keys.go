@@ -19,7 +19,7 @@ import (
 //	TASK#<id>                 / TEAM#<name>         reserves the name of a team that is shown within the task
 //	TASK#<id>                 / ALLOWANCE#<userId>  what a user has used of the task's quota
 //	TASK#<id>                 / DELETED             that the task was deleted, until nothing can be left of it
-//	AUDIT#<taskId>            / <id>                an audit entry; those of an organizer in AUDIT#<organizerId>
+//	AUDIT#<organizerId>       / <id>                an audit entry of the organizer or of one of its tasks
 //	DATASET#<id>              / DATASET             a dataset
 //	DATASET#<id>              / TRUTH               the truth and settings that runs are evaluated with now
 //	DATASET#<id>              / SECRET              keys the digests of its truths
@@ -41,10 +41,10 @@ import (
 // only partitions that its caller may see:
 //
 //	ByKind       ORGANIZER · USER · TASK#<audience> · DATASET#<audience> · RUN#<audience>#<shard> · EVALUATION#<audience>#<shard>
-//	ByTask       FEATURED · TASK#<id>#DATASET · TASK#<id>#SUBMISSION#<audience> · TASK#<id>#RUN#<audience> · TASK#<id>#EVALUATION#<audience>
+//	ByTask       FEATURED · TASK#<id>#DATASET · TASK#<id>#SUBMISSION#<audience> · TASK#<id>#RUN#<audience> · TASK#<id>#EVALUATION#<audience> · TASK#<id>#AUDIT#organizers
 //	ByDataset    DATASET#<id>#RUN#<audience> · DATASET#<id>#EVALUATION#<audience>
 //	ByUser       USER#<id>#<kind>#<audience>, where an entry that shows its user's name to nobody else is never in `everyone`
-//	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>
+//	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>; of audit entries those that are of no task
 //	ByWork       QUEUE#builtin by task, team and the instant it was queued · QUEUE#workers by pool, kind of work, and then
 //	             as the former · DUE by the instant something must happen by itself ·
 //	             RANK#<datasetId>#<truthVersion>#<audience> by the primary measure, best first, then by submission
@@ -69,6 +69,7 @@ const (
 	KindSubmission Kind = "SUBMISSION"
 	KindRun        Kind = "RUN"
 	KindEvaluation Kind = "EVALUATION"
+	KindAudit      Kind = "AUDIT"
 )
 
 // FeaturedTasks is the partition of ByTask that holds the public tasks that are featured.

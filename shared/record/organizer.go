@@ -28,7 +28,34 @@ type OrganizerDraft struct {
 type Organizer struct {
 	Meta
 	OrganizerDraft
+	Named []*Person `json:"people,omitempty" readOnly:"true" doc:"who the members are; for members alone"`
 }
+
+// NamesMembersTo reports whether the caller learns who the members are: administrators and members, whom the organizer itself
+// names, so that no grants need to be read.
+func (o *Organizer) NamesMembersTo(c access.Caller) bool {
+	return c.Admin || slices.Contains(o.Members, c.ID)
+}
+
+// For returns the organizer as the caller sees it.
+func (o *Organizer) For(c access.Caller) *Organizer {
+	if !o.NamesMembersTo(c) {
+		return o
+	}
+	v := *o
+	for _, id := range o.Members {
+		v.Named = append(v.Named, RelatedPerson(id))
+	}
+	return &v
+}
+
+// AuditedOrganizer is what an audit entry keeps of an organizer.
+type AuditedOrganizer struct {
+	Name string `json:"name"`
+}
+
+// Audited returns what an audit entry keeps of the organizer.
+func (o *Organizer) Audited() AuditedOrganizer { return AuditedOrganizer{o.Name} }
 
 // Key implements Record.
 func (o *Organizer) Key() store.Key { return OrganizerKey(o.ID) }

@@ -41,6 +41,8 @@ type Registration struct {
 	RegistrationDraft
 	Alias string            `json:"alias" readOnly:"true" doc:"what an anonymous team is called" example:"anonymous-9f3k2x"`
 	State RegistrationState `json:"state" enum:"accepted,pending,rejected" doc:"decided by the organizers"`
+	User  *Person           `json:"user,omitempty" readOnly:"true" doc:"who takes part; for organizers"`
+	Quota *Quota            `json:"quota,omitempty" readOnly:"true" doc:"what is left to the user now; only when a single registration is asked for"`
 }
 
 // RegistrationItem is a registration as the store holds it.
@@ -54,6 +56,17 @@ type RegistrationItem struct {
 	// Unreserved is set while the name of the team is not reserved. An anonymous team reserves none, or others could find
 	// out by a conflict that it takes part.
 	Unreserved bool `json:"unreserved,omitempty"`
+	// Left is what is left of the task's quota, once it was read; it is not stored.
+	Left *Quota `json:"-"`
+}
+
+// For returns the registration as one who has the roles sees it.
+func (r *RegistrationItem) For(roles access.Role) *Registration {
+	v := r.Registration
+	if roles&(access.Organizer|access.Admin) != 0 {
+		v.User = RelatedPerson(r.UserID)
+	}
+	return &v
 }
 
 // ReservedName is the key that reserves the name of the team; false when nothing does.
@@ -98,6 +111,9 @@ func (d *RegistrationDraft) Check() []problem.Field {
 	fields = append(fields, checkName("/team", d.Team)...)
 	if looksLikeAlias(d.Team) {
 		fields = append(fields, problem.Field{Pointer: "/team", Detail: fmt.Sprintf("must not begin with %q, as the names of anonymous teams do", aliasPrefix)})
+	}
+	if folded(d.Team) == BaselineTeam {
+		fields = append(fields, problem.Field{Pointer: "/team", Detail: "is what the baselines of organizers are called: choose another"})
 	}
 	if len(TeamKey("", d.Team).Sort) > store.MaxSortBytes {
 		fields = append(fields, problem.Field{Pointer: "/team", Detail: "is too long once its ligatures are written out: choose a shorter one"})

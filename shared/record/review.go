@@ -20,15 +20,31 @@ type ReviewDraft struct {
 }
 
 // Check says what is wrong with the draft.
-func (d *ReviewDraft) Check() []problem.Field { return checkText("/comment", d.Comment) }
+func (d *ReviewDraft) Check() []problem.Field {
+	fields := checkText("/comment", d.Comment)
+	for _, m := range []struct {
+		name string
+		set  bool
+	}{
+		{"missingOutput", d.MissingOutput}, {"extraneousOutput", d.ExtraneousOutput}, {"invalidOutput", d.InvalidOutput},
+		{"hasErrorOutput", d.HasErrorOutput}, {"otherErrors", d.OtherErrors},
+	} {
+		if m.set && d.NoErrors {
+			fields = append(fields, problem.Field{Pointer: "/" + m.name, Detail: "contradicts noErrors: one of the two must be false"})
+		}
+	}
+	return fields
+}
 
 // Review is the organizers' verdict on a run.
 type Review struct {
 	Meta                // ID is a ULID of its own
 	RunID      string   `json:"runId" readOnly:"true"`
 	ReviewerID string   `json:"reviewerId,omitempty" readOnly:"true" doc:"who changed it last"`
+	Reviewer   *Person  `json:"reviewer,omitempty" readOnly:"true" doc:"who that is; for organizers"`
 	ReviewedAt *Instant `json:"reviewedAt,omitempty" readOnly:"true"`
 	ReviewDraft
+	Notice string `json:"notice,omitempty" readOnly:"true" doc:"what does not come of the review as it is"`
 }
 
 // ReviewItem is a review as the store holds it.
@@ -47,6 +63,20 @@ func ReviewKey(runID string) store.Key { return store.Key{Partition: "RUN#" + ru
 
 // Indexes implements Record: a review is reached through its run alone.
 func (r *ReviewItem) Indexes() [store.NumIndexes]store.Key { return indexes{} }
+
+const blindedNotice = "The review is published, but the run is blinded, so nobody except the organizers sees its evaluation. Set blinded to false to show it."
+
+// For returns the review as one who has the roles sees it.
+func (r *ReviewItem) For(roles access.Role) Review {
+	v := r.Review
+	if v.Published && v.Blinded {
+		v.Notice = blindedNotice
+	}
+	if v.ReviewerID != "" && roles&(access.Organizer|access.Admin) != 0 {
+		v.Reviewer = PersonIn(r.Scope(), v.ReviewerID)
+	}
+	return v
+}
 
 // Scope says where the review stands: between the run's owner and the organizers.
 func (r *ReviewItem) Scope() access.Scope {

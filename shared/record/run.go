@@ -63,6 +63,7 @@ type Run struct {
 	TaskID       string               `json:"taskId" readOnly:"true"`
 	DatasetID    string               `json:"datasetId" readOnly:"true"`
 	UserID       string               `json:"userId,omitempty" readOnly:"true" doc:"absent when the team is anonymous to the caller"`
+	User         *Person              `json:"user,omitempty" readOnly:"true" doc:"who that is; for organizers"`
 	Team         string               `json:"team" readOnly:"true" doc:"the team, or its alias"`
 	Label        string               `json:"label" maxLength:"200" doc:"what its owner calls it"`
 	State        RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`
@@ -147,6 +148,22 @@ type RunItem struct {
 	Listed string `json:"listed,omitempty"`
 	// TruthVersion is the truth that the run was last evaluated against, also when that failed, or was queued again for.
 	TruthVersion int64 `json:"truthVersion,omitempty"`
+}
+
+// Unregistered reports whether the run is of a baseline that was submitted without a registration.
+func (r *RunItem) Unregistered() bool { return r.Standing.Baseline && r.Team == BaselineTeam }
+
+// AuditedRun is what an audit entry keeps of a run.
+type AuditedRun struct {
+	SubmissionID string   `json:"submissionId"`
+	DatasetID    string   `json:"datasetId"`
+	State        RunState `json:"state"`
+	EvaluationID string   `json:"evaluationId,omitempty"`
+}
+
+// Audited returns what an audit entry keeps of the run.
+func (r *RunItem) Audited() AuditedRun {
+	return AuditedRun{r.SubmissionID, r.DatasetID, r.State, r.EvaluationID}
 }
 
 // Key implements Record.

@@ -40,7 +40,7 @@ type SubmissionDraft struct {
 	Description string         `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	PaperURL    string         `json:"paperUrl" required:"false" maxLength:"2000" doc:"http or https URL of a paper about it"`
 	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" default:"private" doc:"public: whoever sees the task sees the submission and its runs"`
-	Baseline    bool           `json:"baseline" required:"false" doc:"marked as a baseline by an organizer"`
+	Baseline    bool           `json:"baseline" required:"false" doc:"marked as a baseline by an organizer; a submission that begins as one needs no registration, and the quotas and the window of the task do not apply to it"`
 	DatasetIDs  []string       `json:"datasetIds" required:"false" nullable:"false" maxItems:"10" maxLength:"26" doc:"the datasets to run on; for an upload those of its files unless given"`
 	Files       []RunFile      `json:"files,omitempty" maxItems:"20" doc:"for upload"`
 	Image       string         `json:"image,omitempty" maxLength:"500" doc:"for image: the container image, best by digest" example:"registry.example.org/lakeside/ranker@sha256:0123"`
@@ -63,12 +63,13 @@ type Quota struct {
 // Submission is one entry of a registered user.
 type Submission struct {
 	Meta
-	TaskID string `json:"taskId" readOnly:"true"`
-	UserID string `json:"userId,omitempty" readOnly:"true" doc:"absent when the team is anonymous to the caller"`
-	Team   string `json:"team" readOnly:"true" doc:"the team, or its alias"`
+	TaskID string  `json:"taskId" readOnly:"true"`
+	UserID string  `json:"userId,omitempty" readOnly:"true" doc:"absent when the team is anonymous to the caller"`
+	User   *Person `json:"user,omitempty" readOnly:"true" doc:"who that is; for organizers"`
+	Team   string  `json:"team" readOnly:"true" doc:"the team, or its alias"`
 	SubmissionDraft
 	RunIDs []string `json:"runIds" nullable:"false" readOnly:"true" doc:"one run for each dataset"`
-	Quota  *Quota   `json:"quota,omitempty" readOnly:"true" doc:"what is left after this submission; only in the answer to it"`
+	Quota  *Quota   `json:"quota,omitempty" readOnly:"true" doc:"what is left after this submission; only in the answer to it, and not for a baseline"`
 }
 
 // SubmissionItem is a submission as the store holds it; its files stand with its runs.
@@ -77,6 +78,27 @@ type SubmissionItem struct {
 	Standing       Standing `json:"standing"`
 	RegistrationID string   `json:"registrationId"`
 }
+
+// AuditedSubmission is what an audit entry keeps of a submission.
+type AuditedSubmission struct {
+	Type       SubmissionType `json:"type"`
+	Visibility Visibility     `json:"visibility"`
+	Baseline   bool           `json:"baseline"`
+	DatasetIDs []string       `json:"datasetIds"`
+	RunIDs     []string       `json:"runIds"`
+}
+
+// Audited returns what an audit entry keeps of the submission.
+func (s *SubmissionItem) Audited() AuditedSubmission {
+	return AuditedSubmission{s.Type, s.Visibility, s.Baseline, s.DatasetIDs, s.RunIDs}
+}
+
+// BaselineTeam is the team of the baselines that organizers submit: they need no registration, and no team can have the name.
+const BaselineTeam = "baseline"
+
+// Unregistered reports whether the submission is a baseline that was submitted without a registration. No quota of the task
+// counts it, so it stays a baseline.
+func (s *SubmissionItem) Unregistered() bool { return s.Standing.Baseline && s.RegistrationID == "" }
 
 // Key implements Record.
 func (s *SubmissionItem) Key() store.Key { return SubmissionKey(s.ID) }

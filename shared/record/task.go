@@ -76,8 +76,28 @@ type TaskItem struct {
 	Task
 	// Deleting is set from when its deletion was begun until it is gone; nothing new comes into the task.
 	Deleting bool `json:"deleting,omitempty"`
+	// DeletedBy is the user who began that.
+	DeletedBy string `json:"deletedBy,omitempty"`
 	// Follow is set while what stands below the task does not yet carry its visibility.
 	Follow *Follow `json:"follow,omitempty"`
+}
+
+// TaskRules are what participants rely on.
+type TaskRules struct {
+	Visibility   Visibility        `json:"visibility"`
+	Registration RegistrationRules `json:"registration"`
+	Submissions  SubmissionRules   `json:"submissions"`
+}
+
+// AuditedTask is what an audit entry keeps of a task.
+type AuditedTask struct {
+	Name string `json:"name"`
+	TaskRules
+}
+
+// Audited returns what an audit entry keeps of the task.
+func (t *TaskItem) Audited() AuditedTask {
+	return AuditedTask{t.Name, TaskRules{t.Visibility, t.Registration, t.Submissions}}
 }
 
 // Follow says that what hangs on a record has yet to follow a change of it, from when on the work is to be taken up

@@ -1,6 +1,7 @@
 package record
 
 import (
+	"slices"
 	"strconv"
 
 	"assay/shared/access"
@@ -29,8 +30,15 @@ func (r *RunItem) ReadsValues(roles access.Role) bool {
 	return access.Sees(roles, r.Standing.evaluationAudience())
 }
 
-// ReadsTruth reports whether one who has the roles may have the truth of the dataset.
-func (d *DatasetItem) ReadsTruth(roles access.Role) bool {
+// ReadsTruth reports whether one who has the roles, and sees the dataset, may have the files, which are of a truth of the
+// dataset. Of a public one those are the files that the dataset names: the truth in use may be an earlier one that was hidden.
+func (d *DatasetItem) ReadsTruth(roles access.Role, files []File) bool {
+	return d.ManagesTruth(roles) ||
+		d.TruthsPublic && !slices.ContainsFunc(files, func(f File) bool { return !d.hasTruth(f) })
+}
+
+// ManagesTruth reports whether one who has the roles may have every truth of the dataset, and what is wrong with it.
+func (d *DatasetItem) ManagesTruth(roles access.Role) bool {
 	return roles&(access.Organizer|access.Admin|access.Worker) != 0
 }
 
@@ -41,8 +49,11 @@ func (d *DatasetItem) For(roles access.Role) Dataset {
 	if v.Inputs == nil {
 		v.Inputs = []File{}
 	}
-	if !d.ReadsTruth(roles) {
-		v.Truths, v.Diagnostics = nil, nil
+	if !d.ReadsTruth(roles, d.Truths) {
+		v.Truths = nil
+	}
+	if !d.ManagesTruth(roles) {
+		v.Diagnostics = nil
 	}
 	if len(v.Diagnostics) > 0 {
 		v.Diagnostics = Disclosed(v.Diagnostics)
@@ -57,6 +68,7 @@ func (d *DatasetItem) For(roles access.Role) Dataset {
 func (s *SubmissionItem) For(roles access.Role) Submission {
 	v := s.Submission
 	v.UserID, v.Team = s.Standing.shownAs(roles, s.UserID, s.Team)
+	v.User = personFor(roles, s.UserID, s.Standing, s.TaskID)
 	return v
 }
 
@@ -70,6 +82,7 @@ func (r *RunItem) For(roles access.Role) Run {
 		v.Files = []File{} // their names and digests would tell the team by the same file elsewhere
 	}
 	v.UserID, v.Team = r.Standing.shownAs(roles, r.UserID, r.Team)
+	v.User = personFor(roles, r.UserID, r.Standing, r.TaskID)
 	if !r.ReadsValues(roles) {
 		v.EvaluationID = ""
 	}
@@ -121,6 +134,7 @@ var undisclosed = measure.Diagnostic{Severity: measure.Error,
 func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	v := e.Evaluation
 	v.UserID, v.Team = e.Standing.shownAs(roles, e.UserID, e.Team)
+	v.User = personFor(roles, e.UserID, e.Standing, e.TaskID)
 	v.Digests = e.Digests.shownTo(roles)
 	v.columns = e.Columns
 	return v

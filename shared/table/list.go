@@ -309,5 +309,7 @@ func Registrations(taskID string) Source {
 	return Source{Partition: record.TaskKey(taskID).Partition, From: record.RegistrationPrefix, To: record.RegistrationEnd}
 }
 
-// AuditEntries is the source of the audit entries of a task, or of an organizer.
-func AuditEntries(id string) Source { return Source{Partition: record.AuditPartition(id)} }
+// AuditEntries is the source of the audit entries of an organizer and its tasks.
+func AuditEntries(organizerID string) Source {
+	return Source{Partition: record.AuditPartition(organizerID)}
+}

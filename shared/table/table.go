@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
-	"assay/shared/wait"
 )
 
 // Pointer is a pointer to an R that is a record.
@@ -95,6 +95,11 @@ const usualWrites = 6
 
 // Len is the number of writes so far.
 func (t *Tx) Len() int { return len(t.writes) }
+
+// Writes reports whether something is written under the key.
+func (t *Tx) Writes(k store.Key) bool {
+	return slices.ContainsFunc(t.writes, func(w store.Write) bool { return w.Item.Key == k })
+}
 
 // Create adds a record that must not exist yet.
 func (t *Tx) Create(r record.Record) *Tx { return t.put(r, store.Create) }
@@ -190,7 +195,9 @@ func Retry(ctx context.Context, change func() error) error {
 			return err
 		}
 		pause := time.Duration(rand.Int64N(int64(min(time.Millisecond<<n, 300*time.Millisecond)) + 1)) //nolint:gosec // who waits how long is no secret
-		if !wait.Sleep(ctx, pause) {
+		select {
+		case <-time.After(pause):
+		case <-ctx.Done():
 			return Failed(ctx.Err())
 		}
 	}

@@ -24,6 +24,7 @@ type Viewer struct {
 	Consistency store.Consistency
 
 	grants *record.Grants
+	people map[store.Key]store.Item // what Name has read; the zero Item where there is nothing
 }
 
 // Missing is the answer for what does not exist, and for what the caller may not know of.

@@ -66,7 +66,7 @@ func (d *Desk) Truth(ctx context.Context, pointer string, ref TruthReference) (*
 		if err != nil {
 			return nil, err
 		}
-		if !item.ReadsTruth(roles) {
+		if !mayUse(item, truth, roles) {
 			return nil, problem.Forbidden.New("Only its organizers may use the truth of this dataset. Send one of your own in the files of %s; a tool that can do without has the values that runs were published with.", pointer[1:])
 		}
 		return d.truthOf(ctx, pointer, item, truth)
@@ -87,13 +87,21 @@ func (d *Desk) OwnTruth(ctx context.Context, runs []*Run) (*Truth, error) {
 		return nil, nil
 	}
 	item, truth, roles, err := d.dataset(ctx, runs[0].pointer, id)
-	if problem.NotFound.Is(err) || err == nil && (!item.ReadsTruth(roles) || truth == nil || item.Evaluator.Kind == record.EvaluatorWorker) {
+	if problem.NotFound.Is(err) || err == nil && (!mayUse(item, truth, roles) || truth == nil || item.Evaluator.Kind == record.EvaluatorWorker) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
 	return d.truthOf(ctx, runs[0].pointer, item, truth)
+}
+
+// mayUse reports whether one who has the roles may use the truth of the dataset; nil: the one that it has yet to get.
+func mayUse(item *record.DatasetItem, truth *record.Truth, roles access.Role) bool {
+	if truth == nil {
+		return item.ManagesTruth(roles)
+	}
+	return item.ReadsTruth(roles, truth.Files)
 }
 
 // dataset reads a dataset with the truth in use, and what the caller is to it.

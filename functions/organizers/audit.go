@@ -1,0 +1,57 @@
+package organizers
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/record"
+	"assay/shared/table"
+)
+
+var task = api.Load[record.TaskItem]("taskId", record.TaskKey)
+
+// auditFilters are those of both lists of audit entries.
+var auditFilters = []page.Filter{
+	{Name: "actorId", Type: page.ID},
+	{Name: "userId", Type: page.ID},
+	{Name: "action", Type: page.Enum},
+}
+
+func auditEntries(ctx context.Context, c *api.Call, o *record.Organizer) (page.Page[*record.AuditEntry], error) {
+	return listAudit(ctx, c, table.AuditEntries(o.ID))
+}
+
+// taskAuditEntries are those of the task, and those of its organizer that concern all tasks.
+func taskAuditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (page.Page[*record.AuditEntry], error) {
+	return listAudit(ctx, c,
+		table.Partition(record.ByTask, record.OfTask(t.ID, record.KindAudit, access.Organizers)),
+		table.Partition(record.ByOrganizer, record.OfOrganizer(t.OrganizerID, record.KindAudit, access.Organizers)))
+}
+
+func listAudit(ctx context.Context, c *api.Call, sources ...table.Source) (page.Page[*record.AuditEntry], error) {
+	keep := func(a *record.AuditEntry) bool {
+		return c.Page.Keeps("taskId", a.TaskID) && c.Page.Keeps("actorId", a.ActorID) && c.Page.Keeps("action", a.Action) &&
+			(c.Page.Keeps("userId", "") || slices.ContainsFunc(a.UserIDs, func(id string) bool { return c.Page.Keeps("userId", id) }))
+	}
+	return api.PageOf(ctx, c, sources, keep, (*record.AuditEntry).Named)
+}
+
+// auditRows is a list of audit entries as a table of text.
+func auditRows(all []*record.AuditEntry) [][]string {
+	rows := [][]string{{"id", "createdAt", "actorId", "actorName", "actorEmail", "action", "subject", "taskId", "userIds", "userNames", "before", "after"}}
+	for _, a := range all {
+		var names []string
+		for _, u := range a.Users {
+			names = append(names, u.Name)
+		}
+		rows = append(rows, []string{
+			a.ID, a.CreatedAt.String(), a.ActorID, a.Actor.Name, a.Actor.Email, a.Action, a.Subject, a.TaskID,
+			strings.Join(a.UserIDs, " "), strings.Join(names, "; "), string(a.Before), string(a.After),
+		})
+	}
+	return rows
+}

@@ -1,0 +1,52 @@
+package visibility
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// maxNamingKeys bounds what one answer reads for the names of people: those of an organizer with all its members. People
+// beyond it are shown with their ids.
+const maxNamingKeys = record.MaxMembers
+
+// Name fills in names and addresses of the people, with one read for each store.MaxKeys of their records. A record that was
+// read before for the same request is not read again.
+func (v *Viewer) Name(ctx context.Context, people []*record.Person) error {
+	if v.people == nil {
+		v.people = map[store.Key]store.Item{}
+	}
+	var keys []store.Key
+	for _, p := range people {
+		for _, k := range p.Keys() {
+			if _, read := v.people[k]; !read && len(keys) < maxNamingKeys {
+				v.people[k] = store.Item{}
+				keys = append(keys, k)
+			}
+		}
+	}
+	chunks := slices.Collect(slices.Chunk(keys, store.MaxKeys))
+	found := make([][]store.Item, len(chunks))
+	err := table.Together(len(chunks), func(i int) (err error) {
+		found[i], err = v.Records.Get(ctx, store.Eventual, chunks[i]...)
+		return table.Failed(err)
+	})
+	if err != nil {
+		return err
+	}
+	for _, it := range slices.Concat(found...) {
+		v.people[it.Key] = it
+	}
+	stored := func(k store.Key) bool { it := v.people[k]; return it.Exists() }
+	for _, p := range people {
+		profile, err := table.Decode[record.User](v.people[p.Keys()[0]])
+		if err != nil {
+			return err
+		}
+		p.Tell(profile, stored)
+	}
+	return nil
+}

@@ -40,7 +40,7 @@ func TestCapacity(t *testing.T) {
 	sweep := &sweeper{store: db, now: time.Now, log: env.Log}
 	look := func(ctx context.Context) error {
 		waiter := &waiter{got: make(chan *record.RunItem, 1)}
-		for _, work := range record.Works {
+		for work := range kinds {
 			waiter.wants = append(waiter.wants, demand{record.DefaultPool, work})
 		}
 		d.join(waiter)

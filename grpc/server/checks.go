@@ -73,12 +73,12 @@ func checkLease(in *assayv1.LeaseRequest) (wants []demand, wait time.Duration, e
 		works = nil
 	}
 	for i, k := range in.GetKinds() {
-		w := slices.IndexFunc(record.Works, func(w record.Work) bool { return kinds[w] == k })
-		if w < 0 {
+		w, ok := keyOf(kinds, k)
+		if !ok {
 			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/kinds/%d", i), Detail: "must be a kind of work that there is"})
 			continue
 		}
-		works = append(works, record.Works[w])
+		works = append(works, w)
 	}
 	if d := in.GetWait(); d != nil {
 		if wait = d.AsDuration(); d.CheckValid() != nil || wait < 0 || wait > maxWait {

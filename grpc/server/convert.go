@@ -19,14 +19,14 @@ var states = map[record.RunState]assayv1.RunState{
 	record.Cancelled:      assayv1.RunState_RUN_STATE_CANCELLED,
 }
 
-// stateOf is the way back.
-func stateOf(asked assayv1.RunState) (record.RunState, bool) {
-	for state, s := range states {
-		if s == asked {
-			return state, true
+// keyOf is the way back through a table: the key of the value, and whether there is one.
+func keyOf[K, V comparable](table map[K]V, value V) (key K, found bool) {
+	for k, v := range table {
+		if v == value {
+			return k, true
 		}
 	}
-	return "", false
+	return key, false
 }
 
 // protoRun turns a run as it is shown to somebody into what travels.
@@ -61,9 +61,6 @@ func protoFile(f *record.File) *assayv1.File {
 }
 
 func protoDiagnostic(d measure.Diagnostic) *assayv1.Diagnostic {
-	out := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, File: d.File, Line: int32(min(d.Line, 1<<31-1)), Message: d.Message}
-	if d.Severity == measure.Warning {
-		out.Severity = assayv1.Diagnostic_SEVERITY_WARNING
-	}
-	return out
+	severity, _ := keyOf(severities, d.Severity)
+	return &assayv1.Diagnostic{Severity: severity, File: d.File, Line: int32(min(d.Line, 1<<31-1)), Message: d.Message}
 }

@@ -102,7 +102,7 @@ func checkList(in *assayv1.ListRunsRequest) (f runs.Filter, m mask, cursor strin
 		}
 	}
 	for i, asked := range in.GetStates() {
-		state, ok := stateOf(asked)
+		state, ok := keyOf(states, asked)
 		if !ok {
 			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/states/%d", i), Detail: "must be a state that there is"})
 		}

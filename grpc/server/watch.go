@@ -205,22 +205,14 @@ var logNames = map[record.LogKind]assayv1.Log{
 	record.EvaluationLog: assayv1.Log_LOG_EVALUATION,
 }
 
-func protoStream(written string) assayv1.Stream {
-	for s, name := range streams {
-		if name == written {
-			return s
-		}
-	}
-	return assayv1.Stream_STREAM_UNSPECIFIED
-}
-
 func protoSight(s sight) *assayv1.WatchRunResponse {
 	out := &assayv1.WatchRunResponse{ResumeToken: s.token}
 	if s.run != nil {
 		out.Run = protoRun(*s.run)
 	}
 	for _, l := range s.lines {
-		out.Lines = append(out.Lines, &assayv1.LogLine{Log: logNames[l.kind], Number: l.number, Time: timestamppb.New(l.At.Time), Stream: protoStream(l.Stream), Text: l.Text})
+		stream, _ := keyOf(streams, l.Stream)
+		out.Lines = append(out.Lines, &assayv1.LogLine{Log: logNames[l.kind], Number: l.number, Time: timestamppb.New(l.At.Time), Stream: stream, Text: l.Text})
 	}
 	return out
 }

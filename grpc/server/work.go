@@ -135,38 +135,26 @@ func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (
 	}
 	run, err := queue.Heartbeat(ctx, s.env.Store, s.env.Now(), h, s.lease, in.GetFirstLine(), lines)
 	switch {
-	case errors.Is(err, queue.ErrStaleLease):
-		return s.stale(ctx, h)
-	case errors.Is(err, queue.ErrLinesMissing):
-		return nil, s.gap(ctx, h)
+	case errors.Is(err, queue.ErrStaleLease), errors.Is(err, queue.ErrLinesMissing):
+		return s.refuseHeartbeat(ctx, h)
 	case err != nil:
 		return nil, err
 	}
 	return &assayv1.HeartbeatResponse{LeaseDuration: durationpb.New(s.lease), NextLine: run.Lease.Lines}, nil
 }
 
-// stale tells a worker whose lease is gone to stop, when the reason is that the run was cancelled.
-func (s *workers) stale(ctx context.Context, h queue.Hold) (*assayv1.HeartbeatResponse, error) {
+// refuseHeartbeat says from which line on the log goes on, as long as the lease holds, and has a worker stop whose run was cancelled.
+func (s *workers) refuseHeartbeat(ctx context.Context, h queue.Hold) (*assayv1.HeartbeatResponse, error) {
 	run, err := table.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if run != nil && run.State == record.Cancelled && h.Under(run.Cancelled) {
+	case run != nil && h.Under(run.Lease):
+		return nil, refuse([]problem.Field{{Pointer: "/first_line", Detail: fmt.Sprintf("lines are missing before it: send from line %d of this lease on", run.Lease.Lines)}})
+	case run != nil && run.State == record.Cancelled && h.Under(run.Cancelled):
 		return &assayv1.HeartbeatResponse{Stop: true, StopReason: "The run was cancelled."}, nil
 	}
 	return nil, errStale
-}
-
-// gap tells from which line on the log goes on.
-func (s *workers) gap(ctx context.Context, h queue.Hold) error {
-	run, err := table.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
-	if err != nil {
-		return err
-	}
-	if run == nil || !h.Under(run.Lease) {
-		return errStale
-	}
-	return refuse([]problem.Field{{Pointer: "/first_line", Detail: fmt.Sprintf("lines are missing before it: send from line %d of this lease on", run.Lease.Lines)}})
 }
 
 var errStale = problem.StaleLease.New("The run is no longer held under this lease: it lapsed, or the run has ended. Throw the work away, and lease anew.")

@@ -115,9 +115,6 @@ const (
 	Evaluate          Work = "evaluation" // evaluate a run's files with an organizer's image
 )
 
-// Works lists them.
-var Works = []Work{ExecuteImage, ExecuteRepository, Evaluate}
-
 // LapseGrace is how long after its end the lease of a worker is left to the gRPC server to be taken back, which counts by
 // its own clock. Only then does the evaluator, whose clock may be another's, take the run for left alone.
 const LapseGrace = 3 * time.Minute

@@ -12,7 +12,6 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/table"
-	"assay/shared/topics"
 )
 
 // RankingAsked is which ranking is asked for. All members stand at the top of the input.
@@ -204,39 +203,24 @@ func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) ([]place, err
 	return places, err
 }
 
-// valuesAtOnce is of how many evaluations the values per topic are in memory at the same time.
-const valuesAtOnce = 8
-
 // Values returns, of each entry, the values of the ranking's measure by topic; nil of one that has none.
 func (r *Ranking) Values(ctx context.Context) ([]map[string]float64, error) {
-	all := make([]map[string]float64, 0, len(r.Entries))
-	for some := range slices.Chunk(r.Entries, valuesAtOnce) {
-		var ids []string
-		for _, e := range some {
-			ids = append(ids, e.ID)
-		}
-		found, err := table.GetAll[record.Topics](ctx, r.d.c.Store, r.d.c.Consistency, table.Keys(ids, record.TopicsKey)...)
-		if err != nil {
-			return nil, err
-		}
-		values := make([]map[string]float64, len(some))
-		if err := table.Together(len(some), func(i int) error {
-			perTopic, err := topics.Values(ctx, r.d.c.Files, found[i])
-			for topic, measures := range perTopic {
-				if x, ok := measures[r.Measure]; ok {
-					if values[i] == nil {
-						values[i] = map[string]float64{}
-					}
-					values[i][topic] = x
-				}
-			}
-			return err
-		}); err != nil {
-			return nil, err
-		}
-		all = append(all, values...)
+	var ids []string
+	for _, e := range r.Entries {
+		ids = append(ids, e.ID)
 	}
-	return all, nil
+	all := make([]map[string]float64, len(ids))
+	return all, r.d.eachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {
+		for topic, measures := range perTopic {
+			if x, ok := measures[r.Measure]; ok {
+				if all[i] == nil {
+					all[i] = map[string]float64{}
+				}
+				all[i][topic] = x
+			}
+		}
+		return nil
+	})
 }
 
 // OpenRuns returns the runs of the entries, up to so many, whose files the caller may read, in the order of the ranking.

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 
 	"assay/shared/access"
 	"assay/shared/measure"
@@ -286,40 +287,17 @@ func (r *Results) bound(topics int) error {
 
 // evaluated are the values that the evaluations have.
 func (r *Results) evaluated(ctx context.Context) ([]Values, error) {
-	all := make([]Values, 0, len(r.Runs))
-	count := 0
-	for some := range slices.Chunk(r.Runs, valuesAtOnce) {
-		values, err := r.evaluatedOf(ctx, some)
-		if err != nil {
-			return nil, err
-		}
-		for _, v := range values {
-			count += len(v.Topics)
-		}
-		if err := r.bound(count); err != nil {
-			return nil, err
-		}
-		all = append(all, values...)
-	}
-	return all, nil
-}
-
-func (r *Results) evaluatedOf(ctx context.Context, runs []*Run) ([]Values, error) {
 	var ids []string
-	for _, run := range runs {
+	for _, run := range r.Runs {
 		ids = append(ids, run.evaluation.ID)
 	}
-	found, err := table.GetAll[record.Topics](ctx, r.d.c.Store, r.d.c.Consistency, table.Keys(ids, record.TopicsKey)...)
-	if err != nil {
-		return nil, err
-	}
-	all := make([]Values, len(runs))
-	return all, table.Together(len(all), func(i int) error {
-		perTopic, err := topics.Values(ctx, r.d.c.Files, found[i])
+	all := make([]Values, len(ids))
+	var count atomic.Int64
+	return all, r.d.eachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {
 		for _, values := range perTopic {
 			maps.DeleteFunc(values, func(name string, _ float64) bool { return !slices.Contains(r.Measures, name) })
 		}
-		e := runs[i].evaluation
+		e := r.Runs[i].evaluation
 		all[i] = Values{Measures: map[string]*float64{}, Reasons: map[string]string{}, Topics: perTopic}
 		for _, name := range r.Measures {
 			all[i].Measures[name] = e.Measures[name]
@@ -327,6 +305,31 @@ func (r *Results) evaluatedOf(ctx context.Context, runs []*Run) ([]Values, error
 				all[i].Reasons[name] = reason
 			}
 		}
-		return err
+		return r.bound(int(count.Add(int64(len(perTopic)))))
 	})
+}
+
+// topicsAtOnce is of how many evaluations the values per topic are read at the same time.
+const topicsAtOnce = 8
+
+// eachTopics calls do with the values per topic of each evaluation, by topic and measure, of several at the same time.
+func (d *Desk) eachTopics(ctx context.Context, ids []string, do func(i int, perTopic map[string]map[string]float64) error) error {
+	for first := 0; first < len(ids); first += topicsAtOnce {
+		some := ids[first:min(first+topicsAtOnce, len(ids))]
+		found, err := table.GetAll[record.Topics](ctx, d.c.Store, d.c.Consistency, table.Keys(some, record.TopicsKey)...)
+		if err != nil {
+			return err
+		}
+		err = table.Together(len(some), func(i int) error {
+			perTopic, err := topics.Values(ctx, d.c.Files, found[i])
+			if err != nil {
+				return err
+			}
+			return do(first+i, perTopic)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

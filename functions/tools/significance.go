@@ -154,30 +154,31 @@ func flips(asked, pairs, topics int) (int, error) {
 	return asked, nil
 }
 
-// tests are those that every pair has.
-var tests = []struct {
-	name      string
-	p         func(*SignificancePair) *float64
-	corrected func(*SignificanceCorrected) **float64
-}{
-	{byT, func(p *SignificancePair) *float64 {
-		if p.T == nil {
-			return nil
-		}
-		return &p.T.P
-	}, func(c *SignificanceCorrected) **float64 { return &c.T }},
-	{byWilcoxon, func(p *SignificancePair) *float64 {
-		if p.Wilcoxon == nil {
-			return nil
-		}
-		return &p.Wilcoxon.P
-	}, func(c *SignificanceCorrected) **float64 { return &c.Wilcoxon }},
-	{byRandomization, func(p *SignificancePair) *float64 {
-		if p.Randomization == nil {
-			return nil
-		}
-		return &p.Randomization.P
-	}, func(c *SignificanceCorrected) **float64 { return &c.Randomization }},
+// of is where the p of a test stands.
+func (c *SignificanceCorrected) of(test string) **float64 {
+	switch test {
+	case byT:
+		return &c.T
+	case byWilcoxon:
+		return &c.Wilcoxon
+	default:
+		return &c.Randomization
+	}
+}
+
+// uncorrected is the p of each test as it is.
+func (p *SignificancePair) uncorrected() *SignificanceCorrected {
+	c := new(SignificanceCorrected)
+	if p.T != nil {
+		c.T = &p.T.P
+	}
+	if p.Wilcoxon != nil {
+		c.Wilcoxon = &p.Wilcoxon.P
+	}
+	if p.Randomization != nil {
+		c.Randomization = &p.Randomization.P
+	}
+	return c
 }
 
 // comparePairs fills in the pairs. The values of the runs are of the same topics.
@@ -190,23 +191,9 @@ func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]floa
 			out.Pairs = append(out.Pairs, comparePair(i, j, values[i], values[j], seed, out.Rounds))
 		}
 	}
-	for _, test := range tests {
-		for _, c := range []struct {
-			adjust func([]float64) ([]float64, error)
-			of     func(*SignificancePair) *SignificanceCorrected
-		}{
-			{significance.Holm, func(p *SignificancePair) *SignificanceCorrected { return &p.Holm }},
-			{significance.Bonferroni, func(p *SignificancePair) *SignificanceCorrected { return &p.Bonferroni }},
-		} {
-			adjusted, err := c.adjust(chances(out.Pairs, test.p))
-			if err != nil {
-				return err
-			}
-			for i := range out.Pairs {
-				if p := &out.Pairs[i]; test.p(p) != nil {
-					*test.corrected(c.of(p)) = &adjusted[i]
-				}
-			}
+	for _, test := range []string{byT, byWilcoxon, byRandomization} {
+		if err := out.correct(test); err != nil {
+			return err
 		}
 	}
 	for i := range out.Pairs {
@@ -217,64 +204,64 @@ func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]floa
 	return nil
 }
 
-// chances are the p of a test for all pairs. One that is not defined counts as a test that found nothing.
-func chances(pairs []SignificancePair, p func(*SignificancePair) *float64) []float64 {
-	all := make([]float64, len(pairs))
-	for i := range pairs {
-		all[i] = 1
-		if x := p(&pairs[i]); x != nil {
-			all[i] = *x
+// correct fills in the p of a test by the corrections. A test that is not defined counts as one that found nothing.
+func (out *SignificanceOutput) correct(test string) error {
+	chances := make([]float64, len(out.Pairs))
+	for i := range out.Pairs {
+		chances[i] = 1
+		if p := *out.Pairs[i].uncorrected().of(test); p != nil {
+			chances[i] = *p
 		}
 	}
-	return all
+	holm, err := significance.Holm(chances)
+	if err != nil {
+		return err
+	}
+	bonferroni, err := significance.Bonferroni(chances)
+	if err != nil {
+		return err
+	}
+	for i := range out.Pairs {
+		if p := &out.Pairs[i]; *p.uncorrected().of(test) != nil {
+			*p.Holm.of(test), *p.Bonferroni.of(test) = &holm[i], &bonferroni[i]
+		}
+	}
+	return nil
 }
 
 // comparePair tests the values of two runs.
 func comparePair(first, second int, a, b []float64, seed uint64, rounds int) SignificancePair {
 	p := SignificancePair{First: first, Second: second, Difference: average(a) - average(b), Reasons: map[string]string{}}
-	// The call is right, so that an error is about the values.
-	because := func(test string, err error) {
-		p.Reasons[test] = strings.TrimPrefix(err.Error(), significance.ErrUndefined.Error()+": ")
-	}
-	if d, err := significance.CohensD(a, b); err == nil {
-		p.CohensD = &d
-	} else {
-		because("cohensD", err)
-	}
-	if t, err := significance.PairedT(a, b); err == nil {
-		p.T = &t
-	} else {
-		because(byT, err)
-	}
-	if w, err := significance.Wilcoxon(a, b); err == nil {
-		p.Wilcoxon = &w
-	} else {
-		because(byWilcoxon, err)
-	}
-	if f, err := significance.Randomization(a, b, seed, rounds); err == nil {
-		p.Randomization = &f
-	} else {
-		because(byRandomization, err)
-	}
+	d, err := significance.CohensD(a, b)
+	p.CohensD = tested(&p, "cohensD", d, err)
+	t, err := significance.PairedT(a, b)
+	p.T = tested(&p, byT, t, err)
+	w, err := significance.Wilcoxon(a, b)
+	p.Wilcoxon = tested(&p, byWilcoxon, w, err)
+	f, err := significance.Randomization(a, b, seed, rounds)
+	p.Randomization = tested(&p, byRandomization, f, err)
 	return p
 }
 
-// chosen is the p of the test by the correction.
-func (p *SignificancePair) chosen(name, correction string) *float64 {
-	for _, test := range tests {
-		if test.name != name {
-			continue
-		}
-		switch correction {
-		case byHolm:
-			return *test.corrected(&p.Holm)
-		case byBonferroni:
-			return *test.corrected(&p.Bonferroni)
-		default:
-			return test.p(p)
-		}
+// tested is the result of a test; nil, with the reason kept, when the test is not defined for the values.
+func tested[R any](p *SignificancePair, test string, result R, err error) *R {
+	if err != nil { // the call is right, so that the error is about the values
+		p.Reasons[test] = strings.TrimPrefix(err.Error(), significance.ErrUndefined.Error()+": ")
+		return nil
 	}
-	return nil
+	return &result
+}
+
+// chosen is the p of the test by the correction.
+func (p *SignificancePair) chosen(test, correction string) *float64 {
+	switch correction {
+	case byHolm:
+		return *p.Holm.of(test)
+	case byBonferroni:
+		return *p.Bonferroni.of(test)
+	default:
+		return *p.uncorrected().of(test)
+	}
 }
 
 // average is the mean of values, of which there are some.

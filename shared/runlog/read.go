@@ -43,38 +43,31 @@ func From(ctx context.Context, s store.Store, files blob.Store, run *record.RunI
 
 // chunks yields what is in the table. It returns the number of the line behind that, or -1 when yield wants no more.
 func chunks(ctx context.Context, s store.Store, runID string, k record.LogKind, next int64, yield func(record.LogLine, error) bool) (int64, error) {
-	q := store.Query{Partition: record.RunKey(runID).Partition, To: record.LogEnd(k), Limit: chunksAtOnce, Consistency: store.Strong}
+	take := func(c *record.LogChunk) (more bool) {
+		for _, l := range c.Lines[next-c.First:] {
+			if !yield(l, nil) {
+				next = -1
+				return false
+			}
+		}
+		next = c.First + int64(len(c.Lines))
+		return true
+	}
 	first, err := holding(ctx, s, runID, k, next)
-	if err != nil || first == nil {
+	if err != nil || first == nil || !take(first) {
 		return next, err
 	}
-	more := []*record.LogChunk{first}
-	for {
-		for _, c := range more {
-			if c.First > next {
-				return next, nil // those between have just gone
-			}
-			for _, l := range c.Lines[next-c.First:] {
-				if !yield(l, nil) {
-					return -1, nil
-				}
-			}
-			next = c.First + int64(len(c.Lines))
+	q := store.Query{Partition: first.Key().Partition, From: record.LogKey(runID, k, next).Sort, To: record.LogEnd(k), Limit: chunksAtOnce, Consistency: store.Strong}
+	for it, err := range table.Items(ctx, s, q) {
+		if err != nil {
+			return next, err
 		}
-		q.From = record.LogKey(runID, k, next).Sort
-		found, err := s.Query(ctx, q)
-		if err != nil || len(found) == 0 {
-			return next, table.Failed(err)
-		}
-		more = more[:0]
-		for _, it := range found {
-			c, err := table.Decode[record.LogChunk](it)
-			if err != nil {
-				return next, err
-			}
-			more = append(more, c)
+		c, err := table.Decode[record.LogChunk](it)
+		if err != nil || c.First > next || !take(c) { // those between may have just gone
+			return next, err
 		}
 	}
+	return next, nil
 }
 
 // holding returns the chunk that has the line of the number; nil when there is none.

@@ -236,12 +236,9 @@ func defined(x float64) *float64 {
 
 // showDocuments adds to topics what was retrieved. It returns why texts are missing.
 func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([]material.TextFault, error) {
-	var qrels *retrieval.Qrels
-	if w.truth != nil {
-		var err error
-		if qrels, err = w.truth.Qrels(ctx); err != nil {
-			return nil, err
-		}
+	qrels, err := w.truth.Qrels(ctx)
+	if err != nil {
+		return nil, err
 	}
 	wanted := map[string]bool{}
 	var queries []string

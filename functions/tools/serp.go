@@ -155,12 +155,9 @@ func (in SerpInput) address(topic string) string {
 
 // results are the first documents of the ranking.
 func (w *serpWork) results(ctx context.Context, rankings *retrieval.Rankings, topic string) ([]SerpResult, error) {
-	var qrels *retrieval.Qrels
-	if w.truth != nil {
-		var err error
-		if qrels, err = w.truth.Qrels(ctx); err != nil {
-			return nil, err
-		}
+	qrels, err := w.truth.Qrels(ctx)
+	if err != nil {
+		return nil, err
 	}
 	var results []SerpResult
 	for id, score := range rankings.Ranking(topic) {

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -241,14 +242,10 @@ func (out *SignificanceOutput) ordered() []int {
 		order[i] = i
 	}
 	slices.SortStableFunc(order, func(i, j int) int {
-		switch a, b := out.Runs[i].Mean, out.Runs[j].Mean; {
-		case a == b:
-			return 0
-		case a < b == out.LowerIsBetter:
-			return -1
-		default:
-			return 1
+		if out.LowerIsBetter {
+			i, j = j, i
 		}
+		return cmp.Compare(out.Runs[j].Mean, out.Runs[i].Mean)
 	})
 	return order
 }

@@ -28,8 +28,11 @@ func (t *Truth) Kind() measure.Kind { return t.settings.Kind }
 // Settings say how the truth is read, without measures.
 func (t *Truth) Settings() evaluator.Settings { return t.settings }
 
-// Qrels reads the truth as relevance judgments. One with errors is the caller's problem.
+// Qrels reads the truth as relevance judgments; nil without a truth. One with errors is the caller's problem.
 func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
+	if t == nil {
+		return nil, nil
+	}
 	if t.settings.Kind != measure.Retrieval {
 		return nil, invalid(t.pointer, "is a truth of %s, which has no judgments of documents", t.settings.Kind)
 	}

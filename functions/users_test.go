@@ -1,13 +1,15 @@
 package functions_test
 
 import (
-	"assay/functions"
+	"context"
 	"net/http"
 	"strings"
 	"testing"
 	"time"
 
+	"assay/functions"
 	"assay/functions/users"
+	"assay/shared/access"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
 )
@@ -53,6 +55,36 @@ func TestUsersSeeThemselves(t *testing.T) {
 	s.Want(http.StatusForbidden, nil, "bob", http.MethodGet, alice, nil)
 	s.Want(http.StatusUnauthorized, nil, "", http.MethodGet, "/v1/users", nil)
 	s.Want(http.StatusForbidden, nil, "alice", http.MethodGet, "/v1/users", nil)
+}
+
+// An access token of Cognito has neither name nor e-mail, only the name to log in with.
+func TestProfile_KeepsWhatATokenDoesNotSay(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	callers := map[string]access.Caller{
+		"access": {Username: "6f1d-alice"}, "identity": {Name: "Alice", Email: "alice@example.org"},
+		"renamed": {Name: "Alice B."}, "moved": {Email: "alice@example.com", Username: "6f1d-alice"},
+	}
+	s.Verify = func(_ context.Context, token string) (access.Caller, error) {
+		c := callers[token]
+		c.ID = servertest.UserID("alice")
+		return c, nil
+	}
+	for i, c := range []struct{ token, name, email string }{
+		{"access", "6f1d-alice", ""},
+		{"identity", "Alice", "alice@example.org"},
+		{"access", "Alice", "alice@example.org"},
+		{"renamed", "Alice B.", "alice@example.org"},
+		{"moved", "Alice B.", "alice@example.com"},
+	} {
+		var changed, known users.Current
+		s.Want(http.StatusOK, &changed, c.token, http.MethodPatch, "/v1/user", `{}`)
+		s.Want(http.StatusOK, &known, "access", http.MethodGet, "/v1/user", nil)
+		var stored users.Profile
+		s.Want(http.StatusOK, &stored, "access", http.MethodGet, "/v1/users/"+changed.ID, nil)
+		if changed.Name != c.name || changed.Email != c.email || known.Name != c.name || known.Email != c.email || stored.Name != c.name || stored.Email != c.email {
+			t.Errorf("change %d with the token %s: %+v, then %+v and %+v", i, c.token, changed, known, stored)
+		}
+	}
 }
 
 func TestOthersSeeWhatIsPublicUnderTheName(t *testing.T) {

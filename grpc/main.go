@@ -74,6 +74,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	if err != nil {
 		return err
 	}
+	if err := v.CheckIssuer(ctx); err != nil {
+		return err
+	}
 	cfg, err := aws.LoadDefaultConfig(ctx)
 	if err != nil {
 		return fmt.Errorf("the AWS SDK's environment: %w", err)

@@ -14,6 +14,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -197,5 +198,14 @@ func TestFlagsSayWhatIsMissing(t *testing.T) {
 		if _, err := parse(strings.Fields(args), func(string) string { return "" }, io.Discard); err == nil || !strings.Contains(err.Error(), says) {
 			t.Errorf("%q: %v", args, err)
 		}
+	}
+}
+
+func TestRun_NamesTheIssuerOfTheDiscoveryDocument(t *testing.T) {
+	i := issuer(t)
+	args := []string{"-addr", "127.0.0.1:0", "-issuer", i.url + "/", "-audience", "assay", "-table", "assay", "-bucket", "files"}
+	err := run(t.Context(), args, func(string) string { return "" }, io.Discard, func(string) { t.Error("it serves") })
+	if err == nil || !strings.Contains(err.Error(), strconv.Quote(i.url)) {
+		t.Errorf("%v, want to be told to give %s", err, i.url)
 	}
 }

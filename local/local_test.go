@@ -3,9 +3,12 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"math"
 	"net/http"
+	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -91,6 +94,25 @@ func TestASecondServerIsToldWhy(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), folder) {
 		t.Errorf("%v, want the name of the file that is in use", err)
 	}
+}
+
+// An issuer given with a slash too many would have every token refused: the program says so instead of serving.
+func TestRun_NamesTheIssuerOfTheDiscoveryDocument(t *testing.T) {
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"issuer":"http://%s","jwks_uri":"http://%s/keys"}`, r.Host, r.Host)
+	}))
+	defer issuer.Close()
+	args := []string{"-addr", "127.0.0.1:0", "-grpc", "", "-data", t.TempDir(), "-issuer", issuer.URL + "/", "-audience", "assay"}
+	err := run(context.Background(), args, noEnv, io.Discard, io.Discard, func(string) { t.Error("it serves") })
+	if err == nil || !strings.Contains(err.Error(), strconv.Quote(issuer.URL)) {
+		t.Errorf("%v, want to be told to give %s", err, issuer.URL)
+	}
+}
+
+// An issuer that cannot be reached yet is asked again when a token comes.
+func TestRun_ServesWhileTheIssuerIsDown(t *testing.T) {
+	start(t, "-demo=false", "-issuer", "http://127.0.0.1:1", "-audience", "assay")
 }
 
 func TestPagesOfOtherOriginsGetNoTokens(t *testing.T) {

@@ -32,7 +32,7 @@ const (
 	requestTime  = 60 * time.Second
 	idleTime     = 2 * time.Minute
 	shutdownTime = 20 * time.Second
-	maxHeaders   = 64 << 10
+	maxHeaders   = 2 * api.MaxHeaderBytes // the rest is for the address, and for the refusal of more
 )
 
 // run serves until ctx ends. When it can be reached it calls ready, if that is not nil, with its base URL.
@@ -92,7 +92,7 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 	if p.files, err = directory.Open(filepath.Join(c.data, "files"), c.url+"/files"); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
-	if p.id, err = newIdentity(c, c.url); err != nil {
+	if p.id, err = newIdentity(ctx, c, c.url); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
 	rates, err := ratelimit.Parse(c.rates)

@@ -121,11 +121,11 @@ func TestAnswersMayBeKept(t *testing.T) {
 	c := whole(t, s, "", list)[0]
 	for _, path := range []string{list, list + "/" + c.ID, c.Snippets[0].URL} {
 		for _, user := range []string{"", "alice"} {
-			a := s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil)
+			a := s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil, "Accept-Encoding", "gzip")
 			if got := a.Header.Get("Cache-Control"); got != "public, max-age=300" {
 				t.Errorf("%s as %q may be kept: %s", path, user, got)
 			}
-			head := s.Want(http.StatusOK, nil, user, http.MethodHead, path, nil)
+			head := s.Want(http.StatusOK, nil, user, http.MethodHead, path, nil, "Accept-Encoding", "gzip")
 			if len(head.Body) > 0 || head.Header.Get("ETag") != a.Header.Get("ETag") || head.Header.Get("Content-Length") != a.Header.Get("Content-Length") {
 				t.Errorf("HEAD %s: %v", path, head.Header)
 			}
@@ -136,7 +136,7 @@ func TestAnswersMayBeKept(t *testing.T) {
 			if !strings.HasPrefix(tag, `"`) {
 				t.Errorf("%s has the entity tag %q", path, tag)
 			}
-			s.Want(http.StatusNotModified, nil, user, http.MethodGet, path, nil, "If-None-Match", tag)
+			s.Want(http.StatusNotModified, nil, user, http.MethodGet, path, nil, "If-None-Match", tag, "Accept-Encoding", "gzip")
 			s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil, "If-None-Match", `"other"`)
 		}
 	}

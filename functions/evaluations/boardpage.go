@@ -1,6 +1,7 @@
 package evaluations
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net/url"
@@ -66,7 +67,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 		if c.Page.Sort == "" {
 			c.Page.SortBy(rank)
 		}
-		if v.sort = c.Page.Sort; v.sort == rank {
+		if v.sort = cmp.Or(v.shown.Evaluator.Measure(c.Page.Sort), c.Page.Sort); v.sort == rank {
 			v.sort = v.shown.Evaluator.PrimaryMeasure
 		}
 		if !c.Page.PastEnd() {

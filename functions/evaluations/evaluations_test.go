@@ -358,7 +358,7 @@ func TestABoardIsSortedByTheMeasureAskedFor(t *testing.T) {
 		second := s.add(result{user: "bob", value: 0.2, ap: 0.8})
 		s.pending.Replace(s.dataset)
 		s.flush()
-		for order, best := range map[string]*record.EvaluationItem{"rank": first, "nDCG@10": first, "AP": second} {
+		for order, best := range map[string]*record.EvaluationItem{"rank": first, "nDCG@10": first, "ndcg_cut_10": first, "AP": second, "map": second} {
 			got := s.get("", s.board("sort="+order)).Data
 			if len(got) != 2 || got[0].ID != best.ID || got[0].Rank != 1 || got[1].Rank != 2 {
 				t.Errorf("%s, by %s: %+v", name, order, got)

@@ -2,7 +2,6 @@ package evaluations
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	"assay/shared/api"
@@ -22,11 +21,11 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem) (p pag
 	if err != nil {
 		return p, err
 	}
-	measure, shown := c.Page.Sort, d.Board()
-	switch {
-	case measure == rank:
-		measure = ""
-	case !slices.Contains(shown.Evaluator.Measures, measure):
+	measure, shown := "", d.Board()
+	if c.Page.Sort != rank {
+		measure = shown.Evaluator.Measure(c.Page.Sort)
+	}
+	if measure == "" && c.Page.Sort != rank {
 		return p, problem.InvalidParameter.New("sort must be rank or one of the measures of the dataset: %s.", strings.Join(shown.Evaluator.Measures, ", "))
 	}
 	b := board.Board{Viewer: &c.Viewer, Dataset: d, TruthVersion: shown.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1}

@@ -24,6 +24,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/wait"
 )
 
 const (
@@ -45,7 +46,7 @@ type Worker struct {
 
 	order  queue.Order
 	truths truths
-	bell   bell
+	wake   wait.Signal
 }
 
 // Run evaluates what waits and does what is due until the context ends. It then gives back what it has not finished.
@@ -75,7 +76,11 @@ func (w *Worker) work(ctx context.Context) {
 		if err != nil && ctx.Err() == nil {
 			w.Log.ErrorContext(ctx, "the queue cannot be read", "error", err)
 		}
-		w.bell.wait(ctx, tick)
+		select {
+		case <-w.wake.C():
+		case <-time.After(tick):
+		case <-ctx.Done():
+		}
 	}
 }
 
@@ -127,17 +132,11 @@ func (w *Worker) chores() []chore {
 
 // attend does a chore in its rhythm until the context ends.
 func (w *Worker) attend(ctx context.Context, c chore) {
-	next := time.NewTicker(c.every)
-	defer next.Stop()
-	for ctx.Err() == nil {
+	wait.Every(ctx, c.every, func() {
 		if err := panics.Catch(func() error { return c.do(ctx) }); err != nil && ctx.Err() == nil {
 			w.Log.ErrorContext(ctx, c.failed, "error", err)
 		}
-		select {
-		case <-next.C:
-		case <-ctx.Done():
-		}
-	}
+	})
 }
 
 // reclaim takes back the runs that an earlier process of the same name had under its hands.
@@ -156,7 +155,7 @@ func (w *Worker) reclaim(ctx context.Context) error {
 }
 
 // Wake tells a worker that something may wait in the queue.
-func (w *Worker) Wake() { w.bell.ring() }
+func (w *Worker) Wake() { w.wake.Send() }
 
 // Changed wakes a worker when the items, just written, have a run that waits for it.
 func (w *Worker) Changed(items []store.Item) {
@@ -166,32 +165,5 @@ func (w *Worker) Changed(items []store.Item) {
 			w.Wake()
 			return
 		}
-	}
-}
-
-// bell wakes one who waits, or the next who will. The zero bell is ready for use.
-type bell struct {
-	once sync.Once
-	rung chan struct{}
-}
-
-func (b *bell) init() { b.once.Do(func() { b.rung = make(chan struct{}, 1) }) }
-
-func (b *bell) ring() {
-	b.init()
-	select {
-	case b.rung <- struct{}{}:
-	default: // it rings already
-	}
-}
-
-func (b *bell) wait(ctx context.Context, most time.Duration) {
-	b.init()
-	timeout := time.NewTimer(most)
-	defer timeout.Stop()
-	select {
-	case <-b.rung:
-	case <-timeout.C:
-	case <-ctx.Done():
 	}
 }

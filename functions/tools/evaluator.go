@@ -16,7 +16,7 @@ import (
 type EvaluatorInput struct {
 	Runs     []material.RunReference  `json:"runs" nullable:"false" minItems:"1" maxItems:"10" doc:"the runs"`
 	Truth    *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
-	Measures []string                 `json:"measures,omitempty" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures; unless given, those of the dataset" example:"[\"nDCG@10\",\"AP\"]"`
+	Measures []string                 `json:"measures,omitempty" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; unless given, those of the dataset" example:"[\"nDCG@10\",\"AP\"]"`
 	Seed     uint64                   `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
 	PerTopic *bool                    `json:"perTopic,omitempty" doc:"whether the answer has the values per topic; true unless given"`
 }

@@ -17,7 +17,7 @@ type SignificanceInput struct {
 	Truth      *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
 	Measure    string                   `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
 	Test       string                   `json:"test,omitempty" enum:"randomization,t,wilcoxon" doc:"the test that verdict, matrix and conclusion go by, since every pair has all three; randomization unless given, as it assumes least"`
-	Correction string                   `json:"correction,omitempty" enum:"holm,bonferroni,none" doc:"for the number of pairs, of what verdict, matrix and conclusion go by; holm unless given"`
+	Correction string                   `json:"correction,omitempty" enum:"holm,bonferroni,benjamini-hochberg,none" doc:"for the number of pairs, of what verdict, matrix and conclusion go by; holm unless given"`
 	Seed       uint64                   `json:"seed,omitempty" maximum:"9007199254740991" doc:"of what is drawn at random; the same seed gives the same answer"`
 	Rounds     int                      `json:"rounds,omitempty" minimum:"100" maximum:"100000" doc:"combinations of signs that the randomization test draws for each pair; 10,000 unless given, or as many as there is time for with many pairs of many topics. pairs × rounds × topics is at most 2,000,000,000"`
 }
@@ -59,6 +59,7 @@ type SignificancePair struct {
 	Randomization *significance.SignFlips  `json:"randomization,omitempty" doc:"Fisher's randomization test; absent when it is not defined"`
 	Holm          SignificanceCorrected    `json:"holm" doc:"p of each test by Holm's correction over all pairs"`
 	Bonferroni    SignificanceCorrected    `json:"bonferroni" doc:"p of each test by Bonferroni's correction over all pairs"`
+	BH            SignificanceCorrected    `json:"benjaminiHochberg" doc:"p of each test by the correction of Benjamini and Hochberg over all pairs, which bounds the expected share of wrong ones among the differences found"`
 	Reasons       map[string]string        `json:"reasons,omitempty" doc:"why a test is absent or cohensD null, by the name"`
 	P             *float64                 `json:"p" doc:"p by the test and the correction that the verdict goes by; null when the test is not defined"`
 	Different     bool                     `json:"different" doc:"the verdict: whether that p is below 0.05"`
@@ -80,14 +81,14 @@ const (
 
 // Names of tests and corrections.
 const (
-	byT, byWilcoxon, byRandomization = "t", "wilcoxon", "randomization"
-	byHolm, byBonferroni, byNone     = "holm", "bonferroni", "none"
+	byT, byWilcoxon, byRandomization   = "t", "wilcoxon", "randomization"
+	byHolm, byBonferroni, byBH, byNone = "holm", "bonferroni", "benjamini-hochberg", "none"
 )
 
 var compareRuns = define(about{
 	name: "significance", kind: "comparison", summary: "Tell whether runs differ",
 	description: "Compares each run with each other over the topics that all of them have: Student's t-test, Wilcoxon's signed-rank test and Fisher's randomization test of paired values, " +
-		"the size of the effect, and p corrected by Holm and by Bonferroni for the number of pairs; all tests are two-sided. " +
+		"the size of the effect, and p corrected by Holm, by Bonferroni, and by Benjamini and Hochberg for the number of pairs; all tests are two-sided. " +
 		"The page has the means with 95 % intervals, a matrix and a sentence on what can be told apart; as `image/svg+xml` the answer is the matrix.\n\n" +
 		"Matrix and sentence go by the randomization test with Holm's correction, unless `test` and `correction` say otherwise.",
 }, SignificanceInput{
@@ -181,6 +182,16 @@ func (p *SignificancePair) uncorrected() *SignificanceCorrected {
 	return c
 }
 
+// corrections are those that every test has, besides byNone.
+var corrections = map[string]struct {
+	adjust func([]float64) ([]float64, error)
+	of     func(*SignificancePair) *SignificanceCorrected
+}{
+	byHolm:       {significance.Holm, func(p *SignificancePair) *SignificanceCorrected { return &p.Holm }},
+	byBonferroni: {significance.Bonferroni, func(p *SignificancePair) *SignificanceCorrected { return &p.Bonferroni }},
+	byBH:         {significance.BenjaminiHochberg, func(p *SignificancePair) *SignificanceCorrected { return &p.BH }},
+}
+
 // comparePairs fills in the pairs. The values of the runs are of the same topics.
 func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]float64, seed uint64) error {
 	for i := range values {
@@ -213,17 +224,15 @@ func (out *SignificanceOutput) correct(test string) error {
 			chances[i] = *p
 		}
 	}
-	holm, err := significance.Holm(chances)
-	if err != nil {
-		return err
-	}
-	bonferroni, err := significance.Bonferroni(chances)
-	if err != nil {
-		return err
-	}
-	for i := range out.Pairs {
-		if p := &out.Pairs[i]; *p.uncorrected().of(test) != nil {
-			*p.Holm.of(test), *p.Bonferroni.of(test) = &holm[i], &bonferroni[i]
+	for _, c := range corrections {
+		adjusted, err := c.adjust(chances)
+		if err != nil {
+			return err
+		}
+		for i := range out.Pairs {
+			if p := &out.Pairs[i]; *p.uncorrected().of(test) != nil {
+				*c.of(p).of(test) = &adjusted[i]
+			}
 		}
 	}
 	return nil
@@ -254,14 +263,10 @@ func tested[R any](p *SignificancePair, test string, result R, err error) *R {
 
 // chosen is the p of the test by the correction.
 func (p *SignificancePair) chosen(test, correction string) *float64 {
-	switch correction {
-	case byHolm:
-		return *p.Holm.of(test)
-	case byBonferroni:
-		return *p.Bonferroni.of(test)
-	default:
-		return *p.uncorrected().of(test)
+	if c, ok := corrections[correction]; ok {
+		return *c.of(p).of(test)
 	}
+	return *p.uncorrected().of(test)
 }
 
 // average is the mean of values, of which there are some.

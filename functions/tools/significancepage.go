@@ -28,8 +28,8 @@ func spoken(words []word) string {
 	return b.String()
 }
 
-// mostNamed is of how many runs the table of pairs has the names, and p by Bonferroni's correction. Of more it has numbers
-// for names, or the page would grow large.
+// mostNamed is of how many runs the table of pairs has the names, and p by every correction. Of more it has
+// numbers for names, and p by Holm's alone, or the page would grow large.
 const mostNamed = 12
 
 func (out *SignificanceOutput) few() bool { return len(out.Runs) <= mostNamed }
@@ -37,7 +37,7 @@ func (out *SignificanceOutput) few() bool { return len(out.Runs) <= mostNamed }
 // corrections is how many columns the table has for the p of a test.
 func (out *SignificanceOutput) corrections() int {
 	if out.few() {
-		return 3
+		return 4
 	}
 	return 2
 }
@@ -173,7 +173,7 @@ func (out *SignificanceOutput) least() float64 {
 	if out.Topics > allSigns {
 		least = min(least, 1/float64(out.Rounds+1))
 	}
-	if out.Correction != byNone {
+	if out.Correction == byHolm || out.Correction == byBonferroni { // the other leaves a p that all pairs have as it is
 		least *= float64(len(out.Pairs))
 	}
 	return min(1, least)
@@ -181,7 +181,7 @@ func (out *SignificanceOutput) least() float64 {
 
 var (
 	testNames       = map[string]string{byT: "paired t-test", byWilcoxon: "Wilcoxon's signed-rank test", byRandomization: "randomization test"}
-	correctionNames = map[string]string{byHolm: "Holm's correction", byBonferroni: "Bonferroni's correction", byNone: "not corrected"}
+	correctionNames = map[string]string{byHolm: "Holm's correction", byBonferroni: "Bonferroni's correction", byBH: "the correction of Benjamini and Hochberg", byNone: "not corrected"}
 )
 
 func (out SignificanceOutput) page() (string, templ.Component) {

@@ -71,8 +71,9 @@ func current(ctx context.Context, c *api.Call) (*Current, error) {
 	if err != nil {
 		return nil, err
 	}
+	name, email := c.NameAndEmail(g.Profile)
 	u := &Current{
-		ID: c.Caller.ID, Name: c.Caller.Name, Email: c.Caller.Email, Known: g.Profile != nil,
+		ID: c.Caller.ID, Name: name, Email: email, Known: g.Profile != nil,
 		Roles: []string{}, Memberships: []UserMembership{}, Registrations: []UserRegistration{},
 	}
 	if c.Caller.Admin {
@@ -135,7 +136,8 @@ func show(ctx context.Context, c *api.Call, id somebodyID) (*Profile, error) {
 	case u != nil:
 		return profile(u), nil
 	case c.Caller.ID == string(id):
-		return &Profile{ID: c.Caller.ID, Name: c.Caller.Name, Email: c.Caller.Email}, nil
+		name, email := c.NameAndEmail(nil)
+		return &Profile{ID: c.Caller.ID, Name: name, Email: email}, nil
 	default:
 		return nil, visibility.Missing
 	}

@@ -10,6 +10,7 @@ import (
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/store"
+	"assay/shared/wait"
 )
 
 // demand is what a worker can do: one kind of work in one pool.
@@ -44,15 +45,14 @@ type dispatcher struct {
 	stopped bool
 	looked  map[demand]time.Time    // when the queue was last found empty, and nobody has told of anything since
 	told    int                     // how often somebody told that something may wait
-	news    chan struct{}           // something may wait
-	joined  chan struct{}           // somebody waits for what was not looked for
+	news    wait.Signal             // something may wait
+	joined  wait.Signal             // somebody waits for what was not looked for
 	orders  map[demand]*queue.Order // the loop's own
 }
 
 func newDispatcher(s store.Store, now func() time.Time, log *slog.Logger, first, every time.Duration) *dispatcher {
 	return &dispatcher{
 		store: s, now: now, log: log, first: first, every: every, looked: map[demand]time.Time{}, orders: map[demand]*queue.Order{},
-		news: make(chan struct{}, 1), joined: make(chan struct{}, 1),
 	}
 }
 
@@ -88,7 +88,7 @@ func (d *dispatcher) join(w *waiter) bool {
 	}
 	d.waiting = append(d.waiting, w)
 	if w.once || slices.ContainsFunc(w.wants, d.unknown) {
-		ring(d.joined)
+		d.joined.Send()
 	}
 	return true
 }
@@ -124,14 +124,7 @@ func (d *dispatcher) tell() {
 	defer d.mu.Unlock()
 	clear(d.looked)
 	d.told++
-	ring(d.news)
-}
-
-func ring(bell chan struct{}) {
-	select {
-	case bell <- struct{}{}:
-	default: // it rings already
-	}
+	d.news.Send()
 }
 
 // run serves those who wait until the context ends. Then they get nothing, and nobody waits any more.
@@ -144,9 +137,9 @@ func (d *dispatcher) run(ctx context.Context) {
 		case <-ctx.Done():
 			d.stop()
 			return
-		case <-d.joined:
+		case <-d.joined.C():
 			all = false
-		case <-d.news:
+		case <-d.news.C():
 		case <-tick.C:
 		}
 		for _, want := range d.demands(all) {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
+	"assay/shared/wait"
 
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
@@ -19,7 +20,7 @@ const (
 
 // watchHealth tells that the server serves as long as the store answers.
 func (s *Server) watchHealth(ctx context.Context) {
-	periodically(ctx, wellEvery, func() { s.ping(ctx) })
+	wait.Every(ctx, wellEvery, func() { s.ping(ctx) })
 	s.health.Shutdown()
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/wait"
 )
 
 // hub follows the runs that somebody watches, on behalf of all who do.
@@ -81,24 +83,11 @@ func (h *hub) run(ctx context.Context) {
 	if h.every <= 0 {
 		return
 	}
-	periodically(ctx, h.every, func() {
+	wait.Every(ctx, h.every, func() {
 		if err := h.poll(ctx); err != nil && ctx.Err() == nil {
 			h.log.ErrorContext(ctx, "the runs that are watched cannot be read", "error", err)
 		}
 	})
-}
-
-// periodically calls do now, and then in the interval until the context ends.
-func periodically(ctx context.Context, interval time.Duration, do func()) {
-	tick := time.NewTicker(interval)
-	defer tick.Stop()
-	for ctx.Err() == nil {
-		do()
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-		}
-	}
 }
 
 // pollTime is how long a poll may take; the next one asks for the same.
@@ -136,10 +125,7 @@ func (h *hub) poll(ctx context.Context) error {
 // unfinished returns the keys of the runs that are watched and have not ended.
 func (h *hub) unfinished() []store.Key {
 	h.mu.Lock()
-	topics := make([]*topic, 0, len(h.topics))
-	for _, t := range h.topics {
-		topics = append(topics, t)
-	}
+	topics := slices.Collect(maps.Values(h.topics))
 	h.mu.Unlock()
 	keys := make([]store.Key, 0, len(topics))
 	for _, t := range topics {

@@ -10,6 +10,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
+	"assay/shared/wait"
 )
 
 // sweeper takes back the runs of workers that were not heard of any more. One read of an empty page is what it costs while
@@ -30,12 +31,10 @@ type sweeper struct {
 const sweepPage = 20
 
 func (s *sweeper) run(ctx context.Context) {
-	select {
-	case <-time.After(s.lease):
-	case <-ctx.Done():
+	if !wait.Sleep(ctx, s.lease) {
 		return
 	}
-	periodically(ctx, s.every, func() {
+	wait.Every(ctx, s.every, func() {
 		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
 			s.log.ErrorContext(ctx, "lapsed leases stay until the next look", "error", err)
 		}

@@ -11,6 +11,7 @@ import (
 	"assay/shared/store"
 	"assay/shared/table"
 	"assay/shared/visibility"
+	"assay/shared/wait"
 )
 
 // Limits of a message: clients take 4 MiB unless they say otherwise.
@@ -119,12 +120,10 @@ func (w *watcher) await(ctx context.Context, k record.LogKind, line int64, pause
 	if pause > longestPause {
 		return fmt.Errorf("grpc: the %s log of run %s misses line %d", k, run.ID, line)
 	}
-	select {
-	case <-time.After(pause):
-		return nil
-	case <-ctx.Done():
+	if !wait.Sleep(ctx, pause) {
 		return context.Cause(ctx)
 	}
+	return nil
 }
 
 // take returns the next line, if there are more.

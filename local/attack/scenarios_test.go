@@ -18,6 +18,8 @@ var scenarios = []scenario{
 	{name: "random JSON", requests: randomBodies, senders: 4, allow: accepted, most: pageBytes, factor: 8},
 	{name: "merge patches", requests: mergePatches, senders: 4, allow: refused, most: problemBytes, factor: 8},
 	{name: "JSON patches", requests: jsonPatches, senders: 4, allow: refused, most: problemBytes, factor: 8},
+	{name: "coded bodies", requests: codedBodies, senders: 4, allow: refused, most: problemBytes},
+	{name: "coded answers", requests: codedAnswers, senders: 8, allow: accepted, most: pageBytes},
 	{name: "queries", requests: queries, senders: 4, allow: accepted, most: pageBytes},
 	{name: "headers", requests: headers, senders: 4, allow: append([]int{206, 304, 417, 501, 505}, accepted...), most: pageBytes},
 	{name: "paths", requests: paths, senders: 4, allow: append([]int{301, 307}, refused...), most: problemBytes},
@@ -55,6 +57,36 @@ func jsonToTools(s *site) (out []request) {
 	for _, body := range hostileJSON("runs") {
 		for _, tool := range tools {
 			out = append(out, post(s.newUser(), "/v1/tools/"+tool, body))
+		}
+	}
+	return out
+}
+
+// codedBodies decode to what is hostile, or to much more than a body may have.
+func codedBodies(s *site) (out []request) {
+	var bodies [][]byte
+	for _, line := range []string{"[", "\x00", `{"runs":"`} {
+		bodies = append(bodies, bomb(line, 256<<20))
+	}
+	for _, body := range hostileJSON("runs") {
+		bodies = append(bodies, bomb(string(body), 1))
+	}
+	bodies = append(bodies, []byte(repeat(string(bomb("x", 0)), maxBody)), bomb("{", 1<<10)[:20])
+	for _, body := range bodies {
+		for _, path := range []string{"/v1/tools/evaluator", "/v1/organizers"} {
+			q := post(s.attacker, path, body)
+			q.header = map[string]string{"Content-Encoding": "gzip"}
+			out = append(out, q)
+		}
+	}
+	return out
+}
+
+// codedAnswers are the longest that there are.
+func codedAnswers(s *site) (out []request) {
+	for range 20 {
+		for _, path := range []string{"/openapi.json", "/openapi.yaml", "/docs", "/v1/organizers?limit=200", s.task + "/evaluations?limit=200"} {
+			out = append(out, request{method: http.MethodGet, path: path, header: map[string]string{"Accept-Encoding": "gzip"}})
 		}
 	}
 	return out

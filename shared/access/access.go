@@ -47,11 +47,12 @@ type Scope struct {
 
 // Caller is who sent a request; the zero Caller is anonymous.
 type Caller struct {
-	ID     string // user id; empty for an anonymous caller
-	Name   string
-	Email  string
-	Admin  bool
-	Worker bool
+	ID       string // user id; empty for an anonymous caller
+	Name     string // empty where the token does not have it; so are Username and Email
+	Username string // stands for a name that nobody knows
+	Email    string
+	Admin    bool
+	Worker   bool
 }
 
 // Anonymous reports whether the caller has not logged in.

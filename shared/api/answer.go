@@ -2,7 +2,6 @@ package api
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/csv"
@@ -12,14 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
-
-	"assay/shared/problem"
 )
 
 // answer is what goes out.
 type answer struct {
 	status    int
-	mediaType string // empty: JSON
+	mediaType string
 	location  string
 	etag      string
 	body      []byte
@@ -50,7 +47,7 @@ func newAnswer(status int, resource any, fields []string) (answer, error) {
 	if n, ok := revision(resource); ok {
 		tag = strconv.FormatInt(n, 10) + "-" + tag
 	}
-	return answer{status: status, etag: `"` + tag + `"`, body: body}, nil
+	return answer{status: status, mediaType: mediaJSON, etag: `"` + tag + `"`, body: body}, nil
 }
 
 // digest identifies a body among those that were ever at its address.
@@ -83,35 +80,40 @@ func (c *Call) writeResource(ctx context.Context, status int, resource any) erro
 }
 
 func (c *Call) write(a answer) error {
-	c.release()
-	h := c.w.Header()
 	c.setCaching()
 	if a.location != "" {
-		h.Set("Location", a.location)
+		c.w.Header().Set("Location", a.location)
 	}
-	if a.etag != "" {
-		h.Set("ETag", a.etag)
-		if c.notModified(a.etag) {
-			return nil
-		}
+	own := []string{a.etag}
+	if a.codable(c.state.codings) {
+		own = c.state.codings.tags(a.etag)
 	}
-	h.Set("Content-Type", cmp.Or(a.mediaType, mediaJSON))
-	h.Set("Content-Length", strconv.Itoa(len(a.body)))
-	c.w.WriteHeader(a.status)
-	_, _ = c.w.Write(a.body) // the caller is gone: there is nobody to tell
+	if done, err := c.checkRead(own...); done || err != nil {
+		return err
+	}
+	c.send(a)
 	return nil
 }
 
-// notModified answers 304 to a GET of what the caller has already, and reports whether it did.
-func (c *Call) notModified(etag string) bool {
-	same := func(tag string) bool { return strings.TrimPrefix(tag, "W/") == etag }
-	if c.op.Method != http.MethodGet || !matches(c.request.Header["If-None-Match"], same) {
-		return false
+// send sends the answer, coded as the caller wants it.
+func (c *Call) send(a answer) {
+	a, coded := a.encode(c.request.Context(), c.state.codings)
+	c.release()
+	a.send(c.w, coded)
+}
+
+func (a answer) send(w http.ResponseWriter, coded bool) {
+	h := w.Header()
+	if a.etag != "" {
+		h.Set("ETag", a.etag)
 	}
-	c.setCaching()
-	c.w.Header().Set("ETag", etag)
-	c.w.WriteHeader(http.StatusNotModified)
-	return true
+	if coded {
+		h.Set("Content-Encoding", codingGzip)
+	}
+	h.Set("Content-Type", a.mediaType)
+	h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	w.WriteHeader(a.status)
+	_, _ = w.Write(a.body) //nolint:gosec // of its media type, and told to be nothing else; if the caller is gone, there is nobody to tell
 }
 
 // writePage answers with a page of a list.
@@ -127,7 +129,7 @@ func (c *Call) WriteDocument(mediaType string, body []byte) error {
 	return c.write(answer{status: http.StatusOK, mediaType: mediaType, etag: `"` + digest(body) + `"`, body: body})
 }
 
-// writeBytes answers with a body of the media type, without an entity tag.
+// writeBytes answers with a body of the media type.
 func (c *Call) writeBytes(mediaType string, body []byte) error {
 	return c.write(answer{status: http.StatusOK, mediaType: mediaType, body: body})
 }
@@ -135,6 +137,9 @@ func (c *Call) writeBytes(mediaType string, body []byte) error {
 // writeNothing answers 204.
 func (c *Call) writeNothing() error {
 	c.setCaching()
+	if done, err := c.checkRead(); done || err != nil {
+		return err
+	}
 	c.w.WriteHeader(http.StatusNoContent)
 	return nil
 }
@@ -167,10 +172,13 @@ func inert(cell string) string {
 	return "'" + cell
 }
 
+// vary are the request headers that answers depend on.
+const vary = "Origin, Authorization, Accept, Accept-Encoding"
+
 // setCaching says who may keep the answer: by default everybody must ask again, which the entity tag makes cheap.
 func (c *Call) setCaching() {
 	h := c.w.Header()
-	h.Set("Vary", "Origin, Authorization, Accept")
+	h.Set("Vary", vary)
 	switch {
 	case c.op.Method != http.MethodGet && !c.op.pure:
 		h.Set("Cache-Control", "no-store")
@@ -181,35 +189,6 @@ func (c *Call) setCaching() {
 	default:
 		h.Set("Cache-Control", "private, no-cache")
 	}
-}
-
-// matches reports whether a header's lists of entity tags hold one that is accepted, or *. No tag of this service has a
-// comma in it.
-func matches(lists []string, accept func(tag string) bool) bool {
-	for _, list := range lists {
-		for tag := range strings.SplitSeq(list, ",") {
-			if tag = strings.TrimSpace(tag); tag == "*" || accept(tag) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// checkMatch holds the target against If-Match: a tag is of the target as it is when it begins with its revision,
-// whatever members of it the caller was shown. A weak tag never is (RFC 9110, section 13.1.1).
-func (c *Call) checkMatch(t Target) error {
-	lists := c.request.Header["If-Match"]
-	if strings.Join(lists, "") == "" {
-		return nil
-	}
-	n, ok := revision(t)
-	prefix := `"` + strconv.FormatInt(n, 10) + "-"
-	strong := func(tag string) bool { return ok && strings.HasPrefix(tag, prefix) && strings.HasSuffix(tag, `"`) }
-	if !matches(lists, strong) {
-		return problem.PreconditionFailed.New("The resource is no longer as If-Match says. Get it again, look at what changed, and send its new ETag.")
-	}
-	return nil
 }
 
 // selectFields keeps the members of a JSON object that fields name, in the order of fields.

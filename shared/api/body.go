@@ -26,27 +26,32 @@ const (
 
 // readBody reads and checks the whole body, which must have one of the media types, and returns which.
 func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error) {
-	mediaType, _, err := mime.ParseMediaType(c.request.Header.Get("Content-Type"))
-	if err != nil || !slices.Contains(mediaTypes, mediaType) {
+	// Two headers are no media type; API Gateway joins them in the same way.
+	mediaType, parameters, err := mime.ParseMediaType(strings.Join(c.request.Header.Values("Content-Type"), ","))
+	if err != nil || !slices.Contains(mediaTypes, mediaType) || !jsoncheck.Charset(parameters) {
 		allowed := strings.Join(mediaTypes, ", ")
 		name := "Accept-Post"
 		if c.op.patch {
 			name = "Accept-Patch"
 		}
 		c.w.Header().Set(name, allowed)
-		return "", problem.UnsupportedMedia.New("Send the body with the Content-Type %s.", strings.Join(mediaTypes, " or "))
+		return "", problem.UnsupportedMedia.New("Send the body in UTF-8 with the Content-Type %s.", strings.Join(mediaTypes, " or "))
 	}
-	c.body, err = c.readAll(ctx, http.MaxBytesReader(c.w, c.request.Body, MaxBodyBytes))
-	_, tooLarge := errors.AsType[*http.MaxBytesError](err)
+	body, err := c.content()
+	if err == nil {
+		c.body, err = c.readAll(ctx, body)
+	}
+	var refused *problem.Error
+	var tooLarge *http.MaxBytesError
 	switch {
-	case problem.Unavailable.Is(err):
+	case errors.As(err, &refused):
 		return "", err
-	case tooLarge && c.op.pure:
+	case errors.As(err, &tooLarge) && c.op.pure:
 		return "", problem.TooLarge.New("The body is longer than %d bytes. Submit large runs to a task and name them by runId, or pack files with gzip.", MaxBodyBytes)
-	case tooLarge:
+	case errors.As(err, &tooLarge):
 		return "", problem.TooLarge.New("The body is longer than %d bytes. Send large files without content, with size and sha256, and upload them to the address in the answer.", MaxBodyBytes)
 	case err != nil:
-		return "", problem.BadRequest.Wrap(err, "The body could not be read to its end. Send it again.")
+		return "", problem.BadRequest.Wrap(err, "The body could not be read to its end, or is not coded as its Content-Encoding says. Send it again.")
 	case len(c.body) == 0:
 		return "", problem.BadRequest.New("A body is needed.")
 	}

@@ -29,6 +29,8 @@ func TestBodiesThatAreNoneAreRefused(t *testing.T) {
 		"{\"name\":\"\xff\"}":          problem.BadRequest,
 		"\xef\xbb\xbf{}":               problem.BadRequest,
 		`{"name":"a","name":"b"}`:      problem.BadRequest,
+		`{"name":"\ud800"}`:            problem.BadRequest,
+		`{"name":"a","\udc00":1}`:      problem.BadRequest,
 		`{"name":"a","n\u0061me":"b"}`: problem.BadRequest,
 		`{"name":"a","deep":{"count":-1},"deep":{}}`:            problem.BadRequest,
 		`{"name":"a","tags":[{"key":"a"},{"key":"a","key":1}]}`: problem.BadRequest,
@@ -52,6 +54,7 @@ func TestBodiesAreJSON(t *testing.T) {
 	path := sc.note("one")
 	for contentType, ok := range map[string]bool{
 		"application/json": true, "application/json; charset=utf-8": true, "Application/JSON": true, "application/json;": true,
+		"application/json; charset=\"UTF-8\"": true, "application/json; charset=iso-8859-1": false, "application/json; charset=": false, "application/json;charset=utf-16": false,
 		"": false, "text/plain": false, "application/jsonx": false, "application/json; charset": false, "application/problem+json": false, "json": false,
 	} {
 		a := sc.Do("alice", http.MethodPost, "/v1/notes", `{"name":""}`, "Content-Type", contentType)
@@ -184,7 +187,7 @@ func TestFaultsOfABodyAreAllNamedWhereTheyAre(t *testing.T) {
 			t.Errorf("%s:\ngot  %q\nwant %q", body, got, pointers)
 		}
 	}
-	for _, body := range []string{`{"name":"` + strings.Repeat("ä", 20) + `"}`, `{"name":"b","text":"a\u0000\ud800b"}`, `{"name":"c","tags":null,"until":null,"deep":{"names":null}}`} {
+	for _, body := range []string{`{"name":"` + strings.Repeat("ä", 20) + `"}`, `{"name":"b","text":"a\u0000\ud83d\ude00b"}`, `{"name":"c","tags":null,"until":null,"deep":{"names":null}}`} {
 		sc.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", body)
 	}
 	refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", `{"name":"d","until":"9999-12-31T23:59:59-01:00"}`), problem.Invalid)

@@ -146,7 +146,7 @@ func (c *Call) locate(ctx context.Context, find func(context.Context, *Call) (Ta
 }
 
 // again makes a change of the target until it is not lost to another: first of the target as it was found, then, each
-// time that somebody else was faster, of the target found anew. An If-Match must hold each time.
+// time that somebody else was faster, of the target found anew. The conditions must hold each time.
 func (c *Call) again(ctx context.Context, find func(context.Context, *Call) (Target, error), change func(Target) error) error {
 	t := c.target
 	return table.Retry(ctx, func() error {
@@ -157,7 +157,7 @@ func (c *Call) again(ctx context.Context, find func(context.Context, *Call) (Tar
 				return err
 			}
 		}
-		if err := c.checkMatch(t); err != nil {
+		if err := c.checkChange(t); err != nil {
 			return err
 		}
 		err := change(t)

@@ -24,12 +24,13 @@ func (k *claimed) replay() bool { return k != nil && k.Done }
 
 // claimKey takes the request's Idempotency-Key, or finds the answer that was given to it before.
 func (c *Call) claimKey(ctx context.Context) (*claimed, error) {
-	name := c.request.Header.Get(idempotencyHeader)
-	if name == "" {
+	names := c.request.Header.Values(idempotencyHeader)
+	if len(names) == 0 {
 		return nil, nil
 	}
-	if len(name) > maxIdempotencyKey || strings.ContainsFunc(name, func(r rune) bool { return r < 0x21 || r > 0x7e }) {
-		return nil, problem.BadRequest.New("%s must be 1 to %d visible ASCII characters, for example a UUID.", idempotencyHeader, maxIdempotencyKey)
+	name := strings.Join(names, ",") // as API Gateway joins two
+	if name == "" || len(name) > maxIdempotencyKey || strings.ContainsFunc(name, func(r rune) bool { return r < 0x21 || r > 0x7e || r == ',' }) {
+		return nil, problem.BadRequest.New("Send one %s of 1 to %d visible ASCII characters without a comma, for example a UUID.", idempotencyHeader, maxIdempotencyKey)
 	}
 	now := c.Now()
 	digest := digestOf([]string{c.op.Method, c.request.URL.EscapedPath(), string(c.body)})
@@ -90,5 +91,5 @@ func (c *Call) releaseKey(ctx context.Context, k *claimed) {
 // writeReplay gives the first answer again.
 func (c *Call) writeReplay(k *claimed) error {
 	c.w.Header().Set("Idempotent-Replay", "true")
-	return c.write(answer{status: k.Status, location: k.Location, etag: k.ETag, body: k.Body})
+	return c.write(answer{status: k.Status, mediaType: mediaJSON, location: k.Location, etag: k.ETag, body: k.Body})
 }

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"assay/shared/api"
 	"assay/shared/api/servertest"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -39,10 +41,22 @@ func TestAKeyGivesTheFirstAnswerAgain(t *testing.T) {
 	refused(t, post("alice", "/v1/notes", "k", `{"name": "one"}`), problem.IdempotencyMismatch)
 	refused(t, post("alice", "/v1/copies", "k", map[string]any{"noteId": first.Header.Get("Location")[len("/v1/notes/"):]}), problem.IdempotencyMismatch)
 	sc.Want(http.StatusCreated, nil, "bob", http.MethodPost, "/v1/notes", `{"name":"bob's"}`, "Idempotency-Key", "k") // a key is its user's
-	for _, key := range []string{strings.Repeat("k", 256), "a b", "ä", "a\tb"} {
+	for _, key := range []string{strings.Repeat("k", 256), "a b", "ä", "a\tb", "a,b", ""} {
 		refused(t, post("alice", "/v1/notes", key, `{"name":"two"}`), problem.BadRequest)
 	}
 	sc.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", `{"name":"two"}`, "Idempotency-Key", strings.Repeat("k", 255))
+}
+
+// Which of two keys is meant cannot be known.
+func TestIdempotencyKey_IsOne(t *testing.T) {
+	sc := serve(t)
+	for _, keys := range [][]string{{"a", "b"}, {"a", "a"}, {"a", ""}} {
+		w := httptest.NewRecorder()
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/notes", strings.NewReader(`{"name":"one"}`))
+		r.Header = http.Header{"Authorization": {"Bearer alice"}, "Content-Type": {"application/json"}, "Idempotency-Key": keys}
+		api.New(sc.Env, sc.operations).ServeHTTP(w, r)
+		refused(t, servertest.Answer{Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}, problem.BadRequest)
+	}
 }
 
 func TestAKeyIsFreeAgainAfterAFailure(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"reflect"
-	"strconv"
 	"strings"
 
 	"assay/shared/jsoncheck"
@@ -144,27 +143,31 @@ type Computed struct {
 func (c *Call) WriteComputed(parts []string, compute func() (Computed, error)) error {
 	digest := digestOf(append(parts, c.accepted, c.Info.Version, c.Info.Commit, c.Info.Build))
 	tag := `"` + hex.EncodeToString(digest[:16]) + `"`
-	if c.notModified(tag) {
-		return nil
+	if c.op.Method == http.MethodPost {
+		if err := c.checkChange(c.target); err != nil {
+			return err
+		}
 	}
-	a, err := compute()
+	if done, err := c.checkRead(c.state.codings.tags(tag)...); done || err != nil {
+		return err
+	}
+	computed, err := compute()
 	if err != nil {
 		return err
 	}
-	if a.Location == "" && !a.Passing {
-		return c.write(answer{status: http.StatusOK, mediaType: a.MediaType, etag: tag, body: a.Body})
-	}
-	h := c.w.Header()
-	h.Set("Cache-Control", "no-store")
-	if a.Location != "" {
-		h.Set("Location", a.Location)
+	a := answer{status: http.StatusOK, mediaType: computed.MediaType, etag: tag, body: computed.Body}
+	c.setCaching()
+	switch {
+	case computed.Location != "":
+		c.w.Header().Set("Cache-Control", "no-store")
+		c.w.Header().Set("Location", computed.Location)
 		c.w.WriteHeader(http.StatusSeeOther)
 		return nil
+	case computed.Passing:
+		c.w.Header().Set("Cache-Control", "no-store")
+		a.etag = ""
 	}
-	h.Set("Content-Type", a.MediaType)
-	h.Set("Content-Length", strconv.Itoa(len(a.Body)))
-	c.w.WriteHeader(http.StatusOK)
-	_, _ = c.w.Write(a.Body) // the caller is gone: there is nobody to tell
+	c.send(a)
 	return nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/api/servertest"
+	"assay/shared/problem"
 )
 
 type sum struct {
@@ -40,6 +41,10 @@ func TestNobodyKeepsAnAnswerThatPasses(t *testing.T) {
 	tag := s.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/sums", lasting).Header.Get("ETag")
 	at := func(in string) string { return "/v1/sums/result?" + url.Values{"input": {in}}.Encode() }
 	s.Want(http.StatusNotModified, nil, "alice", http.MethodGet, at(`{"terms":[1,2]}`), nil, "If-None-Match", tag)
+	for header, match := range map[string]string{"If-Match": `"x"`, "If-None-Match": "*"} {
+		refused(t, s.Do("alice", http.MethodPost, "/v1/sums", lasting, header, match), problem.PreconditionFailed)
+	}
+	refused(t, s.Do("alice", http.MethodGet, at(`{"terms":[1,2]}`), nil, "If-Match", `"x"`), problem.PreconditionFailed)
 	if computed != 1 {
 		t.Errorf("it was computed %d times for who has it", computed)
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -17,19 +18,29 @@ func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
 	if err != nil {
 		return err
 	}
+	name, email := c.NameAndEmail(g.Profile)
 	switch now := c.Now(); {
 	case tx.Writes(record.UserKey(c.Caller.ID)):
 	case g.Profile == nil:
-		u := &record.User{Meta: record.NewMeta(now), Name: c.Caller.Name, Email: c.Caller.Email}
+		u := &record.User{Meta: record.NewMeta(now), Name: name, Email: email}
 		u.ID = c.Caller.ID
 		tx.Create(u)
-	case g.Profile.Name != c.Caller.Name || g.Profile.Email != c.Caller.Email:
+	case g.Profile.Name != name || g.Profile.Email != email:
 		u := *g.Profile
-		u.Name, u.Email = c.Caller.Name, c.Caller.Email
+		u.Name, u.Email = name, email
 		record.Touch(&u, now)
 		tx.Replace(&u)
 	}
 	return nil
+}
+
+// NameAndEmail returns what the caller's token says, and where it says nothing, as access tokens do, what the stored profile
+// has; it may be nil.
+func (c *Call) NameAndEmail(stored *record.User) (name, email string) {
+	if stored == nil {
+		stored = &record.User{}
+	}
+	return cmp.Or(c.Caller.Name, stored.Name, c.Caller.Username), cmp.Or(c.Caller.Email, stored.Email)
 }
 
 // Profiles reads the profiles of users, at most store.MaxKeys; nil for one who is not known.

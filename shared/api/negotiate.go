@@ -10,6 +10,9 @@ import (
 
 // negotiate chooses the media type of the answer: of those that the caller wants most, the first that is offered.
 func (c *Call) negotiate() error {
+	if accepted := c.state.codings; !accepted.gzip && !accepted.identity {
+		return problem.NotAcceptable.New("The answer can be coded with %s or not at all. Say so in Accept-Encoding, or leave it out.", codingGzip)
+	}
 	offers := c.op.Media
 	if c.op.Result != nil {
 		offers = append([]string{mediaJSON}, offers...)
@@ -26,7 +29,7 @@ func (c *Call) choose(offers []string) error {
 	best := 0.0
 	c.accepted = ""
 	for _, offer := range offers {
-		if q := quality(accept, offer); q > best {
+		if q := mediaQuality(accept, offer); q > best {
 			c.accepted, best = offer, q
 		}
 	}
@@ -36,29 +39,38 @@ func (c *Call) choose(offers []string) error {
 	return nil
 }
 
-// quality is how much an Accept header wants a media type: from 0, not at all, to 1. Of the ranges that the type is in the
-// most specific one decides (RFC 9110, section 12.5.1); what is not well-formed says nothing.
-func quality(accept, mediaType string) float64 {
+// mediaQuality is how much an Accept header wants a media type.
+func mediaQuality(accept, mediaType string) float64 {
 	if strings.TrimSpace(accept) == "" {
 		return 1
 	}
 	kind, _, _ := strings.Cut(mediaType, "/")
-	wanted, decided := 0.0, 0
-	for element := range strings.SplitSeq(accept, ",") {
+	q, _ := quality(accept, func(name string) int {
+		switch name {
+		case mediaType:
+			return 3
+		case kind + "/*":
+			return 2
+		case "*/*":
+			return 1
+		default:
+			return 0
+		}
+	})
+	return q
+}
+
+// quality is how much a list of names with weights wants something: from 0, not at all, to 1. specific is how closely a name
+// means it, 0 for not at all; the element that means it most closely decides (RFC 9110, section 12.5.1), and quality returns
+// how closely that one does. What is not well-formed says nothing.
+func quality(list string, specific func(name string) int) (wanted float64, decided int) {
+	for element := range strings.SplitSeq(list, ",") {
 		name, parameters, err := mime.ParseMediaType(element)
 		if err != nil {
 			continue
 		}
-		specific := 0
-		switch name {
-		case mediaType:
-			specific = 3
-		case kind + "/*":
-			specific = 2
-		case "*/*":
-			specific = 1
-		}
-		if specific <= decided {
+		closely := specific(name)
+		if closely <= decided {
 			continue
 		}
 		q := 1.0
@@ -67,7 +79,7 @@ func quality(accept, mediaType string) float64 {
 				continue
 			}
 		}
-		wanted, decided = q, specific
+		wanted, decided = q, closely
 	}
-	return wanted
+	return wanted, decided
 }

@@ -34,7 +34,7 @@ func Document(groups []Group) *huma.OpenAPI {
 		Info: &huma.Info{
 			Title: "Assay", Version: APIVersion,
 			Description: "A platform for shared tasks: organizers publish tasks and datasets whose truth stays hidden, participants submit, the platform evaluates every run, and leaderboards come out.\n\n" +
-				"Lists are newest first and go on at `links.next`. Every error is a problem document (RFC 9457) whose `detail` says what to do next.",
+				"Lists are newest first and go on at `links.next`. Conditions (`If-Match`, `If-None-Match`) hold on every method as RFC 9110 has them. Answers of more than 1 KiB are coded with gzip, under an `ETag` of their own, for callers whose `Accept-Encoding` has it; bodies may be (`Content-Encoding: gzip`). Every error is a problem document (RFC 9457) whose `detail` says what to do next.",
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},
 		},
 		Servers: []*huma.Server{{URL: "/", Description: "this server"}},
@@ -203,6 +203,8 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	}
 	if op.tagged() {
 		headers = append(headers, "ETag")
+	}
+	if op.Method == http.MethodGet { // a list without a tag too, for If-None-Match: *
 		d.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: describeHeaders("X-Request-Id", "Cache-Control", "ETag")}
 	}
 	if op.Status == http.StatusCreated {
@@ -245,7 +247,7 @@ func (op *Operation) tagged() bool {
 
 // problems lists the statuses of the problems that the operation can answer with.
 func (op *Operation) problems() []int {
-	statuses := []int{400, 401, 403, 404, 406, 500, 503}
+	statuses := []int{400, 401, 403, 404, 406, 412, 431, 500, 503}
 	if op.computes() {
 		statuses = append(statuses, 409, 413, 422)
 	}
@@ -259,9 +261,9 @@ func (op *Operation) problems() []int {
 			statuses = append(statuses, 409, 413, 422)
 		}
 	case http.MethodPatch:
-		statuses = append(statuses, 409, 412, 413, 415, 422)
+		statuses = append(statuses, 409, 413, 415, 422)
 	case http.MethodDelete:
-		statuses = append(statuses, 409, 412)
+		statuses = append(statuses, 409)
 	}
 	if op.Changes() || op.computes() {
 		statuses = append(statuses, http.StatusInsufficientStorage)

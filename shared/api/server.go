@@ -88,6 +88,7 @@ type state struct {
 	operation string
 	caller    string
 	failure   error
+	codings   codings
 }
 
 type stateKey struct{}
@@ -166,7 +167,7 @@ var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := s.env.Now()
-	st := &state{requestID: r.Header.Get("X-Request-Id"), path: r.URL.EscapedPath()}
+	st := &state{requestID: r.Header.Get("X-Request-Id"), path: r.URL.EscapedPath(), codings: acceptedCodings(r.Header["Accept-Encoding"])}
 	if len(st.requestID) > maxRequestID || !requestIDs.MatchString(st.requestID) {
 		st.requestID = record.NewID(started)
 	}
@@ -187,7 +188,24 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}()
 	h.Set("Vary", "Origin")
+	if headerBytes(r.Header) > MaxHeaderBytes {
+		s.Fail(out, r, problem.HeadersTooLarge.New("The header fields of the request have more than %d bytes. Send fewer or shorter ones.", MaxHeaderBytes))
+		return
+	}
 	s.route(out, r)
+}
+
+// MaxHeaderBytes is how many bytes the header fields of a request have at most. A server must read more than that, for the
+// problem to be answered; what net/http itself refuses, it answers in text.
+const MaxHeaderBytes = 32 << 10
+
+func headerBytes(h http.Header) (n int) {
+	for name, values := range h {
+		for _, v := range values {
+			n += len(name) + len(v)
+		}
+	}
+	return n
 }
 
 // route hands the request to its operation or mount.
@@ -196,6 +214,10 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(r.URL.Path, m.prefix) {
 			if m.foreign {
 				s.allowOrigin(w.Header(), r.Header.Get("Origin"))
+			}
+			if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, codingIdentity) {
+				s.Fail(w, r, refuseCoding(w.Header(), codingIdentity))
+				return
 			}
 			if r.Method == http.MethodOptions && m.foreign {
 				preflight(w, m.methods)
@@ -244,7 +266,7 @@ func preflight(w http.ResponseWriter, methods []string) {
 	h := w.Header()
 	h.Set("Allow", strings.Join(methods, ", "))
 	h.Set("Access-Control-Allow-Methods", strings.Join(methods, ", "))
-	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, X-Amz-Checksum-Sha256")
+	h.Set("Access-Control-Allow-Headers", "Authorization, Content-Encoding, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Request-Id, X-Amz-Checksum-Sha256")
 	h.Set("Access-Control-Max-Age", "600")
 	h.Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusNoContent)
@@ -281,7 +303,7 @@ func (s *Server) allowOrigin(h http.Header, origin string) {
 		return
 	}
 	h.Set("Access-Control-Allow-Origin", allow)
-	h.Set("Access-Control-Expose-Headers", "Content-Location, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Accept-Patch, Accept-Post, Idempotent-Replay")
+	h.Set("Access-Control-Expose-Headers", "Accept-Encoding, Content-Location, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Accept-Patch, Accept-Post, Idempotent-Replay")
 }
 
 // Fail answers with the problem that err is; an error that is none is a fault of the server, told only to the log.
@@ -316,11 +338,10 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if encodeErr != nil {
 		body = nil
 	}
-	h.Set("Content-Type", problem.MediaType)
 	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(p.Kind.Status)
-	_, _ = w.Write(body) //nolint:gosec // JSON, and told to be nothing else; if the caller is gone, there is nobody to tell
+	h.Set("Vary", vary)
+	a, coded := answer{status: p.Kind.Status, mediaType: problem.MediaType, body: body}.encode(r.Context(), st.codings)
+	a.send(w, coded)
 }
 
 // log writes one line for each request.

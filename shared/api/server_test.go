@@ -69,7 +69,7 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 				t.Errorf("HEAD %s: %s is %q, and for GET %q", path, name, head.Header.Get(name), get.Header.Get(name))
 			}
 		}
-		if v := get.Header.Values("Vary"); len(v) != 1 || v[0] != "Origin, Authorization, Accept" {
+		if v := get.Header.Values("Vary"); len(v) != 1 || v[0] != "Origin, Authorization, Accept, Accept-Encoding" {
 			t.Errorf("GET %s: Vary is %q", path, v)
 		}
 	}

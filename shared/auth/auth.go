@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -39,17 +40,21 @@ var algorithms = []jose.SignatureAlgorithm{
 	oidc.RS256, oidc.RS384, oidc.RS512,
 	oidc.PS256, oidc.PS384, oidc.PS512,
 	oidc.ES256, oidc.ES384, oidc.ES512,
-	oidc.EdDSA,
+	oidc.EdDSA, ed25519Name,
 }
 
-// Identity is who a token speaks of, in the words of its issuer. Name, Email and Groups may be missing.
+// ed25519Name is the name of Ed25519 by itself (RFC 9864).
+const ed25519Name = "Ed25519"
+
+// Identity is who a token speaks of, in the words of its issuer. Name, Username, Email and Groups may be missing.
 type Identity struct {
-	Issuer  string
-	Subject string
-	Name    string
-	Email   string // not necessarily confirmed by its owner
-	Groups  []string
-	Expires time.Time
+	Issuer   string
+	Subject  string
+	Name     string
+	Username string // the name to log in with, which is all that an access token of Cognito says
+	Email    string // not necessarily confirmed by its owner
+	Groups   []string
+	Expires  time.Time
 }
 
 // UserID is the id of the user: the first 128 bits of SHA-256 over issuer, a zero byte and subject, written as a
@@ -99,6 +104,20 @@ func New(c Config) (*Verifier, error) {
 	}, nil
 }
 
+// Begin asks the issuer for its keys in the background, so that they are there when the first token comes. If that fails,
+// that token has them asked for again.
+func (v *Verifier) Begin() { v.keys.refresh() }
+
+// CheckIssuer waits until the issuer was asked for its keys. Its error says that the discovery document is another
+// issuer's, whose tokens would all be refused. That the issuer cannot be reached is no error: it may be later.
+func (v *Verifier) CheckIssuer(ctx context.Context) error {
+	var other *oidc.IssuerMismatchError
+	if !errors.As(v.keys.wait(ctx), &other) {
+		return nil
+	}
+	return fmt.Errorf("issuer %q: its discovery document is that of %q; give the issuer exactly as it stands there and in its tokens, to the last slash", other.Provided, other.Discovered)
+}
+
 // Verify returns whom a token speaks of. Its errors are problems: InvalidToken says what is wrong with the token, and
 // Unavailable that this can't be known now, since the keys of its issuer can't be had.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
@@ -115,6 +134,9 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 		return Identity{}, problem.InvalidToken.Wrap(err,
 			"The bearer token is not a JSON Web Token signed with one of %v. Send the access token or ID token of %s as it was given.", algorithms, v.issuer)
 	}
+	if !identifies(token.Headers[0]) {
+		return Identity{}, problem.InvalidToken.New("The token is of another type (`typ`) than access tokens and ID tokens are. Send one of those of %s.", v.issuer)
+	}
 	c, keys, err := v.read(ctx, token)
 	if err != nil {
 		return Identity{}, err
@@ -125,6 +147,20 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 	}
 	v.verified.put(digest, keys, id)
 	return id, nil
+}
+
+// identifies reports whether a token with the header may say who sends it. A type of its own has what an issuer signs for
+// another purpose (RFC 8725, section 3.11), such as logout+jwt; some issuers put a prefix before that of access tokens (RFC 9068).
+func identifies(header jose.Header) bool {
+	switch typ := header.ExtraHeaders[jose.HeaderType].(type) {
+	case nil:
+		return true
+	case string:
+		typ = strings.TrimPrefix(strings.ToLower(typ), "application/")
+		return typ == "jwt" || strings.HasSuffix("-"+typ, "-at+jwt")
+	default:
+		return false
+	}
 }
 
 var errSignature = errors.New("no key of the issuer verifies the signature")
@@ -163,26 +199,39 @@ func (v *Verifier) unavailable(err error) error {
 // claims are what Assay reads of a token.
 type claims struct {
 	jwt.Claims
-	ClientID          string `json:"client_id"`
-	Name              string `json:"name"`
-	PreferredUsername string `json:"preferred_username"`
-	CognitoUsername   string `json:"cognito:username"` // in ID tokens of Cognito
-	Username          string `json:"username"`         // in its access tokens
-	Email             string `json:"email"`
-	Groups            list   `json:"groups"`
-	CognitoGroups     list   `json:"cognito:groups"`
+	ClientID          text            `json:"client_id"`
+	Name              text            `json:"name"`
+	PreferredUsername text            `json:"preferred_username"`
+	CognitoUsername   text            `json:"cognito:username"` // in ID tokens of Cognito
+	Username          text            `json:"username"`         // in its access tokens
+	Email             text            `json:"email"`
+	Groups            list            `json:"groups"`
+	CognitoGroups     list            `json:"cognito:groups"`
+	Events            json.RawMessage `json:"events"` // of a logout token, whose type need not say so, and of other security events
 }
 
-// list is an array of strings; some issuers write an array of one without its brackets.
+// text is a string; of any other type it is as if it were missing.
+type text string
+
+func (t *text) UnmarshalJSON(b []byte) error {
+	if json.Unmarshal(b, (*string)(t)) != nil {
+		*t = ""
+	}
+	return nil
+}
+
+// list is an array of strings, of any other type as if it were missing; some issuers write an array of one without its brackets.
 type list []string
 
 func (l *list) UnmarshalJSON(b []byte) error {
 	var one string
-	if json.Unmarshal(b, &one) == nil {
+	switch {
+	case json.Unmarshal(b, &one) == nil:
 		*l = list{one}
-		return nil
+	case json.Unmarshal(b, (*[]string)(l)) != nil:
+		*l = nil
 	}
-	return json.Unmarshal(b, (*[]string)(l))
+	return nil
 }
 
 // identity checks the claims of a token whose signature has been verified.
@@ -192,6 +241,9 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 	}
 	if c.Subject == "" || c.Expiry == nil {
 		return invalid(nil, "The token lacks the claim `sub` or `exp`. Send an access token or ID token of %s.", v.issuer)
+	}
+	if c.Events != nil {
+		return invalid(nil, "The token tells of an event, such as a logout. Send an access token or ID token of %s.", v.issuer)
 	}
 	err := c.ValidateWithLeeway(jwt.Expected{Issuer: v.issuer, Time: v.now()}, skew)
 	switch {
@@ -208,7 +260,7 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 	// audience, the client doesn't matter: its token for another service must not be good here.
 	audience := c.Audience
 	if len(audience) == 0 {
-		audience = jwt.Audience{c.ClientID}
+		audience = jwt.Audience{string(c.ClientID)}
 	}
 	if !audience.Contains(v.audience) {
 		return invalid(jwt.ErrInvalidAudience, "The token is meant for another audience than %q. Ask %s for one that is meant for it.", v.audience, v.issuer)
@@ -216,12 +268,13 @@ func (v *Verifier) identity(c claims) (Identity, error) {
 	groups := slices.Concat(c.Groups, c.CognitoGroups)
 	slices.Sort(groups)
 	return Identity{
-		Issuer:  v.issuer,
-		Subject: c.Subject,
-		Name:    cmp.Or(c.Name, c.PreferredUsername, c.CognitoUsername, c.Username),
-		Email:   c.Email,
-		Groups:  slices.Compact(groups),
-		Expires: c.Expiry.Time(),
+		Issuer:   v.issuer,
+		Subject:  c.Subject,
+		Name:     string(cmp.Or(c.Name, c.PreferredUsername, c.CognitoUsername)),
+		Username: string(c.Username),
+		Email:    string(c.Email),
+		Groups:   slices.Compact(groups),
+		Expires:  c.Expiry.Time(),
 	}, nil
 }
 

@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"crypto"
 	"crypto/rand"
 	"crypto/rsa"
 	"crypto/x509"
@@ -72,7 +73,10 @@ func TestClaims(t *testing.T) {
 		"no subject":              {map[string]any{"sub": nil}, "`sub`"},
 		"subject of another case": {map[string]any{"sub": nil, "Sub": "alice"}, "`sub`"},
 		"subject is no string":    {map[string]any{"sub": 1}, "can't be read"},
-		"groups are no list":      {map[string]any{"groups": map[string]any{}}, "can't be read"},
+		"groups are no list":      {map[string]any{"groups": map[string]any{}}, ""},
+		"name is no string":       {map[string]any{"name": 1, "email": []string{"a"}}, ""},
+		"client is no string":     {map[string]any{"aud": nil, "client_id": []string{audience}}, "another audience"},
+		"logout":                  {map[string]any{"events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}}, "tells of an event"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			token := k.sign(t, i.claims(test.changes))
@@ -90,19 +94,74 @@ func TestNamesAndGroups(t *testing.T) {
 	i := newIssuer(t, k.public())
 	v := i.verifier(t)
 	for _, test := range []struct {
-		changes map[string]any
-		name    string
-		groups  []string
+		changes        map[string]any
+		name, username string
+		groups         []string
 	}{
-		{map[string]any{"name": nil, "groups": nil}, "", nil},
-		{map[string]any{"name": nil, "preferred_username": "al", "groups": "admins"}, "al", []string{"admins"}},
-		{map[string]any{"name": nil, "cognito:username": "al", "groups": nil, "cognito:groups": []string{"b", "a"}}, "al", []string{"a", "b"}},
-		{map[string]any{"name": nil, "username": "al", "groups": []string{"a", "a"}, "cognito:groups": []string{"a", "b"}}, "al", []string{"a", "b"}},
-		{map[string]any{"Groups": []string{"admins"}, "groups": []string{}}, "Alice", nil},
+		{map[string]any{"name": nil, "groups": nil}, "", "", nil},
+		{map[string]any{"name": nil, "preferred_username": "al", "groups": "admins"}, "al", "", []string{"admins"}},
+		{map[string]any{"name": nil, "cognito:username": "al", "groups": nil, "cognito:groups": []string{"b", "a"}}, "al", "", []string{"a", "b"}},
+		{map[string]any{"name": nil, "username": "al", "groups": []string{"a", "a"}, "cognito:groups": []string{"a", "b"}}, "", "al", []string{"a", "b"}},
+		{map[string]any{"Groups": []string{"admins"}, "groups": []string{}}, "Alice", "", nil},
+		{map[string]any{"groups": map[string]any{"admins": true}}, "Alice", "", nil},
+		{map[string]any{"groups": []any{"admins", 1}, "cognito:groups": []string{"a"}}, "Alice", "", []string{"a"}},
+		{map[string]any{"name": []string{"Alice"}, "groups": 1}, "", "", nil},
 	} {
 		id := accepts(t, v, k.sign(t, i.claims(test.changes)))
-		if id.Name != test.name || strings.Join(id.Groups, " ") != strings.Join(test.groups, " ") {
-			t.Errorf("%v is %q in %q, want %q in %q", test.changes, id.Name, id.Groups, test.name, test.groups)
+		if id.Name != test.name || id.Username != test.username || strings.Join(id.Groups, " ") != strings.Join(test.groups, " ") {
+			t.Errorf("%v is %q (%q) in %q, want %q (%q) in %q", test.changes, id.Name, id.Username, id.Groups, test.name, test.username, test.groups)
+		}
+	}
+}
+
+// jws signs the claims by Ed25519 under a header of its own.
+func jws(t *testing.T, k key, header, claims map[string]any) string {
+	t.Helper()
+	parts := make([]string, 2)
+	for i, v := range []any{header, claims} {
+		b, err := json.Marshal(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		parts[i] = base64.RawURLEncoding.EncodeToString(b)
+	}
+	input := strings.Join(parts, ".")
+	signature, err := k.private.Sign(nil, []byte(input), crypto.Hash(0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return input + "." + base64.RawURLEncoding.EncodeToString(signature)
+}
+
+// Ed25519 has a name of its own since RFC 9864: keys and tokens may have one or the other, whichever the other one has.
+func TestVerify_KnowsEd25519ByBothNames(t *testing.T) {
+	for _, published := range []string{"EdDSA", "Ed25519", ""} {
+		k, other := newKey(t, jose.EdDSA, "1"), newKey(t, jose.EdDSA, "1")
+		public := k.public()
+		public.Algorithm = published
+		i := newIssuer(t, newKey(t, jose.ES256, "1").public(), public)
+		v := i.verifier(t)
+		for _, used := range []string{"EdDSA", "Ed25519"} {
+			header := map[string]any{"alg": used, "kid": "1"}
+			accepts(t, v, jws(t, k, header, i.claims(nil)))
+			refuses(t, v, jws(t, other, header, i.claims(nil)), problem.InvalidToken, "not signed by "+i.url)
+		}
+	}
+}
+
+func TestVerify_RefusesTokensOfOtherTypes(t *testing.T) {
+	k := newKey(t, jose.EdDSA, "1")
+	i := newIssuer(t, k.public())
+	v := i.verifier(t)
+	for typ, accepted := range map[any]bool{
+		"JWT": true, "jwt": true, "at+jwt": true, "application/at+jwt": true, "application/okta-internal-at+jwt": true,
+		"logout+jwt": false, "Logout+JWT": false, "application/logout+jwt": false, "secevent+jwt": false, "dpop+jwt": false, "chat+jwt": false, "": false, 1: false,
+	} {
+		token := jws(t, k, map[string]any{"alg": "EdDSA", "kid": "1", "typ": typ}, i.claims(nil))
+		if accepted {
+			accepts(t, v, token)
+		} else {
+			refuses(t, v, token, problem.InvalidToken, "another type")
 		}
 	}
 }

@@ -16,7 +16,7 @@ const (
 // Caller returns who the identity is to the platform.
 func (i Identity) Caller() access.Caller {
 	return access.Caller{
-		ID: i.UserID(), Name: i.Name, Email: i.Email,
+		ID: i.UserID(), Name: i.Name, Username: i.Username, Email: i.Email,
 		Admin: slices.Contains(i.Groups, groupAdmins), Worker: slices.Contains(i.Groups, groupWorkers),
 	}
 }

@@ -26,8 +26,10 @@ const (
 	staleAge = time.Hour
 	// tryInterval is the least time between the starts of two fetches, whatever tokens come.
 	tryInterval = 5 * time.Second
-	// fetchTimeout bounds one fetch: discovery and keys.
-	fetchTimeout = 5 * time.Second
+	// documentTimeout bounds the download of each document of the issuer.
+	documentTimeout = 5 * time.Second
+	// discoveryAge is the age at which discovery is asked again where the issuer publishes its keys.
+	discoveryAge = 24 * time.Hour
 	// maxDocumentBytes bounds each document of the issuer.
 	maxDocumentBytes = 1 << 20
 )
@@ -49,11 +51,11 @@ func (p *published) claims(token *jwt.JSONWebToken) (claims, error) {
 	header := token.Headers[0] // a compact JWS has exactly one
 	failure := errUnknownKey
 	for _, key := range p.keys {
-		if header.KeyID != "" && key.KeyID != header.KeyID || key.Algorithm != "" && key.Algorithm != header.Algorithm {
+		if header.KeyID != "" && key.KeyID != header.KeyID || key.Algorithm != "" && family(key.Algorithm) != family(header.Algorithm) {
 			continue
 		}
 		var c claims
-		err := token.Claims(&key, &c)
+		err := token.Claims(verifying(&key, header.Algorithm), &c)
 		if err == nil {
 			return c, nil
 		}
@@ -67,13 +69,44 @@ func (p *published) claims(token *jwt.JSONWebToken) (claims, error) {
 	return claims{}, failure
 }
 
-// keySet holds the keys of an issuer. They are fetched when first needed, and anew when they have aged or a token is
-// signed with an unknown one; never by two at once, and never more often than every tryInterval.
+// family is the algorithm by the name that RFC 8037 gave it: Ed25519 (RFC 9864) is one of two that EdDSA stands for, and
+// keys for the other one are not understood here.
+func family(algorithm string) string {
+	if algorithm == ed25519Name {
+		return string(jose.EdDSA)
+	}
+	return algorithm
+}
+
+// verifying returns the key for go-jose, which does not know the algorithm by the name Ed25519.
+func verifying(key *jose.JSONWebKey, algorithm string) any {
+	if public, ok := key.Key.(ed25519.PublicKey); ok && algorithm == ed25519Name {
+		return ed25519Verifier(public)
+	}
+	return key
+}
+
+// ed25519Verifier implements jose.OpaqueVerifier.
+type ed25519Verifier ed25519.PublicKey
+
+func (v ed25519Verifier) VerifyPayload(payload, signature []byte, _ jose.SignatureAlgorithm) error {
+	if !ed25519.Verify(ed25519.PublicKey(v), payload, signature) {
+		return jose.ErrCryptoFailure
+	}
+	return nil
+}
+
+// keySet holds the keys of an issuer. They are fetched when first needed, and again when they have aged or a token is
+// signed with an unknown one; never by two at once, and never more often than every tryInterval. Where the keys are is
+// kept from the first discovery on, so that an issuer which is slow with each document hands out its keys at last.
 type keySet struct {
 	issuer string
 	client *http.Client
 	now    func() time.Time
 	held   atomic.Pointer[published] // nil before the first success
+
+	keysURL    string // of the last discovery; fetch alone has both, of which one runs at a time
+	discovered time.Time
 
 	mu     sync.Mutex
 	flight chan struct{} // closed when the fetch under way ends; nil when there is none
@@ -104,7 +137,7 @@ func (k *keySet) current(ctx context.Context) (*published, error) {
 	if p := k.fresh(); p != nil {
 		return p, nil
 	}
-	if p := k.held.Load(); p != nil && k.failing() {
+	if p := k.held.Load(); p != nil && k.failure() != nil {
 		k.refresh() // no request waits again for what has just failed
 		return p, nil
 	}
@@ -115,11 +148,11 @@ func (k *keySet) current(ctx context.Context) (*published, error) {
 	return nil, err
 }
 
-// failing reports whether the last fetch failed.
-func (k *keySet) failing() bool {
+// failure is how the last fetch ended.
+func (k *keySet) failure() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return k.err != nil
+	return k.err
 }
 
 // newer returns keys that were fetched after p, or p itself when it is too early to ask again. It fails when
@@ -132,23 +165,27 @@ func (k *keySet) newer(ctx context.Context, p *published) (*published, error) {
 	return k.held.Load(), err
 }
 
-// wait waits for a fetch and returns how it ended.
+// wait waits for a fetch and returns how it ended. A fetch that fails after more time than one may take was frozen together
+// with its function, and its connections are lost: then there is another.
 func (k *keySet) wait(ctx context.Context) error {
-	if flight := k.refresh(); flight != nil {
-		select {
-		case <-flight:
-		case <-ctx.Done():
-			return ctx.Err()
+	for {
+		flight, started := k.refresh()
+		if flight != nil {
+			select {
+			case <-flight:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if err := k.failure(); err == nil || flight == nil || !k.since(started, 2*documentTimeout) {
+			return err
 		}
 	}
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	return k.err
 }
 
 // refresh starts a fetch, unless one is under way or it is too early for another. It returns a channel
-// that is closed when the fetch ends, or nil when there is none.
-func (k *keySet) refresh() <-chan struct{} {
+// that is closed when the fetch ends, or nil when there is none, and when the last one was started.
+func (k *keySet) refresh() (flight <-chan struct{}, started time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.flight == nil && k.since(k.tried, tryInterval) {
@@ -156,7 +193,7 @@ func (k *keySet) refresh() <-chan struct{} {
 		k.flight = make(chan struct{})
 		go k.fetch()
 	}
-	return k.flight
+	return k.flight, k.tried
 }
 
 // since reports whether age has passed since t, by the clock on the wall: another one may stand still while a
@@ -166,11 +203,9 @@ func (k *keySet) since(t time.Time, age time.Duration) bool {
 	return d < 0 || d >= age
 }
 
+// fetch downloads the keys. Requests wait for it, so it does not end with the one that started it.
 func (k *keySet) fetch() {
-	// Others wait for this fetch too, so it doesn't end with the request that started it.
-	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), k.client), fetchTimeout)
-	defer cancel()
-	keys, err := k.download(ctx)
+	keys, err := k.download()
 	if err == nil {
 		k.held.Store(&published{keys, k.now().Round(0)})
 	}
@@ -181,37 +216,60 @@ func (k *keySet) fetch() {
 	k.flight = nil
 }
 
-func (k *keySet) download(ctx context.Context) ([]jose.JSONWebKey, error) {
+func (k *keySet) download() ([]jose.JSONWebKey, error) {
+	if k.keysURL == "" || k.since(k.discovered, discoveryAge) {
+		if err := k.discover(); err != nil && k.keysURL == "" {
+			return nil, err
+		}
+	}
+	body, err := k.get(k.keysURL)
+	if err != nil {
+		return nil, fmt.Errorf("fetch keys of %s: %w", k.issuer, err)
+	}
+	keys, err := signingKeys(body)
+	if err != nil {
+		return nil, fmt.Errorf("fetch keys of %s: %s: %w", k.issuer, k.keysURL, err)
+	}
+	return keys, nil
+}
+
+// discover asks the issuer where its keys are (OpenID Connect Discovery 1.0, section 4).
+func (k *keySet) discover() error {
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(context.Background(), k.client), documentTimeout)
+	defer cancel()
 	provider, err := oidc.NewProvider(ctx, k.issuer)
 	if err != nil {
-		return nil, fmt.Errorf("discover issuer %s: %w", k.issuer, err)
+		return fmt.Errorf("discover issuer %s: %w", k.issuer, err)
 	}
 	var metadata struct {
 		JWKSURI string `json:"jwks_uri"`
 	}
 	if err := provider.Claims(&metadata); err != nil {
-		return nil, fmt.Errorf("discover issuer %s: %w", k.issuer, err)
+		return fmt.Errorf("discover issuer %s: %w", k.issuer, err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, metadata.JWKSURI, nil)
+	k.keysURL, k.discovered = metadata.JWKSURI, k.now().Round(0)
+	return nil
+}
+
+func (k *keySet) get(url string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), documentTimeout)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
-		return nil, fmt.Errorf("fetch keys of %s: %w", k.issuer, err)
+		return nil, err
 	}
 	res, err := k.client.Do(r)
 	if err != nil {
-		return nil, fmt.Errorf("fetch keys of %s: %w", k.issuer, err)
+		return nil, err
 	}
 	body, err := io.ReadAll(res.Body)
 	if err := errors.Join(err, res.Body.Close()); err != nil {
-		return nil, fmt.Errorf("fetch keys of %s: %w", k.issuer, err)
+		return nil, err
 	}
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("fetch keys of %s: %s answers %s", k.issuer, metadata.JWKSURI, res.Status)
+		return nil, fmt.Errorf("%s answers %s", url, res.Status)
 	}
-	keys, err := signingKeys(body)
-	if err != nil {
-		return nil, fmt.Errorf("fetch keys of %s: %s: %w", k.issuer, metadata.JWKSURI, err)
-	}
-	return keys, nil
+	return body, nil
 }
 
 // signingKeys reads a JSON Web Key Set (RFC 7517, section 5). As section 5 asks, keys that are not understood are left out.

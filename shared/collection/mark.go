@@ -16,21 +16,15 @@ type Piece struct {
 	Marked bool
 }
 
-// Mark cuts a text into pieces that joined are the text again, and marks the words of the query: whole words, without
-// regard to case and to how accents are encoded, in the singular and the plural of English (Harman, How effective is
-// suffixing?, 1991). A Chinese character is a word of its own. Stop words of English are marked only if the query has
-// nothing else.
-func Mark(text, query string) []Piece {
-	return pieces(text, matches(text, query), 0, len(text))
-}
-
 // word is a word of a text: where it starts and ends in bytes, and what it is compared by.
 type word struct {
 	start, end int
 	key        string
 }
 
-// matches are the words of a text that the query has.
+// matches are the words of a text that the query has: whole words, without regard to case and to how accents are encoded, in
+// the singular and the plural of English (Harman, How effective is suffixing?, 1991). A Chinese character is a word of its own.
+// Stop words of English count only if the query has nothing else.
 func matches(text, query string) []word {
 	asked := map[string]bool{}
 	for _, rare := range []bool{true, false} {

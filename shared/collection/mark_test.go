@@ -46,8 +46,8 @@ func TestMark(t *testing.T) {
 		{"", "moon", ""},
 		{"<b>moon</b>\xff\x00moon", "moon b", "<[b]>[moon]</[b]>\xff\x00[moon]"},
 	} {
-		if got := show(Mark(c.text, c.query)); got != c.want {
-			t.Errorf("Mark(%q, %q) = %q, want %q", c.text, c.query, got, c.want)
+		if got := show(mark(c.text, c.query)); got != c.want {
+			t.Errorf("mark(%q, %q) = %q, want %q", c.text, c.query, got, c.want)
 		}
 	}
 }
@@ -104,7 +104,7 @@ func FuzzMark(f *testing.F) {
 }
 
 func checkMark(t rapid.TB, text, query string) {
-	all := Mark(text, query)
+	all := mark(text, query)
 	if joined(all) != text {
 		t.Fatalf("%q became %q", text, all)
 	}
@@ -114,7 +114,7 @@ func checkMark(t rapid.TB, text, query string) {
 		}
 	}
 	for _, p := range all {
-		if p.Marked && !reflect.DeepEqual(Mark(p.Text, p.Text), []Piece{{p.Text, true}}) {
+		if p.Marked && !reflect.DeepEqual(mark(p.Text, p.Text), []Piece{{p.Text, true}}) {
 			t.Fatalf("%q is marked, but is no whole word", p.Text)
 		}
 	}
@@ -137,10 +137,13 @@ func checkCut(t rapid.TB, text, query string, most int) {
 			marked++
 		}
 	}
-	for _, p := range Mark(text, query) {
+	for _, p := range mark(text, query) {
 		short = short || p.Marked && utf8.RuneCountInString(p.Text) <= most
 	}
 	if short != (marked > 0) {
 		t.Fatalf("%+v has %d words of %q, of %q", got, marked, query, text)
 	}
 }
+
+// mark is a text that stays whole, with the words of the query marked.
+func mark(text, query string) []Piece { return Cut(text, query, len(text)).Pieces }

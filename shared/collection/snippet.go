@@ -12,7 +12,7 @@ type Snippet struct {
 }
 
 // Cut cuts the passage of at most so many characters out of a text that has the most different words of the query, and
-// of those the one with most of them, and marks them as Mark does. It begins and ends with whole words, unless one
+// of those the one with most of them, and marks those words. It begins and ends with whole words, unless one
 // alone is longer. A text that is short enough stays whole.
 func Cut(text, query string, most int) Snippet {
 	marked := matches(text, query)

@@ -16,7 +16,8 @@ import (
 	"github.com/awslabs/aws-lambda-go-api-proxy/httpadapter"
 )
 
-// maxAnswer is how large an answer may be as Lambda takes it: JSON, in which a body that is JSON itself is escaped.
+// maxAnswer is how large an answer may be as Lambda takes it: JSON, in which a body that is JSON itself is escaped, and one
+// that is coded stands in base64, by a third longer.
 const maxAnswer = 6 << 20
 
 // Adapter serves events by a handler of HTTP.
@@ -60,7 +61,7 @@ func (a *Adapter) Handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) 
 	case err != nil:
 		return fail(&e, instance, problem.BadRequest.Wrap(err, "The request cannot be read. Check the escapes of its address and the encoding of its body.")), nil
 	case tooLarge(&answer):
-		return fail(&e, instance, problem.InvalidParameter.New("The answer has %d bytes, which is more than can be sent. Ask for fewer with `limit`, or for less with `fields`.", len(answer.Body))), nil
+		return fail(&e, instance, problem.InvalidParameter.New("The answer has %d bytes, which is more than can be sent. Accept it with gzip (`Accept-Encoding`), or ask for fewer with `limit` or for less with `fields`.", len(answer.Body))), nil
 	}
 	if e.RequestContext.HTTP.Method == http.MethodHead {
 		answer.Body, answer.IsBase64Encoded = "", false

@@ -159,6 +159,9 @@ func TestFailures(t *testing.T) {
 		{"an answer that Lambda cannot send", recorded(t), func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = io.WriteString(w, strings.Repeat(`"`, 4<<20)) // each is escaped
 		}, problem.InvalidParameter},
+		{"an answer that is too long in base64", recorded(t), func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "\x1f\x8b"+strings.Repeat("x", 5<<20))
+		}, problem.InvalidParameter},
 	} {
 		_, out := pass(t, c.event, c.answer)
 		var document problem.Document

@@ -25,17 +25,28 @@ import (
 func Start(operations []api.Operation, table store.Store, files blob.Store) {
 	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	slog.SetDefault(log)
-	issuer := environment.Need(environment.IssuerVariable)
-	verifier, err := auth.New(auth.Config{Issuer: issuer, Audience: environment.Need(environment.AudienceVariable), Client: &http.Client{}})
+	a, err := open(operations, table, files, log)
 	if err != nil {
 		log.Error("the issuer cannot be trusted", "error", err)
 		os.Exit(1)
 	}
+	lambda.Start(a.Handle)
+}
+
+// open does what comes before the first event. It asks nobody, and has the issuer asked in the background: a request with a
+// token waits for that, and no other.
+func open(operations []api.Operation, table store.Store, files blob.Store, log *slog.Logger) (*Adapter, error) {
+	issuer := environment.Need(environment.IssuerVariable)
+	verifier, err := auth.New(auth.Config{Issuer: issuer, Audience: environment.Need(environment.AudienceVariable), Client: &http.Client{}})
+	if err != nil {
+		return nil, err
+	}
+	verifier.Begin()
 	ledger := quota.New(environment.Quotas())
 	ledger.ResultTime = record.AbandonedAfter // by the rule of the bucket
 	env := &api.Env{
 		Store: ledger.Count(table, time.Now), Quotas: ledger, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller, Origins: environment.Origins(),
 		Info: api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""),
 	}
-	lambda.Start(New(api.New(env, operations)).Handle)
+	return New(api.New(env, operations)), nil
 }

@@ -9,6 +9,9 @@ import (
 	"context"
 	"encoding/json"
 	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"assay/shared/problem"
@@ -21,8 +24,14 @@ const (
 	MaxNumber = 100    // characters of a number
 )
 
-// Check returns the problem of a document that is not JSON in UTF-8, exceeds a bound, or has two members of one name in an
-// object; or the error of a context that has ended.
+// Charset reports whether a media type with the parameters is in UTF-8, which JSON is when it does not say.
+func Charset(parameters map[string]string) bool {
+	charset, given := parameters["charset"]
+	return !given || strings.EqualFold(charset, "utf-8")
+}
+
+// Check returns the problem of a document that is not JSON in UTF-8, exceeds a bound, has half a character, or two members of
+// one name in an object; or the error of a context that has ended.
 func Check(ctx context.Context, document []byte) error {
 	if !utf8.Valid(document) {
 		return problem.BadRequest.New("The body is not UTF-8, which JSON must be.")
@@ -70,6 +79,9 @@ func (s *scanner) next() error {
 		}
 	case '"':
 		length = stringLength(s.rest)
+		if half := loneSurrogate(s.rest[:length]); half != nil {
+			return problem.BadRequest.New("A text of the body has the escape %s, which is half a character: write the character itself, or both of its halves.", half)
+		}
 		if s.named {
 			s.named = false
 			s.names = append(s.names, unescaped(s.rest[:length]))
@@ -125,6 +137,36 @@ func stringLength(text []byte) int {
 			return end + 1
 		}
 	}
+}
+
+// loneSurrogate is the first escape of a string that stands for half a character, of which encoding/json would make U+FFFD;
+// nil when there is none.
+func loneSurrogate(quoted []byte) []byte {
+	for {
+		at := bytes.IndexByte(quoted, '\\')
+		if at < 0 {
+			return nil
+		}
+		quoted = quoted[at:]
+		first := escaped(quoted)
+		switch {
+		case !utf16.IsSurrogate(first):
+			quoted = quoted[2:]
+		case utf16.DecodeRune(first, escaped(quoted[6:])) == utf8.RuneError:
+			return quoted[:6]
+		default:
+			quoted = quoted[12:]
+		}
+	}
+}
+
+// escaped is the code unit of the escape \uXXXX that a part of a valid string begins with; 0 when it begins with none.
+func escaped(text []byte) rune {
+	if len(text) < 6 || text[0] != '\\' || text[1] != 'u' {
+		return 0
+	}
+	unit, _ := strconv.ParseUint(string(text[2:6]), 16, 16) // it is valid
+	return rune(unit)
 }
 
 // unescaped is the content of a string.

@@ -20,10 +20,13 @@ func array(values int) string { return "[" + strings.Repeat("1,", values-2) + "1
 func TestCheck(t *testing.T) {
 	for document, ok := range map[string]bool{
 		`null`: true, ` {} `: true, `[]`: true, `""`: true, `-1.5e3`: true, `{"a":[{"b":1},{"b":2}],"b":"a"}`: true,
-		`{"a\"":1,"a\\":2,"a\\\"":{"\\":"\\\""}}`: true,
-		`{"a":"a","b":["a","a"],"c":{"a":1}}`:     true,
-		`{"text":"a\u0000\ud800b"}`:               true,
-		``:                                        false, ` `: false, `{`: false, `[1,]`: false, `{} {}`: false, `nul`: false, "\"\xff\"": false, "\xef\xbb\xbf{}": false,
+		`{"a\"":1,"a\\":2,"a\\\"":{"\\":"\\\""}}`:            true,
+		`{"a":"a","b":["a","a"],"c":{"a":1}}`:                true,
+		`{"text":"a\u0000b"}`:                                true,
+		`["\ud83d\ude00\uD83D\uDE00","\\ud800","\\\\ud800"]`: true,
+		`"\ud800"`: false, `"\uD800"`: false, `"\ude00\ud83d"`: false, `"\ud83d\ud83d\ude00"`: false, `"\ud83d\u0061"`: false, `"\ud83dx"`: false,
+		`"\ud83d\\ude00"`: false, `"\\\udc00"`: false, `{"\udfff":1}`: false, `[{"a":["\ud83d\ude00\ude00"]}]`: false,
+		``: false, ` `: false, `{`: false, `[1,]`: false, `{} {}`: false, `nul`: false, "\"\xff\"": false, "\xef\xbb\xbf{}": false,
 		`{"a":1,"b":2,"a":3}`:                                       false,
 		`{"name":1,"n\u0061me":2}`:                                  false,
 		`{"a":{"b":1},"a":{}}`:                                      false,

@@ -39,6 +39,8 @@ type Family struct {
 	HigherIsBetter bool        `json:"higherIsBetter" doc:"false for errors, where less is better"`
 	// oneOf names parameters of which exactly one has to be given.
 	oneOf []string
+	// presets has aliases that stand for the family with a parameter.
+	presets map[string]Param
 }
 
 // Catalogue returns the families of one kind of evaluator, in the order in which a person would look for them.
@@ -116,15 +118,13 @@ var families = map[Kind][]Family{
 			Definition: "1 when a relevant document stands among the first k, else 0."},
 		{Name: "IPrec", Cutoff: RequiredRecall, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Interpolated precision: the best precision at any rank where recall is at least r."},
-		{Name: "SetP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel,
+		{Name: "SetP", Aliases: []string{"SetRelP"}, presets: map[string]Param{"SetRelP": {"relative", "True"}}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel,
 			{Name: "relative", Domain: "flag", Default: "False", Definition: "divide by the number of relevant documents where that is less"}, judgedOnly}, HigherIsBetter: true,
-			Definition: "Share of relevant documents among all that were retrieved."},
-		{Name: "SetRelP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
-			Definition: "Relevant documents retrieved, divided by the lesser of the numbers of retrieved and of relevant documents."},
+			Definition: "Share of relevant documents among all that were retrieved; SetRelP is SetP(relative=True)."},
 		{Name: "SetR", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "Share of the relevant documents that were retrieved at any rank."},
 		{Name: "SetF", Cutoff: NoCutoff, Parameters: []Parameter{relLevel,
-			{Name: "beta", Domain: "number", Default: "1", Min: 0, Max: 1000, Definition: "weight x in (x + 1) P R / (x P + R), as trec_eval has it"}, judgedOnly}, HigherIsBetter: true,
+			{Name: "beta", Domain: "number", Default: "1.0", Min: 0, Max: 1000, Definition: "weight x in (x + 1) P R / (x P + R), as trec_eval has it"}, judgedOnly}, HigherIsBetter: true,
 			Definition: "Harmonic mean of precision and recall of all that was retrieved."},
 		{Name: "SetAP", Cutoff: NoCutoff, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "Precision times recall of all that was retrieved."},
@@ -138,12 +138,10 @@ var families = map[Kind][]Family{
 			Definition: "Expected reciprocal rank at which a reader is satisfied, a grade g satisfying with chance (2^g - 1) / 16; grades go up to 4."},
 		{Name: "NumQ", Cutoff: NoCutoff, HigherIsBetter: true,
 			Definition: "Number of topics of the truth."},
-		{Name: "NumRet", Cutoff: NoCutoff, Parameters: []Parameter{unset("every document counts")}, HigherIsBetter: true,
-			Definition: "Number of documents retrieved for the topics of the truth, a sum."},
+		{Name: "NumRet", Aliases: []string{"NumRelRet"}, presets: map[string]Param{"NumRelRet": {"rel", "1"}}, Cutoff: NoCutoff, Parameters: []Parameter{unset("every document counts")}, HigherIsBetter: true,
+			Definition: "Number of documents retrieved for the topics of the truth, a sum; NumRelRet is NumRet(rel=1)."},
 		{Name: "NumRel", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
 			Definition: "Number of relevant documents in the truth, a sum over its topics."},
-		{Name: "NumRelRet", Cutoff: NoCutoff, Parameters: []Parameter{relLevel}, HigherIsBetter: true,
-			Definition: "Number of relevant documents retrieved, a sum over the topics."},
 	},
 	Classification: {
 		{Name: "Accuracy", Cutoff: NoCutoff, HigherIsBetter: true, Definition: "Share of items whose predicted label is the true one."},

@@ -39,6 +39,9 @@ func Parse(kind Kind, text string) (Measure, error) {
 		return Measure{}, fmt.Errorf("measure %q is not valid UTF-8", text)
 	}
 	p := parser{kind: kind, rest: text}
+	if kind == Retrieval {
+		p.rest = fromTrecEval(text)
+	}
 	m, err := p.measure()
 	if err != nil {
 		return Measure{}, fmt.Errorf("measure %q: %w", text, err)
@@ -142,22 +145,17 @@ func (p *parser) measure() (Measure, error) {
 	if f == nil {
 		return Measure{}, p.unknownName(name)
 	}
-	m := Measure{Kind: p.kind, Name: f.Name}
-	if p.take('(') {
-		params, err := p.params(f)
-		if err != nil {
-			return Measure{}, err
-		}
-		m.Params = params
-	}
-	if err := f.checkOneOf(m.Params); err != nil {
-		return Measure{}, err
-	}
-	cutoff, err := p.cutoff(f)
+	params, err := p.params(f, name)
 	if err != nil {
 		return Measure{}, err
 	}
-	m.Cutoff = cutoff
+	m := Measure{Kind: p.kind, Name: f.Name, Params: params}
+	if err := f.checkOneOf(m.Params); err != nil {
+		return Measure{}, err
+	}
+	if m.Cutoff, err = p.cutoff(f); err != nil {
+		return Measure{}, err
+	}
 	if p.rest != "" {
 		return Measure{}, fmt.Errorf("%q is left over after the measure; write it as Name(parameter=value)@cutoff", p.rest)
 	}
@@ -176,10 +174,11 @@ func (p *parser) unknownName(name string) error {
 	return fmt.Errorf("there is no %s measure %q; there are %s", p.kind, name, names(p.kind))
 }
 
-// params reads up to the closing bracket and returns the values that differ from their defaults, in the family's order.
-func (p *parser) params(f *Family) ([]Param, error) {
+// params reads what stands in brackets, if any, and returns the values that differ from their defaults, in the family's
+// order: those given, and that of an alias.
+func (p *parser) params(f *Family, name string) ([]Param, error) {
 	given := map[string]string{}
-	for !p.take(')') {
+	for open := p.take('('); open && !p.take(')'); {
 		if len(given) > 0 && !p.take(',') {
 			return nil, fmt.Errorf("expected a comma or ) before %q", p.rest)
 		}
@@ -201,6 +200,9 @@ func (p *parser) params(f *Family) ([]Param, error) {
 		if given[name], err = known.canonical(text); err != nil {
 			return nil, err
 		}
+	}
+	if preset := f.presets[name]; preset.Name != "" && given[preset.Name] == "" {
+		given[preset.Name] = preset.Value
 	}
 	var params []Param
 	for _, known := range f.Parameters {

@@ -27,13 +27,22 @@ func TestParseGivesTheCanonicalForm(t *testing.T) {
 		{Retrieval, "P(rel=1,judged_only=False)@10", "P@10"},
 		{Retrieval, "P()@10", "P@10"},
 		{Retrieval, "IPrec@0.10", "IPrec@0.1"},
-		{Retrieval, "IPrec@0", "IPrec@0"},
+		{Retrieval, "IPrec@0", "IPrec@0.0"},
+		{Retrieval, "IPrec@-0", "IPrec@0.0"},
+		{Retrieval, "IPrec@1", "IPrec@1.0"},
+		{Retrieval, "IPrec@1e-5", "IPrec@1e-05"},
+		{Retrieval, "SetF(beta=2)", "SetF(beta=2.0)"},
+		{Retrieval, "SetF(beta=1000)", "SetF(beta=1000.0)"},
+		{Retrieval, "SetF(beta=1)", "SetF"},
 		{Retrieval, "RBP(p=0.80)", "RBP"},
 		{Retrieval, "RBP(rel=1,p=.95)@20", "RBP(p=0.95,rel=1)@20"},
 		{Retrieval, "RBP(p=0.00001)", "RBP(p=1e-05)"},
 		{Retrieval, "SetF(beta=0.5)", "SetF(beta=0.5)"},
 		{Retrieval, "NumRet(rel=1)", "NumRet(rel=1)"},
-		{Retrieval, "NumRelRet(rel=1)", "NumRelRet"},
+		{Retrieval, "NumRelRet", "NumRet(rel=1)"},
+		{Retrieval, "NumRelRet(rel=2)", "NumRet(rel=2)"},
+		{Retrieval, "SetRelP", "SetP(relative=True)"},
+		{Retrieval, "SetRelP(rel=2)", "SetP(rel=2,relative=True)"},
 		{Classification, "F1(average=macro)", "F1(average=macro)"},
 		{Classification, "Precision(positive=spam)", "Precision(positive=spam)"},
 		{Classification, "Recall(positive='spam')", "Recall(positive=spam)"},
@@ -51,6 +60,30 @@ func TestParseGivesTheCanonicalForm(t *testing.T) {
 		if err != nil || again.String() != m.String() {
 			t.Errorf("%q reads back as %q, %v", m, again, err)
 		}
+	}
+}
+
+// TestParseUnderstandsTrecEval has the names that trec_eval prints, and some of those that it is asked by, with the names that
+// ir-measures 0.4.3 gives them.
+func TestParseUnderstandsTrecEval(t *testing.T) {
+	for text, want := range map[string]string{
+		"map": "AP", "map_cut_10": "AP@10", "ndcg": "nDCG", "ndcg_cut_10": "nDCG@10", "ndcg_cut.10": "nDCG@10", "P_5": "P@5", "P.5": "P@5",
+		"recall_1000": "R@1000", "success_1": "Success@1", "recip_rank": "RR", "Rprec": "Rprec", "bpref": "Bpref", "infAP": "infAP",
+		"iprec_at_recall_0.00": "IPrec@0.0", "iprec_at_recall_0.10": "IPrec@0.1", "iprec_at_recall.1.00": "IPrec@1.0",
+		"num_q": "NumQ", "num_ret": "NumRet", "num_rel": "NumRel", "num_rel_ret": "NumRet(rel=1)",
+		"set_P": "SetP", "set_relative_P": "SetP(relative=True)", "set_recall": "SetR", "set_map": "SetAP", "set_F": "SetF", "set_F_2.0": "SetF(beta=2.0)", "set_F.2": "SetF(beta=2.0)",
+	} {
+		if m, err := Parse(Retrieval, text); err != nil || m.String() != want {
+			t.Errorf("%s is %q, %v; want %s", text, m, err, want)
+		}
+	}
+	for _, text := range []string{"map_cut", "map_10", "P_0", "P_5,10", "ndcg_cut_x", "gm_map", "set_P_2", "recip_rank_10", "_5"} {
+		if m, err := Parse(Retrieval, text); err == nil || !strings.Contains(err.Error(), text) {
+			t.Errorf("%s is %q, %v", text, m, err)
+		}
+	}
+	if m, err := Parse(Classification, "map"); err == nil {
+		t.Errorf("map is %q for classification", m)
 	}
 }
 

@@ -69,12 +69,14 @@ func (p Parameter) within(x float64) bool {
 	return p.Min <= x && x <= p.Max
 }
 
-// formatNumber writes the shortest decimal that reads back as x; minus zero becomes 0.
+// formatNumber writes the shortest decimal that reads back as x, a whole one with .0, as Python and so ir-measures does;
+// minus zero becomes 0.0. It is for numbers below a million.
 func formatNumber(x float64) string {
-	if x == 0 {
-		return "0"
+	text := strconv.FormatFloat(x+0, 'g', -1, 64)
+	if strings.ContainsAny(text, ".e") {
+		return text
 	}
-	return strconv.FormatFloat(x, 'g', -1, 64)
+	return text + ".0"
 }
 
 // quoted writes a value so that Parse reads it back. Choices with a sign in them are quoted as ir-measures does.

@@ -27,6 +27,7 @@ var (
 	IdempotencyMismatch = kind("idempotency-mismatch", "Idempotency key used for another request", 422)
 	QuotaToday          = kind("quota-today", "Quota of the day used up", 429)
 	TooManyRequests     = kind("too-many-requests", "Too many requests", 429)
+	HeadersTooLarge     = kind("headers-too-large", "Header fields too large", 431)
 	Internal            = kind("internal", "Internal error", 500)
 	Unavailable         = kind("unavailable", "Temporarily unavailable", 503)
 	StorageFull         = kind("storage-full", "No room left to store anything", 507)

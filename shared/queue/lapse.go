@@ -22,8 +22,7 @@ const respite = 15 * time.Second
 func Abandon(ctx context.Context, s store.Store, now time.Time, h Hold, why string) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
 		if run.Queue == record.QueueWorkers {
-			later := record.At(now.Add(respite * time.Duration(run.Attempts)))
-			run.Later = &later
+			run.Later = new(record.At(now.Add(respite * time.Duration(run.Attempts))))
 		}
 		return abandon(ctx, s, now, run, why, tx)
 	})

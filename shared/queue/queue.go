@@ -73,9 +73,8 @@ func lease(ctx context.Context, s store.Store, now time.Time, run *record.RunIte
 	if err := move(run, next, now); err != nil {
 		return err
 	}
-	at := record.At(now)
 	run.Attempts++
-	run.StartedAt = &at
+	run.StartedAt = new(record.At(now))
 	holder.ID, holder.Until = record.NewID(now), record.At(now.Add(d))
 	run.Lease = &holder
 	return new(table.Tx).Replace(run).Commit(ctx, s)
@@ -92,8 +91,7 @@ func move(run *record.RunItem, next record.RunState, now time.Time) error {
 		run.Later = nil
 	}
 	if next.Ended() {
-		at := record.At(now)
-		run.FinishedAt = &at
+		run.FinishedAt = new(record.At(now))
 	}
 	record.Touch(run, now)
 	return nil

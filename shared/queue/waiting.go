@@ -21,8 +21,7 @@ func Enqueue(run *record.RunItem, truth *record.Truth, now time.Time) error {
 	if truth != nil {
 		assign(run, truth)
 	}
-	at := record.At(now)
-	run.QueuedAt = &at
+	run.QueuedAt = new(record.At(now))
 	return nil
 }
 
@@ -104,10 +103,9 @@ func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 	if !evaluated || run.TruthVersion >= truth.Number || move(run, record.Queued, now) != nil {
 		return false
 	}
-	at := record.At(now)
 	assign(run, truth)
 	run.TruthVersion, run.Attempts, run.Restarts = truth.Number, 0, 0
-	run.QueuedAt, run.StartedAt, run.FinishedAt = &at, nil, nil
+	run.QueuedAt, run.StartedAt, run.FinishedAt = new(record.At(now)), nil, nil
 	run.Diagnostics = []measure.Diagnostic{}
 	return true
 }

@@ -117,8 +117,7 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 		} else {
 			run.Queue = record.QueueBuiltin
 		}
-		at := record.At(now)
-		run.Attempts, run.Restarts, run.QueuedAt = 0, 0, &at
+		run.Attempts, run.Restarts, run.QueuedAt = 0, 0, new(record.At(now))
 		run.Diagnostics = []measure.Diagnostic{}
 		return move(run, record.Evaluating, now)
 	})
@@ -130,8 +129,7 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 func Postpone(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Duration) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
 		run.Attempts--
-		later := record.At(now.Add(d))
-		run.Later = &later
+		run.Later = new(record.At(now.Add(d)))
 		return giveBack(ctx, s, now, run)
 	})
 }

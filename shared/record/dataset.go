@@ -26,7 +26,7 @@ type RunFormat struct {
 // Evaluator says how runs are measured.
 type Evaluator struct {
 	Kind           string   `json:"kind" enum:"retrieval,classification,regression,worker" doc:"worker: the organizer's own image, run by a worker"`
-	Measures       []string `json:"measures" nullable:"false" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures" example:"[\"nDCG@10\",\"AP\"]"`
+	Measures       []string `json:"measures" nullable:"false" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; results have the former" example:"[\"nDCG@10\",\"AP\"]"`
 	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the one that ranks; the first of measures unless given" example:"nDCG@10"`
 	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
 	Command        string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`
@@ -273,6 +273,18 @@ func (e *Evaluator) LessIsBetter(name string) bool {
 	}
 	m, err := measure.Parse(measure.Kind(e.Kind), name)
 	return err == nil && !m.HigherIsBetter()
+}
+
+// Measure returns the measure of the evaluator that the name means, by the name under which results have it; "" when it has
+// none such.
+func (e *Evaluator) Measure(name string) string {
+	if slices.Contains(e.Measures, name) {
+		return name
+	}
+	if m, err := measure.Parse(measure.Kind(e.Kind), name); err == nil && slices.Contains(e.Measures, m.String()) {
+		return m.String()
+	}
+	return ""
 }
 
 // Truth is what runs on a dataset are evaluated with: it changes only as a whole, and each change makes a version.

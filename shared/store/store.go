@@ -18,7 +18,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 )
 
@@ -206,12 +205,6 @@ type ConflictError struct {
 
 func (e *ConflictError) Error() string {
 	return fmt.Sprintf("store: the condition of write %v did not hold", e.Failed)
-}
-
-// Conflicts reports whether err says that write number i of a Write did not meet its condition.
-func Conflicts(err error, i int) bool {
-	c, ok := errors.AsType[*ConflictError](err)
-	return ok && slices.Contains(c.Failed, i)
 }
 
 // IsConflict reports whether err is a *ConflictError: read again, decide again, try again.

@@ -13,6 +13,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
+	"assay/shared/wait"
 )
 
 // Pointer is a pointer to an R that is a record.
@@ -195,9 +196,7 @@ func Retry(ctx context.Context, change func() error) error {
 			return err
 		}
 		pause := time.Duration(rand.Int64N(int64(min(time.Millisecond<<n, 300*time.Millisecond)) + 1)) //nolint:gosec // who waits how long is no secret
-		select {
-		case <-time.After(pause):
-		case <-ctx.Done():
+		if !wait.Sleep(ctx, pause) {
 			return Failed(ctx.Err())
 		}
 	}

@@ -3,12 +3,10 @@ package material
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"assay/shared/access"
 	"assay/shared/board"
-	"assay/shared/measure"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/table"
@@ -61,7 +59,7 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 	}
 	d.note("task %s %s", r.Task.ID, r.Task.Name)
 	by := "" // as the table has it
-	if name := known(&r.Board.Evaluator, asked.Measure); name != r.Measure && asked.Measure != "" {
+	if name := r.Board.Evaluator.Measure(asked.Measure); name != r.Measure && asked.Measure != "" {
 		if name == "" {
 			return nil, invalid("/measure", "%q is none of the dataset's: %s", asked.Measure, strings.Join(r.Board.Evaluator.Measures, ", "))
 		}
@@ -124,17 +122,6 @@ func amongBoth(places, others []place) map[string]int {
 		ranks[p.identity] = rank
 	}
 	return ranks
-}
-
-// known is the measure of the evaluator that the name means; empty when it has none such.
-func known(e *record.Evaluator, name string) string {
-	if slices.Contains(e.Measures, name) {
-		return name
-	}
-	if m, err := measure.Parse(measure.Kind(e.Kind), name); err == nil && slices.Contains(e.Measures, m.String()) {
-		return m.String()
-	}
-	return ""
 }
 
 // identity is what an entry has in common with that of another version of the truth: its team or, where a team can have

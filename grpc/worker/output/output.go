@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"assay/grpc/assayv1"
+	"assay/shared/wait"
 )
 
 // The limits of the protocol for one call, and those of a whole log.
@@ -38,14 +39,14 @@ type Log struct {
 	room    int                                      // bytes that may still be kept
 	left    int64                                    // lines that were left out since there is no more room
 	last    [assayv1.Stream_STREAM_STDERR + 1]recent // by stream
-	news    chan struct{}
+	news    wait.Signal
 }
 
 // New returns an empty log.
-func New() *Log { return &Log{room: maxLogBytes, news: make(chan struct{}, 1)} }
+func New() *Log { return &Log{room: maxLogBytes} }
 
-// News is rung when there is something to send where nothing was, and when there is as much as one call takes.
-func (l *Log) News() <-chan struct{} { return l.news }
+// News gets a signal when there is something to send where nothing was, and when there is as much as one call takes.
+func (l *Log) News() <-chan struct{} { return l.news.C() }
 
 // Say adds lines of the worker's own. They are kept even when a program has printed more than there is room for.
 func (l *Log) Say(format string, args ...any) {
@@ -107,10 +108,7 @@ func (l *Log) keep(line *assayv1.OutputLine) {
 	l.pending = append(l.pending, line)
 	l.bytes += len(line.GetText()) + overhead
 	if len(l.pending) == 1 || l.full() != full {
-		select {
-		case l.news <- struct{}{}:
-		default: // it rings already
-		}
+		l.news.Send()
 	}
 }
 

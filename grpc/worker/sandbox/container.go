@@ -18,8 +18,8 @@ import (
 	"syscall"
 	"time"
 
-	"assay/grpc/worker/backoff"
 	"assay/grpc/worker/failure"
+	"assay/shared/wait"
 )
 
 // Container runs images with Podman: without a network, without privileges, in a user namespace of their own, on a root file
@@ -216,7 +216,7 @@ func (c *Container) removeContainers(ctx context.Context, filter string) error {
 	defer cancel()
 	for failures := 1; ; failures++ {
 		_, err := c.call(ctx, slices.Concat(removal, []string{filter})...)
-		if err == nil || failures == 5 || !backoff.Sleep(ctx, backoff.After(failures, time.Second)) {
+		if err == nil || failures == 5 || !wait.Sleep(ctx, wait.Backoff(failures, time.Second)) {
 			return err
 		}
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"assay/grpc/worker/backoff"
 	"assay/grpc/worker/failure"
+	"assay/shared/wait"
 )
 
 // watched is how often the folders of a job are measured.
@@ -17,7 +17,7 @@ const watched = time.Second
 
 // watchDisk ends the job when it has written more than it may.
 func watchDisk(ctx context.Context, j *Job, end context.CancelCauseFunc) {
-	for backoff.Sleep(ctx, watched) {
+	for wait.Sleep(ctx, watched) {
 		if why := overDisk(j); why != "" {
 			end(failure.New("%s", why))
 		}

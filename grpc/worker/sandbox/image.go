@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"assay/grpc/worker/backoff"
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/output"
+	"assay/shared/wait"
 )
 
 const (
@@ -74,7 +74,7 @@ func (c *Container) pull(ctx context.Context, from string) (id string, brought b
 	defer end(nil)
 	free := c.free()
 	go func() {
-		for backoff.Sleep(bounded, watched) {
+		for wait.Sleep(bounded, watched) {
 			if free-c.free() > c.Images {
 				end(errTooLarge)
 			}

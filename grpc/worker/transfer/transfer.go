@@ -13,7 +13,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"assay/grpc/worker/backoff"
+	"assay/shared/wait"
 )
 
 const (
@@ -77,7 +77,7 @@ func persist(ctx context.Context, try func() error) error {
 		if errors.As(err, &of) {
 			err = of.Err
 		}
-		if errors.As(err, &no) || failures == tries || !backoff.Sleep(ctx, backoff.After(failures, longest)) {
+		if errors.As(err, &no) || failures == tries || !wait.Sleep(ctx, wait.Backoff(failures, longest)) {
 			return err
 		}
 	}

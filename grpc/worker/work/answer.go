@@ -10,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
-	"assay/grpc/worker/backoff"
+	"assay/shared/wait"
 )
 
 // insist makes a call again until the server has answered it, the lease is lost, or the worker's persistence is at its end:
@@ -33,12 +33,12 @@ func insist[Request, Answer any](h *hold, method func(context.Context, Request, 
 		case h.ctx.Err() != nil:
 			return answer, context.Cause(h.ctx)
 		case status.Code(err) == codes.Internal || status.Code(err) == codes.Unknown:
-			if broken++; broken == patience || !backoff.Sleep(h.ctx, backoff.After(failures, longestPause/5)) {
+			if broken++; broken == patience || !wait.Sleep(h.ctx, wait.Backoff(failures, longestPause/5)) {
 				return answer, err
 			}
 		case transient(err) && time.Now().After(end):
 			return answer, fmt.Errorf("the server did not take the call within %s and %d tries, at last: %w", h.persistence, failures, err)
-		case !transient(err) || !backoff.Sleep(h.ctx, backoff.After(failures, longestPause/5)):
+		case !transient(err) || !wait.Sleep(h.ctx, wait.Backoff(failures, longestPause/5)):
 			return answer, err
 		}
 	}

@@ -11,10 +11,10 @@ import (
 	"google.golang.org/grpc/status"
 
 	"assay/grpc/assayv1"
-	"assay/grpc/worker/backoff"
 	"assay/grpc/worker/failure"
 	"assay/grpc/worker/sandbox"
 	"assay/grpc/worker/transfer"
+	"assay/shared/wait"
 )
 
 // execute runs an image or a repository over the inputs, and delivers what it left in its output folder.
@@ -103,7 +103,7 @@ func (t *task) deliver(ctx context.Context, files []*assayv1.File, folder *os.Ro
 		for _, to := range answer.GetUploads() {
 			failed = errors.Join(failed, t.Files.Upload(ctx, to, folder))
 		}
-		if failed != nil && !backoff.Sleep(ctx, backoff.After(round, longestPause)) {
+		if failed != nil && !wait.Sleep(ctx, wait.Backoff(round, longestPause)) {
 			return context.Cause(ctx)
 		}
 	}

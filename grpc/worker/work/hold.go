@@ -11,8 +11,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	"assay/grpc/assayv1"
-	"assay/grpc/worker/backoff"
 	"assay/grpc/worker/output"
+	"assay/shared/wait"
 )
 
 // errGone is what the loss of a lease is, whatever the cause.
@@ -71,7 +71,7 @@ func (h *hold) pause() time.Duration {
 	due := h.interval
 	switch {
 	case h.failures > 0:
-		due = min(due, backoff.After(h.failures, longestPause/5))
+		due = min(due, wait.Backoff(h.failures, longestPause/5))
 	case full:
 		due = 0
 	case some:
@@ -115,7 +115,7 @@ func (h *hold) drain() {
 	defer cancel()
 	for some, _ := h.log.Waiting(); some && ctx.Err() == nil; some, _ = h.log.Waiting() {
 		if failures := h.beat(); failures > 0 {
-			backoff.Sleep(ctx, backoff.After(failures, longestPause/5))
+			wait.Sleep(ctx, wait.Backoff(failures, longestPause/5))
 		}
 	}
 }

@@ -15,10 +15,10 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	"assay/grpc/assayv1"
-	"assay/grpc/worker/backoff"
 	"assay/grpc/worker/sandbox"
 	"assay/grpc/worker/scratch"
 	"assay/grpc/worker/transfer"
+	"assay/shared/wait"
 )
 
 // Worker leases work and does it.
@@ -88,7 +88,7 @@ func (w *Worker) serve(ctx, working context.Context) error {
 		case err != nil:
 			failures++
 			w.Log.Warn("no work can be leased", "error", status.Convert(err).Message(), "code", status.Code(err))
-			backoff.Sleep(ctx, backoff.After(failures, longestPause))
+			wait.Sleep(ctx, wait.Backoff(failures, longestPause))
 		default:
 			failures, accepted = 0, time.Now()
 			if work == nil {
@@ -100,7 +100,7 @@ func (w *Worker) serve(ctx, working context.Context) error {
 			}
 			// A machine that can do nothing is not to use up the attempts of all runs.
 			faults++
-			backoff.Sleep(ctx, backoff.After(faults+recovery, longestRecovery))
+			wait.Sleep(ctx, wait.Backoff(faults+recovery, longestRecovery))
 		}
 	}
 	return nil

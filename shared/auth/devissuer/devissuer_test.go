@@ -199,6 +199,7 @@ func TestProblems(t *testing.T) {
 		says                            string
 	}{
 		"no JSON type":        {"POST", "/token", "text/plain", `{"user":"a"}`, 415, "application/json"},
+		"another charset":     {"POST", "/token", "application/json; charset=utf-16", `{"user":"a"}`, 415, "UTF-8"},
 		"form":                {"POST", "/token", "application/x-www-form-urlencoded", `user=a`, 415, "application/json"},
 		"not JSON":            {"POST", "/token", "application/json", `user`, 400, "JSON object"},
 		"more than JSON":      {"POST", "/token", "application/json", `{"user":"a"} x`, 400, "JSON object"},

@@ -131,8 +131,8 @@ func (i *Issuer) grant(r *http.Request) (any, error) {
 		return nil, problem.Forbidden.New("Tokens are given to those who ask for them at %s, and not at %q.", i.url+"/token", r.Host)
 	}
 	// A page of any origin could have a browser send another type without asking first.
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
-		return nil, problem.UnsupportedMedia.New("Send JSON such as %s with `Content-Type: application/json`.", example)
+	if kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" || !jsoncheck.Charset(parameters) {
+		return nil, problem.UnsupportedMedia.New("Send JSON in UTF-8 such as %s with `Content-Type: application/json`.", example)
 	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBodyBytes+1))
 	if err != nil {

@@ -3,8 +3,6 @@ package directory
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -26,9 +24,6 @@ type header struct {
 // maxHeaderBytes is more than a header with the longest key and media type needs, however JSON escapes them.
 const maxHeaderBytes = 4 << 10
 
-// maxBufferBytes is how much of a file is in memory while it is written.
-const maxBufferBytes = 256 << 10
-
 // writeObject writes the whole file and syncs it. It returns blob.ErrMismatch when r is not what o declares, and as
 // soon as r has yielded too much.
 func writeObject(ctx context.Context, f *os.File, o blob.Object, r io.Reader) error {
@@ -39,34 +34,8 @@ func writeObject(ctx context.Context, f *os.File, o blob.Object, r io.Reader) er
 	if _, err := f.Write(append(line, '\n')); err != nil {
 		return err
 	}
-	buffer := make([]byte, min(maxBufferBytes, o.Size+1))
-	sum := sha256.New()
-	size := int64(0)
-	for {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n, readErr := r.Read(buffer)
-		size += int64(n)
-		if size > o.Size {
-			return fmt.Errorf("%w: more than %d bytes", blob.ErrMismatch, o.Size)
-		}
-		sum.Write(buffer[:n])
-		if _, err := f.Write(buffer[:n]); err != nil {
-			return err
-		}
-		if readErr == io.EOF {
-			break
-		}
-		if readErr != nil {
-			return readErr
-		}
-	}
-	if size < o.Size {
-		return fmt.Errorf("%w: %d of %d bytes", blob.ErrMismatch, size, o.Size)
-	}
-	if got := hex.EncodeToString(sum.Sum(nil)); got != o.SHA256 {
-		return fmt.Errorf("%w: SHA-256 is %s, not %s", blob.ErrMismatch, got, o.SHA256)
+	if err := blob.Copy(ctx, f, o, r); err != nil {
+		return err
 	}
 	return f.Sync()
 }

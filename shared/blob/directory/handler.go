@@ -101,6 +101,8 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 	_, err = s.Stat(r.Context(), key)
 	again := err == nil
 	switch {
+	case !again && r.Header.Get("If-Match") != "":
+		return problem.PreconditionFailed.New("The file is not stored yet, so it has no entity tag that `If-Match` could name. Leave that header out.")
 	case again:
 		_, err = io.Copy(io.Discard, body) // a client that is still sending would lose the answer
 	case errors.Is(err, blob.ErrNotFound):

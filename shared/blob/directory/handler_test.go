@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -149,6 +150,13 @@ func TestDownloadHeaders(t *testing.T) {
 	}
 }
 
+// with are the headers and one more.
+func with(headers map[string]string, name, value string) map[string]string {
+	headers = maps.Clone(headers)
+	headers[name] = value
+	return headers
+}
+
 func TestProblems(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
 	put(t, s, "a", "content")
@@ -178,6 +186,7 @@ func TestProblems(t *testing.T) {
 		"too long":           {"PUT", up.URL, "content!", 8, up.Headers, 413, "too-large", "declared with 7 bytes"},
 		"too short":          {"PUT", up.URL, "conten", 6, up.Headers, 400, "bad-request", "declared with 7 bytes"},
 		"without media type": {"PUT", up.URL, "content", 7, nil, 400, "bad-request", "Content-Type: text/plain"},
+		"none to match":      {"PUT", fresh.URL, "content", 7, with(fresh.Headers, "If-Match", "*"), 412, "precondition-failed", "not stored yet"},
 		"other bytes":        {"PUT", fresh.URL, "CONTENT", 7, fresh.Headers, 422, "invalid", declare("b", "content").SHA256},
 		"stored already":     {"PUT", up.URL, "content", 7, up.Headers, 412, "precondition-failed", "has arrived"},
 	} {

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"encoding/base64"
 	"encoding/hex"
 	"io"
@@ -30,7 +29,7 @@ func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 		return err
 	}
 	defer copied.discard()
-	if err := copied.fill(ctx, o, r); err != nil {
+	if err := blob.Copy(ctx, copied, o, r); err != nil {
 		return err
 	}
 	content, err := copied.content()
@@ -59,36 +58,22 @@ func (s *Store) declare(o blob.Object, content io.Reader) *sdk.PutObjectInput {
 
 // copied is the copy of a file that is yet to be sent, in memory or on disk.
 type copied struct {
-	memory bytes.Buffer
-	disk   *os.File // nil when memory has it
+	io.Writer // to one of the two
+	memory    bytes.Buffer
+	disk      *os.File // nil when memory has it
 }
 
 func newCopy(size int64) (*copied, error) {
 	c := new(copied)
+	c.Writer = &c.memory
 	if size <= maxInMemory {
 		c.memory.Grow(int(size) + 1)
 		return c, nil
 	}
 	var err error
 	c.disk, err = os.CreateTemp("", "assay-put-*")
+	c.Writer = c.disk
 	return c, err
-}
-
-// fill copies r, which must be what o declares.
-func (c *copied) fill(ctx context.Context, o blob.Object, r io.Reader) error {
-	sum := sha256.New()
-	to := io.MultiWriter(sum, &c.memory)
-	if c.disk != nil {
-		to = io.MultiWriter(sum, c.disk)
-	}
-	n, err := io.Copy(to, io.LimitReader(cancellable{ctx, r}, o.Size+1))
-	if err != nil {
-		return err
-	}
-	if n != o.Size || hex.EncodeToString(sum.Sum(nil)) != o.SHA256 {
-		return blob.ErrMismatch
-	}
-	return nil
 }
 
 // content returns the copy from its start.
@@ -105,18 +90,4 @@ func (c *copied) discard() {
 		c.disk.Close()
 		os.Remove(c.disk.Name())
 	}
-}
-
-// cancellable is a reader that fails once ctx is done.
-type cancellable struct {
-	ctx context.Context
-	r   io.Reader
-}
-
-// Read implements io.Reader.
-func (c cancellable) Read(p []byte) (int, error) {
-	if err := c.ctx.Err(); err != nil {
-		return 0, err
-	}
-	return c.r.Read(p)
 }

@@ -4,6 +4,8 @@
 // id, descending; the rank field of the file is ignored. The fused run stands in the same order, so that its own rank
 // field agrees with every evaluation of it. The order in which runs are given does not matter.
 //
+// Sums that are equal but for rounding are equal, whatever parts they have.
+//
 // A run that does not have a document adds nothing to its score. A topic is fused from the runs that have it.
 package fusion
 

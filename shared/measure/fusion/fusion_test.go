@@ -1,10 +1,13 @@
 package fusion_test
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math"
+	"math/big"
 	"slices"
 	"strings"
 	"testing"
@@ -90,6 +93,70 @@ func TestEqualScoresStandByID(t *testing.T) {
 	if len(diagnostics) != 1 || diagnostics[0].File != "r2" || diagnostics[0].Severity != measure.Warning || !strings.Contains(diagnostics[0].Message, `none of 1 of the 2 topics, of which "t"`) {
 		t.Errorf("diagnostics %+v", diagnostics)
 	}
+}
+
+// TestEqualSumsAreEqual draws the ranks of documents in several runs, whose fused scores are added up in fractions too, and
+// has scores of which, in float64s, 0.1 + 0.7 is less than 0.2 + 0.6.
+func TestEqualSumsAreEqual(t *testing.T) {
+	docs := strings.Split("abcdefghijklmnopqrst", "")
+	type fractions map[string]*big.Rat
+	weights := map[fusion.Settings]func(rank, n int64) *big.Rat{
+		{Method: fusion.ReciprocalRank, K: 1}:                     func(rank, _ int64) *big.Rat { return big.NewRat(1, 1+rank) },
+		{Method: fusion.ReciprocalRank}:                           func(rank, _ int64) *big.Rat { return big.NewRat(1, 60+rank) },
+		{Method: fusion.CombSUM, Normalization: fusion.Rank}:      func(rank, n int64) *big.Rat { return big.NewRat(n-rank+1, n) },
+		{Method: fusion.CombMNZ, Normalization: fusion.Rank}:      func(rank, n int64) *big.Rat { return big.NewRat(n-rank+1, n) },
+		{Method: fusion.CombSUM, Normalization: fusion.MinMax}:    func(rank, n int64) *big.Rat { return big.NewRat(n-rank, n-1) },
+		{Method: fusion.CombSUM, Normalization: fusion.Unchanged}: func(rank, _ int64) *big.Rat { return big.NewRat(100-rank, 10) },
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		drawn := make([][]string, rapid.IntRange(2, 4).Draw(t, "runs"))
+		for i := range drawn {
+			drawn[i] = rapid.Permutation(docs).Draw(t, "ranking")[:rapid.IntRange(2, len(docs)).Draw(t, "length")]
+		}
+		for settings, weight := range weights {
+			sums, found := fractions{}, map[string]int64{}
+			var runs []fusion.Run
+			for _, ranking := range drawn {
+				var lines strings.Builder
+				for i, doc := range ranking {
+					rank := int64(i + 1)
+					fmt.Fprintf(&lines, "t Q0 %s 0 %.1f x\n", doc, float64(100-rank)/10)
+					if sums[doc] == nil {
+						sums[doc] = new(big.Rat)
+					}
+					sums[doc].Add(sums[doc], weight(rank, int64(len(ranking))))
+					found[doc]++
+				}
+				runs = append(runs, text("r", lines.String()))
+			}
+			settings.Tag = "f"
+			var out, got strings.Builder
+			if _, err := fusion.Fuse(t.Context(), &out, settings, runs); err != nil {
+				t.Fatal(err)
+			}
+			order := slices.Collect(maps.Keys(sums))
+			if settings.Method == fusion.CombMNZ {
+				for doc, n := range found {
+					sums[doc].Mul(sums[doc], big.NewRat(n, 1))
+				}
+			}
+			slices.SortFunc(order, func(a, b string) int { return cmp.Or(sums[b].Cmp(sums[a]), cmp.Compare(b, a)) })
+			scores := map[string]string{}
+			for line := range strings.Lines(out.String()) {
+				fields := strings.Fields(line)
+				got.WriteString(fields[2])
+				scores[fields[2]] = fields[4]
+			}
+			if want := strings.Join(order, ""); got.String() != want {
+				t.Fatalf("%v: %s, want %s", settings, got.String(), want)
+			}
+			for i, doc := range order[1:] {
+				if equal := sums[order[i]].Cmp(sums[doc]) == 0; equal != (scores[order[i]] == scores[doc]) {
+					t.Fatalf("%v: %s and %s have %s and %s; equal: %v", settings, order[i], doc, scores[order[i]], scores[doc], equal)
+				}
+			}
+		}
+	})
 }
 
 // TestScoresWithoutSpread has topics whose scores are all equal, where the normalizations divide by nothing.

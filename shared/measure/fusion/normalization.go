@@ -67,7 +67,7 @@ func (n Normalization) apply(scores []float64) {
 		}
 	case Rank:
 		for i := range scores {
-			scores[i] = 1 - float64(i)/size
+			scores[i] = (size - float64(i)) / size
 		}
 	}
 }

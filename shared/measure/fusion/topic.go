@@ -26,7 +26,12 @@ type fuser struct {
 type scored struct {
 	doc   []byte
 	score float64
+	near  float64 // of a fused score: how far an equal one may lie apart
 }
+
+// rounding is how far sums may lie apart that are the same but for rounding, relative to the sizes of their terms: some
+// thousand times what arithmetic loses.
+const rounding = 1e-12
 
 // fuse ranks the documents of a topic, and says whether every score is finite.
 func (f *fuser) fuse(topic string) bool {
@@ -54,23 +59,40 @@ func (f *fuser) fuse(topic string) bool {
 	for from := 0; from < len(f.parts); {
 		to := from
 		var sum measure.Sum
+		near := 0.0
 		for to < len(f.parts) && bytes.Equal(f.parts[to].doc, f.parts[from].doc) {
 			sum.Add(f.parts[to].score)
+			near += rounding * math.Abs(f.parts[to].score)
 			to++
 		}
 		score := sum.Total()
 		if f.settings.Method == CombMNZ {
 			score *= float64(to - from)
+			near *= float64(to - from)
 		}
 		if math.IsNaN(score) || math.IsInf(score, 0) {
 			return false
 		}
-		f.fused = append(f.fused, scored{f.parts[from].doc, score})
+		f.fused = append(f.fused, scored{f.parts[from].doc, score, near})
 		from = to
 	}
-	// Documents of equal score keep the order of their ids, descending.
-	slices.SortStableFunc(f.fused, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	slices.SortFunc(f.fused, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
+	tie(f.fused)
 	return true
+}
+
+// tie gives documents whose scores are the same but for rounding one score, the highest of them, and puts them in the order
+// of their ids, descending: 0.1 + 0.7 is 0.2 + 0.6. The scores are descending.
+func tie(fused []scored) {
+	for from := 0; from < len(fused); {
+		first, to := fused[from], from+1
+		for to < len(fused) && first.score-fused[to].score <= max(first.near, fused[to].near) {
+			fused[to].score = first.score
+			to++
+		}
+		slices.SortFunc(fused[from:to], func(a, b scored) int { return bytes.Compare(b.doc, a.doc) })
+		from = to
+	}
 }
 
 // weigh turns the scores of a ranking, best first, into what the run adds to the fused ones.

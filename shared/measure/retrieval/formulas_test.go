@@ -107,9 +107,10 @@ func TestEveryTopicOfTheTruthCounts(t *testing.T) {
 		case "P", "R", "Success":
 			names[len(names)-1] += "@1"
 		case "IPrec":
-			names[len(names)-1] += "@0"
+			names[len(names)-1] += "@0.0"
 		}
 	}
+	names = append(names, "NumRet(rel=1)", "SetP(relative=True)")
 	result := values(t, qrels, run, names...)
 	for _, name := range names {
 		want := map[string]float64{"found": 1, "missing": 0, "nothing-relevant": 0, "negative": 0}
@@ -121,7 +122,7 @@ func TestEveryTopicOfTheTruthCounts(t *testing.T) {
 			want, total = map[string]float64{"found": 1, "missing": 0, "nothing-relevant": 1, "negative": 1}, 3
 		case "NumRel":
 			want, total = map[string]float64{"found": 1, "missing": 2, "nothing-relevant": 0, "negative": 0}, 3
-		case "NumRelRet":
+		case "NumRet(rel=1)":
 			total = 1
 		case "Judged":
 			want, total = map[string]float64{"found": 1, "missing": 0, "nothing-relevant": 1, "negative": 0}, 0.5

@@ -162,8 +162,8 @@ func (o oracle) value(m measure.Measure, topic string) float64 {
 			}
 		}
 		return sum
-	case "SetP", "SetRelP":
-		if m.Name == "SetP" && !m.Flag("relative") {
+	case "SetP":
+		if !m.Flag("relative") {
 			return setP
 		}
 		return over(count(depth, relevant), min(float64(depth), all))
@@ -197,8 +197,6 @@ func (o oracle) value(m measure.Measure, topic string) float64 {
 		return 1
 	case "NumRel":
 		return all
-	case "NumRelRet":
-		return count(depth, relevant)
 	case "NumRet":
 		if rel > 0 {
 			return count(depth, relevant)

@@ -5,7 +5,6 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -47,34 +46,6 @@ func parsed(t testing.TB, names ...string) []measure.Measure {
 	return list
 }
 
-// equivalents maps the names of trec_eval, as far as they have one here. $1 is the cutoff.
-var equivalents = []struct {
-	pattern *regexp.Regexp
-	name    string
-}{
-	{regexp.MustCompile(`^map$`), "AP"},
-	{regexp.MustCompile(`^map_cut_(\d+)$`), "AP@$1"},
-	{regexp.MustCompile(`^ndcg$`), "nDCG"},
-	{regexp.MustCompile(`^ndcg_cut_(\d+)$`), "nDCG@$1"},
-	{regexp.MustCompile(`^P_(\d+)$`), "P@$1"},
-	{regexp.MustCompile(`^recall_(\d+)$`), "R@$1"},
-	{regexp.MustCompile(`^success_(\d+)$`), "Success@$1"},
-	{regexp.MustCompile(`^iprec_at_recall_(.*)$`), "IPrec@$1"},
-	{regexp.MustCompile(`^recip_rank$`), "RR"},
-	{regexp.MustCompile(`^Rprec$`), "Rprec"},
-	{regexp.MustCompile(`^bpref$`), "Bpref"},
-	{regexp.MustCompile(`^infAP$`), "infAP"},
-	{regexp.MustCompile(`^set_P$`), "SetP"},
-	{regexp.MustCompile(`^set_relative_P$`), "SetRelP"},
-	{regexp.MustCompile(`^set_recall$`), "SetR"},
-	{regexp.MustCompile(`^set_F$`), "SetF"},
-	{regexp.MustCompile(`^set_map$`), "SetAP"},
-	{regexp.MustCompile(`^num_q$`), "NumQ"},
-	{regexp.MustCompile(`^num_ret$`), "NumRet"},
-	{regexp.MustCompile(`^num_rel$`), "NumRel"},
-	{regexp.MustCompile(`^num_rel_ret$`), "NumRelRet"},
-}
-
 // line is one value that trec_eval printed.
 type line struct {
 	name, topic string
@@ -92,17 +63,15 @@ func printed(t *testing.T, path string) []line {
 	var list []line
 	for s := bufio.NewScanner(f); s.Scan(); {
 		fields := strings.Fields(s.Text())
-		for _, e := range equivalents {
-			if !e.pattern.MatchString(fields[0]) {
-				continue
-			}
-			value, err := strconv.ParseFloat(fields[2], 64)
-			if err != nil {
-				t.Fatal(err)
-			}
-			name := parsed(t, e.pattern.ReplaceAllString(fields[0], e.name))[0].String()
-			list = append(list, line{name, fields[1], value})
+		m, err := measure.Parse(measure.Retrieval, fields[0])
+		if err != nil {
+			continue // it has no equivalent here
 		}
+		value, err := strconv.ParseFloat(fields[2], 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, line{m.String(), fields[1], value})
 	}
 	return list
 }

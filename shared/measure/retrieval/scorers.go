@@ -24,7 +24,7 @@ func (r *ranking) relevant(rel int) int {
 type scorer func(r *ranking) float64
 
 // counts are the measures that are summed over the topics.
-var counts = map[string]bool{"NumQ": true, "NumRet": true, "NumRel": true, "NumRelRet": true}
+var counts = map[string]bool{"NumQ": true, "NumRet": true, "NumRel": true}
 
 // scorers has an entry for each family of measure.Catalogue(measure.Retrieval). Formulas are those of trec_eval 10.0
 // unless told otherwise.
@@ -58,10 +58,6 @@ var scorers = map[string]func(m measure.Measure, q *Qrels) scorer{
 		v, relative := view(m), m.Flag("relative")
 		return func(r *ranking) float64 { return v.setPrecision(r, relative) }
 	},
-	"SetRelP": func(m measure.Measure, _ *Qrels) scorer {
-		v := view(m)
-		return func(r *ranking) float64 { return v.setPrecision(r, true) }
-	},
 	"SetR": func(m measure.Measure, _ *Qrels) scorer { return view(m).setRecall },
 	"SetF": func(m measure.Measure, _ *Qrels) scorer {
 		v, x := view(m), m.Number("beta")
@@ -93,10 +89,6 @@ var scorers = map[string]func(m measure.Measure, q *Qrels) scorer{
 	"NumRel": func(m measure.Measure, _ *Qrels) scorer {
 		v := view(m)
 		return func(r *ranking) float64 { return float64(r.relevant(v.rel)) }
-	},
-	"NumRelRet": func(m measure.Measure, _ *Qrels) scorer {
-		v := view(m)
-		return func(r *ranking) float64 { return float64(v.found(r)) }
 	},
 }
 

@@ -16,7 +16,7 @@ func Bonferroni(p []float64) ([]float64, error) {
 	}
 	out := make([]float64, len(p))
 	for i, x := range p {
-		out[i] = times(x, len(p))
+		out[i] = times(x, float64(len(p)))
 	}
 	return out, nil
 }
@@ -28,25 +28,46 @@ func Holm(p []float64) ([]float64, error) {
 	if err := checkChances(p); err != nil {
 		return nil, err
 	}
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
 	out, least := make([]float64, len(p)), 0.0
-	for rank, i := range order {
-		least = max(least, times(p[i], len(p)-rank))
+	for rank, i := range ascending(p) {
+		least = max(least, times(p[i], float64(len(p)-rank)))
 		out[i] = least
 	}
 	return out, nil
 }
 
-// times is a p for so many tests, up to 1. The product is rounded to 14 digits: 7 times 1/140 would else be less than 0.05.
-func times(p float64, tests int) float64 {
-	if tests == 1 {
+// BenjaminiHochberg adjusts the p of several tests so that, of those at or below a level, at most that share is expected to
+// be there by chance, if the tests are independent or depend on each other positively: the p of rank i is multiplied by
+// the number of tests and divided by i, none ending above the one after it. (Y. Benjamini, Y. Hochberg, Controlling the
+// false discovery rate, Journal of the Royal Statistical Society B 57, 1995.) It rejects all that Holm rejects and more.
+func BenjaminiHochberg(p []float64) ([]float64, error) {
+	if err := checkChances(p); err != nil {
+		return nil, err
+	}
+	out, most := make([]float64, len(p)), 1.0
+	for rank, i := range slices.Backward(ascending(p)) {
+		most = min(most, times(p[i], float64(len(p))/float64(rank+1)))
+		out[i] = most
+	}
+	return out, nil
+}
+
+// ascending lists the indices of p, that of the least first.
+func ascending(p []float64) []int {
+	order := make([]int, len(p))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
+	return order
+}
+
+// times is a p multiplied, up to 1. The product is rounded to 14 digits: 7 times 1/140 would else be less than 0.05.
+func times(p, factor float64) float64 {
+	if factor == 1 {
 		return p
 	}
-	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(p*float64(tests), 'g', 14, 64), 64) // it is a number
+	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(p*factor, 'g', 14, 64), 64) // it is a number
 	return min(1, rounded)
 }
 

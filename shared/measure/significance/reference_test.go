@@ -48,9 +48,10 @@ func TestPairedT(t *testing.T) {
 	}
 }
 
-// TestWilcoxon has what R's wilcox.test prints for its own example (V = 40, p-value = 0.03906) and for sleep, which has
-// a tie and a zero (V = 0, p-value = 0.009091), the example of scipy's documentation (darwin: 24, 0.041259765625), and
-// values by scipy 1.17.1 on both sides of the border between exact and approximate.
+// TestWilcoxon has what R's wilcox.test prints for its own example (V = 40, p-value = 0.03906), the example of scipy's
+// documentation (darwin: 24, 0.041259765625), and values by scipy 1.17.1 on both sides of the border between exact and
+// approximate: with ties, those of wilcoxon with PermutationMethod(n_resamples=inf), and for 50 of them, which are too many
+// for it, the count of combinations in exact fractions of Python 3.11.
 func TestWilcoxon(t *testing.T) {
 	thirds := func(n int) []float64 {
 		var d []float64
@@ -62,18 +63,28 @@ func TestWilcoxon(t *testing.T) {
 		}
 		return d
 	}
+	sevens := func(n int) []float64 {
+		var d []float64
+		for i, x := range thirds(n) {
+			d = append(d, math.Copysign(float64(i%7+1), x))
+		}
+		return d
+	}
 	tied := []float64{2, 2, 3, -4, 4, 4, 5, 0, 0, -1, 6, 7}
 	for name, c := range map[string]struct {
 		a, b []float64
 		want significance.SignedRank
 	}{
-		"depression":     {depression1, depression2, significance.SignedRank{Plus: 40, Minus: 5, Exact: true, P: 0.0390625}},
-		"sleep":          {sleep1, sleep2, significance.SignedRank{Plus: 0, Minus: 45, Zeros: 1, P: 0.009090698015925044}},
-		"darwin":         {darwin, zeros(15), significance.SignedRank{Plus: 96, Minus: 24, Exact: true, P: 0.041259765625}},
-		"50 differences": {thirds(50), zeros(50), significance.SignedRank{Plus: 850, Minus: 425, Exact: true, P: 0.03996834652842374}},
-		"51 differences": {thirds(51), zeros(51), significance.SignedRank{Plus: 901, Minus: 425, P: 0.026000896360930642}},
-		"ties and zeros": {tied, zeros(12), significance.SignedRank{Plus: 48, Minus: 7, Zeros: 2, P: 0.0408312056770376}},
-		"one":            {[]float64{3, 1}, []float64{1, 1}, significance.SignedRank{Plus: 1, Zeros: 1, Exact: true, P: 1}},
+		"depression":       {depression1, depression2, significance.SignedRank{Plus: 40, Minus: 5, Exact: true, P: 0.0390625}},
+		"sleep":            {sleep1, sleep2, significance.SignedRank{Plus: 0, Minus: 45, Zeros: 1, Exact: true, P: 0.00390625}},
+		"darwin":           {darwin, zeros(15), significance.SignedRank{Plus: 96, Minus: 24, Exact: true, P: 0.041259765625}},
+		"50 differences":   {thirds(50), zeros(50), significance.SignedRank{Plus: 850, Minus: 425, Exact: true, P: 0.03996834652842374}},
+		"51 differences":   {thirds(51), zeros(51), significance.SignedRank{Plus: 901, Minus: 425, P: 0.026000896360930642}},
+		"ties and zeros":   {tied, zeros(12), significance.SignedRank{Plus: 48, Minus: 7, Zeros: 2, Exact: true, P: 0.03515625}},
+		"five first ranks": {[]float64{1, 1, 1, 1, 1}, []float64{.5, .5, .25, .5, 1. / 3}, significance.SignedRank{Plus: 15, Exact: true, P: 0.0625}},
+		"50 with ties":     {sevens(50), zeros(50), significance.SignedRank{Plus: 834.5, Minus: 440.5, Exact: true, P: 0.05639918021984691}},
+		"51 with ties":     {sevens(51), zeros(51), significance.SignedRank{Plus: 872.5, Minus: 453.5, P: 0.04954262153380855}},
+		"one":              {[]float64{3, 1}, []float64{1, 1}, significance.SignedRank{Plus: 1, Zeros: 1, Exact: true, P: 1}},
 	} {
 		got, err := significance.Wilcoxon(c.a, c.b)
 		p := got.P
@@ -116,7 +127,8 @@ func TestCohensD(t *testing.T) {
 	}
 }
 
-// TestCorrections has the values of R's p.adjust.
+// TestCorrections has the values of R's p.adjust; those of Benjamini and Hochberg are scipy 1.17.1's
+// false_discovery_control.
 func TestCorrections(t *testing.T) {
 	p := []float64{0.01, 0.04, 0.03, 0.005, 0.6}
 	for name, c := range map[string]struct {
@@ -125,6 +137,7 @@ func TestCorrections(t *testing.T) {
 	}{
 		"bonferroni": {significance.Bonferroni, []float64{0.05, 0.2, 0.15, 0.025, 1}},
 		"holm":       {significance.Holm, []float64{0.04, 0.09, 0.09, 0.025, 0.6}},
+		"bh":         {significance.BenjaminiHochberg, []float64{0.025, 0.05, 0.05, 0.025, 0.6}},
 	} {
 		got, err := c.adjust(p)
 		if err != nil || len(got) != len(p) {

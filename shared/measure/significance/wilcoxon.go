@@ -26,8 +26,9 @@ type SignedRank struct {
 // 1945). The differences are ranked by their size, equal sizes sharing their mean rank. Pairs without a difference are
 // left out, as by zero_method "wilcox", scipy's default.
 //
-// Up to 50 differences of distinct sizes p is exact. Else it comes from the normal distribution with corrections for
-// ties and for continuity, as R's wilcox.test and scipy's wilcoxon with correction=True and method="asymptotic" have
+// Up to 50 differences p is exact, also with ties: of all combinations of signs, given the sizes. That is the p of scipy's
+// wilcoxon with method=PermutationMethod(n_resamples=np.inf). Else it comes from the normal distribution with corrections
+// for ties and for continuity, as R's wilcox.test and scipy's wilcoxon with correction=True and method="asymptotic" have
 // it. It is undefined when every difference is 0.
 func Wilcoxon(a, b []float64) (SignedRank, error) {
 	d, rounding, err := differences(a, b)
@@ -42,7 +43,8 @@ func Wilcoxon(a, b []float64) (SignedRank, error) {
 	}
 	slices.SortFunc(d, func(x, y float64) int { return cmp.Compare(math.Abs(x), math.Abs(y)) })
 	s := SignedRank{Zeros: pairs - n}
-	ties := 0.0 // sum of t^3 - t over groups of t equal sizes
+	ties := 0.0                  // sum of t^3 - t over groups of t equal sizes
+	doubled := make([]int, 0, n) // twice the ranks, which are whole also where ties share their mean
 	for from := 0; from < n; {
 		to := from + 1
 		for to < n && math.Abs(d[to])-math.Abs(d[from]) <= rounding {
@@ -50,6 +52,7 @@ func Wilcoxon(a, b []float64) (SignedRank, error) {
 		}
 		rank := float64(from+1+to) / 2
 		for _, x := range d[from:to] {
+			doubled = append(doubled, from+1+to)
 			if x > 0 {
 				s.Plus += rank
 			} else {
@@ -60,8 +63,8 @@ func Wilcoxon(a, b []float64) (SignedRank, error) {
 		ties += t*t*t - t
 		from = to
 	}
-	if s.Exact = n <= exactWilcoxon && ties == 0; s.Exact {
-		s.P = min(1, 2*rankSumCDF(n, int(min(s.Plus, s.Minus))))
+	if s.Exact = n <= exactWilcoxon; s.Exact {
+		s.P = min(1, 2*rankSumCDF(doubled, int(2*min(s.Plus, s.Minus))))
 		return s, nil
 	}
 	size := float64(n)
@@ -72,11 +75,11 @@ func Wilcoxon(a, b []float64) (SignedRank, error) {
 	return s, nil
 }
 
-// rankSumCDF is the chance that the ranks 1 to n, each taken with chance 1/2, sum up to at most sum.
-func rankSumCDF(n, sum int) float64 {
+// rankSumCDF is the chance that the ranks, each taken with chance 1/2, sum up to at most sum.
+func rankSumCDF(ranks []int, sum int) float64 {
 	ways := make([]float64, sum+1) // subsets of the ranks so far by their sum
 	ways[0] = 1
-	for rank := 1; rank <= n; rank++ {
+	for _, rank := range ranks {
 		for s := sum; s >= rank; s-- {
 			ways[s] += ways[s-rank]
 		}
@@ -85,5 +88,5 @@ func rankSumCDF(n, sum int) float64 {
 	for _, w := range ways {
 		total += w
 	}
-	return math.Ldexp(total, -n)
+	return math.Ldexp(total, -len(ranks))
 }

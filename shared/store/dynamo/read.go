@@ -3,11 +3,11 @@ package dynamo
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"time"
 
 	"assay/shared/store"
+	"assay/shared/wait"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
@@ -64,7 +64,7 @@ func (s *Store) images(ctx context.Context, c store.Consistency, keys []store.Ke
 			ask.Keys = append(ask.Keys, keyImage(k))
 		}
 	}
-	for pause := firstPause; ; pause *= 2 {
+	for failures := 0; ; {
 		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
 			RequestItems: map[string]types.KeysAndAttributes{*s.table: ask}, ReturnConsumedCapacity: metered(ctx),
 		})
@@ -82,32 +82,17 @@ func (s *Store) images(ctx context.Context, c store.Consistency, keys []store.Ke
 		if len(left) == 0 {
 			return images, nil
 		}
-		if len(found) > 0 {
-			pause = firstPause // it goes on: an answer holds at most 16 MB
-		} else if err := wait(ctx, pause); err != nil {
-			return nil, err
-		}
 		ask.Keys = left
-	}
-}
-
-const (
-	firstPause   = 10 * time.Millisecond
-	longestPause = 640 * time.Millisecond
-)
-
-// wait waits for about as long as pause, or returns an error: when the context ends, or when it has been long enough.
-func wait(ctx context.Context, pause time.Duration) error {
-	if pause > longestPause {
-		return fmt.Errorf("%w: DynamoDB keeps leaving out keys of a batch", store.ErrUnavailable)
-	}
-	timer := time.NewTimer(rand.N(pause) + 1) //nolint:gosec // jitter
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return fmt.Errorf("store: given up: %w", ctx.Err())
+		if len(found) > 0 {
+			failures = 0 // it goes on: an answer holds at most 16 MB
+			continue
+		}
+		if failures++; failures == maxAttempts {
+			return nil, fmt.Errorf("%w: DynamoDB keeps leaving out keys of a batch", store.ErrUnavailable)
+		}
+		if pause, _ := backoff(failures, nil); !wait.Sleep(ctx, pause) {
+			return nil, fmt.Errorf("store: given up: %w", ctx.Err())
+		}
 	}
 }
 

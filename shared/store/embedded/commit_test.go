@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay/shared/store"
+	"assay/shared/store/storetest"
 
 	"go.etcd.io/bbolt"
 )
@@ -82,7 +83,7 @@ func TestOneCommit(t *testing.T) {
 				t.Error(getErr)
 			case err == nil && items[0].Exists():
 				won.Add(1)
-			case store.Conflicts(err, 1) && !store.Conflicts(err, 0) && !items[0].Exists():
+			case storetest.Conflicts(err, 1) && !storetest.Conflicts(err, 0) && !items[0].Exists():
 				lost.Add(1)
 			default:
 				t.Errorf("write %d: %v, exists: %v", i, err, items[0].Exists())

@@ -35,8 +35,12 @@ func splitTableKey(b []byte) (store.Key, error) {
 	return store.Key{Partition: partition, Sort: sort}, nil
 }
 
-// entryKey is the entry's partition NUL its sort NUL tableKey: entries that share a key stand in the order of their items.
+// entryKey is the entry's partition NUL its sort NUL tableKey: entries that share a key stand in the order of their items. It is
+// nil for an item that is not in the index.
 func entryKey(entry store.Key, table []byte) []byte {
+	if entry.IsZero() {
+		return nil
+	}
 	b := make([]byte, 0, len(entry.Partition)+len(entry.Sort)+2+len(table))
 	b = appendKey(b, entry)
 	b = append(b, 0)
@@ -55,8 +59,11 @@ func tableKeyOf(entry []byte) ([]byte, error) {
 	return entry, nil
 }
 
-// expiryKey is the instant in seconds, big endian, then tableKey.
+// expiryKey is the instant in seconds, big endian, then tableKey; nil for an item that does not expire.
 func expiryKey(unix int64, table []byte) []byte {
+	if unix == 0 {
+		return nil
+	}
 	b := make([]byte, 0, 8+len(table))
 	b = binary.BigEndian.AppendUint64(b, uint64(unix))
 	return append(b, table...)

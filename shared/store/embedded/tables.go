@@ -126,62 +126,49 @@ func (t *tables) apply(c *change, before *stored) (bool, error) {
 }
 
 func (t *tables) put(c *change, before *stored) error {
-	t.dirty = true
-	for i, entry := range c.Item.Indexes {
-		if entry == before.indexes[i] {
-			continue
-		}
-		bucket := t.tx.Bucket(indexBuckets[i])
-		if old := before.indexes[i]; !old.IsZero() {
-			if err := bucket.Delete(entryKey(old, c.key)); err != nil {
-				return err
-			}
-		}
-		if !entry.IsZero() {
-			if err := bucket.Put(entryKey(entry, c.key), nil); err != nil {
-				return err
-			}
-		}
-	}
-	if err := t.putExpiry(c.key, before.expires, c.Item.ExpiresUnix()); err != nil {
+	if err := t.index(c.key, before, &c.Item); err != nil {
 		return err
 	}
 	return t.tx.Bucket(tableBucket).Put(c.key, c.value)
-}
-
-func (t *tables) putExpiry(key []byte, old, unix int64) error {
-	if old == unix {
-		return nil
-	}
-	bucket := t.tx.Bucket(expiryBucket)
-	if old != 0 {
-		if err := bucket.Delete(expiryKey(old, key)); err != nil {
-			return err
-		}
-	}
-	if unix == 0 {
-		return nil
-	}
-	return bucket.Put(expiryKey(unix, key), nil)
 }
 
 func (t *tables) remove(key []byte, before *stored) error {
 	if !before.present {
 		return nil
 	}
-	t.dirty = true
-	for i, entry := range before.indexes {
-		if entry.IsZero() {
-			continue
-		}
-		if err := t.tx.Bucket(indexBuckets[i]).Delete(entryKey(entry, key)); err != nil {
-			return err
-		}
-	}
-	if err := t.putExpiry(key, before.expires, 0); err != nil {
+	if err := t.index(key, before, &store.Item{}); err != nil {
 		return err
 	}
 	return t.tx.Bucket(tableBucket).Delete(key)
+}
+
+// index gives the item of the key the entries and the expiry of after, in place of those that it had before.
+func (t *tables) index(key []byte, before *stored, after *store.Item) error {
+	t.dirty = true
+	for i, entry := range after.Indexes {
+		if old := before.indexes[i]; old != entry {
+			if err := swap(t.tx.Bucket(indexBuckets[i]), entryKey(old, key), entryKey(entry, key)); err != nil {
+				return err
+			}
+		}
+	}
+	if old, unix := before.expires, after.ExpiresUnix(); old != unix {
+		return swap(t.tx.Bucket(expiryBucket), expiryKey(old, key), expiryKey(unix, key))
+	}
+	return nil
+}
+
+// swap removes a key from the bucket and puts another; nil is none.
+func swap(b *bbolt.Bucket, old, key []byte) error {
+	if old != nil {
+		if err := b.Delete(old); err != nil {
+			return err
+		}
+	}
+	if key == nil {
+		return nil
+	}
+	return b.Put(key, nil)
 }
 
 // purge removes the items that expired first.

@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"assay/shared/store"
 )
@@ -110,7 +111,7 @@ func testConditions(tb table) {
 				err := tb.Write(tb.t.Context(), op.write(k, version))
 				after := tb.read(k)
 				if !op.holds(stored, version) {
-					if !store.Conflicts(err, 0) {
+					if !Conflicts(err, 0) {
 						tb.t.Errorf("%s: %v, want a conflict", name, err)
 					}
 					if wrong := diff(after, before); wrong != "" {
@@ -218,7 +219,7 @@ func testMostWrites(tb table) {
 func testConflictTold(tb table) {
 	tb.write(store.Create(item("a")))
 	err := tb.Write(tb.t.Context(), store.CheckAbsent(key("b")), store.Create(item("a")))
-	if !store.IsConflict(err) || store.Conflicts(err, 0) || !store.Conflicts(err, 1) || store.Conflicts(err, 2) {
+	if !store.IsConflict(err) || Conflicts(err, 0) || !Conflicts(err, 1) || Conflicts(err, 2) {
 		tb.t.Errorf("Create of what exists: %v", err)
 	}
 	if errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrUnavailable) {
@@ -245,4 +246,10 @@ func testChecksStoreNothing(tb table) {
 	tb.wantStored(it, missing(key("b")))
 	tb.wantList(store.Query{Partition: "P"}, it)
 	tb.wantList(store.Query{Index: 1, Partition: "L"}, it)
+}
+
+// Conflicts reports whether err says that write number i of a Write did not meet its condition.
+func Conflicts(err error, i int) bool {
+	c, ok := errors.AsType[*store.ConflictError](err)
+	return ok && slices.Contains(c.Failed, i)
 }

@@ -125,7 +125,7 @@ func (m *machine) write(t *rapid.T) {
 		t.Fatalf("Write(%s) returned %v, want conflicts at %v", describe(writes), err, want)
 	}
 	for i := range writes {
-		if store.Conflicts(err, i) != slices.Contains(want, i) {
+		if Conflicts(err, i) != slices.Contains(want, i) {
 			t.Fatalf("Write(%s) returned %v, want conflicts at %v", describe(writes), err, want)
 		}
 	}

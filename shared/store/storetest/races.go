@@ -36,7 +36,7 @@ func testOneCreates(tb table) {
 				switch err := tb.Write(tb.t.Context(), store.CheckAbsent(key("none")), store.Create(it)); {
 				case err == nil:
 					won.Add(1)
-				case !store.Conflicts(err, 1) || store.Conflicts(err, 0):
+				case !Conflicts(err, 1) || Conflicts(err, 0):
 					tb.t.Errorf("creating what exists: %v", err)
 				}
 			})

@@ -1,0 +1,164 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/shared/problem"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// gzip is the one content coding (RFC 9110, section 8.4.1) that answers have and requests may have. Clients that know zstd
+// know gzip too, JSON has a tenth less bytes with it, and a decoder of zstd reserves a window of a size that the sender chooses.
+const (
+	codingGzip     = "gzip"
+	codingIdentity = "identity"
+)
+
+const (
+	// minCoded is how many bytes an answer has at least that is coded.
+	minCoded = 1 << 10
+	// codingPatience is how long an answer waits for an encoder before it is sent as it is.
+	codingPatience = 50 * time.Millisecond
+)
+
+// encoders are those of the process, of which each has a megabyte once it was needed: one for every other processor, so that
+// callers who ask for much that is coded leave room for the others.
+var encoders = func() chan *gzip.Writer {
+	n := max(1, runtime.GOMAXPROCS(0)/2)
+	all := make(chan *gzip.Writer, n)
+	for range n {
+		all <- nil // made when it is first taken
+	}
+	return all
+}()
+
+// codings are those that the caller accepts: gzip only where it is not wanted less than no coding at all.
+type codings struct{ gzip, identity bool }
+
+// acceptedCodings reads Accept-Encoding as RFC 9110, section 12.5.3, has it.
+func acceptedCodings(header []string) codings {
+	if len(header) == 0 {
+		return codings{identity: true}
+	}
+	accept := strings.Join(header, ",")
+	named := func(names ...string) (float64, int) {
+		return quality(accept, func(name string) int {
+			switch {
+			case slices.Contains(names, name):
+				return 2
+			case name == "*":
+				return 1
+			default:
+				return 0
+			}
+		})
+	}
+	coded, _ := named(codingGzip, "x-gzip")
+	plain, decided := named(codingIdentity)
+	return codings{gzip: coded > 0 && (decided < 2 || coded >= plain), identity: decided == 0 || plain > 0}
+}
+
+// tags are the entity tags that an answer with the tag has under the codings, the likely one first.
+func (c codings) tags(etag string) []string {
+	switch {
+	case !c.gzip:
+		return []string{etag}
+	case !c.identity:
+		return []string{codedTag(etag)}
+	default:
+		return []string{codedTag(etag), etag}
+	}
+}
+
+// codedTag is the entity tag of what has the tag when it is coded: its bytes are others.
+func codedTag(etag string) string {
+	if etag == "" {
+		return ""
+	}
+	return strings.TrimSuffix(etag, `"`) + "-" + codingGzip + `"`
+}
+
+// compressible reports whether the media type is one of text. What is compressed already has others.
+func compressible(mediaType string) bool {
+	name, _, _ := strings.Cut(mediaType, ";")
+	return strings.HasPrefix(name, "text/") || strings.HasSuffix(name, "json") || strings.HasSuffix(name, "xml") || strings.HasSuffix(name, "yaml")
+}
+
+// codable reports whether the answer is to be coded: when it is long and of text, or the caller takes nothing else.
+func (a answer) codable(accepted codings) bool {
+	return accepted.gzip && (!accepted.identity || len(a.body) >= minCoded && compressible(a.mediaType))
+}
+
+// encode returns the answer under the coding that the caller wants, if it is smaller by more than a quarter: on its way
+// through Lambda it has a third more bytes again, in base64. When no encoder is free for too long the answer stays as it is.
+func (a answer) encode(ctx context.Context, accepted codings) (_ answer, coded bool) {
+	if !a.codable(accepted) {
+		return a, false
+	}
+	patience := time.NewTimer(codingPatience)
+	defer patience.Stop()
+	if !accepted.identity {
+		patience.Stop()
+	}
+	var w *gzip.Writer
+	select {
+	case w = <-encoders:
+	case <-patience.C:
+		return a, false
+	case <-ctx.Done():
+		return a, false
+	}
+	out := bytes.NewBuffer(make([]byte, 0, len(a.body)/4+bytes.MinRead))
+	if w == nil {
+		w = gzip.NewWriter(out)
+	}
+	w.Reset(out)
+	_, _ = w.Write(a.body) // into memory
+	_ = w.Close()
+	w.Reset(nil) // the answer is not kept with the encoder
+	encoders <- w
+	if accepted.identity && out.Len() > len(a.body)/4*3 {
+		return a, false
+	}
+	a.body, a.etag = out.Bytes(), codedTag(a.etag)
+	return a, true
+}
+
+// content returns the content of the request, decoded. Neither what arrives nor what it decodes to is longer than
+// MaxBodyBytes; http.MaxBytesError is the error of what is. Of a length that is too large nothing is asked for: a client that
+// waits for 100 Continue sends nothing. One that is sending already is heard out, or it would lose the answer.
+func (c *Call) content() (io.Reader, error) {
+	sent := http.MaxBytesReader(c.w, c.request.Body, MaxBodyBytes)
+	if c.request.ContentLength > MaxBodyBytes {
+		if c.request.Header.Get("Expect") == "" {
+			_, _ = io.Copy(io.Discard, sent)
+		}
+		return nil, &http.MaxBytesError{Limit: MaxBodyBytes}
+	}
+	switch strings.ToLower(strings.Join(c.request.Header.Values("Content-Encoding"), ",")) {
+	case "", codingIdentity:
+		return sent, nil
+	case codingGzip, "x-gzip":
+		decoded, err := gzip.NewReader(sent)
+		if err != nil {
+			return nil, err
+		}
+		return http.MaxBytesReader(c.w, decoded, MaxBodyBytes), nil
+	default:
+		return nil, refuseCoding(c.w.Header(), codingGzip)
+	}
+}
+
+// refuseCoding says which coding a request may have.
+func refuseCoding(h http.Header, accepted string) error {
+	h.Set("Accept-Encoding", accepted)
+	return problem.UnsupportedMedia.New("The body has a Content-Encoding that is not accepted here. Send it without one, or with that of the header Accept-Encoding (%s).", accepted)
+}

@@ -1,0 +1,40 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+// While all encoders are taken, answers are sent as they are; one that may not be waits.
+func TestEncode_WaitsLittleForAnEncoder(t *testing.T) {
+	var taken []*gzip.Writer
+	for range cap(encoders) {
+		taken = append(taken, <-encoders)
+	}
+	a := answer{mediaType: mediaJSON, etag: `"1"`, body: []byte(strings.Repeat("x", minCoded))}
+	if b, coded := a.encode(t.Context(), codings{gzip: true, identity: true}); coded || b.etag != a.etag || len(b.body) != len(a.body) {
+		t.Errorf("%d bytes with the tag %s", len(b.body), b.etag)
+	}
+	gone, leave := context.WithCancel(t.Context())
+	leave()
+	if _, coded := a.encode(gone, codings{gzip: true}); coded {
+		t.Error("there is an encoder too many")
+	}
+	waits := make(chan bool)
+	go func() {
+		_, coded := a.encode(t.Context(), codings{gzip: true})
+		waits <- coded
+	}()
+	for _, w := range taken {
+		encoders <- w
+	}
+	if !<-waits {
+		t.Error("the answer is not coded")
+	}
+	if len(encoders) != cap(encoders) {
+		t.Errorf("%d encoders are left of %d", len(encoders), cap(encoders))
+	}
+}

@@ -1,0 +1,89 @@
+package gateway
+
+import (
+	"compress/gzip"
+	"context"
+	"encoding/base64"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/environment"
+
+	"github.com/aws/aws-lambda-go/events"
+)
+
+// large answers with 8 MiB of JSON.
+var large = api.Write(api.Spec{ID: "large", Path: "/v1/large", May: access.Anyone}, []string{"application/json"}, func(_ context.Context, c *api.Call) error {
+	return c.WriteDocument("application/json", []byte(`"`+strings.Repeat("x", 8<<20)+`"`))
+})
+
+// An answer that Lambda would not send as it is reaches those who accept gzip.
+func TestHandle_SendsMoreWhenItIsCoded(t *testing.T) {
+	a := New(api.New(&api.Env{Now: time.Now, Log: slog.New(slog.DiscardHandler)}, []api.Operation{large}))
+	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: "/v1/large", Headers: map[string]string{"accept-encoding": "gzip, deflate, br"}}
+	e.RequestContext.HTTP.Method, e.RequestContext.DomainName = http.MethodGet, "api.example.org"
+	answer, err := a.Handle(t.Context(), e)
+	if err != nil || answer.StatusCode != http.StatusOK || answer.Headers["Content-Encoding"] != "gzip" || !answer.IsBase64Encoded {
+		t.Fatalf("%d %v, %v", answer.StatusCode, answer.Headers, err)
+	}
+	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(answer.Body)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if body, err := io.ReadAll(r); err != nil || len(body) != 8<<20+2 {
+		t.Errorf("%d bytes, %v", len(body), err)
+	}
+	e.Headers = nil
+	if answer, err = a.Handle(t.Context(), e); err != nil || answer.StatusCode != http.StatusBadRequest || !strings.Contains(answer.Body, "gzip") {
+		t.Errorf("without gzip: %d %.300s, %v", answer.StatusCode, answer.Body, err)
+	}
+}
+
+// A function asks its issuer while it starts. Only a request with a token waits for the answer, and a failure is that
+// request's alone.
+func TestOpen_AsksTheIssuerInTheBackground(t *testing.T) {
+	asked, fails := make(chan struct{}), make(chan struct{})
+	issuer := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		close(asked)
+		<-fails
+		w.WriteHeader(http.StatusBadGateway)
+	}))
+	defer issuer.Close()
+	t.Setenv(environment.IssuerVariable, issuer.URL)
+	t.Setenv(environment.AudienceVariable, "assay")
+	a, err := open([]api.Operation{api.Write(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone}, []string{"text/plain"},
+		func(_ context.Context, c *api.Call) error { return c.WriteDocument("text/plain", []byte("text")) })}, nil, nil, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	<-asked
+	get := func(headers map[string]string) int {
+		e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: "/v1/text", Headers: headers}
+		e.RequestContext.HTTP.Method, e.RequestContext.DomainName = http.MethodGet, "api.example.org"
+		answer, err := a.Handle(t.Context(), e)
+		if err != nil {
+			t.Error(err)
+		}
+		return answer.StatusCode
+	}
+	if status := get(nil); status != http.StatusOK {
+		t.Errorf("without a token: %d", status)
+	}
+	waiting := make(chan int)
+	const token = "eyJhbGciOiJFUzI1NiJ9.e30." + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
+	go func() { waiting <- get(map[string]string{"authorization": "Bearer " + token}) }()
+	close(fails)
+	if status := <-waiting; status != http.StatusServiceUnavailable {
+		t.Errorf("with a token: %d", status)
+	}
+	if status := get(nil); status != http.StatusOK {
+		t.Errorf("after the failure: %d", status)
+	}
+}

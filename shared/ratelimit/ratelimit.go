@@ -71,25 +71,16 @@ func Parse(text string) (Rates, error) {
 	if l.WaitingRuns < 0 || l.WaitingRuns > maxWaitingRuns {
 		return l, fmt.Errorf("waitingRuns is %d, and must be from 0, for no limit, to %d", l.WaitingRuns, maxWaitingRuns)
 	}
-	for _, class := range []Class{Write, Tool, Upload} {
-		if p := l.of(class); p.PerSecond < 0 || p.PerSecond > 0 && p.Burst < 1 {
+	for class, p := range l.policies() {
+		if p.PerSecond < 0 || p.PerSecond > 0 && p.Burst < 1 {
 			return l, fmt.Errorf("%s has perSecond %d and burst %d: perSecond must be 0, for no limit, or more with a burst of 1 or more", class, p.PerSecond, p.Burst)
 		}
 	}
 	return l, nil
 }
 
-func (l *Rates) of(class Class) Policy {
-	switch class {
-	case Write:
-		return l.Write
-	case Tool:
-		return l.Tool
-	case Upload:
-		return l.Upload
-	default:
-		return Policy{}
-	}
+func (l *Rates) policies() map[Class]Policy {
+	return map[Class]Policy{Write: l.Write, Tool: l.Tool, Upload: l.Upload}
 }
 
 // window is how long an empty bucket takes to be full again, in whole seconds.
@@ -103,8 +94,9 @@ const sweepInterval = time.Second
 
 // Limiter holds callers to limits.
 type Limiter struct {
-	limits Rates
-	header string
+	limits   Rates
+	policies map[Class]Policy // of limits
+	header   string
 
 	mu        sync.Mutex
 	users     buckets
@@ -114,7 +106,7 @@ type Limiter struct {
 // New returns a Limiter. When header is not empty, callers without a login are known by the last address in that header,
 // which the proxy in front of the server must set.
 func New(limits Rates, header string) *Limiter {
-	return &Limiter{limits: limits, header: header, users: newBuckets(maxBuckets), addresses: newBuckets(maxBuckets)}
+	return &Limiter{limits: limits, policies: limits.policies(), header: header, users: newBuckets(maxBuckets), addresses: newBuckets(maxBuckets)}
 }
 
 // Limits are what the Limiter holds callers to; a nil Limiter holds them to nothing.
@@ -154,11 +146,10 @@ func (l *Limiter) Caller(r *http.Request, userID string) string {
 // RateLimit fields, and returns how long the caller has to wait when the bucket is empty, and else 0. A nil Limiter limits
 // nothing.
 func (l *Limiter) Take(now time.Time, class Class, caller string, user bool, h http.Header) time.Duration {
-	limits := l.Limits()
-	p := limits.of(class)
-	if p.PerSecond == 0 {
+	if l == nil || l.policies[class].PerSecond == 0 {
 		return 0
 	}
+	p := l.policies[class]
 	l.mu.Lock()
 	of := &l.addresses
 	if user {

@@ -136,14 +136,12 @@ func (c *demoClient) send(user, method, path string, body, v any) (location stri
 	if c.err != nil {
 		return ""
 	}
-	encoded, err := json.Marshal(body)
-	if err != nil {
-		c.err = err
+	var encoded []byte
+	if encoded, c.err = json.Marshal(body); c.err != nil {
 		return ""
 	}
-	r, err := http.NewRequestWithContext(c.ctx, method, path, bytes.NewReader(encoded))
-	if err != nil {
-		c.err = err
+	var r *http.Request
+	if r, c.err = http.NewRequestWithContext(c.ctx, method, path, bytes.NewReader(encoded)); c.err != nil {
 		return ""
 	}
 	r.Header.Set("Authorization", "Bearer "+user)

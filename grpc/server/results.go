@@ -2,6 +2,8 @@ package server
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"math"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"assay/shared/store"
 	"assay/shared/table"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
@@ -25,15 +28,17 @@ func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunReques
 	if err := refuse(append(fields, more...)); err != nil {
 		return nil, err
 	}
+	h.Request = requestDigest(in)
 	run, missing, err := queue.Deliver(ctx, s.env.Store, s.env.Files, s.env.Now(), h, outputs, s.env.Quotas.User)
+	done, err := s.result(ctx, h, run, err)
 	if err != nil {
-		return nil, held(err)
+		return nil, err
 	}
-	out := &assayv1.CompleteRunResponse{State: states[run.State]}
-	if len(missing) == 0 {
+	out := &assayv1.CompleteRunResponse{State: states[done.State]}
+	if done.State != record.Running {
 		return out, nil
 	}
-	with, err := link.Files(ctx, s.env.Files, s.env.Now(), record.HolderRuns, run.ID, missing, false, true)
+	with, err := link.Files(ctx, s.env.Files, s.env.Now(), record.HolderRuns, h.RunID, missing, false, true)
 	if err != nil {
 		return nil, problem.Unavailable.Wrap(err, "The links of the files could not be made. Try again in a few seconds.")
 	}
@@ -45,6 +50,32 @@ func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunReques
 	return out, nil
 }
 
+// requestDigest tells a request from every other one under its lease.
+func requestDigest(in proto.Message) string {
+	b, _ := proto.MarshalOptions{Deterministic: true}.Marshal(in) // what was decoded can be encoded
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:16])
+}
+
+// result is what a request under a lease came to: how it left the run, or how the same request left it before, when this is a
+// repeat because the answer was lost.
+func (s *workers) result(ctx context.Context, h queue.Hold, run *record.RunItem, err error) (record.EndedLease, error) {
+	if err == nil {
+		return record.EndedLease{State: run.State, EvaluationID: run.EvaluationID}, nil
+	}
+	if !errors.Is(err, queue.ErrStaleLease) {
+		return record.EndedLease{}, err
+	}
+	run, err = table.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
+	if err != nil {
+		return record.EndedLease{}, err
+	}
+	if run == nil || h.Ended(run) == nil || run.Ended.Request != h.Request {
+		return record.EndedLease{}, errStale
+	}
+	return *run.Ended, nil
+}
+
 // ReportEvaluation implements assayv1.WorkerServiceServer.
 func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
 	h, fields := checkHold(ctx, in)
@@ -53,6 +84,17 @@ func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvalua
 	if err := refuse(fields); err != nil {
 		return nil, err
 	}
+	h.Request = requestDigest(in)
+	run, err := s.report(ctx, h, in, warnings)
+	done, err := s.result(ctx, h, run, err)
+	if err != nil {
+		return nil, err
+	}
+	return &assayv1.ReportEvaluationResponse{EvaluationId: done.EvaluationID, State: states[done.State]}, nil
+}
+
+// report completes a run with the measures of a worker.
+func (s *workers) report(ctx context.Context, h queue.Hold, in *assayv1.ReportEvaluationRequest, warnings []measure.Diagnostic) (*record.RunItem, error) {
 	run, truth, err := s.evaluated(ctx, h)
 	if err != nil {
 		return nil, err
@@ -65,14 +107,11 @@ func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvalua
 		return nil, err
 	}
 	result.Warnings = measure.WithoutTruth(nil, warnings) // whatever its program says, it had the truth at hand
-	done, err := s.evaluator.Complete(ctx, h, run, truth, result, in.GetEvaluatorVersion())
+	run, err = s.evaluator.Complete(ctx, h, run, truth, result, in.GetEvaluatorVersion())
 	if errors.Is(err, queue.ErrTruthChanged) {
 		return nil, s.outdated(ctx, h)
 	}
-	if err != nil {
-		return nil, held(err)
-	}
-	return &assayv1.ReportEvaluationResponse{EvaluationId: done.EvaluationID, State: states[done.State]}, nil
+	return run, err
 }
 
 // evaluated reads a run that a worker evaluates, with the truth as it is now; nil when there is none any more.
@@ -82,7 +121,7 @@ func (s *workers) evaluated(ctx context.Context, h queue.Hold) (*record.RunItem,
 	case err != nil:
 		return nil, nil, err
 	case run == nil || !h.Under(run.Lease):
-		return nil, nil, errStale
+		return nil, nil, queue.ErrStaleLease
 	case run.State != record.Evaluating:
 		return nil, nil, problem.Conflict.New("The run is %s: only one that is being evaluated takes measures. Bring its output with CompleteRun.", run.State)
 	}
@@ -90,8 +129,10 @@ func (s *workers) evaluated(ctx context.Context, h queue.Hold) (*record.RunItem,
 	return run, truth, err
 }
 
-// outdated gives a run back that was evaluated against a truth that is no longer the one in use.
+// outdated gives a run back that was evaluated against a truth that is no longer the one in use. A repeat of the request is
+// refused with errStale: its worker has nothing to do then either.
 func (s *workers) outdated(ctx context.Context, h queue.Hold) error {
+	h.Request = ""
 	if _, err := queue.Release(ctx, s.env.Store, s.env.Now(), h); err != nil {
 		return held(err)
 	}
@@ -161,6 +202,7 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 	if err := refuse(fields); err != nil {
 		return nil, err
 	}
+	h.Request = requestDigest(in)
 	var run *record.RunItem
 	var err error
 	switch now := s.env.Now(); in.GetFault() {
@@ -169,12 +211,13 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 	case assayv1.FailRunRequest_FAULT_WORKER:
 		run, err = queue.Abandon(ctx, s.env.Store, now, h, why(diagnostics))
 	default:
-		run, err = queue.Release(ctx, s.env.Store, now, h)
+		run, err = queue.Postpone(ctx, s.env.Store, now, h, queue.RetryDelay)
 	}
+	done, err := s.result(ctx, h, run, err)
 	if err != nil {
-		return nil, held(err)
+		return nil, err
 	}
-	return &assayv1.FailRunResponse{State: states[run.State]}, nil
+	return &assayv1.FailRunResponse{State: states[done.State]}, nil
 }
 
 // fail ends a run: one that was evaluated until the truth changes.

@@ -151,7 +151,7 @@ func (s *workers) refuseHeartbeat(ctx context.Context, h queue.Hold) (*assayv1.H
 		return nil, err
 	case run != nil && h.Under(run.Lease):
 		return nil, refuse([]problem.Field{{Pointer: "/first_line", Detail: fmt.Sprintf("lines are missing before it: send from line %d of this lease on", run.Lease.Lines)}})
-	case run != nil && run.State == record.Cancelled && h.Under(run.Cancelled):
+	case run != nil && h.Ended(run) != nil && run.Ended.State == record.Cancelled:
 		return &assayv1.HeartbeatResponse{Stop: true, StopReason: "The run was cancelled."}, nil
 	}
 	return nil, errStale

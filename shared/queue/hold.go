@@ -25,6 +25,9 @@ func change(ctx context.Context, s store.Store, h Hold, do func(*record.RunItem,
 		if err := do(run, tx); err != nil {
 			return err
 		}
+		if run.Lease == nil && h.Request != "" {
+			run.Ended = &record.EndedLease{ID: h.LeaseID, UserID: h.UserID, Request: h.Request, State: run.State, EvaluationID: run.EvaluationID}
+		}
 		return tx.Replace(run).Commit(ctx, s)
 	})
 	if err != nil {

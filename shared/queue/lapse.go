@@ -12,17 +12,17 @@ import (
 	"assay/shared/table"
 )
 
-// respite is how long a run that a worker gave back is left alone, once for each attempt that it had: what was in its way,
-// such as a registry that does not answer, is to have time to go, and no worker is to use up the attempts in a moment.
-const respite = 15 * time.Second
+// RetryDelay is how long no worker gets a run that a worker gave back; after an attempt, once for each attempt that it had. The
+// cause, such as a registry that does not answer, may be over then, and no worker leases the same run in a tight loop.
+const RetryDelay = 15 * time.Second
 
 // Abandon gives back a run whose attempt broke off, for the reason that the sentence why tells. While attempts are left
-// it waits again where it waited, after a respite if it is work of workers, and so comes first; after the last it fails, and
+// it waits again where it waited, after RetryDelay if it is work of workers, and so comes first; after the last it fails, and
 // its diagnostics tell how each ended.
 func Abandon(ctx context.Context, s store.Store, now time.Time, h Hold, why string) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
 		if run.Queue == record.QueueWorkers {
-			run.Later = new(record.At(now.Add(respite * time.Duration(run.Attempts))))
+			run.Later = new(record.At(now.Add(RetryDelay * time.Duration(run.Attempts))))
 		}
 		return abandon(ctx, s, now, run, why, tx)
 	})

@@ -39,7 +39,7 @@ func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunIt
 		return nil, nil, err
 	}
 	if run.Lease != nil {
-		changed.Cancelled = &record.Lease{ID: run.Lease.ID, UserID: run.Lease.UserID}
+		changed.Ended = &record.EndedLease{ID: run.Lease.ID, UserID: run.Lease.UserID, State: record.Cancelled}
 	}
 	if err := refund(ctx, s, now, &changed, tx); err != nil {
 		return nil, nil, err

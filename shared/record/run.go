@@ -96,6 +96,17 @@ type Lease struct {
 	Outputs []File `json:"outputs,omitempty"`
 }
 
+// EndedLease is a lease that is over, with what the worker has to learn that lost the answer.
+type EndedLease struct {
+	ID     string `json:"id"`
+	UserID string `json:"userId,omitempty"`
+	// Request is the digest of the request that ended the lease; empty for a cancellation.
+	Request string `json:"request,omitempty"`
+	// State and EvaluationID are those of the run at that moment.
+	State        RunState `json:"state"`
+	EvaluationID string   `json:"evaluationId,omitempty"`
+}
+
 // The queues that runs wait in.
 const (
 	QueueBuiltin = "builtin" // for the built-in evaluators
@@ -127,8 +138,8 @@ type RunItem struct {
 	Queue    string         `json:"queue"`           // where it waits when it waits
 	Pool     string         `json:"pool,omitempty"`  // of workers, as its dataset names it
 	Lease    *Lease         `json:"lease,omitempty"` // while running or evaluating
-	// Cancelled is the lease that a cancellation ended: who had it learns why the work is to stop, and nobody else does.
-	Cancelled *Lease `json:"cancelled,omitempty"`
+	// Ended is the last lease that its worker, or a cancellation, ended. What became of it is for its worker alone.
+	Ended *EndedLease `json:"ended,omitempty"`
 	// Later is when a run that waits is looked at again: what it needs has yet to come, and nobody takes it up before.
 	Later *Instant `json:"later,omitempty"`
 	// Restarts is how often the platform's own process ended while it worked on the run: as a rule no fault of the run's.

@@ -32,14 +32,15 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // RunService shows runs to those who may see them: the same rules as over REST, for the same bearer tokens, which travel in
-// the metadata `authorization`.
+// the metadata `authorization`. Connections and messages have the limits that WorkerService names.
 type RunServiceClient interface {
 	// GetRun returns one run.
 	GetRun(ctx context.Context, in *GetRunRequest, opts ...grpc.CallOption) (*GetRunResponse, error)
 	// ListRuns returns a page of runs, the newest first.
 	ListRuns(ctx context.Context, in *ListRunsRequest, opts ...grpc.CallOption) (*ListRunsResponse, error)
 	// WatchRun sends the run as it is, then each of its changes, and lines of its log as they come. The stream ends with
-	// the run. One that broke off goes on where it was when it is asked for with the last resume_token.
+	// the run, or with UNAVAILABLE after 1 hour at most, when the server stops or asks the client to connect again. One that broke off
+	// goes on where it was when it is asked for with the last resume_token.
 	WatchRun(ctx context.Context, in *WatchRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRunResponse], error)
 }
 
@@ -95,14 +96,15 @@ type RunService_WatchRunClient = grpc.ServerStreamingClient[WatchRunResponse]
 // for forward compatibility.
 //
 // RunService shows runs to those who may see them: the same rules as over REST, for the same bearer tokens, which travel in
-// the metadata `authorization`.
+// the metadata `authorization`. Connections and messages have the limits that WorkerService names.
 type RunServiceServer interface {
 	// GetRun returns one run.
 	GetRun(context.Context, *GetRunRequest) (*GetRunResponse, error)
 	// ListRuns returns a page of runs, the newest first.
 	ListRuns(context.Context, *ListRunsRequest) (*ListRunsResponse, error)
 	// WatchRun sends the run as it is, then each of its changes, and lines of its log as they come. The stream ends with
-	// the run. One that broke off goes on where it was when it is asked for with the last resume_token.
+	// the run, or with UNAVAILABLE after 1 hour at most, when the server stops or asks the client to connect again. One that broke off
+	// goes on where it was when it is asked for with the last resume_token.
 	WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[WatchRunResponse]) error
 	mustEmbedUnimplementedRunServiceServer()
 }

@@ -23,17 +23,63 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// WorkKind is what there is to do for a run.
+// WorkKind is what there is to do for a run. This is the contract between a worker and the programs that it runs, which are those
+// of people it does not know.
+//
+// # Folders and variables
+//
+// A program sees these folders, finds them by these environment variables, and gets no other variables of the worker:
+//
+//	/assay/input   ASSAY_INPUT; of an execution also inputDataset and inputRun: the files Work.inputs; read-only
+//	/assay/run     ASSAY_RUN, of an evaluation: the files Work.run_files; read-only
+//	/assay/truth   ASSAY_TRUTH, of an evaluation: the files Work.truths; read-only
+//	/assay/output  ASSAY_OUTPUT; of an execution also outputDir: empty; what the program leaves here is its output
+//	/tmp           HOME: empty and writable, in memory
+//
+// Each file lies at the top of its folder under its name, readable for every user, and has the size and the SHA-256 that its File
+// names: a worker checks both and otherwise does not begin. Links to files need no token. Everything else that the program sees is
+// its image, which it cannot write to; volumes of the image are empty and in memory. A worker without containers puts other paths
+// into the same variables, sets HOME and TMPDIR to an empty folder, passes its PATH, sets LANG to C.UTF-8, and runs a repository's
+// command in its checkout.
+//
+// # Command, network, rights and limits
+//
+// A command is run as `/bin/sh -c COMMAND` in the image, in place of its entry point; without one the image runs what it names
+// itself. A program has no network but its own loopback interface, no capabilities and no way to gain privileges, its own user
+// namespace, and at most 1024 processes. The operators of a worker limit CPUs, memory (without swap, and with what is in /tmp),
+// the bytes in the output folder, and the time; assay-worker's defaults are 1 CPU, 4 GiB, 8 GiB and 1 hour. A program that exceeds a
+// limit is ended.
+//
+// # End
+//
+// Exit code 0 is success. Every other end of the program itself, by its exit code or by a limit, is FAULT_RUN with a diagnostic
+// that names it; what goes wrong on the worker is FAULT_WORKER. What the program writes to standard output and standard error goes
+// line by line into heartbeats, and of an execution its last lines may stand in diagnostics that are not discreet.
+//
+// # Output of an execution
+//
+// The regular files at the top of the output folder, in the run format of the dataset: 1 to 20, each of 1 byte to 2 GiB, with
+// names of one line and at most 200 bytes, no two with the same name or the same content. Folders are left out. A link, a device, an
+// empty file, a bad name or no file at all is FAULT_RUN, and so is an output that CompleteRun refuses with INVALID_ARGUMENT.
 type WorkKind int32
 
 const (
 	// Not said.
 	WorkKind_WORK_KIND_UNSPECIFIED WorkKind = 0
-	// Execute a container image over the inputs of a dataset.
+	// Execute a container image over the inputs of a dataset. The image is pulled from its registry by the reference; one that cannot
+	// be pulled is FAULT_RUN, unless the worker can pull none at all.
 	WorkKind_WORK_KIND_IMAGE WorkKind = 1
-	// Build a repository at a ref and execute it over the inputs of a dataset.
+	// Clone a repository at a ref, without submodules and without files of Git LFS, build the Dockerfile at its top with the checkout
+	// as context, and execute the image as WORK_KIND_IMAGE has it. The build has the limits of a run and at most 30 minutes; its network is
+	// an HTTP proxy to public addresses, named by http_proxy and https_proxy. A build that fails is FAULT_RUN.
 	WorkKind_WORK_KIND_REPOSITORY WorkKind = 2
-	// Evaluate the files of a run with an organizer's image over the truth of a dataset.
+	// Evaluate the files of a run with an organizer's image over the truth of a dataset. The program writes the regular file
+	// evaluation.json, at most 3 MiB, into the output folder: a JSON object of names and numbers, `{"Score": 0.5, "Errors": null}`, or
+	// one with values by topic, `{"measures": {"Score": 0.5}, "topics": {"1": {"Score": 0.4}}}`. A null is a measure that is not
+	// defined, which is sent as NaN. Each of Work.measures must be there; others are left out. Where there is no evaluation.json,
+	// evaluation.prototext is read, at most 256 KiB: blocks `measure { key: "Score" value: "0.5" }`. Everything else is FAULT_RUN, and
+	// so are measures that ReportEvaluation refuses with INVALID_ARGUMENT or RESOURCE_EXHAUSTED.
+	// The program has the truth at hand: what it wrote or printed stands in no diagnostic, and in the log for organizers alone.
 	WorkKind_WORK_KIND_EVALUATION WorkKind = 3
 )
 
@@ -88,9 +134,11 @@ const (
 	FailRunRequest_FAULT_UNSPECIFIED FailRunRequest_Fault = 0
 	// The run cannot succeed: it fails.
 	FailRunRequest_FAULT_RUN FailRunRequest_Fault = 1
-	// This attempt broke off, and another may succeed: the run is tried again while attempts are left.
+	// This attempt broke off, and another may succeed: the run is tried again while one of 3 attempts is left, 15 seconds later
+	// after the first and 30 after the second.
 	FailRunRequest_FAULT_WORKER FailRunRequest_Fault = 2
-	// The worker stops, or cannot do this work after all: the run waits on, and no attempt is counted.
+	// The worker stops, or cannot do this work after all: the run waits on, and no attempt is counted. No worker gets it for 15
+	// seconds, so that a worker that cannot do it does not lease it in a tight loop.
 	FailRunRequest_FAULT_NONE FailRunRequest_Fault = 3
 )
 
@@ -142,7 +190,7 @@ type LeaseRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// What the worker is called in leases and diagnostics: 1 to 100 characters, on one line.
 	Worker string `protobuf:"bytes,1,opt,name=worker,proto3" json:"worker,omitempty"`
-	// The pools that the worker serves, at most 10. A dataset names its pool, and those that name none are in the pool
+	// The pools that the worker serves, at most 10, each a name of at most 50 lower-case letters, digits and hyphens. A dataset names its pool, and those that name none are in the pool
 	// `default`; so is a worker that names none.
 	Pools []string `protobuf:"bytes,2,rep,name=pools,proto3" json:"pools,omitempty"`
 	// What the worker can do; when empty, to execute images and to evaluate. Repositories go only to a worker that names them.
@@ -482,9 +530,10 @@ type HeartbeatRequest struct {
 	RunId string `protobuf:"bytes,1,opt,name=run_id,json=runId,proto3" json:"run_id,omitempty"`
 	// The lease.
 	LeaseId string `protobuf:"bytes,2,opt,name=lease_id,json=leaseId,proto3" json:"lease_id,omitempty"`
-	// The position of the first of lines among all that were sent under the lease, from 0: what comes twice is kept once.
+	// The position of the first of lines among all that were sent under the lease, from 0: what comes twice is kept once,
+	// and a gap before it is refused with INVALID_ARGUMENT.
 	FirstLine int64 `protobuf:"varint,3,opt,name=first_line,json=firstLine,proto3" json:"first_line,omitempty"`
-	// Lines of the log, at most 1,000 and 256 KiB in one call.
+	// Lines of the log, at most 1,000 and 256 KiB in one call. The server keeps 16 MiB of a log, and of what comes then the end.
 	Lines         []*OutputLine `protobuf:"bytes,4,rep,name=lines,proto3" json:"lines,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -795,7 +844,7 @@ func (x *CompleteRunResponse) GetState() RunState {
 	return RunState_RUN_STATE_UNSPECIFIED
 }
 
-// Upload says where to send the bytes of a file. What is stored is never replaced: a request that is repeated, because its answer
+// Upload says where to send the bytes of a file, without a token, with their number in Content-Length. What is stored is never replaced: a request that is repeated, because its answer
 // was lost, may be answered with the HTTP status 412, which is success for the one who sent the file.
 type Upload struct {
 	state protoimpl.MessageState `protogen:"open.v1"`

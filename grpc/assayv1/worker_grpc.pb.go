@@ -33,9 +33,36 @@ const (
 // WorkerService hands out work to workers: to execute images and repositories, and to evaluate runs with an organizer's own
 // image. Callers need the role `worker`. Whatever a worker does for a run it does under a lease, whose id fences it: once
 // the lease has lapsed or the run has ended, calls under it fail with FAILED_PRECONDITION and the reason STALE_LEASE, and
-// what was done counts for nothing.
+// what was done counts for nothing. A lease serves only the identity of the token that took it.
 //
 // Time is told in durations wherever a worker has to act on it, so that no worker's clock matters.
+//
+// # Order of calls
+//
+// Lease, then a Heartbeat at once and every `heartbeat_interval`, until CompleteRun, ReportEvaluation or FailRun ends the lease.
+// CompleteRun ends an execution, ReportEvaluation an evaluation, and FailRun either of them without a result. Lines of the log that
+// come after the end of the lease are lost: send the last ones before. The evaluation of an output is work of its own, which the
+// server does itself or hands out to any worker of the pool.
+//
+// # Repeats and errors
+//
+// A call whose answer was lost can be repeated. CompleteRun, ReportEvaluation and FailRun answer a repeat (the same content under
+// the same lease by the same identity) as they answered the first, whatever became of the run since, until another lease of the
+// run was ended by such a call. Other content under a lease that ended is refused with STALE_LEASE, and so is the repeat of a call
+// that was refused with TRUTH_CHANGED. Lines of a Heartbeat that come twice are kept once. A Lease whose answer was lost lapses.
+//
+// Repeat after UNAVAILABLE, DEADLINE_EXCEEDED, UNAUTHENTICATED (with a token that was renewed), ABORTED with another reason than
+// TRUTH_CHANGED, INTERNAL and UNKNOWN, with pauses that grow, and stop when the lease has lapsed by the worker's own clock. Do not
+// repeat after INVALID_ARGUMENT, OUT_OF_RANGE, PERMISSION_DENIED, RESOURCE_EXHAUSTED and UNIMPLEMENTED. FAILED_PRECONDITION and
+// NOT_FOUND mean that the lease is lost: end the program, and report nothing. Errors carry a google.rpc.ErrorInfo with the reason.
+//
+// # Connections and messages
+//
+// A request has at most 4 MiB, after decompression too; the server understands gzip, and compresses an answer as its request was.
+// The first message of a call must arrive within 20 seconds. A connection carries at most 250 calls at a time. The server pings a
+// silent client after 1 minute; a client may ping every 10 seconds, also when it has no call, and is disconnected when it does so
+// more often. An idle connection is closed after 15 minutes. After 1 hour the server asks the client to connect again (GOAWAY) and
+// gives calls 2 minutes to end. Credentials are bearer tokens in the metadata `authorization`.
 type WorkerServiceClient interface {
 	// Lease waits for work and returns it with a lease. The answer is empty when there was none for as long as the worker
 	// wanted to wait. A lease that no heartbeat confirms soon goes to another worker, and that is no attempt of the run's.
@@ -43,7 +70,8 @@ type WorkerServiceClient interface {
 	// Heartbeat extends the lease, brings lines of the log, and tells the worker whether to stop. The first is due at once.
 	Heartbeat(ctx context.Context, in *HeartbeatRequest, opts ...grpc.CallOption) (*HeartbeatResponse, error)
 	// CompleteRun brings the output of an execution. As long as files of it are missing in the object store, the answer says
-	// where to send them and nothing else has happened: send them and call again. Then the run goes on to its evaluation.
+	// where to send them and nothing else has happened: send them and call again. Then the run goes on to its evaluation; or it
+	// fails, when its owner has no room left for the files.
 	CompleteRun(ctx context.Context, in *CompleteRunRequest, opts ...grpc.CallOption) (*CompleteRunResponse, error)
 	// ReportEvaluation brings the measures of an evaluation, which completes the run. It fails with ABORTED and the reason
 	// TRUTH_CHANGED when the truth has changed meanwhile; the run then waits to be evaluated against the new one.
@@ -117,9 +145,36 @@ func (c *workerServiceClient) FailRun(ctx context.Context, in *FailRunRequest, o
 // WorkerService hands out work to workers: to execute images and repositories, and to evaluate runs with an organizer's own
 // image. Callers need the role `worker`. Whatever a worker does for a run it does under a lease, whose id fences it: once
 // the lease has lapsed or the run has ended, calls under it fail with FAILED_PRECONDITION and the reason STALE_LEASE, and
-// what was done counts for nothing.
+// what was done counts for nothing. A lease serves only the identity of the token that took it.
 //
 // Time is told in durations wherever a worker has to act on it, so that no worker's clock matters.
+//
+// # Order of calls
+//
+// Lease, then a Heartbeat at once and every `heartbeat_interval`, until CompleteRun, ReportEvaluation or FailRun ends the lease.
+// CompleteRun ends an execution, ReportEvaluation an evaluation, and FailRun either of them without a result. Lines of the log that
+// come after the end of the lease are lost: send the last ones before. The evaluation of an output is work of its own, which the
+// server does itself or hands out to any worker of the pool.
+//
+// # Repeats and errors
+//
+// A call whose answer was lost can be repeated. CompleteRun, ReportEvaluation and FailRun answer a repeat (the same content under
+// the same lease by the same identity) as they answered the first, whatever became of the run since, until another lease of the
+// run was ended by such a call. Other content under a lease that ended is refused with STALE_LEASE, and so is the repeat of a call
+// that was refused with TRUTH_CHANGED. Lines of a Heartbeat that come twice are kept once. A Lease whose answer was lost lapses.
+//
+// Repeat after UNAVAILABLE, DEADLINE_EXCEEDED, UNAUTHENTICATED (with a token that was renewed), ABORTED with another reason than
+// TRUTH_CHANGED, INTERNAL and UNKNOWN, with pauses that grow, and stop when the lease has lapsed by the worker's own clock. Do not
+// repeat after INVALID_ARGUMENT, OUT_OF_RANGE, PERMISSION_DENIED, RESOURCE_EXHAUSTED and UNIMPLEMENTED. FAILED_PRECONDITION and
+// NOT_FOUND mean that the lease is lost: end the program, and report nothing. Errors carry a google.rpc.ErrorInfo with the reason.
+//
+// # Connections and messages
+//
+// A request has at most 4 MiB, after decompression too; the server understands gzip, and compresses an answer as its request was.
+// The first message of a call must arrive within 20 seconds. A connection carries at most 250 calls at a time. The server pings a
+// silent client after 1 minute; a client may ping every 10 seconds, also when it has no call, and is disconnected when it does so
+// more often. An idle connection is closed after 15 minutes. After 1 hour the server asks the client to connect again (GOAWAY) and
+// gives calls 2 minutes to end. Credentials are bearer tokens in the metadata `authorization`.
 type WorkerServiceServer interface {
 	// Lease waits for work and returns it with a lease. The answer is empty when there was none for as long as the worker
 	// wanted to wait. A lease that no heartbeat confirms soon goes to another worker, and that is no attempt of the run's.
@@ -127,7 +182,8 @@ type WorkerServiceServer interface {
 	// Heartbeat extends the lease, brings lines of the log, and tells the worker whether to stop. The first is due at once.
 	Heartbeat(context.Context, *HeartbeatRequest) (*HeartbeatResponse, error)
 	// CompleteRun brings the output of an execution. As long as files of it are missing in the object store, the answer says
-	// where to send them and nothing else has happened: send them and call again. Then the run goes on to its evaluation.
+	// where to send them and nothing else has happened: send them and call again. Then the run goes on to its evaluation; or it
+	// fails, when its owner has no room left for the files.
 	CompleteRun(context.Context, *CompleteRunRequest) (*CompleteRunResponse, error)
 	// ReportEvaluation brings the measures of an evaluation, which completes the run. It fails with ABORTED and the reason
 	// TRUTH_CHANGED when the truth has changed meanwhile; the run then waits to be evaluated against the new one.

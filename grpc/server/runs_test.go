@@ -14,9 +14,11 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/metadata"
 	reflectionv1 "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	"google.golang.org/grpc/stats"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 )
@@ -117,8 +119,51 @@ func TestTheIDOfARequestIsTakenOrMade(t *testing.T) {
 
 func TestWhatIsTooLargeIsToldSo(t *testing.T) {
 	s := newScene(t)
-	_, err := s.runs.GetRun(s.as(""), &assayv1.GetRunRequest{RunId: strings.Repeat("x", 4<<20)})
-	wantCode(t, err, codes.ResourceExhausted, "Send less")
+	for _, compressor := range []string{"identity", "gzip"} {
+		_, err := s.runs.GetRun(s.as(""), &assayv1.GetRunRequest{RunId: strings.Repeat("x", 4<<20)}, grpc.UseCompressor(compressor))
+		wantCode(t, err, codes.ResourceExhausted, "Send less")
+		_, err = s.runs.GetRun(s.as(""), &assayv1.GetRunRequest{RunId: strings.Repeat("x", 64<<20)}, grpc.UseCompressor(compressor))
+		wantCode(t, err, codes.ResourceExhausted, "larger than max")
+	}
+}
+
+// answers notes how the answers to a client come.
+type answers struct {
+	stats.Handler
+	compression string
+	wire, whole int
+}
+
+func (*answers) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (*answers) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (*answers) HandleConn(context.Context, stats.ConnStats)                       {}
+
+func (a *answers) HandleRPC(_ context.Context, s stats.RPCStats) {
+	switch s := s.(type) {
+	case *stats.InHeader:
+		a.compression = s.Compression
+	case *stats.InPayload:
+		a.wire, a.whole = s.CompressedLength, s.Length
+	}
+}
+
+// TestServer_UnderstandsGzip: the name comes from the server, for nothing in these tests imports the package of gzip.
+func TestServer_UnderstandsGzip(t *testing.T) {
+	s := newScene(t)
+	s.image("ada", s.dataset(nil), s.dataset(nil), s.dataset(nil))
+	seen := &answers{}
+	conn, err := grpc.NewClient(s.conn.Target(), grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStatsHandler(seen))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	out, err := assayv1.NewRunServiceClient(conn).ListRuns(s.as("ada"), &assayv1.ListRunsRequest{TaskId: s.task}, grpc.UseCompressor("gzip"))
+	if err != nil || len(out.GetRuns()) != 3 {
+		t.Fatal(out, err)
+	}
+	if seen.compression != "gzip" || seen.wire >= seen.whole {
+		t.Errorf("the answer is in the coding %q, %d bytes for %d", seen.compression, seen.wire, seen.whole)
+	}
 }
 
 func TestAPanicEndsOneCall(t *testing.T) {

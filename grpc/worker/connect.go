@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding/gzip"
 	"google.golang.org/grpc/keepalive"
 )
 
@@ -40,6 +41,7 @@ func (s *settings) connect(getenv func(string) string) (*grpc.ClientConn, error)
 		grpc.WithTransportCredentials(transport),
 		grpc.WithPerRPCCredentials(t),
 		grpc.WithUserAgent("assay-worker"),
+		grpc.WithDefaultCallOptions(grpc.UseCompressor(gzip.Name)), // logs and measures become much smaller
 		// A server that comes back is found within a lease.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 250 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -16,6 +17,7 @@ import (
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/stats"
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/sandbox"
@@ -132,12 +134,26 @@ func TestTokensStayOnThisMachineWithoutTLS(t *testing.T) {
 	}
 }
 
-// told notes the tokens of workers that ask for work.
+// told notes the tokens of workers that ask for work, and in which coding they send.
 type told struct {
 	assayv1.UnimplementedWorkerServiceServer
+	stats.Handler
 	mu     sync.Mutex
 	tokens []string
+	coding string
 	asked  chan struct{}
+}
+
+func (*told) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (*told) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (*told) HandleConn(context.Context, stats.ConnStats)                       {}
+
+func (s *told) HandleRPC(_ context.Context, r stats.RPCStats) {
+	if header, ok := r.(*stats.InHeader); ok {
+		s.mu.Lock()
+		s.coding = header.Compression
+		s.mu.Unlock()
+	}
 }
 
 func (s *told) Lease(ctx context.Context, _ *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
@@ -155,7 +171,7 @@ func TestTokenFilesAreReadAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &told{asked: make(chan struct{})}
-	g := grpc.NewServer()
+	g := grpc.NewServer(grpc.StatsHandler(s))
 	assayv1.RegisterWorkerServiceServer(g, s)
 	go func() { _ = g.Serve(listener) }()
 	defer g.Stop()
@@ -190,7 +206,27 @@ func TestTokenFilesAreReadAgain(t *testing.T) {
 	if s.tokens[0] != "Bearer first" || s.tokens[1] != "Bearer second" {
 		t.Errorf("tokens %q", s.tokens)
 	}
+	if s.coding != "gzip" {
+		t.Errorf("the worker sends in the coding %q", s.coding)
+	}
 	if !strings.Contains(log.String(), "NO ISOLATION") || strings.Contains(log.String(), "first") {
 		t.Errorf("the worker says: %s", log.String())
+	}
+}
+
+// TestContract_NamesDefaults holds the comments of the protocol to the limits that a worker has unless its operators set others.
+func TestContract_NamesDefaults(t *testing.T) {
+	s, err := parse(nil, of(nil), &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	contract, err := os.ReadFile("../proto/assay/v1/worker.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := s.limits
+	want := fmt.Sprintf("defaults are %g CPU, %s, %s and %g hour.", l.CPUs, l.Memory, l.Disk, l.Time.Hours())
+	if !bytes.Contains(contract, []byte(want)) {
+		t.Errorf("the protocol does not say %q", want)
 	}
 }

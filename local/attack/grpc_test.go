@@ -11,6 +11,8 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding"
+	"google.golang.org/grpc/encoding/gzip"
 	"google.golang.org/grpc/status"
 )
 
@@ -51,7 +53,7 @@ func (y *tally) called(what string, sent int, err error) {
 // which are the bystander's too.
 const refusedPause = 100 * time.Millisecond
 
-// grpcMessages are of the most that a message may have and more, from nobody.
+// grpcMessages are of the most that a message may have and more, as they are and compressed, from nobody.
 func grpcMessages(ctx context.Context, s *site, y *tally) {
 	n := 2
 	if s.form.full {
@@ -68,10 +70,12 @@ func grpcMessages(ctx context.Context, s *site, y *tally) {
 			all.Go(func() {
 				for ; ctx.Err() == nil; time.Sleep(refusedPause) {
 					text := large[n%len(large)]
-					_, err := assayv1.NewRunServiceClient(c).ListRuns(ctx, &assayv1.ListRunsRequest{PageToken: text})
-					y.called("ListRuns", len(text), err)
-					_, err = assayv1.NewWorkerServiceClient(c).Lease(ctx, &assayv1.LeaseRequest{Worker: text})
-					y.called("Lease", len(text), err)
+					for _, compressor := range []string{encoding.Identity, gzip.Name} {
+						_, err := assayv1.NewRunServiceClient(c).ListRuns(ctx, &assayv1.ListRunsRequest{PageToken: text}, grpc.UseCompressor(compressor))
+						y.called("ListRuns", len(text), err)
+						_, err = assayv1.NewWorkerServiceClient(c).Lease(ctx, &assayv1.LeaseRequest{Worker: text}, grpc.UseCompressor(compressor))
+						y.called("Lease", len(text), err)
+					}
 					if !s.form.full {
 						return
 					}

@@ -253,6 +253,7 @@ func TestWorkersThatAreRefusedEnd(t *testing.T) {
 		ends  bool
 	}{
 		"role":          {codes.PermissionDenied, 2, 100, true},
+		"request":       {codes.InvalidArgument, 1, 100, true},
 		"token":         {codes.Unauthenticated, 1, 100, true},
 		"expired":       {codes.Unauthenticated, 2, 100, true},
 		"token renewed": {codes.Unauthenticated, 2, 3, false},
@@ -282,7 +283,11 @@ func TestWorkersThatAreRefusedEnd(t *testing.T) {
 				r.stop()
 			}
 			wait(t, "the end of the worker", r.done)
-			if c.ends != (r.err != nil) || c.ends && !strings.Contains(r.err.Error(), "role worker") {
+			want := "role worker"
+			if c.code == codes.InvalidArgument {
+				want = "name, pools and kinds of work: as the test wants it"
+			}
+			if c.ends != (r.err != nil) || c.ends && !strings.Contains(r.err.Error(), want) {
 				t.Errorf("the worker ended with %v", r.err)
 			}
 		})

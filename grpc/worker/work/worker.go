@@ -68,11 +68,16 @@ func (w *Worker) Run(ctx context.Context) error {
 	return slots.Wait()
 }
 
-// refused reports whether no later call can succeed: the role is the worker's for as long as it runs, but a token that was
-// accepted once may be replaced in its file.
-func (w *Worker) refused(err error, accepted time.Time) bool {
-	code := status.Code(err)
-	return code == codes.PermissionDenied || code == codes.Unauthenticated && time.Since(accepted) > w.Persistence
+// refusal is the error of a worker that no later call can help; nil when one can. What a worker asks for and its role stay the
+// same for as long as it runs, but a token that was accepted once may be replaced in its file.
+func (w *Worker) refusal(err error, accepted time.Time) error {
+	switch code := status.Code(err); {
+	case code == codes.InvalidArgument:
+		return fmt.Errorf("the server refuses what this worker asks for, by its name, pools and kinds of work: %s", explain(err))
+	case code == codes.PermissionDenied, code == codes.Unauthenticated && time.Since(accepted) > w.Persistence:
+		return fmt.Errorf("the server refuses this worker, whose token must be valid and of somebody with the role worker: %w", err)
+	}
+	return nil
 }
 
 // serve does one piece of work after another.
@@ -83,8 +88,8 @@ func (w *Worker) serve(ctx, working context.Context) error {
 		work, err := w.lease(ctx)
 		switch {
 		case ctx.Err() != nil && work == nil:
-		case w.refused(err, accepted):
-			return fmt.Errorf("the server refuses this worker, whose token must be valid and of somebody with the role worker: %w", err)
+		case w.refusal(err, accepted) != nil:
+			return w.refusal(err, accepted)
 		case err != nil:
 			failures++
 			w.Log.Warn("no work can be leased", "error", status.Convert(err).Message(), "code", status.Code(err))

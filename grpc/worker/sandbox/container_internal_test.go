@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"net/netip"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -143,6 +144,19 @@ func TestTheProxyOfABuild(t *testing.T) {
 		status, body := through(t, server, public)
 		if name == "HTTP" && status != http.StatusForbidden || status == http.StatusOK || strings.Contains(body, "hello") || strings.Contains(body, "refused") {
 			t.Errorf("%s to this machine: %d %s", name, status, body)
+		}
+	}
+}
+
+// TestContract_NamesLimitsOfContainers holds the comments of the protocol, from which workers are written, to what containers get.
+func TestContract_NamesLimitsOfContainers(t *testing.T) {
+	contract, err := os.ReadFile("../../proto/assay/v1/worker.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{fmt.Sprintf("at most %d processes", maxPids), fmt.Sprintf("at most %.0f minutes", buildTime.Minutes())} {
+		if !strings.Contains(string(contract), want) {
+			t.Errorf("the protocol does not say %q", want)
 		}
 	}
 }

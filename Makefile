@@ -19,8 +19,8 @@ versitygw     := .tools/versitygw-$(versitygw_version)/versitygw
 buildah       := .tools/buildah-$(buildah_version)/buildah
 node_modules  := infra/node_modules/.package-lock.json
 
-# Of Linux; elsewhere say where there is another one.
-export BUF    ?= $(CURDIR)/infra/node_modules/@bufbuild/buf-linux-x64/bin/buf
+# The shell finds the one package that npm has installed, that of this platform.
+export BUF    ?= $(CURDIR)/infra/node_modules/@bufbuild/buf-*/bin/buf
 
 .DEFAULT_GOAL := help
 
@@ -82,8 +82,9 @@ modules: ## fail when go.mod or go.sum is not tidy
 	$(GO) mod tidy -diff
 
 .PHONY: vet
-vet: ## report what go vet finds
+vet: ## report what go vet finds, on this platform and on macOS
 	$(GO) vet $(PACKAGES)
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet $(PACKAGES)
 
 .PHONY: lint
 lint: $(golangci_lint) ## report what the linters of .golangci.yml find

@@ -17,9 +17,9 @@ import (
 // Info is what the server can do.
 type Info struct {
 	Name       string                      `json:"name" example:"assay"`
-	Version    string                      `json:"version" doc:"of the program"`
+	Version    string                      `json:"version" example:"0.9.0" doc:"of the program and of its description in OpenAPI"`
 	Commit     string                      `json:"commit,omitempty" doc:"that it was built from, when known"`
-	APIVersion string                      `json:"apiVersion" example:"1.0.0"`
+	APIVersion string                      `json:"apiVersion" example:"v1" doc:"that stands in paths"`
 	Issuer     string                      `json:"issuer" doc:"OpenID Connect issuer whose tokens log in"`
 	Limits     Limits                      `json:"limits"`
 	RunFormats []string                    `json:"runFormats" nullable:"false" doc:"formats of runs that the built-in evaluators read"`

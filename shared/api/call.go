@@ -44,13 +44,13 @@ type Info struct {
 	URL                   string // at which clients reach the server; empty: that of each request
 }
 
+// Version is that of the program and of the description of its interface; CHANGELOG.md says what each brings.
+const Version = "0.9.0"
+
 // BuildInfo returns what the build knows of itself, with the issuer.
 func BuildInfo(issuer string) Info {
-	i := Info{Name: "assay", Version: "devel", Issuer: issuer}
+	i := Info{Name: "assay", Version: Version, Issuer: issuer}
 	if b, ok := debug.ReadBuildInfo(); ok {
-		if b.Main.Version != "" && b.Main.Version != "(devel)" {
-			i.Version = b.Main.Version
-		}
 		for _, s := range b.Settings {
 			if s.Key == "vcs.revision" {
 				i.Commit = s.Value

@@ -23,8 +23,8 @@ type Group struct {
 	Operations []Operation
 }
 
-// APIVersion is the version of the interface, whose first number stands in its paths.
-const APIVersion = "1.0.0"
+// APIVersion is the version of the interface that stands in its paths.
+const APIVersion = "v1"
 
 // Document describes exactly the operations of the groups in OpenAPI 3.1.
 func Document(groups []Group) *huma.OpenAPI {
@@ -32,7 +32,7 @@ func Document(groups []Group) *huma.OpenAPI {
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
 		Info: &huma.Info{
-			Title: "Assay", Version: APIVersion,
+			Title: "Assay", Version: Version,
 			Description: "A platform for shared tasks: organizers publish tasks and datasets whose truth stays hidden, participants submit, the platform evaluates every run, and leaderboards come out.\n\n" +
 				"Lists are newest first and go on at `links.next`. Conditions (`If-Match`, `If-None-Match`) hold on every method as RFC 9110 has them. Answers of more than 1 KiB are coded with gzip, under an `ETag` of their own, for callers whose `Accept-Encoding` has it; bodies may be (`Content-Encoding: gzip`). Every error is a problem document (RFC 9457) whose `detail` says what to do next.",
 			License: &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"},

@@ -12,7 +12,7 @@ import (
 // top are the names at the top level, names that begin with a dot aside. A newcomer
 // reads them first, so they stay few.
 var top = []string{
-	"LICENSE", "Makefile", "README.md", "SECURITY.md", "functions", "go.mod", "go.sum",
+	"CHANGELOG.md", "LICENSE", "Makefile", "README.md", "SECURITY.md", "functions", "go.mod", "go.sum",
 	"grpc", "infra", "local", "shared",
 }
 

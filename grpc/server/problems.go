@@ -37,6 +37,7 @@ var statuses = map[*problem.Kind]codes.Code{
 	problem.LengthRequired:      codes.InvalidArgument,
 	problem.PreconditionFailed:  codes.FailedPrecondition,
 	problem.TooLarge:            codes.ResourceExhausted,
+	problem.HeadersTooLarge:     codes.ResourceExhausted,
 	problem.UnsupportedMedia:    codes.InvalidArgument,
 	problem.RangeNotSatisfiable: codes.OutOfRange,
 	problem.Invalid:             codes.InvalidArgument,

@@ -40,7 +40,7 @@ func TestCapacity(t *testing.T) {
 	sweep := &sweeper{store: db, now: time.Now, log: env.Log}
 	look := func(ctx context.Context) error {
 		waiter := &waiter{got: make(chan *record.RunItem, 1)}
-		for work := range kinds {
+		for _, work := range []record.Work{record.ExecuteImage, record.ExecuteRepository, record.Evaluate} {
 			waiter.wants = append(waiter.wants, demand{record.DefaultPool, work})
 		}
 		d.join(waiter)

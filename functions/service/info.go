@@ -30,6 +30,7 @@ type Info struct {
 // Limits of the service, in bytes and counts.
 type Limits struct {
 	Body               int64 `json:"body" doc:"bytes of a request's body"`
+	Headers            int   `json:"headers" doc:"bytes of a request's header fields"`
 	BodyDepth          int   `json:"bodyDepth" doc:"levels of objects and arrays in each other of a JSON body"`
 	BodyValues         int   `json:"bodyValues" doc:"values of a JSON body, at all levels"`
 	BodyNumber         int   `json:"bodyNumber" doc:"characters of a number in a JSON body"`
@@ -54,7 +55,7 @@ type Limits struct {
 }
 
 var limits = Limits{
-	Body: api.MaxBodyBytes, BodyDepth: jsoncheck.MaxDepth, BodyValues: jsoncheck.MaxValues, BodyNumber: jsoncheck.MaxNumber, BodyFaults: problem.MaxFields,
+	Body: api.MaxBodyBytes, Headers: api.MaxHeaderBytes, BodyDepth: jsoncheck.MaxDepth, BodyValues: jsoncheck.MaxValues, BodyNumber: jsoncheck.MaxNumber, BodyFaults: problem.MaxFields,
 	InlineFiles: record.MaxInlineBytes, File: record.MaxFileBytes,
 	PageDefault: page.DefaultLimit, PageMost: page.MaxLimit, PageBytes: page.MaxBytes, Diagnostics: measure.MaxDiagnostics,
 	SubmissionDatasets: record.MaxSubmissionDatasets, Members: record.MaxMembers, MemberChanges: record.MaxMemberChanges,

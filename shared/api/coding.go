@@ -2,6 +2,7 @@ package api
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"io"
 	"net/http"
@@ -143,8 +144,8 @@ func (c *Call) content() (io.Reader, error) {
 		}
 		return nil, &http.MaxBytesError{Limit: MaxBodyBytes}
 	}
-	switch strings.ToLower(strings.Join(c.request.Header.Values("Content-Encoding"), ",")) {
-	case "", codingIdentity:
+	switch contentCoding(c.request) {
+	case codingIdentity:
 		return sent, nil
 	case codingGzip, "x-gzip":
 		decoded, err := gzip.NewReader(sent)
@@ -155,6 +156,11 @@ func (c *Call) content() (io.Reader, error) {
 	default:
 		return nil, refuseCoding(c.w.Header(), codingGzip)
 	}
+}
+
+// contentCoding is the coding of a request's content.
+func contentCoding(r *http.Request) string {
+	return strings.ToLower(cmp.Or(strings.Join(r.Header["Content-Encoding"], ","), codingIdentity))
 }
 
 // refuseCoding says which coding a request may have.

@@ -215,7 +215,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 			if m.foreign {
 				s.allowOrigin(w.Header(), r.Header.Get("Origin"))
 			}
-			if coding := r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, codingIdentity) {
+			if coding := contentCoding(r); coding != codingIdentity && r.ContentLength != 0 {
 				s.Fail(w, r, refuseCoding(w.Header(), codingIdentity))
 				return
 			}

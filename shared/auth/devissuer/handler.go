@@ -134,12 +134,16 @@ func (i *Issuer) grant(r *http.Request) (any, error) {
 	if kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" || !jsoncheck.Charset(parameters) {
 		return nil, problem.UnsupportedMedia.New("Send JSON in UTF-8 such as %s with `Content-Type: application/json`.", example)
 	}
+	tooLarge := problem.TooLarge.New("The body may have at most %d bytes.", maxBodyBytes)
+	if r.ContentLength > maxBodyBytes {
+		return nil, tooLarge // without 100 Continue, which reading would send
+	}
 	body, err := io.ReadAll(io.LimitReader(r.Body, maxBodyBytes+1))
 	if err != nil {
 		return nil, problem.BadRequest.Wrap(err, "The body could not be read to its end. Send it again.")
 	}
 	if len(body) > maxBodyBytes {
-		return nil, problem.TooLarge.New("The body may have at most %d bytes.", maxBodyBytes)
+		return nil, tooLarge
 	}
 	u, err := decode(body)
 	if err == nil {

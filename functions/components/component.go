@@ -6,9 +6,9 @@ type Component struct {
 	Kind        string    `json:"kind" enum:"dataset-format,run-format,measure,evaluator,tool,client,recipe"`
 	Name        string    `json:"name" example:"Submit from CI"`
 	Description string    `json:"description" doc:"Markdown"`
-	Links       []Link    `json:"links" nullable:"false" doc:"where to read on"`
-	Related     []string  `json:"related" nullable:"false" doc:"ids of components that go with it"`
-	Snippets    []Snippet `json:"snippets" nullable:"false" doc:"its snippets; GET …/snippet returns the first unless told otherwise"`
+	Links       []Link    `json:"links" doc:"where to read on"`
+	Related     []string  `json:"related" doc:"ids of components that go with it"`
+	Snippets    []Snippet `json:"snippets" doc:"its snippets; GET …/snippet returns the first unless told otherwise"`
 	Prints      string    `json:"prints" doc:"what is in the output of each snippet" example:"{\"nDCG@10\": 0.8597}"`
 }
 

@@ -70,7 +70,7 @@ func TestWhatCannotBeEvaluatedIsRefusedWithEveryFault(t *testing.T) {
 		want  []string // pointers, with the beginning of what is said there
 	}{
 		"truth":            {s.draft(inline("good.csv", goodTruth+"3,cat\n"), inline("bad.csv", badTruth)), []string{"/truths/1 line 3: ", "/truths/1 line 4: "}},
-		"no truth":         {s.draft(), []string{"/truths must have"}},
+		"no truth":         {with("truths", []any{}), []string{"/truths must have"}},
 		"measure":          {evaluator("classification", "nDCG@10"), []string{"/evaluator/measures/0 "}},
 		"two measures":     {evaluator("classification", "Accuracy", "Nonsense", "Worse"), []string{"/evaluator/measures/1 ", "/evaluator/measures/2 "}},
 		"format":           {evaluator("retrieval", "AP"), []string{"/runFormat/kind "}},

@@ -33,7 +33,7 @@ var Operations = []api.Operation{
 		}},
 	}, api.Anything, list, nil),
 	api.CreateIn(api.Spec{
-		ID: "createDataset", Path: "/v1/datasets", May: access.Organizer,
+		ID: "createDataset", Path: "/v1/datasets", May: access.Organizer, Problems: api.Quotas,
 		Summary: "Create a dataset",
 		Description: "The caller must be a member of the organizer of the task that `taskId` names. Files come with their `content`, up to 3 MiB together, " +
 			"or without, and then the answer says where to upload them; a link works for 30 to 45 minutes, until its `expiresAt`, and the dataset, when it is asked for again, has a new one. A truth that the evaluator cannot read is refused with every fault it has. " +
@@ -47,7 +47,7 @@ var Operations = []api.Operation{
 		Description: "With links to its input files, which work for 30 to 45 minutes. Organizers and workers also see the truth files; with `truthsPublic`, everyone who sees the dataset does.",
 	}, dataset, show),
 	api.Patch(api.Spec{
-		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,
+		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer, Problems: api.Quotas,
 		Summary: "Update a dataset",
 		Description: "Everything but `taskId` can change. A change of truth, evaluator or run format makes a new `truthVersion` and has every run evaluated again. " +
 			"Until none of them waits any more (a run that failed does not), leaderboards and lists show the results against `boardVersion`, which is the truth before; " +

@@ -24,7 +24,7 @@ func create(ctx context.Context, c *api.Call, _ api.Open, d record.OrganizerDraf
 	entry := record.NewAudit(c.Now(), o.Scope(), c.Caller.ID, record.OrganizerCreated, created.Location, nil, o.Audited())
 	entry.UserIDs = o.Members
 	created.Tx = new(table.Tx).Create(o).Create(entry)
-	created.Answer = api.URL{URL: created.Location}
+	created.Answer = api.URL{ID: o.ID, URL: created.Location}
 	if err := c.Charge(ctx, created.Tx, record.Charge{Kind: record.MadeOrganizers, Count: 1}); err != nil {
 		return created, err
 	}

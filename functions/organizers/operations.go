@@ -26,7 +26,7 @@ var Operations = []api.Operation{
 		Query:       page.Spec{Filters: []page.Filter{{Name: "name"}}},
 	}, api.Anything, list, nil),
 	api.Create(api.Spec{
-		ID: "createOrganizer", Path: "/v1/organizers", May: access.User,
+		ID: "createOrganizer", Path: "/v1/organizers", May: access.User, Problems: api.Quotas,
 		Summary:     "Create an organizer",
 		Description: "The caller becomes its first member. At most 45 members can be named at once; more can be added later. Members must be known users: see `updateOrganizer`. How many a user can create in 24 hours, `/info` tells.",
 	}, api.Anything, create),
@@ -36,7 +36,7 @@ var Operations = []api.Operation{
 		Description: "With the ids of its members; members see who they are.",
 	}, organizer, show),
 	api.Patch(api.Spec{
-		ID: "updateOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
+		ID: "updateOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer, Problems: api.Quotas,
 		Summary:     "Update an organizer",
 		Description: "Members are added and removed by a change of `members`, at most 45 in one request. Who is added must be a known user (one who changed something here, or sent `PATCH /v1/user`) with fewer than 50 memberships; the last known member cannot be removed. Every change of members is an audit entry.",
 	}, organizer, show, change),
@@ -70,7 +70,7 @@ var Operations = []api.Operation{
 		Description: "Its entity tag is that of the organizer's members: it changes with the organizer.",
 	}, member, showMember),
 	api.Delete(api.Spec{
-		ID: "deleteMember", Path: "/v1/organizers/{organizerId}/members/{userId}", May: access.Owner | access.Organizer,
+		ID: "deleteMember", Path: "/v1/organizers/{organizerId}/members/{userId}", May: access.Owner | access.Organizer, Problems: api.Quotas,
 		Summary:     "Leave an organizer, or remove a member",
 		Description: "Users end their own memberships, no matter who added them; members remove each other. Refused with 409 for the last known member.",
 	}, member, removeMember),

@@ -53,7 +53,7 @@ var Operations = []api.Operation{
 		Description: "Every run has one from the start: not published, and blinded when the dataset's split is test.",
 	}, review, showReview),
 	api.Patch(api.Spec{
-		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer,
+		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer, Problems: api.Quotas,
 		Summary:     "Update the review of a run",
 		Description: "`published` shows the run's evaluations to everyone who sees the task, `blinded` hides them from all but the organizers, from the owner too. Each change is an audit entry. Flags that contradict each other are refused, and `notice` says when a published run shows nothing because it is blinded.",
 	}, review, showReview, changeReview),

@@ -11,7 +11,7 @@ import (
 // Health says that the service is up.
 type Health struct {
 	Status string           `json:"status" enum:"pass" doc:"pass; a service that is not up answers 503"`
-	Checks map[string]Check `json:"checks" nullable:"false" doc:"what was asked"`
+	Checks map[string]Check `json:"checks" doc:"what was asked"`
 }
 
 // Check is the outcome of asking one part.

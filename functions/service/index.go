@@ -8,7 +8,7 @@ import (
 
 // Index is a list of links.
 type Index struct {
-	Links map[string]string `json:"links" nullable:"false" doc:"addresses by what is there"`
+	Links map[string]string `json:"links" doc:"addresses by what is there"`
 }
 
 func root(context.Context, *api.Call, api.Open) (Index, error) {

@@ -22,9 +22,9 @@ type Info struct {
 	APIVersion string                      `json:"apiVersion" example:"v1" doc:"that stands in paths"`
 	Issuer     string                      `json:"issuer" doc:"OpenID Connect issuer whose tokens log in"`
 	Limits     Limits                      `json:"limits"`
-	RunFormats []string                    `json:"runFormats" nullable:"false" doc:"formats of runs that the built-in evaluators read"`
-	Builds     []string                    `json:"builds" nullable:"false" doc:"pools with a worker that takes the repositories of submissions: one that builds them, or one without containers; a worker counts for an hour after it last asked for work"`
-	Measures   map[string][]measure.Family `json:"measures" nullable:"false" doc:"measures by the kind of evaluator"`
+	RunFormats []string                    `json:"runFormats" doc:"formats of runs that the built-in evaluators read"`
+	Builds     []string                    `json:"builds" doc:"pools with a worker that takes the repositories of submissions: one that builds them, or one without containers; a worker counts for an hour after it last asked for work"`
+	Measures   map[string][]measure.Family `json:"measures" doc:"measures by the kind of evaluator"`
 }
 
 // Limits of the service, in bytes and counts.

@@ -9,6 +9,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/page"
+	"assay/shared/problem"
 	"assay/shared/record"
 )
 
@@ -28,7 +29,7 @@ var Operations = []api.Operation{
 		}},
 	}, task, list, nil),
 	api.Create(api.Spec{
-		ID: "createSubmission", Path: "/v1/tasks/{taskId}/submissions", May: access.User,
+		ID: "createSubmission", Path: "/v1/tasks/{taskId}/submissions", May: access.User, Problems: append(api.Quotas[:2:2], problem.OutsideWindow),
 		Summary: "Submit to a task",
 		Description: "Needs an accepted registration; organizers submit baselines (`baseline`) without one, at any time and beyond the quotas of the task. " +
 			"Files come with their `content`, up to 3 MiB together, or without, and then the answer says where to upload them. " +

@@ -22,7 +22,7 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 		return api.Created[api.URL]{}, err
 	}
 	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
-	created := api.Created[api.URL]{Location: "/v1/tasks/" + t.ID, Answer: api.URL{URL: "/v1/tasks/" + t.ID}}
+	created := api.Created[api.URL]{Location: "/v1/tasks/" + t.ID, Answer: api.URL{ID: t.ID, URL: "/v1/tasks/" + t.ID}}
 	entry := record.NewAudit(c.Now(), t.Scope(), c.Caller.ID, record.TaskCreated, created.Location, nil, t.Audited())
 	created.Tx = new(table.Tx).Create(t).Check(o).Create(entry)
 	if err := follow.CountTask(ctx, c.Store, c.Now(), created.Tx, o.ID, 1); err != nil {

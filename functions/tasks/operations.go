@@ -27,7 +27,7 @@ var Operations = []api.Operation{
 		}},
 	}, api.Anything, list, nil),
 	api.CreateIn(api.Spec{
-		ID: "createTask", Path: "/v1/tasks", May: access.Organizer,
+		ID: "createTask", Path: "/v1/tasks", May: access.Organizer, Problems: api.Quotas,
 		Summary:     "Create a task",
 		Description: "The caller must be a member of the organizer that `organizerId` names. Returns the URL of the task. How many a user can create in 24 hours, `/info` tells.",
 	}, "/organizerId", organizer, create),
@@ -37,7 +37,7 @@ var Operations = []api.Operation{
 		Description: "With the rules of registration and submission.",
 	}, task, show),
 	api.Patch(api.Spec{
-		ID: "updateTask", Path: "/v1/tasks/{taskId}", May: access.Organizer,
+		ID: "updateTask", Path: "/v1/tasks/{taskId}", May: access.Organizer, Problems: api.Quotas,
 		Summary:     "Update a task",
 		Description: "Everything but `organizerId` can change, and `featured` by administrators alone. A change of visibility, windows or quotas is an audit entry.",
 	}, task, show, change),

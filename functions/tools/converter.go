@@ -34,7 +34,7 @@ type ConverterOutput struct {
 	From        string               `json:"from"`
 	To          string               `json:"to"`
 	File        *FileResult          `json:"file" doc:"run or qrels in the format asked for"`
-	Diagnostics []measure.Diagnostic `json:"diagnostics" nullable:"false" doc:"warnings, such as of what the other format cannot hold"`
+	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"warnings, such as of what the other format cannot hold"`
 	spool       *spool
 }
 

@@ -13,7 +13,7 @@ import (
 
 // DiffirInput is which runs to compare, and how.
 type DiffirInput struct {
-	Runs    []material.RunReference  `json:"runs" nullable:"false" minItems:"2" maxItems:"5" doc:"the runs; the others are compared with the first"`
+	Runs    []material.RunReference  `json:"runs" minItems:"2" maxItems:"5" doc:"the runs; the others are compared with the first"`
 	Truth   *material.TruthReference `json:"truth,omitempty" doc:"the judgments; unless given, those of the dataset that the runs are on, if you may read them"`
 	Texts   *material.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; unless given, those in the inputs of the dataset that the runs are on"`
 	Order   string                   `json:"order,omitempty" enum:"overlap,tau,measure" doc:"what topics are ordered by, those that differ most first: rank-biased overlap, which it is unless given, Kendall's tau, or the greatest difference of a measure"`
@@ -82,9 +82,9 @@ type DiffirOutput struct {
 	TextFaults    []material.TextFault `json:"textFaults,omitempty" doc:"why texts of the dataset's inputs are missing, as far as its files are to blame"`
 	Measure       string               `json:"measure,omitempty" doc:"canonical name of the measure, if one was asked for"`
 	LowerIsBetter bool                 `json:"lowerIsBetter,omitempty" doc:"whether the least value of the measure is the best"`
-	Runs          []DiffirRun          `json:"runs" nullable:"false" doc:"in the order asked for"`
+	Runs          []DiffirRun          `json:"runs" doc:"in the order asked for"`
 	TopicCount    int                  `json:"topicCount" doc:"how many topics were compared"`
-	Topics        []DiffirTopic        `json:"topics" nullable:"false" doc:"those that differ most first, up to 1,000 of them; the first have rankings"`
+	Topics        []DiffirTopic        `json:"topics" doc:"those that differ most first, up to 1,000 of them; the first have rankings"`
 }
 
 // DiffirRun is a run that was compared.
@@ -104,7 +104,7 @@ type DiffirTopic struct {
 	Tau         *float64              `json:"tau,omitempty" doc:"the least Kendall's tau of a run with the first, over the documents that both have; absent when none is defined"`
 	Difference  *float64              `json:"difference,omitempty" doc:"the greatest difference of the measure between two runs"`
 	Values      []*float64            `json:"values,omitempty" doc:"of the measure, for each run; null where it has none"`
-	Comparisons []DiffirComparison    `json:"comparisons" nullable:"false" doc:"of each run but the first with the first"`
+	Comparisons []DiffirComparison    `json:"comparisons" doc:"of each run but the first with the first"`
 	Rankings    [][]DiffirDocument    `json:"rankings,omitempty" doc:"what each run retrieved, best first, where it is shown"`
 	Texts       map[string]DiffirText `json:"texts,omitempty" doc:"of the documents in the rankings, by id, as far as they are known"`
 }
@@ -132,7 +132,7 @@ type DiffirDocument struct {
 	Score    float64  `json:"score"`
 	Grade    *int     `json:"grade,omitempty" doc:"absent when it is not judged"`
 	Change   string   `json:"change,omitempty" enum:"kept,moved,came" doc:"how it stands to what is shown of the first run; absent there"`
-	Ranks    []int    `json:"ranks" nullable:"false" doc:"where it stands in each run; 0 where it is not among the documents that were compared"`
+	Ranks    []int    `json:"ranks" doc:"where it stands in each run; 0 where it is not among the documents that were compared"`
 	Went     []string `json:"went,omitempty" doc:"in the first run: names of the runs that do not show it"`
 }
 

@@ -14,7 +14,7 @@ import (
 
 // EvaluatorInput is what to evaluate.
 type EvaluatorInput struct {
-	Runs     []material.RunReference  `json:"runs" nullable:"false" minItems:"1" maxItems:"10" doc:"the runs"`
+	Runs     []material.RunReference  `json:"runs" minItems:"1" maxItems:"10" doc:"the runs"`
 	Truth    *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
 	Measures []string                 `json:"measures,omitempty" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; unless given, those of the dataset" example:"[\"nDCG@10\",\"AP\"]"`
 	Seed     uint64                   `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
@@ -23,10 +23,10 @@ type EvaluatorInput struct {
 
 // EvaluatorOutput is the values of runs.
 type EvaluatorOutput struct {
-	Measures     []string       `json:"measures" nullable:"false" doc:"canonical names, in the order asked for"`
+	Measures     []string       `json:"measures" doc:"canonical names, in the order asked for"`
 	TruthVersion int64          `json:"truthVersion,omitempty" doc:"of the dataset's truth"`
 	Rounds       int            `json:"rounds" doc:"samples of topics that each interval was drawn from"`
-	Runs         []EvaluatedRun `json:"runs" nullable:"false" doc:"in the order asked for"`
+	Runs         []EvaluatedRun `json:"runs" doc:"in the order asked for"`
 }
 
 // EvaluatedRun is the values of one run.
@@ -34,9 +34,9 @@ type EvaluatedRun struct {
 	Name         string                           `json:"name"`
 	RunID        string                           `json:"runId,omitempty"`
 	EvaluationID string                           `json:"evaluationId,omitempty" doc:"the evaluation that the values are from; absent when they were computed for this answer"`
-	Measures     map[string]*float64              `json:"measures" nullable:"false" doc:"by name; null when a measure is not defined for the data"`
+	Measures     map[string]*float64              `json:"measures" doc:"by name; null when a measure is not defined for the data"`
 	Reasons      map[string]string                `json:"reasons,omitempty" doc:"why a measure is null"`
-	Intervals    map[string]significance.Interval `json:"intervals" nullable:"false" doc:"95 % bootstrap intervals of measures that are means over topics"`
+	Intervals    map[string]significance.Interval `json:"intervals" doc:"95 % bootstrap intervals of measures that are means over topics"`
 	PerTopic     map[string]map[string]float64    `json:"perTopic,omitempty" doc:"values by topic and name"`
 	Diagnostics  []measure.Diagnostic             `json:"diagnostics,omitempty" doc:"what was noticed while the files were read"`
 }

@@ -16,7 +16,7 @@ import (
 
 // FusionInput is what to fuse, and how.
 type FusionInput struct {
-	Runs          []material.RunReference `json:"runs" nullable:"false" minItems:"2" maxItems:"10" doc:"the runs, in any order"`
+	Runs          []material.RunReference `json:"runs" minItems:"2" maxItems:"10" doc:"the runs, in any order"`
 	Method        string                  `json:"method,omitempty" enum:"rrf,combsum,combmnz" doc:"rrf: reciprocal rank fusion, which looks at ranks alone; combsum: the sum of normalized scores; combmnz: that sum times the number of runs that have the document; rrf unless given"`
 	K             int                     `json:"k,omitempty" minimum:"1" maximum:"1000000" doc:"of rrf, where a rank adds 1 / (k + rank); 60 unless given"`
 	Normalization string                  `json:"normalization,omitempty" enum:"none,min-max,sum,z-score,rank" doc:"of combsum and combmnz: how the scores that a run has for a topic are made comparable; min-max unless given. A run that lacks a document adds nothing, which by z-score is more than what its worse half has"`
@@ -31,9 +31,9 @@ type FusionOutput struct {
 	Normalization string               `json:"normalization,omitempty" doc:"of combsum and combmnz"`
 	Depth         int                  `json:"depth"`
 	Tag           string               `json:"tag"`
-	Runs          []FusedRun           `json:"runs" nullable:"false" doc:"what was fused"`
+	Runs          []FusedRun           `json:"runs" doc:"what was fused"`
 	File          *FileResult          `json:"file" doc:"the fused run, in the format trec-run"`
-	Diagnostics   []measure.Diagnostic `json:"diagnostics" nullable:"false" doc:"warnings about the runs; a file that has its name from several runs is named with its run"`
+	Diagnostics   []measure.Diagnostic `json:"diagnostics" doc:"warnings about the runs; a file that has its name from several runs is named with its run"`
 	spool         *spool
 }
 

@@ -29,7 +29,7 @@ type LeaderboardOutput struct {
 	Dataset       LeaderboardName    `json:"dataset"`
 	Task          LeaderboardName    `json:"task"`
 	Measure       string             `json:"measure" doc:"that sorts"`
-	Measures      []string           `json:"measures" nullable:"false" doc:"all of the dataset, in its order"`
+	Measures      []string           `json:"measures" doc:"all of the dataset, in its order"`
 	LowerIsBetter bool               `json:"lowerIsBetter" doc:"whether the least value is the best"`
 	TruthVersion  int64              `json:"truthVersion" doc:"that the entries were evaluated against"`
 	Against       int64              `json:"against,omitempty" doc:"version of the truth that ranks are compared with"`
@@ -37,7 +37,7 @@ type LeaderboardOutput struct {
 	Rounds        int                `json:"rounds" doc:"samples of topics that each interval was drawn from"`
 	Compared      int                `json:"compared" doc:"of how many entries each was compared with each other for their groups: the first 30 with values per topic"`
 	More          bool               `json:"more" doc:"whether the leaderboard goes on"`
-	Entries       []LeaderboardEntry `json:"entries" nullable:"false" doc:"the best first"`
+	Entries       []LeaderboardEntry `json:"entries" doc:"the best first"`
 	Links         LeaderboardLinks   `json:"links" doc:"addresses of what other tools say of the first entries"`
 }
 
@@ -54,7 +54,7 @@ type LeaderboardEntry struct {
 	RunID        string                 `json:"runId"`
 	EvaluationID string                 `json:"evaluationId"`
 	Baseline     bool                   `json:"baseline" doc:"entered by the organizers, for comparison"`
-	Measures     map[string]*float64    `json:"measures" nullable:"false" doc:"by name; null when a measure is not defined for the data"`
+	Measures     map[string]*float64    `json:"measures" doc:"by name; null when a measure is not defined for the data"`
 	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % bootstrap interval over topics, of a measure that is a mean over them"`
 	Group        string                 `json:"group,omitempty" doc:"letters; entries that share one cannot be told apart"`
 	Change       *LeaderboardChange     `json:"change,omitempty" doc:"of the rank among the entries that both versions have, when against is given"`

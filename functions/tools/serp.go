@@ -37,10 +37,10 @@ type SerpOutput struct {
 	Judged     bool                 `json:"judged" doc:"whether there are judgments"`
 	TextFaults []material.TextFault `json:"textFaults,omitempty" doc:"why texts of the dataset's inputs are missing, as far as its files are to blame"`
 	Retrieved  int                  `json:"retrieved" doc:"how many documents the run has for the topic"`
-	Results    []SerpResult         `json:"results" nullable:"false" doc:"best first"`
+	Results    []SerpResult         `json:"results" doc:"best first"`
 	Position   int                  `json:"position" doc:"of the topic among those of the run, from 1"`
 	TopicCount int                  `json:"topicCount" doc:"how many topics the run has"`
-	Topics     []string             `json:"topics" nullable:"false" doc:"ids of the topics of the run, up to 1,000"`
+	Topics     []string             `json:"topics" doc:"ids of the topics of the run, up to 1,000"`
 	Links      SerpLinks            `json:"links"`
 }
 

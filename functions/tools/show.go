@@ -25,7 +25,7 @@ type Tool struct {
 	Summary     string          `json:"summary" doc:"what it does, in one line"`
 	Description string          `json:"description" doc:"Markdown"`
 	URL         string          `json:"url" doc:"where to POST an input" example:"/v1/tools/evaluator"`
-	MediaTypes  []string        `json:"mediaTypes" nullable:"false" doc:"what the answer can be, by Accept"`
+	MediaTypes  []string        `json:"mediaTypes" doc:"what the answer can be, by Accept"`
 	Input       json.RawMessage `json:"input" doc:"JSON Schema of the input"`
 	Output      json.RawMessage `json:"output" doc:"JSON Schema of the answer as JSON"`
 	Example     any             `json:"example" doc:"an input; what it names by an id is to be replaced"`

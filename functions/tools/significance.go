@@ -13,7 +13,7 @@ import (
 
 // SignificanceInput is what to compare.
 type SignificanceInput struct {
-	Runs       []material.RunReference  `json:"runs" nullable:"false" minItems:"2" maxItems:"20" doc:"the runs; each is compared with each other"`
+	Runs       []material.RunReference  `json:"runs" minItems:"2" maxItems:"20" doc:"the runs; each is compared with each other"`
 	Truth      *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
 	Measure    string                   `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
 	Test       string                   `json:"test,omitempty" enum:"randomization,t,wilcoxon" doc:"the test that verdict, matrix and conclusion go by, since every pair has all three; randomization unless given, as it assumes least"`
@@ -32,8 +32,8 @@ type SignificanceOutput struct {
 	Rounds        int                `json:"rounds" doc:"of the randomization test"`
 	Test          string             `json:"test" doc:"that verdict and conclusion go by"`
 	Correction    string             `json:"correction" doc:"that verdict and conclusion go by"`
-	Runs          []SignificanceRun  `json:"runs" nullable:"false" doc:"in the order asked for"`
-	Pairs         []SignificancePair `json:"pairs" nullable:"false" doc:"of each run with those after it"`
+	Runs          []SignificanceRun  `json:"runs" doc:"in the order asked for"`
+	Pairs         []SignificancePair `json:"pairs" doc:"of each run with those after it"`
 	Conclusion    string             `json:"conclusion" doc:"what can be told apart at the level 0.05, in words"`
 
 	said []word // the conclusion

@@ -13,7 +13,7 @@ import (
 
 // TopicsInput is what to look at topic by topic.
 type TopicsInput struct {
-	Runs    []material.RunReference  `json:"runs" nullable:"false" minItems:"1" maxItems:"20" doc:"the runs"`
+	Runs    []material.RunReference  `json:"runs" minItems:"1" maxItems:"20" doc:"the runs"`
 	Truth   *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
 	Measure string                   `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
 	Sort    string                   `json:"sort,omitempty" enum:"hardest,topic,spread" doc:"hardest: the worst mean first, which goes without saying; topic: by name; spread: the topics that runs differ on most first"`
@@ -29,8 +29,8 @@ type TopicsOutput struct {
 	Sort          string       `json:"sort"`
 	Mean          float64      `json:"mean" doc:"of the means of the topics"`
 	HardFrom      float64      `json:"hardFrom" doc:"the tenth percentile of the means of all topics, counted from the worst: a topic with a worse mean is hard, and so are those with the worst of all"`
-	Runs          []TopicsRun  `json:"runs" nullable:"false" doc:"in the order asked for"`
-	Topics        []TopicsLine `json:"topics" nullable:"false" doc:"in the order of sort"`
+	Runs          []TopicsRun  `json:"runs" doc:"in the order asked for"`
+	Topics        []TopicsLine `json:"topics" doc:"in the order of sort"`
 }
 
 // TopicsRun is one of the runs.
@@ -44,12 +44,12 @@ type TopicsRun struct {
 // TopicsLine is a topic.
 type TopicsLine struct {
 	Topic    string     `json:"topic"`
-	Values   []*float64 `json:"values" nullable:"false" doc:"of each run, in the order of runs; null when it has none"`
+	Values   []*float64 `json:"values" doc:"of each run, in the order of runs; null when it has none"`
 	Mean     float64    `json:"mean" doc:"of the values"`
 	Min      float64    `json:"min"`
 	Max      float64    `json:"max"`
 	Spread   float64    `json:"spread" doc:"max less min"`
-	Outliers []int      `json:"outliers" nullable:"false" doc:"indices of the runs whose values lie more than 1.5 interquartile ranges beyond the quartiles, when there are four values at least"`
+	Outliers []int      `json:"outliers" doc:"indices of the runs whose values lie more than 1.5 interquartile ranges beyond the quartiles, when there are four values at least"`
 	Hard     bool       `json:"hard" doc:"whether the mean is worse than hardFrom, or the worst of all"`
 }
 

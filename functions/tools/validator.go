@@ -25,8 +25,8 @@ type ValidatorOutput struct {
 	Of          string               `json:"of" enum:"run,truth"`
 	Kind        measure.Kind         `json:"kind" enum:"retrieval,classification,regression" doc:"of the evaluator that read them"`
 	Format      record.RunFormat     `json:"format" doc:"how runs, and the labels or values of a truth, are written; relevance judgments are always TREC qrels"`
-	Files       []string             `json:"files" nullable:"false" doc:"names of what was read"`
-	Diagnostics []measure.Diagnostic `json:"diagnostics" nullable:"false" doc:"what was noticed, by file and line; up to 100, errors before warnings when there are more"`
+	Files       []string             `json:"files" doc:"names of what was read"`
+	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"what was noticed, by file and line; up to 100, errors before warnings when there are more"`
 }
 
 var validatorTool = define(about{

@@ -36,9 +36,9 @@ type Current struct {
 	Name          string             `json:"name"`
 	Email         string             `json:"email"`
 	Known         bool               `json:"known" doc:"whether others can name the user as a member of an organizer or register the user for a task: true once the user changed something, or sent PATCH /v1/user"`
-	Roles         []string           `json:"roles" nullable:"false" doc:"roles on the whole platform: admin, worker"`
-	Memberships   []UserMembership   `json:"memberships" nullable:"false"`
-	Registrations []UserRegistration `json:"registrations" nullable:"false"`
+	Roles         []string           `json:"roles" doc:"roles on the whole platform: admin, worker"`
+	Memberships   []UserMembership   `json:"memberships"`
+	Registrations []UserRegistration `json:"registrations"`
 }
 
 // UserMembership is the user's place in an organizer.

@@ -129,9 +129,13 @@ func (c *Call) WriteDocument(mediaType string, body []byte) error {
 	return c.write(answer{status: http.StatusOK, mediaType: mediaType, etag: `"` + digest(body) + `"`, body: body})
 }
 
-// writeBytes answers with a body of the media type.
+// writeBytes answers with a body of the media type, and its entity tag where the operation has one.
 func (c *Call) writeBytes(mediaType string, body []byte) error {
-	return c.write(answer{status: http.StatusOK, mediaType: mediaType, body: body})
+	a := answer{status: http.StatusOK, mediaType: mediaType, body: body}
+	if c.op.tagged() {
+		a.etag = `"` + digest(body) + `"`
+	}
+	return c.write(a)
 }
 
 // writeNothing answers 204.

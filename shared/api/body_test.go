@@ -171,6 +171,7 @@ func TestFaultsOfABodyAreAllNamedWhereTheyAre(t *testing.T) {
 		`{"name":"a","deep":[]}`:                                                                         {"/deep"},
 		`{"name":"a","tags":[null,3,{"key":"a","size":-1}]}`:                                             {"/tags/0", "/tags/1", "/tags/2/size"},
 		`{"name":"a","tags":[{"key":"a"},{"key":"b"},{"key":"c"},{"key":"d","size":1}]}`:                 {"/tags"},
+		`{"name":"a","text":null,"until":null,"deep":null}`:                                              {"/deep", "/text", "/until"},
 		`{"name":"a","until":"tomorrow"}`:                                                                {"/until"},
 		`{"name":"` + strings.Repeat("ä", 21) + `"}`:                                                     {"/name"},
 	} {
@@ -187,7 +188,7 @@ func TestFaultsOfABodyAreAllNamedWhereTheyAre(t *testing.T) {
 			t.Errorf("%s:\ngot  %q\nwant %q", body, got, pointers)
 		}
 	}
-	for _, body := range []string{`{"name":"` + strings.Repeat("ä", 20) + `"}`, `{"name":"b","text":"a\u0000\ud83d\ude00b"}`, `{"name":"c","tags":null,"until":null,"deep":{"names":null}}`} {
+	for _, body := range []string{`{"name":"` + strings.Repeat("ä", 20) + `"}`, `{"name":"b","text":"a\u0000\ud83d\ude00b"}`, `{"name":"c","tags":null,"deep":{"names":null}}`} {
 		sc.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", body)
 	}
 	refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", `{"name":"d","until":"9999-12-31T23:59:59-01:00"}`), problem.Invalid)

@@ -46,6 +46,7 @@ type Created[R any] struct {
 
 // URL is the answer to a POST that returns the address of what it made.
 type URL struct {
+	ID  string `json:"id" doc:"id of the new resource"`
 	URL string `json:"url" doc:"address of the new resource" example:"/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 }
 
@@ -54,7 +55,7 @@ type URL struct {
 func Create[T Target, D, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T, D) (Created[R], error)) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusCreated,
-		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target,
+		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target, restricted: restricted[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			draft, err := readDraft[D](ctx, c)
 			if err != nil {
@@ -139,7 +140,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 	writable := fieldNames(reflect.TypeFor[D]())
 	return Operation{
 		Spec: s, Method: http.MethodPatch, Status: http.StatusOK, patch: true,
-		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target,
+		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target, restricted: restricted[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			mediaType, err := c.readBody(ctx, patch.MediaTypes)
 			if err != nil {

@@ -33,7 +33,7 @@ type Variant struct {
 func Invoke[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
-		variants: variants, pure: true, find: load.target,
+		variants: variants, pure: true, find: load.target, restricted: restricted[T](),
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
 	}
 }
@@ -44,7 +44,7 @@ func Ask[T Target](s Spec, load Loader[T], variants []Variant, media []string, h
 	s.Query = page.Spec{Plain: []string{inputParam}}
 	return Operation{
 		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
-		variants: variants, find: load.target,
+		variants: variants, find: load.target, restricted: restricted[T](),
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/page"
+	"assay/shared/problem"
 )
 
 // Spec is what every operation declares.
@@ -25,8 +26,9 @@ type Spec struct {
 	Description string // what a caller must know beyond it; Markdown
 	May         access.Role
 	Query       page.Spec
-	CacheFor    int // seconds that anybody may keep the answer to a GET; 0: always ask again
-	Example     any // of the body, where the one that its schema would make is refused
+	CacheFor    int             // seconds that anybody may keep the answer to a GET; 0: always ask again
+	Problems    []*problem.Kind // that it can answer with, beyond those that follow from the rest
+	Example     any             // of the body, where the one that its schema would make is refused
 }
 
 // Operation is a declared operation. Make it with Get, List, Write, OrPage, Invoke, Ask, Create, CreateIn, Patch or Delete.
@@ -38,12 +40,13 @@ type Operation struct {
 	Result reflect.Type // of the answer's JSON body; nil: none
 	Media  []string     // other media types that the answer may have, by Accept
 
-	pure     bool      // a POST that changes nothing
-	variants []Variant // what it computes; none: it computes nothing
-	patch    bool      // the body is a patch that results in Body
-	byBody   bool      // what it is about is known only from the body
-	find     func(ctx context.Context, c *Call) (Target, error)
-	serve    func(ctx context.Context, c *Call) error
+	pure       bool      // a POST that changes nothing
+	variants   []Variant // what it computes; none: it computes nothing
+	patch      bool      // the body is a patch that results in Body
+	restricted bool      // it is about something in particular, which not everyone may see
+	byBody     bool      // what it is about is known only from the body
+	find       func(ctx context.Context, c *Call) (Target, error)
+	serve      func(ctx context.Context, c *Call) error
 }
 
 // Target is what an operation is about: something with a place in the order of rights.
@@ -61,13 +64,16 @@ func (Open) Scope() access.Scope { return access.Scope{Audience: access.Everyone
 // Anything is the Loader of operations that are about nothing in particular.
 func Anything(context.Context, *Call) (Open, error) { return Open{}, nil }
 
+// restricted reports whether operations about a T are about something in particular.
+func restricted[T Target]() bool { return reflect.TypeFor[T]() != reflect.TypeFor[Open]() }
+
 func (l Loader[T]) target(ctx context.Context, c *Call) (Target, error) { return l(ctx, c) }
 
 // Get declares an operation that returns one resource.
 func Get[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T) (R, error)) Operation {
 	s.Query.Fields = fieldNames(reflect.TypeFor[R]())
 	return Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[R](), find: load.target,
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[R](), find: load.target, restricted: restricted[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			r, err := handle(ctx, c, c.target.(T))
 			if err != nil {
@@ -90,7 +96,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 		}
 	}
 	op := Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), find: load.target,
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), find: load.target, restricted: restricted[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			if c.Page.PastEnd() {
 				return c.writeNothing()
@@ -147,7 +153,7 @@ func OrPage[T Target](op Operation, page func(context.Context, *Call, T) error) 
 // Delete declares an operation that deletes a resource: handle returns the change that does it.
 func Delete[T Target](s Spec, load Loader[T], handle func(context.Context, *Call, T) (Change, error)) Operation {
 	return Operation{
-		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, find: load.target,
+		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, find: load.target, restricted: restricted[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			err := c.again(ctx, load.target, func(t Target) error {
 				change, err := handle(ctx, c, t.(T))

@@ -24,7 +24,7 @@ import (
 type NoteDraft struct {
 	Name  string          `json:"name" minLength:"1" maxLength:"20"`
 	Text  string          `json:"text" required:"false"`
-	Tags  []Tag           `json:"tags" required:"false" nullable:"false" maxItems:"3"`
+	Tags  []Tag           `json:"tags" required:"false" nullable:"true" maxItems:"3"`
 	Deep  Deep            `json:"deep" required:"false"`
 	Until *record.Instant `json:"until,omitempty"`
 	Hide  bool            `json:"hide" required:"false"`
@@ -39,14 +39,14 @@ type Tag struct {
 // Deep is an object in an object.
 type Deep struct {
 	Count int      `json:"count" required:"false" minimum:"0"`
-	Names []string `json:"names" required:"false" maxItems:"2"`
+	Names []string `json:"names" required:"false" nullable:"true" maxItems:"2"`
 }
 
 // Note is a resource; one that hides is seen by its owner alone.
 type Note struct {
 	record.Meta
 	NoteDraft
-	Owner string `json:"owner" readOnly:"true"`
+	Owner string `json:"owner"`
 }
 
 func (n *Note) Key() store.Key { return noteKey(n.ID) }

@@ -26,12 +26,33 @@ type schemaSet struct {
 
 var schemas = newSchemaSet()
 
-func init() { huma.ValidateStrictCasing = true } // JSON member names differ by case
+func init() {
+	huma.ValidateStrictCasing = true  // JSON member names differ by case
+	huma.DefaultArrayNullable = false // lists are empty or absent
+}
 
 func newSchemaSet() *schemaSet {
-	r := huma.NewMapRegistry("#/components/schemas/", huma.DefaultSchemaNamer)
+	r := huma.NewMapRegistry(schemaPrefix, schemaName)
 	r.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[time.Time]())
 	return &schemaSet{registry: r, byType: map[reflect.Type]*huma.Schema{}}
+}
+
+// schemaName is the name of a type's schema.
+func schemaName(t reflect.Type, hint string) string {
+	switch t {
+	case reflect.TypeFor[problem.Document]():
+		return "Problem"
+	case reflect.TypeFor[problem.Field]():
+		return "ProblemField"
+	default:
+		return huma.DefaultSchemaNamer(t, hint)
+	}
+}
+
+// named adds a schema that no type has, and returns a reference to it.
+func (s *schemaSet) named(name string, schema *huma.Schema) *huma.Schema {
+	s.registry.Map()[name] = schema
+	return &huma.Schema{Ref: schemaPrefix + name}
 }
 
 // of returns the schema of a type, a reference for a named struct.
@@ -95,6 +116,9 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 		closed := schema.AdditionalProperties == false //nolint:revive // it is an any: a schema or a bool
 		for name, member := range v {
 			if known, ok := schema.Properties[name]; ok {
+				if member == nil && !known.Nullable && known.Type+known.Ref != "" && !slices.Contains(schema.Required, name) {
+					*faults = append(*faults, problem.Field{Pointer: pointer + "/" + name, Detail: "must not be null: leave the member out"})
+				}
 				v[name] = s.prune(known, member, pointer+"/"+name, faults)
 			} else if closed {
 				delete(v, name)

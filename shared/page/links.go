@@ -19,7 +19,7 @@ type Links struct {
 
 // Page is one page of a list.
 type Page[R any] struct {
-	Data  []R   `json:"data" nullable:"false"`
+	Data  []R   `json:"data"`
 	Links Links `json:"links"`
 	// Cursor is the id of the first resource of the next page, or empty. For a sorted list More says whether there is one.
 	Cursor string `json:"-"`

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"assay/shared/problem"
 )
@@ -19,8 +20,8 @@ const (
 	MaxLimit     = 200
 	MaxOffset    = 100_000 // a sorted list ends here
 	MaxQuery     = 8192    // bytes of a query string
-	maxValues    = 50      // values of one filter
-	maxText      = 200     // bytes of one value
+	MaxValues    = 50      // values of one filter
+	MaxText      = 200     // bytes of one value
 )
 
 // Type is what the values of a filter are.
@@ -39,7 +40,7 @@ type Filter struct {
 	Name   string
 	Type   Type
 	Values []string // for Enum; nil: those that the schema of the listed resources gives the member of the filter's name
-	Plain  bool     // a parameter of its own name, not filter[name]
+	Plain  bool     // a parameter of its own name, not filter[name], and of one value
 }
 
 // Spec declares the query parameters of an operation.
@@ -137,7 +138,7 @@ func (s Spec) read(r *Request, name, value string) error {
 		}
 		r.Cursor = value
 	case name == "sort" && s.Sort:
-		if value == "" || len(value) > maxText {
+		if value == "" || utf8.RuneCountInString(value) > MaxText {
 			return problem.InvalidParameter.New("sort must be `rank` or the name of a measure of the dataset.")
 		}
 		r.Sort = value
@@ -196,8 +197,11 @@ func (s Spec) readFilter(r *Request, name, value string) error {
 	}
 	f := s.Filters[i]
 	values := strings.Split(value, ",")
-	if len(values) > maxValues {
-		return problem.InvalidParameter.New("%s takes at most %d values.", f.Param(), maxValues)
+	if f.Plain {
+		values = []string{value}
+	}
+	if len(values) > MaxValues {
+		return problem.InvalidParameter.New("%s takes at most %d values.", f.Param(), MaxValues)
 	}
 	for _, v := range values {
 		if msg := f.check(v); msg != "" {
@@ -218,8 +222,8 @@ func (f Filter) Param() string {
 
 func (f Filter) check(v string) string {
 	switch {
-	case v == "" || len(v) > maxText:
-		return fmt.Sprintf("takes values of 1 to %d bytes, separated by commas", maxText)
+	case v == "" || utf8.RuneCountInString(v) > MaxText:
+		return fmt.Sprintf("takes values of 1 to %d characters, separated by commas", MaxText)
 	case f.Type == ID && !wellFormedID(v):
 		return fmt.Sprintf("takes ids, which are ULIDs of 26 upper-case characters; %q is none", clip(v))
 	case f.Type == Enum && !slices.Contains(f.Values, v):

@@ -11,6 +11,7 @@ package patch
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -49,8 +50,18 @@ func Apply(mediaType string, patch, resource []byte, writable []string) ([]byte,
 		return nil, problem.BadRequest.New("The body is not a JSON document: %v.", err)
 	}
 	if mediaType == MergePatch {
-		if _, ok := change.(map[string]any); !ok {
+		members, ok := change.(map[string]any)
+		if !ok {
 			return nil, problem.BadRequest.New("A merge patch of a resource is a JSON object with the members to change (RFC 7396).")
+		}
+		var unknown []problem.Field
+		for _, name := range slices.Sorted(maps.Keys(members)) {
+			if _, known := before[name]; members[name] == nil && !known && !slices.Contains(writable, name) {
+				unknown = append(unknown, problem.Field{Pointer: pointer(name), Detail: "is not a member that can be written here"})
+			}
+		}
+		if err := problem.Check(unknown); err != nil {
+			return nil, err
 		}
 		return onlyWritable(before, merge(changed, change), writable)
 	}

@@ -11,7 +11,7 @@ type Document struct {
 	Detail    string  `json:"detail" doc:"what happened and what to do next"`
 	Instance  string  `json:"instance" doc:"path that was asked for" example:"/v1/tasks/01JZ0000000000000000000000"`
 	RequestID string  `json:"requestId" doc:"identifies the request in the server's log"`
-	Errors    []Field `json:"errors,omitempty" nullable:"false" maxItems:"100" doc:"what is wrong with single members of the body; at most 100 faults"`
+	Errors    []Field `json:"errors,omitempty" maxItems:"100" doc:"what is wrong with single members of the body; at most 100 faults"`
 }
 
 // Document renders the problem for the request with the given path and id.

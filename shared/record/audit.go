@@ -12,16 +12,16 @@ import (
 // never changed, and outlives what it is about. Of people it has ids alone: who they are is joined when it is shown.
 type AuditEntry struct {
 	Meta
-	OrganizerID string          `json:"organizerId" readOnly:"true" doc:"the organizer whose task, dataset and so on it is"`
-	TaskID      string          `json:"taskId,omitempty" readOnly:"true" doc:"absent when it concerns the organizer, and so all of its tasks"`
-	ActorID     string          `json:"actorId" readOnly:"true" doc:"the user who did it"`
-	Actor       *Person         `json:"actor,omitempty" readOnly:"true" doc:"who that is"`
-	Action      string          `json:"action" readOnly:"true" enum:"organizer.created,members.changed,task.created,task.rules-changed,task.deleted,dataset.created,dataset.changed,truth.changed,evaluator.changed,board.released,dataset.deleted,registration.created,registration.decided,registration.deleted,submission.created,submission.deleted,run.deleted,review.updated" doc:"what was done" example:"review.updated"`
-	Subject     string          `json:"subject" readOnly:"true" doc:"path of the resource, which may have been deleted since" example:"/v1/runs/01JZ3V7Q0D8T5RZ0S6R1W9C4XK/review"`
-	UserIDs     []string        `json:"userIds,omitempty" readOnly:"true" doc:"the users whom it concerns: the owner of the registration, submission or run, or the members who came and went"`
-	Users       []*Person       `json:"users,omitempty" readOnly:"true" doc:"who those are"`
-	Before      json.RawMessage `json:"before,omitempty" readOnly:"true" doc:"what it was; of members, those who went"`
-	After       json.RawMessage `json:"after,omitempty" readOnly:"true" doc:"what it is now; of members, those who came"`
+	OrganizerID string          `json:"organizerId" doc:"the organizer whose task, dataset and so on it is"`
+	TaskID      string          `json:"taskId,omitempty" doc:"absent when it concerns the organizer, and so all of its tasks"`
+	ActorID     string          `json:"actorId" doc:"the user who did it"`
+	Actor       *Person         `json:"actor,omitempty" doc:"who that is"`
+	Action      string          `json:"action" enum:"organizer.created,members.changed,task.created,task.rules-changed,task.deleted,dataset.created,dataset.changed,truth.changed,evaluator.changed,board.released,dataset.deleted,registration.created,registration.decided,registration.deleted,submission.created,submission.deleted,run.deleted,review.updated" doc:"what was done" example:"review.updated"`
+	Subject     string          `json:"subject" doc:"path of the resource, which may have been deleted since" example:"/v1/runs/01JZ3V7Q0D8T5RZ0S6R1W9C4XK/review"`
+	UserIDs     []string        `json:"userIds,omitempty" doc:"the users whom it concerns: the owner of the registration, submission or run, or the members who came and went"`
+	Users       []*Person       `json:"users,omitempty" doc:"who those are"`
+	Before      json.RawMessage `json:"before,omitempty" doc:"what it was; of members, those who went"`
+	After       json.RawMessage `json:"after,omitempty" doc:"what it is now; of members, those who came"`
 }
 
 // The actions of audit entries.

@@ -26,7 +26,7 @@ type RunFormat struct {
 // Evaluator says how runs are measured.
 type Evaluator struct {
 	Kind           string   `json:"kind" enum:"retrieval,classification,regression,worker" doc:"worker: the organizer's own image, run by a worker"`
-	Measures       []string `json:"measures" nullable:"false" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; results have the former" example:"[\"nDCG@10\",\"AP\"]"`
+	Measures       []string `json:"measures" minItems:"1" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; results have the former" example:"[\"nDCG@10\",\"AP\"]"`
 	PrimaryMeasure string   `json:"primaryMeasure" required:"false" maxLength:"100" doc:"the one that ranks; the first of measures unless given" example:"nDCG@10"`
 	Image          string   `json:"image,omitempty" maxLength:"500" doc:"for worker: the container image"`
 	Command        string   `json:"command,omitempty" maxLength:"4000" doc:"for worker: the command to run in it"`
@@ -52,7 +52,7 @@ type DatasetDraft struct {
 	Name        string `json:"name" minLength:"1" maxLength:"200"`
 	Description string `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Split       Split  `json:"split" enum:"training,validation,test" doc:"the reviews of runs on a test split start blinded"`
-	Inputs      []File `json:"inputs" required:"false" nullable:"false" maxItems:"20" doc:"what participants get"`
+	Inputs      []File `json:"inputs" required:"false" maxItems:"20" doc:"what participants get"`
 	Truths      []File `json:"truths,omitempty" maxItems:"20" doc:"what they never get; seen by organizers and workers alone, unless truthsPublic"`
 	// TruthsPublic is taken for the split training alone, whose labels are there to be learned from.
 	TruthsPublic bool      `json:"truthsPublic,omitempty" doc:"for the split training: whoever gets the inputs gets the truth files too. It is taken back only in a change that replaces all of them"`
@@ -66,22 +66,22 @@ type DatasetDraft struct {
 type Dataset struct {
 	Meta
 	DatasetDraft
-	TruthVersion int64                `json:"truthVersion" readOnly:"true" doc:"grows with each change of truth or evaluator; 0 until the first truth is stored"`
-	BoardVersion int64                `json:"boardVersion" readOnly:"true" doc:"the truthVersion whose results leaderboards and lists show: the last one until every run has been evaluated against a new one, or until an organizer sets it to truthVersion"`
-	Reevaluation *Reevaluation        `json:"reevaluation,omitempty" readOnly:"true" doc:"how far the evaluation against a new truthVersion has come, while boardVersion is an earlier one"`
-	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" readOnly:"true" doc:"what is wrong with the truth files as uploaded; seen by organizers and workers alone"`
+	TruthVersion int64                `json:"truthVersion" doc:"grows with each change of truth or evaluator; 0 until the first truth is stored"`
+	BoardVersion int64                `json:"boardVersion" doc:"the truthVersion whose results leaderboards and lists show: the last one until every run has been evaluated against a new one, or until an organizer sets it to truthVersion"`
+	Reevaluation *Reevaluation        `json:"reevaluation,omitempty" doc:"how far the evaluation against a new truthVersion has come, while boardVersion is an earlier one"`
+	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" doc:"what is wrong with the truth files as uploaded; seen by organizers and workers alone"`
 }
 
 // Reevaluation is how far the evaluation of a dataset's runs against a new truth has come.
 type Reevaluation struct {
-	StartedAt Instant `json:"startedAt" readOnly:"true"`
+	StartedAt Instant `json:"startedAt"`
 	Progress
 }
 
 // Progress counts the runs that had been evaluated before. Organizers see all of them counted, others the published ones.
 type Progress struct {
-	Runs    int `json:"runs" readOnly:"true" doc:"runs to evaluate again: the published ones; for organizers all"`
-	Waiting int `json:"waiting" readOnly:"true" doc:"of those, how many have not ended yet"`
+	Runs    int `json:"runs" doc:"runs to evaluate again: the published ones; for organizers all"`
+	Waiting int `json:"waiting" doc:"of those, how many have not ended yet"`
 }
 
 // BoardTruth is what the results on leaderboards were evaluated with.

@@ -43,22 +43,22 @@ type EvaluatorUsed struct {
 // Evaluation is the measures of one run by one evaluator against one version of the truth.
 type Evaluation struct {
 	Meta
-	RunID          string                        `json:"runId" readOnly:"true"`
-	SubmissionID   string                        `json:"submissionId" readOnly:"true"`
-	TaskID         string                        `json:"taskId" readOnly:"true"`
-	DatasetID      string                        `json:"datasetId" readOnly:"true"`
-	UserID         string                        `json:"userId,omitempty" readOnly:"true" doc:"absent when the team is anonymous to the caller"`
-	User           *Person                       `json:"user,omitempty" readOnly:"true" doc:"who that is; for organizers"`
-	Team           string                        `json:"team" readOnly:"true" doc:"the team, or its alias"`
-	Baseline       bool                          `json:"baseline" readOnly:"true" doc:"the submission is a baseline"`
-	Rank           int                           `json:"rank,omitempty" readOnly:"true" minimum:"1" doc:"place in a sorted list: one more than there are better ones; equal values share it"`
-	Evaluator      EvaluatorUsed                 `json:"evaluator" readOnly:"true"`
-	TruthVersion   int64                         `json:"truthVersion" readOnly:"true"`
-	PrimaryMeasure string                        `json:"primaryMeasure" readOnly:"true"`
-	Measures       map[string]*float64           `json:"measures" nullable:"false" readOnly:"true" doc:"by name; null when a measure is not defined for the data"`
-	Reasons        map[string]string             `json:"reasons,omitempty" readOnly:"true" doc:"why a measure is null"`
-	Digests        Digests                       `json:"digests" readOnly:"true"`
-	PerTopic       map[string]map[string]float64 `json:"perTopic,omitempty" readOnly:"true" doc:"values by topic and name; only when a single evaluation is asked for"`
+	RunID          string                        `json:"runId"`
+	SubmissionID   string                        `json:"submissionId"`
+	TaskID         string                        `json:"taskId"`
+	DatasetID      string                        `json:"datasetId"`
+	UserID         string                        `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
+	User           *Person                       `json:"user,omitempty" doc:"who that is; for organizers"`
+	Team           string                        `json:"team" doc:"the team, or its alias"`
+	Baseline       bool                          `json:"baseline" doc:"the submission is a baseline"`
+	Rank           int                           `json:"rank,omitempty" minimum:"1" doc:"place in a sorted list: one more than there are better ones; equal values share it"`
+	Evaluator      EvaluatorUsed                 `json:"evaluator"`
+	TruthVersion   int64                         `json:"truthVersion"`
+	PrimaryMeasure string                        `json:"primaryMeasure"`
+	Measures       map[string]*float64           `json:"measures" doc:"by name; null when a measure is not defined for the data"`
+	Reasons        map[string]string             `json:"reasons,omitempty" doc:"why a measure is null"`
+	Digests        Digests                       `json:"digests"`
+	PerTopic       map[string]map[string]float64 `json:"perTopic,omitempty" doc:"values by topic and name; only when a single evaluation is asked for"`
 
 	columns []string // what MeasureNames returns
 }

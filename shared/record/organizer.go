@@ -21,14 +21,14 @@ type OrganizerDraft struct {
 	Name        string   `json:"name" minLength:"1" maxLength:"200" doc:"name of the organization" example:"TREC Conversational Assistance Track"`
 	Description string   `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Website     string   `json:"website" required:"false" maxLength:"2000" doc:"http or https URL" example:"https://www.treccast.ai"`
-	Members     []string `json:"members" required:"false" nullable:"false" maxItems:"500" maxLength:"26" doc:"ids of the users who are members; on creation the creator is always one"`
+	Members     []string `json:"members" required:"false" maxItems:"500" maxLength:"26" doc:"ids of the users who are members; on creation the creator is always one"`
 }
 
 // Organizer is an organization that runs tasks.
 type Organizer struct {
 	Meta
 	OrganizerDraft
-	Named []*Person `json:"people,omitempty" readOnly:"true" doc:"who the members are; for members alone"`
+	Named []*Person `json:"people,omitempty" doc:"who the members are; for members alone"`
 }
 
 // NamesMembersTo reports whether the caller learns who the members are: administrators and members, whom the organizer itself

@@ -24,10 +24,10 @@ import (
 
 // Meta is what the service makes for every resource.
 type Meta struct {
-	ID        string  `json:"id" readOnly:"true" doc:"ULID of the resource" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
-	CreatedAt Instant `json:"createdAt" readOnly:"true" doc:"when it was created"`
-	UpdatedAt Instant `json:"updatedAt" readOnly:"true" doc:"when it last changed"`
-	Version   int64   `json:"version" readOnly:"true" doc:"grows by one with each change" example:"1"`
+	ID        string  `json:"id" doc:"ULID of the resource" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+	CreatedAt Instant `json:"createdAt" doc:"when it was created"`
+	UpdatedAt Instant `json:"updatedAt" doc:"when it last changed"`
+	Version   int64   `json:"version" doc:"grows by one with each change" example:"1"`
 
 	stored int64 // version of the item that the store has of it, which also grows when nothing changes that is shown
 	before int64 // Version as it is stored
@@ -91,6 +91,9 @@ var entropy = &ulid.LockedMonotonicReader{MonotonicReader: ulid.Monotonic(rand.R
 
 // NewID returns a new ULID for the instant; those made by one process in one millisecond ascend.
 func NewID(at time.Time) string { return ulid.MustNew(ulid.Timestamp(at), entropy).String() }
+
+// IDPattern is the form of a ULID as a regular expression.
+const IDPattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"
 
 // IsID reports whether s is a ULID in its canonical form.
 func IsID(s string) bool {

@@ -37,12 +37,12 @@ type RegistrationDraft struct {
 // Registration is a user, with a team, taking part in a task.
 type Registration struct {
 	Meta
-	TaskID string `json:"taskId" readOnly:"true"`
+	TaskID string `json:"taskId"`
 	RegistrationDraft
-	Alias string            `json:"alias" readOnly:"true" doc:"what an anonymous team is called" example:"anonymous-9f3k2x"`
+	Alias string            `json:"alias" doc:"what an anonymous team is called" example:"anonymous-9f3k2x"`
 	State RegistrationState `json:"state" enum:"accepted,pending,rejected" doc:"decided by the organizers"`
-	User  *Person           `json:"user,omitempty" readOnly:"true" doc:"who takes part; for organizers"`
-	Quota *Quota            `json:"quota,omitempty" readOnly:"true" doc:"what is left to the user now; only when a single registration is asked for"`
+	User  *Person           `json:"user,omitempty" doc:"who takes part; for organizers"`
+	Quota *Quota            `json:"quota,omitempty" doc:"what is left to the user now; only when a single registration is asked for"`
 }
 
 // RegistrationItem is a registration as the store holds it.

@@ -39,12 +39,12 @@ func (d *ReviewDraft) Check() []problem.Field {
 // Review is the organizers' verdict on a run.
 type Review struct {
 	Meta                // ID is a ULID of its own
-	RunID      string   `json:"runId" readOnly:"true"`
-	ReviewerID string   `json:"reviewerId,omitempty" readOnly:"true" doc:"who changed it last"`
-	Reviewer   *Person  `json:"reviewer,omitempty" readOnly:"true" doc:"who that is; for organizers"`
-	ReviewedAt *Instant `json:"reviewedAt,omitempty" readOnly:"true"`
+	RunID      string   `json:"runId"`
+	ReviewerID string   `json:"reviewerId,omitempty" doc:"who changed it last"`
+	Reviewer   *Person  `json:"reviewer,omitempty" doc:"who that is; for organizers"`
+	ReviewedAt *Instant `json:"reviewedAt,omitempty"`
 	ReviewDraft
-	Notice string `json:"notice,omitempty" readOnly:"true" doc:"what does not come of the review as it is"`
+	Notice string `json:"notice,omitempty" doc:"what does not come of the review as it is"`
 }
 
 // ReviewItem is a review as the store holds it.

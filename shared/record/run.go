@@ -59,26 +59,26 @@ func (s RunState) Counts() bool { return s != Failed && s != Cancelled }
 // Run is one submission applied to one dataset.
 type Run struct {
 	Meta
-	SubmissionID string               `json:"submissionId" readOnly:"true"`
-	TaskID       string               `json:"taskId" readOnly:"true"`
-	DatasetID    string               `json:"datasetId" readOnly:"true"`
-	UserID       string               `json:"userId,omitempty" readOnly:"true" doc:"absent when the team is anonymous to the caller"`
-	User         *Person              `json:"user,omitempty" readOnly:"true" doc:"who that is; for organizers"`
-	Team         string               `json:"team" readOnly:"true" doc:"the team, or its alias"`
+	SubmissionID string               `json:"submissionId"`
+	TaskID       string               `json:"taskId"`
+	DatasetID    string               `json:"datasetId"`
+	UserID       string               `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
+	User         *Person              `json:"user,omitempty" doc:"who that is; for organizers"`
+	Team         string               `json:"team" doc:"the team, or its alias"`
 	Label        string               `json:"label" maxLength:"200" doc:"what its owner calls it"`
 	State        RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`
-	Attempts     int                  `json:"attempts" readOnly:"true" doc:"how often its work was begun for the truth that it waits for, or was evaluated against last"`
-	Files        []File               `json:"files" nullable:"false" readOnly:"true" doc:"the run's files; with links for those who may have them"`
-	Diagnostics  []measure.Diagnostic `json:"diagnostics" nullable:"false" readOnly:"true" doc:"what is wrong with the run"`
-	LogTail      string               `json:"logTail" readOnly:"true" doc:"the last lines that executing it wrote"`
-	ExecutionLog *File                `json:"log,omitempty" readOnly:"true" doc:"all that executing it wrote, once it has ended"`
-	QueuedAt     *Instant             `json:"queuedAt,omitempty" readOnly:"true"`
-	StartedAt    *Instant             `json:"startedAt,omitempty" readOnly:"true"`
-	FinishedAt   *Instant             `json:"finishedAt,omitempty" readOnly:"true"`
-	EvaluationID string               `json:"evaluationId,omitempty" readOnly:"true" doc:"the newest evaluation, once there is one that the caller may see"`
+	Attempts     int                  `json:"attempts" doc:"how often its work was begun for the truth that it waits for, or was evaluated against last"`
+	Files        []File               `json:"files" doc:"the run's files; with links for those who may have them"`
+	Diagnostics  []measure.Diagnostic `json:"diagnostics" doc:"what is wrong with the run"`
+	LogTail      string               `json:"logTail" doc:"the last lines that executing it wrote"`
+	ExecutionLog *File                `json:"log,omitempty" doc:"all that executing it wrote, once it has ended"`
+	QueuedAt     *Instant             `json:"queuedAt,omitempty"`
+	StartedAt    *Instant             `json:"startedAt,omitempty"`
+	FinishedAt   *Instant             `json:"finishedAt,omitempty"`
+	EvaluationID string               `json:"evaluationId,omitempty" doc:"the newest evaluation, once there is one that the caller may see"`
 
-	EvaluationLogTail string `json:"evaluationLogTail,omitempty" readOnly:"true" doc:"the last lines that the organizer's own evaluator wrote; for organizers"`
-	EvaluationLog     *File  `json:"evaluationLog,omitempty" readOnly:"true" doc:"all that it wrote; for organizers"`
+	EvaluationLogTail string `json:"evaluationLogTail,omitempty" doc:"the last lines that the organizer's own evaluator wrote; for organizers"`
+	EvaluationLog     *File  `json:"evaluationLog,omitempty" doc:"all that it wrote; for organizers"`
 }
 
 // Lease is a worker's hold on a run.

@@ -41,7 +41,7 @@ type SubmissionDraft struct {
 	PaperURL    string         `json:"paperUrl" required:"false" maxLength:"2000" doc:"http or https URL of a paper about it"`
 	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" default:"private" doc:"public: whoever sees the task sees the submission and its runs"`
 	Baseline    bool           `json:"baseline" required:"false" doc:"marked as a baseline by an organizer; a submission that begins as one needs no registration, and the quotas and the window of the task do not apply to it"`
-	DatasetIDs  []string       `json:"datasetIds" required:"false" nullable:"false" maxItems:"10" maxLength:"26" doc:"the datasets to run on; for an upload those of its files unless given"`
+	DatasetIDs  []string       `json:"datasetIds" required:"false" maxItems:"10" maxLength:"26" doc:"the datasets to run on; for an upload those of its files unless given"`
 	Files       []RunFile      `json:"files,omitempty" maxItems:"20" doc:"for upload"`
 	Image       string         `json:"image,omitempty" maxLength:"500" doc:"for image: the container image, best by digest" example:"registry.example.org/lakeside/ranker@sha256:0123"`
 	Command     string         `json:"command,omitempty" maxLength:"4000" doc:"for image and repository: the command to run"`
@@ -63,13 +63,13 @@ type Quota struct {
 // Submission is one entry of a registered user.
 type Submission struct {
 	Meta
-	TaskID string  `json:"taskId" readOnly:"true"`
-	UserID string  `json:"userId,omitempty" readOnly:"true" doc:"absent when the team is anonymous to the caller"`
-	User   *Person `json:"user,omitempty" readOnly:"true" doc:"who that is; for organizers"`
-	Team   string  `json:"team" readOnly:"true" doc:"the team, or its alias"`
+	TaskID string  `json:"taskId"`
+	UserID string  `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
+	User   *Person `json:"user,omitempty" doc:"who that is; for organizers"`
+	Team   string  `json:"team" doc:"the team, or its alias"`
 	SubmissionDraft
-	RunIDs []string `json:"runIds" nullable:"false" readOnly:"true" doc:"one run for each dataset"`
-	Quota  *Quota   `json:"quota,omitempty" readOnly:"true" doc:"what is left after this submission; only in the answer to it, and not for a baseline"`
+	RunIDs []string `json:"runIds" doc:"one run for each dataset"`
+	Quota  *Quota   `json:"quota,omitempty" doc:"what is left after this submission; only in the answer to it, and not for a baseline"`
 }
 
 // SubmissionItem is a submission as the store holds it; its files stand with its runs.

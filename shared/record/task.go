@@ -50,7 +50,7 @@ type SubmissionRules struct {
 	ClosesAt *Instant         `json:"closesAt,omitempty" doc:"nothing can be submitted from then on"`
 	PerDay   int              `json:"perDay" required:"false" minimum:"0" maximum:"1000" doc:"runs a user may have in a sliding 24 hours; 0: no limit"`
 	Total    int              `json:"total" required:"false" minimum:"0" maximum:"1000000" doc:"runs a user may have in all; 0: no limit"`
-	Types    []SubmissionType `json:"types" required:"false" nullable:"false" maxItems:"3" enum:"upload,image,repository" doc:"what may be submitted; empty: everything"`
+	Types    []SubmissionType `json:"types" required:"false" maxItems:"3" enum:"upload,image,repository" doc:"what may be submitted; empty: everything"`
 }
 
 // TaskDraft is what a client writes of a task.

@@ -17,7 +17,7 @@ type Quotas struct {
 
 // UsageLimits are the quotas of a user, or of the server; what is 0 or absent is not limited.
 type UsageLimits struct {
-	PerDay       map[string]int64 `json:"perDay" nullable:"false" doc:"how many of each kind may be created in 24 hours: organizers, tasks, datasets, registrations, runs, and auditEntries: changes that are kept for the organizers"`
+	PerDay       map[string]int64 `json:"perDay" doc:"how many of each kind may be created in 24 hours: organizers, tasks, datasets, registrations, runs, and auditEntries: changes that are kept for the organizers"`
 	PendingFiles int64            `json:"pendingFiles" doc:"files whose upload was announced and that have not arrived"`
 	PendingBytes int64            `json:"pendingBytes" doc:"bytes of those files, as declared"`
 	StoredBytes  int64            `json:"storedBytes" doc:"bytes of all files: arrived, pending, and results of tools until they are deleted"`

@@ -9,7 +9,7 @@ import (
 const mergePatch = "application/merge-patch+json"
 
 // emptyPatches change nothing, and may.
-var emptyPatches = map[string][]string{jsonPatch: {"[]"}, mergePatch: {"{}", `{"":null}`}}
+var emptyPatches = map[string][]string{jsonPatch: {"[]"}, mergePatch: {"{}"}}
 
 var hostileBodies = []string{
 	"", "null", "true", "0", `""`, "[]", "{}", "{", "\x00", "\xff\xfe", "[[]]", `{"":null}`, `[null]`, `[{"op":"add"}]`, `{"name":{"a":[1]}}`,

@@ -31,8 +31,9 @@ type operation struct {
 
 // answer is one response that an operation declares.
 type answer struct {
-	media   []media
-	headers []parameter
+	media    []media
+	headers  []parameter
+	problems []string // types of the problems that it has examples of
 }
 
 // media is a body of one media type. A body without a schema may hold anything of that type.
@@ -96,6 +97,9 @@ func compileOperation(o declared) (*operation, error) {
 		var a answer
 		if a.media, err = compileMedia(response.get("content")); err != nil {
 			return nil, err
+		}
+		for _, example := range response.get("content", problemType, "examples").all() {
+			a.problems = append(a.problems, example.get("value", "type").text())
 		}
 		for name, header := range response.get("headers").all() {
 			compiled, err := compileParameter(header, name)

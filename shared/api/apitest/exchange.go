@@ -105,6 +105,12 @@ func (c *Contract) answerFaults(op *operation, x exchange) []string {
 			faults = append(faults, fmt.Sprintf("the required header %q is missing", h.name))
 		}
 	}
+	if status >= 400 && len(declared.problems) > 0 && x.request.Method != http.MethodHead {
+		var p struct{ Type string }
+		if err := json.Unmarshal(x.body, &p); err != nil || !slices.Contains(declared.problems, p.Type) {
+			faults = append(faults, fmt.Sprintf("the type of the problem is none of %q", declared.problems))
+		}
+	}
 	if status >= 400 {
 		declared.media = slices.DeleteFunc(slices.Clone(declared.media), func(m media) bool { return m.mediaType != problemType })
 		if len(declared.media) == 0 {

@@ -1,0 +1,158 @@
+package api
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/shared/access"
+	"assay/shared/problem"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
+	success := &huma.Response{Description: http.StatusText(op.Status), Content: map[string]*huma.MediaType{}}
+	headers := []string{"X-Request-Id", "Cache-Control"}
+	if op.class() != "" {
+		headers = append(headers, "RateLimit", "RateLimit-Policy")
+	}
+	if op.Result != nil {
+		success.Content[mediaJSON] = &huma.MediaType{Schema: set.of(op.Result)}
+		if op.Query.List {
+			headers = append(headers, "Link")
+			d.Responses["204"] = &huma.Response{Description: "The page is empty, so there is no body: as long as nothing passes the filters, or past the end of a sorted list.", Headers: describeHeaders("X-Request-Id", "Cache-Control")}
+		} else if op.Method != http.MethodGet && op.Result.Implements(reflect.TypeFor[versioned]()) {
+			headers = append(headers, "ETag")
+		}
+	}
+	if op.pure {
+		headers = append(headers, "ETag", "Content-Location")
+	}
+	if op.tagged() {
+		headers = append(headers, "ETag")
+	}
+	if op.Method == http.MethodGet { // a list without a tag too, for If-None-Match: *
+		d.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: describeHeaders("X-Request-Id", "Cache-Control", "ETag")}
+	}
+	if op.Status == http.StatusCreated {
+		headers = append(headers, "Location", "Idempotent-Replay")
+	}
+	if op.computes() && slices.Contains(op.Media, mediaText) {
+		d.Responses["303"] = &huma.Response{Description: "The text is too long for an answer; it stands at Location for a while", Headers: describeHeaders("X-Request-Id", "Cache-Control", "Location")}
+	}
+	for _, m := range op.Media {
+		s := &huma.Schema{Type: "string", Description: "a document of the type " + m}
+		switch {
+		case m == mediaJSON && op.variants != nil:
+			s = op.anyOf(set, func(v Variant) reflect.Type { return v.Output })
+		case strings.HasSuffix(m, "/yaml"):
+			s.Type = "" // what it says
+		case m == mediaJSON:
+			s.Type = "object"
+		}
+		success.Content[m] = &huma.MediaType{Schema: s}
+	}
+	success.Headers = describeHeaders(headers...)
+	d.Responses[strconv.Itoa(op.Status)] = success
+	byStatus := map[int][]*problem.Kind{}
+	for _, k := range op.problems() {
+		byStatus[k.Status] = append(byStatus[k.Status], k)
+	}
+	for status, kinds := range byStatus {
+		d.Responses[strconv.Itoa(status)] = describeProblems(set, kinds)
+	}
+}
+
+// describeProblems describes the answer that is a problem of one of the kinds, which have the same status.
+func describeProblems(set *schemaSet, kinds []*problem.Kind) *huma.Response {
+	headers := []string{"X-Request-Id"}
+	content := &huma.MediaType{Schema: set.of(reflect.TypeFor[problem.Document]()), Examples: map[string]*huma.Example{}}
+	var titles []string
+	for _, k := range kinds {
+		titles = append(titles, k.Title+" (`"+k.Slug+"`)")
+		content.Examples[k.Slug] = &huma.Example{Summary: k.Title, Value: k.New("What to do next.").Document("/v1/tasks", "01JZ3V7Q0D8T5RZ0S6R1W9C4XK")}
+	}
+	switch kinds[0].Status {
+	case http.StatusUnauthorized:
+		headers = append(headers, "WWW-Authenticate")
+	case http.StatusConflict, http.StatusTooManyRequests, http.StatusServiceUnavailable:
+		headers = append(headers, "Retry-After")
+	case http.StatusUnsupportedMediaType:
+		headers = append(headers, "Accept-Patch", "Accept-Post", "Accept-Encoding")
+	}
+	return &huma.Response{Description: strings.Join(titles, ", or "), Headers: describeHeaders(headers...), Content: map[string]*huma.MediaType{problem.MediaType: content}}
+}
+
+// anyOf is the schema of what one of the variants takes or answers.
+func (op *Operation) anyOf(set *schemaSet, of func(Variant) reflect.Type) *huma.Schema {
+	if len(op.variants) == 1 {
+		return set.of(of(op.variants[0]))
+	}
+	s := &huma.Schema{}
+	for _, v := range op.variants {
+		s.AnyOf = append(s.AnyOf, set.of(of(v)))
+	}
+	return s
+}
+
+// tagged reports whether an answer to a GET has an entity tag: that of one resource or document, and a list's as a page.
+func (op *Operation) tagged() bool {
+	return op.Method == http.MethodGet && (!op.Query.List || slices.Contains(op.Media, mediaHTML))
+}
+
+// Quotas are the kinds of problems of an operation that charges its caller.
+var Quotas = []*problem.Kind{problem.QuotaExhausted, problem.QuotaToday}
+
+// problems lists the kinds of problems that the operation can answer with: those that follow from what it declares, and those
+// that it declares.
+func (op *Operation) problems() []*problem.Kind {
+	kinds := []*problem.Kind{problem.InvalidParameter, problem.InvalidToken, problem.PreconditionFailed, problem.HeadersTooLarge, problem.Internal, problem.Unavailable}
+	add := func(when bool, more ...*problem.Kind) {
+		if when {
+			kinds = append(kinds, more...)
+		}
+	}
+	add(op.Query.List, problem.InvalidCursor)
+	add(op.Result != nil || op.Media != nil, problem.NotAcceptable)
+	add(op.loginNeeded(), problem.Unauthorized)
+	add(op.loginNeeded() && op.May != access.User || op.restricted, problem.Forbidden)
+	add(strings.Contains(op.Path, "Id}") || op.computes() || op.variantParam() != "", problem.NotFound)
+	add(op.computes(), Quotas...)
+	add(op.computes(), problem.Unauthorized, problem.Forbidden, problem.Conflict, problem.TooLarge, problem.Invalid, problem.BadRequest)
+	add(op.class() != "", problem.TooManyRequests)
+	add(op.Body != nil, problem.BadRequest, problem.TooLarge, problem.Invalid)
+	add(op.Body != nil || op.pure, problem.UnsupportedMedia)
+	add(op.Changes(), problem.Conflict, problem.StorageFull)
+	add(op.Changes() && op.Method == http.MethodPost, problem.UnderWay, problem.IdempotencyMismatch)
+	add(op.patch, problem.PatchFailed)
+	add(true, op.Problems...)
+	return slices.DeleteFunc(slices.Clone(problem.Kinds), func(k *problem.Kind) bool { return !slices.Contains(kinds, k) })
+}
+
+var headerDescriptions = map[string]string{
+	"X-Request-Id":      "identifies the request in the server's log",
+	"Cache-Control":     "who may keep the answer, and how long",
+	"ETag":              "strong entity tag of what is shown",
+	"Link":              "the next page, as `links.next` (RFC 8288)",
+	"Content-Location":  "where a GET has the same answer, if the input is short enough",
+	"RateLimit":         "what is left of the caller's limit, and in how many seconds all of it is there again: \"write\";r=499;t=1 (draft-ietf-httpapi-ratelimit-headers); absent without a limit",
+	"RateLimit-Policy":  "the limit: \"write\";q=500;w=5 is 500 requests at once, and as many again within 5 seconds",
+	"Location":          "address of the new resource, or of the answer",
+	"Idempotent-Replay": "true when this is the answer that an earlier request with the same Idempotency-Key got; absent otherwise",
+	"WWW-Authenticate":  "the scheme of authentication, and for a token that is not valid the error (RFC 6750)",
+	"Retry-After":       "in how many seconds to try again; absent when waiting does not help",
+	"Accept-Patch":      "the media types that a PATCH takes (RFC 5789)",
+	"Accept-Post":       "the media types that a POST takes",
+	"Accept-Encoding":   "the content codings that a body can have (RFC 9110, section 12.5.3)",
+}
+
+func describeHeaders(names ...string) map[string]*huma.Param {
+	all := map[string]*huma.Param{}
+	for _, n := range names {
+		all[n] = &huma.Param{Description: headerDescriptions[n], Schema: &huma.Schema{Type: "string"}}
+	}
+	return all
+}

@@ -1,0 +1,81 @@
+package api
+
+import (
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+
+	"assay/shared/patch"
+
+	"github.com/danielgtaylor/huma/v2"
+)
+
+func (op *Operation) describeBody(set *schemaSet, d *huma.Operation) {
+	switch {
+	case op.patch:
+		description := "An empty patch: no member can be written."
+		if members := fieldNames(op.Body); len(members) > 0 {
+			description = "A patch of the members " + strings.Join(members, ", ") + "."
+		}
+		d.RequestBody = &huma.RequestBody{Required: true, Description: description, Content: map[string]*huma.MediaType{
+			patch.JSONPatch: {Schema: set.jsonPatch()}, patch.MergePatch: {Schema: set.mergePatch(op.Body)},
+		}}
+	case op.variants != nil && op.Method == http.MethodPost:
+		content := &huma.MediaType{Schema: op.anyOf(set, func(v Variant) reflect.Type { return v.Input }), Examples: map[string]*huma.Example{}}
+		for _, v := range op.variants {
+			content.Examples[v.Name] = &huma.Example{Summary: v.Summary, Value: v.Example}
+		}
+		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to compute from.", Content: map[string]*huma.MediaType{mediaJSON: content}}
+	case op.Body != nil:
+		d.RequestBody = &huma.RequestBody{Required: true, Description: "What to make.", Content: map[string]*huma.MediaType{mediaJSON: {Schema: set.of(op.Body), Example: op.Example}}}
+	}
+}
+
+// jsonPatch is the schema of a JSON Patch, which is the same for all resources.
+func (s *schemaSet) jsonPatch() *huma.Schema {
+	pointer := func() *huma.Schema {
+		return &huma.Schema{Type: "string", MaxLength: ptr(patch.MaxPointer), Pattern: "^(/([^~/]|~[01])*)*$", Description: "JSON Pointer"}
+	}
+	return s.named("JsonPatch", &huma.Schema{Type: "array", Description: "operations of RFC 6902", MaxItems: ptr(patch.MaxOperations),
+		Items: s.named("JsonPatchOperation", &huma.Schema{
+			Type: "object", Required: []string{"op", "path"}, Properties: map[string]*huma.Schema{
+				"op":    {Type: "string", Enum: values([]string{"add", "remove", "replace", "move", "copy", "test"})},
+				"path":  pointer(),
+				"from":  pointer(),
+				"value": {Description: "any JSON value"},
+			},
+		}),
+	})
+}
+
+// mergePatch is the schema of a merge patch of the members of t: any of them, and null for those that have a default, to
+// which null resets them.
+func (s *schemaSet) mergePatch(t reflect.Type) *huma.Schema {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := strings.TrimSuffix(strings.TrimSuffix(t.Name(), "Draft"), "Patch") + "Patch"
+	name = strings.ToUpper(name[:1]) + name[1:]
+	whole, used := schemaName(t, ""), s.byType[t] != nil
+	of := s.registry.Schema(t, false, "") // which adds it to the registry
+	if !used {
+		delete(s.registry.Map(), whole)
+	}
+	return s.patchOf(name, of, "members to change (RFC 7396)")
+}
+
+func (s *schemaSet) patchOf(name string, of *huma.Schema, description string) *huma.Schema {
+	p := *of
+	p.Required, p.Description, p.Properties = nil, description, map[string]*huma.Schema{}
+	for member, m := range of.Properties {
+		if m.Ref != "" && s.registry.SchemaFromRef(m.Ref).Type == huma.TypeObject {
+			p.Properties[member] = s.patchOf(strings.TrimPrefix(m.Ref, schemaPrefix)+"Patch", s.registry.SchemaFromRef(m.Ref), m.Description)
+			continue
+		}
+		changed := *m
+		changed.Default = nil
+		changed.Nullable = m.Ref == "" && len(m.Enum) == 0 && !slices.Contains(of.Required, member)
+		p.Properties[member] = &changed
+	}
+	return s.named(name, &p)
+}

@@ -140,6 +140,9 @@ func (sc *scene) answerOnce(caller string, r request) answer {
 func leveledHeader(h http.Header) http.Header {
 	h = h.Clone()
 	h.Del("Date")
+	if h.Get("Etag") != "" {
+		h.Set("Etag", "of the body, which names what was asked for")
+	}
 	h.Del("X-Request-Id")
 	h.Del("RateLimit") // counts the requests of the caller, whatever they name
 	for i, link := range h["Link"] {

@@ -249,6 +249,10 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	allowed := s.methods(r)
+	if slices.ContainsFunc(s.mounts, func(m mount) bool { return strings.HasPrefix(m.prefix, r.URL.Path+"/") }) {
+		s.Fail(w, r, problem.Forbidden.New("Nobody can list what is under this address. The resources and documents of the service link to it."))
+		return
+	}
 	if len(allowed) == 0 {
 		s.Fail(w, r, problem.NotFound.New("There is nothing at this address. GET / and GET /v1 list what there is; no address ends in a slash."))
 		return

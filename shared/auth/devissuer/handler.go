@@ -68,6 +68,8 @@ func (i *Issuer) allowed(path string) []string {
 func (i *Issuer) answer(r *http.Request) (any, error) {
 	allowed := i.allowed(r.URL.Path)
 	switch {
+	case allowed == nil && strings.HasPrefix(i.path+"/.well-known/openid-configuration", strings.TrimSuffix(r.URL.Path, "/")+"/"):
+		return nil, problem.Forbidden.New("Nobody can list what is under this address. Its document is at %s/.well-known/openid-configuration.", i.path)
 	case allowed == nil:
 		return nil, problem.NotFound.New("The development issuer has nothing here. Get a token with POST %s/token.", i.path)
 	case !slices.Contains(allowed, r.Method):

@@ -10,11 +10,13 @@ TESTFLAGS     ?=
 
 golangci_lint_version := v2.15.0
 govulncheck_version   := v1.8.0
+oasdiff_version       := v1.18.6
 versitygw_version     := v1.8.0
 buildah_version       := v1.41.5
 
 golangci_lint := .tools/golangci-lint-$(golangci_lint_version)/golangci-lint
 govulncheck   := .tools/govulncheck-$(govulncheck_version)/govulncheck
+oasdiff       := .tools/oasdiff-$(oasdiff_version)/oasdiff
 versitygw     := .tools/versitygw-$(versitygw_version)/versitygw
 buildah       := .tools/buildah-$(buildah_version)/buildah
 node_modules  := infra/node_modules/.package-lock.json
@@ -68,7 +70,7 @@ test-dynamodb-local: ## run the tests over DynamoDB against Amazon's DynamoDB Lo
 	$(GO) test -count=1 -run OverDynamoDB $(TESTFLAGS) ./local
 
 .PHONY: check
-check: format modules vet lint vulnerabilities generated protocol race ## all that a change must pass before it is shared
+check: format modules vet lint vulnerabilities generated protocol interface race ## all that a change must pass before it is shared
 
 .PHONY: format
 format: ## fail when a file is not in gofmt's form
@@ -124,6 +126,22 @@ protocol: $(node_modules) ## fail when the gRPC protocol is in bad style, or bre
 .PHONY: release-protocol
 release-protocol: $(node_modules) ## take the gRPC protocol as it is for released
 	cd grpc/proto && $(BUF) build --exclude-source-info -o $(released)
+
+# The REST API that was released is kept as its OpenAPI document, which the first release writes.
+released_document := $(CURDIR)/functions/released.json
+document          := $(GO) test -count=1 -run TestDocument_IsWritten ./functions -document
+
+.PHONY: interface
+interface: $(oasdiff) ## fail when the REST API breaks what was released
+	@if [ ! -e "$(released_document)" ]; then \
+		echo "NOT CHECKED against a released REST API: nothing was released yet. make release-interface takes it as it is."; exit 0; \
+	fi; \
+	set -ex; served=$$(mktemp); trap 'rm -f "$$served"' EXIT; \
+	$(document) "$$served" >&2; $(oasdiff) breaking --fail-on ERR "$(released_document)" "$$served"
+
+.PHONY: release-interface
+release-interface: ## take the REST API as it is for released
+	$(document) "$(released_document)"
 
 # Outside macOS the race detector needs a C compiler; Go turns cgo off where it finds none.
 .PHONY: race
@@ -219,6 +237,9 @@ $(golangci_lint):
 
 $(govulncheck):
 	GOFLAGS= GOBIN="$(CURDIR)/$(@D)" $(GO) install golang.org/x/vuln/cmd/govulncheck@$(govulncheck_version)
+
+$(oasdiff):
+	GOFLAGS= GOBIN="$(CURDIR)/$(@D)" $(GO) install github.com/oasdiff/oasdiff@$(oasdiff_version)
 
 $(versitygw):
 	GOFLAGS= GOBIN="$(CURDIR)/$(@D)" $(GO) install github.com/versity/versitygw/cmd/versitygw@$(versitygw_version)

@@ -1,0 +1,111 @@
+package functions_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"assay/functions"
+	"assay/shared/api"
+)
+
+var documentFile = flag.String("document", "", "file to write the OpenAPI document to")
+
+func document(t *testing.T) []byte {
+	t.Helper()
+	b, err := api.DocumentJSON(functions.Families())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// The document is written for programs that compare it, when one asks for it.
+func TestDocument_IsWritten(t *testing.T) {
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, document(t), "", "  "); err != nil {
+		t.Fatal(err)
+	}
+	if *documentFile == "" {
+		return
+	}
+	if err := os.WriteFile(*documentFile, append(indented.Bytes(), '\n'), 0o644); err != nil { //nolint:gosec // for everybody to read
+		t.Fatal(err)
+	}
+}
+
+// What generated clients need of the document, and what hands would otherwise write into them.
+func TestDocument_HasWhatClientsNeed(t *testing.T) {
+	content := document(t)
+	var doc struct {
+		Info  struct{ Contact struct{ Name string } }
+		Paths map[string]map[string]struct {
+			RequestBody struct {
+				Content map[string]struct {
+					Schema struct {
+						Ref string `json:"$ref"`
+					}
+				}
+			}
+		}
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]struct {
+					Type     any
+					ReadOnly bool
+					Pattern  string
+				}
+			}
+			Parameters, Headers, Responses map[string]json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(content, &doc); err != nil {
+		t.Fatal(err)
+	}
+	if doc.Info.Contact.Name == "" {
+		t.Error("the document names nobody to contact")
+	}
+	if at := regexp.MustCompile(`"content":\{"application/json-patch`).FindIndex(content); at != nil {
+		t.Error("a JSON Patch stands before the merge patch")
+	}
+	for path, item := range doc.Paths {
+		if patched, ok := item["patch"]; ok {
+			for mediaType, c := range patched.RequestBody.Content {
+				name := strings.TrimPrefix(c.Schema.Ref, "#/components/schemas/")
+				if wrong := (name == "JsonPatch") != (mediaType == "application/json-patch+json"); wrong || !strings.HasSuffix(name, "Patch") {
+					t.Errorf("PATCH %s takes %s as %q", path, mediaType, name)
+				}
+			}
+		}
+	}
+	for _, tool := range []string{"evaluator", "validator", "converter", "fusion", "diffir", "serp", "leaderboard", "significance", "topics"} {
+		want := "#/components/schemas/" + strings.ToUpper(tool[:1]) + tool[1:] + "Input"
+		if got := doc.Paths["/v1/tools/"+tool]["post"].RequestBody.Content["application/json"].Schema.Ref; got != want {
+			t.Errorf("the tool %s takes %q", tool, got)
+		}
+	}
+	for name, s := range doc.Components.Schemas {
+		for member, p := range s.Properties {
+			if p.ReadOnly && name != "File" && name != "RunFile" {
+				t.Errorf("%s.%s is read-only: clients would have it as a pointer", name, member)
+			}
+			if strings.HasSuffix(member, "Id") && member != "requestId" && p.Type == "string" && p.Pattern == "" {
+				t.Errorf("%s.%s is an id without its form", name, member)
+			}
+		}
+	}
+	for _, header := range []string{"Accept-Patch", "Idempotent-Replay", "Retry-After", "WWW-Authenticate"} {
+		if doc.Components.Headers[header] == nil {
+			t.Errorf("the header %s is not described", header)
+		}
+	}
+	for _, response := range []string{"not-found", "get-no-content", "get-not-modified"} {
+		if doc.Components.Responses[response] == nil {
+			t.Errorf("there is no component for the response %s", response)
+		}
+	}
+}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"strconv"
 	"time"
 
 	"assay/shared/arrival"
@@ -101,7 +102,9 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 		_, err = queue.Release(ctx, w.Store, w.Now(), h)
 		return err
 	}
-	against, err := w.truths.get(ctx, truth, w.readTruth)
+	against, err := w.truths.get(ctx, truth.ID, strconv.FormatInt(truth.Number, 10), func(ctx context.Context) (*evaluator.Truth, int64, error) {
+		return w.readTruth(ctx, truth)
+	})
 	if err != nil {
 		return err
 	}
@@ -115,11 +118,15 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 	}
 	// Blinded runs are read once more in any case, so that the time that it takes tells nothing either.
 	if len(diagnostics) > 0 || run.Standing.Blinded {
-		ofFiles, err := evaluator.ValidateRun(ctx, measure.Kind(truth.Evaluator.Kind), evaluator.Format(truth.RunFormat), files)
+		known, err := w.known(ctx, run, truth, against)
 		if err != nil {
 			return err
 		}
-		diagnostics = measure.WithoutTruth(ofFiles, diagnostics)
+		public, err := evaluator.ValidateRun(ctx, measure.Kind(truth.Evaluator.Kind), evaluator.Format(truth.RunFormat), files, known...)
+		if err != nil {
+			return err
+		}
+		diagnostics = measure.WithoutTruth(public, diagnostics)
 	}
 	if measure.Refused(diagnostics) {
 		_, err = w.Refuse(ctx, h, run, truth, diagnostics, evaluator.Version(measure.Kind(truth.Evaluator.Kind)))

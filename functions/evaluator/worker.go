@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/measure/evaluator"
 	"assay/shared/panics"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -45,7 +46,8 @@ type Worker struct {
 	Holder string
 
 	order  queue.Order
-	truths truths
+	truths cache[*evaluator.Truth] // nil: it cannot be used
+	inputs cache[*evaluator.Known] // nil: they have no ids
 	wake   wait.Signal
 }
 

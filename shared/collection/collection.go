@@ -118,6 +118,8 @@ func namesQueries(file string) bool {
 // as a run or a table.
 const patience = 1000
 
+var unknownFormat = fault(fmt.Sprintf("nothing in its first %d lines is a document or a query of a known format", patience))
+
 // finder holds the ids that are still missing, the texts found, and where in the current file it stands.
 type finder struct {
 	documents, queries map[string]bool
@@ -125,9 +127,11 @@ type finder struct {
 	report             FileReport
 	queryFile          bool
 	block              block
+	ids                *IDs // where all ids are wanted, and no texts
+	cut                bool // not all ids of the current file are known
 }
 
-func (f *finder) done() bool { return len(f.documents) == 0 && len(f.queries) == 0 }
+func (f *finder) done() bool { return f.ids == nil && len(f.documents) == 0 && len(f.queries) == 0 }
 
 func (f *finder) read(ctx context.Context, l *limits, file File) error {
 	opened, err := file.Open()
@@ -147,14 +151,15 @@ func (f *finder) read(ctx context.Context, l *limits, file File) error {
 			idle++
 		}
 		if idle == patience {
-			err = fault(fmt.Sprintf("nothing in its first %d lines is a document or a query of a known format", patience))
+			err = unknownFormat
 		}
 	}
-	f.report.Overlong = in.overlong
+	f.report.Overlong, f.cut = in.overlong, f.cut || in.overlong > 0
 	reason, faulty := errors.AsType[fault](err)
 	switch {
 	case faulty:
 		f.report.Fault = string(reason)
+		f.cut = f.cut || reason != unknownFormat
 	case errors.Is(err, io.EOF):
 		f.closeBlock()
 		if f.empty() {
@@ -189,12 +194,18 @@ func (f *finder) line(line []byte) {
 // wantsDocument counts a document and says whether its text is asked for and not yet found.
 func (f *finder) wantsDocument(id []byte) bool {
 	f.report.Documents++
+	if f.ids != nil {
+		f.ids.addDocument(id)
+	}
 	return f.documents[string(id)]
 }
 
 // wantsQuery does the same for a query.
 func (f *finder) wantsQuery(id []byte) bool {
 	f.report.Queries++
+	if f.ids != nil {
+		f.ids.addQuery(id)
+	}
 	return f.queries[string(id)]
 }
 

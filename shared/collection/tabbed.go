@@ -7,14 +7,15 @@ var (
 	scheme = []byte("://")
 )
 
-// tabbed reads a line of a tab-separated file: id and text, or id, address, title and body. Other numbers of fields, and
+// tabbed reads a line of a tab-separated file: id and text, or id, address, title and body, unless it names them. Other numbers of fields, and
 // four without an address, are those of qrels and runs.
 func (f *finder) tabbed(line []byte) {
 	id, rest, _ := bytes.Cut(line, tab)
 	id = bytes.TrimSpace(id)
 	fields := bytes.Count(rest, tab) + 1
+	_, header := names[string(bytes.ToLower(id))]
 	switch {
-	case len(id) == 0 || len(rest) == 0:
+	case len(id) == 0 || len(rest) == 0 || header:
 		f.report.Unread++
 	case fields == 1 && f.queryFile:
 		if f.wantsQuery(id) {

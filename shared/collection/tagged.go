@@ -96,7 +96,9 @@ func (f *finder) topic(block []byte) bool {
 		return false
 	}
 	wanted := f.wantsQuery(id)
-	if short := bytes.TrimLeft(id, "0"); !wanted && f.queries[string(short)] { // <num> has 051, and everything else 51
+	short := bytes.TrimLeft(id, "0") // <num> has 051, and everything else 51
+	f.cut = f.cut || len(short) < len(id)
+	if !wanted && f.queries[string(short)] {
 		id, wanted = short, true
 	}
 	if wanted {

@@ -29,8 +29,8 @@ type Diagnostic struct {
 	File     string   `json:"file,omitempty" doc:"name of the file"`
 	Line     int      `json:"line,omitempty" minimum:"0" doc:"line in the file, counted from 1; absent when the whole file is meant"`
 	Message  string   `json:"message" doc:"what is wrong and what was expected"`
-	// Discreet marks what was found without the truth, and so may be shown while a run is blinded. Code that did not look at
-	// the truth sets it, never an evaluator. Records keep it, and no answer shows it.
+	// Discreet marks what was found without the truth, or by nothing of it but what is public, and so may be shown while a run
+	// is blinded. Code that did not look at more sets it, never an evaluator. Records keep it, and no answer shows it.
 	Discreet bool `json:"discreet,omitempty" hidden:"true"`
 }
 
@@ -39,17 +39,17 @@ func Refused(all []Diagnostic) bool {
 	return slices.ContainsFunc(all, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
-// WithoutTruth returns the diagnostics of a run that was compared with a truth, with those that the files alone earn, which
-// come first, marked Discreet. All that the truth had a part in, be it a name, a count or that something is wrong at all, stays
+// WithoutTruth returns the diagnostics of a run that was compared with a truth, with those that may be shown while it is
+// blinded, which come first, marked Discreet. All that the truth had a part in, be it a name, a count or that something is wrong at all, stays
 // unmarked: found may depend on the truth in any way.
-func WithoutTruth(ofFiles, found []Diagnostic) []Diagnostic {
-	all := make([]Diagnostic, 0, len(ofFiles)+len(found))
-	for _, d := range ofFiles {
+func WithoutTruth(public, found []Diagnostic) []Diagnostic {
+	all := make([]Diagnostic, 0, len(public)+len(found))
+	for _, d := range public {
 		d.Discreet = true
 		all = append(all, d)
 	}
 	for _, d := range found {
-		if d.Discreet = false; !slices.Contains(ofFiles, d) {
+		if d.Discreet = false; !slices.Contains(public, d) {
 			all = append(all, d)
 		}
 	}

@@ -58,8 +58,11 @@ type DatasetDraft struct {
 	TruthsPublic bool      `json:"truthsPublic,omitempty" doc:"for the split training: whoever gets the inputs gets the truth files too. It is taken back only in a change that replaces all of them"`
 	RunFormat    RunFormat `json:"runFormat"`
 	Evaluator    Evaluator `json:"evaluator"`
-	Pool         string    `json:"pool,omitempty" maxLength:"50" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: lower-case letters, digits and hyphens; the pool default unless given" example:"gpu"`
-	Builds       bool      `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
+	// What participants may be told while their runs are blinded.
+	IDsPublic    bool   `json:"idsPublic,omitempty" doc:"declares that participants may know which topics or items the truth has. While a run is blinded, its owner is then told which of them are missing or unknown; without it, only by what the inputs have. It counts for runs that are evaluated afterwards; for the built-in evaluators"`
+	LabelsPublic bool   `json:"labelsPublic,omitempty" doc:"declares that participants may know the set of labels that the truth has. While a run is blinded, its owner is then told which of its labels are none of them. It counts for runs that are evaluated afterwards; for classification"`
+	Pool         string `json:"pool,omitempty" maxLength:"50" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: lower-case letters, digits and hyphens; the pool default unless given" example:"gpu"`
+	Builds       bool   `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
 }
 
 // Dataset is the data of a task: inputs, hidden truth, and how runs on it are read and measured.
@@ -183,6 +186,12 @@ func (d *DatasetDraft) Check() []problem.Field {
 	fields := checkID("/taskId", d.TaskID, "a task of an organizer that you are a member of")
 	fields = append(fields, checkName("/name", d.Name)...)
 	fields = append(fields, checkText("/description", d.Description)...)
+	if d.IDsPublic && d.Evaluator.Kind == EvaluatorWorker {
+		fields = append(fields, problem.Field{Pointer: "/idsPublic", Detail: "goes only with the built-in evaluators, which compare ids: leave it out"})
+	}
+	if d.LabelsPublic && measure.Kind(d.Evaluator.Kind) != measure.Classification {
+		fields = append(fields, problem.Field{Pointer: "/labelsPublic", Detail: "goes only with the kind classification, which has labels: leave it out"})
+	}
 	if d.Pool != "" && !IsPool(d.Pool) {
 		fields = append(fields, problem.Field{Pointer: "/pool", Detail: "must be up to 50 lower-case letters, digits and hyphens"})
 	}

@@ -12,8 +12,14 @@ import (
 	"pgregory.net/rapid"
 )
 
-// discreet returns what the owner of a blinded run reads of it, and whether its files alone refuse it.
-func discreet(t *rapid.T, s evaluator.Settings, truth, run string) (shown []measure.Diagnostic, refused bool) {
+// public says which part of a truth participants know, and the inputs that they have.
+type public struct {
+	ids, labels bool
+	inputs      string
+}
+
+// discreet returns what the owner of a blinded run reads of it, and whether that alone refuses it.
+func discreet(t *rapid.T, s evaluator.Settings, truth, run string, p public) (shown []measure.Diagnostic, refused bool) {
 	read, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{file("truth", truth)})
 	if err != nil || read == nil {
 		t.Fatal(diagnostics, err)
@@ -22,7 +28,11 @@ func discreet(t *rapid.T, s evaluator.Settings, truth, run string) (shown []meas
 	if err != nil {
 		t.Fatal(err)
 	}
-	ofFiles, err := evaluator.ValidateRun(t.Context(), s.Kind, s.Format, []evaluator.File{file("run", run)})
+	inputs, err := evaluator.ReadInputs(t.Context(), s.Kind, s.Format, []evaluator.File{file("topics", p.inputs)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofFiles, err := evaluator.ValidateRun(t.Context(), s.Kind, s.Format, []evaluator.File{file("run", run)}, read.Known(p.ids, p.labels), inputs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,21 +45,38 @@ func discreet(t *rapid.T, s evaluator.Settings, truth, run string) (shown []meas
 	return measure.Discreet(all), measure.Refused(ofFiles)
 }
 
-// TestDiscreetDiagnosticsAreTheSameWhateverTheTruth gives the same run to two truths, which have any ids and labels: what its
-// owner reads while it is blinded is the same, and a run is refused for its files whatever the truth.
+// TestDiscreetDiagnosticsAreTheSameWhateverTheTruth gives the same run to two truths, which share what is declared public, ids or
+// labels or both, and nothing else: what its owner reads while it is blinded is the same, and a run is refused for that whatever
+// the rest of the truth.
 func TestDiscreetDiagnosticsAreTheSameWhateverTheTruth(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		settings := rapid.SampledFrom([]evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings}).Draw(t, "settings")
 		id := rapid.SampledFrom([]string{"1", "2", "3", "4", "5"})
-		text := map[measure.Kind]struct{ header, truth, run string }{
-			measure.Retrieval:      {"", "%[1]s 0 d%[2]s 1\n", "%[1]s Q0 d%[2]s 1 1 tag\n"},
-			measure.Classification: {"id,label\n", "%s,%s\n", "%s,%s\n"},
-			measure.Regression:     {"", "{\"id\":%s,\"y\":%s}\n", "{\"id\":%s,\"y\":%s}\n"},
+		text := map[measure.Kind]struct{ header, truth, run, inputs string }{
+			measure.Retrieval:      {"", "%[1]s 0 d%[2]s 1\n", "%[1]s Q0 d%[2]s 1 1 tag\n", "%s\ta topic\n"},
+			measure.Classification: {"id,label\n", "%s,%s\n", "%s,%s\n", "{\"id\":%q,\"text\":\"an item\"}\n"},
+			measure.Regression:     {"", "{\"id\":%s,\"y\":%s}\n", "{\"id\":%s,\"y\":%s}\n", "{\"id\":%s}\n"},
 		}[settings.Kind]
+		p := public{ids: rapid.Bool().Draw(t, "ids are public"), labels: rapid.Bool().Draw(t, "labels are public")}
+		for _, i := range rapid.SliceOfN(id, 0, 4).Draw(t, "inputs") {
+			p.inputs += fmt.Sprintf(text.inputs, i)
+		}
+		ids := rapid.SliceOfNDistinct(id, 1, 5, rapid.ID).Draw(t, "ids")
+		labels := rapid.SliceOfN(id, len(ids), len(ids)).Draw(t, "labels")
 		truth := func(name string) string {
+			own, values := ids, labels
+			if !p.ids {
+				own = rapid.SliceOfNDistinct(id, len(ids), len(ids), rapid.ID).Draw(t, name)
+			}
+			if p.labels {
+				values = rapid.Permutation(labels).Draw(t, name)
+			} else {
+				values = rapid.SliceOfN(id, len(ids), len(ids)).Draw(t, name)
+			}
+			own = rapid.Permutation(own).Draw(t, name)
 			all := text.header
-			for _, i := range rapid.SliceOfNDistinct(id, 1, 5, rapid.ID).Draw(t, name) {
-				all += fmt.Sprintf(text.truth, i, id.Draw(t, name))
+			for i := range own {
+				all += fmt.Sprintf(text.truth, own[i], values[i])
 			}
 			return all
 		}
@@ -57,10 +84,10 @@ func TestDiscreetDiagnosticsAreTheSameWhateverTheTruth(t *testing.T) {
 		for range rapid.IntRange(1, 7).Draw(t, "lines") {
 			run += fmt.Sprintf(text.run, id.Draw(t, "id"), rapid.OneOf(id, rapid.Just(""), rapid.Just(strings.Repeat("9", 2000))).Draw(t, "value"))
 		}
-		one, refused := discreet(t, settings, truth("one"), run)
-		other, refusedToo := discreet(t, settings, truth("other"), run)
+		one, refused := discreet(t, settings, truth("one"), run, p)
+		other, refusedToo := discreet(t, settings, truth("other"), run, p)
 		if !slices.Equal(one, other) || refused != refusedToo {
-			t.Fatalf("of %q is shown\n%v\nand\n%v", run, one, other)
+			t.Fatalf("of %q, with %+v, is shown\n%v\nand\n%v", run, p, one, other)
 		}
 	})
 }

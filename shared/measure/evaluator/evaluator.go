@@ -6,6 +6,7 @@ package evaluator
 import (
 	"context"
 	"io"
+	"slices"
 
 	"assay/shared/measure"
 )
@@ -40,6 +41,7 @@ type File struct {
 // the same time.
 type Truth struct {
 	evaluate func(context.Context, []measure.File) (measure.Result, []measure.Diagnostic, error)
+	known    func(ids, labels bool) *Known
 	bytes    int64
 	topics   int
 }
@@ -70,15 +72,28 @@ func (t *Truth) Evaluate(ctx context.Context, files []File) (measure.Result, []m
 	return t.evaluate(ctx, contents)
 }
 
-// ValidateRun says what is wrong with the files of a run as far as that can be told without the truth. The error is as
-// that of ReadTruth.
-func ValidateRun(ctx context.Context, kind measure.Kind, format Format, files []File) ([]measure.Diagnostic, error) {
+// ValidateRun says what is wrong with the files of a run as far as that can be told without the truth, and by what is known of it,
+// which may be nil. The error is as that of ReadTruth.
+func ValidateRun(ctx context.Context, kind measure.Kind, format Format, files []File, known ...*Known) ([]measure.Diagnostic, error) {
 	if problems := CheckFormat(kind, format); len(problems) > 0 {
 		return nil, invalid(problems)
 	}
 	contents, done := Contents(files)
 	defer done()
-	return evaluators[kind].validateRun(ctx, format, contents)
+	all, err := evaluators[kind].validateRun(ctx, format, contents)
+	for _, k := range known {
+		if k == nil || err != nil {
+			continue
+		}
+		var found []measure.Diagnostic
+		found, err = k.Compare(ctx, files)
+		for _, d := range found {
+			if !slices.Contains(all, d) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all, err
 }
 
 // Version names what an evaluator of that kind computes, to be recorded with each evaluation: as long as it is the

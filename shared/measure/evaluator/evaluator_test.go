@@ -145,6 +145,9 @@ func TestOneTruthServesManyRuns(t *testing.T) {
 		wait.Go(func() {
 			label := []string{"yes", "no", fmt.Sprint("new", i)}[i%3]
 			content := fmt.Sprintf("id,label\n3,%[1]s\n2,%[1]s\n1,%[1]s\n", label)
+			if i%3 == 2 {
+				content = fmt.Sprintf("id,label\n3,%s\n2,yes\n1,no\n", label)
+			}
 			result, _, err := truth.Evaluate(t.Context(), []evaluator.File{file("run", content)})
 			if err != nil {
 				t.Error(err)

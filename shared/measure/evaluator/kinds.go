@@ -45,7 +45,15 @@ func readQrels(ctx context.Context, _ Format, measures []measure.Measure, files 
 	if err != nil || qrels == nil {
 		return nil, diagnostics, err
 	}
-	return &Truth{bytes: qrels.Bytes(), topics: qrels.Topics(), evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
+	known := func(ids, _ bool) *Known {
+		if !ids {
+			return nil
+		}
+		return &Known{compare: func(ctx context.Context, files []measure.File) ([]measure.Diagnostic, error) {
+			return qrels.Known().Compare(ctx, files...)
+		}}
+	}
+	return &Truth{bytes: qrels.Bytes(), topics: qrels.Topics(), known: known, evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
 		return qrels.Evaluate(ctx, measures, files...)
 	}}, diagnostics, nil
 }
@@ -79,7 +87,13 @@ func readNumbers(ctx context.Context, format Format, measures []measure.Measure,
 
 // evaluated is a Truth whose runs are predictions.
 func evaluated(truth *predictions.Truth, evaluate func(*predictions.Run) measure.Result) *Truth {
-	return &Truth{bytes: truth.Bytes(), evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
+	known := func(ids, labels bool) *Known {
+		if labels = labels && len(truth.Labels()) > 0; !ids && !labels {
+			return nil
+		}
+		return knownPredictions(truth.Known(ids, labels), 0)
+	}
+	return &Truth{bytes: truth.Bytes(), known: known, evaluate: func(ctx context.Context, files []measure.File) (measure.Result, []measure.Diagnostic, error) {
 		var report measure.Report
 		run, err := truth.ReadRun(ctx, files, &report)
 		if err != nil || report.Failed() {

@@ -143,6 +143,21 @@ func ScoreFault(text []byte, where string) string {
 	return "the score " + Quote(text) + " is not a number; " + where
 }
 
+// Few is how many of a list Some names.
+const Few = 5
+
+// Some names the first of n texts, of which the list has at least those.
+func Some(list []string, n int) string {
+	var b strings.Builder
+	for i, text := range list[:min(len(list), Few)] {
+		b.WriteString(", "[:2*min(i, 1)] + Quote([]byte(text)))
+	}
+	if n > Few {
+		fmt.Fprintf(&b, " and %d more", n-Few)
+	}
+	return b.String()
+}
+
 // Quote puts a field between quotes, shortened to what a person wants to read.
 func Quote(text []byte) string {
 	const most = 60

@@ -53,6 +53,7 @@ func TestDiagnostics(t *testing.T) {
 			`run:1 error: "label" has an escape that stands for half a character or for a zero byte: "\udc00\ud800"; write the character itself`,
 			`run:2 error: "label" has an escape that stands for half a character or for a zero byte: "x\u0000"; write the character itself`,
 			`run:3 warning: the truth has no label "😀"; every prediction of it counts as wrong`,
+			`run error: none of the labels predicted ("😀") is among the 2 of the truth ("x", "y"); check the field "label"`,
 		}},
 		{"unknown, repeated and missing ids", JSONL, Labels, rest + `{"id":"A","label":"x"}` + "\n\n" + `{"id":"a","label":"y"}`, []string{
 			`run:2 error: the truth has no id "A"; expected only ids of the truth`,
@@ -60,8 +61,20 @@ func TestDiagnostics(t *testing.T) {
 			`run error: there is no prediction for 1 of the 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "b"`,
 		}},
-		{"a label that is new is told once", JSONL, Labels, `{"id":"a","label":"z"}` + "\n" + `{"id":"b","label":"z"}`, []string{
+		{"a label that is new is told once", JSONL, Labels, `{"id":"a","label":"z"}` + "\n" + `{"id":"c","label":"z"}` + "\n" + `{"id":"b","label":"x"}`, []string{
 			`run:1 warning: the truth has no label "z"; every prediction of it counts as wrong`,
+			`run:2 error: the truth has no id "c"; expected only ids of the truth`,
+		}},
+		{"no label is known", JSONL, Labels, `{"id":"a","label":"X"}` + "\n" + `{"id":"b","label":"z"}`, []string{
+			`run:1 warning: the truth has no label "X"; every prediction of it counts as wrong; the likely cause: "X" differs from "x" in upper and lower case alone, and both are compared byte by byte`,
+			`run:2 warning: the truth has no label "z"; every prediction of it counts as wrong`,
+			`run error: none of the labels predicted ("X", "z") is among the 2 of the truth ("x", "y"); check the field "label"; the likely cause: "X" differs from "x" in upper and lower case alone, and both are compared byte by byte`,
+		}},
+		{"ids in another spelling", CSV, Labels, "id,label\n a,x\nb,y\n", []string{
+			`run:2 error: the truth has no id " a"; expected only ids of the truth`,
+			`run error: ids of the run that the truth does not have: 1; the likely cause: " a" differs from "a" in blanks before or after it alone, and both are compared byte by byte`,
+			`run error: there is no prediction for 1 of the 2 ids of the truth; expected one for each`,
+			`run error: there is no prediction for the id "a"`,
 		}},
 		{"texts too long", JSONL, Labels, `{"id":"` + strings.Repeat("é", 600) + `","label":"` + strings.Repeat("x", 1025) + `"}` + "\n" + rest + `{"id":"b","label":"y"}`, []string{
 			`run:1 error: "label" has 1025 bytes ("` + strings.Repeat("x", 60) + `..."); expected at most 1024`,
@@ -116,7 +129,7 @@ func TestDiagnostics(t *testing.T) {
 			`run:4 error: the truth has no id "c"; expected only ids of the truth`,
 		}},
 		{"csv record that starts above its fault", CSV, Labels, "id,label\nb,y\na,\"x\n\n\"\n\"c\n\",x\n", []string{
-			`run:3 warning: the truth has no label "x\n\n"; every prediction of it counts as wrong`,
+			`run:3 warning: the truth has no label "x\n\n"; every prediction of it counts as wrong; the likely cause: "x\n\n" differs from "x" in blanks before or after it alone, and both are compared byte by byte`,
 			`run:6 error: the truth has no id "c\n"; expected only ids of the truth`,
 		}},
 	}

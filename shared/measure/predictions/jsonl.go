@@ -15,26 +15,20 @@ import (
 // known to be valid is walked for the two members, which is several times faster than decoding into a map.
 func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 	for in.Scan() {
-		text := bytes.Trim(in.Text(), fields.JSONSpace)
-		if len(text) == 0 {
-			continue
-		}
 		line := in.Number()
-		if !json.Valid(text) {
-			f.errorf(line, "%s", fields.JSONFault(text))
-			continue
+		object, fault := f.object(in.Text())
+		var id, value []byte
+		if object != nil {
+			id, value, fault = f.members(object)
 		}
-		if text[0] != '{' {
-			f.errorf(line, "the line is %s; expected an object like {%q: ..., %q: ...}", fields.Phrase(fields.JSONKind(text)), f.format.IDField, f.format.ValueField)
-			continue
-		}
-		id, value, fault := f.members(text)
 		if fault != "" {
 			f.errorf(line, "%s", fault)
+		}
+		if fault != "" || object == nil {
 			continue
 		}
 		e := example{line: line}
-		idText, idSound := f.content(line, f.format.IDField, id, []string{"string", "number"})
+		idText, idSound := f.content(line, f.format.IDField, id, idKinds)
 		valueText, valueSound := f.content(line, f.format.ValueField, value, f.kinds())
 		if valueSound {
 			f.setValue(&e, valueText)
@@ -43,6 +37,23 @@ func (f *file) readJSONL(in *lines.Reader, add func(example) bool) {
 			return
 		}
 	}
+}
+
+// idKinds are the JSON values that the IDField may have.
+var idKinds = []string{"string", "number"}
+
+// object returns the object that a line is; nil for a blank line, and for one that is none, with its fault.
+func (f *file) object(line []byte) (object []byte, fault string) {
+	text := bytes.Trim(line, fields.JSONSpace)
+	switch {
+	case len(text) == 0:
+		return nil, ""
+	case !json.Valid(text):
+		return nil, fields.JSONFault(text)
+	case text[0] != '{':
+		return nil, fmt.Sprintf("the line is %s; expected an object like {%q: ..., %q: ...}", fields.Phrase(fields.JSONKind(text)), f.format.IDField, f.format.ValueField)
+	}
+	return text, ""
 }
 
 // kinds are the JSON values that the ValueField may have.

@@ -118,7 +118,7 @@ func TestTextOfNumbersAndWordsIsWhatIsCompared(t *testing.T) {
 	if got, want := run.pairs(), []string{"0 > 0.0", "true > true", "0 > 0"}; !slices.Equal(got, want) {
 		t.Errorf("joined %q, want %q", got, want)
 	}
-	want := []string{`run:3 warning: the truth has no label "0.0"; every prediction of it counts as wrong`}
+	want := []string{`run:3 warning: the truth has no label "0.0"; every prediction of it counts as wrong; the likely cause: "0.0" differs from "0" in the way in which a number is written alone, and both are compared byte by byte`}
 	if got := told(report); !slices.Equal(got, want) {
 		t.Errorf("told %q, want %q", got, want)
 	}

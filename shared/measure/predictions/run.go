@@ -3,15 +3,19 @@ package predictions
 import (
 	"bytes"
 	"context"
+	"slices"
 
 	"assay/shared/measure"
+	"assay/shared/measure/spelling"
 )
 
 // Run has the predictions for the examples of a truth, in the order of the truth.
 type Run struct {
 	truth   *Truth
 	places  places
-	joined  int    // examples that have a prediction
+	joined  int // examples that have a prediction
+	unknown int // predictions whose id the truth does not have
+	samples []string
 	next    int    // index after that of the last id
 	strange labels // labels that the truth does not have; their codes follow those of the truth
 	// used says which labels of the truth the run has, by code; with the strange ones there are distinct of them.
@@ -38,24 +42,26 @@ func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measu
 			return nil, err
 		}
 	}
-	r.reportMissing(report)
+	r.compareIDs(report)
+	r.compareLabels(report)
 	return r, nil
 }
 
 // add takes one prediction, and returns false when there is room for no more labels.
 func (r *Run) add(f *file, e example) bool {
-	index := r.find(e.id)
-	if index < 0 {
-		f.errorf(e.line, "the truth has no id %q; expected only ids of the truth", excerpt(e.id))
-		return true
+	index := 0
+	if r.truth.ids != nil {
+		if index = r.find(e.id); index < 0 {
+			return r.addUnknown(f, e)
+		}
+		if r.places.list[index].line > 0 {
+			f.errorf(e.line, "the id %q was given before, %s; expected every id once", excerpt(e.id), r.places.of(index))
+			return true
+		}
+		r.places.list[index] = r.places.here(e.line)
+		r.joined++
 	}
-	if r.places.list[index].line > 0 {
-		f.errorf(e.line, "the id %q was given before, %s; expected every id once", excerpt(e.id), r.places.of(index))
-		return true
-	}
-	r.places.list[index] = r.places.here(e.line)
-	r.joined++
-	if !e.sound {
+	if !e.sound || r.truth.origin != ofTruth || r.truth.values == Labels && r.truth.labels.names == nil {
 		return true
 	}
 	if r.truth.values == Numbers {
@@ -63,7 +69,7 @@ func (r *Run) add(f *file, e example) bool {
 		return true
 	}
 	code, ok := r.code(f, e)
-	if ok {
+	if ok && len(r.codes) > 0 {
 		r.codes[index] = code
 	}
 	return ok
@@ -90,7 +96,11 @@ func (r *Run) code(f *file, e example) (code int32, ok bool) {
 		r.used[code] = true
 		return code, true
 	}
-	f.report.Warnf(f.name, e.line, "the truth has no label %q; every prediction of it counts as wrong", excerpt(e.label))
+	cause := ""
+	if len(r.strange.names) < measure.MaxDiagnostics {
+		cause = spelling.Cause([]string{string(e.label)}, slices.Values(r.truth.labels.names))
+	}
+	f.report.Warnf(f.name, e.line, "the truth has no label %q; every prediction of it counts as wrong%s", excerpt(e.label), cause)
 	return known + r.strange.add(e.label), true
 }
 
@@ -103,28 +113,6 @@ func (r *Run) find(id []byte) int {
 	}
 	r.next = index + 1
 	return index
-}
-
-// reportMissing reports the ids of the truth that no file had.
-func (r *Run) reportMissing(report *measure.Report) {
-	missing := r.truth.Len() - r.joined
-	if missing == 0 || r.joined == 0 && report.Failed() {
-		return // with no prediction at all, the report has the reason already
-	}
-	name := ""
-	if len(r.places.files) == 1 {
-		name = r.places.files[0]
-	}
-	report.Errorf(name, 0, "there is no prediction for %d of the %d ids of the truth; expected one for each", missing, r.truth.Len())
-	for i, p := range r.places.list {
-		if p.line > 0 {
-			continue
-		}
-		if report.Full() {
-			return
-		}
-		report.Errorf(name, 0, "there is no prediction for the id %q", excerpt(r.truth.ids.at(i)))
-	}
 }
 
 // Labels are the labels of the truth and, after them, those that only the run has. The index of a label is its code.

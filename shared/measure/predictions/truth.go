@@ -12,8 +12,9 @@ type Truth struct {
 	format Format
 	values Values
 	limits limits
+	origin origin
 
-	ids     *ids
+	ids     *ids // nil when they are not known
 	places  places
 	labels  labels
 	codes   []int32   // by example, for Labels
@@ -26,16 +27,21 @@ type limits struct{ examples, labels, ids int }
 // ReadTruth reads a truth that stands in one or more files. Faults of the files go to the report, and a truth whose
 // report has errors must not be used; the error is one of reading or of the context.
 func ReadTruth(ctx context.Context, format Format, values Values, files []measure.File, report *measure.Report) (*Truth, error) {
-	t := &Truth{
-		format: format,
-		values: values,
-		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs},
-		ids:    newIDs(),
-	}
+	t := newTruth(format, values)
 	if err := t.read(ctx, files, report); err != nil {
 		return nil, err
 	}
 	return t, nil
+}
+
+func newTruth(format Format, values Values) *Truth {
+	return &Truth{
+		format: format,
+		values: values,
+		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs},
+		origin: ofTruth,
+		ids:    newIDs(),
+	}
 }
 
 // ValidateRun reports what is wrong with the files of a run as far as that can be told without the truth. Its error is
@@ -108,7 +114,12 @@ func (t *Truth) Bytes() int64 {
 }
 
 // Len is the number of examples.
-func (t *Truth) Len() int { return t.ids.len() }
+func (t *Truth) Len() int {
+	if t.ids == nil {
+		return 0
+	}
+	return t.ids.len()
+}
 
 // Labels are the different labels in the order in which they were read. The index of a label is its code.
 func (t *Truth) Labels() []string { return t.labels.names }

@@ -34,10 +34,17 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report *measure.Re
 		repeated repeats
 		next     atomic.Int64
 		wait     sync.WaitGroup
+		mu       sync.Mutex
+		covered  judged
 	)
 	for range runtime.GOMAXPROCS(0) {
 		k := ranker{run: r, qrels: q}
 		wait.Go(func() {
+			defer func() {
+				mu.Lock()
+				covered = covered.plus(k.covered)
+				mu.Unlock()
+			}()
 			for ctx.Err() == nil {
 				topic := int(next.Add(1)) - 1
 				if topic >= len(starts)-1 {
@@ -47,7 +54,11 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report *measure.Re
 				repeated.add(found...)
 				if topic < len(q.names) && len(found) == 0 {
 					k.sort()
-					plan.score(k.ranking(q.ideal(topic), plan.judgedOnly), scores[topic*len(plan.scorers):])
+					ranking := k.ranking(q.ideal(topic), plan.judgedOnly)
+					plan.score(ranking, scores[topic*len(plan.scorers):])
+					if len(ranking.grades) > 0 {
+						k.covered.count(ranking.grades, ranking.ideal)
+					}
 				}
 			}
 		})
@@ -57,6 +68,7 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report *measure.Re
 		return nil, err
 	}
 	repeated.report(r.files, report)
+	covered.report(r, q, report)
 	return scores, nil
 }
 
@@ -92,6 +104,8 @@ type ranker struct {
 	slots  table
 	grades []int16
 	judged []int16
+
+	covered judged
 }
 
 func (k *ranker) record(it item) (*block, *record) {

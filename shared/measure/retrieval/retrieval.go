@@ -20,12 +20,9 @@ package retrieval
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
 	"assay/shared/measure"
-	"assay/shared/measure/fields"
 )
 
 // Version names the semantics of this evaluator. It is recorded with every evaluation and changes whenever a value
@@ -45,7 +42,7 @@ func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure, files 
 	if err != nil {
 		return measure.Result{}, nil, err
 	}
-	q.compareTopics(run, report)
+	q.compareTopics(run, ofTruth, report)
 	scores, err := run.rank(ctx, q, plan, report)
 	if err != nil {
 		return measure.Result{}, nil, err
@@ -82,55 +79,4 @@ func inOrder(report *measure.Report, files []measure.File) []measure.Diagnostic 
 		return cmp.Or(cmp.Compare(position(a), position(b)), cmp.Compare(a.Line, b.Line))
 	})
 	return list
-}
-
-// compareTopics reports topics that only the run or only the truth has.
-func (q *Qrels) compareTopics(run *run, report *measure.Report) {
-	if report.Failed() || len(run.blocks) == 0 {
-		return
-	}
-	file := run.files[0]
-	found := make([]bool, len(q.names))
-	for _, b := range run.blocks {
-		for _, s := range b.spans {
-			if int(s.topic) < len(found) {
-				found[s.topic] = true
-			}
-		}
-	}
-	var missing []string
-	for topic, ok := range found {
-		if !ok {
-			missing = append(missing, q.names[topic])
-		}
-	}
-	extra := slices.Sorted(slices.Values(run.topics.others)) // they are numbered as the parsers met them
-	switch {
-	case len(missing) == len(q.names):
-		report.Errorf(file, 0, "none of the topics of the run (%s) is among the %d of the truth; check the first field of the lines",
-			few(extra), len(q.names))
-		report.Errorf(file, 0, "the topics of the truth are %s", few(q.names))
-		return
-	case len(missing) > 0:
-		report.Warnf(file, 0, "%d of the %d topics of the truth are missing from the run and count with nothing retrieved: %s",
-			len(missing), len(q.names), few(missing))
-	}
-	if len(extra) > 0 {
-		report.Warnf(file, 0, "%d of the %d topics of the run are not in the truth and do not count: %s",
-			len(extra), len(extra)+len(q.names)-len(missing), few(extra))
-	}
-}
-
-// few names the first of a list.
-func few(list []string) string {
-	const most = 5
-	var names []string
-	for _, name := range list[:min(len(list), most)] {
-		names = append(names, fields.Quote([]byte(name)))
-	}
-	text := strings.Join(names, ", ")
-	if len(list) > most {
-		text += fmt.Sprintf(" and %d more", len(list)-most)
-	}
-	return text
 }

@@ -314,7 +314,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 			if number, ok = p.topics.number(topic); !ok {
 				break
 			}
-			known = int(number) < len(p.qrels.names)
+			known = int(number) < len(p.qrels.topics)
 			b.spans = append(b.spans, span{number, uint32(len(p.records))})
 			above.rank = math.NaN()
 		}

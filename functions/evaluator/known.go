@@ -1,0 +1,36 @@
+package evaluator
+
+import (
+	"context"
+
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+)
+
+// maxInputBytes bounds the stored bytes of the inputs whose ids are read, where items are classified or regressed.
+const maxInputBytes = 64 << 20
+
+// known returns what participants know of the dataset of a run: what its organizers declare public of the truth and, for a run that
+// is blinded, what its inputs have.
+func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.Truth, against *evaluator.Truth) ([]*evaluator.Known, error) {
+	d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
+	if err != nil || d == nil {
+		return nil, err
+	}
+	list := []*evaluator.Known{against.Known(d.IDsPublic, d.LabelsPublic)}
+	kind := measure.Kind(truth.Evaluator.Kind)
+	if !run.Standing.Blinded || len(d.Inputs) == 0 || !record.AllStored(d.Inputs) || kind != measure.Retrieval && record.SizeOf(d.Inputs) > maxInputBytes {
+		return list, nil
+	}
+	inputs, err := w.inputs.get(ctx, d.ID, digest(d.Inputs)+truth.RunFormat.IDField, func(ctx context.Context) (*evaluator.Known, int64, error) {
+		k, err := evaluator.ReadInputs(ctx, kind, evaluator.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, d.Inputs))
+		if k == nil || err != nil {
+			return nil, 0, err
+		}
+		return k, k.Bytes(), nil
+	})
+	return append(list, inputs), err
+}

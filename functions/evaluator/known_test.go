@@ -1,0 +1,142 @@
+package evaluator_test
+
+import (
+	"strings"
+	"testing"
+
+	"assay/shared/access"
+	"assay/shared/measure"
+	"assay/shared/record"
+	"assay/shared/table"
+)
+
+// messages are those that one who has the roles reads of the run.
+func messages(r *record.RunItem, roles access.Role) string {
+	var all []string
+	for _, d := range r.For(roles).Diagnostics {
+		all = append(all, string(d.Severity)+": "+d.Message)
+	}
+	return strings.Join(all, "\n")
+}
+
+const owner = access.Anyone | access.User | access.Owner
+
+// TestBlindedRuns_OwnersReadWhatIsPublic evaluates plainly wrong runs on a blinded split: their owner reads what the inputs of the
+// dataset, or a declaration of its organizers, make public, and no more; the organizers read all.
+func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
+	const (
+		lacksTopic = "q1 Q0 d2 1 2.0 tag\nq1 Q0 d1 2 1.0 tag\n"
+		unjudged   = "q1 Q0 x 1 2.0 tag\nq2 Q0 y 1 2.0 tag\n"
+		alien      = "Q1 Q0 d1 1 2.0 tag\n"
+		lines      = "q1 Q0 d1 1 1.0 tag\nq1 Q0 d2 2 2.0 tag\nq2 Q0 d3 1 2.0 tag\n"
+	)
+	s := newScene(t)
+	s.start()
+	evaluated := func(content string, state record.RunState) *record.RunItem {
+		t.Helper()
+		return s.until(s.add(content, func(r *record.RunItem) { r.Standing.Blinded, r.Counted = true, true }).ID, state)
+	}
+	reads := func(content string, state record.RunState, want string, organizers string) {
+		t.Helper()
+		r := evaluated(content, state)
+		if got := messages(r, owner); got != want {
+			t.Errorf("the owner reads\n%s\nwant\n%s", got, want)
+		}
+		if got := messages(r, access.Organizer); !strings.Contains(got, organizers) {
+			t.Errorf("the organizers read\n%s\nwant\n%s", got, organizers)
+		}
+	}
+	change := func(alter func(*record.DatasetItem)) {
+		t.Helper()
+		d := get[record.DatasetItem](s, s.dataset.Key())
+		alter(d)
+		record.Touch(d, s.Now())
+		s.commit(new(table.Tx).Replace(d))
+	}
+	const (
+		missing    = `1 of the 2 topics of the truth are missing from the run and count with nothing retrieved: "q2"`
+		none       = `none of the topics of the run ("Q1") is among the 2 of the truth; check the first field of the lines; the likely cause: "Q1" differs from "q1" in upper and lower case alone, and both are compared byte by byte`
+		noJudgment = `no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: "x", "y"; check the third field of the lines`
+	)
+	reads(lacksTopic, record.Completed, "", missing)
+	reads(unjudged, record.Completed, "", noJudgment)
+	if got := messages(evaluated(lines, record.Completed), owner); !strings.Contains(got, "rank and score contradict") {
+		t.Errorf("the owner reads\n%s", got)
+	}
+	if got := messages(evaluated(alien, record.Failed), owner); strings.Contains(got, "topic") || !strings.Contains(got, "Why the run failed is not shown") {
+		t.Errorf("the owner reads\n%s", got)
+	}
+
+	change(func(d *record.DatasetItem) {
+		d.Inputs = []record.File{s.store(record.HolderInputs, d.ID, "topics.tsv", "q1\tlakes\nq2\tponds\nq3\tseas\n")}
+	})
+	reads(lacksTopic, record.Completed, `warning: 2 of the 3 topics of the inputs of the dataset are missing from the run: "q2", "q3"`, missing)
+	change(func(d *record.DatasetItem) {
+		d.Inputs = append(d.Inputs, s.store(record.HolderInputs, d.ID, "corpus.tsv", "d1\ta lake\nd2\ta pond\nx\ta sea\n"))
+	})
+	reads(unjudged, record.Completed, `warning: 1 of the 3 topics of the inputs of the dataset are missing from the run: "q3"`+"\n"+
+		`warning: 1 of the 2 documents that the run has over all topics are not in the inputs of the dataset: "y"`, noJudgment)
+
+	change(func(d *record.DatasetItem) { d.Inputs, d.IDsPublic = nil, true })
+	reads(lacksTopic, record.Completed, "warning: "+missing, missing)
+	reads(unjudged, record.Completed, "", noJudgment)
+	for range record.MaxTruthFailures + 1 { // what is public is not bounded
+		reads(alien, record.Failed, "error: "+none+"\nerror: "+`the topics of the truth are "q1", "q2"`, none)
+	}
+}
+
+// TestBlindedRuns_LabelsThatArePublic does the same where items are classified.
+func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
+	s := newScene(t)
+	s.truth.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
+	s.truth.Evaluator = record.Evaluator{Kind: string(measure.Classification), Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}
+	s.truth.Files = []record.File{s.store(record.HolderTruths, s.dataset.ID, "labels.csv", "id,label\na,pos\nb,neg\nc,pos\n")}
+	record.Touch(s.truth, s.Now())
+	s.commit(new(table.Tx).Replace(s.truth))
+	s.start()
+	evaluate := func(content string, state record.RunState, blinded bool) *record.RunItem {
+		t.Helper()
+		return s.until(s.add(content, func(r *record.RunItem) { r.Standing.Blinded, r.Counted = blinded, true }).ID, state)
+	}
+	const (
+		positive = "id\tlabel\na\tpositive\nb\tneg\nc\tpositive\n"
+		wrong    = "id,label\na,Pos\nb,Neg\nc,Pos\n"
+		unknown  = `the truth has no label "positive"; every prediction of it counts as wrong`
+		none     = `error: none of the labels predicted ("Pos", "Neg") is among the 2 of the truth ("neg", "pos"); check the field "label"; the likely cause: "Pos" differs from "pos" in upper and lower case alone`
+	)
+	for _, blinded := range []bool{false, true} {
+		partly, wholly := evaluate(positive, record.Completed, blinded), evaluate(wrong, record.Failed, blinded)
+		if got := messages(partly, owner); strings.Contains(got, unknown) == blinded {
+			t.Errorf("the owner reads %s", got)
+		}
+		if got := messages(wholly, owner); strings.Contains(got, none) == blinded {
+			t.Errorf("the owner reads %s", got)
+		}
+		if got := messages(partly, access.Organizer) + messages(wholly, access.Organizer); !strings.Contains(got, unknown) || !strings.Contains(got, none) {
+			t.Errorf("the organizers read %s", got)
+		}
+	}
+	d := get[record.DatasetItem](s, s.dataset.Key())
+	d.LabelsPublic = true
+	d.Inputs = []record.File{s.store(record.HolderInputs, d.ID, "items.csv", "text,id\none,a\ntwo,b\nthree,c\nfour,d\n")}
+	record.Touch(d, s.Now())
+	s.commit(new(table.Tx).Replace(d))
+	if got := messages(evaluate(positive, record.Completed, true), owner); !strings.Contains(got, unknown) {
+		t.Errorf("the owner reads %s", got)
+	}
+	if got := messages(evaluate(wrong, record.Failed, true), owner); !strings.Contains(got, none) {
+		t.Errorf("the owner reads %s", got)
+	}
+	got := messages(evaluate("id,label\na,pos\nb ,neg\n", record.Failed, true), owner)
+	for _, want := range []string{
+		`warning: 1 of the 2 ids of the run are not in the inputs of the dataset: "b "; the likely cause: "b " differs from "b" in blanks before or after it alone`,
+		`warning: there is no prediction for 3 of the 4 ids of the inputs of the dataset: "b", "c", "d"`, "Why the run failed is not shown",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the owner reads %s, without %s", got, want)
+		}
+	}
+	if strings.Contains(got, "truth has no id") || strings.Contains(got, "ids of the truth") {
+		t.Errorf("the owner reads %s", got)
+	}
+}

@@ -1,0 +1,184 @@
+package retrieval
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"slices"
+
+	"assay/shared/measure"
+	"assay/shared/measure/fields"
+	"assay/shared/measure/spelling"
+)
+
+// Known are the topics, and perhaps the documents, that participants know: a run is compared with them without its truth.
+type Known struct {
+	origin    origin
+	topics    Qrels // without judgements
+	documents func(id []byte) bool
+}
+
+// origin is where topics stand that a run is compared with.
+type origin string
+
+const (
+	ofTruth  origin = "the truth"
+	ofInputs origin = "the inputs of the dataset"
+)
+
+// Known returns the topics of the truth.
+func (q *Qrels) Known() *Known {
+	return &Known{origin: ofTruth, topics: Qrels{names: q.names, index: q.index}}
+}
+
+// KnownOf returns what the inputs of a dataset have: topics, of which there may be none, and documents; nil when they are not known.
+func KnownOf(topics []string, documents func(id []byte) bool) *Known {
+	k := &Known{origin: ofInputs, documents: documents, topics: Qrels{names: slices.Compact(slices.Sorted(slices.Values(topics))), index: map[string]int32{}}}
+	for i, name := range k.topics.names {
+		k.topics.index[name] = int32(i)
+	}
+	return k
+}
+
+// Compare reports what of a run is not known, and which topics it lacks. The diagnostics say nothing else of a truth.
+func (k *Known) Compare(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
+	run, report, err := readRun(ctx, &k.topics, standardLimits, files)
+	if err != nil {
+		return nil, err
+	}
+	k.topics.compareTopics(run, k.origin, report)
+	if k.documents != nil && !report.Failed() {
+		k.compareDocuments(run, report)
+	}
+	return inOrder(report, files), nil
+}
+
+func (k *Known) compareDocuments(run *run, report *measure.Report) {
+	var unknown []string
+	n, all := 0, 0
+	for i := range run.blocks {
+		b := &run.blocks[i]
+		all += len(b.records)
+		for j := range b.records {
+			doc := b.doc(&b.records[j])
+			if k.documents(doc) {
+				continue
+			}
+			if n++; n <= fields.Few {
+				unknown = append(unknown, string(doc))
+			}
+		}
+	}
+	if n > 0 {
+		report.Warnf(run.files[0], 0, "%d of the %d documents that the run has over all topics are not in %s: %s", n, all, k.origin, fields.Some(unknown, n))
+	}
+}
+
+// compareTopics reports topics that only the run has, or only the origin, of which q has them.
+func (q *Qrels) compareTopics(run *run, o origin, report *measure.Report) {
+	if report.Failed() || len(run.blocks) == 0 || len(q.names) == 0 {
+		return
+	}
+	file := run.files[0]
+	found := make([]bool, len(q.names))
+	for _, b := range run.blocks {
+		for _, s := range b.spans {
+			if int(s.topic) < len(found) {
+				found[s.topic] = true
+			}
+		}
+	}
+	var missing []string
+	for topic, ok := range found {
+		if !ok {
+			missing = append(missing, q.names[topic])
+		}
+	}
+	extra := slices.Sorted(slices.Values(run.topics.others)) // they are numbered as the parsers met them
+	cause := spelling.Cause(extra, slices.Values(missing))
+	severity, retrieved, count := measure.Error, " and count with nothing retrieved", " and do not count"
+	if o != ofTruth { // whose topics need not all be judged
+		severity, retrieved, count = measure.Warning, "", ""
+	}
+	if len(missing) == len(q.names) {
+		report.Add(measure.Diagnostic{Severity: severity, File: file, Message: fmt.Sprintf(
+			"none of the topics of the run (%s) is among the %d of %s; check the first field of the lines%s", fields.Some(extra, len(extra)), len(q.names), o, cause)})
+		report.Add(measure.Diagnostic{Severity: severity, File: file, Message: fmt.Sprintf("the topics of %s are %s", o, fields.Some(q.names, len(q.names)))})
+		return
+	}
+	if len(missing) > 0 {
+		report.Warnf(file, 0, "%d of the %d topics of %s are missing from the run%s: %s", len(missing), len(q.names), o, retrieved, fields.Some(missing, len(missing)))
+	}
+	if len(extra) > 0 {
+		report.Warnf(file, 0, "%d of the %d topics of the run are not in %s%s: %s%s",
+			len(extra), len(extra)+len(q.names)-len(missing), o, count, fields.Some(extra, len(extra)), cause)
+	}
+}
+
+// depth is how many ranks of each topic are looked at for judged documents.
+const depth = 10
+
+// judged counts judged documents of topics that both truth and run have.
+type judged struct {
+	topics int
+	found  int // topics with a judged document, at any rank
+	// of the first ranks of topics that have as many judged documents as that: judged ones, and all
+	top, most int
+}
+
+func (j *judged) count(grades, ideal []int16) {
+	isJudged := func(g int16) bool { return g != unjudged }
+	j.topics++
+	if slices.ContainsFunc(grades, isJudged) {
+		j.found++
+	}
+	if len(ideal) < depth {
+		return
+	}
+	for _, g := range grades[:min(len(grades), depth)] {
+		if j.most++; isJudged(g) {
+			j.top++
+		}
+	}
+}
+
+// report warns when no document is judged, or fewer than half of those at the first ranks.
+func (j judged) report(r *run, q *Qrels, report *measure.Report) {
+	switch {
+	case j.topics == 0 || report.Failed():
+	case j.found == 0:
+		unknown := r.firstDocuments()
+		report.Warnf(r.files[0], 0, "no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s; check the third field of the lines%s",
+			fields.Some(unknown, len(unknown)), spelling.Cause(unknown, q.documents()))
+	case 2*j.top < j.most:
+		report.Warnf(r.files[0], 0, "of the first %d documents of the topics with at least as many judged ones, %d of %d are judged (%.0f %%); the others count as not relevant",
+			depth, j.top, j.most, 100*ratio(j.top, j.most))
+	}
+}
+
+// firstDocuments are the documents of the run's first lines.
+func (r *run) firstDocuments() (list []string) {
+	for i := range r.blocks {
+		b := &r.blocks[i]
+		for j := range b.records {
+			if list = append(list, string(b.doc(&b.records[j]))); len(list) == 100 {
+				return list
+			}
+		}
+	}
+	return list
+}
+
+func (q *Qrels) documents() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, j := range q.judgments {
+			if !yield(string(q.doc(j))) {
+				return
+			}
+		}
+	}
+}
+
+func (j judged) plus(o judged) judged {
+	return judged{j.topics + o.topics, j.found + o.found, j.top + o.top, j.most + o.most}
+}

@@ -20,7 +20,10 @@ func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.T
 	if err != nil || d == nil {
 		return nil, err
 	}
-	list := []*evaluator.Known{against.Known(d.IDsPublic, d.LabelsPublic)}
+	var list []*evaluator.Known
+	if digest(d.Truths) == digest(truth.Files) { // which may have yet to be replaced by what is declared public
+		list = append(list, against.Known(d.IDsPublic || d.TruthsPublic, d.LabelsPublic || d.TruthsPublic))
+	}
 	kind := measure.Kind(truth.Evaluator.Kind)
 	if !run.Standing.Blinded || len(d.Inputs) == 0 || !record.AllStored(d.Inputs) || kind != measure.Retrieval && record.SizeOf(d.Inputs) > maxInputBytes {
 		return list, nil

@@ -77,7 +77,12 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 	reads(unjudged, record.Completed, `warning: 1 of the 3 topics of the inputs of the dataset are missing from the run: "q3"`+"\n"+
 		`warning: 1 of the 2 documents that the run has over all topics are not in the inputs of the dataset: "y"`, noJudgment)
 
-	change(func(d *record.DatasetItem) { d.Inputs, d.IDsPublic = nil, true })
+	change(func(d *record.DatasetItem) {
+		d.Inputs, d.IDsPublic = nil, true
+		d.Truths = []record.File{file("announced.txt", "q3 0 d1 1\n")} // it has yet to come
+	})
+	reads(lacksTopic, record.Completed, "", missing)
+	change(func(d *record.DatasetItem) { d.Truths = s.truth.Files })
 	reads(lacksTopic, record.Completed, "warning: "+missing, missing)
 	reads(unjudged, record.Completed, "", noJudgment)
 	for range record.MaxTruthFailures + 1 { // what is public is not bounded
@@ -117,7 +122,7 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 		}
 	}
 	d := get[record.DatasetItem](s, s.dataset.Key())
-	d.LabelsPublic = true
+	d.LabelsPublic, d.Truths = true, s.truth.Files
 	d.Inputs = []record.File{s.store(record.HolderInputs, d.ID, "items.csv", "text,id\none,a\ntwo,b\nthree,c\nfour,d\n")}
 	record.Touch(d, s.Now())
 	s.commit(new(table.Tx).Replace(d))

@@ -11,10 +11,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/page"
-	"assay/shared/record"
 )
-
-var review = api.Load[record.ReviewItem]("runId", record.ReviewKey)
 
 // Operations of the family.
 var Operations = []api.Operation{
@@ -49,8 +46,9 @@ var Operations = []api.Operation{
 	}, run, remove),
 	api.Get(api.Spec{
 		ID: "getReview", Path: "/v1/runs/{runId}/review", May: access.Owner | access.Organizer,
-		Summary:     "Return the review of a run",
-		Description: "Every run has one from the start: not published, and blinded when the dataset's split is test.",
+		Summary: "Return the review of a run",
+		Description: "Every run has one from the start: not published, and blinded when the dataset's split is test. " +
+			"Organizers find the run's `diagnostics` in it, also those that its owner is not shown while the run is blinded.",
 	}, review, showReview),
 	api.Patch(api.Spec{
 		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer, Problems: api.Quotas,

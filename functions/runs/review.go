@@ -2,8 +2,8 @@ package runs
 
 import (
 	"context"
+	"errors"
 
-	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -11,10 +11,29 @@ import (
 	"assay/shared/visibility"
 )
 
-func showReview(ctx context.Context, c *api.Call, r *record.ReviewItem) (record.Review, error) {
-	if r.ReviewerID == "" {
-		return r.For(access.Anyone), nil
+// review reads a review together with its run.
+func review(ctx context.Context, c *api.Call) (*record.ReviewItem, error) {
+	id := c.Param("runId")
+	if !record.IsID(id) {
+		return nil, visibility.Missing
 	}
+	items, err := c.Records.Get(ctx, c.Consistency, record.ReviewKey(id), record.RunKey(id))
+	if err != nil {
+		return nil, table.Failed(err)
+	}
+	r, err := table.Decode[record.ReviewItem](items[0])
+	run, runErr := table.Decode[record.RunItem](items[1])
+	switch err := errors.Join(err, runErr); {
+	case err != nil:
+		return nil, err
+	case r == nil || run == nil:
+		return nil, visibility.Missing
+	}
+	r.Run = run
+	return r, nil
+}
+
+func showReview(ctx context.Context, c *api.Call, r *record.ReviewItem) (record.Review, error) {
 	roles, err := c.Roles(ctx, r.Scope())
 	return r.For(roles), err
 }

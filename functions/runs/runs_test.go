@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -338,4 +339,27 @@ func TestAReviewDecidesWhoSeesTheRunsResults(t *testing.T) {
 		t.Errorf("%d audit entries, want 3", n)
 	}
 	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, path, map[string]any{"reviewerId": "x"})
+}
+
+// TestReview_OrganizersReadTheDiagnosticsOfTheRun: all of them, also while the run is blinded, and the owner none.
+func TestReview_OrganizersReadTheDiagnosticsOfTheRun(t *testing.T) {
+	s := newScene(t, servertest.New(t, runs.Operations...), false)
+	of := func(name string, discreet bool) measure.Diagnostic {
+		return measure.Diagnostic{Severity: measure.Warning, Message: name, Discreet: discreet}
+	}
+	r := s.add("ada", blinded, func(r *record.RunItem) { r.AddDiagnostics(of("of the file", true), of("of the truth", false)) })
+	path := "/v1/runs/" + r.ID + "/review"
+	for user, want := range map[string]int{"ada": 0, "olga": 2, "root": 2} {
+		var got record.Review
+		body := s.Want(http.StatusOK, &got, user, http.MethodGet, path, nil).Body
+		if len(got.Diagnostics) != want || strings.Contains(string(body), "discreet") {
+			t.Errorf("%s reads %s", user, body)
+		}
+	}
+	var got record.Review
+	s.Want(http.StatusOK, &got, "olga", http.MethodPatch, path, `{"noErrors":true}`, "Content-Type", "application/merge-patch+json")
+	if stored := string(s.stored(record.ReviewKey(r.ID)).Data); len(got.Diagnostics) != 2 || strings.Contains(stored, "of the truth") {
+		t.Errorf("%+v, stored %s", got, stored)
+	}
+	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, path, `{"diagnostics":[]}`, "Content-Type", "application/merge-patch+json")
 }

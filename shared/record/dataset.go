@@ -58,11 +58,10 @@ type DatasetDraft struct {
 	TruthsPublic bool      `json:"truthsPublic,omitempty" doc:"for the split training: whoever gets the inputs gets the truth files too. It is taken back only in a change that replaces all of them"`
 	RunFormat    RunFormat `json:"runFormat"`
 	Evaluator    Evaluator `json:"evaluator"`
-	// What participants may be told while their runs are blinded.
-	IDsPublic    bool   `json:"idsPublic,omitempty" doc:"declares that participants may know which topics or items the truth has. While a run is blinded, its owner is then told which of them are missing or unknown; without it, only by what the inputs have. It counts for runs that are evaluated afterwards; for the built-in evaluators"`
-	LabelsPublic bool   `json:"labelsPublic,omitempty" doc:"declares that participants may know the set of labels that the truth has. While a run is blinded, its owner is then told which of its labels are none of them. It counts for runs that are evaluated afterwards; for classification"`
-	Pool         string `json:"pool,omitempty" maxLength:"50" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: lower-case letters, digits and hyphens; the pool default unless given" example:"gpu"`
-	Builds       bool   `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
+	IDsPublic    bool      `json:"idsPublic,omitempty" doc:"declares that participants may know which topics or items the truth has. While a run is blinded, its owner is then told which of them are missing or unknown; without it, only by what the inputs have. It counts for runs that are evaluated afterwards; for the built-in evaluators"`
+	LabelsPublic bool      `json:"labelsPublic,omitempty" doc:"declares that participants may know the set of labels that the truth has. While a run is blinded, its owner is then told which of its labels are none of them. It counts for runs that are evaluated afterwards; for classification"`
+	Pool         string    `json:"pool,omitempty" maxLength:"50" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: lower-case letters, digits and hyphens; the pool default unless given" example:"gpu"`
+	Builds       bool      `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
 }
 
 // Dataset is the data of a task: inputs, hidden truth, and how runs on it are read and measured.
@@ -332,6 +331,8 @@ type AuditedDataset struct {
 type DatasetRules struct {
 	Split        Split `json:"split"`
 	TruthsPublic bool  `json:"truthsPublic"`
+	IDsPublic    bool  `json:"idsPublic"`
+	LabelsPublic bool  `json:"labelsPublic"`
 }
 
 // EvaluatedWith is what runs on a dataset are evaluated with.
@@ -349,7 +350,7 @@ type AuditedFile struct {
 
 // Audited returns what an audit entry keeps of the dataset as it is.
 func (d *DatasetItem) Audited() AuditedDataset {
-	a := AuditedDataset{d.Name, DatasetRules{d.Split, d.TruthsPublic}, EvaluatedWith{RunFormat: d.RunFormat, Evaluator: d.Evaluator}}
+	a := AuditedDataset{d.Name, DatasetRules{d.Split, d.TruthsPublic, d.IDsPublic, d.LabelsPublic}, EvaluatedWith{RunFormat: d.RunFormat, Evaluator: d.Evaluator}}
 	for _, f := range d.Truths {
 		a.Truths = append(a.Truths, AuditedFile{f.Name, f.SHA256})
 	}

@@ -2,6 +2,7 @@ package record
 
 import (
 	"assay/shared/access"
+	"assay/shared/measure"
 	"assay/shared/problem"
 	"assay/shared/store"
 )
@@ -45,6 +46,8 @@ type Review struct {
 	ReviewedAt *Instant `json:"reviewedAt,omitempty"`
 	ReviewDraft
 	Notice string `json:"notice,omitempty" doc:"what does not come of the review as it is"`
+	// Diagnostics are those of the run, and are not stored here.
+	Diagnostics []measure.Diagnostic `json:"diagnostics,omitempty" doc:"all that is wrong with the run, also what its owner is not shown while it is blinded; for organizers"`
 }
 
 // ReviewItem is a review as the store holds it.
@@ -53,6 +56,8 @@ type ReviewItem struct {
 	OrganizerID string `json:"organizerId"`
 	TaskID      string `json:"taskId"`
 	UserID      string `json:"userId"` // the run's owner
+
+	Run *RunItem `json:"-"` // where it was read too
 }
 
 // Key implements Record.
@@ -72,8 +77,14 @@ func (r *ReviewItem) For(roles access.Role) Review {
 	if v.Published && v.Blinded {
 		v.Notice = blindedNotice
 	}
-	if v.ReviewerID != "" && roles&(access.Organizer|access.Admin) != 0 {
+	if roles&(access.Organizer|access.Admin) == 0 {
+		return v
+	}
+	if v.ReviewerID != "" {
 		v.Reviewer = PersonIn(r.Scope(), v.ReviewerID)
+	}
+	if r.Run != nil {
+		v.Diagnostics = r.Run.For(roles).Diagnostics
 	}
 	return v
 }

@@ -74,8 +74,8 @@ func TestDiagnostics(t *testing.T) {
 			"f:5 error: the docid is empty; expected a value",
 			`f:5 error: the grade "x" is not a whole number from -32767 to 32767`,
 		}},
-		"nothing":            {runs, conversion.JSONL, "\n\n", []string{"f error: the file has no lines of runs; expected one for each document"}},
-		"a first line alone": {qrels, conversion.BEIR, "query-id\tcorpus-id\tscore\n", []string{"f error: the file has no lines of relevance judgements; expected one for each document"}},
+		"nothing":            {runs, conversion.JSONL, "\n\n", []string{"f error: the file is empty or has no lines of runs; expected one for each document"}},
+		"a first line alone": {qrels, conversion.BEIR, "query-id\tcorpus-id\tscore\n", []string{"f error: the file is empty or has no lines of relevance judgements; expected one for each document"}},
 		"an archive":         {runs, conversion.TRECRun, "PK\x03\x04", []string{"f error: the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip"}},
 		"what is no text":    {runs, conversion.TRECRun, "1 Q0 a 1 1 x\n1 Q0 \xff 1 1 x\n", []string{"f:2 error: the line is not valid UTF-8; save the file as UTF-8"}},
 	} {

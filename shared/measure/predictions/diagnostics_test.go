@@ -81,7 +81,7 @@ func TestDiagnostics(t *testing.T) {
 			`run:1 error: "id" has 1200 bytes ("` + strings.Repeat("é", 30) + `..."); expected at most 1024`,
 		}},
 		{"nothing", JSONL, Labels, " \n\n", []string{
-			`run error: the file has no examples; expected one for each line, with the fields "id" and "label"`,
+			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
 		{"zero byte and broken UTF-8", JSONL, Labels, rest + "\x00\n" + "{\"id\":\"b\",\"label\":\"\xff\"}\n" + `{"id":"b","label":"y"}`, []string{
 			`run:2 error: the line has a zero byte, so this is not a text file; send it as plain UTF-8 text, or that text compressed with gzip`,
@@ -103,10 +103,10 @@ func TestDiagnostics(t *testing.T) {
 			`run:1 error: the first line names the field "id" twice; expected it once`,
 		}},
 		{"csv header only", CSV, Labels, "id,label\n", []string{
-			`run error: the file has no examples; expected one for each line, with the fields "id" and "label"`,
+			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
 		{"csv without anything", CSV, Labels, "", []string{
-			`run error: the file has no examples; expected one for each line, with the fields "id" and "label"`,
+			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
 		{"csv records that are not like the header", CSV, Labels, "id,label\na\na,x,\n\"a\n\n\",x\nb\n\n,x\nb,\na,x\n", []string{
 			`run:2 error: the record has more or fewer fields than the first line; expected as many, and quotes around a field that has the separator in it`,
@@ -162,7 +162,7 @@ func TestDiagnosticsOfATruth(t *testing.T) {
 		}},
 		{"an empty file among others", []measure.File{text("one", "id,label\na,\n"), text("two", "id,label\n"), text("three", "id,label\nb,x\n")}, []string{
 			`one:2 error: "label" is empty; expected a value`,
-			`two error: the file has no examples; expected one for each line, with the fields "id" and "label"`,
+			`two error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
 	}
 	for _, test := range tests {

@@ -39,12 +39,12 @@ func TestDiagnosticsOfJudgements(t *testing.T) {
 		text string
 		want []string
 	}{
-		"empty":         {"", []string{"error q:0 the file has no judgements; each line needs topic, iteration, document and grade"}},
-		"blank":         {"\n \n", []string{"error q:0 the file has no judgements"}},
+		"empty":         {"", []string{"error q:0 the file is empty or has no judgements; each line needs topic, iteration, document and grade"}},
+		"blank":         {"\n \n", []string{"error q:0 the file is empty or has no judgements"}},
 		"too few":       {"t 0 a\n\nt 0\n", []string{"error q:1 the line has only 3 of 4 fields: topic, iteration, document and grade", "error q:3 the line has only 2 of 4 fields"}},
 		"too many":      {"t 0 a 1 x\n", []string{"error q:1 the line has more than 4 fields"}},
 		"fraction":      {"t 0 a 1.5\n", []string{`error q:1 the grade "1.5" is not a whole number from -32767 to 32767`}},
-		"only comments": {"# t 0 a 1\n#t 0 a 1\n", []string{"error q:0 the file has no judgements", `warning q:2 the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#t" is a topic`}},
+		"only comments": {"# t 0 a 1\n#t 0 a 1\n", []string{"error q:0 the file is empty or has no judgements", `warning q:2 the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#t" is a topic`}},
 		"CR alone":      {"t 0 a 1\rt 0 b 1\r", []string{"error q:1 a carriage return (CR) stands within the line"}},
 		"text":          {"t 0 a 2x\nt 0 b high\n", []string{`error q:1 the grade "2x"`, `error q:2 the grade "high"`}},
 		"too great":     {"t 0 a 32768\nt 0 b -32768\n", []string{`error q:1 the grade "32768"`, `error q:2 the grade "-32768"`}},
@@ -68,7 +68,7 @@ func TestDiagnosticsOfJudgements(t *testing.T) {
 		t.Errorf("no file at all: %v, %v, %v", q, diagnostics, err)
 	}
 	_, diagnostics, _ = ReadQrels(t.Context(), file("q1", "t 0 a 1\n"), file("q2", "u 0 a 1\nt 0 a 1\n"), file("q3", ""))
-	expect(t, diagnostics, `error q2:2 topic "t" has document "a" already, in line 1 of q1; keep one of them`, "error q3:0 the file has no judgements")
+	expect(t, diagnostics, `error q2:2 topic "t" has document "a" already, in line 1 of q1; keep one of them`, "error q3:0 the file is empty or has no judgements")
 }
 
 func TestDiagnosticsOfRuns(t *testing.T) {
@@ -77,8 +77,8 @@ func TestDiagnosticsOfRuns(t *testing.T) {
 		text string
 		want []string
 	}{
-		"empty":              {"", []string{"error r:0 the file has no lines; each line needs topic, Q0, document, rank, score and tag"}},
-		"blank":              {"\n\r\n", []string{"error r:0 the file has no lines"}},
+		"empty":              {"", []string{"error r:0 the file is empty or has no lines; each line needs topic, Q0, document, rank, score and tag"}},
+		"blank":              {"\n\r\n", []string{"error r:0 the file is empty or has no lines"}},
 		"too few":            {"t Q0 a 1 1 x\nt Q0 b 2 1\nt\n", []string{"error r:2 the line has only 5 of 6 fields: topic, Q0, document, rank, score and tag", "error r:3 the line has only 1 of 6 fields"}},
 		"text as score":      {"t Q0 a 1 abc x\nt Q0 b 2 1x x\nt Q0 c 3 1,5 x\n", []string{`error r:1 the score "abc" is not a number; the fifth field is the score`, `error r:2 the score "1x"`, `error r:3 the score "1,5"`}},
 		"not finite":         {"t Q0 a 1 NaN x\nt Q0 b 2 -inf x\nt Q0 c 3 1e999 x\n", []string{`error r:1 the score "NaN" is not a finite number`, `error r:2 the score "-inf" is not a finite`, `error r:3 the score "1e999" is not a finite`}},
@@ -135,7 +135,7 @@ func TestDiagnosticsOfSeveralFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(t, diagnostics, `error r1:2 the score "x"`, "error r2:2 the line has only 5 of 6 fields",
-		`error r2:3 topic "t" has document "a" already, in line 1 of r1; keep one of them`, "error r3:0 the file has no lines")
+		`error r2:3 topic "t" has document "a" already, in line 1 of r1; keep one of them`, "error r3:0 the file is empty or has no lines")
 	_, diagnostics, err = truth.Evaluate(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)

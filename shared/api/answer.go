@@ -113,7 +113,7 @@ func (a answer) send(w http.ResponseWriter, coded bool) {
 	h.Set("Content-Type", a.mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) //nolint:gosec // of its media type, and told to be nothing else; if the caller is gone, there is nobody to tell
+	_, _ = w.Write(a.body) // the caller is gone: there is nobody to tell
 }
 
 // writePage answers with a page of a list.

@@ -15,8 +15,8 @@ type ValidatorInput struct {
 	Run       *material.RunReference   `json:"run,omitempty" doc:"a run to check"`
 	Truth     *material.TruthReference `json:"truth,omitempty" doc:"instead of run: a truth to check"`
 	DatasetID string                   `json:"datasetId,omitempty" maxLength:"26" doc:"with the files of a run: the dataset that it is for, whose kind and format it must have"`
-	Kind      string                   `json:"kind,omitempty" enum:"retrieval,classification,regression" doc:"with the files of a run, instead of datasetId: what kind of evaluator is to read them; retrieval unless given"`
-	Format    *record.RunFormat        `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: how they are written; trec-run unless given"`
+	Kind      string                   `json:"kind,omitempty" enum:"retrieval,classification,regression" doc:"with the files of a run, instead of datasetId: what kind of evaluator is to read them; retrieval unless given, or guessed where no format is given either"`
+	Format    *record.RunFormat        `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: how they are written; guessed by the first lines unless given"`
 }
 
 // ValidatorOutput is what is wrong with files.
@@ -25,6 +25,7 @@ type ValidatorOutput struct {
 	Of          string               `json:"of" enum:"run,truth"`
 	Kind        measure.Kind         `json:"kind" enum:"retrieval,classification,regression" doc:"of the evaluator that read them"`
 	Format      record.RunFormat     `json:"format" doc:"how runs, and the labels or values of a truth, are written; relevance judgments are always TREC qrels"`
+	Guess       string               `json:"guess,omitempty" doc:"when kind and format were guessed: why, and what to give if they are wrong"`
 	Files       []string             `json:"files" doc:"names of what was read"`
 	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"what was noticed, by file and line; up to 100, errors before warnings when there are more"`
 }
@@ -32,12 +33,14 @@ type ValidatorOutput struct {
 var validatorTool = define(about{
 	name: "validator", kind: "inspection", summary: "Check a run or a truth",
 	description: "Reads the files of a run as they would be read for evaluation, or those of a truth, and says what is wrong with them, line by line. " +
+		"Without `datasetId` and `format`, the format of a run is guessed by its first lines, and `guess` says so. " +
 		"A run is never compared with a truth: whoever sees a dataset can check a run for it, by `datasetId`, before submitting it.\n\n" +
 		"Files with errors are an answer with `valid` false, and no problem.",
 }, ValidatorInput{
 	Run: &material.RunReference{Files: []material.InlineFile{{Name: "run.txt", Text: "1 Q0 lake 1 3.0 mine\n1 Q0 pond 2 high mine\n1 Q0 lake 3 1.0 mine\n2 Q0 lake\n"}}},
 }, func(ctx context.Context, d *material.Desk, in ValidatorInput) (compute[ValidatorOutput], error) {
 	var settings evaluator.Settings
+	var guessed string
 	var files []evaluator.File
 	if err := in.check(); err != nil {
 		return nil, err
@@ -60,15 +63,17 @@ var validatorTool = define(about{
 			settings, err = d.SettingsOfRun(ctx, run)
 		case in.DatasetID != "":
 			settings, err = d.SettingsOf(ctx, "", in.DatasetID)
-		default:
+		case in.Format != nil:
 			settings, err = material.Settings("", in.Kind, in.Format)
+		default:
+			settings, guessed, err = guess(in.Kind, files)
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
 	return func(ctx context.Context) (ValidatorOutput, error) {
-		out := ValidatorOutput{Of: "run", Kind: settings.Kind, Format: record.RunFormat(settings.Format)}
+		out := ValidatorOutput{Of: "run", Kind: settings.Kind, Format: record.RunFormat(settings.Format), Guess: guessed}
 		var found []measure.Diagnostic
 		var err error
 		if in.Truth != nil {

@@ -144,3 +144,41 @@ func TestValidateTellsInOrder(t *testing.T) {
 		t.Errorf("%d diagnostics", len(full.Diagnostics))
 	}
 }
+
+// Who gives neither dataset nor format is told what the file was taken for.
+func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
+	s := newStage(t, record.Public)
+	for _, c := range []struct {
+		text, kind, want string // kind of evaluator and format, id and value
+		guessed          bool
+	}{
+		{keptRun, "", "retrieval trec-run  ", true},
+		{"1 Q0 a,b 1 2.5 x\n", "", "retrieval trec-run  ", true},
+		{"\ufeff\nid,label\n1,a\n", "", "classification csv id label", true},
+		{"label,ID,more\na,1,x\n", "", "classification csv ID label", true},
+		{"item,x,score\n1,y,0.5\n", "", "regression csv item score", true},
+		{"item,x,score\n1,y,0.5\n", "classification", "classification csv item score", true},
+		{`{"score": 0.25, "uid": "a"}` + "\n", "", "regression jsonl uid score", true},
+		{`{"uid": 1, "prediction": "yes"}` + "\n", "", "classification jsonl uid prediction", true},
+		{`{"p": 1, "q": "yes"}` + "\n", "", "classification jsonl p q", true},
+		{`{"p": 1, "q": "yes"` + "\n", "", "retrieval trec-run  ", true},
+	} {
+		input := object{"run": sent("r", c.text)}
+		if c.kind != "" {
+			input["kind"] = c.kind
+		}
+		var out struct {
+			Kind, Guess string
+			Format      record.RunFormat
+		}
+		s.tool(http.StatusOK, &out, "", "validator", input)
+		if got := fmt.Sprint(out.Kind, " ", out.Format.Kind, " ", out.Format.IDField, " ", out.Format.ValueField); got != c.want || (out.Guess != "") != c.guessed {
+			t.Errorf("%q: %s (%s), want %s", c.text, got, out.Guess, c.want)
+		}
+	}
+	var out struct{ Guess string }
+	s.tool(http.StatusOK, &out, "", "validator", object{"run": sent("r", keptRun), "datasetId": s.dataset.ID})
+	if out.Guess != "" {
+		t.Errorf("a format that is known is guessed: %s", out.Guess)
+	}
+}

@@ -98,6 +98,22 @@ func TestDocument_HasWhatClientsNeed(t *testing.T) {
 			}
 		}
 	}
+	types := map[string]string{} // generators name types after components
+	var components map[string]map[string]json.RawMessage
+	if err := json.Unmarshal(content, &struct{ Components any }{&components}); err != nil {
+		t.Fatal(err)
+	}
+	for kind, all := range components {
+		for name := range all {
+			typed := strings.ToLower(strings.ReplaceAll(name, "-", ""))
+			if kind != "headers" && types[typed] != "" {
+				t.Errorf("%s/%s has the name of one of the %s", kind, name, types[typed])
+			}
+			if kind != "headers" {
+				types[typed] = kind
+			}
+		}
+	}
 	for _, header := range []string{"Accept-Patch", "Idempotent-Replay", "Retry-After", "WWW-Authenticate"} {
 		if doc.Components.Headers[header] == nil {
 			t.Errorf("the header %s is not described", header)

@@ -28,7 +28,7 @@ func share(doc *huma.OpenAPI) {
 		for _, op := range operationsOf(doc.Paths[path]) {
 			for i, p := range op.Parameters {
 				if p.Name != "fields" && p.Name != inputParam && (p.Schema.Items == nil || p.Schema.Items.Enum == nil) {
-					op.Parameters[i] = &huma.Param{Ref: shared(c.Parameters, "parameters", strings.NewReplacer("[", "-", "]", "").Replace(p.Name), p)}
+					op.Parameters[i] = &huma.Param{Ref: shared(c.Parameters, "parameters", p.In+"-"+strings.NewReplacer("[", "-", "]", "").Replace(p.Name), p)}
 				}
 			}
 			for status, r := range op.Responses {

@@ -25,6 +25,7 @@ type town struct {
 func newTown(t *testing.T, w *world, size int) *town {
 	n := &town{world: w}
 	n.place, n.private = w.newPlace(w.organizerID, record.Public), w.newPlace(w.organizerID, record.Private)
+	n.dataset.Executed = true // the first image costs the dataset more
 	n.private.register("reg")
 	for i := range size / 16 { // four resources each; everybody sees one in ten
 		user, shown := fmt.Sprintf("user%d", i%500), i%10 == 0

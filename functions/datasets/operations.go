@@ -45,7 +45,7 @@ var Operations = []api.Operation{
 		ID: "getDataset", Path: "/v1/datasets/{datasetId}", May: access.Anyone,
 		Summary:     "Return a dataset",
 		Description: "With links to its input files, which work for 30 to 45 minutes. Organizers and workers also see the truth files; with `truthsPublic`, everyone who sees the dataset does.",
-	}, dataset, show),
+	}, dataset, single),
 	api.Patch(api.Spec{
 		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer, Problems: api.Quotas,
 		Summary: "Update a dataset",

@@ -8,6 +8,7 @@ import (
 	"assay/shared/link"
 	"assay/shared/page"
 	"assay/shared/problem"
+	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/table"
 	"assay/shared/visibility"
@@ -27,6 +28,21 @@ func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Data
 		v.Truths, err = link.Files(ctx, c.Files, c.Now(), record.HolderTruths, d.ID, v.Truths, true, organizes)
 	}
 	return &v, err
+}
+
+// single is show for one who asks for the dataset: organizers are told of work that no worker comes for.
+func single(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
+	v, err := show(ctx, c, d)
+	if err != nil || !d.Executed && d.Evaluator.Kind != record.EvaluatorWorker {
+		return v, err
+	}
+	roles, err := c.Roles(ctx, d.Scope())
+	if err != nil || roles&(access.Organizer|access.Admin) == 0 {
+		return v, err
+	}
+	unserved, err := queue.Unserved(ctx, c.Store, c.Now(), d)
+	v.Diagnostics = append(v.Diagnostics, unserved...)
+	return v, err
 }
 
 func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Dataset], err error) {

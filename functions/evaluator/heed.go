@@ -27,10 +27,7 @@ func (w *Worker) Heed(ctx context.Context, key store.Key) (time.Time, error) {
 		return time.Time{}, w.Evaluate(ctx, run)
 	case record.OfQueue(record.QueueWorkers):
 		since, err := record.QueuedSince(entry.Sort)
-		if err != nil || w.Now().Before(since.Add(unservedAfter)) {
-			return since.Add(unservedAfter), err
-		}
-		return since.Add(record.QueueTime), nil
+		return since.Add(record.QueueTime), err
 	case record.DuePartition:
 		at, err := record.DueAt(entry.Sort)
 		if err != nil || at.After(w.Now()) {
@@ -89,11 +86,7 @@ func (w *Worker) Next(ctx context.Context) (time.Time, error) {
 		if err != nil {
 			return next, err
 		}
-		if warn := turn.Since.Add(unservedAfter); warn.After(w.Now()) {
-			at(warn)
-		} else {
-			at(turn.Since.Add(record.QueueTime)) // it was told of that already
-		}
+		at(turn.Since.Add(record.QueueTime))
 	}
 	return next, nil
 }

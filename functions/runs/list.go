@@ -3,6 +3,7 @@ package runs
 import (
 	"context"
 	"slices"
+	"time"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -20,7 +21,7 @@ type Filter struct {
 
 // List calls add with up to limit runs that the viewer sees and the filter keeps, as the viewer sees them, the newest first,
 // until it reports that there is no more room. It returns the id of the one after them. The cursor is such an id, or empty.
-func List(ctx context.Context, v *visibility.Viewer, f Filter, cursor string, limit int, add func(record.Run) (full bool, err error)) (next string, err error) {
+func List(ctx context.Context, v *visibility.Viewer, now time.Time, f Filter, cursor string, limit int, add func(record.Run) (full bool, err error)) (next string, err error) {
 	sources, err := f.sources(ctx, v)
 	if err != nil {
 		return "", err
@@ -33,8 +34,13 @@ func List(ctx context.Context, v *visibility.Viewer, f Filter, cursor string, li
 	if !f.empty() {
 		keep = func(r *record.RunItem) bool { return f.keeps(r, access.Roles(v.Caller, g.Grants, r.Scope())) }
 	}
+	shows := shower{records: v.Records, now: now}
 	return table.List(ctx, v.Records, table.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep, func(r *record.RunItem) (bool, error) {
-		return add(r.For(access.Roles(v.Caller, g.Grants, r.Scope())))
+		shown, err := shows.show(ctx, r, access.Roles(v.Caller, g.Grants, r.Scope()))
+		if err != nil {
+			return false, err
+		}
+		return add(shown)
 	})
 }
 
@@ -87,6 +93,6 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Run]
 	for _, s := range c.Page.Values("state") {
 		f.States = append(f.States, record.RunState(s))
 	}
-	p.Cursor, err = List(ctx, &c.Viewer, f, c.Page.Cursor, c.Page.Limit, p.Add)
+	p.Cursor, err = List(ctx, &c.Viewer, c.Now(), f, c.Page.Cursor, c.Page.Limit, p.Add)
 	return p, err
 }

@@ -9,6 +9,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/link"
 	"assay/shared/record"
+	"assay/shared/store"
 	"assay/shared/visibility"
 )
 
@@ -19,8 +20,11 @@ func Get(ctx context.Context, v *visibility.Viewer, id string) (*record.RunItem,
 }
 
 // Show is a run as one who has the roles sees it, with links to the files and logs that such a one may have.
-func Show(ctx context.Context, files blob.Store, now time.Time, r *record.RunItem, roles access.Role) (shown record.Run, err error) {
-	shown = r.For(roles)
+func Show(ctx context.Context, records store.Store, files blob.Store, now time.Time, r *record.RunItem, roles access.Role) (shown record.Run, err error) {
+	shows := shower{records: records, now: now}
+	if shown, err = shows.show(ctx, r, roles); err != nil {
+		return shown, err
+	}
 	shown.Files, err = link.Files(ctx, files, now, record.HolderRuns, r.ID, shown.Files, r.ReadsFiles(roles), roles&access.Owner != 0 && r.State == record.AwaitingUpload)
 	for _, log := range []**record.File{&shown.ExecutionLog, &shown.EvaluationLog} {
 		if *log == nil || err != nil {
@@ -44,5 +48,5 @@ func show(ctx context.Context, c *api.Call, r *record.RunItem) (record.Run, erro
 	if err != nil {
 		return record.Run{}, err
 	}
-	return Show(ctx, c.Files, c.Now(), r, roles)
+	return Show(ctx, c.Store, c.Files, c.Now(), r, roles)
 }

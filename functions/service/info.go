@@ -71,14 +71,11 @@ func info(ctx context.Context, c *api.Call, _ api.Open) (Info, error) {
 		Limits: limits, RunFormats: []string{"trec-run", "jsonl", "csv"}, Measures: map[string][]measure.Family{},
 	}
 	i.Limits.Quotas = c.Quotas.Quotas
-	builders, err := table.Get[record.Builders](ctx, c.Store, store.Eventual, record.BuildersKey())
+	serving, err := table.Get[record.Serving](ctx, c.Store, store.Eventual, record.ServingKey())
 	if err != nil {
 		return i, err
 	}
-	if builders == nil {
-		builders = &record.Builders{}
-	}
-	i.Builds = builders.Pools(c.Now())
+	i.Builds = serving.Builders(c.Now())
 	for _, kind := range measure.Kinds() {
 		i.Measures[string(kind)] = measure.Catalogue(kind)
 	}

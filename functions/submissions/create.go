@@ -28,7 +28,7 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 	s := e.submission(c, d, now)
 	runs := e.runs(s, d.Files, now)
 	entry := record.NewAudit(now, s.Scope(), c.Caller.ID, record.SubmissionCreated, path(s), nil, s.Audited())
-	tx := e.hold(new(table.Tx).Create(s).Create(entry))
+	tx := e.hold(new(table.Tx).Create(s).Create(entry), d.Type)
 	quota, err := e.charge(ctx, c, tx, s, now)
 	if err != nil {
 		return created, err
@@ -51,14 +51,22 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 	return created, c.KnowUser(ctx, tx)
 }
 
-// hold adds to tx that what the submission was decided on is as it was read.
-func (e *entry) hold(tx *table.Tx) *table.Tx {
+// hold adds to tx that what the submission was decided on is as it was read, and that workers execute runs on the datasets.
+func (e *entry) hold(tx *table.Tx, t record.SubmissionType) *table.Tx {
 	if e.registration != nil {
-		return tx.Check(e.registration)
+		tx.Check(e.registration)
+	} else {
+		tx.Check(e.task)
 	}
-	tx.Check(e.task)
 	for _, set := range e.datasets {
-		tx.Check(set)
+		switch {
+		case t != record.UploadType && !set.Executed:
+			changed := *set
+			changed.Executed = true // which nobody is shown
+			tx.Replace(&changed)
+		case e.registration == nil:
+			tx.Check(set)
+		}
 	}
 	return tx
 }

@@ -42,7 +42,7 @@ func (s *runService) GetRun(ctx context.Context, in *assayv1.GetRunRequest) (*as
 	if err != nil {
 		return nil, err
 	}
-	shown, err := runs.Show(ctx, s.env.Files, s.env.Now(), r, roles)
+	shown, err := runs.Show(ctx, s.env.Store, s.env.Files, s.env.Now(), r, roles)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 	limit := cmp.Or(int(in.GetPageSize()), page.DefaultLimit)
 	v := s.viewer(ctx)
 	out, size := &assayv1.ListRunsResponse{}, 0
-	next, err := runs.List(ctx, v, f, cursor, min(limit, page.MaxLimit), func(r record.Run) (full bool, err error) {
+	next, err := runs.List(ctx, v, s.env.Now(), f, cursor, min(limit, page.MaxLimit), func(r record.Run) (full bool, err error) {
 		run := protoRun(r)
 		mask.apply(run)
 		out.Runs = append(out.Runs, run)

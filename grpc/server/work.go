@@ -22,7 +22,7 @@ type workers struct {
 	assayv1.UnimplementedWorkerServiceServer
 	env       Env
 	dispatch  *dispatcher
-	builders  builders
+	serving   serving
 	evaluator *evaluator.Worker // writes what comes of an evaluation
 	lease     time.Duration     // how long a heartbeat extends a lease
 }
@@ -43,11 +43,12 @@ func (s *workers) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1
 	if err != nil {
 		return nil, err
 	}
-	if in.GetBuilds() {
-		s.builders.note(ctx, s.env, wants)
-	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	holder := record.Lease{Holder: in.GetWorker(), UserID: callerOf(ctx).ID}
+	s.serving.keep(ctx, s.env, holder, wants, in.GetBuilds(), wait)
 	for {
-		run := s.dispatch.lease(ctx, record.Lease{Holder: in.GetWorker(), UserID: callerOf(ctx).ID}, wants, wait)
+		run := s.dispatch.lease(ctx, holder, wants, wait)
 		if run == nil {
 			return &assayv1.LeaseResponse{}, nil
 		}
@@ -140,6 +141,7 @@ func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (
 	case err != nil:
 		return nil, err
 	}
+	s.serving.beats(ctx, s.env, run)
 	return &assayv1.HeartbeatResponse{LeaseDuration: durationpb.New(s.lease), NextLine: run.Lease.Lines}, nil
 }
 

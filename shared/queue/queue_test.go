@@ -340,24 +340,19 @@ func TestWhatHasEndedCannotBeCancelled(t *testing.T) {
 	}
 }
 
-func TestWhatWaitsTooLongIsWarnedOnceAndGivenUp(t *testing.T) {
+func TestWhatWaitsTooLongIsGivenUp(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.add().ID
-	for range 2 {
-		if err := queue.Warn(s.ctx, s.store, s.now, id, record.Queued, wrong(measure.Warning, "nobody came")[0]); err != nil {
-			t.Fatal(err)
-		}
-	}
 	if err := queue.GiveUp(s.ctx, s.store, s.now, id, record.AwaitingUpload, wrong(measure.Error, "no file")...); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.run(id); r.State != record.Queued || len(r.Diagnostics) != 1 {
+	if r := s.run(id); r.State != record.Queued || len(r.Diagnostics) != 0 {
 		t.Fatalf("%s %v", r.State, r.Diagnostics)
 	}
 	if err := queue.GiveUp(s.ctx, s.store, s.now, id, record.Queued, wrong(measure.Error, "nobody came")...); err != nil {
 		t.Fatal(err)
 	}
-	if r := s.run(id); r.State != record.Failed || len(r.Diagnostics) != 2 || s.allowance().Total != 0 {
+	if r := s.run(id); r.State != record.Failed || len(r.Diagnostics) != 1 || s.allowance().Total != 0 {
 		t.Fatalf("%s %v", r.State, r.Diagnostics)
 	}
 }

@@ -63,19 +63,6 @@ func GiveUp(ctx context.Context, s store.Store, now time.Time, runID string, wai
 	})
 }
 
-// Warn adds a warning to a run that has waited long in the state, once.
-func Warn(ctx context.Context, s store.Store, now time.Time, runID string, waited record.RunState, warning measure.Diagnostic) error {
-	return table.Retry(ctx, func() error {
-		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-		if err != nil || run == nil || run.State != waited || run.Lease != nil || slices.Contains(run.Diagnostics, warning) {
-			return err
-		}
-		run.AddDiagnostics(warning)
-		record.Touch(run, now)
-		return new(table.Tx).Replace(run).Commit(ctx, s)
-	})
-}
-
 // Requeue has a run evaluated against the truth when that is newer than what the run was evaluated against, and reports
 // whether that changed anything. Runs that were cancelled, and those that failed before they had files to evaluate, stay
 // as they are; so do those under way, for an evaluation against a truth that is no longer the newest is never written.

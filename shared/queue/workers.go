@@ -49,6 +49,31 @@ func Turns(ctx context.Context, s store.Store) iter.Seq2[Turn, error] {
 	}
 }
 
+// Unserved has a diagnostic for each kind of work that runs of the dataset's task wait for in its pool while no worker that does
+// it has been seen for a minute. Where all are served it costs one read.
+func Unserved(ctx context.Context, s store.Store, now time.Time, d *record.DatasetItem) ([]measure.Diagnostic, error) {
+	serving, err := table.Get[record.Serving](ctx, s, store.Eventual, record.ServingKey())
+	if err != nil {
+		return nil, err
+	}
+	var found []measure.Diagnostic
+	for _, w := range []record.Work{record.ExecuteImage, record.ExecuteRepository, record.Evaluate} {
+		q := record.ForWorkers(d.Pool, w)
+		if serving.Serves(q, now) {
+			continue
+		}
+		r := q.Teams(d.TaskID, "")[0] // which is all of the task
+		waiting, err := s.Query(ctx, store.Query{Index: record.ByWork, Partition: q.Partition(), From: r.From, To: r.To, Limit: 1})
+		if err != nil {
+			return nil, table.Failed(err)
+		}
+		if len(waiting) > 0 {
+			found = append(found, record.Unserved(d.Pool, w))
+		}
+	}
+	return found, nil
+}
+
 // Heartbeat extends the lease for the duration from now, and adds lines to the log, of which the first has the given place
 // among all that came under the lease: what came before is not kept twice. It returns the run, or ErrLinesMissing. The lines
 // get the instant at which they came.

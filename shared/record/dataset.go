@@ -71,7 +71,7 @@ type Dataset struct {
 	TruthVersion int64                `json:"truthVersion" doc:"grows with each change of truth or evaluator; 0 until the first truth is stored"`
 	BoardVersion int64                `json:"boardVersion" doc:"the truthVersion whose results leaderboards and lists show: the last one until every run has been evaluated against a new one, or until an organizer sets it to truthVersion"`
 	Reevaluation *Reevaluation        `json:"reevaluation,omitempty" doc:"how far the evaluation against a new truthVersion has come, while boardVersion is an earlier one"`
-	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" doc:"what is wrong with the truth files as uploaded; seen by organizers and workers alone"`
+	Diagnostics  []measure.Diagnostic `json:"diagnostics,omitempty" doc:"what is wrong with the truth files as uploaded; seen by organizers and workers alone. Organizers also find in a single dataset that its runs wait for workers of which none has been seen for a minute"`
 }
 
 // Reevaluation is how far the evaluation of a dataset's runs against a new truth has come.
@@ -107,6 +107,8 @@ type DatasetItem struct {
 	Adopt *Follow `json:"adopt,omitempty"`
 	// Requeue is set while runs have yet to be queued again for the truth version.
 	Requeue *Follow `json:"requeue,omitempty"`
+	// Executed is whether submissions were made to the dataset that workers execute.
+	Executed bool `json:"executed,omitempty"`
 	// Payer is the user whose quota counts the files: the last who added one.
 	Payer string `json:"payer,omitempty"`
 	// Deletion is set while it is being found out whether the dataset can go; nothing new is submitted to it then.

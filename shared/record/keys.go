@@ -34,7 +34,7 @@ import (
 //	SERVER#USAGE              / <shard>             what all users have taken together, about
 //	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition is all that a user was granted
 //	USER#<id>                 / REGISTERED#<taskId>       a registration's grant; reserves user and task
-//	WORKERS                   / BUILDERS            which pools have workers that build repositories
+//	WORKERS                   / SERVING             when workers of each pool and kind of work were last seen
 //	IDEMPOTENCY#<userId>#<key>/ KEY                 the answer to a POST that carried the key
 //
 // Lists, by index; sort is the id throughout, save in ByWork. <audience> is who may see the entry, so that a list reads

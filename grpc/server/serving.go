@@ -1,0 +1,86 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"assay/shared/record"
+	"assay/shared/store"
+	"assay/shared/table"
+	"assay/shared/wait"
+)
+
+// serving remembers which workers this server has noted as seen, so that it reads and writes the item of all servers only
+// now and then.
+type serving struct {
+	mu    sync.Mutex
+	noted record.Serving
+	asked map[string][]record.Subqueue // by worker: what it last asked for
+}
+
+const (
+	notesAgain = 15 * time.Second // how often a worker that waits is noted
+	maxAsked   = 10_000           // how many workers are remembered; of others, each run alone tells what they serve
+)
+
+// keep notes a worker that asks for work now, and as long as the context lasts if it waits.
+func (s *serving) keep(ctx context.Context, env Env, holder record.Lease, wants []demand, builds bool, waits time.Duration) {
+	var queues []record.Subqueue
+	for _, w := range wants {
+		if queues = append(queues, record.ForWorkers(w.pool, w.work)); builds && w.work == record.ExecuteRepository {
+			queues = append(queues, record.ForBuilders(w.pool))
+		}
+	}
+	s.mu.Lock()
+	if s.asked == nil || len(s.asked) >= maxAsked {
+		s.asked = map[string][]record.Subqueue{}
+	}
+	s.asked[workerOf(&holder)] = queues
+	s.mu.Unlock()
+	s.note(ctx, env, queues)
+	if waits > 0 {
+		go wait.Every(ctx, notesAgain, func() { s.note(ctx, env, queues) })
+	}
+}
+
+func workerOf(l *record.Lease) string { return l.UserID + " " + l.Holder }
+
+// beats notes the worker that holds the run.
+func (s *serving) beats(ctx context.Context, env Env, run *record.RunItem) {
+	s.mu.Lock()
+	queues := s.asked[workerOf(run.Lease)]
+	s.mu.Unlock()
+	if queues == nil {
+		queues = []record.Subqueue{record.ForWorkers(run.Pool, run.Work())}
+	}
+	s.note(ctx, env, queues)
+}
+
+func (s *serving) note(ctx context.Context, env Env, queues []record.Subqueue) {
+	now := env.Now()
+	s.mu.Lock()
+	news := s.noted.Note(now, queues)
+	s.mu.Unlock()
+	if !news {
+		return
+	}
+	err := table.Retry(ctx, func() error {
+		all, err := table.Get[record.Serving](ctx, env.Store, store.Strong, record.ServingKey())
+		switch {
+		case err != nil:
+			return err
+		case all == nil:
+			all = &record.Serving{Meta: record.NewMeta(now)}
+			all.Note(now, queues)
+			return new(table.Tx).Create(all).Commit(ctx, env.Store)
+		case !all.Note(now, queues):
+			return nil
+		}
+		record.Touch(all, now)
+		return new(table.Tx).Replace(all).Commit(ctx, env.Store)
+	})
+	if err != nil && ctx.Err() == nil {
+		env.Log.WarnContext(ctx, "workers that were seen cannot be noted; they are when they are next seen after a while", "error", err)
+	}
+}

@@ -65,7 +65,6 @@ for topic, question in inputs["topics.tsv"].items():
     for rank, d in enumerate(sorted(scores, key=scores.get, reverse=True), 1):
         lines.append(f"{topic} Q0 {d} {rank} {scores[d]} overlap\n")
 
-call("POST", task + "/registrations", {"team": "Organizers"})
 entry = file("overlap.txt", "".join(lines)) | {"datasetId": dataset["id"]}
 submission = call("POST", task + "/submissions", {"type": "upload", "title": "Word overlap", "baseline": True, "files": [entry]})
 run = ended(submission["runIds"][0])

@@ -7,6 +7,7 @@
 package blob
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -14,6 +15,7 @@ import (
 	"io"
 	"iter"
 	"mime"
+	"path"
 	"strings"
 	"time"
 )
@@ -28,6 +30,17 @@ const (
 
 // DefaultMediaType is what a file is when nobody says.
 const DefaultMediaType = "application/octet-stream"
+
+// mediaTypes are those that Assay's files mostly have. What a machine knows of others differs from one to the next.
+var mediaTypes = map[string]string{
+	".csv": "text/csv", ".gz": "application/gzip", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown",
+	".tsv": "text/tab-separated-values", ".txt": "text/plain", ".zip": "application/zip",
+}
+
+// MediaTypeOf is the media type of a file by the end of its name.
+func MediaTypeOf(name string) string {
+	return cmp.Or(mediaTypes[strings.ToLower(path.Ext(name))], DefaultMediaType)
+}
 
 var (
 	// ErrNotFound means that nothing is stored under the key.

@@ -46,7 +46,7 @@ type File struct {
 	Name      string    `json:"name" minLength:"1" maxLength:"200" doc:"file name, without folders" example:"run.txt"`
 	Size      int64     `json:"size" required:"false" minimum:"0" maximum:"2147483648" doc:"bytes; may be left out beside content"`
 	SHA256    string    `json:"sha256" required:"false" maxLength:"64" doc:"SHA-256 of the bytes in lower-case hexadecimal; may be left out beside content"`
-	MediaType string    `json:"mediaType" required:"false" maxLength:"100" doc:"media type of the bytes" example:"text/plain"`
+	MediaType string    `json:"mediaType" required:"false" maxLength:"100" doc:"media type of the bytes; unless given, that of the name's end if it is a common one" example:"text/plain"`
 	Content   string    `json:"content,omitempty" writeOnly:"true" maxLength:"5242880" doc:"the bytes in base64, for files up to 3 MiB together; never shown again"`
 	State     FileState `json:"state,omitempty" readOnly:"true" enum:"pending,stored" doc:"stored once bytes of that size and digest have arrived"`
 	URL       string    `json:"url,omitempty" readOnly:"true" maxLength:"8000" doc:"where to get the bytes for a while; only for those who may"`
@@ -138,7 +138,7 @@ func checkNew(f *File, bad func(member, detail string)) []byte {
 	if msg := checkFileName(f.Name); msg != "" {
 		bad("/name", msg)
 	}
-	f.MediaType = cmp.Or(f.MediaType, "application/octet-stream")
+	f.MediaType = cmp.Or(f.MediaType, blob.MediaTypeOf(f.Name))
 	if blob.CheckMediaType(f.MediaType) != nil {
 		bad("/mediaType", "must be a media type such as text/plain")
 	}

@@ -6,21 +6,14 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path"
-	"strings"
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/failure"
+	"assay/shared/blob"
 )
 
 // maxFiles is how many files a run has at most.
 const maxFiles = 20
-
-// mediaTypes are those that Assay's files mostly have. What a machine knows beside that is another thing on each.
-var mediaTypes = map[string]string{
-	".csv": "text/csv", ".gz": "application/gzip", ".json": "application/json", ".jsonl": "application/jsonl",
-	".tsv": "text/tab-separated-values", ".txt": "text/plain", ".zip": "application/zip",
-}
 
 // Collect describes the files at the top of an output folder, and names the folders there, which are not taken.
 func Collect(folder *os.Root) (files []*assayv1.File, folders []string, err error) {
@@ -73,9 +66,5 @@ func describe(folder *os.Root, name string) (*assayv1.File, error) {
 	if n == 0 {
 		return nil, failure.Of(name, "The output file %s is empty.", name)
 	}
-	mediaType := mediaTypes[strings.ToLower(path.Ext(name))]
-	if mediaType == "" {
-		mediaType = "application/octet-stream"
-	}
-	return &assayv1.File{Name: name, Size: n, Sha256: hex.EncodeToString(sum.Sum(nil)), MediaType: mediaType}, nil
+	return &assayv1.File{Name: name, Size: n, Sha256: hex.EncodeToString(sum.Sum(nil)), MediaType: blob.MediaTypeOf(name)}, nil
 }

@@ -1,0 +1,138 @@
+package markdown_test
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"assay/shared/markdown"
+
+	"golang.org/x/net/html"
+)
+
+func TestHTML(t *testing.T) {
+	const rel = ` rel="nofollow ugc noopener"`
+	for source, want := range map[string]string{
+		"A *b* **c** `d`":                     "<p>A <em>b</em> <strong>c</strong> <code>d</code></p>\n",
+		"# One\n## Two\n###### Six":           "<h3>One</h3>\n<h4>Two</h4>\n<h6>Six</h6>\n",
+		"- a\n- b\n\n3. c":                    "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<ol start=\"3\">\n<li>c</li>\n</ol>\n",
+		"[a](https://b.org/ \"t\")":           `<p><a href="https://b.org/" title="t"` + rel + ">a</a></p>\n",
+		"[a][x]\n\n[x]: /v1/tasks":            `<p><a href="/v1/tasks"` + rel + ">a</a></p>\n",
+		"<https://b.org>":                     `<p><a href="https://b.org"` + rel + ">https://b.org</a></p>\n",
+		"![*an* image](https://b.org/a.png)":  `<p><a href="https://b.org/a.png"` + rel + "><em>an</em> image</a></p>\n",
+		"[a](javascript:alert(1))":            "<p><a" + rel + ">a</a></p>\n",
+		"[a](data:text/html,x)":               "<p><a" + rel + ">a</a></p>\n",
+		"<b>x</b>\n\n<script>\nx\n</script>":  "<p>&lt;b&gt;x&lt;/b&gt;</p>\n<p>&lt;script&gt;\nx\n&lt;/script&gt;</p>\n",
+		"a & b < c":                           "<p>a &amp; b &lt; c</p>\n",
+		"```go\n<x>\n```":                     "<pre><code>&lt;x&gt;\n</code></pre>\n",
+		"[a](https://b.org/\" onclick=\"x\")": "<p>[a](https://b.org/&#34; onclick=&#34;x&#34;)</p>\n",
+		strings.Repeat("*", 501) + "<script>": "<pre>" + strings.Repeat("*", 501) + "&lt;script&gt;</pre>",
+		"---------- - - - - - - - - - -":      "<hr>\n",
+		"a\xff":                               "<p>a\uFFFD</p>\n",
+	} {
+		if got := markdown.HTML(source); got != want {
+			t.Errorf("%q is\n%q, want\n%q", source, got, want)
+		}
+	}
+}
+
+func TestFirst(t *testing.T) {
+	for source, want := range map[string]string{
+		"A *b* **c** `d` [e](f) ![g](h)\ni\n\nj": "A b c d e g\ni",
+		"# One\ntwo":                             "One\ntwo",
+		"<https://b.org> &amp; \\*c <i>":         "https://b.org & *c <i>",
+		"":                                       "",
+		strings.Repeat("[", 600):                 strings.Repeat("[", 600),
+	} {
+		if got := markdown.First(source); got != want {
+			t.Errorf("%q begins with %q, want %q", source, got, want)
+		}
+	}
+}
+
+// worst are texts for which parsers of Markdown need the square of their length, or whose HTML is many times as long.
+func worst() map[string]string {
+	all := map[string]string{
+		"table of references": "[a]: " + strings.Repeat("b", 30_000) + "\n\n" + strings.Repeat(strings.Repeat("[a]", 300)+"\n\n", 40),
+		"deep lazy":           strings.Repeat(">", 10_000) + "a\n" + strings.Repeat("b\n", 20_000),
+		"quoted lists":        strings.Repeat(strings.Repeat("> - ", 20)+"a\n", 700),
+		"quotes of lines":     strings.Repeat(strings.Repeat(">", 250)+"a\n", 250),
+		"as deep as allowed":  strings.Repeat(strings.Repeat(">", 8)+"\n\n", 6_000),
+		"as dense as allowed": strings.Repeat(strings.Repeat("[](", 500)+"\n\n", 40),
+		"emphasis as allowed": strings.Repeat(strings.Repeat("**x_", 166)+"\n\n", 90),
+		"wide table":          strings.Repeat("|a", 8_000) + "\n" + strings.Repeat("|-", 8_000) + "\n" + strings.Repeat("|\n", 16_000),
+		"indented lists":      strings.Repeat("- a\n  - a\n    - a\n      - a\n", 2_000),
+		"unclosed backticks":  strings.Repeat("` `` ```` ````` ", 4_000),
+	}
+	for _, unit := range []string{">", "> ", "- ", "1. ", "> - ", "[", "![", "[a](", "[](", "[a](<b", "[a](b \"", "*a **a ", "**x_", "a**b" + "c* ", "*_", "`", "<", "<a ", "<http://a",
+		"&", "\\", "\t", "a\n=\n", "[a]: u\n", "[a][b]", "```\n", "-\n+\n", "[](a)", "***\n", "\n", "\x00"} {
+		all[unit] = strings.Repeat(unit, 64<<10/len(unit))
+	}
+	all["links within links"] = strings.Repeat("[", 13_000) + "a" + strings.Repeat("](b)", 13_000)
+	return all
+}
+
+// TestWorstTextsAreBounded holds what is rendered of texts of 64 KiB within a size, and to what may stand in a page. A parser
+// that took the square of their length would be seen by the time limit of tests.
+func TestWorstTextsAreBounded(t *testing.T) {
+	for name, source := range worst() {
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
+			got := markdown.HTML(source)
+			if len(got) > 1<<20 {
+				t.Errorf("%d bytes become %d", len(source), len(got))
+			}
+			check(t, got)
+			if first := markdown.First(source); len(first) > len(source) {
+				t.Errorf("the first paragraph of %d bytes has %d", len(source), len(first))
+			}
+		})
+	}
+}
+
+func FuzzHTML(f *testing.F) {
+	for _, s := range []string{"[a](javascript:x)", "<a href=javascript:x>", "![a](//b)", "&#106;avascript:", "<javascript:x>", "[a]: data:x\n[a]", "> - 1. # `x`"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, source string) { check(t, markdown.HTML(source)) })
+}
+
+// check reads HTML as a browser does and looks for what must not be in it.
+func check(t *testing.T, rendered string) {
+	t.Helper()
+	allowed := map[string]bool{"p": true, "br": true, "hr": true, "h3": true, "h4": true, "h5": true, "h6": true, "blockquote": true, "pre": true, "code": true,
+		"em": true, "strong": true, "ul": true, "ol": true, "li": true, "a": true}
+	for z := html.NewTokenizer(strings.NewReader(rendered)); ; {
+		switch z.Next() {
+		case html.ErrorToken:
+			if z.Err() != io.EOF {
+				t.Fatal(z.Err())
+			}
+			return
+		case html.StartTagToken, html.SelfClosingTagToken:
+			token := z.Token()
+			if !allowed[token.Data] {
+				t.Fatalf("there is <%s>", token.Data)
+			}
+			rel := false
+			for _, a := range token.Attr {
+				switch a.Key {
+				case "href":
+					if scheme, _, ok := strings.Cut(a.Val, ":"); ok && !strings.ContainsAny(scheme, "/?#") && scheme != "http" && scheme != "https" && scheme != "mailto" {
+						t.Fatalf("there is a link to %q", a.Val)
+					}
+				case "rel":
+					rel = a.Val == "nofollow ugc noopener"
+				case "title", "start":
+				default:
+					t.Fatalf("<%s> has %s", token.Data, a.Key)
+				}
+			}
+			if token.Data == "a" && !rel {
+				t.Fatalf("a link has %v", token.Attr)
+			}
+		case html.CommentToken, html.DoctypeToken:
+			t.Fatal("there is a comment or doctype")
+		}
+	}
+}

@@ -32,6 +32,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/webpage/resource"
 
 	"github.com/aws/aws-lambda-go/events"
 )
@@ -131,7 +132,7 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 	d.mirror = &mirror{t: t, handler: api.New(&api.Env{
 		Quotas: quota.New(record.DefaultQuotas()), Rates: ratelimit.New(ratelimit.Distributed(), ""),
 		Store: d.table, Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verifier.Caller,
-		Origins: []string{"*"}, Info: api.BuildInfo(d.issuerURL),
+		Origins: []string{"*"}, Info: api.BuildInfo(d.issuerURL), Page: resource.Render,
 	}, functions.Operations())}
 	return d
 }

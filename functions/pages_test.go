@@ -73,6 +73,10 @@ func (f *fair) pages() map[string]string {
 		"tools":       "/v1/tools",
 		"tool":        "/v1/tools/evaluator",
 		"leaderboard": board + "?sort=rank&best=true",
+		"task":        "/v1/tasks/" + f.place.task.ID,
+		"tasks":       "/v1/tasks",
+		"dataset":     "/v1/datasets/" + f.place.dataset.ID,
+		"datasets":    "/v1/datasets?filter[taskId]=" + f.place.task.ID,
 		"runs":        board + "?sort=MCC&filter[datasetId]=" + f.place.dataset.ID,
 	}
 }
@@ -91,10 +95,10 @@ func TestPages(t *testing.T) {
 		if found := outside.FindString(page); found != "" {
 			t.Errorf("%s has %q", name, found)
 		}
-		if strings.Contains(page, "javascript:") || strings.Contains(page, "kept from everybody") {
+		if strings.Contains(page, `"javascript:`) || strings.Contains(page, "kept from everybody") {
 			t.Errorf("%s has what it must not", name)
 		}
-		if !slices.Contains([]string{"docs", "tools", "tool"}, name) && !strings.Contains(page, "&lt;script&gt;window.intruded = 1&lt;/script&gt;") {
+		if !slices.Contains([]string{"docs", "tools", "tool", "task"}, name) && !strings.Contains(page, "&lt;script&gt;window.intruded = 1&lt;/script&gt;") {
 			t.Errorf("%s does not show a name as it is", name)
 		}
 		policy := a.Header.Get("Content-Security-Policy")
@@ -105,6 +109,56 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s has the headers %v", name, a.Header)
 		}
 		w.Want(http.StatusNotModified, nil, "", http.MethodGet, path, nil, "Accept", "text/html", "If-None-Match", a.Header.Get("ETag"))
+	}
+}
+
+// Every GET of JSON and every problem has a page for browsers: what a person follows a link to is never JSON.
+func TestBrowsersGetPagesOfEverything(t *testing.T) {
+	w := newWorld(t)
+	f := newFair(t, w)
+	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
+	component := regexp.MustCompile(`/v1/platform/components/[0-9A-Z]{26}`)
+	list := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/platform/components", nil, "Accept", browser).Body)
+	for path, status := range map[string]int{
+		"/v1": 200, "/v1/platform": 200, "/health": 200, "/info": 200, "/v1/tasks": 200, "/v1/tasks/" + f.place.task.ID: 200, "/v1/datasets/" + f.place.dataset.ID: 200,
+		"/v1/datasets": 200, "/v1/organizers": 200, "/v1/organizers/" + w.organizerID: 200, "/v1/runs": 200, "/v1/evaluations": 200, component.FindString(list): 200,
+		"/v1/tasks/" + f.place.task.ID + "/submissions": 200, "/v1/tasks?filter[name]=nobody": 200, "/v1/evaluations?sort=rank&offset=1000000&filter[datasetId]=" + f.place.dataset.ID: 200,
+		"/nowhere": 404, "/v1/tasks/" + record.NewID(w.Now()): 404, "/v1/user": 401, "/v1/tasks?limit=0": 400,
+		"/v1/tools/significance/result?input=%7B%22runs%22:[]%7D": 422, "/v1/tools/validator/result?input=%7B%7D": 422,
+	} {
+		a := w.Want(status, nil, "", http.MethodGet, path, nil, "Accept", browser)
+		if a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(a.Header.Get("Content-Security-Policy"), "default-src 'none';") || !bytes.Contains(a.Body, []byte("<h1>")) {
+			t.Errorf("%s is answered with %v\n%.300s", path, a.Header, a.Body)
+		}
+		if program := w.Do("", http.MethodGet, path, nil); strings.HasPrefix(program.Header.Get("Content-Type"), "text/html") {
+			t.Errorf("%s is a page for programs", path)
+		}
+	}
+	page := string(w.Want(http.StatusNotFound, nil, "", http.MethodGet, "/v1/tasks/"+record.NewID(w.Now()), nil, "Accept", browser).Body)
+	if !strings.Contains(page, "Not found") || strings.Contains(page, "{") && strings.Contains(page, `"detail"`) {
+		t.Error(page)
+	}
+}
+
+// Descriptions are Markdown, and a page has their HTML.
+func TestPagesRenderMarkdown(t *testing.T) {
+	w := newWorld(t)
+	p := w.newPlace(w.organizerID, record.Public)
+	p.task.Description, p.dataset.Description = "Some *new* [task](https://example.org)\n\n<script>x</script>", "Some **data**"
+	w.flush(t)
+	for path, wants := range map[string][]string{
+		"/":                      {"Some new task</p>"},
+		"/v1/tasks/" + p.task.ID: {`<p>Some <em>new</em> <a href="https://example.org" rel="nofollow ugc noopener">task</a></p>`, "&lt;script&gt;"},
+		"/v1/tasks/" + p.task.ID + "/evaluations": {"<em>new</em>"},
+		"/v1/datasets/" + p.dataset.ID:            {"<strong>data</strong>"},
+		"/v1/tasks":                               {"Some new task"},
+	} {
+		page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body)
+		for _, want := range wants {
+			if !strings.Contains(page, want) {
+				t.Errorf("%s does not have %s:\n%s", path, want, page)
+			}
+		}
 	}
 }
 

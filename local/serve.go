@@ -24,6 +24,7 @@ import (
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
 	"assay/shared/store"
+	"assay/shared/webpage/resource"
 )
 
 // Time-outs of the HTTP server. Transfers of files move their own deadlines as long as they make progress.
@@ -102,7 +103,7 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: time.Now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer),
-		Rates: ratelimit.New(rates, c.proxyHeader),
+		Rates: ratelimit.New(rates, c.proxyHeader), Page: resource.Render,
 	}
 	p.env.Info.URL = c.url
 	if p.env.Info.Commit == "" { // by go run: the next process may be of other sources

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay/shared/api"
+	"assay/shared/markdown"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -104,10 +105,7 @@ func stageOf(t *record.Task, now time.Time) stage {
 }
 
 // gist is the first paragraph of a description, or its beginning.
-func gist(description string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(description, "\r\n", "\n")), "\n\n")
-	return webpage.Clip(first, 280)
-}
+func gist(description string) string { return webpage.Clip(markdown.First(description), 280) }
 
 // website is the task's, if it is one that a browser can open without harm.
 func website(t *record.Task) string {

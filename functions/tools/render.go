@@ -39,16 +39,17 @@ func render(ctx context.Context, c *api.Call, a about, address string, output an
 	if f, ok := output.(filed); ok {
 		return renderFile(ctx, c, f)
 	}
-	switch c.Accepted() {
-	case webpage.MediaType:
-		title, main := output.(paged).page()
+	shown, isPage := output.(paged)
+	switch accepted := c.Accepted(); {
+	case accepted == webpage.MediaType && isPage:
+		title, main := shown.page()
 		p, err := webpage.Page{Title: title, Here: toolsPath, Charts: true, Base: c.BaseURL(), Main: resultPage(a, c.BaseURL(), address, title, main)}.Render(ctx)
 		if err != nil {
 			return api.Computed{}, err
 		}
 		p.Protect(c)
 		return answer(webpage.MediaType+utf8, p.Bytes())
-	case mediaSVG:
+	case accepted == mediaSVG:
 		body, err := rendered(ctx, output.(charted).chart())
 		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 		if err != nil {
@@ -85,7 +86,7 @@ func rendered(ctx context.Context, t templ.Component) ([]byte, error) {
 func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error) {
 	s := f.file()
 	defer s.close()
-	asText := c.Accepted() == mediaText
+	asText := c.Accepted() != mediaJSON // also for a browser
 	if s.size <= record.MaxInlineBytes {
 		body, err := s.bytes()
 		switch {

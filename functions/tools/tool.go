@@ -61,7 +61,7 @@ func define[I, O any](a about, example I, prepare func(context.Context, *materia
 		}
 		parts := append(slices.Clone(desk.Parts()), t.name, string(c.Input()), c.BaseURL())
 		address := c.LinkInput(t.resultPath())
-		return c.WriteComputed(parts, func() (answer api.Computed, err error) {
+		return c.WriteComputed(ctx, parts, func() (answer api.Computed, err error) {
 			err = desk.Work(ctx, func(ctx context.Context) error {
 				out, err := work(ctx)
 				if err == nil {

@@ -76,6 +76,9 @@ func (c *Call) writeResource(ctx context.Context, status int, resource any) erro
 	if err != nil {
 		return err
 	}
+	if c.accepted == mediaHTML {
+		return c.writeShown(ctx, a.body)
+	}
 	return c.write(a)
 }
 
@@ -117,9 +120,12 @@ func (a answer) send(w http.ResponseWriter, coded bool) {
 }
 
 // writePage answers with a page of a list.
-func (c *Call) writePage(body []byte, err error) error {
+func (c *Call) writePage(ctx context.Context, body []byte, err error) error {
 	if err != nil {
 		return err
+	}
+	if c.accepted == mediaHTML {
+		return c.writeShown(ctx, body)
 	}
 	return c.writeBytes(mediaJSON, body)
 }

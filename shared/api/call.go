@@ -32,6 +32,8 @@ type Env struct {
 	Quotas *quota.Ledger // of users and of the server; New makes one without limits where there is none
 	// Rates holds callers to limits; nil: to none.
 	Rates *ratelimit.Limiter
+	// Page renders what would be JSON for callers who prefer text/html, as browsers do; nil: they get JSON.
+	Page func(ctx context.Context, s Shown) (body []byte, policy string, err error)
 	// Origins of web pages that may call the service from a browser; "*" allows all.
 	Origins []string
 }

@@ -140,7 +140,7 @@ type Computed struct {
 
 // WriteComputed answers with what compute returns. The parts are all that it depends on, so that it is computed only for
 // callers who do not have it yet.
-func (c *Call) WriteComputed(parts []string, compute func() (Computed, error)) error {
+func (c *Call) WriteComputed(ctx context.Context, parts []string, compute func() (Computed, error)) error {
 	digest := digestOf(append(parts, c.accepted, c.Info.Version, c.Info.Commit, c.Info.Build))
 	tag := `"` + hex.EncodeToString(digest[:16]) + `"`
 	if c.op.Method == http.MethodPost {
@@ -156,6 +156,12 @@ func (c *Call) WriteComputed(parts []string, compute func() (Computed, error)) e
 		return err
 	}
 	a := answer{status: http.StatusOK, mediaType: computed.MediaType, etag: tag, body: computed.Body}
+	if c.accepted == mediaHTML && a.mediaType == mediaJSON {
+		if a.body, err = c.page(ctx, a.body); err != nil {
+			return err
+		}
+		a.mediaType = mediaPage
+	}
 	c.setCaching()
 	switch {
 	case computed.Location != "":

@@ -28,7 +28,7 @@ func TestNobodyKeepsAnAnswerThatPasses(t *testing.T) {
 			return err
 		}
 		c.LinkInput("/v1/sums/result")
-		return c.WriteComputed([]string{string(c.Input())}, func() (api.Computed, error) {
+		return c.WriteComputed(ctx, []string{string(c.Input())}, func() (api.Computed, error) {
 			computed++
 			return api.Computed{MediaType: "application/json", Body: []byte("3"), Passing: in.Passing}, nil
 		})

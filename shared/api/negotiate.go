@@ -2,6 +2,8 @@ package api
 
 import (
 	"mime"
+	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -23,8 +25,11 @@ func (c *Call) negotiate() error {
 	return c.choose(offers)
 }
 
-// choose chooses among the offers.
+// choose chooses among the offers. A GET of what is JSON has a page too.
 func (c *Call) choose(offers []string) error {
+	if c.op.Method == http.MethodGet && (c.op.Result != nil || c.op.computes()) && c.Env.Page != nil && !slices.Contains(offers, mediaHTML) {
+		offers = append(slices.Clone(offers), mediaHTML)
+	}
 	accept := strings.Join(c.request.Header.Values("Accept"), ",")
 	best := 0.0
 	c.accepted = ""

@@ -98,12 +98,12 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 	op := Operation{
 		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), find: load.target, restricted: restricted[T](),
 		serve: func(ctx context.Context, c *Call) error {
-			if c.Page.PastEnd() {
-				return c.writeNothing()
-			}
-			p, err := handle(ctx, c, c.target.(T))
-			if err != nil {
-				return err
+			var p page.Page[R]
+			if !c.Page.PastEnd() {
+				var err error
+				if p, err = handle(ctx, c, c.target.(T)); err != nil {
+					return err
+				}
 			}
 			if err := nameAll(ctx, c, &p); err != nil {
 				return err
@@ -112,7 +112,10 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 			if p.Links.Next != "" {
 				c.w.Header().Add("Link", "<"+p.Links.Next+`>; rel="next"`)
 			}
-			if len(p.Data) == 0 {
+			switch {
+			case len(p.Data) == 0 && c.accepted == mediaHTML: // a 204 would leave a browser where it was
+				return c.writeShown(ctx, []byte(`{"data":[]}`))
+			case len(p.Data) == 0:
 				return c.writeNothing()
 			}
 			if c.accepted == mediaCSV {
@@ -122,7 +125,8 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 			if fields := c.Page.Fields; len(fields) > 0 {
 				selected = func(resource []byte) ([]byte, error) { return selectFields(resource, fields) }
 			}
-			return c.writePage(p.JSON(selected))
+			body, err := p.JSON(selected)
+			return c.writePage(ctx, body, err)
 		},
 	}
 	if table != nil {

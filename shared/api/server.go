@@ -342,9 +342,15 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	if encodeErr != nil {
 		body = nil
 	}
+	mediaType := problem.MediaType
+	if s.prefersPage(r) {
+		if page, err := s.env.render(r.Context(), h, Shown{p.Kind.Title, st.path, body}); err == nil {
+			body, mediaType = page, mediaPage
+		}
+	}
 	h.Set("Cache-Control", "no-store")
 	h.Set("Vary", vary)
-	a, coded := answer{status: p.Kind.Status, mediaType: problem.MediaType, body: body}.encode(r.Context(), st.codings)
+	a, coded := answer{status: p.Kind.Status, mediaType: mediaType, body: body}.encode(r.Context(), st.codings)
 	a.send(w, coded)
 }
 

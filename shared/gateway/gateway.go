@@ -16,6 +16,7 @@ import (
 	"assay/shared/ratelimit"
 	"assay/shared/record"
 	"assay/shared/store"
+	"assay/shared/webpage/resource"
 
 	"github.com/aws/aws-lambda-go/lambda"
 )
@@ -46,7 +47,7 @@ func open(operations []api.Operation, table store.Store, files blob.Store, log *
 	ledger.ResultTime = record.AbandonedAfter // by the rule of the bucket
 	env := &api.Env{
 		Store: ledger.Count(table, time.Now), Quotas: ledger, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller, Origins: environment.Origins(),
-		Info: api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""),
+		Info: api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""), Page: resource.Render,
 	}
 	return New(api.New(env, operations)), nil
 }

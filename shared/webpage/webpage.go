@@ -58,10 +58,12 @@ func (p Page) Render(ctx context.Context) (Rendered, error) {
 // Bytes returns the page as HTML.
 func (r Rendered) Bytes() []byte { return []byte(r.body) }
 
+// Policy is the Content-Security-Policy that holds the page to what it brings along.
+func (r Rendered) Policy() string { return r.policy }
+
 // Protect sets the headers that hold the page to what it brings along.
 func (r Rendered) Protect(c *api.Call) {
-	c.SetHeader("Content-Security-Policy", r.policy)
-	c.SetHeader("Referrer-Policy", "no-referrer")
+	c.Protect(r.policy)
 }
 
 // Write answers with the page, or 304 when the caller has it already.

@@ -38,7 +38,7 @@ func (st *story) protocol() {
 	for _, accept := range []string{"image/png", "text/csv", "application/json;q=0"} {
 		st.refused(problem.NotAcceptable, st.nobody, http.MethodGet, st.public, nil, "Accept", accept)
 	}
-	for _, accept := range []string{"*/*", "application/*", "text/html, application/json;q=0.5", "image/png, */*;q=0.1"} {
+	for _, accept := range []string{"*/*", "application/*", "text/html;q=0.5, application/json", "image/png, */*;q=0.1"} {
 		st.want(http.StatusOK, nil, st.nobody, http.MethodGet, st.public, nil, "Accept", accept)
 	}
 	a := st.want(http.StatusOK, nil, st.nobody, http.MethodGet, st.public, nil, "X-Request-Id", "trace-"+st.tail)

@@ -24,6 +24,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store/embedded"
+	"assay/shared/webpage/resource"
 )
 
 // Server is a running server of some operations.
@@ -56,7 +57,7 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := &api.Env{Store: table, Files: files, Now: time.Now, Verify: verify, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"}}
+	env := &api.Env{Store: table, Files: files, Now: time.Now, Verify: verify, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"}, Page: resource.Render}
 	serve := api.New(env, operations)
 	stored := func(ctx context.Context, key string) error { return arrival.Stored(ctx, env.Store, env.Now(), key) }
 	awaited := func(ctx context.Context, key string) bool { return arrival.Awaited(ctx, env.Store, key) }

@@ -1,0 +1,227 @@
+// Package resource renders any JSON document of the API as a page, so that a person who follows a link sees no JSON: a
+// resource, a page of a list, or a problem. It knows the documents by their members alone, and shows nothing that they do
+// not have.
+package resource
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"assay/shared/api"
+	"assay/shared/markdown"
+	"assay/shared/webpage"
+
+	"github.com/a-h/templ"
+)
+
+//go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
+
+// maxEntries is how many entries of an object or an array within a resource a page has; the JSON has them all.
+const maxEntries = 200
+
+// value is a value of JSON, with the members of an object in their order.
+type value struct {
+	name    string // of a member
+	text    string // of a string, a number or another literal
+	literal bool
+	array   bool
+	entries []value
+}
+
+// parse reads the value that the token begins.
+func parse(d *json.Decoder, name string) (value, error) {
+	v := value{name: name}
+	token, err := d.Token()
+	if err != nil {
+		return v, err
+	}
+	delimiter, ok := token.(json.Delim)
+	if !ok {
+		v.literal, v.text = true, literal(token)
+		return v, nil
+	}
+	v.array = delimiter == '['
+	for d.More() {
+		name := ""
+		if !v.array {
+			token, err := d.Token()
+			if err != nil {
+				return v, err
+			}
+			name = token.(string)
+		}
+		entry, err := parse(d, name)
+		if err != nil {
+			return v, err
+		}
+		v.entries = append(v.entries, entry)
+	}
+	_, err = d.Token()
+	return v, err
+}
+
+func literal(token json.Token) string {
+	switch x := token.(type) {
+	case string:
+		return x
+	case json.Number:
+		return x.String()
+	case bool:
+		if x {
+			return "yes"
+		}
+		return "no"
+	default:
+		return "–"
+	}
+}
+
+// member returns the text of a member; "" when there is none.
+func (v *value) member(name string) string {
+	if m := v.find(name); m != nil {
+		return m.text
+	}
+	return ""
+}
+
+func (v *value) find(name string) *value {
+	i := slices.IndexFunc(v.entries, func(m value) bool { return m.name == name && !v.array })
+	if i < 0 {
+		return nil
+	}
+	return &v.entries[i]
+}
+
+// Render renders a document.
+func Render(ctx context.Context, s api.Shown) (body []byte, policy string, err error) {
+	d := json.NewDecoder(bytes.NewReader(s.JSON))
+	d.UseNumber()
+	v, err := parse(d, "")
+	if err != nil {
+		return nil, "", err
+	}
+	title := v.title(s.Title)
+	r, err := webpage.Page{Title: title, Main: page(s, title, &v)}.Render(ctx)
+	return r.Bytes(), r.Policy(), err
+}
+
+// title is what a resource is called, or what it is.
+func (v *value) title(otherwise string) string {
+	for _, name := range []string{"name", "title", "team", "label"} {
+		if text := v.member(name); text != "" && text != "–" {
+			return text
+		}
+	}
+	return otherwise
+}
+
+// shownApart are the members that a page shows elsewhere than in the list of members.
+var shownApart = []string{"description", "detail", "links"}
+
+// members are the entries that the list has.
+func (v *value) members() []value {
+	kept := slices.DeleteFunc(slices.Clone(v.entries), func(m value) bool { return !v.array && slices.Contains(shownApart, m.name) })
+	return kept[:min(len(kept), maxEntries)]
+}
+
+// gist is the beginning of a resource in a list: its description, or its first members.
+func (v *value) gist() string {
+	if text := markdown.First(v.member("description")); text != "" {
+		return webpage.Clip(text, 280)
+	}
+	var all []string
+	for _, m := range v.entries {
+		if m.literal && m.text != "" && m.text != "–" && !strings.HasSuffix(strings.ToLower(m.name), "id") && len(all) < 6 {
+			all = append(all, label(m.name)+": "+webpage.Clip(m.text, 80))
+		}
+	}
+	return strings.Join(all, " · ")
+}
+
+// described is the description as HTML.
+func (v *value) described() templ.Component { return templ.Raw(markdown.HTML(v.member("description"))) }
+
+// places are where resources are whose ids other resources have as a member.
+var places = map[string]string{
+	"organizerId": "/v1/organizers/", "taskId": "/v1/tasks/", "datasetId": "/v1/datasets/", "runId": "/v1/runs/", "evaluationId": "/v1/evaluations/",
+	"userId": "/v1/users/", "related": "/v1/platform/components/",
+}
+
+// address is where a member leads; "" when it leads nowhere.
+func (v *value) address(parent *value) string {
+	task := parent.member("taskId")
+	switch place := places[strings.TrimSuffix(v.name, "s")]; {
+	case !v.literal || v.text == "" || v.text == "–":
+		return ""
+	case places[v.name] != "":
+		return places[v.name] + url.PathEscape(v.text)
+	case place != "":
+		return place + url.PathEscape(v.text)
+	case v.name == "submissionId" && task != "":
+		return "/v1/tasks/" + url.PathEscape(task) + "/submissions/" + url.PathEscape(v.text)
+	case v.name == "registrationId" && task != "":
+		return "/v1/tasks/" + url.PathEscape(task) + "/registrations/" + url.PathEscape(v.text)
+	case strings.HasPrefix(v.text, "https://"), strings.HasPrefix(v.text, "http://"):
+		return v.text
+	case strings.HasPrefix(v.text, "/") && !strings.HasPrefix(v.text, "//") && (v.name == "url" || v.name == "instance" || parent.name == "links"):
+		return v.text
+	}
+	return ""
+}
+
+// own is where an entry of the list at the path is by itself; "" when it is nowhere.
+func (v *value) own(list string) string {
+	id := url.PathEscape(v.member("id"))
+	switch task := v.member("taskId"); {
+	case id == "" || strings.HasSuffix(list, "/audit-entries"):
+		return ""
+	case strings.HasSuffix(list, "/submissions") && task != "":
+		return "/v1/tasks/" + url.PathEscape(task) + "/submissions/" + id
+	}
+	return list + "/" + id
+}
+
+// link is a way on from a page.
+type link struct{ name, address string }
+
+// ways are those from the resource at the path: to the list that it is from, and to what belongs to it.
+func (v *value) ways(path string) []link {
+	id := v.member("id")
+	at := strings.LastIndex(path, "/")
+	if id == "" || at < 0 || path[at+1:] != id {
+		return nil
+	}
+	all := []link{{"All " + path[strings.LastIndex(path[:at], "/")+1:at], path[:at]}}
+	switch path[:at] {
+	case "/v1/organizers":
+		all = append(all, link{"Tasks", "/v1/tasks?filter[organizerId]=" + id})
+	case "/v1/tasks":
+		all = append(all, link{"Leaderboard", path + "/evaluations?sort=rank"}, link{"Datasets", "/v1/datasets?filter[taskId]=" + id}, link{"Submissions", path + "/submissions"})
+	case "/v1/datasets":
+		all = append(all, link{"Leaderboard", "/v1/tasks/" + v.member("taskId") + "/evaluations?sort=rank&filter[datasetId]=" + id})
+	case "/v1/runs":
+		all = append(all, link{"Evaluations", "/v1/evaluations?filter[runId]=" + id})
+	}
+	return all
+}
+
+// label says the name of a member in words: primaryMeasure is Primary measure.
+func label(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		switch {
+		case i == 0:
+			r = unicode.ToUpper(r)
+		case unicode.IsUpper(r):
+			b.WriteByte(' ')
+			r = unicode.ToLower(r)
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}

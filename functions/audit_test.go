@@ -270,7 +270,7 @@ func (s *audited) truthOf(split string, public bool, content string) map[string]
 }
 
 func TestTruths_OfATrainingSplitCanBePublic(t *testing.T) {
-	const labels, others = "id,label\n1,a\n", "id,label\n1,b\n"
+	const labels, others = "id,label\n1,a\n", "id,label\n1,a\n2,b\n"
 	s := newAudited(t)
 	for _, split := range []string{"validation", "test"} {
 		s.Want(http.StatusUnprocessableEntity, nil, "olivia", http.MethodPost, "/v1/datasets", s.truthOf(split, true, labels))
@@ -313,6 +313,7 @@ func TestTruths_OfATrainingSplitCanBePublic(t *testing.T) {
 	announced := []any{map[string]any{"name": "labels.csv", "size": len(labels), "sha256": truths("olivia")[0].SHA256}}
 	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, hidden, map[string]any{"truthsPublic": true, "truths": announced})
 	evaluate["truth"] = map[string]any{"datasetId": s.id(hidden)}
+	evaluate["runs"] = []any{map[string]any{"files": []any{map[string]any{"name": "run.csv", "text": others}}}}
 	s.Want(http.StatusForbidden, nil, "tom", http.MethodPost, tool, evaluate)
 	s.Want(http.StatusOK, nil, "olivia", http.MethodPost, tool, evaluate)
 

@@ -84,8 +84,8 @@ func (n *town) checkSingles(t *testing.T) {
 		{"owner", n.registration, cost{2, 1 + 2, 0}},        // a registration says itself whose it is; the task and the allowance say what is left
 		{"olga", n.registration, cost{4, 1 + 1 + 2 + 1, 0}}, // and a profile who that is
 		{"owner", "/v1/runs/" + n.owns.run.ID, cost{2, 1 + 2, 0}},
-		{"owner", "/v1/runs/" + n.owns.run.ID + "/review", cost{1, 1, 0}},
-		{"olga", "/v1/runs/" + n.owns.run.ID + "/review", cost{2, 1 + 1, 0}},
+		{"owner", "/v1/runs/" + n.owns.run.ID + "/review", cost{2, 2 + 2, 0}}, // with the run, whose diagnostics organizers see
+		{"olga", "/v1/runs/" + n.owns.run.ID + "/review", cost{2, 2 + 1, 0}},
 		{"owner", task + "/submissions/" + n.owns.submission.ID, cost{3, 1 + 2 + 1, 0}}, // its files stand with its runs
 		{"owner", "/v1/user", cost{1, 2, 0}},
 		{"root", "/v1/users/" + servertest.UserID("owner"), cost{1, 1, 0}},
@@ -201,7 +201,7 @@ func (n *town) checkChanges(t *testing.T) {
 		{"olga", http.MethodPatch, "/v1/datasets/" + n.dataset.ID, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
 		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{2, 1 + 3, 1}, nil},
 		// and the run and its evaluations, which follow at once; and who the reviewer is
-		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{5, 1 + 3 + 1 + 1 + 3, 1}, nil},
+		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{5, 2 + 3 + 1 + 1 + 3, 1}, nil},
 		// and the registration's grant, which has a copy of it; and what is left of the quota
 		{"owner", http.MethodPatch, n.registration, map[string]any{"country": "Norway"}, cost{4, 1 + 3 + 1 + 2, 1}, nil},
 	} {

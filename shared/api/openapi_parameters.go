@@ -73,7 +73,7 @@ func (op *Operation) queryParams() []*huma.Param {
 	if op.Query.List {
 		cursor := &huma.Schema{Type: "string", Pattern: record.IDPattern}
 		if op.Query.Named {
-			cursor.Pattern = ""
+			cursor.Pattern, cursor.MinLength = "", ptr(1)
 		}
 		add("limit", "How many resources at most; more than 200 is treated as 200.", &huma.Schema{Type: "integer", Minimum: ptr(1.0), Default: page.DefaultLimit})
 		add("cursor", "Id of the first resource of the wanted page, as in `links.next`.", cursor)
@@ -91,7 +91,9 @@ func (op *Operation) queryParams() []*huma.Param {
 	}
 	if fields := op.Query.Fields; len(fields) > 0 {
 		about := "Names of members, separated by commas: each resource has only these, and lacks the others even where its schema requires them. One of: " + strings.Join(fields, ", ") + "."
-		params = append(params, listOf("fields", about, &huma.Schema{Type: "string", Enum: values(fields)}, len(fields)))
+		p := listOf("fields", about, &huma.Schema{Type: "string", Enum: values(fields)}, len(fields))
+		p.Schema.MaxItems = nil // the same name twice is once
+		params = append(params, p)
 	}
 	return params
 }
@@ -111,7 +113,9 @@ func (op *Operation) headerParams() []*huma.Param {
 		if op.pure {
 			return nil
 		}
-		return []*huma.Param{header(idempotencyHeader, "Makes the request safe to repeat: the same key and body give the first answer again for 24 hours.")}
+		key := header(idempotencyHeader, "Makes the request safe to repeat: the same key and body give the first answer again for 24 hours.")
+		key.Schema.Pattern, key.Schema.MaxLength = "^[!-+--~]+$", ptr(maxIdempotencyKey) // visible ASCII but the comma
+		return []*huma.Param{key}
 	case http.MethodPatch, http.MethodDelete:
 		return []*huma.Param{header("If-Match", "Entity tag that the resource must still have.")}
 	}

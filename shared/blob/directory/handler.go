@@ -94,22 +94,14 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 		return problem.BadRequest.New("Send the header `Content-Type: %s`, as the link says.", o.MediaType)
 	}
 	body := &incoming{body: r.Body, control: http.NewResponseController(w), stall: s.stall}
-	end := s.arriving.begin(key, body)
-	defer end()
-	stop := body.watch(s.watch, func() bool { return awaited(r.Context(), key) })
-	defer stop()
-	_, err = s.Stat(r.Context(), key)
-	again := err == nil
-	switch {
-	case !again && r.Header.Get("If-Match") != "":
-		return problem.PreconditionFailed.New("The file is not stored yet, so it has no entity tag that `If-Match` could name. Leave that header out.")
-	case again:
-		_, err = io.Copy(io.Discard, body) // a client that is still sending would lose the answer
-	case errors.Is(err, blob.ErrNotFound):
-		err = s.Put(r.Context(), o, body)
+	again, err := s.receive(r.Context(), o, body, r.Header.Get("If-Match") != "", awaited)
+	if body.ended {
+		w.Header().Set("Connection", "close") // its read deadline is over
 	}
 	switch {
 	case err == nil:
+	case errors.Is(err, errNotStored):
+		return err
 	case errors.Is(err, blob.ErrMismatch):
 		return problem.Invalid.Wrap(err, "The bytes are not those of the declared file: their SHA-256 is not %s. Upload the declared file, or declare this one.", o.SHA256)
 	case body.err != nil || r.Context().Err() != nil:
@@ -136,6 +128,27 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 	w.Header().Set("ETag", `"`+o.SHA256+`"`)
 	w.WriteHeader(http.StatusOK)
 	return nil
+}
+
+var errNotStored = problem.PreconditionFailed.New("The file is not stored yet, so it has no entity tag that `If-Match` could name. Leave that header out.")
+
+// receive stores the body of an upload, or reports that the file is there already.
+func (s *Store) receive(ctx context.Context, o blob.Object, body *incoming, mustExist bool, awaited func(context.Context, string) bool) (again bool, err error) {
+	end := s.arriving.begin(o.Key, body)
+	defer end()
+	stop := body.watch(s.watch, func() bool { return awaited(ctx, o.Key) })
+	defer stop()
+	_, err = s.Stat(ctx, o.Key)
+	switch {
+	case err == nil:
+		_, err = io.Copy(io.Discard, body) // a client that is still sending would lose the answer
+		return true, err
+	case errors.Is(err, blob.ErrNotFound) && mustExist:
+		err = errNotStored
+	case errors.Is(err, blob.ErrNotFound):
+		err = s.Put(ctx, o, body)
+	}
+	return false, err
 }
 
 func refuse(err error, query url.Values) error {

@@ -33,7 +33,7 @@ func TestDocument_IsWritten(t *testing.T) {
 	if *documentFile == "" {
 		return
 	}
-	if err := os.WriteFile(*documentFile, append(indented.Bytes(), '\n'), 0o644); err != nil { //nolint:gosec // for everybody to read
+	if err := os.WriteFile(*documentFile, append(indented.Bytes(), '\n'), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

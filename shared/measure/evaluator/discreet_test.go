@@ -64,13 +64,12 @@ func TestDiscreetDiagnosticsAreTheSameWhateverTheTruth(t *testing.T) {
 		ids := rapid.SliceOfNDistinct(id, 1, 5, rapid.ID).Draw(t, "ids")
 		labels := rapid.SliceOfN(id, len(ids), len(ids)).Draw(t, "labels")
 		truth := func(name string) string {
-			own, values := ids, labels
+			own := ids
 			if !p.ids {
 				own = rapid.SliceOfNDistinct(id, len(ids), len(ids), rapid.ID).Draw(t, name)
 			}
-			if p.labels {
-				values = rapid.Permutation(labels).Draw(t, name)
-			} else {
+			values := rapid.Permutation(labels).Draw(t, name)
+			if !p.labels {
 				values = rapid.SliceOfN(id, len(ids), len(ids)).Draw(t, name)
 			}
 			own = rapid.Permutation(own).Draw(t, name)

@@ -15,8 +15,13 @@ type Known struct {
 	bytes   int64
 }
 
-// Bytes is about how much memory it takes in addition to the truth.
-func (k *Known) Bytes() int64 { return k.bytes }
+// Bytes is about how much memory it takes in addition to the truth; 0 of nil.
+func (k *Known) Bytes() int64 {
+	if k == nil {
+		return 0
+	}
+	return k.bytes
+}
 
 // Compare says what of a run is not known, and what it lacks. The error is as that of ReadTruth.
 func (k *Known) Compare(ctx context.Context, files []File) ([]measure.Diagnostic, error) {

@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"runtime"
 	"slices"
 	"sync"
@@ -274,6 +273,35 @@ func (b *block) note(kind, line int, message string) {
 	}
 }
 
+// position is what a line says of where its document stands; the rank is empty where no line is meant.
+type position struct {
+	rank  []byte
+	score float64
+}
+
+// contradicts reports whether rank and score put a document on different sides of another one of the topic. In most runs, ranks
+// grow from line to line and scores fall, which their texts show without being read as numbers.
+func (p position) contradicts(o position) bool {
+	longer := len(p.rank) - len(o.rank)
+	if len(o.rank) == 0 || p.score == o.score || p.score < o.score && (longer > 0 || longer == 0 && bytes.Compare(p.rank, o.rank) > 0) {
+		return false
+	}
+	rank, isRank := fields.ParseScore(p.rank)
+	other, ok := fields.ParseScore(o.rank)
+	return isRank && ok && (rank > other && p.score > o.score || rank < other && p.score < o.score)
+}
+
+// irregular takes a line that is a comment, of which it returns no fields, or has too few, which is its fault.
+func (b *block) irregular(at, n int, parts *[6][]byte) (int, string) {
+	if !fields.IsComment(parts[0]) {
+		return n, fmt.Sprintf("the line has only %d of 6 fields: topic, Q0, document, rank, score and tag", n)
+	}
+	if _, scored := fields.ParseScore(parts[4]); n == 6 && scored && len(parts[0]) > 1 {
+		b.note(commented, at, fields.CommentedTopic(parts[0]))
+	}
+	return 0, ""
+}
+
 // parse reads the lines of a chunk: topic, Q0 (ignored), document, rank, score and tag (ignored). The rank counts for
 // nothing, but where it contradicts the score, scores may be of the kind of which less is better.
 func (p *parser) parse(chunk *lines.Chunk) block {
@@ -284,7 +312,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 	var number int32
 	known := false
 	skipped := uint32(0)
-	var above struct{ rank, score float64 } // of the line before; the rank is not a number where that has none, or another topic
+	var above position // of the line before; without a rank where that is of another topic
 	for len(b.faults) < measure.MaxDiagnostics {
 		at, text, message, ok := chunk.Line()
 		if !ok {
@@ -292,15 +320,8 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		}
 		n := 0
 		if message == "" {
-			n = fields.Split(text, parts[:])
-			if n > 0 && fields.IsComment(parts[0]) {
-				if _, scored := fields.ParseScore(parts[4]); n == 6 && scored && len(parts[0]) > 1 {
-					b.note(commented, at, fields.CommentedTopic(parts[0]))
-				}
-				n = 0
-			}
-			if n > 0 && n < 6 {
-				message = fmt.Sprintf("the line has only %d of 6 fields: topic, Q0, document, rank, score and tag", n)
+			if n = fields.Split(text, parts[:]); n > 0 && (n < 6 || fields.IsComment(parts[0])) {
+				n, message = b.irregular(at, n, &parts)
 			}
 		}
 		var score float64
@@ -309,14 +330,14 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 				message = fields.ScoreFault(parts[4], "the fifth field is the score")
 			}
 		}
-		if message == "" && n >= 6 && !bytes.Equal(parts[0], topic) {
+		if message == "" && n > 0 && !bytes.Equal(parts[0], topic) {
 			topic = parts[0]
 			if number, ok = p.topics.number(topic); !ok {
 				break
 			}
 			known = int(number) < len(p.qrels.topics)
 			b.spans = append(b.spans, span{number, uint32(len(p.records))})
-			above.rank = math.NaN()
+			above.rank = nil
 		}
 		if message != "" || n == 0 {
 			if message != "" {
@@ -329,14 +350,11 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		if n > 6 {
 			b.note(tooLong, at, tooLongText)
 		}
-		rank, ranked := fields.ParseScore(parts[3])
-		if !ranked {
-			rank = math.NaN()
-		}
-		if rank > above.rank && score > above.score || rank < above.rank && score < above.score {
+		next := position{parts[3], score}
+		if next.contradicts(above) {
 			b.note(misordered, at, misorderedText)
 		}
-		above.rank, above.score = rank, score
+		above = next
 		grade := int16(unjudged)
 		if known {
 			grade = p.qrels.grade(number, parts[2])

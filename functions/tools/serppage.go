@@ -14,7 +14,7 @@ func (out SerpOutput) page() (string, templ.Component) { return "Search results"
 
 // count says how much of the ranking the page has.
 func (out *SerpOutput) count() string {
-	return fmt.Sprintf("%d of %d documents", len(out.Results), out.Retrieved)
+	return fmt.Sprintf("%d of %s", len(out.Results), counted(out.Retrieved, "document"))
 }
 
 // heading is what a result is called: its title where there is one.

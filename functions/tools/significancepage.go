@@ -188,25 +188,17 @@ func (out SignificanceOutput) page() (string, templ.Component) {
 	return fmt.Sprintf("Differences of %d runs by %s", len(out.Runs), out.Measure), significancePage(&out)
 }
 
-func (out SignificanceOutput) chart() templ.Component { return out.matrix(longName).Document() }
+func (out SignificanceOutput) chart() templ.Component { return out.matrix().Document() }
 
-// shortMatrix is the matrix of a page, each of whose many cells names two runs.
-func (out *SignificanceOutput) shortMatrix() chart.Chart {
-	if out.few() {
-		return out.matrix(longName)
-	}
-	return out.matrix(shortName)
-}
+// longName is how many bytes of a name a matrix is given.
+const longName = 100
 
-// Bytes of a name in a matrix.
-const longName, shortName = 100, 12
-
-// matrix draws the p and the differences, with so many bytes of each name.
-func (out *SignificanceOutput) matrix(name int) chart.Chart {
+// matrix draws the p and the differences.
+func (out *SignificanceOutput) matrix() chart.Chart {
 	names := make([]string, len(out.Runs))
 	cells := make([][]chart.Comparison, len(out.Runs))
 	for i, r := range out.Runs {
-		names[i], cells[i] = webpage.Clip(r.Name, name), make([]chart.Comparison, len(out.Runs))
+		names[i], cells[i] = webpage.Clip(r.Name, longName), make([]chart.Comparison, len(out.Runs))
 	}
 	for _, p := range out.Pairs {
 		c := chart.Comparison{P: math.NaN(), Difference: p.Difference}

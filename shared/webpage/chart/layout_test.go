@@ -2,6 +2,7 @@ package chart
 
 import (
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -256,5 +257,27 @@ func TestColumnLabels(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestMatrixHeadingsAreWhole has names of usual length, which are divided into lines where they do not fit one.
+func TestMatrixHeadingsAreWhole(t *testing.T) {
+	names := []string{"team of ada: bm25_rm3_title+description", "short", "aVeryLongNameWithoutAnySpacesInIt_v2", "x"}
+	m := newMatrix(Caption{ID: "c"}, names, nil)
+	for i, h := range m.heads {
+		joined := ""
+		for _, line := range h.lines {
+			line = strings.Trim(line, "\u2068\u2069")
+			if textWidth(line, smallText) > m.names.width {
+				t.Errorf("%q does not fit", line)
+			}
+			joined += line
+		}
+		if want := strconv.Itoa(i+1) + names[i]; len(h.lines) > matrixLines || strings.ReplaceAll(joined, " ", "") != strings.ReplaceAll(want, " ", "") {
+			t.Errorf("%q has the lines %q", names[i], h.lines)
+		}
+	}
+	if long := newMatrix(Caption{ID: "c"}, []string{strings.Repeat("unbroken", 20), "x"}, nil).heads[0].lines; len(long) != matrixLines || !strings.Contains(long[2], "…") {
+		t.Errorf("a name without end has the lines %q", long)
 	}
 }

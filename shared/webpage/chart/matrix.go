@@ -17,8 +17,15 @@ type Comparison struct {
 const (
 	matrixWidth  = 78.0
 	matrixHeight = 44.0
-	matrixTop    = 26.0
+	matrixLine   = 14.0 // from line to line of a heading
+	matrixLines  = 3    // of a heading at most, so that names of usual length are whole
 )
+
+// runName is the name of a run beside its row and above its column.
+type runName struct {
+	lines []string
+	full  string
+}
 
 // significances are the levels that are told apart, the strictest first, with what cells say of them.
 var significances = []struct {
@@ -33,9 +40,10 @@ var significances = []struct {
 
 type matrix struct {
 	Chart
-	runs   []string
-	across []label
-	cells  [][]matrixCell
+	runs  []string
+	heads []runName
+	top   float64 // height of the headings of columns
+	cells [][]matrixCell
 }
 
 type matrixCell struct {
@@ -54,12 +62,17 @@ func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
 		runs = nil
 	}
 	m.runs = shorten(&m.Chart, runs, MaxRuns, "runs")
-	rows, width := newRows(m.runs, matrixTop, matrixHeight)
-	for i := range rows {
-		rows[i].text = m.name(i, rowCells)
-		m.across = append(m.across, label{m.name(i, room(matrixWidth-10, smallText)), rows[i].full, m.left(i)})
+	widest := 0.0
+	for i, name := range m.runs {
+		h := runName{full: full(name, len(m.runs)), lines: wrap(strconv.Itoa(i+1)+" "+name, rowCells, matrixLines)}
+		for j, line := range h.lines {
+			widest = max(widest, textWidth(line, smallText))
+			h.lines[j] = Isolated(line)
+		}
+		m.heads = append(m.heads, h)
 	}
-	m.names = pane{width: width + textWidth("20 ", smallText), marks: side(rows)}
+	m.top = widest + 16
+	m.names = pane{width: widest + 10, marks: m.side()}
 	for row := range m.runs {
 		var line []matrixCell
 		for column := range m.runs {
@@ -77,13 +90,18 @@ func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
 	}
 	m.key = newKey(append(entries, keyEntry{text: "below: mean difference, row less column", mark: templ.NopComponent}))
 	m.body = pane{
-		width: float64(len(m.runs))*matrixWidth + 2, height: matrixTop + float64(len(m.runs))*matrixHeight + 2, marks: m.marks(),
+		width: float64(len(m.runs))*matrixWidth + 2, height: m.top + float64(len(m.runs))*matrixHeight + 2, marks: m.marks(),
 	}
 	return m
 }
 
+// y is where a line stands, with all of them around 0.
+func (h runName) y(line int) float64 {
+	return (float64(line)-float64(len(h.lines)-1)/2)*matrixLine + 4
+}
+
 func (m *matrix) left(column int) float64 { return float64(column) * matrixWidth }
-func (m *matrix) y(row int) float64       { return matrixTop + float64(row)*matrixHeight }
+func (m *matrix) y(row int) float64       { return m.top + float64(row)*matrixHeight }
 
 // cell is what the matrix says of two runs.
 func (m *matrix) cell(row, column int, all [][]Comparison) matrixCell {

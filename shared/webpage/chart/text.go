@@ -72,6 +72,22 @@ func fit(text string, cells float64) string {
 	return out.String()
 }
 
+// wrap divides a text into at most so many lines of so many cells, after a space or a sign between words where there is one
+// in the second half of a line. Only what does not fit the last line is left out.
+func wrap(text string, cells float64, most int) (lines []string) {
+	for text = clean(text); len(lines) < most-1; {
+		line := strings.TrimSuffix(fit(text, cells+1), "…")
+		if fit(text, cells) == text || len(line) >= len(text) || !strings.HasPrefix(text, line) {
+			break
+		}
+		if i := strings.LastIndexAny(line, " -_.:/"); i > len(line)/2 {
+			line = line[:i+1]
+		}
+		lines, text = append(lines, strings.TrimSpace(line)), strings.TrimSpace(text[len(line):])
+	}
+	return append(lines, fit(text, cells))
+}
+
 // clean leaves of a text what XML can carry. What reorders the text around it goes, for labels stand beside each other.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {

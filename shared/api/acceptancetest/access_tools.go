@@ -176,7 +176,7 @@ func (sc *scene) sameByAddress(caller, tool string, input map[string]any, want i
 		sc.t.Fatal(err)
 	}
 	path := "/v1/tools/" + tool + "/result?input=" + url.QueryEscape(string(text))
-	accept := []string{"text/html, */*;q=0.1", "image/svg+xml, */*;q=0.1"}[slices.Index(callers, caller)%2] // callers take turns
+	accept := []string{"text/html, application/problem+json, */*;q=0.1", "image/svg+xml, */*;q=0.1"}[slices.Index(callers, caller)%2] // callers take turns
 	have := sc.answerOnce("organizer", request{method: http.MethodGet, path: path, headers: []string{"Accept", accept}})
 	if have.status != http.StatusOK || have.header.Get("ETag") == "" {
 		sc.t.Errorf("%s as organizer: %d, %v", path, have.status, have.header)

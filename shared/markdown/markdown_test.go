@@ -1,6 +1,7 @@
 package markdown_test
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"strings"
@@ -105,7 +106,7 @@ func check(t *testing.T, rendered string) {
 	for z := html.NewTokenizer(strings.NewReader(rendered)); ; {
 		switch z.Next() {
 		case html.ErrorToken:
-			if z.Err() != io.EOF {
+			if !errors.Is(z.Err(), io.EOF) {
 				t.Fatal(z.Err())
 			}
 			return

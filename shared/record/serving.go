@@ -82,7 +82,7 @@ func Unserved(pool string, w Work) measure.Diagnostic {
 	if pool == "" {
 		pool = DefaultPool
 	}
-	return measure.Diagnostic{Severity: measure.Warning, Discreet: true, Message: fmt.Sprintf(
+	return measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf(
 		"No worker of the pool %q that %s has been seen for a minute. Runs wait in the queue until one comes, for %d days at most: organizers start one, or name a pool that is served.",
 		pool, doings[w], int(QueueTime/Day))}
 }

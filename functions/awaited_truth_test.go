@@ -31,14 +31,14 @@ func (b *boards) state(user, runID string) (r record.Run) {
 // A submission is taken as soon as the truth is announced, and waits until it was uploaded and read.
 func TestSubmission_WaitsForTheTruth(t *testing.T) {
 	b := newBoards(t)
-	const truth = "id,label\n1,a\n"
+	const truth = "id,label\n1,a\n2,b\n"
 	link := b.announce(truth)
-	early := b.submit("ada", "1,a\n")
+	early := b.submit("ada", "1,a\n2,b\n")
 	if r := b.state("ada", early); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 1 || !strings.Contains(r.Diagnostics[0].Message, "waits for the truth") {
 		t.Fatalf("before the upload: %s, %v", r.State, r.Diagnostics)
 	}
 	b.Upload(link, []byte(truth))
-	late := b.submit("bob", "1,b\n")
+	late := b.submit("bob", "1,b\n2,b\n")
 	b.due() // the truth is read
 	b.due() // the runs are queued
 	for user, id := range map[string]string{"ada": early, "bob": late} {

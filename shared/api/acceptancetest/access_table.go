@@ -29,6 +29,9 @@ DELETE /v1/organizers/{organizerId}
     public                                         401      403        403   403   403       412   412    403
     missing                                        404      404        404   404   404       404   404    404
 
+GET /v1/organizers/{organizerId}/audit-entries
+    public                                         401      403        403   403   403       200   200    403
+    missing                                        404      404        404   404   404       404   404    404
 GET /v1/organizers/{organizerId}/members
     public                                         200      200        200   200   200       200   200    200
     missing                                        404      404        404   404   404       404   404    404

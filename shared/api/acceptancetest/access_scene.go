@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -116,7 +117,7 @@ func (sc *scene) newPlace(visibility string) place {
 	p := place{runs: map[string]string{}, evaluations: map[string]string{}, team: "Owner"}
 	task := sc.create(t, organizer, "/v1/tasks", map[string]any{"organizerId": sc.organizer, "name": "Task", "visibility": visibility})
 	p.task = id(task)
-	p.dataset, p.testSet = sc.newDataset(p.task, "validation"), sc.newDataset(p.task, "test")
+	p.dataset, p.testSet = sc.newDataset(p.task, "validation", truthID), sc.newDataset(p.task, "test", testID)
 	p.registration = id(sc.create(t, organizer, task+"/registrations", map[string]any{"team": p.team, "userId": sc.users["owner"], "contact": ownersContact}))
 	sc.create(t, organizer, task+"/registrations", map[string]any{"team": "Registrant", "userId": sc.users["registrant"]})
 	for _, e := range []struct {
@@ -152,8 +153,8 @@ const (
 	soundTest = "id,label\n1,a\n2," + testGuess + "\n" + testID + ",a\n"
 )
 
-// newFailures makes runs that fail in a public entry, for they lack what only the truth has. What that is, the owner is
-// told, unless the run is blinded; others never are.
+// newFailures makes runs that fail in a public entry, for they lack what only the truth has. The owner reads what that is
+// unless the run is blinded: then only which ids of the inputs the run lacks. Others read neither.
 func (sc *scene) newFailures(owner string, p place) {
 	sc.t.Helper()
 	topics := newDataset(p.task, "test")
@@ -161,28 +162,29 @@ func (sc *scene) newFailures(owner string, p place) {
 	topics["runFormat"] = map[string]any{"kind": "trec-run"}
 	topics["evaluator"] = map[string]any{"kind": "retrieval", "measures": []string{"AP"}}
 	retrieval := id(sc.create(sc.t, sc.tokens["organizer"], "/v1/datasets", topics))
+	testSet := sc.newDataset(p.task, "test", lackedID)
 	const lacking, withheld = "id,label\n1,a\n", "could tell of the truth"
 	var made struct{ RunIDs []string }
 	sc.want(sc.t, http.StatusCreated, &made, owner, http.MethodPost, "/v1/tasks/"+p.task+"/submissions", map[string]any{
 		"type": "upload", "visibility": "public", "files": []any{
-			csvFile("run.csv", lacking, p.dataset), csvFile("run.csv", lacking, p.testSet), csvFile("run.txt", "1 Q0 d1 1 1.0 tag\n", retrieval),
+			csvFile("run.csv", lacking, p.dataset), csvFile("run.csv", lacking, testSet), csvFile("run.txt", "1 Q0 d1 1 1.0 tag\n", retrieval),
 		},
 	})
 	for i, want := range []struct {
-		told         string // in the owner's first diagnostic
-		owner, shown int    // diagnostics for the owner, and for others once the review is published
+		owner  []string // in the diagnostics for the owner
+		others []string // in those for others once the review is published
 	}{
-		{"2 of the 3 ids", 1 + 2, 1},
-		{withheld, 1, 0},
-		{withheld, 1, 0},
+		{[]string{"2 of the 3 ids of the truth", `the id "2"`, `the id "` + truthID + `"`}, []string{withheld}},
+		{[]string{`there is no prediction for 1 of the 2 ids of the inputs of the dataset: "2"`, withheld}, nil},
+		{[]string{withheld}, nil},
 	} {
 		run := "/v1/runs/" + made.RunIDs[i]
 		sc.awaitFailure(owner, run)
-		sc.checkTold(owner, run, want.owner, want.told)
-		sc.checkTold(sc.tokens["registrant"], run, 0, "")
+		sc.checkDiagnostics(owner, run, want.owner)
+		sc.checkDiagnostics(sc.tokens["registrant"], run, nil)
 		sc.want(sc.t, http.StatusOK, nil, sc.tokens["organizer"], http.MethodPatch, run+"/review", map[string]any{"published": true})
-		sc.checkTold(owner, run, want.owner, want.told)
-		sc.checkTold(sc.tokens["registrant"], run, want.shown, withheld)
+		sc.checkDiagnostics(owner, run, want.owner)
+		sc.checkDiagnostics(sc.tokens["registrant"], run, want.others)
 	}
 }
 
@@ -197,23 +199,22 @@ func (sc *scene) awaitFailure(token, run string) {
 	}
 }
 
-// checkTold requires that the bearer is told so many diagnostics of the run, of which the first says what is given.
-func (sc *scene) checkTold(token, run string, n int, first string) {
+// checkDiagnostics requires that the bearer reads as many diagnostics of the run as there are texts, each with its text.
+func (sc *scene) checkDiagnostics(token, run string, texts []string) {
 	sc.t.Helper()
 	var r struct {
 		Diagnostics []struct{ Message string }
 	}
 	sc.want(sc.t, http.StatusOK, &r, token, http.MethodGet, run, nil)
-	if len(r.Diagnostics) != n || n > 0 && !strings.Contains(r.Diagnostics[0].Message, first) {
-		sc.t.Errorf("%s: told %v, want %d diagnostics, the first about %q", run, r.Diagnostics, n, first)
+	has := func(d struct{ Message string }, text string) bool { return strings.Contains(d.Message, text) }
+	if !slices.EqualFunc(r.Diagnostics, texts, has) {
+		sc.t.Errorf("%s: diagnostics %v, want %d, each with its text of %q", run, r.Diagnostics, len(texts), texts)
 	}
 }
 
-func (sc *scene) newDataset(task, split string) string {
-	set, hidden := newDataset(task, split), truthID
-	if split == "test" {
-		hidden = testID
-	}
+// newDataset creates a dataset whose truth has the hidden id besides those of the inputs.
+func (sc *scene) newDataset(task, split, hidden string) string {
+	set := newDataset(task, split)
 	set["truths"] = []any{csvFile(truthFile, "id,label\n1,a\n2,"+truthLabel+"\n"+hidden+","+truthLabel+"\n", "")}
 	return id(sc.create(sc.t, sc.tokens["organizer"], "/v1/datasets", set))
 }

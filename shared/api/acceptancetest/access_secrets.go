@@ -13,7 +13,8 @@ const (
 	truthFile     = "hidden-truth.csv"
 	truthLabel    = "unspoken-label"
 	truthID       = "unheard-of-id"      // of the dataset that is for validation
-	testID        = "unheard-of-test-id" // of the test set
+	testID        = "unheard-of-test-id" // of the test set, and of the owner's runs on it
+	lackedID      = "id-that-runs-lack"  // of the test set that runs fail on: no run and no input has it
 	testTopic     = "unheard-of-topic"   // of the test set for retrieval
 	guess         = "guess"              // a label of runs on the dataset for validation, which its truth does not have
 	testGuess     = "guess-at-test"      // and of those on the test set
@@ -42,7 +43,8 @@ func (sc *scene) listSecrets() []secret {
 		{"the name of a truth file", truthFile, append([]string{"worker"}, organizers...)},
 		{"a label of the truth", truthLabel, append([]string{"worker"}, organizers...)},
 		{"an id of the truth", truthID, owners},
-		{"an id of a test set's truth", testID, organizers},
+		{"an id of a test set's truth that the owner's runs have", testID, owners},
+		{"an id that only a test set's truth has", lackedID, organizers},
 		{"a topic of a test set's truth", testTopic, organizers},
 		{"that the truth lacks a label", noLabel(guess), owners},
 		{"that a test set's truth lacks a label", noLabel(testGuess), organizers},

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"path"
 	"regexp"
@@ -80,18 +79,6 @@ func (op *Operation) consistency() store.Consistency {
 
 // unmatched is the pattern of what no operation is for.
 const unmatched = "/"
-
-// state is what the log says of a request.
-type state struct {
-	requestID string
-	path      string // as it was asked for: mounts see the rest of it
-	operation string
-	caller    string
-	failure   error
-	codings   codings
-}
-
-type stateKey struct{}
 
 // run takes a request through the steps.
 func (s *Server) run(ctx context.Context, c *Call) error {
@@ -353,51 +340,3 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	a, coded := answer{status: p.Kind.Status, mediaType: mediaType, body: body}.encode(r.Context(), st.codings)
 	a.send(w, coded)
 }
-
-// log writes one line for each request.
-func (s *Server) log(r *http.Request, st *state, status int, started time.Time) {
-	level := slog.LevelInfo
-	attrs := []slog.Attr{
-		slog.String("requestId", st.requestID), slog.String("method", r.Method), slog.String("path", r.URL.Path[:min(len(r.URL.Path), maxLoggedPath)]),
-		slog.Int("status", status), slog.Duration("took", s.env.Now().Sub(started)),
-	}
-	if st.operation != "" {
-		attrs = append(attrs, slog.String("operation", st.operation))
-	}
-	if st.caller != "" {
-		attrs = append(attrs, slog.String("user", st.caller))
-	}
-	if st.failure != nil {
-		attrs = append(attrs, slog.String("problem", st.failure.Error()))
-		if _, told := errors.AsType[*problem.Error](st.failure); status >= http.StatusInternalServerError || !told {
-			level = slog.LevelError
-		}
-	}
-	s.env.Log.LogAttrs(r.Context(), level, "request", attrs...)
-}
-
-// maxLoggedPath is how many bytes of a path a line of the log has. With paths of 64 KiB, a flood of requests would fill a disk.
-const maxLoggedPath = 1 << 10
-
-// recorder remembers whether and with what status an answer has begun.
-type recorder struct {
-	http.ResponseWriter
-	status int
-}
-
-func (r *recorder) WriteHeader(status int) {
-	if r.status == 0 {
-		r.status = status
-	}
-	r.ResponseWriter.WriteHeader(status)
-}
-
-func (r *recorder) Write(b []byte) (int, error) {
-	if r.status == 0 {
-		r.status = http.StatusOK
-	}
-	return r.ResponseWriter.Write(b)
-}
-
-// Unwrap lets http.ResponseController reach the connection.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

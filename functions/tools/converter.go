@@ -89,7 +89,7 @@ var converterTool = define(about{
 	}
 	return func(ctx context.Context) (out ConverterOutput, err error) {
 		out = ConverterOutput{From: string(from), To: string(to)}
-		out.spool, err = writeSpool(of.member+endings[to].ending, endings[to].mediaType+utf8, mostBytes(d), func(w io.Writer) error {
+		out.spool, err = writeSpool(of.member+endings[to].ending, endings[to].mediaType+charset, mostBytes(d), func(w io.Writer) error {
 			contents, done := evaluator.Contents(of.source.Files())
 			defer done()
 			found, err := of.convert(ctx, w, from, to, contents...)

@@ -93,7 +93,7 @@ var fusionTool = define(about{
 		for _, r := range runs {
 			out.Runs = append(out.Runs, FusedRun{r.Name, r.ID})
 		}
-		out.spool, err = writeSpool("fused.txt", mediaText+utf8, mostBytes(d), func(w io.Writer) error {
+		out.spool, err = writeSpool("fused.txt", mediaText+charset, mostBytes(d), func(w io.Writer) error {
 			files, pointers := apart(runs)
 			contents := make([]fusion.Run, len(files))
 			for i := range files {

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"assay/functions/tools/material"
 	"assay/shared/measure"
@@ -88,7 +89,11 @@ func guessFormat(head []byte) (record.RunFormat, string, string) {
 	return record.RunFormat{Kind: evaluator.TRECRun}, "", ""
 }
 
-// fieldsOf returns which of the names are of the id and of the value: usual ones, or else the first and the next.
+// maxFieldName is how many characters the names of fields in a record.RunFormat have at most.
+const maxFieldName = 100
+
+// fieldsOf returns which of the names are of the id and of the value: usual ones, or else the first and the next that a
+// format can have.
 func fieldsOf(names []string) (id, value string, ok bool) {
 	find := func(usual []string, but string) string {
 		for _, u := range usual {
@@ -99,7 +104,7 @@ func fieldsOf(names []string) (id, value string, ok bool) {
 		return ""
 	}
 	other := func(but string) string {
-		i := slices.IndexFunc(names, func(n string) bool { return n != but })
+		i := slices.IndexFunc(names, func(n string) bool { return n != but && utf8.RuneCountInString(n) <= maxFieldName })
 		if i < 0 {
 			return ""
 		}

@@ -21,7 +21,7 @@ const (
 	mediaText = "text/plain"
 	mediaCSV  = "text/csv"
 	mediaTSV  = "text/tab-separated-values"
-	utf8      = "; charset=utf-8" // some programs take text for Latin-1 when it does not say
+	charset   = "; charset=utf-8" // some programs take text for Latin-1 when it does not say
 )
 
 // faces are what outputs can be shown as besides JSON.
@@ -48,7 +48,7 @@ func render(ctx context.Context, c *api.Call, a about, address string, output an
 			return api.Computed{}, err
 		}
 		p.Protect(c)
-		return answer(webpage.MediaType+utf8, p.Bytes())
+		return answer(webpage.MediaType+charset, p.Bytes())
 	case accepted == mediaSVG:
 		body, err := rendered(ctx, output.(charted).chart())
 		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
@@ -93,7 +93,7 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 		case err != nil:
 			return api.Computed{}, err
 		case asText:
-			return api.Computed{MediaType: mediaText + utf8, Body: body}, nil
+			return api.Computed{MediaType: mediaText + charset, Body: body}, nil
 		}
 		s.described.Content = body
 		body, err = api.Encode(f)
@@ -121,7 +121,7 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	}
 	mediaType := s.described.MediaType
 	if asText {
-		mediaType = mediaText + utf8
+		mediaType = mediaText + charset
 	}
 	link, err := c.Files.SignGet(ctx, key, s.described.Name, mediaType, now.Add(record.ResultLinkTime))
 	if err != nil {

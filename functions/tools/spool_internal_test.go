@@ -48,7 +48,7 @@ func newScribe(t *testing.T) *scribe {
 	s := &scribe{t: t}
 	writes := define(about{name: "note", summary: "Note", description: "Notes."}, notedInput{}, func(_ context.Context, d *material.Desk, in notedInput) (compute[noted], error) {
 		return func(context.Context) (out noted, err error) {
-			out.spool, err = writeSpool("notes.csv", mediaCSV+utf8, mostBytes(d), func(w io.Writer) error {
+			out.spool, err = writeSpool("notes.csv", mediaCSV+charset, mostBytes(d), func(w io.Writer) error {
 				s.spool = w.(*spool)
 				switch in.Fault {
 				case "error":

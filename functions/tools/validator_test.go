@@ -162,6 +162,8 @@ func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
 		{`{"uid": 1, "prediction": "yes"}` + "\n", "", "classification jsonl uid prediction", true},
 		{`{"p": 1, "q": "yes"}` + "\n", "", "classification jsonl p q", true},
 		{`{"p": 1, "q": "yes"` + "\n", "", "retrieval trec-run  ", true},
+		{"p," + strings.Repeat("é", 101) + ",q\n", "", "classification csv p q", true},
+		{"p," + strings.Repeat("é", 101) + "\n", "", "retrieval trec-run  ", true},
 	} {
 		input := object{"run": sent("r", c.text)}
 		if c.kind != "" {

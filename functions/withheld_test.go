@@ -93,18 +93,17 @@ type modelRequest struct {
 	headers      []string
 }
 
-var requestID = regexp.MustCompile(`"requestId":"[^"]*"`)
-
 // ask returns the answer as it was sent, except for what differs in each request.
 func (r *modelRequest) ask(s *servertest.Server, caller string) []byte {
 	a := s.Do(caller, r.method, r.path, r.body, r.headers...)
 	var b bytes.Buffer
 	_, _ = fmt.Fprintln(&b, a.Status)
+	requestID := []byte(a.Header.Get("X-Request-Id")) // which problems have too, as JSON and as pages
 	for _, name := range []string{"Date", "X-Request-Id", "Ratelimit", "Ratelimit-Policy"} {
 		a.Header.Del(name)
 	}
 	_ = a.Header.Write(&b)
-	b.Write(requestID.ReplaceAll(a.Body, nil))
+	b.Write(bytes.ReplaceAll(a.Body, requestID, nil))
 	return b.Bytes()
 }
 

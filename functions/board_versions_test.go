@@ -124,7 +124,7 @@ func (b *boards) listed(user string, version int64, ranked ...string) {
 	csv := string(b.Do(user, http.MethodGet, b.task+"/evaluations?sort=rank", nil, "Accept", "text/csv").Body)
 	page := string(b.Do(user, http.MethodGet, b.task+"/evaluations?best=false", nil, "Accept", "text/html").Body)
 	for name, id := range b.runs {
-		if wanted := slices.Contains(ranked, id); strings.Contains(csv, id) != wanted || strings.Contains(page, "Team of "+name) != wanted {
+		if wanted := slices.Contains(ranked, id); strings.Contains(csv, id) != wanted || strings.Contains(page, "Entry of "+name) != wanted {
 			b.t.Errorf("as %q, the table of text or the page has the run of %s wrongly:\n%s", user, name, csv)
 		}
 	}
@@ -267,9 +267,15 @@ func TestBoards_TheNewestOfSeveralTruthsCounts(t *testing.T) {
 	b.evaluate(ada)
 	b.listed("", 1, ada, bob)
 	b.listed("ada", 1, ada, bob)
+	b.evaluate(bob) // which fails: none of its labels is in the truth
+	b.due()
+	b.listed("", 3, ada)
+	b.listed("bob", 3, ada)
+	b.changeTruth("1,a\n2,b\n")
+	b.evaluate(ada)
 	b.evaluate(bob)
 	b.due()
-	b.listed("", 3, ada, bob)
+	b.listed("", 4, ada, bob)
 	for _, id := range []string{ada, bob} {
 		items, err := b.Store.Get(t.Context(), store.Strong, record.RunKey(id))
 		if err != nil {

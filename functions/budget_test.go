@@ -199,7 +199,8 @@ func (n *town) checkChanges(t *testing.T) {
 		{"olga", http.MethodPatch, "/v1/organizers/" + n.organizerID, map[string]any{"name": "Renamed"}, cost{3, 1 + 3 + 1, 1}, nil},
 		{"olga", http.MethodPatch, task, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
 		{"olga", http.MethodPatch, "/v1/datasets/" + n.dataset.ID, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
-		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{2, 1 + 3, 1}, nil},
+		// and its evaluations, which have a copy of the label
+		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{3, 1 + 3 + 1, 1}, nil},
 		// and the run and its evaluations, which follow at once; and who the reviewer is
 		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{5, 2 + 3 + 1 + 1 + 3, 1}, nil},
 		// and the registration's grant, which has a copy of it; and what is left of the quota

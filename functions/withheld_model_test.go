@@ -272,19 +272,22 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 		OrganizerID: b.organizerID(e.task), PrivateTask: b.tasks[e.task].private, Public: e.public, Anonymous: r.anonymous, Alias: "anonymous-" + e.user[:1],
 		Published: e.published, Blinded: e.blinded, Baseline: e.baseline,
 	}
+	named := organizes || owns || !r.anonymous
+	entry := named && (sees || seesResult && e.state == record.Completed)
+	standing.Title, standing.PaperURL, standing.Affiliation = b.other(entry, e.name), b.other(entry, "https://example.org/"+e.name), b.other(entry, "University of "+e.user)
 	userID, team := servertest.UserID(e.user), "Team of "+e.user
 	if b.hides(organizes || owns || !r.anonymous) {
 		userID, team = servertest.UserID("somebody else"), "Somebody else"
 	}
 	s := &record.SubmissionItem{Standing: standing}
 	s.Meta, s.TaskID, s.UserID, s.Team, s.Type = modelMeta("submission", i), modelID("task", e.task), userID, team, record.UploadType
-	s.Title, s.DatasetIDs, s.RunIDs, s.Baseline = b.other(sees, e.name), []string{modelID("dataset", number)}, []string{modelID("run", i)}, e.baseline
+	s.Title, s.Description, s.DatasetIDs, s.RunIDs, s.Baseline = b.other(sees && named, e.name), b.other(sees && named, e.name), []string{modelID("dataset", number)}, []string{modelID("run", i)}, e.baseline
 	if s.Visibility = record.Private; e.public {
 		s.Visibility = record.Public
 	}
 	run := &record.RunItem{Standing: standing, Type: record.UploadType, Queue: record.QueueBuiltin, TruthVersion: 1}
 	run.Meta, run.SubmissionID, run.TaskID, run.DatasetID = modelMeta("run", i), s.ID, s.TaskID, s.DatasetIDs[0]
-	run.UserID, run.Team, run.State, run.Label = userID, team, e.state, b.other(sees, "label")
+	run.UserID, run.Team, run.State, run.Label = userID, team, e.state, b.other(entry, "label")
 	run.Files = []record.File{modelFile(b.other(organizes || owns || shown || sees && !r.anonymous, "run.txt"), modelRun)}
 	run.Diagnostics = []measure.Diagnostic{
 		{Severity: measure.Error, Message: b.other(organizes || (owns || shown) && sees, "of the file"), Discreet: true},
@@ -303,6 +306,7 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	v := &record.EvaluationItem{Standing: standing, Columns: []string{"AP", "P@5"}}
 	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = modelMeta("evaluation", i), run.ID, s.ID, s.TaskID, run.DatasetID, userID, team
 	v.TruthVersion, v.PrimaryMeasure, v.Measures, v.Baseline = 1, "AP", map[string]*float64{"AP": &e.ap, "P@5": nil}, e.baseline
+	v.Label, v.RunTag, v.SubmittedAt = run.Label, b.other(entry, "tag"), run.CreatedAt
 	v.Evaluator.Kind, v.Digests = "retrieval", record.Digests{Run: "run", Truth: "keyed", PlainTruth: b.other(organizes, "plain")}
 	run.EvaluationID, run.Evaluations = v.ID, []string{v.ID}
 	b.all = append(b.all, v, &record.Topics{Meta: v.Meta, PerTopic: map[string]map[string]float64{"1": {"AP": e.ap}, "2": {"AP": e.ap}}})

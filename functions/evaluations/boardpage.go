@@ -37,9 +37,10 @@ type boardView struct {
 // boardPage writes the leaderboard of one of the task's datasets as a page: of that which the request names, or else of
 // the newest, with links to the others. It costs a read more than the list, of the datasets.
 func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
-	v := boardView{task: &t.Task, best: bestOnly(c), base: c.BaseURL()}
+	v := boardView{task: &t.Task, base: c.BaseURL()}
 	_, raw := c.Address()
-	v.query, _ = url.ParseQuery(raw) // it was read before
+	v.query, _ = url.ParseQuery(raw)                                 // it was read before
+	v.best = bestOnly(c) || !v.query.Has(best.Name) && !v.filtered() // of a filter, all that it asks for
 	items, err := c.Store.Query(ctx, store.Query{
 		Index: record.ByTask, Partition: record.OfTask(t.ID, record.KindDataset, access.Everyone), Descending: true, Limit: record.MaxTaskDatasets,
 	})
@@ -71,7 +72,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 			v.sort = v.shown.Evaluator.PrimaryMeasure
 		}
 		if !c.Page.PastEnd() {
-			if v.entries, err = leaderboard(ctx, c, v.dataset); err != nil {
+			if v.entries, err = leaderboard(ctx, c, v.dataset, options{best: v.best, count: v.best}); err != nil {
 				return err
 			}
 		}
@@ -95,10 +96,9 @@ func (v *boardView) measures() []string {
 // link is the address of the page with another dataset or order.
 func (v *boardView) link(datasetID, sort string) string {
 	q := url.Values{byDataset.Param(): {datasetID}, "sort": {sort}}
-	for _, kept := range []string{best.Name, "limit"} {
-		if value := v.query.Get(kept); value != "" {
-			q.Set(kept, value)
-		}
+	q.Set(best.Name, strconv.FormatBool(v.best))
+	if limit := v.query.Get("limit"); limit != "" {
+		q.Set("limit", limit)
 	}
 	return v.path() + "?" + q.Encode()
 }
@@ -106,9 +106,7 @@ func (v *boardView) link(datasetID, sort string) string {
 // teams is the address of the page with the best run of each team alone, or with all runs.
 func (v *boardView) teams(bestOnly bool) string {
 	q := url.Values{byDataset.Param(): {v.dataset.ID}, "sort": {v.sort}}
-	if bestOnly {
-		q.Set(best.Name, "true")
-	}
+	q.Set(best.Name, strconv.FormatBool(bestOnly))
 	return v.path() + "?" + q.Encode()
 }
 
@@ -142,6 +140,17 @@ func (v *boardView) tool() (string, error) {
 // command is how to get the same as a table of text.
 func (v *boardView) command() string {
 	return "curl -sg -H 'Accept: text/csv' '" + v.base + v.link(v.dataset.ID, v.sort) + "'"
+}
+
+// run is what tells an entry from the others of its team.
+func run(e record.Evaluation) string {
+	var parts []string
+	for _, part := range []string{e.Title, e.Label, e.RunTag} {
+		if part != "" && !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " · ")
 }
 
 // notice says which results stand while the runs are evaluated again.

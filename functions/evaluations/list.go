@@ -34,7 +34,7 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[record.Evalua
 	if err != nil || d == nil || !access.Sees(access.Roles(c.Caller, g.Grants, d.Scope()), d.Scope().Audience) {
 		return page.Page[record.Evaluation]{}, err
 	}
-	return leaderboard(ctx, c, d)
+	return leaderboard(ctx, c, d, options{best: bestOnly(c)})
 }
 
 // taskItem is a task, with the dataset that the request names if that is one of the task's.
@@ -104,7 +104,7 @@ func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[re
 	if t.dataset == nil {
 		return none, nil
 	}
-	return leaderboard(ctx, c, t.dataset)
+	return leaderboard(ctx, c, t.dataset, options{best: bestOnly(c)})
 }
 
 // onlyDataset returns the dataset of a task that has one; nil when it has none.

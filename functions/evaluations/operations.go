@@ -3,7 +3,7 @@
 // Who sees an evaluation is decided by the review of its run. A sorted list is a leaderboard: it has the evaluations of one
 // dataset against one version of its truth alone, because values against different truths do not compare. That is the
 // dataset's boardVersion: while runs are evaluated against a newer truth, the results against the one before stand, and
-// other lists too have of each run the evaluation against that one. Reviews apply to both.
+// other lists too have of each run the evaluation against that one, and none of a run that failed against it. Reviews apply to both.
 package evaluations
 
 import (
@@ -42,7 +42,7 @@ var Operations = []api.Operation{
 			"`filter[datasetId]` may be left out when the task has one dataset. `best=true` keeps the best run of each team, and sorts by rank unless `sort` says otherwise. " +
 			"A value that is not defined comes last, and of equal ones the earlier submission first; " +
 			"`rank` is the place on the leaderboard, which filters by run and user do not change, and equal values share it. " +
-			"A browser gets the leaderboard as a page, of the newest dataset unless the filter names one.",
+			"A browser gets the leaderboard as a page, of the newest dataset unless the filter names one, with the best run of each team, and how many the team has there, unless `best` or a filter says otherwise.",
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best}},
 	}, task, listOfTask, columns), boardPage),
 }

@@ -130,8 +130,8 @@ func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *r
 			if queue.Behind(run, truth) {
 				requeued, err = queue.Requeue(ctx, w.Store, w.Now(), run.ID, truth)
 			}
-			if run.Held && !truth.Held {
-				listed, listErr = queue.ListNewest(ctx, w.Store, run.ID)
+			if queue.Relists(run, truth) {
+				listed, listErr = queue.Relist(ctx, w.Store, run.ID, truth)
 			}
 			mu.Lock()
 			defer mu.Unlock()

@@ -57,11 +57,11 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	changed.Team, changed.Anonymous, changed.Affiliation, changed.Country, changed.Contact, changed.State = d.Team, d.Anonymous, d.Affiliation, d.Country, d.Contact, d.State
 	record.Touch(&changed, c.Now())
 	renamed := changed.Team != r.Team
-	follows := renamed || changed.Anonymous != r.Anonymous
+	follows := renamed || changed.Anonymous != r.Anonymous || changed.Affiliation != r.Affiliation
 	if follows {
 		changed.Follow = &record.Follow{At: record.At(c.Now().Add(follow.Patience))}
 	}
-	grant.Team, grant.Anonymous, grant.State = changed.Team, changed.Anonymous, changed.State
+	grant.Team, grant.Anonymous, grant.Affiliation, grant.State = changed.Team, changed.Anonymous, changed.Affiliation, changed.State
 	tx := new(table.Tx)
 	reserve(tx, c, r, &changed)
 	tx.Replace(&changed).Replace(grant)

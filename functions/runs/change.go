@@ -33,12 +33,13 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 	default:
 		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/state", Detail: "can only be set to cancelled"}})
 	}
-	if d.Label != r.Label {
-		changed = labelled(r, d)
-		record.Touch(changed, c.Now())
-		tx.Replace(changed)
+	if d.Label == r.Label {
+		return changed, api.Change{Tx: tx}, nil
 	}
-	return changed, api.Change{Tx: tx}, nil
+	changed = labelled(r, d)
+	record.Touch(changed, c.Now())
+	tx.Replace(changed)
+	return changed, api.Change{Tx: tx}, eachEvaluation(ctx, c, r, tx, func(e *record.EvaluationItem) { e.Label = d.Label })
 }
 
 func labelled(r *record.RunItem, d runDraft) *record.RunItem {

@@ -67,16 +67,20 @@ func carry(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft,
 	run.Standing.Published, run.Standing.Blinded = d.Published, d.Blinded
 	record.Touch(run, c.Now())
 	tx.Replace(run)
-	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, table.Keys(run.Evaluations, record.EvaluationKey)...)
-	if err != nil {
-		return err
-	}
+	return eachEvaluation(ctx, c, run, tx, func(e *record.EvaluationItem) {
+		e.Standing.Published, e.Standing.Blinded = d.Published, d.Blinded
+	})
+}
+
+// eachEvaluation adds to tx what a change of a run makes of all its evaluations.
+func eachEvaluation(ctx context.Context, c *api.Call, r *record.RunItem, tx *table.Tx, change func(*record.EvaluationItem)) error {
+	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, table.Keys(r.Evaluations, record.EvaluationKey)...)
 	for _, e := range evaluations {
 		if e != nil {
-			e.Standing.Published, e.Standing.Blinded = d.Published, d.Blinded
+			change(e)
 			record.Touch(e, c.Now())
 			tx.Replace(e)
 		}
 	}
-	return nil
+	return err
 }

@@ -35,7 +35,8 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	}
 	changed := *s
 	changed.Title, changed.Description, changed.PaperURL, changed.Visibility, changed.Baseline = d.Title, d.Description, d.PaperURL, d.Visibility, d.Baseline
-	changed.Standing.Public, changed.Standing.Baseline = d.Visibility == record.Public, d.Baseline
+	st := &changed.Standing
+	st.Public, st.Baseline, st.Title, st.PaperURL = d.Visibility == record.Public, d.Baseline, d.Title, d.PaperURL
 	record.Touch(&changed, c.Now())
 	tx := new(table.Tx).Replace(&changed)
 	if changed.Standing == s.Standing {
@@ -62,7 +63,7 @@ func carry(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionI
 	}
 	var newest []store.Key
 	for _, r := range runs {
-		r.Standing.Public, r.Standing.Baseline = s.Standing.Public, s.Standing.Baseline
+		follow.SetSubmission(&r.Standing, &s.Standing)
 		record.Touch(r, c.Now())
 		tx.Replace(r)
 		if n := len(r.Evaluations); n > 0 {
@@ -73,7 +74,8 @@ func carry(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionI
 	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, newest...)
 	for _, e := range evaluations {
 		if e != nil {
-			e.Standing.Public, e.Standing.Baseline, e.Baseline = s.Standing.Public, s.Standing.Baseline, s.Standing.Baseline
+			follow.SetSubmission(&e.Standing, &s.Standing)
+			e.Baseline = s.Standing.Baseline
 			record.Touch(e, c.Now())
 			tx.Replace(e)
 		}

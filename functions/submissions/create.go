@@ -80,10 +80,11 @@ func (e *entry) submission(c *api.Call, d record.SubmissionDraft, now time.Time)
 		},
 		Standing: record.Standing{
 			OrganizerID: e.task.OrganizerID, PrivateTask: e.task.Visibility == record.Private, Public: d.Visibility == record.Public, Baseline: d.Baseline,
+			Title: d.Title, PaperURL: d.PaperURL,
 		},
 	}
 	if r := e.registration; r != nil {
-		s.Team, s.RegistrationID, s.Standing.Anonymous, s.Standing.Alias = r.Team, r.ID, r.Anonymous, r.Alias
+		s.Team, s.RegistrationID, s.Standing.Anonymous, s.Standing.Alias, s.Standing.Affiliation = r.Team, r.ID, r.Anonymous, r.Alias, r.Affiliation
 	}
 	return s
 }

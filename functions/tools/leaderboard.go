@@ -10,6 +10,7 @@ import (
 	"assay/functions/tools/material"
 	"assay/shared/measure"
 	"assay/shared/measure/significance"
+	"assay/shared/record"
 )
 
 // LeaderboardInput is which leaderboard to show.
@@ -51,6 +52,13 @@ type LeaderboardName struct {
 type LeaderboardEntry struct {
 	Rank         int                    `json:"rank" doc:"one more than there are better entries; equal values share it"`
 	Team         string                 `json:"team" doc:"the team, or its alias"`
+	Affiliation  string                 `json:"affiliation,omitempty" doc:"of the team; absent, as are the four members below, when the team is anonymous to the caller"`
+	Title        string                 `json:"title,omitempty" doc:"of the submission"`
+	Label        string                 `json:"label,omitempty" doc:"what its owner calls the run"`
+	RunTag       string                 `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
+	PaperURL     string                 `json:"paperUrl,omitempty" doc:"of a paper about the submission"`
+	SubmittedAt  record.Instant         `json:"submittedAt" doc:"when the run was submitted"`
+	Runs         int                    `json:"runs,omitempty" doc:"how many runs of the team are on the leaderboard, when there is the best of each team alone"`
 	RunID        string                 `json:"runId"`
 	EvaluationID string                 `json:"evaluationId"`
 	Baseline     bool                   `json:"baseline" doc:"entered by the organizers, for comparison"`
@@ -112,7 +120,8 @@ var showLeaderboard = define(about{
 				TruthVersion: ranking.Board.TruthVersion, Best: best, More: ranking.More, Entries: []LeaderboardEntry{},
 			}
 			for _, e := range ranking.Entries {
-				entry := LeaderboardEntry{Rank: e.Rank, Team: e.Team, RunID: e.RunID, EvaluationID: e.ID, Baseline: e.Baseline, Measures: e.Measures}
+				entry := LeaderboardEntry{Rank: e.Rank, Team: e.Team, Affiliation: e.Affiliation, Title: e.Title, Label: e.Label, RunTag: e.RunTag,
+					PaperURL: e.PaperURL, SubmittedAt: e.SubmittedAt, Runs: e.Runs, RunID: e.RunID, EvaluationID: e.ID, Baseline: e.Baseline, Measures: e.Measures}
 				if in.Against != nil {
 					out.Against = *in.Against
 					entry.Change = &LeaderboardChange{Rank: e.There, Absent: e.There == 0}

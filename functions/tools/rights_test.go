@@ -64,7 +64,7 @@ func TestADeskGivesWhatTheResourcesShow(t *testing.T) {
 		want [6]string // of askers
 	}{
 		"published":          {record.Public, staged{public: true}, [6]string{"FVIB! mine", "FVIB! mine", "FVCTIB! mine", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"by its values":      {record.Public, staged{}, [6]string{"VIB! team of alice", "VIB! team of alice", "VTIB! team of alice", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"by its values":      {record.Public, staged{}, [6]string{"VIB! mine", "VIB! mine", "VTIB! mine", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
 		"anonymous":          {record.Public, staged{anonymous: true}, [6]string{"VIB! Nocturnal Otter", "VIB! Nocturnal Otter", "VTIB! Nocturnal Otter", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
 		"not published":      {record.Public, staged{public: true, hidden: true}, [6]string{"IB", "IB", "TIB", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
 		"blinded":            {record.Public, staged{public: true, blinded: true}, [6]string{"IB", "IB", "TIB", "FIB mine", "FVCTIB! mine", "FVCTIB! mine"}},

@@ -25,12 +25,16 @@ type Board struct {
 	TruthVersion int64
 	// AtOnce is how many entries a partition is first read for: as many as the reader is likely to need.
 	AtOnce int
+	// Count says that, of the best run of each team, it is counted how many runs the team has on the board. All of the board
+	// is read for that.
+	Count bool
 }
 
 // Entry is an evaluation on a board.
 type Entry struct {
 	// Rank is one more than there are better entries; equal values share it.
 	Rank   int
+	Runs   int // of the team on the board; 0 unless they were counted
 	stored store.Item
 	worth  string // the same for entries that share a rank
 	item   *record.EvaluationItem
@@ -58,7 +62,36 @@ func (b *Board) Entries(ctx context.Context, measure string, best bool) (iter.Se
 	if err != nil {
 		return nil, err
 	}
+	if best && b.Count {
+		if entries, err = withRuns(entries); err != nil {
+			return nil, err
+		}
+	}
 	return counted(entries, best), nil
+}
+
+// withRuns counts, for each entry, the runs of its team.
+func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
+	var all []*Entry
+	runs := map[string]int{}
+	for e, err := range entries {
+		if err != nil {
+			return nil, err
+		}
+		item, err := e.Item()
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, e)
+		runs[item.UserID]++
+	}
+	return func(yield func(*Entry, error) bool) {
+		for _, e := range all {
+			if e.Runs = runs[e.item.UserID]; !yield(e, nil) {
+				return
+			}
+		}
+	}, nil
 }
 
 // counted gives entries their ranks.

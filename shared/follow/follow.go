@@ -91,6 +91,7 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 	touch := shown(now)
 	standing := func(r *record.RegistrationItem, team *string, st *record.Standing) bool {
 		changed := set(team, r.Team)
+		changed = set(&st.Affiliation, r.Affiliation) || changed
 		return set(&st.Anonymous, r.Anonymous) || changed
 	}
 	err = table.Each(ctx, s, page, table.OfUser(r.UserID, record.KindSubmission), func(sub *record.SubmissionItem) error {
@@ -111,7 +112,15 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 	return passed(ctx, s, now, key, *r.Follow, func(r *record.RegistrationItem) **record.Follow { return &r.Follow })
 }
 
-// Submission makes the runs of a submission, and their evaluations, carry its visibility and whether it is a baseline.
+// SetSubmission has st carry what of the submission's Standing follows from the submission itself, and reports whether that
+// changed anything.
+func SetSubmission(st, submission *record.Standing) bool {
+	before := *st
+	st.Public, st.Baseline, st.Title, st.PaperURL = submission.Public, submission.Baseline, submission.Title, submission.PaperURL
+	return *st != before
+}
+
+// Submission makes the runs of a submission, and their evaluations, carry its visibility, its texts and whether it is a baseline.
 func Submission(ctx context.Context, s store.Store, now time.Time, id string) error {
 	key := record.SubmissionKey(id)
 	sub, err := table.Get[record.SubmissionItem](ctx, s, store.Strong, key)
@@ -119,8 +128,7 @@ func Submission(ctx context.Context, s store.Store, now time.Time, id string) er
 		return err
 	}
 	return runs(ctx, s, shown(now), key, sub.RunIDs, func(sub *record.SubmissionItem, _ *string, st *record.Standing) bool {
-		changed := set(&st.Public, sub.Standing.Public)
-		return set(&st.Baseline, sub.Standing.Baseline) || changed
+		return SetSubmission(st, &sub.Standing)
 	})
 }
 

@@ -23,7 +23,7 @@ type Outcome struct {
 }
 
 // Complete writes the outcome and ends the run, in one transaction. In lists the evaluation replaces the one that the run
-// had there, unless the truth is held: then ListNewest does that later. The oldest goes beyond record.MaxEvaluations. It returns the
+// had there, unless the truth is held: then Relist does that later. The oldest goes beyond record.MaxEvaluations. It returns the
 // run, or ErrTruthChanged.
 func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outcome) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
@@ -38,7 +38,7 @@ func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outco
 		}
 		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID = run.ID, run.SubmissionID, run.TaskID, run.DatasetID
 		e.UserID, e.Team, e.Standing, e.Baseline = run.UserID, run.Team, run.Standing, run.Standing.Baseline
-		e.TruthVersion = o.Truth.Number
+		e.TruthVersion, e.Label, e.SubmittedAt = o.Truth.Number, run.Label, run.CreatedAt
 		tx.Create(&e)
 		if o.Topics != nil {
 			tx.Create(o.Topics)
@@ -80,24 +80,42 @@ func list(ctx context.Context, s store.Store, id string, listed bool, tx *table.
 	return err
 }
 
-// ListNewest has lists show the newest evaluation of a run that was held, in place of the one until now, and reports whether
-// that changed anything.
-func ListNewest(ctx context.Context, s store.Store, runID string) (changed bool, err error) {
+// standing names the evaluation that is to stand for the run in lists once leaderboards show the version of the truth: the
+// newest, or none when the run failed against that version.
+func standing(run *record.RunItem, version int64) string {
+	if run.State == record.Failed && run.TruthVersion == version {
+		return ""
+	}
+	return run.EvaluationID
+}
+
+// Relists reports whether Relist has something to do for the run.
+func Relists(run *record.RunItem, truth *record.Truth) bool {
+	return !truth.Held && run.ListedID() != standing(run, truth.Number)
+}
+
+// Relist has lists show what stands for a run since leaderboards show the truth, and reports whether that changed anything.
+func Relist(ctx context.Context, s store.Store, runID string, truth *record.Truth) (changed bool, err error) {
 	err = table.Retry(ctx, func() error {
 		changed = false
 		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-		if err != nil || run == nil || !run.Held {
+		if err != nil || run == nil || !Relists(run, truth) {
 			return err
 		}
 		tx := new(table.Tx)
-		err = errors.Join(list(ctx, s, run.Listed, false, tx), list(ctx, s, run.EvaluationID, true, tx))
-		if err != nil {
+		if err := relist(ctx, s, run, truth, tx); err != nil {
 			return err
 		}
-		changed, run.Held, run.Listed = true, false, ""
+		changed = true
 		return tx.Replace(run).Commit(ctx, s)
 	})
 	return changed, err
+}
+
+func relist(ctx context.Context, s store.Store, run *record.RunItem, truth *record.Truth, tx *table.Tx) error {
+	before, after := run.ListedID(), standing(run, truth.Number)
+	run.Held, run.Listed = after != run.EvaluationID, ""
+	return errors.Join(list(ctx, s, before, false, tx), list(ctx, s, after, true, tx))
 }
 
 // Forget adds to tx that the evaluation is no more. An object with its values per topic is found by the cleaning of

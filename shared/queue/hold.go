@@ -87,13 +87,18 @@ func FailAgainst(ctx context.Context, s store.Store, now time.Time, h Hold, trut
 			run.TruthVersion = truth.Number
 		}
 		run.Diagnostics = []measure.Diagnostic{}
+		var err error
 		if truth != nil && run.Standing.Blinded && !measure.Refused(measure.Discreet(reasons)) {
-			if err := end(run, reasons, now); err != nil {
-				return err
+			if err = end(run, reasons, now); err == nil {
+				err = refundTruthFailure(ctx, s, now, run, tx)
 			}
-			return refundTruthFailure(ctx, s, now, run, tx)
+		} else {
+			err = fail(ctx, s, now, run, reasons, tx)
 		}
-		return fail(ctx, s, now, run, reasons, tx)
+		if err != nil || truth == nil || !Relists(run, truth) {
+			return err
+		}
+		return relist(ctx, s, run, truth, tx)
 	})
 }
 

@@ -124,7 +124,9 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 				_, err := queue.FailAgainst(s.ctx, st, s.now, m.hold, s.truth, wrong(measure.Error, "x"))
 				if under(rt, m, err) {
 					m.failed()
-					m.truth = s.truth.Number
+					if m.truth = s.truth.Number; !s.truth.Held {
+						m.listed = 0
+					}
 				}
 			},
 			"abandon": func(rt *rapid.T) {
@@ -163,13 +165,19 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 				s.truth.Held = rapid.Bool().Draw(rt, "held")
 				s.change()
 			},
-			"list the newest evaluation": func(rt *rapid.T) {
+			"list what stands": func(rt *rapid.T) {
 				m := pick(rt)
-				changed, err := queue.ListNewest(s.ctx, st, m.id)
-				if err != nil || changed != (m.listed != len(m.evaluations)) {
-					rt.Fatalf("of %d evaluations, %d was in lists: %v, %v", len(m.evaluations), m.listed, changed, err)
+				want := m.listed
+				if !s.truth.Held {
+					if want = len(m.evaluations); m.state == record.Failed && m.truth == s.truth.Number {
+						want = 0
+					}
 				}
-				m.listed = len(m.evaluations)
+				changed, err := queue.Relist(s.ctx, st, m.id, s.truth)
+				if err != nil || changed != (m.listed != want) {
+					rt.Fatalf("of %d evaluations, %d was in lists, and %d is to be: %v, %v", len(m.evaluations), m.listed, want, changed, err)
+				}
+				m.listed = want
 			},
 			"requeue": func(rt *rapid.T) {
 				m := pick(rt)

@@ -50,6 +50,12 @@ type Evaluation struct {
 	UserID         string                        `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
 	User           *Person                       `json:"user,omitempty" doc:"who that is; for organizers"`
 	Team           string                        `json:"team" doc:"the team, or its alias"`
+	Affiliation    string                        `json:"affiliation,omitempty" doc:"of the team; absent, as are the four members below, when the team is anonymous to the caller"`
+	Title          string                        `json:"title,omitempty" doc:"of the submission"`
+	Label          string                        `json:"label,omitempty" doc:"what its owner calls the run"`
+	RunTag         string                        `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
+	PaperURL       string                        `json:"paperUrl,omitempty" doc:"of a paper about the submission"`
+	SubmittedAt    Instant                       `json:"submittedAt" doc:"when the run was submitted"`
 	Baseline       bool                          `json:"baseline" doc:"the submission is a baseline"`
 	Rank           int                           `json:"rank,omitempty" minimum:"1" doc:"place in a sorted list: one more than there are better ones; equal values share it"`
 	Evaluator      EvaluatorUsed                 `json:"evaluator"`
@@ -59,6 +65,9 @@ type Evaluation struct {
 	Reasons        map[string]string             `json:"reasons,omitempty" doc:"why a measure is null"`
 	Digests        Digests                       `json:"digests"`
 	PerTopic       map[string]map[string]float64 `json:"perTopic,omitempty" doc:"values by topic and name; only when a single evaluation is asked for"`
+
+	// Runs is how many runs of the team are on a leaderboard that shows the best of each, where they were counted.
+	Runs int `json:"-"`
 
 	columns []string // what MeasureNames returns
 }

@@ -13,6 +13,9 @@ type Standing struct {
 	Published   bool   `json:"published,omitempty"` // of the review
 	Blinded     bool   `json:"blinded,omitempty"`   // of the review
 	Baseline    bool   `json:"baseline,omitempty"`  // the submission is a baseline
+	Title       string `json:"title,omitempty"`     // of the submission
+	PaperURL    string `json:"paperUrl,omitempty"`  // of the submission
+	Affiliation string `json:"affiliation,omitempty"`
 }
 
 // taskAudience is the widest audience of anything in the task.

@@ -81,6 +81,7 @@ type Registered struct {
 	Team        string
 	Alias       string
 	Anonymous   bool
+	Affiliation string `json:",omitempty"`
 	State       RegistrationState
 }
 

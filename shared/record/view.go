@@ -13,9 +13,13 @@ func knows(roles access.Role) bool {
 	return roles&(access.Owner|access.Organizer|access.Admin) != 0
 }
 
+// hides reports whether one who has the roles is not shown what the team wrote of itself and of its entries: title, paper,
+// label and run tag tell who is behind an alias as the name does.
+func (s Standing) hides(roles access.Role) bool { return s.Anonymous && !knows(roles) }
+
 // shownAs returns what one who has the roles is shown of user and team.
 func (s Standing) shownAs(roles access.Role, userID, team string) (string, string) {
-	if s.Anonymous && !knows(roles) {
+	if s.hides(roles) {
 		return "", s.Alias
 	}
 	return userID, team
@@ -67,6 +71,9 @@ func (d *DatasetItem) For(roles access.Role) Dataset {
 // For returns the submission as one who has the roles sees it.
 func (s *SubmissionItem) For(roles access.Role) Submission {
 	v := s.Submission
+	if s.Standing.hides(roles) {
+		v.Title, v.Description, v.PaperURL, v.Image, v.URL, v.Ref, v.Command = "", "", "", "", "", "", ""
+	}
 	v.UserID, v.Team = s.Standing.shownAs(roles, s.UserID, s.Team)
 	v.User = personFor(roles, s.UserID, s.Standing, s.TaskID)
 	return v
@@ -80,6 +87,9 @@ func (r *RunItem) For(roles access.Role) Run {
 	v := r.Run
 	if v.Files == nil || r.Standing.Anonymous && !r.ReadsFiles(roles) {
 		v.Files = []File{} // their names and digests would tell the team by the same file elsewhere
+	}
+	if r.Standing.hides(roles) {
+		v.Label = ""
 	}
 	v.UserID, v.Team = r.Standing.shownAs(roles, r.UserID, r.Team)
 	v.User = personFor(roles, r.UserID, r.Standing, r.TaskID)
@@ -99,6 +109,14 @@ func (r *RunItem) For(roles access.Role) Run {
 		v.EvaluationLogTail, v.EvaluationLog = "", nil
 	}
 	return v
+}
+
+// TitleFor is the title of the run's submission as one who has the roles sees it.
+func (r *RunItem) TitleFor(roles access.Role) string {
+	if r.Standing.hides(roles) {
+		return ""
+	}
+	return r.Standing.Title
 }
 
 // told returns the diagnostics, all or those that tell nothing of the truth. A run that failed always says something.
@@ -133,6 +151,11 @@ var undisclosed = measure.Diagnostic{Severity: measure.Error,
 // For returns the evaluation as one who has the roles sees it.
 func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	v := e.Evaluation
+	if e.Standing.hides(roles) {
+		v.Label, v.RunTag = "", ""
+	} else {
+		v.Title, v.PaperURL, v.Affiliation = e.Standing.Title, e.Standing.PaperURL, e.Standing.Affiliation
+	}
 	v.UserID, v.Team = e.Standing.shownAs(roles, e.UserID, e.Team)
 	v.User = personFor(roles, e.UserID, e.Standing, e.TaskID)
 	v.Digests = e.Digests.shownTo(roles)

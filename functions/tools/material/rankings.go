@@ -70,18 +70,18 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 	if err != nil {
 		return nil, err
 	}
-	b := board.Board{Viewer: &d.c.Viewer, Dataset: item, TruthVersion: r.Board.TruthVersion, AtOnce: asked.Limit + 1}
+	b := board.Board{Viewer: &d.c.Viewer, Dataset: item, TruthVersion: r.Board.TruthVersion, AtOnce: asked.Limit + 1, Count: asked.Best}
 	if asked.Against != nil {
 		b.AtOnce = comparedAtOnce
 	}
 	var here []place
-	err = each(ctx, &b, by, asked.Best, func(rank int, e *record.EvaluationItem, roles access.Role) bool {
-		here = append(here, place{identity(e, asked.Best), rank})
+	err = each(ctx, &b, by, asked.Best, func(at *board.Entry, e *record.EvaluationItem, roles access.Role) bool {
+		here = append(here, place{identity(e, asked.Best), at.Rank})
 		if r.More = len(here) > asked.Limit; r.More {
 			return asked.Against != nil
 		}
 		v := Ranked{Evaluation: e.For(roles)}
-		v.Rank = rank
+		v.Rank, v.Runs = at.Rank, at.Runs
 		r.Entries = append(r.Entries, v)
 		return true
 	})
@@ -92,7 +92,7 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 	for i := range r.Entries {
 		v, name := &r.Entries[i], here[i].identity
 		v.Here, v.There = ranksHere[name], ranksThere[name]
-		d.note("evaluation %s %d %s %d %d %d", v.ID, v.Version, v.Team, v.Rank, v.Here, v.There)
+		d.note("evaluation %s %d %s %d %d %d %d", v.ID, v.Version, v.Team, v.Rank, v.Runs, v.Here, v.There)
 	}
 	return r, nil
 }
@@ -134,7 +134,7 @@ func identity(e *record.EvaluationItem, best bool) string {
 }
 
 // each calls do with the entries that the caller sees, until it returns false.
-func each(ctx context.Context, b *board.Board, by string, best bool, do func(rank int, e *record.EvaluationItem, roles access.Role) bool) error {
+func each(ctx context.Context, b *board.Board, by string, best bool, do func(at *board.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
 	g, err := b.Viewer.Grants(ctx)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func each(ctx context.Context, b *board.Board, by string, best bool, do func(ran
 			return err
 		}
 		roles := access.Roles(b.Viewer.Caller, g.Grants, e.Scope())
-		if access.Sees(roles, e.Scope().Audience) && !do(entry.Rank, e, roles) {
+		if access.Sees(roles, e.Scope().Audience) && !do(entry, e, roles) {
 			return nil
 		}
 	}
@@ -179,9 +179,9 @@ func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) ([]place, err
 	var places []place
 	measured := false
 	b := board.Board{Viewer: &r.d.c.Viewer, Dataset: r.Dataset, TruthVersion: number, AtOnce: comparedAtOnce}
-	err := each(ctx, &b, r.Measure, asked.Best, func(rank int, e *record.EvaluationItem, _ access.Role) bool {
+	err := each(ctx, &b, r.Measure, asked.Best, func(at *board.Entry, e *record.EvaluationItem, _ access.Role) bool {
 		_, has := e.Measures[r.Measure]
-		places, measured = append(places, place{identity(e, asked.Best), rank}), measured || has
+		places, measured = append(places, place{identity(e, asked.Best), at.Rank}), measured || has
 		return true
 	})
 	if err == nil && len(places) > 0 && !measured {

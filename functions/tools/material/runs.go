@@ -177,10 +177,7 @@ func (d *Desk) findRuns(ctx context.Context, runs []*Run, what string, sees func
 			continue
 		}
 		shown := r.item.For(r.roles)
-		if !access.Sees(r.roles, r.item.Scope().Audience) {
-			shown.Label = "" // it is seen by its evaluation alone, which has none
-		}
-		r.Name = cmp.Or(r.Name, labelled(shown.Team, shown.Label))
+		r.Name = cmp.Or(r.Name, labelled(shown.Team, cmp.Or(shown.Label, r.item.TitleFor(r.roles))))
 	}
 	if len(missing) > 0 {
 		return unseen(missing...)

@@ -77,7 +77,7 @@ func (s *Serving) Builders(now time.Time) []string {
 // doings says what workers do that do a kind of work.
 var doings = map[Work]string{ExecuteImage: "executes images", ExecuteRepository: "builds and executes repositories", Evaluate: "runs the evaluators of organizers"}
 
-// Unserved is the diagnostic of what waits for workers of a pool of which none was seen for a minute.
+// Unserved is the diagnostic, as answers have it, of what waits for workers of a pool of which none was seen for a minute.
 func Unserved(pool string, w Work) measure.Diagnostic {
 	if pool == "" {
 		pool = DefaultPool

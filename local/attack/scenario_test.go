@@ -148,7 +148,7 @@ func (y *tally) exchange(ctx context.Context, s *site, sc *scenario, q request) 
 	case n > sc.most:
 		y.fault("%s: status %d with %d bytes, more than %d", what, status, n, sc.most)
 	case status >= http.StatusBadRequest && status != http.StatusRequestHeaderFieldsTooLarge && q.method != http.MethodHead &&
-		!strings.HasPrefix(header.Get("Content-Type"), "application/problem+json"):
+		!isProblem(q, header.Get("Content-Type")):
 		if header.Get("X-Request-Id") != "" { // net/http refuses by itself what it cannot read
 			y.fault("%s: status %d as %s", what, status, header.Get("Content-Type"))
 		}
@@ -156,6 +156,12 @@ func (y *tally) exchange(ctx context.Context, s *site, sc *scenario, q request) 
 	if err == nil && status < http.StatusMultipleChoices && q.acknowledged != nil {
 		q.acknowledged(header)
 	}
+}
+
+// isProblem reports whether a problem may be answered to the request as this media type: callers who take pages get a page of it.
+func isProblem(q request, mediaType string) bool {
+	return strings.HasPrefix(mediaType, "application/problem+json") ||
+		strings.HasPrefix(mediaType, "text/html") && strings.Contains(q.header["Accept"], "text/html")
 }
 
 // refusedWhileSending reports whether the server closed the connection instead of reading a body that it had refused.

@@ -109,23 +109,25 @@ func (st *story) audit() {
 	dataset := "/v1/datasets/" + st.news
 	for _, want := range []struct {
 		task, action, subject, before, after string // what the sides must have
+		user                                 string // whom it concerns; "" for a row that does not check it
 	}{
-		{st.public, "registration.decided", st.benRegistration, `"state":"pending"`, `"state":"accepted"`},
-		{st.public, "registration.decided", st.carlRegistration, `"state":"pending"`, `"state":"rejected"`},
-		{st.public, "review.updated", st.annCACM.runs[0] + "/review", `"blinded":true`, `"blinded":false`},
-		{st.public, "review.updated", st.annNews.runs[0] + "/review", `"blinded":false`, `"blinded":true`},
-		{st.public, "truth.changed", dataset, digestOf(read(st.t, "news/qrels")), digestOf(read(st.t, "news/graded.qrels"))},
-		{st.public, "evaluator.changed", dataset, `"primaryMeasure":"AP"`, `"primaryMeasure":"P@10"`},
-		{st.public, "task.rules-changed", st.public, `"mode":"open"`, `"mode":"approval"`},
-		{st.limited, "task.rules-changed", st.limited, `"perDay":3`, `"perDay":0`},
-		{st.private, "registration.created", "", "", st.pia.id},
+		{st.public, "registration.decided", st.benRegistration, `"state":"pending"`, `"state":"accepted"`, ""},
+		{st.public, "registration.decided", st.carlRegistration, `"state":"pending"`, `"state":"rejected"`, ""},
+		{st.public, "review.updated", st.annCACM.runs[0] + "/review", `"blinded":true`, `"blinded":false`, ""},
+		{st.public, "review.updated", st.annNews.runs[0] + "/review", `"blinded":false`, `"blinded":true`, ""},
+		{st.public, "truth.changed", dataset, digestOf(read(st.t, "news/qrels")), digestOf(read(st.t, "news/graded.qrels")), ""},
+		{st.public, "evaluator.changed", dataset, `"primaryMeasure":"AP"`, `"primaryMeasure":"P@10"`, ""},
+		{st.public, "task.rules-changed", st.public, `"mode":"open"`, `"mode":"approval"`, ""},
+		{st.limited, "task.rules-changed", st.limited, `"perDay":3`, `"perDay":0`, ""},
+		{st.private, "registration.created", "", "", `"state":"accepted"`, st.pia.id},
 	} {
 		st.await(want.action, func() error {
 			var p struct{ Data []record.AuditEntry }
 			st.get(st.olivia, want.task+"/audit-entries?limit=200", &p)
 			told := slices.ContainsFunc(p.Data, func(e record.AuditEntry) bool {
 				return e.Action == want.action && e.ActorID == st.olivia.id && "/v1/tasks/"+e.TaskID == want.task &&
-					(e.Subject == want.subject || want.subject == "") && has(e.Before, want.before) && has(e.After, want.after)
+					(e.Subject == want.subject || want.subject == "") &&
+					(want.user == "" || slices.Equal(e.UserIDs, []string{want.user})) && has(e.Before, want.before) && has(e.After, want.after)
 			})
 			if !told {
 				return fmt.Errorf("no entry tells %+v", want)

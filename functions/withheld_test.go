@@ -142,7 +142,7 @@ func (m *model) requests(s *servertest.Server) []modelRequest {
 				for _, query := range queries(op, ids) {
 					all = append(all, modelRequest{op.Method, path + query, nil, nil})
 				}
-				for _, media := range op.Media {
+				for _, media := range append([]string{"text/html"}, op.Media...) { // every answer is a page too
 					all = append(all, modelRequest{op.Method, path, nil, []string{"Accept", media}})
 				}
 			}

@@ -52,8 +52,8 @@ type LeaderboardName struct {
 type LeaderboardEntry struct {
 	Rank         int                    `json:"rank" doc:"one more than there are better entries; equal values share it"`
 	Team         string                 `json:"team" doc:"the team, or its alias"`
-	Affiliation  string                 `json:"affiliation,omitempty" doc:"of the team; absent, as are the four members below, when the team is anonymous to the caller"`
-	Title        string                 `json:"title,omitempty" doc:"of the submission"`
+	Affiliation  string                 `json:"affiliation,omitempty" doc:"of the team; absent when the team is anonymous to the caller"`
+	Title        string                 `json:"title,omitempty" doc:"of the submission; absent, as are label, runTag and paperUrl, when the team is anonymous to the caller or the submission is private to others"`
 	Label        string                 `json:"label,omitempty" doc:"what its owner calls the run"`
 	RunTag       string                 `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
 	PaperURL     string                 `json:"paperUrl,omitempty" doc:"of a paper about the submission"`

@@ -50,8 +50,8 @@ type Evaluation struct {
 	UserID         string                        `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
 	User           *Person                       `json:"user,omitempty" doc:"who that is; for organizers"`
 	Team           string                        `json:"team" doc:"the team, or its alias"`
-	Affiliation    string                        `json:"affiliation,omitempty" doc:"of the team; absent, as are the four members below, when the team is anonymous to the caller"`
-	Title          string                        `json:"title,omitempty" doc:"of the submission"`
+	Affiliation    string                        `json:"affiliation,omitempty" doc:"of the team; absent when the team is anonymous to the caller"`
+	Title          string                        `json:"title,omitempty" doc:"of the submission; absent, as are label, runTag and paperUrl, when the team is anonymous to the caller or the submission is private to others"`
 	Label          string                        `json:"label,omitempty" doc:"what its owner calls the run"`
 	RunTag         string                        `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
 	PaperURL       string                        `json:"paperUrl,omitempty" doc:"of a paper about the submission"`

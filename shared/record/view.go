@@ -17,6 +17,10 @@ func knows(roles access.Role) bool {
 // label and run tag tell who is behind an alias as the name does.
 func (s Standing) hides(roles access.Role) bool { return s.Anonymous && !knows(roles) }
 
+// hidesEntry reports whether one who has the roles, and sees the evaluation, is not shown what the team wrote of the submission and
+// the run: of an anonymous team, and of a private submission, whose evaluation can be published all the same.
+func (s Standing) hidesEntry(roles access.Role) bool { return s.hides(roles) || !s.Public && !knows(roles) }
+
 // shownAs returns what one who has the roles is shown of user and team.
 func (s Standing) shownAs(roles access.Role, userID, team string) (string, string) {
 	if s.hides(roles) {
@@ -113,7 +117,7 @@ func (r *RunItem) For(roles access.Role) Run {
 
 // TitleFor is the title of the run's submission as one who has the roles sees it.
 func (r *RunItem) TitleFor(roles access.Role) string {
-	if r.Standing.hides(roles) {
+	if r.Standing.hidesEntry(roles) {
 		return ""
 	}
 	return r.Standing.Title
@@ -151,10 +155,13 @@ var undisclosed = measure.Diagnostic{Severity: measure.Error,
 // For returns the evaluation as one who has the roles sees it.
 func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	v := e.Evaluation
-	if e.Standing.hides(roles) {
+	if !e.Standing.hides(roles) {
+		v.Affiliation = e.Standing.Affiliation
+	}
+	if e.Standing.hidesEntry(roles) {
 		v.Label, v.RunTag = "", ""
 	} else {
-		v.Title, v.PaperURL, v.Affiliation = e.Standing.Title, e.Standing.PaperURL, e.Standing.Affiliation
+		v.Title, v.PaperURL = e.Standing.Title, e.Standing.PaperURL
 	}
 	v.UserID, v.Team = e.Standing.shownAs(roles, e.UserID, e.Team)
 	v.User = personFor(roles, e.UserID, e.Standing, e.TaskID)

@@ -56,7 +56,7 @@ func (b *boards) submit(user, lines string) (runID string) {
 	file := inlineFile("run.csv", "id,label\n"+lines)
 	file["datasetId"] = b.dataset
 	var s record.Submission
-	b.Want(http.StatusCreated, &s, user, http.MethodPost, b.task+"/submissions", map[string]any{"type": "upload", "title": "Entry of " + user, "files": []any{file}})
+	b.Want(http.StatusCreated, &s, user, http.MethodPost, b.task+"/submissions", map[string]any{"type": "upload", "visibility": "public", "title": "Entry of " + user, "files": []any{file}})
 	b.evaluate(s.RunIDs[0])
 	return s.RunIDs[0]
 }

@@ -19,7 +19,9 @@ func (s Standing) hides(roles access.Role) bool { return s.Anonymous && !knows(r
 
 // hidesEntry reports whether one who has the roles, and sees the evaluation, is not shown what the team wrote of the submission and
 // the run: of an anonymous team, and of a private submission, whose evaluation can be published all the same.
-func (s Standing) hidesEntry(roles access.Role) bool { return s.hides(roles) || !s.Public && !knows(roles) }
+func (s Standing) hidesEntry(roles access.Role) bool {
+	return s.hides(roles) || !s.Public && !knows(roles)
+}
 
 // shownAs returns what one who has the roles is shown of user and team.
 func (s Standing) shownAs(roles access.Role, userID, team string) (string, string) {

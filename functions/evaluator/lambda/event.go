@@ -15,6 +15,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
+	"assay/shared/wait"
 
 	"github.com/aws/aws-lambda-go/events"
 )
@@ -130,17 +131,31 @@ func (f *function) arrived(ctx context.Context, records []json.RawMessage) error
 
 const day = 24 * time.Hour
 
+// Limits of one call: a schedule comes on the minute, so what is due within maxPause is waited for, maxPasses times at most.
+const (
+	minPause  = 2 * time.Second // the index that Next reads may be about a second behind
+	maxPause  = 20 * time.Second
+	maxPasses = 5
+)
+
 // wake does what nobody was told of: instants have come, runs were left waiting, files were left behind. It has the function
 // woken again for what comes next, and for what failed.
 func (f *function) wake(ctx context.Context, what string) error {
 	switch what {
 	case wakeDue:
-		err := errors.Join(f.worker.Due(ctx), f.worker.Unserved(ctx), f.worker.Drain(ctx))
 		late := context.WithoutCancel(ctx)
-		next, nextErr := f.worker.Next(late)
-		if err = errors.Join(err, nextErr); err != nil {
-			slog.ErrorContext(ctx, "not all that is due was done", "error", err)
-			next = f.worker.Now().Add(rescue)
+		var next time.Time
+		for range maxPasses {
+			err := errors.Join(f.worker.Due(ctx), f.worker.Unserved(ctx), f.worker.Drain(ctx))
+			var nextErr error
+			next, nextErr = f.worker.Next(late)
+			if err = errors.Join(err, nextErr); err != nil {
+				slog.ErrorContext(ctx, "not all that is due was done", "error", err)
+				next = f.worker.Now().Add(rescue)
+			}
+			if next.IsZero() || next.After(f.worker.Now().Add(maxPause)) || !wait.Sleep(ctx, max(next.Sub(f.worker.Now()), minPause)) {
+				break
+			}
 		}
 		if next.IsZero() {
 			return nil

@@ -77,7 +77,7 @@ func (n *town) checkSingles(t *testing.T) {
 		{"stranger", task, cost{1, 1, 0}},
 		{"", "/v1/runs/" + n.public.run.ID, cost{1, 1, 0}},
 		{"", task + "/submissions/" + n.public.submission.ID, cost{1, 1, 0}},
-		{"", "/v1/evaluations/" + n.public.evaluation.ID, cost{1, 2, 0}},           // its values per topic stand beside it
+		{"", "/v1/evaluations/" + n.public.evaluation.ID, cost{1, 2, 0}},           // and its values per topic
 		{"olga", "/v1/evaluations/" + n.owns.evaluation.ID, cost{3, 2 + 1 + 1, 0}}, // and a profile who the user is
 		{"reg", "/v1/tasks/" + n.private.task.ID, cost{2, 1 + 1, 0}},
 		{"reg", "/v1/datasets/" + n.private.dataset.ID, cost{2, 1 + 1, 0}},

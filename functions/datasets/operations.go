@@ -2,8 +2,8 @@
 // read and measured.
 //
 // A dataset follows its task: whoever sees the task sees it, save truth files and what is wrong with them, which are for
-// organizers, and for workers, who evaluate with them. The organizer can make the truth files of a training split public: whoever
-// gets the inputs then gets them too, as long as they are what the dataset names; an earlier truth, and the secret that keys the
+// organizers, and for workers, who evaluate with them. The organizer can make the truth files of a training split public: users
+// who get the inputs then get them too, as long as they are what the dataset names; an earlier truth, and the secret that keys the
 // digests of all of them, stay hidden. What was public cannot be hidden again, so a split for training does not become one for
 // tests with the same truth. Runs are evaluated with a Truth of its own, which changes only as a
 // whole: when every truth file is stored and can be read. Each such change is a new truthVersion, against which every run

@@ -54,7 +54,7 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 		d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
 		if err != nil || d == nil || d.Requeue == nil || d.Requeue.Passes != began.Passes || !d.Requeue.At.Equal(began.At.Time) ||
 			truth != nil && d.TruthVersion != truth.Number {
-			return err // somebody else counted a pass, or the truth changed and all begins anew
+			return err // another process counted a pass, or the truth changed and the passes begin again
 		}
 		tx := new(table.Tx)
 		released = w.count(tx, d, truth, found)

@@ -34,9 +34,9 @@ func List(ctx context.Context, v *visibility.Viewer, now time.Time, f Filter, cu
 	if !f.empty() {
 		keep = func(r *record.RunItem) bool { return f.keeps(r, access.Roles(v.Caller, g.Grants, r.Scope())) }
 	}
-	shows := shower{records: v.Records, now: now}
+	shows := Shower{Records: v.Records, Now: now}
 	return table.List(ctx, v.Records, table.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep, func(r *record.RunItem) (bool, error) {
-		shown, err := shows.show(ctx, r, access.Roles(v.Caller, g.Grants, r.Scope()))
+		shown, err := shows.Show(ctx, r, access.Roles(v.Caller, g.Grants, r.Scope()))
 		if err != nil {
 			return false, err
 		}

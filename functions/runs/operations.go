@@ -4,7 +4,7 @@
 // review has published is the organizers' to delete. The review belongs to the run: publishing or blinding changes the
 // run and all its evaluations in the transaction of the review.
 //
-// Get, List and Show know no HTTP: every edge that shows runs shows them by these.
+// Get, List, Show and Shower know no HTTP: every edge that shows runs shows them by these.
 package runs
 
 import (

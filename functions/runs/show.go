@@ -21,8 +21,8 @@ func Get(ctx context.Context, v *visibility.Viewer, id string) (*record.RunItem,
 
 // Show is a run as one who has the roles sees it, with links to the files and logs that such a one may have.
 func Show(ctx context.Context, records store.Store, files blob.Store, now time.Time, r *record.RunItem, roles access.Role) (shown record.Run, err error) {
-	shows := shower{records: records, now: now}
-	if shown, err = shows.show(ctx, r, roles); err != nil {
+	shows := Shower{Records: records, Now: now}
+	if shown, err = shows.Show(ctx, r, roles); err != nil {
 		return shown, err
 	}
 	shown.Files, err = link.Files(ctx, files, now, record.HolderRuns, r.ID, shown.Files, r.ReadsFiles(roles), roles&access.Owner != 0 && r.State == record.AwaitingUpload)

@@ -261,7 +261,7 @@ func (x Diagnostic_Severity) Number() protoreflect.EnumNumber {
 
 // Deprecated: Use Diagnostic_Severity.Descriptor instead.
 func (Diagnostic_Severity) EnumDescriptor() ([]byte, []int) {
-	return file_assay_v1_run_proto_rawDescGZIP(), []int{9, 0}
+	return file_assay_v1_run_proto_rawDescGZIP(), []int{10, 0}
 }
 
 // GetRunRequest asks for a run.
@@ -775,6 +775,8 @@ type Run struct {
 	EvaluationLogTail string `protobuf:"bytes,20,opt,name=evaluation_log_tail,json=evaluationLogTail,proto3" json:"evaluation_log_tail,omitempty"`
 	// The whole log of its evaluation, once that has ended, for organizers.
 	EvaluationLog *File `protobuf:"bytes,21,opt,name=evaluation_log,json=evaluationLog,proto3" json:"evaluation_log,omitempty"`
+	// Who its owner is, for organizers.
+	User          *Person `protobuf:"bytes,22,opt,name=user,proto3" json:"user,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -956,6 +958,77 @@ func (x *Run) GetEvaluationLog() *File {
 	return nil
 }
 
+func (x *Run) GetUser() *Person {
+	if x != nil {
+		return x.User
+	}
+	return nil
+}
+
+// Person is a user as organizers see one next to an id.
+type Person struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The id of the user.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// The name that the sign-in issuer gave last; empty when the user has no profile.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// The address, of members of the organizer and of users registered for the task.
+	Email         string `protobuf:"bytes,3,opt,name=email,proto3" json:"email,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Person) Reset() {
+	*x = Person{}
+	mi := &file_assay_v1_run_proto_msgTypes[8]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Person) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Person) ProtoMessage() {}
+
+func (x *Person) ProtoReflect() protoreflect.Message {
+	mi := &file_assay_v1_run_proto_msgTypes[8]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Person.ProtoReflect.Descriptor instead.
+func (*Person) Descriptor() ([]byte, []int) {
+	return file_assay_v1_run_proto_rawDescGZIP(), []int{8}
+}
+
+func (x *Person) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *Person) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Person) GetEmail() string {
+	if x != nil {
+		return x.Email
+	}
+	return ""
+}
+
 // File is a file of a run or of a dataset.
 type File struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -977,7 +1050,7 @@ type File struct {
 
 func (x *File) Reset() {
 	*x = File{}
-	mi := &file_assay_v1_run_proto_msgTypes[8]
+	mi := &file_assay_v1_run_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -989,7 +1062,7 @@ func (x *File) String() string {
 func (*File) ProtoMessage() {}
 
 func (x *File) ProtoReflect() protoreflect.Message {
-	mi := &file_assay_v1_run_proto_msgTypes[8]
+	mi := &file_assay_v1_run_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1002,7 +1075,7 @@ func (x *File) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use File.ProtoReflect.Descriptor instead.
 func (*File) Descriptor() ([]byte, []int) {
-	return file_assay_v1_run_proto_rawDescGZIP(), []int{8}
+	return file_assay_v1_run_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *File) GetName() string {
@@ -1067,7 +1140,7 @@ type Diagnostic struct {
 
 func (x *Diagnostic) Reset() {
 	*x = Diagnostic{}
-	mi := &file_assay_v1_run_proto_msgTypes[9]
+	mi := &file_assay_v1_run_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1079,7 +1152,7 @@ func (x *Diagnostic) String() string {
 func (*Diagnostic) ProtoMessage() {}
 
 func (x *Diagnostic) ProtoReflect() protoreflect.Message {
-	mi := &file_assay_v1_run_proto_msgTypes[9]
+	mi := &file_assay_v1_run_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1092,7 +1165,7 @@ func (x *Diagnostic) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Diagnostic.ProtoReflect.Descriptor instead.
 func (*Diagnostic) Descriptor() ([]byte, []int) {
-	return file_assay_v1_run_proto_rawDescGZIP(), []int{9}
+	return file_assay_v1_run_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Diagnostic) GetSeverity() Diagnostic_Severity {
@@ -1166,7 +1239,7 @@ const file_assay_v1_run_proto_rawDesc = "" +
 	"\x06number\x18\x02 \x01(\x03R\x06number\x12.\n" +
 	"\x04time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\x04time\x12(\n" +
 	"\x06stream\x18\x04 \x01(\x0e2\x10.assay.v1.StreamR\x06stream\x12\x12\n" +
-	"\x04text\x18\x05 \x01(\tR\x04text\"\xac\x06\n" +
+	"\x04text\x18\x05 \x01(\tR\x04text\"\xd2\x06\n" +
 	"\x03Run\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12#\n" +
 	"\rsubmission_id\x18\x02 \x01(\tR\fsubmissionId\x12\x17\n" +
@@ -1194,7 +1267,12 @@ const file_assay_v1_run_proto_rawDesc = "" +
 	"\blog_tail\x18\x12 \x01(\tR\alogTail\x12 \n" +
 	"\x03log\x18\x13 \x01(\v2\x0e.assay.v1.FileR\x03log\x12.\n" +
 	"\x13evaluation_log_tail\x18\x14 \x01(\tR\x11evaluationLogTail\x125\n" +
-	"\x0eevaluation_log\x18\x15 \x01(\v2\x0e.assay.v1.FileR\revaluationLog\"\x8f\x01\n" +
+	"\x0eevaluation_log\x18\x15 \x01(\v2\x0e.assay.v1.FileR\revaluationLog\x12$\n" +
+	"\x04user\x18\x16 \x01(\v2\x10.assay.v1.PersonR\x04user\"B\n" +
+	"\x06Person\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x14\n" +
+	"\x05email\x18\x03 \x01(\tR\x05email\"\x8f\x01\n" +
 	"\x04File\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x12\n" +
 	"\x04size\x18\x02 \x01(\x03R\x04size\x12\x16\n" +
@@ -1251,7 +1329,7 @@ func file_assay_v1_run_proto_rawDescGZIP() []byte {
 }
 
 var file_assay_v1_run_proto_enumTypes = make([]protoimpl.EnumInfo, 4)
-var file_assay_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 10)
+var file_assay_v1_run_proto_msgTypes = make([]protoimpl.MessageInfo, 11)
 var file_assay_v1_run_proto_goTypes = []any{
 	(Log)(0),                      // 0: assay.v1.Log
 	(Stream)(0),                   // 1: assay.v1.Stream
@@ -1265,43 +1343,45 @@ var file_assay_v1_run_proto_goTypes = []any{
 	(*WatchRunResponse)(nil),      // 9: assay.v1.WatchRunResponse
 	(*LogLine)(nil),               // 10: assay.v1.LogLine
 	(*Run)(nil),                   // 11: assay.v1.Run
-	(*File)(nil),                  // 12: assay.v1.File
-	(*Diagnostic)(nil),            // 13: assay.v1.Diagnostic
-	(*fieldmaskpb.FieldMask)(nil), // 14: google.protobuf.FieldMask
-	(*timestamppb.Timestamp)(nil), // 15: google.protobuf.Timestamp
+	(*Person)(nil),                // 12: assay.v1.Person
+	(*File)(nil),                  // 13: assay.v1.File
+	(*Diagnostic)(nil),            // 14: assay.v1.Diagnostic
+	(*fieldmaskpb.FieldMask)(nil), // 15: google.protobuf.FieldMask
+	(*timestamppb.Timestamp)(nil), // 16: google.protobuf.Timestamp
 }
 var file_assay_v1_run_proto_depIdxs = []int32{
-	14, // 0: assay.v1.GetRunRequest.read_mask:type_name -> google.protobuf.FieldMask
+	15, // 0: assay.v1.GetRunRequest.read_mask:type_name -> google.protobuf.FieldMask
 	11, // 1: assay.v1.GetRunResponse.run:type_name -> assay.v1.Run
 	2,  // 2: assay.v1.ListRunsRequest.states:type_name -> assay.v1.RunState
-	14, // 3: assay.v1.ListRunsRequest.read_mask:type_name -> google.protobuf.FieldMask
+	15, // 3: assay.v1.ListRunsRequest.read_mask:type_name -> google.protobuf.FieldMask
 	11, // 4: assay.v1.ListRunsResponse.runs:type_name -> assay.v1.Run
 	11, // 5: assay.v1.WatchRunResponse.run:type_name -> assay.v1.Run
 	10, // 6: assay.v1.WatchRunResponse.lines:type_name -> assay.v1.LogLine
 	0,  // 7: assay.v1.LogLine.log:type_name -> assay.v1.Log
-	15, // 8: assay.v1.LogLine.time:type_name -> google.protobuf.Timestamp
+	16, // 8: assay.v1.LogLine.time:type_name -> google.protobuf.Timestamp
 	1,  // 9: assay.v1.LogLine.stream:type_name -> assay.v1.Stream
 	2,  // 10: assay.v1.Run.state:type_name -> assay.v1.RunState
-	12, // 11: assay.v1.Run.files:type_name -> assay.v1.File
-	13, // 12: assay.v1.Run.diagnostics:type_name -> assay.v1.Diagnostic
-	15, // 13: assay.v1.Run.create_time:type_name -> google.protobuf.Timestamp
-	15, // 14: assay.v1.Run.queue_time:type_name -> google.protobuf.Timestamp
-	15, // 15: assay.v1.Run.start_time:type_name -> google.protobuf.Timestamp
-	15, // 16: assay.v1.Run.finish_time:type_name -> google.protobuf.Timestamp
-	12, // 17: assay.v1.Run.log:type_name -> assay.v1.File
-	12, // 18: assay.v1.Run.evaluation_log:type_name -> assay.v1.File
-	3,  // 19: assay.v1.Diagnostic.severity:type_name -> assay.v1.Diagnostic.Severity
-	4,  // 20: assay.v1.RunService.GetRun:input_type -> assay.v1.GetRunRequest
-	6,  // 21: assay.v1.RunService.ListRuns:input_type -> assay.v1.ListRunsRequest
-	8,  // 22: assay.v1.RunService.WatchRun:input_type -> assay.v1.WatchRunRequest
-	5,  // 23: assay.v1.RunService.GetRun:output_type -> assay.v1.GetRunResponse
-	7,  // 24: assay.v1.RunService.ListRuns:output_type -> assay.v1.ListRunsResponse
-	9,  // 25: assay.v1.RunService.WatchRun:output_type -> assay.v1.WatchRunResponse
-	23, // [23:26] is the sub-list for method output_type
-	20, // [20:23] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	13, // 11: assay.v1.Run.files:type_name -> assay.v1.File
+	14, // 12: assay.v1.Run.diagnostics:type_name -> assay.v1.Diagnostic
+	16, // 13: assay.v1.Run.create_time:type_name -> google.protobuf.Timestamp
+	16, // 14: assay.v1.Run.queue_time:type_name -> google.protobuf.Timestamp
+	16, // 15: assay.v1.Run.start_time:type_name -> google.protobuf.Timestamp
+	16, // 16: assay.v1.Run.finish_time:type_name -> google.protobuf.Timestamp
+	13, // 17: assay.v1.Run.log:type_name -> assay.v1.File
+	13, // 18: assay.v1.Run.evaluation_log:type_name -> assay.v1.File
+	12, // 19: assay.v1.Run.user:type_name -> assay.v1.Person
+	3,  // 20: assay.v1.Diagnostic.severity:type_name -> assay.v1.Diagnostic.Severity
+	4,  // 21: assay.v1.RunService.GetRun:input_type -> assay.v1.GetRunRequest
+	6,  // 22: assay.v1.RunService.ListRuns:input_type -> assay.v1.ListRunsRequest
+	8,  // 23: assay.v1.RunService.WatchRun:input_type -> assay.v1.WatchRunRequest
+	5,  // 24: assay.v1.RunService.GetRun:output_type -> assay.v1.GetRunResponse
+	7,  // 25: assay.v1.RunService.ListRuns:output_type -> assay.v1.ListRunsResponse
+	9,  // 26: assay.v1.RunService.WatchRun:output_type -> assay.v1.WatchRunResponse
+	24, // [24:27] is the sub-list for method output_type
+	21, // [21:24] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_assay_v1_run_proto_init() }
@@ -1315,7 +1395,7 @@ func file_assay_v1_run_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_assay_v1_run_proto_rawDesc), len(file_assay_v1_run_proto_rawDesc)),
 			NumEnums:      4,
-			NumMessages:   10,
+			NumMessages:   11,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -41,6 +41,8 @@ type RunServiceClient interface {
 	// WatchRun sends the run as it is, then each of its changes, and lines of its log as they come. The stream ends with
 	// the run, or with UNAVAILABLE after 1 hour at most, when the server stops or asks the client to connect again. One that broke off
 	// goes on where it was when it is asked for with the last resume_token.
+	// A run that waits for a worker has a diagnostic for its owner and the organizers when no worker of its pool has been seen for
+	// a minute. When that begins or ceases, the run is sent within a minute, with the version that it had.
 	WatchRun(ctx context.Context, in *WatchRunRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchRunResponse], error)
 }
 
@@ -105,6 +107,8 @@ type RunServiceServer interface {
 	// WatchRun sends the run as it is, then each of its changes, and lines of its log as they come. The stream ends with
 	// the run, or with UNAVAILABLE after 1 hour at most, when the server stops or asks the client to connect again. One that broke off
 	// goes on where it was when it is asked for with the last resume_token.
+	// A run that waits for a worker has a diagnostic for its owner and the organizers when no worker of its pool has been seen for
+	// a minute. When that begins or ceases, the run is sent within a minute, with the version that it had.
 	WatchRun(*WatchRunRequest, grpc.ServerStreamingServer[WatchRunResponse]) error
 	mustEmbedUnimplementedRunServiceServer()
 }

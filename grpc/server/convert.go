@@ -34,7 +34,7 @@ func protoRun(r record.Run) *assayv1.Run {
 	out := &assayv1.Run{
 		Id: r.ID, SubmissionId: r.SubmissionID, TaskId: r.TaskID, DatasetId: r.DatasetID, UserId: r.UserID, Team: r.Team,
 		Label: r.Label, State: states[r.State], Attempts: int32(r.Attempts), EvaluationId: r.EvaluationID, Version: r.Version,
-		CreateTime: timestamppb.New(r.CreatedAt.Time), QueueTime: protoTime(r.QueuedAt), StartTime: protoTime(r.StartedAt), FinishTime: protoTime(r.FinishedAt),
+		User: protoPerson(r.User), CreateTime: timestamppb.New(r.CreatedAt.Time), QueueTime: protoTime(r.QueuedAt), StartTime: protoTime(r.StartedAt), FinishTime: protoTime(r.FinishedAt),
 		LogTail: r.LogTail, Log: protoFile(r.ExecutionLog), EvaluationLogTail: r.EvaluationLogTail, EvaluationLog: protoFile(r.EvaluationLog),
 	}
 	for i := range r.Files {
@@ -44,6 +44,13 @@ func protoRun(r record.Run) *assayv1.Run {
 		out.Diagnostics = append(out.Diagnostics, protoDiagnostic(d))
 	}
 	return out
+}
+
+func protoPerson(p *record.Person) *assayv1.Person {
+	if p == nil {
+		return nil
+	}
+	return &assayv1.Person{Id: p.ID, Name: p.Name, Email: p.Email}
 }
 
 func protoTime(at *record.Instant) *timestamppb.Timestamp {

@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -38,12 +39,16 @@ func (s *runService) GetRun(ctx context.Context, in *assayv1.GetRunRequest) (*as
 	if err := refuse(append(checkID("/run_id", in.GetRunId()), fields...)); err != nil {
 		return nil, err
 	}
-	r, roles, err := runs.Get(ctx, s.viewer(ctx), in.GetRunId())
+	v := s.viewer(ctx)
+	r, roles, err := runs.Get(ctx, v, in.GetRunId())
 	if err != nil {
 		return nil, err
 	}
 	shown, err := runs.Show(ctx, s.env.Store, s.env.Files, s.env.Now(), r, roles)
 	if err != nil {
+		return nil, err
+	}
+	if err := v.Name(ctx, shown.People()); err != nil {
 		return nil, err
 	}
 	out := protoRun(shown)
@@ -60,9 +65,13 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 	limit := cmp.Or(int(in.GetPageSize()), page.DefaultLimit)
 	v := s.viewer(ctx)
 	out, size := &assayv1.ListRunsResponse{}, 0
+	people := map[*assayv1.Run]*record.Person{}
 	next, err := runs.List(ctx, v, s.env.Now(), f, cursor, min(limit, page.MaxLimit), func(r record.Run) (full bool, err error) {
 		run := protoRun(r)
 		mask.apply(run)
+		if run.GetUser() != nil {
+			people[run] = r.User
+		}
 		out.Runs = append(out.Runs, run)
 		size += proto.Size(run)
 		return size >= page.MaxBytes, nil
@@ -72,6 +81,13 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 	}
 	if err != nil {
 		return nil, err
+	}
+	if err := v.Name(ctx, slices.Collect(maps.Values(people))); err != nil {
+		return nil, err
+	}
+	for run, p := range people {
+		run.User = protoPerson(p)
+		mask.apply(run)
 	}
 	if next != "" {
 		out.NextPageToken = pageToken(in, next)

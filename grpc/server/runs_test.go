@@ -5,12 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"assay/grpc/assayv1"
+	"assay/shared/record"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -51,6 +53,15 @@ func TestARunIsShownAsOverHTTP(t *testing.T) {
 				t.Fatal(user, err)
 			}
 			r, got := s.run(user, id), out.GetRun()
+			for _, shown := range append(s.shown(user, id, r.SubmissionID), got) {
+				var p *record.Person
+				if u := shown.GetUser(); u != nil {
+					p = &record.Person{ID: u.GetId(), Name: u.GetName(), Email: u.GetEmail()}
+				}
+				if !reflect.DeepEqual(p, r.User) || (p != nil && p.Name != "") != (user == "olga" || user == "root") {
+					t.Errorf("as %q: the user is %v, over HTTP %v", user, p, r.User)
+				}
+			}
 			if got.GetId() != id || got.GetTeam() != r.Team || got.GetUserId() != r.UserID || got.GetLogTail() != r.LogTail || got.GetVersion() != r.Version ||
 				len(got.GetDiagnostics()) != len(r.Diagnostics) || got.GetState() != assayv1.RunState_RUN_STATE_RUNNING || !got.GetCreateTime().AsTime().Equal(r.CreatedAt.Time) {
 				t.Errorf("as %q: %v\nand over HTTP %+v", user, got, r)
@@ -65,6 +76,26 @@ func TestARunIsShownAsOverHTTP(t *testing.T) {
 	if missing.Error() != hidden.Error() {
 		t.Errorf("%v\n%v", missing, hidden)
 	}
+}
+
+// shown are the run as a stream and as the list of its submission show it to the user, with the others of that list.
+func (s *scene) shown(user, runID, submissionID string) []*assayv1.Run {
+	s.t.Helper()
+	ctx, cancel := context.WithCancel(s.as(user))
+	defer cancel()
+	list, err := s.runs.ListRuns(ctx, &assayv1.ListRunsRequest{SubmissionId: submissionID})
+	if err != nil {
+		s.t.Fatal(user, err)
+	}
+	stream, err := s.runs.WatchRun(ctx, &assayv1.WatchRunRequest{RunId: runID})
+	if err != nil {
+		s.t.Fatal(user, err)
+	}
+	first, err := stream.Recv()
+	if err != nil {
+		s.t.Fatal(user, err)
+	}
+	return append(list.GetRuns(), first.GetRun())
 }
 
 func TestAListIsPagedAndMasked(t *testing.T) {
@@ -98,6 +129,15 @@ func TestAListIsPagedAndMasked(t *testing.T) {
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("%v, want %v", got, want)
+	}
+	named, err := s.runs.ListRuns(s.as("olga"), &assayv1.ListRunsRequest{ReadMask: &fieldmaskpb.FieldMask{Paths: []string{"user.name"}}})
+	if err != nil || len(named.GetRuns()) != 4 {
+		t.Fatal(named, err)
+	}
+	for _, r := range named.GetRuns() {
+		if u := r.GetUser(); u.GetName() == "" || u.GetId()+u.GetEmail()+r.GetId() != "" {
+			t.Errorf("%v", r)
+		}
 	}
 	if out, err := s.runs.ListRuns(s.as(""), &assayv1.ListRunsRequest{States: []assayv1.RunState{assayv1.RunState_RUN_STATE_COMPLETED}}); err != nil || len(out.GetRuns()) != 0 {
 		t.Errorf("%v, %v", out, err)

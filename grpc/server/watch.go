@@ -29,11 +29,13 @@ type watcher struct {
 	now   func() time.Time
 	topic *topic
 	place
-	seen    int64 // order of the image that was told last
-	viewer  visibility.Viewer
-	granted time.Time   // when the grants were read
-	older   [logs]older // lines that the topic has no more
-	send    func(sight) error
+	seen     int64 // order of the image that was told last
+	viewer   visibility.Viewer
+	granted  time.Time     // when the grants were read
+	look     time.Duration // how often a run that waits for a worker is looked at again
+	unserved bool          // whether the run was sent last with the diagnostic that no worker serves it
+	older    [logs]older   // lines that the topic has no more
+	send     func(sight) error
 }
 
 // sight is what a message shows.
@@ -56,7 +58,7 @@ func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStr
 	if err := refuse(fields); err != nil {
 		return err
 	}
-	w := &watcher{hub: s.hub, now: s.env.Now, place: from, viewer: *s.viewer(stream.Context())}
+	w := &watcher{hub: s.hub, now: s.env.Now, place: from, viewer: *s.viewer(stream.Context()), look: grantTime}
 	w.send = func(m sight) error { return stream.Send(protoSight(m)) }
 	return w.watch(stream.Context(), in.GetRunId(), watchTime)
 }
@@ -119,8 +121,13 @@ func (w *watcher) follow(ctx context.Context) error {
 		if newest.run.State.Ended() {
 			return nil
 		}
+		var later <-chan time.Time
+		if newest.run.AwaitsWorker() {
+			later = time.After(w.look)
+		}
 		select {
 		case <-bell:
+		case <-later:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
@@ -149,11 +156,10 @@ func (w *watcher) tell(ctx context.Context, run *record.RunItem) error {
 		}
 		var s sight
 		at := w.place
-		if run.Version > w.version {
-			shown := *run
-			shown.Standing = newest.Standing
-			s.run, at.version = new(shown.For(roles)), run.Version
+		if s.run, err = w.show(ctx, run, newest.Standing, roles); err != nil {
+			return err
 		}
+		at.version = max(at.version, run.Version)
 		var b batch
 		for i, k := range record.LogKinds {
 			if until := counted(run, k); at.lines[i] < until && newest.ReadsLog(k, roles) {
@@ -172,6 +178,23 @@ func (w *watcher) tell(ctx context.Context, run *record.RunItem) error {
 		w.place = at
 	}
 	return nil
+}
+
+// show returns the run as the caller is shown it now, or nil when it was sent like that.
+func (w *watcher) show(ctx context.Context, run *record.RunItem, now record.Standing, roles access.Role) (*record.Run, error) {
+	shows := runs.Shower{Records: w.viewer.Records, Now: w.now()}
+	unserved, err := shows.Unserved(ctx, run, roles)
+	if err != nil || run.Version < w.version || run.Version == w.version && unserved == w.unserved {
+		return nil, err
+	}
+	w.unserved = unserved
+	item := *run
+	item.Standing = now
+	shown, err := shows.Show(ctx, &item, roles)
+	if err != nil {
+		return nil, err
+	}
+	return &shown, w.viewer.Name(ctx, shown.People())
 }
 
 // behind reports whether the run has lines that were not sent.

@@ -196,3 +196,41 @@ func TestGrantsAreReadAnewAfterAMinute(t *testing.T) {
 		t.Errorf("%v, %v", err, c.lines)
 	}
 }
+
+// TestWatch_SaysWhenNoWorkerServes has the clock pass the minute after a worker was seen, without any change of the run.
+func TestWatch_SaysWhenNoWorkerServes(t *testing.T) {
+	g := newGallery(t, "embedded", 0)
+	p := g.play(t)
+	at := record.At(p.clock)
+	p.change(func(r *record.RunItem) { r.State, r.QueuedAt, r.Type = record.Queued, &at, record.ImageType })
+	seen := &record.Serving{Meta: record.NewMeta(p.clock)}
+	seen.Note(p.clock, []record.Subqueue{p.run.Subqueue()})
+	p.commit(new(table.Tx).Create(seen))
+	var late atomic.Int64
+	now := func() time.Time { return p.clock.Add(time.Duration(late.Load())) }
+	o, everyone := g.client(owner, p.run.ID), g.client(participant, p.run.ID)
+	p.carry(func(r *record.RunItem) { r.Standing.Public = true })
+	for _, c := range []*client{o, everyone} {
+		c.watchFor(-1, time.Hour, now)
+		c.sees(t, p.run.Version)
+		defer c.cut()
+	}
+	says := func(want int) func() bool { return func() bool { return len(o.last.Diagnostics) == want } }
+	o.until(t, "the run with a worker", says(0))
+	late.Store(int64(time.Minute))
+	o.until(t, "the run without a worker", says(1))
+	if want := record.Unserved("", record.ExecuteImage); o.last.Diagnostics[0] != want || o.last.Version != p.run.Version {
+		t.Errorf("version %d says %v, want version %d and %v", o.last.Version, o.last.Diagnostics, p.run.Version, want)
+	}
+	late.Store(0)
+	o.until(t, "the run with a worker again", says(0))
+	p.end(record.Failed)
+	for _, c := range []*client{o, everyone} {
+		if err := c.ends(t); err != nil || c.wrong != "" {
+			t.Error(err, c.wrong)
+		}
+	}
+	if everyone.messages != 2 || o.messages != 4 {
+		t.Errorf("%d messages to everyone, %d to the owner", everyone.messages, o.messages)
+	}
+}

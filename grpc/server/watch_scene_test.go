@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -215,7 +216,7 @@ func (c *client) watch(breaks int) { c.watchFor(breaks, time.Hour, time.Now) }
 func (c *client) watchFor(breaks int, long time.Duration, now func() time.Time) {
 	ctx, cut := context.WithCancel(context.Background())
 	c.cut, c.done = cut, make(chan error, 1)
-	w := &watcher{hub: c.hub, now: now, viewer: visibility.Viewer{Records: c.hub.store, Caller: c.caller}}
+	w := &watcher{hub: c.hub, now: now, viewer: visibility.Viewer{Records: c.hub.store, Caller: c.caller}, look: time.Millisecond}
 	if c.token != "" {
 		var faults []string
 		p, fields := parseToken(c.run, c.token)
@@ -245,8 +246,8 @@ func (c *client) take(s sight) {
 	c.messages++
 	c.token = s.token
 	if r := s.run; r != nil {
-		if n := len(c.versions); n > 0 && r.Version <= c.versions[n-1] {
-			c.wrong = "a version that is not newer"
+		if n := len(c.versions); n > 0 && (r.Version < c.versions[n-1] || r.Version == c.versions[n-1] && slices.Equal(r.Diagnostics, c.last.Diagnostics)) {
+			c.wrong = "a version that is not newer, and the same as before"
 		}
 		c.versions, c.states, c.last = append(c.versions, r.Version), append(c.states, r.State), *r
 		c.tails = append(c.tails, r.LogTail)

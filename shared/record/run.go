@@ -218,6 +218,9 @@ func (r *RunItem) ListedID() string {
 // Waits reports whether the run waits for somebody to take it up: to begin with, or to be evaluated once it was executed.
 func (r *RunItem) Waits() bool { return r.State == Queued || r.State == Evaluating && r.Lease == nil }
 
+// AwaitsWorker reports whether a worker could take up the run now.
+func (r *RunItem) AwaitsWorker() bool { return r.Queue == QueueWorkers && r.Waits() && r.Later == nil }
+
 // Subqueue is where the run waits when it waits.
 func (r *RunItem) Subqueue() Subqueue {
 	if r.Queue == QueueWorkers {

@@ -50,8 +50,8 @@ func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 	return g, nil
 }
 
-// Forget lets the grants be read anew when they are next asked for.
-func (v *Viewer) Forget() { v.grants = nil }
+// Forget lets grants and names be read again when they are next asked for.
+func (v *Viewer) Forget() { v.grants, v.people = nil, nil }
 
 // grantsPage is how many grants one call of the store returns; nearly every user has fewer. A user reaches about 1,250
 // (record.GrantKind); older data can hold more, of which grantsPages pages are read.

@@ -25,15 +25,13 @@ func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (contents, erro
 	if old != nil {
 		inputs, truths = old.Inputs, old.Truths
 	}
-	var fields, more []problem.Field
-	inline.inputs, fields = record.CheckFiles("/inputs", d.Inputs, inputs)
-	inline.truths, more = record.CheckFiles("/truths", d.Truths, truths)
+	var fields, more problem.Fields
+	inline.inputs, fields = record.CheckFiles(record.In("/inputs"), d.Inputs, inputs)
+	inline.truths, more = record.CheckFiles(record.In("/truths"), d.Truths, truths)
 	fields = append(fields, more...)
 	if d.Evaluator.Kind != record.EvaluatorWorker {
 		fields = append(fields, evaluator.Check(arrival.Settings(d))...)
-		if len(d.Truths) == 0 {
-			fields = append(fields, problem.Field{Pointer: "/truths", Detail: "must have at least one file for the built-in evaluators"})
-		}
+		fields.AddIf(len(d.Truths) == 0, "/truths", "must have at least one file for the built-in evaluators")
 	}
 	if err := problem.Check(fields); err != nil {
 		return inline, err

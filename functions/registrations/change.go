@@ -2,8 +2,6 @@ package registrations
 
 import (
 	"context"
-	"slices"
-	"strings"
 	"time"
 
 	"assay/shared/access"
@@ -85,20 +83,16 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 }
 
 // notTheirs says what organizers may not change of somebody else's registration: all but its state.
-func notTheirs(r *record.RegistrationItem, d RegistrationPatch, roles access.Role) []problem.Field {
+func notTheirs(r *record.RegistrationItem, d RegistrationPatch, roles access.Role) (fields problem.Fields) {
 	if roles&access.Owner != 0 {
 		return nil
 	}
-	var fields []problem.Field
-	for pointer, changed := range map[string]bool{
-		"/team": d.Team != r.Team, "/anonymous": d.Anonymous != r.Anonymous, "/affiliation": d.Affiliation != r.Affiliation,
-		"/country": d.Country != r.Country, "/contact": d.Contact != r.Contact,
-	} {
-		if changed {
-			fields = append(fields, problem.Field{Pointer: pointer, Detail: "is for the registered user alone to change"})
-		}
-	}
-	slices.SortFunc(fields, func(a, b problem.Field) int { return strings.Compare(a.Pointer, b.Pointer) })
+	const theirs = "is for the registered user alone to change"
+	fields.AddIf(d.Affiliation != r.Affiliation, "/affiliation", theirs)
+	fields.AddIf(d.Anonymous != r.Anonymous, "/anonymous", theirs)
+	fields.AddIf(d.Contact != r.Contact, "/contact", theirs)
+	fields.AddIf(d.Country != r.Country, "/country", theirs)
+	fields.AddIf(d.Team != r.Team, "/team", theirs)
 	return fields
 }
 

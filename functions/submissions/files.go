@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"assay/shared/api"
 	"assay/shared/compute"
@@ -28,10 +27,8 @@ func checkFiles(d *record.SubmissionDraft) ([][]byte, error) {
 				list, at = append(list, f.File), append(at, i)
 			}
 		}
-		contents, faults := record.CheckFiles("/files", list, nil)
-		for _, f := range faults {
-			fields = append(fields, problem.Field{Pointer: reposition(f.Pointer, at), Detail: f.Detail})
-		}
+		contents, faults := record.CheckFiles(func(n int) string { return fmt.Sprintf("/files/%d", at[n]) }, list, nil)
+		fields = append(fields, faults...)
 		for n, i := range at {
 			d.Files[i].File, inline[i] = list[n], contents[n]
 		}
@@ -42,20 +39,10 @@ func checkFiles(d *record.SubmissionDraft) ([][]byte, error) {
 	return inline, record.CheckInline(inline)
 }
 
-// reposition makes a pointer into the files of one dataset (/files/0/name) one into all files.
-func reposition(pointer string, at []int) string {
-	rest := strings.TrimPrefix(pointer, "/files/")
-	var n int
-	if _, err := fmt.Sscanf(rest, "%d", &n); err != nil || n >= len(at) {
-		return pointer
-	}
-	return fmt.Sprintf("/files/%d%s", at[n], strings.TrimPrefix(rest, fmt.Sprint(n)))
-}
-
 // validate reads the inline files as the built-in evaluators will, and refuses those with faults. It reads no truth, which
 // only the evaluation does: what it tells of a file is nothing but what the file says.
 func (e *entry) validate(ctx context.Context, c *api.Call, d *record.SubmissionDraft, inline [][]byte) error {
-	var fields []problem.Field
+	var fields problem.Fields
 	for n, truth := range e.truths {
 		if truth.Evaluator.Kind == record.EvaluatorWorker {
 			continue
@@ -67,7 +54,7 @@ func (e *entry) validate(ctx context.Context, c *api.Call, d *record.SubmissionD
 			}
 			pointer := fmt.Sprintf("/files/%d", i)
 			if !first {
-				fields = append(fields, problem.Field{Pointer: pointer, Detail: "is a second file for the dataset; its evaluator reads one"})
+				fields.Add(pointer, "is a second file for the dataset; its evaluator reads one")
 				continue
 			}
 			first = false

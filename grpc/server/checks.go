@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"assay/grpc/assayv1"
 	"assay/shared/measure"
@@ -43,12 +44,10 @@ type underLease interface {
 	GetLeaseId() string
 }
 
-func checkHold(ctx context.Context, in underLease) (queue.Hold, []problem.Field) {
-	var fields []problem.Field
+func checkHold(ctx context.Context, in underLease) (queue.Hold, problem.Fields) {
+	var fields problem.Fields
 	for pointer, id := range map[string]string{"/run_id": in.GetRunId(), "/lease_id": in.GetLeaseId()} {
-		if !record.IsID(id) {
-			fields = append(fields, problem.Field{Pointer: pointer, Detail: "must be the ULID that Lease gave"})
-		}
+		fields.AddIf(!record.IsID(id), pointer, "must be the ULID that Lease gave")
 	}
 	return queue.Hold{RunID: in.GetRunId(), LeaseID: in.GetLeaseId(), UserID: callerOf(ctx).ID}, fields
 }
@@ -61,29 +60,23 @@ func checkLease(in *assayv1.LeaseRequest) (wants []demand, wait time.Duration, e
 		pools = []string{record.DefaultPool}
 	}
 	if len(pools) > maxPools {
-		fields = append(fields, problem.Field{Pointer: "/pools", Detail: fmt.Sprintf("has %d pools; at most %d are allowed", len(pools), maxPools)})
+		fields.Add("/pools", "has %d pools; at most %d are allowed", len(pools), maxPools)
 		pools = nil
 	}
 	for i, p := range pools {
-		if !record.IsPool(p) {
-			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/pools/%d", i), Detail: "must be the name of a pool: up to 50 lower-case letters, digits and hyphens"})
-		}
+		fields.AddIf(!record.IsPool(p), fmt.Sprintf("/pools/%d", i), "must be the name of a pool: up to 50 lower-case letters, digits and hyphens")
 	}
 	if len(in.GetKinds()) > 0 {
 		works = nil
 	}
 	for i, k := range in.GetKinds() {
 		w, ok := keyOf(kinds, k)
-		if !ok {
-			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/kinds/%d", i), Detail: "must be a kind of work that there is"})
-			continue
-		}
+		fields.AddIf(!ok, fmt.Sprintf("/kinds/%d", i), "must be a kind of work that there is")
 		works = append(works, w)
 	}
 	if d := in.GetWait(); d != nil {
-		if wait = d.AsDuration(); d.CheckValid() != nil || wait < 0 || wait > maxWait {
-			fields = append(fields, problem.Field{Pointer: "/wait", Detail: fmt.Sprintf("must be from 0 to %v", maxWait)})
-		}
+		wait = d.AsDuration()
+		fields.AddIf(d.CheckValid() != nil || wait < 0 || wait > maxWait, "/wait", "must be from 0 to %v", maxWait)
 	}
 	for _, p := range pools {
 		for _, w := range works {
@@ -102,16 +95,11 @@ var streams = map[assayv1.Stream]string{
 	assayv1.Stream_STREAM_WORKER: record.StreamWorker,
 }
 
-func checkLines(in *assayv1.HeartbeatRequest) ([]record.LogLine, []problem.Field) {
-	var fields []problem.Field
-	bad := func(pointer, format string, args ...any) {
-		fields = append(fields, problem.Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
-	}
-	if in.GetFirstLine() < 0 {
-		bad("/first_line", "must not be negative")
-	}
+func checkLines(in *assayv1.HeartbeatRequest) ([]record.LogLine, problem.Fields) {
+	var fields problem.Fields
+	fields.AddIf(in.GetFirstLine() < 0, "/first_line", "must not be negative")
 	if n := len(in.GetLines()); n > maxBeatLines {
-		bad("/lines", "has %d lines; at most %d go in one call", n, maxBeatLines)
+		fields.Add("/lines", "has %d lines; at most %d go in one call", n, maxBeatLines)
 		return nil, fields
 	}
 	var lines []record.LogLine
@@ -119,36 +107,33 @@ func checkLines(in *assayv1.HeartbeatRequest) ([]record.LogLine, []problem.Field
 	for i, l := range in.GetLines() {
 		stream, ok := streams[l.GetStream()]
 		if !ok {
-			bad(fmt.Sprintf("/lines/%d/stream", i), "must be STREAM_STDOUT, STREAM_STDERR or STREAM_WORKER")
+			fields.Add(fmt.Sprintf("/lines/%d/stream", i), "must be STREAM_STDOUT, STREAM_STDERR or STREAM_WORKER")
 		}
 		size += len(l.GetText())
 		lines = append(lines, record.LogLine{Stream: stream, Text: l.GetText()})
 	}
-	if size > maxBeatBytes {
-		bad("/lines", "has %d bytes; at most %d go in one call", size, maxBeatBytes)
-	}
+	fields.AddIf(size > maxBeatBytes, "/lines", "has %d bytes; at most %d go in one call", size, maxBeatBytes)
 	return lines, fields
 }
 
 // checkOutputs returns the files of an output, with nothing said of whether they are stored.
-func checkOutputs(in *assayv1.CompleteRunRequest) ([]record.File, []problem.Field) {
+func checkOutputs(in *assayv1.CompleteRunRequest) ([]record.File, problem.Fields) {
 	if n := len(in.GetFiles()); n == 0 || n > record.MaxFiles {
-		return nil, []problem.Field{{Pointer: "/files", Detail: fmt.Sprintf("has %d files; an output has 1 to %d", n, record.MaxFiles)}}
+		return nil, problem.Fields{{Pointer: "/files", Detail: fmt.Sprintf("has %d files; an output has 1 to %d", n, record.MaxFiles)}}
 	}
 	var files []record.File
 	for _, f := range in.GetFiles() {
 		files = append(files, record.File{Name: f.GetName(), Size: f.GetSize(), SHA256: f.GetSha256(), MediaType: f.GetMediaType()})
 	}
 	fields := record.CheckLengths("/files", files)
-	_, more := record.CheckFiles("/files", files, nil)
+	_, more := record.CheckFiles(record.In("/files"), files, nil)
 	return files, append(fields, more...)
 }
 
-func checkVersion(version string) []problem.Field {
-	if len(version) > maxNameBytes || strings.ContainsFunc(version, isControl) {
-		return []problem.Field{{Pointer: "/evaluator_version", Detail: fmt.Sprintf("must be one line of at most %d bytes", maxNameBytes)}}
-	}
-	return nil
+func checkVersion(version string) (fields problem.Fields) {
+	wrong := len(version) > maxNameBytes || strings.ContainsFunc(version, isControl)
+	fields.AddIf(wrong, "/evaluator_version", "must be one line of at most %d bytes", maxNameBytes)
+	return fields
 }
 
 func isControl(r rune) bool { return r < ' ' || r == 0x7f }
@@ -159,34 +144,24 @@ var severities = map[assayv1.Diagnostic_Severity]measure.Severity{
 	assayv1.Diagnostic_SEVERITY_WARNING: measure.Warning,
 }
 
-func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagnostic, []problem.Field) {
+func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagnostic, problem.Fields) {
 	if len(in) > measure.MaxDiagnostics {
-		return nil, []problem.Field{{Pointer: pointer, Detail: fmt.Sprintf("has %d diagnostics; a run keeps at most %d", len(in), measure.MaxDiagnostics)}}
+		return nil, problem.Fields{{Pointer: pointer, Detail: fmt.Sprintf("has %d diagnostics; a run keeps at most %d", len(in), measure.MaxDiagnostics)}}
 	}
-	var fields []problem.Field
+	var fields problem.Fields
 	var all []measure.Diagnostic
 	size := 0
 	for i, d := range in {
 		if size += len(d.GetMessage()) + len(d.GetFile()); size > maxDiagnosed {
-			fields = append(fields, problem.Field{Pointer: pointer, Detail: fmt.Sprintf("have more than %d bytes together; leave out what tells least", maxDiagnosed)})
+			fields.Add(pointer, "have more than %d bytes together; leave out what tells least", maxDiagnosed)
 			break
 		}
-		bad := func(member, format string, args ...any) {
-			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("%s/%d/%s", pointer, i, member), Detail: fmt.Sprintf(format, args...)})
-		}
+		at, n := fmt.Sprintf("%s/%d", pointer, i), utf8.RuneCountInString(d.GetMessage())
 		severity, ok := severities[d.GetSeverity()]
-		if !ok {
-			bad("severity", "must be SEVERITY_ERROR or SEVERITY_WARNING")
-		}
-		if n := len([]rune(d.GetMessage())); n == 0 || n > maxDiagnostic {
-			bad("message", "has %d characters; a diagnostic has 1 to %d", n, maxDiagnostic)
-		}
-		if len(d.GetFile()) > maxNameBytes {
-			bad("file", "has %d bytes; at most %d are allowed", len(d.GetFile()), maxNameBytes)
-		}
-		if d.GetLine() < 0 {
-			bad("line", "must not be negative")
-		}
+		fields.AddIf(!ok, at+"/severity", "must be SEVERITY_ERROR or SEVERITY_WARNING")
+		fields.AddIf(n == 0 || n > maxDiagnostic, at+"/message", "has %d characters; a diagnostic has 1 to %d", n, maxDiagnostic)
+		fields.AddIf(len(d.GetFile()) > maxNameBytes, at+"/file", "has %d bytes; at most %d are allowed", len(d.GetFile()), maxNameBytes)
+		fields.AddIf(d.GetLine() < 0, at+"/line", "must not be negative")
 		all = append(all, measure.Diagnostic{Severity: severity, File: d.GetFile(), Line: int(d.GetLine()), Message: d.GetMessage(), Discreet: d.GetDiscreet()})
 	}
 	return all, fields

@@ -13,7 +13,7 @@ import (
 // mask is the fields of a run that are wanted, with those wanted of each; all when it is nil (AIP-157).
 type mask map[protoreflect.Name]mask
 
-func checkMask(in *fieldmaskpb.FieldMask) (mask, []problem.Field) {
+func checkMask(in *fieldmaskpb.FieldMask) (mask, problem.Fields) {
 	if len(in.GetPaths()) == 0 || len(in.GetPaths()) == 1 && in.GetPaths()[0] == "*" {
 		return nil, nil
 	}

@@ -140,20 +140,17 @@ func (s *workers) outdated(ctx context.Context, h queue.Hold) error {
 }
 
 // results takes the measures that the dataset names, of which none may be missing, from a report.
-func results(in *assayv1.ReportEvaluationRequest, names []string) (measure.Result, []problem.Field) {
+func results(in *assayv1.ReportEvaluationRequest, names []string) (measure.Result, problem.Fields) {
 	result := measure.Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
-	var fields []problem.Field
-	bad := func(pointer, detail string) {
-		fields = append(fields, problem.Field{Pointer: pointer, Detail: detail})
-	}
+	var fields problem.Fields
 	known := map[string]bool{}
 	for _, name := range names {
 		known[name] = true
 		switch v, ok := in.GetMeasures()[name]; {
 		case !ok:
-			bad("/measures", "misses "+name+", which the dataset names; NaN says that it is not defined for the run")
+			fields.Add("/measures", "misses %s, which the dataset names; NaN says that it is not defined for the run", name)
 		case math.IsInf(v, 0):
-			bad("/measures", name+" is infinite: measures are numbers, or NaN where they are not defined")
+			fields.Add("/measures", "%s is infinite: measures are numbers, or NaN where they are not defined", name)
 		case math.IsNaN(v):
 			result.Reasons[name] = "the evaluator says that it is not defined for the run"
 		default:
@@ -161,18 +158,16 @@ func results(in *assayv1.ReportEvaluationRequest, names []string) (measure.Resul
 		}
 	}
 	for name := range in.GetMeasures() {
-		if !known[name] {
-			bad("/measures", "has "+quoted(name)+", which the dataset does not name")
-		}
+		fields.AddIf(!known[name], "/measures", "has %s, which the dataset does not name", quoted(name))
 	}
 	for topic, values := range in.GetTopics() {
 		of := map[string]float64{}
 		for name, v := range values.GetMeasures() {
 			switch {
 			case !known[name]:
-				bad("/topics", "topic "+quoted(topic)+" has "+quoted(name)+", which the dataset does not name")
+				fields.Add("/topics", "topic %s has %s, which the dataset does not name", quoted(topic), quoted(name))
 			case math.IsInf(v, 0):
-				bad("/topics", "topic "+quoted(topic)+" has an infinite "+name)
+				fields.Add("/topics", "topic %s has an infinite %s", quoted(topic), name)
 			case !math.IsNaN(v):
 				of[name] = v
 			}
@@ -192,12 +187,10 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 	fields = append(fields, more...)
 	switch in.GetFault() {
 	case assayv1.FailRunRequest_FAULT_RUN:
-		if len(fields) == 0 && !measure.Refused(diagnostics) {
-			fields = append(fields, problem.Field{Pointer: "/diagnostics", Detail: "must have an error that says why the run fails"})
-		}
+		fields.AddIf(len(fields) == 0 && !measure.Refused(diagnostics), "/diagnostics", "must have an error that says why the run fails")
 	case assayv1.FailRunRequest_FAULT_WORKER, assayv1.FailRunRequest_FAULT_NONE:
 	default:
-		fields = append(fields, problem.Field{Pointer: "/fault", Detail: "must be FAULT_RUN, FAULT_WORKER or FAULT_NONE"})
+		fields.Add("/fault", "must be FAULT_RUN, FAULT_WORKER or FAULT_NONE")
 	}
 	if err := refuse(fields); err != nil {
 		return nil, err

@@ -95,11 +95,9 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 	return out, nil
 }
 
-func checkID(pointer, id string) []problem.Field {
-	if record.IsID(id) {
-		return nil
-	}
-	return []problem.Field{{Pointer: pointer, Detail: "must be a ULID"}}
+func checkID(pointer, id string) (fields problem.Fields) {
+	fields.AddIf(!record.IsID(id), pointer, "must be a ULID")
+	return fields
 }
 
 // checkList returns what is asked for, and the id that the list begins with.
@@ -119,18 +117,14 @@ func checkList(in *assayv1.ListRunsRequest) (f runs.Filter, m mask, cursor strin
 	}
 	for i, asked := range in.GetStates() {
 		state, ok := keyOf(states, asked)
-		if !ok {
-			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/states/%d", i), Detail: "must be a state that there is"})
-		}
+		fields.AddIf(!ok, fmt.Sprintf("/states/%d", i), "must be a state that there is")
 		f.States = append(f.States, state)
 	}
-	if in.GetPageSize() < 0 {
-		fields = append(fields, problem.Field{Pointer: "/page_size", Detail: "must not be negative"})
-	}
+	fields.AddIf(in.GetPageSize() < 0, "/page_size", "must not be negative")
 	if token := in.GetPageToken(); token != "" {
 		b, err := base64.RawURLEncoding.DecodeString(token)
 		if err != nil || len(b) < filterBytes || !record.IsID(string(b[filterBytes:])) || pageToken(in, string(b[filterBytes:])) != token {
-			fields = append(fields, problem.Field{Pointer: "/page_token", Detail: "must be the next_page_token of an answer to the same request"})
+			fields.Add("/page_token", "must be the next_page_token of an answer to the same request")
 		} else {
 			cursor = string(b[filterBytes:])
 		}

@@ -22,6 +22,21 @@ type Field struct {
 	Detail  string `json:"detail" doc:"what is wrong with it and what was expected"`
 }
 
+// Fields is what is wrong with members of a request's body.
+type Fields []Field
+
+// Add adds what is wrong with the member at the pointer.
+func (f *Fields) Add(pointer, format string, args ...any) {
+	*f = append(*f, Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
+}
+
+// AddIf is Add where the member is wrong.
+func (f *Fields) AddIf(wrong bool, pointer, format string, args ...any) {
+	if wrong {
+		f.Add(pointer, format, args...)
+	}
+}
+
 // Error is one problem. Detail is read by the caller: it tells what to do next, and holds nothing that the caller
 // may not see. The cause is for the log alone.
 type Error struct {

@@ -187,28 +187,20 @@ func (d *DatasetDraft) Check() []problem.Field {
 	fields := checkID("/taskId", d.TaskID, "a task of an organizer that you are a member of")
 	fields = append(fields, checkName("/name", d.Name)...)
 	fields = append(fields, checkText("/description", d.Description)...)
-	if d.IDsPublic && d.Evaluator.Kind == EvaluatorWorker {
-		fields = append(fields, problem.Field{Pointer: "/idsPublic", Detail: "goes only with the built-in evaluators, which compare ids: leave it out"})
-	}
-	if d.LabelsPublic && measure.Kind(d.Evaluator.Kind) != measure.Classification {
-		fields = append(fields, problem.Field{Pointer: "/labelsPublic", Detail: "goes only with the kind classification, which has labels: leave it out"})
-	}
-	if d.Pool != "" && !IsPool(d.Pool) {
-		fields = append(fields, problem.Field{Pointer: "/pool", Detail: "must be up to 50 lower-case letters, digits and hyphens"})
-	}
-	if d.TruthsPublic && d.Split != Training {
-		fields = append(fields, problem.Field{Pointer: "/truthsPublic", Detail: "goes with the split training alone: set it to false, or the split to training"})
-	}
+	fields.AddIf(d.IDsPublic && d.Evaluator.Kind == EvaluatorWorker, "/idsPublic", "goes only with the built-in evaluators, which compare ids: leave it out")
+	fields.AddIf(d.LabelsPublic && measure.Kind(d.Evaluator.Kind) != measure.Classification, "/labelsPublic",
+		"goes only with the kind classification, which has labels: leave it out")
+	fields.AddIf(d.Pool != "" && !IsPool(d.Pool), "/pool", "must be up to 50 lower-case letters, digits and hyphens")
+	fields.AddIf(d.TruthsPublic && d.Split != Training, "/truthsPublic", "goes with the split training alone: set it to false, or the split to training")
 	return append(fields, d.Evaluator.check()...)
 }
 
 // CheckPublic says what is wrong with a change of a dataset whose truth files are or were public: what everyone may have by
 // now does not become hidden again, be it by truthsPublic or by another split.
-func (d *DatasetDraft) CheckPublic(old *DatasetItem) []problem.Field {
-	if !old.TruthsPublic || d.TruthsPublic || !slices.ContainsFunc(d.Truths, old.hasTruth) {
-		return nil
-	}
-	return []problem.Field{{Pointer: "/truthsPublic", Detail: "cannot be taken back for files that everyone could download: leave it true, or replace all files of truths in the same change"}}
+func (d *DatasetDraft) CheckPublic(old *DatasetItem) (fields problem.Fields) {
+	fields.AddIf(old.TruthsPublic && !d.TruthsPublic && slices.ContainsFunc(d.Truths, old.hasTruth), "/truthsPublic",
+		"cannot be taken back for files that everyone could download: leave it true, or replace all files of truths in the same change")
+	return fields
 }
 
 func (d *DatasetItem) hasTruth(f File) bool {
@@ -230,48 +222,36 @@ func (d *DatasetDraft) Normalize() {
 // maxMeasureName is how long the name of a measure may be, in bytes.
 const maxMeasureName = 100
 
-func (e *Evaluator) check() []problem.Field {
-	var fields []problem.Field
+func (e *Evaluator) check() problem.Fields {
+	var fields problem.Fields
 	for i, m := range e.Measures {
 		p := fmt.Sprintf("/evaluator/measures/%d", i)
-		if len(m) > maxMeasureName {
-			fields = append(fields, problem.Field{Pointer: p, Detail: fmt.Sprintf("has %d bytes; %d are allowed", len(m), maxMeasureName)})
-		}
+		fields.AddIf(len(m) > maxMeasureName, p, "has %d bytes; %d are allowed", len(m), maxMeasureName)
 		fields = append(fields, checkName(p, m)...)
 	}
 	if e.Kind == EvaluatorWorker {
 		fields = append(fields, e.checkOwn()...)
-		if e.Image == "" {
-			fields = append(fields, problem.Field{Pointer: "/evaluator/image", Detail: "is needed for an evaluator of the kind worker"})
-		}
+		fields.AddIf(e.Image == "", "/evaluator/image", "is needed for an evaluator of the kind worker")
 		fields = append(fields, CheckLine("/evaluator/image", e.Image)...)
 		return append(fields, checkText("/evaluator/command", e.Command)...)
 	}
 	for _, m := range []struct{ pointer, given string }{
 		{"/evaluator/image", e.Image}, {"/evaluator/command", e.Command}, {"/evaluator/lowerIsBetter", strings.Join(e.LowerIsBetter, "")},
 	} {
-		if m.given != "" {
-			fields = append(fields, problem.Field{Pointer: m.pointer, Detail: "goes only with the kind worker: leave it out"})
-		}
+		fields.AddIf(m.given != "", m.pointer, "goes only with the kind worker: leave it out")
 	}
 	return fields
 }
 
 // checkOwn checks the measures of an organizer's own evaluator, whose names are the organizer's to choose.
-func (e *Evaluator) checkOwn() []problem.Field {
-	var fields []problem.Field
-	if !slices.Contains(e.Measures, e.PrimaryMeasure) {
-		fields = append(fields, problem.Field{Pointer: "/evaluator/primaryMeasure", Detail: "must be one of measures"})
-	}
+func (e *Evaluator) checkOwn() problem.Fields {
+	var fields problem.Fields
+	fields.AddIf(!slices.Contains(e.Measures, e.PrimaryMeasure), "/evaluator/primaryMeasure", "must be one of measures")
 	for i, m := range e.Measures {
-		if slices.Contains(e.Measures[:i], m) {
-			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/evaluator/measures/%d", i), Detail: "is named twice"})
-		}
+		fields.AddIf(slices.Contains(e.Measures[:i], m), fmt.Sprintf("/evaluator/measures/%d", i), "is named twice")
 	}
 	for i, m := range e.LowerIsBetter {
-		if !slices.Contains(e.Measures, m) {
-			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/evaluator/lowerIsBetter/%d", i), Detail: "must be one of measures"})
-		}
+		fields.AddIf(!slices.Contains(e.Measures, m), fmt.Sprintf("/evaluator/lowerIsBetter/%d", i), "must be one of measures")
 	}
 	return fields
 }

@@ -67,43 +67,41 @@ var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 const emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
 // CheckFiles says what is wrong with the files of a draft. Those with content get size, sha256 and state from it, and
-// the bytes of each stand in the result at its position; a nil there means that they will be uploaded.
+// the bytes of each stand in the result at its position; a nil there means that they will be uploaded. The pointer leads to
+// the file at a position of the list.
 // Those of kept, matched by their digest, are the ones that the list had before: save their names, they stay as they are.
-func CheckFiles(pointer string, files, kept []File) ([][]byte, []problem.Field) {
+func CheckFiles(pointer func(i int) string, files, kept []File) ([][]byte, problem.Fields) {
 	contents := make([][]byte, len(files))
-	var fields []problem.Field
-	bad := func(i int, member, detail string) {
-		fields = append(fields, problem.Field{Pointer: fmt.Sprintf("%s/%d%s", pointer, i, member), Detail: detail})
-	}
+	var fields problem.Fields
 	for i := range files {
-		f := &files[i]
+		f, at := &files[i], pointer(i)
 		old := slices.IndexFunc(kept, func(k File) bool { return k.SHA256 == f.SHA256 })
 		if old >= 0 && f.Content == "" {
-			checkKept(*f, kept[old], func(member, detail string) { bad(i, member, detail) })
+			checkKept(*f, kept[old], at, &fields)
 			name := f.Name
 			*f = kept[old]
 			f.Name = name
 		} else {
-			contents[i] = checkNew(f, func(member, detail string) { bad(i, member, detail) })
+			contents[i] = checkNew(f, at, &fields)
 		}
-		if slices.ContainsFunc(files[:i], func(o File) bool { return o.Name == f.Name }) {
-			bad(i, "/name", "is the name of another file of the list")
-		}
-		if f.SHA256 != "" && slices.ContainsFunc(files[:i], func(o File) bool { return o.SHA256 == f.SHA256 }) {
-			bad(i, "/sha256", "is the content of another file of the list")
-		}
+		fields.AddIf(slices.ContainsFunc(files[:i], func(o File) bool { return o.Name == f.Name }), at+"/name", "is the name of another file of the list")
+		same := func(o File) bool { return o.SHA256 == f.SHA256 }
+		fields.AddIf(f.SHA256 != "" && slices.ContainsFunc(files[:i], same), at+"/sha256", "is the content of another file of the list")
 	}
 	return contents, fields
 }
 
+// In returns the pointers to the elements of the array at the pointer.
+func In(pointer string) func(i int) string {
+	return func(i int) string { return fmt.Sprintf("%s/%d", pointer, i) }
+}
+
 // CheckLengths says which texts of files are too long, for files that come by a way that knows no schema.
-func CheckLengths(pointer string, files []File) []problem.Field {
-	var fields []problem.Field
+func CheckLengths(pointer string, files []File) (fields problem.Fields) {
 	for i, f := range files {
 		for member, text := range map[string]string{"name": f.Name, "mediaType": f.MediaType} {
-			if n, most := utf8.RuneCountInString(text), maxLengths[member]; n > most {
-				fields = append(fields, problem.Field{Pointer: fmt.Sprintf("%s/%d/%s", pointer, i, member), Detail: fmt.Sprintf("has %d characters; %d are allowed", n, most)})
-			}
+			n, most := utf8.RuneCountInString(text), maxLengths[member]
+			fields.AddIf(n > most, fmt.Sprintf("%s/%d/%s", pointer, i, member), "has %d characters; %d are allowed", n, most)
 		}
 	}
 	return fields
@@ -114,78 +112,55 @@ var maxLengths = map[string]int{"name": 200, "mediaType": 100}
 
 // checkKept checks a file that the list had before. What tells of its bytes may be left out, but it cannot change; its
 // links are other ones each time that it is shown.
-func checkKept(f, was File, bad func(member, detail string)) {
-	if msg := checkFileName(f.Name); msg != "" {
-		bad("/name", msg)
-	}
-	if f.Size != 0 && f.Size != was.Size {
-		bad("/size", fmt.Sprintf("the file stays as it is, with %d bytes: for other ones, give their own sha256", was.Size))
-	}
-	if f.MediaType != "" && f.MediaType != was.MediaType {
-		bad("/mediaType", "the file stays as it is, "+was.MediaType+": for another media type, give its content again")
-	}
-	if f.State != "" && f.State != was.State {
-		bad("/state", "is made by the service: leave it out")
-	}
+func checkKept(f, was File, at string, fields *problem.Fields) {
+	checkFileName(f.Name, at, fields)
+	fields.AddIf(f.Size != 0 && f.Size != was.Size, at+"/size",
+		"the file stays as it is, with %d bytes: for other ones, give their own sha256", was.Size)
+	fields.AddIf(f.MediaType != "" && f.MediaType != was.MediaType, at+"/mediaType",
+		"the file stays as it is, %s: for another media type, give its content again", was.MediaType)
+	fields.AddIf(f.State != "" && f.State != was.State, at+"/state", "is made by the service: leave it out")
 }
 
 // checkNew checks a file that the list did not have before, and returns its bytes when they are inline.
-func checkNew(f *File, bad func(member, detail string)) []byte {
-	if f.State != "" || f.URL != "" || f.Upload != nil {
-		bad("", "state, url and upload are made by the service: leave them out")
-	}
+func checkNew(f *File, at string, fields *problem.Fields) []byte {
+	fields.AddIf(f.State != "" || f.URL != "" || f.Upload != nil, at, "state, url and upload are made by the service: leave them out")
 	f.State, f.URL, f.Upload = FilePending, "", nil
-	if msg := checkFileName(f.Name); msg != "" {
-		bad("/name", msg)
-	}
+	checkFileName(f.Name, at, fields)
 	f.MediaType = cmp.Or(f.MediaType, blob.MediaTypeOf(f.Name))
-	if blob.CheckMediaType(f.MediaType) != nil {
-		bad("/mediaType", "must be a media type such as text/plain")
-	}
-	content := checkContent(f, bad)
+	fields.AddIf(blob.CheckMediaType(f.MediaType) != nil, at+"/mediaType", "must be a media type such as text/plain")
+	content := checkContent(f, at, fields)
 	f.Content = ""
 	return content
 }
 
-func checkContent(f *File, bad func(member, detail string)) []byte {
+func checkContent(f *File, at string, fields *problem.Fields) []byte {
 	if f.Content == "" {
 		if f.Size == 0 && (f.SHA256 == "" || f.SHA256 == emptyDigest) {
-			bad("", "is empty: a file has at least one byte. Give its bytes as content or, for a file that will be uploaded, their size and sha256")
+			fields.Add(at, "is empty: a file has at least one byte. Give its bytes as content or, for a file that will be uploaded, their size and sha256")
 			return nil
 		}
-		if !digest.MatchString(f.SHA256) {
-			bad("/sha256", "must be the SHA-256 of the bytes, 64 lower-case hexadecimal digits, when there is no content")
-		}
-		if f.Size < 1 || f.Size > MaxFileBytes {
-			bad("/size", fmt.Sprintf("must be the number of bytes, from 1 to %d, when there is no content", int64(MaxFileBytes)))
-		}
+		fields.AddIf(!digest.MatchString(f.SHA256), at+"/sha256", "must be the SHA-256 of the bytes, 64 lower-case hexadecimal digits, when there is no content")
+		fields.AddIf(f.Size < 1 || f.Size > MaxFileBytes, at+"/size",
+			"must be the number of bytes, from 1 to %d, when there is no content", int64(MaxFileBytes))
 		return nil
 	}
 	b, err := base64.StdEncoding.DecodeString(f.Content)
 	if err != nil {
-		bad("/content", "must be base64 (RFC 4648 section 4, with padding): "+err.Error())
+		fields.Add(at+"/content", "must be base64 (RFC 4648 section 4, with padding): %v", err)
 		return nil
 	}
 	sum := sha256.Sum256(b)
 	got := hex.EncodeToString(sum[:])
-	if f.SHA256 != "" && f.SHA256 != got {
-		bad("/sha256", "the content has the SHA-256 "+got)
-	}
-	if f.Size != 0 && f.Size != int64(len(b)) {
-		bad("/size", fmt.Sprintf("the content has %d bytes", len(b)))
-	}
+	fields.AddIf(f.SHA256 != "" && f.SHA256 != got, at+"/sha256", "the content has the SHA-256 %s", got)
+	fields.AddIf(f.Size != 0 && f.Size != int64(len(b)), at+"/size", "the content has %d bytes", len(b))
 	f.SHA256, f.Size, f.State = got, int64(len(b)), FileStored
 	return b
 }
 
-func checkFileName(name string) string {
-	switch {
-	case strings.ContainsAny(name, `/\`) || name == "." || name == "..":
-		return "must be a file name without folders"
-	case len(checkName("", name)) > 0:
-		return "must be one line of text without control and format characters"
-	}
-	return ""
+func checkFileName(name, at string, fields *problem.Fields) {
+	folder := strings.ContainsAny(name, `/\`) || name == "." || name == ".."
+	fields.AddIf(folder, at+"/name", "must be a file name without folders")
+	fields.AddIf(!folder && len(checkName("", name)) > 0, at+"/name", "must be one line of text without control and format characters")
 }
 
 // CheckInline returns the problem when the inline files of a request have more bytes together than is allowed.

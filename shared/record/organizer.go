@@ -103,9 +103,7 @@ func (d *OrganizerDraft) Check() []problem.Field {
 	for i, m := range d.Members {
 		p := fmt.Sprintf("/members/%d", i)
 		fields = append(fields, checkID(p, m, "a user")...)
-		if slices.Contains(d.Members[:i], m) {
-			fields = append(fields, problem.Field{Pointer: p, Detail: "is named twice"})
-		}
+		fields.AddIf(slices.Contains(d.Members[:i], m), p, "is named twice")
 	}
 	return fields
 }

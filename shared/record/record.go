@@ -137,37 +137,34 @@ func (i Instant) String() string { return i.sortable() }
 func (i Instant) sortable() string { return i.UTC().Format(instantLayout) }
 
 // checkURL says what is wrong with a link that pages will show; an empty one is fine.
-func checkURL(pointer, s string) []problem.Field {
+func checkURL(pointer, s string) (fields problem.Fields) {
 	if s == "" {
 		return nil
 	}
 	u, err := url.Parse(s)
 	if err == nil && u.User != nil {
-		return []problem.Field{{Pointer: pointer, Detail: "must have no user name or password, which everyone who is shown the URL could read"}}
+		fields.Add(pointer, "must have no user name or password, which everyone who is shown the URL could read")
+	} else if fields = CheckLine(pointer, s); fields == nil {
+		fields.AddIf(err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "", pointer, "must be an absolute http or https URL")
 	}
-	if fields := CheckLine(pointer, s); fields != nil {
-		return fields
-	}
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
-		return []problem.Field{{Pointer: pointer, Detail: "must be an absolute http or https URL"}}
-	}
-	return nil
+	return fields
 }
 
 // checkName says what is wrong with a one-line text that must say something.
-func checkName(pointer, s string) []problem.Field {
-	if !strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
-		return []problem.Field{{Pointer: pointer, Detail: "must not be empty or only of what nobody sees"}}
+func checkName(pointer, s string) (fields problem.Fields) {
+	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
+		return CheckLine(pointer, s)
 	}
-	return CheckLine(pointer, s)
+	fields.Add(pointer, "must not be empty or only of what nobody sees")
+	return fields
 }
 
 // CheckLine says what is wrong with a one-line text.
-func CheckLine(pointer, s string) []problem.Field {
-	if !utf8.ValidString(s) || strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || formats(r) }) {
-		return []problem.Field{{Pointer: pointer, Detail: "must be one line of text without control and format characters, such as those that turn the direction of text"}}
-	}
-	return nil
+func CheckLine(pointer, s string) (fields problem.Fields) {
+	wrong := func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' || formats(r) }
+	fields.AddIf(!utf8.ValidString(s) || strings.ContainsFunc(s, wrong), pointer,
+		"must be one line of text without control and format characters, such as those that turn the direction of text")
+	return fields
 }
 
 // formats reports whether a character is invisible and changes how others are shown, such as U+202E, which makes of
@@ -184,21 +181,17 @@ func overrides(r rune) bool { return r >= '\u202a' && r <= '\u202e' }
 const MaxTextBytes = 64 << 10
 
 // checkText says what is wrong with a text of several lines.
-func checkText(pointer, s string) []problem.Field {
-	if len(s) > MaxTextBytes {
-		return []problem.Field{{Pointer: pointer, Detail: fmt.Sprintf("has %d bytes; %d are allowed", len(s), MaxTextBytes)}}
-	}
-	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) || overrides(r) }) {
-		return []problem.Field{{Pointer: pointer, Detail: "must be text without control characters other than tabs and ends of lines, and without U+202A to U+202E, which override the direction of text"}}
-	}
-	return nil
+func checkText(pointer, s string) (fields problem.Fields) {
+	wrong := func(r rune) bool { return unicode.IsControl(r) && !strings.ContainsRune("\t\n\r", r) || overrides(r) }
+	fields.AddIf(len(s) > MaxTextBytes, pointer, "has %d bytes; %d are allowed", len(s), MaxTextBytes)
+	fields.AddIf(len(s) <= MaxTextBytes && strings.ContainsFunc(s, wrong), pointer,
+		"must be text without control characters other than tabs and ends of lines, and without U+202A to U+202E, which override the direction of text")
+	return fields
 }
 
-func checkID(pointer, s, what string) []problem.Field {
-	if !IsID(s) {
-		return []problem.Field{{Pointer: pointer, Detail: "must be the id (a ULID) of " + what}}
-	}
-	return nil
+func checkID(pointer, s, what string) (fields problem.Fields) {
+	fields.AddIf(!IsID(s), pointer, "must be the id (a ULID) of %s", what)
+	return fields
 }
 
 // Written tells r that the store has it as it is: as a new item, or in the place of the one that it was read from.

@@ -339,7 +339,7 @@ func TestFilesAreCheckedAndKept(t *testing.T) {
 		"twice the same name":    {[]record.File{{Name: "a.txt", SHA256: sum}, {Name: "a.txt", Size: 1, SHA256: other}}, []string{"/f/1/name"}},
 		"twice the same bytes":   {[]record.File{{Name: "b.txt", Size: 1, SHA256: other}, {Name: "c.txt", Size: 1, SHA256: other}}, []string{"/f/1/sha256"}},
 	} {
-		contents, fields := record.CheckFiles("/f", c.files, kept)
+		contents, fields := record.CheckFiles(record.In("/f"), c.files, kept)
 		var pointers []string
 		for _, f := range fields {
 			pointers = append(pointers, f.Pointer)

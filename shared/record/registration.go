@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -104,20 +103,14 @@ func (r *RegistrationItem) Scope() access.Scope {
 
 // Check says what is wrong with the draft.
 func (d *RegistrationDraft) Check() []problem.Field {
-	var fields []problem.Field
+	var fields problem.Fields
 	if d.UserID != "" {
 		fields = checkID("/userId", d.UserID, "a user")
 	}
 	fields = append(fields, checkName("/team", d.Team)...)
-	if looksLikeAlias(d.Team) {
-		fields = append(fields, problem.Field{Pointer: "/team", Detail: fmt.Sprintf("must not begin with %q, as the names of anonymous teams do", aliasPrefix)})
-	}
-	if folded(d.Team) == BaselineTeam {
-		fields = append(fields, problem.Field{Pointer: "/team", Detail: "is what the baselines of organizers are called: choose another"})
-	}
-	if len(TeamKey("", d.Team).Sort) > store.MaxSortBytes {
-		fields = append(fields, problem.Field{Pointer: "/team", Detail: "is too long once its ligatures are written out: choose a shorter one"})
-	}
+	fields.AddIf(looksLikeAlias(d.Team), "/team", "must not begin with %q, as the names of anonymous teams do", aliasPrefix)
+	fields.AddIf(folded(d.Team) == BaselineTeam, "/team", "is what the baselines of organizers are called: choose another")
+	fields.AddIf(len(TeamKey("", d.Team).Sort) > store.MaxSortBytes, "/team", "is too long once its ligatures are written out: choose a shorter one")
 	fields = append(fields, CheckLine("/affiliation", d.Affiliation)...)
 	fields = append(fields, CheckLine("/country", d.Country)...)
 	return append(fields, CheckLine("/contact", d.Contact)...)

@@ -30,9 +30,7 @@ func (d *ReviewDraft) Check() []problem.Field {
 		{"missingOutput", d.MissingOutput}, {"extraneousOutput", d.ExtraneousOutput}, {"invalidOutput", d.InvalidOutput},
 		{"hasErrorOutput", d.HasErrorOutput}, {"otherErrors", d.OtherErrors},
 	} {
-		if m.set && d.NoErrors {
-			fields = append(fields, problem.Field{Pointer: "/" + m.name, Detail: "contradicts noErrors: one of the two must be false"})
-		}
+		fields.AddIf(m.set && d.NoErrors, "/"+m.name, "contradicts noErrors: one of the two must be false")
 	}
 	return fields
 }

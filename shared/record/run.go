@@ -1,7 +1,6 @@
 package record
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -278,16 +277,14 @@ func severityOrder(d measure.Diagnostic) int {
 }
 
 // CheckLabel says what is wrong with what an owner calls a run.
-func CheckLabel(label string) []problem.Field { return CheckLine("/label", label) }
+func CheckLabel(label string) problem.Fields { return CheckLine("/label", label) }
 
 // maxHolder is how many characters a worker's name may have.
 const maxHolder = 100
 
 // CheckHolder says what is wrong with what a worker calls itself.
-func CheckHolder(pointer, name string) []problem.Field {
-	fields := checkName(pointer, name)
-	if n := utf8.RuneCountInString(name); n > maxHolder {
-		fields = append(fields, problem.Field{Pointer: pointer, Detail: fmt.Sprintf("has %d characters; %d are allowed", n, maxHolder)})
-	}
+func CheckHolder(pointer, name string) problem.Fields {
+	fields, n := checkName(pointer, name), utf8.RuneCountInString(name)
+	fields.AddIf(n > maxHolder, pointer, "has %d characters; %d are allowed", n, maxHolder)
 	return fields
 }

@@ -136,29 +136,18 @@ func (d *SubmissionDraft) Normalize() {
 // Check says what is wrong with the draft, save its files.
 func (d *SubmissionDraft) Check() []problem.Field {
 	fields := d.CheckTexts()
-	bad := func(pointer, detail string) {
-		fields = append(fields, problem.Field{Pointer: pointer, Detail: detail})
-	}
-	if len(d.DatasetIDs) == 0 {
-		bad("/datasetIds", "must name at least one dataset of the task")
-	}
-	if len(d.DatasetIDs) > MaxSubmissionDatasets {
-		bad("/files", fmt.Sprintf("are for %d datasets; %d are allowed in one submission", len(d.DatasetIDs), MaxSubmissionDatasets))
-	}
+	fields.AddIf(len(d.DatasetIDs) == 0, "/datasetIds", "must name at least one dataset of the task")
+	fields.AddIf(len(d.DatasetIDs) > MaxSubmissionDatasets, "/files",
+		"are for %d datasets; %d are allowed in one submission", len(d.DatasetIDs), MaxSubmissionDatasets)
 	for i, id := range d.DatasetIDs {
 		p := d.DatasetPointer(i)
 		fields = append(fields, checkID(p, id, "a dataset of the task")...)
-		if slices.Contains(d.DatasetIDs[:i], id) {
-			bad(p, "is named twice")
-		}
-		if d.Type == UploadType && !slices.ContainsFunc(d.Files, func(f RunFile) bool { return f.DatasetID == id }) {
-			bad("/files", "has no file for the dataset "+id)
-		}
+		fields.AddIf(slices.Contains(d.DatasetIDs[:i], id), p, "is named twice")
+		has := slices.ContainsFunc(d.Files, func(f RunFile) bool { return f.DatasetID == id })
+		fields.AddIf(d.Type == UploadType && !has, "/files", "has no file for the dataset %s", id)
 	}
 	for i, f := range d.Files {
-		if !slices.Contains(d.DatasetIDs, f.DatasetID) {
-			bad(fmt.Sprintf("/files/%d/datasetId", i), "is not one of datasetIds")
-		}
+		fields.AddIf(!slices.Contains(d.DatasetIDs, f.DatasetID), fmt.Sprintf("/files/%d/datasetId", i), "is not one of datasetIds")
 	}
 	return append(fields, d.checkType()...)
 }
@@ -172,19 +161,18 @@ func (d *SubmissionDraft) DatasetPointer(i int) string {
 }
 
 // CheckTexts says what is wrong with what describes the submission.
-func (d *SubmissionDraft) CheckTexts() []problem.Field {
+func (d *SubmissionDraft) CheckTexts() problem.Fields {
 	fields := append(CheckLine("/title", d.Title), checkText("/description", d.Description)...)
 	return append(fields, checkURL("/paperUrl", d.PaperURL)...)
 }
 
 // checkType checks the members that go with one type of submission only.
-func (d *SubmissionDraft) checkType() []problem.Field {
-	var fields []problem.Field
+func (d *SubmissionDraft) checkType() problem.Fields {
+	var fields problem.Fields
 	for _, m := range []struct {
-		pointer string
-		given   bool
-		needed  []SubmissionType
-		allowed []SubmissionType
+		pointer         string
+		given           bool
+		needed, allowed []SubmissionType
 	}{
 		{"/files", len(d.Files) > 0, []SubmissionType{UploadType}, []SubmissionType{UploadType}},
 		{"/image", d.Image != "", []SubmissionType{ImageType}, []SubmissionType{ImageType}},
@@ -192,18 +180,12 @@ func (d *SubmissionDraft) checkType() []problem.Field {
 		{"/url", d.URL != "", []SubmissionType{RepositoryType}, []SubmissionType{RepositoryType}},
 		{"/ref", d.Ref != "", nil, []SubmissionType{RepositoryType}},
 	} {
-		if m.given && !slices.Contains(m.allowed, d.Type) {
-			fields = append(fields, problem.Field{Pointer: m.pointer, Detail: fmt.Sprintf("does not go with the type %s: leave it out", d.Type)})
-		}
-		if !m.given && slices.Contains(m.needed, d.Type) {
-			fields = append(fields, problem.Field{Pointer: m.pointer, Detail: fmt.Sprintf("is needed for the type %s", d.Type)})
-		}
+		fields.AddIf(m.given && !slices.Contains(m.allowed, d.Type), m.pointer, "does not go with the type %s: leave it out", d.Type)
+		fields.AddIf(!m.given && slices.Contains(m.needed, d.Type), m.pointer, "is needed for the type %s", d.Type)
 	}
 	fields = append(fields, CheckLine("/image", d.Image)...)
 	fields = append(fields, checkText("/command", d.Command)...)
 	fields = append(fields, CheckLine("/ref", d.Ref)...)
-	if strings.HasPrefix(d.Ref, "-") {
-		fields = append(fields, problem.Field{Pointer: "/ref", Detail: "must be a commit, tag or branch, none of which begins with -"})
-	}
+	fields.AddIf(strings.HasPrefix(d.Ref, "-"), "/ref", "must be a commit, tag or branch, none of which begins with -")
 	return append(fields, checkURL("/url", d.URL)...)
 }

@@ -200,20 +200,16 @@ func (d *TaskDraft) Check() []problem.Field {
 	fields = append(fields, checkWindow("/submissions", d.Submissions.OpensAt, d.Submissions.ClosesAt)...)
 	for i, t := range d.Submissions.Types {
 		p := fmt.Sprintf("/submissions/types/%d", i)
-		if !slices.Contains(SubmissionTypes, t) {
-			fields = append(fields, problem.Field{Pointer: p, Detail: "must be one of upload, image, repository"})
-		} else if slices.Contains(d.Submissions.Types[:i], t) {
-			fields = append(fields, problem.Field{Pointer: p, Detail: "is named twice"})
-		}
+		known := slices.Contains(SubmissionTypes, t)
+		fields.AddIf(!known, p, "must be one of upload, image, repository")
+		fields.AddIf(known && slices.Contains(d.Submissions.Types[:i], t), p, "is named twice")
 	}
 	return fields
 }
 
-func checkWindow(pointer string, opens, closes *Instant) []problem.Field {
-	if opens != nil && closes != nil && !opens.Before(closes.Time) {
-		return []problem.Field{{Pointer: pointer + "/closesAt", Detail: "must be later than opensAt"}}
-	}
-	return nil
+func checkWindow(pointer string, opens, closes *Instant) (fields problem.Fields) {
+	fields.AddIf(opens != nil && closes != nil && !opens.Before(closes.Time), pointer+"/closesAt", "must be later than opensAt")
+	return fields
 }
 
 // CheckWindow returns the problem when now is outside the window: it opens at opens, and closes says the first instant

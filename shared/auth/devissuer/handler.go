@@ -170,47 +170,35 @@ func decode(body []byte) (User, error) {
 		return User{}, problem.BadRequest.Wrap(err, `The body must be a JSON object such as {"user": "alice"}.`)
 	}
 	var u User
-	var faults []problem.Field
+	var faults problem.Fields
 	known := map[string]any{"user": &u.User, "name": &u.Name, "email": &u.Email, "groups": &u.Groups}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		switch member := known[name]; {
 		case member == nil:
-			faults = append(faults, problem.Field{Pointer: pointer(name), Detail: "no such member; those known are user, name, email and groups"})
+			faults.Add(pointer(name), "no such member; those known are user, name, email and groups")
 		case json.Unmarshal(members[name], member) != nil:
 			expected := "must be a string"
 			if name == "groups" {
 				expected = "must be an array of strings"
 			}
-			faults = append(faults, problem.Field{Pointer: pointer(name), Detail: expected})
+			faults.Add(pointer(name), "%s", expected)
 		}
 	}
 	return u, problem.Check(faults)
 }
 
 // faults says what is wrong with a user that someone asks a token for.
-func (u User) faults() []problem.Field {
-	var faults []problem.Field
-	wrong := func(pointer, format string, args ...any) {
-		faults = append(faults, problem.Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
-	}
+func (u User) faults() (faults problem.Fields) {
 	const allowed = "must be 1 to 64 of the characters a-z, A-Z, 0-9, '.', '_', '@' and '-'"
-	if !identifier.MatchString(u.User) {
-		wrong("/user", allowed)
-	}
-	if len(u.Name) > maxNameBytes {
-		wrong("/name", "must have at most %d bytes", maxNameBytes)
-	}
+	faults.AddIf(!identifier.MatchString(u.User), "/user", allowed)
+	faults.AddIf(len(u.Name) > maxNameBytes, "/name", "must have at most %d bytes", maxNameBytes)
 	faults = append(faults, record.CheckLine("/name", u.Name)...)
 	if address, err := mail.ParseAddress(u.Email); u.Email != "" && (err != nil || address.Address != u.Email || len(u.Email) > maxEmailBytes) {
-		wrong("/email", "must be an address such as alice@example.org with at most %d bytes", maxEmailBytes)
+		faults.Add("/email", "must be an address such as alice@example.org with at most %d bytes", maxEmailBytes)
 	}
-	if len(u.Groups) > maxGroups {
-		wrong("/groups", "must have at most %d members", maxGroups)
-	}
+	faults.AddIf(len(u.Groups) > maxGroups, "/groups", "must have at most %d members", maxGroups)
 	for n, group := range u.Groups[:min(len(u.Groups), maxGroups)] {
-		if !identifier.MatchString(group) {
-			wrong(fmt.Sprintf("/groups/%d", n), allowed)
-		}
+		faults.AddIf(!identifier.MatchString(group), fmt.Sprintf("/groups/%d", n), allowed)
 	}
 	return faults
 }

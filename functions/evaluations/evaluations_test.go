@@ -67,6 +67,7 @@ type result struct {
 	hidden    bool    // not published
 	blinded   bool
 	anonymous bool
+	baseline  bool // of the organizers, who are not registered
 }
 
 func (s *scene) add(r result) *record.EvaluationItem {
@@ -76,7 +77,10 @@ func (s *scene) add(r result) *record.EvaluationItem {
 	e.TaskID, e.DatasetID, e.UserID, e.Team = s.task.ID, s.dataset.ID, servertest.UserID(r.user), "team of "+r.user
 	e.TruthVersion, e.PrimaryMeasure = s.dataset.TruthVersion, "nDCG@10"
 	e.Measures = map[string]*float64{"nDCG@10": defined(r.value), "AP": defined(r.ap)}
-	e.Standing = record.Standing{OrganizerID: s.task.OrganizerID, PrivateTask: s.dataset.PrivateTask, Published: !r.hidden, Blinded: r.blinded, Anonymous: r.anonymous, Alias: "alias"}
+	e.Standing = record.Standing{OrganizerID: s.task.OrganizerID, PrivateTask: s.dataset.PrivateTask, Published: !r.hidden, Blinded: r.blinded, Anonymous: r.anonymous, Alias: "alias", Baseline: r.baseline}
+	if e.Baseline = r.baseline; r.baseline {
+		e.Team = record.BaselineTeam
+	}
 	s.pending.Create(e)
 	if s.pending.Len() >= 90 {
 		s.flush()

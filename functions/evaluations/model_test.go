@@ -39,11 +39,14 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 	slices.SortFunc(seen, func(x, y *record.EvaluationItem) int {
 		return cmp.Or(cmp.Compare(worth(y), worth(x)), cmp.Compare(x.SubmissionID, y.SubmissionID))
 	})
-	teams := map[string]bool{}
+	teams := map[string]int{}
 	seen = slices.DeleteFunc(seen, func(e *record.EvaluationItem) bool {
-		again := best && teams[e.UserID]
-		teams[e.UserID] = true
-		return again
+		team := e.UserID
+		if e.Standing.Baseline {
+			team = e.SubmissionID // baselines of organizers are of no team
+		}
+		teams[team]++
+		return best && teams[team] > 1
 	})
 	var board []modelPlace
 	for _, e := range seen {
@@ -63,15 +66,16 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 
 func TestBoardsAreThoseOfANaiveModel(t *testing.T) {
 	server := servertest.New(t, evaluations.Operations...)
-	users := []string{"ada", "bob", "cid"}
+	users := []string{"ada", "bob", "cid", "olga"}
 	rapid.Check(t, func(rt *rapid.T) {
 		s := newScene(t, server, false)
 		var all []*record.EvaluationItem
 		values := rapid.SampledFrom([]float64{-1, 0, 0.25, 0.5})
 		for range rapid.IntRange(0, 14).Draw(rt, "evaluations") {
+			user := rapid.SampledFrom(users).Draw(rt, "user")
 			all = append(all, s.add(result{
-				user: rapid.SampledFrom(users).Draw(rt, "user"), value: values.Draw(rt, "value"), ap: values.Draw(rt, "ap"),
-				hidden: rapid.Bool().Draw(rt, "hidden"), blinded: rapid.Bool().Draw(rt, "blinded"), anonymous: rapid.Bool().Draw(rt, "anonymous"),
+				user: user, value: values.Draw(rt, "value"), ap: values.Draw(rt, "ap"), baseline: user == "olga",
+				hidden: rapid.Bool().Draw(rt, "hidden"), blinded: rapid.Bool().Draw(rt, "blinded"), anonymous: user != "olga" && rapid.Bool().Draw(rt, "anonymous"),
 			}))
 		}
 		s.flush()

@@ -83,11 +83,11 @@ func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error
 			return nil, err
 		}
 		all = append(all, e)
-		runs[item.UserID]++
+		runs[item.Entrant()]++
 	}
 	return func(yield func(*Entry, error) bool) {
 		for _, e := range all {
-			if e.Runs = runs[e.item.UserID]; !yield(e, nil) {
+			if e.Runs = runs[e.item.Entrant()]; !yield(e, nil) {
 				return
 			}
 		}

@@ -85,7 +85,7 @@ type entry struct {
 
 func (c *scene) enter(e entry) {
 	c.t.Helper()
-	e.OrganizerID, e.PrivateTask = c.dataset.OrganizerID, c.dataset.PrivateTask
+	e.OrganizerID, e.PrivateTask, e.Baseline = c.dataset.OrganizerID, c.dataset.PrivateTask, e.user == "organizer"
 	run := &record.RunItem{Standing: e.Standing}
 	run.Meta, run.SubmissionID, run.TaskID, run.DatasetID, run.UserID = meta(), id(), c.dataset.TaskID, c.dataset.ID, c.user(e.user).ID
 	for i, values := range e.values {
@@ -95,7 +95,10 @@ func (c *scene) enter(e entry) {
 		v := &record.EvaluationItem{Standing: e.Standing, Unlisted: i == 0 && e.values[1] != nil}
 		v.Standing.Blinded = v.Standing.Blinded || i == 0 && e.wasBlinded
 		v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID = meta(), run.ID, run.SubmissionID, run.TaskID, run.DatasetID, run.UserID
-		v.TruthVersion, v.PrimaryMeasure, v.Measures = int64(i+1), "AP", values
+		v.TruthVersion, v.PrimaryMeasure, v.Measures, v.Team = int64(i+1), "AP", values, e.user
+		if v.Baseline = e.Baseline; v.Baseline {
+			v.Team = record.BaselineTeam
+		}
 		run.EvaluationID, run.Evaluations = v.ID, append(run.Evaluations, v.ID)
 		c.names[v.ID] = e.name
 		c.entries = append(c.entries, v)
@@ -107,15 +110,22 @@ func (c *scene) enter(e entry) {
 // asked is how a board is asked for.
 type asked struct {
 	user, measure string
-	best          bool
+	best, count   bool
 	version       int64
 	atOnce        int
+}
+
+func place(rank int, name string, runs int) string {
+	if runs == 0 {
+		return fmt.Sprint(rank, name)
+	}
+	return fmt.Sprint(rank, name, "/", runs)
 }
 
 // told lists rank and name of each entry, as the board has them.
 func (c *scene) told(a asked) string {
 	c.t.Helper()
-	b := board.Board{Viewer: &visibility.Viewer{Records: c.store, Caller: c.user(a.user)}, Dataset: c.dataset, TruthVersion: a.version, AtOnce: a.atOnce}
+	b := board.Board{Viewer: &visibility.Viewer{Records: c.store, Caller: c.user(a.user)}, Dataset: c.dataset, TruthVersion: a.version, AtOnce: a.atOnce, Count: a.count}
 	entries, err := b.Entries(context.Background(), a.measure, a.best)
 	if err != nil {
 		c.t.Fatal(err)
@@ -129,7 +139,7 @@ func (c *scene) told(a asked) string {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		told = append(told, fmt.Sprint(e.Rank, c.names[item.ID]))
+		told = append(told, place(e.Rank, c.names[item.ID], e.Runs))
 	}
 	return strings.Join(told, " ")
 }
@@ -163,14 +173,11 @@ func (c *scene) expected(a asked) string {
 	slices.SortFunc(seen, func(x, y *record.EvaluationItem) int {
 		return cmp.Or(cmp.Compare(worth(y), worth(x)), cmp.Compare(x.SubmissionID, y.SubmissionID))
 	})
-	if a.best {
-		teams := map[string]bool{}
-		seen = slices.DeleteFunc(seen, func(e *record.EvaluationItem) bool {
-			had := teams[e.UserID]
-			teams[e.UserID] = true
-			return had
-		})
-	}
+	teams := map[string]int{}
+	seen = slices.DeleteFunc(seen, func(e *record.EvaluationItem) bool {
+		teams[team(e)]++
+		return a.best && teams[team(e)] > 1
+	})
 	var told []string
 	for _, e := range seen {
 		better := 0
@@ -179,9 +186,21 @@ func (c *scene) expected(a asked) string {
 				better++
 			}
 		}
-		told = append(told, fmt.Sprint(better+1, c.names[e.ID]))
+		runs := 0
+		if a.best && a.count {
+			runs = teams[team(e)]
+		}
+		told = append(told, place(better+1, c.names[e.ID], runs))
 	}
 	return strings.Join(told, " ")
+}
+
+// team is whose the entry is: each baseline of the organizers stands for itself.
+func team(e *record.EvaluationItem) string {
+	if e.Baseline {
+		return e.SubmissionID
+	}
+	return e.UserID
 }
 
 func values(ap, cost *float64) map[string]*float64 {
@@ -194,7 +213,8 @@ var (
 	blinded = record.Standing{Published: true, Blinded: true}
 )
 
-// ada's runs are x and y, bob's z; v has no value, u and s are not published, w is blinded, and s was.
+// ada's runs are x and y, bob's z; v has no value, u and s are not published, w is blinded, and s was; b and c are
+// baselines of the organizers.
 func TestABoardByHand(t *testing.T) {
 	c := newScene(t, open(t), false)
 	for _, e := range []entry{
@@ -205,6 +225,8 @@ func TestABoardByHand(t *testing.T) {
 		{"v", "dan", [2]map[string]*float64{nil, values(nil, new(10.))}, shown, false},
 		{"w", "eve", [2]map[string]*float64{nil, values(new(.9), new(1.))}, blinded, false},
 		{"s", "fay", [2]map[string]*float64{values(new(.2), nil), values(new(.55), nil)}, hidden, true},
+		{"b", "organizer", [2]map[string]*float64{nil, values(new(.1), new(40.))}, shown, false},
+		{"c", "organizer", [2]map[string]*float64{nil, values(new(.2), new(50.))}, shown, false},
 	} {
 		c.enter(e)
 	}
@@ -212,17 +234,18 @@ func TestABoardByHand(t *testing.T) {
 		asked
 		want string
 	}{
-		{asked{version: 2}, "1y 2x 2z 4v"},
-		{asked{version: 2, best: true}, "1y 2z 3v"},
-		{asked{version: 2, measure: "cost"}, "1z 1v 3y 4x"},
-		{asked{version: 2, measure: "cost", best: true}, "1z 1v 3y"},
+		{asked{version: 2}, "1y 2x 2z 4c 5b 6v"},
+		{asked{version: 2, best: true}, "1y 2z 3c 4b 5v"},
+		{asked{version: 2, best: true, count: true}, "1y/2 2z/1 3c/1 4b/1 5v/1"},
+		{asked{version: 2, measure: "cost"}, "1z 1v 3y 4x 5b 6c"},
+		{asked{version: 2, measure: "cost", best: true}, "1z 1v 3y 4b 5c"},
 		{asked{version: 1}, "1y 1z 3x"},
-		{asked{version: 2, user: "cid"}, "1y 2u 3x 3z 5v"},
+		{asked{version: 2, user: "cid"}, "1y 2u 3x 3z 5c 6b 7v"},
 		{asked{version: 1, user: "cid"}, "1y 1z 3u 4x"},
-		{asked{version: 2, user: "fay"}, "1y 2s 3x 3z 5v"},
+		{asked{version: 2, user: "fay"}, "1y 2s 3x 3z 5c 6b 7v"},
 		{asked{version: 1, user: "fay"}, "1y 1z 3x"},
-		{asked{version: 2, user: "eve"}, "1y 2x 2z 4v"},
-		{asked{version: 2, user: "organizer"}, "1w 2y 3u 4s 5x 5z 7v"},
+		{asked{version: 2, user: "eve"}, "1y 2x 2z 4c 5b 6v"},
+		{asked{version: 2, user: "organizer"}, "1w 2y 3u 4s 5x 5z 7c 8b 9v"},
 		{asked{version: 1, user: "organizer", best: true}, "1y 1z 3u 4s"},
 	} {
 		for tt.atOnce = range 4 {
@@ -240,7 +263,7 @@ func TestABoardIsWhatItsCallerSees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := newScene(t, s, rapid.Bool().Draw(t, "private"))
 		value := rapid.SampledFrom([]*float64{nil, new(-.5), new(0.), new(.25), new(.25), new(1.)})
-		users := []string{"ada", "bob", "registrant"}
+		users := []string{"ada", "bob", "registrant", "organizer"}
 		for i := range rapid.IntRange(0, 8).Draw(t, "runs") {
 			e := entry{name: fmt.Sprint("-", i), user: rapid.SampledFrom(users).Draw(t, "user")}
 			e.Published, e.Blinded, e.Public, e.Anonymous = rapid.Bool().Draw(t, "published"), rapid.IntRange(0, 3).Draw(t, "blinded") == 0, rapid.Bool().Draw(t, "public"), rapid.Bool().Draw(t, "anonymous")
@@ -252,9 +275,9 @@ func TestABoardIsWhatItsCallerSees(t *testing.T) {
 			}
 			c.enter(e)
 		}
-		for _, user := range append(users, "", "stranger", "worker", "organizer", "admin") {
+		for _, user := range append(users, "", "stranger", "worker", "admin") {
 			a := asked{
-				user: user, measure: rapid.SampledFrom([]string{"", "AP", "cost"}).Draw(t, "measure"), best: rapid.Bool().Draw(t, "best"),
+				user: user, measure: rapid.SampledFrom([]string{"", "AP", "cost"}).Draw(t, "measure"), best: rapid.Bool().Draw(t, "best"), count: rapid.Bool().Draw(t, "count"),
 				version: rapid.Int64Range(1, 2).Draw(t, "version"), atOnce: rapid.IntRange(1, 4).Draw(t, "at once"),
 			}
 			if got, want := c.told(a), c.expected(a); got != want {

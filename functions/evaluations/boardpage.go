@@ -142,17 +142,6 @@ func (v *boardView) command() string {
 	return "curl -sg -H 'Accept: text/csv' '" + v.base + v.link(v.dataset.ID, v.sort) + "'"
 }
 
-// run is what tells an entry from the others of its team.
-func run(e record.Evaluation) string {
-	var parts []string
-	for _, part := range []string{e.Title, e.Label, e.RunTag} {
-		if part != "" && !slices.Contains(parts, part) {
-			parts = append(parts, part)
-		}
-	}
-	return strings.Join(parts, " · ")
-}
-
 // notice says which results stand while the runs are evaluated again.
 func (v *boardView) notice() string {
 	stand := "Shown are the results against version " + strconv.FormatInt(v.shown.TruthVersion, 10) + " of the truth. "

@@ -50,18 +50,11 @@ type LeaderboardName struct {
 
 // LeaderboardEntry is an evaluation on a leaderboard.
 type LeaderboardEntry struct {
+	record.Entry
 	Rank         int                    `json:"rank" doc:"one more than there are better entries; equal values share it"`
-	Team         string                 `json:"team" doc:"the team, or its alias"`
-	Affiliation  string                 `json:"affiliation,omitempty" doc:"of the team; absent when the team is anonymous to the caller"`
-	Title        string                 `json:"title,omitempty" doc:"of the submission; absent, as are label, runTag and paperUrl, when the team is anonymous to the caller or the submission is private to others"`
-	Label        string                 `json:"label,omitempty" doc:"what its owner calls the run"`
-	RunTag       string                 `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
-	PaperURL     string                 `json:"paperUrl,omitempty" doc:"of a paper about the submission"`
-	SubmittedAt  record.Instant         `json:"submittedAt" doc:"when the run was submitted"`
 	Runs         int                    `json:"runs,omitempty" doc:"how many runs of the team are on the leaderboard, when there is the best of each team alone"`
 	RunID        string                 `json:"runId"`
 	EvaluationID string                 `json:"evaluationId"`
-	Baseline     bool                   `json:"baseline" doc:"entered by the organizers, for comparison"`
 	Measures     map[string]*float64    `json:"measures" doc:"by name; null when a measure is not defined for the data"`
 	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % bootstrap interval over topics, of a measure that is a mean over them"`
 	Group        string                 `json:"group,omitempty" doc:"letters; entries that share one cannot be told apart"`
@@ -120,8 +113,7 @@ var showLeaderboard = define(about{
 				TruthVersion: ranking.Board.TruthVersion, Best: best, More: ranking.More, Entries: []LeaderboardEntry{},
 			}
 			for _, e := range ranking.Entries {
-				entry := LeaderboardEntry{Rank: e.Rank, Team: e.Team, Affiliation: e.Affiliation, Title: e.Title, Label: e.Label, RunTag: e.RunTag,
-					PaperURL: e.PaperURL, SubmittedAt: e.SubmittedAt, Runs: e.Runs, RunID: e.RunID, EvaluationID: e.ID, Baseline: e.Baseline, Measures: e.Measures}
+				entry := LeaderboardEntry{Entry: e.Entry, Rank: e.Rank, Runs: e.Runs, RunID: e.RunID, EvaluationID: e.ID, Measures: e.Measures}
 				if in.Against != nil {
 					out.Against = *in.Against
 					entry.Change = &LeaderboardChange{Rank: e.There, Absent: e.There == 0}

@@ -1,7 +1,6 @@
 package tools
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -45,11 +44,6 @@ func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	return chart.Bars(chart.Caption{
 		ID: "bars", Title: out.Measure + " on " + out.Dataset.Name, Description: "The table has the same numbers.",
 	}, all)
-}
-
-// run is what tells an entry from the others of its team.
-func (e LeaderboardEntry) run() string {
-	return cmp.Or(strings.Join(slices.Compact(slices.DeleteFunc([]string{e.Title, e.Label, e.RunTag}, func(s string) bool { return s == "" })), " · "), e.RunID)
 }
 
 // grouped reports whether entries have letters.

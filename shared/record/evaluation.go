@@ -3,6 +3,8 @@ package record
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/store"
@@ -40,23 +42,39 @@ type EvaluatorUsed struct {
 	Settings RunFormat `json:"settings" doc:"how the files were read"`
 }
 
+// Entry tells the entries of a leaderboard apart.
+type Entry struct {
+	Team        string  `json:"team" doc:"the team, or its alias"`
+	Affiliation string  `json:"affiliation,omitempty" doc:"of the team; absent when the team is anonymous to the caller"`
+	Title       string  `json:"title,omitempty" doc:"of the submission; absent, as are label, runTag and paperUrl, when the team is anonymous to the caller or the submission is private to others"`
+	Label       string  `json:"label,omitempty" doc:"what its owner calls the run"`
+	RunTag      string  `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
+	PaperURL    string  `json:"paperUrl,omitempty" doc:"of a paper about the submission"`
+	SubmittedAt Instant `json:"submittedAt" doc:"when the run was submitted"`
+	Baseline    bool    `json:"baseline" doc:"entered by the organizers, for comparison"`
+}
+
+// Run tells the entry from others of its team; it is empty where the team wrote nothing of it.
+func (e Entry) Run() string {
+	var parts []string
+	for _, part := range []string{e.Title, e.Label, e.RunTag} {
+		if part != "" && !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
 // Evaluation is the measures of one run by one evaluator against one version of the truth.
 type Evaluation struct {
 	Meta
-	RunID          string                        `json:"runId"`
-	SubmissionID   string                        `json:"submissionId"`
-	TaskID         string                        `json:"taskId"`
-	DatasetID      string                        `json:"datasetId"`
-	UserID         string                        `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
-	User           *Person                       `json:"user,omitempty" doc:"who that is; for organizers"`
-	Team           string                        `json:"team" doc:"the team, or its alias"`
-	Affiliation    string                        `json:"affiliation,omitempty" doc:"of the team; absent when the team is anonymous to the caller"`
-	Title          string                        `json:"title,omitempty" doc:"of the submission; absent, as are label, runTag and paperUrl, when the team is anonymous to the caller or the submission is private to others"`
-	Label          string                        `json:"label,omitempty" doc:"what its owner calls the run"`
-	RunTag         string                        `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
-	PaperURL       string                        `json:"paperUrl,omitempty" doc:"of a paper about the submission"`
-	SubmittedAt    Instant                       `json:"submittedAt" doc:"when the run was submitted"`
-	Baseline       bool                          `json:"baseline" doc:"the submission is a baseline"`
+	RunID        string  `json:"runId"`
+	SubmissionID string  `json:"submissionId"`
+	TaskID       string  `json:"taskId"`
+	DatasetID    string  `json:"datasetId"`
+	UserID       string  `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
+	User         *Person `json:"user,omitempty" doc:"who that is; for organizers"`
+	Entry
 	Rank           int                           `json:"rank,omitempty" minimum:"1" doc:"place in a sorted list: one more than there are better ones; equal values share it"`
 	Evaluator      EvaluatorUsed                 `json:"evaluator"`
 	TruthVersion   int64                         `json:"truthVersion"`

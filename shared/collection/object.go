@@ -3,6 +3,8 @@ package collection
 import (
 	"bytes"
 	"encoding/json"
+
+	"assay/shared/measure/fields"
 )
 
 // role is what a member of a JSON object is to us.
@@ -120,36 +122,15 @@ func (o *object) ids(queryFile bool) (document, query []byte) {
 	return plain, nil
 }
 
-// scan finds the members of an object without looking at what is in their values; false when the line ends first or
-// is no object.
+// scan finds the members of an object; false when the line ends first or is no object.
 func (o *object) scan(line []byte) bool {
-	i := skipSpace(line, 1)
-	for i < len(line) && line[i] == '"' {
-		end := stringEnd(line, i)
-		if end < 0 {
+	for key, value := range fields.Members(line) {
+		if key == nil {
 			return false
 		}
-		key := line[i+1 : end-1]
-		if i = skipSpace(line, end); i == len(line) || line[i] != ':' {
-			return false
-		}
-		i = skipSpace(line, i+1)
-		if end = valueEnd(line, i); end < 0 {
-			return false
-		}
-		o.note(key, line[i:end])
-		if i = skipSpace(line, end); i == len(line) {
-			return false
-		}
-		if line[i] == '}' {
-			return true
-		}
-		if line[i] != ',' {
-			return false
-		}
-		i = skipSpace(line, i+1)
+		o.note(key[1:len(key)-1], value)
 	}
-	return false
+	return true
 }
 
 // note keeps a value that is of use: a string, or a number that is an id.
@@ -190,70 +171,4 @@ func decoded(raw []byte) (string, bool) {
 	var text string
 	err := json.Unmarshal(raw, &text)
 	return text, err == nil
-}
-
-func skipSpace(line []byte, i int) int {
-	for i < len(line) && (line[i] == ' ' || line[i] == '\t' || line[i] == '\r') {
-		i++
-	}
-	return i
-}
-
-// stringEnd is where the string that begins at i ends, behind its quote; -1 when it does not.
-func stringEnd(line []byte, i int) int {
-	start := i + 1
-	for i = start; ; i++ {
-		next := bytes.IndexByte(line[i:], '"')
-		if next < 0 {
-			return -1
-		}
-		i += next
-		escapes := i
-		for escapes > start && line[escapes-1] == '\\' {
-			escapes--
-		}
-		if (i-escapes)%2 == 0 {
-			return i + 1
-		}
-	}
-}
-
-// valueEnd is where the value that begins at i ends; -1 when it does not, or there is none.
-func valueEnd(line []byte, i int) int {
-	if i == len(line) {
-		return -1
-	}
-	switch line[i] {
-	case '"':
-		return stringEnd(line, i)
-	case '{', '[':
-		return nestedEnd(line, i)
-	}
-	length := bytes.IndexAny(line[i:], ",}] \t\r")
-	if length <= 0 {
-		return -1
-	}
-	return i + length
-}
-
-// nestedEnd is where the object or array that begins at i ends; -1 when it does not.
-func nestedEnd(line []byte, i int) int {
-	depth := 0
-	for ; i < len(line); i++ {
-		switch line[i] {
-		case '"':
-			end := stringEnd(line, i)
-			if end < 0 {
-				return -1
-			}
-			i = end - 1
-		case '{', '[':
-			depth++
-		case '}', ']':
-			if depth--; depth == 0 {
-				return i + 1
-			}
-		}
-	}
-	return -1
 }

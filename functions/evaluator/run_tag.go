@@ -2,12 +2,12 @@ package evaluator
 
 import (
 	"bufio"
-	"compress/gzip"
 	"context"
 	"io"
 	"strings"
 
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/lines"
 	"assay/shared/record"
 )
 
@@ -28,12 +28,9 @@ func (w *Worker) runTag(ctx context.Context, run *record.RunItem, truth *record.
 		return ""
 	}
 	defer func() { _ = f.Close() }()
-	packed := bufio.NewReader(f)
-	text := io.Reader(packed)
-	if head, _ := packed.Peek(2); string(head) == "\x1f\x8b" {
-		if text, err = gzip.NewReader(packed); err != nil {
-			return ""
-		}
+	text, err := lines.Unpack(f, lines.StandardExpansion)
+	if err != nil {
+		return ""
 	}
 	for s := bufio.NewScanner(io.LimitReader(text, tagLines)); s.Scan(); {
 		columns := strings.Fields(s.Text())

@@ -13,6 +13,8 @@ import (
 	"testing/iotest"
 	"unicode"
 	"unicode/utf8"
+
+	"assay/shared/measure/lines"
 )
 
 func file(name, content string) File {
@@ -212,16 +214,17 @@ func TestFilesThatAreNotRead(t *testing.T) {
 		"run":            {strings.Repeat("1 Q0 d 1 1 t\n", patience+1), "nothing in its first 1000 lines"},
 		"page":           {strings.Repeat("<p>one</p>\n", patience+1), "nothing in its first 1000 lines"},
 		"overlong lines": {strings.Repeat(strings.Repeat("x", 101)+"\n", patience+1), "nothing in its first 1000 lines"},
-		"zip":            {"PK\x03\x04\x00", "neither text"},
-		"UTF-16":         {"\xff\xfed\x00\t\x00", "neither text"},
-		"packed twice":   {zipped(t, packed), "neither text"},
-		"cut gzip":       {packed[:len(packed)-9], "gzip is damaged"},
-		"gzip header":    {packed[:5], "gzip is damaged"},
+		"zip":            {"PK\x03\x04\x00", "zip archive"},
+		"UTF-16":         {"\xff\xfed\x00\t\x00", "text in UTF-16"},
+		"binary":         {"d\t\x00", "neither text"},
+		"packed twice":   {zipped(t, packed), "gzip twice"},
+		"cut gzip":       {packed[:len(packed)-9], "not read to its end: the gzip file ends too early"},
+		"gzip header":    {packed[:5], "the gzip file ends too early"},
 		"gzip bomb":      {zipped(t, strings.Repeat("d0\ta\n", 5000)), "more than 10 times its size"},
 	} {
-		l := limits{left: 1 << 20, read: 1 << 20, line: 100, ratio: 10, ratioFrom: 10 << 10}
+		l := limits{left: 1 << 20, read: 1 << 20, line: 100, expansion: lines.Expansion{Bytes: 1 << 20, Ratio: 10, RatioFrom: 10 << 10}}
 		if name == "cut gzip" {
-			l.ratio = 1000
+			l.expansion.Ratio = 1000
 		}
 		texts, err := read(t.Context(), l, Wanted{Documents: []string{"d"}}, []File{file("x", c.content), file("y", "d\tfound")})
 		if err != nil || len(texts.Files) != 2 || !strings.Contains(texts.Files[0].Fault, c.want) || texts.Documents["d"].Text != "found" {
@@ -231,7 +234,7 @@ func TestFilesThatAreNotRead(t *testing.T) {
 }
 
 func TestBoundOfAllFiles(t *testing.T) {
-	l := limits{left: 2 << 20, read: 2 << 20, line: 100, ratio: 1000}
+	l := limits{left: 2 << 20, read: 2 << 20, line: 100, expansion: lines.StandardExpansion}
 	half := strings.Repeat("d0\tsome text\n", 1<<20/13)
 	texts, err := read(t.Context(), l, Wanted{Documents: []string{"d"}}, []File{file("a", half), file("b", half), file("c", half), file("d", "d\tlate")})
 	if err != nil || len(texts.Files) != 4 || texts.Files[1].Fault != "" || texts.Files[3].Documents != 0 {

@@ -2,7 +2,8 @@ package material
 
 import (
 	"bytes"
-	"compress/gzip"
+	"cmp"
+	"context"
 	"encoding/base64"
 	"fmt"
 	"io"
@@ -75,7 +76,7 @@ func (f *InlineFile) bytes(pointer string) ([]byte, *problem.Field) {
 }
 
 // unpackInline decodes files that come along. They count against the bounds of the request.
-func (d *Desk) unpackInline(pointer string, files []InlineFile) ([]evaluator.File, error) {
+func (d *Desk) unpackInline(ctx context.Context, pointer string, files []InlineFile) ([]evaluator.File, error) {
 	list := make([]evaluator.File, len(files))
 	var fields []problem.Field
 	for i, f := range files {
@@ -90,7 +91,11 @@ func (d *Desk) unpackInline(pointer string, files []InlineFile) ([]evaluator.Fil
 			continue
 		}
 		d.inline += int64(len(content))
-		d.unpacked += unpackedSize(content, MaxUnpackedBytes-d.unpacked)
+		size, err := unpackedSize(ctx, bytes.NewReader(content), max(0, MaxUnpackedBytes-d.unpacked))
+		if err != nil {
+			return nil, err
+		}
+		d.unpacked += cmp.Or(size, int64(len(content)))
 		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
 	}
 	switch {
@@ -102,15 +107,4 @@ func (d *Desk) unpackInline(pointer string, files []InlineFile) ([]evaluator.Fil
 		return nil, problem.TooLarge.New("The files in the request unpack to more than %d bytes together. Submit larger runs to a task and name them by runId.", MaxUnpackedBytes)
 	}
 	return list, nil
-}
-
-// unpackedSize is how many bytes the content has once it is unpacked; one more than most when it has more. What is
-// damaged counts as far as it goes.
-func unpackedSize(content []byte, most int64) int64 {
-	z, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		return int64(len(content))
-	}
-	n, _ := io.Copy(io.Discard, io.LimitReader(z, max(0, most)+1)) // what is wrong with it, its reader says
-	return n
 }

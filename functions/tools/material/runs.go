@@ -138,7 +138,7 @@ func (d *Desk) runs(ctx context.Context, pointers []string, refs []RunReference,
 			continue
 		}
 		var err error
-		if runs[i].files, err = d.unpackInline(runs[i].pointer+"/files", ref.Files); err != nil {
+		if runs[i].files, err = d.unpackInline(ctx, runs[i].pointer+"/files", ref.Files); err != nil {
 			return nil, err
 		}
 		runs[i].Name = cmp.Or(runs[i].Name, ref.Files[0].Name)

@@ -79,7 +79,7 @@ func (d *Desk) Texts(ctx context.Context, pointer string, ref *TextsReference, r
 		if len(ref.Files) > 0 {
 			t.inline = true
 			var err error
-			t.files, err = d.unpackInline(pointer+"/files", ref.Files)
+			t.files, err = d.unpackInline(ctx, pointer+"/files", ref.Files)
 			return t, err
 		}
 		id = ref.DatasetID

@@ -79,7 +79,7 @@ func (d *Desk) Truth(ctx context.Context, pointer string, ref TruthReference) (*
 		return nil, err
 	}
 	t := &Truth{source: source{pointer: pointer, inline: true}, settings: settings}
-	t.files, err = d.unpackInline(pointer+"/files", ref.Files)
+	t.files, err = d.unpackInline(ctx, pointer+"/files", ref.Files)
 	return t, err
 }
 

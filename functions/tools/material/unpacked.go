@@ -7,7 +7,6 @@ import (
 	"io"
 
 	"assay/shared/compute"
-	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 )
 
@@ -18,7 +17,12 @@ const MaxTextBytes = compute.MaxBytes
 // unpackedText is how many bytes the stored runs and truths that are packed have once they are unpacked.
 func (d *Desk) unpackedText(ctx context.Context) (total int64, err error) {
 	for _, f := range d.held {
-		size, err := packedText(ctx, f, MaxTextBytes-total)
+		r, err := f.Open()
+		if err != nil {
+			return 0, err
+		}
+		size, err := unpackedSize(ctx, r, MaxTextBytes-total)
+		_ = r.Close() // what it has is read again
 		if err != nil {
 			return 0, err
 		}
@@ -29,17 +33,12 @@ func (d *Desk) unpackedText(ctx context.Context) (total int64, err error) {
 	return total, nil
 }
 
-// packedText is how many bytes the file has once it is unpacked, one more than most when it has more; 0 when it is not packed.
-// What is damaged counts as far as it goes.
-func packedText(ctx context.Context, f evaluator.File, most int64) (size int64, err error) {
-	r, err := f.Open()
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = r.Close() }() // what it has is read anew
+// unpackedSize is how many bytes a packed file has once it is unpacked, one more than most when it has more; 0 when it is not
+// packed. What is damaged counts as far as it goes, for its reader says what is wrong with it.
+func unpackedSize(ctx context.Context, r io.Reader, most int64) (size int64, err error) {
 	z, err := gzip.NewReader(bufio.NewReader(r))
 	if err != nil {
-		return 0, nil // its reader says what is wrong with it, if it is damaged
+		return 0, nil
 	}
 	for size <= most && err == nil {
 		if err := ctx.Err(); err != nil {

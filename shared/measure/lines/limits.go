@@ -9,11 +9,18 @@ const (
 	MaxRatio = 200
 )
 
+// Expansion bounds what a packed file may unpack to: Bytes and, beyond RatioFrom bytes, Ratio times its packed size.
+type Expansion struct{ Bytes, Ratio, RatioFrom int64 }
+
+// StandardExpansion is that of what evaluators read.
+var StandardExpansion = Expansion{Bytes: MaxExpanded, Ratio: MaxRatio, RatioFrom: 64 << 20}
+
 // limits are the bounds of one Reader; tests lower them.
 type limits struct {
-	line, expanded, ratio, ratioFrom int64
-	chunk                            int
+	Expansion
+	line  int64
+	chunk int
 }
 
 // A chunk of 128 KiB fits the second-level cache of a core and is large enough that handing it over costs nothing.
-var standard = limits{line: MaxLine, expanded: MaxExpanded, ratio: MaxRatio, ratioFrom: 64 << 20, chunk: 128 << 10}
+var standard = limits{Expansion: StandardExpansion, line: MaxLine, chunk: 128 << 10}

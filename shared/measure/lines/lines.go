@@ -24,7 +24,7 @@ type Reader struct {
 	limits limits
 	keepCR bool
 
-	content *content
+	content io.Reader
 	rest    []byte // start of a line whose end is not read yet
 	line    int    // number of the line that rest starts
 	ended   bool
@@ -82,7 +82,7 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 		return Chunk{}, false
 	}
 	if r.content == nil {
-		content, err := unpack(r.r, r.limits)
+		content, err := Unpack(r.r, r.limits.Expansion)
 		if err != nil {
 			r.fail(err)
 			return Chunk{}, false
@@ -168,7 +168,7 @@ func ignoreEOF(err error) error {
 // fail ends the reading: a fault of the file is reported, anything else is the error.
 func (r *Reader) fail(err error) {
 	r.ended = true
-	if fault, ok := errors.AsType[refusal](err); ok {
+	if fault, ok := errors.AsType[Refusal](err); ok {
 		r.report.Errorf(r.file, 0, "%s", fault)
 		return
 	}

@@ -186,9 +186,9 @@ func TestHostileFilesCostBoundedMemory(t *testing.T) {
 		change func(*limits)
 	}{
 		"one line of 50 MB":      {io.LimitReader(endless(strings.Repeat("x", 4096)), 50<<20), "longer than", nil},
-		"gzip bomb":              {bomb(), "200 times", func(l *limits) { l.ratioFrom = 8 << 20 }},
-		"text without end":       {endless(strings.Repeat("a b c\n", 700)), "bytes of text", func(l *limits) { l.expanded = 30 << 20 }},
-		"packed but within 200x": {bomb(), "bytes of text", func(l *limits) { l.ratio, l.expanded = 1e6, 10<<20 }},
+		"gzip bomb":              {bomb(), "200 times", func(l *limits) { l.RatioFrom = 8 << 20 }},
+		"text without end":       {endless(strings.Repeat("a b c\n", 700)), "bytes of text", func(l *limits) { l.Bytes = 30 << 20 }},
+		"packed but within 200x": {bomb(), "bytes of text", func(l *limits) { l.Ratio, l.Bytes = 1e6, 10<<20 }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var report measure.Report

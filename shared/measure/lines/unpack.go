@@ -34,13 +34,13 @@ const (
 	plainText = "send it as plain UTF-8 text, or that text compressed with gzip"
 )
 
-// A refusal is why the content of a file can't be read; it becomes a diagnostic. Every other error is one of the
+// A Refusal is why the content of a file can't be read; it becomes a diagnostic. Every other error is one of the
 // reader that the bytes come from.
-type refusal string
+type Refusal string
 
-func (r refusal) Error() string { return string(r) }
+func (r Refusal) Error() string { return string(r) }
 
-func refuse(format string, args ...any) error { return refusal(fmt.Sprintf(format, args...)) }
+func refuse(format string, args ...any) error { return Refusal(fmt.Sprintf(format, args...)) }
 
 // source counts the packed bytes and remembers an error of the underlying reader, which a decompressor would
 // otherwise mix up with faults of the file.
@@ -65,11 +65,12 @@ type content struct {
 	text     io.Reader
 	gzip     bool
 	expanded int64
-	limits   limits
+	limits   Expansion
 }
 
-// unpack looks at the first bytes of a file. Its error is a refusal or one of r.
-func unpack(r io.Reader, l limits) (*content, error) {
+// Unpack looks at the first bytes of a file and returns its text. Errors, also of reading, are a Refusal or those of r, which come
+// again when reading goes on.
+func Unpack(r io.Reader, l Expansion) (io.Reader, error) {
 	packed := &source{r: r}
 	buffered := bufio.NewReaderSize(packed, 64<<10)
 	head, err := buffered.Peek(8)
@@ -108,15 +109,18 @@ func unpack(r io.Reader, l limits) (*content, error) {
 	return c, nil
 }
 
-// Read reads text. Its error is io.EOF, a refusal, or one of the underlying reader.
+// Read implements io.Reader.
 func (c *content) Read(p []byte) (int, error) {
+	if c.packed.err != nil { // which a buffer in between returns only once
+		return 0, c.packed.err
+	}
 	n, err := c.text.Read(p)
 	c.expanded += int64(n)
 	switch {
-	case c.expanded > c.limits.expanded:
-		return n, refuse("the file has more than %d bytes of text, which is the most that is read; split it or leave out low ranks", c.limits.expanded)
-	case c.gzip && c.expanded > c.limits.ratioFrom && c.expanded > c.limits.ratio*c.packed.count:
-		return n, refuse("the file unpacks to more than %d times its size, which no run or truth does; send the text itself", c.limits.ratio)
+	case c.expanded > c.limits.Bytes:
+		return n, refuse("the file has more than %d bytes of text, which is the most that is read; split it or leave out low ranks", c.limits.Bytes)
+	case c.gzip && c.expanded > c.limits.RatioFrom && c.expanded > c.limits.Ratio*c.packed.count:
+		return n, refuse("the file unpacks to more than %d times its size, more than text does; send the text itself", c.limits.Ratio)
 	case err != nil && err != io.EOF:
 		return n, c.explain(err)
 	}

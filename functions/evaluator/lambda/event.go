@@ -60,7 +60,7 @@ func (f *function) handle(ctx context.Context, raw json.RawMessage) (any, error)
 	}
 	switch s.EventSource {
 	case "aws:dynamodb":
-		return f.changed(ctx, e.Records), nil
+		return f.changed(ctx, e.Records)
 	case "aws:s3":
 		return nil, f.arrived(ctx, e.Records)
 	default:
@@ -68,40 +68,41 @@ func (f *function) handle(ctx context.Context, raw json.RawMessage) (any, error)
 	}
 }
 
-// changed heeds changes of the table. Those that fail are reported, so that they, and those behind them, come again.
-func (f *function) changed(ctx context.Context, records []json.RawMessage) events.DynamoDBEventResponse {
+// changed handles changes of the table. Those that fail are reported, so that they, and those behind them, come again.
+func (f *function) changed(ctx context.Context, records []json.RawMessage) (events.DynamoDBEventResponse, error) {
 	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
+	var next time.Time
 	for _, raw := range records {
 		var r events.DynamoDBEventRecord
 		err := json.Unmarshal(raw, &r)
 		if err == nil {
 			err = ctx.Err() // there is no time for what has not begun
 		}
+		var again time.Time
 		if err == nil {
-			err = f.heed(ctx, &r)
+			again, err = f.heed(ctx, &r)
 		}
 		if err != nil {
-			slog.ErrorContext(ctx, "a change was not heeded and comes again", "sequenceNumber", r.Change.SequenceNumber, "error", err)
+			slog.ErrorContext(ctx, "a change was not handled and comes again", "sequenceNumber", r.Change.SequenceNumber, "error", err)
 			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: r.Change.SequenceNumber})
 		}
+		if next.IsZero() || !again.IsZero() && again.Before(next) {
+			next = again
+		}
 	}
-	return out
+	return out, f.runUntil(ctx, next)
 }
 
-func (f *function) heed(ctx context.Context, r *events.DynamoDBEventRecord) error {
+func (f *function) heed(ctx context.Context, r *events.DynamoDBEventRecord) (again time.Time, err error) {
 	key := store.Key{}
 	if p, s := r.Change.Keys[dynamo.PartitionKey], r.Change.Keys[dynamo.SortKey]; p.DataType() == events.DataTypeString && s.DataType() == events.DataTypeString {
 		key = store.Key{Partition: p.String(), Sort: s.String()}
 	}
-	again, err := f.worker.Heed(ctx, key)
-	if err != nil {
-		// Should the change be set aside in the end, what it asks for is still found by whoever wakes.
-		return errors.Join(err, f.alarms.set(context.WithoutCancel(ctx), f.worker.Now().Add(rescue), wakeDue))
+	if again, err = f.worker.Heed(ctx, key); err != nil {
+		// Should the change be set aside in the end, a later call still finds what it asks for.
+		again = f.worker.Now().Add(rescue)
 	}
-	if again.IsZero() {
-		return nil
-	}
-	return f.alarms.set(ctx, again, wakeDue)
+	return again, err
 }
 
 // rescue is when to look after a change that could not be heeded: when Lambda has given up trying.
@@ -131,36 +132,19 @@ func (f *function) arrived(ctx context.Context, records []json.RawMessage) error
 
 const day = 24 * time.Hour
 
-// Limits of one call: a schedule comes on the minute, so what is due within maxPause is waited for, maxPasses times at most.
+// Limits of one call. A schedule comes on the minute, so the call itself waits for what is due within maxPause: a dataset
+// whose ground truth changed is followed in passes a few seconds apart. What waits longer would hold up the stream.
 const (
 	minPause  = 2 * time.Second // the index that Next reads may be about a second behind
-	maxPause  = 20 * time.Second
+	maxPause  = 5 * time.Second
 	maxPasses = 5
 )
 
-// wake does what nobody was told of: instants have come, runs were left waiting, files were left behind. It has the function
-// woken again for what comes next, and for what failed.
+// wake handles an event of a schedule.
 func (f *function) wake(ctx context.Context, what string) error {
 	switch what {
 	case wakeDue:
-		late := context.WithoutCancel(ctx)
-		var next time.Time
-		for range maxPasses {
-			err := errors.Join(f.worker.Due(ctx), f.worker.Unserved(ctx), f.worker.Drain(ctx))
-			var nextErr error
-			next, nextErr = f.worker.Next(late)
-			if err = errors.Join(err, nextErr); err != nil {
-				slog.ErrorContext(ctx, "not all that is due was done", "error", err)
-				next = f.worker.Now().Add(rescue)
-			}
-			if next.IsZero() || next.After(f.worker.Now().Add(maxPause)) || !wait.Sleep(ctx, max(next.Sub(f.worker.Now()), minPause)) {
-				break
-			}
-		}
-		if next.IsZero() {
-			return nil
-		}
-		return f.alarms.set(late, next, wakeDue)
+		return f.runUntil(ctx, f.runDue(ctx))
 	case wakeClean:
 		if err := errors.Join(f.worker.Clean(ctx), f.worker.CleanResults(ctx)); err != nil {
 			return errors.Join(err, f.alarms.set(context.WithoutCancel(ctx), f.worker.Now().Add(day), wakeClean))
@@ -169,4 +153,30 @@ func (f *function) wake(ctx context.Context, what string) error {
 	default:
 		return fmt.Errorf("an event that is of no known source")
 	}
+}
+
+// runDue does all that is due and evaluates the runs that wait, and returns the next instant at which something is due.
+// That is soon after what failed, and the zero Time when nothing is left.
+func (f *function) runDue(ctx context.Context) time.Time {
+	err := errors.Join(f.worker.Due(ctx), f.worker.Unserved(ctx), f.worker.Drain(ctx))
+	next, nextErr := f.worker.Next(context.WithoutCancel(ctx))
+	if err = errors.Join(err, nextErr); err != nil {
+		slog.ErrorContext(ctx, "not all that is due was done", "error", err)
+		return f.worker.Now().Add(rescue)
+	}
+	return next
+}
+
+// runUntil waits for what is due in a moment and does it, until nothing is; for what is due later it makes a schedule.
+func (f *function) runUntil(ctx context.Context, next time.Time) error {
+	for range maxPasses {
+		if next.IsZero() || next.After(f.worker.Now().Add(maxPause)) || !wait.Sleep(ctx, max(next.Sub(f.worker.Now()), minPause)) {
+			break
+		}
+		next = f.runDue(ctx)
+	}
+	if next.IsZero() {
+		return nil
+	}
+	return f.alarms.set(context.WithoutCancel(ctx), next, wakeDue)
 }

@@ -41,7 +41,7 @@ test: $(node_modules) ## run all tests but those of the targets test-*
 
 .PHONY: test-s3
 test-s3: $(node_modules) $(versitygw) ## run the tests over S3, and those of the functions as compiled for Lambda
-	$(GO) test -timeout 20m -tags s3 $(TESTFLAGS) ./shared/blob/s3/... ./functions ./grpc
+	$(GO) test -tags s3 $(TESTFLAGS) ./shared/blob/s3/... ./functions ./grpc
 
 # Podman, as root, with users for containers in /etc/subuid and /etc/subgid. CONTAINERS_CONF names its settings, such as another
 # OCI runtime.

@@ -132,14 +132,8 @@ func (st *story) names(p problem.Document, pointer, words string) {
 // await asks until there is no complaint any more: what was written may show a moment later, and evaluation takes time.
 func (st *story) await(what string, complaint func() error) {
 	st.t.Helper()
-	st.awaitFor(evaluationTime, what, complaint)
-}
-
-// awaitFor is await with another bound.
-func (st *story) awaitFor(limit time.Duration, what string, complaint func() error) {
-	st.t.Helper()
 	pause := 2 * time.Millisecond
-	for deadline := time.Now().Add(limit); ; {
+	for deadline := time.Now().Add(evaluationTime); ; {
 		err := complaint()
 		if err == nil {
 			return

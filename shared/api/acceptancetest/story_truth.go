@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"time"
 
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -69,13 +68,10 @@ func (st *story) changedTruth() {
 	st.ranked(st.nobody, st.board(st.news), rankedRun{1, alias, st.annNews.runs[0]}, rankedRun{2, otter, st.benBoth.runs[0]})
 }
 
-// boardTime is how long a board may take to follow: where schedules call the evaluator they do so on the minute, more than once.
-const boardTime = 4 * time.Minute
-
 // boardShows waits until leaderboards and lists show the results against the version of the truth.
 func (st *story) boardShows(version int64) {
 	st.t.Helper()
-	st.awaitFor(boardTime, fmt.Sprintf("leaderboards of version %d of the truth", version), func() error {
+	st.await(fmt.Sprintf("leaderboards of version %d of the truth", version), func() error {
 		var d record.Dataset
 		st.get(st.nobody, "/v1/datasets/"+st.news, &d)
 		if d.BoardVersion != version || d.Reevaluation != nil {

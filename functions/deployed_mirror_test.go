@@ -4,6 +4,7 @@ package functions_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"io"
 	"maps"
 	"net/http"
@@ -39,6 +40,11 @@ func (m *mirror) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	r = r.Clone(r.Context())
+	// What http.Transport does by itself has to be done here, or only one of the two would be asked for coded content.
+	decode := r.Header.Get("Accept-Encoding") == "" && r.Method != http.MethodHead
+	if decode {
+		r.Header.Set("Accept-Encoding", "gzip")
+	}
 	var first reply
 	var res *http.Response
 	// The evaluator may change what is asked for between the two, so an answer that differs is asked for again.
@@ -48,14 +54,14 @@ func (m *mirror) RoundTrip(r *http.Request) (*http.Response, error) {
 		if res, err = http.DefaultTransport.RoundTrip(r); err != nil {
 			return nil, err
 		}
-		if first, err = read(res); err != nil {
+		if first, err = read(res, decode); err != nil {
 			return nil, err
 		}
 		res.Body = io.NopCloser(bytes.NewReader(first.body))
 		if changes(r, first) {
 			return res, nil
 		}
-		difference := first.differs(m.ask(r, body))
+		difference := first.differs(m.ask(r, body, decode))
 		if difference == "" {
 			m.compared.Add(1)
 			return res, nil
@@ -79,13 +85,13 @@ func changes(r *http.Request, answered reply) bool {
 }
 
 // ask asks the handler in this process.
-func (m *mirror) ask(r *http.Request, body []byte) reply {
+func (m *mirror) ask(r *http.Request, body []byte, decode bool) reply {
 	again := httptest.NewRequestWithContext(r.Context(), r.Method, r.URL.RequestURI(), bytes.NewReader(body))
 	again.Header, again.Host, again.ContentLength = r.Header, r.URL.Host, int64(len(body))
 	again.URL.Scheme = "https" // as the gateway tells it
 	w := httptest.NewRecorder()
 	m.handler.ServeHTTP(w, again)
-	out, err := read(w.Result())
+	out, err := read(w.Result(), decode)
 	if err != nil {
 		m.t.Error(err)
 	}
@@ -102,9 +108,20 @@ type reply struct {
 	body   []byte
 }
 
-func read(res *http.Response) (reply, error) {
-	body, err := io.ReadAll(res.Body)
-	_ = res.Body.Close()
+// read reads an answer, and decodes its content where asked to. The entity tag still says whether it was coded.
+func read(res *http.Response, decode bool) (reply, error) {
+	defer func() { _ = res.Body.Close() }()
+	content := io.Reader(res.Body)
+	if decode && res.Header.Get("Content-Encoding") == "gzip" {
+		decoded, err := gzip.NewReader(res.Body)
+		if err != nil {
+			return reply{}, err
+		}
+		content = decoded
+		res.Header.Del("Content-Encoding")
+		res.Header.Del("Content-Length") // of the coded content
+	}
+	body, err := io.ReadAll(content)
 	return reply{res.StatusCode, res.Header, body}, err
 }
 

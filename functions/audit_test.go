@@ -188,6 +188,36 @@ func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 	}
 }
 
+// Anyone can found an organizer and add known users to it and to its tasks. That shows no address before the user has acted
+// there.
+func TestPeople_WhoWereAddedByOthersKeepTheirAddresses(t *testing.T) {
+	s := newAudited(t)
+	tom := servertest.UserID("tom")
+	lab := s.Create("mia", "/v1/organizers", map[string]any{"name": "Mia's", "members": []string{tom}})
+	task := s.Create("mia", "/v1/tasks", map[string]any{"organizerId": s.id(lab), "name": "Bait"})
+	registration := s.Create("mia", task+"/registrations", map[string]any{"team": "Tom's", "userId": tom})
+	reads := []string{lab, "/v1/organizers", lab + "/members", lab + "/members/" + tom, registration, task + "/registrations", lab + "/audit-entries", task + "/audit-entries"}
+	shows := func(path string) (shown bool) {
+		for _, accept := range []string{"application/json", "text/csv, application/json;q=0.1"} {
+			a := s.Want(http.StatusOK, nil, "mia", http.MethodGet, path, nil, "Accept", accept)
+			shown = shown || strings.Contains(string(a.Body), "tom@example.org")
+		}
+		return shown
+	}
+	for _, path := range reads {
+		if shows(path) {
+			t.Errorf("%s has the address of a user who was added", path)
+		}
+	}
+	s.Create("tom", "/v1/tasks", map[string]any{"organizerId": s.id(lab), "name": "Tom's own"})
+	for _, path := range reads {
+		if !shows(path) {
+			t.Errorf("%s lacks the address of a member who has acted as one", path)
+		}
+	}
+	s.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, lab+"/members/"+tom, nil)
+}
+
 // evaluated gives tom's run an evaluation, and returns its path.
 func (s *audited) evaluated(t *testing.T) string {
 	t.Helper()

@@ -195,8 +195,8 @@ func (n *town) checkChanges(t *testing.T) {
 		{"owner", http.MethodPost, task + "/submissions", map[string]any{
 			"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{n.dataset.ID},
 		}, cost{4, 1 + 2 + 2 + 2, 1}, nil},
-		// and who the members are, for one of them
-		{"olga", http.MethodPatch, "/v1/organizers/" + n.organizerID, map[string]any{"name": "Renamed"}, cost{3, 1 + 3 + 1, 1}, nil},
+		// and who the members are, and that they agreed, for one of them
+		{"olga", http.MethodPatch, "/v1/organizers/" + n.organizerID, map[string]any{"name": "Renamed"}, cost{3, 1 + 3 + 2, 1}, nil},
 		{"olga", http.MethodPatch, task, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
 		{"olga", http.MethodPatch, "/v1/datasets/" + n.dataset.ID, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
 		// and its evaluations, which have a copy of the label

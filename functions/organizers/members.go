@@ -46,7 +46,7 @@ func (m *Member) People() []*record.Person {
 }
 
 func memberOf(c *api.Call, o *record.Organizer, userID string) *Member {
-	return &Member{Person: *record.RelatedPerson(userID), OrganizerID: o.ID, Version: o.Version, organizer: o, named: o.NamesMembersTo(c.Caller)}
+	return &Member{Person: *record.PersonIn(o.Scope(), userID), OrganizerID: o.ID, Version: o.Version, organizer: o, named: o.NamesMembersTo(c.Caller)}
 }
 
 // member finds the membership that the path names.
@@ -97,7 +97,7 @@ func setMembers(ctx context.Context, c *api.Call, tx *table.Tx, organizerID stri
 		return problem.Check([]problem.Field{{Pointer: "/members", Detail: fmt.Sprintf("can change by at most %d users in one request: change it in several", record.MaxMemberChanges)}})
 	}
 	for _, m := range added {
-		tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: record.MembershipKey(m, organizerID)})
+		tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: record.MembershipKey(m, organizerID), Added: m != c.Caller.ID})
 	}
 	for _, m := range removed {
 		tx.DeleteKey(record.MembershipKey(m, organizerID))

@@ -62,7 +62,7 @@ var Operations = []api.Operation{
 	api.List(api.Spec{
 		ID: "listMembers", Path: "/v1/organizers/{organizerId}/members", May: access.Anyone,
 		Summary:     "List the members of an organizer",
-		Description: "In descending order of the users' ids; with names and addresses for members.",
+		Description: "In descending order of the users' ids; with names for members, and addresses of those who founded the organizer or have changed something as members.",
 	}, organizer, listMembers, nil),
 	api.Get(api.Spec{
 		ID: "getMember", Path: "/v1/organizers/{organizerId}/members/{userId}", May: access.Anyone,

@@ -83,7 +83,7 @@ type decided struct {
 func grantOf(r *record.RegistrationItem, private bool) *record.Registered {
 	g := &record.Registered{
 		Meta: r.Meta, UserID: r.UserID, TaskID: r.TaskID, OrganizerID: r.OrganizerID, PrivateTask: private,
-		Team: r.Team, Alias: r.Alias, Anonymous: r.Anonymous, Affiliation: r.Affiliation, State: r.State,
+		Team: r.Team, Alias: r.Alias, Anonymous: r.Anonymous, Affiliation: r.Affiliation, State: r.State, Added: r.Added,
 	}
 	return g
 }

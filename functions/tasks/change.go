@@ -24,14 +24,14 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
 	created := api.Created[api.URL]{Location: "/v1/tasks/" + t.ID, Answer: api.URL{ID: t.ID, URL: "/v1/tasks/" + t.ID}}
 	entry := record.NewAudit(c.Now(), t.Scope(), c.Caller.ID, record.TaskCreated, created.Location, nil, t.Audited())
-	created.Tx = new(table.Tx).Create(t).Check(o).Create(entry)
+	created.Tx = new(table.Tx).Create(t).Check(o)
 	if err := follow.CountTask(ctx, c.Store, c.Now(), created.Tx, o.ID, 1); err != nil {
 		return created, err
 	}
 	if err := c.Charge(ctx, created.Tx, record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
 		return created, err
 	}
-	return created, c.KnowUser(ctx, created.Tx)
+	return created, c.AuditFree(ctx, created.Tx, entry)
 }
 
 // checkFeatured refuses a change of `featured` to all but administrators, because featured tasks lead the landing page.

@@ -231,6 +231,16 @@ func (c *Call) Audit(ctx context.Context, tx *table.Tx, e *record.AuditEntry) er
 // what is created allow.
 func (c *Call) AuditFree(ctx context.Context, tx *table.Tx, e *record.AuditEntry) error {
 	tx.Create(e)
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return err
+	}
+	for _, m := range g.Added {
+		if m.At == record.MembershipKey(c.Caller.ID, e.OrganizerID) && !tx.Writes(m.At) {
+			m.Added = false // who acts as a member has agreed to be one
+			tx.Replace(&m)
+		}
+	}
 	return c.KnowUser(ctx, tx)
 }
 

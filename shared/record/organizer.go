@@ -44,7 +44,7 @@ func (o *Organizer) For(c access.Caller) *Organizer {
 	}
 	v := *o
 	for _, id := range o.Members {
-		v.Named = append(v.Named, RelatedPerson(id))
+		v.Named = append(v.Named, PersonIn(o.Scope(), id))
 	}
 	return &v
 }

@@ -12,19 +12,16 @@ import (
 type Person struct {
 	ID    string `json:"id" doc:"id of the user"`
 	Name  string `json:"name,omitempty" doc:"as the sign-in issuer gave it last; absent when the user has no profile"`
-	Email string `json:"email,omitempty" doc:"of members of the organizer and of users registered for the task"`
+	Email string `json:"email,omitempty" doc:"of users who registered for the task themselves or submitted to it, and of members of the organizer who founded it or have changed something as members"`
 
 	related             bool   // the user is known to be one of those whose address is shown
-	organizerID, taskID string // otherwise: of whose members and registrants the addresses are shown
+	organizerID, taskID string // otherwise: of whose members and registrants the addresses are shown, unless others added them
 }
 
 // PersonIn is a user who did something in the scope.
 func PersonIn(s access.Scope, userID string) *Person {
 	return &Person{ID: userID, organizerID: s.OrganizerID, taskID: s.TaskID}
 }
-
-// RelatedPerson is a user who is a member of the organizer or registered for the task that the caller organizes.
-func RelatedPerson(userID string) *Person { return &Person{ID: userID, related: true} }
 
 // personFor is the user who submitted something, as one who has the roles is shown one: organizers alone learn who a user is.
 // A baseline may be of a user who is not registered.
@@ -47,13 +44,14 @@ func (p *Person) Keys() []store.Key {
 	return keys
 }
 
-// Tell fills in the name, and the address if it is to be shown. stored reports whether there is a record with the key.
-func (p *Person) Tell(profile *User, stored func(store.Key) bool) {
+// Tell fills in the name, and the address if it is to be shown. agreed reports whether there is a grant with the key that
+// the user asked for: anyone can add a user to an organizer or a task, and must not learn the address by that.
+func (p *Person) Tell(profile *User, agreed func(store.Key) bool) {
 	if profile == nil {
 		return
 	}
 	p.Name = profile.Name
-	if p.related || slices.ContainsFunc(p.Keys()[1:], stored) {
+	if p.related || slices.ContainsFunc(p.Keys()[1:], agreed) {
 		p.Email = profile.Email
 	}
 }

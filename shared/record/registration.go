@@ -63,7 +63,7 @@ type RegistrationItem struct {
 func (r *RegistrationItem) For(roles access.Role) *Registration {
 	v := r.Registration
 	if roles&(access.Organizer|access.Admin) != 0 {
-		v.User = RelatedPerson(r.UserID)
+		v.User = &Person{ID: r.UserID, related: !r.Added, organizerID: r.OrganizerID, taskID: r.TaskID}
 	}
 	return &v
 }
@@ -153,10 +153,12 @@ func folded(team string) string {
 	return strings.Join(strings.Fields(name), " ")
 }
 
-// Reservation is an item whose existence is all that it says.
+// Reservation is an item whose existence is nearly all that it says.
 type Reservation struct {
 	Meta
 	At store.Key `json:"-"`
+	// Added says of a membership that another user made it, and that the user has changed nothing as a member since.
+	Added bool `json:",omitempty"`
 }
 
 // Key implements Record.

@@ -83,6 +83,7 @@ type Registered struct {
 	Anonymous   bool
 	Affiliation string `json:",omitempty"`
 	State       RegistrationState
+	Added       bool `json:",omitempty"` // another user made the registration
 }
 
 // Key implements Record.
@@ -97,6 +98,7 @@ type Grants struct {
 	Profile    *User  // nil when the user never changed anything
 	Usage      *Usage // nil when the user never took anything
 	Registered []Registered
+	Added      []Reservation // of memberships
 }
 
 // DecodeGrants reads the items of a user's partition.
@@ -106,6 +108,13 @@ func DecodeGrants(items []store.Item) (Grants, error) {
 		switch {
 		case strings.HasPrefix(it.Sort, memberPrefix):
 			g.Memberships = append(g.Memberships, it.Sort[len(memberPrefix):])
+			m := Reservation{At: it.Key}
+			if err := Decode(it, &m); err != nil {
+				return g, err
+			}
+			if m.Added {
+				g.Added = append(g.Added, m)
+			}
 		case strings.HasPrefix(it.Sort, registeredPrefix):
 			var r Registered
 			if err := Decode(it, &r); err != nil {

@@ -2,6 +2,7 @@ package visibility
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 
 	"assay/shared/record"
@@ -9,9 +10,9 @@ import (
 	"assay/shared/table"
 )
 
-// maxNamingKeys bounds what one answer reads for the names of people: those of an organizer with all its members. People
-// beyond it are shown with their ids.
-const maxNamingKeys = record.MaxMembers
+// maxNamingKeys bounds what one answer reads for the names of people: profiles and grants of an organizer with all its members.
+// People beyond it are shown with their ids.
+const maxNamingKeys = 2 * record.MaxMembers
 
 // Name fills in names and addresses of the people, with one read for each store.MaxKeys of their records. A record that was
 // read before for the same request is not read again.
@@ -40,13 +41,17 @@ func (v *Viewer) Name(ctx context.Context, people []*record.Person) error {
 	for _, it := range slices.Concat(found...) {
 		v.people[it.Key] = it
 	}
-	stored := func(k store.Key) bool { it := v.people[k]; return it.Exists() }
+	agreed := func(k store.Key) bool {
+		var grant struct{ Added bool }
+		it := v.people[k]
+		return it.Exists() && json.Unmarshal(it.Data, &grant) == nil && !grant.Added
+	}
 	for _, p := range people {
 		profile, err := table.Decode[record.User](v.people[p.Keys()[0]])
 		if err != nil {
 			return err
 		}
-		p.Tell(profile, stored)
+		p.Tell(profile, agreed)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package functions_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
@@ -26,6 +27,7 @@ type model struct {
 	tasks   []modelTask
 	members []modelRegistration
 	entries []modelEntry
+	truths  []modelTruth // of the datasets of the only task, whose runs wait to be evaluated; nil in a model without
 }
 
 type modelTask struct {
@@ -49,6 +51,7 @@ type modelEntry struct {
 	baseline                   bool
 	state                      record.RunState
 	ap                         float64
+	run                        string // the file of one that waits to be evaluated
 }
 
 // Those who ask. All take part in something, organize, own or are nobody.
@@ -70,10 +73,13 @@ func newModel(seed uint64) *model {
 	pick := func(of ...string) string { return of[random.IntN(len(of))] }
 	yes := func() bool { return random.IntN(2) == 0 }
 	for i := range 16 {
-		e := modelEntry{name: fmt.Sprint("entry", i), user: pick("ada", "bob", "dan", "dan", "rejected"), task: random.IntN(len(m.tasks)),
+		e := modelEntry{name: fmt.Sprint("entry", i), user: pick("ada", "bob", "dan", "dan", "rejected", "olga", "rival"), task: random.IntN(len(m.tasks)),
 			public: yes(), published: yes(), blinded: yes(), baseline: yes(), state: record.Completed, ap: float64(random.IntN(3)) / 4}
-		if e.user == "rejected" {
+		switch e.user {
+		case "rejected":
 			e.task %= 2
+		case "olga", "rival": // baselines of organizers, who are not registered
+			e.task, e.baseline = slices.IndexFunc(m.tasks, func(t modelTask) bool { return t.organizer == e.user })+e.task%2, true
 		}
 		if random.IntN(4) == 0 {
 			e.state = record.Failed
@@ -151,8 +157,13 @@ func (m *model) objects() map[string]string {
 			put(record.HolderTruths, "dataset", m.datasetNumber(i, n), modelQrels)
 		}
 	}
-	for i := range m.entries {
-		put(record.HolderRuns, "run", i, modelRun)
+	for n, t := range m.truths {
+		for _, content := range t.contents {
+			put(record.HolderTruths, "dataset", n, content)
+		}
+	}
+	for i, e := range m.entries {
+		put(record.HolderRuns, "run", i, cmp.Or(e.run, modelRun))
 	}
 	return all
 }
@@ -237,6 +248,9 @@ func (b *modelBuilder) task(i int) {
 				d.Reevaluation.Progress = record.Progress{Runs: 9, Waiting: 4}
 			}
 		}
+		if b.truths != nil {
+			b.truths[n].set(d, b.hides(b.organizes(b.caller, i)))
+		}
 		b.all = append(b.all, d, &record.Truth{Meta: d.Meta, TaskID: task.ID, Number: 1, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator},
 			&record.TruthSecret{Meta: d.Meta, Secret: []byte(modelID("secret", number))})
 	}
@@ -276,6 +290,9 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	entry := named && (sees || seesResult && e.state == record.Completed)
 	standing.Title, standing.PaperURL, standing.Affiliation = b.other(entry, e.name), b.other(entry, "https://example.org/"+e.name), b.other(entry, "University of "+e.user)
 	userID, team := servertest.UserID(e.user), "Team of "+e.user
+	if e.user == b.tasks[e.task].organizer {
+		team = record.BaselineTeam
+	}
 	if b.hides(organizes || owns || !r.anonymous) {
 		userID, team = servertest.UserID("somebody else"), "Somebody else"
 	}
@@ -295,6 +312,9 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	}
 	run.LogTail = b.other(organizes || !e.blinded && (owns || shown) && sees, "log")
 	run.EvaluationLogTail = b.other(organizes, "log of the evaluation")
+	if e.run != "" {
+		run.Files, run.Diagnostics, run.QueuedAt, run.TruthVersion = []record.File{modelFile("run.txt", e.run)}, nil, new(record.At(modelTime)), 0
+	}
 	review := &record.ReviewItem{OrganizerID: standing.OrganizerID, TaskID: s.TaskID, UserID: userID}
 	review.Meta, review.RunID, review.Published, review.Blinded = modelMeta("review", i), run.ID, e.published, e.blinded
 	review.ReviewerID = servertest.UserID(b.tasks[e.task].organizer)

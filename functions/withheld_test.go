@@ -174,7 +174,7 @@ func (m *model) ids() map[string][]string {
 		add("runId", task, modelID("run", i))
 		add("evaluationId", task, modelID("evaluation", i))
 	}
-	for _, user := range []string{"ada", "dan", "somebody else"} {
+	for _, user := range []string{"ada", "dan", "olga", "somebody else"} {
 		add("userId", "", servertest.UserID(user))
 	}
 	for _, name := range []string{"taskId", "datasetId", "registrationId", "submissionId", "runId", "evaluationId"} {

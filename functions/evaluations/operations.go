@@ -20,6 +20,10 @@ var (
 	best      = page.Filter{Name: "best", Type: page.Bool, Plain: true}
 )
 
+// versions says of which version of a truth lists are. A list that read the datasets to switch at once would cost a read for each.
+const versions = " Lists have the results against the `boardVersion` of their datasets alone. When that changes, those with `sort` have the new results at once, " +
+	"the others run by run within seconds; `truthVersion` says which truth a result is against."
+
 // Operations of the family.
 var Operations = []api.Operation{
 	api.List(api.Spec{
@@ -27,7 +31,7 @@ var Operations = []api.Operation{
 		Summary: "List evaluations",
 		Description: "All evaluations that the caller may see, the newest first. With `sort`, the evaluations of one dataset, which `filter[datasetId]` must name, " +
 			"the best first: by the primary measure with `sort=rank`, or by the measure named. " +
-			"`rank` is then the place on the leaderboard, which filters do not change; equal values share it.",
+			"`rank` is then the place on the leaderboard, which filters do not change; equal values share it." + versions,
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byTask, byDataset, byRun, byUser}},
 	}, api.Anything, list, columns),
 	api.Get(api.Spec{
@@ -42,7 +46,7 @@ var Operations = []api.Operation{
 			"`filter[datasetId]` may be left out when the task has one dataset. `best=true` keeps the best run of each team, and sorts by rank unless `sort` says otherwise. " +
 			"A value that is not defined comes last, and of equal ones the earlier submission first; " +
 			"`rank` is the place on the leaderboard, which filters by run and user do not change, and equal values share it. " +
-			"A browser gets the leaderboard as a page, of the newest dataset unless the filter names one, with the best run of each team, and how many the team has there, unless `best` or a filter says otherwise.",
+			"A browser gets the leaderboard as a page, of the newest dataset unless the filter names one, with the best run of each team, and how many the team has there, unless `best` or a filter says otherwise." + versions,
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best}},
 	}, task, listOfTask, columns), boardPage),
 }

@@ -108,7 +108,6 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	}
 	changed := *old
 	changed.DatasetDraft = d
-	record.Touch(&changed, c.Now())
 	tx := new(table.Tx)
 	if !reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
 		board := old.Board()
@@ -128,7 +127,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	if err := putFiles(ctx, old.ID, &d, inline, c.ShareFile); err != nil {
 		return nil, api.Change{}, err
 	}
-	return &changed, api.Change{Tx: tx.Replace(&changed)}, nil
+	return &changed, api.Change{Tx: tx.Save(&changed, c.Now())}, nil
 }
 
 // released is what audit entries tell of a release.
@@ -155,8 +154,7 @@ func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p Datase
 	now, changed := c.Now(), *old
 	changed.Show(truth)
 	changed.Requeue = &record.Follow{At: record.At(now)}
-	record.Touch(&changed, now)
-	tx := new(table.Tx).Replace(&changed).Replace(truth)
+	tx := new(table.Tx).Save(&changed, now).Replace(truth)
 	entry := record.NewAudit(now, old.Scope(), c.Caller.ID, record.BoardReleased, "/v1/datasets/"+old.ID, released{old.Board().TruthVersion}, released{p.BoardVersion})
 	return &changed, api.Change{Tx: tx}, c.Audit(ctx, tx, entry)
 }
@@ -276,8 +274,7 @@ func move(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.D
 		return err
 	}
 	truth.Pool = changed.Pool
-	record.Touch(truth, c.Now())
-	tx.Replace(truth)
+	tx.Save(truth, c.Now())
 	changed.Requeue = &record.Follow{At: record.At(c.Now())}
 	return nil
 }

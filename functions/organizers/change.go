@@ -34,8 +34,7 @@ func create(ctx context.Context, c *api.Call, _ api.Open, d record.OrganizerDraf
 func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.OrganizerDraft) (*record.Organizer, api.Change, error) {
 	changed := *o
 	changed.OrganizerDraft = d
-	record.Touch(&changed, c.Now())
-	tx := new(table.Tx).Replace(&changed)
+	tx := new(table.Tx).Save(&changed, c.Now())
 	err := setMembers(ctx, c, tx, o.ID, o.Members, d.Members)
 	if errors.Is(err, errNobodyKnown) {
 		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/members", Detail: "must keep a known user: the last known member cannot be removed. Add another first, or delete the organizer"}})

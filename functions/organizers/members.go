@@ -76,8 +76,7 @@ func listMembers(_ context.Context, c *api.Call, o *record.Organizer) (page.Page
 func removeMember(ctx context.Context, c *api.Call, m *Member) (api.Change, error) {
 	changed := *m.organizer
 	changed.Members = slices.DeleteFunc(slices.Clone(changed.Members), func(id string) bool { return id == m.ID })
-	record.Touch(&changed, c.Now())
-	tx := new(table.Tx).Replace(&changed)
+	tx := new(table.Tx).Save(&changed, c.Now())
 	err := setMembers(ctx, c, tx, changed.ID, m.organizer.Members, changed.Members)
 	if errors.Is(err, errNobodyKnown) {
 		return api.Change{}, problem.Conflict.New("This is the last known member of the organizer. Add another member first, or delete the organizer.")

@@ -53,7 +53,6 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	}
 	changed := *r
 	changed.Team, changed.Anonymous, changed.Affiliation, changed.Country, changed.Contact, changed.State = d.Team, d.Anonymous, d.Affiliation, d.Country, d.Contact, d.State
-	record.Touch(&changed, c.Now())
 	renamed := changed.Team != r.Team
 	follows := renamed || changed.Anonymous != r.Anonymous || changed.Affiliation != r.Affiliation
 	if follows {
@@ -62,7 +61,7 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	grant.Team, grant.Anonymous, grant.Affiliation, grant.State = changed.Team, changed.Anonymous, changed.Affiliation, changed.State
 	tx := new(table.Tx)
 	reserve(tx, c, r, &changed)
-	tx.Replace(&changed).Replace(grant)
+	tx.Save(&changed, c.Now()).Replace(grant)
 	if changed.State != r.State {
 		entry := record.NewAudit(c.Now(), r.Scope(), c.Caller.ID, record.RegistrationDecided, path(r), decided{r.State}, decided{changed.State})
 		if err := c.Audit(ctx, tx, entry); err != nil {

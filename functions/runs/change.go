@@ -37,8 +37,7 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 		return changed, api.Change{Tx: tx}, nil
 	}
 	changed = labelled(r, d)
-	record.Touch(changed, c.Now())
-	tx.Replace(changed)
+	tx.Save(changed, c.Now())
 	return changed, api.Change{Tx: tx}, eachEvaluation(ctx, c, r, tx, func(e *record.EvaluationItem) { e.Label = d.Label })
 }
 
@@ -68,8 +67,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) (api.Change, er
 	}
 	if s != nil {
 		s.RunIDs = slices.DeleteFunc(s.RunIDs, func(id string) bool { return id == r.ID })
-		record.Touch(s, c.Now())
-		tx.Replace(s)
+		tx.Save(s, c.Now())
 	}
 	allowance, err := table.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(r.TaskID, r.UserID))
 	if err != nil {
@@ -77,8 +75,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) (api.Change, er
 	}
 	if allowance != nil {
 		allowance.Drop(r.DatasetID)
-		record.Touch(allowance, c.Now())
-		tx.Replace(allowance)
+		tx.Save(allowance, c.Now())
 	}
 	if err := quota.Credit(ctx, c.Store, c.Now(), tx, r.UserID, record.Charge{Bytes: -r.Bytes}); err != nil {
 		return api.Change{}, err

@@ -45,8 +45,7 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d reco
 	changed := *r
 	changed.ReviewDraft = d
 	changed.ReviewerID, changed.ReviewedAt = c.Caller.ID, new(record.At(now))
-	record.Touch(&changed, now)
-	tx := new(table.Tx).Replace(&changed)
+	tx := new(table.Tx).Save(&changed, now)
 	if err := c.Audit(ctx, tx, record.NewAudit(now, r.Scope(), c.Caller.ID, record.ReviewUpdated, "/v1/runs/"+r.RunID+"/review", r.ReviewDraft, changed.ReviewDraft)); err != nil {
 		return nil, api.Change{}, err
 	}
@@ -65,8 +64,7 @@ func carry(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft,
 		return err
 	}
 	run.Standing.Published, run.Standing.Blinded = d.Published, d.Blinded
-	record.Touch(run, c.Now())
-	tx.Replace(run)
+	tx.Save(run, c.Now())
 	return eachEvaluation(ctx, c, run, tx, func(e *record.EvaluationItem) {
 		e.Standing.Published, e.Standing.Blinded = d.Published, d.Blinded
 	})
@@ -78,8 +76,7 @@ func eachEvaluation(ctx context.Context, c *api.Call, r *record.RunItem, tx *tab
 	for _, e := range evaluations {
 		if e != nil {
 			change(e)
-			record.Touch(e, c.Now())
-			tx.Replace(e)
+			tx.Save(e, c.Now())
 		}
 	}
 	return err

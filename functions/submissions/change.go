@@ -37,8 +37,7 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	changed.Title, changed.Description, changed.PaperURL, changed.Visibility, changed.Baseline = d.Title, d.Description, d.PaperURL, d.Visibility, d.Baseline
 	st := &changed.Standing
 	st.Public, st.Baseline, st.Title, st.PaperURL = d.Visibility == record.Public, d.Baseline, d.Title, d.PaperURL
-	record.Touch(&changed, c.Now())
-	tx := new(table.Tx).Replace(&changed)
+	tx := new(table.Tx).Save(&changed, c.Now())
 	if changed.Standing == s.Standing {
 		return &changed, api.Change{Tx: tx}, nil
 	}
@@ -64,8 +63,7 @@ func carry(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionI
 	var newest []store.Key
 	for _, r := range runs {
 		follow.SetSubmission(&r.Standing, &s.Standing)
-		record.Touch(r, c.Now())
-		tx.Replace(r)
+		tx.Save(r, c.Now())
 		if n := len(r.Evaluations); n > 0 {
 			newest = append(newest, record.EvaluationKey(r.Evaluations[n-1]))
 			superseded = superseded || n > 1
@@ -76,8 +74,7 @@ func carry(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionI
 		if e != nil {
 			follow.SetSubmission(&e.Standing, &s.Standing)
 			e.Baseline = s.Standing.Baseline
-			record.Touch(e, c.Now())
-			tx.Replace(e)
+			tx.Save(e, c.Now())
 		}
 	}
 	return superseded, err

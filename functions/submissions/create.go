@@ -1,6 +1,7 @@
 package submissions
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"time"
@@ -121,11 +122,7 @@ func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Ti
 
 // charge adds to tx that the user's allowance counts the runs, or refuses them.
 func (e *entry) charge(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
-	a, write := e.allowance, tx.Replace
-	if a == nil {
-		a, write = &record.Allowance{Meta: record.NewMeta(now), TaskID: s.TaskID}, tx.Create
-		a.ID = s.UserID
-	}
+	a := cmp.Or(e.allowance, &record.Allowance{Meta: record.MetaOf(s.UserID, now), TaskID: s.TaskID})
 	if !s.Unregistered() {
 		if err := a.Charge(e.task.Submissions, s.RunIDs, now); err != nil {
 			return nil, err
@@ -138,8 +135,7 @@ func (e *entry) charge(ctx context.Context, c *api.Call, tx *table.Tx, s *record
 	for _, set := range e.datasets {
 		a.Keep(set.ID)
 	}
-	record.Touch(a, now)
-	write(a)
+	tx.Save(a, now)
 	if s.Unregistered() {
 		return nil, nil
 	}

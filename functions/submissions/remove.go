@@ -37,8 +37,7 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) (api.Cha
 		for _, r := range runs {
 			allowance.Drop(r.DatasetID)
 		}
-		record.Touch(allowance, c.Now())
-		tx.Replace(allowance)
+		tx.Save(allowance, c.Now())
 	}
 	if err := c.AuditFree(ctx, tx, record.NewAudit(c.Now(), s.Scope(), c.Caller.ID, record.SubmissionDeleted, path(s), s.Audited(), nil)); err != nil {
 		return api.Change{}, err

@@ -57,7 +57,6 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	}
 	changed := *t
 	changed.TaskDraft = d
-	record.Touch(&changed, c.Now())
 	var after func(context.Context)
 	if d.Visibility != t.Visibility {
 		changed.Follow = &record.Follow{At: record.At(c.Now().Add(follow.Patience))}
@@ -69,7 +68,7 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 			}
 		}
 	}
-	tx := new(table.Tx).Replace(&changed)
+	tx := new(table.Tx).Save(&changed, c.Now())
 	return &changed, api.Change{Tx: tx, After: after}, audit(ctx, c, tx, t, &changed)
 }
 

@@ -67,18 +67,16 @@ func (s *serving) note(ctx context.Context, env Env, queues []record.Subqueue) {
 	}
 	err := table.Retry(ctx, func() error {
 		all, err := table.Get[record.Serving](ctx, env.Store, store.Strong, record.ServingKey())
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case all == nil:
+		}
+		if all == nil {
 			all = &record.Serving{Meta: record.NewMeta(now)}
-			all.Note(now, queues)
-			return new(table.Tx).Create(all).Commit(ctx, env.Store)
-		case !all.Note(now, queues):
+		}
+		if !all.Note(now, queues) {
 			return nil
 		}
-		record.Touch(all, now)
-		return new(table.Tx).Replace(all).Commit(ctx, env.Store)
+		return new(table.Tx).Save(all, now).Commit(ctx, env.Store)
 	})
 	if err != nil && ctx.Err() == nil {
 		env.Log.WarnContext(ctx, "workers that were seen cannot be noted; they are when they are next seen after a while", "error", err)

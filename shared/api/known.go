@@ -19,18 +19,15 @@ func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
 		return err
 	}
 	name, email := c.NameAndEmail(g.Profile)
-	switch now := c.Now(); {
-	case tx.Writes(record.UserKey(c.Caller.ID)):
-	case g.Profile == nil:
-		u := &record.User{Meta: record.NewMeta(now), Name: name, Email: email}
-		u.ID = c.Caller.ID
-		tx.Create(u)
-	case g.Profile.Name != name || g.Profile.Email != email:
-		u := *g.Profile
-		u.Name, u.Email = name, email
-		record.Touch(&u, now)
-		tx.Replace(&u)
+	if tx.Writes(record.UserKey(c.Caller.ID)) || g.Profile != nil && g.Profile.Name == name && g.Profile.Email == email {
+		return nil
 	}
+	u := record.User{Meta: record.MetaOf(c.Caller.ID, c.Now())}
+	if g.Profile != nil {
+		u = *g.Profile
+	}
+	u.Name, u.Email = name, email
+	tx.Save(&u, c.Now())
 	return nil
 }
 

@@ -47,8 +47,9 @@ func Use(tx *table.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) 
 	}
 	d.TruthVersion++
 	d.Adopt, d.Diagnostics = nil, nil
-	truth := &record.Truth{Meta: record.NewMeta(now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator, Pool: d.Pool}
-	truth.ID = d.ID
+	truth := &record.Truth{
+		Meta: record.MetaOf(d.ID, now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator, Pool: d.Pool,
+	}
 	d.Requeue = &record.Follow{At: record.At(now)} // with the first truth too: runs that came before it have failed for want of one
 	if old == nil {
 		d.Show(truth)
@@ -57,8 +58,7 @@ func Use(tx *table.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) 
 	}
 	truth.Meta, truth.Held = old.Meta, true
 	d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: record.At(now)}, record.Progress{}
-	record.Touch(truth, now)
-	tx.Replace(truth)
+	tx.Save(truth, now)
 }
 
 // Adopt looks at the truth files of a dataset once the last of them has arrived. If they can be used, runs are evaluated
@@ -95,8 +95,7 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 		} else {
 			Use(tx, d, old, now)
 		}
-		record.Touch(d, now)
-		return tx.Replace(d).Commit(ctx, s)
+		return tx.Save(d, now).Commit(ctx, s)
 	})
 	if err == nil && fault != nil {
 		return fmt.Errorf("the truth of the dataset %s cannot be read: %w", datasetID, fault)

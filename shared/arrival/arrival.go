@@ -79,7 +79,6 @@ func forRun(ctx context.Context, s store.Store, now time.Time, id, digest string
 		if !news {
 			return nil
 		}
-		record.Touch(r, now)
 		if record.AllStored(r.Files) {
 			truth, err := table.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(r.DatasetID))
 			if err != nil {
@@ -89,7 +88,7 @@ func forRun(ctx context.Context, s store.Store, now time.Time, id, digest string
 				return err
 			}
 		}
-		return new(table.Tx).Replace(r).Commit(ctx, s)
+		return new(table.Tx).Save(r, now).Commit(ctx, s)
 	})
 }
 
@@ -116,8 +115,7 @@ func forDataset(ctx context.Context, s store.Store, now time.Time, h record.Hold
 		if h == record.HolderTruths && record.AllStored(d.Truths) {
 			d.Adopt = &record.Follow{At: record.At(now)}
 		}
-		record.Touch(d, now)
-		return new(table.Tx).Replace(d).Commit(ctx, s)
+		return new(table.Tx).Save(d, now).Commit(ctx, s)
 	})
 }
 

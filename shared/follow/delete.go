@@ -35,8 +35,7 @@ func Delete(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 
 // end removes the task itself.
 func end(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem) error {
-	gone := &record.DeletedTask{Meta: record.NewMeta(now), Due: record.At(now.Add(Patience))}
-	gone.ID = t.ID
+	gone := &record.DeletedTask{Meta: record.MetaOf(t.ID, now), Due: record.At(now.Add(Patience))}
 	return table.Retry(ctx, func() error {
 		left, err := table.Get[record.TaskItem](ctx, s, store.Strong, t.Key())
 		if err != nil || left == nil {
@@ -57,14 +56,10 @@ func CountTask(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, 
 		return err
 	}
 	if n == nil {
-		n = &record.TaskCount{Meta: record.NewMeta(now), Tasks: max(0, more)}
-		n.ID = organizerID
-		tx.Create(n)
-		return nil
+		n = &record.TaskCount{Meta: record.MetaOf(organizerID, now)}
 	}
 	n.Tasks = max(0, n.Tasks+more)
-	record.Touch(n, now)
-	tx.Replace(n)
+	tx.Save(n, now)
 	return nil
 }
 

@@ -24,24 +24,23 @@ func refund(ctx context.Context, s store.Store, now time.Time, run *record.RunIt
 	if !run.Counted || len(run.Evaluations) > 0 {
 		return nil
 	}
-	a, err := allowance(ctx, s, run)
+	a, err := allowance(ctx, s, now, run)
 	if err != nil {
 		return err
 	}
 	run.Counted = false
-	if a == nil {
+	if a.Stored() == 0 {
 		return nil
 	}
 	a.Refund(run.ID)
-	record.Touch(a, now)
-	tx.Replace(a)
+	tx.Save(a, now)
 	return nil
 }
 
 // refundTruthFailure is refund for a blinded run, whose files all came, that failed for what only the truth can know; it counts
 // that too.
 func refundTruthFailure(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) error {
-	a, write, err := allowanceToWrite(ctx, s, now, run, tx)
+	a, err := allowance(ctx, s, now, run)
 	if err != nil {
 		return err
 	}
@@ -52,7 +51,7 @@ func refundTruthFailure(ctx context.Context, s store.Store, now time.Time, run *
 		run.Counted = false
 		a.Refund(run.ID)
 	}
-	write(a)
+	tx.Save(a, now)
 	return nil
 }
 
@@ -61,30 +60,21 @@ func recharge(ctx context.Context, s store.Store, now time.Time, run *record.Run
 	if run.Counted || run.Unregistered() {
 		return nil
 	}
-	a, write, err := allowanceToWrite(ctx, s, now, run, tx)
+	a, err := allowance(ctx, s, now, run)
 	if err != nil {
 		return err
 	}
 	run.Counted = true
 	a.Recharge(run.ID, now)
-	write(a)
+	tx.Save(a, now)
 	return nil
 }
 
-// allowanceToWrite returns the allowance of the run's user, a new one when there is none, and what adds it to tx once changed.
-func allowanceToWrite(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) (*record.Allowance, func(record.Record) *table.Tx, error) {
-	a, err := allowance(ctx, s, run)
-	if a != nil || err != nil {
-		return a, func(r record.Record) *table.Tx {
-			record.Touch(r, now)
-			return tx.Replace(r)
-		}, err
+// allowance returns the allowance of the run's user, a new one when there is none.
+func allowance(ctx context.Context, s store.Store, now time.Time, run *record.RunItem) (*record.Allowance, error) {
+	a, err := table.Get[record.Allowance](ctx, s, store.Strong, record.AllowanceKey(run.TaskID, run.UserID))
+	if a == nil && err == nil {
+		a = &record.Allowance{Meta: record.MetaOf(run.UserID, now), TaskID: run.TaskID}
 	}
-	a = &record.Allowance{Meta: record.NewMeta(now), TaskID: run.TaskID}
-	a.ID = run.UserID
-	return a, tx.Create, nil
-}
-
-func allowance(ctx context.Context, s store.Store, run *record.RunItem) (*record.Allowance, error) {
-	return table.Get[record.Allowance](ctx, s, store.Strong, record.AllowanceKey(run.TaskID, run.UserID))
+	return a, err
 }

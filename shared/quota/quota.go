@@ -6,6 +6,7 @@
 package quota
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -108,16 +109,13 @@ func TakeFor(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, us
 
 // take adds to tx that usage, which is nil when the user took nothing before, grows by the charge.
 func take(tx *table.Tx, now time.Time, userID string, limits record.UsageLimits, usage *record.Usage, ch record.Charge) error {
-	write := tx.Replace
 	if usage == nil {
-		usage, write = &record.Usage{Meta: record.NewMeta(now)}, tx.Create
-		usage.ID = userID
+		usage = &record.Usage{Meta: record.MetaOf(userID, now)}
 	}
 	if err := usage.Take(limits, ch, now); err != nil {
 		return err
 	}
-	record.Touch(usage, now)
-	write(usage)
+	tx.Save(usage, now)
 	return nil
 }
 
@@ -239,22 +237,15 @@ func (l *Ledger) Flush(ctx context.Context, s store.Store, now time.Time) error 
 		return nil
 	}
 	err := table.Retry(ctx, func() error {
-		u := &record.ServerUsage{Meta: record.NewMeta(now)}
-		u.ID = strconv.Itoa(rand.IntN(record.ServerShards)) //nolint:gosec // which shard is no secret
-		tx := new(table.Tx)
+		u := &record.ServerUsage{Meta: record.MetaOf(strconv.Itoa(rand.IntN(record.ServerShards)), now)} //nolint:gosec // which shard is no secret
 		old, err := table.Get[record.ServerUsage](ctx, s, store.Strong, u.Key())
 		if err != nil {
 			return err
 		}
-		write := tx.Create
-		if old != nil {
-			u, write = old, tx.Replace
-		}
+		u = cmp.Or(old, u)
 		u.Merge(taken.Counts)
 		u.Forget(now)
-		record.Touch(u, now)
-		write(u)
-		return tx.Commit(ctx, s)
+		return new(table.Tx).Save(u, now).Commit(ctx, s)
 	})
 	if err != nil {
 		l.mu.Lock()

@@ -33,10 +33,13 @@ type Meta struct {
 	before int64 // Version as it is stored
 }
 
-// NewMeta returns the Meta of a resource created at now.
-func NewMeta(now time.Time) Meta {
+// NewMeta returns the Meta of a resource created at now, with an id of its own.
+func NewMeta(now time.Time) Meta { return MetaOf(NewID(now), now) }
+
+// MetaOf returns the Meta of a resource with the id created at now.
+func MetaOf(id string, now time.Time) Meta {
 	at := At(now)
-	return Meta{ID: NewID(now), CreatedAt: at, UpdatedAt: at, Version: 1}
+	return Meta{ID: id, CreatedAt: at, UpdatedAt: at, Version: 1}
 }
 
 func (m *Meta) meta() *Meta { return m }

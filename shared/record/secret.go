@@ -24,8 +24,7 @@ type TruthSecret struct {
 
 // NewTruthSecret returns a new secret for the dataset.
 func NewTruthSecret(datasetID string, now time.Time) *TruthSecret {
-	s := &TruthSecret{Meta: NewMeta(now), Secret: make([]byte, sha256.Size)}
-	s.ID = datasetID
+	s := &TruthSecret{Meta: MetaOf(datasetID, now), Secret: make([]byte, sha256.Size)}
 	_, _ = rand.Read(s.Secret) // it never returns an error
 	return s
 }

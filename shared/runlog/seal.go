@@ -49,8 +49,7 @@ func Seal(ctx context.Context, s store.Store, files blob.Store, now time.Time, r
 		if !sealed {
 			return nil
 		}
-		record.Touch(run, now)
-		return new(table.Tx).Replace(run).Commit(ctx, s)
+		return new(table.Tx).Save(run, now).Commit(ctx, s)
 	})
 	if err != nil || run == nil {
 		return err

@@ -105,8 +105,17 @@ func (t *Tx) Writes(k store.Key) bool {
 // Create adds a record that must not exist yet.
 func (t *Tx) Create(r record.Record) *Tx { return t.put(r, store.Create) }
 
-// Replace writes over a record that must be as it was read. record.Touch makes it the next version.
+// Replace writes over a record that must be as it was read, without making it the next version as Save does.
 func (t *Tx) Replace(r record.Record) *Tx { return t.put(r, store.Replace) }
+
+// Save adds the next version of a record, which changes at now: a new one must not exist yet, another must be as it was read.
+func (t *Tx) Save(r record.Record, now time.Time) *Tx {
+	record.Touch(r, now)
+	if r.Stored() == 0 {
+		return t.Create(r)
+	}
+	return t.Replace(r)
+}
 
 func (t *Tx) put(r record.Record, op func(store.Item) store.Write) *Tx {
 	it, err := record.Item(r)

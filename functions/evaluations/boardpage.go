@@ -13,7 +13,6 @@ import (
 	"assay/shared/api"
 	"assay/shared/page"
 	"assay/shared/record"
-	"assay/shared/store"
 	"assay/shared/table"
 	"assay/shared/webpage"
 )
@@ -41,18 +40,13 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	_, raw := c.Address()
 	v.query, _ = url.ParseQuery(raw)                                 // it was read before
 	v.best = bestOnly(c) || !v.query.Has(best.Name) && !v.filtered() // of a filter, all that it asks for
-	items, err := c.Store.Query(ctx, store.Query{
-		Index: record.ByTask, Partition: record.OfTask(t.ID, record.KindDataset, access.Everyone), Descending: true, Limit: record.MaxTaskDatasets,
+	sources := []table.Source{table.Partition(record.ByTask, record.OfTask(t.ID, record.KindDataset, access.Everyone))}
+	err := table.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
+		v.datasets = append(v.datasets, d)
+		return nil
 	})
 	if err != nil {
-		return table.Failed(err)
-	}
-	for _, it := range items {
-		d, err := table.Decode[record.DatasetItem](it)
-		if err != nil {
-			return err
-		}
-		v.datasets = append(v.datasets, d)
+		return err
 	}
 	if len(c.Page.Values(byDataset.Name)) > 0 {
 		v.dataset = t.dataset

@@ -49,32 +49,19 @@ func task(ctx context.Context, c *api.Call) (taskItem, error) {
 	if !record.IsID(id) {
 		return taskItem{}, visibility.Missing
 	}
-	keys := []store.Key{record.TaskKey(id)}
+	var found taskItem
+	wanted := []table.Target{table.Into(&found.TaskItem, record.TaskKey(id))}
 	if record.IsID(datasetID) {
-		keys = append(keys, record.DatasetKey(datasetID))
+		wanted = append(wanted, table.Into(&found.dataset, record.DatasetKey(datasetID)))
 	}
-	items, err := c.Store.Get(ctx, c.Consistency, keys...)
-	if err != nil {
-		return taskItem{}, table.Failed(err)
+	err := table.Read(ctx, c.Store, c.Consistency, wanted...)
+	if err == nil && found.TaskItem == nil {
+		err = visibility.Missing
 	}
-	t, err := table.Decode[record.TaskItem](items[0])
-	if err != nil {
-		return taskItem{}, err
+	if found.dataset != nil && found.dataset.TaskID != id {
+		found.dataset = nil
 	}
-	if t == nil {
-		return taskItem{}, visibility.Missing
-	}
-	found := taskItem{TaskItem: t}
-	if len(items) > 1 {
-		d, err := table.Decode[record.DatasetItem](items[1])
-		if err != nil {
-			return taskItem{}, err
-		}
-		if d != nil && d.TaskID == id {
-			found.dataset = d
-		}
-	}
-	return found, nil
+	return found, err
 }
 
 func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[record.Evaluation], err error) {

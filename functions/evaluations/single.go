@@ -21,19 +21,12 @@ func single(ctx context.Context, c *api.Call) (withTopics, error) {
 	if !record.IsID(id) {
 		return withTopics{}, visibility.Missing
 	}
-	items, err := c.Store.Get(ctx, c.Consistency, record.EvaluationKey(id), record.TopicsKey(id))
-	if err != nil {
-		return withTopics{}, table.Failed(err)
+	var e withTopics
+	err := table.Read(ctx, c.Store, c.Consistency, table.Into(&e.EvaluationItem, record.EvaluationKey(id)), table.Into(&e.topics, record.TopicsKey(id)))
+	if err == nil && e.EvaluationItem == nil {
+		err = visibility.Missing
 	}
-	e, err := table.Decode[record.EvaluationItem](items[0])
-	if err != nil {
-		return withTopics{}, err
-	}
-	if e == nil {
-		return withTopics{}, visibility.Missing
-	}
-	perTopic, err := table.Decode[record.Topics](items[1])
-	return withTopics{e, perTopic}, err
+	return e, err
 }
 
 func show(ctx context.Context, c *api.Call, e withTopics) (record.Evaluation, error) {

@@ -45,16 +45,10 @@ func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (*record
 
 // quota reads what is left to the registered user; nil when the task was deleted meanwhile.
 func quota(ctx context.Context, c *api.Call, r *record.RegistrationItem) (*record.Quota, error) {
-	items, err := c.Store.Get(ctx, c.Consistency, record.TaskKey(r.TaskID), record.AllowanceKey(r.TaskID, r.UserID))
-	if err != nil {
-		return nil, table.Failed(err)
-	}
-	t, err := table.Decode[record.TaskItem](items[0])
+	var t *record.TaskItem
+	var used *record.Allowance
+	err := table.Read(ctx, c.Store, c.Consistency, table.Into(&t, record.TaskKey(r.TaskID)), table.Into(&used, record.AllowanceKey(r.TaskID, r.UserID)))
 	if t == nil || err != nil {
-		return nil, err
-	}
-	used, err := table.Decode[record.Allowance](items[1])
-	if err != nil {
 		return nil, err
 	}
 	return new(cmp.Or(used, new(record.Allowance)).Quota(t.Submissions, c.Now())), nil

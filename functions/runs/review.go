@@ -2,7 +2,6 @@ package runs
 
 import (
 	"context"
-	"errors"
 
 	"assay/shared/api"
 	"assay/shared/record"
@@ -17,13 +16,10 @@ func review(ctx context.Context, c *api.Call) (*record.ReviewItem, error) {
 	if !record.IsID(id) {
 		return nil, visibility.Missing
 	}
-	items, err := c.Records.Get(ctx, c.Consistency, record.ReviewKey(id), record.RunKey(id))
-	if err != nil {
-		return nil, table.Failed(err)
-	}
-	r, err := table.Decode[record.ReviewItem](items[0])
-	run, runErr := table.Decode[record.RunItem](items[1])
-	switch err := errors.Join(err, runErr); {
+	var r *record.ReviewItem
+	var run *record.RunItem
+	err := table.Read(ctx, c.Records, c.Consistency, table.Into(&r, record.ReviewKey(id)), table.Into(&run, record.RunKey(id)))
+	switch {
 	case err != nil:
 		return nil, err
 	case r == nil || run == nil:

@@ -58,8 +58,7 @@ func enter(ctx context.Context, c *api.Call) (*entry, error) {
 
 // admit decides whether the caller may submit the draft to the task now.
 func (e *entry) admit(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
-	items, err := e.read(ctx, c, d)
-	if err != nil {
+	if err := e.read(ctx, c, d); err != nil {
 		return err
 	}
 	t := e.task
@@ -71,7 +70,7 @@ func (e *entry) admit(ctx context.Context, c *api.Call, d *record.SubmissionDraf
 	}
 	if d.Baseline {
 		e.registration = nil
-		return e.ready(d, items)
+		return e.ready(d)
 	}
 	if e.unregistered != nil {
 		return e.unregistered
@@ -82,7 +81,7 @@ func (e *entry) admit(ctx context.Context, c *api.Call, d *record.SubmissionDraf
 	if allowed := t.Submissions.Types; len(allowed) > 0 && !slices.Contains(allowed, d.Type) {
 		return problem.Check([]problem.Field{{Pointer: "/type", Detail: fmt.Sprintf("must be one of those that the task takes: %v", allowed)}})
 	}
-	return e.ready(d, items)
+	return e.ready(d)
 }
 
 // registered requires an accepted registration.
@@ -116,55 +115,39 @@ func baseline(ctx context.Context, c *api.Call, of api.Target, is, was bool) err
 	return err
 }
 
-// read reads the task anew, the allowance, and for each dataset it and its truth, which it returns. The task is read after
+// read reads the task anew, the allowance, and each dataset with its truth; nil where there is none. The task is read after
 // the grant: whoever flips its visibility or deletes it writes all grants then, so a submission that has not seen the one
 // change does not survive the other.
-func (e *entry) read(ctx context.Context, c *api.Call, d *record.SubmissionDraft) ([]store.Item, error) {
-	keys := []store.Key{e.task.Key(), record.AllowanceKey(e.task.ID, c.Caller.ID)}
-	for _, id := range d.DatasetIDs {
-		keys = append(keys, record.DatasetKey(id), record.TruthKey(id))
+func (e *entry) read(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
+	e.datasets, e.truths = make([]*record.DatasetItem, len(d.DatasetIDs)), make([]*record.Truth, len(d.DatasetIDs))
+	wanted := []table.Target{table.Into(&e.task, e.task.Key()), table.Into(&e.allowance, record.AllowanceKey(e.task.ID, c.Caller.ID))}
+	for i, id := range d.DatasetIDs {
+		wanted = append(wanted, table.Into(&e.datasets[i], record.DatasetKey(id)), table.Into(&e.truths[i], record.TruthKey(id)))
 	}
-	items, err := c.Store.Get(ctx, store.Strong, keys...)
-	if err != nil {
-		return nil, table.Failed(err)
+	err := table.Read(ctx, c.Store, store.Strong, wanted...)
+	if err == nil && e.task == nil {
+		err = visibility.Missing
 	}
-	if e.task, err = table.Decode[record.TaskItem](items[0]); err != nil {
-		return nil, err
-	}
-	if e.task == nil {
-		return nil, visibility.Missing
-	}
-	e.allowance, err = table.Decode[record.Allowance](items[1])
-	return items[2:], err
+	return err
 }
 
-// ready requires that the datasets, each with its truth in items, are of the task and can be evaluated, now or once their
-// truth has arrived and was read.
-func (e *entry) ready(d *record.SubmissionDraft, items []store.Item) error {
-	var fields []problem.Field
+// ready requires that the datasets are of the task and can be evaluated, now or once their truth has arrived and was read.
+func (e *entry) ready(d *record.SubmissionDraft) error {
+	var fields problem.Fields
 	var without []string
-	for i := range d.DatasetIDs {
-		set, err := table.Decode[record.DatasetItem](items[2*i])
-		if err != nil {
-			return err
-		}
-		truth, err := table.Decode[record.Truth](items[2*i+1])
-		if err != nil {
-			return err
-		}
+	for i, set := range e.datasets {
 		switch {
 		case set == nil || set.TaskID != e.task.ID:
-			fields = append(fields, problem.Field{Pointer: d.DatasetPointer(i), Detail: "names no dataset of this task"})
+			fields.Add(d.DatasetPointer(i), "names no dataset of this task")
 		case d.Type == record.RepositoryType && !set.Builds:
-			fields = append(fields, problem.Field{Pointer: d.DatasetPointer(i), Detail: fmt.Sprintf("names %q, which takes no repositories, since its member builds is false: submit an image, or ask the organizers to set builds", set.Name)})
+			fields.Add(d.DatasetPointer(i), "names %q, which takes no repositories, since its member builds is false: submit an image, or ask the organizers to set builds", set.Name)
 		case set.Deletion != nil:
 			return problem.Conflict.New("The dataset %q is being deleted. Leave it out.", set.Name)
-		case truth == nil && set.AwaitsTruth():
-			truth = &record.Truth{RunFormat: set.RunFormat, Evaluator: set.Evaluator} // the run waits for the one to come
-		case truth == nil:
+		case e.truths[i] == nil && set.AwaitsTruth():
+			e.truths[i] = &record.Truth{RunFormat: set.RunFormat, Evaluator: set.Evaluator} // the run waits for the one to come
+		case e.truths[i] == nil:
 			without = append(without, set.Name)
 		}
-		e.datasets, e.truths = append(e.datasets, set), append(e.truths, truth)
 	}
 	if err := problem.Check(fields); err != nil {
 		return err

@@ -83,29 +83,19 @@ const inputsTime = time.Minute
 
 // describe is nil, without an error, when the run went where its present truth has it go, or failed.
 func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hold) (*assayv1.Work, error) {
-	items, err := s.env.Store.Get(ctx, store.Strong, record.DatasetKey(run.DatasetID), record.TruthKey(run.DatasetID), record.SubmissionKey(run.SubmissionID))
-	if err != nil {
-		return nil, table.Failed(err)
-	}
-	d, err := table.Decode[record.DatasetItem](items[0])
+	b := brief{run: run}
+	err := table.Read(ctx, s.env.Store, store.Strong, table.Into(&b.dataset, record.DatasetKey(run.DatasetID)),
+		table.Into(&b.truth, record.TruthKey(run.DatasetID)), table.Into(&b.submission, record.SubmissionKey(run.SubmissionID)))
 	if err != nil {
 		return nil, err
 	}
-	truth, err := table.Decode[record.Truth](items[1])
-	if err != nil {
-		return nil, err
-	}
-	submission, err := table.Decode[record.SubmissionItem](items[2])
-	if err != nil {
-		return nil, err
-	}
-	b := brief{run: run, dataset: d, truth: truth, submission: submission}
+	truth := b.truth
 	switch why := b.hopeless(s.env.Now()); {
 	case why != "" && run.State == record.Evaluating && truth == nil:
 		_, err = queue.FailAgainst(ctx, s.env.Store, s.env.Now(), h, nil, explained(why))
 	case why != "":
 		_, err = queue.Fail(ctx, s.env.Store, s.env.Now(), h, explained(why))
-	case run.State == record.Running && !record.AllStored(d.Inputs):
+	case run.State == record.Running && !record.AllStored(b.dataset.Inputs):
 		_, err = queue.Postpone(ctx, s.env.Store, s.env.Now(), h, inputsTime)
 	case run.State == record.Evaluating && truth == nil:
 		_, err := queue.AwaitTruth(ctx, s.env.Store, s.env.Now(), h, run.QueuedAt.Add(record.UploadTime))

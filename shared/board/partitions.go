@@ -88,24 +88,17 @@ func (b *Board) holds(it *store.Item) bool {
 func (b *Board) own(ctx context.Context) ([]store.Item, error) {
 	var mine []store.Item
 	q := store.Query{Index: record.ByUser, Partition: record.OfUser(b.Viewer.Caller.ID, record.KindEvaluation, access.Owners), Limit: ownPage}
-	for {
-		items, err := b.Viewer.Records.Query(ctx, q)
+	for it, err := range table.Items(ctx, b.Viewer.Records, q) {
 		if err != nil {
-			return nil, table.Failed(err)
+			return nil, err
 		}
-		if b.TruthVersion == b.Dataset.Board().TruthVersion && b.Dataset.Reevaluation == nil {
-			mine = append(mine, items...)
-		} else {
-			older, err := b.older(ctx, items)
-			if err != nil {
-				return nil, err
-			}
-			mine = append(mine, older...)
+		mine = append(mine, it)
+	}
+	if b.TruthVersion != b.Dataset.Board().TruthVersion || b.Dataset.Reevaluation != nil {
+		var err error
+		if mine, err = b.older(ctx, mine); err != nil {
+			return nil, err
 		}
-		if len(items) < ownPage {
-			break
-		}
-		q.After = &items[ownPage-1]
 	}
 	mine = slices.DeleteFunc(mine, func(it store.Item) bool { return !b.holds(&it) })
 	slices.SortFunc(mine, func(x, y store.Item) int { return strings.Compare(key(&x), key(&y)) })

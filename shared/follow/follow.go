@@ -171,16 +171,10 @@ func unseen(record.Record) {}
 // holds only while the one at from is as it was read, so that work which a newer change has overtaken undoes nothing.
 func bring[S, R any, P table.Pointer[S], Q table.Pointer[R]](ctx context.Context, s store.Store, touch touch, from, key store.Key, change func(P, Q) bool) error {
 	return table.Retry(ctx, func() error {
-		items, err := s.Get(ctx, store.Strong, from, key)
-		if err != nil {
-			return table.Failed(err)
-		}
-		p, err := table.Decode[S, P](items[0])
-		if err != nil || p == nil {
-			return err
-		}
-		r, err := table.Decode[R, Q](items[1])
-		if err != nil || r == nil || !change(p, r) {
+		var p P
+		var r Q
+		err := table.Read(ctx, s, store.Strong, table.Into(&p, from), table.Into(&r, key))
+		if err != nil || p == nil || r == nil || !change(p, r) {
 			return err
 		}
 		touch(r)

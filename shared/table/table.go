@@ -61,6 +61,38 @@ func GetAll[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Con
 	return all, nil
 }
 
+// Target is a record that Read reads.
+type Target struct {
+	key  store.Key
+	take func(store.Item) error
+}
+
+// Into is the record of the key, which Read puts into *r; nil when there is none.
+func Into[R any, P Pointer[R]](r *P, key store.Key) Target {
+	return Target{key, func(it store.Item) (err error) {
+		*r, err = Decode[R, P](it)
+		return err
+	}}
+}
+
+// Read reads records of several kinds, at most store.MaxKeys, in one call.
+func Read(ctx context.Context, s store.Store, c store.Consistency, targets ...Target) error {
+	keys := make([]store.Key, len(targets))
+	for i, t := range targets {
+		keys[i] = t.key
+	}
+	items, err := s.Get(ctx, c, keys...)
+	if err != nil {
+		return Failed(err)
+	}
+	for i, t := range targets {
+		if err := t.take(items[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Decode reads an item that a store returned into a record; nil when the item does not exist.
 func Decode[R any, P Pointer[R]](it store.Item) (P, error) {
 	if !it.Exists() {

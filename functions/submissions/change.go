@@ -53,23 +53,26 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	return &changed, api.Change{Tx: tx, After: after}, nil
 }
 
-// carry adds to tx what the runs and their newest evaluations carry of the submission, and reports whether there are
-// evaluations besides.
+// carry adds to tx what the runs carry of the submission, and their evaluations that lists have or will have next, and reports
+// whether there are other evaluations.
 func carry(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionItem) (superseded bool, err error) {
 	runs, err := runsOf(ctx, c, s.RunIDs, store.Strong)
 	if err != nil {
 		return false, err
 	}
-	var newest []store.Key
+	var shown []string
 	for _, r := range runs {
 		follow.SetSubmission(&r.Standing, &s.Standing)
 		tx.Save(r, c.Now())
-		if n := len(r.Evaluations); n > 0 {
-			newest = append(newest, record.EvaluationKey(r.Evaluations[n-1]))
-			superseded = superseded || n > 1
+		for _, id := range r.Evaluations {
+			if id == r.EvaluationID || id == r.ListedID() {
+				shown = append(shown, id)
+			} else {
+				superseded = true
+			}
 		}
 	}
-	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, newest...)
+	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, table.Keys(shown, record.EvaluationKey)...)
 	for _, e := range evaluations {
 		if e != nil {
 			follow.SetSubmission(&e.Standing, &s.Standing)

@@ -65,7 +65,7 @@ func carry(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionI
 		follow.SetSubmission(&r.Standing, &s.Standing)
 		tx.Save(r, c.Now())
 		for _, id := range r.Evaluations {
-			if id == r.EvaluationID || id == r.ListedID() {
+			if r.Lists(id) {
 				shown = append(shown, id)
 			} else {
 				superseded = true

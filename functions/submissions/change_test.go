@@ -16,10 +16,13 @@ import (
 type counting struct {
 	store.Store
 	writes atomic.Int64
+	most   int64 // writes that are done, if not 0; others fail
 }
 
 func (c *counting) Write(ctx context.Context, writes ...store.Write) error {
-	c.writes.Add(1)
+	if n := c.writes.Add(1); c.most > 0 && n > c.most {
+		return store.ErrUnavailable
+	}
 	return c.Store.Write(ctx, writes...)
 }
 
@@ -132,6 +135,26 @@ func TestADeletedSubmissionLeavesNothing(t *testing.T) {
 			t.Errorf("%+v, want the quota used and no submission", a)
 		}
 		s.Want(http.StatusNotFound, nil, "ada", http.MethodGet, path, nil)
+	}
+}
+
+// What lists have goes with the submission, also when the process ends before the rest is deleted.
+func TestRemove_DeletesWhatListsHaveAtOnce(t *testing.T) {
+	s := newScene(t)
+	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked)))
+	var listed []string
+	for _, id := range made.RunIDs {
+		r := s.evaluated(id, record.MaxEvaluations)
+		r.Held, r.Listed = true, r.Evaluations[len(r.Evaluations)-2]
+		s.replace(r)
+		listed = append(listed, r.Listed, r.EvaluationID)
+	}
+	s.Store = &counting{Store: s.Store, most: 1}
+	s.Want(http.StatusNoContent, nil, "ada", http.MethodDelete, s.path+"/"+made.ID, nil)
+	for _, id := range listed {
+		if items, err := s.Store.Get(t.Context(), store.Strong, record.EvaluationKey(id)); err != nil || items[0].Exists() {
+			t.Errorf("%s is still there, %v", id, err)
+		}
 	}
 }
 

@@ -51,10 +51,12 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) (api.Cha
 		}
 		tx.Delete(r).DeleteKey(record.ReviewKey(r.ID))
 		files = append(files, r.ObjectKeys()...)
-		// The newest first, for those alone are in lists.
-		if n := len(r.Evaluations); n > 0 {
-			queue.Forget(tx, r.Evaluations[n-1])
-			evaluations = append(evaluations, r.Evaluations[:n-1]...)
+		for _, id := range r.Evaluations {
+			if r.Lists(id) {
+				queue.Forget(tx, id)
+			} else {
+				evaluations = append(evaluations, id)
+			}
 		}
 	}
 	if err := quota.Credit(ctx, c.Store, c.Now(), tx, s.UserID, record.Charge{Bytes: -bytes}); err != nil {

@@ -206,6 +206,11 @@ func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 	return x
 }
 
+// Lists reports whether lists have the evaluation, or will have it once leaderboards show the newest truth.
+func (r *RunItem) Lists(evaluationID string) bool {
+	return evaluationID == r.EvaluationID || evaluationID == r.ListedID()
+}
+
 // ListedID names the evaluation that stands for the run in lists and for tools; empty when none does.
 func (r *RunItem) ListedID() string {
 	if r.Held {

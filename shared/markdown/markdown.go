@@ -23,8 +23,9 @@ import (
 const (
 	maxText  = 64 << 10 // bytes of a text that is parsed: as long as a description may be
 	maxHTML  = 512 << 10
-	maxDepth = 8   // quotes and lists within each other
-	maxMarks = 500 // marks of emphasis and links in lines that no empty line divides
+	maxFirst = 1 << 10 // bytes of the beginning of a text
+	maxDepth = 8       // quotes and lists within each other
+	maxMarks = 500     // marks of emphasis and links in lines that no empty line divides
 )
 
 var (
@@ -71,10 +72,10 @@ func HTML(source string) string {
 	return string(policy.SanitizeBytes(out.Bytes()))
 }
 
-// First returns the first paragraph of a text without its marks, or its beginning.
+// First returns the first paragraph of a text without its marks, or its beginning. Lists have it of many texts.
 func First(source string) string {
 	first, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(source, "\r\n", "\n")), "\n\n")
-	if len(first) > 4<<10 || tooComplex(first) {
+	if first = strings.ToValidUTF8(first[:min(len(first), maxFirst)], ""); tooComplex(first) {
 		return first
 	}
 	content := []byte(first)

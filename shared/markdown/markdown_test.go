@@ -45,6 +45,7 @@ func TestFirst(t *testing.T) {
 		"<https://b.org> &amp; \\*c <i>":         "https://b.org & *c <i>",
 		"":                                       "",
 		strings.Repeat("[", 600):                 strings.Repeat("[", 600),
+		"*a* " + strings.Repeat("b", 9_000):      "a " + strings.Repeat("b", 1<<10-4),
 	} {
 		if got := markdown.First(source); got != want {
 			t.Errorf("%q begins with %q, want %q", source, got, want)

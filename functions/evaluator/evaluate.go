@@ -1,6 +1,7 @@
 package evaluator
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -112,6 +113,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 		return w.fail(ctx, h, truth, "The truth of the dataset cannot be used. Once the organizers have mended it, the run is evaluated by itself.")
 	}
 	files := w.open(ctx, record.HolderRuns, run.ID, run.Files)
+	start := keepStart(files)
 	result, diagnostics, err := against.Evaluate(ctx, files)
 	if err != nil {
 		return err
@@ -132,7 +134,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 		_, err = w.Refuse(ctx, h, run, truth, diagnostics, evaluator.Version(measure.Kind(truth.Evaluator.Kind)))
 		return err
 	}
-	result.Warnings = diagnostics
+	result.Warnings, result.RunTag = diagnostics, runTag(truth.RunFormat, bytes.NewReader(start()))
 	return w.complete(ctx, h, run, truth, result)
 }
 

@@ -59,7 +59,10 @@ func (w *Worker) Refuse(ctx context.Context, h queue.Hold, run *record.RunItem, 
 func (w *Worker) outcome(ctx context.Context, run *record.RunItem, truth *record.Truth, result measure.Result, version string) (queue.Outcome, error) {
 	e := &record.EvaluationItem{Columns: truth.Evaluator.Measures}
 	e.Meta = record.NewMeta(w.Now())
-	e.PrimaryMeasure, e.RunTag = truth.Evaluator.PrimaryMeasure, w.runTag(ctx, run, truth)
+	e.PrimaryMeasure, e.RunTag = truth.Evaluator.PrimaryMeasure, result.RunTag
+	if e.RunTag == "" {
+		e.RunTag = w.readTag(ctx, run, truth.RunFormat)
+	}
 	e.Measures, e.Reasons = map[string]*float64{}, map[string]string{}
 	for _, name := range truth.Evaluator.Measures {
 		e.Measures[name] = result.Measures[name]

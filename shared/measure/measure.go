@@ -73,4 +73,6 @@ type Result struct {
 	PerTopic map[string]map[string]float64
 	// Warnings are diagnostics that did not stop the evaluation.
 	Warnings []Diagnostic
+	// RunTag is what its author calls a run in TREC's format, if evaluating it has read that.
+	RunTag string
 }

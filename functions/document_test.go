@@ -58,6 +58,7 @@ func TestDocument_HasWhatClientsNeed(t *testing.T) {
 					Type     any
 					ReadOnly bool
 					Pattern  string
+					Default  any
 				}
 			}
 			Parameters, Headers, Responses map[string]json.RawMessage
@@ -92,6 +93,9 @@ func TestDocument_HasWhatClientsNeed(t *testing.T) {
 		for member, p := range s.Properties {
 			if p.ReadOnly && name != "File" && name != "RunFile" {
 				t.Errorf("%s.%s is read-only: clients would have it as a pointer", name, member)
+			}
+			if p.Default != nil {
+				t.Errorf("%s.%s has a default: clients in TypeScript would have to send it", name, member)
 			}
 			if strings.HasSuffix(member, "Id") && member != "requestId" && p.Type == "string" && p.Pattern == "" {
 				t.Errorf("%s.%s is an id without its form", name, member)

@@ -137,8 +137,6 @@ func (r *reference) example(name string, s *huma.Schema, written bool, depth int
 		return s.Examples[0]
 	case len(s.Enum) > 0:
 		return s.Enum[0]
-	case s.Default != nil:
-		return s.Default
 	}
 	switch s.Type {
 	case huma.TypeObject:

@@ -73,7 +73,6 @@ func (s *schemaSet) patchOf(name string, of *huma.Schema, description string) *h
 			continue
 		}
 		changed := *m
-		changed.Default = nil
 		changed.Nullable = m.Ref == "" && len(m.Enum) == 0 && !slices.Contains(of.Required, member)
 		p.Properties[member] = &changed
 	}

@@ -39,7 +39,7 @@ type SubmissionDraft struct {
 	Title       string         `json:"title" required:"false" maxLength:"200" doc:"what tells this entry from the team's others"`
 	Description string         `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	PaperURL    string         `json:"paperUrl" required:"false" maxLength:"2000" doc:"http or https URL of a paper about it"`
-	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" default:"private" doc:"public: whoever sees the task sees the submission and its runs"`
+	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" doc:"private unless given; public: whoever sees the task sees the submission and its runs"`
 	Baseline    bool           `json:"baseline" required:"false" doc:"marked as a baseline by an organizer; a submission that begins as one needs no registration, and the quotas and the window of the task do not apply to it"`
 	DatasetIDs  []string       `json:"datasetIds" required:"false" maxItems:"10" maxLength:"26" doc:"the datasets to run on; for an upload those of its files unless given"`
 	Files       []RunFile      `json:"files,omitempty" maxItems:"20" doc:"for upload"`

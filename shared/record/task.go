@@ -39,7 +39,7 @@ const (
 
 // RegistrationRules say who can register for a task, and when.
 type RegistrationRules struct {
-	Mode     Mode     `json:"mode" required:"false" enum:"open,approval,closed" default:"open" doc:"open: everyone is accepted; approval: an organizer accepts; closed: only an organizer registers users"`
+	Mode     Mode     `json:"mode" required:"false" enum:"open,approval,closed" doc:"open, which it is unless given: everyone is accepted; approval: an organizer accepts; closed: only an organizer registers users"`
 	OpensAt  *Instant `json:"opensAt,omitempty" doc:"nobody registers before"`
 	ClosesAt *Instant `json:"closesAt,omitempty" doc:"nobody registers from then on"`
 }
@@ -59,7 +59,7 @@ type TaskDraft struct {
 	Name         string            `json:"name" minLength:"1" maxLength:"200" doc:"name of the task" example:"Conversational passage retrieval"`
 	Description  string            `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Website      string            `json:"website" required:"false" maxLength:"2000" doc:"http or https URL"`
-	Visibility   Visibility        `json:"visibility" required:"false" enum:"public,private" default:"public" doc:"public: everyone sees the task; private: the organizer's members and those whose registration was accepted"`
+	Visibility   Visibility        `json:"visibility" required:"false" enum:"public,private" doc:"public, which it is unless given: everyone sees the task; private: the organizer's members and those whose registration was accepted"`
 	Featured     bool              `json:"featured" required:"false" doc:"shown first on the landing page; administrators of the platform alone change it"`
 	Registration RegistrationRules `json:"registration" required:"false" doc:"who can take part"`
 	Submissions  SubmissionRules   `json:"submissions" required:"false" doc:"what can be submitted"`

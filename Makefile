@@ -59,6 +59,11 @@ test-snippets: ## run every snippet of the catalogue of components, with curl, P
 	@for program in curl python3; do command -v $$program >/dev/null || { echo "Install $$program: snippets are run with it." >&2; exit 1; }; done
 	$(GO) test -tags snippets -run Snippets $(TESTFLAGS) ./local
 
+# local/clients/README.md says what must be installed. The registries of Python, npm and Go must be reachable.
+.PHONY: clients
+clients: ## generate clients in Python, TypeScript and Go from the served document, and run the same story with each
+	$(GO) test -count=1 -timeout 20m -tags clients -run Clients -v $(TESTFLAGS) ./local
+
 # DYNAMODB_LOCAL_JAR is the path of Amazon's DynamoDBLocal.jar, which needs Java; DYNAMODB_ENDPOINT the address of any server.
 # The units of transactions are left out: DynamoDB Local counts them twice.
 .PHONY: test-dynamodb-local

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"assay/shared/api"
-	"assay/shared/markdown"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -103,9 +102,6 @@ func stageOf(t *record.Task, now time.Time) stage {
 	}
 	return stage{"Open" + until, true}
 }
-
-// gist is the first paragraph of a description, or its beginning.
-func gist(description string) string { return webpage.Clip(markdown.First(description), 280) }
 
 // website is the task's, if it is one that a browser can open without harm.
 func website(t *record.Task) string {

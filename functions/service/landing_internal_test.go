@@ -59,15 +59,3 @@ func TestSignIn(t *testing.T) {
 		}
 	}
 }
-
-func TestGist(t *testing.T) {
-	for description, want := range map[string]string{
-		"":                              "",
-		"One paragraph.\r\n\r\nAnother": "One paragraph.",
-		"  One\nline  ":                 "One\nline",
-	} {
-		if got := gist(description); got != want {
-			t.Errorf("the gist of %q is %q, want %q", description, got, want)
-		}
-	}
-}

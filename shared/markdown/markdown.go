@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"errors"
 	"html"
+	"slices"
 	"strings"
 
 	"github.com/microcosm-cc/bluemonday"
@@ -40,13 +41,7 @@ var (
 
 // without removes a parser from a list.
 func without(all []util.PrioritizedValue, unwanted any) []util.PrioritizedValue {
-	var kept []util.PrioritizedValue
-	for _, p := range all {
-		if p.Value != unwanted {
-			kept = append(kept, p)
-		}
-	}
-	return kept
+	return slices.DeleteFunc(all, func(p util.PrioritizedValue) bool { return p.Value == unwanted })
 }
 
 // newPolicy allows what the converter makes of CommonMark, and nothing else.
@@ -70,6 +65,15 @@ func HTML(source string) string {
 		return "<pre>" + html.EscapeString(source) + "</pre>"
 	}
 	return string(policy.SanitizeBytes(out.Bytes()))
+}
+
+// Line renders a text of one paragraph to stand within a line: without the element of the paragraph.
+func Line(source string) string {
+	rendered := strings.TrimSpace(HTML(source))
+	if strings.Count(rendered, "<p>") > 1 {
+		return rendered
+	}
+	return strings.TrimSuffix(strings.TrimPrefix(rendered, "<p>"), "</p>")
 }
 
 // First returns the first paragraph of a text without its marks, or its beginning. Lists have it of many texts.

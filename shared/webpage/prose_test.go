@@ -1,24 +1,29 @@
-package webpage
+package webpage_test
 
 import (
 	"bytes"
 	"testing"
+
+	"assay/shared/webpage"
 )
 
-// What the page shows is text, whatever stands in it, and what stands between backticks is code.
-func TestProse(t *testing.T) {
+// What a page shows is text, whatever stands in it, with the marks of Markdown.
+func TestProse_IsMarkdown(t *testing.T) {
 	for text, want := range map[string]string{
 		"plain <b> & \"x\"":   `plain &lt;b&gt; &amp; &#34;x&#34;`,
-		"a `<i>` b `c` d":     `a <code>&lt;i&gt;</code> b <code>c</code> d`,
-		"`one` open `of two":  `<code>one</code> open ` + "`of two",
-		"nothing `` in there": "nothing `` in there",
+		"a `<i>` b *c* d":     `a <code>&lt;i&gt;</code> b <em>c</em> d`,
+		"`one` open `of two":  "<code>one</code> open `of two",
+		"filter[x]=<id> a_b_": "filter[x]=&lt;id&gt; a_b_",
 	} {
-		var out bytes.Buffer
-		if err := Prose(text).Render(t.Context(), &out); err != nil {
+		var line, prose bytes.Buffer
+		if err := webpage.Line(text).Render(t.Context(), &line); err != nil {
 			t.Fatal(err)
 		}
-		if out.String() != want {
-			t.Errorf("%q is shown as %q, want %q", text, out.String(), want)
+		if err := webpage.Prose(text).Render(t.Context(), &prose); err != nil {
+			t.Fatal(err)
+		}
+		if line.String() != want || prose.String() != `<div class="prose"><p>`+want+"</p>\n</div>" {
+			t.Errorf("%q is shown as %q in a line and as %q by itself, want %q", text, line.String(), prose.String(), want)
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"assay/shared/api"
+	"assay/shared/markdown"
 	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
@@ -132,22 +133,8 @@ func Clip(text string, bytes int) string {
 	return strings.TrimRight(text, " \n,.;:") + "…"
 }
 
-// piece is a part of a text: code, or plain.
-type piece struct {
-	text string
-	code bool
-}
+// Line shows a paragraph of Markdown within a line.
+func Line(source string) templ.Component { return templ.Raw(markdown.Line(source)) }
 
-// pieces divides a text at its backticks. One that has no partner stands for itself.
-func pieces(text string) []piece {
-	var all []piece
-	for {
-		before, rest, opened := strings.Cut(text, "`")
-		code, after, closed := strings.Cut(rest, "`")
-		if !opened || !closed || code == "" {
-			return append(all, piece{text: text})
-		}
-		all = append(all, piece{text: before}, piece{text: code, code: true})
-		text = after
-	}
-}
+// Gist is the first paragraph of Markdown as plain text, or its beginning.
+func Gist(source string) string { return Clip(markdown.First(source), 280) }

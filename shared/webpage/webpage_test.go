@@ -76,3 +76,15 @@ func TestDecimalsHideNothing(t *testing.T) {
 		}
 	}
 }
+
+func TestGist(t *testing.T) {
+	for description, want := range map[string]string{
+		"":                              "",
+		"One paragraph.\r\n\r\nAnother": "One paragraph.",
+		"  One\nline  ":                 "One\nline",
+	} {
+		if got := webpage.Gist(description); got != want {
+			t.Errorf("the gist of %q is %q, want %q", description, got, want)
+		}
+	}
+}

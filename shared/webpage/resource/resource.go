@@ -13,10 +13,7 @@ import (
 	"unicode"
 
 	"assay/shared/api"
-	"assay/shared/markdown"
 	"assay/shared/webpage"
-
-	"github.com/a-h/templ"
 )
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
@@ -131,8 +128,8 @@ func (v *value) members() []value {
 
 // gist is the beginning of a resource in a list: its description, or its first members.
 func (v *value) gist() string {
-	if text := markdown.First(v.member("description")); text != "" {
-		return webpage.Clip(text, 280)
+	if text := webpage.Gist(v.member("description")); text != "" {
+		return text
 	}
 	var all []string
 	for _, m := range v.entries {
@@ -142,9 +139,6 @@ func (v *value) gist() string {
 	}
 	return strings.Join(all, " · ")
 }
-
-// described is the description as HTML.
-func (v *value) described() templ.Component { return templ.Raw(markdown.HTML(v.member("description"))) }
 
 // places are where resources are whose ids other resources have as a member.
 var places = map[string]string{

@@ -1,10 +1,18 @@
 package functions_test
 
 import (
+	"net/http"
+	"slices"
+	"strings"
 	"testing"
 
 	"assay/functions"
+	"assay/functions/organizers"
+	"assay/functions/tasks"
+	"assay/functions/tools"
 	"assay/shared/api"
+	"assay/shared/api/servertest"
+	"assay/shared/problem"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -54,7 +62,7 @@ func checkBounds(t *testing.T, r huma.Registry, s *huma.Schema, at string, seen 
 	if s.Items != nil {
 		checkBounds(t, r, s.Items, at+"[]", seen)
 	}
-	for _, one := range s.AnyOf {
+	for _, one := range slices.Concat(s.AnyOf, s.OneOf) {
 		checkBounds(t, r, one, at, seen)
 	}
 	if more, ok := s.AdditionalProperties.(*huma.Schema); ok {
@@ -67,5 +75,44 @@ func checkBounds(t *testing.T, r huma.Registry, s *huma.Schema, at string, seen 
 	}
 	for name, member := range s.Properties {
 		checkBounds(t, r, member, at+"."+name, seen)
+	}
+}
+
+// Texts of bodies have the forms that the document gives them: those of ids, and of URLs that pages show.
+func TestBodiesHaveTheFormsOfTheirSchemas(t *testing.T) {
+	s := servertest.New(t, slices.Concat(organizers.Operations, tasks.Operations, tools.Operations)...)
+	organizer := strings.TrimPrefix(s.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"}), "/v1/organizers/")
+	for _, website := range []string{"https://example.org", "http://[::1]:8080/a%20b?c=d#e", "https://example.org:443?q"} {
+		s.Create("olga", "/v1/tasks", map[string]any{"organizerId": organizer, "name": "Lakes", "website": website})
+	}
+	for pointer, c := range map[string]struct {
+		says  string
+		wrong []string
+	}{
+		"/website": {"an absolute http or https URL", []string{
+			"", "javascript:alert(1)", "ftp://example.org", "//example.org", "/lakes", "example.org", "https://", "https:///lakes", "https://user@example.org",
+			"https://user:password@example.org", "https://example.org/\u202e", "https://example.org/a b", "https://example.org/\"onclick=",
+		}},
+		"/organizerId": {"an id of 26 characters", []string{"", "x", strings.ToLower(organizer)}},
+	} {
+		for _, text := range c.wrong {
+			draft := map[string]any{"organizerId": organizer, "name": "Lakes"}
+			draft[pointer[1:]] = text
+			var p problem.Document
+			s.Want(http.StatusUnprocessableEntity, &p, "olga", http.MethodPost, "/v1/tasks", draft)
+			if len(p.Errors) != 1 || p.Errors[0].Pointer != pointer || !strings.Contains(p.Errors[0].Detail, c.says) {
+				t.Errorf("%s as %s: %+v", text, pointer, p.Errors)
+			}
+		}
+	}
+	s.Want(http.StatusUnprocessableEntity, nil, "", http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": ""})
+	var tool struct {
+		Input struct {
+			Properties map[string]struct{ Pattern string }
+		}
+	}
+	s.Want(http.StatusOK, &tool, "", http.MethodGet, "/v1/tools/leaderboard", nil)
+	if tool.Input.Properties["datasetId"].Pattern == "" {
+		t.Errorf("the schema of a tool has no form of an id: %+v", tool)
 	}
 }

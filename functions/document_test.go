@@ -55,11 +55,12 @@ func TestDocument_HasWhatClientsNeed(t *testing.T) {
 		Components struct {
 			Schemas map[string]struct {
 				Properties map[string]struct {
-					Type     any
-					ReadOnly bool
-					Pattern  string
-					Default  any
+					Type, Default   any
+					ReadOnly        bool
+					Pattern, Format string
 				}
+				OneOf    []any
+				Required []string
 			}
 			Parameters, Headers, Responses map[string]json.RawMessage
 		}
@@ -97,9 +98,17 @@ func TestDocument_HasWhatClientsNeed(t *testing.T) {
 			if p.Default != nil {
 				t.Errorf("%s.%s has a default: clients in TypeScript would have to send it", name, member)
 			}
+			if regexp.MustCompile("^(website|.*[uU]rl|next|issuer|instance)$").MatchString(member) && !strings.HasPrefix(p.Format, "uri") {
+				t.Errorf("%s.%s is a URL without its format", name, member)
+			}
 			if strings.HasSuffix(member, "Id") && member != "requestId" && p.Type == "string" && p.Pattern == "" {
 				t.Errorf("%s.%s is an id without its form", name, member)
 			}
+		}
+	}
+	for operation, needs := range map[string]string{"JsonPatchValue": "op value path", "JsonPatchMove": "op from path", "JsonPatchRemove": "op path"} {
+		if got := strings.Join(doc.Components.Schemas[operation].Required, " "); got != needs {
+			t.Errorf("%s needs %q, want %q", operation, got, needs)
 		}
 	}
 	types := map[string]string{} // generators name types after components

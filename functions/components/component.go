@@ -15,13 +15,13 @@ type Component struct {
 // Link leads out of the catalogue.
 type Link struct {
 	Title string `json:"title" example:"RFC 4180, the format of CSV files"`
-	URL   string `json:"url" doc:"an absolute address, or one on this server" example:"https://www.rfc-editor.org/rfc/rfc4180"`
+	URL   string `json:"url" format:"uri-reference" doc:"an absolute address, or one on this server" example:"https://www.rfc-editor.org/rfc/rfc4180"`
 }
 
 // Snippet is where to find a component's snippet in a language.
 type Snippet struct {
 	Language string `json:"language" enum:"curl,python,go"`
-	URL      string `json:"url" example:"/v1/platform/components/01KAKP3T00E4Y7QZ1V5M8N2R6W/snippet?language=curl"`
+	URL      string `json:"url" format:"uri-reference" example:"/v1/platform/components/01KAKP3T00E4Y7QZ1V5M8N2R6W/snippet?language=curl"`
 }
 
 // snippetFiles are the languages of snippets, in the order of preference, with the files that they stand in.

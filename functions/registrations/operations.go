@@ -45,5 +45,6 @@ var Operations = []api.Operation{
 		ID: "deleteRegistration", Path: "/v1/tasks/{taskId}/registrations/{registrationId}", May: access.Owner | access.Organizer,
 		Summary:     "Withdraw a registration",
 		Description: "Refused with 409 while there are submissions under it. One that was rejected can be deleted by organizers only, unless an organizer made it.",
+		Problems:    []*problem.Kind{problem.Forbidden},
 	}, registration, remove),
 }

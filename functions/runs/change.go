@@ -17,7 +17,7 @@ import (
 // runDraft is what a client can change of a run.
 type runDraft struct {
 	Label string          `json:"label" maxLength:"200"`
-	State record.RunState `json:"state" maxLength:"20"`
+	State record.RunState `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"cancelled, or as it is"`
 }
 
 func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*record.RunItem, api.Change, error) {

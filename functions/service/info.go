@@ -20,7 +20,7 @@ type Info struct {
 	Version    string                      `json:"version" example:"0.9.0" doc:"of the program and of its description in OpenAPI"`
 	Commit     string                      `json:"commit,omitempty" doc:"that it was built from, when known"`
 	APIVersion string                      `json:"apiVersion" example:"v1" doc:"that stands in paths"`
-	Issuer     string                      `json:"issuer" doc:"OpenID Connect issuer whose tokens log in"`
+	Issuer     string                      `json:"issuer" format:"uri" doc:"OpenID Connect issuer whose tokens log in"`
 	Limits     Limits                      `json:"limits"`
 	RunFormats []string                    `json:"runFormats" doc:"formats of runs that the built-in evaluators read"`
 	Builds     []string                    `json:"builds" doc:"pools with a worker that takes the repositories of submissions: one that builds them, or one without containers; a worker counts for an hour after it last asked for work"`

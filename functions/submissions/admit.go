@@ -33,6 +33,9 @@ var errDeleting = problem.Conflict.New("The task is being deleted.")
 // Scope says that whoever sees the task sees that things can be submitted to it.
 func (e *entry) Scope() access.Scope { return e.task.Scope() }
 
+// Widest is the scope of a public task.
+func (e *entry) Widest() access.Scope { return e.task.Widest() }
+
 // enter finds the task that the path names, for a caller whose registration for it was accepted or who organizes it.
 func enter(ctx context.Context, c *api.Call) (*entry, error) {
 	t, err := task(ctx, c)

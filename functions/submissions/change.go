@@ -15,7 +15,7 @@ import (
 type SubmissionPatch struct {
 	Title       string            `json:"title" required:"false" maxLength:"200"`
 	Description string            `json:"description" required:"false" maxLength:"65536"`
-	PaperURL    string            `json:"paperUrl" required:"false" maxLength:"2000"`
+	PaperURL    string            `json:"paperUrl,omitempty" format:"uri" maxLength:"2000"`
 	Visibility  record.Visibility `json:"visibility" enum:"public,private"`
 	Baseline    bool              `json:"baseline" required:"false"`
 }

@@ -61,7 +61,7 @@ type converted struct {
 }
 
 var converterTool = define(about{
-	name: "converter", kind: "transformation", summary: "Convert a run or relevance judgments into another format",
+	name: "converter", kind: "transformation", problems: append(ofTruths, ofFiles...), summary: "Convert a run or relevance judgments into another format",
 	description: "Runs are written as `trec-run`, `jsonl` or `csv`, with the fields topic, docid, rank, score and tag; relevance judgments as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. " +
 		"Lines keep their order, and scores their digits; nothing of a field is changed, so a spreadsheet may take an id for a formula. Several files become one.\n\n" +
 		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a login. " +

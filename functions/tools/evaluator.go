@@ -52,7 +52,7 @@ var usual = map[measure.Kind][]string{
 const maxTopicValues = 100_000
 
 var evaluatorTool = define(about{
-	name: "evaluator", kind: "evaluation", summary: "Evaluate runs",
+	name: "evaluator", kind: "evaluation", problems: ofValues, summary: "Evaluate runs",
 	description: "Computes measures of runs, overall and per topic, with the meaning of trec_eval and scikit-learn, and 95 % bootstrap intervals over topics. " +
 		"Name runs by `runId`, or send their files; name the truth by `datasetId`, which takes one of its organizers, or send your own.\n\n" +
 		"Without `truth`, runs of the platform have the values of their evaluations, which everybody who sees those may have.",

@@ -63,7 +63,7 @@ func (in *FusionInput) settings() fusion.Settings {
 }
 
 var fusionTool = define(about{
-	name: "fusion", kind: "transformation", summary: "Fuse runs to one",
+	name: "fusion", kind: "transformation", problems: ofFiles, summary: "Fuse runs to one",
 	description: "Scores each document of a topic by what two to ten runs say of it: by reciprocal rank fusion, which needs no scores, or by CombSUM or CombMNZ over normalized scores. " +
 		"The order of the runs does not matter; documents of equal score stand by id, descending.\n\n" +
 		"`file` has the fused run. Up to 3 MiB stand in `content`, a larger run behind a link in `url`, which works for half an hour and takes a login. " +

@@ -70,9 +70,9 @@ type LeaderboardChange struct {
 
 // LeaderboardLinks are addresses of answers, as far as the caller may have them.
 type LeaderboardLinks struct {
-	Significance string `json:"significance,omitempty" doc:"of the first ten entries"`
-	Topics       string `json:"topics,omitempty" doc:"of the first twenty entries"`
-	Diffir       string `json:"diffir,omitempty" doc:"of the first two entries whose runs the caller may read"`
+	Significance string `json:"significance,omitempty" format:"uri-reference" doc:"of the first ten entries"`
+	Topics       string `json:"topics,omitempty" format:"uri-reference" doc:"of the first twenty entries"`
+	Diffir       string `json:"diffir,omitempty" format:"uri-reference" doc:"of the first two entries whose runs the caller may read"`
 }
 
 const (

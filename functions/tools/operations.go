@@ -56,7 +56,7 @@ var Operations = []api.Operation{
 func variants() []api.Variant {
 	list := make([]api.Variant, len(all))
 	for i, t := range all {
-		list[i] = api.Variant{Name: t.name, Summary: t.summary, Input: t.input, Output: t.output, Example: t.example}
+		list[i] = api.Variant{Name: t.name, Summary: t.summary, Input: t.input, Output: t.output, Example: t.example, Media: t.media, Problems: t.problems}
 	}
 	return list
 }

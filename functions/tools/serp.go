@@ -64,12 +64,12 @@ type SerpPiece struct {
 
 // SerpLinks lead to the topics beside this one.
 type SerpLinks struct {
-	Previous string `json:"previous,omitempty" doc:"absent at the first topic, and when the input is too long for an address"`
-	Next     string `json:"next,omitempty" doc:"absent at the last topic, and when the input is too long for an address"`
+	Previous string `json:"previous,omitempty" format:"uri-reference" doc:"absent at the first topic, and when the input is too long for an address"`
+	Next     string `json:"next,omitempty" format:"uri-reference" doc:"absent at the last topic, and when the input is too long for an address"`
 }
 
 var serp = define(about{
-	name: "serp", kind: "inspection", summary: "Show a run as a page of search results",
+	name: "serp", kind: "inspection", problems: ofTruths, summary: "Show a run as a page of search results",
 	description: "What a run retrieved for a topic as a search engine would show it: rank, score, judgment, title and a passage with the words of the query marked.\n\n" +
 		"Name the run by `runId`, or send its files. Judgments are shown to those who may read the truth, and to those who send one; texts are those in the inputs of the dataset, or sent along.",
 }, SerpInput{

@@ -123,7 +123,7 @@ func TestSerpRefuses(t *testing.T) {
 	}{
 		"no run":                  {object{}, "/run", ""},
 		"a run of nothing":        {object{"run": object{"name": "x"}}, "/run", "needs runId or files"},
-		"an id that is none":      {object{"run": object{"runId": "x"}}, "/run/runId", "is no id"},
+		"an id that is none":      {object{"run": object{"runId": "x"}}, "/run/runId", "an id of 26 characters"},
 		"a topic that is missing": {with(good, "topic", "8"), "/topic", "but for 1, 2, 3, 4, 5 and 2 others"},
 		"depth beyond the most":   {with(good, "depth", 201), "/depth", ""},
 		"a faulty run":            {object{"run": named("mine", "1 Q0 a\n")}, "/run/files/0", "line 1"},

@@ -24,7 +24,7 @@ type Tool struct {
 	Kind        string          `json:"kind" enum:"evaluation,comparison,inspection,transformation" doc:"evaluation: measures runs; comparison: tells runs apart; inspection: shows what is in one run or file; transformation: writes a run or a truth"`
 	Summary     string          `json:"summary" doc:"what it does, in one line"`
 	Description string          `json:"description" doc:"Markdown"`
-	URL         string          `json:"url" doc:"where to POST an input" example:"/v1/tools/evaluator"`
+	URL         string          `json:"url" format:"uri-reference" doc:"where to POST an input" example:"/v1/tools/evaluator"`
 	MediaTypes  []string        `json:"mediaTypes" doc:"what the answer can be, by Accept"`
 	Input       json.RawMessage `json:"input" doc:"JSON Schema of the input"`
 	Output      json.RawMessage `json:"output" doc:"JSON Schema of the answer as JSON"`

@@ -86,7 +86,7 @@ const (
 )
 
 var compareRuns = define(about{
-	name: "significance", kind: "comparison", summary: "Tell whether runs differ",
+	name: "significance", kind: "comparison", problems: ofValues, summary: "Tell whether runs differ",
 	description: "Compares each run with each other over the topics that all of them have: Student's t-test, Wilcoxon's signed-rank test and Fisher's randomization test of paired values, " +
 		"the size of the effect, and p corrected by Holm, by Bonferroni, and by Benjamini and Hochberg for the number of pairs; all tests are two-sided. " +
 		"The page has the means with 95 % intervals, a matrix and a sentence on what can be told apart; as `image/svg+xml` the answer is the matrix.\n\n" +

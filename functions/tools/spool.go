@@ -24,7 +24,7 @@ type FileResult struct {
 	Size      int64           `json:"size" doc:"bytes"`
 	SHA256    string          `json:"sha256" doc:"SHA-256 of the bytes in lower-case hexadecimal"`
 	Content   []byte          `json:"content,omitempty" doc:"the bytes in base64, up to 3 MiB"`
-	URL       string          `json:"url,omitempty" doc:"instead of content: where to get the bytes for a while"`
+	URL       string          `json:"url,omitempty" format:"uri" doc:"instead of content: where to get the bytes for a while"`
 	ExpiresAt *record.Instant `json:"expiresAt,omitempty" doc:"until when the url works"`
 }
 

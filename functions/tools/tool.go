@@ -9,6 +9,7 @@ import (
 	"assay/functions/tools/material"
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/problem"
 
 	"github.com/a-h/templ"
 )
@@ -19,6 +20,7 @@ type about struct {
 	kind        string // as the enumeration of Tool has them
 	summary     string // one line
 	description string // Markdown
+	problems    []*problem.Kind
 }
 
 // tool is a function that the service computes for a caller.
@@ -32,6 +34,14 @@ type tool struct {
 
 // Scope says that everyone may know of a tool. What it is to work on has rights of its own.
 func (tool) Scope() access.Scope { return api.Open{}.Scope() }
+
+// Problems that some tools can answer with: those of a truth that only organizers may use, of values of runs that the platform
+// evaluates, and of files that may be too large for an answer.
+var (
+	ofTruths = []*problem.Kind{problem.Forbidden}
+	ofValues = append(ofTruths, problem.Conflict)
+	ofFiles  = append(api.Quotas, problem.Unauthorized)
+)
 
 // compute works out an answer, once the caller turned out not to have it.
 type compute[O any] func(context.Context) (O, error)

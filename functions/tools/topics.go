@@ -68,7 +68,7 @@ const (
 )
 
 var lookAtTopics = define(about{
-	name: "topics", kind: "comparison", summary: "Show how runs do on each topic",
+	name: "topics", kind: "comparison", problems: ofValues, summary: "Show how runs do on each topic",
 	description: "Shows which topics are hard, and on which of them runs differ: the values of each run by topic, their mean, least, greatest and spread, and the runs that stand out " +
 		"by more than 1.5 interquartile ranges. A topic is hard when the mean over the runs is worse than that of nine in ten topics: below the tenth percentile of the topics' means, " +
 		"or above the ninetieth when less is better. Those that share the worst mean are hard also when they are more than that, unless all topics do.\n\n" +

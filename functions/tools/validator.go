@@ -31,7 +31,7 @@ type ValidatorOutput struct {
 }
 
 var validatorTool = define(about{
-	name: "validator", kind: "inspection", summary: "Check a run or a truth",
+	name: "validator", kind: "inspection", problems: ofTruths, summary: "Check a run or a truth",
 	description: "Reads the files of a run as they would be read for evaluation, or those of a truth, and says what is wrong with them, line by line. " +
 		"Without `datasetId` and `format`, the format of a run is guessed by its first lines, and `guess` says so. " +
 		"A run is never compared with a truth: whoever sees a dataset can check a run for it, by `datasetId`, before submitting it.\n\n" +

@@ -173,6 +173,21 @@ func Decide(may, roles Role, s Scope) Decision {
 	}
 }
 
+// Refusals returns, of Login and Forbid, what can be decided about resources of a kind, of which widest is the scope that most
+// callers see: who sees a narrower one sees that too. Each is decided of a caller with one role beyond a login, if of any.
+func Refusals(may Role, widest Scope) (refusals []Decision) {
+	callers := []Role{Anyone}
+	for role := User; role <= Applicant; role <<= 1 {
+		callers = append(callers, Anyone|User|role)
+	}
+	for _, refusal := range []Decision{Login, Forbid} {
+		if slices.ContainsFunc(callers, func(c Role) bool { return Decide(may, c, widest) == refusal }) || refusal == Forbid && widest.KnownTo != 0 {
+			refusals = append(refusals, refusal)
+		}
+	}
+	return refusals
+}
+
 // String tells a person who may.
 func (r Role) String() string {
 	var names []string

@@ -2,6 +2,7 @@ package access_test
 
 import (
 	"math/bits"
+	"slices"
 	"strings"
 	"testing"
 
@@ -198,6 +199,29 @@ func TestRulesReadAsText(t *testing.T) {
 	for _, r := range everyRole {
 		if bits.OnesCount16(uint16(r)) != 1 || strings.Contains(r.String(), "nobody") {
 			t.Errorf("role %d reads as %q", r, r)
+		}
+	}
+}
+
+// TestRefusals_AreThoseOfAnyCaller compares with what is decided of all callers about all scopes that not more see.
+func TestRefusals_AreThoseOfAnyCaller(t *testing.T) {
+	for may := access.Role(0); may <= allRoles; may++ {
+		for _, widest := range []access.Scope{{Audience: access.Everyone, KnownTo: access.Applicant}, {Audience: access.Everyone}, {Audience: access.Owners}} {
+			got, want := access.Refusals(may, widest), map[access.Decision]bool{}
+			for roles := access.Role(0); roles <= allRoles; roles++ {
+				for a := access.Nobody; a <= widest.Audience; a++ {
+					if who := roles | access.Anyone; roles > access.Anyone {
+						want[access.Decide(may, who|access.User, access.Scope{Audience: a, KnownTo: widest.KnownTo})] = true
+					} else {
+						want[access.Decide(may, who, access.Scope{Audience: a, KnownTo: widest.KnownTo})] = true
+					}
+				}
+			}
+			for _, d := range []access.Decision{access.Login, access.Forbid} {
+				if slices.Contains(got, d) != want[d] {
+					t.Fatalf("may %s, widest %+v: %v, want %v", may, widest, got, want)
+				}
+			}
 		}
 	}
 }

@@ -47,7 +47,7 @@ type Created[R any] struct {
 // URL is the answer to a POST that returns the address of what it made.
 type URL struct {
 	ID  string `json:"id" doc:"id of the new resource"`
-	URL string `json:"url" doc:"address of the new resource" example:"/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+	URL string `json:"url" format:"uri-reference" doc:"address of the new resource" example:"/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 }
 
 // Create declares an operation that makes a resource under a target. The draft is checked before handle sees it, and handle
@@ -55,7 +55,7 @@ type URL struct {
 func Create[T Target, D, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T, D) (Created[R], error)) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusCreated,
-		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target, restricted: restricted[T](),
+		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			draft, err := readDraft[D](ctx, c)
 			if err != nil {
@@ -72,7 +72,7 @@ func Create[T Target, D, R any](s Spec, load Loader[T], handle func(context.Cont
 // CreateIn is like Create, for a target that the body names in the member at the pointer: load reads it.
 func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Context, *Call, D) (T, error), handle func(context.Context, *Call, T, D) (Created[R], error)) Operation {
 	op := Create(s, Anything, func(context.Context, *Call, Open, D) (Created[R], error) { panic("replaced below") })
-	op.byBody = true
+	op.byBody, op.widest = true, widest[T]()
 	op.serve = func(ctx context.Context, c *Call) error {
 		draft, err := readDraft[D](ctx, c)
 		if err != nil {
@@ -140,7 +140,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 	writable := fieldNames(reflect.TypeFor[D]())
 	return Operation{
 		Spec: s, Method: http.MethodPatch, Status: http.StatusOK, patch: true,
-		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target, restricted: restricted[T](),
+		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			mediaType, err := c.readBody(ctx, patch.MediaTypes)
 			if err != nil {

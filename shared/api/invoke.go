@@ -19,12 +19,14 @@ import (
 // inputParam is the parameter that has, in a GET, what would be the body of a POST.
 const inputParam = "input"
 
-// Variant is one of the things that an operation computes: what it takes, what it answers as JSON, and an example of the
-// former, by a name that is unique.
+// Variant is one of the things that an operation computes: what it takes, what it answers as JSON, an example of the
+// former, the types of its answers besides JSON, and the problems that not every variant has, by a name that is unique.
 type Variant struct {
 	Name, Summary string
 	Input, Output reflect.Type
 	Example       any
+	Media         []string
+	Problems      []*problem.Kind
 }
 
 // Invoke declares a POST that changes nothing: it computes an answer from its body. The path says by a parameter which of
@@ -33,7 +35,7 @@ type Variant struct {
 func Invoke[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
-		variants: variants, pure: true, find: load.target, restricted: restricted[T](),
+		variants: variants, pure: true, find: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
 	}
 }
@@ -44,7 +46,7 @@ func Ask[T Target](s Spec, load Loader[T], variants []Variant, media []string, h
 	s.Query = page.Spec{Plain: []string{inputParam}}
 	return Operation{
 		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
-		variants: variants, find: load.target, restricted: restricted[T](),
+		variants: variants, find: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
 	}
 }

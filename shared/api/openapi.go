@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/record"
-
 	"github.com/danielgtaylor/huma/v2"
 )
 
@@ -69,11 +67,7 @@ func Document(groups []Group) *huma.OpenAPI {
 			}
 		}
 	}
-	for _, s := range set.registry.Map() {
-		for name, member := range s.Properties {
-			addPattern(name, member)
-		}
-	}
+	addForms(set.registry)
 	return doc
 }
 
@@ -86,7 +80,7 @@ func variantOperations(all []Operation, path string, v Variant) []Operation {
 		}
 		param := op.variantParam()
 		if op.computes() {
-			op.variants, op.Summary = []Variant{v}, v.Summary
+			op.variants, op.Summary, op.Media = []Variant{v}, v.Summary, append([]string{mediaJSON}, v.Media...)
 		}
 		op.Path = strings.ReplaceAll(path, "{"+param+"}", v.Name)
 		op.ID = strings.ReplaceAll(op.ID, strings.ToUpper(param[:1])+param[1:], strings.ToUpper(v.Name[:1])+v.Name[1:])
@@ -103,21 +97,6 @@ func (op *Operation) variantParam() string {
 		}
 	}
 	return ""
-}
-
-var idName = regexp.MustCompile(`^(id|members|related|.*Ids?)$`)
-
-// addPattern gives a member that holds ids their form. Ids of requests have none.
-func addPattern(name string, member *huma.Schema) {
-	if !idName.MatchString(name) || name == "requestId" {
-		return
-	}
-	if member.Items != nil {
-		member = member.Items
-	}
-	if member.Type == huma.TypeString {
-		member.Pattern = record.IDPattern
-	}
 }
 
 var pathParams = regexp.MustCompile(`\{([A-Za-z]+)\}`)

@@ -117,11 +117,14 @@ func (op *Operation) problems() []*problem.Kind {
 	}
 	add(op.Query.List, problem.InvalidCursor)
 	add(op.Result != nil || op.Media != nil, problem.NotAcceptable)
-	add(op.loginNeeded(), problem.Unauthorized)
-	add(op.loginNeeded() && op.May != access.User || op.restricted, problem.Forbidden)
+	refusals := access.Refusals(op.May, op.widest)
+	add(slices.Contains(refusals, access.Login), problem.Unauthorized)
+	add(slices.Contains(refusals, access.Forbid), problem.Forbidden)
 	add(strings.Contains(op.Path, "Id}") || op.computes() || op.variantParam() != "", problem.NotFound)
-	add(op.computes(), Quotas...)
-	add(op.computes(), problem.Unauthorized, problem.Forbidden, problem.Conflict, problem.TooLarge, problem.Invalid, problem.BadRequest)
+	add(op.computes(), problem.TooLarge, problem.Invalid, problem.BadRequest)
+	for _, v := range op.variants {
+		add(true, v.Problems...)
+	}
 	add(op.class() != "", problem.TooManyRequests)
 	add(op.Body != nil, problem.BadRequest, problem.TooLarge, problem.Invalid)
 	add(op.Body != nil || op.pure, problem.UnsupportedMedia)

@@ -37,15 +37,26 @@ func (s *schemaSet) jsonPatch() *huma.Schema {
 	pointer := func() *huma.Schema {
 		return &huma.Schema{Type: "string", MaxLength: ptr(patch.MaxPointer), Pattern: "^(/([^~/]|~[01])*)*$", Description: "JSON Pointer"}
 	}
-	return s.named("JsonPatch", &huma.Schema{Type: "array", Description: "operations of RFC 6902", MaxItems: ptr(patch.MaxOperations),
-		Items: s.named("JsonPatchOperation", &huma.Schema{
-			Type: "object", Required: []string{"op", "path"}, Properties: map[string]*huma.Schema{
-				"op":    {Type: "string", Enum: values([]string{"add", "remove", "replace", "move", "copy", "test"})},
-				"path":  pointer(),
-				"from":  pointer(),
-				"value": {Description: "any JSON value"},
-			},
-		}),
+	operation := &huma.Schema{Discriminator: &huma.Discriminator{PropertyName: "op", Mapping: map[string]string{}}}
+	for _, kind := range []struct {
+		name, needs string
+		of          *huma.Schema
+		ops         []string
+	}{
+		{"JsonPatchValue", "value", &huma.Schema{Description: "any JSON value"}, []string{"add", "replace", "test"}},
+		{"JsonPatchMove", "from", pointer(), []string{"move", "copy"}},
+		{"JsonPatchRemove", "path", pointer(), []string{"remove"}},
+	} {
+		one := s.named(kind.name, &huma.Schema{Type: "object", Required: slices.Compact([]string{"op", kind.needs, "path"}), Properties: map[string]*huma.Schema{
+			"op": {Type: "string", Enum: values(kind.ops)}, "path": pointer(), kind.needs: kind.of,
+		}})
+		operation.OneOf = append(operation.OneOf, one)
+		for _, op := range kind.ops {
+			operation.Discriminator.Mapping[op] = one.Ref
+		}
+	}
+	return s.named("JsonPatch", &huma.Schema{
+		Type: "array", Description: "operations of RFC 6902", MaxItems: ptr(patch.MaxOperations), Items: s.named("JsonPatchOperation", operation),
 	})
 }
 

@@ -83,7 +83,7 @@ func (op *Operation) queryParams() []*huma.Param {
 		add("offset", "With `sort`: how many of the list to leave out.", &huma.Schema{Type: "integer", Minimum: ptr(0.0)})
 	}
 	if op.variants != nil && op.Method == http.MethodGet {
-		p := &huma.Param{Name: inputParam, In: "query", Required: true, Description: "What would be the body of a POST to the tool, as JSON.", Schema: &huma.Schema{Type: "string"}}
+		p := &huma.Param{Name: inputParam, In: "query", Required: true, Description: "What would be the body of a POST to the tool, as JSON.", Schema: &huma.Schema{Type: "string", MinLength: ptr(1)}}
 		if example, err := Encode(op.variants[0].Example); err == nil {
 			p.Examples = map[string]*huma.Example{op.variants[0].Name: {Value: strings.TrimSpace(string(example))}}
 		}

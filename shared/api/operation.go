@@ -40,13 +40,13 @@ type Operation struct {
 	Result reflect.Type // of the answer's JSON body; nil: none
 	Media  []string     // other media types that the answer may have, by Accept
 
-	pure       bool      // a POST that changes nothing
-	variants   []Variant // what it computes; none: it computes nothing
-	patch      bool      // the body is a patch that results in Body
-	restricted bool      // it is about something in particular, which not everyone may see
-	byBody     bool      // what it is about is known only from the body
-	find       func(ctx context.Context, c *Call) (Target, error)
-	serve      func(ctx context.Context, c *Call) error
+	pure     bool         // a POST that changes nothing
+	variants []Variant    // what it computes; none: it computes nothing
+	patch    bool         // the body is a patch that results in Body
+	widest   access.Scope // of what it can be about, the scope that most callers see
+	byBody   bool         // what it is about is known only from the body
+	find     func(ctx context.Context, c *Call) (Target, error)
+	serve    func(ctx context.Context, c *Call) error
 }
 
 // Target is what an operation is about: something with a place in the order of rights.
@@ -64,8 +64,17 @@ func (Open) Scope() access.Scope { return access.Scope{Audience: access.Everyone
 // Anything is the Loader of operations that are about nothing in particular.
 func Anything(context.Context, *Call) (Open, error) { return Open{}, nil }
 
-// restricted reports whether operations about a T are about something in particular.
-func restricted[T Target]() bool { return reflect.TypeFor[T]() != reflect.TypeFor[Open]() }
+// widest returns the scope that most callers see of those that a T can have: that of its zero value, unless it says another.
+func widest[T Target]() access.Scope {
+	t := reflect.New(reflect.TypeFor[T]()).Elem()
+	if t.Kind() == reflect.Pointer {
+		t.Set(reflect.New(t.Type().Elem()))
+	}
+	if w, ok := t.Interface().(interface{ Widest() access.Scope }); ok {
+		return w.Widest()
+	}
+	return t.Interface().(T).Scope()
+}
 
 func (l Loader[T]) target(ctx context.Context, c *Call) (Target, error) { return l(ctx, c) }
 
@@ -73,7 +82,7 @@ func (l Loader[T]) target(ctx context.Context, c *Call) (Target, error) { return
 func Get[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T) (R, error)) Operation {
 	s.Query.Fields = fieldNames(reflect.TypeFor[R]())
 	return Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[R](), find: load.target, restricted: restricted[T](),
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[R](), find: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			r, err := handle(ctx, c, c.target.(T))
 			if err != nil {
@@ -96,7 +105,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 		}
 	}
 	op := Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), find: load.target, restricted: restricted[T](),
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), find: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			var p page.Page[R]
 			if !c.Page.PastEnd() {
@@ -157,7 +166,7 @@ func OrPage[T Target](op Operation, page func(context.Context, *Call, T) error) 
 // Delete declares an operation that deletes a resource: handle returns the change that does it.
 func Delete[T Target](s Spec, load Loader[T], handle func(context.Context, *Call, T) (Change, error)) Operation {
 	return Operation{
-		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, find: load.target, restricted: restricted[T](),
+		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, find: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			err := c.again(ctx, load.target, func(t Target) error {
 				change, err := handle(ctx, c, t.(T))

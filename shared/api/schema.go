@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -67,8 +68,34 @@ func (s *schemaSet) of(t reflect.Type) *huma.Schema {
 	defer s.mu.Unlock()
 	if s.byType[t] == nil {
 		s.byType[t] = s.registry.Schema(t, true, t.Name())
+		addForms(s.registry)
 	}
 	return s.byType[t]
+}
+
+var idName = regexp.MustCompile(`^(id|members|related|.*Ids?)$`)
+
+// addForms gives the members of all schemas that hold ids or URLs their form, which no Go type says. Ids of requests have none.
+func addForms(r huma.Registry) {
+	for _, s := range r.Map() {
+		for name, member := range s.Properties {
+			if member.Items != nil {
+				member = member.Items
+			}
+			switch {
+			case member.Type != huma.TypeString || member.Pattern != "":
+				continue
+			case idName.MatchString(name) && name != "requestId":
+				member.Pattern, member.PatternDescription = record.IDPattern, "an id of 26 characters, such as 01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
+			case member.Format == "uri":
+				member.Pattern, member.PatternDescription = record.URLPattern, "an absolute http or https URL without user name, its special characters percent-encoded"
+			default:
+				continue
+			}
+			member.PrecomputeMessages()
+			member.PatternDescription = "" // which OpenAPI does not have
+		}
+	}
 }
 
 // validate reports, as one problem, in what a JSON document is not of the type. It ends with the context.
@@ -163,7 +190,9 @@ func JSONSchema(t reflect.Type) (json.RawMessage, error) {
 	const definitions = "$defs"
 	r := huma.NewMapRegistry("#/"+definitions+"/", huma.DefaultSchemaNamer)
 	r.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[time.Time]())
-	root, err := json.Marshal(r.Schema(t, false, t.Name()))
+	schema := r.Schema(t, false, t.Name())
+	addForms(r)
+	root, err := json.Marshal(schema)
 	if err != nil {
 		return nil, err
 	}

@@ -13,8 +13,8 @@ import (
 
 // Links tell where a list stands and where it goes on.
 type Links struct {
-	Self string `json:"self" doc:"this page" example:"/v1/tasks?limit=50"`
-	Next string `json:"next,omitempty" doc:"the next page; absent on the last one"`
+	Self string `json:"self" format:"uri-reference" doc:"this page" example:"/v1/tasks?limit=50"`
+	Next string `json:"next,omitempty" format:"uri-reference" doc:"the next page; absent on the last one"`
 }
 
 // Page is one page of a list.

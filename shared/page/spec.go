@@ -133,7 +133,7 @@ func (s Spec) read(r *Request, name, value string) error {
 	case name == "limit" && s.List:
 		return r.readLimit(value)
 	case name == "cursor" && s.List:
-		if !s.Named && !wellFormedID(value) {
+		if value == "" || !s.Named && !wellFormedID(value) {
 			return problem.InvalidCursor.New("The cursor is not one: follow links.next as it was given, or start without a cursor.")
 		}
 		r.Cursor = value

@@ -184,8 +184,7 @@ func (d *DatasetItem) Files() []File { return slices.Concat(d.Inputs, d.Truths) 
 
 // Check says what is wrong with the draft, save what only the built-in evaluators know of their measures.
 func (d *DatasetDraft) Check() []problem.Field {
-	fields := checkID("/taskId", d.TaskID, "a task of an organizer that you are a member of")
-	fields = append(fields, checkName("/name", d.Name)...)
+	fields := checkName("/name", d.Name)
 	fields = append(fields, checkText("/description", d.Description)...)
 	fields.AddIf(d.IDsPublic && d.Evaluator.Kind == EvaluatorWorker, "/idsPublic", "goes only with the built-in evaluators, which compare ids: leave it out")
 	fields.AddIf(d.LabelsPublic && measure.Kind(d.Evaluator.Kind) != measure.Classification, "/labelsPublic",

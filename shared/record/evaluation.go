@@ -49,7 +49,7 @@ type Entry struct {
 	Title       string  `json:"title,omitempty" doc:"of the submission; absent, as are label, runTag and paperUrl, when the team is anonymous to the caller or the submission is private to others"`
 	Label       string  `json:"label,omitempty" doc:"what its owner calls the run"`
 	RunTag      string  `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run"`
-	PaperURL    string  `json:"paperUrl,omitempty" doc:"of a paper about the submission"`
+	PaperURL    string  `json:"paperUrl,omitempty" format:"uri" doc:"of a paper about the submission"`
 	SubmittedAt Instant `json:"submittedAt" doc:"when the run was submitted"`
 	Baseline    bool    `json:"baseline" doc:"entered by the organizers, for comparison"`
 }
@@ -147,6 +147,9 @@ func (e *EvaluationItem) Indexes() [store.NumIndexes]store.Key {
 func (e *EvaluationItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: e.Standing.OrganizerID, TaskID: e.TaskID, OwnerID: e.UserID, Audience: e.Standing.evaluationAudience()}
 }
+
+// Widest is the scope of one that everyone sees.
+func (*EvaluationItem) Widest() access.Scope { return access.Scope{Audience: access.Everyone} }
 
 // RankKey orders evaluations by the primary measure, the best first, an undefined one last, and of equal ones the
 // earlier submission first.

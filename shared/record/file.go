@@ -49,14 +49,14 @@ type File struct {
 	MediaType string    `json:"mediaType" required:"false" maxLength:"100" doc:"media type of the bytes; unless given, that of the name's end if it is a common one" example:"text/plain"`
 	Content   string    `json:"content,omitempty" writeOnly:"true" maxLength:"5242880" doc:"the bytes in base64, for files up to 3 MiB together; never shown again"`
 	State     FileState `json:"state,omitempty" readOnly:"true" enum:"pending,stored" doc:"stored once bytes of that size and digest have arrived"`
-	URL       string    `json:"url,omitempty" readOnly:"true" maxLength:"8000" doc:"where to get the bytes for a while; only for those who may"`
+	URL       string    `json:"url,omitempty" format:"uri" readOnly:"true" maxLength:"8000" doc:"where to get the bytes for a while; only for those who may"`
 	Upload    *Upload   `json:"upload,omitempty" readOnly:"true" doc:"where to send the bytes of a pending file; only for those who may"`
 }
 
 // Upload tells how to send the bytes of a pending file.
 type Upload struct {
 	Method    string            `json:"method" maxLength:"20" example:"PUT"`
-	URL       string            `json:"url" maxLength:"8000" doc:"signed address"`
+	URL       string            `json:"url" format:"uri" maxLength:"8000" doc:"signed address"`
 	Headers   map[string]string `json:"headers" maxProperties:"20" doc:"headers to send"`
 	ExpiresAt Instant           `json:"expiresAt" doc:"until when the address works: 30 to 45 minutes from when it was made; whoever gets the resource again gets a new one"`
 }

@@ -20,7 +20,7 @@ const (
 type OrganizerDraft struct {
 	Name        string   `json:"name" minLength:"1" maxLength:"200" doc:"name of the organization" example:"TREC Conversational Assistance Track"`
 	Description string   `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
-	Website     string   `json:"website" required:"false" maxLength:"2000" doc:"http or https URL" example:"https://www.treccast.ai"`
+	Website     string   `json:"website,omitempty" format:"uri" maxLength:"2000" doc:"http or https URL" example:"https://www.treccast.ai"`
 	Members     []string `json:"members" required:"false" maxItems:"500" maxLength:"26" doc:"ids of the users who are members; on creation the creator is always one"`
 }
 
@@ -99,10 +99,8 @@ func (o *Organizer) Scope() access.Scope {
 func (d *OrganizerDraft) Check() []problem.Field {
 	fields := checkName("/name", d.Name)
 	fields = append(fields, checkText("/description", d.Description)...)
-	fields = append(fields, checkURL("/website", d.Website)...)
 	for i, m := range d.Members {
 		p := fmt.Sprintf("/members/%d", i)
-		fields = append(fields, checkID(p, m, "a user")...)
 		fields.AddIf(slices.Contains(d.Members[:i], m), p, "is named twice")
 	}
 	return fields

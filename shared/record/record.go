@@ -10,7 +10,6 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 	"unicode"
@@ -98,6 +97,9 @@ func NewID(at time.Time) string { return ulid.MustNew(ulid.Timestamp(at), entrop
 // IDPattern is the form of a ULID as a regular expression.
 const IDPattern = "^[0-7][0-9A-HJKMNP-TV-Z]{25}$"
 
+// URLPattern is the form of a link that pages show as a regular expression. It has no user name or password, which everyone could read.
+const URLPattern = `^https?://([0-9A-Za-z._~-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]+)?([/?#]([!#$&-;=?-Z_a-z~]|%[0-9A-Fa-f]{2})*)?$`
+
 // IsID reports whether s is a ULID in its canonical form.
 func IsID(s string) bool {
 	id, err := ulid.ParseStrict(s)
@@ -139,20 +141,6 @@ func (i Instant) String() string { return i.sortable() }
 // sortable returns the instant so that the order of strings is the order of time.
 func (i Instant) sortable() string { return i.UTC().Format(instantLayout) }
 
-// checkURL says what is wrong with a link that pages will show; an empty one is fine.
-func checkURL(pointer, s string) (fields problem.Fields) {
-	if s == "" {
-		return nil
-	}
-	u, err := url.Parse(s)
-	if err == nil && u.User != nil {
-		fields.Add(pointer, "must have no user name or password, which everyone who is shown the URL could read")
-	} else if fields = CheckLine(pointer, s); fields == nil {
-		fields.AddIf(err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "", pointer, "must be an absolute http or https URL")
-	}
-	return fields
-}
-
 // checkName says what is wrong with a one-line text that must say something.
 func checkName(pointer, s string) (fields problem.Fields) {
 	if strings.ContainsFunc(s, func(r rune) bool { return unicode.IsGraphic(r) && !unicode.IsSpace(r) }) {
@@ -189,11 +177,6 @@ func checkText(pointer, s string) (fields problem.Fields) {
 	fields.AddIf(len(s) > MaxTextBytes, pointer, "has %d bytes; %d are allowed", len(s), MaxTextBytes)
 	fields.AddIf(len(s) <= MaxTextBytes && strings.ContainsFunc(s, wrong), pointer,
 		"must be text without control characters other than tabs and ends of lines, and without U+202A to U+202E, which override the direction of text")
-	return fields
-}
-
-func checkID(pointer, s, what string) (fields problem.Fields) {
-	fields.AddIf(!IsID(s), pointer, "must be the id (a ULID) of %s", what)
 	return fields
 }
 

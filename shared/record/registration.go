@@ -103,11 +103,7 @@ func (r *RegistrationItem) Scope() access.Scope {
 
 // Check says what is wrong with the draft.
 func (d *RegistrationDraft) Check() []problem.Field {
-	var fields problem.Fields
-	if d.UserID != "" {
-		fields = checkID("/userId", d.UserID, "a user")
-	}
-	fields = append(fields, checkName("/team", d.Team)...)
+	fields := checkName("/team", d.Team)
 	fields.AddIf(looksLikeAlias(d.Team), "/team", "must not begin with %q, as the names of anonymous teams do", aliasPrefix)
 	fields.AddIf(folded(d.Team) == BaselineTeam, "/team", "is what the baselines of organizers are called: choose another")
 	fields.AddIf(len(TeamKey("", d.Team).Sort) > store.MaxSortBytes, "/team", "is too long once its ligatures are written out: choose a shorter one")

@@ -38,14 +38,14 @@ type SubmissionDraft struct {
 	Type        SubmissionType `json:"type" enum:"upload,image,repository"`
 	Title       string         `json:"title" required:"false" maxLength:"200" doc:"what tells this entry from the team's others"`
 	Description string         `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
-	PaperURL    string         `json:"paperUrl" required:"false" maxLength:"2000" doc:"http or https URL of a paper about it"`
+	PaperURL    string         `json:"paperUrl,omitempty" format:"uri" maxLength:"2000" doc:"http or https URL of a paper about it"`
 	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" doc:"private unless given; public: whoever sees the task sees the submission and its runs"`
 	Baseline    bool           `json:"baseline" required:"false" doc:"marked as a baseline by an organizer; a submission that begins as one needs no registration, and the quotas and the window of the task do not apply to it"`
 	DatasetIDs  []string       `json:"datasetIds" required:"false" maxItems:"10" maxLength:"26" doc:"the datasets to run on; for an upload those of its files unless given"`
 	Files       []RunFile      `json:"files,omitempty" maxItems:"20" doc:"for upload"`
 	Image       string         `json:"image,omitempty" maxLength:"500" doc:"for image: the container image, best by digest" example:"registry.example.org/lakeside/ranker@sha256:0123"`
 	Command     string         `json:"command,omitempty" maxLength:"4000" doc:"for image and repository: the command to run"`
-	URL         string         `json:"url,omitempty" maxLength:"2000" doc:"for repository: https URL to clone"`
+	URL         string         `json:"url,omitempty" format:"uri" maxLength:"2000" doc:"for repository: https URL to clone"`
 	Ref         string         `json:"ref,omitempty" maxLength:"200" doc:"for repository: the commit, tag or branch" example:"v1.0"`
 
 	ofFiles bool // the datasets are those of the files: none were given
@@ -120,6 +120,9 @@ func (s *SubmissionItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: s.Standing.OrganizerID, TaskID: s.TaskID, OwnerID: s.UserID, Audience: s.Standing.submissionAudience()}
 }
 
+// Widest is the scope of one that everyone sees.
+func (*SubmissionItem) Widest() access.Scope { return access.Scope{Audience: access.Everyone} }
+
 // Normalize fills in what the draft leaves open.
 func (d *SubmissionDraft) Normalize() {
 	d.Visibility = cmp.Or(d.Visibility, Private)
@@ -141,7 +144,6 @@ func (d *SubmissionDraft) Check() []problem.Field {
 		"are for %d datasets; %d are allowed in one submission", len(d.DatasetIDs), MaxSubmissionDatasets)
 	for i, id := range d.DatasetIDs {
 		p := d.DatasetPointer(i)
-		fields = append(fields, checkID(p, id, "a dataset of the task")...)
 		fields.AddIf(slices.Contains(d.DatasetIDs[:i], id), p, "is named twice")
 		has := slices.ContainsFunc(d.Files, func(f RunFile) bool { return f.DatasetID == id })
 		fields.AddIf(d.Type == UploadType && !has, "/files", "has no file for the dataset %s", id)
@@ -163,7 +165,7 @@ func (d *SubmissionDraft) DatasetPointer(i int) string {
 // CheckTexts says what is wrong with what describes the submission.
 func (d *SubmissionDraft) CheckTexts() problem.Fields {
 	fields := append(CheckLine("/title", d.Title), checkText("/description", d.Description)...)
-	return append(fields, checkURL("/paperUrl", d.PaperURL)...)
+	return fields
 }
 
 // checkType checks the members that go with one type of submission only.
@@ -187,5 +189,5 @@ func (d *SubmissionDraft) checkType() problem.Fields {
 	fields = append(fields, checkText("/command", d.Command)...)
 	fields = append(fields, CheckLine("/ref", d.Ref)...)
 	fields.AddIf(strings.HasPrefix(d.Ref, "-"), "/ref", "must be a commit, tag or branch, none of which begins with -")
-	return append(fields, checkURL("/url", d.URL)...)
+	return fields
 }

@@ -58,7 +58,7 @@ type TaskDraft struct {
 	OrganizerID  string            `json:"organizerId" maxLength:"26" doc:"the organizer that owns the task; it never changes" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 	Name         string            `json:"name" minLength:"1" maxLength:"200" doc:"name of the task" example:"Conversational passage retrieval"`
 	Description  string            `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
-	Website      string            `json:"website" required:"false" maxLength:"2000" doc:"http or https URL"`
+	Website      string            `json:"website,omitempty" format:"uri" maxLength:"2000" doc:"http or https URL"`
 	Visibility   Visibility        `json:"visibility" required:"false" enum:"public,private" doc:"public, which it is unless given: everyone sees the task; private: the organizer's members and those whose registration was accepted"`
 	Featured     bool              `json:"featured" required:"false" doc:"shown first on the landing page; administrators of the platform alone change it"`
 	Registration RegistrationRules `json:"registration" required:"false" doc:"who can take part"`
@@ -169,14 +169,17 @@ func DueAt(sort string) (time.Time, error) {
 	return time.Parse(instantLayout, at)
 }
 
+// Widest is the scope of a public task.
+func (*TaskItem) Widest() access.Scope { return new(TaskItem).Scope() }
+
 // Scope says where the task stands.
 func (t *TaskItem) Scope() access.Scope {
-	s := access.Scope{OrganizerID: t.OrganizerID, TaskID: t.ID, Audience: access.Everyone}
+	s := access.Scope{OrganizerID: t.OrganizerID, TaskID: t.ID, Audience: access.Everyone, KnownTo: access.Applicant}
 	switch {
 	case t.Deleting:
-		s.Audience = access.Organizers
+		s.Audience, s.KnownTo = access.Organizers, 0
 	case t.Visibility == Private:
-		s.Audience, s.KnownTo = access.Registrants, access.Applicant
+		s.Audience = access.Registrants
 	}
 	return s
 }
@@ -192,10 +195,8 @@ func (d *TaskDraft) Normalize() {
 
 // Check says what is wrong with the draft.
 func (d *TaskDraft) Check() []problem.Field {
-	fields := checkID("/organizerId", d.OrganizerID, "an organizer that you are a member of")
-	fields = append(fields, checkName("/name", d.Name)...)
+	fields := checkName("/name", d.Name)
 	fields = append(fields, checkText("/description", d.Description)...)
-	fields = append(fields, checkURL("/website", d.Website)...)
 	fields = append(fields, checkWindow("/registration", d.Registration.OpensAt, d.Registration.ClosesAt)...)
 	fields = append(fields, checkWindow("/submissions", d.Submissions.OpensAt, d.Submissions.ClosesAt)...)
 	for i, t := range d.Submissions.Types {

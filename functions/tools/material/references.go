@@ -52,8 +52,6 @@ func given(pointer, member, id string, files []InlineFile) []problem.Field {
 		return []problem.Field{{Pointer: pointer, Detail: "has both " + member + " and files: give one of them"}}
 	case id == "" && len(files) == 0:
 		return []problem.Field{{Pointer: pointer, Detail: "needs " + member + " or files"}}
-	case id != "" && !record.IsID(id):
-		return []problem.Field{{Pointer: pointer + "/" + member, Detail: "is no id, which has 26 characters such as 01JZ3V7Q0D8T5RZ0S6R1W9C4XK"}}
 	}
 	return nil
 }

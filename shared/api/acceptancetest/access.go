@@ -3,12 +3,15 @@ package acceptancetest
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+
+	"assay/shared/problem"
 )
 
 // AccessMatrix asks for every operation as every caller, on everything that it can be about, and holds the statuses
@@ -84,10 +87,32 @@ func parseRights(t testing.TB) []right {
 // checkComplete compares the operations of the table with those that the server describes.
 func (sc *scene) checkComplete(rows []right) {
 	sc.t.Helper()
-	described := map[string]bool{}
+	described, statuses := map[string]bool{}, map[string]map[int]bool{}
+	for _, r := range rows {
+		o := r.method + " " + r.path
+		if statuses[o] == nil {
+			statuses[o] = map[int]bool{}
+		}
+		for _, status := range r.want {
+			statuses[o][status] = true
+		}
+	}
 	for _, o := range sc.described() {
+		name := o.method + " " + o.path
 		if sc.inputs[strings.TrimPrefix(o.path, "/v1/tools/")] == nil { // a tool by its name is described besides any by its parameter
-			described[o.method+" "+o.path] = true
+			described[name] = true
+		}
+		if strings.HasPrefix(o.path, "/v1/tools/") { // what a tool reads has rights of its own
+			continue
+		}
+		for kind, want := range map[*problem.Kind]bool{
+			problem.Unauthorized: statuses[name][http.StatusUnauthorized],
+			problem.Forbidden:    statuses[name][http.StatusForbidden] || slices.Contains(forbidsApplicants, name),
+			problem.NotFound:     statuses[name][http.StatusNotFound] || strings.Contains(o.path, "{userId}"), // of what is no id
+		} {
+			if got := slices.Contains(o.problems, kind.Slug); got != want {
+				sc.t.Errorf("the document has the problem %s of %s: %v, want %v", kind.Slug, name, got, want)
+			}
 		}
 	}
 	inTable := map[string]bool{}
@@ -105,10 +130,22 @@ func (sc *scene) checkComplete(rows []right) {
 	}
 }
 
-// operation is one that the server's document describes, with the names of its query parameters.
+// forbidsApplicants are the operations that answer 403 to those alone whose registration waits or was rejected.
+var forbidsApplicants = []string{
+	"GET /v1/tasks/{taskId}", "GET /v1/tasks/{taskId}/evaluations", "GET /v1/tasks/{taskId}/submissions", "GET /v1/tasks/{taskId}/registrations",
+	"POST /v1/tasks/{taskId}/registrations", "DELETE /v1/tasks/{taskId}/registrations/{registrationId}", "GET /v1/datasets/{datasetId}",
+}
+
+// operation is one that the server's document describes, with the names of its query parameters and the kinds of its problems.
 type operation struct {
-	method, path string
-	query        []string
+	method, path    string
+	query, problems []string
+}
+
+// response is one that the document describes, or a reference to it.
+type response struct {
+	Ref     string `json:"$ref"`
+	Content map[string]struct{ Examples map[string]any }
 }
 
 // parameter is one that the document describes, or a reference to it.
@@ -121,7 +158,10 @@ func (sc *scene) described() []operation {
 	sc.t.Helper()
 	var doc struct {
 		Paths      map[string]map[string]json.RawMessage
-		Components struct{ Parameters map[string]parameter }
+		Components struct {
+			Parameters map[string]parameter
+			Responses  map[string]response
+		}
 	}
 	sc.want(sc.t, http.StatusOK, &doc, "", http.MethodGet, "/openapi.json", nil)
 	var all []operation
@@ -131,11 +171,20 @@ func (sc *scene) described() []operation {
 			if !ok {
 				continue
 			}
-			var o struct{ Parameters []parameter }
+			var o struct {
+				Parameters []parameter
+				Responses  map[string]response
+			}
 			if err := json.Unmarshal(raw, &o); err != nil {
 				sc.t.Fatal(err)
 			}
 			op := operation{method: method, path: path}
+			for _, r := range o.Responses {
+				if r.Ref != "" {
+					r = doc.Components.Responses[r.Ref[strings.LastIndex(r.Ref, "/")+1:]]
+				}
+				op.problems = slices.AppendSeq(op.problems, maps.Keys(r.Content[problem.MediaType].Examples))
+			}
 			for _, p := range o.Parameters {
 				if p.Ref != "" {
 					p = doc.Components.Parameters[p.Ref[strings.LastIndex(p.Ref, "/")+1:]]

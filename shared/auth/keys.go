@@ -167,7 +167,7 @@ func (k *keySet) newer(ctx context.Context, p *published) (*published, error) {
 	return k.held.Load(), err
 }
 
-// wait waits for a fetch and returns how it ended. A fetch that fails after more time than one may take was frozen together
+// wait waits for a fetch and returns how it ended. A fetch that fails after more time than its two documents may take was frozen together
 // with its function, and its connections are lost: then there is another.
 func (k *keySet) wait(ctx context.Context) error {
 	for {
@@ -179,7 +179,7 @@ func (k *keySet) wait(ctx context.Context) error {
 				return ctx.Err()
 			}
 		}
-		if err := k.failure(); err == nil || flight == nil || !k.since(started, 2*documentTimeout) {
+		if err := k.failure(); err == nil || flight == nil || !k.since(started, 3*documentTimeout) {
 			return err
 		}
 	}

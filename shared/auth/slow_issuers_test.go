@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -64,6 +65,31 @@ func TestVerify_AsksAgainAfterItWasFrozen(t *testing.T) {
 		i.clock.advance(time.Minute)
 		delay = 0
 		accepts(t, v, k.sign(t, i.claims(nil)))
+	})
+}
+
+// An issuer that no longer answers is asked once, for both documents, and not until the request is over.
+func TestVerify_WaitsOnceForAnIssuerThatIsGone(t *testing.T) {
+	k := newKey(t, jose.ES256, "1")
+	i := newIssuer(t, k.public())
+	synctest.Test(t, func(t *testing.T) {
+		delay, start := time.Duration(0), time.Now()
+		now := func() time.Time { return i.clock.now().Add(time.Since(start)) }
+		v, err := auth.New(auth.Config{Issuer: i.url, Audience: audience, Now: now, Client: i.slow(func() time.Duration { return delay })})
+		if err != nil {
+			t.Fatal(err)
+		}
+		accepts(t, v, k.sign(t, i.claims(nil)))
+		time.Sleep(25 * time.Hour)
+		delay, start = time.Hour, start.Add(25*time.Hour)
+		i.clock.advance(25 * time.Hour)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		asked := time.Now()
+		_, err = v.Verify(ctx, k.sign(t, i.claims(nil)))
+		if took := time.Since(asked); err != nil || took > 11*time.Second {
+			t.Errorf("%v after %s", err, took)
+		}
 	})
 }
 

@@ -37,6 +37,11 @@ func show(ctx context.Context, c *api.Call, e withTopics) (record.Evaluation, er
 	if err := keyTruths(ctx, c, e.EvaluationItem); err != nil {
 		return record.Evaluation{}, err
 	}
+	if e.topics != nil && e.topics.ObjectKey != "" {
+		if err := c.BeginListing(ctx); err != nil {
+			return record.Evaluation{}, err
+		}
+	}
 	v := e.For(roles)
 	v.PerTopic, err = topics.Values(ctx, c.Files, e.topics)
 	return v, err

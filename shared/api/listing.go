@@ -18,8 +18,12 @@ const (
 	listingPatience = 5 * time.Second
 )
 
-// beginListing waits until there is room for one more list.
-func (c *Call) beginListing(ctx context.Context) error {
+// BeginListing waits until there is room for one more list, or for another answer to a GET that is as large. A call takes the
+// room of one.
+func (c *Call) BeginListing(ctx context.Context) error {
+	if len(c.held) > 0 {
+		return nil
+	}
 	listing, err := c.server.listings.Acquire(ctx, c.Computing())
 	if err != nil {
 		return problem.Unavailable.Wrap(err, "Many lists are read at the moment. Try again in a second, and ask for few at the same time.").After(time.Second)

@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"context"
+	"errors"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -73,6 +74,9 @@ func TestPagesEndAtABoundInBytes(t *testing.T) {
 func TestListsShareABudget(t *testing.T) {
 	sc := serve(t)
 	var enter chan struct{}
+	large := api.Get(api.Spec{ID: "large", Path: "/large", May: access.Anyone}, api.Anything, func(ctx context.Context, c *api.Call, _ api.Open) (*Note, error) {
+		return &Note{}, errors.Join(c.BeginListing(ctx), c.BeginListing(ctx))
+	})
 	op := api.List(api.Spec{ID: "slow", Path: "/slow", May: access.Anyone}, api.Anything,
 		func(context.Context, *api.Call, api.Open) (p page.Page[*Note], err error) {
 			<-enter
@@ -80,14 +84,15 @@ func TestListsShareABudget(t *testing.T) {
 		}, nil)
 	synctest.Test(t, func(t *testing.T) {
 		enter = make(chan struct{})
-		handler := api.New(sc.Env, []api.Operation{op})
-		get := func(user string) *httptest.ResponseRecorder {
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/slow", nil)
+		handler := api.New(sc.Env, []api.Operation{op, large})
+		ask := func(user, path string) *httptest.ResponseRecorder {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
 			r.Header.Set("Authorization", "Bearer "+user)
 			w := httptest.NewRecorder()
 			handler.ServeHTTP(w, r)
 			return w
 		}
+		get := func(user string) *httptest.ResponseRecorder { return ask(user, "/slow") }
 		var under sync.WaitGroup
 		begin := func(user string, lists int) {
 			for range lists {
@@ -105,8 +110,15 @@ func TestListsShareABudget(t *testing.T) {
 				t.Errorf("a list too many: status %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
 			}
 		}
-		begin("alice", 4)
+		begin("alice", 3)
+		if w := ask("alice", "/large"); w.Code != http.StatusOK {
+			t.Errorf("what is as large as a list: status %d", w.Code)
+		}
+		begin("alice", 1)
 		tooMany("alice")
+		if w := ask("alice", "/large"); w.Code != problem.Unavailable.Status {
+			t.Errorf("what is as large as a list too many: status %d", w.Code)
+		}
 		begin("bob", 4)
 		tooMany("carol")
 		begin("carol", 1)

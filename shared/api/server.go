@@ -108,7 +108,7 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 		return err
 	}
 	if c.op.Query.List || c.accepted == mediaHTML && !c.op.computes() {
-		if err := c.beginListing(ctx); err != nil {
+		if err := c.BeginListing(ctx); err != nil {
 			return err
 		}
 	}

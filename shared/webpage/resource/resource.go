@@ -27,7 +27,8 @@ type value struct {
 	text    string // of a string, a number or another literal
 	literal bool
 	array   bool
-	entries []value
+	entries []value // the first of them
+	count   int     // of all
 }
 
 // parse reads the value that the token begins.
@@ -56,7 +57,9 @@ func parse(d *json.Decoder, name string) (value, error) {
 		if err != nil {
 			return v, err
 		}
-		v.entries = append(v.entries, entry)
+		if v.count++; len(v.entries) < maxEntries+len(shownApart) {
+			v.entries = append(v.entries, entry)
+		}
 	}
 	_, err = d.Token()
 	return v, err

@@ -390,7 +390,7 @@ func list(v *value) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		if more := len(v.entries) - maxEntries; more > 0 {
+		if more := v.count - maxEntries; more > 0 {
 			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 33, "<p class=\"quiet small\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err

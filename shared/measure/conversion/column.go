@@ -2,6 +2,7 @@ package conversion
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strconv"
 
@@ -24,6 +25,9 @@ const (
 	score
 	grade
 )
+
+// jsonKinds are the kinds of JSON values that stand for those of a domain.
+var jsonKinds = [...][]string{id: {"string", "number"}, rank: {"string", "number"}, score: {"number"}, grade: {"number"}}
 
 // kind is what a file holds.
 type kind struct {
@@ -112,23 +116,10 @@ func (c *column) appendJSON(line, text []byte) []byte {
 	switch {
 	case !number:
 		return appendString(line, text)
-	case jsonNumber(text):
+	case json.Valid(text):
 		return append(line, text...)
 	}
 	return strconv.AppendFloat(line, x, 'g', -1, 64)
-}
-
-// jsonNumber says whether a decimal number is one of JSON: neither a plus nor superfluous zeros before it, and digits on
-// both sides of the point.
-func jsonNumber(text []byte) bool {
-	if text[0] == '-' {
-		text = text[1:]
-	}
-	if text[0] < '0' || text[0] > '9' || text[0] == '0' && len(text) > 1 && text[1] >= '0' && text[1] <= '9' {
-		return false
-	}
-	point := bytes.IndexByte(text, '.')
-	return point < 0 || point+1 < len(text) && text[point+1] >= '0' && text[point+1] <= '9'
 }
 
 // appendString appends a string of JSON.

@@ -63,7 +63,7 @@ func TestDiagnostics(t *testing.T) {
 			`f:4 error: "topic" is null; expected a string or number`,
 			`f:5 error: "grade" is a string; expected a number`,
 			`f:6 error: the object has "topic" twice; expected it once`,
-			`f:7 error: "topic" has an escape that stands for half a character or for a zero byte: "\"\\ud800\""; write the character itself`,
+			`f:7 error: "topic" has an escape that stands for half a character or for a zero byte: "\ud800"; write the character itself`,
 			"f:8 error: the docid is empty; expected a value",
 			`f:8 error: the grade "1.5" is not a whole number from -32767 to 32767`,
 		}},

@@ -2,7 +2,6 @@ package conversion
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -172,32 +171,22 @@ func (r *reader) readBEIR(in *lines.Reader) {
 
 // readJSONL reads an object from each line.
 func (r *reader) readJSONL(in *lines.Reader) {
+	expected := "with " + r.names()
 	for in.Scan() {
-		text := bytes.Trim(in.Text(), fields.JSONSpace)
-		if len(text) == 0 {
-			continue
-		}
-		var fault string
-		switch {
-		case !json.Valid(text):
-			fault = fields.JSONFault(text)
-		case text[0] != '{':
-			fault = fmt.Sprintf("the line is %s; expected an object with %s", fields.Phrase(fields.JSONKind(text)), r.names())
-		default:
-			fault = r.members(in.Number(), text)
+		object, fault := fields.Object(in.Text(), expected)
+		if object != nil {
+			fault = r.members(in.Number(), object)
 		}
 		if fault != "" {
 			r.errorf(in.Number(), "%s", fault)
-			continue
-		}
-		if !r.take(in.Number()) {
+		} else if object != nil && !r.take(in.Number()) {
 			return
 		}
 	}
 }
 
 // members takes the values from an object. It returns the first fault.
-func (r *reader) members(line int, object []byte) string {
+func (r *reader) members(line int, object []byte) (fault string) {
 	clear(r.values)
 	for key, raw := range fields.Members(object) {
 		i := slices.IndexFunc(r.kind.columns, func(c column) bool { return fields.Names(key, c.name) })
@@ -209,19 +198,8 @@ func (r *reader) members(line int, object []byte) string {
 		if r.values[i] != nil {
 			return fmt.Sprintf("the object has %q twice; expected it once", c.name)
 		}
-		switch kind := fields.JSONKind(raw); {
-		case kind == "number":
-			r.values[i] = raw
-		case kind == "string" && (c.values == id || c.values == rank):
-			text, ok := fields.Unquoted(raw)
-			if !ok {
-				return fmt.Sprintf("%q has an escape that stands for half a character or for a zero byte: %s; write the character itself", c.name, fields.Quote(raw))
-			}
-			r.values[i] = text
-		case c.values == id:
-			return fmt.Sprintf("%q is %s; expected a string or number", c.name, fields.Phrase(kind))
-		default:
-			return fmt.Sprintf("%q is %s; expected a number", c.name, fields.Phrase(kind))
+		if r.values[i], fault = fields.Text(c.name, raw, jsonKinds[c.values]); fault != "" {
+			return fault
 		}
 	}
 	for i, c := range r.kind.columns {
@@ -234,13 +212,9 @@ func (r *reader) members(line int, object []byte) string {
 
 // readCSV reads records, after one that names the fields.
 func (r *reader) readCSV(in *lines.Reader) {
-	records := fields.NewRecords(in, r.kind.required()...)
-	line, header, fault, ok := records.Next()
-	if !ok {
-		return
-	}
-	if fault != "" {
-		r.errorf(line, "%s", fault)
+	records := fields.NewRecords(in, r.errorf, r.kind.required()...)
+	line, header := records.Header()
+	if header == nil {
 		return
 	}
 	columns, ok := r.header(line, header)
@@ -251,15 +225,7 @@ func (r *reader) readCSV(in *lines.Reader) {
 	for i := range memory {
 		memory[i] = make([]byte, 0, 64) // not nil, which is a field that is not there
 	}
-	for {
-		line, record, fault, ok := records.Next()
-		switch {
-		case !ok:
-			return
-		case fault != "":
-			r.errorf(line, "%s", fault)
-			continue
-		}
+	for line, record := range records.All() {
 		for i, column := range columns {
 			if column >= 0 {
 				memory[column] = append(memory[column][:0], record[i]...)

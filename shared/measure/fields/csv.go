@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"slices"
 	"strings"
 
@@ -22,29 +23,29 @@ type Records struct {
 	text   csvText
 	r      *csv.Reader
 	wanted []string
-	begun  bool
+	errorf func(line int, format string, args ...any)
 	ended  bool
 }
 
-// NewRecords reads the lines of in, of which the first names the fields, those wanted among them.
-func NewRecords(in *lines.Reader, wanted ...string) *Records {
+// NewRecords reads the lines of in, of which the first names the fields, those wanted among them. Errors go to errorf.
+func NewRecords(in *lines.Reader, errorf func(line int, format string, args ...any), wanted ...string) *Records {
 	in.KeepCR()
-	records := &Records{text: csvText{in: in}, wanted: wanted}
+	records := &Records{text: csvText{in: in}, wanted: wanted, errorf: errorf}
 	records.r = csv.NewReader(&records.text)
 	records.r.ReuseRecord = true
 	return records
 }
 
-// begin looks at the first line for what separates fields, and for a fault of the whole file.
-func (r *Records) begin() (fault string) {
-	r.begun = true
+// Header returns the names of the fields, and their line; nil when there are none, and then no records either.
+func (r *Records) Header() (line int, header []string) {
 	if !r.text.fill() {
-		return ""
+		return 0, nil
 	}
 	first := r.text.text
 	if lines.BareCR(bytes.TrimRight(first, "\n")) {
 		r.ended = true
-		return lines.BareCRFault
+		r.errorf(r.text.line, lines.BareCRFault)
+		return 0, nil
 	}
 	names := strings.Split(strings.Trim(string(first), "\r\n"), "\t")
 	for i, name := range names {
@@ -54,33 +55,44 @@ func (r *Records) begin() (fault string) {
 	if len(names) > 1 && (!missing || bytes.IndexByte(first, ',') < 0) {
 		r.r.Comma = '\t'
 	}
-	return ""
+	line, header, fault := r.next()
+	if fault != "" {
+		r.ended = true
+		r.errorf(line, "%s", fault)
+	}
+	return line, header
 }
 
-// Next returns the next record, valid until the one after it, and the line where it starts; ok is false after the last
-// one. When the record can't be read, fault says why and there is none.
-func (r *Records) Next() (line int, record []string, fault string, ok bool) {
-	if !r.begun {
-		if fault := r.begin(); fault != "" {
-			return r.text.line, nil, fault, true
+// All goes through the records after the header, each valid until the next one, with the lines where they start. What cannot be
+// read as one is an error.
+func (r *Records) All() iter.Seq2[int, []string] {
+	return func(yield func(int, []string) bool) {
+		for !r.ended {
+			line, record, fault := r.next()
+			if fault != "" {
+				r.errorf(line, "%s", fault)
+			} else if record != nil && !yield(line, record) {
+				return
+			}
 		}
 	}
-	if r.ended {
-		return 0, nil, "", false
-	}
+}
+
+// next returns the next record and its line; none after the last one, and none but why when it cannot be read.
+func (r *Records) next() (line int, record []string, fault string) {
 	r.text.taken = 0
 	record, err := r.r.Read()
 	if err == nil {
 		line, _ = r.r.FieldPos(0)
-		return line, record, "", true
+		return line, record, ""
 	}
 	parse, ok := errors.AsType[*csv.ParseError](err)
 	if !ok {
 		r.ended = true
 		if r.text.cut {
-			return r.text.line, nil, fmt.Sprintf("before this line are %d bytes of empty lines; leave them out", MaxRecord), true
+			fault = fmt.Sprintf("before this line are %d bytes of empty lines; leave them out", MaxRecord)
 		}
-		return 0, nil, "", false
+		return r.text.line, nil, fault
 	}
 	switch {
 	case r.text.cut:
@@ -92,7 +104,7 @@ func (r *Records) Next() (line int, record []string, fault string, ok bool) {
 	default:
 		fault = "a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice"
 	}
-	return parse.StartLine, nil, fault, true
+	return parse.StartLine, nil, fault
 }
 
 // csvText hands lines to the csv reader. Lines that were refused become empty ones, so that both count alike.

@@ -29,17 +29,18 @@ func TestRecords(t *testing.T) {
 		"a\n\"" + strings.Repeat("x\n", fields.MaxRecord): {"1 [a]", "2 the record that starts here has a quoted field that is not closed"},
 	} {
 		var report measure.Report
-		records := fields.NewRecords(lines.NewReader(t.Context(), "f", strings.NewReader(content), &report), "a", "b")
 		var got []string
-		for len(got) < len(want)+1 {
-			line, record, fault, ok := records.Next()
-			if !ok {
-				break
+		add := func(line int, format string, args ...any) {
+			if len(got) <= len(want) {
+				got = append(got, fmt.Sprint(line, " ", fmt.Sprintf(format, args...)))
 			}
-			if fault == "" {
-				fault = fmt.Sprint(record)
-			}
-			got = append(got, fmt.Sprint(line, " ", fault))
+		}
+		records := fields.NewRecords(lines.NewReader(t.Context(), "f", strings.NewReader(content), &report), add, "a", "b")
+		if line, header := records.Header(); header != nil {
+			add(line, "%v", header)
+		}
+		for line, record := range records.All() {
+			add(line, "%v", record)
 		}
 		// What follows a quote that is never closed is read as lines again.
 		if len(content) > fields.MaxRecord && len(got) > len(want) {

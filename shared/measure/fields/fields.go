@@ -158,11 +158,13 @@ func Some(list []string, n int) string {
 	return b.String()
 }
 
+// quoted is how many bytes of a field a person wants to read.
+const quoted = 60
+
 // Quote puts a field between quotes, shortened to what a person wants to read.
 func Quote(text []byte) string {
-	const most = 60
-	if len(text) > most {
-		return strconv.Quote(strings.ToValidUTF8(string(text[:most]), "")) + "..."
+	if len(text) > quoted {
+		return strconv.Quote(strings.ToValidUTF8(string(text[:quoted]), "")) + "..."
 	}
 	return strconv.Quote(string(text))
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -47,13 +48,13 @@ func Names(key []byte, name string) bool {
 	if inner := key[1 : len(key)-1]; bytes.IndexByte(inner, '\\') < 0 {
 		return string(inner) == name
 	}
-	text, ok := Unquoted(key)
+	text, ok := unquoted(key)
 	return ok && string(text) == name
 }
 
-// Unquoted is the content of a valid JSON string. Half a surrogate pair is refused, since encoding/json would make
+// unquoted is the content of a valid JSON string. Half a surrogate pair is refused, since encoding/json would make
 // every one of them the same replacement character, and so is the zero byte.
-func Unquoted(raw []byte) ([]byte, bool) {
+func unquoted(raw []byte) ([]byte, bool) {
 	inner := raw[1 : len(raw)-1]
 	if bytes.IndexByte(inner, '\\') < 0 {
 		return inner, true
@@ -94,8 +95,8 @@ func codeUnit(digits []byte) rune {
 	return rune(unit)
 }
 
-// JSONKind names the kind of a raw JSON value in one word.
-func JSONKind(raw []byte) string {
+// jsonKind names the kind of a raw JSON value in one word.
+func jsonKind(raw []byte) string {
 	switch raw[0] {
 	case '{':
 		return "object"
@@ -109,8 +110,8 @@ func JSONKind(raw []byte) string {
 	return "number"
 }
 
-// Phrase puts a kind into a sentence.
-func Phrase(kind string) string {
+// phrase puts a kind into a sentence.
+func phrase(kind string) string {
 	switch kind {
 	case "object", "array":
 		return "an " + kind
@@ -120,8 +121,38 @@ func Phrase(kind string) string {
 	return kind
 }
 
-// JSONFault tells where a line stops being JSON.
-func JSONFault(text []byte) string {
+// Object returns the object that a line is; nil for a blank line, and for one that is none, with its fault.
+func Object(line []byte, expected string) (object []byte, fault string) {
+	text := bytes.Trim(line, JSONSpace)
+	switch {
+	case len(text) == 0:
+		return nil, ""
+	case !json.Valid(text):
+		return nil, jsonFault(text)
+	case text[0] != '{':
+		return nil, fmt.Sprintf("the line is %s; expected an object %s", phrase(jsonKind(text)), expected)
+	}
+	return text, ""
+}
+
+// Text returns the text that the value of a member stands for, which is of one of the kinds: that of a string, and of other values
+// what they are written with.
+func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
+	if kind := jsonKind(raw); !slices.Contains(kinds, kind) {
+		return nil, fmt.Sprintf("%q is %s; expected a %s", name, phrase(kind), strings.Join(kinds, " or "))
+	}
+	if raw[0] != '"' {
+		return raw, ""
+	}
+	text, ok := unquoted(raw)
+	if !ok {
+		return nil, fmt.Sprintf("%q has an escape that stands for half a character or for a zero byte: %s; write the character itself", name, strings.ToValidUTF8(string(raw[:min(len(raw), quoted)]), ""))
+	}
+	return text, ""
+}
+
+// jsonFault tells where a line stops being JSON.
+func jsonFault(text []byte) string {
 	err := json.Unmarshal(text, new(json.RawMessage))
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {
 		return fmt.Sprintf("the line is not a JSON object: %v, at byte %d; expected one whole object in each line", err, syntax.Offset)

@@ -3,6 +3,7 @@ package fields_test
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -15,6 +16,7 @@ func TestMembersAreThoseOfTheStandardLibrary(t *testing.T) {
 	value := rapid.OneOf(
 		rapid.Custom(func(t *rapid.T) any { return rapid.String().Draw(t, "string") }),
 		rapid.Custom(func(t *rapid.T) any { return rapid.Float64Range(-1e9, 1e9).Draw(t, "number") }),
+		rapid.Custom(func(t *rapid.T) any { return strings.Repeat(`\"`, 20) + rapid.String().Draw(t, "long") }),
 		rapid.SampledFrom([]any{nil, true, false, []any{}, map[string]any{"}": []any{`"]`, 1.5}}, `\"{`}),
 	)
 	rapid.Check(t, func(t *rapid.T) {
@@ -35,7 +37,8 @@ func TestMembersAreThoseOfTheStandardLibrary(t *testing.T) {
 			t.Fatal(err)
 		}
 		for key, raw := range fields.Members(text) {
-			name, ok := fields.Unquoted(key)
+			name, fault := fields.Text("key", key, []string{"string"})
+			ok := fault == ""
 			if !ok {
 				name = nil // with a zero byte
 				for other := range want {
@@ -58,4 +61,27 @@ func TestMembersAreThoseOfTheStandardLibrary(t *testing.T) {
 			t.Fatalf("%q is missing of %s", want, text)
 		}
 	})
+}
+
+// TestMembersOfWhatIsNoObject: each beginning of an object has its members before the last, and then none but a nil key.
+func TestMembersOfWhatIsNoObject(t *testing.T) {
+	whole := `{"id": "` + strings.Repeat(`\\`, 30) + `", "a" :[{"b":"]"},"}"], "n":1}`
+	for end := 1; end < len(whole); end++ {
+		count, ended := 0, false
+		for key := range fields.Members([]byte(whole[:end])) {
+			count, ended = count+1, key == nil
+		}
+		if !ended || count > 3 {
+			t.Errorf("%s: %d members, ended %v", whole[:end], count, ended)
+		}
+	}
+	for _, text := range []string{`{"a" 1}`, `{"a"x1}`, `{"a":}`, `{a:1}`, `{"a":1 "b":2}`, `{"a":1]`, `{,}`, `{"a":"\"}`, `{"a":[1}`} {
+		ended := false
+		for key := range fields.Members([]byte(text)) {
+			ended = key == nil
+		}
+		if !ended {
+			t.Errorf("%s is an object", text)
+		}
+	}
 }

@@ -2,7 +2,6 @@ package predictions
 
 import (
 	"slices"
-	"strings"
 
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
@@ -10,33 +9,27 @@ import (
 
 // readCSV reads a header and one record for each example.
 func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
-	records := fields.NewRecords(in, f.format.IDField, f.format.ValueField)
-	line, header, fault, ok := records.Next()
-	if !ok || fault != "" {
-		if ok {
-			f.errorf(line, "%s", fault)
-		}
+	wanted := f.format.fields()
+	records := fields.NewRecords(in, f.errorf, wanted...)
+	_, header := records.Header()
+	if header == nil {
 		return
 	}
-	id := f.column(header, f.format.IDField)
-	value := f.column(header, f.format.ValueField)
-	if id < 0 || value < 0 {
+	columns := make([]int, len(wanted))
+	for i, name := range wanted {
+		columns[i] = f.column(header, name)
+	}
+	if slices.Contains(columns, -1) {
 		return
 	}
 	var idText, valueText []byte
-	for {
-		line, record, fault, ok := records.Next()
-		switch {
-		case !ok:
-			return
-		case fault != "":
-			f.errorf(line, "%s", fault)
-			continue
-		}
-		idText = append(idText[:0], record[id]...)
-		valueText = append(valueText[:0], record[value]...)
+	for line, record := range records.All() {
 		e := example{line: line}
-		f.setValue(&e, valueText)
+		if len(columns) > 1 {
+			valueText = append(valueText[:0], record[columns[1]]...)
+			f.setValue(&e, valueText)
+		}
+		idText = append(idText[:0], record[columns[0]]...)
 		if f.setID(&e, idText) && !add(e) {
 			return
 		}
@@ -48,7 +41,7 @@ func (f *file) column(header []string, field string) int {
 	at := slices.Index(header, field)
 	switch {
 	case at < 0:
-		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas or tabs", field, excerpt([]byte(strings.Join(header, ", "))))
+		f.errorf(1, "the first line names no field %q; it has %s, and fields are separated by commas or tabs", field, fields.Some(header, len(header)))
 	case slices.Contains(header[at+1:], field):
 		f.errorf(1, "the first line names the field %q twice; expected it once", field)
 		return -1

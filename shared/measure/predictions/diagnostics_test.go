@@ -77,8 +77,8 @@ func TestDiagnostics(t *testing.T) {
 			`run error: there is no prediction for the id "a"`,
 		}},
 		{"texts too long", JSONL, Labels, `{"id":"` + strings.Repeat("é", 600) + `","label":"` + strings.Repeat("x", 1025) + `"}` + "\n" + rest + `{"id":"b","label":"y"}`, []string{
-			`run:1 error: "label" has 1025 bytes ("` + strings.Repeat("x", 60) + `..."); expected at most 1024`,
-			`run:1 error: "id" has 1200 bytes ("` + strings.Repeat("é", 30) + `..."); expected at most 1024`,
+			`run:1 error: "label" has 1025 bytes ("` + strings.Repeat("x", 60) + `"...); expected at most 1024`,
+			`run:1 error: "id" has 1200 bytes ("` + strings.Repeat("é", 30) + `"...); expected at most 1024`,
 		}},
 		{"nothing", JSONL, Labels, " \n\n", []string{
 			`run error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
@@ -96,8 +96,8 @@ func TestDiagnostics(t *testing.T) {
 			`run:3 error: "label" is "1.2.3"; expected a finite decimal number such as -1.5 or 2e-3`,
 		}},
 		{"csv header without the fields", CSV, Labels, "id;label\na;x\n", []string{
-			`run:1 error: the first line names no field "id"; it has id;label, and fields are separated by commas or tabs`,
-			`run:1 error: the first line names no field "label"; it has id;label, and fields are separated by commas or tabs`,
+			`run:1 error: the first line names no field "id"; it has "id;label", and fields are separated by commas or tabs`,
+			`run:1 error: the first line names no field "label"; it has "id;label", and fields are separated by commas or tabs`,
 		}},
 		{"csv header with a field twice", CSV, Labels, "id,label,id\na,x,a\n", []string{
 			`run:1 error: the first line names the field "id" twice; expected it once`,

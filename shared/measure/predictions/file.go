@@ -5,9 +5,9 @@ import (
 	"io"
 	"math"
 	"strconv"
-	"unicode/utf8"
 
 	"assay/shared/measure"
+	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
 )
 
@@ -72,15 +72,15 @@ func (f *file) setValue(e *example, text []byte) {
 		return
 	}
 	if !decimal(text) {
-		f.errorf(e.line, "%q is %q; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, excerpt(text))
+		f.errorf(e.line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, fields.Quote(text))
 		return
 	}
 	number, err := strconv.ParseFloat(string(text), 64)
 	switch {
 	case math.IsInf(number, 0):
-		f.errorf(e.line, "%q is %q, which is too large for a double-precision number; expected at most 1.7e308", f.format.ValueField, excerpt(text))
+		f.errorf(e.line, "%q is %s, which is too large for a double-precision number; expected at most 1.7e308", f.format.ValueField, fields.Quote(text))
 	case err != nil:
-		f.errorf(e.line, "%q is %q; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, excerpt(text))
+		f.errorf(e.line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, fields.Quote(text))
 	default:
 		e.number, e.sound = number, true
 	}
@@ -91,7 +91,7 @@ func (f *file) bounded(line int, field string, text []byte) bool {
 	case len(text) == 0:
 		f.errorf(line, "%q is empty; expected a value", field)
 	case len(text) > MaxText:
-		f.errorf(line, "%q has %d bytes (%q); expected at most %d", field, len(text), excerpt(text), MaxText)
+		f.errorf(line, "%q has %d bytes (%s); expected at most %d", field, len(text), fields.Quote(text), MaxText)
 	default:
 		return true
 	}
@@ -107,17 +107,4 @@ func decimal(text []byte) bool {
 		}
 	}
 	return true
-}
-
-// excerpt shortens a stranger's text for a message.
-func excerpt(text []byte) string {
-	const most = 60
-	if len(text) <= most {
-		return string(text)
-	}
-	end := most
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return string(text[:end]) + "..."
 }

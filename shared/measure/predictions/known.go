@@ -7,7 +7,6 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
-	"assay/shared/measure/lines"
 	"assay/shared/measure/spelling"
 )
 
@@ -51,72 +50,23 @@ func NewInputs(format Format, values Values) *Truth {
 // the context.
 func (t *Truth) AddInput(ctx context.Context, kind string, content measure.File) (n int, ok bool, err error) {
 	var report measure.Report
-	f := &file{name: content.Name, format: t.format, values: t.values, report: &report}
-	in := lines.NewReader(ctx, f.name, content.Content, &report)
-	add := func(e *example, id []byte) bool {
-		if ok := f.setID(e, id) && t.ids.len() < t.limits.examples && len(t.ids.text) < t.limits.ids; !ok {
-			report.Errorf(f.name, e.line, "the id cannot be used")
+	f := &file{name: content.Name, format: Format{Kind: kind, IDField: t.format.IDField}, report: &report}
+	err = f.read(ctx, content.Content, func(e example) bool {
+		n++
+		if t.ids.len() == t.limits.examples || len(t.ids.text) >= t.limits.ids {
+			f.errorf(e.line, "there are too many ids")
 			return false
 		}
-		n++
 		t.ids.add(e.id)
 		return true
-	}
-	switch {
-	case kind == CSV:
-		f.readIDsOfCSV(in, add)
-	default:
-		f.readIDsOfJSONL(in, add)
-	}
-	return n, n == 0 || !report.Failed(), in.Err()
-}
-
-func (f *file) readIDsOfCSV(in *lines.Reader, add func(*example, []byte) bool) {
-	records := fields.NewRecords(in, f.format.IDField)
-	_, header, _, _ := records.Next()
-	column := slices.Index(header, f.format.IDField)
-	for column >= 0 {
-		line, record, fault, ok := records.Next()
-		if !ok || fault != "" {
-			if ok {
-				f.errorf(line, "%s", fault)
-			}
-			return
-		}
-		if !add(&example{line: line}, []byte(record[column])) {
-			return
-		}
-	}
-}
-
-func (f *file) readIDsOfJSONL(in *lines.Reader, add func(*example, []byte) bool) {
-	for in.Scan() {
-		object, fault := f.object(in.Text())
-		if object == nil && fault == "" {
-			continue
-		}
-		var id []byte
-		if fault == "" {
-			id, _, fault = f.members(object)
-		}
-		text, ok := []byte(nil), false
-		if fault == "" {
-			text, ok = f.content(in.Number(), f.format.IDField, id, idKinds)
-		}
-		if !ok {
-			f.errorf(in.Number(), "there is no id")
-			return
-		}
-		if !add(&example{line: in.Number()}, text) {
-			return
-		}
-	}
+	})
+	return n, n == 0 || !report.Failed(), err
 }
 
 // addUnknown takes a prediction whose id is not known, and returns false when there are too many.
 func (r *Run) addUnknown(f *file, e example) bool {
 	if r.unknown++; r.truth.origin == ofTruth && r.unknown <= namedUnknown {
-		f.errorf(e.line, "the truth has no id %q; expected only ids of the truth", excerpt(e.id))
+		f.errorf(e.line, "the truth has no id %s; expected only ids of the truth", fields.Quote(e.id))
 	}
 	if len(r.samples) < measure.MaxDiagnostics {
 		r.samples = append(r.samples, string(e.id))
@@ -153,7 +103,7 @@ func (r *Run) compareIDs(report *measure.Report) {
 		if report.Full() {
 			return
 		}
-		report.Errorf(name, 0, "there is no prediction for the id %q", excerpt([]byte(id)))
+		report.Errorf(name, 0, "there is no prediction for the id %s", fields.Quote([]byte(id)))
 	}
 }
 

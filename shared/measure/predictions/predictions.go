@@ -15,11 +15,18 @@
 // empty or null; spaces count.
 package predictions
 
+import "slices"
+
 // Format says how a file is written and which two fields of it are read.
 type Format struct {
 	Kind       string // JSONL or CSV
 	IDField    string // holds the example's id: a string or a number
-	ValueField string // holds its label or its number
+	ValueField string // holds its label or its number; empty where ids alone are read
+}
+
+// fields are the names of those that are read, the IDField first.
+func (f Format) fields() []string {
+	return slices.DeleteFunc([]string{f.IDField, f.ValueField}, func(name string) bool { return name == "" })
 }
 
 // The kinds of Format.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"assay/shared/measure"
+	"assay/shared/measure/fields"
 	"assay/shared/measure/spelling"
 )
 
@@ -55,7 +56,7 @@ func (r *Run) add(f *file, e example) bool {
 			return r.addUnknown(f, e)
 		}
 		if r.places.list[index].line > 0 {
-			f.errorf(e.line, "the id %q was given before, %s; expected every id once", excerpt(e.id), r.places.of(index))
+			f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), r.places.of(index))
 			return true
 		}
 		r.places.list[index] = r.places.here(e.line)
@@ -100,7 +101,7 @@ func (r *Run) code(f *file, e example) (code int32, ok bool) {
 	if len(r.strange.names) < measure.MaxDiagnostics {
 		cause = spelling.Cause([]string{string(e.label)}, slices.Values(r.truth.labels.names))
 	}
-	f.report.Warnf(f.name, e.line, "the truth has no label %q; every prediction of it counts as wrong%s", excerpt(e.label), cause)
+	f.report.Warnf(f.name, e.line, "the truth has no label %s; every prediction of it counts as wrong%s", fields.Quote(e.label), cause)
 	return known + r.strange.add(e.label), true
 }
 

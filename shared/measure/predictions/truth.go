@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"assay/shared/measure"
+	"assay/shared/measure/fields"
 )
 
 // Truth is what every run is compared with. It does not change any more, and any number of runs may be read against it
@@ -77,7 +78,7 @@ func (t *Truth) add(f *file, e example) bool {
 	}
 	index, isNew := t.ids.add(e.id)
 	if !isNew {
-		f.errorf(e.line, "the id %q was given before, %s; expected every id once", excerpt(e.id), t.places.of(index))
+		f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), t.places.of(index))
 		return true
 	}
 	t.places.list = append(t.places.list, t.places.here(e.line))

@@ -52,16 +52,12 @@ func (q *Qrels) Bytes() int64 {
 // grade returns the grade of a document, unjudged if it has none.
 func (q *Qrels) grade(topic int32, doc []byte) int16 {
 	t := &q.topics[topic]
-	slots, h := table(q.slots[t.slots:t.slotsEnd]), hash(doc)
-	for probe := 0; ; probe++ {
-		i, state := slots.at(h, probe)
-		switch {
-		case state == free:
-			return unjudged
-		case state == candidate && bytes.Equal(q.doc(q.judgments[t.first+i]), doc):
-			return q.judgments[t.first+i].grade
-		}
+	own := q.judgments[t.first:t.last]
+	i, _ := table(q.slots[t.slots:t.slotsEnd]).find(hash(doc), func(i int) bool { return bytes.Equal(q.doc(own[i]), doc) })
+	if i < 0 {
+		return unjudged
 	}
+	return own[i].grade
 }
 
 // Topics is how many topics have judgments.
@@ -220,18 +216,12 @@ func (q *Qrels) reportRepeated(entries []entry, files []string, report *measure.
 		for i, e := range own {
 			doc := q.doc(e.judgment)
 			h := hash(doc)
-		probes:
-			for probe := 0; ; probe++ {
-				first, state := slots.at(h, probe)
-				switch {
-				case state == free:
-					slots.put(h, probe, i)
-					break probes
-				case state == candidate && bytes.Equal(q.doc(own[first].judgment), doc):
-					repeated.add(repeat{place{int(e.file), e.line}, place{int(own[first].file), own[first].line}, q.names[topic], string(doc)})
-					break probes
-				}
+			first, slot := slots.find(h, func(i int) bool { return bytes.Equal(q.doc(own[i].judgment), doc) })
+			if first < 0 {
+				slots.put(h, slot, i)
+				continue
 			}
+			repeated.add(repeat{place{int(e.file), e.line}, place{int(own[first].file), own[first].line}, q.names[topic], string(doc)})
 		}
 	}
 	repeated.report(files, report)

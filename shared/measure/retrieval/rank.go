@@ -139,7 +139,7 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 			r := &b.records[i]
 			it := item{r.score, s.block, i}
 			doc := b.doc(r)
-			if first, twice := k.enter(doc); twice && len(found) < measure.MaxDiagnostics {
+			if first := k.enter(doc); first >= 0 && len(found) < measure.MaxDiagnostics {
 				found = append(found, repeat{k.place(it), k.place(k.items[first]), k.run.topics.name(k.qrels, topic), string(doc)})
 			}
 			k.take(it, doc)
@@ -157,19 +157,14 @@ func (k *ranker) take(it item, doc []byte) {
 	k.items = append(k.items, it)
 }
 
-// enter puts the next item's document into the table, or returns the item that has it already.
-func (k *ranker) enter(doc []byte) (first int, twice bool) {
+// enter puts the next item's document into the table, or returns the item that has it already; else -1.
+func (k *ranker) enter(doc []byte) int {
 	h := hash(doc)
-	for probe := 0; ; probe++ {
-		i, state := k.slots.at(h, probe)
-		switch {
-		case state == free:
-			k.slots.put(h, probe, len(k.items))
-			return 0, false
-		case state == candidate && bytes.Equal(k.doc(k.items[i]), doc):
-			return i, true
-		}
+	first, slot := k.slots.find(h, func(i int) bool { return bytes.Equal(k.doc(k.items[i]), doc) })
+	if first < 0 {
+		k.slots.put(h, slot, len(k.items))
 	}
+	return first
 }
 
 func (k *ranker) place(it item) place {

@@ -58,15 +58,8 @@ func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure, files 
 
 // ValidateRun says what is wrong with a run as far as that can be told without the truth.
 func ValidateRun(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
-	var none Qrels
-	run, report, err := readRun(ctx, &none, standardLimits, files)
-	if err != nil {
-		return nil, err
-	}
-	if _, err := run.rank(ctx, &none, &plan{}, report); err != nil {
-		return nil, err
-	}
-	return inOrder(report, files), nil
+	_, diagnostics, err := ReadRankings(ctx, files...)
+	return diagnostics, err
 }
 
 // inOrder returns what was reported in the order of files and lines, what is about a whole file before its lines.

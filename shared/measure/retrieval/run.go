@@ -101,7 +101,7 @@ func (b *block) line(record int) int {
 type topics struct {
 	known  map[string]int32
 	most   int
-	mu     sync.RWMutex
+	mu     sync.Mutex
 	index  map[string]int32
 	others []string
 	full   atomic.Bool // there were more
@@ -110,12 +110,6 @@ type topics struct {
 // number returns the number of a topic; false when there are too many.
 func (t *topics) number(name []byte) (int32, bool) {
 	if i, ok := t.known[string(name)]; ok {
-		return i, true
-	}
-	t.mu.RLock()
-	i, ok := t.index[string(name)]
-	t.mu.RUnlock()
-	if ok {
 		return i, true
 	}
 	t.mu.Lock()
@@ -127,7 +121,7 @@ func (t *topics) number(name []byte) (int32, bool) {
 		t.full.Store(true)
 		return 0, false
 	}
-	i = int32(len(t.known) + len(t.others))
+	i := int32(len(t.known) + len(t.others))
 	t.others = append(t.others, string(name))
 	t.index[string(name)] = i
 	return i, true

@@ -21,28 +21,15 @@ func tableSize(n int) int {
 	return size
 }
 
-// at returns the index in the slot of that number, counted from the hash's first; free when there is none, and other
-// when the index belongs to a different hash.
-func (t table) at(hash uint32, probe int) (index int, state slotState) {
-	slot := t[(int(hash)+probe)&(len(t)-1)]
-	switch {
-	case slot == 0:
-		return 0, free
-	case slot>>32 != uint64(hash):
-		return 0, other
+// find returns the index of the hash that is the one meant; -1 and its free slot when there is none.
+func (t table) find(hash uint32, meant func(index int) bool) (index, slot int) {
+	for slot = int(hash) & (len(t) - 1); t[slot] != 0; slot = (slot + 1) & (len(t) - 1) {
+		if index = int(uint32(t[slot])) - 1; uint32(t[slot]>>32) == hash && meant(index) {
+			return index, slot
+		}
 	}
-	return int(uint32(slot)) - 1, candidate
+	return -1, slot
 }
 
-type slotState uint8
-
-const (
-	free slotState = iota
-	other
-	candidate
-)
-
-// put fills the free slot of that number.
-func (t table) put(hash uint32, probe, index int) {
-	t[(int(hash)+probe)&(len(t)-1)] = uint64(hash)<<32 | uint64(index+1)
-}
+// put fills a free slot.
+func (t table) put(hash uint32, slot, index int) { t[slot] = uint64(hash)<<32 | uint64(index+1) }

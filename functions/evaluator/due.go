@@ -22,11 +22,13 @@ import (
 // duePage is how many due records are read at once.
 const duePage = 50
 
-// eachDue calls do with every record that has something to happen by itself, up to the sort key; empty: with all. What
-// fails stays due, and the rest goes on; the error has all that failed.
+// eachDue calls do with every record that has something to happen by itself, up to the sort key; empty: with all.
 func (w *Worker) eachDue(ctx context.Context, to string, do func(store.Item) error) error {
-	q := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: to, Limit: duePage}
-	var failed error
+	return w.each(ctx, store.Query{Index: record.ByWork, Partition: record.DuePartition, To: to, Limit: duePage}, do)
+}
+
+// each calls do with every record of the query. What fails stays due, and the rest goes on; the error has all that failed.
+func (w *Worker) each(ctx context.Context, q store.Query, do func(store.Item) error) (failed error) {
 	for it, err := range table.Items(ctx, w.Store, q) {
 		if err != nil {
 			return errors.Join(failed, err)

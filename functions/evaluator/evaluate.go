@@ -130,12 +130,14 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 		}
 		diagnostics = measure.WithoutTruth(public, diagnostics)
 	}
+	version := evaluator.Version(measure.Kind(truth.Evaluator.Kind))
 	if measure.Refused(diagnostics) {
-		_, err = w.Refuse(ctx, h, run, truth, diagnostics, evaluator.Version(measure.Kind(truth.Evaluator.Kind)))
+		_, err = w.Refuse(ctx, h, run, truth, diagnostics, version)
 		return err
 	}
 	result.Warnings, result.RunTag = diagnostics, runTag(truth.RunFormat, bytes.NewReader(start()))
-	return w.complete(ctx, h, run, truth, result)
+	_, err = w.Complete(ctx, h, run, truth, result, version)
+	return err
 }
 
 // withoutTruth has the run of a dataset without a truth wait for it, for a day at most, or fails the run when none is to come.
@@ -181,6 +183,5 @@ func (w *Worker) readTruth(ctx context.Context, t *record.Truth) (*evaluator.Tru
 	if err != nil || truth == nil {
 		return nil, 0, err
 	}
-	size := truth.Bytes()
-	return truth, size, nil
+	return truth, truth.Bytes(), nil
 }

@@ -11,18 +11,11 @@ import (
 
 	"assay/shared/blob"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
 )
-
-// complete writes the result of a built-in evaluator for a run.
-func (w *Worker) complete(ctx context.Context, h queue.Hold, run *record.RunItem, truth *record.Truth, result measure.Result) error {
-	_, err := w.Complete(ctx, h, run, truth, result, evaluator.Version(measure.Kind(truth.Evaluator.Kind)))
-	return err
-}
 
 // Complete writes the result of an evaluator of the version for a run under the hold, and returns the run; the errors are
 // those of queue.Complete.

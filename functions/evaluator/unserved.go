@@ -31,27 +31,15 @@ func (w *Worker) Unserved(ctx context.Context) error {
 
 // unservedOf looks after the runs of one turn.
 func (w *Worker) unservedOf(ctx context.Context, now time.Time, turn queue.Turn) error {
-	q := store.Query{
+	return w.each(ctx, store.Query{
 		Index: record.ByWork, Partition: record.OfQueue(record.QueueWorkers), Limit: duePage,
 		From: turn.Prefix, To: turn.Prefix + record.DueBy(now.Add(-record.QueueTime)),
-	}
-	var failed error
-	for it, err := range table.Items(ctx, w.Store, q) {
+	}, func(it store.Item) error {
+		run, err := table.Decode[record.RunItem](it)
 		if err != nil {
-			return errors.Join(failed, err)
+			return err
 		}
-		if err := w.unserved(ctx, now, it); err != nil {
-			failed = errors.Join(failed, fmt.Errorf("%s: %w", it.Partition, err))
-		}
-	}
-	return failed
-}
-
-func (w *Worker) unserved(ctx context.Context, now time.Time, it store.Item) error {
-	run, err := table.Decode[record.RunItem](it)
-	if err != nil {
-		return err
-	}
-	return queue.GiveUp(ctx, w.Store, now, run.ID, run.State, measure.Diagnostic{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
-		"No worker has brought this run to an end since %s, so it was given up. Ask the organizers whether workers serve the task, and submit again.", run.QueuedAt.Format(time.RFC3339))})
+		return queue.GiveUp(ctx, w.Store, now, run.ID, run.State, measure.Diagnostic{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
+			"No worker has brought this run to an end since %s, so it was given up. Ask the organizers whether workers serve the task, and submit again.", run.QueuedAt.Format(time.RFC3339))})
+	})
 }

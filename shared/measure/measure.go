@@ -76,3 +76,16 @@ type Result struct {
 	// RunTag is what its author calls a run in TREC's format, if evaluating it has read that.
 	RunTag string
 }
+
+// Compute returns the result of measures, each of which has a value or the reason why it has none.
+func Compute(measures []Measure, of func(Measure) (value float64, reason string)) Result {
+	r := Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
+	for _, m := range measures {
+		if value, reason := of(m); reason != "" {
+			r.Measures[m.String()], r.Reasons[m.String()] = nil, reason
+		} else {
+			r.Measures[m.String()] = &value
+		}
+	}
+	return r
+}

@@ -2,21 +2,6 @@ package classification
 
 import "math"
 
-func (t *tally) accuracy() float64 { return ratio(t.correct, t.samples) }
-
-// balancedAccuracy is the mean recall of the labels that occur in the truth.
-func (t *tally) balancedAccuracy() float64 {
-	var sum float64
-	var n int64
-	for _, m := range t.labels {
-		if m.actual > 0 {
-			sum += m.recall()
-			n++
-		}
-	}
-	return sum / float64(n)
-}
-
 // matthews is Gorodkin's R_K, which for two labels is Matthews' coefficient: (c s - Σ p t) / sqrt((s² - Σ p²)(s² - Σ t²))
 // with c correct of s samples, and each label p times predicted and t times true. It is 0 when either side has only one label.
 func (t *tally) matthews() float64 {

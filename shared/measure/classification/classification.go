@@ -32,24 +32,16 @@ const Version = "classification/1"
 // index of a label in labels. There is at least one example, and every measure is one of classification.
 func Evaluate(measures []measure.Measure, labels []string, truth, predicted []int32) measure.Result {
 	t := newTally(len(labels), truth, predicted)
-	result := measure.Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
-	for _, m := range measures {
-		if value, reason := t.measure(m, labels); reason != "" {
-			result.Measures[m.String()], result.Reasons[m.String()] = nil, reason
-		} else {
-			result.Measures[m.String()] = &value
-		}
-	}
-	return result
+	return measure.Compute(measures, func(m measure.Measure) (float64, string) { return t.measure(m, labels) })
 }
 
 // measure is the value of m, or the reason why it has none.
 func (t *tally) measure(m measure.Measure, labels []string) (value float64, reason string) {
 	switch m.Name {
 	case "Accuracy":
-		return t.accuracy(), ""
+		return ratio(t.correct, t.samples), ""
 	case "BalancedAccuracy":
-		return t.balancedAccuracy(), ""
+		return t.mean(margin.recall, margin.isTrue), ""
 	case "MCC":
 		return t.matthews(), ""
 	case "Kappa":
@@ -75,33 +67,23 @@ func (t *tally) ofLabels(m measure.Measure, labels []string, score func(margin) 
 	}
 	switch m.Param("average") {
 	case "macro":
-		return t.macro(score), ""
+		return t.mean(score, margin.occurs), ""
 	case "weighted":
-		return t.weighted(score), ""
+		return t.mean(score, margin.support), ""
 	default: // micro: hits, predictions and examples summed over the labels
 		n := t.samples
 		return score(margin{hits: t.correct, predicted: n, actual: n}), ""
 	}
 }
 
-// macro is the mean over the labels that occur.
-func (t *tally) macro(score func(margin) float64) float64 {
+// mean is the mean of a score over the labels, each with a weight.
+func (t *tally) mean(score func(margin) float64, weight func(margin) int64) float64 {
 	var sum float64
-	var n int64
+	var weights int64
 	for _, m := range t.labels {
-		if m.occurs() {
-			sum += score(m)
-			n++
-		}
+		w := weight(m)
+		sum += float64(w) * score(m)
+		weights += w
 	}
-	return sum / float64(n)
-}
-
-// weighted is the mean over the examples of the score of their true label.
-func (t *tally) weighted(score func(margin) float64) float64 {
-	var sum float64
-	for _, m := range t.labels {
-		sum += float64(m.actual) * score(m)
-	}
-	return sum / float64(t.samples)
+	return sum / float64(weights)
 }

@@ -42,5 +42,8 @@ func (m margin) precision() float64 { return ratio(m.hits, m.predicted) }
 func (m margin) recall() float64    { return ratio(m.hits, m.actual) }
 func (m margin) f1() float64        { return ratio(2*m.hits, m.predicted+m.actual) }
 
-// occurs reports whether the label is in the truth or among the predictions.
-func (m margin) occurs() bool { return m.actual > 0 || m.predicted > 0 }
+// Weights of the label in means: support is how many examples truly have it, isTrue is 1 when any has, and occurs is 1 when it is in
+// the truth or among the predictions.
+func (m margin) support() int64 { return m.actual }
+func (m margin) isTrue() int64  { return min(m.actual, 1) }
+func (m margin) occurs() int64  { return min(m.actual+m.predicted, 1) }

@@ -34,13 +34,5 @@ var measures = map[string]func(truth, predicted []float64) (value float64, reaso
 // Evaluate compares predicted with true numbers, of the same examples in the same order. There is at least one, all
 // are finite, and every measure is one of regression.
 func Evaluate(asked []measure.Measure, truth, predicted []float64) measure.Result {
-	result := measure.Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
-	for _, m := range asked {
-		if value, reason := measures[m.Name](truth, predicted); reason != "" {
-			result.Measures[m.String()], result.Reasons[m.String()] = nil, reason
-		} else {
-			result.Measures[m.String()] = &value
-		}
-	}
-	return result
+	return measure.Compute(asked, func(m measure.Measure) (float64, string) { return measures[m.Name](truth, predicted) })
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"assay/functions/tools/material"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/lines"
 	"assay/shared/record"
 )
 
@@ -27,22 +29,26 @@ var (
 	valueNames = []string{"label", "prediction", "predicted", "class", "value", "score", "y", "output", "answer"}
 )
 
-// guess returns how the files of a run are read that say nothing of it, by the first lines of the first, and a sentence that
-// says so. The kind is one that was given, or empty.
-func guess(kind string, files []evaluator.File) (evaluator.Settings, string, error) {
+// guess returns how the files of a run or truth are read that say nothing of it, by the first lines of the first, and a sentence
+// that says so. The kind is one that was given, or empty; retrieval leaves nothing to guess. What is in the format of TREC is called trec.
+func guess(kind string, files []evaluator.File, trec string) (evaluator.Settings, string, error) {
 	r, err := files[0].Open()
 	if err != nil {
 		return evaluator.Settings{}, "", err
 	}
 	defer func() { _ = r.Close() }()
-	head, err := io.ReadAll(io.LimitReader(r, guessedFrom))
-	if err != nil {
-		return evaluator.Settings{}, "", err
+	var head []byte
+	if text, err := lines.Unpack(r, lines.StandardExpansion); err == nil {
+		head, _ = io.ReadAll(io.LimitReader(text, guessedFrom)) // what is wrong with it, checking it says
 	}
-	format, value, because := guessFormat(bytes.TrimPrefix(bytes.TrimSpace(head), []byte("\ufeff")))
-	if format.Kind == evaluator.TRECRun || kind == string(measure.Retrieval) {
+	format, value, because := guessFormat(bytes.TrimSpace(head))
+	switch {
+	case kind == string(measure.Retrieval):
 		s, err := material.Settings("", kind, nil)
-		return s, "Neither a dataset nor a format was given, and the file does not begin as JSON lines or CSV do, so it was read as a TREC run. Give datasetId or format if it is something else.", err
+		return s, "", err
+	case format.Kind == evaluator.TRECRun:
+		s, err := material.Settings("", kind, nil)
+		return s, "Neither a dataset nor a format was given, and the file does not begin as JSON lines or CSV do, so it was read as " + trec + ". Give datasetId or format if it is something else.", err
 	}
 	if kind == "" {
 		kind = string(measure.Classification)
@@ -54,6 +60,9 @@ func guess(kind string, files []evaluator.File) (evaluator.Settings, string, err
 	return s, fmt.Sprintf("Neither a dataset nor a format was given. %s, so the file was read as %s for %s, with the id in %q and the value in %q. Give datasetId, or format and kind, if it is something else.",
 		because, format.Kind, kind, format.IDField, format.ValueField), err
 }
+
+// comments are the lines at the start of a file of TREC that are none of its lines.
+var comments = regexp.MustCompile(`^(#[^\n]*\n\s*)+`)
 
 // guessFormat returns the format of a text that begins so, the first value in it, and why.
 func guessFormat(head []byte) (record.RunFormat, string, string) {
@@ -74,16 +83,23 @@ func guessFormat(head []byte) (record.RunFormat, string, string) {
 			return record.RunFormat{Kind: "jsonl", IDField: id, ValueField: value}, fmt.Sprint(object[value]), "The first line is a JSON object"
 		}
 	}
-	columns := bytes.Fields(first)
+	line, _, _ := bytes.Cut(comments.ReplaceAll(head, nil), []byte("\n"))
+	columns := bytes.Fields(line)
 	trec := len(columns) > 1 && bytes.EqualFold(columns[1], []byte("Q0")) // whose ids can have commas
-	rows := csv.NewReader(bytes.NewReader(head))
+	rows, by := csv.NewReader(bytes.NewReader(head)), "commas"
+	if bytes.ContainsRune(first, '\t') && !bytes.ContainsRune(first, ',') {
+		rows.Comma, by = '\t', "tabs"
+		trec = trec || slices.ContainsFunc(bytes.Fields(first), func(name []byte) bool { // no header
+			_, err := strconv.ParseFloat(string(name), 64)
+			return err == nil
+		})
+	}
 	if header, err := rows.Read(); err == nil && len(header) > 1 && !trec {
 		if id, value, ok := fieldsOf(header); ok {
 			example, _ := rows.Read()
-			if i := slices.Index(header, value); i < len(example) {
-				return record.RunFormat{Kind: "csv", IDField: id, ValueField: value}, example[i], "The first line has names separated by commas"
-			}
-			return record.RunFormat{Kind: "csv", IDField: id, ValueField: value}, "", "The first line has names separated by commas"
+			i := slices.Index(header, value)
+			example = append(example, slices.Repeat([]string{""}, len(header))...)
+			return record.RunFormat{Kind: "csv", IDField: id, ValueField: value}, example[i], "The first line has names separated by " + by
 		}
 	}
 	return record.RunFormat{Kind: evaluator.TRECRun}, "", ""

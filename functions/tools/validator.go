@@ -33,7 +33,7 @@ type ValidatorOutput struct {
 var validatorTool = define(about{
 	name: "validator", kind: "inspection", problems: ofTruths, summary: "Check a run or a truth",
 	description: "Reads the files of a run as they would be read for evaluation, or those of a truth, and says what is wrong with them, line by line. " +
-		"Without `datasetId` and `format`, the format of a run is guessed by its first lines, and `guess` says so. " +
+		"Without `datasetId` and `format`, the format is guessed by the first lines, and `guess` says so. " +
 		"A run is never compared with a truth: whoever sees a dataset can check a run for it, by `datasetId`, before submitting it.\n\n" +
 		"Files with errors are an answer with `valid` false, and no problem.",
 }, ValidatorInput{
@@ -46,11 +46,20 @@ var validatorTool = define(about{
 		return nil, err
 	}
 	if in.Truth != nil {
-		truth, err := d.Truth(ctx, "/truth", *in.Truth)
+		ref := *in.Truth
+		guesses := ref.DatasetID == "" && ref.Format == nil
+		if guesses {
+			ref.Kind = "" // which the format that is guessed has to go with
+		}
+		truth, err := d.Truth(ctx, "/truth", ref)
 		if err != nil {
 			return nil, err
 		}
-		settings, files = truth.Settings(), truth.Files()
+		if settings, files = truth.Settings(), truth.Files(); guesses {
+			if settings, guessed, err = guess(in.Truth.Kind, files, "TREC qrels"); err != nil {
+				return nil, err
+			}
+		}
 		settings.Measures = usual[settings.Kind] // which they are makes no difference to what is an error
 	} else {
 		run, err := d.Run(ctx, "/run", *in.Run)
@@ -66,7 +75,7 @@ var validatorTool = define(about{
 		case in.Format != nil:
 			settings, err = material.Settings("", in.Kind, in.Format)
 		default:
-			settings, guessed, err = guess(in.Kind, files)
+			settings, guessed, err = guess(in.Kind, files, "a TREC run")
 		}
 		if err != nil {
 			return nil, err

@@ -164,6 +164,12 @@ func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
 		{`{"p": 1, "q": "yes"` + "\n", "", "retrieval trec-run  ", true},
 		{"p," + strings.Repeat("é", 101) + ",q\n", "", "classification csv p q", true},
 		{"p," + strings.Repeat("é", 101) + "\n", "", "retrieval trec-run  ", true},
+		{"# made by x, y\n\n1 Q0 a 1 2.5 x\n", "", "retrieval trec-run  ", true},
+		{"#id,label\na,b\n", "", "classification csv #id label", true},
+		{"id\tlabel\na\tb, c\n", "", "classification csv id label", true},
+		{"1\t0\ta\t1\t2.5\tx\n", "", "retrieval trec-run  ", true},
+		{packed("id,label\n1,a\n"), "", "classification csv id label", true},
+		{"id,label\n1,a\n", "retrieval", "retrieval trec-run  ", false},
 	} {
 		input := object{"run": sent("r", c.text)}
 		if c.kind != "" {
@@ -176,6 +182,15 @@ func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
 		s.tool(http.StatusOK, &out, "", "validator", input)
 		if got := fmt.Sprint(out.Kind, " ", out.Format.Kind, " ", out.Format.IDField, " ", out.Format.ValueField); got != c.want || (out.Guess != "") != c.guessed {
 			t.Errorf("%q: %s (%s), want %s", c.text, got, out.Guess, c.want)
+		}
+	}
+	for text, want := range map[string]string{
+		"1 0 a 1\n": "retrieval TREC qrels", "1\t0\ta\t1\n": "retrieval TREC qrels", "id,label\na,x\n": "classification csv", "id\ty\na\t0.5\n": "regression csv",
+	} {
+		var out struct{ Kind, Guess string }
+		s.tool(http.StatusOK, &out, "", "validator", object{"truth": sent("t", text)})
+		if kind, as, _ := strings.Cut(want, " "); out.Kind != kind || !strings.Contains(out.Guess, "read as "+as) {
+			t.Errorf("the truth %q: %s (%s), want %s", text, out.Kind, out.Guess, want)
 		}
 	}
 	var out struct{ Guess string }

@@ -34,7 +34,8 @@ const DefaultMediaType = "application/octet-stream"
 // mediaTypes are those that Assay's files mostly have. What a machine knows of others differs from one to the next.
 var mediaTypes = map[string]string{
 	".csv": "text/csv", ".gz": "application/gzip", ".json": "application/json", ".jsonl": "application/jsonl", ".md": "text/markdown",
-	".tsv": "text/tab-separated-values", ".txt": "text/plain", ".zip": "application/zip",
+	".qrels": "text/plain", ".run": "text/plain", ".trec": "text/plain", ".tsv": "text/tab-separated-values", ".txt": "text/plain",
+	".xml": "application/xml", ".zip": "application/zip",
 }
 
 // MediaTypeOf is the media type of a file by the end of its name.

@@ -6,11 +6,13 @@ import (
 	"flag"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"assay/functions"
 	"assay/shared/api"
+	"assay/shared/link"
 )
 
 var documentFile = flag.String("document", "", "file to write the OpenAPI document to")
@@ -35,6 +37,21 @@ func TestDocument_IsWritten(t *testing.T) {
 	}
 	if err := os.WriteFile(*documentFile, append(indented.Bytes(), '\n'), 0o644); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestDocument_SaysHowLongLinksWork: wherever a link is described, for upload or download, its life is that which links have.
+func TestDocument_SaysHowLongLinksWork(t *testing.T) {
+	content := document(t)
+	said := regexp.MustCompile(`\d+ to \d+ minutes`).FindAllString(string(content), -1)
+	if len(said) < 5 || slices.ContainsFunc(said, func(life string) bool { return life != link.Life }) {
+		t.Errorf("links are said to work for %q, want %q", said, link.Life)
+	}
+	for _, op := range functions.Operations() {
+		links := slices.Contains([]string{"createSubmission", "createDataset", "getDataset", "getRun"}, op.ID)
+		if links && !strings.Contains(op.Description, link.Life) {
+			t.Errorf("%s does not say how long links work", op.ID)
+		}
 	}
 }
 

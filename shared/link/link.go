@@ -13,7 +13,10 @@ import (
 // for a while.
 const quarter = 15 * time.Minute
 
-// expiry is when a link that is made now expires: in 30 to 45 minutes.
+// Life is how long a link works, as descriptions say it.
+const Life = "30 to 45 minutes"
+
+// expiry is when a link that is made now expires.
 func expiry(now time.Time) time.Time { return now.Truncate(quarter).Add(3 * quarter) }
 
 // Files returns the files with links: to get the bytes of those that are stored, if the caller may read them, and to send

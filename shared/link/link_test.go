@@ -1,6 +1,7 @@
 package link_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -45,10 +46,14 @@ func TestLinksAreForThoseWhoMay(t *testing.T) {
 	}
 }
 
-// Whatever the instant, a link lasts for 30 to 45 minutes, and it is the same one for as long as that allows: otherwise
+// Whatever the instant, a link lasts for as long as is said, and it is the same one for as long as that allows: otherwise
 // no answer with a link would ever be not modified.
 func TestLinksStayTheSameForAQuarterOfAnHour(t *testing.T) {
 	s, id := open(t), record.NewID(time.Now())
+	var least, most int
+	if _, err := fmt.Sscanf(link.Life, "%d to %d minutes", &least, &most); err != nil {
+		t.Fatal(err)
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		now := time.Now().Add(time.Duration(rapid.Int64Range(0, int64(time.Hour)).Draw(t, "now")))
 		later := now.Add(time.Duration(rapid.Int64Range(0, int64(15*time.Minute)).Draw(t, "later")))
@@ -60,8 +65,8 @@ func TestLinksStayTheSameForAQuarterOfAnHour(t *testing.T) {
 			return *got[1].Upload
 		}
 		first, second := at(now), at(later)
-		if life := first.ExpiresAt.Sub(now); life <= 30*time.Minute || life > 45*time.Minute {
-			t.Fatalf("a link lasts for %v", life)
+		if life := first.ExpiresAt.Sub(now); life <= time.Duration(least)*time.Minute || life > time.Duration(most)*time.Minute {
+			t.Fatalf("a link lasts for %v, and is said to for %s", life, link.Life)
 		}
 		if same := now.Truncate(15 * time.Minute).Equal(later.Truncate(15 * time.Minute)); same != (first.URL == second.URL) {
 			t.Fatalf("at %v and %v: the same link is %v", now, later, first.URL == second.URL)

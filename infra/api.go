@@ -4,7 +4,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsapigatewayv2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
 	"assay/functions"
@@ -38,11 +37,7 @@ func (st *stack) addAPI() gateway {
 		Name: jsii.String(st.named("api")), Description: jsii.String("Assay, a platform for shared tasks"), ProtocolType: jsii.String("HTTP"),
 		DisableExecuteApiEndpoint: st.Domain != "",
 	})
-	logs := awslogs.NewCfnLogGroup(st.in, jsii.String("ApiLog"), &awslogs.CfnLogGroupProps{
-		// API Gateway may write to groups of this name without a policy for each.
-		LogGroupName: jsii.String("/aws/vendedlogs/" + st.named("api")), RetentionInDays: jsii.Number(float64(st.LogDays)),
-	})
-	logs.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
+	logs := st.addLog("ApiLog", "/aws/vendedlogs/"+st.named("api")) // to groups of this name API Gateway may write without a policy for each
 	stage := awsapigatewayv2.NewCfnStage(st.in, jsii.String("ApiStage"), &awsapigatewayv2.CfnStageProps{
 		ApiId: a.Ref(), StageName: jsii.String("$default"), AutoDeploy: true,
 		DefaultRouteSettings: awsapigatewayv2.CfnStage_RouteSettingsProperty{

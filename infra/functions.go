@@ -24,10 +24,7 @@ type function struct {
 func (st *stack) addFunction(d functions.Deployment) *function {
 	id := strings.ToUpper(d.Name[:1]) + d.Name[1:]
 	name := st.named(d.Name)
-	logs := awslogs.NewCfnLogGroup(st.in, jsii.String(id+"Log"), &awslogs.CfnLogGroupProps{
-		LogGroupName: jsii.String("/aws/lambda/" + name), RetentionInDays: jsii.Number(float64(st.LogDays)),
-	})
-	logs.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
+	logs := st.addLog(id+"Log", "/aws/lambda/"+name)
 	role := awsiam.NewCfnRole(st.in, jsii.String(id+"Role"), &awsiam.CfnRoleProps{
 		AssumeRolePolicyDocument: assumedBy("lambda.amazonaws.com", nil),
 		Description:              jsii.String("What the function " + name + " may do"),
@@ -57,6 +54,13 @@ func (st *stack) addFunction(d functions.Deployment) *function {
 	}
 	f := awslambda.NewCfnFunction(st.in, jsii.String(id+"Function"), props)
 	return &function{id: id, ref: f.Ref(), arn: f.AttrArn()}
+}
+
+// addLog makes a log, which goes with the stack.
+func (st *stack) addLog(id, name string) awslogs.CfnLogGroup {
+	logs := awslogs.NewCfnLogGroup(st.in, &id, &awslogs.CfnLogGroupProps{LogGroupName: &name, RetentionInDays: jsii.Number(float64(st.LogDays))})
+	logs.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
+	return logs
 }
 
 // environment is what a function learns of the deployment.

@@ -10,7 +10,6 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/jsii-runtime-go"
 
 	"assay/functions"
@@ -65,10 +64,7 @@ func (st *stack) addServer() *server {
 
 // addTask describes one copy, and returns the ARN of the description.
 func (st *stack) addTask(d functions.Deployment) *string {
-	logs := awslogs.NewCfnLogGroup(st.in, jsii.String("ServerLog"), &awslogs.CfnLogGroupProps{
-		LogGroupName: jsii.String("/aws/ecs/" + st.named(d.Name)), RetentionInDays: jsii.Number(float64(st.LogDays)),
-	})
-	logs.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
+	logs := st.addLog("ServerLog", "/aws/ecs/"+st.named(d.Name))
 	image := awsecrassets.NewDockerImageAsset(st.in, jsii.String("ServerImage"), &awsecrassets.DockerImageAssetProps{
 		Directory: &st.GRPC.Images, File: jsii.String(dockerfile), Platform: awsecrassets.Platform_LINUX_ARM64(),
 		BuildArgs: &map[string]*string{"TARGETARCH": jsii.String("arm64")}, // which Docker without BuildKit does not say

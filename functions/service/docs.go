@@ -15,45 +15,26 @@ const (
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-// document is the API's description in its three forms, each made when it is first asked for.
-type document struct {
-	groups         []api.Group
-	asJSON, asYAML func() ([]byte, error)
-	page           func() (webpage.Rendered, error)
-	prepare        sync.Once
-}
-
-func (d *document) once() {
-	d.prepare.Do(func() {
-		d.asJSON = sync.OnceValues(func() ([]byte, error) { return api.DocumentJSON(d.groups) })
-		d.asYAML = sync.OnceValues(func() ([]byte, error) { return api.DocumentYAML(d.groups) })
-		d.page = sync.OnceValues(func() (webpage.Rendered, error) { return renderReference(api.Document(d.groups)) })
-	})
-}
-
-func (d *document) writeJSON(_ context.Context, c *api.Call) error {
-	d.once()
-	return send(c, mediaJSON, d.asJSON)
-}
-
-func (d *document) writeYAML(_ context.Context, c *api.Call) error {
-	d.once()
-	return send(c, mediaYAML, d.asYAML)
-}
-
-func (d *document) writePage(_ context.Context, c *api.Call) error {
-	d.once()
-	page, err := d.page()
-	if err != nil {
-		return err
+// document answers with a form of the API's description, which is made from the groups when it is first asked for.
+func document(groups *[]api.Group, mediaType string, render func([]api.Group) ([]byte, error)) func(context.Context, *api.Call) error {
+	rendered := sync.OnceValues(func() ([]byte, error) { return render(*groups) })
+	return func(_ context.Context, c *api.Call) error {
+		body, err := rendered()
+		if err != nil {
+			return err
+		}
+		return c.WriteDocument(mediaType, body)
 	}
-	return page.Write(c)
 }
 
-func send(c *api.Call, mediaType string, render func() ([]byte, error)) error {
-	body, err := render()
-	if err != nil {
-		return err
+// referenceOf answers with the description as a page, which is made in the same way.
+func referenceOf(groups *[]api.Group) func(context.Context, *api.Call) error {
+	rendered := sync.OnceValues(func() (webpage.Rendered, error) { return renderReference(api.Document(*groups)) })
+	return func(_ context.Context, c *api.Call) error {
+		page, err := rendered()
+		if err != nil {
+			return err
+		}
+		return page.Write(c)
 	}
-	return c.WriteDocument(mediaType, body)
 }

@@ -13,7 +13,7 @@ import (
 
 // Operations of the family, in a server that serves groups beside it.
 func Operations(others []api.Group) []api.Operation {
-	var doc document
+	var groups []api.Group
 	operations := []api.Operation{
 		api.OrPage(api.Get(api.Spec{
 			ID: "getIndex", Path: "/{$}", May: access.Anyone, CacheFor: 60,
@@ -44,19 +44,19 @@ func Operations(others []api.Group) []api.Operation {
 			ID: "getOpenapiJson", Path: "/openapi.json", May: access.Anyone, CacheFor: 300,
 			Summary:     "Read the API's description as JSON",
 			Description: "OpenAPI 3.1 of exactly what is served.",
-		}, []string{mediaJSON}, doc.writeJSON),
+		}, []string{mediaJSON}, document(&groups, mediaJSON, api.DocumentJSON)),
 		api.Write(api.Spec{
 			ID: "getOpenapiYaml", Path: "/openapi.yaml", May: access.Anyone, CacheFor: 300,
 			Summary:     "Read the API's description as YAML",
 			Description: "OpenAPI 3.1 of exactly what is served.",
-		}, []string{mediaYAML}, doc.writeYAML),
+		}, []string{mediaYAML}, document(&groups, mediaYAML, api.DocumentYAML)),
 		api.Write(api.Spec{
 			ID: "getDocs", Path: "/docs", May: access.Anyone, CacheFor: 300,
 			Summary:     "Read the API's description as a page",
 			Description: "All operations with their parameters, bodies, examples and problems, and a search among them. The page needs nothing from elsewhere.",
-		}, []string{webpage.MediaType}, doc.writePage),
+		}, []string{webpage.MediaType}, referenceOf(&groups)),
 	}
-	doc.groups = append([]api.Group{{Name: Name, About: About, Operations: operations}}, others...)
+	groups = append([]api.Group{{Name: Name, About: About, Operations: operations}}, others...)
 	return operations
 }
 

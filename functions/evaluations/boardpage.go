@@ -87,21 +87,21 @@ func (v *boardView) measures() []string {
 	return names
 }
 
-// link is the address of the page with another dataset or order.
+// link is the address of the page with another dataset or order, and as many entries.
 func (v *boardView) link(datasetID, sort string) string {
-	q := url.Values{byDataset.Param(): {datasetID}, "sort": {sort}}
-	q.Set(best.Name, strconv.FormatBool(v.best))
+	address := v.address(datasetID, sort, v.best)
 	if limit := v.query.Get("limit"); limit != "" {
-		q.Set("limit", limit)
+		address += "&limit=" + url.QueryEscape(limit)
 	}
-	return v.path() + "?" + q.Encode()
+	return address
 }
 
 // teams is the address of the page with the best run of each team alone, or with all runs.
-func (v *boardView) teams(bestOnly bool) string {
-	q := url.Values{byDataset.Param(): {v.dataset.ID}, "sort": {v.sort}}
-	q.Set(best.Name, strconv.FormatBool(bestOnly))
-	return v.path() + "?" + q.Encode()
+func (v *boardView) teams(bestOnly bool) string { return v.address(v.dataset.ID, v.sort, bestOnly) }
+
+func (v *boardView) address(datasetID, sort string, bestOnly bool) string {
+	q := url.Values{byDataset.Param(): {datasetID}, "sort": {sort}, best.Name: {strconv.FormatBool(bestOnly)}}
+	return "/v1/tasks/" + v.task.ID + "/evaluations?" + q.Encode()
 }
 
 // filtered reports whether the address asks for other things than a dataset.
@@ -118,8 +118,6 @@ func (v *boardView) filtered() bool {
 func (v *boardView) part() bool {
 	return v.filtered() || v.query.Has("offset") || v.query.Has("cursor")
 }
-
-func (v *boardView) path() string { return "/v1/tasks/" + v.task.ID + "/evaluations" }
 
 // tool is the address of what the tool for leaderboards says of this one.
 func (v *boardView) tool() (string, error) {

@@ -44,21 +44,14 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 		if err != nil {
 			return p, err
 		}
-		if !filtered && skipped < c.Page.Offset {
-			skipped++
-			continue
-		}
-		if !filtered && len(found) == c.Page.Limit {
-			p.More = true
-			break
-		}
-		item, err := e.Item()
-		if err != nil {
-			return p, err
-		}
-		v, sees := show(item)
-		if !sees || !keeps(c, v) {
-			continue
+		var item *record.EvaluationItem
+		if filtered || skipped == c.Page.Offset && len(found) < c.Page.Limit { // the others need not be read
+			if item, err = e.Item(); err != nil {
+				return p, err
+			}
+			if v, sees := show(item); !sees || !keeps(c, v) {
+				continue
+			}
 		}
 		if skipped < c.Page.Offset {
 			skipped++

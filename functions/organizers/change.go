@@ -74,27 +74,19 @@ func remove(ctx context.Context, c *api.Call, o *record.Organizer) (api.Change, 
 
 // forget removes what names a deleted organizer still: the grants of the members, and the audit entries.
 func forget(ctx context.Context, c *api.Call, organizerID string, members []string) {
-	tx := new(table.Tx)
-	drop := func(k store.Key) error {
-		if tx.DeleteKey(k).Len() < store.MaxWrites {
-			return nil
-		}
-		full := tx
-		tx = new(table.Tx)
-		return full.Commit(ctx, c.Store)
-	}
+	d := table.Deletions{Store: c.Store}
 	var err error
 	for _, m := range members {
-		err = errors.Join(err, drop(record.MembershipKey(m, organizerID)))
+		err = errors.Join(err, d.Add(ctx, record.MembershipKey(m, organizerID)))
 	}
 	entries := store.Query{Partition: record.AuditPartition(organizerID), Limit: store.MaxWrites, Consistency: store.Strong}
 	for it, failed := range table.Items(ctx, c.Store, entries) {
 		if failed == nil {
-			failed = drop(it.Key)
+			failed = d.Add(ctx, it.Key)
 		}
 		err = errors.Join(err, failed)
 	}
-	if err = errors.Join(err, tx.Commit(ctx, c.Store)); err != nil {
+	if err = errors.Join(err, d.Commit(ctx)); err != nil {
 		c.Log.WarnContext(ctx, "grants or audit entries of a deleted organizer stay behind", "organizer", organizerID, "error", err)
 	}
 }

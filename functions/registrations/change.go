@@ -2,7 +2,6 @@ package registrations
 
 import (
 	"context"
-	"time"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -29,9 +28,6 @@ func (d *RegistrationPatch) Check() []problem.Field {
 	full := record.RegistrationDraft{Team: d.Team, Affiliation: d.Affiliation, Country: d.Country, Contact: d.Contact}
 	return full.Check()
 }
-
-// followTime is how long a request waits for what was submitted to follow it; what is left then is taken up later.
-const followTime = 10 * time.Second
 
 func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d RegistrationPatch) (*record.RegistrationItem, api.Change, error) {
 	roles, err := c.Roles(ctx, r.Scope())
@@ -70,13 +66,7 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	}
 	result := api.Change{Tx: tx}
 	if follows {
-		result.After = func(ctx context.Context) {
-			ctx, cancel := context.WithTimeout(ctx, followTime)
-			defer cancel()
-			if err := follow.Registration(ctx, c.Store, c.Now(), r.Key()); err != nil {
-				c.Log.WarnContext(ctx, "what was submitted follows its registration later", "registration", r.ID, "error", err)
-			}
-		}
+		result.After = c.Follow(follow.Registration, r.Key())
 	}
 	return &changed, result, nil
 }

@@ -2,6 +2,7 @@ package submissions
 
 import (
 	"context"
+	"errors"
 
 	"assay/shared/access"
 	"assay/shared/api"
@@ -74,15 +75,13 @@ const room = store.MaxWrites - 2
 
 // forget removes what did not fit into the transaction, and the files.
 func forget(ctx context.Context, c *api.Call, evaluations, files []string) {
-	for len(evaluations) > 0 {
-		tx := new(table.Tx)
-		for len(evaluations) > 0 && tx.Len() < room {
-			queue.Forget(tx, evaluations[0])
-			evaluations = evaluations[1:]
-		}
-		if err := tx.Commit(ctx, c.Store); err != nil {
-			c.Log.ErrorContext(ctx, "superseded evaluations of a deleted submission stay behind", "error", err)
-		}
+	d := table.Deletions{Store: c.Store}
+	var err error
+	for _, id := range evaluations {
+		err = errors.Join(err, d.Add(ctx, record.EvaluationKey(id), record.TopicsKey(id)))
+	}
+	if err = errors.Join(err, d.Commit(ctx)); err != nil {
+		c.Log.ErrorContext(ctx, "superseded evaluations of a deleted submission stay behind", "error", err)
 	}
 	if err := c.Files.Delete(ctx, files...); err != nil {
 		c.Log.WarnContext(ctx, "files of a deleted submission stay behind until the next cleaning", "error", err)

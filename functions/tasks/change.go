@@ -3,7 +3,6 @@ package tasks
 import (
 	"context"
 	"reflect"
-	"time"
 
 	"assay/shared/api"
 	"assay/shared/follow"
@@ -42,9 +41,6 @@ func checkFeatured(c *api.Call, before, after bool) error {
 	return problem.Check([]problem.Field{{Pointer: "/featured", Detail: "is for administrators of the platform alone to change: leave it out, and ask them"}})
 }
 
-// followTime is how long a request waits for what hangs on the task to follow it; what is left then is taken up later.
-const followTime = 10 * time.Second
-
 func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskDraft) (*record.TaskItem, api.Change, error) {
 	if d.OrganizerID != t.OrganizerID {
 		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/organizerId", Detail: "never changes"}})
@@ -60,13 +56,7 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	var after func(context.Context)
 	if d.Visibility != t.Visibility {
 		changed.Follow = &record.Follow{At: record.At(c.Now().Add(follow.Patience))}
-		after = func(ctx context.Context) {
-			ctx, cancel := context.WithTimeout(ctx, followTime)
-			defer cancel()
-			if err := follow.Task(ctx, c.Store, c.Now(), t.Key()); err != nil {
-				c.Log.WarnContext(ctx, "what stands below a task follows it later", "task", t.ID, "error", err)
-			}
-		}
+		after = c.Follow(follow.Task, t.Key())
 	}
 	tx := new(table.Tx).Save(&changed, c.Now())
 	return &changed, api.Change{Tx: tx, After: after}, audit(ctx, c, tx, t, &changed)

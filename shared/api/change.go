@@ -8,10 +8,12 @@ import (
 	"net/http"
 	"reflect"
 	"strings"
+	"time"
 
 	"assay/shared/access"
 	"assay/shared/patch"
 	"assay/shared/problem"
+	"assay/shared/store"
 	"assay/shared/table"
 )
 
@@ -35,6 +37,20 @@ func (ch Change) commit(ctx context.Context, c *Call) error {
 		ch.After(ctx)
 	}
 	return nil
+}
+
+// followTime is how long a request waits for what depends on a changed record; the evaluator propagates the rest of the change.
+const followTime = 10 * time.Second
+
+// Follow returns the After of a change that propagate carries to what depends on the record of the key.
+func (c *Call) Follow(propagate func(context.Context, store.Store, time.Time, store.Key) error, key store.Key) func(context.Context) {
+	return func(ctx context.Context) {
+		ctx, cancel := context.WithTimeout(ctx, followTime)
+		defer cancel()
+		if err := propagate(ctx, c.Store, c.Now(), key); err != nil {
+			c.Log.WarnContext(ctx, "what depends on a changed record follows later", "record", key.Partition+" "+key.Sort, "error", err)
+		}
+	}
 }
 
 // Created is the outcome of a Create: the change that makes the resource, where it is, and what to answer.

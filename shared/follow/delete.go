@@ -160,7 +160,7 @@ func unused(ctx context.Context, s store.Store, taskID string, counts func(*reco
 
 // sweep removes all that stands below a task.
 func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) error {
-	d := deletions{store: s}
+	d := table.Deletions{Store: s}
 	err := inTask(ctx, s, taskID, func(it store.Item) error {
 		switch {
 		case it.Key == record.TaskKey(taskID) || it.Key == record.DeletedTaskKey(taskID):
@@ -170,9 +170,9 @@ func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) err
 			if err != nil {
 				return err
 			}
-			return d.add(ctx, it.Key, record.RegisteredKey(r.UserID, taskID))
+			return d.Add(ctx, it.Key, record.RegisteredKey(r.UserID, taskID))
 		default:
-			return d.add(ctx, it.Key)
+			return d.Add(ctx, it.Key)
 		}
 	})
 	if err != nil {
@@ -194,7 +194,7 @@ func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) err
 	if err != nil {
 		return err
 	}
-	return d.commit(ctx)
+	return d.Commit(ctx)
 }
 
 // inTask calls do with everything in a task's partition of the table, as it is: what was written before is there.
@@ -209,29 +209,4 @@ func inTask(ctx context.Context, s store.Store, taskID string, do func(store.Ite
 		}
 	}
 	return nil
-}
-
-// deletions gathers what is to go and removes it in as few transactions as can be.
-type deletions struct {
-	store store.Store
-	tx    table.Tx
-}
-
-// add removes the keys, later or now but together.
-func (d *deletions) add(ctx context.Context, keys ...store.Key) error {
-	if d.tx.Len()+len(keys) > store.MaxWrites {
-		if err := d.commit(ctx); err != nil {
-			return err
-		}
-	}
-	for _, k := range keys {
-		d.tx.DeleteKey(k)
-	}
-	return nil
-}
-
-func (d *deletions) commit(ctx context.Context) error {
-	err := d.tx.Commit(ctx, d.store)
-	d.tx = table.Tx{}
-	return err
 }

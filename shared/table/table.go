@@ -214,6 +214,31 @@ func (t *Tx) Commit(ctx context.Context, s store.Store) error {
 	return nil
 }
 
+// Deletions deletes keys in as few transactions as can be, of which Commit makes the last.
+type Deletions struct {
+	Store store.Store
+	tx    Tx
+}
+
+// Add deletes the keys together, now or with others later.
+func (d *Deletions) Add(ctx context.Context, keys ...store.Key) error {
+	var err error
+	if d.tx.Len()+len(keys) > store.MaxWrites {
+		err = d.Commit(ctx)
+	}
+	for _, k := range keys {
+		d.tx.DeleteKey(k)
+	}
+	return err
+}
+
+// Commit deletes what has been added since it was last called.
+func (d *Deletions) Commit(ctx context.Context) error {
+	err := d.tx.Commit(ctx, d.Store)
+	d.tx = Tx{}
+	return err
+}
+
 // InDoubt reports whether an error of Commit leaves open if the change was made: the store did not say.
 func InDoubt(err error) bool {
 	if err == nil || IsConflict(err) || errors.Is(err, store.ErrInvalid) {

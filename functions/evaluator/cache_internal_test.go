@@ -24,7 +24,8 @@ func TestCache_KeepsWithinItsBound(t *testing.T) {
 		{"b", 1, maxCacheBytes / 2, true},
 		{"b", 2, maxCacheBytes / 4, true}, // replaces the other
 		{"d", 1, 2 * maxCacheBytes, true},
-		{"d", 1, 2 * maxCacheBytes, true}, // too large to be kept
+		{"d", 1, 2 * maxCacheBytes, true},  // too large to be kept
+		{"b", 2, maxCacheBytes / 4, false}, // and no reason to drop others
 	} {
 		read := false
 		_, err := c.get(t.Context(), step.dataset, fmt.Sprint(step.number), func(context.Context) (*evaluator.Truth, int64, error) {

@@ -156,6 +156,7 @@ func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
 		{"1 Q0 a,b 1 2.5 x\n", "", "retrieval trec-run  ", true},
 		{"\ufeff\nid,label\n1,a\n", "", "classification csv id label", true},
 		{"label,ID,more\na,1,x\n", "", "classification csv ID label", true},
+		{"id,label\n1,1\n2,0\n", "", "classification csv id label", true},
 		{"item,x,score\n1,y,0.5\n", "", "regression csv item score", true},
 		{"item,x,score\n1,y,0.5\n", "classification", "classification csv item score", true},
 		{`{"score": 0.25, "uid": "a"}` + "\n", "", "regression jsonl uid score", true},

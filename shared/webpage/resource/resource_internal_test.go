@@ -8,6 +8,18 @@ import (
 	"assay/shared/api"
 )
 
+// What users write links to http alone, and the service's own addresses stay on the server.
+func TestAddress_LeadsToKnownPlaces(t *testing.T) {
+	for text, want := range map[string]string{
+		"/v1/tasks/1": "/v1/tasks/1", "https://example.org/": "https://example.org/", "//example.org": "", "javascript:alert(1)": "", "data:text/html,x": "",
+	} {
+		v := value{name: "url", text: text, literal: true}
+		if got := v.address(&value{}); got != want {
+			t.Errorf("%s leads to %q, want %q", text, got, want)
+		}
+	}
+}
+
 // A page keeps of a large document what it shows.
 func TestParse_KeepsTheFirstEntries(t *testing.T) {
 	text := `{"name":"large","perTopic":[` + strings.Repeat("1,", 9_999) + `1]}`

@@ -61,7 +61,7 @@ test-snippets: ## run every snippet of the catalogue of components, with curl, P
 
 # local/clients/README.md says what must be installed. The registries of Python, npm and Go must be reachable.
 .PHONY: clients
-clients: ## generate clients in Python, TypeScript and Go from the served document, and run the same story with each
+clients: ## generate clients in Python, TypeScript and Go from the served document, run the same story with each, and run schemathesis
 	$(GO) test -count=1 -timeout 20m -tags clients -run Clients -v $(TESTFLAGS) ./local
 
 # DYNAMODB_LOCAL_JAR is the path of Amazon's DynamoDBLocal.jar, which needs Java; DYNAMODB_ENDPOINT the address of any server.

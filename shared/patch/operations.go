@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"assay/shared/problem"
 )
@@ -71,7 +72,7 @@ var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 // tokens takes a JSON Pointer (RFC 6901) apart; nil when it is none, or is longer than any of the resources has.
 func tokens(pointer any) []string {
 	text, ok := pointer.(string)
-	if !ok || text != "" && text[0] != '/' || len(text) > MaxPointer {
+	if !ok || text != "" && text[0] != '/' || utf8.RuneCountInString(text) > MaxPointer {
 		return nil
 	}
 	all := strings.Split(text, "/")

@@ -31,7 +31,7 @@ var MediaTypes = []string{JSONPatch, MergePatch}
 // Bounds of one JSON Patch.
 const (
 	MaxOperations = 1000
-	MaxPointer    = 200       // bytes of a path
+	MaxPointer    = 200       // characters of a path
 	maxCopied     = 256 << 10 // bytes of JSON that copy operations add
 )
 

@@ -109,7 +109,9 @@ func findings(t *testing.T, report io.Reader) (found []finding, requests int) {
 	}
 	type check struct {
 		Name, Status string
-		Info         struct{ Failure struct{ Operation, Message string } } `json:"failure_info"`
+		Info         struct {
+			Failure struct{ Operation, Message string }
+		} `json:"failure_info"`
 	}
 	type interaction struct {
 		Request struct {

@@ -321,6 +321,20 @@ func TestTheTableOfTextHasTheDatasetsOrder(t *testing.T) {
 	}
 }
 
+// Leaderboards at both addresses have entity tags in both forms, which keep callers from getting again what they have.
+func TestBoards_HaveEntityTags(t *testing.T) {
+	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+	e := s.add(result{user: "ada", value: 0.3})
+	s.flush()
+	for _, path := range []string{s.board("sort=rank"), "/v1/evaluations?sort=rank&filter[datasetId]=" + e.DatasetID} {
+		for _, media := range []string{"application/json", "text/csv"} {
+			tag := s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", media).Header.Get("ETag")
+			s.Want(http.StatusNotModified, nil, "", http.MethodGet, path, nil, "Accept", media, "If-None-Match", tag)
+			s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", media, "If-None-Match", `"other"`)
+		}
+	}
+}
+
 // counted is a store whose calls are counted.
 type counted struct {
 	store.Store

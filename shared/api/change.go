@@ -159,6 +159,9 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			mediaType, err := c.readBody(ctx, patch.MediaTypes)
+			if err == nil && mediaType == patch.MergePatch {
+				err = schemas.checkNulls(reflect.TypeFor[D](), c.body)
+			}
 			if err != nil {
 				return err
 			}

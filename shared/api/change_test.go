@@ -65,6 +65,7 @@ func TestPatchesThatAreRefusedChangeNothing(t *testing.T) {
 		{"", `{"colour":"red"}`, problem.Invalid, "/colour"},
 		{"", `{"a.b":"red"}`, problem.Invalid, "/a.b"},
 		{"", `{"name":null}`, problem.Invalid, ""},
+		{"", `{"deep":null}`, problem.Invalid, "/deep"},
 		{"", `{"name":"forbidden"}`, problem.Invalid, "/name"},
 		{"", `{"deep":{"count":-1}}`, problem.Invalid, "/deep/count"},
 		{"", `{"deep":{"count":-1},"deep":{}}`, problem.BadRequest, ""},

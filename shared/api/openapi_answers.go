@@ -1,6 +1,7 @@
 package api
 
 import (
+	"maps"
 	"net/http"
 	"reflect"
 	"slices"
@@ -31,11 +32,12 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 	if op.pure {
 		headers = append(headers, "ETag", "Content-Location")
 	}
+	if op.Method == http.MethodGet { // a list without a tag too, for If-None-Match: *
+		d.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: describeHeaders("X-Request-Id", "Cache-Control")}
+	}
 	if op.tagged() {
 		headers = append(headers, "ETag")
-	}
-	if op.Method == http.MethodGet { // a list without a tag too, for If-None-Match: *
-		d.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: describeHeaders("X-Request-Id", "Cache-Control", "ETag")}
+		maps.Copy(d.Responses["304"].Headers, describeHeaders("ETag"))
 	}
 	if op.Status == http.StatusCreated {
 		headers = append(headers, "Location", "Idempotent-Replay")
@@ -98,9 +100,10 @@ func (op *Operation) anyOf(set *schemaSet, of func(Variant) reflect.Type) *huma.
 	return s
 }
 
-// tagged reports whether an answer to a GET has an entity tag: that of one resource or document, and a list's as a page.
+// tagged reports whether an answer to a GET has an entity tag: that of one resource or document, and of leaderboards and lists with a page
+// of their own.
 func (op *Operation) tagged() bool {
-	return op.Method == http.MethodGet && (!op.Query.List || slices.Contains(op.Media, mediaHTML))
+	return op.Method == http.MethodGet && (!op.Query.List || op.Query.Sort || slices.Contains(op.Media, mediaHTML))
 }
 
 // Quotas are the kinds of problems of an operation that charges its caller.

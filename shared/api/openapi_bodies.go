@@ -1,12 +1,14 @@
 package api
 
 import (
+	"encoding/json"
 	"net/http"
 	"reflect"
 	"slices"
 	"strings"
 
 	"assay/shared/patch"
+	"assay/shared/problem"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -84,8 +86,40 @@ func (s *schemaSet) patchOf(name string, of *huma.Schema, description string) *h
 			continue
 		}
 		changed := *m
-		changed.Nullable = m.Ref == "" && len(m.Enum) == 0 && !slices.Contains(of.Required, member)
+		changed.Nullable = hasNull(m) && !slices.Contains(of.Required, member)
 		p.Properties[member] = &changed
 	}
 	return s.named(name, &p)
+}
+
+// hasNull reports whether null can reset a member in a merge patch. Objects are reset member by member, and one of an enumeration by
+// its value.
+func hasNull(member *huma.Schema) bool { return member.Ref == "" && len(member.Enum) == 0 }
+
+// checkNulls reports the members of a merge patch of the type that are null although its schema has none there.
+func (s *schemaSet) checkNulls(t reflect.Type, body []byte) error {
+	var patch any
+	if err := json.Unmarshal(body, &patch); err != nil {
+		return problem.BadRequest.New("The body is not a JSON document: %v.", err)
+	}
+	of := s.of(t)
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	var faults problem.Fields
+	s.nulls(of, patch, "", &faults)
+	return problem.Check(faults)
+}
+
+func (s *schemaSet) nulls(of *huma.Schema, patch any, pointer string, faults *problem.Fields) {
+	if of.Ref != "" {
+		of = s.registry.SchemaFromRef(of.Ref)
+	}
+	object, _ := patch.(map[string]any)
+	for name, value := range object {
+		if member := of.Properties[name]; member != nil && value != nil {
+			s.nulls(member, value, pointer+"/"+name, faults)
+		} else if member != nil && !hasNull(member) && !slices.Contains(of.Required, name) {
+			faults.Add(pointer+"/"+name, "must not be null: leave the member out")
+		}
+	}
 }

@@ -73,6 +73,7 @@ func TestJSONPatchesThatAreRefused(t *testing.T) {
 		"a member that is not its own": {`[{"op":"replace","path":"/id","value":2}]`, problem.Invalid},
 		"such a member removed":        {`[{"op":"remove","path":"/id"}]`, problem.Invalid},
 		"a move into itself":           {`[{"op":"add","path":"/foo","value":{"a":{}}},{"op":"move","from":"/foo","path":"/foo/a"}]`, problem.PatchFailed},
+		"a path that is just so long":  {`[{"op":"remove","path":"/` + strings.Repeat("ä", 199) + `"}]`, problem.PatchFailed},
 		"a path that is too long":      {`[{"op":"add","path":"` + strings.Repeat("/foo", 51) + `","value":1}]`, problem.BadRequest},
 		"past the end of an array":     {`[{"op":"add","path":"/foo","value":[1]},{"op":"add","path":"/foo/2","value":1}]`, problem.PatchFailed},
 		"an index with a zero":         {`[{"op":"add","path":"/foo","value":[1,2]},{"op":"remove","path":"/foo/01"}]`, problem.PatchFailed},

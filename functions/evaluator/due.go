@@ -11,6 +11,7 @@ import (
 	"assay/shared/follow"
 	"assay/shared/measure"
 	"assay/shared/panics"
+	"assay/shared/plural"
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -114,7 +115,7 @@ func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
 			}
 		case errors.Is(err, blob.ErrNotFound):
 			missing = append(missing, measure.Diagnostic{Severity: measure.Error, File: f.Name, Discreet: true, Message: fmt.Sprintf(
-				"The file did not arrive within %v; expected %d bytes with the SHA-256 %s. Submit it again.", record.UploadTime, f.Size, f.SHA256)})
+				"The file did not arrive within %v; expected %s with the SHA-256 %s. Submit it again.", record.UploadTime, plural.Count(f.Size, "byte"), f.SHA256)})
 		default:
 			return err
 		}

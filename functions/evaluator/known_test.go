@@ -54,7 +54,7 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 		s.commit(new(table.Tx).Replace(d))
 	}
 	const (
-		missing    = `1 of the 2 topics of the truth are missing from the run and count with nothing retrieved: "q2"`
+		missing    = `topics missing from the run, which count with nothing retrieved: 1 of 2 topics of the truth: "q2"`
 		none       = `none of the topics of the run ("Q1") is among the 2 of the truth; check the first field of the lines; the likely cause: "Q1" differs from "q1" in upper and lower case alone, and both are compared byte by byte`
 		noJudgment = `no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: "x", "y"; check the third field of the lines`
 	)
@@ -70,12 +70,12 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 	change(func(d *record.DatasetItem) {
 		d.Inputs = []record.File{s.store(record.HolderInputs, d.ID, "topics.tsv", "q1\tlakes\nq2\tponds\nq3\tseas\n")}
 	})
-	reads(lacksTopic, record.Completed, `warning: 2 of the 3 topics of the inputs of the dataset are missing from the run: "q2", "q3"`, missing)
+	reads(lacksTopic, record.Completed, `warning: topics missing from the run: 2 of 3 topics of the inputs of the dataset: "q2", "q3"`, missing)
 	change(func(d *record.DatasetItem) {
 		d.Inputs = append(d.Inputs, s.store(record.HolderInputs, d.ID, "corpus.tsv", "d1\ta lake\nd2\ta pond\nx\ta sea\n"))
 	})
-	reads(unjudged, record.Completed, `warning: 1 of the 3 topics of the inputs of the dataset are missing from the run: "q3"`+"\n"+
-		`warning: 1 of the 2 documents that the run has over all topics are not in the inputs of the dataset: "y"`, noJudgment)
+	reads(unjudged, record.Completed, `warning: topics missing from the run: 1 of 3 topics of the inputs of the dataset: "q3"`+"\n"+
+		`warning: documents that are not in the inputs of the dataset: 1 of 2 documents that the run has over all topics: "y"`, noJudgment)
 
 	change(func(d *record.DatasetItem) {
 		d.Inputs, d.IDsPublic = nil, true
@@ -134,8 +134,8 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 	}
 	got := messages(evaluate("id,label\na,pos\nb ,neg\n", record.Failed, true), owner)
 	for _, want := range []string{
-		`warning: 1 of the 2 ids of the run are not in the inputs of the dataset: "b "; the likely cause: "b " differs from "b" in blanks before or after it alone`,
-		`warning: there is no prediction for 3 of the 4 ids of the inputs of the dataset: "b", "c", "d"`, "Why the run failed is not shown",
+		`warning: ids that are not in the inputs of the dataset: 1 of 2 ids of the run: "b "; the likely cause: "b " differs from "b" in blanks before or after it alone`,
+		`warning: there is no prediction for 3 of 4 ids of the inputs of the dataset: "b", "c", "d"`, "Why the run failed is not shown",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("the owner reads %s, without %s", got, want)

@@ -8,6 +8,7 @@ import (
 
 	"assay/functions/tools/material"
 	"assay/shared/measure"
+	"assay/shared/plural"
 	"assay/shared/problem"
 )
 
@@ -54,7 +55,7 @@ func (in *DiffirInput) Check() []problem.Field {
 	var fields []problem.Field
 	if n := len(in.Runs) * in.Depth * in.Limit; n > maxShownDocuments {
 		fields = append(fields, problem.Field{Pointer: "/limit", Detail: fmt.Sprintf(
-			"%d topics of %d runs to depth %d are up to %d documents, and an answer shows %d: give less of limit or depth, or name topics", in.Limit, len(in.Runs), in.Depth, n, maxShownDocuments)})
+			"%s of %d runs to depth %d are up to %d documents, and an answer can show at most %d: give less of limit or depth, or name topics", plural.Count(in.Limit, "topic"), len(in.Runs), in.Depth, n, maxShownDocuments)})
 	}
 	first := map[string]int{}
 	for i, topic := range in.Topics {

@@ -55,7 +55,7 @@ func TestSignsAreBounded(t *testing.T) {
 		{106, 190, 100_000, 0, "/rounds there is time for 105 rounds of 190 pairs of runs on 100000 topics: ask for no more"},
 		{0, 190, 106_000, 0, "/runs there is no time to test 190 pairs of runs on 106000 topics: name fewer runs"},
 		{100, 190, 106_000, 0, "/runs there is no time to test 190 pairs of runs on 106000 topics: name fewer runs"},
-		{0, 1, 3_000_000_000, 0, "/runs there is no time to test one pair of runs"},
+		{0, 1, 3_000_000_000, 0, "/runs there is no time to test 1 pair of runs"},
 	} {
 		got, err := flips(tt.asked, tt.pairs, tt.topics)
 		if got != tt.want || (err != nil) != (tt.says != "") || err != nil && !strings.HasPrefix(faulted(err), tt.says) {

@@ -3,13 +3,13 @@ package tools
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 
 	"assay/functions/tools/material"
 	"assay/shared/measure"
 	"assay/shared/measure/significance"
+	"assay/shared/plural"
 	"assay/shared/record"
 )
 
@@ -148,7 +148,7 @@ func (out *LeaderboardOutput) drawIntervals(ctx context.Context, values []map[st
 		draws += len(v)
 	}
 	if out.Rounds = rounds(draws); out.Rounds == 0 {
-		return noTime("/limit", fmt.Sprintf("ask for fewer than these %d entries", len(values)))
+		return noTime("/limit", "ask for fewer than these "+plural.Count(len(values), "entry"))
 	}
 	for i, v := range values {
 		interval, err := intervalOver(ctx, out.Entries[i].Measures[out.Measure], slices.Sorted(maps.Keys(v)), func(topic string) (float64, bool) {

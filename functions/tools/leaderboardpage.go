@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/shared/plural"
 	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
@@ -65,14 +66,14 @@ func (out *LeaderboardOutput) explain() string {
 	case out.Compared < 2:
 		return "Nothing says which entries can be told apart, since " + out.Measure + " has no values per topic here."
 	case !out.grouped():
-		return fmt.Sprintf("Which of the first %d entries can be told apart is too entangled for groups; the test of each pair shows it.", out.Compared)
+		return "Which of the first " + plural.Count(out.Compared, "entry") + " can be told apart is too entangled for groups; the test of each pair shows it."
 	}
 	of := "each two entries"
 	if out.Compared < len(out.Entries) {
-		of = fmt.Sprintf("each two of the first %d entries", out.Compared)
+		of = "each two of the first " + plural.Count(out.Compared, "entry")
 	}
 	return fmt.Sprintf("Entries that share a letter cannot be told apart: a paired t-test compared %s over the topics that both have, and p was not below %v by Holm’s correction for %s.",
-		of, level, counted(pairs, "pair"))
+		of, level, plural.Count(pairs, "pair"))
 }
 
 // address is where the page is with another measure, another comparison, or with all runs.

@@ -3,13 +3,13 @@ package tools
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
 
 	"assay/functions/tools/material"
 	"assay/shared/collection"
 	"assay/shared/measure/retrieval"
+	"assay/shared/plural"
 	"assay/shared/problem"
 )
 
@@ -142,7 +142,7 @@ func missingTopic(topics []string) string {
 	const few = 5
 	detail := "the run has no documents for this topic, but for " + strings.Join(topics[:min(few, len(topics))], ", ")
 	if more := len(topics) - few; more > 0 {
-		detail += fmt.Sprintf(" and %d others", more)
+		detail += " and " + plural.Count(more, "other")
 	}
 	return detail
 }

@@ -8,13 +8,15 @@ import (
 	"strings"
 
 	"github.com/a-h/templ"
+
+	"assay/shared/plural"
 )
 
 func (out SerpOutput) page() (string, templ.Component) { return "Search results", serpPage(out) }
 
 // count says how much of the ranking the page has.
 func (out *SerpOutput) count() string {
-	return fmt.Sprintf("%d of %s", len(out.Results), counted(out.Retrieved, "document"))
+	return fmt.Sprintf("%d of %s", len(out.Results), plural.Count(out.Retrieved, "document"))
 }
 
 // heading is what a result is called: its title where there is one.

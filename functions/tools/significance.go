@@ -8,6 +8,7 @@ import (
 
 	"assay/functions/tools/material"
 	"assay/shared/measure/significance"
+	"assay/shared/plural"
 	"assay/shared/problem"
 )
 
@@ -145,12 +146,12 @@ func flips(asked, pairs, topics int) (int, error) {
 	switch {
 	case most < fewestRounds:
 		return 0, problem.Check([]problem.Field{{Pointer: "/runs", Detail: fmt.Sprintf(
-			"there is no time to test %s of runs on %d topics: name fewer runs, or runs with fewer topics", counted(pairs, "pair"), topics)}})
+			"there is no time to test %s of runs on %s: name fewer runs, or runs with fewer topics", plural.Count(pairs, "pair"), plural.Count(topics, "topic"))}})
 	case asked == 0:
 		return min(significance.Rounds, most), nil
 	case asked > most:
 		return 0, problem.Check([]problem.Field{{Pointer: "/rounds", Detail: fmt.Sprintf(
-			"there is time for %d rounds of %s of runs on %d topics: ask for no more, name fewer runs, or leave rounds out", most, counted(pairs, "pair"), topics)}})
+			"there is time for %d rounds of %s of runs on %s: ask for no more, name fewer runs, or leave rounds out", most, plural.Count(pairs, "pair"), plural.Count(topics, "topic"))}})
 	}
 	return asked, nil
 }

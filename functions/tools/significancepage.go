@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/shared/plural"
 	"assay/shared/webpage"
 	"assay/shared/webpage/chart"
 
@@ -65,13 +66,13 @@ func (out *SignificanceOutput) conclude() []word {
 	say := func(format string, args ...any) { s = append(s, word{text: fmt.Sprintf(format, args...)}) }
 	switch {
 	case unknown == len(out.Pairs):
-		say("Nothing can be said of %s on %s", counted(len(out.Runs), "run"), counted(out.Topics, "topic"))
+		say("Nothing can be said of %s on %s", plural.Count(len(out.Runs), "run"), plural.Count(out.Topics, "topic"))
 	case len(different) == 0 && unknown > 0:
-		say("%s cannot be told apart on %s", counted(rest, "pair"), counted(out.Topics, "topic"))
+		say("%s cannot be told apart on %s", plural.Count(rest, "pair"), plural.Count(out.Topics, "topic"))
 	case len(different) == 0 && len(out.Pairs) == 1:
-		say("The two runs cannot be told apart on %s", counted(out.Topics, "topic"))
+		say("The two runs cannot be told apart on %s", plural.Count(out.Topics, "topic"))
 	case len(different) == 0:
-		say("No two of the %d runs can be told apart on %s", len(out.Runs), counted(out.Topics, "topic"))
+		say("No two of %s can be told apart on %s", plural.Count(len(out.Runs), "run"), plural.Count(out.Topics, "topic"))
 	case len(different) <= told:
 		for i, p := range different {
 			if i > 0 {
@@ -87,14 +88,14 @@ func (out *SignificanceOutput) conclude() []word {
 			s = append(s, word{better, true}, word{text: " is better than "}, word{worse, true}, word{text: mean})
 		}
 		if rest > 0 {
-			say("; %s cannot be told apart on %s", counted(rest, "other pair"), counted(out.Topics, "topic"))
+			say("; %s cannot be told apart on %s", plural.Count(rest, "other pair"), plural.Count(out.Topics, "topic"))
 		}
 	default:
 		s = append(s, out.concludeBest(len(different))...)
 	}
 	say(" (%s, %s, p below %v).", testNames[out.Test], correctionNames[out.Correction], level)
 	if unknown > 0 {
-		say(" Of %s the test is not defined, since all differences are the same; the randomization test tells.", counted(unknown, "pair"))
+		say(" Of %s the test is not defined, since all differences are the same; the randomization test tells.", plural.Count(unknown, "pair"))
 	}
 	if least := out.least(); least >= level {
 		more := "on more topics, or with more rounds"
@@ -102,7 +103,7 @@ func (out *SignificanceOutput) conclude() []word {
 			more = "or on more topics" // all combinations of signs were tried
 		}
 		say(" No difference could have been: with %s, %s and this correction no p is below %s. Compare fewer runs, %s.",
-			counted(out.Topics, "topic"), counted(len(out.Pairs), "pair"), chance(&least), more)
+			plural.Count(out.Topics, "topic"), plural.Count(len(out.Pairs), "pair"), chance(&least), more)
 	}
 	return s
 }
@@ -142,14 +143,14 @@ func (out *SignificanceOutput) concludeBest(different int) []word {
 			alike = append(alike, out.Runs[p.First].Name)
 		}
 	}
-	s := []word{{text: fmt.Sprintf("%d of %d pairs can be told apart. ", different, len(out.Pairs))}, {out.Runs[best].Name, true}}
+	s := []word{{text: fmt.Sprintf("%d of %s can be told apart. ", different, plural.Count(len(out.Pairs), "pair"))}, {out.Runs[best].Name, true}}
 	switch {
 	case len(alike) == 0 && !ahead:
 		return append(s, word{text: " has the best mean"})
 	case len(alike) == 0:
 		return append(s, word{text: " is better than every other run"})
 	case len(alike) > told:
-		return append(s, word{text: fmt.Sprintf(", which has the best mean, cannot be told apart from %d other runs", len(alike))})
+		return append(s, word{text: ", which has the best mean, cannot be told apart from " + plural.Count(len(alike), "other run")})
 	}
 	s = append(s, word{text: ", which has the best mean, cannot be told apart from "})
 	for i, name := range alike {
@@ -185,7 +186,7 @@ var (
 )
 
 func (out SignificanceOutput) page() (string, templ.Component) {
-	return fmt.Sprintf("Differences of %d runs by %s", len(out.Runs), out.Measure), significancePage(&out)
+	return "Differences of " + plural.Count(len(out.Runs), "run") + " by " + out.Measure, significancePage(&out)
 }
 
 func (out SignificanceOutput) chart() templ.Component { return out.matrix().Document() }
@@ -242,14 +243,6 @@ func (out *SignificanceOutput) ordered() []int {
 	return order
 }
 
-// counted is a number of things.
-func counted(n int, thing string) string {
-	if n == 1 {
-		return "one " + thing
-	}
-	return strconv.Itoa(n) + " " + thing + "s"
-}
-
 // signed is a difference, with a sign that is as wide as a digit.
 func signed(v float64) string {
 	text := webpage.Decimals(math.Abs(v))
@@ -293,7 +286,7 @@ func (out *SignificanceOutput) leftOut() string {
 	if out.LeftOut == 0 {
 		return ""
 	}
-	return fmt.Sprintf("; %s that only some have left out", counted(out.LeftOut, "topic"))
+	return fmt.Sprintf("; %s that only some have left out", plural.Count(out.LeftOut, "topic"))
 }
 
 // flipped says how the randomization test was done.

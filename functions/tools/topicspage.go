@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/shared/plural"
 	"assay/shared/webpage"
 	"assay/shared/webpage/chart"
 
@@ -56,7 +57,7 @@ func (out *TopicsOutput) part() string {
 	if len(out.Topics) == out.Count {
 		return ""
 	}
-	return fmt.Sprintf(" (%d of %d topics)", len(out.Topics), out.Count)
+	return fmt.Sprintf(" (%d of %s)", len(out.Topics), plural.Count(out.Count, "topic"))
 }
 
 func (out *TopicsOutput) strips() chart.Chart {
@@ -75,12 +76,12 @@ func (out *TopicsOutput) stripped() string {
 
 // order says which topics there are, and how they are sorted.
 func (out *TopicsOutput) order() string {
-	which := "All " + counted(out.Count, "topic")
+	which := "All " + plural.Count(out.Count, "topic")
 	if out.Count == 1 {
 		which = "The one topic"
 	}
 	if len(out.Topics) < out.Count {
-		which = fmt.Sprintf("%d of %d topics", len(out.Topics), out.Count)
+		which = fmt.Sprintf("%d of %s", len(out.Topics), plural.Count(out.Count, "topic"))
 	}
 	return which + map[string]string{
 		sortHardest: ", the hardest first.", sortTopic: ", by name.", sortSpread: ", those that the runs differ on most first.",
@@ -126,7 +127,7 @@ func (out *TopicsOutput) worse() string {
 // summary says what there is to see.
 func (out *TopicsOutput) summary() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s on %s; on average %s is %s.", counted(len(out.Runs), "run"), counted(out.Count, "topic"), out.Measure, webpage.Decimals(out.Mean))
+	fmt.Fprintf(&b, "%s on %s; on average %s is %s.", plural.Count(len(out.Runs), "run"), plural.Count(out.Count, "topic"), out.Measure, webpage.Decimals(out.Mean))
 	if n := out.hard(); n > 0 {
 		fmt.Fprintf(&b, " %s hard: the mean over the runs is %s %s, or the worst of all.", are(n, "topic"), out.worse(), webpage.Decimals(out.HardFrom))
 	}
@@ -136,7 +137,7 @@ func (out *TopicsOutput) summary() string {
 // are says that so many things are something.
 func are(n int, thing string) string {
 	if n == 1 {
-		return "One " + thing + " is"
+		return "1 " + thing + " is"
 	}
-	return counted(n, thing) + " are"
+	return plural.Count(n, thing) + " are"
 }

@@ -24,6 +24,7 @@ var core = []string{
 	"assay/shared/collection",
 	"assay/shared/measure/...",
 	"assay/shared/page",
+	"assay/shared/plural",
 	"assay/shared/problem",
 	"assay/shared/record",
 	"assay/shared/store",

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"assay/shared/measure"
+	"assay/shared/plural"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/table"
@@ -73,6 +74,6 @@ func abandon(ctx context.Context, s store.Store, now time.Time, run *record.RunI
 		return giveBack(ctx, s, now, run)
 	}
 	return fail(ctx, s, now, run, []measure.Diagnostic{{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
-		"The run was begun %d times and no attempt came to an end, at last because %s. The run does not count in the quota: submit it again, and tell the organizers if that fails too.",
-		run.Attempts, why)}}, tx)
+		"The run was begun %s and no attempt came to an end, at last because %s. The run does not count in the quota: submit it again, and tell the organizers if that fails too.",
+		plural.Count(run.Attempts, "time"), why)}}, tx)
 }

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"assay/shared/plural"
 	"assay/shared/problem"
 	"assay/shared/store"
 
@@ -57,16 +58,16 @@ func (a *Allowance) Charge(rules SubmissionRules, runIDs []string, now time.Time
 	a.expire(now)
 	n := len(runIDs)
 	if rules.Total > 0 && a.Total+n > rules.Total {
-		return problem.QuotaExhausted.New("This submission makes %d runs, and %d of the %d that the task allows in all are left.",
-			n, max(0, rules.Total-a.Total), rules.Total)
+		return problem.QuotaExhausted.New("This submission makes %s, and %d of the %d that the task allows in all are left.",
+			plural.Count(n, "run"), max(0, rules.Total-a.Total), rules.Total)
 	}
 	if rules.PerDay > 0 && len(a.Recent)+n > rules.PerDay {
 		if n > rules.PerDay {
-			return problem.QuotaExhausted.New("This submission makes %d runs, and the task allows %d in 24 hours: submit to fewer datasets at once.", n, rules.PerDay)
+			return problem.QuotaExhausted.New("This submission makes %s, and the task allows %d in 24 hours: submit to fewer datasets at once.", plural.Count(n, "run"), rules.PerDay)
 		}
 		free := madeAt(a.Recent[len(a.Recent)+n-rules.PerDay-1]).Add(Day)
-		return problem.QuotaToday.New("This submission makes %d runs, and %d of the %d that the task allows in 24 hours are left. Enough come back at %s.",
-			n, max(0, rules.PerDay-len(a.Recent)), rules.PerDay, At(free).sortable()).After(free.Sub(now))
+		return problem.QuotaToday.New("This submission makes %s, and %d of the %d that the task allows in 24 hours are left. Enough come back at %s.",
+			plural.Count(n, "run"), max(0, rules.PerDay-len(a.Recent)), rules.PerDay, At(free).sortable()).After(free.Sub(now))
 	}
 	a.Total += n
 	a.Recent = append(a.Recent, runIDs...)

@@ -14,6 +14,7 @@ import (
 
 	"assay/shared/blob"
 	"assay/shared/measure"
+	"assay/shared/plural"
 	"assay/shared/problem"
 )
 
@@ -115,7 +116,7 @@ var maxLengths = map[string]int{"name": 200, "mediaType": 100}
 func checkKept(f, was File, at string, fields *problem.Fields) {
 	checkFileName(f.Name, at, fields)
 	fields.AddIf(f.Size != 0 && f.Size != was.Size, at+"/size",
-		"the file stays as it is, with %d bytes: for other ones, give their own sha256", was.Size)
+		"the file stays as it is, with %s: for other ones, give their own sha256", plural.Count(was.Size, "byte"))
 	fields.AddIf(f.MediaType != "" && f.MediaType != was.MediaType, at+"/mediaType",
 		"the file stays as it is, %s: for another media type, give its content again", was.MediaType)
 	fields.AddIf(f.State != "" && f.State != was.State, at+"/state", "is made by the service: leave it out")
@@ -152,7 +153,7 @@ func checkContent(f *File, at string, fields *problem.Fields) []byte {
 	sum := sha256.Sum256(b)
 	got := hex.EncodeToString(sum[:])
 	fields.AddIf(f.SHA256 != "" && f.SHA256 != got, at+"/sha256", "the content has the SHA-256 %s", got)
-	fields.AddIf(f.Size != 0 && f.Size != int64(len(b)), at+"/size", "the content has %d bytes", len(b))
+	fields.AddIf(f.Size != 0 && f.Size != int64(len(b)), at+"/size", "the content has %s", plural.Count(len(b), "byte"))
 	f.SHA256, f.Size, f.State = got, int64(len(b)), FileStored
 	return b
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"assay/shared/plural"
 	"assay/shared/problem"
 	"assay/shared/store"
 )
@@ -255,12 +256,12 @@ func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time
 	}
 	stored, more := max(0, c.Bytes)+c.Timed[leavingBytes].sum(), ch.Bytes+ch.Leaving
 	if l.StoredBytes > 0 && more > 0 && stored+more > l.StoredBytes {
-		return problem.QuotaExhausted.New("%s have %d bytes in files, these would be %d more, and the most for %s is %d. Delete submissions, runs or files of datasets that are no longer needed, or ask those who run the platform for more; "+
-			"results of tools and replaced files are freed by themselves.", subject, stored, more, object, l.StoredBytes)
+		return problem.QuotaExhausted.New("%s have %s in files, these would be %d more, and the most for %s is %d. Delete submissions, runs or files of datasets that are no longer needed, or ask those who run the platform for more; "+
+			"results of tools and replaced files are freed by themselves.", subject, plural.Count(stored, "byte"), more, object, l.StoredBytes)
 	}
 	if len(ch.Pending) > 0 && l.passedBy(pending) {
-		return problem.QuotaExhausted.New("With these, %d files with %d bytes were announced and have not arrived, and the most for %s is %d files and %d bytes. Upload what was announced, or cancel its runs, and try again.",
-			pending.Files, pending.Bytes, object, l.PendingFiles, l.PendingBytes)
+		return problem.QuotaExhausted.New("With these, announced files that have not arrived are %s with %s, and the most for %s is %d files and %d bytes. Upload what was announced, or cancel its runs, and try again.",
+			plural.Count(pending.Files, "file"), plural.Count(pending.Bytes, "byte"), object, l.PendingFiles, l.PendingBytes)
 	}
 	return nil
 }

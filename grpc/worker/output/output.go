@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"assay/grpc/assayv1"
+	"assay/shared/plural"
 	"assay/shared/wait"
 )
 
@@ -92,7 +93,7 @@ func (l *Log) Close() {
 		gone -= int64(len(stream.left))
 	}
 	if gone > 0 {
-		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: fmt.Sprintf("%d lines were left out here.", gone)})
+		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: plural.Count(gone, "line") + " left out here."})
 	}
 	for i := range l.last {
 		for _, line := range l.last[i].left {

@@ -173,7 +173,7 @@ func TestTheEndOfEachStreamIsKeptWhateverWasPrinted(t *testing.T) {
 	}
 	left := 0
 	for _, text := range got {
-		if n, err := fmt.Sscanf(text, "%d lines were left out here.", &left); n == 1 && err == nil {
+		if n, err := fmt.Sscanf(text, "%d lines left out here.", &left); n == 1 && err == nil {
 			break
 		}
 	}

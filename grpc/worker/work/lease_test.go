@@ -309,7 +309,7 @@ func TestOutputWithoutEndIsCut(t *testing.T) {
 		t.Errorf("%d bytes were sent", size)
 	}
 	said := strings.Join(s.printed(assayv1.Stream_STREAM_WORKER), "\n")
-	if !strings.Contains(said, "More than 16 MiB were printed.") || !strings.Contains(said, "lines were left out here") {
+	if !strings.Contains(said, "More than 16 MiB were printed.") || !strings.Contains(said, "lines left out here") {
 		t.Errorf("said %s", said)
 	}
 	if err := s.printed(assayv1.Stream_STREAM_STDERR); !slices.Equal(err, []string{"the cause"}) {

@@ -12,6 +12,7 @@ import (
 
 	"assay/shared/blob"
 	"assay/shared/diskfull"
+	"assay/shared/plural"
 	"assay/shared/problem"
 )
 
@@ -87,9 +88,9 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 	case r.ContentLength < 0:
 		return problem.LengthRequired.New("Send the file with a Content-Length of %d, not chunked.", o.Size)
 	case r.ContentLength > o.Size:
-		return problem.TooLarge.New("The file was declared with %d bytes, but Content-Length is %d. Upload the declared file, or declare this one.", o.Size, r.ContentLength)
+		return problem.TooLarge.New("The file was declared with %s, but Content-Length is %d. Upload the declared file, or declare this one.", plural.Count(o.Size, "byte"), r.ContentLength)
 	case r.ContentLength < o.Size:
-		return problem.BadRequest.New("The file was declared with %d bytes, but Content-Length is %d. Upload the declared file, or declare this one.", o.Size, r.ContentLength)
+		return problem.BadRequest.New("The file was declared with %s, but Content-Length is %d. Upload the declared file, or declare this one.", plural.Count(o.Size, "byte"), r.ContentLength)
 	case r.Header.Get("Content-Type") != o.MediaType:
 		return problem.BadRequest.New("Send the header `Content-Type: %s`, as the link says.", o.MediaType)
 	}

@@ -21,6 +21,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/retrieval"
+	"assay/shared/plural"
 	"assay/shared/problem"
 )
 
@@ -161,8 +162,8 @@ func warnOfMissing(report *measure.Report, runs []Run, rankings []*retrieval.Ran
 	for i, r := range rankings {
 		if missing := len(topics) - len(r.Topics()); missing > 0 {
 			first := slices.IndexFunc(topics, func(topic string) bool { return r.Len(topic) == 0 })
-			report.Warnf(runs[i][0].Name, 0, "the run has none of %d of the %d topics, of which %q is the first; they are fused from the other runs",
-				missing, len(topics), topics[first])
+			report.Warnf(runs[i][0].Name, 0, "the run lacks %d of %s, of which %q is the first; those are fused from the other runs",
+				missing, plural.Count(len(topics), "topic"), topics[first])
 		}
 	}
 }

@@ -90,7 +90,7 @@ func TestEqualScoresStandByID(t *testing.T) {
 	if err != nil || out.String() != want {
 		t.Errorf("%v, %v, got\n%s", diagnostics, err, out.String())
 	}
-	if len(diagnostics) != 1 || diagnostics[0].File != "r2" || diagnostics[0].Severity != measure.Warning || !strings.Contains(diagnostics[0].Message, `none of 1 of the 2 topics, of which "t"`) {
+	if len(diagnostics) != 1 || diagnostics[0].File != "r2" || diagnostics[0].Severity != measure.Warning || !strings.Contains(diagnostics[0].Message, `lacks 1 of 2 topics, of which "t"`) {
 		t.Errorf("diagnostics %+v", diagnostics)
 	}
 }

@@ -24,7 +24,7 @@ func TestDiagnostics(t *testing.T) {
 		}},
 		{"two objects in a line", JSONL, Labels, rest + `{"id":"b","label":"y"} {"id":"c","label":"y"}`, []string{
 			`run:2 error: the line is not a JSON object: invalid character '{' after top-level value, at byte 24; expected one whole object in each line`,
-			`run error: there is no prediction for 1 of the 2 ids of the truth; expected one for each`,
+			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "b"`,
 		}},
 		{"not objects", JSONL, Labels, `["a","x"]` + "\n" + `"a"` + "\nnull\ntrue\n17", []string{
@@ -58,7 +58,7 @@ func TestDiagnostics(t *testing.T) {
 		{"unknown, repeated and missing ids", JSONL, Labels, rest + `{"id":"A","label":"x"}` + "\n\n" + `{"id":"a","label":"y"}`, []string{
 			`run:2 error: the truth has no id "A"; expected only ids of the truth`,
 			`run:4 error: the id "a" was given before, on line 1; expected every id once`,
-			`run error: there is no prediction for 1 of the 2 ids of the truth; expected one for each`,
+			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "b"`,
 		}},
 		{"a label that is new is told once", JSONL, Labels, `{"id":"a","label":"z"}` + "\n" + `{"id":"c","label":"z"}` + "\n" + `{"id":"b","label":"x"}`, []string{
@@ -73,7 +73,7 @@ func TestDiagnostics(t *testing.T) {
 		{"ids in another spelling", CSV, Labels, "id,label\n a,x\nb,y\n", []string{
 			`run:2 error: the truth has no id " a"; expected only ids of the truth`,
 			`run error: ids of the run that the truth does not have: 1; the likely cause: " a" differs from "a" in blanks before or after it alone, and both are compared byte by byte`,
-			`run error: there is no prediction for 1 of the 2 ids of the truth; expected one for each`,
+			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "a"`,
 		}},
 		{"texts too long", JSONL, Labels, `{"id":"` + strings.Repeat("é", 600) + `","label":"` + strings.Repeat("x", 1025) + `"}` + "\n" + rest + `{"id":"b","label":"y"}`, []string{
@@ -120,7 +120,7 @@ func TestDiagnostics(t *testing.T) {
 			`run:2 error: a quote stands within a field that does not begin with one; put the whole field in quotes, and write a quote within it twice`,
 			`run:3 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice`,
 			`run:5 error: a quoted field does not end with a quote before a separator or the end of the line; close it, and write a quote within it twice`,
-			`run error: there is no prediction for 1 of the 2 ids of the truth; expected one for each`,
+			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "b"`,
 		}},
 		{"csv lines keep their numbers after refused ones", CSV, Labels, "id,label\n\x00\n\xff\nc,x\na,x\nb,y\n", []string{

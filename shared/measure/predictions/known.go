@@ -8,6 +8,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/spelling"
+	"assay/shared/plural"
 )
 
 // origin is where the ids and labels stand that a run is compared with.
@@ -84,10 +85,10 @@ func (r *Run) compareIDs(report *measure.Report) {
 	cause := spelling.Cause(r.samples, r.missing())
 	if o == ofInputs {
 		if r.unknown > 0 {
-			report.Warnf(name, 0, "%d of the %d ids of the run are not in %s: %s%s", r.unknown, r.unknown+r.joined, o, fields.Some(r.samples, r.unknown), cause)
+			report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.joined, "id"), fields.Some(r.samples, r.unknown), cause)
 		}
 		if missing > 0 {
-			report.Warnf(name, 0, "there is no prediction for %d of the %d ids of %s: %s", missing, r.truth.Len(), o, fields.Some(least(r.missing()), missing))
+			report.Warnf(name, 0, "there is no prediction for %d of %s of %s: %s", missing, plural.Count(r.truth.Len(), "id"), o, fields.Some(least(r.missing()), missing))
 		}
 		return
 	}
@@ -98,7 +99,7 @@ func (r *Run) compareIDs(report *measure.Report) {
 	if missing == 0 || r.unknown == mostUnknown || r.joined == 0 && report.Failed() {
 		return // with no prediction at all, the report has the reason already
 	}
-	report.Errorf(name, 0, "there is no prediction for %d of the %d ids of %s; expected one for each", missing, r.truth.Len(), o)
+	report.Errorf(name, 0, "there is no prediction for %d of %s of %s; expected one for each", missing, plural.Count(r.truth.Len(), "id"), o)
 	for _, id := range least(r.missing()) {
 		if report.Full() {
 			return

@@ -144,7 +144,7 @@ func TestTruthAndRunMayStandInSeveralFiles(t *testing.T) {
 	_, report = readRun(t, truth, text("first", "id,label\nb,y\n"), text("second", "id,label\nb,x\n"))
 	want := []string{
 		`second:2 error: the id "b" was given before, on line 2 of first; expected every id once`,
-		` error: there is no prediction for 1 of the 2 ids of the truth; expected one for each`,
+		` error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 		` error: there is no prediction for the id "a"`,
 	}
 	if got := told(report); !slices.Equal(got, want) {

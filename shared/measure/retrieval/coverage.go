@@ -9,6 +9,7 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/spelling"
+	"assay/shared/plural"
 )
 
 // Known are the topics, and perhaps the documents, that participants know: a run is compared with them without its truth.
@@ -70,7 +71,7 @@ func (k *Known) compareDocuments(run *run, report *measure.Report) {
 		}
 	}
 	if n > 0 {
-		report.Warnf(run.files[0], 0, "%d of the %d documents that the run has over all topics are not in %s: %s", n, all, k.origin, fields.Some(unknown, n))
+		report.Warnf(run.files[0], 0, "documents that are not in %s: %d of %s that the run has over all topics: %s", k.origin, n, plural.Count(all, "document"), fields.Some(unknown, n))
 	}
 }
 
@@ -96,7 +97,7 @@ func (q *Qrels) compareTopics(run *run, o origin, report *measure.Report) {
 	}
 	extra := slices.Sorted(slices.Values(run.topics.others)) // they are numbered as the parsers met them
 	cause := spelling.Cause(extra, slices.Values(missing))
-	severity, retrieved, count := measure.Error, " and count with nothing retrieved", " and do not count"
+	severity, retrieved, count := measure.Error, ", which count with nothing retrieved", " and do not count"
 	if o != ofTruth { // whose topics need not all be judged
 		severity, retrieved, count = measure.Warning, "", ""
 	}
@@ -107,11 +108,11 @@ func (q *Qrels) compareTopics(run *run, o origin, report *measure.Report) {
 		return
 	}
 	if len(missing) > 0 {
-		report.Warnf(file, 0, "%d of the %d topics of %s are missing from the run%s: %s", len(missing), len(q.names), o, retrieved, fields.Some(missing, len(missing)))
+		report.Warnf(file, 0, "topics missing from the run%s: %d of %s of %s: %s", retrieved, len(missing), plural.Count(len(q.names), "topic"), o, fields.Some(missing, len(missing)))
 	}
 	if len(extra) > 0 {
-		report.Warnf(file, 0, "%d of the %d topics of the run are not in %s%s: %s%s",
-			len(extra), len(extra)+len(q.names)-len(missing), o, count, fields.Some(extra, len(extra)), cause)
+		report.Warnf(file, 0, "topics that are not in %s%s: %d of %s of the run: %s%s",
+			o, count, len(extra), plural.Count(len(extra)+len(q.names)-len(missing), "topic"), fields.Some(extra, len(extra)), cause)
 	}
 }
 

@@ -49,7 +49,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 		}
 		arrival.Use(tx, item, nil, c.Now())
 	}
-	if err := putFiles(ctx, item.ID, &d, inline, c.PutFile); err != nil {
+	if err := putFiles(ctx, item, inline, c.PutFile); err != nil {
 		return created, err
 	}
 	created.Location = "/v1/datasets/" + item.ID
@@ -124,7 +124,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 		return nil, api.Change{}, err
 	}
 	// What has the same bytes may be in use already, so a change that fails takes nothing back.
-	if err := putFiles(ctx, old.ID, &d, inline, c.ShareFile); err != nil {
+	if err := putFiles(ctx, &changed, inline, c.ShareFile); err != nil {
 		return nil, api.Change{}, err
 	}
 	return &changed, api.Change{Tx: tx.Save(&changed, c.Now())}, nil

@@ -83,21 +83,15 @@ func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDr
 	}))
 }
 
-// putFiles stores the inline files by put.
-func putFiles(ctx context.Context, id string, d *record.DatasetDraft, inline contents, put func(context.Context, string, record.File, []byte) error) error {
-	for _, part := range []struct {
-		holder   record.Holder
-		files    []record.File
-		contents [][]byte
-	}{{record.HolderInputs, d.Inputs, inline.inputs}, {record.HolderTruths, d.Truths, inline.truths}} {
-		for i, content := range part.contents {
-			if content == nil {
-				continue
-			}
-			f := part.files[i]
-			if err := put(ctx, record.ObjectKey(part.holder, id, f.SHA256), f, content); err != nil {
-				return err
-			}
+// putFiles stores the inline files of the dataset by put.
+func putFiles(ctx context.Context, d *record.DatasetItem, inline contents, put func(context.Context, string, record.File, []byte) error) error {
+	files, keys := d.Files(), d.ObjectKeys()
+	for i, content := range slices.Concat(inline.inputs, inline.truths) {
+		if content == nil {
+			continue
+		}
+		if err := put(ctx, keys[i], files[i], content); err != nil {
+			return err
 		}
 	}
 	return nil

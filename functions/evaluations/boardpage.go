@@ -78,13 +78,8 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 
 // measures lists the names of the columns: the measure that sorts, then the others in the dataset's order.
 func (v *boardView) measures() []string {
-	names := []string{v.sort}
-	for _, name := range v.shown.Evaluator.Measures {
-		if name != v.sort {
-			names = append(names, name)
-		}
-	}
-	return names
+	others := slices.DeleteFunc(slices.Clone(v.shown.Evaluator.Measures), func(name string) bool { return name == v.sort })
+	return append([]string{v.sort}, others...)
 }
 
 // link is the address of the page with another dataset or order, and as many entries.

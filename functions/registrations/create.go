@@ -81,11 +81,10 @@ type decided struct {
 
 // grantOf is what the user's partition has of the registration.
 func grantOf(r *record.RegistrationItem, private bool) *record.Registered {
-	g := &record.Registered{
+	return &record.Registered{
 		Meta: r.Meta, UserID: r.UserID, TaskID: r.TaskID, OrganizerID: r.OrganizerID, PrivateTask: private,
 		Team: r.Team, Alias: r.Alias, Anonymous: r.Anonymous, Affiliation: r.Affiliation, State: r.State, Added: r.Added,
 	}
-	return g
 }
 
 // reserve adds to tx that the name of the team is reserved within the task if it is shown, and that the one which was

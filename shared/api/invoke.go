@@ -43,12 +43,9 @@ func Invoke[T Target](s Spec, load Loader[T], variants []Variant, media []string
 // Ask declares the GET that answers as the Invoke of the same variants does: what would be the body stands in the query, so that the answer has
 // an address that can be linked to, and whoever has it need not have it sent again.
 func Ask[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
-	s.Query = page.Spec{Plain: []string{inputParam}}
-	return Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
-		variants: variants, find: load.target, widest: widest[T](),
-		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
-	}
+	op := Invoke(s, load, variants, media, handle)
+	op.Method, op.pure, op.Query = http.MethodGet, false, page.Spec{Plain: []string{inputParam}}
+	return op
 }
 
 // Changes reports whether the operation can change anything that is stored in the table.

@@ -58,7 +58,7 @@ func New(env *Env, operations []Operation) *Server {
 	for _, op := range operations {
 		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
 			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), server: s}
-			c.Records, c.Consistency = env.Store, op.consistency()
+			c.Records, c.Consistency = env.Store, store.Consistency(op.Changes()) // a change decides by what is there now
 			c.state.operation = op.ID
 			if err := s.run(r.Context(), c); err != nil {
 				s.Fail(w, r, err)
@@ -67,14 +67,6 @@ func New(env *Env, operations []Operation) *Server {
 	}
 	s.mux.HandleFunc(unmatched, s.refuse)
 	return s
-}
-
-// consistency is how fresh the reads of the operation must be.
-func (op *Operation) consistency() store.Consistency {
-	if !op.Changes() {
-		return store.Eventual
-	}
-	return store.Strong
 }
 
 // unmatched is the pattern of what no operation is for.

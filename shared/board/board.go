@@ -72,26 +72,39 @@ func (b *Board) Entries(ctx context.Context, measure string, best bool) (iter.Se
 
 // withRuns counts, for each entry, the runs of its team.
 func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
-	var all []*Entry
+	all, err := read(entries)
 	runs := map[string]int{}
+	for _, e := range all {
+		runs[e.item.Entrant()]++
+	}
+	for _, e := range all {
+		e.Runs = runs[e.item.Entrant()]
+	}
+	return yields(all), err
+}
+
+// read reads all entries with their evaluations.
+func read(entries iter.Seq2[*Entry, error]) (all []*Entry, err error) {
 	for e, err := range entries {
-		if err != nil {
-			return nil, err
+		if err == nil {
+			_, err = e.Item()
 		}
-		item, err := e.Item()
 		if err != nil {
 			return nil, err
 		}
 		all = append(all, e)
-		runs[item.Entrant()]++
 	}
+	return all, nil
+}
+
+func yields(all []*Entry) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		for _, e := range all {
-			if e.Runs = runs[e.item.Entrant()]; !yield(e, nil) {
+			if !yield(e, nil) {
 				return
 			}
 		}
-	}, nil
+	}
 }
 
 // counted gives entries their ranks.
@@ -132,32 +145,18 @@ func (b *Board) byMeasure(ctx context.Context, name string) (iter.Seq2[*Entry, e
 	if err != nil {
 		return nil, err
 	}
-	var all []*Entry
-	for e, err := range ranked {
-		if err != nil {
-			return nil, err
-		}
-		item, err := e.Item()
-		if err != nil {
-			return nil, err
-		}
+	all, err := read(ranked)
+	for _, e := range all {
 		e.worth = "null"
-		if v := item.Measures[name]; v != nil {
+		if v := e.item.Measures[name]; v != nil {
 			e.worth = strconv.FormatFloat(*v+0, 'g', -1, 64)
 		}
-		all = append(all, e)
 	}
 	slices.SortFunc(all, func(x, y *Entry) int {
 		return cmp.Or(compare(x.item.Measures[name], y.item.Measures[name], lowerIsBetter),
 			strings.Compare(x.item.SubmissionID, y.item.SubmissionID), strings.Compare(x.item.RunID, y.item.RunID))
 	})
-	return func(yield func(*Entry, error) bool) {
-		for _, e := range all {
-			if !yield(e, nil) {
-				return
-			}
-		}
-	}, nil
+	return yields(all), err
 }
 
 // compare orders values from best to worst, one that is not defined last.

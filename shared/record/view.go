@@ -130,13 +130,11 @@ func (r *RunItem) TitleFor(roles access.Role) string {
 
 // told returns the diagnostics, all or those that tell nothing of the truth. A run that failed always says something.
 func (r *RunItem) told(all bool) []measure.Diagnostic {
-	told := []measure.Diagnostic{}
-	for _, d := range r.Diagnostics {
-		if all || d.Discreet {
-			d.Discreet = false
-			told = append(told, d)
-		}
+	told := r.Diagnostics
+	if !all {
+		told = measure.Discreet(told)
 	}
+	told = Disclosed(told)
 	if r.State == Failed && !measure.Refused(told) {
 		told = append(told, undisclosed)
 	}

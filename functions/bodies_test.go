@@ -105,6 +105,9 @@ func TestBodiesHaveTheFormsOfTheirSchemas(t *testing.T) {
 			}
 		}
 	}
+	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, "/v1/tasks", map[string]any{
+		"organizerId": organizer, "name": "Lakes", "submissions": map[string]any{"types": []string{"fax"}},
+	})
 	s.Want(http.StatusUnprocessableEntity, nil, "", http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": ""})
 	var tool struct {
 		Input struct {

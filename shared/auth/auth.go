@@ -224,10 +224,10 @@ func (t *text) UnmarshalJSON(b []byte) error {
 type list []string
 
 func (l *list) UnmarshalJSON(b []byte) error {
-	var one string
+	var one *string
 	switch {
-	case json.Unmarshal(b, &one) == nil:
-		*l = list{one}
+	case json.Unmarshal(b, &one) == nil && one != nil:
+		*l = list{*one}
 	case json.Unmarshal(b, (*[]string)(l)) != nil:
 		*l = nil
 	}

@@ -243,7 +243,6 @@ func TestTextsSayWhatIsWrongWithThem(t *testing.T) {
 		"/submissions/types/1": {func(d *record.TaskDraft) {
 			d.Submissions.Types = []record.SubmissionType{record.UploadType, record.UploadType}
 		}},
-		"/submissions/types/0": {func(d *record.TaskDraft) { d.Submissions.Types = []record.SubmissionType{"fax"} }},
 		"/submissions/closesAt": {func(d *record.TaskDraft) {
 			d.Submissions.OpensAt, d.Submissions.ClosesAt = at("2026-05-01T12:00:00Z"), at("2026-05-01T14:00:00+02:00")
 		}},

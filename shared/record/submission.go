@@ -24,9 +24,6 @@ const (
 	RepositoryType SubmissionType = "repository"
 )
 
-// SubmissionTypes lists all types.
-var SubmissionTypes = []SubmissionType{UploadType, ImageType, RepositoryType}
-
 // RunFile is a file of an upload, with the dataset that it is a run on.
 type RunFile struct {
 	DatasetID string `json:"datasetId" maxLength:"26" doc:"the dataset that the file is a run on"`

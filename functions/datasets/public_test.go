@@ -2,6 +2,7 @@ package datasets_test
 
 import (
 	"net/http"
+	"strings"
 	"testing"
 
 	"assay/shared/record"
@@ -22,4 +23,34 @@ func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
 	for _, evaluator := range []map[string]any{{"kind": "regression", "measures": []string{"MAE"}}, {"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator"}} {
 		s.patch(http.StatusUnprocessableEntity, path, map[string]any{"evaluator": evaluator})
 	}
+}
+
+// TestDataset_ChangesItsKindByNull: a merge patch keeps what goes with the old kind alone, and what is said of that says how to remove it.
+func TestDataset_ChangesItsKindByNull(t *testing.T) {
+	s := start(t)
+	own := s.draft(inline("truth.csv", goodTruth))
+	own["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator", "command": "run", "lowerIsBetter": []string{"x"}}
+	path, _ := s.create(own)
+	change := func(body map[string]any, pointers ...string) {
+		t.Helper()
+		found := s.pointers(http.MethodPatch, path, body)
+		for _, p := range pointers {
+			if !strings.Contains(strings.Join(found[p], " "), "unless it sets it to null") {
+				t.Errorf("%s: %v", p, found)
+			}
+		}
+	}
+	change(map[string]any{"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}}},
+		"/evaluator/image", "/evaluator/command", "/evaluator/lowerIsBetter")
+	removed := map[string]any{"kind": "classification", "measures": []string{"Accuracy"}, "image": nil, "command": nil, "lowerIsBetter": nil}
+	change(map[string]any{"evaluator": removed}, "/evaluator/primaryMeasure")
+	removed["primaryMeasure"] = nil
+	s.patch(http.StatusOK, path, map[string]any{"labelsPublic": true, "idsPublic": true, "evaluator": removed})
+	ranked := map[string]any{"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}, "primaryMeasure": "AP"}, "runFormat": map[string]any{"kind": "trec-run"}}
+	change(ranked, "/labelsPublic")
+	ranked["labelsPublic"] = nil
+	change(ranked, "/runFormat/idField", "/runFormat/valueField")
+	worker := map[string]any{"kind": "worker", "measures": []string{"x"}, "primaryMeasure": "x", "image": "example.org/evaluator"}
+	change(map[string]any{"evaluator": worker}, "/labelsPublic", "/idsPublic")
+	s.patch(http.StatusOK, path, map[string]any{"labelsPublic": nil, "idsPublic": nil, "evaluator": worker})
 }

@@ -22,6 +22,9 @@ type Field struct {
 	Detail  string `json:"detail" doc:"what is wrong with it and what was expected"`
 }
 
+// Unset says what to do with a member that does not go with others.
+const Unset = "leave it out; a merge patch keeps it unless it sets it to null"
+
 // Fields is what is wrong with members of a request's body.
 type Fields []Field
 

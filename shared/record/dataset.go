@@ -186,9 +186,9 @@ func (d *DatasetItem) Files() []File { return slices.Concat(d.Inputs, d.Truths) 
 func (d *DatasetDraft) Check() []problem.Field {
 	fields := checkName("/name", d.Name)
 	fields = append(fields, checkText("/description", d.Description)...)
-	fields.AddIf(d.IDsPublic && d.Evaluator.Kind == EvaluatorWorker, "/idsPublic", "goes only with the built-in evaluators, which compare ids: leave it out")
+	fields.AddIf(d.IDsPublic && d.Evaluator.Kind == EvaluatorWorker, "/idsPublic", "goes only with the built-in evaluators, which compare ids: "+problem.Unset)
 	fields.AddIf(d.LabelsPublic && measure.Kind(d.Evaluator.Kind) != measure.Classification, "/labelsPublic",
-		"goes only with the kind classification, which has labels: leave it out")
+		"goes only with the kind classification, which has labels: "+problem.Unset)
 	fields.AddIf(d.Pool != "" && !IsPool(d.Pool), "/pool", "must be up to 50 lower-case letters, digits and hyphens")
 	fields.AddIf(d.TruthsPublic && d.Split != Training, "/truthsPublic", "goes with the split training alone: set it to false, or the split to training")
 	return append(fields, d.Evaluator.check()...)
@@ -237,7 +237,7 @@ func (e *Evaluator) check() problem.Fields {
 	for _, m := range []struct{ pointer, given string }{
 		{"/evaluator/image", e.Image}, {"/evaluator/command", e.Command}, {"/evaluator/lowerIsBetter", strings.Join(e.LowerIsBetter, "")},
 	} {
-		fields.AddIf(m.given != "", m.pointer, "goes only with the kind worker: leave it out")
+		fields.AddIf(m.given != "", m.pointer, "goes only with the kind worker: "+problem.Unset)
 	}
 	return fields
 }
@@ -245,7 +245,7 @@ func (e *Evaluator) check() problem.Fields {
 // checkOwn checks the measures of an organizer's own evaluator, whose names are the organizer's to choose.
 func (e *Evaluator) checkOwn() problem.Fields {
 	var fields problem.Fields
-	fields.AddIf(!slices.Contains(e.Measures, e.PrimaryMeasure), "/evaluator/primaryMeasure", "must be one of measures")
+	fields.AddIf(!slices.Contains(e.Measures, e.PrimaryMeasure), "/evaluator/primaryMeasure", "must be one of measures: give one, or "+problem.Unset)
 	for i, m := range e.Measures {
 		fields.AddIf(slices.Contains(e.Measures[:i], m), fmt.Sprintf("/evaluator/measures/%d", i), "is named twice")
 	}

@@ -36,7 +36,7 @@ func Check(s Settings) []problem.Field {
 	if s.PrimaryMeasure != "" && !slices.Contains(s.Measures, s.PrimaryMeasure) {
 		m, err := measure.Parse(s.Kind, s.PrimaryMeasure)
 		if _, known := first[m.String()]; err != nil || !known {
-			problems = append(problems, problem.Field{Pointer: "/evaluator/primaryMeasure", Detail: "must be one of measures"})
+			problems = append(problems, problem.Field{Pointer: "/evaluator/primaryMeasure", Detail: "must be one of measures: give one, or " + problem.Unset})
 		}
 	}
 	return problems
@@ -55,7 +55,7 @@ func CheckFormat(kind measure.Kind, f Format) []problem.Field {
 	for _, field := range []struct{ pointer, name string }{{"/runFormat/idField", f.IDField}, {"/runFormat/valueField", f.ValueField}} {
 		switch {
 		case f.Kind == TRECRun && field.name != "":
-			problems = append(problems, problem.Field{Pointer: field.pointer, Detail: "leave it out: the fields of a trec-run have no names"})
+			problems = append(problems, problem.Field{Pointer: field.pointer, Detail: "the fields of a trec-run have no names: " + problem.Unset})
 		case f.Kind != TRECRun && field.name == "":
 			problems = append(problems, problem.Field{Pointer: field.pointer, Detail: "is needed for " + f.Kind})
 		}

@@ -244,7 +244,7 @@ func TestCheck(t *testing.T) {
 		{"kind", with(retrievalSettings, func(s *evaluator.Settings) { s.Kind = "worker" }), []string{`/evaluator/kind "worker" is not built in; use one of [retrieval`}},
 		{"format of retrieval", with(retrievalSettings, func(s *evaluator.Settings) { s.Format = classificationSettings.Format }), []string{`/runFormat/kind "csv" does not go with retrieval; use trec-run`}},
 		{"format of classification", with(classificationSettings, func(s *evaluator.Settings) { s.Format = retrievalSettings.Format }), []string{`/runFormat/kind "trec-run" does not go with classification; use jsonl or csv`}},
-		{"fields of a trec-run", with(retrievalSettings, func(s *evaluator.Settings) { s.Format.IDField = "id" }), []string{"/runFormat/idField leave it out"}},
+		{"fields of a trec-run", with(retrievalSettings, func(s *evaluator.Settings) { s.Format.IDField = "id" }), []string{"/runFormat/idField the fields of a trec-run have no names: leave it out"}},
 		{"no fields", with(regressionSettings, func(s *evaluator.Settings) { s.Format.IDField, s.Format.ValueField = "", "" }), []string{"/runFormat/idField is needed for jsonl", "/runFormat/valueField is needed for jsonl"}},
 		{"one field for both", with(regressionSettings, func(s *evaluator.Settings) { s.Format.IDField = "y" }), []string{"/runFormat/valueField must be another field than idField"}},
 		{"no measures", with(regressionSettings, func(s *evaluator.Settings) { s.Measures = nil }), []string{"/evaluator/measures needs at least one measure"}},

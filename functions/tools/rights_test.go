@@ -86,6 +86,19 @@ func TestADeskGivesWhatTheResourcesShow(t *testing.T) {
 }
 
 // Values on different datasets, or against different truths, do not compare; and what an image measured has its own direction.
+// The evaluation of a private submission can be published. What the team calls the run stays the team's and the organizers'.
+func TestDesk_NamesPrivateRunsByTheirTeam(t *testing.T) {
+	s := newStage(t, record.Public)
+	run, _ := s.enter(staged{label: "secret plan", ap: map[string]float64{"1": 1}})
+	for user, want := range map[string]string{"": "team of alice", "alice": "team of alice: secret plan", "olga": "team of alice: secret plan"} {
+		var out struct{ Runs []struct{ Name string } }
+		s.tool(http.StatusOK, &out, user, "evaluator", object{"runs": []object{{"runId": run.ID}}})
+		if out.Runs[0].Name != want {
+			t.Errorf("%q is told %q, want %q", user, out.Runs[0].Name, want)
+		}
+	}
+}
+
 func TestADeskComparesWhatCompares(t *testing.T) {
 	s := newStage(t, record.Public)
 	old, _ := s.enter(staged{public: true, ap: byNumber(.5)})

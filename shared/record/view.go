@@ -97,7 +97,7 @@ func (r *RunItem) For(roles access.Role) Run {
 	if v.Files == nil || r.Standing.Anonymous && !r.ReadsFiles(roles) {
 		v.Files = []File{} // their names and digests would tell the team by the same file elsewhere
 	}
-	if r.Standing.hides(roles) {
+	if r.Standing.hidesEntry(roles) {
 		v.Label = ""
 	}
 	v.UserID, v.Team = r.Standing.shownAs(roles, r.UserID, r.Team)

@@ -10,9 +10,6 @@ import (
 	"assay/shared/table"
 )
 
-// maxInputBytes bounds the stored bytes of the inputs whose ids are read, where items are classified or regressed.
-const maxInputBytes = 64 << 20
-
 // known returns what participants know of the dataset of a run: what its organizers declare public of the truth and, for a run that
 // is blinded, what its inputs have.
 func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.Truth, against *evaluator.Truth) ([]*evaluator.Known, error) {
@@ -25,11 +22,12 @@ func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.T
 		list = append(list, against.Known(d.IDsPublic || d.TruthsPublic, d.LabelsPublic || d.TruthsPublic))
 	}
 	kind := measure.Kind(truth.Evaluator.Kind)
-	if !run.Standing.Blinded || len(d.Inputs) == 0 || !record.AllStored(d.Inputs) || kind != measure.Retrieval && record.SizeOf(d.Inputs) > maxInputBytes {
+	files := d.ComparedInputs(kind)
+	if !run.Standing.Blinded || len(files) == 0 {
 		return list, nil
 	}
-	inputs, err := w.inputs.get(ctx, d.ID, digest(d.Inputs)+truth.RunFormat.IDField, func(ctx context.Context) (*evaluator.Known, int64, error) {
-		k, err := evaluator.ReadInputs(ctx, kind, evaluator.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, d.Inputs))
+	inputs, err := w.inputs.get(ctx, d.ID, digest(files)+truth.RunFormat.IDField, func(ctx context.Context) (*evaluator.Known, int64, error) {
+		k, err := evaluator.ReadInputs(ctx, kind, evaluator.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
 		return k, k.Bytes(), err
 	})
 	return append(list, inputs), err

@@ -34,14 +34,14 @@ var validatorTool = define(about{
 	name: "validator", kind: "inspection", problems: ofTruths, summary: "Check a run or a truth",
 	description: "Reads the files of a run as they would be read for evaluation, or those of a truth, and says what is wrong with them, line by line. " +
 		"Without `datasetId` and `format`, the format is guessed by the first lines, and `guess` says so. " +
-		"A run is never compared with a truth: whoever sees a dataset can check a run for it, by `datasetId`, before submitting it.\n\n" +
+		"A run is never compared with a truth: all who see a dataset can check a run for it, by `datasetId`, before submitting it. It is then compared with the ids of topics, documents or items in the inputs of the dataset.\n\n" +
 		"Files with errors are an answer with `valid` false, and no problem.",
 }, ValidatorInput{
 	Run: &material.RunReference{Files: []material.InlineFile{{Name: "run.txt", Text: "1 Q0 lake 1 3.0 mine\n1 Q0 pond 2 high mine\n1 Q0 lake 3 1.0 mine\n2 Q0 lake\n"}}},
 }, func(ctx context.Context, d *material.Desk, in ValidatorInput) (compute[ValidatorOutput], error) {
 	var settings evaluator.Settings
 	var guessed string
-	var files []evaluator.File
+	var files, inputs []evaluator.File
 	if err := in.check(); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ var validatorTool = define(about{
 		case run.ID != "":
 			settings, err = d.SettingsOfRun(ctx, run)
 		case in.DatasetID != "":
-			settings, err = d.SettingsOf(ctx, "", in.DatasetID)
+			settings, inputs, err = d.SettingsOf(ctx, "", in.DatasetID)
 		case in.Format != nil:
 			settings, err = material.Settings("", in.Kind, in.Format)
 		default:
@@ -89,7 +89,10 @@ var validatorTool = define(about{
 			out.Of = "truth"
 			_, found, err = evaluator.ReadTruth(ctx, settings, files)
 		} else {
-			found, err = evaluator.ValidateRun(ctx, settings.Kind, settings.Format, files)
+			var known *evaluator.Known
+			if known, err = evaluator.ReadInputs(ctx, settings.Kind, settings.Format, inputs); err == nil {
+				found, err = evaluator.ValidateRun(ctx, settings.Kind, settings.Format, files, known)
+			}
 		}
 		for _, f := range files {
 			out.Files = append(out.Files, f.Name)

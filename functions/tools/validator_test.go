@@ -40,7 +40,7 @@ func TestValidate(t *testing.T) {
 		want  string
 	}{
 		{"", object{"run": sent("r", keptRun)}, "run retrieval trec-run true"},
-		{"", object{"run": sent("r", "other Q0 d 1 1 t\n"), "datasetId": s.dataset.ID}, "run retrieval trec-run true"},
+		{"", object{"run": sent("r", "other Q0 d 1 1 t\n"), "datasetId": s.dataset.ID}, "run retrieval trec-run true w:r:0 w:r:0 w:r:0"}, // of ids that the inputs do not have
 		{"", object{"run": sent("r", keptRun+"q3 Q0 d\n")}, "run retrieval trec-run false e:r:4"},
 		{"", object{"run": sent("r", "q Q0 d 1 1 t\nq Q0 e 2 high t\nq Q0 d 3 1 t\nq Q0\n")}, "run retrieval trec-run false e:r:2 e:r:3 e:r:4"},
 		{"", object{"run": sent("r", "a Q0 d 1 1 t and more\n")}, "run retrieval trec-run true w:r:1"},

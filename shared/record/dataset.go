@@ -337,3 +337,14 @@ func (d *DatasetItem) Audited() AuditedDataset {
 	}
 	return a
 }
+
+// maxComparedInputs bounds the stored bytes of the inputs whose ids are read, where items are classified or regressed.
+const maxComparedInputs = 64 << 20
+
+// ComparedInputs are the inputs with whose ids runs of the kind are compared; none before all have arrived.
+func (d *DatasetItem) ComparedInputs(kind measure.Kind) []File {
+	if !AllStored(d.Inputs) || kind != measure.Retrieval && SizeOf(d.Inputs) > maxComparedInputs {
+		return nil
+	}
+	return d.Inputs
+}

@@ -29,13 +29,22 @@ func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Setting
 	return s, problem.Check(fields)
 }
 
-// SettingsOf says how the files of runs on a dataset are read, without measures. Its id stands in the input under the pointer.
-func (d *Desk) SettingsOf(ctx context.Context, pointer, datasetID string) (evaluator.Settings, error) {
+// SettingsOf says how the files of runs on a dataset are read, without measures, and returns those of its inputs whose ids runs are
+// compared with. Its id stands in the input under the pointer.
+func (d *Desk) SettingsOf(ctx context.Context, pointer, datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
 	item, truth, _, err := d.dataset(ctx, pointer, datasetID)
 	if err != nil {
-		return evaluator.Settings{}, err
+		return s, nil, err
 	}
-	return settingsOf(pointer+"/datasetId", item, truth)
+	if s, err = settingsOf(pointer+"/datasetId", item, truth); err != nil {
+		return s, nil, err
+	}
+	compared := item.ComparedInputs(s.Kind)
+	if d.stored+record.SizeOf(compared) > MaxStoredBytes {
+		return s, nil, nil // the run can be checked without
+	}
+	inputs, err = d.storedFiles(ctx, record.HolderInputs, item.ID, compared)
+	return s, inputs, err
 }
 
 // SettingsOfRun is SettingsOf the dataset of a run that the platform holds.

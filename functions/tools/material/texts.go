@@ -100,18 +100,11 @@ func (d *Desk) Texts(ctx context.Context, pointer string, ref *TextsReference, r
 			stored = append(stored, f)
 		}
 	}
-	if ref == nil && d.stored+size(stored) > MaxStoredBytes {
+	if ref == nil && d.stored+record.SizeOf(stored) > MaxStoredBytes {
 		d.note("inputs too large")
 		t.tooLarge = true
 		return t, nil // the runs can be shown without
 	}
 	t.files, err = d.storedFiles(ctx, record.HolderInputs, id, stored)
 	return t, err
-}
-
-func size(files []record.File) (n int64) {
-	for _, f := range files {
-		n += f.Size
-	}
-	return n
 }

@@ -329,3 +329,34 @@ func TestReadQrels_TakesCommentsAndWholeGrades(t *testing.T) {
 		}
 	}
 }
+
+// TestPartlyJudgedRunsWarn has a topic with ten judged documents, of which the first ten of the run have so many.
+func TestPartlyJudgedRunsWarn(t *testing.T) {
+	var truth, run strings.Builder
+	for i := range 10 {
+		fmt.Fprintf(&truth, "t 0 d%d %d\n", i, i%2)
+	}
+	truth.WriteString("few 0 d0 1\n") // topics with fewer judged documents have no part in it
+	for judged := range 11 {
+		run.Reset()
+		for i := range 12 {
+			doc := "d"
+			if i >= judged {
+				doc = "x"
+			}
+			fmt.Fprintf(&run, "t Q0 %s%d 1 %d x\nfew Q0 x%d 1 %d x\n", doc, i, 20-i, i, 20-i)
+		}
+		var want []string
+		switch {
+		case judged == 0:
+			want = []string{"warning r:0 no document of the run is judged for its topic"}
+		case judged < 5:
+			want = []string{fmt.Sprintf("warning r:0 of the first 10 documents of the topics with at least as many judged ones, %d of 10 are judged (%d0 %%); the others count as not relevant", judged, judged)}
+		}
+		_, diagnostics, err := readTruth(t, file("q", truth.String())).Evaluate(t.Context(), parsed(t, "AP"), file("r", run.String()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		expect(t, diagnostics, want...)
+	}
+}

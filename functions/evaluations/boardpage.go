@@ -143,14 +143,6 @@ func (v *boardView) notice() string {
 	return stand + "."
 }
 
-// direction is how the measure that sorts does it.
-func (v *boardView) direction() string {
-	if v.shown.Evaluator.LessIsBetter(v.sort) {
-		return "ascending"
-	}
-	return "descending"
-}
-
 // bar is how long the bar of a value is, of 100; empty when the measure is none that bars show well: they begin at zero,
 // longer is better, and those of one page must compare with those of the next.
 func (v *boardView) bar(value *float64) string {
@@ -170,14 +162,6 @@ func (v *boardView) bar(value *float64) string {
 		return ""
 	}
 	return strconv.FormatFloat(100**value/longest, 'f', 1, 64)
-}
-
-// shown is a value as results are reported.
-func shown(value *float64) string {
-	if value == nil {
-		return "–"
-	}
-	return webpage.Decimals(*value)
 }
 
 // baselines reports whether the page has any.

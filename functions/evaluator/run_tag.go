@@ -2,7 +2,9 @@ package evaluator
 
 import (
 	"bufio"
+	"bytes"
 	"context"
+	"errors"
 	"io"
 	"strings"
 
@@ -17,32 +19,27 @@ const (
 	maxRunTag = 200      // characters
 )
 
-// beginning is a file that keeps its first bytes as it is read.
-type beginning struct {
-	io.ReadCloser
-	bytes []byte
-}
-
-// Read implements io.Reader.
-func (b *beginning) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	b.bytes = append(b.bytes, p[:min(n, tagBytes-len(b.bytes))]...)
-	return n, err
-}
-
-// keepStart has the first of the files, when it is read, keep its first bytes, and returns what returns them: to open the file
-// once more for the tag would cost a request.
+// keepStart has the first of the files keep its first bytes when it is opened, and returns what returns them: to open it once more
+// for the tag would cost a request.
 func keepStart(files []evaluator.File) func() []byte {
-	last := new(beginning)
+	var start []byte
 	if len(files) > 0 {
 		open := files[0].Open
 		files[0].Open = func() (io.ReadCloser, error) {
 			f, err := open()
-			last = &beginning{ReadCloser: f}
-			return last, err
+			if err != nil {
+				return nil, err
+			}
+			if start, err = io.ReadAll(io.LimitReader(f, tagBytes)); err != nil {
+				return nil, errors.Join(err, f.Close())
+			}
+			return struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(bytes.NewReader(start), f), f}, nil
 		}
 	}
-	return func() []byte { return last.bytes }
+	return func() []byte { return start }
 }
 
 // readTag reads the tag of a run that something else has evaluated.

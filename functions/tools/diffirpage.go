@@ -208,15 +208,15 @@ func scored(score float64) string { return strconv.FormatFloat(score, 'g', 6, 64
 func (v *diffirView) summary(t DiffirTopic, run int) string {
 	value := ""
 	if v.Measure != "" && t.Values[run] != nil {
-		value = v.Measure + " " + valued(t.Values[run])
+		value = v.Measure + " " + webpage.Value(t.Values[run])
 	}
 	if run == 0 {
 		return value
 	}
 	c := t.Comparisons[run-1]
-	parts := []string{"overlap " + valued(&c.Overlap)}
+	parts := []string{"overlap " + webpage.Value(&c.Overlap)}
 	if c.Tau != nil {
-		parts = append(parts, "tau "+valued(c.Tau))
+		parts = append(parts, "tau "+webpage.Value(c.Tau))
 	}
 	if value != "" {
 		parts = append(parts, value)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"strconv"
 	"strings"
 
 	"assay/shared/plural"
@@ -108,61 +107,41 @@ func (out *LeaderboardOutput) columns() []string {
 	return names
 }
 
-// direction is how the measure sorts.
-func (out *LeaderboardOutput) direction() string {
-	if out.LowerIsBetter {
-		return "ascending"
-	}
-	return "descending"
-}
-
-// arrow and words say how a rank changed.
-func (c *LeaderboardChange) arrow() string {
-	switch {
-	case c.Absent, c.Difference == 0:
-		return ""
-	case c.Difference > 0:
-		return "▲ "
-	default:
-		return "▼ "
-	}
-}
-
-func (c *LeaderboardChange) words() string {
+// kind is how the rank changed.
+func (c *LeaderboardChange) kind() string {
 	switch {
 	case c.Absent:
 		return "new"
 	case c.Difference == 0:
 		return "the same"
 	case c.Difference > 0:
-		return "up " + strconv.Itoa(c.Difference) + " from " + strconv.Itoa(c.Rank)
-	default:
-		return "down " + strconv.Itoa(-c.Difference) + " from " + strconv.Itoa(c.Rank)
+		return "up"
 	}
+	return "down"
+}
+
+// arrow and words say how the rank changed.
+func (c *LeaderboardChange) arrow() string {
+	return map[string]string{"up": "▲ ", "down": "▼ "}[c.kind()]
+}
+
+func (c *LeaderboardChange) words() string {
+	if c.Difference == 0 {
+		return c.kind()
+	}
+	return fmt.Sprintf("%s %d from %d", c.kind(), max(c.Difference, -c.Difference), c.Rank)
 }
 
 // changes sums up how ranks changed.
 func (out *LeaderboardOutput) changes() string {
-	up, down, same, absent := 0, 0, 0, 0
+	counts := map[string]int{}
 	for _, e := range out.Entries {
-		switch {
-		case e.Change.Absent:
-			absent++
-		case e.Change.Difference > 0:
-			up++
-		case e.Change.Difference < 0:
-			down++
-		default:
-			same++
-		}
+		counts[e.Change.kind()]++
 	}
 	var parts []string
-	for _, p := range []struct {
-		n    int
-		what string
-	}{{up, "up"}, {down, "down"}, {same, "the same"}, {absent, "new"}} {
-		if p.n > 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", p.n, p.what))
+	for _, kind := range []string{"up", "down", "the same", "new"} {
+		if n := counts[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
 		}
 	}
 	return fmt.Sprintf("Ranks since version %d of the truth, among the entries of both: %s.", out.Against, strings.Join(parts, ", "))

@@ -305,11 +305,3 @@ func (out *SignificanceOutput) flipped() string {
 	}
 	return fmt.Sprintf("drew %d combinations of signs for each pair, or counted all where they are fewer", out.Rounds)
 }
-
-// valued is a value that need not be there.
-func valued(v *float64) string {
-	if v == nil {
-		return "–"
-	}
-	return webpage.Decimals(*v)
-}

@@ -16,3 +16,19 @@ func Decimals(v float64) string {
 	}
 	return strconv.FormatFloat(v, 'f', 4, 64)
 }
+
+// Value is a result that need not be defined.
+func Value(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return Decimals(*v)
+}
+
+// Sorted says, as aria-sort has it, how a column is sorted that has the best result first.
+func Sorted(lowerIsBetter bool) string {
+	if lowerIsBetter {
+		return "ascending"
+	}
+	return "descending"
+}

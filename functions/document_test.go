@@ -13,6 +13,7 @@ import (
 	"assay/functions"
 	"assay/shared/api"
 	"assay/shared/link"
+	"assay/shared/webpage/resource"
 )
 
 var documentFile = flag.String("document", "", "file to write the OpenAPI document to")
@@ -153,5 +154,35 @@ func TestDocument_HasWhatClientsNeed(t *testing.T) {
 		if doc.Components.Responses[response] == nil {
 			t.Errorf("there is no component for the response %s", response)
 		}
+	}
+}
+
+// Pages render all members that the document says are Markdown.
+func TestDocument_PagesRenderMarkdown(t *testing.T) {
+	var doc struct {
+		Components struct {
+			Schemas map[string]struct {
+				Properties map[string]struct{ Description string }
+			}
+		}
+	}
+	if err := json.Unmarshal(document(t), &doc); err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for schema, s := range doc.Components.Schemas {
+		for name, p := range s.Properties {
+			if !strings.Contains(p.Description, "Markdown") {
+				continue
+			}
+			found++
+			body, _, err := resource.Render(t.Context(), api.Shown{JSON: []byte(`{"` + name + `":"a **strong** word"}`)})
+			if err != nil || !strings.Contains(string(body), "<strong>strong</strong>") {
+				t.Errorf("the page of %s shows its %s as plain text: %v", schema, name, err)
+			}
+		}
+	}
+	if found < 6 {
+		t.Errorf("%d members are Markdown", found)
 	}
 }

@@ -29,6 +29,7 @@ type value struct {
 	array   bool
 	entries []value // the first of them
 	count   int     // of all
+	top     bool    // it is the document
 }
 
 // parse reads the value that the token begins.
@@ -105,6 +106,7 @@ func Render(ctx context.Context, s api.Shown) (body []byte, policy string, err e
 	if err != nil {
 		return nil, "", err
 	}
+	v.top = true
 	title := v.title(s.Title)
 	r, err := webpage.Page{Title: title, Main: page(s, title, &v)}.Render(ctx)
 	return r.Bytes(), r.Policy(), err
@@ -112,7 +114,7 @@ func Render(ctx context.Context, s api.Shown) (body []byte, policy string, err e
 
 // title is what a resource is called, or what it is.
 func (v *value) title(otherwise string) string {
-	for _, name := range []string{"name", "title", "team", "label"} {
+	for _, name := range []string{"name", "title", "action", "team", "label"} {
 		if text := v.member(name); text != "" && text != "–" {
 			return text
 		}
@@ -120,12 +122,18 @@ func (v *value) title(otherwise string) string {
 	return otherwise
 }
 
-// shownApart are the members that a page shows elsewhere than in the list of members.
-var shownApart = []string{"description", "detail", "links"}
+var (
+	// shownApart are the members of a document that its page shows elsewhere than in the list of members.
+	shownApart = []string{"description", "detail", "links"}
+	// inMarkdown are the members that the OpenAPI document says are Markdown.
+	inMarkdown = []string{"description", "comment"}
+	// uninformative are members that tell nothing about a resource in a list.
+	uninformative = []string{"id", "updatedAt", "version"}
+)
 
 // members are the entries that the list has.
 func (v *value) members() []value {
-	kept := slices.DeleteFunc(slices.Clone(v.entries), func(m value) bool { return !v.array && slices.Contains(shownApart, m.name) })
+	kept := slices.DeleteFunc(slices.Clone(v.entries), func(m value) bool { return v.top && slices.Contains(shownApart, m.name) })
 	return kept[:min(len(kept), maxEntries)]
 }
 
@@ -136,11 +144,23 @@ func (v *value) gist() string {
 	}
 	var all []string
 	for _, m := range v.entries {
-		if m.literal && m.text != "" && m.text != "–" && !strings.HasSuffix(strings.ToLower(m.name), "id") && len(all) < 6 {
-			all = append(all, label(m.name)+": "+webpage.Clip(m.text, 80))
+		text := m.text
+		if !m.literal {
+			text = m.title(m.member("id")) // such as a person
+		}
+		if text != "" && text != "–" && !slices.Contains(uninformative, m.name) && !strings.HasSuffix(m.name, "Id") && len(all) < 6 {
+			all = append(all, label(m.name)+": "+webpage.Clip(text, 80))
 		}
 	}
 	return strings.Join(all, " · ")
+}
+
+// shown is the text of a literal as people read it: 0 runs allowed stand for no limit.
+func (v *value) shown(parent *value) string {
+	if v.text == "0" && (v.name == "perDay" || v.name == "total") && parent.name == "submissions" {
+		return "no limit"
+	}
+	return v.text
 }
 
 // places are where resources are whose ids other resources have as a member.

@@ -35,3 +35,31 @@ func TestParse_KeepsTheFirstEntries(t *testing.T) {
 		t.Errorf("%v: %s", err, body)
 	}
 }
+
+func rendered(t *testing.T, path, text string) string {
+	t.Helper()
+	body, _, err := Render(t.Context(), api.Shown{Title: "Title", Path: path, JSON: []byte(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, main, _ := strings.Cut(string(body), "<main")
+	return main
+}
+
+// A page has each member once, those of nested objects too, and says what its literals mean.
+func TestRender_ShowsEachMember(t *testing.T) {
+	for _, c := range []struct{ path, text, want string }{
+		{"/v1/runs", "{\"detail\":\"A fault; `errors` says where.\",\"errors\":[]}", "A fault; <code>errors</code> says where."},
+		{"/v1/runs", "{\"detail\":\"A fault.\",\"errors\":[{\"pointer\":\"/runs\",\"detail\":\"at least `1`\"}]}", "at least <code>1</code>"},
+		{"/v1/runs/1", `{"job":{"links":{"docs":"/docs"}}}`, "/docs"},
+		{"/v1/tasks/1", `{"submissions":{"perDay":0,"total":0}}`, "Per day</dt><dd><bdi>no limit</bdi></dd><dt>Total</dt><dd><bdi>no limit</bdi>"},
+		{"/v1/registrations/1", `{"quota":{"remainingToday":0}}`, "<bdi>0</bdi>"},
+		{"/v1/tasks/1/audit-entries", `{"data":[{"id":"1","action":"task.created","actor":{"id":"2","name":"Olivia"}}]}`, "Actor: Olivia"},
+		{"/v1/tasks/1/audit-entries", `{"data":[{"id":"1","action":"task.created","actor":{"id":"2"}}]}`, "Actor: 2"},
+		{"/v1/tasks/1/audit-entries", `{"data":[{"id":"1","action":"task.created"}]}`, "<h2><bdi>task.created</bdi></h2>"},
+	} {
+		if got := rendered(t, c.path, c.text); !strings.Contains(got, c.want) || strings.Count(got, "A fault") > 1 {
+			t.Errorf("%s lacks %s: %s", c.text, c.want, got)
+		}
+	}
+}

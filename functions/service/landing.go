@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"assay/shared/api"
@@ -101,14 +100,6 @@ func stageOf(t *record.Task, now time.Time) stage {
 		return stage{"Open to those who are registered" + until, false}
 	}
 	return stage{"Open" + until, true}
-}
-
-// website is the task's, if it is one that a browser can open without harm.
-func website(t *record.Task) string {
-	if strings.HasPrefix(t.Website, "https://") || strings.HasPrefix(t.Website, "http://") {
-		return t.Website
-	}
-	return ""
 }
 
 // leaderboardOf is where the task's leaderboard is.

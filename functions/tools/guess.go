@@ -5,12 +5,14 @@ import (
 	"cmp"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"assay/functions/tools/material"
@@ -41,14 +43,15 @@ func guess(kind string, files []evaluator.File, trec string) (evaluator.Settings
 	if text, err := lines.Unpack(r, lines.StandardExpansion); err == nil {
 		head, _ = io.ReadAll(io.LimitReader(text, guessedFrom)) // what is wrong with it, checking it says
 	}
-	format, value, because := guessFormat(bytes.TrimSpace(head))
+	format, value, because := guessFormat(kind, bytes.TrimSpace(head))
 	switch {
 	case kind == string(measure.Retrieval):
 		s, err := material.Settings("", kind, nil)
 		return s, "", err
 	case format.Kind == evaluator.TRECRun:
 		s, err := material.Settings("", kind, nil)
-		return s, "Neither a dataset nor a format was given, and the file does not begin as JSON lines or CSV do, so it was read as " + trec + ". Give datasetId or format if it is something else.", err
+		because = cmp.Or(because, "The file does not begin as JSON lines or CSV do")
+		return s, "Neither a dataset nor a format was given. " + because + ", so it was read as " + trec + ". Give datasetId or format if it is something else.", err
 	}
 	if kind == "" {
 		kind = string(measure.Classification)
@@ -64,12 +67,15 @@ func guess(kind string, files []evaluator.File, trec string) (evaluator.Settings
 // comments are the lines at the start of a file of TREC that are none of its lines.
 var comments = regexp.MustCompile(`^(#[^\n]*\n\s*)+`)
 
-// guessFormat returns the format of a text that begins so, the first value in it, and why.
-func guessFormat(head []byte) (record.RunFormat, string, string) {
+// guessFormat returns the format of a text of the kind, if one was given, that begins so, the first value in it, and why.
+func guessFormat(kind string, head []byte) (record.RunFormat, string, string) {
 	first, _, _ := bytes.Cut(head, []byte("\n"))
-	var object map[string]any
-	if json.Unmarshal(first, &object) == nil && len(object) > 1 {
-		var names []string
+	var object map[string]any // the first values by the names of their fields
+	var names []string
+	format, because := "jsonl", "The first line is a JSON object"
+	if isArray(head) {
+		return record.RunFormat{Kind: format, IDField: "id", ValueField: "value"}, "", "The file begins with a JSON array, where JSON lines have one object in each line"
+	} else if json.Unmarshal(first, &object) == nil && len(object) > 1 {
 		for d := json.NewDecoder(bytes.NewReader(first)); ; { // in the order of the line
 			t, err := d.Token()
 			if err != nil {
@@ -79,12 +85,26 @@ func guessFormat(head []byte) (record.RunFormat, string, string) {
 				names = append(names, name)
 			}
 		}
-		if id, value, ok := fieldsOf(names); ok {
-			return record.RunFormat{Kind: "jsonl", IDField: id, ValueField: value}, fmt.Sprint(object[value]), "The first line is a JSON object"
-		}
+	} else {
+		format, object = "csv", map[string]any{}
+		names, because = readHeader(head, first, object)
 	}
+	id, value, ok := fieldsOf(names)
+	switch {
+	case kind == "" && areRanked(names):
+		because = "Its fields look like those of retrieval, of which only the formats of TREC are evaluated (the tool converter writes them)"
+	case ok:
+		return record.RunFormat{Kind: format, IDField: id, ValueField: value}, fmt.Sprint(object[value]), because
+	default:
+		because = ""
+	}
+	return record.RunFormat{Kind: evaluator.TRECRun}, "", because
+}
+
+// readHeader returns the names in the first line of what may be CSV, and what separates them, and puts the first values into object.
+func readHeader(head, first []byte, object map[string]any) (names []string, because string) {
 	line, _, _ := bytes.Cut(comments.ReplaceAll(head, nil), []byte("\n"))
-	columns := bytes.Fields(line)
+	columns := bytes.FieldsFunc(line, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 	trec := len(columns) > 1 && bytes.EqualFold(columns[1], []byte("Q0")) // whose ids can have commas
 	rows, by := csv.NewReader(bytes.NewReader(head)), "commas"
 	if bytes.ContainsRune(first, '\t') && !bytes.ContainsRune(first, ',') {
@@ -94,15 +114,37 @@ func guessFormat(head []byte) (record.RunFormat, string, string) {
 			return err == nil
 		})
 	}
-	if header, err := rows.Read(); err == nil && len(header) > 1 && !trec {
-		if id, value, ok := fieldsOf(header); ok {
-			example, _ := rows.Read()
-			i := slices.Index(header, value)
-			example = append(example, slices.Repeat([]string{""}, len(header))...)
-			return record.RunFormat{Kind: "csv", IDField: id, ValueField: value}, example[i], "The first line has names separated by " + by
-		}
+	header, err := rows.Read()
+	if err != nil || len(header) < 2 || trec {
+		return nil, ""
 	}
-	return record.RunFormat{Kind: evaluator.TRECRun}, "", ""
+	values, _ := rows.Read()
+	for i := range min(len(header), len(values)) {
+		object[header[i]] = values[i]
+	}
+	return header, "The first line has names separated by " + by
+}
+
+// isArray reports whether a text begins with a JSON array: alone, on a line of its own, or cut short.
+func isArray(head []byte) bool {
+	var array []json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(head))
+	err := d.Decode(&array)
+	after, _, _ := bytes.Cut(head[d.InputOffset():], []byte("\n"))
+	return bytes.HasPrefix(head, []byte("[")) && (err == nil && len(bytes.TrimSpace(after)) == 0 || errors.Is(err, io.ErrUnexpectedEOF))
+}
+
+// rankedNames are what the fields of a ranking or of relevance judgments usually are: its topics, documents, and ranks, scores or grades.
+var rankedNames = [][]string{
+	{"topic", "topic_id", "qid", "query", "query_id", "query-id"}, {"docid", "doc_id", "docno", "document", "corpus-id"},
+	{"rank", "score", "grade", "relevance"},
+}
+
+// areRanked reports whether the names of fields are those of a ranking or of relevance judgments.
+func areRanked(names []string) bool {
+	return !slices.ContainsFunc(rankedNames, func(usual []string) bool {
+		return !slices.ContainsFunc(names, func(n string) bool { return slices.Contains(usual, strings.ToLower(n)) })
+	})
 }
 
 // maxFieldName is how many characters the names of fields in a record.RunFormat have at most.

@@ -168,6 +168,18 @@ func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
 		{"# made by x, y\n\n1 Q0 a 1 2.5 x\n", "", "retrieval trec-run  ", true},
 		{"#id,label\na,b\n", "", "classification csv #id label", true},
 		{"id\tlabel\na\tb, c\n", "", "classification csv id label", true},
+		{"id\tlabel\n1\tx\n", "", "classification csv id label", true},
+		{`{"qid":"1","docid":"d","score":1.0}` + "\n", "", "retrieval trec-run  ", true},
+		{`{"qid":"1","docid":"d","score":1.0}` + "\n", "regression", "regression jsonl docid score", true},
+		{`{"docid":"d","score":1.0}` + "\n", "", "classification jsonl docid score", true},
+		{"topic,docid,rank,score,tag\n1,d,1,2.5,x\n", "", "retrieval trec-run  ", true},
+		{"query-id\tcorpus-id\tscore\n1\td\t2\n", "", "retrieval trec-run  ", true},
+		{"[1,2]\n", "", "classification jsonl id value", true},
+		{"[1,2]\n[3,4]\n", "", "classification jsonl id value", true},
+		{"[\n  {\"id\": 1}\n]\n", "", "classification jsonl id value", true},
+		{`[{"id": 1, "text": "` + strings.Repeat("x", 70_000) + `"}]`, "", "classification jsonl id value", true},
+		{"[1] Q0 d 1 2.5 x\n", "", "retrieval trec-run  ", true},
+		{"[a],[b]\n1,2\n", "", "classification csv [a] [b]", true},
 		{"1\t0\ta\t1\t2.5\tx\n", "", "retrieval trec-run  ", true},
 		{packed("id,label\n1,a\n"), "", "classification csv id label", true},
 		{"id,label\n1,a\n", "retrieval", "retrieval trec-run  ", false},
@@ -183,6 +195,19 @@ func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
 		s.tool(http.StatusOK, &out, "", "validator", input)
 		if got := fmt.Sprint(out.Kind, " ", out.Format.Kind, " ", out.Format.IDField, " ", out.Format.ValueField); got != c.want || (out.Guess != "") != c.guessed {
 			t.Errorf("%q: %s (%s), want %s", c.text, got, out.Guess, c.want)
+		}
+	}
+	for text, want := range map[string]string{
+		`{"qid":"1","docid":"d","score":1.0}`: "(the tool converter writes them), so it was read as a TREC run",
+		"[1,2]\n":                             "begins with a JSON array, where JSON lines have one object in each line",
+		"1 0 d 1\n":                           "only 4 of 6 fields: topic, Q0, document, rank, score and tag; it looks like one of qrels",
+		"1 Q0 d 1\n":                          "only 4 of 6 fields: topic, Q0, document, rank, score and tag\"",
+		"1,Q0,d,1,2.5,x\n":                    "it looks like CSV or JSON lines: separate the fields by spaces or tabs, or use the tool converter",
+		"1\u00a0Q0 d 1 2.5 x\n":               "only 5 of 6 fields: topic, Q0, document, rank, score and tag; U+00A0, which is a no-break space",
+		"1\u2003Q0 d 1 2.5 x\n":               "; U+2003, which is",
+	} {
+		if a := s.tool(http.StatusOK, nil, "", "validator", object{"run": sent("r", text)}); !strings.Contains(string(a.Body), want) {
+			t.Errorf("%q: %s, want %q", text, a.Body, want)
 		}
 	}
 	for text, want := range map[string]string{

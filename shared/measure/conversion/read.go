@@ -105,11 +105,8 @@ func (r *reader) readTREC(in *lines.Reader) {
 				r.report.Warnf(r.file, in.Number(), "%s", fields.CommentedTopic(parts[0]))
 			}
 			continue
-		case n < len(order):
-			r.errorf(in.Number(), "the line has only %d of %d fields: %s", n, len(order), r.layout())
-			continue
-		case n > len(order) && r.kind == &qrels:
-			r.errorf(in.Number(), "the line has more than %d fields: %s", len(order), r.layout())
+		case n < len(order), n > len(order) && r.kind == &qrels:
+			r.errorf(in.Number(), "%s", fields.CountFault(in.Text(), parts, n, r.layout()))
 			continue
 		case n > len(order) && !r.extra:
 			r.extra = true

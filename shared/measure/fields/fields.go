@@ -4,10 +4,13 @@
 package fields
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // space marks what separates fields: C's isspace, as in trec_eval.
@@ -33,6 +36,26 @@ func Split(line []byte, out [][]byte) int {
 		out[n] = line[start:i]
 		n++
 	}
+}
+
+// CountFault says that Split found n fields in a line instead of as many as there are parts, and what may be the cause.
+func CountFault(line []byte, parts [][]byte, n int, layout string) string {
+	fault, cause := fmt.Sprintf("the line has only %d of %d fields: ", n, len(parts)), ""
+	if n > len(parts) {
+		fault = fmt.Sprintf("the line has more than %d fields: ", len(parts))
+	}
+	isRun := n > 1 && bytes.EqualFold(parts[1], []byte("Q0"))
+	if i := bytes.IndexFunc(line, func(r rune) bool { return r > unicode.MaxASCII && unicode.IsSpace(r) }); i >= 0 {
+		r, _ := utf8.DecodeRune(line[i:])
+		cause = fmt.Sprintf("; %U, which is a no-break space or another one that is not ASCII, separates no fields: write a space or a tab", r)
+	} else if n == 1 && bytes.Count(line, []byte{','}) > 1 {
+		cause = "; it looks like CSV or JSON lines: separate the fields by spaces or tabs, or use the tool converter"
+	} else if _, grade := ParseGrade(parts[min(n, len(parts))-1]); n == 4 && n < len(parts) && grade && !isRun {
+		cause = "; it looks like one of qrels, which are ground truth and not a run"
+	} else if n > 4 && len(parts) == 4 && isRun {
+		cause = "; it looks like one of a run, which is not ground truth"
+	}
+	return fault + layout + cause
 }
 
 // powers of ten that a float64 holds exactly.

@@ -39,10 +39,11 @@ func TestDiagnosticsOfJudgements(t *testing.T) {
 		text string
 		want []string
 	}{
-		"empty":         {"", []string{"error q:0 the file is empty or has no judgements; each line needs topic, iteration, document and grade"}},
-		"blank":         {"\n \n", []string{"error q:0 the file is empty or has no judgements"}},
-		"too few":       {"t 0 a\n\nt 0\n", []string{"error q:1 the line has only 3 of 4 fields: topic, iteration, document and grade", "error q:3 the line has only 2 of 4 fields"}},
-		"too many":      {"t 0 a 1 x\n", []string{"error q:1 the line has more than 4 fields"}},
+		"empty":   {"", []string{"error q:0 the file is empty or has no judgements; each line needs topic, iteration, document and grade"}},
+		"blank":   {"\n \n", []string{"error q:0 the file is empty or has no judgements"}},
+		"too few": {"t 0 a\n\nt 0\n", []string{"error q:1 the line has only 3 of 4 fields: topic, iteration, document and grade", "error q:3 the line has only 2 of 4 fields"}},
+		"too many": {"t 0 a 1 x\nt Q0 a 1 2.5 x\n", []string{"error q:1 the line has more than 4 fields: topic, iteration, document and grade",
+			"error q:2 the line has more than 4 fields: topic, iteration, document and grade; it looks like one of a run"}},
 		"fraction":      {"t 0 a 1.5\n", []string{`error q:1 the grade "1.5" is not a whole number from -32767 to 32767`}},
 		"only comments": {"# t 0 a 1\n#t 0 a 1\n", []string{"error q:0 the file is empty or has no judgements", `warning q:2 the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#t" is a topic`}},
 		"CR alone":      {"t 0 a 1\rt 0 b 1\r", []string{"error q:1 a carriage return (CR) stands within the line"}},

@@ -116,7 +116,7 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 				}
 				continue
 			}
-			if e, ok := q.parse(parts[:], n, f.Name, in.Number(), &report); ok {
+			if e, ok := q.parse(in.Text(), parts[:], n, f.Name, in.Number(), &report); ok {
 				e.file = int32(i)
 				entries = append(entries, e)
 			}
@@ -143,14 +143,10 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 	return q, inOrder(&report, files), nil
 }
 
-// parse reads the n fields of one line. Topics are numbered as they come.
-func (q *Qrels) parse(parts [][]byte, n int, file string, number int, report *measure.Report) (entry, bool) {
-	switch {
-	case n < 4:
-		report.Errorf(file, number, "the line has only %d of 4 fields: topic, iteration, document and grade", n)
-		return entry{}, false
-	case n > 4:
-		report.Errorf(file, number, "the line has more than 4 fields: topic, iteration, document and grade")
+// parse reads a line, the n fields of which are in parts. Topics are numbered as they come.
+func (q *Qrels) parse(text []byte, parts [][]byte, n int, file string, number int, report *measure.Report) (entry, bool) {
+	if n != len(parts) {
+		report.Errorf(file, number, "%s", fields.CountFault(text, parts, n, "topic, iteration, document and grade"))
 		return entry{}, false
 	}
 	grade, ok := fields.ParseGrade(parts[3])

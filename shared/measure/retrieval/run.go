@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -286,9 +285,9 @@ func (p position) contradicts(o position) bool {
 }
 
 // irregular takes a line that is a comment, of which it returns no fields, or has too few, which is its fault.
-func (b *block) irregular(at, n int, parts *[6][]byte) (int, string) {
+func (b *block) irregular(at int, text []byte, n int, parts *[6][]byte) (int, string) {
 	if !fields.IsComment(parts[0]) {
-		return n, fmt.Sprintf("the line has only %d of 6 fields: topic, Q0, document, rank, score and tag", n)
+		return n, fields.CountFault(text, parts[:], n, "topic, Q0, document, rank, score and tag")
 	}
 	if _, scored := fields.ParseScore(parts[4]); n == 6 && scored && len(parts[0]) > 1 {
 		b.note(commented, at, fields.CommentedTopic(parts[0]))
@@ -315,7 +314,7 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 		n := 0
 		if message == "" {
 			if n = fields.Split(text, parts[:]); n > 0 && (n < 6 || fields.IsComment(parts[0])) {
-				n, message = b.irregular(at, n, &parts)
+				n, message = b.irregular(at, text, n, &parts)
 			}
 		}
 		var score float64

@@ -213,7 +213,7 @@ func TestWatch_SaysWhenNoWorkerServes(t *testing.T) {
 	for _, c := range []*client{o, everyone} {
 		c.watchFor(-1, time.Hour, now)
 		c.sees(t, p.run.Version)
-		defer c.cut()
+		t.Cleanup(c.cut)
 	}
 	says := func(want int) func() bool { return func() bool { return len(o.last.Diagnostics) == want } }
 	o.until(t, "the run with a worker", says(0))

@@ -64,7 +64,7 @@ func TestADeskGivesWhatTheResourcesShow(t *testing.T) {
 		want [6]string // of askers
 	}{
 		"published":          {record.Public, staged{public: true}, [6]string{"FVIB! mine", "FVIB! mine", "FVCTIB! mine", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"by its values":      {record.Public, staged{}, [6]string{"VIB! mine", "VIB! mine", "VTIB! mine", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"by its values":      {record.Public, staged{}, [6]string{"VIB! team of alice", "VIB! team of alice", "VTIB! team of alice", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
 		"anonymous":          {record.Public, staged{anonymous: true}, [6]string{"VIB! Nocturnal Otter", "VIB! Nocturnal Otter", "VTIB! Nocturnal Otter", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
 		"not published":      {record.Public, staged{public: true, hidden: true}, [6]string{"IB", "IB", "TIB", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
 		"blinded":            {record.Public, staged{public: true, blinded: true}, [6]string{"IB", "IB", "TIB", "FIB mine", "FVCTIB! mine", "FVCTIB! mine"}},
@@ -86,19 +86,6 @@ func TestADeskGivesWhatTheResourcesShow(t *testing.T) {
 }
 
 // Values on different datasets, or against different truths, do not compare; and what an image measured has its own direction.
-// The evaluation of a private submission can be published. What the team calls the run stays the team's and the organizers'.
-func TestDesk_NamesPrivateRunsByTheirTeam(t *testing.T) {
-	s := newStage(t, record.Public)
-	run, _ := s.enter(staged{label: "secret plan", ap: map[string]float64{"1": 1}})
-	for user, want := range map[string]string{"": "team of alice", "alice": "team of alice: secret plan", "olga": "team of alice: secret plan"} {
-		var out struct{ Runs []struct{ Name string } }
-		s.tool(http.StatusOK, &out, user, "evaluator", object{"runs": []object{{"runId": run.ID}}})
-		if out.Runs[0].Name != want {
-			t.Errorf("%q is told %q, want %q", user, out.Runs[0].Name, want)
-		}
-	}
-}
-
 func TestADeskComparesWhatCompares(t *testing.T) {
 	s := newStage(t, record.Public)
 	old, _ := s.enter(staged{public: true, ap: byNumber(.5)})

@@ -168,3 +168,71 @@ func TestOnlyAStoreThatDoesNotSayLeavesAChangeInDoubt(t *testing.T) {
 		t.Error("what succeeded is in doubt")
 	}
 }
+
+// A record is created by the first Save and replaced by each later one, as its next version.
+func TestTx_SaveMakesTheNextVersion(t *testing.T) {
+	s, ctx := open(t), context.Background()
+	made, later := time.Now(), time.Now().Add(time.Hour)
+	r := &thing{Meta: record.MetaOf(record.NewID(made), made)}
+	for version, at := range []time.Time{made, later, later} {
+		if err := new(table.Tx).Save(r, at).Commit(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+		found, err := table.Get[thing](ctx, s, store.Strong, r.Key())
+		if err != nil || found.Version != int64(version+1) || !found.UpdatedAt.Equal(record.At(at).Time) || !found.CreatedAt.Equal(record.At(made).Time) {
+			t.Errorf("after %d: %+v, %v", version+1, found, err)
+		}
+	}
+	again := &thing{Meta: record.MetaOf(r.ID, later)}
+	if err := new(table.Tx).Save(again, later).Commit(ctx, s); !table.IsConflict(err) {
+		t.Errorf("saved as new, though it is there: %v", err)
+	}
+}
+
+// Records of several kinds cost one call, and those that are missing are nil.
+func TestRead_IsOneCall(t *testing.T) {
+	s := open(t)
+	var used store.Usage
+	ctx := store.WithUsage(context.Background(), &used)
+	one := &thing{Meta: record.NewMeta(time.Now()), First: "A"}
+	user := &record.User{Meta: record.NewMeta(time.Now()), Name: "Ada"}
+	if err := new(table.Tx).Create(one).Create(user).Commit(context.Background(), s); err != nil {
+		t.Fatal(err)
+	}
+	var found, missing *thing
+	var profile *record.User
+	err := table.Read(ctx, s, store.Strong, table.Into(&found, one.Key()), table.Into(&missing, (&thing{Meta: record.NewMeta(time.Now())}).Key()), table.Into(&profile, user.Key()))
+	if err != nil || found == nil || found.First != "A" || missing != nil || profile == nil || profile.Name != "Ada" || used.Calls.Load() != 1 {
+		t.Errorf("%+v, %+v, %+v in %d calls: %v", found, missing, profile, used.Calls.Load(), err)
+	}
+}
+
+// More keys than one transaction holds are deleted in several, of which none tears apart what was added together.
+func TestDeletions_AreBatched(t *testing.T) {
+	s, ctx := open(t), context.Background()
+	var keys []store.Key
+	for range 2*store.MaxWrites + 1 {
+		r := &thing{Meta: record.NewMeta(time.Now())}
+		if err := new(table.Tx).Create(r).Commit(ctx, s); err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, r.Key())
+	}
+	var used store.Usage
+	counted := store.WithUsage(ctx, &used)
+	d := table.Deletions{Store: s}
+	for i := 0; i < len(keys); i += 3 {
+		if err := d.Add(counted, keys[i:min(i+3, len(keys))]...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := d.Commit(counted); err != nil || used.Calls.Load() != 3 {
+		t.Errorf("%d transactions: %v", used.Calls.Load(), err)
+	}
+	left, err := table.GetAll[thing](ctx, s, store.Strong, keys...)
+	for _, r := range left {
+		if r != nil || err != nil {
+			t.Fatalf("%+v is left: %v", r, err)
+		}
+	}
+}

@@ -84,12 +84,3 @@ func readEntry(from fs.FS, folder string) (*entry, error) {
 	}
 	return e, nil
 }
-
-// find returns the entry with the id; nil when there is none.
-func find(all []*entry, id string) *entry {
-	i, ok := slices.BinarySearchFunc(all, id, func(e *entry, id string) int { return cmp.Compare(id, e.ID) })
-	if !ok {
-		return nil
-	}
-	return all[i]
-}

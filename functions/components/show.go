@@ -2,6 +2,7 @@ package components
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"assay/shared/api"
@@ -55,8 +56,9 @@ func asked(c *api.Call) (*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	if e := find(all, c.Param("componentId")); e != nil {
-		return e, nil
+	i := slices.IndexFunc(all, func(e *entry) bool { return e.ID == c.Param("componentId") })
+	if i < 0 {
+		return nil, visibility.Missing
 	}
-	return nil, visibility.Missing
+	return all[i], nil
 }

@@ -177,21 +177,14 @@ var diffir = define(about{
 			return nil, err
 		}
 		w.runs, w.truth = w.results.Runs, w.results.Truth()
-	} else {
-		if w.runs, err = d.Runs(ctx, "/runs", in.Runs); err != nil {
-			return nil, err
-		}
-		if in.Truth != nil {
-			if w.truth, err = d.Truth(ctx, "/truth", *in.Truth); err != nil {
-				return nil, err
-			}
-		}
+	} else if w.runs, err = d.Runs(ctx, "/runs", in.Runs); err != nil {
+		return nil, err
 	}
 	if err := d.Ranked(ctx, w.runs...); err != nil {
 		return nil, err
 	}
 	if w.truth == nil {
-		if w.truth, err = d.OwnTruth(ctx, w.runs); err != nil {
+		if w.truth, err = d.Judgments(ctx, in.Truth, w.runs); err != nil {
 			return nil, err
 		}
 	}

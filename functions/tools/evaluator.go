@@ -2,8 +2,6 @@ package tools
 
 import (
 	"context"
-	"maps"
-	"slices"
 
 	"assay/functions/tools/material"
 	"assay/shared/measure"
@@ -105,8 +103,3 @@ var evaluatorTool = define(about{
 		return out, nil
 	}, nil
 })
-
-// topicNames are the topics of the values, in byte order.
-func topicNames(topics map[string]map[string]float64) []string {
-	return slices.Sorted(maps.Keys(topics))
-}

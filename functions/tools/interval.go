@@ -3,7 +3,9 @@ package tools
 import (
 	"context"
 	"errors"
+	"maps"
 	"math"
+	"slices"
 
 	"assay/functions/tools/material"
 	"assay/shared/measure/significance"
@@ -36,23 +38,24 @@ func intervalOf(ctx context.Context, v *material.Values, name string, seed uint6
 	if rounds == 0 {
 		return nil, noTime("/measures", "name fewer runs or measures")
 	}
-	return intervalOver(ctx, v.Measures[name], topicNames(v.Topics), func(topic string) (float64, bool) {
-		x, ok := v.Topics[topic][name]
-		return x, ok
-	}, seed, rounds)
+	values := map[string]float64{}
+	for topic, measures := range v.Topics {
+		if x, ok := measures[name]; ok {
+			values[topic] = x
+		}
+	}
+	return intervalOver(ctx, v.Measures[name], values, seed, rounds)
 }
 
 // intervalOver is the bootstrap interval of a value that is the mean over topics; nil when it is none, such as a number of
 // documents or a geometric mean. Topics come in byte order, so that a seed gives the same interval again.
-func intervalOver(ctx context.Context, value *float64, topics []string, of func(topic string) (float64, bool), seed uint64, rounds int) (*significance.Interval, error) {
+func intervalOver(ctx context.Context, value *float64, byTopic map[string]float64, seed uint64, rounds int) (*significance.Interval, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	var values []float64
-	for _, topic := range topics {
-		if x, ok := of(topic); ok {
-			values = append(values, x)
-		}
+	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
+		values = append(values, byTopic[topic])
 	}
 	if value == nil || len(values) == 0 {
 		return nil, nil

@@ -3,8 +3,6 @@ package tools
 import (
 	"cmp"
 	"context"
-	"maps"
-	"slices"
 
 	"assay/functions/tools/material"
 	"assay/shared/measure"
@@ -151,10 +149,7 @@ func (out *LeaderboardOutput) drawIntervals(ctx context.Context, values []map[st
 		return noTime("/limit", "ask for fewer than these "+plural.Count(len(values), "entry"))
 	}
 	for i, v := range values {
-		interval, err := intervalOver(ctx, out.Entries[i].Measures[out.Measure], slices.Sorted(maps.Keys(v)), func(topic string) (float64, bool) {
-			x, ok := v[topic]
-			return x, ok
-		}, seed, out.Rounds)
+		interval, err := intervalOver(ctx, out.Entries[i].Measures[out.Measure], v, seed, out.Rounds)
 		if err != nil {
 			return err
 		}

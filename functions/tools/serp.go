@@ -85,12 +85,7 @@ var serp = define(about{
 	if err := d.Ranked(ctx, w.run); err != nil {
 		return nil, err
 	}
-	if in.Truth != nil {
-		w.truth, err = d.Truth(ctx, "/truth", *in.Truth)
-	} else {
-		w.truth, err = d.OwnTruth(ctx, runs)
-	}
-	if err != nil {
+	if w.truth, err = d.Judgments(ctx, in.Truth, runs); err != nil {
 		return nil, err
 	}
 	if w.texts, err = d.Texts(ctx, "/texts", in.Texts, runs); err != nil {

@@ -129,15 +129,7 @@ func (out *TopicsOutput) summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s; on average %s is %s.", plural.Count(len(out.Runs), "run"), plural.Count(out.Count, "topic"), out.Measure, webpage.Decimals(out.Mean))
 	if n := out.hard(); n > 0 {
-		fmt.Fprintf(&b, " %s hard: the mean over the runs is %s %s, or the worst of all.", are(n, "topic"), out.worse(), webpage.Decimals(out.HardFrom))
+		fmt.Fprintf(&b, " Hard: %s, with a mean over the runs %s %s, or the worst of all.", plural.Count(n, "topic"), out.worse(), webpage.Decimals(out.HardFrom))
 	}
 	return b.String()
-}
-
-// are says that so many things are something.
-func are(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing + " is"
-	}
-	return plural.Count(n, thing) + " are"
 }

@@ -34,11 +34,7 @@ func (t *Texts) Find(ctx context.Context, wanted collection.Wanted) (collection.
 		return collection.Texts{}, []TextFault{{Detail: fmt.Sprintf(
 			"The inputs of the dataset and what else is read have more than %d bytes together, so texts are not looked for: they must be sent along", MaxStoredBytes)}}, nil
 	}
-	files := make([]collection.File, len(t.files))
-	for i, f := range t.files {
-		files[i] = collection.File(f)
-	}
-	found, err := collection.Read(ctx, wanted, files...)
+	found, err := collection.Read(ctx, wanted, t.files...)
 	if err != nil {
 		return found, nil, err
 	}

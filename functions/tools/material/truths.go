@@ -83,6 +83,14 @@ func (d *Desk) Truth(ctx context.Context, pointer string, ref TruthReference) (*
 	return t, err
 }
 
+// Judgments gathers the truth of a reference, which stands in the input at /truth, or OwnTruth without one.
+func (d *Desk) Judgments(ctx context.Context, ref *TruthReference, runs []*Run) (*Truth, error) {
+	if ref == nil {
+		return d.OwnTruth(ctx, runs)
+	}
+	return d.Truth(ctx, "/truth", *ref)
+}
+
 // OwnTruth is the truth of the dataset that all the runs are on, if the caller may read it; else nil.
 func (d *Desk) OwnTruth(ctx context.Context, runs []*Run) (*Truth, error) {
 	id := dataset(runs)

@@ -48,11 +48,7 @@ func ReadInputs(ctx context.Context, kind measure.Kind, format Format, files []F
 }
 
 func readTopics(ctx context.Context, files []File) (*Known, error) {
-	list := make([]collection.File, len(files))
-	for i, f := range files {
-		list[i] = collection.File(f)
-	}
-	ids, err := collection.ReadIDs(ctx, list...)
+	ids, err := collection.ReadIDs(ctx, files...)
 	if err != nil || ids.Queries == nil && ids.Documents() == nil {
 		return nil, err
 	}

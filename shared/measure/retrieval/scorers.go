@@ -44,7 +44,7 @@ var scorers = map[string]func(m measure.Measure, q *Qrels) scorer{
 		v := view(m)
 		return func(r *ranking) float64 {
 			relevant := r.relevant(v.rel)
-			return ratio(v.to(relevant).found(r), relevant)
+			return ratio(viewpoint{v.rel, relevant, v.judgedOnly}.found(r), relevant)
 		}
 	},
 	"Bpref": func(m measure.Measure, _ *Qrels) scorer { return view(m).bpref },
@@ -101,12 +101,6 @@ type viewpoint struct {
 
 func view(m measure.Measure) viewpoint {
 	return viewpoint{rel: m.Int("rel"), depth: m.Depth(), judgedOnly: m.Flag("judged_only")}
-}
-
-// to is the same view down to another depth.
-func (v viewpoint) to(depth int) viewpoint {
-	v.depth = depth
-	return v
 }
 
 // of is what the measure sees.

@@ -157,7 +157,7 @@ func TestDiffirOfSeveralRuns(t *testing.T) {
 		t.Errorf("the first of %+v has %s", got.Runs, got.told(0, 0))
 	}
 	page := s.page("", "diffir", input)
-	for _, want := range []string{"gone from \u2068z\u2069", "1 more topic with lesser differences", "There are no judgments here"} {
+	for _, want := range []string{"gone from 3 \u2068z\u2069", "1 more topic with lesser differences", "There are no judgments here"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}

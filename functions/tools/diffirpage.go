@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -145,7 +146,7 @@ func (v *diffirView) move(run int, d *DiffirDocument) move {
 	case len(v.Runs) > 2 && len(d.Went) == len(v.Runs)-1:
 		return move{"went", "gone from all others"}
 	case len(v.Runs) > 2:
-		return move{"went", "gone from " + clipNames(d.Went)}
+		return move{"went", "gone from " + v.named(d.Went)}
 	case d.Ranks[1] > 0:
 		return move{"down", fmt.Sprintf("to rank %d", d.Ranks[1])}
 	default:
@@ -163,10 +164,12 @@ func (m move) attributes() templ.Attributes {
 // maxName is how many bytes of a run's name stand where it is repeated.
 const maxName = 40
 
-func clipNames(names []string) string {
+// named lists runs by number and name.
+func (v *diffirView) named(names []string) string {
 	var clipped []string
 	for _, name := range names {
-		clipped = append(clipped, chart.Isolated(webpage.Clip(name, maxName)))
+		run := slices.IndexFunc(v.Runs, func(r DiffirRun) bool { return r.Name == name })
+		clipped = append(clipped, strconv.Itoa(run+1)+" "+chart.Isolated(webpage.Clip(name, maxName)))
 	}
 	return strings.Join(clipped, ", ")
 }

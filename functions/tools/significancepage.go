@@ -18,7 +18,7 @@ import (
 // word is a part of a sentence: of ours, or the name of a run, which a page keeps from what is around it.
 type word struct {
 	text string
-	name bool
+	run  int // number of the run, from 1
 }
 
 func spoken(words []word) string {
@@ -78,14 +78,14 @@ func (out *SignificanceOutput) conclude() []word {
 			if i > 0 {
 				say("; ")
 			}
-			better, worse, mean := out.Runs[p.First].Name, out.Runs[p.Second].Name, ""
+			better, worse, mean := p.First, p.Second, ""
 			if out.direction(p) < 0 != out.LowerIsBetter {
 				better, worse = worse, better
 			}
 			if out.direction(p)*p.Difference < 0 {
 				mean = " by the ranks of the differences, though not by the mean"
 			}
-			s = append(s, word{better, true}, word{text: " is better than "}, word{worse, true}, word{text: mean})
+			s = append(s, out.named(better), word{text: " is better than "}, out.named(worse), word{text: mean})
 		}
 		if rest > 0 {
 			say("; %s cannot be told apart on %s", plural.Count(rest, "other pair"), plural.Count(out.Topics, "topic"))
@@ -108,6 +108,8 @@ func (out *SignificanceOutput) conclude() []word {
 	return s
 }
 
+func (out *SignificanceOutput) named(run int) word { return word{out.Runs[run].Name, run + 1} }
+
 // unknown reports whether the test that the verdict goes by is not defined for runs that do differ.
 func (p *SignificancePair) unknown() bool { return p.P == nil && p.Difference != 0 }
 
@@ -128,7 +130,7 @@ func (out *SignificanceOutput) concludeBest(different int) []word {
 			best = i
 		}
 	}
-	var alike []string
+	var alike []int
 	ahead := true // of all that it is told apart from
 	for i := range out.Pairs {
 		p := &out.Pairs[i]
@@ -138,12 +140,12 @@ func (out *SignificanceOutput) concludeBest(different int) []word {
 			ahead = false
 		case p.Different:
 		case p.First == best:
-			alike = append(alike, out.Runs[p.Second].Name)
+			alike = append(alike, p.Second)
 		default:
-			alike = append(alike, out.Runs[p.First].Name)
+			alike = append(alike, p.First)
 		}
 	}
-	s := []word{{text: fmt.Sprintf("%d of %s can be told apart. ", different, plural.Count(len(out.Pairs), "pair"))}, {out.Runs[best].Name, true}}
+	s := []word{{text: fmt.Sprintf("%d of %s can be told apart. ", different, plural.Count(len(out.Pairs), "pair"))}, out.named(best)}
 	switch {
 	case len(alike) == 0 && !ahead:
 		return append(s, word{text: " has the best mean"})
@@ -153,11 +155,11 @@ func (out *SignificanceOutput) concludeBest(different int) []word {
 		return append(s, word{text: ", which has the best mean, cannot be told apart from " + plural.Count(len(alike), "other run")})
 	}
 	s = append(s, word{text: ", which has the best mean, cannot be told apart from "})
-	for i, name := range alike {
+	for i, run := range alike {
 		if i > 0 {
 			s = append(s, word{text: ", "})
 		}
-		s = append(s, word{name, true})
+		s = append(s, out.named(run))
 	}
 	return s
 }
@@ -191,15 +193,12 @@ func (out SignificanceOutput) page() (string, templ.Component) {
 
 func (out SignificanceOutput) chart() templ.Component { return out.matrix().Document() }
 
-// longName is how many bytes of a name a matrix is given.
-const longName = 100
-
 // matrix draws the p and the differences.
 func (out *SignificanceOutput) matrix() chart.Chart {
 	names := make([]string, len(out.Runs))
 	cells := make([][]chart.Comparison, len(out.Runs))
 	for i, r := range out.Runs {
-		names[i], cells[i] = webpage.Clip(r.Name, longName), make([]chart.Comparison, len(out.Runs))
+		names[i], cells[i] = r.Name, make([]chart.Comparison, len(out.Runs))
 	}
 	for _, p := range out.Pairs {
 		c := chart.Comparison{P: math.NaN(), Difference: p.Difference}
@@ -221,7 +220,7 @@ func (out *SignificanceOutput) means() chart.Chart {
 	var all []chart.Bar
 	for _, i := range out.ordered() {
 		r := out.Runs[i]
-		all = append(all, chart.Bar{Label: r.Name, Value: r.Mean, Interval: &chart.Interval{Low: r.Interval.Low, High: r.Interval.High}})
+		all = append(all, chart.Bar{Label: fmt.Sprintf("%d. %s", i+1, r.Name), Value: r.Mean, Interval: &chart.Interval{Low: r.Interval.Low, High: r.Interval.High}})
 	}
 	return chart.Bars(chart.Caption{
 		ID: "means", Title: "Mean " + out.Measure + " of each run with 95 % intervals", Description: "The table of runs has the same numbers.",

@@ -108,7 +108,7 @@ func (out *TopicsOutput) outliers(t *TopicsLine) []word {
 		if i > 0 {
 			words = append(words, word{text: ", "})
 		}
-		words = append(words, word{webpage.Clip(out.Runs[run].Name, 24), true})
+		words = append(words, word{out.Runs[run].Name, run + 1})
 	}
 	return words
 }
@@ -129,7 +129,12 @@ func (out *TopicsOutput) summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s; on average %s is %s.", plural.Count(len(out.Runs), "run"), plural.Count(out.Count, "topic"), out.Measure, webpage.Decimals(out.Mean))
 	if n := out.hard(); n > 0 {
-		fmt.Fprintf(&b, " Hard: %s, with a mean over the runs %s %s, or the worst of all.", plural.Count(n, "topic"), out.worse(), webpage.Decimals(out.HardFrom))
+		from := webpage.Decimals(out.HardFrom)
+		mean := out.worse() + " " + from + ", or the worst of all"
+		if !slices.ContainsFunc(out.Topics, func(t TopicsLine) bool { return t.Hard && webpage.Decimals(t.Mean) != from }) {
+			mean = "of " + from + ", the worst of all"
+		}
+		fmt.Fprintf(&b, " Hard: %s, with a mean over the runs %s.", plural.Count(n, "topic"), mean)
 	}
 	return b.String()
 }

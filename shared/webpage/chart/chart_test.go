@@ -163,8 +163,8 @@ func TestMarksHaveTooltips(t *testing.T) {
 		chart chart.Chart
 		want  []string
 	}{
-		{chart.HeatMap(c, g), []string{"run one, 301: 0.2500", "run &lt;two&gt;, 302: undefined"}},
-		{chart.Strips(c, g), []string{"302: median 1.0000, best 1.0000 run one, worst 1.0000 run one"}},
+		{chart.HeatMap(c, g), []string{"1 run one, 301: 0.2500", "2 run &lt;two&gt;, 302: undefined"}},
+		{chart.Strips(c, g), []string{"302: median 1.0000, best 1.0000 1 run one, worst 1.0000 1 run one"}},
 		{chart.Bars(c, []chart.Bar{{Label: "run", Value: 0.5, Interval: &chart.Interval{Low: 0.4, High: 0.6}, Group: "a", Note: "baseline"}}),
 			[]string{"run: 0.5000, 95 % interval 0.4000 to 0.6000, group a, baseline"}},
 		{chart.Matrix(c, g.Rows, [][]chart.Comparison{{{}, {P: 0.004, Difference: 0.1}}}), []string{"1 run one – 2 run &lt;two&gt;: p = 0.0040, p &lt; 0.01, difference +0.1000"}},

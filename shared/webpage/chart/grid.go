@@ -49,10 +49,10 @@ type columns struct {
 	turned bool    // labels run upwards
 }
 
-// label is a text of a column or row that is shown, with all of it.
+// label is a text of a column that is shown, with all of it.
 type label struct {
 	text, full string
-	at         float64 // where it begins; the middle of the line if it is turned or of a row
+	at         float64 // where it begins; the middle of the line if it is turned
 }
 
 const (
@@ -109,16 +109,3 @@ func (c columns) every(width float64) int {
 func (c columns) left(i int) float64   { return float64(i) * c.pitch }
 func (c columns) middle(i int) float64 { return c.left(i) + c.pitch/2 }
 func (c columns) width(n int) float64  { return max(c.left(n), c.right) + 8 }
-
-// rowCells is what labels of rows have, so that a phone has room for what they label.
-const rowCells = 19
-
-// newRows are labels below each other, and the width they need.
-func newRows(names []string, top, pitch float64) (labels []label, width float64) {
-	for i, name := range names {
-		text := fit(name, rowCells)
-		width = max(width, textWidth(text, smallText)+10)
-		labels = append(labels, label{Isolated(text), full(name, len(names)), top + (float64(i)+0.5)*pitch})
-	}
-	return labels, width
-}

@@ -8,8 +8,8 @@ import (
 const (
 	levels   = 10 // classes h0 to h9 of chart.css
 	rampStep = 12
-	cellRow  = 22.0 // from row to row
 	cellGap  = 2.0
+	rowLines = 2 // of a heading at most
 	// titled is how many cells have a tooltip each; of more, cells of a level are one path, which keeps the chart small.
 	titled = 600
 )
@@ -20,6 +20,7 @@ type heatMap struct {
 	columns columns
 	scale   scale
 	top     float64
+	pitch   float64 // from row to row
 }
 
 // HeatMap draws a cell for each value, the further from the colour of the paper the higher.
@@ -30,13 +31,14 @@ func newHeatMap(c Caption, g Grid) *heatMap {
 	h.Grid, h.scale = g.shortened(&h.Chart), g.scale()
 	h.columns = newColumns(h.Columns)
 	h.top = h.columns.height
-	rows, width := newRows(h.Rows, h.top, cellRow)
+	heads, width, lines := newHeads(h.Rows, rowLines)
+	h.pitch = 8 + headLine*float64(lines)
 	h.key = newKey([]keyEntry{
 		{before: rangeEnd(h.scale.low), text: rangeEnd(h.scale.high), mark: ramp(), width: levels * rampStep},
 		{text: "undefined", mark: swatch("", h.ref("hatch")), width: 14},
 	})
-	h.names = pane{width: width, marks: side(rows)}
-	h.body = pane{width: h.columns.width(len(h.Columns)), height: h.top + float64(len(h.Rows))*cellRow + 4, marks: h.marks()}
+	h.names = pane{width: width + 10, marks: side(heads, h.top, h.pitch)}
+	h.body = pane{width: h.columns.width(len(h.Columns)), height: h.top + float64(len(h.Rows))*h.pitch + 4, marks: h.marks()}
 	return h
 }
 
@@ -46,7 +48,7 @@ func rangeEnd(v float64) string { return number(v, 'g', 4) }
 // level is the class of colour of a value.
 func (h *heatMap) level(v float64) int { return min(int(h.scale.at(v)*levels), levels-1) }
 
-func (h *heatMap) y(row int) float64 { return h.top + float64(row)*cellRow }
+func (h *heatMap) y(row int) float64 { return h.top + float64(row)*h.pitch }
 
 func (h *heatMap) titled() bool { return len(h.Rows)*len(h.Columns) <= titled }
 
@@ -56,7 +58,7 @@ func (h *heatMap) tip(row, column int) string {
 	if v, ok := h.at(row, column); ok {
 		value = shown(v)
 	}
-	return Isolated(fit(h.Rows[row], rowCells)) + ", " + Isolated(fit(h.Columns[column], columnCells)) + ": " + value
+	return numbered(h.Rows, row, rowCells) + ", " + Isolated(fit(h.Columns[column], columnCells)) + ": " + value
 }
 
 // class is the colour of a cell; an undefined one is hatched.
@@ -79,7 +81,7 @@ func (h *heatMap) path(class string) string {
 			for next < len(h.Columns) && h.class(row, next) == class {
 				next++
 			}
-			d.WriteString("M" + px(h.columns.left(first)) + " " + px(h.y(row)+(cellRow-cellGap)/2) + "h" + px(h.columns.left(next-first)))
+			d.WriteString("M" + px(h.columns.left(first)) + " " + px(h.y(row)+(h.pitch-cellGap)/2) + "h" + px(h.columns.left(next-first)))
 			first = next
 		}
 	}

@@ -103,7 +103,7 @@ func (h *heatMap) marks() templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var7 string
-						templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(px(cellRow - cellGap))
+						templ_7745c5c3_Var7, templ_7745c5c3_Err = templ.JoinStringErrs(px(h.pitch - cellGap))
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `heatmap.templ`, Line: 10, Col: 143}
 						}
@@ -186,7 +186,7 @@ func (h *heatMap) marks() templ.Component {
 							return templ_7745c5c3_Err
 						}
 						var templ_7745c5c3_Var13 string
-						templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(px(cellRow - cellGap))
+						templ_7745c5c3_Var13, templ_7745c5c3_Err = templ.JoinStringErrs(px(h.pitch - cellGap))
 						if templ_7745c5c3_Err != nil {
 							return templ.Error{Err: templ_7745c5c3_Err, FileName: `heatmap.templ`, Line: 12, Col: 164}
 						}
@@ -220,7 +220,7 @@ func (h *heatMap) marks() templ.Component {
 				return templ_7745c5c3_Err
 			}
 			var templ_7745c5c3_Var15 string
-			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(px(cellRow - cellGap))
+			templ_7745c5c3_Var15, templ_7745c5c3_Err = templ.JoinStringErrs(px(h.pitch - cellGap))
 			if templ_7745c5c3_Err != nil {
 				return templ.Error{Err: templ_7745c5c3_Err, FileName: `heatmap.templ`, Line: 17, Col: 55}
 			}

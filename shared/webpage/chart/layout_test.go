@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"math"
 	"strconv"
 	"strings"
@@ -279,5 +280,28 @@ func TestMatrixHeadingsAreWhole(t *testing.T) {
 	}
 	if long := newMatrix(Caption{ID: "c"}, []string{strings.Repeat("unbroken", 20), "x"}, nil).heads[0].lines; len(long) != matrixLines || !strings.Contains(long[2], "…") {
 		t.Errorf("a name without end has the lines %q", long)
+	}
+}
+
+// Runs whose names are cut to the same text are told apart by their numbers, wherever a chart names them.
+func TestCharts_TellCutNamesApart(t *testing.T) {
+	long := strings.Repeat("Tina Team: BM25 ", 20)
+	g := Grid{Rows: []string{long + "one", long + "two"}, Columns: []string{"t"}, Values: [][]float64{{0}, {1}}}
+	h, m := newHeatMap(Caption{ID: "c"}, g), newMatrix(Caption{ID: "c"}, g.Rows, nil)
+	for _, pair := range [][2]string{
+		{h.tip(0, 0), strings.Replace(h.tip(1, 0), "1.0000", "0.0000", 1)},
+		{fmt.Sprint(m.heads[0]), fmt.Sprint(m.heads[1])},
+		{numbered(g.Rows, 0, 8), numbered(g.Rows, 1, 8)},
+	} {
+		if pair[0] == pair[1] {
+			t.Errorf("%q is the same for both runs", pair[0])
+		}
+	}
+	var b strings.Builder
+	if err := h.Render(t.Context(), &b); err != nil || strings.Count(b.String(), ">\u20681 Tina Team:") != 1 || strings.Count(b.String(), ">\u20682 Tina Team:") != 1 {
+		t.Errorf("%v: the headings of the heat map are %s", err, b.String())
+	}
+	if tip := newStrips(Caption{ID: "c"}, g).tip(0); !strings.Contains(tip, "best 1.0000 2 \u2068Tina") || !strings.Contains(tip, "worst 0.0000 1 \u2068Tina") {
+		t.Errorf("strips say %q", tip)
 	}
 }

@@ -17,15 +17,8 @@ type Comparison struct {
 const (
 	matrixWidth  = 78.0
 	matrixHeight = 44.0
-	matrixLine   = 14.0 // from line to line of a heading
-	matrixLines  = 3    // of a heading at most, so that names of usual length are whole
+	matrixLines  = 3 // of a heading at most, so that names of usual length are whole
 )
-
-// runName is the name of a run beside its row and above its column.
-type runName struct {
-	lines []string
-	full  string
-}
 
 // significances are the levels that are told apart, the strictest first, with what cells say of them.
 var significances = []struct {
@@ -62,17 +55,10 @@ func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
 		runs = nil
 	}
 	m.runs = shorten(&m.Chart, runs, MaxRuns, "runs")
-	widest := 0.0
-	for i, name := range m.runs {
-		h := runName{full: full(name, len(m.runs)), lines: wrap(strconv.Itoa(i+1)+" "+name, rowCells, matrixLines)}
-		for j, line := range h.lines {
-			widest = max(widest, textWidth(line, smallText))
-			h.lines[j] = Isolated(line)
-		}
-		m.heads = append(m.heads, h)
-	}
+	var widest float64
+	m.heads, widest, _ = newHeads(m.runs, matrixLines)
 	m.top = widest + 16
-	m.names = pane{width: widest + 10, marks: m.side()}
+	m.names = pane{width: widest + 10, marks: side(m.heads, m.top, matrixHeight)}
 	for row := range m.runs {
 		var line []matrixCell
 		for column := range m.runs {
@@ -93,11 +79,6 @@ func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
 		width: float64(len(m.runs))*matrixWidth + 2, height: m.top + float64(len(m.runs))*matrixHeight + 2, marks: m.marks(),
 	}
 	return m
-}
-
-// y is where a line stands, with all of them around 0.
-func (h runName) y(line int) float64 {
-	return (float64(line)-float64(len(h.lines)-1)/2)*matrixLine + 4
 }
 
 func (m *matrix) left(column int) float64 { return float64(column) * matrixWidth }
@@ -133,14 +114,8 @@ func (m *matrix) cell(row, column int, all [][]Comparison) matrixCell {
 	if len(m.runs) > 10 { // for the weight of the page
 		cells = 8
 	}
-	c.tip = m.name(row, cells) + " – " + m.name(column, cells) + ": " + said + ", difference " + c.difference
+	c.tip = numbered(m.runs, row, cells) + " – " + numbered(m.runs, column, cells) + ": " + said + ", difference " + c.difference
 	return c
-}
-
-// name is that of a run after its number, which tells apart what begins alike.
-func (m *matrix) name(run int, cells float64) string {
-	number := strconv.Itoa(run+1) + " "
-	return number + Isolated(fit(m.runs[run], cells-float64(len(number))))
 }
 
 // probability is a p value as papers print it, with so many decimals. One below a level is not rounded up to it.

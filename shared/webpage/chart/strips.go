@@ -219,8 +219,8 @@ func (s *strips) tip(i int) string {
 		name, cells = Isolated(fit(s.Columns[i], columnCells)), 8
 	}
 	tip := name + ": median " + shown(t.middle) +
-		", best " + shown(t.bestValue) + " " + Isolated(fit(s.Rows[t.best], cells)) +
-		", worst " + shown(t.lastValue) + " " + Isolated(fit(s.Rows[t.worst], cells))
+		", best " + shown(t.bestValue) + " " + numbered(s.Rows, t.best, cells) +
+		", worst " + shown(t.lastValue) + " " + numbered(s.Rows, t.worst, cells)
 	if t.hard {
 		tip += ", hard"
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay/functions"
+	"assay/functions/datasets"
 	"assay/functions/organizers"
 	"assay/functions/tasks"
 	"assay/functions/tools"
@@ -80,7 +81,7 @@ func checkBounds(t *testing.T, r huma.Registry, s *huma.Schema, at string, seen 
 
 // Texts of bodies have the forms that the document gives them: those of ids, and of URLs that pages show.
 func TestBodiesHaveTheFormsOfTheirSchemas(t *testing.T) {
-	s := servertest.New(t, slices.Concat(organizers.Operations, tasks.Operations, tools.Operations)...)
+	s := servertest.New(t, slices.Concat(datasets.Operations, organizers.Operations, tasks.Operations, tools.Operations)...)
 	organizer := strings.TrimPrefix(s.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"}), "/v1/organizers/")
 	for _, website := range []string{"https://example.org", "http://[::1]:8080/a%20b?c=d#e", "https://example.org:443?q"} {
 		s.Create("olga", "/v1/tasks", map[string]any{"organizerId": organizer, "name": "Lakes", "website": website})
@@ -104,6 +105,14 @@ func TestBodiesHaveTheFormsOfTheirSchemas(t *testing.T) {
 				t.Errorf("%s as %s: %+v", text, pointer, p.Errors)
 			}
 		}
+	}
+	var p problem.Document
+	s.Want(http.StatusUnprocessableEntity, &p, "olga", http.MethodPost, "/v1/datasets", map[string]any{
+		"taskId": organizer, "name": "Lakes", "split": "test", "pool": "GPU", "runFormat": map[string]any{"kind": "trec-run"},
+		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
+	})
+	if len(p.Errors) != 1 || p.Errors[0].Pointer != "/pool" {
+		t.Errorf("a pool of another form: %+v", p.Errors)
 	}
 	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, "/v1/tasks", map[string]any{
 		"organizerId": organizer, "name": "Lakes", "submissions": map[string]any{"types": []string{"fax"}},

@@ -60,7 +60,7 @@ type DatasetDraft struct {
 	Evaluator    Evaluator `json:"evaluator"`
 	IDsPublic    bool      `json:"idsPublic,omitempty" doc:"declares that participants may know which topics or items the truth has. While a run is blinded, its owner is then told which of them are missing or unknown; without it, only by what the inputs have. It counts for runs that are evaluated afterwards; for the built-in evaluators"`
 	LabelsPublic bool      `json:"labelsPublic,omitempty" doc:"declares that participants may know the set of labels that the truth has. While a run is blinded, its owner is then told which of its labels are none of them. It counts for runs that are evaluated afterwards; for classification"`
-	Pool         string    `json:"pool,omitempty" maxLength:"50" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: lower-case letters, digits and hyphens; the pool default unless given" example:"gpu"`
+	Pool         string    `json:"pool,omitempty" maxLength:"50" pattern:"^[a-z0-9-]+$" doc:"the pool of workers that executes and, for an evaluator of the kind worker, evaluates its runs: lower-case letters, digits and hyphens; the pool default unless given" example:"gpu"`
 	Builds       bool      `json:"builds,omitempty" doc:"whether submissions of the type repository are taken: their Dockerfiles are built by workers that were started with -builds"`
 }
 
@@ -189,7 +189,6 @@ func (d *DatasetDraft) Check() []problem.Field {
 	fields.AddIf(d.IDsPublic && d.Evaluator.Kind == EvaluatorWorker, "/idsPublic", "goes only with the built-in evaluators, which compare ids: "+problem.Unset)
 	fields.AddIf(d.LabelsPublic && measure.Kind(d.Evaluator.Kind) != measure.Classification, "/labelsPublic",
 		"goes only with the kind classification, which has labels: "+problem.Unset)
-	fields.AddIf(d.Pool != "" && !IsPool(d.Pool), "/pool", "must be up to 50 lower-case letters, digits and hyphens")
 	fields.AddIf(d.TruthsPublic && d.Split != Training, "/truthsPublic", "goes with the split training alone: set it to false, or the split to training")
 	return append(fields, d.Evaluator.check()...)
 }

@@ -38,7 +38,7 @@ func (d *Desk) unpackedText(ctx context.Context) (total int64, err error) {
 func unpackedSize(ctx context.Context, r io.Reader, most int64) (size int64, err error) {
 	z, err := gzip.NewReader(bufio.NewReader(r))
 	if err != nil {
-		return 0, nil
+		return 0, nil //nolint:nilerr // it is not packed
 	}
 	for size <= most && err == nil {
 		if err := ctx.Err(); err != nil {

@@ -64,7 +64,7 @@ func (f *file) members(object []byte) (id, value []byte, fault string) {
 
 // content returns the text that a raw value stands for, and reports one that is not there or not of the kinds.
 func (f *file) content(line int, field string, raw []byte, kinds []string) (text []byte, ok bool) {
-	fault := ""
+	var fault string
 	if raw == nil {
 		fault = fmt.Sprintf("the object has no %q; expected it in every line", field)
 	} else {

@@ -24,7 +24,7 @@ func tableSize(n int) int {
 // find returns the index of the hash that is the one meant; -1 and its free slot when there is none.
 func (t table) find(hash uint32, meant func(index int) bool) (index, slot int) {
 	for slot = int(hash) & (len(t) - 1); t[slot] != 0; slot = (slot + 1) & (len(t) - 1) {
-		if index = int(uint32(t[slot])) - 1; uint32(t[slot]>>32) == hash && meant(index) {
+		if index = int(uint32(t[slot])) - 1; t[slot]>>32 == uint64(hash) && meant(index) {
 			return index, slot
 		}
 	}

@@ -65,7 +65,7 @@ var converterTool = define(about{
 	description: "Runs are written as `trec-run`, `jsonl` or `csv`, with the fields topic, docid, rank, score and tag; relevance judgments as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. " +
 		"Lines keep their order, and scores their digits; nothing of a field is changed, so a spreadsheet may take an id for a formula. Several files become one.\n\n" +
 		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a login. " +
-		"With `Accept: text/plain` the answer is the file itself, or leads to it.",
+		"With its media type in `Accept`, or with `text/plain`, the answer is the file itself, or leads to it.",
 }, ConverterInput{
 	Qrels: &QrelsReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	To:    string(conversion.BEIR),

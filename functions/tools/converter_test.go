@@ -63,8 +63,29 @@ func TestConvertedFilesSayWhatTheyAre(t *testing.T) {
 		if got := out.File.Name + " " + out.File.MediaType; got != want {
 			t.Errorf("%s is %s, want %s", to, got, want)
 		}
+		own, _, _ := strings.Cut(out.File.MediaType, ";")
+		for accept, want := range map[string]string{own: out.File.MediaType, "text/*": out.File.MediaType, "text/plain": "text/plain; charset=utf-8"} {
+			a := s.tool(http.StatusOK, nil, "", "converter", object{"qrels": sent("q", "1 7 a 1\n"), "to": to}, "Accept", accept)
+			if got := a.Header.Get("Content-Type"); got != want || !bytes.Equal(a.Body, out.File.Content) {
+				t.Errorf("%s as %s is %s:\n%s", to, accept, got, a.Body)
+			}
+		}
 		if lossy := to == "beir"; lossy != (len(out.Diagnostics) == 1) {
 			t.Errorf("of the iteration it is told: %+v", out.Diagnostics)
+		}
+	}
+}
+
+// What cannot be had names what can: before the result is known what the tool writes, and then what the result is.
+func TestConvert_NamesTheMediaTypesThatItHas(t *testing.T) {
+	s := newStage(t, record.Public)
+	input := object{"qrels": sent("q", "1 7 a 1\n"), "to": "trec-qrels"}
+	for accept, want := range map[string]string{
+		"image/svg+xml": "can be application/json or text/plain or text/csv or text/tab-separated-values or text/html.",
+		"text/csv":      "can be application/json or text/plain or text/html.",
+	} {
+		if a := s.tool(http.StatusNotAcceptable, nil, "", "converter", input, "Accept", accept); !strings.Contains(string(a.Body), want) {
+			t.Errorf("%s: %s", accept, a.Body)
 		}
 	}
 }

@@ -193,8 +193,15 @@ func TestResultsByAddress(t *testing.T) {
 	if a := s.Do("", http.MethodPost, "/v1/tools/nothing", object{}); a.Status != http.StatusNotFound {
 		t.Errorf("a tool that is not there: %d", a.Status)
 	}
-	if a := s.Do("", http.MethodPost, "/v1/tools/evaluator", object{}, "Accept", "image/svg+xml"); a.Status != http.StatusNotAcceptable {
-		t.Errorf("a picture of numbers: %d", a.Status)
+	if a := s.Do("", http.MethodPost, "/v1/tools/evaluator", object{}, "Accept", "image/svg+xml"); a.Status != http.StatusNotAcceptable || !strings.Contains(string(a.Body), "can be application/json or text/html.") {
+		t.Errorf("a picture of numbers: %d\n%s", a.Status, a.Body)
+	}
+	posted := s.tool(http.StatusOK, nil, "", "validator", object{"run": sent("r", "1 Q0 d\n")}, "Accept", "text/html")
+	got := s.Want(http.StatusOK, nil, "", http.MethodGet, posted.Header.Get("Content-Location"), nil, "Accept", "text/html")
+	for _, page := range []string{string(posted.Body), string(got.Body)} {
+		if !strings.Contains(page, "<h1>") || !strings.Contains(page, "only 3 of 6 fields") || posted.Header.Get("Content-Type") != "text/html; charset=utf-8" {
+			t.Errorf("the page of what has no page of its own: %s\n%s", posted.Header, page)
+		}
 	}
 }
 

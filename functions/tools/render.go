@@ -3,6 +3,8 @@ package tools
 import (
 	"bytes"
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"assay/shared/api"
@@ -32,6 +34,8 @@ var faces = []struct {
 	{webpage.MediaType, func(o any) bool { _, ok := o.(paged); return ok }},
 	{mediaSVG, func(o any) bool { _, ok := o.(charted); return ok }},
 	{mediaText, func(o any) bool { _, ok := o.(filed); return ok }},
+	{mediaCSV, func(o any) bool { _, ok := o.(ConverterOutput); return ok }},
+	{mediaTSV, func(o any) bool { _, ok := o.(ConverterOutput); return ok }},
 }
 
 // render is the output as the media type that was negotiated. The address is that of the answer, if it has one.
@@ -86,14 +90,23 @@ func rendered(ctx context.Context, t templ.Component) ([]byte, error) {
 func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error) {
 	s := f.file()
 	defer s.close()
-	asText := c.Accepted() != mediaJSON // also for a browser
+	own, _, _ := strings.Cut(s.described.MediaType, ";")
+	accepted, err := c.Choose(slices.Compact([]string{mediaJSON, own, mediaText})...) // every file is text
+	if err != nil {
+		return api.Computed{}, err
+	}
+	asFile := accepted != mediaJSON
+	mediaType := s.described.MediaType
+	if accepted == mediaText || accepted == webpage.MediaType { // which a browser shows, where it only stores others
+		mediaType = mediaText + charset
+	}
 	if s.size <= record.MaxInlineBytes {
 		body, err := s.bytes()
 		switch {
 		case err != nil:
 			return api.Computed{}, err
-		case asText:
-			return api.Computed{MediaType: mediaText + charset, Body: body}, nil
+		case asFile:
+			return api.Computed{MediaType: mediaType, Body: body}, nil
 		}
 		s.described.Content = body
 		body, err = api.Encode(f)
@@ -119,15 +132,11 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.described.SHA256, MediaType: s.described.MediaType}, content); err != nil {
 		return api.Computed{}, problem.Unavailable.Wrap(err, "The result could not be stored. Try again in a few seconds.").After(2 * time.Second)
 	}
-	mediaType := s.described.MediaType
-	if asText {
-		mediaType = mediaText + charset
-	}
 	link, err := c.Files.SignGet(ctx, key, s.described.Name, mediaType, now.Add(record.ResultLinkTime))
 	if err != nil {
 		return api.Computed{}, err
 	}
-	if asText {
+	if asFile {
 		return api.Computed{Location: link.URL}, nil
 	}
 	s.described.URL, s.described.ExpiresAt = link.URL, new(record.At(link.ExpiresAt))

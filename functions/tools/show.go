@@ -120,7 +120,7 @@ func (t *tool) command(base string) string {
 func (t *tool) shows() string {
 	words := []string{"JSON"}
 	for _, m := range t.media {
-		words = append(words, map[string]string{webpage.MediaType: "a page", mediaSVG: "a chart", mediaText: "a file"}[m])
+		words = append(words, map[string]string{webpage.MediaType: "a page", mediaSVG: "a chart", mediaText: "a file", mediaCSV: "CSV", mediaTSV: "TSV"}[m])
 	}
 	return "Answers with " + strings.Join(words, ", ")
 }

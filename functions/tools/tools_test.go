@@ -26,6 +26,9 @@ func TestEveryExampleWorks(t *testing.T) {
 	s.Want(http.StatusOK, &list, "", http.MethodGet, "/v1/tools", nil)
 	for _, tool := range list.Data {
 		for _, media := range tool.MediaTypes {
+			if to := map[string]string{"text/csv": "csv", "text/tab-separated-values": "beir"}[media]; to != "" {
+				tool.Example.(object)["to"] = to
+			}
 			a := s.Want(http.StatusOK, nil, "", http.MethodPost, tool.URL, tool.Example, "Accept", media)
 			address := a.Header.Get("Content-Location")
 			if address == "" {

@@ -19,15 +19,15 @@ func (c *Call) negotiate() error {
 	if c.op.Result != nil {
 		offers = append([]string{mediaJSON}, offers...)
 	}
-	if len(offers) == 0 {
+	if len(offers) == 0 || c.op.computes() { // what each variant offers, it chooses from itself
 		return nil
 	}
 	return c.choose(offers)
 }
 
-// choose chooses among the offers. A GET of what is JSON has a page too.
+// choose chooses among the offers. A GET of what is JSON has a page too, and so has what was computed.
 func (c *Call) choose(offers []string) error {
-	if c.op.Method == http.MethodGet && (c.op.Result != nil || c.op.computes()) && c.Env.Page != nil && !slices.Contains(offers, mediaHTML) {
+	if (c.op.Method == http.MethodGet && c.op.Result != nil || c.op.computes()) && c.Env.Page != nil && !slices.Contains(offers, mediaHTML) {
 		offers = append(slices.Clone(offers), mediaHTML)
 	}
 	accept := strings.Join(c.request.Header.Values("Accept"), ",")

@@ -10,6 +10,7 @@ import (
 	"bytes"
 	"errors"
 	"html"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -37,6 +38,8 @@ var (
 		parser.WithASTTransformers(util.Prioritized(transformer{}, 0)),
 	)))
 	policy = newPolicy()
+	// refused is a link that the policy has taken the address from.
+	refused = regexp.MustCompile(`(?s)<a (?:title="[^"]*" )?rel="[^"]*">(.*?)</a>`)
 )
 
 // without removes a parser from a list.
@@ -64,7 +67,7 @@ func HTML(source string) string {
 	if tooComplex(source) || converter.Convert([]byte(source), &out) != nil {
 		return "<pre>" + html.EscapeString(source) + "</pre>"
 	}
-	return string(policy.SanitizeBytes(out.Bytes()))
+	return string(refused.ReplaceAll(policy.SanitizeBytes(out.Bytes()), []byte("$1")))
 }
 
 // Line renders a text of one paragraph to stand within a line: without the element of the paragraph.
@@ -76,16 +79,33 @@ func Line(source string) string {
 	return strings.TrimSuffix(strings.TrimPrefix(rendered, "<p>"), "</p>")
 }
 
-// First returns the first paragraph of a text without its marks, or its beginning. Lists have it of many texts.
+// First returns the first paragraph of a text without its marks, or its beginning; headings only when there is nothing else. Lists
+// have it of many texts.
 func First(source string) string {
-	first, _, _ := strings.Cut(strings.TrimSpace(strings.ReplaceAll(source, "\r\n", "\n")), "\n\n")
-	if first = strings.ToValidUTF8(first[:min(len(first), maxFirst)], ""); tooComplex(first) {
-		return first
+	source = strings.TrimSpace(strings.ReplaceAll(source, "\r\n", "\n"))
+	source = strings.ToValidUTF8(source[:min(len(source), maxFirst)], "")
+	for block := range strings.SplitSeq(source, "\n\n") {
+		if first := plainText(block, false); first != "" {
+			return first
+		}
 	}
-	content := []byte(first)
+	return plainText(source, true)
+}
+
+// plainText returns a text without its marks, and with its headings or without.
+func plainText(source string, headings bool) string {
+	if tooComplex(source) {
+		return source
+	}
+	content := []byte(source)
 	var plain strings.Builder
 	_ = ast.Walk(converter.Parser().Parse(text.NewReader(content)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
+		case *ast.Heading:
+			if !headings {
+				return ast.WalkSkipChildren, nil
+			}
+			plain.WriteByte('\n')
 		case *ast.Text:
 			if entering {
 				plain.Write(util.UnescapePunctuations(util.ResolveEntityNames(util.ResolveNumericReferences(n.Value(content)))))

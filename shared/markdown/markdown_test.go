@@ -22,8 +22,9 @@ func TestHTML(t *testing.T) {
 		"[a][x]\n\n[x]: /v1/tasks":            `<p><a href="/v1/tasks"` + rel + ">a</a></p>\n",
 		"<https://b.org>":                     `<p><a href="https://b.org"` + rel + ">https://b.org</a></p>\n",
 		"![*an* image](https://b.org/a.png)":  `<p><a href="https://b.org/a.png"` + rel + "><em>an</em> image</a></p>\n",
-		"[a](javascript:alert(1))":            "<p><a" + rel + ">a</a></p>\n",
-		"[a](data:text/html,x)":               "<p><a" + rel + ">a</a></p>\n",
+		"[a](javascript:alert(1))":            "<p>a</p>\n",
+		"[a](data:text/html,x)":               "<p>a</p>\n",
+		"[*a*\nb](data:x \"t\") [c](/d)":      "<p><em>a</em>\nb <a href=\"/d\"" + rel + ">c</a></p>\n",
 		"<b>x</b>\n\n<script>\nx\n</script>":  "<p>&lt;b&gt;x&lt;/b&gt;</p>\n<p>&lt;script&gt;\nx\n&lt;/script&gt;</p>\n",
 		"a & b < c":                           "<p>a &amp; b &lt; c</p>\n",
 		"```go\n<x>\n```":                     "<pre><code>&lt;x&gt;\n</code></pre>\n",
@@ -40,12 +41,15 @@ func TestHTML(t *testing.T) {
 
 func TestFirst(t *testing.T) {
 	for source, want := range map[string]string{
-		"A *b* **c** `d` [e](f) ![g](h)\ni\n\nj": "A b c d e g\ni",
-		"# One\ntwo":                             "One\ntwo",
-		"<https://b.org> &amp; \\*c <i>":         "https://b.org & *c <i>",
-		"":                                       "",
-		strings.Repeat("[", 600):                 strings.Repeat("[", 600),
-		"*a* " + strings.Repeat("b", 9_000):      "a " + strings.Repeat("b", 1<<10-4),
+		"A *b* **c** `d` [e](f) ![g](h)\ni\n\nj":     "A b c d e g\ni",
+		"# One\ntwo":                                 "two",
+		"# One\r\n\r\nTwo\n===\n\n---\n\n*a* b\n\nc": "a b",
+		"# One\n\n- a\n- b\n\nc":                     "a\n\nb",
+		"# One\n\n## *Two*":                          "One\n\nTwo",
+		"<https://b.org> &amp; \\*c <i>":             "https://b.org & *c <i>",
+		"":                                           "",
+		strings.Repeat("[", 600):                     strings.Repeat("[", 600),
+		"*a* " + strings.Repeat("b", 9_000):          "a " + strings.Repeat("b", 1<<10-4),
 	} {
 		if got := markdown.First(source); got != want {
 			t.Errorf("%q begins with %q, want %q", source, got, want)

@@ -243,6 +243,21 @@ func TestBoards_OrganizersReleaseANewVersionEarly(t *testing.T) {
 	if got := b.ranking("", 2, "sort=rank"); got != fmt.Sprint([]string{bob}) {
 		t.Errorf("the board is %s", got)
 	}
+	for range 3 { // the progress stays until the last run is evaluated
+		b.due()
+		if d := b.shown(""); d.Reevaluation == nil || d.Reevaluation.Progress != (record.Progress{Runs: 2, Waiting: 1}) {
+			t.Errorf("after the release everyone is shown %+v", d.Reevaluation)
+		}
+	}
+	if page := string(b.Do("", http.MethodGet, b.task+"/evaluations", nil, "Accept", "text/html").Body); !strings.Contains(page, "Some runs have not been evaluated against it yet: 1 of 2 have.") {
+		t.Error("after the release the page does not say how far the evaluation has come")
+	}
+	b.review(ada, false, false)
+	b.due()
+	if d, all := b.shown(""), b.shown("olga"); d.Reevaluation != nil || all.Reevaluation == nil {
+		t.Errorf("while an unpublished run waits, everyone is shown %+v, organizers %+v", d.Reevaluation, all.Reevaluation)
+	}
+	b.review(ada, true, false)
 	b.evaluate(ada)
 	for range 2 {
 		b.due()

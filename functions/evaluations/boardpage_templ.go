@@ -241,7 +241,7 @@ func leaderboardPage(v boardView) templ.Component {
 					return templ_7745c5c3_Err
 				}
 			} else if len(v.entries.Data) == 0 {
-				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"quiet\">There are no published results here. They appear once the organizers have reviewed the runs and published them.</p>")
+				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 25, "<p class=\"quiet\">There are no published results here. They appear once runs have been evaluated, and the organizers have reviewed and published them.</p>")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
 				}

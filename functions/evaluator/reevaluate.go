@@ -20,7 +20,7 @@ const (
 
 // reevaluate queues the runs of a dataset again for its truth, until a second pass finds none that is not. When the truth is
 // held, the passes go on until no run waits for it; then leaderboards show it, and the passes that follow have lists show
-// the evaluations against it.
+// the evaluations against it. When it was released early, they go on to count the runs that wait.
 //
 // The passes are counted from the record as it was read before a pass, and one that comes before its time, called by an
 // index that lags, is none: it would prove nothing of what the index did not have yet.
@@ -76,14 +76,14 @@ func (w *Worker) count(tx *table.Tx, d *record.DatasetItem, truth *record.Truth,
 		d.Requeue, released = &record.Follow{At: record.At(w.Now())}, true
 		record.Touch(d, w.Now())
 		return released
-	case quiet && !held:
+	case quiet && !held && found.all.Waiting == 0:
 		d.Requeue = nil
 		if d.Reevaluation != nil {
 			d.Reevaluation, d.PublishedProgress = nil, record.Progress{}
 			record.Touch(d, w.Now())
 		}
 		return false
-	case held:
+	case held || quiet:
 		wait = min(max(settled, w.Now().Sub(d.Reevaluation.StartedAt.Time)/8), longestWait)
 	}
 	if d.Reevaluation != nil && (d.Reevaluation.Progress != found.all || d.PublishedProgress != found.published) {

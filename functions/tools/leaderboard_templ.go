@@ -190,7 +190,7 @@ func leaderboardToolPage(out *LeaderboardOutput) templ.Component {
 			}
 		}
 		if len(out.Entries) == 0 {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<p>There are no published results here. They appear once the organizers have reviewed the runs and published them.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "<p>There are no published results here. They appear once runs have been evaluated, and the organizers have reviewed and published them.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -68,11 +68,11 @@ func (d *DatasetItem) For(roles access.Role) Dataset {
 	if len(v.Diagnostics) > 0 {
 		v.Diagnostics = Disclosed(v.Diagnostics)
 	}
-	switch {
-	case v.Reevaluation == nil || v.BoardVersion == d.TruthVersion && v.Reevaluation.Progress.Waiting == 0:
-		v.Reevaluation = nil // what is left to do, lists alone wait for
-	case roles&(access.Organizer|access.Admin) == 0:
+	if v.Reevaluation != nil && roles&(access.Organizer|access.Admin) == 0 {
 		v.Reevaluation = &Reevaluation{v.Reevaluation.StartedAt, d.PublishedProgress} // others must not learn how many runs there are
+	}
+	if v.Reevaluation != nil && v.BoardVersion == d.TruthVersion && v.Reevaluation.Progress.Waiting == 0 {
+		v.Reevaluation = nil // what is left to do, lists alone wait for
 	}
 	return v
 }

@@ -202,22 +202,36 @@ func TestReviews_ThatContradictThemselvesAreRefused(t *testing.T) {
 	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.run+"/review", map[string]any{"noErrors": true})
 }
 
-func TestReviews_SayWhenAPublishedRunShowsNothing(t *testing.T) {
+func TestReviews_SayWhatLeaderboardsDoNotShow(t *testing.T) {
 	s := newAudited(t)
+	type patch = map[string]any
+	review := s.run + "/review"
 	for _, c := range []struct {
-		patch  map[string]any
-		notice bool
+		path   string
+		patch  patch
+		notice string // a part of it; "" for none
 	}{
-		{map[string]any{"comment": "good"}, false},
-		{map[string]any{"published": true}, true}, // a run on a test split is blinded from the start
-		{map[string]any{"blinded": false}, false},
-		{map[string]any{"blinded": true}, true},
+		{review, patch{"comment": "good"}, ""},
+		{review, patch{"published": true}, "the run is blinded"}, // a run on a test split is blinded from the start
+		{review, patch{"blinded": false}, ""},                    // of an anonymous team, what it wrote is hidden anyway
+		{review, patch{"blinded": true}, "the run is blinded"},
+		{review, patch{"blinded": false}, ""},
+		{s.registration, patch{"anonymous": false}, "without title, label, run tag and paper"},
+		{s.submission, patch{"visibility": "public"}, ""},
+		{s.run, patch{"state": "cancelled"}, "the run is cancelled, so leaderboards show nothing of it"},
+		{review, patch{"published": false}, ""},
+		{review, patch{"published": true}, "the run is cancelled, so leaderboards show nothing of it"},
 	} {
 		var answered, shown map[string]any
-		s.Want(http.StatusOK, &answered, "olivia", http.MethodPatch, s.run+"/review", c.patch)
-		s.Want(http.StatusOK, &shown, "olivia", http.MethodGet, s.run+"/review", nil)
-		if answered["notice"] != shown["notice"] || (shown["notice"] != nil) != c.notice {
-			t.Errorf("%v: %v", c.patch, shown)
+		user := "olivia"
+		if c.path == s.registration {
+			user = "tom"
+		}
+		s.Want(http.StatusOK, &answered, user, http.MethodPatch, c.path, c.patch)
+		s.Want(http.StatusOK, &shown, "olivia", http.MethodGet, review, nil)
+		notice, _ := shown["notice"].(string)
+		if c.path == review && answered["notice"] != shown["notice"] || !strings.Contains(notice, c.notice) || (notice == "") != (c.notice == "") {
+			t.Errorf("%s %v: %v, answered %v", c.path, c.patch, shown, answered)
 		}
 	}
 }
@@ -296,9 +310,9 @@ func TestBaselines_NeedNoTeamAndNoQuota(t *testing.T) {
 	s.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPost, s.task+"/submissions", image)
 	s.Want(http.StatusForbidden, nil, "uma", http.MethodPost, s.task+"/submissions", image)
 	var made [3]record.Submission
-	for i := range made {
-		made[i] = s.submit("olivia", map[string]any{"baseline": true, "visibility": "public"})
-		if made[i].Team != record.BaselineTeam || !made[i].Baseline || made[i].Quota != nil {
+	for i, members := range []map[string]any{{"baseline": true}, {"baseline": true, "visibility": "public"}, {"baseline": true, "visibility": "private"}} {
+		made[i] = s.submit("olivia", members)
+		if (made[i].Visibility == record.Public) != (i < 2) || made[i].Team != record.BaselineTeam || !made[i].Baseline || made[i].Quota != nil {
 			t.Errorf("%+v", made[i])
 		}
 	}

@@ -21,7 +21,7 @@ var documents = []struct {
 }{
 	{[]string{"README.md"}, []string{`"nDCG@10":0.8154648767857287`, `"RR":0.75`}},
 	{[]string{"local/README.md", "grpc/README.md"}, []string{
-		`"line":1`, `"line":2`, `"remainingToday":4`, `"rank":1`, ",Tom and friends,", `"valid":false`, "leaderboard.html", "fused.txt",
+		`"line":1`, `"line":2`, `"remainingToday":4`, `"rank":1`, ",Tom and friends,", ",false,,,,tom,,", `"valid":false`, "leaderboard.html", "fused.txt",
 		`"text": "ranking"`, `"state": "RUN_STATE_COMPLETED"`, `"leaseId"`,
 	}},
 }

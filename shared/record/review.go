@@ -67,14 +67,25 @@ func ReviewKey(runID string) store.Key { return store.Key{Partition: "RUN#" + ru
 // Indexes implements Record: a review is reached through its run alone.
 func (r *ReviewItem) Indexes() [store.NumIndexes]store.Key { return indexes{} }
 
-const blindedNotice = "The review is published, but the run is blinded, so nobody except the organizers sees its evaluation. Set blinded to false to show it."
+// notice says what does not come of a published review, if anything.
+func (r *ReviewItem) notice() string {
+	switch {
+	case !r.Published:
+		return ""
+	case r.Run != nil && (r.Run.State == Failed || r.Run.State == Cancelled):
+		return "The review is published, but the run is " + string(r.Run.State) + ", so leaderboards show nothing of it."
+	case r.Blinded:
+		return "The review is published, but the run is blinded, so nobody except the organizers sees its evaluation. Set blinded to false to show it."
+	case r.Run != nil && !r.Run.Standing.Public && !r.Run.Standing.Anonymous:
+		return "The review is published, but the submission is private, so leaderboards show the values and the team without title, label, run tag and paper. Set the visibility of the submission to public to show them."
+	}
+	return ""
+}
 
 // For returns the review as one who has the roles sees it.
 func (r *ReviewItem) For(roles access.Role) Review {
 	v := r.Review
-	if v.Published && v.Blinded {
-		v.Notice = blindedNotice
-	}
+	v.Notice = r.notice()
 	if roles&(access.Organizer|access.Admin) == 0 {
 		return v
 	}

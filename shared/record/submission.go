@@ -36,7 +36,7 @@ type SubmissionDraft struct {
 	Title       string         `json:"title" required:"false" maxLength:"200" doc:"what tells this entry from the team's others"`
 	Description string         `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	PaperURL    string         `json:"paperUrl,omitempty" format:"uri" maxLength:"2000" doc:"http or https URL of a paper about it"`
-	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" doc:"private unless given; public: whoever sees the task sees the submission and its runs"`
+	Visibility  Visibility     `json:"visibility" required:"false" enum:"public,private" doc:"unless given, public for a baseline and private for others. Of public ones, all who see the task see the submission and its runs. Of private ones, leaderboards show published values and the team, and neither title, label, run tag nor paper"`
 	Baseline    bool           `json:"baseline" required:"false" doc:"marked as a baseline by an organizer; a submission that begins as one needs no registration, and the quotas and the window of the task do not apply to it"`
 	DatasetIDs  []string       `json:"datasetIds" required:"false" maxItems:"10" maxLength:"26" doc:"the datasets to run on; for an upload those of its files unless given"`
 	Files       []RunFile      `json:"files,omitempty" maxItems:"20" doc:"for upload"`
@@ -122,6 +122,9 @@ func (*SubmissionItem) Widest() access.Scope { return access.Scope{Audience: acc
 
 // Normalize fills in what the draft leaves open.
 func (d *SubmissionDraft) Normalize() {
+	if d.Visibility == "" && d.Baseline {
+		d.Visibility = Public
+	}
 	d.Visibility = cmp.Or(d.Visibility, Private)
 	if d.ofFiles = len(d.DatasetIDs) == 0; d.ofFiles {
 		d.DatasetIDs = []string{}

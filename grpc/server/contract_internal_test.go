@@ -10,13 +10,17 @@ import (
 	"assay/shared/record"
 )
 
-// TestContract_NamesLimits holds the comments of the protocol, from which workers are written, to the limits of the server.
+// TestContract_NamesLimits holds the comments of the protocol, from which workers are written, and the README to the limits of the server.
 func TestContract_NamesLimits(t *testing.T) {
 	content, err := os.ReadFile("../proto/assay/v1/worker.proto")
 	if err != nil {
 		t.Fatal(err)
 	}
-	contract := strings.Join(strings.Fields(strings.ReplaceAll(string(content), "//", "")), " ")
+	readme, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	contract := strings.Join(strings.Fields(strings.ReplaceAll(string(content)+string(readme), "//", "")), " ")
 	for _, want := range []string{
 		fmt.Sprintf("A request has at most %d MiB, after decompression too", maxMessage>>20),
 		fmt.Sprintf("must arrive within %.0f seconds", receiveTime.Seconds()),
@@ -31,11 +35,12 @@ func TestContract_NamesLimits(t *testing.T) {
 		fmt.Sprintf("beyond %d KiB is cut off", record.MaxLineBytes>>10),
 		fmt.Sprintf("1 to %d, each of 1 byte to %d GiB", record.MaxFiles, record.MaxFileBytes>>30),
 		fmt.Sprintf("names of one line and at most %d bytes", maxNameBytes),
+		fmt.Sprintf("sends a heartbeat every %.0f seconds", (DefaultLease / beats).Seconds()),
 		fmt.Sprintf("No worker gets it for %.0f seconds", queue.RetryDelay.Seconds()),
 		fmt.Sprintf("one of %d attempts is left, %.0f seconds later after the first and %.0f after the second", record.MaxAttempts, queue.RetryDelay.Seconds(), 2*queue.RetryDelay.Seconds()),
 	} {
 		if !strings.Contains(contract, want) {
-			t.Errorf("the protocol does not say %q", want)
+			t.Errorf("neither the protocol nor the README says %q", want)
 		}
 	}
 }

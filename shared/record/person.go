@@ -8,7 +8,8 @@ import (
 )
 
 // Person is a user as organizers see one next to an id. Name and address are read from the user's profile when a resource is
-// shown and are stored nowhere else, so that whoever removes the profile removes the person.
+// shown, and are stored nowhere else but, for a day, in the answer that an Idempotency-Key repeats: to remove the profile removes
+// the person.
 type Person struct {
 	ID    string `json:"id" doc:"id of the user"`
 	Name  string `json:"name,omitempty" doc:"as the sign-in issuer gave it last; absent when the user has no profile"`

@@ -75,7 +75,8 @@ func guessFormat(kind string, head []byte) (record.RunFormat, string, string) {
 	format, because := "jsonl", "The first line is a JSON object"
 	if isArray(head) {
 		return record.RunFormat{Kind: format, IDField: "id", ValueField: "value"}, "", "The file begins with a JSON array, where JSON lines have one object in each line"
-	} else if json.Unmarshal(first, &object) == nil && len(object) > 1 {
+	}
+	if json.Unmarshal(first, &object) == nil && len(object) > 1 {
 		for d := json.NewDecoder(bytes.NewReader(first)); ; { // in the order of the line
 			t, err := d.Token()
 			if err != nil {

@@ -122,10 +122,7 @@ func (*SubmissionItem) Widest() access.Scope { return access.Scope{Audience: acc
 
 // Normalize fills in what the draft leaves open.
 func (d *SubmissionDraft) Normalize() {
-	if d.Visibility == "" && d.Baseline {
-		d.Visibility = Public
-	}
-	d.Visibility = cmp.Or(d.Visibility, Private)
+	d.Visibility = cmp.Or(d.Visibility, map[bool]Visibility{true: Public, false: Private}[d.Baseline])
 	if d.ofFiles = len(d.DatasetIDs) == 0; d.ofFiles {
 		d.DatasetIDs = []string{}
 		for _, f := range d.Files {

@@ -114,7 +114,7 @@ func Render(ctx context.Context, s api.Shown) (body []byte, policy string, err e
 
 // title is what a resource is called, or what it is.
 func (v *value) title(otherwise string) string {
-	for _, name := range []string{"name", "title", "action", "team", "label"} {
+	for _, name := range []string{"name", "title", "action", "label", "team"} {
 		if text := v.member(name); text != "" && text != "–" {
 			return text
 		}
@@ -124,7 +124,7 @@ func (v *value) title(otherwise string) string {
 
 var (
 	// shownApart are the members of a document that its page shows elsewhere than in the list of members.
-	shownApart = []string{"description", "detail", "links"}
+	shownApart = []string{"description", "detail"}
 	// inMarkdown are the members that the OpenAPI document says are Markdown.
 	inMarkdown = []string{"description", "comment"}
 	// uninformative are members that tell nothing about a resource in a list.
@@ -175,14 +175,10 @@ func (v *value) address(parent *value) string {
 	switch place := places[strings.TrimSuffix(v.name, "s")]; {
 	case !v.literal || v.text == "" || v.text == "–":
 		return ""
-	case places[v.name] != "":
-		return places[v.name] + url.PathEscape(v.text)
 	case place != "":
 		return place + url.PathEscape(v.text)
-	case v.name == "submissionId" && task != "":
-		return "/v1/tasks/" + url.PathEscape(task) + "/submissions/" + url.PathEscape(v.text)
-	case v.name == "registrationId" && task != "":
-		return "/v1/tasks/" + url.PathEscape(task) + "/registrations/" + url.PathEscape(v.text)
+	case task != "" && (v.name == "submissionId" || v.name == "registrationId"):
+		return "/v1/tasks/" + url.PathEscape(task) + "/" + strings.TrimSuffix(v.name, "Id") + "s/" + url.PathEscape(v.text)
 	case strings.HasPrefix(v.text, "https://"), strings.HasPrefix(v.text, "http://"):
 		return v.text
 	case strings.HasPrefix(v.text, "/") && !strings.HasPrefix(v.text, "//") && (v.name == "url" || v.name == "instance" || parent.name == "links"):

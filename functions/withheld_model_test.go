@@ -257,6 +257,12 @@ func (b *modelBuilder) task(i int) {
 }
 
 func (b *modelBuilder) register(i int, r modelRegistration) {
+	used := &record.Allowance{Meta: modelMeta("registration", i), TaskID: modelID("task", r.task), Total: 1}
+	used.ID = servertest.UserID(r.user)
+	if b.truths != nil && r.user == "bob" {
+		used.TruthFailures = slices.Repeat([]record.Instant{record.At(modelTime.Add(-time.Hour))}, record.MaxTruthFailures)
+		b.all = append(b.all, used)
+	}
 	if b.hides(b.caller == r.user || b.organizes(b.caller, r.task)) {
 		return
 	}
@@ -264,9 +270,10 @@ func (b *modelBuilder) register(i int, r modelRegistration) {
 	item.Meta, item.TaskID, item.UserID = modelMeta("registration", i), modelID("task", r.task), servertest.UserID(r.user)
 	item.Team, item.State, item.Anonymous, item.Contact = "Team of "+r.user, r.state, r.anonymous, r.user+"@example.org"
 	item.Alias = record.NewAlias(item.ID)
-	used := &record.Allowance{Meta: item.Meta, TaskID: item.TaskID, Total: 1}
-	used.ID = item.UserID
-	b.all = append(b.all, item, used, &record.Registered{
+	if used.TruthFailures == nil {
+		b.all = append(b.all, used)
+	}
+	b.all = append(b.all, item, &record.Registered{
 		Meta: item.Meta, UserID: item.UserID, TaskID: item.TaskID, OrganizerID: item.OrganizerID, PrivateTask: b.tasks[r.task].private,
 		Team: item.Team, Alias: item.Alias, Anonymous: r.anonymous, State: r.state,
 	})

@@ -42,7 +42,12 @@ var modelTruths = []modelTruth{
 		[]string{"id,label\na,pos\nb,good\n", "id,label\na,pos\n\n"}, ""},
 	{"items of a regression", "regression", "RMSE", true, false, [2]string{"id,label\na,1\nb,2\nc,3.5\n", "id,label\na,-7\nb,200\nc,0\n"},
 		[]string{"id,label\na,1\nb,2\nc,3.5\n", "id,label\na,1\nd,2\n", "id,label\nz,2\n"}, `\"d\"`},
+	{manyFailures, "retrieval", "AP", false, false, [2]string{"1 0 a 1\n", "2 0 a 1\n"}, []string{"1 Q0 a 1 2.5 x\n", "2 Q0 a 1 2.5 x\n", "1 Q0 a 1 2.5 x and more\n"},
+		"Your runs have failed 5 times"},
 }
+
+// manyFailures names the truth whose runs are bob's, of which so many have failed that no other one does.
+const manyFailures = "more failures than are shown"
 
 // set has the dataset be on the truth, in its other form where that is to be withheld.
 func (t *modelTruth) set(d *record.DatasetItem, withhold bool) {
@@ -70,7 +75,11 @@ func TestDiagnosticsAreTheSameForTruthsThatDifferInWhatIsHidden(t *testing.T) {
 	for i, truth := range modelTruths {
 		for n, run := range truth.runs {
 			said[fmt.Sprint("/v1/runs/", modelID("run", len(m.entries)))] = truth.name
-			m.entries = append(m.entries, modelEntry{name: truth.name, user: "ada", dataset: i, public: n%2 == 0, published: n%3 == 0, blinded: true, state: record.Queued, run: run})
+			user := "ada"
+			if truth.name == manyFailures {
+				user = "bob"
+			}
+			m.entries = append(m.entries, modelEntry{name: truth.name, user: user, dataset: i, public: n%2 == 0, published: n%3 == 0, blinded: true, state: record.Queued, run: run})
 		}
 	}
 	for key, content := range m.objects() {
@@ -103,7 +112,7 @@ func TestDiagnosticsAreTheSameForTruthsThatDifferInWhatIsHidden(t *testing.T) {
 				differing++
 				t.Errorf("%s %s %s as %q: against a truth\n%s\nagainst another\n%s", r.method, r.path, r.body, caller, want, got)
 			}
-			if name := said[r.path]; name != "" && caller == "ada" && r.method == http.MethodGet && r.headers == nil {
+			if name := said[r.path]; name != "" && caller != "" && r.method == http.MethodGet && r.headers == nil {
 				says[name] += string(want)
 			}
 		}

@@ -47,6 +47,9 @@ func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outco
 		run.EvaluationID, run.TruthVersion = e.ID, o.Truth.Number
 		run.Diagnostics = []measure.Diagnostic{}
 		run.AddDiagnostics(o.Warnings...)
+		if err := noteTruthFailures(ctx, s, now, run, tx); err != nil {
+			return err
+		}
 		return recharge(ctx, s, now, run, tx)
 	})
 }

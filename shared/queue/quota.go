@@ -55,6 +55,24 @@ func refundTruthFailure(ctx context.Context, s store.Store, now time.Time, run *
 	return nil
 }
 
+// noteTruthFailures notes on a blinded run that completes until when none of its user's fails for what only the truth can know. It is
+// the same whether the run would have failed, also when another one fails at the same time, as the transaction checks.
+func noteTruthFailures(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) error {
+	run.NextTruthFailure = nil
+	if !run.Standing.Blinded {
+		return nil
+	}
+	a, err := allowance(ctx, s, now, run)
+	if err != nil || a.Stored() == 0 {
+		return err
+	}
+	run.NextTruthFailure = a.NextTruthFailure(now)
+	if run.Counted || run.Unregistered() { // or else recharge writes it
+		tx.Check(a)
+	}
+	return nil
+}
+
 // recharge adds to tx that the run counts in its user's quota.
 func recharge(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) error {
 	if run.Counted || run.Unregistered() {

@@ -82,10 +82,19 @@ func (a *Allowance) Charge(rules SubmissionRules, runIDs []string, now time.Time
 // completed, with measures that are null.
 const MaxTruthFailures = 5
 
+// NextTruthFailure returns when a blinded run may fail again for what only the truth can know; nil when it may now.
+func (a *Allowance) NextTruthFailure(now time.Time) *Instant {
+	a.TruthFailures = slices.DeleteFunc(a.TruthFailures, func(at Instant) bool { return !at.After(now.Add(-Day)) })
+	over := len(a.TruthFailures) - MaxTruthFailures
+	if over < 0 {
+		return nil
+	}
+	return new(At(a.TruthFailures[over].Add(Day)))
+}
+
 // FailByTruth counts a failure of a blinded run for what only the truth can know, and reports whether it may be one.
 func (a *Allowance) FailByTruth(now time.Time) bool {
-	a.TruthFailures = slices.DeleteFunc(a.TruthFailures, func(at Instant) bool { return !at.After(now.Add(-Day)) })
-	if len(a.TruthFailures) >= MaxTruthFailures {
+	if a.NextTruthFailure(now) != nil {
 		return false
 	}
 	a.TruthFailures = append(a.TruthFailures, At(now))

@@ -153,6 +153,8 @@ type RunItem struct {
 	// Held is whether the newest evaluation is not in lists yet, and Listed the one that is there instead, if any.
 	Held   bool   `json:"held,omitempty"`
 	Listed string `json:"listed,omitempty"`
+	// NextTruthFailure is Allowance.NextTruthFailure when the run completed as a blinded one.
+	NextTruthFailure *Instant `json:"nextTruthFailure,omitempty"`
 	// TruthVersion is the truth that the run was last evaluated against, also when that failed, or was queued again for.
 	TruthVersion int64 `json:"truthVersion,omitempty"`
 }

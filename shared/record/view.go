@@ -1,6 +1,7 @@
 package record
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 
@@ -110,6 +111,10 @@ func (r *RunItem) For(roles access.Role) Run {
 		v.Diagnostics = []measure.Diagnostic{}
 	} else {
 		v.Diagnostics = r.told(knows(roles) && !blind)
+		if blind && r.State == Completed && r.NextTruthFailure != nil {
+			v.Diagnostics = append(v.Diagnostics, measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf("Your runs have failed %d times within 24 hours for reasons that could tell of the truth. "+
+				"Until %s no blinded run of yours in the task fails for such reasons: each ends as completed, also one that could not be evaluated.", MaxTruthFailures, r.NextTruthFailure.sortable())})
+		}
 	}
 	if !r.ReadsLog(ExecutionLog, roles) {
 		v.LogTail, v.ExecutionLog = "", nil

@@ -237,18 +237,6 @@ func isConvention(p *huma.Param) bool {
 	return slices.ContainsFunc(conventions, func(c convention) bool { return c.name == p.Name })
 }
 
-// parameters divides those of an operation into its own and those that follow a convention.
-func parameters(op *huma.Operation) (own, conventional []*huma.Param) {
-	for _, p := range op.Parameters {
-		if isConvention(p) {
-			conventional = append(conventional, p)
-		} else {
-			own = append(own, p)
-		}
-	}
-	return own, conventional
-}
-
 // successes lists the statuses of an operation's answers that are no problems.
 func successes(op *huma.Operation) []string {
 	return statuses(op, func(s string) bool { return s < "400" })
@@ -261,38 +249,15 @@ func failures(op *huma.Operation) []string {
 
 // ownFailures lists the statuses of problems that not every operation can answer.
 func (r *reference) ownFailures(op *huma.Operation) []string {
-	return statuses(op, func(s string) bool { return s >= "400" && !slices.Contains(r.failures, s) })
+	return slices.DeleteFunc(failures(op), func(s string) bool { return slices.Contains(r.failures, s) })
 }
 
 func statuses(op *huma.Operation, keep func(string) bool) []string {
-	var all []string
-	for _, s := range slices.Sorted(maps.Keys(op.Responses)) {
-		if keep(s) {
-			all = append(all, s)
-		}
-	}
-	return all
+	all := slices.Sorted(maps.Keys(op.Responses))
+	return slices.DeleteFunc(all, func(s string) bool { return !keep(s) })
 }
 
-// media lists the media types of a body.
-func media(content map[string]*huma.MediaType) []string { return slices.Sorted(maps.Keys(content)) }
-
-// fault is what the page says of a status that is a problem.
-type fault struct {
-	status int
-	kinds  []*problem.Kind
-}
-
-// faults lists the kinds of problems by status.
-func faults() []fault {
-	var all []fault
-	for _, k := range problem.Kinds {
-		i := slices.IndexFunc(all, func(f fault) bool { return f.status == k.Status })
-		if i < 0 {
-			i, all = len(all), append(all, fault{status: k.Status})
-		}
-		all[i].kinds = append(all[i].kinds, k)
-	}
-	slices.SortFunc(all, func(a, b fault) int { return a.status - b.status })
-	return all
+// kinds lists the kinds of problems by status.
+func kinds() []*problem.Kind {
+	return slices.SortedStableFunc(slices.Values(problem.Kinds), func(a, b *problem.Kind) int { return a.Status - b.Status })
 }

@@ -56,15 +56,12 @@ func (out *DiffirOutput) shown() []DiffirTopic {
 // orders say what topics are ordered by.
 var orders = map[string]string{byOverlap: "rank-biased overlap", byTau: "Kendall’s tau", byMeasure: "the difference of the measure"}
 
-// direction is how the column is sorted; empty when it does not sort.
-func (out *DiffirOutput) direction(column string) string {
-	switch {
-	case out.Order != column:
-		return ""
-	case column == byMeasure:
-		return "descending"
+// direction says how the column is sorted, if it is.
+func (out *DiffirOutput) direction(column string) templ.Attributes {
+	if out.Order != column {
+		return nil
 	}
-	return "ascending"
+	return templ.Attributes{"aria-sort": webpage.Sorted(column != byMeasure)}
 }
 
 // diffirCell is a document in the column of a run.

@@ -3,6 +3,8 @@ package webpage
 import (
 	"math"
 	"strconv"
+
+	"github.com/a-h/templ"
 )
 
 // Decimals is a result to four digits behind the point, as results are reported. One so large, or so small, that these
@@ -31,4 +33,12 @@ func Sorted(lowerIsBetter bool) string {
 		return "ascending"
 	}
 	return "descending"
+}
+
+// Current marks a link that leads to the page it stands on.
+func Current(here bool) templ.Attributes {
+	if here {
+		return templ.Attributes{"aria-current": "page"}
+	}
+	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"assay/shared/measure/significance"
 )
 
 const (
@@ -50,7 +52,7 @@ func (t *topic) outlier(v float64) bool {
 func Strips(c Caption, g Grid) Chart { return newStrips(c, g).Chart }
 
 func newStrips(c Caption, g Grid) *strips {
-	s := &strips{Chart: newChart(c)}
+	s := &strips{Chart: newChart(c), median: math.NaN()}
 	s.Grid = g.shortened(&s.Chart)
 	s.columns = newColumns(s.Columns)
 	ends := g.scale()
@@ -64,7 +66,9 @@ func newStrips(c Caption, g Grid) *strips {
 		}
 	}
 	slices.Sort(all)
-	s.median = quantile(all, 0.5)
+	if len(all) > 0 {
+		s.median = significance.Percentile(all, 0.5)
+	}
 	for i := range s.topics {
 		t := &s.topics[i]
 		if s.Hard == nil {
@@ -105,22 +109,11 @@ func (s *strips) topic(column int) topic {
 			t.worst, t.lastValue = row, v
 		}
 	}
-	slices.Sort(t.values)
-	t.low, t.middle, t.high = quantile(t.values, 0.25), quantile(t.values, 0.5), quantile(t.values, 0.75)
+	if slices.Sort(t.values); len(t.values) > 0 {
+		t.low, t.middle = significance.Percentile(t.values, 0.25), significance.Percentile(t.values, 0.5)
+		t.high = significance.Percentile(t.values, 0.75)
+	}
 	return t
-}
-
-// quantile is of ascending values, interpolated between neighbours (Hyndman and Fan's seventh definition, that of R).
-func quantile(values []float64, part float64) float64 {
-	if len(values) == 0 {
-		return math.NaN()
-	}
-	at := part * float64(len(values)-1)
-	i := int(at)
-	if i+1 == len(values) {
-		return values[i]
-	}
-	return values[i] + (at-float64(i))*(values[i+1]-values[i])
 }
 
 // y is where a value lies.

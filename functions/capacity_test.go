@@ -121,7 +121,7 @@ func (n *town) measure(t *testing.T, table *tabwriter.Writer, name, user, method
 	if !ok {
 		as = user
 	}
-	reads, writes := n.meter.reading.ReadUnits.Load(), n.meter.writing.WriteUnits.Load()
+	reads, writes := n.meter.units.Read.Load(), n.meter.units.Written.Load()
 	var a servertest.Answer
 	c := n.meter.of(func() {
 		if body == nil {
@@ -134,8 +134,8 @@ func (n *town) measure(t *testing.T, table *tabwriter.Writer, name, user, method
 		t.Errorf("%s as %s: status %d\n%s", name, user, a.Status, a.Body)
 		return
 	}
-	read := float64(n.meter.reading.ReadUnits.Load()-reads) / 1000
-	written := float64(n.meter.writing.WriteUnits.Load()-writes) / 1000
+	read := float64(n.meter.units.Read.Load()-reads) / 1000
+	written := float64(n.meter.units.Written.Load()-writes) / 1000
 	if user == "" {
 		user = "anyone"
 	}
@@ -163,7 +163,7 @@ func (n *town) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 	worker := &evaluator.Worker{Store: n.meter, Files: n.Files, Now: time.Now, Log: n.Log, Holder: "test"}
 	queued := new(record.RunItem)
 	queued.ID = made.RunIDs[0]
-	reads, writes := n.meter.reading.ReadUnits.Load(), n.meter.writing.WriteUnits.Load()
+	reads, writes := n.meter.units.Read.Load(), n.meter.units.Written.Load()
 	c := n.meter.of(func() {
 		if err := worker.Evaluate(t.Context(), queued); err != nil {
 			t.Fatal(err)
@@ -174,5 +174,5 @@ func (n *town) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 		t.Fatalf("the run is %s: %v", r.State, r.Diagnostics)
 	}
 	_, _ = fmt.Fprintf(table, "evaluate a run\tevaluator\t%d\t%d\t%.1f\t%.0f\n", c.reads+c.writes, c.items,
-		float64(n.meter.reading.ReadUnits.Load()-reads)/1000, float64(n.meter.writing.WriteUnits.Load()-writes)/1000)
+		float64(n.meter.units.Read.Load()-reads)/1000, float64(n.meter.units.Written.Load()-writes)/1000)
 }

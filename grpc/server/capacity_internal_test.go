@@ -59,10 +59,11 @@ func TestCapacity(t *testing.T) {
 	measure := func(name string, do func(context.Context) error) {
 		t.Helper()
 		var u store.Usage
-		if err := do(store.WithUsage(ctx, &u)); err != nil {
+		var units dynamotest.Units
+		if err := do(dynamotest.WithUnits(store.WithUsage(ctx, &u), &units)); err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		_, _ = fmt.Fprintf(rows, "%s\t%d\t%.1f\t%d\n", name, u.Calls.Load(), float64(u.ReadUnits.Load())/1000, u.WriteUnits.Load()/1000)
+		_, _ = fmt.Fprintf(rows, "%s\t%d\t%.1f\t%d\n", name, u.Calls.Load(), float64(units.Read.Load())/1000, units.Written.Load()/1000)
 	}
 	measure("look for work of three kinds, without any", look)
 	measure("look for lapsed leases, without any", sweep.sweep)

@@ -42,12 +42,12 @@ func TestCapacity(t *testing.T) {
 			return err
 		}, 1000, 0},
 	} {
-		var u store.Usage
-		if err := step.call(store.WithUsage(t.Context(), &u)); err != nil {
+		var u dynamotest.Units
+		if err := step.call(dynamotest.WithUnits(t.Context(), &u)); err != nil {
 			t.Fatal(err)
 		}
-		if u.ReadUnits.Load() != step.read || u.WriteUnits.Load() != step.written {
-			t.Errorf("%s consumed %d and %d thousandths of units, want %d and %d", step.name, u.ReadUnits.Load(), u.WriteUnits.Load(), step.read, step.written)
+		if u.Read.Load() != step.read || u.Written.Load() != step.written {
+			t.Errorf("%s consumed %d and %d thousandths of units, want %d and %d", step.name, u.Read.Load(), u.Written.Load(), step.read, step.written)
 		}
 	}
 }

@@ -26,7 +26,6 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
-	"github.com/aws/aws-sdk-go-v2/service/dynamodb/types"
 )
 
 // silence is how long a request may go without an answer before it is sent again: a connection that died while a function
@@ -73,14 +72,6 @@ func ended(ctx context.Context) error {
 		return fmt.Errorf("store: not asked: %w", err)
 	}
 	return nil
-}
-
-// metered asks DynamoDB what a call cost when somebody counts.
-func metered(ctx context.Context) types.ReturnConsumedCapacity {
-	if store.Counted(ctx) {
-		return types.ReturnConsumedCapacityTotal
-	}
-	return types.ReturnConsumedCapacityNone
 }
 
 // alive reports whether an item that expires at the instant, in seconds and 0 for never, is there now.

@@ -25,7 +25,7 @@ func (s *Store) Get(ctx context.Context, c store.Consistency, keys ...store.Key)
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	store.Count(ctx, len(keys), 0)
+	store.Count(ctx, len(keys))
 	images, err := s.images(ctx, c, keys)
 	if err != nil {
 		return nil, err
@@ -47,13 +47,10 @@ func (s *Store) Get(ctx context.Context, c store.Consistency, keys ...store.Key)
 func (s *Store) images(ctx context.Context, c store.Consistency, keys []store.Key) (map[store.Key]image, error) {
 	strong := aws.Bool(bool(c))
 	if len(keys) == 1 {
-		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
-			TableName: s.table, Key: keyImage(keys[0]), ConsistentRead: strong, ReturnConsumedCapacity: metered(ctx),
-		})
+		out, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{TableName: s.table, Key: keyImage(keys[0]), ConsistentRead: strong})
 		if err != nil {
 			return nil, failed(ctx, err)
 		}
-		countRead(ctx, out.ConsumedCapacity)
 		return map[store.Key]image{keys[0]: out.Item}, nil
 	}
 	images := make(map[store.Key]image, len(keys))
@@ -65,14 +62,9 @@ func (s *Store) images(ctx context.Context, c store.Consistency, keys []store.Ke
 		}
 	}
 	for failures := 0; ; {
-		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{
-			RequestItems: map[string]types.KeysAndAttributes{*s.table: ask}, ReturnConsumedCapacity: metered(ctx),
-		})
+		out, err := s.client.BatchGetItem(ctx, &dynamodb.BatchGetItemInput{RequestItems: map[string]types.KeysAndAttributes{*s.table: ask}})
 		if err != nil {
 			return nil, failed(ctx, err)
-		}
-		for i := range out.ConsumedCapacity {
-			countRead(ctx, &out.ConsumedCapacity[i])
 		}
 		found := out.Responses[*s.table]
 		for _, m := range found {
@@ -108,15 +100,14 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 		return nil, nil
 	}
 	read := 0
-	defer func() { store.Count(ctx, read, 0) }()
-	in := s.queryInput(ctx, q)
+	defer func() { store.Count(ctx, read) }()
+	in := s.queryInput(q)
 	now := time.Now()
 	for {
 		out, err := s.client.Query(ctx, in)
 		if err != nil {
 			return nil, failed(ctx, err)
 		}
-		countRead(ctx, out.ConsumedCapacity)
 		read += len(out.Items)
 		for _, m := range out.Items {
 			it, err := parseItem(m, now)
@@ -159,7 +150,7 @@ func beyond(q *store.Query) bool {
 // maxLimit is the largest Limit that DynamoDB takes.
 const maxLimit = 1<<31 - 1
 
-func (s *Store) queryInput(ctx context.Context, q store.Query) *dynamodb.QueryInput {
+func (s *Store) queryInput(q store.Query) *dynamodb.QueryInput {
 	partition, sort := IndexKeys(q.Index)
 	condition := partition + " = :p"
 	values := image{":p": text(q.Partition)}
@@ -180,7 +171,6 @@ func (s *Store) queryInput(ctx context.Context, q store.Query) *dynamodb.QueryIn
 	in := &dynamodb.QueryInput{
 		TableName: s.table, KeyConditionExpression: &condition, ExpressionAttributeValues: values,
 		Limit: aws.Int32(int32(min(q.Limit, maxLimit))), ScanIndexForward: aws.Bool(!q.Descending),
-		ReturnConsumedCapacity: metered(ctx),
 	}
 	if q.Index == store.Table {
 		in.ConsistentRead = aws.Bool(bool(q.Consistency))
@@ -191,10 +181,4 @@ func (s *Store) queryInput(ctx context.Context, q store.Query) *dynamodb.QueryIn
 		in.ExclusiveStartKey = entryImage(q.After, q.Index)
 	}
 	return in
-}
-
-func countRead(ctx context.Context, c *types.ConsumedCapacity) {
-	if c != nil && c.CapacityUnits != nil {
-		store.CountUnits(ctx, *c.CapacityUnits, 0)
-	}
 }

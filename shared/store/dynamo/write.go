@@ -24,25 +24,20 @@ func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
 	if len(writes) == 0 {
 		return nil
 	}
-	store.Count(ctx, 0, store.Cost(writes))
+	store.Count(ctx, 0)
 	in := &dynamodb.TransactWriteItemsInput{
-		ClientRequestToken: aws.String(rand.Text()), TransactItems: make([]types.TransactWriteItem, len(writes)), ReturnConsumedCapacity: metered(ctx),
+		ClientRequestToken: aws.String(rand.Text()), TransactItems: make([]types.TransactWriteItem, len(writes)),
 	}
 	now := time.Now()
 	for i := range writes {
 		in.TransactItems[i] = s.transactItem(&writes[i], now)
 	}
-	out, err := s.client.TransactWriteItems(ctx, in)
+	_, err := s.client.TransactWriteItems(ctx, in)
 	if conflict := conflictOf(err); conflict != nil {
 		return conflict
 	}
 	if err != nil {
 		return failed(ctx, err)
-	}
-	for i := range out.ConsumedCapacity {
-		if units := out.ConsumedCapacity[i].CapacityUnits; units != nil {
-			store.CountUnits(ctx, 0, *units)
-		}
 	}
 	if s.OnChange != nil {
 		s.OnChange(changed(writes))

@@ -28,7 +28,7 @@ func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
 	if !s.queue.add(r) {
 		return s.closedError()
 	}
-	store.Count(ctx, 0, store.Cost(writes))
+	store.Count(ctx, 0)
 	select {
 	case <-r.done:
 	case <-ctx.Done():

@@ -22,7 +22,7 @@ func (s *Store) Get(ctx context.Context, _ store.Consistency, keys ...store.Key)
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	store.Count(ctx, len(keys), 0)
+	store.Count(ctx, len(keys))
 	items := make([]store.Item, len(keys))
 	now := s.now()
 	err := s.view(func(tx *bbolt.Tx) error {
@@ -62,7 +62,7 @@ func (s *Store) Query(ctx context.Context, q store.Query) ([]store.Item, error) 
 	}
 	r := reading{ctx: ctx, q: q, now: s.now()}
 	err := s.view(r.run)
-	store.Count(ctx, r.read, 0)
+	store.Count(ctx, r.read)
 	if err != nil {
 		return nil, err
 	}

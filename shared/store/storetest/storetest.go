@@ -205,8 +205,8 @@ func describe(writes []store.Write) string {
 func again(err error) bool { return store.IsConflict(err) || errors.Is(err, store.ErrUnavailable) }
 
 // counted returns the Usage of what use does with its context.
-func (tb table) counted(use func(ctx context.Context)) (calls, read, writes int64) {
+func (tb table) counted(use func(ctx context.Context)) (calls, read int64) {
 	var u store.Usage
 	use(store.WithUsage(tb.t.Context(), &u))
-	return u.Calls.Load(), u.Read.Load(), u.Writes.Load()
+	return u.Calls.Load(), u.Read.Load()
 }

@@ -26,6 +26,7 @@ import (
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
+	"github.com/aws/smithy-go/middleware"
 )
 
 // Variables that choose another server than the pinned one.
@@ -43,6 +44,7 @@ func Start(t testing.TB) aws.Config {
 	cfg := aws.Config{
 		Region:      "us-east-1",
 		Credentials: credentials.NewStaticCredentialsProvider("test", "test", ""),
+		APIOptions:  []func(*middleware.Stack) error{countUnits},
 	}
 	if endpoint := os.Getenv(endpointVariable); endpoint != "" {
 		cfg.BaseEndpoint = &endpoint

@@ -22,6 +22,7 @@ const (
 	servingNoted = 20 * time.Second // for which a worker that is seen again is not noted again
 	servingKnown = time.Minute      // for which a subqueue counts as served after a worker of it was seen
 	builderKnown = time.Hour        // for which a pool counts as one with builders
+	maxServed    = 2000             // subqueues that are noted: an item of the table has 400 KB
 )
 
 // builders ends the prefix of what stands for the workers of a pool that build repositories, which not all that execute them do.
@@ -39,8 +40,8 @@ func ServingKey() store.Key { return store.Key{Partition: "WORKERS", Sort: "SERV
 // Indexes implements Record.
 func (*Serving) Indexes() [store.NumIndexes]store.Key { return indexes{} }
 
-// Note notes that a worker of the subqueues was seen at now, forgets those of which none was for long, and reports whether
-// anything is new.
+// Note notes that a worker of the subqueues was seen at now, forgets those of which none was for long, or for the longest when
+// they are too many, and reports whether anything is new.
 func (s *Serving) Note(now time.Time, queues []Subqueue) bool {
 	if !slices.ContainsFunc(queues, func(q Subqueue) bool { return now.Sub(s.Seen[q.prefix].Time) >= servingNoted }) {
 		return false
@@ -51,6 +52,9 @@ func (s *Serving) Note(now time.Time, queues []Subqueue) bool {
 	}
 	for _, q := range queues {
 		s.Seen[q.prefix] = At(now)
+	}
+	for len(s.Seen) > maxServed {
+		delete(s.Seen, slices.MinFunc(slices.Collect(maps.Keys(s.Seen)), func(a, b string) int { return s.Seen[a].Compare(s.Seen[b].Time) }))
 	}
 	return true
 }

@@ -2,6 +2,7 @@ package record_test
 
 import (
 	"slices"
+	"strconv"
 	"testing"
 	"time"
 
@@ -31,5 +32,17 @@ func TestServing_WorkersAreForgotten(t *testing.T) {
 	}
 	if s.Serves(record.ForWorkers("", record.Evaluate), now.Add(5*time.Hour)) || (*record.Serving)(nil).Serves(c, now) {
 		t.Error("what no worker does is served")
+	}
+}
+
+func TestServing_IsBounded(t *testing.T) {
+	var s record.Serving
+	now := time.Now()
+	for i := range 2100 {
+		s.Note(now.Add(time.Duration(i)*time.Second), []record.Subqueue{record.ForBuilders(strconv.Itoa(i))})
+	}
+	pools := s.Builders(now.Add(2100 * time.Second))
+	if len(pools) != 2000 || slices.Contains(pools, "99") || !slices.Contains(pools, "100") {
+		t.Errorf("%d pools are kept", len(pools))
 	}
 }

@@ -49,16 +49,13 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 			return false, err
 		}
 	}
-	err = table.Retry(ctx, func() error {
-		released = false
-		d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
-		if err != nil || d == nil || d.Requeue == nil || d.Requeue.Passes != began.Passes || !d.Requeue.At.Equal(began.At.Time) ||
+	_, err = table.Update(ctx, w.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *table.Tx) (bool, error) {
+		if released = false; d.Requeue == nil || d.Requeue.Passes != began.Passes || !d.Requeue.At.Equal(began.At.Time) ||
 			truth != nil && d.TruthVersion != truth.Number {
-			return err // another process counted a pass, or the truth changed and the passes begin again
+			return false, nil // another process counted a pass, or the truth changed and the passes begin again
 		}
-		tx := new(table.Tx)
 		released = w.count(tx, d, truth, found)
-		return tx.Replace(d).Commit(ctx, w.Store)
+		return true, nil
 	})
 	return released, err
 }

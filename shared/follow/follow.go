@@ -184,13 +184,8 @@ func bring[S, R any, P table.Pointer[S], Q table.Pointer[R]](ctx context.Context
 
 // update writes one record in which nothing changes that is shown, if it is there and change says so.
 func update[R any, P table.Pointer[R]](ctx context.Context, s store.Store, key store.Key, change func(P) bool) error {
-	return table.Retry(ctx, func() error {
-		r, err := table.Get[R, P](ctx, s, store.Strong, key)
-		if err != nil || r == nil || !change(r) {
-			return err
-		}
-		return new(table.Tx).Replace(r).Commit(ctx, s)
-	})
+	_, err := table.Update(ctx, s, key, func(r P, _ *table.Tx) (bool, error) { return change(r), nil })
+	return err
 }
 
 // passed tells the record that all that hangs on it was gone through, which ends the work the second time. A pass counts

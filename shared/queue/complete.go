@@ -99,20 +99,12 @@ func Relists(run *record.RunItem, truth *record.Truth) bool {
 
 // Relist has lists show what stands for a run since leaderboards show the truth, and reports whether that changed anything.
 func Relist(ctx context.Context, s store.Store, runID string, truth *record.Truth) (changed bool, err error) {
-	err = table.Retry(ctx, func() error {
-		changed = false
-		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-		if err != nil || run == nil || !Relists(run, truth) {
-			return err
+	return table.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, tx *table.Tx) (bool, error) {
+		if !Relists(run, truth) {
+			return false, nil
 		}
-		tx := new(table.Tx)
-		if err := relist(ctx, s, run, truth, tx); err != nil {
-			return err
-		}
-		changed = true
-		return tx.Replace(run).Commit(ctx, s)
+		return true, relist(ctx, s, run, truth, tx)
 	})
-	return changed, err
 }
 
 func relist(ctx context.Context, s store.Store, run *record.RunItem, truth *record.Truth, tx *table.Tx) error {

@@ -13,25 +13,24 @@ import (
 // change applies a change to the run under the hold. The function gets the run as it is stored, alters it, and adds to
 // the transaction what goes with it; it is called again when somebody else changed the run, but not its lease, meanwhile.
 func change(ctx context.Context, s store.Store, h Hold, do func(*record.RunItem, *table.Tx) error) (run *record.RunItem, err error) {
-	err = table.Retry(ctx, func() error {
-		run, err = table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(h.RunID))
-		if err != nil {
-			return err
+	written, err := table.Update(ctx, s, record.RunKey(h.RunID), func(r *record.RunItem, tx *table.Tx) (bool, error) {
+		run = r
+		if !h.Under(run.Lease) {
+			return false, nil
 		}
-		if run == nil || !h.Under(run.Lease) {
-			return ErrStaleLease
-		}
-		tx := new(table.Tx)
 		if err := do(run, tx); err != nil {
-			return err
+			return false, err
 		}
 		if run.Lease == nil && h.Request != "" {
 			run.Ended = &record.EndedLease{ID: h.LeaseID, UserID: h.UserID, Request: h.Request, State: run.State, EvaluationID: run.EvaluationID}
 		}
-		return tx.Replace(run).Commit(ctx, s)
+		return true, nil
 	})
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
+	case !written:
+		return nil, ErrStaleLease
 	}
 	return run, nil
 }

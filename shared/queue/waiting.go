@@ -50,33 +50,22 @@ func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunIt
 // GiveUp fails a run that has waited too long in the state, for the reasons given. A run that is in another state or in
 // somebody's hands by now, or is no more, stays as it is.
 func GiveUp(ctx context.Context, s store.Store, now time.Time, runID string, waited record.RunState, reasons ...measure.Diagnostic) error {
-	return table.Retry(ctx, func() error {
-		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-		if err != nil || run == nil || run.State != waited || run.Lease != nil {
-			return err
+	_, err := table.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, tx *table.Tx) (bool, error) {
+		if run.State != waited || run.Lease != nil {
+			return false, nil
 		}
-		tx := new(table.Tx)
-		if err := fail(ctx, s, now, run, reasons, tx); err != nil {
-			return err
-		}
-		return tx.Replace(run).Commit(ctx, s)
+		return true, fail(ctx, s, now, run, reasons, tx)
 	})
+	return err
 }
 
 // Requeue has a run evaluated against the truth when that is newer than what the run was evaluated against, and reports
 // whether that changed anything. Runs that were cancelled, and those that failed before they had files to evaluate, stay
 // as they are; so do those under way, for an evaluation against a truth that is no longer the newest is never written.
 func Requeue(ctx context.Context, s store.Store, now time.Time, runID string, truth *record.Truth) (changed bool, err error) {
-	err = table.Retry(ctx, func() error {
-		changed = false
-		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-		if err != nil || run == nil || !requeue(run, truth, now) {
-			return err
-		}
-		changed = true
-		return new(table.Tx).Replace(run).Commit(ctx, s)
+	return table.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, _ *table.Tx) (bool, error) {
+		return requeue(run, truth, now), nil
 	})
-	return changed, err
 }
 
 func requeue(run *record.RunItem, truth *record.Truth, now time.Time) bool {

@@ -180,14 +180,14 @@ func AwaitTruth(ctx context.Context, s store.Store, now time.Time, h Hold, until
 
 // Resume has a run wait in its queue again that was postponed until now. One that was not, stays as it is.
 func Resume(ctx context.Context, s store.Store, now time.Time, runID string) error {
-	return table.Retry(ctx, func() error {
-		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-		if err != nil || run == nil || !run.Waits() || run.Later == nil || run.Later.After(now) {
-			return err
+	_, err := table.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, _ *table.Tx) (bool, error) {
+		if !run.Waits() || run.Later == nil || run.Later.After(now) {
+			return false, nil
 		}
 		run.Later = nil
-		return new(table.Tx).Replace(run).Commit(ctx, s)
+		return true, nil
 	})
+	return err
 }
 
 // absent marks those of a run's files as stored that the object store has, and returns the others.

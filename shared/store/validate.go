@@ -1,13 +1,23 @@
 package store
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 )
 
-// ValidateGet returns an error that wraps ErrInvalid when the keys break the contract's limits.
-func ValidateGet(keys []Key) error {
+// Ended returns an error that wraps the context's when that has ended before the call.
+func Ended(ctx context.Context) error {
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("store: not asked: %w", err)
+	}
+	return nil
+}
+
+// ValidateGet returns an error that wraps ErrInvalid when the keys break the contract's limits, or that of Ended.
+func ValidateGet(ctx context.Context, keys []Key) error {
 	if len(keys) > MaxKeys {
 		return invalid("a Get of %d keys: at most %d", len(keys), MaxKeys)
 	}
@@ -16,11 +26,11 @@ func ValidateGet(keys []Key) error {
 			return fmt.Errorf("key %d: %w", i, err)
 		}
 	}
-	return nil
+	return Ended(ctx)
 }
 
-// ValidateQuery returns an error that wraps ErrInvalid when q breaks the contract's limits.
-func ValidateQuery(q Query) error {
+// ValidateQuery returns an error that wraps ErrInvalid when q breaks the contract's limits, or that of Ended.
+func ValidateQuery(ctx context.Context, q Query) error {
 	if q.Index < Table || q.Index > NumIndexes {
 		return invalid("a Query of index %d: there are %d to %d", q.Index, Table, NumIndexes)
 	}
@@ -44,7 +54,7 @@ func ValidateQuery(q Query) error {
 		return invalid("a Query from %q to %q, which comes before it", q.From, q.To)
 	}
 	if q.After == nil {
-		return nil
+		return Ended(ctx)
 	}
 	if err := q.After.Key.validate(); err != nil {
 		return fmt.Errorf("item After: %w", err)
@@ -53,7 +63,7 @@ func ValidateQuery(q Query) error {
 	if at.Partition != q.Partition {
 		return invalid("a Query of partition %q of index %d after an item whose partition there is %q", q.Partition, q.Index, at.Partition)
 	}
-	return at.validate()
+	return cmp.Or(at.validate(), Ended(ctx))
 }
 
 // Entry returns the key under which the index has the item: its own for the Table, the zero Key when it is not in the index.
@@ -64,8 +74,8 @@ func (it *Item) Entry(i Index) Key {
 	return it.Indexes[i-1]
 }
 
-// ValidateWrite returns an error that wraps ErrInvalid when the writes break the contract's limits.
-func ValidateWrite(writes []Write) error {
+// ValidateWrite returns an error that wraps ErrInvalid when the writes break the contract's limits, or that of Ended.
+func ValidateWrite(ctx context.Context, writes []Write) error {
 	if len(writes) > MaxWrites {
 		return invalid("a Write of %d items: at most %d", len(writes), MaxWrites)
 	}
@@ -84,7 +94,7 @@ func ValidateWrite(writes []Write) error {
 			}
 		}
 	}
-	return nil
+	return Ended(ctx)
 }
 
 // validate checks one write and returns how many bytes it carries.

@@ -17,7 +17,6 @@ package dynamo
 
 import (
 	"context"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -57,21 +56,13 @@ func New(cfg aws.Config, table string) *Store {
 // Ping implements store.Store. It reads an item that is never there, since asking about the table itself is slow, and
 // limited for each account.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := ended(ctx); err != nil {
+	if err := store.Ended(ctx); err != nil {
 		return err
 	}
 	_, err := s.client.GetItem(ctx, &dynamodb.GetItemInput{
 		TableName: s.table, Key: keyImage(store.Key{Partition: "PING", Sort: "PING"}), ProjectionExpression: aws.String(PartitionKey),
 	})
 	return failed(ctx, err)
-}
-
-// ended returns an error when the context has ended before the call.
-func ended(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("store: not asked: %w", err)
-	}
-	return nil
 }
 
 // alive reports whether an item that expires at the instant, in seconds and 0 for never, is there now.

@@ -16,10 +16,7 @@ import (
 
 // Get implements store.Store.
 func (s *Store) Get(ctx context.Context, c store.Consistency, keys ...store.Key) ([]store.Item, error) {
-	if err := store.ValidateGet(keys); err != nil {
-		return nil, err
-	}
-	if err := ended(ctx); err != nil {
+	if err := store.ValidateGet(ctx, keys); err != nil {
 		return nil, err
 	}
 	if len(keys) == 0 {
@@ -90,10 +87,7 @@ func (s *Store) images(ctx context.Context, c store.Consistency, keys []store.Ke
 
 // Query implements store.Store.
 func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, err error) {
-	if err := store.ValidateQuery(q); err != nil {
-		return nil, err
-	}
-	if err := ended(ctx); err != nil {
+	if err := store.ValidateQuery(ctx, q); err != nil {
 		return nil, err
 	}
 	if beyond(&q) {

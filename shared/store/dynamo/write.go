@@ -15,10 +15,7 @@ import (
 
 // Write implements store.Store.
 func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
-	if err := store.ValidateWrite(writes); err != nil {
-		return err
-	}
-	if err := ended(ctx); err != nil {
+	if err := store.ValidateWrite(ctx, writes); err != nil {
 		return err
 	}
 	if len(writes) == 0 {

@@ -15,11 +15,8 @@ import (
 // Write implements store.Store. When the context ends before the write's commit has begun, the write is withdrawn and
 // nothing is written; once it has begun, which is for the time of a sync, Write waits for its outcome.
 func (s *Store) Write(ctx context.Context, writes ...store.Write) error {
-	if err := store.ValidateWrite(writes); err != nil {
+	if err := store.ValidateWrite(ctx, writes); err != nil {
 		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("store: not written: %w", err)
 	}
 	if len(writes) == 0 {
 		return nil

@@ -86,8 +86,8 @@ func (s *Store) Close() error {
 
 // Ping implements store.Store.
 func (s *Store) Ping(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return fmt.Errorf("store: not asked: %w", err)
+	if err := store.Ended(ctx); err != nil {
+		return err
 	}
 	return s.view(func(tx *bbolt.Tx) error {
 		tx.Bucket(tableBucket).Cursor().First()

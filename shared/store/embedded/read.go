@@ -3,7 +3,6 @@ package embedded
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"time"
 
 	"assay/shared/store"
@@ -13,11 +12,8 @@ import (
 
 // Get implements store.Store. It reads all keys in one state.
 func (s *Store) Get(ctx context.Context, _ store.Consistency, keys ...store.Key) ([]store.Item, error) {
-	if err := store.ValidateGet(keys); err != nil {
+	if err := store.ValidateGet(ctx, keys); err != nil {
 		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("store: not read: %w", err)
 	}
 	if len(keys) == 0 {
 		return nil, nil
@@ -54,11 +50,8 @@ func (s *Store) Get(ctx context.Context, _ store.Consistency, keys ...store.Key)
 
 // Query implements store.Store. It reads from one state.
 func (s *Store) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
-	if err := store.ValidateQuery(q); err != nil {
+	if err := store.ValidateQuery(ctx, q); err != nil {
 		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("store: not read: %w", err)
 	}
 	r := reading{ctx: ctx, q: q, now: s.now()}
 	err := s.view(r.run)

@@ -169,8 +169,7 @@ func AwaitTruth(ctx context.Context, s store.Store, now time.Time, h Hold, until
 	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
 		tx.CheckAbsent(record.TruthKey(run.DatasetID)).Or(ErrTruthChanged)
 		run.Attempts--
-		later := record.At(until)
-		run.Later = &later
+		run.Later = new(record.At(until))
 		if !slices.Contains(run.Diagnostics, awaitsTruth) {
 			run.AddDiagnostics(awaitsTruth)
 		}

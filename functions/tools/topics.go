@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/functions/tools/material"
+	"assay/shared/measure/percentile"
 	"assay/shared/measure/significance"
 )
 
@@ -124,7 +125,7 @@ func (out *TopicsOutput) describeTopics(by []map[string]float64, topics []string
 	if out.LowerIsBetter {
 		share = 1 - hardShare
 	}
-	out.HardFrom = significance.Percentile(means, share)
+	out.HardFrom = percentile.Of(means, share)
 	rounding, worst := significance.Rounding(means), means[0]
 	if out.LowerIsBetter {
 		worst = means[len(means)-1]
@@ -166,7 +167,7 @@ func describeTopic(topic string, by []map[string]float64) TopicsLine {
 		return line
 	}
 	slices.Sort(values)
-	low, high := significance.Percentile(values, 0.25), significance.Percentile(values, 0.75)
+	low, high := percentile.Of(values, 0.25), percentile.Of(values, 0.75)
 	fence := 1.5*(high-low) + significance.Rounding(values) // values can all be the same but for rounding
 	for i, v := range line.Values {
 		if v != nil && (*v < low-fence || *v > high+fence) {

@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+
+	"assay/shared/measure/percentile"
 )
 
 // Interval is a range in which a mean lies with a confidence of 95 %.
@@ -43,17 +45,5 @@ func Bootstrap(values []float64, seed uint64, rounds int) (Interval, error) {
 		means[i] = sum / float64(n)
 	}
 	slices.Sort(means)
-	return Interval{Percentile(means, 0.025), Percentile(means, 0.975)}, nil
-}
-
-// Percentile is the value below which a share of the sorted values lies, of which there must be some, interpolated between
-// neighbours as numpy and R (type 7) do.
-func Percentile(sorted []float64, share float64) float64 {
-	// Conversions round products, which a platform could else fuse with the sums that they go into.
-	at := float64(share * float64(len(sorted)-1))
-	i := int(at)
-	if i+1 >= len(sorted) {
-		return sorted[i]
-	}
-	return sorted[i] + float64((at-float64(i))*(sorted[i+1]-sorted[i]))
+	return Interval{percentile.Of(means, 0.025), percentile.Of(means, 0.975)}, nil
 }

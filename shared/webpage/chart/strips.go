@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/measure/significance"
+	"assay/shared/measure/percentile"
 )
 
 const (
@@ -67,7 +67,7 @@ func newStrips(c Caption, g Grid) *strips {
 	}
 	slices.Sort(all)
 	if len(all) > 0 {
-		s.median = significance.Percentile(all, 0.5)
+		s.median = percentile.Of(all, 0.5)
 	}
 	for i := range s.topics {
 		t := &s.topics[i]
@@ -110,8 +110,8 @@ func (s *strips) topic(column int) topic {
 		}
 	}
 	if slices.Sort(t.values); len(t.values) > 0 {
-		t.low, t.middle = significance.Percentile(t.values, 0.25), significance.Percentile(t.values, 0.5)
-		t.high = significance.Percentile(t.values, 0.75)
+		t.low, t.middle = percentile.Of(t.values, 0.25), percentile.Of(t.values, 0.5)
+		t.high = percentile.Of(t.values, 0.75)
 	}
 	return t
 }

@@ -1,5 +1,7 @@
 package components
 
+import "assay/shared/lists"
+
 // Component is an entry of the catalogue.
 type Component struct {
 	ID          string    `json:"id" example:"01KAKP3T00E4Y7QZ1V5M8N2R6W"`
@@ -25,16 +27,14 @@ type Snippet struct {
 }
 
 // snippetFiles are the languages of snippets, in the order of preference, with the files that they stand in.
-var snippetFiles = []struct{ language, file string }{
+type snippetFile struct{ language, file string }
+
+var snippetFiles = []snippetFile{
 	{"curl", "curl.sh"},
 	{"python", "python.py"},
 	{"go", "main.go"},
 }
 
 func languages() []string {
-	var all []string
-	for _, f := range snippetFiles {
-		all = append(all, f.language)
-	}
-	return all
+	return lists.Map(snippetFiles, func(f snippetFile) string { return f.language })
 }

@@ -7,6 +7,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/record"
 	"assay/shared/table"
@@ -44,10 +45,7 @@ func listAudit(ctx context.Context, c *api.Call, sources ...table.Source) (page.
 func auditRows(all []*record.AuditEntry) [][]string {
 	rows := [][]string{{"id", "createdAt", "actorId", "actorName", "actorEmail", "action", "subject", "taskId", "userIds", "userNames", "before", "after"}}
 	for _, a := range all {
-		var names []string
-		for _, u := range a.Users {
-			names = append(names, u.Name)
-		}
+		names := lists.Map(a.Users, func(u *record.Person) string { return u.Name })
 		rows = append(rows, []string{
 			a.ID, a.CreatedAt.String(), a.ActorID, a.Actor.Name, a.Actor.Email, a.Action, a.Subject, a.TaskID,
 			strings.Join(a.UserIDs, " "), strings.Join(names, "; "), string(a.Before), string(a.After),

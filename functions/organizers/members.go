@@ -9,6 +9,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -67,10 +68,7 @@ func member(ctx context.Context, c *api.Call) (*Member, error) {
 func showMember(_ context.Context, _ *api.Call, m *Member) (*Member, error) { return m, nil }
 
 func listMembers(_ context.Context, c *api.Call, o *record.Organizer) (page.Page[*Member], error) {
-	var all []*Member
-	for _, id := range o.Members {
-		all = append(all, memberOf(c, o, id))
-	}
+	all := lists.Map(o.Members, func(id string) *Member { return memberOf(c, o, id) })
 	slices.SortFunc(all, func(a, b *Member) int { return strings.Compare(b.ID, a.ID) })
 	return page.Of(c.Page, all, func(m *Member) string { return m.ID })
 }

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/webpage"
 
@@ -171,10 +172,7 @@ func remark(s *huma.Schema) string {
 		all = append(all, strings.ToUpper(s.Description[:1])+s.Description[1:]+".")
 	}
 	if len(s.Enum) > 0 {
-		var values []string
-		for _, v := range s.Enum {
-			values = append(values, fmt.Sprintf("`%v`", v))
-		}
+		values := lists.Map(s.Enum, func(v any) string { return fmt.Sprintf("`%v`", v) })
 		all = append(all, "One of "+strings.Join(values, ", ")+".")
 	}
 	if s.Default != nil {

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"assay/functions/tools/material"
+	"assay/shared/lists"
 	"assay/shared/measure/significance"
 	"assay/shared/problem"
 )
@@ -53,10 +54,7 @@ func intervalOver(ctx context.Context, value *float64, byTopic map[string]float6
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	var values []float64
-	for _, topic := range slices.Sorted(maps.Keys(byTopic)) {
-		values = append(values, byTopic[topic])
-	}
+	values := lists.Map(slices.Sorted(maps.Keys(byTopic)), func(topic string) float64 { return byTopic[topic] })
 	if value == nil || len(values) == 0 {
 		return nil, nil
 	}

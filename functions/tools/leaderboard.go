@@ -5,6 +5,7 @@ import (
 	"context"
 
 	"assay/functions/tools/material"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/significance"
 	"assay/shared/plural"
@@ -176,9 +177,5 @@ func (out *LeaderboardOutput) linkTools(values []map[string]float64) {
 
 // references refer to runs of the platform.
 func references(ids []string) []material.RunReference {
-	var all []material.RunReference
-	for _, id := range ids {
-		all = append(all, material.RunReference{RunID: id})
-	}
-	return all
+	return lists.Map(ids, func(id string) material.RunReference { return material.RunReference{RunID: id} })
 }

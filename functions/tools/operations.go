@@ -13,6 +13,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/visibility"
 )
@@ -54,11 +55,9 @@ var Operations = []api.Operation{
 
 // variants are the tools as the API's document describes them.
 func variants() []api.Variant {
-	list := make([]api.Variant, len(all))
-	for i, t := range all {
-		list[i] = api.Variant{Name: t.name, Summary: t.summary, Input: t.input, Output: t.output, Example: t.example, Media: t.media, Problems: t.problems}
-	}
-	return list
+	return lists.Map(all, func(t tool) api.Variant {
+		return api.Variant{Name: t.name, Summary: t.summary, Input: t.input, Output: t.output, Example: t.example, Media: t.media, Problems: t.problems}
+	})
 }
 
 // media lists the types of answers besides JSON.

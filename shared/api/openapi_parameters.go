@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"strings"
 
+	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/record"
 
@@ -24,13 +25,7 @@ func (op *Operation) pathParams(names map[string][]string) []*huma.Param {
 	return params
 }
 
-func values(names []string) []any {
-	var all []any
-	for _, n := range names {
-		all = append(all, n)
-	}
-	return all
-}
+func values(names []string) []any { return lists.Map(names, func(n string) any { return n }) }
 
 // listOf is a parameter of values that commas separate.
 func listOf(name, description string, item *huma.Schema, most int) *huma.Param {

@@ -22,6 +22,7 @@ var core = []string{
 	"assay/shared/access",
 	"assay/shared/blob",
 	"assay/shared/collection",
+	"assay/shared/lists",
 	"assay/shared/measure/...",
 	"assay/shared/page",
 	"assay/shared/plural",

@@ -3,6 +3,8 @@ package measure
 import (
 	"slices"
 	"strings"
+
+	"assay/shared/lists"
 )
 
 // Kind says which evaluator a measure belongs to: the same word can be a measure of two of them.
@@ -67,11 +69,7 @@ func familyOf(kind Kind, name string) *Family {
 
 // names lists what may stand before the brackets, for error messages.
 func names(kind Kind) string {
-	var all []string
-	for _, f := range families[kind] {
-		all = append(all, f.Name)
-	}
-	return strings.Join(all, ", ")
+	return strings.Join(lists.Map(families[kind], func(f Family) string { return f.Name }), ", ")
 }
 
 var (

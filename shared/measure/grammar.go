@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"assay/shared/lists"
 )
 
 // MaxName is the greatest length of a measure's text, in bytes.
@@ -217,10 +219,7 @@ func (f *Family) unknownParameter(name string) error {
 	if len(f.Parameters) == 0 {
 		return fmt.Errorf("%s takes no parameters", f.Name)
 	}
-	var known []string
-	for _, p := range f.Parameters {
-		known = append(known, p.Name)
-	}
+	known := lists.Map(f.Parameters, func(p Parameter) string { return p.Name })
 	return fmt.Errorf("%s has no parameter %q; it has %s, written as name=value", f.Name, name, strings.Join(known, ", "))
 }
 

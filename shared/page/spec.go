@@ -11,6 +11,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"assay/shared/lists"
 	"assay/shared/problem"
 )
 
@@ -236,10 +237,7 @@ func (f Filter) check(v string) string {
 
 // Params lists the names of all parameters of the operation.
 func (s Spec) Params() []string {
-	var names []string
-	for _, f := range s.Filters {
-		names = append(names, f.Param())
-	}
+	names := lists.Map(s.Filters, Filter.Param)
 	if s.List {
 		names = append(names, "limit", "cursor")
 	}

@@ -169,14 +169,7 @@ func (d *DatasetItem) Scope() access.Scope {
 
 // ObjectKeys names the objects of the dataset's files.
 func (d *DatasetItem) ObjectKeys() []string {
-	var keys []string
-	for _, f := range d.Inputs {
-		keys = append(keys, ObjectKey(HolderInputs, d.ID, f.SHA256))
-	}
-	for _, f := range d.Truths {
-		keys = append(keys, ObjectKey(HolderTruths, d.ID, f.SHA256))
-	}
-	return keys
+	return append(objectKeys(HolderInputs, d.ID, d.Inputs), objectKeys(HolderTruths, d.ID, d.Truths)...)
 }
 
 // Files returns the inputs and the truths.

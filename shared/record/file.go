@@ -13,6 +13,7 @@ import (
 	"unicode/utf8"
 
 	"assay/shared/blob"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/plural"
 	"assay/shared/problem"
@@ -228,6 +229,10 @@ const (
 
 // ObjectKey is where a file's bytes stand in the object store.
 func ObjectKey(h Holder, id, sha256 string) string { return string(h) + "/" + id + "/" + sha256 }
+
+func objectKeys(h Holder, id string, files []File) []string {
+	return lists.Map(files, func(f File) string { return ObjectKey(h, id, f.SHA256) })
+}
 
 // ParseObjectKey takes apart what ObjectKey made.
 func ParseObjectKey(key string) (h Holder, id, sha256 string, ok bool) {

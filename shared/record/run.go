@@ -245,10 +245,7 @@ func (r *RunItem) Work() Work {
 
 // ObjectKeys names the objects of the run's files and logs.
 func (r *RunItem) ObjectKeys() []string {
-	var keys []string
-	for _, f := range r.Files {
-		keys = append(keys, ObjectKey(HolderRuns, r.ID, f.SHA256))
-	}
+	keys := objectKeys(HolderRuns, r.ID, r.Files)
 	for _, f := range []*File{r.ExecutionLog, r.EvaluationLog} {
 		if f != nil {
 			keys = append(keys, ObjectKey(HolderLogs, r.ID, f.SHA256))

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"assay/shared/access"
+	"assay/shared/lists"
 	"assay/shared/measure"
 )
 
@@ -148,12 +149,10 @@ func (r *RunItem) told(all bool) []measure.Diagnostic {
 
 // Disclosed are diagnostics as answers have them, which do not tell how discreet they are.
 func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
-	list := make([]measure.Diagnostic, len(all))
-	for i, d := range all {
+	return lists.Map(all, func(d measure.Diagnostic) measure.Diagnostic {
 		d.Discreet = false
-		list[i] = d
-	}
-	return list
+		return d
+	})
 }
 
 var undisclosed = measure.Diagnostic{Severity: measure.Error,

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"assay/shared/lists"
 	"assay/shared/record"
 	"assay/shared/table"
 )
@@ -24,10 +25,9 @@ func Append(tx *table.Tx, run *record.RunItem, k record.LogKind, lines []record.
 	}
 	state, tail, _ := run.Log(k)
 	at := record.At(now)
-	clean := make([]record.LogLine, len(lines))
-	for i, l := range lines {
-		clean[i] = record.LogLine{At: at, Stream: l.Stream, Text: line(l.Text)}
-	}
+	clean := lists.Map(lines, func(l record.LogLine) record.LogLine {
+		return record.LogLine{At: at, Stream: l.Stream, Text: line(l.Text)}
+	})
 	*tail = record.Tailed(*tail, clean)
 	record.Touch(run, now)
 	kept := clean

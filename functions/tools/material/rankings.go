@@ -7,6 +7,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/board"
+	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/table"
@@ -192,10 +193,7 @@ func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) ([]place, err
 
 // Values returns, of each entry, the values of the ranking's measure by topic; nil of one that has none.
 func (r *Ranking) Values(ctx context.Context) ([]map[string]float64, error) {
-	var ids []string
-	for _, e := range r.Entries {
-		ids = append(ids, e.ID)
-	}
+	ids := lists.Map(r.Entries, func(e Ranked) string { return e.ID })
 	all := make([]map[string]float64, len(ids))
 	return all, r.d.eachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {
 		for topic, measures := range perTopic {
@@ -213,10 +211,7 @@ func (r *Ranking) Values(ctx context.Context) ([]map[string]float64, error) {
 // OpenRuns returns the runs of the entries, up to so many, whose files the caller may read, in the order of the ranking.
 // It is of those entries alone, so that what it costs does not grow with the ranking.
 func (r *Ranking) OpenRuns(ctx context.Context, most int) ([]string, error) {
-	var ids []string
-	for _, e := range r.Entries[:min(most, len(r.Entries))] {
-		ids = append(ids, e.RunID)
-	}
+	ids := lists.Map(r.Entries[:min(most, len(r.Entries))], func(e Ranked) string { return e.RunID })
 	runs, err := table.GetAll[record.RunItem](ctx, r.d.c.Store, r.d.c.Consistency, table.Keys(ids, record.RunKey)...)
 	if err != nil {
 		return nil, err

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"assay/shared/access"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
@@ -287,10 +288,7 @@ func (r *Results) bound(topics int) error {
 
 // evaluated are the values that the evaluations have.
 func (r *Results) evaluated(ctx context.Context) ([]Values, error) {
-	var ids []string
-	for _, run := range r.Runs {
-		ids = append(ids, run.evaluation.ID)
-	}
+	ids := lists.Map(r.Runs, (*Run).EvaluationID)
 	all := make([]Values, len(ids))
 	var count atomic.Int64
 	return all, r.d.eachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {

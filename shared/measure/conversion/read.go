@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
@@ -82,11 +83,7 @@ func (r *reader) drops(line int, name []byte) {
 
 // names lists the columns.
 func (r *reader) names() string {
-	var names []string
-	for _, c := range r.kind.columns {
-		names = append(names, c.name)
-	}
-	return strings.Join(names, ", ")
+	return strings.Join(lists.Map(r.kind.columns, func(c column) string { return c.name }), ", ")
 }
 
 // readTREC reads fields that white space separates.

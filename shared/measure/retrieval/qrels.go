@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
@@ -132,10 +133,7 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 		report.Errorf("", 0, "there is no file of judgements")
 	}
 	q.build(entries)
-	names := make([]string, len(files))
-	for i, f := range files {
-		names[i] = f.Name
-	}
+	names := lists.Map(files, func(f measure.File) string { return f.Name })
 	q.reportRepeated(entries, names, &report)
 	if report.Failed() {
 		return nil, inOrder(&report, files), nil

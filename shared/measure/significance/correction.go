@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+
+	"assay/shared/lists"
 )
 
 // Bonferroni adjusts the p of several tests so that one at or below a level holds although there were that many chances:
@@ -14,11 +16,7 @@ func Bonferroni(p []float64) ([]float64, error) {
 	if err := checkChances(p); err != nil {
 		return nil, err
 	}
-	out := make([]float64, len(p))
-	for i, x := range p {
-		out[i] = times(x, float64(len(p)))
-	}
-	return out, nil
+	return lists.Map(p, func(x float64) float64 { return times(x, float64(len(p))) }), nil
 }
 
 // Holm adjusts like Bonferroni and rejects all that it rejects and more: the least p is multiplied by the number of

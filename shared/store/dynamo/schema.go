@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"assay/shared/lists"
 	"assay/shared/store"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -76,11 +77,9 @@ func (s *Store) CreateTable(ctx context.Context) error {
 }
 
 func attributes(names ...string) []types.AttributeDefinition {
-	out := make([]types.AttributeDefinition, len(names))
-	for i, name := range names {
-		out[i] = types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}
-	}
-	return out
+	return lists.Map(names, func(name string) types.AttributeDefinition {
+		return types.AttributeDefinition{AttributeName: aws.String(name), AttributeType: types.ScalarAttributeTypeS}
+	})
 }
 
 func keySchema(i store.Index) []types.KeySchemaElement {

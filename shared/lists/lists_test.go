@@ -1,0 +1,18 @@
+package lists_test
+
+import (
+	"slices"
+	"strconv"
+	"testing"
+
+	"assay/shared/lists"
+)
+
+func TestMap(t *testing.T) {
+	if got := lists.Map([]int{3, 1, 2}, strconv.Itoa); !slices.Equal(got, []string{"3", "1", "2"}) {
+		t.Error(got)
+	}
+	if got := lists.Map(nil, strconv.Itoa); got == nil || len(got) != 0 {
+		t.Errorf("%#v, want an empty list", got)
+	}
+}

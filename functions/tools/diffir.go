@@ -52,18 +52,18 @@ const (
 
 // Check says what is wrong with the input.
 func (in *DiffirInput) Check() []problem.Field {
-	var fields []problem.Field
-	if n := len(in.Runs) * in.Depth * in.Limit; n > maxShownDocuments {
-		fields = append(fields, problem.Field{Pointer: "/limit", Detail: fmt.Sprintf(
-			"%s of %d runs to depth %d are up to %d documents, and an answer can show at most %d: give less of limit or depth, or name topics", plural.Count(in.Limit, "topic"), len(in.Runs), in.Depth, n, maxShownDocuments)})
-	}
+	var fields problem.Fields
+	n := len(in.Runs) * in.Depth * in.Limit
+	fields.AddIf(n > maxShownDocuments, "/limit",
+		"%s of %d runs to depth %d are up to %d documents, and an answer can show at most %d: give less of limit or depth, or name topics",
+		plural.Count(in.Limit, "topic"), len(in.Runs), in.Depth, n, maxShownDocuments)
 	first := map[string]int{}
 	for i, topic := range in.Topics {
 		if at, twice := first[topic]; twice {
-			fields = append(fields, problem.Field{Pointer: fmt.Sprintf("/topics/%d", i), Detail: fmt.Sprintf("is the topic of /topics/%d: name it once", at)})
-			continue
+			fields.Add(fmt.Sprintf("/topics/%d", i), "is the topic of /topics/%d: name it once", at)
+		} else {
+			first[topic] = i
 		}
-		first[topic] = i
 	}
 	return fields
 }

@@ -77,11 +77,10 @@ func (w *diffirWork) topics() ([]string, error) {
 		slices.Sort(all)
 		return slices.Compact(all), nil
 	}
-	var missing []problem.Field
+	var missing problem.Fields
 	for i, topic := range w.in.Topics {
-		if !slices.ContainsFunc(w.rankings, func(r *retrieval.Rankings) bool { return r.Len(topic) > 0 }) {
-			missing = append(missing, problem.Field{Pointer: fmt.Sprintf("/topics/%d", i), Detail: "no run has documents for this topic: check the id, which is the first field of a line"})
-		}
+		found := slices.ContainsFunc(w.rankings, func(r *retrieval.Rankings) bool { return r.Len(topic) > 0 })
+		missing.AddIf(!found, fmt.Sprintf("/topics/%d", i), "no run has documents for this topic: check the id, which is the first field of a line")
 	}
 	return w.in.Topics, problem.Check(missing)
 }

@@ -116,15 +116,13 @@ func readsRun(r *record.RunItem, roles access.Role) bool {
 // runs gathers runs of which sees says whether the caller may have what is wanted of them.
 func (d *Desk) runs(ctx context.Context, pointers []string, refs []RunReference, what string, sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
 	runs := make([]*Run, len(refs))
-	var fields []problem.Field
+	var fields problem.Fields
 	for i, ref := range refs {
 		at := pointers[i]
 		runs[i] = &Run{Name: ref.Name, ID: ref.RunID, source: source{pointer: at, inline: ref.RunID == ""}}
 		fields = append(fields, given(at, "runId", ref.RunID, ref.Files)...)
 		for j, other := range refs[:i] {
-			if ref.RunID != "" && ref.RunID == other.RunID {
-				fields = append(fields, problem.Field{Pointer: at + "/runId", Detail: fmt.Sprintf("is the run of %s: name it once", pointers[j])})
-			}
+			fields.AddIf(ref.RunID != "" && ref.RunID == other.RunID, at+"/runId", "is the run of %s: name it once", pointers[j])
 		}
 	}
 	if err := problem.Check(fields); err != nil {

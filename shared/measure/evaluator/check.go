@@ -6,44 +6,40 @@ import (
 	"slices"
 	"strings"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/problem"
 )
 
 // Check says what is wrong with the settings; nothing, when ReadTruth can use them. Pointers are those of a dataset.
-func Check(s Settings) []problem.Field {
+func Check(s Settings) problem.Fields {
 	problems := CheckFormat(s.Kind, s.Format)
 	if evaluators[s.Kind].formats == nil {
 		return problems // which measures there are depends on the kind
 	}
-	if len(s.Measures) == 0 {
-		problems = append(problems, problem.Field{Pointer: "/evaluator/measures", Detail: "needs at least one measure"})
-	}
+	problems.AddIf(len(s.Measures) == 0, "/evaluator/measures", "needs at least one measure")
 	first := map[string]string{} // canonical form: as first given
 	for i, text := range s.Measures {
 		pointer := fmt.Sprintf("/evaluator/measures/%d", i)
 		m, err := measure.Parse(s.Kind, text)
 		if err != nil {
-			problems = append(problems, problem.Field{Pointer: pointer, Detail: err.Error()})
-			continue
+			problems.Add(pointer, "%v", err)
+		} else if earlier, twice := first[m.String()]; twice {
+			problems.Add(pointer, "%s is the same measure as %s; name it once", text, earlier)
+		} else {
+			first[m.String()] = text
 		}
-		if earlier, twice := first[m.String()]; twice {
-			problems = append(problems, problem.Field{Pointer: pointer, Detail: fmt.Sprintf("%s is the same measure as %s; name it once", text, earlier)})
-			continue
-		}
-		first[m.String()] = text
 	}
 	if s.PrimaryMeasure != "" && !slices.Contains(s.Measures, s.PrimaryMeasure) {
 		m, err := measure.Parse(s.Kind, s.PrimaryMeasure)
-		if _, known := first[m.String()]; err != nil || !known {
-			problems = append(problems, problem.Field{Pointer: "/evaluator/primaryMeasure", Detail: "must be one of measures: give one, or " + problem.Unset})
-		}
+		_, known := first[m.String()]
+		problems.AddIf(err != nil || !known, "/evaluator/primaryMeasure", "must be one of measures: give one, or "+problem.Unset)
 	}
 	return problems
 }
 
 // CheckFormat says what is wrong with the format of runs for that kind of evaluator. Pointers are those of a dataset.
-func CheckFormat(kind measure.Kind, f Format) []problem.Field {
+func CheckFormat(kind measure.Kind, f Format) (problems problem.Fields) {
 	allowed := evaluators[kind].formats
 	if allowed == nil {
 		return []problem.Field{{Pointer: "/evaluator/kind", Detail: fmt.Sprintf("%q is not built in; use one of %v", kind, measure.Kinds())}}
@@ -51,18 +47,11 @@ func CheckFormat(kind measure.Kind, f Format) []problem.Field {
 	if !slices.Contains(allowed, f.Kind) {
 		return []problem.Field{{Pointer: "/runFormat/kind", Detail: fmt.Sprintf("%q does not go with %s; use %s", f.Kind, kind, strings.Join(allowed, " or "))}}
 	}
-	var problems []problem.Field
 	for _, field := range []struct{ pointer, name string }{{"/runFormat/idField", f.IDField}, {"/runFormat/valueField", f.ValueField}} {
-		switch {
-		case f.Kind == TRECRun && field.name != "":
-			problems = append(problems, problem.Field{Pointer: field.pointer, Detail: "the fields of a trec-run have no names: " + problem.Unset})
-		case f.Kind != TRECRun && field.name == "":
-			problems = append(problems, problem.Field{Pointer: field.pointer, Detail: "is needed for " + f.Kind})
-		}
+		problems.AddIf(f.Kind == TRECRun && field.name != "", field.pointer, "the fields of a trec-run have no names: "+problem.Unset)
+		problems.AddIf(f.Kind != TRECRun && field.name == "", field.pointer, "is needed for %s", f.Kind)
 	}
-	if f.IDField != "" && f.IDField == f.ValueField {
-		problems = append(problems, problem.Field{Pointer: "/runFormat/valueField", Detail: "must be another field than idField"})
-	}
+	problems.AddIf(f.IDField != "" && f.IDField == f.ValueField, "/runFormat/valueField", "must be another field than idField")
 	return problems
 }
 
@@ -83,9 +72,6 @@ func (s Settings) parse() ([]measure.Measure, error) {
 
 // invalid is the error of a caller that did not heed Check.
 func invalid(problems []problem.Field) error {
-	var list []string
-	for _, p := range problems {
-		list = append(list, p.Pointer+" "+p.Detail)
-	}
-	return errors.New("evaluator settings: " + strings.Join(list, "; "))
+	texts := lists.Map(problems, func(p problem.Field) string { return p.Pointer + " " + p.Detail })
+	return errors.New("evaluator settings: " + strings.Join(texts, "; "))
 }

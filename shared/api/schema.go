@@ -149,8 +149,8 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 				v[name] = s.prune(known, member, pointer+"/"+name, faults)
 			} else if closed {
 				delete(v, name)
-				name = escapePointer.Replace(name[:min(len(name), maxShownName)])
-				*faults = append(*faults, problem.Field{Pointer: pointer + "/" + name, Detail: "is not a member that can be written here"})
+				name = name[:min(len(name), maxShownName)]
+				*faults = append(*faults, problem.Field{Pointer: pointer + problem.Pointer(name), Detail: "is not a member that can be written here"})
 			}
 		}
 	case []any:
@@ -167,9 +167,6 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 
 // maxShownName is how many bytes of the name of an unknown member an answer has.
 const maxShownName = 200
-
-// escapePointer writes a name as a token of a JSON Pointer (RFC 6901).
-var escapePointer = strings.NewReplacer("~", "~0", "/", "~1")
 
 // toPointer turns huma's location of a value (files[0].name) into a JSON Pointer (/files/0/name).
 func toPointer(location string) string {

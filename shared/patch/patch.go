@@ -57,7 +57,7 @@ func Apply(mediaType string, patch, resource []byte, writable []string) ([]byte,
 		var unknown []problem.Field
 		for _, name := range slices.Sorted(maps.Keys(members)) {
 			if _, known := before[name]; members[name] == nil && !known && !slices.Contains(writable, name) {
-				unknown = append(unknown, problem.Field{Pointer: pointer(name), Detail: "is not a member that can be written here"})
+				unknown = append(unknown, problem.Field{Pointer: problem.Pointer(name), Detail: "is not a member that can be written here"})
 			}
 		}
 		if err := problem.Check(unknown); err != nil {
@@ -107,7 +107,7 @@ func onlyWritable(before map[string]any, after any, writable []string) ([]byte, 
 			continue
 		}
 		if now, ok := is[name]; !ok || !reflect.DeepEqual(value, now) {
-			fields = append(fields, problem.Field{Pointer: pointer(name), Detail: "is made by the service and cannot be changed"})
+			fields = append(fields, problem.Field{Pointer: problem.Pointer(name), Detail: "is made by the service and cannot be changed"})
 		}
 		delete(is, name)
 	}
@@ -124,8 +124,4 @@ func encode(v any) ([]byte, error) {
 	e.SetEscapeHTML(false) // which would make a text of < six times as long
 	err := e.Encode(v)
 	return document.Bytes(), err
-}
-
-func pointer(name string) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

@@ -175,13 +175,13 @@ func decode(body []byte) (User, error) {
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		switch member := known[name]; {
 		case member == nil:
-			faults.Add(pointer(name), "no such member; those known are user, name, email and groups")
+			faults.Add(problem.Pointer(name), "no such member; those known are user, name, email and groups")
 		case json.Unmarshal(members[name], member) != nil:
 			expected := "must be a string"
 			if name == "groups" {
 				expected = "must be an array of strings"
 			}
-			faults.Add(pointer(name), "%s", expected)
+			faults.Add(problem.Pointer(name), "%s", expected)
 		}
 	}
 	return u, problem.Check(faults)
@@ -201,9 +201,4 @@ func (u User) faults() (faults problem.Fields) {
 		faults.AddIf(!identifier.MatchString(group), fmt.Sprintf("/groups/%d", n), allowed)
 	}
 	return faults
-}
-
-// pointer points at a member of an object (RFC 6901).
-func pointer(name string) string {
-	return "/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(name)
 }

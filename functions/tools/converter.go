@@ -75,14 +75,12 @@ var converterTool = define(about{
 		return nil, err
 	}
 	from, to := conversion.Format(cmp.Or(in.From, string(of.formats[0]))), conversion.Format(in.To)
-	var fields []problem.Field
+	var fields problem.Fields
 	for _, f := range []struct {
 		pointer string
 		format  conversion.Format
 	}{{"/from", from}, {"/to", to}} {
-		if !slices.Contains(of.formats, f.format) {
-			fields = append(fields, problem.Field{Pointer: f.pointer, Detail: fmt.Sprintf("%s is no format of a %s: give one of %v", f.format, of.member, of.formats)})
-		}
+		fields.AddIf(!slices.Contains(of.formats, f.format), f.pointer, "%s is no format of a %s: give one of %v", f.format, of.member, of.formats)
 	}
 	if err := problem.Check(fields); err != nil {
 		return nil, err

@@ -104,11 +104,8 @@ var validatorTool = define(about{
 
 // check says what does not go together.
 func (in *ValidatorInput) check() error {
-	var fields []problem.Field
-	bad := func(pointer, detail string) { fields = append(fields, problem.Field{Pointer: pointer, Detail: detail}) }
-	if (in.Run == nil) == (in.Truth == nil) {
-		bad("", "give either run or truth: one of them is checked")
-	}
+	var fields problem.Fields
+	fields.AddIf((in.Run == nil) == (in.Truth == nil), "", "give either run or truth: one of them is checked")
 	stored := in.Run != nil && in.Run.RunID != ""
 	for _, m := range []struct {
 		pointer string
@@ -116,11 +113,11 @@ func (in *ValidatorInput) check() error {
 	}{{"/datasetId", in.DatasetID != ""}, {"/kind", in.Kind != ""}, {"/format", in.Format != nil}} {
 		switch {
 		case m.given && in.Truth != nil:
-			bad(m.pointer, "goes with a run: what is to be said of a truth stands in /truth")
+			fields.Add(m.pointer, "goes with a run: what is to be said of a truth stands in /truth")
 		case m.given && stored:
-			bad(m.pointer, "goes with files: the run has the kind and the format of its dataset")
+			fields.Add(m.pointer, "goes with files: the run has the kind and the format of its dataset")
 		case m.given && in.DatasetID != "" && m.pointer != "/datasetId":
-			bad(m.pointer, "is what the dataset says: leave it or datasetId out")
+			fields.Add(m.pointer, "is what the dataset says: leave it or datasetId out")
 		}
 	}
 	return problem.Check(fields)

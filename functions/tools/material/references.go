@@ -76,13 +76,12 @@ func (f *InlineFile) bytes(pointer string) ([]byte, *problem.Field) {
 // unpackInline decodes files that come along. They count against the bounds of the request.
 func (d *Desk) unpackInline(ctx context.Context, pointer string, files []InlineFile) ([]evaluator.File, error) {
 	list := make([]evaluator.File, len(files))
-	var fields []problem.Field
+	var fields problem.Fields
 	for i, f := range files {
 		at := fmt.Sprintf("%s/%d", pointer, i)
 		fields = append(fields, record.CheckLine(at+"/name", f.Name)...)
-		if slices.ContainsFunc(files[:i], func(other InlineFile) bool { return other.Name == f.Name }) {
-			fields = append(fields, problem.Field{Pointer: at + "/name", Detail: "is the name of a file before it: give it another, so that what is told of the two can be told apart"})
-		}
+		taken := slices.ContainsFunc(files[:i], func(other InlineFile) bool { return other.Name == f.Name })
+		fields.AddIf(taken, at+"/name", "is the name of a file before it: give it another, so that what is told of the two can be told apart")
 		content, field := f.bytes(at)
 		if field != nil {
 			fields = append(fields, *field)

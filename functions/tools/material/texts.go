@@ -41,11 +41,9 @@ func (t *Texts) Find(ctx context.Context, wanted collection.Wanted) (collection.
 	if !t.inline {
 		return found, faults(wanted, found), nil
 	}
-	var fields []problem.Field
+	var fields problem.Fields
 	for _, report := range found.Files {
-		if report.Fault != "" {
-			fields = append(fields, problem.Field{Pointer: t.FileAt(report.Name), Detail: "has no texts that can be shown: " + report.Fault})
-		}
+		fields.AddIf(report.Fault != "", t.FileAt(report.Name), "has no texts that can be shown: %s", report.Fault)
 	}
 	return found, nil, problem.Check(fields)
 }

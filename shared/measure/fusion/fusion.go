@@ -62,34 +62,22 @@ type Settings struct {
 }
 
 // Check says what is wrong with the settings; nothing, when Fuse can use them. Pointers name them in lower case.
-func (s Settings) Check() (problems []problem.Field) {
-	bad := func(pointer, format string, args ...any) {
-		problems = append(problems, problem.Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})
-	}
+func (s Settings) Check() (problems problem.Fields) {
 	switch {
 	case !slices.Contains(Methods(), s.Method):
-		bad("/method", "there is no method %q; choose one of %v", s.Method, Methods())
+		problems.Add("/method", "there is no method %q; choose one of %v", s.Method, Methods())
 	case s.Method == ReciprocalRank:
-		if s.Normalization != "" {
-			bad("/normalization", "method %s looks at ranks and not at scores; leave the normalization out", s.Method)
-		}
-		if s.K < 0 || s.K > MaxK {
-			bad("/k", "k is %d; choose from 1 to %d, such as %d", s.K, MaxK, DefaultK)
-		}
+		problems.AddIf(s.Normalization != "", "/normalization", "method %s looks at ranks and not at scores; leave the normalization out", s.Method)
+		problems.AddIf(s.K < 0 || s.K > MaxK, "/k", "k is %d; choose from 1 to %d, such as %d", s.K, MaxK, DefaultK)
 	default:
-		if s.K != 0 {
-			bad("/k", "method %s has no k; leave it out", s.Method)
-		}
-		if !slices.Contains(Normalizations(), s.Normalization) {
-			bad("/normalization", "there is no normalization %q; choose one of %v", s.Normalization, Normalizations())
-		}
+		problems.AddIf(s.K != 0, "/k", "method %s has no k; leave it out", s.Method)
+		problems.AddIf(!slices.Contains(Normalizations(), s.Normalization), "/normalization",
+			"there is no normalization %q; choose one of %v", s.Normalization, Normalizations())
 	}
-	if s.Depth < 0 {
-		bad("/depth", "the depth is %d; choose how many documents to keep for each topic, or 0 for all", s.Depth)
-	}
-	if s.Tag == "" || len(s.Tag) > MaxTag || strings.ContainsFunc(s.Tag, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
-		bad("/tag", "the tag is %q; choose a name of 1 to %d bytes without white space", s.Tag, MaxTag)
-	}
+	problems.AddIf(s.Depth < 0, "/depth", "the depth is %d; choose how many documents to keep for each topic, or 0 for all", s.Depth)
+	spaced := strings.ContainsFunc(s.Tag, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) })
+	problems.AddIf(s.Tag == "" || len(s.Tag) > MaxTag || spaced, "/tag",
+		"the tag is %q; choose a name of 1 to %d bytes without white space", s.Tag, MaxTag)
 	return problems
 }
 

@@ -15,18 +15,8 @@ import (
 
 // RegistrationPatch is what of a registration can change.
 type RegistrationPatch struct {
-	Team        string                   `json:"team" minLength:"1" maxLength:"100"`
-	Anonymous   bool                     `json:"anonymous" required:"false"`
-	Affiliation string                   `json:"affiliation" required:"false" maxLength:"200"`
-	Country     string                   `json:"country" required:"false" maxLength:"100"`
-	Contact     string                   `json:"contact,omitempty" maxLength:"500"`
-	State       record.RegistrationState `json:"state" enum:"accepted,pending,rejected"`
-}
-
-// Check says what is wrong with the draft.
-func (d *RegistrationPatch) Check() []problem.Field {
-	full := record.RegistrationDraft{Team: d.Team, Affiliation: d.Affiliation, Country: d.Country, Contact: d.Contact}
-	return full.Check()
+	record.TeamDraft
+	State record.RegistrationState `json:"state" enum:"accepted,pending,rejected"`
 }
 
 func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d RegistrationPatch) (*record.RegistrationItem, api.Change, error) {
@@ -48,7 +38,7 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 		return nil, api.Change{}, visibility.Missing
 	}
 	changed := *r
-	changed.Team, changed.Anonymous, changed.Affiliation, changed.Country, changed.Contact, changed.State = d.Team, d.Anonymous, d.Affiliation, d.Country, d.Contact, d.State
+	changed.TeamDraft, changed.State = d.TeamDraft, d.State
 	renamed := changed.Team != r.Team
 	follows := renamed || changed.Anonymous != r.Anonymous || changed.Affiliation != r.Affiliation
 	if follows {

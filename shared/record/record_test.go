@@ -196,7 +196,7 @@ func TestNoTeamIsCalledAsAnAliasIs(t *testing.T) {
 		"anonymous\u2010x": false, "anonymous\u2011x": false, "anonymous\u2013x": false, "anonymous\u2212x": false,
 		"anonymous": true, "The anonymous-x": true, "anonymously-x": true,
 	} {
-		d := record.RegistrationDraft{Team: name}
+		d := record.TeamDraft{Team: name}
 		if fields := d.Check(); (len(fields) == 0) != fine || !fine && fields[0].Pointer != "/team" {
 			t.Errorf("%+q: %v", name, fields)
 		}

@@ -25,7 +25,12 @@ const (
 
 // RegistrationDraft is what a client writes of a registration.
 type RegistrationDraft struct {
-	UserID      string `json:"userId" required:"false" maxLength:"26" doc:"the user who takes part: whoever asks, unless an organizer registers another"`
+	UserID string `json:"userId" required:"false" maxLength:"26" doc:"the user who takes part: whoever asks, unless an organizer registers another"`
+	TeamDraft
+}
+
+// TeamDraft is what the registered user writes of the team, and can change.
+type TeamDraft struct {
 	Team        string `json:"team" minLength:"1" maxLength:"100" doc:"name of the team; unique within the task among the names that are shown" example:"Lakeside"`
 	Anonymous   bool   `json:"anonymous" required:"false" doc:"show the alias instead of team and user to everyone but the organizers"`
 	Affiliation string `json:"affiliation" required:"false" maxLength:"200"`
@@ -102,7 +107,7 @@ func (r *RegistrationItem) Scope() access.Scope {
 }
 
 // Check says what is wrong with the draft.
-func (d *RegistrationDraft) Check() []problem.Field {
+func (d *TeamDraft) Check() []problem.Field {
 	fields := checkName("/team", d.Team)
 	fields.AddIf(looksLikeAlias(d.Team), "/team", "must not begin with %q, as the names of anonymous teams do", aliasPrefix)
 	fields.AddIf(folded(d.Team) == BaselineTeam, "/team", "is what the baselines of organizers are called: choose another")

@@ -174,8 +174,8 @@ func (sc *scene) newFailures(owner string, p place) {
 		owner  []string // in the diagnostics for the owner
 		others []string // in those for others once the review is published
 	}{
-		{[]string{"2 of the 3 ids of the truth", `the id "2"`, `the id "` + truthID + `"`}, []string{withheld}},
-		{[]string{`there is no prediction for 1 of the 2 ids of the inputs of the dataset: "2"`, withheld}, nil},
+		{[]string{"2 of 3 ids of the truth", `the id "2"`, `the id "` + truthID + `"`}, []string{withheld}},
+		{[]string{`there is no prediction for 1 of 2 ids of the inputs of the dataset: "2"`, withheld}, nil},
 		{[]string{withheld}, nil},
 	} {
 		run := "/v1/runs/" + made.RunIDs[i]

@@ -69,8 +69,8 @@ func request(b *testing.B, address string) []byte {
 	return payload
 }
 
-// maxSize is how large a function may be: what is loaded is paid for with time. Rendering and sanitizing Markdown is 1.1 MB of it.
-const maxSize = 14_000_000
+// maxSize is how large a function may be: what is loaded is paid for with time.
+const maxSize = 13_000_000
 
 func coldStart(b *testing.B, program string, env []string, first []byte) {
 	binary, size := compile(b, program)

@@ -80,7 +80,7 @@ func (f *function) changed(ctx context.Context, records []json.RawMessage) (even
 		}
 		var again time.Time
 		if err == nil {
-			again, err = f.heed(ctx, &r)
+			again, err = f.handleChange(ctx, &r)
 		}
 		if err != nil {
 			slog.ErrorContext(ctx, "a change was not handled and comes again", "sequenceNumber", r.Change.SequenceNumber, "error", err)
@@ -93,7 +93,7 @@ func (f *function) changed(ctx context.Context, records []json.RawMessage) (even
 	return out, f.runUntil(ctx, next)
 }
 
-func (f *function) heed(ctx context.Context, r *events.DynamoDBEventRecord) (again time.Time, err error) {
+func (f *function) handleChange(ctx context.Context, r *events.DynamoDBEventRecord) (again time.Time, err error) {
 	key := store.Key{}
 	if p, s := r.Change.Keys[dynamo.PartitionKey], r.Change.Keys[dynamo.SortKey]; p.DataType() == events.DataTypeString && s.DataType() == events.DataTypeString {
 		key = store.Key{Partition: p.String(), Sort: s.String()}
@@ -133,7 +133,8 @@ func (f *function) arrived(ctx context.Context, records []json.RawMessage) error
 const day = 24 * time.Hour
 
 // Limits of one call. A schedule comes on the minute, so the call itself waits for what is due within maxPause: a dataset
-// whose ground truth changed is followed in passes a few seconds apart. What waits longer would hold up the stream.
+// whose ground truth changed is evaluated in passes a few seconds apart. Records of the stream behind it wait meanwhile, but
+// not the runs that they are about: runDue evaluates all that are queued, in turn.
 const (
 	minPause  = 2 * time.Second // the index that Next reads may be about a second behind
 	maxPause  = 5 * time.Second

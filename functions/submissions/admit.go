@@ -118,7 +118,7 @@ func baseline(ctx context.Context, c *api.Call, of api.Target, is, was bool) err
 	return err
 }
 
-// read reads the task anew, the allowance, and each dataset with its truth; nil where there is none. The task is read after
+// read reads the task again, the allowance, and each dataset with its truth; nil where there is none. The task is read after
 // the grant: whoever flips its visibility or deletes it writes all grants then, so a submission that has not seen the one
 // change does not survive the other.
 func (e *entry) read(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {

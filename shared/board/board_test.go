@@ -275,7 +275,7 @@ func TestABoardIsWhatItsCallerSees(t *testing.T) {
 			}
 			c.enter(e)
 		}
-		for _, user := range append(users, "", "stranger", "worker", "admin") {
+		for _, user := range append(users, "", "unrelated", "worker", "admin") {
 			a := asked{
 				user: user, measure: rapid.SampledFrom([]string{"", "AP", "cost"}).Draw(t, "measure"), best: rapid.Bool().Draw(t, "best"), count: rapid.Bool().Draw(t, "count"),
 				version: rapid.Int64Range(1, 2).Draw(t, "version"), atOnce: rapid.IntRange(1, 4).Draw(t, "at once"),

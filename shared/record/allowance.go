@@ -43,9 +43,6 @@ func AllowanceKey(taskID, userID string) store.Key {
 // Key implements Record.
 func (a *Allowance) Key() store.Key { return AllowanceKey(a.TaskID, a.ID) }
 
-// Indexes implements Record.
-func (a *Allowance) Indexes() [store.NumIndexes]store.Key { return indexes{} }
-
 // expire forgets the recent runs that are a Day old at now.
 func (a *Allowance) expire(now time.Time) {
 	a.Recent = slices.DeleteFunc(a.Recent, func(id string) bool { return !madeAt(id).After(now.Add(-Day)) })

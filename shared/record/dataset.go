@@ -290,9 +290,6 @@ func TruthKey(datasetID string) store.Key {
 	return store.Key{Partition: "DATASET#" + datasetID, Sort: "TRUTH"}
 }
 
-// Indexes implements Record: nobody lists truths.
-func (t *Truth) Indexes() [store.NumIndexes]store.Key { return indexes{} }
-
 // AuditedDataset is what an audit entry keeps of a dataset.
 type AuditedDataset struct {
 	Name string `json:"name"`

@@ -189,6 +189,3 @@ func (t *Topics) Key() store.Key { return TopicsKey(t.ID) }
 func TopicsKey(id string) store.Key {
 	return store.Key{Partition: EvaluationKey(id).Partition, Sort: "TOPICS"}
 }
-
-// Indexes implements Record.
-func (t *Topics) Indexes() [store.NumIndexes]store.Key { return indexes{} }

@@ -37,8 +37,5 @@ func IdempotencyKey(userID, key string) store.Key {
 // Key implements Record.
 func (i *Idempotency) Key() store.Key { return IdempotencyKey(i.ID, i.Name) }
 
-// Indexes implements Record.
-func (i *Idempotency) Indexes() [store.NumIndexes]store.Key { return indexes{} }
-
 // Expiry says when the record goes by itself.
 func (i *Idempotency) Expiry() time.Time { return i.Until.Time }

@@ -159,8 +159,5 @@ func logPrefix(k LogKind) string { return "LOG#" + string(k) + "#" }
 // LogEnd is behind the sort keys of all chunks of the log.
 func LogEnd(k LogKind) string { return "LOG#" + string(k) + "$" }
 
-// Indexes implements Record: chunks are read with their run alone.
-func (c *LogChunk) Indexes() [store.NumIndexes]store.Key { return indexes{} }
-
 // Expiry is when the chunk goes, should nothing have deleted it.
 func (c *LogChunk) Expiry() time.Time { return c.CreatedAt.Add(logTime) }

@@ -87,9 +87,6 @@ func TaskCountKey(organizerID string) store.Key {
 // Key implements Record.
 func (n *TaskCount) Key() store.Key { return TaskCountKey(n.ID) }
 
-// Indexes implements Record.
-func (n *TaskCount) Indexes() [store.NumIndexes]store.Key { return indexes{} }
-
 // Scope says where the organizer stands; its members are its organizers.
 func (o *Organizer) Scope() access.Scope {
 	return access.Scope{OrganizerID: o.ID, Audience: access.Everyone}

@@ -49,6 +49,9 @@ func (m Meta) Revision() int64 { return m.Version }
 // Stored is the version of the item that the store has of the resource; it never grows slower than Version.
 func (m Meta) Stored() int64 { return m.stored }
 
+// Indexes implements Record for what no list has; a record that lists have overrides it.
+func (m Meta) Indexes() [store.NumIndexes]store.Key { return indexes{} }
+
 // Record is a resource that the store holds. One with a method Expiry() time.Time goes at that instant by itself.
 type Record interface {
 	Key() store.Key

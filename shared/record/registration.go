@@ -164,6 +164,3 @@ type Reservation struct {
 
 // Key implements Record.
 func (r *Reservation) Key() store.Key { return r.At }
-
-// Indexes implements Record.
-func (r *Reservation) Indexes() [store.NumIndexes]store.Key { return indexes{} }

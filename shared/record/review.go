@@ -64,9 +64,6 @@ func (r *ReviewItem) Key() store.Key { return ReviewKey(r.RunID) }
 // ReviewKey is where a run's review stands in the table.
 func ReviewKey(runID string) store.Key { return store.Key{Partition: "RUN#" + runID, Sort: "REVIEW"} }
 
-// Indexes implements Record: a review is reached through its run alone.
-func (r *ReviewItem) Indexes() [store.NumIndexes]store.Key { return indexes{} }
-
 // notice says what does not come of a published review, if anything.
 func (r *ReviewItem) notice() string {
 	switch {

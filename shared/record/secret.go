@@ -43,6 +43,3 @@ func (s *TruthSecret) Key() store.Key { return TruthSecretKey(s.ID) }
 func TruthSecretKey(datasetID string) store.Key {
 	return store.Key{Partition: "DATASET#" + datasetID, Sort: "SECRET"}
 }
-
-// Indexes implements Record: no index has the secret.
-func (s *TruthSecret) Indexes() [store.NumIndexes]store.Key { return indexes{} }

@@ -37,9 +37,6 @@ func (*Serving) Key() store.Key { return ServingKey() }
 // ServingKey is where the Serving stands in the table.
 func ServingKey() store.Key { return store.Key{Partition: "WORKERS", Sort: "SERVING"} }
 
-// Indexes implements Record.
-func (*Serving) Indexes() [store.NumIndexes]store.Key { return indexes{} }
-
 // Note notes that a worker of the subqueues was seen at now, forgets those of which none was for long, or for the longest when
 // they are too many, and reports whether anything is new.
 func (s *Serving) Note(now time.Time, queues []Subqueue) bool {

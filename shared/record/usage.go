@@ -130,9 +130,6 @@ func UsageKey(userID string) store.Key {
 // Key implements Record.
 func (u *Usage) Key() store.Key { return UsageKey(u.ID) }
 
-// Indexes implements Record.
-func (u *Usage) Indexes() [store.NumIndexes]store.Key { return indexes{} }
-
 // Take counts the charge, or returns the problem when the limits do not allow it.
 func (u *Usage) Take(l UsageLimits, ch Charge, now time.Time) error {
 	pending := u.pendingWith(ch)
@@ -185,9 +182,6 @@ const ServerPartition = "SERVER#USAGE"
 
 // Key implements Record.
 func (u *ServerUsage) Key() store.Key { return store.Key{Partition: ServerPartition, Sort: u.ID} }
-
-// Indexes implements Record.
-func (u *ServerUsage) Indexes() [store.NumIndexes]store.Key { return indexes{} }
 
 // Refuse returns the problem when the limits do not allow the charge to all users together. Their uploads count for
 // UploadTime, whether they arrive or not.

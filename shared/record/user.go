@@ -89,9 +89,6 @@ type Registered struct {
 // Key implements Record.
 func (r *Registered) Key() store.Key { return RegisteredKey(r.UserID, r.TaskID) }
 
-// Indexes implements Record.
-func (r *Registered) Indexes() [store.NumIndexes]store.Key { return indexes{} }
-
 // Grants is what a user's partition says.
 type Grants struct {
 	access.Grants

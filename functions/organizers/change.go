@@ -80,13 +80,7 @@ func forget(ctx context.Context, c *api.Call, organizerID string, members []stri
 		err = errors.Join(err, d.Add(ctx, record.MembershipKey(m, organizerID)))
 	}
 	entries := store.Query{Partition: record.AuditPartition(organizerID), Limit: store.MaxWrites, Consistency: store.Strong}
-	for it, failed := range table.Items(ctx, c.Store, entries) {
-		if failed == nil {
-			failed = d.Add(ctx, it.Key)
-		}
-		err = errors.Join(err, failed)
-	}
-	if err = errors.Join(err, d.Commit(ctx)); err != nil {
+	if err = errors.Join(err, d.AddFound(ctx, entries), d.Commit(ctx)); err != nil {
 		c.Log.WarnContext(ctx, "grants or audit entries of a deleted organizer stay behind", "organizer", organizerID, "error", err)
 	}
 }

@@ -110,18 +110,6 @@ func forget(ctx context.Context, s store.Store, run *record.RunItem, k record.Lo
 		return nil
 	}
 	q := store.Query{Partition: record.RunKey(run.ID).Partition, From: record.LogKey(run.ID, k, 0).Sort, To: record.LogKey(run.ID, k, state.Sealed-1).Sort, Limit: chunksAtOnce}
-	for {
-		found, err := s.Query(ctx, q)
-		if err != nil {
-			return table.Failed(err)
-		}
-		tx := new(table.Tx)
-		for _, it := range found {
-			tx.DeleteKey(it.Key)
-		}
-		if err := tx.Commit(ctx, s); err != nil || len(found) < q.Limit {
-			return err
-		}
-		q.After = &found[len(found)-1]
-	}
+	d := table.Deletions{Store: s}
+	return errors.Join(d.AddFound(ctx, q), d.Commit(ctx))
 }

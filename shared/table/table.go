@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -33,11 +34,7 @@ func Get[R any, P Pointer[R]](ctx context.Context, s store.Store, c store.Consis
 
 // Keys returns the keys of the records with the ids.
 func Keys(ids []string, key func(id string) store.Key) []store.Key {
-	keys := make([]store.Key, len(ids))
-	for i, id := range ids {
-		keys[i] = key(id)
-	}
-	return keys
+	return lists.Map(ids, key)
 }
 
 // GetAll reads records of one kind in one call for each store.MaxKeys keys, in the order of the keys; nil where there is none.
@@ -77,11 +74,7 @@ func Into[R any, P Pointer[R]](r *P, key store.Key) Target {
 
 // Read reads records of several kinds, at most store.MaxKeys, in one call.
 func Read(ctx context.Context, s store.Store, c store.Consistency, targets ...Target) error {
-	keys := make([]store.Key, len(targets))
-	for i, t := range targets {
-		keys[i] = t.key
-	}
-	items, err := s.Get(ctx, c, keys...)
+	items, err := s.Get(ctx, c, lists.Map(targets, func(t Target) store.Key { return t.key })...)
 	if err != nil {
 		return Failed(err)
 	}
@@ -230,6 +223,19 @@ func (d *Deletions) Add(ctx context.Context, keys ...store.Key) error {
 		d.tx.DeleteKey(k)
 	}
 	return err
+}
+
+// AddFound is Add for each item that the query finds.
+func (d *Deletions) AddFound(ctx context.Context, q store.Query) error {
+	for it, err := range Items(ctx, d.Store, q) {
+		if err == nil {
+			err = d.Add(ctx, it.Key)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Commit deletes what has been added since it was last called.

@@ -266,7 +266,7 @@ func (b *modelBuilder) register(i int, r modelRegistration) {
 	if b.hides(b.caller == r.user || b.organizes(b.caller, r.task)) {
 		return
 	}
-	item := &record.RegistrationItem{OrganizerID: b.organizerID(r.task), Unreserved: r.anonymous}
+	item := &record.RegistrationItem{OrganizerID: b.organizerID(r.task)}
 	item.Meta, item.TaskID, item.UserID = modelMeta("registration", i), modelID("task", r.task), servertest.UserID(r.user)
 	item.Team, item.State, item.Anonymous, item.Contact = "Team of "+r.user, r.state, r.anonymous, r.user+"@example.org"
 	item.Alias = record.NewAlias(item.ID)

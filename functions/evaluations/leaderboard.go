@@ -37,19 +37,19 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 		return p, err
 	}
 	filtered := len(c.Page.Values("runId"))+len(c.Page.Values("userId"))+len(c.Page.Values("taskId")) > 0
-	skipped := 0
-	var found []*record.EvaluationItem
-	var places []*board.Entry
+	skipped, full := 0, false
 	for e, err := range entries {
 		if err != nil {
 			return p, err
 		}
-		var item *record.EvaluationItem
-		if filtered || skipped == c.Page.Offset && len(found) < c.Page.Limit { // the others need not be read
-			if item, err = e.Item(); err != nil {
+		var v record.Evaluation
+		if filtered || skipped == c.Page.Offset && !full { // the others need not be read
+			item, err := e.Item()
+			if err != nil {
 				return p, err
 			}
-			if v, sees := show(item); !sees || !keeps(c, v) {
+			var sees bool
+			if v, sees = show(item); !sees || !keeps(c, v) {
 				continue
 			}
 		}
@@ -57,17 +57,15 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 			skipped++
 			continue
 		}
-		if len(found) == c.Page.Limit {
+		if full {
 			p.More = true
 			break
 		}
-		found, places = append(found, item), append(places, e)
+		v.Rank, v.Runs = e.Rank, e.Runs
+		if full, err = p.Add(v); err != nil {
+			return p, err
+		}
+		full = full || len(p.Data) == c.Page.Limit
 	}
-	err = addAll(ctx, c, &p, found, func(i int) (record.Evaluation, bool) {
-		v, sees := show(found[i])
-		v.Rank, v.Runs = places[i].Rank, places[i].Runs
-		return v, sees
-	})
-	p.More = p.More || len(p.Data) < len(found)
-	return p, err
+	return p, nil
 }

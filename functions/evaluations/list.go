@@ -131,36 +131,10 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]table.Source, 
 		v, sees := show(e)
 		return sees && keeps(c, v) && (len(taskIDs) == 0 || slices.Contains(taskIDs, e.TaskID))
 	}
-	var found []*record.EvaluationItem
-	selection := table.Selection{Sources: from, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	p.Cursor, err = table.List(ctx, c.Store, selection, keep, func(e *record.EvaluationItem) (bool, error) {
-		found = append(found, e)
-		return false, nil
+	return api.PageOf(ctx, c, from, keep, func(e *record.EvaluationItem) record.Evaluation {
+		v, _ := show(e)
+		return v
 	})
-	if err != nil {
-		return p, err
-	}
-	if err := addAll(ctx, c, &p, found, func(i int) (record.Evaluation, bool) { return show(found[i]) }); err != nil {
-		return p, err
-	}
-	if n := len(p.Data); n < len(found) {
-		p.Cursor = found[n].ID
-	}
-	return p, nil
-}
-
-// addAll adds the evaluations to the page, with keyed digests, until it is full. show returns the i-th as its caller sees it.
-func addAll(ctx context.Context, c *api.Call, p *page.Page[record.Evaluation], all []*record.EvaluationItem, show func(i int) (record.Evaluation, bool)) error {
-	if err := keyTruths(ctx, c, all...); err != nil {
-		return err
-	}
-	for i := range all {
-		v, _ := show(i)
-		if full, err := p.Add(v); err != nil || full {
-			return err
-		}
-	}
-	return nil
 }
 
 // ofRuns is the source of the evaluations of runs: each has at most one that lists show. Those that the caller
@@ -194,27 +168,6 @@ func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (rec
 		roles := access.Roles(c.Caller, g.Grants, s)
 		return e.For(roles), access.Sees(roles, s.Audience)
 	}, err
-}
-
-// keyTruths keys the digests that were stored plain, with one read for the secrets of their datasets. A dataset without a
-// secret gets it with its next evaluation; until then there is no digest to show.
-func keyTruths(ctx context.Context, c *api.Call, all ...*record.EvaluationItem) error {
-	var ids []string
-	for _, e := range all {
-		if e.LacksKey() && !slices.Contains(ids, e.DatasetID) {
-			ids = append(ids, e.DatasetID)
-		}
-	}
-	secrets, err := table.GetAll[record.TruthSecret](ctx, c.Store, c.Consistency, table.Keys(ids, record.TruthSecretKey)...)
-	if err != nil {
-		return err
-	}
-	for _, e := range all {
-		if i := slices.Index(ids, e.DatasetID); e.LacksKey() && secrets[i] != nil {
-			e.KeyTruth(e.Digests.Truth, secrets[i])
-		}
-	}
-	return nil
 }
 
 // keeps applies the filters to an evaluation as its caller sees it: nobody finds an anonymous team by its user.

@@ -34,9 +34,6 @@ func show(ctx context.Context, c *api.Call, e withTopics) (record.Evaluation, er
 	if err != nil {
 		return record.Evaluation{}, err
 	}
-	if err := keyTruths(ctx, c, e.EvaluationItem); err != nil {
-		return record.Evaluation{}, err
-	}
 	if e.topics != nil && e.topics.ObjectKey != "" {
 		if err := c.BeginListing(ctx); err != nil {
 			return record.Evaluation{}, err

@@ -63,7 +63,7 @@ func newScene(t *testing.T) *scene {
 	s.truth.Evaluator = record.Evaluator{Kind: "retrieval", Measures: []string{"AP", "P@1"}, PrimaryMeasure: "AP"}
 	s.truth.Files = []record.File{s.store(record.HolderTruths, s.dataset.ID, "qrels.txt", qrels)}
 	s.dataset.Truths = s.truth.Files
-	s.commit(new(table.Tx).Create(s.dataset).Create(s.truth))
+	s.commit(new(table.Tx).Create(s.dataset).Create(s.truth).Create(record.NewTruthSecret(s.dataset.ID, s.Now())))
 	return s
 }
 

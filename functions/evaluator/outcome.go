@@ -65,27 +65,17 @@ func (w *Worker) outcome(ctx context.Context, run *record.RunItem, truth *record
 	}
 	e.LowerIsBetter = truth.Evaluator.LessIsBetter(e.PrimaryMeasure)
 	e.Evaluator = record.EvaluatorUsed{Kind: truth.Evaluator.Kind, Version: version, Settings: truth.RunFormat}
-	secret, err := w.secret(ctx, truth)
+	secret, err := table.Get[record.TruthSecret](ctx, w.Store, store.Strong, record.TruthSecretKey(truth.ID))
 	if err != nil {
 		return queue.Outcome{}, err
 	}
-	e.Digests.Run = digest(run.Files)
-	e.KeyTruth(digest(truth.Files), secret)
+	if secret == nil { // the dataset was deleted with it
+		return queue.Outcome{}, queue.ErrTruthChanged
+	}
+	plain := digest(truth.Files)
+	e.Digests = record.Digests{Run: digest(run.Files), Truth: secret.Digest(plain), PlainTruth: plain}
 	topics, err := w.topics(ctx, e, result.PerTopic)
 	return queue.Outcome{Evaluation: e, Topics: topics, Truth: truth, Warnings: result.Warnings}, err
-}
-
-// secret returns that of the dataset; a dataset whose truth is older than secrets gets its own here.
-func (w *Worker) secret(ctx context.Context, truth *record.Truth) (secret *record.TruthSecret, err error) {
-	err = table.Retry(ctx, func() error {
-		secret, err = table.Get[record.TruthSecret](ctx, w.Store, store.Strong, record.TruthSecretKey(truth.ID))
-		if secret != nil || err != nil {
-			return err
-		}
-		secret = record.NewTruthSecret(truth.ID, w.Now())
-		return new(table.Tx).Create(secret).Check(truth).Or(queue.ErrTruthChanged).Commit(ctx, w.Store)
-	})
-	return secret, err
 }
 
 // topics makes the record of the values per topic; those that are too large for the table go to the object store first.

@@ -88,9 +88,8 @@ func grantOf(r *record.RegistrationItem, private bool) *record.Registered {
 }
 
 // reserve adds to tx that the name of the team is reserved within the task if it is shown, and that the one which was
-// reserved before is free. A registration from before anonymous teams reserved no name gives its own back with its next change.
+// reserved before is free.
 func reserve(tx *table.Tx, c *api.Call, was, is *record.RegistrationItem) {
-	is.Unreserved = is.Anonymous
 	name, reserved := is.ReservedName()
 	if was != nil {
 		if old, held := was.ReservedName(); held && reserved && old == name {

@@ -112,25 +112,3 @@ func TestNamesAreUniqueAmongThoseThatAreShown(t *testing.T) {
 	s.Want(http.StatusNoContent, nil, "uma", http.MethodDelete, shown, nil)
 	s.Create("tom", path, map[string]any{"team": "Heron"})
 }
-
-// A registration from before anonymous teams reserved no name holds one still: it is its own, whatever changes.
-func TestANameReservedByAnAnonymousTeamIsItsOwn(t *testing.T) {
-	s, task, path := start(t)
-	for _, user := range []string{"tom", "uma"} {
-		made := s.Create(user, path, map[string]any{"team": "Team of " + user})
-		r, err := table.Get[record.RegistrationItem](t.Context(), s.Store, store.Strong, record.RegistrationKey(task.ID, made[strings.LastIndex(made, "/")+1:]))
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.Anonymous = true
-		if err := new(table.Tx).Replace(r).Commit(t.Context(), s.Store); err != nil {
-			t.Fatal(err)
-		}
-		patch, want := map[string]any{"anonymous": false}, http.StatusConflict
-		if user == "uma" {
-			patch, want = map[string]any{"country": "Norway"}, http.StatusCreated
-		}
-		s.Want(http.StatusOK, nil, user, http.MethodPatch, made, patch)
-		s.Want(want, nil, "vic", http.MethodPost, path, map[string]any{"team": "Team of " + user})
-	}
-}

@@ -44,10 +44,6 @@ func (v *welcome) chooseTasks(ctx context.Context, s store.Store, now time.Time)
 			q.After = &items[len(items)-1]
 		}
 	}
-	// A task that was featured before there was a partition of featured tasks is found among the newest.
-	featured := slices.DeleteFunc(slices.Clone(v.tasks), func(t shownTask) bool { return !t.Featured })
-	others := slices.DeleteFunc(v.tasks, func(t shownTask) bool { return t.Featured })
-	v.tasks = slices.Concat(featured, others)
 	return nil
 }
 

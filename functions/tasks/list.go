@@ -46,7 +46,7 @@ func visible(c *api.Call, g record.Grants) []table.Source {
 			}
 		}
 	}
-	for _, o := range g.Listed().Memberships {
+	for _, o := range g.Memberships {
 		all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, record.KindTask, access.Registrants)))
 	}
 	return all
@@ -57,7 +57,7 @@ var taskAudiences = []access.Audience{access.Everyone, access.Registrants}
 
 // registered is the source of the private tasks that the caller takes part in.
 func registered(g record.Grants) []table.Source {
-	ids := g.Listed().PrivateTasks()
+	ids := g.PrivateTasks()
 	if len(ids) == 0 {
 		return nil
 	}

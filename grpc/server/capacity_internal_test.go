@@ -140,7 +140,7 @@ func waiting(t *testing.T, s store.Store) *record.RunItem {
 	run := &record.RunItem{Queue: record.QueueWorkers, Type: record.ImageType, Standing: record.Standing{OrganizerID: record.NewID(now)}, Counted: true}
 	run.Meta, run.TaskID, run.DatasetID, run.SubmissionID, run.UserID = record.NewMeta(now), data.TaskID, data.ID, submission.ID, submission.UserID
 	run.Team, run.State, run.QueuedAt = "A team of four", record.Queued, &at
-	if err := new(table.Tx).Create(data).Create(truth).Create(submission).Create(run).Commit(t.Context(), s); err != nil {
+	if err := new(table.Tx).Create(data).Create(truth).Create(record.NewTruthSecret(data.ID, now)).Create(submission).Create(run).Commit(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	return run

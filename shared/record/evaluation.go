@@ -18,17 +18,13 @@ const MaxTopicBytes = 250 << 10
 
 // Digests identify what an evaluation was computed from.
 type Digests struct {
-	Run   string `json:"run" doc:"SHA-256 over the digests of the run's files"`
-	Truth string `json:"truth,omitempty" doc:"HMAC-SHA-256 of plainTruth under a secret of the dataset: equal for equal truths of the dataset, and of no use to test a guess"`
-	// PlainTruth is empty in what was stored before digests were keyed: Truth is the plain one there.
+	Run        string `json:"run" doc:"SHA-256 over the digests of the run's files"`
+	Truth      string `json:"truth,omitempty" doc:"HMAC-SHA-256 of plainTruth under a secret of the dataset: equal for equal truths of the dataset, and of no use to test a guess"`
 	PlainTruth string `json:"plainTruth,omitempty" doc:"SHA-256 over the digests of the truth files; for organizers"`
 }
 
-// shownTo returns the digests as one who has the roles is shown them. Without a key for it, a plain digest is none.
+// shownTo returns the digests as one who has the roles is shown them.
 func (d Digests) shownTo(roles access.Role) Digests {
-	if d.PlainTruth == "" {
-		d.Truth, d.PlainTruth = "", d.Truth
-	}
 	if roles&(access.Organizer|access.Admin) == 0 {
 		d.PlainTruth = ""
 	}
@@ -113,14 +109,6 @@ func (e *EvaluationItem) Entrant() string {
 		return e.SubmissionID
 	}
 	return e.UserID
-}
-
-// LacksKey reports whether the digest of the truth was stored plain, so that KeyTruth has yet to key it.
-func (e *EvaluationItem) LacksKey() bool { return e.Digests.PlainTruth == "" && e.Digests.Truth != "" }
-
-// KeyTruth sets the digests for a truth with the plain one.
-func (e *EvaluationItem) KeyTruth(plain string, secret *TruthSecret) {
-	e.Digests.Truth, e.Digests.PlainTruth = secret.Digest(plain), plain
 }
 
 // Key implements Record.

@@ -12,9 +12,6 @@ func OfQueue(queue string) string { return "QUEUE#" + queue }
 // Subqueue is the part of a queue with the runs that the same evaluators or workers can take up. Its runs are in the order of
 // their tasks, then of their teams, then of the instants at which they were queued, so that the runs of a task, and those of
 // a team in it, are a range of sort keys.
-//
-// Builds before this order wrote keys without the task and the team in QUEUE#builtin, and without the team in QUEUE#workers.
-// Such a key is read as that of a task, or of a team, named after the instant: it waits for a turn like any other.
 type Subqueue struct{ queue, prefix string }
 
 // Builtin is the subqueue of the built-in evaluators.
@@ -63,15 +60,12 @@ func past(prefix string) string { return prefix[:len(prefix)-1] + "$" }
 
 // Team returns the task and the team that a sort key of the subqueue names.
 func (q Subqueue) Team(sort string) (task, team string) {
-	parts := strings.SplitN(strings.TrimPrefix(sort, q.prefix), "#", 3)
-	if len(parts) < 2 {
-		return sort, ""
-	}
-	return parts[0], parts[1]
+	task, rest, _ := strings.Cut(strings.TrimPrefix(sort, q.prefix), "#")
+	team, _, _ = strings.Cut(rest, "#")
+	return task, team
 }
 
-// QueuedSince returns since when the run waits that has the sort key in a queue: it stands before the id, in keys of every
-// build.
+// QueuedSince returns since when the run waits that has the sort key in a queue: it stands before the id.
 func QueuedSince(sort string) (time.Time, error) {
 	parts := strings.Split(sort, "#")
 	if len(parts) < 2 {

@@ -57,9 +57,6 @@ type RegistrationItem struct {
 	Added bool `json:"added,omitempty"`
 	// Follow is set while the registrant's submissions and what hangs on them do not yet carry team and anonymity.
 	Follow *Follow `json:"follow,omitempty"`
-	// Unreserved is set while the name of the team is not reserved. An anonymous team reserves none, or others could find
-	// out by a conflict that it takes part.
-	Unreserved bool `json:"unreserved,omitempty"`
 	// Left is what is left of the task's quota, once it was read; it is not stored.
 	Left *Quota `json:"-"`
 }
@@ -73,9 +70,10 @@ func (r *RegistrationItem) For(roles access.Role) *Registration {
 	return &v
 }
 
-// ReservedName is the key that reserves the name of the team; false when nothing does.
+// ReservedName is the key that reserves the name of the team. An anonymous team reserves none, or others could find out by a
+// conflict that it takes part.
 func (r *RegistrationItem) ReservedName() (store.Key, bool) {
-	return TeamKey(r.TaskID, r.Team), !r.Unreserved
+	return TeamKey(r.TaskID, r.Team), !r.Anonymous
 }
 
 // Key implements Record.

@@ -134,15 +134,6 @@ func DecodeGrants(items []store.Item) (Grants, error) {
 	return g, nil
 }
 
-// Listed returns the grants whose partitions a list over all tasks reads: all, or the oldest for a user who has more from
-// the time before their number was bounded.
-func (g Grants) Listed() access.Grants {
-	return access.Grants{
-		Memberships:   g.Memberships[:min(len(g.Memberships), MembershipGrants.Max)],
-		Registrations: g.Registrations[:min(len(g.Registrations), RegistrationGrants.Max)],
-	}
-}
-
 // ForTask returns the grant of the user's registration for the task.
 func (g Grants) ForTask(taskID string) (Registered, bool) {
 	for _, r := range g.Registered {

@@ -36,12 +36,12 @@ func (v *Viewer) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.
 // granted is what a user may see by the grants: of the user's organizers what has the audiences, and what is in private tasks.
 func granted(g record.Grants, k record.Kind, audiences []access.Audience) []table.Source {
 	var all []table.Source
-	for _, o := range g.Listed().Memberships {
+	for _, o := range g.Memberships {
 		for _, a := range audiences {
 			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
 		}
 	}
-	for _, id := range g.Listed().PrivateTasks() {
+	for _, id := range g.PrivateTasks() {
 		all = append(all, table.Partition(record.ByTask, record.OfTask(id, k, access.Registrants)))
 	}
 	return all

@@ -53,30 +53,18 @@ func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 // Forget lets grants and names be read again when they are next asked for.
 func (v *Viewer) Forget() { v.grants, v.people = nil, nil }
 
-// grantsPage is how many grants one call of the store returns; nearly every user has fewer. A user reaches about 1,250
-// (record.GrantKind); older data can hold more, of which grantsPages pages are read.
-const (
-	grantsPage  = 1000
-	grantsPages = 5
-)
+// grantsPage is how many grants one call of the store returns; nearly every user has fewer. A user can have about 1,250
+// (record.GrantKind).
+const grantsPage = 1000
 
-// ReadGrants reads a user's partition. Of memberships beyond the bound it reads none, but always the profile behind them.
+// ReadGrants reads a user's partition.
 func ReadGrants(ctx context.Context, s store.Store, consistency store.Consistency, userID string) (record.Grants, error) {
 	var all []store.Item
-	q := store.Query{Partition: record.UserPartition(userID), Limit: grantsPage, Consistency: consistency}
-	for range 2 * grantsPages {
-		items, err := s.Query(ctx, q)
+	for it, err := range table.Items(ctx, s, store.Query{Partition: record.UserPartition(userID), Limit: grantsPage, Consistency: consistency}) {
 		if err != nil {
-			return record.Grants{}, table.Failed(err)
+			return record.Grants{}, err
 		}
-		all = append(all, items...)
-		if len(items) < grantsPage {
-			break
-		}
-		q.After = &items[len(items)-1]
-		if len(all) == grantsPages*grantsPage && q.After.Sort < record.MembershipGrants.To {
-			q.From, q.After = record.MembershipGrants.To, nil
-		}
+		all = append(all, it)
 	}
 	return record.DecodeGrants(all)
 }

@@ -77,31 +77,3 @@ func TestGrantsAreReadOnceUntilTheyAreForgotten(t *testing.T) {
 	v.Forget()
 	sees(false, 2)
 }
-
-// A user who was added to thousands of organizers by others, before that was bounded, is read in a bounded number of calls,
-// keeps profile and registrations, and has lists of a bounded number of partitions.
-func TestReadGrants_IsBounded(t *testing.T) {
-	s := servertest.New(t)
-	s.Know("olga")
-	olga := servertest.UserID("olga")
-	for range 53 {
-		tx := new(table.Tx)
-		for range store.MaxWrites {
-			tx.Create(&record.Reservation{Meta: record.NewMeta(s.Now()), At: record.MembershipKey(olga, record.NewID(s.Now()))})
-		}
-		if err := tx.Commit(t.Context(), s.Store); err != nil {
-			t.Fatal(err)
-		}
-	}
-	s.Put(&record.Registered{Meta: record.NewMeta(s.Now()), UserID: olga, TaskID: record.NewID(s.Now())})
-	var cost store.Usage
-	v := &visibility.Viewer{Records: s.Store, Caller: caller("olga")}
-	g, err := v.Grants(store.WithUsage(t.Context(), &cost))
-	if err != nil || len(g.Memberships) != 5000 || len(g.Registered) != 1 || g.Profile == nil || cost.Calls.Load() != 6 {
-		t.Errorf("%d memberships, %d registrations, profile %v in %d calls: %v", len(g.Memberships), len(g.Registered), g.Profile, cost.Calls.Load(), err)
-	}
-	sources, err := v.VisibleEverywhere(t.Context(), record.KindEvaluation)
-	if most := 3*record.MembershipGrants.Max + 10; err != nil || len(sources) > most {
-		t.Errorf("a list reads %d partitions, at most %d: %v", len(sources), most, err)
-	}
-}

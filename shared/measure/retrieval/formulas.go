@@ -9,32 +9,28 @@ const (
 	maxExponent = 900
 )
 
-func (v viewpoint) averagePrecision() scorer {
-	return func(r *ranking) float64 {
-		found, sum := 0, 0.0
-		for i, g := range v.of(r) {
-			if int(g) >= v.rel {
-				found++
-				sum += float64(found) / float64(i+1)
-			}
+func (v *view) averagePrecision(r *ranking) float64 {
+	found, sum := 0, 0.0
+	for i, g := range v.of(r) {
+		if int(g) >= v.rel {
+			found++
+			sum += float64(found) / float64(i+1)
 		}
-		return share(sum, r.relevant(v.rel))
 	}
+	return share(sum, r.relevant(v.rel))
 }
 
-func (v viewpoint) reciprocalRank() scorer {
-	return func(r *ranking) float64 {
-		for i, g := range v.of(r) {
-			if int(g) >= v.rel {
-				return 1 / float64(i+1)
-			}
+func (v *view) reciprocalRank(r *ranking) float64 {
+	for i, g := range v.of(r) {
+		if int(g) >= v.rel {
+			return 1 / float64(i+1)
 		}
-		return 0
 	}
+	return 0
 }
 
 // ndcg cuts the ideal ranking at the depth too. Exponential gains are those of gdeval, 2^grade - 1.
-func (v viewpoint) ndcg(exponential bool) scorer {
+func (v *view) ndcg(r *ranking) float64 {
 	dcg := func(grades []int16) float64 {
 		sum := 0.0
 		for i, g := range grades {
@@ -42,25 +38,28 @@ func (v viewpoint) ndcg(exponential bool) scorer {
 				continue
 			}
 			gain := float64(g)
-			if exponential {
+			if v.exponential {
 				gain = math.Exp2(gain) - 1
 			}
 			sum += gain / math.Log2(float64(i+2))
 		}
 		return sum
 	}
-	return func(r *ranking) float64 {
-		ideal := dcg(viewpoint{depth: v.depth}.of(&ranking{grades: r.ideal}))
-		if ideal == 0 {
-			return 0
-		}
-		return dcg(v.of(r)) / ideal
+	ideal := dcg((&view{depth: v.depth}).of(&ranking{grades: r.ideal}))
+	if ideal == 0 {
+		return 0
 	}
+	return dcg(v.of(r)) / ideal
+}
+
+func (v *view) rPrecision(r *ranking) float64 {
+	relevant := r.relevant(v.rel)
+	return ratio((&view{rel: v.rel, depth: relevant, judgedOnly: v.judgedOnly}).found(r), relevant)
 }
 
 // bpref is Buckley and Voorhees 2004 as trec_eval bounds it: no more than min(N, R) non-relevant documents count,
 // where N is the number of judged documents that are not relevant.
-func (v viewpoint) bpref(r *ranking) float64 {
+func (v *view) bpref(r *ranking) float64 {
 	relevant := r.relevant(v.rel)
 	bound := min(r.relevant(0)-relevant, relevant)
 	above, sum := 0, 0.0
@@ -79,7 +78,7 @@ func (v viewpoint) bpref(r *ranking) float64 {
 
 // inferredAP is Yilmaz and Aslam 2006. A document with a negative grade was in the pool but not in the sample that
 // was judged; one that the truth does not have was not in the pool.
-func (v viewpoint) inferredAP(r *ranking) float64 {
+func (v *view) inferredAP(r *ranking) float64 {
 	const epsilon = 0.00001
 	found, judged, pooled, sum := 0.0, 0.0, 0.0, 0.0 // above the rank; judged includes found, pooled includes judged
 	for i, g := range v.of(r) {
@@ -105,50 +104,46 @@ func (v viewpoint) inferredAP(r *ranking) float64 {
 
 // interpolated is the best precision at any rank with at least the wanted share of the relevant documents, a number
 // that trec_eval 10 rounds to the nearest.
-func (v viewpoint) interpolated(recall float64) scorer {
-	return func(r *ranking) float64 {
-		wanted := int(math.Round(recall * float64(r.relevant(v.rel))))
-		seen := v.of(r)
-		found := v.found(r)
-		if wanted > found || len(seen) == 0 {
-			return 0
-		}
-		best := float64(found) / float64(len(seen))
-		for i := len(seen) - 1; i >= 0 && found > 0; i-- {
-			best = max(best, float64(found)/float64(i+1))
-			if int(seen[i]) < v.rel {
-				continue
-			}
-			if found == wanted {
-				return best
-			}
-			found--
-		}
-		return best
+func (v *view) interpolated(r *ranking) float64 {
+	wanted := int(math.Round(v.level * float64(r.relevant(v.rel))))
+	seen := v.of(r)
+	found := v.found(r)
+	if wanted > found || len(seen) == 0 {
+		return 0
 	}
+	best := float64(found) / float64(len(seen))
+	for i := len(seen) - 1; i >= 0 && found > 0; i-- {
+		best = max(best, float64(found)/float64(i+1))
+		if int(seen[i]) < v.rel {
+			continue
+		}
+		if found == wanted {
+			return best
+		}
+		found--
+	}
+	return best
 }
 
 // rankBiased is Moffat and Zobel 2008. Without a least relevant grade the gain of a document is its grade as a share
 // of the highest that the truth has.
-func (v viewpoint) rankBiased(p float64, highest int16) scorer {
-	return func(r *ranking) float64 {
-		sum, weight := 0.0, 1-p
-		for _, g := range v.of(r) {
-			switch {
-			case v.rel > 0 && int(g) >= v.rel:
-				sum += weight
-			case v.rel == 0 && g > 0:
-				sum += weight * float64(g) / float64(highest)
-			}
-			weight *= p
+func (v *view) rankBiased(r *ranking) float64 {
+	sum, weight := 0.0, 1-v.persistence
+	for _, g := range v.of(r) {
+		switch {
+		case v.rel > 0 && int(g) >= v.rel:
+			sum += weight
+		case v.rel == 0 && g > 0:
+			sum += weight * float64(g) / float64(v.highest)
 		}
-		return sum
+		weight *= v.persistence
 	}
+	return sum
 }
 
 // expectedReciprocalRank is Chapelle et al. 2009: a reader goes down the ranking and stops at a document of grade g
 // with chance (2^g - 1) / 2^4.
-func (v viewpoint) expectedReciprocalRank(r *ranking) float64 {
+func (v *view) expectedReciprocalRank(r *ranking) float64 {
 	sum, reading := 0.0, 1.0
 	for i, g := range v.of(r) {
 		if g <= 0 {
@@ -159,6 +154,24 @@ func (v viewpoint) expectedReciprocalRank(r *ranking) float64 {
 		reading *= 1 - stops
 	}
 	return sum
+}
+
+// setF is weighted as trec_eval has it: beta multiplies the precision.
+func (v *view) setF(r *ranking) float64 {
+	precision, recall := v.setPrecision(r), v.recall(r)
+	weighted := v.beta*precision + recall
+	if weighted == 0 {
+		return 0
+	}
+	return (v.beta + 1) * precision * recall / weighted
+}
+
+// retrieved counts relevant documents, or all where no grade is named.
+func (v *view) retrieved(r *ranking) float64 {
+	if v.rel == 0 {
+		return float64(len(r.grades))
+	}
+	return float64(v.found(r))
 }
 
 func share(sum float64, whole int) float64 {

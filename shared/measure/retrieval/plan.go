@@ -10,6 +10,7 @@ import (
 type plan struct {
 	names      []string // of the scorers' measures
 	scorers    []scorer
+	views      []*view
 	summed     []bool            // the value of all topics is a sum rather than a mean
 	undefined  map[string]string // measures that have no value on this truth, and why
 	judgedOnly bool
@@ -20,7 +21,7 @@ func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
 	p := &plan{undefined: map[string]string{}}
 	seen := map[string]bool{}
 	for _, m := range measures {
-		family, ok := scorers[m.Name]
+		score, ok := scorers[m.Name]
 		if !ok || m.Kind != measure.Retrieval {
 			return nil, fmt.Errorf("%s measure %s is not one of retrieval", m.Kind, m)
 		}
@@ -34,7 +35,8 @@ func (q *Qrels) plan(measures []measure.Measure) (*plan, error) {
 			continue
 		}
 		p.names = append(p.names, name)
-		p.scorers = append(p.scorers, family(m, q))
+		p.scorers = append(p.scorers, score)
+		p.views = append(p.views, q.view(m))
 		p.summed = append(p.summed, counts[m.Name])
 		p.judgedOnly = p.judgedOnly || m.Flag("judged_only")
 	}
@@ -55,7 +57,7 @@ func (q *Qrels) undefined(m measure.Measure) string {
 // score puts the values of a topic into the first places of values.
 func (p *plan) score(r *ranking, values []float64) {
 	for i, s := range p.scorers {
-		values[i] = s(r)
+		values[i] = s(p.views[i], r)
 	}
 }
 

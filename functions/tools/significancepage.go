@@ -254,19 +254,12 @@ func signed(v float64) string {
 	return "+" + text
 }
 
-// chance is a p to four digits. One below the level is not rounded up to it.
+// chance is a p that need not be defined, as charts show it to four digits.
 func chance(p *float64) string {
 	if p == nil {
 		return "–"
 	}
-	text := webpage.Decimals(*p)
-	switch {
-	case *p < 0.0001:
-		return "<0.0001"
-	case *p < level && text == webpage.Decimals(level):
-		return "<" + text
-	}
-	return text
+	return chart.Probability(*p, 4)
 }
 
 // optional is a value that need not be defined.

@@ -98,9 +98,9 @@ func (m *matrix) cell(row, column int, all [][]Comparison) matrixCell {
 	if defined(v.P) {
 		for _, s := range significances {
 			if v.P < s.below {
-				c.class, c.p = s.class, probability(v.P, 3)+s.stars
-				said = "p = " + probability(v.P, 4) + ", " + s.text
-				if bound, found := strings.CutPrefix(probability(v.P, 4), "<"); found {
+				c.class, c.p = s.class, Probability(v.P, 3)+s.stars
+				said = "p = " + Probability(v.P, 4) + ", " + s.text
+				if bound, found := strings.CutPrefix(Probability(v.P, 4), "<"); found {
 					said = "p < " + bound
 				}
 				break
@@ -118,8 +118,8 @@ func (m *matrix) cell(row, column int, all [][]Comparison) matrixCell {
 	return c
 }
 
-// probability is a p value as papers print it, with so many decimals. One below a level is not rounded up to it.
-func probability(p float64, decimals int) string {
+// Probability is a p value as papers print it, with so many decimals. One below a level is not rounded up to it.
+func Probability(p float64, decimals int) string {
 	fixed := func(v float64) string { return strconv.FormatFloat(v, 'f', decimals, 64) }
 	if least := math.Pow10(-decimals); p < least {
 		return "<" + fixed(least)

@@ -18,6 +18,7 @@ import (
 	"assay/functions/tools/material"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
 	"assay/shared/record"
 )
@@ -77,12 +78,9 @@ func guessFormat(kind string, head []byte) (record.RunFormat, string, string) {
 		return record.RunFormat{Kind: format, IDField: "id", ValueField: "value"}, "", "The file begins with a JSON array, where JSON lines have one object in each line"
 	}
 	if json.Unmarshal(first, &object) == nil && len(object) > 1 {
-		for d := json.NewDecoder(bytes.NewReader(first)); ; { // in the order of the line
-			t, err := d.Token()
-			if err != nil {
-				break
-			}
-			if name, ok := t.(string); ok && !slices.Contains(names, name) && object[name] != nil {
+		for key := range fields.Members(first) { // in the order of the line
+			var name string
+			if json.Unmarshal(key, &name) == nil && !slices.Contains(names, name) && object[name] != nil {
 				names = append(names, name)
 			}
 		}

@@ -3,6 +3,7 @@ package tools
 import (
 	"bytes"
 	"context"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -13,8 +14,6 @@ import (
 	"assay/shared/record"
 	"assay/shared/table"
 	"assay/shared/webpage"
-
-	"github.com/a-h/templ"
 )
 
 const (
@@ -54,12 +53,12 @@ func render(ctx context.Context, c *api.Call, a about, address string, output an
 		p.Protect(c)
 		return answer(webpage.MediaType+charset, p.Bytes())
 	case accepted == mediaSVG:
-		body, err := rendered(ctx, output.(charted).chart())
 		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-		if err != nil {
+		var body bytes.Buffer
+		if err := output.(charted).chart().Render(ctx, &body); err != nil {
 			return api.Computed{}, err
 		}
-		return answer(mediaSVG, body)
+		return answer(mediaSVG, body.Bytes())
 	default:
 		body, err := api.Encode(output)
 		if err != nil {
@@ -80,12 +79,6 @@ func answer(mediaType string, body []byte) (api.Computed, error) {
 	return api.Computed{MediaType: mediaType, Body: body}, nil
 }
 
-func rendered(ctx context.Context, t templ.Component) ([]byte, error) {
-	var b bytes.Buffer
-	err := t.Render(ctx, &b)
-	return b.Bytes(), err
-}
-
 // renderFile answers with a file: with its bytes, or, when they are too many for an answer, with a link to them.
 func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error) {
 	s := f.file()
@@ -100,8 +93,12 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	if accepted == mediaText || accepted == webpage.MediaType { // which a browser shows, where it only stores others
 		mediaType = mediaText + charset
 	}
+	content, err := s.reader()
+	if err != nil {
+		return api.Computed{}, err
+	}
 	if s.size <= record.MaxInlineBytes {
-		body, err := s.bytes()
+		body, err := io.ReadAll(content)
 		switch {
 		case err != nil:
 			return api.Computed{}, err
@@ -114,10 +111,6 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	}
 	now := c.Now()
 	key := record.ObjectKey(record.HolderTools, c.Caller.ID, s.described.SHA256) // the same again for who asks again
-	content, err := s.reader()
-	if err != nil {
-		return api.Computed{}, err
-	}
 	err = table.Retry(ctx, func() error {
 		c.Forget()
 		tx := new(table.Tx)

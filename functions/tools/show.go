@@ -1,10 +1,8 @@
 package tools
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
-	"reflect"
 	"strings"
 
 	"assay/shared/access"
@@ -37,15 +35,10 @@ func (t *tool) describe() (shown Tool, err error) {
 		Name: t.name, Kind: t.kind, Summary: t.summary, Description: t.description, URL: t.path(),
 		MediaTypes: append([]string{mediaJSON}, t.media...), Example: t.example,
 	}
-	for _, s := range []struct {
-		of   reflect.Type
-		into *json.RawMessage
-	}{{t.input, &shown.Input}, {t.output, &shown.Output}} {
-		if *s.into, err = api.JSONSchema(s.of); err != nil {
-			return shown, err
-		}
+	if shown.Input, err = api.JSONSchema(t.input); err == nil {
+		shown.Output, err = api.JSONSchema(t.output)
 	}
-	return shown, nil
+	return shown, err
 }
 
 func show(_ context.Context, _ *api.Call, t tool) (Tool, error) { return t.describe() }
@@ -74,15 +67,11 @@ func showPage(ctx context.Context, c *api.Call, t tool) error {
 	if err != nil {
 		return err
 	}
-	example, err := json.Marshal(input)
+	example, err := json.MarshalIndent(input, "", "  ")
 	if err != nil {
 		return err
 	}
-	var indented bytes.Buffer
-	if err := json.Indent(&indented, example, "", "  "); err != nil {
-		return err
-	}
-	return webpage.Page{Title: "The tool " + t.name, Here: toolsPath, Form: true, Main: toolPage(t, indented.String(), c.BaseURL())}.Send(ctx, c)
+	return webpage.Page{Title: "The tool " + t.name, Here: toolsPath, Form: true, Main: toolPage(t, string(example), c.BaseURL())}.Send(ctx, c)
 }
 
 // here is an example that works on this server, also when it has to name a dataset: then that is the newest public one.

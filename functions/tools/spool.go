@@ -94,12 +94,4 @@ func (s *spool) reader() (io.Reader, error) {
 	return s.disk, err
 }
 
-func (s *spool) bytes() ([]byte, error) {
-	r, err := s.reader()
-	if err != nil {
-		return nil, err
-	}
-	return io.ReadAll(r)
-}
-
 func (s *spool) close() { _ = s.disk.Close() } // nobody reads it again

@@ -151,7 +151,11 @@ func TestASpoolIsUnlinked(t *testing.T) {
 	if left, err := os.ReadDir(folder); err != nil || len(left) > 0 {
 		t.Errorf("%v, %v", left, err)
 	}
-	content, err := s.bytes()
+	r, err := s.reader()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(r)
 	sum := sha256.Sum256([]byte("text"))
 	if err != nil || string(content) != "text" || s.described.Size != 4 || s.described.SHA256 != hex.EncodeToString(sum[:]) {
 		t.Errorf("%q %+v, %v", content, s.described, err)

@@ -70,12 +70,7 @@ func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) 
 // topics are those to compare, in byte order unless they are named.
 func (w *diffirWork) topics() ([]string, error) {
 	if len(w.in.Topics) == 0 {
-		var all []string
-		for _, r := range w.rankings {
-			all = append(all, r.Topics()...)
-		}
-		slices.Sort(all)
-		return slices.Compact(all), nil
+		return retrieval.AllTopics(w.rankings), nil
 	}
 	var missing problem.Fields
 	for i, topic := range w.in.Topics {
@@ -291,16 +286,11 @@ func (w *diffirWork) showTopic(t *DiffirTopic, rankings []ranking, qrels *retrie
 	for i, r := range rankings {
 		list := []DiffirDocument{}
 		for j, document := range r.documents[:min(depth, len(r.documents))] {
-			d := DiffirDocument{Rank: j + 1, Document: document.ID, Score: document.Score}
+			d := DiffirDocument{Rank: j + 1, Document: document.ID, Score: document.Score, Grade: qrels.Grade(t.Topic, []byte(document.ID))}
 			if i > 0 {
 				d.Change = cmp.Or(changes[i][d.Document], "kept")
 			} else {
 				d.Went = went[d.Document]
-			}
-			if qrels != nil {
-				if grade, judged := qrels.Grade(t.Topic, []byte(d.Document)); judged {
-					d.Grade = &grade
-				}
 			}
 			for _, other := range rankings {
 				d.Ranks = append(d.Ranks, other.Rank(d.Document))
@@ -324,7 +314,7 @@ func (t *DiffirTopic) addTexts(found *collection.Texts) {
 				t.Texts = map[string]DiffirText{}
 			}
 			if _, there := t.Texts[d.Document]; !there {
-				t.Texts[d.Document] = DiffirText{clipTitle(text.Title), passage(text, t.Query)}
+				t.Texts[d.Document] = DiffirText{clipTitle(text.Title), passage(snippet(text, t.Query), func(p collection.Piece) string { return p.Text })}
 			}
 		}
 	}

@@ -13,15 +13,14 @@ func snippet(d collection.Document, query string) collection.Snippet {
 	return s
 }
 
-// passage is the snippet as one text.
-func passage(d collection.Document, query string) string {
-	s := snippet(d, query)
+// passage is the snippet as one text, in which a piece stands as shown returns it.
+func passage(s collection.Snippet, shown func(collection.Piece) string) string {
 	var b strings.Builder
 	if s.Before {
 		b.WriteString("… ")
 	}
 	for _, p := range s.Pieces {
-		b.WriteString(p.Text)
+		b.WriteString(shown(p))
 	}
 	if s.After {
 		b.WriteString(" …")

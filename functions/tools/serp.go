@@ -37,7 +37,7 @@ type SerpOutput struct {
 	Judged     bool                 `json:"judged" doc:"whether there are judgments"`
 	TextFaults []material.TextFault `json:"textFaults,omitempty" doc:"why texts of the dataset's inputs are missing, as far as its files are to blame"`
 	Retrieved  int                  `json:"retrieved" doc:"how many documents the run has for the topic"`
-	Results    []SerpResult         `json:"results" doc:"best first"`
+	Results    []SerpResult         `json:"results" doc:"best first; a passage has up to 300 characters"`
 	Position   int                  `json:"position" doc:"of the topic among those of the run, from 1"`
 	TopicCount int                  `json:"topicCount" doc:"how many topics the run has"`
 	Topics     []string             `json:"topics" doc:"ids of the topics of the run, up to 1,000"`
@@ -46,20 +46,12 @@ type SerpOutput struct {
 
 // SerpResult is a document that was retrieved.
 type SerpResult struct {
-	Rank     int         `json:"rank"`
-	Document string      `json:"document" doc:"id"`
-	Score    float64     `json:"score"`
-	Grade    *int        `json:"grade,omitempty" doc:"absent when it is not judged"`
-	Title    string      `json:"title,omitempty"`
-	Passage  []SerpPiece `json:"passage,omitempty" doc:"the passage with most words of the query, up to 300 characters; the pieces joined are its text"`
-	Before   bool        `json:"before,omitempty" doc:"whether the document has text before the passage"`
-	After    bool        `json:"after,omitempty" doc:"whether it has text after it"`
-}
-
-// SerpPiece is a part of a passage.
-type SerpPiece struct {
-	Text   string `json:"text"`
-	Marked bool   `json:"marked,omitempty" doc:"whether it is a word of the query"`
+	Rank     int     `json:"rank"`
+	Document string  `json:"document" doc:"id"`
+	Score    float64 `json:"score"`
+	Grade    *int    `json:"grade,omitempty" doc:"absent when it is not judged"`
+	Title    string  `json:"title,omitempty"`
+	collection.Snippet
 }
 
 // SerpLinks lead to the topics beside this one.
@@ -159,13 +151,7 @@ func (w *serpWork) results(ctx context.Context, rankings *retrieval.Rankings, to
 		if len(results) == w.in.Depth {
 			break
 		}
-		r := SerpResult{Rank: len(results) + 1, Document: string(id), Score: score}
-		if qrels != nil {
-			if grade, judged := qrels.Grade(topic, id); judged {
-				r.Grade = &grade
-			}
-		}
-		results = append(results, r)
+		results = append(results, SerpResult{Rank: len(results) + 1, Document: string(id), Score: score, Grade: qrels.Grade(topic, id)})
 	}
 	return results, nil
 }
@@ -189,14 +175,8 @@ func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
 	}
 	for i := range out.Results {
 		r := &out.Results[i]
-		d, ok := found.Documents[r.Document]
-		if !ok {
-			continue
-		}
-		s := snippet(d, out.Query)
-		r.Title, r.Before, r.After = clipTitle(d.Title), s.Before, s.After
-		for _, p := range s.Pieces {
-			r.Passage = append(r.Passage, SerpPiece(p))
+		if d, ok := found.Documents[r.Document]; ok {
+			r.Title, r.Snippet = clipTitle(d.Title), snippet(d, out.Query)
 		}
 	}
 	return nil

@@ -2,13 +2,11 @@ package tools
 
 import (
 	"cmp"
-	"context"
 	"fmt"
-	"io"
-	"strings"
 
 	"github.com/a-h/templ"
 
+	"assay/shared/collection"
 	"assay/shared/plural"
 )
 
@@ -24,22 +22,11 @@ func (r *SerpResult) heading() string { return cmp.Or(r.Title, r.Document) }
 
 // passage shows the pieces with nothing between them: where a template breaks its lines a browser would show spaces.
 func (r *SerpResult) passage() templ.Component {
-	return templ.ComponentFunc(func(_ context.Context, w io.Writer) error {
-		var b strings.Builder
-		if r.Before {
-			b.WriteString("… ")
+	return templ.Raw(passage(r.Snippet, func(p collection.Piece) string {
+		text := templ.EscapeString(p.Text)
+		if p.Marked {
+			text = "<mark>" + text + "</mark>"
 		}
-		for _, p := range r.Passage {
-			text := templ.EscapeString(p.Text)
-			if p.Marked {
-				text = "<mark>" + text + "</mark>"
-			}
-			b.WriteString(text)
-		}
-		if r.After {
-			b.WriteString(" …")
-		}
-		_, err := io.WriteString(w, b.String())
-		return err
-	})
+		return text
+	}))
 }

@@ -12,8 +12,8 @@ import (
 
 // Piece is a part of a text; Marked says that it is a word of the query.
 type Piece struct {
-	Text   string
-	Marked bool
+	Text   string `json:"text"`
+	Marked bool   `json:"marked,omitempty" doc:"whether it is a word of the query"`
 }
 
 // word is a word of a text: where it starts and ends in bytes, and what it is compared by.

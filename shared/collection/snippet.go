@@ -7,8 +7,9 @@ import (
 
 // Snippet is a passage of a text, marked; Before and After say on which sides the text goes on.
 type Snippet struct {
-	Pieces        []Piece
-	Before, After bool
+	Pieces []Piece `json:"passage,omitempty" doc:"the passage with most words of the query; the pieces joined are its text"`
+	Before bool    `json:"before,omitempty" doc:"whether the document has text before the passage"`
+	After  bool    `json:"after,omitempty" doc:"whether it has text after it"`
 }
 
 // Cut cuts the passage of at most so many characters out of a text that has the most different words of the query, and

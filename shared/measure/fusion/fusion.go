@@ -113,7 +113,7 @@ func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]me
 	if report.Failed() {
 		return report.Diagnostics(), nil
 	}
-	topics := allTopics(rankings)
+	topics := retrieval.AllTopics(rankings)
 	warnOfMissing(&report, runs, rankings, topics)
 	out := bufio.NewWriterSize(w, 64<<10)
 	f := fuser{settings: settings, runs: rankings}
@@ -133,16 +133,6 @@ func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]me
 		return nil, err
 	}
 	return report.Diagnostics(), nil
-}
-
-// allTopics lists the topics that any run has, in byte order.
-func allTopics(runs []*retrieval.Rankings) []string {
-	var all []string
-	for _, r := range runs {
-		all = append(all, r.Topics()...)
-	}
-	slices.Sort(all)
-	return slices.Compact(all)
 }
 
 // warnOfMissing tells which runs do not have every topic.

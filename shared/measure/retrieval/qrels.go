@@ -64,17 +64,17 @@ func (q *Qrels) grade(topic int32, doc []byte) int16 {
 // Topics is how many topics have judgments.
 func (q *Qrels) Topics() int { return len(q.names) }
 
-// Grade returns the grade of a document for a topic; judged is false when there is none.
-func (q *Qrels) Grade(topic string, document []byte) (grade int, judged bool) {
-	i, ok := q.index[topic]
-	if !ok {
-		return 0, false
+// Grade returns the grade of a document for a topic; nil when there is none, or no judgments at all.
+func (q *Qrels) Grade(topic string, document []byte) *int {
+	if q == nil {
+		return nil
 	}
-	g := q.grade(i, document)
-	if g == unjudged {
-		return 0, false
+	if i, ok := q.index[topic]; ok {
+		if g := q.grade(i, document); g != unjudged {
+			return new(int(g))
+		}
 	}
-	return int(g), true
+	return nil
 }
 
 // ideal returns the grades of a topic, the highest first.

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"slices"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 )
 
@@ -39,6 +40,13 @@ func ReadRankings(ctx context.Context, files ...measure.File) (*Rankings, []meas
 
 // Topics are the ids of the topics in byte order; the slice must not be changed.
 func (r *Rankings) Topics() []string { return r.topics }
+
+// AllTopics lists the topics that any of the runs has, in byte order.
+func AllTopics(runs []*Rankings) []string {
+	all := slices.Concat(lists.Map(runs, (*Rankings).Topics)...)
+	slices.Sort(all)
+	return slices.Compact(all)
+}
 
 // Len is how many documents were retrieved for a topic; 0 when the run does not have it.
 func (r *Rankings) Len(topic string) int {

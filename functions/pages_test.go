@@ -311,7 +311,7 @@ func TestLandingPage_ShowsFewTasksOfOneOrganizer(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("the page shows %q, want %q", got, want)
 	}
-	if !strings.Contains(page, "TASK=$BASE/v1/tasks/"+useful.task.ID+"\n") {
+	if !strings.Contains(page, "TASK=$ASSAY_URL/v1/tasks/"+useful.task.ID+"\n") {
 		t.Error("the commands are not about the task that is open to uploads and has a dataset")
 	}
 }

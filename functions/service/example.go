@@ -16,7 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// command is how to call an operation from a shell in which BASE is the server's URL and TOKEN a token, and which has a
+// command is how to call an operation from a shell in which ASSAY_URL is the server's URL and ASSAY_TOKEN a token, and which has a
 // variable for each parameter of the path.
 func (r *reference) command(op *huma.Operation) string {
 	line := r.choice(op) + "curl -s"
@@ -24,7 +24,7 @@ func (r *reference) command(op *huma.Operation) string {
 		line += " -X " + op.Method
 	}
 	if len(op.Security) == 1 { // the other choice would be to send nothing
-		line += ` -H "Authorization: Bearer $TOKEN"`
+		line += ` -H "Authorization: Bearer $ASSAY_TOKEN"`
 	}
 	for _, p := range op.Parameters {
 		for _, name := range slices.Sorted(maps.Keys(p.Examples)) {
@@ -40,7 +40,7 @@ func (r *reference) command(op *huma.Operation) string {
 		}
 		line += " \\\n "
 	}
-	return line + ` "$BASE` + pathParameters.ReplaceAllStringFunc(op.Path, variable) + `"`
+	return line + ` "$ASSAY_URL` + pathParameters.ReplaceAllStringFunc(op.Path, variable) + `"`
 }
 
 // choice sets the variable of the path that says which of its examples is sent.

@@ -109,24 +109,24 @@ func leaderboardOf(t *record.Task) string {
 
 // signIn tells how to get a token.
 func (v *welcome) signIn() string {
-	base := "BASE=" + v.base + "\n"
+	base := "ASSAY_URL=" + v.base + "\n"
 	if v.development() {
-		return base + `TOKEN=$(curl -s --json '{"user":"alice"}' $BASE/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
+		return base + `ASSAY_TOKEN=$(curl -s --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
 	}
 	return base + "curl -s " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration   # where to get a token\nTOKEN=<the token>"
 }
 
 // register tells how to take part.
 func (v *welcome) register() string {
-	return "TASK=$BASE/v1/tasks/" + cmp.Or(v.example, "<id of a task>") + `
-curl -s -H "Authorization: Bearer $TOKEN" --json '{"team":"Our team"}' $TASK/registrations`
+	return "TASK=$ASSAY_URL/v1/tasks/" + cmp.Or(v.example, "<id of a task>") + `
+curl -s -H "Authorization: Bearer $ASSAY_TOKEN" --json '{"team":"Our team"}' $TASK/registrations`
 }
 
 // submit tells how to submit a run and to see what became of it.
-const submit = `curl -sg "$BASE/v1/datasets?filter[taskId]=${TASK##*/}&fields=id,name"
+const submit = `curl -sg "$ASSAY_URL/v1/datasets?filter[taskId]=${TASK##*/}&fields=id,name"
 DATASET=<the id of one of them>
 printf '{"type":"upload","files":[{"datasetId":"%s","name":"run.txt","content":"%s"}]}' \
   $DATASET "$(base64 < run.txt | tr -d '\n')" |
-  curl -s -H "Authorization: Bearer $TOKEN" --json @- $TASK/submissions
+  curl -s -H "Authorization: Bearer $ASSAY_TOKEN" --json @- $TASK/submissions
 
-curl -s -H "Authorization: Bearer $TOKEN" "$BASE/v1/runs/<one of its runIds>?fields=state,diagnostics"`
+curl -s -H "Authorization: Bearer $ASSAY_TOKEN" "$ASSAY_URL/v1/runs/<one of its runIds>?fields=state,diagnostics"`

@@ -50,11 +50,11 @@ func TestStageTellsWhoMayStillRegister(t *testing.T) {
 // How to sign in depends on who does it: the development issuer, or one of the organization's.
 func TestSignIn(t *testing.T) {
 	for issuer, want := range map[string]string{
-		"http://localhost/dev":       "$BASE/dev/token",
+		"http://localhost/dev":       "$ASSAY_URL/dev/token",
 		"https://issuer.example.org": "curl -s https://issuer.example.org/.well-known/openid-configuration",
 		"":                           "<issuer>/.well-known",
 	} {
-		if got := (&welcome{base: "http://localhost", issuer: issuer}).signIn(); !strings.Contains(got, want) || !strings.HasPrefix(got, "BASE=http://localhost\n") {
+		if got := (&welcome{base: "http://localhost", issuer: issuer}).signIn(); !strings.Contains(got, want) || !strings.HasPrefix(got, "ASSAY_URL=http://localhost\n") {
 			t.Errorf("with the issuer %q: %s", issuer, got)
 		}
 	}

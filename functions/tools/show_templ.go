@@ -190,7 +190,7 @@ func toolPage(t tool, example, base string) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = webpage.Code(t.command(base)+` -H "Authorization: Bearer $TOKEN"`).Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = webpage.Code(t.command(base)+` -H "Authorization: Bearer $ASSAY_TOKEN"`).Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

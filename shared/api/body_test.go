@@ -26,6 +26,7 @@ func TestBodiesThatAreNoneAreRefused(t *testing.T) {
 		`{"name":"a"}{}`:               problem.BadRequest,
 		`{"name":"a",}`:                problem.BadRequest,
 		`{"name":NaN}`:                 problem.BadRequest,
+		`{"name":1e400}`:               problem.BadRequest,
 		"{\"name\":\"\xff\"}":          problem.BadRequest,
 		"\xef\xbb\xbf{}":               problem.BadRequest,
 		`{"name":"a","name":"b"}`:      problem.BadRequest,
@@ -41,7 +42,9 @@ func TestBodiesThatAreNoneAreRefused(t *testing.T) {
 		`"name"`: problem.Invalid,
 		`{}`:     problem.Invalid,
 	} {
-		refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", body, "Content-Type", "application/json"), kind)
+		if d := refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", body, "Content-Type", "application/json"), kind); strings.Contains(d.Detail, " Go ") {
+			t.Errorf("%s: %s", body, d.Detail)
+		}
 	}
 	if n := sc.attempts.Load(); n != 0 {
 		t.Errorf("%d of them came through", n)
@@ -155,14 +158,15 @@ func TestAFaultyBodyIsRefusedAtLittleCost(t *testing.T) {
 func TestFaultsOfABodyAreAllNamedWhereTheyAre(t *testing.T) {
 	sc := serve(t)
 	for body, pointers := range map[string][]string{
-		`{"name":""}`:                                        {"/name"},
-		`{"name":"forbidden"}`:                               {"/name"},
-		`{"name":null}`:                                      {"/name"},
-		`{"name":1,"text":2}`:                                {"/name", "/text"},
-		`{"name":"a","colour":"red"}`:                        {"/colour"},
-		`{"name":"a","NAME":"b"}`:                            {"/NAME"},
-		`{"name":"a","id":"b","owner":"c"}`:                  {"/id", "/owner"},
-		`{"name":"a","a.b":1,"c/d":2,"e~f":3,"g[0]":4,"":5}`: {"/", "/a.b", "/c~1d", "/e~0f", "/g[0]"},
+		`{"name":""}`:                       {"/name"},
+		`{"name":"forbidden"}`:              {"/name"},
+		`{"name":null}`:                     {"/name"},
+		`{"name":1,"text":2}`:               {"/name", "/text"},
+		`{"text":"a"}`:                      {"/name"},
+		`{"name":"a","colour":"red"}`:       {"/colour"},
+		`{"name":"a","NAME":"b"}`:           {"/NAME"},
+		`{"name":"a","id":"b","owner":"c"}`: {"/id", "/owner"},
+		`{"name":"a","a.b":1,"c/d":2,"e~f":3,"g[0]":4,"":5}`:                                             {"/", "/a.b", "/c~1d", "/e~0f", "/g[0]"},
 		`{"name":"","x.y":1,"deep":{"a.b":1,"count":-1},"tags":[{"key":"a"},{"key":"toolong","a/b":1}]}`: {"/deep/a.b", "/deep/count", "/name", "/tags/1/a~1b", "/tags/1/key", "/x.y"},
 		`{"name":"a","deep":{"names":["a","b","c"]}}`:                                                    {"/deep/names"},
 		`{"name":"a","deep":{"count":"1"}}`:                                                              {"/deep/count"},
@@ -186,6 +190,19 @@ func TestFaultsOfABodyAreAllNamedWhereTheyAre(t *testing.T) {
 		slices.Sort(got)
 		if !slices.Equal(got, pointers) {
 			t.Errorf("%s:\ngot  %q\nwant %q", body, got, pointers)
+		}
+	}
+	for body, says := range map[string]string{
+		`{"text":"a"}`:              "is missing",
+		`{"name":1}`:                "must be a text",
+		`{"name":"a","deep":[]}`:    "must be an object",
+		`{"name":"a","until":"a"}`:  "2027-01-31",
+		`{"name":"a","txet":"b"}`:   "did you mean text?; the members are: deep, hide, name, ",
+		`{"name":"a","colour":"b"}`: "can be written here; the members are: deep, hide, name, ",
+	} {
+		d := refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", body), problem.Invalid)
+		if len(d.Errors) != 1 || !strings.Contains(d.Errors[0].Detail, says) {
+			t.Errorf("%s: %+v, want %q", body, d.Errors, says)
 		}
 	}
 	for _, body := range []string{`{"name":"` + strings.Repeat("ä", 20) + `"}`, `{"name":"b","text":"a\u0000\ud83d\ude00b"}`, `{"name":"c","tags":null,"deep":{"names":null}}`} {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
 	"regexp"
 	"slices"
@@ -118,7 +119,7 @@ func (s *schemaSet) validate(ctx context.Context, t reflect.Type, document []byt
 	for _, err := range res.Errors {
 		f := problem.Field{Detail: err.Error()}
 		if d, ok := errors.AsType[*huma.ErrorDetail](err); ok {
-			f = problem.Field{Pointer: toPointer(d.Location), Detail: d.Message}
+			f = at(d)
 		}
 		fields = append(fields, f)
 	}
@@ -141,7 +142,8 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 	switch v := v.(type) {
 	case map[string]any:
 		closed := schema.AdditionalProperties == false //nolint:revive // it is an any: a schema or a bool
-		for name, member := range v {
+		for _, name := range slices.Sorted(maps.Keys(v)) {
+			member := v[name]
 			if known, ok := schema.Properties[name]; ok {
 				if member == nil && !known.Nullable && known.Type+known.Ref != "" && !slices.Contains(schema.Required, name) {
 					*faults = append(*faults, problem.Field{Pointer: pointer + "/" + name, Detail: "must not be null: leave the member out"})
@@ -149,8 +151,11 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 				v[name] = s.prune(known, member, pointer+"/"+name, faults)
 			} else if closed {
 				delete(v, name)
+				if len(*faults) > problem.MaxFields {
+					continue // no answer has it
+				}
 				name = name[:min(len(name), maxShownName)]
-				*faults = append(*faults, problem.Field{Pointer: pointer + problem.Pointer(name), Detail: "is not a member that can be written here"})
+				*faults = append(*faults, problem.Field{Pointer: pointer + problem.Pointer(name), Detail: unknownMember(schema, name)})
 			}
 		}
 	case []any:
@@ -164,9 +169,6 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 	}
 	return v
 }
-
-// maxShownName is how many bytes of the name of an unknown member an answer has.
-const maxShownName = 200
 
 // toPointer turns huma's location of a value (files[0].name) into a JSON Pointer (/files/0/name).
 func toPointer(location string) string {

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -96,6 +97,11 @@ func (s *scanner) next() error {
 		s.values++
 		if length = bytes.IndexAny(s.rest, " \t\r\n,:]}"); length < 0 {
 			length = len(s.rest)
+		}
+		if number := s.rest[:length]; length <= MaxNumber && bytes.ContainsAny(number, "eE") {
+			if _, err := strconv.ParseFloat(string(number), 64); errors.Is(err, strconv.ErrRange) {
+				return problem.BadRequest.New("The number %s of the body is beyond what 64 bits hold as a floating-point number (IEEE 754), about 1.8e308.", number)
+			}
 		}
 	}
 	s.rest = s.rest[length:]

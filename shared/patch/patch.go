@@ -11,7 +11,6 @@ package patch
 import (
 	"bytes"
 	"encoding/json"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -54,16 +53,13 @@ func Apply(mediaType string, patch, resource []byte, writable []string) ([]byte,
 		if !ok {
 			return nil, problem.BadRequest.New("A merge patch of a resource is a JSON object with the members to change (RFC 7396).")
 		}
-		var unknown []problem.Field
-		for _, name := range slices.Sorted(maps.Keys(members)) {
-			if _, known := before[name]; members[name] == nil && !known && !slices.Contains(writable, name) {
-				unknown = append(unknown, problem.Field{Pointer: problem.Pointer(name), Detail: "is not a member that can be written here"})
+		merged := merge(changed, change).(map[string]any) // the patch is an object
+		for name, value := range members {
+			if _, known := before[name]; value == nil && !known && !slices.Contains(writable, name) {
+				merged[name] = nil // the schema of the resource refuses it
 			}
 		}
-		if err := problem.Check(unknown); err != nil {
-			return nil, err
-		}
-		return onlyWritable(before, merge(changed, change), writable)
+		return onlyWritable(before, merged, writable)
 	}
 	operations, err := decode(change)
 	if err != nil {

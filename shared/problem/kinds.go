@@ -23,7 +23,7 @@ var (
 	TooLarge            = kind("too-large", "Body too large", 413)
 	UnsupportedMedia    = kind("unsupported-media-type", "Unsupported media type", 415)
 	RangeNotSatisfiable = kind("range-not-satisfiable", "Range not satisfiable", 416)
-	Invalid             = kind("invalid", "Invalid body", 422)
+	Invalid             = kind("invalid", "Invalid input", 422)
 	IdempotencyMismatch = kind("idempotency-mismatch", "Idempotency key used for another request", 422)
 	QuotaToday          = kind("quota-today", "Quota of the day used up", 429)
 	TooManyRequests     = kind("too-many-requests", "Too many requests", 429)

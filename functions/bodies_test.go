@@ -1,7 +1,9 @@
 package functions_test
 
 import (
+	"fmt"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,7 +15,9 @@ import (
 	"assay/functions/tools"
 	"assay/shared/api"
 	"assay/shared/api/servertest"
+	"assay/shared/patch"
 	"assay/shared/problem"
+	"assay/shared/record"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -126,5 +130,46 @@ func TestBodiesHaveTheFormsOfTheirSchemas(t *testing.T) {
 	s.Want(http.StatusOK, &tool, "", http.MethodGet, "/v1/tools/leaderboard", nil)
 	if tool.Input.Properties["datasetId"].Pattern == "" {
 		t.Errorf("the schema of a tool has no form of an id: %+v", tool)
+	}
+}
+
+// A patch that sets members to what they are, or unset ones to null, is no change: version and entity tag stay, whoever may have cached them.
+func TestPatchesThatChangeNothingKeepTheVersion(t *testing.T) {
+	w := newWorld(t)
+	p := w.newPlace(w.organizerID, record.Public)
+	registration, entry := p.register("rita"), p.enter("rita", record.Public, true, false, 0.5)
+	w.flush(t)
+	task := "/v1/tasks/" + p.task.ID
+	tried := 0
+	for path, draft := range map[string]any{
+		"/v1/organizers/" + w.organizerID: record.OrganizerDraft{},
+		task:                              record.TaskDraft{},
+		"/v1/datasets/" + p.dataset.ID:    record.DatasetDraft{},
+		task + "/registrations/" + registration.ID:   record.RegistrationDraft{},
+		task + "/submissions/" + entry.submission.ID: record.SubmissionDraft{},
+		"/v1/runs/" + entry.run.ID:                   record.Run{},
+		"/v1/runs/" + entry.run.ID + "/review":       record.Review{},
+	} {
+		for i := range reflect.TypeOf(draft).NumField() {
+			name, _, _ := strings.Cut(reflect.TypeOf(draft).Field(i).Tag.Get("json"), ",")
+			shown := map[string]any{}
+			tag := w.Want(http.StatusOK, &shown, "olga", http.MethodGet, path, nil).Header.Get("ETag")
+			for _, value := range []any{shown[name], nil} {
+				if value == nil && !slices.Contains([]string{"<nil>", "", "false", "[]"}, fmt.Sprint(shown[name])) {
+					continue // that would be a change, or refused
+				}
+				a := w.Do("olga", http.MethodPatch, path, map[string]any{name: value}, "Content-Type", patch.MergePatch)
+				if a.Status != http.StatusOK {
+					continue
+				}
+				tried++
+				if got := a.Header.Get("ETag"); got != tag {
+					t.Errorf("%s of %s: %v set to %v gives %s, was %s", name, path, shown[name], value, got, tag)
+				}
+			}
+		}
+	}
+	if tried < 60 {
+		t.Errorf("%d patches were tried", tried)
 	}
 }

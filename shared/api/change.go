@@ -216,8 +216,22 @@ func patched[D any](ctx context.Context, mediaType string, body []byte, shown an
 	if err != nil {
 		return draft, false, err
 	}
-	draft, err = decodeDraft[D](ctx, document)
-	return draft, bytes.Equal(document, unpatched), err
+	if draft, err = decodeDraft[D](ctx, document); err != nil || bytes.Equal(document, unpatched) {
+		return draft, true, err
+	}
+	var before D // with the values that stand for members left out, for a patch can set one to that or leave it out
+	if err := json.Unmarshal(unpatched, &before); err != nil {
+		return draft, false, err
+	}
+	normalize(&before)
+	return draft, reflect.DeepEqual(draft, before), nil
+}
+
+// normalize sets what a draft leaves out.
+func normalize(draft any) {
+	if n, ok := draft.(interface{ Normalize() }); ok {
+		n.Normalize()
+	}
 }
 
 // readDraft reads and checks the JSON body of a request.
@@ -236,9 +250,7 @@ func decodeDraft[D any](ctx context.Context, document []byte) (draft D, err erro
 	if err := json.Unmarshal(document, &draft); err != nil {
 		return draft, misfit(err)
 	}
-	if n, ok := any(&draft).(interface{ Normalize() }); ok {
-		n.Normalize()
-	}
+	normalize(&draft)
 	if n, ok := any(&draft).(interface{ Check() []problem.Field }); ok {
 		return draft, problem.Check(n.Check())
 	}

@@ -2,8 +2,11 @@ package evaluator
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
+
+	"golang.org/x/sync/singleflight"
 )
 
 // maxCacheBytes bounds the memory of what a cache keeps.
@@ -15,9 +18,10 @@ const keeping = 512
 // cache keeps the values of the datasets that were used last, for the runs of a dataset come together. The zero cache is ready for
 // use.
 type cache[T any] struct {
-	mu    sync.Mutex // held while a value is read, so that two runs that need the same one read it once
-	kept  []cached[T]
-	bytes int64
+	reading singleflight.Group // two runs that need the same value read it once; those that need another one do not wait
+	mu      sync.Mutex         // guards the others
+	kept    []cached[T]
+	bytes   int64
 }
 
 type cached[T any] struct {
@@ -28,29 +32,55 @@ type cached[T any] struct {
 
 // get returns the value of a version, which read reads when it is not among those kept, and says how much memory it takes.
 func (c *cache[T]) get(ctx context.Context, dataset, version string, read func(context.Context) (T, int64, error)) (T, error) {
+	for {
+		mine := false
+		value, err, _ := c.reading.Do(dataset+" "+version, func() (any, error) {
+			mine = true
+			if value, ok := c.find(dataset, version); ok {
+				return value, nil
+			}
+			value, bytes, err := read(ctx)
+			if err == nil {
+				c.keep(cached[T]{dataset, version, keeping + bytes, value})
+			}
+			return value, err
+		})
+		if !mine && ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
+			continue // another run was reading, and has ended
+		}
+		return value.(T), err
+	}
+}
+
+// find returns the kept value of a version, as the one that was used last.
+func (c *cache[T]) find(dataset, version string) (value T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if i := slices.IndexFunc(c.kept, func(k cached[T]) bool { return k.dataset == dataset }); i >= 0 {
-		found := c.kept[i]
+	i := slices.IndexFunc(c.kept, func(k cached[T]) bool { return k.dataset == dataset && k.version == version })
+	if i < 0 {
+		return value, false
+	}
+	found := c.kept[i]
+	c.kept = append(slices.Delete(c.kept, i, i+1), found)
+	return found.value, true
+}
+
+// keep keeps a value in place of the dataset's other versions, and of those used longest ago where there is no room.
+func (c *cache[T]) keep(k cached[T]) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	drop := func(i int) {
+		c.bytes -= c.kept[i].bytes
 		c.kept = slices.Delete(c.kept, i, i+1)
-		if found.version == version {
-			c.kept = append(c.kept, found)
-			return found.value, nil
-		}
-		c.bytes -= found.bytes
 	}
-	value, bytes, err := read(ctx)
-	if err != nil {
-		return value, err
+	if i := slices.IndexFunc(c.kept, func(other cached[T]) bool { return other.dataset == k.dataset }); i >= 0 {
+		drop(i)
 	}
-	k := cached[T]{dataset, version, keeping + bytes, value}
 	if k.bytes > maxCacheBytes {
-		return value, nil
+		return
 	}
 	c.kept, c.bytes = append(c.kept, k), c.bytes+k.bytes
 	for c.bytes > maxCacheBytes {
-		c.bytes -= c.kept[0].bytes
-		c.kept = slices.Delete(c.kept, 0, 1)
+		drop(0)
 	}
-	return value, nil
 }

@@ -2,6 +2,7 @@ package evaluator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"testing"
 
@@ -42,5 +43,42 @@ func TestCache_KeepsWithinItsBound(t *testing.T) {
 		if kept != c.bytes || kept > maxCacheBytes {
 			t.Fatalf("%+v: %d bytes kept, %d counted", step, kept, c.bytes)
 		}
+	}
+}
+
+// A slow read holds up those alone who need the same value, and its end those alone who asked with it.
+func TestCache_ReadsTogetherWhatIsTheSame(t *testing.T) {
+	var c cache[string]
+	began, slow := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	first := make(chan error)
+	go func() {
+		_, err := c.get(ctx, "a", "1", func(ctx context.Context) (string, int64, error) {
+			close(began)
+			<-slow
+			return "", 0, ctx.Err()
+		})
+		first <- err
+	}()
+	<-began
+	quick := func(context.Context) (string, int64, error) { return "value", 0, nil }
+	if got, err := c.get(t.Context(), "b", "1", quick); got != "value" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+	second := make(chan string)
+	go func() {
+		got, err := c.get(t.Context(), "a", "1", quick)
+		if err != nil {
+			t.Error(err)
+		}
+		second <- got
+	}()
+	cancel()
+	close(slow)
+	if err := <-first; !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if got := <-second; got != "value" {
+		t.Errorf("%q", got)
 	}
 }

@@ -93,6 +93,17 @@ func TestTake_HoldsForEachSpanOf24Hours(t *testing.T) {
 	})
 }
 
+// The refusal counts in words: one of each kind is no plural.
+func TestTake_SaysHowManyWereMade(t *testing.T) {
+	for kind, want := range map[string]string{record.MadeOrganizers: "created 1 organizer in", record.MadeAudits: "created 1 audit entry in"} {
+		limits, u := record.UsageLimits{PerDay: map[string]int64{kind: 1}}, &record.Usage{}
+		first, second := u.Take(limits, record.Charge{Kind: kind, Count: 1}, start), u.Take(limits, record.Charge{Kind: kind, Count: 1}, start)
+		if first != nil || second == nil || !strings.Contains(second.Error(), want) {
+			t.Errorf("%s: %v, then %v", kind, first, second)
+		}
+	}
+}
+
 func TestTake_NoRaceOvershootsAUsersQuota(t *testing.T) {
 	s, l := open(t), daily(10)
 	var taken, refused atomic.Int64

@@ -34,6 +34,11 @@ const (
 	MadeAudits        = "auditEntries"
 )
 
+// nouns are what one of each kind is called.
+var nouns = map[string]string{
+	MadeOrganizers: "organizer", MadeTasks: "task", MadeDatasets: "dataset", MadeRegistrations: "registration", MadeRuns: "run", MadeAudits: "audit entry",
+}
+
 // DefaultQuotas are those of a server that sets none.
 func DefaultQuotas() Quotas {
 	return Quotas{
@@ -245,8 +250,8 @@ func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time
 	made := c.Timed[ch.Kind]
 	if most := l.PerDay[ch.Kind]; most > 0 && ch.Count > 0 && made.sum()+ch.Count > most {
 		free := made.free(made.sum()+ch.Count-most, now)
-		return problem.QuotaToday.New("%s created %d %s in 24 hours, and the most for %s is %d. More are possible from %s on; if that is too late, ask those who run the platform.",
-			subject, made.sum(), ch.Kind, object, most, At(free)).After(free.Sub(now))
+		return problem.QuotaToday.New("%s created %s in 24 hours, and the most for %s is %d. More are possible from %s on; if that is too late, ask those who run the platform.",
+			subject, plural.Count(made.sum(), nouns[ch.Kind]), object, most, At(free)).After(free.Sub(now))
 	}
 	stored, more := max(0, c.Bytes)+c.Timed[leavingBytes].sum(), ch.Bytes+ch.Leaving
 	if l.StoredBytes > 0 && more > 0 && stored+more > l.StoredBytes {

@@ -29,15 +29,12 @@ func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	var all []chart.Bar
 	for _, e := range out.Entries[:min(most, len(out.Entries))] {
 		const leftToRight = "\u200e" // whatever the name: the rank comes first
-		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, e.Team), Value: math.NaN(), Group: e.Group}
+		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, e.Team), Note: e.Note(), Value: math.NaN(), Group: e.Group}
 		if v := e.Measures[out.Measure]; v != nil {
 			b.Value = *v
 		}
 		if e.Interval != nil {
 			b.Interval = &chart.Interval{Low: e.Interval.Low, High: e.Interval.High}
-		}
-		if e.Baseline {
-			b.Note = "baseline"
 		}
 		all = append(all, b)
 	}

@@ -61,6 +61,18 @@ func (e Entry) Run() string {
 	return strings.Join(parts, " · ")
 }
 
+// Note is what a leaderboard says next to the team: that the entry is a baseline or, where the team is called so, which one.
+func (e Entry) Note() string {
+	switch {
+	case !e.Baseline:
+		return ""
+	case e.Team == BaselineTeam:
+		return e.Run()
+	default:
+		return "baseline"
+	}
+}
+
 // Evaluation is the measures of one run by one evaluator against one version of the truth.
 type Evaluation struct {
 	Meta

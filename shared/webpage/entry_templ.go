@@ -103,7 +103,7 @@ func Entry(e record.Entry, rank int, value *float64, runs int) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		if e.Baseline {
+		if e.Baseline && e.Team != record.BaselineTeam {
 			var templ_7745c5c3_Var5 string
 			templ_7745c5c3_Var5, templ_7745c5c3_Err = templ.JoinStringErrs(" ")
 			if templ_7745c5c3_Err != nil {
@@ -178,9 +178,9 @@ func Entry(e record.Entry, rank int, value *float64, runs int) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		var templ_7745c5c3_Var9 string
-		templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(e.SubmittedAt.Format("2 January 2006"))
+		templ_7745c5c3_Var9, templ_7745c5c3_Err = templ.JoinStringErrs(submitted(e))
 		if templ_7745c5c3_Err != nil {
-			return templ.Error{Err: templ_7745c5c3_Err, FileName: `entry.templ`, Line: 42, Col: 85}
+			return templ.Error{Err: templ_7745c5c3_Err, FileName: `entry.templ`, Line: 42, Col: 59}
 		}
 		_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var9))
 		if templ_7745c5c3_Err != nil {
@@ -245,6 +245,14 @@ func Entry(e record.Entry, rank int, value *float64, runs int) templ.Component {
 		}
 		return nil
 	})
+}
+
+// submitted is when the entry was made: to the second where nothing but the tag of a run, which many can have, tells it from others.
+func submitted(e record.Entry) string {
+	if e.Title == "" && e.Label == "" {
+		return e.SubmittedAt.UTC().Format("2 January 2006, 15:04:05 UTC")
+	}
+	return e.SubmittedAt.Format("2 January 2006")
 }
 
 var _ = templruntime.GeneratedTemplate

@@ -7,11 +7,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/api/servertest"
+	"assay/shared/record"
 	"assay/shared/webpage"
 
 	"pgregory.net/rapid"
@@ -43,6 +45,25 @@ func TestPolicyIsOfWhatThePageHas(t *testing.T) {
 		if !strings.Contains(string(a.Body), "<title>&lt;b&gt;&#34;title&#34; · Assay</title>") {
 			t.Errorf("the title is not text: %.300s", a.Body)
 		}
+	}
+}
+
+// A baseline that has a team is marked; one of the team that is called so is not marked twice, and not the same as another.
+func TestEntry_TellsBaselinesApart(t *testing.T) {
+	at := record.At(time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC))
+	shown := func(e record.Entry) string {
+		text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(serve(t, webpage.Page{Main: webpage.Entry(e, 1, new(.5), 0)}).Body), "")
+		return text[strings.Index(text, "Skip to the content"):]
+	}
+	one := record.Entry{Team: record.BaselineTeam, RunTag: "bm25", SubmittedAt: at, Baseline: true}
+	other := one
+	other.SubmittedAt = record.At(at.Add(time.Second))
+	if text := shown(one); strings.Count(text, "baseline") != 1 || text == shown(other) || one.Note() != "bm25" {
+		t.Errorf("%s %q", text, one.Note())
+	}
+	of := record.Entry{Team: "Lakes", Title: "BM25", SubmittedAt: at, Baseline: true}
+	if text := shown(of); strings.Count(text, "baseline") != 1 || strings.Contains(text, "03:04") || of.Note() != "baseline" {
+		t.Errorf("%s %q", text, of.Note())
 	}
 }
 

@@ -203,7 +203,7 @@ func TestLandingPage(t *testing.T) {
 	if first := strings.Index(page, "window.intruded = 1"); first < 0 || first > strings.Index(page, "data-intruder") {
 		t.Error("the featured task, which is the oldest, does not stand first")
 	}
-	for _, want := range []string{"by <bdi>Organizer of olga</bdi>", "Open until 1 January 2030, 12:00 UTC", w.URL, "/v1/tasks/" + f.place.task.ID + "/evaluations"} {
+	for _, want := range []string{"by <bdi>Organizer of olga</bdi>", "Open for registration, submissions until 1 January 2030, 12:00 UTC", w.URL, "/v1/tasks/" + f.place.task.ID + "/evaluations"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -310,6 +310,9 @@ func TestLandingPage_ShowsFewTasksOfOneOrganizer(t *testing.T) {
 	want := []string{"Featured task", "Flood task 199", "Flood task 198", "Image task", "Useful task", "Quiet task 2", "Quiet task 1", "Quiet task 0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the page shows %q, want %q", got, want)
+	}
+	if n := strings.Count(page, "No dataset yet"); n != 2 {
+		t.Errorf("%d tasks have no dataset, want those of the flood", n)
 	}
 	if !strings.Contains(page, "TASK=$ASSAY_URL/v1/tasks/"+useful.task.ID+"\n") {
 		t.Error("the commands are not about the task that is open to uploads and has a dataset")

@@ -82,7 +82,7 @@ type stage struct {
 }
 
 func stageOf(t *record.Task, now time.Time) stage {
-	s, until := t.Submissions, ", without a deadline"
+	s, until := t.Submissions, ", no deadline for submissions"
 	switch {
 	case s.ClosesAt != nil && !now.Before(s.ClosesAt.Time):
 		return stage{"Closed on " + webpage.Instant(s.ClosesAt.Time), false}
@@ -93,13 +93,16 @@ func stageOf(t *record.Task, now time.Time) stage {
 		}
 		return stage{text, false}
 	case s.ClosesAt != nil:
-		until = " until " + webpage.Instant(s.ClosesAt.Time)
+		until = ", submissions until " + webpage.Instant(s.ClosesAt.Time)
 	}
 	r := t.Registration
-	if r.Mode == record.Closed || record.CheckWindow("Registration", r.OpensAt, r.ClosesAt, now) != nil {
+	switch {
+	case r.Mode == record.Closed || record.CheckWindow("Registration", r.OpensAt, r.ClosesAt, now) != nil:
 		return stage{"Open to those who are registered" + until, false}
+	case r.Mode == record.Approval:
+		return stage{"Open to teams that the organizers accept" + until, true}
 	}
-	return stage{"Open" + until, true}
+	return stage{"Open for registration" + until, true}
 }
 
 // leaderboardOf is where the task's leaderboard is.

@@ -16,11 +16,11 @@ func TestStageIsWhatTheWindowSays(t *testing.T) {
 		want  string
 		open  bool
 	}{
-		{record.SubmissionRules{}, opens.Time, "Open, without a deadline", true},
-		{record.SubmissionRules{OpensAt: &opens}, opens.Time, "Open, without a deadline", true},
+		{record.SubmissionRules{}, opens.Time, "Open for registration, no deadline for submissions", true},
+		{record.SubmissionRules{OpensAt: &opens}, opens.Time, "Open for registration, no deadline for submissions", true},
 		{record.SubmissionRules{OpensAt: &opens}, opens.Add(-time.Second), "Opens on 2 January 2027, 03:04 UTC", false},
 		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, opens.Add(-time.Second), "Opens on 2 January 2027, 03:04 UTC, closes on 3 February 2027, 04:05 UTC", false},
-		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, closes.Add(-time.Second), "Open until 3 February 2027, 04:05 UTC", true},
+		{record.SubmissionRules{OpensAt: &opens, ClosesAt: &closes}, closes.Add(-time.Second), "Open for registration, submissions until 3 February 2027, 04:05 UTC", true},
 		{record.SubmissionRules{ClosesAt: &closes}, closes.Time, "Closed on 3 February 2027, 04:05 UTC", false},
 	} {
 		if got := stageOf(&record.Task{TaskDraft: record.TaskDraft{Submissions: c.rules}}, c.now); got != (stage{c.want, c.open}) {
@@ -41,6 +41,9 @@ func TestStageTellsWhoMayStillRegister(t *testing.T) {
 		{record.RegistrationRules{Mode: record.Open, ClosesAt: &past}, false},
 	} {
 		got := stageOf(&record.Task{TaskDraft: record.TaskDraft{Registration: c.rules}}, now)
+		if strings.Contains(got.text, "that the organizers accept") != (c.rules.Mode == record.Approval) {
+			t.Errorf("%+v: %q", c.rules, got.text)
+		}
 		if got.open != c.open || strings.Contains(got.text, "to those who are registered") == c.open {
 			t.Errorf("%+v: %+v", c.rules, got)
 		}

@@ -74,10 +74,10 @@ func (v *welcome) add(items []store.Item, now time.Time) (size int, err error) {
 }
 
 // chooseExample finds the task that the commands of the page are about: the first that takes uploads from everybody now
-// and has a dataset.
+// and has a dataset. Of those before it the page says that they have none.
 func (v *welcome) chooseExample(ctx context.Context, s store.Store) error {
 	tries := exampleTries
-	for _, t := range v.tasks {
+	for i, t := range v.tasks {
 		types := t.Submissions.Types
 		if !t.stage.open || len(types) > 0 && !slices.Contains(types, record.UploadType) {
 			continue
@@ -93,6 +93,7 @@ func (v *welcome) chooseExample(ctx context.Context, s store.Store) error {
 			v.example = t.ID
 			break
 		}
+		v.tasks[i].stage = stage{text: "No dataset yet"}
 	}
 	return nil
 }

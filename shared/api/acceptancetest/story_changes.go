@@ -28,7 +28,7 @@ func (st *story) patches() {
 	st.names(edit(problem.Invalid, edits("replace", "/name", "")), "/name", "")
 	edit(problem.BadRequest, map[string]any{"name": "No list"})
 	st.names(st.refused(problem.Invalid, st.olivia, http.MethodPatch, st.limited, map[string]any{"createdAt": "2020-01-01T00:00:00.000Z"}), "/createdAt", "")
-	st.names(st.refused(problem.Invalid, st.olivia, http.MethodPatch, st.limited, map[string]any{"name": nil}), "", "name")
+	st.names(st.refused(problem.Invalid, st.olivia, http.MethodPatch, st.limited, map[string]any{"name": nil}), "/name", "missing")
 	st.names(st.refused(problem.Invalid, st.olivia, http.MethodPatch, st.limited, map[string]any{"organizerId": st.missing()}), "/organizerId", "never")
 	_, header := st.refusal(problem.UnsupportedMedia, st.olivia, http.MethodPatch, st.limited, `{"name":"Plain"}`, "Content-Type", "application/json")
 	if header.Get("Accept-Patch") != "application/json-patch+json, application/merge-patch+json" {

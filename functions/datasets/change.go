@@ -23,42 +23,41 @@ func task(ctx context.Context, c *api.Call, d record.DatasetDraft) (*record.Task
 	return visibility.Find[record.TaskItem](ctx, &c.Viewer, d.TaskID, record.TaskKey)
 }
 
-func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.DatasetDraft) (created api.Created[*record.Dataset], err error) {
+func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.DatasetDraft) (path string, shown *record.Dataset, err error) {
 	if t.Deleting {
-		return created, problem.Conflict.New("The task is being deleted.")
+		return "", nil, problem.Conflict.New("The task is being deleted.")
 	}
 	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)
 	inline, err := checkFiles(&d, nil)
 	if err != nil {
-		return created, err
+		return "", nil, err
 	}
 	if err := room(ctx, c, t.ID); err != nil {
-		return created, err
+		return "", nil, err
 	}
 	item := &record.DatasetItem{
 		Dataset:     record.Dataset{Meta: record.NewMeta(c.Now()), DatasetDraft: d},
 		OrganizerID: t.OrganizerID, PrivateTask: t.Visibility == record.Private, Payer: c.Caller.ID,
 	}
-	tx := new(table.Tx)
-	if err := pay(ctx, c, tx, new(record.DatasetItem), item, record.Charge{Kind: record.MadeDatasets, Count: 1}); err != nil {
-		return created, err
+	if err := pay(ctx, c, new(record.DatasetItem), item, record.Charge{Kind: record.MadeDatasets, Count: 1}); err != nil {
+		return "", nil, err
 	}
 	if record.AllStored(d.Truths) {
 		if err := checkTruth(ctx, c, item.ID, &d, inline); err != nil {
-			return created, err
+			return "", nil, err
 		}
-		arrival.Use(tx, item, nil, c.Now())
+		arrival.Use(c.Tx, item, nil, c.Now())
 	}
 	if err := putFiles(ctx, item, inline, c.PutFile); err != nil {
-		return created, err
+		return "", nil, err
 	}
-	created.Location = "/v1/datasets/" + item.ID
-	entry := record.NewAudit(c.Now(), item.Scope(), c.Caller.ID, record.DatasetCreated, created.Location, nil, item.Audited())
-	created.Tx = tx.Create(item).Check(t)
-	if created.Answer, err = show(ctx, c, item); err != nil {
-		return created, err
+	path = "/v1/datasets/" + item.ID
+	c.Tx.Create(item).Check(t)
+	if err := c.AuditFree(ctx, item.Scope(), record.DatasetCreated, path, nil, item.Audited()); err != nil {
+		return "", nil, err
 	}
-	return created, c.AuditFree(ctx, tx, entry)
+	shown, err = show(ctx, c, item)
+	return path, shown, err
 }
 
 // room refuses a dataset too many.
@@ -80,18 +79,18 @@ type DatasetPatch struct {
 	BoardVersion int64 `json:"boardVersion" minimum:"0" doc:"can be set to truthVersion, so that leaderboards show it before every run has been evaluated against it"`
 }
 
-func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p DatasetPatch) (*record.DatasetItem, api.Change, error) {
+func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p DatasetPatch) (*record.DatasetItem, error) {
 	if old.Deletion != nil {
-		return nil, api.Change{}, problem.Conflict.New("The dataset is being deleted.")
+		return nil, problem.Conflict.New("The dataset is being deleted.")
 	}
 	d := p.DatasetDraft
 	if d.TaskID != old.TaskID {
-		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/taskId", Detail: "never changes"}})
+		return nil, problem.Check([]problem.Field{{Pointer: "/taskId", Detail: "never changes"}})
 	}
 	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)
 	inline, err := checkFiles(&d, old)
 	if err != nil {
-		return nil, api.Change{}, err
+		return nil, err
 	}
 	if p.BoardVersion != old.Board().TruthVersion {
 		p.DatasetDraft = d
@@ -101,33 +100,33 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 		stored(ctx, c, h, old.ID, files)
 	}
 	if reflect.DeepEqual(d, old.DatasetDraft) {
-		return old, api.Change{}, nil // what was patched is the service's, such as a link
+		return old, nil // what was patched is the service's, such as a link
 	}
 	if err := problem.Check(d.CheckPublic(old)); err != nil {
-		return nil, api.Change{}, err
+		return nil, err
 	}
 	changed := *old
 	changed.DatasetDraft = d
-	tx := new(table.Tx)
 	if !reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
 		board := old.Board()
 		changed.BoardTruth = &board // until the change is adopted
 	}
-	audited, err := audit(ctx, c, tx, old, &changed)
+	audited, err := audit(ctx, c, old, &changed)
 	if err != nil {
-		return nil, api.Change{}, err
+		return nil, err
 	}
-	if err := pay(ctx, c, tx, old, &changed, audited); err != nil {
-		return nil, api.Change{}, err
+	if err := pay(ctx, c, old, &changed, audited); err != nil {
+		return nil, err
 	}
-	if err := newTruth(ctx, c, tx, old, &changed, inline); err != nil {
-		return nil, api.Change{}, err
+	if err := newTruth(ctx, c, old, &changed, inline); err != nil {
+		return nil, err
 	}
 	// What has the same bytes may be in use already, so a change that fails takes nothing back.
 	if err := putFiles(ctx, &changed, inline, c.ShareFile); err != nil {
-		return nil, api.Change{}, err
+		return nil, err
 	}
-	return &changed, api.Change{Tx: tx.Save(&changed, c.Now())}, nil
+	c.Tx.Save(&changed, c.Now())
+	return &changed, nil
 }
 
 // released is what audit entries tell of a release.
@@ -136,10 +135,10 @@ type released struct {
 }
 
 // release has leaderboards show the newest truth before every run has been evaluated against it.
-func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p DatasetPatch) (*record.DatasetItem, api.Change, error) {
+func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p DatasetPatch) (*record.DatasetItem, error) {
 	truth, err := table.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
 	if err != nil {
-		return nil, api.Change{}, err
+		return nil, err
 	}
 	wrong := ""
 	switch {
@@ -149,14 +148,13 @@ func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p Datase
 		wrong = "changes in a patch of its own: leave the other members as they are"
 	}
 	if wrong != "" {
-		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/boardVersion", Detail: wrong}})
+		return nil, problem.Check([]problem.Field{{Pointer: "/boardVersion", Detail: wrong}})
 	}
 	now, changed := c.Now(), *old
 	changed.Show(truth)
 	changed.Requeue = &record.Follow{At: record.At(now)}
-	tx := new(table.Tx).Save(&changed, now).Replace(truth)
-	entry := record.NewAudit(now, old.Scope(), c.Caller.ID, record.BoardReleased, "/v1/datasets/"+old.ID, released{old.Board().TruthVersion}, released{p.BoardVersion})
-	return &changed, api.Change{Tx: tx}, c.Audit(ctx, tx, entry)
+	c.Tx.Save(&changed, now).Replace(truth)
+	return &changed, c.Audit(ctx, old.Scope(), record.BoardReleased, "/v1/datasets/"+old.ID, released{old.Board().TruthVersion}, released{p.BoardVersion})
 }
 
 // stored marks the pending files that the object store has: those that the dataset had before, or has as its truth in use.
@@ -176,9 +174,9 @@ func stored(ctx context.Context, c *api.Call, h record.Holder, id string, files 
 // day.
 const replacedTime = record.AbandonedAfter + record.Day
 
-// pay adds to tx the charge and what the files of the change take from quotas. All files of a dataset count for the user who
+// pay adds to c.Tx the charge and what the files of the change take from quotas. All files of a dataset count for the user who
 // added the last one, so a member who only removes some is never refused.
-func pay(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem, charge record.Charge) error {
+func pay(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, charge record.Charge) error {
 	before, after := old.ObjectKeys(), changed.ObjectKeys()
 	for i, f := range old.Files() {
 		if f.State == record.FileStored && !slices.Contains(after, before[i]) {
@@ -194,12 +192,12 @@ func pay(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.Da
 	charge.Bytes = record.SizeOf(changed.Files())
 	if had := record.SizeOf(old.Files()); changed.Payer == old.Payer {
 		charge.Bytes -= had
-	} else if err := quota.Credit(ctx, c.Store, c.Now(), tx, old.Payer, record.Charge{Bytes: -had}); err != nil {
+	} else if err := quota.Credit(ctx, c.Store, c.Now(), c.Tx, old.Payer, record.Charge{Bytes: -had}); err != nil {
 		return err
 	}
 	if changed.Payer != c.Caller.ID {
 		files := record.Charge{Bytes: charge.Bytes, Leaving: charge.Leaving, Until: charge.Until}
-		if err := quota.Credit(ctx, c.Store, c.Now(), tx, changed.Payer, files); err != nil {
+		if err := quota.Credit(ctx, c.Store, c.Now(), c.Tx, changed.Payer, files); err != nil {
 			return err
 		}
 		charge = record.Charge{Kind: charge.Kind, Count: charge.Count}
@@ -207,19 +205,18 @@ func pay(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.Da
 	if charge.Count == 0 && charge.Bytes == 0 && charge.Leaving == 0 && charge.Pending == nil {
 		return nil
 	}
-	return c.Charge(ctx, tx, charge)
+	return c.Charge(ctx, charge)
 }
 
 // maxAtOnce is how large a stored truth may be for a request to wait until it has been read.
 const maxAtOnce = 64 << 20
 
-// audit adds to tx the audit entries of a change, and returns the charge for them.
-func audit(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem) (ch record.Charge, err error) {
+// audit adds to c.Tx the audit entries of a change, and returns the charge for them.
+func audit(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) (ch record.Charge, err error) {
 	was, is := old.Audited(), changed.Audited()
 	add := func(action string, before, after any) {
-		entry := record.NewAudit(c.Now(), old.Scope(), c.Caller.ID, action, "/v1/datasets/"+old.ID, before, after)
 		ch.Kind, ch.Count = record.MadeAudits, ch.Count+1
-		err = errors.Join(err, c.AuditFree(ctx, tx, entry))
+		err = errors.Join(err, c.AuditFree(ctx, old.Scope(), action, "/v1/datasets/"+old.ID, before, after))
 	}
 	if was.DatasetRules != is.DatasetRules {
 		add(record.DatasetChanged, was.DatasetRules, is.DatasetRules)
@@ -235,15 +232,15 @@ func audit(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.
 
 // newTruth has runs evaluated anew when a change concerns what they are evaluated with: at once if all truth files are
 // there and can be read within the request, else once they are and have been.
-func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem, inline contents) error {
+func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
 	same := reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith)
 	stored := record.AllStored(changed.Truths)
 	if same && stored == record.AllStored(old.Truths) {
-		return move(ctx, c, tx, old, changed)
+		return move(ctx, c, old, changed)
 	}
 	changed.Adopt, changed.Diagnostics = nil, nil
 	if !stored {
-		return move(ctx, c, tx, old, changed)
+		return move(ctx, c, old, changed)
 	}
 	var size int64
 	for _, f := range changed.Truths {
@@ -251,7 +248,7 @@ func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *reco
 	}
 	if size > maxAtOnce {
 		changed.Adopt = &record.Follow{At: record.At(c.Now())}
-		return move(ctx, c, tx, old, changed)
+		return move(ctx, c, old, changed)
 	}
 	if err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline); err != nil {
 		return err
@@ -260,12 +257,12 @@ func newTruth(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *reco
 	if err != nil {
 		return err
 	}
-	arrival.Use(tx, changed, truth, c.Now())
+	arrival.Use(c.Tx, changed, truth, c.Now())
 	return nil
 }
 
 // move has runs that wait go on waiting in the pool of workers that the dataset names now.
-func move(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.DatasetItem) error {
+func move(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
 	if changed.Pool == old.Pool {
 		return nil
 	}
@@ -274,22 +271,13 @@ func move(ctx context.Context, c *api.Call, tx *table.Tx, old, changed *record.D
 		return err
 	}
 	truth.Pool = changed.Pool
-	tx.Save(truth, c.Now())
+	c.Tx.Save(truth, c.Now())
 	changed.Requeue = &record.Follow{At: record.At(c.Now())}
 	return nil
 }
 
 // remove deletes a dataset that no run uses.
-func remove(ctx context.Context, c *api.Call, d *record.DatasetItem) (api.Change, error) {
-	if err := follow.DeleteDataset(ctx, c.Store, c.Now(), d, c.Caller.ID); err != nil {
-		return api.Change{}, err
-	}
-	return api.Change{After: func(ctx context.Context) { dropFiles(ctx, c, d) }}, nil
-}
-
-// dropFiles removes the files of a deleted dataset. What it misses, the cleaning of abandoned files finds.
-func dropFiles(ctx context.Context, c *api.Call, d *record.DatasetItem) {
-	if err := c.Files.Delete(ctx, d.ObjectKeys()...); err != nil {
-		c.Log.WarnContext(ctx, "files of a deleted dataset stay behind", "dataset", d.ID, "error", err)
-	}
+func remove(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
+	c.DeleteFiles(d.ObjectKeys()...)
+	return follow.DeleteDataset(ctx, c.Store, c.Now(), d, c.Caller.ID)
 }

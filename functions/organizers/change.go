@@ -12,64 +12,61 @@ import (
 	"assay/shared/table"
 )
 
-func create(ctx context.Context, c *api.Call, _ api.Open, d record.OrganizerDraft) (api.Created[api.URL], error) {
-	var created api.Created[api.URL]
+func create(ctx context.Context, c *api.Call, _ api.Open, d record.OrganizerDraft) (path string, made api.URL, err error) {
 	o := &record.Organizer{Meta: record.NewMeta(c.Now()), OrganizerDraft: d}
 	members := d.Members // in this order the problems' pointers are those of the body
 	if !slices.Contains(members, c.Caller.ID) {
 		members = append(slices.Clip(members), c.Caller.ID)
 		o.Members = append([]string{c.Caller.ID}, d.Members...)
 	}
-	created.Location = "/v1/organizers/" + o.ID
-	entry := record.NewAudit(c.Now(), o.Scope(), c.Caller.ID, record.OrganizerCreated, created.Location, nil, o.Audited())
-	entry.UserIDs = o.Members
-	created.Tx = new(table.Tx).Create(o).Create(entry)
-	created.Answer = api.URL{ID: o.ID, URL: created.Location}
-	if err := c.Charge(ctx, created.Tx, record.Charge{Kind: record.MadeOrganizers, Count: 1}); err != nil {
-		return created, err
+	path = "/v1/organizers/" + o.ID
+	c.Tx.Create(o).Create(record.NewAudit(c.Now(), o.Scope(), c.Caller.ID, record.OrganizerCreated, path, nil, o.Audited(), o.Members...))
+	if err := c.Charge(ctx, record.Charge{Kind: record.MadeOrganizers, Count: 1}); err != nil {
+		return "", made, err
 	}
-	return created, setMembers(ctx, c, created.Tx, o.ID, nil, members)
+	return path, api.URL{ID: o.ID, URL: path}, setMembers(ctx, c, o.ID, nil, members)
 }
 
-func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.OrganizerDraft) (*record.Organizer, api.Change, error) {
+func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.OrganizerDraft) (*record.Organizer, error) {
 	changed := *o
 	changed.OrganizerDraft = d
-	tx := new(table.Tx).Save(&changed, c.Now())
-	err := setMembers(ctx, c, tx, o.ID, o.Members, d.Members)
+	c.Tx.Save(&changed, c.Now())
+	err := setMembers(ctx, c, o.ID, o.Members, d.Members)
 	if errors.Is(err, errNobodyKnown) {
-		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/members", Detail: "must keep a known user: the last known member cannot be removed. Add another first, or delete the organizer"}})
+		return nil, problem.Check([]problem.Field{{Pointer: "/members", Detail: "must keep a known user: the last known member cannot be removed. Add another first, or delete the organizer"}})
 	}
-	return &changed, api.Change{Tx: tx}, err
+	return &changed, err
 }
 
 // remove deletes an organizer without tasks. Its grants beyond what one transaction holds name an organizer that is no
 // more, and give nobody anything. Nobody is left who may read its audit entries, so they go too, and the log has the deletion.
-func remove(ctx context.Context, c *api.Call, o *record.Organizer) (api.Change, error) {
+func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
 	n, err := table.Get[record.TaskCount](ctx, c.Store, store.Strong, record.TaskCountKey(o.ID))
 	if err != nil {
-		return api.Change{}, err
+		return err
 	}
-	tx := new(table.Tx).Delete(o)
+	c.Tx.Delete(o)
 	switch {
 	case n == nil:
-		tx.CheckAbsent(record.TaskCountKey(o.ID))
+		c.Tx.CheckAbsent(record.TaskCountKey(o.ID))
 	case n.Tasks > 0:
-		return api.Change{}, problem.Conflict.New("The organizer still has tasks. Delete them first.")
+		return problem.Conflict.New("The organizer still has tasks. Delete them first.")
 	default:
-		tx.Delete(n)
+		c.Tx.Delete(n)
 	}
 	var rest []string
 	for i, m := range o.Members {
 		if i < record.MaxMemberChanges {
-			tx.DeleteKey(record.MembershipKey(m, o.ID))
+			c.Tx.DeleteKey(record.MembershipKey(m, o.ID))
 		} else {
 			rest = append(rest, m)
 		}
 	}
-	return api.Change{Tx: tx, After: func(ctx context.Context) {
+	c.After(func(ctx context.Context) {
 		c.Log.InfoContext(ctx, "organizer deleted", "organizer", o.ID, "name", o.Name, "user", c.Caller.ID)
 		forget(ctx, c, o.ID, rest)
-	}}, nil
+	})
+	return nil
 }
 
 // forget removes what names a deleted organizer still: the grants of the members, and the audit entries.

@@ -14,7 +14,6 @@ import (
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -74,36 +73,36 @@ func listMembers(_ context.Context, c *api.Call, o *record.Organizer) (page.Page
 }
 
 // removeMember ends a membership, which its user can do as well as the organizer's members.
-func removeMember(ctx context.Context, c *api.Call, m *Member) (api.Change, error) {
+func removeMember(ctx context.Context, c *api.Call, m *Member) error {
 	changed := *m.organizer
 	changed.Members = slices.DeleteFunc(slices.Clone(changed.Members), func(id string) bool { return id == m.ID })
-	tx := new(table.Tx).Save(&changed, c.Now())
-	err := setMembers(ctx, c, tx, changed.ID, m.organizer.Members, changed.Members)
+	c.Tx.Save(&changed, c.Now())
+	err := setMembers(ctx, c, changed.ID, m.organizer.Members, changed.Members)
 	if errors.Is(err, errNobodyKnown) {
-		return api.Change{}, problem.Conflict.New("This is the last known member of the organizer. Add another member first, or delete the organizer.")
+		return problem.Conflict.New("This is the last known member of the organizer. Add another member first, or delete the organizer.")
 	}
-	return api.Change{Tx: tx}, err
+	return err
 }
 
 var errNobodyKnown = errors.New("organizers: no known member would be left")
 
-// setMembers adds to tx what a change of an organizer's members takes: a grant for each who is added, none for each who is
+// setMembers adds to c.Tx what a change of an organizer's members takes: a grant for each who is added, none for each who is
 // removed, an audit entry, and the caller's profile. Users who are added must be known. Members of older data who are not
 // known stay as long as the change leaves one who is; otherwise the error is errNobodyKnown.
-func setMembers(ctx context.Context, c *api.Call, tx *table.Tx, organizerID string, before, after []string) error {
+func setMembers(ctx context.Context, c *api.Call, organizerID string, before, after []string) error {
 	added := slices.DeleteFunc(slices.Clone(after), func(m string) bool { return slices.Contains(before, m) })
 	removed := slices.DeleteFunc(slices.Clone(before), func(m string) bool { return slices.Contains(after, m) })
 	if len(added)+len(removed) > record.MaxMemberChanges {
 		return problem.Check([]problem.Field{{Pointer: "/members", Detail: fmt.Sprintf("can change by at most %d users in one request: change it in several", record.MaxMemberChanges)}})
 	}
 	for _, m := range added {
-		tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: record.MembershipKey(m, organizerID), Added: m != c.Caller.ID})
+		c.Tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: record.MembershipKey(m, organizerID), Added: m != c.Caller.ID})
 	}
 	for _, m := range removed {
-		tx.DeleteKey(record.MembershipKey(m, organizerID))
+		c.Tx.DeleteKey(record.MembershipKey(m, organizerID))
 	}
 	pointer := func(m string) string { return fmt.Sprintf("/members/%d", slices.Index(after, m)) }
-	if err := c.AddUsers(ctx, tx, record.MembershipGrants, added, pointer); err != nil {
+	if err := c.AddUsers(ctx, record.MembershipGrants, added, pointer); err != nil {
 		return err
 	}
 	if len(removed) > 0 && len(added) == 0 && !slices.Contains(after, c.Caller.ID) {
@@ -116,12 +115,10 @@ func setMembers(ctx context.Context, c *api.Call, tx *table.Tx, organizerID stri
 		}
 	}
 	if before != nil && len(added)+len(removed) > 0 {
-		scope := access.Scope{OrganizerID: organizerID}
-		entry := record.NewAudit(c.Now(), scope, c.Caller.ID, record.MembersChanged, "/v1/organizers/"+organizerID, removed, added)
-		entry.UserIDs = slices.Concat(removed, added)
-		if err := c.Audit(ctx, tx, entry); err != nil {
+		scope, users := access.Scope{OrganizerID: organizerID}, slices.Concat(removed, added)
+		if err := c.Audit(ctx, scope, record.MembersChanged, "/v1/organizers/"+organizerID, removed, added, users...); err != nil {
 			return err
 		}
 	}
-	return c.KnowUser(ctx, tx)
+	return c.KnowUser(ctx)
 }

@@ -19,46 +19,37 @@ type RegistrationPatch struct {
 	State record.RegistrationState `json:"state" enum:"accepted,pending,rejected"`
 }
 
-func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d RegistrationPatch) (*record.RegistrationItem, api.Change, error) {
+func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d RegistrationPatch) (*record.RegistrationItem, error) {
 	roles, err := c.Roles(ctx, r.Scope())
 	if err != nil {
-		return nil, api.Change{}, err
+		return nil, err
 	}
 	if d.State != r.State && roles&(access.Organizer|access.Admin) == 0 {
-		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/state", Detail: "is decided by the organizers of the task"}})
+		return nil, problem.Check([]problem.Field{{Pointer: "/state", Detail: "is decided by the organizers of the task"}})
 	}
 	if err := problem.Check(notTheirs(r, d, roles)); err != nil {
-		return nil, api.Change{}, err
+		return nil, err
 	}
 	grant, err := table.Get[record.Registered](ctx, c.Store, store.Strong, record.RegisteredKey(r.UserID, r.TaskID))
 	if err != nil {
-		return nil, api.Change{}, err
+		return nil, err
 	}
 	if grant == nil {
-		return nil, api.Change{}, visibility.Missing
+		return nil, visibility.Missing
 	}
 	changed := *r
 	changed.TeamDraft, changed.State = d.TeamDraft, d.State
-	renamed := changed.Team != r.Team
-	follows := renamed || changed.Anonymous != r.Anonymous || changed.Affiliation != r.Affiliation
-	if follows {
+	if changed.Team != r.Team || changed.Anonymous != r.Anonymous || changed.Affiliation != r.Affiliation {
+		c.Follow(follow.Registration, r.Key())
 		changed.Follow = &record.Follow{At: record.At(c.Now().Add(follow.Patience))}
 	}
 	grant.Team, grant.Anonymous, grant.Affiliation, grant.State = changed.Team, changed.Anonymous, changed.Affiliation, changed.State
-	tx := new(table.Tx)
-	reserve(tx, c, r, &changed)
-	tx.Save(&changed, c.Now()).Replace(grant)
-	if changed.State != r.State {
-		entry := record.NewAudit(c.Now(), r.Scope(), c.Caller.ID, record.RegistrationDecided, path(r), decided{r.State}, decided{changed.State})
-		if err := c.Audit(ctx, tx, entry); err != nil {
-			return nil, api.Change{}, err
-		}
+	reserve(c, r, &changed)
+	c.Tx.Save(&changed, c.Now()).Replace(grant)
+	if changed.State == r.State {
+		return &changed, nil
 	}
-	result := api.Change{Tx: tx}
-	if follows {
-		result.After = c.Follow(follow.Registration, r.Key())
-	}
-	return &changed, result, nil
+	return &changed, c.Audit(ctx, r.Scope(), record.RegistrationDecided, path(r), decided{r.State}, decided{changed.State})
 }
 
 // notTheirs says what organizers may not change of somebody else's registration: all but its state.
@@ -78,29 +69,29 @@ func notTheirs(r *record.RegistrationItem, d RegistrationPatch, roles access.Rol
 // remove withdraws a registration under which nothing that was submitted is left. What was used of the quota stays known,
 // so that registering again gives nothing back; nor is it a way around having been rejected, unless an organizer made the
 // registration: nobody is kept in a task without having entered it.
-func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) (api.Change, error) {
+func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
 	roles, err := c.Roles(ctx, r.Scope())
 	if err != nil {
-		return api.Change{}, err
+		return err
 	}
 	organizes := roles&(access.Organizer|access.Admin) != 0
 	if r.State == record.Rejected && !organizes && !r.Added {
-		return api.Change{}, problem.Forbidden.New("The organizers rejected your registration, so only they can delete it. Ask them about it.")
+		return problem.Forbidden.New("The organizers rejected your registration, so only they can delete it. Ask them about it.")
 	}
-	tx := new(table.Tx).Delete(r).DeleteKey(record.RegisteredKey(r.UserID, r.TaskID))
+	c.Tx.Delete(r).DeleteKey(record.RegisteredKey(r.UserID, r.TaskID))
 	if name, reserved := r.ReservedName(); reserved {
-		tx.DeleteKey(name)
+		c.Tx.DeleteKey(name)
 	}
 	used, err := table.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(r.TaskID, r.UserID))
 	switch {
 	case err != nil:
-		return api.Change{}, err
+		return err
 	case used == nil:
-		tx.CheckAbsent(record.AllowanceKey(r.TaskID, r.UserID))
+		c.Tx.CheckAbsent(record.AllowanceKey(r.TaskID, r.UserID))
 	case used.Submissions > 0:
-		return api.Change{}, problem.Conflict.New("There are submissions under this registration. Delete them first.")
+		return problem.Conflict.New("There are submissions under this registration. Delete them first.")
 	default:
-		tx.Check(used)
+		c.Tx.Check(used)
 	}
-	return api.Change{Tx: tx}, c.AuditFree(ctx, tx, record.NewAudit(c.Now(), r.Scope(), c.Caller.ID, record.RegistrationDeleted, path(r), decided{r.State}, nil))
+	return c.AuditFree(ctx, r.Scope(), record.RegistrationDeleted, path(r), decided{r.State}, nil)
 }

@@ -8,7 +8,6 @@ import (
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/table"
 )
 
 // state says in which state a registration begins, or why there can be none.
@@ -42,32 +41,30 @@ var (
 	nameTaken         = problem.Conflict.New("Another team of this task has this name, or one that differs only in case, width or spaces. Choose another.")
 )
 
-func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.RegistrationDraft) (created api.Created[*record.Registration], err error) {
+func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.RegistrationDraft) (at string, shown *record.Registration, err error) {
 	roles, err := c.Roles(ctx, t.Scope())
 	if err != nil {
-		return created, err
+		return "", nil, err
 	}
 	d.UserID = cmp.Or(d.UserID, c.Caller.ID)
 	begins, err := state(c, t, roles&(access.Organizer|access.Admin) != 0, d.UserID != c.Caller.ID)
 	if err != nil {
-		return created, err
+		return "", nil, err
 	}
 	r := &record.RegistrationItem{OrganizerID: t.OrganizerID, Added: d.UserID != c.Caller.ID, Registration: record.Registration{
 		Meta: record.NewMeta(c.Now()), TaskID: t.ID, RegistrationDraft: d, State: begins,
 	}}
 	r.Alias = record.NewAlias(r.ID)
-	tx := new(table.Tx)
-	reserve(tx, c, nil, r)
-	tx.Create(r).Create(grantOf(r, t.Visibility == record.Private)).Or(registeredAlready)
-	if err := c.AddUsers(ctx, tx, record.RegistrationGrants, []string{d.UserID}, func(string) string { return "/userId" }); err != nil {
-		return created, err
+	reserve(c, nil, r)
+	c.Tx.Create(r).Create(grantOf(r, t.Visibility == record.Private)).Or(registeredAlready)
+	if err := c.AddUsers(ctx, record.RegistrationGrants, []string{d.UserID}, func(string) string { return "/userId" }); err != nil {
+		return "", nil, err
 	}
-	tx.Create(record.NewAudit(c.Now(), r.Scope(), c.Caller.ID, record.RegistrationCreated, path(r), nil, decided{r.State}))
-	if err := c.Charge(ctx, tx, record.Charge{Kind: record.MadeRegistrations, Count: 1}); err != nil {
-		return created, err
+	c.Tx.Create(record.NewAudit(c.Now(), r.Scope(), c.Caller.ID, record.RegistrationCreated, path(r), nil, decided{r.State}))
+	if err := c.Charge(ctx, record.Charge{Kind: record.MadeRegistrations, Count: 1}); err != nil {
+		return "", nil, err
 	}
-	created.Tx, created.Location, created.Answer = tx, path(r), r.For(roles)
-	return created, c.KnowUser(ctx, tx)
+	return path(r), r.For(roles), c.KnowUser(ctx)
 }
 
 func path(r *record.RegistrationItem) string {
@@ -87,18 +84,18 @@ func grantOf(r *record.RegistrationItem, private bool) *record.Registered {
 	}
 }
 
-// reserve adds to tx that the name of the team is reserved within the task if it is shown, and that the one which was
+// reserve adds to c.Tx that the name of the team is reserved within the task if it is shown, and that the one which was
 // reserved before is free.
-func reserve(tx *table.Tx, c *api.Call, was, is *record.RegistrationItem) {
+func reserve(c *api.Call, was, is *record.RegistrationItem) {
 	name, reserved := is.ReservedName()
 	if was != nil {
 		if old, held := was.ReservedName(); held && reserved && old == name {
 			return
 		} else if held {
-			tx.DeleteKey(old)
+			c.Tx.DeleteKey(old)
 		}
 	}
 	if reserved {
-		tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: name}).Or(nameTaken)
+		c.Tx.Create(&record.Reservation{Meta: record.NewMeta(c.Now()), At: name}).Or(nameTaken)
 	}
 }

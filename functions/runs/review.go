@@ -36,43 +36,41 @@ func showReview(ctx context.Context, c *api.Call, r *record.ReviewItem) (record.
 
 // changeReview writes the review, and with it what the run and all its evaluations carry of it, so that nobody ever sees
 // one by the old verdict and another by the new.
-func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d record.ReviewDraft) (*record.ReviewItem, api.Change, error) {
+func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d record.ReviewDraft) (*record.ReviewItem, error) {
 	now := c.Now()
 	changed := *r
 	changed.ReviewDraft = d
 	changed.ReviewerID, changed.ReviewedAt = c.Caller.ID, new(record.At(now))
-	tx := new(table.Tx).Save(&changed, now)
-	if err := c.Audit(ctx, tx, record.NewAudit(now, r.Scope(), c.Caller.ID, record.ReviewUpdated, "/v1/runs/"+r.RunID+"/review", r.ReviewDraft, changed.ReviewDraft)); err != nil {
-		return nil, api.Change{}, err
+	c.Tx.Save(&changed, now)
+	if err := c.Audit(ctx, r.Scope(), record.ReviewUpdated, "/v1/runs/"+r.RunID+"/review", r.ReviewDraft, changed.ReviewDraft); err != nil {
+		return nil, err
 	}
-	if d.Published != r.Published || d.Blinded != r.Blinded {
-		if err := carry(ctx, c, r.RunID, d, tx); err != nil {
-			return nil, api.Change{}, err
-		}
+	if d.Published == r.Published && d.Blinded == r.Blinded {
+		return &changed, nil
 	}
-	return &changed, api.Change{Tx: tx}, nil
+	return &changed, carry(ctx, c, r.RunID, d)
 }
 
-// carry adds to tx what run and evaluations carry of the review.
-func carry(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft, tx *table.Tx) error {
+// carry adds to c.Tx what run and evaluations carry of the review.
+func carry(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft) error {
 	run, err := visibility.Find[record.RunItem](ctx, &c.Viewer, runID, record.RunKey)
 	if err != nil {
 		return err
 	}
 	run.Standing.Published, run.Standing.Blinded = d.Published, d.Blinded
-	tx.Save(run, c.Now())
-	return eachEvaluation(ctx, c, run, tx, func(e *record.EvaluationItem) {
+	c.Tx.Save(run, c.Now())
+	return eachEvaluation(ctx, c, run, func(e *record.EvaluationItem) {
 		e.Standing.Published, e.Standing.Blinded = d.Published, d.Blinded
 	})
 }
 
-// eachEvaluation adds to tx what a change of a run makes of all its evaluations.
-func eachEvaluation(ctx context.Context, c *api.Call, r *record.RunItem, tx *table.Tx, change func(*record.EvaluationItem)) error {
+// eachEvaluation adds to c.Tx what a change of a run makes of all its evaluations.
+func eachEvaluation(ctx context.Context, c *api.Call, r *record.RunItem, change func(*record.EvaluationItem)) error {
 	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, table.Keys(r.Evaluations, record.EvaluationKey)...)
 	for _, e := range evaluations {
 		if e != nil {
 			change(e)
-			tx.Save(e, c.Now())
+			c.Tx.Save(e, c.Now())
 		}
 	}
 	return err

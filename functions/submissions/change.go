@@ -22,40 +22,40 @@ type SubmissionPatch struct {
 
 // change has the runs and their newest evaluations follow in the same transaction; what is superseded follows before the
 // answer.
-func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d SubmissionPatch) (*record.SubmissionItem, api.Change, error) {
+func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d SubmissionPatch) (*record.SubmissionItem, error) {
 	texts := record.SubmissionDraft{Title: d.Title, Description: d.Description, PaperURL: d.PaperURL}
 	if err := problem.Check(texts.CheckTexts()); err != nil {
-		return nil, api.Change{}, err
+		return nil, err
 	}
 	if err := baseline(ctx, c, s, d.Baseline, s.Baseline); err != nil {
-		return nil, api.Change{}, err
+		return nil, err
 	}
 	if s.Unregistered() && !d.Baseline {
-		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/baseline", Detail: "stays true: the submission was made without a registration, so no quota counts it and it is of no team"}})
+		return nil, problem.Check([]problem.Field{{Pointer: "/baseline", Detail: "stays true: the submission was made without a registration, so no quota counts it and it is of no team"}})
 	}
 	changed := *s
 	changed.Title, changed.Description, changed.PaperURL, changed.Visibility, changed.Baseline = d.Title, d.Description, d.PaperURL, d.Visibility, d.Baseline
 	st := &changed.Standing
 	st.Public, st.Baseline, st.Title, st.PaperURL = d.Visibility == record.Public, d.Baseline, d.Title, d.PaperURL
-	tx := new(table.Tx).Save(&changed, c.Now())
+	c.Tx.Save(&changed, c.Now())
 	if changed.Standing == s.Standing {
-		return &changed, api.Change{Tx: tx}, nil
+		return &changed, nil
 	}
-	superseded, err := carry(ctx, c, tx, &changed)
+	superseded, err := carry(ctx, c, &changed)
 	if err != nil || !superseded {
-		return &changed, api.Change{Tx: tx}, err
+		return &changed, err
 	}
-	after := func(ctx context.Context) {
+	c.After(func(ctx context.Context) {
 		if err := follow.Submission(ctx, c.Store, c.Now(), s.ID); err != nil {
 			c.Log.ErrorContext(ctx, "superseded evaluations do not follow their submission", "submission", s.ID, "error", err)
 		}
-	}
-	return &changed, api.Change{Tx: tx, After: after}, nil
+	})
+	return &changed, nil
 }
 
-// carry adds to tx what the runs carry of the submission, and their evaluations that lists have or will have next, and reports
+// carry adds to c.Tx what the runs carry of the submission, and their evaluations that lists have or will have next, and reports
 // whether there are other evaluations.
-func carry(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionItem) (superseded bool, err error) {
+func carry(ctx context.Context, c *api.Call, s *record.SubmissionItem) (superseded bool, err error) {
 	runs, err := runsOf(ctx, c, s.RunIDs, store.Strong)
 	if err != nil {
 		return false, err
@@ -63,7 +63,7 @@ func carry(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionI
 	var shown []string
 	for _, r := range runs {
 		follow.SetSubmission(&r.Standing, &s.Standing)
-		tx.Save(r, c.Now())
+		c.Tx.Save(r, c.Now())
 		for _, id := range r.Evaluations {
 			if r.Lists(id) {
 				shown = append(shown, id)
@@ -77,7 +77,7 @@ func carry(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionI
 		if e != nil {
 			follow.SetSubmission(&e.Standing, &s.Standing)
 			e.Baseline = s.Standing.Baseline
-			tx.Save(e, c.Now())
+			c.Tx.Save(e, c.Now())
 		}
 	}
 	return superseded, err

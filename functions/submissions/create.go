@@ -13,47 +13,46 @@ import (
 	"assay/shared/table"
 )
 
-func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft) (created api.Created[*record.Submission], err error) {
+func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft) (at string, shown *record.Submission, err error) {
 	if err := e.admit(ctx, c, &d); err != nil {
-		return created, err
+		return "", nil, err
 	}
 	d.Files = slices.Clone(d.Files)
 	inline, err := checkFiles(&d)
 	if err != nil {
-		return created, err
+		return "", nil, err
 	}
 	if err := e.validate(ctx, c, &d, inline); err != nil {
-		return created, err
+		return "", nil, err
 	}
 	now := c.Now()
 	s := e.submission(c, d, now)
 	runs := e.runs(s, d.Files, now)
-	entry := record.NewAudit(now, s.Scope(), c.Caller.ID, record.SubmissionCreated, path(s), nil, s.Audited())
-	tx := e.hold(new(table.Tx).Create(s).Create(entry), d.Type)
-	quota, err := e.charge(ctx, c, tx, s, now)
+	c.Tx.Create(s).Create(record.NewAudit(now, s.Scope(), c.Caller.ID, record.SubmissionCreated, path(s), nil, s.Audited()))
+	e.hold(c.Tx, d.Type)
+	quota, err := e.charge(ctx, c, s, now)
 	if err != nil {
-		return created, err
+		return "", nil, err
 	}
-	if err := c.Charge(ctx, tx, chargeOf(runs)); err != nil {
-		return created, err
+	if err := c.Charge(ctx, chargeOf(runs)); err != nil {
+		return "", nil, err
 	}
 	if err := putFiles(ctx, c, runs, d.Files, inline); err != nil {
-		return created, err
+		return "", nil, err
 	}
 	for _, r := range runs {
-		tx.Create(r).Create(review(r, now))
+		c.Tx.Create(r).Create(review(r, now))
 	}
 	v := s.Submission
 	v.Quota = quota
 	if v.Files, err = files(ctx, c, runs, access.Owner); err != nil {
-		return created, err
+		return "", nil, err
 	}
-	created.Tx, created.Location, created.Answer = tx, path(s), &v
-	return created, c.KnowUser(ctx, tx)
+	return path(s), &v, c.KnowUser(ctx)
 }
 
 // hold adds to tx that what the submission was decided on is as it was read, and that workers execute runs on the datasets.
-func (e *entry) hold(tx *table.Tx, t record.SubmissionType) *table.Tx {
+func (e *entry) hold(tx *table.Tx, t record.SubmissionType) {
 	if e.registration != nil {
 		tx.Check(e.registration)
 	} else {
@@ -69,7 +68,6 @@ func (e *entry) hold(tx *table.Tx, t record.SubmissionType) *table.Tx {
 			tx.Check(set)
 		}
 	}
-	return tx
 }
 
 // submission is the record of the draft; its files stand with its runs.
@@ -120,8 +118,8 @@ func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Ti
 	return runs
 }
 
-// charge adds to tx that the user's allowance counts the runs, or refuses them.
-func (e *entry) charge(ctx context.Context, c *api.Call, tx *table.Tx, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
+// charge adds to c.Tx that the user's allowance counts the runs, or refuses them.
+func (e *entry) charge(ctx context.Context, c *api.Call, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
 	a := cmp.Or(e.allowance, &record.Allowance{Meta: record.MetaOf(s.UserID, now), TaskID: s.TaskID})
 	if !s.Unregistered() {
 		if err := a.Charge(e.task.Submissions, s.RunIDs, now); err != nil {
@@ -135,7 +133,7 @@ func (e *entry) charge(ctx context.Context, c *api.Call, tx *table.Tx, s *record
 	for _, set := range e.datasets {
 		a.Keep(set.ID)
 	}
-	tx.Save(a, now)
+	c.Tx.Save(a, now)
 	if s.Unregistered() {
 		return nil, nil
 	}

@@ -51,7 +51,8 @@ func TestWaiting_ATeamHasABoundOfRunsThatHaveNotEnded(t *testing.T) {
 	if s.Want(http.StatusTooManyRequests, &d, "ada", http.MethodPost, s.path, body); d.Type != problem.TooManyRequests.Type() {
 		t.Errorf("%+v", d)
 	}
-	_, tx, err := queue.Cancel(t.Context(), s.Store, time.Now(), get[record.RunItem](s, record.RunKey(waiting[0])))
+	tx := new(table.Tx)
+	_, err := queue.Cancel(t.Context(), s.Store, time.Now(), get[record.RunItem](s, record.RunKey(waiting[0])), tx)
 	if err == nil {
 		err = tx.Commit(t.Context(), s.Store)
 	}

@@ -8,7 +8,6 @@ import (
 	"assay/shared/follow"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -16,21 +15,20 @@ func organizer(ctx context.Context, c *api.Call, d record.TaskDraft) (*record.Or
 	return visibility.Find[record.Organizer](ctx, &c.Viewer, d.OrganizerID, record.OrganizerKey)
 }
 
-func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.TaskDraft) (api.Created[api.URL], error) {
+func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.TaskDraft) (path string, made api.URL, err error) {
 	if err := checkFeatured(c, false, d.Featured); err != nil {
-		return api.Created[api.URL]{}, err
+		return "", made, err
 	}
 	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
-	created := api.Created[api.URL]{Location: "/v1/tasks/" + t.ID, Answer: api.URL{ID: t.ID, URL: "/v1/tasks/" + t.ID}}
-	entry := record.NewAudit(c.Now(), t.Scope(), c.Caller.ID, record.TaskCreated, created.Location, nil, t.Audited())
-	created.Tx = new(table.Tx).Create(t).Check(o)
-	if err := follow.CountTask(ctx, c.Store, c.Now(), created.Tx, o.ID, 1); err != nil {
-		return created, err
+	path = "/v1/tasks/" + t.ID
+	c.Tx.Create(t).Check(o)
+	if err := follow.CountTask(ctx, c.Store, c.Now(), c.Tx, o.ID, 1); err != nil {
+		return "", made, err
 	}
-	if err := c.Charge(ctx, created.Tx, record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
-		return created, err
+	if err := c.Charge(ctx, record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
+		return "", made, err
 	}
-	return created, c.AuditFree(ctx, created.Tx, entry)
+	return path, api.URL{ID: t.ID, URL: path}, c.AuditFree(ctx, t.Scope(), record.TaskCreated, path, nil, t.Audited())
 }
 
 // checkFeatured refuses a change of `featured` to all but administrators, because featured tasks lead the landing page.
@@ -41,31 +39,26 @@ func checkFeatured(c *api.Call, before, after bool) error {
 	return problem.Check([]problem.Field{{Pointer: "/featured", Detail: "is for administrators of the platform alone to change: leave it out, and ask them"}})
 }
 
-func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskDraft) (*record.TaskItem, api.Change, error) {
+func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskDraft) (*record.TaskItem, error) {
 	if d.OrganizerID != t.OrganizerID {
-		return nil, api.Change{}, problem.Check([]problem.Field{{Pointer: "/organizerId", Detail: "never changes"}})
+		return nil, problem.Check([]problem.Field{{Pointer: "/organizerId", Detail: "never changes"}})
 	}
 	if err := checkFeatured(c, t.Featured, d.Featured); err != nil {
-		return nil, api.Change{}, err
+		return nil, err
 	}
 	if t.Deleting {
-		return nil, api.Change{}, problem.Conflict.New("The task is being deleted.")
+		return nil, problem.Conflict.New("The task is being deleted.")
 	}
 	changed := *t
 	changed.TaskDraft = d
-	var after func(context.Context)
 	if d.Visibility != t.Visibility {
 		changed.Follow = &record.Follow{At: record.At(c.Now().Add(follow.Patience))}
-		after = c.Follow(follow.Task, t.Key())
+		c.Follow(follow.Task, t.Key())
 	}
-	tx := new(table.Tx).Save(&changed, c.Now())
-	return &changed, api.Change{Tx: tx, After: after}, audit(ctx, c, tx, t, &changed)
-}
-
-func audit(ctx context.Context, c *api.Call, tx *table.Tx, before, after *record.TaskItem) error {
-	was, is := before.Audited().TaskRules, after.Audited().TaskRules
+	c.Tx.Save(&changed, c.Now())
+	was, is := t.Audited().TaskRules, changed.Audited().TaskRules
 	if reflect.DeepEqual(was, is) {
-		return nil
+		return &changed, nil
 	}
-	return c.Audit(ctx, tx, record.NewAudit(c.Now(), before.Scope(), c.Caller.ID, record.TaskRulesChanged, "/v1/tasks/"+before.ID, was, is))
+	return &changed, c.Audit(ctx, t.Scope(), record.TaskRulesChanged, "/v1/tasks/"+t.ID, was, is)
 }

@@ -10,19 +10,13 @@ import (
 )
 
 // remove deletes a task with what stands below it. Should the request die on the way, the evaluator goes on with it.
-func remove(ctx context.Context, c *api.Call, t *record.TaskItem) (api.Change, error) {
+func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
 	files, err := filesOf(ctx, c, t.ID)
 	if err != nil {
-		return api.Change{}, err
+		return err
 	}
-	if err := follow.Delete(ctx, c.Store, c.Now(), t, c.Caller.ID); err != nil {
-		return api.Change{}, err
-	}
-	return api.Change{After: func(ctx context.Context) {
-		if err := c.Files.Delete(ctx, files...); err != nil {
-			c.Log.WarnContext(ctx, "files of a deleted task stay behind until the next cleaning", "task", t.ID, "error", err)
-		}
-	}}, nil
+	c.DeleteFiles(files...)
+	return follow.Delete(ctx, c.Store, c.Now(), t, c.Caller.ID)
 }
 
 // filesOf names the objects of the task's datasets.

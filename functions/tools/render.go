@@ -113,11 +113,11 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	key := record.ObjectKey(record.HolderTools, c.Caller.ID, s.described.SHA256) // the same again for who asks again
 	err = table.Retry(ctx, func() error {
 		c.Forget()
-		tx := new(table.Tx)
-		if err := c.Charge(ctx, tx, record.Charge{Leaving: s.size, Until: record.At(now.Add(c.Quotas.ResultTime))}); err != nil {
+		c.Tx = new(table.Tx)
+		if err := c.Charge(ctx, record.Charge{Leaving: s.size, Until: record.At(now.Add(c.Quotas.ResultTime))}); err != nil {
 			return err
 		}
-		return tx.Commit(ctx, c.Store)
+		return c.Tx.Commit(ctx, c.Store)
 	})
 	if err != nil {
 		return api.Computed{}, err

@@ -97,11 +97,10 @@ func showCurrent(_ context.Context, _ *api.Call, u *Current) (*Current, error) {
 type UserPatch struct{}
 
 // become makes the caller known.
-func become(ctx context.Context, c *api.Call, u *Current, _ UserPatch) (*Current, api.Change, error) {
+func become(ctx context.Context, c *api.Call, u *Current, _ UserPatch) (*Current, error) {
 	known := *u
 	known.Known = true
-	tx := new(table.Tx)
-	return &known, api.Change{Tx: tx}, c.KnowUser(ctx, tx)
+	return &known, c.KnowUser(ctx)
 }
 
 // Profile is what is known of a user.

@@ -67,6 +67,8 @@ type Call struct {
 	*Env
 	visibility.Viewer
 	Page page.Request
+	// Tx is the change that the handler makes, all or nothing, once it has returned; an empty one changes nothing.
+	Tx *table.Tx
 
 	op       *Operation
 	request  *http.Request
@@ -75,7 +77,8 @@ type Call struct {
 	target   Target
 	accepted string // media type of the answer
 	body     []byte
-	stored   []string // objects stored by this call
+	stored   []string                // objects stored by this call
+	after    []func(context.Context) // what is done after the change
 
 	server *Server
 	held   []*compute.Slot // of the server's memory, until the answer begins
@@ -133,7 +136,7 @@ func Load[R any, P interface {
 
 // locate finds the target of the request and decides about it. A caller who is logged in costs a read of the grants
 // also when there is nothing, so that the work does not tell what is missing from what is hidden.
-func (c *Call) locate(ctx context.Context, find func(context.Context, *Call) (Target, error)) (Target, error) {
+func (c *Call) locate(ctx context.Context, find finder) (Target, error) {
 	t, err := find(ctx, c)
 	if problem.NotFound.Is(err) {
 		if _, gerr := c.Grants(ctx); gerr != nil {
@@ -148,10 +151,10 @@ func (c *Call) locate(ctx context.Context, find func(context.Context, *Call) (Ta
 }
 
 // again makes a change of the target until it is not lost to another: first of the target as it was found, then, each
-// time that somebody else was faster, of the target found anew. The conditions must hold each time.
-func (c *Call) again(ctx context.Context, find func(context.Context, *Call) (Target, error), change func(Target) error) error {
+// time that somebody else was faster, of the target as it is then. The conditions must hold each time.
+func (c *Call) again(ctx context.Context, find finder, change func(Target) error) error {
 	t := c.target
-	return table.Retry(ctx, func() error {
+	err := table.Retry(ctx, func() error {
 		if t == nil {
 			c.Forget()
 			var err error
@@ -162,10 +165,27 @@ func (c *Call) again(ctx context.Context, find func(context.Context, *Call) (Tar
 		if err := c.checkChange(t); err != nil {
 			return err
 		}
+		c.dropFiles(ctx)
+		c.Tx, c.after = new(table.Tx), nil
 		err := change(t)
 		t = nil
+		if err != nil {
+			return err
+		}
+		if err = c.Tx.Commit(ctx, c.Store); table.InDoubt(err) {
+			c.stored = nil // what was written may name these files after all: the cleaning of abandoned files decides
+		}
 		return err
 	})
+	if err != nil {
+		c.dropFiles(ctx)
+		return err
+	}
+	c.stored = nil
+	for _, do := range c.after {
+		do(ctx)
+	}
+	return nil
 }
 
 // PutFile stores the bytes of an inline file under a key that nothing but this call has. Should the call fail after all,
@@ -209,39 +229,40 @@ func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
 }
 
-// Charge adds to a change that the caller takes so much of the quotas, or returns the problem that they do not allow it.
-func (c *Call) Charge(ctx context.Context, tx *table.Tx, ch record.Charge) error {
+// Charge adds to c.Tx that the caller takes so much of the quotas, or returns the problem that they do not allow it.
+func (c *Call) Charge(ctx context.Context, ch record.Charge) error {
 	g, err := c.Grants(ctx)
 	if err != nil {
 		return err
 	}
-	return c.Quotas.Take(ctx, c.Store, c.Now(), tx, c.Caller, g.Usage, ch)
+	return c.Quotas.Take(ctx, c.Store, c.Now(), c.Tx, c.Caller, g.Usage, ch)
 }
 
-// Audit adds an entry to a change, and charges the caller for it: entries stay, so to make the same change again and again
-// must not fill the disk with them. The caller becomes a known user, so that the entry can be shown with a name.
-func (c *Call) Audit(ctx context.Context, tx *table.Tx, e *record.AuditEntry) error {
-	if err := c.AuditFree(ctx, tx, e); err != nil {
+// Audit adds to c.Tx the entry of record.NewAudit that the caller did the action, and charges the caller for it: entries stay,
+// so to make the same change again and again must not fill the disk with them. The caller becomes a known user, so that the entry
+// can be shown with a name.
+func (c *Call) Audit(ctx context.Context, of access.Scope, action, subject string, before, after any, users ...string) error {
+	if err := c.AuditFree(ctx, of, action, subject, before, after, users...); err != nil {
 		return err
 	}
-	return c.Charge(ctx, tx, record.Charge{Kind: record.MadeAudits, Count: 1})
+	return c.Charge(ctx, record.Charge{Kind: record.MadeAudits, Count: 1})
 }
 
 // AuditFree is Audit without the charge, for entries about what is created or deleted: they are no more than the quotas of
 // what is created allow.
-func (c *Call) AuditFree(ctx context.Context, tx *table.Tx, e *record.AuditEntry) error {
-	tx.Create(e)
+func (c *Call) AuditFree(ctx context.Context, of access.Scope, action, subject string, before, after any, users ...string) error {
+	c.Tx.Create(record.NewAudit(c.Now(), of, c.Caller.ID, action, subject, before, after, users...))
 	g, err := c.Grants(ctx)
 	if err != nil {
 		return err
 	}
 	for _, m := range g.Added {
-		if m.At == record.MembershipKey(c.Caller.ID, e.OrganizerID) && !tx.Writes(m.At) {
+		if m.At == record.MembershipKey(c.Caller.ID, of.OrganizerID) && !c.Tx.Writes(m.At) {
 			m.Added = false // who acts as a member has agreed to be one
-			tx.Replace(&m)
+			c.Tx.Replace(&m)
 		}
 	}
-	return c.KnowUser(ctx, tx)
+	return c.KnowUser(ctx)
 }
 
 // SetHeader sets a header of the answer.

@@ -14,50 +14,32 @@ import (
 	"assay/shared/patch"
 	"assay/shared/problem"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
-// Change is what a handler wants to happen: all of Tx or nothing, and then After, which the answer waits for but which
-// cannot fail it any more. An empty Tx changes nothing.
-type Change struct {
-	Tx    *table.Tx
-	After func(ctx context.Context)
-}
+// After has do done once the change that c.Tx holds is made. The answer waits for it, and it cannot fail the change any more.
+func (c *Call) After(do func(ctx context.Context)) { c.after = append(c.after, do) }
 
-func (ch Change) commit(ctx context.Context, c *Call) error {
-	if ch.Tx != nil && ch.Tx.Len() > 0 {
-		if err := ch.Tx.Commit(ctx, c.Store); err != nil {
-			if table.InDoubt(err) {
-				c.stored = nil // what was written may name these files after all: the cleaning of abandoned files decides
-			}
-			return err
+// DeleteFiles has the files of what the change deletes deleted after it.
+func (c *Call) DeleteFiles(keys ...string) {
+	c.After(func(ctx context.Context) {
+		if err := c.Files.Delete(ctx, keys...); err != nil {
+			c.Log.WarnContext(ctx, "files of what was deleted stay behind until the next cleaning", "operation", c.op.ID, "keys", keys, "error", err)
 		}
-	}
-	if ch.After != nil {
-		ch.After(ctx)
-	}
-	return nil
+	})
 }
 
 // followTime is how long a request waits for what depends on a changed record; the evaluator propagates the rest of the change.
 const followTime = 10 * time.Second
 
-// Follow returns the After of a change that propagate carries to what depends on the record of the key.
-func (c *Call) Follow(propagate func(context.Context, store.Store, time.Time, store.Key) error, key store.Key) func(context.Context) {
-	return func(ctx context.Context) {
+// Follow has propagate carry the change, once it is made, to what depends on the record of the key.
+func (c *Call) Follow(propagate func(context.Context, store.Store, time.Time, store.Key) error, key store.Key) {
+	c.After(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, followTime)
 		defer cancel()
 		if err := propagate(ctx, c.Store, c.Now(), key); err != nil {
 			c.Log.WarnContext(ctx, "what depends on a changed record follows later", "record", key.Partition+" "+key.Sort, "error", err)
 		}
-	}
-}
-
-// Created is the outcome of a Create: the change that makes the resource, where it is, and what to answer.
-type Created[R any] struct {
-	Change
-	Location string
-	Answer   R
+	})
 }
 
 // URL is the answer to a POST that returns the address of what it made.
@@ -66,52 +48,53 @@ type URL struct {
 	URL string `json:"url" format:"uri-reference" doc:"address of the new resource" example:"/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 }
 
-// Create declares an operation that makes a resource under a target. The draft is checked before handle sees it, and handle
-// is called again when what it read had changed before its change was made.
-func Create[T Target, D, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T, D) (Created[R], error)) Operation {
+// Creator makes a resource of a draft under a target: it adds to c.Tx what that takes, and returns where the resource is and
+// what to answer. It is called again when what it read had changed before its change was made.
+type Creator[T Target, D, R any] func(ctx context.Context, c *Call, under T, draft D) (location string, answer R, err error)
+
+// Create declares an operation that makes a resource under a target. The draft is checked before handle sees it.
+func Create[T Target, D, R any](s Spec, load Loader[T], handle Creator[T, D, R]) Operation {
+	op := creation(s, handle, func(context.Context, *Call, D) (finder, error) { return load.target, nil })
+	op.find = load.target
+	return op
+}
+
+// CreateIn is like Create, for a target that the body names in the member at the pointer: load reads it.
+func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Context, *Call, D) (T, error), handle Creator[T, D, R]) Operation {
+	op := creation(s, handle, func(ctx context.Context, c *Call, draft D) (find finder, err error) {
+		find = func(ctx context.Context, c *Call) (Target, error) { return load(ctx, c, draft) }
+		if c.target, err = c.locate(ctx, find); problem.NotFound.Is(err) {
+			err = problem.Check([]problem.Field{{Pointer: pointer, Detail: "names nothing that you can see"}})
+		}
+		return find, err
+	})
+	op.byBody = true
+	return op
+}
+
+// creation is what Create and CreateIn have in common; finderOf returns what finds the target when it has changed.
+func creation[T Target, D, R any](s Spec, handle Creator[T, D, R], finderOf func(context.Context, *Call, D) (finder, error)) Operation {
 	return Operation{
-		Spec: s, Method: http.MethodPost, Status: http.StatusCreated,
-		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target, widest: widest[T](),
+		Spec: s, Method: http.MethodPost, Status: http.StatusCreated, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			draft, err := readDraft[D](ctx, c)
 			if err != nil {
 				return err
 			}
-			return c.create(ctx, load.target, func(t Target) (Created[any], error) {
-				created, err := handle(ctx, c, t.(T), draft)
-				return Created[any]{created.Change, created.Location, created.Answer}, err
+			find, err := finderOf(ctx, c, draft)
+			if err != nil {
+				return err
+			}
+			return c.create(ctx, find, func(t Target) (string, any, error) {
+				location, made, err := handle(ctx, c, t.(T), draft)
+				return location, made, err
 			})
 		},
 	}
 }
 
-// CreateIn is like Create, for a target that the body names in the member at the pointer: load reads it.
-func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Context, *Call, D) (T, error), handle func(context.Context, *Call, T, D) (Created[R], error)) Operation {
-	op := Create(s, Anything, func(context.Context, *Call, Open, D) (Created[R], error) { panic("replaced below") })
-	op.byBody, op.widest = true, widest[T]()
-	op.serve = func(ctx context.Context, c *Call) error {
-		draft, err := readDraft[D](ctx, c)
-		if err != nil {
-			return err
-		}
-		find := func(ctx context.Context, c *Call) (Target, error) { return load(ctx, c, draft) }
-		c.target, err = c.locate(ctx, find)
-		if problem.NotFound.Is(err) {
-			return problem.Check([]problem.Field{{Pointer: pointer, Detail: "names nothing that you can see"}})
-		}
-		if err != nil {
-			return err
-		}
-		return c.create(ctx, find, func(t Target) (Created[any], error) {
-			created, err := handle(ctx, c, t.(T), draft)
-			return Created[any]{created.Change, created.Location, created.Answer}, err
-		})
-	}
-	return op
-}
-
 // create makes a resource, once for each Idempotency-Key.
-func (c *Call) create(ctx context.Context, find func(context.Context, *Call) (Target, error), produce func(Target) (Created[any], error)) error {
+func (c *Call) create(ctx context.Context, find finder, produce func(Target) (location string, made any, err error)) error {
 	key, err := c.claimKey(ctx)
 	if err != nil {
 		return err
@@ -121,38 +104,35 @@ func (c *Call) create(ctx context.Context, find func(context.Context, *Call) (Ta
 	}
 	var a answer
 	err = c.again(ctx, find, func(t Target) error {
-		c.dropFiles(ctx)
-		created, err := produce(t)
+		location, made, err := produce(t)
 		if err == nil {
-			err = c.name(ctx, created.Answer)
+			err = c.name(ctx, made)
 		}
 		if err != nil {
 			return err
 		}
-		if a, err = newAnswer(http.StatusCreated, created.Answer, nil); err != nil {
+		if a, err = newAnswer(http.StatusCreated, made, nil); err != nil {
 			return err
 		}
-		a.location = created.Location
-		if _, shown := revision(created.Answer); !shown {
+		a.location = location
+		if _, shown := revision(made); !shown {
 			a.etag = "" // the answer tells where the resource is: its tag would be none of the resource's
 		}
-		created.Tx = key.settle(created.Tx, a)
-		return created.commit(ctx, c)
+		key.settle(c.Tx, a)
+		return nil
 	})
 	if err != nil {
-		c.dropFiles(ctx)
 		c.releaseKey(ctx, key)
 		return err
 	}
-	c.stored = nil
 	return c.write(a)
 }
 
 // Patch declares an operation that changes a resource. The patch applies to what view shows of the target; D has the
-// members that may change. Handle gets their new values, and returns the target as it will be with the change that makes it so.
+// members that may change. Handle gets their new values, adds to c.Tx what makes the change, and returns the target as it will be.
 // It is not called when the patch leaves them as they are, unless D has no members: then the patch itself is the change.
 func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context, *Call, T) (R, error),
-	handle func(context.Context, *Call, T, D) (T, Change, error)) Operation {
+	handle func(context.Context, *Call, T, D) (T, error)) Operation {
 	writable := fieldNames(reflect.TypeFor[D]())
 	return Operation{
 		Spec: s, Method: http.MethodPatch, Status: http.StatusOK, patch: true,
@@ -167,7 +147,6 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 			}
 			var changed T
 			err = c.again(ctx, load.target, func(t Target) error {
-				c.dropFiles(ctx)
 				shown, err := view(ctx, c, t.(T))
 				if err == nil {
 					err = c.name(ctx, shown)
@@ -182,17 +161,12 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 				if changed = t.(T); same && len(writable) > 0 {
 					return nil
 				}
-				var change Change
-				if changed, change, err = handle(ctx, c, t.(T), draft); err != nil {
-					return err
-				}
-				return change.commit(ctx, c)
+				changed, err = handle(ctx, c, changed, draft)
+				return err
 			})
 			if err != nil {
-				c.dropFiles(ctx)
 				return err
 			}
-			c.stored = nil
 			r, err := view(ctx, c, changed)
 			if err != nil {
 				return err

@@ -59,17 +59,14 @@ func (c *Call) claimKey(ctx context.Context) (*claimed, error) {
 }
 
 // settle adds the answer to the change that earns it. Should another have taken over the key, the change is not made.
-func (k *claimed) settle(tx *table.Tx, a answer) *table.Tx {
+func (k *claimed) settle(tx *table.Tx, a answer) {
 	if k == nil {
-		return tx
-	}
-	if tx == nil {
-		tx = new(table.Tx)
+		return
 	}
 	done := *k.Idempotency
 	done.Done, done.Status, done.Location, done.ETag, done.Body = true, a.status, a.location, a.etag, a.body
 	done.Until = record.At(k.CreatedAt.Add(record.IdempotencyTime))
-	return tx.Replace(&done).Or(underWay())
+	tx.Replace(&done).Or(underWay())
 }
 
 func underWay() error {

@@ -12,14 +12,14 @@ import (
 	"assay/shared/table"
 )
 
-// KnowUser adds the caller's profile to a change when the store does not have it as the sign-in issuer tells it.
-func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
+// KnowUser adds the caller's profile to c.Tx when the store does not have it as the sign-in issuer tells it.
+func (c *Call) KnowUser(ctx context.Context) error {
 	g, err := c.Grants(ctx)
 	if err != nil {
 		return err
 	}
 	name, email := c.NameAndEmail(g.Profile)
-	if tx.Writes(record.UserKey(c.Caller.ID)) || g.Profile != nil && g.Profile.Name == name && g.Profile.Email == email {
+	if c.Tx.Writes(record.UserKey(c.Caller.ID)) || g.Profile != nil && g.Profile.Name == name && g.Profile.Email == email {
 		return nil
 	}
 	u := record.User{Meta: record.MetaOf(c.Caller.ID, c.Now())}
@@ -27,7 +27,7 @@ func (c *Call) KnowUser(ctx context.Context, tx *table.Tx) error {
 		u = *g.Profile
 	}
 	u.Name, u.Email = name, email
-	tx.Save(&u, c.Now())
+	c.Tx.Save(&u, c.Now())
 	return nil
 }
 
@@ -45,10 +45,10 @@ func (c *Call) Profiles(ctx context.Context, ids []string) ([]*record.User, erro
 	return table.GetAll[record.User](ctx, c.Store, store.Strong, table.Keys(ids, record.UserKey)...)
 }
 
-// AddUsers checks users to whom tx gives a grant of the kind each, at most store.MaxKeys. Others than the caller must be
+// AddUsers checks users to whom c.Tx gives a grant of the kind each, at most store.MaxKeys. Others than the caller must be
 // known and have fewer than kind.MaxAdded; their profiles are written unchanged, so that of two changes that add the same
 // user one conflicts and counts again. pointer returns the JSON Pointer of a user's id in the body.
-func (c *Call) AddUsers(ctx context.Context, tx *table.Tx, kind record.GrantKind, users []string, pointer func(id string) string) error {
+func (c *Call) AddUsers(ctx context.Context, kind record.GrantKind, users []string, pointer func(id string) string) error {
 	g, err := c.Grants(ctx)
 	if err != nil {
 		return err
@@ -84,7 +84,7 @@ func (c *Call) AddUsers(ctx context.Context, tx *table.Tx, kind record.GrantKind
 			"application/merge-patch+json. One who has too many %s can end some: %s.", kind.Name, kind.End).With(fields...)
 	}
 	for _, u := range profiles {
-		tx.Replace(u)
+		c.Tx.Replace(u)
 	}
 	return nil
 }

@@ -45,12 +45,15 @@ type Operation struct {
 	patch    bool         // the body is a patch that results in Body
 	widest   access.Scope // of what it can be about, the scope that most callers see
 	byBody   bool         // what it is about is known only from the body
-	find     func(ctx context.Context, c *Call) (Target, error)
+	find     finder
 	serve    func(ctx context.Context, c *Call) error
 }
 
 // Target is what an operation is about: something with a place in the order of rights.
 type Target interface{ Scope() access.Scope }
+
+// finder finds the target of a request, as a Loader does.
+type finder = func(ctx context.Context, c *Call) (Target, error)
 
 // Loader finds the target of a request, or returns visibility.Missing.
 type Loader[T Target] func(ctx context.Context, c *Call) (T, error)
@@ -163,19 +166,12 @@ func OrPage[T Target](op Operation, page func(context.Context, *Call, T) error) 
 	return op
 }
 
-// Delete declares an operation that deletes a resource: handle returns the change that does it.
-func Delete[T Target](s Spec, load Loader[T], handle func(context.Context, *Call, T) (Change, error)) Operation {
+// Delete declares an operation that deletes a resource: handle adds to c.Tx what does it.
+func Delete[T Target](s Spec, load Loader[T], handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, find: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
-			err := c.again(ctx, load.target, func(t Target) error {
-				change, err := handle(ctx, c, t.(T))
-				if err != nil {
-					return err
-				}
-				return change.commit(ctx, c)
-			})
-			if err != nil {
+			if err := c.again(ctx, load.target, func(t Target) error { return handle(ctx, c, t.(T)) }); err != nil {
 				return err
 			}
 			return c.writeNothing()

@@ -109,7 +109,7 @@ func serve(t testing.TB) *scene {
 			func(ctx context.Context, c *api.Call, d copyDraft) (*Note, error) {
 				return visibility.Find[Note](ctx, &c.Viewer, d.NoteID, noteKey)
 			},
-			func(ctx context.Context, c *api.Call, n *Note, _ copyDraft) (api.Created[*Note], error) {
+			func(ctx context.Context, c *api.Call, n *Note, _ copyDraft) (string, *Note, error) {
 				d := n.NoteDraft
 				d.Name += "'"
 				return sc.create(ctx, c, api.Open{}, d)
@@ -117,9 +117,10 @@ func serve(t testing.TB) *scene {
 		api.Get(api.Spec{ID: "getNote", Path: "/v1/notes/{noteId}", May: access.Anyone}, load, showNote),
 		api.Patch(api.Spec{ID: "changeNote", Path: "/v1/notes/{noteId}", May: access.Owner}, load, showNote, sc.change),
 		api.Delete(api.Spec{ID: "deleteNote", Path: "/v1/notes/{noteId}", May: access.Owner}, load,
-			func(_ context.Context, _ *api.Call, n *Note) (api.Change, error) {
+			func(_ context.Context, c *api.Call, n *Note) error {
 				sc.attempt()
-				return api.Change{Tx: new(table.Tx).Delete(n)}, nil
+				c.Tx.Delete(n)
+				return nil
 			}),
 		api.Get(api.Spec{ID: "fail", Path: "/v1/failures/{kind}", May: access.Anyone, CacheFor: 60}, api.Anything, fail),
 		api.Write(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone, CacheFor: 60}, []string{"text/plain"},
@@ -143,24 +144,22 @@ func (sc *scene) attempt() {
 	}
 }
 
-func (sc *scene) create(ctx context.Context, c *api.Call, _ api.Open, d NoteDraft) (api.Created[*Note], error) {
-	var created api.Created[*Note]
+func (sc *scene) create(ctx context.Context, c *api.Call, _ api.Open, d NoteDraft) (string, *Note, error) {
 	n := &Note{Meta: record.NewMeta(c.Now()), NoteDraft: d, Owner: c.Caller.ID}
 	name := &record.Reservation{Meta: n.Meta, At: store.Key{Partition: "NAME#" + d.Name, Sort: "NAME"}}
 	if err := sc.put(ctx, c); err != nil {
-		return created, err
+		return "", nil, err
 	}
-	created.Tx = new(table.Tx).Create(n).Create(name).Or(problem.Conflict.New("There is a note of this name."))
-	created.Location, created.Answer = "/v1/notes/"+n.ID, n
-	err := c.KnowUser(ctx, created.Tx)
+	c.Tx.Create(n).Create(name).Or(problem.Conflict.New("There is a note of this name."))
+	err := c.KnowUser(ctx)
 	sc.attempt()
 	if sc.fails != nil {
-		return created, sc.fails
+		return "", nil, sc.fails
 	}
-	return created, err
+	return "/v1/notes/" + n.ID, n, err
 }
 
-func (sc *scene) change(ctx context.Context, c *api.Call, n *Note, d NoteDraft) (*Note, api.Change, error) {
+func (sc *scene) change(ctx context.Context, c *api.Call, n *Note, d NoteDraft) (*Note, error) {
 	changed := *n
 	changed.NoteDraft = d
 	record.Touch(&changed, c.Now())
@@ -169,7 +168,8 @@ func (sc *scene) change(ctx context.Context, c *api.Call, n *Note, d NoteDraft) 
 	if sc.fails != nil {
 		err = sc.fails
 	}
-	return &changed, api.Change{Tx: new(table.Tx).Replace(&changed)}, err
+	c.Tx.Replace(&changed)
+	return &changed, err
 }
 
 func (sc *scene) put(ctx context.Context, c *api.Call) error {

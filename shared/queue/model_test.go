@@ -148,7 +148,8 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			"time passes": func(*rapid.T) { s.now = s.now.Add(leaseTime / 2) },
 			"cancel": func(rt *rapid.T) {
 				m := pick(rt)
-				_, tx, err := queue.Cancel(s.ctx, st, s.now, s.run(m.id))
+				tx := new(table.Tx)
+				_, err := queue.Cancel(s.ctx, st, s.now, s.run(m.id), tx)
 				if m.state.Ended() || len(m.evaluations) > 0 {
 					if !problem.Conflict.Is(err) {
 						rt.Fatalf("%s run with %d evaluations cancelled: %v", m.state, len(m.evaluations), err)

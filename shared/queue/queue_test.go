@@ -335,7 +335,7 @@ func TestWhatHasEndedCannotBeCancelled(t *testing.T) {
 	if _, err := queue.Fail(s.ctx, s.store, s.now, queue.HoldOf(s.lease()), wrong(measure.Error, "x")); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := queue.Cancel(s.ctx, s.store, s.now, s.run(r.ID)); !problem.Conflict.Is(err) {
+	if _, err := queue.Cancel(s.ctx, s.store, s.now, s.run(r.ID), new(table.Tx)); !problem.Conflict.Is(err) {
 		t.Fatalf("got %v, want a conflict", err)
 	}
 }

@@ -25,26 +25,27 @@ func Enqueue(run *record.RunItem, truth *record.Truth, now time.Time) error {
 	return nil
 }
 
-// Cancel returns the run as it is once cancelled, with the transaction that makes it so: whoever works on it learns
-// that by its lease. A run whose state does not allow it is a problem.
-func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunItem) (*record.RunItem, *table.Tx, error) {
+// Cancel returns the run as it is once cancelled, and adds to tx what makes it so: the one who works on it learns that by
+// its lease. A run whose state does not allow it is a problem.
+func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) (*record.RunItem, error) {
 	if !run.State.CanFollow(record.Cancelled) {
-		return nil, nil, problem.Conflict.New("The run is %s: only a run that has not ended can be cancelled.", run.State)
+		return nil, problem.Conflict.New("The run is %s: only a run that has not ended can be cancelled.", run.State)
 	}
 	if len(run.Evaluations) > 0 {
-		return nil, nil, problem.Conflict.New("The run was evaluated, and is only evaluated again because the truth has changed. Delete its submission to withdraw it.")
+		return nil, problem.Conflict.New("The run was evaluated, and is only evaluated again because the truth has changed. Delete its submission to withdraw it.")
 	}
-	changed, tx := *run, new(table.Tx)
+	changed := *run
 	if err := move(&changed, record.Cancelled, now); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if run.Lease != nil {
 		changed.Ended = &record.EndedLease{ID: run.Lease.ID, UserID: run.Lease.UserID, State: record.Cancelled}
 	}
 	if err := refund(ctx, s, now, &changed, tx); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return &changed, tx.Replace(&changed), nil
+	tx.Replace(&changed)
+	return &changed, nil
 }
 
 // GiveUp fails a run that has waited too long in the state, for the reasons given. A run that is in another state or in

@@ -49,13 +49,13 @@ const (
 // maxAuditBytes bounds what an entry keeps of each side, so that the entry stays a small item.
 const maxAuditBytes = 100 << 10
 
-// NewAudit returns an entry about a resource in the scope, whose owner it concerns; before and after are what it keeps of the
-// resource, nil where there was or is none. They name people by their ids alone.
-func NewAudit(now time.Time, of access.Scope, actorID, action, subject string, before, after any) *AuditEntry {
+// NewAudit returns an entry about a resource in the scope, whose owner and the users it concerns; before and after are what it
+// keeps of the resource, nil where there was or is none. They name people by their ids alone.
+func NewAudit(now time.Time, of access.Scope, actorID, action, subject string, before, after any, users ...string) *AuditEntry {
 	a := &AuditEntry{Meta: NewMeta(now), OrganizerID: of.OrganizerID, TaskID: of.TaskID, ActorID: actorID, Action: action, Subject: subject,
-		Before: auditSide(before), After: auditSide(after)}
+		UserIDs: users, Before: auditSide(before), After: auditSide(after)}
 	if of.OwnerID != "" {
-		a.UserIDs = []string{of.OwnerID}
+		a.UserIDs = append([]string{of.OwnerID}, users...)
 	}
 	return a
 }

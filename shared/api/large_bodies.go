@@ -6,8 +6,6 @@ import (
 	"errors"
 	"io"
 	"time"
-
-	"assay/shared/problem"
 )
 
 // The bytes of large bodies that are in memory at the same time are bounded, so that requests whose bodies arrive slowly, or
@@ -39,17 +37,9 @@ func (c *Call) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		}
-		if err := c.holdBodyChunk(ctx); err != nil {
+		err = c.hold(ctx, c.server.bodyChunks, "Too many large bodies are on their way at the moment. Try again in a second, and send few at the same time.")
+		if err != nil {
 			return nil, err
 		}
 	}
-}
-
-func (c *Call) holdBodyChunk(ctx context.Context) error {
-	chunk, err := c.server.bodyChunks.Acquire(ctx, c.Computing())
-	if err != nil {
-		return problem.Unavailable.Wrap(err, "Too many large bodies are on their way at the moment. Try again in a second, and send few at the same time.").After(time.Second)
-	}
-	c.held = append(c.held, chunk)
-	return nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"assay/shared/compute"
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/table"
@@ -24,11 +25,16 @@ func (c *Call) BeginListing(ctx context.Context) error {
 	if len(c.held) > 0 {
 		return nil
 	}
-	listing, err := c.server.listings.Acquire(ctx, c.Computing())
+	return c.hold(ctx, c.server.listings, "Many lists are read at the moment. Try again in a second, and ask for few at the same time.")
+}
+
+// hold takes a slot of the pool until the answer begins, or returns the problem with the detail.
+func (c *Call) hold(ctx context.Context, p *compute.Pool, detail string) error {
+	slot, err := p.Acquire(ctx, c.Computing())
 	if err != nil {
-		return problem.Unavailable.Wrap(err, "Many lists are read at the moment. Try again in a second, and ask for few at the same time.").After(time.Second)
+		return problem.Unavailable.Wrap(err, "%s", detail).After(time.Second)
 	}
-	c.held = append(c.held, listing)
+	c.held = append(c.held, slot)
 	return nil
 }
 

@@ -55,17 +55,22 @@ func New(env *Env, operations []Operation) *Server {
 		env.Quotas = quota.New(record.Quotas{})
 	}
 	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings, listingPatience), bodyChunks: compute.New(allBodyChunks, userBodyChunks, bodyChunkPatience)}
-	for _, op := range operations {
-		s.mux.HandleFunc(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) {
-			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), server: s}
-			c.Records, c.Consistency = env.Store, store.Consistency(op.Changes()) // a change decides by what is there now
-			c.state.operation = op.ID
-			if err := s.run(r.Context(), c); err != nil {
+	handle := func(pattern string, serve func(http.ResponseWriter, *http.Request) error) {
+		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
+			if err := serve(w, r); err != nil {
 				s.Fail(w, r, err)
 			}
 		})
 	}
-	s.mux.HandleFunc(unmatched, s.refuse)
+	for _, op := range operations {
+		handle(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) error {
+			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), server: s}
+			c.Records, c.Consistency = env.Store, store.Consistency(op.Changes()) // a change decides by what is there now
+			c.state.operation = op.ID
+			return s.run(r.Context(), c)
+		})
+	}
+	handle(unmatched, s.refuse)
 	return s
 }
 
@@ -169,9 +174,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Vary", "Origin")
 	if headerBytes(r.Header) > MaxHeaderBytes {
 		s.Fail(out, r, problem.HeadersTooLarge.New("The header fields of the request have more than %d bytes. Send fewer or shorter ones.", MaxHeaderBytes))
-		return
+	} else if err := s.route(out, r); err != nil {
+		s.Fail(out, r, err)
 	}
-	s.route(out, r)
 }
 
 // MaxHeaderBytes is how many bytes the header fields of a request have at most. A server must read more than that, for the
@@ -188,60 +193,55 @@ func headerBytes(h http.Header) (n int) {
 }
 
 // route hands the request to its operation or mount.
-func (s *Server) route(w http.ResponseWriter, r *http.Request) {
+func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
 	for _, m := range s.mounts {
 		if strings.HasPrefix(r.URL.Path, m.prefix) {
 			if m.foreign {
 				s.allowOrigin(w.Header(), r.Header.Get("Origin"))
 			}
 			if coding := contentCoding(r); coding != codingIdentity && r.ContentLength != 0 {
-				s.Fail(w, r, refuseCoding(w.Header(), codingIdentity))
-				return
+				return refuseCoding(w.Header(), codingIdentity)
 			}
 			if r.Method == http.MethodOptions && m.foreign {
 				preflight(w, m.methods)
-				return
+				return nil
 			}
 			if r.Method == http.MethodPut {
 				if err := s.limit(w, r, ratelimit.Upload, ""); err != nil {
-					s.Fail(w, r, err)
-					return
+					return err
 				}
 			}
 			m.handler.ServeHTTP(w, r)
-			return
+			return nil
 		}
 	}
 	s.allowOrigin(w.Header(), r.Header.Get("Origin"))
 	if path.Clean(r.URL.Path) != r.URL.Path {
-		s.refuse(w, r) // the mux would lead elsewhere
-		return
+		return s.refuse(w, r) // the mux would lead elsewhere
 	}
 	s.mux.ServeHTTP(w, r)
+	return nil
 }
 
 // refuse says that there is no such operation, and which ones there are at the address.
-func (s *Server) refuse(w http.ResponseWriter, r *http.Request) {
+func (s *Server) refuse(w http.ResponseWriter, r *http.Request) error {
 	c := &Call{Env: s.env, request: r, w: w, state: r.Context().Value(stateKey{}).(*state)}
 	if err := c.authenticate(r.Context()); err != nil {
-		s.Fail(w, r, err)
-		return
+		return err
 	}
 	allowed := s.methods(r)
 	if slices.ContainsFunc(s.mounts, func(m mount) bool { return strings.HasPrefix(m.prefix, r.URL.Path+"/") }) {
-		s.Fail(w, r, problem.Forbidden.New("Nobody can list what is under this address. The resources and documents of the service link to it."))
-		return
+		return problem.Forbidden.New("Nobody can list what is under this address. The resources and documents of the service link to it.")
 	}
 	if len(allowed) == 0 {
-		s.Fail(w, r, problem.NotFound.New("There is nothing at this address. GET / and GET /v1 list what there is; no address ends in a slash."))
-		return
+		return problem.NotFound.New("There is nothing at this address. GET / and GET /v1 list what there is; no address ends in a slash.")
 	}
 	if r.Method == http.MethodOptions {
 		preflight(w, allowed)
-		return
+		return nil
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	s.Fail(w, r, problem.MethodNotAllowed.New("%s is not possible here; %s is.", r.Method, strings.Join(allowed, ", ")))
+	return problem.MethodNotAllowed.New("%s is not possible here; %s is.", r.Method, strings.Join(allowed, ", "))
 }
 
 // preflight says what a page of another origin may send.

@@ -49,16 +49,9 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 		log.ErrorContext(parent, "run not evaluated; it comes back when its lease lapses", "error", err)
 		return
 	}
-	if err = ignoreStale(err); err != nil {
+	if err = queue.IgnoreStale(err); err != nil {
 		log.ErrorContext(parent, "run not given back; it comes back when its lease lapses", "error", err)
 	}
-}
-
-func ignoreStale(err error) error {
-	if errors.Is(err, queue.ErrStaleLease) {
-		return nil
-	}
-	return err
 }
 
 // keep extends the lease until the function that it returns is called. The context ends when the lease is lost.
@@ -183,6 +176,5 @@ func (w *Worker) readTruth(ctx context.Context, t *record.Truth) (*evaluator.Tru
 	if err != nil || truth == nil {
 		return nil, 0, err
 	}
-	size := truth.Bytes()
-	return truth, size, nil
+	return truth, truth.Bytes(), nil
 }

@@ -15,6 +15,7 @@ package evaluator
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -152,7 +153,7 @@ func (w *Worker) reclaim(ctx context.Context) error {
 			return err
 		}
 		_, err = queue.Interrupt(ctx, w.Store, w.Now(), queue.HoldOf(run))
-		return ignoreStale(err)
+		return queue.IgnoreStale(err)
 	})
 }
 
@@ -162,10 +163,7 @@ func (w *Worker) Wake() { w.wake.Send() }
 // Changed wakes a worker when the items, just written, have a run that waits for it.
 func (w *Worker) Changed(items []store.Item) {
 	waiting := record.OfQueue(record.QueueBuiltin)
-	for i := range items {
-		if items[i].Entry(record.ByWork).Partition == waiting {
-			w.Wake()
-			return
-		}
+	if slices.ContainsFunc(items, func(it store.Item) bool { return it.Entry(record.ByWork).Partition == waiting }) {
+		w.Wake()
 	}
 }

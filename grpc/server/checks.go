@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"assay/grpc/assayv1"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/problem"
 	"assay/shared/queue"
@@ -26,9 +27,6 @@ const (
 	maxDiagnostic = 2000     // characters of a diagnostic
 	maxDiagnosed  = 64 << 10 // bytes of all diagnostics of one call
 )
-
-// refuse is nil when there are no fields, and otherwise the problem of a request that names them all.
-func refuse(fields []problem.Field) error { return problem.Check(fields) }
 
 // quoted is a text from a request as an answer may repeat it.
 func quoted(s string) string {
@@ -85,7 +83,7 @@ func checkLease(in *assayv1.LeaseRequest) (wants []demand, wait time.Duration, e
 			}
 		}
 	}
-	return wants, wait, refuse(fields)
+	return wants, wait, problem.Check(fields)
 }
 
 // streams of output as they are stored.
@@ -121,10 +119,9 @@ func checkOutputs(in *assayv1.CompleteRunRequest) ([]record.File, problem.Fields
 	if n := len(in.GetFiles()); n == 0 || n > record.MaxFiles {
 		return nil, problem.Fields{{Pointer: "/files", Detail: fmt.Sprintf("has %d files; an output has 1 to %d", n, record.MaxFiles)}}
 	}
-	var files []record.File
-	for _, f := range in.GetFiles() {
-		files = append(files, record.File{Name: f.GetName(), Size: f.GetSize(), SHA256: f.GetSha256(), MediaType: f.GetMediaType()})
-	}
+	files := lists.Map(in.GetFiles(), func(f *assayv1.File) record.File {
+		return record.File{Name: f.GetName(), Size: f.GetSize(), SHA256: f.GetSha256(), MediaType: f.GetMediaType()}
+	})
 	fields := record.CheckLengths("/files", files)
 	_, more := record.CheckFiles(record.In("/files"), files, nil)
 	return files, append(fields, more...)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"assay/grpc/assayv1"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/record"
 
@@ -31,19 +32,13 @@ func keyOf[K, V comparable](table map[K]V, value V) (key K, found bool) {
 
 // protoRun turns a run as it is shown to somebody into what travels.
 func protoRun(r record.Run) *assayv1.Run {
-	out := &assayv1.Run{
+	return &assayv1.Run{
 		Id: r.ID, SubmissionId: r.SubmissionID, TaskId: r.TaskID, DatasetId: r.DatasetID, UserId: r.UserID, Team: r.Team,
 		Label: r.Label, State: states[r.State], Attempts: int32(r.Attempts), EvaluationId: r.EvaluationID, Version: r.Version,
 		User: protoPerson(r.User), CreateTime: timestamppb.New(r.CreatedAt.Time), QueueTime: protoTime(r.QueuedAt), StartTime: protoTime(r.StartedAt), FinishTime: protoTime(r.FinishedAt),
 		LogTail: r.LogTail, Log: protoFile(r.ExecutionLog), EvaluationLogTail: r.EvaluationLogTail, EvaluationLog: protoFile(r.EvaluationLog),
+		Files: lists.Map(r.Files, func(f record.File) *assayv1.File { return protoFile(&f) }), Diagnostics: lists.Map(r.Diagnostics, protoDiagnostic),
 	}
-	for i := range r.Files {
-		out.Files = append(out.Files, protoFile(&r.Files[i]))
-	}
-	for _, d := range r.Diagnostics {
-		out.Diagnostics = append(out.Diagnostics, protoDiagnostic(d))
-	}
-	return out
 }
 
 func protoPerson(p *record.Person) *assayv1.Person {

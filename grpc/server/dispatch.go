@@ -111,11 +111,8 @@ func (d *dispatcher) leave(w *waiter) bool {
 // changed tells the dispatcher of items that were just written.
 func (d *dispatcher) changed(items []store.Item) {
 	waiting := record.OfQueue(record.QueueWorkers)
-	for i := range items {
-		if items[i].Entry(record.ByWork).Partition == waiting {
-			d.tell()
-			return
-		}
+	if slices.ContainsFunc(items, func(it store.Item) bool { return it.Entry(record.ByWork).Partition == waiting }) {
+		d.tell()
 	}
 }
 
@@ -135,7 +132,7 @@ func (d *dispatcher) run(ctx context.Context) {
 		all := true
 		select {
 		case <-ctx.Done():
-			d.stop()
+			d.dismiss(true)
 			return
 		case <-d.joined.C():
 			all = false
@@ -147,18 +144,8 @@ func (d *dispatcher) run(ctx context.Context) {
 				d.log.ErrorContext(ctx, "the queue of workers cannot be read", "error", err)
 			}
 		}
-		d.dismiss()
+		d.dismiss(false)
 	}
-}
-
-func (d *dispatcher) stop() {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.stopped = true
-	for _, w := range d.waiting {
-		w.got <- nil
-	}
-	d.waiting = nil
 }
 
 // demands returns what the waiters want, each once: all of it, or what those want who do not wait or what was not looked for
@@ -226,14 +213,15 @@ func (d *dispatcher) unclaim(w *waiter, want demand, told int) {
 	d.waiting = slices.Insert(d.waiting, 0, w)
 }
 
-// dismiss sends away those who do not wait.
-func (d *dispatcher) dismiss() {
+// dismiss answers those who do not wait that there is nothing, or all, now and later, when the dispatcher stops.
+func (d *dispatcher) dismiss(stop bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	d.stopped = stop
 	d.waiting = slices.DeleteFunc(d.waiting, func(w *waiter) bool {
-		if w.once {
+		if stop || w.once {
 			w.got <- nil
 		}
-		return w.once
+		return stop || w.once
 	})
 }

@@ -106,7 +106,7 @@ func TestWorkReachesThoseWhoWaitAtOnce(t *testing.T) {
 		}
 		seen[r.ID] = true
 	}
-	o.stop()
+	o.dismiss(true)
 	all.Wait()
 }
 
@@ -196,7 +196,7 @@ func TestAStoppedDispatcherSendsEverybodyAway(t *testing.T) {
 	answered := make(chan *record.RunItem)
 	go func() { answered <- o.lease(t.Context(), by("x"), images("default"), time.Minute) }()
 	time.Sleep(20 * time.Millisecond)
-	o.stop()
+	o.dismiss(true)
 	if r := <-answered; r != nil {
 		t.Fatal(r)
 	}

@@ -106,12 +106,12 @@ func (h *hub) poll(ctx context.Context) error {
 			continue
 		}
 		var missing []store.Key
-		for i := range found {
-			if !found[i].Exists() {
-				missing = append(missing, found[i].Key)
+		found = slices.DeleteFunc(found, func(it store.Item) bool {
+			if !it.Exists() {
+				missing = append(missing, it.Key)
 			}
-		}
-		found = slices.DeleteFunc(found, func(it store.Item) bool { return !it.Exists() })
+			return !it.Exists()
+		})
 		if len(missing) > 0 {
 			sure, err := h.store.Get(ctx, store.Strong, missing...)
 			failed = errors.Join(failed, table.Failed(err))

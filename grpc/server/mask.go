@@ -29,16 +29,13 @@ func checkMask(in *fieldmaskpb.FieldMask) (mask, problem.Fields) {
 
 func (m mask) add(path []string) {
 	name := protoreflect.Name(path[0])
-	below, there := m[name]
-	switch {
-	case len(path) == 1:
+	if _, there := m[name]; !there {
+		m[name] = mask{}
+	}
+	if len(path) == 1 {
 		m[name] = nil // all of it
-	case !there:
-		below = mask{}
-		m[name] = below
-		below.add(path[1:])
-	case below != nil:
-		below.add(path[1:])
+	} else if m[name] != nil {
+		m[name].add(path[1:])
 	}
 }
 

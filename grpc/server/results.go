@@ -10,6 +10,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/shared/link"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/problem"
 	"assay/shared/queue"
@@ -25,7 +26,7 @@ import (
 func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
 	h, fields := checkHold(ctx, in)
 	outputs, more := checkOutputs(in)
-	if err := refuse(append(fields, more...)); err != nil {
+	if err := problem.Check(append(fields, more...)); err != nil {
 		return nil, err
 	}
 	h.Request = requestDigest(in)
@@ -42,11 +43,9 @@ func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunReques
 	if err != nil {
 		return nil, problem.Unavailable.Wrap(err, "The links of the files could not be made. Try again in a few seconds.")
 	}
-	for _, f := range with {
-		out.Uploads = append(out.Uploads, &assayv1.Upload{
-			Name: f.Name, Method: f.Upload.Method, Url: f.Upload.URL, Headers: f.Upload.Headers, ExpireTime: timestamppb.New(f.Upload.ExpiresAt.Time),
-		})
-	}
+	out.Uploads = lists.Map(with, func(f record.File) *assayv1.Upload {
+		return &assayv1.Upload{Name: f.Name, Method: f.Upload.Method, Url: f.Upload.URL, Headers: f.Upload.Headers, ExpireTime: timestamppb.New(f.Upload.ExpiresAt.Time)}
+	})
 	return out, nil
 }
 
@@ -81,7 +80,7 @@ func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvalua
 	h, fields := checkHold(ctx, in)
 	warnings, more := checkDiagnostics("/warnings", in.GetWarnings())
 	fields = append(append(fields, more...), checkVersion(in.GetEvaluatorVersion())...)
-	if err := refuse(fields); err != nil {
+	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
 	h.Request = requestDigest(in)
@@ -103,7 +102,7 @@ func (s *workers) report(ctx context.Context, h queue.Hold, in *assayv1.ReportEv
 		return nil, s.outdated(ctx, h)
 	}
 	result, fields := results(in, truth.Evaluator.Measures)
-	if err := refuse(fields); err != nil {
+	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
 	result.Warnings = measure.WithoutTruth(nil, warnings) // whatever its program says, it had the truth at hand
@@ -133,8 +132,10 @@ func (s *workers) evaluated(ctx context.Context, h queue.Hold) (*record.RunItem,
 // refused with errStale: its worker has nothing to do then either.
 func (s *workers) outdated(ctx context.Context, h queue.Hold) error {
 	h.Request = ""
-	if _, err := queue.Release(ctx, s.env.Store, s.env.Now(), h); err != nil {
-		return held(err)
+	if _, err := queue.Release(ctx, s.env.Store, s.env.Now(), h); errors.Is(err, queue.ErrStaleLease) {
+		return errStale
+	} else if err != nil {
+		return err
 	}
 	return problem.TruthChanged.New("The truth has changed since the run was leased. The run waits to be evaluated against the new one: lease anew.")
 }
@@ -192,7 +193,7 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 	default:
 		fields.Add("/fault", "must be FAULT_RUN, FAULT_WORKER or FAULT_NONE")
 	}
-	if err := refuse(fields); err != nil {
+	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
 	h.Request = requestDigest(in)

@@ -36,7 +36,7 @@ func (s *runService) viewer(ctx context.Context) *visibility.Viewer {
 // GetRun implements assayv1.RunServiceServer.
 func (s *runService) GetRun(ctx context.Context, in *assayv1.GetRunRequest) (*assayv1.GetRunResponse, error) {
 	mask, fields := checkMask(in.GetReadMask())
-	if err := refuse(append(checkID("/run_id", in.GetRunId()), fields...)); err != nil {
+	if err := problem.Check(append(checkID("/run_id", in.GetRunId()), fields...)); err != nil {
 		return nil, err
 	}
 	v := s.viewer(ctx)
@@ -77,7 +77,7 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 		return size >= page.MaxBytes, nil
 	})
 	if problem.InvalidCursor.Is(err) {
-		return nil, refuse([]problem.Field{{Pointer: "/page_token", Detail: "names nothing in this list any more: begin anew without one"}})
+		return nil, problem.Check([]problem.Field{{Pointer: "/page_token", Detail: "names nothing in this list any more: begin anew without one"}})
 	}
 	if err != nil {
 		return nil, err
@@ -129,7 +129,7 @@ func checkList(in *assayv1.ListRunsRequest) (f runs.Filter, m mask, cursor strin
 			cursor = string(b[filterBytes:])
 		}
 	}
-	return f, m, cursor, refuse(fields)
+	return f, m, cursor, problem.Check(fields)
 }
 
 // filterBytes is how much of a page token tells which list it is of.

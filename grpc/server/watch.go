@@ -55,7 +55,7 @@ func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStr
 	if len(fields) == 0 && in.GetResumeToken() != "" {
 		from, fields = parseToken(in.GetRunId(), in.GetResumeToken())
 	}
-	if err := refuse(fields); err != nil {
+	if err := problem.Check(fields); err != nil {
 		return err
 	}
 	w := &watcher{hub: s.hub, now: s.env.Now, place: from, viewer: *s.viewer(stream.Context()), look: grantTime}
@@ -101,7 +101,7 @@ func (w *watcher) begin(ctx context.Context, runID string) error {
 		w.version, w.seen = newest.run.Version-1, newest.order-1
 		return nil
 	}
-	return refuse(w.ahead(newest.run, roles))
+	return problem.Check(w.ahead(newest.run, roles))
 }
 
 // follow sends each image of the run with the lines that it counts, and waits for more.

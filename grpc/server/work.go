@@ -69,7 +69,7 @@ func (s *workers) offer(ctx context.Context, run *record.RunItem) (*assayv1.Work
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
-	if _, back := queue.Release(late, s.env.Store, s.env.Now(), h); back != nil && !errors.Is(back, queue.ErrStaleLease) {
+	if _, back := queue.Release(late, s.env.Store, s.env.Now(), h); queue.IgnoreStale(back) != nil {
 		s.env.Log.WarnContext(ctx, "a run that did not reach its worker comes back when its lease lapses", "run", run.ID, "error", back)
 	}
 	return nil, errors.Join(err, ctx.Err())
@@ -102,7 +102,7 @@ func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hol
 		if errors.Is(err, queue.ErrTruthChanged) {
 			_, err = queue.Release(ctx, s.env.Store, s.env.Now(), h)
 		}
-		return nil, ignoreStale(err)
+		return nil, queue.IgnoreStale(err)
 	case run.State == record.Evaluating && queue.For(truth) != record.QueueWorkers:
 		_, err = queue.Release(ctx, s.env.Store, s.env.Now(), h)
 	default:
@@ -114,14 +114,14 @@ func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hol
 		work.HeartbeatInterval = durationpb.New(s.lease / beats)
 		return work, nil
 	}
-	return nil, ignoreStale(err)
+	return nil, queue.IgnoreStale(err)
 }
 
 // Heartbeat implements assayv1.WorkerServiceServer.
 func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (*assayv1.HeartbeatResponse, error) {
 	h, fields := checkHold(ctx, in)
 	lines, more := checkLines(in)
-	if err := refuse(append(fields, more...)); err != nil {
+	if err := problem.Check(append(fields, more...)); err != nil {
 		return nil, err
 	}
 	run, err := queue.Heartbeat(ctx, s.env.Store, s.env.Now(), h, s.lease, in.GetFirstLine(), lines)
@@ -142,7 +142,7 @@ func (s *workers) refuseHeartbeat(ctx context.Context, h queue.Hold) (*assayv1.H
 	case err != nil:
 		return nil, err
 	case run != nil && h.Under(run.Lease):
-		return nil, refuse([]problem.Field{{Pointer: "/first_line", Detail: fmt.Sprintf("lines are missing before it: send from line %d of this lease on", run.Lease.Lines)}})
+		return nil, problem.Check([]problem.Field{{Pointer: "/first_line", Detail: fmt.Sprintf("lines are missing before it: send from line %d of this lease on", run.Lease.Lines)}})
 	case run != nil && h.Ended(run) != nil && run.Ended.State == record.Cancelled:
 		return &assayv1.HeartbeatResponse{Stop: true, StopReason: "The run was cancelled."}, nil
 	}
@@ -150,18 +150,3 @@ func (s *workers) refuseHeartbeat(ctx context.Context, h queue.Hold) (*assayv1.H
 }
 
 var errStale = problem.StaleLease.New("The run is no longer held under this lease: it lapsed, or the run has ended. Throw the work away, and lease anew.")
-
-// held returns what a worker is told when something under its lease failed.
-func held(err error) error {
-	if errors.Is(err, queue.ErrStaleLease) {
-		return errStale
-	}
-	return err
-}
-
-func ignoreStale(err error) error {
-	if errors.Is(err, queue.ErrStaleLease) {
-		return nil
-	}
-	return err
-}

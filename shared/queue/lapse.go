@@ -2,7 +2,6 @@ package queue
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -61,10 +60,7 @@ func TakeBack(ctx context.Context, s store.Store, now time.Time, runID string) e
 		}
 		return abandon(ctx, s, now, run, "whoever worked on it was not heard of any more", tx)
 	})
-	if errors.Is(err, ErrStaleLease) {
-		return nil
-	}
-	return err
+	return IgnoreStale(err)
 }
 
 func abandon(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, why string, tx *table.Tx) error {

@@ -39,6 +39,14 @@ var (
 	ErrTruthFailures = errors.New("queue: too many runs have failed today for what only the truth can know")
 )
 
+// IgnoreStale is the error, or nil when that is ErrStaleLease: for what is to be done only while the lease holds.
+func IgnoreStale(err error) error {
+	if errors.Is(err, ErrStaleLease) {
+		return nil
+	}
+	return err
+}
+
 // Hold names a run, the lease under which it is worked on, and the identity that took the lease; for that one alone is the
 // lease good, no matter who else learns its id.
 type Hold struct {

@@ -9,49 +9,19 @@ import (
 	"strings"
 
 	"google.golang.org/protobuf/encoding/prototext"
-	"google.golang.org/protobuf/reflect/protodesc"
-	"google.golang.org/protobuf/reflect/protoreflect"
-	"google.golang.org/protobuf/types/descriptorpb"
-	"google.golang.org/protobuf/types/dynamicpb"
+
+	"assay/grpc/worker/measures/tirav1"
 )
-
-// evaluation is the message that evaluators for TIRA write: repeated measure, each with a key and a value that are strings.
-var evaluation = describe()
-
-func describe() protoreflect.MessageDescriptor {
-	var described descriptorpb.FileDescriptorProto
-	err := prototext.Unmarshal([]byte(`name: "evaluation.proto" package: "tira" syntax: "proto2"
-		message_type {
-			name: "Evaluation"
-			field { name: "measure" number: 1 label: LABEL_REPEATED type: TYPE_MESSAGE type_name: ".tira.Measure" }
-		}
-		message_type {
-			name: "Measure"
-			field { name: "key" number: 1 label: LABEL_OPTIONAL type: TYPE_STRING }
-			field { name: "value" number: 2 label: LABEL_OPTIONAL type: TYPE_STRING }
-		}`), &described)
-	if err != nil {
-		panic(err) // the description above is wrong
-	}
-	file, err := protodesc.NewFile(&described, nil)
-	if err != nil {
-		panic(err) // as above
-	}
-	return file.Messages().ByName("Evaluation")
-}
 
 // parsePrototext reads blocks `measure { key: "name" value: "number" }`. Other fields are left out.
 func parsePrototext(content []byte, names []string) (*Evaluation, error) {
-	message := dynamicpb.NewMessage(evaluation)
-	if err := (prototext.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: maxNesting}).Unmarshal(content, message); err != nil {
+	var message tirav1.Evaluation
+	if err := (prototext.UnmarshalOptions{DiscardUnknown: true, RecursionLimit: maxNesting}).Unmarshal(content, &message); err != nil {
 		return nil, errors.New(`it must consist of blocks measure { key: "name" value: "number" }, and none may be nested too deeply`)
 	}
 	e := &Evaluation{Measures: Values{}}
-	list := message.Get(evaluation.Fields().ByName("measure")).List()
-	of := list.NewElement().Message().Descriptor().Fields()
-	for i := range list.Len() {
-		m := list.Get(i).Message()
-		name, value := m.Get(of.ByName("key")).String(), strings.TrimSpace(m.Get(of.ByName("value")).String())
+	for _, m := range message.GetMeasure() {
+		name, value := m.GetKey(), strings.TrimSpace(m.GetValue())
 		if !slices.Contains(names, name) {
 			continue
 		}

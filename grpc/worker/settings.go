@@ -14,6 +14,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/sandbox"
 	"assay/shared/flagenv"
+	"assay/shared/lists"
 )
 
 // settings are what the worker is told by flags and by the environment.
@@ -145,11 +146,7 @@ func (s *settings) workKinds() []assayv1.WorkKind {
 			named = append(named, "repository")
 		}
 	}
-	var of []assayv1.WorkKind
-	for _, k := range named {
-		of = append(of, kinds[k])
-	}
-	return of
+	return lists.Map(named, func(k string) assayv1.WorkKind { return kinds[k] })
 }
 
 // list is a flag of several values.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay/grpc/assayv1"
+	"assay/shared/lists"
 )
 
 // OfRun is an error that is the run's own: of its image, its repository, its program or its output. Every other error is
@@ -17,27 +18,20 @@ type OfRun struct {
 }
 
 // New returns a failure of the run with a discreet diagnostic: it may tell nothing of the truth, nor of what the run printed.
-func New(format string, args ...any) *OfRun {
-	return (&OfRun{}).add("", true, fmt.Sprintf(format, args...))
-}
+func New(format string, args ...any) *OfRun { return Of("", format, args...) }
 
 // Of returns a failure of the run that is about one of its files.
 func Of(file, format string, args ...any) *OfRun {
-	return (&OfRun{}).add(file, true, fmt.Sprintf(format, args...))
+	d := Diagnostic(fmt.Sprintf(format, args...), true)
+	d.File = file
+	return &OfRun{Diagnostics: []*assayv1.Diagnostic{d}}
 }
 
 // With adds a diagnostic that is not discreet, unless the text is empty.
 func (f *OfRun) With(text string) *OfRun {
-	if text == "" {
-		return f
+	if text != "" {
+		f.Diagnostics = append(f.Diagnostics, Diagnostic(text, false))
 	}
-	return f.add("", false, text)
-}
-
-func (f *OfRun) add(file string, discreet bool, text string) *OfRun {
-	d := Diagnostic(text, discreet)
-	d.File = file
-	f.Diagnostics = append(f.Diagnostics, d)
 	return f
 }
 
@@ -55,9 +49,5 @@ func Diagnostic(text string, discreet bool) *assayv1.Diagnostic {
 
 // Error implements error.
 func (f *OfRun) Error() string {
-	var said []string
-	for _, d := range f.Diagnostics {
-		said = append(said, d.GetMessage())
-	}
-	return strings.Join(said, "\n")
+	return strings.Join(lists.Map(f.Diagnostics, (*assayv1.Diagnostic).GetMessage), "\n")
 }

@@ -147,8 +147,7 @@ func (c *Container) Repository(ctx context.Context, url, ref, folder, name strin
 	p, err := c.build(ctx, Job{Name: "assay-build-" + name, Owner: filepath.Dir(filepath.Dir(folder)), Limits: c.Limits, Stdout: out, Stderr: said}, folder, checkout)
 	out.Close()
 	said.Close()
-	var ofRun *failure.OfRun
-	if errors.As(err, &ofRun) {
+	if ofRun, ok := errors.AsType[*failure.OfRun](err); ok {
 		of := failure.New("The Dockerfile of the repository cannot be built at commit %s.", commit)
 		of.Diagnostics = append(of.Diagnostics, ofRun.Diagnostics...)
 		return nil, of.With(log.Tail(assayv1.Stream_STREAM_STDERR))

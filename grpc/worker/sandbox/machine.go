@@ -119,8 +119,7 @@ func (c *Container) trial(ctx context.Context, j *Job) error {
 	empty := *j
 	empty.Name, empty.Program, empty.Command, empty.build = j.Name+"-trial", &Program{image: c.control}, "true", false
 	_, err := c.attempt(ctx, &empty)
-	var refused *notStarted
-	if errors.As(err, &refused) && strings.Contains(strings.ToLower(refused.said), "/bin/sh") && ctx.Err() == nil {
+	if refused, ok := errors.AsType[*notStarted](err); ok && strings.Contains(strings.ToLower(refused.said), "/bin/sh") && ctx.Err() == nil {
 		return nil
 	}
 	return errors.Join(errors.New("a trial container, of an empty image, did not end as expected"), err)

@@ -66,18 +66,16 @@ func answered(resp *http.Response) error {
 func persist(ctx context.Context, try func() error) error {
 	for failures := 1; ; failures++ {
 		err := try()
-		var no hopeless
 		if err == nil {
 			return nil
 		}
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		var of *url.Error
-		if errors.As(err, &of) {
+		if of, ok := errors.AsType[*url.Error](err); ok {
 			err = of.Err
 		}
-		if errors.As(err, &no) || failures == tries || !wait.Sleep(ctx, wait.Backoff(failures, longest)) {
+		if _, no := errors.AsType[hopeless](err); no || failures == tries || !wait.Sleep(ctx, wait.Backoff(failures, longest)) {
 			return err
 		}
 	}

@@ -1,11 +1,6 @@
 package measure
 
-import (
-	"slices"
-	"strings"
-
-	"assay/shared/lists"
-)
+import "slices"
 
 // Kind says which evaluator a measure belongs to: the same word can be a measure of two of them.
 type Kind string
@@ -65,11 +60,6 @@ func familyOf(kind Kind, name string) *Family {
 		}
 	}
 	return nil
-}
-
-// names lists what may stand before the brackets, for error messages.
-func names(kind Kind) string {
-	return strings.Join(lists.Map(families[kind], func(f Family) string { return f.Name }), ", ")
 }
 
 var (

@@ -173,7 +173,8 @@ func (p *parser) unknownName(name string) error {
 			}
 		}
 	}
-	return fmt.Errorf("there is no %s measure %q; there are %s", p.kind, name, names(p.kind))
+	known := lists.Map(families[p.kind], func(f Family) string { return f.Name })
+	return fmt.Errorf("there is no %s measure %q; there are %s", p.kind, name, strings.Join(known, ", "))
 }
 
 // params reads what stands in brackets, if any, and returns the values that differ from their defaults, in the family's

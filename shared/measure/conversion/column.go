@@ -33,8 +33,9 @@ var jsonKinds = [...][]string{id: {"string", "number"}, rank: {"string", "number
 type kind struct {
 	name    string
 	columns []column
-	trec    []int // the columns in the order of the TREC format; constant is Q0
-	beir    []int // those of the BEIR format, in its order
+	trec    []int  // the columns in the order of the TREC format; constant is Q0
+	layout  string // of the same, for people
+	beir    []int  // those of the BEIR format, in its order
 }
 
 const constant = -1
@@ -46,7 +47,8 @@ var (
 			{name: "topic"}, {name: "docid"}, {name: "rank", values: rank}, {name: "score", values: score},
 			{name: "tag", otherwise: "run"},
 		},
-		trec: []int{0, constant, 1, 2, 3, 4},
+		trec:   []int{0, constant, 1, 2, 3, 4},
+		layout: "topic, Q0, docid, rank, score and tag",
 	}
 	qrels = kind{
 		name: "relevance judgements",
@@ -54,8 +56,9 @@ var (
 			{name: "topic"}, {name: "iteration", otherwise: "0"}, {name: "docid"},
 			{name: "grade", values: grade},
 		},
-		trec: []int{0, 1, 2, 3},
-		beir: []int{0, 2, 3},
+		trec:   []int{0, 1, 2, 3},
+		layout: "topic, iteration, docid and grade",
+		beir:   []int{0, 2, 3},
 	}
 )
 

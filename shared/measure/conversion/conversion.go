@@ -95,7 +95,9 @@ func convert(ctx context.Context, w io.Writer, kind *kind, formats []Format, fro
 		if out.err != nil {
 			return nil, out.err
 		}
-		r.end()
+		if r.lines == 0 && !report.Failed() {
+			report.Errorf(f.Name, 0, "the file is empty or has no lines of %s; expected one for each document", kind.name)
+		}
 	}
 	if len(files) == 0 {
 		report.Errorf("", 0, "there is no file to convert")

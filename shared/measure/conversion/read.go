@@ -66,13 +66,6 @@ func (r *reader) take(line int) bool {
 	return r.out.err == nil
 }
 
-// end reports a file without lines.
-func (r *reader) end() {
-	if r.lines == 0 && !r.report.Failed() {
-		r.report.Errorf(r.file, 0, "the file is empty or has no lines of %s; expected one for each document", r.kind.name)
-	}
-}
-
 // drops tells, once for a file, that a field has no place in the columns.
 func (r *reader) drops(line int, name []byte) {
 	if !r.extra {
@@ -103,7 +96,7 @@ func (r *reader) readTREC(in *lines.Reader) {
 			}
 			continue
 		case n < len(order), n > len(order) && r.kind == &qrels:
-			r.errorf(in.Number(), "%s", fields.CountFault(in.Text(), parts, n, r.layout()))
+			r.errorf(in.Number(), "%s", fields.CountFault(in.Text(), parts, n, r.kind.layout))
 			continue
 		case n > len(order) && !r.extra:
 			r.extra = true
@@ -118,20 +111,6 @@ func (r *reader) readTREC(in *lines.Reader) {
 			return
 		}
 	}
-}
-
-// layout lists the fields of the TREC format.
-func (r *reader) layout() string {
-	var names []string
-	for _, column := range r.kind.trec {
-		if column == constant {
-			names = append(names, "Q0")
-		} else {
-			names = append(names, r.kind.columns[column].name)
-		}
-	}
-	last := len(names) - 1
-	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
 
 // readBEIR reads fields that tabs separate, after a line that names them.

@@ -81,12 +81,6 @@ func appendField(line, text []byte) []byte {
 	if bytes.IndexByte(text, ',') < 0 && bytes.IndexByte(text, '"') < 0 {
 		return append(line, text...)
 	}
-	line = append(line, '"')
-	for _, c := range text {
-		if c == '"' {
-			line = append(line, '"')
-		}
-		line = append(line, c)
-	}
+	line = append(append(line, '"'), bytes.ReplaceAll(text, []byte{'"'}, []byte(`""`))...)
 	return append(line, '"')
 }

@@ -100,28 +100,12 @@ func ParseScore(text []byte) (float64, bool) {
 		}
 		return x, true
 	}
-	if i < len(text) && !exponent(text[i:]) {
+	// Of what can follow the digits, strconv also takes hexadecimal digits, and underscores between digits.
+	if i < len(text) && (text[i] != 'e' && text[i] != 'E' || bytes.IndexByte(text, '_') > 0) {
 		return 0, false
 	}
 	x, err := strconv.ParseFloat(string(text), 64)
 	return x, err == nil && !math.IsInf(x, 0)
-}
-
-// exponent says whether text is e or E, perhaps a sign, and digits.
-func exponent(text []byte) bool {
-	if text[0] != 'e' && text[0] != 'E' {
-		return false
-	}
-	text = text[1:]
-	if len(text) > 0 && (text[0] == '-' || text[0] == '+') {
-		text = text[1:]
-	}
-	for _, c := range text {
-		if c-'0' > 9 {
-			return false
-		}
-	}
-	return len(text) > 0
 }
 
 // MaxGrade bounds grades on both sides.

@@ -2,8 +2,8 @@ package predictions
 
 import (
 	"context"
+	"errors"
 	"io"
-	"math"
 	"strconv"
 
 	"assay/shared/measure"
@@ -71,19 +71,14 @@ func (f *file) setValue(e *example, text []byte) {
 		e.label, e.sound = text, true
 		return
 	}
-	if !decimal(text) {
-		f.errorf(e.line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, fields.Quote(text))
+	if e.number, e.sound = fields.ParseScore(text); e.sound {
 		return
 	}
-	number, err := strconv.ParseFloat(string(text), 64)
-	switch {
-	case math.IsInf(number, 0):
+	if _, err := strconv.ParseFloat(string(text), 64); errors.Is(err, strconv.ErrRange) {
 		f.errorf(e.line, "%q is %s, which is too large for a double-precision number; expected at most 1.7e308", f.format.ValueField, fields.Quote(text))
-	case err != nil:
-		f.errorf(e.line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, fields.Quote(text))
-	default:
-		e.number, e.sound = number, true
+		return
 	}
+	f.errorf(e.line, "%q is %s; expected a finite decimal number such as -1.5 or 2e-3", f.format.ValueField, fields.Quote(text))
 }
 
 func (f *file) bounded(line int, field string, text []byte) bool {
@@ -96,15 +91,4 @@ func (f *file) bounded(line int, field string, text []byte) bool {
 		return true
 	}
 	return false
-}
-
-// decimal says whether only digits, signs, points and exponents occur: strconv.ParseFloat would also take hexadecimal
-// digits, underscores, and the words for infinity and not-a-number.
-func decimal(text []byte) bool {
-	for _, c := range text {
-		if (c < '0' || c > '9') && c != '.' && c != '-' && c != '+' && c != 'e' && c != 'E' {
-			return false
-		}
-	}
-	return true
 }

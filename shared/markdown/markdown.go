@@ -1,6 +1,7 @@
 // Package markdown renders the Markdown that users write, such as descriptions, as HTML that is safe to stand in a page of
-// this server: CommonMark without raw HTML, which is shown as the text that it is. No image is loaded, because that would
-// tell another server who reads the page; it becomes a link. Links tell search engines that nobody here vouches for them.
+// this server: CommonMark without raw HTML, which is shown as the text that it is, and without links that are neither to web
+// pages nor to mail addresses. No image is loaded, because that would tell another server who reads the page; it becomes a
+// link. Links tell search engines that nobody here vouches for them.
 //
 // The time and the size of the result are bounded whatever the text: the parser needs the square of how deep and how dense
 // marks stand, so that a text which is deeper or denser than people write is shown as plain text.
@@ -9,15 +10,16 @@ package markdown
 import (
 	"bytes"
 	"errors"
-	"html"
-	"regexp"
+	"net/url"
 	"slices"
 	"strings"
+	"sync"
 
-	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/parser"
+	"github.com/yuin/goldmark/renderer"
+	"github.com/yuin/goldmark/renderer/html"
 	"github.com/yuin/goldmark/text"
 	"github.com/yuin/goldmark/util"
 )
@@ -30,44 +32,32 @@ const (
 	maxMarks = 500     // marks of emphasis and links in lines that no empty line divides
 )
 
-var (
-	converter = goldmark.New(goldmark.WithParser(parser.NewParser(
-		parser.WithBlockParsers(without(parser.DefaultBlockParsers(), parser.NewHTMLBlockParser())...),
-		parser.WithInlineParsers(without(parser.DefaultInlineParsers(), parser.NewRawHTMLParser())...),
-		parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
-		parser.WithASTTransformers(util.Prioritized(transformer{}, 0)),
-	)))
-	policy = newPolicy()
-	// refused is a link that the policy has taken the address from.
-	refused = regexp.MustCompile(`(?s)<a (?:title="[^"]*" )?rel="[^"]*">(.*?)</a>`)
-)
+// converter parses and renders. It is made for the first text, so that a function that shows none starts without it.
+var converter = sync.OnceValue(func() goldmark.Markdown {
+	return goldmark.New(
+		goldmark.WithParser(parser.NewParser(
+			parser.WithBlockParsers(without(parser.DefaultBlockParsers(), parser.NewHTMLBlockParser())...),
+			parser.WithInlineParsers(without(parser.DefaultInlineParsers(), parser.NewRawHTMLParser())...),
+			parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
+			parser.WithASTTransformers(util.Prioritized(transformer{}, 0)),
+		)),
+		goldmark.WithRendererOptions(renderer.WithNodeRenderers(util.Prioritized(links{}, 0))),
+	)
+})
 
 // without removes a parser from a list.
 func without(all []util.PrioritizedValue, unwanted any) []util.PrioritizedValue {
 	return slices.DeleteFunc(all, func(p util.PrioritizedValue) bool { return p.Value == unwanted })
 }
 
-// newPolicy allows what the converter makes of CommonMark, and nothing else.
-func newPolicy() *bluemonday.Policy {
-	p := bluemonday.NewPolicy()
-	p.AllowElements("p", "br", "hr", "h3", "h4", "h5", "h6", "blockquote", "pre", "code", "em", "strong", "ul", "ol", "li")
-	p.AllowAttrs("start").Matching(bluemonday.Integer).OnElements("ol")
-	p.AllowAttrs("href", "title").OnElements("a")
-	p.AllowAttrs("rel").Matching(bluemonday.SpaceSeparatedTokens).OnElements("a")
-	p.AllowURLSchemes("http", "https", "mailto")
-	p.AllowRelativeURLs(true)
-	p.RequireParseableURLs(true)
-	return p
-}
-
 // HTML renders a text. Headings begin at the third level, below those of the page.
 func HTML(source string) string {
 	source = strings.ToValidUTF8(source[:min(len(source), maxText)], "\uFFFD")
 	out := bounded{left: maxHTML}
-	if tooComplex(source) || converter.Convert([]byte(source), &out) != nil {
-		return "<pre>" + html.EscapeString(source) + "</pre>"
+	if tooComplex(source) || converter().Convert([]byte(source), &out) != nil {
+		return "<pre>" + string(util.EscapeHTML([]byte(source))) + "</pre>"
 	}
-	return string(refused.ReplaceAll(policy.SanitizeBytes(out.Bytes()), []byte("$1")))
+	return out.String()
 }
 
 // Line renders a text of one paragraph to stand within a line: without the element of the paragraph.
@@ -99,7 +89,7 @@ func plainText(source string, headings bool) string {
 	}
 	content := []byte(source)
 	var plain strings.Builder
-	_ = ast.Walk(converter.Parser().Parse(text.NewReader(content)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
+	_ = ast.Walk(converter().Parser().Parse(text.NewReader(content)), func(n ast.Node, entering bool) (ast.WalkStatus, error) {
 		switch n := n.(type) {
 		case *ast.Heading:
 			if !headings {
@@ -176,36 +166,67 @@ func (b *bounded) Write(p []byte) (int, error) {
 	return b.Buffer.Write(p)
 }
 
-// transformer turns images into links, marks links as those of users, and lowers headings.
+// transformer lowers headings, and takes the names of languages from code.
 type transformer struct{}
 
 // Transform implements parser.ASTTransformer.
 func (transformer) Transform(document *ast.Document, _ text.Reader, _ parser.Context) {
-	var images []*ast.Image
 	_ = ast.Walk(document, func(n ast.Node, entering bool) (ast.WalkStatus, error) {
-		if !entering {
-			return ast.WalkContinue, nil
-		}
 		switch n := n.(type) {
-		case *ast.Image:
-			images = append(images, n)
-		case *ast.Link, *ast.AutoLink:
-			n.SetAttributeString("rel", rel)
 		case *ast.Heading:
-			n.Level = min(n.Level+2, 6)
+			if entering {
+				n.Level = min(n.Level+2, 6)
+			}
+		case *ast.FencedCodeBlock:
+			n.Info = nil
 		}
 		return ast.WalkContinue, nil
 	})
-	for _, image := range images {
-		link := ast.NewLink()
-		link.Destination, link.Title = image.Destination, image.Title
-		link.SetAttributeString("rel", rel)
-		for child := image.FirstChild(); child != nil; child = image.FirstChild() {
-			link.AppendChild(link, child)
-		}
-		image.Parent().ReplaceChild(image.Parent(), image, link)
+}
+
+// links renders links, and images as links.
+type links struct{}
+
+// RegisterFuncs implements renderer.NodeRenderer.
+func (links) RegisterFuncs(r renderer.NodeRendererFuncRegisterer) {
+	for _, kind := range []ast.NodeKind{ast.KindLink, ast.KindImage, ast.KindAutoLink} {
+		r.Register(kind, renderLink)
 	}
 }
 
-// rel says of a link that a user wrote it.
-var rel = []byte("nofollow ugc noopener")
+// schemes are those that the address of a link may have; "" is that of an address on this server.
+var schemes = []string{"", "http", "https", "mailto"}
+
+// renderLink writes a tag with the address as the browser gets it. Without an address that is allowed, only the text stays.
+func renderLink(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {
+	var address, title, label []byte
+	switch n := n.(type) {
+	case *ast.Link:
+		address, title = util.URLEscape(n.Destination, true), n.Title
+	case *ast.Image:
+		address, title = util.URLEscape(n.Destination, true), n.Title
+	case *ast.AutoLink:
+		address, label = util.URLEscape(n.URL(source), false), util.EscapeHTML(n.Label(source))
+		if n.AutoLinkType == ast.AutoLinkEmail {
+			address = slices.Concat([]byte("mailto:"), address)
+		}
+	}
+	u, err := url.Parse(string(address))
+	allowed := err == nil && u.String() != "" && slices.Contains(schemes, u.Scheme)
+	switch {
+	case entering && allowed:
+		_, _ = w.WriteString(`<a href="`)
+		_, _ = w.Write(util.EscapeHTML(address))
+		if title != nil {
+			_, _ = w.WriteString(`" title="`)
+			html.DefaultWriter.Write(w, title)
+		}
+		_, _ = w.WriteString(`" rel="nofollow ugc noopener">`)
+		_, _ = w.Write(label)
+	case entering:
+		_, _ = w.Write(label)
+	case allowed:
+		_, _ = w.WriteString("</a>")
+	}
+	return ast.WalkContinue, nil
+}

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -20,15 +22,22 @@ func TestHTML(t *testing.T) {
 		"- a\n- b\n\n3. c":                    "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<ol start=\"3\">\n<li>c</li>\n</ol>\n",
 		"[a](https://b.org/ \"t\")":           `<p><a href="https://b.org/" title="t"` + rel + ">a</a></p>\n",
 		"[a][x]\n\n[x]: /v1/tasks":            `<p><a href="/v1/tasks"` + rel + ">a</a></p>\n",
+		"[a](HTTPS://b.org)":                  `<p><a href="HTTPS://b.org"` + rel + ">a</a></p>\n",
+		"[a](mailto:b@c.org) <b@c.org>":       `<p><a href="mailto:b@c.org"` + rel + `>a</a> <a href="mailto:b@c.org"` + rel + ">b@c.org</a></p>\n",
+		"[a](/b \"&quot; c\")":                `<p><a href="/b" title="&quot; c"` + rel + ">a</a></p>\n",
 		"<https://b.org>":                     `<p><a href="https://b.org"` + rel + ">https://b.org</a></p>\n",
 		"![*an* image](https://b.org/a.png)":  `<p><a href="https://b.org/a.png"` + rel + "><em>an</em> image</a></p>\n",
 		"[a](javascript:alert(1))":            "<p>a</p>\n",
 		"[a](data:text/html,x)":               "<p>a</p>\n",
+		"[a](&#106;avascript:x)":              "<p>a</p>\n",
+		"[a](<java\tscript:x>) [b]() [c](#)":  "<p>a b c</p>\n",
+		"<javascript:&amp;>":                  "<p>javascript:&amp;amp;</p>\n",
+		"![*a*](javascript:x)":                "<p><em>a</em></p>\n",
 		"[*a*\nb](data:x \"t\") [c](/d)":      "<p><em>a</em>\nb <a href=\"/d\"" + rel + ">c</a></p>\n",
 		"<b>x</b>\n\n<script>\nx\n</script>":  "<p>&lt;b&gt;x&lt;/b&gt;</p>\n<p>&lt;script&gt;\nx\n&lt;/script&gt;</p>\n",
 		"a & b < c":                           "<p>a &amp; b &lt; c</p>\n",
 		"```go\n<x>\n```":                     "<pre><code>&lt;x&gt;\n</code></pre>\n",
-		"[a](https://b.org/\" onclick=\"x\")": "<p>[a](https://b.org/&#34; onclick=&#34;x&#34;)</p>\n",
+		"[a](https://b.org/\" onclick=\"x\")": "<p>[a](https://b.org/&quot; onclick=&quot;x&quot;)</p>\n",
 		strings.Repeat("*", 501) + "<script>": "<pre>" + strings.Repeat("*", 501) + "&lt;script&gt;</pre>",
 		"---------- - - - - - - - - - -":      "<hr>\n",
 		"a\xff":                               "<p>a\uFFFD</p>\n",
@@ -97,46 +106,65 @@ func TestWorstTextsAreBounded(t *testing.T) {
 }
 
 func FuzzHTML(f *testing.F) {
-	for _, s := range []string{"[a](javascript:x)", "<a href=javascript:x>", "![a](//b)", "&#106;avascript:", "<javascript:x>", "[a]: data:x\n[a]", "> - 1. # `x`"} {
+	for _, s := range []string{"[a](javascript:x)", "<a href=javascript:x>", "![a](//b)", "&#106;avascript:", "<javascript:x>", "[a]: data:x\n[a]", "> - 1. # `x`",
+		"[a](JaVaScRiPt:x)", "[a](<java\tscript:x>)", "[a](&amp;#106;avascript:x)", "[a](&#1;javascript:x)", "[a](\\javascript\\:x)", "[a](java%73cript:x)", "![a](vbscript:x 't')",
+		"[a](/b \"&quot; onclick=&quot;x\")", "<a@b.org>", "[![a](b)](c)", "```\" onclick=x\nx\n```", "1000000000000. a", "</p></div>", "<!-- a -->", "<!doctype html>", "<?php ?>"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, source string) { check(t, markdown.HTML(source)) })
 }
 
+// attributes are those that each element may have. There must be no other element.
+var attributes = map[string][]string{
+	"a": {"href", "title", "rel"}, "ol": {"start"},
+	"p": nil, "br": nil, "hr": nil, "h3": nil, "h4": nil, "h5": nil, "h6": nil, "blockquote": nil, "pre": nil, "code": nil, "em": nil, "strong": nil, "ul": nil, "li": nil,
+}
+
+var (
+	// ignored is what browsers remove from an address before they look for its scheme, as the URL Standard has it.
+	ignored = regexp.MustCompile(`^[\x00-\x20]+|[\t\r\n]`)
+	scheme  = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9+.-]*):`)
+)
+
 // check reads HTML as a browser does and looks for what must not be in it.
 func check(t *testing.T, rendered string) {
 	t.Helper()
-	allowed := map[string]bool{"p": true, "br": true, "hr": true, "h3": true, "h4": true, "h5": true, "h6": true, "blockquote": true, "pre": true, "code": true,
-		"em": true, "strong": true, "ul": true, "ol": true, "li": true, "a": true}
+	var open []string
 	for z := html.NewTokenizer(strings.NewReader(rendered)); ; {
 		switch z.Next() {
 		case html.ErrorToken:
-			if !errors.Is(z.Err(), io.EOF) {
-				t.Fatal(z.Err())
+			if !errors.Is(z.Err(), io.EOF) || len(open) > 0 {
+				t.Fatalf("%v, and %q are not closed", z.Err(), open)
 			}
 			return
 		case html.StartTagToken, html.SelfClosingTagToken:
 			token := z.Token()
-			if !allowed[token.Data] {
+			allowed, ok := attributes[token.Data]
+			if !ok {
 				t.Fatalf("there is <%s>", token.Data)
 			}
-			rel := false
+			if token.Data != "br" && token.Data != "hr" {
+				open = append(open, token.Data)
+			}
+			values := map[string]string{}
 			for _, a := range token.Attr {
-				switch a.Key {
-				case "href":
-					if scheme, _, ok := strings.Cut(a.Val, ":"); ok && !strings.ContainsAny(scheme, "/?#") && scheme != "http" && scheme != "https" && scheme != "mailto" {
-						t.Fatalf("there is a link to %q", a.Val)
-					}
-				case "rel":
-					rel = a.Val == "nofollow ugc noopener"
-				case "title", "start":
-				default:
+				if !slices.Contains(allowed, a.Key) {
 					t.Fatalf("<%s> has %s", token.Data, a.Key)
 				}
+				values[a.Key] = a.Val
 			}
-			if token.Data == "a" && !rel {
+			if m := scheme.FindStringSubmatch(ignored.ReplaceAllString(values["href"], "")); m != nil && !slices.Contains([]string{"http", "https", "mailto"}, strings.ToLower(m[1])) {
+				t.Fatalf("there is a link to %q", values["href"])
+			}
+			if token.Data == "a" && (values["href"] == "" || values["rel"] != "nofollow ugc noopener") {
 				t.Fatalf("a link has %v", token.Attr)
 			}
+		case html.EndTagToken:
+			name, _ := z.TagName()
+			if len(open) == 0 || open[len(open)-1] != string(name) {
+				t.Fatalf("</%s> closes none of %q", name, open)
+			}
+			open = open[:len(open)-1]
 		case html.CommentToken, html.DoctypeToken:
 			t.Fatal("there is a comment or doctype")
 		}

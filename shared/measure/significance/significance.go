@@ -20,7 +20,7 @@ import (
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/stat/distuv"
+	"gonum.org/v1/gonum/mathext"
 
 	"assay/shared/measure"
 )
@@ -45,7 +45,7 @@ func PairedT(a, b []float64) (TTest, error) {
 	}
 	n := float64(len(a))
 	t := TTest{Statistic: d.mean / (d.deviation / math.Sqrt(n)), Freedom: len(a) - 1}
-	t.P = min(1, 2*distuv.StudentsT{Mu: 0, Sigma: 1, Nu: n - 1}.CDF(-math.Abs(t.Statistic)))
+	t.P = min(1, mathext.RegIncBeta((n-1)/2, 0.5, (n-1)/(n-1+t.Statistic*t.Statistic))) // of Student's t distribution
 	return t, nil
 }
 

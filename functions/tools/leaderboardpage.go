@@ -22,7 +22,7 @@ func (out LeaderboardOutput) page() (string, templ.Component) {
 	return "Leaderboard of " + out.Task.Name, leaderboardToolPage(&out)
 }
 
-func (out LeaderboardOutput) chart() templ.Component { return out.bars(len(out.Entries)).Document() }
+func (out LeaderboardOutput) chart() chart.Chart { return out.bars(len(out.Entries)) }
 
 // bars draws the values of the first entries.
 func (out *LeaderboardOutput) bars(most int) chart.Chart {

@@ -55,7 +55,7 @@ func render(ctx context.Context, c *api.Call, a about, address string, output an
 	case accepted == mediaSVG:
 		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 		var body bytes.Buffer
-		if err := output.(charted).chart().Render(ctx, &body); err != nil {
+		if err := output.(charted).chart().Document().Render(ctx, &body); err != nil {
 			return api.Computed{}, err
 		}
 		return answer(mediaSVG, body.Bytes())

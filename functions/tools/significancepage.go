@@ -191,7 +191,7 @@ func (out SignificanceOutput) page() (string, templ.Component) {
 	return "Differences of " + plural.Count(len(out.Runs), "run") + " by " + out.Measure, significancePage(&out)
 }
 
-func (out SignificanceOutput) chart() templ.Component { return out.matrix().Document() }
+func (out SignificanceOutput) chart() chart.Chart { return out.matrix() }
 
 // matrix draws the p and the differences.
 func (out *SignificanceOutput) matrix() chart.Chart {

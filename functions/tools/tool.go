@@ -10,6 +10,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/problem"
+	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
 )
@@ -103,7 +104,7 @@ type paged interface {
 }
 
 // charted is an output that is a chart.
-type charted interface{ chart() templ.Component }
+type charted interface{ chart() chart.Chart }
 
 // filed is an output that is a file.
 type filed interface{ file() *spool }

@@ -23,7 +23,7 @@ func (out TopicsOutput) page() (string, templ.Component) {
 	return "Topics by " + out.Measure, topicsPage(&out)
 }
 
-func (out TopicsOutput) chart() templ.Component { return out.heatMap().Document() }
+func (out TopicsOutput) chart() chart.Chart { return out.heatMap() }
 
 // grid is the values as charts take them.
 func (out *TopicsOutput) grid(topics []TopicsLine) chart.Grid {

@@ -10,7 +10,7 @@ import (
 // What a page shows is text, whatever stands in it, with the marks of Markdown.
 func TestProse_IsMarkdown(t *testing.T) {
 	for text, want := range map[string]string{
-		"plain <b> & \"x\"":   `plain &lt;b&gt; &amp; &#34;x&#34;`,
+		"plain <b> & \"x\"":   `plain &lt;b&gt; &amp; &quot;x&quot;`,
 		"a `<i>` b *c* d":     `a <code>&lt;i&gt;</code> b <em>c</em> d`,
 		"`one` open `of two":  "<code>one</code> open `of two",
 		"filter[x]=<id> a_b_": "filter[x]=&lt;id&gt; a_b_",

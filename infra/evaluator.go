@@ -2,7 +2,6 @@ package main
 
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsscheduler"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awssqs"
@@ -43,18 +42,13 @@ func (st *stack) schedulesRole() string { return st.named("due-schedules") }
 func (st *stack) addSchedules() {
 	awsscheduler.NewCfnScheduleGroup(st.in, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{Name: jsii.String(st.named("due"))})
 	wake := st.arn("lambda", "function:"+st.named(functions.Evaluator))
-	awsiam.NewCfnRole(st.in, jsii.String("DueSchedulesRole"), &awsiam.CfnRoleProps{
-		RoleName:    jsii.String(st.schedulesRole()),
-		Description: jsii.String("What the schedules of " + st.named("due") + " may do"),
-		AssumeRolePolicyDocument: assumedBy("scheduler.amazonaws.com", object{"StringEquals": object{
-			"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID(),
-			"aws:SourceArn":     st.arn("scheduler", "schedule-group/"+st.named("due")),
-		}}),
-		Policies: []any{awsiam.CfnRole_PolicyProperty{PolicyName: jsii.String("wake"), PolicyDocument: policy(
-			allow("Wake", []string{"lambda:InvokeFunction"}, wake),
-			allow("SetAside", []string{"sqs:SendMessage"}, st.letters.arn),
-		)}},
-	})
+	schedules := assumedBy("scheduler.amazonaws.com", object{"StringEquals": object{
+		"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID(),
+		"aws:SourceArn":     st.arn("scheduler", "schedule-group/"+st.named("due")),
+	}})
+	role := st.addRole("DueSchedulesRole", "What the schedules of "+st.named("due")+" may do", schedules, "wake",
+		allow("Wake", []string{"lambda:InvokeFunction"}, wake), allow("SetAside", []string{"sqs:SendMessage"}, st.letters.arn))
+	role.SetRoleName(jsii.String(st.schedulesRole()))
 }
 
 // addEvents has f woken by what the table's stream shows and by files that clients have sent. It returns the bucket's

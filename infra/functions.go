@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslambda"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awslogs"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awss3assets"
@@ -25,13 +24,7 @@ func (st *stack) addFunction(d functions.Deployment) *function {
 	id := strings.ToUpper(d.Name[:1]) + d.Name[1:]
 	name := st.named(d.Name)
 	logs := st.addLog(id+"Log", "/aws/lambda/"+name)
-	role := awsiam.NewCfnRole(st.in, jsii.String(id+"Role"), &awsiam.CfnRoleProps{
-		AssumeRolePolicyDocument: assumedBy("lambda.amazonaws.com", nil),
-		Description:              jsii.String("What the function " + name + " may do"),
-		Policies: []any{awsiam.CfnRole_PolicyProperty{
-			PolicyName: jsii.String(d.Name), PolicyDocument: policy(st.rights(d, logs.AttrArn())...),
-		}},
-	})
+	role := st.addRole(id+"Role", "What the function "+name+" may do", assumedBy("lambda.amazonaws.com", nil), d.Name, st.rights(d, logs.AttrArn())...)
 	code := awss3assets.NewAsset(st.in, jsii.String(id+"Code"), &awss3assets.AssetProps{Path: jsii.String(filepath.Join(st.Binaries, d.Name))})
 	props := &awslambda.CfnFunctionProps{
 		FunctionName:  &name,
@@ -63,23 +56,25 @@ func (st *stack) addLog(id, name string) awslogs.CfnLogGroup {
 	return logs
 }
 
-// environment is what a function learns of the deployment.
-func (st *stack) environment(d functions.Deployment) object {
-	e := object{"ASSAY_BUCKET": st.bucketName()}
+// environment is what a function, or the gRPC server, learns of the deployment.
+func (st *stack) environment(d functions.Deployment) map[string]*string {
+	e := map[string]*string{"ASSAY_BUCKET": st.bucketName()}
 	if d.ReadsTable {
 		e["ASSAY_TABLE"] = st.table.name
 	}
 	if st.Quotas != "" {
-		e["ASSAY_QUOTAS"] = st.Quotas
+		e["ASSAY_QUOTAS"] = &st.Quotas
 	}
-	if len(d.Operations) == 0 {
-		e["ASSAY_SCHEDULE_GROUP"] = st.named("due")
+	if d.Name == functions.Evaluator {
+		e["ASSAY_SCHEDULE_GROUP"] = jsii.String(st.named("due"))
 		e["ASSAY_SCHEDULE_ROLE"] = st.arnOfSchedules()
 		e["ASSAY_SCHEDULE_TARGET"] = st.arn("lambda", "function:"+st.named(d.Name))
 		e["ASSAY_DEAD_LETTERS"] = st.letters.arn
 		return e
 	}
 	e["ASSAY_ISSUER"], e["ASSAY_AUDIENCE"] = st.issuer.url, st.issuer.audience
-	e["ASSAY_ORIGINS"] = strings.Join(st.Origins, ",")
+	if len(d.Operations) > 0 {
+		e["ASSAY_ORIGINS"] = jsii.String(strings.Join(st.Origins, ","))
+	}
 	return e
 }

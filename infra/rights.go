@@ -2,6 +2,7 @@ package main
 
 import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
+	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
 	"assay/functions"
@@ -80,6 +81,14 @@ func (st *stack) eventRights() []any {
 // arnOfSchedules is the role that schedules take on, before it is there.
 func (st *stack) arnOfSchedules() *string {
 	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:iam::${AWS::AccountId}:role/"+st.schedulesRole()), nil)
+}
+
+// addRole makes a role that may do what the statements say, in a policy of the name.
+func (st *stack) addRole(id, about string, assumed object, name string, statements ...any) awsiam.CfnRole {
+	return awsiam.NewCfnRole(st.in, &id, &awsiam.CfnRoleProps{
+		AssumeRolePolicyDocument: assumed, Description: &about,
+		Policies: []any{awsiam.CfnRole_PolicyProperty{PolicyName: &name, PolicyDocument: policy(statements...)}},
+	})
 }
 
 func policy(statements ...any) object {

@@ -1,15 +1,13 @@
 package main
 
 import (
-	"fmt"
-	"os"
-	"path/filepath"
+	"maps"
+	"slices"
 	"strconv"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecrassets"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awsecs"
-	"github.com/aws/aws-cdk-go/awscdk/v2/awsiam"
 	"github.com/aws/jsii-runtime-go"
 
 	"assay/functions"
@@ -71,25 +69,19 @@ func (st *stack) addTask(d functions.Deployment) *string {
 		// The rest of what make has built is in other images, and must not make this one another.
 		Exclude: jsii.Strings("bin/container/amd64", "bin/container/arm64/assay", "bin/container/data", "local"),
 	})
+	variables := st.environment(d)
+	variables["AWS_REGION"] = awscdk.Aws_REGION()
 	var environment []any
-	for _, variable := range []struct {
-		name  string
-		value *string
-	}{
-		{"AWS_REGION", awscdk.Aws_REGION()},
-		{"ASSAY_TABLE", st.table.name}, {"ASSAY_BUCKET", st.bucketName()},
-		{"ASSAY_ISSUER", st.issuer.url}, {"ASSAY_AUDIENCE", st.issuer.audience},
-	} {
-		environment = append(environment, awsecs.CfnTaskDefinition_KeyValuePairProperty{Name: &variable.name, Value: variable.value})
+	for _, name := range slices.Sorted(maps.Keys(variables)) {
+		environment = append(environment, awsecs.CfnTaskDefinition_KeyValuePairProperty{Name: &name, Value: variables[name]})
 	}
-	if st.Quotas != "" {
-		environment = append(environment, awsecs.CfnTaskDefinition_KeyValuePairProperty{Name: jsii.String("ASSAY_QUOTAS"), Value: &st.Quotas})
-	}
+	may := append(st.tableRights(d), st.fileRights(d)...)
+	role := st.addRole("ServerRole", "What the server "+st.named(d.Name)+" may do", st.assumedByTasks(), d.Name, may...)
 	return awsecs.NewCfnTaskDefinition(st.in, jsii.String("ServerTask"), &awsecs.CfnTaskDefinitionProps{
 		Family: jsii.String(st.named(d.Name)), NetworkMode: jsii.String("awsvpc"), RequiresCompatibilities: jsii.Strings("FARGATE"),
 		Cpu: jsii.String(strconv.Itoa(processor)), Memory: jsii.String(strconv.Itoa(d.MemoryMB)),
 		RuntimePlatform:  awsecs.CfnTaskDefinition_RuntimePlatformProperty{CpuArchitecture: jsii.String("ARM64"), OperatingSystemFamily: jsii.String("LINUX")},
-		TaskRoleArn:      st.addTaskRole(d),
+		TaskRoleArn:      role.AttrArn(),
 		ExecutionRoleArn: st.addStarterRole(image, logs.AttrArn()),
 		ContainerDefinitions: []any{awsecs.CfnTaskDefinition_ContainerDefinitionProperty{
 			Name: &d.Name, Image: image.ImageUri(), Essential: true, User: jsii.String(nobody), ReadonlyRootFilesystem: true,
@@ -107,24 +99,13 @@ func (st *stack) addTask(d functions.Deployment) *string {
 	}).Ref()
 }
 
-// addTaskRole makes the role that the server itself has.
-func (st *stack) addTaskRole(d functions.Deployment) *string {
-	return awsiam.NewCfnRole(st.in, jsii.String("ServerRole"), &awsiam.CfnRoleProps{
-		AssumeRolePolicyDocument: st.assumedByTasks(), Description: jsii.String("What the server " + st.named(d.Name) + " may do"),
-		Policies: []any{awsiam.CfnRole_PolicyProperty{PolicyName: &d.Name, PolicyDocument: policy(append(st.tableRights(d), st.fileRights(d)...)...)}},
-	}).AttrArn()
-}
-
 // addStarterRole makes the role with which ECS fetches the image and writes the log.
 func (st *stack) addStarterRole(image awsecrassets.DockerImageAsset, log *string) *string {
-	return awsiam.NewCfnRole(st.in, jsii.String("ServerStarterRole"), &awsiam.CfnRoleProps{
-		AssumeRolePolicyDocument: st.assumedByTasks(), Description: jsii.String("What starts the server " + st.named("grpc") + " may do"),
-		Policies: []any{awsiam.CfnRole_PolicyProperty{PolicyName: jsii.String("start"), PolicyDocument: policy(
-			allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log),
-			allow("SignIn", []string{"ecr:GetAuthorizationToken"}, jsii.String("*")), // the registry has nothing narrower
-			allow("FetchImage", []string{"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}, image.Repository().RepositoryArn()),
-		)}},
-	}).AttrArn()
+	return st.addRole("ServerStarterRole", "What starts the server "+st.named("grpc")+" may do", st.assumedByTasks(), "start",
+		allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log),
+		allow("SignIn", []string{"ecr:GetAuthorizationToken"}, jsii.String("*")), // the registry has nothing narrower
+		allow("FetchImage", []string{"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}, image.Repository().RepositoryArn()),
+	).AttrArn()
 }
 
 // assumedByTasks lets the tasks of this account alone take on a role.
@@ -137,12 +118,3 @@ func (st *stack) assumedByTasks() object {
 
 // dockerfile is that of the gRPC server's image, in the folder that images are built from.
 const dockerfile = "grpc/Dockerfile"
-
-// findServer says whether the gRPC server was not built.
-func findServer(folder string) error {
-	path := filepath.Join(folder, "bin", "container", "arm64", "assay-grpc")
-	if info, err := os.Stat(path); err != nil || info.Size() == 0 {
-		return fmt.Errorf("%s missing: run \"make containers\" in the root of the repository first", path)
-	}
-	return nil
-}

@@ -55,10 +55,10 @@ func TestTheServerRunsTheImage(t *testing.T) {
 		c + "HealthCheck.Command":      `["CMD","/assay-grpc","-check"]`,
 		c + "StopTimeout":              fmt.Sprint(stopTime),
 		c + "LogConfiguration.Options": `{"awslogs-group":{"Ref":"ServerLog"},"awslogs-region":{"Ref":"AWS::Region"},"awslogs-stream-prefix":"grpc","max-buffer-size":"4m","mode":"non-blocking"}`,
-		c + "Environment": `[{"Name":"AWS_REGION","Value":{"Ref":"AWS::Region"}},{"Name":"ASSAY_TABLE","Value":{"Ref":"Table"}},` +
+		c + "Environment": `[{"Name":"ASSAY_AUDIENCE","Value":{"Ref":"SignInClient"}},` +
 			`{"Name":"ASSAY_BUCKET","Value":{"Fn::Sub":"assay-prod-${AWS::AccountId}-${AWS::Region}"}},` +
 			`{"Name":"ASSAY_ISSUER","Value":{"Fn::Join":["",["https://",{"Fn::GetAtt":["Users","ProviderName"]}]]}},` +
-			`{"Name":"ASSAY_AUDIENCE","Value":{"Ref":"SignInClient"}}]`,
+			`{"Name":"ASSAY_TABLE","Value":{"Ref":"Table"}},{"Name":"AWS_REGION","Value":{"Ref":"AWS::Region"}}]`,
 	})
 	if image := task.at(c + "Image.Fn::Sub"); !strings.Contains(image, "container-assets-") {
 		t.Errorf("the image is %s", image)

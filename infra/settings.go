@@ -96,8 +96,16 @@ func readSettings(context func(key string) any) (settings, error) {
 		RestoredTable: text("table", ""), RestoredStream: text("tableStream", ""),
 	}
 	s.GRPC.Certificate, s.GRPC.Images = text("grpcCertificate", ""), text("images", "..")
-	name, tracing := text("stage", "dev"), text("tracing", "false")
-	grpc, count := text("grpc", "off"), text("grpcCount", "1")
+	var err error
+	either := func(key, off, on string) bool {
+		v := text(key, off)
+		if v != on && v != off && err == nil {
+			err = fmt.Errorf("context %s=%s: choose %s or %s", key, v, on, off)
+		}
+		return v == on
+	}
+	s.Tracing, s.GRPC.On = either("tracing", "false", "true"), either("grpc", "off", "on")
+	name, count := text("stage", "dev"), text("grpcCount", "1")
 	if len(unread) > 0 {
 		return s, fmt.Errorf("context %s: give a text", strings.Join(unread, ", "))
 	}
@@ -106,15 +114,9 @@ func readSettings(context func(key string) any) (settings, error) {
 		return s, fmt.Errorf("context stage=%s: choose dev or prod", name)
 	}
 	s.stage = stages[i]
-	if tracing != "true" && tracing != "false" {
-		return s, fmt.Errorf("context tracing=%s: choose true or false", tracing)
+	if err != nil {
+		return s, err
 	}
-	s.Tracing = tracing == "true"
-	if grpc != "on" && grpc != "off" {
-		return s, fmt.Errorf("context grpc=%s: choose on or off", grpc)
-	}
-	s.GRPC.On = grpc == "on"
-	var err error
 	if s.GRPC.Count, err = strconv.Atoi(count); err != nil || s.GRPC.Count < 1 || s.GRPC.Count > mostServers {
 		return s, fmt.Errorf("context grpcCount=%s: give how many servers run, from 1 to %d", count, mostServers)
 	}

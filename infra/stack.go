@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/jsii-runtime-go"
 
 	"assay/functions"
+	"assay/shared/lists"
 )
 
 // stack is what is being described. The parts of the stack that others refer to stand here once they are made.
@@ -26,11 +28,12 @@ type stack struct {
 
 // newStack describes one stage. The order is that of the references: who is referred to comes first.
 func newStack(app awscdk.App, s settings) error {
-	if err := findBinaries(s.Binaries); err != nil {
+	binaries := lists.Map(functions.Deployments(), func(d functions.Deployment) string { return filepath.Join(s.Binaries, d.Name, "bootstrap") })
+	if err := findBuilt("lambda", binaries...); err != nil {
 		return err
 	}
 	if s.GRPC.On {
-		if err := findServer(s.GRPC.Images); err != nil {
+		if err := findBuilt("containers", filepath.Join(s.GRPC.Images, "bin", "container", "arm64", "assay-grpc")); err != nil {
 			return err
 		}
 	}
@@ -63,19 +66,17 @@ func newStack(app awscdk.App, s settings) error {
 	return nil
 }
 
-// findBinaries says which functions were not built: a folder that is empty would be deployed, and answer nothing.
-func findBinaries(folder string) error {
-	var missing []string
-	for _, d := range functions.Deployments() {
-		path := filepath.Join(folder, d.Name, "bootstrap")
-		if info, err := os.Stat(path); err != nil || info.Size() == 0 {
-			missing = append(missing, path)
-		}
+// findBuilt says which of the files the target of make has not built: a folder that is empty would be deployed, and answer
+// nothing.
+func findBuilt(target string, paths ...string) error {
+	missing := slices.DeleteFunc(paths, func(path string) bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Size() > 0
+	})
+	if len(missing) == 0 {
+		return nil
 	}
-	if len(missing) > 0 {
-		return fmt.Errorf("%s missing: run \"make lambda\" in the root of the repository first", strings.Join(missing, ", "))
-	}
-	return nil
+	return fmt.Errorf("%s missing: run \"make %s\" in the root of the repository first", strings.Join(missing, ", "), target)
 }
 
 // named is the name of one of the stack's resources, for those that others refer to before they are there.

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -210,11 +211,19 @@ func TestTheSameTreeMakesTheSameTemplate(t *testing.T) {
 }
 
 func TestMissingBinariesAreNamed(t *testing.T) {
-	err := findBinaries(t.TempDir())
+	s := settings{Binaries: t.TempDir()}
+	err := newStack(nil, s)
 	if err == nil || !strings.Contains(err.Error(), filepath.Join("evaluator", "bootstrap")) || !strings.Contains(err.Error(), "make lambda") {
 		t.Errorf("%v", err)
 	}
-	if err := findServer(t.TempDir()); err == nil || !strings.Contains(err.Error(), "assay-grpc") || !strings.Contains(err.Error(), "make containers") {
+	for _, d := range functions.Deployments() {
+		path := filepath.Join(s.Binaries, d.Name, "bootstrap")
+		if err := errors.Join(os.Mkdir(filepath.Dir(path), 0o700), os.WriteFile(path, []byte("built"), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s.GRPC = grpcSettings{On: true, Images: t.TempDir()}
+	if err := newStack(nil, s); err == nil || !strings.Contains(err.Error(), "assay-grpc") || !strings.Contains(err.Error(), "make containers") {
 		t.Errorf("%v", err)
 	}
 }

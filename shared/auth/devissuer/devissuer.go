@@ -25,6 +25,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 	"github.com/go-jose/go-jose/v4/jwt"
+
+	"assay/shared/durable"
 )
 
 // Lifetime is how long a token is valid.
@@ -127,14 +129,7 @@ func makeKey(file string) (*ecdsa.PrivateKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(filepath.Dir(file), filepath.Base(file)+".*") // with permissions 0600
-	if err != nil {
-		return nil, err
-	}
-	defer os.Remove(f.Name())
-	err = pem.Encode(f, &pem.Block{Type: "PRIVATE KEY", Bytes: der})
-	if err := errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return nil, err
-	}
-	return key, os.Rename(f.Name(), file)
+	return key, durable.Write(filepath.Dir(file), file, func(f *os.File) error {
+		return pem.Encode(f, &pem.Block{Type: "PRIVATE KEY", Bytes: der})
+	})
 }

@@ -28,6 +28,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/durable"
 )
 
 // abandonedAfter is how long a file in uploads must not have grown to count as left behind by a crash.
@@ -73,7 +74,7 @@ func Open(root, baseURL string) (*Store, error) {
 		return nil, err
 	}
 	for _, folder := range []string{filepath.Dir(root), root} {
-		if err := syncFolder(folder); err != nil {
+		if err := durable.Sync(folder); err != nil {
 			return nil, fmt.Errorf("open the files in %s: %w", root, err)
 		}
 	}
@@ -101,22 +102,7 @@ func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 			return err
 		}
 	}
-	f, err := os.CreateTemp(s.uploads, "*")
-	if err != nil {
-		return err
-	}
-	defer os.Remove(f.Name()) // finds nothing once the file has its final name
-	defer f.Close()
-	if err := writeObject(ctx, f, o, r); err != nil {
-		return err
-	}
-	if err := f.Close(); err != nil {
-		return err
-	}
-	if err := os.Rename(f.Name(), s.path(o.Key)); err != nil {
-		return err
-	}
-	return syncFolder(s.objects)
+	return durable.Write(s.uploads, s.path(o.Key), func(f *os.File) error { return writeObject(ctx, f, o, r) })
 }
 
 // Open implements blob.Store.
@@ -170,7 +156,7 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 	if !removed {
 		return nil
 	}
-	return syncFolder(s.objects)
+	return durable.Sync(s.objects)
 }
 
 // List implements blob.Store.
@@ -251,14 +237,4 @@ func olderThan(folder string, before time.Time) iter.Seq2[string, error] {
 			}
 		}
 	}
-}
-
-// syncFolder makes renames and removals in a folder durable.
-func syncFolder(folder string) error {
-	d, err := os.Open(folder)
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	return d.Sync()
 }

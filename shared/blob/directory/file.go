@@ -24,7 +24,7 @@ type header struct {
 // maxHeaderBytes is more than a header with the longest key and media type needs, however JSON escapes them.
 const maxHeaderBytes = 4 << 10
 
-// writeObject writes the whole file and syncs it. It returns blob.ErrMismatch when r is not what o declares, and as
+// writeObject writes the whole file. It returns blob.ErrMismatch when r is not what o declares, and as
 // soon as r has yielded too much.
 func writeObject(ctx context.Context, f *os.File, o blob.Object, r io.Reader) error {
 	line, err := json.Marshal(header(o))
@@ -34,10 +34,7 @@ func writeObject(ctx context.Context, f *os.File, o blob.Object, r io.Reader) er
 	if _, err := f.Write(append(line, '\n')); err != nil {
 		return err
 	}
-	if err := blob.Copy(ctx, f, o, r); err != nil {
-		return err
-	}
-	return f.Sync()
+	return blob.Copy(ctx, f, o, r)
 }
 
 // file is an object that is open for reading.

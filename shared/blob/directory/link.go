@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/durable"
 )
 
 const keyBytes = 32
@@ -35,16 +36,11 @@ func linkKey(root string) ([]byte, error) {
 	}
 	key = make([]byte, keyBytes)
 	rand.Read(key)
-	f, err := os.CreateTemp(root, "link.key.*") // with permissions 0600
+	err = durable.Write(root, path, func(f *os.File) error {
+		_, err := f.Write(key)
+		return err
+	})
 	if err != nil {
-		return nil, fmt.Errorf("make a key for links: %w", err)
-	}
-	defer os.Remove(f.Name())
-	_, err = f.Write(key)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return nil, fmt.Errorf("make a key for links: %w", err)
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
 		return nil, fmt.Errorf("make a key for links: %w", err)
 	}
 	return key, nil

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
+	"assay/shared/durable"
 	"assay/shared/store"
 
 	"go.etcd.io/bbolt"
@@ -95,7 +95,7 @@ func createFile(path string) error {
 	if err := os.Link(name, path); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
-	return syncDir(dir)
+	return durable.Sync(dir)
 }
 
 func createBuckets(tx *bbolt.Tx) error {
@@ -109,16 +109,4 @@ func createBuckets(tx *bbolt.Tx) error {
 		return err
 	}
 	return format.Put(formatKey, formatVersion)
-}
-
-// syncDir makes the names in a folder durable; Windows does so by itself and knows no sync of a folder.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir) //nolint:gosec // who runs the program names the folder
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -6,6 +6,8 @@ import (
 	"github.com/aws/aws-cdk-go/awscdk/v2"
 	"github.com/aws/aws-cdk-go/awscdk/v2/awselasticloadbalancingv2"
 	"github.com/aws/jsii-runtime-go"
+
+	"assay/shared/lists"
 )
 
 // balancer is what stands before the gRPC servers.
@@ -29,13 +31,9 @@ func (st *stack) addBalancer(n network) balancer {
 	ofGroup := func(key, value string) awselasticloadbalancingv2.CfnTargetGroup_TargetGroupAttributeProperty {
 		return awselasticloadbalancingv2.CfnTargetGroup_TargetGroupAttributeProperty{Key: &key, Value: &value}
 	}
-	var subnets []any
-	for _, s := range n.subnets {
-		subnets = append(subnets, s)
-	}
 	b := awselasticloadbalancingv2.NewCfnLoadBalancer(st.in, jsii.String("Balancer"), &awselasticloadbalancingv2.CfnLoadBalancerProps{
 		Name: jsii.String(st.named("grpc")), Type: jsii.String("network"), Scheme: jsii.String("internet-facing"),
-		Subnets: &subnets, SecurityGroups: &[]any{n.balancer},
+		Subnets: new(lists.Map(n.subnets, func(s *string) any { return s })), SecurityGroups: &[]any{n.balancer},
 		// One server serves both zones.
 		LoadBalancerAttributes: []any{attribute("load_balancing.cross_zone.enabled", "true")},
 	})

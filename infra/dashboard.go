@@ -6,6 +6,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"assay/functions"
+	"assay/shared/lists"
 )
 
 // line is one metric of a graph: namespace, name, the dimensions as name and value in turn, and last its options.
@@ -45,11 +46,9 @@ func (st *stack) addDashboard() {
 }
 
 func (st *stack) eachFunction(metric, statistic string) []line {
-	var lines []line
-	for _, d := range functions.Deployments() {
-		lines = append(lines, line{"AWS/Lambda", metric, "FunctionName", st.named(d.Name), object{"stat": statistic, "label": d.Name}})
-	}
-	return lines
+	return lists.Map(functions.Deployments(), func(d functions.Deployment) line {
+		return line{"AWS/Lambda", metric, "FunctionName", st.named(d.Name), object{"stat": statistic, "label": d.Name}}
+	})
 }
 
 // graph is a graph of a third of the width, at a place in a grid of 24 columns.

@@ -7,6 +7,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/record"
 	"assay/shared/table"
@@ -89,9 +90,7 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Run]
 	f := Filter{
 		TaskIDs: c.Page.Values("taskId"), DatasetIDs: c.Page.Values("datasetId"),
 		UserIDs: c.Page.Values("userId"), SubmissionIDs: c.Page.Values("submissionId"),
-	}
-	for _, s := range c.Page.Values("state") {
-		f.States = append(f.States, record.RunState(s))
+		States: lists.Map(c.Page.Values("state"), func(s string) record.RunState { return record.RunState(s) }),
 	}
 	p.Cursor, err = List(ctx, &c.Viewer, c.Now(), f, c.Page.Cursor, c.Page.Limit, p.Add)
 	return p, err

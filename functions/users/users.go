@@ -7,6 +7,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -74,19 +75,17 @@ func current(ctx context.Context, c *api.Call) (*Current, error) {
 	name, email := c.NameAndEmail(g.Profile)
 	u := &Current{
 		ID: c.Caller.ID, Name: name, Email: email, Known: g.Profile != nil,
-		Roles: []string{}, Memberships: []UserMembership{}, Registrations: []UserRegistration{},
+		Roles:       []string{},
+		Memberships: lists.Map(g.Memberships, func(o string) UserMembership { return UserMembership{OrganizerID: o} }),
+		Registrations: lists.Map(g.Registered, func(r record.Registered) UserRegistration {
+			return UserRegistration{TaskID: r.TaskID, RegistrationID: r.ID, Team: r.Team, State: r.State}
+		}),
 	}
 	if c.Caller.Admin {
 		u.Roles = append(u.Roles, "admin")
 	}
 	if c.Caller.Worker {
 		u.Roles = append(u.Roles, "worker")
-	}
-	for _, o := range g.Memberships {
-		u.Memberships = append(u.Memberships, UserMembership{OrganizerID: o})
-	}
-	for _, r := range g.Registered {
-		u.Registrations = append(u.Registrations, UserRegistration{TaskID: r.TaskID, RegistrationID: r.ID, Team: r.Team, State: r.State})
 	}
 	return u, nil
 }

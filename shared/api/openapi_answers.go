@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/shared/access"
+	"assay/shared/lists"
 	"assay/shared/problem"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -93,11 +94,7 @@ func (op *Operation) anyOf(set *schemaSet, of func(Variant) reflect.Type) *huma.
 	if len(op.variants) == 1 {
 		return set.of(of(op.variants[0]))
 	}
-	s := &huma.Schema{}
-	for _, v := range op.variants {
-		s.AnyOf = append(s.AnyOf, set.of(of(v)))
-	}
-	return s
+	return &huma.Schema{AnyOf: lists.Map(op.variants, func(v Variant) *huma.Schema { return set.of(of(v)) })}
 }
 
 // tagged reports whether an answer to a GET has an entity tag: that of one resource or document, and of leaderboards and lists with a page

@@ -58,12 +58,9 @@ func filterParam(f page.Filter) *huma.Param {
 }
 
 func (op *Operation) queryParams() []*huma.Param {
-	var params []*huma.Param
+	params := lists.Map(op.Query.Filters, filterParam)
 	add := func(name, description string, s *huma.Schema) {
 		params = append(params, &huma.Param{Name: name, In: "query", Description: description, Schema: s})
-	}
-	for _, f := range op.Query.Filters {
-		params = append(params, filterParam(f))
 	}
 	if op.Query.List {
 		cursor := &huma.Schema{Type: "string", Pattern: record.IDPattern}

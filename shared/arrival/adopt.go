@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/panics"
@@ -30,10 +31,9 @@ func CheckTruth(ctx context.Context, d *record.DatasetDraft, open func(record.Fi
 	if d.Evaluator.Kind == record.EvaluatorWorker {
 		return nil, nil
 	}
-	files := make([]evaluator.File, len(d.Truths))
-	for i, f := range d.Truths {
-		files[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
-	}
+	files := lists.Map(d.Truths, func(f record.File) evaluator.File {
+		return evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
+	})
 	_, diagnostics, err := evaluator.ReadTruth(ctx, Settings(d), files)
 	return diagnostics, err
 }

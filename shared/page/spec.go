@@ -13,6 +13,7 @@ import (
 
 	"assay/shared/lists"
 	"assay/shared/problem"
+	"assay/shared/record"
 )
 
 // Bounds of limit and of what a parameter may carry.
@@ -134,7 +135,7 @@ func (s Spec) read(r *Request, name, value string) error {
 	case name == "limit" && s.List:
 		return r.readLimit(value)
 	case name == "cursor" && s.List:
-		if value == "" || !s.Named && !wellFormedID(value) {
+		if value == "" || !s.Named && !record.IsID(value) {
 			return problem.InvalidCursor.New("The cursor is not one: follow links.next as it was given, or start without a cursor.")
 		}
 		r.Cursor = value
@@ -225,7 +226,7 @@ func (f Filter) check(v string) string {
 	switch {
 	case v == "" || utf8.RuneCountInString(v) > MaxText:
 		return fmt.Sprintf("takes values of 1 to %d characters, separated by commas", MaxText)
-	case f.Type == ID && !wellFormedID(v):
+	case f.Type == ID && !record.IsID(v):
 		return fmt.Sprintf("takes ids, which are ULIDs of 26 upper-case characters; %q is none", clip(v))
 	case f.Type == Enum && !slices.Contains(f.Values, v):
 		return fmt.Sprintf("takes %s; not %q", strings.Join(f.Values, ", "), clip(v))
@@ -257,11 +258,6 @@ func (s Spec) allowed() string {
 		return "This address takes none."
 	}
 	return "Allowed: " + strings.Join(names, ", ") + "."
-}
-
-// wellFormedID reports whether s has the form of a ULID: 26 characters of Crockford's base 32, the first at most 7.
-func wellFormedID(s string) bool {
-	return len(s) == 26 && s[0] <= '7' && strings.Trim(s, "0123456789ABCDEFGHJKMNPQRSTVWXYZ") == ""
 }
 
 func clip(s string) string {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/lists"
 	"assay/shared/store"
 )
 
@@ -95,8 +96,6 @@ func (a *AuditEntry) Indexes() [store.NumIndexes]store.Key {
 func (a *AuditEntry) Named() *AuditEntry {
 	v, in := *a, access.Scope{OrganizerID: a.OrganizerID, TaskID: a.TaskID}
 	v.Actor = PersonIn(in, a.ActorID)
-	for _, id := range a.UserIDs {
-		v.Users = append(v.Users, PersonIn(in, id))
-	}
+	v.Users = lists.Map(a.UserIDs, func(id string) *Person { return PersonIn(in, id) })
 	return &v
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"assay/shared/access"
+	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/store"
 )
@@ -43,9 +44,7 @@ func (o *Organizer) For(c access.Caller) *Organizer {
 		return o
 	}
 	v := *o
-	for _, id := range o.Members {
-		v.Named = append(v.Named, PersonIn(o.Scope(), id))
-	}
+	v.Named = lists.Map(o.Members, func(id string) *Person { return PersonIn(o.Scope(), id) })
 	return &v
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"assay/shared/access"
+	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
@@ -297,11 +298,7 @@ func OfUser(userID string, k record.Kind) []Source {
 }
 
 func ofAll(i store.Index, partition func(string, record.Kind, access.Audience) string, id string, k record.Kind) []Source {
-	var all []Source
-	for _, a := range record.AudiencesOf(k) {
-		all = append(all, Partition(i, partition(id, k, a)))
-	}
-	return all
+	return lists.Map(record.AudiencesOf(k), func(a access.Audience) Source { return Partition(i, partition(id, k, a)) })
 }
 
 // Registrations is the source of a task's registrations, which stand in the table itself.

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay/shared/access"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/measure/retrieval"
@@ -175,7 +176,7 @@ func (d *Desk) findRuns(ctx context.Context, runs []*Run, what string, sees func
 			continue
 		}
 		shown := r.item.For(r.roles)
-		r.Name = cmp.Or(r.Name, labelled(shown.Team, cmp.Or(shown.Label, r.item.TitleFor(r.roles))))
+		r.Name = cmp.Or(r.Name, Labelled(shown.Team, cmp.Or(shown.Label, r.item.TitleFor(r.roles))))
 	}
 	if len(missing) > 0 {
 		return unseen(missing...)
@@ -183,8 +184,8 @@ func (d *Desk) findRuns(ctx context.Context, runs []*Run, what string, sees func
 	return nil
 }
 
-// labelled is the name of a team's run with what the team calls it.
-func labelled(team, label string) string {
+// Labelled is the name of a team's run with what the team calls it.
+func Labelled(team, label string) string {
 	switch {
 	case label == "":
 		return team
@@ -195,16 +196,23 @@ func labelled(team, label string) string {
 	}
 }
 
-// nameRuns numbers those that would have the same name.
-func (d *Desk) nameRuns(runs []*Run) {
+// Distinct numbers those of the names that came before.
+func Distinct(names []string) []string {
 	taken := map[string]bool{}
-	for _, r := range runs {
-		name := r.Name
-		for n := 2; taken[r.Name]; n++ {
-			r.Name = fmt.Sprintf("%s (%d)", name, n)
+	for i, name := range names {
+		for n := 2; taken[names[i]]; n++ {
+			names[i] = fmt.Sprintf("%s (%d)", name, n)
 		}
-		taken[r.Name] = true
-		d.note("run %s %s", r.ID, r.Name)
+		taken[names[i]] = true
+	}
+	return names
+}
+
+// nameRuns gives the runs names of their own.
+func (d *Desk) nameRuns(runs []*Run) {
+	for i, name := range Distinct(lists.Map(runs, func(r *Run) string { return r.Name })) {
+		runs[i].Name = name
+		d.note("run %s %s", runs[i].ID, name)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -89,6 +90,14 @@ func (b *boards) changeTruth(lines string) {
 	b.t.Helper()
 	b.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+b.dataset, map[string]any{"truths": []any{inlineFile("truth.csv", "id,label\n"+lines)}})
 	b.due()
+}
+
+// progress is how far the evaluation against a new truth has come; nil where that is not said.
+func progress(d record.Dataset) *record.Progress {
+	if d.Reevaluation == nil {
+		return nil
+	}
+	return d.Reevaluation.Progress
 }
 
 func (b *boards) shown(user string) (d record.Dataset) {
@@ -175,10 +184,10 @@ func TestBoards_TheLastCompleteVersionStands(t *testing.T) {
 	b.listed("cid", 1, ada, bob, cid)
 	b.listed("olga", 1, ada, bob, cid)
 	b.due()
-	if d := b.shown(""); d.TruthVersion != 2 || d.BoardVersion != 1 || d.Reevaluation == nil || d.Reevaluation.Progress != (record.Progress{Runs: 2, Waiting: 1}) {
+	if d := b.shown(""); d.TruthVersion != 2 || d.BoardVersion != 1 || !reflect.DeepEqual(progress(d), &record.Progress{Runs: 2, Waiting: 1}) {
 		t.Errorf("everyone is shown %+v", d.Reevaluation)
 	}
-	if d := b.shown("olga"); d.Reevaluation == nil || d.Reevaluation.Progress != (record.Progress{Runs: 3, Waiting: 2}) {
+	if d := b.shown("olga"); !reflect.DeepEqual(progress(d), &record.Progress{Runs: 3, Waiting: 2}) {
 		t.Errorf("organizers are shown %+v", d.Reevaluation)
 	}
 	page := string(b.Do("", http.MethodGet, b.task+"/evaluations", nil, "Accept", "text/html").Body)
@@ -245,7 +254,7 @@ func TestBoards_OrganizersReleaseANewVersionEarly(t *testing.T) {
 	}
 	for range 3 { // the progress stays until the last run is evaluated
 		b.due()
-		if d := b.shown(""); d.Reevaluation == nil || d.Reevaluation.Progress != (record.Progress{Runs: 2, Waiting: 1}) {
+		if d := b.shown(""); !reflect.DeepEqual(progress(d), &record.Progress{Runs: 2, Waiting: 1}) {
 			t.Errorf("after the release everyone is shown %+v", d.Reevaluation)
 		}
 	}
@@ -271,6 +280,38 @@ func TestBoards_OrganizersReleaseANewVersionEarly(t *testing.T) {
 	if !slices.ContainsFunc(audit.Data, func(a record.AuditEntry) bool { return a.Action == "board.released" }) {
 		t.Error("no audit entry tells of the release")
 	}
+}
+
+// Before the runs have been counted nobody is told of none of none, also when the new version is released at once.
+func TestBoards_SayThatRunsAreBeingCounted(t *testing.T) {
+	b := newBoards(t)
+	ada := b.submit("ada", "1,a\n2,b\n")
+	b.submit("bob", "1,a\n2,a\n")
+	b.review(ada, true, false)
+	says := func(user, want string) {
+		t.Helper()
+		page := string(b.Want(http.StatusOK, nil, user, http.MethodGet, b.task+"/evaluations", nil, "Accept", "text/html").Body)
+		dataset := string(b.Want(http.StatusOK, nil, user, http.MethodGet, "/v1/datasets/"+b.dataset, nil).Body)
+		if !strings.Contains(page, want) || !strings.Contains(dataset, `"reevaluation":{"startedAt"`) || strings.Contains(page, "0 of 0") || strings.Contains(dataset, `"runs":0`) {
+			t.Errorf("as %q, want %q: %s\n%s", user, want, dataset, page)
+		}
+	}
+	b.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+b.dataset, map[string]any{"truths": []any{inlineFile("truth.csv", "id,label\n1,b\n2,a\n")}})
+	for _, user := range []string{"", "olga"} {
+		says(user, "evaluated against version 2; they are being counted.")
+	}
+	b.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+b.dataset, map[string]any{"boardVersion": 2})
+	for _, user := range []string{"", "olga"} {
+		says(user, "Some runs have not been evaluated against it yet; they are being counted.")
+		says(user, "Here is no published result against this version of the truth yet.")
+	}
+	b.due()
+	says("", "0 of 1 have.")
+	says("olga", "0 of 2 have.")
+	b.review(ada, false, false)
+	b.changeTruth("1,b\n2,b\n")
+	says("", "evaluated against version 3.")
+	says("olga", "evaluated against version 3: 0 of 2 have.")
 }
 
 // A truth that changes again while runs wait leaves the board as it is until the newest is evaluated.

@@ -243,10 +243,12 @@ func (b *modelBuilder) task(i int) {
 			d.Diagnostics = []measure.Diagnostic{{Severity: measure.Warning, Message: truth}}
 		}
 		if n == 1 {
-			d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: d.CreatedAt}, record.Progress{Runs: 3, Waiting: 1}
-			if d.Reevaluation.Progress = d.PublishedProgress; !b.hides(b.organizes(b.caller, i)) {
-				d.Reevaluation.Progress = record.Progress{Runs: 9, Waiting: 4}
+			d.PublishedProgress = record.Progress{Runs: 3, Waiting: 1}
+			progress := d.PublishedProgress
+			if !b.hides(b.organizes(b.caller, i)) {
+				progress = record.Progress{Runs: 9, Waiting: 4}
 			}
+			d.Reevaluation = &record.Reevaluation{StartedAt: d.CreatedAt, Progress: &progress}
 		}
 		if b.truths != nil {
 			b.truths[n].set(d, b.hides(b.organizes(b.caller, i)))

@@ -137,8 +137,10 @@ func (v *boardView) notice() string {
 	} else {
 		stand += "They stand until the runs have been evaluated against version " + strconv.FormatInt(v.dataset.TruthVersion, 10)
 	}
-	if p := v.progress; p.Runs > 0 {
+	if p := v.progress.Progress; p != nil {
 		stand += ": " + strconv.Itoa(p.Runs-p.Waiting) + " of " + strconv.Itoa(p.Runs) + " have"
+	} else if v.dataset.Reevaluation.Progress == nil {
+		stand += "; they are being counted"
 	}
 	return stand + "."
 }

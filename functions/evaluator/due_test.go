@@ -3,6 +3,7 @@ package evaluator_test
 import (
 	"context"
 	"errors"
+	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -103,7 +104,7 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 		}
 		return get[record.DatasetItem](s, s.dataset.Key())
 	}
-	if d := looks(); d.Board().TruthVersion != 1 || d.Reevaluation == nil || d.Reevaluation.Progress != (record.Progress{Runs: 2, Waiting: 1}) {
+	if d := looks(); d.Board().TruthVersion != 1 || d.Reevaluation == nil || !reflect.DeepEqual(d.Reevaluation.Progress, &record.Progress{Runs: 2, Waiting: 1}) {
 		t.Fatalf("while a run waits, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
 	s.must(queue.GiveUp(s.ctx, s.Store, s.Now(), bad, record.Queued, measure.Diagnostic{Severity: measure.Error, Message: "x"}))

@@ -83,10 +83,8 @@ func (w *Worker) count(tx *table.Tx, d *record.DatasetItem, truth *record.Truth,
 	case held || quiet:
 		wait = min(max(settled, w.Now().Sub(d.Reevaluation.StartedAt.Time)/8), longestWait)
 	}
-	if d.Reevaluation != nil && (d.Reevaluation.Progress != found.all || d.PublishedProgress != found.published) {
-		shown := *d.Reevaluation
-		shown.Progress, d.PublishedProgress = found.all, found.published
-		d.Reevaluation = &shown
+	if r := d.Reevaluation; r != nil && (r.Progress == nil || *r.Progress != found.all || d.PublishedProgress != found.published) {
+		d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: r.StartedAt, Progress: &found.all}, found.published
 		record.Touch(d, w.Now())
 	}
 	d.Requeue = &record.Follow{At: record.At(w.Now().Add(wait)), Passes: d.Requeue.Passes + 1}

@@ -77,13 +77,13 @@ type Dataset struct {
 // Reevaluation is how far the evaluation of a dataset's runs against a new truth has come.
 type Reevaluation struct {
 	StartedAt Instant `json:"startedAt"`
-	Progress
+	*Progress         // nil until the runs have been counted
 }
 
 // Progress counts the runs that had been evaluated before. Organizers see all of them counted, others the published ones.
 type Progress struct {
-	Runs    int `json:"runs" doc:"runs to evaluate again: the published ones; for organizers all"`
-	Waiting int `json:"waiting" doc:"of those, how many have not ended yet"`
+	Runs    int `json:"runs" required:"false" doc:"runs to evaluate again: the published ones; for organizers all; absent, as is waiting, until they have been counted, and where there are none"`
+	Waiting int `json:"waiting" required:"false" doc:"of those, how many have not ended yet"`
 }
 
 // BoardTruth is what the results on leaderboards were evaluated with.

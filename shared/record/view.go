@@ -70,11 +70,20 @@ func (d *DatasetItem) For(roles access.Role) Dataset {
 	if len(v.Diagnostics) > 0 {
 		v.Diagnostics = Disclosed(v.Diagnostics)
 	}
-	if v.Reevaluation != nil && roles&(access.Organizer|access.Admin) == 0 {
-		v.Reevaluation = &Reevaluation{v.Reevaluation.StartedAt, d.PublishedProgress} // others must not learn how many runs there are
+	if v.Reevaluation == nil || v.Reevaluation.Progress == nil {
+		return v
 	}
-	if v.Reevaluation != nil && v.BoardVersion == d.TruthVersion && v.Reevaluation.Progress.Waiting == 0 {
+	progress := v.Reevaluation.Progress
+	if roles&(access.Organizer|access.Admin) == 0 {
+		progress = &d.PublishedProgress // others must not learn how many runs there are
+	}
+	switch {
+	case v.BoardVersion == d.TruthVersion && progress.Waiting == 0:
 		v.Reevaluation = nil // what is left to do, lists alone wait for
+	case progress.Runs == 0:
+		v.Reevaluation = &Reevaluation{StartedAt: v.Reevaluation.StartedAt}
+	default:
+		v.Reevaluation = &Reevaluation{v.Reevaluation.StartedAt, progress}
 	}
 	return v
 }

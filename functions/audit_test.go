@@ -213,10 +213,12 @@ func TestReviews_SayWhatLeaderboardsDoNotShow(t *testing.T) {
 	}{
 		{review, patch{"comment": "good"}, ""},
 		{review, patch{"published": true}, "the run is blinded"}, // a run on a test split is blinded from the start
-		{review, patch{"blinded": false}, ""},                    // of an anonymous team, what it wrote is hidden anyway
+		{review, patch{"blinded": false}, "anonymous and the submission private, so leaderboards show the values under the alias anonymous-"},
+		{s.submission, patch{"visibility": "public"}, "files of the run are shown, and what stands in them can name the team"},
 		{review, patch{"blinded": true}, "the run is blinded"},
-		{review, patch{"blinded": false}, ""},
-		{s.registration, patch{"anonymous": false}, "without title, label, run tag and paper"},
+		{review, patch{"blinded": false}, "others are shown the alias anonymous-"},
+		{s.registration, patch{"anonymous": false}, ""},
+		{s.submission, patch{"visibility": "private"}, "without title, label, run tag and paper"},
 		{s.submission, patch{"visibility": "public"}, ""},
 		{s.run, patch{"state": "cancelled"}, "the run is cancelled, so leaderboards show nothing of it"},
 		{review, patch{"published": false}, ""},

@@ -314,6 +314,33 @@ func TestBoards_SayThatRunsAreBeingCounted(t *testing.T) {
 	says("olga", "evaluated against version 3: 0 of 2 have.")
 }
 
+// The earlier result of a run that failed against a changed truth is shown as long as the earlier version is, and its review says so.
+func TestReviews_SayThatTheResultOfAFailedRunIsStillShown(t *testing.T) {
+	b := newBoards(t)
+	ada, cid := b.submit("ada", "1,a\n2,b\n"), b.submit("cid", "1,b\n2,b\n")
+	b.runs = map[string]string{"ada": ada, "cid": cid}
+	for _, run := range b.runs {
+		b.review(run, true, false)
+	}
+	b.changeTruth("1,a\n2,c\n")
+	b.evaluate(cid) // which fails: none of its labels is in the truth
+	b.listed("", 1, ada, cid)
+	notice := func(want string) {
+		t.Helper()
+		var r record.Review
+		if b.Want(http.StatusOK, &r, "olga", http.MethodGet, "/v1/runs/"+cid+"/review", nil); !strings.Contains(r.Notice, want) {
+			t.Errorf("the notice is %q, want %q", r.Notice, want)
+		}
+	}
+	notice("failed against the changed ground truth: leaderboards show its earlier result until")
+	b.evaluate(ada)
+	for range 3 {
+		b.due()
+	}
+	b.listed("", 2, ada)
+	notice("the run is failed, so leaderboards show nothing of it")
+}
+
 // A truth that changes again while runs wait leaves the board as it is until the newest is evaluated.
 func TestBoards_TheNewestOfSeveralTruthsCounts(t *testing.T) {
 	b := newBoards(t)

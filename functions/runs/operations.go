@@ -54,6 +54,6 @@ var Operations = []api.Operation{
 	api.Patch(api.Spec{
 		ID: "updateReview", Path: "/v1/runs/{runId}/review", May: access.Organizer, Problems: api.Quotas,
 		Summary:     "Update the review of a run",
-		Description: "`published` shows the run's evaluations to everyone who sees the task, `blinded` hides them from all but the organizers, from the owner too. Each change is an audit entry. Flags that contradict each other are refused, and `notice` says what leaderboards do not show of a published run because it is blinded, failed or of a private submission.",
+		Description: "`published` shows the run's evaluations to everyone who sees the task, `blinded` hides them from all but the organizers, from the owner too. Each change is an audit entry. Flags that contradict each other are refused, and `notice` says what leaderboards do not show of a published run: because it is blinded or failed, or of a private submission or an anonymous team.",
 	}, review, showReview, changeReview),
 }

@@ -244,6 +244,28 @@ func TestARunTellsOfTheTruthOnlyToWhomItMay(t *testing.T) {
 	}
 }
 
+// A run that is completed says why it has no values for who is shown none.
+func TestRuns_SayWhyThereAreNoValues(t *testing.T) {
+	s := newScene(t, servertest.New(t, runs.Operations...), false)
+	open, dark := s.add("ada", public), s.add("ada", public, blinded)
+	waits, out := s.add("ada", public, blinded, queued), s.add("ada", public, published)
+	for _, tt := range []struct {
+		user   string
+		run    *record.RunItem
+		notice string
+	}{
+		{"ada", dark, "hidden from you until the organizers unblind it"}, {"", dark, "hidden until the organizers publish"}, {"olga", dark, ""}, {"root", dark, ""},
+		{"ada", open, ""}, {"", open, "hidden until the organizers publish"}, {"ada", waits, ""}, {"ada", out, ""}, {"", out, ""},
+	} {
+		var got record.Run
+		s.Want(http.StatusOK, &got, tt.user, http.MethodGet, "/v1/runs/"+tt.run.ID, nil)
+		page := string(s.Want(http.StatusOK, nil, tt.user, http.MethodGet, "/v1/runs/"+tt.run.ID, nil, "Accept", "text/html").Body)
+		if !strings.Contains(got.Notice, tt.notice) || (got.Notice == "") != (tt.notice == "") || !strings.Contains(page, tt.notice) {
+			t.Errorf("as %q: %q, want %q", tt.user, got.Notice, tt.notice)
+		}
+	}
+}
+
 func TestARunIsLabelledAndCancelled(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
 	r := s.add("ada", public, queued, func(r *record.RunItem) { r.Counted, r.Evaluations, r.EvaluationID = true, nil, "" })

@@ -1,6 +1,8 @@
 package record
 
 import (
+	"strings"
+
 	"assay/shared/access"
 	"assay/shared/measure"
 	"assay/shared/problem"
@@ -66,17 +68,29 @@ func ReviewKey(runID string) store.Key { return store.Key{Partition: "RUN#" + ru
 
 // notice says what does not come of a published review, if anything.
 func (r *ReviewItem) notice() string {
-	switch {
-	case !r.Published:
+	if !r.Published || r.Run == nil {
 		return ""
-	case r.Run != nil && (r.Run.State == Failed || r.Run.State == Cancelled):
-		return "The review is published, but the run is " + string(r.Run.State) + ", so leaderboards show nothing of it."
+	}
+	s, state := r.Run.Standing, r.Run.State
+	switch {
+	case (state == Failed || state == Cancelled) && r.Run.ListedID() == "":
+		return "The review is published, but the run is " + string(state) + ", so leaderboards show nothing of it."
 	case r.Blinded:
 		return "The review is published, but the run is blinded, so nobody except the organizers sees its evaluation. Set blinded to false to show it."
-	case r.Run != nil && !r.Run.Standing.Public && !r.Run.Standing.Anonymous:
-		return "The review is published, but the submission is private, so leaderboards show the values and the team without title, label, run tag and paper. Set the visibility of the submission to public to show them."
 	}
-	return ""
+	notice := ""
+	if state == Failed {
+		notice = "The run has failed against the changed ground truth: leaderboards show its earlier result until they show the results against that truth, and nothing of it from then on. "
+	}
+	switch {
+	case s.Anonymous && s.Public:
+		notice += "The team is anonymous, so others are shown the alias " + s.Alias + " without team, affiliation, title, description, label, run tag and paper. The values, diagnostics, logs and files of the run are shown, and what stands in them can name the team."
+	case s.Anonymous:
+		notice += "The team is anonymous and the submission private, so leaderboards show the values under the alias " + s.Alias + ", and nothing else of team and run."
+	case !s.Public:
+		notice += "The review is published, but the submission is private, so leaderboards show the values and the team without title, label, run tag and paper. Set the visibility of the submission to public to show them."
+	}
+	return strings.TrimSpace(notice)
 }
 
 // For returns the review as one who has the roles sees it.

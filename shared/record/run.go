@@ -75,6 +75,7 @@ type Run struct {
 	StartedAt    *Instant             `json:"startedAt,omitempty"`
 	FinishedAt   *Instant             `json:"finishedAt,omitempty"`
 	EvaluationID string               `json:"evaluationId,omitempty" doc:"the newest evaluation, once there is one that the caller may see"`
+	Notice       string               `json:"notice,omitempty" doc:"why the caller is shown no values of a run that is completed"`
 
 	EvaluationLogTail string `json:"evaluationLogTail,omitempty" doc:"the last lines that the organizer's own evaluator wrote; for organizers"`
 	EvaluationLog     *File  `json:"evaluationLog,omitempty" doc:"all that it wrote; for organizers"`

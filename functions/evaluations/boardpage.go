@@ -29,6 +29,8 @@ type boardView struct {
 	entries  page.Page[record.Evaluation]
 	sort     string // name of the measure that it is sorted by
 	best     bool
+	public   bool       // it is what everyone sees who sees the task
+	login    bool       // of the reader
 	base     string     // URL of the server
 	query    url.Values // what was asked for
 }
@@ -36,7 +38,8 @@ type boardView struct {
 // boardPage writes the leaderboard of one of the task's datasets as a page: of that which the request names, or else of
 // the newest, with links to the others. It costs a read more than the list, of the datasets.
 func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
-	v := boardView{task: &t.Task, base: c.BaseURL()}
+	choose(c)
+	v := boardView{task: &t.Task, base: c.BaseURL(), public: c.Public || c.Caller.Anonymous(), login: !c.Caller.Anonymous()}
 	_, raw := c.Address()
 	v.query, _ = url.ParseQuery(raw)                                 // it was read before
 	v.best = bestOnly(c) || !v.query.Has(best.Name) && !v.filtered() // of a filter, all that it asks for
@@ -96,7 +99,16 @@ func (v *boardView) teams(bestOnly bool) string { return v.address(v.dataset.ID,
 
 func (v *boardView) address(datasetID, sort string, bestOnly bool) string {
 	q := url.Values{byDataset.Param(): {datasetID}, "sort": {sort}, best.Name: {strconv.FormatBool(bestOnly)}}
+	if v.login && v.public {
+		q.Set(view.Name, record.PublicView)
+	}
 	return "/v1/tasks/" + v.task.ID + "/evaluations?" + q.Encode()
+}
+
+// other is the address of the page in the other view.
+func (v boardView) other() string {
+	v.public = !v.public
+	return v.link(v.dataset.ID, v.sort)
 }
 
 // filtered reports whether the address asks for other things than a dataset.
@@ -120,7 +132,8 @@ func (v *boardView) tool() (string, error) {
 		DatasetID string `json:"datasetId"`
 		Measure   string `json:"measure"`
 		Best      bool   `json:"best"`
-	}{v.dataset.ID, v.sort, v.best})
+		View      string `json:"view,omitempty"`
+	}{v.dataset.ID, v.sort, v.best, v.query.Get(view.Name)})
 	return api.InputAddress("/v1/tools/leaderboard/result", input), err
 }
 

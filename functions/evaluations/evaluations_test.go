@@ -310,13 +310,13 @@ func TestTheTableOfTextHasTheDatasetsOrder(t *testing.T) {
 	if err != nil || len(rows) != 3 {
 		t.Fatal(err, string(got.Body))
 	}
-	if strings.Join(rows[0], ",") != "rank,team,userId,runId,submissionId,datasetId,taskId,createdAt,baseline,affiliation,title,label,runTag,paperUrl,submittedAt,nDCG@10,AP" {
+	if strings.Join(rows[0], ",") != "rank,team,userId,runId,submissionId,datasetId,taskId,createdAt,baseline,audience,alias,affiliation,title,label,runTag,paperUrl,submittedAt,nDCG@10,AP" {
 		t.Error(rows[0])
 	}
-	if strings.Join(rows[1], ",") != "1,team of ada,"+e.UserID+","+e.RunID+","+e.SubmissionID+","+e.DatasetID+","+e.TaskID+","+e.CreatedAt.String()+",false,,,,,,"+e.SubmittedAt.String()+",0.3,0.125" {
+	if strings.Join(rows[1], ",") != "1,team of ada,"+e.UserID+","+e.RunID+","+e.SubmissionID+","+e.DatasetID+","+e.TaskID+","+e.CreatedAt.String()+",false,everyone,,,,,,,"+e.SubmittedAt.String()+",0.3,0.125" {
 		t.Error(rows[1])
 	}
-	if rows[2][1] != "alias" || rows[2][2] != "" || rows[2][16] != "" {
+	if rows[2][1] != "alias" || rows[2][2] != "" || rows[2][18] != "" {
 		t.Error(rows[2])
 	}
 }

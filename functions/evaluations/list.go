@@ -15,6 +15,7 @@ import (
 )
 
 func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[record.Evaluation], error) {
+	choose(c)
 	if c.Page.Sort == "" {
 		return unsorted(ctx, c, func() ([]table.Source, error) {
 			return c.Narrowest(ctx, record.KindEvaluation, visibility.Filter{
@@ -30,8 +31,8 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[record.Evalua
 	if err != nil {
 		return page.Page[record.Evaluation]{}, err
 	}
-	g, err := c.Grants(ctx) // also when there is no dataset, so that the work tells nothing
-	if err != nil || d == nil || !access.Sees(access.Roles(c.Caller, g.Grants, d.Scope()), d.Scope().Audience) {
+	rolesOf, err := c.RolesOf(ctx) // also when there is no dataset, so that the work tells nothing
+	if err != nil || d == nil || !access.Sees(rolesOf(d.Scope()), d.Scope().Audience) {
 		return page.Page[record.Evaluation]{}, err
 	}
 	return leaderboard(ctx, c, d, options{best: bestOnly(c)})
@@ -65,6 +66,7 @@ func task(ctx context.Context, c *api.Call) (taskItem, error) {
 }
 
 func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[record.Evaluation], err error) {
+	choose(c)
 	if bestOnly(c) && c.Page.Sort == "" {
 		if c.Page.Cursor != "" {
 			return none, problem.InvalidParameter.New("best does not go with cursor: its list is sorted, and paged with offset and limit.")
@@ -109,6 +111,9 @@ func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.
 	return table.Decode[record.DatasetItem](items[0])
 }
 
+// choose has the rest of the call be decided by what the caller may see, or by what everyone may who sees the task.
+func choose(c *api.Call) { c.Public = c.Page.Value(view.Name) == record.PublicView }
+
 func bestOnly(c *api.Call) bool { return slices.Equal(c.Page.Values("best"), []string{"true"}) }
 
 // unsorted is the list from the sources, or, when runs are asked for, of those; taskIDs, if any, are the tasks that all
@@ -144,7 +149,7 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, err
 	if err != nil {
 		return nil, err
 	}
-	g, err := c.Grants(ctx)
+	rolesOf, err := c.RolesOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +158,7 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, err
 		if r == nil {
 			continue
 		}
-		if listed := r.ListedID(); listed != "" && r.ReadsValues(access.Roles(c.Caller, g.Grants, r.Scope())) {
+		if listed := r.ListedID(); listed != "" && r.ReadsValues(rolesOf(r.Scope())) {
 			evaluations = append(evaluations, listed)
 		}
 	}
@@ -162,10 +167,10 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, err
 
 // viewer returns what shows an evaluation to the caller, and whether the caller may see it at all.
 func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (record.Evaluation, bool), error) {
-	g, err := c.Grants(ctx)
+	rolesOf, err := c.RolesOf(ctx)
 	return func(e *record.EvaluationItem) (record.Evaluation, bool) {
 		s := e.Scope()
-		roles := access.Roles(c.Caller, g.Grants, s)
+		roles := rolesOf(s)
 		return e.For(roles), access.Sees(roles, s.Audience)
 	}, err
 }

@@ -3,6 +3,8 @@ package evaluations_test
 import (
 	"cmp"
 	"fmt"
+	"net/http"
+	"regexp"
 	"slices"
 	"testing"
 
@@ -99,6 +101,61 @@ func TestBoardsAreThoseOfANaiveModel(t *testing.T) {
 			}
 			if !slices.Equal(places, page) || (got.Links.Next != "") != (len(rest) > limit) {
 				rt.Fatalf("%s as %q\n got %v, next %q\nwant %v of %v", path, user, places, got.Links.Next, page, want)
+			}
+		}
+	})
+}
+
+// The public view has for every reader exactly what an anonymous one gets, in a private task what a registrant without runs gets:
+// entries, ranks, names, tables of text and pages. Without it, what only the reader is shown is marked.
+func TestThePublicView_IsTheSameForAllReaders(t *testing.T) {
+	server := servertest.New(t, evaluations.Operations...)
+	users := []string{"ada", "bob", "olga"}
+	linked := regexp.MustCompile(`"links":.*`)
+	rapid.Check(t, func(rt *rapid.T) {
+		private := rapid.Bool().Draw(rt, "private")
+		s := newScene(t, server, private)
+		public, readers := "", []string{"unrelated", "reg", "ada", "bob", "olga", "root"}
+		if private {
+			public, readers = "reg", readers[4:]
+		}
+		shown, withheld := map[string]bool{}, map[string]string{}
+		for range rapid.IntRange(1, 8).Draw(rt, "evaluations") {
+			user := rapid.SampledFrom(users).Draw(rt, "user")
+			r := result{user: user, value: rapid.SampledFrom([]float64{-1, 0.25, 0.5}).Draw(rt, "value"), ap: 0.5, baseline: user == "olga",
+				hidden: rapid.Bool().Draw(rt, "hidden"), blinded: rapid.Bool().Draw(rt, "blinded"), anonymous: user != "olga" && rapid.Bool().Draw(rt, "anonymous")}
+			e := s.add(r)
+			shown[e.ID] = !r.hidden && !r.blinded
+			if r.anonymous {
+				withheld[e.ID] = "alias"
+			}
+		}
+		s.flush()
+		dataset := "filter[datasetId]=" + s.dataset.ID
+		filter := rapid.SampledFrom([]string{"", "&filter[userId]=" + servertest.UserID("ada")}).Draw(rt, "filter")
+		paths := rapid.Permutation([]string{
+			s.board("sort=rank&limit=2"), s.board("sort=rank&limit=2&offset=1"), s.board("sort=AP"), s.board("best=true"), s.board(dataset),
+			"/v1/evaluations?sort=rank&" + dataset, "/v1/evaluations?" + dataset, "/v1/evaluations?filter[taskId]=" + s.task.ID,
+		}).Draw(rt, "paths")
+		for _, path := range paths[:2] {
+			path += filter
+			for _, media := range []string{"application/json", "text/csv"} {
+				want := s.Do(public, http.MethodGet, path, nil, "Accept", media)
+				for _, reader := range append(readers, public) {
+					got := s.Do(reader, http.MethodGet, path+"&view=public", nil, "Accept", media)
+					if got.Status != want.Status || linked.ReplaceAllString(string(got.Body), "") != linked.ReplaceAllString(string(want.Body), "") {
+						rt.Fatalf("%s as %q in the public view: %d %s\nwant as %q: %d %s", path, reader, got.Status, got.Body, public, want.Status, want.Body)
+					}
+					own := s.Do(reader, http.MethodGet, path+"&view=caller", nil, "Accept", media)
+					if tag := own.Header.Get("ETag"); tag != "" && tag == got.Header.Get("ETag") && string(own.Body) != string(got.Body) {
+						rt.Fatalf("%s as %q: two views have the entity tag %s", path, reader, tag)
+					}
+				}
+			}
+			for _, e := range s.get("olga", path).Data {
+				if marked := e.Hidden() != ""; marked == shown[e.ID] || e.Alias != withheld[e.ID] {
+					rt.Fatalf("%s: organizers are shown %+v", path, e.Entry)
+				}
 			}
 		}
 	})

@@ -10,6 +10,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/page"
+	"assay/shared/record"
 )
 
 var (
@@ -18,7 +19,12 @@ var (
 	byRun     = page.Filter{Name: "runId", Type: page.ID}
 	byUser    = page.Filter{Name: "userId", Type: page.ID}
 	best      = page.Filter{Name: "best", Type: page.Bool, Plain: true}
+	view      = page.Filter{Name: "view", Type: page.Enum, Values: []string{record.CallerView, record.PublicView}, Plain: true}
 )
+
+// views says what `view` asks for.
+const views = " Owners find their own results here before others do, and organizers all, as the `audience` of each says. " +
+	"`view=public` leaves out what others than they are not shown, and has anonymous teams under their aliases, also for them: ranks are those that everyone gets who sees the task."
 
 // versions says of which version of a truth lists are. A list that read the datasets to switch at once would cost a read for each.
 const versions = " Lists have the results against the `boardVersion` of their datasets alone. When that changes, those with `sort` have the new results at once, " +
@@ -31,8 +37,8 @@ var Operations = []api.Operation{
 		Summary: "List evaluations",
 		Description: "All evaluations that the caller may see, the newest first. With `sort`, the evaluations of one dataset, which `filter[datasetId]` must name, " +
 			"the best first: by the primary measure with `sort=rank`, or by the measure named. " +
-			"`rank` is then the place on the leaderboard, which filters do not change; equal values share it." + versions,
-		Query: page.Spec{Sort: true, Filters: []page.Filter{byTask, byDataset, byRun, byUser}},
+			"`rank` is then the place on the leaderboard, which filters do not change; equal values share it." + views + versions,
+		Query: page.Spec{Sort: true, Filters: []page.Filter{byTask, byDataset, byRun, byUser, view}},
 	}, api.Anything, list, columns),
 	api.Get(api.Spec{
 		ID: "getEvaluation", Path: "/v1/evaluations/{evaluationId}", May: access.Anyone,
@@ -46,7 +52,7 @@ var Operations = []api.Operation{
 			"`filter[datasetId]` may be left out when the task has one dataset. `best=true` keeps the best run of each team, and sorts by rank unless `sort` says otherwise. " +
 			"A value that is not defined comes last, and of equal ones the earlier submission first; " +
 			"`rank` is the place on the leaderboard, which filters by run and user do not change, and equal values share it. " +
-			"A browser gets the leaderboard as a page, of the newest dataset unless the filter names one, with the best run of each team, and how many the team has there, unless `best` or a filter says otherwise." + versions,
-		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best}},
+			"A browser gets the leaderboard as a page, of the newest dataset unless the filter names one, with the best run of each team, and how many the team has there, unless `best` or a filter says otherwise." + views + versions,
+		Query: page.Spec{Sort: true, Filters: []page.Filter{byDataset, byRun, byUser, best, view}},
 	}, task, listOfTask, columns), boardPage),
 }

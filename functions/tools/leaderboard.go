@@ -19,6 +19,7 @@ type LeaderboardInput struct {
 	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the dataset's truth, to tell how ranks changed among the entries that both have"`
 	Best      *bool  `json:"best,omitempty" doc:"the best run of each team alone; true unless given"`
 	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"how many entries the answer has; 50 unless given"`
+	View      string `json:"view,omitempty" enum:"caller,public" doc:"caller: all that you may see; public: what everyone sees who sees the task, with the ranks that everyone gets. caller unless given"`
 	Seed      uint64 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
 }
 
@@ -36,6 +37,8 @@ type LeaderboardOutput struct {
 	Best          bool               `json:"best" doc:"whether there is the best run of each team alone"`
 	Rounds        int                `json:"rounds" doc:"samples of topics that each interval was drawn from"`
 	Compared      int                `json:"compared" doc:"of how many entries each was compared with each other for their groups: the first 30 with values per topic"`
+	View          string             `json:"view" enum:"caller,public" doc:"caller: all that the caller may see; public: what everyone sees who sees the task"`
+	NotPublic     int                `json:"notPublic" doc:"how many of the entries others than their owners and the organizers do not see, by audience"`
 	More          bool               `json:"more" doc:"whether the leaderboard goes on"`
 	Entries       []LeaderboardEntry `json:"entries" doc:"the best first"`
 	Links         LeaderboardLinks   `json:"links" doc:"addresses of what other tools say of the first entries"`
@@ -88,7 +91,7 @@ var showLeaderboard = define(about{
 	description: "Ranks the evaluations of a dataset: with 95 % bootstrap intervals, with letters that say which entries can be told apart, and, with `against`, with how ranks changed " +
 		"from another version of the truth, counted among the entries that both versions have. Put the id of a dataset for the one of the example.\n\n" +
 		"The entries are those that the list of the task's evaluations has: what is published, with teams as their aliases where they are anonymous. " +
-		"Owners find their own results here before others do, and organizers all.\n\n" +
+		"Owners find their own results here before others do, and organizers all, as the `audience` of each says; `view` can leave them out, with `public`.\n\n" +
 		"Each of the first 30 entries is compared with each other by a paired t-test over the topics that both have, and, where that is not defined because all differences are the same, " +
 		"by the randomization test. Two are told apart when p, by Holm's correction over all these pairs, is below 0.05. A letter stands for each largest set of entries of which no two can be told apart. " +
 		"As `image/svg+xml` the answer is the bars.",
@@ -96,7 +99,7 @@ var showLeaderboard = define(about{
 	func(ctx context.Context, d *material.Desk, in LeaderboardInput) (compute[LeaderboardOutput], error) {
 		best := in.Best == nil || *in.Best
 		ranking, err := d.Ranking(ctx, material.RankingAsked{
-			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, usualEntries),
+			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, usualEntries), Public: in.View == record.PublicView,
 		})
 		if err != nil {
 			return nil, err
@@ -109,7 +112,7 @@ var showLeaderboard = define(about{
 			out = LeaderboardOutput{
 				Dataset: LeaderboardName{ranking.Dataset.ID, ranking.Dataset.Name}, Task: LeaderboardName{ranking.Task.ID, ranking.Task.Name},
 				Measure: ranking.Measure, Measures: ranking.Board.Evaluator.Measures, LowerIsBetter: ranking.LowerIsBetter,
-				TruthVersion: ranking.Board.TruthVersion, Best: best, More: ranking.More, Entries: []LeaderboardEntry{},
+				TruthVersion: ranking.Board.TruthVersion, Best: best, View: cmp.Or(in.View, record.CallerView), More: ranking.More, Entries: []LeaderboardEntry{},
 			}
 			for _, e := range ranking.Entries {
 				entry := LeaderboardEntry{Entry: e.Entry, Rank: e.Rank, Runs: e.Runs, RunID: e.RunID, EvaluationID: e.ID, Measures: e.Measures}
@@ -119,6 +122,9 @@ var showLeaderboard = define(about{
 					if e.There > 0 {
 						entry.Change.Difference = e.There - e.Here
 					}
+				}
+				if e.Hidden() != "" {
+					out.NotPublic++
 				}
 				out.Entries = append(out.Entries, entry)
 			}

@@ -54,9 +54,59 @@ func TestTheLeaderboardHasWhatTheCallerSees(t *testing.T) {
 		if out.Dataset.Name != "Waters" || out.Task.Name != "Lakes" || out.More != (tt.input["limit"] != nil) {
 			t.Errorf("%v as %q: %+v", tt.input, tt.user, out)
 		}
-		if stranger := tt.user == ""; stranger && (strings.Contains(string(answer.Body), "dan") || strings.Contains(string(answer.Body), "eve")) {
+		if stranger := tt.user == ""; stranger && (strings.Contains(string(answer.Body), "of dan") || strings.Contains(string(answer.Body), "of eve")) {
 			t.Errorf("a stranger is told who is anonymous or unpublished: %s", answer.Body)
 		}
+	}
+}
+
+// The public view is the same for all readers. In their own, what others are not shown is marked and counted.
+func TestLeaderboard_SaysWhatOthersAreNotShown(t *testing.T) {
+	s := newStage(t, record.Public)
+	s.enter(staged{user: "ada", ap: byNumber(.5), public: true})
+	s.enter(staged{user: "ada", ap: byNumber(.5), public: true})
+	s.enter(staged{user: "dan", ap: byNumber(.4), anonymous: true, public: true})
+	s.enter(staged{user: "eve", ap: byNumber(.9), hidden: true})
+	s.enter(staged{user: "eve", ap: byNumber(.8), blinded: true})
+	links := regexp.MustCompile(`"links":.*`)
+	ask := func(user, view, accept string) string {
+		input := object{"datasetId": s.dataset.ID, "best": false, "view": view}
+		return links.ReplaceAllString(string(s.tool(http.StatusOK, nil, user, "leaderboard", input, "Accept", accept).Body), "")
+	}
+	public := ask("", "public", "application/json")
+	if want := strings.Replace(ask("", "caller", "application/json"), `"view":"caller"`, `"view":"public"`, 1); public != want {
+		t.Errorf("the public view is\n%s, want what an anonymous caller gets:\n%s", public, want)
+	}
+	for user, want := range map[string]struct {
+		notPublic      int
+		marks, lacking []string
+	}{
+		"unrelated": {0, nil, []string{"Not public:", "shown to others as", "not published"}},
+		"dan":       {0, []string{"Shown to others under an alias: 1 of 3 entries", "shown to others as <bdi>Nocturnal Otter</bdi>"}, []string{"Not public:"}},
+		"eve":       {1, []string{"Not public: 1 of 4 entries", ">not published</span>"}, []string{">blinded</span>", "shown to others as"}},
+		"olga":      {2, []string{"Not public: 2 of 5 entries", ">not published</span>", ">blinded</span>", "shown to others as <bdi>Nocturnal Otter</bdi>"}, nil},
+	} {
+		if got := ask(user, "public", "application/json"); got != public {
+			t.Errorf("as %q the public view is\n%s, want\n%s", user, got, public)
+		}
+		if own := ask(user, "caller", "application/json"); !strings.Contains(own, fmt.Sprintf(`"notPublic":%d`, want.notPublic)) {
+			t.Errorf("as %q: %s", user, own)
+		}
+		page := ask(user, "caller", "text/html")
+		for _, mark := range append(want.marks, "All runs that you may see", "As the public sees it") {
+			if !strings.Contains(page, mark) {
+				t.Errorf("as %q the page lacks %q", user, mark)
+			}
+		}
+		page += ask(user, "public", "text/html")
+		for _, mark := range append(want.lacking, "All published runs") {
+			if strings.Contains(page, mark) != (mark == "All published runs") {
+				t.Errorf("as %q, that the pages have %q is wrong", user, mark)
+			}
+		}
+	}
+	if chart := ask("", "public", "image/svg+xml"); !strings.Contains(chart, "team of ada (2)") {
+		t.Errorf("the bars do not tell the runs of a team apart: %s", chart)
 	}
 }
 

@@ -6,7 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"assay/functions/tools/material"
+	"assay/shared/lists"
 	"assay/shared/plural"
+	"assay/shared/record"
 	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
@@ -27,14 +30,20 @@ func (out LeaderboardOutput) chart() chart.Chart { return out.bars(len(out.Entri
 // bars draws the values of the first entries.
 func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	var all []chart.Bar
-	for _, e := range out.Entries[:min(most, len(out.Entries))] {
+	names := material.Distinct(lists.Map(out.Entries, func(e LeaderboardEntry) string {
+		return material.Labelled(e.Team, e.Run())
+	}))
+	for i, e := range out.Entries[:min(most, len(out.Entries))] {
 		const leftToRight = "\u200e" // whatever the name: the rank comes first
-		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, e.Team), Note: e.Note(), Value: math.NaN(), Group: e.Group}
+		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, names[i]), Note: e.Hidden(), Value: math.NaN(), Group: e.Group}
 		if v := e.Measures[out.Measure]; v != nil {
 			b.Value = *v
 		}
 		if e.Interval != nil {
 			b.Interval = &chart.Interval{Low: e.Interval.Low, High: e.Interval.High}
+		}
+		if b.Note == "" && e.Baseline && e.Team != record.BaselineTeam {
+			b.Note = "baseline"
 		}
 		all = append(all, b)
 	}
@@ -81,7 +90,22 @@ func (out *LeaderboardOutput) address(measure string, against int64, best bool) 
 	if !best {
 		in.Best = &best
 	}
+	if out.public() {
+		in.View = out.View
+	}
 	return toolAddress("leaderboard", in)
+}
+
+func (out *LeaderboardOutput) public() bool { return out.View == record.PublicView }
+
+// other is where the page is in the other view.
+func (out LeaderboardOutput) other() string {
+	if out.public() {
+		out.View = record.CallerView
+	} else {
+		out.View = record.PublicView
+	}
+	return out.address(out.Measure, out.Against, out.Best)
 }
 
 // versions are the versions of the truth that ranks can be compared with: the latest few.

@@ -125,6 +125,14 @@ func Roles(c Caller, g Grants, s Scope) Role {
 	return roles
 }
 
+// Public returns which of the roles everyone has who sees the task of a resource.
+func Public(roles Role) Role {
+	if roles&(Registrant|Organizer|Admin) != 0 {
+		return Anyone | Registrant
+	}
+	return Anyone
+}
+
 // Sees reports whether one who has the roles may know that a resource with the audience exists.
 func Sees(roles Role, a Audience) bool {
 	if roles&Admin != 0 || a == Everyone {

@@ -48,6 +48,19 @@ type Entry struct {
 	PaperURL    string  `json:"paperUrl,omitempty" format:"uri" doc:"of a paper about the submission"`
 	SubmittedAt Instant `json:"submittedAt" doc:"when the run was submitted"`
 	Baseline    bool    `json:"baseline" doc:"entered by the organizers, for comparison"`
+	Audience    string  `json:"audience,omitempty" required:"true" enum:"everyone,registrants,owners,organizers" doc:"who sees the entry: everyone; the registrants of a private task; owners: the team and the organizers, since it is not published; organizers: they alone, since it is blinded"`
+	Alias       string  `json:"alias,omitempty" doc:"what others are shown instead of the team, which is anonymous; absent when the caller is one of them"`
+}
+
+// The views of a leaderboard that a caller can ask for: all that the caller may see, or what everyone may who sees the task.
+const (
+	CallerView = "caller"
+	PublicView = "public"
+)
+
+// Hidden says in a word or two why others do not see the entry; it is empty where they do.
+func (e Entry) Hidden() string {
+	return map[string]string{audienceNames[access.Owners]: "not published", audienceNames[access.Organizers]: "blinded"}[e.Audience]
 }
 
 // Run tells the entry from others of its team; it is empty where the team wrote nothing of it.
@@ -59,18 +72,6 @@ func (e Entry) Run() string {
 		}
 	}
 	return strings.Join(parts, " · ")
-}
-
-// Note is what a leaderboard says next to the team: that the entry is a baseline or, where the team is called so, which one.
-func (e Entry) Note() string {
-	switch {
-	case !e.Baseline:
-		return ""
-	case e.Team == BaselineTeam:
-		return e.Run()
-	default:
-		return "baseline"
-	}
 }
 
 // Evaluation is the measures of one run by one evaluator against one version of the truth.

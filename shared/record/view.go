@@ -191,6 +191,9 @@ func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	} else {
 		v.Title, v.PaperURL = e.Standing.Title, e.Standing.PaperURL
 	}
+	if v.Audience = audienceNames[e.Scope().Audience]; e.Standing.Anonymous && knows(roles) {
+		v.Alias = e.Standing.Alias
+	}
 	v.UserID, v.Team = e.Standing.shownAs(roles, e.UserID, e.Team)
 	v.User = personFor(roles, e.UserID, e.Standing, e.TaskID)
 	v.Digests = e.Digests.shownTo(roles)

@@ -38,7 +38,7 @@ func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func
 	if err != nil && !problem.NotFound.Is(err) {
 		return nil, 0, err
 	}
-	g, grantsErr := v.Grants(ctx)
+	rolesOf, grantsErr := v.RolesOf(ctx)
 	if grantsErr != nil {
 		return nil, 0, grantsErr
 	}
@@ -46,7 +46,7 @@ func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func
 		return nil, 0, Missing
 	}
 	s := r.Scope()
-	roles := access.Roles(v.Caller, g.Grants, s)
+	roles := rolesOf(s)
 	if !access.Sees(roles, s.Audience) {
 		return nil, 0, Missing
 	}
@@ -60,12 +60,12 @@ func eachSeen[R any, P scoped[R]](ctx context.Context, v *Viewer, ids []string, 
 	if err != nil {
 		return err
 	}
-	g, err := v.Grants(ctx)
+	rolesOf, err := v.RolesOf(ctx)
 	if err != nil {
 		return err
 	}
 	for _, r := range found {
-		if r == nil || !access.Sees(access.Roles(v.Caller, g.Grants, r.Scope()), r.Scope().Audience) {
+		if r == nil || !access.Sees(rolesOf(r.Scope()), r.Scope().Audience) {
 			unseen()
 			continue
 		}

@@ -18,9 +18,13 @@ func (v *Viewer) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.
 	if err != nil {
 		return nil, err
 	}
+	everywhere, err := v.Roles(ctx, access.Scope{})
+	if err != nil {
+		return nil, err
+	}
 	var all []table.Source
 	for _, a := range record.AudiencesOf(k) {
-		if access.Sees(access.Roles(v.Caller, access.Grants{}, access.Scope{}), a) {
+		if access.Sees(everywhere, a) {
 			for _, p := range record.OfKind(k, a) {
 				all = append(all, table.Partition(record.ByKind, p))
 			}
@@ -74,7 +78,7 @@ func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.
 			all = append(all, part(a))
 		}
 	}
-	if roles&(access.Organizer|access.Admin) == 0 && !v.Caller.Anonymous() {
+	if roles&access.User != 0 && roles&(access.Organizer|access.Admin) == 0 {
 		all = append(all, own(k, v.Caller.ID)...)
 	}
 	return all, nil

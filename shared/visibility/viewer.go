@@ -22,6 +22,8 @@ type Viewer struct {
 	Caller  access.Caller
 	// Consistency is how fresh reads must be: what only shows may lag, what decides or changes may not.
 	Consistency store.Consistency
+	// Public limits the roles of the caller to those that everyone has who sees a task.
+	Public bool
 
 	grants *record.Grants
 	people map[store.Key]store.Item // what Name has read; the zero Item where there is nothing
@@ -71,11 +73,23 @@ func ReadGrants(ctx context.Context, s store.Store, consistency store.Consistenc
 
 // Roles returns what the caller is to something in the scope. It reads the grants of a caller who is logged in.
 func (v *Viewer) Roles(ctx context.Context, s access.Scope) (access.Role, error) {
-	g, err := v.Grants(ctx)
+	of, err := v.RolesOf(ctx)
 	if err != nil {
 		return 0, err
 	}
-	return access.Roles(v.Caller, g.Grants, s), nil
+	return of(s), nil
+}
+
+// RolesOf is Roles for many scopes: it reads the grants before the first.
+func (v *Viewer) RolesOf(ctx context.Context) (func(access.Scope) access.Role, error) {
+	g, err := v.Grants(ctx)
+	return func(s access.Scope) access.Role {
+		roles := access.Roles(v.Caller, g.Grants, s)
+		if v.Public {
+			return access.Public(roles)
+		}
+		return roles
+	}, err
 }
 
 // Require decides whether the caller may do what only `may` may, to something in the scope. It reads the caller's grants

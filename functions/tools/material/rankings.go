@@ -20,6 +20,7 @@ type RankingAsked struct {
 	Against   *int64 // another version of the truth, to compare ranks with
 	Best      bool   // the best run of each team alone
 	Limit     int
+	Public    bool // what everyone sees who sees the task
 }
 
 // Ranking is what the caller sees of a dataset's leaderboard.
@@ -50,6 +51,7 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 	if err != nil {
 		return nil, err
 	}
+	d.c.Public = asked.Public
 	r := &Ranking{Dataset: item, Board: item.Board(), d: d}
 	r.Measure = r.Board.Evaluator.PrimaryMeasure
 	if r.Task, err = table.Get[record.TaskItem](ctx, d.c.Store, d.c.Consistency, record.TaskKey(item.TaskID)); err != nil {
@@ -93,7 +95,7 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 	for i := range r.Entries {
 		v, name := &r.Entries[i], here[i].identity
 		v.Here, v.There = ranksHere[name], ranksThere[name]
-		d.note("evaluation %s %d %s %d %d %d %d", v.ID, v.Version, v.Team, v.Rank, v.Runs, v.Here, v.There)
+		d.note("evaluation %s %d %s %s %s %d %d %d %d", v.ID, v.Version, v.Team, v.Audience, v.Alias, v.Rank, v.Runs, v.Here, v.There)
 	}
 	return r, nil
 }
@@ -136,7 +138,7 @@ func identity(e *record.EvaluationItem, best bool) string {
 
 // each calls do with the entries that the caller sees, until it returns false.
 func each(ctx context.Context, b *board.Board, by string, best bool, do func(at *board.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
-	g, err := b.Viewer.Grants(ctx)
+	rolesOf, err := b.Viewer.RolesOf(ctx)
 	if err != nil {
 		return err
 	}
@@ -152,7 +154,7 @@ func each(ctx context.Context, b *board.Board, by string, best bool, do func(at 
 		if err != nil {
 			return err
 		}
-		roles := access.Roles(b.Viewer.Caller, g.Grants, e.Scope())
+		roles := rolesOf(e.Scope())
 		if access.Sees(roles, e.Scope().Audience) && !do(entry, e, roles) {
 			return nil
 		}
@@ -216,7 +218,7 @@ func (r *Ranking) OpenRuns(ctx context.Context, most int) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	g, err := r.d.c.Grants(ctx)
+	rolesOf, err := r.d.c.RolesOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -225,8 +227,7 @@ func (r *Ranking) OpenRuns(ctx context.Context, most int) ([]string, error) {
 		if run == nil {
 			continue
 		}
-		roles := access.Roles(r.d.c.Caller, g.Grants, run.Scope())
-		if readsRun(run, roles) && len(run.Files) > 0 && record.AllStored(run.Files) {
+		if readsRun(run, rolesOf(run.Scope())) && len(run.Files) > 0 && record.AllStored(run.Files) {
 			open = append(open, run.ID)
 		}
 	}

@@ -3,6 +3,7 @@ package predictions
 import (
 	"slices"
 
+	"assay/shared/lists"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
 )
@@ -15,10 +16,7 @@ func (f *file) readCSV(in *lines.Reader, add func(example) bool) {
 	if header == nil {
 		return
 	}
-	columns := make([]int, len(wanted))
-	for i, name := range wanted {
-		columns[i] = f.column(header, name)
-	}
+	columns := lists.Map(wanted, func(name string) int { return f.column(header, name) })
 	if slices.Contains(columns, -1) {
 		return
 	}

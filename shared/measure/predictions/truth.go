@@ -29,10 +29,7 @@ type limits struct{ examples, labels, ids int }
 // report has errors must not be used; the error is one of reading or of the context.
 func ReadTruth(ctx context.Context, format Format, values Values, files []measure.File, report *measure.Report) (*Truth, error) {
 	t := newTruth(format, values)
-	if err := t.read(ctx, files, report); err != nil {
-		return nil, err
-	}
-	return t, nil
+	return t, t.read(ctx, files, report)
 }
 
 func newTruth(format Format, values Values) *Truth {

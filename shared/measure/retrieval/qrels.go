@@ -10,6 +10,7 @@ import (
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
+	"assay/shared/measure/hashtable"
 	"assay/shared/measure/lines"
 )
 
@@ -54,7 +55,7 @@ func (q *Qrels) Bytes() int64 {
 func (q *Qrels) grade(topic int32, doc []byte) int16 {
 	t := &q.topics[topic]
 	own := q.judgments[t.first:t.last]
-	i, _ := table(q.slots[t.slots:t.slotsEnd]).find(hash(doc), func(i int) bool { return bytes.Equal(q.doc(own[i]), doc) })
+	i, _ := hashtable.Table(q.slots[t.slots:t.slotsEnd]).Find(hashtable.Hash(doc), func(i int) bool { return bytes.Equal(q.doc(own[i]), doc) })
 	if i < 0 {
 		return unjudged
 	}
@@ -196,7 +197,7 @@ func (q *Qrels) build(entries []entry) {
 		t := &q.topics[i]
 		slices.SortFunc(q.grades[t.first:t.last], func(a, b int16) int { return cmp.Compare(b, a) })
 		t.slots = len(q.slots)
-		q.slots = append(q.slots, make([]uint64, tableSize(t.last-t.first))...)
+		q.slots = append(q.slots, make([]uint64, hashtable.Size(t.last-t.first))...)
 		t.slotsEnd = len(q.slots)
 	}
 }
@@ -206,13 +207,13 @@ func (q *Qrels) reportRepeated(entries []entry, files []string, report *measure.
 	var repeated repeats
 	for topic := range q.topics {
 		t := &q.topics[topic]
-		slots, own := table(q.slots[t.slots:t.slotsEnd]), entries[t.first:t.last]
+		slots, own := hashtable.Table(q.slots[t.slots:t.slotsEnd]), entries[t.first:t.last]
 		for i, e := range own {
 			doc := q.doc(e.judgment)
-			h := hash(doc)
-			first, slot := slots.find(h, func(i int) bool { return bytes.Equal(q.doc(own[i].judgment), doc) })
+			h := hashtable.Hash(doc)
+			first, slot := slots.Find(h, func(i int) bool { return bytes.Equal(q.doc(own[i].judgment), doc) })
 			if first < 0 {
-				slots.put(h, slot, i)
+				slots.Put(h, slot, i)
 				continue
 			}
 			repeated.add(repeat{place{int(e.file), e.line}, place{int(own[first].file), own[first].line}, q.names[topic], string(doc)})

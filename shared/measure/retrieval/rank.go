@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"assay/shared/measure"
+	"assay/shared/measure/hashtable"
 )
 
 // item is a record in the ranking of its topic.
@@ -101,7 +102,7 @@ type ranker struct {
 	qrels  *Qrels
 	items  []item
 	sorted bool // the items stand in the order of the ranking already, as in most runs
-	slots  table
+	slots  hashtable.Table
 	grades []int16
 	judged []int16
 
@@ -124,9 +125,9 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 	for _, s := range segments {
 		n += int(s.end - s.first)
 	}
-	size := tableSize(n)
+	size := hashtable.Size(n)
 	if cap(k.slots) < size {
-		k.slots = make(table, size)
+		k.slots = make(hashtable.Table, size)
 	}
 	k.slots = k.slots[:size]
 	clear(k.slots)
@@ -159,10 +160,10 @@ func (k *ranker) take(it item, doc []byte) {
 
 // enter puts the next item's document into the table, or returns the item that has it already; else -1.
 func (k *ranker) enter(doc []byte) int {
-	h := hash(doc)
-	first, slot := k.slots.find(h, func(i int) bool { return bytes.Equal(k.doc(k.items[i]), doc) })
+	h := hashtable.Hash(doc)
+	first, slot := k.slots.Find(h, func(i int) bool { return bytes.Equal(k.doc(k.items[i]), doc) })
 	if first < 0 {
-		k.slots.put(h, slot, len(k.items))
+		k.slots.Put(h, slot, len(k.items))
 	}
 	return first
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
 	"assay/shared/measure/lines"
@@ -143,10 +144,7 @@ type job struct {
 // readRun reads the files in one pass. The caller's goroutine reads, and unpacks if need be; the parsers run on all
 // cores. The report is never nil unless there is an error.
 func readRun(ctx context.Context, q *Qrels, limits limits, files []measure.File) (*run, *measure.Report, error) {
-	r := &run{topics: &topics{known: q.index, most: limits.topics, index: map[string]int32{}}}
-	for _, f := range files {
-		r.files = append(r.files, f.Name)
-	}
+	r := &run{topics: &topics{known: q.index, most: limits.topics, index: map[string]int32{}}, files: lists.Map(files, func(f measure.File) string { return f.Name })}
 	var (
 		parsers = runtime.GOMAXPROCS(0)
 		jobs    = make(chan job, parsers)

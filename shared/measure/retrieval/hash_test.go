@@ -3,6 +3,8 @@ package retrieval
 import (
 	"fmt"
 	"testing"
+
+	"assay/shared/measure/hashtable"
 )
 
 // TestDocumentsOfTheSameHashAreDifferent looks for two ids that share a hash, which takes some 80,000 of them.
@@ -11,7 +13,7 @@ func TestDocumentsOfTheSameHashAreDifferent(t *testing.T) {
 	var a, b string
 	for i := 0; a == ""; i++ {
 		doc := fmt.Sprintf("document-%d", i)
-		if h := hash([]byte(doc)); seen[h] != "" {
+		if h := hashtable.Hash([]byte(doc)); seen[h] != "" {
 			a, b = seen[h], doc
 		} else {
 			seen[h] = doc

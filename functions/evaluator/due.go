@@ -68,24 +68,22 @@ func (w *Worker) dueOf(ctx context.Context, these func(store.Item) bool) error {
 
 // due does what is due for one record. Should that panic, the error says so, and the rest goes on.
 func (w *Worker) due(ctx context.Context, it store.Item) error {
-	return panics.Catch(func() error { return w.dueFor(ctx, it) })
-}
-
-func (w *Worker) dueFor(ctx context.Context, it store.Item) error {
-	switch kind, id, _ := strings.Cut(it.Partition, "#"); {
-	case kind == "RUN":
-		return w.dueRun(ctx, it)
-	case kind == "DATASET":
-		return w.dueDataset(ctx, it)
-	case kind == "TASK" && strings.HasPrefix(it.Sort, record.RegistrationPrefix):
-		return follow.Registration(ctx, w.Store, w.Now(), it.Key)
-	case it.Key == record.DeletedTaskKey(id):
-		return follow.Deleted(ctx, w.Store, w.Now(), it.Key)
-	case kind == "TASK":
-		return follow.Task(ctx, w.Store, w.Now(), it.Key)
-	default:
-		return fmt.Errorf("nothing is known that is due for %s %s", it.Partition, it.Sort)
-	}
+	return panics.Catch(func() error {
+		switch kind, id, _ := strings.Cut(it.Partition, "#"); {
+		case kind == "RUN":
+			return w.dueRun(ctx, it)
+		case kind == "DATASET":
+			return w.dueDataset(ctx, it)
+		case kind == "TASK" && strings.HasPrefix(it.Sort, record.RegistrationPrefix):
+			return follow.Registration(ctx, w.Store, w.Now(), it.Key)
+		case it.Key == record.DeletedTaskKey(id):
+			return follow.Deleted(ctx, w.Store, w.Now(), it.Key)
+		case kind == "TASK":
+			return follow.Task(ctx, w.Store, w.Now(), it.Key)
+		default:
+			return fmt.Errorf("nothing is known that is due for %s %s", it.Partition, it.Sort)
+		}
+	})
 }
 
 func (w *Worker) dueRun(ctx context.Context, it store.Item) error {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay/shared/arrival"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/panics"
@@ -153,13 +154,11 @@ func (w *Worker) fail(ctx context.Context, h queue.Hold, truth *record.Truth, wh
 
 // open returns the files as the evaluators read them.
 func (w *Worker) open(ctx context.Context, holder record.Holder, id string, files []record.File) []evaluator.File {
-	list := make([]evaluator.File, len(files))
-	for i, f := range files {
-		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
+	return lists.Map(files, func(f record.File) evaluator.File {
+		return evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) {
 			return w.Files.Open(ctx, record.ObjectKey(holder, id, f.SHA256))
 		}}
-	}
-	return list
+	})
 }
 
 // readTruth reads a truth for the evaluators, with the memory that it takes; nil when it has errors, which the organizers

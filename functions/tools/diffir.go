@@ -188,8 +188,6 @@ var diffir = define(about{
 			return nil, err
 		}
 	}
-	if w.texts, err = d.Texts(ctx, "/texts", in.Texts, w.runs); err != nil {
-		return nil, err
-	}
-	return w.compute, nil
+	w.texts, err = d.Texts(ctx, "/texts", in.Texts, w.runs)
+	return w.compute, err
 })

@@ -11,6 +11,7 @@ import (
 
 	"assay/functions/tools/material"
 	"assay/shared/collection"
+	"assay/shared/lists"
 	"assay/shared/measure/comparison"
 	"assay/shared/measure/retrieval"
 	"assay/shared/problem"
@@ -59,7 +60,10 @@ func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) 
 		return out, err
 	}
 	out.TopicCount = len(topics)
-	w.sort(differences)
+	// Those that differ most come first. Among equals, overlap decides, and then the order that they have.
+	slices.SortStableFunc(differences, func(a, b difference) int {
+		return cmp.Or(cmp.Compare(a.likeness(w.in.Order), b.likeness(w.in.Order)), cmp.Compare(a.likeness(byOverlap), b.likeness(byOverlap)))
+	})
 	for _, d := range differences[:min(len(differences), maxListedTopics)] {
 		out.Topics = append(out.Topics, w.listed(d, out.Measure))
 	}
@@ -179,13 +183,6 @@ func (w *diffirWork) spread(topic, measure string) float64 {
 	return high - low
 }
 
-// sort puts topics that differ most first. Among equals, overlap decides, and then the order that they have.
-func (w *diffirWork) sort(all []difference) {
-	slices.SortStableFunc(all, func(a, b difference) int {
-		return cmp.Or(cmp.Compare(a.likeness(w.in.Order), b.likeness(w.in.Order)), cmp.Compare(a.likeness(byOverlap), b.likeness(byOverlap)))
-	})
-}
-
 // likeness is less for what differs more, and the same for what differs by the rounding of a sum. Where no tau is defined,
 // since two runs have hardly a document in common, the overlap stands for it on the same scale; topics without values of the
 // measure differ least.
@@ -292,9 +289,7 @@ func (w *diffirWork) showTopic(t *DiffirTopic, rankings []ranking, qrels *retrie
 			} else {
 				d.Went = went[d.Document]
 			}
-			for _, other := range rankings {
-				d.Ranks = append(d.Ranks, other.Rank(d.Document))
-			}
+			d.Ranks = lists.Map(rankings, func(other ranking) int { return other.Rank(d.Document) })
 			list = append(list, d)
 		}
 		t.Rankings = append(t.Rankings, list)

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"assay/functions/tools/material"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/measure/fusion"
@@ -89,9 +90,7 @@ var fusionTool = define(about{
 	return func(ctx context.Context) (out FusionOutput, err error) {
 		out = FusionOutput{
 			Method: string(settings.Method), K: settings.K, Normalization: string(settings.Normalization), Depth: settings.Depth, Tag: settings.Tag,
-		}
-		for _, r := range runs {
-			out.Runs = append(out.Runs, FusedRun{r.Name, r.ID})
+			Runs: lists.Map(runs, func(r *material.Run) FusedRun { return FusedRun{r.Name, r.ID} }),
 		}
 		out.spool, err = writeSpool("fused.txt", mediaText+charset, mostBytes(d), func(w io.Writer) error {
 			files, pointers := apart(runs)

@@ -39,13 +39,7 @@ func intervalOf(ctx context.Context, v *material.Values, name string, seed uint6
 	if rounds == 0 {
 		return nil, noTime("/measures", "name fewer runs or measures")
 	}
-	values := map[string]float64{}
-	for topic, measures := range v.Topics {
-		if x, ok := measures[name]; ok {
-			values[topic] = x
-		}
-	}
-	return intervalOver(ctx, v.Measures[name], values, seed, rounds)
+	return intervalOver(ctx, v.Measures[name], material.ByTopic(v.Topics, name), seed, rounds)
 }
 
 // intervalOver is the bootstrap interval of a value that is the mean over topics; nil when it is none, such as a number of

@@ -8,6 +8,7 @@ import (
 
 	"assay/functions/tools/material"
 	"assay/shared/collection"
+	"assay/shared/lists"
 	"assay/shared/measure/retrieval"
 	"assay/shared/plural"
 	"assay/shared/problem"
@@ -80,10 +81,8 @@ var serp = define(about{
 	if w.truth, err = d.Judgments(ctx, in.Truth, runs); err != nil {
 		return nil, err
 	}
-	if w.texts, err = d.Texts(ctx, "/texts", in.Texts, runs); err != nil {
-		return nil, err
-	}
-	return w.compute, nil
+	w.texts, err = d.Texts(ctx, "/texts", in.Texts, runs)
+	return w.compute, err
 })
 
 // serpWork is what a page of results is made from.
@@ -158,12 +157,9 @@ func (w *serpWork) results(ctx context.Context, rankings *retrieval.Rankings, to
 
 // addTexts adds what the topic and the documents say.
 func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
-	var wanted collection.Wanted
+	wanted := collection.Wanted{Documents: lists.Map(out.Results, func(r SerpResult) string { return r.Document })}
 	if w.in.Query == "" {
 		wanted.Queries = []string{out.Topic}
-	}
-	for _, r := range out.Results {
-		wanted.Documents = append(wanted.Documents, r.Document)
 	}
 	found, faults, err := w.texts.Find(ctx, wanted)
 	if err != nil {

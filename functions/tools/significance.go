@@ -100,15 +100,11 @@ var compareRuns = define(about{
 		return nil, err
 	}
 	return func(ctx context.Context) (out SignificanceOutput, err error) {
-		values, err := results.Values(ctx)
-		if err != nil {
-			return out, err
-		}
 		out = SignificanceOutput{
 			Measure: results.Measures[0], LowerIsBetter: results.LowerIsBetter(results.Measures[0]), TruthVersion: results.TruthVersion,
 			Test: cmp.Or(in.Test, byRandomization), Correction: cmp.Or(in.Correction, byHolm),
 		}
-		by, topics, err := byTopic(values, out.Measure)
+		by, topics, err := byTopic(ctx, results)
 		if err != nil {
 			return out, err
 		}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/shared/lists"
 	"assay/shared/plural"
 	"assay/shared/webpage"
 	"assay/shared/webpage/chart"
@@ -22,11 +23,7 @@ type word struct {
 }
 
 func spoken(words []word) string {
-	var b strings.Builder
-	for _, w := range words {
-		b.WriteString(w.text)
-	}
-	return b.String()
+	return strings.Join(lists.Map(words, func(w word) string { return w.text }), "")
 }
 
 // mostNamed is of how many runs the table of pairs has the names, and p by every correction. Of more it has

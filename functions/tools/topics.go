@@ -81,15 +81,11 @@ var lookAtTopics = define(about{
 			return nil, err
 		}
 		return func(ctx context.Context) (out TopicsOutput, err error) {
-			values, err := results.Values(ctx)
-			if err != nil {
-				return out, err
-			}
 			out = TopicsOutput{
 				Measure: results.Measures[0], LowerIsBetter: results.LowerIsBetter(results.Measures[0]), TruthVersion: results.TruthVersion,
 				Sort: cmp.Or(in.Sort, sortHardest),
 			}
-			by, topics, err := byTopic(values, out.Measure)
+			by, topics, err := byTopic(ctx, results)
 			if err != nil {
 				return out, err
 			}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay/shared/lists"
 	"assay/shared/plural"
 	"assay/shared/webpage"
 	"assay/shared/webpage/chart"
@@ -27,11 +28,10 @@ func (out TopicsOutput) chart() chart.Chart { return out.heatMap() }
 
 // grid is the values as charts take them.
 func (out *TopicsOutput) grid(topics []TopicsLine) chart.Grid {
-	g := chart.Grid{LowerIsBetter: out.LowerIsBetter, High: 1, Hard: []bool{}}
-	for _, r := range out.Runs {
-		g.Rows = append(g.Rows, r.Name)
+	g := chart.Grid{
+		LowerIsBetter: out.LowerIsBetter, High: 1, Hard: []bool{},
+		Rows: lists.Map(out.Runs, func(r TopicsRun) string { return r.Name }), Values: make([][]float64, len(out.Runs)),
 	}
-	g.Values = make([][]float64, len(out.Runs))
 	for _, t := range topics {
 		g.Columns, g.Hard = append(g.Columns, t.Topic), append(g.Hard, t.Hard)
 		g.Low, g.High = min(g.Low, t.Min), max(g.High, t.Max)

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math"
@@ -26,21 +27,21 @@ func oneMeasure(runs []material.RunReference, truth *material.TruthReference, na
 // hugest is the size up to which values are computed with: sums and differences of such are finite.
 const hugest = 1e300
 
-// byTopic returns, of each run, the values of the measure by topic, and all topics in byte order, so that a seed gives the
+// byTopic returns, of each run, the values of the one measure by topic, and all topics in byte order, so that a seed gives the
 // same answer again.
-func byTopic(values []material.Values, name string) (by []map[string]float64, topics []string, err error) {
-	all := map[string]bool{}
+func byTopic(ctx context.Context, results *material.Results) (by []map[string]float64, topics []string, err error) {
+	values, err := results.Values(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	name, all := results.Measures[0], map[string]bool{}
 	for i := range values {
-		one := map[string]float64{}
-		for topic, measures := range values[i].Topics {
-			x, ok := measures[name]
-			if !ok {
-				continue
-			}
+		one := material.ByTopic(values[i].Topics, name)
+		for topic, x := range one {
 			if math.Abs(x) > hugest {
 				return nil, nil, problem.Check([]problem.Field{{Pointer: fmt.Sprintf("/runs/%d", i), Detail: fmt.Sprintf("has the value %v, which is too large to be computed with", x)}})
 			}
-			one[topic], all[topic] = x, true
+			all[topic] = true
 		}
 		by = append(by, one)
 	}

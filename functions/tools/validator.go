@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"assay/functions/tools/material"
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
@@ -82,7 +83,10 @@ var validatorTool = define(about{
 		}
 	}
 	return func(ctx context.Context) (ValidatorOutput, error) {
-		out := ValidatorOutput{Of: "run", Kind: settings.Kind, Format: record.RunFormat(settings.Format), Guess: guessed}
+		out := ValidatorOutput{
+			Of: "run", Kind: settings.Kind, Format: record.RunFormat(settings.Format), Guess: guessed,
+			Files: lists.Map(files, func(f evaluator.File) string { return f.Name }),
+		}
 		var found []measure.Diagnostic
 		var err error
 		if in.Truth != nil {
@@ -93,9 +97,6 @@ var validatorTool = define(about{
 			if known, err = evaluator.ReadInputs(ctx, settings.Kind, settings.Format, inputs); err == nil {
 				found, err = evaluator.ValidateRun(ctx, settings.Kind, settings.Format, files, known)
 			}
-		}
-		for _, f := range files {
-			out.Files = append(out.Files, f.Name)
 		}
 		out.Valid, out.Diagnostics = !measure.Refused(found), record.Disclosed(found)
 		return out, err

@@ -32,11 +32,6 @@ type event struct {
 	Wake    string // what to wake for, from a schedule of alarms
 }
 
-// source is what all records tell of where they come from.
-type source struct {
-	EventSource string
-}
-
 // tidy is how long before Lambda ends the process the function stops what it is at, gives back the runs under its hands,
 // and has itself woken for the rest.
 const tidy = 30 * time.Second
@@ -54,17 +49,17 @@ func (f *function) handle(ctx context.Context, raw json.RawMessage) (any, error)
 	if len(e.Records) == 0 {
 		return nil, f.wake(ctx, e.Wake)
 	}
-	var s source
-	if err := json.Unmarshal(e.Records[0], &s); err != nil {
+	var first struct{ EventSource string } // as all records have it
+	if err := json.Unmarshal(e.Records[0], &first); err != nil {
 		return nil, fmt.Errorf("a record that is no JSON object: %w", err)
 	}
-	switch s.EventSource {
+	switch first.EventSource {
 	case "aws:dynamodb":
 		return f.changed(ctx, e.Records)
 	case "aws:s3":
 		return nil, f.arrived(ctx, e.Records)
 	default:
-		return nil, fmt.Errorf("nothing is known of events from %q", s.EventSource)
+		return nil, fmt.Errorf("nothing is known of events from %q", first.EventSource)
 	}
 }
 

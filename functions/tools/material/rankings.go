@@ -193,19 +193,12 @@ func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) ([]place, err
 	return places, err
 }
 
-// Values returns, of each entry, the values of the ranking's measure by topic; nil of one that has none.
+// Values returns, of each entry, the values of the ranking's measure by topic; empty of one that has none.
 func (r *Ranking) Values(ctx context.Context) ([]map[string]float64, error) {
 	ids := lists.Map(r.Entries, func(e Ranked) string { return e.ID })
 	all := make([]map[string]float64, len(ids))
 	return all, r.d.eachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {
-		for topic, measures := range perTopic {
-			if x, ok := measures[r.Measure]; ok {
-				if all[i] == nil {
-					all[i] = map[string]float64{}
-				}
-				all[i][topic] = x
-			}
-		}
+		all[i] = ByTopic(perTopic, r.Measure)
 		return nil
 	})
 }

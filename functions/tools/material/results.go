@@ -55,6 +55,17 @@ type Values struct {
 	Diagnostics []measure.Diagnostic
 }
 
+// ByTopic returns, of values by topic and measure, those of the measure.
+func ByTopic(perTopic map[string]map[string]float64, measure string) map[string]float64 {
+	values := map[string]float64{}
+	for topic, measures := range perTopic {
+		if x, ok := measures[measure]; ok {
+			values[topic] = x
+		}
+	}
+	return values
+}
+
 // EvaluationID is the evaluation that the values of the run are from; empty when they are computed.
 func (r *Run) EvaluationID() string {
 	if r.evaluation == nil {

@@ -54,16 +54,8 @@ func (d *Desk) Run(ctx context.Context, pointer string, ref RunReference) (*Run,
 
 // Ranked refuses stored runs that are no rankings of documents, before all of their lines are told to be none.
 func (d *Desk) Ranked(ctx context.Context, runs ...*Run) error {
-	var held []*Run
-	var ids []string
-	for _, r := range runs {
-		if r.item != nil {
-			held, ids = append(held, r), append(ids, r.item.DatasetID)
-		}
-	}
-	if len(held) == 0 {
-		return nil
-	}
+	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.item == nil })
+	ids := lists.Map(held, func(r *Run) string { return r.item.DatasetID })
 	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
 	found, err := table.GetAll[record.DatasetItem](ctx, d.c.Store, d.c.Consistency, table.Keys(distinct, record.DatasetKey)...)
 	if err != nil {
@@ -148,16 +140,11 @@ func (d *Desk) runs(ctx context.Context, pointers []string, refs []RunReference,
 
 // findRuns reads those that the platform holds, and what the caller is to each: two calls, whatever there is.
 func (d *Desk) findRuns(ctx context.Context, runs []*Run, what string, sees func(*record.RunItem, access.Role) bool) error {
-	var held []*Run
-	var ids []string
-	for _, r := range runs {
-		if r.ID != "" {
-			held, ids = append(held, r), append(ids, r.ID)
-		}
-	}
+	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.ID == "" })
 	if len(held) == 0 {
 		return nil
 	}
+	ids := lists.Map(held, func(r *Run) string { return r.ID })
 	found, err := table.GetAll[record.RunItem](ctx, d.c.Store, d.c.Consistency, table.Keys(ids, record.RunKey)...)
 	if err != nil {
 		return err

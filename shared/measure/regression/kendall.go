@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"math"
 	"slices"
+
+	"assay/shared/lists"
 )
 
 // Kendall is tau-b: (C - D) / sqrt((n0 - n1)(n0 - n2)) with C concordant and D discordant pairs, n0 pairs in all, n1
@@ -29,10 +31,7 @@ func Kendall(x, y []float64) (value float64, reason string) {
 	tiedX := tiedPairs(len(points), func(i, j int) bool { return points[i].x == points[j].x })
 	tiedBoth := tiedPairs(len(points), func(i, j int) bool { return points[i] == points[j] })
 
-	ys := make([]float64, len(points))
-	for i, p := range points {
-		ys[i] = p.y
-	}
+	ys := lists.Map(points, func(p point) float64 { return p.y })
 	discordant := sortCounting(ys)
 	tiedY := tiedPairs(len(ys), func(i, j int) bool { return ys[i] == ys[j] })
 

@@ -4,6 +4,7 @@ import (
 	"math"
 	"slices"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 )
 
@@ -72,9 +73,5 @@ func scaled(xs []float64, e int) []float64 {
 	if e == 0 {
 		return xs
 	}
-	out := make([]float64, len(xs))
-	for i, x := range xs {
-		out[i] = math.Ldexp(x, -e)
-	}
-	return out
+	return lists.Map(xs, func(x float64) float64 { return math.Ldexp(x, -e) })
 }

@@ -175,5 +175,6 @@ func (w *Worker) readTruth(ctx context.Context, t *record.Truth) (*evaluator.Tru
 	if err != nil || truth == nil {
 		return nil, 0, err
 	}
-	return truth, truth.Bytes(), nil
+	size := truth.Bytes()
+	return truth, size, nil
 }

@@ -28,7 +28,8 @@ func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.T
 	}
 	inputs, err := w.inputs.get(ctx, d.ID, digest(files)+truth.RunFormat.IDField, func(ctx context.Context) (*evaluator.Known, int64, error) {
 		k, err := evaluator.ReadInputs(ctx, kind, evaluator.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
-		return k, k.Bytes(), err
+		size := k.Bytes()
+		return k, size, err
 	})
 	return append(list, inputs), err
 }

@@ -69,7 +69,7 @@ func (s *workers) offer(ctx context.Context, run *record.RunItem) (*assayv1.Work
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
 	defer cancel()
-	if _, back := queue.Release(late, s.env.Store, s.env.Now(), h); queue.IgnoreStale(back) != nil {
+	if _, back := queue.Release(late, s.env.Store, s.env.Now(), h); back != nil && !errors.Is(back, queue.ErrStaleLease) {
 		s.env.Log.WarnContext(ctx, "a run that did not reach its worker comes back when its lease lapses", "run", run.ID, "error", back)
 	}
 	return nil, errors.Join(err, ctx.Err())

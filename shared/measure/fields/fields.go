@@ -101,7 +101,7 @@ func ParseScore(text []byte) (float64, bool) {
 		return x, true
 	}
 	// Of what can follow the digits, strconv also takes hexadecimal digits, and underscores between digits.
-	if i < len(text) && (text[i] != 'e' && text[i] != 'E' || bytes.IndexByte(text, '_') > 0) {
+	if i < len(text) && (unicode.ToLower(rune(text[i])) != 'e' || bytes.IndexByte(text, '_') > 0) {
 		return 0, false
 	}
 	x, err := strconv.ParseFloat(string(text), 64)

@@ -29,7 +29,8 @@ type limits struct{ examples, labels, ids int }
 // report has errors must not be used; the error is one of reading or of the context.
 func ReadTruth(ctx context.Context, format Format, values Values, files []measure.File, report *measure.Report) (*Truth, error) {
 	t := newTruth(format, values)
-	return t, t.read(ctx, files, report)
+	err := t.read(ctx, files, report)
+	return t, err
 }
 
 func newTruth(format Format, values Values) *Truth {

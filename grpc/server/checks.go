@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -126,14 +125,6 @@ func checkOutputs(in *assayv1.CompleteRunRequest) ([]record.File, problem.Fields
 	_, more := record.CheckFiles(record.In("/files"), files, nil)
 	return files, append(fields, more...)
 }
-
-func checkVersion(version string) (fields problem.Fields) {
-	wrong := len(version) > maxNameBytes || strings.ContainsFunc(version, isControl)
-	fields.AddIf(wrong, "/evaluator_version", "must be one line of at most %d bytes", maxNameBytes)
-	return fields
-}
-
-func isControl(r rune) bool { return r < ' ' || r == 0x7f }
 
 // severities as they travel.
 var severities = map[assayv1.Diagnostic_Severity]measure.Severity{

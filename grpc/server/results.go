@@ -79,7 +79,9 @@ func (s *workers) result(ctx context.Context, h queue.Hold, run *record.RunItem,
 func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
 	h, fields := checkHold(ctx, in)
 	warnings, more := checkDiagnostics("/warnings", in.GetWarnings())
-	fields = append(append(fields, more...), checkVersion(in.GetEvaluatorVersion())...)
+	fields = append(fields, more...)
+	controls := strings.ContainsFunc(in.GetEvaluatorVersion(), func(r rune) bool { return r < ' ' || r == 0x7f })
+	fields.AddIf(controls || len(in.GetEvaluatorVersion()) > maxNameBytes, "/evaluator_version", "must be one line of at most %d bytes", maxNameBytes)
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}

@@ -11,14 +11,6 @@ import (
 	"assay/shared/plural"
 )
 
-// origin is where the ids and labels stand that a run is compared with.
-type origin string
-
-const (
-	ofTruth  origin = "the truth"
-	ofInputs origin = "the inputs of the dataset"
-)
-
 // Of the ids that a truth does not have, those up to namedUnknown are reported one by one, which leaves room for their likely
 // cause, and a run is read up to mostUnknown.
 const (
@@ -42,7 +34,7 @@ func (t *Truth) Known(ids, labels bool) *Truth {
 // NewInputs returns a Truth that has no more than the ids which AddInput adds to it.
 func NewInputs(format Format, values Values) *Truth {
 	t := newTruth(format, values)
-	t.origin = ofInputs
+	t.origin = measure.OfInputs
 	return t
 }
 
@@ -66,13 +58,13 @@ func (t *Truth) AddInput(ctx context.Context, kind string, content measure.File)
 
 // addUnknown takes a prediction whose id is not known, and returns false when there are too many.
 func (r *Run) addUnknown(f *file, e example) bool {
-	if r.unknown++; r.truth.origin == ofTruth && r.unknown <= namedUnknown {
+	if r.unknown++; r.truth.origin == measure.OfTruth && r.unknown <= namedUnknown {
 		f.errorf(e.line, "the truth has no id %s; expected only ids of the truth", fields.Quote(e.id))
 	}
 	if len(r.samples) < measure.MaxDiagnostics {
 		r.samples = append(r.samples, string(e.id))
 	}
-	return r.unknown < mostUnknown || r.truth.origin == ofInputs && r.unknown < r.truth.limits.examples
+	return r.unknown < mostUnknown || r.truth.origin == measure.OfInputs && r.unknown < r.truth.limits.examples
 }
 
 // compareIDs reports ids that only the run has, or only the origin.
@@ -83,7 +75,7 @@ func (r *Run) compareIDs(report *measure.Report) {
 		name = r.places.files[0]
 	}
 	cause := spelling.Cause(r.samples, r.missing())
-	if o == ofInputs {
+	if o == measure.OfInputs {
 		if r.unknown > 0 {
 			report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.joined, "id"), fields.Some(r.samples, r.unknown), cause)
 		}

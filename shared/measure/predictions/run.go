@@ -62,7 +62,7 @@ func (r *Run) add(f *file, e example) bool {
 		r.places.list[index] = r.places.here(e.line)
 		r.joined++
 	}
-	if !e.sound || r.truth.origin != ofTruth || r.truth.values == Labels && r.truth.labels.names == nil {
+	if !e.sound || r.truth.origin != measure.OfTruth || r.truth.values == Labels && r.truth.labels.names == nil {
 		return true
 	}
 	if r.truth.values == Numbers {

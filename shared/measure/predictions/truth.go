@@ -13,7 +13,7 @@ type Truth struct {
 	format Format
 	values Values
 	limits limits
-	origin origin
+	origin measure.Origin
 
 	ids     *ids // nil when they are not known
 	places  places
@@ -38,7 +38,7 @@ func newTruth(format Format, values Values) *Truth {
 		format: format,
 		values: values,
 		limits: limits{examples: MaxExamples, labels: MaxLabels, ids: maxIDs},
-		origin: ofTruth,
+		origin: measure.OfTruth,
 		ids:    newIDs(),
 	}
 }

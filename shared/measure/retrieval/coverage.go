@@ -14,27 +14,19 @@ import (
 
 // Known are the topics, and perhaps the documents, that participants know: a run is compared with them without its truth.
 type Known struct {
-	origin    origin
+	origin    measure.Origin
 	topics    Qrels // without judgements
 	documents func(id []byte) bool
 }
 
-// origin is where topics stand that a run is compared with.
-type origin string
-
-const (
-	ofTruth  origin = "the truth"
-	ofInputs origin = "the inputs of the dataset"
-)
-
 // Known returns the topics of the truth.
 func (q *Qrels) Known() *Known {
-	return &Known{origin: ofTruth, topics: Qrels{names: q.names, index: q.index}}
+	return &Known{origin: measure.OfTruth, topics: Qrels{names: q.names, index: q.index}}
 }
 
 // KnownOf returns what the inputs of a dataset have: topics, of which there may be none, and documents; nil when they are not known.
 func KnownOf(topics []string, documents func(id []byte) bool) *Known {
-	k := &Known{origin: ofInputs, documents: documents, topics: Qrels{names: slices.Compact(slices.Sorted(slices.Values(topics))), index: map[string]int32{}}}
+	k := &Known{origin: measure.OfInputs, documents: documents, topics: Qrels{names: slices.Compact(slices.Sorted(slices.Values(topics))), index: map[string]int32{}}}
 	for i, name := range k.topics.names {
 		k.topics.index[name] = int32(i)
 	}
@@ -76,7 +68,7 @@ func (k *Known) compareDocuments(run *run, report *measure.Report) {
 }
 
 // compareTopics reports topics that only the run has, or only the origin, of which q has them.
-func (q *Qrels) compareTopics(run *run, o origin, report *measure.Report) {
+func (q *Qrels) compareTopics(run *run, o measure.Origin, report *measure.Report) {
 	if report.Failed() || len(run.blocks) == 0 || len(q.names) == 0 {
 		return
 	}
@@ -98,7 +90,7 @@ func (q *Qrels) compareTopics(run *run, o origin, report *measure.Report) {
 	extra := slices.Sorted(slices.Values(run.topics.others)) // they are numbered as the parsers met them
 	cause := spelling.Cause(extra, slices.Values(missing))
 	severity, retrieved, count := measure.Error, ", which count with nothing retrieved", " and do not count"
-	if o != ofTruth { // whose topics need not all be judged
+	if o != measure.OfTruth { // whose topics need not all be judged
 		severity, retrieved, count = measure.Warning, "", ""
 	}
 	if len(missing) == len(q.names) {

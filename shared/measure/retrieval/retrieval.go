@@ -42,7 +42,7 @@ func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure, files 
 	if err != nil {
 		return measure.Result{}, nil, err
 	}
-	q.compareTopics(run, ofTruth, report)
+	q.compareTopics(run, measure.OfTruth, report)
 	scores, err := run.rank(ctx, q, plan, report)
 	if err != nil {
 		return measure.Result{}, nil, err

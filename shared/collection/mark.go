@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"golang.org/x/text/cases"
+	"github.com/yuin/goldmark/util"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -49,9 +49,8 @@ func matches(text, query string) []word {
 // words are the runs of letters, digits and the marks on them.
 func words(text string) []word {
 	var out []word
-	fold := cases.Fold()
 	add := func(start, end int) {
-		out = append(out, word{start, end, singular(norm.NFC.String(fold.String(text[start:end])))})
+		out = append(out, word{start, end, singular(string(norm.NFC.Bytes(util.DoFullUnicodeCaseFolding([]byte(text[start:end])))))})
 	}
 	start := -1 // of the word that is open
 	for i, r := range text {

@@ -9,7 +9,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/store"
 
-	"golang.org/x/text/cases"
+	"github.com/yuin/goldmark/util"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -148,8 +148,9 @@ func folded(team string) string {
 		}
 		return r
 	}, team)
-	name := norm.NFKC.String(cases.Fold().String(norm.NFKC.String(cases.Fold().String(norm.NFD.String(visible)))))
-	return strings.Join(strings.Fields(name), " ")
+	// Pages link goldmark's folding in any case, and the folding of x/text brings all languages along.
+	name := norm.NFKC.Bytes(util.DoFullUnicodeCaseFolding(norm.NFKC.Bytes(util.DoFullUnicodeCaseFolding(norm.NFD.Bytes([]byte(visible))))))
+	return strings.Join(strings.Fields(string(name)), " ")
 }
 
 // Reservation is an item whose existence is nearly all that it says.

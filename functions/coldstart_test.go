@@ -98,8 +98,8 @@ func coldStart(b *testing.B, program string, env []string, first []byte) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// lambdaTags are the build tags of functions, as the Makefile has them.
-const lambdaTags = "lambda.norpc,nethttpomithttp2"
+// buildFunction is the command that compiles a function, with the flags that decide what it has, as in the Makefile.
+var buildFunction = []string{"build", "-tags", "lambda.norpc,nethttpomithttp2", "-gcflags=assay/functions/...=-l", "-gcflags=assay/shared/webpage/...=-l"}
 
 // compile builds the program for this machine, and returns how many bytes it has for the one that it is deployed to.
 func compile(b *testing.B, program string) (binary string, size int64) {
@@ -107,7 +107,7 @@ func compile(b *testing.B, program string) (binary string, size int64) {
 	folder := b.TempDir()
 	binary, deployed := filepath.Join(folder, "bootstrap"), filepath.Join(folder, "arm64")
 	for out, env := range map[string][]string{binary: nil, deployed: {"GOOS=linux", "GOARCH=arm64"}} {
-		cmd := exec.CommandContext(b.Context(), "go", "build", "-trimpath", "-tags", lambdaTags, "-ldflags", "-s -w", "-o", out, program)
+		cmd := exec.CommandContext(b.Context(), "go", append(slices.Clip(buildFunction), "-trimpath", "-ldflags", "-s -w", "-o", out, program)...)
 		cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), env...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			b.Fatalf("build %s: %v\n%s", program, err, out)

@@ -14,6 +14,7 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,7 +64,7 @@ func build(t *testing.T) string {
 		names = append(names, g.Name)
 	}
 	for _, name := range names {
-		cmd := exec.CommandContext(t.Context(), "go", "build", "-buildvcs=false", "-tags", lambdaTags, "-o", filepath.Join(folder, name), "./"+name+"/lambda")
+		cmd := exec.CommandContext(t.Context(), "go", append(slices.Clip(buildFunction), "-buildvcs=false", "-o", filepath.Join(folder, name), "./"+name+"/lambda")...)
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("build %s: %v\n%s", name, err, out)
 		}

@@ -8,7 +8,6 @@ import (
 	"assay/shared/api"
 	"assay/shared/page"
 	"assay/shared/problem"
-	"assay/shared/visibility"
 )
 
 func list(_ context.Context, c *api.Call, _ api.Open) (p page.Page[Component], err error) {
@@ -58,7 +57,7 @@ func asked(c *api.Call) (*entry, error) {
 	}
 	i := slices.IndexFunc(all, func(e *entry) bool { return e.ID == c.Param("componentId") })
 	if i < 0 {
-		return nil, visibility.Missing
+		return nil, problem.NotFound.New("There is no component with this id: GET /v1/platform/components lists them.")
 	}
 	return all[i], nil
 }

@@ -3,6 +3,7 @@ package tools
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -95,7 +96,14 @@ var converterTool = define(about{
 				return err
 			}
 			out.Diagnostics = record.Disclosed(found)
-			return of.source.Refused(found)
+			refused, ok := errors.AsType[*problem.Error](of.source.Refused(found))
+			if !ok {
+				return nil
+			}
+			if in.From == "" {
+				refused.Detail += fmt.Sprintf(" The files were read as %s, for `from` does not say what they are: it can be one of %v.", from, of.formats)
+			}
+			return refused
 		})
 		if err == nil {
 			out.File = out.spool.described

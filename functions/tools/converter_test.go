@@ -114,6 +114,11 @@ func TestConvertRefuses(t *testing.T) {
 			t.Errorf("%v is refused for %v, want %q", c.input, found, c.pointer)
 		}
 	}
+	for input, want := range map[*object]bool{{"run": sent("run.jsonl", "{}\n"), "to": "csv"}: true, {"run": sent("run.jsonl", "{}\n"), "from": "trec-run", "to": "csv"}: false} {
+		if a := s.tool(http.StatusUnprocessableEntity, nil, "", "converter", *input); strings.Contains(string(a.Body), "`from` does not say") != want {
+			t.Errorf("%v: %s", *input, a.Body)
+		}
+	}
 }
 
 func TestConvertWhatIsHeld(t *testing.T) {

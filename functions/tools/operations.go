@@ -10,12 +10,13 @@ package tools
 
 import (
 	"context"
+	"strings"
 
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/lists"
 	"assay/shared/page"
-	"assay/shared/visibility"
+	"assay/shared/problem"
 )
 
 // all tools, in the order in which they are listed.
@@ -76,7 +77,8 @@ func named(_ context.Context, c *api.Call) (tool, error) {
 			return t, nil
 		}
 	}
-	return tool{}, visibility.Missing
+	names := lists.Map(all, func(t tool) string { return t.name })
+	return tool{}, problem.NotFound.New("There is no tool of this name. There are: %s.", strings.Join(names, ", "))
 }
 
 func invoke(ctx context.Context, c *api.Call, t tool) error { return t.invoke(ctx, c) }

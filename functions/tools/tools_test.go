@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"assay/shared/record"
@@ -56,5 +57,10 @@ func TestToolsAreNamedByNouns(t *testing.T) {
 	}
 	if !slices.Equal(names, nouns) {
 		t.Errorf("the tools are %v, want the nouns %v", names, nouns)
+	}
+	for _, method := range []string{http.MethodGet, http.MethodPost} {
+		if a := s.Want(http.StatusNotFound, nil, "", method, "/v1/tools/nosuch", nil); !strings.Contains(string(a.Body), strings.Join(nouns, ", ")) {
+			t.Errorf("%s of another: %s", method, a.Body)
+		}
 	}
 }

@@ -3,6 +3,7 @@ package api
 import (
 	"bytes"
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -135,10 +136,11 @@ func Load[R any, P interface {
 }
 
 // locate finds the target of the request and decides about it. A caller who is logged in costs a read of the grants
-// also when there is nothing, so that the work does not tell what is missing from what is hidden.
+// also when there is nothing, so that the work does not tell what is missing from what is hidden. Of what is never hidden,
+// find can return a problem of its own.
 func (c *Call) locate(ctx context.Context, find finder) (Target, error) {
 	t, err := find(ctx, c)
-	if problem.NotFound.Is(err) {
+	if errors.Is(err, visibility.Missing) {
 		if _, gerr := c.Grants(ctx); gerr != nil {
 			return nil, gerr
 		}

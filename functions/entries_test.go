@@ -46,7 +46,7 @@ func TestBoards_TellTheRunsOfATeamApart(t *testing.T) {
 		t.Helper()
 		for name, answer := range all(user) {
 			for _, word := range words {
-				if name == "run" && word != "second try" || name == "submission" && !strings.HasPrefix(word, "curlew") {
+				if name == "run" && strings.Contains(word, "of ada") || name == "run" && strings.HasPrefix(word, "https") || name == "submission" && !strings.HasPrefix(word, "curlew") {
 					continue
 				}
 				if strings.Contains(answer, word) != want {

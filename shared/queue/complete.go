@@ -44,7 +44,7 @@ func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outco
 			tx.Create(o.Topics)
 		}
 		run.Evaluations = append(run.Evaluations, e.ID)
-		run.EvaluationID, run.TruthVersion = e.ID, o.Truth.Number
+		run.EvaluationID, run.TruthVersion, run.RunTag = e.ID, o.Truth.Number, e.RunTag
 		run.Diagnostics = []measure.Diagnostic{}
 		run.AddDiagnostics(o.Warnings...)
 		if err := noteTruthFailures(ctx, s, now, run, tx); err != nil {

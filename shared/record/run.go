@@ -64,7 +64,9 @@ type Run struct {
 	UserID       string               `json:"userId,omitempty" doc:"absent when the team is anonymous to the caller"`
 	User         *Person              `json:"user,omitempty" doc:"who that is; for organizers"`
 	Team         string               `json:"team" doc:"the team, or its alias"`
+	Title        string               `json:"title,omitempty" doc:"of the submission; absent, as is runTag, when the team is anonymous to the caller"`
 	Label        string               `json:"label" maxLength:"200" doc:"what its owner calls it"`
+	RunTag       string               `json:"runTag,omitempty" doc:"last column of the first line of a run in the format trec-run, once it was evaluated"`
 	State        RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`
 	Attempts     int                  `json:"attempts" doc:"how often its work was begun for the truth that it waits for, or was evaluated against last"`
 	Files        []File               `json:"files" doc:"the run's files; with links for those who may have them"`

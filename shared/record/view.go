@@ -108,8 +108,8 @@ func (r *RunItem) For(roles access.Role) Run {
 	if v.Files == nil || r.Standing.Anonymous && !r.ReadsFiles(roles) {
 		v.Files = []File{} // their names and digests would tell the team by the same file elsewhere
 	}
-	if r.Standing.hidesEntry(roles) {
-		v.Label = ""
+	if v.Title = r.Standing.Title; r.Standing.hidesEntry(roles) {
+		v.Title, v.Label, v.RunTag = "", "", ""
 	}
 	v.UserID, v.Team = r.Standing.shownAs(roles, r.UserID, r.Team)
 	v.User = personFor(roles, r.UserID, r.Standing, r.TaskID)
@@ -145,14 +145,6 @@ func (r *RunItem) valuesNotice(roles access.Role) string {
 	default:
 		return "The run is completed, and its values are hidden until the organizers publish them."
 	}
-}
-
-// TitleFor is the title of the run's submission as one who has the roles sees it.
-func (r *RunItem) TitleFor(roles access.Role) string {
-	if r.Standing.hidesEntry(roles) {
-		return ""
-	}
-	return r.Standing.Title
 }
 
 // told returns the diagnostics, all or those that tell nothing of the truth. A run that failed always says something.

@@ -163,7 +163,7 @@ func (d *Desk) findRuns(ctx context.Context, runs []*Run, what string, sees func
 			continue
 		}
 		shown := r.item.For(r.roles)
-		r.Name = cmp.Or(r.Name, Labelled(shown.Team, cmp.Or(shown.Label, r.item.TitleFor(r.roles))))
+		r.Name = cmp.Or(r.Name, Labelled(shown.Team, cmp.Or(shown.Label, shown.Title)))
 	}
 	if len(missing) > 0 {
 		return unseen(missing...)

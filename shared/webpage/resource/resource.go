@@ -155,8 +155,11 @@ func (v *value) gist() string {
 	return strings.Join(all, " · ")
 }
 
-// shown is the text of a literal as people read it: 0 runs allowed stand for no limit.
+// shown is the text of a literal as people read it: 0 runs allowed stand for no limit, and an empty pointer for the document.
 func (v *value) shown(parent *value) string {
+	if v.text == "" && v.name == "pointer" {
+		return "the body as a whole"
+	}
 	if v.text == "0" && (v.name == "perDay" || v.name == "total") && parent.name == "submissions" {
 		return "no limit"
 	}
@@ -185,6 +188,16 @@ func (v *value) address(parent *value) string {
 		return v.text
 	}
 	return ""
+}
+
+// named are the ways from a resource in a list to those that it names.
+func (v *value) named() (all []link) {
+	for _, m := range v.entries {
+		if address := m.address(v); strings.HasSuffix(m.name, "Id") && address != "" {
+			all = append(all, link{label(strings.TrimSuffix(m.name, "Id")) + " " + m.text, address})
+		}
+	}
+	return all
 }
 
 // own is where an entry of the list at the path is by itself; "" when it is nowhere.

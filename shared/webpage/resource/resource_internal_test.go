@@ -58,6 +58,9 @@ func TestRender_ShowsEachMember(t *testing.T) {
 		{"/v1/tasks/1/audit-entries", `{"data":[{"id":"1","action":"task.created","actor":{"id":"2"}}]}`, "Actor: 2"},
 		{"/v1/tasks/1/audit-entries", `{"data":[{"id":"1","action":"task.created"}]}`, "<h2><bdi>task.created</bdi></h2>"},
 		{"/v1/runs", `{"data":[{"id":"1","team":"Heron","label":"BM25"}]}`, "<bdi>BM25</bdi></a></h2>"},
+		{"/v1/runs", `{"data":[{"id":"1","datasetId":"2","runTag":"bm25"}]}`, "Run tag: bm25"},
+		{"/v1/runs", `{"data":[{"id":"1","datasetId":"2"}]}`, `<a href="/v1/datasets/2">Dataset 2</a>`},
+		{"/v1/tools/topics", `{"errors":[{"pointer":"","detail":"is none"}]}`, "<bdi>the body as a whole</bdi>"},
 	} {
 		if got := rendered(t, c.path, c.text); !strings.Contains(got, c.want) || strings.Count(got, "A fault") > 1 {
 			t.Errorf("%s lacks %s: %s", c.text, c.want, got)

@@ -112,3 +112,22 @@ func TestTheLargestMap(t *testing.T) {
 	s.checkFaces("topics", object{"runs": runs(all...), "limit": 300})
 	s.checkFaces("topics", object{"runs": runs(all[:4]...), "limit": 300})
 }
+
+// Charts and tables have numbers for names that are too long, and the page says whose they are.
+func TestPages_SayWhichRunHasWhichNumber(t *testing.T) {
+	s := newStage(t, record.Public)
+	names := []string{strings.Repeat("dense ", 15) + "one", strings.Repeat("dense ", 15) + "two"}
+	var runs []object
+	for i, name := range names {
+		entered, _ := s.enter(staged{user: name, public: true, ap: byNumber(.1*float64(i), .2, .3), rr: new(.5)})
+		run := byID(entered)
+		run["name"] = name
+		runs = append(runs, run)
+	}
+	for _, tool := range []string{"significance", "topics"} {
+		page := string(s.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/"+tool, object{"runs": runs, "measure": "AP"}, "Accept", "text/html").Body)
+		if want := "<li><bdi>" + names[0] + "</bdi></li><li><bdi>" + names[1] + "</bdi></li>"; !strings.Contains(page, want) {
+			t.Errorf("the page of %s lacks %s", tool, want)
+		}
+	}
+}

@@ -133,7 +133,7 @@ func TestBodiesHaveTheFormsOfTheirSchemas(t *testing.T) {
 	}
 }
 
-// A patch that sets members to what they are, or unset ones to null, is no change: version and entity tag stay, whoever may have cached them.
+// A patch that sets members to what they are, or unset ones to null, is no change: version and entity tag stay.
 func TestPatchesThatChangeNothingKeepTheVersion(t *testing.T) {
 	w := newWorld(t)
 	p := w.newPlace(w.organizerID, record.Public)

@@ -39,7 +39,7 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 }
 
 // remove deletes an organizer without tasks. Its grants beyond what one transaction holds name an organizer that is no
-// more, and give nobody anything. Nobody is left who may read its audit entries, so they go too, and the log has the deletion.
+// more, and give nobody anything. No address below a missing organizer answers, so its audit entries go too, and the log has the deletion.
 func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
 	n, err := table.Get[record.TaskCount](ctx, c.Store, store.Strong, record.TaskCountKey(o.ID))
 	if err != nil {

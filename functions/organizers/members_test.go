@@ -63,6 +63,9 @@ func TestMembers_UnknownUsersAreNamed(t *testing.T) {
 		var pointers []string
 		for i, f := range p.Errors {
 			pointers = append(pointers, f.Pointer)
+			if !strings.Contains(p.Detail, "GET /v1/user,") {
+				t.Errorf("it does not say where ids are: %s", p.Detail)
+			}
 			if f.Detail != ids("nobody", "bob2")[i]+" is not the id of a known user" {
 				t.Errorf("%+v", f)
 			}

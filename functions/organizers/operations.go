@@ -43,13 +43,13 @@ var Operations = []api.Operation{
 	api.Delete(api.Spec{
 		ID: "deleteOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
 		Summary:     "Delete an organizer",
-		Description: "Refused with 409 while it has tasks. Its audit entries go with it, since nobody is left who may read them.",
+		Description: "Refused with 409 while it has tasks. Its audit entries go with it, since they are below its address; the server's log keeps who deleted it.",
 	}, organizer, remove),
 	api.List(api.Spec{
 		ID: "listOrganizerAuditEntries", Path: "/v1/organizers/{organizerId}/audit-entries", May: access.Organizer,
 		Summary: "List what was changed in an organizer and its tasks",
 		Description: "Who did what and when, the newest first: what was created and deleted, and changes that others rely on. Entries are never changed, and " +
-			"stay when what they are about is deleted. They keep ids of users alone; `actor` and `users` say who those are, as far as they have a profile. " +
+			"stay when what they are about is deleted, but for the organizer itself. They keep ids of users alone; `actor` and `users` say who those are, as far as they have a profile. " +
 			"`Accept: text/csv` returns a table.",
 		Query: page.Spec{Filters: append([]page.Filter{{Name: "taskId", Type: page.ID}}, auditFilters...)},
 	}, organizer, auditEntries, auditRows),

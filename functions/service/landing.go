@@ -110,13 +110,13 @@ func leaderboardOf(t *record.Task) string {
 	return "/v1/tasks/" + t.ID + "/evaluations?sort=rank&best=true"
 }
 
-// signIn tells how to get a token.
+// signIn says how to get a token, and who one is with it.
 func (v *welcome) signIn() string {
-	base := "ASSAY_URL=" + v.base + "\n"
+	token := "curl -s " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"
 	if v.development() {
-		return base + `ASSAY_TOKEN=$(curl -s --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
+		token = `export ASSAY_TOKEN=$(curl -s --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
 	}
-	return base + "curl -s " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration   # where to get a token\nTOKEN=<the token>"
+	return "export ASSAY_URL=" + v.base + "\n" + token + "\n" + `curl -s -H "Authorization: Bearer $ASSAY_TOKEN" "$ASSAY_URL/v1/user?fields=id,name"`
 }
 
 // register tells how to take part.

@@ -57,7 +57,9 @@ func TestSignIn(t *testing.T) {
 		"https://issuer.example.org": "curl -s https://issuer.example.org/.well-known/openid-configuration",
 		"":                           "<issuer>/.well-known",
 	} {
-		if got := (&welcome{base: "http://localhost", issuer: issuer}).signIn(); !strings.Contains(got, want) || !strings.HasPrefix(got, "ASSAY_URL=http://localhost\n") {
+		got := (&welcome{base: "http://localhost", issuer: issuer}).signIn()
+		if !strings.Contains(got, want) || !strings.HasPrefix(got, "export ASSAY_URL=http://localhost\n") || !strings.Contains(got, "\nexport ASSAY_TOKEN=") ||
+			!strings.Contains(got, "/v1/user?fields=id") || strings.Contains(got, "#") { // of which zsh makes no comment
 			t.Errorf("with the issuer %q: %s", issuer, got)
 		}
 	}

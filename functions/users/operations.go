@@ -16,7 +16,7 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getCurrentUser", Path: "/v1/user", May: access.User,
 		Summary:     "Return the user who is logged in",
-		Description: "With roles, memberships of organizers and registrations for tasks.",
+		Description: "With roles, memberships of organizers and registrations for tasks. Organizers add a user by the `id` that stands here: it is for the user to tell them.",
 	}, current, showCurrent),
 	api.Patch(api.Spec{
 		ID: "updateCurrentUser", Path: "/v1/user", May: access.User,

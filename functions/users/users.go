@@ -33,7 +33,7 @@ func somebody(_ context.Context, c *api.Call) (somebodyID, error) {
 
 // Current is the user who is logged in.
 type Current struct {
-	ID            string             `json:"id" doc:"id of the user, which comes from issuer and subject"`
+	ID            string             `json:"id" doc:"id of the user, which comes from issuer and subject: what organizers add the user by"`
 	Name          string             `json:"name"`
 	Email         string             `json:"email"`
 	Known         bool               `json:"known" doc:"whether others can name the user as a member of an organizer or register the user for a task: true once the user changed something, or sent PATCH /v1/user"`

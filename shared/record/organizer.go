@@ -22,7 +22,7 @@ type OrganizerDraft struct {
 	Name        string   `json:"name" minLength:"1" maxLength:"200" doc:"name of the organization" example:"TREC Conversational Assistance Track"`
 	Description string   `json:"description" required:"false" maxLength:"65536" doc:"Markdown"`
 	Website     string   `json:"website,omitempty" format:"uri" maxLength:"2000" doc:"http or https URL" example:"https://www.treccast.ai"`
-	Members     []string `json:"members" required:"false" maxItems:"500" maxLength:"26" doc:"ids of the users who are members; on creation the creator is always one"`
+	Members     []string `json:"members" required:"false" maxItems:"500" maxLength:"26" doc:"ids of the users who are members, which users find in GET /v1/user; on creation the creator is always one"`
 }
 
 // Organizer is an organization that runs tasks.

@@ -25,7 +25,7 @@ const (
 
 // RegistrationDraft is what a client writes of a registration.
 type RegistrationDraft struct {
-	UserID string `json:"userId" required:"false" maxLength:"26" doc:"the user who takes part: the caller, unless an organizer registers another user"`
+	UserID string `json:"userId" required:"false" maxLength:"26" doc:"the user who takes part: the caller, unless an organizer registers another user, by the id that GET /v1/user tells that user"`
 	TeamDraft
 }
 

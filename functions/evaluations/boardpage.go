@@ -27,6 +27,7 @@ type boardView struct {
 	shown    record.BoardTruth   // what the entries were evaluated with
 	progress *record.Reevaluation
 	entries  page.Page[record.Evaluation]
+	hidden   int    // how many of the entries others do not see
 	sort     string // name of the measure that it is sorted by
 	best     bool
 	public   bool       // it is what everyone sees who sees the task
@@ -73,6 +74,11 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 				return err
 			}
 		}
+		for _, e := range v.entries.Data {
+			if e.Hidden() != "" {
+				v.hidden++
+			}
+		}
 		path, query := c.Address()
 		v.entries.Link(path, query, c.Page)
 	}
@@ -85,31 +91,25 @@ func (v *boardView) measures() []string {
 	return append([]string{v.sort}, others...)
 }
 
-// link is the address of the page with another dataset or order, and as many entries.
-func (v *boardView) link(datasetID, sort string) string {
-	address := v.address(datasetID, sort, v.best)
-	if limit := v.query.Get("limit"); limit != "" {
-		address += "&limit=" + url.QueryEscape(limit)
+// address is that of the page with parameters changed, given as pairs of name and value, and from its beginning.
+func (v *boardView) address(changes ...string) string {
+	q := url.Values{"sort": {v.sort}, best.Name: {strconv.FormatBool(v.best)}}
+	if v.dataset != nil {
+		q.Set(byDataset.Param(), v.dataset.ID)
 	}
-	return address
-}
-
-// teams is the address of the page with the best run of each team alone, or with all runs.
-func (v *boardView) teams(bestOnly bool) string { return v.address(v.dataset.ID, v.sort, bestOnly) }
-
-func (v *boardView) address(datasetID, sort string, bestOnly bool) string {
-	q := url.Values{byDataset.Param(): {datasetID}, "sort": {sort}, best.Name: {strconv.FormatBool(bestOnly)}}
-	if v.login && v.public {
-		q.Set(view.Name, record.PublicView)
+	for _, name := range []string{"limit", view.Name} {
+		if v.query.Has(name) {
+			q.Set(name, v.query.Get(name))
+		}
+	}
+	for change := range slices.Chunk(changes, 2) {
+		q.Set(change[0], change[1])
 	}
 	return "/v1/tasks/" + v.task.ID + "/evaluations?" + q.Encode()
 }
 
-// other is the address of the page in the other view.
-func (v boardView) other() string {
-	v.public = !v.public
-	return v.link(v.dataset.ID, v.sort)
-}
+// viewed is the address of the page in the view.
+func (v *boardView) viewed(name string) string { return v.address(view.Name, name) }
 
 // filtered reports whether the address asks for other things than a dataset.
 func (v *boardView) filtered() bool {
@@ -121,25 +121,17 @@ func (v *boardView) filtered() bool {
 	return false
 }
 
-// part reports whether the address asks for a part of the leaderboard that does not begin with the best.
-func (v *boardView) part() bool {
-	return v.filtered() || v.query.Has("offset") || v.query.Has("cursor")
-}
-
 // tool is the address of what the tool for leaderboards says of this one.
 func (v *boardView) tool() (string, error) {
-	input, err := json.Marshal(struct {
-		DatasetID string `json:"datasetId"`
-		Measure   string `json:"measure"`
-		Best      bool   `json:"best"`
-		View      string `json:"view,omitempty"`
-	}{v.dataset.ID, v.sort, v.best, v.query.Get(view.Name)})
+	input, err := json.Marshal(map[string]any{
+		"datasetId": v.dataset.ID, "measure": v.sort, "best": v.best, view.Name: cmp.Or(v.query.Get(view.Name), record.CallerView),
+	})
 	return api.InputAddress("/v1/tools/leaderboard/result", input), err
 }
 
 // command is how to get the same as a table of text.
 func (v *boardView) command() string {
-	return "curl -sg -H 'Accept: text/csv' '" + v.base + v.link(v.dataset.ID, v.sort) + "'"
+	return "curl -sg -H 'Accept: text/csv' '" + v.base + v.address() + "'"
 }
 
 // notice says which results stand while the runs are evaluated again.

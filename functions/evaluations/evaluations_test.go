@@ -362,6 +362,11 @@ func TestTheBudgetOfABoard(t *testing.T) {
 	if calls, items := usage.Calls.Load(), usage.Read.Load(); calls != 2 || items != 2+100+20+1 {
 		t.Errorf("%d calls, %d items read", calls, items)
 	}
+	usage = store.Usage{} // a page of the best runs counts all of each team, in reads of 11, 22, 44, 88 and 176 entries
+	page := s.Want(http.StatusOK, nil, "", http.MethodGet, s.board("limit=10&filter[datasetId]="+s.dataset.ID), nil, "Accept", "text/html")
+	if calls := usage.Calls.Load(); calls != 7 || !strings.Contains(string(page.Body), "best of 300 runs") {
+		t.Errorf("%d calls for a page: %s", calls, page.Body)
+	}
 }
 
 // TestABoardIsSortedByTheMeasureAskedFor asks while the dataset names another primary measure than its truth in use, whose

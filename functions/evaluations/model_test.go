@@ -11,6 +11,7 @@ import (
 	"assay/functions/evaluations"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/store"
 
 	"pgregory.net/rapid"
 )
@@ -178,4 +179,12 @@ func BenchmarkBoard(b *testing.B) {
 			}
 		})
 	}
+	b.Run("page", func(b *testing.B) {
+		var usage store.Usage
+		s.Env.Store = counted{s.Store, &usage}
+		for b.Loop() {
+			s.Want(http.StatusOK, nil, "", http.MethodGet, s.board(dataset[1:]), nil, "Accept", "text/html")
+		}
+		b.ReportMetric(float64(usage.Calls.Load())/float64(b.N), "calls/op")
+	})
 }

@@ -254,8 +254,8 @@ func TestRuns_SayWhyThereAreNoValues(t *testing.T) {
 		run    *record.RunItem
 		notice string
 	}{
-		{"ada", dark, "hidden from you until the organizers unblind it"}, {"", dark, "hidden until the organizers publish"}, {"olga", dark, ""}, {"root", dark, ""},
-		{"ada", open, ""}, {"", open, "hidden until the organizers publish"}, {"ada", waits, ""}, {"ada", out, ""}, {"", out, ""},
+		{"ada", dark, "its owner is once the organizers unblind it"}, {"", dark, "others once they have published it"}, {"olga", dark, ""}, {"root", dark, ""},
+		{"ada", open, ""}, {"", open, "others once they have published it"}, {"ada", waits, ""}, {"ada", out, ""}, {"", out, ""},
 	} {
 		var got record.Run
 		s.Want(http.StatusOK, &got, tt.user, http.MethodGet, "/v1/runs/"+tt.run.ID, nil)

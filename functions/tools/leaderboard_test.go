@@ -82,7 +82,7 @@ func TestLeaderboard_SaysWhatOthersAreNotShown(t *testing.T) {
 		marks, lacking []string
 	}{
 		"unrelated": {0, nil, []string{"Not public:", "shown to others as", "not published"}},
-		"dan":       {0, []string{"Shown to others under an alias: 1 of 3 entries", "shown to others as <bdi>Nocturnal Otter</bdi>"}, []string{"Not public:"}},
+		"dan":       {0, []string{"shown to others as <bdi>Nocturnal Otter</bdi>"}, []string{"Not public:"}},
 		"eve":       {1, []string{"Not public: 1 of 4 entries", ">not published</span>"}, []string{">blinded</span>", "shown to others as"}},
 		"olga":      {2, []string{"Not public: 2 of 5 entries", ">not published</span>", ">blinded</span>", "shown to others as <bdi>Nocturnal Otter</bdi>"}, nil},
 	} {

@@ -98,13 +98,9 @@ func (out *LeaderboardOutput) address(measure string, against int64, best bool) 
 
 func (out *LeaderboardOutput) public() bool { return out.View == record.PublicView }
 
-// other is where the page is in the other view.
-func (out LeaderboardOutput) other() string {
-	if out.public() {
-		out.View = record.CallerView
-	} else {
-		out.View = record.PublicView
-	}
+// viewed is where the page is in the view.
+func (out LeaderboardOutput) viewed(view string) string {
+	out.View = view
 	return out.address(out.Measure, out.Against, out.Best)
 }
 

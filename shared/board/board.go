@@ -23,7 +23,8 @@ type Board struct {
 	Viewer       *visibility.Viewer
 	Dataset      *record.DatasetItem
 	TruthVersion int64
-	// AtOnce is how many entries a partition is first read for: as many as the reader is likely to need.
+	// AtOnce is how many entries are read first of a partition: as many as the reader is likely to need. Each read that follows has
+	// twice as many as the one before.
 	AtOnce int
 	// Count says that, of the best run of each team, it is counted how many runs the team has on the board. All of the board
 	// is read for that.
@@ -37,7 +38,9 @@ type Entry struct {
 	Runs   int // of the team on the board; 0 unless they were counted
 	stored store.Item
 	worth  string // the same for entries that share a rank
-	item   *record.EvaluationItem
+	// entrant is EvaluationItem.Entrant.
+	entrant string
+	item    *record.EvaluationItem
 }
 
 // Item reads the evaluation, when it is first needed: what an offset passes over is not.
@@ -72,22 +75,22 @@ func (b *Board) Entries(ctx context.Context, measure string, best bool) (iter.Se
 
 // withRuns counts, for each entry, the runs of its team.
 func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
-	all, err := read(entries)
 	runs := map[string]int{}
+	all, err := read(entries, func(e *Entry) error {
+		runs[e.entrant]++
+		return nil
+	})
 	for _, e := range all {
-		runs[e.item.Entrant()]++
-	}
-	for _, e := range all {
-		e.Runs = runs[e.item.Entrant()]
+		e.Runs = runs[e.entrant]
 	}
 	return yields(all), err
 }
 
-// read reads all entries with their evaluations.
-func read(entries iter.Seq2[*Entry, error]) (all []*Entry, err error) {
+// read reads all entries.
+func read(entries iter.Seq2[*Entry, error], each func(*Entry) error) (all []*Entry, err error) {
 	for e, err := range entries {
 		if err == nil {
-			_, err = e.Item()
+			err = each(e)
 		}
 		if err != nil {
 			return nil, err
@@ -113,19 +116,14 @@ func counted(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, erro
 		teams := map[string]bool{}
 		place, count, worth := 0, 0, ""
 		for e, err := range entries {
-			if err == nil && best {
-				var item *record.EvaluationItem
-				if item, err = e.Item(); err == nil {
-					if teams[item.Entrant()] {
-						continue
-					}
-					teams[item.Entrant()] = true
-				}
-			}
 			if err != nil {
 				yield(nil, err)
 				return
 			}
+			if best && teams[e.entrant] {
+				continue
+			}
+			teams[e.entrant] = true
 			if count++; e.worth != worth || count == 1 {
 				place, worth = count, e.worth
 			}
@@ -145,13 +143,13 @@ func (b *Board) byMeasure(ctx context.Context, name string) (iter.Seq2[*Entry, e
 	if err != nil {
 		return nil, err
 	}
-	all, err := read(ranked)
-	for _, e := range all {
-		e.worth = "null"
-		if v := e.item.Measures[name]; v != nil {
-			e.worth = strconv.FormatFloat(*v+0, 'g', -1, 64)
+	all, err := read(ranked, func(e *Entry) error {
+		item, err := e.Item()
+		if e.worth = "null"; err == nil && item.Measures[name] != nil {
+			e.worth = strconv.FormatFloat(*item.Measures[name]+0, 'g', -1, 64)
 		}
-	}
+		return err
+	})
 	slices.SortFunc(all, func(x, y *Entry) int {
 		return cmp.Or(compare(x.item.Measures[name], y.item.Measures[name], lowerIsBetter),
 			strings.Compare(x.item.SubmissionID, y.item.SubmissionID), strings.Compare(x.item.RunID, y.item.RunID))

@@ -51,8 +51,8 @@ func (b *Board) byRank(ctx context.Context) (iter.Seq2[*Entry, error], error) {
 			}
 			if k := key(it); k != last {
 				last = k
-				worth, _, _ := strings.Cut(k, "#")
-				if !yield(&Entry{stored: *it, worth: worth}, nil) {
+				parts := strings.Split(k, "#")
+				if !yield(&Entry{stored: *it, worth: parts[0], entrant: parts[len(parts)-1]}, nil) {
 					return
 				}
 			}
@@ -163,6 +163,7 @@ func (s *stream) read(ctx context.Context, st store.Store) error {
 	s.items, s.at, s.end = items, 0, s.query.Ends(items)
 	if !s.end {
 		s.query.After = &items[len(items)-1]
+		s.query.Limit *= 2 // who reads on is likely to read all
 	}
 	return nil
 }

@@ -153,9 +153,9 @@ func (e *EvaluationItem) Scope() access.Scope {
 func (*EvaluationItem) Widest() access.Scope { return access.Scope{Audience: access.Everyone} }
 
 // RankKey orders evaluations by the primary measure, the best first, an undefined one last, and of equal ones the
-// earlier submission first.
+// earlier submission first. It ends with the entrant, so that runs of a team are counted without decoding them.
 func (e *EvaluationItem) RankKey() string {
-	return rankKey(e.Measures[e.PrimaryMeasure], e.LowerIsBetter) + "#" + e.SubmissionID + "#" + e.RunID
+	return rankKey(e.Measures[e.PrimaryMeasure], e.LowerIsBetter) + "#" + e.SubmissionID + "#" + e.RunID + "#" + e.Entrant()
 }
 
 // rankKey maps a value to a string whose order is from best to worst: the bits of an IEEE 754 number, made to ascend

@@ -114,7 +114,10 @@ func (r *RunItem) For(roles access.Role) Run {
 	v.UserID, v.Team = r.Standing.shownAs(roles, r.UserID, r.Team)
 	v.User = personFor(roles, r.UserID, r.Standing, r.TaskID)
 	if !r.ReadsValues(roles) {
-		v.EvaluationID, v.Notice = "", r.valuesNotice(roles)
+		v.EvaluationID = ""
+		if r.State == Completed {
+			v.Notice = "The run is completed, but you are not shown its values: its owner is once the organizers unblind it, and others once they have published it as well."
+		}
 	}
 	blind := r.Standing.Blinded && roles&(access.Organizer|access.Admin) == 0
 	if !knows(roles) && !r.Standing.Shown() {
@@ -133,18 +136,6 @@ func (r *RunItem) For(roles access.Role) Run {
 		v.EvaluationLogTail, v.EvaluationLog = "", nil
 	}
 	return v
-}
-
-// valuesNotice says why one who has the roles, and may not have the run's values, is shown none of a run that is completed.
-func (r *RunItem) valuesNotice(roles access.Role) string {
-	switch {
-	case r.State != Completed:
-		return ""
-	case roles&access.Owner != 0:
-		return "The run is completed, and its values are hidden from you until the organizers unblind it. Leaderboards show them once the organizers have published it as well."
-	default:
-		return "The run is completed, and its values are hidden until the organizers publish them."
-	}
 }
 
 // told returns the diagnostics, all or those that tell nothing of the truth. A run that failed always says something.

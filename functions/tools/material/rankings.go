@@ -74,9 +74,6 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 		return nil, err
 	}
 	b := board.Board{Viewer: &d.c.Viewer, Dataset: item, TruthVersion: r.Board.TruthVersion, AtOnce: asked.Limit + 1, Count: asked.Best}
-	if asked.Against != nil {
-		b.AtOnce = comparedAtOnce
-	}
 	var here []place
 	err = each(ctx, &b, by, asked.Best, func(at *board.Entry, e *record.EvaluationItem, roles access.Role) bool {
 		here = append(here, place{identity(e, asked.Best), at.Rank})
@@ -162,9 +159,6 @@ func each(ctx context.Context, b *board.Board, by string, best bool, do func(at 
 	return nil
 }
 
-// comparedAtOnce is how many entries are read at once where ranks are compared, for which all are read.
-const comparedAtOnce = 200
-
 // earlier has the places of the entries against the other version of the truth by the same measure.
 func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) ([]place, error) {
 	if asked.Against == nil {
@@ -181,7 +175,7 @@ func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) ([]place, err
 	}
 	var places []place
 	measured := false
-	b := board.Board{Viewer: &r.d.c.Viewer, Dataset: r.Dataset, TruthVersion: number, AtOnce: comparedAtOnce}
+	b := board.Board{Viewer: &r.d.c.Viewer, Dataset: r.Dataset, TruthVersion: number, AtOnce: asked.Limit + 1}
 	err := each(ctx, &b, r.Measure, asked.Best, func(at *board.Entry, e *record.EvaluationItem, _ access.Role) bool {
 		_, has := e.Measures[r.Measure]
 		places, measured = append(places, place{identity(e, asked.Best), at.Rank}), measured || has

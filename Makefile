@@ -197,11 +197,12 @@ lambda: $(functions:%=bin/lambda/%/bootstrap) ## build the functions for AWS Lam
 
 # The servers that functions ask, those of AWS and the issuer, speak HTTP/1.1 too, and HTTP/2 would be 0.3 MB of each function.
 # The templates of pages would be inlined with all that they write wherever they are used, which is 0.2 MB of the largest.
+# Lambda's processors of this architecture, Graviton2 and later, have the atomic instructions that lse names.
 lambda_flags := -tags lambda.norpc,nethttpomithttp2 -gcflags=assay/functions/...=-l -gcflags=assay/shared/webpage/...=-l
 
 .PHONY: $(functions:%=bin/lambda/%/bootstrap)
 $(functions:%=bin/lambda/%/bootstrap): bin/lambda/%/bootstrap:
-	GOOS=linux GOARCH=arm64 CGO_ENABLED=0 $(GO) build -trimpath $(lambda_flags) -ldflags '-s -w -buildid=' -o $@ ./functions/$*/lambda
+	GOOS=linux GOARCH=arm64 GOARM64=v8.0,lse CGO_ENABLED=0 $(GO) build -trimpath $(lambda_flags) -ldflags '-s -w -buildid=' -o $@ ./functions/$*/lambda
 
 # Of each processor architecture, the programs as they stand in images.
 container := bin/container

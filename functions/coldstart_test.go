@@ -106,7 +106,7 @@ func compile(b *testing.B, program string) (binary string, size int64) {
 	b.Helper()
 	folder := b.TempDir()
 	binary, deployed := filepath.Join(folder, "bootstrap"), filepath.Join(folder, "arm64")
-	for out, env := range map[string][]string{binary: nil, deployed: {"GOOS=linux", "GOARCH=arm64"}} {
+	for out, env := range map[string][]string{binary: nil, deployed: {"GOOS=linux", "GOARCH=arm64", "GOARM64=v8.0,lse"}} {
 		cmd := exec.CommandContext(b.Context(), "go", append(slices.Clip(buildFunction), "-trimpath", "-ldflags", "-s -w", "-o", out, program)...)
 		cmd.Env = append(append(os.Environ(), "CGO_ENABLED=0"), env...)
 		if out, err := cmd.CombinedOutput(); err != nil {

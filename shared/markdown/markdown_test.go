@@ -153,7 +153,7 @@ func check(t *testing.T, rendered string) {
 				}
 				values[a.Key] = a.Val
 			}
-			if m := scheme.FindStringSubmatch(ignored.ReplaceAllString(values["href"], "")); m != nil && !slices.Contains([]string{"http", "https", "mailto"}, strings.ToLower(m[1])) {
+			if m := scheme.FindStringSubmatch(ignored.ReplaceAllString(values["href"], "")); len(m) == 2 && !slices.Contains([]string{"http", "https", "mailto"}, strings.ToLower(m[1])) {
 				t.Fatalf("there is a link to %q", values["href"])
 			}
 			if token.Data == "a" && (values["href"] == "" || values["rel"] != "nofollow ugc noopener") {

@@ -112,11 +112,11 @@ func leaderboardOf(t *record.Task) string {
 
 // signIn says how to get a token, and who one is with it.
 func (v *welcome) signIn() string {
-	token := "curl -s " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"
+	signIn := "curl -s " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"
 	if v.development() {
-		token = `export ASSAY_TOKEN=$(curl -s --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
+		signIn = `export ASSAY_TOKEN=$(curl -s --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
 	}
-	return "export ASSAY_URL=" + v.base + "\n" + token + "\n" + `curl -s -H "Authorization: Bearer $ASSAY_TOKEN" "$ASSAY_URL/v1/user?fields=id,name"`
+	return "export ASSAY_URL=" + v.base + "\n" + signIn + "\n" + `curl -s -H "Authorization: Bearer $ASSAY_TOKEN" "$ASSAY_URL/v1/user?fields=id,name"`
 }
 
 // register tells how to take part.

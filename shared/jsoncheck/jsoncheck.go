@@ -64,18 +64,29 @@ func Check(ctx context.Context, document []byte) error {
 		default:
 			values++
 		}
-		text := bytes.TrimLeft(document[start:d.InputOffset()], " \t\r\n,:")
-		switch {
-		case d.StackDepth() > MaxDepth:
-			return problem.BadRequest.New("The body has more than %d levels of objects and arrays in each other. Nothing here needs as many: compare it with /openapi.json.", MaxDepth)
-		case values > MaxValues || names > MaxValues:
-			return problem.BadRequest.New("The body has more than %d values. Send it in several requests, or put large data into files.", MaxValues)
-		case kind == '0' && len(text) > MaxNumber:
-			return problem.BadRequest.New("A number of the body has %d characters; %d are allowed. Round it.", len(text), MaxNumber)
-		case kind == '0' && bytes.ContainsAny(text, "eE"):
-			if _, err := strconv.ParseFloat(string(text), 64); errors.Is(err, strconv.ErrRange) {
-				return problem.BadRequest.New("The number %s of the body is beyond what 64 bits hold as a floating-point number (IEEE 754), about 1.8e308.", text)
-			}
+		var number []byte
+		if kind == '0' {
+			number = bytes.TrimLeft(document[start:d.InputOffset()], " \t\r\n,:")
+		}
+		if err := checkBounds(d.StackDepth(), max(values, names), number); err != nil {
+			return err
 		}
 	}
+}
+
+// checkBounds returns the problem of a document with so many levels and values so far, and the number last, if that is one.
+func checkBounds(depth, values int, number []byte) error {
+	switch {
+	case depth > MaxDepth:
+		return problem.BadRequest.New("The body has more than %d levels of objects and arrays in each other. Nothing here needs as many: compare it with /openapi.json.", MaxDepth)
+	case values > MaxValues:
+		return problem.BadRequest.New("The body has more than %d values. Send it in several requests, or put large data into files.", MaxValues)
+	case len(number) > MaxNumber:
+		return problem.BadRequest.New("A number of the body has %d characters; %d are allowed. Round it.", len(number), MaxNumber)
+	case bytes.ContainsAny(number, "eE"):
+		if _, err := strconv.ParseFloat(string(number), 64); errors.Is(err, strconv.ErrRange) {
+			return problem.BadRequest.New("The number %s of the body is beyond what 64 bits hold as a floating-point number (IEEE 754), about 1.8e308.", number)
+		}
+	}
+	return nil
 }

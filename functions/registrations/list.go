@@ -24,16 +24,14 @@ func registration(ctx context.Context, c *api.Call) (*record.RegistrationItem, e
 }
 
 // show returns the registration with what is left of the task's quota.
-func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (*record.Registration, error) {
+func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (_ *record.Registration, err error) {
 	roles := access.Owner
 	if c.Caller.ID != r.UserID {
-		var err error
 		if roles, err = c.Roles(ctx, r.Scope()); err != nil {
 			return nil, err
 		}
 	}
 	if r.Left == nil {
-		var err error
 		if r.Left, err = quota(ctx, c, r); err != nil {
 			return nil, err
 		}

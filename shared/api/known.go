@@ -34,9 +34,7 @@ func (c *Call) KnowUser(ctx context.Context) error {
 // NameAndEmail returns what the caller's token says, and where it says nothing, as access tokens do, what the stored profile
 // has; it may be nil.
 func (c *Call) NameAndEmail(stored *record.User) (name, email string) {
-	if stored == nil {
-		stored = &record.User{}
-	}
+	stored = cmp.Or(stored, new(record.User))
 	return cmp.Or(c.Caller.Name, stored.Name, c.Caller.Username), cmp.Or(c.Caller.Email, stored.Email)
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -51,9 +52,7 @@ func (s *Server) Mount(prefix string, h http.Handler, foreign bool, methods ...s
 
 // New returns a handler that serves the operations, and answers everything else with a problem.
 func New(env *Env, operations []Operation) *Server {
-	if env.Quotas == nil {
-		env.Quotas = quota.New(record.Quotas{})
-	}
+	env.Quotas = cmp.Or(env.Quotas, quota.New(record.Quotas{}))
 	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings, listingPatience), bodyChunks: compute.New(allBodyChunks, userBodyChunks, bodyChunkPatience)}
 	handle := func(pattern string, serve func(http.ResponseWriter, *http.Request) error) {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -303,11 +304,7 @@ func signingKeys(document []byte) ([]jose.JSONWebKey, error) {
 type boundedTransport struct{ base http.RoundTripper }
 
 func (t boundedTransport) RoundTrip(r *http.Request) (*http.Response, error) {
-	base := t.base
-	if base == nil {
-		base = http.DefaultTransport
-	}
-	res, err := base.RoundTrip(r)
+	res, err := cmp.Or(t.base, http.DefaultTransport).RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"time"
@@ -55,9 +56,7 @@ func CountTask(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, 
 	if err != nil {
 		return err
 	}
-	if n == nil {
-		n = &record.TaskCount{Meta: record.MetaOf(organizerID, now)}
-	}
+	n = cmp.Or(n, &record.TaskCount{Meta: record.MetaOf(organizerID, now)})
 	n.Tasks = max(0, n.Tasks+more)
 	tx.Save(n, now)
 	return nil

@@ -109,9 +109,7 @@ func TakeFor(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, us
 
 // take adds to tx that usage, which is nil when the user took nothing before, grows by the charge.
 func take(tx *table.Tx, now time.Time, userID string, limits record.UsageLimits, usage *record.Usage, ch record.Charge) error {
-	if usage == nil {
-		usage = &record.Usage{Meta: record.MetaOf(userID, now)}
-	}
+	usage = cmp.Or(usage, &record.Usage{Meta: record.MetaOf(userID, now)})
 	if err := usage.Take(limits, ch, now); err != nil {
 		return err
 	}

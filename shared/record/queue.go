@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -19,10 +20,7 @@ func Builtin() Subqueue { return Subqueue{queue: QueueBuiltin} }
 
 // ForWorkers is the subqueue of the workers of a pool, for a kind of work.
 func ForWorkers(pool string, w Work) Subqueue {
-	if pool == "" {
-		pool = DefaultPool
-	}
-	return Subqueue{QueueWorkers, pool + "#" + string(w) + "#"}
+	return Subqueue{QueueWorkers, cmp.Or(pool, DefaultPool) + "#" + string(w) + "#"}
 }
 
 // Partition is the one of ByWork that has the subqueue.

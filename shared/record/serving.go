@@ -1,6 +1,7 @@
 package record
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -80,10 +81,7 @@ var doings = map[Work]string{ExecuteImage: "executes images", ExecuteRepository:
 
 // Unserved is the diagnostic, as answers have it, of what waits for workers of a pool of which none was seen for a minute.
 func Unserved(pool string, w Work) measure.Diagnostic {
-	if pool == "" {
-		pool = DefaultPool
-	}
 	return measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf(
 		"No worker of the pool %q that %s has been seen for a minute. Runs wait in the queue until one comes, for %d days at most: organizers start one, or name a pool that is served.",
-		pool, doings[w], int(QueueTime/Day))}
+		cmp.Or(pool, DefaultPool), doings[w], int(QueueTime/Day))}
 }

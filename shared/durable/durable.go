@@ -19,7 +19,7 @@ func Write(folder, path string, write func(*os.File) error) error {
 	if err = write(f); err == nil {
 		err = f.Sync()
 	}
-	if err = errors.Join(err, f.Close()); err != nil {
+	if err := errors.Join(err, f.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(f.Name(), path); err != nil {

@@ -21,6 +21,7 @@ type breach struct{ from, to string }
 var core = []string{
 	"assay/shared/access",
 	"assay/shared/blob",
+	"assay/shared/casefold",
 	"assay/shared/collection",
 	"assay/shared/lists",
 	"assay/shared/measure/...",
@@ -38,7 +39,7 @@ var rules = []rule{
 	{
 		who:    core,
 		never:  []string{"*.*/..."},
-		save:   []string{"github.com/oklog/ulid/v2", "golang.org/x/text/...", "gonum.org/v1/gonum/..."},
+		save:   []string{"github.com/oklog/ulid/v2", "github.com/yuin/goldmark/util", "golang.org/x/text/...", "gonum.org/v1/gonum/..."},
 		reason: "resources, errors, pages, measures and the contracts of the stores know no technology: they outlive it",
 		breach: breach{"assay/shared/record", "go.etcd.io/bbolt"},
 	},

@@ -6,7 +6,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/yuin/goldmark/util"
+	"assay/shared/casefold"
+
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -50,7 +51,7 @@ func matches(text, query string) []word {
 func words(text string) []word {
 	var out []word
 	add := func(start, end int) {
-		out = append(out, word{start, end, singular(string(norm.NFC.Bytes(util.DoFullUnicodeCaseFolding([]byte(text[start:end])))))})
+		out = append(out, word{start, end, singular(norm.NFC.String(casefold.Fold(text[start:end])))})
 	}
 	start := -1 // of the word that is open
 	for i, r := range text {

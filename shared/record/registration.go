@@ -6,10 +6,10 @@ import (
 	"unicode/utf8"
 
 	"assay/shared/access"
+	"assay/shared/casefold"
 	"assay/shared/problem"
 	"assay/shared/store"
 
-	"github.com/yuin/goldmark/util"
 	"golang.org/x/text/unicode/norm"
 )
 
@@ -148,9 +148,8 @@ func folded(team string) string {
 		}
 		return r
 	}, team)
-	// Pages link goldmark's folding in any case, and the folding of x/text brings all languages along.
-	name := norm.NFKC.Bytes(util.DoFullUnicodeCaseFolding(norm.NFKC.Bytes(util.DoFullUnicodeCaseFolding(norm.NFD.Bytes([]byte(visible))))))
-	return strings.Join(strings.Fields(string(name)), " ")
+	name := norm.NFKC.String(casefold.Fold(norm.NFKC.String(casefold.Fold(norm.NFD.String(visible)))))
+	return strings.Join(strings.Fields(name), " ")
 }
 
 // Reservation is an item whose existence is nearly all that it says.

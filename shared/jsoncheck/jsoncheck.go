@@ -48,7 +48,7 @@ func Check(ctx context.Context, document []byte) error {
 		case errors.Is(err, jsontext.ErrDuplicateName):
 			return problem.BadRequest.New("An object of the body has two members with the name %.100q: keep one of them.", fault.JSONPointer.LastToken())
 		case fault != nil:
-			return problem.BadRequest.New("The body is not a JSON document in UTF-8: %v after %d bytes.", fault.Err, fault.ByteOffset)
+			return problem.BadRequest.New("The body is not a JSON document in UTF-8: %v at byte %d.", fault.Err, fault.ByteOffset+1)
 		case err != nil:
 			return problem.BadRequest.New("The body is not a JSON document: it has nothing but white space.")
 		}

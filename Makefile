@@ -74,6 +74,12 @@ test-dynamodb-local: ## run the tests over DynamoDB against Amazon's DynamoDB Lo
 	$(GO) test -count=1 -skip Capacity $(TESTFLAGS) ./shared/store/dynamo/...
 	$(GO) test -count=1 -run OverDynamoDB $(TESTFLAGS) ./local
 
+# Later builds have to open it: local/testdata/stored/README.md.
+.PHONY: stored
+stored: $(node_modules) ## keep what this build stores, as VERSION=1.2.3, for later builds to open
+	@if [ -z "$(VERSION)" ] || [ -e "local/testdata/stored/$(VERSION)" ]; then echo "Give a VERSION that is not kept yet." >&2; exit 1; fi
+	$(GO) test -count=1 -run TestStored_IsWritten ./local -stored testdata/stored/$(VERSION)
+
 .PHONY: check
 check: format modules vet lint vulnerabilities generated protocol interface race ## all that a change must pass before it is shared
 

@@ -56,18 +56,17 @@ func serveChild(args []string) error {
 		return err
 	}
 	c.url = "http://" + listener.Addr().String()
+	skew, _ := time.ParseDuration(os.Getenv(skewVariable))
+	c.now = func() time.Time { return time.Now().Add(skew) }
 	p, err := newProgram(ctx, c, os.Stderr)
 	if err != nil {
 		return err
 	}
-	skew, _ := time.ParseDuration(os.Getenv(skewVariable))
-	now := func() time.Time { return time.Now().Add(skew) }
-	p.env.Now, p.worker.Now = now, now
 	o := c.grpcOptions()
 	if lease, err := time.ParseDuration(os.Getenv(leaseVariable)); err == nil {
 		o.Lease, o.FirstLease = lease, lease/2
 	}
-	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: now, Log: p.log, Verify: p.id.verify, Quotas: p.env.Quotas.Quotas}, o)
+	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: p.env.Quotas.Quotas}, o)
 	if c.grpc != "" {
 		if p.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.grpc); err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/url"
 	"strings"
+	"time"
 
 	"assay/shared/flagenv"
 )
@@ -29,11 +30,13 @@ type config struct {
 	rates          string
 	proxyHeader    string
 	quotas         string
+
+	now func() time.Time // the clock; no flag sets it
 }
 
 // parse reads the flags; each takes its default from its environment twin ASSAY_<NAME>.
 func parse(args []string, getenv func(string) string, out io.Writer) (config, error) {
-	var c config
+	c := config{now: time.Now}
 	f := flag.NewFlagSet("assay", flag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to serve HTTP on")

@@ -79,7 +79,7 @@ type program struct {
 
 func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error) {
 	p := &program{config: c, log: slog.New(slog.NewTextHandler(logs, nil))}
-	p.worker = &evaluator.Worker{Now: time.Now, Log: p.log, Holder: "local"}
+	p.worker = &evaluator.Worker{Now: c.now, Log: p.log, Holder: "local"}
 	var err error
 	if p.table, err = openTable(ctx, c, p.changed); err != nil {
 		return nil, err
@@ -89,10 +89,11 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 		return nil, errors.Join(fmt.Errorf("-quotas: %w", err), p.table.close())
 	}
 	ledger := quota.New(quotas)
-	p.table.Store = ledger.Count(p.table.Store, time.Now)
+	p.table.Store = ledger.Count(p.table.Store, c.now)
 	if p.files, err = directory.Open(filepath.Join(c.data, "files"), c.url+"/files"); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
+	p.files.Now = c.now
 	if p.id, err = newIdentity(ctx, c, c.url); err != nil {
 		return nil, errors.Join(err, p.table.close())
 	}
@@ -101,7 +102,7 @@ func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error)
 		return nil, errors.Join(fmt.Errorf("-rates: %w", err), p.table.close())
 	}
 	p.env = &api.Env{
-		Store: p.table, Files: p.files, Now: time.Now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
+		Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer),
 		Rates: ratelimit.New(rates, c.proxyHeader), Page: resource.Render,
 	}

@@ -29,7 +29,7 @@ type table struct {
 func openTable(ctx context.Context, c config, changed func([]store.Item)) (*table, error) {
 	if c.store == storeEmbedded {
 		path := filepath.Join(c.data, "table.db")
-		s, err := embedded.Open(path, embedded.Options{OnChange: changed})
+		s, err := embedded.Open(path, embedded.Options{OnChange: changed, Now: c.now})
 		if err != nil {
 			return nil, err
 		}

@@ -37,13 +37,14 @@ const abandonedAfter = time.Hour
 
 // Store is a blob.Store over a folder.
 type Store struct {
+	Now func() time.Time // tells when links end; Open sets time.Now
+
 	objects  string // folder
 	uploads  string // folder
 	baseURL  string
 	key      []byte
 	stall    time.Duration // how long a transfer may make no progress
 	watch    time.Duration // how often to ask whether an upload is awaited
-	now      func() time.Time
 	arriving arriving
 	cleaned  atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
 }
@@ -63,7 +64,7 @@ func Open(root, baseURL string) (*Store, error) {
 		baseURL: strings.TrimSuffix(baseURL, "/"),
 		stall:   time.Minute,
 		watch:   5 * time.Second,
-		now:     time.Now,
+		Now:     time.Now,
 	}
 	for _, folder := range []string{s.objects, s.uploads} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -97,7 +98,7 @@ func (s *Store) Put(ctx context.Context, o blob.Object, r io.Reader) error {
 		return err
 	}
 	o.MediaType = cmp.Or(o.MediaType, blob.DefaultMediaType)
-	if s.now().Sub(time.Unix(0, s.cleaned.Load())) > abandonedAfter {
+	if s.Now().Sub(time.Unix(0, s.cleaned.Load())) > abandonedAfter {
 		if err := s.removeAbandoned(); err != nil {
 			return err
 		}
@@ -194,7 +195,7 @@ func (s *Store) List(ctx context.Context, prefix string, before time.Time) iter.
 
 // removeAbandoned removes what a crash left in uploads.
 func (s *Store) removeAbandoned() error {
-	now := s.now()
+	now := s.Now()
 	s.cleaned.Store(now.UnixNano())
 	for entry, err := range olderThan(s.uploads, now.Add(-abandonedAfter)) {
 		if err != nil {

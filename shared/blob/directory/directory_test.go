@@ -126,7 +126,7 @@ func TestAbandonedUploadsAreRemoved(t *testing.T) {
 	if !there(old) {
 		t.Error("a Put soon after the last look through uploads looked again")
 	}
-	s.now = func() time.Time { return time.Now().Add(abandonedAfter + time.Minute) }
+	s.Now = func() time.Time { return time.Now().Add(abandonedAfter + time.Minute) }
 	put(t, s, "a", "long after Open")
 	if there(old) || there(young) {
 		t.Errorf("after a later Put: old %v, young %v; want none", there(old), there(young))

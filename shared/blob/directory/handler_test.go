@@ -118,7 +118,7 @@ func signPut(t *testing.T, s *Store, o blob.Object) blob.Link {
 
 func signGet(t *testing.T, s *Store, key string) blob.Link {
 	t.Helper()
-	link, err := s.SignGet(t.Context(), key, "a.txt", "", s.now().Add(time.Hour))
+	link, err := s.SignGet(t.Context(), key, "a.txt", "", s.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,9 +162,9 @@ func TestProblems(t *testing.T) {
 	put(t, s, "a", "content")
 	get, up := signGet(t, s, "a"), signPut(t, s, declare("a", "content"))
 	missing, fresh := signGet(t, s, "missing"), signPut(t, s, declare("b", "content"))
-	s.now = func() time.Time { return time.Now().Add(-2 * time.Hour) }
+	s.Now = func() time.Time { return time.Now().Add(-2 * time.Hour) }
 	expired := signGet(t, s, "a")
-	s.now = time.Now
+	s.Now = time.Now
 
 	for name, test := range map[string]struct {
 		method, url string

@@ -59,7 +59,7 @@ const (
 
 // SignGet implements blob.Store.
 func (s *Store) SignGet(_ context.Context, key, filename, mediaType string, expires time.Time) (blob.Link, error) {
-	if err := cmp.Or(blob.CheckKey(key), blob.CheckMediaType(mediaType), blob.CheckExpiry(s.now(), expires)); err != nil {
+	if err := cmp.Or(blob.CheckKey(key), blob.CheckMediaType(mediaType), blob.CheckExpiry(s.Now(), expires)); err != nil {
 		return blob.Link{}, err
 	}
 	query := url.Values{paramFilename: {filename}}
@@ -71,7 +71,7 @@ func (s *Store) SignGet(_ context.Context, key, filename, mediaType string, expi
 
 // SignPut implements blob.Store.
 func (s *Store) SignPut(_ context.Context, o blob.Object, expires time.Time) (blob.Link, error) {
-	if err := cmp.Or(o.Check(), blob.CheckExpiry(s.now(), expires)); err != nil {
+	if err := cmp.Or(o.Check(), blob.CheckExpiry(s.Now(), expires)); err != nil {
 		return blob.Link{}, err
 	}
 	o.MediaType = cmp.Or(o.MediaType, blob.DefaultMediaType)
@@ -117,7 +117,7 @@ func (s *Store) verify(method, key, rawQuery string) (url.Values, error) {
 	if !hmac.Equal(given, s.mac(method, key, query)) {
 		return nil, errSignature
 	}
-	if !s.now().Before(expiry(query)) {
+	if !s.Now().Before(expiry(query)) {
 		return query, errExpired
 	}
 	return query, nil

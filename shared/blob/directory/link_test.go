@@ -18,7 +18,7 @@ import (
 func TestLinksSayWhatWasSigned(t *testing.T) {
 	s := reopen(t, t.TempDir())
 	now := time.Now()
-	s.now = func() time.Time { return now }
+	s.Now = func() time.Time { return now }
 	rapid.Check(t, func(t *rapid.T) {
 		key := rapid.StringMatching(`[A-Za-z0-9_-]{1,20}(/[A-Za-z0-9_-]{1,20}){0,3}`).Draw(t, "key")
 		expires := now.Add(time.Duration(rapid.Int64Range(1, int64(blob.MaxLinkLife)).Draw(t, "life")))
@@ -73,7 +73,7 @@ func TestLinkIsGoodUntilItsInstant(t *testing.T) {
 		at   time.Time
 		want error
 	}{{now, nil}, {expires.Add(-1), nil}, {expires, errExpired}, {expires.Add(1), errExpired}} {
-		s.now = func() time.Time { return test.at }
+		s.Now = func() time.Time { return test.at }
 		if _, err := s.verify(http.MethodGet, "a", query); !errors.Is(err, test.want) {
 			t.Errorf("at %s: %v, want %v", test.at.Sub(now), err, test.want)
 		}
@@ -97,7 +97,7 @@ func FuzzLink(f *testing.F) {
 	s := reopen(f, f.TempDir())
 	copy(s.key, "the same key in every process of a fuzzing run")
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-	s.now = func() time.Time { return now }
+	s.Now = func() time.Time { return now }
 	get, err := s.SignGet(f.Context(), "runs/1", "run.txt", "text/plain", now.Add(time.Hour))
 	if err != nil {
 		f.Fatal(err)

@@ -1,0 +1,204 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"assay/shared/store/dynamo"
+	"assay/shared/store/dynamo/dynamotest"
+)
+
+// storedLimit is how many bytes an archive may have: the repository keeps it for ever.
+const storedLimit = 1 << 20
+
+// pack writes the files of the folder into an archive, without the results of tools, whose links end within the hour.
+func pack(t *testing.T, folder, archive string) {
+	t.Helper()
+	objects, err := filepath.Glob(filepath.Join(folder, "files", "objects", "*"))
+	for _, object := range objects {
+		content, readErr := os.ReadFile(object)
+		if err = errors.Join(err, readErr); bytes.HasPrefix(content, []byte(`{"key":"tools/`)) {
+			err = errors.Join(err, os.Remove(object))
+		}
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packed bytes.Buffer
+	z, err := gzip.NewWriterLevel(&packed, gzip.BestCompression)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := tar.NewWriter(z)
+	err = errors.Join(w.AddFS(os.DirFS(folder)), w.Close(), z.Close())
+	if err != nil || packed.Len() > storedLimit {
+		t.Fatalf("%d bytes, of %d that are allowed: %v", packed.Len(), storedLimit, err)
+	}
+	if err := errors.Join(os.MkdirAll(filepath.Dir(archive), 0o755), os.WriteFile(archive, packed.Bytes(), 0o644)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// unpack writes the files of an archive into the folder.
+func unpack(t *testing.T, archive, folder string) {
+	t.Helper()
+	packed, err := os.Open(archive)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = packed.Close() }()
+	z, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = root.Close() }()
+	for r := tar.NewReader(z); ; {
+		h, err := r.Next()
+		if errors.Is(err, io.EOF) {
+			return
+		}
+		if err == nil && h.Typeflag == tar.TypeReg {
+			content, readErr := io.ReadAll(r)
+			err = errors.Join(readErr, root.MkdirAll(filepath.Dir(h.Name), 0o700), root.WriteFile(h.Name, content, 0o600))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// storedTableOf returns a folder and the flags of a server with the kind of store; for DynamoDB, over a table that has the
+// items of an earlier one. dump returns its items in DynamoDB's own JSON; it is nil for the embedded store.
+func storedTableOf(t *testing.T, kind string, items []byte) (data string, flags []string, dump func(*testing.T) []byte) {
+	t.Helper()
+	data = t.TempDir()
+	if kind == storeEmbedded {
+		return data, nil, nil
+	}
+	cfg := dynamotest.Start(t)
+	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", *cfg.BaseEndpoint)
+	t.Setenv("AWS_REGION", cfg.Region)
+	t.Setenv("AWS_ACCESS_KEY_ID", "test")
+	t.Setenv("AWS_SECRET_ACCESS_KEY", "test")
+	name := dynamotest.TableName()
+	if items != nil {
+		if err := dynamo.New(cfg, name).CreateTable(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		restore(t, *cfg.BaseEndpoint, name, items)
+	}
+	return data, []string{"-store", storeDynamoDB, "-create-table", "-table", name}, func(t *testing.T) []byte {
+		t.Helper()
+		return askDynamoDB(t, *cfg.BaseEndpoint, "Scan", map[string]any{"TableName": name})
+	}
+}
+
+// restore writes the items of an answer to Scan into the table.
+func restore(t *testing.T, endpoint, name string, scan []byte) {
+	t.Helper()
+	var answer struct{ Items []json.RawMessage }
+	if err := json.Unmarshal(scan, &answer); err != nil || len(answer.Items) == 0 {
+		t.Fatal("the table of the earlier build has nothing", err)
+	}
+	for _, item := range answer.Items {
+		askDynamoDB(t, endpoint, "PutItem", map[string]any{"TableName": name, "Item": item})
+	}
+}
+
+// askDynamoDB sends an operation to a DynamoDB-compatible server as it stands on the wire, and returns the answer's body.
+func askDynamoDB(t *testing.T, endpoint, operation string, input any) []byte {
+	t.Helper()
+	content, err := json.Marshal(input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodPost, endpoint, bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/x-amz-json-1.0")
+	r.Header.Set("X-Amz-Target", "DynamoDB_20120810."+operation)
+	r.Header.Set("X-Amz-Date", "20260101T000000Z")
+	r.Header.Set("Authorization", "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/dynamodb/aws4_request, SignedHeaders=host, Signature=0")
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if content, err = io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
+		t.Fatalf("%s: status %d, %v: %.500s", operation, resp.StatusCode, err, content)
+	}
+	if bytes.Contains(content, []byte(`"LastEvaluatedKey"`)) {
+		t.Fatalf("%s answers with a part only", operation)
+	}
+	return content
+}
+
+// lacks says what of an earlier answer, at the place named, the present one lacks; empty when all of it is there. Lists may
+// have more in them; signatures of links, and how often and when something changed, do not count.
+func lacks(now, before any, place string) string {
+	switch before := before.(type) {
+	case map[string]any:
+		object, _ := now.(map[string]any)
+		for name, value := range before {
+			if name == "updatedAt" || name == "version" {
+				continue
+			}
+			if missing := lacks(object[name], value, place+"/"+name); missing != "" {
+				return missing
+			}
+		}
+		return ""
+	case []any:
+		list, _ := now.([]any)
+		for i, element := range before {
+			same := i
+			if id, ok := idOf(element); ok {
+				for same = 0; same < len(list); same++ {
+					if other, _ := idOf(list[same]); other == id {
+						break
+					}
+				}
+			}
+			if same >= len(list) {
+				return fmt.Sprintf("%s/%d is missing: %v", place, i, element)
+			}
+			if missing := lacks(list[same], element, fmt.Sprint(place, "/", i)); missing != "" {
+				return missing
+			}
+		}
+		return ""
+	case string:
+		text, _ := now.(string)
+		before, _, _ = strings.Cut(before, "?")
+		if text, _, _ = strings.Cut(text, "?"); text == before {
+			return ""
+		}
+	default:
+		if reflect.DeepEqual(now, before) {
+			return ""
+		}
+	}
+	return fmt.Sprintf("%s is %v, and was %v", place, now, before)
+}
+
+func idOf(element any) (string, bool) {
+	object, _ := element.(map[string]any)
+	id, ok := object["id"].(string)
+	return id, ok
+}

@@ -8,7 +8,6 @@ package record
 import (
 	"bytes"
 	"crypto/rand"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"time"
@@ -28,8 +27,9 @@ type Meta struct {
 	UpdatedAt Instant `json:"updatedAt" doc:"when it last changed"`
 	Version   int64   `json:"version" doc:"grows by one with each change" example:"1"`
 
-	stored int64 // version of the item that the store has of it, which also grows when nothing changes that is shown
-	before int64 // Version as it is stored
+	stored int64  // version of the item that the store has of it, which also grows when nothing changes that is shown
+	before int64  // Version as it is stored
+	newer  *newer // nil unless a newer build has stored it
 }
 
 // NewMeta returns the Meta of a resource created at now, with an id of its own.
@@ -62,13 +62,11 @@ type Record interface {
 
 // Item encodes r for the store. The item's version is the one that r was read with, whatever became of r since.
 func Item(r Record) (store.Item, error) {
-	var data bytes.Buffer
-	e := json.NewEncoder(&data)
-	e.SetEscapeHTML(false) // which would make a text of < six times as long as it was allowed to be
-	if err := e.Encode(r); err != nil {
-		return store.Item{}, fmt.Errorf("record: encode %s: %w", r.Key().Partition, err)
+	data, err := encode(r)
+	if err != nil {
+		return store.Item{}, err
 	}
-	it := store.Item{Key: r.Key(), Indexes: r.Indexes(), Version: r.meta().stored, Data: bytes.TrimSuffix(data.Bytes(), []byte("\n"))}
+	it := store.Item{Key: r.Key(), Indexes: r.Indexes(), Version: r.meta().stored, Data: data}
 	if e, ok := r.(interface{ Expiry() time.Time }); ok {
 		it.Expires = e.Expiry()
 	}
@@ -77,7 +75,7 @@ func Item(r Record) (store.Item, error) {
 
 // Decode reads a stored item into r.
 func Decode(it store.Item, r Record) error {
-	if err := json.Unmarshal(it.Data, r); err != nil {
+	if err := decode(it.Data, r); err != nil {
 		return fmt.Errorf("record: decode %s %s: %w", it.Partition, it.Sort, err)
 	}
 	m := r.meta()

@@ -11,8 +11,8 @@ import (
 	"assay/functions"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // audited is a task of olivia's with a dataset, in which tom took part, and everything below it that an organizer may see.
@@ -139,7 +139,7 @@ func TestAudit_NamesAreJoinedWhenRead(t *testing.T) {
 	if last := rows[2]; last[3] != "olivia" || last[4] != "olivia@example.org" || last[5] != "review.updated" || last[9] != "tom" {
 		t.Errorf("%q", last)
 	}
-	if err := new(table.Tx).DeleteKey(record.UserKey(servertest.UserID("tom"))).Commit(t.Context(), s.Store); err != nil {
+	if err := new(records.Tx).DeleteKey(record.UserKey(servertest.UserID("tom"))).Commit(t.Context(), s.Store); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{s.lab + "/audit-entries", s.registration, s.run, s.submission} {
@@ -152,7 +152,7 @@ func TestAudit_NamesAreJoinedWhenRead(t *testing.T) {
 // evaluated gives tom's run an evaluation, and returns its path.
 func (s *audited) evaluated(t *testing.T) string {
 	t.Helper()
-	r, err := table.Get[record.RunItem](t.Context(), s.Store, store.Strong, record.RunKey(s.id(s.run)))
+	r, err := records.Get[record.RunItem](t.Context(), s.Store, store.Strong, record.RunKey(s.id(s.run)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -318,7 +318,7 @@ func TestBaselines_NeedNoTeamAndNoQuota(t *testing.T) {
 			t.Errorf("%+v", made[i])
 		}
 	}
-	a, err := table.Get[record.Allowance](t.Context(), s.Store, store.Strong, record.AllowanceKey(s.id(s.task), servertest.UserID("olivia")))
+	a, err := records.Get[record.Allowance](t.Context(), s.Store, store.Strong, record.AllowanceKey(s.id(s.task), servertest.UserID("olivia")))
 	if err != nil || a.Total != 0 || a.Submissions != 0 || a.Runs[s.id(s.dataset)] != 3 {
 		t.Errorf("%+v, %v", a, err)
 	}

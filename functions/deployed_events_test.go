@@ -14,8 +14,8 @@ import (
 	"assay/functions"
 	"assay/shared/auth/devissuer"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // ask sends a request to the deployment as the user, and returns the body of the answer.
@@ -78,7 +78,7 @@ func (d *deployment) submits(task, dataset string) string {
 func (d *deployment) completes(run string) record.RunItem {
 	d.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		r, err := table.Get[record.RunItem](d.t.Context(), d.table, store.Strong, record.RunKey(run))
+		r, err := records.Get[record.RunItem](d.t.Context(), d.table, store.Strong, record.RunKey(run))
 		if err != nil {
 			d.t.Fatal(err)
 		}
@@ -129,7 +129,7 @@ func TestARunOfADeadFunctionComesBack(t *testing.T) {
 	now := time.Now()
 	r.State, r.EvaluationID, r.Evaluations, r.FinishedAt = record.Evaluating, "", nil, nil
 	r.Lease = &record.Lease{ID: record.NewID(now), Holder: "dead", Until: record.At(now.Add(90 * time.Second))}
-	if err := new(table.Tx).Replace(&r).Commit(t.Context(), d.table); err != nil {
+	if err := new(records.Tx).Replace(&r).Commit(t.Context(), d.table); err != nil {
 		t.Fatal(err)
 	}
 	for deadline := time.Now().Add(10 * time.Second); len(d.schedules.Made()) == 0; time.Sleep(20 * time.Millisecond) {
@@ -137,12 +137,12 @@ func TestARunOfADeadFunctionComesBack(t *testing.T) {
 			t.Fatal("nothing will wake the function when the lease lapses")
 		}
 	}
-	stored, err := table.Get[record.RunItem](t.Context(), d.table, store.Strong, r.Key())
+	stored, err := records.Get[record.RunItem](t.Context(), d.table, store.Strong, r.Key())
 	if err != nil {
 		t.Fatal(err)
 	}
 	stored.Lease.Until = record.At(now.Add(-time.Second)) // as if the time had passed
-	if err := new(table.Tx).Replace(stored).Commit(t.Context(), d.table); err != nil {
+	if err := new(records.Tx).Replace(stored).Commit(t.Context(), d.table); err != nil {
 		t.Fatal(err)
 	}
 	evaluator := d.functions[functions.Evaluator]

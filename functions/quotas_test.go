@@ -17,8 +17,8 @@ import (
 	"assay/functions/evaluator"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // lab is an organizer with a task that asks for small run files, and a dataset.
@@ -48,7 +48,7 @@ func (l *lab) advance(d time.Duration) {
 // bytes is what the user's files count.
 func (l *lab) bytes(user string) int64 {
 	l.t.Helper()
-	u, err := table.Get[record.Usage](l.t.Context(), l.Store, store.Strong, record.UsageKey(servertest.UserID(user)))
+	u, err := records.Get[record.Usage](l.t.Context(), l.Store, store.Strong, record.UsageKey(servertest.UserID(user)))
 	if err != nil || u == nil {
 		l.t.Fatalf("the usage of %s: %v", user, err)
 	}

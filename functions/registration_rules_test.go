@@ -12,8 +12,8 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 func (s *registrationScene) id() string { return strings.TrimPrefix(s.task, "/v1/tasks/") }
@@ -21,12 +21,12 @@ func (s *registrationScene) id() string { return strings.TrimPrefix(s.task, "/v1
 // alter changes the task behind the API's back.
 func (s *registrationScene) alter(t *testing.T, change func(*record.TaskItem)) {
 	t.Helper()
-	task, err := table.Get[record.TaskItem](t.Context(), s.Store, store.Strong, record.TaskKey(s.id()))
+	task, err := records.Get[record.TaskItem](t.Context(), s.Store, store.Strong, record.TaskKey(s.id()))
 	if err != nil {
 		t.Fatal(err)
 	}
 	change(task)
-	if err := new(table.Tx).Replace(task).Commit(t.Context(), s.Store); err != nil {
+	if err := new(records.Tx).Replace(task).Commit(t.Context(), s.Store); err != nil {
 		t.Fatal(err)
 	}
 }

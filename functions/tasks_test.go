@@ -12,8 +12,8 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/follow"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 type taskScene struct {
@@ -100,12 +100,12 @@ func TestFollowingGoesOnWhereItStopped(t *testing.T) {
 	s.submitted(true)
 	ctx := context.Background()
 	key := record.TaskKey(s.id)
-	task, err := table.Get[record.TaskItem](ctx, s.Store, store.Strong, key)
+	task, err := records.Get[record.TaskItem](ctx, s.Store, store.Strong, key)
 	if err != nil {
 		t.Fatal(err)
 	}
 	task.Visibility, task.Follow = record.Public, &record.Follow{At: record.At(time.Now())}
-	if err := new(table.Tx).Replace(task).Commit(ctx, s.Store); err != nil {
+	if err := new(records.Tx).Replace(task).Commit(ctx, s.Store); err != nil {
 		t.Fatal(err)
 	}
 	for calls := 1; ; calls++ {
@@ -125,7 +125,7 @@ func TestFollowingGoesOnWhereItStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if task, err = table.Get[record.TaskItem](ctx, s.Store, store.Strong, key); err != nil || task.Follow != nil {
+	if task, err = records.Get[record.TaskItem](ctx, s.Store, store.Strong, key); err != nil || task.Follow != nil {
 		t.Errorf("after two passes something is still to follow: %+v, %v", task.Follow, err)
 	}
 }
@@ -234,12 +234,12 @@ func TestADeletionThatIsRefusedLaterIsTakenBack(t *testing.T) {
 	s := newTaskScene(t, "public")
 	s.submitted(false)
 	ctx := t.Context()
-	task, err := table.Get[record.TaskItem](ctx, s.Store, store.Strong, record.TaskKey(s.id))
+	task, err := records.Get[record.TaskItem](ctx, s.Store, store.Strong, record.TaskKey(s.id))
 	if err != nil {
 		t.Fatal(err)
 	}
 	task.Deleting, task.Follow = true, &record.Follow{At: record.At(time.Now())}
-	if err := new(table.Tx).Replace(task).Commit(ctx, s.Store); err != nil {
+	if err := new(records.Tx).Replace(task).Commit(ctx, s.Store); err != nil {
 		t.Fatal(err)
 	}
 	s.Want(http.StatusNotFound, nil, "", http.MethodGet, s.task, nil)

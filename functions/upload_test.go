@@ -13,7 +13,7 @@ import (
 	"assay/functions/evaluator"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 // uploads is a server with the evaluator that works for it, in a test's own time: it does nothing unasked.
@@ -150,7 +150,7 @@ func TestARunWhoseDatasetIsGoneFailsAndSaysSo(t *testing.T) {
 	var s record.Submission
 	u.Want(http.StatusCreated, &s, "ada", http.MethodPost, u.task+"/submissions", map[string]any{"type": "upload", "files": []any{file}})
 	// As when the dataset is deleted in the same instant as the run is made.
-	if err := new(table.Tx).DeleteKey(record.DatasetKey(d.ID)).DeleteKey(record.TruthKey(d.ID)).Commit(t.Context(), u.Store); err != nil {
+	if err := new(records.Tx).DeleteKey(record.DatasetKey(d.ID)).DeleteKey(record.TruthKey(d.ID)).Commit(t.Context(), u.Store); err != nil {
 		t.Fatal(err)
 	}
 	if r, _ := u.evaluate(s.RunIDs[0]); r.State != record.Failed || len(r.Diagnostics) != 1 {

@@ -18,9 +18,9 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/blob"
 	"assay/shared/page"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 )
 
 // seeds are how many models the test looks at: each begins from its number.
@@ -76,7 +76,7 @@ func (m *model) store(t *testing.T, caller string, withhold bool) store.Store {
 	}
 	t.Cleanup(func() { _ = s.Close() })
 	for some := range slices.Chunk(m.records(caller, withhold), store.MaxWrites) {
-		tx := new(table.Tx)
+		tx := new(records.Tx)
 		for _, r := range some {
 			tx.Create(r)
 		}

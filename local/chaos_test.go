@@ -19,11 +19,11 @@ import (
 	"time"
 
 	"assay/shared/record"
+	records "assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/embedded"
-	records "assay/shared/table"
 )
 
 // The size of the chaos. ASSAY_CHAOS_RUNS has more runs than the few that each test of the whole makes.

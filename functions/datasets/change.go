@@ -14,8 +14,8 @@ import (
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -65,7 +65,7 @@ func room(ctx context.Context, c *api.Call, taskID string) error {
 	q := store.Query{Index: record.ByTask, Partition: record.OfTask(taskID, record.KindDataset, access.Everyone), Limit: record.MaxTaskDatasets}
 	found, err := c.Store.Query(ctx, q)
 	if err != nil {
-		return table.Failed(err)
+		return records.Failed(err)
 	}
 	if len(found) == record.MaxTaskDatasets {
 		return problem.Conflict.New("The task has %d datasets, which is the most. Delete one, or create another task.", record.MaxTaskDatasets)
@@ -136,7 +136,7 @@ type released struct {
 
 // release has leaderboards show the newest truth before every run has been evaluated against it.
 func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p DatasetPatch) (*record.DatasetItem, error) {
-	truth, err := table.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	truth, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +253,7 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 	if err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline); err != nil {
 		return err
 	}
-	truth, err := table.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	truth, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
 	if err != nil {
 		return err
 	}
@@ -266,7 +266,7 @@ func move(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) er
 	if changed.Pool == old.Pool {
 		return nil
 	}
-	truth, err := table.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	truth, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
 	if err != nil || truth == nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // scene is a task that olga organizes and for which reg is registered, on a server.
@@ -111,7 +111,7 @@ func (s *scene) pointers(method, path string, body any) map[string][]string {
 
 func (s *scene) item(id string) *record.DatasetItem {
 	s.t.Helper()
-	d, err := table.Get[record.DatasetItem](s.t.Context(), s.Store, store.Strong, record.DatasetKey(id))
+	d, err := records.Get[record.DatasetItem](s.t.Context(), s.Store, store.Strong, record.DatasetKey(id))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func (s *scene) item(id string) *record.DatasetItem {
 
 func (s *scene) truth(id string) *record.Truth {
 	s.t.Helper()
-	truth, err := table.Get[record.Truth](s.t.Context(), s.Store, store.Strong, record.TruthKey(id))
+	truth, err := records.Get[record.Truth](s.t.Context(), s.Store, store.Strong, record.TruthKey(id))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func (s *scene) objects() int {
 func (s *scene) entries() []*record.AuditEntry {
 	s.t.Helper()
 	var all []*record.AuditEntry
-	err := table.Each(context.Background(), s.Store, 100, []table.Source{table.AuditEntries(s.task.OrganizerID)}, func(a *record.AuditEntry) error {
+	err := records.Each(context.Background(), s.Store, 100, []records.Source{records.AuditEntries(s.task.OrganizerID)}, func(a *record.AuditEntry) error {
 		all = append(all, a)
 		return nil
 	})
@@ -172,12 +172,12 @@ func (s *scene) entries() []*record.AuditEntry {
 	return all
 }
 
-func (s *scene) commit(tx *table.Tx) {
+func (s *scene) commit(tx *records.Tx) {
 	s.t.Helper()
 	if err := tx.Commit(s.t.Context(), s.Store); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
-func (s *scene) replace(r record.Record) { s.t.Helper(); s.commit(new(table.Tx).Replace(r)) }
-func (s *scene) drop(r record.Record)    { s.t.Helper(); s.commit(new(table.Tx).Delete(r)) }
+func (s *scene) replace(r record.Record) { s.t.Helper(); s.commit(new(records.Tx).Replace(r)) }
+func (s *scene) drop(r record.Record)    { s.t.Helper(); s.commit(new(records.Tx).Delete(r)) }

@@ -10,7 +10,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 	"assay/shared/visibility"
 )
 
@@ -66,12 +66,12 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Data
 }
 
 // visible names the partitions of the datasets that the caller may see; of those tasks alone that a filter names.
-func visible(ctx context.Context, c *api.Call) ([]table.Source, error) {
+func visible(ctx context.Context, c *api.Call) ([]records.Source, error) {
 	named := c.Page.Values("taskId")
 	if len(named) == 0 {
 		return c.VisibleEverywhere(ctx, record.KindDataset)
 	}
-	var sources []table.Source
+	var sources []records.Source
 	for _, id := range named {
 		_, _, err := visibility.Get[record.TaskItem](ctx, &c.Viewer, id, record.TaskKey)
 		switch {
@@ -79,7 +79,7 @@ func visible(ctx context.Context, c *api.Call) ([]table.Source, error) {
 		case err != nil:
 			return nil, err
 		default:
-			sources = append(sources, table.Partition(record.ByTask, record.OfTask(id, record.KindDataset, access.Everyone)))
+			sources = append(sources, records.Partition(record.ByTask, record.OfTask(id, record.KindDataset, access.Everyone)))
 		}
 	}
 	return sources, nil

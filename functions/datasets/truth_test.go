@@ -16,8 +16,8 @@ import (
 	"assay/functions/datasets"
 	"assay/shared/arrival"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // adopt does what the evaluator does when the dataset is due.
@@ -260,7 +260,7 @@ func TestTheSecretOfTheTruthsIsMadeOnce(t *testing.T) {
 	s := start(t)
 	read := func(id string) *record.TruthSecret {
 		t.Helper()
-		secret, err := table.Get[record.TruthSecret](t.Context(), s.Store, store.Strong, record.TruthSecretKey(id))
+		secret, err := records.Get[record.TruthSecret](t.Context(), s.Store, store.Strong, record.TruthSecretKey(id))
 		if err != nil {
 			t.Fatal(err)
 		}

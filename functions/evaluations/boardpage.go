@@ -13,7 +13,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/page"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 	"assay/shared/webpage"
 )
 
@@ -44,8 +44,8 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	_, raw := c.Address()
 	v.query, _ = url.ParseQuery(raw)                                 // it was read before
 	v.best = bestOnly(c) || !v.query.Has(best.Name) && !v.filtered() // of a filter, all that it asks for
-	sources := []table.Source{table.Partition(record.ByTask, record.OfTask(t.ID, record.KindDataset, access.Everyone))}
-	err := table.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
+	sources := []records.Source{records.Partition(record.ByTask, record.OfTask(t.ID, record.KindDataset, access.Everyone))}
+	err := records.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
 		v.datasets = append(v.datasets, d)
 		return nil
 	})

@@ -8,7 +8,7 @@ import (
 	"assay/functions/evaluations"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 // TestThePlainDigestOfATruthIsTheOrganizers looks wherever evaluations are shown: only organizers and administrators read the
@@ -19,7 +19,7 @@ func TestThePlainDigestOfATruthIsTheOrganizers(t *testing.T) {
 	s.flush()
 	added := s.add(result{user: "ada", value: 0.5})
 	added.Digests = record.Digests{Run: "r", Truth: record.NewTruthSecret(s.dataset.ID, s.Now()).Digest(plain), PlainTruth: plain} // before it is stored
-	s.pending = new(table.Tx)
+	s.pending = new(records.Tx)
 	s.Put(added)
 	for _, user := range []string{"", "bob", "reg", "ada", "olga", "root"} {
 		want := added.Digests

@@ -13,8 +13,8 @@ import (
 	"assay/functions/evaluations"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // scene is a task with a dataset on a server, and whoever takes part in it.
@@ -23,13 +23,13 @@ type scene struct {
 	t       testing.TB
 	task    *record.TaskItem
 	dataset *record.DatasetItem
-	pending *table.Tx
+	pending *records.Tx
 }
 
 // newScene makes a task of an organizer whose member is olga, and for which reg is registered.
 func newScene(t testing.TB, s *servertest.Server, private bool) *scene {
 	now := s.Now()
-	sc := &scene{Server: s, t: t, pending: new(table.Tx)}
+	sc := &scene{Server: s, t: t, pending: new(records.Tx)}
 	organizerID := record.NewID(now)
 	sc.task = &record.TaskItem{}
 	sc.task.Meta, sc.task.OrganizerID, sc.task.Visibility = record.NewMeta(now), organizerID, record.Public
@@ -57,7 +57,7 @@ func (s *scene) flush() {
 	if err := s.pending.Commit(s.t.Context(), s.Store); err != nil {
 		s.t.Fatal(err)
 	}
-	s.pending = new(table.Tx)
+	s.pending = new(records.Tx)
 }
 
 // result is what a test says of an evaluation.

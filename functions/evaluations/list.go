@@ -9,15 +9,15 @@ import (
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
 func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[record.Evaluation], error) {
 	choose(c)
 	if c.Page.Sort == "" {
-		return unsorted(ctx, c, func() ([]table.Source, error) {
+		return unsorted(ctx, c, func() ([]records.Source, error) {
 			return c.Narrowest(ctx, record.KindEvaluation, visibility.Filter{
 				DatasetIDs: c.Page.Values("datasetId"), TaskIDs: c.Page.Values("taskId"), UserIDs: c.Page.Values("userId"),
 			})
@@ -27,7 +27,7 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[record.Evalua
 	if len(ids) != 1 {
 		return page.Page[record.Evaluation]{}, problem.InvalidParameter.New("sort compares the evaluations of one dataset: name it with filter[datasetId]=<id>.")
 	}
-	d, err := table.Get[record.DatasetItem](ctx, c.Store, c.Consistency, record.DatasetKey(ids[0]))
+	d, err := records.Get[record.DatasetItem](ctx, c.Store, c.Consistency, record.DatasetKey(ids[0]))
 	if err != nil {
 		return page.Page[record.Evaluation]{}, err
 	}
@@ -51,11 +51,11 @@ func task(ctx context.Context, c *api.Call) (taskItem, error) {
 		return taskItem{}, visibility.Missing
 	}
 	var found taskItem
-	wanted := []table.Target{table.Into(&found.TaskItem, record.TaskKey(id))}
+	wanted := []records.Target{records.Into(&found.TaskItem, record.TaskKey(id))}
 	if record.IsID(datasetID) {
-		wanted = append(wanted, table.Into(&found.dataset, record.DatasetKey(datasetID)))
+		wanted = append(wanted, records.Into(&found.dataset, record.DatasetKey(datasetID)))
 	}
-	err := table.Read(ctx, c.Store, c.Consistency, wanted...)
+	err := records.Read(ctx, c.Store, c.Consistency, wanted...)
 	if err == nil && found.TaskItem == nil {
 		err = visibility.Missing
 	}
@@ -75,7 +75,7 @@ func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[re
 	}
 	ids := c.Page.Values("datasetId")
 	if c.Page.Sort == "" {
-		return unsorted(ctx, c, func() ([]table.Source, error) {
+		return unsorted(ctx, c, func() ([]records.Source, error) {
 			if t.dataset != nil {
 				return c.VisibleOfDataset(ctx, record.KindEvaluation, t.dataset.ID, t.Scope())
 			}
@@ -102,13 +102,13 @@ func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.
 	items, err := c.Store.Query(ctx, q)
 	switch {
 	case err != nil:
-		return nil, table.Failed(err)
+		return nil, records.Failed(err)
 	case len(items) == 0:
 		return nil, nil
 	case len(items) > 1:
 		return nil, problem.InvalidParameter.New("The task has several datasets, and a sorted list compares the evaluations of one: name it with filter[datasetId]=<id>.")
 	}
-	return table.Decode[record.DatasetItem](items[0])
+	return records.Decode[record.DatasetItem](items[0])
 }
 
 // choose has the rest of the call be decided by what the caller may see, or by what everyone may who sees the task.
@@ -118,8 +118,8 @@ func bestOnly(c *api.Call) bool { return slices.Equal(c.Page.Values("best"), []s
 
 // unsorted is the list from the sources, or, when runs are asked for, of those; taskIDs, if any, are the tasks that all
 // of it belongs to.
-func unsorted(ctx context.Context, c *api.Call, sources func() ([]table.Source, error), taskIDs ...string) (p page.Page[record.Evaluation], err error) {
-	var from []table.Source
+func unsorted(ctx context.Context, c *api.Call, sources func() ([]records.Source, error), taskIDs ...string) (p page.Page[record.Evaluation], err error) {
+	var from []records.Source
 	if runs := c.Page.Values("runId"); len(runs) > 0 {
 		from, err = ofRuns(ctx, c, runs)
 	} else {
@@ -144,8 +144,8 @@ func unsorted(ctx context.Context, c *api.Call, sources func() ([]table.Source, 
 
 // ofRuns is the source of the evaluations of runs: each has at most one that lists show. Those that the caller
 // may not see are not read.
-func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, error) {
-	runs, err := table.GetAll[record.RunItem](ctx, c.Store, c.Consistency, table.Keys(ids, record.RunKey)...)
+func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]records.Source, error) {
+	runs, err := records.GetAll[record.RunItem](ctx, c.Store, c.Consistency, records.Keys(ids, record.RunKey)...)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +162,7 @@ func ofRuns(ctx context.Context, c *api.Call, ids []string) ([]table.Source, err
 			evaluations = append(evaluations, listed)
 		}
 	}
-	return []table.Source{table.Named(evaluations, record.EvaluationKey)}, nil
+	return []records.Source{records.Named(evaluations, record.EvaluationKey)}, nil
 }
 
 // viewer returns what shows an evaluation to the caller, and whether the caller may see it at all.

@@ -5,7 +5,7 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 	"assay/shared/topics"
 	"assay/shared/visibility"
 )
@@ -22,7 +22,7 @@ func single(ctx context.Context, c *api.Call) (withTopics, error) {
 		return withTopics{}, visibility.Missing
 	}
 	var e withTopics
-	err := table.Read(ctx, c.Store, c.Consistency, table.Into(&e.EvaluationItem, record.EvaluationKey(id)), table.Into(&e.topics, record.TopicsKey(id)))
+	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&e.EvaluationItem, record.EvaluationKey(id)), records.Into(&e.topics, record.TopicsKey(id)))
 	if err == nil && e.EvaluationItem == nil {
 		err = visibility.Missing
 	}

@@ -8,8 +8,8 @@ import (
 	"assay/shared/arrival"
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Clean deletes the files that no record names any more: of requests that failed, and of what was deleted or replaced. It tells records that still wait for a file which is there.
@@ -44,7 +44,7 @@ func (w *Worker) CleanResults(ctx context.Context) error {
 // clean deletes those of the files that no record names. Keys that are not of files of records are left alone.
 func (w *Worker) clean(ctx context.Context, keys []string) error {
 	var parsed, abandoned []string
-	var records []store.Key // two for each parsed key
+	var named []store.Key // two for each parsed key
 	for _, key := range keys {
 		h, id, _, ok := record.ParseObjectKey(key)
 		if !ok || h == record.HolderTools { // which CleanResults or, on S3, a rule of the bucket deletes
@@ -53,16 +53,16 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 		parsed = append(parsed, key)
 		switch h {
 		case record.HolderRuns, record.HolderLogs:
-			records = append(records, record.RunKey(id), record.RunKey(id))
+			named = append(named, record.RunKey(id), record.RunKey(id))
 		case record.HolderEvaluations:
-			records = append(records, record.TopicsKey(id), record.TopicsKey(id))
+			named = append(named, record.TopicsKey(id), record.TopicsKey(id))
 		case record.HolderInputs, record.HolderTruths:
-			records = append(records, record.DatasetKey(id), record.TruthKey(id))
+			named = append(named, record.DatasetKey(id), record.TruthKey(id))
 		}
 	}
-	items, err := w.Store.Get(ctx, store.Strong, records...)
+	items, err := w.Store.Get(ctx, store.Strong, named...)
 	if err != nil {
-		return table.Failed(err)
+		return records.Failed(err)
 	}
 	for i, key := range parsed {
 		named, err := names(key, items[2*i], items[2*i+1])
@@ -94,20 +94,20 @@ func names(key string, one, other store.Item) (bool, error) {
 	}
 	switch h {
 	case record.HolderRuns:
-		run, err := table.Decode[record.RunItem](one)
+		run, err := records.Decode[record.RunItem](one)
 		return run != nil && (has(run.Files) || run.Lease != nil && has(run.Lease.Outputs)), err
 	case record.HolderLogs:
-		run, err := table.Decode[record.RunItem](one)
+		run, err := records.Decode[record.RunItem](one)
 		return run != nil && slices.Contains(run.ObjectKeys(), key), err
 	case record.HolderEvaluations:
-		topics, err := table.Decode[record.Topics](one)
+		topics, err := records.Decode[record.Topics](one)
 		return topics != nil && topics.ObjectKey == key, err
 	default:
-		dataset, err := table.Decode[record.DatasetItem](one)
+		dataset, err := records.Decode[record.DatasetItem](one)
 		if err != nil || dataset != nil && (has(dataset.Inputs) || has(dataset.Truths)) {
 			return true, err
 		}
-		truth, err := table.Decode[record.Truth](other)
+		truth, err := records.Decode[record.Truth](other)
 		return truth != nil && has(truth.Files), err
 	}
 }
@@ -120,10 +120,10 @@ func awaited(key string, it store.Item) bool {
 	}
 	switch h {
 	case record.HolderRuns:
-		run, err := table.Decode[record.RunItem](it)
+		run, err := records.Decode[record.RunItem](it)
 		return err == nil && run != nil && waits(run.Files)
 	case record.HolderInputs, record.HolderTruths:
-		dataset, err := table.Decode[record.DatasetItem](it)
+		dataset, err := records.Decode[record.DatasetItem](it)
 		return err == nil && dataset != nil && (waits(dataset.Inputs) || waits(dataset.Truths))
 	default:
 		return false

@@ -15,9 +15,9 @@ import (
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // duePage is how many due records are read at once.
@@ -30,7 +30,7 @@ func (w *Worker) eachDue(ctx context.Context, to string, do func(store.Item) err
 
 // each calls do with every record of the query. What fails stays due, and the rest goes on; the error has all that failed.
 func (w *Worker) each(ctx context.Context, q store.Query, do func(store.Item) error) (failed error) {
-	for it, err := range table.Items(ctx, w.Store, q) {
+	for it, err := range records.Items(ctx, w.Store, q) {
 		if err != nil {
 			return errors.Join(failed, err)
 		}
@@ -87,7 +87,7 @@ func (w *Worker) due(ctx context.Context, it store.Item) error {
 }
 
 func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
-	run, err := table.Decode[record.RunItem](it)
+	run, err := records.Decode[record.RunItem](it)
 	if err != nil {
 		return err
 	}
@@ -125,7 +125,7 @@ func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
 }
 
 func (w *Worker) dueDataset(ctx context.Context, it store.Item) error {
-	d, err := table.Decode[record.DatasetItem](it)
+	d, err := records.Decode[record.DatasetItem](it)
 	switch {
 	case err != nil:
 		return err

@@ -15,8 +15,8 @@ import (
 	"assay/shared/measure"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // pending makes a run wait for its file.
@@ -58,7 +58,7 @@ func TestAChangedTruthReachesEveryRunOnce(t *testing.T) {
 	unarrived := s.add(ranked, pending, func(r *record.RunItem) { r.State = record.Failed }).ID
 	s.truth.Number, s.dataset.TruthVersion = 2, 2
 	s.dataset.Requeue = &record.Follow{At: record.At(s.Now())}
-	s.commit(new(table.Tx).Replace(s.truth).Replace(s.dataset))
+	s.commit(new(records.Tx).Replace(s.truth).Replace(s.dataset))
 	s.must(s.Due(s.ctx))
 	for _, id := range []string{good, bad, public} {
 		if r := s.run(id); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 0 {
@@ -91,7 +91,7 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 	s.must(s.evaluate(bad))
 	s.add(ranked, func(r *record.RunItem) { r.Queue = record.QueueWorkers })
 	old := *s.truth
-	tx := new(table.Tx)
+	tx := new(records.Tx)
 	s.dataset.Evaluator, s.dataset.RunFormat = s.truth.Evaluator, s.truth.RunFormat
 	arrival.Use(tx, s.dataset, &old, s.Now())
 	s.commit(tx.Replace(s.dataset))
@@ -119,7 +119,7 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 func TestOnePassAloneDoesNotEndARequeue(t *testing.T) {
 	s := newScene(t)
 	s.dataset.Requeue = &record.Follow{At: record.At(s.Now())}
-	s.commit(new(table.Tx).Replace(s.dataset))
+	s.commit(new(records.Tx).Replace(s.dataset))
 	for pass, want := range []bool{true, true, false} {
 		if pass == 2 {
 			s.wait(5 * time.Second)
@@ -150,7 +150,7 @@ func TestOnlyAbandonedFilesAreCleaned(t *testing.T) {
 	s := newScene(t)
 	run := s.add(ranked)
 	s.truth.Files = append(s.truth.Files, s.store(record.HolderTruths, s.dataset.ID, "old.txt", "of an older truth"))
-	s.commit(new(table.Tx).Replace(s.truth))
+	s.commit(new(records.Tx).Replace(s.truth))
 	keep := []string{record.ObjectKey(record.HolderRuns, run.ID, run.Files[0].SHA256)}
 	for _, f := range s.truth.Files {
 		keep = append(keep, record.ObjectKey(record.HolderTruths, s.dataset.ID, f.SHA256))
@@ -208,7 +208,7 @@ func (l *lagging) Query(ctx context.Context, q store.Query) (items []store.Item,
 func TestASecondPassThatComesTooEarlyIsNone(t *testing.T) {
 	s := newScene(t)
 	s.dataset.Requeue = &record.Follow{At: record.At(s.Now())}
-	s.commit(new(table.Tx).Replace(s.dataset))
+	s.commit(new(records.Tx).Replace(s.dataset))
 	s.Store = &lagging{Store: s.Store}
 	for range 3 {
 		s.must(s.Due(s.ctx))
@@ -228,7 +228,7 @@ func (s *scene) adopts() {
 	s.t.Helper()
 	s.dataset.RunFormat, s.dataset.Evaluator = s.truth.RunFormat, s.truth.Evaluator
 	s.dataset.Adopt = &record.Follow{At: record.At(s.Now())}
-	s.commit(new(table.Tx).Replace(s.dataset))
+	s.commit(new(records.Tx).Replace(s.dataset))
 }
 
 func TestATruthThatBreaksTheEvaluatorIsRefusedOnce(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 	"assay/shared/panics"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // evaluate brings a run that was leased to an end. When the store or the files do not answer, it leaves the run to its
@@ -87,7 +87,7 @@ func (w *Worker) keep(parent context.Context, h queue.Hold) (ctx context.Context
 
 // attempt evaluates the run against the truth as it is now, and writes what comes of it.
 func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold) error {
-	truth, err := table.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(run.DatasetID))
+	truth, err := records.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(run.DatasetID))
 	switch {
 	case err != nil:
 		return err
@@ -136,7 +136,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 
 // withoutTruth has the run of a dataset without a truth wait for it, for a day at most, or fails the run when none is to come.
 func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.Hold) error {
-	d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
+	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
 	if err != nil {
 		return err
 	}

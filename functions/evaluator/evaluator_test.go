@@ -20,9 +20,9 @@ import (
 	"assay/shared/blob/directory"
 	"assay/shared/measure"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 )
 
 const (
@@ -63,11 +63,11 @@ func newScene(t *testing.T) *scene {
 	s.truth.Evaluator = record.Evaluator{Kind: "retrieval", Measures: []string{"AP", "P@1"}, PrimaryMeasure: "AP"}
 	s.truth.Files = []record.File{s.store(record.HolderTruths, s.dataset.ID, "qrels.txt", qrels)}
 	s.dataset.Truths = s.truth.Files
-	s.commit(new(table.Tx).Create(s.dataset).Create(s.truth).Create(record.NewTruthSecret(s.dataset.ID, s.Now())))
+	s.commit(new(records.Tx).Create(s.dataset).Create(s.truth).Create(record.NewTruthSecret(s.dataset.ID, s.Now())))
 	return s
 }
 
-func (s *scene) commit(tx *table.Tx) {
+func (s *scene) commit(tx *records.Tx) {
 	s.t.Helper()
 	if err := tx.Commit(s.ctx, s.Store); err != nil {
 		s.t.Fatal(err)
@@ -104,13 +104,13 @@ func (s *scene) add(content string, alter ...func(*record.RunItem)) *record.RunI
 	for _, f := range alter {
 		f(r)
 	}
-	s.commit(new(table.Tx).Create(r))
+	s.commit(new(records.Tx).Create(r))
 	return r
 }
 
-func get[R any, P table.Pointer[R]](s *scene, key store.Key) P {
+func get[R any, P records.Pointer[R]](s *scene, key store.Key) P {
 	s.t.Helper()
-	r, err := table.Get[R, P](s.ctx, s.Store, store.Strong, key)
+	r, err := records.Get[R, P](s.ctx, s.Store, store.Strong, key)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -242,7 +242,7 @@ func TestATruthThatChangesMeanwhileIsTheOneThatCounts(t *testing.T) {
 		if strings.HasPrefix(key, "runs/") {
 			once.Do(func() {
 				s.truth.Number, s.truth.Evaluator.Measures, s.truth.Evaluator.PrimaryMeasure = 2, []string{"RR"}, "RR"
-				s.commit(new(table.Tx).Replace(s.truth))
+				s.commit(new(records.Tx).Replace(s.truth))
 			})
 		}
 	}}
@@ -340,7 +340,7 @@ func TestManyTopicsGoToAFile(t *testing.T) {
 		fmt.Fprintf(&run, "topic-with-a-long-name-%d Q0 d1 1 1 tag\n", i)
 	}
 	s.truth.Files = []record.File{s.store(record.HolderTruths, s.dataset.ID, "qrels.txt", truth.String())}
-	s.commit(new(table.Tx).Replace(s.truth))
+	s.commit(new(records.Tx).Replace(s.truth))
 	id := s.add(run.String()).ID
 	s.must(s.evaluate(id))
 	topics := get[record.Topics](s, record.TopicsKey(s.run(id).EvaluationID))
@@ -365,14 +365,14 @@ func TestManyTopicsGoToAFile(t *testing.T) {
 func TestWithoutAUsableTruthRunsSayWhomToAsk(t *testing.T) {
 	s := newScene(t)
 	s.truth.Files = []record.File{s.store(record.HolderTruths, s.dataset.ID, "qrels.txt", "q1 0 d1 many\n")}
-	s.commit(new(table.Tx).Replace(s.truth))
+	s.commit(new(records.Tx).Replace(s.truth))
 	id := s.add(ranked).ID
 	s.must(s.evaluate(id))
 	if r := s.run(id); r.State != record.Failed || r.TruthVersion != 1 || strings.Contains(r.Diagnostics[0].Message, "many") {
 		t.Fatalf("%+v", r)
 	}
 	s.dataset.Truths = nil
-	s.commit(new(table.Tx).DeleteKey(s.truth.Key()).Replace(s.dataset))
+	s.commit(new(records.Tx).DeleteKey(s.truth.Key()).Replace(s.dataset))
 	id = s.add(ranked).ID
 	s.must(s.evaluate(id))
 	if r := s.run(id); r.State != record.Failed || r.TruthVersion != 0 {
@@ -383,7 +383,7 @@ func TestWithoutAUsableTruthRunsSayWhomToAsk(t *testing.T) {
 func TestARunWhoseEvaluatorIsAWorkersGoesToTheWorkers(t *testing.T) {
 	s := newScene(t)
 	s.truth.Evaluator.Kind = record.EvaluatorWorker
-	s.commit(new(table.Tx).Replace(s.truth))
+	s.commit(new(records.Tx).Replace(s.truth))
 	id := s.add(ranked).ID
 	s.must(s.evaluate(id))
 	if r := s.run(id); r.State != record.Queued || r.Queue != record.QueueWorkers || r.Attempts != 0 {

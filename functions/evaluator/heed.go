@@ -6,8 +6,8 @@ import (
 
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Heed does what the record under the key asks for now, and returns when it wants to be looked at again, or the zero Time.
@@ -15,12 +15,12 @@ import (
 func (w *Worker) Heed(ctx context.Context, key store.Key) (time.Time, error) {
 	items, err := w.Store.Get(ctx, store.Strong, key)
 	if err != nil {
-		return time.Time{}, table.Failed(err)
+		return time.Time{}, records.Failed(err)
 	}
 	entry := items[0].Entry(record.ByWork)
 	switch entry.Partition {
 	case record.OfQueue(record.QueueBuiltin):
-		run, err := table.Decode[record.RunItem](items[0])
+		run, err := records.Decode[record.RunItem](items[0])
 		if err != nil {
 			return time.Time{}, err
 		}
@@ -71,7 +71,7 @@ func (w *Worker) Next(ctx context.Context) (time.Time, error) {
 	} {
 		found, err := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: first.partition, Limit: 1})
 		if err != nil {
-			return next, table.Failed(err)
+			return next, records.Failed(err)
 		}
 		if len(found) == 0 {
 			continue

@@ -6,14 +6,14 @@ import (
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // known returns what participants know of the dataset of a run: what its organizers declare public of the truth and, for a run that
 // is blinded, what its inputs have.
 func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.Truth, against *evaluator.Truth) ([]*evaluator.Known, error) {
-	d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
+	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
 	if err != nil || d == nil {
 		return nil, err
 	}

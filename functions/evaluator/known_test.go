@@ -7,7 +7,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/measure"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 // messages are those that one who has the roles reads of the run.
@@ -51,7 +51,7 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 		d := get[record.DatasetItem](s, s.dataset.Key())
 		alter(d)
 		record.Touch(d, s.Now())
-		s.commit(new(table.Tx).Replace(d))
+		s.commit(new(records.Tx).Replace(d))
 	}
 	const (
 		missing    = `topics missing from the run, which count with nothing retrieved: 1 of 2 topics of the truth: "q2"`
@@ -97,7 +97,7 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 	s.truth.Evaluator = record.Evaluator{Kind: string(measure.Classification), Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}
 	s.truth.Files = []record.File{s.store(record.HolderTruths, s.dataset.ID, "labels.csv", "id,label\na,pos\nb,neg\nc,pos\n")}
 	record.Touch(s.truth, s.Now())
-	s.commit(new(table.Tx).Replace(s.truth))
+	s.commit(new(records.Tx).Replace(s.truth))
 	s.start()
 	evaluate := func(content string, state record.RunState, blinded bool) *record.RunItem {
 		t.Helper()
@@ -125,7 +125,7 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 	d.LabelsPublic, d.Truths = true, s.truth.Files
 	d.Inputs = []record.File{s.store(record.HolderInputs, d.ID, "items.csv", "text,id\none,a\ntwo,b\nthree,c\nfour,d\n")}
 	record.Touch(d, s.Now())
-	s.commit(new(table.Tx).Replace(d))
+	s.commit(new(records.Tx).Replace(d))
 	if got := messages(evaluate(positive, record.Completed, true), owner); !strings.Contains(got, unknown) {
 		t.Errorf("the owner reads %s", got)
 	}

@@ -13,8 +13,8 @@ import (
 	"assay/shared/measure"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Complete writes the result of an evaluator of the version for a run under the hold, and returns the run; the errors are
@@ -65,7 +65,7 @@ func (w *Worker) outcome(ctx context.Context, run *record.RunItem, truth *record
 	}
 	e.LowerIsBetter = truth.Evaluator.LessIsBetter(e.PrimaryMeasure)
 	e.Evaluator = record.EvaluatorUsed{Kind: truth.Evaluator.Kind, Version: version, Settings: truth.RunFormat}
-	secret, err := table.Get[record.TruthSecret](ctx, w.Store, store.Strong, record.TruthSecretKey(truth.ID))
+	secret, err := records.Get[record.TruthSecret](ctx, w.Store, store.Strong, record.TruthSecretKey(truth.ID))
 	if err != nil {
 		return queue.Outcome{}, err
 	}

@@ -8,8 +8,8 @@ import (
 
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 const (
@@ -34,12 +34,12 @@ func (w *Worker) reevaluate(ctx context.Context, datasetID string) error {
 
 // pass makes one pass, and reports whether it was the one after which leaderboards show the truth.
 func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err error) {
-	d, err := table.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
+	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
 	if err != nil || d == nil || d.Requeue == nil || d.Requeue.Passes > 0 && w.Now().Before(d.Requeue.At.Time) {
 		return false, err
 	}
 	began := *d.Requeue
-	truth, err := table.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(datasetID))
+	truth, err := records.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(datasetID))
 	if err != nil {
 		return false, err
 	}
@@ -49,7 +49,7 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 			return false, err
 		}
 	}
-	_, err = table.Update(ctx, w.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *table.Tx) (bool, error) {
+	_, err = records.Update(ctx, w.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) (bool, error) {
 		if released = false; d.Requeue == nil || d.Requeue.Passes != began.Passes || !d.Requeue.At.Equal(began.At.Time) ||
 			truth != nil && d.TruthVersion != truth.Number {
 			return false, nil // another process counted a pass, or the truth changed and the passes begin again
@@ -61,7 +61,7 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 }
 
 // count has the dataset carry what a pass found, and says when the next one is due.
-func (w *Worker) count(tx *table.Tx, d *record.DatasetItem, truth *record.Truth, found census) (released bool) {
+func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Truth, found census) (released bool) {
 	quiet := found.changed == 0 && d.Requeue.Passes > 0
 	held := truth != nil && truth.Held
 	wait := settled
@@ -116,7 +116,7 @@ func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *r
 	var failed error
 	var all sync.WaitGroup
 	slots := make(chan struct{}, runsAtOnce)
-	err = table.Each(ctx, w.Store, duePage, table.OfDataset(truth.ID, record.KindRun), func(run *record.RunItem) error {
+	err = records.Each(ctx, w.Store, duePage, records.OfDataset(truth.ID, record.KindRun), func(run *record.RunItem) error {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()

@@ -9,8 +9,8 @@ import (
 	"assay/shared/measure"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Unserved ends the runs that have waited for a worker for too long. The error has all that failed.
@@ -35,7 +35,7 @@ func (w *Worker) unservedOf(ctx context.Context, now time.Time, turn queue.Turn)
 		Index: record.ByWork, Partition: record.OfQueue(record.QueueWorkers), Limit: duePage,
 		From: turn.Prefix, To: turn.Prefix + record.DueBy(now.Add(-record.QueueTime)),
 	}, func(it store.Item) error {
-		run, err := table.Decode[record.RunItem](it)
+		run, err := records.Decode[record.RunItem](it)
 		if err != nil {
 			return err
 		}

@@ -24,8 +24,8 @@ import (
 	"assay/shared/panics"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/wait"
 )
 
@@ -148,7 +148,7 @@ func (w *Worker) reclaim(ctx context.Context) error {
 		if !isRun(it) {
 			return nil
 		}
-		run, err := table.Decode[record.RunItem](it)
+		run, err := records.Decode[record.RunItem](it)
 		if err != nil || run.Lease == nil || run.Queue != record.QueueBuiltin || run.Lease.Holder != w.Holder {
 			return err
 		}

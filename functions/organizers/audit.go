@@ -10,7 +10,7 @@ import (
 	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 var task = api.Load[record.TaskItem]("taskId", record.TaskKey)
@@ -23,17 +23,17 @@ var auditFilters = []page.Filter{
 }
 
 func auditEntries(ctx context.Context, c *api.Call, o *record.Organizer) (page.Page[*record.AuditEntry], error) {
-	return listAudit(ctx, c, table.AuditEntries(o.ID))
+	return listAudit(ctx, c, records.AuditEntries(o.ID))
 }
 
 // taskAuditEntries are those of the task, and those of its organizer that concern all tasks.
 func taskAuditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (page.Page[*record.AuditEntry], error) {
 	return listAudit(ctx, c,
-		table.Partition(record.ByTask, record.OfTask(t.ID, record.KindAudit, access.Organizers)),
-		table.Partition(record.ByOrganizer, record.OfOrganizer(t.OrganizerID, record.KindAudit, access.Organizers)))
+		records.Partition(record.ByTask, record.OfTask(t.ID, record.KindAudit, access.Organizers)),
+		records.Partition(record.ByOrganizer, record.OfOrganizer(t.OrganizerID, record.KindAudit, access.Organizers)))
 }
 
-func listAudit(ctx context.Context, c *api.Call, sources ...table.Source) (page.Page[*record.AuditEntry], error) {
+func listAudit(ctx context.Context, c *api.Call, sources ...records.Source) (page.Page[*record.AuditEntry], error) {
 	keep := func(a *record.AuditEntry) bool {
 		return c.Page.Keeps("taskId", a.TaskID) && c.Page.Keeps("actorId", a.ActorID) && c.Page.Keeps("action", a.Action) &&
 			(c.Page.Keeps("userId", "") || slices.ContainsFunc(a.UserIDs, func(id string) bool { return c.Page.Keeps("userId", id) }))

@@ -8,8 +8,8 @@ import (
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 func create(ctx context.Context, c *api.Call, _ api.Open, d record.OrganizerDraft) (path string, made api.URL, err error) {
@@ -41,7 +41,7 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 // remove deletes an organizer without tasks. Its grants beyond what one transaction holds name an organizer that is no
 // more, and give nobody anything. No address below a missing organizer answers, so its audit entries go too, and the log has the deletion.
 func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
-	n, err := table.Get[record.TaskCount](ctx, c.Store, store.Strong, record.TaskCountKey(o.ID))
+	n, err := records.Get[record.TaskCount](ctx, c.Store, store.Strong, record.TaskCountKey(o.ID))
 	if err != nil {
 		return err
 	}
@@ -71,7 +71,7 @@ func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
 
 // forget removes what names a deleted organizer still: the grants of the members, and the audit entries.
 func forget(ctx context.Context, c *api.Call, organizerID string, members []string) {
-	d := table.Deletions{Store: c.Store}
+	d := records.Deletions{Store: c.Store}
 	var err error
 	for _, m := range members {
 		err = errors.Join(err, d.Add(ctx, record.MembershipKey(m, organizerID)))

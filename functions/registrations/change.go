@@ -8,8 +8,8 @@ import (
 	"assay/shared/follow"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -30,7 +30,7 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	if err := problem.Check(notTheirs(r, d, roles)); err != nil {
 		return nil, err
 	}
-	grant, err := table.Get[record.Registered](ctx, c.Store, store.Strong, record.RegisteredKey(r.UserID, r.TaskID))
+	grant, err := records.Get[record.Registered](ctx, c.Store, store.Strong, record.RegisteredKey(r.UserID, r.TaskID))
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) error 
 	if name, reserved := r.ReservedName(); reserved {
 		c.Tx.DeleteKey(name)
 	}
-	used, err := table.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(r.TaskID, r.UserID))
+	used, err := records.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(r.TaskID, r.UserID))
 	switch {
 	case err != nil:
 		return err

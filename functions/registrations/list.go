@@ -9,8 +9,8 @@ import (
 	"assay/shared/api"
 	"assay/shared/page"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -45,7 +45,7 @@ func show(ctx context.Context, c *api.Call, r *record.RegistrationItem) (_ *reco
 func quota(ctx context.Context, c *api.Call, r *record.RegistrationItem) (*record.Quota, error) {
 	var t *record.TaskItem
 	var used *record.Allowance
-	err := table.Read(ctx, c.Store, c.Consistency, table.Into(&t, record.TaskKey(r.TaskID)), table.Into(&used, record.AllowanceKey(r.TaskID, r.UserID)))
+	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&t, record.TaskKey(r.TaskID)), records.Into(&used, record.AllowanceKey(r.TaskID, r.UserID)))
 	if t == nil || err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*re
 	if err != nil {
 		return p, err
 	}
-	sources := []table.Source{table.Registrations(t.ID)}
+	sources := []records.Source{records.Registrations(t.ID)}
 	if roles&(access.Organizer|access.Admin) == 0 {
 		if sources, err = own(ctx, c, t.ID); err != nil {
 			return p, err
@@ -68,7 +68,7 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*re
 }
 
 // own is the source of the caller's own registration.
-func own(ctx context.Context, c *api.Call, taskID string) ([]table.Source, error) {
+func own(ctx context.Context, c *api.Call, taskID string) ([]records.Source, error) {
 	g, err := c.Grants(ctx)
 	if err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func own(ctx context.Context, c *api.Call, taskID string) ([]table.Source, error
 	if !ok {
 		return nil, nil
 	}
-	return []table.Source{{Keys: []store.Key{record.RegistrationKey(taskID, mine.ID)}, IDs: []string{mine.ID}}}, nil
+	return []records.Source{{Keys: []store.Key{record.RegistrationKey(taskID, mine.ID)}, IDs: []string{mine.ID}}}, nil
 }
 
 // rows is a list as a table of text.

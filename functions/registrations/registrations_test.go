@@ -8,8 +8,8 @@ import (
 	"assay/functions/registrations"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // start serves a public task that olga organizes.
@@ -24,7 +24,7 @@ func start(t *testing.T) (*servertest.Server, *record.TaskItem, string) {
 func TestNobodyRegistersForATaskThatIsBeingDeleted(t *testing.T) {
 	s, task, path := start(t)
 	task.Deleting = true
-	if err := new(table.Tx).Replace(task).Commit(t.Context(), s.Store); err != nil {
+	if err := new(records.Tx).Replace(task).Commit(t.Context(), s.Store); err != nil {
 		t.Fatal(err)
 	}
 	s.Want(http.StatusNotFound, nil, "tom", http.MethodPost, path, map[string]any{"team": "Heron"})
@@ -60,7 +60,7 @@ func TestTheGrantIsChangedWithTheRegistration(t *testing.T) {
 	} {
 		var r record.Registration
 		s.Want(http.StatusOK, &r, c.user, http.MethodPatch, made, c.patch)
-		g, err := table.Get[record.Registered](t.Context(), s.Store, store.Strong, record.RegisteredKey(servertest.UserID("tom"), task.ID))
+		g, err := records.Get[record.Registered](t.Context(), s.Store, store.Strong, record.RegisteredKey(servertest.UserID("tom"), task.ID))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -88,7 +88,7 @@ func TestWhatWasUsedOfTheQuotaStaysUsed(t *testing.T) {
 	s.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, made, nil)
 	s.Want(http.StatusNotFound, nil, "tom", http.MethodGet, made, nil)
 	s.Create("tom", path, map[string]any{"team": "Heron"})
-	a, err := table.Get[record.Allowance](t.Context(), s.Store, store.Strong, used.Key())
+	a, err := records.Get[record.Allowance](t.Context(), s.Store, store.Strong, used.Key())
 	if err != nil || a == nil || a.Total != 7 {
 		t.Errorf("%+v, %v", a, err)
 	}

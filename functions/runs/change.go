@@ -10,8 +10,8 @@ import (
 	"assay/shared/queue"
 	"assay/shared/quota"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // runDraft is what a client can change of a run.
@@ -59,7 +59,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 	for _, id := range r.Evaluations {
 		queue.Forget(c.Tx, id)
 	}
-	s, err := table.Get[record.SubmissionItem](ctx, c.Store, store.Strong, record.SubmissionKey(r.SubmissionID))
+	s, err := records.Get[record.SubmissionItem](ctx, c.Store, store.Strong, record.SubmissionKey(r.SubmissionID))
 	if err != nil {
 		return err
 	}
@@ -67,7 +67,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 		s.RunIDs = slices.DeleteFunc(s.RunIDs, func(id string) bool { return id == r.ID })
 		c.Tx.Save(s, c.Now())
 	}
-	allowance, err := table.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(r.TaskID, r.UserID))
+	allowance, err := records.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(r.TaskID, r.UserID))
 	if err != nil {
 		return err
 	}

@@ -10,7 +10,7 @@ import (
 	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 	"assay/shared/visibility"
 )
 
@@ -36,7 +36,7 @@ func List(ctx context.Context, v *visibility.Viewer, now time.Time, f Filter, cu
 		keep = func(r *record.RunItem) bool { return f.keeps(r, access.Roles(v.Caller, g.Grants, r.Scope())) }
 	}
 	shows := Shower{Records: v.Records, Now: now}
-	return table.List(ctx, v.Records, table.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep, func(r *record.RunItem) (bool, error) {
+	return records.List(ctx, v.Records, records.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep, func(r *record.RunItem) (bool, error) {
 		shown, err := shows.Show(ctx, r, access.Roles(v.Caller, g.Grants, r.Scope()))
 		if err != nil {
 			return false, err
@@ -62,11 +62,11 @@ func among[T comparable](wanted []T, value T) bool {
 }
 
 // sources names what the list is read from: the runs of submissions by their keys, or else the narrowest partitions.
-func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]table.Source, error) {
+func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]records.Source, error) {
 	if len(f.SubmissionIDs) == 0 {
 		return v.Narrowest(ctx, record.KindRun, visibility.Filter{DatasetIDs: f.DatasetIDs, TaskIDs: f.TaskIDs, UserIDs: f.UserIDs})
 	}
-	submissions, err := table.GetAll[record.SubmissionItem](ctx, v.Records, v.Consistency, table.Keys(f.SubmissionIDs, record.SubmissionKey)...)
+	submissions, err := records.GetAll[record.SubmissionItem](ctx, v.Records, v.Consistency, records.Keys(f.SubmissionIDs, record.SubmissionKey)...)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]table.Sou
 			runs = append(runs, s.RunIDs...)
 		}
 	}
-	return []table.Source{table.Named(runs, record.RunKey)}, nil
+	return []records.Source{records.Named(runs, record.RunKey)}, nil
 }
 
 func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Run], err error) {

@@ -5,8 +5,8 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -18,7 +18,7 @@ func review(ctx context.Context, c *api.Call) (*record.ReviewItem, error) {
 	}
 	var r *record.ReviewItem
 	var run *record.RunItem
-	err := table.Read(ctx, c.Records, c.Consistency, table.Into(&r, record.ReviewKey(id)), table.Into(&run, record.RunKey(id)))
+	err := records.Read(ctx, c.Records, c.Consistency, records.Into(&r, record.ReviewKey(id)), records.Into(&run, record.RunKey(id)))
 	switch {
 	case err != nil:
 		return nil, err
@@ -66,7 +66,7 @@ func carry(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft)
 
 // eachEvaluation adds to c.Tx what a change of a run makes of all its evaluations.
 func eachEvaluation(ctx context.Context, c *api.Call, r *record.RunItem, change func(*record.EvaluationItem)) error {
-	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, table.Keys(r.Evaluations, record.EvaluationKey)...)
+	evaluations, err := records.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, records.Keys(r.Evaluations, record.EvaluationKey)...)
 	for _, e := range evaluations {
 		if e != nil {
 			change(e)

@@ -14,8 +14,8 @@ import (
 	"assay/shared/blob"
 	"assay/shared/measure"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // scene is a task with a dataset on a server; olga organizes it, and reg is registered for it.
@@ -287,7 +287,7 @@ func TestARunIsLabelledAndCancelled(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	s.Want(http.StatusOK, nil, "ada", http.MethodPatch, path, map[string]any{"state": "cancelled"})
-	left, err := table.Decode[record.Allowance](s.stored(a.Key()))
+	left, err := records.Decode[record.Allowance](s.stored(a.Key()))
 	if err != nil || left.Total != 0 || len(left.Recent) != 0 {
 		t.Fatalf("a cancelled run counts: %+v", left)
 	}
@@ -313,7 +313,7 @@ func TestADeletedRunLeavesNothing(t *testing.T) {
 				t.Errorf("%v is still there", key)
 			}
 		}
-		submission, err := table.Decode[record.SubmissionItem](s.stored(record.SubmissionKey(r.SubmissionID)))
+		submission, err := records.Decode[record.SubmissionItem](s.stored(record.SubmissionKey(r.SubmissionID)))
 		if err != nil || len(submission.RunIDs) != 0 {
 			t.Errorf("the submission names %v, %v", submission.RunIDs, err)
 		}
@@ -348,11 +348,11 @@ func TestAReviewDecidesWhoSeesTheRunsResults(t *testing.T) {
 	if !got.Published || got.ReviewerID != servertest.UserID("olga") || got.ReviewedAt == nil || got.Version < 2 {
 		t.Fatalf("%+v", got)
 	}
-	run, err := table.Decode[record.RunItem](s.stored(r.Key()))
+	run, err := records.Decode[record.RunItem](s.stored(r.Key()))
 	if err != nil || !run.Standing.Published || run.Standing.Blinded {
 		t.Fatalf("%+v %v", run.Standing, err)
 	}
-	e, err := table.Decode[record.EvaluationItem](s.stored(record.EvaluationKey(r.EvaluationID)))
+	e, err := records.Decode[record.EvaluationItem](s.stored(record.EvaluationKey(r.EvaluationID)))
 	if err != nil || e.Standing != run.Standing {
 		t.Fatalf("the evaluation has %+v", e.Standing)
 	}

@@ -6,8 +6,8 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Shower shows runs as one caller sees them, with a diagnostic when no worker serves what a run waits for. It reads which
@@ -36,7 +36,7 @@ func (s *Shower) Unserved(ctx context.Context, r *record.RunItem, roles access.R
 		return false, nil
 	}
 	if !s.read {
-		s.serving, err = table.Get[record.Serving](ctx, s.Records, store.Eventual, record.ServingKey())
+		s.serving, err = records.Get[record.Serving](ctx, s.Records, store.Eventual, record.ServingKey())
 		s.read = err == nil
 	}
 	return err == nil && !s.serving.Serves(r.Subqueue(), s.Now), err

@@ -10,8 +10,8 @@ import (
 	"assay/shared/problem"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Info is what the server can do.
@@ -71,7 +71,7 @@ func info(ctx context.Context, c *api.Call, _ api.Open) (Info, error) {
 		Limits: limits, RunFormats: []string{"trec-run", "jsonl", "csv"}, Measures: map[string][]measure.Family{},
 	}
 	i.Limits.Quotas = c.Quotas.Quotas
-	serving, err := table.Get[record.Serving](ctx, c.Store, store.Eventual, record.ServingKey())
+	serving, err := records.Get[record.Serving](ctx, c.Store, store.Eventual, record.ServingKey())
 	if err != nil {
 		return i, err
 	}

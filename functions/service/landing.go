@@ -8,8 +8,8 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/webpage"
 )
 
@@ -59,7 +59,7 @@ func (v *welcome) nameOrganizers(ctx context.Context, s store.Store) error {
 			ids = append(ids, t.OrganizerID)
 		}
 	}
-	organizers, err := table.GetAll[record.Organizer](ctx, s, store.Eventual, table.Keys(ids, record.OrganizerKey)...)
+	organizers, err := records.GetAll[record.Organizer](ctx, s, store.Eventual, records.Keys(ids, record.OrganizerKey)...)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // The landing page shows the featured tasks and then the newest, of each organizer organizerTasks at most, so that nobody
@@ -32,7 +32,7 @@ func (v *welcome) chooseTasks(ctx context.Context, s store.Store, now time.Time)
 		for range maxTaskPages {
 			items, err := s.Query(ctx, q)
 			if err != nil {
-				return table.Failed(err)
+				return records.Failed(err)
 			}
 			n, err := v.add(items, now)
 			if err != nil {
@@ -50,7 +50,7 @@ func (v *welcome) chooseTasks(ctx context.Context, s store.Store, now time.Time)
 // add chooses those of the tasks for which there is room, and returns their size in the store.
 func (v *welcome) add(items []store.Item, now time.Time) (size int, err error) {
 	for _, it := range items {
-		t, err := table.Decode[record.TaskItem](it)
+		t, err := records.Decode[record.TaskItem](it)
 		if err != nil {
 			return 0, err
 		}
@@ -87,7 +87,7 @@ func (v *welcome) chooseExample(ctx context.Context, s store.Store) error {
 		}
 		datasets, err := s.Query(ctx, store.Query{Index: record.ByTask, Partition: record.OfTask(t.ID, record.KindDataset, access.Everyone), Limit: 1})
 		if err != nil {
-			return table.Failed(err)
+			return records.Failed(err)
 		}
 		if len(datasets) > 0 {
 			v.example = t.ID

@@ -9,8 +9,8 @@ import (
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -123,11 +123,11 @@ func baseline(ctx context.Context, c *api.Call, of api.Target, is, was bool) err
 // change does not survive the other.
 func (e *entry) read(ctx context.Context, c *api.Call, d *record.SubmissionDraft) error {
 	e.datasets, e.truths = make([]*record.DatasetItem, len(d.DatasetIDs)), make([]*record.Truth, len(d.DatasetIDs))
-	wanted := []table.Target{table.Into(&e.task, e.task.Key()), table.Into(&e.allowance, record.AllowanceKey(e.task.ID, c.Caller.ID))}
+	wanted := []records.Target{records.Into(&e.task, e.task.Key()), records.Into(&e.allowance, record.AllowanceKey(e.task.ID, c.Caller.ID))}
 	for i, id := range d.DatasetIDs {
-		wanted = append(wanted, table.Into(&e.datasets[i], record.DatasetKey(id)), table.Into(&e.truths[i], record.TruthKey(id)))
+		wanted = append(wanted, records.Into(&e.datasets[i], record.DatasetKey(id)), records.Into(&e.truths[i], record.TruthKey(id)))
 	}
-	err := table.Read(ctx, c.Store, store.Strong, wanted...)
+	err := records.Read(ctx, c.Store, store.Strong, wanted...)
 	if err == nil && e.task == nil {
 		err = visibility.Missing
 	}

@@ -7,8 +7,8 @@ import (
 	"assay/shared/follow"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // SubmissionPatch is what of a submission can change.
@@ -72,7 +72,7 @@ func carry(ctx context.Context, c *api.Call, s *record.SubmissionItem) (supersed
 			}
 		}
 	}
-	evaluations, err := table.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, table.Keys(shown, record.EvaluationKey)...)
+	evaluations, err := records.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, records.Keys(shown, record.EvaluationKey)...)
 	for _, e := range evaluations {
 		if e != nil {
 			follow.SetSubmission(&e.Standing, &s.Standing)

@@ -10,7 +10,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/measure"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft) (at string, shown *record.Submission, err error) {
@@ -52,7 +52,7 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 }
 
 // hold adds to tx that what the submission was decided on is as it was read, and that workers execute runs on the datasets.
-func (e *entry) hold(tx *table.Tx, t record.SubmissionType) {
+func (e *entry) hold(tx *records.Tx, t record.SubmissionType) {
 	if e.registration != nil {
 		tx.Check(e.registration)
 	} else {

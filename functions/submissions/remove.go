@@ -10,8 +10,8 @@ import (
 	"assay/shared/queue"
 	"assay/shared/quota"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // remove deletes a submission with all that was made for it. What it used of the quota stays used, or deleting would be a
@@ -25,7 +25,7 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
 	if err != nil {
 		return err
 	}
-	allowance, err := table.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(s.TaskID, s.UserID))
+	allowance, err := records.Get[record.Allowance](ctx, c.Store, store.Strong, record.AllowanceKey(s.TaskID, s.UserID))
 	if err != nil {
 		return err
 	}
@@ -77,7 +77,7 @@ const room = store.MaxWrites - 2
 
 // forget removes the evaluations that did not fit into the transaction.
 func forget(ctx context.Context, c *api.Call, evaluations []string) {
-	d := table.Deletions{Store: c.Store}
+	d := records.Deletions{Store: c.Store}
 	var err error
 	for _, id := range evaluations {
 		err = errors.Join(err, d.Add(ctx, record.EvaluationKey(id), record.TopicsKey(id)))

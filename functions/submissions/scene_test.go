@@ -14,8 +14,8 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 const (
@@ -134,9 +134,9 @@ func (s *scene) stored() (keys []string) {
 	return keys
 }
 
-func get[R any, P table.Pointer[R]](s *scene, key store.Key) P {
+func get[R any, P records.Pointer[R]](s *scene, key store.Key) P {
 	s.t.Helper()
-	r, err := table.Get[R, P](s.t.Context(), s.Store, store.Strong, key)
+	r, err := records.Get[R, P](s.t.Context(), s.Store, store.Strong, key)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func (s *scene) allowance() *record.Allowance {
 
 func (s *scene) replace(r record.Record) {
 	s.t.Helper()
-	if err := new(table.Tx).Replace(r).Commit(s.t.Context(), s.Store); err != nil {
+	if err := new(records.Tx).Replace(r).Commit(s.t.Context(), s.Store); err != nil {
 		s.t.Fatal(err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"assay/shared/link"
 	"assay/shared/page"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -43,7 +43,7 @@ func show(ctx context.Context, c *api.Call, s *record.SubmissionItem) (*record.S
 
 // runsOf reads those of the runs that were not deleted.
 func runsOf(ctx context.Context, c *api.Call, ids []string, consistency store.Consistency) ([]*record.RunItem, error) {
-	runs, err := table.GetAll[record.RunItem](ctx, c.Store, consistency, table.Keys(ids, record.RunKey)...)
+	runs, err := records.GetAll[record.RunItem](ctx, c.Store, consistency, records.Keys(ids, record.RunKey)...)
 	return slices.DeleteFunc(runs, func(r *record.RunItem) bool { return r == nil }), err
 }
 

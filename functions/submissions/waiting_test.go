@@ -12,8 +12,8 @@ import (
 	"assay/shared/queue"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // TestWaiting_ATeamHasABoundOfRunsThatHaveNotEnded races submissions of one team past the bound, ends one of its runs, and has
@@ -43,7 +43,7 @@ func TestWaiting_ATeamHasABoundOfRunsThatHaveNotEnded(t *testing.T) {
 	waiting := get[record.Allowance](s, record.AllowanceKey(s.task.ID, servertest.UserID("ada"))).Waiting
 	run := get[record.RunItem](s, record.RunKey(waiting[1]))
 	run.State, run.FinishedAt = record.Completed, run.QueuedAt
-	if err := new(table.Tx).Replace(run).Commit(t.Context(), s.Store); err != nil {
+	if err := new(records.Tx).Replace(run).Commit(t.Context(), s.Store); err != nil {
 		t.Fatal(err)
 	}
 	s.submit(body)
@@ -51,7 +51,7 @@ func TestWaiting_ATeamHasABoundOfRunsThatHaveNotEnded(t *testing.T) {
 	if s.Want(http.StatusTooManyRequests, &d, "ada", http.MethodPost, s.path, body); d.Type != problem.TooManyRequests.Type() {
 		t.Errorf("%+v", d)
 	}
-	tx := new(table.Tx)
+	tx := new(records.Tx)
 	_, err := queue.Cancel(t.Context(), s.Store, time.Now(), get[record.RunItem](s, record.RunKey(waiting[0])), tx)
 	if err == nil {
 		err = tx.Commit(t.Context(), s.Store)

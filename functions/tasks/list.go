@@ -7,7 +7,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/page"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Task], err error) {
@@ -25,14 +25,14 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Task
 
 // visible names the partitions of the tasks that the caller may see: the public ones, those of the caller's organizers,
 // and the private ones that the caller is registered for. With a filter for organizers, those of the organizers alone.
-func visible(c *api.Call, g record.Grants) []table.Source {
+func visible(c *api.Call, g record.Grants) []records.Source {
 	all := registered(g)
 	if named := c.Page.Values("organizerId"); len(named) > 0 {
 		for _, o := range named {
 			roles := access.Roles(c.Caller, g.Grants, access.Scope{OrganizerID: o})
 			for _, a := range taskAudiences {
 				if access.Sees(roles, a) {
-					all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, record.KindTask, a)))
+					all = append(all, records.Partition(record.ByOrganizer, record.OfOrganizer(o, record.KindTask, a)))
 				}
 			}
 		}
@@ -42,12 +42,12 @@ func visible(c *api.Call, g record.Grants) []table.Source {
 	for _, a := range taskAudiences {
 		if access.Sees(roles, a) {
 			for _, part := range record.OfKind(record.KindTask, a) {
-				all = append(all, table.Partition(record.ByKind, part))
+				all = append(all, records.Partition(record.ByKind, part))
 			}
 		}
 	}
 	for _, o := range g.Memberships {
-		all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, record.KindTask, access.Registrants)))
+		all = append(all, records.Partition(record.ByOrganizer, record.OfOrganizer(o, record.KindTask, access.Registrants)))
 	}
 	return all
 }
@@ -56,12 +56,12 @@ func visible(c *api.Call, g record.Grants) []table.Source {
 var taskAudiences = []access.Audience{access.Everyone, access.Registrants}
 
 // registered is the source of the private tasks that the caller takes part in.
-func registered(g record.Grants) []table.Source {
+func registered(g record.Grants) []records.Source {
 	ids := g.PrivateTasks()
 	if len(ids) == 0 {
 		return nil
 	}
-	return []table.Source{table.Named(ids, record.TaskKey)}
+	return []records.Source{records.Named(ids, record.TaskKey)}
 }
 
 func show(_ context.Context, _ *api.Call, t *record.TaskItem) (*record.Task, error) {

@@ -6,7 +6,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/follow"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 // remove deletes a task with what stands below it. Should the request die on the way, the evaluator goes on with it.
@@ -21,8 +21,8 @@ func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
 
 // filesOf names the objects of the task's datasets.
 func filesOf(ctx context.Context, c *api.Call, taskID string) (keys []string, err error) {
-	sources := []table.Source{table.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}
-	err = table.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
+	sources := []records.Source{records.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}
+	err = records.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
 		keys = append(keys, d.ObjectKeys()...)
 		return nil
 	})

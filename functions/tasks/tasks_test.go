@@ -10,8 +10,8 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // start serves a private task that olga organizes and reg is registered for.
@@ -33,7 +33,7 @@ func TestATaskThatIsBeingDeletedIsHidden(t *testing.T) {
 		s.Want(http.StatusOK, nil, "reg", http.MethodGet, list, nil)
 	}
 	task.Deleting, task.Follow = true, &record.Follow{At: record.At(s.Now())}
-	if err := new(table.Tx).Replace(task).Commit(t.Context(), s.Store); err != nil {
+	if err := new(records.Tx).Replace(task).Commit(t.Context(), s.Store); err != nil {
 		t.Fatal(err)
 	}
 	for _, list := range lists {
@@ -84,7 +84,7 @@ func TestAChangeOfRulesIsToldAndFollowed(t *testing.T) {
 	s, task := start(t)
 	path := "/v1/tasks/" + task.ID
 	follow := func() *record.Follow {
-		now, err := table.Get[record.TaskItem](t.Context(), s.Store, store.Strong, task.Key())
+		now, err := records.Get[record.TaskItem](t.Context(), s.Store, store.Strong, task.Key())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,7 +12,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 	"assay/shared/webpage"
 )
 
@@ -111,9 +111,9 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	}
 	now := c.Now()
 	key := record.ObjectKey(record.HolderTools, c.Caller.ID, s.described.SHA256) // the same again for who asks again
-	err = table.Retry(ctx, func() error {
+	err = records.Retry(ctx, func() error {
 		c.Forget()
-		c.Tx = new(table.Tx)
+		c.Tx = new(records.Tx)
 		if err := c.Charge(ctx, record.Charge{Leaving: s.size, Until: record.At(now.Add(c.Quotas.ResultTime))}); err != nil {
 			return err
 		}

@@ -9,8 +9,8 @@ import (
 	"assay/shared/api"
 	"assay/shared/page"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/webpage"
 )
 
@@ -84,12 +84,12 @@ func here(ctx context.Context, c *api.Call, example any) (any, error) {
 		Index: record.ByKind, Partition: record.OfKind(record.KindDataset, access.Everyone)[0], Descending: true, Limit: 1,
 	})
 	if err != nil {
-		return nil, table.Failed(err)
+		return nil, records.Failed(err)
 	}
 	if len(newest) == 0 {
 		return example, nil
 	}
-	d, err := table.Decode[record.DatasetItem](newest[0])
+	d, err := records.Decode[record.DatasetItem](newest[0])
 	if err != nil {
 		return nil, err
 	}

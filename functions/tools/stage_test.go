@@ -14,8 +14,8 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -143,7 +143,7 @@ func (s *stage) enter(e staged) (*record.RunItem, *record.EvaluationItem) {
 	if run == nil {
 		run = s.run(e)
 	} else {
-		old, err := table.Get[record.EvaluationItem](context.Background(), s.Store, store.Strong, record.EvaluationKey(run.EvaluationID))
+		old, err := records.Get[record.EvaluationItem](context.Background(), s.Store, store.Strong, record.EvaluationKey(run.EvaluationID))
 		if err != nil {
 			s.t.Fatal(err)
 		}
@@ -182,7 +182,7 @@ func (s *stage) nextTruth() {
 // replace stores a record anew.
 func (s *stage) replace(r record.Record) {
 	s.t.Helper()
-	if err := new(table.Tx).Replace(r).Commit(context.Background(), s.Store); err != nil {
+	if err := new(records.Tx).Replace(r).Commit(context.Background(), s.Store); err != nil {
 		s.t.Fatal(err)
 	}
 }

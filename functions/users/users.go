@@ -10,8 +10,8 @@ import (
 	"assay/shared/lists"
 	"assay/shared/page"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -120,14 +120,14 @@ func profile(u *record.User) *Profile {
 }
 
 func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[*Profile], error) {
-	sources := []table.Source{table.Partition(record.ByKind, record.OfKind(record.KindUser, access.Nobody)[0])}
+	sources := []records.Source{records.Partition(record.ByKind, record.OfKind(record.KindUser, access.Nobody)[0])}
 	keep := func(u *record.User) bool { return c.Page.KeepsText("name", u.Name) }
 	return api.PageOf(ctx, c, sources, keep, profile)
 }
 
 // show returns the profile; to a user who never changed anything, of whom nothing is stored, what the token says.
 func show(ctx context.Context, c *api.Call, id somebodyID) (*Profile, error) {
-	u, err := table.Get[record.User](ctx, c.Store, store.Eventual, record.UserKey(string(id)))
+	u, err := records.Get[record.User](ctx, c.Store, store.Eventual, record.UserKey(string(id)))
 	switch {
 	case err != nil:
 		return nil, err

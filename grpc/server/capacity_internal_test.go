@@ -16,9 +16,9 @@ import (
 	"assay/shared/blob"
 	"assay/shared/blob/directory"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/dynamo/dynamotest"
-	"assay/shared/table"
 )
 
 var update = flag.Bool("update", false, "write what calls cost anew")
@@ -140,7 +140,7 @@ func waiting(t *testing.T, s store.Store) *record.RunItem {
 	run := &record.RunItem{Queue: record.QueueWorkers, Type: record.ImageType, Standing: record.Standing{OrganizerID: record.NewID(now)}, Counted: true}
 	run.Meta, run.TaskID, run.DatasetID, run.SubmissionID, run.UserID = record.NewMeta(now), data.TaskID, data.ID, submission.ID, submission.UserID
 	run.Team, run.State, run.QueuedAt = "A team of four", record.Queued, &at
-	if err := new(table.Tx).Create(data).Create(truth).Create(record.NewTruthSecret(data.ID, now)).Create(submission).Create(run).Commit(t.Context(), s); err != nil {
+	if err := new(records.Tx).Create(data).Create(truth).Create(record.NewTruthSecret(data.ID, now)).Create(submission).Create(run).Commit(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 	return run
@@ -148,7 +148,7 @@ func waiting(t *testing.T, s store.Store) *record.RunItem {
 
 func stored(t *testing.T, s store.Store, id string) *record.RunItem {
 	t.Helper()
-	run, err := table.Get[record.RunItem](t.Context(), s, store.Strong, record.RunKey(id))
+	run, err := records.Get[record.RunItem](t.Context(), s, store.Strong, record.RunKey(id))
 	if err != nil || run == nil || run.Lease == nil {
 		t.Fatal(run, err)
 	}

@@ -12,9 +12,9 @@ import (
 
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 )
 
 // metered counts what a store is asked.
@@ -70,7 +70,7 @@ func (o *office) add(task, pool string, kind record.SubmissionType) *record.RunI
 	r.Meta = record.NewMeta(time.Now())
 	r.State, r.QueuedAt, r.Files = record.Queued, &at, []record.File{}
 	r.TaskID, r.DatasetID = task, record.NewID(time.Now())
-	if err := new(table.Tx).Create(r).Commit(o.t.Context(), o.table); err != nil {
+	if err := new(records.Tx).Create(r).Commit(o.t.Context(), o.table); err != nil {
 		o.t.Fatal(err)
 	}
 	return r
@@ -229,7 +229,7 @@ func TestLapsedLeasesAreTakenBackAfterTheFirstLeaseTime(t *testing.T) {
 	go s.run(ctx)
 	for attempts := map[string]int{confirmed.ID: 1, silent.ID: 0}; len(attempts) > 0; time.Sleep(5 * time.Millisecond) {
 		for id, want := range attempts {
-			r, err := table.Get[record.RunItem](t.Context(), o.table, store.Strong, record.RunKey(id))
+			r, err := records.Get[record.RunItem](t.Context(), o.table, store.Strong, record.RunKey(id))
 			if err != nil {
 				t.Fatal(err)
 			}

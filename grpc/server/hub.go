@@ -11,8 +11,8 @@ import (
 
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/wait"
 )
 
@@ -102,7 +102,7 @@ func (h *hub) poll(ctx context.Context) error {
 	for keys := range slices.Chunk(h.unfinished(), store.MaxKeys) {
 		found, err := h.store.Get(ctx, store.Eventual, keys...)
 		if err != nil {
-			failed = errors.Join(failed, table.Failed(err))
+			failed = errors.Join(failed, records.Failed(err))
 			continue
 		}
 		var missing []store.Key
@@ -114,7 +114,7 @@ func (h *hub) poll(ctx context.Context) error {
 		})
 		if len(missing) > 0 {
 			sure, err := h.store.Get(ctx, store.Strong, missing...)
-			failed = errors.Join(failed, table.Failed(err))
+			failed = errors.Join(failed, records.Failed(err))
 			found = append(found, sure...)
 		}
 		h.changed(found)

@@ -6,9 +6,9 @@ import (
 
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // What is kept of each log that is watched, and how much of what came waits to be looked at.
@@ -103,7 +103,7 @@ func (r *recent) takeIn() error {
 	r.came, r.waiting = nil, 0
 	r.door.Unlock()
 	for _, it := range came {
-		c, err := table.Decode[record.LogChunk](it)
+		c, err := records.Decode[record.LogChunk](it)
 		if err != nil {
 			return err
 		}

@@ -7,8 +7,8 @@ import (
 
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -56,7 +56,7 @@ func imageOf(run *record.RunItem) *image { return &image{order: run.Stored(), ru
 func (m *image) decoded() (*record.RunItem, error) {
 	m.once.Do(func() {
 		if m.run == nil {
-			m.run, m.err = table.Decode[record.RunItem](m.item)
+			m.run, m.err = records.Decode[record.RunItem](m.item)
 			m.item = store.Item{}
 		}
 	})

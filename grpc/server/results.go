@@ -15,8 +15,8 @@ import (
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -65,7 +65,7 @@ func (s *workers) result(ctx context.Context, h queue.Hold, run *record.RunItem,
 	if !errors.Is(err, queue.ErrStaleLease) {
 		return record.EndedLease{}, err
 	}
-	run, err = table.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
+	run, err = records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	if err != nil {
 		return record.EndedLease{}, err
 	}
@@ -117,7 +117,7 @@ func (s *workers) report(ctx context.Context, h queue.Hold, in *assayv1.ReportEv
 
 // evaluated reads a run that a worker evaluates, with the truth as it is now; nil when there is none any more.
 func (s *workers) evaluated(ctx context.Context, h queue.Hold) (*record.RunItem, *record.Truth, error) {
-	run, err := table.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
+	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	switch {
 	case err != nil:
 		return nil, nil, err
@@ -126,7 +126,7 @@ func (s *workers) evaluated(ctx context.Context, h queue.Hold) (*record.RunItem,
 	case run.State != record.Evaluating:
 		return nil, nil, problem.Conflict.New("The run is %s: only one that is being evaluated takes measures. Bring its output with CompleteRun.", run.State)
 	}
-	truth, err := table.Get[record.Truth](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
+	truth, err := records.Get[record.Truth](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
 	return run, truth, err
 }
 
@@ -218,14 +218,14 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 
 // fail ends a run: one that was evaluated until the truth changes.
 func (s *workers) fail(ctx context.Context, h queue.Hold, diagnostics []measure.Diagnostic) (*record.RunItem, error) {
-	run, err := table.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
+	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	if err != nil {
 		return nil, err
 	}
 	if run == nil || run.State != record.Evaluating {
 		return queue.Fail(ctx, s.env.Store, s.env.Now(), h, diagnostics)
 	}
-	truth, err := table.Get[record.Truth](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
+	truth, err := records.Get[record.Truth](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/wait"
 )
 
@@ -65,8 +65,8 @@ func (s *serving) note(ctx context.Context, env Env, queues []record.Subqueue) {
 	if !news {
 		return
 	}
-	err := table.Retry(ctx, func() error {
-		all, err := table.Get[record.Serving](ctx, env.Store, store.Strong, record.ServingKey())
+	err := records.Retry(ctx, func() error {
+		all, err := records.Get[record.Serving](ctx, env.Store, store.Strong, record.ServingKey())
 		if err != nil {
 			return err
 		}
@@ -76,7 +76,7 @@ func (s *serving) note(ctx context.Context, env Env, queues []record.Subqueue) {
 		if !all.Note(now, queues) {
 			return nil
 		}
-		return new(table.Tx).Save(all, now).Commit(ctx, env.Store)
+		return new(records.Tx).Save(all, now).Commit(ctx, env.Store)
 	})
 	if err != nil && ctx.Err() == nil {
 		env.Log.WarnContext(ctx, "workers that were seen cannot be noted; they are when they are next seen after a while", "error", err)

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 )
 
 // A worker that is at work still serves all that it asked for.
@@ -29,7 +29,7 @@ func TestServing_HeartbeatsCount(t *testing.T) {
 	s.beats(t.Context(), env, run)
 	serves := func(pool string, w record.Work) bool {
 		t.Helper()
-		all, err := table.Get[record.Serving](t.Context(), st, store.Strong, record.ServingKey())
+		all, err := records.Get[record.Serving](t.Context(), st, store.Strong, record.ServingKey())
 		if err != nil {
 			t.Fatal(err)
 		}

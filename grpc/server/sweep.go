@@ -8,8 +8,8 @@ import (
 
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/wait"
 )
 
@@ -45,7 +45,7 @@ func (s *sweeper) sweep(ctx context.Context) error {
 	now := s.now()
 	q := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(now.Add(record.LapseGrace)), Limit: sweepPage}
 	var failed error
-	for it, err := range table.Items(ctx, s.store, q) {
+	for it, err := range records.Items(ctx, s.store, q) {
 		if err == nil {
 			err = s.takeBack(ctx, now, it)
 		}
@@ -59,7 +59,7 @@ func (s *sweeper) takeBack(ctx context.Context, now time.Time, it store.Item) er
 	if !record.IsRun(it.Key) {
 		return nil
 	}
-	run, err := table.Decode[record.RunItem](it)
+	run, err := records.Decode[record.RunItem](it)
 	if err != nil || run.Lease == nil || run.Queue != record.QueueWorkers || run.Lease.Until.After(now) {
 		return err
 	}

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 	"assay/shared/wait"
 )
@@ -110,7 +110,7 @@ const (
 // await waits for a line that the run counts and that is not there. While DynamoDB applies a transaction, who reads may see
 // the run changed, and the lines not yet. Otherwise the run is no more, or there is a fault.
 func (w *watcher) await(ctx context.Context, k record.LogKind, line int64, pause time.Duration) error {
-	run, err := table.Get[record.RunItem](ctx, w.hub.store, store.Strong, w.topic.key)
+	run, err := records.Get[record.RunItem](ctx, w.hub.store, store.Strong, w.topic.key)
 	if err != nil {
 		return err
 	}

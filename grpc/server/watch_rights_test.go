@@ -12,7 +12,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/measure"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 	"assay/shared/visibility"
 )
 
@@ -25,7 +25,7 @@ var (
 
 // register lets the participant take part in the run's task.
 func (p *played) register() {
-	p.commit(new(table.Tx).Create(&record.Registered{Meta: record.NewMeta(p.clock), UserID: participant.ID, TaskID: p.run.TaskID, State: record.Accepted}))
+	p.commit(new(records.Tx).Create(&record.Registered{Meta: record.NewMeta(p.clock), UserID: participant.ID, TaskID: p.run.TaskID, State: record.Accepted}))
 }
 
 func TestWhoWatchesWhat(t *testing.T) {
@@ -186,7 +186,7 @@ func TestGrantsAreReadAnewAfterAMinute(t *testing.T) {
 	c := g.client(organizer, p.run.ID)
 	c.watchFor(-1, time.Hour, func() time.Time { return p.clock.Add(time.Duration(late.Load())) })
 	c.sees(t, 1)
-	p.commit(new(table.Tx).DeleteKey(p.membership()))
+	p.commit(new(records.Tx).DeleteKey(p.membership()))
 	late.Store(int64(grantTime))
 	p.append(record.EvaluationLog, "one")
 	c.sees(t, 2)
@@ -205,7 +205,7 @@ func TestWatch_SaysWhenNoWorkerServes(t *testing.T) {
 	p.change(func(r *record.RunItem) { r.State, r.QueuedAt, r.Type = record.Queued, &at, record.ImageType })
 	seen := &record.Serving{Meta: record.NewMeta(p.clock)}
 	seen.Note(p.clock, []record.Subqueue{p.run.Subqueue()})
-	p.commit(new(table.Tx).Create(seen))
+	p.commit(new(records.Tx).Create(seen))
 	var late atomic.Int64
 	now := func() time.Time { return p.clock.Add(time.Duration(late.Load())) }
 	o, everyone := g.client(owner, p.run.ID), g.client(participant, p.run.ID)

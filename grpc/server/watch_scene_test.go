@@ -13,11 +13,11 @@ import (
 	"assay/shared/access"
 	"assay/shared/blob/directory"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -98,7 +98,7 @@ func (g *gallery) play(t fatal) *played {
 	p.run.Meta = record.NewMeta(g.clock)
 	p.run.State, p.run.TaskID, p.run.DatasetID, p.run.UserID = record.Running, record.NewID(g.clock), record.NewID(g.clock), ownerID
 	p.run.Standing.OrganizerID = record.NewID(g.clock)
-	p.commit(new(table.Tx).Create(p.run).Create(&record.Reservation{Meta: record.NewMeta(g.clock), At: p.membership()}))
+	p.commit(new(records.Tx).Create(p.run).Create(&record.Reservation{Meta: record.NewMeta(g.clock), At: p.membership()}))
 	return p
 }
 
@@ -106,7 +106,7 @@ func (p *played) membership() store.Key {
 	return record.MembershipKey(organizerID, p.run.Standing.OrganizerID)
 }
 
-func (p *played) commit(tx *table.Tx) {
+func (p *played) commit(tx *records.Tx) {
 	p.t.Helper()
 	if err := tx.Commit(context.Background(), p.writes); err != nil {
 		p.t.Fatal(err)
@@ -120,7 +120,7 @@ func (p *played) change(how func(*record.RunItem)) {
 	how(&next)
 	record.Touch(&next, p.clock)
 	p.run = &next
-	p.commit(new(table.Tx).Replace(p.run))
+	p.commit(new(records.Tx).Replace(p.run))
 }
 
 // end ends the run, or begins it again.
@@ -136,7 +136,7 @@ func (p *played) append(k record.LogKind, texts ...string) {
 	for i, text := range texts {
 		lines[i] = record.LogLine{Stream: record.StreamStderr, Text: text}
 	}
-	next, tx := *p.run, new(table.Tx)
+	next, tx := *p.run, new(records.Tx)
 	p.run = &next
 	runlog.Append(tx, p.run, k, lines, p.clock)
 	p.commit(tx.Replace(p.run))
@@ -147,7 +147,7 @@ func (p *played) seal() {
 	if err := runlog.Seal(context.Background(), p.writes, p.files, p.clock, p.run.ID); err != nil {
 		p.t.Fatal(err)
 	}
-	r, err := table.Get[record.RunItem](context.Background(), p.writes, store.Strong, p.run.Key())
+	r, err := records.Get[record.RunItem](context.Background(), p.writes, store.Strong, p.run.Key())
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -160,7 +160,7 @@ func (p *played) carry(how func(*record.RunItem)) {
 	next := *p.run
 	how(&next)
 	p.run = &next
-	p.commit(new(table.Tx).Replace(p.run))
+	p.commit(new(records.Tx).Replace(p.run))
 }
 
 // watched returns the images of the run that are kept for those who watch it, by their order.

@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 
 	"pgregory.net/rapid"
@@ -211,7 +211,7 @@ func TestADeletedRunEndsTheStream(t *testing.T) {
 			c := g.client(organizer, p.run.ID)
 			c.watch(-1)
 			c.sees(t, 1)
-			p.commit(new(table.Tx).Delete(p.run))
+			p.commit(new(records.Tx).Delete(p.run))
 			if err := c.ends(t); !errors.Is(err, visibility.Missing) {
 				t.Error(err)
 			}
@@ -267,7 +267,7 @@ func TestALineThatIsNotThereYetIsAwaited(t *testing.T) {
 	}
 	c.cut()
 	_ = c.ends(t)
-	p.commit(new(table.Tx).DeleteKey(record.LogKey(p.run.ID, record.ExecutionLog, 0)))
+	p.commit(new(records.Tx).DeleteKey(record.LogKey(p.run.ID, record.ExecutionLog, 0)))
 	again := g.client(organizer, p.run.ID)
 	again.watch(-1)
 	if err := again.ends(t); err == nil || !strings.Contains(err.Error(), "misses line 0") {

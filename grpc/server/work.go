@@ -11,8 +11,8 @@ import (
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 
 	"google.golang.org/protobuf/types/known/durationpb"
 )
@@ -84,8 +84,8 @@ const inputsTime = time.Minute
 // describe is nil, without an error, when the run went where its present truth has it go, or failed.
 func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hold) (*assayv1.Work, error) {
 	b := brief{run: run}
-	err := table.Read(ctx, s.env.Store, store.Strong, table.Into(&b.dataset, record.DatasetKey(run.DatasetID)),
-		table.Into(&b.truth, record.TruthKey(run.DatasetID)), table.Into(&b.submission, record.SubmissionKey(run.SubmissionID)))
+	err := records.Read(ctx, s.env.Store, store.Strong, records.Into(&b.dataset, record.DatasetKey(run.DatasetID)),
+		records.Into(&b.truth, record.TruthKey(run.DatasetID)), records.Into(&b.submission, record.SubmissionKey(run.SubmissionID)))
 	if err != nil {
 		return nil, err
 	}
@@ -137,7 +137,7 @@ func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (
 
 // refuseHeartbeat says from which line on the log goes on, as long as the lease holds, and has a worker stop whose run was cancelled.
 func (s *workers) refuseHeartbeat(ctx context.Context, h queue.Hold) (*assayv1.HeartbeatResponse, error) {
-	run, err := table.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
+	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	switch {
 	case err != nil:
 		return nil, err

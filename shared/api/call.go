@@ -17,8 +17,8 @@ import (
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -69,7 +69,7 @@ type Call struct {
 	visibility.Viewer
 	Page page.Request
 	// Tx is the change that the handler makes, all or nothing, once it has returned; an empty one changes nothing.
-	Tx *table.Tx
+	Tx *records.Tx
 
 	op       *Operation
 	request  *http.Request
@@ -127,7 +127,7 @@ func (c *Call) Unchecked(param string) string { return c.request.URL.Query().Get
 
 // Load returns a Loader that reads the record whose id is in the path parameter.
 func Load[R any, P interface {
-	table.Pointer[R]
+	records.Pointer[R]
 	Target
 }](param string, key func(id string) store.Key) Loader[P] {
 	return func(ctx context.Context, c *Call) (P, error) {
@@ -156,7 +156,7 @@ func (c *Call) locate(ctx context.Context, find finder) (Target, error) {
 // time that somebody else was faster, of the target as it is then. The conditions must hold each time.
 func (c *Call) again(ctx context.Context, find finder, change func(Target) error) error {
 	t := c.target
-	err := table.Retry(ctx, func() error {
+	err := records.Retry(ctx, func() error {
 		if t == nil {
 			c.Forget()
 			var err error
@@ -168,13 +168,13 @@ func (c *Call) again(ctx context.Context, find finder, change func(Target) error
 			return err
 		}
 		c.dropFiles(ctx)
-		c.Tx, c.after = new(table.Tx), nil
+		c.Tx, c.after = new(records.Tx), nil
 		err := change(t)
 		t = nil
 		if err != nil {
 			return err
 		}
-		if err = c.Tx.Commit(ctx, c.Store); table.InDoubt(err) {
+		if err = c.Tx.Commit(ctx, c.Store); records.InDoubt(err) {
 			c.stored = nil // what was written may name these files after all: the cleaning of abandoned files decides
 		}
 		return err

@@ -11,8 +11,8 @@ import (
 
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 const jsonPatch = "application/json-patch+json"
@@ -188,12 +188,12 @@ func TestFilesStayWithWhatNamesThem(t *testing.T) {
 	attempts := sc.attempts.Load()
 	sc.meanwhile = func(n int64) {
 		if n == attempts+1 { // somebody else changes the note, without a file
-			n, err := table.Get[Note](context.Background(), sc.Store, store.Strong, noteKey(path[len("/v1/notes/"):]))
+			n, err := records.Get[Note](context.Background(), sc.Store, store.Strong, noteKey(path[len("/v1/notes/"):]))
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if err := new(table.Tx).Replace(n).Commit(context.Background(), sc.Store); err != nil {
+			if err := new(records.Tx).Replace(n).Commit(context.Background(), sc.Store); err != nil {
 				t.Error(err)
 			}
 		}
@@ -220,16 +220,16 @@ func TestFilesStayWithWhatNamesThem(t *testing.T) {
 func TestCallersBecomeKnown(t *testing.T) {
 	sc := serve(t)
 	sc.note("one")
-	u, err := table.Get[record.User](context.Background(), sc.Store, store.Strong, record.UserKey(sc.read(sc.note("two")).Owner))
+	u, err := records.Get[record.User](context.Background(), sc.Store, store.Strong, record.UserKey(sc.read(sc.note("two")).Owner))
 	if err != nil || u == nil || u.Name != "alice" || u.Email != "alice@example.org" || u.Version != 1 {
 		t.Fatalf("%+v, %v", u, err)
 	}
 	u.Name = "Alicia"
-	if err := new(table.Tx).Replace(u).Commit(context.Background(), sc.Store); err != nil {
+	if err := new(records.Tx).Replace(u).Commit(context.Background(), sc.Store); err != nil {
 		t.Fatal(err)
 	}
 	sc.note("three")
-	if u, err = table.Get[record.User](context.Background(), sc.Store, store.Strong, u.Key()); err != nil || u.Name != "alice" {
+	if u, err = records.Get[record.User](context.Background(), sc.Store, store.Strong, u.Key()); err != nil || u.Name != "alice" {
 		t.Errorf("%+v, %v", u, err)
 	}
 }

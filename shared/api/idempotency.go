@@ -8,8 +8,8 @@ import (
 
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // idempotencyHeader is the header by which a client makes a POST safe to repeat.
@@ -38,14 +38,14 @@ func (c *Call) claimKey(ctx context.Context) (*claimed, error) {
 		Meta: record.NewMeta(now), Name: name, Digest: hex.EncodeToString(digest), Until: record.At(now.Add(record.IdempotencyHold)),
 	}
 	mine.ID = c.Caller.ID
-	err := new(table.Tx).Create(mine).Commit(ctx, c.Store)
+	err := new(records.Tx).Create(mine).Commit(ctx, c.Store)
 	if err == nil {
 		return &claimed{mine}, nil
 	}
-	if !table.IsConflict(err) {
+	if !records.IsConflict(err) {
 		return nil, err
 	}
-	old, err := table.Get[record.Idempotency](ctx, c.Store, store.Strong, mine.Key())
+	old, err := records.Get[record.Idempotency](ctx, c.Store, store.Strong, mine.Key())
 	switch {
 	case err != nil:
 		return nil, err
@@ -59,7 +59,7 @@ func (c *Call) claimKey(ctx context.Context) (*claimed, error) {
 }
 
 // settle adds the answer to the change that earns it. Should another have taken over the key, the change is not made.
-func (k *claimed) settle(tx *table.Tx, a answer) {
+func (k *claimed) settle(tx *records.Tx, a answer) {
 	if k == nil {
 		return
 	}
@@ -80,7 +80,7 @@ func (c *Call) releaseKey(ctx context.Context, k *claimed) {
 	}
 	ctx, cancel := afterwards(ctx)
 	defer cancel()
-	if err := new(table.Tx).Delete(k.Idempotency).Commit(ctx, c.Store); err != nil && !table.IsConflict(err) {
+	if err := new(records.Tx).Delete(k.Idempotency).Commit(ctx, c.Store); err != nil && !records.IsConflict(err) {
 		c.Log.WarnContext(ctx, "an idempotency key stays held for a minute", "error", err)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 func TestAKeyGivesTheFirstAnswerAgain(t *testing.T) {
@@ -100,7 +100,7 @@ func TestAKeyThatWasTakenOverMakesNothing(t *testing.T) {
 	key := func() *record.Idempotency {
 		mine := &record.Idempotency{Name: "k"}
 		mine.ID = servertest.UserID("alice")
-		k, err := table.Get[record.Idempotency](context.Background(), sc.Store, true, mine.Key())
+		k, err := records.Get[record.Idempotency](context.Background(), sc.Store, true, mine.Key())
 		if err != nil || k == nil {
 			t.Fatal(k, err)
 		}
@@ -109,7 +109,7 @@ func TestAKeyThatWasTakenOverMakesNothing(t *testing.T) {
 	sc.meanwhile = func(n int64) {
 		if n == 1 {
 			refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", `{"name":"one"}`, "Idempotency-Key", "k"), problem.UnderWay)
-			if err := new(table.Tx).Replace(key()).Commit(context.Background(), sc.Store); err != nil { // another's hold
+			if err := new(records.Tx).Replace(key()).Commit(context.Background(), sc.Store); err != nil { // another's hold
 				t.Error(err)
 			}
 		}
@@ -127,7 +127,7 @@ func TestAKeyThatWasTakenOverMakesNothing(t *testing.T) {
 func TestAKeyIsForgottenAfterADay(t *testing.T) {
 	sc := serve(t)
 	sc.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", `{"name":"one"}`, "Idempotency-Key", "k")
-	k, err := table.Get[record.Idempotency](t.Context(), sc.Store, true, record.IdempotencyKey(servertest.UserID("alice"), "k"))
+	k, err := records.Get[record.Idempotency](t.Context(), sc.Store, true, record.IdempotencyKey(servertest.UserID("alice"), "k"))
 	if err != nil || k == nil {
 		t.Fatal(k, err)
 	}
@@ -135,7 +135,7 @@ func TestAKeyIsForgottenAfterADay(t *testing.T) {
 		t.Errorf("the key is kept for %v", left)
 	}
 	k.Until = record.At(time.Now().Add(-time.Second))
-	if err := new(table.Tx).Replace(k).Commit(t.Context(), sc.Store); err != nil {
+	if err := new(records.Tx).Replace(k).Commit(t.Context(), sc.Store); err != nil {
 		t.Fatal(err)
 	}
 	sc.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", `{"name":"two"}`, "Idempotency-Key", "k")

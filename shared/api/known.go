@@ -8,8 +8,8 @@ import (
 
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // KnowUser adds the caller's profile to c.Tx when the store does not have it as the sign-in issuer tells it.
@@ -40,7 +40,7 @@ func (c *Call) NameAndEmail(stored *record.User) (name, email string) {
 
 // Profiles reads the profiles of users, at most store.MaxKeys; nil for one who is not known.
 func (c *Call) Profiles(ctx context.Context, ids []string) ([]*record.User, error) {
-	return table.GetAll[record.User](ctx, c.Store, store.Strong, table.Keys(ids, record.UserKey)...)
+	return records.GetAll[record.User](ctx, c.Store, store.Strong, records.Keys(ids, record.UserKey)...)
 }
 
 // AddUsers checks users to whom c.Tx gives a grant of the kind each, at most store.MaxKeys. Others than the caller must be
@@ -60,7 +60,7 @@ func (c *Call) AddUsers(ctx context.Context, kind record.GrantKind, users []stri
 		return err
 	}
 	fields := make([]problem.Field, len(others))
-	err = table.Together(len(others), func(i int) error {
+	err = records.Together(len(others), func(i int) error {
 		fields[i].Pointer = pointer(others[i])
 		if profiles[i] == nil {
 			fields[i].Detail = others[i] + " is not the id of a known user"
@@ -72,7 +72,7 @@ func (c *Call) AddUsers(ctx context.Context, kind record.GrantKind, users []stri
 		if len(grants) == kind.MaxAdded {
 			fields[i].Detail = fmt.Sprintf("%s has %d %s, and nobody else can add more", others[i], kind.MaxAdded, kind.Name)
 		}
-		return table.Failed(err)
+		return records.Failed(err)
 	})
 	if err != nil {
 		return err

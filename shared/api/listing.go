@@ -7,7 +7,7 @@ import (
 	"assay/shared/compute"
 	"assay/shared/page"
 	"assay/shared/problem"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 // Lists, and the pages that show several resources, share memory and processors. One takes 8 MiB, about six times
@@ -40,8 +40,8 @@ func (c *Call) hold(ctx context.Context, p *compute.Pool, detail string) error {
 
 // PageOf is the page that the request asks for of the sources' records, the newest first: those that keep accepts (nil accepts
 // all), each as show shows it.
-func PageOf[R, V any, P table.Pointer[R]](ctx context.Context, c *Call, sources []table.Source, keep func(P) bool, show func(P) V) (p page.Page[V], err error) {
-	selection := table.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	p.Cursor, err = table.List(ctx, c.Store, selection, keep, func(r P) (bool, error) { return p.Add(show(r)) })
+func PageOf[R, V any, P records.Pointer[R]](ctx context.Context, c *Call, sources []records.Source, keep func(P) bool, show func(P) V) (p page.Page[V], err error) {
+	selection := records.Selection{Sources: sources, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = records.List(ctx, c.Store, selection, keep, func(r P) (bool, error) { return p.Add(show(r)) })
 	return p, err
 }

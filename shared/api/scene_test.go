@@ -15,8 +15,8 @@ import (
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -131,8 +131,8 @@ func serve(t testing.TB) *scene {
 }
 
 func listNotes(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[*Note], err error) {
-	sel := table.Selection{Sources: []table.Source{table.Partition(record.ByKind, "NOTE")}, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	p.Cursor, err = table.List(ctx, c.Store, sel, func(n *Note) bool { return c.Page.KeepsText("name", n.Name) }, p.Add)
+	sel := records.Selection{Sources: []records.Source{records.Partition(record.ByKind, "NOTE")}, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
+	p.Cursor, err = records.List(ctx, c.Store, sel, func(n *Note) bool { return c.Page.KeepsText("name", n.Name) }, p.Add)
 	return p, err
 }
 

@@ -13,8 +13,8 @@ import (
 	"assay/shared/measure/evaluator"
 	"assay/shared/panics"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Settings are what the evaluators need to know of a dataset.
@@ -41,7 +41,7 @@ func CheckTruth(ctx context.Context, d *record.DatasetDraft, open func(record.Fi
 // Use adds to a change of a dataset, all of whose truth files are stored, that runs are evaluated with it from now on.
 // old is the truth until now; nil when there is none. Leaderboards go on to show what they show until the runs have been
 // evaluated again.
-func Use(tx *table.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) {
+func Use(tx *records.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) {
 	if old != nil && d.BoardTruth == nil {
 		d.BoardTruth = &record.BoardTruth{TruthVersion: old.Number, Evaluator: old.Evaluator}
 	}
@@ -66,13 +66,13 @@ func Use(tx *table.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) 
 // evaluator panics cannot be used either, or it would be looked at for ever; that is also the error.
 func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, datasetID string) error {
 	var fault *panics.Error
-	err := table.Retry(ctx, func() error {
+	err := records.Retry(ctx, func() error {
 		fault = nil
-		d, err := table.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(datasetID))
+		d, err := records.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(datasetID))
 		if err != nil || d == nil || d.Adopt == nil {
 			return err
 		}
-		old, err := table.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(datasetID))
+		old, err := records.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(datasetID))
 		if err != nil {
 			return err
 		}
@@ -89,7 +89,7 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 		if err != nil {
 			return err
 		}
-		tx := new(table.Tx)
+		tx := new(records.Tx)
 		if measure.Refused(diagnostics) {
 			d.Adopt, d.Diagnostics = nil, diagnostics
 		} else {

@@ -10,8 +10,8 @@ import (
 	"assay/shared/blob"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Stored tells the record behind the object's key that its bytes are there. It may be told so again. When no record
@@ -41,13 +41,13 @@ func Awaited(ctx context.Context, s store.Store, key string) bool {
 		return slices.ContainsFunc(files, func(f record.File) bool { return f.SHA256 == digest && (pending || f.State == record.FileStored) })
 	}
 	if holder == record.HolderRuns {
-		r, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(id))
+		r, err := records.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(id))
 		if err != nil || r == nil {
 			return err != nil
 		}
 		return named(r.Files, r.State == record.AwaitingUpload) || r.Lease != nil && named(r.Lease.Outputs, true)
 	}
-	d, err := table.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(id))
+	d, err := records.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(id))
 	if err != nil || d == nil {
 		return err != nil
 	}
@@ -61,8 +61,8 @@ func mark(files *[]record.File, digest string) (there, news bool) {
 }
 
 func forRun(ctx context.Context, s store.Store, now time.Time, id, digest string) error {
-	return table.Retry(ctx, func() error {
-		r, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(id))
+	return records.Retry(ctx, func() error {
+		r, err := records.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(id))
 		if err != nil {
 			return err
 		}
@@ -80,7 +80,7 @@ func forRun(ctx context.Context, s store.Store, now time.Time, id, digest string
 			return nil
 		}
 		if record.AllStored(r.Files) {
-			truth, err := table.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(r.DatasetID))
+			truth, err := records.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(r.DatasetID))
 			if err != nil {
 				return err
 			}
@@ -88,13 +88,13 @@ func forRun(ctx context.Context, s store.Store, now time.Time, id, digest string
 				return err
 			}
 		}
-		return new(table.Tx).Save(r, now).Commit(ctx, s)
+		return new(records.Tx).Save(r, now).Commit(ctx, s)
 	})
 }
 
 func forDataset(ctx context.Context, s store.Store, now time.Time, h record.Holder, id, digest string) error {
-	return table.Retry(ctx, func() error {
-		d, err := table.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(id))
+	return records.Retry(ctx, func() error {
+		d, err := records.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(id))
 		if err != nil {
 			return err
 		}
@@ -115,7 +115,7 @@ func forDataset(ctx context.Context, s store.Store, now time.Time, h record.Hold
 		if h == record.HolderTruths && record.AllStored(d.Truths) {
 			d.Adopt = &record.Follow{At: record.At(now)}
 		}
-		return new(table.Tx).Save(d, now).Commit(ctx, s)
+		return new(records.Tx).Save(d, now).Commit(ctx, s)
 	})
 }
 
@@ -125,7 +125,7 @@ func used(ctx context.Context, s store.Store, h record.Holder, id, digest string
 	if h != record.HolderTruths {
 		return blob.ErrNotFound
 	}
-	truth, err := table.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(id))
+	truth, err := records.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(id))
 	if err != nil {
 		return err
 	}

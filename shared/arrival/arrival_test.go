@@ -16,9 +16,9 @@ import (
 	"assay/shared/blob/directory"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 )
 
 const qrels = "q1 0 d1 1\n"
@@ -51,7 +51,7 @@ func pending(name, content string) record.File {
 	return record.File{Name: name, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), State: record.FilePending}
 }
 
-func (s *scene) commit(tx *table.Tx) {
+func (s *scene) commit(tx *records.Tx) {
 	s.t.Helper()
 	if err := tx.Commit(s.t.Context(), s.store); err != nil {
 		s.t.Fatal(err)
@@ -66,7 +66,7 @@ func (s *scene) run(state record.RunState, contents ...string) *record.RunItem {
 	for _, c := range contents {
 		r.Files = append(r.Files, pending("run of "+c, c))
 	}
-	s.commit(new(table.Tx).Create(r))
+	s.commit(new(records.Tx).Create(r))
 	return r
 }
 
@@ -77,7 +77,7 @@ func (s *scene) dataset(inputs, truths []record.File) *record.DatasetItem {
 	d.Meta, d.TaskID, d.Inputs, d.Truths = record.NewMeta(s.now), record.NewID(s.now), inputs, truths
 	d.RunFormat = record.RunFormat{Kind: "trec-run"}
 	d.Evaluator = record.Evaluator{Kind: "retrieval", Measures: []string{"AP"}, PrimaryMeasure: "AP"}
-	s.commit(new(table.Tx).Create(d))
+	s.commit(new(records.Tx).Create(d))
 	return d
 }
 
@@ -101,9 +101,9 @@ func (s *scene) arrives(h record.Holder, id, content string) {
 	}
 }
 
-func get[R any, P table.Pointer[R]](s *scene, r P) P {
+func get[R any, P records.Pointer[R]](s *scene, r P) P {
 	s.t.Helper()
-	now, err := table.Get[R, P](s.t.Context(), s.store, store.Strong, r.Key())
+	now, err := records.Get[R, P](s.t.Context(), s.store, store.Strong, r.Key())
 	if err != nil || now == nil {
 		s.t.Fatal(now, err)
 	}
@@ -139,8 +139,8 @@ func TestARunIsQueuedForTheTruthOfTheDay(t *testing.T) {
 		truth := &record.Truth{Meta: record.NewMeta(s.now), Evaluator: record.Evaluator{Kind: kind}}
 		r := s.run(record.AwaitingUpload, kind)
 		truth.ID = r.DatasetID
-		s.commit(new(table.Tx).DeleteKey(truth.Key()))
-		s.commit(new(table.Tx).Create(truth))
+		s.commit(new(records.Tx).DeleteKey(truth.Key()))
+		s.commit(new(records.Tx).Create(truth))
 		s.arrives(record.HolderRuns, r.ID, kind)
 		if now := get(s, r); now.State != record.Queued || now.Queue != queue {
 			t.Errorf("with a truth for %s it is %s in the queue %s", kind, now.State, now.Queue)
@@ -249,7 +249,7 @@ func (s *scene) adopt(d *record.DatasetItem) (*record.DatasetItem, *record.Truth
 	if err := arrival.Adopt(s.t.Context(), s.store, s.files, s.now, d.ID); err != nil {
 		s.t.Fatal(err)
 	}
-	truth, err := table.Get[record.Truth](s.t.Context(), s.store, store.Strong, record.TruthKey(d.ID))
+	truth, err := records.Get[record.Truth](s.t.Context(), s.store, store.Strong, record.TruthKey(d.ID))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -8,7 +8,7 @@ import (
 	"assay/shared/arrival"
 	"assay/shared/blob"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 func TestATruthIsAdoptedOnceHoweverOftenItIsDue(t *testing.T) {
@@ -37,7 +37,7 @@ func TestTheTruthInUseStaysUntilTheNextOneCanBeUsed(t *testing.T) {
 	for version, content := range []string{qrels, bad, good} {
 		d = get(s, d)
 		d.Truths = []record.File{pending("qrels", content)}
-		s.commit(new(table.Tx).Replace(d))
+		s.commit(new(records.Tx).Replace(d))
 		if version > 0 {
 			s.arrives(record.HolderTruths, d.ID, qrels) // the one in use is sent again, though the dataset no longer names it
 		}

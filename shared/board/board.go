@@ -13,8 +13,8 @@ import (
 	"strings"
 
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -46,7 +46,7 @@ type Entry struct {
 // Item reads the evaluation, when it is first needed: what an offset passes over is not.
 func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 	if e.item == nil {
-		e.item, err = table.Decode[record.EvaluationItem](e.stored)
+		e.item, err = records.Decode[record.EvaluationItem](e.stored)
 	}
 	return e.item, err
 }

@@ -13,9 +13,9 @@ import (
 	"assay/shared/access"
 	"assay/shared/board"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 	"assay/shared/visibility"
 
 	"pgregory.net/rapid"
@@ -64,10 +64,10 @@ func (c *scene) user(name string) access.Caller {
 	return access.Caller{ID: name + c.dataset.ID, Name: name, Admin: name == "admin", Worker: name == "worker"}
 }
 
-func (c *scene) put(records ...record.Record) {
+func (c *scene) put(all ...record.Record) {
 	c.t.Helper()
-	tx := new(table.Tx)
-	for _, r := range records {
+	tx := new(records.Tx)
+	for _, r := range all {
 		tx.Create(r)
 	}
 	if err := tx.Commit(context.Background(), c.store); err != nil {

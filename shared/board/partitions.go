@@ -8,8 +8,8 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // key is the entry's place in the order of the ranking.
@@ -36,7 +36,7 @@ func (b *Board) byRank(ctx context.Context) (iter.Seq2[*Entry, error], error) {
 		}
 	}
 	return func(yield func(*Entry, error) bool) {
-		if err := table.Together(len(streams), func(i int) error { return streams[i].read(ctx, b.Viewer.Records) }); err != nil {
+		if err := records.Together(len(streams), func(i int) error { return streams[i].read(ctx, b.Viewer.Records) }); err != nil {
 			yield(nil, err)
 			return
 		}
@@ -88,7 +88,7 @@ func (b *Board) holds(it *store.Item) bool {
 func (b *Board) own(ctx context.Context) ([]store.Item, error) {
 	var mine []store.Item
 	q := store.Query{Index: record.ByUser, Partition: record.OfUser(b.Viewer.Caller.ID, record.KindEvaluation, access.Owners), Limit: ownPage}
-	for it, err := range table.Items(ctx, b.Viewer.Records, q) {
+	for it, err := range records.Items(ctx, b.Viewer.Records, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -109,7 +109,7 @@ func (b *Board) own(ctx context.Context) ([]store.Item, error) {
 func (b *Board) older(ctx context.Context, listed []store.Item) ([]store.Item, error) {
 	var runs, evaluations []store.Key
 	for _, it := range listed {
-		e, err := table.Decode[record.EvaluationItem](it)
+		e, err := records.Decode[record.EvaluationItem](it)
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (b *Board) older(ctx context.Context, listed []store.Item) ([]store.Item, e
 			runs = append(runs, record.RunKey(e.RunID))
 		}
 	}
-	found, err := table.GetAll[record.RunItem](ctx, b.Viewer.Records, b.Viewer.Consistency, runs...)
+	found, err := records.GetAll[record.RunItem](ctx, b.Viewer.Records, b.Viewer.Consistency, runs...)
 	if err != nil {
 		return nil, err
 	}
@@ -125,13 +125,13 @@ func (b *Board) older(ctx context.Context, listed []store.Item) ([]store.Item, e
 		if r == nil {
 			continue
 		}
-		evaluations = append(evaluations, table.Keys(r.Evaluations, record.EvaluationKey)...)
+		evaluations = append(evaluations, records.Keys(r.Evaluations, record.EvaluationKey)...)
 	}
 	var all []store.Item
 	for keys := range slices.Chunk(evaluations, store.MaxKeys) {
 		items, err := b.Viewer.Records.Get(ctx, b.Viewer.Consistency, keys...)
 		if err != nil {
-			return nil, table.Failed(err)
+			return nil, records.Failed(err)
 		}
 		all = append(all, items...)
 	}
@@ -158,7 +158,7 @@ func (s *stream) read(ctx context.Context, st store.Store) error {
 	}
 	items, err := st.Query(ctx, s.query)
 	if err != nil {
-		return table.Failed(err)
+		return records.Failed(err)
 	}
 	s.items, s.at, s.end = items, 0, s.query.Ends(items)
 	if !s.end {

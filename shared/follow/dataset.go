@@ -8,8 +8,8 @@ import (
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // DeleteDataset removes a dataset that no run uses. One that is used stays, and the error is a Conflict.
@@ -24,18 +24,18 @@ func DeleteDataset(ctx context.Context, s store.Store, now time.Time, d *record.
 		}
 		marked := *d
 		marked.Deletion = &record.Deletion{At: record.At(now.Add(Patience)), By: by}
-		if err := new(table.Tx).Replace(&marked).Commit(ctx, s); err != nil {
+		if err := new(records.Tx).Replace(&marked).Commit(ctx, s); err != nil {
 			return err
 		}
 	}
-	return table.Retry(ctx, func() error { return deleteMarked(ctx, s, now, d.Key()) })
+	return records.Retry(ctx, func() error { return deleteMarked(ctx, s, now, d.Key()) })
 }
 
 // deleteMarked removes a marked dataset, or takes the mark off again when runs use it after all. What it finds out holds
 // for the mark that it began with: when somebody else took that off meanwhile, and perhaps another one was made, it
 // conflicts.
 func deleteMarked(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
-	d, err := table.Get[record.DatasetItem](ctx, s, store.Strong, key)
+	d, err := records.Get[record.DatasetItem](ctx, s, store.Strong, key)
 	switch {
 	case err != nil || d == nil:
 		return err // another one who is at it was faster
@@ -60,8 +60,8 @@ func deleteMarked(ctx context.Context, s store.Store, now time.Time, key store.K
 }
 
 // deletion removes the dataset with its truth. Its files no longer count in the quota of their payer.
-func deletion(ctx context.Context, s store.Store, now time.Time, d *record.DatasetItem) (*table.Tx, error) {
-	tx := new(table.Tx).Delete(d).DeleteKey(record.TruthKey(d.ID)).DeleteKey(record.TruthSecretKey(d.ID))
+func deletion(ctx context.Context, s store.Store, now time.Time, d *record.DatasetItem) (*records.Tx, error) {
+	tx := new(records.Tx).Delete(d).DeleteKey(record.TruthKey(d.ID)).DeleteKey(record.TruthSecretKey(d.ID))
 	return tx, quota.Credit(ctx, s, now, tx, d.Payer, record.Charge{Bytes: -record.SizeOf(d.Files())})
 }
 
@@ -69,7 +69,7 @@ func deletion(ctx context.Context, s store.Store, now time.Time, d *record.Datas
 func undoDataset(ctx context.Context, s store.Store, d *record.DatasetItem, why error) error {
 	unmarked := *d
 	unmarked.Deletion = nil
-	if err := new(table.Tx).Replace(&unmarked).Commit(ctx, s); err != nil {
+	if err := new(records.Tx).Replace(&unmarked).Commit(ctx, s); err != nil {
 		return err
 	}
 	return why
@@ -81,7 +81,7 @@ func renewGrants(ctx context.Context, s store.Store, taskID string) error {
 		if !strings.HasPrefix(it.Sort, record.RegistrationPrefix) {
 			return nil
 		}
-		r, err := table.Decode[record.RegistrationItem](it)
+		r, err := records.Decode[record.RegistrationItem](it)
 		if err != nil {
 			return err
 		}
@@ -94,5 +94,5 @@ var errDatasetUsed = problem.Conflict.New("Runs use the dataset. Delete their su
 // unusedDataset returns the Conflict that runs use the dataset, if they do.
 func unusedDataset(ctx context.Context, s store.Store, d *record.DatasetItem) error {
 	counts := func(a *record.Allowance) bool { return a.Runs[d.ID] > 0 }
-	return unused(ctx, s, d.TaskID, counts, table.OfDataset(d.ID, record.KindRun), errDatasetUsed)
+	return unused(ctx, s, d.TaskID, counts, records.OfDataset(d.ID, record.KindRun), errDatasetUsed)
 }

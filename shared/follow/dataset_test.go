@@ -8,8 +8,8 @@ import (
 	"assay/shared/follow"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // unused is the dataset of the scene that no run is on.
@@ -19,19 +19,19 @@ func (sc *scene) unused() *record.DatasetItem {
 }
 
 // admitted is a submission of ada's to the unused dataset, on its way: all that it hangs on has been read.
-func (sc *scene) admitted() *table.Tx {
+func (sc *scene) admitted() *records.Tx {
 	sc.t.Helper()
 	a := &record.Allowance{Meta: meta(), TaskID: sc.task.ID, Submissions: 1}
 	a.ID = ada
 	a.Keep(sc.datasets[1])
-	return new(table.Tx).Check(get[record.Registered](sc, record.RegisteredKey(ada, sc.task.ID))).Create(a)
+	return new(records.Tx).Check(get[record.Registered](sc, record.RegisteredKey(ada, sc.task.ID))).Create(a)
 }
 
 // came commits what was on its way, and reports whether it came.
-func (sc *scene) came(tx *table.Tx) bool {
+func (sc *scene) came(tx *records.Tx) bool {
 	sc.t.Helper()
 	err := tx.Commit(sc.t.Context(), sc.Store)
-	if err != nil && !table.IsConflict(err) {
+	if err != nil && !records.IsConflict(err) {
 		sc.t.Fatal(err)
 	}
 	return err == nil
@@ -43,7 +43,7 @@ func (sc *scene) dropped() int { return sc.told(record.DatasetDeleted) }
 // told counts the audit entries of the action, by bob.
 func (sc *scene) told(action string) (n int) {
 	sc.t.Helper()
-	sc.must(table.Each(sc.t.Context(), sc.Store, 10, []table.Source{table.AuditEntries(sc.task.OrganizerID)}, func(a *record.AuditEntry) error {
+	sc.must(records.Each(sc.t.Context(), sc.Store, 10, []records.Source{records.AuditEntries(sc.task.OrganizerID)}, func(a *record.AuditEntry) error {
 		if a.Action == action && a.ActorID == bob {
 			n++
 		}
@@ -86,7 +86,7 @@ func TestADatasetsDeletionThatStopsAnywhereIsTakenUpAgain(t *testing.T) {
 			sc.must(err)
 			for _, it := range due {
 				if it.Key == d.Key() {
-					marked, err := table.Decode[record.DatasetItem](it)
+					marked, err := records.Decode[record.DatasetItem](it)
 					sc.must(err)
 					sc.must(follow.DeleteDataset(t.Context(), sc, time.Now(), marked, marked.Deletion.By))
 				}
@@ -134,7 +134,7 @@ func TestADatasetIsDeletedUnderTheMarkThatWasDecidedOn(t *testing.T) {
 	met := 0
 	for _, again := range []bool{false, true} {
 		everywhere(t, func(sc *scene, n int64) *interrupted {
-			var tx *table.Tx
+			var tx *records.Tx
 			s := &interrupted{Store: sc.Store, n: n, before: func() {
 				d := sc.unused()
 				if d == nil || d.Deletion == nil {
@@ -142,11 +142,11 @@ func TestADatasetIsDeletedUnderTheMarkThatWasDecidedOn(t *testing.T) {
 				}
 				mark := d.Deletion
 				d.Deletion = nil
-				sc.commit(new(table.Tx).Replace(d))
+				sc.commit(new(records.Tx).Replace(d))
 				tx = sc.admitted()
 				if again {
 					d.Deletion = mark
-					sc.commit(new(table.Tx).Replace(d))
+					sc.commit(new(records.Tx).Replace(d))
 				}
 				met++
 			}}

@@ -8,8 +8,8 @@ import (
 
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Delete removes a task with all that stands below it, in steps that can stop at any point and begin anew. A task that has
@@ -37,12 +37,12 @@ func Delete(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 // end removes the task itself.
 func end(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem) error {
 	gone := &record.DeletedTask{Meta: record.MetaOf(t.ID, now), Due: record.At(now.Add(Patience))}
-	return table.Retry(ctx, func() error {
-		left, err := table.Get[record.TaskItem](ctx, s, store.Strong, t.Key())
+	return records.Retry(ctx, func() error {
+		left, err := records.Get[record.TaskItem](ctx, s, store.Strong, t.Key())
 		if err != nil || left == nil {
 			return err // another one who is at it was faster
 		}
-		tx := new(table.Tx).Delete(left).Create(gone)
+		tx := new(records.Tx).Delete(left).Create(gone)
 		if err := CountTask(ctx, s, now, tx, t.OrganizerID, -1); err != nil {
 			return err
 		}
@@ -51,8 +51,8 @@ func end(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem) 
 }
 
 // CountTask adds to tx that the organizer has so many tasks more.
-func CountTask(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, organizerID string, more int) error {
-	n, err := table.Get[record.TaskCount](ctx, s, store.Strong, record.TaskCountKey(organizerID))
+func CountTask(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, organizerID string, more int) error {
+	n, err := records.Get[record.TaskCount](ctx, s, store.Strong, record.TaskCountKey(organizerID))
 	if err != nil {
 		return err
 	}
@@ -64,14 +64,14 @@ func CountTask(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, 
 
 // Deleted sweeps once more where a task was deleted: what an index did not have yet, and what was on its way into the task.
 func Deleted(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
-	gone, err := table.Get[record.DeletedTask](ctx, s, store.Strong, key)
+	gone, err := records.Get[record.DeletedTask](ctx, s, store.Strong, key)
 	if err != nil || gone == nil {
 		return err
 	}
 	if err := sweep(ctx, s, now, gone.ID); err != nil {
 		return err
 	}
-	return new(table.Tx).DeleteKey(key).Commit(ctx, s)
+	return new(records.Tx).DeleteKey(key).Commit(ctx, s)
 }
 
 // mark returns the task marked as being deleted. One that has submissions is not marked.
@@ -84,7 +84,7 @@ func mark(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem,
 	}
 	marked := *t
 	marked.Deleting, marked.DeletedBy, marked.Follow = true, by, &record.Follow{At: record.At(now.Add(Patience))}
-	return &marked, new(table.Tx).Replace(&marked).Commit(ctx, s)
+	return &marked, new(records.Tx).Replace(&marked).Commit(ctx, s)
 }
 
 // decide makes the deletion of a marked task irrevocable, or takes the mark off again when the task has submissions after
@@ -103,7 +103,7 @@ func decide(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 	decided := *t
 	decided.Follow = &record.Follow{At: record.At(now.Add(Patience)), Passes: 1}
 	entry := record.NewAudit(now, t.Scope(), t.DeletedBy, record.TaskDeleted, "/v1/tasks/"+t.ID, t.Audited(), nil)
-	return new(table.Tx).Replace(&decided).Create(entry).Commit(ctx, s)
+	return new(records.Tx).Replace(&decided).Create(entry).Commit(ctx, s)
 }
 
 // undo takes the mark off a task and returns why. Whatever followed the task's visibility when it was marked begins anew.
@@ -126,17 +126,17 @@ var errTaskUsed = problem.Conflict.New("The task has submissions. Delete them fi
 // unusedTask returns the Conflict that the task has a submission, if it has one.
 func unusedTask(ctx context.Context, s store.Store, taskID string) error {
 	counts := func(a *record.Allowance) bool { return a.Submissions > 0 || len(a.Runs) > 0 }
-	return unused(ctx, s, taskID, counts, table.OfTask(taskID, record.KindSubmission), errTaskUsed)
+	return unused(ctx, s, taskID, counts, records.OfTask(taskID, record.KindSubmission), errTaskUsed)
 }
 
 // unused returns the error used if an allowance of the task counts what would be deleted, or one of the lists has something.
 // The allowances tell it without lag; the lists tell it too.
-func unused(ctx context.Context, s store.Store, taskID string, counts func(*record.Allowance) bool, lists []table.Source, used error) error {
+func unused(ctx context.Context, s store.Store, taskID string, counts func(*record.Allowance) bool, lists []records.Source, used error) error {
 	err := inTask(ctx, s, taskID, func(it store.Item) error {
 		if !strings.HasPrefix(it.Sort, record.AllowancePrefix) {
 			return nil
 		}
-		a, err := table.Decode[record.Allowance](it)
+		a, err := records.Decode[record.Allowance](it)
 		if err == nil && counts(a) {
 			return used
 		}
@@ -148,7 +148,7 @@ func unused(ctx context.Context, s store.Store, taskID string, counts func(*reco
 	for _, source := range lists {
 		found, err := s.Query(ctx, store.Query{Index: source.Index, Partition: source.Partition, Limit: 1})
 		if err != nil {
-			return table.Failed(err)
+			return records.Failed(err)
 		}
 		if len(found) > 0 {
 			return used
@@ -159,13 +159,13 @@ func unused(ctx context.Context, s store.Store, taskID string, counts func(*reco
 
 // sweep removes all that stands below a task.
 func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) error {
-	d := table.Deletions{Store: s}
+	d := records.Deletions{Store: s}
 	err := inTask(ctx, s, taskID, func(it store.Item) error {
 		switch {
 		case it.Key == record.TaskKey(taskID) || it.Key == record.DeletedTaskKey(taskID):
 			return nil
 		case strings.HasPrefix(it.Sort, record.RegistrationPrefix):
-			r, err := table.Decode[record.RegistrationItem](it)
+			r, err := records.Decode[record.RegistrationItem](it)
 			if err != nil {
 				return err
 			}
@@ -177,9 +177,9 @@ func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) err
 	if err != nil {
 		return err
 	}
-	err = table.Each(ctx, s, page, []table.Source{table.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(set *record.DatasetItem) error {
-		return table.Retry(ctx, func() error { // each for itself: what it gives back to quotas is in its transaction
-			set, err := table.Get[record.DatasetItem](ctx, s, store.Strong, set.Key())
+	err = records.Each(ctx, s, page, []records.Source{records.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(set *record.DatasetItem) error {
+		return records.Retry(ctx, func() error { // each for itself: what it gives back to quotas is in its transaction
+			set, err := records.Get[record.DatasetItem](ctx, s, store.Strong, set.Key())
 			if err != nil || set == nil {
 				return err
 			}
@@ -199,7 +199,7 @@ func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) err
 // inTask calls do with everything in a task's partition of the table, as it is: what was written before is there.
 func inTask(ctx context.Context, s store.Store, taskID string, do func(store.Item) error) error {
 	q := store.Query{Partition: record.TaskKey(taskID).Partition, Limit: page, Consistency: store.Strong}
-	for it, err := range table.Items(ctx, s, q) {
+	for it, err := range records.Items(ctx, s, q) {
 		if err == nil {
 			err = do(it)
 		}

@@ -9,14 +9,14 @@ import (
 	"assay/shared/follow"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // unsubmitted takes away what was submitted, as those who submitted can; what was used of the quota stays known.
 func (sc *scene) unsubmitted() {
 	sc.t.Helper()
-	tx := new(table.Tx)
+	tx := new(records.Tx)
 	for _, id := range sc.submissions {
 		tx.DeleteKey(record.SubmissionKey(id))
 	}
@@ -38,11 +38,11 @@ func (sc *scene) remove(ctx context.Context, s store.Store) error {
 func TestADeletedTaskLeavesNothing(t *testing.T) {
 	sc := newScene(t, open(t))
 	sc.unsubmitted()
-	tx := new(table.Tx)
+	tx := new(records.Tx)
 	for i := range 120 { // of three records each: more than a few transactions hold
 		if tx.Len()+3 > store.MaxWrites {
 			sc.commit(tx)
-			tx = new(table.Tx)
+			tx = new(records.Tx)
 		}
 		sc.register(tx, record.NewID(time.Now()), fmt.Sprintf("Team %d", i))
 	}
@@ -67,7 +67,7 @@ func TestWhatComesAfterADeletionGoesToo(t *testing.T) {
 	sc := newScene(t, open(t))
 	sc.unsubmitted()
 	sc.must(sc.remove(t.Context(), sc.Store))
-	tx := new(table.Tx)
+	tx := new(records.Tx)
 	sc.register(tx, record.NewID(time.Now()), "Late")
 	d := &record.DatasetItem{}
 	d.Meta, d.TaskID = meta(), sc.task.ID
@@ -93,7 +93,7 @@ func TestATaskWithSubmissionsStaysWhole(t *testing.T) {
 			sc.unsubmitted()
 			a := get[record.Allowance](sc, record.AllowanceKey(sc.task.ID, bob))
 			a.Submissions = 1
-			sc.commit(new(table.Tx).Replace(a))
+			sc.commit(new(records.Tx).Replace(a))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -153,11 +153,11 @@ func TestASubmissionOnItsWayEndsADeletionOrNeverComes(t *testing.T) {
 		a.ID = ada
 		asked, came := false, false
 		s := &interrupted{Store: sc.Store, n: n, before: func() {
-			tx := new(table.Tx).Check(grant).Create(a)
+			tx := new(records.Tx).Check(grant).Create(a)
 			sc.submit(tx, ada)
 			err := tx.Commit(t.Context(), sc.Store)
 			asked, came = true, err == nil
-			if !came && !table.IsConflict(err) {
+			if !came && !records.IsConflict(err) {
 				t.Fatal(err)
 			}
 		}}
@@ -195,10 +195,10 @@ func TestADeletionWhoseMarkIsGoneGoesNoFurther(t *testing.T) {
 				return
 			}
 			undone, task.Deleting, task.Follow = true, false, nil
-			sc.commit(new(table.Tx).Replace(task))
+			sc.commit(new(records.Tx).Replace(task))
 		}}
 		err := sc.remove(t.Context(), s)
-		if left := sc.left(); undone && (!table.IsConflict(err) || len(left) != len(sc.keys)) || !undone && (err != nil || len(left) > 0) {
+		if left := sc.left(); undone && (!records.IsConflict(err) || len(left) != len(sc.keys)) || !undone && (err != nil || len(left) > 0) {
 			t.Fatalf("at call %d: undone %t: %v; %d of %d records are left", n, undone, err, len(left), len(sc.keys))
 		}
 		return s
@@ -215,7 +215,7 @@ func TestARefusedDeletionForgetsNothing(t *testing.T) {
 	s, version, marked := &interrupted{Store: sc.Store}, sc.task.Version, false
 	s.n, s.before = 7, func() {
 		marked = get[record.TaskItem](sc, sc.task.Key()).Deleting
-		sc.commit(new(table.Tx).Create(a))
+		sc.commit(new(records.Tx).Create(a))
 	}
 	if err := sc.remove(t.Context(), s); !problem.Conflict.Is(err) {
 		t.Fatal(err)

@@ -15,8 +15,8 @@ import (
 
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Patience is how long whoever made a change has for what follows it, before the evaluator takes it up. It is longer than
@@ -31,7 +31,7 @@ const page = 100
 
 // Task makes everything below a task carry its visibility or, when the task is being deleted, go.
 func Task(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
-	t, err := table.Get[record.TaskItem](ctx, s, store.Strong, key)
+	t, err := records.Get[record.TaskItem](ctx, s, store.Strong, key)
 	switch {
 	case err != nil || t == nil:
 		return err
@@ -54,7 +54,7 @@ func Task(ctx context.Context, s store.Store, now time.Time, key store.Key) erro
 func below(ctx context.Context, s store.Store, taskID string) error {
 	task := record.TaskKey(taskID)
 	standing := func(t *record.TaskItem, _ *string, st *record.Standing) bool { return set(&st.PrivateTask, private(t)) }
-	err := table.Each(ctx, s, page, []table.Source{table.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(d *record.DatasetItem) error {
+	err := records.Each(ctx, s, page, []records.Source{records.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(d *record.DatasetItem) error {
 		return bring(ctx, s, unseen, task, d.Key(), func(t *record.TaskItem, d *record.DatasetItem) bool { return set(&d.PrivateTask, private(t)) })
 	})
 	if err != nil {
@@ -62,20 +62,20 @@ func below(ctx context.Context, s store.Store, taskID string) error {
 	}
 	// Grants come before submissions: a submission is made under the grant as it is, so that from here on none is made
 	// under the visibility that the task had.
-	err = table.Each(ctx, s, page, []table.Source{table.Registrations(taskID)}, func(r *record.RegistrationItem) error {
+	err = records.Each(ctx, s, page, []records.Source{records.Registrations(taskID)}, func(r *record.RegistrationItem) error {
 		key := record.RegisteredKey(r.UserID, taskID)
 		return bring(ctx, s, unseen, task, key, func(t *record.TaskItem, g *record.Registered) bool { return set(&g.PrivateTask, private(t)) })
 	})
 	if err != nil {
 		return err
 	}
-	err = table.Each(ctx, s, page, table.OfTask(taskID, record.KindSubmission), func(sub *record.SubmissionItem) error {
+	err = records.Each(ctx, s, page, records.OfTask(taskID, record.KindSubmission), func(sub *record.SubmissionItem) error {
 		return bring(ctx, s, unseen, task, sub.Key(), func(t *record.TaskItem, sub *record.SubmissionItem) bool { return standing(t, nil, &sub.Standing) })
 	})
 	if err != nil {
 		return err
 	}
-	return table.Each(ctx, s, page, table.OfTask(taskID, record.KindRun), func(r *record.RunItem) error {
+	return records.Each(ctx, s, page, records.OfTask(taskID, record.KindRun), func(r *record.RunItem) error {
 		return run(ctx, s, unseen, task, r.ID, standing)
 	})
 }
@@ -84,7 +84,7 @@ func private(t *record.TaskItem) bool { return t.Visibility == record.Private }
 
 // Registration makes everything that was submitted under a registration carry its team and anonymity.
 func Registration(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
-	r, err := table.Get[record.RegistrationItem](ctx, s, store.Strong, key)
+	r, err := records.Get[record.RegistrationItem](ctx, s, store.Strong, key)
 	if err != nil || r == nil || r.Follow == nil || early(r.Follow, now) {
 		return err
 	}
@@ -94,7 +94,7 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 		changed = set(&st.Affiliation, r.Affiliation) || changed
 		return set(&st.Anonymous, r.Anonymous) || changed
 	}
-	err = table.Each(ctx, s, page, table.OfUser(r.UserID, record.KindSubmission), func(sub *record.SubmissionItem) error {
+	err = records.Each(ctx, s, page, records.OfUser(r.UserID, record.KindSubmission), func(sub *record.SubmissionItem) error {
 		if sub.TaskID != r.TaskID || sub.Unregistered() {
 			return nil
 		}
@@ -123,7 +123,7 @@ func SetSubmission(st, submission *record.Standing) bool {
 // Submission makes the runs of a submission, and their evaluations, carry its visibility, its texts and whether it is a baseline.
 func Submission(ctx context.Context, s store.Store, now time.Time, id string) error {
 	key := record.SubmissionKey(id)
-	sub, err := table.Get[record.SubmissionItem](ctx, s, store.Strong, key)
+	sub, err := records.Get[record.SubmissionItem](ctx, s, store.Strong, key)
 	if err != nil || sub == nil {
 		return err
 	}
@@ -132,7 +132,7 @@ func Submission(ctx context.Context, s store.Store, now time.Time, id string) er
 	})
 }
 
-func runs[S any, P table.Pointer[S]](ctx context.Context, s store.Store, touch touch, from store.Key, ids []string, standing func(P, *string, *record.Standing) bool) error {
+func runs[S any, P records.Pointer[S]](ctx context.Context, s store.Store, touch touch, from store.Key, ids []string, standing func(P, *string, *record.Standing) bool) error {
 	for _, id := range ids {
 		if err := run(ctx, s, touch, from, id, standing); err != nil {
 			return err
@@ -143,7 +143,7 @@ func runs[S any, P table.Pointer[S]](ctx context.Context, s store.Store, touch t
 
 // run makes the team and Standing of a run, and then those of its evaluations, what standing makes of them. The run comes
 // first: an evaluation that is made meanwhile takes them from the run as it is when the evaluation is written.
-func run[S any, P table.Pointer[S]](ctx context.Context, s store.Store, touch touch, from store.Key, id string, standing func(P, *string, *record.Standing) bool) error {
+func run[S any, P records.Pointer[S]](ctx context.Context, s store.Store, touch touch, from store.Key, id string, standing func(P, *string, *record.Standing) bool) error {
 	var evaluations []string
 	err := bring(ctx, s, touch, from, record.RunKey(id), func(p P, r *record.RunItem) bool {
 		evaluations = r.Evaluations
@@ -169,28 +169,28 @@ func unseen(record.Record) {}
 
 // bring makes the record at key as the one at from has it, unless it is so already or one of the two is gone. The write
 // holds only while the one at from is as it was read, so that work which a newer change has overtaken undoes nothing.
-func bring[S, R any, P table.Pointer[S], Q table.Pointer[R]](ctx context.Context, s store.Store, touch touch, from, key store.Key, change func(P, Q) bool) error {
-	return table.Retry(ctx, func() error {
+func bring[S, R any, P records.Pointer[S], Q records.Pointer[R]](ctx context.Context, s store.Store, touch touch, from, key store.Key, change func(P, Q) bool) error {
+	return records.Retry(ctx, func() error {
 		var p P
 		var r Q
-		err := table.Read(ctx, s, store.Strong, table.Into(&p, from), table.Into(&r, key))
+		err := records.Read(ctx, s, store.Strong, records.Into(&p, from), records.Into(&r, key))
 		if err != nil || p == nil || r == nil || !change(p, r) {
 			return err
 		}
 		touch(r)
-		return new(table.Tx).Replace(r).Check(p).Commit(ctx, s)
+		return new(records.Tx).Replace(r).Check(p).Commit(ctx, s)
 	})
 }
 
 // update writes one record in which nothing changes that is shown, if it is there and change says so.
-func update[R any, P table.Pointer[R]](ctx context.Context, s store.Store, key store.Key, change func(P) bool) error {
-	_, err := table.Update(ctx, s, key, func(r P, _ *table.Tx) (bool, error) { return change(r), nil })
+func update[R any, P records.Pointer[R]](ctx context.Context, s store.Store, key store.Key, change func(P) bool) error {
+	_, err := records.Update(ctx, s, key, func(r P, _ *records.Tx) (bool, error) { return change(r), nil })
 	return err
 }
 
 // passed tells the record that all that hangs on it was gone through, which ends the work the second time. A pass counts
 // only when the Follow is the one with which it began: else the record has changed again, or another pass came first.
-func passed[R any, P table.Pointer[R]](ctx context.Context, s store.Store, now time.Time, key store.Key, began record.Follow, follow func(P) **record.Follow) error {
+func passed[R any, P records.Pointer[R]](ctx context.Context, s store.Store, now time.Time, key store.Key, began record.Follow, follow func(P) **record.Follow) error {
 	return update(ctx, s, key, func(r P) bool {
 		f := follow(r)
 		if *f == nil || !(*f).At.Equal(began.At.Time) || (*f).Passes != began.Passes {

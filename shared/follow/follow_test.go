@@ -8,8 +8,8 @@ import (
 
 	"assay/shared/follow"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 func TestWhatStandsBelowATaskTakesItsVisibility(t *testing.T) {
@@ -41,7 +41,7 @@ func TestTheSecondPassFindsWhatWasMissing(t *testing.T) {
 	sc := newScene(t, open(t))
 	sc.show(record.Private)
 	sc.must(follow.Task(t.Context(), sc, sc.later(), sc.task.Key()))
-	tx := new(table.Tx)
+	tx := new(records.Tx)
 	sc.submissions = append(sc.submissions, sc.submit(tx, ada)) // made while the task was public, seen only now
 	sc.commit(tx)
 	sc.must(follow.Task(t.Context(), sc, time.Now(), sc.task.Key()))
@@ -84,7 +84,7 @@ func TestRunsTakeWhatTheirSubmissionSays(t *testing.T) {
 	sc := newScene(t, open(t))
 	s := get[record.SubmissionItem](sc, record.SubmissionKey(sc.submissions[0]))
 	s.Standing.Public, s.Standing.Baseline = false, true
-	sc.commit(new(table.Tx).Replace(s))
+	sc.commit(new(records.Tx).Replace(s))
 	sc.must(follow.Submission(t.Context(), sc, time.Now(), s.ID))
 	for _, f := range sc.standings() {
 		if f.Public != (f.user == bob) || f.Baseline != (f.user == ada) {

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 )
 
 // scene is a public task with all that can stand below one.
@@ -64,7 +64,7 @@ func newScene(t *testing.T, s store.Store) *scene {
 	t.Helper()
 	sc := &scene{Store: s, t: t, task: &record.TaskItem{}}
 	sc.task.Meta, sc.task.OrganizerID, sc.task.Visibility = meta(), record.NewID(time.Now()), record.Public
-	tx := sc.create(new(table.Tx), sc.task)
+	tx := sc.create(new(records.Tx), sc.task)
 	for range 2 {
 		d := &record.DatasetItem{OrganizerID: sc.task.OrganizerID}
 		d.Meta, d.TaskID = meta(), sc.task.ID
@@ -88,7 +88,7 @@ func newScene(t *testing.T, s store.Store) *scene {
 func meta() record.Meta { return record.NewMeta(time.Now()) }
 
 // create adds records to tx, and remembers their keys.
-func (sc *scene) create(tx *table.Tx, records ...record.Record) *table.Tx {
+func (sc *scene) create(tx *records.Tx, records ...record.Record) *records.Tx {
 	for _, r := range records {
 		tx.Create(r)
 		sc.keys = append(sc.keys, r.Key())
@@ -96,7 +96,7 @@ func (sc *scene) create(tx *table.Tx, records ...record.Record) *table.Tx {
 	return tx
 }
 
-func (sc *scene) register(tx *table.Tx, user, team string) *record.RegistrationItem {
+func (sc *scene) register(tx *records.Tx, user, team string) *record.RegistrationItem {
 	r := &record.RegistrationItem{OrganizerID: sc.task.OrganizerID}
 	r.Meta, r.TaskID, r.UserID, r.Team, r.State = meta(), sc.task.ID, user, team, record.Accepted
 	sc.create(tx, r, &record.Registered{Meta: r.Meta, UserID: user, TaskID: r.TaskID, Team: team, State: r.State},
@@ -105,7 +105,7 @@ func (sc *scene) register(tx *table.Tx, user, team string) *record.RegistrationI
 }
 
 // submit adds a public submission with a run that was evaluated twice.
-func (sc *scene) submit(tx *table.Tx, user string) string {
+func (sc *scene) submit(tx *records.Tx, user string) string {
 	standing := record.Standing{OrganizerID: sc.task.OrganizerID, Public: true, Published: true, Alias: "anonymous-" + user}
 	s := &record.SubmissionItem{Standing: standing}
 	s.Meta, s.TaskID, s.UserID, s.Team, s.Visibility = meta(), sc.task.ID, user, team[user], record.Public
@@ -131,15 +131,15 @@ func (sc *scene) must(err error) {
 	}
 }
 
-func (sc *scene) commit(tx *table.Tx) {
+func (sc *scene) commit(tx *records.Tx) {
 	sc.t.Helper()
 	sc.must(tx.Commit(sc.t.Context(), sc.Store))
 }
 
 // get reads a record as it is; nil when there is none.
-func get[R any, P table.Pointer[R]](sc *scene, key store.Key) P {
+func get[R any, P records.Pointer[R]](sc *scene, key store.Key) P {
 	sc.t.Helper()
-	r, err := table.Get[R, P](sc.t.Context(), sc.Store, store.Strong, key)
+	r, err := records.Get[R, P](sc.t.Context(), sc.Store, store.Strong, key)
 	sc.must(err)
 	return r
 }
@@ -153,7 +153,7 @@ func (sc *scene) show(v record.Visibility) {
 		at = record.At(t.Follow.At.Add(time.Millisecond)) // a request takes longer than the test
 	}
 	t.Visibility, t.Follow = v, &record.Follow{At: at}
-	sc.commit(new(table.Tx).Replace(t))
+	sc.commit(new(records.Tx).Replace(t))
 }
 
 // rename gives ada's team another name and the alias, as a request does.
@@ -161,7 +161,7 @@ func (sc *scene) rename(name string) {
 	sc.t.Helper()
 	r := get[record.RegistrationItem](sc, sc.registrations[0].Key())
 	r.Team, r.Anonymous, r.Follow = name, true, &record.Follow{At: record.At(time.Now().Add(time.Minute))}
-	sc.commit(new(table.Tx).Replace(r))
+	sc.commit(new(records.Tx).Replace(r))
 }
 
 // standings is every Standing below the task, with the team beside it and where it was found.

@@ -8,8 +8,8 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Outcome is what the evaluation of a run came to.
@@ -26,7 +26,7 @@ type Outcome struct {
 // had there, unless the truth is held: then Relist does that later. The oldest goes beyond record.MaxEvaluations. It returns the
 // run, or ErrTruthChanged.
 func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outcome) (*record.RunItem, error) {
-	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		if err := move(run, record.Completed, now); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outco
 }
 
 // supersede takes the evaluation that the run has in lists out of them, unless the next one is held, and makes room for that.
-func supersede(ctx context.Context, s store.Store, run *record.RunItem, held bool, tx *table.Tx) error {
+func supersede(ctx context.Context, s store.Store, run *record.RunItem, held bool, tx *records.Tx) error {
 	listed := run.ListedID()
 	if len(run.Evaluations) == record.MaxEvaluations {
 		oldest := slices.IndexFunc(run.Evaluations, func(id string) bool { return id != listed })
@@ -71,11 +71,11 @@ func supersede(ctx context.Context, s store.Store, run *record.RunItem, held boo
 }
 
 // list adds to tx whether the evaluation, if there is one with the id, is in lists.
-func list(ctx context.Context, s store.Store, id string, listed bool, tx *table.Tx) error {
+func list(ctx context.Context, s store.Store, id string, listed bool, tx *records.Tx) error {
 	if id == "" {
 		return nil
 	}
-	e, err := table.Get[record.EvaluationItem](ctx, s, store.Strong, record.EvaluationKey(id))
+	e, err := records.Get[record.EvaluationItem](ctx, s, store.Strong, record.EvaluationKey(id))
 	if err == nil && e != nil {
 		e.Unlisted = !listed // which nobody is shown
 		tx.Replace(e)
@@ -99,7 +99,7 @@ func Relists(run *record.RunItem, truth *record.Truth) bool {
 
 // Relist has lists show what stands for a run since leaderboards show the truth, and reports whether that changed anything.
 func Relist(ctx context.Context, s store.Store, runID string, truth *record.Truth) (changed bool, err error) {
-	return table.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, tx *table.Tx) (bool, error) {
+	return records.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, tx *records.Tx) (bool, error) {
 		if !Relists(run, truth) {
 			return false, nil
 		}
@@ -107,7 +107,7 @@ func Relist(ctx context.Context, s store.Store, runID string, truth *record.Trut
 	})
 }
 
-func relist(ctx context.Context, s store.Store, run *record.RunItem, truth *record.Truth, tx *table.Tx) error {
+func relist(ctx context.Context, s store.Store, run *record.RunItem, truth *record.Truth, tx *records.Tx) error {
 	before, after := run.ListedID(), standing(run, truth.Number)
 	run.Held, run.Listed = after != run.EvaluationID, ""
 	return errors.Join(list(ctx, s, before, false, tx), list(ctx, s, after, true, tx))
@@ -115,6 +115,6 @@ func relist(ctx context.Context, s store.Store, run *record.RunItem, truth *reco
 
 // Forget adds to tx that the evaluation is no more. An object with its values per topic is found by the cleaning of
 // files that no record names.
-func Forget(tx *table.Tx, evaluationID string) {
+func Forget(tx *records.Tx, evaluationID string) {
 	tx.DeleteKey(record.EvaluationKey(evaluationID)).DeleteKey(record.TopicsKey(evaluationID))
 }

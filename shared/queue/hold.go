@@ -6,14 +6,14 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // change applies a change to the run under the hold. The function gets the run as it is stored, alters it, and adds to
 // the transaction what goes with it; it is called again when somebody else changed the run, but not its lease, meanwhile.
-func change(ctx context.Context, s store.Store, h Hold, do func(*record.RunItem, *table.Tx) error) (run *record.RunItem, err error) {
-	written, err := table.Update(ctx, s, record.RunKey(h.RunID), func(r *record.RunItem, tx *table.Tx) (bool, error) {
+func change(ctx context.Context, s store.Store, h Hold, do func(*record.RunItem, *records.Tx) error) (run *record.RunItem, err error) {
+	written, err := records.Update(ctx, s, record.RunKey(h.RunID), func(r *record.RunItem, tx *records.Tx) (bool, error) {
 		run = r
 		if !h.Under(run.Lease) {
 			return false, nil
@@ -37,7 +37,7 @@ func change(ctx context.Context, s store.Store, h Hold, do func(*record.RunItem,
 
 // Extend makes the lease last for the duration from now.
 func Extend(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Duration) error {
-	_, err := change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
+	_, err := change(ctx, s, h, func(run *record.RunItem, _ *records.Tx) error {
 		run.Lease.Until = record.At(now.Add(d))
 		return nil
 	})
@@ -47,7 +47,7 @@ func Extend(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Du
 // Release gives a run back that its holder did not get to, because it stops or because the work is another's: the
 // attempt does not count, and the run waits where it is to wait now, in the place that it had.
 func Release(ctx context.Context, s store.Store, now time.Time, h Hold) (*record.RunItem, error) {
-	return change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
+	return change(ctx, s, h, func(run *record.RunItem, _ *records.Tx) error {
 		run.Attempts--
 		return giveBack(ctx, s, now, run)
 	})
@@ -56,7 +56,7 @@ func Release(ctx context.Context, s store.Store, now time.Time, h Hold) (*record
 // giveBack makes the transition of a run that goes back to wait: in the queue and the pool that its dataset has now, which
 // may be others than those that it was leased from.
 func giveBack(ctx context.Context, s store.Store, now time.Time, run *record.RunItem) error {
-	truth, err := table.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(run.DatasetID))
+	truth, err := records.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(run.DatasetID))
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ func giveBack(ctx context.Context, s store.Store, now time.Time, run *record.Run
 
 // Fail ends a run whose work cannot succeed, for the reasons given.
 func Fail(ctx context.Context, s store.Store, now time.Time, h Hold, reasons []measure.Diagnostic) (*record.RunItem, error) {
-	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		run.Diagnostics = []measure.Diagnostic{}
 		return fail(ctx, s, now, run, reasons, tx)
 	})
@@ -78,7 +78,7 @@ func Fail(ctx context.Context, s store.Store, now time.Time, h Hold, reasons []m
 // truth that has changed meanwhile is ErrTruthChanged: the reasons may be gone with it. A blinded run that fails for nothing
 // but what only the truth can know may be one too many, which is ErrTruthFailures.
 func FailAgainst(ctx context.Context, s store.Store, now time.Time, h Hold, truth *record.Truth, reasons []measure.Diagnostic) (*record.RunItem, error) {
-	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		if truth == nil {
 			tx.CheckAbsent(record.TruthKey(run.DatasetID)).Or(ErrTruthChanged)
 		} else {
@@ -102,7 +102,7 @@ func FailAgainst(ctx context.Context, s store.Store, now time.Time, h Hold, trut
 }
 
 // fail makes the transition to failed, and takes the run out of its user's quota.
-func fail(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, reasons []measure.Diagnostic, tx *table.Tx) error {
+func fail(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, reasons []measure.Diagnostic, tx *records.Tx) error {
 	if err := end(run, reasons, now); err != nil {
 		return err
 	}

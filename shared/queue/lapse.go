@@ -8,8 +8,8 @@ import (
 	"assay/shared/measure"
 	"assay/shared/plural"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // RetryDelay is how long no worker gets a run that a worker gave back; after an attempt, once for each attempt that it had. The
@@ -20,7 +20,7 @@ const RetryDelay = 15 * time.Second
 // it waits again where it waited, after RetryDelay if it is work of workers, and so comes first; after the last it fails, and
 // its diagnostics tell how each ended.
 func Abandon(ctx context.Context, s store.Store, now time.Time, h Hold, why string) (*record.RunItem, error) {
-	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		if run.Queue == record.QueueWorkers {
 			run.Later = new(record.At(now.Add(RetryDelay * time.Duration(run.Attempts))))
 		}
@@ -31,12 +31,12 @@ func Abandon(ctx context.Context, s store.Store, now time.Time, h Hold, why stri
 // Interrupt gives back a run because the platform's own process ended while it worked on it. That is no attempt of the
 // run's, unless it happens so often that the run must be what ends the process.
 func Interrupt(ctx context.Context, s store.Store, now time.Time, h Hold) (*record.RunItem, error) {
-	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		return interrupt(ctx, s, now, run, "the process that worked on it ended", tx)
 	})
 }
 
-func interrupt(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, why string, tx *table.Tx) error {
+func interrupt(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, why string, tx *records.Tx) error {
 	if run.Restarts++; run.Restarts > record.MaxRestarts {
 		return abandon(ctx, s, now, run, why, tx)
 	}
@@ -47,11 +47,11 @@ func interrupt(ctx context.Context, s store.Store, now time.Time, run *record.Ru
 // TakeBack is Abandon for a run whose lease has lapsed. A run whose lease has not, or that has none, stays as it is. A
 // lease that its worker never confirmed was no attempt: it may not even have reached the worker.
 func TakeBack(ctx context.Context, s store.Store, now time.Time, runID string) error {
-	run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
+	run, err := records.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
 	if err != nil || run == nil || run.Lease == nil {
 		return err
 	}
-	_, err = change(ctx, s, HoldOf(run), func(run *record.RunItem, tx *table.Tx) error {
+	_, err = change(ctx, s, HoldOf(run), func(run *record.RunItem, tx *records.Tx) error {
 		if run.Lease.Until.After(now) {
 			return ErrStaleLease // its holder is alive after all
 		}
@@ -63,7 +63,7 @@ func TakeBack(ctx context.Context, s store.Store, now time.Time, runID string) e
 	return IgnoreStale(err)
 }
 
-func abandon(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, why string, tx *table.Tx) error {
+func abandon(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, why string, tx *records.Tx) error {
 	run.AddDiagnostics(measure.Diagnostic{Severity: measure.Warning, Discreet: true, Message: fmt.Sprintf(
 		"Attempt %d of %d, begun at %s, did not come to an end: %s.", run.Attempts, record.MaxAttempts, run.StartedAt.Format(time.RFC3339), why)})
 	if run.Attempts < record.MaxAttempts {

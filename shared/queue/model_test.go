@@ -9,8 +9,8 @@ import (
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 
 	"pgregory.net/rapid"
 )
@@ -148,7 +148,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			"time passes": func(*rapid.T) { s.now = s.now.Add(leaseTime / 2) },
 			"cancel": func(rt *rapid.T) {
 				m := pick(rt)
-				tx := new(table.Tx)
+				tx := new(records.Tx)
 				_, err := queue.Cancel(s.ctx, st, s.now, s.run(m.id), tx)
 				if m.state.Ended() || len(m.evaluations) > 0 {
 					if !problem.Conflict.Is(err) {
@@ -201,7 +201,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 						rt.Fatalf("the run is %+v, and should be %+v", r, m)
 					}
 					for i, id := range r.Evaluations {
-						e, err := table.Get[record.EvaluationItem](s.ctx, st, store.Strong, record.EvaluationKey(id))
+						e, err := records.Get[record.EvaluationItem](s.ctx, st, store.Strong, record.EvaluationKey(id))
 						if err != nil || e == nil || e.Unlisted == (i+1 == m.listed) || (r.ListedID() == id) != (i+1 == m.listed) {
 							rt.Fatalf("evaluation %d, of which %d is in lists: %+v, %v", i+1, m.listed, e, err)
 						}

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Order is the round-robin order in which a process hands out the runs of a subqueue: first of the next task behind the one
@@ -127,14 +127,14 @@ func (l *leaser) query(r record.Range) store.Query {
 
 func (l *leaser) page(q store.Query) ([]store.Item, error) {
 	items, err := l.store.Query(l.ctx, q)
-	return items, table.Failed(err)
+	return items, records.Failed(err)
 }
 
 // first leases the first run of a query that nobody else takes; waiting is its first page.
 func (l *leaser) first(q store.Query, waiting []store.Item) (*record.RunItem, error) {
 	for {
 		for _, it := range waiting {
-			run, err := table.Decode[record.RunItem](it)
+			run, err := records.Decode[record.RunItem](it)
 			if err != nil {
 				l.broken = errors.Join(l.broken, fmt.Errorf("%s: %w", it.Partition, err))
 				continue
@@ -146,7 +146,7 @@ func (l *leaser) first(q store.Query, waiting []store.Item) (*record.RunItem, er
 			if err = lease(l.ctx, l.store, l.now, run, l.holder, l.duration); err == nil {
 				l.order.served(task, team)
 			}
-			if err == nil || !table.IsConflict(err) {
+			if err == nil || !records.IsConflict(err) {
 				return run, err
 			}
 		}

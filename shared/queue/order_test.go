@@ -8,8 +8,8 @@ import (
 
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // ids makes ids in ascending order.
@@ -28,7 +28,7 @@ func (s *scene) queued(q, task, team string) *record.RunItem {
 	s.task, s.user = task, team
 	r := s.addWork(task, "", record.ImageType)
 	r.Queue = q
-	s.commit(new(table.Tx).Replace(r))
+	s.commit(new(records.Tx).Replace(r))
 	return r
 }
 

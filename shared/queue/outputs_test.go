@@ -11,8 +11,8 @@ import (
 	"assay/shared/blob/directory"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // The output of a run counts in the quota of its owner, once it is there; one for which that has no room fails the run, with
@@ -37,7 +37,7 @@ func TestDeliver_CountsInTheQuotaOfTheOwner(t *testing.T) {
 	}
 	bytesOf := func(userID string) int64 {
 		t.Helper()
-		u, err := table.Get[record.Usage](s.ctx, s.store, store.Strong, record.UsageKey(userID))
+		u, err := records.Get[record.Usage](s.ctx, s.store, store.Strong, record.UsageKey(userID))
 		if err != nil {
 			t.Fatal(err)
 		}

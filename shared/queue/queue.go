@@ -21,8 +21,8 @@ import (
 	"time"
 
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 var (
@@ -77,11 +77,11 @@ func (h Hold) Ended(run *record.RunItem) *record.EndedLease {
 
 // LeaseRun hands out one certain run, if it waits for a built-in evaluator; nil when it does not, or somebody else took it.
 func LeaseRun(ctx context.Context, s store.Store, now time.Time, o *Order, runID string, holder record.Lease, d time.Duration) (*record.RunItem, error) {
-	run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
+	run, err := records.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
 	if err != nil || run == nil || !run.Waits() || run.Later != nil || run.Queue != record.QueueBuiltin {
 		return nil, err
 	}
-	if err = lease(ctx, s, now, run, holder, d); table.IsConflict(err) {
+	if err = lease(ctx, s, now, run, holder, d); records.IsConflict(err) {
 		return nil, nil
 	}
 	o.served(run.TaskID, run.UserID)
@@ -101,7 +101,7 @@ func lease(ctx context.Context, s store.Store, now time.Time, run *record.RunIte
 	run.StartedAt = new(record.At(now))
 	holder.ID, holder.Until = record.NewID(now), record.At(now.Add(d))
 	run.Lease = &holder
-	return new(table.Tx).Replace(run).Commit(ctx, s)
+	return new(records.Tx).Replace(run).Commit(ctx, s)
 }
 
 // move is the one place where the state of a run changes.

@@ -15,9 +15,9 @@ import (
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 )
 
 var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -63,10 +63,10 @@ func (s *scene) begin() {
 	s.truth.Evaluator = record.Evaluator{Kind: "retrieval", Measures: []string{"AP"}, PrimaryMeasure: "AP"}
 	a := &record.Allowance{Meta: record.NewMeta(s.now), TaskID: s.task}
 	a.ID = s.user
-	s.commit(new(table.Tx).Create(s.truth).Create(a))
+	s.commit(new(records.Tx).Create(s.truth).Create(a))
 }
 
-func (s *scene) commit(tx *table.Tx) {
+func (s *scene) commit(tx *records.Tx) {
 	s.t.Helper()
 	if err := tx.Commit(s.ctx, s.store); err != nil {
 		s.t.Fatal(err)
@@ -85,13 +85,13 @@ func (s *scene) add() *record.RunItem {
 	a := s.allowance()
 	a.Total++
 	a.Recent = append(a.Recent, r.ID)
-	s.commit(new(table.Tx).Create(r).Replace(a))
+	s.commit(new(records.Tx).Create(r).Replace(a))
 	return r
 }
 
 func (s *scene) allowance() *record.Allowance {
 	s.t.Helper()
-	a, err := table.Get[record.Allowance](s.ctx, s.store, store.Strong, record.AllowanceKey(s.task, s.user))
+	a, err := records.Get[record.Allowance](s.ctx, s.store, store.Strong, record.AllowanceKey(s.task, s.user))
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -100,7 +100,7 @@ func (s *scene) allowance() *record.Allowance {
 
 func (s *scene) run(id string) *record.RunItem {
 	s.t.Helper()
-	r, err := table.Get[record.RunItem](s.ctx, s.store, store.Strong, record.RunKey(id))
+	r, err := records.Get[record.RunItem](s.ctx, s.store, store.Strong, record.RunKey(id))
 	if err != nil || r == nil {
 		s.t.Fatal(r, err)
 	}
@@ -111,7 +111,7 @@ func (s *scene) run(id string) *record.RunItem {
 func (s *scene) change() *record.Truth {
 	before := *s.truth
 	s.truth.Number++
-	s.commit(new(table.Tx).Replace(s.truth))
+	s.commit(new(records.Tx).Replace(s.truth))
 	return &before
 }
 
@@ -249,11 +249,11 @@ func TestEveryTruthLeavesOneEvaluationAndTheOldestGo(t *testing.T) {
 		t.Fatalf("the run has the evaluations %s", got)
 	}
 	for i, evaluationID := range made {
-		e, err := table.Get[record.EvaluationItem](s.ctx, s.store, store.Strong, record.EvaluationKey(evaluationID))
+		e, err := records.Get[record.EvaluationItem](s.ctx, s.store, store.Strong, record.EvaluationKey(evaluationID))
 		if err != nil {
 			t.Fatal(err)
 		}
-		topics, err := table.Get[record.Topics](s.ctx, s.store, store.Strong, record.TopicsKey(evaluationID))
+		topics, err := records.Get[record.Topics](s.ctx, s.store, store.Strong, record.TopicsKey(evaluationID))
 		if gone := i < 2; err != nil || (e == nil) != gone || (topics == nil) != gone {
 			t.Fatalf("evaluation %d: %v, %v, %v", i, e, topics, err)
 		}
@@ -316,7 +316,7 @@ func TestARunOfAnImageIsExecutedFirst(t *testing.T) {
 	s := newScene(t, openStore(t))
 	r := s.add()
 	r.Queue, r.Type, r.Files = record.QueueWorkers, record.ImageType, []record.File{}
-	s.commit(new(table.Tx).Replace(r))
+	s.commit(new(records.Tx).Replace(r))
 	if r := s.lease(); r != nil {
 		t.Fatal("a built-in evaluator got a run for workers")
 	}
@@ -335,7 +335,7 @@ func TestWhatHasEndedCannotBeCancelled(t *testing.T) {
 	if _, err := queue.Fail(s.ctx, s.store, s.now, queue.HoldOf(s.lease()), wrong(measure.Error, "x")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := queue.Cancel(s.ctx, s.store, s.now, s.run(r.ID), new(table.Tx)); !problem.Conflict.Is(err) {
+	if _, err := queue.Cancel(s.ctx, s.store, s.now, s.run(r.ID), new(records.Tx)); !problem.Conflict.Is(err) {
 		t.Fatalf("got %v, want a conflict", err)
 	}
 }

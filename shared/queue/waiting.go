@@ -8,8 +8,8 @@ import (
 	"assay/shared/measure"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Enqueue makes the transition of a run whose last file has arrived, into the queue for the truth as it is now; whoever had
@@ -27,7 +27,7 @@ func Enqueue(run *record.RunItem, truth *record.Truth, now time.Time) error {
 
 // Cancel returns the run as it is once cancelled, and adds to tx what makes it so: the one who works on it learns that by
 // its lease. A run whose state does not allow it is a problem.
-func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *table.Tx) (*record.RunItem, error) {
+func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *records.Tx) (*record.RunItem, error) {
 	if !run.State.CanFollow(record.Cancelled) {
 		return nil, problem.Conflict.New("The run is %s: only a run that has not ended can be cancelled.", run.State)
 	}
@@ -51,7 +51,7 @@ func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunIt
 // GiveUp fails a run that has waited too long in the state, for the reasons given. A run that is in another state or in
 // somebody's hands by now, or is no more, stays as it is.
 func GiveUp(ctx context.Context, s store.Store, now time.Time, runID string, waited record.RunState, reasons ...measure.Diagnostic) error {
-	_, err := table.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, tx *table.Tx) (bool, error) {
+	_, err := records.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, tx *records.Tx) (bool, error) {
 		if run.State != waited || run.Lease != nil {
 			return false, nil
 		}
@@ -64,7 +64,7 @@ func GiveUp(ctx context.Context, s store.Store, now time.Time, runID string, wai
 // whether that changed anything. Runs that were cancelled, and those that failed before they had files to evaluate, stay
 // as they are; so do those under way, for an evaluation against a truth that is no longer the newest is never written.
 func Requeue(ctx context.Context, s store.Store, now time.Time, runID string, truth *record.Truth) (changed bool, err error) {
-	return table.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, _ *table.Tx) (bool, error) {
+	return records.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, _ *records.Tx) (bool, error) {
 		return requeue(run, truth, now), nil
 	})
 }

@@ -13,9 +13,9 @@ import (
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Turn is a team's place in the queue of workers, for one task, one pool and one kind of work.
@@ -32,7 +32,7 @@ func Turns(ctx context.Context, s store.Store) iter.Seq2[Turn, error] {
 		for {
 			found, err := s.Query(ctx, q)
 			if err != nil {
-				yield(Turn{}, table.Failed(err))
+				yield(Turn{}, records.Failed(err))
 				return
 			}
 			if len(found) == 0 {
@@ -52,7 +52,7 @@ func Turns(ctx context.Context, s store.Store) iter.Seq2[Turn, error] {
 // Unserved has a diagnostic for each kind of work that runs of the dataset's task wait for in its pool while no worker that does
 // it has been seen for a minute. Where all are served it costs one read.
 func Unserved(ctx context.Context, s store.Store, now time.Time, d *record.DatasetItem) ([]measure.Diagnostic, error) {
-	serving, err := table.Get[record.Serving](ctx, s, store.Eventual, record.ServingKey())
+	serving, err := records.Get[record.Serving](ctx, s, store.Eventual, record.ServingKey())
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func Unserved(ctx context.Context, s store.Store, now time.Time, d *record.Datas
 		r := q.Teams(d.TaskID, "")[0] // which is all of the task
 		waiting, err := s.Query(ctx, store.Query{Index: record.ByWork, Partition: q.Partition(), From: r.From, To: r.To, Limit: 1})
 		if err != nil {
-			return nil, table.Failed(err)
+			return nil, records.Failed(err)
 		}
 		if len(waiting) > 0 {
 			found = append(found, record.Unserved(d.Pool, w))
@@ -78,7 +78,7 @@ func Unserved(ctx context.Context, s store.Store, now time.Time, d *record.Datas
 // among all that came under the lease: what came before is not kept twice. It returns the run, or ErrLinesMissing. The lines
 // get the instant at which they came.
 func Heartbeat(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Duration, first int64, lines []record.LogLine) (*record.RunItem, error) {
-	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		l := run.Lease
 		if first > l.Lines {
 			return ErrLinesMissing
@@ -107,7 +107,7 @@ func Heartbeat(ctx context.Context, s store.Store, now time.Time, h Hold, d time
 // The files count as stored for the run's owner in the transaction that makes them the run's. A run whose output the limits
 // of its owner have no room for fails.
 func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time, h Hold, outputs []record.File, limits record.UsageLimits) (run *record.RunItem, missing []record.File, err error) {
-	run, err = change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+	run, err = change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		if run.State != record.Running {
 			return problem.Conflict.New("The run is %s: only one that is being executed takes an output.", run.State)
 		}
@@ -116,7 +116,7 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 		}
 		counted := tx
 		if len(missing) > 0 {
-			counted = new(table.Tx) // they do not count yet
+			counted = new(records.Tx) // they do not count yet
 		}
 		size := record.SizeOf(outputs)
 		err := quota.TakeFor(ctx, s, now, counted, run.UserID, limits, record.Charge{Bytes: size})
@@ -132,7 +132,7 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 			run.Lease.Outputs = outputs
 			return nil
 		}
-		truth, err := table.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(run.DatasetID))
+		truth, err := records.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(run.DatasetID))
 		if err != nil {
 			return err
 		}
@@ -152,7 +152,7 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 // Postpone gives a run back whose work cannot begin yet, for what it needs is still to come. The attempt does not count, and
 // nobody takes the run up for the duration.
 func Postpone(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Duration) (*record.RunItem, error) {
-	return change(ctx, s, h, func(run *record.RunItem, _ *table.Tx) error {
+	return change(ctx, s, h, func(run *record.RunItem, _ *records.Tx) error {
 		run.Attempts--
 		run.Later = new(record.At(now.Add(d)))
 		return giveBack(ctx, s, now, run)
@@ -166,7 +166,7 @@ var awaitsTruth = measure.Diagnostic{Severity: measure.Warning, Discreet: true,
 // up before the instant unless Requeue, with the truth, has it wait in its queue again. A truth that came meanwhile is
 // ErrTruthChanged.
 func AwaitTruth(ctx context.Context, s store.Store, now time.Time, h Hold, until time.Time) (*record.RunItem, error) {
-	return change(ctx, s, h, func(run *record.RunItem, tx *table.Tx) error {
+	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		tx.CheckAbsent(record.TruthKey(run.DatasetID)).Or(ErrTruthChanged)
 		run.Attempts--
 		run.Later = new(record.At(until))
@@ -179,7 +179,7 @@ func AwaitTruth(ctx context.Context, s store.Store, now time.Time, h Hold, until
 
 // Resume has a run wait in its queue again that was postponed until now. One that was not, stays as it is.
 func Resume(ctx context.Context, s store.Store, now time.Time, runID string) error {
-	_, err := table.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, _ *table.Tx) (bool, error) {
+	_, err := records.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, _ *records.Tx) (bool, error) {
 		if !run.Waits() || run.Later == nil || run.Later.After(now) {
 			return false, nil
 		}
@@ -192,7 +192,7 @@ func Resume(ctx context.Context, s store.Store, now time.Time, runID string) err
 // absent marks those of a run's files as stored that the object store has, and returns the others.
 func absent(ctx context.Context, files blob.Store, runID string, outputs []record.File) ([]record.File, error) {
 	there := make([]bool, len(outputs))
-	err := table.Together(len(outputs), func(i int) error {
+	err := records.Together(len(outputs), func(i int) error {
 		o, err := files.Stat(ctx, record.ObjectKey(record.HolderRuns, runID, outputs[i].SHA256))
 		switch {
 		case err == nil:

@@ -14,9 +14,9 @@ import (
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // addWork makes a run that waits for workers, of a task and in a pool.
@@ -28,7 +28,7 @@ func (s *scene) addWork(task, pool string, kind record.SubmissionType) *record.R
 	r.Meta = record.NewMeta(s.now)
 	r.State, r.QueuedAt, r.Files = record.Queued, &at, []record.File{}
 	r.TaskID, r.DatasetID, r.UserID, r.SubmissionID = task, s.truth.ID, s.user, record.NewID(s.now)
-	s.commit(new(table.Tx).Create(r))
+	s.commit(new(records.Tx).Create(r))
 	return r
 }
 
@@ -265,7 +265,7 @@ func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
 		r := s.addWork(s.task, "old", record.ImageType)
 		h := queue.HoldOf(s.leaseWork("old", record.ExecuteImage))
 		s.truth.Pool = "new"
-		s.commit(new(table.Tx).Replace(s.truth))
+		s.commit(new(records.Tx).Replace(s.truth))
 		if err := back(h); err != nil {
 			t.Fatal(name, err)
 		}

@@ -20,8 +20,8 @@ import (
 	"assay/shared/access"
 	"assay/shared/flagenv"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 const (
@@ -73,7 +73,7 @@ func New(q record.Quotas) *Ledger { return &Ledger{Quotas: q, ResultTime: time.H
 
 // Take adds to tx that the caller takes the charge, or returns the problem that a quota does not allow it. usage is what
 // the caller took before, as the grants have it; nil: nothing.
-func (l *Ledger) Take(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, caller access.Caller, usage *record.Usage, ch record.Charge) error {
+func (l *Ledger) Take(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, caller access.Caller, usage *record.Usage, ch record.Charge) error {
 	limits := l.Quotas.User
 	if caller.Admin {
 		limits = record.UsageLimits{}
@@ -90,17 +90,17 @@ func (l *Ledger) Take(ctx context.Context, s store.Store, now time.Time, tx *tab
 
 // Credit adds to tx that files of the user are gone, which the charge says with bytes below zero. The user's id is empty where
 // the files were never charged.
-func Credit(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, userID string, ch record.Charge) error {
+func Credit(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, userID string, ch record.Charge) error {
 	return TakeFor(ctx, s, now, tx, userID, record.UsageLimits{}, ch)
 }
 
 // TakeFor adds to tx that a user who is not the caller takes the charge, or returns the problem that the limits do not
 // allow it.
-func TakeFor(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, userID string, limits record.UsageLimits, ch record.Charge) error {
+func TakeFor(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, userID string, limits record.UsageLimits, ch record.Charge) error {
 	if userID == "" || ch.Bytes == 0 && ch.Leaving == 0 {
 		return nil
 	}
-	usage, err := table.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(userID))
+	usage, err := records.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(userID))
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func TakeFor(ctx context.Context, s store.Store, now time.Time, tx *table.Tx, us
 }
 
 // take adds to tx that usage, which is nil when the user took nothing before, grows by the charge.
-func take(tx *table.Tx, now time.Time, userID string, limits record.UsageLimits, usage *record.Usage, ch record.Charge) error {
+func take(tx *records.Tx, now time.Time, userID string, limits record.UsageLimits, usage *record.Usage, ch record.Charge) error {
 	usage = cmp.Or(usage, &record.Usage{Meta: record.MetaOf(userID, now)})
 	if err := usage.Take(limits, ch, now); err != nil {
 		return err
@@ -128,14 +128,14 @@ func verify(ctx context.Context, s store.Store, u *record.Usage) error {
 	for some := range slices.Chunk(keys, store.MaxKeys) {
 		items, err := s.Get(ctx, store.Strong, some...)
 		if err != nil {
-			return table.Failed(err)
+			return records.Failed(err)
 		}
 		for i, it := range items {
 			var left record.Uploads
 			switch {
 			case !it.Exists():
 			case record.IsRun(it.Key):
-				run, err := table.Decode[record.RunItem](it)
+				run, err := records.Decode[record.RunItem](it)
 				if err != nil {
 					return err
 				}
@@ -143,7 +143,7 @@ func verify(ctx context.Context, s store.Store, u *record.Usage) error {
 					left = record.PendingUploads(run.Files)
 				}
 			default:
-				d, err := table.Decode[record.DatasetItem](it)
+				d, err := records.Decode[record.DatasetItem](it)
 				if err != nil {
 					return err
 				}
@@ -170,12 +170,12 @@ func (l *Ledger) admit(ctx context.Context, s store.Store, now time.Time, ch rec
 	if now.Sub(l.read) >= freshFor {
 		shards, err := s.Query(ctx, store.Query{Partition: record.ServerPartition, Limit: record.ServerShards})
 		if err != nil {
-			return table.Failed(err)
+			return records.Failed(err)
 		}
 		l.total, l.read = record.ServerUsage{}, now
 		l.total.Merge(l.taken.Counts)
 		for _, it := range shards {
-			shard, err := table.Decode[record.ServerUsage](it)
+			shard, err := records.Decode[record.ServerUsage](it)
 			if err != nil {
 				return err
 			}
@@ -234,16 +234,16 @@ func (l *Ledger) Flush(ctx context.Context, s store.Store, now time.Time) error 
 	if taken.Bytes == 0 && len(taken.Timed) == 0 {
 		return nil
 	}
-	err := table.Retry(ctx, func() error {
+	err := records.Retry(ctx, func() error {
 		u := &record.ServerUsage{Meta: record.MetaOf(strconv.Itoa(rand.IntN(record.ServerShards)), now)} //nolint:gosec // which shard is no secret
-		old, err := table.Get[record.ServerUsage](ctx, s, store.Strong, u.Key())
+		old, err := records.Get[record.ServerUsage](ctx, s, store.Strong, u.Key())
 		if err != nil {
 			return err
 		}
 		u = cmp.Or(old, u)
 		u.Merge(taken.Counts)
 		u.Forget(now)
-		return new(table.Tx).Save(u, now).Commit(ctx, s)
+		return new(records.Tx).Save(u, now).Commit(ctx, s)
 	})
 	if err != nil {
 		l.mu.Lock()

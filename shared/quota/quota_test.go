@@ -14,9 +14,9 @@ import (
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 
 	"pgregory.net/rapid"
 )
@@ -37,7 +37,7 @@ func caller(id string) access.Caller { return access.Caller{ID: id} }
 
 func usageOf(ctx context.Context, t *testing.T, s store.Store, userID string) *record.Usage {
 	t.Helper()
-	u, err := table.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(userID))
+	u, err := records.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(userID))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,12 +46,12 @@ func usageOf(ctx context.Context, t *testing.T, s store.Store, userID string) *r
 
 // take reads what the user took and takes the charge in a transaction, again when another one was faster.
 func take(ctx context.Context, l *quota.Ledger, s store.Store, now time.Time, c access.Caller, ch record.Charge) error {
-	return table.Retry(ctx, func() error {
-		u, err := table.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(c.ID))
+	return records.Retry(ctx, func() error {
+		u, err := records.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(c.ID))
 		if err != nil {
 			return err
 		}
-		tx := new(table.Tx)
+		tx := new(records.Tx)
 		if err := l.Take(ctx, s, now, tx, c, u, ch); err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func TestTake_BytesAreGivenBackAndLeavingOnesByThemselves(t *testing.T) {
 	must(start, record.Charge{Leaving: 20, Until: record.At(start.Add(time.Hour))}, true)
 	must(start, record.Charge{Bytes: 1}, false)
 	must(start.Add(2*time.Hour), record.Charge{Bytes: 20}, true)
-	tx := new(table.Tx)
+	tx := new(records.Tx)
 	if err := quota.Credit(t.Context(), s, start, tx, "a", record.Charge{Bytes: -60}); err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +174,7 @@ func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
 			at := record.At(start)
 			r.QueuedAt = &at
 		}
-		if err := new(table.Tx).Create(r).Commit(t.Context(), s); err != nil {
+		if err := new(records.Tx).Create(r).Commit(t.Context(), s); err != nil {
 			t.Fatal(err)
 		}
 		return take(t.Context(), l, s, start, caller("a"), record.Charge{Pending: map[string]record.Uploads{r.Key().Partition: {Files: 1, Bytes: 400}}})
@@ -275,7 +275,7 @@ func TestLedger_BytesGivenBackInAnotherShardAreFree(t *testing.T) {
 			t.Fatal(err)
 		}
 		now = now.Add(time.Minute)
-		tx := new(table.Tx)
+		tx := new(records.Tx)
 		if err := quota.Credit(t.Context(), counted, now, tx, "a", record.Charge{Bytes: -60}); err != nil {
 			t.Fatal(err)
 		}

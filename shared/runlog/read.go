@@ -12,8 +12,8 @@ import (
 
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // chunksAtOnce is how many chunks are read at once.
@@ -58,11 +58,11 @@ func chunks(ctx context.Context, s store.Store, runID string, k record.LogKind, 
 		return next, err
 	}
 	q := store.Query{Partition: first.Key().Partition, From: record.LogKey(runID, k, next).Sort, To: record.LogEnd(k), Limit: chunksAtOnce, Consistency: store.Strong}
-	for it, err := range table.Items(ctx, s, q) {
+	for it, err := range records.Items(ctx, s, q) {
 		if err != nil {
 			return next, err
 		}
-		c, err := table.Decode[record.LogChunk](it)
+		c, err := records.Decode[record.LogChunk](it)
 		if err != nil || c.First > next || !take(c) { // those between may have just gone
 			return next, err
 		}
@@ -77,9 +77,9 @@ func holding(ctx context.Context, s store.Store, runID string, k record.LogKind,
 		Descending: true, Limit: 1, Consistency: store.Strong,
 	})
 	if err != nil || len(found) == 0 {
-		return nil, table.Failed(err)
+		return nil, records.Failed(err)
 	}
-	c, err := table.Decode[record.LogChunk](found[0])
+	c, err := records.Decode[record.LogChunk](found[0])
 	if err != nil || line >= c.First+int64(len(c.Lines)) {
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func sealed(ctx context.Context, s store.Store, files blob.Store, run *record.Ru
 // gets another file, and the one before goes: then the run is read again.
 func open(ctx context.Context, s store.Store, files blob.Store, run *record.RunItem, k record.LogKind) (io.ReadCloser, error) {
 	for {
-		run, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(run.ID))
+		run, err := records.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(run.ID))
 		if err != nil || run == nil {
 			return nil, err
 		}
@@ -128,7 +128,7 @@ func open(ctx context.Context, s store.Store, files blob.Store, run *record.RunI
 		if !errors.Is(err, blob.ErrNotFound) {
 			return f, err
 		}
-		if again, err := table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(run.ID)); err != nil || again == nil || again.Version == run.Version {
+		if again, err := records.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(run.ID)); err != nil || again == nil || again.Version == run.Version {
 			return nil, err
 		}
 	}

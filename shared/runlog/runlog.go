@@ -13,13 +13,13 @@ import (
 
 	"assay/shared/lists"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 // Append adds to tx the lines that go to the end of a log, and to the run, which the transaction has to replace, how far the
 // log has come then. Lines get the instant now; one that is too long is cut, and those beyond the limit of a whole log are
 // only counted, save that the tail shows them.
-func Append(tx *table.Tx, run *record.RunItem, k record.LogKind, lines []record.LogLine, now time.Time) {
+func Append(tx *records.Tx, run *record.RunItem, k record.LogKind, lines []record.LogLine, now time.Time) {
 	if len(lines) == 0 {
 		return
 	}

@@ -12,10 +12,10 @@ import (
 	"assay/shared/access"
 	"assay/shared/blob/directory"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 
 	"pgregory.net/rapid"
 )
@@ -55,10 +55,10 @@ func (s *scene) begin() {
 	s.run = &record.RunItem{Queue: record.QueueWorkers, Type: record.ImageType}
 	s.run.Meta = record.NewMeta(now)
 	s.run.State, s.run.TaskID, s.run.DatasetID = record.Running, record.NewID(now), record.NewID(now)
-	s.commit(new(table.Tx).Create(s.run))
+	s.commit(new(records.Tx).Create(s.run))
 }
 
-func (s *scene) commit(tx *table.Tx) {
+func (s *scene) commit(tx *records.Tx) {
 	s.t.Helper()
 	if err := tx.Commit(s.ctx, s.store); err != nil {
 		s.t.Fatal(err)
@@ -71,7 +71,7 @@ func (s *scene) append(k record.LogKind, texts ...string) {
 	for _, text := range texts {
 		lines = append(lines, record.LogLine{Stream: record.StreamStderr, Text: text})
 	}
-	tx := new(table.Tx)
+	tx := new(records.Tx)
 	runlog.Append(tx, s.run, k, lines, now)
 	s.commit(tx.Replace(s.run))
 }
@@ -81,7 +81,7 @@ func (s *scene) end(state record.RunState) {
 	s.t.Helper()
 	at := record.At(now)
 	s.run.State, s.run.QueuedAt, s.run.FinishedAt = state, &at, &at
-	s.commit(new(table.Tx).Replace(s.run))
+	s.commit(new(records.Tx).Replace(s.run))
 }
 
 func (s *scene) seal() {
@@ -89,7 +89,7 @@ func (s *scene) seal() {
 	if err := runlog.Seal(s.ctx, s.store, s.files, now, s.run.ID); err != nil {
 		s.t.Fatal(err)
 	}
-	r, err := table.Get[record.RunItem](s.ctx, s.store, store.Strong, record.RunKey(s.run.ID))
+	r, err := records.Get[record.RunItem](s.ctx, s.store, store.Strong, record.RunKey(s.run.ID))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -13,8 +13,8 @@ import (
 
 	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // mediaType is what the file of a whole log is.
@@ -25,9 +25,9 @@ const mediaType = "text/plain; charset=utf-8"
 func Seal(ctx context.Context, s store.Store, files blob.Store, now time.Time, runID string) error {
 	var run *record.RunItem
 	var before []string // files that have become part of others
-	err := table.Retry(ctx, func() (err error) {
+	err := records.Retry(ctx, func() (err error) {
 		before = nil
-		run, err = table.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
+		run, err = records.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
 		if err != nil || run == nil || !run.State.Ended() {
 			return err
 		}
@@ -49,7 +49,7 @@ func Seal(ctx context.Context, s store.Store, files blob.Store, now time.Time, r
 		if !sealed {
 			return nil
 		}
-		return new(table.Tx).Save(run, now).Commit(ctx, s)
+		return new(records.Tx).Save(run, now).Commit(ctx, s)
 	})
 	if err != nil || run == nil {
 		return err
@@ -110,6 +110,6 @@ func forget(ctx context.Context, s store.Store, run *record.RunItem, k record.Lo
 		return nil
 	}
 	q := store.Query{Partition: record.RunKey(run.ID).Partition, From: record.LogKey(run.ID, k, 0).Sort, To: record.LogKey(run.ID, k, state.Sealed-1).Sort, Limit: chunksAtOnce}
-	d := table.Deletions{Store: s}
+	d := records.Deletions{Store: s}
 	return errors.Join(d.AddFound(ctx, q), d.Commit(ctx))
 }

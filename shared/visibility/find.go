@@ -6,22 +6,22 @@ import (
 	"assay/shared/access"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // scoped is a record with a place in the order of rights.
 type scoped[R any] interface {
-	table.Pointer[R]
+	records.Pointer[R]
 	Scope() access.Scope
 }
 
 // Find reads the record with the id, or returns Missing. Whether the caller may see it is still to be decided.
-func Find[R any, P table.Pointer[R]](ctx context.Context, v *Viewer, id string, key func(id string) store.Key) (P, error) {
+func Find[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, id string, key func(id string) store.Key) (P, error) {
 	if !record.IsID(id) {
 		return nil, Missing
 	}
-	r, err := table.Get[R, P](ctx, v.Records, v.Consistency, key(id))
+	r, err := records.Get[R, P](ctx, v.Records, v.Consistency, key(id))
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func
 // eachSeen calls do with each of the records that the caller sees, and unseen for each that is hidden or missing. It costs
 // one call of the store and the caller's grants.
 func eachSeen[R any, P scoped[R]](ctx context.Context, v *Viewer, ids []string, key func(string) store.Key, unseen func(), do func(P) error) error {
-	found, err := table.GetAll[R, P](ctx, v.Records, v.Consistency, table.Keys(ids, key)...)
+	found, err := records.GetAll[R, P](ctx, v.Records, v.Consistency, records.Keys(ids, key)...)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 // Filter names whose resources a list is asked for; what is empty names none in particular.
@@ -14,11 +14,11 @@ type Filter struct{ DatasetIDs, TaskIDs, UserIDs []string }
 // Narrowest names the partitions that hold all that the caller may see of the kind and that passes the filter, from those
 // of the member that narrows most. What they hold besides, the list leaves out. For a dataset or task that the caller does
 // not see they are the same as for one that is missing.
-func (v *Viewer) Narrowest(ctx context.Context, k record.Kind, f Filter) ([]table.Source, error) {
-	var all []table.Source
-	add := func(more ...table.Source) {
+func (v *Viewer) Narrowest(ctx context.Context, k record.Kind, f Filter) ([]records.Source, error) {
+	var all []records.Source
+	add := func(more ...records.Source) {
 		for _, s := range more {
-			same := func(o table.Source) bool { return o.Index == s.Index && o.Partition == s.Partition }
+			same := func(o records.Source) bool { return o.Index == s.Index && o.Partition == s.Partition }
 			if !slices.ContainsFunc(all, same) {
 				all = append(all, s)
 			}
@@ -57,7 +57,7 @@ func (v *Viewer) Narrowest(ctx context.Context, k record.Kind, f Filter) ([]tabl
 }
 
 // visibleUnnamed is what the caller may see, by what the caller was granted, of others who are not named to everyone.
-func (v *Viewer) visibleUnnamed(ctx context.Context, k record.Kind) ([]table.Source, error) {
+func (v *Viewer) visibleUnnamed(ctx context.Context, k record.Kind) ([]records.Source, error) {
 	g, err := v.Grants(ctx)
 	if err != nil || v.Caller.Admin {
 		return nil, err

@@ -6,14 +6,14 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 // The lists below name the partitions that hold what the caller may see of a kind of resource, and no other: a list
-// reads nothing that its caller may not see. A resource may stand in several of them; table.List shows it once.
+// reads nothing that its caller may not see. A resource may stand in several of them; records.List shows it once.
 
 // VisibleEverywhere is all that the caller may see of the kind, in all tasks.
-func (v *Viewer) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.Source, error) {
+func (v *Viewer) VisibleEverywhere(ctx context.Context, k record.Kind) ([]records.Source, error) {
 	g, err := v.Grants(ctx)
 	if err != nil {
 		return nil, err
@@ -22,11 +22,11 @@ func (v *Viewer) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.
 	if err != nil {
 		return nil, err
 	}
-	var all []table.Source
+	var all []records.Source
 	for _, a := range record.AudiencesOf(k) {
 		if access.Sees(everywhere, a) {
 			for _, p := range record.OfKind(k, a) {
-				all = append(all, table.Partition(record.ByKind, p))
+				all = append(all, records.Partition(record.ByKind, p))
 			}
 		}
 	}
@@ -38,41 +38,41 @@ func (v *Viewer) VisibleEverywhere(ctx context.Context, k record.Kind) ([]table.
 }
 
 // granted is what a user may see by the grants: of the user's organizers what has the audiences, and what is in private tasks.
-func granted(g record.Grants, k record.Kind, audiences []access.Audience) []table.Source {
-	var all []table.Source
+func granted(g record.Grants, k record.Kind, audiences []access.Audience) []records.Source {
+	var all []records.Source
 	for _, o := range g.Memberships {
 		for _, a := range audiences {
-			all = append(all, table.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
+			all = append(all, records.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
 		}
 	}
 	for _, id := range g.PrivateTasks() {
-		all = append(all, table.Partition(record.ByTask, record.OfTask(id, k, access.Registrants)))
+		all = append(all, records.Partition(record.ByTask, record.OfTask(id, k, access.Registrants)))
 	}
 	return all
 }
 
 // VisibleOfTask is what the caller may see of the kind in one task, which has the scope.
-func (v *Viewer) VisibleOfTask(ctx context.Context, k record.Kind, task access.Scope) ([]table.Source, error) {
-	return v.visibleUnder(ctx, k, task, func(a access.Audience) table.Source {
-		return table.Partition(record.ByTask, record.OfTask(task.TaskID, k, a))
+func (v *Viewer) VisibleOfTask(ctx context.Context, k record.Kind, task access.Scope) ([]records.Source, error) {
+	return v.visibleUnder(ctx, k, task, func(a access.Audience) records.Source {
+		return records.Partition(record.ByTask, record.OfTask(task.TaskID, k, a))
 	})
 }
 
 // VisibleOfDataset is what the caller may see of the kind on one dataset, which has the scope. What the caller owns comes
 // from all datasets.
-func (v *Viewer) VisibleOfDataset(ctx context.Context, k record.Kind, datasetID string, dataset access.Scope) ([]table.Source, error) {
-	return v.visibleUnder(ctx, k, dataset, func(a access.Audience) table.Source {
-		return table.Partition(record.ByDataset, record.OfDataset(datasetID, k, a))
+func (v *Viewer) VisibleOfDataset(ctx context.Context, k record.Kind, datasetID string, dataset access.Scope) ([]records.Source, error) {
+	return v.visibleUnder(ctx, k, dataset, func(a access.Audience) records.Source {
+		return records.Partition(record.ByDataset, record.OfDataset(datasetID, k, a))
 	})
 }
 
 // visibleUnder adds what the caller owns anywhere, of which the list keeps what belongs to it.
-func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.Scope, part func(access.Audience) table.Source) ([]table.Source, error) {
+func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.Scope, part func(access.Audience) records.Source) ([]records.Source, error) {
 	roles, err := v.Roles(ctx, parent)
 	if err != nil {
 		return nil, err
 	}
-	var all []table.Source
+	var all []records.Source
 	for _, a := range record.AudiencesOf(k) {
 		if access.Sees(roles&^access.Owner, a) {
 			all = append(all, part(a))
@@ -86,21 +86,21 @@ func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.
 
 // VisibleOfUser is what the caller may see of the kind that a user made under the own name; for the user and for admins
 // also what was made under an alias, and for admins what is blinded.
-func (v *Viewer) VisibleOfUser(k record.Kind, userID string) []table.Source {
-	all := []table.Source{table.Partition(record.ByUser, record.OfUser(userID, k, access.Everyone))}
+func (v *Viewer) VisibleOfUser(k record.Kind, userID string) []records.Source {
+	all := []records.Source{records.Partition(record.ByUser, record.OfUser(userID, k, access.Everyone))}
 	if v.Caller.Admin || v.Caller.ID == userID {
 		all = append(all, own(k, userID)...)
 	}
 	if v.Caller.Admin && slices.Contains(record.AudiencesOf(k), access.Organizers) {
-		all = append(all, table.Partition(record.ByUser, record.OfUser(userID, k, access.Organizers)))
+		all = append(all, records.Partition(record.ByUser, record.OfUser(userID, k, access.Organizers)))
 	}
 	return all
 }
 
 // own is what a user may see of what the user made and not everyone sees. Nobody owns a dataset.
-func own(k record.Kind, userID string) []table.Source {
+func own(k record.Kind, userID string) []records.Source {
 	if k == record.KindDataset {
 		return nil
 	}
-	return []table.Source{table.Partition(record.ByUser, record.OfUser(userID, k, access.Owners))}
+	return []records.Source{records.Partition(record.ByUser, record.OfUser(userID, k, access.Owners))}
 }

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // maxNamingKeys bounds what one answer reads for the names of people: profiles and grants of an organizer with all its members.
@@ -32,9 +32,9 @@ func (v *Viewer) Name(ctx context.Context, people []*record.Person) error {
 	}
 	chunks := slices.Collect(slices.Chunk(keys, store.MaxKeys))
 	found := make([][]store.Item, len(chunks))
-	err := table.Together(len(chunks), func(i int) (err error) {
+	err := records.Together(len(chunks), func(i int) (err error) {
 		found[i], err = v.Records.Get(ctx, store.Eventual, chunks[i]...)
-		return table.Failed(err)
+		return records.Failed(err)
 	})
 	if err != nil {
 		return err
@@ -48,7 +48,7 @@ func (v *Viewer) Name(ctx context.Context, people []*record.Person) error {
 		return it.Exists() && json.Unmarshal(it.Data, &grant) == nil && !grant.Added
 	}
 	for _, p := range people {
-		profile, err := table.Decode[record.User](v.people[p.Keys()[0]])
+		profile, err := records.Decode[record.User](v.people[p.Keys()[0]])
 		if err != nil {
 			return err
 		}

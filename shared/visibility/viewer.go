@@ -11,8 +11,8 @@ import (
 	"assay/shared/access"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 // Viewer is a caller who looks at what is stored. It reads the caller's grants at most once until it is told to forget
@@ -62,7 +62,7 @@ const grantsPage = 1000
 // ReadGrants reads a user's partition.
 func ReadGrants(ctx context.Context, s store.Store, consistency store.Consistency, userID string) (record.Grants, error) {
 	var all []store.Item
-	for it, err := range table.Items(ctx, s, store.Query{Partition: record.UserPartition(userID), Limit: grantsPage, Consistency: consistency}) {
+	for it, err := range records.Items(ctx, s, store.Query{Partition: record.UserPartition(userID), Limit: grantsPage, Consistency: consistency}) {
 		if err != nil {
 			return record.Grants{}, err
 		}

@@ -7,8 +7,8 @@ import (
 	"assay/shared/access"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 	"assay/shared/visibility"
 )
 
@@ -70,7 +70,7 @@ func TestGrantsAreReadOnceUntilTheyAreForgotten(t *testing.T) {
 		}
 	}
 	sees(true, 1)
-	if err := new(table.Tx).DeleteKey(record.RegisteredKey(v.Caller.ID, task.ID)).Commit(t.Context(), s.Store); err != nil {
+	if err := new(records.Tx).DeleteKey(record.RegisteredKey(v.Caller.ID, task.ID)).Commit(t.Context(), s.Store); err != nil {
 		t.Fatal(err)
 	}
 	sees(true, 1)

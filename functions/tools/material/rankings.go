@@ -10,7 +10,7 @@ import (
 	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 // RankingAsked is which ranking is asked for. All members stand at the top of the input.
@@ -54,7 +54,7 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 	d.c.Public = asked.Public
 	r := &Ranking{Dataset: item, Board: item.Board(), d: d}
 	r.Measure = r.Board.Evaluator.PrimaryMeasure
-	if r.Task, err = table.Get[record.TaskItem](ctx, d.c.Store, d.c.Consistency, record.TaskKey(item.TaskID)); err != nil {
+	if r.Task, err = records.Get[record.TaskItem](ctx, d.c.Store, d.c.Consistency, record.TaskKey(item.TaskID)); err != nil {
 		return nil, err
 	}
 	if r.Task == nil {
@@ -201,7 +201,7 @@ func (r *Ranking) Values(ctx context.Context) ([]map[string]float64, error) {
 // It is of those entries alone, so that what it costs does not grow with the ranking.
 func (r *Ranking) OpenRuns(ctx context.Context, most int) ([]string, error) {
 	ids := lists.Map(r.Entries[:min(most, len(r.Entries))], func(e Ranked) string { return e.RunID })
-	runs, err := table.GetAll[record.RunItem](ctx, r.d.c.Store, r.d.c.Consistency, table.Keys(ids, record.RunKey)...)
+	runs, err := records.GetAll[record.RunItem](ctx, r.d.c.Store, r.d.c.Consistency, records.Keys(ids, record.RunKey)...)
 	if err != nil {
 		return nil, err
 	}

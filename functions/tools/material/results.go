@@ -14,7 +14,7 @@ import (
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 	"assay/shared/topics"
 )
 
@@ -187,7 +187,7 @@ func (r *Results) evaluations(ctx context.Context) error {
 		}
 		ids = append(ids, run.item.ListedID())
 	}
-	found, err := table.GetAll[record.EvaluationItem](ctx, r.d.c.Store, r.d.c.Consistency, table.Keys(ids, record.EvaluationKey)...)
+	found, err := records.GetAll[record.EvaluationItem](ctx, r.d.c.Store, r.d.c.Consistency, records.Keys(ids, record.EvaluationKey)...)
 	if err != nil {
 		return err
 	}
@@ -325,11 +325,11 @@ const topicsAtOnce = 8
 func (d *Desk) eachTopics(ctx context.Context, ids []string, do func(i int, perTopic map[string]map[string]float64) error) error {
 	for first := 0; first < len(ids); first += topicsAtOnce {
 		some := ids[first:min(first+topicsAtOnce, len(ids))]
-		found, err := table.GetAll[record.Topics](ctx, d.c.Store, d.c.Consistency, table.Keys(some, record.TopicsKey)...)
+		found, err := records.GetAll[record.Topics](ctx, d.c.Store, d.c.Consistency, records.Keys(some, record.TopicsKey)...)
 		if err != nil {
 			return err
 		}
-		err = table.Together(len(some), func(i int) error {
+		err = records.Together(len(some), func(i int) error {
 			perTopic, err := topics.Values(ctx, d.c.Files, found[i])
 			if err != nil {
 				return err

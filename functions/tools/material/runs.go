@@ -14,7 +14,7 @@ import (
 	"assay/shared/measure/retrieval"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 // Run is a run that a tool works on.
@@ -57,7 +57,7 @@ func (d *Desk) Ranked(ctx context.Context, runs ...*Run) error {
 	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.item == nil })
 	ids := lists.Map(held, func(r *Run) string { return r.item.DatasetID })
 	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := table.GetAll[record.DatasetItem](ctx, d.c.Store, d.c.Consistency, table.Keys(distinct, record.DatasetKey)...)
+	found, err := records.GetAll[record.DatasetItem](ctx, d.c.Store, d.c.Consistency, records.Keys(distinct, record.DatasetKey)...)
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (d *Desk) findRuns(ctx context.Context, runs []*Run, what string, sees func
 		return nil
 	}
 	ids := lists.Map(held, func(r *Run) string { return r.ID })
-	found, err := table.GetAll[record.RunItem](ctx, d.c.Store, d.c.Consistency, table.Keys(ids, record.RunKey)...)
+	found, err := records.GetAll[record.RunItem](ctx, d.c.Store, d.c.Consistency, records.Keys(ids, record.RunKey)...)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"assay/shared/measure/retrieval"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/table"
+	"assay/shared/records"
 )
 
 // Truth is what runs are measured against.
@@ -119,10 +119,10 @@ func mayUse(item *record.DatasetItem, truth *record.Truth, roles access.Role) bo
 func (d *Desk) dataset(ctx context.Context, pointer, id string) (*record.DatasetItem, *record.Truth, access.Role, error) {
 	items, err := d.c.Store.Get(ctx, d.c.Consistency, record.DatasetKey(id), record.TruthKey(id))
 	if err != nil {
-		return nil, nil, 0, table.Failed(err)
+		return nil, nil, 0, records.Failed(err)
 	}
-	item, err := table.Decode[record.DatasetItem](items[0])
-	truth, truthErr := table.Decode[record.Truth](items[1])
+	item, err := records.Decode[record.DatasetItem](items[0])
+	truth, truthErr := records.Decode[record.Truth](items[1])
 	if err := errors.Join(err, truthErr); err != nil {
 		return nil, nil, 0, err
 	}

@@ -5,14 +5,14 @@ import (
 	"testing"
 
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
-func put(t testing.TB, s store.Store, records []record.Record) {
+func put(t testing.TB, s store.Store, all []record.Record) {
 	t.Helper()
-	for _, r := range records {
-		if err := new(table.Tx).Create(r).Commit(context.Background(), s); err != nil {
+	for _, r := range all {
+		if err := new(records.Tx).Create(r).Commit(context.Background(), s); err != nil {
 			t.Fatal(err)
 		}
 	}

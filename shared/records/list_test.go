@@ -1,4 +1,4 @@
-package table_test
+package records_test
 
 import (
 	"context"
@@ -10,9 +10,9 @@ import (
 
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
-	"assay/shared/table"
 
 	"pgregory.net/rapid"
 )
@@ -61,20 +61,20 @@ func TestListsAreMergedFromTheirSources(t *testing.T) {
 		if i%5 < 3 {
 			r.Second = fmt.Sprintf("B%d", i%2)
 		}
-		if err := new(table.Tx).Create(r).Commit(ctx, s); err != nil {
+		if err := new(records.Tx).Create(r).Commit(ctx, s); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, r)
 	}
 	slices.SortFunc(all, func(a, b *thing) int { return strings.Compare(b.ID, a.ID) })
-	named := table.Source{}
+	named := records.Source{}
 	for i := 59; i >= 0; i -= 4 {
 		id := fmt.Sprintf("%026d", i+3) // some are not there
 		named.IDs, named.Keys = append(named.IDs, id), append(named.Keys, (&thing{Meta: record.Meta{ID: id}}).Key())
 	}
 	inNamed := func(r *thing) bool { return slices.Contains(named.IDs, r.ID) }
 	rapid.Check(t, func(t *rapid.T) {
-		var sel table.Selection
+		var sel records.Selection
 		holds := map[string]func(*thing) bool{
 			"A":     func(r *thing) bool { return r.First == "A" },
 			"B0":    func(r *thing) bool { return r.Second == "B0" },
@@ -86,11 +86,11 @@ func TestListsAreMergedFromTheirSources(t *testing.T) {
 		for _, name := range chosen {
 			switch name {
 			case "A":
-				sel.Sources = append(sel.Sources, table.Partition(1, "A"))
+				sel.Sources = append(sel.Sources, records.Partition(1, "A"))
 			case "named":
 				sel.Sources = append(sel.Sources, named)
 			default:
-				sel.Sources = append(sel.Sources, table.Partition(2, name))
+				sel.Sources = append(sel.Sources, records.Partition(2, name))
 			}
 		}
 		oddOnly := rapid.Bool().Draw(t, "filtered")
@@ -139,12 +139,12 @@ func TestWithoutAFilterAPageReadsOneItemMoreThanItHas(t *testing.T) {
 	for i := range 30 {
 		r := &thing{First: "A"}
 		r.ID = fmt.Sprintf("%026d", i)
-		if err := new(table.Tx).Create(r).Commit(context.Background(), s); err != nil {
+		if err := new(records.Tx).Create(r).Commit(context.Background(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var used store.Usage
-	sel := table.Selection{Sources: []table.Source{table.Partition(1, "A")}, Limit: 10, Cursor: fmt.Sprintf("%026d", 20)}
+	sel := records.Selection{Sources: []records.Source{records.Partition(1, "A")}, Limit: 10, Cursor: fmt.Sprintf("%026d", 20)}
 	if _, _, err := list[thing](store.WithUsage(context.Background(), &used), s, sel, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -158,12 +158,12 @@ func TestLookingForWhatIsRareTakesFewCalls(t *testing.T) {
 	for i := range 300 {
 		r := &thing{First: "A", Odd: i == 0}
 		r.ID = fmt.Sprintf("%026d", i)
-		if err := new(table.Tx).Create(r).Commit(context.Background(), s); err != nil {
+		if err := new(records.Tx).Create(r).Commit(context.Background(), s); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var used store.Usage
-	sel := table.Selection{Sources: []table.Source{table.Partition(1, "A")}, Limit: 1}
+	sel := records.Selection{Sources: []records.Source{records.Partition(1, "A")}, Limit: 1}
 	found, next, err := list(store.WithUsage(context.Background(), &used), s, sel, func(r *thing) bool { return r.Odd })
 	if err != nil || len(found) != 1 || next != "" {
 		t.Fatal(len(found), next, err)
@@ -186,12 +186,12 @@ func TestListsOfTheTableItselfKeepToTheirPrefix(t *testing.T) {
 		d.ID = r.ID
 		other := &record.Reservation{At: record.TeamKey(task, r.ID)}
 		other.ID = r.ID
-		if err := new(table.Tx).Create(r).Create(d).Create(other).Commit(ctx, s); err != nil {
+		if err := new(records.Tx).Create(r).Create(d).Create(other).Commit(ctx, s); err != nil {
 			t.Fatal(err)
 		}
 		want = append([]string{r.ID}, want...)
 	}
-	sel := table.Selection{Sources: []table.Source{table.Registrations(task)}, Limit: 4}
+	sel := records.Selection{Sources: []records.Source{records.Registrations(task)}, Limit: 4}
 	var got []string
 	for {
 		page, next, err := list[record.RegistrationItem](ctx, s, sel, nil)
@@ -213,19 +213,19 @@ func TestListsOfTheTableItselfKeepToTheirPrefix(t *testing.T) {
 		t.Errorf("a cursor that is no registration: %v", err)
 	}
 	got = nil
-	err := table.Each(ctx, s, 2, sel.Sources, func(r *record.RegistrationItem) error { got = append(got, r.ID); return nil })
+	err := records.Each(ctx, s, 2, sel.Sources, func(r *record.RegistrationItem) error { got = append(got, r.ID); return nil })
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("Each: %v, %v", got, err)
 	}
 }
 
 // list collects what a list has.
-func list[R any, P table.Pointer[R]](ctx context.Context, s store.Store, sel table.Selection, keep func(P) bool) (records []P, next string, err error) {
-	next, err = table.List(ctx, s, sel, keep, func(r P) (bool, error) {
-		records = append(records, r)
+func list[R any, P records.Pointer[R]](ctx context.Context, s store.Store, sel records.Selection, keep func(P) bool) (found []P, next string, err error) {
+	next, err = records.List(ctx, s, sel, keep, func(r P) (bool, error) {
+		found = append(found, r)
 		return false, nil
 	})
-	return records, next, err
+	return found, next, err
 }
 
 // A page that has no more room goes on in the next one, and no call reads more than is needed of large records.
@@ -237,17 +237,17 @@ func TestList_EndsWhenThereIsNoRoom(t *testing.T) {
 		r := &thing{First: "A"}
 		r.Text = strings.Repeat("x", size)
 		r.ID = fmt.Sprintf("%026d", i)
-		if err := new(table.Tx).Create(r).Commit(context.Background(), s); err != nil {
+		if err := new(records.Tx).Create(r).Commit(context.Background(), s); err != nil {
 			t.Fatal(err)
 		}
 		want = append([]string{r.ID}, want...)
 	}
-	sel := table.Selection{Sources: []table.Source{table.Partition(1, "A")}, Limit: 20}
+	sel := records.Selection{Sources: []records.Source{records.Partition(1, "A")}, Limit: 20}
 	var got []string
 	for {
 		var used store.Usage
 		n := 0
-		next, err := table.List(store.WithUsage(context.Background(), &used), s, sel, nil, func(r *thing) (bool, error) {
+		next, err := records.List(store.WithUsage(context.Background(), &used), s, sel, nil, func(r *thing) (bool, error) {
 			got = append(got, r.ID)
 			n++
 			return n == 3, nil

@@ -1,4 +1,4 @@
-package table_test
+package records_test
 
 import (
 	"context"
@@ -11,29 +11,29 @@ import (
 
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/table"
 )
 
 func TestNoChangeIsLost(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
 	r := &thing{Meta: record.NewMeta(time.Now()), First: "A"}
-	if err := new(table.Tx).Create(r).Commit(ctx, s); err != nil {
+	if err := new(records.Tx).Create(r).Commit(ctx, s); err != nil {
 		t.Fatal(err)
 	}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
 			for range 5 {
-				err := table.Retry(ctx, func() error {
-					now, err := table.Get[thing](ctx, s, store.Strong, r.Key())
+				err := records.Retry(ctx, func() error {
+					now, err := records.Get[thing](ctx, s, store.Strong, r.Key())
 					if err != nil {
 						return err
 					}
 					now.First += "x"
 					record.Touch(now, time.Now())
-					return new(table.Tx).Replace(now).Commit(ctx, s)
+					return new(records.Tx).Replace(now).Commit(ctx, s)
 				})
 				if err != nil {
 					t.Error(err)
@@ -42,7 +42,7 @@ func TestNoChangeIsLost(t *testing.T) {
 		})
 	}
 	all.Wait()
-	now, err := table.Get[thing](ctx, s, store.Strong, r.Key())
+	now, err := records.Get[thing](ctx, s, store.Strong, r.Key())
 	if err != nil || len(now.First) != 41 || now.Version != 41 {
 		t.Fatalf("%+v, %v", now, err)
 	}
@@ -52,30 +52,30 @@ func TestAConditionThatDoesNotHoldAnswersWhatItWasGiven(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
 	one, two := &thing{Meta: record.NewMeta(time.Now())}, &thing{Meta: record.NewMeta(time.Now())}
-	if err := new(table.Tx).Create(one).Commit(ctx, s); err != nil || one.Version != 1 {
+	if err := new(records.Tx).Create(one).Commit(ctx, s); err != nil || one.Version != 1 {
 		t.Fatal(one.Version, err)
 	}
 	taken := problem.Conflict.New("taken")
-	err := new(table.Tx).Create(two).Create(one).Or(taken).Commit(ctx, s)
-	if !errors.Is(err, taken) || table.IsConflict(err) {
+	err := new(records.Tx).Create(two).Create(one).Or(taken).Commit(ctx, s)
+	if !errors.Is(err, taken) || records.IsConflict(err) {
 		t.Errorf("%v", err)
 	}
-	if err := new(table.Tx).Create(two).Create(one).Commit(ctx, s); !table.IsConflict(err) {
+	if err := new(records.Tx).Create(two).Create(one).Commit(ctx, s); !records.IsConflict(err) {
 		t.Errorf("%v", err)
 	}
-	if found, err := table.Get[thing](ctx, s, store.Strong, two.Key()); found != nil || err != nil {
+	if found, err := records.Get[thing](ctx, s, store.Strong, two.Key()); found != nil || err != nil {
 		t.Errorf("half of a change was made: %v, %v", found, err)
 	}
 	stale := *one
-	if err := new(table.Tx).Replace(one).Commit(ctx, s); err != nil {
+	if err := new(records.Tx).Replace(one).Commit(ctx, s); err != nil {
 		t.Fatal(err)
 	}
-	for name, tx := range map[string]*table.Tx{"replace": new(table.Tx).Replace(&stale), "delete": new(table.Tx).Delete(&stale), "check": new(table.Tx).Check(&stale), "absent": new(table.Tx).CheckAbsent(one.Key())} {
-		if err := tx.Commit(ctx, s); !table.IsConflict(err) {
+	for name, tx := range map[string]*records.Tx{"replace": new(records.Tx).Replace(&stale), "delete": new(records.Tx).Delete(&stale), "check": new(records.Tx).Check(&stale), "absent": new(records.Tx).CheckAbsent(one.Key())} {
+		if err := tx.Commit(ctx, s); !records.IsConflict(err) {
 			t.Errorf("%s of what has changed: %v", name, err)
 		}
 	}
-	if err := new(table.Tx).Delete(one).Commit(ctx, s); err != nil {
+	if err := new(records.Tx).Delete(one).Commit(ctx, s); err != nil {
 		t.Error(err)
 	}
 }
@@ -86,46 +86,46 @@ func TestOnlyWhatIsTouchedHasANewVersion(t *testing.T) {
 	ctx := context.Background()
 	r := &thing{Meta: record.NewMeta(time.Now())}
 	record.Touch(r, time.Now())
-	write := func(tx *table.Tx, want int64) {
+	write := func(tx *records.Tx, want int64) {
 		t.Helper()
 		if err := tx.Commit(ctx, s); err != nil {
 			t.Fatal(err)
 		}
-		stored, err := table.Get[thing](ctx, s, store.Strong, r.Key())
+		stored, err := records.Get[thing](ctx, s, store.Strong, r.Key())
 		if err != nil || stored.Version != want || r.Version != want || stored.First != r.First {
 			t.Fatalf("%+v is stored as %+v, want version %d: %v", r, stored, want, err)
 		}
 	}
-	write(new(table.Tx).Create(r), 1)
+	write(new(records.Tx).Create(r), 1)
 	stale := *r
 	r.First = "noted"
-	write(new(table.Tx).Replace(r), 1)
-	if err := new(table.Tx).Replace(&stale).Commit(ctx, s); !table.IsConflict(err) {
+	write(new(records.Tx).Replace(r), 1)
+	if err := new(records.Tx).Replace(&stale).Commit(ctx, s); !records.IsConflict(err) {
 		t.Errorf("who does not know what was noted overwrites it: %v", err)
 	}
 	for range 2 {
 		r.First = "changed"
 		record.Touch(r, time.Now())
 	}
-	write(new(table.Tx).Replace(r), 2)
+	write(new(records.Tx).Replace(r), 2)
 	r.First = "noted again"
-	write(new(table.Tx).Replace(r), 2)
+	write(new(records.Tx).Replace(r), 2)
 	r.First = "changed again"
 	record.Touch(r, time.Now())
-	write(new(table.Tx).Replace(r), 3)
+	write(new(records.Tx).Replace(r), 3)
 }
 
 func TestRetryGivesUpWithAProblem(t *testing.T) {
 	tries := 0
-	err := table.Retry(context.Background(), func() error {
+	err := records.Retry(context.Background(), func() error {
 		tries++
 		return &store.ConflictError{Failed: []int{0}}
 	})
-	if !problem.Unavailable.Is(err) || table.IsConflict(err) || tries < 5 {
+	if !problem.Unavailable.Is(err) || records.IsConflict(err) || tries < 5 {
 		t.Errorf("%v after %d tries", err, tries)
 	}
 	own := errors.New("own")
-	if err := table.Retry(context.Background(), func() error { return own }); !errors.Is(err, own) {
+	if err := records.Retry(context.Background(), func() error { return own }); !errors.Is(err, own) {
 		t.Error(err)
 	}
 }
@@ -142,29 +142,29 @@ func TestARecordThatCannotBeWrittenFailsTheChange(t *testing.T) {
 	bad.ID = "1"
 	good := &thing{}
 	good.ID = "2"
-	err := new(table.Tx).Create(bad).Or(problem.Conflict.New("taken")).Create(good).Commit(context.Background(), s)
+	err := new(records.Tx).Create(bad).Or(problem.Conflict.New("taken")).Create(good).Commit(context.Background(), s)
 	if err == nil || problem.Conflict.Is(err) {
 		t.Errorf("%v", err)
 	}
-	if found, err := table.Get[thing](context.Background(), s, store.Strong, good.Key()); found != nil || err != nil {
+	if found, err := records.Get[thing](context.Background(), s, store.Strong, good.Key()); found != nil || err != nil {
 		t.Errorf("half of a change was made: %v, %v", found, err)
 	}
 }
 
 func TestOnlyAStoreThatDoesNotSayLeavesAChangeInDoubt(t *testing.T) {
 	for err, want := range map[error]bool{
-		&store.ConflictError{Failed: []int{0}}:  false,
-		fmt.Errorf("key: %w", store.ErrInvalid): false,
-		problem.Conflict.New("taken"):           false,
-		table.Failed(store.ErrUnavailable):      true,
-		table.Failed(context.DeadlineExceeded):  true,
-		errors.New("the connection broke"):      true,
+		&store.ConflictError{Failed: []int{0}}:   false,
+		fmt.Errorf("key: %w", store.ErrInvalid):  false,
+		problem.Conflict.New("taken"):            false,
+		records.Failed(store.ErrUnavailable):     true,
+		records.Failed(context.DeadlineExceeded): true,
+		errors.New("the connection broke"):       true,
 	} {
-		if table.InDoubt(err) != want {
+		if records.InDoubt(err) != want {
 			t.Errorf("%v: in doubt is %v", err, !want)
 		}
 	}
-	if table.InDoubt(nil) {
+	if records.InDoubt(nil) {
 		t.Error("what succeeded is in doubt")
 	}
 }
@@ -175,16 +175,16 @@ func TestTx_SaveMakesTheNextVersion(t *testing.T) {
 	made, later := time.Now(), time.Now().Add(time.Hour)
 	r := &thing{Meta: record.MetaOf(record.NewID(made), made)}
 	for version, at := range []time.Time{made, later, later} {
-		if err := new(table.Tx).Save(r, at).Commit(ctx, s); err != nil {
+		if err := new(records.Tx).Save(r, at).Commit(ctx, s); err != nil {
 			t.Fatal(err)
 		}
-		found, err := table.Get[thing](ctx, s, store.Strong, r.Key())
+		found, err := records.Get[thing](ctx, s, store.Strong, r.Key())
 		if err != nil || found.Version != int64(version+1) || !found.UpdatedAt.Equal(record.At(at).Time) || !found.CreatedAt.Equal(record.At(made).Time) {
 			t.Errorf("after %d: %+v, %v", version+1, found, err)
 		}
 	}
 	again := &thing{Meta: record.MetaOf(r.ID, later)}
-	if err := new(table.Tx).Save(again, later).Commit(ctx, s); !table.IsConflict(err) {
+	if err := new(records.Tx).Save(again, later).Commit(ctx, s); !records.IsConflict(err) {
 		t.Errorf("saved as new, though it is there: %v", err)
 	}
 }
@@ -196,12 +196,12 @@ func TestRead_IsOneCall(t *testing.T) {
 	ctx := store.WithUsage(context.Background(), &used)
 	one := &thing{Meta: record.NewMeta(time.Now()), First: "A"}
 	user := &record.User{Meta: record.NewMeta(time.Now()), Name: "Ada"}
-	if err := new(table.Tx).Create(one).Create(user).Commit(context.Background(), s); err != nil {
+	if err := new(records.Tx).Create(one).Create(user).Commit(context.Background(), s); err != nil {
 		t.Fatal(err)
 	}
 	var found, missing *thing
 	var profile *record.User
-	err := table.Read(ctx, s, store.Strong, table.Into(&found, one.Key()), table.Into(&missing, (&thing{Meta: record.NewMeta(time.Now())}).Key()), table.Into(&profile, user.Key()))
+	err := records.Read(ctx, s, store.Strong, records.Into(&found, one.Key()), records.Into(&missing, (&thing{Meta: record.NewMeta(time.Now())}).Key()), records.Into(&profile, user.Key()))
 	if err != nil || found == nil || found.First != "A" || missing != nil || profile == nil || profile.Name != "Ada" || used.Calls.Load() != 1 {
 		t.Errorf("%+v, %+v, %+v in %d calls: %v", found, missing, profile, used.Calls.Load(), err)
 	}
@@ -213,14 +213,14 @@ func TestDeletions_AreBatched(t *testing.T) {
 	var keys []store.Key
 	for range 2*store.MaxWrites + 1 {
 		r := &thing{Meta: record.NewMeta(time.Now())}
-		if err := new(table.Tx).Create(r).Commit(ctx, s); err != nil {
+		if err := new(records.Tx).Create(r).Commit(ctx, s); err != nil {
 			t.Fatal(err)
 		}
 		keys = append(keys, r.Key())
 	}
 	var used store.Usage
 	counted := store.WithUsage(ctx, &used)
-	d := table.Deletions{Store: s}
+	d := records.Deletions{Store: s}
 	for i := 0; i < len(keys); i += 3 {
 		if err := d.Add(counted, keys[i:min(i+3, len(keys))]...); err != nil {
 			t.Fatal(err)
@@ -229,7 +229,7 @@ func TestDeletions_AreBatched(t *testing.T) {
 	if err := d.Commit(counted); err != nil || used.Calls.Load() != 3 {
 		t.Errorf("%d transactions: %v", used.Calls.Load(), err)
 	}
-	left, err := table.GetAll[thing](ctx, s, store.Strong, keys...)
+	left, err := records.GetAll[thing](ctx, s, store.Strong, keys...)
 	for _, r := range left {
 		if r != nil || err != nil {
 			t.Fatalf("%+v is left: %v", r, err)

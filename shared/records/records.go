@@ -1,6 +1,6 @@
-// Package table reads and writes records in the store: it knows how a record becomes an item, how a change is made
+// Package records reads and writes records in the store: it knows how a record becomes an item, how a change is made
 // without losing another's, and how one list is merged from the partitions that its caller may see.
-package table
+package records
 
 import (
 	"context"

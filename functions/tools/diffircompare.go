@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"assay/functions/tools/material"
-	"assay/shared/collection"
+	"assay/shared/corpus"
 	"assay/shared/lists"
 	"assay/shared/measure/comparison"
 	"assay/shared/measure/retrieval"
@@ -247,7 +247,7 @@ func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([
 			}
 		}
 	}
-	found, faults, err := w.texts.Find(ctx, collection.Wanted{Documents: slices.Collect(maps.Keys(wanted)), Queries: queries})
+	found, faults, err := w.texts.Find(ctx, corpus.Wanted{Documents: slices.Collect(maps.Keys(wanted)), Queries: queries})
 	if err != nil {
 		return nil, err
 	}
@@ -297,7 +297,7 @@ func (w *diffirWork) showTopic(t *DiffirTopic, rankings []ranking, qrels *retrie
 }
 
 // addTexts adds what the documents of the topic say.
-func (t *DiffirTopic) addTexts(found *collection.Texts) {
+func (t *DiffirTopic) addTexts(found *corpus.Texts) {
 	t.Query = found.Queries[t.Topic]
 	for _, list := range t.Rankings {
 		for _, d := range list {
@@ -309,7 +309,7 @@ func (t *DiffirTopic) addTexts(found *collection.Texts) {
 				t.Texts = map[string]DiffirText{}
 			}
 			if _, there := t.Texts[d.Document]; !there {
-				t.Texts[d.Document] = DiffirText{clipTitle(text.Title), passage(snippet(text, t.Query), func(p collection.Piece) string { return p.Text })}
+				t.Texts[d.Document] = DiffirText{clipTitle(text.Title), passage(snippet(text, t.Query), func(p corpus.Piece) string { return p.Text })}
 			}
 		}
 	}

@@ -3,18 +3,18 @@ package tools
 import (
 	"strings"
 
-	"assay/shared/collection"
+	"assay/shared/corpus"
 )
 
 // snippet is the passage of a document that answers show of it, with the words of the query marked.
-func snippet(d collection.Document, query string) collection.Snippet {
-	s := collection.Cut(d.Text, query, maxPassage)
+func snippet(d corpus.Document, query string) corpus.Snippet {
+	s := corpus.Cut(d.Text, query, maxPassage)
 	s.After = s.After || d.Clipped
 	return s
 }
 
 // passage is the snippet as one text, in which a piece stands as shown returns it.
-func passage(s collection.Snippet, shown func(collection.Piece) string) string {
+func passage(s corpus.Snippet, shown func(corpus.Piece) string) string {
 	var b strings.Builder
 	if s.Before {
 		b.WriteString("… ")

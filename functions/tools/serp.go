@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"assay/functions/tools/material"
-	"assay/shared/collection"
+	"assay/shared/corpus"
 	"assay/shared/lists"
 	"assay/shared/measure/retrieval"
 	"assay/shared/plural"
@@ -52,7 +52,7 @@ type SerpResult struct {
 	Score    float64 `json:"score"`
 	Grade    *int    `json:"grade,omitempty" doc:"absent when it is not judged"`
 	Title    string  `json:"title,omitempty"`
-	collection.Snippet
+	corpus.Snippet
 }
 
 // SerpLinks lead to the topics beside this one.
@@ -157,7 +157,7 @@ func (w *serpWork) results(ctx context.Context, rankings *retrieval.Rankings, to
 
 // addTexts adds what the topic and the documents say.
 func (w *serpWork) addTexts(ctx context.Context, out *SerpOutput) error {
-	wanted := collection.Wanted{Documents: lists.Map(out.Results, func(r SerpResult) string { return r.Document })}
+	wanted := corpus.Wanted{Documents: lists.Map(out.Results, func(r SerpResult) string { return r.Document })}
 	if w.in.Query == "" {
 		wanted.Queries = []string{out.Topic}
 	}

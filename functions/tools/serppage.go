@@ -6,7 +6,7 @@ import (
 
 	"github.com/a-h/templ"
 
-	"assay/shared/collection"
+	"assay/shared/corpus"
 	"assay/shared/plural"
 )
 
@@ -22,7 +22,7 @@ func (r *SerpResult) heading() string { return cmp.Or(r.Title, r.Document) }
 
 // passage shows the pieces with nothing between them: where a template breaks its lines a browser would show spaces.
 func (r *SerpResult) passage() templ.Component {
-	return templ.Raw(passage(r.Snippet, func(p collection.Piece) string {
+	return templ.Raw(passage(r.Snippet, func(p corpus.Piece) string {
 		text := templ.EscapeString(p.Text)
 		if p.Marked {
 			text = "<mark>" + text + "</mark>"

@@ -22,7 +22,7 @@ var core = []string{
 	"assay/shared/access",
 	"assay/shared/blob",
 	"assay/shared/casefold",
-	"assay/shared/collection",
+	"assay/shared/corpus",
 	"assay/shared/lists",
 	"assay/shared/measure/...",
 	"assay/shared/page",

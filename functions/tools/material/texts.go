@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"assay/shared/collection"
+	"assay/shared/corpus"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -26,15 +26,15 @@ const mostTextFaults = 5
 
 // Find looks for texts. There are none in no files. A file that came along and has nothing to show is the caller's problem;
 // stored ones are what others put there, so their faults are told beside what was found, where something was not.
-func (t *Texts) Find(ctx context.Context, wanted collection.Wanted) (collection.Texts, []TextFault, error) {
+func (t *Texts) Find(ctx context.Context, wanted corpus.Wanted) (corpus.Texts, []TextFault, error) {
 	if t == nil {
-		return collection.Texts{}, nil, nil
+		return corpus.Texts{}, nil, nil
 	}
 	if t.tooLarge {
-		return collection.Texts{}, []TextFault{{Detail: fmt.Sprintf(
+		return corpus.Texts{}, []TextFault{{Detail: fmt.Sprintf(
 			"The inputs of the dataset and what else is read have more than %d bytes together, so texts are not looked for: they must be sent along", MaxStoredBytes)}}, nil
 	}
-	found, err := collection.Read(ctx, wanted, t.files...)
+	found, err := corpus.Read(ctx, wanted, t.files...)
 	if err != nil {
 		return found, nil, err
 	}
@@ -49,7 +49,7 @@ func (t *Texts) Find(ctx context.Context, wanted collection.Wanted) (collection.
 }
 
 // faults are those of stored files, when not all that was wanted was found.
-func faults(wanted collection.Wanted, found collection.Texts) (told []TextFault) {
+func faults(wanted corpus.Wanted, found corpus.Texts) (told []TextFault) {
 	if len(found.Documents) >= len(wanted.Documents) && len(found.Queries) >= len(wanted.Queries) {
 		return nil
 	}

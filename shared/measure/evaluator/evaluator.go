@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"assay/shared/collection"
+	"assay/shared/corpus"
 	"assay/shared/measure"
 )
 
@@ -33,7 +33,7 @@ type Settings struct {
 }
 
 // File is a file by its name in diagnostics and the way to its content, which may be packed with gzip.
-type File = collection.File
+type File = corpus.File
 
 // Truth is what runs are evaluated against. It does not change, and any number of runs may be evaluated against it at
 // the same time.

@@ -3,7 +3,7 @@ package evaluator
 import (
 	"context"
 
-	"assay/shared/collection"
+	"assay/shared/corpus"
 	"assay/shared/measure"
 	"assay/shared/measure/predictions"
 	"assay/shared/measure/retrieval"
@@ -48,7 +48,7 @@ func ReadInputs(ctx context.Context, kind measure.Kind, format Format, files []F
 }
 
 func readTopics(ctx context.Context, files []File) (*Known, error) {
-	ids, err := collection.ReadIDs(ctx, files...)
+	ids, err := corpus.ReadIDs(ctx, files...)
 	if err != nil || ids.Queries == nil && ids.Documents() == nil {
 		return nil, err
 	}

@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/measure"
 	"assay/shared/measure/conversion"
 	"assay/shared/measure/evaluator"
@@ -18,16 +18,16 @@ import (
 
 // ConverterInput is what to convert, and into what.
 type ConverterInput struct {
-	Run   *material.RunReference `json:"run,omitempty" doc:"a run to convert"`
-	Qrels *QrelsReference        `json:"qrels,omitempty" doc:"instead of run: relevance judgments to convert"`
-	From  string                 `json:"from,omitempty" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format that the files have: trec-run, jsonl or csv of runs, trec-qrels, jsonl, csv or beir of judgments; trec-run or trec-qrels unless given, which what the platform holds of retrieval has"`
-	To    string                 `json:"to" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format to write"`
+	Run   *inputs.RunReference `json:"run,omitempty" doc:"a run to convert"`
+	Qrels *QrelsReference      `json:"qrels,omitempty" doc:"instead of run: relevance judgments to convert"`
+	From  string               `json:"from,omitempty" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format that the files have: trec-run, jsonl or csv of runs, trec-qrels, jsonl, csv or beir of judgments; trec-run or trec-qrels unless given, which what the platform holds of retrieval has"`
+	To    string               `json:"to" enum:"trec-run,trec-qrels,jsonl,csv,beir" doc:"the format to write"`
 }
 
 // QrelsReference is the relevance judgments of a dataset, or such that come along.
 type QrelsReference struct {
-	DatasetID string                `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset of retrieval whose truth you may read, which its organizers may"`
-	Files     []material.InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: judgments that come along"`
+	DatasetID string              `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset of retrieval whose truth you may read, which its organizers may"`
+	Files     []inputs.InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: judgments that come along"`
 }
 
 // ConverterOutput is what was written.
@@ -68,9 +68,9 @@ var converterTool = define(about{
 		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a login. " +
 		"With its media type in `Accept`, or with `text/plain`, the answer is the file itself, or leads to it.",
 }, ConverterInput{
-	Qrels: &QrelsReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
+	Qrels: &QrelsReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	To:    string(conversion.BEIR),
-}, func(ctx context.Context, d *material.Desk, in ConverterInput) (compute[ConverterOutput], error) {
+}, func(ctx context.Context, d *inputs.Desk, in ConverterInput) (compute[ConverterOutput], error) {
 	of, err := in.gather(ctx, d)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ var converterTool = define(about{
 })
 
 // gather gathers what to convert, which must be one thing.
-func (in *ConverterInput) gather(ctx context.Context, d *material.Desk) (converted, error) {
+func (in *ConverterInput) gather(ctx context.Context, d *inputs.Desk) (converted, error) {
 	switch {
 	case (in.Run == nil) == (in.Qrels == nil):
 		return converted{}, problem.Check([]problem.Field{{Pointer: "", Detail: "give either run or qrels: one of them is converted"}})
@@ -124,7 +124,7 @@ func (in *ConverterInput) gather(ctx context.Context, d *material.Desk) (convert
 		}
 		return converted{"run", conversion.RunFormats(), conversion.Runs, run}, err
 	}
-	truth, err := d.Truth(ctx, "/qrels", material.TruthReference{DatasetID: in.Qrels.DatasetID, Files: in.Qrels.Files})
+	truth, err := d.Truth(ctx, "/qrels", inputs.TruthReference{DatasetID: in.Qrels.DatasetID, Files: in.Qrels.Files})
 	if err == nil && truth.Kind() != measure.Retrieval {
 		err = problem.Check([]problem.Field{{Pointer: "/qrels/datasetId", Detail: fmt.Sprintf("the dataset is one of %s, which has no relevance judgments", truth.Kind())}})
 	}

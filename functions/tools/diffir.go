@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"math"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/measure"
 	"assay/shared/plural"
 	"assay/shared/problem"
@@ -14,15 +14,15 @@ import (
 
 // DiffirInput is which runs to compare, and how.
 type DiffirInput struct {
-	Runs    []material.RunReference  `json:"runs" minItems:"2" maxItems:"5" doc:"the runs; the others are compared with the first"`
-	Truth   *material.TruthReference `json:"truth,omitempty" doc:"the judgments; unless given, those of the dataset that the runs are on, if you may read them"`
-	Texts   *material.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; unless given, those in the inputs of the dataset that the runs are on"`
-	Order   string                   `json:"order,omitempty" enum:"overlap,tau,measure" doc:"what topics are ordered by, those that differ most first: rank-biased overlap, which it is unless given, Kendall's tau, or the greatest difference of a measure"`
-	Measure string                   `json:"measure,omitempty" maxLength:"100" doc:"name of a measure whose values are shown; ordered by measure it is the primary one unless given" example:"nDCG@10"`
-	P       float64                  `json:"p,omitempty" minimum:"0.01" maximum:"0.99" doc:"of rank-biased overlap: the chance that a reader goes on to the next rank; 0.9 unless given"`
-	Topics  []string                 `json:"topics,omitempty" maxItems:"1000" maxLength:"500" doc:"ids of topics; all unless given"`
-	Depth   int                      `json:"depth,omitempty" minimum:"1" maximum:"100" doc:"how many documents are shown of each ranking; 10 unless given"`
-	Limit   int                      `json:"limit,omitempty" minimum:"1" maximum:"100" doc:"of how many topics documents are shown; 20 unless given"`
+	Runs    []inputs.RunReference  `json:"runs" minItems:"2" maxItems:"5" doc:"the runs; the others are compared with the first"`
+	Truth   *inputs.TruthReference `json:"truth,omitempty" doc:"the judgments; unless given, those of the dataset that the runs are on, if you may read them"`
+	Texts   *inputs.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; unless given, those in the inputs of the dataset that the runs are on"`
+	Order   string                 `json:"order,omitempty" enum:"overlap,tau,measure" doc:"what topics are ordered by, those that differ most first: rank-biased overlap, which it is unless given, Kendall's tau, or the greatest difference of a measure"`
+	Measure string                 `json:"measure,omitempty" maxLength:"100" doc:"name of a measure whose values are shown; ordered by measure it is the primary one unless given" example:"nDCG@10"`
+	P       float64                `json:"p,omitempty" minimum:"0.01" maximum:"0.99" doc:"of rank-biased overlap: the chance that a reader goes on to the next rank; 0.9 unless given"`
+	Topics  []string               `json:"topics,omitempty" maxItems:"1000" maxLength:"500" doc:"ids of topics; all unless given"`
+	Depth   int                    `json:"depth,omitempty" minimum:"1" maximum:"100" doc:"how many documents are shown of each ranking; 10 unless given"`
+	Limit   int                    `json:"limit,omitempty" minimum:"1" maximum:"100" doc:"of how many topics documents are shown; 20 unless given"`
 }
 
 const (
@@ -75,17 +75,17 @@ func (in *DiffirInput) compared() int {
 
 // DiffirOutput is how runs differ.
 type DiffirOutput struct {
-	Order         string               `json:"order" doc:"what topics are ordered by: overlap, tau or measure"`
-	P             float64              `json:"p" doc:"of rank-biased overlap"`
-	Depth         int                  `json:"depth" doc:"how many documents are shown of each ranking"`
-	Compared      int                  `json:"compared" doc:"how many documents of each ranking were compared, at most; those below change rank-biased overlap by less than 0.000001"`
-	Judged        bool                 `json:"judged" doc:"whether there are judgments"`
-	TextFaults    []material.TextFault `json:"textFaults,omitempty" doc:"why texts of the dataset's inputs are missing, as far as its files are to blame"`
-	Measure       string               `json:"measure,omitempty" doc:"canonical name of the measure, if one was asked for"`
-	LowerIsBetter bool                 `json:"lowerIsBetter,omitempty" doc:"whether the least value of the measure is the best"`
-	Runs          []DiffirRun          `json:"runs" doc:"in the order asked for"`
-	TopicCount    int                  `json:"topicCount" doc:"how many topics were compared"`
-	Topics        []DiffirTopic        `json:"topics" doc:"those that differ most first, up to 1,000 of them; the first have rankings"`
+	Order         string             `json:"order" doc:"what topics are ordered by: overlap, tau or measure"`
+	P             float64            `json:"p" doc:"of rank-biased overlap"`
+	Depth         int                `json:"depth" doc:"how many documents are shown of each ranking"`
+	Compared      int                `json:"compared" doc:"how many documents of each ranking were compared, at most; those below change rank-biased overlap by less than 0.000001"`
+	Judged        bool               `json:"judged" doc:"whether there are judgments"`
+	TextFaults    []inputs.TextFault `json:"textFaults,omitempty" doc:"why texts of the dataset's inputs are missing, as far as its files are to blame"`
+	Measure       string             `json:"measure,omitempty" doc:"canonical name of the measure, if one was asked for"`
+	LowerIsBetter bool               `json:"lowerIsBetter,omitempty" doc:"whether the least value of the measure is the best"`
+	Runs          []DiffirRun        `json:"runs" doc:"in the order asked for"`
+	TopicCount    int                `json:"topicCount" doc:"how many topics were compared"`
+	Topics        []DiffirTopic      `json:"topics" doc:"those that differ most first, up to 1,000 of them; the first have rankings"`
 }
 
 // DiffirRun is a run that was compared.
@@ -148,12 +148,12 @@ var usualOne = map[measure.Kind][]string{measure.Retrieval: {"nDCG@10"}}
 
 // diffirExample compares what is found by words with what is found by meaning.
 var diffirExample = DiffirInput{
-	Runs: []material.RunReference{
-		{Name: "words", Files: []material.InlineFile{{Name: "words.txt", Text: "1 Q0 pond 1 4.0 words\n1 Q0 road 2 3.0 words\n1 Q0 lake 3 2.0 words\n2 Q0 lake 1 2.0 words\n2 Q0 pond 2 1.0 words\n"}}},
-		{Name: "meaning", Files: []material.InlineFile{{Name: "meaning.txt", Text: "1 Q0 lake 1 0.9 meaning\n1 Q0 pond 2 0.8 meaning\n1 Q0 brook 3 0.2 meaning\n2 Q0 lake 1 0.7 meaning\n2 Q0 pond 2 0.6 meaning\n"}}},
+	Runs: []inputs.RunReference{
+		{Name: "words", Files: []inputs.InlineFile{{Name: "words.txt", Text: "1 Q0 pond 1 4.0 words\n1 Q0 road 2 3.0 words\n1 Q0 lake 3 2.0 words\n2 Q0 lake 1 2.0 words\n2 Q0 pond 2 1.0 words\n"}}},
+		{Name: "meaning", Files: []inputs.InlineFile{{Name: "meaning.txt", Text: "1 Q0 lake 1 0.9 meaning\n1 Q0 pond 2 0.8 meaning\n1 Q0 brook 3 0.2 meaning\n2 Q0 lake 1 0.7 meaning\n2 Q0 pond 2 0.6 meaning\n"}}},
 	},
-	Truth: &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
-	Texts: &material.TextsReference{Files: []material.InlineFile{
+	Truth: &inputs.TruthReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
+	Texts: &inputs.TextsReference{Files: []inputs.InlineFile{
 		{Name: "documents.tsv", Text: "lake\tA lake is a large body of still water, deeper than a pond.\npond\tA pond is a small body of still water.\nroad\tThe road around the water is closed.\nbrook\tA brook is a small stream.\n"},
 		{Name: "queries.tsv", Text: "1\tdeep still water\n2\tlakes\n"},
 	}},
@@ -165,11 +165,11 @@ var diffir = define(about{
 	description: "Two to five runs side by side: which documents moved, came and went, with their judgments and texts, the topics that differ most first. " +
 		"Topics are ordered by rank-biased overlap (Webber, Moffat and Zobel, 2010), by Kendall's tau, or by how much a measure differs.\n\n" +
 		"Name runs by `runId`, or send their files. Judgments are shown to those who may read the truth, and to those who send one; texts are those in the inputs of the dataset, or sent along.",
-}, diffirExample, func(ctx context.Context, d *material.Desk, in DiffirInput) (compute[DiffirOutput], error) {
+}, diffirExample, func(ctx context.Context, d *inputs.Desk, in DiffirInput) (compute[DiffirOutput], error) {
 	w := diffirWork{in: in}
 	var err error
 	if in.Measure != "" || in.Order == byMeasure {
-		asked := material.Asked{Runs: in.Runs, Truth: in.Truth, At: "/measure", One: true, Usual: usualOne, Files: true}
+		asked := inputs.Asked{Runs: in.Runs, Truth: in.Truth, At: "/measure", One: true, Usual: usualOne, Files: true}
 		if in.Measure != "" {
 			asked.Measures = []string{in.Measure}
 		}

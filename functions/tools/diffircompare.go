@@ -9,7 +9,7 @@ import (
 	"runtime"
 	"slices"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/corpus"
 	"assay/shared/lists"
 	"assay/shared/measure/comparison"
@@ -22,12 +22,12 @@ import (
 // diffirWork is what a comparison works on.
 type diffirWork struct {
 	in       DiffirInput
-	runs     []*material.Run
-	truth    *material.Truth   // nil: no judgments
-	texts    *material.Texts   // nil: none
-	results  *material.Results // nil: no measure
+	runs     []*inputs.Run
+	truth    *inputs.Truth   // nil: no judgments
+	texts    *inputs.Texts   // nil: none
+	results  *inputs.Results // nil: no measure
 	rankings []*retrieval.Rankings
-	values   []material.Values
+	values   []inputs.Values
 }
 
 func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) {
@@ -226,7 +226,7 @@ func defined(x float64) *float64 {
 }
 
 // showDocuments adds to topics what was retrieved. It returns why texts are missing.
-func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([]material.TextFault, error) {
+func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([]inputs.TextFault, error) {
 	qrels, err := w.truth.Qrels(ctx)
 	if err != nil {
 		return nil, err

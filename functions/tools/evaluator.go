@@ -3,7 +3,7 @@ package tools
 import (
 	"context"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/measure"
 	"assay/shared/measure/significance"
 	"assay/shared/problem"
@@ -12,11 +12,11 @@ import (
 
 // EvaluatorInput is what to evaluate.
 type EvaluatorInput struct {
-	Runs     []material.RunReference  `json:"runs" minItems:"1" maxItems:"10" doc:"the runs"`
-	Truth    *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
-	Measures []string                 `json:"measures,omitempty" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; unless given, those of the dataset" example:"[\"nDCG@10\",\"AP\"]"`
-	Seed     uint64                   `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
-	PerTopic *bool                    `json:"perTopic,omitempty" doc:"whether the answer has the values per topic; true unless given"`
+	Runs     []inputs.RunReference  `json:"runs" minItems:"1" maxItems:"10" doc:"the runs"`
+	Truth    *inputs.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
+	Measures []string               `json:"measures,omitempty" maxItems:"50" maxLength:"100" doc:"names in the grammar of ir-measures, or of trec_eval; unless given, those of the dataset" example:"[\"nDCG@10\",\"AP\"]"`
+	Seed     uint64                 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of the bootstrap; the same seed gives the same intervals"`
+	PerTopic *bool                  `json:"perTopic,omitempty" doc:"whether the answer has the values per topic; true unless given"`
 }
 
 // EvaluatorOutput is the values of runs.
@@ -55,11 +55,11 @@ var evaluatorTool = define(about{
 		"Name runs by `runId`, or send their files; name the truth by `datasetId`, which takes one of its organizers, or send your own.\n\n" +
 		"Without `truth`, runs of the platform have the values of their evaluations, which everybody who sees those may have.",
 }, EvaluatorInput{
-	Runs:     []material.RunReference{{Name: "mine", Files: []material.InlineFile{{Name: "run.txt", Text: "1 Q0 pond 1 4.0 mine\n1 Q0 road 2 3.0 mine\n1 Q0 lake 3 2.0 mine\n2 Q0 lake 1 1.0 mine\n"}}}},
-	Truth:    &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
+	Runs:     []inputs.RunReference{{Name: "mine", Files: []inputs.InlineFile{{Name: "run.txt", Text: "1 Q0 pond 1 4.0 mine\n1 Q0 road 2 3.0 mine\n1 Q0 lake 3 2.0 mine\n2 Q0 lake 1 1.0 mine\n"}}}},
+	Truth:    &inputs.TruthReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	Measures: []string{"nDCG@10", "AP"},
-}, func(ctx context.Context, d *material.Desk, in EvaluatorInput) (compute[EvaluatorOutput], error) {
-	results, err := d.Results(ctx, material.Asked{Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, At: "/measures", Usual: usual})
+}, func(ctx context.Context, d *inputs.Desk, in EvaluatorInput) (compute[EvaluatorOutput], error) {
+	results, err := d.Results(ctx, inputs.Asked{Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, At: "/measures", Usual: usual})
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
@@ -17,12 +17,12 @@ import (
 
 // FusionInput is what to fuse, and how.
 type FusionInput struct {
-	Runs          []material.RunReference `json:"runs" minItems:"2" maxItems:"10" doc:"the runs, in any order"`
-	Method        string                  `json:"method,omitempty" enum:"rrf,combsum,combmnz" doc:"rrf: reciprocal rank fusion, which looks at ranks alone; combsum: the sum of normalized scores; combmnz: that sum times the number of runs that have the document; rrf unless given"`
-	K             int                     `json:"k,omitempty" minimum:"1" maximum:"1000000" doc:"of rrf, where a rank adds 1 / (k + rank); 60 unless given"`
-	Normalization string                  `json:"normalization,omitempty" enum:"none,min-max,sum,z-score,rank" doc:"of combsum and combmnz: how the scores that a run has for a topic are made comparable; min-max unless given. A run that lacks a document adds nothing, which by z-score is more than what its worse half has"`
-	Depth         int                     `json:"depth,omitempty" minimum:"1" maximum:"1000000" doc:"documents to keep of each topic; 1000 unless given"`
-	Tag           string                  `json:"tag,omitempty" maxLength:"100" doc:"the last field of each line, without white space; fused unless given"`
+	Runs          []inputs.RunReference `json:"runs" minItems:"2" maxItems:"10" doc:"the runs, in any order"`
+	Method        string                `json:"method,omitempty" enum:"rrf,combsum,combmnz" doc:"rrf: reciprocal rank fusion, which looks at ranks alone; combsum: the sum of normalized scores; combmnz: that sum times the number of runs that have the document; rrf unless given"`
+	K             int                   `json:"k,omitempty" minimum:"1" maximum:"1000000" doc:"of rrf, where a rank adds 1 / (k + rank); 60 unless given"`
+	Normalization string                `json:"normalization,omitempty" enum:"none,min-max,sum,z-score,rank" doc:"of combsum and combmnz: how the scores that a run has for a topic are made comparable; min-max unless given. A run that lacks a document adds nothing, which by z-score is more than what its worse half has"`
+	Depth         int                   `json:"depth,omitempty" minimum:"1" maximum:"1000000" doc:"documents to keep of each topic; 1000 unless given"`
+	Tag           string                `json:"tag,omitempty" maxLength:"100" doc:"the last field of each line, without white space; fused unless given"`
 }
 
 // FusionOutput is the fused run.
@@ -70,12 +70,12 @@ var fusionTool = define(about{
 		"`file` has the fused run. Up to 3 MiB stand in `content`, a larger run behind a link in `url`, which works for half an hour and takes a login. " +
 		"With `Accept: text/plain` the answer is the run file itself, or leads to it.",
 }, FusionInput{
-	Runs: []material.RunReference{
-		{Name: "lexical", Files: []material.InlineFile{{Name: "lexical.txt", Text: "1 Q0 lake 1 10 lexical\n1 Q0 pond 2 6 lexical\n1 Q0 road 3 2 lexical\n"}}},
-		{Name: "dense", Files: []material.InlineFile{{Name: "dense.txt", Text: "1 Q0 pond 1 0.8 dense\n1 Q0 mere 2 0.4 dense\n1 Q0 lake 3 0.3 dense\n"}}},
+	Runs: []inputs.RunReference{
+		{Name: "lexical", Files: []inputs.InlineFile{{Name: "lexical.txt", Text: "1 Q0 lake 1 10 lexical\n1 Q0 pond 2 6 lexical\n1 Q0 road 3 2 lexical\n"}}},
+		{Name: "dense", Files: []inputs.InlineFile{{Name: "dense.txt", Text: "1 Q0 pond 1 0.8 dense\n1 Q0 mere 2 0.4 dense\n1 Q0 lake 3 0.3 dense\n"}}},
 	},
 	Method: string(fusion.CombSUM), Tag: "lexical+dense",
-}, func(ctx context.Context, d *material.Desk, in FusionInput) (compute[FusionOutput], error) {
+}, func(ctx context.Context, d *inputs.Desk, in FusionInput) (compute[FusionOutput], error) {
 	settings := in.settings()
 	if err := problem.Check(settings.Check()); err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ var fusionTool = define(about{
 	return func(ctx context.Context) (out FusionOutput, err error) {
 		out = FusionOutput{
 			Method: string(settings.Method), K: settings.K, Normalization: string(settings.Normalization), Depth: settings.Depth, Tag: settings.Tag,
-			Runs: lists.Map(runs, func(r *material.Run) FusedRun { return FusedRun{r.Name, r.ID} }),
+			Runs: lists.Map(runs, func(r *inputs.Run) FusedRun { return FusedRun{r.Name, r.ID} }),
 		}
 		out.spool, err = writeSpool("fused.txt", mediaText+charset, mostBytes(d), func(w io.Writer) error {
 			files, pointers := apart(runs)
@@ -116,7 +116,7 @@ var fusionTool = define(about{
 
 // apart are the files of runs, no two of the same name: one that several have is named with its run. pointers lead to the
 // files in the input, by those names.
-func apart(runs []*material.Run) (files [][]evaluator.File, pointers map[string]string) {
+func apart(runs []*inputs.Run) (files [][]evaluator.File, pointers map[string]string) {
 	having := map[string]int{}
 	for _, r := range runs {
 		for _, f := range r.Files() {

@@ -15,7 +15,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/measure/fields"
@@ -47,10 +47,10 @@ func guess(kind string, files []evaluator.File, trec string) (evaluator.Settings
 	format, value, because := guessFormat(kind, bytes.TrimSpace(head))
 	switch {
 	case kind == string(measure.Retrieval):
-		s, err := material.Settings("", kind, nil)
+		s, err := inputs.Settings("", kind, nil)
 		return s, "", err
 	case format.Kind == evaluator.TRECRun:
-		s, err := material.Settings("", kind, nil)
+		s, err := inputs.Settings("", kind, nil)
 		because = cmp.Or(because, "The file does not begin as JSON lines or CSV do")
 		return s, "Neither a dataset nor a format was given. " + because + ", so it was read as " + trec + ". Give datasetId or format if it is something else.", err
 	}
@@ -60,7 +60,7 @@ func guess(kind string, files []evaluator.File, trec string) (evaluator.Settings
 			kind = string(measure.Regression)
 		}
 	}
-	s, err := material.Settings("", kind, &format)
+	s, err := inputs.Settings("", kind, &format)
 	return s, fmt.Sprintf("Neither a dataset nor a format was given. %s, so the file was read as %s for %s, with the id in %q and the value in %q. Give datasetId, or format and kind, if it is something else.",
 		because, format.Kind, kind, format.IDField, format.ValueField), err
 }

@@ -7,7 +7,7 @@ import (
 	"math"
 	"slices"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/lists"
 	"assay/shared/measure/significance"
 	"assay/shared/problem"
@@ -35,11 +35,11 @@ func noTime(pointer, do string) error {
 }
 
 // intervalOf is the bootstrap interval of a measure of a run; nil where intervalOver has none.
-func intervalOf(ctx context.Context, v *material.Values, name string, seed uint64, rounds int) (*significance.Interval, error) {
+func intervalOf(ctx context.Context, v *inputs.Values, name string, seed uint64, rounds int) (*significance.Interval, error) {
 	if rounds == 0 {
 		return nil, noTime("/measures", "name fewer runs or measures")
 	}
-	return intervalOver(ctx, v.Measures[name], material.ByTopic(v.Topics, name), seed, rounds)
+	return intervalOver(ctx, v.Measures[name], inputs.ByTopic(v.Topics, name), seed, rounds)
 }
 
 // intervalOver is the bootstrap interval of a value that is the mean over topics; nil when it is none, such as a number of

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/problem"
 )
 
@@ -26,7 +26,7 @@ func TestDrawsAreBounded(t *testing.T) {
 			t.Errorf("%d draws: %d rounds, want %d", draws, got, want)
 		}
 	}
-	_, err := intervalOf(t.Context(), &material.Values{}, "AP", 1, 0)
+	_, err := intervalOf(t.Context(), &inputs.Values{}, "AP", 1, 0)
 	if got := faulted(err); !strings.HasPrefix(got, "/measures ") || !strings.Contains(got, "name fewer runs or measures") {
 		t.Errorf("%q: %v", got, err)
 	}

@@ -4,18 +4,18 @@ import (
 	"fmt"
 	"strings"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 )
 
 // lakeRuns are three runs that examples compare: they rank a lake, a pond and a road for eight topics.
-var lakeRuns = []material.RunReference{
+var lakeRuns = []inputs.RunReference{
 	{Name: "lakes", Files: lakeFile("lakes.txt", "lpr lpr plr lpr lpr lrp lpr lpr")},
 	{Name: "ponds", Files: lakeFile("ponds.txt", "plr lpr plr plr prl plr lpr rlp")},
 	{Name: "roads", Files: lakeFile("roads.txt", "rpl rlp prl rpl rpl rlp rpl rpl")},
 }
 
 // lakeTruth is what they are measured against: on every topic the lake is best and the pond good.
-var lakeTruth = &material.TruthReference{Files: []material.InlineFile{{Name: "qrels.txt", Text: lakeQrels(8)}}}
+var lakeTruth = &inputs.TruthReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: lakeQrels(8)}}}
 
 func lakeQrels(topics int) string {
 	var b strings.Builder
@@ -26,7 +26,7 @@ func lakeQrels(topics int) string {
 }
 
 // lakeFile is a run in the format of TREC, of the orders in which it ranks the documents for each topic.
-func lakeFile(name, orders string) []material.InlineFile {
+func lakeFile(name, orders string) []inputs.InlineFile {
 	words := map[rune]string{'l': "lake", 'p': "pond", 'r': "road"}
 	var b strings.Builder
 	for topic, order := range strings.Fields(orders) {
@@ -34,5 +34,5 @@ func lakeFile(name, orders string) []material.InlineFile {
 			fmt.Fprintf(&b, "%d Q0 %s %d %d x\n", topic+1, words[document], i+1, 9-i)
 		}
 	}
-	return []material.InlineFile{{Name: name, Text: b.String()}}
+	return []inputs.InlineFile{{Name: name, Text: b.String()}}
 }

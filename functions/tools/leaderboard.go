@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"context"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/significance"
@@ -96,9 +96,9 @@ var showLeaderboard = define(about{
 		"by the randomization test. Two are told apart when p, by Holm's correction over all these pairs, is below 0.05. A letter stands for each largest set of entries of which no two can be told apart. " +
 		"As `image/svg+xml` the answer is the bars.",
 }, LeaderboardInput{DatasetID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"},
-	func(ctx context.Context, d *material.Desk, in LeaderboardInput) (compute[LeaderboardOutput], error) {
+	func(ctx context.Context, d *inputs.Desk, in LeaderboardInput) (compute[LeaderboardOutput], error) {
 		best := in.Best == nil || *in.Best
-		ranking, err := d.Ranking(ctx, material.RankingAsked{
+		ranking, err := d.Ranking(ctx, inputs.RankingAsked{
 			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, usualEntries), Public: in.View == record.PublicView,
 		})
 		if err != nil {
@@ -182,6 +182,6 @@ func (out *LeaderboardOutput) linkTools(values []map[string]float64) {
 }
 
 // references refer to runs of the platform.
-func references(ids []string) []material.RunReference {
-	return lists.Map(ids, func(id string) material.RunReference { return material.RunReference{RunID: id} })
+func references(ids []string) []inputs.RunReference {
+	return lists.Map(ids, func(id string) inputs.RunReference { return inputs.RunReference{RunID: id} })
 }

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/lists"
 	"assay/shared/plural"
 	"assay/shared/record"
@@ -30,8 +30,8 @@ func (out LeaderboardOutput) chart() chart.Chart { return out.bars(len(out.Entri
 // bars draws the values of the first entries.
 func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	var all []chart.Bar
-	names := material.Distinct(lists.Map(out.Entries, func(e LeaderboardEntry) string {
-		return material.Labelled(e.Team, e.Run())
+	names := inputs.Distinct(lists.Map(out.Entries, func(e LeaderboardEntry) string {
+		return inputs.Labelled(e.Team, e.Run())
 	}))
 	for i, e := range out.Entries[:min(most, len(out.Entries))] {
 		const leftToRight = "\u200e" // whatever the name: the rank comes first

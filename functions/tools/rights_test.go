@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/api/servertest"
@@ -15,35 +15,35 @@ import (
 )
 
 // desk is where an invocation of the user's gathers its material.
-func (s *stage) desk(user string) *material.Desk {
+func (s *stage) desk(user string) *inputs.Desk {
 	caller := access.Caller{Admin: user == "root", Worker: user == "robot"}
 	if user != "" {
 		caller.ID = servertest.UserID(user)
 	}
-	return material.NewDesk(&api.Call{Env: s.Env, Viewer: visibility.Viewer{Records: s.Store, Caller: caller, Consistency: store.Strong}})
+	return inputs.NewDesk(&api.Call{Env: s.Env, Viewer: visibility.Viewer{Records: s.Store, Caller: caller, Consistency: store.Strong}})
 }
 
 // given is what the user may have of a run and of its dataset, in letters, and what the run is called.
 func (s *stage) given(user string, run *record.RunItem) string {
 	ctx := s.t.Context()
 	letters, name := "", ""
-	refs := []material.RunReference{{RunID: run.ID}}
+	refs := []inputs.RunReference{{RunID: run.ID}}
 	if runs, err := s.desk(user).Runs(ctx, "/runs", refs); err == nil {
 		letters, name = letters+"F", runs[0].Name // files
 	}
-	if r, err := s.desk(user).Results(ctx, material.Asked{Runs: refs, At: "/measures"}); err == nil {
+	if r, err := s.desk(user).Results(ctx, inputs.Asked{Runs: refs, At: "/measures"}); err == nil {
 		letters, name = letters+"V", r.Runs[0].Name // values
 	}
-	if _, err := s.desk(user).Results(ctx, material.Asked{Runs: refs, Measures: []string{"P@1"}, At: "/measures"}); err == nil {
+	if _, err := s.desk(user).Results(ctx, inputs.Asked{Runs: refs, Measures: []string{"P@1"}, At: "/measures"}); err == nil {
 		letters += "C" // values that are computed, which the evaluation does not have
 	}
-	if _, err := s.desk(user).Truth(ctx, "/truth", material.TruthReference{DatasetID: run.DatasetID}); err == nil {
+	if _, err := s.desk(user).Truth(ctx, "/truth", inputs.TruthReference{DatasetID: run.DatasetID}); err == nil {
 		letters += "T"
 	}
-	if _, err := s.desk(user).Texts(ctx, "/texts", &material.TextsReference{DatasetID: run.DatasetID}, nil); err == nil {
+	if _, err := s.desk(user).Texts(ctx, "/texts", &inputs.TextsReference{DatasetID: run.DatasetID}, nil); err == nil {
 		letters += "I" // inputs
 	}
-	if ranking, err := s.desk(user).Ranking(ctx, material.RankingAsked{DatasetID: run.DatasetID, Limit: 200}); err == nil {
+	if ranking, err := s.desk(user).Ranking(ctx, inputs.RankingAsked{DatasetID: run.DatasetID, Limit: 200}); err == nil {
 		letters += "B" // board
 		for _, e := range ranking.Entries {
 			if e.RunID == run.ID {
@@ -104,7 +104,7 @@ func TestADeskComparesWhatCompares(t *testing.T) {
 			t.Errorf("it says %+v, not %q", told, c.says)
 		}
 	}
-	r, err := s.desk("").Results(t.Context(), material.Asked{Runs: []material.RunReference{{RunID: own.ID}}, At: "/measures"})
+	r, err := s.desk("").Results(t.Context(), inputs.Asked{Runs: []inputs.RunReference{{RunID: own.ID}}, At: "/measures"})
 	if err != nil {
 		t.Fatal(err)
 	}

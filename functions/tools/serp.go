@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/corpus"
 	"assay/shared/lists"
 	"assay/shared/measure/retrieval"
@@ -16,12 +16,12 @@ import (
 
 // SerpInput is which ranking to show.
 type SerpInput struct {
-	Run   material.RunReference    `json:"run" doc:"the run"`
-	Topic string                   `json:"topic,omitempty" maxLength:"500" doc:"id of the topic; the first one unless given" example:"301"`
-	Query string                   `json:"query,omitempty" maxLength:"1000" doc:"the query whose words are marked; unless given, the text of the topic"`
-	Truth *material.TruthReference `json:"truth,omitempty" doc:"the judgments; unless given, those of the dataset that the run is on, if you may read them"`
-	Texts *material.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; unless given, those in the inputs of the dataset that the run is on"`
-	Depth int                      `json:"depth,omitempty" minimum:"1" maximum:"200" doc:"how many documents are shown; 20 unless given"`
+	Run   inputs.RunReference    `json:"run" doc:"the run"`
+	Topic string                 `json:"topic,omitempty" maxLength:"500" doc:"id of the topic; the first one unless given" example:"301"`
+	Query string                 `json:"query,omitempty" maxLength:"1000" doc:"the query whose words are marked; unless given, the text of the topic"`
+	Truth *inputs.TruthReference `json:"truth,omitempty" doc:"the judgments; unless given, those of the dataset that the run is on, if you may read them"`
+	Texts *inputs.TextsReference `json:"texts,omitempty" doc:"the texts of documents and queries; unless given, those in the inputs of the dataset that the run is on"`
+	Depth int                    `json:"depth,omitempty" minimum:"1" maximum:"200" doc:"how many documents are shown; 20 unless given"`
 }
 
 // Normalize fills in what is not given.
@@ -31,18 +31,18 @@ func (in *SerpInput) Normalize() {
 
 // SerpOutput is a ranking as a search engine would show it.
 type SerpOutput struct {
-	Run        string               `json:"run" doc:"name of the run"`
-	RunID      string               `json:"runId,omitempty"`
-	Topic      string               `json:"topic"`
-	Query      string               `json:"query,omitempty" doc:"what the words that are marked are from; absent when it is not known"`
-	Judged     bool                 `json:"judged" doc:"whether there are judgments"`
-	TextFaults []material.TextFault `json:"textFaults,omitempty" doc:"why texts of the dataset's inputs are missing, as far as its files are to blame"`
-	Retrieved  int                  `json:"retrieved" doc:"how many documents the run has for the topic"`
-	Results    []SerpResult         `json:"results" doc:"best first; a passage has up to 300 characters"`
-	Position   int                  `json:"position" doc:"of the topic among those of the run, from 1"`
-	TopicCount int                  `json:"topicCount" doc:"how many topics the run has"`
-	Topics     []string             `json:"topics" doc:"ids of the topics of the run, up to 1,000"`
-	Links      SerpLinks            `json:"links"`
+	Run        string             `json:"run" doc:"name of the run"`
+	RunID      string             `json:"runId,omitempty"`
+	Topic      string             `json:"topic"`
+	Query      string             `json:"query,omitempty" doc:"what the words that are marked are from; absent when it is not known"`
+	Judged     bool               `json:"judged" doc:"whether there are judgments"`
+	TextFaults []inputs.TextFault `json:"textFaults,omitempty" doc:"why texts of the dataset's inputs are missing, as far as its files are to blame"`
+	Retrieved  int                `json:"retrieved" doc:"how many documents the run has for the topic"`
+	Results    []SerpResult       `json:"results" doc:"best first; a passage has up to 300 characters"`
+	Position   int                `json:"position" doc:"of the topic among those of the run, from 1"`
+	TopicCount int                `json:"topicCount" doc:"how many topics the run has"`
+	Topics     []string           `json:"topics" doc:"ids of the topics of the run, up to 1,000"`
+	Links      SerpLinks          `json:"links"`
 }
 
 // SerpResult is a document that was retrieved.
@@ -66,15 +66,15 @@ var serp = define(about{
 	description: "What a run retrieved for a topic as a search engine would show it: rank, score, judgment, title and a passage with the words of the query marked.\n\n" +
 		"Name the run by `runId`, or send its files. Judgments are shown to those who may read the truth, and to those who send one; texts are those in the inputs of the dataset, or sent along.",
 }, SerpInput{
-	Run:   material.RunReference{Name: "words", Files: diffirExample.Runs[0].Files},
+	Run:   inputs.RunReference{Name: "words", Files: diffirExample.Runs[0].Files},
 	Topic: "1", Truth: diffirExample.Truth, Texts: diffirExample.Texts,
-}, func(ctx context.Context, d *material.Desk, in SerpInput) (compute[SerpOutput], error) {
+}, func(ctx context.Context, d *inputs.Desk, in SerpInput) (compute[SerpOutput], error) {
 	w := serpWork{in: in}
 	var err error
 	if w.run, err = d.Run(ctx, "/run", in.Run); err != nil {
 		return nil, err
 	}
-	runs := []*material.Run{w.run}
+	runs := []*inputs.Run{w.run}
 	if err := d.Ranked(ctx, w.run); err != nil {
 		return nil, err
 	}
@@ -88,9 +88,9 @@ var serp = define(about{
 // serpWork is what a page of results is made from.
 type serpWork struct {
 	in    SerpInput
-	run   *material.Run
-	truth *material.Truth // nil: no judgments
-	texts *material.Texts // nil: none
+	run   *inputs.Run
+	truth *inputs.Truth // nil: no judgments
+	texts *inputs.Texts // nil: none
 }
 
 func (w *serpWork) compute(ctx context.Context) (out SerpOutput, err error) {

@@ -9,7 +9,7 @@ import "github.com/a-h/templ"
 import templruntime "github.com/a-h/templ/runtime"
 
 import (
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"strconv"
 )
 
@@ -331,7 +331,7 @@ func serpPage(out SerpOutput) templ.Component {
 }
 
 // textFaults says why texts are missing.
-func textFaults(faults []material.TextFault) templ.Component {
+func textFaults(faults []inputs.TextFault) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/measure/significance"
 	"assay/shared/plural"
 	"assay/shared/problem"
@@ -14,13 +14,13 @@ import (
 
 // SignificanceInput is what to compare.
 type SignificanceInput struct {
-	Runs       []material.RunReference  `json:"runs" minItems:"2" maxItems:"20" doc:"the runs; each is compared with each other"`
-	Truth      *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
-	Measure    string                   `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
-	Test       string                   `json:"test,omitempty" enum:"randomization,t,wilcoxon" doc:"the test that verdict, matrix and conclusion go by, since every pair has all three; randomization unless given, as it assumes least"`
-	Correction string                   `json:"correction,omitempty" enum:"holm,bonferroni,benjamini-hochberg,none" doc:"for the number of pairs, of what verdict, matrix and conclusion go by; holm unless given"`
-	Seed       uint64                   `json:"seed,omitempty" maximum:"9007199254740991" doc:"of what is drawn at random; the same seed gives the same answer"`
-	Rounds     int                      `json:"rounds,omitempty" minimum:"100" maximum:"100000" doc:"combinations of signs that the randomization test draws for each pair; 10,000 unless given, or as many as there is time for with many pairs of many topics. pairs × rounds × topics is at most 2,000,000,000"`
+	Runs       []inputs.RunReference  `json:"runs" minItems:"2" maxItems:"20" doc:"the runs; each is compared with each other"`
+	Truth      *inputs.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
+	Measure    string                 `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
+	Test       string                 `json:"test,omitempty" enum:"randomization,t,wilcoxon" doc:"the test that verdict, matrix and conclusion go by, since every pair has all three; randomization unless given, as it assumes least"`
+	Correction string                 `json:"correction,omitempty" enum:"holm,bonferroni,benjamini-hochberg,none" doc:"for the number of pairs, of what verdict, matrix and conclusion go by; holm unless given"`
+	Seed       uint64                 `json:"seed,omitempty" maximum:"9007199254740991" doc:"of what is drawn at random; the same seed gives the same answer"`
+	Rounds     int                    `json:"rounds,omitempty" minimum:"100" maximum:"100000" doc:"combinations of signs that the randomization test draws for each pair; 10,000 unless given, or as many as there is time for with many pairs of many topics. pairs × rounds × topics is at most 2,000,000,000"`
 }
 
 // SignificanceOutput is how runs differ.
@@ -94,7 +94,7 @@ var compareRuns = define(about{
 		"Matrix and sentence go by the randomization test with Holm's correction, unless `test` and `correction` say otherwise.",
 }, SignificanceInput{
 	Runs: lakeRuns, Truth: lakeTruth, Measure: "nDCG@10", Seed: 1,
-}, func(ctx context.Context, d *material.Desk, in SignificanceInput) (compute[SignificanceOutput], error) {
+}, func(ctx context.Context, d *inputs.Desk, in SignificanceInput) (compute[SignificanceOutput], error) {
 	results, err := d.Results(ctx, oneMeasure(in.Runs, in.Truth, in.Measure))
 	if err != nil {
 		return nil, err

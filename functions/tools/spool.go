@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/problem"
 	"assay/shared/record"
 )
@@ -29,7 +29,7 @@ type FileResult struct {
 }
 
 // mostBytes is how large a file the caller may have written: nobody but who is logged in gets more than an answer has room for.
-func mostBytes(d *material.Desk) int64 {
+func mostBytes(d *inputs.Desk) int64 {
 	if d.Anonymous() {
 		return record.MaxInlineBytes
 	}

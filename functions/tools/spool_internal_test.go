@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/api/servertest"
@@ -46,7 +46,7 @@ type scribe struct {
 
 func newScribe(t *testing.T) *scribe {
 	s := &scribe{t: t}
-	writes := define(about{name: "note", summary: "Note", description: "Notes."}, notedInput{}, func(_ context.Context, d *material.Desk, in notedInput) (compute[noted], error) {
+	writes := define(about{name: "note", summary: "Note", description: "Notes."}, notedInput{}, func(_ context.Context, d *inputs.Desk, in notedInput) (compute[noted], error) {
 		return func(context.Context) (out noted, err error) {
 			out.spool, err = writeSpool("notes.csv", mediaCSV+charset, mostBytes(d), func(w io.Writer) error {
 				s.spool = w.(*spool)

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/record"
 )
 
@@ -17,7 +17,7 @@ func TestWhyTextsAreMissing(t *testing.T) {
 	texts := s.dataset.Inputs
 	readme := s.hold(record.HolderInputs, s.dataset.ID, "<b>readme</b>", strings.NewReader("These are lakes.\n"))
 	large := readme
-	large.Size = material.MaxStoredBytes
+	large.Size = inputs.MaxStoredBytes
 	for name, c := range map[string]struct {
 		inputs []record.File
 		file   string // that is to blame
@@ -35,7 +35,7 @@ func TestWhyTextsAreMissing(t *testing.T) {
 			record.Touch(s.dataset, s.Now())
 			s.replace(s.dataset)
 			for tool, input := range map[string]object{"serp": {"run": first}, "diffir": {"runs": []any{first, second}}} {
-				var got struct{ TextFaults []material.TextFault }
+				var got struct{ TextFaults []inputs.TextFault }
 				s.tool(http.StatusOK, &got, "", tool, input)
 				page := s.page("", tool, input)
 				if c.says == "" {
@@ -57,7 +57,7 @@ func TestWhyTextsAreMissing(t *testing.T) {
 	record.Touch(s.dataset, s.Now())
 	s.replace(s.dataset)
 	for query, want := range map[string]int{"": 1, "boats": 0} {
-		var got struct{ TextFaults []material.TextFault }
+		var got struct{ TextFaults []inputs.TextFault }
 		if s.tool(http.StatusOK, &got, "", "serp", object{"run": first, "query": query}); len(got.TextFaults) != want {
 			t.Errorf("with the query %q it tells %+v", query, got.TextFaults)
 		}

@@ -6,7 +6,7 @@ import (
 	"reflect"
 	"slices"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/problem"
@@ -49,7 +49,7 @@ type compute[O any] func(context.Context) (O, error)
 
 // define makes a tool. prepare gathers what the input refers to, as far as the caller may have it; what it returns computes
 // from that. The output says by its methods what it can be shown as.
-func define[I, O any](a about, example I, prepare func(context.Context, *material.Desk, I) (compute[O], error)) tool {
+func define[I, O any](a about, example I, prepare func(context.Context, *inputs.Desk, I) (compute[O], error)) tool {
 	t := tool{about: a, input: reflect.TypeFor[I](), output: reflect.TypeFor[O](), example: example}
 	var none O
 	for _, f := range faces {
@@ -65,7 +65,7 @@ func define[I, O any](a about, example I, prepare func(context.Context, *materia
 		if err != nil {
 			return err
 		}
-		desk := material.NewDesk(c)
+		desk := inputs.NewDesk(c)
 		work, err := prepare(ctx, desk, in)
 		if err != nil {
 			return err

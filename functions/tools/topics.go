@@ -7,18 +7,18 @@ import (
 	"slices"
 	"strings"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/measure/percentile"
 	"assay/shared/measure/significance"
 )
 
 // TopicsInput is what to look at topic by topic.
 type TopicsInput struct {
-	Runs    []material.RunReference  `json:"runs" minItems:"1" maxItems:"20" doc:"the runs"`
-	Truth   *material.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
-	Measure string                   `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
-	Sort    string                   `json:"sort,omitempty" enum:"hardest,topic,spread" doc:"hardest: the worst mean first, which goes without saying; topic: by name; spread: the topics that runs differ on most first"`
-	Limit   int                      `json:"limit,omitempty" minimum:"1" maximum:"300" doc:"how many topics the answer has; 100 unless given"`
+	Runs    []inputs.RunReference  `json:"runs" minItems:"1" maxItems:"20" doc:"the runs"`
+	Truth   *inputs.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
+	Measure string                 `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
+	Sort    string                 `json:"sort,omitempty" enum:"hardest,topic,spread" doc:"hardest: the worst mean first, which goes without saying; topic: by name; spread: the topics that runs differ on most first"`
+	Limit   int                    `json:"limit,omitempty" minimum:"1" maximum:"300" doc:"how many topics the answer has; 100 unless given"`
 }
 
 // TopicsOutput is how runs do on each topic.
@@ -75,7 +75,7 @@ var lookAtTopics = define(about{
 		"or above the ninetieth when less is better. Those that share the worst mean are hard also when they are more than that, unless all topics do.\n\n" +
 		"The page has a heat map of runs and topics, how the runs spread on each topic, and a table; as `image/svg+xml` the answer is the heat map.",
 }, TopicsInput{Runs: lakeRuns, Truth: lakeTruth, Measure: "nDCG@10"},
-	func(ctx context.Context, d *material.Desk, in TopicsInput) (compute[TopicsOutput], error) {
+	func(ctx context.Context, d *inputs.Desk, in TopicsInput) (compute[TopicsOutput], error) {
 		results, err := d.Results(ctx, oneMeasure(in.Runs, in.Truth, in.Measure))
 		if err != nil {
 			return nil, err

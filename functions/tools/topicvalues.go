@@ -7,14 +7,14 @@ import (
 	"math"
 	"slices"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/measure"
 	"assay/shared/problem"
 )
 
 // oneMeasure asks for the values of runs by one measure.
-func oneMeasure(runs []material.RunReference, truth *material.TruthReference, name string) material.Asked {
-	asked := material.Asked{Runs: runs, Truth: truth, At: "/measure", One: true, Usual: map[measure.Kind][]string{}}
+func oneMeasure(runs []inputs.RunReference, truth *inputs.TruthReference, name string) inputs.Asked {
+	asked := inputs.Asked{Runs: runs, Truth: truth, At: "/measure", One: true, Usual: map[measure.Kind][]string{}}
 	if name != "" {
 		asked.Measures = []string{name}
 	}
@@ -29,14 +29,14 @@ const hugest = 1e300
 
 // byTopic returns, of each run, the values of the one measure by topic, and all topics in byte order, so that a seed gives the
 // same answer again.
-func byTopic(ctx context.Context, results *material.Results) (by []map[string]float64, topics []string, err error) {
+func byTopic(ctx context.Context, results *inputs.Results) (by []map[string]float64, topics []string, err error) {
 	values, err := results.Values(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
 	name, all := results.Measures[0], map[string]bool{}
 	for i := range values {
-		one := material.ByTopic(values[i].Topics, name)
+		one := inputs.ByTopic(values[i].Topics, name)
 		for topic, x := range one {
 			if math.Abs(x) > hugest {
 				return nil, nil, problem.Check([]problem.Field{{Pointer: fmt.Sprintf("/runs/%d", i), Detail: fmt.Sprintf("has the value %v, which is too large to be computed with", x)}})

@@ -3,7 +3,7 @@ package tools
 import (
 	"context"
 
-	"assay/functions/tools/material"
+	"assay/functions/tools/inputs"
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
@@ -13,11 +13,11 @@ import (
 
 // ValidatorInput is what to check, and what it is to be.
 type ValidatorInput struct {
-	Run       *material.RunReference   `json:"run,omitempty" doc:"a run to check"`
-	Truth     *material.TruthReference `json:"truth,omitempty" doc:"instead of run: a truth to check"`
-	DatasetID string                   `json:"datasetId,omitempty" maxLength:"26" doc:"with the files of a run: the dataset that it is for, whose kind and format it must have"`
-	Kind      string                   `json:"kind,omitempty" enum:"retrieval,classification,regression" doc:"with the files of a run, instead of datasetId: what kind of evaluator is to read them; retrieval unless given, or guessed where no format is given either"`
-	Format    *record.RunFormat        `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: how they are written; guessed by the first lines unless given"`
+	Run       *inputs.RunReference   `json:"run,omitempty" doc:"a run to check"`
+	Truth     *inputs.TruthReference `json:"truth,omitempty" doc:"instead of run: a truth to check"`
+	DatasetID string                 `json:"datasetId,omitempty" maxLength:"26" doc:"with the files of a run: the dataset that it is for, whose kind and format it must have"`
+	Kind      string                 `json:"kind,omitempty" enum:"retrieval,classification,regression" doc:"with the files of a run, instead of datasetId: what kind of evaluator is to read them; retrieval unless given, or guessed where no format is given either"`
+	Format    *record.RunFormat      `json:"format,omitempty" doc:"with the files of a run, instead of datasetId: how they are written; guessed by the first lines unless given"`
 }
 
 // ValidatorOutput is what is wrong with files.
@@ -38,11 +38,11 @@ var validatorTool = define(about{
 		"A run is never compared with a truth: all who see a dataset can check a run for it, by `datasetId`, before submitting it. It is then compared with the ids of topics, documents or items in the inputs of the dataset.\n\n" +
 		"Files with errors are an answer with `valid` false, and no problem.",
 }, ValidatorInput{
-	Run: &material.RunReference{Files: []material.InlineFile{{Name: "run.txt", Text: "1 Q0 lake 1 3.0 mine\n1 Q0 pond 2 high mine\n1 Q0 lake 3 1.0 mine\n2 Q0 lake\n"}}},
-}, func(ctx context.Context, d *material.Desk, in ValidatorInput) (compute[ValidatorOutput], error) {
+	Run: &inputs.RunReference{Files: []inputs.InlineFile{{Name: "run.txt", Text: "1 Q0 lake 1 3.0 mine\n1 Q0 pond 2 high mine\n1 Q0 lake 3 1.0 mine\n2 Q0 lake\n"}}},
+}, func(ctx context.Context, d *inputs.Desk, in ValidatorInput) (compute[ValidatorOutput], error) {
 	var settings evaluator.Settings
 	var guessed string
-	var files, inputs []evaluator.File
+	var files, published []evaluator.File
 	if err := in.check(); err != nil {
 		return nil, err
 	}
@@ -72,9 +72,9 @@ var validatorTool = define(about{
 		case run.ID != "":
 			settings, err = d.SettingsOfRun(ctx, run)
 		case in.DatasetID != "":
-			settings, inputs, err = d.SettingsOf(ctx, "", in.DatasetID)
+			settings, published, err = d.SettingsOf(ctx, "", in.DatasetID)
 		case in.Format != nil:
-			settings, err = material.Settings("", in.Kind, in.Format)
+			settings, err = inputs.Settings("", in.Kind, in.Format)
 		default:
 			settings, guessed, err = guess(in.Kind, files, "a TREC run")
 		}
@@ -94,7 +94,7 @@ var validatorTool = define(about{
 			_, found, err = evaluator.ReadTruth(ctx, settings, files)
 		} else {
 			var known *evaluator.Known
-			if known, err = evaluator.ReadInputs(ctx, settings.Kind, settings.Format, inputs); err == nil {
+			if known, err = evaluator.ReadInputs(ctx, settings.Kind, settings.Format, published); err == nil {
 				found, err = evaluator.ValidateRun(ctx, settings.Kind, settings.Format, files, known)
 			}
 		}

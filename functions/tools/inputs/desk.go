@@ -1,4 +1,4 @@
-// Package material gathers what a tool is to work on, as far as its caller may have it. A tool names runs, truths and texts;
+// Package inputs gathers what a tool is to work on, as far as its caller may have it. A tool names runs, truths and texts;
 // which of them a caller may read is decided here, by the rules that decide it for the resources themselves:
 //
 //   - the files of a run, as the links that GET of the run has: its owner and the organizers, others once its review shows it;
@@ -9,7 +9,7 @@
 //
 // What is hidden is answered as what is missing, after the same reads. Everything that an answer depends on is noted, so that
 // it has an entity tag before it is computed.
-package material
+package inputs
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package material
+package inputs
 
 import (
 	"context"

@@ -52,7 +52,7 @@ test-container: $(buildah) ## run the tests of workers that need Podman, as root
 # Chromium, or another browser of its kind, must be on the path.
 .PHONY: test-browser
 test-browser: $(node_modules) ## run the tests of pages in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
-	$(GO) test -tags browser -run 'Browser|Page|Searched' $(TESTFLAGS) ./functions ./functions/tools ./shared/webpage/chart
+	$(GO) test -tags browser -run 'Browser|Page|Searched' $(TESTFLAGS) ./functions ./functions/tools ./functions/tools/chart
 
 .PHONY: test-snippets
 test-snippets: ## run every snippet of the catalogue of components, with curl, Python 3 and Go

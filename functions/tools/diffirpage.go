@@ -6,8 +6,8 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/functions/tools/chart"
 	"assay/shared/webpage"
-	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
 )

@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
+	"assay/functions/tools/chart"
 	"assay/functions/tools/inputs"
 	"assay/shared/lists"
 	"assay/shared/plural"
 	"assay/shared/record"
-	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
 )

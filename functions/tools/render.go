@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/functions/tools/chart"
 	"assay/shared/api"
 	"assay/shared/blob"
 	"assay/shared/problem"
@@ -46,7 +47,7 @@ func render(ctx context.Context, c *api.Call, a about, address string, output an
 	switch accepted := c.Accepted(); {
 	case accepted == webpage.MediaType && isPage:
 		title, main := shown.page()
-		p, err := webpage.Page{Title: title, Here: toolsPath, Charts: true, Base: c.BaseURL(), Main: resultPage(a, c.BaseURL(), address, title, main)}.Render(ctx)
+		p, err := webpage.Page{Title: title, Here: toolsPath, Style: chart.Style, Base: c.BaseURL(), Main: resultPage(a, c.BaseURL(), address, title, main)}.Render(ctx)
 		if err != nil {
 			return api.Computed{}, err
 		}

@@ -8,10 +8,10 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/functions/tools/chart"
 	"assay/shared/lists"
 	"assay/shared/plural"
 	"assay/shared/webpage"
-	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
 )

@@ -6,11 +6,11 @@ import (
 	"reflect"
 	"slices"
 
+	"assay/functions/tools/chart"
 	"assay/functions/tools/inputs"
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/problem"
-	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
 )

@@ -6,10 +6,10 @@ import (
 	"slices"
 	"strings"
 
+	"assay/functions/tools/chart"
 	"assay/shared/lists"
 	"assay/shared/plural"
 	"assay/shared/webpage"
-	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
 )

@@ -15,7 +15,6 @@ import (
 
 	"assay/shared/api"
 	"assay/shared/markdown"
-	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
 )
@@ -34,7 +33,7 @@ type Page struct {
 	Here   string // path of the page, if the frame's navigation leads to it
 	Script string // what the page does beyond showing itself; it must be of use without
 	Form   bool   // whether it has a form, which asks this server
-	Charts bool   // whether it has charts
+	Style  string // rules of CSS that this page needs beyond those of every page
 	Base   string // URL of the server, for a page that people keep: its links lead there from wherever the copy is
 	Main   templ.Component
 }
@@ -83,12 +82,7 @@ func (p Page) Send(ctx context.Context, c *api.Call) error {
 }
 
 // style is what the page looks by.
-func (p Page) style() string {
-	if p.Charts {
-		return style + chart.Style
-	}
-	return style
-}
+func (p Page) style() string { return style + p.Style }
 
 // policy allows the one style, the one script if there is any, the icon, which is a data URL, and the form.
 func (p Page) policy() string {

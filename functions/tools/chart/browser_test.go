@@ -13,12 +13,12 @@ import (
 	"strings"
 	"testing"
 
+	"assay/functions/tools/chart"
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/api/servertest"
 	"assay/shared/webpage"
 	"assay/shared/webpage/browsertest"
-	"assay/shared/webpage/chart"
 
 	"github.com/a-h/templ"
 )
@@ -109,7 +109,7 @@ func charts() []named {
 
 // TestChartsInABrowser shows every chart on a page, with the policy of pages, and as a document of its own.
 func TestChartsInABrowser(t *testing.T) {
-	page := webpage.Page{Title: "Charts", Charts: true, Main: templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
+	page := webpage.Page{Title: "Charts", Style: chart.Style, Main: templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		io.WriteString(w, "<h1>Charts</h1>")
 		for _, c := range charts() {
 			fmt.Fprintf(w, "<section><h2>%s</h2>", templ.EscapeString(c.chart.Title))

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/webpage/chart"
+	"assay/functions/tools/chart"
 
 	"github.com/a-h/templ"
 )

@@ -8,9 +8,9 @@ import (
 	"io"
 	"slices"
 
+	"assay/functions/tools/conversion"
 	"assay/functions/tools/inputs"
 	"assay/shared/measure"
-	"assay/shared/measure/conversion"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 	"assay/shared/record"

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/measure/comparison"
+	"assay/functions/tools/comparison"
 	"assay/shared/record"
 )
 

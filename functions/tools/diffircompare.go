@@ -9,10 +9,10 @@ import (
 	"runtime"
 	"slices"
 
+	"assay/functions/tools/comparison"
 	"assay/functions/tools/inputs"
 	"assay/shared/corpus"
 	"assay/shared/lists"
-	"assay/shared/measure/comparison"
 	"assay/shared/measure/retrieval"
 	"assay/shared/problem"
 

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"assay/functions/tools/inputs"
+	"assay/functions/tools/significance"
 	"assay/shared/measure"
-	"assay/shared/measure/significance"
 	"assay/shared/problem"
 	"assay/shared/record"
 )

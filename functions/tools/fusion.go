@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"io"
 
+	"assay/functions/tools/fusion"
 	"assay/functions/tools/inputs"
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
-	"assay/shared/measure/fusion"
 	"assay/shared/problem"
 	"assay/shared/record"
 )

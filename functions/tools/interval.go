@@ -8,8 +8,8 @@ import (
 	"slices"
 
 	"assay/functions/tools/inputs"
+	"assay/functions/tools/significance"
 	"assay/shared/lists"
-	"assay/shared/measure/significance"
 	"assay/shared/problem"
 )
 

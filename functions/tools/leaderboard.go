@@ -5,9 +5,9 @@ import (
 	"context"
 
 	"assay/functions/tools/inputs"
+	"assay/functions/tools/significance"
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/significance"
 	"assay/shared/plural"
 	"assay/shared/record"
 )

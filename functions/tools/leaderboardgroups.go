@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"slices"
 
-	"assay/shared/measure/significance"
+	"assay/functions/tools/significance"
 )
 
 // group gives the entries that are compared the letters of their groups. The groups are the maximal cliques of the graph

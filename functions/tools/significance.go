@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"assay/functions/tools/inputs"
-	"assay/shared/measure/significance"
+	"assay/functions/tools/significance"
 	"assay/shared/plural"
 	"assay/shared/problem"
 )

@@ -3,7 +3,7 @@ package tools
 import (
 	"testing"
 
-	"assay/shared/measure/significance"
+	"assay/functions/tools/significance"
 )
 
 // TestChancesBesideLevels: what is below a level is not shown as that, and the other way round.

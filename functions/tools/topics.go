@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"assay/functions/tools/inputs"
-	"assay/shared/measure/percentile"
-	"assay/shared/measure/significance"
+	"assay/functions/tools/percentile"
+	"assay/functions/tools/significance"
 )
 
 // TopicsInput is what to look at topic by topic.

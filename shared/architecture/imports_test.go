@@ -42,7 +42,7 @@ func TestRulesLeaveTheRestFree(t *testing.T) {
 		{"assay/shared/record", "assay/shared/store"},
 		{"assay/shared/measure/retrieval", "assay/shared/measure"},
 		{"assay/shared/measure/retrieval", "net/url"},
-		{"assay/shared/measure/significance", "gonum.org/v1/gonum/stat/distuv"},
+		{"assay/functions/tools/significance", "gonum.org/v1/gonum/stat/distuv"},
 		{"assay/shared/api", "net/http"},
 		{"assay/shared/store/embedded", "go.etcd.io/bbolt"},
 		{"assay/shared/store/embedded", "assay/shared/store"},

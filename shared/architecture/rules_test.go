@@ -45,7 +45,7 @@ var rules = []rule{
 	},
 	{
 		who:    []string{"assay/..."},
-		but:    []string{"assay/shared/measure/significance"},
+		but:    []string{"assay/functions/tools/significance"},
 		never:  []string{"gonum.org/v1/gonum/..."},
 		tests:  true,
 		reason: "gonum is mathematics and no technology, but large: one package asks it for the distributions that tests of significance need",

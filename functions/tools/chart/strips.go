@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"assay/shared/measure/percentile"
+	"assay/functions/tools/percentile"
 )
 
 const (

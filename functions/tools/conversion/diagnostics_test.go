@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"assay/functions/tools/conversion"
 	"assay/shared/measure"
-	"assay/shared/measure/conversion"
 )
 
 func TestDiagnostics(t *testing.T) {

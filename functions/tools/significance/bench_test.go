@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"assay/shared/measure/significance"
+	"assay/functions/tools/significance"
 )
 
 // runs has the values of two runs of as many topics as MS MARCO's development set.

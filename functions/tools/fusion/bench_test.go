@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"assay/functions/tools/fusion"
 	"assay/shared/measure"
-	"assay/shared/measure/fusion"
 )
 
 // run is a run of so many topics with 1,000 documents each, about 50 bytes a line, out of 3,000 that all runs share.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"assay/shared/measure/significance"
+	"assay/functions/tools/significance"
 )
 
 // near allows for the last digits of a value that another program printed.

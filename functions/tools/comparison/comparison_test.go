@@ -11,7 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"assay/shared/measure/comparison"
+	"assay/functions/tools/comparison"
 )
 
 // ranked makes a ranking of documents named by one letter each; a bracket holds documents of equal score.

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"assay/shared/measure/significance"
+	"assay/functions/tools/significance"
 )
 
 // paired draws values of two runs, coarse enough for ties and zero differences.

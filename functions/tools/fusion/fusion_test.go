@@ -14,8 +14,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"assay/functions/tools/fusion"
 	"assay/shared/measure"
-	"assay/shared/measure/fusion"
 	"assay/shared/measure/retrieval"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"assay/shared/measure/comparison"
+	"assay/functions/tools/comparison"
 )
 
 func overlap(t testing.TB, a, b *comparison.Ranking, p float64) float64 {

@@ -7,7 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"assay/shared/measure/significance"
+	"assay/functions/tools/significance"
 )
 
 // TestConstantDifferencesHaveNoSpread has differences that are .1 but for rounding. Taken as they are, t of the first would

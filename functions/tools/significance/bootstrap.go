@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"assay/shared/measure/percentile"
+	"assay/functions/tools/percentile"
 )
 
 // Interval is a range in which a mean lies with a confidence of 95 %.

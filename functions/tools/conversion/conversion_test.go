@@ -12,8 +12,8 @@ import (
 
 	"pgregory.net/rapid"
 
+	"assay/functions/tools/conversion"
 	"assay/shared/measure"
-	"assay/shared/measure/conversion"
 	"assay/shared/measure/retrieval"
 )
 

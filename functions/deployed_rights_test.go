@@ -6,7 +6,7 @@ import (
 	"net/http"
 	"testing"
 
-	"assay/shared/api/acceptancetest"
+	"assay/functions/acceptancetest"
 )
 
 // TestRights tells the whole story to functions that can do what their deployment facts allow, and nothing else: their roles

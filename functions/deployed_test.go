@@ -20,9 +20,9 @@ import (
 	"time"
 
 	"assay/functions"
+	"assay/functions/acceptancetest"
 	"assay/functions/rightstest"
 	"assay/shared/api"
-	"assay/shared/api/acceptancetest"
 	"assay/shared/auth"
 	"assay/shared/auth/devissuer"
 	"assay/shared/blob/s3"

@@ -4,7 +4,7 @@ import (
 	"net/http"
 	"testing"
 
-	"assay/shared/api/acceptancetest"
+	"assay/functions/acceptancetest"
 )
 
 func TestAccess(t *testing.T) {

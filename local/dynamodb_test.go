@@ -3,7 +3,7 @@ package main
 import (
 	"testing"
 
-	"assay/shared/api/acceptancetest"
+	"assay/functions/acceptancetest"
 	"assay/shared/store/dynamo/dynamotest"
 )
 

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/api/acceptancetest"
+	"assay/functions/acceptancetest"
 )
 
 var storedFolder = flag.String("stored", "", "folder to write what this build stores to, for later builds to open")

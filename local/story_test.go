@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/api/acceptancetest"
+	"assay/functions/acceptancetest"
 )
 
 // TestStory runs the program as a user starts it, and tells the whole story with real tokens. Whatever is asked of it, the

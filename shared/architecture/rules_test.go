@@ -33,7 +33,7 @@ var core = []string{
 }
 
 // testSupport are the packages that exist for tests to import.
-var testSupport = []string{"assay/shared/*/*test/...", "assay/shared/*/*/*test/...", "assay/functions/rightstest"}
+var testSupport = []string{"assay/shared/*/*test/...", "assay/shared/*/*/*test/...", "assay/functions/*test/..."}
 
 var rules = []rule{
 	{

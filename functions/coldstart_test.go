@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"assay/functions"
-	"assay/shared/gateway/gatewaytest"
+	"assay/shared/gateway/lambdatest"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 
@@ -33,7 +33,7 @@ func BenchmarkColdStart(b *testing.B) {
 		"ASSAY_SCHEDULE_GROUP=none", "ASSAY_SCHEDULE_ROLE=none", "ASSAY_SCHEDULE_TARGET=none", "ASSAY_DEAD_LETTERS=none",
 		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
 	}
-	b.Run("empty", func(b *testing.B) { coldStart(b, "../shared/gateway/gatewaytest/empty", nil, request(b, "/")) })
+	b.Run("empty", func(b *testing.B) { coldStart(b, "../shared/gateway/lambdatest/empty", nil, request(b, "/")) })
 	for _, d := range functions.Deployments() {
 		first := []byte(`{"Wake":"due"}`)
 		if len(d.Operations) > 0 {
@@ -76,7 +76,7 @@ func coldStart(b *testing.B, program string, env []string, first []byte) {
 	binary, size := compile(b, program)
 	took := make([]time.Duration, 0, b.N)
 	for b.Loop() {
-		f := gatewaytest.NewFunction(b, "cold", binary, time.Minute, env...)
+		f := lambdatest.NewFunction(b, "cold", binary, time.Minute, env...)
 		started := time.Now()
 		answer, err := f.Invoke(b.Context(), first)
 		took = append(took, time.Since(started))

@@ -27,7 +27,7 @@ import (
 	"assay/shared/auth/devissuer"
 	"assay/shared/blob/s3"
 	"assay/shared/blob/s3/s3test"
-	"assay/shared/gateway/gatewaytest"
+	"assay/shared/gateway/lambdatest"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
@@ -80,23 +80,23 @@ type deployment struct {
 	issuerURL string
 	mirror    *mirror
 	table     *dynamo.Store
-	functions map[string]*gatewaytest.Function
-	stream    *gatewaytest.Stream
-	schedules *gatewaytest.Schedules
+	functions map[string]*lambdatest.Function
+	stream    *lambdatest.Stream
+	schedules *lambdatest.Schedules
 }
 
 const deployedAudience = "assay"
 
 // deploy deploys everything, with guards that hold each function to its rights or without.
 func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
-	d := &deployment{t: t, functions: map[string]*gatewaytest.Function{}}
+	d := &deployment{t: t, functions: map[string]*lambdatest.Function{}}
 	d.identity()
 	db, table := dynamotest.Start(t), dynamotest.TableName()
 	d.table = dynamo.New(db, table)
 	if err := d.table.CreateTable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d.schedules = gatewaytest.NewSchedules(t)
+	d.schedules = lambdatest.NewSchedules(t)
 	files, bucket := s3test.StartNotifying(t, d.arrived)
 	env := []string{
 		"ASSAY_TABLE=" + table, "ASSAY_BUCKET=" + bucket, "ASSAY_ISSUER=" + d.issuerURL, "ASSAY_AUDIENCE=" + deployedAudience,
@@ -108,22 +108,22 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 		t.Fatal(err)
 	}
 	env = append(env, "AWS_REGION="+files.Region, "AWS_ACCESS_KEY_ID="+who.AccessKeyID, "AWS_SECRET_ACCESS_KEY="+who.SecretAccessKey)
-	routes := map[string]*gatewaytest.Function{}
+	routes := map[string]*lambdatest.Function{}
 	for _, dep := range functions.Deployments() {
 		endpoints := []string{"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_ENDPOINT_URL_S3=" + *files.BaseEndpoint}
 		if guards {
 			guardedDB, guardedS3 := rightstest.Guard(t, dep, *db.BaseEndpoint, *files.BaseEndpoint)
 			endpoints = []string{"AWS_ENDPOINT_URL_DYNAMODB=" + guardedDB, "AWS_ENDPOINT_URL_S3=" + guardedS3}
 		}
-		f := gatewaytest.NewFunction(t, dep.Name, filepath.Join(bootstraps, dep.Name), dep.Timeout, append(endpoints, env...)...)
+		f := lambdatest.NewFunction(t, dep.Name, filepath.Join(bootstraps, dep.Name), dep.Timeout, append(endpoints, env...)...)
 		d.functions[dep.Name] = f
 		for _, r := range dep.Routes() {
 			routes[r.Key] = f
 		}
 	}
 	d.schedules.Target(d.functions[functions.Evaluator])
-	d.stream = gatewaytest.Follow(t, db, table, d.functions[functions.Evaluator], heeded)
-	front := httptest.NewServer(gatewaytest.NewFront(routes))
+	d.stream = lambdatest.Follow(t, db, table, d.functions[functions.Evaluator], heeded)
+	front := httptest.NewServer(lambdatest.NewFront(routes))
 	t.Cleanup(front.Close)
 	d.url = front.URL
 	verifier, err := auth.New(auth.Config{Issuer: d.issuerURL, Audience: deployedAudience, Client: &http.Client{}})

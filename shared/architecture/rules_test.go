@@ -101,7 +101,7 @@ var rules = []rule{
 		who: []string{"assay/..."},
 		but: []string{
 			"assay/functions/evaluator/lambda", "assay/grpc/...", "assay/local", "assay/shared/blob/s3/...",
-			"assay/shared/environment", "assay/shared/gateway/gatewaytest", "assay/shared/store/dynamo/...",
+			"assay/shared/environment", "assay/shared/gateway/lambdatest", "assay/shared/store/dynamo/...",
 		},
 		never:  []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."},
 		tests:  true,

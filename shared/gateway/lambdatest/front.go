@@ -1,6 +1,6 @@
-// Package gatewaytest is, for tests, what stands around the functions of a deployment: Lambda with its Runtime API, an
+// Package lambdatest is, for tests, what stands around the functions of a deployment: Lambda with its Runtime API, an
 // API Gateway HTTP API in front, the table's stream, the bucket's notifications and one-time schedules behind.
-package gatewaytest
+package lambdatest
 
 import (
 	"encoding/base64"

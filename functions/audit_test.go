@@ -156,7 +156,7 @@ func (s *audited) evaluated(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &record.EvaluationItem{Standing: r.Standing}
+	e := &record.EvaluationItem{Access: r.Access}
 	e.Meta, e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.Team = record.NewMeta(s.Now()), r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.Team
 	e.TruthVersion, e.PrimaryMeasure, e.Measures = 1, "Accuracy", map[string]*float64{"Accuracy": new(0.5)}
 	s.Put(e)

@@ -80,7 +80,7 @@ func (b *boards) review(runID string, published, blinded bool) {
 func (b *boards) due() {
 	b.t.Helper()
 	b.ahead.Add(int64(time.Minute))
-	if err := b.worker.Due(b.t.Context()); err != nil {
+	if err := b.worker.RunDue(b.t.Context()); err != nil {
 		b.t.Fatal(err)
 	}
 }

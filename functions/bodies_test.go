@@ -25,7 +25,7 @@ import (
 // Nothing in a body may have any number of items, members or characters: what is validated and stored would have no bound
 // but the length of the body.
 func TestBodiesAreBoundedByTheirSchemas(t *testing.T) {
-	doc := api.Document(functions.Families())
+	doc := api.OpenAPI(functions.Families())
 	bodies := 0
 	for path, item := range doc.Paths {
 		for _, op := range []*huma.Operation{item.Post, item.Patch} {

@@ -156,7 +156,7 @@ func TestQuotas_BytesOfRunsComeBackOnce(t *testing.T) {
 	l.advance(25 * time.Hour)
 	worker := &evaluator.Worker{Store: l.Store, Files: l.Files, Now: l.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Holder: "test"}
 	for range 2 {
-		if err := worker.Due(t.Context()); err != nil {
+		if err := worker.RunDue(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		l.bytesAre("tom", size, "never arrived")

@@ -39,7 +39,7 @@ func newUploads(t *testing.T) *uploads {
 func (u *uploads) due() {
 	u.t.Helper()
 	for range 3 {
-		if err := u.worker.Due(u.t.Context()); err != nil {
+		if err := u.worker.RunDue(u.t.Context()); err != nil {
 			u.t.Fatal(err)
 		}
 		u.later.Add(int64(10 * time.Second))
@@ -76,7 +76,7 @@ func inline(name, content string) map[string]any {
 // evaluate evaluates the run and returns it, with its evaluation as its owner sees it; nil when there is none.
 func (u *uploads) evaluate(runID string) (r record.Run, e *record.Evaluation) {
 	u.t.Helper()
-	if _, err := u.worker.Heed(u.t.Context(), record.RunKey(runID)); err != nil {
+	if _, err := u.worker.HandleChange(u.t.Context(), record.RunKey(runID)); err != nil {
 		u.t.Fatal(err)
 	}
 	u.Want(http.StatusOK, &r, "ada", http.MethodGet, "/v1/runs/"+runID, nil)

@@ -30,13 +30,13 @@ var Operations = []api.Operation{
 		Summary:     "List components",
 		Description: "The building blocks of the platform, the newest first, each with links to its snippets.",
 		Query:       page.Spec{Filters: []page.Filter{ofKind, byName}},
-	}, api.Anything, list, nil),
+	}, api.NoTarget, list, nil),
 	api.Get(api.Spec{
 		ID: "getComponent", Path: "/v1/platform/components/{componentId}", May: access.Anyone, CacheFor: cacheFor,
 		Summary:     "Return a component",
 		Description: "With links to its snippets, and the ids of the components that go with it.",
-	}, api.Anything, show),
-	api.Write(api.Spec{
+	}, api.NoTarget, show),
+	api.Document(api.Spec{
 		ID: "getSnippet", Path: "/v1/platform/components/{componentId}/snippet", May: access.Anyone, CacheFor: cacheFor,
 		Summary: "Return a component's snippet",
 		Description: "A program that shows the component at work: for `language=curl` a script for any POSIX shell with curl 7.84 or newer, for `python` one for " +

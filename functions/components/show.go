@@ -10,7 +10,7 @@ import (
 	"assay/shared/problem"
 )
 
-func list(_ context.Context, c *api.Call, _ api.Open) (p page.Page[Component], err error) {
+func list(_ context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Component], err error) {
 	all, err := catalogue()
 	if err != nil {
 		return p, err
@@ -26,7 +26,7 @@ func list(_ context.Context, c *api.Call, _ api.Open) (p page.Page[Component], e
 
 // show is asked about nothing in particular, and finds the component itself: what is missing here is hidden from nobody,
 // and no grants need be read to say so.
-func show(_ context.Context, c *api.Call, _ api.Open) (Component, error) {
+func show(_ context.Context, c *api.Call, _ api.PublicTarget) (Component, error) {
 	e, err := asked(c)
 	if err != nil {
 		return Component{}, err

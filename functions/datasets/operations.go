@@ -32,7 +32,7 @@ var Operations = []api.Operation{
 			{Name: "split", Type: page.Enum},
 			{Name: "name"},
 		}},
-	}, api.Anything, list, nil),
+	}, api.NoTarget, list, nil),
 	api.CreateIn(api.Spec{
 		ID: "createDataset", Path: "/v1/datasets", May: access.Organizer, Problems: api.Quotas,
 		Summary: "Create a dataset",

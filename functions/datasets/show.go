@@ -45,7 +45,7 @@ func single(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Da
 	return v, err
 }
 
-func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Dataset], err error) {
+func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[record.Dataset], err error) {
 	sources, err := visible(ctx, c)
 	if err != nil {
 		return p, err
@@ -69,7 +69,7 @@ func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Data
 func visible(ctx context.Context, c *api.Call) ([]records.Source, error) {
 	named := c.Page.Values("taskId")
 	if len(named) == 0 {
-		return c.VisibleEverywhere(ctx, record.KindDataset)
+		return c.AllPartitions(ctx, record.KindDataset)
 	}
 	var sources []records.Source
 	for _, id := range named {

@@ -77,7 +77,7 @@ func (s *scene) add(r result) *record.EvaluationItem {
 	e.TaskID, e.DatasetID, e.UserID, e.Team = s.task.ID, s.dataset.ID, servertest.UserID(r.user), "team of "+r.user
 	e.TruthVersion, e.PrimaryMeasure = s.dataset.TruthVersion, "nDCG@10"
 	e.Measures = map[string]*float64{"nDCG@10": defined(r.value), "AP": defined(r.ap)}
-	e.Standing = record.Standing{OrganizerID: s.task.OrganizerID, PrivateTask: s.dataset.PrivateTask, Published: !r.hidden, Blinded: r.blinded, Anonymous: r.anonymous, Alias: "alias", Baseline: r.baseline}
+	e.Access = record.AccessAttributes{OrganizerID: s.task.OrganizerID, PrivateTask: s.dataset.PrivateTask, Published: !r.hidden, Blinded: r.blinded, Anonymous: r.anonymous, Alias: "alias", Baseline: r.baseline}
 	if e.Baseline = r.baseline; r.baseline {
 		e.Team = record.BaselineTeam
 	}
@@ -245,7 +245,7 @@ func TestListsFilterWhatTheCallerSees(t *testing.T) {
 	h := s.add(result{user: "eve", value: 0.4, hidden: true})
 	x := s.add(result{user: "eve", value: 0.4, blinded: true})
 	for _, e := range []*record.EvaluationItem{a, h} {
-		r := &record.RunItem{Standing: e.Standing}
+		r := &record.RunItem{Access: e.Access}
 		r.Meta, r.EvaluationID, r.TaskID, r.DatasetID, r.UserID = record.NewMeta(s.Now()), e.ID, e.TaskID, e.DatasetID, e.UserID
 		r.ID = e.RunID
 		s.pending.Create(r)

@@ -14,11 +14,11 @@ import (
 	"assay/shared/visibility"
 )
 
-func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[record.Evaluation], error) {
+func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[record.Evaluation], error) {
 	choose(c)
 	if c.Page.Sort == "" {
 		return unsorted(ctx, c, func() ([]records.Source, error) {
-			return c.Narrowest(ctx, record.KindEvaluation, visibility.Filter{
+			return c.PartitionsFor(ctx, record.KindEvaluation, visibility.Filter{
 				DatasetIDs: c.Page.Values("datasetId"), TaskIDs: c.Page.Values("taskId"), UserIDs: c.Page.Values("userId"),
 			})
 		})
@@ -46,7 +46,7 @@ type taskItem struct {
 
 // task loads both in one call, so that a page of a leaderboard costs two.
 func task(ctx context.Context, c *api.Call) (taskItem, error) {
-	id, datasetID := c.Param("taskId"), c.Unchecked(byDataset.Param())
+	id, datasetID := c.Param("taskId"), c.RawQuery(byDataset.Param())
 	if !record.IsID(id) {
 		return taskItem{}, visibility.Missing
 	}

@@ -29,8 +29,8 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 	organizer := user == "olga" || user == "root"
 	var seen []*record.EvaluationItem
 	for _, e := range all {
-		shown := e.Standing.Published && !e.Standing.Blinded
-		if organizer || shown || e.UserID == id && !e.Standing.Blinded {
+		shown := e.Access.Published && !e.Access.Blinded
+		if organizer || shown || e.UserID == id && !e.Access.Blinded {
 			seen = append(seen, e)
 		}
 	}
@@ -46,7 +46,7 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 	teams := map[string]int{}
 	seen = slices.DeleteFunc(seen, func(e *record.EvaluationItem) bool {
 		team := e.UserID
-		if e.Standing.Baseline {
+		if e.Access.Baseline {
 			team = e.SubmissionID // baselines of organizers are of no team
 		}
 		teams[team]++
@@ -60,7 +60,7 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 				better++
 			}
 		}
-		named := !e.Standing.Anonymous || organizer || e.UserID == id
+		named := !e.Access.Anonymous || organizer || e.UserID == id
 		if onlyUser == "" || named && e.UserID == servertest.UserID(onlyUser) {
 			board = append(board, modelPlace{better + 1, e.ID})
 		}

@@ -39,13 +39,13 @@ var Operations = []api.Operation{
 			"the best first: by the primary measure with `sort=rank`, or by the measure named. " +
 			"`rank` is then the place on the leaderboard, which filters do not change; equal values share it." + views + versions,
 		Query: page.Spec{Sort: true, Filters: []page.Filter{byTask, byDataset, byRun, byUser, view}},
-	}, api.Anything, list, columns),
+	}, api.NoTarget, list, columns),
 	api.Get(api.Spec{
 		ID: "getEvaluation", Path: "/v1/evaluations/{evaluationId}", May: access.Anyone,
 		Summary:     "Return an evaluation",
 		Description: "With the values of each topic, where the evaluator has such.",
 	}, single, show),
-	api.OrPage(api.List(api.Spec{
+	api.WithHTML(api.List(api.Spec{
 		ID: "listTaskEvaluations", Path: "/v1/tasks/{taskId}/evaluations", May: access.Anyone,
 		Summary: "List the evaluations of a task",
 		Description: "The newest first, or, with `sort`, the leaderboard of a dataset: the best first by the primary measure (`sort=rank`) or by the measure named. " +

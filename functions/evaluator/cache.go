@@ -12,8 +12,8 @@ import (
 // maxCacheBytes bounds the memory of what a cache keeps.
 const maxCacheBytes = 128 << 20
 
-// keeping is what it takes to keep a value, however small it is.
-const keeping = 512
+// minEntryBytes is what it takes to keep a value, however small it is.
+const minEntryBytes = 512
 
 // cache keeps the values of the datasets that were used last, for the runs of a dataset come together. The zero cache is ready for
 // use.
@@ -41,7 +41,7 @@ func (c *cache[T]) get(ctx context.Context, dataset, version string, read func(c
 			}
 			value, bytes, err := read(ctx)
 			if err == nil {
-				c.keep(cached[T]{dataset, version, keeping + bytes, value})
+				c.keep(cached[T]{dataset, version, minEntryBytes + bytes, value})
 			}
 			return value, err
 		})

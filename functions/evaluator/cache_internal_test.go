@@ -31,7 +31,7 @@ func TestCache_KeepsWithinItsBound(t *testing.T) {
 		read := false
 		_, err := c.get(t.Context(), step.dataset, fmt.Sprint(step.number), func(context.Context) (*evaluator.Truth, int64, error) {
 			read = true
-			return nil, step.size - keeping, nil
+			return nil, step.size - minEntryBytes, nil
 		})
 		if err != nil || read != step.read {
 			t.Fatalf("%+v: read %v, %v", step, read, err)

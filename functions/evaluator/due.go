@@ -41,9 +41,9 @@ func (w *Worker) each(ctx context.Context, q store.Query, do func(store.Item) er
 	return errors.Join(failed, ctx.Err())
 }
 
-// Due does what is due, for runs first: a truth that is large takes a while. What it reads from the index may be out of
+// RunDue does what is due, for runs first: a truth that is large takes a while. What it reads from the index may be out of
 // date, so each step looks at the record again before it changes it.
-func (w *Worker) Due(ctx context.Context) error {
+func (w *Worker) RunDue(ctx context.Context) error {
 	return errors.Join(w.dueRuns(ctx), w.dueChanges(ctx))
 }
 
@@ -97,7 +97,7 @@ func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
 	case run.Waits():
 		return queue.Resume(ctx, w.Store, w.Now(), run.ID)
 	case run.State != record.AwaitingUpload:
-		return queue.TakeBack(ctx, w.Store, w.Now(), run.ID)
+		return queue.ReclaimExpired(ctx, w.Store, w.Now(), run.ID)
 	}
 	var missing []measure.Diagnostic
 	for _, f := range run.Files {
@@ -112,7 +112,7 @@ func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
 				return err
 			}
 		case errors.Is(err, blob.ErrNotFound):
-			missing = append(missing, measure.Diagnostic{Severity: measure.Error, File: f.Name, Discreet: true, Message: fmt.Sprintf(
+			missing = append(missing, measure.Diagnostic{Severity: measure.Error, File: f.Name, SafeWhileBlinded: true, Message: fmt.Sprintf(
 				"The file did not arrive within %v; expected %s with the SHA-256 %s. Submit it again.", record.UploadTime, plural.Count(f.Size, "byte"), f.SHA256)})
 		default:
 			return err
@@ -121,7 +121,7 @@ func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return queue.GiveUp(ctx, w.Store, w.Now(), run.ID, record.AwaitingUpload, missing...)
+	return queue.FailStale(ctx, w.Store, w.Now(), run.ID, record.AwaitingUpload, missing...)
 }
 
 func (w *Worker) dueDataset(ctx context.Context, it store.Item) error {

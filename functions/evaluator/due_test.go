@@ -33,12 +33,12 @@ func TestUploadsAreWaitedForForADay(t *testing.T) {
 		r.Files[0].State = record.FilePending
 	}).ID
 	s.wait(record.UploadTime - time.Minute)
-	s.must(s.Due(s.ctx))
+	s.must(s.RunDue(s.ctx))
 	if r := s.run(arrived); r.State != record.AwaitingUpload {
 		t.Fatalf("%s before its time", r.State)
 	}
 	s.wait(2 * time.Minute)
-	s.must(s.Due(s.ctx))
+	s.must(s.RunDue(s.ctx))
 	if r := s.run(arrived); r.State != record.Queued {
 		t.Fatalf("a run whose file arrived, though nobody was told, is %s: %v", r.State, r.Diagnostics)
 	}
@@ -50,7 +50,7 @@ func TestUploadsAreWaitedForForADay(t *testing.T) {
 func TestAChangedTruthReachesEveryRunOnce(t *testing.T) {
 	s := newScene(t)
 	good, bad := s.add(ranked).ID, s.add("nonsense\n").ID
-	public := s.add(ranked, func(r *record.RunItem) { r.Standing.Public = true }).ID
+	public := s.add(ranked, func(r *record.RunItem) { r.Access.Public = true }).ID
 	for _, id := range []string{good, bad, public} {
 		s.must(s.evaluate(id))
 	}
@@ -59,7 +59,7 @@ func TestAChangedTruthReachesEveryRunOnce(t *testing.T) {
 	s.truth.Number, s.dataset.TruthVersion = 2, 2
 	s.dataset.Requeue = &record.Follow{At: record.At(s.Now())}
 	s.commit(new(records.Tx).Replace(s.truth).Replace(s.dataset))
-	s.must(s.Due(s.ctx))
+	s.must(s.RunDue(s.ctx))
 	for _, id := range []string{good, bad, public} {
 		if r := s.run(id); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 0 {
 			t.Fatalf("%+v", r)
@@ -68,7 +68,7 @@ func TestAChangedTruthReachesEveryRunOnce(t *testing.T) {
 	}
 	for range 3 {
 		s.wait(5 * time.Second)
-		s.must(s.Due(s.ctx))
+		s.must(s.RunDue(s.ctx))
 	}
 	if d := get[record.DatasetItem](s, s.dataset.Key()); d.Requeue != nil {
 		t.Fatalf("after all runs have followed: %+v", d.Requeue)
@@ -95,19 +95,19 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 	s.dataset.Evaluator, s.dataset.RunFormat = s.truth.Evaluator, s.truth.RunFormat
 	arrival.Use(tx, s.dataset, &old, s.Now())
 	s.commit(tx.Replace(s.dataset))
-	s.must(s.Due(s.ctx))
+	s.must(s.RunDue(s.ctx))
 	s.must(s.evaluate(good))
 	looks := func() *record.DatasetItem {
 		for range 3 {
 			s.wait(time.Minute)
-			s.must(s.Due(s.ctx))
+			s.must(s.RunDue(s.ctx))
 		}
 		return get[record.DatasetItem](s, s.dataset.Key())
 	}
 	if d := looks(); d.Board().TruthVersion != 1 || d.Reevaluation == nil || !reflect.DeepEqual(d.Reevaluation.Progress, &record.Progress{Runs: 2, Waiting: 1}) {
 		t.Fatalf("while a run waits, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
-	s.must(queue.GiveUp(s.ctx, s.Store, s.Now(), bad, record.Queued, measure.Diagnostic{Severity: measure.Error, Message: "x"}))
+	s.must(queue.FailStale(s.ctx, s.Store, s.Now(), bad, record.Queued, measure.Diagnostic{Severity: measure.Error, Message: "x"}))
 	if d := looks(); d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.Requeue != nil {
 		t.Fatalf("once it has failed, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
@@ -124,7 +124,7 @@ func TestOnePassAloneDoesNotEndARequeue(t *testing.T) {
 		if pass == 2 {
 			s.wait(5 * time.Second)
 		}
-		s.must(s.Due(s.ctx))
+		s.must(s.RunDue(s.ctx))
 		if d := get[record.DatasetItem](s, s.dataset.Key()); (d.Requeue != nil) != want || d.Version != s.dataset.Version {
 			t.Fatalf("after the look number %d: %+v, version %d", pass+1, d.Requeue, d.Version)
 		}
@@ -211,13 +211,13 @@ func TestASecondPassThatComesTooEarlyIsNone(t *testing.T) {
 	s.commit(new(records.Tx).Replace(s.dataset))
 	s.Store = &lagging{Store: s.Store}
 	for range 3 {
-		s.must(s.Due(s.ctx))
+		s.must(s.RunDue(s.ctx))
 	}
 	if d := get[record.DatasetItem](s, s.dataset.Key()); d.Requeue == nil || d.Requeue.Passes != 1 {
 		t.Fatalf("%+v", d.Requeue)
 	}
 	s.wait(5 * time.Second)
-	s.must(s.Due(s.ctx))
+	s.must(s.RunDue(s.ctx))
 	if d := get[record.DatasetItem](s, s.dataset.Key()); d.Requeue != nil {
 		t.Fatalf("%+v", d.Requeue)
 	}
@@ -239,10 +239,10 @@ func TestATruthThatBreaksTheEvaluatorIsRefusedOnce(t *testing.T) {
 		panic("a bug")
 	}}
 	s.adopts()
-	if err := s.Due(s.ctx); err == nil || !strings.Contains(err.Error(), "a bug") {
+	if err := s.RunDue(s.ctx); err == nil || !strings.Contains(err.Error(), "a bug") {
 		t.Errorf("the fault is told as %v", err)
 	}
-	s.must(s.Due(s.ctx))
+	s.must(s.RunDue(s.ctx))
 	d := get[record.DatasetItem](s, s.dataset.Key())
 	if reads.Load() != 1 || d.Adopt != nil || d.TruthVersion != 1 || len(d.Diagnostics) != 1 || !strings.Contains(d.Diagnostics[0].Message, "a fault of the platform") {
 		t.Fatalf("read %d times: %+v", reads.Load(), d)

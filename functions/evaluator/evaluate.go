@@ -22,7 +22,7 @@ import (
 // evaluate brings a run that was leased to an end. When the store or the files do not answer, it leaves the run to its
 // lease, so that it comes back after a while.
 func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
-	h := queue.HoldOf(run)
+	h := queue.LeaseRefOf(run)
 	ctx, release := w.keep(parent, h)
 	started := w.Now()
 	attempt := func() error { return w.attempt(ctx, run, h) }
@@ -41,9 +41,9 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 		log.InfoContext(parent, "run was taken back, cancelled or deleted while it was evaluated")
 	case broke:
 		log.ErrorContext(parent, "the evaluator broke", "error", err)
-		_, err = queue.Abandon(parent, w.Store, w.Now(), h, "the evaluator had a fault, which is the platform's and not the run's")
+		_, err = queue.FailAttempt(parent, w.Store, w.Now(), h, "the evaluator had a fault, which is the platform's and not the run's")
 	case parent.Err() != nil:
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), farewell)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), shutdownGrace)
 		defer cancel()
 		_, err = queue.Release(ctx, w.Store, w.Now(), h)
 	default:
@@ -56,7 +56,7 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 }
 
 // keep extends the lease until the function that it returns is called. The context ends when the lease is lost.
-func (w *Worker) keep(parent context.Context, h queue.Hold) (ctx context.Context, release func()) {
+func (w *Worker) keep(parent context.Context, h queue.LeaseRef) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	done := make(chan struct{})
 	go func() {
@@ -86,7 +86,7 @@ func (w *Worker) keep(parent context.Context, h queue.Hold) (ctx context.Context
 }
 
 // attempt evaluates the run against the truth as it is now, and writes what comes of it.
-func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold) error {
+func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.LeaseRef) error {
 	truth, err := records.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(run.DatasetID))
 	switch {
 	case err != nil:
@@ -113,7 +113,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 		return err
 	}
 	// Blinded runs are read once more in any case, so that the time that it takes tells nothing either.
-	if len(diagnostics) > 0 || run.Standing.Blinded {
+	if len(diagnostics) > 0 || run.Access.Blinded {
 		known, err := w.known(ctx, run, truth, against)
 		if err != nil {
 			return err
@@ -135,7 +135,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Hold)
 }
 
 // withoutTruth has the run of a dataset without a truth wait for it, for a day at most, or fails the run when none is to come.
-func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.Hold) error {
+func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.LeaseRef) error {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
 	if err != nil {
 		return err
@@ -147,8 +147,8 @@ func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.
 	return w.fail(ctx, h, nil, "The dataset has no truth, or was deleted, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself.")
 }
 
-func (w *Worker) fail(ctx context.Context, h queue.Hold, truth *record.Truth, why string) error {
-	_, err := queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, []measure.Diagnostic{{Severity: measure.Error, Message: why, Discreet: true}})
+func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, truth *record.Truth, why string) error {
+	_, err := queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}})
 	return err
 }
 

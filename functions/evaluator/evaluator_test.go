@@ -99,7 +99,7 @@ func (s *scene) add(content string, alter ...func(*record.RunItem)) *record.RunI
 	r.Meta = record.NewMeta(s.Now())
 	r.State, r.QueuedAt = record.Queued, &at
 	r.TaskID, r.DatasetID, r.UserID, r.SubmissionID, r.Team = s.task, s.dataset.ID, record.NewID(s.Now()), record.NewID(s.Now()), "Lakeside"
-	r.Standing = record.Standing{OrganizerID: s.dataset.OrganizerID, Published: true, Baseline: true}
+	r.Access = record.AccessAttributes{OrganizerID: s.dataset.OrganizerID, Published: true, Baseline: true}
 	r.Files = []record.File{s.store(record.HolderRuns, r.ID, "run.txt", content)}
 	for _, f := range alter {
 		f(r)
@@ -173,7 +173,7 @@ func TestAQueuedRunIsEvaluatedAtOnce(t *testing.T) {
 	if e == nil || *e.Measures["AP"] != 0.75 || *e.Measures["P@1"] != 0.5 || e.PrimaryMeasure != "AP" || strings.Join(e.Columns, " ") != "AP P@1" {
 		t.Fatalf("%+v", e)
 	}
-	if e.Team != r.Team || e.UserID != r.UserID || e.RunID != id || !e.Baseline || e.Standing != r.Standing || e.TruthVersion != 1 {
+	if e.Team != r.Team || e.UserID != r.UserID || e.RunID != id || !e.Baseline || e.Access != r.Access || e.TruthVersion != 1 {
 		t.Fatalf("%+v", e)
 	}
 	if e.Digests.Run != digest(r.Files[0].SHA256) || e.Digests.PlainTruth != digest(s.truth.Files[0].SHA256) || e.Evaluator.Version == "" {
@@ -274,9 +274,9 @@ func TestARunWhoseFileIsGoneComesBackAndFailsInTheEnd(t *testing.T) {
 		if got := s.run(r.ID); got.State != record.Evaluating || got.Attempts != n+1 {
 			t.Fatalf("%s after attempt %d", got.State, n+1)
 		}
-		s.must(s.Due(s.ctx))
+		s.must(s.RunDue(s.ctx))
 		s.wait(2 * time.Minute)
-		s.must(s.Due(s.ctx))
+		s.must(s.RunDue(s.ctx))
 	}
 	if got := s.run(r.ID); got.State != record.Failed {
 		t.Fatal(got.State)

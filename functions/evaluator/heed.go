@@ -10,9 +10,9 @@ import (
 	"assay/shared/store"
 )
 
-// Heed does what the record under the key asks for now, and returns when it wants to be looked at again, or the zero Time.
+// HandleChange does what the record under the key asks for now, and returns when it wants to be looked at again, or the zero Time.
 // It is for a worker that is told of every change and is not there in between; a worker that Run keeps looks by itself.
-func (w *Worker) Heed(ctx context.Context, key store.Key) (time.Time, error) {
+func (w *Worker) HandleChange(ctx context.Context, key store.Key) (time.Time, error) {
 	items, err := w.Store.Get(ctx, store.Strong, key)
 	if err != nil {
 		return time.Time{}, records.Failed(err)
@@ -38,8 +38,8 @@ func (w *Worker) Heed(ctx context.Context, key store.Key) (time.Time, error) {
 	return time.Time{}, nil
 }
 
-// Drain evaluates what waits for a built-in evaluator, in turn, until nothing does or the context ends.
-func (w *Worker) Drain(ctx context.Context) error {
+// EvaluateQueued evaluates what waits for a built-in evaluator, in turn, until nothing does or the context ends.
+func (w *Worker) EvaluateQueued(ctx context.Context) error {
 	for ctx.Err() == nil {
 		run, err := w.lease(ctx)
 		if err != nil || run == nil {
@@ -50,9 +50,9 @@ func (w *Worker) Drain(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Next returns the first instant at which something is due or a run has waited for too long, or the zero Time. It looks
+// NextDue returns the first instant at which something is due or a run has waited for too long, or the zero Time. It looks
 // into an index, which may be about a second behind.
-func (w *Worker) Next(ctx context.Context) (time.Time, error) {
+func (w *Worker) NextDue(ctx context.Context) (time.Time, error) {
 	var next time.Time
 	at := func(t time.Time) {
 		if next.IsZero() || t.Before(next) {

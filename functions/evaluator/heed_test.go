@@ -15,7 +15,7 @@ func TestDrainGoesAroundWhatIsBroken(t *testing.T) {
 	broken.Indexes[record.ByWork-1] = store.Key{Partition: record.OfQueue(record.QueueBuiltin), Sort: record.At(time.Unix(0, 0)).String() + "#broken"}
 	s.must(s.Store.Write(s.ctx, store.Create(broken)))
 	r := s.add(ranked)
-	if err := s.Drain(s.ctx); err == nil {
+	if err := s.EvaluateQueued(s.ctx); err == nil {
 		t.Error("what is broken was not told of")
 	}
 	if got := s.run(r.ID); got.State != record.Completed {
@@ -40,11 +40,11 @@ func TestFairness_BurstOfOneTeam(t *testing.T) {
 	for name, evaluate := range map[string]func(s *scene, ids []string){
 		"messages": func(s *scene, ids []string) {
 			for _, id := range ids {
-				_, err := s.Heed(s.ctx, record.RunKey(id))
+				_, err := s.HandleChange(s.ctx, record.RunKey(id))
 				s.must(err)
 			}
 		},
-		"drain": func(s *scene, _ []string) { s.must(s.Drain(s.ctx)) },
+		"drain": func(s *scene, _ []string) { s.must(s.EvaluateQueued(s.ctx)) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -88,7 +88,7 @@ func TestFairness_BurstOfOneTeam(t *testing.T) {
 func TestNext(t *testing.T) {
 	s := newScene(t)
 	next := func() time.Time {
-		at, err := s.Next(s.ctx)
+		at, err := s.NextDue(s.ctx)
 		s.must(err)
 		return at
 	}

@@ -23,7 +23,7 @@ func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.T
 	}
 	kind := measure.Kind(truth.Evaluator.Kind)
 	files := d.ComparedInputs(kind)
-	if !run.Standing.Blinded || len(files) == 0 {
+	if !run.Access.Blinded || len(files) == 0 {
 		return list, nil
 	}
 	inputs, err := w.inputs.get(ctx, d.ID, digest(files)+truth.RunFormat.IDField, func(ctx context.Context) (*evaluator.Known, int64, error) {

@@ -34,7 +34,7 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 	s.start()
 	evaluated := func(content string, state record.RunState) *record.RunItem {
 		t.Helper()
-		return s.until(s.add(content, func(r *record.RunItem) { r.Standing.Blinded, r.Counted = true, true }).ID, state)
+		return s.until(s.add(content, func(r *record.RunItem) { r.Access.Blinded, r.Counted = true, true }).ID, state)
 	}
 	reads := func(content string, state record.RunState, want string, organizers string) {
 		t.Helper()
@@ -101,7 +101,7 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 	s.start()
 	evaluate := func(content string, state record.RunState, blinded bool) *record.RunItem {
 		t.Helper()
-		return s.until(s.add(content, func(r *record.RunItem) { r.Standing.Blinded, r.Counted = blinded, true }).ID, state)
+		return s.until(s.add(content, func(r *record.RunItem) { r.Access.Blinded, r.Counted = blinded, true }).ID, state)
 	}
 	const (
 		positive = "id\tlabel\na\tpositive\nb\tneg\nc\tpositive\n"

@@ -19,7 +19,7 @@ import (
 
 // Complete writes the result of an evaluator of the version for a run under the hold, and returns the run; the errors are
 // those of queue.Complete.
-func (w *Worker) Complete(ctx context.Context, h queue.Hold, run *record.RunItem, truth *record.Truth, result measure.Result, version string) (*record.RunItem, error) {
+func (w *Worker) Complete(ctx context.Context, h queue.LeaseRef, run *record.RunItem, truth *record.Truth, result measure.Result, version string) (*record.RunItem, error) {
 	outcome, err := w.outcome(ctx, run, truth, result, version)
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func (w *Worker) Complete(ctx context.Context, h queue.Hold, run *record.RunItem
 // Refuse fails a run that was compared with the truth, for the reasons given. When that would be one failure too many that only
 // the truth can know, the run completes without values, and the organizers read the reasons: its owner sees no difference from
 // a run that was evaluated until it is unblinded.
-func (w *Worker) Refuse(ctx context.Context, h queue.Hold, run *record.RunItem, truth *record.Truth, reasons []measure.Diagnostic, version string) (*record.RunItem, error) {
+func (w *Worker) Refuse(ctx context.Context, h queue.LeaseRef, run *record.RunItem, truth *record.Truth, reasons []measure.Diagnostic, version string) (*record.RunItem, error) {
 	failed, err := queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, reasons)
 	if !errors.Is(err, queue.ErrTruthFailures) {
 		return failed, err

@@ -43,7 +43,7 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 	if err != nil {
 		return false, err
 	}
-	var found census
+	var found reevaluationCount
 	if truth != nil {
 		if found, err = w.requeueAll(ctx, d, truth); err != nil {
 			return false, err
@@ -61,7 +61,7 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 }
 
 // count has the dataset carry what a pass found, and says when the next one is due.
-func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Truth, found census) (released bool) {
+func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Truth, found reevaluationCount) (released bool) {
 	quiet := found.changed == 0 && d.Requeue.Passes > 0
 	held := truth != nil && truth.Held
 	wait := settled
@@ -91,27 +91,27 @@ func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Trut
 	return false
 }
 
-// census is what a pass found.
-type census struct {
+// reevaluationCount is what a pass found.
+type reevaluationCount struct {
 	changed        int // runs that were queued again, or whose evaluation lists show from now on
 	all, published record.Progress
 }
 
-func (c *census) add(run *record.RunItem, waits bool) {
+func (c *reevaluationCount) add(run *record.RunItem, waits bool) {
 	count := func(p *record.Progress) {
 		p.Runs++
 		if waits {
 			p.Waiting++
 		}
 	}
-	if count(&c.all); run.Standing.Shown() {
+	if count(&c.all); run.Access.Shown() {
 		count(&c.published)
 	}
 }
 
 // requeueAll queues every run of the dataset for the truth that was not evaluated against it or waits elsewhere, and, unless
 // the truth is held, has lists show the evaluations against it. It counts the runs that were evaluated before.
-func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *record.Truth) (found census, err error) {
+func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *record.Truth) (found reevaluationCount, err error) {
 	var mu sync.Mutex // guards found and failed
 	var failed error
 	var all sync.WaitGroup

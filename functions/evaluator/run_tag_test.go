@@ -47,7 +47,7 @@ func TestRunTag_CostsNoReading(t *testing.T) {
 		{strings.ReplaceAll(ranked, "tag", strings.Repeat("long", 100)), "", false, 2},
 	} {
 		files.runs.Store(0)
-		r := s.until(s.add(tt.content, func(r *record.RunItem) { r.Standing.Blinded = tt.blinded }).ID, record.Completed)
+		r := s.until(s.add(tt.content, func(r *record.RunItem) { r.Access.Blinded = tt.blinded }).ID, record.Completed)
 		e := get[record.EvaluationItem](s, record.EvaluationKey(r.EvaluationID))
 		if n := files.runs.Load(); e.RunTag != tt.tag || n != tt.opened {
 			t.Errorf("the tag of %.40q, blinded %v, is %q after %d openings; want %q after %d", tt.content, tt.blinded, e.RunTag, n, tt.tag, tt.opened)

@@ -32,7 +32,7 @@ func TestFailuresThatOnlyTheTruthKnowsAreBounded(t *testing.T) {
 	s.start()
 	const other, long = "q8 Q0 d2 1 2.0 tag\n", "q8 Q0 d2 1 2.0 tag and more\n"
 	user := record.NewID(s.Now())
-	blinded := func(r *record.RunItem) { r.UserID, r.Standing.Blinded, r.Counted = user, true, true }
+	blinded := func(r *record.RunItem) { r.UserID, r.Access.Blinded, r.Counted = user, true, true }
 	owner := func(r *record.RunItem) string {
 		var all []string
 		for _, d := range r.For(access.Anyone | access.User | access.Owner).Diagnostics {
@@ -82,7 +82,7 @@ func TestFailuresThatOnlyTheTruthKnowsAreBounded(t *testing.T) {
 			t.Errorf("the owner reads %q", told)
 		}
 	}
-	evaluated(other, record.Failed, func(r *record.RunItem) { r.Standing.Blinded, r.Counted = true, true }) // another team
+	evaluated(other, record.Failed, func(r *record.RunItem) { r.Access.Blinded, r.Counted = true, true }) // another team
 	for range record.MaxTruthFailures + 1 {
 		r := evaluated(other, record.Failed, func(r *record.RunItem) { r.UserID = user })
 		if told := owner(r); !strings.Contains(told, "the topics of the truth are") {

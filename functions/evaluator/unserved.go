@@ -39,7 +39,7 @@ func (w *Worker) unservedOf(ctx context.Context, now time.Time, turn queue.Turn)
 		if err != nil {
 			return err
 		}
-		return queue.GiveUp(ctx, w.Store, now, run.ID, run.State, measure.Diagnostic{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
+		return queue.FailStale(ctx, w.Store, now, run.ID, run.State, measure.Diagnostic{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
 			"No worker has brought this run to an end since %s, so it was given up. Ask the organizers whether workers serve the task, and submit again.", run.QueuedAt.Format(time.RFC3339))})
 	})
 }

@@ -30,10 +30,10 @@ import (
 )
 
 const (
-	concurrency = 2                // runs evaluated at once; one evaluation uses several cores for part of its time
-	leaseTime   = time.Minute      // until a run of a dead worker comes back
-	tick        = time.Second      // how often to look, unasked, for what waits or is due
-	farewell    = 10 * time.Second // to give back the runs of a worker that stops
+	concurrency   = 2                // runs evaluated at once; one evaluation uses several cores for part of its time
+	leaseTime     = time.Minute      // until a run of a dead worker comes back
+	pollInterval  = time.Second      // how often to look, unasked, for what waits or is due
+	shutdownGrace = 10 * time.Second // to give back the runs of a worker that stops
 )
 
 // Worker evaluates runs. Its exported fields are set before it is used; they may be set after Changed was handed to a store.
@@ -61,8 +61,8 @@ func (w *Worker) Run(ctx context.Context) {
 	for range concurrency {
 		all.Go(func() { w.work(ctx) })
 	}
-	for _, c := range w.chores() {
-		all.Go(func() { w.attend(ctx, c) })
+	for _, c := range w.periodicJobs() {
+		all.Go(func() { w.runPeriodically(ctx, c) })
 	}
 	all.Wait()
 }
@@ -81,7 +81,7 @@ func (w *Worker) work(ctx context.Context) {
 		}
 		select {
 		case <-w.wake.C():
-		case <-time.After(tick):
+		case <-time.After(pollInterval):
 		case <-ctx.Done():
 		}
 	}
@@ -114,27 +114,27 @@ func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) error {
 	return err
 }
 
-// chore is something that must happen by itself, again and again.
-type chore struct {
+// periodicJob is something that must happen by itself, again and again.
+type periodicJob struct {
 	every  time.Duration
 	do     func(context.Context) error
 	failed string
 }
 
-// chores go on side by side, so that none waits for another: a truth that is large keeps no lapsed lease from being taken
+// periodicJobs go on side by side, so that none waits for another: a truth that is large keeps no lapsed lease from being taken
 // back.
-func (w *Worker) chores() []chore {
-	return []chore{
-		{tick, w.dueRuns, "what is due for runs cannot be done"},
-		{tick, w.dueChanges, "what follows changes cannot be done"},
+func (w *Worker) periodicJobs() []periodicJob {
+	return []periodicJob{
+		{pollInterval, w.dueRuns, "what is due for runs cannot be done"},
+		{pollInterval, w.dueChanges, "what follows changes cannot be done"},
 		{time.Minute, w.Unserved, "runs that wait for workers cannot be looked after"},
 		{20 * time.Minute, w.CleanResults, "results of tools stay behind until the next cleaning"},
 		{time.Hour, w.Clean, "abandoned files stay behind until the next cleaning"},
 	}
 }
 
-// attend does a chore in its rhythm until the context ends.
-func (w *Worker) attend(ctx context.Context, c chore) {
+// runPeriodically does a chore in its rhythm until the context ends.
+func (w *Worker) runPeriodically(ctx context.Context, c periodicJob) {
 	wait.Every(ctx, c.every, func() {
 		if err := panics.Catch(func() error { return c.do(ctx) }); err != nil && ctx.Err() == nil {
 			w.Log.ErrorContext(ctx, c.failed, "error", err)
@@ -152,7 +152,7 @@ func (w *Worker) reclaim(ctx context.Context) error {
 		if err != nil || run.Lease == nil || run.Queue != record.QueueBuiltin || run.Lease.Holder != w.Holder {
 			return err
 		}
-		_, err = queue.Interrupt(ctx, w.Store, w.Now(), queue.HoldOf(run))
+		_, err = queue.ReleaseAfterCrash(ctx, w.Store, w.Now(), queue.LeaseRefOf(run))
 		return queue.IgnoreStale(err)
 	})
 }

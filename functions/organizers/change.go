@@ -12,7 +12,7 @@ import (
 	"assay/shared/store"
 )
 
-func create(ctx context.Context, c *api.Call, _ api.Open, d record.OrganizerDraft) (path string, made api.URL, err error) {
+func create(ctx context.Context, c *api.Call, _ api.PublicTarget, d record.OrganizerDraft) (path string, made api.URL, err error) {
 	o := &record.Organizer{Meta: record.NewMeta(c.Now()), OrganizerDraft: d}
 	members := d.Members // in this order the problems' pointers are those of the body
 	if !slices.Contains(members, c.Caller.ID) {

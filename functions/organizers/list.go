@@ -10,7 +10,7 @@ import (
 	"assay/shared/records"
 )
 
-func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[*record.Organizer], error) {
+func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*record.Organizer], error) {
 	var keep func(*record.Organizer) bool
 	if len(c.Page.Values("name")) > 0 {
 		keep = func(o *record.Organizer) bool { return c.Page.KeepsText("name", o.Name) }

@@ -120,5 +120,5 @@ func setMembers(ctx context.Context, c *api.Call, organizerID string, before, af
 			return err
 		}
 	}
-	return c.KnowUser(ctx)
+	return c.UpsertProfile(ctx)
 }

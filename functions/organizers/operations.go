@@ -24,12 +24,12 @@ var Operations = []api.Operation{
 		Summary:     "List organizers",
 		Description: "All organizers, the newest first.",
 		Query:       page.Spec{Filters: []page.Filter{{Name: "name"}}},
-	}, api.Anything, list, nil),
+	}, api.NoTarget, list, nil),
 	api.Create(api.Spec{
 		ID: "createOrganizer", Path: "/v1/organizers", May: access.User, Problems: api.Quotas,
 		Summary:     "Create an organizer",
 		Description: "The caller becomes its first member. At most 45 members can be named at once; more can be added later. Members must be known users: see `updateOrganizer`. How many a user can create in 24 hours, `/info` tells.",
-	}, api.Anything, create),
+	}, api.NoTarget, create),
 	api.Get(api.Spec{
 		ID: "getOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Anyone,
 		Summary:     "Return an organizer",

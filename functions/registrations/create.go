@@ -64,7 +64,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 	if err := c.Charge(ctx, record.Charge{Kind: record.MadeRegistrations, Count: 1}); err != nil {
 		return "", nil, err
 	}
-	return path(r), r.For(roles), c.KnowUser(ctx)
+	return path(r), r.For(roles), c.UpsertProfile(ctx)
 }
 
 func path(r *record.RegistrationItem) string {

@@ -52,7 +52,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 		return err
 	}
 	organizer := roles&(access.Organizer|access.Admin) != 0
-	if r.Standing.Published && !organizer {
+	if r.Access.Published && !organizer {
 		return problem.Conflict.New("The review of the run is published, so only the organizers can delete the run. Ask them.")
 	}
 	c.Tx.Delete(r).DeleteKey(record.ReviewKey(r.ID))

@@ -64,7 +64,7 @@ func among[T comparable](wanted []T, value T) bool {
 // sources names what the list is read from: the runs of submissions by their keys, or else the narrowest partitions.
 func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]records.Source, error) {
 	if len(f.SubmissionIDs) == 0 {
-		return v.Narrowest(ctx, record.KindRun, visibility.Filter{DatasetIDs: f.DatasetIDs, TaskIDs: f.TaskIDs, UserIDs: f.UserIDs})
+		return v.PartitionsFor(ctx, record.KindRun, visibility.Filter{DatasetIDs: f.DatasetIDs, TaskIDs: f.TaskIDs, UserIDs: f.UserIDs})
 	}
 	submissions, err := records.GetAll[record.SubmissionItem](ctx, v.Records, v.Consistency, records.Keys(f.SubmissionIDs, record.SubmissionKey)...)
 	if err != nil {
@@ -86,7 +86,7 @@ func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]records.S
 	return []records.Source{records.Named(runs, record.RunKey)}, nil
 }
 
-func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Run], err error) {
+func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[record.Run], err error) {
 	f := Filter{
 		TaskIDs: c.Page.Values("taskId"), DatasetIDs: c.Page.Values("datasetId"),
 		UserIDs: c.Page.Values("userId"), SubmissionIDs: c.Page.Values("submissionId"),

@@ -27,7 +27,7 @@ var Operations = []api.Operation{
 			{Name: "submissionId", Type: page.ID},
 			{Name: "state", Type: page.Enum},
 		}},
-	}, api.Anything, list, nil),
+	}, api.NoTarget, list, nil),
 	api.Get(api.Spec{
 		ID: "getRun", Path: "/v1/runs/{runId}", May: access.Anyone,
 		Summary: "Return a run",

@@ -57,10 +57,10 @@ func carry(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft)
 	if err != nil {
 		return err
 	}
-	run.Standing.Published, run.Standing.Blinded = d.Published, d.Blinded
+	run.Access.Published, run.Access.Blinded = d.Published, d.Blinded
 	c.Tx.Save(run, c.Now())
 	return eachEvaluation(ctx, c, run, func(e *record.EvaluationItem) {
-		e.Standing.Published, e.Standing.Blinded = d.Published, d.Blinded
+		e.Access.Published, e.Access.Blinded = d.Published, d.Blinded
 	})
 }
 

@@ -48,7 +48,7 @@ func (s *scene) add(user string, alter ...func(*record.RunItem)) *record.RunItem
 	r.Meta, r.State = record.NewMeta(s.Now()), record.Completed
 	r.SubmissionID, r.TaskID, r.DatasetID = record.NewID(s.Now()), s.task.ID, s.dataset.ID
 	r.UserID, r.Team = servertest.UserID(user), "team of "+user
-	r.Standing = record.Standing{OrganizerID: s.organizer, PrivateTask: s.dataset.PrivateTask, Alias: "alias"}
+	r.Access = record.AccessAttributes{OrganizerID: s.organizer, PrivateTask: s.dataset.PrivateTask, Alias: "alias"}
 	content := "the run of " + user
 	sum := sha256.Sum256([]byte(content))
 	f := record.File{Name: "run.txt", Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), State: record.FileStored}
@@ -65,22 +65,22 @@ func (s *scene) add(user string, alter ...func(*record.RunItem)) *record.RunItem
 	}
 	at := record.At(s.Now())
 	r.QueuedAt = &at
-	e.Standing = r.Standing
+	e.Access = r.Access
 	e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID = r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID
 	review := &record.ReviewItem{OrganizerID: s.organizer, TaskID: s.task.ID, UserID: r.UserID}
 	review.Meta, review.RunID = record.NewMeta(s.Now()), r.ID
-	review.Published, review.Blinded = r.Standing.Published, r.Standing.Blinded
-	submission := &record.SubmissionItem{Standing: r.Standing}
+	review.Published, review.Blinded = r.Access.Published, r.Access.Blinded
+	submission := &record.SubmissionItem{Access: r.Access}
 	submission.Meta = record.NewMeta(s.Now())
 	submission.ID, submission.TaskID, submission.UserID, submission.RunIDs = r.SubmissionID, r.TaskID, r.UserID, []string{r.ID}
 	s.Put(r, e, &record.Topics{Meta: e.Meta}, review, submission)
 	return r
 }
 
-func public(r *record.RunItem)    { r.Standing.Public = true }
-func anonymous(r *record.RunItem) { r.Standing.Anonymous = true }
-func published(r *record.RunItem) { r.Standing.Published = true }
-func blinded(r *record.RunItem)   { r.Standing.Blinded = true }
+func public(r *record.RunItem)    { r.Access.Public = true }
+func anonymous(r *record.RunItem) { r.Access.Anonymous = true }
+func published(r *record.RunItem) { r.Access.Published = true }
+func blinded(r *record.RunItem)   { r.Access.Blinded = true }
 func queued(r *record.RunItem)    { r.State = record.Queued }
 
 func (s *scene) stored(key store.Key) store.Item {
@@ -199,7 +199,7 @@ func TestFilesOfAnAnonymousTeamAreNotNamedBeforeTheyAreShown(t *testing.T) {
 			var list struct{ Data []record.Run }
 			s.Want(http.StatusOK, &list, user, http.MethodGet, "/v1/runs?filter[submissionId]="+tt.run.SubmissionID, nil)
 			if len(single.Files) != want || len(list.Data[0].Files) != want || strings.Contains(string(a.Body), tt.run.Files[0].SHA256) != (want > 0) {
-				t.Errorf("%+v as %q: %d and %d files, want %d", tt.run.Standing, user, len(single.Files), len(list.Data[0].Files), want)
+				t.Errorf("%+v as %q: %d and %d files, want %d", tt.run.Access, user, len(single.Files), len(list.Data[0].Files), want)
 			}
 		}
 	}
@@ -214,8 +214,8 @@ func TestARunTellsOfTheTruthOnlyToWhomItMay(t *testing.T) {
 		}
 	}
 	revealing := measure.Diagnostic{Severity: measure.Error, Message: "secret"}
-	mixed := failed(measure.Diagnostic{Severity: measure.Warning, Message: "warning", Discreet: true}, revealing,
-		measure.Diagnostic{Severity: measure.Error, Message: "line 3", Discreet: true})
+	mixed := failed(measure.Diagnostic{Severity: measure.Warning, Message: "warning", SafeWhileBlinded: true}, revealing,
+		measure.Diagnostic{Severity: measure.Error, Message: "line 3", SafeWhileBlinded: true})
 	const all, discreet, withheld = "secret|line 3|warning", "line 3|warning", "ask the organizers"
 	for _, tt := range []struct {
 		name string
@@ -349,12 +349,12 @@ func TestAReviewDecidesWhoSeesTheRunsResults(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	run, err := records.Decode[record.RunItem](s.stored(r.Key()))
-	if err != nil || !run.Standing.Published || run.Standing.Blinded {
-		t.Fatalf("%+v %v", run.Standing, err)
+	if err != nil || !run.Access.Published || run.Access.Blinded {
+		t.Fatalf("%+v %v", run.Access, err)
 	}
 	e, err := records.Decode[record.EvaluationItem](s.stored(record.EvaluationKey(r.EvaluationID)))
-	if err != nil || e.Standing != run.Standing {
-		t.Fatalf("the evaluation has %+v", e.Standing)
+	if err != nil || e.Access != run.Access {
+		t.Fatalf("the evaluation has %+v", e.Access)
 	}
 	if n := len(s.audit()); n != 3 {
 		t.Errorf("%d audit entries, want 3", n)
@@ -366,7 +366,7 @@ func TestAReviewDecidesWhoSeesTheRunsResults(t *testing.T) {
 func TestReview_OrganizersReadTheDiagnosticsOfTheRun(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
 	of := func(name string, discreet bool) measure.Diagnostic {
-		return measure.Diagnostic{Severity: measure.Warning, Message: name, Discreet: discreet}
+		return measure.Diagnostic{Severity: measure.Warning, Message: name, SafeWhileBlinded: discreet}
 	}
 	r := s.add("ada", blinded, func(r *record.RunItem) { r.AddDiagnostics(of("of the file", true), of("of the truth", false)) })
 	path := "/v1/runs/" + r.ID + "/review"

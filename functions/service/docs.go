@@ -29,7 +29,7 @@ func document(groups *[]api.Group, mediaType string, render func([]api.Group) ([
 
 // referenceOf answers with the description as a page, which is made in the same way.
 func referenceOf(groups *[]api.Group) func(context.Context, *api.Call) error {
-	rendered := sync.OnceValues(func() (webpage.Rendered, error) { return renderReference(api.Document(*groups)) })
+	rendered := sync.OnceValues(func() (webpage.Rendered, error) { return renderReference(api.OpenAPI(*groups)) })
 	return func(_ context.Context, c *api.Call) error {
 		page, err := rendered()
 		if err != nil {

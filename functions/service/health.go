@@ -22,7 +22,7 @@ type Check struct {
 // storeTime is how long the store may take to answer.
 const storeTime = 2 * time.Second
 
-func health(ctx context.Context, c *api.Call, _ api.Open) (Health, error) {
+func health(ctx context.Context, c *api.Call, _ api.PublicTarget) (Health, error) {
 	ctx, cancel := context.WithTimeout(ctx, storeTime)
 	defer cancel()
 	if err := c.Store.Ping(ctx); err != nil {

@@ -63,7 +63,7 @@ var limits = Limits{
 	Registrations: record.RegistrationGrants.Max, AddedRegistrations: record.RegistrationGrants.MaxAdded,
 }
 
-func info(ctx context.Context, c *api.Call, _ api.Open) (Info, error) {
+func info(ctx context.Context, c *api.Call, _ api.PublicTarget) (Info, error) {
 	limits := limits
 	limits.Rates = c.Rates.Limits()
 	i := Info{

@@ -14,7 +14,7 @@ import (
 )
 
 // landing writes the page for people. It is the same for all callers, because anybody may keep it.
-func landing(ctx context.Context, c *api.Call, _ api.Open) error {
+func landing(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 	v := welcome{base: c.BaseURL(), issuer: c.Info.Issuer, version: c.Info.Version, commit: c.Info.Commit}
 	if err := v.chooseTasks(ctx, c.Store, c.Now()); err != nil {
 		return err

@@ -35,10 +35,10 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	}
 	changed := *s
 	changed.Title, changed.Description, changed.PaperURL, changed.Visibility, changed.Baseline = d.Title, d.Description, d.PaperURL, d.Visibility, d.Baseline
-	st := &changed.Standing
+	st := &changed.Access
 	st.Public, st.Baseline, st.Title, st.PaperURL = d.Visibility == record.Public, d.Baseline, d.Title, d.PaperURL
 	c.Tx.Save(&changed, c.Now())
-	if changed.Standing == s.Standing {
+	if changed.Access == s.Access {
 		return &changed, nil
 	}
 	superseded, err := carry(ctx, c, &changed)
@@ -62,7 +62,7 @@ func carry(ctx context.Context, c *api.Call, s *record.SubmissionItem) (supersed
 	}
 	var shown []string
 	for _, r := range runs {
-		follow.SetSubmission(&r.Standing, &s.Standing)
+		follow.SetSubmission(&r.Access, &s.Access)
 		c.Tx.Save(r, c.Now())
 		for _, id := range r.Evaluations {
 			if r.Lists(id) {
@@ -75,8 +75,8 @@ func carry(ctx context.Context, c *api.Call, s *record.SubmissionItem) (supersed
 	evaluations, err := records.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, records.Keys(shown, record.EvaluationKey)...)
 	for _, e := range evaluations {
 		if e != nil {
-			follow.SetSubmission(&e.Standing, &s.Standing)
-			e.Baseline = s.Standing.Baseline
+			follow.SetSubmission(&e.Access, &s.Access)
+			e.Baseline = s.Access.Baseline
 			c.Tx.Save(e, c.Now())
 		}
 	}

@@ -31,7 +31,7 @@ func (s *scene) evaluated(runID string, n int) *record.RunItem {
 	s.t.Helper()
 	r := s.run(runID)
 	for i := range n {
-		e := &record.EvaluationItem{Standing: r.Standing, Unlisted: i < n-1}
+		e := &record.EvaluationItem{Access: r.Access, Unlisted: i < n-1}
 		e.Meta = record.NewMeta(s.Now())
 		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.TruthVersion = r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, int64(i+1)
 		s.Put(e, &record.Topics{Meta: e.Meta})
@@ -68,8 +68,8 @@ func TestWhatAChangeDecidesFollowsInOneTransaction(t *testing.T) {
 		r := s.run(id)
 		for _, id := range r.Evaluations {
 			e := s.evaluation(id)
-			if !r.Standing.Public || !r.Standing.Baseline || !e.Standing.Public || !e.Standing.Baseline || !e.Baseline {
-				t.Errorf("%+v\n%+v", r.Standing, e)
+			if !r.Access.Public || !r.Access.Baseline || !e.Access.Public || !e.Access.Baseline || !e.Baseline {
+				t.Errorf("%+v\n%+v", r.Access, e)
 			}
 		}
 	}
@@ -84,7 +84,7 @@ func TestSupersededEvaluationsFollowToo(t *testing.T) {
 	r := s.evaluated(made.RunIDs[0], 3)
 	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, s.path+"/"+made.ID, object{"baseline": true})
 	for _, id := range r.Evaluations {
-		if e := s.evaluation(id); !e.Baseline || !e.Standing.Baseline {
+		if e := s.evaluation(id); !e.Baseline || !e.Access.Baseline {
 			t.Errorf("%+v", e)
 		}
 	}
@@ -163,7 +163,7 @@ func TestAPublishedSubmissionIsDeletedByOrganizersAlone(t *testing.T) {
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
 	path := s.path + "/" + made.ID
 	r := s.run(made.RunIDs[0])
-	r.Standing.Published = true
+	r.Access.Published = true
 	s.replace(r)
 	s.Want(http.StatusConflict, nil, "ada", http.MethodDelete, path, nil)
 	s.Want(http.StatusOK, nil, "ada", http.MethodGet, path, nil)

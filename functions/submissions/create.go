@@ -48,7 +48,7 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 	if v.Files, err = files(ctx, c, runs, access.Owner); err != nil {
 		return "", nil, err
 	}
-	return path(s), &v, c.KnowUser(ctx)
+	return path(s), &v, c.UpsertProfile(ctx)
 }
 
 // hold adds to tx that what the submission was decided on is as it was read, and that workers execute runs on the datasets.
@@ -77,13 +77,13 @@ func (e *entry) submission(c *api.Call, d record.SubmissionDraft, now time.Time)
 		Submission: record.Submission{
 			Meta: record.NewMeta(now), TaskID: e.task.ID, UserID: c.Caller.ID, Team: record.BaselineTeam, SubmissionDraft: d, RunIDs: []string{},
 		},
-		Standing: record.Standing{
+		Access: record.AccessAttributes{
 			OrganizerID: e.task.OrganizerID, PrivateTask: e.task.Visibility == record.Private, Public: d.Visibility == record.Public, Baseline: d.Baseline,
 			Title: d.Title, PaperURL: d.PaperURL,
 		},
 	}
 	if r := e.registration; r != nil {
-		s.Team, s.RegistrationID, s.Standing.Anonymous, s.Standing.Alias, s.Standing.Affiliation = r.Team, r.ID, r.Anonymous, r.Alias, r.Affiliation
+		s.Team, s.RegistrationID, s.Access.Anonymous, s.Access.Alias, s.Access.Affiliation = r.Team, r.ID, r.Anonymous, r.Alias, r.Affiliation
 	}
 	return s
 }
@@ -97,9 +97,9 @@ func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Ti
 				Meta: record.NewMeta(now), SubmissionID: s.ID, TaskID: s.TaskID, DatasetID: set.ID, UserID: s.UserID, Team: s.Team,
 				State: record.Queued, QueuedAt: new(record.At(now)), Files: []record.File{}, Diagnostics: []measure.Diagnostic{},
 			},
-			Standing: s.Standing, Type: s.Type, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: !s.Unregistered(),
+			Access: s.Access, Type: s.Type, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: !s.Unregistered(),
 		}
-		r.Standing.Blinded = set.Split == record.Test
+		r.Access.Blinded = set.Split == record.Test
 		if s.Type != record.UploadType || e.truths[i].Evaluator.Kind == record.EvaluatorWorker {
 			r.Queue = record.QueueWorkers
 		}
@@ -154,8 +154,8 @@ func chargeOf(runs []*record.RunItem) record.Charge {
 
 // review is the one that a run begins with: unpublished, and blinded on a test split.
 func review(r *record.RunItem, now time.Time) *record.ReviewItem {
-	v := &record.ReviewItem{Review: record.Review{Meta: record.NewMeta(now), RunID: r.ID}, OrganizerID: r.Standing.OrganizerID, TaskID: r.TaskID, UserID: r.UserID}
-	v.Blinded = r.Standing.Blinded
+	v := &record.ReviewItem{Review: record.Review{Meta: record.NewMeta(now), RunID: r.ID}, OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID, UserID: r.UserID}
+	v.Blinded = r.Access.Blinded
 	return v
 }
 

@@ -40,7 +40,7 @@ func TestASubmissionIsRecordedWithARunForEachDataset(t *testing.T) {
 	}{{record.Queued, true}, {record.AwaitingUpload, false}} {
 		r := s.run(made.RunIDs[i])
 		review := get[record.ReviewItem](s, record.ReviewKey(r.ID))
-		if r.State != want.state || (r.QueuedAt != nil) != (want.state == record.Queued) || review.Blinded != want.blinded || r.Standing.Blinded != want.blinded || review.Published {
+		if r.State != want.state || (r.QueuedAt != nil) != (want.state == record.Queued) || review.Blinded != want.blinded || r.Access.Blinded != want.blinded || review.Published {
 			t.Errorf("%+v with the review %+v", r, review)
 		}
 	}

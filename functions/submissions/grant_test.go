@@ -29,17 +29,17 @@ func TestASubmissionIsMadeUnderTheGrantAsItIs(t *testing.T) {
 	for name, tt := range map[string]struct {
 		meddle func(*scene, *record.Registered)
 		status int
-		taken  func(team string, st record.Standing) bool
+		taken  func(team string, st record.AccessAttributes) bool
 	}{
 		"rejected": {func(_ *scene, g *record.Registered) { g.State = record.Rejected }, http.StatusForbidden, nil},
 		"renamed": {func(_ *scene, g *record.Registered) { g.Team = "new" }, http.StatusCreated,
-			func(team string, _ record.Standing) bool { return team == "new" }},
+			func(team string, _ record.AccessAttributes) bool { return team == "new" }},
 		"anonymous": {func(_ *scene, g *record.Registered) { g.Anonymous = true }, http.StatusCreated,
-			func(_ string, st record.Standing) bool { return st.Anonymous && st.Alias == "alias" }},
+			func(_ string, st record.AccessAttributes) bool { return st.Anonymous && st.Alias == "alias" }},
 		"private": {func(s *scene, g *record.Registered) {
 			s.task.Visibility, g.PrivateTask = record.Private, true
 			s.replace(s.task)
-		}, http.StatusCreated, func(_ string, st record.Standing) bool { return st.PrivateTask }},
+		}, http.StatusCreated, func(_ string, st record.AccessAttributes) bool { return st.PrivateTask }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t)
@@ -58,7 +58,7 @@ func TestASubmissionIsMadeUnderTheGrantAsItIs(t *testing.T) {
 			}
 			location := a.Header.Get("Location")
 			made := get[record.SubmissionItem](s, record.SubmissionKey(location[strings.LastIndex(location, "/")+1:]))
-			if r := s.run(made.RunIDs[0]); !tt.taken(made.Team, made.Standing) || !tt.taken(r.Team, r.Standing) {
+			if r := s.run(made.RunIDs[0]); !tt.taken(made.Team, made.Access) || !tt.taken(r.Team, r.Access) {
 				t.Errorf("made %+v\nwith the run %+v", made, r)
 			}
 			if a := s.allowance(); a.Total != 1 || len(s.stored()) != 1 {
@@ -110,7 +110,7 @@ func TestASubmissionIsMadeInTheTaskAsItIs(t *testing.T) {
 			}
 			location := a.Header.Get("Location")
 			made := get[record.SubmissionItem](s, record.SubmissionKey(location[strings.LastIndex(location, "/")+1:]))
-			if r := s.run(made.RunIDs[0]); !made.Standing.PrivateTask || !r.Standing.PrivateTask {
+			if r := s.run(made.RunIDs[0]); !made.Access.PrivateTask || !r.Access.PrivateTask {
 				t.Error("what was submitted to a private task is public")
 			}
 		})

@@ -11,7 +11,7 @@ import (
 func TestAListHasNothingOfAnotherTask(t *testing.T) {
 	s := newScene(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
-	elsewhere := &record.SubmissionItem{Standing: record.Standing{OrganizerID: s.task.OrganizerID}}
+	elsewhere := &record.SubmissionItem{Access: record.AccessAttributes{OrganizerID: s.task.OrganizerID}}
 	elsewhere.Meta, elsewhere.TaskID, elsewhere.UserID = record.NewMeta(s.Now()), record.NewID(s.Now()), servertest.UserID("ada")
 	s.Put(elsewhere)
 	for _, user := range []string{"ada", "olga"} {

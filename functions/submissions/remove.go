@@ -47,7 +47,7 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
 	var bytes int64
 	for _, r := range runs {
 		bytes += r.Bytes
-		if r.Standing.Published && !organizes {
+		if r.Access.Published && !organizes {
 			return problem.Conflict.New("A review of the submission is published, so only the organizers can delete it. Ask them.")
 		}
 		c.Tx.Delete(r).DeleteKey(record.ReviewKey(r.ID))

@@ -10,7 +10,7 @@ import (
 	"assay/shared/records"
 )
 
-func list(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[record.Task], err error) {
+func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[record.Task], err error) {
 	g, err := c.Grants(ctx)
 	if err != nil {
 		return p, err

@@ -25,7 +25,7 @@ var Operations = []api.Operation{
 			{Name: "visibility", Type: page.Enum},
 			{Name: "name"},
 		}},
-	}, api.Anything, list, nil),
+	}, api.NoTarget, list, nil),
 	api.CreateIn(api.Spec{
 		ID: "createTask", Path: "/v1/tasks", May: access.Organizer, Problems: api.Quotas,
 		Summary:     "Create a task",

@@ -160,7 +160,7 @@ func (s *stage) unseenAs(tool string, input func(run object) object) {
 	s.t.Helper()
 	missing := object{"runId": record.NewID(s.Now())}
 	ofPrivateTask := s.run(staged{public: true})
-	ofPrivateTask.Standing.PrivateTask = true
+	ofPrivateTask.Access.PrivateTask = true
 	s.replace(ofPrivateTask)
 	for name, run := range map[string]*record.RunItem{
 		"private": s.run(staged{hidden: true}), "not published": s.run(staged{hidden: true, public: true}),

@@ -36,10 +36,10 @@ type ConverterOutput struct {
 	To          string               `json:"to"`
 	File        *FileResult          `json:"file" doc:"run or qrels in the format asked for"`
 	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"warnings, such as of what the other format cannot hold"`
-	spool       *spool
+	spool       *tempFile
 }
 
-func (o ConverterOutput) file() *spool { return o.spool }
+func (o ConverterOutput) file() *tempFile { return o.spool }
 
 // endings are, by format, those of file names and what media type they stand for. Of jsonl none is registered.
 var endings = map[conversion.Format]struct{ ending, mediaType string }{
@@ -70,7 +70,7 @@ var converterTool = define(about{
 }, ConverterInput{
 	Qrels: &QrelsReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	To:    string(conversion.BEIR),
-}, func(ctx context.Context, d *inputs.Desk, in ConverterInput) (compute[ConverterOutput], error) {
+}, func(ctx context.Context, d *inputs.Resolver, in ConverterInput) (compute[ConverterOutput], error) {
 	of, err := in.gather(ctx, d)
 	if err != nil {
 		return nil, err
@@ -113,7 +113,7 @@ var converterTool = define(about{
 })
 
 // gather gathers what to convert, which must be one thing.
-func (in *ConverterInput) gather(ctx context.Context, d *inputs.Desk) (converted, error) {
+func (in *ConverterInput) gather(ctx context.Context, d *inputs.Resolver) (converted, error) {
 	switch {
 	case (in.Run == nil) == (in.Qrels == nil):
 		return converted{}, problem.Check([]problem.Field{{Pointer: "", Detail: "give either run or qrels: one of them is converted"}})

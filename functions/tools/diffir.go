@@ -165,7 +165,7 @@ var diffir = define(about{
 	description: "Two to five runs side by side: which documents moved, came and went, with their judgments and texts, the topics that differ most first. " +
 		"Topics are ordered by rank-biased overlap (Webber, Moffat and Zobel, 2010), by Kendall's tau, or by how much a measure differs.\n\n" +
 		"Name runs by `runId`, or send their files. Judgments are shown to those who may read the truth, and to those who send one; texts are those in the inputs of the dataset, or sent along.",
-}, diffirExample, func(ctx context.Context, d *inputs.Desk, in DiffirInput) (compute[DiffirOutput], error) {
+}, diffirExample, func(ctx context.Context, d *inputs.Resolver, in DiffirInput) (compute[DiffirOutput], error) {
 	w := diffirWork{in: in}
 	var err error
 	if in.Measure != "" || in.Order == byMeasure {

@@ -58,7 +58,7 @@ var evaluatorTool = define(about{
 	Runs:     []inputs.RunReference{{Name: "mine", Files: []inputs.InlineFile{{Name: "run.txt", Text: "1 Q0 pond 1 4.0 mine\n1 Q0 road 2 3.0 mine\n1 Q0 lake 3 2.0 mine\n2 Q0 lake 1 1.0 mine\n"}}}},
 	Truth:    &inputs.TruthReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	Measures: []string{"nDCG@10", "AP"},
-}, func(ctx context.Context, d *inputs.Desk, in EvaluatorInput) (compute[EvaluatorOutput], error) {
+}, func(ctx context.Context, d *inputs.Resolver, in EvaluatorInput) (compute[EvaluatorOutput], error) {
 	results, err := d.Results(ctx, inputs.Asked{Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, At: "/measures", Usual: usual})
 	if err != nil {
 		return nil, err

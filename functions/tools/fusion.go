@@ -35,7 +35,7 @@ type FusionOutput struct {
 	Runs          []FusedRun           `json:"runs" doc:"what was fused"`
 	File          *FileResult          `json:"file" doc:"the fused run, in the format trec-run"`
 	Diagnostics   []measure.Diagnostic `json:"diagnostics" doc:"warnings about the runs; a file that has its name from several runs is named with its run"`
-	spool         *spool
+	spool         *tempFile
 }
 
 // FusedRun is a run that was fused.
@@ -44,7 +44,7 @@ type FusedRun struct {
 	RunID string `json:"runId,omitempty"`
 }
 
-func (o FusionOutput) file() *spool { return o.spool }
+func (o FusionOutput) file() *tempFile { return o.spool }
 
 // defaultDepth is how many documents runs have for a topic, as a rule.
 const defaultDepth = 1000
@@ -75,7 +75,7 @@ var fusionTool = define(about{
 		{Name: "dense", Files: []inputs.InlineFile{{Name: "dense.txt", Text: "1 Q0 pond 1 0.8 dense\n1 Q0 mere 2 0.4 dense\n1 Q0 lake 3 0.3 dense\n"}}},
 	},
 	Method: string(fusion.CombSUM), Tag: "lexical+dense",
-}, func(ctx context.Context, d *inputs.Desk, in FusionInput) (compute[FusionOutput], error) {
+}, func(ctx context.Context, d *inputs.Resolver, in FusionInput) (compute[FusionOutput], error) {
 	settings := in.settings()
 	if err := problem.Check(settings.Check()); err != nil {
 		return nil, err

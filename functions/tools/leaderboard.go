@@ -96,7 +96,7 @@ var showLeaderboard = define(about{
 		"by the randomization test. Two are told apart when p, by Holm's correction over all these pairs, is below 0.05. A letter stands for each largest set of entries of which no two can be told apart. " +
 		"As `image/svg+xml` the answer is the bars.",
 }, LeaderboardInput{DatasetID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"},
-	func(ctx context.Context, d *inputs.Desk, in LeaderboardInput) (compute[LeaderboardOutput], error) {
+	func(ctx context.Context, d *inputs.Resolver, in LeaderboardInput) (compute[LeaderboardOutput], error) {
 		best := in.Best == nil || *in.Best
 		ranking, err := d.Ranking(ctx, inputs.RankingAsked{
 			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, usualEntries), Public: in.View == record.PublicView,

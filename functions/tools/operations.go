@@ -29,24 +29,24 @@ const (
 
 // Operations of the family.
 var Operations = []api.Operation{
-	api.OrPage(api.List(api.Spec{
+	api.WithHTML(api.List(api.Spec{
 		ID: "listTools", Path: toolsPath, May: access.Anyone, CacheFor: cacheFor,
 		Summary:     "List tools",
 		Description: "What the server computes for its callers, with the JSON Schemas of input and output, and an example of an input.",
 		Query:       page.Spec{Named: true, Filters: []page.Filter{{Name: "kind", Type: page.Enum}}},
-	}, api.Anything, list, nil), listPage),
-	api.OrPage(api.Get(api.Spec{
+	}, api.NoTarget, list, nil), listPage),
+	api.WithHTML(api.Get(api.Spec{
 		ID: "getTool", Path: "/v1/tools/{tool}", May: access.Anyone, CacheFor: cacheFor,
 		Summary:     "Return a tool",
 		Description: "With the JSON Schemas of its input and output, and an example of an input. A browser gets a page on which to try it.",
 	}, named, show), showPage),
-	api.Invoke(api.Spec{
+	api.Compute(api.Spec{
 		ID: "invokeTool", Path: "/v1/tools/{tool}", May: access.Anyone,
 		Summary: "Invoke a tool",
 		Description: "Computes from the body, which is an input of the tool, and changes nothing. The answer is JSON or, as the tool has it, a page, a chart or a file, by `Accept`. " +
 			"A result that is too large for an answer counts as stored by its caller until it is deleted. What the input names, the caller must be allowed to see.",
 	}, named, variants(), media(), invoke),
-	api.Ask(api.Spec{
+	api.ComputeGet(api.Spec{
 		ID: "getToolResult", Path: "/v1/tools/{tool}/result", May: access.Anyone,
 		Summary: "Return what a tool computes from an input",
 		Description: "The answer that the tool gives to a POST of the input, at an address of its own, which can be linked to and opened in a browser. " +
@@ -64,7 +64,7 @@ func variants() []api.Variant {
 // media lists the types of answers besides JSON.
 func media() []string {
 	var types []string
-	for _, f := range faces {
+	for _, f := range representations {
 		types = append(types, f.mediaType)
 	}
 	return types

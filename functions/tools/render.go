@@ -26,24 +26,24 @@ const (
 	charset   = "; charset=utf-8" // some programs take text for Latin-1 when it does not say
 )
 
-// faces are what outputs can be shown as besides JSON.
-var faces = []struct {
+// representations are what outputs can be shown as besides JSON.
+var representations = []struct {
 	mediaType string
 	has       func(output any) bool
 }{
-	{webpage.MediaType, func(o any) bool { _, ok := o.(paged); return ok }},
-	{mediaSVG, func(o any) bool { _, ok := o.(charted); return ok }},
-	{mediaText, func(o any) bool { _, ok := o.(filed); return ok }},
+	{webpage.MediaType, func(o any) bool { _, ok := o.(hasPage); return ok }},
+	{mediaSVG, func(o any) bool { _, ok := o.(hasChart); return ok }},
+	{mediaText, func(o any) bool { _, ok := o.(hasFile); return ok }},
 	{mediaCSV, func(o any) bool { _, ok := o.(ConverterOutput); return ok }},
 	{mediaTSV, func(o any) bool { _, ok := o.(ConverterOutput); return ok }},
 }
 
 // render is the output as the media type that was negotiated. The address is that of the answer, if it has one.
 func render(ctx context.Context, c *api.Call, a about, address string, output any) (api.Computed, error) {
-	if f, ok := output.(filed); ok {
+	if f, ok := output.(hasFile); ok {
 		return renderFile(ctx, c, f)
 	}
-	shown, isPage := output.(paged)
+	shown, isPage := output.(hasPage)
 	switch accepted := c.Accepted(); {
 	case accepted == webpage.MediaType && isPage:
 		title, main := shown.page()
@@ -56,7 +56,7 @@ func render(ctx context.Context, c *api.Call, a about, address string, output an
 	case accepted == mediaSVG:
 		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 		var body bytes.Buffer
-		if err := output.(charted).chart().Document().Render(ctx, &body); err != nil {
+		if err := output.(hasChart).chart().Document().Render(ctx, &body); err != nil {
 			return api.Computed{}, err
 		}
 		return answer(mediaSVG, body.Bytes())
@@ -81,11 +81,11 @@ func answer(mediaType string, body []byte) (api.Computed, error) {
 }
 
 // renderFile answers with a file: with its bytes, or, when they are too many for an answer, with a link to them.
-func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error) {
+func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, error) {
 	s := f.file()
 	defer s.close()
 	own, _, _ := strings.Cut(s.described.MediaType, ";")
-	accepted, err := c.Choose(slices.Compact([]string{mediaJSON, own, mediaText})...) // every file is text
+	accepted, err := c.Negotiate(slices.Compact([]string{mediaJSON, own, mediaText})...) // every file is text
 	if err != nil {
 		return api.Computed{}, err
 	}
@@ -135,5 +135,5 @@ func renderFile(ctx context.Context, c *api.Call, f filed) (api.Computed, error)
 	}
 	s.described.URL, s.described.ExpiresAt = link.URL, new(record.At(link.ExpiresAt))
 	body, err := api.Encode(f)
-	return api.Computed{MediaType: mediaJSON, Body: body, Passing: true}, err
+	return api.Computed{MediaType: mediaJSON, Body: body, Ephemeral: true}, err
 }

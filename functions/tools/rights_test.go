@@ -15,7 +15,7 @@ import (
 )
 
 // desk is where an invocation of the user's gathers its material.
-func (s *stage) desk(user string) *inputs.Desk {
+func (s *stage) desk(user string) *inputs.Resolver {
 	caller := access.Caller{Admin: user == "root", Worker: user == "robot"}
 	if user != "" {
 		caller.ID = servertest.UserID(user)
@@ -121,9 +121,9 @@ func TestADeskComparesWhatCompares(t *testing.T) {
 
 // Who has an answer, and may not see any more what it is of, is not told that it is still the same.
 func TestRightsComeBeforeTheTag(t *testing.T) {
-	for name, change := range map[string]func(*record.Standing){
-		"blinded":   func(s *record.Standing) { s.Blinded = true },
-		"withdrawn": func(s *record.Standing) { s.Published = false },
+	for name, change := range map[string]func(*record.AccessAttributes){
+		"blinded":   func(s *record.AccessAttributes) { s.Blinded = true },
+		"withdrawn": func(s *record.AccessAttributes) { s.Published = false },
 	} {
 		for tool, input := range map[string]func(run object) object{
 			"evaluator": func(run object) object { return object{"runs": []object{run}} },
@@ -136,8 +136,8 @@ func TestRightsComeBeforeTheTag(t *testing.T) {
 			path := s.address(tool, input(byID(run)))
 			tag := s.Want(http.StatusOK, nil, "bob", http.MethodGet, path, nil).Header.Get("ETag")
 			s.Want(http.StatusNotModified, nil, "bob", http.MethodGet, path, nil, "If-None-Match", tag)
-			change(&run.Standing)
-			change(&e.Standing)
+			change(&run.Access)
+			change(&e.Access)
 			s.replace(run)
 			s.replace(e)
 			for _, has := range []string{tag, "*"} {

@@ -68,7 +68,7 @@ var serp = define(about{
 }, SerpInput{
 	Run:   inputs.RunReference{Name: "words", Files: diffirExample.Runs[0].Files},
 	Topic: "1", Truth: diffirExample.Truth, Texts: diffirExample.Texts,
-}, func(ctx context.Context, d *inputs.Desk, in SerpInput) (compute[SerpOutput], error) {
+}, func(ctx context.Context, d *inputs.Resolver, in SerpInput) (compute[SerpOutput], error) {
 	w := serpWork{in: in}
 	var err error
 	if w.run, err = d.Run(ctx, "/run", in.Run); err != nil {

@@ -43,7 +43,7 @@ func (t *tool) describe() (shown Tool, err error) {
 
 func show(_ context.Context, _ *api.Call, t tool) (Tool, error) { return t.describe() }
 
-func list(_ context.Context, c *api.Call, _ api.Open) (p page.Page[Tool], err error) {
+func list(_ context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Tool], err error) {
 	var shown []Tool
 	for _, t := range all {
 		if !c.Page.Keeps("kind", t.kind) {
@@ -58,7 +58,7 @@ func list(_ context.Context, c *api.Call, _ api.Open) (p page.Page[Tool], err er
 	return page.Of(c.Page, shown, func(t Tool) string { return t.Name })
 }
 
-func listPage(ctx context.Context, c *api.Call, _ api.Open) error {
+func listPage(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 	return webpage.Page{Title: "Tools", Here: toolsPath, Main: toolsPage(all)}.Send(ctx, c)
 }
 

@@ -94,7 +94,7 @@ var compareRuns = define(about{
 		"Matrix and sentence go by the randomization test with Holm's correction, unless `test` and `correction` say otherwise.",
 }, SignificanceInput{
 	Runs: lakeRuns, Truth: lakeTruth, Measure: "nDCG@10", Seed: 1,
-}, func(ctx context.Context, d *inputs.Desk, in SignificanceInput) (compute[SignificanceOutput], error) {
+}, func(ctx context.Context, d *inputs.Resolver, in SignificanceInput) (compute[SignificanceOutput], error) {
 	results, err := d.Results(ctx, oneMeasure(in.Runs, in.Truth, in.Measure))
 	if err != nil {
 		return nil, err

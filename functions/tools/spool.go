@@ -29,16 +29,16 @@ type FileResult struct {
 }
 
 // mostBytes is how large a file the caller may have written: nobody but who is logged in gets more than an answer has room for.
-func mostBytes(d *inputs.Desk) int64 {
+func mostBytes(d *inputs.Resolver) int64 {
 	if d.Anonymous() {
 		return record.MaxInlineBytes
 	}
 	return maxFileBytes
 }
 
-// spool takes a file while it is written, on the disk: whether it is of any use is known only at its end, and so are its size
+// tempFile takes a file while it is written, on the disk: whether it is of any use is known only at its end, and so are its size
 // and digest, which the object store wants first.
-type spool struct {
+type tempFile struct {
 	disk      *os.File // not embedded, or its WriteString and ReadFrom would go past Write
 	described *FileResult
 	size      int64
@@ -49,7 +49,7 @@ type spool struct {
 
 // writeSpool returns a file with what write writes, for the caller to close. When there is an error, or write panics, it is
 // closed already. It has at most so many bytes.
-func writeSpool(name, mediaType string, most int64, write func(io.Writer) error) (*spool, error) {
+func writeSpool(name, mediaType string, most int64, write func(io.Writer) error) (*tempFile, error) {
 	f, err := os.CreateTemp("", "assay-tool-*")
 	if err != nil {
 		return nil, err
@@ -63,7 +63,7 @@ func writeSpool(name, mediaType string, most int64, write func(io.Writer) error)
 	if err := os.Remove(f.Name()); err != nil { // it stays until it is closed, and goes with the process if that dies
 		return nil, err
 	}
-	s := &spool{disk: f, described: &FileResult{Name: name, MediaType: mediaType}, digest: sha256.New(), most: most}
+	s := &tempFile{disk: f, described: &FileResult{Name: name, MediaType: mediaType}, digest: sha256.New(), most: most}
 	s.buffered = bufio.NewWriterSize(io.MultiWriter(f, s.digest), 256<<10)
 	if err := write(s); err != nil {
 		return nil, err
@@ -77,7 +77,7 @@ func writeSpool(name, mediaType string, most int64, write func(io.Writer) error)
 }
 
 // Write implements io.Writer.
-func (s *spool) Write(p []byte) (int, error) {
+func (s *tempFile) Write(p []byte) (int, error) {
 	switch s.size += int64(len(p)); {
 	case s.size <= s.most:
 		return s.buffered.Write(p)
@@ -89,9 +89,9 @@ func (s *spool) Write(p []byte) (int, error) {
 }
 
 // reader returns the file from its start.
-func (s *spool) reader() (io.Reader, error) {
+func (s *tempFile) reader() (io.Reader, error) {
 	_, err := s.disk.Seek(0, io.SeekStart)
 	return s.disk, err
 }
 
-func (s *spool) close() { _ = s.disk.Close() } // nobody reads it again
+func (s *tempFile) close() { _ = s.disk.Close() } // nobody reads it again

@@ -27,10 +27,10 @@ import (
 // noted is what a tool writes, as it is told.
 type noted struct {
 	File  *FileResult `json:"file"`
-	spool *spool
+	spool *tempFile
 }
 
-func (o noted) file() *spool { return o.spool }
+func (o noted) file() *tempFile { return o.spool }
 
 type notedInput struct {
 	Bytes int    `json:"bytes" doc:"zeros to write"`
@@ -41,15 +41,15 @@ type notedInput struct {
 type scribe struct {
 	*servertest.Server
 	t     *testing.T
-	spool *spool
+	spool *tempFile
 }
 
 func newScribe(t *testing.T) *scribe {
 	s := &scribe{t: t}
-	writes := define(about{name: "note", summary: "Note", description: "Notes."}, notedInput{}, func(_ context.Context, d *inputs.Desk, in notedInput) (compute[noted], error) {
+	writes := define(about{name: "note", summary: "Note", description: "Notes."}, notedInput{}, func(_ context.Context, d *inputs.Resolver, in notedInput) (compute[noted], error) {
 		return func(context.Context) (out noted, err error) {
 			out.spool, err = writeSpool("notes.csv", mediaCSV+charset, mostBytes(d), func(w io.Writer) error {
-				s.spool = w.(*spool)
+				s.spool = w.(*tempFile)
 				switch in.Fault {
 				case "error":
 					return errors.New("no")
@@ -66,10 +66,10 @@ func newScribe(t *testing.T) *scribe {
 		}, nil
 	})
 	variants := []api.Variant{{Name: writes.name, Summary: writes.summary, Input: writes.input, Output: writes.output, Example: writes.example}}
-	handle := func(ctx context.Context, c *api.Call, _ api.Open) error { return writes.invoke(ctx, c) }
+	handle := func(ctx context.Context, c *api.Call, _ api.PublicTarget) error { return writes.invoke(ctx, c) }
 	s.Server = servertest.New(t,
-		api.Invoke(api.Spec{ID: "note", Path: notePath, May: access.Anyone}, api.Anything, variants, writes.media, handle),
-		api.Ask(api.Spec{ID: "getNotes", Path: writes.resultPath(), May: access.Anyone}, api.Anything, variants, writes.media, handle))
+		api.Compute(api.Spec{ID: "note", Path: notePath, May: access.Anyone}, api.NoTarget, variants, writes.media, handle),
+		api.ComputeGet(api.Spec{ID: "getNotes", Path: writes.resultPath(), May: access.Anyone}, api.NoTarget, variants, writes.media, handle))
 	return s
 }
 

@@ -106,8 +106,8 @@ type staged struct {
 	was               *record.RunItem // the run had an evaluation against an older truth
 }
 
-func (s *stage) standing(e staged) record.Standing {
-	return record.Standing{
+func (s *stage) standing(e staged) record.AccessAttributes {
+	return record.AccessAttributes{
 		OrganizerID: s.task.OrganizerID, PrivateTask: s.dataset.PrivateTask, Published: !e.hidden, Blinded: e.blinded,
 		Anonymous: e.anonymous, Alias: "Nocturnal Otter", Baseline: e.baseline, Public: e.public,
 	}
@@ -128,7 +128,7 @@ func (s *stage) run(e staged) *record.RunItem {
 	if e.large == nil {
 		e.large = strings.NewReader(e.content)
 	}
-	r := &record.RunItem{Standing: s.standing(e), Type: record.UploadType, Queue: record.QueueBuiltin}
+	r := &record.RunItem{Access: s.standing(e), Type: record.UploadType, Queue: record.QueueBuiltin}
 	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID = s.meta(), record.NewID(s.Now()), s.task.ID, s.dataset.ID
 	r.UserID, r.Team, r.Label, r.State = servertest.UserID(e.user), e.team, e.label, record.Completed
 	r.Files = []record.File{s.hold(record.HolderRuns, r.ID, "run.txt", e.large)}
@@ -150,7 +150,7 @@ func (s *stage) enter(e staged) (*record.RunItem, *record.EvaluationItem) {
 		old.Unlisted = true
 		s.replace(old)
 	}
-	v := &record.EvaluationItem{Standing: s.standing(e), Columns: s.dataset.Evaluator.Measures}
+	v := &record.EvaluationItem{Access: s.standing(e), Columns: s.dataset.Evaluator.Measures}
 	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID = s.meta(), run.ID, run.SubmissionID, s.task.ID, s.dataset.ID
 	v.UserID, v.Team, v.Baseline = run.UserID, run.Team, e.baseline
 	v.TruthVersion, v.PrimaryMeasure, v.Evaluator.Kind = s.dataset.TruthVersion, "AP", "retrieval"

@@ -34,7 +34,7 @@ type tool struct {
 }
 
 // Scope says that everyone may know of a tool. What it is to work on has rights of its own.
-func (tool) Scope() access.Scope { return api.Open{}.Scope() }
+func (tool) Scope() access.Scope { return api.PublicTarget{}.Scope() }
 
 // Problems that some tools can answer with: those of a truth that only organizers may use, of values of runs that the platform
 // evaluates, and of files that may be too large for an answer.
@@ -49,16 +49,16 @@ type compute[O any] func(context.Context) (O, error)
 
 // define makes a tool. prepare gathers what the input refers to, as far as the caller may have it; what it returns computes
 // from that. The output says by its methods what it can be shown as.
-func define[I, O any](a about, example I, prepare func(context.Context, *inputs.Desk, I) (compute[O], error)) tool {
+func define[I, O any](a about, example I, prepare func(context.Context, *inputs.Resolver, I) (compute[O], error)) tool {
 	t := tool{about: a, input: reflect.TypeFor[I](), output: reflect.TypeFor[O](), example: example}
 	var none O
-	for _, f := range faces {
+	for _, f := range representations {
 		if f.has(none) {
 			t.media = append(t.media, f.mediaType)
 		}
 	}
 	t.invoke = func(ctx context.Context, c *api.Call) error {
-		if _, err := c.Choose(append([]string{mediaJSON}, t.media...)...); err != nil {
+		if _, err := c.Negotiate(append([]string{mediaJSON}, t.media...)...); err != nil {
 			return err
 		}
 		in, err := api.ReadInput[I](ctx, c)
@@ -70,7 +70,7 @@ func define[I, O any](a about, example I, prepare func(context.Context, *inputs.
 		if err != nil {
 			return err
 		}
-		parts := append(slices.Clone(desk.Parts()), t.name, string(c.Input()), c.BaseURL())
+		parts := append(slices.Clone(desk.Dependencies()), t.name, string(c.Input()), c.BaseURL())
 		address := c.LinkInput(t.resultPath())
 		return c.WriteComputed(ctx, parts, func() (answer api.Computed, err error) {
 			err = desk.Work(ctx, func(ctx context.Context) error {
@@ -98,13 +98,13 @@ func toolAddress(tool string, input any) string {
 	return api.InputAddress(about{name: tool}.resultPath(), text)
 }
 
-// paged is an output that a browser can show as a page.
-type paged interface {
+// hasPage is an output that a browser can show as a page.
+type hasPage interface {
 	page() (title string, main templ.Component)
 }
 
-// charted is an output that is a chart.
-type charted interface{ chart() chart.Chart }
+// hasChart is an output that is a chart.
+type hasChart interface{ chart() chart.Chart }
 
-// filed is an output that is a file.
-type filed interface{ file() *spool }
+// hasFile is an output that is a file.
+type hasFile interface{ file() *tempFile }

@@ -75,7 +75,7 @@ var lookAtTopics = define(about{
 		"or above the ninetieth when less is better. Those that share the worst mean are hard also when they are more than that, unless all topics do.\n\n" +
 		"The page has a heat map of runs and topics, how the runs spread on each topic, and a table; as `image/svg+xml` the answer is the heat map.",
 }, TopicsInput{Runs: lakeRuns, Truth: lakeTruth, Measure: "nDCG@10"},
-	func(ctx context.Context, d *inputs.Desk, in TopicsInput) (compute[TopicsOutput], error) {
+	func(ctx context.Context, d *inputs.Resolver, in TopicsInput) (compute[TopicsOutput], error) {
 		results, err := d.Results(ctx, oneMeasure(in.Runs, in.Truth, in.Measure))
 		if err != nil {
 			return nil, err

@@ -39,7 +39,7 @@ var validatorTool = define(about{
 		"Files with errors are an answer with `valid` false, and no problem.",
 }, ValidatorInput{
 	Run: &inputs.RunReference{Files: []inputs.InlineFile{{Name: "run.txt", Text: "1 Q0 lake 1 3.0 mine\n1 Q0 pond 2 high mine\n1 Q0 lake 3 1.0 mine\n2 Q0 lake\n"}}},
-}, func(ctx context.Context, d *inputs.Desk, in ValidatorInput) (compute[ValidatorOutput], error) {
+}, func(ctx context.Context, d *inputs.Resolver, in ValidatorInput) (compute[ValidatorOutput], error) {
 	var settings evaluator.Settings
 	var guessed string
 	var files, published []evaluator.File

@@ -28,7 +28,7 @@ var Operations = []api.Operation{
 		Summary:     "List users",
 		Description: "Everyone who logged in and changed something at least once, in descending order of ids.",
 		Query:       page.Spec{Filters: []page.Filter{{Name: "name"}}},
-	}, api.Anything, list, nil),
+	}, api.NoTarget, list, nil),
 	api.Get(api.Spec{
 		ID: "getUser", Path: "/v1/users/{userId}", May: access.Owner | access.Admin,
 		Summary:     "Return a user",

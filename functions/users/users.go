@@ -99,7 +99,7 @@ type UserPatch struct{}
 func become(ctx context.Context, c *api.Call, u *Current, _ UserPatch) (*Current, error) {
 	known := *u
 	known.Known = true
-	return &known, c.KnowUser(ctx)
+	return &known, c.UpsertProfile(ctx)
 }
 
 // Profile is what is known of a user.
@@ -119,7 +119,7 @@ func profile(u *record.User) *Profile {
 	return &Profile{ID: u.ID, Name: u.Name, Email: u.Email, CreatedAt: &u.CreatedAt, UpdatedAt: &u.UpdatedAt, Version: u.Version}
 }
 
-func list(ctx context.Context, c *api.Call, _ api.Open) (page.Page[*Profile], error) {
+func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*Profile], error) {
 	sources := []records.Source{records.Partition(record.ByKind, record.OfKind(record.KindUser, access.Nobody)[0])}
 	keep := func(u *record.User) bool { return c.Page.KeepsText("name", u.Name) }
 	return api.PageOf(ctx, c, sources, keep, profile)

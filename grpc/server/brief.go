@@ -43,7 +43,7 @@ func (b *brief) truthComes(now time.Time) bool {
 }
 
 func explained(why string) []measure.Diagnostic {
-	return []measure.Diagnostic{{Severity: measure.Error, Message: why, Discreet: true}}
+	return []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}}
 }
 
 // kinds of work as they travel.

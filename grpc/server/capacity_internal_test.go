@@ -137,7 +137,7 @@ func waiting(t *testing.T, s store.Store) *record.RunItem {
 	submission := &record.SubmissionItem{}
 	submission.Meta, submission.TaskID, submission.UserID = record.NewMeta(now), data.TaskID, record.NewID(now)
 	submission.Type, submission.Image = record.ImageType, "registry.example.org/ranker:1"
-	run := &record.RunItem{Queue: record.QueueWorkers, Type: record.ImageType, Standing: record.Standing{OrganizerID: record.NewID(now)}, Counted: true}
+	run := &record.RunItem{Queue: record.QueueWorkers, Type: record.ImageType, Access: record.AccessAttributes{OrganizerID: record.NewID(now)}, Counted: true}
 	run.Meta, run.TaskID, run.DatasetID, run.SubmissionID, run.UserID = record.NewMeta(now), data.TaskID, data.ID, submission.ID, submission.UserID
 	run.Team, run.State, run.QueuedAt = "A team of four", record.Queued, &at
 	if err := new(records.Tx).Create(data).Create(truth).Create(record.NewTruthSecret(data.ID, now)).Create(submission).Create(run).Commit(t.Context(), s); err != nil {

@@ -41,12 +41,12 @@ type underLease interface {
 	GetLeaseId() string
 }
 
-func checkHold(ctx context.Context, in underLease) (queue.Hold, problem.Fields) {
+func checkLeaseRef(ctx context.Context, in underLease) (queue.LeaseRef, problem.Fields) {
 	var fields problem.Fields
 	for pointer, id := range map[string]string{"/run_id": in.GetRunId(), "/lease_id": in.GetLeaseId()} {
 		fields.AddIf(!record.IsID(id), pointer, "must be the ULID that Lease gave")
 	}
-	return queue.Hold{RunID: in.GetRunId(), LeaseID: in.GetLeaseId(), UserID: callerOf(ctx).ID}, fields
+	return queue.LeaseRef{RunID: in.GetRunId(), LeaseID: in.GetLeaseId(), UserID: callerOf(ctx).ID}, fields
 }
 
 // checkLease returns what a worker wants, and for how long it waits.
@@ -150,7 +150,7 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 		fields.AddIf(n == 0 || n > maxDiagnostic, at+"/message", "has %d characters; a diagnostic has 1 to %d", n, maxDiagnostic)
 		fields.AddIf(len(d.GetFile()) > maxNameBytes, at+"/file", "has %d bytes; at most %d are allowed", len(d.GetFile()), maxNameBytes)
 		fields.AddIf(d.GetLine() < 0, at+"/line", "must not be negative")
-		all = append(all, measure.Diagnostic{Severity: severity, File: d.GetFile(), Line: int(d.GetLine()), Message: d.GetMessage(), Discreet: d.GetDiscreet()})
+		all = append(all, measure.Diagnostic{Severity: severity, File: d.GetFile(), Line: int(d.GetLine()), Message: d.GetMessage(), SafeWhileBlinded: d.GetDiscreet()})
 	}
 	return all, fields
 }

@@ -216,7 +216,7 @@ func TestLapsedLeasesAreTakenBackAfterTheFirstLeaseTime(t *testing.T) {
 			t.Fatal(r, err)
 		}
 		if id == confirmed.ID {
-			if _, err := queue.Heartbeat(t.Context(), o.table, now, queue.HoldOf(r), time.Second, 0, nil); err != nil {
+			if _, err := queue.Heartbeat(t.Context(), o.table, now, queue.LeaseRefOf(r), time.Second, 0, nil); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -24,7 +24,7 @@ import (
 
 // CompleteRun implements assayv1.WorkerServiceServer.
 func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
-	h, fields := checkHold(ctx, in)
+	h, fields := checkLeaseRef(ctx, in)
 	outputs, more := checkOutputs(in)
 	if err := problem.Check(append(fields, more...)); err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func requestDigest(in proto.Message) string {
 
 // result is what a request under a lease came to: how it left the run, or how the same request left it before, when this is a
 // repeat because the answer was lost.
-func (s *workers) result(ctx context.Context, h queue.Hold, run *record.RunItem, err error) (record.EndedLease, error) {
+func (s *workers) result(ctx context.Context, h queue.LeaseRef, run *record.RunItem, err error) (record.EndedLease, error) {
 	if err == nil {
 		return record.EndedLease{State: run.State, EvaluationID: run.EvaluationID}, nil
 	}
@@ -77,7 +77,7 @@ func (s *workers) result(ctx context.Context, h queue.Hold, run *record.RunItem,
 
 // ReportEvaluation implements assayv1.WorkerServiceServer.
 func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
-	h, fields := checkHold(ctx, in)
+	h, fields := checkLeaseRef(ctx, in)
 	warnings, more := checkDiagnostics("/warnings", in.GetWarnings())
 	fields = append(fields, more...)
 	controls := strings.ContainsFunc(in.GetEvaluatorVersion(), func(r rune) bool { return r < ' ' || r == 0x7f })
@@ -95,7 +95,7 @@ func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvalua
 }
 
 // report completes a run with the measures of a worker.
-func (s *workers) report(ctx context.Context, h queue.Hold, in *assayv1.ReportEvaluationRequest, warnings []measure.Diagnostic) (*record.RunItem, error) {
+func (s *workers) report(ctx context.Context, h queue.LeaseRef, in *assayv1.ReportEvaluationRequest, warnings []measure.Diagnostic) (*record.RunItem, error) {
 	run, truth, err := s.evaluated(ctx, h)
 	if err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (s *workers) report(ctx context.Context, h queue.Hold, in *assayv1.ReportEv
 }
 
 // evaluated reads a run that a worker evaluates, with the truth as it is now; nil when there is none any more.
-func (s *workers) evaluated(ctx context.Context, h queue.Hold) (*record.RunItem, *record.Truth, error) {
+func (s *workers) evaluated(ctx context.Context, h queue.LeaseRef) (*record.RunItem, *record.Truth, error) {
 	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	switch {
 	case err != nil:
@@ -132,7 +132,7 @@ func (s *workers) evaluated(ctx context.Context, h queue.Hold) (*record.RunItem,
 
 // outdated gives a run back that was evaluated against a truth that is no longer the one in use. A repeat of the request is
 // refused with errStale: its worker has nothing to do then either.
-func (s *workers) outdated(ctx context.Context, h queue.Hold) error {
+func (s *workers) outdated(ctx context.Context, h queue.LeaseRef) error {
 	h.Request = ""
 	if _, err := queue.Release(ctx, s.env.Store, s.env.Now(), h); errors.Is(err, queue.ErrStaleLease) {
 		return errStale
@@ -185,7 +185,7 @@ func results(in *assayv1.ReportEvaluationRequest, names []string) (measure.Resul
 
 // FailRun implements assayv1.WorkerServiceServer.
 func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*assayv1.FailRunResponse, error) {
-	h, fields := checkHold(ctx, in)
+	h, fields := checkLeaseRef(ctx, in)
 	diagnostics, more := checkDiagnostics("/diagnostics", in.GetDiagnostics())
 	fields = append(fields, more...)
 	switch in.GetFault() {
@@ -205,7 +205,7 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 	case assayv1.FailRunRequest_FAULT_RUN:
 		run, err = s.fail(ctx, h, diagnostics)
 	case assayv1.FailRunRequest_FAULT_WORKER:
-		run, err = queue.Abandon(ctx, s.env.Store, now, h, why(diagnostics))
+		run, err = queue.FailAttempt(ctx, s.env.Store, now, h, why(diagnostics))
 	default:
 		run, err = queue.Postpone(ctx, s.env.Store, now, h, queue.RetryDelay)
 	}
@@ -217,7 +217,7 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 }
 
 // fail ends a run: one that was evaluated until the truth changes.
-func (s *workers) fail(ctx context.Context, h queue.Hold, diagnostics []measure.Diagnostic) (*record.RunItem, error) {
+func (s *workers) fail(ctx context.Context, h queue.LeaseRef, diagnostics []measure.Diagnostic) (*record.RunItem, error) {
 	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	if err != nil {
 		return nil, err
@@ -239,7 +239,7 @@ func (s *workers) fail(ctx context.Context, h queue.Hold, diagnostics []measure.
 // why is the reason of an attempt that broke off as the run's owner may read it.
 func why(diagnostics []measure.Diagnostic) string {
 	for _, d := range diagnostics {
-		if d.Discreet {
+		if d.SafeWhileBlinded {
 			return strings.TrimRight(d.Message, ".")
 		}
 	}

@@ -64,5 +64,5 @@ func (s *sweeper) takeBack(ctx context.Context, now time.Time, it store.Item) er
 		return err
 	}
 	s.log.InfoContext(ctx, "a worker was not heard of any more, and its run is taken back", "run", run.ID, "worker", run.Lease.Holder, "attempt", run.Attempts)
-	return queue.TakeBack(ctx, s.store, now, run.ID)
+	return queue.ReclaimExpired(ctx, s.store, now, run.ID)
 }

@@ -156,7 +156,7 @@ func (w *watcher) tell(ctx context.Context, run *record.RunItem) error {
 		}
 		var s sight
 		at := w.place
-		if s.run, err = w.show(ctx, run, newest.Standing, roles); err != nil {
+		if s.run, err = w.show(ctx, run, newest.Access, roles); err != nil {
 			return err
 		}
 		at.version = max(at.version, run.Version)
@@ -181,7 +181,7 @@ func (w *watcher) tell(ctx context.Context, run *record.RunItem) error {
 }
 
 // show returns the run as the caller is shown it now, or nil when it was sent like that.
-func (w *watcher) show(ctx context.Context, run *record.RunItem, now record.Standing, roles access.Role) (*record.Run, error) {
+func (w *watcher) show(ctx context.Context, run *record.RunItem, now record.AccessAttributes, roles access.Role) (*record.Run, error) {
 	shows := runs.Shower{Records: w.viewer.Records, Now: w.now()}
 	unserved, err := shows.Unserved(ctx, run, roles)
 	if err != nil || run.Version < w.version || run.Version == w.version && unserved == w.unserved {
@@ -189,7 +189,7 @@ func (w *watcher) show(ctx context.Context, run *record.RunItem, now record.Stan
 	}
 	w.unserved = unserved
 	item := *run
-	item.Standing = now
+	item.Access = now
 	shown, err := shows.Show(ctx, &item, roles)
 	if err != nil {
 		return nil, err

@@ -29,11 +29,11 @@ func (p *played) register() {
 }
 
 func TestWhoWatchesWhat(t *testing.T) {
-	hidden, open := record.Standing{}, record.Standing{Public: true, Published: true}
+	hidden, open := record.AccessAttributes{}, record.AccessAttributes{Public: true, Published: true}
 	both, executed := []record.LogKind{record.ExecutionLog, record.EvaluationLog}, []record.LogKind{record.ExecutionLog}
 	for _, tt := range []struct {
 		name     string
-		standing record.Standing
+		standing record.AccessAttributes
 		caller   access.Caller
 		sees     bool
 		reads    []record.LogKind
@@ -44,22 +44,22 @@ func TestWhoWatchesWhat(t *testing.T) {
 		{"hidden", hidden, owner, true, executed},
 		{"hidden", hidden, organizer, true, both},
 		{"hidden", hidden, admin, true, both},
-		{"blinded", record.Standing{Blinded: true}, owner, true, nil},
-		{"blinded", record.Standing{Blinded: true}, organizer, true, both},
-		{"public and blinded", record.Standing{Public: true, Published: true, Blinded: true}, anonymous, true, nil},
-		{"public and not published", record.Standing{Public: true}, anonymous, true, nil},
+		{"blinded", record.AccessAttributes{Blinded: true}, owner, true, nil},
+		{"blinded", record.AccessAttributes{Blinded: true}, organizer, true, both},
+		{"public and blinded", record.AccessAttributes{Public: true, Published: true, Blinded: true}, anonymous, true, nil},
+		{"public and not published", record.AccessAttributes{Public: true}, anonymous, true, nil},
 		{"shown", open, anonymous, true, executed},
 		{"shown", open, stranger, true, executed},
-		{"shown in a private task", record.Standing{Public: true, Published: true, PrivateTask: true}, stranger, false, nil},
-		{"shown in a private task", record.Standing{Public: true, Published: true, PrivateTask: true}, participant, true, executed},
-		{"anonymous", record.Standing{Public: true, Published: true, Anonymous: true, Alias: "heron"}, stranger, true, executed},
+		{"shown in a private task", record.AccessAttributes{Public: true, Published: true, PrivateTask: true}, stranger, false, nil},
+		{"shown in a private task", record.AccessAttributes{Public: true, Published: true, PrivateTask: true}, participant, true, executed},
+		{"anonymous", record.AccessAttributes{Public: true, Published: true, Anonymous: true, Alias: "heron"}, stranger, true, executed},
 	} {
 		g := newGallery(t, "embedded", 0)
 		p := g.play(t)
 		p.register()
 		p.change(func(r *record.RunItem) {
-			tt.standing.OrganizerID = r.Standing.OrganizerID
-			r.Standing, r.Team, r.EvaluationID = tt.standing, "Lakeside", "an evaluation"
+			tt.standing.OrganizerID = r.Access.OrganizerID
+			r.Access, r.Team, r.EvaluationID = tt.standing, "Lakeside", "an evaluation"
 			r.Diagnostics = []measure.Diagnostic{{Severity: measure.Error, Message: "tells of the truth"}}
 		})
 		p.append(record.ExecutionLog, "executed")
@@ -106,7 +106,7 @@ func TestLinesThatWereWithheldComeOnceTheyMay(t *testing.T) {
 	for _, again := range []bool{false, true} {
 		g := newGallery(t, "embedded", 0)
 		p := g.play(t)
-		p.change(func(r *record.RunItem) { r.Standing.Blinded = true })
+		p.change(func(r *record.RunItem) { r.Access.Blinded = true })
 		p.append(record.ExecutionLog, "one")
 		c := g.client(owner, p.run.ID)
 		c.watch(-1)
@@ -121,9 +121,9 @@ func TestLinesThatWereWithheldComeOnceTheyMay(t *testing.T) {
 		if len(c.lines) > 0 || c.last.LogTail != "" {
 			t.Fatalf("a blinded run tells %v", c.lines)
 		}
-		p.change(func(r *record.RunItem) { r.Standing.Blinded = false })
+		p.change(func(r *record.RunItem) { r.Access.Blinded = false })
 		c.until(t, "lines", func() bool { return len(c.lines[record.ExecutionLog]) == 2 })
-		p.change(func(r *record.RunItem) { r.Standing.Blinded = true })
+		p.change(func(r *record.RunItem) { r.Access.Blinded = true })
 		p.append(record.ExecutionLog, "three")
 		p.end(record.Completed)
 		if err := c.ends(t); err != nil || c.wrong != "" || len(c.lines[record.ExecutionLog]) != 2 || len(c.lines[record.EvaluationLog]) > 0 {
@@ -135,11 +135,11 @@ func TestLinesThatWereWithheldComeOnceTheyMay(t *testing.T) {
 func TestARunThatIsHiddenEndsTheStream(t *testing.T) {
 	g := newGallery(t, "embedded", 0)
 	for name, hide := range map[string]func(*played){
-		"its submission":  func(p *played) { p.change(func(r *record.RunItem) { r.Standing.Public = false }) },
-		"its task, alone": func(p *played) { p.carry(func(r *record.RunItem) { r.Standing.PrivateTask = true }) },
+		"its submission":  func(p *played) { p.change(func(r *record.RunItem) { r.Access.Public = false }) },
+		"its task, alone": func(p *played) { p.carry(func(r *record.RunItem) { r.Access.PrivateTask = true }) },
 	} {
 		p := g.play(t)
-		p.change(func(r *record.RunItem) { r.Standing.Public = true })
+		p.change(func(r *record.RunItem) { r.Access.Public = true })
 		c := g.client(stranger, p.run.ID)
 		c.watch(-1)
 		c.sees(t, p.run.Version)
@@ -170,7 +170,7 @@ func TestOlderImagesAreShownByTheRightsOfNow(t *testing.T) {
 	}
 	p.append(record.ExecutionLog, "one")
 	p.change(func(r *record.RunItem) { r.EvaluationID = "an evaluation" })
-	p.change(func(r *record.RunItem) { r.Standing.Blinded = true })
+	p.change(func(r *record.RunItem) { r.Access.Blinded = true })
 	p.end(record.Failed)
 	close(wait)
 	if err := c.ends(t); err != nil || len(c.lines) > 0 || c.last.EvaluationID != "" || slices.Contains(c.tails, "one") {
@@ -209,7 +209,7 @@ func TestWatch_SaysWhenNoWorkerServes(t *testing.T) {
 	var late atomic.Int64
 	now := func() time.Time { return p.clock.Add(time.Duration(late.Load())) }
 	o, everyone := g.client(owner, p.run.ID), g.client(participant, p.run.ID)
-	p.carry(func(r *record.RunItem) { r.Standing.Public = true })
+	p.carry(func(r *record.RunItem) { r.Access.Public = true })
 	for _, c := range []*client{o, everyone} {
 		c.watchFor(-1, time.Hour, now)
 		c.sees(t, p.run.Version)

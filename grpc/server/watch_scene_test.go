@@ -97,13 +97,13 @@ func (g *gallery) play(t fatal) *played {
 	p := &played{gallery: g, t: t, run: &record.RunItem{Queue: record.QueueWorkers, Type: record.ImageType}}
 	p.run.Meta = record.NewMeta(g.clock)
 	p.run.State, p.run.TaskID, p.run.DatasetID, p.run.UserID = record.Running, record.NewID(g.clock), record.NewID(g.clock), ownerID
-	p.run.Standing.OrganizerID = record.NewID(g.clock)
+	p.run.Access.OrganizerID = record.NewID(g.clock)
 	p.commit(new(records.Tx).Create(p.run).Create(&record.Reservation{Meta: record.NewMeta(g.clock), At: p.membership()}))
 	return p
 }
 
 func (p *played) membership() store.Key {
-	return record.MembershipKey(organizerID, p.run.Standing.OrganizerID)
+	return record.MembershipKey(organizerID, p.run.Access.OrganizerID)
 }
 
 func (p *played) commit(tx *records.Tx) {

@@ -62,12 +62,12 @@ func (s *workers) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1
 // offer describes the work of a run that was just leased; nil when there is nothing for a worker to do after all. A run
 // whose worker is gone already, or whose work cannot be described, goes back at once.
 func (s *workers) offer(ctx context.Context, run *record.RunItem) (*assayv1.Work, error) {
-	h := queue.HoldOf(run)
+	h := queue.LeaseRefOf(run)
 	work, err := s.describe(ctx, run, h)
 	if err == nil && (work == nil || ctx.Err() == nil) {
 		return work, ctx.Err()
 	}
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), farewell)
+	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
 	if _, back := queue.Release(late, s.env.Store, s.env.Now(), h); back != nil && !errors.Is(back, queue.ErrStaleLease) {
 		s.env.Log.WarnContext(ctx, "a run that did not reach its worker comes back when its lease lapses", "run", run.ID, "error", back)
@@ -75,14 +75,14 @@ func (s *workers) offer(ctx context.Context, run *record.RunItem) (*assayv1.Work
 	return nil, errors.Join(err, ctx.Err())
 }
 
-// farewell is how long giving back a run may take when its worker is gone.
-const farewell = 5 * time.Second
+// shutdownGrace is how long giving back a run may take when its worker is gone.
+const shutdownGrace = 5 * time.Second
 
 // inputsTime is how long a run is left alone whose dataset's inputs have not all arrived.
 const inputsTime = time.Minute
 
 // describe is nil, without an error, when the run went where its present truth has it go, or failed.
-func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hold) (*assayv1.Work, error) {
+func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.LeaseRef) (*assayv1.Work, error) {
 	b := brief{run: run}
 	err := records.Read(ctx, s.env.Store, store.Strong, records.Into(&b.dataset, record.DatasetKey(run.DatasetID)),
 		records.Into(&b.truth, record.TruthKey(run.DatasetID)), records.Into(&b.submission, record.SubmissionKey(run.SubmissionID)))
@@ -119,7 +119,7 @@ func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Hol
 
 // Heartbeat implements assayv1.WorkerServiceServer.
 func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (*assayv1.HeartbeatResponse, error) {
-	h, fields := checkHold(ctx, in)
+	h, fields := checkLeaseRef(ctx, in)
 	lines, more := checkLines(in)
 	if err := problem.Check(append(fields, more...)); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (
 }
 
 // refuseHeartbeat says from which line on the log goes on, as long as the lease holds, and has a worker stop whose run was cancelled.
-func (s *workers) refuseHeartbeat(ctx context.Context, h queue.Hold) (*assayv1.HeartbeatResponse, error) {
+func (s *workers) refuseHeartbeat(ctx context.Context, h queue.LeaseRef) (*assayv1.HeartbeatResponse, error) {
 	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	switch {
 	case err != nil:

@@ -121,9 +121,9 @@ func (c *Call) Address() (path, rawQuery string) {
 	return c.request.URL.EscapedPath(), c.request.URL.RawQuery
 }
 
-// Unchecked returns a parameter of the query before it was checked, so that a Loader can read in one call all that the
+// RawQuery returns a parameter of the query before it was checked, so that a Loader can read in one call all that the
 // request will need.
-func (c *Call) Unchecked(param string) string { return c.request.URL.Query().Get(param) }
+func (c *Call) RawQuery(param string) string { return c.request.URL.Query().Get(param) }
 
 // Load returns a Loader that reads the record whose id is in the path parameter.
 func Load[R any, P interface {
@@ -152,9 +152,9 @@ func (c *Call) locate(ctx context.Context, find finder) (Target, error) {
 	return t, c.Require(ctx, c.op.May, t.Scope())
 }
 
-// again makes a change of the target until it is not lost to another: first of the target as it was found, then, each
+// retryOnConflict makes a change of the target until it is not lost to another: first of the target as it was found, then, each
 // time that somebody else was faster, of the target as it is then. The conditions must hold each time.
-func (c *Call) again(ctx context.Context, find finder, change func(Target) error) error {
+func (c *Call) retryOnConflict(ctx context.Context, find finder, change func(Target) error) error {
 	t := c.target
 	err := records.Retry(ctx, func() error {
 		if t == nil {
@@ -264,7 +264,7 @@ func (c *Call) AuditFree(ctx context.Context, of access.Scope, action, subject s
 			c.Tx.Replace(&m)
 		}
 	}
-	return c.KnowUser(ctx)
+	return c.UpsertProfile(ctx)
 }
 
 // SetHeader sets a header of the answer.

@@ -103,7 +103,7 @@ func (c *Call) create(ctx context.Context, find finder, produce func(Target) (lo
 		return c.writeReplay(key)
 	}
 	var a answer
-	err = c.again(ctx, find, func(t Target) error {
+	err = c.retryOnConflict(ctx, find, func(t Target) error {
 		location, made, err := produce(t)
 		if err == nil {
 			err = c.name(ctx, made)
@@ -146,7 +146,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 				return err
 			}
 			var changed T
-			err = c.again(ctx, load.target, func(t Target) error {
+			err = c.retryOnConflict(ctx, load.target, func(t Target) error {
 				shown, err := view(ctx, c, t.(T))
 				if err == nil {
 					err = c.name(ctx, shown)

@@ -94,7 +94,7 @@ func TestCoding_IsLeftOutWhereItGainsNothing(t *testing.T) {
 		"json": {"application/json", long, true}, "problem": {"application/problem+json", long, true}, "csv": {"text/csv; charset=utf-8", long, true}, "svg": {"image/svg+xml", long, true},
 		"yaml": {"application/yaml", long, true}, "short": {"text/plain", long[:1023], false}, "png": {"image/png", long, false}, "gzip": {"application/gzip", long, false}, "random": {"text/plain", string(random), false},
 	}
-	s := servertest.New(t, api.Write(api.Spec{ID: "body", Path: "/v1/bodies/{name}", May: access.Anyone}, []string{"*/*"},
+	s := servertest.New(t, api.Document(api.Spec{ID: "body", Path: "/v1/bodies/{name}", May: access.Anyone}, []string{"*/*"},
 		func(_ context.Context, c *api.Call) error {
 			b := bodies[c.Param("name")]
 			return c.WriteDocument(b.mediaType, []byte(b.body))

@@ -29,10 +29,10 @@ type Variant struct {
 	Problems      []*problem.Kind
 }
 
-// Invoke declares a POST that changes nothing: it computes an answer from its body. The path says by a parameter which of
+// Compute declares a POST that changes nothing: it computes an answer from its body. The path says by a parameter which of
 // the variants is meant; media are the types of answers besides JSON. handle reads the body by ReadInput and answers by
 // WriteComputed.
-func Invoke[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
+func Compute[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
 		variants: variants, pure: true, find: load.target, widest: widest[T](),
@@ -40,10 +40,10 @@ func Invoke[T Target](s Spec, load Loader[T], variants []Variant, media []string
 	}
 }
 
-// Ask declares the GET that answers as the Invoke of the same variants does: what would be the body stands in the query, so that the answer has
+// ComputeGet declares the GET that answers as the Invoke of the same variants does: what would be the body stands in the query, so that the answer has
 // an address that can be linked to, and whoever has it need not have it sent again.
-func Ask[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
-	op := Invoke(s, load, variants, media, handle)
+func ComputeGet[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
+	op := Compute(s, load, variants, media, handle)
 	op.Method, op.pure, op.Query = http.MethodGet, false, page.Spec{Plain: []string{inputParam}}
 	return op
 }
@@ -118,8 +118,8 @@ func (c *Call) LinkInput(path string) string {
 	return address
 }
 
-// Choose takes back what the answer's media type was to be and chooses among the offers.
-func (c *Call) Choose(offers ...string) (string, error) {
+// Negotiate takes back what the answer's media type was to be and chooses among the offers.
+func (c *Call) Negotiate(offers ...string) (string, error) {
 	err := c.choose(offers)
 	return c.accepted, err
 }
@@ -132,9 +132,9 @@ type Computed struct {
 	MediaType string
 	Body      []byte
 	Location  string // instead of both: the address, for the caller alone, where the answer is
-	// Passing says that the body has such an address, which works for a while: nobody may keep the answer, and since it has no
+	// Ephemeral says that the body has such an address, which works for a while: nobody may keep the answer, and since it has no
 	// entity tag nobody is told that it is still good.
-	Passing bool
+	Ephemeral bool
 }
 
 // WriteComputed answers with what compute returns. The parts are all that it depends on, so that it is computed only for
@@ -168,7 +168,7 @@ func (c *Call) WriteComputed(ctx context.Context, parts []string, compute func()
 		c.w.Header().Set("Location", computed.Location)
 		c.w.WriteHeader(http.StatusSeeOther)
 		return nil
-	case computed.Passing:
+	case computed.Ephemeral:
 		c.w.Header().Set("Cache-Control", "no-store")
 		a.etag = ""
 	}

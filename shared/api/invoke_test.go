@@ -22,7 +22,7 @@ type sum struct {
 // nobody; any other answer is the same as long as its input is.
 func TestNobodyKeepsAnAnswerThatPasses(t *testing.T) {
 	computed := 0
-	add := func(ctx context.Context, c *api.Call, _ api.Open) error {
+	add := func(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 		in, err := api.ReadInput[sum](ctx, c)
 		if err != nil {
 			return err
@@ -30,13 +30,13 @@ func TestNobodyKeepsAnAnswerThatPasses(t *testing.T) {
 		c.LinkInput("/v1/sums/result")
 		return c.WriteComputed(ctx, []string{string(c.Input())}, func() (api.Computed, error) {
 			computed++
-			return api.Computed{MediaType: "application/json", Body: []byte("3"), Passing: in.Passing}, nil
+			return api.Computed{MediaType: "application/json", Body: []byte("3"), Ephemeral: in.Passing}, nil
 		})
 	}
 	variants := []api.Variant{{Name: "add", Summary: "Add", Input: reflect.TypeFor[sum](), Output: reflect.TypeFor[int](), Example: sum{}}}
 	s := servertest.New(t,
-		api.Invoke(api.Spec{ID: "add", Path: "/v1/sums", May: access.Anyone}, api.Anything, variants, nil, add),
-		api.Ask(api.Spec{ID: "added", Path: "/v1/sums/result", May: access.Anyone}, api.Anything, variants, nil, add))
+		api.Compute(api.Spec{ID: "add", Path: "/v1/sums", May: access.Anyone}, api.NoTarget, variants, nil, add),
+		api.ComputeGet(api.Spec{ID: "added", Path: "/v1/sums/result", May: access.Anyone}, api.NoTarget, variants, nil, add))
 	lasting := sum{Terms: []int{1, 2}}
 	tag := s.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/sums", lasting).Header.Get("ETag")
 	at := func(in string) string { return "/v1/sums/result?" + url.Values{"input": {in}}.Encode() }

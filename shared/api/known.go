@@ -12,8 +12,8 @@ import (
 	"assay/shared/store"
 )
 
-// KnowUser adds the caller's profile to c.Tx when the store does not have it as the sign-in issuer tells it.
-func (c *Call) KnowUser(ctx context.Context) error {
+// UpsertProfile adds the caller's profile to c.Tx when the store does not have it as the sign-in issuer tells it.
+func (c *Call) UpsertProfile(ctx context.Context) error {
 	g, err := c.Grants(ctx)
 	if err != nil {
 		return err

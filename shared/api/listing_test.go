@@ -74,11 +74,11 @@ func TestPagesEndAtABoundInBytes(t *testing.T) {
 func TestListsShareABudget(t *testing.T) {
 	sc := serve(t)
 	var enter chan struct{}
-	large := api.Get(api.Spec{ID: "large", Path: "/large", May: access.Anyone}, api.Anything, func(ctx context.Context, c *api.Call, _ api.Open) (*Note, error) {
+	large := api.Get(api.Spec{ID: "large", Path: "/large", May: access.Anyone}, api.NoTarget, func(ctx context.Context, c *api.Call, _ api.PublicTarget) (*Note, error) {
 		return &Note{}, errors.Join(c.BeginListing(ctx), c.BeginListing(ctx))
 	})
-	op := api.List(api.Spec{ID: "slow", Path: "/slow", May: access.Anyone}, api.Anything,
-		func(context.Context, *api.Call, api.Open) (p page.Page[*Note], err error) {
+	op := api.List(api.Spec{ID: "slow", Path: "/slow", May: access.Anyone}, api.NoTarget,
+		func(context.Context, *api.Call, api.PublicTarget) (p page.Page[*Note], err error) {
 			<-enter
 			return p, nil
 		}, nil)

@@ -18,8 +18,8 @@ type Group struct {
 // APIVersion is the version of the interface that stands in its paths.
 const APIVersion = "v1"
 
-// Document describes exactly the operations of the groups in OpenAPI 3.1.
-func Document(groups []Group) *huma.OpenAPI {
+// OpenAPI describes exactly the operations of the groups in OpenAPI 3.1.
+func OpenAPI(groups []Group) *huma.OpenAPI {
 	set := newSchemaSet()
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",

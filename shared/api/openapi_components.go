@@ -70,7 +70,7 @@ var patchBodies = regexp.MustCompile(`("application/json-patch\+json":\{[^{}]*\{
 // DocumentJSON renders the document of the groups as JSON. Merge patches stand first: a client that knows one kind of patch
 // knows the first, and that one has members with types.
 func DocumentJSON(groups []Group) ([]byte, error) {
-	doc := Document(groups)
+	doc := OpenAPI(groups)
 	share(doc)
 	text, err := json.Marshal(doc)
 	return patchBodies.ReplaceAll(text, []byte("$2,$1")), err

@@ -31,7 +31,7 @@ type Spec struct {
 	Example     any             // of the body, where the one that its schema would make is refused
 }
 
-// Operation is a declared operation. Make it with Get, List, Write, OrPage, Invoke, Ask, Create, CreateIn, Patch or Delete.
+// Operation is a declared operation. Make it with Get, List, Write, WithHTML, Invoke, Ask, Create, CreateIn, Patch or Delete.
 type Operation struct {
 	Spec
 	Method string
@@ -58,14 +58,14 @@ type finder = func(ctx context.Context, c *Call) (Target, error)
 // Loader finds the target of a request, or returns visibility.Missing.
 type Loader[T Target] func(ctx context.Context, c *Call) (T, error)
 
-// Open is the target of operations that are about nothing in particular.
-type Open struct{}
+// PublicTarget is the target of operations that are about nothing in particular.
+type PublicTarget struct{}
 
 // Scope says that everyone may know of it.
-func (Open) Scope() access.Scope { return access.Scope{Audience: access.Everyone} }
+func (PublicTarget) Scope() access.Scope { return access.Scope{Audience: access.Everyone} }
 
-// Anything is the Loader of operations that are about nothing in particular.
-func Anything(context.Context, *Call) (Open, error) { return Open{}, nil }
+// NoTarget is the Loader of operations that are about nothing in particular.
+func NoTarget(context.Context, *Call) (PublicTarget, error) { return PublicTarget{}, nil }
 
 // widest returns the scope that most callers see of those that a T can have: that of its zero value, unless it says another.
 func widest[T Target]() access.Scope {
@@ -147,14 +147,14 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 	return op
 }
 
-// Write declares an operation that answers a GET with something that is no JSON: handle writes it with WriteDocument.
-func Write(s Spec, media []string, handle func(context.Context, *Call) error) Operation {
-	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, find: Loader[Open](Anything).target, serve: handle}
+// Document declares an operation that answers a GET with something that is no JSON: handle writes it with WriteDocument.
+func Document(s Spec, media []string, handle func(context.Context, *Call) error) Operation {
+	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, find: Loader[PublicTarget](NoTarget).target, serve: handle}
 }
 
-// OrPage gives an operation that answers a GET a second face: callers who would rather have text/html, as browsers do, get
+// WithHTML gives an operation that answers a GET a second face: callers who would rather have text/html, as browsers do, get
 // what page writes.
-func OrPage[T Target](op Operation, page func(context.Context, *Call, T) error) Operation {
+func WithHTML[T Target](op Operation, page func(context.Context, *Call, T) error) Operation {
 	data := op.serve
 	op.Media = append(slices.Clone(op.Media), mediaHTML)
 	op.serve = func(ctx context.Context, c *Call) error {
@@ -171,7 +171,7 @@ func Delete[T Target](s Spec, load Loader[T], handle func(context.Context, *Call
 	return Operation{
 		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, find: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
-			if err := c.again(ctx, load.target, func(t Target) error { return handle(ctx, c, t.(T)) }); err != nil {
+			if err := c.retryOnConflict(ctx, load.target, func(t Target) error { return handle(ctx, c, t.(T)) }); err != nil {
 				return err
 			}
 			return c.writeNothing()

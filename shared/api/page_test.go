@@ -16,10 +16,12 @@ type address struct {
 }
 
 func TestAPageIsTheOtherFaceOfAnOperation(t *testing.T) {
-	op := api.OrPage(
-		api.Get(api.Spec{ID: "address", Path: "/v1/address", May: access.Anyone}, api.Anything,
-			func(_ context.Context, c *api.Call, _ api.Open) (address, error) { return address{c.BaseURL()}, nil }),
-		func(_ context.Context, c *api.Call, _ api.Open) error {
+	op := api.WithHTML(
+		api.Get(api.Spec{ID: "address", Path: "/v1/address", May: access.Anyone}, api.NoTarget,
+			func(_ context.Context, c *api.Call, _ api.PublicTarget) (address, error) {
+				return address{c.BaseURL()}, nil
+			}),
+		func(_ context.Context, c *api.Call, _ api.PublicTarget) error {
 			return c.WriteDocument("text/html", []byte("<p>"+c.BaseURL()))
 		})
 	s := servertest.New(t, op)

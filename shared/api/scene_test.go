@@ -97,14 +97,14 @@ func serve(t testing.TB) *scene {
 		api.List(api.Spec{
 			ID: "listNotes", Path: "/v1/notes", May: access.Anyone,
 			Query: page.Spec{Sort: true, Filters: []page.Filter{{Name: "name"}}},
-		}, api.Anything, listNotes, func(notes []*Note) [][]string {
+		}, api.NoTarget, listNotes, func(notes []*Note) [][]string {
 			rows := [][]string{{"id", "name", "text"}}
 			for _, n := range notes {
 				rows = append(rows, []string{n.ID, n.Name, n.Text})
 			}
 			return rows
 		}),
-		api.Create(api.Spec{ID: "createNote", Path: "/v1/notes", May: access.User}, api.Anything, sc.create),
+		api.Create(api.Spec{ID: "createNote", Path: "/v1/notes", May: access.User}, api.NoTarget, sc.create),
 		api.CreateIn(api.Spec{ID: "copyNote", Path: "/v1/copies", May: access.User}, "/noteId",
 			func(ctx context.Context, c *api.Call, d copyDraft) (*Note, error) {
 				return visibility.Find[Note](ctx, &c.Viewer, d.NoteID, noteKey)
@@ -112,7 +112,7 @@ func serve(t testing.TB) *scene {
 			func(ctx context.Context, c *api.Call, n *Note, _ copyDraft) (string, *Note, error) {
 				d := n.NoteDraft
 				d.Name += "'"
-				return sc.create(ctx, c, api.Open{}, d)
+				return sc.create(ctx, c, api.PublicTarget{}, d)
 			}),
 		api.Get(api.Spec{ID: "getNote", Path: "/v1/notes/{noteId}", May: access.Anyone}, load, showNote),
 		api.Patch(api.Spec{ID: "changeNote", Path: "/v1/notes/{noteId}", May: access.Owner}, load, showNote, sc.change),
@@ -122,15 +122,15 @@ func serve(t testing.TB) *scene {
 				c.Tx.Delete(n)
 				return nil
 			}),
-		api.Get(api.Spec{ID: "fail", Path: "/v1/failures/{kind}", May: access.Anyone, CacheFor: 60}, api.Anything, fail),
-		api.Write(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone, CacheFor: 60}, []string{"text/plain"},
+		api.Get(api.Spec{ID: "fail", Path: "/v1/failures/{kind}", May: access.Anyone, CacheFor: 60}, api.NoTarget, fail),
+		api.Document(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone, CacheFor: 60}, []string{"text/plain"},
 			func(_ context.Context, c *api.Call) error { return c.WriteDocument("text/plain", []byte("text")) }),
 	}
 	sc.Server = servertest.New(t, sc.operations...)
 	return sc
 }
 
-func listNotes(ctx context.Context, c *api.Call, _ api.Open) (p page.Page[*Note], err error) {
+func listNotes(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[*Note], err error) {
 	sel := records.Selection{Sources: []records.Source{records.Partition(record.ByKind, "NOTE")}, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
 	p.Cursor, err = records.List(ctx, c.Store, sel, func(n *Note) bool { return c.Page.KeepsText("name", n.Name) }, p.Add)
 	return p, err
@@ -144,14 +144,14 @@ func (sc *scene) attempt() {
 	}
 }
 
-func (sc *scene) create(ctx context.Context, c *api.Call, _ api.Open, d NoteDraft) (string, *Note, error) {
+func (sc *scene) create(ctx context.Context, c *api.Call, _ api.PublicTarget, d NoteDraft) (string, *Note, error) {
 	n := &Note{Meta: record.NewMeta(c.Now()), NoteDraft: d, Owner: c.Caller.ID}
 	name := &record.Reservation{Meta: n.Meta, At: store.Key{Partition: "NAME#" + d.Name, Sort: "NAME"}}
 	if err := sc.put(ctx, c); err != nil {
 		return "", nil, err
 	}
 	c.Tx.Create(n).Create(name).Or(problem.Conflict.New("There is a note of this name."))
-	err := c.KnowUser(ctx)
+	err := c.UpsertProfile(ctx)
 	sc.attempt()
 	if sc.fails != nil {
 		return "", nil, sc.fails
@@ -193,7 +193,7 @@ func (sc *scene) kept(t *testing.T) (kept []bool) {
 	return kept
 }
 
-func fail(_ context.Context, c *api.Call, _ api.Open) (*Note, error) {
+func fail(_ context.Context, c *api.Call, _ api.PublicTarget) (*Note, error) {
 	switch c.Param("kind") {
 	case "panic":
 		panic("a secret of the server")

@@ -88,7 +88,7 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	}
 	defer c.release()
 	if c.op.loginNeeded() && c.op.byBody && c.Caller.Anonymous() {
-		return c.Require(ctx, c.op.May, Open{}.Scope())
+		return c.Require(ctx, c.op.May, PublicTarget{}.Scope())
 	}
 	if !c.op.byBody {
 		var err error

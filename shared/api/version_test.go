@@ -18,7 +18,7 @@ func TestVersion_IsThatOfTheNewestEntryOfTheChangelog(t *testing.T) {
 	if newest == nil {
 		t.Fatal("CHANGELOG.md has no version")
 	}
-	for of, version := range map[string]string{"a server": api.BuildInfo("").Version, "OpenAPI": api.Document(nil).Info.Version} {
+	for of, version := range map[string]string{"a server": api.BuildInfo("").Version, "OpenAPI": api.OpenAPI(nil).Info.Version} {
 		if version != string(newest[1]) {
 			t.Errorf("the version of %s is %q, the newest entry of the changelog %q", of, version, newest[1])
 		}

@@ -34,10 +34,10 @@ type Board struct {
 // Entry is an evaluation on a board.
 type Entry struct {
 	// Rank is one more than there are better entries; equal values share it.
-	Rank   int
-	Runs   int // of the team on the board; 0 unless they were counted
-	stored store.Item
-	worth  string // the same for entries that share a rank
+	Rank     int
+	Runs     int // of the team on the board; 0 unless they were counted
+	stored   store.Item
+	scoreKey string // the same for entries that share a rank
 	// entrant is EvaluationItem.Entrant.
 	entrant string
 	item    *record.EvaluationItem
@@ -124,8 +124,8 @@ func counted(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, erro
 				continue
 			}
 			teams[e.entrant] = true
-			if count++; e.worth != worth || count == 1 {
-				place, worth = count, e.worth
+			if count++; e.scoreKey != worth || count == 1 {
+				place, worth = count, e.scoreKey
 			}
 			e.Rank = place
 			if !yield(e, nil) {
@@ -145,8 +145,8 @@ func (b *Board) byMeasure(ctx context.Context, name string) (iter.Seq2[*Entry, e
 	}
 	all, err := read(ranked, func(e *Entry) error {
 		item, err := e.Item()
-		if e.worth = "null"; err == nil && item.Measures[name] != nil {
-			e.worth = strconv.FormatFloat(*item.Measures[name]+0, 'g', -1, 64)
+		if e.scoreKey = "null"; err == nil && item.Measures[name] != nil {
+			e.scoreKey = strconv.FormatFloat(*item.Measures[name]+0, 'g', -1, 64)
 		}
 		return err
 	})

@@ -79,21 +79,21 @@ func (c *scene) put(all ...record.Record) {
 type entry struct {
 	name, user string
 	values     [2]map[string]*float64
-	record.Standing
+	record.AccessAttributes
 	wasBlinded bool // against the older version
 }
 
 func (c *scene) enter(e entry) {
 	c.t.Helper()
 	e.OrganizerID, e.PrivateTask, e.Baseline = c.dataset.OrganizerID, c.dataset.PrivateTask, e.user == "organizer"
-	run := &record.RunItem{Standing: e.Standing}
+	run := &record.RunItem{Access: e.AccessAttributes}
 	run.Meta, run.SubmissionID, run.TaskID, run.DatasetID, run.UserID = meta(), id(), c.dataset.TaskID, c.dataset.ID, c.user(e.user).ID
 	for i, values := range e.values {
 		if values == nil {
 			continue
 		}
-		v := &record.EvaluationItem{Standing: e.Standing, Unlisted: i == 0 && e.values[1] != nil}
-		v.Standing.Blinded = v.Standing.Blinded || i == 0 && e.wasBlinded
+		v := &record.EvaluationItem{Access: e.AccessAttributes, Unlisted: i == 0 && e.values[1] != nil}
+		v.Access.Blinded = v.Access.Blinded || i == 0 && e.wasBlinded
 		v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID = meta(), run.ID, run.SubmissionID, run.TaskID, run.DatasetID, run.UserID
 		v.TruthVersion, v.PrimaryMeasure, v.Measures, v.Team = int64(i+1), "AP", values, e.user
 		if v.Baseline = e.Baseline; v.Baseline {
@@ -208,9 +208,9 @@ func values(ap, cost *float64) map[string]*float64 {
 }
 
 var (
-	shown   = record.Standing{Published: true}
-	hidden  = record.Standing{}
-	blinded = record.Standing{Published: true, Blinded: true}
+	shown   = record.AccessAttributes{Published: true}
+	hidden  = record.AccessAttributes{}
+	blinded = record.AccessAttributes{Published: true, Blinded: true}
 )
 
 // ada's runs are x and y, bob's z; v has no value, u and s are not published, w is blinded, and s was; b and c are

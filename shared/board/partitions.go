@@ -52,7 +52,7 @@ func (b *Board) byRank(ctx context.Context) (iter.Seq2[*Entry, error], error) {
 			if k := key(it); k != last {
 				last = k
 				parts := strings.Split(k, "#")
-				if !yield(&Entry{stored: *it, worth: parts[0], entrant: parts[len(parts)-1]}, nil) {
+				if !yield(&Entry{stored: *it, scoreKey: parts[0], entrant: parts[len(parts)-1]}, nil) {
 					return
 				}
 			}

@@ -53,7 +53,9 @@ func Task(ctx context.Context, s store.Store, now time.Time, key store.Key) erro
 // below makes everything below a task private or public, as the task is.
 func below(ctx context.Context, s store.Store, taskID string) error {
 	task := record.TaskKey(taskID)
-	standing := func(t *record.TaskItem, _ *string, st *record.Standing) bool { return set(&st.PrivateTask, private(t)) }
+	standing := func(t *record.TaskItem, _ *string, st *record.AccessAttributes) bool {
+		return set(&st.PrivateTask, private(t))
+	}
 	err := records.Each(ctx, s, page, []records.Source{records.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(d *record.DatasetItem) error {
 		return bring(ctx, s, unseen, task, d.Key(), func(t *record.TaskItem, d *record.DatasetItem) bool { return set(&d.PrivateTask, private(t)) })
 	})
@@ -70,7 +72,7 @@ func below(ctx context.Context, s store.Store, taskID string) error {
 		return err
 	}
 	err = records.Each(ctx, s, page, records.OfTask(taskID, record.KindSubmission), func(sub *record.SubmissionItem) error {
-		return bring(ctx, s, unseen, task, sub.Key(), func(t *record.TaskItem, sub *record.SubmissionItem) bool { return standing(t, nil, &sub.Standing) })
+		return bring(ctx, s, unseen, task, sub.Key(), func(t *record.TaskItem, sub *record.SubmissionItem) bool { return standing(t, nil, &sub.Access) })
 	})
 	if err != nil {
 		return err
@@ -89,7 +91,7 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 		return err
 	}
 	touch := shown(now)
-	standing := func(r *record.RegistrationItem, team *string, st *record.Standing) bool {
+	standing := func(r *record.RegistrationItem, team *string, st *record.AccessAttributes) bool {
 		changed := set(team, r.Team)
 		changed = set(&st.Affiliation, r.Affiliation) || changed
 		return set(&st.Anonymous, r.Anonymous) || changed
@@ -99,7 +101,7 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 			return nil
 		}
 		err := bring(ctx, s, touch, key, sub.Key(), func(r *record.RegistrationItem, sub *record.SubmissionItem) bool {
-			return standing(r, &sub.Team, &sub.Standing)
+			return standing(r, &sub.Team, &sub.Access)
 		})
 		if err != nil {
 			return err
@@ -114,7 +116,7 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 
 // SetSubmission has st carry what of the submission's Standing follows from the submission itself, and reports whether that
 // changed anything.
-func SetSubmission(st, submission *record.Standing) bool {
+func SetSubmission(st, submission *record.AccessAttributes) bool {
 	before := *st
 	st.Public, st.Baseline, st.Title, st.PaperURL = submission.Public, submission.Baseline, submission.Title, submission.PaperURL
 	return *st != before
@@ -127,12 +129,12 @@ func Submission(ctx context.Context, s store.Store, now time.Time, id string) er
 	if err != nil || sub == nil {
 		return err
 	}
-	return runs(ctx, s, shown(now), key, sub.RunIDs, func(sub *record.SubmissionItem, _ *string, st *record.Standing) bool {
-		return SetSubmission(st, &sub.Standing)
+	return runs(ctx, s, shown(now), key, sub.RunIDs, func(sub *record.SubmissionItem, _ *string, st *record.AccessAttributes) bool {
+		return SetSubmission(st, &sub.Access)
 	})
 }
 
-func runs[S any, P records.Pointer[S]](ctx context.Context, s store.Store, touch touch, from store.Key, ids []string, standing func(P, *string, *record.Standing) bool) error {
+func runs[S any, P records.Pointer[S]](ctx context.Context, s store.Store, touch touch, from store.Key, ids []string, standing func(P, *string, *record.AccessAttributes) bool) error {
 	for _, id := range ids {
 		if err := run(ctx, s, touch, from, id, standing); err != nil {
 			return err
@@ -143,17 +145,17 @@ func runs[S any, P records.Pointer[S]](ctx context.Context, s store.Store, touch
 
 // run makes the team and Standing of a run, and then those of its evaluations, what standing makes of them. The run comes
 // first: an evaluation that is made meanwhile takes them from the run as it is when the evaluation is written.
-func run[S any, P records.Pointer[S]](ctx context.Context, s store.Store, touch touch, from store.Key, id string, standing func(P, *string, *record.Standing) bool) error {
+func run[S any, P records.Pointer[S]](ctx context.Context, s store.Store, touch touch, from store.Key, id string, standing func(P, *string, *record.AccessAttributes) bool) error {
 	var evaluations []string
 	err := bring(ctx, s, touch, from, record.RunKey(id), func(p P, r *record.RunItem) bool {
 		evaluations = r.Evaluations
-		return standing(p, &r.Team, &r.Standing)
+		return standing(p, &r.Team, &r.Access)
 	})
 	for _, e := range evaluations {
 		if err == nil {
 			err = bring(ctx, s, touch, from, record.EvaluationKey(e), func(p P, e *record.EvaluationItem) bool {
-				changed := standing(p, &e.Team, &e.Standing)
-				return set(&e.Baseline, e.Standing.Baseline) || changed
+				changed := standing(p, &e.Team, &e.Access)
+				return set(&e.Baseline, e.Access.Baseline) || changed
 			})
 		}
 	}

@@ -65,7 +65,7 @@ func TestWhatWasSubmittedTakesTeamAndAlias(t *testing.T) {
 			t.Fatalf("after pass %d: %+v, version %d", pass, r.Follow, r.Version)
 		}
 	}
-	if s := get[record.SubmissionItem](sc, record.SubmissionKey(sc.elsewhere)); s.Team != "Grebe" || s.Standing.Anonymous {
+	if s := get[record.SubmissionItem](sc, record.SubmissionKey(sc.elsewhere)); s.Team != "Grebe" || s.Access.Anonymous {
 		t.Errorf("what is in another task follows too: %+v", s)
 	}
 }
@@ -83,7 +83,7 @@ func (sc *scene) checkTeams(name string) {
 func TestRunsTakeWhatTheirSubmissionSays(t *testing.T) {
 	sc := newScene(t, open(t))
 	s := get[record.SubmissionItem](sc, record.SubmissionKey(sc.submissions[0]))
-	s.Standing.Public, s.Standing.Baseline = false, true
+	s.Access.Public, s.Access.Baseline = false, true
 	sc.commit(new(records.Tx).Replace(s))
 	sc.must(follow.Submission(t.Context(), sc, time.Now(), s.ID))
 	for _, f := range sc.standings() {

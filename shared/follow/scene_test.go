@@ -106,13 +106,13 @@ func (sc *scene) register(tx *records.Tx, user, team string) *record.Registratio
 
 // submit adds a public submission with a run that was evaluated twice.
 func (sc *scene) submit(tx *records.Tx, user string) string {
-	standing := record.Standing{OrganizerID: sc.task.OrganizerID, Public: true, Published: true, Alias: "anonymous-" + user}
-	s := &record.SubmissionItem{Standing: standing}
+	standing := record.AccessAttributes{OrganizerID: sc.task.OrganizerID, Public: true, Published: true, Alias: "anonymous-" + user}
+	s := &record.SubmissionItem{Access: standing}
 	s.Meta, s.TaskID, s.UserID, s.Team, s.Visibility = meta(), sc.task.ID, user, team[user], record.Public
-	r := &record.RunItem{Standing: standing}
+	r := &record.RunItem{Access: standing}
 	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.Team, r.State = meta(), s.ID, s.TaskID, sc.datasets[0], user, s.Team, record.Completed
 	for i := range 2 {
-		e := &record.EvaluationItem{Standing: standing, Unlisted: i == 0}
+		e := &record.EvaluationItem{Access: standing, Unlisted: i == 0}
 		e.Meta, e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.Team = meta(), r.ID, s.ID, s.TaskID, r.DatasetID, user, s.Team
 		e.TruthVersion = int64(i + 1)
 		r.Evaluations = append(r.Evaluations, e.ID)
@@ -169,22 +169,22 @@ func (sc *scene) standings() (all []found) {
 	sc.t.Helper()
 	for _, id := range sc.submissions {
 		s := get[record.SubmissionItem](sc, record.SubmissionKey(id))
-		all = append(all, found{"submission", s.UserID, s.Team, s.Standing})
+		all = append(all, found{"submission", s.UserID, s.Team, s.Access})
 	}
 	for _, id := range sc.runs {
 		r := get[record.RunItem](sc, record.RunKey(id))
-		all = append(all, found{"run", r.UserID, r.Team, r.Standing})
+		all = append(all, found{"run", r.UserID, r.Team, r.Access})
 	}
 	for _, id := range sc.evaluations {
 		e := get[record.EvaluationItem](sc, record.EvaluationKey(id))
-		all = append(all, found{"evaluation", e.UserID, e.Team, e.Standing})
+		all = append(all, found{"evaluation", e.UserID, e.Team, e.Access})
 	}
 	return all
 }
 
 type found struct {
 	what, user, team string
-	record.Standing
+	record.AccessAttributes
 }
 
 // wrong returns what below the task is not as private as the task is.

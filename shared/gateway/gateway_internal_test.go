@@ -20,7 +20,7 @@ import (
 )
 
 // large answers with 8 MiB of JSON.
-var large = api.Write(api.Spec{ID: "large", Path: "/v1/large", May: access.Anyone}, []string{"application/json"}, func(_ context.Context, c *api.Call) error {
+var large = api.Document(api.Spec{ID: "large", Path: "/v1/large", May: access.Anyone}, []string{"application/json"}, func(_ context.Context, c *api.Call) error {
 	return c.WriteDocument("application/json", []byte(`"`+strings.Repeat("x", 8<<20)+`"`))
 })
 
@@ -58,7 +58,7 @@ func TestOpen_AsksTheIssuerInTheBackground(t *testing.T) {
 	defer issuer.Close()
 	t.Setenv(environment.IssuerVariable, issuer.URL)
 	t.Setenv(environment.AudienceVariable, "assay")
-	a, err := open([]api.Operation{api.Write(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone}, []string{"text/plain"},
+	a, err := open([]api.Operation{api.Document(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone}, []string{"text/plain"},
 		func(_ context.Context, c *api.Call) error { return c.WriteDocument("text/plain", []byte("text")) })}, nil, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

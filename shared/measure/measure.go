@@ -31,7 +31,7 @@ type Diagnostic struct {
 	Message  string   `json:"message" doc:"what is wrong and what was expected"`
 	// Discreet marks what was found without the truth, or by nothing of it but what is public, and so may be shown while a run
 	// is blinded. Code that did not look at more sets it, never an evaluator. Records keep it, and no answer shows it.
-	Discreet bool `json:"discreet,omitempty" hidden:"true"`
+	SafeWhileBlinded bool `json:"discreet,omitempty" hidden:"true"`
 }
 
 // Refused reports whether one of the diagnostics is an Error.
@@ -45,20 +45,20 @@ func Refused(all []Diagnostic) bool {
 func WithoutTruth(public, found []Diagnostic) []Diagnostic {
 	all := make([]Diagnostic, 0, len(public)+len(found))
 	for _, d := range public {
-		d.Discreet = true
+		d.SafeWhileBlinded = true
 		all = append(all, d)
 	}
 	for _, d := range found {
-		if d.Discreet = false; !slices.Contains(public, d) {
+		if d.SafeWhileBlinded = false; !slices.Contains(public, d) {
 			all = append(all, d)
 		}
 	}
 	return all
 }
 
-// Discreet returns those of the diagnostics that may be shown while a run is blinded.
-func Discreet(all []Diagnostic) []Diagnostic {
-	return slices.DeleteFunc(slices.Clone(all), func(d Diagnostic) bool { return !d.Discreet })
+// SafeDiagnostics returns those of the diagnostics that may be shown while a run is blinded.
+func SafeDiagnostics(all []Diagnostic) []Diagnostic {
+	return slices.DeleteFunc(slices.Clone(all), func(d Diagnostic) bool { return !d.SafeWhileBlinded })
 }
 
 // MaxDiagnostics is how many diagnostics one run keeps.

@@ -25,7 +25,7 @@ type Outcome struct {
 // Complete writes the outcome and ends the run, in one transaction. In lists the evaluation replaces the one that the run
 // had there, unless the truth is held: then Relist does that later. The oldest goes beyond record.MaxEvaluations. It returns the
 // run, or ErrTruthChanged.
-func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outcome) (*record.RunItem, error) {
+func Complete(ctx context.Context, s store.Store, now time.Time, h LeaseRef, o Outcome) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		if err := move(run, record.Completed, now); err != nil {
 			return err
@@ -37,7 +37,7 @@ func Complete(ctx context.Context, s store.Store, now time.Time, h Hold, o Outco
 			return err
 		}
 		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID = run.ID, run.SubmissionID, run.TaskID, run.DatasetID
-		e.UserID, e.Team, e.Standing, e.Baseline = run.UserID, run.Team, run.Standing, run.Standing.Baseline
+		e.UserID, e.Team, e.Access, e.Baseline = run.UserID, run.Team, run.Access, run.Access.Baseline
 		e.TruthVersion, e.Label, e.SubmittedAt = o.Truth.Number, run.Label, run.CreatedAt
 		tx.Create(&e)
 		if o.Topics != nil {

@@ -12,7 +12,7 @@ import (
 
 // change applies a change to the run under the hold. The function gets the run as it is stored, alters it, and adds to
 // the transaction what goes with it; it is called again when somebody else changed the run, but not its lease, meanwhile.
-func change(ctx context.Context, s store.Store, h Hold, do func(*record.RunItem, *records.Tx) error) (run *record.RunItem, err error) {
+func change(ctx context.Context, s store.Store, h LeaseRef, do func(*record.RunItem, *records.Tx) error) (run *record.RunItem, err error) {
 	written, err := records.Update(ctx, s, record.RunKey(h.RunID), func(r *record.RunItem, tx *records.Tx) (bool, error) {
 		run = r
 		if !h.Under(run.Lease) {
@@ -36,7 +36,7 @@ func change(ctx context.Context, s store.Store, h Hold, do func(*record.RunItem,
 }
 
 // Extend makes the lease last for the duration from now.
-func Extend(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Duration) error {
+func Extend(ctx context.Context, s store.Store, now time.Time, h LeaseRef, d time.Duration) error {
 	_, err := change(ctx, s, h, func(run *record.RunItem, _ *records.Tx) error {
 		run.Lease.Until = record.At(now.Add(d))
 		return nil
@@ -46,7 +46,7 @@ func Extend(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Du
 
 // Release gives a run back that its holder did not get to, because it stops or because the work is another's: the
 // attempt does not count, and the run waits where it is to wait now, in the place that it had.
-func Release(ctx context.Context, s store.Store, now time.Time, h Hold) (*record.RunItem, error) {
+func Release(ctx context.Context, s store.Store, now time.Time, h LeaseRef) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, _ *records.Tx) error {
 		run.Attempts--
 		return giveBack(ctx, s, now, run)
@@ -67,7 +67,7 @@ func giveBack(ctx context.Context, s store.Store, now time.Time, run *record.Run
 }
 
 // Fail ends a run whose work cannot succeed, for the reasons given.
-func Fail(ctx context.Context, s store.Store, now time.Time, h Hold, reasons []measure.Diagnostic) (*record.RunItem, error) {
+func Fail(ctx context.Context, s store.Store, now time.Time, h LeaseRef, reasons []measure.Diagnostic) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		run.Diagnostics = []measure.Diagnostic{}
 		return fail(ctx, s, now, run, reasons, tx)
@@ -77,7 +77,7 @@ func Fail(ctx context.Context, s store.Store, now time.Time, h Hold, reasons []m
 // FailAgainst is Fail for reasons that lie in the run and the truth together; without a truth, in that there is none. A
 // truth that has changed meanwhile is ErrTruthChanged: the reasons may be gone with it. A blinded run that fails for nothing
 // but what only the truth can know may be one too many, which is ErrTruthFailures.
-func FailAgainst(ctx context.Context, s store.Store, now time.Time, h Hold, truth *record.Truth, reasons []measure.Diagnostic) (*record.RunItem, error) {
+func FailAgainst(ctx context.Context, s store.Store, now time.Time, h LeaseRef, truth *record.Truth, reasons []measure.Diagnostic) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		if truth == nil {
 			tx.CheckAbsent(record.TruthKey(run.DatasetID)).Or(ErrTruthChanged)
@@ -87,7 +87,7 @@ func FailAgainst(ctx context.Context, s store.Store, now time.Time, h Hold, trut
 		}
 		run.Diagnostics = []measure.Diagnostic{}
 		var err error
-		if truth != nil && run.Standing.Blinded && !measure.Refused(measure.Discreet(reasons)) {
+		if truth != nil && run.Access.Blinded && !measure.Refused(measure.SafeDiagnostics(reasons)) {
 			if err = end(run, reasons, now); err == nil {
 				err = refundTruthFailure(ctx, s, now, run, tx)
 			}

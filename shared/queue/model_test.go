@@ -21,9 +21,9 @@ type model struct {
 	state       record.RunState
 	attempts    int
 	counted     bool
-	hold        queue.Hold // the last that was given
+	hold        queue.LeaseRef // the last that was given
 	held        bool
-	stale       queue.Hold // one before it
+	stale       queue.LeaseRef // one before it
 	until       time.Time
 	evaluations []int64 // truth versions
 	listed      int     // how many of them until the one in lists, 0 for none
@@ -66,7 +66,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 				}
 				if r != nil {
 					m.stale = m.hold
-					m.state, m.hold, m.held, m.until = record.Evaluating, queue.HoldOf(r), true, s.now.Add(leaseTime)
+					m.state, m.hold, m.held, m.until = record.Evaluating, queue.LeaseRefOf(r), true, s.now.Add(leaseTime)
 					m.attempts++
 				}
 			},
@@ -80,7 +80,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 				m := pick(rt)
 				_, completed := queue.Complete(s.ctx, st, s.now, m.stale, s.outcome(s.truth))
 				_, failed := queue.FailAgainst(s.ctx, st, s.now, m.stale, s.truth, wrong(measure.Error, "x"))
-				_, abandoned := queue.Abandon(s.ctx, st, s.now, m.stale, "of chance")
+				_, abandoned := queue.FailAttempt(s.ctx, st, s.now, m.stale, "of chance")
 				_, released := queue.Release(s.ctx, st, s.now, m.stale)
 				for _, err := range []error{completed, failed, abandoned, released, queue.Extend(s.ctx, st, s.now, m.stale, leaseTime)} {
 					if m.stale.RunID != "" && !errors.Is(err, queue.ErrStaleLease) {
@@ -131,14 +131,14 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			},
 			"abandon": func(rt *rapid.T) {
 				m := pick(rt)
-				_, err := queue.Abandon(s.ctx, st, s.now, m.hold, "of chance")
+				_, err := queue.FailAttempt(s.ctx, st, s.now, m.hold, "of chance")
 				if under(rt, m, err) {
 					m.lapse()
 				}
 			},
 			"take back": func(rt *rapid.T) {
 				m := pick(rt)
-				if err := queue.TakeBack(s.ctx, st, s.now, m.id); err != nil {
+				if err := queue.ReclaimExpired(s.ctx, st, s.now, m.id); err != nil {
 					rt.Fatal(err)
 				}
 				if m.held && !m.until.After(s.now) {

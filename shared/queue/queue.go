@@ -47,28 +47,28 @@ func IgnoreStale(err error) error {
 	return err
 }
 
-// Hold names a run, the lease under which it is worked on, and the identity that took the lease; for that one alone is the
+// LeaseRef names a run, the lease under which it is worked on, and the identity that took the lease; for that one alone is the
 // lease good, no matter who else learns its id.
-type Hold struct {
+type LeaseRef struct {
 	RunID, LeaseID, UserID string
 	// Request is the digest of the request that a change is made for. The one that ends the lease is kept with the run, so that
 	// Ended recognizes its repeats; empty: none is kept.
 	Request string
 }
 
-// HoldOf returns the hold that a run which was just leased is under.
-func HoldOf(run *record.RunItem) Hold {
-	return Hold{RunID: run.ID, LeaseID: run.Lease.ID, UserID: run.Lease.UserID}
+// LeaseRefOf returns the hold that a run which was just leased is under.
+func LeaseRefOf(run *record.RunItem) LeaseRef {
+	return LeaseRef{RunID: run.ID, LeaseID: run.Lease.ID, UserID: run.Lease.UserID}
 }
 
 // Under reports whether the lease is the one that the hold names.
-func (h Hold) Under(l *record.Lease) bool {
+func (h LeaseRef) Under(l *record.Lease) bool {
 	return l != nil && l.ID == h.LeaseID && l.UserID == h.UserID
 }
 
 // Ended returns how the lease that the hold names ended; nil unless a request under it or a cancellation ended it, and no later
 // lease of the run was ended so.
-func (h Hold) Ended(run *record.RunItem) *record.EndedLease {
+func (h LeaseRef) Ended(run *record.RunItem) *record.EndedLease {
 	if e := run.Ended; e != nil && e.ID == h.LeaseID && e.UserID == h.UserID {
 		return e
 	}

@@ -152,7 +152,7 @@ func TestTheOneThatWaitedLongestComesFirst(t *testing.T) {
 	}
 	s.now = s.now.Add(2 * leaseTime)
 	third := s.add()
-	if err := queue.TakeBack(s.ctx, s.store, s.now, first.ID); err != nil {
+	if err := queue.ReclaimExpired(s.ctx, s.store, s.now, first.ID); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.lease(); r.ID != first.ID || r.Attempts != 2 {
@@ -178,7 +178,7 @@ func TestWhoeverRacesForRunsGetsEachOnce(t *testing.T) {
 					}
 					return
 				}
-				h := queue.HoldOf(r)
+				h := queue.LeaseRefOf(r)
 				var twice sync.WaitGroup
 				for range 2 { // the message that it is done comes twice
 					twice.Go(func() {
@@ -210,7 +210,7 @@ func TestWhoeverRacesForRunsGetsEachOnce(t *testing.T) {
 func TestAnOutcomeAgainstAnOldTruthIsVoid(t *testing.T) {
 	s := newScene(t, openStore(t))
 	r := s.add()
-	h := queue.HoldOf(s.lease())
+	h := queue.LeaseRefOf(s.lease())
 	old := s.change()
 	if _, err := queue.Complete(s.ctx, s.store, s.now, h, s.outcome(old)); !errors.Is(err, queue.ErrTruthChanged) {
 		t.Fatalf("got %v, want ErrTruthChanged", err)
@@ -234,7 +234,7 @@ func TestEveryTruthLeavesOneEvaluationAndTheOldestGo(t *testing.T) {
 	id := s.add().ID
 	var made []string
 	for range record.MaxEvaluations + 2 {
-		r, err := queue.Complete(s.ctx, s.store, s.now, queue.HoldOf(s.lease()), s.outcome(s.truth))
+		r, err := queue.Complete(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), s.outcome(s.truth))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -266,7 +266,7 @@ func TestEveryTruthLeavesOneEvaluationAndTheOldestGo(t *testing.T) {
 func TestAFailedRunThatIsEvaluatedAfterAllCountsAgain(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.add().ID
-	if _, err := queue.FailAgainst(s.ctx, s.store, s.now, queue.HoldOf(s.lease()), s.truth, wrong(measure.Error, "x")); err != nil {
+	if _, err := queue.FailAgainst(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), s.truth, wrong(measure.Error, "x")); err != nil {
 		t.Fatal(err)
 	}
 	if a := s.allowance(); a.Total != 0 || len(a.Recent) != 0 {
@@ -276,7 +276,7 @@ func TestAFailedRunThatIsEvaluatedAfterAllCountsAgain(t *testing.T) {
 	if changed, err := queue.Requeue(s.ctx, s.store, s.now, id, s.truth); !changed || err != nil {
 		t.Fatal(changed, err)
 	}
-	if _, err := queue.Complete(s.ctx, s.store, s.now, queue.HoldOf(s.lease()), s.outcome(s.truth)); err != nil {
+	if _, err := queue.Complete(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), s.outcome(s.truth)); err != nil {
 		t.Fatal(err)
 	}
 	if a := s.allowance(); a.Total != 1 || len(a.Recent) != 1 || !s.run(id).Counted {
@@ -288,15 +288,15 @@ func TestTheEndOfAllAttemptsTellsTheirHistory(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.add().ID
 	for n := range record.MaxAttempts {
-		h := queue.HoldOf(s.lease())
+		h := queue.LeaseRefOf(s.lease())
 		if n == 0 {
-			if _, err := queue.Abandon(s.ctx, s.store, s.now, h, "it broke"); err != nil {
+			if _, err := queue.FailAttempt(s.ctx, s.store, s.now, h, "it broke"); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
 		s.now = s.now.Add(leaseTime)
-		if err := queue.TakeBack(s.ctx, s.store, s.now, id); err != nil {
+		if err := queue.ReclaimExpired(s.ctx, s.store, s.now, id); err != nil {
 			t.Fatal(err)
 		}
 		if err := queue.Extend(s.ctx, s.store, s.now, h, leaseTime); !errors.Is(err, queue.ErrStaleLease) {
@@ -324,7 +324,7 @@ func TestARunOfAnImageIsExecutedFirst(t *testing.T) {
 	if err != nil || got.State != record.Running {
 		t.Fatal(got, err)
 	}
-	if got, err = queue.Release(s.ctx, s.store, s.now, queue.HoldOf(got)); err != nil || got.State != record.Queued || got.Queue != record.QueueWorkers || got.Attempts != 0 {
+	if got, err = queue.Release(s.ctx, s.store, s.now, queue.LeaseRefOf(got)); err != nil || got.State != record.Queued || got.Queue != record.QueueWorkers || got.Attempts != 0 {
 		t.Fatal(got, err)
 	}
 }
@@ -332,7 +332,7 @@ func TestARunOfAnImageIsExecutedFirst(t *testing.T) {
 func TestWhatHasEndedCannotBeCancelled(t *testing.T) {
 	s := newScene(t, openStore(t))
 	r := s.add()
-	if _, err := queue.Fail(s.ctx, s.store, s.now, queue.HoldOf(s.lease()), wrong(measure.Error, "x")); err != nil {
+	if _, err := queue.Fail(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), wrong(measure.Error, "x")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := queue.Cancel(s.ctx, s.store, s.now, s.run(r.ID), new(records.Tx)); !problem.Conflict.Is(err) {
@@ -343,13 +343,13 @@ func TestWhatHasEndedCannotBeCancelled(t *testing.T) {
 func TestWhatWaitsTooLongIsGivenUp(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.add().ID
-	if err := queue.GiveUp(s.ctx, s.store, s.now, id, record.AwaitingUpload, wrong(measure.Error, "no file")...); err != nil {
+	if err := queue.FailStale(s.ctx, s.store, s.now, id, record.AwaitingUpload, wrong(measure.Error, "no file")...); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.run(id); r.State != record.Queued || len(r.Diagnostics) != 0 {
 		t.Fatalf("%s %v", r.State, r.Diagnostics)
 	}
-	if err := queue.GiveUp(s.ctx, s.store, s.now, id, record.Queued, wrong(measure.Error, "nobody came")...); err != nil {
+	if err := queue.FailStale(s.ctx, s.store, s.now, id, record.Queued, wrong(measure.Error, "nobody came")...); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.run(id); r.State != record.Failed || len(r.Diagnostics) != 1 || s.allowance().Total != 0 {

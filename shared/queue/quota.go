@@ -59,7 +59,7 @@ func refundTruthFailure(ctx context.Context, s store.Store, now time.Time, run *
 // the same whether the run would have failed, also when another one fails at the same time, as the transaction checks.
 func noteTruthFailures(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, tx *records.Tx) error {
 	run.NextTruthFailure = nil
-	if !run.Standing.Blinded {
+	if !run.Access.Blinded {
 		return nil
 	}
 	a, err := allowance(ctx, s, now, run)

@@ -48,9 +48,9 @@ func Cancel(ctx context.Context, s store.Store, now time.Time, run *record.RunIt
 	return &changed, nil
 }
 
-// GiveUp fails a run that has waited too long in the state, for the reasons given. A run that is in another state or in
+// FailStale fails a run that has waited too long in the state, for the reasons given. A run that is in another state or in
 // somebody's hands by now, or is no more, stays as it is.
-func GiveUp(ctx context.Context, s store.Store, now time.Time, runID string, waited record.RunState, reasons ...measure.Diagnostic) error {
+func FailStale(ctx context.Context, s store.Store, now time.Time, runID string, waited record.RunState, reasons ...measure.Diagnostic) error {
 	_, err := records.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, tx *records.Tx) (bool, error) {
 		if run.State != waited || run.Lease != nil {
 			return false, nil

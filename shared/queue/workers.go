@@ -77,7 +77,7 @@ func Unserved(ctx context.Context, s store.Store, now time.Time, d *record.Datas
 // Heartbeat extends the lease for the duration from now, and adds lines to the log, of which the first has the given place
 // among all that came under the lease: what came before is not kept twice. It returns the run, or ErrLinesMissing. The lines
 // get the instant at which they came.
-func Heartbeat(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Duration, first int64, lines []record.LogLine) (*record.RunItem, error) {
+func Heartbeat(ctx context.Context, s store.Store, now time.Time, h LeaseRef, d time.Duration, first int64, lines []record.LogLine) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		l := run.Lease
 		if first > l.Lines {
@@ -106,7 +106,7 @@ func Heartbeat(ctx context.Context, s store.Store, now time.Time, h Hold, d time
 //
 // The files count as stored for the run's owner in the transaction that makes them the run's. A run whose output the limits
 // of its owner have no room for fails.
-func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time, h Hold, outputs []record.File, limits record.UsageLimits) (run *record.RunItem, missing []record.File, err error) {
+func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time, h LeaseRef, outputs []record.File, limits record.UsageLimits) (run *record.RunItem, missing []record.File, err error) {
 	run, err = change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		if run.State != record.Running {
 			return problem.Conflict.New("The run is %s: only one that is being executed takes an output.", run.State)
@@ -122,7 +122,7 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 		err := quota.TakeFor(ctx, s, now, counted, run.UserID, limits, record.Charge{Bytes: size})
 		if problem.QuotaExhausted.Is(err) {
 			missing = nil
-			return fail(ctx, s, now, run, []measure.Diagnostic{{Severity: measure.Error, Discreet: true, Message: fmt.Sprintf(
+			return fail(ctx, s, now, run, []measure.Diagnostic{{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
 				"The output has %d bytes, which is more than is left of what its owner may store. Delete submissions or runs that are no longer needed, and submit again.", size)}}, tx)
 		}
 		if err != nil {
@@ -151,7 +151,7 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 
 // Postpone gives a run back whose work cannot begin yet, for what it needs is still to come. The attempt does not count, and
 // nobody takes the run up for the duration.
-func Postpone(ctx context.Context, s store.Store, now time.Time, h Hold, d time.Duration) (*record.RunItem, error) {
+func Postpone(ctx context.Context, s store.Store, now time.Time, h LeaseRef, d time.Duration) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, _ *records.Tx) error {
 		run.Attempts--
 		run.Later = new(record.At(now.Add(d)))
@@ -159,13 +159,13 @@ func Postpone(ctx context.Context, s store.Store, now time.Time, h Hold, d time.
 	})
 }
 
-var awaitsTruth = measure.Diagnostic{Severity: measure.Warning, Discreet: true,
+var awaitsTruth = measure.Diagnostic{Severity: measure.Warning, SafeWhileBlinded: true,
 	Message: "The run waits for the truth of the dataset, which has not arrived or is being read. It is evaluated by itself once the truth is there; if none is within a day, it fails."}
 
 // AwaitTruth gives a run back whose dataset has no truth yet, and says so. The attempt does not count, and nobody takes the run
 // up before the instant unless Requeue, with the truth, has it wait in its queue again. A truth that came meanwhile is
 // ErrTruthChanged.
-func AwaitTruth(ctx context.Context, s store.Store, now time.Time, h Hold, until time.Time) (*record.RunItem, error) {
+func AwaitTruth(ctx context.Context, s store.Store, now time.Time, h LeaseRef, until time.Time) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		tx.CheckAbsent(record.TruthKey(run.DatasetID)).Or(ErrTruthChanged)
 		run.Attempts--

@@ -104,7 +104,7 @@ func (s *scene) log(r *record.RunItem, k record.LogKind, files blob.Store) strin
 func TestLinesThatComeTwiceAreKeptOnce(t *testing.T) {
 	s := newScene(t, openStore(t))
 	s.addWork(s.task, "", record.ImageType)
-	h := queue.HoldOf(s.leaseWork(record.DefaultPool, record.ExecuteImage))
+	h := queue.LeaseRefOf(s.leaseWork(record.DefaultPool, record.ExecuteImage))
 	version := s.run(h.RunID).Version
 	for _, beat := range []struct {
 		first int64
@@ -143,7 +143,7 @@ func TestALeaseThatNobodyConfirmedIsNoAttempt(t *testing.T) {
 	id := s.addWork(s.task, "", record.ImageType).ID
 	lapse := func() *record.RunItem {
 		s.now = s.now.Add(leaseTime)
-		if err := queue.TakeBack(s.ctx, s.store, s.now, id); err != nil {
+		if err := queue.ReclaimExpired(s.ctx, s.store, s.now, id); err != nil {
 			t.Fatal(err)
 		}
 		return s.run(id)
@@ -165,12 +165,12 @@ func TestALeaseThatNobodyConfirmedIsNoAttempt(t *testing.T) {
 func TestAConfirmedLeaseThatLapsesIsAnAttempt(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.addWork(s.task, "", record.ImageType).ID
-	h := queue.HoldOf(s.leaseWork(record.DefaultPool, record.ExecuteImage))
+	h := queue.LeaseRefOf(s.leaseWork(record.DefaultPool, record.ExecuteImage))
 	if _, err := queue.Heartbeat(s.ctx, s.store, s.now, h, leaseTime, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.now = s.now.Add(leaseTime)
-	if err := queue.TakeBack(s.ctx, s.store, s.now, id); err != nil {
+	if err := queue.ReclaimExpired(s.ctx, s.store, s.now, id); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.run(id); r.State != record.Queued || r.Attempts != 1 || len(r.Diagnostics) != 1 {
@@ -185,7 +185,7 @@ func TestAnOutputIsTakenOnceItIsThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.addWork(s.task, "gpu", record.ImageType)
-	h := queue.HoldOf(s.leaseWork("gpu", record.ExecuteImage))
+	h := queue.LeaseRefOf(s.leaseWork("gpu", record.ExecuteImage))
 	content := []byte("1 Q0 a 1 1.0 x\n")
 	sum := sha256.Sum256(content)
 	out := record.File{Name: "run.txt", Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
@@ -207,7 +207,7 @@ func TestAnOutputIsTakenOnceItIsThere(t *testing.T) {
 	if got := s.lease(); got == nil || got.ID != r.ID || got.State != record.Evaluating || got.Attempts != 1 {
 		t.Errorf("the built-in evaluator got %+v", got)
 	}
-	if _, _, err = queue.Deliver(s.ctx, s.store, files, s.now, queue.HoldOf(s.run(r.ID)), []record.File{out}, record.UsageLimits{}); !problem.Conflict.Is(err) {
+	if _, _, err = queue.Deliver(s.ctx, s.store, files, s.now, queue.LeaseRefOf(s.run(r.ID)), []record.File{out}, record.UsageLimits{}); !problem.Conflict.Is(err) {
 		t.Errorf("an output of a run that is evaluated: %v", err)
 	}
 }
@@ -246,13 +246,13 @@ func TestTheEvaluatorWaitsBeforeItTakesBackFromWorkers(t *testing.T) {
 
 func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
 	s := newScene(t, openStore(t))
-	for name, back := range map[string]func(queue.Hold) error{
-		"released": func(h queue.Hold) error {
+	for name, back := range map[string]func(queue.LeaseRef) error{
+		"released": func(h queue.LeaseRef) error {
 			_, err := queue.Release(s.ctx, s.store, s.now, h)
 			return err
 		},
-		"abandoned": func(h queue.Hold) error {
-			if _, err := queue.Abandon(s.ctx, s.store, s.now, h, "it broke"); err != nil {
+		"abandoned": func(h queue.LeaseRef) error {
+			if _, err := queue.FailAttempt(s.ctx, s.store, s.now, h, "it broke"); err != nil {
 				return err
 			}
 			if r := s.leaseWork("new", record.ExecuteImage); r != nil {
@@ -260,10 +260,12 @@ func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
 			}
 			return queue.Resume(s.ctx, s.store, s.now.Add(time.Minute), h.RunID)
 		},
-		"lapsed": func(h queue.Hold) error { return queue.TakeBack(s.ctx, s.store, s.now.Add(leaseTime), h.RunID) },
+		"lapsed": func(h queue.LeaseRef) error {
+			return queue.ReclaimExpired(s.ctx, s.store, s.now.Add(leaseTime), h.RunID)
+		},
 	} {
 		r := s.addWork(s.task, "old", record.ImageType)
-		h := queue.HoldOf(s.leaseWork("old", record.ExecuteImage))
+		h := queue.LeaseRefOf(s.leaseWork("old", record.ExecuteImage))
 		s.truth.Pool = "new"
 		s.commit(new(records.Tx).Replace(s.truth))
 		if err := back(h); err != nil {
@@ -278,7 +280,7 @@ func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
 func TestAPostponedRunIsLeftAloneForAWhile(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.addWork(s.task, "", record.ImageType).ID
-	r, err := queue.Postpone(s.ctx, s.store, s.now, queue.HoldOf(s.leaseWork(record.DefaultPool, record.ExecuteImage)), time.Minute)
+	r, err := queue.Postpone(s.ctx, s.store, s.now, queue.LeaseRefOf(s.leaseWork(record.DefaultPool, record.ExecuteImage)), time.Minute)
 	if err != nil || r.State != record.Queued || r.Attempts != 0 {
 		t.Fatal(r, err)
 	}

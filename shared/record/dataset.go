@@ -164,7 +164,7 @@ func (d *DatasetItem) Indexes() [store.NumIndexes]store.Key {
 
 // Scope says where the dataset stands: it follows its task.
 func (d *DatasetItem) Scope() access.Scope {
-	return access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: Standing{PrivateTask: d.PrivateTask}.taskAudience(), KnownTo: access.Applicant}
+	return access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: AccessAttributes{PrivateTask: d.PrivateTask}.taskAudience(), KnownTo: access.Applicant}
 }
 
 // ObjectKeys names the objects of the dataset's files.

@@ -105,7 +105,7 @@ func (e *Evaluation) MeasureNames() []string { return e.columns }
 // EvaluationItem is an evaluation as the store holds it; its PerTopic is empty, for that stands in Topics.
 type EvaluationItem struct {
 	Evaluation
-	Standing Standing `json:"standing"`
+	Access AccessAttributes `json:"standing"`
 	// Unlisted is set while lists have another evaluation of the run, or none, since the one against a newer truth stands
 	// there, or leaderboards do not show this version yet. The evaluation is then in no list but its version's ranking.
 	Unlisted bool `json:"unlisted,omitempty"`
@@ -118,7 +118,7 @@ type EvaluationItem struct {
 // Entrant identifies whose the evaluation is where the best of each team counts. Baselines without a registration are of no
 // team: each submission stands for itself.
 func (e *EvaluationItem) Entrant() string {
-	if e.Standing.Baseline && e.Team == BaselineTeam {
+	if e.Access.Baseline && e.Team == BaselineTeam {
 		return e.SubmissionID
 	}
 	return e.UserID
@@ -137,7 +137,7 @@ func (e *EvaluationItem) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
 	s := e.Scope()
 	if !e.Unlisted {
-		x.listed(KindEvaluation, e.ID, s, e.Standing.Anonymous)
+		x.listed(KindEvaluation, e.ID, s, e.Access.Anonymous)
 		x.put(ByDataset, OfDataset(e.DatasetID, KindEvaluation, s.Audience), e.ID)
 	}
 	x.put(ByWork, OfRank(e.DatasetID, e.TruthVersion, s.Audience), e.RankKey())
@@ -146,7 +146,7 @@ func (e *EvaluationItem) Indexes() [store.NumIndexes]store.Key {
 
 // Scope says where the evaluation stands.
 func (e *EvaluationItem) Scope() access.Scope {
-	return access.Scope{OrganizerID: e.Standing.OrganizerID, TaskID: e.TaskID, OwnerID: e.UserID, Audience: e.Standing.evaluationAudience()}
+	return access.Scope{OrganizerID: e.Access.OrganizerID, TaskID: e.TaskID, OwnerID: e.UserID, Audience: e.Access.evaluationAudience()}
 }
 
 // Widest is the scope of one that everyone sees.

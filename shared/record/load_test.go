@@ -90,11 +90,11 @@ func (l *load) hottest() map[string]float64 {
 
 // submit takes a submission with one run through its life: made, leased, evaluated.
 func (l *load) submit(task, dataset, user string, now time.Time) {
-	standing := record.Standing{OrganizerID: record.NewID(now), Blinded: true}
-	s := &record.SubmissionItem{Standing: standing}
+	standing := record.AccessAttributes{OrganizerID: record.NewID(now), Blinded: true}
+	s := &record.SubmissionItem{Access: standing}
 	s.Meta, s.TaskID, s.UserID, s.Team, s.Description = record.NewMeta(now), task, user, "A team", strings.Repeat("words ", 60)
 	at := record.At(now)
-	r := &record.RunItem{Standing: standing, Type: record.UploadType, Queue: record.QueueBuiltin}
+	r := &record.RunItem{Access: standing, Type: record.UploadType, Queue: record.QueueBuiltin}
 	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.State, r.QueuedAt = record.NewMeta(now), s.ID, task, dataset, user, record.Queued, &at
 	r.Files = []record.File{{Name: "run.txt", Size: 5 << 20, SHA256: strings.Repeat("0", 64), State: record.FileStored}}
 	review := &record.ReviewItem{OrganizerID: standing.OrganizerID, TaskID: task, UserID: user}
@@ -105,7 +105,7 @@ func (l *load) submit(task, dataset, user string, now time.Time) {
 
 	r.State, r.Lease = record.Evaluating, &record.Lease{ID: record.NewID(now), Holder: "function", Until: record.At(now.Add(time.Minute))}
 	l.write(r)
-	e := &record.EvaluationItem{Standing: standing}
+	e := &record.EvaluationItem{Access: standing}
 	e.Meta, e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID = record.NewMeta(now), r.ID, s.ID, task, dataset, user
 	e.TruthVersion, e.PrimaryMeasure, e.Measures = 1, "nDCG@10", map[string]*float64{}
 	for _, name := range []string{"nDCG@10", "AP", "RR", "P@10", "R@1000"} {

@@ -74,10 +74,10 @@ func (r *RunItem) ReadsLog(k LogKind, roles access.Role) bool {
 	switch {
 	case roles&(access.Organizer|access.Admin) != 0:
 		return true
-	case k == EvaluationLog, r.Standing.Blinded:
+	case k == EvaluationLog, r.Access.Blinded:
 		return false
 	default:
-		return knows(roles) || r.Standing.Shown()
+		return canSeeIdentity(roles) || r.Access.Shown()
 	}
 }
 

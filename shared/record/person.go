@@ -26,7 +26,7 @@ func PersonIn(s access.Scope, userID string) *Person {
 
 // personFor is the user who submitted something, as one who has the roles is shown one: organizers alone learn who a user is.
 // A baseline may be of a user who is not registered.
-func personFor(roles access.Role, userID string, s Standing, taskID string) *Person {
+func personFor(roles access.Role, userID string, s AccessAttributes, taskID string) *Person {
 	if roles&(access.Organizer|access.Admin) == 0 {
 		return nil
 	}

@@ -44,17 +44,17 @@ func (q Subqueue) Teams(task, behind string) []Range { return ranges(q.prefix+ta
 func ranges(prefix, behind string) []Range {
 	all := Range{From: prefix}
 	if prefix != "" {
-		all.To = past(prefix)
+		all.To = afterPrefix(prefix)
 	}
 	if behind == "" {
 		return []Range{all}
 	}
-	cut := past(prefix + behind + "#")
+	cut := afterPrefix(prefix + behind + "#")
 	return []Range{{cut, all.To}, {all.From, cut}}
 }
 
-// past returns what is greater than all that begins with the prefix, which ends in #, and not than what follows them.
-func past(prefix string) string { return prefix[:len(prefix)-1] + "$" }
+// afterPrefix returns what is greater than all that begins with the prefix, which ends in #, and not than what follows them.
+func afterPrefix(prefix string) string { return prefix[:len(prefix)-1] + "$" }
 
 // Team returns the task and the team that a sort key of the subqueue names.
 func (q Subqueue) Team(sort string) (task, team string) {
@@ -80,5 +80,5 @@ func TeamOfWorkers(sort string) (prefix, behind string, err error) {
 		return "", "", fmt.Errorf("record: %q is no key of the queue of workers", sort)
 	}
 	prefix = strings.Join(parts[:4], "#") + "#"
-	return prefix, past(prefix), nil
+	return prefix, afterPrefix(prefix), nil
 }

@@ -353,12 +353,12 @@ func TestFilesAreCheckedAndKept(t *testing.T) {
 }
 
 func TestAnAliasHidesTheTeamFromStrangersAlone(t *testing.T) {
-	s := record.Standing{Anonymous: true, Alias: "anonymous-1", Public: true, Published: true}
-	sub := &record.SubmissionItem{Standing: s}
+	s := record.AccessAttributes{Anonymous: true, Alias: "anonymous-1", Public: true, Published: true}
+	sub := &record.SubmissionItem{Access: s}
 	sub.UserID, sub.Team = "U", "Lake"
-	run := &record.RunItem{Standing: s}
+	run := &record.RunItem{Access: s}
 	run.UserID, run.Team = "U", "Lake"
-	e := &record.EvaluationItem{Standing: s}
+	e := &record.EvaluationItem{Access: s}
 	e.UserID, e.Team = "U", "Lake"
 	for _, role := range []access.Role{access.Anyone, access.User, access.Registrant, access.Worker} {
 		if a, b, c := sub.For(role), run.For(role), e.For(role); a.Team+b.Team+c.Team != "anonymous-1anonymous-1anonymous-1" || a.UserID+b.UserID+c.UserID != "" {

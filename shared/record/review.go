@@ -71,7 +71,7 @@ func (r *ReviewItem) notice() string {
 	if !r.Published || r.Run == nil {
 		return ""
 	}
-	s, state := r.Run.Standing, r.Run.State
+	s, state := r.Run.Access, r.Run.State
 	switch {
 	case (state == Failed || state == Cancelled) && r.Run.ListedID() == "":
 		return "The review is published, but the run is " + string(state) + ", so leaderboards show nothing of it."

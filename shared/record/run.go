@@ -135,11 +135,11 @@ const LapseGrace = 3 * time.Minute
 // RunItem is a run as the store holds it.
 type RunItem struct {
 	Run
-	Standing Standing       `json:"standing"`
-	Type     SubmissionType `json:"type"`
-	Queue    string         `json:"queue"`           // where it waits when it waits
-	Pool     string         `json:"pool,omitempty"`  // of workers, as its dataset names it
-	Lease    *Lease         `json:"lease,omitempty"` // while running or evaluating
+	Access AccessAttributes `json:"standing"`
+	Type   SubmissionType   `json:"type"`
+	Queue  string           `json:"queue"`           // where it waits when it waits
+	Pool   string           `json:"pool,omitempty"`  // of workers, as its dataset names it
+	Lease  *Lease           `json:"lease,omitempty"` // while running or evaluating
 	// Ended is the last lease that its worker, or a cancellation, ended. What became of it is for its worker alone.
 	Ended *EndedLease `json:"ended,omitempty"`
 	// Later is when a run that waits is looked at again: what it needs has yet to come, and nobody takes it up before.
@@ -163,7 +163,7 @@ type RunItem struct {
 }
 
 // Unregistered reports whether the run is of a baseline that was submitted without a registration.
-func (r *RunItem) Unregistered() bool { return r.Standing.Baseline && r.Team == BaselineTeam }
+func (r *RunItem) Unregistered() bool { return r.Access.Baseline && r.Team == BaselineTeam }
 
 // AuditedRun is what an audit entry keeps of a run.
 type AuditedRun struct {
@@ -191,7 +191,7 @@ func IsRun(k store.Key) bool { return strings.HasPrefix(k.Partition, "RUN#") && 
 func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
 	s := r.Scope()
-	x.listed(KindRun, r.ID, s, r.Standing.Anonymous)
+	x.listed(KindRun, r.ID, s, r.Access.Anonymous)
 	x.put(ByDataset, OfDataset(r.DatasetID, KindRun, s.Audience), r.ID)
 	switch {
 	case r.Waits() && r.Later != nil:
@@ -259,7 +259,7 @@ func (r *RunItem) ObjectKeys() []string {
 
 // Scope says where the run stands: it follows its submission.
 func (r *RunItem) Scope() access.Scope {
-	return access.Scope{OrganizerID: r.Standing.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: r.Standing.submissionAudience()}
+	return access.Scope{OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: r.Access.submissionAudience()}
 }
 
 // Widest is the scope of one that everyone sees.
@@ -272,8 +272,8 @@ func (r *RunItem) AddDiagnostics(more ...measure.Diagnostic) {
 	bySeverity := func(a, b measure.Diagnostic) int { return severityOrder(a) - severityOrder(b) }
 	slices.SortStableFunc(r.Diagnostics, bySeverity)
 	if over := len(r.Diagnostics) - measure.MaxDiagnostics; over > 0 {
-		shown := measure.Discreet(r.Diagnostics)
-		others := slices.DeleteFunc(r.Diagnostics, func(d measure.Diagnostic) bool { return d.Discreet })
+		shown := measure.SafeDiagnostics(r.Diagnostics)
+		others := slices.DeleteFunc(r.Diagnostics, func(d measure.Diagnostic) bool { return d.SafeWhileBlinded })
 		r.Diagnostics = append(shown, others...)[:measure.MaxDiagnostics]
 		slices.SortStableFunc(r.Diagnostics, bySeverity)
 	}

@@ -4,7 +4,7 @@ import "assay/shared/access"
 
 // Standing is what everything below a task carries of its surroundings, so that one read decides who may see it.
 // When a task, registration or review changes, what carries its Standing follows.
-type Standing struct {
+type AccessAttributes struct {
 	OrganizerID string `json:"organizerId"`
 	PrivateTask bool   `json:"privateTask,omitempty"`
 	Public      bool   `json:"public,omitempty"`    // the submission is public
@@ -19,7 +19,7 @@ type Standing struct {
 }
 
 // taskAudience is the widest audience of anything in the task.
-func (s Standing) taskAudience() access.Audience {
+func (s AccessAttributes) taskAudience() access.Audience {
 	if s.PrivateTask {
 		return access.Registrants
 	}
@@ -27,7 +27,7 @@ func (s Standing) taskAudience() access.Audience {
 }
 
 // submissionAudience is who sees a submission and its runs.
-func (s Standing) submissionAudience() access.Audience {
+func (s AccessAttributes) submissionAudience() access.Audience {
 	if s.Public {
 		return s.taskAudience()
 	}
@@ -35,10 +35,10 @@ func (s Standing) submissionAudience() access.Audience {
 }
 
 // Shown reports whether the review lets others than owner and organizers see results.
-func (s Standing) Shown() bool { return s.Published && !s.Blinded }
+func (s AccessAttributes) Shown() bool { return s.Published && !s.Blinded }
 
 // evaluationAudience is who sees an evaluation: the review decides, not the submission.
-func (s Standing) evaluationAudience() access.Audience {
+func (s AccessAttributes) evaluationAudience() access.Audience {
 	switch {
 	case s.Shown():
 		return s.taskAudience()

@@ -72,8 +72,8 @@ type Submission struct {
 // SubmissionItem is a submission as the store holds it; its files stand with its runs.
 type SubmissionItem struct {
 	Submission
-	Standing       Standing `json:"standing"`
-	RegistrationID string   `json:"registrationId"`
+	Access         AccessAttributes `json:"standing"`
+	RegistrationID string           `json:"registrationId"`
 }
 
 // AuditedSubmission is what an audit entry keeps of a submission.
@@ -95,7 +95,7 @@ const BaselineTeam = "baseline"
 
 // Unregistered reports whether the submission is a baseline that was submitted without a registration. No quota of the task
 // counts it, so it stays a baseline.
-func (s *SubmissionItem) Unregistered() bool { return s.Standing.Baseline && s.RegistrationID == "" }
+func (s *SubmissionItem) Unregistered() bool { return s.Access.Baseline && s.RegistrationID == "" }
 
 // Key implements Record.
 func (s *SubmissionItem) Key() store.Key { return SubmissionKey(s.ID) }
@@ -108,13 +108,13 @@ func SubmissionKey(id string) store.Key {
 // Indexes implements Record.
 func (s *SubmissionItem) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
-	x.listed(KindSubmission, s.ID, s.Scope(), s.Standing.Anonymous)
+	x.listed(KindSubmission, s.ID, s.Scope(), s.Access.Anonymous)
 	return x
 }
 
 // Scope says where the submission stands.
 func (s *SubmissionItem) Scope() access.Scope {
-	return access.Scope{OrganizerID: s.Standing.OrganizerID, TaskID: s.TaskID, OwnerID: s.UserID, Audience: s.Standing.submissionAudience()}
+	return access.Scope{OrganizerID: s.Access.OrganizerID, TaskID: s.TaskID, OwnerID: s.UserID, Audience: s.Access.submissionAudience()}
 }
 
 // Widest is the scope of one that everyone sees.

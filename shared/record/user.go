@@ -50,12 +50,12 @@ type GrantKind struct {
 // The kinds of grants.
 var (
 	MembershipGrants = GrantKind{
-		From: memberPrefix, To: past(memberPrefix), Max: 250, MaxAdded: 50,
+		From: memberPrefix, To: afterPrefix(memberPrefix), Max: 250, MaxAdded: 50,
 		Name: "memberships of organizers", End: "DELETE /v1/organizers/{organizerId}/members/{userId}",
 		Count: func(g Grants) int { return len(g.Memberships) },
 	}
 	RegistrationGrants = GrantKind{
-		From: registeredPrefix, To: past(registeredPrefix), Max: 1000, MaxAdded: 100,
+		From: registeredPrefix, To: afterPrefix(registeredPrefix), Max: 1000, MaxAdded: 100,
 		Name: "registrations for tasks", End: "DELETE /v1/tasks/{taskId}/registrations/{registrationId}",
 		Count: func(g Grants) int { return len(g.Registered) },
 	}

@@ -10,23 +10,23 @@ import (
 	"assay/shared/measure"
 )
 
-// knows reports whether one who has the roles may know which user and team stand behind an alias.
-func knows(roles access.Role) bool {
+// canSeeIdentity reports whether one who has the roles may know which user and team stand behind an alias.
+func canSeeIdentity(roles access.Role) bool {
 	return roles&(access.Owner|access.Organizer|access.Admin) != 0
 }
 
 // hides reports whether one who has the roles is not shown what the team wrote of itself and of its entries: title, paper,
 // label and run tag tell who is behind an alias as the name does.
-func (s Standing) hides(roles access.Role) bool { return s.Anonymous && !knows(roles) }
+func (s AccessAttributes) hides(roles access.Role) bool { return s.Anonymous && !canSeeIdentity(roles) }
 
 // hidesEntry reports whether one who has the roles, and sees the evaluation, is not shown what the team wrote of the submission and
 // the run: of an anonymous team, and of a private submission, whose evaluation can be published all the same.
-func (s Standing) hidesEntry(roles access.Role) bool {
-	return s.hides(roles) || !s.Public && !knows(roles)
+func (s AccessAttributes) hidesEntry(roles access.Role) bool {
+	return s.hides(roles) || !s.Public && !canSeeIdentity(roles)
 }
 
 // shownAs returns what one who has the roles is shown of user and team.
-func (s Standing) shownAs(roles access.Role, userID, team string) (string, string) {
+func (s AccessAttributes) shownAs(roles access.Role, userID, team string) (string, string) {
 	if s.hides(roles) {
 		return "", s.Alias
 	}
@@ -35,11 +35,13 @@ func (s Standing) shownAs(roles access.Role, userID, team string) (string, strin
 
 // ReadsFiles reports whether one who has the roles, and sees the run, may have the bytes of its files: its owner and the
 // organizers, and everyone once its review shows it.
-func (r *RunItem) ReadsFiles(roles access.Role) bool { return knows(roles) || r.Standing.Shown() }
+func (r *RunItem) ReadsFiles(roles access.Role) bool {
+	return canSeeIdentity(roles) || r.Access.Shown()
+}
 
 // ReadsValues reports whether one who has the roles may have the run's evaluations, of which there need be none.
 func (r *RunItem) ReadsValues(roles access.Role) bool {
-	return access.Sees(roles, r.Standing.evaluationAudience())
+	return access.Sees(roles, r.Access.evaluationAudience())
 }
 
 // ReadsTruth reports whether one who has the roles, and sees the dataset, may have the files, which are of a truth of the
@@ -91,11 +93,11 @@ func (d *DatasetItem) For(roles access.Role) Dataset {
 // For returns the submission as one who has the roles sees it.
 func (s *SubmissionItem) For(roles access.Role) Submission {
 	v := s.Submission
-	if s.Standing.hides(roles) {
+	if s.Access.hides(roles) {
 		v.Title, v.Description, v.PaperURL, v.Image, v.URL, v.Ref, v.Command = "", "", "", "", "", "", ""
 	}
-	v.UserID, v.Team = s.Standing.shownAs(roles, s.UserID, s.Team)
-	v.User = personFor(roles, s.UserID, s.Standing, s.TaskID)
+	v.UserID, v.Team = s.Access.shownAs(roles, s.UserID, s.Team)
+	v.User = personFor(roles, s.UserID, s.Access, s.TaskID)
 	return v
 }
 
@@ -105,25 +107,25 @@ func (s *SubmissionItem) For(roles access.Role) Submission {
 // decided here and not where it is written, for a review can change.
 func (r *RunItem) For(roles access.Role) Run {
 	v := r.Run
-	if v.Files == nil || r.Standing.Anonymous && !r.ReadsFiles(roles) {
+	if v.Files == nil || r.Access.Anonymous && !r.ReadsFiles(roles) {
 		v.Files = []File{} // their names and digests would tell the team by the same file elsewhere
 	}
-	if v.Title = r.Standing.Title; r.Standing.hidesEntry(roles) {
+	if v.Title = r.Access.Title; r.Access.hidesEntry(roles) {
 		v.Title, v.Label, v.RunTag = "", "", ""
 	}
-	v.UserID, v.Team = r.Standing.shownAs(roles, r.UserID, r.Team)
-	v.User = personFor(roles, r.UserID, r.Standing, r.TaskID)
+	v.UserID, v.Team = r.Access.shownAs(roles, r.UserID, r.Team)
+	v.User = personFor(roles, r.UserID, r.Access, r.TaskID)
 	if !r.ReadsValues(roles) {
 		v.EvaluationID = ""
 		if r.State == Completed {
 			v.Notice = "The run is completed, but you are not shown its values: its owner is once the organizers unblind it, and others once they have published it as well."
 		}
 	}
-	blind := r.Standing.Blinded && roles&(access.Organizer|access.Admin) == 0
-	if !knows(roles) && !r.Standing.Shown() {
+	blind := r.Access.Blinded && roles&(access.Organizer|access.Admin) == 0
+	if !canSeeIdentity(roles) && !r.Access.Shown() {
 		v.Diagnostics = []measure.Diagnostic{}
 	} else {
-		v.Diagnostics = r.told(knows(roles) && !blind)
+		v.Diagnostics = r.told(canSeeIdentity(roles) && !blind)
 		if blind && r.State == Completed && r.NextTruthFailure != nil {
 			v.Diagnostics = append(v.Diagnostics, measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf("Your runs have failed %d times within 24 hours for reasons that could tell of the truth. "+
 				"Until %s no blinded run of yours in the task fails for such reasons: each ends as completed, also one that could not be evaluated.", MaxTruthFailures, r.NextTruthFailure.sortable())})
@@ -142,7 +144,7 @@ func (r *RunItem) For(roles access.Role) Run {
 func (r *RunItem) told(all bool) []measure.Diagnostic {
 	told := r.Diagnostics
 	if !all {
-		told = measure.Discreet(told)
+		told = measure.SafeDiagnostics(told)
 	}
 	told = Disclosed(told)
 	if r.State == Failed && !measure.Refused(told) {
@@ -154,7 +156,7 @@ func (r *RunItem) told(all bool) []measure.Diagnostic {
 // Disclosed are diagnostics as answers have them, which do not tell how discreet they are.
 func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
 	return lists.Map(all, func(d measure.Diagnostic) measure.Diagnostic {
-		d.Discreet = false
+		d.SafeWhileBlinded = false
 		return d
 	})
 }
@@ -166,19 +168,19 @@ var undisclosed = measure.Diagnostic{Severity: measure.Error,
 // For returns the evaluation as one who has the roles sees it.
 func (e *EvaluationItem) For(roles access.Role) Evaluation {
 	v := e.Evaluation
-	if !e.Standing.hides(roles) {
-		v.Affiliation = e.Standing.Affiliation
+	if !e.Access.hides(roles) {
+		v.Affiliation = e.Access.Affiliation
 	}
-	if e.Standing.hidesEntry(roles) {
+	if e.Access.hidesEntry(roles) {
 		v.Label, v.RunTag = "", ""
 	} else {
-		v.Title, v.PaperURL = e.Standing.Title, e.Standing.PaperURL
+		v.Title, v.PaperURL = e.Access.Title, e.Access.PaperURL
 	}
-	if v.Audience = audienceNames[e.Scope().Audience]; e.Standing.Anonymous && knows(roles) {
-		v.Alias = e.Standing.Alias
+	if v.Audience = audienceNames[e.Scope().Audience]; e.Access.Anonymous && canSeeIdentity(roles) {
+		v.Alias = e.Access.Alias
 	}
-	v.UserID, v.Team = e.Standing.shownAs(roles, e.UserID, e.Team)
-	v.User = personFor(roles, e.UserID, e.Standing, e.TaskID)
+	v.UserID, v.Team = e.Access.shownAs(roles, e.UserID, e.Team)
+	v.User = personFor(roles, e.UserID, e.Access, e.TaskID)
 	v.Digests = e.Digests.shownTo(roles)
 	v.columns = e.Columns
 	return v

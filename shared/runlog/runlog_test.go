@@ -251,15 +251,15 @@ func (s *scene) lines(run *record.RunItem, from int64) (all []record.LogLine) {
 func TestWhoReadsALog(t *testing.T) {
 	for _, tt := range []struct {
 		name                  string
-		standing              record.Standing
+		standing              record.AccessAttributes
 		execution, evaluation access.Role
 	}{
-		{"unpublished", record.Standing{}, access.Owner | access.Organizer | access.Admin, access.Organizer | access.Admin},
-		{"blinded", record.Standing{Blinded: true}, access.Organizer | access.Admin, access.Organizer | access.Admin},
-		{"published and blinded", record.Standing{Published: true, Blinded: true}, access.Organizer | access.Admin, access.Organizer | access.Admin},
-		{"shown", record.Standing{Published: true}, access.Anyone | access.User | access.Registrant | access.Owner | access.Organizer | access.Worker | access.Admin, access.Organizer | access.Admin},
+		{"unpublished", record.AccessAttributes{}, access.Owner | access.Organizer | access.Admin, access.Organizer | access.Admin},
+		{"blinded", record.AccessAttributes{Blinded: true}, access.Organizer | access.Admin, access.Organizer | access.Admin},
+		{"published and blinded", record.AccessAttributes{Published: true, Blinded: true}, access.Organizer | access.Admin, access.Organizer | access.Admin},
+		{"shown", record.AccessAttributes{Published: true}, access.Anyone | access.User | access.Registrant | access.Owner | access.Organizer | access.Worker | access.Admin, access.Organizer | access.Admin},
 	} {
-		r := &record.RunItem{Standing: tt.standing}
+		r := &record.RunItem{Access: tt.standing}
 		for role := access.Anyone; role <= access.Admin; role <<= 1 {
 			if got := r.ReadsLog(record.ExecutionLog, role); got != (tt.execution&role != 0) {
 				t.Errorf("%s: %s reads the execution log: %v", tt.name, role, got)

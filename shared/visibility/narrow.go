@@ -11,10 +11,10 @@ import (
 // Filter names whose resources a list is asked for; what is empty names none in particular.
 type Filter struct{ DatasetIDs, TaskIDs, UserIDs []string }
 
-// Narrowest names the partitions that hold all that the caller may see of the kind and that passes the filter, from those
+// PartitionsFor names the partitions that hold all that the caller may see of the kind and that passes the filter, from those
 // of the member that narrows most. What they hold besides, the list leaves out. For a dataset or task that the caller does
 // not see they are the same as for one that is missing.
-func (v *Viewer) Narrowest(ctx context.Context, k record.Kind, f Filter) ([]records.Source, error) {
+func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) ([]records.Source, error) {
 	var all []records.Source
 	add := func(more ...records.Source) {
 		for _, s := range more {
@@ -52,7 +52,7 @@ func (v *Viewer) Narrowest(ctx context.Context, k record.Kind, f Filter) ([]reco
 		add(more...)
 		return all, err
 	default:
-		return v.VisibleEverywhere(ctx, k)
+		return v.AllPartitions(ctx, k)
 	}
 }
 

@@ -12,8 +12,8 @@ import (
 // The lists below name the partitions that hold what the caller may see of a kind of resource, and no other: a list
 // reads nothing that its caller may not see. A resource may stand in several of them; records.List shows it once.
 
-// VisibleEverywhere is all that the caller may see of the kind, in all tasks.
-func (v *Viewer) VisibleEverywhere(ctx context.Context, k record.Kind) ([]records.Source, error) {
+// AllPartitions is all that the caller may see of the kind, in all tasks.
+func (v *Viewer) AllPartitions(ctx context.Context, k record.Kind) ([]records.Source, error) {
 	g, err := v.Grants(ctx)
 	if err != nil {
 		return nil, err

@@ -22,7 +22,7 @@ import (
 // serve serves the page at /page.
 func serve(t *testing.T, p webpage.Page) servertest.Answer {
 	t.Helper()
-	op := api.Write(api.Spec{ID: "page", Path: "/page", May: access.Anyone}, []string{webpage.MediaType}, p.Send)
+	op := api.Document(api.Spec{ID: "page", Path: "/page", May: access.Anyone}, []string{webpage.MediaType}, p.Send)
 	return servertest.New(t, op).Want(http.StatusOK, nil, "", http.MethodGet, "/page", nil)
 }
 

@@ -22,18 +22,18 @@ const (
 
 // Variables that the deployment sets.
 const (
-	groupVariable   = "ASSAY_SCHEDULE_GROUP"  // name of the group of schedules
-	roleVariable    = "ASSAY_SCHEDULE_ROLE"   // ARN of the role with which a schedule calls the function
-	targetVariable  = "ASSAY_SCHEDULE_TARGET" // ARN of the function
-	lettersVariable = "ASSAY_DEAD_LETTERS"    // ARN of the queue of what could not be delivered
+	groupVariable      = "ASSAY_SCHEDULE_GROUP"  // name of the group of schedules
+	roleVariable       = "ASSAY_SCHEDULE_ROLE"   // ARN of the role with which a schedule calls the function
+	targetVariable     = "ASSAY_SCHEDULE_TARGET" // ARN of the function
+	deadLetterVariable = "ASSAY_DEAD_LETTERS"    // ARN of the queue of what could not be delivered
 
 	schedulerEndpoint = "AWS_ENDPOINT_URL_SCHEDULER" // of the SDK: another endpoint than AWS's own
 )
 
-// alarms are one-time schedules of EventBridge, each of which calls the function with an event of Wake. There is one for
+// schedules are one-time schedules of EventBridge, each of which calls the function with an event of Wake. There is one for
 // each minute in which something is due, named after it, and it deletes itself afterwards: however much is due in a
 // minute, it is one schedule and one call.
-type alarms struct {
+type schedules struct {
 	client              *scheduler.Client
 	group, role, target string
 	letters             string
@@ -45,16 +45,16 @@ type alarms struct {
 // maxMade is how many names are remembered; to forget them costs a request each.
 const maxMade = 10_000
 
-func newAlarms() *alarms {
-	return &alarms{
+func newSchedules() *schedules {
+	return &schedules{
 		client: scheduler.NewFromConfig(environment.AWS(schedulerEndpoint)),
-		group:  environment.Need(groupVariable), role: environment.Need(roleVariable), target: environment.Need(targetVariable), letters: environment.Need(lettersVariable),
+		group:  environment.Need(groupVariable), role: environment.Need(roleVariable), target: environment.Need(targetVariable), letters: environment.Need(deadLetterVariable),
 		made: map[string]bool{},
 	}
 }
 
 // set has the function called at the instant, or within the minute after it.
-func (a *alarms) set(ctx context.Context, at time.Time, what string) error {
+func (a *schedules) set(ctx context.Context, at time.Time, what string) error {
 	minute := at.UTC().Add(time.Minute - time.Nanosecond).Truncate(time.Minute)
 	if soonest := time.Now().UTC().Add(2 * time.Minute).Truncate(time.Minute); minute.Before(soonest) {
 		minute = soonest // a schedule of the past is refused
@@ -80,13 +80,13 @@ func (a *alarms) set(ctx context.Context, at time.Time, what string) error {
 	return nil
 }
 
-func (a *alarms) known(name string) bool {
+func (a *schedules) known(name string) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.made[name]
 }
 
-func (a *alarms) remember(name string) {
+func (a *schedules) remember(name string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if len(a.made) == maxMade {

@@ -23,7 +23,7 @@ import (
 // function handles the events of the three sources.
 type function struct {
 	worker *evaluator.Worker
-	alarms *alarms
+	alarms *schedules
 }
 
 // event has a member for each source; an event has one of them.
@@ -32,14 +32,14 @@ type event struct {
 	Wake    string // what to wake for, from a schedule of alarms
 }
 
-// tidy is how long before Lambda ends the process the function stops what it is at, gives back the runs under its hands,
+// shutdownMargin is how long before Lambda ends the process the function stops what it is at, gives back the runs under its hands,
 // and has itself woken for the rest.
-const tidy = 30 * time.Second
+const shutdownMargin = 30 * time.Second
 
 func (f *function) handle(ctx context.Context, raw json.RawMessage) (any, error) {
 	if end, ok := ctx.Deadline(); ok {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithDeadline(ctx, end.Add(-tidy))
+		ctx, cancel = context.WithDeadline(ctx, end.Add(-shutdownMargin))
 		defer cancel()
 	}
 	var e event
@@ -93,15 +93,15 @@ func (f *function) handleChange(ctx context.Context, r *events.DynamoDBEventReco
 	if p, s := r.Change.Keys[dynamo.PartitionKey], r.Change.Keys[dynamo.SortKey]; p.DataType() == events.DataTypeString && s.DataType() == events.DataTypeString {
 		key = store.Key{Partition: p.String(), Sort: s.String()}
 	}
-	if again, err = f.worker.Heed(ctx, key); err != nil {
+	if again, err = f.worker.HandleChange(ctx, key); err != nil {
 		// Should the change be set aside in the end, a later call still finds what it asks for.
-		again = f.worker.Now().Add(rescue)
+		again = f.worker.Now().Add(retryDelay)
 	}
 	return again, err
 }
 
-// rescue is when to look after a change that could not be heeded: when Lambda has given up trying.
-const rescue = 15 * time.Minute
+// retryDelay is when to look after a change that could not be heeded: when Lambda has given up trying.
+const retryDelay = 15 * time.Minute
 
 // arrived tells the records that wait for them of files that are there. Every file is a reason to clean when it would
 // count as abandoned.
@@ -154,11 +154,11 @@ func (f *function) wake(ctx context.Context, what string) error {
 // runDue does all that is due and evaluates the runs that wait, and returns the next instant at which something is due.
 // That is soon after what failed, and the zero Time when nothing is left.
 func (f *function) runDue(ctx context.Context) time.Time {
-	err := errors.Join(f.worker.Due(ctx), f.worker.Unserved(ctx), f.worker.Drain(ctx))
-	next, nextErr := f.worker.Next(context.WithoutCancel(ctx))
+	err := errors.Join(f.worker.RunDue(ctx), f.worker.Unserved(ctx), f.worker.EvaluateQueued(ctx))
+	next, nextErr := f.worker.NextDue(context.WithoutCancel(ctx))
 	if err = errors.Join(err, nextErr); err != nil {
 		slog.ErrorContext(ctx, "not all that is due was done", "error", err)
-		return f.worker.Now().Add(rescue)
+		return f.worker.Now().Add(retryDelay)
 	}
 	return next
 }

@@ -25,7 +25,7 @@ func main() {
 			Store: quota.New(environment.Quotas()).Count(dynamo.New(environment.Table()), time.Now), Files: s3.New(environment.Bucket()), Now: time.Now, Log: log,
 			Holder: environment.Need("AWS_LAMBDA_LOG_STREAM_NAME"),
 		},
-		alarms: newAlarms(),
+		alarms: newSchedules(),
 	}
 	lambda.Start(f.handle)
 }

@@ -120,7 +120,7 @@ func TestChartsInABrowser(t *testing.T) {
 		}
 		return nil
 	})}
-	server := servertest.New(t, api.Write(api.Spec{ID: "charts", Path: "/charts", May: access.Anyone}, []string{webpage.MediaType}, page.Send))
+	server := servertest.New(t, api.Document(api.Spec{ID: "charts", Path: "/charts", May: access.Anyone}, []string{webpage.MediaType}, page.Send))
 	browser := browsertest.Start(t)
 	for _, v := range browsertest.Views {
 		t.Run(v.String(), func(t *testing.T) {

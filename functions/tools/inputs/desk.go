@@ -28,8 +28,8 @@ const (
 	MaxStoredBytes = 256 << 20
 )
 
-// Desk is where one invocation gathers its material.
-type Desk struct {
+// Resolver is where one invocation gathers its material.
+type Resolver struct {
 	c        *api.Call
 	parts    []string
 	inline   int64            // bytes that came along
@@ -40,21 +40,21 @@ type Desk struct {
 }
 
 // NewDesk returns an empty desk for the call.
-func NewDesk(c *api.Call) *Desk { return &Desk{c: c} }
+func NewDesk(c *api.Call) *Resolver { return &Resolver{c: c} }
 
 // Anonymous reports whether the caller is not logged in.
-func (d *Desk) Anonymous() bool { return d.c.Caller.Anonymous() }
+func (d *Resolver) Anonymous() bool { return d.c.Caller.Anonymous() }
 
-// Parts identify all that was gathered; two invocations with the same input and parts have the same answer.
-func (d *Desk) Parts() []string { return d.parts }
+// Dependencies identify all that was gathered; two invocations with the same input and parts have the same answer.
+func (d *Resolver) Dependencies() []string { return d.parts }
 
-// note adds to the parts.
-func (d *Desk) note(format string, args ...any) {
+// addDependency adds to the parts.
+func (d *Resolver) addDependency(format string, args ...any) {
 	d.parts = append(d.parts, fmt.Sprintf(format, args...))
 }
 
 // Work does what takes processor time, and memory in proportion to the material, as soon as the caller's share has room for it.
-func (d *Desk) Work(ctx context.Context, do func(context.Context) error) error {
+func (d *Resolver) Work(ctx context.Context, do func(context.Context) error) error {
 	slot, err := compute.Process.Acquire(ctx, d.c.Computing())
 	if err != nil {
 		return err
@@ -71,10 +71,10 @@ func (d *Desk) Work(ctx context.Context, do func(context.Context) error) error {
 }
 
 // storedFiles are the files of a holder. They count against the bounds of the request.
-func (d *Desk) storedFiles(ctx context.Context, h record.Holder, id string, files []record.File) ([]evaluator.File, error) {
+func (d *Resolver) storedFiles(ctx context.Context, h record.Holder, id string, files []record.File) ([]evaluator.File, error) {
 	list := make([]evaluator.File, len(files))
 	for i, f := range files {
-		d.note("%s %s %s", h, f.Name, f.SHA256)
+		d.addDependency("%s %s %s", h, f.Name, f.SHA256)
 		if d.stored += f.Size; d.stored > MaxStoredBytes {
 			return nil, problem.TooLarge.New("The stored files that this would read have more than %d bytes together. Name fewer runs, or get the files by their links and use a tool of your own.", MaxStoredBytes)
 		}

@@ -32,7 +32,7 @@ type Ranking struct {
 	LowerIsBetter bool
 	Entries       []Ranked
 	More          bool // whether it goes on
-	d             *Desk
+	d             *Resolver
 }
 
 // Ranked is an entry of a ranking, as the caller sees it.
@@ -43,7 +43,7 @@ type Ranked struct {
 }
 
 // Ranking gathers a ranking: of the evaluations that the list of the task's evaluations has for the caller, in its order.
-func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error) {
+func (d *Resolver) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error) {
 	if err := problem.Check(given("", "datasetId", asked.DatasetID, nil)); err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 	if r.Task == nil {
 		return nil, unseen(problem.Field{Pointer: "/datasetId", Detail: "is being deleted"})
 	}
-	d.note("task %s %s", r.Task.ID, r.Task.Name)
+	d.addDependency("task %s %s", r.Task.ID, r.Task.Name)
 	by := "" // as the table has it
 	if name := r.Board.Evaluator.Measure(asked.Measure); name != r.Measure && asked.Measure != "" {
 		if name == "" {
@@ -92,7 +92,7 @@ func (d *Desk) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error
 	for i := range r.Entries {
 		v, name := &r.Entries[i], here[i].identity
 		v.Here, v.There = ranksHere[name], ranksThere[name]
-		d.note("evaluation %s %d %s %s %s %d %d %d %d", v.ID, v.Version, v.Team, v.Audience, v.Alias, v.Rank, v.Runs, v.Here, v.There)
+		d.addDependency("evaluation %s %d %s %s %s %d %d %d %d", v.ID, v.Version, v.Team, v.Audience, v.Alias, v.Rank, v.Runs, v.Here, v.There)
 	}
 	return r, nil
 }
@@ -218,6 +218,6 @@ func (r *Ranking) OpenRuns(ctx context.Context, most int) ([]string, error) {
 			open = append(open, run.ID)
 		}
 	}
-	r.d.note("open %s", fmt.Sprint(open))
+	r.d.addDependency("open %s", fmt.Sprint(open))
 	return open, nil
 }

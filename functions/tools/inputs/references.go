@@ -74,7 +74,7 @@ func (f *InlineFile) bytes(pointer string) ([]byte, *problem.Field) {
 }
 
 // unpackInline decodes files that come along. They count against the bounds of the request.
-func (d *Desk) unpackInline(ctx context.Context, pointer string, files []InlineFile) ([]evaluator.File, error) {
+func (d *Resolver) unpackInline(ctx context.Context, pointer string, files []InlineFile) ([]evaluator.File, error) {
 	list := make([]evaluator.File, len(files))
 	var fields problem.Fields
 	for i, f := range files {

@@ -37,7 +37,7 @@ type Results struct {
 	Runs         []*Run
 	Measures     []string // canonical names, in the order asked for
 	TruthVersion int64    // of the dataset's truth; 0: the truth came along
-	d            *Desk
+	d            *Resolver
 	truth        *Truth // nil: the evaluations have the values
 	withFiles    bool
 	kind         measure.Kind
@@ -76,7 +76,7 @@ func (r *Run) EvaluationID() string {
 
 // Results gathers the runs and what their values are to be had from: the truth that is named; or the evaluations of the
 // runs; or, for measures that those do not have, the truth of the dataset, if the caller may read it.
-func (d *Desk) Results(ctx context.Context, asked Asked) (*Results, error) {
+func (d *Resolver) Results(ctx context.Context, asked Asked) (*Results, error) {
 	r := &Results{d: d, withFiles: asked.Files}
 	d.values += int64(len(asked.Runs)) * valuesBytes
 	if asked.Truth != nil {
@@ -205,7 +205,7 @@ func (r *Results) evaluations(ctx context.Context) error {
 			return invalid(run.pointer, "was evaluated against version %d of the truth and %s against version %d, and values against different truths do not compare; try again once both are evaluated against the newest", e.TruthVersion, r.Runs[0].pointer, first.TruthVersion)
 		}
 		run.evaluation = e
-		r.d.note("evaluation %s %d", e.ID, e.Version)
+		r.d.addDependency("evaluation %s %d", e.ID, e.Version)
 	}
 	r.kind, r.TruthVersion = measure.Kind(first.Evaluator.Kind), first.TruthVersion
 	r.lower = map[string]bool{first.PrimaryMeasure: first.LowerIsBetter}
@@ -322,7 +322,7 @@ func (r *Results) evaluated(ctx context.Context) ([]Values, error) {
 const topicsAtOnce = 8
 
 // eachTopics calls do with the values per topic of each evaluation, by topic and measure, of several at the same time.
-func (d *Desk) eachTopics(ctx context.Context, ids []string, do func(i int, perTopic map[string]map[string]float64) error) error {
+func (d *Resolver) eachTopics(ctx context.Context, ids []string, do func(i int, perTopic map[string]map[string]float64) error) error {
 	for first := 0; first < len(ids); first += topicsAtOnce {
 		some := ids[first:min(first+topicsAtOnce, len(ids))]
 		found, err := records.GetAll[record.Topics](ctx, d.c.Store, d.c.Consistency, records.Keys(some, record.TopicsKey)...)

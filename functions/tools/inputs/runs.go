@@ -39,12 +39,12 @@ func (r *Run) Rankings(ctx context.Context) (*retrieval.Rankings, []measure.Diag
 }
 
 // Runs gathers runs whose files are to be read. The references stand in the input at the pointer.
-func (d *Desk) Runs(ctx context.Context, pointer string, refs []RunReference) ([]*Run, error) {
+func (d *Resolver) Runs(ctx context.Context, pointer string, refs []RunReference) ([]*Run, error) {
 	return d.runsWithFiles(ctx, elements(pointer, len(refs)), refs)
 }
 
 // Run gathers the one run whose files are to be read. The reference stands in the input at the pointer.
-func (d *Desk) Run(ctx context.Context, pointer string, ref RunReference) (*Run, error) {
+func (d *Resolver) Run(ctx context.Context, pointer string, ref RunReference) (*Run, error) {
 	runs, err := d.runsWithFiles(ctx, []string{pointer}, []RunReference{ref})
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func (d *Desk) Run(ctx context.Context, pointer string, ref RunReference) (*Run,
 }
 
 // Ranked refuses stored runs that are no rankings of documents, before all of their lines are told to be none.
-func (d *Desk) Ranked(ctx context.Context, runs ...*Run) error {
+func (d *Resolver) Ranked(ctx context.Context, runs ...*Run) error {
 	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.item == nil })
 	ids := lists.Map(held, func(r *Run) string { return r.item.DatasetID })
 	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
@@ -79,7 +79,7 @@ func elements(pointer string, n int) []string {
 	return all
 }
 
-func (d *Desk) runsWithFiles(ctx context.Context, pointers []string, refs []RunReference) ([]*Run, error) {
+func (d *Resolver) runsWithFiles(ctx context.Context, pointers []string, refs []RunReference) ([]*Run, error) {
 	runs, err := d.runs(ctx, pointers, refs, "files", readsRun)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func readsRun(r *record.RunItem, roles access.Role) bool {
 }
 
 // runs gathers runs of which sees says whether the caller may have what is wanted of them.
-func (d *Desk) runs(ctx context.Context, pointers []string, refs []RunReference, what string, sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
+func (d *Resolver) runs(ctx context.Context, pointers []string, refs []RunReference, what string, sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
 	runs := make([]*Run, len(refs))
 	var fields problem.Fields
 	for i, ref := range refs {
@@ -139,7 +139,7 @@ func (d *Desk) runs(ctx context.Context, pointers []string, refs []RunReference,
 }
 
 // findRuns reads those that the platform holds, and what the caller is to each: two calls, whatever there is.
-func (d *Desk) findRuns(ctx context.Context, runs []*Run, what string, sees func(*record.RunItem, access.Role) bool) error {
+func (d *Resolver) findRuns(ctx context.Context, runs []*Run, what string, sees func(*record.RunItem, access.Role) bool) error {
 	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.ID == "" })
 	if len(held) == 0 {
 		return nil
@@ -196,10 +196,10 @@ func Distinct(names []string) []string {
 }
 
 // nameRuns gives the runs names of their own.
-func (d *Desk) nameRuns(runs []*Run) {
+func (d *Resolver) nameRuns(runs []*Run) {
 	for i, name := range Distinct(lists.Map(runs, func(r *Run) string { return r.Name })) {
 		runs[i].Name = name
-		d.note("run %s %s", runs[i].ID, name)
+		d.addDependency("run %s %s", runs[i].ID, name)
 	}
 }
 

@@ -31,7 +31,7 @@ func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Setting
 
 // SettingsOf says how the files of runs on a dataset are read, without measures, and returns those of its inputs whose ids runs are
 // compared with. Its id stands in the input under the pointer.
-func (d *Desk) SettingsOf(ctx context.Context, pointer, datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
+func (d *Resolver) SettingsOf(ctx context.Context, pointer, datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
 	item, truth, _, err := d.dataset(ctx, pointer, datasetID)
 	if err != nil {
 		return s, nil, err
@@ -48,7 +48,7 @@ func (d *Desk) SettingsOf(ctx context.Context, pointer, datasetID string) (s eva
 }
 
 // SettingsOfRun is SettingsOf the dataset of a run that the platform holds.
-func (d *Desk) SettingsOfRun(ctx context.Context, r *Run) (evaluator.Settings, error) {
+func (d *Resolver) SettingsOfRun(ctx context.Context, r *Run) (evaluator.Settings, error) {
 	item, truth, _, err := d.dataset(ctx, r.pointer, r.item.DatasetID)
 	if problem.NotFound.Is(err) {
 		return evaluator.Settings{}, unseen(problem.Field{Pointer: r.pointer + "/runId", Detail: "is a run on a dataset that does not exist any more, or that you may not see"})

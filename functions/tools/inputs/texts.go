@@ -63,7 +63,7 @@ func faults(wanted corpus.Wanted, found corpus.Texts) (told []TextFault) {
 
 // Texts gathers the files with the texts of documents and queries: those of the reference, which stands in the input at
 // the pointer; without one, the inputs of the dataset that all the runs are on, if the caller sees it. nil is none.
-func (d *Desk) Texts(ctx context.Context, pointer string, ref *TextsReference, runs []*Run) (*Texts, error) {
+func (d *Resolver) Texts(ctx context.Context, pointer string, ref *TextsReference, runs []*Run) (*Texts, error) {
 	t := &Texts{source: source{pointer: pointer}}
 	id := dataset(runs)
 	if ref != nil {
@@ -95,7 +95,7 @@ func (d *Desk) Texts(ctx context.Context, pointer string, ref *TextsReference, r
 		}
 	}
 	if ref == nil && d.stored+record.SizeOf(stored) > MaxStoredBytes {
-		d.note("inputs too large")
+		d.addDependency("inputs too large")
 		t.tooLarge = true
 		return t, nil // the runs can be shown without
 	}

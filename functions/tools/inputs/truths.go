@@ -57,7 +57,7 @@ func (t *Truth) read(ctx context.Context, measures []string) (*evaluator.Truth, 
 }
 
 // Truth gathers the truth of a reference, which stands in the input at the pointer.
-func (d *Desk) Truth(ctx context.Context, pointer string, ref TruthReference) (*Truth, error) {
+func (d *Resolver) Truth(ctx context.Context, pointer string, ref TruthReference) (*Truth, error) {
 	if err := problem.Check(given(pointer, "datasetId", ref.DatasetID, ref.Files)); err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func (d *Desk) Truth(ctx context.Context, pointer string, ref TruthReference) (*
 }
 
 // Judgments gathers the truth of a reference, which stands in the input at /truth, or OwnTruth without one.
-func (d *Desk) Judgments(ctx context.Context, ref *TruthReference, runs []*Run) (*Truth, error) {
+func (d *Resolver) Judgments(ctx context.Context, ref *TruthReference, runs []*Run) (*Truth, error) {
 	if ref == nil {
 		return d.OwnTruth(ctx, runs)
 	}
@@ -92,7 +92,7 @@ func (d *Desk) Judgments(ctx context.Context, ref *TruthReference, runs []*Run) 
 }
 
 // OwnTruth is the truth of the dataset that all the runs are on, if the caller may read it; else nil.
-func (d *Desk) OwnTruth(ctx context.Context, runs []*Run) (*Truth, error) {
+func (d *Resolver) OwnTruth(ctx context.Context, runs []*Run) (*Truth, error) {
 	id := dataset(runs)
 	if id == "" {
 		return nil, nil
@@ -116,7 +116,7 @@ func mayUse(item *record.DatasetItem, truth *record.Truth, roles access.Role) bo
 }
 
 // dataset reads a dataset with the truth in use, and what the caller is to it.
-func (d *Desk) dataset(ctx context.Context, pointer, id string) (*record.DatasetItem, *record.Truth, access.Role, error) {
+func (d *Resolver) dataset(ctx context.Context, pointer, id string) (*record.DatasetItem, *record.Truth, access.Role, error) {
 	items, err := d.c.Store.Get(ctx, d.c.Consistency, record.DatasetKey(id), record.TruthKey(id))
 	if err != nil {
 		return nil, nil, 0, records.Failed(err)
@@ -133,12 +133,12 @@ func (d *Desk) dataset(ctx context.Context, pointer, id string) (*record.Dataset
 	if item == nil || !access.Sees(access.Roles(d.c.Caller, g.Grants, item.Scope()), item.Scope().Audience) {
 		return nil, nil, 0, unseen(problem.Field{Pointer: pointer + "/datasetId", Detail: "there is no such dataset, or none that you may see"})
 	}
-	d.note("dataset %s %d", item.ID, item.Version)
+	d.addDependency("dataset %s %d", item.ID, item.Version)
 	return item, truth, access.Roles(d.c.Caller, g.Grants, item.Scope()), nil
 }
 
 // truthOf gathers the truth of a dataset, for one who may read it.
-func (d *Desk) truthOf(ctx context.Context, pointer string, item *record.DatasetItem, truth *record.Truth) (*Truth, error) {
+func (d *Resolver) truthOf(ctx context.Context, pointer string, item *record.DatasetItem, truth *record.Truth) (*Truth, error) {
 	switch {
 	case item.Evaluator.Kind == record.EvaluatorWorker:
 		return nil, invalid(pointer, "the dataset is evaluated by an image of its organizers, which tools cannot run")

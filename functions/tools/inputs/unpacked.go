@@ -15,7 +15,7 @@ import (
 const MaxTextBytes = compute.MaxBytes
 
 // unpackedText is how many bytes the stored runs and truths that are packed have once they are unpacked.
-func (d *Desk) unpackedText(ctx context.Context) (total int64, err error) {
+func (d *Resolver) unpackedText(ctx context.Context) (total int64, err error) {
 	for _, f := range d.held {
 		r, err := f.Open()
 		if err != nil {

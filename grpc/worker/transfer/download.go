@@ -46,7 +46,7 @@ func (c *Client) get(ctx context.Context, f *assayv1.File, root *os.Root) error 
 	defer end()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.GetUrl(), http.NoBody)
 	if err != nil {
-		return hopeless{errors.New("its link is none")}
+		return permanentError{errors.New("its link is none")}
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
@@ -58,7 +58,7 @@ func (c *Client) get(ctx context.Context, f *assayv1.File, root *os.Root) error 
 	}
 	out, err := root.OpenFile(f.GetName(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
 	if err != nil {
-		return hopeless{err}
+		return permanentError{err}
 	}
 	sum := sha256.New()
 	n, err := io.Copy(io.MultiWriter(out, sum, p), io.LimitReader(resp.Body, f.GetSize()+1))
@@ -70,10 +70,10 @@ func (c *Client) get(ctx context.Context, f *assayv1.File, root *os.Root) error 
 
 func verify(f *assayv1.File, n int64, sum hash.Hash) error {
 	if n != f.GetSize() {
-		return hopeless{fmt.Errorf("it has other bytes than the %d that were announced", f.GetSize())}
+		return permanentError{fmt.Errorf("it has other bytes than the %d that were announced", f.GetSize())}
 	}
 	if got := hex.EncodeToString(sum.Sum(nil)); got != f.GetSha256() {
-		return hopeless{fmt.Errorf("its SHA-256 is %s and not %s as announced", got, f.GetSha256())}
+		return permanentError{fmt.Errorf("its SHA-256 is %s and not %s as announced", got, f.GetSha256())}
 	}
 	return nil
 }

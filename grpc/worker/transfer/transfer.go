@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	tries    = 8 // within half a minute or so
-	longest  = 15 * time.Second
-	silence  = time.Minute // without a byte, after which a transfer is given up
-	maxNames = 200         // bytes of a file name
+	tries       = 8 // within half a minute or so
+	longest     = 15 * time.Second
+	readTimeout = time.Minute // without a byte, after which a transfer is given up
+	maxNames    = 200         // bytes of a file name
 )
 
 // Client sends and gets files.
@@ -30,7 +30,7 @@ type Client struct{ http *http.Client }
 func NewClient() *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
 	transport.DisableCompression = true // the bytes are to come as they are stored
-	transport.ResponseHeaderTimeout = silence
+	transport.ResponseHeaderTimeout = readTimeout
 	return &Client{http: &http.Client{Transport: transport}}
 }
 
@@ -47,8 +47,8 @@ func checkName(name string) error {
 	return nil
 }
 
-// hopeless is an error that trying again cannot change.
-type hopeless struct{ error }
+// permanentError is an error that trying again cannot change.
+type permanentError struct{ error }
 
 func answered(resp *http.Response) error {
 	err := errors.New("the file store answers " + resp.Status)
@@ -58,7 +58,7 @@ func answered(resp *http.Response) error {
 	case resp.StatusCode >= 500, resp.StatusCode == http.StatusTooManyRequests, resp.StatusCode == http.StatusRequestTimeout:
 		return err
 	}
-	return hopeless{err}
+	return permanentError{err}
 }
 
 // persist tries several times what the network may spoil. Links are as good as the files behind them, so none stands in
@@ -75,7 +75,7 @@ func persist(ctx context.Context, try func() error) error {
 		if of, ok := errors.AsType[*url.Error](err); ok {
 			err = of.Err
 		}
-		if _, no := errors.AsType[hopeless](err); no || failures == tries || !wait.Sleep(ctx, wait.Backoff(failures, longest)) {
+		if _, no := errors.AsType[permanentError](err); no || failures == tries || !wait.Sleep(ctx, wait.Backoff(failures, longest)) {
 			return err
 		}
 	}
@@ -86,7 +86,7 @@ type patient struct{ timer *time.Timer }
 
 func newPatient(ctx context.Context) (_ context.Context, p patient, end func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p = patient{time.AfterFunc(silence, func() { cancel(fmt.Errorf("nothing came for %s", silence)) })}
+	p = patient{time.AfterFunc(readTimeout, func() { cancel(fmt.Errorf("nothing came for %s", readTimeout)) })}
 	return ctx, p, func() {
 		p.timer.Stop()
 		cancel(nil)
@@ -95,6 +95,6 @@ func newPatient(ctx context.Context) (_ context.Context, p patient, end func()) 
 
 // Write implements io.Writer: bytes move.
 func (p patient) Write(b []byte) (int, error) {
-	p.timer.Reset(silence)
+	p.timer.Reset(readTimeout)
 	return len(b), nil
 }

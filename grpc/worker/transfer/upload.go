@@ -23,7 +23,7 @@ func (c *Client) Upload(ctx context.Context, to *assayv1.Upload, folder *os.Root
 func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) error {
 	f, err := folder.Open(to.GetName())
 	if err != nil {
-		return hopeless{err}
+		return permanentError{err}
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -34,7 +34,7 @@ func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) e
 	defer end()
 	req, err := http.NewRequestWithContext(ctx, to.GetMethod(), to.GetUrl(), io.TeeReader(f, p))
 	if err != nil {
-		return hopeless{errors.New("its link is none")}
+		return permanentError{errors.New("its link is none")}
 	}
 	req.ContentLength = info.Size()
 	req.Header.Set("Expect", "100-continue") // S3 answers 412 without reading the body; a client that is sending it can lose the answer

@@ -13,10 +13,10 @@ import (
 	"assay/shared/wait"
 )
 
-// insist makes a call again until the server has answered it, the lease is lost, or the worker's persistence is at its end:
+// callWithRetry makes a call again until the server has answered it, the lease is lost, or the worker's persistence is at its end:
 // a server that extends the lease and refuses the call all the while has a fault that time does not cure. A call that is repeated
 // because its answer was lost is answered as the first was, unless the run has been leased again meanwhile: then the lease is lost.
-func insist[Request, Answer any](h *hold, method func(context.Context, Request, ...grpc.CallOption) (Answer, error), request Request) (Answer, error) {
+func callWithRetry[Request, Answer any](h *hold, method func(context.Context, Request, ...grpc.CallOption) (Answer, error), request Request) (Answer, error) {
 	broken := 0 // how often the server was at fault
 	end := time.Now().Add(h.persistence)
 	for failures := 1; ; failures++ {

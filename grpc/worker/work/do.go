@@ -100,7 +100,7 @@ func (t *task) giveUp(err error) error {
 		t.log.Say("%s", request.GetDiagnostics()[0].GetMessage())
 	}
 	t.drain()
-	if _, failed := insist(t.hold, t.Client.FailRun, request); failed != nil {
+	if _, failed := callWithRetry(t.hold, t.Client.FailRun, request); failed != nil {
 		return errors.Join(err, failed)
 	}
 	return err

@@ -76,7 +76,7 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 			request.Topics[topic] = &assayv1.TopicMeasures{Measures: values}
 		}
 	}
-	_, err := insist(t.hold, t.Client.ReportEvaluation, request)
+	_, err := callWithRetry(t.hold, t.Client.ReportEvaluation, request)
 	switch {
 	case status.Code(err) == codes.Aborted && reason(err) == truthChanged:
 		return errDropped

@@ -92,7 +92,7 @@ func (t *task) deliver(ctx context.Context, files []*assayv1.File, folder *os.Ro
 	request := &assayv1.CompleteRunRequest{RunId: t.runID, LeaseId: t.leaseID, Files: files}
 	var failed error
 	for round := 1; round <= rounds; round++ {
-		answer, err := insist(t.hold, t.Client.CompleteRun, request)
+		answer, err := callWithRetry(t.hold, t.Client.CompleteRun, request)
 		if status.Code(err) == codes.InvalidArgument {
 			return failure.New("The output cannot be taken. %s", explain(err))
 		}

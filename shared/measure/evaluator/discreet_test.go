@@ -38,11 +38,11 @@ func discreet(t *rapid.T, s evaluator.Settings, truth, run string, p public) (sh
 	}
 	all := measure.WithoutTruth(ofFiles, found)
 	for _, d := range found {
-		if d.Discreet || !slices.ContainsFunc(all, func(o measure.Diagnostic) bool { o.Discreet = false; return o == d }) {
+		if d.SafeWhileBlinded || !slices.ContainsFunc(all, func(o measure.Diagnostic) bool { o.SafeWhileBlinded = false; return o == d }) {
 			t.Fatalf("%v is marked by the evaluator, or lost", d)
 		}
 	}
-	return measure.Discreet(all), measure.Refused(ofFiles)
+	return measure.SafeDiagnostics(all), measure.Refused(ofFiles)
 }
 
 // TestDiscreetDiagnosticsAreTheSameWhateverTheTruth gives the same run to two truths, which share what is declared public, ids or

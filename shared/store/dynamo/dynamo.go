@@ -27,9 +27,9 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/dynamodb"
 )
 
-// silence is how long a request may go without an answer before it is sent again: a connection that died while a function
+// readTimeout is how long a request may go without an answer before it is sent again: a connection that died while a function
 // was frozen says nothing. DynamoDB answers within milliseconds.
-const silence = 5 * time.Second
+const readTimeout = 5 * time.Second
 
 // Store is a store.Store in a DynamoDB table that CreateTable made, or the deployment.
 type Store struct {
@@ -48,7 +48,7 @@ var _ store.Store = (*Store)(nil)
 func New(cfg aws.Config, table string) *Store {
 	client := dynamodb.NewFromConfig(cfg, func(o *dynamodb.Options) {
 		o.Retryer = newRetryer()
-		o.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = silence })
+		o.HTTPClient = awshttp.NewBuildableClient().WithTransportOptions(func(t *http.Transport) { t.ResponseHeaderTimeout = readTimeout })
 	})
 	return &Store{client: client, table: &table}
 }

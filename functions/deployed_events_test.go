@@ -97,7 +97,7 @@ func TestPoisonIsSetAside(t *testing.T) {
 	d := deploy(t, build(t), true)
 	task, dataset := d.entered()
 	poison := store.Item{Key: record.RunKey(record.NewID(time.Now())), Data: []byte("this is no run")}
-	poison.Indexes[record.ByWork-1] = store.Key{Partition: record.OfQueue(record.QueueBuiltin), Sort: record.DueBy(time.Now())}
+	poison.Indexes[record.ByWork-1] = store.Key{Partition: record.QueuePartition(record.QueueBuiltin), Sort: record.DueBy(time.Now())}
 	if err := d.table.Write(t.Context(), store.Create(poison)); err != nil {
 		t.Fatal(err)
 	}

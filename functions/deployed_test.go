@@ -142,7 +142,7 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 func heeded(image map[string]events.DynamoDBAttributeValue) bool {
 	name, _ := dynamo.IndexKeys(record.ByWork)
 	v, ok := image[name]
-	return ok && (strings.HasPrefix(v.String(), record.OfQueue("")) || v.String() == record.DuePartition)
+	return ok && (strings.HasPrefix(v.String(), record.QueuePartition("")) || v.String() == record.DuePartition)
 }
 
 // identity serves a development issuer over HTTP, as any issuer is.

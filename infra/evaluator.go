@@ -96,5 +96,5 @@ func (st *stack) workFilters() []any {
 	return filters
 }
 
-// queuePrefix begins the partitions of record.OfQueue.
-var queuePrefix = record.OfQueue("")
+// queuePrefix begins the partitions of record.QueuePartition.
+var queuePrefix = record.QueuePartition("")

@@ -39,7 +39,7 @@ const demoTime = 20 * time.Second
 // when it has. It goes through the same operations as everybody, as users that the issuer's own cannot be.
 func (p *program) fillDemo(ctx context.Context) (*demo, error) {
 	for _, k := range []record.Kind{record.KindOrganizer, record.KindUser} {
-		found, err := p.table.Query(ctx, store.Query{Index: record.ByKind, Partition: record.OfKind(k, access.Everyone)[0], Limit: 1})
+		found, err := p.table.Query(ctx, store.Query{Index: record.ByKind, Partition: record.KindPartitions(k, access.Everyone)[0], Limit: 1})
 		if err != nil || len(found) > 0 {
 			return nil, err
 		}

@@ -62,7 +62,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 
 // room refuses a dataset too many.
 func room(ctx context.Context, c *api.Call, taskID string) error {
-	q := store.Query{Index: record.ByTask, Partition: record.OfTask(taskID, record.KindDataset, access.Everyone), Limit: record.MaxTaskDatasets}
+	q := store.Query{Index: record.ByTask, Partition: record.TaskPartition(taskID, record.KindDataset, access.Everyone), Limit: record.MaxTaskDatasets}
 	found, err := c.Store.Query(ctx, q)
 	if err != nil {
 		return records.Failed(err)

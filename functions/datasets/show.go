@@ -79,7 +79,7 @@ func visible(ctx context.Context, c *api.Call) ([]records.Source, error) {
 		case err != nil:
 			return nil, err
 		default:
-			sources = append(sources, records.Partition(record.ByTask, record.OfTask(id, record.KindDataset, access.Everyone)))
+			sources = append(sources, records.Partition(record.ByTask, record.TaskPartition(id, record.KindDataset, access.Everyone)))
 		}
 	}
 	return sources, nil

@@ -44,7 +44,7 @@ func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
 	_, raw := c.Address()
 	v.query, _ = url.ParseQuery(raw)                                 // it was read before
 	v.best = bestOnly(c) || !v.query.Has(best.Name) && !v.filtered() // of a filter, all that it asks for
-	sources := []records.Source{records.Partition(record.ByTask, record.OfTask(t.ID, record.KindDataset, access.Everyone))}
+	sources := []records.Source{records.Partition(record.ByTask, record.TaskPartition(t.ID, record.KindDataset, access.Everyone))}
 	err := records.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
 		v.datasets = append(v.datasets, d)
 		return nil

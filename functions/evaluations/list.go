@@ -98,7 +98,7 @@ func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[re
 
 // onlyDataset returns the dataset of a task that has one; nil when it has none.
 func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.DatasetItem, error) {
-	q := store.Query{Index: record.ByTask, Partition: record.OfTask(t.ID, record.KindDataset, t.Scope().Audience), Limit: 2}
+	q := store.Query{Index: record.ByTask, Partition: record.TaskPartition(t.ID, record.KindDataset, t.Scope().Audience), Limit: 2}
 	items, err := c.Store.Query(ctx, q)
 	switch {
 	case err != nil:

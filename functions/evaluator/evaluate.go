@@ -93,7 +93,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 		return err
 	case truth == nil:
 		return w.withoutTruth(ctx, run, h)
-	case queue.For(truth) != record.QueueBuiltin:
+	case queue.EvaluationQueue(truth) != record.QueueBuiltin:
 		_, err = queue.Release(ctx, w.Store, w.Now(), h)
 		return err
 	}

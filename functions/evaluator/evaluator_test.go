@@ -157,7 +157,7 @@ func (s *scene) evaluations() int {
 	s.t.Helper()
 	n := 0
 	for _, a := range record.Audiences {
-		items, err := s.Store.Query(s.ctx, store.Query{Index: record.ByDataset, Partition: record.OfDataset(s.dataset.ID, record.KindEvaluation, a), Limit: 1000})
+		items, err := s.Store.Query(s.ctx, store.Query{Index: record.ByDataset, Partition: record.DatasetPartition(s.dataset.ID, record.KindEvaluation, a), Limit: 1000})
 		s.must(err)
 		n += len(items)
 	}

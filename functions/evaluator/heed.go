@@ -19,13 +19,13 @@ func (w *Worker) HandleChange(ctx context.Context, key store.Key) (time.Time, er
 	}
 	entry := items[0].Entry(record.ByWork)
 	switch entry.Partition {
-	case record.OfQueue(record.QueueBuiltin):
+	case record.QueuePartition(record.QueueBuiltin):
 		run, err := records.Decode[record.RunItem](items[0])
 		if err != nil {
 			return time.Time{}, err
 		}
 		return time.Time{}, w.Evaluate(ctx, run)
-	case record.OfQueue(record.QueueWorkers):
+	case record.QueuePartition(record.QueueWorkers):
 		since, err := record.QueuedSince(entry.Sort)
 		return since.Add(record.QueueTime), err
 	case record.DuePartition:
@@ -67,7 +67,7 @@ func (w *Worker) NextDue(ctx context.Context) (time.Time, error) {
 		{record.DuePartition, record.DueAt, 0},
 		// What waits there, the stream should have told of. The first may not be the one that waits longest, but one look
 		// is for all.
-		{record.OfQueue(record.QueueBuiltin), record.QueuedSince, leaseTime},
+		{record.QueuePartition(record.QueueBuiltin), record.QueuedSince, leaseTime},
 	} {
 		found, err := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: first.partition, Limit: 1})
 		if err != nil {
@@ -82,7 +82,7 @@ func (w *Worker) NextDue(ctx context.Context) (time.Time, error) {
 		}
 		at(instant.Add(first.later))
 	}
-	for turn, err := range queue.Turns(ctx, w.Store) {
+	for turn, err := range queue.TeamBacklogs(ctx, w.Store) {
 		if err != nil {
 			return next, err
 		}

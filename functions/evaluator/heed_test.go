@@ -12,7 +12,7 @@ import (
 func TestDrainGoesAroundWhatIsBroken(t *testing.T) {
 	s := newScene(t)
 	broken := store.Item{Key: record.RunKey(record.NewID(time.Now())), Data: []byte("this is no run")}
-	broken.Indexes[record.ByWork-1] = store.Key{Partition: record.OfQueue(record.QueueBuiltin), Sort: record.At(time.Unix(0, 0)).String() + "#broken"}
+	broken.Indexes[record.ByWork-1] = store.Key{Partition: record.QueuePartition(record.QueueBuiltin), Sort: record.At(time.Unix(0, 0)).String() + "#broken"}
 	s.must(s.Store.Write(s.ctx, store.Create(broken)))
 	r := s.add(ranked)
 	if err := s.EvaluateQueued(s.ctx); err == nil {

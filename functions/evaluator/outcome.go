@@ -24,7 +24,7 @@ func (w *Worker) Complete(ctx context.Context, h queue.LeaseRef, run *record.Run
 	if err != nil {
 		return nil, err
 	}
-	done, err := queue.Complete(ctx, w.Store, w.Now(), h, outcome)
+	done, err := queue.CompleteEvaluation(ctx, w.Store, w.Now(), h, outcome)
 	if void := errors.Is(err, queue.ErrTruthChanged) || errors.Is(err, queue.ErrStaleLease); void && outcome.Topics != nil && outcome.Topics.ObjectKey != "" {
 		if err := w.Files.Delete(context.WithoutCancel(ctx), outcome.Topics.ObjectKey); err != nil {
 			w.Log.WarnContext(ctx, "values per topic that nothing names stay behind until the next cleaning", "key", outcome.Topics.ObjectKey, "error", err)

@@ -116,17 +116,17 @@ func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *r
 	var failed error
 	var all sync.WaitGroup
 	slots := make(chan struct{}, runsAtOnce)
-	err = records.Each(ctx, w.Store, duePage, records.OfDataset(truth.ID, record.KindRun), func(run *record.RunItem) error {
+	err = records.Each(ctx, w.Store, duePage, records.DatasetSources(truth.ID, record.KindRun), func(run *record.RunItem) error {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()
 			requeued, listed := false, false
 			var err, listErr error
-			if queue.Behind(run, truth) {
-				requeued, err = queue.Requeue(ctx, w.Store, w.Now(), run.ID, truth)
+			if queue.NeedsReevaluation(run, truth) {
+				requeued, err = queue.Reevaluate(ctx, w.Store, w.Now(), run.ID, truth)
 			}
-			if queue.Relists(run, truth) {
-				listed, listErr = queue.Relist(ctx, w.Store, run.ID, truth)
+			if queue.ListingOutdated(run, truth) {
+				listed, listErr = queue.UpdateListing(ctx, w.Store, run.ID, truth)
 			}
 			mu.Lock()
 			defer mu.Unlock()

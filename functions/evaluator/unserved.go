@@ -17,7 +17,7 @@ import (
 func (w *Worker) Unserved(ctx context.Context) error {
 	now := w.Now()
 	var failed error
-	for turn, err := range queue.Turns(ctx, w.Store) {
+	for turn, err := range queue.TeamBacklogs(ctx, w.Store) {
 		if err != nil {
 			return errors.Join(failed, err)
 		}
@@ -30,9 +30,9 @@ func (w *Worker) Unserved(ctx context.Context) error {
 }
 
 // unservedOf looks after the runs of one turn.
-func (w *Worker) unservedOf(ctx context.Context, now time.Time, turn queue.Turn) error {
+func (w *Worker) unservedOf(ctx context.Context, now time.Time, turn queue.TeamBacklog) error {
 	return w.each(ctx, store.Query{
-		Index: record.ByWork, Partition: record.OfQueue(record.QueueWorkers), Limit: duePage,
+		Index: record.ByWork, Partition: record.QueuePartition(record.QueueWorkers), Limit: duePage,
 		From: turn.Prefix, To: turn.Prefix + record.DueBy(now.Add(-record.QueueTime)),
 	}, func(it store.Item) error {
 		run, err := records.Decode[record.RunItem](it)

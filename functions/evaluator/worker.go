@@ -46,7 +46,7 @@ type Worker struct {
 	// taken back at once, so workers that run at the same time need different names.
 	Holder string
 
-	order  queue.Order
+	order  queue.FairOrder
 	truths cache[*evaluator.Truth] // nil: it cannot be used
 	inputs cache[*evaluator.Known] // nil: they have no ids
 	wake   wait.Signal
@@ -89,7 +89,7 @@ func (w *Worker) work(ctx context.Context) {
 
 // lease leases the run whose turn it is.
 func (w *Worker) lease(ctx context.Context) (*record.RunItem, error) {
-	return queue.Lease(ctx, w.Store, w.Now(), record.Builtin(), &w.order, w.holder(), leaseTime)
+	return queue.Lease(ctx, w.Store, w.Now(), record.BuiltinSubqueue(), &w.order, w.holder(), leaseTime)
 }
 
 func (w *Worker) holder() record.Lease { return record.Lease{Holder: w.Holder} }
@@ -162,7 +162,7 @@ func (w *Worker) Wake() { w.wake.Send() }
 
 // Changed wakes a worker when the items, just written, have a run that waits for it.
 func (w *Worker) Changed(items []store.Item) {
-	waiting := record.OfQueue(record.QueueBuiltin)
+	waiting := record.QueuePartition(record.QueueBuiltin)
 	if slices.ContainsFunc(items, func(it store.Item) bool { return it.Entry(record.ByWork).Partition == waiting }) {
 		w.Wake()
 	}

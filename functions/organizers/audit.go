@@ -29,8 +29,8 @@ func auditEntries(ctx context.Context, c *api.Call, o *record.Organizer) (page.P
 // taskAuditEntries are those of the task, and those of its organizer that concern all tasks.
 func taskAuditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (page.Page[*record.AuditEntry], error) {
 	return listAudit(ctx, c,
-		records.Partition(record.ByTask, record.OfTask(t.ID, record.KindAudit, access.Organizers)),
-		records.Partition(record.ByOrganizer, record.OfOrganizer(t.OrganizerID, record.KindAudit, access.Organizers)))
+		records.Partition(record.ByTask, record.TaskPartition(t.ID, record.KindAudit, access.Organizers)),
+		records.Partition(record.ByOrganizer, record.OrganizerPartition(t.OrganizerID, record.KindAudit, access.Organizers)))
 }
 
 func listAudit(ctx context.Context, c *api.Call, sources ...records.Source) (page.Page[*record.AuditEntry], error) {

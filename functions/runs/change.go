@@ -57,7 +57,7 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 	}
 	c.Tx.Delete(r).DeleteKey(record.ReviewKey(r.ID))
 	for _, id := range r.Evaluations {
-		queue.Forget(c.Tx, id)
+		queue.DeleteEvaluation(c.Tx, id)
 	}
 	s, err := records.Get[record.SubmissionItem](ctx, c.Store, store.Strong, record.SubmissionKey(r.SubmissionID))
 	if err != nil {

@@ -27,7 +27,7 @@ func (v *welcome) chooseTasks(ctx context.Context, s store.Store, now time.Time)
 	size := 0
 	for _, q := range []store.Query{
 		{Index: record.ByTask, Partition: record.FeaturedTasks, Descending: true, Limit: shownTasks},
-		{Index: record.ByKind, Partition: record.OfKind(record.KindTask, access.Everyone)[0], Descending: true, Limit: shownTasks + 1},
+		{Index: record.ByKind, Partition: record.KindPartitions(record.KindTask, access.Everyone)[0], Descending: true, Limit: shownTasks + 1},
 	} {
 		for range maxTaskPages {
 			items, err := s.Query(ctx, q)
@@ -85,7 +85,7 @@ func (v *welcome) chooseExample(ctx context.Context, s store.Store) error {
 		if tries--; tries < 0 {
 			break
 		}
-		datasets, err := s.Query(ctx, store.Query{Index: record.ByTask, Partition: record.OfTask(t.ID, record.KindDataset, access.Everyone), Limit: 1})
+		datasets, err := s.Query(ctx, store.Query{Index: record.ByTask, Partition: record.TaskPartition(t.ID, record.KindDataset, access.Everyone), Limit: 1})
 		if err != nil {
 			return records.Failed(err)
 		}

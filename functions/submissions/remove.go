@@ -54,7 +54,7 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
 		files = append(files, r.ObjectKeys()...)
 		for _, id := range r.Evaluations {
 			if r.Lists(id) {
-				queue.Forget(c.Tx, id)
+				queue.DeleteEvaluation(c.Tx, id)
 			} else {
 				evaluations = append(evaluations, id)
 			}
@@ -64,7 +64,7 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
 		return err
 	}
 	for len(evaluations) > 0 && c.Tx.Len() < room {
-		queue.Forget(c.Tx, evaluations[0])
+		queue.DeleteEvaluation(c.Tx, evaluations[0])
 		evaluations = evaluations[1:]
 	}
 	c.After(func(ctx context.Context) { forget(ctx, c, evaluations) })

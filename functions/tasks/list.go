@@ -32,7 +32,7 @@ func visible(c *api.Call, g record.Grants) []records.Source {
 			roles := access.Roles(c.Caller, g.Grants, access.Scope{OrganizerID: o})
 			for _, a := range taskAudiences {
 				if access.Sees(roles, a) {
-					all = append(all, records.Partition(record.ByOrganizer, record.OfOrganizer(o, record.KindTask, a)))
+					all = append(all, records.Partition(record.ByOrganizer, record.OrganizerPartition(o, record.KindTask, a)))
 				}
 			}
 		}
@@ -41,13 +41,13 @@ func visible(c *api.Call, g record.Grants) []records.Source {
 	roles := access.Roles(c.Caller, access.Grants{}, access.Scope{})
 	for _, a := range taskAudiences {
 		if access.Sees(roles, a) {
-			for _, part := range record.OfKind(record.KindTask, a) {
+			for _, part := range record.KindPartitions(record.KindTask, a) {
 				all = append(all, records.Partition(record.ByKind, part))
 			}
 		}
 	}
 	for _, o := range g.Memberships {
-		all = append(all, records.Partition(record.ByOrganizer, record.OfOrganizer(o, record.KindTask, access.Registrants)))
+		all = append(all, records.Partition(record.ByOrganizer, record.OrganizerPartition(o, record.KindTask, access.Registrants)))
 	}
 	return all
 }

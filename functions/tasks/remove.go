@@ -21,7 +21,7 @@ func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
 
 // filesOf names the objects of the task's datasets.
 func filesOf(ctx context.Context, c *api.Call, taskID string) (keys []string, err error) {
-	sources := []records.Source{records.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}
+	sources := []records.Source{records.Partition(record.ByTask, record.TaskPartition(taskID, record.KindDataset, 0))}
 	err = records.Each(ctx, c.Store, record.MaxTaskDatasets, sources, func(d *record.DatasetItem) error {
 		keys = append(keys, d.ObjectKeys()...)
 		return nil

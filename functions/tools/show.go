@@ -81,7 +81,7 @@ func here(ctx context.Context, c *api.Call, example any) (any, error) {
 		return example, nil
 	}
 	newest, err := c.Store.Query(ctx, store.Query{
-		Index: record.ByKind, Partition: record.OfKind(record.KindDataset, access.Everyone)[0], Descending: true, Limit: 1,
+		Index: record.ByKind, Partition: record.KindPartitions(record.KindDataset, access.Everyone)[0], Descending: true, Limit: 1,
 	})
 	if err != nil {
 		return nil, records.Failed(err)

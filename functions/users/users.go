@@ -120,7 +120,7 @@ func profile(u *record.User) *Profile {
 }
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*Profile], error) {
-	sources := []records.Source{records.Partition(record.ByKind, record.OfKind(record.KindUser, access.Nobody)[0])}
+	sources := []records.Source{records.Partition(record.ByKind, record.KindPartitions(record.KindUser, access.Nobody)[0])}
 	keep := func(u *record.User) bool { return c.Page.KeepsText("name", u.Name) }
 	return api.PageOf(ctx, c, sources, keep, profile)
 }

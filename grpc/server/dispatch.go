@@ -43,16 +43,16 @@ type dispatcher struct {
 	mu      sync.Mutex
 	waiting []*waiter
 	stopped bool
-	looked  map[demand]time.Time    // when the queue was last found empty, and nobody has told of anything since
-	told    int                     // how often somebody told that something may wait
-	news    wait.Signal             // something may wait
-	joined  wait.Signal             // somebody waits for what was not looked for
-	orders  map[demand]*queue.Order // the loop's own
+	looked  map[demand]time.Time        // when the queue was last found empty, and nobody has told of anything since
+	told    int                         // how often somebody told that something may wait
+	news    wait.Signal                 // something may wait
+	joined  wait.Signal                 // somebody waits for what was not looked for
+	orders  map[demand]*queue.FairOrder // the loop's own
 }
 
 func newDispatcher(s store.Store, now func() time.Time, log *slog.Logger, first, every time.Duration) *dispatcher {
 	return &dispatcher{
-		store: s, now: now, log: log, first: first, every: every, looked: map[demand]time.Time{}, orders: map[demand]*queue.Order{},
+		store: s, now: now, log: log, first: first, every: every, looked: map[demand]time.Time{}, orders: map[demand]*queue.FairOrder{},
 	}
 }
 
@@ -110,7 +110,7 @@ func (d *dispatcher) leave(w *waiter) bool {
 
 // changed tells the dispatcher of items that were just written.
 func (d *dispatcher) changed(items []store.Item) {
-	waiting := record.OfQueue(record.QueueWorkers)
+	waiting := record.QueuePartition(record.QueueWorkers)
 	if slices.ContainsFunc(items, func(it store.Item) bool { return it.Entry(record.ByWork).Partition == waiting }) {
 		d.tell()
 	}
@@ -173,10 +173,10 @@ func (d *dispatcher) serve(ctx context.Context, want demand) error {
 		}
 		order := d.orders[want]
 		if order == nil {
-			order = new(queue.Order)
+			order = new(queue.FairOrder)
 			d.orders[want] = order
 		}
-		run, err := queue.Lease(ctx, d.store, d.now(), record.ForWorkers(want.pool, want.work), order, w.holder, d.first)
+		run, err := queue.Lease(ctx, d.store, d.now(), record.WorkerSubqueue(want.pool, want.work), order, w.holder, d.first)
 		if run == nil || err != nil {
 			d.unclaim(w, want, told)
 			return err

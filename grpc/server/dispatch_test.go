@@ -211,7 +211,7 @@ func TestLapsedLeasesAreTakenBackAfterTheFirstLeaseTime(t *testing.T) {
 	confirmed, silent := o.add(task, "", record.ImageType), o.add(task, "", record.ImageType)
 	now := time.Now()
 	for _, id := range []string{confirmed.ID, silent.ID} {
-		r, err := queue.Lease(t.Context(), o.table, now, record.ForWorkers("default", record.ExecuteImage), new(queue.Order), by("w"), time.Second)
+		r, err := queue.Lease(t.Context(), o.table, now, record.WorkerSubqueue("default", record.ExecuteImage), new(queue.FairOrder), by("w"), time.Second)
 		if err != nil || r == nil || r.ID != id {
 			t.Fatal(r, err)
 		}

@@ -30,7 +30,7 @@ func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunReques
 		return nil, err
 	}
 	h.Request = requestDigest(in)
-	run, missing, err := queue.Deliver(ctx, s.env.Store, s.env.Files, s.env.Now(), h, outputs, s.env.Quotas.User)
+	run, missing, err := queue.CompleteExecution(ctx, s.env.Store, s.env.Files, s.env.Now(), h, outputs, s.env.Quotas.User)
 	done, err := s.result(ctx, h, run, err)
 	if err != nil {
 		return nil, err
@@ -121,7 +121,7 @@ func (s *workers) evaluated(ctx context.Context, h queue.LeaseRef) (*record.RunI
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case run == nil || !h.Under(run.Lease):
+	case run == nil || !h.Matches(run.Lease):
 		return nil, nil, queue.ErrStaleLease
 	case run.State != record.Evaluating:
 		return nil, nil, problem.Conflict.New("The run is %s: only one that is being evaluated takes measures. Bring its output with CompleteRun.", run.State)

@@ -28,8 +28,8 @@ const (
 func (s *serving) keep(ctx context.Context, env Env, holder record.Lease, wants []demand, builds bool, waits time.Duration) {
 	var queues []record.Subqueue
 	for _, w := range wants {
-		if queues = append(queues, record.ForWorkers(w.pool, w.work)); builds && w.work == record.ExecuteRepository {
-			queues = append(queues, record.ForBuilders(w.pool))
+		if queues = append(queues, record.WorkerSubqueue(w.pool, w.work)); builds && w.work == record.ExecuteRepository {
+			queues = append(queues, record.BuilderSubqueue(w.pool))
 		}
 	}
 	s.mu.Lock()
@@ -52,7 +52,7 @@ func (s *serving) beats(ctx context.Context, env Env, run *record.RunItem) {
 	queues := s.asked[workerOf(run.Lease)]
 	s.mu.Unlock()
 	if queues == nil {
-		queues = []record.Subqueue{record.ForWorkers(run.Pool, run.Work())}
+		queues = []record.Subqueue{record.WorkerSubqueue(run.Pool, run.Work())}
 	}
 	s.note(ctx, env, queues)
 }

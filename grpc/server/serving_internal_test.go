@@ -33,7 +33,7 @@ func TestServing_HeartbeatsCount(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return all.Serves(record.ForWorkers(pool, w), now)
+		return all.Serves(record.WorkerSubqueue(pool, w), now)
 	}
 	if !serves("gpu", record.ExecuteImage) || !serves("gpu", record.Evaluate) || serves("gpu", record.ExecuteRepository) {
 		t.Error("a heartbeat is not noted for what its worker asked for")

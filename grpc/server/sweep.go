@@ -18,7 +18,7 @@ import (
 //
 // A server that was away cannot blame the workers for that: for one lease time after its start it takes nothing back, so
 // that those which are alive find it again. Leases are judged by this server's clock; servers side by side need clocks that agree to within
-// seconds, as those of one cloud do. The evaluator, whose clock may be another's, waits for record.LapseGrace longer.
+// seconds, as those of one cloud do. The evaluator, whose clock may be another's, waits for record.ReclaimGrace longer.
 type sweeper struct {
 	store store.Store
 	now   func() time.Time
@@ -43,7 +43,7 @@ func (s *sweeper) run(ctx context.Context) {
 
 func (s *sweeper) sweep(ctx context.Context) error {
 	now := s.now()
-	q := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(now.Add(record.LapseGrace)), Limit: sweepPage}
+	q := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(now.Add(record.ReclaimGrace)), Limit: sweepPage}
 	var failed error
 	for it, err := range records.Items(ctx, s.store, q) {
 		if err == nil {

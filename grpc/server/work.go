@@ -103,7 +103,7 @@ func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Lea
 			_, err = queue.Release(ctx, s.env.Store, s.env.Now(), h)
 		}
 		return nil, queue.IgnoreStale(err)
-	case run.State == record.Evaluating && queue.For(truth) != record.QueueWorkers:
+	case run.State == record.Evaluating && queue.EvaluationQueue(truth) != record.QueueWorkers:
 		_, err = queue.Release(ctx, s.env.Store, s.env.Now(), h)
 	default:
 		work, err := b.work(ctx, s.env.Files, s.env.Now())
@@ -141,7 +141,7 @@ func (s *workers) refuseHeartbeat(ctx context.Context, h queue.LeaseRef) (*assay
 	switch {
 	case err != nil:
 		return nil, err
-	case run != nil && h.Under(run.Lease):
+	case run != nil && h.Matches(run.Lease):
 		return nil, problem.Check([]problem.Field{{Pointer: "/first_line", Detail: fmt.Sprintf("lines are missing before it: send from line %d of this lease on", run.Lease.Lines)}})
 	case run != nil && h.Ended(run) != nil && run.Ended.State == record.Cancelled:
 		return &assayv1.HeartbeatResponse{Stop: true, StopReason: "The run was cancelled."}, nil

@@ -73,7 +73,7 @@ func (b *Board) partitions(ctx context.Context) (parts []string, own bool, err e
 }
 
 func (b *Board) partition(a access.Audience) string {
-	return record.OfRank(b.Dataset.ID, b.TruthVersion, a)
+	return record.RankPartition(b.Dataset.ID, b.TruthVersion, a)
 }
 
 // holds reports whether the item is an entry of the board that its owner sees.
@@ -87,7 +87,7 @@ func (b *Board) holds(it *store.Item) bool {
 // own returns the entries of the caller's that are not everyone's, in their order on the board.
 func (b *Board) own(ctx context.Context) ([]store.Item, error) {
 	var mine []store.Item
-	q := store.Query{Index: record.ByUser, Partition: record.OfUser(b.Viewer.Caller.ID, record.KindEvaluation, access.Owners), Limit: ownPage}
+	q := store.Query{Index: record.ByUser, Partition: record.UserListPartition(b.Viewer.Caller.ID, record.KindEvaluation, access.Owners), Limit: ownPage}
 	for it, err := range records.Items(ctx, b.Viewer.Records, q) {
 		if err != nil {
 			return nil, err

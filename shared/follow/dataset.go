@@ -94,5 +94,5 @@ var errDatasetUsed = problem.Conflict.New("Runs use the dataset. Delete their su
 // unusedDataset returns the Conflict that runs use the dataset, if they do.
 func unusedDataset(ctx context.Context, s store.Store, d *record.DatasetItem) error {
 	counts := func(a *record.Allowance) bool { return a.Runs[d.ID] > 0 }
-	return unused(ctx, s, d.TaskID, counts, records.OfDataset(d.ID, record.KindRun), errDatasetUsed)
+	return unused(ctx, s, d.TaskID, counts, records.DatasetSources(d.ID, record.KindRun), errDatasetUsed)
 }

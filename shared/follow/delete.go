@@ -126,7 +126,7 @@ var errTaskUsed = problem.Conflict.New("The task has submissions. Delete them fi
 // unusedTask returns the Conflict that the task has a submission, if it has one.
 func unusedTask(ctx context.Context, s store.Store, taskID string) error {
 	counts := func(a *record.Allowance) bool { return a.Submissions > 0 || len(a.Runs) > 0 }
-	return unused(ctx, s, taskID, counts, records.OfTask(taskID, record.KindSubmission), errTaskUsed)
+	return unused(ctx, s, taskID, counts, records.TaskSources(taskID, record.KindSubmission), errTaskUsed)
 }
 
 // unused returns the error used if an allowance of the task counts what would be deleted, or one of the lists has something.
@@ -177,7 +177,7 @@ func sweep(ctx context.Context, s store.Store, now time.Time, taskID string) err
 	if err != nil {
 		return err
 	}
-	err = records.Each(ctx, s, page, []records.Source{records.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(set *record.DatasetItem) error {
+	err = records.Each(ctx, s, page, []records.Source{records.Partition(record.ByTask, record.TaskPartition(taskID, record.KindDataset, 0))}, func(set *record.DatasetItem) error {
 		return records.Retry(ctx, func() error { // each for itself: what it gives back to quotas is in its transaction
 			set, err := records.Get[record.DatasetItem](ctx, s, store.Strong, set.Key())
 			if err != nil || set == nil {

@@ -56,7 +56,7 @@ func below(ctx context.Context, s store.Store, taskID string) error {
 	standing := func(t *record.TaskItem, _ *string, st *record.AccessAttributes) bool {
 		return set(&st.PrivateTask, private(t))
 	}
-	err := records.Each(ctx, s, page, []records.Source{records.Partition(record.ByTask, record.OfTask(taskID, record.KindDataset, 0))}, func(d *record.DatasetItem) error {
+	err := records.Each(ctx, s, page, []records.Source{records.Partition(record.ByTask, record.TaskPartition(taskID, record.KindDataset, 0))}, func(d *record.DatasetItem) error {
 		return bring(ctx, s, unseen, task, d.Key(), func(t *record.TaskItem, d *record.DatasetItem) bool { return set(&d.PrivateTask, private(t)) })
 	})
 	if err != nil {
@@ -71,13 +71,13 @@ func below(ctx context.Context, s store.Store, taskID string) error {
 	if err != nil {
 		return err
 	}
-	err = records.Each(ctx, s, page, records.OfTask(taskID, record.KindSubmission), func(sub *record.SubmissionItem) error {
+	err = records.Each(ctx, s, page, records.TaskSources(taskID, record.KindSubmission), func(sub *record.SubmissionItem) error {
 		return bring(ctx, s, unseen, task, sub.Key(), func(t *record.TaskItem, sub *record.SubmissionItem) bool { return standing(t, nil, &sub.Access) })
 	})
 	if err != nil {
 		return err
 	}
-	return records.Each(ctx, s, page, records.OfTask(taskID, record.KindRun), func(r *record.RunItem) error {
+	return records.Each(ctx, s, page, records.TaskSources(taskID, record.KindRun), func(r *record.RunItem) error {
 		return run(ctx, s, unseen, task, r.ID, standing)
 	})
 }
@@ -96,7 +96,7 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 		changed = set(&st.Affiliation, r.Affiliation) || changed
 		return set(&st.Anonymous, r.Anonymous) || changed
 	}
-	err = records.Each(ctx, s, page, records.OfUser(r.UserID, record.KindSubmission), func(sub *record.SubmissionItem) error {
+	err = records.Each(ctx, s, page, records.UserSources(r.UserID, record.KindSubmission), func(sub *record.SubmissionItem) error {
 		if sub.TaskID != r.TaskID || sub.Unregistered() {
 			return nil
 		}

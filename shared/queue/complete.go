@@ -22,10 +22,10 @@ type Outcome struct {
 	Warnings   []measure.Diagnostic
 }
 
-// Complete writes the outcome and ends the run, in one transaction. In lists the evaluation replaces the one that the run
-// had there, unless the truth is held: then Relist does that later. The oldest goes beyond record.MaxEvaluations. It returns the
+// CompleteEvaluation writes the outcome and ends the run, in one transaction. In lists the evaluation replaces the one that the run
+// had there, unless the truth is held: then UpdateListing does that later. The oldest goes beyond record.MaxEvaluations. It returns the
 // run, or ErrTruthChanged.
-func Complete(ctx context.Context, s store.Store, now time.Time, h LeaseRef, o Outcome) (*record.RunItem, error) {
+func CompleteEvaluation(ctx context.Context, s store.Store, now time.Time, h LeaseRef, o Outcome) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		if err := move(run, record.Completed, now); err != nil {
 			return err
@@ -59,7 +59,7 @@ func supersede(ctx context.Context, s store.Store, run *record.RunItem, held boo
 	listed := run.ListedID()
 	if len(run.Evaluations) == record.MaxEvaluations {
 		oldest := slices.IndexFunc(run.Evaluations, func(id string) bool { return id != listed })
-		Forget(tx, run.Evaluations[oldest])
+		DeleteEvaluation(tx, run.Evaluations[oldest])
 		run.Evaluations = slices.Delete(slices.Clone(run.Evaluations), oldest, oldest+1)
 	}
 	if held {
@@ -92,15 +92,15 @@ func standing(run *record.RunItem, version int64) string {
 	return run.EvaluationID
 }
 
-// Relists reports whether Relist has something to do for the run.
-func Relists(run *record.RunItem, truth *record.Truth) bool {
+// ListingOutdated reports whether UpdateListing has something to do for the run.
+func ListingOutdated(run *record.RunItem, truth *record.Truth) bool {
 	return !truth.Held && run.ListedID() != standing(run, truth.Number)
 }
 
-// Relist has lists show what stands for a run since leaderboards show the truth, and reports whether that changed anything.
-func Relist(ctx context.Context, s store.Store, runID string, truth *record.Truth) (changed bool, err error) {
+// UpdateListing has lists show what stands for a run since leaderboards show the truth, and reports whether that changed anything.
+func UpdateListing(ctx context.Context, s store.Store, runID string, truth *record.Truth) (changed bool, err error) {
 	return records.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, tx *records.Tx) (bool, error) {
-		if !Relists(run, truth) {
+		if !ListingOutdated(run, truth) {
 			return false, nil
 		}
 		return true, relist(ctx, s, run, truth, tx)
@@ -113,8 +113,8 @@ func relist(ctx context.Context, s store.Store, run *record.RunItem, truth *reco
 	return errors.Join(list(ctx, s, before, false, tx), list(ctx, s, after, true, tx))
 }
 
-// Forget adds to tx that the evaluation is no more. An object with its values per topic is found by the cleaning of
+// DeleteEvaluation adds to tx that the evaluation is no more. An object with its values per topic is found by the cleaning of
 // files that no record names.
-func Forget(tx *records.Tx, evaluationID string) {
+func DeleteEvaluation(tx *records.Tx, evaluationID string) {
 	tx.DeleteKey(record.EvaluationKey(evaluationID)).DeleteKey(record.TopicsKey(evaluationID))
 }

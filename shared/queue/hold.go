@@ -15,7 +15,7 @@ import (
 func change(ctx context.Context, s store.Store, h LeaseRef, do func(*record.RunItem, *records.Tx) error) (run *record.RunItem, err error) {
 	written, err := records.Update(ctx, s, record.RunKey(h.RunID), func(r *record.RunItem, tx *records.Tx) (bool, error) {
 		run = r
-		if !h.Under(run.Lease) {
+		if !h.Matches(run.Lease) {
 			return false, nil
 		}
 		if err := do(run, tx); err != nil {
@@ -94,7 +94,7 @@ func FailAgainst(ctx context.Context, s store.Store, now time.Time, h LeaseRef, 
 		} else {
 			err = fail(ctx, s, now, run, reasons, tx)
 		}
-		if err != nil || truth == nil || !Relists(run, truth) {
+		if err != nil || truth == nil || !ListingOutdated(run, truth) {
 			return err
 		}
 		return relist(ctx, s, run, truth, tx)

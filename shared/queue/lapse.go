@@ -22,7 +22,7 @@ const RetryDelay = 15 * time.Second
 func FailAttempt(ctx context.Context, s store.Store, now time.Time, h LeaseRef, why string) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		if run.Queue == record.QueueWorkers {
-			run.Later = new(record.At(now.Add(RetryDelay * time.Duration(run.Attempts))))
+			run.NotBefore = new(record.At(now.Add(RetryDelay * time.Duration(run.Attempts))))
 		}
 		return abandon(ctx, s, now, run, why, tx)
 	})

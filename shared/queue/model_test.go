@@ -78,7 +78,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			},
 			"act under an old hold": func(rt *rapid.T) {
 				m := pick(rt)
-				_, completed := queue.Complete(s.ctx, st, s.now, m.stale, s.outcome(s.truth))
+				_, completed := queue.CompleteEvaluation(s.ctx, st, s.now, m.stale, s.outcome(s.truth))
 				_, failed := queue.FailAgainst(s.ctx, st, s.now, m.stale, s.truth, wrong(measure.Error, "x"))
 				_, abandoned := queue.FailAttempt(s.ctx, st, s.now, m.stale, "of chance")
 				_, released := queue.Release(s.ctx, st, s.now, m.stale)
@@ -97,7 +97,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			},
 			"complete": func(rt *rapid.T) {
 				m := pick(rt)
-				_, err := queue.Complete(s.ctx, st, s.now, m.hold, s.outcome(s.truth))
+				_, err := queue.CompleteEvaluation(s.ctx, st, s.now, m.hold, s.outcome(s.truth))
 				if !under(rt, m, err) {
 					return
 				}
@@ -114,7 +114,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 				if old.Version == 0 {
 					return
 				}
-				_, err := queue.Complete(s.ctx, st, s.now, m.hold, s.outcome(&old))
+				_, err := queue.CompleteEvaluation(s.ctx, st, s.now, m.hold, s.outcome(&old))
 				if m.held && !errors.Is(err, queue.ErrTruthChanged) || !m.held && !errors.Is(err, queue.ErrStaleLease) {
 					rt.Fatalf("held is %v, and the answer %v", m.held, err)
 				}
@@ -174,7 +174,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 						want = 0
 					}
 				}
-				changed, err := queue.Relist(s.ctx, st, m.id, s.truth)
+				changed, err := queue.UpdateListing(s.ctx, st, m.id, s.truth)
 				if err != nil || changed != (m.listed != want) {
 					rt.Fatalf("of %d evaluations, %d was in lists, and %d is to be: %v, %v", len(m.evaluations), m.listed, want, changed, err)
 				}
@@ -182,7 +182,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			},
 			"requeue": func(rt *rapid.T) {
 				m := pick(rt)
-				changed, err := queue.Requeue(s.ctx, st, s.now, m.id, s.truth)
+				changed, err := queue.Reevaluate(s.ctx, st, s.now, m.id, s.truth)
 				want := (m.state == record.Completed || m.state == record.Failed) && m.truth < s.truth.Number
 				if err != nil || changed != want {
 					rt.Fatalf("%s run, truth %d of %d: %v, %v", m.state, m.truth, s.truth.Number, changed, err)

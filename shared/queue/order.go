@@ -12,13 +12,13 @@ import (
 	"assay/shared/store"
 )
 
-// Order is the round-robin order in which a process hands out the runs of a subqueue: first of the next task behind the one
+// FairOrder is the round-robin order in which a process hands out the runs of a subqueue: first of the next task behind the one
 // served last that has any, and there of the next team behind the one that the task was served for last; of a team, the run
 // that has waited longest. The zero Order begins with the first task and team. It forgets what was served when nothing waits
 // any more, so that it holds no more than what is waiting.
 //
 // An Order is of one process. Several that work on a queue are fair each by itself, which makes all of them fair.
-type Order struct {
+type FairOrder struct {
 	mu    sync.Mutex
 	task  string            // served last
 	teams map[string]string // served last, by task
@@ -27,19 +27,19 @@ type Order struct {
 // maxRemembered is how many tasks an Order remembers the last team of; to forget them costs some teams a turn.
 const maxRemembered = 10_000
 
-func (o *Order) lastTask() string {
+func (o *FairOrder) lastTask() string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.task
 }
 
-func (o *Order) lastTeam(task string) string {
+func (o *FairOrder) lastTeam(task string) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.teams[task]
 }
 
-func (o *Order) served(task, team string) {
+func (o *FairOrder) served(task, team string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.teams == nil || len(o.teams) >= maxRemembered {
@@ -48,7 +48,7 @@ func (o *Order) served(task, team string) {
 	o.task, o.teams[task] = task, team
 }
 
-func (o *Order) reset() {
+func (o *FairOrder) reset() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.task, o.teams = "", nil
@@ -61,9 +61,9 @@ const page = 2
 // The holder is the lease to be, with all that is known of it.
 // The first of several runs costs one small read, each later one two or three; that nothing waits costs two reads of an empty
 // page, or one when the time before was the same.
-func Lease(ctx context.Context, s store.Store, now time.Time, q record.Subqueue, o *Order, holder record.Lease, d time.Duration) (*record.RunItem, error) {
+func Lease(ctx context.Context, s store.Store, now time.Time, q record.Subqueue, o *FairOrder, holder record.Lease, d time.Duration) (*record.RunItem, error) {
 	l := leaser{ctx: ctx, store: s, now: now, subqueue: q, order: o, holder: holder, duration: d}
-	for _, r := range q.Tasks(o.lastTask()) {
+	for _, r := range q.TasksAfter(o.lastTask()) {
 		if run, err := l.ofTask(r); run != nil || err != nil {
 			return run, err
 		}
@@ -74,12 +74,12 @@ func Lease(ctx context.Context, s store.Store, now time.Time, q record.Subqueue,
 
 // LeaseOther is Lease, for a built-in evaluator that is to take up the run, when the run's team was served last and a run of
 // another team waits; otherwise it returns nil.
-func LeaseOther(ctx context.Context, s store.Store, now time.Time, o *Order, run *record.RunItem, holder record.Lease, d time.Duration) (*record.RunItem, error) {
+func LeaseOther(ctx context.Context, s store.Store, now time.Time, o *FairOrder, run *record.RunItem, holder record.Lease, d time.Duration) (*record.RunItem, error) {
 	if last := o.lastTask(); last == "" || last != run.TaskID || o.lastTeam(run.TaskID) != run.UserID {
 		return nil, nil
 	}
-	l := leaser{ctx: ctx, store: s, now: now, subqueue: record.Builtin(), order: o, holder: holder, duration: d, except: run}
-	for _, r := range l.subqueue.Tasks(run.TaskID) {
+	l := leaser{ctx: ctx, store: s, now: now, subqueue: record.BuiltinSubqueue(), order: o, holder: holder, duration: d, except: run}
+	for _, r := range l.subqueue.TasksAfter(run.TaskID) {
 		if other, err := l.ofTask(r); other != nil || err != nil {
 			return other, err
 		}
@@ -93,7 +93,7 @@ type leaser struct {
 	store    store.Store
 	now      time.Time
 	subqueue record.Subqueue
-	order    *Order
+	order    *FairOrder
 	holder   record.Lease
 	duration time.Duration
 	except   *record.RunItem // whose team gets no turn; nil: every team
@@ -101,15 +101,15 @@ type leaser struct {
 }
 
 // ofTask leases a run of the first task in the range, of the team whose turn it is there.
-func (l *leaser) ofTask(r record.Range) (*record.RunItem, error) {
+func (l *leaser) ofTask(r record.KeyRange) (*record.RunItem, error) {
 	q := l.query(r)
 	first, err := l.page(q)
 	if err != nil || len(first) == 0 {
 		return nil, err
 	}
-	task, _ := l.subqueue.Team(first[0].Entry(record.ByWork).Sort)
+	task, _ := l.subqueue.TaskAndTeam(first[0].Entry(record.ByWork).Sort)
 	if last := l.order.lastTeam(task); last != "" {
-		behind := l.query(l.subqueue.Teams(task, last)[0])
+		behind := l.query(l.subqueue.TeamsAfter(task, last)[0])
 		waiting, err := l.page(behind)
 		if err != nil {
 			return nil, err
@@ -121,7 +121,7 @@ func (l *leaser) ofTask(r record.Range) (*record.RunItem, error) {
 	return l.first(q, first)
 }
 
-func (l *leaser) query(r record.Range) store.Query {
+func (l *leaser) query(r record.KeyRange) store.Query {
 	return store.Query{Index: record.ByWork, Partition: l.subqueue.Partition(), From: r.From, To: r.To, Limit: page}
 }
 
@@ -139,7 +139,7 @@ func (l *leaser) first(q store.Query, waiting []store.Item) (*record.RunItem, er
 				l.broken = errors.Join(l.broken, fmt.Errorf("%s: %w", it.Partition, err))
 				continue
 			}
-			task, team := l.subqueue.Team(it.Entry(record.ByWork).Sort)
+			task, team := l.subqueue.TaskAndTeam(it.Entry(record.ByWork).Sort)
 			if l.except != nil && l.except.TaskID == task && l.except.UserID == team {
 				return nil, nil
 			}

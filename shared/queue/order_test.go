@@ -36,7 +36,7 @@ func (s *scene) queued(q, task, team string) *record.RunItem {
 // served in turn in both queues, and each team's runs in the order in which they came.
 func TestOrder_TasksAndTeamsTakeTurns(t *testing.T) {
 	for q, sub := range map[string]record.Subqueue{
-		record.QueueBuiltin: record.Builtin(), record.QueueWorkers: record.ForWorkers(record.DefaultPool, record.ExecuteImage),
+		record.QueueBuiltin: record.BuiltinSubqueue(), record.QueueWorkers: record.WorkerSubqueue(record.DefaultPool, record.ExecuteImage),
 	} {
 		t.Run(q, func(t *testing.T) {
 			s := newScene(t, openStore(t))
@@ -51,7 +51,7 @@ func TestOrder_TasksAndTeamsTakeTurns(t *testing.T) {
 			add("b", tasks[0], teams[0], 3)
 			add("c", tasks[0], teams[2], 2)
 			add("x", tasks[1], teams[1], 4)
-			var order queue.Order
+			var order queue.FairOrder
 			var got strings.Builder
 			for range 14 {
 				r, err := queue.Lease(s.ctx, s.store, s.now, sub, &order, record.Lease{Holder: "w"}, leaseTime)
@@ -79,10 +79,10 @@ func TestOrder_TasksAndTeamsTakeTurns(t *testing.T) {
 func TestOrder_CostsOneReadWhenOneRunWaits(t *testing.T) {
 	s := newScene(t, openStore(t))
 	s.add()
-	var order queue.Order
+	var order queue.FairOrder
 	calls := func() int64 {
 		var u store.Usage
-		if _, err := queue.Lease(store.WithUsage(s.ctx, &u), s.store, s.now, record.Builtin(), &order, record.Lease{Holder: "w"}, leaseTime); err != nil {
+		if _, err := queue.Lease(store.WithUsage(s.ctx, &u), s.store, s.now, record.BuiltinSubqueue(), &order, record.Lease{Holder: "w"}, leaseTime); err != nil {
 			t.Fatal(err)
 		}
 		return u.Calls.Load()
@@ -113,7 +113,7 @@ func TestOrder_ServesRunsOfOlderBuilds(t *testing.T) {
 		}
 	}
 	turns := 0
-	for turn, err := range queue.Turns(s.ctx, s.store) {
+	for turn, err := range queue.TeamBacklogs(s.ctx, s.store) {
 		if err != nil || turn.Since.Before(start) || turn.Since.After(s.now) {
 			t.Fatalf("%+v, %v", turn, err)
 		}
@@ -122,8 +122,8 @@ func TestOrder_ServesRunsOfOlderBuilds(t *testing.T) {
 	if turns != 5 { // three of their own, and one of a team in each task
 		t.Errorf("%d turns with workers, want 5", turns)
 	}
-	for _, sub := range []record.Subqueue{record.Builtin(), record.ForWorkers("", record.ExecuteImage)} {
-		var order queue.Order
+	for _, sub := range []record.Subqueue{record.BuiltinSubqueue(), record.WorkerSubqueue("", record.ExecuteImage)} {
+		var order queue.FairOrder
 		for range 6 {
 			r, err := queue.Lease(s.ctx, s.store, s.now, sub, &order, record.Lease{Holder: "w"}, leaseTime)
 			if err != nil || r == nil {

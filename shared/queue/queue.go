@@ -61,8 +61,8 @@ func LeaseRefOf(run *record.RunItem) LeaseRef {
 	return LeaseRef{RunID: run.ID, LeaseID: run.Lease.ID, UserID: run.Lease.UserID}
 }
 
-// Under reports whether the lease is the one that the hold names.
-func (h LeaseRef) Under(l *record.Lease) bool {
+// Matches reports whether the lease is the one that the hold names.
+func (h LeaseRef) Matches(l *record.Lease) bool {
 	return l != nil && l.ID == h.LeaseID && l.UserID == h.UserID
 }
 
@@ -76,9 +76,9 @@ func (h LeaseRef) Ended(run *record.RunItem) *record.EndedLease {
 }
 
 // LeaseRun hands out one certain run, if it waits for a built-in evaluator; nil when it does not, or somebody else took it.
-func LeaseRun(ctx context.Context, s store.Store, now time.Time, o *Order, runID string, holder record.Lease, d time.Duration) (*record.RunItem, error) {
+func LeaseRun(ctx context.Context, s store.Store, now time.Time, o *FairOrder, runID string, holder record.Lease, d time.Duration) (*record.RunItem, error) {
 	run, err := records.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-	if err != nil || run == nil || !run.Waits() || run.Later != nil || run.Queue != record.QueueBuiltin {
+	if err != nil || run == nil || !run.Waits() || run.NotBefore != nil || run.Queue != record.QueueBuiltin {
 		return nil, err
 	}
 	if err = lease(ctx, s, now, run, holder, d); records.IsConflict(err) {
@@ -112,7 +112,7 @@ func move(run *record.RunItem, next record.RunState, now time.Time) error {
 	run.State = next
 	run.Lease = nil
 	if next != record.Queued {
-		run.Later = nil
+		run.NotBefore = nil
 	}
 	if next.Ended() {
 		run.FinishedAt = new(record.At(now))

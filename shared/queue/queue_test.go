@@ -37,7 +37,7 @@ type scene struct {
 	truth *record.Truth
 	task  string
 	user  string
-	order queue.Order
+	order queue.FairOrder
 }
 
 func openStore(t *testing.T) store.Store {
@@ -126,7 +126,7 @@ func (s *scene) outcome(truth *record.Truth) queue.Outcome {
 
 func (s *scene) lease() *record.RunItem {
 	s.t.Helper()
-	r, err := queue.Lease(s.ctx, s.store, s.now, record.Builtin(), &s.order, record.Lease{Holder: "worker"}, leaseTime)
+	r, err := queue.Lease(s.ctx, s.store, s.now, record.BuiltinSubqueue(), &s.order, record.Lease{Holder: "worker"}, leaseTime)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -171,7 +171,7 @@ func TestWhoeverRacesForRunsGetsEachOnce(t *testing.T) {
 	for w := range workers {
 		all.Go(func() {
 			for {
-				r, err := queue.Lease(s.ctx, s.store, s.now, record.Builtin(), &s.order, record.Lease{Holder: fmt.Sprint("worker ", w)}, leaseTime)
+				r, err := queue.Lease(s.ctx, s.store, s.now, record.BuiltinSubqueue(), &s.order, record.Lease{Holder: fmt.Sprint("worker ", w)}, leaseTime)
 				if err != nil || r == nil {
 					if err != nil {
 						t.Error(err)
@@ -182,7 +182,7 @@ func TestWhoeverRacesForRunsGetsEachOnce(t *testing.T) {
 				var twice sync.WaitGroup
 				for range 2 { // the message that it is done comes twice
 					twice.Go(func() {
-						_, err := queue.Complete(s.ctx, s.store, s.now, h, s.outcome(s.truth))
+						_, err := queue.CompleteEvaluation(s.ctx, s.store, s.now, h, s.outcome(s.truth))
 						switch {
 						case err == nil:
 							written.Add(1)
@@ -201,7 +201,7 @@ func TestWhoeverRacesForRunsGetsEachOnce(t *testing.T) {
 	if written.Load() != runs || stale.Load() != runs {
 		t.Fatalf("%d outcomes written and %d refused, want %d of each", written.Load(), stale.Load(), runs)
 	}
-	ranked, err := s.store.Query(s.ctx, store.Query{Index: record.ByDataset, Partition: record.OfDataset(s.truth.ID, record.KindEvaluation, 2), Limit: 2 * runs})
+	ranked, err := s.store.Query(s.ctx, store.Query{Index: record.ByDataset, Partition: record.DatasetPartition(s.truth.ID, record.KindEvaluation, 2), Limit: 2 * runs})
 	if err != nil || len(ranked) != runs {
 		t.Fatalf("%d evaluations, %v; want %d", len(ranked), err, runs)
 	}
@@ -212,7 +212,7 @@ func TestAnOutcomeAgainstAnOldTruthIsVoid(t *testing.T) {
 	r := s.add()
 	h := queue.LeaseRefOf(s.lease())
 	old := s.change()
-	if _, err := queue.Complete(s.ctx, s.store, s.now, h, s.outcome(old)); !errors.Is(err, queue.ErrTruthChanged) {
+	if _, err := queue.CompleteEvaluation(s.ctx, s.store, s.now, h, s.outcome(old)); !errors.Is(err, queue.ErrTruthChanged) {
 		t.Fatalf("got %v, want ErrTruthChanged", err)
 	}
 	if _, err := queue.FailAgainst(s.ctx, s.store, s.now, h, old, wrong(measure.Error, "x")); !errors.Is(err, queue.ErrTruthChanged) {
@@ -224,7 +224,7 @@ func TestAnOutcomeAgainstAnOldTruthIsVoid(t *testing.T) {
 	if got := s.run(r.ID); got.State != record.Evaluating || got.Lease == nil {
 		t.Fatalf("the run went to %s", got.State)
 	}
-	if _, err := queue.Complete(s.ctx, s.store, s.now, h, s.outcome(s.truth)); err != nil {
+	if _, err := queue.CompleteEvaluation(s.ctx, s.store, s.now, h, s.outcome(s.truth)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -234,13 +234,13 @@ func TestEveryTruthLeavesOneEvaluationAndTheOldestGo(t *testing.T) {
 	id := s.add().ID
 	var made []string
 	for range record.MaxEvaluations + 2 {
-		r, err := queue.Complete(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), s.outcome(s.truth))
+		r, err := queue.CompleteEvaluation(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), s.outcome(s.truth))
 		if err != nil {
 			t.Fatal(err)
 		}
 		made = append(made, r.EvaluationID)
 		s.change()
-		if changed, err := queue.Requeue(s.ctx, s.store, s.now, id, s.truth); !changed || err != nil {
+		if changed, err := queue.Reevaluate(s.ctx, s.store, s.now, id, s.truth); !changed || err != nil {
 			t.Fatal(changed, err)
 		}
 	}
@@ -273,10 +273,10 @@ func TestAFailedRunThatIsEvaluatedAfterAllCountsAgain(t *testing.T) {
 		t.Fatalf("a failed run counts: %+v", a)
 	}
 	s.change()
-	if changed, err := queue.Requeue(s.ctx, s.store, s.now, id, s.truth); !changed || err != nil {
+	if changed, err := queue.Reevaluate(s.ctx, s.store, s.now, id, s.truth); !changed || err != nil {
 		t.Fatal(changed, err)
 	}
-	if _, err := queue.Complete(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), s.outcome(s.truth)); err != nil {
+	if _, err := queue.CompleteEvaluation(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), s.outcome(s.truth)); err != nil {
 		t.Fatal(err)
 	}
 	if a := s.allowance(); a.Total != 1 || len(a.Recent) != 1 || !s.run(id).Counted {
@@ -320,7 +320,7 @@ func TestARunOfAnImageIsExecutedFirst(t *testing.T) {
 	if r := s.lease(); r != nil {
 		t.Fatal("a built-in evaluator got a run for workers")
 	}
-	got, err := queue.Lease(s.ctx, s.store, s.now, record.ForWorkers(record.DefaultPool, record.ExecuteImage), new(queue.Order), record.Lease{Holder: "worker"}, leaseTime)
+	got, err := queue.Lease(s.ctx, s.store, s.now, record.WorkerSubqueue(record.DefaultPool, record.ExecuteImage), new(queue.FairOrder), record.Lease{Holder: "worker"}, leaseTime)
 	if err != nil || got.State != record.Running {
 		t.Fatal(got, err)
 	}

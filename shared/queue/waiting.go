@@ -60,10 +60,10 @@ func FailStale(ctx context.Context, s store.Store, now time.Time, runID string, 
 	return err
 }
 
-// Requeue has a run evaluated against the truth when that is newer than what the run was evaluated against, and reports
+// Reevaluate has a run evaluated against the truth when that is newer than what the run was evaluated against, and reports
 // whether that changed anything. Runs that were cancelled, and those that failed before they had files to evaluate, stay
 // as they are; so do those under way, for an evaluation against a truth that is no longer the newest is never written.
-func Requeue(ctx context.Context, s store.Store, now time.Time, runID string, truth *record.Truth) (changed bool, err error) {
+func Reevaluate(ctx context.Context, s store.Store, now time.Time, runID string, truth *record.Truth) (changed bool, err error) {
 	return records.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, _ *records.Tx) (bool, error) {
 		return requeue(run, truth, now), nil
 	})
@@ -93,7 +93,7 @@ func reassign(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 	queue, pool := run.Queue, run.Pool
 	assign(run, truth)
 	if i := slices.Index(run.Diagnostics, awaitsTruth); i >= 0 {
-		run.Later, run.Diagnostics = nil, slices.Delete(slices.Clone(run.Diagnostics), i, i+1)
+		run.NotBefore, run.Diagnostics = nil, slices.Delete(slices.Clone(run.Diagnostics), i, i+1)
 		record.Touch(run, now)
 		return true
 	}
@@ -102,20 +102,20 @@ func reassign(run *record.RunItem, truth *record.Truth, now time.Time) bool {
 
 // assign says where the run waits: what has yet to be executed waits for a worker, whoever evaluates it later.
 func assign(run *record.RunItem, truth *record.Truth) {
-	run.Pool, run.Queue = truth.Pool, For(truth)
+	run.Pool, run.Queue = truth.Pool, EvaluationQueue(truth)
 	if run.Work() != record.Evaluate {
 		run.Queue = record.QueueWorkers
 	}
 }
 
-// Behind reports whether a run may have to be queued again for the truth, as far as an index, which can only lag behind,
+// NeedsReevaluation reports whether a run may have to be queued again for the truth, as far as an index, which can only lag behind,
 // tells.
-func Behind(run *record.RunItem, truth *record.Truth) bool {
+func NeedsReevaluation(run *record.RunItem, truth *record.Truth) bool {
 	return run.TruthVersion < truth.Number || run.Waits() && run.Pool != truth.Pool
 }
 
-// For returns the queue in which runs with all their files wait to be evaluated against the truth.
-func For(truth *record.Truth) string {
+// EvaluationQueue returns the queue in which runs with all their files wait to be evaluated against the truth.
+func EvaluationQueue(truth *record.Truth) string {
 	if truth.Evaluator.Kind == record.EvaluatorWorker {
 		return record.QueueWorkers
 	}

@@ -18,30 +18,30 @@ import (
 	"assay/shared/store"
 )
 
-// Turn is a team's place in the queue of workers, for one task, one pool and one kind of work.
-type Turn struct {
-	First  store.Item // the run that waits longest
+// TeamBacklog is a team's place in the queue of workers, for one task, one pool and one kind of work.
+type TeamBacklog struct {
+	Oldest store.Item // the run that waits longest
 	Since  time.Time  // since when
 	Prefix string     // of the sort keys of all that wait
 }
 
-// Turns yields every turn of the queue of workers, at the price of one small read each.
-func Turns(ctx context.Context, s store.Store) iter.Seq2[Turn, error] {
-	return func(yield func(Turn, error) bool) {
-		q := store.Query{Index: record.ByWork, Partition: record.OfQueue(record.QueueWorkers), Limit: 1}
+// TeamBacklogs yields every turn of the queue of workers, at the price of one small read each.
+func TeamBacklogs(ctx context.Context, s store.Store) iter.Seq2[TeamBacklog, error] {
+	return func(yield func(TeamBacklog, error) bool) {
+		q := store.Query{Index: record.ByWork, Partition: record.QueuePartition(record.QueueWorkers), Limit: 1}
 		for {
 			found, err := s.Query(ctx, q)
 			if err != nil {
-				yield(Turn{}, records.Failed(err))
+				yield(TeamBacklog{}, records.Failed(err))
 				return
 			}
 			if len(found) == 0 {
 				return
 			}
 			sort := found[0].Entry(record.ByWork).Sort
-			prefix, behind, err := record.TeamOfWorkers(sort)
+			prefix, behind, err := record.WorkerTeamPrefix(sort)
 			since, sinceErr := record.QueuedSince(sort)
-			if err = errors.Join(err, sinceErr); !yield(Turn{found[0], since, prefix}, err) || err != nil {
+			if err = errors.Join(err, sinceErr); !yield(TeamBacklog{found[0], since, prefix}, err) || err != nil {
 				return
 			}
 			q.From = behind
@@ -58,11 +58,11 @@ func Unserved(ctx context.Context, s store.Store, now time.Time, d *record.Datas
 	}
 	var found []measure.Diagnostic
 	for _, w := range []record.Work{record.ExecuteImage, record.ExecuteRepository, record.Evaluate} {
-		q := record.ForWorkers(d.Pool, w)
+		q := record.WorkerSubqueue(d.Pool, w)
 		if serving.Serves(q, now) {
 			continue
 		}
-		r := q.Teams(d.TaskID, "")[0] // which is all of the task
+		r := q.TeamsAfter(d.TaskID, "")[0] // which is all of the task
 		waiting, err := s.Query(ctx, store.Query{Index: record.ByWork, Partition: q.Partition(), From: r.From, To: r.To, Limit: 1})
 		if err != nil {
 			return nil, records.Failed(err)
@@ -100,13 +100,13 @@ func Heartbeat(ctx context.Context, s store.Store, now time.Time, h LeaseRef, d 
 	})
 }
 
-// Deliver takes the output of an execution. Files that are not all in the object store yet are kept with the lease, so that
+// CompleteExecution takes the output of an execution. Files that are not all in the object store yet are kept with the lease, so that
 // they are expected when they arrive, and returned. Once they are there the run has them, and goes on to its evaluation:
 // it waits for whoever evaluates against the truth as it is now, with all its attempts before it.
 //
 // The files count as stored for the run's owner in the transaction that makes them the run's. A run whose output the limits
 // of its owner have no room for fails.
-func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time, h LeaseRef, outputs []record.File, limits record.UsageLimits) (run *record.RunItem, missing []record.File, err error) {
+func CompleteExecution(ctx context.Context, s store.Store, files blob.Store, now time.Time, h LeaseRef, outputs []record.File, limits record.UsageLimits) (run *record.RunItem, missing []record.File, err error) {
 	run, err = change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		if run.State != record.Running {
 			return problem.Conflict.New("The run is %s: only one that is being executed takes an output.", run.State)
@@ -154,7 +154,7 @@ func Deliver(ctx context.Context, s store.Store, files blob.Store, now time.Time
 func Postpone(ctx context.Context, s store.Store, now time.Time, h LeaseRef, d time.Duration) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, _ *records.Tx) error {
 		run.Attempts--
-		run.Later = new(record.At(now.Add(d)))
+		run.NotBefore = new(record.At(now.Add(d)))
 		return giveBack(ctx, s, now, run)
 	})
 }
@@ -163,13 +163,13 @@ var awaitsTruth = measure.Diagnostic{Severity: measure.Warning, SafeWhileBlinded
 	Message: "The run waits for the truth of the dataset, which has not arrived or is being read. It is evaluated by itself once the truth is there; if none is within a day, it fails."}
 
 // AwaitTruth gives a run back whose dataset has no truth yet, and says so. The attempt does not count, and nobody takes the run
-// up before the instant unless Requeue, with the truth, has it wait in its queue again. A truth that came meanwhile is
+// up before the instant unless Reevaluate, with the truth, has it wait in its queue again. A truth that came meanwhile is
 // ErrTruthChanged.
 func AwaitTruth(ctx context.Context, s store.Store, now time.Time, h LeaseRef, until time.Time) (*record.RunItem, error) {
 	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
 		tx.CheckAbsent(record.TruthKey(run.DatasetID)).Or(ErrTruthChanged)
 		run.Attempts--
-		run.Later = new(record.At(until))
+		run.NotBefore = new(record.At(until))
 		if !slices.Contains(run.Diagnostics, awaitsTruth) {
 			run.AddDiagnostics(awaitsTruth)
 		}
@@ -180,10 +180,10 @@ func AwaitTruth(ctx context.Context, s store.Store, now time.Time, h LeaseRef, u
 // Resume has a run wait in its queue again that was postponed until now. One that was not, stays as it is.
 func Resume(ctx context.Context, s store.Store, now time.Time, runID string) error {
 	_, err := records.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, _ *records.Tx) (bool, error) {
-		if !run.Waits() || run.Later == nil || run.Later.After(now) {
+		if !run.Waits() || run.NotBefore == nil || run.NotBefore.After(now) {
 			return false, nil
 		}
-		run.Later = nil
+		run.NotBefore = nil
 		return true, nil
 	})
 	return err

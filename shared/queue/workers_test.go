@@ -34,7 +34,7 @@ func (s *scene) addWork(task, pool string, kind record.SubmissionType) *record.R
 
 func (s *scene) leaseWork(pool string, w record.Work) *record.RunItem {
 	s.t.Helper()
-	r, err := queue.Lease(s.ctx, s.store, s.now, record.ForWorkers(pool, w), &s.order, record.Lease{Holder: "ann"}, leaseTime)
+	r, err := queue.Lease(s.ctx, s.store, s.now, record.WorkerSubqueue(pool, w), &s.order, record.Lease{Holder: "ann"}, leaseTime)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestEveryTurnIsSeen(t *testing.T) {
 		s.addWork(other, "a", record.RepositoryType)
 	}
 	n := 0
-	for turn, err := range queue.Turns(s.ctx, s.store) {
+	for turn, err := range queue.TeamBacklogs(s.ctx, s.store) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -189,7 +189,7 @@ func TestAnOutputIsTakenOnceItIsThere(t *testing.T) {
 	content := []byte("1 Q0 a 1 1.0 x\n")
 	sum := sha256.Sum256(content)
 	out := record.File{Name: "run.txt", Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
-	r, missing, err := queue.Deliver(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{})
+	r, missing, err := queue.CompleteExecution(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{})
 	if err != nil || len(missing) != 1 || r.State != record.Running || len(r.Files) != 0 || len(r.Lease.Outputs) != 1 {
 		t.Fatalf("%+v, missing %v, %v", r, missing, err)
 	}
@@ -197,17 +197,17 @@ func TestAnOutputIsTakenOnceItIsThere(t *testing.T) {
 	if err := files.Put(s.ctx, blob.Object{Key: key, Size: out.Size, SHA256: out.SHA256}, bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-	r, missing, err = queue.Deliver(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{})
+	r, missing, err = queue.CompleteExecution(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{})
 	if err != nil || len(missing) != 0 || r.State != record.Evaluating || r.Lease != nil || r.Attempts != 0 || r.Queue != record.QueueBuiltin || r.Files[0].State != record.FileStored {
 		t.Fatalf("%+v, missing %v, %v", r, missing, err)
 	}
-	if _, _, err = queue.Deliver(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{}); !errors.Is(err, queue.ErrStaleLease) {
+	if _, _, err = queue.CompleteExecution(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{}); !errors.Is(err, queue.ErrStaleLease) {
 		t.Errorf("an output delivered twice: %v", err)
 	}
 	if got := s.lease(); got == nil || got.ID != r.ID || got.State != record.Evaluating || got.Attempts != 1 {
 		t.Errorf("the built-in evaluator got %+v", got)
 	}
-	if _, _, err = queue.Deliver(s.ctx, s.store, files, s.now, queue.LeaseRefOf(s.run(r.ID)), []record.File{out}, record.UsageLimits{}); !problem.Conflict.Is(err) {
+	if _, _, err = queue.CompleteExecution(s.ctx, s.store, files, s.now, queue.LeaseRefOf(s.run(r.ID)), []record.File{out}, record.UsageLimits{}); !problem.Conflict.Is(err) {
 		t.Errorf("an output of a run that is evaluated: %v", err)
 	}
 }
@@ -216,13 +216,13 @@ func TestWaitingRunsFollowTheirDatasetsPool(t *testing.T) {
 	s := newScene(t, openStore(t))
 	r := s.addWork(s.task, "", record.ImageType)
 	s.truth.Pool = "gpu"
-	if stored := s.run(r.ID); !queue.Behind(stored, s.truth) {
+	if stored := s.run(r.ID); !queue.NeedsReevaluation(stored, s.truth) {
 		t.Error("a run that waits in another pool is not behind")
 	}
-	if changed, err := queue.Requeue(s.ctx, s.store, s.now, r.ID, s.truth); err != nil || !changed {
+	if changed, err := queue.Reevaluate(s.ctx, s.store, s.now, r.ID, s.truth); err != nil || !changed {
 		t.Fatal(changed, err)
 	}
-	if changed, err := queue.Requeue(s.ctx, s.store, s.now, r.ID, s.truth); err != nil || changed {
+	if changed, err := queue.Reevaluate(s.ctx, s.store, s.now, r.ID, s.truth); err != nil || changed {
 		t.Fatal(changed, err)
 	}
 	if s.leaseWork(record.DefaultPool, record.ExecuteImage) != nil || s.leaseWork("gpu", record.ExecuteImage) == nil {
@@ -239,7 +239,7 @@ func TestTheEvaluatorWaitsBeforeItTakesBackFromWorkers(t *testing.T) {
 		t.Fatal(due, err)
 	}
 	at, err := record.DueAt(due[0].Entry(record.ByWork).Sort)
-	if err != nil || !at.Equal(r.Lease.Until.Add(record.LapseGrace)) {
+	if err != nil || !at.Equal(r.Lease.Until.Add(record.ReclaimGrace)) {
 		t.Errorf("due at %s, %v; the lease ends at %s", at, err, r.Lease.Until)
 	}
 }

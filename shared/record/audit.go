@@ -85,9 +85,9 @@ func AuditPartition(organizerID string) string { return "AUDIT#" + organizerID }
 func (a *AuditEntry) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
 	if a.TaskID != "" {
-		x.put(ByTask, OfTask(a.TaskID, KindAudit, access.Organizers), a.ID)
+		x.put(ByTask, TaskPartition(a.TaskID, KindAudit, access.Organizers), a.ID)
 	} else {
-		x.put(ByOrganizer, OfOrganizer(a.OrganizerID, KindAudit, access.Organizers), a.ID)
+		x.put(ByOrganizer, OrganizerPartition(a.OrganizerID, KindAudit, access.Organizers), a.ID)
 	}
 	return x
 }

@@ -138,9 +138,9 @@ func (e *EvaluationItem) Indexes() [store.NumIndexes]store.Key {
 	s := e.Scope()
 	if !e.Unlisted {
 		x.listed(KindEvaluation, e.ID, s, e.Access.Anonymous)
-		x.put(ByDataset, OfDataset(e.DatasetID, KindEvaluation, s.Audience), e.ID)
+		x.put(ByDataset, DatasetPartition(e.DatasetID, KindEvaluation, s.Audience), e.ID)
 	}
-	x.put(ByWork, OfRank(e.DatasetID, e.TruthVersion, s.Audience), e.RankKey())
+	x.put(ByWork, RankPartition(e.DatasetID, e.TruthVersion, s.Audience), e.RankKey())
 	return x
 }
 

@@ -102,8 +102,8 @@ func AudiencesOf(k Kind) []access.Audience {
 	}
 }
 
-// OfKind returns the partitions of ByKind that hold the kind's resources with the audience.
-func OfKind(k Kind, a access.Audience) []string {
+// KindPartitions returns the partitions of ByKind that hold the kind's resources with the audience.
+func KindPartitions(k Kind, a access.Audience) []string {
 	switch k {
 	case KindRun, KindEvaluation:
 		parts := make([]string, shards)
@@ -118,8 +118,8 @@ func OfKind(k Kind, a access.Audience) []string {
 	}
 }
 
-func ofKindOne(k Kind, a access.Audience, id string) string {
-	parts := OfKind(k, a)
+func kindPartition(k Kind, a access.Audience, id string) string {
+	parts := KindPartitions(k, a)
 	if len(parts) == 1 {
 		return parts[0]
 	}
@@ -128,31 +128,31 @@ func ofKindOne(k Kind, a access.Audience, id string) string {
 	return parts[h.Sum32()%uint32(len(parts))]
 }
 
-// OfTask returns the partition of ByTask with a task's resources of the kind.
-func OfTask(taskID string, k Kind, a access.Audience) string {
+// TaskPartition returns the partition of ByTask with a task's resources of the kind.
+func TaskPartition(taskID string, k Kind, a access.Audience) string {
 	if k == KindDataset {
 		return "TASK#" + taskID + "#DATASET"
 	}
 	return "TASK#" + taskID + "#" + string(k) + "#" + audienceNames[a]
 }
 
-// OfDataset returns the partition of ByDataset with a dataset's resources of the kind.
-func OfDataset(datasetID string, k Kind, a access.Audience) string {
+// DatasetPartition returns the partition of ByDataset with a dataset's resources of the kind.
+func DatasetPartition(datasetID string, k Kind, a access.Audience) string {
 	return "DATASET#" + datasetID + "#" + string(k) + "#" + audienceNames[a]
 }
 
-// OfUser returns the partition of ByUser with a user's resources of the kind.
-func OfUser(userID string, k Kind, a access.Audience) string {
+// UserListPartition returns the partition of ByUser with a user's resources of the kind.
+func UserListPartition(userID string, k Kind, a access.Audience) string {
 	return "USER#" + userID + "#" + string(k) + "#" + audienceNames[a]
 }
 
-// OfOrganizer returns the partition of ByOrganizer with an organizer's resources of the kind.
-func OfOrganizer(organizerID string, k Kind, a access.Audience) string {
+// OrganizerPartition returns the partition of ByOrganizer with an organizer's resources of the kind.
+func OrganizerPartition(organizerID string, k Kind, a access.Audience) string {
 	return "ORGANIZER#" + organizerID + "#" + string(k) + "#" + audienceNames[a]
 }
 
-// OfRank returns the partition of ByWork with a dataset's evaluations against a truth version, best first.
-func OfRank(datasetID string, truthVersion int64, a access.Audience) string {
+// RankPartition returns the partition of ByWork with a dataset's evaluations against a truth version, best first.
+func RankPartition(datasetID string, truthVersion int64, a access.Audience) string {
 	return fmt.Sprintf("RANK#%s#%d#%s", datasetID, truthVersion, audienceNames[a])
 }
 
@@ -167,16 +167,16 @@ func (x *indexes) put(i store.Index, partition, sort string) { x[i-1] = entry(pa
 // listed puts one resource of a task into every list but that of its dataset. A user's own list never shows, to
 // others, what the user did under an alias.
 func (x *indexes) listed(k Kind, id string, s access.Scope, alias bool) {
-	x.put(ByTask, OfTask(s.TaskID, k, s.Audience), id)
+	x.put(ByTask, TaskPartition(s.TaskID, k, s.Audience), id)
 	if k != KindSubmission { // no list has submissions of several tasks, but those of a user
-		x.put(ByKind, ofKindOne(k, s.Audience, id), id)
-		x.put(ByOrganizer, OfOrganizer(s.OrganizerID, k, s.Audience), id)
+		x.put(ByKind, kindPartition(k, s.Audience, id), id)
+		x.put(ByOrganizer, OrganizerPartition(s.OrganizerID, k, s.Audience), id)
 	}
 	if s.OwnerID != "" {
 		own := s.Audience
 		if own == access.Registrants || alias && own == access.Everyone {
 			own = access.Owners
 		}
-		x.put(ByUser, OfUser(s.OwnerID, k, own), id)
+		x.put(ByUser, UserListPartition(s.OwnerID, k, own), id)
 	}
 }

@@ -67,7 +67,7 @@ func OrganizerKey(id string) store.Key {
 // Indexes implements Record.
 func (o *Organizer) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
-	x.put(ByKind, ofKindOne(KindOrganizer, access.Everyone, o.ID), o.ID)
+	x.put(ByKind, kindPartition(KindOrganizer, access.Everyone, o.ID), o.ID)
 	return x
 }
 

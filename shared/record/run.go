@@ -128,9 +128,9 @@ const (
 	Evaluate          Work = "evaluation" // evaluate a run's files with an organizer's image
 )
 
-// LapseGrace is how long after its end the lease of a worker is left to the gRPC server to be taken back, which counts by
+// ReclaimGrace is how long after its end the lease of a worker is left to the gRPC server to be taken back, which counts by
 // its own clock. Only then does the evaluator, whose clock may be another's, take the run for left alone.
-const LapseGrace = 3 * time.Minute
+const ReclaimGrace = 3 * time.Minute
 
 // RunItem is a run as the store holds it.
 type RunItem struct {
@@ -142,8 +142,8 @@ type RunItem struct {
 	Lease  *Lease           `json:"lease,omitempty"` // while running or evaluating
 	// Ended is the last lease that its worker, or a cancellation, ended. What became of it is for its worker alone.
 	Ended *EndedLease `json:"ended,omitempty"`
-	// Later is when a run that waits is looked at again: what it needs has yet to come, and nobody takes it up before.
-	Later *Instant `json:"later,omitempty"`
+	// NotBefore is when a run that waits is looked at again: what it needs has yet to come, and nobody takes it up before.
+	NotBefore *Instant `json:"later,omitempty"`
 	// Restarts is how often the platform's own process ended while it worked on the run: as a rule no fault of the run's.
 	Restarts int  `json:"restarts,omitempty"`
 	Logs     Logs `json:"logs,omitzero"`
@@ -192,17 +192,17 @@ func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
 	s := r.Scope()
 	x.listed(KindRun, r.ID, s, r.Access.Anonymous)
-	x.put(ByDataset, OfDataset(r.DatasetID, KindRun, s.Audience), r.ID)
+	x.put(ByDataset, DatasetPartition(r.DatasetID, KindRun, s.Audience), r.ID)
 	switch {
-	case r.Waits() && r.Later != nil:
-		x.put(ByWork, DuePartition, due(*r.Later, r.ID))
+	case r.Waits() && r.NotBefore != nil:
+		x.put(ByWork, DuePartition, due(*r.NotBefore, r.ID))
 	case r.Waits():
 		q := r.Subqueue()
-		x.put(ByWork, q.Partition(), q.sort(r))
+		x.put(ByWork, q.Partition(), q.sortKey(r))
 	case r.State == AwaitingUpload:
 		x.put(ByWork, DuePartition, due(At(r.CreatedAt.Add(UploadTime)), r.ID))
 	case r.Lease != nil && r.Queue == QueueWorkers:
-		x.put(ByWork, DuePartition, due(At(r.Lease.Until.Add(LapseGrace)), r.ID))
+		x.put(ByWork, DuePartition, due(At(r.Lease.Until.Add(ReclaimGrace)), r.ID))
 	case r.Lease != nil:
 		x.put(ByWork, DuePartition, due(r.Lease.Until, r.ID))
 	case r.State.Ended() && r.unsealed():
@@ -228,14 +228,16 @@ func (r *RunItem) ListedID() string {
 func (r *RunItem) Waits() bool { return r.State == Queued || r.State == Evaluating && r.Lease == nil }
 
 // AwaitsWorker reports whether a worker could take up the run now.
-func (r *RunItem) AwaitsWorker() bool { return r.Queue == QueueWorkers && r.Waits() && r.Later == nil }
+func (r *RunItem) AwaitsWorker() bool {
+	return r.Queue == QueueWorkers && r.Waits() && r.NotBefore == nil
+}
 
 // Subqueue is where the run waits when it waits.
 func (r *RunItem) Subqueue() Subqueue {
 	if r.Queue == QueueWorkers {
-		return ForWorkers(r.Pool, r.Work())
+		return WorkerSubqueue(r.Pool, r.Work())
 	}
-	return Builtin()
+	return BuiltinSubqueue()
 }
 
 // Work returns what a worker would have to do for the run next.

@@ -29,8 +29,8 @@ const (
 // builders ends the prefix of what stands for the workers of a pool that build repositories, which not all that execute them do.
 const builders = "#builds#"
 
-// ForBuilders stands for the workers of a pool that build repositories. No run waits there.
-func ForBuilders(pool string) Subqueue { return Subqueue{QueueWorkers, pool + builders} }
+// BuilderSubqueue stands for the workers of a pool that build repositories. No run waits there.
+func BuilderSubqueue(pool string) Subqueue { return Subqueue{QueueWorkers, pool + builders} }
 
 // Key implements Record.
 func (*Serving) Key() store.Key { return ServingKey() }

@@ -12,7 +12,7 @@ import (
 func TestServing_WorkersAreForgotten(t *testing.T) {
 	var s record.Serving
 	now := time.Now()
-	a, b, c := record.ForBuilders("a"), record.ForBuilders("b"), record.ForWorkers("", record.ExecuteImage)
+	a, b, c := record.BuilderSubqueue("a"), record.BuilderSubqueue("b"), record.WorkerSubqueue("", record.ExecuteImage)
 	if s.Note(now, nil) || !s.Note(now, []record.Subqueue{b, a}) || s.Note(now.Add(19*time.Second), []record.Subqueue{a}) || !s.Note(now.Add(11*time.Minute), []record.Subqueue{a}) {
 		t.Error("a subqueue is noted when a worker of it is seen, and again after 20 seconds")
 	}
@@ -30,7 +30,7 @@ func TestServing_WorkersAreForgotten(t *testing.T) {
 			t.Errorf("%v after the worker was seen, it serves: %v", after, !want)
 		}
 	}
-	if s.Serves(record.ForWorkers("", record.Evaluate), now.Add(5*time.Hour)) || (*record.Serving)(nil).Serves(c, now) {
+	if s.Serves(record.WorkerSubqueue("", record.Evaluate), now.Add(5*time.Hour)) || (*record.Serving)(nil).Serves(c, now) {
 		t.Error("what no worker does is served")
 	}
 }
@@ -39,7 +39,7 @@ func TestServing_IsBounded(t *testing.T) {
 	var s record.Serving
 	now := time.Now()
 	for i := range 2100 {
-		s.Note(now.Add(time.Duration(i)*time.Second), []record.Subqueue{record.ForBuilders(strconv.Itoa(i))})
+		s.Note(now.Add(time.Duration(i)*time.Second), []record.Subqueue{record.BuilderSubqueue(strconv.Itoa(i))})
 	}
 	pools := s.Builders(now.Add(2100 * time.Second))
 	if len(pools) != 2000 || slices.Contains(pools, "99") || !slices.Contains(pools, "100") {

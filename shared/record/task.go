@@ -145,9 +145,9 @@ func (t *TaskItem) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
 	a := t.Scope().Audience
 	if !t.Deleting {
-		x.put(ByKind, ofKindOne(KindTask, a, t.ID), t.ID)
+		x.put(ByKind, kindPartition(KindTask, a, t.ID), t.ID)
 	}
-	x.put(ByOrganizer, OfOrganizer(t.OrganizerID, KindTask, a), t.ID)
+	x.put(ByOrganizer, OrganizerPartition(t.OrganizerID, KindTask, a), t.ID)
 	if t.Featured && a == access.Everyone {
 		x.put(ByTask, FeaturedTasks, t.ID)
 	}

@@ -27,7 +27,7 @@ func (u *User) Key() store.Key { return UserKey(u.ID) }
 // Indexes implements Record.
 func (u *User) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
-	x.put(ByKind, ofKindOne(KindUser, access.Nobody, u.ID), u.ID)
+	x.put(ByKind, kindPartition(KindUser, access.Nobody, u.ID), u.ID)
 	return x
 }
 

@@ -282,19 +282,19 @@ func Items(ctx context.Context, s store.Store, q store.Query) iter.Seq2[store.It
 	}
 }
 
-// OfTask are the sources of all resources of the kind in a task, whoever may see them.
-func OfTask(taskID string, k record.Kind) []Source {
-	return ofAll(record.ByTask, record.OfTask, taskID, k)
+// TaskSources are the sources of all resources of the kind in a task, whoever may see them.
+func TaskSources(taskID string, k record.Kind) []Source {
+	return ofAll(record.ByTask, record.TaskPartition, taskID, k)
 }
 
-// OfDataset are the sources of all resources of the kind on a dataset.
-func OfDataset(datasetID string, k record.Kind) []Source {
-	return ofAll(record.ByDataset, record.OfDataset, datasetID, k)
+// DatasetSources are the sources of all resources of the kind on a dataset.
+func DatasetSources(datasetID string, k record.Kind) []Source {
+	return ofAll(record.ByDataset, record.DatasetPartition, datasetID, k)
 }
 
-// OfUser are the sources of all resources of the kind that a user has.
-func OfUser(userID string, k record.Kind) []Source {
-	return ofAll(record.ByUser, record.OfUser, userID, k)
+// UserSources are the sources of all resources of the kind that a user has.
+func UserSources(userID string, k record.Kind) []Source {
+	return ofAll(record.ByUser, record.UserListPartition, userID, k)
 }
 
 func ofAll(i store.Index, partition func(string, record.Kind, access.Audience) string, id string, k record.Kind) []Source {

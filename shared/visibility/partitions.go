@@ -25,7 +25,7 @@ func (v *Viewer) AllPartitions(ctx context.Context, k record.Kind) ([]records.So
 	var all []records.Source
 	for _, a := range record.AudiencesOf(k) {
 		if access.Sees(everywhere, a) {
-			for _, p := range record.OfKind(k, a) {
+			for _, p := range record.KindPartitions(k, a) {
 				all = append(all, records.Partition(record.ByKind, p))
 			}
 		}
@@ -42,11 +42,11 @@ func granted(g record.Grants, k record.Kind, audiences []access.Audience) []reco
 	var all []records.Source
 	for _, o := range g.Memberships {
 		for _, a := range audiences {
-			all = append(all, records.Partition(record.ByOrganizer, record.OfOrganizer(o, k, a)))
+			all = append(all, records.Partition(record.ByOrganizer, record.OrganizerPartition(o, k, a)))
 		}
 	}
 	for _, id := range g.PrivateTasks() {
-		all = append(all, records.Partition(record.ByTask, record.OfTask(id, k, access.Registrants)))
+		all = append(all, records.Partition(record.ByTask, record.TaskPartition(id, k, access.Registrants)))
 	}
 	return all
 }
@@ -54,7 +54,7 @@ func granted(g record.Grants, k record.Kind, audiences []access.Audience) []reco
 // VisibleOfTask is what the caller may see of the kind in one task, which has the scope.
 func (v *Viewer) VisibleOfTask(ctx context.Context, k record.Kind, task access.Scope) ([]records.Source, error) {
 	return v.visibleUnder(ctx, k, task, func(a access.Audience) records.Source {
-		return records.Partition(record.ByTask, record.OfTask(task.TaskID, k, a))
+		return records.Partition(record.ByTask, record.TaskPartition(task.TaskID, k, a))
 	})
 }
 
@@ -62,7 +62,7 @@ func (v *Viewer) VisibleOfTask(ctx context.Context, k record.Kind, task access.S
 // from all datasets.
 func (v *Viewer) VisibleOfDataset(ctx context.Context, k record.Kind, datasetID string, dataset access.Scope) ([]records.Source, error) {
 	return v.visibleUnder(ctx, k, dataset, func(a access.Audience) records.Source {
-		return records.Partition(record.ByDataset, record.OfDataset(datasetID, k, a))
+		return records.Partition(record.ByDataset, record.DatasetPartition(datasetID, k, a))
 	})
 }
 
@@ -87,12 +87,12 @@ func (v *Viewer) visibleUnder(ctx context.Context, k record.Kind, parent access.
 // VisibleOfUser is what the caller may see of the kind that a user made under the own name; for the user and for admins
 // also what was made under an alias, and for admins what is blinded.
 func (v *Viewer) VisibleOfUser(k record.Kind, userID string) []records.Source {
-	all := []records.Source{records.Partition(record.ByUser, record.OfUser(userID, k, access.Everyone))}
+	all := []records.Source{records.Partition(record.ByUser, record.UserListPartition(userID, k, access.Everyone))}
 	if v.Caller.Admin || v.Caller.ID == userID {
 		all = append(all, own(k, userID)...)
 	}
 	if v.Caller.Admin && slices.Contains(record.AudiencesOf(k), access.Organizers) {
-		all = append(all, records.Partition(record.ByUser, record.OfUser(userID, k, access.Organizers)))
+		all = append(all, records.Partition(record.ByUser, record.UserListPartition(userID, k, access.Organizers)))
 	}
 	return all
 }
@@ -102,5 +102,5 @@ func own(k record.Kind, userID string) []records.Source {
 	if k == record.KindDataset {
 		return nil
 	}
-	return []records.Source{records.Partition(record.ByUser, record.OfUser(userID, k, access.Owners))}
+	return []records.Source{records.Partition(record.ByUser, record.UserListPartition(userID, k, access.Owners))}
 }

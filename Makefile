@@ -8,6 +8,9 @@ BENCH         ?= .
 FUZZTIME      ?= 30s
 TESTFLAGS     ?=
 
+# Tests that need more than Go and Node.js are in files of these build tags. What looks at code looks at those too.
+tags := browser,clients,container,s3,snippets
+
 golangci_lint_version := v2.15.0
 govulncheck_version   := v1.8.0
 oasdiff_version       := v1.18.6
@@ -39,30 +42,37 @@ run: ## serve the whole of Assay on this machine (ARGS="-addr 127.0.0.1:9000" pa
 test: $(node_modules) ## run all tests but those of the targets test-*
 	$(GO) test $(TESTFLAGS) $(PACKAGES)
 
+# test_tagged runs the tests of the files with the build tag; the others of their packages are run without it.
+define test_tagged
+files=$$(grep -rlx --include='*_test.go' '//go:build $(1)' functions grpc local shared) && \
+	$(GO) test -tags $(1) -run "^($$(sed -nE 's/^func (Test[A-Za-z0-9_]+)\(t \*testing\.T\).*/\1/p' $$files | sort -u | paste -sd '|' -))$$" \
+		$(2) $(TESTFLAGS) $$(dirname $$files | sort -u | sed 's|^|./|')
+endef
+
 .PHONY: test-s3
 test-s3: $(node_modules) $(versitygw) ## run the tests over S3, and those of the functions as compiled for Lambda
-	$(GO) test -tags s3 $(TESTFLAGS) ./shared/blob/s3/... ./functions ./grpc
+	@$(call test_tagged,s3)
 
 # Podman, as root, with users for containers in /etc/subuid and /etc/subgid. CONTAINERS_CONF names its settings, such as another
 # OCI runtime.
 .PHONY: test-container
 test-container: $(buildah) ## run the tests of workers that need Podman, as root
-	ASSAY_BUILDAH=$(CURDIR)/$(buildah) $(GO) test -timeout 20m -tags container $(TESTFLAGS) ./grpc/worker/sandbox
+	@export ASSAY_BUILDAH=$(CURDIR)/$(buildah); $(call test_tagged,container,-timeout 20m)
 
 # Chromium, or another browser of its kind, must be on the path.
 .PHONY: test-browser
 test-browser: $(node_modules) ## run the tests of pages in Chromium (ASSAY_SCREENSHOTS=folder keeps screenshots)
-	$(GO) test -tags browser -run 'Browser|Page|Searched' $(TESTFLAGS) ./functions ./functions/tools ./functions/tools/chart
+	@$(call test_tagged,browser)
 
 .PHONY: test-snippets
 test-snippets: ## run every snippet of the catalogue of components, with curl, Python 3 and Go
 	@for program in curl python3; do command -v $$program >/dev/null || { echo "Install $$program: snippets are run with it." >&2; exit 1; }; done
-	$(GO) test -tags snippets -run Snippets $(TESTFLAGS) ./local
+	@$(call test_tagged,snippets)
 
 # local/clients/README.md says what must be installed. The registries of Python, npm and Go must be reachable.
 .PHONY: clients
 clients: ## generate clients in Python, TypeScript and Go from the served document, run the same story with each, and run schemathesis
-	$(GO) test -count=1 -timeout 20m -tags clients -run Clients -v $(TESTFLAGS) ./local
+	@$(call test_tagged,clients,-count=1 -timeout 20m -v)
 
 # DYNAMODB_LOCAL_JAR is the path of Amazon's DynamoDBLocal.jar, which needs Java; DYNAMODB_ENDPOINT the address of any server.
 # The units of transactions are left out: DynamoDB Local counts them twice.
@@ -80,8 +90,13 @@ stored: $(node_modules) ## keep what this build stores, as VERSION=1.2.3, for la
 	@if [ -z "$(VERSION)" ] || [ -e "local/testdata/stored/$(VERSION)" ]; then echo "Give a VERSION that is not kept yet." >&2; exit 1; fi
 	$(GO) test -count=1 -run TestStored_IsWritten ./local -stored testdata/stored/$(VERSION)
 
+# Static checks come first, for they answer first. The race run is the run of the tests: all of them, with the detector.
 .PHONY: check
-check: format modules vet lint vulnerabilities generated protocol interface race ## all that a change must pass before it is shared
+check: format modules vet lint generated protocol interface vulnerabilities race ## all that a change must pass, but for the tests of the targets test-*
+
+.PHONY: gate
+gate: ## all that a change must pass, as where changes land: check, and the targets test-* that this machine can run
+	.ci/run
 
 .PHONY: format
 format: ## fail when a file is not in gofmt's form
@@ -96,12 +111,12 @@ modules: ## fail when go.mod or go.sum is not tidy
 
 .PHONY: vet
 vet: ## report what go vet finds, on this platform and on macOS
-	$(GO) vet $(PACKAGES)
-	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet $(PACKAGES)
+	$(GO) vet -tags $(tags) $(PACKAGES)
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet -tags $(tags) $(PACKAGES)
 
 .PHONY: lint
 lint: $(golangci_lint) ## report what the linters of .golangci.yml find
-	$(golangci_lint) run $(PACKAGES)
+	$(golangci_lint) run --build-tags $(tags) $(PACKAGES)
 
 # govulncheck needs the Go vulnerability database from the network. Where that cannot be
 # reached the check says so and passes: what it cannot know must not stop work offline.
@@ -119,7 +134,7 @@ vulnerabilities: $(govulncheck) ## report known vulnerabilities that the code re
 # The state of the tree before and after is compared, so that work in progress does not count.
 .PHONY: generated
 generated: $(node_modules) ## fail when go generate changes a file
-	@state() { git diff HEAD | git hash-object --stdin; \
+	@state() { git diff --full-index HEAD | git hash-object --stdin; \
 		git ls-files --others --exclude-standard | git hash-object --stdin-paths; }; \
 	before=$$(state); \
 	$(GO) generate $(PACKAGES) || exit 1; \

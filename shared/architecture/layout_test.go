@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -100,6 +101,26 @@ func vagueName(f goFile) string {
 		}
 	}
 	return ""
+}
+
+// TestGeneratedFiles_AreMarked keeps files that nobody writes out of reviews, and what is written by hand in them.
+func TestGeneratedFiles_AreMarked(t *testing.T) {
+	attributes, err := os.ReadFile(filepath.Join(root, ".gitattributes"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var patterns []string
+	for line := range strings.Lines(string(attributes)) {
+		if words := strings.Fields(line); slices.Contains(words, "linguist-generated") {
+			patterns = append(patterns, words[0])
+		}
+	}
+	for _, f := range goFiles(t) {
+		marked := slices.ContainsFunc(patterns, func(p string) bool { ok, _ := path.Match(p, path.Base(f.path)); return ok })
+		if marked != f.generated {
+			t.Errorf("%s: generated is %v, and marked as generated in .gitattributes is %v", f.path, f.generated, marked)
+		}
+	}
 }
 
 func TestLayoutChecksCatch(t *testing.T) {

@@ -39,3 +39,19 @@ func TestSecurity_CitesTestsThatExist(t *testing.T) {
 		}
 	}
 }
+
+var citedPath = regexp.MustCompile("`((?:functions|grpc|infra|local|shared)/[A-Za-z0-9_./-]*[A-Za-z0-9])`")
+
+// TestDocuments_NameFilesThatExist finds what a document says of a file or package that has moved.
+func TestDocuments_NameFilesThatExist(t *testing.T) {
+	for _, f := range textFiles(t) {
+		if filepath.Ext(f.path) != ".md" {
+			continue
+		}
+		for _, found := range citedPath.FindAllSubmatch(f.content, -1) {
+			if _, err := os.Stat(filepath.Join(root, string(found[1]))); err != nil {
+				t.Errorf("%s names %s, which is not in the repository: name what it is now", f.path, found[1])
+			}
+		}
+	}
+}

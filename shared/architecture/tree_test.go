@@ -87,7 +87,7 @@ func parseGo(f textFile) (goFile, error) {
 	return out, nil
 }
 
-var extensions = []string{".go", ".md", ".mod", ".proto", ".yml", ".yaml"}
+var extensions = []string{".go", ".templ", ".md", ".mod", ".proto", ".yml", ".yaml"}
 
 var walked = sync.OnceValues(func() ([]textFile, error) {
 	ignored, err := ignoredAtRoot()

@@ -1,0 +1,116 @@
+package architecture
+
+import (
+	"go/scanner"
+	"go/token"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// retired has, for each folder, the identifiers that nothing in it is named any more, because a reader would not have searched
+// for them: metaphors, and words that mean something else in the field.
+var retired = map[string]string{
+	"functions/evaluator": "Heed Due Drain Next chore chores attend tick farewell keeping census newAlarms tidy rescue lettersVariable",
+	"functions/tools":     "Desk Parts faces paged charted filed",
+	"grpc/server":         "checkHold farewell",
+	"grpc/worker":         "hopeless insist",
+	"shared/api":          "OrPage Ask Anything Unchecked Choose KnowUser",
+	"shared/measure":      "Discreet",
+	"shared/queue":        "Hold HoldOf TakeBack GiveUp Abandon Interrupt",
+	"shared/record":       "Standing knows past",
+	"shared/store":        "silence",
+	"shared/visibility":   "Narrowest VisibleEverywhere",
+}
+
+// retiredPhrases are the words of prose that have plainer ones. Words that are Go's or English's own, such as set, open, hold
+// and due, are none of them.
+var retiredPhrases = map[string]string{
+	"farewell":   "shutdown",
+	"henceforth": "from now on",
+	"hitherto":   "until now",
+	"nought":     "nothing",
+	"whence":     "from where",
+	"whosoever":  "who, or the caller",
+}
+
+// vocabulary is this file, which has the words that no other may have.
+const vocabulary = "shared/architecture/vocabulary_test.go"
+
+func TestVocabulary_HasNoRetiredIdentifier(t *testing.T) {
+	for _, f := range goFiles(t) {
+		if f.generated || f.path == vocabulary {
+			continue
+		}
+		for _, name := range retiredIn(f.textFile) {
+			t.Errorf("%s has the identifier %s, which is retired there: find a name in shared/README.md or in the field", f.path, name)
+		}
+	}
+}
+
+// retiredIn returns the identifiers in a file that are retired in its folder.
+func retiredIn(f textFile) []string {
+	names := map[string]bool{}
+	for folder, list := range retired {
+		if f.path == folder || strings.HasPrefix(f.path, folder+"/") {
+			for name := range strings.FieldsSeq(list) {
+				names[name] = true
+			}
+		}
+	}
+	found := map[string]bool{}
+	files := token.NewFileSet()
+	var s scanner.Scanner
+	s.Init(files.AddFile(f.path, -1, len(f.content)), f.content, nil, 0)
+	for last := token.ILLEGAL; ; {
+		_, tok, text := s.Scan()
+		if tok == token.EOF {
+			return slices.Sorted(maps.Keys(found))
+		}
+		// What another package declares is named there.
+		if tok == token.IDENT && last != token.PERIOD && names[text] {
+			found[text] = true
+		}
+		last = tok
+	}
+}
+
+func TestVocabulary_HasNoRetiredPhrase(t *testing.T) {
+	for _, f := range textFiles(t) {
+		if f.path == vocabulary {
+			continue
+		}
+		for _, phrase := range retiredPhrasesIn(f.content) {
+			t.Errorf("%s says %q: say %s", f.path, phrase, retiredPhrases[strings.ToLower(phrase)])
+		}
+	}
+}
+
+var anyRetiredPhrase = regexp.MustCompile(`(?i)\b(` + strings.Join(slices.Sorted(maps.Keys(retiredPhrases)), "|") + `)\b`)
+
+func retiredPhrasesIn(content []byte) []string {
+	var found []string
+	for _, m := range anyRetiredPhrase.FindAll(content, -1) {
+		if !slices.Contains(found, string(m)) {
+			found = append(found, string(m))
+		}
+	}
+	return found
+}
+
+func TestVocabulary_ChecksCatch(t *testing.T) {
+	file := textFile{"shared/queue/a.go", []byte("package queue\n\n// Hold is a word.\nfunc Hold() { other.Abandon() }\n")}
+	if got := retiredIn(file); !slices.Equal(got, []string{"Hold"}) {
+		t.Errorf("retired in %s: %q", file.path, got)
+	}
+	file.path = path.Join("shared/page", path.Base(file.path))
+	if got := retiredIn(file); got != nil {
+		t.Errorf("retired in %s: %q", file.path, got)
+	}
+	if got := retiredPhrasesIn([]byte("Whence it comes; whenceforth")); !slices.Equal(got, []string{"Whence"}) {
+		t.Errorf("retired phrases: %q", got)
+	}
+}

@@ -40,7 +40,7 @@ func single(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Da
 	if err != nil || roles&(access.Organizer|access.Admin) == 0 {
 		return v, err
 	}
-	unserved, err := queue.Unserved(ctx, c.Store, c.Now(), d)
+	unserved, err := queue.Queue{Store: c.Store, Now: c.Now}.Unserved(ctx, d)
 	v.Diagnostics = append(v.Diagnostics, unserved...)
 	return v, err
 }

@@ -13,7 +13,6 @@ import (
 	"assay/shared/panics"
 	"assay/shared/plural"
 	"assay/shared/problem"
-	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/runlog"
@@ -95,9 +94,9 @@ func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
 	case run.State.Ended():
 		return runlog.Seal(ctx, w.Store, w.Files, w.Now(), run.ID)
 	case run.Waits():
-		return queue.Resume(ctx, w.Store, w.Now(), run.ID)
+		return w.queue().Resume(ctx, run.ID)
 	case run.State != record.AwaitingUpload:
-		return queue.ReclaimExpired(ctx, w.Store, w.Now(), run.ID)
+		return w.queue().ReclaimExpired(ctx, run.ID)
 	}
 	var missing []measure.Diagnostic
 	for _, f := range run.Files {
@@ -121,7 +120,7 @@ func (w *Worker) dueRun(ctx context.Context, it store.Item) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return queue.FailStale(ctx, w.Store, w.Now(), run.ID, record.AwaitingUpload, missing...)
+	return w.queue().FailStale(ctx, run.ID, record.AwaitingUpload, missing...)
 }
 
 func (w *Worker) dueDataset(ctx context.Context, it store.Item) error {

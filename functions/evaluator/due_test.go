@@ -107,7 +107,7 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 	if d := looks(); d.Board().TruthVersion != 1 || d.Reevaluation == nil || !reflect.DeepEqual(d.Reevaluation.Progress, &record.Progress{Runs: 2, Waiting: 1}) {
 		t.Fatalf("while a run waits, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
-	s.must(queue.FailStale(s.ctx, s.Store, s.Now(), bad, record.Queued, measure.Diagnostic{Severity: measure.Error, Message: "x"}))
+	s.must(queue.Queue{Store: s.Store, Now: s.Now}.FailStale(s.ctx, bad, record.Queued, measure.Diagnostic{Severity: measure.Error, Message: "x"}))
 	if d := looks(); d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.Requeue != nil {
 		t.Fatalf("once it has failed, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}

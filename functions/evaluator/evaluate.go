@@ -41,11 +41,11 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 		log.InfoContext(parent, "run was taken back, cancelled or deleted while it was evaluated")
 	case broke:
 		log.ErrorContext(parent, "the evaluator broke", "error", err)
-		_, err = queue.FailAttempt(parent, w.Store, w.Now(), h, "the evaluator had a fault, which is the platform's and not the run's")
+		_, err = w.queue().FailAttempt(parent, h, "the evaluator had a fault, which is the platform's and not the run's")
 	case parent.Err() != nil:
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), shutdownGrace)
 		defer cancel()
-		_, err = queue.Release(ctx, w.Store, w.Now(), h)
+		_, err = w.queue().Release(ctx, h)
 	default:
 		log.ErrorContext(parent, "run not evaluated; it comes back when its lease lapses", "error", err)
 		return
@@ -69,7 +69,7 @@ func (w *Worker) keep(parent context.Context, h queue.LeaseRef) (ctx context.Con
 				return
 			case <-next.C:
 			}
-			err := queue.Extend(ctx, w.Store, w.Now(), h, leaseTime)
+			err := w.queue().Extend(ctx, h, leaseTime)
 			if errors.Is(err, queue.ErrStaleLease) {
 				cancel(err)
 				return
@@ -94,7 +94,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 	case truth == nil:
 		return w.withoutTruth(ctx, run, h)
 	case queue.EvaluationQueue(truth) != record.QueueBuiltin:
-		_, err = queue.Release(ctx, w.Store, w.Now(), h)
+		_, err = w.queue().Release(ctx, h)
 		return err
 	}
 	against, err := w.truths.get(ctx, truth.ID, strconv.FormatInt(truth.Number, 10), func(ctx context.Context) (*evaluator.Truth, int64, error) {
@@ -141,14 +141,14 @@ func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.
 		return err
 	}
 	if until := run.QueuedAt.Add(record.UploadTime); d != nil && d.AwaitsTruth() && w.Now().Before(until) {
-		_, err := queue.AwaitTruth(ctx, w.Store, w.Now(), h, until)
+		_, err := w.queue().AwaitTruth(ctx, h, until)
 		return err
 	}
 	return w.fail(ctx, h, nil, "The dataset has no truth, or was deleted, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself.")
 }
 
 func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, truth *record.Truth, why string) error {
-	_, err := queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}})
+	_, err := w.queue().FailAgainst(ctx, h, truth, []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}})
 	return err
 }
 

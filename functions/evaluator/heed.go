@@ -4,7 +4,6 @@ import (
 	"context"
 	"time"
 
-	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -82,7 +81,7 @@ func (w *Worker) NextDue(ctx context.Context) (time.Time, error) {
 		}
 		at(instant.Add(first.later))
 	}
-	for turn, err := range queue.TeamBacklogs(ctx, w.Store) {
+	for turn, err := range w.queue().TeamBacklogs(ctx) {
 		if err != nil {
 			return next, err
 		}

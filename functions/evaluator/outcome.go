@@ -24,7 +24,7 @@ func (w *Worker) Complete(ctx context.Context, h queue.LeaseRef, run *record.Run
 	if err != nil {
 		return nil, err
 	}
-	done, err := queue.CompleteEvaluation(ctx, w.Store, w.Now(), h, outcome)
+	done, err := w.queue().CompleteEvaluation(ctx, h, outcome)
 	if void := errors.Is(err, queue.ErrTruthChanged) || errors.Is(err, queue.ErrStaleLease); void && outcome.Topics != nil && outcome.Topics.ObjectKey != "" {
 		if err := w.Files.Delete(context.WithoutCancel(ctx), outcome.Topics.ObjectKey); err != nil {
 			w.Log.WarnContext(ctx, "values per topic that nothing names stay behind until the next cleaning", "key", outcome.Topics.ObjectKey, "error", err)
@@ -37,7 +37,7 @@ func (w *Worker) Complete(ctx context.Context, h queue.LeaseRef, run *record.Run
 // the truth can know, the run completes without values, and the organizers read the reasons: its owner sees no difference from
 // a run that was evaluated until it is unblinded.
 func (w *Worker) Refuse(ctx context.Context, h queue.LeaseRef, run *record.RunItem, truth *record.Truth, reasons []measure.Diagnostic, version string) (*record.RunItem, error) {
-	failed, err := queue.FailAgainst(ctx, w.Store, w.Now(), h, truth, reasons)
+	failed, err := w.queue().FailAgainst(ctx, h, truth, reasons)
 	if !errors.Is(err, queue.ErrTruthFailures) {
 		return failed, err
 	}

@@ -123,10 +123,10 @@ func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *r
 			requeued, listed := false, false
 			var err, listErr error
 			if queue.NeedsReevaluation(run, truth) {
-				requeued, err = queue.Reevaluate(ctx, w.Store, w.Now(), run.ID, truth)
+				requeued, err = w.queue().Reevaluate(ctx, run.ID, truth)
 			}
 			if queue.ListingOutdated(run, truth) {
-				listed, listErr = queue.UpdateListing(ctx, w.Store, run.ID, truth)
+				listed, listErr = w.queue().UpdateListing(ctx, run.ID, truth)
 			}
 			mu.Lock()
 			defer mu.Unlock()

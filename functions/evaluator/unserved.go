@@ -17,7 +17,7 @@ import (
 func (w *Worker) Unserved(ctx context.Context) error {
 	now := w.Now()
 	var failed error
-	for turn, err := range queue.TeamBacklogs(ctx, w.Store) {
+	for turn, err := range w.queue().TeamBacklogs(ctx) {
 		if err != nil {
 			return errors.Join(failed, err)
 		}
@@ -39,7 +39,7 @@ func (w *Worker) unservedOf(ctx context.Context, now time.Time, turn queue.TeamB
 		if err != nil {
 			return err
 		}
-		return queue.FailStale(ctx, w.Store, now, run.ID, run.State, measure.Diagnostic{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
+		return w.queue().FailStale(ctx, run.ID, run.State, measure.Diagnostic{Severity: measure.Error, SafeWhileBlinded: true, Message: fmt.Sprintf(
 			"No worker has brought this run to an end since %s, so it was given up. Ask the organizers whether workers serve the task, and submit again.", run.QueuedAt.Format(time.RFC3339))})
 	})
 }

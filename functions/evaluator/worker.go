@@ -87,9 +87,11 @@ func (w *Worker) work(ctx context.Context) {
 	}
 }
 
-// lease leases the run whose turn it is.
+func (w *Worker) queue() queue.Queue { return queue.Queue{Store: w.Store, Now: w.Now} }
+
+// lease leases the next run in the fair order.
 func (w *Worker) lease(ctx context.Context) (*record.RunItem, error) {
-	return queue.Lease(ctx, w.Store, w.Now(), record.BuiltinSubqueue(), &w.order, w.holder(), leaseTime)
+	return w.queue().Lease(ctx, record.BuiltinSubqueue(), &w.order, w.holder(), leaseTime)
 }
 
 func (w *Worker) holder() record.Lease { return record.Lease{Holder: w.Holder} }
@@ -100,14 +102,14 @@ func (w *Worker) holder() record.Lease { return record.Lease{Holder: w.Holder} }
 // When the process served the run's team last, it first evaluates the run of another team whose turn it is, if any waits.
 // Whatever is evaluated for others, the run that a message names is evaluated before the message counts as handled.
 func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) error {
-	other, err := queue.LeaseOther(ctx, w.Store, w.Now(), &w.order, run, w.holder(), leaseTime)
+	other, err := w.queue().LeaseOther(ctx, &w.order, run, w.holder(), leaseTime)
 	if err != nil {
 		return err
 	}
 	if other != nil {
 		w.evaluate(ctx, other)
 	}
-	run, err = queue.LeaseRun(ctx, w.Store, w.Now(), &w.order, run.ID, w.holder(), leaseTime)
+	run, err = w.queue().LeaseRun(ctx, &w.order, run.ID, w.holder(), leaseTime)
 	if run != nil && err == nil {
 		w.evaluate(ctx, run)
 	}
@@ -152,7 +154,7 @@ func (w *Worker) reclaim(ctx context.Context) error {
 		if err != nil || run.Lease == nil || run.Queue != record.QueueBuiltin || run.Lease.Holder != w.Holder {
 			return err
 		}
-		_, err = queue.ReleaseAfterCrash(ctx, w.Store, w.Now(), queue.LeaseRefOf(run))
+		_, err = w.queue().ReleaseAfterCrash(ctx, queue.LeaseRefOf(run))
 		return queue.IgnoreStale(err)
 	})
 }

@@ -27,7 +27,7 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 	switch {
 	case d.State == r.State:
 	case d.State == record.Cancelled:
-		return queue.Cancel(ctx, c.Store, c.Now(), labelled(r, d), c.Tx)
+		return queue.Queue{Store: c.Store, Now: c.Now}.Cancel(ctx, labelled(r, d), c.Tx)
 	default:
 		return nil, problem.Check([]problem.Field{{Pointer: "/state", Detail: "can only be set to cancelled"}})
 	}

@@ -52,7 +52,7 @@ func TestWaiting_ATeamHasABoundOfRunsThatHaveNotEnded(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 	tx := new(records.Tx)
-	_, err := queue.Cancel(t.Context(), s.Store, time.Now(), get[record.RunItem](s, record.RunKey(waiting[0])), tx)
+	_, err := queue.Queue{Store: s.Store, Now: time.Now}.Cancel(t.Context(), get[record.RunItem](s, record.RunKey(waiting[0])), tx)
 	if err == nil {
 		err = tx.Commit(t.Context(), s.Store)
 	}

@@ -15,6 +15,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/shared/blob"
 	"assay/shared/blob/directory"
+	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -35,9 +36,9 @@ func TestCapacity(t *testing.T) {
 		t.Fatal(err)
 	}
 	env := Env{Store: db, Files: files, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
-	d := newDispatcher(db, time.Now, env.Log, DefaultFirstLease, time.Hour)
+	d := newDispatcher(queue.Queue{Store: db, Now: time.Now}, env.Log, DefaultFirstLease, time.Hour)
 	w := newWorkers(env, d, DefaultLease)
-	sweep := &sweeper{store: db, now: time.Now, log: env.Log}
+	sweep := &sweeper{queue: queue.Queue{Store: db, Now: time.Now}, log: env.Log}
 	look := func(ctx context.Context) error {
 		waiter := &waiter{got: make(chan *record.RunItem, 1)}
 		for _, work := range []record.Work{record.ExecuteImage, record.ExecuteRepository, record.Evaluate} {

@@ -34,8 +34,7 @@ type waiter struct {
 // who has waited for nothing yet, when it is told that something may wait, and else every so often. While nobody waits it
 // does not look at all, so that idle workers cost what one of them costs, and a server without workers nothing.
 type dispatcher struct {
-	store store.Store
-	now   func() time.Time
+	queue queue.Queue
 	log   *slog.Logger
 	first time.Duration // how long a lease lasts until a heartbeat confirms it
 	every time.Duration // how often to look unasked
@@ -50,9 +49,9 @@ type dispatcher struct {
 	orders  map[demand]*queue.FairOrder // the loop's own
 }
 
-func newDispatcher(s store.Store, now func() time.Time, log *slog.Logger, first, every time.Duration) *dispatcher {
+func newDispatcher(q queue.Queue, log *slog.Logger, first, every time.Duration) *dispatcher {
 	return &dispatcher{
-		store: s, now: now, log: log, first: first, every: every, looked: map[demand]time.Time{}, orders: map[demand]*queue.FairOrder{},
+		queue: q, log: log, first: first, every: every, looked: map[demand]time.Time{}, orders: map[demand]*queue.FairOrder{},
 	}
 }
 
@@ -176,7 +175,7 @@ func (d *dispatcher) serve(ctx context.Context, want demand) error {
 			order = new(queue.FairOrder)
 			d.orders[want] = order
 		}
-		run, err := queue.Lease(ctx, d.store, d.now(), record.WorkerSubqueue(want.pool, want.work), order, w.holder, d.first)
+		run, err := d.queue.Lease(ctx, record.WorkerSubqueue(want.pool, want.work), order, w.holder, d.first)
 		if run == nil || err != nil {
 			d.unclaim(w, want, told)
 			return err

@@ -47,7 +47,7 @@ func newOffice(t *testing.T, every time.Duration) *office {
 		t.Fatal(err)
 	}
 	o.table = &metered{Store: s}
-	o.dispatcher = newDispatcher(o.table, time.Now, slog.New(slog.DiscardHandler), time.Minute, every)
+	o.dispatcher = newDispatcher(queue.Queue{Store: o.table, Now: time.Now}, slog.New(slog.DiscardHandler), time.Minute, every)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -173,7 +173,7 @@ func TestNothingIsLeasedToThoseWhoLeft(t *testing.T) {
 }
 
 func TestWhoeverLeavesWhileHeIsServedIsAnswered(t *testing.T) {
-	d := newDispatcher(nil, time.Now, slog.New(slog.DiscardHandler), time.Minute, time.Hour)
+	d := newDispatcher(queue.Queue{Now: time.Now}, slog.New(slog.DiscardHandler), time.Minute, time.Hour)
 	w := &waiter{wants: images("default"), got: make(chan *record.RunItem, 1)}
 	d.join(w)
 	claimed, told := d.claim(w.wants[0])
@@ -210,19 +210,20 @@ func TestLapsedLeasesAreTakenBackAfterTheFirstLeaseTime(t *testing.T) {
 	task := record.NewID(time.Now())
 	confirmed, silent := o.add(task, "", record.ImageType), o.add(task, "", record.ImageType)
 	now := time.Now()
+	leases := queue.Queue{Store: o.table, Now: func() time.Time { return now }}
 	for _, id := range []string{confirmed.ID, silent.ID} {
-		r, err := queue.Lease(t.Context(), o.table, now, record.WorkerSubqueue("default", record.ExecuteImage), new(queue.FairOrder), by("w"), time.Second)
+		r, err := leases.Lease(t.Context(), record.WorkerSubqueue("default", record.ExecuteImage), new(queue.FairOrder), by("w"), time.Second)
 		if err != nil || r == nil || r.ID != id {
 			t.Fatal(r, err)
 		}
 		if id == confirmed.ID {
-			if _, err := queue.Heartbeat(t.Context(), o.table, now, queue.LeaseRefOf(r), time.Second, 0, nil); err != nil {
+			if _, err := leases.Heartbeat(t.Context(), queue.LeaseRefOf(r), time.Second, 0, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	const lease = 100 * time.Millisecond
-	s := &sweeper{store: o.table, now: func() time.Time { return now.Add(time.Second) }, log: slog.New(slog.DiscardHandler), lease: lease, every: 10 * time.Millisecond}
+	s := &sweeper{queue: queue.Queue{Store: o.table, Now: func() time.Time { return now.Add(time.Second) }}, log: slog.New(slog.DiscardHandler), lease: lease, every: 10 * time.Millisecond}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	started := time.Now()

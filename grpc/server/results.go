@@ -30,7 +30,7 @@ func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunReques
 		return nil, err
 	}
 	h.Request = requestDigest(in)
-	run, missing, err := queue.CompleteExecution(ctx, s.env.Store, s.env.Files, s.env.Now(), h, outputs, s.env.Quotas.User)
+	run, missing, err := s.queue.CompleteExecution(ctx, s.env.Files, h, outputs, s.env.Quotas.User)
 	done, err := s.result(ctx, h, run, err)
 	if err != nil {
 		return nil, err
@@ -134,7 +134,7 @@ func (s *workers) evaluated(ctx context.Context, h queue.LeaseRef) (*record.RunI
 // refused with errStale: its worker has nothing to do then either.
 func (s *workers) outdated(ctx context.Context, h queue.LeaseRef) error {
 	h.Request = ""
-	if _, err := queue.Release(ctx, s.env.Store, s.env.Now(), h); errors.Is(err, queue.ErrStaleLease) {
+	if _, err := s.queue.Release(ctx, h); errors.Is(err, queue.ErrStaleLease) {
 		return errStale
 	} else if err != nil {
 		return err
@@ -201,13 +201,13 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 	h.Request = requestDigest(in)
 	var run *record.RunItem
 	var err error
-	switch now := s.env.Now(); in.GetFault() {
+	switch in.GetFault() {
 	case assayv1.FailRunRequest_FAULT_RUN:
 		run, err = s.fail(ctx, h, diagnostics)
 	case assayv1.FailRunRequest_FAULT_WORKER:
-		run, err = queue.FailAttempt(ctx, s.env.Store, now, h, why(diagnostics))
+		run, err = s.queue.FailAttempt(ctx, h, why(diagnostics))
 	default:
-		run, err = queue.Postpone(ctx, s.env.Store, now, h, queue.RetryDelay)
+		run, err = s.queue.Postpone(ctx, h, queue.RetryDelay)
 	}
 	done, err := s.result(ctx, h, run, err)
 	if err != nil {
@@ -223,7 +223,7 @@ func (s *workers) fail(ctx context.Context, h queue.LeaseRef, diagnostics []meas
 		return nil, err
 	}
 	if run == nil || run.State != record.Evaluating {
-		return queue.Fail(ctx, s.env.Store, s.env.Now(), h, diagnostics)
+		return s.queue.Fail(ctx, h, diagnostics)
 	}
 	truth, err := records.Get[record.Truth](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/shared/access"
 	"assay/shared/blob"
+	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/store"
 
@@ -90,8 +91,8 @@ const (
 func New(env Env, o Options) *Server {
 	s := &Server{env: env, health: health.NewServer()}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.dispatch = newDispatcher(env.Store, env.Now, env.Log, o.FirstLease, o.Look)
-	s.sweep = &sweeper{store: env.Store, now: env.Now, log: env.Log, lease: o.Lease, every: min(o.Look, sweepTime)}
+	s.dispatch = newDispatcher(queue.Queue{Store: env.Store, Now: env.Now}, env.Log, o.FirstLease, o.Look)
+	s.sweep = &sweeper{queue: queue.Queue{Store: env.Store, Now: env.Now}, log: env.Log, lease: o.Lease, every: min(o.Look, sweepTime)}
 	s.hub = newHub(env.Store, env.Files, env.Log, o.Poll)
 	s.grpc = grpc.NewServer(
 		grpc.Creds(o.Credentials), grpc.InTapHandle(s.tap), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),

@@ -20,8 +20,7 @@ import (
 // that those which are alive find it again. Leases are judged by this server's clock; servers side by side need clocks that agree to within
 // seconds, as those of one cloud do. The evaluator, whose clock may be another's, waits for record.ReclaimGrace longer.
 type sweeper struct {
-	store store.Store
-	now   func() time.Time
+	queue queue.Queue
 	log   *slog.Logger
 	lease time.Duration
 	every time.Duration
@@ -42,10 +41,10 @@ func (s *sweeper) run(ctx context.Context) {
 }
 
 func (s *sweeper) sweep(ctx context.Context) error {
-	now := s.now()
+	now := s.queue.Now()
 	q := store.Query{Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(now.Add(record.ReclaimGrace)), Limit: sweepPage}
 	var failed error
-	for it, err := range records.Items(ctx, s.store, q) {
+	for it, err := range records.Items(ctx, s.queue.Store, q) {
 		if err == nil {
 			err = s.takeBack(ctx, now, it)
 		}
@@ -64,5 +63,5 @@ func (s *sweeper) takeBack(ctx context.Context, now time.Time, it store.Item) er
 		return err
 	}
 	s.log.InfoContext(ctx, "a worker was not heard of any more, and its run is taken back", "run", run.ID, "worker", run.Lease.Holder, "attempt", run.Attempts)
-	return queue.ReclaimExpired(ctx, s.store, now, run.ID)
+	return s.queue.ReclaimExpired(ctx, run.ID)
 }

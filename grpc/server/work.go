@@ -21,6 +21,7 @@ import (
 type workers struct {
 	assayv1.UnimplementedWorkerServiceServer
 	env       Env
+	queue     queue.Queue
 	dispatch  *dispatcher
 	serving   serving
 	evaluator *evaluator.Worker // writes what comes of an evaluation
@@ -29,7 +30,7 @@ type workers struct {
 
 func newWorkers(env Env, dispatch *dispatcher, lease time.Duration) *workers {
 	return &workers{
-		env: env, dispatch: dispatch, lease: lease,
+		env: env, queue: queue.Queue{Store: env.Store, Now: env.Now}, dispatch: dispatch, lease: lease,
 		evaluator: &evaluator.Worker{Store: env.Store, Files: env.Files, Now: env.Now, Log: env.Log},
 	}
 }
@@ -69,7 +70,7 @@ func (s *workers) offer(ctx context.Context, run *record.RunItem) (*assayv1.Work
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
-	if _, back := queue.Release(late, s.env.Store, s.env.Now(), h); back != nil && !errors.Is(back, queue.ErrStaleLease) {
+	if _, back := s.queue.Release(late, h); back != nil && !errors.Is(back, queue.ErrStaleLease) {
 		s.env.Log.WarnContext(ctx, "a run that did not reach its worker comes back when its lease lapses", "run", run.ID, "error", back)
 	}
 	return nil, errors.Join(err, ctx.Err())
@@ -92,19 +93,19 @@ func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Lea
 	truth := b.truth
 	switch why := b.hopeless(s.env.Now()); {
 	case why != "" && run.State == record.Evaluating && truth == nil:
-		_, err = queue.FailAgainst(ctx, s.env.Store, s.env.Now(), h, nil, explained(why))
+		_, err = s.queue.FailAgainst(ctx, h, nil, explained(why))
 	case why != "":
-		_, err = queue.Fail(ctx, s.env.Store, s.env.Now(), h, explained(why))
+		_, err = s.queue.Fail(ctx, h, explained(why))
 	case run.State == record.Running && !record.AllStored(b.dataset.Inputs):
-		_, err = queue.Postpone(ctx, s.env.Store, s.env.Now(), h, inputsTime)
+		_, err = s.queue.Postpone(ctx, h, inputsTime)
 	case run.State == record.Evaluating && truth == nil:
-		_, err := queue.AwaitTruth(ctx, s.env.Store, s.env.Now(), h, run.QueuedAt.Add(record.UploadTime))
+		_, err := s.queue.AwaitTruth(ctx, h, run.QueuedAt.Add(record.UploadTime))
 		if errors.Is(err, queue.ErrTruthChanged) {
-			_, err = queue.Release(ctx, s.env.Store, s.env.Now(), h)
+			_, err = s.queue.Release(ctx, h)
 		}
 		return nil, queue.IgnoreStale(err)
 	case run.State == record.Evaluating && queue.EvaluationQueue(truth) != record.QueueWorkers:
-		_, err = queue.Release(ctx, s.env.Store, s.env.Now(), h)
+		_, err = s.queue.Release(ctx, h)
 	default:
 		work, err := b.work(ctx, s.env.Files, s.env.Now())
 		if err != nil {
@@ -124,7 +125,7 @@ func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (
 	if err := problem.Check(append(fields, more...)); err != nil {
 		return nil, err
 	}
-	run, err := queue.Heartbeat(ctx, s.env.Store, s.env.Now(), h, s.lease, in.GetFirstLine(), lines)
+	run, err := s.queue.Heartbeat(ctx, h, s.lease, in.GetFirstLine(), lines)
 	switch {
 	case errors.Is(err, queue.ErrStaleLease), errors.Is(err, queue.ErrLinesMissing):
 		return s.refuseHeartbeat(ctx, h)

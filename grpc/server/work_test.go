@@ -226,7 +226,8 @@ func TestALeaseServesTheIdentityThatTookIt(t *testing.T) {
 // resume has a run that was given back wait again, as it does after the delay.
 func (s *scene) resume(id string) {
 	s.t.Helper()
-	if err := queue.Resume(s.t.Context(), s.Store, s.Now().Add(queue.RetryDelay*record.MaxAttempts), id); err != nil {
+	later := queue.Queue{Store: s.Store, Now: func() time.Time { return s.Now().Add(queue.RetryDelay * record.MaxAttempts) }}
+	if err := later.Resume(s.t.Context(), id); err != nil {
 		s.t.Fatal(err)
 	}
 }

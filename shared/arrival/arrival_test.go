@@ -123,7 +123,8 @@ func TestARunIsQueuedWhenItsLastFileHasArrived(t *testing.T) {
 	if queued.State != record.Queued || !queued.QueuedAt.Equal(record.At(s.now).Time) {
 		t.Fatalf("%+v", queued)
 	}
-	if _, err := queue.LeaseRun(t.Context(), s.store, s.now, new(queue.FairOrder), r.ID, record.Lease{Holder: "test"}, time.Minute); err != nil {
+	leases := queue.Queue{Store: s.store, Now: func() time.Time { return s.now }}
+	if _, err := leases.LeaseRun(t.Context(), new(queue.FairOrder), r.ID, record.Lease{Holder: "test"}, time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	s.arrives(record.HolderRuns, r.ID, "a") // the word of it comes late, or again

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"assay/shared/measure"
 	"assay/shared/record"
@@ -22,18 +21,19 @@ type Outcome struct {
 	Warnings   []measure.Diagnostic
 }
 
-// CompleteEvaluation writes the outcome and ends the run, in one transaction. In lists the evaluation replaces the one that the run
-// had there, unless the truth is held: then UpdateListing does that later. The oldest goes beyond record.MaxEvaluations. It returns the
-// run, or ErrTruthChanged.
-func CompleteEvaluation(ctx context.Context, s store.Store, now time.Time, h LeaseRef, o Outcome) (*record.RunItem, error) {
-	return change(ctx, s, h, func(run *record.RunItem, tx *records.Tx) error {
-		if err := move(run, record.Completed, now); err != nil {
+// CompleteEvaluation writes the outcome and ends the run, in one transaction. In lists the evaluation replaces the one that
+// the run had there, unless the truth is held: then UpdateListing does that later. Of more than record.MaxEvaluations the
+// oldest is deleted. It returns the run, or ErrTruthChanged.
+func (q Queue) CompleteEvaluation(ctx context.Context, l LeaseRef, o Outcome) (*record.RunItem, error) {
+	return q.underLease(ctx, l, func(t *transition) error {
+		run, tx := t.run, t.tx
+		if err := t.move(record.Completed); err != nil {
 			return err
 		}
 		tx.Check(o.Truth).Or(ErrTruthChanged)
 		e := *o.Evaluation
 		e.Unlisted = o.Truth.Held
-		if err := supersede(ctx, s, run, o.Truth.Held, tx); err != nil {
+		if err := t.supersede(o.Truth.Held); err != nil {
 			return err
 		}
 		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID = run.ID, run.SubmissionID, run.TaskID, run.DatasetID
@@ -47,19 +47,20 @@ func CompleteEvaluation(ctx context.Context, s store.Store, now time.Time, h Lea
 		run.EvaluationID, run.TruthVersion, run.RunTag = e.ID, o.Truth.Number, e.RunTag
 		run.Diagnostics = []measure.Diagnostic{}
 		run.AddDiagnostics(o.Warnings...)
-		if err := noteTruthFailures(ctx, s, now, run, tx); err != nil {
+		if err := t.noteTruthFailures(); err != nil {
 			return err
 		}
-		return recharge(ctx, s, now, run, tx)
+		return t.recharge()
 	})
 }
 
-// supersede takes the evaluation that the run has in lists out of them, unless the next one is held, and makes room for that.
-func supersede(ctx context.Context, s store.Store, run *record.RunItem, held bool, tx *records.Tx) error {
-	listed := run.ListedID()
+// supersede removes from lists the evaluation of the run that is listed, unless the next one is held, and makes room for the
+// next one.
+func (t *transition) supersede(held bool) error {
+	run, listed := t.run, t.run.ListedID()
 	if len(run.Evaluations) == record.MaxEvaluations {
 		oldest := slices.IndexFunc(run.Evaluations, func(id string) bool { return id != listed })
-		DeleteEvaluation(tx, run.Evaluations[oldest])
+		DeleteEvaluation(t.tx, run.Evaluations[oldest])
 		run.Evaluations = slices.Delete(slices.Clone(run.Evaluations), oldest, oldest+1)
 	}
 	if held {
@@ -67,53 +68,54 @@ func supersede(ctx context.Context, s store.Store, run *record.RunItem, held boo
 		return nil
 	}
 	run.Held, run.Listed = false, ""
-	return list(ctx, s, listed, false, tx)
+	return t.setListed(listed, false)
 }
 
-// list adds to tx whether the evaluation, if there is one with the id, is in lists.
-func list(ctx context.Context, s store.Store, id string, listed bool, tx *records.Tx) error {
+// setListed sets whether the evaluation, if there is one with the id, is in lists.
+func (t *transition) setListed(id string, listed bool) error {
 	if id == "" {
 		return nil
 	}
-	e, err := records.Get[record.EvaluationItem](ctx, s, store.Strong, record.EvaluationKey(id))
+	e, err := records.Get[record.EvaluationItem](t.ctx, t.store, store.Strong, record.EvaluationKey(id))
 	if err == nil && e != nil {
 		e.Unlisted = !listed // which nobody is shown
-		tx.Replace(e)
+		t.tx.Replace(e)
 	}
 	return err
 }
 
-// standing names the evaluation that is to stand for the run in lists once leaderboards show the version of the truth: the
+// listedFor returns the id of the evaluation of the run that lists show once leaderboards show the version of the truth: the
 // newest, or none when the run failed against that version.
-func standing(run *record.RunItem, version int64) string {
+func listedFor(run *record.RunItem, version int64) string {
 	if run.State == record.Failed && run.TruthVersion == version {
 		return ""
 	}
 	return run.EvaluationID
 }
 
-// ListingOutdated reports whether UpdateListing has something to do for the run.
+// ListingOutdated reports whether UpdateListing has something to change for the run.
 func ListingOutdated(run *record.RunItem, truth *record.Truth) bool {
-	return !truth.Held && run.ListedID() != standing(run, truth.Number)
+	return !truth.Held && run.ListedID() != listedFor(run, truth.Number)
 }
 
-// UpdateListing has lists show what stands for a run since leaderboards show the truth, and reports whether that changed anything.
-func UpdateListing(ctx context.Context, s store.Store, runID string, truth *record.Truth) (changed bool, err error) {
-	return records.Update(ctx, s, record.RunKey(runID), func(run *record.RunItem, tx *records.Tx) (bool, error) {
-		if !ListingOutdated(run, truth) {
+// UpdateListing has lists show the evaluation of the run that belongs to the truth, now that leaderboards show that truth, and
+// reports whether that changed anything.
+func (q Queue) UpdateListing(ctx context.Context, runID string, truth *record.Truth) (changed bool, err error) {
+	return q.update(ctx, runID, func(t *transition) (bool, error) {
+		if !ListingOutdated(t.run, truth) {
 			return false, nil
 		}
-		return true, relist(ctx, s, run, truth, tx)
+		return true, t.updateListing(truth)
 	})
 }
 
-func relist(ctx context.Context, s store.Store, run *record.RunItem, truth *record.Truth, tx *records.Tx) error {
-	before, after := run.ListedID(), standing(run, truth.Number)
-	run.Held, run.Listed = after != run.EvaluationID, ""
-	return errors.Join(list(ctx, s, before, false, tx), list(ctx, s, after, true, tx))
+func (t *transition) updateListing(truth *record.Truth) error {
+	before, after := t.run.ListedID(), listedFor(t.run, truth.Number)
+	t.run.Held, t.run.Listed = after != t.run.EvaluationID, ""
+	return errors.Join(t.setListed(before, false), t.setListed(after, true))
 }
 
-// DeleteEvaluation adds to tx that the evaluation is no more. An object with its values per topic is found by the cleaning of
+// DeleteEvaluation adds to tx that the evaluation is deleted. An object with its values per topic is deleted with the other
 // files that no record names.
 func DeleteEvaluation(tx *records.Tx, evaluationID string) {
 	tx.DeleteKey(record.EvaluationKey(evaluationID)).DeleteKey(record.TopicsKey(evaluationID))

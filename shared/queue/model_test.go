@@ -60,7 +60,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 		rt.Repeat(map[string]func(*rapid.T){
 			"lease": func(rt *rapid.T) {
 				m := pick(rt)
-				r, err := queue.LeaseRun(s.ctx, st, s.now, &s.order, m.id, record.Lease{Holder: "worker"}, leaseTime)
+				r, err := s.queue().LeaseRun(s.ctx, &s.order, m.id, record.Lease{Holder: "worker"}, leaseTime)
 				if err != nil || (r != nil) != (m.state == record.Queued) {
 					rt.Fatalf("%s run: %v, %v", m.state, r, err)
 				}
@@ -72,17 +72,17 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			},
 			"extend": func(rt *rapid.T) {
 				m := pick(rt)
-				if under(rt, m, queue.Extend(s.ctx, st, s.now, m.hold, leaseTime)) {
+				if under(rt, m, s.queue().Extend(s.ctx, m.hold, leaseTime)) {
 					m.until = s.now.Add(leaseTime)
 				}
 			},
 			"act under an old hold": func(rt *rapid.T) {
 				m := pick(rt)
-				_, completed := queue.CompleteEvaluation(s.ctx, st, s.now, m.stale, s.outcome(s.truth))
-				_, failed := queue.FailAgainst(s.ctx, st, s.now, m.stale, s.truth, wrong(measure.Error, "x"))
-				_, abandoned := queue.FailAttempt(s.ctx, st, s.now, m.stale, "of chance")
-				_, released := queue.Release(s.ctx, st, s.now, m.stale)
-				for _, err := range []error{completed, failed, abandoned, released, queue.Extend(s.ctx, st, s.now, m.stale, leaseTime)} {
+				_, completed := s.queue().CompleteEvaluation(s.ctx, m.stale, s.outcome(s.truth))
+				_, failed := s.queue().FailAgainst(s.ctx, m.stale, s.truth, wrong(measure.Error, "x"))
+				_, abandoned := s.queue().FailAttempt(s.ctx, m.stale, "of chance")
+				_, released := s.queue().Release(s.ctx, m.stale)
+				for _, err := range []error{completed, failed, abandoned, released, s.queue().Extend(s.ctx, m.stale, leaseTime)} {
 					if m.stale.RunID != "" && !errors.Is(err, queue.ErrStaleLease) {
 						rt.Fatalf("under an old hold: %v", err)
 					}
@@ -90,14 +90,14 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			},
 			"release": func(rt *rapid.T) {
 				m := pick(rt)
-				if _, err := queue.Release(s.ctx, st, s.now, m.hold); under(rt, m, err) {
+				if _, err := s.queue().Release(s.ctx, m.hold); under(rt, m, err) {
 					m.attempts--
 					m.queued()
 				}
 			},
 			"complete": func(rt *rapid.T) {
 				m := pick(rt)
-				_, err := queue.CompleteEvaluation(s.ctx, st, s.now, m.hold, s.outcome(s.truth))
+				_, err := s.queue().CompleteEvaluation(s.ctx, m.hold, s.outcome(s.truth))
 				if !under(rt, m, err) {
 					return
 				}
@@ -114,14 +114,14 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 				if old.Version == 0 {
 					return
 				}
-				_, err := queue.CompleteEvaluation(s.ctx, st, s.now, m.hold, s.outcome(&old))
+				_, err := s.queue().CompleteEvaluation(s.ctx, m.hold, s.outcome(&old))
 				if m.held && !errors.Is(err, queue.ErrTruthChanged) || !m.held && !errors.Is(err, queue.ErrStaleLease) {
 					rt.Fatalf("held is %v, and the answer %v", m.held, err)
 				}
 			},
 			"fail": func(rt *rapid.T) {
 				m := pick(rt)
-				_, err := queue.FailAgainst(s.ctx, st, s.now, m.hold, s.truth, wrong(measure.Error, "x"))
+				_, err := s.queue().FailAgainst(s.ctx, m.hold, s.truth, wrong(measure.Error, "x"))
 				if under(rt, m, err) {
 					m.failed()
 					if m.truth = s.truth.Number; !s.truth.Held {
@@ -131,14 +131,14 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			},
 			"abandon": func(rt *rapid.T) {
 				m := pick(rt)
-				_, err := queue.FailAttempt(s.ctx, st, s.now, m.hold, "of chance")
+				_, err := s.queue().FailAttempt(s.ctx, m.hold, "of chance")
 				if under(rt, m, err) {
 					m.lapse()
 				}
 			},
 			"take back": func(rt *rapid.T) {
 				m := pick(rt)
-				if err := queue.ReclaimExpired(s.ctx, st, s.now, m.id); err != nil {
+				if err := s.queue().ReclaimExpired(s.ctx, m.id); err != nil {
 					rt.Fatal(err)
 				}
 				if m.held && !m.until.After(s.now) {
@@ -149,7 +149,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			"cancel": func(rt *rapid.T) {
 				m := pick(rt)
 				tx := new(records.Tx)
-				_, err := queue.Cancel(s.ctx, st, s.now, s.run(m.id), tx)
+				_, err := s.queue().Cancel(s.ctx, s.run(m.id), tx)
 				if m.state.Ended() || len(m.evaluations) > 0 {
 					if !problem.Conflict.Is(err) {
 						rt.Fatalf("%s run with %d evaluations cancelled: %v", m.state, len(m.evaluations), err)
@@ -174,7 +174,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 						want = 0
 					}
 				}
-				changed, err := queue.UpdateListing(s.ctx, st, m.id, s.truth)
+				changed, err := s.queue().UpdateListing(s.ctx, m.id, s.truth)
 				if err != nil || changed != (m.listed != want) {
 					rt.Fatalf("of %d evaluations, %d was in lists, and %d is to be: %v, %v", len(m.evaluations), m.listed, want, changed, err)
 				}
@@ -182,7 +182,7 @@ func TestRunsGoTheirWayUnderAnyEvents(t *testing.T) {
 			},
 			"requeue": func(rt *rapid.T) {
 				m := pick(rt)
-				changed, err := queue.Reevaluate(s.ctx, st, s.now, m.id, s.truth)
+				changed, err := s.queue().Reevaluate(s.ctx, m.id, s.truth)
 				want := (m.state == record.Completed || m.state == record.Failed) && m.truth < s.truth.Number
 				if err != nil || changed != want {
 					rt.Fatalf("%s run, truth %d of %d: %v, %v", m.state, m.truth, s.truth.Number, changed, err)

@@ -29,7 +29,7 @@ func TestDeliver_CountsInTheQuotaOfTheOwner(t *testing.T) {
 	deliver := func(h queue.LeaseRef) (*record.RunItem, []record.File) {
 		t.Helper()
 		out := record.File{Name: "run.txt", Size: size, SHA256: hex.EncodeToString(sum[:])}
-		r, missing, err := queue.CompleteExecution(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{StoredBytes: size + 1})
+		r, missing, err := s.queue().CompleteExecution(s.ctx, files, h, []record.File{out}, record.UsageLimits{StoredBytes: size + 1})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,17 +1,17 @@
-// Package queue moves runs through their states: it hands them out to whoever works on them, takes them back from whoever
-// fell silent, and ends them. Built-in evaluators, workers behind gRPC and the operations of REST all go through it, so that
-// each transition has one implementation.
+// Package queue implements the queue of runs that wait for work: leases with a visibility timeout, fair scheduling among tasks
+// and teams, retries with a delay, and the transition of each run from state to state. Built-in evaluators, workers behind
+// gRPC and operations of the REST API all call it, so that each transition has one implementation.
 //
-// A run that is handed out carries a lease, whose id is the fence: a change by the holder is made only while the run
-// still has that lease, and every change is conditional on the run being as it was read. So no transition is skipped
-// and none happens twice, however many workers race and however often a message is delivered. A lease past its time holds
-// until somebody takes the run back, for until then nobody else works on it.
+// A run that is handed out carries a lease, whose id is a fencing token: a change by its holder is made only while the run
+// has that lease, and every write is conditional on the run being as it was read. So no transition is skipped and none
+// happens twice, however many workers race and however often a message is delivered. A lease that has expired stays valid
+// until ReclaimExpired takes the run back, since until then nobody else works on it.
 //
-// Runs that wait are handed out in turn, by task and by team within the task (see Order): however many runs one team has
-// waiting, the next run of every other waits for one of them at most on each evaluator or worker.
+// Runs are leased in round-robin order by task and by team within the task (see FairOrder): however many runs one team has
+// waiting, each evaluator or worker takes at most one of them before the next run of every other team.
 //
-// A run that fails or is cancelled leaves its user's quota in the same transaction, and one that was brought back by a
-// changed truth and is evaluated after all enters it again.
+// A run that fails or is cancelled is refunded to its user's quota in the same transaction. One that is evaluated again
+// after a change of the truth, and completes, counts again.
 package queue
 
 import (
@@ -26,20 +26,20 @@ import (
 )
 
 var (
-	// ErrStaleLease means that the run no longer has the lease: it was taken back, cancelled or deleted. What was done
-	// under the lease is to be thrown away.
-	ErrStaleLease = errors.New("queue: the run is no longer held under this lease")
-	// ErrLinesMissing means that lines before those that came are missing: send from where the run's lease has them.
-	ErrLinesMissing = errors.New("queue: lines of the log are missing before the first that came")
-	// ErrTruthChanged means that the truth is no longer the one that the run was evaluated against. Nothing was written,
-	// the lease still holds: evaluate again.
+	// ErrStaleLease means that the run no longer has the lease: it expired and was reclaimed, or the run was cancelled or
+	// deleted. Results of work under the lease must be discarded.
+	ErrStaleLease = errors.New("queue: the run no longer has this lease")
+	// ErrLinesMissing means that lines before those that were sent are missing: send from where the run's lease has them.
+	ErrLinesMissing = errors.New("queue: lines of the log are missing before the first that was sent")
+	// ErrTruthChanged means that the truth is no longer the one that the run was evaluated against. Nothing was written and
+	// the lease is still valid: evaluate again.
 	ErrTruthChanged = errors.New("queue: the truth has changed since it was read")
-	// ErrTruthFailures means that no more blinded runs of the user may fail today for what only the truth can know. Nothing
-	// was written, the lease still holds: complete the run without values.
-	ErrTruthFailures = errors.New("queue: too many runs have failed today for what only the truth can know")
+	// ErrTruthFailures means that no more blinded runs of the user may fail today for what only the truth can reveal. Nothing
+	// was written and the lease is still valid: complete the run without values.
+	ErrTruthFailures = errors.New("queue: too many runs have failed today for what only the truth can reveal")
 )
 
-// IgnoreStale is the error, or nil when that is ErrStaleLease: for what is to be done only while the lease holds.
+// IgnoreStale returns nil for ErrStaleLease, and any other error as it is: for work that is needed only while the lease is valid.
 func IgnoreStale(err error) error {
 	if errors.Is(err, ErrStaleLease) {
 		return nil
@@ -47,61 +47,28 @@ func IgnoreStale(err error) error {
 	return err
 }
 
-// LeaseRef names a run, the lease under which it is worked on, and the identity that took the lease; for that one alone is the
-// lease good, no matter who else learns its id.
-type LeaseRef struct {
-	RunID, LeaseID, UserID string
-	// Request is the digest of the request that a change is made for. The one that ends the lease is kept with the run, so that
-	// Ended recognizes its repeats; empty: none is kept.
-	Request string
+// Queue is the queue of the runs in a store. It has no state of its own.
+type Queue struct {
+	Store store.Store
+	Now   func() time.Time
 }
 
-// LeaseRefOf returns the hold that a run which was just leased is under.
-func LeaseRefOf(run *record.RunItem) LeaseRef {
-	return LeaseRef{RunID: run.ID, LeaseID: run.Lease.ID, UserID: run.Lease.UserID}
+// transition is a change of one run, in a transaction with all that goes with it. Its function is called again, with the run
+// as it is then, when another writer was faster.
+type transition struct {
+	ctx   context.Context //nolint:containedctx // of the one call
+	store store.Store
+	now   time.Time
+	run   *record.RunItem
+	tx    *records.Tx
 }
 
-// Matches reports whether the lease is the one that the hold names.
-func (h LeaseRef) Matches(l *record.Lease) bool {
-	return l != nil && l.ID == h.LeaseID && l.UserID == h.UserID
-}
-
-// Ended returns how the lease that the hold names ended; nil unless a request under it or a cancellation ended it, and no later
-// lease of the run was ended so.
-func (h LeaseRef) Ended(run *record.RunItem) *record.EndedLease {
-	if e := run.Ended; e != nil && e.ID == h.LeaseID && e.UserID == h.UserID {
-		return e
-	}
-	return nil
-}
-
-// LeaseRun hands out one certain run, if it waits for a built-in evaluator; nil when it does not, or somebody else took it.
-func LeaseRun(ctx context.Context, s store.Store, now time.Time, o *FairOrder, runID string, holder record.Lease, d time.Duration) (*record.RunItem, error) {
-	run, err := records.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
-	if err != nil || run == nil || !run.Waits() || run.NotBefore != nil || run.Queue != record.QueueBuiltin {
-		return nil, err
-	}
-	if err = lease(ctx, s, now, run, holder, d); records.IsConflict(err) {
-		return nil, nil
-	}
-	o.served(run.TaskID, run.UserID)
-	return run, err
-}
-
-// lease makes the transition of a run that is handed out. It fails with a conflict when somebody else was faster.
-func lease(ctx context.Context, s store.Store, now time.Time, run *record.RunItem, holder record.Lease, d time.Duration) error {
-	next := record.Evaluating
-	if run.Work() != record.Evaluate {
-		next = record.Running
-	}
-	if err := move(run, next, now); err != nil {
-		return err
-	}
-	run.Attempts++
-	run.StartedAt = new(record.At(now))
-	holder.ID, holder.Until = record.NewID(now), record.At(now.Add(d))
-	run.Lease = &holder
-	return new(records.Tx).Replace(run).Commit(ctx, s)
+// update applies a transition to the run, if there is one and do reports that it changes. It reports whether it was written.
+func (q Queue) update(ctx context.Context, runID string, do func(*transition) (bool, error)) (bool, error) {
+	now := q.Now()
+	return records.Update(ctx, q.Store, record.RunKey(runID), func(run *record.RunItem, tx *records.Tx) (bool, error) {
+		return do(&transition{ctx, q.Store, now, run, tx})
+	})
 }
 
 // move is the one place where the state of a run changes.
@@ -119,4 +86,24 @@ func move(run *record.RunItem, next record.RunState, now time.Time) error {
 	}
 	record.Touch(run, now)
 	return nil
+}
+
+func (t *transition) move(next record.RunState) error { return move(t.run, next, t.now) }
+
+// truth returns the truth of the run's dataset as it is now; nil when there is none.
+func (t *transition) truth() (*record.Truth, error) {
+	return records.Get[record.Truth](t.ctx, t.store, store.Strong, record.TruthKey(t.run.DatasetID))
+}
+
+// giveBack has the run wait again: in the queue and the pool that its dataset has now, which may be others than those that it
+// was leased from.
+func (t *transition) giveBack() error {
+	truth, err := t.truth()
+	if err != nil {
+		return err
+	}
+	if truth != nil {
+		assign(t.run, truth)
+	}
+	return t.move(record.Queued)
 }

@@ -56,6 +56,13 @@ func newScene(t *testing.T, s store.Store) *scene {
 	return sc
 }
 
+func (s *scene) queue() queue.Queue { return s.queueAfter(0) }
+
+// queueAfter returns the queue whose clock is ahead by the duration.
+func (s *scene) queueAfter(d time.Duration) queue.Queue {
+	return queue.Queue{Store: s.store, Now: func() time.Time { return s.now.Add(d) }}
+}
+
 func (s *scene) begin() {
 	s.now = start
 	s.task, s.user = record.NewID(s.now), record.NewID(s.now)
@@ -126,7 +133,7 @@ func (s *scene) outcome(truth *record.Truth) queue.Outcome {
 
 func (s *scene) lease() *record.RunItem {
 	s.t.Helper()
-	r, err := queue.Lease(s.ctx, s.store, s.now, record.BuiltinSubqueue(), &s.order, record.Lease{Holder: "worker"}, leaseTime)
+	r, err := s.queue().Lease(s.ctx, record.BuiltinSubqueue(), &s.order, record.Lease{Holder: "worker"}, leaseTime)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -152,7 +159,7 @@ func TestTheOneThatWaitedLongestComesFirst(t *testing.T) {
 	}
 	s.now = s.now.Add(2 * leaseTime)
 	third := s.add()
-	if err := queue.ReclaimExpired(s.ctx, s.store, s.now, first.ID); err != nil {
+	if err := s.queue().ReclaimExpired(s.ctx, first.ID); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.lease(); r.ID != first.ID || r.Attempts != 2 {
@@ -171,7 +178,7 @@ func TestWhoeverRacesForRunsGetsEachOnce(t *testing.T) {
 	for w := range workers {
 		all.Go(func() {
 			for {
-				r, err := queue.Lease(s.ctx, s.store, s.now, record.BuiltinSubqueue(), &s.order, record.Lease{Holder: fmt.Sprint("worker ", w)}, leaseTime)
+				r, err := s.queue().Lease(s.ctx, record.BuiltinSubqueue(), &s.order, record.Lease{Holder: fmt.Sprint("worker ", w)}, leaseTime)
 				if err != nil || r == nil {
 					if err != nil {
 						t.Error(err)
@@ -182,7 +189,7 @@ func TestWhoeverRacesForRunsGetsEachOnce(t *testing.T) {
 				var twice sync.WaitGroup
 				for range 2 { // the message that it is done comes twice
 					twice.Go(func() {
-						_, err := queue.CompleteEvaluation(s.ctx, s.store, s.now, h, s.outcome(s.truth))
+						_, err := s.queue().CompleteEvaluation(s.ctx, h, s.outcome(s.truth))
 						switch {
 						case err == nil:
 							written.Add(1)
@@ -212,19 +219,19 @@ func TestAnOutcomeAgainstAnOldTruthIsVoid(t *testing.T) {
 	r := s.add()
 	h := queue.LeaseRefOf(s.lease())
 	old := s.change()
-	if _, err := queue.CompleteEvaluation(s.ctx, s.store, s.now, h, s.outcome(old)); !errors.Is(err, queue.ErrTruthChanged) {
+	if _, err := s.queue().CompleteEvaluation(s.ctx, h, s.outcome(old)); !errors.Is(err, queue.ErrTruthChanged) {
 		t.Fatalf("got %v, want ErrTruthChanged", err)
 	}
-	if _, err := queue.FailAgainst(s.ctx, s.store, s.now, h, old, wrong(measure.Error, "x")); !errors.Is(err, queue.ErrTruthChanged) {
+	if _, err := s.queue().FailAgainst(s.ctx, h, old, wrong(measure.Error, "x")); !errors.Is(err, queue.ErrTruthChanged) {
 		t.Fatalf("got %v, want ErrTruthChanged", err)
 	}
-	if _, err := queue.FailAgainst(s.ctx, s.store, s.now, h, nil, wrong(measure.Error, "no truth")); !errors.Is(err, queue.ErrTruthChanged) {
+	if _, err := s.queue().FailAgainst(s.ctx, h, nil, wrong(measure.Error, "no truth")); !errors.Is(err, queue.ErrTruthChanged) {
 		t.Fatalf("got %v, want ErrTruthChanged", err)
 	}
 	if got := s.run(r.ID); got.State != record.Evaluating || got.Lease == nil {
 		t.Fatalf("the run went to %s", got.State)
 	}
-	if _, err := queue.CompleteEvaluation(s.ctx, s.store, s.now, h, s.outcome(s.truth)); err != nil {
+	if _, err := s.queue().CompleteEvaluation(s.ctx, h, s.outcome(s.truth)); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -234,13 +241,13 @@ func TestEveryTruthLeavesOneEvaluationAndTheOldestGo(t *testing.T) {
 	id := s.add().ID
 	var made []string
 	for range record.MaxEvaluations + 2 {
-		r, err := queue.CompleteEvaluation(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), s.outcome(s.truth))
+		r, err := s.queue().CompleteEvaluation(s.ctx, queue.LeaseRefOf(s.lease()), s.outcome(s.truth))
 		if err != nil {
 			t.Fatal(err)
 		}
 		made = append(made, r.EvaluationID)
 		s.change()
-		if changed, err := queue.Reevaluate(s.ctx, s.store, s.now, id, s.truth); !changed || err != nil {
+		if changed, err := s.queue().Reevaluate(s.ctx, id, s.truth); !changed || err != nil {
 			t.Fatal(changed, err)
 		}
 	}
@@ -266,17 +273,17 @@ func TestEveryTruthLeavesOneEvaluationAndTheOldestGo(t *testing.T) {
 func TestAFailedRunThatIsEvaluatedAfterAllCountsAgain(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.add().ID
-	if _, err := queue.FailAgainst(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), s.truth, wrong(measure.Error, "x")); err != nil {
+	if _, err := s.queue().FailAgainst(s.ctx, queue.LeaseRefOf(s.lease()), s.truth, wrong(measure.Error, "x")); err != nil {
 		t.Fatal(err)
 	}
 	if a := s.allowance(); a.Total != 0 || len(a.Recent) != 0 {
 		t.Fatalf("a failed run counts: %+v", a)
 	}
 	s.change()
-	if changed, err := queue.Reevaluate(s.ctx, s.store, s.now, id, s.truth); !changed || err != nil {
+	if changed, err := s.queue().Reevaluate(s.ctx, id, s.truth); !changed || err != nil {
 		t.Fatal(changed, err)
 	}
-	if _, err := queue.CompleteEvaluation(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), s.outcome(s.truth)); err != nil {
+	if _, err := s.queue().CompleteEvaluation(s.ctx, queue.LeaseRefOf(s.lease()), s.outcome(s.truth)); err != nil {
 		t.Fatal(err)
 	}
 	if a := s.allowance(); a.Total != 1 || len(a.Recent) != 1 || !s.run(id).Counted {
@@ -290,16 +297,16 @@ func TestTheEndOfAllAttemptsTellsTheirHistory(t *testing.T) {
 	for n := range record.MaxAttempts {
 		h := queue.LeaseRefOf(s.lease())
 		if n == 0 {
-			if _, err := queue.FailAttempt(s.ctx, s.store, s.now, h, "it broke"); err != nil {
+			if _, err := s.queue().FailAttempt(s.ctx, h, "it broke"); err != nil {
 				t.Fatal(err)
 			}
 			continue
 		}
 		s.now = s.now.Add(leaseTime)
-		if err := queue.ReclaimExpired(s.ctx, s.store, s.now, id); err != nil {
+		if err := s.queue().ReclaimExpired(s.ctx, id); err != nil {
 			t.Fatal(err)
 		}
-		if err := queue.Extend(s.ctx, s.store, s.now, h, leaseTime); !errors.Is(err, queue.ErrStaleLease) {
+		if err := s.queue().Extend(s.ctx, h, leaseTime); !errors.Is(err, queue.ErrStaleLease) {
 			t.Fatalf("a lease that was taken back is extended: %v", err)
 		}
 	}
@@ -320,11 +327,11 @@ func TestARunOfAnImageIsExecutedFirst(t *testing.T) {
 	if r := s.lease(); r != nil {
 		t.Fatal("a built-in evaluator got a run for workers")
 	}
-	got, err := queue.Lease(s.ctx, s.store, s.now, record.WorkerSubqueue(record.DefaultPool, record.ExecuteImage), new(queue.FairOrder), record.Lease{Holder: "worker"}, leaseTime)
+	got, err := s.queue().Lease(s.ctx, record.WorkerSubqueue(record.DefaultPool, record.ExecuteImage), new(queue.FairOrder), record.Lease{Holder: "worker"}, leaseTime)
 	if err != nil || got.State != record.Running {
 		t.Fatal(got, err)
 	}
-	if got, err = queue.Release(s.ctx, s.store, s.now, queue.LeaseRefOf(got)); err != nil || got.State != record.Queued || got.Queue != record.QueueWorkers || got.Attempts != 0 {
+	if got, err = s.queue().Release(s.ctx, queue.LeaseRefOf(got)); err != nil || got.State != record.Queued || got.Queue != record.QueueWorkers || got.Attempts != 0 {
 		t.Fatal(got, err)
 	}
 }
@@ -332,10 +339,10 @@ func TestARunOfAnImageIsExecutedFirst(t *testing.T) {
 func TestWhatHasEndedCannotBeCancelled(t *testing.T) {
 	s := newScene(t, openStore(t))
 	r := s.add()
-	if _, err := queue.Fail(s.ctx, s.store, s.now, queue.LeaseRefOf(s.lease()), wrong(measure.Error, "x")); err != nil {
+	if _, err := s.queue().Fail(s.ctx, queue.LeaseRefOf(s.lease()), wrong(measure.Error, "x")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := queue.Cancel(s.ctx, s.store, s.now, s.run(r.ID), new(records.Tx)); !problem.Conflict.Is(err) {
+	if _, err := s.queue().Cancel(s.ctx, s.run(r.ID), new(records.Tx)); !problem.Conflict.Is(err) {
 		t.Fatalf("got %v, want a conflict", err)
 	}
 }
@@ -343,13 +350,13 @@ func TestWhatHasEndedCannotBeCancelled(t *testing.T) {
 func TestWhatWaitsTooLongIsGivenUp(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.add().ID
-	if err := queue.FailStale(s.ctx, s.store, s.now, id, record.AwaitingUpload, wrong(measure.Error, "no file")...); err != nil {
+	if err := s.queue().FailStale(s.ctx, id, record.AwaitingUpload, wrong(measure.Error, "no file")...); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.run(id); r.State != record.Queued || len(r.Diagnostics) != 0 {
 		t.Fatalf("%s %v", r.State, r.Diagnostics)
 	}
-	if err := queue.FailStale(s.ctx, s.store, s.now, id, record.Queued, wrong(measure.Error, "nobody came")...); err != nil {
+	if err := s.queue().FailStale(s.ctx, id, record.Queued, wrong(measure.Error, "nobody came")...); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.run(id); r.State != record.Failed || len(r.Diagnostics) != 1 || s.allowance().Total != 0 {

@@ -34,7 +34,7 @@ func (s *scene) addWork(task, pool string, kind record.SubmissionType) *record.R
 
 func (s *scene) leaseWork(pool string, w record.Work) *record.RunItem {
 	s.t.Helper()
-	r, err := queue.Lease(s.ctx, s.store, s.now, record.WorkerSubqueue(pool, w), &s.order, record.Lease{Holder: "ann"}, leaseTime)
+	r, err := s.queue().Lease(s.ctx, record.WorkerSubqueue(pool, w), &s.order, record.Lease{Holder: "ann"}, leaseTime)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestEveryTurnIsSeen(t *testing.T) {
 		s.addWork(other, "a", record.RepositoryType)
 	}
 	n := 0
-	for turn, err := range queue.TeamBacklogs(s.ctx, s.store) {
+	for turn, err := range s.queue().TeamBacklogs(s.ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -115,7 +115,7 @@ func TestLinesThatComeTwiceAreKeptOnce(t *testing.T) {
 		{0, lines("a", "b"), nil, 1}, {0, lines("a", "b"), nil, 0}, {1, lines("b", "c"), nil, 1}, {0, lines("a"), nil, 0},
 		{4, lines("e"), queue.ErrLinesMissing, 0}, {3, lines("d"), nil, 1}, {4, nil, nil, 0},
 	} {
-		if _, err := queue.Heartbeat(s.ctx, s.store, s.now, h, leaseTime, beat.first, beat.lines); !errors.Is(err, beat.err) {
+		if _, err := s.queue().Heartbeat(s.ctx, h, leaseTime, beat.first, beat.lines); !errors.Is(err, beat.err) {
 			t.Fatalf("%+v: %v", beat, err)
 		}
 		if version += beat.shown; s.run(h.RunID).Version != version {
@@ -127,10 +127,10 @@ func TestLinesThatComeTwiceAreKeptOnce(t *testing.T) {
 	if got := s.log(r, record.ExecutionLog, nil); got != want || r.LogTail != strings.ReplaceAll(want, "|", "\n") || r.Lease.Lines != 4 {
 		t.Errorf("%q, tail %q, %+v", got, r.LogTail, r.Lease)
 	}
-	if _, err := queue.Release(s.ctx, s.store, s.now, h); err != nil {
+	if _, err := s.queue().Release(s.ctx, h); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := queue.Heartbeat(s.ctx, s.store, s.now, h, leaseTime, 4, lines("e")); !errors.Is(err, queue.ErrStaleLease) {
+	if _, err := s.queue().Heartbeat(s.ctx, h, leaseTime, 4, lines("e")); !errors.Is(err, queue.ErrStaleLease) {
 		t.Errorf("lines under an old lease: %v", err)
 	}
 	if got := s.log(s.run(h.RunID), record.ExecutionLog, nil); got != want {
@@ -143,7 +143,7 @@ func TestALeaseThatNobodyConfirmedIsNoAttempt(t *testing.T) {
 	id := s.addWork(s.task, "", record.ImageType).ID
 	lapse := func() *record.RunItem {
 		s.now = s.now.Add(leaseTime)
-		if err := queue.ReclaimExpired(s.ctx, s.store, s.now, id); err != nil {
+		if err := s.queue().ReclaimExpired(s.ctx, id); err != nil {
 			t.Fatal(err)
 		}
 		return s.run(id)
@@ -166,11 +166,11 @@ func TestAConfirmedLeaseThatLapsesIsAnAttempt(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.addWork(s.task, "", record.ImageType).ID
 	h := queue.LeaseRefOf(s.leaseWork(record.DefaultPool, record.ExecuteImage))
-	if _, err := queue.Heartbeat(s.ctx, s.store, s.now, h, leaseTime, 0, nil); err != nil {
+	if _, err := s.queue().Heartbeat(s.ctx, h, leaseTime, 0, nil); err != nil {
 		t.Fatal(err)
 	}
 	s.now = s.now.Add(leaseTime)
-	if err := queue.ReclaimExpired(s.ctx, s.store, s.now, id); err != nil {
+	if err := s.queue().ReclaimExpired(s.ctx, id); err != nil {
 		t.Fatal(err)
 	}
 	if r := s.run(id); r.State != record.Queued || r.Attempts != 1 || len(r.Diagnostics) != 1 {
@@ -189,7 +189,7 @@ func TestAnOutputIsTakenOnceItIsThere(t *testing.T) {
 	content := []byte("1 Q0 a 1 1.0 x\n")
 	sum := sha256.Sum256(content)
 	out := record.File{Name: "run.txt", Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
-	r, missing, err := queue.CompleteExecution(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{})
+	r, missing, err := s.queue().CompleteExecution(s.ctx, files, h, []record.File{out}, record.UsageLimits{})
 	if err != nil || len(missing) != 1 || r.State != record.Running || len(r.Files) != 0 || len(r.Lease.Outputs) != 1 {
 		t.Fatalf("%+v, missing %v, %v", r, missing, err)
 	}
@@ -197,17 +197,17 @@ func TestAnOutputIsTakenOnceItIsThere(t *testing.T) {
 	if err := files.Put(s.ctx, blob.Object{Key: key, Size: out.Size, SHA256: out.SHA256}, bytes.NewReader(content)); err != nil {
 		t.Fatal(err)
 	}
-	r, missing, err = queue.CompleteExecution(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{})
+	r, missing, err = s.queue().CompleteExecution(s.ctx, files, h, []record.File{out}, record.UsageLimits{})
 	if err != nil || len(missing) != 0 || r.State != record.Evaluating || r.Lease != nil || r.Attempts != 0 || r.Queue != record.QueueBuiltin || r.Files[0].State != record.FileStored {
 		t.Fatalf("%+v, missing %v, %v", r, missing, err)
 	}
-	if _, _, err = queue.CompleteExecution(s.ctx, s.store, files, s.now, h, []record.File{out}, record.UsageLimits{}); !errors.Is(err, queue.ErrStaleLease) {
+	if _, _, err = s.queue().CompleteExecution(s.ctx, files, h, []record.File{out}, record.UsageLimits{}); !errors.Is(err, queue.ErrStaleLease) {
 		t.Errorf("an output delivered twice: %v", err)
 	}
 	if got := s.lease(); got == nil || got.ID != r.ID || got.State != record.Evaluating || got.Attempts != 1 {
 		t.Errorf("the built-in evaluator got %+v", got)
 	}
-	if _, _, err = queue.CompleteExecution(s.ctx, s.store, files, s.now, queue.LeaseRefOf(s.run(r.ID)), []record.File{out}, record.UsageLimits{}); !problem.Conflict.Is(err) {
+	if _, _, err = s.queue().CompleteExecution(s.ctx, files, queue.LeaseRefOf(s.run(r.ID)), []record.File{out}, record.UsageLimits{}); !problem.Conflict.Is(err) {
 		t.Errorf("an output of a run that is evaluated: %v", err)
 	}
 }
@@ -219,10 +219,10 @@ func TestWaitingRunsFollowTheirDatasetsPool(t *testing.T) {
 	if stored := s.run(r.ID); !queue.NeedsReevaluation(stored, s.truth) {
 		t.Error("a run that waits in another pool is not behind")
 	}
-	if changed, err := queue.Reevaluate(s.ctx, s.store, s.now, r.ID, s.truth); err != nil || !changed {
+	if changed, err := s.queue().Reevaluate(s.ctx, r.ID, s.truth); err != nil || !changed {
 		t.Fatal(changed, err)
 	}
-	if changed, err := queue.Reevaluate(s.ctx, s.store, s.now, r.ID, s.truth); err != nil || changed {
+	if changed, err := s.queue().Reevaluate(s.ctx, r.ID, s.truth); err != nil || changed {
 		t.Fatal(changed, err)
 	}
 	if s.leaseWork(record.DefaultPool, record.ExecuteImage) != nil || s.leaseWork("gpu", record.ExecuteImage) == nil {
@@ -248,20 +248,20 @@ func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
 	s := newScene(t, openStore(t))
 	for name, back := range map[string]func(queue.LeaseRef) error{
 		"released": func(h queue.LeaseRef) error {
-			_, err := queue.Release(s.ctx, s.store, s.now, h)
+			_, err := s.queue().Release(s.ctx, h)
 			return err
 		},
 		"abandoned": func(h queue.LeaseRef) error {
-			if _, err := queue.FailAttempt(s.ctx, s.store, s.now, h, "it broke"); err != nil {
+			if _, err := s.queue().FailAttempt(s.ctx, h, "it broke"); err != nil {
 				return err
 			}
 			if r := s.leaseWork("new", record.ExecuteImage); r != nil {
 				t.Error("a run that a worker gave back has no respite")
 			}
-			return queue.Resume(s.ctx, s.store, s.now.Add(time.Minute), h.RunID)
+			return s.queueAfter(time.Minute).Resume(s.ctx, h.RunID)
 		},
 		"lapsed": func(h queue.LeaseRef) error {
-			return queue.ReclaimExpired(s.ctx, s.store, s.now.Add(leaseTime), h.RunID)
+			return s.queueAfter(leaseTime).ReclaimExpired(s.ctx, h.RunID)
 		},
 	} {
 		r := s.addWork(s.task, "old", record.ImageType)
@@ -280,7 +280,7 @@ func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
 func TestAPostponedRunIsLeftAloneForAWhile(t *testing.T) {
 	s := newScene(t, openStore(t))
 	id := s.addWork(s.task, "", record.ImageType).ID
-	r, err := queue.Postpone(s.ctx, s.store, s.now, queue.LeaseRefOf(s.leaseWork(record.DefaultPool, record.ExecuteImage)), time.Minute)
+	r, err := s.queue().Postpone(s.ctx, queue.LeaseRefOf(s.leaseWork(record.DefaultPool, record.ExecuteImage)), time.Minute)
 	if err != nil || r.State != record.Queued || r.Attempts != 0 {
 		t.Fatal(r, err)
 	}
@@ -288,7 +288,7 @@ func TestAPostponedRunIsLeftAloneForAWhile(t *testing.T) {
 		after time.Duration
 		waits bool
 	}{{0, false}, {59 * time.Second, false}, {time.Minute, true}} {
-		if err := queue.Resume(s.ctx, s.store, s.now.Add(tt.after), id); err != nil {
+		if err := s.queueAfter(tt.after).Resume(s.ctx, id); err != nil {
 			t.Fatal(err)
 		}
 		if got := s.leaseWork(record.DefaultPool, record.ExecuteImage); (got != nil) != tt.waits {

@@ -54,7 +54,7 @@ func TestOrder_TasksAndTeamsTakeTurns(t *testing.T) {
 			var order queue.FairOrder
 			var got strings.Builder
 			for range 14 {
-				r, err := queue.Lease(s.ctx, s.store, s.now, sub, &order, record.Lease{Holder: "w"}, leaseTime)
+				r, err := s.queue().Lease(s.ctx, sub, &order, record.Lease{Holder: "w"}, leaseTime)
 				if err != nil || r == nil {
 					t.Fatal(r, err)
 				}
@@ -82,7 +82,7 @@ func TestOrder_CostsOneReadWhenOneRunWaits(t *testing.T) {
 	var order queue.FairOrder
 	calls := func() int64 {
 		var u store.Usage
-		if _, err := queue.Lease(store.WithUsage(s.ctx, &u), s.store, s.now, record.BuiltinSubqueue(), &order, record.Lease{Holder: "w"}, leaseTime); err != nil {
+		if _, err := s.queue().Lease(store.WithUsage(s.ctx, &u), record.BuiltinSubqueue(), &order, record.Lease{Holder: "w"}, leaseTime); err != nil {
 			t.Fatal(err)
 		}
 		return u.Calls.Load()
@@ -113,7 +113,7 @@ func TestOrder_ServesRunsOfOlderBuilds(t *testing.T) {
 		}
 	}
 	turns := 0
-	for turn, err := range queue.TeamBacklogs(s.ctx, s.store) {
+	for turn, err := range s.queue().TeamBacklogs(s.ctx) {
 		if err != nil || turn.Since.Before(start) || turn.Since.After(s.now) {
 			t.Fatalf("%+v, %v", turn, err)
 		}
@@ -125,7 +125,7 @@ func TestOrder_ServesRunsOfOlderBuilds(t *testing.T) {
 	for _, sub := range []record.Subqueue{record.BuiltinSubqueue(), record.WorkerSubqueue("", record.ExecuteImage)} {
 		var order queue.FairOrder
 		for range 6 {
-			r, err := queue.Lease(s.ctx, s.store, s.now, sub, &order, record.Lease{Holder: "w"}, leaseTime)
+			r, err := s.queue().Lease(s.ctx, sub, &order, record.Lease{Holder: "w"}, leaseTime)
 			if err != nil || r == nil {
 				t.Fatalf("%v, %v, with %d runs left", r, err, len(old))
 			}

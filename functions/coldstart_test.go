@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"assay/functions"
+	"assay/shared/config"
 	"assay/shared/gateway/lambdatest"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
@@ -29,8 +30,8 @@ func BenchmarkColdStart(b *testing.B) {
 		b.Fatal(err)
 	}
 	env := []string{
-		"ASSAY_TABLE=" + table, "ASSAY_BUCKET=none", "ASSAY_ISSUER=https://issuer.example.org", "ASSAY_AUDIENCE=assay",
-		"ASSAY_SCHEDULE_GROUP=none", "ASSAY_SCHEDULE_ROLE=none", "ASSAY_SCHEDULE_TARGET=none", "ASSAY_DEAD_LETTERS=none",
+		config.TableVariable + "=" + table, config.BucketVariable + "=none", config.IssuerVariable + "=https://issuer.example.org", config.AudienceVariable + "=assay",
+		config.ScheduleGroupVariable + "=none", config.ScheduleRoleVariable + "=none", config.ScheduleTargetVariable + "=none", config.DeadLettersVariable + "=none",
 		"AWS_ENDPOINT_URL_DYNAMODB=" + *db.BaseEndpoint, "AWS_REGION=us-east-1", "AWS_ACCESS_KEY_ID=test", "AWS_SECRET_ACCESS_KEY=test",
 	}
 	b.Run("empty", func(b *testing.B) { coldStart(b, "../shared/gateway/lambdatest/empty", nil, request(b, "/")) })

@@ -27,6 +27,7 @@ import (
 	"assay/shared/auth/devissuer"
 	"assay/shared/blob/s3"
 	"assay/shared/blob/s3/s3test"
+	"assay/shared/config"
 	"assay/shared/gateway/lambdatest"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
@@ -99,9 +100,10 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 	d.schedules = lambdatest.NewSchedules(t)
 	files, bucket := s3test.StartNotifying(t, d.arrived)
 	env := []string{
-		"ASSAY_TABLE=" + table, "ASSAY_BUCKET=" + bucket, "ASSAY_ISSUER=" + d.issuerURL, "ASSAY_AUDIENCE=" + deployedAudience,
+		config.TableVariable + "=" + table, config.BucketVariable + "=" + bucket, config.IssuerVariable + "=" + d.issuerURL, config.AudienceVariable + "=" + deployedAudience,
 		"AWS_ENDPOINT_URL_SCHEDULER=" + d.schedules.URL,
-		"ASSAY_SCHEDULE_GROUP=assay", "ASSAY_SCHEDULE_ROLE=arn:aws:iam::000000000000:role/schedules", "ASSAY_SCHEDULE_TARGET=arn:aws:lambda:us-east-1:000000000000:function:evaluator", "ASSAY_DEAD_LETTERS=none",
+		config.ScheduleGroupVariable + "=assay", config.ScheduleRoleVariable + "=arn:aws:iam::000000000000:role/schedules",
+		config.ScheduleTargetVariable + "=arn:aws:lambda:us-east-1:000000000000:function:evaluator", config.DeadLettersVariable + "=none",
 	}
 	who, err := files.Credentials.Retrieve(t.Context())
 	if err != nil {

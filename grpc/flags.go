@@ -7,13 +7,13 @@ import (
 	"io"
 	"net"
 
-	"assay/shared/flagenv"
+	"assay/shared/config"
 	"assay/shared/quota"
 	"assay/shared/record"
 )
 
-// config is what the flags say.
-type config struct {
+// settings is what the flags say.
+type settings struct {
 	addr             string
 	issuer, audience string
 	table, bucket    string
@@ -23,8 +23,8 @@ type config struct {
 	quotas           record.Quotas
 }
 
-func parse(args []string, getenv func(string) string, out io.Writer) (config, error) {
-	var c config
+func parse(args []string, getenv func(string) string, out io.Writer) (settings, error) {
+	var c settings
 	f := flag.NewFlagSet("assay-grpc", flag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&c.addr, "addr", ":50052", "address to serve on")
@@ -37,7 +37,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (config, er
 	f.BoolVar(&c.reflection, "reflection", true, "tell the protocol to whoever asks, as grpcurl does")
 	f.BoolVar(&c.check, "check", false, "ask the server that runs at the address whether it is well, and exit with 0 when it is")
 	quotas := f.String("quotas", "", "quotas of users and of the server in JSON, as /info shows them, where they are to differ")
-	err := flagenv.Parse(f, "ASSAY_", args, getenv)
+	err := config.ParseFlags(f, config.Prefix, args, getenv)
 	if err != nil {
 		return c, err
 	}

@@ -96,7 +96,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 }
 
 // check asks the server at the address of the flags, on this machine, whether it is well.
-func check(ctx context.Context, c config) error {
+func check(ctx context.Context, c settings) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	host, port, _ := net.SplitHostPort(c.addr)

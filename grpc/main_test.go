@@ -21,6 +21,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/shared/auth/devissuer"
+	"assay/shared/config"
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 
@@ -104,7 +105,7 @@ func startOver(t *testing.T, i trusted, cfg aws.Config, name string, args ...str
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ended, ready := make(chan error, 1), make(chan string, 1)
-	env := map[string]string{"ASSAY_TABLE": name, "ASSAY_BUCKET": "files", "ASSAY_ISSUER": i.url, "ASSAY_AUDIENCE": "assay"}
+	env := map[string]string{config.TableVariable: name, config.BucketVariable: "files", config.IssuerVariable: i.url, config.AudienceVariable: "assay"}
 	go func() {
 		ended <- run(ctx, append([]string{"-addr", "127.0.0.1:0"}, args...), func(name string) string { return env[name] }, io.Discard, func(addr string) { ready <- addr })
 	}()

@@ -11,6 +11,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 
 	"assay/functions"
+	"assay/shared/config"
 )
 
 // function is a function that others refer to.
@@ -58,23 +59,23 @@ func (st *stack) addLog(id, name string) awslogs.CfnLogGroup {
 
 // environment is what a function, or the gRPC server, learns of the deployment.
 func (st *stack) environment(d functions.Deployment) map[string]*string {
-	e := map[string]*string{"ASSAY_BUCKET": st.bucketName()}
+	e := map[string]*string{config.BucketVariable: st.bucketName()}
 	if d.ReadsTable {
-		e["ASSAY_TABLE"] = st.table.name
+		e[config.TableVariable] = st.table.name
 	}
 	if st.Quotas != "" {
-		e["ASSAY_QUOTAS"] = &st.Quotas
+		e[config.QuotasVariable] = &st.Quotas
 	}
 	if d.Name == functions.Evaluator {
-		e["ASSAY_SCHEDULE_GROUP"] = jsii.String(st.named("due"))
-		e["ASSAY_SCHEDULE_ROLE"] = st.arnOfSchedules()
-		e["ASSAY_SCHEDULE_TARGET"] = st.arn("lambda", "function:"+st.named(d.Name))
-		e["ASSAY_DEAD_LETTERS"] = st.letters.arn
+		e[config.ScheduleGroupVariable] = jsii.String(st.named("due"))
+		e[config.ScheduleRoleVariable] = st.arnOfSchedules()
+		e[config.ScheduleTargetVariable] = st.arn("lambda", "function:"+st.named(d.Name))
+		e[config.DeadLettersVariable] = st.letters.arn
 		return e
 	}
-	e["ASSAY_ISSUER"], e["ASSAY_AUDIENCE"] = st.issuer.url, st.issuer.audience
+	e[config.IssuerVariable], e[config.AudienceVariable] = st.issuer.url, st.issuer.audience
 	if len(d.Operations) > 0 {
-		e["ASSAY_ORIGINS"] = jsii.String(strings.Join(st.Origins, ","))
+		e[config.OriginsVariable] = jsii.String(strings.Join(st.Origins, ","))
 	}
 	return e
 }

@@ -10,11 +10,11 @@ import (
 	"strings"
 	"time"
 
-	"assay/shared/flagenv"
+	"assay/shared/config"
 )
 
-// config is what the flags say.
-type config struct {
+// settings is what the flags say.
+type settings struct {
 	addr           string
 	grpc           string // where gRPC is served; empty: nowhere
 	url            string // where clients reach the server; empty: at addr
@@ -35,8 +35,8 @@ type config struct {
 }
 
 // parse reads the flags; each takes its default from its environment twin ASSAY_<NAME>.
-func parse(args []string, getenv func(string) string, out io.Writer) (config, error) {
-	c := config{now: time.Now}
+func parse(args []string, getenv func(string) string, out io.Writer) (settings, error) {
+	c := settings{now: time.Now}
 	f := flag.NewFlagSet("assay", flag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to serve HTTP on")
@@ -54,14 +54,14 @@ func parse(args []string, getenv func(string) string, out io.Writer) (config, er
 	f.StringVar(&c.quotas, "quotas", "", `quotas of users and of the server in JSON, as /info shows them, where they are to differ: {"user":{"perDay":{"tasks":500}}}`)
 	f.StringVar(&c.rates, "rates", "", `limits of callers in JSON, as /info shows them, where they are to differ: {"tool":{"perSecond":5,"burst":20}}`)
 	f.StringVar(&c.proxyHeader, "trusted-proxy-header", "", "header whose last address is where a request came from, such as X-Forwarded-For; give it only behind a proxy that sets it")
-	if err := flagenv.Parse(f, "ASSAY_", args, getenv); err != nil {
+	if err := config.ParseFlags(f, config.Prefix, args, getenv); err != nil {
 		return c, err
 	}
 	err := c.check()
 	return c, err
 }
 
-func (c *config) check() error {
+func (c *settings) check() error {
 	if c.store != storeEmbedded && c.store != storeDynamoDB {
 		return fmt.Errorf("-store %q is neither %s nor %s", c.store, storeEmbedded, storeDynamoDB)
 	}
@@ -88,7 +88,7 @@ func (c *config) check() error {
 }
 
 // reachable returns the flag with an address that other machines reach; empty when there is none.
-func (c *config) reachable() (open string, err error) {
+func (c *settings) reachable() (open string, err error) {
 	for _, f := range []struct{ name, addr string }{{"-grpc", c.grpc}, {"-addr", c.addr}} {
 		if f.name == "-grpc" && f.addr == "" {
 			continue

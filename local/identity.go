@@ -22,7 +22,7 @@ type identity struct {
 
 // newIdentity trusts the issuer of the flags or, without one, a development issuer at the base URL, whose tokens are
 // verified in exactly the same way.
-func newIdentity(ctx context.Context, c config, baseURL string) (identity, error) {
+func newIdentity(ctx context.Context, c settings, baseURL string) (identity, error) {
 	id := identity{issuer: c.issuer}
 	trust := auth.Config{Issuer: c.issuer, Audience: c.audience, Client: &http.Client{}}
 	if c.issuer == "" {

@@ -65,7 +65,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, lo
 
 // program is the server with all its parts.
 type program struct {
-	config
+	settings
 	table  *table
 	files  *directory.Store
 	env    *api.Env
@@ -77,8 +77,8 @@ type program struct {
 	listener net.Listener
 }
 
-func newProgram(ctx context.Context, c config, logs io.Writer) (*program, error) {
-	p := &program{config: c, log: slog.New(slog.NewTextHandler(logs, nil))}
+func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, error) {
+	p := &program{settings: c, log: slog.New(slog.NewTextHandler(logs, nil))}
 	p.worker = &evaluator.Worker{Now: c.now, Log: p.log, Holder: "local"}
 	var err error
 	if p.table, err = openTable(ctx, c, p.changed); err != nil {
@@ -122,7 +122,7 @@ func (p *program) changed(items []store.Item) {
 }
 
 // grpcOptions are those of the gRPC server: a store that only this process writes to tells of every change by itself.
-func (c *config) grpcOptions() server.Options {
+func (c *settings) grpcOptions() server.Options {
 	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, Look: 15 * time.Second, Reflection: true}
 	if c.store == storeDynamoDB {
 		o.Look, o.Poll = 2*time.Second, time.Second

@@ -26,7 +26,7 @@ type table struct {
 }
 
 // openTable opens the table that the flags name, and calls changed with what this server writes to it.
-func openTable(ctx context.Context, c config, changed func([]store.Item)) (*table, error) {
+func openTable(ctx context.Context, c settings, changed func([]store.Item)) (*table, error) {
 	if c.store == storeEmbedded {
 		path := filepath.Join(c.data, "table.db")
 		s, err := embedded.Open(path, embedded.Options{OnChange: changed, Now: c.now})

@@ -13,7 +13,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/grpc/worker/sandbox"
-	"assay/shared/flagenv"
+	"assay/shared/config"
 	"assay/shared/lists"
 )
 
@@ -38,7 +38,7 @@ const (
 )
 
 // prefix begins the environment's twin of every flag.
-const prefix = "ASSAY_WORKER_"
+const prefix = config.Prefix + "WORKER_"
 
 const tokenVariable = prefix + "TOKEN"
 
@@ -98,10 +98,10 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 		fmt.Fprint(stderr, usage)
 		f.PrintDefaults()
 	}
-	if err := flagenv.Parse(f, prefix, args, getenv); err != nil {
+	if err := config.ParseFlags(f, prefix, args, getenv); err != nil {
 		return nil, err
 	}
-	told := false // by the flag or its twin
+	told := false // by the flag or its variable
 	f.Visit(func(f *flag.Flag) { told = told || f.Name == "tls" })
 	if !told {
 		s.tls = !loopback(s.server)

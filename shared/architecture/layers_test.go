@@ -20,18 +20,18 @@ type layer struct {
 // layers are all packages of shared, from the top. Each is in exactly one row, and shared/README.md draws the same rows.
 var layers = []layer{
 	{"edge", []string{
-		"assay/shared/api/...", "assay/shared/auth/...", "assay/shared/compute", "assay/shared/environment/...", "assay/shared/gateway/...",
+		"assay/shared/api/...", "assay/shared/auth/...", "assay/shared/config/awsconfig", "assay/shared/compute", "assay/shared/gateway/...",
 		"assay/shared/jsoncheck", "assay/shared/markdown", "assay/shared/ratelimit", "assay/shared/webpage/...",
 	}},
 	{"services", []string{
-		"assay/shared/arrival", "assay/shared/board", "assay/shared/follow", "assay/shared/link", "assay/shared/queue", "assay/shared/quota",
+		"assay/shared/arrival", "assay/shared/board", "assay/shared/config", "assay/shared/follow", "assay/shared/link", "assay/shared/queue", "assay/shared/quota",
 		"assay/shared/records", "assay/shared/runlog", "assay/shared/topics", "assay/shared/visibility",
 	}},
 	{"domain", []string{"assay/shared/access", "assay/shared/page", "assay/shared/patch", "assay/shared/record"}},
 	{"storage", []string{"assay/shared/blob/...", "assay/shared/diskfull", "assay/shared/durable", "assay/shared/store/..."}},
 	{"computation", []string{"assay/shared/corpus", "assay/shared/measure/..."}},
 	{"language", []string{
-		"assay/shared/casefold", "assay/shared/flagenv", "assay/shared/lists", "assay/shared/panics", "assay/shared/plural",
+		"assay/shared/casefold", "assay/shared/lists", "assay/shared/panics", "assay/shared/plural",
 		"assay/shared/problem", "assay/shared/wait",
 	}},
 }

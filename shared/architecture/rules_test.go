@@ -24,7 +24,7 @@ type breach struct{ from, to string }
 var core = append(packagesOf("domain", "computation", "language"), "assay/shared/blob", "assay/shared/store")
 
 // testSupport are the packages that exist for tests to import.
-var testSupport = []string{"assay/shared/*/*test/...", "assay/shared/*/*/*test/...", "assay/functions/*test/..."}
+var testSupport = []string{"assay/shared/npmtest", "assay/shared/*/*test/...", "assay/shared/*/*/*test/...", "assay/functions/*test/..."}
 
 var rules = []rule{
 	{
@@ -85,7 +85,7 @@ var rules = []rule{
 		who: []string{"assay/..."},
 		but: []string{
 			"assay/functions/evaluator/lambda", "assay/grpc/...", "assay/local", "assay/shared/blob/s3/...",
-			"assay/shared/environment", "assay/shared/gateway/lambdatest", "assay/shared/store/dynamo/...",
+			"assay/shared/config/awsconfig", "assay/shared/gateway/lambdatest", "assay/shared/store/dynamo/...",
 		},
 		never:  []string{"github.com/aws/aws-sdk-go-v2/...", "github.com/aws/smithy-go/..."},
 		tests:  true,
@@ -104,8 +104,8 @@ var rules = []rule{
 		but:    []string{"assay/grpc/...", "assay/local"},
 		never:  []string{"github.com/aws/aws-sdk-go-v2/config/..."},
 		tests:  true,
-		reason: "the SDK's config package costs milliseconds of each cold start; functions read shared/environment",
-		breach: breach{"assay/shared/environment", "github.com/aws/aws-sdk-go-v2/config"},
+		reason: "the SDK's config package costs milliseconds of each cold start; functions read shared/config/awsconfig",
+		breach: breach{"assay/shared/config/awsconfig", "github.com/aws/aws-sdk-go-v2/config"},
 	},
 	{
 		who:    []string{"assay/..."},

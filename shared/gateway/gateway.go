@@ -3,6 +3,8 @@
 package gateway
 
 import (
+	"errors"
+	"fmt"
 	"log/slog"
 	"net/http"
 	"os"
@@ -11,7 +13,7 @@ import (
 	"assay/shared/api"
 	"assay/shared/auth"
 	"assay/shared/blob"
-	"assay/shared/environment"
+	"assay/shared/config"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
 	"assay/shared/record"
@@ -21,32 +23,36 @@ import (
 	"github.com/aws/aws-lambda-go/lambda"
 )
 
-// Start serves the operations as a function of Lambda, and does not return. Families that have nothing to do with files
-// give nil for them.
-func Start(operations []api.Operation, table store.Store, files blob.Store) {
+// Serve serves the operations as a function of Lambda. It returns only when it cannot begin, with what the environment lacks.
+// Families that have nothing to do with files give nil for them.
+func Serve(env *config.Environment, operations []api.Operation, table store.Store, files blob.Store) error {
 	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	slog.SetDefault(log)
-	a, err := open(operations, table, files, log)
+	a, err := open(env, operations, table, files, log)
 	if err != nil {
-		log.Error("the issuer cannot be trusted", "error", err)
-		os.Exit(1)
+		return err
 	}
 	lambda.Start(a.Handle)
+	return nil
 }
 
 // open does what comes before the first event. It asks nobody, and has the issuer asked in the background: a request with a
 // token waits for that, and no other.
-func open(operations []api.Operation, table store.Store, files blob.Store, log *slog.Logger) (*Adapter, error) {
-	issuer := environment.Need(environment.IssuerVariable)
-	verifier, err := auth.New(auth.Config{Issuer: issuer, Audience: environment.Need(environment.AudienceVariable), Client: &http.Client{}})
-	if err != nil {
+func open(settings *config.Environment, operations []api.Operation, table store.Store, files blob.Store, log *slog.Logger) (*Adapter, error) {
+	issuer, audience := settings.Require(config.IssuerVariable), settings.Require(config.AudienceVariable)
+	quotas, err := quota.FromEnvironment()
+	if err := errors.Join(settings.Err(), err); err != nil {
 		return nil, err
 	}
+	verifier, err := auth.New(auth.Config{Issuer: issuer, Audience: audience, Client: &http.Client{}})
+	if err != nil {
+		return nil, fmt.Errorf("the issuer cannot be trusted: %w", err)
+	}
 	verifier.Begin()
-	ledger := quota.New(environment.Quotas())
+	ledger := quota.New(quotas)
 	ledger.ResultTime = record.AbandonedAfter // by the rule of the bucket
 	env := &api.Env{
-		Store: ledger.Count(table, time.Now), Quotas: ledger, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller, Origins: environment.Origins(),
+		Store: ledger.Count(table, time.Now), Quotas: ledger, Files: files, Now: time.Now, Log: log, Verify: verifier.Caller, Origins: config.Origins(),
 		Info: api.BuildInfo(issuer), Rates: ratelimit.New(ratelimit.Distributed(), ""), Page: resource.Render,
 	}
 	return New(api.New(env, operations)), nil

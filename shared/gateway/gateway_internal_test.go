@@ -14,7 +14,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/environment"
+	"assay/shared/config"
 
 	"github.com/aws/aws-lambda-go/events"
 )
@@ -56,9 +56,9 @@ func TestOpen_AsksTheIssuerInTheBackground(t *testing.T) {
 		w.WriteHeader(http.StatusBadGateway)
 	}))
 	defer issuer.Close()
-	t.Setenv(environment.IssuerVariable, issuer.URL)
-	t.Setenv(environment.AudienceVariable, "assay")
-	a, err := open([]api.Operation{api.Document(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone}, []string{"text/plain"},
+	t.Setenv(config.IssuerVariable, issuer.URL)
+	t.Setenv(config.AudienceVariable, "assay")
+	a, err := open(new(config.Environment), []api.Operation{api.Document(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone}, []string{"text/plain"},
 		func(_ context.Context, c *api.Call) error { return c.WriteDocument("text/plain", []byte("text")) })}, nil, nil, slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)

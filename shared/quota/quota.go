@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +19,7 @@ import (
 	"time"
 
 	"assay/shared/access"
-	"assay/shared/flagenv"
+	"assay/shared/config"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -34,7 +35,7 @@ const (
 
 // Parse returns the defaults with what the JSON sets of them, such as {"user":{"perDay":{"tasks":500}}}. Empty sets nothing.
 func Parse(defaults record.Quotas, settings string) (record.Quotas, error) {
-	if err := flagenv.JSON(settings, &defaults); err != nil {
+	if err := config.ParseJSON(settings, &defaults); err != nil {
 		return defaults, fmt.Errorf("%w; limits.quotas of GET /info shows the members", err)
 	}
 	known := record.DefaultQuotas().User.PerDay
@@ -53,6 +54,15 @@ func Parse(defaults record.Quotas, settings string) (record.Quotas, error) {
 		}
 	}
 	return defaults, nil
+}
+
+// FromEnvironment returns the default quotas with what the deployment's variable sets of them.
+func FromEnvironment() (record.Quotas, error) {
+	q, err := Parse(record.DefaultQuotas(), os.Getenv(config.QuotasVariable))
+	if err != nil {
+		return q, fmt.Errorf("%s: %w", config.QuotasVariable, err)
+	}
+	return q, nil
 }
 
 // Ledger decides about charges.

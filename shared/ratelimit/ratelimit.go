@@ -22,7 +22,7 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/flagenv"
+	"assay/shared/config"
 
 	"golang.org/x/time/rate"
 )
@@ -65,7 +65,7 @@ func Distributed() Rates { return Rates{WaitingRuns: Default().WaitingRuns} }
 // Parse returns the Default, save for what the JSON text sets: {"tool":{"perSecond":5,"burst":20}}. An empty text sets nothing.
 func Parse(text string) (Rates, error) {
 	l := Default()
-	if err := flagenv.JSON(text, &l); err != nil {
+	if err := config.ParseJSON(text, &l); err != nil {
 		return l, fmt.Errorf("%w; limits.rates of GET /info shows the members", err)
 	}
 	if l.WaitingRuns < 0 || l.WaitingRuns > maxWaitingRuns {

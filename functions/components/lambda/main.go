@@ -2,10 +2,17 @@
 package main
 
 import (
+	"log/slog"
+	"os"
+
 	"assay/functions/components"
+	"assay/shared/config"
 	"assay/shared/gateway"
 )
 
 func main() {
-	gateway.Start(components.Operations, nil, nil)
+	var env config.Environment
+	err := gateway.Serve(&env, components.Operations, nil, nil)
+	slog.Error("the function cannot start", "error", err)
+	os.Exit(1)
 }

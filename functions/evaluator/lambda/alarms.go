@@ -7,7 +7,8 @@ import (
 	"sync"
 	"time"
 
-	"assay/shared/environment"
+	"assay/shared/config"
+	"assay/shared/config/awsconfig"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/service/scheduler"
@@ -18,16 +19,6 @@ import (
 const (
 	wakeDue   = "due"
 	wakeClean = "clean"
-)
-
-// Variables that the deployment sets.
-const (
-	groupVariable      = "ASSAY_SCHEDULE_GROUP"  // name of the group of schedules
-	roleVariable       = "ASSAY_SCHEDULE_ROLE"   // ARN of the role with which a schedule calls the function
-	targetVariable     = "ASSAY_SCHEDULE_TARGET" // ARN of the function
-	deadLetterVariable = "ASSAY_DEAD_LETTERS"    // ARN of the queue of what could not be delivered
-
-	schedulerEndpoint = "AWS_ENDPOINT_URL_SCHEDULER" // of the SDK: another endpoint than AWS's own
 )
 
 // schedules are one-time schedules of EventBridge, each of which calls the function with an event of Wake. There is one for
@@ -45,10 +36,11 @@ type schedules struct {
 // maxMade is how many names are remembered; to forget them costs a request each.
 const maxMade = 10_000
 
-func newSchedules() *schedules {
+func newSchedules(env *config.Environment) *schedules {
 	return &schedules{
-		client: scheduler.NewFromConfig(environment.AWS(schedulerEndpoint)),
-		group:  environment.Need(groupVariable), role: environment.Need(roleVariable), target: environment.Need(targetVariable), letters: environment.Need(deadLetterVariable),
+		client: scheduler.NewFromConfig(awsconfig.Scheduler(env)),
+		group:  env.Require(config.ScheduleGroupVariable), role: env.Require(config.ScheduleRoleVariable),
+		target: env.Require(config.ScheduleTargetVariable), letters: env.Require(config.DeadLettersVariable),
 		made: map[string]bool{},
 	}
 }

@@ -4,13 +4,15 @@
 package main
 
 import (
+	"errors"
 	"log/slog"
 	"os"
 	"time"
 
 	"assay/functions/evaluator"
 	"assay/shared/blob/s3"
-	"assay/shared/environment"
+	"assay/shared/config"
+	"assay/shared/config/awsconfig"
 	"assay/shared/quota"
 	"assay/shared/store/dynamo"
 
@@ -20,12 +22,23 @@ import (
 func main() {
 	log := slog.New(slog.NewJSONHandler(os.Stdout, nil))
 	slog.SetDefault(log)
-	f := &function{
-		worker: &evaluator.Worker{
-			Store: quota.New(environment.Quotas()).Count(dynamo.New(environment.Table()), time.Now), Files: s3.New(environment.Bucket()), Now: time.Now, Log: log,
-			Holder: environment.Need("AWS_LAMBDA_LOG_STREAM_NAME"),
-		},
-		alarms: newSchedules(),
+	f, err := newFunction(log)
+	if err != nil {
+		log.Error("the function cannot start", "error", err)
+		os.Exit(1)
 	}
 	lambda.Start(f.handle)
+}
+
+func newFunction(log *slog.Logger) (*function, error) {
+	var env config.Environment
+	quotas, err := quota.FromEnvironment()
+	f := &function{
+		worker: &evaluator.Worker{
+			Store: quota.New(quotas).Count(dynamo.New(awsconfig.Table(&env)), time.Now), Files: s3.New(awsconfig.Bucket(&env)), Now: time.Now, Log: log,
+			Holder: env.Require("AWS_LAMBDA_LOG_STREAM_NAME"),
+		},
+		alarms: newSchedules(&env),
+	}
+	return f, errors.Join(env.Err(), err)
 }

@@ -2,13 +2,20 @@
 package main
 
 import (
+	"log/slog"
+	"os"
+
 	"assay/functions/tasks"
 	"assay/shared/blob/s3"
-	"assay/shared/environment"
+	"assay/shared/config"
+	"assay/shared/config/awsconfig"
 	"assay/shared/gateway"
 	"assay/shared/store/dynamo"
 )
 
 func main() {
-	gateway.Start(tasks.Operations, dynamo.New(environment.Table()), s3.New(environment.Bucket()))
+	var env config.Environment
+	err := gateway.Serve(&env, tasks.Operations, dynamo.New(awsconfig.Table(&env)), s3.New(awsconfig.Bucket(&env)))
+	slog.Error("the function cannot start", "error", err)
+	os.Exit(1)
 }

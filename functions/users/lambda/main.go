@@ -2,12 +2,19 @@
 package main
 
 import (
+	"log/slog"
+	"os"
+
 	"assay/functions/users"
-	"assay/shared/environment"
+	"assay/shared/config"
+	"assay/shared/config/awsconfig"
 	"assay/shared/gateway"
 	"assay/shared/store/dynamo"
 )
 
 func main() {
-	gateway.Start(users.Operations, dynamo.New(environment.Table()), nil)
+	var env config.Environment
+	err := gateway.Serve(&env, users.Operations, dynamo.New(awsconfig.Table(&env)), nil)
+	slog.Error("the function cannot start", "error", err)
+	os.Exit(1)
 }

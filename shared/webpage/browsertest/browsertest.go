@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/environment/npmtest"
+	"assay/shared/npmtest"
 
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/emulation"

@@ -21,7 +21,7 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/environment/npmtest"
+	"assay/shared/npmtest"
 	"assay/shared/store/dynamo"
 
 	"github.com/aws/aws-sdk-go-v2/aws"

@@ -1,4 +1,4 @@
-package flagenv_test
+package config_test
 
 import (
 	"flag"
@@ -6,10 +6,10 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/flagenv"
+	"assay/shared/config"
 )
 
-func TestAFlagComesBeforeItsTwin(t *testing.T) {
+func TestParseFlags_FlagOverridesVariable(t *testing.T) {
 	for _, tt := range []struct {
 		args, env string // ASSAY_TLS_CERT
 		want, err string
@@ -23,7 +23,7 @@ func TestAFlagComesBeforeItsTwin(t *testing.T) {
 		f := flag.NewFlagSet("test", flag.ContinueOnError)
 		f.SetOutput(io.Discard)
 		got := f.String("tls-cert", "none", "usage")
-		err := flagenv.Parse(f, "ASSAY_", strings.Fields(tt.args), func(name string) string {
+		err := config.ParseFlags(f, config.Prefix, strings.Fields(tt.args), func(name string) string {
 			return map[string]string{"ASSAY_TLS_CERT": tt.env}[name]
 		})
 		if tt.err != "" {
@@ -38,7 +38,7 @@ func TestAFlagComesBeforeItsTwin(t *testing.T) {
 	}
 	f := flag.NewFlagSet("test", flag.ContinueOnError)
 	f.Int("n", 0, "")
-	if err := flagenv.Parse(f, "", nil, func(string) string { return "x" }); err == nil || !strings.Contains(err.Error(), "N:") {
-		t.Errorf("a twin that is no number: %v", err)
+	if err := config.ParseFlags(f, "", nil, func(string) string { return "x" }); err == nil || !strings.Contains(err.Error(), "N:") {
+		t.Errorf("a variable that is no number: %v", err)
 	}
 }

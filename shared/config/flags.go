@@ -1,5 +1,4 @@
-// Package flagenv gives the flags of a program twins in the environment, for a container has no command line to speak of.
-package flagenv
+package config
 
 import (
 	"encoding/json"
@@ -11,9 +10,9 @@ import (
 	"strings"
 )
 
-// Parse parses the arguments. A flag that is not among them has the value of its twin, if that is set: the flag's name after
-// the prefix, in upper case and with underscores for hyphens. The usage of each flag tells its twin.
-func Parse(f *flag.FlagSet, prefix string, args []string, getenv func(string) string) error {
+// ParseFlags parses the arguments. A flag that is not among them has the value of its environment variable, if that is set: the
+// flag's name after the prefix, in upper case and with underscores for hyphens. The usage of each flag names its variable.
+func ParseFlags(f *flag.FlagSet, prefix string, args []string, getenv func(string) string) error {
 	var err error
 	f.VisitAll(func(fl *flag.Flag) {
 		name := prefix + strings.ToUpper(strings.ReplaceAll(fl.Name, "-", "_"))
@@ -36,9 +35,9 @@ func Parse(f *flag.FlagSet, prefix string, args []string, getenv func(string) st
 	return nil
 }
 
-// JSON sets in the defaults, which have objects and whole numbers, what the JSON text of a flag has; nothing when it is
+// ParseJSON sets in the defaults, which have objects and whole numbers, what the JSON text of a setting has; nothing when it is
 // empty. An error quotes the text up to the fault.
-func JSON(text string, defaults any) error {
+func ParseJSON(text string, defaults any) error {
 	if text == "" {
 		return nil
 	}

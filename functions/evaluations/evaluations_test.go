@@ -310,7 +310,8 @@ func TestTheTableOfTextHasTheDatasetsOrder(t *testing.T) {
 	if err != nil || len(rows) != 3 {
 		t.Fatal(err, string(got.Body))
 	}
-	if strings.Join(rows[0], ",") != "rank,team,userId,runId,submissionId,datasetId,taskId,createdAt,baseline,audience,alias,affiliation,title,label,runTag,paperUrl,submittedAt,nDCG@10,AP" {
+	if strings.Join(rows[0], ",") != "rank,team,userId,runId,submissionId,datasetId,taskId,createdAt,baseline,audience,"+
+		"alias,affiliation,title,label,runTag,paperUrl,submittedAt,nDCG@10,AP" {
 		t.Error(rows[0])
 	}
 	if strings.Join(rows[1], ",") != "1,team of ada,"+e.UserID+","+e.RunID+","+e.SubmissionID+","+e.DatasetID+","+e.TaskID+","+e.CreatedAt.String()+",false,everyone,,,,,,,"+e.SubmittedAt.String()+",0.3,0.125" {

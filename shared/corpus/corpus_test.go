@@ -93,7 +93,8 @@ func TestFormats(t *testing.T) {
 		"XML topics of Touché":  {file: "x.xml", content: "<topics><topic><number>q1</number><title>Is it?</title></topic></topics>", query: "Is it?", seenq: 1},
 		"packed":                {file: "x.jsonl.gz", content: zipped(t, `{"id":"d1","text":"t"}`), document: Document{Text: "t"}, documents: 1},
 		"lines that are broken": {
-			file: "x.jsonl", content: "{\n{}\n{]\n{\"id\n{\"id\":\n{\"id\":}\n{\"id\":\"d1\",\"text\":\"\\x\"}\n{\"id\":\"d1\",\"text\":[\"t\"}\n{\"id\":\"\",\"text\":\"t\"}\n{\"id\":\"\\ud\",\"text\":\"\"}\n{\"id\":\"d1\",\"text\":\"t\"}",
+			file: "x.jsonl", content: "{\n{}\n{]\n{\"id\n{\"id\":\n{\"id\":}\n{\"id\":\"d1\",\"text\":\"\\x\"}\n{\"id\":\"d1\",\"text\":[\"t\"}\n" +
+				"{\"id\":\"\",\"text\":\"t\"}\n{\"id\":\"\\ud\",\"text\":\"\"}\n{\"id\":\"d1\",\"text\":\"t\"}",
 			document: Document{Text: "t"}, documents: 2, unread: 10,
 		},
 	} {

@@ -21,7 +21,8 @@ const retryAfter = time.Minute
 func Problem(err error) *problem.Error {
 	for _, full := range Errors {
 		if errors.Is(err, full) {
-			return problem.StorageFull.Wrap(err, "The server has no room left to store anything; what is stored can still be read. Ask those who run it to make room, and try again.").After(retryAfter)
+			return problem.StorageFull.Wrap(err, "The server has no room left to store anything; what is stored can still be read. "+
+				"Ask those who run it to make room, and try again.").After(retryAfter)
 		}
 	}
 	return nil

@@ -41,7 +41,8 @@ import (
 // only partitions that its caller may see:
 //
 //	ByKind       ORGANIZER · USER · TASK#<audience> · DATASET#<audience> · RUN#<audience>#<shard> · EVALUATION#<audience>#<shard>
-//	ByTask       FEATURED · TASK#<id>#DATASET · TASK#<id>#SUBMISSION#<audience> · TASK#<id>#RUN#<audience> · TASK#<id>#EVALUATION#<audience> · TASK#<id>#AUDIT#organizers
+//	ByTask       FEATURED · TASK#<id>#DATASET · TASK#<id>#SUBMISSION#<audience> · TASK#<id>#RUN#<audience> ·
+//	             TASK#<id>#EVALUATION#<audience> · TASK#<id>#AUDIT#organizers
 //	ByDataset    DATASET#<id>#RUN#<audience> · DATASET#<id>#EVALUATION#<audience>
 //	ByUser       USER#<id>#<kind>#<audience>, where an entry that shows its user's name to nobody else is never in `everyone`
 //	ByOrganizer  ORGANIZER#<id>#<kind>#<audience>; of audit entries those that are of no task

@@ -168,7 +168,8 @@ func (p *Page) Check() {
 	if wide := Evaluate[[]string](p, `(() => {
   const limit = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= limit) return [];
-  return [...document.querySelectorAll("html, body *")].filter(e => e === document.documentElement || e.getBoundingClientRect().right > limit + 1)
+  return [...document.querySelectorAll("html, body *")]
+    .filter(e => e === document.documentElement || e.getBoundingClientRect().right > limit + 1)
     .slice(0, 5).map(e => e.outerHTML.slice(0, 120));
 })()`); len(wide) > 0 {
 		p.t.Errorf("the page is wider than its window:\n%s", strings.Join(wide, "\n"))

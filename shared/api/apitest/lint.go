@@ -1,54 +1,119 @@
 package apitest
 
 import (
-	"cmp"
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"testing"
+
+	"assay/shared/npmtest"
 )
 
-// check is one thing that every document must have. It reports each place where that is missing.
-type check struct {
-	reason string // why a reader or a generator of clients needs it
-	run    func(d *document, report reporter)
+//go:embed redocly.yaml
+var rules []byte
+
+// Lint returns the faults of each OpenAPI document, which is JSON: what Redocly finds by the rules of redocly.yaml, and the
+// defaults and tags that Redocly does not check. Many documents in one call cost little more than one, because most of
+// the time goes into the start of Node.js.
+func Lint(t testing.TB, documents ...[]byte) [][]string {
+	t.Helper()
+	folder := t.TempDir()
+	write := func(name string, content []byte) string {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	arguments := []string{npmtest.Path(t, "@redocly", "cli", "bin", "cli.js"), "lint", "--format=json", "--max-problems=1000", "--config", write("redocly.yaml", rules)}
+	faults := make([][]string, len(documents))
+	for i, content := range documents {
+		d, err := parse(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults[i] = append(d.root.defaultFaults(), d.unusedTags()...)
+		arguments = append(arguments, write(fmt.Sprintf("%d.json", i), content))
+	}
+	command := exec.CommandContext(t.Context(), "node", arguments...)
+	command.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
+	var stderr bytes.Buffer
+	command.Stderr = &stderr
+	out, err := command.Output()
+	var exited *exec.ExitError // as it does when it finds faults
+	if err != nil && !errors.As(err, &exited) {
+		t.Fatal(err)
+	}
+	results := json.NewDecoder(bytes.NewReader(out))
+	for i := range documents {
+		var result struct{ Problems []redoclyProblem }
+		if err := results.Decode(&result); err != nil {
+			t.Fatalf("Redocly checked %d of %d documents (%v); run make test, which installs it.\n%s", i, len(documents), err, &stderr)
+		}
+		for _, p := range result.Problems {
+			faults[i] = append(faults[i], p.String())
+		}
+	}
+	if err := results.Decode(&struct{}{}); !errors.Is(err, io.EOF) {
+		t.Fatalf("Redocly printed more results than there are documents: %v", err)
+	}
+	return faults
 }
 
-// reporter takes the place of a fault and what is wrong there.
-type reporter func(at node, format string, args ...any)
-
-// checks are all that Lint looks at. A document without a fault is valid OpenAPI 3.1 and can be read as a manual.
-var checks = []check{
-	{"it must be OpenAPI 3.1, or no tool can read it", standardConformance},
-	{"a schema that does not compile checks nothing", compilation},
-	{"readers want to know what they look at, and under which terms", information},
-	{"clients name their functions after operationId", operationIDs},
-	{"summaries, descriptions and tags are the manual", operationTexts},
-	{"a caller must know what to expect when it works and when it does not", responses},
-	{"every error is a problem document (RFC 9457)", problemResponses},
-	{"a GET or DELETE has no body that a cache, a proxy or a server would have to look at (RFC 9110, section 9.3)", requestBodies},
-	{"a parameter without description and schema cannot be used", parameterTexts},
-	{"a path and its parameters must agree", pathParameters},
-	{"paths are in kebab case, so that they can be guessed", pathNames},
-	{"two paths that fit the same URL are a riddle", ambiguousPaths},
-	{"a security requirement must name a scheme", securitySchemes},
-	{"a value of unknown type cannot be read by a typed client", schemaTypes},
-	{"members are in lower camel case, so that they can be guessed", memberNames},
-	{"an example that is not valid misleads", examples},
-	{"a component that nothing uses is left over", unusedComponents},
-	{"a reference that leads nowhere hides what it stood for", references},
+// redoclyProblem is a fault as Redocly reports it.
+type redoclyProblem struct {
+	RuleID   string
+	Message  string
+	Location []struct{ Pointer string }
 }
 
-// Lint returns what is wrong with an OpenAPI document in JSON, each fault with the place where it is; nothing when all is well.
-func Lint(content []byte) []string {
-	d, err := parse(content)
-	if err != nil {
-		return []string{err.Error()}
+func (p redoclyProblem) String() string {
+	place := ""
+	if len(p.Location) > 0 {
+		place = p.Location[0].Pointer
+	}
+	return fmt.Sprintf("%s: %s: %s", place, p.RuleID, p.Message)
+}
+
+// defaultFaults returns the defaults at and below a node that their own schemas refuse.
+func (n node) defaultFaults() []string {
+	object, _ := n.value.(map[string]any)
+	if object["$ref"] != nil {
+		return nil // what it refers to is checked where it stands
 	}
 	var faults []string
-	for _, c := range checks {
-		c.run(d, func(at node, format string, args ...any) {
-			faults = append(faults, fmt.Sprintf("#%s: %s: %s", at.pointer, fmt.Sprintf(format, args...), c.reason))
-		})
+	if _, ok := object["type"].(string); ok && object["default"] != nil {
+		if schema, err := n.compile(); err != nil {
+			faults = append(faults, err.Error())
+		} else {
+			faults = append(faults, prefixed("#"+n.pointer+"/default: ", schemaFaults(schema, object["default"]))...)
+		}
 	}
-	slices.SortStableFunc(faults, cmp.Compare[string])
-	return slices.Compact(faults)
+	for _, below := range n.all() {
+		faults = append(faults, below.defaultFaults()...)
+	}
+	return faults
+}
+
+// unusedTags returns a fault for each tag that no operation has.
+func (d *document) unusedTags() []string {
+	var used, faults []string
+	for o := range d.operations() {
+		for _, tag := range o.get("tags").all() {
+			used = append(used, tag.text())
+		}
+	}
+	for _, tag := range d.root.get("tags").all() {
+		if name := tag.get("name").text(); !slices.Contains(used, name) {
+			faults = append(faults, fmt.Sprintf("#%s: no operation has the tag %q", tag.pointer, name))
+		}
+	}
+	return faults
 }

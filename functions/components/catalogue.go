@@ -27,12 +27,12 @@ var catalogue = sync.OnceValues(func() ([]*entry, error) {
 	if err != nil {
 		return nil, err
 	}
-	return read(folder)
+	return readCatalogue(folder)
 })
 
-// read reads a catalogue: a folder for each entry. In component.json, related components stand by the names of their
+// readCatalogue reads a catalogue: a folder for each entry. In component.json, related components stand by the names of their
 // folders, which become ids.
-func read(from fs.FS) ([]*entry, error) {
+func readCatalogue(from fs.FS) ([]*entry, error) {
 	folders, err := fs.ReadDir(from, ".")
 	if err != nil {
 		return nil, err

@@ -160,8 +160,8 @@ func TestFaultsOfSnippetsAreFound(t *testing.T) {
 	}
 }
 
-// TestNothingOfTheCatalogueIsLeftOut finds files that nobody would ever be shown, such as snippets with a name mistyped.
-func TestNothingOfTheCatalogueIsLeftOut(t *testing.T) {
+// TestCatalogue_IsComplete finds files that nobody would ever be shown, such as snippets with a name mistyped.
+func TestCatalogue_IsComplete(t *testing.T) {
 	known := []string{"component.json"}
 	for _, f := range snippetFiles {
 		known = append(known, f.file)
@@ -177,18 +177,18 @@ func TestNothingOfTheCatalogueIsLeftOut(t *testing.T) {
 	}
 }
 
-func TestABrokenCatalogueSaysWhere(t *testing.T) {
+func TestCatalogue_ErrorsNameTheEntry(t *testing.T) {
 	for name, content := range map[string]string{
 		"unknown member":  `{"id": "x", "colour": "red"}`,
 		"not JSON":        `{`,
 		"unknown related": `{"id": "x", "name": "broken", "related": ["nothing"]}`,
 	} {
-		_, err := read(fstest.MapFS{"broken/component.json": {Data: []byte(content)}})
+		_, err := readCatalogue(fstest.MapFS{"broken/component.json": {Data: []byte(content)}})
 		if err == nil || !strings.Contains(err.Error(), "broken") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := read(fstest.MapFS{"broken/curl.sh": {}}); err == nil {
+	if _, err := readCatalogue(fstest.MapFS{"broken/curl.sh": {}}); err == nil {
 		t.Error("a folder without component.json passes")
 	}
 }

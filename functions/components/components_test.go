@@ -85,7 +85,7 @@ func TestFilters(t *testing.T) {
 	s.Want(http.StatusNoContent, nil, "", http.MethodGet, list+"?filter[name]=nothing+is+called+so", nil)
 }
 
-func TestWhatIsNotUnderstoodIsRefused(t *testing.T) {
+func TestComponents_RefuseInvalidQueries(t *testing.T) {
 	s := serve(t)
 	recipe := whole(t, s, "", list+"?filter[kind]=recipe")[0].ID
 	for query, says := range map[string]string{
@@ -114,9 +114,9 @@ func TestFieldsSelectMembers(t *testing.T) {
 	}
 }
 
-// TestAnswersMayBeKept: by everybody, for as long as the rest of what changes only with the program, and asked for again
+// TestComponents_AreCacheable: by everybody, for as long as the rest of what changes only with the program, and asked for again
 // for next to nothing.
-func TestAnswersMayBeKept(t *testing.T) {
+func TestComponents_AreCacheable(t *testing.T) {
 	s := serve(t)
 	c := whole(t, s, "", list)[0]
 	for _, path := range []string{list, list + "/" + c.ID, c.Snippets[0].URL} {
@@ -177,7 +177,7 @@ func TestSnippetsByLanguage(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThereIsMissingForEveryone(t *testing.T) {
+func TestComponents_UnknownIDIsNotFound(t *testing.T) {
 	s := serve(t)
 	for _, id := range []string{"01JZ3V7Q0D8T5RZ0S6R1W9C4XK", "nothing", "%20"} {
 		for _, user := range []string{"", "alice", "root"} {
@@ -209,8 +209,8 @@ func TestLinksOfTheCatalogueLeadSomewhere(t *testing.T) {
 	}
 }
 
-// TestEveryToolIsShownAtWork compares the catalogue with the list of tools, which may well grow without it.
-func TestEveryToolIsShownAtWork(t *testing.T) {
+// TestCatalogue_ShowsEveryTool compares the catalogue with the list of tools, which may well grow without it.
+func TestCatalogue_ShowsEveryTool(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	var served, shown []string
 	for next := "/v1/tools"; next != ""; {

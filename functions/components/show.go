@@ -27,7 +27,7 @@ func list(_ context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Compo
 // show is asked about nothing in particular, and finds the component itself: what is missing here is hidden from nobody,
 // and no grants need be read to say so.
 func show(_ context.Context, c *api.Call, _ api.PublicTarget) (Component, error) {
-	e, err := asked(c)
+	e, err := findEntry(c)
 	if err != nil {
 		return Component{}, err
 	}
@@ -35,7 +35,7 @@ func show(_ context.Context, c *api.Call, _ api.PublicTarget) (Component, error)
 }
 
 func snippet(_ context.Context, c *api.Call) error {
-	e, err := asked(c)
+	e, err := findEntry(c)
 	if err != nil {
 		return err
 	}
@@ -49,8 +49,8 @@ func snippet(_ context.Context, c *api.Call) error {
 	return problem.NotFound.New("%s has no snippet in %s. It has one in %s.", e.Name, strings.Join(c.Page.Values(language.Name), " or "), strings.Join(has, " and "))
 }
 
-// asked returns the component that the path names.
-func asked(c *api.Call) (*entry, error) {
+// findEntry returns the component that the path names.
+func findEntry(c *api.Call) (*entry, error) {
 	all, err := catalogue()
 	if err != nil {
 		return nil, err

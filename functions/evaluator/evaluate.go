@@ -125,7 +125,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 		diagnostics = measure.WithoutTruth(public, diagnostics)
 	}
 	version := evaluator.Version(measure.Kind(truth.Evaluator.Kind))
-	if measure.Refused(diagnostics) {
+	if measure.HasErrors(diagnostics) {
 		_, err = w.Refuse(ctx, h, run, truth, diagnostics, version)
 		return err
 	}

@@ -61,7 +61,7 @@ func TestFailuresThatOnlyTheTruthKnowsAreBounded(t *testing.T) {
 			if told := owner(r); !strings.Contains(told, want) || strings.Contains(told, "topic") {
 				t.Errorf("the owner reads %q", told)
 			}
-			if shown := r.For(access.Anyone | access.User | access.Owner); shown.EvaluationID != "" || !measure.Refused(r.For(access.Organizer).Diagnostics) {
+			if shown := r.For(access.Anyone | access.User | access.Owner); shown.EvaluationID != "" || !measure.HasErrors(r.For(access.Organizer).Diagnostics) {
 				t.Errorf("%+v", shown)
 			}
 			if e := get[record.EvaluationItem](s, record.EvaluationKey(r.EvaluationID)); e.Measures["AP"] != nil || e.Reasons["AP"] == "" {

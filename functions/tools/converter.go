@@ -36,13 +36,13 @@ type ConverterOutput struct {
 	To          string               `json:"to"`
 	File        *FileResult          `json:"file" doc:"run or qrels in the format asked for"`
 	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"warnings, such as of what the other format cannot hold"`
-	spool       *tempFile
+	temp        *tempFile
 }
 
-func (o ConverterOutput) file() *tempFile { return o.spool }
+func (o ConverterOutput) file() *tempFile { return o.temp }
 
-// endings are, by format, those of file names and what media type they stand for. Of jsonl none is registered.
-var endings = map[conversion.Format]struct{ ending, mediaType string }{
+// fileTypes are, by format, those of file names and what media type they stand for. Of jsonl none is registered.
+var fileTypes = map[conversion.Format]struct{ ending, mediaType string }{
 	conversion.TRECRun:   {".txt", mediaText},
 	conversion.TRECQrels: {".txt", mediaText},
 	conversion.JSONL:     {".jsonl", mediaText},
@@ -50,19 +50,19 @@ var endings = map[conversion.Format]struct{ ending, mediaType string }{
 	conversion.BEIR:      {".tsv", mediaTSV},
 }
 
-// converted is what a conversion is of.
-type converted struct {
+// conversionSource is what a conversion is of.
+type conversionSource struct {
 	member  string
 	formats []conversion.Format // the first is that of what the platform holds
 	convert func(ctx context.Context, w io.Writer, from, to conversion.Format, files ...measure.File) ([]measure.Diagnostic, error)
 	source  interface {
 		Files() []evaluator.File
-		Refused([]measure.Diagnostic) error
+		CheckDiagnostics([]measure.Diagnostic) error
 	}
 }
 
-var converterTool = define(about{
-	name: "converter", kind: "transformation", problems: append(ofTruths, ofFiles...), summary: "Convert a run or relevance judgments into another format",
+var converterTool = define(metadata{
+	name: "converter", kind: "transformation", problems: append(truthProblems, fileProblems...), summary: "Convert a run or relevance judgments into another format",
 	description: "Runs are written as `trec-run`, `jsonl` or `csv`, with the fields topic, docid, rank, score and tag; relevance judgments as `trec-qrels`, `jsonl` or `csv`, with the fields topic, iteration, docid and grade, or as `beir`. " +
 		"Lines keep their order, and scores their digits; nothing of a field is changed, so a spreadsheet may take an id for a formula. Several files become one.\n\n" +
 		"`file` has what was written. Up to 3 MiB stand in `content`, more behind a link in `url`, which works for half an hour and takes a login. " +
@@ -70,8 +70,8 @@ var converterTool = define(about{
 }, ConverterInput{
 	Qrels: &QrelsReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	To:    string(conversion.BEIR),
-}, func(ctx context.Context, d *inputs.Resolver, in ConverterInput) (compute[ConverterOutput], error) {
-	of, err := in.gather(ctx, d)
+}, func(ctx context.Context, resolver *inputs.Resolver, in ConverterInput) (compute[ConverterOutput], error) {
+	of, err := in.resolve(ctx, resolver)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +88,7 @@ var converterTool = define(about{
 	}
 	return func(ctx context.Context) (out ConverterOutput, err error) {
 		out = ConverterOutput{From: string(from), To: string(to)}
-		out.spool, err = writeSpool(of.member+endings[to].ending, endings[to].mediaType+charset, mostBytes(d), func(w io.Writer) error {
+		out.temp, err = writeTempFile(of.member+fileTypes[to].ending, fileTypes[to].mediaType+charset, maxFileSize(resolver), func(w io.Writer) error {
 			contents, done := evaluator.Contents(of.source.Files())
 			defer done()
 			found, err := of.convert(ctx, w, from, to, contents...)
@@ -96,7 +96,7 @@ var converterTool = define(about{
 				return err
 			}
 			out.Diagnostics = record.Disclosed(found)
-			refused, ok := errors.AsType[*problem.Error](of.source.Refused(found))
+			refused, ok := errors.AsType[*problem.Error](of.source.CheckDiagnostics(found))
 			if !ok {
 				return nil
 			}
@@ -106,27 +106,27 @@ var converterTool = define(about{
 			return refused
 		})
 		if err == nil {
-			out.File = out.spool.described
+			out.File = out.temp.result
 		}
 		return out, err
 	}, nil
 })
 
-// gather gathers what to convert, which must be one thing.
-func (in *ConverterInput) gather(ctx context.Context, d *inputs.Resolver) (converted, error) {
+// resolve gathers what to convert, which must be one thing.
+func (in *ConverterInput) resolve(ctx context.Context, resolver *inputs.Resolver) (conversionSource, error) {
 	switch {
 	case (in.Run == nil) == (in.Qrels == nil):
-		return converted{}, problem.Check([]problem.Field{{Pointer: "", Detail: "give either run or qrels: one of them is converted"}})
+		return conversionSource{}, problem.Check([]problem.Field{{Pointer: "", Detail: "give either run or qrels: one of them is converted"}})
 	case in.Run != nil:
-		run, err := d.Run(ctx, "/run", *in.Run)
+		run, err := resolver.Run(ctx, "/run", *in.Run)
 		if err == nil {
-			err = d.Ranked(ctx, run)
+			err = resolver.CheckRankings(ctx, run)
 		}
-		return converted{"run", conversion.RunFormats(), conversion.Runs, run}, err
+		return conversionSource{"run", conversion.RunFormats(), conversion.Runs, run}, err
 	}
-	truth, err := d.Truth(ctx, "/qrels", inputs.TruthReference{DatasetID: in.Qrels.DatasetID, Files: in.Qrels.Files})
+	truth, err := resolver.Truth(ctx, "/qrels", inputs.TruthReference{DatasetID: in.Qrels.DatasetID, Files: in.Qrels.Files})
 	if err == nil && truth.Kind() != measure.Retrieval {
 		err = problem.Check([]problem.Field{{Pointer: "/qrels/datasetId", Detail: fmt.Sprintf("the dataset is one of %s, which has no relevance judgments", truth.Kind())}})
 	}
-	return converted{"qrels", conversion.QrelsFormats(), conversion.Qrels, truth}, err
+	return conversionSource{"qrels", conversion.QrelsFormats(), conversion.Qrels, truth}, err
 }

@@ -12,8 +12,8 @@ import (
 	"assay/shared/record"
 )
 
-// written is an answer of the tool.
-type written struct {
+// converterAnswer is an answer of the tool.
+type converterAnswer struct {
 	From, To string
 	File     struct {
 		Name, MediaType, URL, SHA256 string
@@ -25,8 +25,8 @@ type written struct {
 }
 
 // What is converted from one format into the next, through all and back, is the same again.
-func TestConvertThereAndBack(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestConverter_RoundTrips(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	const run, qrels = "1 Q0 d\"7 1 12.50 bm25\n1 Q0 d,8 2 -1e-3 bm25\n", "q1 0 d\\7 2\nq2 0 ü -1\n"
 	for _, c := range []struct {
 		member, text string
@@ -34,10 +34,10 @@ func TestConvertThereAndBack(t *testing.T) {
 	}{{"run", run, []string{"trec-run", "jsonl", "csv", "trec-run"}}, {"qrels", qrels, []string{"trec-qrels", "jsonl", "beir", "csv", "trec-qrels"}}} {
 		text := c.text
 		for i, to := range c.formats[1:] {
-			var out written
-			input := object{c.member: sent("f", text), "from": c.formats[i], "to": to}
-			s.tool(http.StatusOK, &out, "", "converter", input)
-			plain := s.tool(http.StatusOK, nil, "", "converter", input, "Accept", "text/plain")
+			var out converterAnswer
+			input := object{c.member: inlineFiles("f", text), "from": c.formats[i], "to": to}
+			s.invoke(http.StatusOK, &out, "", "converter", input)
+			plain := s.invoke(http.StatusOK, nil, "", "converter", input, "Accept", "text/plain")
 			if !bytes.Equal(plain.Body, out.File.Content) || plain.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 				t.Errorf("as %s it is another file:\n%s", plain.Header.Get("Content-Type"), plain.Body)
 			}
@@ -52,20 +52,20 @@ func TestConvertThereAndBack(t *testing.T) {
 	}
 }
 
-func TestConvertedFilesSayWhatTheyAre(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestConverter_NamesFilesAndMediaTypes(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	for to, want := range map[string]string{
 		"trec-qrels": "qrels.txt text/plain; charset=utf-8", "jsonl": "qrels.jsonl text/plain; charset=utf-8",
 		"csv": "qrels.csv text/csv; charset=utf-8", "beir": "qrels.tsv text/tab-separated-values; charset=utf-8",
 	} {
-		var out written
-		s.tool(http.StatusOK, &out, "", "converter", object{"qrels": sent("../hostile\";.exe", "1 7 a 1\n"), "to": to})
+		var out converterAnswer
+		s.invoke(http.StatusOK, &out, "", "converter", object{"qrels": inlineFiles("../hostile\";.exe", "1 7 a 1\n"), "to": to})
 		if got := out.File.Name + " " + out.File.MediaType; got != want {
 			t.Errorf("%s is %s, want %s", to, got, want)
 		}
 		own, _, _ := strings.Cut(out.File.MediaType, ";")
 		for accept, want := range map[string]string{own: out.File.MediaType, "text/*": out.File.MediaType, "text/plain": "text/plain; charset=utf-8"} {
-			a := s.tool(http.StatusOK, nil, "", "converter", object{"qrels": sent("q", "1 7 a 1\n"), "to": to}, "Accept", accept)
+			a := s.invoke(http.StatusOK, nil, "", "converter", object{"qrels": inlineFiles("q", "1 7 a 1\n"), "to": to}, "Accept", accept)
 			if got := a.Header.Get("Content-Type"); got != want || !bytes.Equal(a.Body, out.File.Content) {
 				t.Errorf("%s as %s is %s:\n%s", to, accept, got, a.Body)
 			}
@@ -77,22 +77,22 @@ func TestConvertedFilesSayWhatTheyAre(t *testing.T) {
 }
 
 // What cannot be had names what can: before the result is known what the tool writes, and then what the result is.
-func TestConvert_NamesTheMediaTypesThatItHas(t *testing.T) {
-	s := newStage(t, record.Public)
-	input := object{"qrels": sent("q", "1 7 a 1\n"), "to": "trec-qrels"}
+func TestConverter_NamesItsMediaTypes(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	input := object{"qrels": inlineFiles("q", "1 7 a 1\n"), "to": "trec-qrels"}
 	for accept, want := range map[string]string{
 		"image/svg+xml": "can be application/json or text/plain or text/csv or text/tab-separated-values or text/html.",
 		"text/csv":      "can be application/json or text/plain or text/html.",
 	} {
-		if a := s.tool(http.StatusNotAcceptable, nil, "", "converter", input, "Accept", accept); !strings.Contains(string(a.Body), want) {
+		if a := s.invoke(http.StatusNotAcceptable, nil, "", "converter", input, "Accept", accept); !strings.Contains(string(a.Body), want) {
 			t.Errorf("%s: %s", accept, a.Body)
 		}
 	}
 }
 
-func TestConvertRefuses(t *testing.T) {
-	s := newStage(t, record.Public)
-	run, qrels := sent("run.txt", keptRun), sent("qrels.txt", keptQrels)
+func TestConverter_RefusesInvalidInputs(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	run, qrels := inlineFiles("run.txt", datasetRun), inlineFiles("qrels.txt", datasetQrels)
 	for _, c := range []struct {
 		input   object
 		pointer string
@@ -104,74 +104,74 @@ func TestConvertRefuses(t *testing.T) {
 		{object{"qrels": qrels, "to": "trec-run"}, "/to"},
 		{object{"qrels": qrels, "to": "xml"}, "/to"},
 		{object{"run": qrels, "to": "csv"}, "/run/files/0"},
-		{object{"run": sent("a", keptRun, "a", keptRun), "to": "csv"}, "/run/files/1/name"},
-		{object{"run": sent("a\nb", keptRun), "to": "csv"}, "/run/files/0/name"},
+		{object{"run": inlineFiles("a", datasetRun, "a", datasetRun), "to": "csv"}, "/run/files/1/name"},
+		{object{"run": inlineFiles("a\nb", datasetRun), "to": "csv"}, "/run/files/0/name"},
 		{object{"run": object{"files": []object{{"name": "a", "content": "!"}}}, "to": "csv"}, "/run/files/0/content"},
 		{object{"run": object{}, "to": "csv"}, "/run"},
 	} {
-		found := s.faults(http.StatusUnprocessableEntity, "", "converter", c.input)
+		found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "converter", c.input)
 		if len(found) == 0 || found[0].Pointer != c.pointer {
 			t.Errorf("%v is refused for %v, want %q", c.input, found, c.pointer)
 		}
 	}
-	for input, want := range map[*object]bool{{"run": sent("run.jsonl", "{}\n"), "to": "csv"}: true, {"run": sent("run.jsonl", "{}\n"), "from": "trec-run", "to": "csv"}: false} {
-		if a := s.tool(http.StatusUnprocessableEntity, nil, "", "converter", *input); strings.Contains(string(a.Body), "`from` does not say") != want {
+	for input, want := range map[*object]bool{{"run": inlineFiles("run.jsonl", "{}\n"), "to": "csv"}: true, {"run": inlineFiles("run.jsonl", "{}\n"), "from": "trec-run", "to": "csv"}: false} {
+		if a := s.invoke(http.StatusUnprocessableEntity, nil, "", "converter", *input); strings.Contains(string(a.Body), "`from` does not say") != want {
 			t.Errorf("%v: %s", *input, a.Body)
 		}
 	}
 }
 
-func TestConvertWhatIsHeld(t *testing.T) {
-	s := newStage(t, record.Public)
-	var out written
-	s.tool(http.StatusOK, &out, "", "converter", object{"run": byID(s.run(staged{public: true})), "to": "csv"})
+func TestConverter_ConvertsStoredRunsAndTruths(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	var out converterAnswer
+	s.invoke(http.StatusOK, &out, "", "converter", object{"run": runRef(s.addRun(runSpec{public: true})), "to": "csv"})
 	if !strings.HasPrefix(string(out.File.Content), "topic,docid,rank,score,tag\n1,b,1,2.0,tag\n") {
 		t.Errorf("the run is\n%s", out.File.Content)
 	}
 	truth := object{"qrels": object{"datasetId": s.dataset.ID}, "to": "jsonl"}
 	for _, user := range []string{"", "alice", "bob"} {
-		if a := s.tool(http.StatusForbidden, nil, user, "converter", truth); strings.Contains(string(a.Body), "docid") {
+		if a := s.invoke(http.StatusForbidden, nil, user, "converter", truth); strings.Contains(string(a.Body), "docid") {
 			t.Errorf("%q is told of the truth: %s", user, a.Body)
 		}
 	}
-	s.tool(http.StatusOK, &out, "olga", "converter", truth)
+	s.invoke(http.StatusOK, &out, "olga", "converter", truth)
 	if !strings.HasPrefix(string(out.File.Content), `{"topic":"1","iteration":"0","docid":"a","grade":2}`) {
 		t.Errorf("the truth is\n%s", out.File.Content)
 	}
-	labels := s.labels("id,label\n1,a\n")
+	labels := s.newClassificationDataset("id,label\n1,a\n")
 	truth["qrels"] = object{"datasetId": labels.ID}
-	if found := s.faults(http.StatusUnprocessableEntity, "olga", "converter", truth); len(found) != 1 || found[0].Pointer != "/qrels/datasetId" {
+	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "olga", "converter", truth); len(found) != 1 || found[0].Pointer != "/qrels/datasetId" {
 		t.Errorf("labels are refused for %v", found)
 	}
-	s.unseenAs("converter", func(run object) object { return object{"run": run, "to": "csv"} })
+	s.checkHiddenRuns("converter", func(run object) object { return object{"run": run, "to": "csv"} })
 }
 
-func TestFilesThatComeAlongAreBounded(t *testing.T) {
-	s := newStage(t, record.Public)
-	zipped := packed(keptRun)
-	var out written
-	s.tool(http.StatusOK, &out, "", "converter", object{"run": sent("run.txt.gz", zipped), "to": "trec-run"})
-	if string(out.File.Content) != keptRun {
+func TestInlineFiles_AreBounded(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	zipped := gzipped(datasetRun)
+	var out converterAnswer
+	s.invoke(http.StatusOK, &out, "", "converter", object{"run": inlineFiles("run.txt.gz", zipped), "to": "trec-run"})
+	if string(out.File.Content) != datasetRun {
 		t.Errorf("unpacked it is\n%s", out.File.Content)
 	}
-	megabyte := packed(string(make([]byte, 1<<20)))
-	s.tool(http.StatusOK, nil, "", "validator", object{"run": sent("a.gz", megabyte)})
+	megabyte := gzipped(string(make([]byte, 1<<20)))
+	s.invoke(http.StatusOK, nil, "", "validator", object{"run": inlineFiles("a.gz", megabyte)})
 	bomb := strings.Repeat(megabyte, 33) // a gzip file can be several on end
-	s.tool(http.StatusRequestEntityTooLarge, nil, "", "validator", object{"run": sent("a.gz", bomb, "b.gz", bomb)})
+	s.invoke(http.StatusRequestEntityTooLarge, nil, "", "validator", object{"run": inlineFiles("a.gz", bomb, "b.gz", bomb)})
 	noise := make([]byte, record.MaxInlineBytes/2+1)
 	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
-	s.tool(http.StatusOK, nil, "", "validator", object{"run": sent("a", string(noise))})
-	s.tool(http.StatusRequestEntityTooLarge, nil, "", "validator", object{"run": sent("a", string(noise), "b", string(noise))})
+	s.invoke(http.StatusOK, nil, "", "validator", object{"run": inlineFiles("a", string(noise))})
+	s.invoke(http.StatusRequestEntityTooLarge, nil, "", "validator", object{"run": inlineFiles("a", string(noise), "b", string(noise))})
 }
 
 // What is converted goes from store to store: memory does not grow with it.
-func TestConvertHoldsNoFile(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestConverter_StreamsStoredRuns(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	var before, after runtime.MemStats
-	held := s.large(6<<20, 1)
+	held := s.addLargeRun(6<<20, 1)
 	runtime.ReadMemStats(&before)
-	var out written
-	s.tool(http.StatusOK, &out, "alice", "converter", object{"run": byID(held), "to": "csv"})
+	var out converterAnswer
+	s.invoke(http.StatusOK, &out, "alice", "converter", object{"run": runRef(held), "to": "csv"})
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 3<<20 || out.File.Size < 4<<20 || out.File.URL == "" {
 		t.Errorf("%d bytes of memory were used to write %d behind %q", took, out.File.Size, out.File.URL)

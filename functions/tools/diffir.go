@@ -69,7 +69,7 @@ func (in *DiffirInput) Check() []problem.Field {
 }
 
 // compared is to which depth rankings are compared: what stands below weighs less than 1e-6 in rank-biased overlap.
-func (in *DiffirInput) compared() int {
+func (in *DiffirInput) comparedDepth() int {
 	return max(1000, int(math.Ceil(math.Log(1e-6)/math.Log(in.P))))
 }
 
@@ -143,8 +143,8 @@ type DiffirText struct {
 	Text  string `json:"text,omitempty" doc:"the passage with most words of the query, up to 300 characters"`
 }
 
-// usualOne is the measure that runs are compared by when nobody says.
-var usualOne = map[measure.Kind][]string{measure.Retrieval: {"nDCG@10"}}
+// defaultDiffirMeasure is the measure that runs are compared by when nobody says.
+var defaultDiffirMeasure = map[measure.Kind][]string{measure.Retrieval: {"nDCG@10"}}
 
 // diffirExample compares what is found by words with what is found by meaning.
 var diffirExample = DiffirInput{
@@ -160,34 +160,34 @@ var diffirExample = DiffirInput{
 	Measure: "nDCG@10",
 }
 
-var diffir = define(about{
-	name: "diffir", kind: "comparison", problems: ofValues, summary: "Compare runs by topic",
+var diffirTool = define(metadata{
+	name: "diffir", kind: "comparison", problems: valueProblems, summary: "Compare runs by topic",
 	description: "Two to five runs side by side: which documents moved, came and went, with their judgments and texts, the topics that differ most first. " +
 		"Topics are ordered by rank-biased overlap (Webber, Moffat and Zobel, 2010), by Kendall's tau, or by how much a measure differs.\n\n" +
 		"Name runs by `runId`, or send their files. Judgments are shown to those who may read the truth, and to those who send one; texts are those in the inputs of the dataset, or sent along.",
-}, diffirExample, func(ctx context.Context, d *inputs.Resolver, in DiffirInput) (compute[DiffirOutput], error) {
+}, diffirExample, func(ctx context.Context, resolver *inputs.Resolver, in DiffirInput) (compute[DiffirOutput], error) {
 	w := diffirWork{in: in}
 	var err error
 	if in.Measure != "" || in.Order == byMeasure {
-		asked := inputs.Asked{Runs: in.Runs, Truth: in.Truth, At: "/measure", One: true, Usual: usualOne, Files: true}
+		asked := inputs.ResultsRequest{Runs: in.Runs, Truth: in.Truth, MeasurePointer: "/measure", One: true, Default: defaultDiffirMeasure, WithFiles: true}
 		if in.Measure != "" {
 			asked.Measures = []string{in.Measure}
 		}
-		if w.results, err = d.Results(ctx, asked); err != nil {
+		if w.results, err = resolver.Results(ctx, asked); err != nil {
 			return nil, err
 		}
 		w.runs, w.truth = w.results.Runs, w.results.Truth()
-	} else if w.runs, err = d.Runs(ctx, "/runs", in.Runs); err != nil {
+	} else if w.runs, err = resolver.Runs(ctx, "/runs", in.Runs); err != nil {
 		return nil, err
 	}
-	if err := d.Ranked(ctx, w.runs...); err != nil {
+	if err := resolver.CheckRankings(ctx, w.runs...); err != nil {
 		return nil, err
 	}
 	if w.truth == nil {
-		if w.truth, err = d.Judgments(ctx, in.Truth, w.runs); err != nil {
+		if w.truth, err = resolver.Judgments(ctx, in.Truth, w.runs); err != nil {
 			return nil, err
 		}
 	}
-	w.texts, err = d.Texts(ctx, "/texts", in.Texts, w.runs)
+	w.texts, err = resolver.Texts(ctx, "/texts", in.Texts, w.runs)
 	return w.compute, err
 })

@@ -15,8 +15,8 @@ import (
 	"assay/shared/record"
 )
 
-// differing is the answer of diffir as far as the tests look at it.
-type differing struct {
+// diffirAnswer is the answer of diffir as far as the tests look at it.
+type diffirAnswer struct {
 	Order      string
 	Compared   int
 	Judged     bool
@@ -51,7 +51,7 @@ type differing struct {
 	}
 }
 
-func (d *differing) order() string {
+func (d *diffirAnswer) order() string {
 	var topics []string
 	for _, t := range d.Topics {
 		topics = append(topics, t.Topic)
@@ -59,8 +59,8 @@ func (d *differing) order() string {
 	return strings.Join(topics, " ")
 }
 
-// told is a ranking in short: document, grade, change from the first run, and the runs that lack it.
-func (d *differing) told(topic, run int) string {
+// summary is a ranking in short: document, grade, change from the first run, and the runs that lack it.
+func (d *diffirAnswer) summary(topic, run int) string {
 	var all []string
 	for _, x := range d.Topics[topic].Rankings[run] {
 		text := fmt.Sprintf("%d%s", x.Rank, x.Document)
@@ -80,14 +80,14 @@ func number(x *float64) string {
 }
 
 // The values are those that the tests of package comparison work out by hand and take from the paper.
-func TestDiffirByHand(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestDiffir_ByHand(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	input := object{
 		"runs": []object{
-			named("first", ranked("equal abc", "turned abc", "apart abc", "paper abcdefg", "alone ab")),
-			named("second", ranked("equal abc", "turned acb", "apart def", "paper zcavwxy")),
+			namedRun("first", trecRun("equal abc", "turned abc", "apart abc", "paper abcdefg", "alone ab")),
+			namedRun("second", trecRun("equal abc", "turned acb", "apart def", "paper zcavwxy")),
 		},
-		"truth":   sent("qrels.txt", "equal 0 a 1\nturned 0 b 1\npaper 0 c 2\npaper 0 z 0\npaper 0 d 1\n"),
+		"truth":   inlineFiles("qrels.txt", "equal 0 a 1\nturned 0 b 1\npaper 0 c 2\npaper 0 z 0\npaper 0 d 1\n"),
 		"measure": "RR",
 	}
 	for order, want := range map[string]string{
@@ -97,14 +97,14 @@ func TestDiffirByHand(t *testing.T) {
 		// RR is 1/1 and 1/1, 1/2 and 1/3, 1/3 and 1/2; the truth knows nothing of the others.
 		"measure": "paper turned equal alone apart",
 	} {
-		var got differing
-		s.tool(http.StatusOK, &got, "", "diffir", with(input, "order", order))
+		var got diffirAnswer
+		s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "order", order))
 		if got.order() != want || got.Order != order || got.TopicCount != 5 || got.Measure != "RR" || !got.Judged {
 			t.Errorf("by %s the topics are %s, want %s; %+v", order, got.order(), want, got.Runs)
 		}
 	}
-	var got differing
-	s.tool(http.StatusOK, &got, "", "diffir", with(input, "depth", 3))
+	var got diffirAnswer
+	s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "depth", 3))
 	for i, want := range []string{
 		"alone 0.0000 none none", "apart 0.0000 none none", "paper 0.2882 -1.0000 0.1667", "turned 0.9550 0.3333 0.1667", "equal 1.0000 1.0000 0.0000",
 	} {
@@ -118,19 +118,19 @@ func TestDiffirByHand(t *testing.T) {
 	if c := paper.Comparisons[0].Shown; c.Kept != 0 || c.Moved != 2 || c.Came != 1 || c.Went != 1 {
 		t.Errorf("changes %+v", c)
 	}
-	if first, want := got.told(2, 0), "1a[1 3] 2b[2 0]second 3c(2)[3 2]"; first != want {
+	if first, want := got.summary(2, 0), "1a[1 3] 2b[2 0]second 3c(2)[3 2]"; first != want {
 		t.Errorf("the first run has %s, want %s", first, want)
 	}
-	if second, want := got.told(2, 1), "1z(0)came[0 1] 2c(2)moved[3 2] 3amoved[1 3]"; second != want {
+	if second, want := got.summary(2, 1), "1z(0)came[0 1] 2c(2)moved[3 2] 3amoved[1 3]"; second != want {
 		t.Errorf("the second run has %s, want %s", second, want)
 	}
-	if second, want := got.told(3, 1), "1akept[1 1] 2cmoved[3 2] 3b(1)moved[2 3]"; second != want {
+	if second, want := got.summary(3, 1), "1akept[1 1] 2cmoved[3 2] 3b(1)moved[2 3]"; second != want {
 		t.Errorf("of the turned topic the second run has %s, want %s", second, want)
 	}
-	if n := len(got.Topics[0].Rankings[1]); n != 0 || got.told(0, 0) != "1a[1 0]second 2b[2 0]second" {
-		t.Errorf("the second run has %d documents, the first %s", n, got.told(0, 0))
+	if n := len(got.Topics[0].Rankings[1]); n != 0 || got.summary(0, 0) != "1a[1 0]second 2b[2 0]second" {
+		t.Errorf("the second run has %d documents, the first %s", n, got.summary(0, 0))
 	}
-	page := s.page("", "diffir", with(input, "depth", 3))
+	page := s.page("", "diffir", withMembers(input, "depth", 3))
 	for _, want := range []string{"up 1, from rank 3", "down 2, from rank 1", "new", "gone", "grade 2", "not relevant", "unjudged", "same rank", `href="#t3-3"`, `id="t3-3"`, `<a href="#t3">`, "Nothing was retrieved"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
@@ -139,22 +139,22 @@ func TestDiffirByHand(t *testing.T) {
 }
 
 // A topic differs as much as its run that differs most from the first.
-func TestDiffirOfSeveralRuns(t *testing.T) {
-	s := newStage(t, record.Public)
-	var got differing
+func TestDiffir_OfSeveralRuns(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	var got diffirAnswer
 	input := object{
-		"runs": []object{named("x", ranked("1 abc", "2 abc")), named("x", ranked("1 abc", "2 acb")), named("z", ranked("1 def", "2 acb"))},
+		"runs": []object{namedRun("x", trecRun("1 abc", "2 abc")), namedRun("x", trecRun("1 abc", "2 acb")), namedRun("z", trecRun("1 def", "2 acb"))},
 		"p":    0.99, "depth": 2, "limit": 1,
 	}
-	s.tool(http.StatusOK, &got, "", "diffir", input)
+	s.invoke(http.StatusOK, &got, "", "diffir", input)
 	if got.order() != "1 2" || got.Topics[0].Overlap != 0 || number(&got.Topics[0].Comparisons[0].Overlap) != "1.0000" || got.Judged || got.Measure != "" {
 		t.Errorf("%+v", got)
 	}
 	if got.Topics[0].Rankings == nil || got.Topics[1].Rankings != nil || got.Topics[1].Comparisons[0].Shown != nil {
 		t.Errorf("rankings are not shown of the first topic alone: %+v", got.Topics)
 	}
-	if got.Runs[1].Name != "x (2)" || got.told(0, 0) != "1a[1 1 0]z 2b[2 2 0]z" {
-		t.Errorf("the first of %+v has %s", got.Runs, got.told(0, 0))
+	if got.Runs[1].Name != "x (2)" || got.summary(0, 0) != "1a[1 1 0]z 2b[2 2 0]z" {
+		t.Errorf("the first of %+v has %s", got.Runs, got.summary(0, 0))
 	}
 	page := s.page("", "diffir", input)
 	for _, want := range []string{"gone from 3 \u2068z\u2069", "1 more topic with lesser differences", "There are no judgments here"} {
@@ -165,15 +165,15 @@ func TestDiffirOfSeveralRuns(t *testing.T) {
 	if _, body, _ := strings.Cut(page, "</head>"); strings.Contains(body, "unjudged") {
 		t.Error("the page calls documents unjudged, and there are no judgments")
 	}
-	s.tool(http.StatusOK, &got, "", "diffir", with(input, "topics", []string{"2"}))
+	s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "topics", []string{"2"}))
 	if got.TopicCount != 1 || got.order() != "2" {
 		t.Errorf("of the topic that is named there is %+v", got)
 	}
 }
 
 // Rankings are read to a depth below which there is no millionth of the overlap.
-func TestDiffirReadsDeepEnough(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestDiffir_ReadsDeepEnough(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	random := rand.New(rand.NewPCG(1, 2))
 	runs, rankings := make([]strings.Builder, 2), make([]*comparison.Ranking, 2)
 	for i := range runs {
@@ -191,8 +191,8 @@ func TestDiffirReadsDeepEnough(t *testing.T) {
 		}
 	}
 	for p, compared := range map[float64]int{0.5: 1000, 0.9: 1000, 0.99: 1375} {
-		var got differing
-		s.tool(http.StatusOK, &got, "", "diffir", object{"runs": []object{named("a", runs[0].String()), named("b", runs[1].String())}, "p": p, "depth": 100})
+		var got diffirAnswer
+		s.invoke(http.StatusOK, &got, "", "diffir", object{"runs": []object{namedRun("a", runs[0].String()), namedRun("b", runs[1].String())}, "p": p, "depth": 100})
 		want, err := comparison.RankBiasedOverlap(rankings[0], rankings[1], p)
 		if err != nil || math.Abs(got.Topics[0].Overlap-want) > 1e-6 || got.Compared != compared {
 			t.Errorf("to depth %d the overlap at %v is %v, to the end it is %v; %v", got.Compared, p, got.Topics[0].Overlap, want, err)
@@ -205,9 +205,9 @@ func TestDiffirReadsDeepEnough(t *testing.T) {
 	}
 }
 
-func TestDiffirRefuses(t *testing.T) {
-	s := newStage(t, record.Public)
-	a, b := named("a", ranked("1 abc")), named("b", ranked("1 bca"))
+func TestDiffir_RefusesInvalidInputs(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	a, b := namedRun("a", trecRun("1 abc")), namedRun("b", trecRun("1 bca"))
 	good := object{"runs": []object{a, b}}
 	for name, c := range map[string]struct {
 		input         object
@@ -215,24 +215,24 @@ func TestDiffirRefuses(t *testing.T) {
 	}{
 		"one run":                   {object{"runs": []object{a}}, "/runs", ""},
 		"six runs":                  {object{"runs": []object{a, b, a, b, a, b}}, "/runs", ""},
-		"depth of none":             {with(good, "depth", 0), "/depth", ""},
-		"depth beyond the most":     {with(good, "depth", 101), "/depth", ""},
-		"limit beyond the most":     {with(good, "limit", 101), "/limit", ""},
-		"too many documents":        {with(good, "depth", 100, "limit", 100), "/limit", "give less of limit or depth"},
-		"p of 1":                    {with(good, "p", 1), "/p", ""},
-		"another order":             {with(good, "order", "name"), "/order", ""},
-		"a topic that is missing":   {with(good, "topics", []string{"1", "2"}), "/topics/1", "no run has documents"},
-		"a topic twice":             {with(good, "topics", []string{"1", "1"}), "/topics/1", "/topics/0"},
-		"a measure without truth":   {with(good, "measure", "AP"), "/truth", "is needed"},
-		"order by no truth":         {with(good, "order", "measure"), "/truth", "is needed"},
-		"a measure that is none":    {with(good, "measure", "wow", "truth", sent("q", "1 0 a 1\n")), "/measure", ""},
-		"a truth of another kind":   {with(good, "truth", with(sent("q", "id,label\na,b\n"), "kind", "classification", "format", object{"kind": "csv", "idField": "id", "valueField": "label"})), "/truth", "no judgments"},
-		"a faulty run":              {object{"runs": []object{a, named("b", "1 Q0 a\n")}}, "/runs/1/files/0", "line 1"},
-		"texts that have none":      {with(good, "texts", sent("x.bin", "\x00\x01")), "/texts/files/0", "no texts"},
-		"texts that are not base64": {with(good, "texts", object{"files": []object{{"name": "x", "content": "!"}}}), "/texts/files/0/content", "base64"},
+		"depth of none":             {withMembers(good, "depth", 0), "/depth", ""},
+		"depth beyond the most":     {withMembers(good, "depth", 101), "/depth", ""},
+		"limit beyond the most":     {withMembers(good, "limit", 101), "/limit", ""},
+		"too many documents":        {withMembers(good, "depth", 100, "limit", 100), "/limit", "give less of limit or depth"},
+		"p of 1":                    {withMembers(good, "p", 1), "/p", ""},
+		"another order":             {withMembers(good, "order", "name"), "/order", ""},
+		"a topic that is missing":   {withMembers(good, "topics", []string{"1", "2"}), "/topics/1", "no run has documents"},
+		"a topic twice":             {withMembers(good, "topics", []string{"1", "1"}), "/topics/1", "/topics/0"},
+		"a measure without truth":   {withMembers(good, "measure", "AP"), "/truth", "is needed"},
+		"order by no truth":         {withMembers(good, "order", "measure"), "/truth", "is needed"},
+		"a measure that is none":    {withMembers(good, "measure", "wow", "truth", inlineFiles("q", "1 0 a 1\n")), "/measure", ""},
+		"a truth of another kind":   {withMembers(good, "truth", withMembers(inlineFiles("q", "id,label\na,b\n"), "kind", "classification", "format", object{"kind": "csv", "idField": "id", "valueField": "label"})), "/truth", "no judgments"},
+		"a faulty run":              {object{"runs": []object{a, namedRun("b", "1 Q0 a\n")}}, "/runs/1/files/0", "line 1"},
+		"texts that have none":      {withMembers(good, "texts", inlineFiles("x.bin", "\x00\x01")), "/texts/files/0", "no texts"},
+		"texts that are not base64": {withMembers(good, "texts", object{"files": []object{{"name": "x", "content": "!"}}}), "/texts/files/0/content", "base64"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := s.faults(http.StatusUnprocessableEntity, "", "diffir", c.input)
+			told := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "diffir", c.input)
 			if len(told) == 0 || told[0].Pointer != c.pointer || !strings.Contains(told[0].Detail, c.says) {
 				t.Errorf("it says %+v", told)
 			}
@@ -241,14 +241,14 @@ func TestDiffirRefuses(t *testing.T) {
 }
 
 // Of stored runs everybody sees what the resources show them: judgments are for the organizers.
-func TestDiffirOfStoredRuns(t *testing.T) {
-	s := newStage(t, record.Public)
-	first, _ := s.enter(staged{public: true, content: ranked("1 abz", "2 c"), ap: byNumber(1, 0)})
-	second, _ := s.enter(staged{public: true, content: ranked("1 ba", "2 c"), ap: byNumber(0, 0)})
-	input := object{"runs": runs(first, second), "order": "measure"}
+func TestDiffir_OfStoredRuns(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	first, _ := s.addEvaluatedRun(runSpec{public: true, content: trecRun("1 abz", "2 c"), ap: topicValues(1, 0)})
+	second, _ := s.addEvaluatedRun(runSpec{public: true, content: trecRun("1 ba", "2 c"), ap: topicValues(0, 0)})
+	input := object{"runs": runRefs(first, second), "order": "measure"}
 	for _, user := range []string{"", "alice", "stranger", "olga"} {
-		var got differing
-		s.tool(http.StatusOK, &got, user, "diffir", input)
+		var got diffirAnswer
+		s.invoke(http.StatusOK, &got, user, "diffir", input)
 		if got.Judged != (user == "olga") {
 			t.Errorf("judged is %v for %q", got.Judged, user)
 		}
@@ -258,47 +258,47 @@ func TestDiffirOfStoredRuns(t *testing.T) {
 		if x := got.Topics[0]; x.Query != "boats at anchor" || x.Texts["a"].Text != "An anchor holds a boat." || len(x.Texts) != 2 {
 			t.Errorf("for %q the texts are %q, %+v", user, x.Query, x.Texts)
 		}
-		grades := got.told(0, 0)
+		grades := got.summary(0, 0)
 		if want := map[bool]string{true: "1a(2)[1 2] 2b(0)[2 1] 3z[3 0]team of alice (2)", false: "1a[1 2] 2b[2 1] 3z[3 0]team of alice (2)"}[user == "olga"]; grades != want {
 			t.Errorf("%q sees %s, want %s", user, grades, want)
 		}
 	}
 	// A measure that the evaluations do not have is computed for those who may read the truth.
-	var got differing
-	s.tool(http.StatusOK, &got, "olga", "diffir", with(input, "measure", "P@2"))
+	var got diffirAnswer
+	s.invoke(http.StatusOK, &got, "olga", "diffir", withMembers(input, "measure", "P@2"))
 	if got.Measure != "P@2" || number(got.Topics[0].Difference) != "0.0000" || number(got.Topics[1].Difference) != "0.0000" {
 		t.Errorf("%+v", got.Topics)
 	}
-	if told := s.faults(http.StatusUnprocessableEntity, "alice", "diffir", with(input, "measure", "P@2")); told[0].Pointer != "/measure" {
+	if told := s.wantFieldErrors(http.StatusUnprocessableEntity, "alice", "diffir", withMembers(input, "measure", "P@2")); told[0].Pointer != "/measure" {
 		t.Errorf("it says %+v", told)
 	}
-	s.tool(http.StatusForbidden, nil, "alice", "diffir", with(input, "truth", object{"datasetId": s.dataset.ID}))
+	s.invoke(http.StatusForbidden, nil, "alice", "diffir", withMembers(input, "truth", object{"datasetId": s.dataset.ID}))
 }
 
 // Who may read the files of runs, and not their values, sees the runs without them.
-func TestDiffirOfRunsBeforeTheirReview(t *testing.T) {
-	s := newStage(t, record.Public)
-	for _, e := range []staged{{public: true, blinded: true, hidden: true}, {blinded: true}} {
-		e.content, e.ap = ranked("1 ab"), byNumber(1, 0)
-		one, _ := s.enter(e)
-		e.content, e.ap = ranked("1 ba"), byNumber(0, 0)
-		other, _ := s.enter(e)
-		input := object{"runs": runs(one, other)}
-		var got differing
-		s.tool(http.StatusOK, &got, "alice", "diffir", input)
-		if got.Judged || got.told(0, 1) != "1bmoved[2 1] 2amoved[1 2]" {
+func TestDiffir_OfRunsBeforeTheirReview(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	for _, e := range []runSpec{{public: true, blinded: true, hidden: true}, {blinded: true}} {
+		e.content, e.ap = trecRun("1 ab"), topicValues(1, 0)
+		one, _ := s.addEvaluatedRun(e)
+		e.content, e.ap = trecRun("1 ba"), topicValues(0, 0)
+		other, _ := s.addEvaluatedRun(e)
+		input := object{"runs": runRefs(one, other)}
+		var got diffirAnswer
+		s.invoke(http.StatusOK, &got, "alice", "diffir", input)
+		if got.Judged || got.summary(0, 1) != "1bmoved[2 1] 2amoved[1 2]" {
 			t.Errorf("their owner sees %+v", got)
 		}
-		told := s.faults(http.StatusUnprocessableEntity, "alice", "diffir", with(input, "order", "measure"))
+		told := s.wantFieldErrors(http.StatusUnprocessableEntity, "alice", "diffir", withMembers(input, "order", "measure"))
 		if told[0].Pointer != "/runs/0" || !strings.Contains(told[0].Detail, "not its values") {
 			t.Errorf("it says %+v", told)
 		}
-		s.tool(http.StatusOK, &got, "alice", "diffir", with(input, "order", "measure", "truth", sent("q", "1 0 a 1\n")))
-		s.tool(http.StatusOK, &got, "olga", "diffir", with(input, "order", "measure"))
+		s.invoke(http.StatusOK, &got, "alice", "diffir", withMembers(input, "order", "measure", "truth", inlineFiles("q", "1 0 a 1\n")))
+		s.invoke(http.StatusOK, &got, "olga", "diffir", withMembers(input, "order", "measure"))
 		for _, order := range []string{"overlap", "measure"} {
-			told := s.faults(http.StatusNotFound, "stranger", "diffir", with(input, "order", order))
+			told := s.wantFieldErrors(http.StatusNotFound, "stranger", "diffir", withMembers(input, "order", order))
 			missing := object{"runs": []object{{"runId": record.NewID(s.Now())}, {"runId": record.NewID(s.Now())}}, "order": order}
-			if as := s.faults(http.StatusNotFound, "stranger", "diffir", missing); !slices.Equal(told, as) {
+			if as := s.wantFieldErrors(http.StatusNotFound, "stranger", "diffir", missing); !slices.Equal(told, as) {
 				t.Errorf("hidden runs are told of as %+v, missing ones as %+v", told, as)
 			}
 		}
@@ -306,23 +306,23 @@ func TestDiffirOfRunsBeforeTheirReview(t *testing.T) {
 }
 
 // Texts of a dataset that is hidden are not there, whoever sends a run along.
-func TestDiffirShowsNoHiddenTexts(t *testing.T) {
-	s := newStage(t, record.Private)
-	runs := []object{named("a", ranked("1 ab")), named("b", ranked("1 ba"))}
+func TestDiffir_HidesTextsOfHiddenDatasets(t *testing.T) {
+	s := newToolServer(t, record.Private)
+	runs := []object{namedRun("a", trecRun("1 ab")), namedRun("b", trecRun("1 ba"))}
 	input := object{"runs": runs, "texts": object{"datasetId": s.dataset.ID}}
-	s.tool(http.StatusOK, nil, "olga", "diffir", input)
+	s.invoke(http.StatusOK, nil, "olga", "diffir", input)
 	for _, user := range []string{"", "stranger"} {
-		told := s.faults(http.StatusNotFound, user, "diffir", input)
-		missing := s.faults(http.StatusNotFound, user, "diffir", object{"runs": runs, "texts": object{"datasetId": record.NewID(s.Now())}})
+		told := s.wantFieldErrors(http.StatusNotFound, user, "diffir", input)
+		missing := s.wantFieldErrors(http.StatusNotFound, user, "diffir", object{"runs": runs, "texts": object{"datasetId": record.NewID(s.Now())}})
 		if !slices.Equal(told, missing) || told[0].Pointer != "/texts/datasetId" {
 			t.Errorf("a hidden dataset is told of as %+v, a missing one as %+v", told, missing)
 		}
 	}
 }
 
-func TestDiffirKeepsTextsText(t *testing.T) {
-	s := newStage(t, record.Public)
-	runs, texts := intrusion()
+func TestDiffir_EscapesTexts(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	runs, texts := injectionInput()
 	page := s.checkPage("diffir", object{"runs": runs, "texts": texts})
 	if n := strings.Count(page, "&lt;script&gt;window.intruded=1&lt;/script&gt;"); n < 20 {
 		t.Errorf("the page shows a text %d times as it is", n)
@@ -330,8 +330,8 @@ func TestDiffirKeepsTextsText(t *testing.T) {
 }
 
 // A page of the usual bounds stays small, whatever the texts are.
-func TestDiffirPageIsSmall(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestDiffir_PageIsSmall(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	var runs []object
 	var documents strings.Builder
 	for run := range 5 {
@@ -343,18 +343,18 @@ func TestDiffirPageIsSmall(t *testing.T) {
 				fmt.Fprintf(&documents, `{"id":%q,"title":"Of lakes","text":%q}`+"\n", id, strings.Repeat("the lake and the pond ", 20))
 			}
 		}
-		runs = append(runs, named(fmt.Sprintf("run of team %d", run), b.String()))
+		runs = append(runs, namedRun(fmt.Sprintf("run of team %d", run), b.String()))
 	}
-	input := object{"runs": runs, "truth": sent("q", "300 0 FBIS3-00-0-000 1\n"), "texts": sent("documents.jsonl", documents.String()), "order": "measure"}
+	input := object{"runs": runs, "truth": inlineFiles("q", "300 0 FBIS3-00-0-000 1\n"), "texts": inlineFiles("documents.jsonl", documents.String()), "order": "measure"}
 	s.checkPage("diffir", input)
 }
 
 // A run that has no document in common with the first differs more than any order of the same ones, also where another is the same.
-func TestWithoutATauTheOverlapOrders(t *testing.T) {
-	s := newStage(t, record.Public)
-	runs := []object{named("one", ranked("1 abc", "2 abc")), named("same", ranked("1 abc", "2 abc")), named("other", ranked("1 acb", "2 xyz"))}
-	var got differing
-	s.tool(http.StatusOK, &got, "", "diffir", object{"runs": runs, "order": "tau"})
+func TestDiffir_OrdersByOverlapWithoutTau(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	runs := []object{namedRun("one", trecRun("1 abc", "2 abc")), namedRun("same", trecRun("1 abc", "2 abc")), namedRun("other", trecRun("1 acb", "2 xyz"))}
+	var got diffirAnswer
+	s.invoke(http.StatusOK, &got, "", "diffir", object{"runs": runs, "order": "tau"})
 	if got.order() != "2 1" {
 		t.Errorf("the order is %s", got.order())
 	}

@@ -39,8 +39,8 @@ type EvaluatedRun struct {
 	Diagnostics  []measure.Diagnostic             `json:"diagnostics,omitempty" doc:"what was noticed while the files were read"`
 }
 
-// usual are the measures that a run is evaluated with when nobody says.
-var usual = map[measure.Kind][]string{
+// defaultMeasures are the measures that a run is evaluated with when nobody says.
+var defaultMeasures = map[measure.Kind][]string{
 	measure.Retrieval:      {"nDCG@10", "AP", "RR", "P@10", "R@1000"},
 	measure.Classification: {"Accuracy", "F1(average=macro)", "MCC"},
 	measure.Regression:     {"RMSE", "MAE", "Pearson"},
@@ -49,8 +49,8 @@ var usual = map[measure.Kind][]string{
 // maxTopicValues is how many values per topic an answer has: about as many as fit one of a function.
 const maxTopicValues = 100_000
 
-var evaluatorTool = define(about{
-	name: "evaluator", kind: "evaluation", problems: ofValues, summary: "Evaluate runs",
+var evaluatorTool = define(metadata{
+	name: "evaluator", kind: "evaluation", problems: valueProblems, summary: "Evaluate runs",
 	description: "Computes measures of runs, overall and per topic, with the meaning of trec_eval and scikit-learn, and 95 % bootstrap intervals over topics. " +
 		"Name runs by `runId`, or send their files; name the truth by `datasetId`, which takes one of its organizers, or send your own.\n\n" +
 		"Without `truth`, runs of the platform have the values of their evaluations, which everybody who sees those may have.",
@@ -58,8 +58,8 @@ var evaluatorTool = define(about{
 	Runs:     []inputs.RunReference{{Name: "mine", Files: []inputs.InlineFile{{Name: "run.txt", Text: "1 Q0 pond 1 4.0 mine\n1 Q0 road 2 3.0 mine\n1 Q0 lake 3 2.0 mine\n2 Q0 lake 1 1.0 mine\n"}}}},
 	Truth:    &inputs.TruthReference{Files: []inputs.InlineFile{{Name: "qrels.txt", Text: "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n2 0 lake 1\n"}}},
 	Measures: []string{"nDCG@10", "AP"},
-}, func(ctx context.Context, d *inputs.Resolver, in EvaluatorInput) (compute[EvaluatorOutput], error) {
-	results, err := d.Results(ctx, inputs.Asked{Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, At: "/measures", Usual: usual})
+}, func(ctx context.Context, resolver *inputs.Resolver, in EvaluatorInput) (compute[EvaluatorOutput], error) {
+	results, err := resolver.Results(ctx, inputs.ResultsRequest{Runs: in.Runs, Truth: in.Truth, Measures: in.Measures, MeasurePointer: "/measures", Default: defaultMeasures})
 	if err != nil {
 		return nil, err
 	}
@@ -79,7 +79,7 @@ var evaluatorTool = define(about{
 		if topicValues > maxTopicValues {
 			return out, problem.Check([]problem.Field{{Pointer: "/perTopic", Detail: "there are too many values per topic for one answer: give false, or fewer measures or runs"}})
 		}
-		out = EvaluatorOutput{Measures: results.Measures, TruthVersion: results.TruthVersion, Rounds: rounds(draws)}
+		out = EvaluatorOutput{Measures: results.Measures, TruthVersion: results.TruthVersion, Rounds: bootstrapRounds(draws)}
 		for i, r := range results.Runs {
 			v := values[i]
 			e := EvaluatedRun{
@@ -90,7 +90,7 @@ var evaluatorTool = define(about{
 				e.PerTopic = v.Topics
 			}
 			for _, name := range results.Measures {
-				interval, err := intervalOf(ctx, &v, name, in.Seed, out.Rounds)
+				interval, err := measureInterval(ctx, &v, name, in.Seed, out.Rounds)
 				if err != nil {
 					return out, err
 				}

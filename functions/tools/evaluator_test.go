@@ -15,22 +15,22 @@ import (
 	"assay/shared/record"
 )
 
-// judged are real runs with their judgments and what trec_eval 10.0 prints for them.
-const judged = "../../shared/measure/retrieval/testdata/"
+// trecData are real runs with their judgments and what trec_eval 10.0 prints for them.
+const trecData = "../../shared/measure/retrieval/testdata/"
 
 func read(t testing.TB, path string) string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Clean(judged + path))
+	content, err := os.ReadFile(filepath.Clean(trecData + path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(content)
 }
 
-// TestEvaluateEqualsTheReference compares what the tool answers, overall and topic by topic, with what trec_eval prints to
+// TestEvaluator_AgreesWithTrecEval compares what the tool answers, overall and topic by topic, with what trec_eval prints to
 // four digits.
-func TestEvaluateEqualsTheReference(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestEvaluator_AgreesWithTrecEval(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	equivalents := map[string]string{
 		"map": "AP", "P_10": "P@10", "ndcg_cut_10": "nDCG@10", "recip_rank": "RR", "recall_1000": "R@1000", "Rprec": "Rprec", "bpref": "Bpref", "success_5": "Success@5",
 	}
@@ -40,9 +40,9 @@ func TestEvaluateEqualsTheReference(t *testing.T) {
 	}
 	for folder, run := range map[string]string{"trec-eval-test": "results", "trec-eval-graded": "graded", "cacm": "bm25", "cast2021": "org_convdr_bert"} {
 		var got tools.EvaluatorOutput
-		s.tool(http.StatusOK, &got, "", "evaluator", object{
-			"runs":     []object{sent("run.txt", packed(read(t, folder+"/"+run+".run.txt")))},
-			"truth":    sent("qrels.txt", packed(read(t, folder+"/qrels.txt"))),
+		s.invoke(http.StatusOK, &got, "", "evaluator", object{
+			"runs":     []object{inlineFiles("run.txt", gzipped(read(t, folder+"/"+run+".run.txt")))},
+			"truth":    inlineFiles("qrels.txt", gzipped(read(t, folder+"/qrels.txt"))),
 			"measures": names,
 		})
 		compared := 0
@@ -80,16 +80,16 @@ func TestEvaluateEqualsTheReference(t *testing.T) {
 }
 
 const (
-	ponds = "1 Q0 lake 1 3 me\n1 Q0 pond 2 2 me\n2 Q0 lake 1 3 me\n"
-	lakes = "1 0 lake 1\n1 0 pond 0\n2 0 pond 1\n"
+	exampleRun       = "1 Q0 lake 1 3 me\n1 Q0 pond 2 2 me\n2 Q0 lake 1 3 me\n"
+	exampleJudgments = "1 0 lake 1\n1 0 pond 0\n2 0 pond 1\n"
 )
 
-func TestSeedsAreRepeated(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestEvaluator_SeedsAreReproducible(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	ask := func(seed int) (out tools.EvaluatorOutput) {
-		s.tool(http.StatusOK, &out, "", "evaluator", object{
-			"runs": []object{sent("run.txt", packed(read(t, "cacm/bm25.run.txt")))}, "seed": seed,
-			"truth": sent("qrels.txt", packed(read(t, "cacm/qrels.txt"))), "measures": []string{"AP"}, "perTopic": false,
+		s.invoke(http.StatusOK, &out, "", "evaluator", object{
+			"runs": []object{inlineFiles("run.txt", gzipped(read(t, "cacm/bm25.run.txt")))}, "seed": seed,
+			"truth": inlineFiles("qrels.txt", gzipped(read(t, "cacm/qrels.txt"))), "measures": []string{"AP"}, "perTopic": false,
 		})
 		return out
 	}
@@ -103,35 +103,35 @@ func TestSeedsAreRepeated(t *testing.T) {
 }
 
 // What has no mean over topics has no interval: a number of documents, or a measure of classification.
-func TestIntervalsAreOfMeans(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestEvaluator_IntervalsAreOfMeans(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	var out tools.EvaluatorOutput
-	s.tool(http.StatusOK, &out, "", "evaluator", object{
-		"runs": []object{sent("file.txt", ponds)}, "truth": sent("file.txt", lakes), "measures": []string{"NumRet", "P@1"},
+	s.invoke(http.StatusOK, &out, "", "evaluator", object{
+		"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": inlineFiles("file.txt", exampleJudgments), "measures": []string{"NumRet", "P@1"},
 	})
 	if _, ok := out.Runs[0].Intervals["NumRet"]; ok || out.Runs[0].Intervals["P@1"].High != 1 || *out.Runs[0].Measures["P@1"] != 0.5 {
 		t.Errorf("%+v", out.Runs[0])
 	}
-	truth := sent("file.txt", "id,label\n1,a\n2,b\n")
+	truth := inlineFiles("file.txt", "id,label\n1,a\n2,b\n")
 	truth["kind"], truth["format"] = "classification", object{"kind": "csv", "idField": "id", "valueField": "label"}
 	out = tools.EvaluatorOutput{}
-	s.tool(http.StatusOK, &out, "", "evaluator", object{"runs": []object{sent("file.txt", "id,label\n1,a\n2,a\n")}, "truth": truth})
+	s.invoke(http.StatusOK, &out, "", "evaluator", object{"runs": []object{inlineFiles("file.txt", "id,label\n1,a\n2,a\n")}, "truth": truth})
 	if v := out.Runs[0].Measures["Accuracy"]; v == nil || *v != 0.5 || len(out.Runs[0].Intervals) != 0 {
 		t.Errorf("%+v", out.Runs[0])
 	}
 }
 
 // What would take more memory than one invocation may have is refused before it is computed.
-func TestValuesAreBounded(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestEvaluator_BoundsValues(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	var qrels, run strings.Builder
 	for topic := range 60_000 {
 		fmt.Fprintf(&qrels, "%d 0 d 1\n", topic)
 		fmt.Fprintf(&run, "%d Q0 d 1 1 me\n", topic)
 	}
 	input := object{
-		"runs":  []object{sent("run.txt", packed(run.String()))},
-		"truth": sent("qrels.txt", packed(qrels.String())), "perTopic": false,
+		"runs":  []object{inlineFiles("run.txt", gzipped(run.String()))},
+		"truth": inlineFiles("qrels.txt", gzipped(qrels.String())), "perTopic": false,
 		"measures": []string{"P@1", "P@2", "P@3", "P@4", "P@5", "P@6", "P@7", "P@8", "P@9", "P@10", "P@11", "P@12", "P@13", "P@14", "P@15", "P@16", "P@17"},
 	}
 	a := s.Want(http.StatusUnprocessableEntity, nil, "", http.MethodPost, "/v1/tools/evaluator", input)
@@ -141,23 +141,23 @@ func TestValuesAreBounded(t *testing.T) {
 }
 
 // Each fault is told where it is, with what to do.
-func TestFaultsOfInputsSayWhere(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestInputs_ErrorsPointToTheirMember(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	for want, input := range map[string]object{
-		"/runs":                    {"runs": []any{}, "truth": sent("file.txt", lakes)},
-		"/runs/0":                  {"runs": []object{{"name": "nothing"}}, "truth": sent("file.txt", lakes)},
-		"/truth":                   {"runs": []object{sent("file.txt", ponds)}},
-		"/runs/0/files/0":          {"runs": []object{sent("file.txt", "1 Q0 lake 1 high me\n")}, "truth": sent("file.txt", lakes)},
-		"/truth/files/0":           {"runs": []object{sent("file.txt", ponds)}, "truth": sent("file.txt", "1 0 lake\n")},
-		"/measures/0":              {"runs": []object{sent("file.txt", ponds)}, "truth": sent("file.txt", lakes), "measures": []string{"Beauty"}},
-		"/truth/format/kind":       {"runs": []object{sent("file.txt", ponds)}, "truth": with(sent("q", lakes), "format", object{"kind": "csv"})},
-		"/runs/0/files/0/content":  {"runs": []object{{"files": []object{{"name": "run.txt", "content": "%"}}}}, "truth": sent("file.txt", lakes)},
-		"/runs/0/files/1":          {"runs": []object{{"files": []object{{"name": "run.txt", "text": ponds}, {"name": "more.txt"}}}}, "truth": sent("file.txt", lakes)},
-		"/truth/files/0 ":          {"runs": []object{sent("file.txt", ponds)}, "truth": object{"files": []object{{"name": "qrels.txt", "text": lakes, "content": "MQ=="}}}},
+		"/runs":                    {"runs": []any{}, "truth": inlineFiles("file.txt", exampleJudgments)},
+		"/runs/0":                  {"runs": []object{{"name": "nothing"}}, "truth": inlineFiles("file.txt", exampleJudgments)},
+		"/truth":                   {"runs": []object{inlineFiles("file.txt", exampleRun)}},
+		"/runs/0/files/0":          {"runs": []object{inlineFiles("file.txt", "1 Q0 lake 1 high me\n")}, "truth": inlineFiles("file.txt", exampleJudgments)},
+		"/truth/files/0":           {"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": inlineFiles("file.txt", "1 0 lake\n")},
+		"/measures/0":              {"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": inlineFiles("file.txt", exampleJudgments), "measures": []string{"Beauty"}},
+		"/truth/format/kind":       {"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": withMembers(inlineFiles("q", exampleJudgments), "format", object{"kind": "csv"})},
+		"/runs/0/files/0/content":  {"runs": []object{{"files": []object{{"name": "run.txt", "content": "%"}}}}, "truth": inlineFiles("file.txt", exampleJudgments)},
+		"/runs/0/files/1":          {"runs": []object{{"files": []object{{"name": "run.txt", "text": exampleRun}, {"name": "more.txt"}}}}, "truth": inlineFiles("file.txt", exampleJudgments)},
+		"/truth/files/0 ":          {"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": object{"files": []object{{"name": "qrels.txt", "text": exampleJudgments, "content": "MQ=="}}}},
 		"/runs/0/runId":            {"runs": []object{{"runId": "none"}}},
-		"/truth/datasetId":         {"runs": []object{sent("file.txt", ponds)}, "truth": object{"datasetId": "none"}},
-		"/runs/0/files/0/sha256":   {"runs": []object{{"files": []object{{"name": "run.txt", "content": "MQ==", "sha256": "x"}}}}, "truth": sent("file.txt", lakes)},
-		"unpack to more than 6710": {"runs": []object{sent("bomb.txt", packed(strings.Repeat("1 Q0 d 1 1 t\n", 6_000_000)))}, "truth": sent("file.txt", lakes)},
+		"/truth/datasetId":         {"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": object{"datasetId": "none"}},
+		"/runs/0/files/0/sha256":   {"runs": []object{{"files": []object{{"name": "run.txt", "content": "MQ==", "sha256": "x"}}}}, "truth": inlineFiles("file.txt", exampleJudgments)},
+		"unpack to more than 6710": {"runs": []object{inlineFiles("bomb.txt", gzipped(strings.Repeat("1 Q0 d 1 1 t\n", 6_000_000)))}, "truth": inlineFiles("file.txt", exampleJudgments)},
 	} {
 		a := s.Do("", http.MethodPost, "/v1/tools/evaluator", input)
 		status := http.StatusUnprocessableEntity
@@ -172,8 +172,8 @@ func TestFaultsOfInputsSayWhere(t *testing.T) {
 	}
 }
 
-func TestResultsByAddress(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestResult_ByGET(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	for path, status := range map[string]int{
 		"/v1/tools/nothing":                                      http.StatusNotFound,
 		"/v1/tools/nothing/result?input={}":                      http.StatusNotFound,
@@ -196,7 +196,7 @@ func TestResultsByAddress(t *testing.T) {
 	if a := s.Do("", http.MethodPost, "/v1/tools/evaluator", object{}, "Accept", "image/svg+xml"); a.Status != http.StatusNotAcceptable || !strings.Contains(string(a.Body), "can be application/json or text/html.") {
 		t.Errorf("a picture of numbers: %d\n%s", a.Status, a.Body)
 	}
-	posted := s.tool(http.StatusOK, nil, "", "validator", object{"run": sent("r", "1 Q0 d\n")}, "Accept", "text/html")
+	posted := s.invoke(http.StatusOK, nil, "", "validator", object{"run": inlineFiles("r", "1 Q0 d\n")}, "Accept", "text/html")
 	got := s.Want(http.StatusOK, nil, "", http.MethodGet, posted.Header.Get("Content-Location"), nil, "Accept", "text/html")
 	for _, page := range []string{string(posted.Body), string(got.Body)} {
 		if !strings.Contains(page, "<h1>") || !strings.Contains(page, "only 3 of 6 fields") || posted.Header.Get("Content-Type") != "text/html; charset=utf-8" {
@@ -206,10 +206,10 @@ func TestResultsByAddress(t *testing.T) {
 }
 
 // Diagnostics have a member that records keep for themselves.
-func TestEvaluateShowsNoneOfItsRecords(t *testing.T) {
-	s := newStage(t, record.Public)
-	a := s.tool(http.StatusOK, nil, "", "evaluator", object{
-		"runs": []object{sent("run.txt", "1 Q0 a 1 1 t and more\n")}, "truth": sent("qrels.txt", keptQrels),
+func TestEvaluator_OmitsRecordMembers(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	a := s.invoke(http.StatusOK, nil, "", "evaluator", object{
+		"runs": []object{inlineFiles("run.txt", "1 Q0 a 1 1 t and more\n")}, "truth": inlineFiles("qrels.txt", datasetQrels),
 	})
 	if body := string(a.Body); !strings.Contains(body, "more than six fields") || strings.Contains(body, "discreet") {
 		t.Errorf("it answers %s", body)

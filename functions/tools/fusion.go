@@ -35,7 +35,7 @@ type FusionOutput struct {
 	Runs          []FusedRun           `json:"runs" doc:"what was fused"`
 	File          *FileResult          `json:"file" doc:"the fused run, in the format trec-run"`
 	Diagnostics   []measure.Diagnostic `json:"diagnostics" doc:"warnings about the runs; a file that has its name from several runs is named with its run"`
-	spool         *tempFile
+	temp          *tempFile
 }
 
 // FusedRun is a run that was fused.
@@ -44,7 +44,7 @@ type FusedRun struct {
 	RunID string `json:"runId,omitempty"`
 }
 
-func (o FusionOutput) file() *tempFile { return o.spool }
+func (o FusionOutput) file() *tempFile { return o.temp }
 
 // defaultDepth is how many documents runs have for a topic, as a rule.
 const defaultDepth = 1000
@@ -63,8 +63,8 @@ func (in *FusionInput) settings() fusion.Settings {
 	return s
 }
 
-var fusionTool = define(about{
-	name: "fusion", kind: "transformation", problems: ofFiles, summary: "Fuse runs to one",
+var fusionTool = define(metadata{
+	name: "fusion", kind: "transformation", problems: fileProblems, summary: "Fuse runs to one",
 	description: "Scores each document of a topic by what two to ten runs say of it: by reciprocal rank fusion, which needs no scores, or by CombSUM or CombMNZ over normalized scores. " +
 		"The order of the runs does not matter; documents of equal score stand by id, descending.\n\n" +
 		"`file` has the fused run. Up to 3 MiB stand in `content`, a larger run behind a link in `url`, which works for half an hour and takes a login. " +
@@ -75,14 +75,14 @@ var fusionTool = define(about{
 		{Name: "dense", Files: []inputs.InlineFile{{Name: "dense.txt", Text: "1 Q0 pond 1 0.8 dense\n1 Q0 mere 2 0.4 dense\n1 Q0 lake 3 0.3 dense\n"}}},
 	},
 	Method: string(fusion.CombSUM), Tag: "lexical+dense",
-}, func(ctx context.Context, d *inputs.Resolver, in FusionInput) (compute[FusionOutput], error) {
+}, func(ctx context.Context, resolver *inputs.Resolver, in FusionInput) (compute[FusionOutput], error) {
 	settings := in.settings()
 	if err := problem.Check(settings.Check()); err != nil {
 		return nil, err
 	}
-	runs, err := d.Runs(ctx, "/runs", in.Runs)
+	runs, err := resolver.Runs(ctx, "/runs", in.Runs)
 	if err == nil {
-		err = d.Ranked(ctx, runs...)
+		err = resolver.CheckRankings(ctx, runs...)
 	}
 	if err != nil {
 		return nil, err
@@ -92,8 +92,8 @@ var fusionTool = define(about{
 			Method: string(settings.Method), K: settings.K, Normalization: string(settings.Normalization), Depth: settings.Depth, Tag: settings.Tag,
 			Runs: lists.Map(runs, func(r *inputs.Run) FusedRun { return FusedRun{r.Name, r.ID} }),
 		}
-		out.spool, err = writeSpool("fused.txt", mediaText+charset, mostBytes(d), func(w io.Writer) error {
-			files, pointers := apart(runs)
+		out.temp, err = writeTempFile("fused.txt", mediaText+charset, maxFileSize(resolver), func(w io.Writer) error {
+			files, pointers := uniqueFileNames(runs)
 			contents := make([]fusion.Run, len(files))
 			for i := range files {
 				var done func()
@@ -108,15 +108,15 @@ var fusionTool = define(about{
 			return problem.Check(record.Faults(found, func(name string) string { return cmp.Or(pointers[name], "/runs") }))
 		})
 		if err == nil {
-			out.File = out.spool.described
+			out.File = out.temp.result
 		}
 		return out, err
 	}, nil
 })
 
-// apart are the files of runs, no two of the same name: one that several have is named with its run. pointers lead to the
+// uniqueFileNames are the files of runs, no two of the same name: one that several have is named with its run. pointers lead to the
 // files in the input, by those names.
-func apart(runs []*inputs.Run) (files [][]evaluator.File, pointers map[string]string) {
+func uniqueFileNames(runs []*inputs.Run) (files [][]evaluator.File, pointers map[string]string) {
 	having := map[string]int{}
 	for _, r := range runs {
 		for _, f := range r.Files() {
@@ -134,7 +134,7 @@ func apart(runs []*inputs.Run) (files [][]evaluator.File, pointers map[string]st
 			for n, base := 2, name; pointers[name] != ""; n++ {
 				name = fmt.Sprintf("%s (%d)", base, n)
 			}
-			pointers[name] = r.FileAt(f.Name)
+			pointers[name] = r.FilePointer(f.Name)
 			own = append(own, evaluator.File{Name: name, Open: f.Open})
 		}
 		files = append(files, own)

@@ -13,8 +13,8 @@ import (
 	"assay/shared/record"
 )
 
-// fused is an answer of the tool.
-type fused struct {
+// fusionAnswer is an answer of the tool.
+type fusionAnswer struct {
 	Method, Normalization, Tag string
 	K, Depth                   int
 	Runs                       []struct{ Name, RunID string }
@@ -25,14 +25,14 @@ type fused struct {
 // exampleRuns are runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.
 func exampleRuns() []object {
 	return []object{
-		sent("r1", "t Q0 a 1 10 x\nt Q0 b 2 6 x\nt Q0 c 3 2 x\n"),
-		sent("r2", "t Q0 a 1 3 y\nt Q0 d 2 4 y\nt Q0 b 3 8 y\n"),
+		inlineFiles("r1", "t Q0 a 1 10 x\nt Q0 b 2 6 x\nt Q0 c 3 2 x\n"),
+		inlineFiles("r2", "t Q0 a 1 3 y\nt Q0 d 2 4 y\nt Q0 b 3 8 y\n"),
 	}
 }
 
-// TestFuseByHand works out what fusion.TestFuseByHand does, for what the tool fills in and for what it is told.
-func TestFuseByHand(t *testing.T) {
-	s := newStage(t, record.Public)
+// TestFusion_ByHand works out what fusion.TestFusion_ByHand does, for what the tool fills in and for what it is told.
+func TestFusion_ByHand(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	type scores map[string]float64
 	for _, c := range []struct {
 		settings      object
@@ -47,12 +47,12 @@ func TestFuseByHand(t *testing.T) {
 		{object{"method": "combmnz"}, "fused", "combmnz 0 min-max 1000", "badc", scores{"a": 2, "b": 3, "c": 0, "d": 0.2}},
 	} {
 		c.settings["runs"] = exampleRuns()
-		var out fused
-		s.tool(http.StatusOK, &out, "", "fusion", c.settings)
+		var out fusionAnswer
+		s.invoke(http.StatusOK, &out, "", "fusion", c.settings)
 		if got := fmt.Sprint(out.Method, " ", out.K, " ", out.Normalization, " ", out.Depth); got != c.filledIn || out.Tag != c.tag {
 			t.Errorf("it was fused by %s with the tag %s, want %s and %s", got, out.Tag, c.filledIn, c.tag)
 		}
-		text := s.tool(http.StatusOK, nil, "", "fusion", c.settings, "Accept", "text/plain")
+		text := s.invoke(http.StatusOK, nil, "", "fusion", c.settings, "Accept", "text/plain")
 		if !bytes.Equal(text.Body, out.File.Content) || text.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 			t.Errorf("as %s it is another file:\n%s", text.Header.Get("Content-Type"), text.Body)
 		}
@@ -75,8 +75,8 @@ func TestFuseByHand(t *testing.T) {
 	}
 }
 
-func TestFuseSettingsThatDoNotGoTogether(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestFusion_RefusesConflictingSettings(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	for pointer, settings := range map[string]object{
 		"/normalization": {"normalization": "rank"},
 		"/k":             {"method": "combmnz", "k": 60},
@@ -85,53 +85,53 @@ func TestFuseSettingsThatDoNotGoTogether(t *testing.T) {
 		"/method":        {"method": "borda"},
 	} {
 		settings["runs"] = exampleRuns()
-		if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", settings); len(found) != 1 || found[0].Pointer != pointer {
+		if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", settings); len(found) != 1 || found[0].Pointer != pointer {
 			t.Errorf("%v is refused for %v, want %s", settings, found, pointer)
 		}
 	}
-	s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": exampleRuns()[:1]})
+	s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": exampleRuns()[:1]})
 }
 
 // Runs have files of the same name, as files of runs do.
-func TestFuseTellsWhichRun(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestFusion_NamesTheFaultyRun(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	const good, other, bad = "t Q0 a 1 1 x\n", "t Q0 b 1 1 x\nu Q0 b 1 1 x\n", "t Q0 a 1 high x\n"
-	if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
-		sent("run.txt", good), sent("more.txt", "v Q0 a 1 1 x\n", "run.txt", bad),
+	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
+		inlineFiles("run.txt", good), inlineFiles("more.txt", "v Q0 a 1 1 x\n", "run.txt", bad),
 	}}); len(found) != 1 || found[0].Pointer != "/runs/1/files/1" || !strings.Contains(found[0].Detail, "line 1: the score") {
 		t.Errorf("the fault is told as %v", found)
 	}
-	held := s.run(staged{public: true, content: bad})
-	if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{sent("run.txt", good), byID(held)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
+	held := s.addRun(runSpec{public: true, content: bad})
+	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{inlineFiles("run.txt", good), runRef(held)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
 		t.Errorf("the fault of a stored run is told as %v", found)
 	}
-	var out fused
-	s.tool(http.StatusOK, &out, "", "fusion", object{"runs": []object{
-		named("full", other), named("short", good),
+	var out fusionAnswer
+	s.invoke(http.StatusOK, &out, "", "fusion", object{"runs": []object{
+		namedRun("full", other), namedRun("short", good),
 	}})
 	if len(out.Diagnostics) != 1 || out.Diagnostics[0].File != "short/run.txt" || out.Diagnostics[0].Severity != measure.Warning {
 		t.Errorf("diagnostics %+v", out.Diagnostics)
 	}
 	// The file b/c has the name that c of the run b would get.
-	if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
-		with(sent("b/c", bad, "c", "v Q0 a 1 1 x\n"), "name", "a"), with(sent("c", good), "name", "b"),
+	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
+		withMembers(inlineFiles("b/c", bad, "c", "v Q0 a 1 1 x\n"), "name", "a"), withMembers(inlineFiles("c", good), "name", "b"),
 	}}); len(found) != 1 || found[0].Pointer != "/runs/0/files/0" {
 		t.Errorf("the fault is told as %v", found)
 	}
-	if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
-		sent("run.txt", "t Q0 a 1 1e308 x\n"), sent("run.txt", "t Q0 a 1 1e308 x\n"),
+	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
+		inlineFiles("run.txt", "t Q0 a 1 1e308 x\n"), inlineFiles("run.txt", "t Q0 a 1 1e308 x\n"),
 	}, "method": "combsum", "normalization": "none"}); len(found) != 1 || found[0].Pointer != "/runs" {
 		t.Errorf("scores without a sum are told as %v", found)
 	}
 }
 
-func TestFuseStoredRuns(t *testing.T) {
-	s := newStage(t, record.Public)
-	var out, same fused
-	one, other := s.run(staged{public: true}), s.run(staged{hidden: true, content: "1 Q0 d 1 2.0 tag\n"})
-	s.tool(http.StatusOK, &out, "alice", "fusion", object{"runs": runs(one, other)})
-	s.tool(http.StatusOK, &same, "", "fusion", object{"runs": []object{
-		sent("run.txt", "1 Q0 d 1 2.0 tag\n"), sent("b", keptRun),
+func TestFusion_OfStoredRuns(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	var out, same fusionAnswer
+	one, other := s.addRun(runSpec{public: true}), s.addRun(runSpec{hidden: true, content: "1 Q0 d 1 2.0 tag\n"})
+	s.invoke(http.StatusOK, &out, "alice", "fusion", object{"runs": runRefs(one, other)})
+	s.invoke(http.StatusOK, &same, "", "fusion", object{"runs": []object{
+		inlineFiles("run.txt", "1 Q0 d 1 2.0 tag\n"), inlineFiles("b", datasetRun),
 	}})
 	if !bytes.Equal(out.File.Content, same.File.Content) || len(out.File.Content) == 0 {
 		t.Errorf("stored runs fuse to\n%s and the same that come along to\n%s", out.File.Content, same.File.Content)
@@ -139,27 +139,27 @@ func TestFuseStoredRuns(t *testing.T) {
 	if out.Runs[0].RunID != one.ID || out.Runs[0].Name != "team of alice" || out.Runs[1].Name != "team of alice (2)" || out.Diagnostics[0].File != "team of alice (2)/run.txt" {
 		t.Errorf("runs are told as %v, diagnostics as %+v", out.Runs, out.Diagnostics)
 	}
-	s.unseenAs("fusion", func(run object) object { return object{"runs": []object{sent("r", keptRun), run}} })
+	s.checkHiddenRuns("fusion", func(run object) object { return object{"runs": []object{inlineFiles("r", datasetRun), run}} })
 }
 
 // Runs that are small as they are stored can take all the memory there is once they are unpacked.
-func TestFuseBoundsWhatIsPacked(t *testing.T) {
-	s := newStage(t, record.Public)
-	block := packed(strings.Repeat("\n", 4<<20))
-	part := packed(keptRun)
-	one, other, small := s.run(staged{public: true, content: strings.Repeat(block, 65)}), s.run(staged{public: true, content: strings.Repeat(block, 64)}), s.run(staged{public: true, content: part})
+func TestFusion_BoundsUnpackedBytes(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	block := gzipped(strings.Repeat("\n", 4<<20))
+	part := gzipped(datasetRun)
+	one, other, small := s.addRun(runSpec{public: true, content: strings.Repeat(block, 65)}), s.addRun(runSpec{public: true, content: strings.Repeat(block, 64)}), s.addRun(runSpec{public: true, content: part})
 	var told problem.Document
-	s.tool(http.StatusRequestEntityTooLarge, &told, "", "fusion", object{"runs": runs(one, other)})
+	s.invoke(http.StatusRequestEntityTooLarge, &told, "", "fusion", object{"runs": runRefs(one, other)})
 	if !strings.Contains(told.Detail, "unpack to more than 536870912 bytes") {
 		t.Errorf("it is told as %q", told.Detail)
 	}
-	var out fused
-	s.tool(http.StatusOK, &out, "", "fusion", object{"runs": []object{byID(small), sent("r", keptRun)}})
+	var out fusionAnswer
+	s.invoke(http.StatusOK, &out, "", "fusion", object{"runs": []object{runRef(small), inlineFiles("r", datasetRun)}})
 	if len(out.File.Content) == 0 {
 		t.Error("packed runs fuse to nothing")
 	}
-	damaged := s.run(staged{public: true, content: part[:len(part)-6]})
-	if found := s.faults(http.StatusUnprocessableEntity, "", "fusion", object{"runs": runs(small, damaged)}); len(found) != 1 || found[0].Pointer != "/runs/1" {
+	damaged := s.addRun(runSpec{public: true, content: part[:len(part)-6]})
+	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": runRefs(small, damaged)}); len(found) != 1 || found[0].Pointer != "/runs/1" {
 		t.Errorf("a damaged file is told as %v", found)
 	}
 }

@@ -16,35 +16,35 @@ import (
 const (
 	// maxDraws bounds what a bootstrap draws for one answer: about two seconds' work.
 	maxDraws = 200_000_000
-	// fewestRounds are drawn at least, or neither intervals nor p would say anything.
-	fewestRounds = 100
+	// minRounds are drawn at least, or neither intervals nor p would say anything.
+	minRounds = 100
 )
 
-// rounds is how many samples of topics each interval is drawn from, when one sample of all draws so many values; 0 when
+// bootstrapRounds is how many samples of topics each interval is drawn from, when one sample of all draws so many values; 0 when
 // there is no time for enough of them.
-func rounds(draws int) int {
-	if most := min(significance.Rounds, maxDraws/max(1, draws)); most >= fewestRounds {
+func bootstrapRounds(draws int) int {
+	if most := min(significance.Rounds, maxDraws/max(1, draws)); most >= minRounds {
 		return most
 	}
 	return 0
 }
 
-// noTime says what to do where rounds finds no time.
-func noTime(pointer, do string) error {
+// tooManyDraws says what to do where rounds finds no time.
+func tooManyDraws(pointer, do string) error {
 	return problem.Check([]problem.Field{{Pointer: pointer, Detail: "there are too many values per topic to draw intervals from: " + do}})
 }
 
-// intervalOf is the bootstrap interval of a measure of a run; nil where intervalOver has none.
-func intervalOf(ctx context.Context, v *inputs.Values, name string, seed uint64, rounds int) (*significance.Interval, error) {
+// measureInterval is the bootstrap interval of a measure of a run; nil where intervalOver has none.
+func measureInterval(ctx context.Context, v *inputs.Values, name string, seed uint64, rounds int) (*significance.Interval, error) {
 	if rounds == 0 {
-		return nil, noTime("/measures", "name fewer runs or measures")
+		return nil, tooManyDraws("/measures", "name fewer runs or measures")
 	}
-	return intervalOver(ctx, v.Measures[name], inputs.ByTopic(v.Topics, name), seed, rounds)
+	return meanInterval(ctx, v.Measures[name], inputs.ByTopic(v.Topics, name), seed, rounds)
 }
 
-// intervalOver is the bootstrap interval of a value that is the mean over topics; nil when it is none, such as a number of
+// meanInterval is the bootstrap interval of a value that is the mean over topics; nil when it is none, such as a number of
 // documents or a geometric mean. Topics come in byte order, so that a seed gives the same interval again.
-func intervalOver(ctx context.Context, value *float64, byTopic map[string]float64, seed uint64, rounds int) (*significance.Interval, error) {
+func meanInterval(ctx context.Context, value *float64, byTopic map[string]float64, seed uint64, rounds int) (*significance.Interval, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

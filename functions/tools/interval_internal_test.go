@@ -10,8 +10,8 @@ import (
 	"assay/shared/problem"
 )
 
-// faulted is the pointer and the detail of an error that names one member of the input; empty for others.
-func faulted(err error) string {
+// fieldError is the pointer and the detail of an error that names one member of the input; empty for others.
+func fieldError(err error) string {
 	var e *problem.Error
 	if !errors.As(err, &e) || e.Kind != problem.Invalid || len(e.Fields) != 1 {
 		return ""
@@ -19,15 +19,15 @@ func faulted(err error) string {
 	return e.Fields[0].Pointer + " " + e.Fields[0].Detail
 }
 
-// TestDrawsAreBounded has as many values as there are at most, and one more.
-func TestDrawsAreBounded(t *testing.T) {
+// TestBootstrapRounds_AreBounded has as many values as there are at most, and one more.
+func TestBootstrapRounds_AreBounded(t *testing.T) {
 	for draws, want := range map[int]int{0: 10_000, 1: 10_000, 20_000: 10_000, 40_000: 5000, maxDraws / 100: 100, maxDraws/100 + 1: 0, maxDraws + 1: 0} {
-		if got := rounds(draws); got != want {
+		if got := bootstrapRounds(draws); got != want {
 			t.Errorf("%d draws: %d rounds, want %d", draws, got, want)
 		}
 	}
-	_, err := intervalOf(t.Context(), &inputs.Values{}, "AP", 1, 0)
-	if got := faulted(err); !strings.HasPrefix(got, "/measures ") || !strings.Contains(got, "name fewer runs or measures") {
+	_, err := measureInterval(t.Context(), &inputs.Values{}, "AP", 1, 0)
+	if got := fieldError(err); !strings.HasPrefix(got, "/measures ") || !strings.Contains(got, "name fewer runs or measures") {
 		t.Errorf("%q: %v", got, err)
 	}
 	values := map[string]float64{}
@@ -38,12 +38,12 @@ func TestDrawsAreBounded(t *testing.T) {
 	for i := range all {
 		all[i] = values
 	}
-	if got := faulted(out.drawIntervals(t.Context(), all, 1)); !strings.HasPrefix(got, "/limit ") || !strings.Contains(got, "fewer than these 200 entries") {
+	if got := fieldError(out.computeIntervals(t.Context(), all, 1)); !strings.HasPrefix(got, "/limit ") || !strings.Contains(got, "fewer than these 200 entries") {
 		t.Errorf("%q", got)
 	}
 }
 
-func TestSignsAreBounded(t *testing.T) {
+func TestRandomizationRounds_AreBounded(t *testing.T) {
 	for _, tt := range []struct {
 		asked, pairs, topics, want int
 		says                       string
@@ -57,9 +57,9 @@ func TestSignsAreBounded(t *testing.T) {
 		{100, 190, 106_000, 0, "/runs there is no time to test 190 pairs of runs on 106000 topics: name fewer runs"},
 		{0, 1, 3_000_000_000, 0, "/runs there is no time to test 1 pair of runs"},
 	} {
-		got, err := flips(tt.asked, tt.pairs, tt.topics)
-		if got != tt.want || (err != nil) != (tt.says != "") || err != nil && !strings.HasPrefix(faulted(err), tt.says) {
-			t.Errorf("%d rounds of %d pairs on %d topics: %d, %v %q", tt.asked, tt.pairs, tt.topics, got, err, faulted(err))
+		got, err := randomizationRounds(tt.asked, tt.pairs, tt.topics)
+		if got != tt.want || (err != nil) != (tt.says != "") || err != nil && !strings.HasPrefix(fieldError(err), tt.says) {
+			t.Errorf("%d rounds of %d pairs on %d topics: %d, %v %q", tt.asked, tt.pairs, tt.topics, got, err, fieldError(err))
 		}
 	}
 }

@@ -78,15 +78,15 @@ type LeaderboardLinks struct {
 }
 
 const (
-	// usualEntries is how many entries an answer has unless more are asked for.
-	usualEntries = 50
-	// mostCompared bounds the entries that are compared with each other: with more pairs corrections leave little to find.
-	mostCompared = 30
+	// defaultEntries is how many entries an answer has unless more are asked for.
+	defaultEntries = 50
+	// maxCompared bounds the entries that are compared with each other: with more pairs corrections leave little to find.
+	maxCompared = 30
 	// Of how many of the first entries other tools are linked to.
-	mostTested, mostMapped, mostRead, diffed = 10, 20, 10, 2
+	significanceRuns, topicsRuns, maxReadableRuns, diffirRuns = 10, 20, 10, 2
 )
 
-var showLeaderboard = define(about{
+var leaderboardTool = define(metadata{
 	name: "leaderboard", kind: "evaluation", summary: "Show a leaderboard with intervals, groups and rank changes",
 	description: "Ranks the evaluations of a dataset: with 95 % bootstrap intervals, with letters that say which entries can be told apart, and, with `against`, with how ranks changed " +
 		"from another version of the truth, counted among the entries that both versions have. Put the id of a dataset for the one of the example.\n\n" +
@@ -96,15 +96,15 @@ var showLeaderboard = define(about{
 		"by the randomization test. Two are told apart when p, by Holm's correction over all these pairs, is below 0.05. A letter stands for each largest set of entries of which no two can be told apart. " +
 		"As `image/svg+xml` the answer is the bars.",
 }, LeaderboardInput{DatasetID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"},
-	func(ctx context.Context, d *inputs.Resolver, in LeaderboardInput) (compute[LeaderboardOutput], error) {
+	func(ctx context.Context, resolver *inputs.Resolver, in LeaderboardInput) (compute[LeaderboardOutput], error) {
 		best := in.Best == nil || *in.Best
-		ranking, err := d.Ranking(ctx, inputs.RankingAsked{
-			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, usualEntries), Public: in.View == record.PublicView,
+		ranking, err := resolver.Ranking(ctx, inputs.RankingRequest{
+			DatasetID: in.DatasetID, Measure: in.Measure, Against: in.Against, Best: best, Limit: cmp.Or(in.Limit, defaultEntries), Public: in.View == record.PublicView,
 		})
 		if err != nil {
 			return nil, err
 		}
-		open, err := ranking.OpenRuns(ctx, mostRead)
+		open, err := ranking.ReadableRuns(ctx, maxReadableRuns)
 		if err != nil {
 			return nil, err
 		}
@@ -118,9 +118,9 @@ var showLeaderboard = define(about{
 				entry := LeaderboardEntry{Entry: e.Entry, Rank: e.Rank, Runs: e.Runs, RunID: e.RunID, EvaluationID: e.ID, Measures: e.Measures}
 				if in.Against != nil {
 					out.Against = *in.Against
-					entry.Change = &LeaderboardChange{Rank: e.There, Absent: e.There == 0}
-					if e.There > 0 {
-						entry.Change.Difference = e.There - e.Here
+					entry.Change = &LeaderboardChange{Rank: e.OtherRank, Absent: e.OtherRank == 0}
+					if e.OtherRank > 0 {
+						entry.Change.Difference = e.OtherRank - e.CommonRank
 					}
 				}
 				if e.Hidden() != "" {
@@ -132,31 +132,31 @@ var showLeaderboard = define(about{
 			if err != nil {
 				return out, err
 			}
-			if err := out.drawIntervals(ctx, values, in.Seed); err != nil {
+			if err := out.computeIntervals(ctx, values, in.Seed); err != nil {
 				return out, err
 			}
-			if err := out.group(ctx, values); err != nil {
+			if err := out.assignGroups(ctx, values); err != nil {
 				return out, err
 			}
-			if measure.Kind(ranking.Dataset.Evaluator.Kind) == measure.Retrieval && len(open) >= diffed {
-				out.Links.Diffir = toolAddress("diffir", map[string]any{"runs": references(open[:diffed])})
+			if measure.Kind(ranking.Dataset.Evaluator.Kind) == measure.Retrieval && len(open) >= diffirRuns {
+				out.Links.Diffir = resultURL("diffir", map[string]any{"runs": references(open[:diffirRuns])})
 			}
 			out.linkTools(values)
 			return out, nil
 		}, nil
 	})
 
-// drawIntervals gives entries their intervals.
-func (out *LeaderboardOutput) drawIntervals(ctx context.Context, values []map[string]float64, seed uint64) error {
+// computeIntervals gives entries their intervals.
+func (out *LeaderboardOutput) computeIntervals(ctx context.Context, values []map[string]float64, seed uint64) error {
 	draws := 0
 	for _, v := range values {
 		draws += len(v)
 	}
-	if out.Rounds = rounds(draws); out.Rounds == 0 {
-		return noTime("/limit", "ask for fewer than these "+plural.Count(len(values), "entry"))
+	if out.Rounds = bootstrapRounds(draws); out.Rounds == 0 {
+		return tooManyDraws("/limit", "ask for fewer than these "+plural.Count(len(values), "entry"))
 	}
 	for i, v := range values {
-		interval, err := intervalOver(ctx, out.Entries[i].Measures[out.Measure], v, seed, out.Rounds)
+		interval, err := meanInterval(ctx, out.Entries[i].Measures[out.Measure], v, seed, out.Rounds)
 		if err != nil {
 			return err
 		}
@@ -174,10 +174,10 @@ func (out *LeaderboardOutput) linkTools(values []map[string]float64) {
 		}
 	}
 	if len(runs) >= 2 {
-		out.Links.Significance = toolAddress("significance", map[string]any{"runs": references(runs[:min(mostTested, len(runs))]), "measure": out.Measure})
+		out.Links.Significance = resultURL("significance", map[string]any{"runs": references(runs[:min(significanceRuns, len(runs))]), "measure": out.Measure})
 	}
 	if len(runs) >= 1 {
-		out.Links.Topics = toolAddress("topics", map[string]any{"runs": references(runs[:min(mostMapped, len(runs))]), "measure": out.Measure})
+		out.Links.Topics = resultURL("topics", map[string]any{"runs": references(runs[:min(topicsRuns, len(runs))]), "measure": out.Measure})
 	}
 }
 

@@ -13,8 +13,8 @@ import (
 	"assay/shared/record"
 )
 
-// places lists rank and team of the entries.
-func places(out tools.LeaderboardOutput) string {
+// entryRanks lists rank and team of the entries.
+func entryRanks(out tools.LeaderboardOutput) string {
 	var b strings.Builder
 	for _, e := range out.Entries {
 		fmt.Fprintf(&b, "%d:%s ", e.Rank, strings.TrimPrefix(e.Team, "team of "))
@@ -22,16 +22,16 @@ func places(out tools.LeaderboardOutput) string {
 	return strings.TrimSpace(b.String())
 }
 
-func TestTheLeaderboardHasWhatTheCallerSees(t *testing.T) {
-	s := newStage(t, record.Public)
-	even := func(v float64) map[string]float64 { return byNumber(v, v) }
-	s.enter(staged{user: "ada", ap: even(.25)})
-	s.enter(staged{user: "bob", ap: even(.5), rr: new(.1)})
-	s.enter(staged{user: "ada", ap: even(.5), rr: new(.9)})
-	s.enter(staged{user: "cid", ap: nil})
-	s.enter(staged{user: "dan", ap: even(.375), anonymous: true})
-	s.enter(staged{user: "eve", ap: even(.9), hidden: true})
-	s.enter(staged{user: "eve", ap: even(.8), blinded: true})
+func TestLeaderboard_ShowsWhatTheCallerSees(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	even := func(v float64) map[string]float64 { return topicValues(v, v) }
+	s.addEvaluatedRun(runSpec{user: "ada", ap: even(.25)})
+	s.addEvaluatedRun(runSpec{user: "bob", ap: even(.5), rr: new(.1)})
+	s.addEvaluatedRun(runSpec{user: "ada", ap: even(.5), rr: new(.9)})
+	s.addEvaluatedRun(runSpec{user: "cid", ap: nil})
+	s.addEvaluatedRun(runSpec{user: "dan", ap: even(.375), anonymous: true})
+	s.addEvaluatedRun(runSpec{user: "eve", ap: even(.9), hidden: true})
+	s.addEvaluatedRun(runSpec{user: "eve", ap: even(.8), blinded: true})
 	for _, tt := range []struct {
 		user, want string
 		input      object
@@ -47,8 +47,8 @@ func TestTheLeaderboardHasWhatTheCallerSees(t *testing.T) {
 	} {
 		tt.input["datasetId"] = s.dataset.ID
 		var out tools.LeaderboardOutput
-		answer := s.tool(http.StatusOK, &out, tt.user, "leaderboard", tt.input)
-		if got := places(out); got != tt.want {
+		answer := s.invoke(http.StatusOK, &out, tt.user, "leaderboard", tt.input)
+		if got := entryRanks(out); got != tt.want {
 			t.Errorf("%v as %q: %s, want %s", tt.input, tt.user, got, tt.want)
 		}
 		if out.Dataset.Name != "Waters" || out.Task.Name != "Lakes" || out.More != (tt.input["limit"] != nil) {
@@ -61,17 +61,17 @@ func TestTheLeaderboardHasWhatTheCallerSees(t *testing.T) {
 }
 
 // The public view is the same for all readers. In their own, what others are not shown is marked and counted.
-func TestLeaderboard_SaysWhatOthersAreNotShown(t *testing.T) {
-	s := newStage(t, record.Public)
-	s.enter(staged{user: "ada", ap: byNumber(.5), public: true})
-	s.enter(staged{user: "ada", ap: byNumber(.5), public: true})
-	s.enter(staged{user: "dan", ap: byNumber(.4), anonymous: true, public: true})
-	s.enter(staged{user: "eve", ap: byNumber(.9), hidden: true})
-	s.enter(staged{user: "eve", ap: byNumber(.8), blinded: true})
+func TestLeaderboard_MarksEntriesHiddenFromOthers(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.5), public: true})
+	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.5), public: true})
+	s.addEvaluatedRun(runSpec{user: "dan", ap: topicValues(.4), anonymous: true, public: true})
+	s.addEvaluatedRun(runSpec{user: "eve", ap: topicValues(.9), hidden: true})
+	s.addEvaluatedRun(runSpec{user: "eve", ap: topicValues(.8), blinded: true})
 	links := regexp.MustCompile(`"links":.*`)
 	ask := func(user, view, accept string) string {
 		input := object{"datasetId": s.dataset.ID, "best": false, "view": view}
-		return links.ReplaceAllString(string(s.tool(http.StatusOK, nil, user, "leaderboard", input, "Accept", accept).Body), "")
+		return links.ReplaceAllString(string(s.invoke(http.StatusOK, nil, user, "leaderboard", input, "Accept", accept).Body), "")
 	}
 	public := ask("", "public", "application/json")
 	if want := strings.Replace(ask("", "caller", "application/json"), `"view":"caller"`, `"view":"public"`, 1); public != want {
@@ -110,14 +110,14 @@ func TestLeaderboard_SaysWhatOthersAreNotShown(t *testing.T) {
 	}
 }
 
-func TestIntervalsContainTheMean(t *testing.T) {
-	s := newStage(t, record.Public)
-	_, e := s.enter(staged{user: "ada", ap: byNumber(.1, .4, .3, .9, .5)})
-	_, other := s.enter(staged{user: "bob", ap: byNumber(.1, .2)})
+func TestLeaderboard_IntervalsContainTheMean(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	_, e := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.1, .4, .3, .9, .5)})
+	_, other := s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(.1, .2)})
 	other.Measures["AP"] = new(.7) // a measure that is no mean over topics
 	s.replace(other)
 	var out tools.LeaderboardOutput
-	s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
+	s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
 	i := slices.IndexFunc(out.Entries, func(o tools.LeaderboardEntry) bool { return o.EvaluationID == e.ID })
 	if got := out.Entries[i].Interval; got == nil || !(got.Low < .44 && .44 < got.High && got.Low >= .1 && got.High <= .9) {
 		t.Errorf("%+v", got)
@@ -127,8 +127,8 @@ func TestIntervalsContainTheMean(t *testing.T) {
 	}
 }
 
-// groups lists the letters of the entries.
-func groups(out tools.LeaderboardOutput) string {
+// entryGroups lists the letters of the entries.
+func entryGroups(out tools.LeaderboardOutput) string {
 	var all []string
 	for _, e := range out.Entries {
 		all = append(all, e.Group)
@@ -136,52 +136,52 @@ func groups(out tools.LeaderboardOutput) string {
 	return strings.Join(all, " ")
 }
 
-// TestGroupsByHand has two runs that are equal on every topic and one that is better by .5 on each of ten: t is not defined
+// TestLeaderboard_GroupsByHand has two runs that are equal on every topic and one that is better by .5 on each of ten: t is not defined
 // for either difference. The p of the latter is 2/1024, which Holm makes 3 * 2/1024, and of the former 1.
-func TestGroupsByHand(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestLeaderboard_GroupsByHand(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	same, better, around := map[string]float64{}, map[string]float64{}, map[string]float64{}
 	for i := range 10 {
 		topic := fmt.Sprint(i)
 		same[topic], better[topic], around[topic] = .25, .75, .25+[]float64{.25, -.25}[i%2]
 	}
-	s.enter(staged{user: "ada", ap: same})
-	s.enter(staged{user: "bob", ap: better})
-	s.enter(staged{user: "cid", ap: same})
+	s.addEvaluatedRun(runSpec{user: "ada", ap: same})
+	s.addEvaluatedRun(runSpec{user: "bob", ap: better})
+	s.addEvaluatedRun(runSpec{user: "cid", ap: same})
 	var out tools.LeaderboardOutput
-	s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
-	if got := places(out) + " / " + groups(out); got != "1:bob 2:ada 2:cid / a b b" || out.Compared != 3 {
+	s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
+	if got := entryRanks(out) + " / " + entryGroups(out); got != "1:bob 2:ada 2:cid / a b b" || out.Compared != 3 {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
 	// One that varies as widely as the others lie apart can be told from no one: it is of both groups. Its differences
 	// from bob are .25 and .75 in turn, t = 6, p = .0002 and by Holm, of six, .0010.
-	s.enter(staged{user: "dan", ap: around})
-	s.enter(staged{user: "eve", ap: nil})
-	s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
-	if got := places(out) + " / " + groups(out); got != "1:bob 2:ada 2:cid 2:dan 5:eve / a b b b " || out.Compared != 4 {
+	s.addEvaluatedRun(runSpec{user: "dan", ap: around})
+	s.addEvaluatedRun(runSpec{user: "eve", ap: nil})
+	s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
+	if got := entryRanks(out) + " / " + entryGroups(out); got != "1:bob 2:ada 2:cid 2:dan 5:eve / a b b b " || out.Compared != 4 {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
 }
 
-func TestRanksChangeBetweenTruths(t *testing.T) {
-	s := newStage(t, record.Public)
-	s.tool(http.StatusUnprocessableEntity, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
-	even := func(v float64) map[string]float64 { return byNumber(v, v) }
+func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	s.invoke(http.StatusUnprocessableEntity, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
+	even := func(v float64) map[string]float64 { return topicValues(v, v) }
 	before := map[string]float64{"ada": .5, "bob": .75, "cid": .25, "eve": .1}
 	was := map[string]*record.RunItem{}
 	for user, v := range before {
-		run, _ := s.enter(staged{user: user, ap: even(v), hidden: user == "eve"})
+		run, _ := s.addEvaluatedRun(runSpec{user: user, ap: even(v), hidden: user == "eve"})
 		was[user] = run
 	}
-	s.nextTruth()
+	s.nextTruthVersion()
 	after := map[string]float64{"ada": .75, "bob": .5, "cid": .25, "eve": .9}
 	for user, v := range after {
-		s.enter(staged{user: user, ap: even(v), hidden: user == "eve", was: was[user]})
+		s.addEvaluatedRun(runSpec{user: user, ap: even(v), hidden: user == "eve", earlier: was[user]})
 	}
-	s.enter(staged{user: "dan", ap: even(.1)})
+	s.addEvaluatedRun(runSpec{user: "dan", ap: even(.1)})
 	changes := func(user string, best bool) string {
 		var out tools.LeaderboardOutput
-		s.tool(http.StatusOK, &out, user, "leaderboard", object{"datasetId": s.dataset.ID, "against": 1, "best": best})
+		s.invoke(http.StatusOK, &out, user, "leaderboard", object{"datasetId": s.dataset.ID, "against": 1, "best": best})
 		var b strings.Builder
 		for _, e := range out.Entries {
 			fmt.Fprintf(&b, "%s %d %+d %v, ", strings.TrimPrefix(e.Team, "team of "), e.Change.Rank, e.Change.Difference, e.Change.Absent)
@@ -199,73 +199,73 @@ func TestRanksChangeBetweenTruths(t *testing.T) {
 			}
 		}
 	}
-	page := s.tool(http.StatusOK, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1}, "Accept", "text/html").Body
+	page := s.invoke(http.StatusOK, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1}, "Accept", "text/html").Body
 	for _, says := range []string{"up 1 from 2", "down 1 from 1", "the same", "new", "1 up, 1 down, 1 the same, 1 new"} {
 		if !strings.Contains(string(page), says) {
 			t.Errorf("the page does not say %q", says)
 		}
 	}
 	for _, against := range []int{2, 3, -1} {
-		s.tool(http.StatusUnprocessableEntity, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": against})
+		s.invoke(http.StatusUnprocessableEntity, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": against})
 	}
 }
 
-// TestWhatWasBlindedHasNoEarlierRank has an owner who sees the newest result, and may not learn of the older one.
-func TestWhatWasBlindedHasNoEarlierRank(t *testing.T) {
-	s := newStage(t, record.Public)
-	old, _ := s.enter(staged{user: "ada", ap: byNumber(.9), blinded: true})
-	other, _ := s.enter(staged{user: "bob", ap: byNumber(.5)})
-	s.nextTruth()
-	s.enter(staged{user: "ada", ap: byNumber(.9), hidden: true, was: old})
-	s.enter(staged{user: "bob", ap: byNumber(.5), was: other})
+// TestLeaderboard_BlindedRunHasNoEarlierRank has an owner who sees the newest result, and may not learn of the older one.
+func TestLeaderboard_BlindedRunHasNoEarlierRank(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	old, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.9), blinded: true})
+	other, _ := s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(.5)})
+	s.nextTruthVersion()
+	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.9), hidden: true, earlier: old})
+	s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(.5), earlier: other})
 	var out tools.LeaderboardOutput
-	s.tool(http.StatusOK, &out, "ada", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
-	if got := places(out); got != "1:ada 2:bob" || !out.Entries[0].Change.Absent || out.Entries[1].Change.Rank != 1 {
+	s.invoke(http.StatusOK, &out, "ada", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
+	if got := entryRanks(out); got != "1:ada 2:bob" || !out.Entries[0].Change.Absent || out.Entries[1].Change.Rank != 1 {
 		t.Errorf("%s: %+v %+v", got, out.Entries[0].Change, out.Entries[1].Change)
 	}
 }
 
-// TestATeamKeepsItsPlaceWithAnotherRun has a team whose best run against one version is not that against the other.
-func TestATeamKeepsItsPlaceWithAnotherRun(t *testing.T) {
-	s := newStage(t, record.Public)
+// TestLeaderboard_ComparesTeamsAcrossRuns has a team whose best run against one version is not that against the other.
+func TestLeaderboard_ComparesTeamsAcrossRuns(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	var runs []*record.RunItem
 	for _, v := range []float64{.9, .1} {
-		run, _ := s.enter(staged{user: "ada", ap: byNumber(v)})
+		run, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(v)})
 		runs = append(runs, run)
 	}
-	s.nextTruth()
-	s.enter(staged{user: "ada", ap: byNumber(.2), was: runs[0]})
-	s.enter(staged{user: "ada", ap: byNumber(.8), was: runs[1]})
+	s.nextTruthVersion()
+	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.2), earlier: runs[0]})
+	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.8), earlier: runs[1]})
 	for best, want := range map[bool]tools.LeaderboardChange{true: {Rank: 1}, false: {Rank: 2, Difference: 1}} {
 		var out tools.LeaderboardOutput
-		s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1, "best": best})
+		s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1, "best": best})
 		if got := *out.Entries[0].Change; got != want {
 			t.Errorf("best %v: %+v, want %+v", best, got, want)
 		}
 	}
 }
 
-func TestLeaderboardsOfWhatIsHiddenAreMissing(t *testing.T) {
-	s := newStage(t, record.Private)
-	s.enter(staged{user: "ada", ap: byNumber(.5)})
+func TestLeaderboard_HiddenDatasetIsNotFound(t *testing.T) {
+	s := newToolServer(t, record.Private)
+	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.5)})
 	for user, status := range map[string]int{"": 404, "stranger": 404, "olga": 200, "root": 200} {
-		s.tool(status, nil, user, "leaderboard", object{"datasetId": s.dataset.ID})
+		s.invoke(status, nil, user, "leaderboard", object{"datasetId": s.dataset.ID})
 	}
-	hidden := s.tool(http.StatusNotFound, nil, "stranger", "leaderboard", object{"datasetId": s.dataset.ID})
-	missing := s.tool(http.StatusNotFound, nil, "stranger", "leaderboard", object{"datasetId": record.NewID(s.Now())})
+	hidden := s.invoke(http.StatusNotFound, nil, "stranger", "leaderboard", object{"datasetId": s.dataset.ID})
+	missing := s.invoke(http.StatusNotFound, nil, "stranger", "leaderboard", object{"datasetId": record.NewID(s.Now())})
 	if told := regexp.MustCompile(`"(requestId|instance)":"[^"]*"`); told.ReplaceAllString(string(hidden.Body), "") != told.ReplaceAllString(string(missing.Body), "") {
 		t.Errorf("what is hidden is told from what is missing:\n%s\n%s", hidden.Body, missing.Body)
 	}
 	for _, input := range []object{{}, {"datasetId": "x"}, {"datasetId": s.dataset.ID, "measure": "P@1"}, {"datasetId": s.dataset.ID, "limit": 201}} {
-		s.tool(http.StatusUnprocessableEntity, nil, "olga", "leaderboard", input)
+		s.invoke(http.StatusUnprocessableEntity, nil, "olga", "leaderboard", input)
 	}
 }
 
-// TestALeaderboardHasATagOfItsEntries changes what is shown, and what is not.
-func TestALeaderboardHasATagOfItsEntries(t *testing.T) {
-	s := newStage(t, record.Public)
-	_, e := s.enter(staged{user: "ada", ap: byNumber(.5), anonymous: true, public: true})
-	path := s.address("leaderboard", object{"datasetId": s.dataset.ID})
+// TestLeaderboard_EntityTagFollowsEntries changes what is shown, and what is not.
+func TestLeaderboard_EntityTagFollowsEntries(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	_, e := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.5), anonymous: true, public: true})
+	path := s.resultURL("leaderboard", object{"datasetId": s.dataset.ID})
 	tag := func(user string) string {
 		return s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil).Header.Get("ETag")
 	}
@@ -273,7 +273,7 @@ func TestALeaderboardHasATagOfItsEntries(t *testing.T) {
 	if tag("olga") == first {
 		t.Error("organizers see the team and have the same tag")
 	}
-	s.enter(staged{user: "bob", ap: byNumber(.4), blinded: true})
+	s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(.4), blinded: true})
 	if got := tag(""); got != first {
 		t.Error("what is hidden changes the tag")
 	}
@@ -281,49 +281,49 @@ func TestALeaderboardHasATagOfItsEntries(t *testing.T) {
 	record.Touch(e, time.Now())
 	s.replace(e)
 	second := tag("")
-	s.enter(staged{user: "bob", ap: byNumber(.4)})
+	s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(.4)})
 	if second == first || tag("") == second {
 		t.Error("a change keeps the tag")
 	}
 }
 
-// TestTheLeaderboardLinksToWhatMayBeSeen follows the links of the answer as its caller.
-func TestTheLeaderboardLinksToWhatMayBeSeen(t *testing.T) {
-	s := newStage(t, record.Public)
-	s.enter(staged{user: "ada", ap: byNumber(.5, .25)})
-	s.enter(staged{user: "bob", ap: byNumber(.4, .5)})
+// TestLeaderboard_LinksToReadableRuns follows the links of the answer as its caller.
+func TestLeaderboard_LinksToReadableRuns(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.5, .25)})
+	s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(.4, .5)})
 	var out tools.LeaderboardOutput
-	s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
+	s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
 	for _, link := range []string{out.Links.Significance, out.Links.Topics} {
 		s.Want(http.StatusOK, nil, "", http.MethodGet, link, nil)
 	}
 	if out.Links.Diffir != "" {
 		t.Errorf("runs that are not public are linked to: %s", out.Links.Diffir)
 	}
-	a, _ := s.enter(staged{user: "cid", ap: byNumber(.1, .1), public: true})
-	b, _ := s.enter(staged{user: "dan", ap: byNumber(.1, .05), public: true})
-	s.tool(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
+	a, _ := s.addEvaluatedRun(runSpec{user: "cid", ap: topicValues(.1, .1), public: true})
+	b, _ := s.addEvaluatedRun(runSpec{user: "dan", ap: topicValues(.1, .05), public: true})
+	s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
 	if !strings.Contains(out.Links.Diffir, a.ID) || !strings.Contains(out.Links.Diffir, b.ID) {
 		t.Errorf("public runs are not linked to: %s", out.Links.Diffir)
 	}
-	page := string(s.tool(http.StatusOK, nil, "", "leaderboard", object{"datasetId": s.dataset.ID}, "Accept", "text/html").Body)
-	if other := s.address("leaderboard", object{"datasetId": s.dataset.ID, "measure": "RR"}); !strings.Contains(page, other) {
+	page := string(s.invoke(http.StatusOK, nil, "", "leaderboard", object{"datasetId": s.dataset.ID}, "Accept", "text/html").Body)
+	if other := s.resultURL("leaderboard", object{"datasetId": s.dataset.ID, "measure": "RR"}); !strings.Contains(page, other) {
 		t.Errorf("no link to the other measure: %s", other)
 	}
 }
 
-// TestTheLargestLeaderboard holds the page of 200 entries and 50 measures, with names that are no markup, to what a page
+// TestLeaderboard_LargestPage holds the page of 200 entries and 50 measures, with names that are no markup, to what a page
 // may have.
-func TestTheLargestLeaderboard(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestLeaderboard_LargestPage(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	for i := range 48 {
 		s.dataset.Evaluator.Measures = append(s.dataset.Evaluator.Measures, fmt.Sprintf("P@%d", i+1))
 	}
-	s.dataset.Name, s.task.Name, s.dataset.TruthVersion = intruders[0], intruders[1], 3
+	s.dataset.Name, s.task.Name, s.dataset.TruthVersion = injections[0], injections[1], 3
 	s.replace(s.dataset)
 	s.replace(s.task)
 	for i := range 201 {
-		s.enter(staged{user: fmt.Sprint("user", i), team: intruders[i%len(intruders)], baseline: i%9 == 0, ap: byNumber(float64(i)/300, float64(i%7)/7, float64(i%11)/11)})
+		s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i), team: injections[i%len(injections)], baseline: i%9 == 0, ap: topicValues(float64(i)/300, float64(i%7)/7, float64(i%11)/11)})
 	}
-	s.checkFaces("leaderboard", object{"datasetId": s.dataset.ID, "limit": 200, "against": 1})
+	s.checkPageAndChart("leaderboard", object{"datasetId": s.dataset.ID, "limit": 200, "against": 1})
 }

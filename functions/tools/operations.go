@@ -2,7 +2,7 @@
 // and converts runs, which the platform holds or which come with the request.
 //
 // Each tool is a line of the list below and a file of its own, with the types of its input and its output, which are also
-// its schemas and its documentation. What a tool works on it gets from package material, which holds the rights: no tool
+// its schemas and its documentation. What a tool works on it gets from package inputs, which checks the rights: no tool
 // shows anybody what the resources would not. An input that is short enough has an address, at which a GET has the same
 // answer as the POST, so that results can be linked to, opened in a browser and kept. Large files that tools write stay in
 // the object store for an hour, or on S3 two days, and count in the quota of their caller meanwhile.
@@ -19,8 +19,8 @@ import (
 	"assay/shared/problem"
 )
 
-// all tools, in the order in which they are listed.
-var all = []tool{evaluatorTool, validatorTool, diffir, serp, showLeaderboard, compareRuns, lookAtTopics, fusionTool, converterTool}
+// allTools tools, in the order in which they are listed.
+var allTools = []tool{evaluatorTool, validatorTool, diffirTool, serpTool, leaderboardTool, significanceTool, topicsTool, fusionTool, converterTool}
 
 const (
 	toolsPath = "/v1/tools"
@@ -39,24 +39,24 @@ var Operations = []api.Operation{
 		ID: "getTool", Path: "/v1/tools/{tool}", May: access.Anyone, CacheFor: cacheFor,
 		Summary:     "Return a tool",
 		Description: "With the JSON Schemas of its input and output, and an example of an input. A browser gets a page on which to try it.",
-	}, named, show), showPage),
+	}, findTool, show), showPage),
 	api.Compute(api.Spec{
 		ID: "invokeTool", Path: "/v1/tools/{tool}", May: access.Anyone,
 		Summary: "Invoke a tool",
 		Description: "Computes from the body, which is an input of the tool, and changes nothing. The answer is JSON or, as the tool has it, a page, a chart or a file, by `Accept`. " +
 			"A result that is too large for an answer counts as stored by its caller until it is deleted. What the input names, the caller must be allowed to see.",
-	}, named, variants(), media(), invoke),
+	}, findTool, variants(), media(), invoke),
 	api.ComputeGet(api.Spec{
 		ID: "getToolResult", Path: "/v1/tools/{tool}/result", May: access.Anyone,
 		Summary: "Return what a tool computes from an input",
 		Description: "The answer that the tool gives to a POST of the input, at an address of its own, which can be linked to and opened in a browser. " +
 			"The entity tag stays the same as long as the input and all that it refers to do.",
-	}, named, variants(), media(), invoke),
+	}, findTool, variants(), media(), invoke),
 }
 
 // variants are the tools as the API's document describes them.
 func variants() []api.Variant {
-	return lists.Map(all, func(t tool) api.Variant {
+	return lists.Map(allTools, func(t tool) api.Variant {
 		return api.Variant{Name: t.name, Summary: t.summary, Input: t.input, Output: t.output, Example: t.example, Media: t.media, Problems: t.problems}
 	})
 }
@@ -71,13 +71,13 @@ func media() []string {
 }
 
 // named finds the tool that the path names.
-func named(_ context.Context, c *api.Call) (tool, error) {
-	for _, t := range all {
+func findTool(_ context.Context, c *api.Call) (tool, error) {
+	for _, t := range allTools {
 		if t.name == c.Param("tool") {
 			return t, nil
 		}
 	}
-	names := lists.Map(all, func(t tool) string { return t.name })
+	names := lists.Map(allTools, func(t tool) string { return t.name })
 	return tool{}, problem.NotFound.New("There is no tool of this name. There are: %s.", strings.Join(names, ", "))
 }
 

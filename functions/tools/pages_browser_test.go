@@ -14,18 +14,18 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// shownPage is a page of a tool, as everybody has it.
-type shownPage struct {
-	*stage
+// toolPage is a page of a tool, as everybody has it.
+type toolPage struct {
+	*toolServer
 	tool  string
 	input object
 }
 
-// TestPagesInABrowser opens what each tool shows in Chromium, with usual texts and with ones that try to be more than text.
-func TestPagesInABrowser(t *testing.T) {
+// TestPages_InABrowser opens what each tool shows in Chromium, with usual texts and with ones that try to be more than text.
+func TestPages_InABrowser(t *testing.T) {
 	browser := browsertest.Start(t)
 	for name, c := range shownPages(t) {
-		a := c.stage.tool(http.StatusOK, nil, "", c.tool, c.input, "Accept", "text/html")
+		a := c.toolServer.invoke(http.StatusOK, nil, "", c.tool, c.input, "Accept", "text/html")
 		address := a.Header.Get("Content-Location")
 		if address == "" {
 			t.Errorf("%s has no address", name)
@@ -48,17 +48,17 @@ func TestPagesInABrowser(t *testing.T) {
 }
 
 // shownPages has two pages of each tool, by the name of a picture.
-func shownPages(t testing.TB) map[string]shownPage {
-	s := newStage(t, record.Public)
-	words := named("words", ranked("1 abcdefgh", "2 hgfedcba", "3 ab"))
-	truth := sent("q", "1 0 a 2\n1 0 b 1\n1 0 c 0\n2 0 h 3\n2 0 g -1\n")
-	texts := sent("d.tsv", keptDocuments+"h\tHarbours "+strings.Repeat("are where boats and barges lie, ", 12)+"\n", "queries.tsv", keptQueries+"3\t\n")
-	hostileRuns, hostileTexts := intrusion()
-	pages := map[string]shownPage{
+func shownPages(t testing.TB) map[string]toolPage {
+	s := newToolServer(t, record.Public)
+	words := namedRun("words", trecRun("1 abcdefgh", "2 hgfedcba", "3 ab"))
+	truth := inlineFiles("q", "1 0 a 2\n1 0 b 1\n1 0 c 0\n2 0 h 3\n2 0 g -1\n")
+	texts := inlineFiles("d.tsv", datasetDocuments+"h\tHarbours "+strings.Repeat("are where boats and barges lie, ", 12)+"\n", "queries.tsv", datasetQueries+"3\t\n")
+	hostileRuns, hostileTexts := injectionInput()
+	pages := map[string]toolPage{
 		"diffir-five": {s, "diffir", object{
 			"runs": []object{
-				words, named("meaning", ranked("1 bacxyzgh", "2 hgfedcba")), named("both", ranked("1 abxcyz", "2 gh", "3 ba")), named("links", ranked("1 zyxw", "2 wxyz", "3 ab")),
-				named("a run with a longer name than others have", ranked("1 hgfedcba", "2 abcdefgh", "3 ab")),
+				words, namedRun("meaning", trecRun("1 bacxyzgh", "2 hgfedcba")), namedRun("both", trecRun("1 abxcyz", "2 gh", "3 ba")), namedRun("links", trecRun("1 zyxw", "2 wxyz", "3 ab")),
+				namedRun("a run with a longer name than others have", trecRun("1 hgfedcba", "2 abcdefgh", "3 ab")),
 			},
 			"truth": truth, "texts": texts, "order": "measure",
 		}},
@@ -67,15 +67,15 @@ func shownPages(t testing.TB) map[string]shownPage {
 		"serp-hostile":   {s, "serp", object{"run": hostileRuns[0], "texts": hostileTexts}},
 	}
 	for name, teams := range map[string][]string{
-		"usual": {"Lakeside University", "Ada", "Northern Retrieval Group", "webis", "مختبر البحث", "基準 検索"}, "hostile": intruders,
+		"usual": {"Lakeside University", "Ada", "Northern Retrieval Group", "webis", "مختبر البحث", "基準 検索"}, "hostile": injections,
 	} {
-		s := newStage(t, record.Public)
-		all := s.compared(teams)
-		pages["significance-"+name] = shownPage{s, "significance", object{"runs": runs(all[:6]...)}}
-		pages["topics-"+name] = shownPage{s, "topics", object{"runs": runs(all...)}}
-		pages["leaderboard-"+name] = shownPage{s, "leaderboard", object{"datasetId": s.dataset.ID, "against": 1, "best": false}}
+		s := newToolServer(t, record.Public)
+		all := s.addComparedRuns(teams)
+		pages["significance-"+name] = toolPage{s, "significance", object{"runs": runRefs(all[:6]...)}}
+		pages["topics-"+name] = toolPage{s, "topics", object{"runs": runRefs(all...)}}
+		pages["leaderboard-"+name] = toolPage{s, "leaderboard", object{"datasetId": s.dataset.ID, "against": 1, "best": false}}
 		if name == "hostile" {
-			s.task.Name, s.dataset.Name = intruders[1], intruders[5]
+			s.task.Name, s.dataset.Name = injections[1], injections[5]
 			s.replace(s.task)
 			s.replace(s.dataset)
 		}
@@ -83,9 +83,9 @@ func shownPages(t testing.TB) map[string]shownPage {
 	return pages
 }
 
-// compared makes twelve runs on forty topics, each a little worse than the one before, measured against two versions of
+// addComparedRuns makes twelve runs on forty topics, each a little worse than the one before, measured against two versions of
 // the truth, and one against the newer alone.
-func (s *stage) compared(teams []string) (all []*record.RunItem) {
+func (s *toolServer) addComparedRuns(teams []string) (all []*record.RunItem) {
 	random := rand.New(rand.NewPCG(7, 7))
 	values := func(i int) map[string]float64 {
 		topics := map[string]float64{}
@@ -96,13 +96,13 @@ func (s *stage) compared(teams []string) (all []*record.RunItem) {
 		return topics
 	}
 	for i := range 12 {
-		run, _ := s.enter(staged{user: fmt.Sprint("user", i/2), team: teams[i/2], label: fmt.Sprintf("%s %d", teams[i/2], i%2+1), public: true, ap: values((i * 5) % 12), rr: new(.5), baseline: i == 4})
+		run, _ := s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i/2), team: teams[i/2], label: fmt.Sprintf("%s %d", teams[i/2], i%2+1), public: true, ap: values((i * 5) % 12), rr: new(.5), baseline: i == 4})
 		all = append(all, run)
 	}
-	s.nextTruth()
+	s.nextTruthVersion()
 	for i, run := range all {
-		s.enter(staged{ap: values((i*5)%12 + i%3), rr: new(.5), was: run, public: true, baseline: i == 4})
+		s.addEvaluatedRun(runSpec{ap: values((i*5)%12 + i%3), rr: new(.5), earlier: run, public: true, baseline: i == 4})
 	}
-	run, _ := s.enter(staged{user: "newcomer", team: teams[5], label: "new", ap: values(3), public: true})
+	run, _ := s.addEvaluatedRun(runSpec{user: "newcomer", team: teams[5], label: "new", ap: values(3), public: true})
 	return append(all, run)
 }

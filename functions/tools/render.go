@@ -39,7 +39,7 @@ var representations = []struct {
 }
 
 // render is the output as the media type that was negotiated. The address is that of the answer, if it has one.
-func render(ctx context.Context, c *api.Call, a about, address string, output any) (api.Computed, error) {
+func render(ctx context.Context, c *api.Call, a metadata, address string, output any) (api.Computed, error) {
 	if f, ok := output.(hasFile); ok {
 		return renderFile(ctx, c, f)
 	}
@@ -52,30 +52,30 @@ func render(ctx context.Context, c *api.Call, a about, address string, output an
 			return api.Computed{}, err
 		}
 		p.Protect(c)
-		return answer(webpage.MediaType+charset, p.Bytes())
+		return boundedAnswer(webpage.MediaType+charset, p.Bytes())
 	case accepted == mediaSVG:
 		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 		var body bytes.Buffer
 		if err := output.(hasChart).chart().Document().Render(ctx, &body); err != nil {
 			return api.Computed{}, err
 		}
-		return answer(mediaSVG, body.Bytes())
+		return boundedAnswer(mediaSVG, body.Bytes())
 	default:
 		body, err := api.Encode(output)
 		if err != nil {
 			return api.Computed{}, err
 		}
-		return answer(mediaJSON, body)
+		return boundedAnswer(mediaJSON, body)
 	}
 }
 
-// maxAnswer is how many bytes an answer has, so that a function may send it whatever of it has to be escaped.
-const maxAnswer = 4 << 20
+// maxAnswerBytes is how many bytes an answer has, so that a function may send it whatever of it has to be escaped.
+const maxAnswerBytes = 4 << 20
 
-// answer is a body that is not too long for one.
-func answer(mediaType string, body []byte) (api.Computed, error) {
-	if len(body) > maxAnswer {
-		return api.Computed{}, problem.Invalid.New("The answer would have %d bytes, and %d are sent. Ask for less: fewer runs, measures or topics, or a smaller limit or depth.", len(body), maxAnswer)
+// boundedAnswer is a body that is not too long for one.
+func boundedAnswer(mediaType string, body []byte) (api.Computed, error) {
+	if len(body) > maxAnswerBytes {
+		return api.Computed{}, problem.Invalid.New("The answer would have %d bytes, and %d are sent. Ask for less: fewer runs, measures or topics, or a smaller limit or depth.", len(body), maxAnswerBytes)
 	}
 	return api.Computed{MediaType: mediaType, Body: body}, nil
 }
@@ -84,13 +84,13 @@ func answer(mediaType string, body []byte) (api.Computed, error) {
 func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, error) {
 	s := f.file()
 	defer s.close()
-	own, _, _ := strings.Cut(s.described.MediaType, ";")
+	own, _, _ := strings.Cut(s.result.MediaType, ";")
 	accepted, err := c.Negotiate(slices.Compact([]string{mediaJSON, own, mediaText})...) // every file is text
 	if err != nil {
 		return api.Computed{}, err
 	}
 	asFile := accepted != mediaJSON
-	mediaType := s.described.MediaType
+	mediaType := s.result.MediaType
 	if accepted == mediaText || accepted == webpage.MediaType { // which a browser shows, where it only stores others
 		mediaType = mediaText + charset
 	}
@@ -106,12 +106,12 @@ func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, erro
 		case asFile:
 			return api.Computed{MediaType: mediaType, Body: body}, nil
 		}
-		s.described.Content = body
+		s.result.Content = body
 		body, err = api.Encode(f)
 		return api.Computed{MediaType: mediaJSON, Body: body}, err
 	}
 	now := c.Now()
-	key := record.ObjectKey(record.HolderTools, c.Caller.ID, s.described.SHA256) // the same again for who asks again
+	key := record.ObjectKey(record.HolderTools, c.Caller.ID, s.result.SHA256) // the same again for who asks again
 	err = records.Retry(ctx, func() error {
 		c.Forget()
 		c.Tx = new(records.Tx)
@@ -123,17 +123,17 @@ func renderFile(ctx context.Context, c *api.Call, f hasFile) (api.Computed, erro
 	if err != nil {
 		return api.Computed{}, err
 	}
-	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.described.SHA256, MediaType: s.described.MediaType}, content); err != nil {
+	if err := c.Files.Put(ctx, blob.Object{Key: key, Size: s.size, SHA256: s.result.SHA256, MediaType: s.result.MediaType}, content); err != nil {
 		return api.Computed{}, problem.Unavailable.Wrap(err, "The result could not be stored. Try again in a few seconds.").After(2 * time.Second)
 	}
-	link, err := c.Files.SignGet(ctx, key, s.described.Name, mediaType, now.Add(record.ResultLinkTime))
+	link, err := c.Files.SignGet(ctx, key, s.result.Name, mediaType, now.Add(record.ResultLinkTime))
 	if err != nil {
 		return api.Computed{}, err
 	}
 	if asFile {
 		return api.Computed{Location: link.URL}, nil
 	}
-	s.described.URL, s.described.ExpiresAt = link.URL, new(record.At(link.ExpiresAt))
+	s.result.URL, s.result.ExpiresAt = link.URL, new(record.At(link.ExpiresAt))
 	body, err := api.Encode(f)
 	return api.Computed{MediaType: mediaJSON, Body: body, Ephemeral: true}, err
 }

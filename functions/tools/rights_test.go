@@ -14,36 +14,36 @@ import (
 	"assay/shared/visibility"
 )
 
-// desk is where an invocation of the user's gathers its material.
-func (s *stage) desk(user string) *inputs.Resolver {
+// resolver resolves inputs as the user.
+func (s *toolServer) resolver(user string) *inputs.Resolver {
 	caller := access.Caller{Admin: user == "root", Worker: user == "robot"}
 	if user != "" {
 		caller.ID = servertest.UserID(user)
 	}
-	return inputs.NewDesk(&api.Call{Env: s.Env, Viewer: visibility.Viewer{Records: s.Store, Caller: caller, Consistency: store.Strong}})
+	return inputs.NewResolver(&api.Call{Env: s.Env, Viewer: visibility.Viewer{Records: s.Store, Caller: caller, Consistency: store.Strong}})
 }
 
-// given is what the user may have of a run and of its dataset, in letters, and what the run is called.
-func (s *stage) given(user string, run *record.RunItem) string {
+// readable is what the user may have of a run and of its dataset, in letters, and what the run is called.
+func (s *toolServer) readable(user string, run *record.RunItem) string {
 	ctx := s.t.Context()
 	letters, name := "", ""
 	refs := []inputs.RunReference{{RunID: run.ID}}
-	if runs, err := s.desk(user).Runs(ctx, "/runs", refs); err == nil {
+	if runs, err := s.resolver(user).Runs(ctx, "/runs", refs); err == nil {
 		letters, name = letters+"F", runs[0].Name // files
 	}
-	if r, err := s.desk(user).Results(ctx, inputs.Asked{Runs: refs, At: "/measures"}); err == nil {
+	if r, err := s.resolver(user).Results(ctx, inputs.ResultsRequest{Runs: refs, MeasurePointer: "/measures"}); err == nil {
 		letters, name = letters+"V", r.Runs[0].Name // values
 	}
-	if _, err := s.desk(user).Results(ctx, inputs.Asked{Runs: refs, Measures: []string{"P@1"}, At: "/measures"}); err == nil {
+	if _, err := s.resolver(user).Results(ctx, inputs.ResultsRequest{Runs: refs, Measures: []string{"P@1"}, MeasurePointer: "/measures"}); err == nil {
 		letters += "C" // values that are computed, which the evaluation does not have
 	}
-	if _, err := s.desk(user).Truth(ctx, "/truth", inputs.TruthReference{DatasetID: run.DatasetID}); err == nil {
+	if _, err := s.resolver(user).Truth(ctx, "/truth", inputs.TruthReference{DatasetID: run.DatasetID}); err == nil {
 		letters += "T"
 	}
-	if _, err := s.desk(user).Texts(ctx, "/texts", &inputs.TextsReference{DatasetID: run.DatasetID}, nil); err == nil {
+	if _, err := s.resolver(user).Texts(ctx, "/texts", &inputs.TextsReference{DatasetID: run.DatasetID}, nil); err == nil {
 		letters += "I" // inputs
 	}
-	if ranking, err := s.desk(user).Ranking(ctx, inputs.RankingAsked{DatasetID: run.DatasetID, Limit: 200}); err == nil {
+	if ranking, err := s.resolver(user).Ranking(ctx, inputs.RankingRequest{DatasetID: run.DatasetID, Limit: 200}); err == nil {
 		letters += "B" // board
 		for _, e := range ranking.Entries {
 			if e.RunID == run.ID {
@@ -55,29 +55,29 @@ func (s *stage) given(user string, run *record.RunItem) string {
 }
 
 // otto is a member of another organizer, and robot a worker.
-var askers = []string{"", "otto", "robot", "alice", "olga", "root"}
+var callers = []string{"", "otto", "robot", "alice", "olga", "root"}
 
-func TestADeskGivesWhatTheResourcesShow(t *testing.T) {
+func TestResolver_FollowsTheRightsOfResources(t *testing.T) {
 	for name, c := range map[string]struct {
 		task record.Visibility
-		run  staged
+		run  runSpec
 		want [6]string // of askers
 	}{
-		"published":          {record.Public, staged{public: true}, [6]string{"FVIB! mine", "FVIB! mine", "FVCTIB! mine", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"by its values":      {record.Public, staged{}, [6]string{"VIB! team of alice", "VIB! team of alice", "VTIB! team of alice", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"anonymous":          {record.Public, staged{anonymous: true}, [6]string{"VIB! Nocturnal Otter", "VIB! Nocturnal Otter", "VTIB! Nocturnal Otter", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"not published":      {record.Public, staged{public: true, hidden: true}, [6]string{"IB", "IB", "TIB", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"blinded":            {record.Public, staged{public: true, blinded: true}, [6]string{"IB", "IB", "TIB", "FIB mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"of a private task":  {record.Private, staged{public: true}, [6]string{"", "", "", "FV mine", "FVCTIB! mine", "FVCTIB! mine"}},
-		"private altogether": {record.Private, staged{hidden: true}, [6]string{"", "", "", "FV mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"published":          {record.Public, runSpec{public: true}, [6]string{"FVIB! mine", "FVIB! mine", "FVCTIB! mine", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"by its values":      {record.Public, runSpec{}, [6]string{"VIB! team of alice", "VIB! team of alice", "VTIB! team of alice", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"anonymous":          {record.Public, runSpec{anonymous: true}, [6]string{"VIB! Nocturnal Otter", "VIB! Nocturnal Otter", "VTIB! Nocturnal Otter", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"not published":      {record.Public, runSpec{public: true, hidden: true}, [6]string{"IB", "IB", "TIB", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"blinded":            {record.Public, runSpec{public: true, blinded: true}, [6]string{"IB", "IB", "TIB", "FIB mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"of a private task":  {record.Private, runSpec{public: true}, [6]string{"", "", "", "FV mine", "FVCTIB! mine", "FVCTIB! mine"}},
+		"private altogether": {record.Private, runSpec{hidden: true}, [6]string{"", "", "", "FV mine", "FVCTIB! mine", "FVCTIB! mine"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, c.task)
+			s := newToolServer(t, c.task)
 			s.Put(&record.Reservation{Meta: s.meta(), At: record.MembershipKey(servertest.UserID("otto"), s.meta().ID)})
-			c.run.label, c.run.ap = "mine", byNumber(.5, 1)
-			run, _ := s.enter(c.run)
-			for i, user := range askers {
-				if got := s.given(user, run); got != c.want[i] {
+			c.run.label, c.run.ap = "mine", topicValues(.5, 1)
+			run, _ := s.addEvaluatedRun(c.run)
+			for i, user := range callers {
+				if got := s.readable(user, run); got != c.want[i] {
 					t.Errorf("%q gets %q, want %q", user, got, c.want[i])
 				}
 			}
@@ -86,25 +86,25 @@ func TestADeskGivesWhatTheResourcesShow(t *testing.T) {
 }
 
 // Values on different datasets, or against different truths, do not compare; and what an image measured has its own direction.
-func TestADeskComparesWhatCompares(t *testing.T) {
-	s := newStage(t, record.Public)
-	old, _ := s.enter(staged{public: true, ap: byNumber(.5)})
-	s.nextTruth()
-	newer, _ := s.enter(staged{public: true, ap: byNumber(.5)})
+func TestResolver_RefusesIncomparableRuns(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	old, _ := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(.5)})
+	s.nextTruthVersion()
+	newer, _ := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(.5)})
 	s.dataset = s.newDataset(record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "v"},
 		record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "RR"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"RR"}, Image: "image"}, "t", "t")
-	own, e := s.enter(staged{public: true, ap: byNumber(.5), rr: new(.5)})
+	own, e := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(.5), rr: new(.5)})
 	e.Evaluator.Kind = record.EvaluatorWorker
 	s.replace(e)
 	for _, c := range []struct {
 		runs []object
 		says string
-	}{{runs(old, newer), "different truths"}, {runs(newer, own), "another dataset"}} {
-		if told := s.faults(http.StatusUnprocessableEntity, "olga", "evaluator", object{"runs": c.runs}); len(told) != 1 || told[0].Pointer != "/runs/1" || !strings.Contains(told[0].Detail, c.says) {
+	}{{runRefs(old, newer), "different truths"}, {runRefs(newer, own), "another dataset"}} {
+		if told := s.wantFieldErrors(http.StatusUnprocessableEntity, "olga", "evaluator", object{"runs": c.runs}); len(told) != 1 || told[0].Pointer != "/runs/1" || !strings.Contains(told[0].Detail, c.says) {
 			t.Errorf("it says %+v, not %q", told, c.says)
 		}
 	}
-	r, err := s.desk("").Results(t.Context(), inputs.Asked{Runs: []inputs.RunReference{{RunID: own.ID}}, At: "/measures"})
+	r, err := s.resolver("").Results(t.Context(), inputs.ResultsRequest{Runs: []inputs.RunReference{{RunID: own.ID}}, MeasurePointer: "/measures"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,7 +112,7 @@ func TestADeskComparesWhatCompares(t *testing.T) {
 		t.Error("the measures of an image have not the direction that the dataset says")
 	}
 	for _, user := range []string{"olga", "root", "robot"} { // no tool can run the image
-		told := s.faults(http.StatusUnprocessableEntity, user, "evaluator", object{"runs": runs(own), "truth": object{"datasetId": s.dataset.ID}})
+		told := s.wantFieldErrors(http.StatusUnprocessableEntity, user, "evaluator", object{"runs": runRefs(own), "truth": object{"datasetId": s.dataset.ID}})
 		if len(told) != 1 || told[0].Pointer != "/truth" {
 			t.Errorf("%s is told %+v", user, told)
 		}
@@ -120,7 +120,7 @@ func TestADeskComparesWhatCompares(t *testing.T) {
 }
 
 // Who has an answer, and may not see any more what it is of, is not told that it is still the same.
-func TestRightsComeBeforeTheTag(t *testing.T) {
+func TestResult_ChecksRightsBeforeTheEntityTag(t *testing.T) {
 	for name, change := range map[string]func(*record.AccessAttributes){
 		"blinded":   func(s *record.AccessAttributes) { s.Blinded = true },
 		"withdrawn": func(s *record.AccessAttributes) { s.Published = false },
@@ -131,9 +131,9 @@ func TestRightsComeBeforeTheTag(t *testing.T) {
 			"serp":      func(run object) object { return object{"run": run} },
 			"converter": func(run object) object { return object{"run": run, "to": "csv"} },
 		} {
-			s := newStage(t, record.Public)
-			run, e := s.enter(staged{public: true, ap: byNumber(.5, 1)})
-			path := s.address(tool, input(byID(run)))
+			s := newToolServer(t, record.Public)
+			run, e := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(.5, 1)})
+			path := s.resultURL(tool, input(runRef(run)))
 			tag := s.Want(http.StatusOK, nil, "bob", http.MethodGet, path, nil).Header.Get("ETag")
 			s.Want(http.StatusNotModified, nil, "bob", http.MethodGet, path, nil, "If-None-Match", tag)
 			change(&run.Access)

@@ -61,27 +61,27 @@ type SerpLinks struct {
 	Next     string `json:"next,omitempty" format:"uri-reference" doc:"absent at the last topic, and when the input is too long for an address"`
 }
 
-var serp = define(about{
-	name: "serp", kind: "inspection", problems: ofTruths, summary: "Show a run as a page of search results",
+var serpTool = define(metadata{
+	name: "serp", kind: "inspection", problems: truthProblems, summary: "Show a run as a page of search results",
 	description: "What a run retrieved for a topic as a search engine would show it: rank, score, judgment, title and a passage with the words of the query marked.\n\n" +
 		"Name the run by `runId`, or send its files. Judgments are shown to those who may read the truth, and to those who send one; texts are those in the inputs of the dataset, or sent along.",
 }, SerpInput{
 	Run:   inputs.RunReference{Name: "words", Files: diffirExample.Runs[0].Files},
 	Topic: "1", Truth: diffirExample.Truth, Texts: diffirExample.Texts,
-}, func(ctx context.Context, d *inputs.Resolver, in SerpInput) (compute[SerpOutput], error) {
+}, func(ctx context.Context, resolver *inputs.Resolver, in SerpInput) (compute[SerpOutput], error) {
 	w := serpWork{in: in}
 	var err error
-	if w.run, err = d.Run(ctx, "/run", in.Run); err != nil {
+	if w.run, err = resolver.Run(ctx, "/run", in.Run); err != nil {
 		return nil, err
 	}
 	runs := []*inputs.Run{w.run}
-	if err := d.Ranked(ctx, w.run); err != nil {
+	if err := resolver.CheckRankings(ctx, w.run); err != nil {
 		return nil, err
 	}
-	if w.truth, err = d.Judgments(ctx, in.Truth, runs); err != nil {
+	if w.truth, err = resolver.Judgments(ctx, in.Truth, runs); err != nil {
 		return nil, err
 	}
-	w.texts, err = d.Texts(ctx, "/texts", in.Texts, runs)
+	w.texts, err = resolver.Texts(ctx, "/texts", in.Texts, runs)
 	return w.compute, err
 })
 
@@ -111,10 +111,10 @@ func (w *serpWork) compute(ctx context.Context) (out SerpOutput, err error) {
 		Position: at + 1, TopicCount: len(topics), Topics: topics[:min(len(topics), maxListedTopics)],
 	}
 	if at > 0 {
-		out.Links.Previous = w.in.address(topics[at-1])
+		out.Links.Previous = w.in.topicURL(topics[at-1])
 	}
 	if at+1 < len(topics) {
-		out.Links.Next = w.in.address(topics[at+1])
+		out.Links.Next = w.in.topicURL(topics[at+1])
 	}
 	if out.Results, err = w.results(ctx, rankings, out.Topic); err != nil {
 		return out, err
@@ -134,9 +134,9 @@ func missingTopic(topics []string) string {
 }
 
 // address is where the same is shown of another topic; empty when the input is too long for one. A query is for its topic.
-func (in SerpInput) address(topic string) string {
+func (in SerpInput) topicURL(topic string) string {
 	in.Topic, in.Query = topic, ""
-	return toolAddress("serp", in)
+	return resultURL("serp", in)
 }
 
 // results are the first documents of the ranking.

@@ -10,8 +10,8 @@ import (
 	"assay/shared/record"
 )
 
-// searched is the answer of serp as far as the tests look at it.
-type searched struct {
+// serpAnswer is the answer of serp as far as the tests look at it.
+type serpAnswer struct {
 	Run, Topic, Query               string
 	Judged                          bool
 	Retrieved, Position, TopicCount int
@@ -31,7 +31,7 @@ type searched struct {
 }
 
 // told is the results in short: document, grade and passage, with the marked words in brackets.
-func (s *searched) told() string {
+func (s *serpAnswer) told() string {
 	var all []string
 	for _, r := range s.Results {
 		text := fmt.Sprintf("%d%s", r.Rank, r.Document)
@@ -52,11 +52,11 @@ func (s *searched) told() string {
 	return strings.Join(all, "; ")
 }
 
-func TestSerpByHand(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestSerp_ByHand(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	input := object{
-		"run": named("mine", ranked("1 bxa", "2 c", "10 a")), "truth": sent("qrels.txt", keptQrels),
-		"texts": sent("documents.tsv", keptDocuments, "queries.tsv", keptQueries),
+		"run": namedRun("mine", trecRun("1 bxa", "2 c", "10 a")), "truth": inlineFiles("qrels.txt", datasetQrels),
+		"texts": inlineFiles("documents.tsv", datasetDocuments, "queries.tsv", datasetQueries),
 	}
 	for name, c := range map[string]struct {
 		input object
@@ -64,16 +64,16 @@ func TestSerpByHand(t *testing.T) {
 		query string
 	}{
 		"the first topic": {input, "1b(0): A [boat] floats.; 2x; 3a(2): An [anchor] holds a [boat].", "boats at anchor"},
-		"another":         {with(input, "topic", "2"), "1c(1): A [canal] is dug.", "canals"},
-		"no query":        {with(input, "topic", "10"), "1a: An anchor holds a boat.", ""},
-		"another query":   {with(input, "query", "what FLOATS"), "1b(0): A boat [floats].; 2x; 3a(2): An anchor holds a boat.", "what FLOATS"},
-		"less":            {with(input, "depth", 1), "1b(0): A [boat] floats.", "boats at anchor"},
-		"no truth":        {with(input, "truth", nil, "depth", 1), "1b: A [boat] floats.", "boats at anchor"},
-		"no texts":        {with(input, "texts", nil), "1b(0); 2x; 3a(2)", ""},
+		"another":         {withMembers(input, "topic", "2"), "1c(1): A [canal] is dug.", "canals"},
+		"no query":        {withMembers(input, "topic", "10"), "1a: An anchor holds a boat.", ""},
+		"another query":   {withMembers(input, "query", "what FLOATS"), "1b(0): A boat [floats].; 2x; 3a(2): An anchor holds a boat.", "what FLOATS"},
+		"less":            {withMembers(input, "depth", 1), "1b(0): A [boat] floats.", "boats at anchor"},
+		"no truth":        {withMembers(input, "truth", nil, "depth", 1), "1b: A [boat] floats.", "boats at anchor"},
+		"no texts":        {withMembers(input, "texts", nil), "1b(0); 2x; 3a(2)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got searched
-			s.tool(http.StatusOK, &got, "", "serp", c.input)
+			var got serpAnswer
+			s.invoke(http.StatusOK, &got, "", "serp", c.input)
 			if got.told() != c.want || got.Query != c.query || got.Run != "mine" || got.Judged != (c.input["truth"] != nil) {
 				t.Errorf("got %s\n%+v", got.told(), got)
 			}
@@ -91,15 +91,15 @@ func TestSerpByHand(t *testing.T) {
 }
 
 // Who follows the links sees every topic, in byte order.
-func TestSerpLeadsToOtherTopics(t *testing.T) {
-	s := newStage(t, record.Public)
-	input := object{"run": named("mine", ranked("1 b", "2 c", "10 a")), "query": "of topic 1", "depth": 5}
-	var got searched
-	s.tool(http.StatusOK, &got, "", "serp", input)
+func TestSerp_LinksToOtherTopics(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	input := object{"run": namedRun("mine", trecRun("1 b", "2 c", "10 a")), "query": "of topic 1", "depth": 5}
+	var got serpAnswer
+	s.invoke(http.StatusOK, &got, "", "serp", input)
 	seen := got.Topic
 	for got.Links.Next != "" && len(seen) < 20 {
 		next := got.Links.Next
-		got = searched{}
+		got = serpAnswer{}
 		s.Want(http.StatusOK, &got, "", http.MethodGet, next, nil)
 		if seen += " " + got.Topic; got.Query != "" || got.Links.Previous == "" {
 			t.Errorf("topic %s has the query %q", got.Topic, got.Query)
@@ -108,15 +108,15 @@ func TestSerpLeadsToOtherTopics(t *testing.T) {
 	if seen != "1 10 2" || got.Position != 3 || strings.Join(got.Topics, " ") != seen {
 		t.Errorf("the links lead to %s; %+v", seen, got)
 	}
-	long := with(input, "run", named("mine", ranked("1 abcdefghi", "2 c")+strings.Repeat("\n", 8000)))
+	long := withMembers(input, "run", namedRun("mine", trecRun("1 abcdefghi", "2 c")+strings.Repeat("\n", 8000)))
 	if strings.Contains(s.page("", "serp", long), "Next topic") {
 		t.Error("a page leads to an address that is too long")
 	}
 }
 
-func TestSerpRefuses(t *testing.T) {
-	s := newStage(t, record.Public)
-	good := object{"run": named("mine", ranked("1 a", "2 a", "3 a", "4 a", "5 a", "6 a", "7 a"))}
+func TestSerp_RefusesInvalidInputs(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	good := object{"run": namedRun("mine", trecRun("1 a", "2 a", "3 a", "4 a", "5 a", "6 a", "7 a"))}
 	for name, c := range map[string]struct {
 		input         object
 		pointer, says string
@@ -124,12 +124,12 @@ func TestSerpRefuses(t *testing.T) {
 		"no run":                  {object{}, "/run", ""},
 		"a run of nothing":        {object{"run": object{"name": "x"}}, "/run", "needs runId or files"},
 		"an id that is none":      {object{"run": object{"runId": "x"}}, "/run/runId", "an id of 26 characters"},
-		"a topic that is missing": {with(good, "topic", "8"), "/topic", "but for 1, 2, 3, 4, 5 and 2 others"},
-		"depth beyond the most":   {with(good, "depth", 201), "/depth", ""},
-		"a faulty run":            {object{"run": named("mine", "1 Q0 a\n")}, "/run/files/0", "line 1"},
+		"a topic that is missing": {withMembers(good, "topic", "8"), "/topic", "but for 1, 2, 3, 4, 5 and 2 others"},
+		"depth beyond the most":   {withMembers(good, "depth", 201), "/depth", ""},
+		"a faulty run":            {object{"run": namedRun("mine", "1 Q0 a\n")}, "/run/files/0", "line 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			told := s.faults(http.StatusUnprocessableEntity, "", "serp", c.input)
+			told := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "serp", c.input)
 			if len(told) == 0 || told[0].Pointer != c.pointer && c.pointer != "/run" || !strings.Contains(told[0].Detail, c.says) {
 				t.Errorf("it says %+v", told)
 			}
@@ -138,29 +138,29 @@ func TestSerpRefuses(t *testing.T) {
 }
 
 // Of a stored run everybody sees what the resources show them: judgments are for the organizers.
-func TestSerpOfAStoredRun(t *testing.T) {
-	s := newStage(t, record.Public)
-	input := object{"run": byID(s.run(staged{public: true, content: ranked("1 ab")}))}
+func TestSerp_OfAStoredRun(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	input := object{"run": runRef(s.addRun(runSpec{public: true, content: trecRun("1 ab")}))}
 	for user, want := range map[string]string{
 		"":      "1a: An [anchor] holds a [boat].; 2b: A [boat] floats.",
 		"alice": "1a: An [anchor] holds a [boat].; 2b: A [boat] floats.",
 		"olga":  "1a(2): An [anchor] holds a [boat].; 2b(0): A [boat] floats.",
 	} {
-		var got searched
-		s.tool(http.StatusOK, &got, user, "serp", input)
+		var got serpAnswer
+		s.invoke(http.StatusOK, &got, user, "serp", input)
 		if got.told() != want || got.Judged != (user == "olga") || got.Run != "team of alice" {
 			t.Errorf("%q sees %s", user, got.told())
 		}
 	}
-	s.tool(http.StatusForbidden, nil, "alice", "serp", with(input, "truth", object{"datasetId": s.dataset.ID}))
+	s.invoke(http.StatusForbidden, nil, "alice", "serp", withMembers(input, "truth", object{"datasetId": s.dataset.ID}))
 }
 
 // A run that is hidden is told of as one that is missing, and so are the texts of a dataset.
-func TestSerpOfWhatIsHidden(t *testing.T) {
-	s := newStage(t, record.Private)
+func TestSerp_OfHiddenRuns(t *testing.T) {
+	s := newToolServer(t, record.Private)
 	missing := record.NewID(s.Now())
-	run := byID(s.run(staged{public: true}))
-	s.tool(http.StatusOK, nil, "olga", "serp", object{"run": run})
+	run := runRef(s.addRun(runSpec{public: true}))
+	s.invoke(http.StatusOK, nil, "olga", "serp", object{"run": run})
 	for _, user := range []string{"", "stranger"} {
 		for _, c := range []struct {
 			hidden, missing object
@@ -168,15 +168,15 @@ func TestSerpOfWhatIsHidden(t *testing.T) {
 		}{
 			{object{"run": run}, object{"run": object{"runId": missing}}, "/run/runId"},
 			{
-				object{"run": named("mine", ranked("1 ab")), "texts": object{"datasetId": s.dataset.ID}},
-				object{"run": named("mine", ranked("1 ab")), "texts": object{"datasetId": missing}}, "/texts/datasetId",
+				object{"run": namedRun("mine", trecRun("1 ab")), "texts": object{"datasetId": s.dataset.ID}},
+				object{"run": namedRun("mine", trecRun("1 ab")), "texts": object{"datasetId": missing}}, "/texts/datasetId",
 			},
 			{
-				object{"run": named("mine", ranked("1 ab")), "truth": object{"datasetId": s.dataset.ID}},
-				object{"run": named("mine", ranked("1 ab")), "truth": object{"datasetId": missing}}, "/truth/datasetId",
+				object{"run": namedRun("mine", trecRun("1 ab")), "truth": object{"datasetId": s.dataset.ID}},
+				object{"run": namedRun("mine", trecRun("1 ab")), "truth": object{"datasetId": missing}}, "/truth/datasetId",
 			},
 		} {
-			told, as := s.faults(http.StatusNotFound, user, "serp", c.hidden), s.faults(http.StatusNotFound, user, "serp", c.missing)
+			told, as := s.wantFieldErrors(http.StatusNotFound, user, "serp", c.hidden), s.wantFieldErrors(http.StatusNotFound, user, "serp", c.missing)
 			if !slices.Equal(told, as) || told[0].Pointer != c.pointer {
 				t.Errorf("%q is told %+v of what is hidden, %+v of what is missing", user, told, as)
 			}
@@ -184,10 +184,10 @@ func TestSerpOfWhatIsHidden(t *testing.T) {
 	}
 }
 
-func TestSerpKeepsTextsText(t *testing.T) {
-	s := newStage(t, record.Public)
-	runs, texts := intrusion()
-	for _, topic := range intruders {
+func TestSerp_EscapesTexts(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	runs, texts := injectionInput()
+	for _, topic := range injections {
 		for _, query := range []string{"", "<mark><b/data-intruder> water"} {
 			input := object{"run": runs[0], "texts": texts, "topic": topic}
 			if query != "" {
@@ -202,9 +202,9 @@ func TestSerpKeepsTextsText(t *testing.T) {
 }
 
 // Whoever judges gives a grade below 0 to what was pooled and not looked at, and no measure takes it for judged.
-func TestSerpOfGradesBelowZero(t *testing.T) {
-	s := newStage(t, record.Public)
-	page := s.page("", "serp", object{"run": named("mine", ranked("1 ab")), "truth": sent("qrels.txt", "1 0 a -1\n1 0 b 0\n")})
+func TestSerp_NegativeGrades(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	page := s.page("", "serp", object{"run": namedRun("mine", trecRun("1 ab")), "truth": inlineFiles("qrels.txt", "1 0 a -1\n1 0 b 0\n")})
 	if !strings.Contains(page, "unjudged (-1)") || strings.Count(page, "not relevant") != 1 || strings.Count(page, `class="grade0"`) != 1 {
 		t.Errorf("the page says %s", page)
 	}

@@ -45,7 +45,7 @@ func show(_ context.Context, _ *api.Call, t tool) (Tool, error) { return t.descr
 
 func list(_ context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Tool], err error) {
 	var shown []Tool
-	for _, t := range all {
+	for _, t := range allTools {
 		if !c.Page.Keeps("kind", t.kind) {
 			continue
 		}
@@ -59,11 +59,11 @@ func list(_ context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Tool]
 }
 
 func listPage(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
-	return webpage.Page{Title: "Tools", Here: toolsPath, Main: toolsPage(all)}.Send(ctx, c)
+	return webpage.Page{Title: "Tools", Here: toolsPath, Main: toolsPage(allTools)}.Send(ctx, c)
 }
 
 func showPage(ctx context.Context, c *api.Call, t tool) error {
-	input, err := here(ctx, c, t.example)
+	input, err := exampleFor(ctx, c, t.example)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func showPage(ctx context.Context, c *api.Call, t tool) error {
 }
 
 // here is an example that works on this server, also when it has to name a dataset: then that is the newest public one.
-func here(ctx context.Context, c *api.Call, example any) (any, error) {
+func exampleFor(ctx context.Context, c *api.Call, example any) (any, error) {
 	named, ok := example.(interface{ withDataset(id string) any })
 	if !ok {
 		return example, nil
@@ -96,8 +96,8 @@ func here(ctx context.Context, c *api.Call, example any) (any, error) {
 	return named.withDataset(d.ID), nil
 }
 
-// command is how to have a tool compute from a shell, as the type that shows most of it.
-func (t *tool) command(base string) string {
+// curlCommand is how to have a tool compute from a shell, as the type that shows most of it.
+func (t *tool) curlCommand(base string) string {
 	accept, output := "", ""
 	if len(t.media) > 0 {
 		accept, output = " -H 'Accept: "+t.media[0]+"'", " -o "+t.name+extensions[t.media[0]]
@@ -105,8 +105,8 @@ func (t *tool) command(base string) string {
 	return "curl -s --json @input.json" + accept + output + " " + base + t.path()
 }
 
-// shows says what the tool answers with, in words.
-func (t *tool) shows() string {
+// answerTypes says what the tool answers with, in words.
+func (t *tool) answerTypes() string {
 	words := []string{"JSON"}
 	for _, m := range t.media {
 		words = append(words, map[string]string{webpage.MediaType: "a page", mediaSVG: "a chart", mediaText: "a file", mediaCSV: "CSV", mediaTSV: "TSV"}[m])

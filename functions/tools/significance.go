@@ -37,7 +37,7 @@ type SignificanceOutput struct {
 	Pairs         []SignificancePair `json:"pairs" doc:"of each run with those after it"`
 	Conclusion    string             `json:"conclusion" doc:"what can be told apart at the level 0.05, in words"`
 
-	said []word // the conclusion
+	phrases []phrase // the conclusion
 }
 
 // SignificanceRun is one of the runs that are compared.
@@ -74,10 +74,10 @@ type SignificanceCorrected struct {
 }
 
 const (
-	// level is the p below which a difference counts as one.
-	level = 0.05
-	// maxFlips bounds the signs that randomization tests draw for one answer: some seconds' work.
-	maxFlips = 2_000_000_000
+	// significanceLevel is the p below which a difference counts as one.
+	significanceLevel = 0.05
+	// maxSignDraws bounds the signs that randomization tests draw for one answer: some seconds' work.
+	maxSignDraws = 2_000_000_000
 )
 
 // Names of tests and corrections.
@@ -86,16 +86,16 @@ const (
 	byHolm, byBonferroni, byBH, byNone = "holm", "bonferroni", "benjamini-hochberg", "none"
 )
 
-var compareRuns = define(about{
-	name: "significance", kind: "comparison", problems: ofValues, summary: "Tell whether runs differ",
+var significanceTool = define(metadata{
+	name: "significance", kind: "comparison", problems: valueProblems, summary: "Tell whether runs differ",
 	description: "Compares each run with each other over the topics that all of them have: Student's t-test, Wilcoxon's signed-rank test and Fisher's randomization test of paired values, " +
 		"the size of the effect, and p corrected by Holm, by Bonferroni, and by Benjamini and Hochberg for the number of pairs; all tests are two-sided. " +
 		"The page has the means with 95 % intervals, a matrix and a sentence on what can be told apart; as `image/svg+xml` the answer is the matrix.\n\n" +
 		"Matrix and sentence go by the randomization test with Holm's correction, unless `test` and `correction` say otherwise.",
 }, SignificanceInput{
-	Runs: lakeRuns, Truth: lakeTruth, Measure: "nDCG@10", Seed: 1,
-}, func(ctx context.Context, d *inputs.Resolver, in SignificanceInput) (compute[SignificanceOutput], error) {
-	results, err := d.Results(ctx, oneMeasure(in.Runs, in.Truth, in.Measure))
+	Runs: exampleRuns, Truth: exampleTruth, Measure: "nDCG@10", Seed: 1,
+}, func(ctx context.Context, resolver *inputs.Resolver, in SignificanceInput) (compute[SignificanceOutput], error) {
+	results, err := resolver.Results(ctx, oneMeasureRequest(in.Runs, in.Truth, in.Measure))
 	if err != nil {
 		return nil, err
 	}
@@ -104,21 +104,21 @@ var compareRuns = define(about{
 			Measure: results.Measures[0], LowerIsBetter: results.LowerIsBetter(results.Measures[0]), TruthVersion: results.TruthVersion,
 			Test: cmp.Or(in.Test, byRandomization), Correction: cmp.Or(in.Correction, byHolm),
 		}
-		by, topics, err := byTopic(ctx, results)
+		by, topics, err := valuesByTopic(ctx, results)
 		if err != nil {
 			return out, err
 		}
-		paired := pairUp(by, topics)
+		paired := pairedValues(by, topics)
 		if out.Topics = len(paired[0]); out.Topics == 0 {
 			return out, problem.Check([]problem.Field{{Pointer: "/runs", Detail: "have no topic in common: name runs with values for the same topics"}})
 		}
 		out.LeftOut = len(topics) - out.Topics
-		if out.Rounds, err = flips(in.Rounds, len(in.Runs)*(len(in.Runs)-1)/2, out.Topics); err != nil {
+		if out.Rounds, err = randomizationRounds(in.Rounds, len(in.Runs)*(len(in.Runs)-1)/2, out.Topics); err != nil {
 			return out, err
 		}
-		draws := rounds(len(paired) * out.Topics)
+		draws := bootstrapRounds(len(paired) * out.Topics)
 		if draws == 0 {
-			return out, noTime("/runs", "name fewer runs, or runs with fewer topics")
+			return out, tooManyDraws("/runs", "name fewer runs, or runs with fewer topics")
 		}
 		for i, r := range results.Runs {
 			interval, err := significance.Bootstrap(paired[i], in.Seed, draws)
@@ -130,17 +130,17 @@ var compareRuns = define(about{
 		if err := out.comparePairs(ctx, paired, in.Seed); err != nil {
 			return out, err
 		}
-		out.said = out.conclude()
-		out.Conclusion = spoken(out.said)
+		out.phrases = out.conclude()
+		out.Conclusion = plainText(out.phrases)
 		return out, nil
 	}, nil
 })
 
-// flips is how many rounds the randomization test has time for, or as many as are asked for.
-func flips(asked, pairs, topics int) (int, error) {
-	most := maxFlips / (pairs * topics)
+// randomizationRounds is how many rounds the randomization test has time for, or as many as are asked for.
+func randomizationRounds(asked, pairs, topics int) (int, error) {
+	most := maxSignDraws / (pairs * topics)
 	switch {
-	case most < fewestRounds:
+	case most < minRounds:
 		return 0, problem.Check([]problem.Field{{Pointer: "/runs", Detail: fmt.Sprintf(
 			"there is no time to test %s of runs on %s: name fewer runs, or runs with fewer topics", plural.Count(pairs, "pair"), plural.Count(topics, "topic"))}})
 	case asked == 0:
@@ -206,8 +206,8 @@ func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]floa
 	}
 	for i := range out.Pairs {
 		p := &out.Pairs[i]
-		p.P = p.chosen(out.Test, out.Correction)
-		p.Different = p.P != nil && *p.P < level
+		p.P = p.correctedP(out.Test, out.Correction)
+		p.Different = p.P != nil && *p.P < significanceLevel
 	}
 	return nil
 }
@@ -239,18 +239,18 @@ func (out *SignificanceOutput) correct(test string) error {
 func comparePair(first, second int, a, b []float64, seed uint64, rounds int) SignificancePair {
 	p := SignificancePair{First: first, Second: second, Difference: average(a) - average(b), Reasons: map[string]string{}}
 	d, err := significance.CohensD(a, b)
-	p.CohensD = tested(&p, "cohensD", d, err)
+	p.CohensD = testResult(&p, "cohensD", d, err)
 	t, err := significance.PairedT(a, b)
-	p.T = tested(&p, byT, t, err)
+	p.T = testResult(&p, byT, t, err)
 	w, err := significance.Wilcoxon(a, b)
-	p.Wilcoxon = tested(&p, byWilcoxon, w, err)
+	p.Wilcoxon = testResult(&p, byWilcoxon, w, err)
 	f, err := significance.Randomization(a, b, seed, rounds)
-	p.Randomization = tested(&p, byRandomization, f, err)
+	p.Randomization = testResult(&p, byRandomization, f, err)
 	return p
 }
 
-// tested is the result of a test; nil, with the reason kept, when the test is not defined for the values.
-func tested[R any](p *SignificancePair, test string, result R, err error) *R {
+// testResult is the result of a test; nil, with the reason kept, when the test is not defined for the values.
+func testResult[R any](p *SignificancePair, test string, result R, err error) *R {
 	if err != nil { // the call is right, so that the error is about the values
 		p.Reasons[test] = strings.TrimPrefix(err.Error(), significance.ErrUndefined.Error()+": ")
 		return nil
@@ -258,8 +258,8 @@ func tested[R any](p *SignificancePair, test string, result R, err error) *R {
 	return &result
 }
 
-// chosen is the p of the test by the correction.
-func (p *SignificancePair) chosen(test, correction string) *float64 {
+// correctedP is the p of the test by the correction.
+func (p *SignificancePair) correctedP(test, correction string) *float64 {
 	if c, ok := corrections[correction]; ok {
 		return *c.of(p).of(test)
 	}

@@ -6,23 +6,23 @@ import (
 	"assay/functions/tools/significance"
 )
 
-// TestChancesBesideLevels: what is below a level is not shown as that, and the other way round.
-func TestChancesBesideLevels(t *testing.T) {
+// TestProbability_DoesNotCrossLevelsByRounding: what is below a level is not shown as that, and the other way round.
+func TestProbability_DoesNotCrossLevelsByRounding(t *testing.T) {
 	for p, want := range map[float64]string{
 		0: "<0.0001", 1. / 10_001: "<0.0001", 1. / 10_000: "0.0001", 3. / 10_001: "0.0003", .00014: "0.0001",
 		.04996: "<0.0500", .05: "0.0500", .05004: "0.0500", .0499: "0.0499", 1: "1.0000",
 	} {
-		if got := chance(&p); got != want {
+		if got := probability(&p); got != want {
 			t.Errorf("%v is shown as %s, want %s", p, got, want)
 		}
 	}
-	if got := chance(nil); got != "–" {
+	if got := probability(nil); got != "–" {
 		t.Error(got)
 	}
 }
 
-// TestConclusionsSayWhatTheTestSays has verdicts that the means do not tell: ranks against them, and tests without a p.
-func TestConclusionsSayWhatTheTestSays(t *testing.T) {
+// TestSignificance_ConcludesByTheTest has verdicts that the means do not tell: ranks against them, and tests without a p.
+func TestSignificance_ConcludesByTheTest(t *testing.T) {
 	pair := func(first, second int, difference, plus, minus float64, different bool) SignificancePair {
 		p := SignificancePair{First: first, Second: second, Difference: difference, Different: different, Wilcoxon: &significance.SignedRank{Plus: plus, Minus: minus}}
 		if plus != minus {
@@ -59,7 +59,7 @@ func TestConclusionsSayWhatTheTestSays(t *testing.T) {
 		}, false, "5 of 6 pairs can be told apart. A has the best mean" + by},
 	} {
 		out := SignificanceOutput{Test: byWilcoxon, Correction: byHolm, Topics: 7, Runs: c.runs, Pairs: c.pairs, LowerIsBetter: c.less}
-		if got := spoken(out.conclude()); got != c.want {
+		if got := plainText(out.conclude()); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", name, got, c.want)
 		}
 	}

@@ -14,10 +14,10 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
 
-// TestSignificanceOfPublishedExamples has what R prints for its data set sleep (Student 1908), for the example of its
+// TestSignificance_OfPublishedExamples has what R prints for its data set sleep (Student 1908), for the example of its
 // wilcox.test (Hollander and Wolfe 1973), and Fisher's count for Darwin's plants, as package significance cites them;
 // for the rank sums of sleep, which have ties, the exact p by scipy.
-func TestSignificanceOfPublishedExamples(t *testing.T) {
+func TestSignificance_OfPublishedExamples(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b                       []float64
 		t, p, plus, wilcoxon, flip float64
@@ -37,11 +37,11 @@ func TestSignificanceOfPublishedExamples(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(t, record.Public)
-			a, _ := s.enter(staged{user: "ada", ap: byNumber(c.a...)})
-			b, _ := s.enter(staged{user: "bob", ap: byNumber(c.b...)})
+			s := newToolServer(t, record.Public)
+			a, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(c.a...)})
+			b, _ := s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(c.b...)})
 			var out tools.SignificanceOutput
-			s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(a, b)})
+			s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b)})
 			p := out.Pairs[0]
 			if len(out.Pairs) != 1 || out.Topics != len(c.a) || !near(p.T.Statistic, c.t) || !near(p.T.P, c.p) || p.Wilcoxon.Plus != c.plus || !near(p.Wilcoxon.P, c.wilcoxon) {
 				t.Errorf("%+v %+v %+v", out, p.T, p.Wilcoxon)
@@ -59,19 +59,19 @@ func TestSignificanceOfPublishedExamples(t *testing.T) {
 	}
 }
 
-// TestCorrectionsAreOverAllPairs has three runs, of which the third is far off: by hand, from the p of the three pairs.
-func TestCorrectionsAreOverAllPairs(t *testing.T) {
-	s := newStage(t, record.Public)
+// TestSignificance_CorrectsOverAllPairs has three runs, of which the third is far off: by hand, from the p of the three pairs.
+func TestSignificance_CorrectsOverAllPairs(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	base := []float64{.50, .52, .48, .55, .45, .51, .49, .53}
 	var like, far []float64
 	for i, v := range base {
 		like, far = append(like, v+[]float64{.02, -.01}[i%2]), append(far, v-.3+float64(i)/100)
 	}
-	a, _ := s.enter(staged{user: "ada", label: "first", public: true, ap: byNumber(base...)})
-	b, _ := s.enter(staged{user: "bob", label: "second", public: true, ap: byNumber(like...)})
-	c, _ := s.enter(staged{user: "cid", label: "third", public: true, ap: byNumber(far...)})
+	a, _ := s.addEvaluatedRun(runSpec{user: "ada", label: "first", public: true, ap: topicValues(base...)})
+	b, _ := s.addEvaluatedRun(runSpec{user: "bob", label: "second", public: true, ap: topicValues(like...)})
+	c, _ := s.addEvaluatedRun(runSpec{user: "cid", label: "third", public: true, ap: topicValues(far...)})
 	var out tools.SignificanceOutput
-	s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(a, b, c), "test": "t"})
+	s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b, c), "test": "t"})
 	if len(out.Pairs) != 3 {
 		t.Fatalf("%+v", out)
 	}
@@ -92,20 +92,20 @@ func TestCorrectionsAreOverAllPairs(t *testing.T) {
 		t.Errorf("it says %q, not %q", out.Conclusion, want)
 	}
 	for correction, want := range map[string]float64{"none": ac.T.P, "bonferroni": 3 * ac.T.P, "benjamini-hochberg": min(1, 3*least, 3*middle/2)} {
-		s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(a, b, c), "test": "t", "correction": correction})
+		s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b, c), "test": "t", "correction": correction})
 		if !near(*out.Pairs[1].P, want) {
 			t.Errorf("%s: p = %v, want %v", correction, *out.Pairs[1].P, want)
 		}
 	}
 }
 
-func TestWhatIsNotDefinedIsNullWithAReason(t *testing.T) {
-	s := newStage(t, record.Public)
-	same := byNumber(.1, .2, .3)
-	a, _ := s.enter(staged{user: "ada", ap: same})
-	b, _ := s.enter(staged{user: "bob", ap: map[string]float64{"1": .1, "2": .2, "3": .3, "4": .9}})
+func TestSignificance_UndefinedTestsAreNullWithAReason(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	same := topicValues(.1, .2, .3)
+	a, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: same})
+	b, _ := s.addEvaluatedRun(runSpec{user: "bob", ap: map[string]float64{"1": .1, "2": .2, "3": .3, "4": .9}})
 	var out tools.SignificanceOutput
-	s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(a, b), "test": "wilcoxon"})
+	s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b), "test": "wilcoxon"})
 	p := out.Pairs[0]
 	if out.Topics != 3 || out.LeftOut != 1 {
 		t.Errorf("%d topics, %d left out", out.Topics, out.LeftOut)
@@ -122,61 +122,61 @@ func TestWhatIsNotDefinedIsNullWithAReason(t *testing.T) {
 		t.Error(out.Conclusion)
 	}
 	// It counts as a test all the same: of three pairs the least p is multiplied by 3, and then by 2.
-	c, _ := s.enter(staged{user: "cid", ap: byNumber(.4, .6, .7)})
+	c, _ := s.addEvaluatedRun(runSpec{user: "cid", ap: topicValues(.4, .6, .7)})
 	var three tools.SignificanceOutput
-	s.tool(http.StatusOK, &three, "", "significance", object{"runs": runs(a, b, c)})
+	s.invoke(http.StatusOK, &three, "", "significance", object{"runs": runRefs(a, b, c)})
 	if q := three.Pairs[1]; !near(*q.Holm.T, min(1, 3*q.T.P)) {
 		t.Errorf("Holm: %v of %v", *q.Holm.T, q.T.P)
 	}
 	// With three topics no combination of signs is rare enough.
-	s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(a, b)})
+	s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b)})
 	if !strings.Contains(out.Conclusion, "no p is below 0.2500") {
 		t.Error(out.Conclusion)
 	}
 }
 
-func TestSignificanceRefuses(t *testing.T) {
-	s := newStage(t, record.Public)
-	a, _ := s.enter(staged{user: "ada", ap: byNumber(.1, .2)})
-	b, _ := s.enter(staged{user: "bob", ap: map[string]float64{"7": .1}})
-	c, _ := s.enter(staged{user: "cid", ap: byNumber(.3, 1e301)})
-	hidden, _ := s.enter(staged{user: "dan", ap: byNumber(.1, .2), hidden: true})
+func TestSignificance_RefusesInvalidInputs(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	a, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.1, .2)})
+	b, _ := s.addEvaluatedRun(runSpec{user: "bob", ap: map[string]float64{"7": .1}})
+	c, _ := s.addEvaluatedRun(runSpec{user: "cid", ap: topicValues(.3, 1e301)})
+	hidden, _ := s.addEvaluatedRun(runSpec{user: "dan", ap: topicValues(.1, .2), hidden: true})
 	large := map[string]float64{}
 	for i := range 3000 {
 		large[fmt.Sprint(i)] = float64(i%7) / 7
 	}
-	d, _ := s.enter(staged{user: "eve", ap: large})
-	e, _ := s.enter(staged{user: "fay", ap: large})
+	d, _ := s.addEvaluatedRun(runSpec{user: "eve", ap: large})
+	e, _ := s.addEvaluatedRun(runSpec{user: "fay", ap: large})
 	for name, tt := range map[string]struct {
 		status int
 		input  object
 		says   string
 	}{
-		"no common topic":    {422, object{"runs": runs(a, b)}, "/runs"},
-		"one run":            {422, object{"runs": runs(a)}, "/runs"},
-		"without values":     {422, object{"runs": runs(a, b), "measure": "RR"}, "/measure"},
-		"unknown measure":    {422, object{"runs": runs(a, b), "measure": "nDCG@10"}, "/measure"},
-		"vast":               {422, object{"runs": runs(a, c)}, "too large"},
-		"hidden":             {404, object{"runs": runs(a, hidden)}, "/runs/1/runId"},
-		"too many rounds":    {422, object{"runs": runs(d, e, a), "rounds": 100_001}, "/rounds"},
-		"unknown test":       {422, object{"runs": runs(a, c), "test": "u"}, "/test"},
-		"unknown correction": {422, object{"runs": runs(a, c), "correction": "x"}, "/correction"},
+		"no common topic":    {422, object{"runs": runRefs(a, b)}, "/runs"},
+		"one run":            {422, object{"runs": runRefs(a)}, "/runs"},
+		"without values":     {422, object{"runs": runRefs(a, b), "measure": "RR"}, "/measure"},
+		"unknown measure":    {422, object{"runs": runRefs(a, b), "measure": "nDCG@10"}, "/measure"},
+		"vast":               {422, object{"runs": runRefs(a, c)}, "too large"},
+		"hidden":             {404, object{"runs": runRefs(a, hidden)}, "/runs/1/runId"},
+		"too many rounds":    {422, object{"runs": runRefs(d, e, a), "rounds": 100_001}, "/rounds"},
+		"unknown test":       {422, object{"runs": runRefs(a, c), "test": "u"}, "/test"},
+		"unknown correction": {422, object{"runs": runRefs(a, c), "correction": "x"}, "/correction"},
 	} {
-		if got := s.tool(tt.status, nil, "", "significance", tt.input); !strings.Contains(string(got.Body), tt.says) {
+		if got := s.invoke(tt.status, nil, "", "significance", tt.input); !strings.Contains(string(got.Body), tt.says) {
 			t.Errorf("%s: %s", name, got.Body)
 		}
 	}
 	var out tools.SignificanceOutput
-	s.tool(http.StatusOK, &out, "dan", "significance", object{"runs": runs(a, hidden)}) // an owner compares before it is published
-	s.tool(http.StatusOK, &out, "", "significance", object{"runs": runs(d, e), "rounds": 200})
+	s.invoke(http.StatusOK, &out, "dan", "significance", object{"runs": runRefs(a, hidden)}) // an owner compares before it is published
+	s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(d, e), "rounds": 200})
 	if out.Rounds != 200 {
 		t.Errorf("%d rounds", out.Rounds)
 	}
 }
 
-// TestTheLargestComparison holds the page of 20 runs, with long names that are no markup, to what a page may have.
-func TestTheLargestComparison(t *testing.T) {
-	s := newStage(t, record.Public)
+// TestSignificance_LargestPage holds the page of 20 runs, with long names that are no markup, to what a page may have.
+func TestSignificance_LargestPage(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	random := rand.New(rand.NewPCG(1, 1))
 	var all []*record.RunItem
 	for i := range 20 {
@@ -184,8 +184,8 @@ func TestTheLargestComparison(t *testing.T) {
 		for topic := range 50 {
 			topics[fmt.Sprintf("topic-%d", topic)] = random.Float64() * (1 - float64(i)/30)
 		}
-		r, _ := s.enter(staged{user: fmt.Sprint("user", i), label: intruders[i%len(intruders)], public: true, ap: topics})
+		r, _ := s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i), label: injections[i%len(injections)], public: true, ap: topics})
 		all = append(all, r)
 	}
-	s.checkFaces("significance", object{"runs": runs(all...)})
+	s.checkPageAndChart("significance", object{"runs": runRefs(all...)})
 }

@@ -17,8 +17,8 @@ import (
 	"assay/shared/record"
 )
 
-// large makes a run of alice's of about so many bytes, with 1,000 documents a topic, and stores it without holding it in memory.
-func (s *stage) large(size int64, seed uint64) *record.RunItem {
+// addLargeRun makes a run of alice's of about so many bytes, with 1,000 documents a topic, and stores it without holding it in memory.
+func (s *toolServer) addLargeRun(size int64, seed uint64) *record.RunItem {
 	s.t.Helper()
 	path := filepath.Join(s.t.TempDir(), "run.txt")
 	f, err := os.Create(path)
@@ -42,7 +42,7 @@ func (s *stage) large(size int64, seed uint64) *record.RunItem {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		s.t.Fatal(err)
 	}
-	return s.run(staged{public: true, large: f})
+	return s.addRun(runSpec{public: true, large: f})
 }
 
 // heapGrowth measures how much memory the process has from the system for its heap at most, beyond what it has at first.
@@ -72,8 +72,8 @@ func heapGrowth(stop <-chan struct{}) func() float64 {
 	}
 }
 
-// judgments are of 20 documents for each topic of large runs.
-func judgments(topics int) object {
+// largeQrels are of 20 documents for each topic of large runs.
+func largeQrels(topics int) object {
 	var b strings.Builder
 	random := rand.New(rand.NewPCG(9, 0))
 	for topic := range topics {
@@ -81,11 +81,11 @@ func judgments(topics int) object {
 			fmt.Fprintf(&b, "%d %d clueweb-en%07d %d\n", topic+1, topic, random.IntN(100_000), random.IntN(3))
 		}
 	}
-	return sent("qrels.txt", packed(distinct(b.String())))
+	return inlineFiles("qrels.txt", gzipped(withoutRepeats(b.String())))
 }
 
-// distinct leaves out judgments of a document that its topic has already.
-func distinct(qrels string) string {
+// withoutRepeats leaves out judgments of a document that its topic has already.
+func withoutRepeats(qrels string) string {
 	var b strings.Builder
 	seen := map[string]bool{}
 	for line := range strings.Lines(qrels) {
@@ -102,19 +102,19 @@ func distinct(qrels string) string {
 // grows by at most.
 func BenchmarkStoredRuns(b *testing.B) {
 	for _, size := range []int64{1 << 20, 50 << 20} {
-		s := newStage(b, record.Public)
-		one, other := s.large(size, 1), s.large(size, 2)
-		truth := judgments(int(size / 40_000))
+		s := newToolServer(b, record.Public)
+		one, other := s.addLargeRun(size, 1), s.addLargeRun(size, 2)
+		truth := largeQrels(int(size / 40_000))
 		for _, c := range []struct {
 			tool  string
 			input object
 		}{
-			{"evaluator", object{"runs": runs(one), "truth": truth, "measures": []string{"nDCG@10", "AP", "RR"}, "perTopic": false}},
-			{"diffir", object{"runs": runs(one, other), "truth": truth}},
-			{"serp", object{"run": byID(one), "truth": truth}},
-			{"fusion", object{"runs": runs(one, other)}},
-			{"converter", object{"run": byID(one), "to": "jsonl"}},
-			{"validator", object{"run": byID(one)}},
+			{"evaluator", object{"runs": runRefs(one), "truth": truth, "measures": []string{"nDCG@10", "AP", "RR"}, "perTopic": false}},
+			{"diffir", object{"runs": runRefs(one, other), "truth": truth}},
+			{"serp", object{"run": runRef(one), "truth": truth}},
+			{"fusion", object{"runs": runRefs(one, other)}},
+			{"converter", object{"run": runRef(one), "to": "jsonl"}},
+			{"validator", object{"run": runRef(one)}},
 		} {
 			b.Run(fmt.Sprintf("%s/%dMiB", c.tool, size>>20), func(b *testing.B) {
 				stop := make(chan struct{})

@@ -11,11 +11,11 @@ import (
 )
 
 // Whoever misses texts is told which files of the dataset have none, but nobody who has all that they want.
-func TestWhyTextsAreMissing(t *testing.T) {
-	s := newStage(t, record.Public)
-	first, second := byID(s.run(staged{public: true, content: ranked("1 ab")})), byID(s.run(staged{public: true, content: ranked("1 ba")}))
+func TestTexts_ReportFaultsOfFiles(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	first, second := runRef(s.addRun(runSpec{public: true, content: trecRun("1 ab")})), runRef(s.addRun(runSpec{public: true, content: trecRun("1 ba")}))
 	texts := s.dataset.Inputs
-	readme := s.hold(record.HolderInputs, s.dataset.ID, "<b>readme</b>", strings.NewReader("These are lakes.\n"))
+	readme := s.storeFile(record.HolderInputs, s.dataset.ID, "<b>readme</b>", strings.NewReader("These are lakes.\n"))
 	large := readme
 	large.Size = inputs.MaxStoredBytes
 	for name, c := range map[string]struct {
@@ -36,7 +36,7 @@ func TestWhyTextsAreMissing(t *testing.T) {
 			s.replace(s.dataset)
 			for tool, input := range map[string]object{"serp": {"run": first}, "diffir": {"runs": []any{first, second}}} {
 				var got struct{ TextFaults []inputs.TextFault }
-				s.tool(http.StatusOK, &got, "", tool, input)
+				s.invoke(http.StatusOK, &got, "", tool, input)
 				page := s.page("", tool, input)
 				if c.says == "" {
 					if len(got.TextFaults) > 0 {
@@ -58,7 +58,7 @@ func TestWhyTextsAreMissing(t *testing.T) {
 	s.replace(s.dataset)
 	for query, want := range map[string]int{"": 1, "boats": 0} {
 		var got struct{ TextFaults []inputs.TextFault }
-		if s.tool(http.StatusOK, &got, "", "serp", object{"run": first, "query": query}); len(got.TextFaults) != want {
+		if s.invoke(http.StatusOK, &got, "", "serp", object{"run": first, "query": query}); len(got.TextFaults) != want {
 			t.Errorf("with the query %q it tells %+v", query, got.TextFaults)
 		}
 	}

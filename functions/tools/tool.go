@@ -15,8 +15,8 @@ import (
 	"github.com/a-h/templ"
 )
 
-// about is what a tool says of itself.
-type about struct {
+// metadata is what a tool says of itself.
+type metadata struct {
 	name        string
 	kind        string // as the enumeration of Tool has them
 	summary     string // one line
@@ -26,7 +26,7 @@ type about struct {
 
 // tool is a function that the service computes for a caller.
 type tool struct {
-	about
+	metadata
 	input, output reflect.Type
 	example       any      // an input
 	media         []string // what it can answer with besides JSON
@@ -39,9 +39,9 @@ func (tool) Scope() access.Scope { return api.PublicTarget{}.Scope() }
 // Problems that some tools can answer with: those of a truth that only organizers may use, of values of runs that the platform
 // evaluates, and of files that may be too large for an answer.
 var (
-	ofTruths = []*problem.Kind{problem.Forbidden}
-	ofValues = append(ofTruths, problem.Conflict)
-	ofFiles  = append(api.Quotas, problem.Unauthorized)
+	truthProblems = []*problem.Kind{problem.Forbidden}
+	valueProblems = append(truthProblems, problem.Conflict)
+	fileProblems  = append(api.Quotas, problem.Unauthorized)
 )
 
 // compute works out an answer, once the caller turned out not to have it.
@@ -49,8 +49,8 @@ type compute[O any] func(context.Context) (O, error)
 
 // define makes a tool. prepare gathers what the input refers to, as far as the caller may have it; what it returns computes
 // from that. The output says by its methods what it can be shown as.
-func define[I, O any](a about, example I, prepare func(context.Context, *inputs.Resolver, I) (compute[O], error)) tool {
-	t := tool{about: a, input: reflect.TypeFor[I](), output: reflect.TypeFor[O](), example: example}
+func define[I, O any](a metadata, example I, prepare func(context.Context, *inputs.Resolver, I) (compute[O], error)) tool {
+	t := tool{metadata: a, input: reflect.TypeFor[I](), output: reflect.TypeFor[O](), example: example}
 	var none O
 	for _, f := range representations {
 		if f.has(none) {
@@ -65,18 +65,18 @@ func define[I, O any](a about, example I, prepare func(context.Context, *inputs.
 		if err != nil {
 			return err
 		}
-		desk := inputs.NewDesk(c)
-		work, err := prepare(ctx, desk, in)
+		resolver := inputs.NewResolver(c)
+		work, err := prepare(ctx, resolver, in)
 		if err != nil {
 			return err
 		}
-		parts := append(slices.Clone(desk.Dependencies()), t.name, string(c.Input()), c.BaseURL())
+		parts := append(slices.Clone(resolver.Dependencies()), t.name, string(c.Input()), c.BaseURL())
 		address := c.LinkInput(t.resultPath())
 		return c.WriteComputed(ctx, parts, func() (answer api.Computed, err error) {
-			err = desk.Work(ctx, func(ctx context.Context) error {
+			err = resolver.Compute(ctx, func(ctx context.Context) error {
 				out, err := work(ctx)
 				if err == nil {
-					answer, err = render(ctx, c, t.about, address, out)
+					answer, err = render(ctx, c, t.metadata, address, out)
 				}
 				return err
 			})
@@ -86,16 +86,16 @@ func define[I, O any](a about, example I, prepare func(context.Context, *inputs.
 	return t
 }
 
-func (a about) path() string       { return "/v1/tools/" + a.name }
-func (a about) resultPath() string { return a.path() + "/result" }
+func (a metadata) path() string       { return "/v1/tools/" + a.name }
+func (a metadata) resultPath() string { return a.path() + "/result" }
 
-// toolAddress is where the answer of a tool to an input is, empty when that is too long for an address.
-func toolAddress(tool string, input any) string {
+// resultURL is where the answer of a tool to an input is, empty when that is too long for an address.
+func resultURL(tool string, input any) string {
 	text, err := json.Marshal(input)
 	if err != nil {
 		return "" // there is nothing in it that JSON could not say
 	}
-	return api.InputAddress(about{name: tool}.resultPath(), text)
+	return api.InputAddress(metadata{name: tool}.resultPath(), text)
 }
 
 // hasPage is an output that a browser can show as a page.

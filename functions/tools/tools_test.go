@@ -11,12 +11,12 @@ import (
 )
 
 // Every tool computes from its own example, by POST and by GET, as every media type that it says.
-func TestEveryExampleWorks(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestTools_ComputeTheirExamples(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	s.dataset.Meta = record.NewMeta(s.Now())
 	s.dataset.ID = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK" // of the example of a leaderboard, which nothing but a dataset has
 	s.Put(s.dataset)
-	s.enter(staged{user: "ada", ap: byNumber(.1, .2, .3)})
+	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.1, .2, .3)})
 	var list struct {
 		Data []struct {
 			Name, URL  string
@@ -46,8 +46,8 @@ func TestEveryExampleWorks(t *testing.T) {
 }
 
 // A tool is a resource, and names of resources are nouns.
-func TestToolsAreNamedByNouns(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestTools_AreNamedByNouns(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	var list struct{ Data []struct{ Name string } }
 	s.Want(http.StatusOK, &list, "", http.MethodGet, "/v1/tools", nil)
 	nouns := []string{"evaluator", "validator", "diffir", "serp", "leaderboard", "significance", "topics", "fusion", "converter"}

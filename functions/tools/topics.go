@@ -60,23 +60,23 @@ const (
 )
 
 const (
-	// usualTopics is how many topics an answer has unless more are asked for.
-	usualTopics = 100
+	// defaultTopics is how many topics an answer has unless more are asked for.
+	defaultTopics = 100
 	// hardShare is the part of topics that counts as hard.
 	hardShare = 0.1
-	// fewestForOutliers is how many values quartiles need to tell an outlier.
-	fewestForOutliers = 4
+	// minValuesForOutliers is how many values quartiles need to tell an outlier.
+	minValuesForOutliers = 4
 )
 
-var lookAtTopics = define(about{
-	name: "topics", kind: "comparison", problems: ofValues, summary: "Show how runs do on each topic",
+var topicsTool = define(metadata{
+	name: "topics", kind: "comparison", problems: valueProblems, summary: "Show how runs do on each topic",
 	description: "Shows which topics are hard, and on which of them runs differ: the values of each run by topic, their mean, least, greatest and spread, and the runs that stand out " +
 		"by more than 1.5 interquartile ranges. A topic is hard when the mean over the runs is worse than that of nine in ten topics: below the tenth percentile of the topics' means, " +
 		"or above the ninetieth when less is better. Those that share the worst mean are hard also when they are more than that, unless all topics do.\n\n" +
 		"The page has a heat map of runs and topics, how the runs spread on each topic, and a table; as `image/svg+xml` the answer is the heat map.",
-}, TopicsInput{Runs: lakeRuns, Truth: lakeTruth, Measure: "nDCG@10"},
-	func(ctx context.Context, d *inputs.Resolver, in TopicsInput) (compute[TopicsOutput], error) {
-		results, err := d.Results(ctx, oneMeasure(in.Runs, in.Truth, in.Measure))
+}, TopicsInput{Runs: exampleRuns, Truth: exampleTruth, Measure: "nDCG@10"},
+	func(ctx context.Context, resolver *inputs.Resolver, in TopicsInput) (compute[TopicsOutput], error) {
+		results, err := resolver.Results(ctx, oneMeasureRequest(in.Runs, in.Truth, in.Measure))
 		if err != nil {
 			return nil, err
 		}
@@ -85,7 +85,7 @@ var lookAtTopics = define(about{
 				Measure: results.Measures[0], LowerIsBetter: results.LowerIsBetter(results.Measures[0]), TruthVersion: results.TruthVersion,
 				Sort: cmp.Or(in.Sort, sortHardest),
 			}
-			by, topics, err := byTopic(ctx, results)
+			by, topics, err := valuesByTopic(ctx, results)
 			if err != nil {
 				return out, err
 			}
@@ -103,7 +103,7 @@ var lookAtTopics = define(about{
 				out.Runs = append(out.Runs, shown)
 			}
 			out.describeTopics(by, topics)
-			out.Topics = out.Topics[:min(cmp.Or(in.Limit, usualTopics), len(out.Topics))]
+			out.Topics = out.Topics[:min(cmp.Or(in.Limit, defaultTopics), len(out.Topics))]
 			return out, nil
 		}, nil
 	})
@@ -159,7 +159,7 @@ func describeTopic(topic string, by []map[string]float64) TopicsLine {
 		line.Values = append(line.Values, value)
 	}
 	line.Mean, line.Spread = average(values), line.Max-line.Min
-	if len(values) < fewestForOutliers {
+	if len(values) < minValuesForOutliers {
 		return line
 	}
 	slices.Sort(values)

@@ -10,9 +10,9 @@ import (
 	"github.com/a-h/templ"
 )
 
-// TestRoundingMakesNoTopicStandOut has runs whose values are .3 but for rounding: quartiles that are equal leave no room
+// TestTopics_RoundingMakesNoOutlier has runs whose values are .3 but for rounding: quartiles that are equal leave no room
 // for any difference, and neither does the mean of which nine in ten topics are no worse.
-func TestRoundingMakesNoTopicStandOut(t *testing.T) {
+func TestTopics_RoundingMakesNoOutlier(t *testing.T) {
 	const above = 0.30000000000000004
 	by := make([]map[string]float64, 7)
 	var topics []string
@@ -40,8 +40,8 @@ func TestRoundingMakesNoTopicStandOut(t *testing.T) {
 	}
 }
 
-// TestTheWorstAreHard has more topics at the worst mean than one in ten, and then all of them.
-func TestTheWorstAreHard(t *testing.T) {
+// TestTopics_WorstAreHard has more topics at the worst mean than one in ten, and then all of them.
+func TestTopics_WorstAreHard(t *testing.T) {
 	for _, less := range []bool{false, true} {
 		for worst, want := range map[int]int{1: 1, 3: 3, 10: 0} {
 			by := []map[string]float64{{}}
@@ -72,23 +72,23 @@ func TestTheWorstAreHard(t *testing.T) {
 }
 
 // Pages tell runs whose names are cut to the same text apart, and say what makes a topic hard.
-func TestPages_TellCutNamesApart(t *testing.T) {
+func TestPages_DistinguishClippedNames(t *testing.T) {
 	long := strings.Repeat("Tina Team: BM25 ", 20)
 	zero := 0.
 	topics := TopicsOutput{Measure: "AP", Count: 2, Sort: sortHardest, HardFrom: 0, Runs: []TopicsRun{{Name: long + "one"}, {Name: long + "two"}, {Name: "c"}, {Name: "d"}},
 		Topics: []TopicsLine{{Topic: "1", Values: []*float64{&zero, &zero, &zero, &zero}, Outliers: []int{0, 1}, Hard: true}}}
 	different := SignificanceOutput{Test: byT, Runs: []SignificanceRun{{Name: long + "one"}, {Name: long + "two"}}, Pairs: []SignificancePair{{First: 0, Second: 1, Different: true, Difference: 1}}}
-	different.said = different.conclude()
+	different.phrases = different.conclude()
 	diffir := DiffirOutput{Measure: "AP", Runs: []DiffirRun{{Name: long + "one"}, {Name: long + "two"}, {Name: "c"}}}
 	for _, c := range []struct {
 		page templ.Component
 		most int
 		n    int
 	}{
-		{topicsPage(&topics), 24, 2},                      // heading and outlier
-		{significancePage(&different), 100, 1},            // the conclusion
-		{significancePage(&different), 24, 1},             // the table of pairs
-		{diffirTopics(diffirView{diffir, 0}), maxName, 1}, // heading
+		{topicsPage(&topics), 24, 2},                         // heading and outlier
+		{significancePage(&different), 100, 1},               // the conclusion
+		{significancePage(&different), 24, 1},                // the table of pairs
+		{diffirTopics(diffirView{diffir, 0}), maxRunName, 1}, // heading
 	} {
 		var b strings.Builder
 		if err := c.page.Render(t.Context(), &b); err != nil {
@@ -101,7 +101,7 @@ func TestPages_TellCutNamesApart(t *testing.T) {
 		}
 	}
 	v := diffirView{diffir, 0}
-	if got := v.named([]string{long + "one", long + "two"}); !strings.HasPrefix(got, "1 ") || !strings.Contains(got, ", 2 ") {
+	if got := v.runNames([]string{long + "one", long + "two"}); !strings.HasPrefix(got, "1 ") || !strings.Contains(got, ", 2 ") {
 		t.Errorf("a document is gone from %s", got)
 	}
 	var means strings.Builder

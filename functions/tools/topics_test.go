@@ -12,8 +12,8 @@ import (
 	"assay/shared/record"
 )
 
-// topicsOf lists the names in the order of the answer, the hard ones with an exclamation mark.
-func topicsOf(out tools.TopicsOutput) string {
+// topicOrder lists the names in the order of the answer, the hard ones with an exclamation mark.
+func topicOrder(out tools.TopicsOutput) string {
 	var names []string
 	for _, t := range out.Topics {
 		if t.Hard {
@@ -24,9 +24,9 @@ func topicsOf(out tools.TopicsOutput) string {
 	return strings.Join(names, " ")
 }
 
-// TestTopicsByHand has five runs on four topics: topic 2 is hard, on topic 10 one run stands out, and topic x has one value.
-func TestTopicsByHand(t *testing.T) {
-	s := newStage(t, record.Public)
+// TestTopics_ByHand has five runs on four topics: topic 2 is hard, on topic 10 one run stands out, and topic x has one value.
+func TestTopics_ByHand(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	var all []*record.RunItem
 	for i, values := range []map[string]float64{
 		{"1": .5, "2": .1, "10": .8},
@@ -35,13 +35,13 @@ func TestTopicsByHand(t *testing.T) {
 		{"1": .6, "2": .2, "10": .9},
 		{"1": .4, "2": .29, "10": .1, "x": .9},
 	} {
-		run, _ := s.enter(staged{user: fmt.Sprint("user", i), ap: values})
+		run, _ := s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i), ap: values})
 		all = append(all, run)
 	}
 	var out tools.TopicsOutput
-	s.tool(http.StatusOK, &out, "", "topics", object{"runs": runs(all...)})
+	s.invoke(http.StatusOK, &out, "", "topics", object{"runs": runRefs(all...)})
 	// Means are .52, .178, .7 and .9; the tenth percentile is .178 + .3 * (.52 - .178).
-	if got := topicsOf(out); got != "2! 1 10 x" || !near(out.HardFrom, .2806) || !near(out.Mean, .5745) || out.Count != 4 {
+	if got := topicOrder(out); got != "2! 1 10 x" || !near(out.HardFrom, .2806) || !near(out.Mean, .5745) || out.Count != 4 {
 		t.Errorf("%s, hard from %v, mean %v", got, out.HardFrom, out.Mean)
 	}
 	ten := out.Topics[2]
@@ -60,68 +60,68 @@ func TestTopicsByHand(t *testing.T) {
 		t.Errorf("%v %v", *out.Runs[0].Mean, *out.Runs[4].Mean)
 	}
 	for order, want := range map[string]string{"topic": "1 2! 10 x", "spread": "10 1 2! x"} {
-		s.tool(http.StatusOK, &out, "", "topics", object{"runs": runs(all...), "sort": order})
-		if got := topicsOf(out); got != want {
+		s.invoke(http.StatusOK, &out, "", "topics", object{"runs": runRefs(all...), "sort": order})
+		if got := topicOrder(out); got != want {
 			t.Errorf("by %s: %s, want %s", order, got, want)
 		}
 	}
-	s.tool(http.StatusOK, &out, "", "topics", object{"runs": runs(all...), "limit": 2})
-	if got := topicsOf(out); got != "2! 1" || out.Count != 4 || !near(out.Mean, .5745) {
+	s.invoke(http.StatusOK, &out, "", "topics", object{"runs": runRefs(all...), "limit": 2})
+	if got := topicOrder(out); got != "2! 1" || out.Count != 4 || !near(out.Mean, .5745) {
 		t.Errorf("limited: %s of %d", got, out.Count)
 	}
 }
 
-// TestTopicsWhereLessIsBetter has the greatest mean first, and hard above the ninetieth percentile.
-func TestTopicsWhereLessIsBetter(t *testing.T) {
-	s := newStage(t, record.Public)
-	run, evaluation := s.enter(staged{user: "ada", ap: byNumber(1, 2, 9)})
+// TestTopics_WhereLessIsBetter has the greatest mean first, and hard above the ninetieth percentile.
+func TestTopics_WhereLessIsBetter(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	run, evaluation := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(1, 2, 9)})
 	evaluation.LowerIsBetter = true
 	evaluation.Evaluator.Kind = record.EvaluatorWorker // measures of others have the direction that the dataset says
 	s.replace(evaluation)
 	s.dataset.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"AP"}}
 	s.replace(s.dataset)
 	var out tools.TopicsOutput
-	s.tool(http.StatusOK, &out, "", "topics", object{"runs": runs(run)})
-	if got := topicsOf(out); got != "3! 2 1" || !out.LowerIsBetter {
+	s.invoke(http.StatusOK, &out, "", "topics", object{"runs": runRefs(run)})
+	if got := topicOrder(out); got != "3! 2 1" || !out.LowerIsBetter {
 		t.Errorf("%s: %+v", got, out)
 	}
 }
 
-func TestTopicsRefuses(t *testing.T) {
-	s := newStage(t, record.Public)
-	a, _ := s.enter(staged{user: "ada", ap: byNumber(.1, .2)})
-	hidden, _ := s.enter(staged{user: "dan", ap: byNumber(.1, .2), blinded: true})
-	s.tool(http.StatusNotFound, nil, "dan", "topics", object{"runs": runs(a, hidden)})
-	s.tool(http.StatusOK, nil, "olga", "topics", object{"runs": runs(a, hidden)})
-	for _, input := range []object{{"runs": runs(a), "sort": "worst"}, {"runs": runs(a), "limit": 301}, {"runs": runs(a), "measure": "RR"}, {"runs": []object{}}} {
-		s.tool(http.StatusUnprocessableEntity, nil, "", "topics", input)
+func TestTopics_RefusesInvalidInputs(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	a, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.1, .2)})
+	hidden, _ := s.addEvaluatedRun(runSpec{user: "dan", ap: topicValues(.1, .2), blinded: true})
+	s.invoke(http.StatusNotFound, nil, "dan", "topics", object{"runs": runRefs(a, hidden)})
+	s.invoke(http.StatusOK, nil, "olga", "topics", object{"runs": runRefs(a, hidden)})
+	for _, input := range []object{{"runs": runRefs(a), "sort": "worst"}, {"runs": runRefs(a), "limit": 301}, {"runs": runRefs(a), "measure": "RR"}, {"runs": []object{}}} {
+		s.invoke(http.StatusUnprocessableEntity, nil, "", "topics", input)
 	}
 }
 
-// TestTheLargestMap holds the page of 20 runs on 300 topics, with names that are no markup, to what a page may have.
-func TestTheLargestMap(t *testing.T) {
-	s := newStage(t, record.Public)
+// TestTopics_LargestPage holds the page of 20 runs on 300 topics, with names that are no markup, to what a page may have.
+func TestTopics_LargestPage(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	var all []*record.RunItem
 	for i := range 20 {
 		topics := map[string]float64{}
 		for topic := range 320 {
-			topics[fmt.Sprintf("%s %d", intruders[topic%len(intruders)], topic)] = float64((i*31+topic*17)%97) / 97
+			topics[fmt.Sprintf("%s %d", injections[topic%len(injections)], topic)] = float64((i*31+topic*17)%97) / 97
 		}
-		run, _ := s.enter(staged{user: fmt.Sprint("user", i), label: intruders[i%len(intruders)], public: true, ap: topics})
+		run, _ := s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i), label: injections[i%len(injections)], public: true, ap: topics})
 		all = append(all, run)
 	}
-	s.checkFaces("topics", object{"runs": runs(all...), "limit": 300})
-	s.checkFaces("topics", object{"runs": runs(all[:4]...), "limit": 300})
+	s.checkPageAndChart("topics", object{"runs": runRefs(all...), "limit": 300})
+	s.checkPageAndChart("topics", object{"runs": runRefs(all[:4]...), "limit": 300})
 }
 
 // Charts and tables have numbers for names that are too long, and the page says whose they are.
-func TestPages_SayWhichRunHasWhichNumber(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestPages_NumberLongRunNames(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	names := []string{strings.Repeat("dense ", 15) + "one", strings.Repeat("dense ", 15) + "two"}
 	var runs []object
 	for i, name := range names {
-		entered, _ := s.enter(staged{user: name, public: true, ap: byNumber(.1*float64(i), .2, .3), rr: new(.5)})
-		run := byID(entered)
+		entered, _ := s.addEvaluatedRun(runSpec{user: name, public: true, ap: topicValues(.1*float64(i), .2, .3), rr: new(.5)})
+		run := runRef(entered)
 		run["name"] = name
 		runs = append(runs, run)
 	}

@@ -31,15 +31,15 @@ type ValidatorOutput struct {
 	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"what was noticed, by file and line; up to 100, errors before warnings when there are more"`
 }
 
-var validatorTool = define(about{
-	name: "validator", kind: "inspection", problems: ofTruths, summary: "Check a run or a truth",
+var validatorTool = define(metadata{
+	name: "validator", kind: "inspection", problems: truthProblems, summary: "Check a run or a truth",
 	description: "Reads the files of a run as they would be read for evaluation, or those of a truth, and says what is wrong with them, line by line. " +
 		"Without `datasetId` and `format`, the format is guessed by the first lines, and `guess` says so. " +
 		"A run is never compared with a truth: all who see a dataset can check a run for it, by `datasetId`, before submitting it. It is then compared with the ids of topics, documents or items in the inputs of the dataset.\n\n" +
 		"Files with errors are an answer with `valid` false, and no problem.",
 }, ValidatorInput{
 	Run: &inputs.RunReference{Files: []inputs.InlineFile{{Name: "run.txt", Text: "1 Q0 lake 1 3.0 mine\n1 Q0 pond 2 high mine\n1 Q0 lake 3 1.0 mine\n2 Q0 lake\n"}}},
-}, func(ctx context.Context, d *inputs.Resolver, in ValidatorInput) (compute[ValidatorOutput], error) {
+}, func(ctx context.Context, resolver *inputs.Resolver, in ValidatorInput) (compute[ValidatorOutput], error) {
 	var settings evaluator.Settings
 	var guessed string
 	var files, published []evaluator.File
@@ -52,31 +52,31 @@ var validatorTool = define(about{
 		if guesses {
 			ref.Kind = "" // which the format that is guessed has to go with
 		}
-		truth, err := d.Truth(ctx, "/truth", ref)
+		truth, err := resolver.Truth(ctx, "/truth", ref)
 		if err != nil {
 			return nil, err
 		}
 		if settings, files = truth.Settings(), truth.Files(); guesses {
-			if settings, guessed, err = guess(in.Truth.Kind, files, "TREC qrels"); err != nil {
+			if settings, guessed, err = detectSettings(in.Truth.Kind, files, "TREC qrels"); err != nil {
 				return nil, err
 			}
 		}
-		settings.Measures = usual[settings.Kind] // which they are makes no difference to what is an error
+		settings.Measures = defaultMeasures[settings.Kind] // which they are makes no difference to what is an error
 	} else {
-		run, err := d.Run(ctx, "/run", *in.Run)
+		run, err := resolver.Run(ctx, "/run", *in.Run)
 		if err != nil {
 			return nil, err
 		}
 		files = run.Files()
 		switch {
 		case run.ID != "":
-			settings, err = d.SettingsOfRun(ctx, run)
+			settings, err = resolver.SettingsOfRun(ctx, run)
 		case in.DatasetID != "":
-			settings, published, err = d.SettingsOf(ctx, "", in.DatasetID)
+			settings, published, err = resolver.SettingsOf(ctx, "", in.DatasetID)
 		case in.Format != nil:
 			settings, err = inputs.Settings("", in.Kind, in.Format)
 		default:
-			settings, guessed, err = guess(in.Kind, files, "a TREC run")
+			settings, guessed, err = detectSettings(in.Kind, files, "a TREC run")
 		}
 		if err != nil {
 			return nil, err
@@ -98,7 +98,7 @@ var validatorTool = define(about{
 				found, err = evaluator.ValidateRun(ctx, settings.Kind, settings.Format, files, known)
 			}
 		}
-		out.Valid, out.Diagnostics = !measure.Refused(found), record.Disclosed(found)
+		out.Valid, out.Diagnostics = !measure.HasErrors(found), record.Disclosed(found)
 		return out, err
 	}, nil
 })

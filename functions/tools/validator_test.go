@@ -11,8 +11,8 @@ import (
 	"assay/shared/record"
 )
 
-// validated is an answer of the tool.
-type validated struct {
+// validatorAnswer is an answer of the tool.
+type validatorAnswer struct {
 	Valid       bool
 	Of, Kind    string
 	Format      record.RunFormat
@@ -20,8 +20,8 @@ type validated struct {
 	Diagnostics []measure.Diagnostic
 }
 
-// told is what it says, with the diagnostics as file:line.
-func (v validated) told() string {
+// summary is what it says, with the diagnostics as file:line.
+func (v validatorAnswer) summary() string {
 	words := []string{fmt.Sprint(v.Of, " ", v.Kind, " ", v.Format.Kind, " ", v.Valid)}
 	for _, d := range v.Diagnostics {
 		words = append(words, fmt.Sprintf("%.1s:%s:%d", d.Severity, d.File, d.Line))
@@ -29,9 +29,9 @@ func (v validated) told() string {
 	return strings.Join(words, " ")
 }
 
-func TestValidate(t *testing.T) {
-	s := newStage(t, record.Public)
-	labels := s.labels("id,label\n1,a\n2,b\n")
+func TestValidator(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	labels := s.newClassificationDataset("id,label\n1,a\n2,b\n")
 	ofLabels := object{"kind": "csv", "idField": "id", "valueField": "label"}
 	numbers := object{"kind": "jsonl", "idField": "n", "valueField": "v"}
 	for _, c := range []struct {
@@ -39,29 +39,29 @@ func TestValidate(t *testing.T) {
 		input object
 		want  string
 	}{
-		{"", object{"run": sent("r", keptRun)}, "run retrieval trec-run true"},
-		{"", object{"run": sent("r", "other Q0 d 1 1 t\n"), "datasetId": s.dataset.ID}, "run retrieval trec-run true w:r:0 w:r:0 w:r:0"}, // of ids that the inputs do not have
-		{"", object{"run": sent("r", keptRun+"q3 Q0 d\n")}, "run retrieval trec-run false e:r:4"},
-		{"", object{"run": sent("r", "q Q0 d 1 1 t\nq Q0 e 2 high t\nq Q0 d 3 1 t\nq Q0\n")}, "run retrieval trec-run false e:r:2 e:r:3 e:r:4"},
-		{"", object{"run": sent("r", "a Q0 d 1 1 t and more\n")}, "run retrieval trec-run true w:r:1"},
-		{"", object{"run": sent("r", "id,label\n1,a\n9,z\n"), "datasetId": labels.ID}, "run classification csv true"},
-		{"bob", object{"run": sent("r", "id,label\n1,a\n1,b\n"), "datasetId": labels.ID}, "run classification csv false e:r:3"},
-		{"", object{"run": sent("r", keptRun), "datasetId": labels.ID}, "run classification csv false e:r:1 e:r:1"},
-		{"", object{"run": sent("r", "id,label\n1,a\n"), "kind": "classification", "format": ofLabels}, "run classification csv true"},
-		{"", object{"run": sent("r", `{"n":1,"v":"x"}`), "kind": "regression", "format": numbers}, "run regression jsonl false e:r:1"},
-		{"", object{"run": byID(s.run(staged{public: true}))}, "run retrieval trec-run true"},
-		{"alice", object{"run": byID(s.run(staged{hidden: true, content: "q1 Q0 d x y t\n"}))}, "run retrieval trec-run false e:run.txt:1"},
-		{"", object{"truth": sent("q", keptQrels)}, "truth retrieval trec-run true"},
-		{"", object{"truth": sent("q", keptQrels+"q1 0 d1\n")}, "truth retrieval trec-run false e:q:4"},
-		{"", object{"truth": with(sent("t", "id,label\n1,a\n"), "kind", "classification", "format", ofLabels)}, "truth classification csv true"},
-		{"", object{"truth": with(sent("t", `{"n":1,"v":2}`), "kind", "regression", "format", numbers)}, "truth regression jsonl true"},
+		{"", object{"run": inlineFiles("r", datasetRun)}, "run retrieval trec-run true"},
+		{"", object{"run": inlineFiles("r", "other Q0 d 1 1 t\n"), "datasetId": s.dataset.ID}, "run retrieval trec-run true w:r:0 w:r:0 w:r:0"}, // of ids that the inputs do not have
+		{"", object{"run": inlineFiles("r", datasetRun+"q3 Q0 d\n")}, "run retrieval trec-run false e:r:4"},
+		{"", object{"run": inlineFiles("r", "q Q0 d 1 1 t\nq Q0 e 2 high t\nq Q0 d 3 1 t\nq Q0\n")}, "run retrieval trec-run false e:r:2 e:r:3 e:r:4"},
+		{"", object{"run": inlineFiles("r", "a Q0 d 1 1 t and more\n")}, "run retrieval trec-run true w:r:1"},
+		{"", object{"run": inlineFiles("r", "id,label\n1,a\n9,z\n"), "datasetId": labels.ID}, "run classification csv true"},
+		{"bob", object{"run": inlineFiles("r", "id,label\n1,a\n1,b\n"), "datasetId": labels.ID}, "run classification csv false e:r:3"},
+		{"", object{"run": inlineFiles("r", datasetRun), "datasetId": labels.ID}, "run classification csv false e:r:1 e:r:1"},
+		{"", object{"run": inlineFiles("r", "id,label\n1,a\n"), "kind": "classification", "format": ofLabels}, "run classification csv true"},
+		{"", object{"run": inlineFiles("r", `{"n":1,"v":"x"}`), "kind": "regression", "format": numbers}, "run regression jsonl false e:r:1"},
+		{"", object{"run": runRef(s.addRun(runSpec{public: true}))}, "run retrieval trec-run true"},
+		{"alice", object{"run": runRef(s.addRun(runSpec{hidden: true, content: "q1 Q0 d x y t\n"}))}, "run retrieval trec-run false e:run.txt:1"},
+		{"", object{"truth": inlineFiles("q", datasetQrels)}, "truth retrieval trec-run true"},
+		{"", object{"truth": inlineFiles("q", datasetQrels+"q1 0 d1\n")}, "truth retrieval trec-run false e:q:4"},
+		{"", object{"truth": withMembers(inlineFiles("t", "id,label\n1,a\n"), "kind", "classification", "format", ofLabels)}, "truth classification csv true"},
+		{"", object{"truth": withMembers(inlineFiles("t", `{"n":1,"v":2}`), "kind", "regression", "format", numbers)}, "truth regression jsonl true"},
 		{"olga", object{"truth": object{"datasetId": s.dataset.ID}}, "truth retrieval trec-run true"},
 		{"olga", object{"truth": object{"datasetId": labels.ID}}, "truth classification csv true"},
 	} {
-		var out validated
-		a := s.tool(http.StatusOK, &out, c.user, "validator", c.input)
-		if out.told() != c.want {
-			t.Errorf("%v: %s, want %s\n%s", c.input, out.told(), c.want, a.Body)
+		var out validatorAnswer
+		a := s.invoke(http.StatusOK, &out, c.user, "validator", c.input)
+		if out.summary() != c.want {
+			t.Errorf("%v: %s, want %s\n%s", c.input, out.summary(), c.want, a.Body)
 		}
 		if strings.Contains(string(a.Body), "discreet") {
 			t.Errorf("it shows what is for records: %s", a.Body)
@@ -69,11 +69,11 @@ func TestValidate(t *testing.T) {
 	}
 }
 
-func TestValidateRefuses(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestValidator_RefusesInvalidInputs(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	own := s.newDataset(record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "v"},
 		record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"m"}, PrimaryMeasure: "m", Image: "image"}, "t", "t")
-	run, truth := sent("r", keptRun), sent("q", keptQrels)
+	run, truth := inlineFiles("r", datasetRun), inlineFiles("q", datasetQrels)
 	for _, c := range []struct {
 		input   object
 		pointer string
@@ -82,77 +82,77 @@ func TestValidateRefuses(t *testing.T) {
 		{object{"run": run, "truth": truth}, ""},
 		{object{"truth": truth, "kind": "retrieval"}, "/kind"},
 		{object{"truth": truth, "datasetId": s.dataset.ID}, "/datasetId"},
-		{object{"run": byID(s.run(staged{public: true})), "format": object{"kind": "trec-run"}}, "/format"},
+		{object{"run": runRef(s.addRun(runSpec{public: true})), "format": object{"kind": "trec-run"}}, "/format"},
 		{object{"run": run, "datasetId": s.dataset.ID, "kind": "retrieval"}, "/kind"},
 		{object{"run": run, "datasetId": "none"}, "/datasetId"},
 		{object{"run": run, "datasetId": own.ID}, "/datasetId"},
 		{object{"run": run, "kind": "classification"}, "/format/kind"},
 		{object{"run": run, "kind": "classification", "format": object{"kind": "csv", "idField": "id"}}, "/format/valueField"},
-		{object{"truth": with(truth, "format", object{"kind": "csv"})}, "/truth/format/kind"},
+		{object{"truth": withMembers(truth, "format", object{"kind": "csv"})}, "/truth/format/kind"},
 	} {
-		found := s.faults(http.StatusUnprocessableEntity, "", "validator", c.input)
+		found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "validator", c.input)
 		if len(found) == 0 || found[0].Pointer != c.pointer {
 			t.Errorf("%v is refused for %v, want %q", c.input, found, c.pointer)
 		}
 	}
 	for _, user := range []string{"", "alice", "bob"} {
-		s.tool(http.StatusForbidden, nil, user, "validator", object{"truth": object{"datasetId": s.dataset.ID}})
+		s.invoke(http.StatusForbidden, nil, user, "validator", object{"truth": object{"datasetId": s.dataset.ID}})
 	}
-	s.unseenAs("validator", func(run object) object { return object{"run": run} })
-	hidden := s.labels("id,label\n1,a\n")
+	s.checkHiddenRuns("validator", func(run object) object { return object{"run": run} })
+	hidden := s.newClassificationDataset("id,label\n1,a\n")
 	hidden.PrivateTask = true
 	s.replace(hidden)
 	of := func(id string) string {
-		return string(s.tool(http.StatusNotFound, nil, "bob", "validator", object{"run": run, "datasetId": id}, "X-Request-Id", "same").Body)
+		return string(s.invoke(http.StatusNotFound, nil, "bob", "validator", object{"run": run, "datasetId": id}, "X-Request-Id", "same").Body)
 	}
 	if got, want := of(hidden.ID), of(s.meta().ID); got != want {
 		t.Errorf("a dataset that is hidden is told from a missing one:\n%s\n%s", got, want)
 	}
-	s.tool(http.StatusOK, nil, "olga", "validator", object{"run": run, "datasetId": hidden.ID})
+	s.invoke(http.StatusOK, nil, "olga", "validator", object{"run": run, "datasetId": hidden.ID})
 }
 
 // Files are read by several at once, and what they find comes in the order of the files and lines all the same.
-func TestValidateTellsInOrder(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestValidator_OrdersDiagnostics(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	var one, many strings.Builder
 	for i := range 40 {
 		fmt.Fprintf(&one, "q Q0 d%d 1 %s t\n", i, []string{"high", "1"}[i%2])
 		fmt.Fprintf(&many, "q Q0 d%d 1 1 t\n", i) // has all that the other has
 	}
 	fmt.Fprint(&many, strings.Repeat("a line\n", 40))
-	input := object{"run": sent("z", one.String(), "empty", "\n", "a", many.String())}
-	var first validated
-	s.tool(http.StatusOK, &first, "", "validator", input)
+	input := object{"run": inlineFiles("z", one.String(), "empty", "\n", "a", many.String())}
+	var first validatorAnswer
+	s.invoke(http.StatusOK, &first, "", "validator", input)
 	if !slices.Equal(first.Files, []string{"z", "empty", "a"}) || first.Valid {
 		t.Errorf("it read %v, and they are %v", first.Files, first.Valid)
 	}
 	if !slices.IsSortedFunc(first.Diagnostics, func(a, b measure.Diagnostic) int {
 		return 1000*(slices.Index(first.Files, a.File)-slices.Index(first.Files, b.File)) + a.Line - b.Line
 	}) || len(first.Diagnostics) < 80 || first.Diagnostics[len(first.Diagnostics)-1].File != "a" {
-		t.Errorf("%d diagnostics, not in order: %s", len(first.Diagnostics), first.told())
+		t.Errorf("%d diagnostics, not in order: %s", len(first.Diagnostics), first.summary())
 	}
 	for range 5 {
-		var again validated
-		s.tool(http.StatusOK, &again, "", "validator", input)
-		if again.told() != first.told() {
-			t.Fatalf("it is told as %s and as %s", first.told(), again.told())
+		var again validatorAnswer
+		s.invoke(http.StatusOK, &again, "", "validator", input)
+		if again.summary() != first.summary() {
+			t.Fatalf("it is told as %s and as %s", first.summary(), again.summary())
 		}
 	}
-	var full validated
-	s.tool(http.StatusOK, &full, "", "validator", object{"run": sent("r", strings.Repeat("a line\n", 1000))})
+	var full validatorAnswer
+	s.invoke(http.StatusOK, &full, "", "validator", object{"run": inlineFiles("r", strings.Repeat("a line\n", 1000))})
 	if len(full.Diagnostics) != measure.MaxDiagnostics {
 		t.Errorf("%d diagnostics", len(full.Diagnostics))
 	}
 }
 
 // Who gives neither dataset nor format is told what the file was taken for.
-func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
-	s := newStage(t, record.Public)
+func TestValidator_DetectsTheFormat(t *testing.T) {
+	s := newToolServer(t, record.Public)
 	for _, c := range []struct {
 		text, kind, want string // kind of evaluator and format, id and value
 		guessed          bool
 	}{
-		{keptRun, "", "retrieval trec-run  ", true},
+		{datasetRun, "", "retrieval trec-run  ", true},
 		{"1 Q0 a,b 1 2.5 x\n", "", "retrieval trec-run  ", true},
 		{"\ufeff\nid,label\n1,a\n", "", "classification csv id label", true},
 		{"label,ID,more\na,1,x\n", "", "classification csv ID label", true},
@@ -181,10 +181,10 @@ func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
 		{"[1] Q0 d 1 2.5 x\n", "", "retrieval trec-run  ", true},
 		{"[a],[b]\n1,2\n", "", "classification csv [a] [b]", true},
 		{"1\t0\ta\t1\t2.5\tx\n", "", "retrieval trec-run  ", true},
-		{packed("id,label\n1,a\n"), "", "classification csv id label", true},
+		{gzipped("id,label\n1,a\n"), "", "classification csv id label", true},
 		{"id,label\n1,a\n", "retrieval", "retrieval trec-run  ", false},
 	} {
-		input := object{"run": sent("r", c.text)}
+		input := object{"run": inlineFiles("r", c.text)}
 		if c.kind != "" {
 			input["kind"] = c.kind
 		}
@@ -192,7 +192,7 @@ func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
 			Kind, Guess string
 			Format      record.RunFormat
 		}
-		s.tool(http.StatusOK, &out, "", "validator", input)
+		s.invoke(http.StatusOK, &out, "", "validator", input)
 		if got := fmt.Sprint(out.Kind, " ", out.Format.Kind, " ", out.Format.IDField, " ", out.Format.ValueField); got != c.want || (out.Guess != "") != c.guessed {
 			t.Errorf("%q: %s (%s), want %s", c.text, got, out.Guess, c.want)
 		}
@@ -206,7 +206,7 @@ func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
 		"1\u00a0Q0 d 1 2.5 x\n":               "only 5 of 6 fields: topic, Q0, document, rank, score and tag; U+00A0, which is a no-break space",
 		"1\u2003Q0 d 1 2.5 x\n":               "; U+2003, which is",
 	} {
-		if a := s.tool(http.StatusOK, nil, "", "validator", object{"run": sent("r", text)}); !strings.Contains(string(a.Body), want) {
+		if a := s.invoke(http.StatusOK, nil, "", "validator", object{"run": inlineFiles("r", text)}); !strings.Contains(string(a.Body), want) {
 			t.Errorf("%q: %s, want %q", text, a.Body, want)
 		}
 	}
@@ -214,13 +214,13 @@ func TestValidator_GuessesTheFormatAndSaysSo(t *testing.T) {
 		"1 0 a 1\n": "retrieval TREC qrels", "1\t0\ta\t1\n": "retrieval TREC qrels", "id,label\na,x\n": "classification csv", "id\ty\na\t0.5\n": "regression csv",
 	} {
 		var out struct{ Kind, Guess string }
-		s.tool(http.StatusOK, &out, "", "validator", object{"truth": sent("t", text)})
+		s.invoke(http.StatusOK, &out, "", "validator", object{"truth": inlineFiles("t", text)})
 		if kind, as, _ := strings.Cut(want, " "); out.Kind != kind || !strings.Contains(out.Guess, "read as "+as) {
 			t.Errorf("the truth %q: %s (%s), want %s", text, out.Kind, out.Guess, want)
 		}
 	}
 	var out struct{ Guess string }
-	s.tool(http.StatusOK, &out, "", "validator", object{"run": sent("r", keptRun), "datasetId": s.dataset.ID})
+	s.invoke(http.StatusOK, &out, "", "validator", object{"run": inlineFiles("r", datasetRun), "datasetId": s.dataset.ID})
 	if out.Guess != "" {
 		t.Errorf("a format that is known is guessed: %s", out.Guess)
 	}

@@ -190,7 +190,7 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 	fields = append(fields, more...)
 	switch in.GetFault() {
 	case assayv1.FailRunRequest_FAULT_RUN:
-		fields.AddIf(len(fields) == 0 && !measure.Refused(diagnostics), "/diagnostics", "must have an error that says why the run fails")
+		fields.AddIf(len(fields) == 0 && !measure.HasErrors(diagnostics), "/diagnostics", "must have an error that says why the run fails")
 	case assayv1.FailRunRequest_FAULT_WORKER, assayv1.FailRunRequest_FAULT_NONE:
 	default:
 		fields.Add("/fault", "must be FAULT_RUN, FAULT_WORKER or FAULT_NONE")

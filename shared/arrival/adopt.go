@@ -90,7 +90,7 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 			return err
 		}
 		tx := new(records.Tx)
-		if measure.Refused(diagnostics) {
+		if measure.HasErrors(diagnostics) {
 			d.Adopt, d.Diagnostics = nil, diagnostics
 		} else {
 			Use(tx, d, old, now)

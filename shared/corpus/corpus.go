@@ -114,11 +114,11 @@ func namesQueries(file string) bool {
 	return strings.Contains(name, "quer") || strings.Contains(name, "topic")
 }
 
-// patience is how many lines a file may begin with that say nothing to us, before it is taken for something else, such
+// maxUnrecognized is how many lines a file may begin with that say nothing to us, before it is taken for something else, such
 // as a run or a table.
-const patience = 1000
+const maxUnrecognized = 1000
 
-var unknownFormat = fault(fmt.Sprintf("nothing in its first %d lines is a document or a query of a known format", patience))
+var unknownFormat = fault(fmt.Sprintf("nothing in its first %d lines is a document or a query of a known format", maxUnrecognized))
 
 // finder holds the ids that are still missing, the texts found, and where in the current file it stands.
 type finder struct {
@@ -150,7 +150,7 @@ func (f *finder) read(ctx context.Context, l *limits, file File) error {
 		if f.empty() && f.block.tag == "" {
 			idle++
 		}
-		if idle == patience {
+		if idle == maxUnrecognized {
 			err = unknownFormat
 		}
 	}
@@ -176,18 +176,18 @@ func (f *finder) empty() bool { return f.report.Documents == 0 && f.report.Queri
 // line takes one line for what it looks like, so that a file may have a few strange lines wherever they stand.
 func (f *finder) line(line []byte) {
 	if f.block.tag != "" {
-		f.tagged(line)
+		f.readTREC(line)
 		return
 	}
 	start := bytes.TrimLeft(line, " \t\r")
 	switch {
 	case len(start) == 0:
 	case start[0] == '{':
-		f.object(start)
+		f.readJSON(start)
 	case start[0] == '<':
-		f.tagged(start)
+		f.readTREC(start)
 	default:
-		f.tabbed(line)
+		f.readTSV(line)
 	}
 }
 

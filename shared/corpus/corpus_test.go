@@ -161,7 +161,7 @@ func TestPlain(t *testing.T) {
 	}
 }
 
-func TestReadingStopsWhenAllIsFound(t *testing.T) {
+func TestRead_StopsWhenAllIsFound(t *testing.T) {
 	broken := errors.New("read on")
 	endless := File{Name: "corpus.tsv", Open: func() (io.ReadCloser, error) {
 		start := "d1\tone\n" + strings.Repeat("x\ty\n", MaxLine)
@@ -208,13 +208,13 @@ func TestErrorsOfStorage(t *testing.T) {
 	}
 }
 
-func TestFilesThatAreNotRead(t *testing.T) {
+func TestRead_ReportsUnreadableFiles(t *testing.T) {
 	packed := zipped(t, strings.Repeat("d0\tsome text that goes on\n", 1000)+"\n")
 	for name, c := range map[string]struct{ content, want string }{
 		"empty":          {"", "nothing in it"},
-		"run":            {strings.Repeat("1 Q0 d 1 1 t\n", patience+1), "nothing in its first 1000 lines"},
-		"page":           {strings.Repeat("<p>one</p>\n", patience+1), "nothing in its first 1000 lines"},
-		"overlong lines": {strings.Repeat(strings.Repeat("x", 101)+"\n", patience+1), "nothing in its first 1000 lines"},
+		"run":            {strings.Repeat("1 Q0 d 1 1 t\n", maxUnrecognized+1), "nothing in its first 1000 lines"},
+		"page":           {strings.Repeat("<p>one</p>\n", maxUnrecognized+1), "nothing in its first 1000 lines"},
+		"overlong lines": {strings.Repeat(strings.Repeat("x", 101)+"\n", maxUnrecognized+1), "nothing in its first 1000 lines"},
 		"zip":            {"PK\x03\x04\x00", "zip archive"},
 		"UTF-16":         {"\xff\xfed\x00\t\x00", "text in UTF-16"},
 		"binary":         {"d\t\x00", "neither text"},

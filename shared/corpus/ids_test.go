@@ -17,7 +17,7 @@ func TestReadIDs(t *testing.T) {
 		documents []string // nil: not known
 	}{
 		"both":                           {[]File{file("corpus.jsonl", `{"_id":"d1","text":"a"}`+"\n"+`{"_id":"d2","text":"b"}`), file("topics.tsv", "qid\tquery\n1\twhat\n2\twho\n")}, []string{"1", "2"}, []string{"d1", "d2"}},
-		"another format":                 {[]File{file("readme.md", strings.Repeat("about it\n", 2*patience)), file("queries.jsonl", `{"id":7,"text":"what"}`)}, []string{"7"}, nil},
+		"another format":                 {[]File{file("readme.md", strings.Repeat("about it\n", 2*maxUnrecognized)), file("queries.jsonl", `{"id":7,"text":"what"}`)}, []string{"7"}, nil},
 		"documents that are too long":    {[]File{file("c.tsv", "d1\t"+long+"\nd2\tb\n"), file("topics.tsv", "1\twhat")}, []string{"1"}, nil},
 		"topics that are too long":       {[]File{file("c.tsv", "d2\tb\n"), file("topics.tsv", "1\t"+long+"\n2\twho\n")}, nil, []string{"d2"}},
 		"documents that are cut off":     {[]File{file("c.tsv.gz", zipped(t, "d1\ta\nd2\tb\n")[:30]), file("topics.tsv", "1\twhat")}, []string{"1"}, nil},

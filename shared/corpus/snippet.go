@@ -64,21 +64,21 @@ func around(text string, first, last, most int) (start, end int) {
 	spare := most - utf8.RuneCountInString(text[first:last])
 	start, end = first, last
 	for n := spare / 2; n > 0 && start > 0; n-- {
-		start = back(text, start)
+		start = wordStart(text, start)
 		spare--
 	}
 	for ; spare > 0 && end < len(text); spare-- {
-		end = forth(text, end)
+		end = wordEnd(text, end)
 	}
 	for ; spare > 0 && start > 0; spare-- {
-		start = back(text, start)
+		start = wordStart(text, start)
 	}
-	for start < first && !between(text, start) {
-		start = forth(text, start)
+	for start < first && !betweenWords(text, start) {
+		start = wordEnd(text, start)
 	}
 	whole := end
-	for whole > last && !between(text, whole) {
-		whole = back(text, whole)
+	for whole > last && !betweenWords(text, whole) {
+		whole = wordStart(text, whole)
 	}
 	if whole > start {
 		end = whole
@@ -86,8 +86,8 @@ func around(text string, first, last, most int) (start, end int) {
 	return start, end
 }
 
-// between says whether a place in a text is not inside a word.
-func between(text string, at int) bool {
+// betweenWords says whether a place in a text is not inside a word.
+func betweenWords(text string, at int) bool {
 	before, _ := utf8.DecodeLastRuneInString(text[:at])
 	after, _ := utf8.DecodeRuneInString(text[at:])
 	return !inWord(before) || !inWord(after) || unicode.Is(unicode.Han, before) && !unicode.IsMark(after) || unicode.Is(unicode.Han, after)
@@ -95,12 +95,12 @@ func between(text string, at int) bool {
 
 func inWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) || unicode.IsMark(r) }
 
-func back(text string, at int) int {
+func wordStart(text string, at int) int {
 	_, size := utf8.DecodeLastRuneInString(text[:at])
 	return at - size
 }
 
-func forth(text string, at int) int {
+func wordEnd(text string, at int) int {
 	_, size := utf8.DecodeRuneInString(text[at:])
 	return at + size
 }

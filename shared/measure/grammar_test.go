@@ -87,7 +87,7 @@ func TestParseUnderstandsTrecEval(t *testing.T) {
 	}
 }
 
-func TestParseTellsWhatIsWrong(t *testing.T) {
+func TestParse_Errors(t *testing.T) {
 	for _, c := range []struct {
 		kind       Kind
 		text, want string

@@ -23,24 +23,24 @@ const (
 	Warning Severity = "warning"
 )
 
-// Diagnostic is one thing that is wrong with a file, told so that its author can mend it.
+// Diagnostic is one thing that is wrong with a file, worded so that its author can fix it.
 type Diagnostic struct {
 	Severity Severity `json:"severity" enum:"error,warning" doc:"error: the file is refused; warning: it was read all the same"`
 	File     string   `json:"file,omitempty" doc:"name of the file"`
 	Line     int      `json:"line,omitempty" minimum:"0" doc:"line in the file, counted from 1; absent when the whole file is meant"`
 	Message  string   `json:"message" doc:"what is wrong and what was expected"`
-	// Discreet marks what was found without the truth, or by nothing of it but what is public, and so may be shown while a run
+	// SafeWhileBlinded marks what was found without the truth, or by nothing of it but what is public, and so may be shown while a run
 	// is blinded. Code that did not look at more sets it, never an evaluator. Records keep it, and no answer shows it.
 	SafeWhileBlinded bool `json:"discreet,omitempty" hidden:"true"`
 }
 
-// Refused reports whether one of the diagnostics is an Error.
-func Refused(all []Diagnostic) bool {
+// HasErrors reports whether one of the diagnostics is an Error.
+func HasErrors(all []Diagnostic) bool {
 	return slices.ContainsFunc(all, func(d Diagnostic) bool { return d.Severity == Error })
 }
 
 // WithoutTruth returns the diagnostics of a run that was compared with a truth, with those that may be shown while it is
-// blinded, which come first, marked Discreet. All that the truth had a part in, be it a name, a count or that something is wrong at all, stays
+// blinded, which come first, marked SafeWhileBlinded. All that the truth had a part in, be it a name, a count or that something is wrong at all, stays
 // unmarked: found may depend on the truth in any way.
 func WithoutTruth(public, found []Diagnostic) []Diagnostic {
 	all := make([]Diagnostic, 0, len(public)+len(found))

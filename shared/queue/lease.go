@@ -99,7 +99,7 @@ func (q Queue) FailAgainst(ctx context.Context, l LeaseRef, truth *record.Truth,
 		}
 		t.run.Diagnostics = []measure.Diagnostic{}
 		var err error
-		if truth != nil && t.run.Access.Blinded && !measure.Refused(measure.SafeDiagnostics(reasons)) {
+		if truth != nil && t.run.Access.Blinded && !measure.HasErrors(measure.SafeDiagnostics(reasons)) {
 			if err = t.end(reasons); err == nil {
 				err = t.refundTruthFailure()
 			}

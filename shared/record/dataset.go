@@ -123,7 +123,9 @@ type Deletion struct {
 
 // AwaitsTruth reports whether the files of the truth were announced and may be used once all are there: they have not arrived
 // or have not been read yet.
-func (d *DatasetItem) AwaitsTruth() bool { return len(d.Truths) > 0 && !measure.Refused(d.Diagnostics) }
+func (d *DatasetItem) AwaitsTruth() bool {
+	return len(d.Truths) > 0 && !measure.HasErrors(d.Diagnostics)
+}
 
 // Board returns what leaderboards of the dataset show.
 func (d *DatasetItem) Board() BoardTruth {

@@ -147,7 +147,7 @@ func (r *RunItem) told(all bool) []measure.Diagnostic {
 		told = measure.SafeDiagnostics(told)
 	}
 	told = Disclosed(told)
-	if r.State == Failed && !measure.Refused(told) {
+	if r.State == Failed && !measure.HasErrors(told) {
 		told = append(told, undisclosed)
 	}
 	return told

@@ -78,7 +78,7 @@ func newBars(c Caption, all []Bar) *bars {
 	for i := range all {
 		b.rows = append(b.rows, b.row(&all[i], b.top+float64(i)*barPitch, len(all)))
 	}
-	b.body = pane{width: barsWidth, height: b.bottom() + axisSpace, fluid: true, marks: b.marks()}
+	b.body = area{width: barsWidth, height: b.bottom() + axisSpace, fluid: true, marks: b.marks()}
 	return b
 }
 

@@ -46,14 +46,14 @@ type Caption struct {
 // Chart is a chart that has been laid out. Rendered as a component it is an element for a page.
 type Chart struct {
 	Caption
-	key   pane // what marks mean
-	names pane // what stays in place while the body scrolls beneath it
-	body  pane
-	note  string // what the chart leaves out
+	legend area // what marks mean
+	names  area // what stays in place while the body scrolls beneath it
+	body   area
+	note   string // what the chart leaves out
 }
 
-// pane is a part of a chart: in pixels, with the origin at its upper left.
-type pane struct {
+// area is a part of a chart: in pixels, with the origin at its upper left.
+type area struct {
 	width, height float64
 	fluid         bool // as wide as there is room; width is that of the document
 	marks         templ.Component
@@ -99,13 +99,13 @@ const (
 )
 
 func (c Chart) innerWidth() float64 {
-	return max(c.names.width+c.body.width, c.key.width, textWidth(c.note, smallText), 320)
+	return max(c.names.width+c.body.width, c.legend.width, textWidth(c.note, smallText), 320)
 }
 
-func (c Chart) width() float64   { return c.innerWidth() + 2*margin }
-func (c Chart) keyTop() float64  { return margin + heading }
-func (c Chart) bodyTop() float64 { return c.keyTop() + c.key.height }
-func (c Chart) noteTop() float64 { return c.bodyTop() + c.body.height + footing - 8 }
+func (c Chart) width() float64     { return c.innerWidth() + 2*margin }
+func (c Chart) legendTop() float64 { return margin + heading }
+func (c Chart) bodyTop() float64   { return c.legendTop() + c.legend.height }
+func (c Chart) noteTop() float64   { return c.bodyTop() + c.body.height + footing - 8 }
 
 func (c Chart) height() float64 {
 	height := c.bodyTop() + c.body.height + margin

@@ -138,7 +138,7 @@ func TestTheLargestChartsAreSmall(t *testing.T) {
 	}
 }
 
-func TestWhatIsLeftOutIsSaid(t *testing.T) {
+func TestCharts_NoteOmissions(t *testing.T) {
 	c := chart.Caption{ID: "c", Title: "title", Description: "description."}
 	for want, left := range map[string]chart.Chart{
 		"The first 200 of 201 entries are shown.":                                   chart.Bars(c, make([]chart.Bar, 201)),

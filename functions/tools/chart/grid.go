@@ -84,7 +84,7 @@ func newColumns(names []string) columns {
 	if c.turned = widest > 2*c.pitch && widest > 40; c.turned {
 		between, c.height = turnedPitch, widest+10
 	}
-	for i := 0; i < len(names); i += c.every(between) {
+	for i := 0; i < len(names); i += c.labelStep(between) {
 		l := label{Isolated(texts[i]), full(names[i], len(names)), c.middle(i)}
 		if !c.turned {
 			// A label that is wider than its column begins with it.
@@ -97,8 +97,8 @@ func newColumns(names []string) columns {
 	return c
 }
 
-// every is how many columns a label stands for when labels need so much room each.
-func (c columns) every(width float64) int {
+// labelStep is how many columns a label stands for when labels need so much room each.
+func (c columns) labelStep(width float64) int {
 	every := 1
 	for float64(every)*c.pitch < width {
 		every++

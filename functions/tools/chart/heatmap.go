@@ -10,8 +10,8 @@ const (
 	rampStep = 12
 	cellGap  = 2.0
 	rowLines = 2 // of a heading at most
-	// titled is how many cells have a tooltip each; of more, cells of a level are one path, which keeps the chart small.
-	titled = 600
+	// maxTooltips is how many cells have a tooltip each; of more, cells of a level are one path, which keeps the chart small.
+	maxTooltips = 600
 )
 
 type heatMap struct {
@@ -31,14 +31,14 @@ func newHeatMap(c Caption, g Grid) *heatMap {
 	h.Grid, h.scale = g.shortened(&h.Chart), g.scale()
 	h.columns = newColumns(h.Columns)
 	h.top = h.columns.height
-	heads, width, lines := newHeads(h.Rows, rowLines)
-	h.pitch = 8 + headLine*float64(lines)
-	h.key = newKey([]keyEntry{
+	heads, width, lines := newRunHeadings(h.Rows, rowLines)
+	h.pitch = 8 + headingLine*float64(lines)
+	h.legend = newLegend([]legendEntry{
 		{before: rangeEnd(h.scale.low), text: rangeEnd(h.scale.high), mark: ramp(), width: levels * rampStep},
 		{text: "undefined", mark: swatch("", h.ref("hatch")), width: 14},
 	})
-	h.names = pane{width: width + 10, marks: side(heads, h.top, h.pitch)}
-	h.body = pane{width: h.columns.width(len(h.Columns)), height: h.top + float64(len(h.Rows))*h.pitch + 4, marks: h.marks()}
+	h.names = area{width: width + 10, marks: side(heads, h.top, h.pitch)}
+	h.body = area{width: h.columns.width(len(h.Columns)), height: h.top + float64(len(h.Rows))*h.pitch + 4, marks: h.marks()}
 	return h
 }
 
@@ -50,10 +50,10 @@ func (h *heatMap) level(v float64) int { return min(int(h.scale.at(v)*levels), l
 
 func (h *heatMap) y(row int) float64 { return h.top + float64(row)*h.pitch }
 
-func (h *heatMap) titled() bool { return len(h.Rows)*len(h.Columns) <= titled }
+func (h *heatMap) hasTooltips() bool { return len(h.Rows)*len(h.Columns) <= maxTooltips }
 
-// tip says what a cell shows.
-func (h *heatMap) tip(row, column int) string {
+// tooltip says what a cell shows.
+func (h *heatMap) tooltip(row, column int) string {
 	value := "undefined"
 	if v, ok := h.at(row, column); ok {
 		value = shown(v)

@@ -37,9 +37,9 @@ func TestTicks(t *testing.T) {
 }
 
 // Whatever is measured, the axis has it, between few ticks that ascend.
-func TestEveryAxisHasItsRange(t *testing.T) {
+func TestAxis_CoversItsRange(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		value := rapid.Float64Range(-vast, vast)
+		value := rapid.Float64Range(-maxMagnitude, maxMagnitude)
 		s := scale{}.over(value.Draw(t, "one")).over(value.Draw(t, "another"))
 		a := newAxis(s)
 		if n := len(a.ticks); n < 2 || n > 9 {
@@ -284,12 +284,12 @@ func TestMatrixHeadingsAreWhole(t *testing.T) {
 }
 
 // Runs whose names are cut to the same text are told apart by their numbers, wherever a chart names them.
-func TestCharts_TellCutNamesApart(t *testing.T) {
+func TestCharts_DistinguishClippedNames(t *testing.T) {
 	long := strings.Repeat("Tina Team: BM25 ", 20)
 	g := Grid{Rows: []string{long + "one", long + "two"}, Columns: []string{"t"}, Values: [][]float64{{0}, {1}}}
 	h, m := newHeatMap(Caption{ID: "c"}, g), newMatrix(Caption{ID: "c"}, g.Rows, nil)
 	for _, pair := range [][2]string{
-		{h.tip(0, 0), strings.Replace(h.tip(1, 0), "1.0000", "0.0000", 1)},
+		{h.tooltip(0, 0), strings.Replace(h.tooltip(1, 0), "1.0000", "0.0000", 1)},
 		{fmt.Sprint(m.heads[0]), fmt.Sprint(m.heads[1])},
 		{numbered(g.Rows, 0, 8), numbered(g.Rows, 1, 8)},
 	} {
@@ -301,7 +301,7 @@ func TestCharts_TellCutNamesApart(t *testing.T) {
 	if err := h.Render(t.Context(), &b); err != nil || strings.Count(b.String(), ">\u20681 Tina Team:") != 1 || strings.Count(b.String(), ">\u20682 Tina Team:") != 1 {
 		t.Errorf("%v: the headings of the heat map are %s", err, b.String())
 	}
-	if tip := newStrips(Caption{ID: "c"}, g).tip(0); !strings.Contains(tip, "best 1.0000 2 \u2068Tina") || !strings.Contains(tip, "worst 0.0000 1 \u2068Tina") {
+	if tip := newStrips(Caption{ID: "c"}, g).tooltip(0); !strings.Contains(tip, "best 1.0000 2 \u2068Tina") || !strings.Contains(tip, "worst 0.0000 1 \u2068Tina") {
 		t.Errorf("strips say %q", tip)
 	}
 }

@@ -56,9 +56,9 @@ func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
 	}
 	m.runs = shorten(&m.Chart, runs, MaxRuns, "runs")
 	var widest float64
-	m.heads, widest, _ = newHeads(m.runs, matrixLines)
+	m.heads, widest, _ = newRunHeadings(m.runs, matrixLines)
 	m.top = widest + 16
-	m.names = pane{width: widest + 10, marks: side(m.heads, m.top, matrixHeight)}
+	m.names = area{width: widest + 10, marks: side(m.heads, m.top, matrixHeight)}
 	for row := range m.runs {
 		var line []matrixCell
 		for column := range m.runs {
@@ -66,16 +66,16 @@ func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
 		}
 		m.cells = append(m.cells, line)
 	}
-	var entries []keyEntry
+	var entries []legendEntry
 	for _, s := range significances {
 		text := s.text
 		if s.stars != "" {
 			text = s.stars + " " + text
 		}
-		entries = append(entries, keyEntry{text: text, mark: swatch(s.class, ""), width: 14})
+		entries = append(entries, legendEntry{text: text, mark: swatch(s.class, ""), width: 14})
 	}
-	m.key = newKey(append(entries, keyEntry{text: "below: mean difference, row less column", mark: templ.NopComponent}))
-	m.body = pane{
+	m.legend = newLegend(append(entries, legendEntry{text: "below: mean difference, row less column", mark: templ.NopComponent}))
+	m.body = area{
 		width: float64(len(m.runs))*matrixWidth + 2, height: m.top + float64(len(m.runs))*matrixHeight + 2, marks: m.marks(),
 	}
 	return m

@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// vast is beyond what is measured. Arithmetic on scales could overflow there, so it counts as undefined.
-const vast = 1e300
+// maxMagnitude is beyond what is measured. Arithmetic on scales could overflow there, so it counts as undefined.
+const maxMagnitude = 1e300
 
-func defined(v float64) bool { return math.Abs(v) <= vast } // false for NaN
+func defined(v float64) bool { return math.Abs(v) <= maxMagnitude } // false for NaN
 
 // scale maps values to fractions of an axis.
 type scale struct{ low, high float64 }

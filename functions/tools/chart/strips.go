@@ -79,9 +79,9 @@ func newStrips(c Caption, g Grid) *strips {
 	}
 	s.axis = newAxis(ends)
 	s.paths = s.draw()
-	s.key = newKey(s.entries())
-	s.names = pane{width: s.axisWidth(), marks: s.sideAxis()}
-	s.body = pane{width: s.columns.width(len(s.Columns)), height: stripTop + stripHeight + stripFoot + s.columns.height + 4, marks: s.marks()}
+	s.legend = newLegend(s.entries())
+	s.names = area{width: s.axisWidth(), marks: s.sideAxis()}
+	s.body = area{width: s.columns.width(len(s.Columns)), height: stripTop + stripHeight + stripFoot + s.columns.height + 4, marks: s.marks()}
 	return s
 }
 
@@ -176,12 +176,12 @@ const (
 	triangle = "l4 7h-8z"
 )
 
-func (s *strips) entries() []keyEntry {
+func (s *strips) entries() []legendEntry {
 	hard := "hard: even the best run is worse than that"
 	if s.Hard != nil {
 		hard = "hard"
 	}
-	return []keyEntry{
+	return []legendEntry{
 		{text: "best run", mark: shape("best wide", "M5 0"+dot), width: 10},
 		{text: "worst run", mark: ring("M5 0" + dot), width: 10},
 		{text: "others", mark: shape("dot wide", "M5 0"+dot), width: 10},
@@ -201,8 +201,8 @@ func (s *strips) axisWidth() float64 {
 	return widest + 10
 }
 
-// tip sums a topic up.
-func (s *strips) tip(i int) string {
+// tooltip sums a topic up.
+func (s *strips) tooltip(i int) string {
 	t, name := &s.topics[i], full(s.Columns[i], len(s.Columns))
 	if len(t.values) == 0 {
 		return name + ": undefined for every run"

@@ -108,8 +108,8 @@ func rankings(t *rapid.T) (a, b *comparison.Ranking) {
 	return draw("a"), draw("b")
 }
 
-// TestDifferenceTellsEveryDocument checks that the parts add up and that exchanging the rankings reverses them.
-func TestDifferenceTellsEveryDocument(t *testing.T) {
+// TestDifference_CoversEveryDocument checks that the parts add up and that exchanging the rankings reverses them.
+func TestDifference_CoversEveryDocument(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rankings(t)
 		depth := rapid.IntRange(0, 13).Draw(t, "depth")

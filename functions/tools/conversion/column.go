@@ -62,8 +62,8 @@ var (
 	}
 )
 
-// holds reports whether the fields of a line in the TREC format are values of their columns.
-func (k *kind) holds(parts [][]byte) bool {
+// matches reports whether the fields of a line in the TREC format are values of their columns.
+func (k *kind) matches(parts [][]byte) bool {
 	for i, column := range k.trec {
 		if column != constant && k.columns[column].fault(parts[i]) != "" {
 			return false

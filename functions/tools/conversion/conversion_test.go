@@ -75,7 +75,7 @@ func TestEveryPairOfFormats(t *testing.T) {
 	}
 }
 
-func TestWhatIsReadLeniently(t *testing.T) {
+func TestRuns_ReadsLeniently(t *testing.T) {
 	for name, c := range map[string]struct {
 		convert converter
 		from    conversion.Format
@@ -131,7 +131,7 @@ func TestSeveralFiles(t *testing.T) {
 	}
 }
 
-func TestNothingIsWrittenAfterAnError(t *testing.T) {
+func TestRuns_WriteNothingAfterAnError(t *testing.T) {
 	var out strings.Builder
 	diagnostics, err := qrels(t, &out, conversion.TRECQrels, conversion.CSV, file("f", "1 0 a 1\n1 0 b x\n1 0 c 1\n"), file("g", "1 0 d 1\n1 0 e\n"))
 	want := []string{`f:2 error: the grade "x" is not a whole number from -32767 to 32767`, "g:2 error: the line has only 3 of 4 fields: topic, iteration, docid and grade"}
@@ -174,8 +174,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestThereAndBack draws runs and judgements, takes them through any formats, and finds the same text again.
-func TestThereAndBack(t *testing.T) {
+// TestFormats_RoundTrip draws runs and judgements, takes them through any formats, and finds the same text again.
+func TestFormats_RoundTrip(t *testing.T) {
 	word := rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool { return r > '#' && r != 0xfeff }), 1, 8, -1)
 	rapid.Check(t, func(r *rapid.T) {
 		convert, first, formats := runs, conversion.TRECRun, conversion.RunFormats()
@@ -224,7 +224,7 @@ func checkConverted(t *testing.T, convert converter, formats []conversion.Format
 				t.Errorf("%+v", d)
 			}
 		}
-		if measure.Refused(diagnostics) || bytes.Contains(content, []byte("\xef\xbb\xbf")) || out.Len() > 60<<10 {
+		if measure.HasErrors(diagnostics) || bytes.Contains(content, []byte("\xef\xbb\xbf")) || out.Len() > 60<<10 {
 			continue // an id that starts with a byte order mark loses it at the start of a file
 		}
 		if diagnostics, err = convert(t, &back, to, formats[0], measure.File{Name: "out", Content: bytes.NewReader(out.Bytes())}); err == nil && len(diagnostics) > 0 && strings.Contains(diagnostics[0].Message, "begins with #") {
@@ -249,7 +249,7 @@ func FuzzRuns(f *testing.F) {
 		checkConverted(t, runs, conversion.RunFormats(), from, content)
 		// What becomes a TREC run is one for evaluation too, unless it has a document twice.
 		var out bytes.Buffer
-		if diagnostics, err := runs(t, &out, from, conversion.TRECRun, measure.File{Name: "f", Content: bytes.NewReader(content)}); err != nil || measure.Refused(diagnostics) || out.Len() > 60<<10 {
+		if diagnostics, err := runs(t, &out, from, conversion.TRECRun, measure.File{Name: "f", Content: bytes.NewReader(content)}); err != nil || measure.HasErrors(diagnostics) || out.Len() > 60<<10 {
 			return
 		}
 		diagnostics, err := retrieval.ValidateRun(t.Context(), measure.File{Name: "out", Content: &out})
@@ -270,8 +270,8 @@ func FuzzQrels(f *testing.F) {
 	})
 }
 
-// TestRuns_TakeWhatEvaluationTakes draws files, sound and not, and converts each that evaluation reads.
-func TestRuns_TakeWhatEvaluationTakes(t *testing.T) {
+// TestRuns_AcceptWhatEvaluationAccepts draws files, sound and not, and converts each that evaluation reads.
+func TestRuns_AcceptWhatEvaluationAccepts(t *testing.T) {
 	field := rapid.SampledFrom([]string{"1", "1.0", "-", "#1", "x", "-1", "1e400", "99999999999999999999", "é", "0x1", "\x00", "a,b", `"`})
 	space := rapid.SampledFrom([]string{" ", "\t", " \v\f"})
 	end := rapid.SampledFrom([]string{"\n", "\r\n", "\r", "\n\n", " \n"})
@@ -301,18 +301,18 @@ func TestRuns_TakeWhatEvaluationTakes(t *testing.T) {
 			convert, format = qrels, conversion.TRECQrels
 			_, read, err = retrieval.ReadQrels(t.Context(), f)
 		}
-		if err != nil || measure.Refused(read) {
+		if err != nil || measure.HasErrors(read) {
 			return
 		}
 		for _, to := range []conversion.Format{format, conversion.JSONL, conversion.CSV} {
-			if found, err := convert(t, io.Discard, format, to, file("f", text.String())); err != nil || measure.Refused(found) {
+			if found, err := convert(t, io.Discard, format, to, file("f", text.String())); err != nil || measure.HasErrors(found) {
 				r.Fatalf("%q as %s is refused: %v, %v", text.String(), to, told(found), err)
 			}
 		}
 	})
 }
 
-func TestQrels_TopicsThatTRECTakesForComments(t *testing.T) {
+func TestQrels_TopicsThatLookLikeComments(t *testing.T) {
 	const text = "topic,docid,grade\n#3,a,1\n"
 	if found, err := qrels(t, io.Discard, conversion.CSV, conversion.TRECQrels, file("f", text)); err != nil || len(found) != 1 || !strings.Contains(found[0].Message, `the topic "#3" begins with #`) {
 		t.Errorf("%v, %v", told(found), err)

@@ -35,7 +35,7 @@ func (r *reader) errorf(line int, format string, args ...any) {
 }
 
 // take checks the values of a line and writes them. It returns false when there is no use in going on.
-func (r *reader) take(line int) bool {
+func (r *reader) accept(line int) bool {
 	r.lines++
 	sound := true
 	for i := range r.kind.columns {
@@ -66,8 +66,8 @@ func (r *reader) take(line int) bool {
 	return r.out.err == nil
 }
 
-// drops tells, once for a file, that a field has no place in the columns.
-func (r *reader) drops(line int, name []byte) {
+// warnDropped tells, once for a file, that a field has no place in the columns.
+func (r *reader) warnDropped(line int, name []byte) {
 	if !r.extra {
 		r.extra = true
 		r.report.Warnf(r.file, line, "the field %s is left out, here and in any other line, as is any other than %s", fields.Quote(name), r.names())
@@ -90,7 +90,7 @@ func (r *reader) readTREC(in *lines.Reader) {
 		case n == 0:
 			continue
 		case fields.IsComment(parts[0]):
-			if !r.commented && n == len(order) && len(parts[0]) > 1 && r.kind.holds(parts) {
+			if !r.commented && n == len(order) && len(parts[0]) > 1 && r.kind.matches(parts) {
 				r.commented = true
 				r.report.Warnf(r.file, in.Number(), "%s", fields.CommentedTopic(parts[0]))
 			}
@@ -107,7 +107,7 @@ func (r *reader) readTREC(in *lines.Reader) {
 				r.values[column] = parts[i]
 			}
 		}
-		if !r.take(in.Number()) {
+		if !r.accept(in.Number()) {
 			return
 		}
 	}
@@ -136,7 +136,7 @@ func (r *reader) readBEIR(in *lines.Reader) {
 		for _, column := range r.kind.beir {
 			r.values[column], text, _ = bytes.Cut(text, []byte{'\t'})
 		}
-		if !r.take(in.Number()) {
+		if !r.accept(in.Number()) {
 			return
 		}
 	}
@@ -152,7 +152,7 @@ func (r *reader) readJSONL(in *lines.Reader) {
 		}
 		if fault != "" {
 			r.errorf(in.Number(), "%s", fault)
-		} else if object != nil && !r.take(in.Number()) {
+		} else if object != nil && !r.accept(in.Number()) {
 			return
 		}
 	}
@@ -164,7 +164,7 @@ func (r *reader) members(line int, object []byte) (fault string) {
 	for key, raw := range fields.Members(object) {
 		i := slices.IndexFunc(r.kind.columns, func(c column) bool { return fields.Names(key, c.name) })
 		if i < 0 {
-			r.drops(line, key[1:len(key)-1])
+			r.warnDropped(line, key[1:len(key)-1])
 			continue
 		}
 		c := &r.kind.columns[i]
@@ -205,7 +205,7 @@ func (r *reader) readCSV(in *lines.Reader) {
 				r.values[column] = memory[column]
 			}
 		}
-		if !r.take(line) {
+		if !r.accept(line) {
 			return
 		}
 	}
@@ -217,7 +217,7 @@ func (r *reader) header(line int, names []string) (columns []int, ok bool) {
 	for _, name := range names {
 		i := slices.IndexFunc(r.kind.columns, func(c column) bool { return c.name == name })
 		if i < 0 {
-			r.drops(line, []byte(name))
+			r.warnDropped(line, []byte(name))
 		} else if slices.Contains(columns, i) {
 			ok = false
 			r.errorf(line, "the first line names the field %q twice; expected it once", name)

@@ -36,7 +36,7 @@ func benchmark(b *testing.B, settings fusion.Settings, runs, topics int) {
 			all = append(all, fusion.Run{{Name: "r", Content: bytes.NewReader(c)}})
 		}
 		var out counter
-		if diagnostics, err := fusion.Fuse(b.Context(), &out, settings, all); err != nil || measure.Refused(diagnostics) {
+		if diagnostics, err := fusion.Fuse(b.Context(), &out, settings, all); err != nil || measure.HasErrors(diagnostics) {
 			b.Fatal(diagnostics, err)
 		}
 	}

@@ -114,7 +114,7 @@ func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]me
 		return report.Diagnostics(), nil
 	}
 	topics := retrieval.AllTopics(rankings)
-	warnOfMissing(&report, runs, rankings, topics)
+	warnOfMissingTopics(&report, runs, rankings, topics)
 	out := bufio.NewWriterSize(w, 64<<10)
 	f := fuser{settings: settings, runs: rankings}
 	for _, topic := range topics {
@@ -135,8 +135,8 @@ func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]me
 	return report.Diagnostics(), nil
 }
 
-// warnOfMissing tells which runs do not have every topic.
-func warnOfMissing(report *measure.Report, runs []Run, rankings []*retrieval.Rankings, topics []string) {
+// warnOfMissingTopics tells which runs do not have every topic.
+func warnOfMissingTopics(report *measure.Report, runs []Run, rankings []*retrieval.Rankings, topics []string) {
 	for i, r := range rankings {
 		if missing := len(topics) - len(r.Topics()); missing > 0 {
 			first := slices.IndexFunc(topics, func(topic string) bool { return r.Len(topic) == 0 })

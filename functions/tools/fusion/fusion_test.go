@@ -31,7 +31,7 @@ func example() []fusion.Run {
 	}
 }
 
-// TestFuseByHand works the example out for every method. Normalized, the first run has for a, b and c and the second for
+// TestFusion_ByHand works the example out for every method. Normalized, the first run has for a, b and c and the second for
 // b, d and a:
 //
 //	min-max  1, 1/2, 0 and 1, 1/5, 0
@@ -82,7 +82,7 @@ func TestFuseByHand(t *testing.T) {
 	}
 }
 
-func TestEqualScoresStandByID(t *testing.T) {
+func TestFuse_EqualScoresAreOrderedByID(t *testing.T) {
 	var out strings.Builder
 	runs := []fusion.Run{text("r1", "u Q0 a 1 2 x\nu Q0 b 2 1 x\nt Q0 e 1 1 x\n"), text("r2", "u Q0 b 1 2 x\nu Q0 a 2 1 x\nu Q0 c 3 0 x\n")}
 	diagnostics, err := fusion.Fuse(t.Context(), &out, fusion.Settings{Method: fusion.ReciprocalRank, Depth: 2, Tag: "f"}, runs)
@@ -95,9 +95,9 @@ func TestEqualScoresStandByID(t *testing.T) {
 	}
 }
 
-// TestEqualSumsAreEqual draws the ranks of documents in several runs, whose fused scores are added up in fractions too, and
+// TestFuse_EqualSumsAreTies draws the ranks of documents in several runs, whose fused scores are added up in fractions too, and
 // has scores of which, in float64s, 0.1 + 0.7 is less than 0.2 + 0.6.
-func TestEqualSumsAreEqual(t *testing.T) {
+func TestFuse_EqualSumsAreTies(t *testing.T) {
 	docs := strings.Split("abcdefghijklmnopqrst", "")
 	type fractions map[string]*big.Rat
 	weights := map[fusion.Settings]func(rank, n int64) *big.Rat{
@@ -174,8 +174,8 @@ func TestScoresWithoutSpread(t *testing.T) {
 	}
 }
 
-// TestTheOrderOfRunsDoesNotMatter has scores whose sum, although compensated, is ...187 or ...188 by their order.
-func TestTheOrderOfRunsDoesNotMatter(t *testing.T) {
+// TestFuse_IgnoresTheOrderOfRuns has scores whose sum, although compensated, is ...187 or ...188 by their order.
+func TestFuse_IgnoresTheOrderOfRuns(t *testing.T) {
 	scores := []string{"-0.9", "-0.4", "6654208060005189", "-0.2"}
 	fuse := func() string {
 		var all []fusion.Run
@@ -234,7 +234,7 @@ type broken struct{}
 func (broken) Read([]byte) (int, error)  { return 0, errors.New("the connection is gone") }
 func (broken) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
 
-func TestBadRunsAreToldWithTheirLines(t *testing.T) {
+func TestFuse_DiagnosticsHaveLines(t *testing.T) {
 	var out strings.Builder
 	diagnostics, err := fusion.Fuse(t.Context(), &out, fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"},
 		[]fusion.Run{text("r1", "t Q0 a 1 x x\n"), text("r2", "t Q0 a 1 1 x\n\nt Q0 a 1 1 x\n"), text("r3", "")})
@@ -255,7 +255,7 @@ func TestScoresTooLargeToAdd(t *testing.T) {
 	run := "t Q0 a 1 1.7e308 x\nt Q0 b 1 -1.7e308 x\n"
 	for _, normalization := range []fusion.Normalization{fusion.Unchanged, fusion.MinMax, fusion.Sum, fusion.ZScore} {
 		diagnostics, err := fusion.Fuse(t.Context(), io.Discard, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, []fusion.Run{text("r1", run), text("r2", run)})
-		if err != nil || !measure.Refused(diagnostics) || !strings.Contains(diagnostics[0].Message, "no finite sum") {
+		if err != nil || !measure.HasErrors(diagnostics) || !strings.Contains(diagnostics[0].Message, "no finite sum") {
 			t.Errorf("%s: %v, %v", normalization, diagnostics, err)
 		}
 	}
@@ -287,7 +287,7 @@ func TestFusedRuns(t *testing.T) {
 			}
 			var out strings.Builder
 			diagnostics, err := fusion.Fuse(t.Context(), &out, settings, all)
-			if err != nil || measure.Refused(diagnostics) {
+			if err != nil || measure.HasErrors(diagnostics) {
 				t.Fatal(diagnostics, err)
 			}
 			return out.String()

@@ -43,7 +43,7 @@ func (f *fuser) fuse(topic string) bool {
 			f.parts = append(f.parts, scored{doc: doc})
 			f.scores = append(f.scores, score)
 		}
-		f.weigh(f.scores)
+		f.weight(f.scores)
 		for i, score := range f.scores {
 			f.parts[first+i].score = score
 		}
@@ -77,13 +77,13 @@ func (f *fuser) fuse(topic string) bool {
 		from = to
 	}
 	slices.SortFunc(f.fused, func(a, b scored) int { return cmp.Compare(b.score, a.score) })
-	tie(f.fused)
+	unifyScores(f.fused)
 	return true
 }
 
-// tie gives documents whose scores are the same but for rounding one score, the highest of them, and puts them in the order
+// unifyScores gives documents whose scores are the same but for rounding one score, the highest of them, and puts them in the order
 // of their ids, descending: 0.1 + 0.7 is 0.2 + 0.6. The scores are descending.
-func tie(fused []scored) {
+func unifyScores(fused []scored) {
 	for from := 0; from < len(fused); {
 		first, to := fused[from], from+1
 		for to < len(fused) && first.score-fused[to].score <= max(first.near, fused[to].near) {
@@ -95,8 +95,8 @@ func tie(fused []scored) {
 	}
 }
 
-// weigh turns the scores of a ranking, best first, into what the run adds to the fused ones.
-func (f *fuser) weigh(scores []float64) {
+// weight turns the scores of a ranking, best first, into what the run adds to the fused ones.
+func (f *fuser) weight(scores []float64) {
 	if f.settings.Method != ReciprocalRank {
 		f.settings.Normalization.apply(scores)
 		return

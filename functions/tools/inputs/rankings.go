@@ -13,8 +13,8 @@ import (
 	"assay/shared/records"
 )
 
-// RankingAsked is which ranking is asked for. All members stand at the top of the input.
-type RankingAsked struct {
+// RankingRequest is which ranking is asked for. All members stand at the top of the input.
+type RankingRequest struct {
 	DatasetID string
 	Measure   string // empty: the one that ranks
 	Against   *int64 // another version of the truth, to compare ranks with
@@ -30,37 +30,37 @@ type Ranking struct {
 	Task          *record.TaskItem
 	Measure       string
 	LowerIsBetter bool
-	Entries       []Ranked
+	Entries       []RankedEntry
 	More          bool // whether it goes on
-	d             *Resolver
+	resolver      *Resolver
 }
 
-// Ranked is an entry of a ranking, as the caller sees it.
-type Ranked struct {
+// RankedEntry is an entry of a ranking, as the caller sees it.
+type RankedEntry struct {
 	record.Evaluation // with its rank
 	// Ranks among the entries that both versions of the truth have, against the one in use and the other; 0: not one of them.
-	Here, There int
+	CommonRank, OtherRank int
 }
 
 // Ranking gathers a ranking: of the evaluations that the list of the task's evaluations has for the caller, in its order.
-func (d *Resolver) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, error) {
-	if err := problem.Check(given("", "datasetId", asked.DatasetID, nil)); err != nil {
+func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*Ranking, error) {
+	if err := problem.Check(checkReference("", "datasetId", asked.DatasetID, nil)); err != nil {
 		return nil, err
 	}
-	item, _, _, err := d.dataset(ctx, "", asked.DatasetID)
+	item, _, _, err := resolver.dataset(ctx, "", asked.DatasetID)
 	if err != nil {
 		return nil, err
 	}
-	d.c.Public = asked.Public
-	r := &Ranking{Dataset: item, Board: item.Board(), d: d}
+	resolver.call.Public = asked.Public
+	r := &Ranking{Dataset: item, Board: item.Board(), resolver: resolver}
 	r.Measure = r.Board.Evaluator.PrimaryMeasure
-	if r.Task, err = records.Get[record.TaskItem](ctx, d.c.Store, d.c.Consistency, record.TaskKey(item.TaskID)); err != nil {
+	if r.Task, err = records.Get[record.TaskItem](ctx, resolver.call.Store, resolver.call.Consistency, record.TaskKey(item.TaskID)); err != nil {
 		return nil, err
 	}
 	if r.Task == nil {
-		return nil, unseen(problem.Field{Pointer: "/datasetId", Detail: "is being deleted"})
+		return nil, notFound(problem.Field{Pointer: "/datasetId", Detail: "is being deleted"})
 	}
-	d.addDependency("task %s %s", r.Task.ID, r.Task.Name)
+	resolver.addDependency("task %s %s", r.Task.ID, r.Task.Name)
 	by := "" // as the table has it
 	if name := r.Board.Evaluator.Measure(asked.Measure); name != r.Measure && asked.Measure != "" {
 		if name == "" {
@@ -69,18 +69,18 @@ func (d *Resolver) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, e
 		r.Measure, by = name, name
 	}
 	r.LowerIsBetter = r.Board.Evaluator.LessIsBetter(r.Measure)
-	there, err := r.earlier(ctx, asked)
+	there, err := r.otherVersion(ctx, asked)
 	if err != nil {
 		return nil, err
 	}
-	b := board.Board{Viewer: &d.c.Viewer, Dataset: item, TruthVersion: r.Board.TruthVersion, AtOnce: asked.Limit + 1, Count: asked.Best}
+	b := board.Board{Viewer: &resolver.call.Viewer, Dataset: item, TruthVersion: r.Board.TruthVersion, AtOnce: asked.Limit + 1, Count: asked.Best}
 	var here []place
-	err = each(ctx, &b, by, asked.Best, func(at *board.Entry, e *record.EvaluationItem, roles access.Role) bool {
+	err = forEachEntry(ctx, &b, by, asked.Best, func(at *board.Entry, e *record.EvaluationItem, roles access.Role) bool {
 		here = append(here, place{identity(e, asked.Best), at.Rank})
 		if r.More = len(here) > asked.Limit; r.More {
 			return asked.Against != nil
 		}
-		v := Ranked{Evaluation: e.For(roles)}
+		v := RankedEntry{Evaluation: e.For(roles)}
 		v.Rank, v.Runs = at.Rank, at.Runs
 		r.Entries = append(r.Entries, v)
 		return true
@@ -88,11 +88,11 @@ func (d *Resolver) Ranking(ctx context.Context, asked RankingAsked) (*Ranking, e
 	if err != nil {
 		return nil, err
 	}
-	ranksHere, ranksThere := amongBoth(here, there), amongBoth(there, here)
+	ranksHere, ranksThere := ranksInBoth(here, there), ranksInBoth(there, here)
 	for i := range r.Entries {
 		v, name := &r.Entries[i], here[i].identity
-		v.Here, v.There = ranksHere[name], ranksThere[name]
-		d.addDependency("evaluation %s %d %s %s %s %d %d %d %d", v.ID, v.Version, v.Team, v.Audience, v.Alias, v.Rank, v.Runs, v.Here, v.There)
+		v.CommonRank, v.OtherRank = ranksHere[name], ranksThere[name]
+		resolver.addDependency("evaluation %s %d %s %s %s %d %d %d %d", v.ID, v.Version, v.Team, v.Audience, v.Alias, v.Rank, v.Runs, v.CommonRank, v.OtherRank)
 	}
 	return r, nil
 }
@@ -103,9 +103,9 @@ type place struct {
 	rank     int
 }
 
-// amongBoth ranks the places, which are in order, that have a counterpart among the others. An entry that came or went
+// ranksInBoth ranks the places, which are in order, that have a counterpart among the others. An entry that came or went
 // moves all below it, and says nothing of the truth.
-func amongBoth(places, others []place) map[string]int {
+func ranksInBoth(places, others []place) map[string]int {
 	both := map[string]bool{}
 	for _, p := range others {
 		both[p.identity] = true
@@ -133,8 +133,8 @@ func identity(e *record.EvaluationItem, best bool) string {
 	return e.RunID
 }
 
-// each calls do with the entries that the caller sees, until it returns false.
-func each(ctx context.Context, b *board.Board, by string, best bool, do func(at *board.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
+// forEachEntry calls do with the entries that the caller sees, until it returns false.
+func forEachEntry(ctx context.Context, b *board.Board, by string, best bool, do func(at *board.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
 	rolesOf, err := b.Viewer.RolesOf(ctx)
 	if err != nil {
 		return err
@@ -159,8 +159,8 @@ func each(ctx context.Context, b *board.Board, by string, best bool, do func(at 
 	return nil
 }
 
-// earlier has the places of the entries against the other version of the truth by the same measure.
-func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) ([]place, error) {
+// otherVersion has the places of the entries against the other version of the truth by the same measure.
+func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]place, error) {
 	if asked.Against == nil {
 		return nil, nil
 	}
@@ -175,8 +175,8 @@ func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) ([]place, err
 	}
 	var places []place
 	measured := false
-	b := board.Board{Viewer: &r.d.c.Viewer, Dataset: r.Dataset, TruthVersion: number, AtOnce: asked.Limit + 1}
-	err := each(ctx, &b, r.Measure, asked.Best, func(at *board.Entry, e *record.EvaluationItem, _ access.Role) bool {
+	b := board.Board{Viewer: &r.resolver.call.Viewer, Dataset: r.Dataset, TruthVersion: number, AtOnce: asked.Limit + 1}
+	err := forEachEntry(ctx, &b, r.Measure, asked.Best, func(at *board.Entry, e *record.EvaluationItem, _ access.Role) bool {
 		_, has := e.Measures[r.Measure]
 		places, measured = append(places, place{identity(e, asked.Best), at.Rank}), measured || has
 		return true
@@ -189,23 +189,23 @@ func (r *Ranking) earlier(ctx context.Context, asked RankingAsked) ([]place, err
 
 // Values returns, of each entry, the values of the ranking's measure by topic; empty of one that has none.
 func (r *Ranking) Values(ctx context.Context) ([]map[string]float64, error) {
-	ids := lists.Map(r.Entries, func(e Ranked) string { return e.ID })
+	ids := lists.Map(r.Entries, func(e RankedEntry) string { return e.ID })
 	all := make([]map[string]float64, len(ids))
-	return all, r.d.eachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {
+	return all, r.resolver.forEachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {
 		all[i] = ByTopic(perTopic, r.Measure)
 		return nil
 	})
 }
 
-// OpenRuns returns the runs of the entries, up to so many, whose files the caller may read, in the order of the ranking.
+// ReadableRuns returns the runs of the entries, up to so many, whose files the caller may read, in the order of the ranking.
 // It is of those entries alone, so that what it costs does not grow with the ranking.
-func (r *Ranking) OpenRuns(ctx context.Context, most int) ([]string, error) {
-	ids := lists.Map(r.Entries[:min(most, len(r.Entries))], func(e Ranked) string { return e.RunID })
-	runs, err := records.GetAll[record.RunItem](ctx, r.d.c.Store, r.d.c.Consistency, records.Keys(ids, record.RunKey)...)
+func (r *Ranking) ReadableRuns(ctx context.Context, most int) ([]string, error) {
+	ids := lists.Map(r.Entries[:min(most, len(r.Entries))], func(e RankedEntry) string { return e.RunID })
+	runs, err := records.GetAll[record.RunItem](ctx, r.resolver.call.Store, r.resolver.call.Consistency, records.Keys(ids, record.RunKey)...)
 	if err != nil {
 		return nil, err
 	}
-	rolesOf, err := r.d.c.RolesOf(ctx)
+	rolesOf, err := r.resolver.call.RolesOf(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -214,10 +214,10 @@ func (r *Ranking) OpenRuns(ctx context.Context, most int) ([]string, error) {
 		if run == nil {
 			continue
 		}
-		if readsRun(run, rolesOf(run.Scope())) && len(run.Files) > 0 && record.AllStored(run.Files) {
+		if readsFiles(run, rolesOf(run.Scope())) && len(run.Files) > 0 && record.AllStored(run.Files) {
 			open = append(open, run.ID)
 		}
 	}
-	r.d.addDependency("open %s", fmt.Sprint(open))
+	r.resolver.addDependency("open %s", fmt.Sprint(open))
 	return open, nil
 }

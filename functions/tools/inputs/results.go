@@ -18,18 +18,18 @@ import (
 	"assay/shared/topics"
 )
 
-// Asked is what values are asked for.
-type Asked struct {
-	Runs     []RunReference  // stand in the input at /runs
-	Truth    *TruthReference // at /truth; nil: the one that the runs were evaluated against
-	Measures []string        // at At
-	At       string          // pointer to the measures, or to the one
+// ResultsRequest is what values are asked for.
+type ResultsRequest struct {
+	Runs           []RunReference  // stand in the input at /runs
+	Truth          *TruthReference // at /truth; nil: the one that the runs were evaluated against
+	Measures       []string        // at At
+	MeasurePointer string          // pointer to the measures, or to the one
 	// Unless measures are asked for, they are all that the runs were evaluated with or, if One is set, the primary one; against
 	// a truth that comes along they are Usual.
-	One   bool
-	Usual map[measure.Kind][]string
-	// Files says that the files of the runs are to be read as well.
-	Files bool
+	One     bool
+	Default map[measure.Kind][]string
+	// WithFiles says that the files of the runs are to be read as well.
+	WithFiles bool
 }
 
 // Results are the values of runs that can be had.
@@ -37,7 +37,7 @@ type Results struct {
 	Runs         []*Run
 	Measures     []string // canonical names, in the order asked for
 	TruthVersion int64    // of the dataset's truth; 0: the truth came along
-	d            *Resolver
+	resolver     *Resolver
 	truth        *Truth // nil: the evaluations have the values
 	withFiles    bool
 	kind         measure.Kind
@@ -76,11 +76,11 @@ func (r *Run) EvaluationID() string {
 
 // Results gathers the runs and what their values are to be had from: the truth that is named; or the evaluations of the
 // runs; or, for measures that those do not have, the truth of the dataset, if the caller may read it.
-func (d *Resolver) Results(ctx context.Context, asked Asked) (*Results, error) {
-	r := &Results{d: d, withFiles: asked.Files}
-	d.values += int64(len(asked.Runs)) * valuesBytes
+func (resolver *Resolver) Results(ctx context.Context, asked ResultsRequest) (*Results, error) {
+	r := &Results{resolver: resolver, withFiles: asked.WithFiles}
+	resolver.valueBytes += int64(len(asked.Runs)) * valuesBytes
 	if asked.Truth != nil {
-		err := r.against(ctx, asked)
+		err := r.useNamedTruth(ctx, asked)
 		return r, err
 	}
 	for i, ref := range asked.Runs {
@@ -90,32 +90,32 @@ func (d *Resolver) Results(ctx context.Context, asked Asked) (*Results, error) {
 	}
 	var err error
 	if r.withFiles {
-		r.Runs, err = d.Runs(ctx, "/runs", asked.Runs)
+		r.Runs, err = resolver.Runs(ctx, "/runs", asked.Runs)
 	} else {
-		r.Runs, err = d.runs(ctx, elements("/runs", len(asked.Runs)), asked.Runs, "results", seesValues)
+		r.Runs, err = resolver.runs(ctx, elementPointers("/runs", len(asked.Runs)), asked.Runs, "results", seesValues)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := r.evaluations(ctx); err != nil {
+	if err := r.readEvaluations(ctx); err != nil {
 		return nil, err
 	}
-	unknown := r.match(asked)
+	unknown := r.matchMeasures(asked)
 	if len(unknown) == 0 {
 		return r, nil
 	}
-	if r.truth, err = d.OwnTruth(ctx, r.Runs); err != nil {
+	if r.truth, err = resolver.DatasetTruth(ctx, r.Runs); err != nil {
 		return nil, err
 	}
 	if r.truth == nil {
 		return nil, problem.Check(unknown)
 	}
 	if !r.withFiles { // who may read the truth may read the files of the runs
-		if r.Runs, err = d.Runs(ctx, "/runs", asked.Runs); err != nil {
+		if r.Runs, err = resolver.Runs(ctx, "/runs", asked.Runs); err != nil {
 			return nil, err
 		}
 	}
-	err = r.measure(asked)
+	err = r.checkMeasures(asked)
 	return r, err
 }
 
@@ -128,12 +128,12 @@ func seesValues(r *record.RunItem, roles access.Role) bool {
 	return r.ReadsValues(roles) && (r.ListedID() != "" || access.Sees(roles, r.Scope().Audience))
 }
 
-// against has the values computed against the truth that is named.
-func (r *Results) against(ctx context.Context, asked Asked) (err error) {
-	if r.Runs, err = r.d.Runs(ctx, "/runs", asked.Runs); err != nil {
+// useNamedTruth has the values computed against the truth that is named.
+func (r *Results) useNamedTruth(ctx context.Context, asked ResultsRequest) (err error) {
+	if r.Runs, err = r.resolver.Runs(ctx, "/runs", asked.Runs); err != nil {
 		return err
 	}
-	if r.truth, err = r.d.Truth(ctx, "/truth", *asked.Truth); err != nil {
+	if r.truth, err = r.resolver.Truth(ctx, "/truth", *asked.Truth); err != nil {
 		return err
 	}
 	if len(asked.Measures) == 0 && r.truth.dataset != nil {
@@ -142,23 +142,23 @@ func (r *Results) against(ctx context.Context, asked Asked) (err error) {
 			asked.Measures = []string{e.PrimaryMeasure}
 		}
 	}
-	return r.measure(asked)
+	return r.checkMeasures(asked)
 }
 
-// measure checks the measures that are to be computed.
-func (r *Results) measure(asked Asked) error {
+// checkMeasures checks the measures that are to be computed.
+func (r *Results) checkMeasures(asked ResultsRequest) error {
 	r.kind, r.TruthVersion = r.truth.settings.Kind, r.truth.version
 	names := asked.Measures
 	if len(names) == 0 {
-		names = asked.Usual[r.kind]
+		names = asked.Default[r.kind]
 	}
 	s := r.truth.settings
 	s.Measures = names
 	fields := evaluator.Check(s)
 	for i, f := range fields {
-		fields[i].Pointer = asked.At + strings.TrimPrefix(f.Pointer, "/evaluator/measures")
+		fields[i].Pointer = asked.MeasurePointer + strings.TrimPrefix(f.Pointer, "/evaluator/measures")
 		if asked.One {
-			fields[i].Pointer = asked.At
+			fields[i].Pointer = asked.MeasurePointer
 		}
 	}
 	if err := problem.Check(fields); err != nil {
@@ -175,8 +175,8 @@ func (r *Results) measure(asked Asked) error {
 	return nil
 }
 
-// evaluations reads those of the runs, which must be against one truth.
-func (r *Results) evaluations(ctx context.Context) error {
+// readEvaluations reads those of the runs, which must be against one truth.
+func (r *Results) readEvaluations(ctx context.Context) error {
 	var ids []string
 	for _, run := range r.Runs {
 		if !run.item.ReadsValues(run.roles) && r.withFiles { // the caller sees the run
@@ -187,7 +187,7 @@ func (r *Results) evaluations(ctx context.Context) error {
 		}
 		ids = append(ids, run.item.ListedID())
 	}
-	found, err := records.GetAll[record.EvaluationItem](ctx, r.d.c.Store, r.d.c.Consistency, records.Keys(ids, record.EvaluationKey)...)
+	found, err := records.GetAll[record.EvaluationItem](ctx, r.resolver.call.Store, r.resolver.call.Consistency, records.Keys(ids, record.EvaluationKey)...)
 	if err != nil {
 		return err
 	}
@@ -198,21 +198,21 @@ func (r *Results) evaluations(ctx context.Context) error {
 		case e == nil || first == nil:
 			return problem.Conflict.New("A run is being evaluated again at this moment. Try again in a few seconds.")
 		case !access.Sees(run.roles, e.Scope().Audience): // by a review that changed since the run was read
-			return unseen(problem.Field{Pointer: run.pointer + "/runId", Detail: "there is no such run, or none whose results you may see"})
+			return notFound(problem.Field{Pointer: run.pointer + "/runId", Detail: "there is no such run, or none whose results you may see"})
 		case e.DatasetID != first.DatasetID:
 			return invalid(run.pointer, "is on another dataset than %s, and values on different datasets do not compare", r.Runs[0].pointer)
 		case e.TruthVersion != first.TruthVersion:
 			return invalid(run.pointer, "was evaluated against version %d of the truth and %s against version %d, and values against different truths do not compare; try again once both are evaluated against the newest", e.TruthVersion, r.Runs[0].pointer, first.TruthVersion)
 		}
 		run.evaluation = e
-		r.d.addDependency("evaluation %s %d", e.ID, e.Version)
+		r.resolver.addDependency("evaluation %s %d", e.ID, e.Version)
 	}
 	r.kind, r.TruthVersion = measure.Kind(first.Evaluator.Kind), first.TruthVersion
 	r.lower = map[string]bool{first.PrimaryMeasure: first.LowerIsBetter}
 	if first.Evaluator.Kind != record.EvaluatorWorker {
 		return nil
 	}
-	item, _, _, err := r.d.dataset(ctx, "/runs/0", first.DatasetID)
+	item, _, _, err := r.resolver.dataset(ctx, "/runs/0", first.DatasetID)
 	if err != nil && !problem.NotFound.Is(err) {
 		return err
 	}
@@ -224,8 +224,8 @@ func (r *Results) evaluations(ctx context.Context) error {
 	return nil
 }
 
-// match finds the measures that are asked for among those of the evaluations, and says which are not there.
-func (r *Results) match(asked Asked) (unknown []problem.Field) {
+// matchMeasures finds the measures that are asked for among those of the evaluations, and says which are not there.
+func (r *Results) matchMeasures(asked ResultsRequest) (unknown []problem.Field) {
 	e := r.Runs[0].evaluation
 	switch {
 	case len(asked.Measures) > 0:
@@ -242,9 +242,9 @@ func (r *Results) match(asked Asked) (unknown []problem.Field) {
 		if _, ok := e.Measures[name]; ok {
 			continue
 		}
-		pointer := asked.At
+		pointer := asked.MeasurePointer
 		if !asked.One {
-			pointer = fmt.Sprintf("%s/%d", asked.At, i)
+			pointer = fmt.Sprintf("%s/%d", asked.MeasurePointer, i)
 		}
 		unknown = append(unknown, problem.Field{Pointer: pointer, Detail: fmt.Sprintf(
 			"%q is none of those that the runs were evaluated with: %s. Others can be computed against a truth that you send, or by the organizers", name, strings.Join(e.Columns, ", "))})
@@ -263,11 +263,11 @@ func (r *Results) LowerIsBetter(name string) bool {
 // Values returns the values of each run. What is wrong with a file is the caller's problem.
 func (r *Results) Values(ctx context.Context) ([]Values, error) {
 	if r.truth == nil {
-		return r.evaluated(ctx)
+		return r.storedValues(ctx)
 	}
 	truth, err := r.truth.read(ctx, r.Measures)
 	if err == nil {
-		err = r.bound(truth.Topics() * len(r.Runs))
+		err = r.checkValueCount(truth.Topics() * len(r.Runs))
 	}
 	if err != nil {
 		return nil, err
@@ -276,7 +276,7 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 	for i, run := range r.Runs {
 		result, diagnostics, err := truth.Evaluate(ctx, run.files)
 		if err == nil {
-			err = run.Refused(diagnostics)
+			err = run.CheckDiagnostics(diagnostics)
 		}
 		if err != nil {
 			return nil, err
@@ -289,8 +289,8 @@ func (r *Results) Values(ctx context.Context) ([]Values, error) {
 // MaxValues is how many values per topic one invocation works on: some 100 MB.
 const MaxValues = 1_000_000
 
-// bound refuses what would be too much for one invocation: so many topics, counted for each run.
-func (r *Results) bound(topics int) error {
+// checkValueCount refuses what would be too much for one invocation: so many topics, counted for each run.
+func (r *Results) checkValueCount(topics int) error {
 	if n := topics * len(r.Measures); n > MaxValues {
 		return invalid("/runs", "there are %d values of single topics for so many runs and measures, and at most %d are worked on at once: name fewer runs or measures", n, MaxValues)
 	}
@@ -298,11 +298,11 @@ func (r *Results) bound(topics int) error {
 }
 
 // evaluated are the values that the evaluations have.
-func (r *Results) evaluated(ctx context.Context) ([]Values, error) {
+func (r *Results) storedValues(ctx context.Context) ([]Values, error) {
 	ids := lists.Map(r.Runs, (*Run).EvaluationID)
 	all := make([]Values, len(ids))
 	var count atomic.Int64
-	return all, r.d.eachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {
+	return all, r.resolver.forEachTopics(ctx, ids, func(i int, perTopic map[string]map[string]float64) error {
 		for _, values := range perTopic {
 			maps.DeleteFunc(values, func(name string, _ float64) bool { return !slices.Contains(r.Measures, name) })
 		}
@@ -314,23 +314,23 @@ func (r *Results) evaluated(ctx context.Context) ([]Values, error) {
 				all[i].Reasons[name] = reason
 			}
 		}
-		return r.bound(int(count.Add(int64(len(perTopic)))))
+		return r.checkValueCount(int(count.Add(int64(len(perTopic)))))
 	})
 }
 
 // topicsAtOnce is of how many evaluations the values per topic are read at the same time.
 const topicsAtOnce = 8
 
-// eachTopics calls do with the values per topic of each evaluation, by topic and measure, of several at the same time.
-func (d *Resolver) eachTopics(ctx context.Context, ids []string, do func(i int, perTopic map[string]map[string]float64) error) error {
+// forEachTopics calls do with the values per topic of each evaluation, by topic and measure, of several at the same time.
+func (resolver *Resolver) forEachTopics(ctx context.Context, ids []string, do func(i int, perTopic map[string]map[string]float64) error) error {
 	for first := 0; first < len(ids); first += topicsAtOnce {
 		some := ids[first:min(first+topicsAtOnce, len(ids))]
-		found, err := records.GetAll[record.Topics](ctx, d.c.Store, d.c.Consistency, records.Keys(some, record.TopicsKey)...)
+		found, err := records.GetAll[record.Topics](ctx, resolver.call.Store, resolver.call.Consistency, records.Keys(some, record.TopicsKey)...)
 		if err != nil {
 			return err
 		}
 		err = records.Together(len(some), func(i int) error {
-			perTopic, err := topics.Values(ctx, d.c.Files, found[i])
+			perTopic, err := topics.Values(ctx, resolver.call.Files, found[i])
 			if err != nil {
 				return err
 			}

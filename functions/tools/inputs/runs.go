@@ -33,19 +33,19 @@ func (r *Run) Rankings(ctx context.Context) (*retrieval.Rankings, []measure.Diag
 	defer done()
 	rankings, diagnostics, err := retrieval.ReadRankings(ctx, files...)
 	if err == nil {
-		err = r.Refused(diagnostics)
+		err = r.CheckDiagnostics(diagnostics)
 	}
 	return rankings, diagnostics, err
 }
 
 // Runs gathers runs whose files are to be read. The references stand in the input at the pointer.
-func (d *Resolver) Runs(ctx context.Context, pointer string, refs []RunReference) ([]*Run, error) {
-	return d.runsWithFiles(ctx, elements(pointer, len(refs)), refs)
+func (resolver *Resolver) Runs(ctx context.Context, pointer string, refs []RunReference) ([]*Run, error) {
+	return resolver.runsWithFiles(ctx, elementPointers(pointer, len(refs)), refs)
 }
 
 // Run gathers the one run whose files are to be read. The reference stands in the input at the pointer.
-func (d *Resolver) Run(ctx context.Context, pointer string, ref RunReference) (*Run, error) {
-	runs, err := d.runsWithFiles(ctx, []string{pointer}, []RunReference{ref})
+func (resolver *Resolver) Run(ctx context.Context, pointer string, ref RunReference) (*Run, error) {
+	runs, err := resolver.runsWithFiles(ctx, []string{pointer}, []RunReference{ref})
 	if err != nil {
 		return nil, err
 	}
@@ -53,11 +53,11 @@ func (d *Resolver) Run(ctx context.Context, pointer string, ref RunReference) (*
 }
 
 // Ranked refuses stored runs that are no rankings of documents, before all of their lines are told to be none.
-func (d *Resolver) Ranked(ctx context.Context, runs ...*Run) error {
+func (resolver *Resolver) CheckRankings(ctx context.Context, runs ...*Run) error {
 	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.item == nil })
 	ids := lists.Map(held, func(r *Run) string { return r.item.DatasetID })
 	distinct := slices.Compact(slices.Sorted(slices.Values(ids)))
-	found, err := records.GetAll[record.DatasetItem](ctx, d.c.Store, d.c.Consistency, records.Keys(distinct, record.DatasetKey)...)
+	found, err := records.GetAll[record.DatasetItem](ctx, resolver.call.Store, resolver.call.Consistency, records.Keys(distinct, record.DatasetKey)...)
 	if err != nil {
 		return err
 	}
@@ -70,8 +70,8 @@ func (d *Resolver) Ranked(ctx context.Context, runs ...*Run) error {
 	return problem.Check(fields)
 }
 
-// elements are pointers to those of a list.
-func elements(pointer string, n int) []string {
+// elementPointers are pointers to those of a list.
+func elementPointers(pointer string, n int) []string {
 	all := make([]string, n)
 	for i := range all {
 		all[i] = fmt.Sprintf("%s/%d", pointer, i)
@@ -79,8 +79,8 @@ func elements(pointer string, n int) []string {
 	return all
 }
 
-func (d *Resolver) runsWithFiles(ctx context.Context, pointers []string, refs []RunReference) ([]*Run, error) {
-	runs, err := d.runs(ctx, pointers, refs, "files", readsRun)
+func (resolver *Resolver) runsWithFiles(ctx context.Context, pointers []string, refs []RunReference) ([]*Run, error) {
+	runs, err := resolver.runs(ctx, pointers, refs, "files", readsFiles)
 	if err != nil {
 		return nil, err
 	}
@@ -94,26 +94,26 @@ func (d *Resolver) runsWithFiles(ctx context.Context, pointers []string, refs []
 		case !record.AllStored(r.item.Files):
 			return nil, invalid(r.pointer, "files of the run have not arrived yet")
 		}
-		if r.files, err = d.storedFiles(ctx, record.HolderRuns, r.ID, r.item.Files); err != nil {
+		if r.files, err = resolver.storedFiles(ctx, record.HolderRuns, r.ID, r.item.Files); err != nil {
 			return nil, err
 		}
 	}
 	return runs, nil
 }
 
-// readsRun reports whether one who has the roles may have the files of a run.
-func readsRun(r *record.RunItem, roles access.Role) bool {
+// readsFiles reports whether one who has the roles may have the files of a run.
+func readsFiles(r *record.RunItem, roles access.Role) bool {
 	return access.Sees(roles, r.Scope().Audience) && r.ReadsFiles(roles)
 }
 
 // runs gathers runs of which sees says whether the caller may have what is wanted of them.
-func (d *Resolver) runs(ctx context.Context, pointers []string, refs []RunReference, what string, sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
+func (resolver *Resolver) runs(ctx context.Context, pointers []string, refs []RunReference, what string, sees func(*record.RunItem, access.Role) bool) ([]*Run, error) {
 	runs := make([]*Run, len(refs))
 	var fields problem.Fields
 	for i, ref := range refs {
 		at := pointers[i]
 		runs[i] = &Run{Name: ref.Name, ID: ref.RunID, source: source{pointer: at, inline: ref.RunID == ""}}
-		fields = append(fields, given(at, "runId", ref.RunID, ref.Files)...)
+		fields = append(fields, checkReference(at, "runId", ref.RunID, ref.Files)...)
 		for j, other := range refs[:i] {
 			fields.AddIf(ref.RunID != "" && ref.RunID == other.RunID, at+"/runId", "is the run of %s: name it once", pointers[j])
 		}
@@ -121,7 +121,7 @@ func (d *Resolver) runs(ctx context.Context, pointers []string, refs []RunRefere
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
-	if err := d.findRuns(ctx, runs, what, sees); err != nil {
+	if err := resolver.findRuns(ctx, runs, what, sees); err != nil {
 		return nil, err
 	}
 	for i, ref := range refs {
@@ -129,50 +129,50 @@ func (d *Resolver) runs(ctx context.Context, pointers []string, refs []RunRefere
 			continue
 		}
 		var err error
-		if runs[i].files, err = d.unpackInline(ctx, runs[i].pointer+"/files", ref.Files); err != nil {
+		if runs[i].files, err = resolver.unpackInline(ctx, runs[i].pointer+"/files", ref.Files); err != nil {
 			return nil, err
 		}
 		runs[i].Name = cmp.Or(runs[i].Name, ref.Files[0].Name)
 	}
-	d.nameRuns(runs)
+	resolver.nameRuns(runs)
 	return runs, nil
 }
 
 // findRuns reads those that the platform holds, and what the caller is to each: two calls, whatever there is.
-func (d *Resolver) findRuns(ctx context.Context, runs []*Run, what string, sees func(*record.RunItem, access.Role) bool) error {
+func (resolver *Resolver) findRuns(ctx context.Context, runs []*Run, what string, sees func(*record.RunItem, access.Role) bool) error {
 	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.ID == "" })
 	if len(held) == 0 {
 		return nil
 	}
 	ids := lists.Map(held, func(r *Run) string { return r.ID })
-	found, err := records.GetAll[record.RunItem](ctx, d.c.Store, d.c.Consistency, records.Keys(ids, record.RunKey)...)
+	found, err := records.GetAll[record.RunItem](ctx, resolver.call.Store, resolver.call.Consistency, records.Keys(ids, record.RunKey)...)
 	if err != nil {
 		return err
 	}
-	g, err := d.c.Grants(ctx)
+	g, err := resolver.call.Grants(ctx)
 	if err != nil {
 		return err
 	}
 	var missing []problem.Field
 	for i, r := range held {
 		if r.item = found[i]; r.item != nil {
-			r.roles = access.Roles(d.c.Caller, g.Grants, r.item.Scope())
+			r.roles = access.Roles(resolver.call.Caller, g.Grants, r.item.Scope())
 		}
 		if r.item == nil || !sees(r.item, r.roles) {
 			missing = append(missing, problem.Field{Pointer: r.pointer + "/runId", Detail: "there is no such run, or none whose " + what + " you may see"})
 			continue
 		}
 		shown := r.item.For(r.roles)
-		r.Name = cmp.Or(r.Name, Labelled(shown.Team, cmp.Or(shown.Label, shown.Title)))
+		r.Name = cmp.Or(r.Name, RunLabel(shown.Team, cmp.Or(shown.Label, shown.Title)))
 	}
 	if len(missing) > 0 {
-		return unseen(missing...)
+		return notFound(missing...)
 	}
 	return nil
 }
 
-// Labelled is the name of a team's run with what the team calls it.
-func Labelled(team, label string) string {
+// RunLabel is the name of a team's run with what the team calls it.
+func RunLabel(team, label string) string {
 	switch {
 	case label == "":
 		return team
@@ -183,8 +183,8 @@ func Labelled(team, label string) string {
 	}
 }
 
-// Distinct numbers those of the names that came before.
-func Distinct(names []string) []string {
+// DistinctNames numbers those of the names that came before.
+func DistinctNames(names []string) []string {
 	taken := map[string]bool{}
 	for i, name := range names {
 		for n := 2; taken[names[i]]; n++ {
@@ -196,15 +196,15 @@ func Distinct(names []string) []string {
 }
 
 // nameRuns gives the runs names of their own.
-func (d *Resolver) nameRuns(runs []*Run) {
-	for i, name := range Distinct(lists.Map(runs, func(r *Run) string { return r.Name })) {
+func (resolver *Resolver) nameRuns(runs []*Run) {
+	for i, name := range DistinctNames(lists.Map(runs, func(r *Run) string { return r.Name })) {
 		runs[i].Name = name
-		d.addDependency("run %s %s", runs[i].ID, name)
+		resolver.addDependency("run %s %s", runs[i].ID, name)
 	}
 }
 
-// dataset is the one that all the runs are on; empty when one came along, or is on another.
-func dataset(runs []*Run) string {
+// commonDataset is the one that all the runs are on; empty when one came along, or is on another.
+func commonDataset(runs []*Run) string {
 	id := ""
 	for i, r := range runs {
 		if r.item == nil || i > 0 && r.item.DatasetID != id {

@@ -31,8 +31,8 @@ func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Setting
 
 // SettingsOf says how the files of runs on a dataset are read, without measures, and returns those of its inputs whose ids runs are
 // compared with. Its id stands in the input under the pointer.
-func (d *Resolver) SettingsOf(ctx context.Context, pointer, datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
-	item, truth, _, err := d.dataset(ctx, pointer, datasetID)
+func (resolver *Resolver) SettingsOf(ctx context.Context, pointer, datasetID string) (s evaluator.Settings, inputs []evaluator.File, err error) {
+	item, truth, _, err := resolver.dataset(ctx, pointer, datasetID)
 	if err != nil {
 		return s, nil, err
 	}
@@ -40,18 +40,18 @@ func (d *Resolver) SettingsOf(ctx context.Context, pointer, datasetID string) (s
 		return s, nil, err
 	}
 	compared := item.ComparedInputs(s.Kind)
-	if d.stored+record.SizeOf(compared) > MaxStoredBytes {
+	if resolver.storedBytes+record.SizeOf(compared) > MaxStoredBytes {
 		return s, nil, nil // the run can be checked without
 	}
-	inputs, err = d.storedFiles(ctx, record.HolderInputs, item.ID, compared)
+	inputs, err = resolver.storedFiles(ctx, record.HolderInputs, item.ID, compared)
 	return s, inputs, err
 }
 
 // SettingsOfRun is SettingsOf the dataset of a run that the platform holds.
-func (d *Resolver) SettingsOfRun(ctx context.Context, r *Run) (evaluator.Settings, error) {
-	item, truth, _, err := d.dataset(ctx, r.pointer, r.item.DatasetID)
+func (resolver *Resolver) SettingsOfRun(ctx context.Context, r *Run) (evaluator.Settings, error) {
+	item, truth, _, err := resolver.dataset(ctx, r.pointer, r.item.DatasetID)
 	if problem.NotFound.Is(err) {
-		return evaluator.Settings{}, unseen(problem.Field{Pointer: r.pointer + "/runId", Detail: "is a run on a dataset that does not exist any more, or that you may not see"})
+		return evaluator.Settings{}, notFound(problem.Field{Pointer: r.pointer + "/runId", Detail: "is a run on a dataset that does not exist any more, or that you may not see"})
 	}
 	if err != nil {
 		return evaluator.Settings{}, err

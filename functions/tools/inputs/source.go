@@ -20,8 +20,8 @@ type source struct {
 // Files are what there is to read.
 func (s *source) Files() []evaluator.File { return s.files }
 
-// FileAt points to the file of the name, in the input.
-func (s *source) FileAt(name string) string {
+// FilePointer points to the file of the name, in the input.
+func (s *source) FilePointer(name string) string {
 	i := slices.IndexFunc(s.files, func(f evaluator.File) bool { return f.Name == name })
 	if !s.inline || i < 0 {
 		return s.pointer
@@ -30,8 +30,8 @@ func (s *source) FileAt(name string) string {
 }
 
 // Refused is the problem of files that have errors; nil when the diagnostics have none.
-func (s *source) Refused(diagnostics []measure.Diagnostic) error {
-	return problem.Check(record.Faults(diagnostics, s.FileAt))
+func (s *source) CheckDiagnostics(diagnostics []measure.Diagnostic) error {
+	return problem.Check(record.Faults(diagnostics, s.FilePointer))
 }
 
 // open returns the files as readers take them, and what closes them.

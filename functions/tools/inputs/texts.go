@@ -21,8 +21,8 @@ type TextFault struct {
 	Detail string `json:"detail" doc:"what is wrong, or what to do"`
 }
 
-// mostTextFaults is how many faults are told.
-const mostTextFaults = 5
+// maxTextFaults is how many faults are told.
+const maxTextFaults = 5
 
 // Find looks for texts. There are none in no files. A file that came along and has nothing to show is the caller's problem;
 // stored ones are what others put there, so their faults are told beside what was found, where something was not.
@@ -43,7 +43,7 @@ func (t *Texts) Find(ctx context.Context, wanted corpus.Wanted) (corpus.Texts, [
 	}
 	var fields problem.Fields
 	for _, report := range found.Files {
-		fields.AddIf(report.Fault != "", t.FileAt(report.Name), "has no texts that can be shown: %s", report.Fault)
+		fields.AddIf(report.Fault != "", t.FilePointer(report.Name), "has no texts that can be shown: %s", report.Fault)
 	}
 	return found, nil, problem.Check(fields)
 }
@@ -54,7 +54,7 @@ func faults(wanted corpus.Wanted, found corpus.Texts) (told []TextFault) {
 		return nil
 	}
 	for _, report := range found.Files {
-		if report.Fault != "" && len(told) < mostTextFaults {
+		if report.Fault != "" && len(told) < maxTextFaults {
 			told = append(told, TextFault{File: report.Name, Detail: report.Fault})
 		}
 	}
@@ -63,17 +63,17 @@ func faults(wanted corpus.Wanted, found corpus.Texts) (told []TextFault) {
 
 // Texts gathers the files with the texts of documents and queries: those of the reference, which stands in the input at
 // the pointer; without one, the inputs of the dataset that all the runs are on, if the caller sees it. nil is none.
-func (d *Resolver) Texts(ctx context.Context, pointer string, ref *TextsReference, runs []*Run) (*Texts, error) {
+func (resolver *Resolver) Texts(ctx context.Context, pointer string, ref *TextsReference, runs []*Run) (*Texts, error) {
 	t := &Texts{source: source{pointer: pointer}}
-	id := dataset(runs)
+	id := commonDataset(runs)
 	if ref != nil {
-		if err := problem.Check(given(pointer, "datasetId", ref.DatasetID, ref.Files)); err != nil {
+		if err := problem.Check(checkReference(pointer, "datasetId", ref.DatasetID, ref.Files)); err != nil {
 			return nil, err
 		}
 		if len(ref.Files) > 0 {
 			t.inline = true
 			var err error
-			t.files, err = d.unpackInline(ctx, pointer+"/files", ref.Files)
+			t.files, err = resolver.unpackInline(ctx, pointer+"/files", ref.Files)
 			return t, err
 		}
 		id = ref.DatasetID
@@ -81,7 +81,7 @@ func (d *Resolver) Texts(ctx context.Context, pointer string, ref *TextsReferenc
 	if id == "" {
 		return nil, nil
 	}
-	item, _, _, err := d.dataset(ctx, pointer, id)
+	item, _, _, err := resolver.dataset(ctx, pointer, id)
 	if ref == nil && problem.NotFound.Is(err) {
 		return nil, nil
 	}
@@ -94,11 +94,11 @@ func (d *Resolver) Texts(ctx context.Context, pointer string, ref *TextsReferenc
 			stored = append(stored, f)
 		}
 	}
-	if ref == nil && d.stored+record.SizeOf(stored) > MaxStoredBytes {
-		d.addDependency("inputs too large")
+	if ref == nil && resolver.storedBytes+record.SizeOf(stored) > MaxStoredBytes {
+		resolver.addDependency("inputs too large")
 		t.tooLarge = true
 		return t, nil // the runs can be shown without
 	}
-	t.files, err = d.storedFiles(ctx, record.HolderInputs, id, stored)
+	t.files, err = resolver.storedFiles(ctx, record.HolderInputs, id, stored)
 	return t, err
 }

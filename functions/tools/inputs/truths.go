@@ -40,7 +40,7 @@ func (t *Truth) Qrels(ctx context.Context) (*retrieval.Qrels, error) {
 	defer done()
 	qrels, diagnostics, err := retrieval.ReadQrels(ctx, files...)
 	if err == nil {
-		err = t.Refused(diagnostics)
+		err = t.CheckDiagnostics(diagnostics)
 	}
 	return qrels, err
 }
@@ -51,64 +51,64 @@ func (t *Truth) read(ctx context.Context, measures []string) (*evaluator.Truth, 
 	s.Measures = measures
 	truth, diagnostics, err := evaluator.ReadTruth(ctx, s, t.files)
 	if err == nil {
-		err = t.Refused(diagnostics)
+		err = t.CheckDiagnostics(diagnostics)
 	}
 	return truth, err
 }
 
 // Truth gathers the truth of a reference, which stands in the input at the pointer.
-func (d *Resolver) Truth(ctx context.Context, pointer string, ref TruthReference) (*Truth, error) {
-	if err := problem.Check(given(pointer, "datasetId", ref.DatasetID, ref.Files)); err != nil {
+func (resolver *Resolver) Truth(ctx context.Context, pointer string, ref TruthReference) (*Truth, error) {
+	if err := problem.Check(checkReference(pointer, "datasetId", ref.DatasetID, ref.Files)); err != nil {
 		return nil, err
 	}
 	if ref.DatasetID != "" {
 		if ref.Kind != "" || ref.Format != nil {
 			return nil, invalid(pointer, "kind and format go with files: the dataset says its own")
 		}
-		item, truth, roles, err := d.dataset(ctx, pointer, ref.DatasetID)
+		item, truth, roles, err := resolver.dataset(ctx, pointer, ref.DatasetID)
 		if err != nil {
 			return nil, err
 		}
-		if !mayUse(item, truth, roles) {
+		if !mayUseTruth(item, truth, roles) {
 			return nil, problem.Forbidden.New("Only its organizers may use the truth of this dataset. Send one of your own in the files of %s; a tool that can do without has the values that runs were published with.", pointer[1:])
 		}
-		return d.truthOf(ctx, pointer, item, truth)
+		return resolver.truthOf(ctx, pointer, item, truth)
 	}
 	settings, err := Settings(pointer, ref.Kind, ref.Format)
 	if err != nil {
 		return nil, err
 	}
 	t := &Truth{source: source{pointer: pointer, inline: true}, settings: settings}
-	t.files, err = d.unpackInline(ctx, pointer+"/files", ref.Files)
+	t.files, err = resolver.unpackInline(ctx, pointer+"/files", ref.Files)
 	return t, err
 }
 
-// Judgments gathers the truth of a reference, which stands in the input at /truth, or OwnTruth without one.
-func (d *Resolver) Judgments(ctx context.Context, ref *TruthReference, runs []*Run) (*Truth, error) {
+// Judgments gathers the truth of a reference, which stands in the input at /truth, or DatasetTruth without one.
+func (resolver *Resolver) Judgments(ctx context.Context, ref *TruthReference, runs []*Run) (*Truth, error) {
 	if ref == nil {
-		return d.OwnTruth(ctx, runs)
+		return resolver.DatasetTruth(ctx, runs)
 	}
-	return d.Truth(ctx, "/truth", *ref)
+	return resolver.Truth(ctx, "/truth", *ref)
 }
 
-// OwnTruth is the truth of the dataset that all the runs are on, if the caller may read it; else nil.
-func (d *Resolver) OwnTruth(ctx context.Context, runs []*Run) (*Truth, error) {
-	id := dataset(runs)
+// DatasetTruth is the truth of the dataset that all the runs are on, if the caller may read it; else nil.
+func (resolver *Resolver) DatasetTruth(ctx context.Context, runs []*Run) (*Truth, error) {
+	id := commonDataset(runs)
 	if id == "" {
 		return nil, nil
 	}
-	item, truth, roles, err := d.dataset(ctx, runs[0].pointer, id)
-	if problem.NotFound.Is(err) || err == nil && (!mayUse(item, truth, roles) || truth == nil || item.Evaluator.Kind == record.EvaluatorWorker) {
+	item, truth, roles, err := resolver.dataset(ctx, runs[0].pointer, id)
+	if problem.NotFound.Is(err) || err == nil && (!mayUseTruth(item, truth, roles) || truth == nil || item.Evaluator.Kind == record.EvaluatorWorker) {
 		return nil, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return d.truthOf(ctx, runs[0].pointer, item, truth)
+	return resolver.truthOf(ctx, runs[0].pointer, item, truth)
 }
 
-// mayUse reports whether one who has the roles may use the truth of the dataset; nil: the one that it has yet to get.
-func mayUse(item *record.DatasetItem, truth *record.Truth, roles access.Role) bool {
+// mayUseTruth reports whether one who has the roles may use the truth of the dataset; nil: the one that it has yet to get.
+func mayUseTruth(item *record.DatasetItem, truth *record.Truth, roles access.Role) bool {
 	if truth == nil {
 		return item.ManagesTruth(roles)
 	}
@@ -116,8 +116,8 @@ func mayUse(item *record.DatasetItem, truth *record.Truth, roles access.Role) bo
 }
 
 // dataset reads a dataset with the truth in use, and what the caller is to it.
-func (d *Resolver) dataset(ctx context.Context, pointer, id string) (*record.DatasetItem, *record.Truth, access.Role, error) {
-	items, err := d.c.Store.Get(ctx, d.c.Consistency, record.DatasetKey(id), record.TruthKey(id))
+func (resolver *Resolver) dataset(ctx context.Context, pointer, id string) (*record.DatasetItem, *record.Truth, access.Role, error) {
+	items, err := resolver.call.Store.Get(ctx, resolver.call.Consistency, record.DatasetKey(id), record.TruthKey(id))
 	if err != nil {
 		return nil, nil, 0, records.Failed(err)
 	}
@@ -126,19 +126,19 @@ func (d *Resolver) dataset(ctx context.Context, pointer, id string) (*record.Dat
 	if err := errors.Join(err, truthErr); err != nil {
 		return nil, nil, 0, err
 	}
-	g, err := d.c.Grants(ctx)
+	g, err := resolver.call.Grants(ctx)
 	if err != nil {
 		return nil, nil, 0, err
 	}
-	if item == nil || !access.Sees(access.Roles(d.c.Caller, g.Grants, item.Scope()), item.Scope().Audience) {
-		return nil, nil, 0, unseen(problem.Field{Pointer: pointer + "/datasetId", Detail: "there is no such dataset, or none that you may see"})
+	if item == nil || !access.Sees(access.Roles(resolver.call.Caller, g.Grants, item.Scope()), item.Scope().Audience) {
+		return nil, nil, 0, notFound(problem.Field{Pointer: pointer + "/datasetId", Detail: "there is no such dataset, or none that you may see"})
 	}
-	d.addDependency("dataset %s %d", item.ID, item.Version)
-	return item, truth, access.Roles(d.c.Caller, g.Grants, item.Scope()), nil
+	resolver.addDependency("dataset %s %d", item.ID, item.Version)
+	return item, truth, access.Roles(resolver.call.Caller, g.Grants, item.Scope()), nil
 }
 
 // truthOf gathers the truth of a dataset, for one who may read it.
-func (d *Resolver) truthOf(ctx context.Context, pointer string, item *record.DatasetItem, truth *record.Truth) (*Truth, error) {
+func (resolver *Resolver) truthOf(ctx context.Context, pointer string, item *record.DatasetItem, truth *record.Truth) (*Truth, error) {
 	switch {
 	case item.Evaluator.Kind == record.EvaluatorWorker:
 		return nil, invalid(pointer, "the dataset is evaluated by an image of its organizers, which tools cannot run")
@@ -149,6 +149,6 @@ func (d *Resolver) truthOf(ctx context.Context, pointer string, item *record.Dat
 	settings.Measures, settings.PrimaryMeasure = nil, ""
 	t := &Truth{source: source{pointer: pointer}, settings: settings, version: truth.Number, dataset: item}
 	var err error
-	t.files, err = d.storedFiles(ctx, record.HolderTruths, item.ID, truth.Files)
+	t.files, err = resolver.storedFiles(ctx, record.HolderTruths, item.ID, truth.Files)
 	return t, err
 }

@@ -14,9 +14,9 @@ import (
 // their sizes do not tell, and their lines are held in memory.
 const MaxTextBytes = compute.MaxBytes
 
-// unpackedText is how many bytes the stored runs and truths that are packed have once they are unpacked.
-func (d *Resolver) unpackedText(ctx context.Context) (total int64, err error) {
-	for _, f := range d.held {
+// heldUnpackedBytes is how many bytes the stored runs and truths that are packed have once they are unpacked.
+func (resolver *Resolver) heldUnpackedBytes(ctx context.Context) (total int64, err error) {
+	for _, f := range resolver.heldFiles {
 		r, err := f.Open()
 		if err != nil {
 			return 0, err

@@ -13,22 +13,22 @@ import (
 // each is multiplied by their number, up to 1. (O. J. Dunn, Multiple comparisons among means, JASA 56, 1961.) The result
 // has the order of p. It is an error for one not to be from 0 to 1.
 func Bonferroni(p []float64) ([]float64, error) {
-	if err := checkChances(p); err != nil {
+	if err := checkProbabilities(p); err != nil {
 		return nil, err
 	}
-	return lists.Map(p, func(x float64) float64 { return times(x, float64(len(p))) }), nil
+	return lists.Map(p, func(x float64) float64 { return multiply(x, float64(len(p))) }), nil
 }
 
 // Holm adjusts like Bonferroni and rejects all that it rejects and more: the least p is multiplied by the number of
 // tests, the next by one less, and so on, none ending below the one before it. (S. Holm, A simple sequentially rejective
 // multiple test procedure, Scandinavian Journal of Statistics 6, 1979.)
 func Holm(p []float64) ([]float64, error) {
-	if err := checkChances(p); err != nil {
+	if err := checkProbabilities(p); err != nil {
 		return nil, err
 	}
 	out, least := make([]float64, len(p)), 0.0
 	for rank, i := range ascending(p) {
-		least = max(least, times(p[i], float64(len(p)-rank)))
+		least = max(least, multiply(p[i], float64(len(p)-rank)))
 		out[i] = least
 	}
 	return out, nil
@@ -39,12 +39,12 @@ func Holm(p []float64) ([]float64, error) {
 // the number of tests and divided by i, none ending above the one after it. (Y. Benjamini, Y. Hochberg, Controlling the
 // false discovery rate, Journal of the Royal Statistical Society B 57, 1995.) It rejects all that Holm rejects and more.
 func BenjaminiHochberg(p []float64) ([]float64, error) {
-	if err := checkChances(p); err != nil {
+	if err := checkProbabilities(p); err != nil {
 		return nil, err
 	}
 	out, most := make([]float64, len(p)), 1.0
 	for rank, i := range slices.Backward(ascending(p)) {
-		most = min(most, times(p[i], float64(len(p))/float64(rank+1)))
+		most = min(most, multiply(p[i], float64(len(p))/float64(rank+1)))
 		out[i] = most
 	}
 	return out, nil
@@ -60,8 +60,8 @@ func ascending(p []float64) []int {
 	return order
 }
 
-// times is a p multiplied, up to 1. The product is rounded to 14 digits: 7 times 1/140 would else be less than 0.05.
-func times(p, factor float64) float64 {
+// multiply is a p multiplied, up to 1. The product is rounded to 14 digits: 7 times 1/140 would else be less than 0.05.
+func multiply(p, factor float64) float64 {
 	if factor == 1 {
 		return p
 	}
@@ -69,7 +69,7 @@ func times(p, factor float64) float64 {
 	return min(1, rounded)
 }
 
-func checkChances(p []float64) error {
+func checkProbabilities(p []float64) error {
 	for i, x := range p {
 		if !(x >= 0 && x <= 1) {
 			return fmt.Errorf("p %d is %v; each is a number from 0 to 1", i+1, x)

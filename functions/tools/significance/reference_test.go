@@ -162,9 +162,9 @@ func TestBootstrap(t *testing.T) {
 	}
 }
 
-// TestSeedsGiveTheSameEverywhere pins what a seed gives, to the last bit, so that no platform or release of Go can
+// TestSeeds_AreReproducible pins what a seed gives, to the last bit, so that no platform or release of Go can
 // change an answer unnoticed.
-func TestSeedsGiveTheSameEverywhere(t *testing.T) {
+func TestSeeds_AreReproducible(t *testing.T) {
 	a, b := slices.Concat(sleep1, depression1), slices.Concat(sleep2, depression2)
 	flips, err := significance.Randomization(a, b, 42, 1000)
 	if err != nil || flips.P != pinnedP {

@@ -41,10 +41,10 @@ func TestConstantDifferencesHaveNoSpread(t *testing.T) {
 	}
 }
 
-// TestSharesTestAsCounts has the relevant documents of two runs among the first ten of seven topics, and P@10. Were sizes
+// TestTests_SharesEqualCounts has the relevant documents of two runs among the first ten of seven topics, and P@10. Were sizes
 // compared as float64s, the rank sums and the p of Wilcoxon would differ. The p is that of scipy 1.17.1's wilcoxon with
 // PermutationMethod(n_resamples=inf) of the former.
-func TestSharesTestAsCounts(t *testing.T) {
+func TestTests_SharesEqualCounts(t *testing.T) {
 	a, b := []float64{5, 5, 9, 8, 0, 2, 1}, []float64{4, 6, 7, 7, 2, 3, 0}
 	for _, parts := range []float64{1, 10} {
 		got, err := significance.Wilcoxon(shares(a, parts), shares(b, parts))
@@ -62,8 +62,8 @@ func shares(counts []float64, of float64) []float64 {
 	return all
 }
 
-// TestTheUnitDoesNotMatter compares the tests of counts, which are exact, with those of shares and of shares with an offset.
-func TestTheUnitDoesNotMatter(t *testing.T) {
+// TestTests_AreScaleInvariant compares the tests of counts, which are exact, with those of shares and of shares with an offset.
+func TestTests_AreScaleInvariant(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		of := rapid.SampledFrom([]float64{3, 7, 10, 1e5, 1e-3}).Draw(t, "of")

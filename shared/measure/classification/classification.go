@@ -31,33 +31,33 @@ const Version = "classification/1"
 // Evaluate compares predicted with true labels. truth and predicted hold, for the same examples in the same order, the
 // index of a label in labels. There is at least one example, and every measure is one of classification.
 func Evaluate(measures []measure.Measure, labels []string, truth, predicted []int32) measure.Result {
-	t := newTally(len(labels), truth, predicted)
+	t := newCounts(len(labels), truth, predicted)
 	return measure.Compute(measures, func(m measure.Measure) (float64, string) { return t.measure(m, labels) })
 }
 
 // measure is the value of m, or the reason why it has none.
-func (t *tally) measure(m measure.Measure, labels []string) (value float64, reason string) {
+func (t *counts) measure(m measure.Measure, labels []string) (value float64, reason string) {
 	switch m.Name {
 	case "Accuracy":
 		return ratio(t.correct, t.samples), ""
 	case "BalancedAccuracy":
-		return t.mean(margin.recall, margin.isTrue), ""
+		return t.mean(labelCounts.recall, labelCounts.isTrue), ""
 	case "MCC":
 		return t.matthews(), ""
 	case "Kappa":
 		return t.kappa()
 	case "Precision":
-		return t.ofLabels(m, labels, margin.precision)
+		return t.ofLabels(m, labels, labelCounts.precision)
 	case "Recall":
-		return t.ofLabels(m, labels, margin.recall)
+		return t.ofLabels(m, labels, labelCounts.recall)
 	case "F1":
-		return t.ofLabels(m, labels, margin.f1)
+		return t.ofLabels(m, labels, labelCounts.f1)
 	}
 	panic("classification: no such measure: " + m.String())
 }
 
 // ofLabels is a score of one label, or its average over the labels.
-func (t *tally) ofLabels(m measure.Measure, labels []string, score func(margin) float64) (float64, string) {
+func (t *counts) ofLabels(m measure.Measure, labels []string, score func(labelCounts) float64) (float64, string) {
 	if positive := m.Param("positive"); positive != "" {
 		code := slices.Index(labels, positive)
 		if code < 0 || t.labels[code].actual == 0 {
@@ -67,17 +67,17 @@ func (t *tally) ofLabels(m measure.Measure, labels []string, score func(margin) 
 	}
 	switch m.Param("average") {
 	case "macro":
-		return t.mean(score, margin.occurs), ""
+		return t.mean(score, labelCounts.occurs), ""
 	case "weighted":
-		return t.mean(score, margin.support), ""
+		return t.mean(score, labelCounts.support), ""
 	default: // micro: hits, predictions and examples summed over the labels
 		n := t.samples
-		return score(margin{hits: t.correct, predicted: n, actual: n}), ""
+		return score(labelCounts{hits: t.correct, predicted: n, actual: n}), ""
 	}
 }
 
 // mean is the mean of a score over the labels, each with a weight.
-func (t *tally) mean(score func(margin) float64, weight func(margin) int64) float64 {
+func (t *counts) mean(score func(labelCounts) float64, weight func(labelCounts) int64) float64 {
 	var sum float64
 	var weights int64
 	for _, m := range t.labels {

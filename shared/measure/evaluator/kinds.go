@@ -69,7 +69,7 @@ func readLabels(ctx context.Context, format Format, measures []measure.Measure, 
 			report.Warnf("", 0, "%s has no value for any run, since no example of the truth has the label %q; check how the label is written", m, positive)
 		}
 	}
-	return evaluated(truth, func(run *predictions.Run) measure.Result {
+	return newPredictionsTruth(truth, func(run *predictions.Run) measure.Result {
 		return classification.Evaluate(measures, run.Labels(), truth.Codes(), run.Codes())
 	}), report.Diagnostics(), nil
 }
@@ -80,13 +80,13 @@ func readNumbers(ctx context.Context, format Format, measures []measure.Measure,
 	if err != nil || report.Failed() {
 		return nil, report.Diagnostics(), err
 	}
-	return evaluated(truth, func(run *predictions.Run) measure.Result {
+	return newPredictionsTruth(truth, func(run *predictions.Run) measure.Result {
 		return regression.Evaluate(measures, truth.Numbers(), run.Numbers())
 	}), report.Diagnostics(), nil
 }
 
-// evaluated is a Truth whose runs are predictions.
-func evaluated(truth *predictions.Truth, evaluate func(*predictions.Run) measure.Result) *Truth {
+// newPredictionsTruth is a Truth whose runs are predictions.
+func newPredictionsTruth(truth *predictions.Truth, evaluate func(*predictions.Run) measure.Result) *Truth {
 	known := func(ids, labels bool) *Known {
 		if labels = labels && len(truth.Labels()) > 0; !ids && !labels {
 			return nil

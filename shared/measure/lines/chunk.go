@@ -46,8 +46,8 @@ func (c *Chunk) Line() (number int, text []byte, fault string, ok bool) {
 // Recycle returns the memory of the chunk, which must not be used afterwards, for another Reader.Next.
 func (c *Chunk) Recycle() []byte { return c.memory }
 
-// sound says whether no line of the text has a fault but perhaps its length.
-func sound(text []byte) bool {
+// isValid says whether no line of the text has a fault but perhaps its length.
+func isValid(text []byte) bool {
 	return bytes.IndexByte(text, 0) < 0 && utf8.Valid(text)
 }
 
@@ -57,7 +57,7 @@ func (c *Chunk) fault(text []byte) string {
 	case c.returns && BareCR(text):
 		return BareCRFault
 	case len(text) > c.maxLine:
-		return overlong(c.maxLine, text)
+		return tooLong(c.maxLine, text)
 	case c.sound:
 		return ""
 	case bytes.IndexByte(text, 0) >= 0:
@@ -68,8 +68,8 @@ func (c *Chunk) fault(text []byte) string {
 	return ""
 }
 
-// overlong is the fault of a line that begins with the text. Without a line feed, a file that ends its lines otherwise is one line.
-func overlong(limit int, text []byte) string {
+// tooLong is the fault of a line that begins with the text. Without a line feed, a file that ends its lines otherwise is one line.
+func tooLong(limit int, text []byte) string {
 	if BareCR(text) {
 		return BareCRFault
 	}

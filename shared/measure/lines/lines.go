@@ -132,7 +132,7 @@ func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 	}
 	r.rest = append(r.rest[:0], buffer[end:]...)
 	text := buffer[:end]
-	chunk := Chunk{First: r.line, text: text, memory: buffer, sound: sound(text), maxLine: int(r.limits.line)}
+	chunk := Chunk{First: r.line, text: text, memory: buffer, sound: isValid(text), maxLine: int(r.limits.line)}
 	chunk.returns = !r.keepCR && bytes.IndexByte(text, '\r') >= 0
 	r.line += bytes.Count(text, newline)
 	return chunk, true
@@ -141,7 +141,7 @@ func (r *Reader) cut(buffer []byte, end int) (Chunk, bool) {
 // skipLine reports the line that buffer starts, reads on to its end, and returns how much of the text after it now
 // fills the buffer.
 func (r *Reader) skipLine(buffer []byte) (int, error) {
-	r.report.Errorf(r.file, r.line, "%s", overlong(int(r.limits.line), buffer))
+	r.report.Errorf(r.file, r.line, "%s", tooLong(int(r.limits.line), buffer))
 	r.line++
 	for {
 		if err := r.ctx.Err(); err != nil {

@@ -42,15 +42,15 @@ func (r Refusal) Error() string { return string(r) }
 
 func refuse(format string, args ...any) error { return Refusal(fmt.Sprintf(format, args...)) }
 
-// source counts the packed bytes and remembers an error of the underlying reader, which a decompressor would
+// readSource counts the packed bytes and remembers an error of the underlying reader, which a decompressor would
 // otherwise mix up with faults of the file.
-type source struct {
+type readSource struct {
 	r     io.Reader
 	count int64
 	err   error
 }
 
-func (s *source) Read(p []byte) (int, error) {
+func (s *readSource) Read(p []byte) (int, error) {
 	n, err := s.r.Read(p)
 	s.count += int64(n)
 	if err != nil && err != io.EOF {
@@ -61,7 +61,7 @@ func (s *source) Read(p []byte) (int, error) {
 
 // content is the text of a file, unpacked if it was packed, under the limits of expansion.
 type content struct {
-	packed   *source
+	packed   *readSource
 	text     io.Reader
 	gzip     bool
 	expanded int64
@@ -71,7 +71,7 @@ type content struct {
 // Unpack looks at the first bytes of a file and returns its text. Errors, also of reading, are a Refusal or those of r, which come
 // again when reading goes on.
 func Unpack(r io.Reader, l Expansion) (io.Reader, error) {
-	packed := &source{r: r}
+	packed := &readSource{r: r}
 	buffered := bufio.NewReaderSize(packed, 64<<10)
 	head, err := buffered.Peek(8)
 	if packed.err != nil {

@@ -33,8 +33,8 @@ func (e *endless) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// TestEndlessFilesEnd gives files without an end: each has to end in its diagnostic.
-func TestEndlessFilesEnd(t *testing.T) {
+// TestRead_EndlessFilesAreRefused gives files without an end: each has to end in its diagnostic.
+func TestRead_EndlessFilesAreRefused(t *testing.T) {
 	header := func(lines func(n int) string) func(int) string {
 		return func(n int) string {
 			if n == 1 {
@@ -180,9 +180,9 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 	}
 }
 
-// TestTheBoundOfLabelsTellsNothingOfTheTruth gives runs at and beyond the bound to truths that have more and fewer of their
+// TestLabelLimit_RevealsNothingOfTheTruth gives runs at and beyond the bound to truths that have more and fewer of their
 // labels.
-func TestTheBoundOfLabelsTellsNothingOfTheTruth(t *testing.T) {
+func TestLabelLimit_RevealsNothingOfTheTruth(t *testing.T) {
 	for _, labels := range []string{"id,label\na,x\nb,x\nc,x\n", "id,label\na,x\nb,y\nc,z\n", "id,label\na,p\nb,q\nc,p\n"} {
 		truth := soundTruth(t, csvLabels, Labels, text("truth", labels))
 		truth.limits.labels = 2

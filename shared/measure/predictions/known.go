@@ -7,7 +7,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
-	"assay/shared/measure/spelling"
+	"assay/shared/measure/mismatch"
 	"assay/shared/plural"
 )
 
@@ -74,7 +74,7 @@ func (r *Run) compareIDs(report *measure.Report) {
 	if len(r.places.files) == 1 {
 		name = r.places.files[0]
 	}
-	cause := spelling.Cause(r.samples, r.missing())
+	cause := mismatch.Explain(r.samples, r.missing())
 	if o == measure.OfInputs {
 		if r.unknown > 0 {
 			report.Warnf(name, 0, "ids that are not in %s: %d of %s of the run: %s%s", o, r.unknown, plural.Count(r.unknown+r.joined, "id"), fields.Some(r.samples, r.unknown), cause)
@@ -132,6 +132,6 @@ func (r *Run) compareLabels(report *measure.Report) {
 	known := slices.Sorted(slices.Values(r.truth.labels.names))
 	if n := len(r.strange.names); n > 0 && n == r.distinct {
 		report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
-			fields.Some(r.strange.names, n), len(known), fields.Some(known, len(known)), r.truth.format.ValueField, spelling.Cause(r.strange.names, slices.Values(known)))
+			fields.Some(r.strange.names, n), len(known), fields.Some(known, len(known)), r.truth.format.ValueField, mismatch.Explain(r.strange.names, slices.Values(known)))
 	}
 }

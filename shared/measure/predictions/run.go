@@ -7,13 +7,13 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
-	"assay/shared/measure/spelling"
+	"assay/shared/measure/mismatch"
 )
 
 // Run has the predictions for the examples of a truth, in the order of the truth.
 type Run struct {
 	truth   *Truth
-	places  places
+	places  sourceLines
 	joined  int // examples that have a prediction
 	unknown int // predictions whose id the truth does not have
 	samples []string
@@ -29,7 +29,7 @@ type Run struct {
 // ReadRun reads a run that stands in one or more files. Faults of the files go to the report, as do the ids of the truth
 // that no file has; a run whose report has errors must not be used. The error is one of reading or of the context.
 func (t *Truth) ReadRun(ctx context.Context, files []measure.File, report *measure.Report) (*Run, error) {
-	r := &Run{truth: t, places: places{list: make([]place, t.Len())}}
+	r := &Run{truth: t, places: sourceLines{list: make([]sourceLine, t.Len())}}
 	if t.values == Numbers {
 		r.numbers = make([]float64, t.Len())
 	} else {
@@ -56,10 +56,10 @@ func (r *Run) add(f *file, e example) bool {
 			return r.addUnknown(f, e)
 		}
 		if r.places.list[index].line > 0 {
-			f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), r.places.of(index))
+			f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), r.places.describe(index))
 			return true
 		}
-		r.places.list[index] = r.places.here(e.line)
+		r.places.list[index] = r.places.at(e.line)
 		r.joined++
 	}
 	if !e.sound || r.truth.origin != measure.OfTruth || r.truth.values == Labels && r.truth.labels.names == nil {
@@ -99,7 +99,7 @@ func (r *Run) code(f *file, e example) (code int32, ok bool) {
 	}
 	cause := ""
 	if len(r.strange.names) < measure.MaxDiagnostics {
-		cause = spelling.Cause([]string{string(e.label)}, slices.Values(r.truth.labels.names))
+		cause = mismatch.Explain([]string{string(e.label)}, slices.Values(r.truth.labels.names))
 	}
 	f.report.Warnf(f.name, e.line, "the truth has no label %s; every prediction of it counts as wrong%s", fields.Quote(e.label), cause)
 	return known + r.strange.add(e.label), true

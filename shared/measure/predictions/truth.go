@@ -16,7 +16,7 @@ type Truth struct {
 	origin measure.Origin
 
 	ids     *ids // nil when they are not known
-	places  places
+	places  sourceLines
 	labels  labels
 	codes   []int32   // by example, for Labels
 	numbers []float64 // by example, for Numbers
@@ -76,10 +76,10 @@ func (t *Truth) add(f *file, e example) bool {
 	}
 	index, isNew := t.ids.add(e.id)
 	if !isNew {
-		f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), t.places.of(index))
+		f.errorf(e.line, "the id %s was given before, %s; expected every id once", fields.Quote(e.id), t.places.describe(index))
 		return true
 	}
-	t.places.list = append(t.places.list, t.places.here(e.line))
+	t.places.list = append(t.places.list, t.places.at(e.line))
 	if t.values == Numbers {
 		t.numbers = append(t.numbers, e.number)
 		return true

@@ -8,11 +8,11 @@ import (
 
 // pearson is the product-moment correlation of x and y.
 func pearson(x, y []float64) (float64, string) {
-	if reason := uncorrelatable(x, y); reason != "" {
+	if reason := undefinedCorrelation(x, y); reason != "" {
 		return 0, reason
 	}
 	// Each side has its own unit: a correlation does not depend on them.
-	x, y = scaled(x, unit(largest(x))), scaled(y, unit(largest(y)))
+	x, y = scaled(x, exponent(largest(x))), scaled(y, exponent(largest(y)))
 	m := newMoments(x, y)
 	r := m.xy / math.Sqrt(m.xx*m.yy)
 	return max(-1, min(1, r)), ""
@@ -20,14 +20,14 @@ func pearson(x, y []float64) (float64, string) {
 
 // spearman is the Pearson correlation of the ranks, where equal values share the mean of their ranks.
 func spearman(x, y []float64) (float64, string) {
-	if reason := uncorrelatable(x, y); reason != "" {
+	if reason := undefinedCorrelation(x, y); reason != "" {
 		return 0, reason
 	}
 	return pearson(ranks(x), ranks(y))
 }
 
-// uncorrelatable says why a correlation of x and y is not defined; empty when it is.
-func uncorrelatable(truth, predicted []float64) string {
+// undefinedCorrelation says why a correlation of x and y is not defined; empty when it is.
+func undefinedCorrelation(truth, predicted []float64) string {
 	switch {
 	case len(truth) < 2:
 		return tooFew

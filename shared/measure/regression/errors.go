@@ -18,7 +18,7 @@ func newDeviations(truth, predicted []float64) deviations {
 	for i, t := range truth {
 		farthest = max(farthest, math.Abs(t-predicted[i]))
 	}
-	e := unit(farthest)
+	e := exponent(farthest)
 	truth, predicted = scaled(truth, e), scaled(predicted, e)
 	var squares, absolutes measure.Sum
 	for i, t := range truth {
@@ -44,9 +44,9 @@ func meanAbsoluteError(truth, predicted []float64) (float64, string) {
 	return representable(math.Ldexp(d.absolutes/float64(d.n), d.exponent))
 }
 
-// determination is R2 = 1 - SSE/SST. A constant truth has SST = 0, and then R2 is 1 for perfect predictions and 0
+// rSquared is R2 = 1 - SSE/SST. A constant truth has SST = 0, and then R2 is 1 for perfect predictions and 0
 // for all others, as in scikit-learn.
-func determination(truth, predicted []float64) (float64, string) {
+func rSquared(truth, predicted []float64) (float64, string) {
 	if len(truth) < 2 {
 		return 0, tooFew
 	}
@@ -57,7 +57,7 @@ func determination(truth, predicted []float64) (float64, string) {
 		}
 		return 0, ""
 	}
-	e := unit(largest(truth))
+	e := exponent(largest(truth))
 	truth = scaled(truth, e)
 	spread := newMoments(truth, truth).xx
 	return representable(1 - math.Ldexp(d.squares/spread, 2*(d.exponent-e)))

@@ -14,7 +14,7 @@ import (
 // examples stand in the order of x. x and y are as long as each other; the reason says why there is no value, and is
 // empty when there is one.
 func Kendall(x, y []float64) (value float64, reason string) {
-	if reason := uncorrelatable(x, y); reason != "" {
+	if reason := undefinedCorrelation(x, y); reason != "" {
 		return 0, reason
 	}
 	type point struct{ x, y float64 }

@@ -25,7 +25,7 @@ var measures = map[string]func(truth, predicted []float64) (value float64, reaso
 	"MSE":      meanSquaredError,
 	"RMSE":     rootMeanSquaredError,
 	"MAE":      meanAbsoluteError,
-	"R2":       determination,
+	"R2":       rSquared,
 	"Pearson":  pearson,
 	"Spearman": spearman,
 	"Kendall":  Kendall,

@@ -55,9 +55,9 @@ func largest(xs []float64) float64 {
 	return m
 }
 
-// unit is the exponent e of the unit 2^e in which values of that magnitude can be squared, summed and multiplied again
+// exponent is the exponent e of the unit 2^e in which values of that magnitude can be squared, summed and multiplied again
 // without overflow or loss. It is 0, which leaves values as they are, for all but extreme magnitudes.
-func unit(magnitude float64) int {
+func exponent(magnitude float64) int {
 	const safe = 200
 	if math.IsInf(magnitude, 0) {
 		return 1025 // a difference of two values is below 2^1025

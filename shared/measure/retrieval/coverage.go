@@ -8,7 +8,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/fields"
-	"assay/shared/measure/spelling"
+	"assay/shared/measure/mismatch"
 	"assay/shared/plural"
 )
 
@@ -88,7 +88,7 @@ func (q *Qrels) compareTopics(run *run, o measure.Origin, report *measure.Report
 		}
 	}
 	extra := slices.Sorted(slices.Values(run.topics.others)) // they are numbered as the parsers met them
-	cause := spelling.Cause(extra, slices.Values(missing))
+	cause := mismatch.Explain(extra, slices.Values(missing))
 	severity, retrieved, count := measure.Error, ", which count with nothing retrieved", " and do not count"
 	if o != measure.OfTruth { // whose topics need not all be judged
 		severity, retrieved, count = measure.Warning, "", ""
@@ -112,14 +112,14 @@ func (q *Qrels) compareTopics(run *run, o measure.Origin, report *measure.Report
 const depth = 10
 
 // judged counts judged documents of topics that both truth and run have.
-type judged struct {
+type judgedCoverage struct {
 	topics int
 	found  int // topics with a judged document, at any rank
 	// of the first ranks of topics that have as many judged documents as that: judged ones, and all
 	top, most int
 }
 
-func (j *judged) count(grades, ideal []int16) {
+func (j *judgedCoverage) count(grades, ideal []int16) {
 	isJudged := func(g int16) bool { return g != unjudged }
 	j.topics++
 	if slices.ContainsFunc(grades, isJudged) {
@@ -136,13 +136,13 @@ func (j *judged) count(grades, ideal []int16) {
 }
 
 // report warns when no document is judged, or fewer than half of those at the first ranks.
-func (j judged) report(r *run, q *Qrels, report *measure.Report) {
+func (j judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
 	switch {
 	case j.topics == 0 || report.Failed():
 	case j.found == 0:
 		unknown := r.firstDocuments()
 		report.Warnf(r.files[0], 0, "no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: %s; check the third field of the lines%s",
-			fields.Some(unknown, len(unknown)), spelling.Cause(unknown, q.documents()))
+			fields.Some(unknown, len(unknown)), mismatch.Explain(unknown, q.documents()))
 	case 2*j.top < j.most:
 		report.Warnf(r.files[0], 0, "of the first %d documents of the topics with at least as many judged ones, %d of %d are judged (%.0f %%); the others count as not relevant",
 			depth, j.top, j.most, 100*ratio(j.top, j.most))
@@ -172,6 +172,6 @@ func (q *Qrels) documents() iter.Seq[string] {
 	}
 }
 
-func (j judged) plus(o judged) judged {
-	return judged{j.topics + o.topics, j.found + o.found, j.top + o.top, j.most + o.most}
+func (j judgedCoverage) plus(o judgedCoverage) judgedCoverage {
+	return judgedCoverage{j.topics + o.topics, j.found + o.found, j.top + o.top, j.most + o.most}
 }

@@ -144,9 +144,9 @@ func TestDiagnosticsOfSeveralFiles(t *testing.T) {
 	expect(t, diagnostics, "error :0 there is no file of the run")
 }
 
-// TestTheFirstHundredErrorsAreTold spreads faults over many chunks, which are parsed at the same time, and expects the
+// TestReadRun_ReportsTheFirstHundredErrors spreads faults over many chunks, which are parsed at the same time, and expects the
 // first hundred in the order of lines each time.
-func TestTheFirstHundredErrorsAreTold(t *testing.T) {
+func TestReadRun_ReportsTheFirstHundredErrors(t *testing.T) {
 	var text strings.Builder
 	var faulty []int
 	for i := range 60_000 {
@@ -170,7 +170,7 @@ func TestTheFirstHundredErrorsAreTold(t *testing.T) {
 	}
 }
 
-func TestTheFirstLongLineIsTold(t *testing.T) {
+func TestReadRun_WarnsOfTheFirstLongLine(t *testing.T) {
 	text := strings.Repeat("a", 1000) + " Q0 %d 1 1 x%s\n"
 	var run strings.Builder
 	for i := range 1000 {
@@ -185,9 +185,9 @@ func TestTheFirstLongLineIsTold(t *testing.T) {
 	}
 }
 
-// TestTheReadersFaultsTakeTheirPlace has an overlong line, which is found while reading, after a hundred lines whose
+// TestReadRun_OrdersFaultsOfLines has an overlong line, which is found while reading, after a hundred lines whose
 // faults are found while parsing.
-func TestTheReadersFaultsTakeTheirPlace(t *testing.T) {
+func TestReadRun_OrdersFaultsOfLines(t *testing.T) {
 	text := strings.Repeat("broken\n", 150) + strings.Repeat("x", 1<<20) + "\n"
 	for range 5 {
 		diagnostics, err := ValidateRun(t.Context(), file("r", text))
@@ -197,8 +197,8 @@ func TestTheReadersFaultsTakeTheirPlace(t *testing.T) {
 	}
 }
 
-// TestTheFirstHundredRepeatsAreTold does the same for documents that stand twice, over several topics.
-func TestTheFirstHundredRepeatsAreTold(t *testing.T) {
+// TestReadRun_ReportsTheFirstHundredRepeats does the same for documents that stand twice, over several topics.
+func TestReadRun_ReportsTheFirstHundredRepeats(t *testing.T) {
 	var text strings.Builder
 	const topics, docs = 40, 400
 	for round := range 2 {

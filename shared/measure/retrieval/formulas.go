@@ -9,9 +9,9 @@ const (
 	maxExponent = 900
 )
 
-func (v *view) averagePrecision(r *ranking) float64 {
+func (v *parameters) averagePrecision(r *ranking) float64 {
 	found, sum := 0, 0.0
-	for i, g := range v.of(r) {
+	for i, g := range v.considered(r) {
 		if int(g) >= v.rel {
 			found++
 			sum += float64(found) / float64(i+1)
@@ -20,8 +20,8 @@ func (v *view) averagePrecision(r *ranking) float64 {
 	return share(sum, r.relevant(v.rel))
 }
 
-func (v *view) reciprocalRank(r *ranking) float64 {
-	for i, g := range v.of(r) {
+func (v *parameters) reciprocalRank(r *ranking) float64 {
+	for i, g := range v.considered(r) {
 		if int(g) >= v.rel {
 			return 1 / float64(i+1)
 		}
@@ -30,7 +30,7 @@ func (v *view) reciprocalRank(r *ranking) float64 {
 }
 
 // ndcg cuts the ideal ranking at the depth too. Exponential gains are those of gdeval, 2^grade - 1.
-func (v *view) ndcg(r *ranking) float64 {
+func (v *parameters) ndcg(r *ranking) float64 {
 	dcg := func(grades []int16) float64 {
 		sum := 0.0
 		for i, g := range grades {
@@ -45,25 +45,25 @@ func (v *view) ndcg(r *ranking) float64 {
 		}
 		return sum
 	}
-	ideal := dcg((&view{depth: v.depth}).of(&ranking{grades: r.ideal}))
+	ideal := dcg((&parameters{depth: v.depth}).considered(&ranking{grades: r.ideal}))
 	if ideal == 0 {
 		return 0
 	}
-	return dcg(v.of(r)) / ideal
+	return dcg(v.considered(r)) / ideal
 }
 
-func (v *view) rPrecision(r *ranking) float64 {
+func (v *parameters) rPrecision(r *ranking) float64 {
 	relevant := r.relevant(v.rel)
-	return ratio((&view{rel: v.rel, depth: relevant, judgedOnly: v.judgedOnly}).found(r), relevant)
+	return ratio((&parameters{rel: v.rel, depth: relevant, judgedOnly: v.judgedOnly}).relevantFound(r), relevant)
 }
 
 // bpref is Buckley and Voorhees 2004 as trec_eval bounds it: no more than min(N, R) non-relevant documents count,
 // where N is the number of judged documents that are not relevant.
-func (v *view) bpref(r *ranking) float64 {
+func (v *parameters) bpref(r *ranking) float64 {
 	relevant := r.relevant(v.rel)
 	bound := min(r.relevant(0)-relevant, relevant)
 	above, sum := 0, 0.0
-	for _, g := range v.of(r) {
+	for _, g := range v.considered(r) {
 		switch {
 		case int(g) >= v.rel && above == 0:
 			sum++
@@ -78,10 +78,10 @@ func (v *view) bpref(r *ranking) float64 {
 
 // inferredAP is Yilmaz and Aslam 2006. A document with a negative grade was in the pool but not in the sample that
 // was judged; one that the truth does not have was not in the pool.
-func (v *view) inferredAP(r *ranking) float64 {
+func (v *parameters) inferredAP(r *ranking) float64 {
 	const epsilon = 0.00001
 	found, judged, pooled, sum := 0.0, 0.0, 0.0, 0.0 // above the rank; judged includes found, pooled includes judged
-	for i, g := range v.of(r) {
+	for i, g := range v.considered(r) {
 		above := float64(i)
 		switch {
 		case g == unjudged:
@@ -104,10 +104,10 @@ func (v *view) inferredAP(r *ranking) float64 {
 
 // interpolated is the best precision at any rank with at least the wanted share of the relevant documents, a number
 // that trec_eval 10 rounds to the nearest.
-func (v *view) interpolated(r *ranking) float64 {
+func (v *parameters) interpolated(r *ranking) float64 {
 	wanted := int(math.Round(v.level * float64(r.relevant(v.rel))))
-	seen := v.of(r)
-	found := v.found(r)
+	seen := v.considered(r)
+	found := v.relevantFound(r)
 	if wanted > found || len(seen) == 0 {
 		return 0
 	}
@@ -127,9 +127,9 @@ func (v *view) interpolated(r *ranking) float64 {
 
 // rankBiased is Moffat and Zobel 2008. Without a least relevant grade the gain of a document is its grade as a share
 // of the highest that the truth has.
-func (v *view) rankBiased(r *ranking) float64 {
+func (v *parameters) rankBiased(r *ranking) float64 {
 	sum, weight := 0.0, 1-v.persistence
-	for _, g := range v.of(r) {
+	for _, g := range v.considered(r) {
 		switch {
 		case v.rel > 0 && int(g) >= v.rel:
 			sum += weight
@@ -143,9 +143,9 @@ func (v *view) rankBiased(r *ranking) float64 {
 
 // expectedReciprocalRank is Chapelle et al. 2009: a reader goes down the ranking and stops at a document of grade g
 // with chance (2^g - 1) / 2^4.
-func (v *view) expectedReciprocalRank(r *ranking) float64 {
+func (v *parameters) expectedReciprocalRank(r *ranking) float64 {
 	sum, reading := 0.0, 1.0
-	for i, g := range v.of(r) {
+	for i, g := range v.considered(r) {
 		if g <= 0 {
 			continue
 		}
@@ -157,7 +157,7 @@ func (v *view) expectedReciprocalRank(r *ranking) float64 {
 }
 
 // setF is weighted as trec_eval has it: beta multiplies the precision.
-func (v *view) setF(r *ranking) float64 {
+func (v *parameters) setF(r *ranking) float64 {
 	precision, recall := v.setPrecision(r), v.recall(r)
 	weighted := v.beta*precision + recall
 	if weighted == 0 {
@@ -167,11 +167,11 @@ func (v *view) setF(r *ranking) float64 {
 }
 
 // retrieved counts relevant documents, or all where no grade is named.
-func (v *view) retrieved(r *ranking) float64 {
+func (v *parameters) retrieved(r *ranking) float64 {
 	if v.rel == 0 {
 		return float64(len(r.grades))
 	}
-	return float64(v.found(r))
+	return float64(v.relevantFound(r))
 }
 
 func share(sum float64, whole int) float64 {

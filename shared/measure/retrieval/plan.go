@@ -10,7 +10,7 @@ import (
 type plan struct {
 	names      []string // of the scorers' measures
 	scorers    []scorer
-	views      []*view
+	views      []*parameters
 	summed     []bool            // the value of all topics is a sum rather than a mean
 	undefined  map[string]string // measures that have no value on this truth, and why
 	judgedOnly bool

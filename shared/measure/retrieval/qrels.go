@@ -216,7 +216,7 @@ func (q *Qrels) reportRepeated(entries []entry, files []string, report *measure.
 				slots.Put(h, slot, i)
 				continue
 			}
-			repeated.add(repeat{place{int(e.file), e.line}, place{int(own[first].file), own[first].line}, q.names[topic], string(doc)})
+			repeated.add(repeat{sourceLine{int(e.file), e.line}, sourceLine{int(own[first].file), own[first].line}, q.names[topic], string(doc)})
 		}
 	}
 	repeated.report(files, report)

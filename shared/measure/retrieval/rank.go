@@ -36,7 +36,7 @@ func (r *run) rank(ctx context.Context, q *Qrels, plan *plan, report *measure.Re
 		next     atomic.Int64
 		wait     sync.WaitGroup
 		mu       sync.Mutex
-		covered  judged
+		covered  judgedCoverage
 	)
 	for range runtime.GOMAXPROCS(0) {
 		k := ranker{run: r, qrels: q}
@@ -106,7 +106,7 @@ type ranker struct {
 	grades []int16
 	judged []int16
 
-	covered judged
+	covered judgedCoverage
 }
 
 func (k *ranker) record(it item) (*block, *record) {
@@ -140,17 +140,17 @@ func (k *ranker) gather(topic int, segments []segment) []repeat {
 			r := &b.records[i]
 			it := item{r.score, s.block, i}
 			doc := b.doc(r)
-			if first := k.enter(doc); first >= 0 && len(found) < measure.MaxDiagnostics {
+			if first := k.add(doc); first >= 0 && len(found) < measure.MaxDiagnostics {
 				found = append(found, repeat{k.place(it), k.place(k.items[first]), k.run.topics.name(k.qrels, topic), string(doc)})
 			}
-			k.take(it, doc)
+			k.addRecord(it, doc)
 		}
 	}
 	return found
 }
 
-// take adds an item, and notes whether it keeps the order of the ranking.
-func (k *ranker) take(it item, doc []byte) {
+// addRecord adds an item, and notes whether it keeps the order of the ranking.
+func (k *ranker) addRecord(it item, doc []byte) {
 	if k.sorted && len(k.items) > 0 {
 		last := k.items[len(k.items)-1]
 		k.sorted = last.score > it.score || last.score == it.score && bytes.Compare(k.doc(last), doc) >= 0
@@ -159,7 +159,7 @@ func (k *ranker) take(it item, doc []byte) {
 }
 
 // enter puts the next item's document into the table, or returns the item that has it already; else -1.
-func (k *ranker) enter(doc []byte) int {
+func (k *ranker) add(doc []byte) int {
 	h := hashtable.Hash(doc)
 	first, slot := k.slots.Find(h, func(i int) bool { return bytes.Equal(k.doc(k.items[i]), doc) })
 	if first < 0 {
@@ -168,9 +168,9 @@ func (k *ranker) enter(doc []byte) int {
 	return first
 }
 
-func (k *ranker) place(it item) place {
+func (k *ranker) place(it item) sourceLine {
 	b := &k.run.blocks[it.block]
-	return place{b.file, b.line(int(it.record))}
+	return sourceLine{b.file, b.line(int(it.record))}
 }
 
 // sort puts the items in the order of the ranking.

@@ -66,7 +66,7 @@ func (r *Rankings) Ranking(topic string) iter.Seq2[[]byte, float64] {
 			b := &r.run.blocks[s.block]
 			for i := s.first; i < s.end; i++ {
 				record := &b.records[i]
-				k.take(item{record.score, s.block, i}, b.doc(record))
+				k.addRecord(item{record.score, s.block, i}, b.doc(record))
 			}
 		}
 		k.sort()

@@ -29,22 +29,22 @@ type run struct {
 
 // block is what is kept of a chunk of a file.
 type block struct {
-	file    int
-	first   int // number of the first line
-	records []record
-	docs    []byte // the ids of the records' documents
-	spans   []span
-	skips   []skip
-	faults  []fault
-	notes   [notes]fault // of each kind, that of the first line which earns it; line 0 when none does
+	file     int
+	first    int // number of the first line
+	records  []record
+	docs     []byte // the ids of the records' documents
+	spans    []span
+	skips    []skip
+	faults   []fault
+	warnings [warningKinds]fault // of each kind, that of the first line which earns it; line 0 when none does
 }
 
 // The kinds of notes. A note becomes a warning, the first of its kind in each file.
 const (
-	tooLong    = iota // more than six fields
-	misordered        // rank and score contradict those of the line before
-	commented         // a comment looks like a line of a topic
-	notes             // how many there are
+	tooLong      = iota // more than six fields
+	misordered          // rank and score contradict those of the line before
+	commented           // a comment looks like a line of a topic
+	warningKinds        // how many there are
 )
 
 const (
@@ -220,7 +220,7 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 	for i, found := range perFile {
 		var list []measure.Diagnostic
 		list = append(list, found.Diagnostics()...)
-		var first [notes]fault
+		var first [warningKinds]fault
 		records := 0
 		for _, b := range r.blocks {
 			if b.file != i {
@@ -229,7 +229,7 @@ func (r *run) report(perFile []*measure.Report) *measure.Report {
 			for _, f := range b.faults {
 				list = append(list, measure.Diagnostic{Severity: measure.Error, File: r.files[i], Line: f.line, Message: f.message})
 			}
-			for kind, n := range b.notes {
+			for kind, n := range b.warnings {
 				first[kind] = cmp.Or(first[kind], n)
 			}
 			records += len(b.records)
@@ -258,9 +258,9 @@ type parser struct {
 	docs    []byte
 }
 
-func (b *block) note(kind, line int, message string) {
-	if b.notes[kind].line == 0 {
-		b.notes[kind] = fault{line, message}
+func (b *block) warn(kind, line int, message string) {
+	if b.warnings[kind].line == 0 {
+		b.warnings[kind] = fault{line, message}
 	}
 }
 
@@ -288,7 +288,7 @@ func (b *block) irregular(at int, text []byte, n int, parts *[6][]byte) (int, st
 		return n, fields.CountFault(text, parts[:], n, "topic, Q0, document, rank, score and tag")
 	}
 	if _, scored := fields.ParseScore(parts[4]); n == 6 && scored && len(parts[0]) > 1 {
-		b.note(commented, at, fields.CommentedTopic(parts[0]))
+		b.warn(commented, at, fields.CommentedTopic(parts[0]))
 	}
 	return 0, ""
 }
@@ -339,11 +339,11 @@ func (p *parser) parse(chunk *lines.Chunk) block {
 			continue
 		}
 		if n > 6 {
-			b.note(tooLong, at, tooLongText)
+			b.warn(tooLong, at, tooLongText)
 		}
 		next := position{parts[3], score}
 		if next.contradicts(above) {
-			b.note(misordered, at, misorderedText)
+			b.warn(misordered, at, misorderedText)
 		}
 		above = next
 		grade := int16(unjudged)

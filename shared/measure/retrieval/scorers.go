@@ -19,7 +19,7 @@ func (r *ranking) relevant(rel int) int {
 }
 
 // scorer computes a measure of one topic. It gives 0 where a formula would divide by zero.
-type scorer func(v *view, r *ranking) float64
+type scorer func(v *parameters, r *ranking) float64
 
 // counts are the measures that are summed over the topics.
 var counts = map[string]bool{"NumQ": true, "NumRet": true, "NumRel": true}
@@ -27,30 +27,30 @@ var counts = map[string]bool{"NumQ": true, "NumRet": true, "NumRel": true}
 // scorers has an entry for each family of measure.Catalogue(measure.Retrieval). Formulas are those of trec_eval 10.0
 // unless told otherwise.
 var scorers = map[string]scorer{
-	"nDCG":    (*view).ndcg,
-	"AP":      (*view).averagePrecision,
-	"RR":      (*view).reciprocalRank,
-	"P":       func(v *view, r *ranking) float64 { return ratio(v.found(r), v.depth) },
-	"R":       (*view).recall,
-	"Rprec":   (*view).rPrecision,
-	"Bpref":   (*view).bpref,
-	"infAP":   (*view).inferredAP,
-	"Success": func(v *view, r *ranking) float64 { return float64(min(v.found(r), 1)) },
-	"IPrec":   (*view).interpolated,
-	"SetP":    (*view).setPrecision,
-	"SetR":    (*view).recall,
-	"SetF":    (*view).setF,
-	"SetAP":   func(v *view, r *ranking) float64 { return v.setPrecision(r) * v.recall(r) },
-	"Judged":  func(v *view, r *ranking) float64 { return ratio(v.found(r), len(v.of(r))) },
-	"RBP":     (*view).rankBiased,
-	"ERR":     (*view).expectedReciprocalRank,
-	"NumQ":    func(*view, *ranking) float64 { return 1 },
-	"NumRet":  (*view).retrieved,
-	"NumRel":  func(v *view, r *ranking) float64 { return float64(r.relevant(v.rel)) },
+	"nDCG":    (*parameters).ndcg,
+	"AP":      (*parameters).averagePrecision,
+	"RR":      (*parameters).reciprocalRank,
+	"P":       func(v *parameters, r *ranking) float64 { return ratio(v.relevantFound(r), v.depth) },
+	"R":       (*parameters).recall,
+	"Rprec":   (*parameters).rPrecision,
+	"Bpref":   (*parameters).bpref,
+	"infAP":   (*parameters).inferredAP,
+	"Success": func(v *parameters, r *ranking) float64 { return float64(min(v.relevantFound(r), 1)) },
+	"IPrec":   (*parameters).interpolated,
+	"SetP":    (*parameters).setPrecision,
+	"SetR":    (*parameters).recall,
+	"SetF":    (*parameters).setF,
+	"SetAP":   func(v *parameters, r *ranking) float64 { return v.setPrecision(r) * v.recall(r) },
+	"Judged":  func(v *parameters, r *ranking) float64 { return ratio(v.relevantFound(r), len(v.considered(r))) },
+	"RBP":     (*parameters).rankBiased,
+	"ERR":     (*parameters).expectedReciprocalRank,
+	"NumQ":    func(*parameters, *ranking) float64 { return 1 },
+	"NumRet":  (*parameters).retrieved,
+	"NumRel":  func(v *parameters, r *ranking) float64 { return float64(r.relevant(v.rel)) },
 }
 
-// view is how a measure looks at a ranking. Parameters that the measure does not have are zero.
-type view struct {
+// parameters is how a measure looks at a ranking. Parameters that the measure does not have are zero.
+type parameters struct {
 	rel         int // least relevant grade
 	depth       int // ranks below it are not looked at; 0: all are
 	judgedOnly  bool
@@ -62,15 +62,15 @@ type view struct {
 	highest     int16   // grade of the truth
 }
 
-func (q *Qrels) view(m measure.Measure) *view {
-	return &view{
+func (q *Qrels) view(m measure.Measure) *parameters {
+	return &parameters{
 		rel: m.Int("rel"), depth: m.Depth(), judgedOnly: m.Flag("judged_only"), exponential: m.Param("dcg") == "exp-log2",
 		relative: m.Flag("relative"), level: m.Recall(), beta: m.Number("beta"), persistence: m.Number("p"), highest: q.highest,
 	}
 }
 
-// of is what the measure sees.
-func (v *view) of(r *ranking) []int16 {
+// considered is what the measure sees.
+func (v *parameters) considered(r *ranking) []int16 {
 	list := r.grades
 	if v.judgedOnly {
 		list = r.judged
@@ -81,10 +81,10 @@ func (v *view) of(r *ranking) []int16 {
 	return list
 }
 
-// found is how many relevant documents the measure sees.
-func (v *view) found(r *ranking) int {
+// relevantFound is how many relevant documents the measure sees.
+func (v *parameters) relevantFound(r *ranking) int {
 	n := 0
-	for _, g := range v.of(r) {
+	for _, g := range v.considered(r) {
 		if int(g) >= v.rel {
 			n++
 		}
@@ -94,12 +94,12 @@ func (v *view) found(r *ranking) int {
 
 func ratio(part, whole int) float64 { return share(float64(part), whole) }
 
-func (v *view) setPrecision(r *ranking) float64 {
-	retrieved := len(v.of(r))
+func (v *parameters) setPrecision(r *ranking) float64 {
+	retrieved := len(v.considered(r))
 	if v.relative {
 		retrieved = min(retrieved, r.relevant(v.rel))
 	}
-	return ratio(v.found(r), retrieved)
+	return ratio(v.relevantFound(r), retrieved)
 }
 
-func (v *view) recall(r *ranking) float64 { return ratio(v.found(r), r.relevant(v.rel)) }
+func (v *parameters) recall(r *ranking) float64 { return ratio(v.relevantFound(r), r.relevant(v.rel)) }

@@ -1,0 +1,316 @@
+package tools
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"runtime"
+	"slices"
+
+	"assay/functions/tools/comparison"
+	"assay/functions/tools/inputs"
+	"assay/shared/corpus"
+	"assay/shared/lists"
+	"assay/shared/measure/retrieval"
+	"assay/shared/problem"
+
+	"golang.org/x/sync/errgroup"
+)
+
+// diffirWork is what a comparison works on.
+type diffirWork struct {
+	in       DiffirInput
+	runs     []*inputs.Run
+	truth    *inputs.Truth   // nil: no judgments
+	texts    *inputs.Texts   // nil: none
+	results  *inputs.Results // nil: no measure
+	rankings []*retrieval.Rankings
+	values   []inputs.Values
+}
+
+func (w *diffirWork) compute(ctx context.Context) (out DiffirOutput, err error) {
+	out = DiffirOutput{Order: w.in.Order, P: w.in.P, Depth: w.in.Depth, Compared: w.in.comparedDepth(), Judged: w.truth != nil}
+	if w.results != nil {
+		if w.values, err = w.results.Values(ctx); err != nil {
+			return out, err
+		}
+		out.Measure = w.results.Measures[0]
+		out.LowerIsBetter = w.results.LowerIsBetter(out.Measure)
+	}
+	for i, r := range w.runs {
+		rankings, _, err := r.Rankings(ctx)
+		if err != nil {
+			return out, err
+		}
+		w.rankings = append(w.rankings, rankings)
+		shown := DiffirRun{Name: r.Name, RunID: r.ID, EvaluationID: r.EvaluationID(), Topics: len(rankings.Topics())}
+		if w.values != nil {
+			shown.Value = w.values[i].Measures[out.Measure]
+		}
+		out.Runs = append(out.Runs, shown)
+	}
+	topics, err := w.topics()
+	if err != nil {
+		return out, err
+	}
+	differences, err := w.differences(ctx, topics, out.Measure)
+	if err != nil {
+		return out, err
+	}
+	out.TopicCount = len(topics)
+	// Those that differ most come first. Among equals, overlap decides, and then the order that they have.
+	slices.SortStableFunc(differences, func(a, b difference) int {
+		return cmp.Or(cmp.Compare(a.sortKey(w.in.Order), b.sortKey(w.in.Order)), cmp.Compare(a.sortKey(byOverlap), b.sortKey(byOverlap)))
+	})
+	for _, d := range differences[:min(len(differences), maxListedTopics)] {
+		out.Topics = append(out.Topics, w.summarize(d, out.Measure))
+	}
+	out.TextFaults, err = w.showDocuments(ctx, out.Topics[:min(len(out.Topics), w.in.Limit)])
+	return out, err
+}
+
+// topics are those to compare, in byte order unless they are named.
+func (w *diffirWork) topics() ([]string, error) {
+	if len(w.in.Topics) == 0 {
+		return retrieval.AllTopics(w.rankings), nil
+	}
+	var missing problem.Fields
+	for i, topic := range w.in.Topics {
+		found := slices.ContainsFunc(w.rankings, func(r *retrieval.Rankings) bool { return r.Len(topic) > 0 })
+		missing.AddIf(!found, fmt.Sprintf("/topics/%d", i), "no run has documents for this topic: check the id, which is the first field of a line")
+	}
+	return w.in.Topics, problem.Check(missing)
+}
+
+// difference is how much a topic differs, in as little memory as that takes: a run may have a million topics.
+type difference struct {
+	topic         string
+	overlap, tau  []float64 // of each run but the first with the first; tau is NaN where it is not defined
+	measure       float64   // the greatest difference; NaN when there is none
+	least, lowest float64   // of overlap and tau
+	order         float64   // least tau, where the overlap stands for one that is not defined
+}
+
+// differences compares the topics, several at the same time.
+func (w *diffirWork) differences(ctx context.Context, topics []string, measure string) ([]difference, error) {
+	all := make([]difference, len(topics))
+	others := len(w.runs) - 1
+	numbers := make([]float64, 2*others*len(topics))
+	parts := runtime.GOMAXPROCS(0)
+	var group errgroup.Group
+	for part := range parts {
+		group.Go(func() error {
+			rankings := make([]ranking, len(w.runs))
+			for i := part; i < len(topics); i += parts {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				own := numbers[2*others*i : 2*others*(i+1)]
+				all[i] = difference{topic: topics[i], overlap: own[:others], tau: own[others:], measure: w.measureRange(topics[i], measure)}
+				if err := w.compare(&all[i], rankings); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return all, group.Wait()
+}
+
+// ranking is a ranking to the depth of the comparison, in memory that the next one takes over.
+type ranking struct {
+	documents []comparison.Document
+	*comparison.Ranking
+}
+
+// rank reads the rankings of a topic.
+func (w *diffirWork) rank(topic string, into []ranking) (err error) {
+	deepest := w.in.comparedDepth()
+	for i, r := range w.rankings {
+		documents := into[i].documents[:0]
+		for id, score := range r.Ranking(topic) {
+			if len(documents) == deepest {
+				break
+			}
+			documents = append(documents, comparison.Document{ID: string(id), Score: score})
+		}
+		into[i].documents = documents
+		if into[i].Ranking, err = comparison.NewRanking(documents); err != nil {
+			return fmt.Errorf("topic %q of run %s: %w", topic, w.runs[i].Name, err)
+		}
+	}
+	return nil
+}
+
+// compare works out the numbers of a topic.
+func (w *diffirWork) compare(d *difference, rankings []ranking) (err error) {
+	if err := w.rank(d.topic, rankings); err != nil {
+		return err
+	}
+	d.least, d.lowest, d.order = math.Inf(1), math.Inf(1), math.Inf(1)
+	for i, r := range rankings[1:] {
+		if d.overlap[i], err = comparison.RankBiasedOverlap(rankings[0].Ranking, r.Ranking, w.in.P); err != nil {
+			return err
+		}
+		tau, ok := comparison.Tau(rankings[0].Ranking, r.Ranking)
+		if !ok {
+			tau = math.NaN()
+		}
+		d.tau[i] = tau
+		d.least = min(d.least, d.overlap[i])
+		if ok {
+			d.lowest, d.order = min(d.lowest, tau), min(d.order, tau)
+		} else {
+			d.order = min(d.order, 2*d.overlap[i]-1)
+		}
+	}
+	return nil
+}
+
+// measureRange is the greatest difference of a measure between two runs; NaN when fewer than two have a value.
+func (w *diffirWork) measureRange(topic, measure string) float64 {
+	low, high, count := math.Inf(1), math.Inf(-1), 0
+	for _, v := range w.values {
+		if x, ok := v.Topics[topic][measure]; ok {
+			low, high, count = min(low, x), max(high, x), count+1
+		}
+	}
+	if count < 2 {
+		return math.NaN()
+	}
+	return high - low
+}
+
+// sortKey is less for what differs more, and the same for what differs by the rounding of a sum. Where no tau is defined,
+// since two runs have hardly a document in common, the overlap stands for it on the same scale; topics without values of the
+// measure differ least.
+func (d *difference) sortKey(order string) float64 {
+	switch {
+	case order == byMeasure && math.IsNaN(d.measure):
+		return math.Inf(1)
+	case order == byMeasure:
+		return -d.measure
+	case order == byTau:
+		return d.order
+	}
+	return math.Round(d.least*1e9) / 1e9
+}
+
+// summarize is a topic with its numbers.
+func (w *diffirWork) summarize(d difference, measure string) DiffirTopic {
+	t := DiffirTopic{Topic: d.topic, Overlap: d.least, Difference: defined(d.measure)}
+	if !math.IsInf(d.lowest, 1) {
+		t.Tau = &d.lowest
+	}
+	for i := range d.overlap {
+		t.Comparisons = append(t.Comparisons, DiffirComparison{Overlap: d.overlap[i], Tau: defined(d.tau[i])})
+	}
+	for _, v := range w.values {
+		var value *float64
+		if x, ok := v.Topics[d.topic][measure]; ok {
+			value = &x
+		}
+		t.Values = append(t.Values, value)
+	}
+	return t
+}
+
+// defined is nil for NaN, which JSON has not.
+func defined(x float64) *float64 {
+	if math.IsNaN(x) {
+		return nil
+	}
+	return &x
+}
+
+// showDocuments adds to topics what was retrieved. It returns why texts are missing.
+func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([]inputs.TextFault, error) {
+	qrels, err := w.truth.Qrels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	wanted := map[string]bool{}
+	var queries []string
+	rankings := make([]ranking, len(w.runs))
+	for i := range topics {
+		t := &topics[i]
+		if err := w.rank(t.Topic, rankings); err != nil {
+			return nil, err
+		}
+		w.showTopic(t, rankings, qrels)
+		queries = append(queries, t.Topic)
+		for _, list := range t.Rankings {
+			for _, d := range list {
+				wanted[d.Document] = true
+			}
+		}
+	}
+	found, faults, err := w.texts.Find(ctx, corpus.Wanted{Documents: slices.Collect(maps.Keys(wanted)), Queries: queries})
+	if err != nil {
+		return nil, err
+	}
+	for i := range topics {
+		topics[i].addTexts(&found)
+	}
+	return faults, nil
+}
+
+// showTopic adds the rankings of a topic, and in what they differ.
+func (w *diffirWork) showTopic(t *DiffirTopic, rankings []ranking, qrels *retrieval.Qrels) {
+	first, depth := rankings[0], w.in.Depth
+	changes := make([]map[string]string, len(rankings))
+	went := map[string][]string{}
+	for i, r := range rankings[1:] {
+		d := first.Difference(r.Ranking, depth)
+		c := &t.Comparisons[i]
+		c.Shown = &DiffirChanges{d.Kept, len(d.Moved), len(d.Came), len(d.Went)}
+		if tau, ok := comparison.TauB(first.Ranking, r.Ranking); ok {
+			c.TauB = &tau
+		}
+		changes[i+1] = map[string]string{}
+		for _, m := range d.Moved {
+			changes[i+1][m.Document] = "moved"
+		}
+		for _, m := range d.Came {
+			changes[i+1][m.Document] = "came"
+		}
+		for _, m := range d.Went {
+			went[m.Document] = append(went[m.Document], w.runs[i+1].Name)
+		}
+	}
+	for i, r := range rankings {
+		list := []DiffirDocument{}
+		for j, document := range r.documents[:min(depth, len(r.documents))] {
+			d := DiffirDocument{Rank: j + 1, Document: document.ID, Score: document.Score, Grade: qrels.Grade(t.Topic, []byte(document.ID))}
+			if i > 0 {
+				d.Change = cmp.Or(changes[i][d.Document], "kept")
+			} else {
+				d.Went = went[d.Document]
+			}
+			d.Ranks = lists.Map(rankings, func(other ranking) int { return other.Rank(d.Document) })
+			list = append(list, d)
+		}
+		t.Rankings = append(t.Rankings, list)
+	}
+}
+
+// addTexts adds what the documents of the topic say.
+func (t *DiffirTopic) addTexts(found *corpus.Texts) {
+	t.Query = found.Queries[t.Topic]
+	for _, list := range t.Rankings {
+		for _, d := range list {
+			text, ok := found.Documents[d.Document]
+			if !ok {
+				continue
+			}
+			if t.Texts == nil {
+				t.Texts = map[string]DiffirText{}
+			}
+			if _, there := t.Texts[d.Document]; !there {
+				t.Texts[d.Document] = DiffirText{clipTitle(text.Title), passage(snippet(text, t.Query), func(p corpus.Piece) string { return p.Text })}
+			}
+		}
+	}
+}

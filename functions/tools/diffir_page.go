@@ -1,0 +1,225 @@
+package tools
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/functions/tools/chart"
+	"assay/shared/webpage"
+
+	"github.com/a-h/templ"
+)
+
+const (
+	// documentBytes is about how large the lists of documents on a page may be: the more there are, the less each says.
+	documentBytes = 160_000
+	// entryBytes is about what a place in a list takes without a text.
+	entryBytes = 110
+	// columnBytes is how long texts are in a column as wide as the page: as many lines in each of several.
+	columnBytes = 480
+)
+
+func (out DiffirOutput) page() (string, templ.Component) {
+	return "Runs side by side", diffirPage(diffirView{out, out.textBytes()})
+}
+
+// diffirView is a comparison as a page shows it.
+type diffirView struct {
+	DiffirOutput
+	textLimit int // bytes of each document
+}
+
+// textBytes is how many bytes of each document there is room for.
+func (out *DiffirOutput) textBytes() int {
+	texts, places := 1, 0
+	for _, t := range out.Topics {
+		texts += len(t.Texts)
+		for _, list := range t.Rankings {
+			places += len(list)
+		}
+	}
+	return max(40, min(columnBytes/len(out.Runs), (documentBytes-entryBytes*places)/texts))
+}
+
+// shown are the topics with rankings.
+func (out *DiffirOutput) shown() []DiffirTopic {
+	for i, t := range out.Topics {
+		if t.Rankings == nil {
+			return out.Topics[:i]
+		}
+	}
+	return out.Topics
+}
+
+// orders say what topics are ordered by.
+var orders = map[string]string{byOverlap: "rank-biased overlap", byTau: "Kendall’s tau", byMeasure: "the difference of the measure"}
+
+// sortAttribute says how the column is sorted, if it is.
+func (out *DiffirOutput) sortAttribute(column string) templ.Attributes {
+	if out.Order != column {
+		return nil
+	}
+	return templ.Attributes{"aria-sort": webpage.Sorted(column != byMeasure)}
+}
+
+// diffirCell is a document in the column of a run.
+type diffirCell struct {
+	DiffirDocument
+	anchor string // to where the topic has the document first
+	first  bool   // which is here
+	again  bool   // and it is linked to
+	text   DiffirText
+	change rankChange
+}
+
+// columns are what the runs show of a topic. The text of a document stands where the topic has it first.
+func (v *diffirView) columns(topic int) [][]diffirCell {
+	t := &v.Topics[topic]
+	first := map[string]*diffirCell{}
+	var columns [][]diffirCell
+	for run, list := range t.Rankings {
+		column := make([]diffirCell, len(list))
+		for i, d := range list {
+			c := &column[i]
+			c.DiffirDocument, c.change = d, v.rankChange(run, &d)
+			if f, known := first[d.Document]; known {
+				c.anchor, f.again = f.anchor, true
+				continue
+			}
+			c.anchor, c.first = fmt.Sprintf("%s-%d", anchor(topic), len(first)+1), true
+			first[d.Document] = c
+			c.text = t.Texts[d.Document]
+			c.text.Title = webpage.Clip(c.text.Title, v.textLimit)
+			c.text.Text = webpage.Clip(c.text.Text, max(v.textLimit/2, v.textLimit-len(c.text.Title)))
+		}
+		columns = append(columns, column)
+	}
+	return columns
+}
+
+// attributes of the element of a cell: no more than it needs, since a page has a thousand of them.
+func (c *diffirCell) attributes() templ.Attributes {
+	a := templ.Attributes{}
+	if class := gradeClass(c.Grade); class != "" {
+		a["class"] = class
+	}
+	if c.first && c.again {
+		a["id"] = c.anchor
+	}
+	return a
+}
+
+// behind is what stands behind the name of a run in the list of them.
+func (out *DiffirOutput) nameSeparator(run int) string {
+	switch run {
+	case len(out.Runs) - 1:
+		return ""
+	case 0:
+		return " compared with "
+	}
+	return ", "
+}
+
+// anchor is the fragment of a topic.
+func anchor(topic int) string { return "t" + strconv.Itoa(topic+1) }
+
+// rankChange is where a document went or came from, in words; the way is a class, which the style shows as an arrow.
+type rankChange struct{ way, words string }
+
+func (v *diffirView) rankChange(run int, d *DiffirDocument) rankChange {
+	switch from := d.Ranks[0]; {
+	case run > 0 && from == 0:
+		return rankChange{"came", "new"}
+	case run > 0 && from > d.Rank:
+		return rankChange{"up", fmt.Sprintf("up %d, from rank %d", from-d.Rank, from)}
+	case run > 0 && from < d.Rank:
+		return rankChange{"down", fmt.Sprintf("down %d, from rank %d", d.Rank-from, from)}
+	case run > 0:
+		return rankChange{"kept", "same rank"}
+	case len(d.Went) == 0:
+		return rankChange{}
+	case len(v.Runs) > 2 && len(d.Went) == len(v.Runs)-1:
+		return rankChange{"went", "gone from all others"}
+	case len(v.Runs) > 2:
+		return rankChange{"went", "gone from " + v.runNames(d.Went)}
+	case d.Ranks[1] > 0:
+		return rankChange{"down", fmt.Sprintf("to rank %d", d.Ranks[1])}
+	default:
+		return rankChange{"went", "gone"}
+	}
+}
+
+func (m rankChange) attributes() templ.Attributes {
+	if m.way == "" {
+		return nil
+	}
+	return templ.Attributes{"class": m.way}
+}
+
+// maxRunName is how many bytes of a run's name stand where it is repeated.
+const maxRunName = 40
+
+// runNames lists runs by number and name.
+func (v *diffirView) runNames(names []string) string {
+	var clipped []string
+	for _, name := range names {
+		run := slices.IndexFunc(v.Runs, func(r DiffirRun) bool { return r.Name == name })
+		clipped = append(clipped, strconv.Itoa(run+1)+" "+chart.Isolated(webpage.Clip(name, maxRunName)))
+	}
+	return strings.Join(clipped, ", ")
+}
+
+// judgment is how a grade is said.
+func judgment(grade *int) string {
+	switch {
+	case grade == nil:
+		return "unjudged"
+	case *grade > 0:
+		return "grade " + strconv.Itoa(*grade)
+	case *grade == 0:
+		return "not relevant"
+	default:
+		return fmt.Sprintf("unjudged (%d)", *grade) // pooled, as those who judge say, and not looked at
+	}
+}
+
+// gradeClass colours a grade; empty when there is none, or one that does not count as judged.
+func gradeClass(grade *int) string {
+	if grade == nil || *grade < 0 {
+		return ""
+	}
+	return "grade" + strconv.Itoa(min(2, *grade))
+}
+
+// listClass is the class of a list of documents.
+func listClass(judged bool) string {
+	if judged {
+		return "hits judged"
+	}
+	return "hits"
+}
+
+// shortScore is a score as short as it can be told from its neighbours by eye.
+func shortScore(score float64) string { return strconv.FormatFloat(score, 'g', 6, 64) }
+
+// summary is how a run differs from the first in a topic.
+func (v *diffirView) summary(t DiffirTopic, run int) string {
+	value := ""
+	if v.Measure != "" && t.Values[run] != nil {
+		value = v.Measure + " " + webpage.Value(t.Values[run])
+	}
+	if run == 0 {
+		return value
+	}
+	c := t.Comparisons[run-1]
+	parts := []string{"overlap " + webpage.Value(&c.Overlap)}
+	if c.Tau != nil {
+		parts = append(parts, "tau "+webpage.Value(c.Tau))
+	}
+	if value != "" {
+		parts = append(parts, value)
+	}
+	return strings.Join(parts, " · ")
+}

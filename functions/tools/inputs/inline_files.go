@@ -1,0 +1,107 @@
+package inputs
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"io"
+	"slices"
+
+	"assay/shared/measure/evaluator"
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+// RunReference is a run that the platform holds, or one that comes along.
+type RunReference struct {
+	RunID string       `json:"runId,omitempty" maxLength:"26" doc:"a run that the platform holds and whose results you may see" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
+	Name  string       `json:"name,omitempty" maxLength:"100" doc:"what the answer calls it; unless given, its team and label, or the name of its file"`
+	Files []InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of runId: the files of a run that comes along"`
+}
+
+// TruthReference is the truth of a dataset, or one that comes along.
+type TruthReference struct {
+	DatasetID string            `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset whose truth you may read, which its organizers may"`
+	Files     []InlineFile      `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: a truth that comes along, such as qrels"`
+	Kind      string            `json:"kind,omitempty" enum:"retrieval,classification,regression" doc:"with files: what kind of evaluator reads them; retrieval unless given"`
+	Format    *record.RunFormat `json:"format,omitempty" doc:"with files: how runs, and the labels or values of a truth, are written; trec-run unless given"`
+}
+
+// TextsReference is where the texts of documents and queries are: with a dataset's inputs, or with files that come along.
+type TextsReference struct {
+	DatasetID string       `json:"datasetId,omitempty" maxLength:"26" doc:"a dataset whose inputs have texts"`
+	Files     []InlineFile `json:"files,omitempty" maxItems:"20" doc:"instead of datasetId: files with texts, as JSON lines with an id and a text, TSV or TREC"`
+}
+
+// InlineFile is a file that comes along.
+type InlineFile struct {
+	Name    string `json:"name" minLength:"1" maxLength:"200" doc:"file name, which diagnostics give" example:"run.txt"`
+	Text    string `json:"text,omitempty" maxLength:"3145728" doc:"what is in the file; all files of a request up to 3 MiB together" example:"1 Q0 lake 1 2.5 mine\n"`
+	Content string `json:"content,omitempty" maxLength:"5242880" doc:"instead of text: the bytes in base64, which may be packed with gzip and have up to 64 MiB once unpacked" example:"MSBRMCBkMSAxIDIgbWluZQo="`
+}
+
+// MaxUnpackedBytes is how large all the files that come along may be once they are unpacked.
+const MaxUnpackedBytes = 64 << 20
+
+// given says what is wrong with a reference that must name an id or have files; nothing when it is right.
+func checkReference(pointer, member, id string, files []InlineFile) []problem.Field {
+	switch {
+	case id != "" && len(files) > 0:
+		return []problem.Field{{Pointer: pointer, Detail: "has both " + member + " and files: give one of them"}}
+	case id == "" && len(files) == 0:
+		return []problem.Field{{Pointer: pointer, Detail: "needs " + member + " or files"}}
+	}
+	return nil
+}
+
+// bytes returns what is in the file, which stands in the input at the pointer, or what is wrong with that.
+func (f *InlineFile) bytes(pointer string) ([]byte, *problem.Field) {
+	switch {
+	case f.Text != "" && f.Content != "":
+		return nil, &problem.Field{Pointer: pointer, Detail: "has both text and content: give one of them"}
+	case f.Text == "" && f.Content == "":
+		return nil, &problem.Field{Pointer: pointer, Detail: "is empty: give the file as text, or its bytes in base64 as content"}
+	case f.Text != "":
+		return []byte(f.Text), nil
+	}
+	content, err := base64.StdEncoding.DecodeString(f.Content)
+	if err != nil {
+		return nil, &problem.Field{Pointer: pointer + "/content", Detail: "must be base64 (RFC 4648 section 4, with padding): " + err.Error()}
+	}
+	return content, nil
+}
+
+// unpackInline decodes files that come along. They count against the bounds of the request.
+func (resolver *Resolver) unpackInline(ctx context.Context, pointer string, files []InlineFile) ([]evaluator.File, error) {
+	list := make([]evaluator.File, len(files))
+	var fields problem.Fields
+	for i, f := range files {
+		at := fmt.Sprintf("%s/%d", pointer, i)
+		fields = append(fields, record.CheckLine(at+"/name", f.Name)...)
+		taken := slices.ContainsFunc(files[:i], func(other InlineFile) bool { return other.Name == f.Name })
+		fields.AddIf(taken, at+"/name", "is the name of a file before it: give it another, so that what is told of the two can be told apart")
+		content, field := f.bytes(at)
+		if field != nil {
+			fields = append(fields, *field)
+			continue
+		}
+		resolver.inlineBytes += int64(len(content))
+		size, err := unpackedSize(ctx, bytes.NewReader(content), max(0, MaxUnpackedBytes-resolver.unpackedBytes))
+		if err != nil {
+			return nil, err
+		}
+		resolver.unpackedBytes += cmp.Or(size, int64(len(content)))
+		list[i] = evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content)), nil }}
+	}
+	switch {
+	case len(fields) > 0:
+		return nil, problem.Check(fields)
+	case resolver.inlineBytes > record.MaxInlineBytes:
+		return nil, problem.TooLarge.New("The files in the request have more than %d bytes together. Submit larger runs to a task and name them by runId, or pack them with gzip.", record.MaxInlineBytes)
+	case resolver.unpackedBytes > MaxUnpackedBytes:
+		return nil, problem.TooLarge.New("The files in the request unpack to more than %d bytes together. Submit larger runs to a task and name them by runId.", MaxUnpackedBytes)
+	}
+	return list, nil
+}

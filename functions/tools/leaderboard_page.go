@@ -1,0 +1,170 @@
+package tools
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/functions/tools/chart"
+	"assay/functions/tools/inputs"
+	"assay/shared/lists"
+	"assay/shared/plural"
+	"assay/shared/record"
+
+	"github.com/a-h/templ"
+)
+
+// What a page has at most, so that it stays small; the JSON has all.
+const (
+	maxPageBars   = 50
+	maxTableCells = 1500 // cells of the table
+)
+
+func (out LeaderboardOutput) page() (string, templ.Component) {
+	return "Leaderboard of " + out.Task.Name, leaderboardToolPage(&out)
+}
+
+func (out LeaderboardOutput) chart() chart.Chart { return out.bars(len(out.Entries)) }
+
+// bars draws the values of the first entries.
+func (out *LeaderboardOutput) bars(most int) chart.Chart {
+	var all []chart.Bar
+	names := inputs.DistinctNames(lists.Map(out.Entries, func(e LeaderboardEntry) string {
+		return inputs.RunLabel(e.Team, e.Run())
+	}))
+	for i, e := range out.Entries[:min(most, len(out.Entries))] {
+		const leftToRight = "\u200e" // whatever the name: the rank comes first
+		b := chart.Bar{Label: fmt.Sprintf("%s%d. %s", leftToRight, e.Rank, names[i]), Note: e.Hidden(), Value: math.NaN(), Group: e.Group}
+		if v := e.Measures[out.Measure]; v != nil {
+			b.Value = *v
+		}
+		if e.Interval != nil {
+			b.Interval = &chart.Interval{Low: e.Interval.Low, High: e.Interval.High}
+		}
+		if b.Note == "" && e.Baseline && e.Team != record.BaselineTeam {
+			b.Note = "baseline"
+		}
+		all = append(all, b)
+	}
+	return chart.Bars(chart.Caption{
+		ID: "bars", Title: out.Measure + " on " + out.Dataset.Name, Description: "The table has the same numbers.",
+	}, all)
+}
+
+// grouped reports whether entries have letters.
+func (out *LeaderboardOutput) grouped() bool {
+	return slices.ContainsFunc(out.Entries, func(e LeaderboardEntry) bool { return e.Group != "" })
+}
+
+// withIntervals reports whether entries have intervals.
+func (out *LeaderboardOutput) withIntervals() bool {
+	return slices.ContainsFunc(out.Entries, func(e LeaderboardEntry) bool { return e.Interval != nil })
+}
+
+// groupsNote says what groups mean, or why there are none.
+func (out *LeaderboardOutput) groupsNote() string {
+	pairs := out.Compared * (out.Compared - 1) / 2
+	switch {
+	case len(out.Entries) < 2:
+		return ""
+	case out.Compared < 2:
+		return "Nothing says which entries can be told apart, since " + out.Measure + " has no values per topic here."
+	case !out.grouped():
+		return "Which of the first " + plural.Count(out.Compared, "entry") + " can be told apart is too entangled for groups; the test of each pair shows it."
+	}
+	of := "each two entries"
+	if out.Compared < len(out.Entries) {
+		of = "each two of the first " + plural.Count(out.Compared, "entry")
+	}
+	return fmt.Sprintf("Entries that share a letter cannot be told apart: a paired t-test compared %s over the topics that both have, and p was not below %v by Holm’s correction for %s.",
+		of, significanceLevel, plural.Count(pairs, "pair"))
+}
+
+// address is where the page is with another measure, another comparison, or with all runs.
+func (out *LeaderboardOutput) pageURL(measure string, against int64, best bool) string {
+	in := LeaderboardInput{DatasetID: out.Dataset.ID, Measure: measure}
+	if against > 0 {
+		in.Against = &against
+	}
+	if !best {
+		in.Best = &best
+	}
+	if out.public() {
+		in.View = out.View
+	}
+	return resultURL("leaderboard", in)
+}
+
+func (out *LeaderboardOutput) public() bool { return out.View == record.PublicView }
+
+// viewURL is where the page is in the view.
+func (out LeaderboardOutput) viewURL(view string) string {
+	out.View = view
+	return out.pageURL(out.Measure, out.Against, out.Best)
+}
+
+// versions are the versions of the truth that ranks can be compared with: the latest few.
+func (out *LeaderboardOutput) versions() (all []int64) {
+	const most = 5
+	for v := out.TruthVersion - 1; v >= 1 && len(all) < most; v-- {
+		all = append(all, v)
+	}
+	return all
+}
+
+// columns are the measures that the table has room for, that which sorts first.
+func (out *LeaderboardOutput) columns() []string {
+	names := []string{out.Measure}
+	for _, name := range out.Measures {
+		if name != out.Measure && (len(names)+1)*len(out.Entries) <= maxTableCells {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// kind is how the rank changed.
+func (c *LeaderboardChange) kind() string {
+	switch {
+	case c.Absent:
+		return "new"
+	case c.Difference == 0:
+		return "the same"
+	case c.Difference > 0:
+		return "up"
+	}
+	return "down"
+}
+
+// arrow and words say how the rank changed.
+func (c *LeaderboardChange) arrow() string {
+	return map[string]string{"up": "▲ ", "down": "▼ "}[c.kind()]
+}
+
+func (c *LeaderboardChange) words() string {
+	if c.Difference == 0 {
+		return c.kind()
+	}
+	return fmt.Sprintf("%s %d from %d", c.kind(), max(c.Difference, -c.Difference), c.Rank)
+}
+
+// changes sums up how ranks changed.
+func (out *LeaderboardOutput) changes() string {
+	counts := map[string]int{}
+	for _, e := range out.Entries {
+		counts[e.Change.kind()]++
+	}
+	var parts []string
+	for _, kind := range []string{"up", "down", "the same", "new"} {
+		if n := counts[kind]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, kind))
+		}
+	}
+	return fmt.Sprintf("Ranks since version %d of the truth, among the entries of both: %s.", out.Against, strings.Join(parts, ", "))
+}
+
+// baselines reports whether there are any.
+func (out *LeaderboardOutput) baselines() bool {
+	return slices.ContainsFunc(out.Entries, func(e LeaderboardEntry) bool { return e.Baseline })
+}

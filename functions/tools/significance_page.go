@@ -1,0 +1,298 @@
+package tools
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/functions/tools/chart"
+	"assay/shared/lists"
+	"assay/shared/plural"
+	"assay/shared/webpage"
+
+	"github.com/a-h/templ"
+)
+
+// phrase is a part of a sentence: of ours, or the name of a run, which a page keeps from what is around it.
+type phrase struct {
+	text string
+	run  int // number of the run, from 1
+}
+
+func plainText(words []phrase) string {
+	return strings.Join(lists.Map(words, func(w phrase) string { return w.text }), "")
+}
+
+// maxNamedRuns is of how many runs the table of pairs has the names, and p by every correction. Of more it has
+// numbers for names, and p by Holm's alone, or the page would grow large.
+const maxNamedRuns = 12
+
+func (out *SignificanceOutput) showsNames() bool { return len(out.Runs) <= maxNamedRuns }
+
+// pColumnCount is how many columns the table has for the p of a test.
+func (out *SignificanceOutput) pColumnCount() int {
+	if out.showsNames() {
+		return 4
+	}
+	return 2
+}
+
+// columnSpan is how many columns a test has, with so many besides those of p.
+func (out *SignificanceOutput) columnSpan(more int) string {
+	return strconv.Itoa(out.pColumnCount() + more)
+}
+
+// told is how many pairs a sentence names one by one.
+const maxNamedPairs = 4
+
+// conclude says what can be told apart.
+func (out *SignificanceOutput) conclude() []phrase {
+	var different []*SignificancePair
+	unknown := 0
+	for i := range out.Pairs {
+		switch p := &out.Pairs[i]; {
+		case p.Different:
+			different = append(different, p)
+		case p.unknown():
+			unknown++
+		}
+	}
+	rest := len(out.Pairs) - len(different) - unknown
+	var s []phrase
+	say := func(format string, args ...any) { s = append(s, phrase{text: fmt.Sprintf(format, args...)}) }
+	switch {
+	case unknown == len(out.Pairs):
+		say("Nothing can be said of %s on %s", plural.Count(len(out.Runs), "run"), plural.Count(out.Topics, "topic"))
+	case len(different) == 0 && unknown > 0:
+		say("%s cannot be told apart on %s", plural.Count(rest, "pair"), plural.Count(out.Topics, "topic"))
+	case len(different) == 0 && len(out.Pairs) == 1:
+		say("The two runs cannot be told apart on %s", plural.Count(out.Topics, "topic"))
+	case len(different) == 0:
+		say("No two of %s can be told apart on %s", plural.Count(len(out.Runs), "run"), plural.Count(out.Topics, "topic"))
+	case len(different) <= maxNamedPairs:
+		for i, p := range different {
+			if i > 0 {
+				say("; ")
+			}
+			better, worse, mean := p.First, p.Second, ""
+			if out.direction(p) < 0 != out.LowerIsBetter {
+				better, worse = worse, better
+			}
+			if out.direction(p)*p.Difference < 0 {
+				mean = " by the ranks of the differences, though not by the mean"
+			}
+			s = append(s, out.runPhrase(better), phrase{text: " is better than "}, out.runPhrase(worse), phrase{text: mean})
+		}
+		if rest > 0 {
+			say("; %s cannot be told apart on %s", plural.Count(rest, "other pair"), plural.Count(out.Topics, "topic"))
+		}
+	default:
+		s = append(s, out.concludeBest(len(different))...)
+	}
+	say(" (%s, %s, p below %v).", testNames[out.Test], correctionNames[out.Correction], significanceLevel)
+	if unknown > 0 {
+		say(" Of %s the test is not defined, since all differences are the same; the randomization test tells.", plural.Count(unknown, "pair"))
+	}
+	if least := out.lowestP(); least >= significanceLevel {
+		more := "on more topics, or with more rounds"
+		if out.Topics <= allSigns {
+			more = "or on more topics" // all combinations of signs were tried
+		}
+		say(" No difference could have been: with %s, %s and this correction no p is below %s. Compare fewer runs, %s.",
+			plural.Count(out.Topics, "topic"), plural.Count(len(out.Pairs), "pair"), probability(&least), more)
+	}
+	return s
+}
+
+func (out *SignificanceOutput) runPhrase(run int) phrase { return phrase{out.Runs[run].Name, run + 1} }
+
+// unknown reports whether the test that the verdict goes by is not defined for runs that do differ.
+func (p *SignificancePair) unknown() bool { return p.P == nil && p.Difference != 0 }
+
+// direction is above 0 when the first run of the pair has the greater values, as the test sees it: Wilcoxon's goes by ranks,
+// which can contradict the means.
+func (out *SignificanceOutput) direction(p *SignificancePair) float64 {
+	if out.Test == byWilcoxon && p.Wilcoxon != nil {
+		return p.Wilcoxon.Plus - p.Wilcoxon.Minus
+	}
+	return p.Difference
+}
+
+// concludeBest says how the best run stands to the others, where there are too many pairs to name them all.
+func (out *SignificanceOutput) concludeBest(different int) []phrase {
+	best := 0
+	for i, r := range out.Runs {
+		if less := r.Mean < out.Runs[best].Mean; r.Mean != out.Runs[best].Mean && less == out.LowerIsBetter {
+			best = i
+		}
+	}
+	var alike []int
+	ahead := true // of all that it is told apart from
+	for i := range out.Pairs {
+		p := &out.Pairs[i]
+		switch {
+		case p.First != best && p.Second != best:
+		case p.unknown() || p.Different && out.direction(p)*p.Difference < 0:
+			ahead = false
+		case p.Different:
+		case p.First == best:
+			alike = append(alike, p.Second)
+		default:
+			alike = append(alike, p.First)
+		}
+	}
+	s := []phrase{{text: fmt.Sprintf("%d of %s can be told apart. ", different, plural.Count(len(out.Pairs), "pair"))}, out.runPhrase(best)}
+	switch {
+	case len(alike) == 0 && !ahead:
+		return append(s, phrase{text: " has the best mean"})
+	case len(alike) == 0:
+		return append(s, phrase{text: " is better than every other run"})
+	case len(alike) > maxNamedPairs:
+		return append(s, phrase{text: ", which has the best mean, cannot be told apart from " + plural.Count(len(alike), "other run")})
+	}
+	s = append(s, phrase{text: ", which has the best mean, cannot be told apart from "})
+	for i, run := range alike {
+		if i > 0 {
+			s = append(s, phrase{text: ", "})
+		}
+		s = append(s, out.runPhrase(run))
+	}
+	return s
+}
+
+// allSigns is how many differences significance.Randomization tries all signs of.
+const allSigns = 16
+
+// lowestP is the lowest p that the randomization test could have found; 0 for others, of which it says nothing.
+func (out *SignificanceOutput) lowestP() float64 {
+	if out.Test != byRandomization {
+		return 0
+	}
+	least := math.Ldexp(2, -min(out.Topics, allSigns)) // all differences have one sign
+	if out.Topics > allSigns {
+		least = min(least, 1/float64(out.Rounds+1))
+	}
+	if out.Correction == byHolm || out.Correction == byBonferroni { // the other leaves a p that all pairs have as it is
+		least *= float64(len(out.Pairs))
+	}
+	return min(1, least)
+}
+
+var (
+	testNames       = map[string]string{byT: "paired t-test", byWilcoxon: "Wilcoxon's signed-rank test", byRandomization: "randomization test"}
+	correctionNames = map[string]string{byHolm: "Holm's correction", byBonferroni: "Bonferroni's correction", byBH: "the correction of Benjamini and Hochberg", byNone: "not corrected"}
+)
+
+func (out SignificanceOutput) page() (string, templ.Component) {
+	return "Differences of " + plural.Count(len(out.Runs), "run") + " by " + out.Measure, significancePage(&out)
+}
+
+func (out SignificanceOutput) chart() chart.Chart { return out.matrix() }
+
+// matrix draws the p and the differences.
+func (out *SignificanceOutput) matrix() chart.Chart {
+	names := make([]string, len(out.Runs))
+	cells := make([][]chart.Comparison, len(out.Runs))
+	for i, r := range out.Runs {
+		names[i], cells[i] = r.Name, make([]chart.Comparison, len(out.Runs))
+	}
+	for _, p := range out.Pairs {
+		c := chart.Comparison{P: math.NaN(), Difference: p.Difference}
+		if p.P != nil {
+			c.P = *p.P
+		}
+		cells[p.First][p.Second] = c
+		c.Difference = -c.Difference
+		cells[p.Second][p.First] = c
+	}
+	return chart.Matrix(chart.Caption{
+		ID: "matrix", Title: out.Measure + ": p and differences",
+		Description: "The table of pairs has the same numbers.",
+	}, names, cells)
+}
+
+// means draws the means with their intervals, the best first.
+func (out *SignificanceOutput) means() chart.Chart {
+	var all []chart.Bar
+	for _, i := range out.bestFirst() {
+		r := out.Runs[i]
+		all = append(all, chart.Bar{Label: fmt.Sprintf("%d. %s", i+1, r.Name), Value: r.Mean, Interval: &chart.Interval{Low: r.Interval.Low, High: r.Interval.High}})
+	}
+	return chart.Bars(chart.Caption{
+		ID: "means", Title: "Mean " + out.Measure + " of each run with 95 % intervals", Description: "The table of runs has the same numbers.",
+	}, all)
+}
+
+// bestFirst are the indices of the runs, the best first.
+func (out *SignificanceOutput) bestFirst() []int {
+	order := make([]int, len(out.Runs))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		if out.LowerIsBetter {
+			i, j = j, i
+		}
+		return cmp.Compare(out.Runs[j].Mean, out.Runs[i].Mean)
+	})
+	return order
+}
+
+// signed is a difference, with a sign that is as wide as a digit.
+func signed(v float64) string {
+	text := webpage.Decimals(math.Abs(v))
+	switch {
+	case text == webpage.Decimals(0):
+		return text
+	case v < 0:
+		return "−" + text
+	}
+	return "+" + text
+}
+
+// probability is a p that need not be defined, as charts show it to four digits.
+func probability(p *float64) string {
+	if p == nil {
+		return "–"
+	}
+	return chart.Probability(*p, 4)
+}
+
+// optionalSigned is a value that need not be defined.
+func optionalSigned(v *float64) string {
+	if v == nil {
+		return "–"
+	}
+	return signed(*v)
+}
+
+// rankSum is a sum of ranks, of which ties share the mean.
+func rankSum(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+
+// leftOut says how many topics some runs have no value for.
+func (out *SignificanceOutput) leftOut() string {
+	if out.LeftOut == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %s that only some have left out", plural.Count(out.LeftOut, "topic"))
+}
+
+// randomizationMethod says how the randomization test was done.
+func (out *SignificanceOutput) randomizationMethod() string {
+	exact := 0
+	for _, p := range out.Pairs {
+		if p.Randomization != nil && p.Randomization.Exact {
+			exact++
+		}
+	}
+	switch exact {
+	case len(out.Pairs):
+		return "counted all combinations of signs"
+	case 0:
+		return fmt.Sprintf("drew %d combinations of signs for each pair", out.Rounds)
+	}
+	return fmt.Sprintf("drew %d combinations of signs for each pair, or counted all where they are fewer", out.Rounds)
+}

@@ -1,0 +1,174 @@
+package corpus
+
+import (
+	"bytes"
+	"encoding/json"
+
+	"assay/shared/measure/fields"
+)
+
+// role is what a member of a JSON object is to us.
+type role int
+
+const (
+	plainID role = iota // of a document or of a query, as the file's name says
+	documentID
+	queryID
+	topic // an id of a query, unless there is another id: then it may be the subject of a document
+	question
+	title
+	text
+	roles // how many there are
+)
+
+// names has the names of members. Where an object has several of one role, the one that stands first here is taken:
+// of MS MARCO's passages the id is pid, and docid that of the document around them.
+var names = func() map[string]member {
+	out := map[string]member{}
+	for role, list := range [roles][]string{
+		plainID:    {"_id", "id"},
+		documentID: {"pid", "docno", "doc_id", "docid", "document_id"},
+		queryID:    {"qid", "query_id", "topic_id"},
+		topic:      {"topic"},
+		question:   {"query", "question"},
+		title:      {"title", "headline"},
+		text:       {"text", "contents", "content", "body", "passage"},
+	} {
+		for rank, name := range list {
+			out[name] = member{role: role, rank: rank}
+		}
+	}
+	return out
+}()
+
+type member struct{ role, rank int }
+
+// object is a JSON object as raw values by role; nil where there is none of use.
+type object struct {
+	values [roles][]byte
+	ranks  [roles]int
+}
+
+// readJSON reads a line of a file of JSON lines, which begins with a brace. Strings are decoded only where their text is
+// wanted, so that the many others cost little more than finding their ends.
+func (f *finder) readJSON(line []byte) {
+	var o object
+	if !o.scan(line) {
+		f.report.Unread++
+		return
+	}
+	document, query := o.ids(f.queryFile)
+	words := o.values[question]
+	if words == nil && document == nil {
+		if words = o.values[text]; words == nil {
+			words = o.values[title]
+		}
+	}
+	read := false
+	if query != nil && words != nil {
+		read = f.objectQuery(query, words)
+	}
+	if document != nil && (o.values[text] != nil || o.values[title] != nil) {
+		read = f.objectDocument(document, o.values[title], o.values[text]) || read
+	}
+	if !read {
+		f.report.Unread++
+	}
+}
+
+func (f *finder) objectQuery(rawID, rawText []byte) bool {
+	id, ok := idText(rawID)
+	if !ok {
+		return false
+	}
+	if !f.wantsQuery(id) {
+		return true
+	}
+	text, ok := decoded(rawText)
+	if ok {
+		f.addQuery(string(id), text)
+	}
+	return ok
+}
+
+func (f *finder) objectDocument(rawID, rawTitle, rawText []byte) bool {
+	id, ok := idText(rawID)
+	if !ok {
+		return false
+	}
+	if !f.wantsDocument(id) {
+		return true
+	}
+	title, sound := decoded(rawTitle)
+	text, ok := decoded(rawText)
+	if ok = ok && sound; ok {
+		f.addDocument(string(id), title, text)
+	}
+	return ok
+}
+
+// ids are those of the document and of the query that an object has; in a file to be ranked anew it has both.
+func (o *object) ids(queryFile bool) (document, query []byte) {
+	document, query = o.values[documentID], o.values[queryID]
+	plain := o.values[plainID]
+	switch {
+	case document != nil || query != nil:
+		return document, query
+	case plain == nil:
+		return nil, o.values[topic]
+	case queryFile || o.values[question] != nil && o.values[text] == nil:
+		return nil, plain
+	}
+	return plain, nil
+}
+
+// scan finds the members of an object; false when the line ends first or is no object.
+func (o *object) scan(line []byte) bool {
+	for key, value := range fields.Members(line) {
+		if key == nil {
+			return false
+		}
+		o.setMember(key[1:len(key)-1], value)
+	}
+	return true
+}
+
+// setMember keeps a value that is of use: a string, or a number that is an id.
+func (o *object) setMember(key, value []byte) {
+	m, ok := names[string(key)]
+	if !ok || o.values[m.role] != nil && o.ranks[m.role] <= m.rank {
+		return
+	}
+	number := value[0] == '-' || value[0]-'0' <= 9
+	if value[0] == '"' || number && role(m.role) <= topic {
+		o.values[m.role], o.ranks[m.role] = value, m.rank
+	}
+}
+
+// idText is the text of an id, which of a number is what stands in the file; false when it has none.
+func idText(raw []byte) ([]byte, bool) {
+	id := raw
+	switch {
+	case raw[0] != '"':
+	case bytes.IndexByte(raw, '\\') < 0:
+		id = raw[1 : len(raw)-1]
+	default:
+		text, ok := decoded(raw)
+		if !ok {
+			return nil, false
+		}
+		id = []byte(text)
+	}
+	id = bytes.TrimSpace(id)
+	return id, len(id) > 0
+}
+
+// decoded is the text of a raw string; empty when there is none, false when it is not JSON.
+func decoded(raw []byte) (string, bool) {
+	if raw == nil {
+		return "", true
+	}
+	var text string
+	err := json.Unmarshal(raw, &text)
+	return text, err == nil
+}

@@ -1,0 +1,212 @@
+package corpus
+
+import (
+	"bytes"
+	"html"
+	"strings"
+)
+
+// block is the document or topic of TREC that is being read: its tag, empty between two of them, and what was kept of
+// it. What stands behind the first maxBlock bytes would hardly be shown.
+type block struct {
+	tag  string
+	kept []byte
+}
+
+const maxBlock = 64 << 10
+
+// readTREC reads a line of a file with the tags of TREC. A block also ends where the next one begins, since some files
+// of topics leave out the closing tags.
+func (f *finder) readTREC(line []byte) {
+	b := &f.block
+	for {
+		if b.tag == "" {
+			at, tag := find(line, "doc", "top", "topic")
+			if at < 0 {
+				return
+			}
+			b.tag, b.kept = tag, b.kept[:0]
+			line = line[at:]
+			b.keep(line[:1+len(tag)])
+			line = line[1+len(tag):]
+		}
+		at, found := find(line, b.tag, "/"+b.tag)
+		if at < 0 {
+			b.keep(line)
+			b.keep([]byte{'\n'})
+			return
+		}
+		b.keep(line[:at])
+		if line = line[at:]; found != b.tag {
+			line = line[1+len(found):]
+		}
+		f.closeBlock()
+	}
+}
+
+func (b *block) keep(text []byte) {
+	b.kept = append(b.kept, text[:min(len(text), maxBlock-len(b.kept))]...)
+}
+
+// closeBlock takes the block that is open, if there is one, for a document or a topic.
+func (f *finder) closeBlock() {
+	read := true
+	switch f.block.tag {
+	case "":
+	case "doc":
+		read = f.document(f.block.kept)
+	default:
+		read = f.topic(f.block.kept)
+	}
+	f.block.tag = ""
+	if !read {
+		f.report.Unread++
+	}
+}
+
+func (f *finder) document(block []byte) bool {
+	id, ok := element(block, "docno")
+	if id = bytes.TrimSpace(id); !ok || len(id) == 0 {
+		return false
+	}
+	if !f.wantsDocument(id) {
+		return true
+	}
+	title, _ := element(block, "title", "headline", "head", "hl", "ti")
+	body, ok := element(block, "text")
+	if !ok {
+		// A page of the web: all of it, behind what the crawler wrote.
+		body = textAfter(block, "/docno", "/dochdr")
+	}
+	f.addDocument(string(id), untagged(title), untagged(body))
+	return true
+}
+
+// topic reads a topic of TREC, in its old form (<num> Number: 301 <title> ...) or in XML (<topic number="1"><query>...).
+func (f *finder) topic(block []byte) bool {
+	id, ok := element(block, "num", "number")
+	if !ok {
+		id = attribute(block, "number", "id")
+	}
+	if label, rest, ok := bytes.Cut(id, []byte{':'}); ok && strings.EqualFold(string(bytes.TrimSpace(label)), "number") {
+		id = rest
+	}
+	text, ok := element(block, "title", "query", "question")
+	if id = bytes.TrimSpace(id); !ok || len(id) == 0 {
+		return false
+	}
+	wanted := f.wantsQuery(id)
+	short := bytes.TrimLeft(id, "0") // <num> has 051, and everything else 51
+	f.cut = f.cut || len(short) < len(id)
+	if !wanted && f.queries[string(short)] {
+		id, wanted = short, true
+	}
+	if wanted {
+		words := strings.TrimSpace(untagged(text))
+		if rest, ok := strings.CutPrefix(words, "Topic:"); ok {
+			words = rest
+		}
+		f.addQuery(string(id), words)
+	}
+	return true
+}
+
+// find returns where the first of the tags stands, and which it is; a closing tag is named with its slash.
+func find(text []byte, tags ...string) (int, string) {
+	for i := 0; ; i++ {
+		next := bytes.IndexByte(text[i:], '<')
+		if next < 0 {
+			return -1, ""
+		}
+		i += next
+		for _, tag := range tags {
+			end := i + 1 + len(tag)
+			if end <= len(text) && strings.EqualFold(string(text[i+1:end]), tag) && (end == len(text) || bytes.IndexByte([]byte("> \t\r\n/"), text[end]) >= 0) {
+				return i, tag
+			}
+		}
+	}
+}
+
+// element is the content of the first element with one of the tags, an earlier one preferred: to its closing tag, or
+// where there is none to the next tag.
+func element(text []byte, tags ...string) ([]byte, bool) {
+	for _, tag := range tags {
+		start, _ := find(text, tag)
+		if start < 0 {
+			continue
+		}
+		open := bytes.IndexByte(text[start:], '>')
+		if open < 0 {
+			continue
+		}
+		content := text[start+open+1:]
+		end, _ := find(content, "/"+tag)
+		if end < 0 {
+			end = bytes.IndexByte(content, '<')
+		}
+		if end < 0 {
+			end = len(content)
+		}
+		return content[:end], true
+	}
+	return nil, false
+}
+
+// attribute is the value of an attribute, in quotes, of the tag that text begins with; nil when there is none.
+func attribute(text []byte, names ...string) []byte {
+	tag, _, _ := bytes.Cut(text, []byte{'>'})
+	for _, name := range names {
+		for _, quote := range []string{`"`, "'"} {
+			if _, value, ok := bytes.Cut(tag, []byte(" "+name+"="+quote)); ok {
+				value, _, _ = bytes.Cut(value, []byte(quote))
+				return value
+			}
+		}
+	}
+	return nil
+}
+
+// textAfter is the text behind the closing tags, or as many of them as there are.
+func textAfter(text []byte, tags ...string) []byte {
+	for _, tag := range tags {
+		if at, _ := find(text, tag); at >= 0 {
+			text = text[at+1+len(tag):]
+			_, text, _ = bytes.Cut(text, []byte{'>'})
+		}
+	}
+	return text
+}
+
+// untagged is text without tags, scripts and styles, with entities as what they stand for.
+func untagged(text []byte) string {
+	var out strings.Builder
+	for {
+		at := bytes.IndexByte(text, '<')
+		if at < 0 || at+1 == len(text) {
+			break
+		}
+		out.Write(text[:at])
+		text = text[at:]
+		if c := text[1] | 0x20; (c < 'a' || c > 'z') && text[1] != '/' && text[1] != '!' && text[1] != '?' {
+			out.WriteByte('<')
+			text = text[1:]
+			continue
+		}
+		end := bytes.IndexByte(text, '>')
+		if end < 0 {
+			break
+		}
+		if start, tag := find(text[:end+1], "script", "style"); start == 0 {
+			if end, _ = find(text, "/"+tag); end < 0 {
+				return html.UnescapeString(out.String())
+			}
+			text = text[end:]
+			continue
+		}
+		text = text[end+1:]
+		out.WriteByte(' ')
+	}
+	out.Write(text)
+	return html.UnescapeString(out.String())
+}

@@ -1,0 +1,92 @@
+package evaluator_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+
+	"pgregory.net/rapid"
+)
+
+// public says which part of a truth participants know, and the inputs that they have.
+type public struct {
+	ids, labels bool
+	inputs      string
+}
+
+// discreet returns what the owner of a blinded run reads of it, and whether that alone refuses it.
+func discreet(t *rapid.T, s evaluator.Settings, truth, run string, p public) (shown []measure.Diagnostic, refused bool) {
+	read, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{file("truth", truth)})
+	if err != nil || read == nil {
+		t.Fatal(diagnostics, err)
+	}
+	_, found, err := read.Evaluate(t.Context(), []evaluator.File{file("run", run)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	inputs, err := evaluator.ReadInputs(t.Context(), s.Kind, s.Format, []evaluator.File{file("topics", p.inputs)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ofFiles, err := evaluator.ValidateRun(t.Context(), s.Kind, s.Format, []evaluator.File{file("run", run)}, read.Known(p.ids, p.labels), inputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := measure.WithoutTruth(ofFiles, found)
+	for _, d := range found {
+		if d.SafeWhileBlinded || !slices.ContainsFunc(all, func(o measure.Diagnostic) bool { o.SafeWhileBlinded = false; return o == d }) {
+			t.Fatalf("%v is marked by the evaluator, or lost", d)
+		}
+	}
+	return measure.SafeDiagnostics(all), measure.HasErrors(ofFiles)
+}
+
+// TestSafeDiagnostics_DoNotDependOnTheTruth gives the same run to two truths, which share what is declared public, ids or
+// labels or both, and nothing else: what its owner reads while it is blinded is the same, and a run is refused for that whatever
+// the rest of the truth.
+func TestSafeDiagnostics_DoNotDependOnTheTruth(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		settings := rapid.SampledFrom([]evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings}).Draw(t, "settings")
+		id := rapid.SampledFrom([]string{"1", "2", "3", "4", "5"})
+		text := map[measure.Kind]struct{ header, truth, run, inputs string }{
+			measure.Retrieval:      {"", "%[1]s 0 d%[2]s 1\n", "%[1]s Q0 d%[2]s 1 1 tag\n", "%s\ta topic\n"},
+			measure.Classification: {"id,label\n", "%s,%s\n", "%s,%s\n", "{\"id\":%q,\"text\":\"an item\"}\n"},
+			measure.Regression:     {"", "{\"id\":%s,\"y\":%s}\n", "{\"id\":%s,\"y\":%s}\n", "{\"id\":%s}\n"},
+		}[settings.Kind]
+		p := public{ids: rapid.Bool().Draw(t, "ids are public"), labels: rapid.Bool().Draw(t, "labels are public")}
+		for _, i := range rapid.SliceOfN(id, 0, 4).Draw(t, "inputs") {
+			p.inputs += fmt.Sprintf(text.inputs, i)
+		}
+		ids := rapid.SliceOfNDistinct(id, 1, 5, rapid.ID).Draw(t, "ids")
+		labels := rapid.SliceOfN(id, len(ids), len(ids)).Draw(t, "labels")
+		truth := func(name string) string {
+			own := ids
+			if !p.ids {
+				own = rapid.SliceOfNDistinct(id, len(ids), len(ids), rapid.ID).Draw(t, name)
+			}
+			values := rapid.Permutation(labels).Draw(t, name)
+			if !p.labels {
+				values = rapid.SliceOfN(id, len(ids), len(ids)).Draw(t, name)
+			}
+			own = rapid.Permutation(own).Draw(t, name)
+			all := text.header
+			for i := range own {
+				all += fmt.Sprintf(text.truth, own[i], values[i])
+			}
+			return all
+		}
+		run := text.header
+		for range rapid.IntRange(1, 7).Draw(t, "lines") {
+			run += fmt.Sprintf(text.run, id.Draw(t, "id"), rapid.OneOf(id, rapid.Just(""), rapid.Just(strings.Repeat("9", 2000))).Draw(t, "value"))
+		}
+		one, refused := discreet(t, settings, truth("one"), run, p)
+		other, refusedToo := discreet(t, settings, truth("other"), run, p)
+		if !slices.Equal(one, other) || refused != refusedToo {
+			t.Fatalf("of %q, with %+v, is shown\n%v\nand\n%v", run, p, one, other)
+		}
+	})
+}

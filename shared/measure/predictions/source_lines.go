@@ -1,0 +1,26 @@
+package predictions
+
+import "fmt"
+
+// sourceLine is where an id was read; line 0 is nowhere.
+type sourceLine struct{ file, line uint32 }
+
+// places remembers where each id was read, so that one given twice can be told with both lines.
+type sourceLines struct {
+	files []string
+	list  []sourceLine // by example
+}
+
+// at is a line of the last file.
+func (p *sourceLines) at(line int) sourceLine {
+	return sourceLine{uint32(len(p.files) - 1), uint32(line)}
+}
+
+// of says where an id was read, for a message.
+func (p *sourceLines) describe(index int) string {
+	at := p.list[index]
+	if at.file == uint32(len(p.files)-1) {
+		return fmt.Sprintf("on line %d", at.line)
+	}
+	return fmt.Sprintf("on line %d of %s", at.line, p.files[at.file])
+}

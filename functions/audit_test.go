@@ -62,6 +62,35 @@ func actions(list []record.AuditEntry) string {
 	return strings.Join(all, " ")
 }
 
+// Organizers cannot publish what is a team's, and whatever else they change of it is kept, as is what teams change that
+// leaderboards show.
+func TestAudit_KeepsChangesOfWhatTeamsOwn(t *testing.T) {
+	s := newAudited(t)
+	before := len(s.entries("olivia", ""))
+	s.Want(http.StatusUnprocessableEntity, nil, "olivia", http.MethodPatch, s.submission, map[string]any{"visibility": "public"})
+	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.submission, map[string]any{"title": "Of an organizer"})
+	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.run, map[string]any{"label": "of an organizer"})
+	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, s.run, map[string]any{"label": "of its owner"})
+	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, s.submission, map[string]any{"visibility": "public"})
+	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.submission, map[string]any{"visibility": "private"})
+	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, s.registration, map[string]any{"anonymous": false})
+	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, s.registration, map[string]any{"contact": "tom@example.org"})
+	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.run, map[string]any{"state": "cancelled"})
+	all := s.entries("olivia", "")
+	const want = "run.changed registration.changed submission.changed submission.changed run.changed submission.changed"
+	if got := actions(all[:len(all)-before]); got != want {
+		t.Fatalf("the entries are\n%s, want\n%s", got, want)
+	}
+	for i, sides := range [][2]string{
+		{`"state":"queued"`, `"state":"cancelled"`}, {`"anonymous":true`, `"anonymous":false`}, {`"visibility":"public"`, `"visibility":"private"`},
+		{`"visibility":"private"`, `"visibility":"public"`}, {`"datasetId"`, `"label":"of an organizer"`}, {`"title":""`, `"title":"Of an organizer"`},
+	} {
+		if e := all[i]; !strings.Contains(string(e.Before), sides[0]) || !strings.Contains(string(e.After), sides[1]) {
+			t.Errorf("%s: before %s, after %s", e.Action, e.Before, e.After)
+		}
+	}
+}
+
 // What was created, changed and deleted is told by the organizer's entries when all of it is gone.
 func TestAudit_EntriesOutliveWhatTheyAreAbout(t *testing.T) {
 	s := newAudited(t)
@@ -226,7 +255,7 @@ func TestReviews_SayWhatLeaderboardsDoNotShow(t *testing.T) {
 	} {
 		var answered, shown map[string]any
 		user := "olivia"
-		if c.path == s.registration {
+		if c.path == s.registration || c.path == s.submission {
 			user = "tom"
 		}
 		s.Want(http.StatusOK, &answered, user, http.MethodPatch, c.path, c.patch)

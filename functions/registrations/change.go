@@ -46,10 +46,26 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	grant.Team, grant.Anonymous, grant.Affiliation, grant.State = changed.Team, changed.Anonymous, changed.Affiliation, changed.State
 	reserve(c, r, &changed)
 	c.Tx.Save(&changed, c.Now()).Replace(grant)
+	if was, is := named(r), named(&changed); was != is {
+		if err := c.Audit(ctx, r.Scope(), record.RegistrationChanged, path(r), was, is); err != nil {
+			return nil, err
+		}
+	}
 	if changed.State == r.State {
 		return &changed, nil
 	}
 	return &changed, c.Audit(ctx, r.Scope(), record.RegistrationDecided, path(r), decided{r.State}, decided{changed.State})
+}
+
+// audited is what an audit entry keeps of a registration that its owner changes.
+type audited struct {
+	Team        string `json:"team"`
+	Anonymous   bool   `json:"anonymous"`
+	Affiliation string `json:"affiliation,omitempty"`
+}
+
+func named(r *record.RegistrationItem) audited {
+	return audited{r.Team, r.Anonymous, r.Affiliation}
 }
 
 // notTheirs says what organizers may not change of somebody else's registration: all but its state.

@@ -27,7 +27,11 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 	switch {
 	case d.State == r.State:
 	case d.State == record.Cancelled:
-		return queue.Queue{Store: c.Store, Now: c.Now}.Cancel(ctx, labelled(r, d), c.Tx)
+		cancelled, err := queue.Queue{Store: c.Store, Now: c.Now}.Cancel(ctx, labelled(r, d), c.Tx)
+		if err != nil {
+			return nil, err
+		}
+		return cancelled, audit(ctx, c, r, cancelled)
 	default:
 		return nil, problem.Check([]problem.Field{{Pointer: "/state", Detail: "can only be set to cancelled"}})
 	}
@@ -36,7 +40,18 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 	}
 	changed := labelled(r, d)
 	c.Tx.Save(changed, c.Now())
+	if err := audit(ctx, c, r, changed); err != nil {
+		return nil, err
+	}
 	return changed, eachEvaluation(ctx, c, r, func(e *record.EvaluationItem) { e.Label = d.Label })
+}
+
+// audit keeps that somebody else than its owner has changed a run.
+func audit(ctx context.Context, c *api.Call, before, after *record.RunItem) error {
+	if c.Caller.ID == before.UserID {
+		return nil
+	}
+	return c.Audit(ctx, before.Scope(), record.RunChanged, "/v1/runs/"+before.ID, before.Audited(), after.Audited())
 }
 
 func labelled(r *record.RunItem, d runDraft) *record.RunItem {

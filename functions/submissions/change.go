@@ -33,13 +33,19 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	if s.Unregistered() && !d.Baseline {
 		return nil, problem.Check([]problem.Field{{Pointer: "/baseline", Detail: "stays true: the submission was made without a registration, so no quota counts it and it is of no team"}})
 	}
+	if d.Visibility == record.Public && s.Visibility != record.Public && c.Caller.ID != s.UserID {
+		return nil, problem.Check([]problem.Field{{Pointer: "/visibility", Detail: "can be made public by the submission's owner alone: ask the owner"}})
+	}
 	changed := *s
 	changed.Title, changed.Description, changed.PaperURL, changed.Visibility, changed.Baseline = d.Title, d.Description, d.PaperURL, d.Visibility, d.Baseline
 	st := &changed.Access
 	st.Public, st.Baseline, st.Title, st.PaperURL = d.Visibility == record.Public, d.Baseline, d.Title, d.PaperURL
 	c.Tx.Save(&changed, c.Now())
-	if changed.Access == s.Access {
+	if changed.Access == s.Access { // which has all of it but the description
 		return &changed, nil
+	}
+	if err := c.Audit(ctx, s.Scope(), record.SubmissionChanged, path(s), s.Audited(), changed.Audited()); err != nil {
+		return nil, err
 	}
 	superseded, err := carry(ctx, c, &changed)
 	if err != nil || !superseded {

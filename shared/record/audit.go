@@ -17,7 +17,7 @@ type AuditEntry struct {
 	TaskID      string          `json:"taskId,omitempty" doc:"absent when it concerns the organizer, and so all of its tasks"`
 	ActorID     string          `json:"actorId" doc:"the user who did it"`
 	Actor       *Person         `json:"actor,omitempty" doc:"who that is"`
-	Action      string          `json:"action" enum:"organizer.created,members.changed,task.created,task.rules-changed,task.deleted,dataset.created,dataset.changed,truth.changed,evaluator.changed,board.released,dataset.deleted,registration.created,registration.decided,registration.deleted,submission.created,submission.deleted,run.deleted,review.updated" doc:"what was done" example:"review.updated"`
+	Action      string          `json:"action" enum:"organizer.created,members.changed,task.created,task.rules-changed,task.deleted,dataset.created,dataset.changed,truth.changed,evaluator.changed,board.released,dataset.deleted,registration.created,registration.changed,registration.decided,registration.deleted,submission.created,submission.changed,submission.deleted,run.changed,run.deleted,review.updated" doc:"what was done" example:"review.updated"`
 	Subject     string          `json:"subject" doc:"path of the resource, which may have been deleted since" example:"/v1/runs/01JZ3V7Q0D8T5RZ0S6R1W9C4XK/review"`
 	UserIDs     []string        `json:"userIds,omitempty" doc:"the users whom it concerns: the owner of the registration, submission or run, or the members who came and went"`
 	Users       []*Person       `json:"users,omitempty" doc:"who those are"`
@@ -39,10 +39,13 @@ const (
 	BoardReleased       = "board.released"
 	DatasetDeleted      = "dataset.deleted"
 	RegistrationCreated = "registration.created"
+	RegistrationChanged = "registration.changed"
 	RegistrationDecided = "registration.decided"
 	RegistrationDeleted = "registration.deleted"
 	SubmissionCreated   = "submission.created"
+	SubmissionChanged   = "submission.changed"
 	SubmissionDeleted   = "submission.deleted"
+	RunChanged          = "run.changed"
 	RunDeleted          = "run.deleted"
 	ReviewUpdated       = "review.updated"
 )

@@ -169,13 +169,14 @@ func (r *RunItem) Unregistered() bool { return r.Access.Baseline && r.Team == Ba
 type AuditedRun struct {
 	SubmissionID string   `json:"submissionId"`
 	DatasetID    string   `json:"datasetId"`
+	Label        string   `json:"label,omitempty"`
 	State        RunState `json:"state"`
 	EvaluationID string   `json:"evaluationId,omitempty"`
 }
 
 // Audited returns what an audit entry keeps of the run.
 func (r *RunItem) Audited() AuditedRun {
-	return AuditedRun{r.SubmissionID, r.DatasetID, r.State, r.EvaluationID}
+	return AuditedRun{r.SubmissionID, r.DatasetID, r.Label, r.State, r.EvaluationID}
 }
 
 // Key implements Record.

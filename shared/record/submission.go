@@ -79,6 +79,8 @@ type SubmissionItem struct {
 // AuditedSubmission is what an audit entry keeps of a submission.
 type AuditedSubmission struct {
 	Type       SubmissionType `json:"type"`
+	Title      string         `json:"title"`
+	PaperURL   string         `json:"paperUrl,omitempty"`
 	Visibility Visibility     `json:"visibility"`
 	Baseline   bool           `json:"baseline"`
 	DatasetIDs []string       `json:"datasetIds"`
@@ -87,7 +89,7 @@ type AuditedSubmission struct {
 
 // Audited returns what an audit entry keeps of the submission.
 func (s *SubmissionItem) Audited() AuditedSubmission {
-	return AuditedSubmission{s.Type, s.Visibility, s.Baseline, s.DatasetIDs, s.RunIDs}
+	return AuditedSubmission{s.Type, s.Title, s.PaperURL, s.Visibility, s.Baseline, s.DatasetIDs, s.RunIDs}
 }
 
 // BaselineTeam is the team of the baselines that organizers submit: they need no registration, and no team can have the name.

@@ -21,9 +21,13 @@ import (
 // maxEntries is how many entries of an object or an array within a resource a page has; the JSON has them all.
 const maxEntries = 200
 
+// keyedMembers are the members that map keys to values.
+var keyedMembers = []string{"checks", "headers", "measures", "perTopic", "reasons"}
+
 // value is a value of JSON, with the members of an object in their order.
 type value struct {
 	name    string // of a member
+	keyed   bool   // its members are keys, such as names of measures, and not members that the API declares
 	text    string // of a string, a number or another literal
 	literal bool
 	array   bool
@@ -33,8 +37,8 @@ type value struct {
 }
 
 // parse reads the value that the token begins.
-func parse(d *json.Decoder, name string) (value, error) {
-	v := value{name: name}
+func parse(d *json.Decoder, name string, keyed bool) (value, error) {
+	v := value{name: name, keyed: keyed || slices.Contains(keyedMembers, name)}
 	token, err := d.Token()
 	if err != nil {
 		return v, err
@@ -54,7 +58,7 @@ func parse(d *json.Decoder, name string) (value, error) {
 			}
 			name = token.(string)
 		}
-		entry, err := parse(d, name)
+		entry, err := parse(d, name, v.keyed)
 		if err != nil {
 			return v, err
 		}
@@ -102,7 +106,7 @@ func (v *value) find(name string) *value {
 func Render(ctx context.Context, s api.Shown) (body []byte, policy string, err error) {
 	d := json.NewDecoder(bytes.NewReader(s.JSON))
 	d.UseNumber()
-	v, err := parse(d, "")
+	v, err := parse(d, "", false)
 	if err != nil {
 		return nil, "", err
 	}
@@ -149,7 +153,7 @@ func (v *value) gist() string {
 			text = m.title(m.member("id")) // such as a person
 		}
 		if text != "" && text != "–" && !slices.Contains(uninformative, m.name) && !strings.HasSuffix(m.name, "Id") && len(all) < 6 {
-			all = append(all, label(m.name)+": "+webpage.Clip(text, 80))
+			all = append(all, v.label(m.name)+": "+webpage.Clip(text, 80))
 		}
 	}
 	return strings.Join(all, " · ")
@@ -194,7 +198,7 @@ func (v *value) address(parent *value) string {
 func (v *value) named() (all []link) {
 	for _, m := range v.entries {
 		if address := m.address(v); strings.HasSuffix(m.name, "Id") && address != "" {
-			all = append(all, link{label(strings.TrimSuffix(m.name, "Id")) + " " + m.text, address})
+			all = append(all, link{v.label(strings.TrimSuffix(m.name, "Id")) + " " + m.text, address})
 		}
 	}
 	return all
@@ -236,8 +240,11 @@ func (v *value) ways(path string) []link {
 	return all
 }
 
-// label says the name of a member in words: primaryMeasure is Primary measure.
-func label(name string) string {
+// label says the name of a member in words: primaryMeasure is Primary measure. A key stays as it is.
+func (v *value) label(name string) string {
+	if v.keyed {
+		return name
+	}
 	var b strings.Builder
 	for i, r := range name {
 		switch {

@@ -23,7 +23,7 @@ func TestAddress_LeadsToKnownPlaces(t *testing.T) {
 // A page keeps of a large document what it shows.
 func TestParse_KeepsTheFirstEntries(t *testing.T) {
 	text := `{"name":"large","perTopic":[` + strings.Repeat("1,", 9_999) + `1]}`
-	v, err := parse(json.NewDecoder(strings.NewReader(text)), "")
+	v, err := parse(json.NewDecoder(strings.NewReader(text)), "", false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,6 +60,8 @@ func TestRender_ShowsEachMember(t *testing.T) {
 		{"/v1/runs", `{"data":[{"id":"1","team":"Heron","label":"BM25"}]}`, "<bdi>BM25</bdi></a></h2>"},
 		{"/v1/runs", `{"data":[{"id":"1","datasetId":"2","runTag":"bm25"}]}`, "Run tag: bm25"},
 		{"/v1/runs", `{"data":[{"id":"1","datasetId":"2"}]}`, `<a href="/v1/datasets/2">Dataset 2</a>`},
+		{"/v1/evaluations/1", `{"measures":{"nDCG@10":1},"primaryMeasure":"AP"}`, "<dt>nDCG@10</dt>"},
+		{"/v1/evaluations/1", `{"perTopic":{"mtDoc":{"AP":1}}}`, "<dt>mtDoc</dt><dd><dl class=\"members\"><dt>AP</dt>"},
 		{"/v1/tools/topics", `{"errors":[{"pointer":"","detail":"is none"}]}`, "<bdi>the body as a whole</bdi>"},
 	} {
 		if got := rendered(t, c.path, c.text); !strings.Contains(got, c.want) || strings.Count(got, "A fault") > 1 {

@@ -305,6 +305,7 @@ func TestTheTableOfTextHasTheDatasetsOrder(t *testing.T) {
 	e := s.add(result{user: "ada", value: 0.3, ap: 0.125})
 	s.add(result{user: "dan", value: 0.2, ap: -1, anonymous: true})
 	s.flush()
+	s.Want(http.StatusBadRequest, nil, "", http.MethodGet, s.board("sort=rank&fields=rank"), nil, "Accept", "text/csv")
 	got := s.Want(http.StatusOK, nil, "", http.MethodGet, s.board("sort=rank"), nil, "Accept", "text/csv")
 	rows, err := csv.NewReader(strings.NewReader(string(got.Body))).ReadAll()
 	if err != nil || len(rows) != 3 {

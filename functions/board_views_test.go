@@ -40,6 +40,7 @@ func TestBoards_ThePageSaysWhatOthersAreNotShown(t *testing.T) {
 		path := html.UnescapeString(link[1])
 		public := page(user, path[strings.Index(path, "?")+1:])
 		has(public, true, "All published runs", "As you see it", found.Data[0].Alias, "limit=7", "view=public")
+		has(public, true, "limit=200") // the command for a table of text
 		has(public, false, "Not public:", "Team of", "not published", ada)
 	}
 	has(page("", "best=false"), true, "All published runs")

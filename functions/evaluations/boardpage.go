@@ -129,9 +129,9 @@ func (v *boardView) tool() (string, error) {
 	return api.InputAddress("/v1/tools/leaderboard/result", input), err
 }
 
-// command is how to get the same as a table of text.
+// command is how to get the leaderboard as a table of text, as much of it as one answer has.
 func (v *boardView) command() string {
-	return "curl -sg -H 'Accept: text/csv' '" + v.base + v.address() + "'"
+	return "curl -sg -H 'Accept: text/csv' '" + v.base + v.address("limit", strconv.Itoa(page.MaxLimit)) + "'"
 }
 
 // notice says which results stand while the runs are evaluated again.

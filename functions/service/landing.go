@@ -110,13 +110,13 @@ func leaderboardOf(t *record.Task) string {
 	return "/v1/tasks/" + t.ID + "/evaluations?sort=rank&best=true"
 }
 
-// signIn says how to get a token, and who one is with it.
+// signIn says how to get a token, and how to become a known user, whom organizers can add by the id in the answer.
 func (v *welcome) signIn() string {
 	signIn := "curl -s " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"
 	if v.development() {
 		signIn = `export ASSAY_TOKEN=$(curl -s --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
 	}
-	return "export ASSAY_URL=" + v.base + "\n" + signIn + "\n" + `curl -s -H "Authorization: Bearer $ASSAY_TOKEN" "$ASSAY_URL/v1/user?fields=id,name"`
+	return "export ASSAY_URL=" + v.base + "\n" + signIn + "\n" + `curl -s -X PATCH -H "Authorization: Bearer $ASSAY_TOKEN" -H 'Content-Type: application/merge-patch+json' -d '{}' $ASSAY_URL/v1/user`
 }
 
 // register tells how to take part.

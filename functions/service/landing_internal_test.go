@@ -59,7 +59,7 @@ func TestSignIn(t *testing.T) {
 	} {
 		got := (&welcome{base: "http://localhost", issuer: issuer}).signIn()
 		if !strings.Contains(got, want) || !strings.HasPrefix(got, "export ASSAY_URL=http://localhost\n") || !strings.Contains(got, "\nexport ASSAY_TOKEN=") ||
-			!strings.Contains(got, "/v1/user?fields=id") || strings.Contains(got, "#") { // of which zsh makes no comment
+			!strings.Contains(got, "-X PATCH") || !strings.Contains(got, "-d '{}' $ASSAY_URL/v1/user") || strings.Contains(got, "#") { // of which zsh makes no comment
 			t.Errorf("with the issuer %q: %s", issuer, got)
 		}
 	}

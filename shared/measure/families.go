@@ -105,7 +105,7 @@ var families = map[Kind][]Family{
 		{Name: "Success", Cutoff: RequiredDepth, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
 			Definition: "1 when a relevant document stands among the first k, else 0."},
 		{Name: "IPrec", Cutoff: RequiredRecall, Parameters: []Parameter{relLevel, judgedOnly}, HigherIsBetter: true,
-			Definition: "Interpolated precision: the best precision at any rank where recall is at least r."},
+			Definition: "Interpolated precision: the best precision at any rank where at least r of the relevant documents are retrieved, a number that is rounded as in trec_eval 10 and otherwise than in earlier versions."},
 		{Name: "SetP", Aliases: []string{"SetRelP"}, presets: map[string]Param{"SetRelP": {"relative", "True"}}, Cutoff: NoCutoff, Parameters: []Parameter{relLevel,
 			{Name: "relative", Domain: "flag", Default: "False", Definition: "divide by the number of relevant documents where that is less"}, judgedOnly}, HigherIsBetter: true,
 			Definition: "Share of relevant documents among all that were retrieved; SetRelP is SetP(relative=True)."},

@@ -48,7 +48,7 @@ func TestImagesHoldAProgramAndNoMore(t *testing.T) {
 			{"COPY", "LICENSE /"},
 			{"COPY", "bin/container/${TARGETARCH}/assay /"},
 			{"COPY", "--chown=" + nobody + " bin/container/data /data"},
-			{"ENV", "ASSAY_ADDR=:80 ASSAY_GRPC=:50052 ASSAY_DATA=/data"},
+			{"ENV", "ASSAY_ADDR=:80 ASSAY_GRPC_ADDR=:50052 ASSAY_DATA=/data"},
 			{"USER", nobody},
 			{"VOLUME", "/data"},
 			{"EXPOSE", "80 50052"},

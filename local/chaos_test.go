@@ -74,7 +74,7 @@ type turmoil struct {
 func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 	v := newVictim(t)
 	grpcAddr := freeAddress(t)
-	v.args += " -grpc " + grpcAddr
+	v.args += " -grpc-addr " + grpcAddr
 	if len(flags) > 0 {
 		v.args += " " + flags[0]
 		v.env = flags[1:]

@@ -110,7 +110,7 @@ func newVictim(t *testing.T) *victim {
 	t.Helper()
 	addr := freeAddress(t)
 	data := t.TempDir()
-	return &victim{url: "http://" + addr, data: data, args: "-demo=false -grpc= -addr " + addr + " -data " + data}
+	return &victim{url: "http://" + addr, data: data, args: "-demo=false -grpc-addr= -addr " + addr + " -data " + data}
 }
 
 // freeAddress is one at which nobody listens at the moment.

@@ -40,8 +40,8 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f := flag.NewFlagSet("assay", flag.ContinueOnError)
 	f.SetOutput(out)
 	f.StringVar(&c.addr, "addr", "127.0.0.1:8080", "address to serve HTTP on")
-	f.StringVar(&c.grpc, "grpc", "127.0.0.1:50052", "address to serve gRPC on, for workers and watchers; empty: none")
-	f.StringVar(&c.url, "url", "", "URL at which clients reach the server, when it is not that address")
+	f.StringVar(&c.grpc, "grpc-addr", "127.0.0.1:50052", "address to serve gRPC on, for workers and watchers; empty: none")
+	f.StringVar(&c.url, "public-url", "", "URL at which clients reach the server, when it is not that address")
 	f.StringVar(&c.data, "data", "data", "folder of the table and the files; remove it to start clean")
 	f.BoolVar(&c.demo, "demo", true, "fill an empty store with a small public task")
 	f.StringVar(&c.store, "store", storeEmbedded, "where the table is: embedded in the folder of the data, or dynamodb, as the AWS SDK's own environment says")
@@ -71,7 +71,7 @@ func (c *settings) check() error {
 	}
 	if c.url != "" {
 		if u, err := url.Parse(c.url); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || strings.Trim(u.Path, "/") != "" {
-			return fmt.Errorf("-url %q is not an http or https URL without a path", c.url)
+			return fmt.Errorf("-public-url %q is not an http or https URL without a path", c.url)
 		}
 		c.url = strings.TrimRight(c.url, "/")
 	}
@@ -89,8 +89,8 @@ func (c *settings) check() error {
 
 // reachable returns the flag with an address that other machines reach; empty when there is none.
 func (c *settings) reachable() (open string, err error) {
-	for _, f := range []struct{ name, addr string }{{"-grpc", c.grpc}, {"-addr", c.addr}} {
-		if f.name == "-grpc" && f.addr == "" {
+	for _, f := range []struct{ name, addr string }{{"-grpc-addr", c.grpc}, {"-addr", c.addr}} {
+		if f.name == "-grpc-addr" && f.addr == "" {
 			continue
 		}
 		host, _, err := net.SplitHostPort(f.addr)

@@ -18,13 +18,13 @@ import (
 func noEnv(string) string { return "" }
 
 func TestTheDevelopmentIssuerStaysOnTheMachine(t *testing.T) {
-	for _, args := range [][]string{{"-addr", ":80"}, {"-addr", "0.0.0.0:8080"}, {"-grpc", ":50052"}, {"-addr", "192.0.2.1:8080"}} {
+	for _, args := range [][]string{{"-addr", ":80"}, {"-addr", "0.0.0.0:8080"}, {"-grpc-addr", ":50052"}, {"-addr", "192.0.2.1:8080"}} {
 		if _, err := parse(args, noEnv, io.Discard); err == nil || !strings.Contains(err.Error(), "-issuer") {
 			t.Errorf("%v: %v, want to be told to give -issuer", args, err)
 		}
 	}
 	for _, args := range [][]string{
-		{"-addr", "localhost:0"}, {"-addr", "[::1]:0"}, {"-grpc", ""}, {"-addr", ":80", "-allow-dev-issuer"},
+		{"-addr", "localhost:0"}, {"-addr", "[::1]:0"}, {"-grpc-addr", ""}, {"-addr", ":80", "-allow-dev-issuer"},
 		{"-addr", ":80", "-issuer", "https://login.example.org", "-audience", "assay"},
 	} {
 		if _, err := parse(args, noEnv, io.Discard); err != nil {
@@ -90,7 +90,7 @@ func TestASecondServerIsToldWhy(t *testing.T) {
 	folder := t.TempDir()
 	startIn(t, folder, "-demo=false")
 	var out bytes.Buffer
-	err := run(context.Background(), []string{"-addr", "127.0.0.1:0", "-grpc", "127.0.0.1:0", "-data", folder}, noEnv, &out, io.Discard, nil)
+	err := run(context.Background(), []string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", folder}, noEnv, &out, io.Discard, nil)
 	if err == nil || !strings.Contains(err.Error(), folder) {
 		t.Errorf("%v, want the name of the file that is in use", err)
 	}
@@ -103,7 +103,7 @@ func TestRun_NamesTheIssuerOfTheDiscoveryDocument(t *testing.T) {
 		_, _ = fmt.Fprintf(w, `{"issuer":"http://%s","jwks_uri":"http://%s/keys"}`, r.Host, r.Host)
 	}))
 	defer issuer.Close()
-	args := []string{"-addr", "127.0.0.1:0", "-grpc", "", "-data", t.TempDir(), "-issuer", issuer.URL + "/", "-audience", "assay"}
+	args := []string{"-addr", "127.0.0.1:0", "-grpc-addr", "", "-data", t.TempDir(), "-issuer", issuer.URL + "/", "-audience", "assay"}
 	err := run(context.Background(), args, noEnv, io.Discard, io.Discard, func(string) { t.Error("it serves") })
 	if err == nil || !strings.Contains(err.Error(), strconv.Quote(issuer.URL)) {
 		t.Errorf("%v, want to be told to give %s", err, issuer.URL)

@@ -57,7 +57,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out, lo
 	defer p.close()
 	if c.grpc != "" {
 		if p.listener, err = new(net.ListenConfig).Listen(ctx, "tcp", c.grpc); err != nil {
-			return errors.Join(fmt.Errorf("%w; choose another address with -grpc, or none with -grpc ''", err), listener.Close())
+			return errors.Join(fmt.Errorf("%w; choose another address with -grpc-addr, or none with -grpc-addr ''", err), listener.Close())
 		}
 	}
 	return p.serve(ctx, listener, out, ready)

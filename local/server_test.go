@@ -24,7 +24,7 @@ func start(t testing.TB, flags ...string) *running {
 
 func startIn(t testing.TB, data string, flags ...string) *running {
 	t.Helper()
-	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-grpc", "127.0.0.1:0", "-data", data}, flags...), noEnv, io.Discard)
+	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", data}, flags...), noEnv, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

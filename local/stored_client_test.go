@@ -26,7 +26,7 @@ type stored struct {
 // openStored serves the folder of the data until the test ends, by a clock that begins at the instant.
 func openStored(t *testing.T, at time.Time, data string, flags ...string) *stored {
 	t.Helper()
-	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-grpc", "", "-data", data, "-demo=false", "-rates", noRates, "-url", storedURL}, flags...), noEnv, io.Discard)
+	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-grpc-addr", "", "-data", data, "-demo=false", "-rates", noRates, "-public-url", storedURL}, flags...), noEnv, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}

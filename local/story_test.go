@@ -14,7 +14,7 @@ import (
 // TestStory runs the program as a user starts it, and tells the whole story with real tokens. Whatever is asked of it, the
 // program has nothing to report of itself.
 func TestStory(t *testing.T) {
-	args := []string{"-addr", "127.0.0.1:0", "-grpc", "127.0.0.1:0", "-data", t.TempDir(), "-demo=false", "-rates", noRates}
+	args := []string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", t.TempDir(), "-demo=false", "-rates", noRates}
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	var logs bytes.Buffer

@@ -69,7 +69,7 @@ func (p *program) start(t *testing.T) {
 	t.Helper()
 	script := `ulimit -d "$1" && ulimit -t "$2" && shift 2 && exec "$@"`
 	p.process = exec.Command("sh", "-c", script, "sh", strconv.Itoa(dataLimit>>10), strconv.Itoa(int(cpuTime.Seconds())),
-		p.binary, "-demo=false", "-addr", strings.TrimPrefix(p.url, "http://"), "-grpc", p.grpc, "-data", p.disk.data)
+		p.binary, "-demo=false", "-addr", strings.TrimPrefix(p.url, "http://"), "-grpc-addr", p.grpc, "-data", p.disk.data)
 	p.process.Env = append(os.Environ(), "GOMAXPROCS="+strconv.Itoa(cores), "GODEBUG=gctrace=1")
 	out, err := p.process.StdoutPipe()
 	if err != nil {

@@ -150,13 +150,14 @@ func askDynamoDB(t *testing.T, endpoint, operation string, input any) []byte {
 }
 
 // lacks says what of an earlier answer, at the place named, the present one lacks; empty when all of it is there. Lists may
-// have more in them; signatures of links, and how often and when something changed, do not count.
+// have more in them; signatures of links, how often and when something changed, and the words of
+// notices, which a build makes as it answers, do not count.
 func lacks(now, before any, place string) string {
 	switch before := before.(type) {
 	case map[string]any:
 		object, _ := now.(map[string]any)
 		for name, value := range before {
-			if name == "updatedAt" || name == "version" {
+			if name == "updatedAt" || name == "version" || name == "notice" {
 				continue
 			}
 			if missing := lacks(object[name], value, place+"/"+name); missing != "" {

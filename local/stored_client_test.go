@@ -125,7 +125,7 @@ func (s *stored) readAll(t *testing.T, token string) map[string]any {
 	t.Helper()
 	var templates []string // paths of GETs
 	for path, item := range s.must(t, "", http.MethodGet, "/openapi.json", nil)["paths"].(map[string]any) {
-		if _, ok := item.(map[string]any)["get"]; ok && strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "/v1/tools") {
+		if _, ok := item.(map[string]any)["get"]; ok && isStored(path) {
 			templates = append(templates, path)
 		}
 	}
@@ -156,6 +156,11 @@ func (s *stored) readAll(t *testing.T, token string) map[string]any {
 		}
 	}
 	return read
+}
+
+// isStored reports whether what is at the path comes from the store, and is not of the build alone.
+func isStored(path string) bool {
+	return strings.HasPrefix(path, "/v1/") && !strings.HasPrefix(path, "/v1/tools") && !strings.HasPrefix(path, "/v1/platform")
 }
 
 // instance returns the path that the template has where its parameters are as in the pattern, whose last segment * stands for

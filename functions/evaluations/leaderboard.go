@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"assay/shared/api"
-	"assay/shared/board"
+	"assay/shared/evaluation"
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -31,7 +31,7 @@ func leaderboard(ctx context.Context, c *api.Call, d *record.DatasetItem, o opti
 	if measure == "" && c.Page.Sort != rank {
 		return p, problem.InvalidParameter.New("sort must be rank or one of the measures of the dataset: %s.", strings.Join(shown.Evaluator.Measures, ", "))
 	}
-	b := board.Board{Viewer: &c.Viewer, Dataset: d, TruthVersion: shown.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1, Count: o.count}
+	b := evaluation.Leaderboard{Viewer: &c.Viewer, Dataset: d, TruthVersion: shown.TruthVersion, AtOnce: c.Page.Offset + c.Page.Limit + 1, Count: o.count}
 	entries, err := b.Entries(ctx, measure, o.best)
 	if err != nil {
 		return p, err

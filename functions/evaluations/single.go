@@ -4,9 +4,9 @@ import (
 	"context"
 
 	"assay/shared/api"
+	"assay/shared/evaluation"
 	"assay/shared/record"
 	"assay/shared/records"
-	"assay/shared/topics"
 	"assay/shared/visibility"
 )
 
@@ -40,6 +40,6 @@ func show(ctx context.Context, c *api.Call, e withTopics) (record.Evaluation, er
 		}
 	}
 	v := e.For(roles)
-	v.PerTopic, err = topics.Values(ctx, c.Files, e.topics)
+	v.PerTopic, err = evaluation.ReadTopics(ctx, c.Files, e.topics)
 	return v, err
 }

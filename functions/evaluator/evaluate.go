@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay/shared/arrival"
+	"assay/shared/evaluation"
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
@@ -126,11 +127,11 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 	}
 	version := evaluator.Version(measure.Kind(truth.Evaluator.Kind))
 	if measure.HasErrors(diagnostics) {
-		_, err = w.Refuse(ctx, h, run, truth, diagnostics, version)
+		_, err = w.writer().Fail(ctx, h, run, truth, diagnostics, version)
 		return err
 	}
-	result.Warnings, result.RunTag = diagnostics, runTag(truth.RunFormat, bytes.NewReader(start()))
-	_, err = w.Complete(ctx, h, run, truth, result, version)
+	result.Warnings, result.RunTag = diagnostics, evaluation.RunTag(truth.RunFormat, bytes.NewReader(start()))
+	_, err = w.writer().Complete(ctx, h, run, truth, result, version)
 	return err
 }
 
@@ -150,6 +151,29 @@ func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.
 func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, truth *record.Truth, why string) error {
 	_, err := w.queue().FailAgainst(ctx, h, truth, []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}})
 	return err
+}
+
+// keepStart makes the first of the files keep its first bytes when it is opened, and returns a function that returns them:
+// opening it a second time for its run tag would cost a request.
+func keepStart(files []evaluator.File) func() []byte {
+	var start []byte
+	if len(files) > 0 {
+		open := files[0].Open
+		files[0].Open = func() (io.ReadCloser, error) {
+			f, err := open()
+			if err != nil {
+				return nil, err
+			}
+			if start, err = io.ReadAll(io.LimitReader(f, evaluation.RunTagBytes)); err != nil {
+				return nil, errors.Join(err, f.Close())
+			}
+			return struct {
+				io.Reader
+				io.Closer
+			}{io.MultiReader(bytes.NewReader(start), f), f}, nil
+		}
+	}
+	return func() []byte { return start }
 }
 
 // open returns the files as the evaluators read them.

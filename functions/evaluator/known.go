@@ -3,6 +3,7 @@ package evaluator
 import (
 	"context"
 
+	"assay/shared/evaluation"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/record"
@@ -18,7 +19,7 @@ func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.T
 		return nil, err
 	}
 	var list []*evaluator.Known
-	if digest(d.Truths) == digest(truth.Files) { // which may have yet to be replaced by what is declared public
+	if evaluation.Digest(d.Truths) == evaluation.Digest(truth.Files) { // which may have yet to be replaced by what is declared public
 		list = append(list, against.Known(d.IDsPublic || d.TruthsPublic, d.LabelsPublic || d.TruthsPublic))
 	}
 	kind := measure.Kind(truth.Evaluator.Kind)
@@ -26,7 +27,7 @@ func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.T
 	if !run.Access.Blinded || len(files) == 0 {
 		return list, nil
 	}
-	inputs, err := w.inputs.get(ctx, d.ID, digest(files)+truth.RunFormat.IDField, func(ctx context.Context) (*evaluator.Known, int64, error) {
+	inputs, err := w.inputs.get(ctx, d.ID, evaluation.Digest(files)+truth.RunFormat.IDField, func(ctx context.Context) (*evaluator.Known, int64, error) {
 		k, err := evaluator.ReadInputs(ctx, kind, evaluator.Format(truth.RunFormat), w.open(ctx, record.HolderInputs, d.ID, files))
 		size := k.Bytes()
 		return k, size, err

@@ -20,6 +20,7 @@ import (
 	"time"
 
 	"assay/shared/blob"
+	"assay/shared/evaluation"
 	"assay/shared/measure/evaluator"
 	"assay/shared/panics"
 	"assay/shared/queue"
@@ -92,6 +93,10 @@ func (w *Worker) queue() queue.Queue { return queue.Queue{Store: w.Store, Now: w
 // lease leases the next run in the fair order.
 func (w *Worker) lease(ctx context.Context) (*record.RunItem, error) {
 	return w.queue().Lease(ctx, record.BuiltinSubqueue(), &w.order, w.holder(), leaseTime)
+}
+
+func (w *Worker) writer() *evaluation.Writer {
+	return &evaluation.Writer{Queue: w.queue(), Files: w.Files, Log: w.Log}
 }
 
 func (w *Worker) holder() record.Lease { return record.Lease{Holder: w.Holder} }

@@ -49,7 +49,7 @@ func detectSettings(kind string, files []evaluator.File, trec string) (evaluator
 	case kind == string(measure.Retrieval):
 		s, err := inputs.Settings("", kind, nil)
 		return s, "", err
-	case format.Kind == evaluator.TRECRun:
+	case format.Kind == measure.TRECRun:
 		s, err := inputs.Settings("", kind, nil)
 		because = cmp.Or(because, "The file does not begin as JSON lines or CSV do")
 		return s, "Neither a dataset nor a format was given. " + because + ", so it was read as " + trec + ". Give datasetId or format if it is something else.", err
@@ -97,7 +97,7 @@ func detectFormat(kind string, head []byte) (record.RunFormat, string, string) {
 	default:
 		because = ""
 	}
-	return record.RunFormat{Kind: evaluator.TRECRun}, "", because
+	return record.RunFormat{Kind: measure.TRECRun}, "", because
 }
 
 // readHeader returns the names in the first line of what may be CSV, and what separates them, and puts the first values into object.

@@ -108,7 +108,7 @@ func (s *workers) report(ctx context.Context, h queue.LeaseRef, in *assayv1.Repo
 		return nil, err
 	}
 	result.Warnings = measure.WithoutTruth(nil, warnings) // whatever its program says, it had the truth at hand
-	run, err = s.evaluator.Complete(ctx, h, run, truth, result, in.GetEvaluatorVersion())
+	run, err = s.results.Complete(ctx, h, run, truth, result, in.GetEvaluatorVersion())
 	if errors.Is(err, queue.ErrTruthChanged) {
 		return nil, s.outdated(ctx, h)
 	}
@@ -229,7 +229,7 @@ func (s *workers) fail(ctx context.Context, h queue.LeaseRef, diagnostics []meas
 	if err != nil {
 		return nil, err
 	}
-	run, err = s.evaluator.Refuse(ctx, h, run, truth, measure.WithoutTruth(nil, diagnostics), "")
+	run, err = s.results.Fail(ctx, h, run, truth, measure.WithoutTruth(nil, diagnostics), "")
 	if errors.Is(err, queue.ErrTruthChanged) {
 		return nil, s.outdated(ctx, h)
 	}

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"assay/functions/evaluator"
 	"assay/grpc/assayv1"
+	"assay/shared/evaluation"
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -20,18 +20,19 @@ import (
 // workers is the WorkerService: what workers do for runs, each step of it under a lease of shared/queue.
 type workers struct {
 	assayv1.UnimplementedWorkerServiceServer
-	env       Env
-	queue     queue.Queue
-	dispatch  *dispatcher
-	serving   serving
-	evaluator *evaluator.Worker // writes what comes of an evaluation
-	lease     time.Duration     // how long a heartbeat extends a lease
+	env      Env
+	queue    queue.Queue
+	dispatch *dispatcher
+	serving  serving
+	results  evaluation.Writer
+	lease    time.Duration // how long a heartbeat extends a lease
 }
 
 func newWorkers(env Env, dispatch *dispatcher, lease time.Duration) *workers {
+	q := queue.Queue{Store: env.Store, Now: env.Now}
 	return &workers{
-		env: env, queue: queue.Queue{Store: env.Store, Now: env.Now}, dispatch: dispatch, lease: lease,
-		evaluator: &evaluator.Worker{Store: env.Store, Files: env.Files, Now: env.Now, Log: env.Log},
+		env: env, queue: q, dispatch: dispatch, lease: lease,
+		results: evaluation.Writer{Queue: q, Files: env.Files, Log: env.Log},
 	}
 }
 

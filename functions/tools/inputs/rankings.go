@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"assay/shared/access"
-	"assay/shared/board"
+	"assay/shared/evaluation"
 	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -73,9 +73,9 @@ func (resolver *Resolver) Ranking(ctx context.Context, asked RankingRequest) (*R
 	if err != nil {
 		return nil, err
 	}
-	b := board.Board{Viewer: &resolver.call.Viewer, Dataset: item, TruthVersion: r.Board.TruthVersion, AtOnce: asked.Limit + 1, Count: asked.Best}
+	b := evaluation.Leaderboard{Viewer: &resolver.call.Viewer, Dataset: item, TruthVersion: r.Board.TruthVersion, AtOnce: asked.Limit + 1, Count: asked.Best}
 	var here []place
-	err = forEachEntry(ctx, &b, by, asked.Best, func(at *board.Entry, e *record.EvaluationItem, roles access.Role) bool {
+	err = forEachEntry(ctx, &b, by, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, roles access.Role) bool {
 		here = append(here, place{identity(e, asked.Best), at.Rank})
 		if r.More = len(here) > asked.Limit; r.More {
 			return asked.Against != nil
@@ -134,7 +134,7 @@ func identity(e *record.EvaluationItem, best bool) string {
 }
 
 // forEachEntry calls do with the entries that the caller sees, until it returns false.
-func forEachEntry(ctx context.Context, b *board.Board, by string, best bool, do func(at *board.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
+func forEachEntry(ctx context.Context, b *evaluation.Leaderboard, by string, best bool, do func(at *evaluation.Entry, e *record.EvaluationItem, roles access.Role) bool) error {
 	rolesOf, err := b.Viewer.RolesOf(ctx)
 	if err != nil {
 		return err
@@ -175,8 +175,8 @@ func (r *Ranking) otherVersion(ctx context.Context, asked RankingRequest) ([]pla
 	}
 	var places []place
 	measured := false
-	b := board.Board{Viewer: &r.resolver.call.Viewer, Dataset: r.Dataset, TruthVersion: number, AtOnce: asked.Limit + 1}
-	err := forEachEntry(ctx, &b, r.Measure, asked.Best, func(at *board.Entry, e *record.EvaluationItem, _ access.Role) bool {
+	b := evaluation.Leaderboard{Viewer: &r.resolver.call.Viewer, Dataset: r.Dataset, TruthVersion: number, AtOnce: asked.Limit + 1}
+	err := forEachEntry(ctx, &b, r.Measure, asked.Best, func(at *evaluation.Entry, e *record.EvaluationItem, _ access.Role) bool {
 		_, has := e.Measures[r.Measure]
 		places, measured = append(places, place{identity(e, asked.Best), at.Rank}), measured || has
 		return true

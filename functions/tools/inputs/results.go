@@ -9,13 +9,13 @@ import (
 	"sync/atomic"
 
 	"assay/shared/access"
+	"assay/shared/evaluation"
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
-	"assay/shared/topics"
 )
 
 // ResultsRequest is what values are asked for.
@@ -330,7 +330,7 @@ func (resolver *Resolver) forEachTopics(ctx context.Context, ids []string, do fu
 			return err
 		}
 		err = records.Together(len(some), func(i int) error {
-			perTopic, err := topics.Values(ctx, resolver.call.Files, found[i])
+			perTopic, err := evaluation.ReadTopics(ctx, resolver.call.Files, found[i])
 			if err != nil {
 				return err
 			}

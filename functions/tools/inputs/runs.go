@@ -10,7 +10,6 @@ import (
 	"assay/shared/access"
 	"assay/shared/lists"
 	"assay/shared/measure"
-	"assay/shared/measure/evaluator"
 	"assay/shared/measure/retrieval"
 	"assay/shared/problem"
 	"assay/shared/record"
@@ -63,8 +62,8 @@ func (resolver *Resolver) CheckRankings(ctx context.Context, runs ...*Run) error
 	}
 	var fields []problem.Field
 	for i, r := range held {
-		if item := found[slices.Index(distinct, ids[i])]; item != nil && item.RunFormat.Kind != evaluator.TRECRun {
-			fields = append(fields, problem.Field{Pointer: r.pointer + "/runId", Detail: fmt.Sprintf("is a run of %s in the format %s; this tool takes rankings of documents in the format %s", item.Evaluator.Kind, item.RunFormat.Kind, evaluator.TRECRun)})
+		if item := found[slices.Index(distinct, ids[i])]; item != nil && item.RunFormat.Kind != measure.TRECRun {
+			fields = append(fields, problem.Field{Pointer: r.pointer + "/runId", Detail: fmt.Sprintf("is a run of %s in the format %s; this tool takes rankings of documents in the format %s", item.Evaluator.Kind, item.RunFormat.Kind, measure.TRECRun)})
 		}
 	}
 	return problem.Check(fields)

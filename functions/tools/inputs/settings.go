@@ -14,7 +14,7 @@ import (
 // Settings says how files that come along are read, without measures. Kind and format stand in the input under the pointer;
 // unless they are given, files are of retrieval.
 func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Settings, error) {
-	s := evaluator.Settings{Kind: measure.Kind(cmp.Or(kind, string(measure.Retrieval))), Format: evaluator.Format{Kind: evaluator.TRECRun}}
+	s := evaluator.Settings{Kind: measure.Kind(cmp.Or(kind, string(measure.Retrieval))), Format: evaluator.Format{Kind: measure.TRECRun}}
 	if format != nil {
 		s.Format = evaluator.Format(*format)
 	}

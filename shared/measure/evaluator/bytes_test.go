@@ -14,7 +14,7 @@ import (
 
 // TestBytesAreTheMemoryThatATruthTakes reads packed truths, whose files are far smaller, and compares with the heap.
 func TestBytesAreTheMemoryThatATruthTakes(t *testing.T) {
-	retrieval := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: evaluator.Format{Kind: evaluator.TRECRun}}
+	retrieval := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: evaluator.Format{Kind: measure.TRECRun}}
 	numbers := classificationSettings
 	numbers.Kind, numbers.Measures = measure.Regression, []string{"RMSE"}
 	const many = 100_000

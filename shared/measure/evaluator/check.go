@@ -48,8 +48,8 @@ func CheckFormat(kind measure.Kind, f Format) (problems problem.Fields) {
 		return []problem.Field{{Pointer: "/runFormat/kind", Detail: fmt.Sprintf("%q does not go with %s; use %s", f.Kind, kind, strings.Join(allowed, " or "))}}
 	}
 	for _, field := range []struct{ pointer, name string }{{"/runFormat/idField", f.IDField}, {"/runFormat/valueField", f.ValueField}} {
-		problems.AddIf(f.Kind == TRECRun && field.name != "", field.pointer, "the fields of a trec-run have no names: "+problem.Unset)
-		problems.AddIf(f.Kind != TRECRun && field.name == "", field.pointer, "is needed for %s", f.Kind)
+		problems.AddIf(f.Kind == measure.TRECRun && field.name != "", field.pointer, "the fields of a trec-run have no names: "+problem.Unset)
+		problems.AddIf(f.Kind != measure.TRECRun && field.name == "", field.pointer, "is needed for %s", f.Kind)
 	}
 	problems.AddIf(f.IDField != "" && f.IDField == f.ValueField, "/runFormat/valueField", "must be another field than idField")
 	return problems

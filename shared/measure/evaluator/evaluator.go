@@ -15,13 +15,10 @@ import (
 // Format says how the files of a run are written; classification and regression have their truth in the same format,
 // retrieval has qrels.
 type Format struct {
-	Kind       string // TRECRun, or predictions.JSONL or predictions.CSV
+	Kind       string // measure.TRECRun, or predictions.JSONL or predictions.CSV
 	IDField    string // for jsonl and csv: names the field with the example's id
 	ValueField string // for jsonl and csv: names the field with its label or number
 }
-
-// TRECRun is the format of runs of retrieval, six columns a line.
-const TRECRun = "trec-run"
 
 // Settings say what is evaluated and how.
 type Settings struct {

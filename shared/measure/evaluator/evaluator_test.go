@@ -20,7 +20,7 @@ var (
 	retrievalSettings = evaluator.Settings{
 		Kind:     measure.Retrieval,
 		Measures: []string{"AP", "RR@10"},
-		Format:   evaluator.Format{Kind: evaluator.TRECRun},
+		Format:   evaluator.Format{Kind: measure.TRECRun},
 	}
 	classificationSettings = evaluator.Settings{
 		Kind:     measure.Classification,

@@ -20,7 +20,7 @@ var evaluators = map[measure.Kind]struct {
 }{
 	measure.Retrieval: {
 		version:   retrieval.Version,
-		formats:   []string{TRECRun},
+		formats:   []string{measure.TRECRun},
 		readTruth: readQrels,
 		validateRun: func(ctx context.Context, _ Format, files []measure.File) ([]measure.Diagnostic, error) {
 			return retrieval.ValidateRun(ctx, files...)

@@ -1,4 +1,4 @@
-package board_test
+package evaluation_test
 
 import (
 	"cmp"
@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"assay/shared/access"
-	"assay/shared/board"
+	"assay/shared/evaluation"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -125,7 +125,7 @@ func place(rank int, name string, runs int) string {
 // told lists rank and name of each entry, as the board has them.
 func (c *scene) told(a asked) string {
 	c.t.Helper()
-	b := board.Board{Viewer: &visibility.Viewer{Records: c.store, Caller: c.user(a.user)}, Dataset: c.dataset, TruthVersion: a.version, AtOnce: a.atOnce, Count: a.count}
+	b := evaluation.Leaderboard{Viewer: &visibility.Viewer{Records: c.store, Caller: c.user(a.user)}, Dataset: c.dataset, TruthVersion: a.version, AtOnce: a.atOnce, Count: a.count}
 	entries, err := b.Entries(context.Background(), a.measure, a.best)
 	if err != nil {
 		c.t.Fatal(err)

@@ -1,8 +1,6 @@
-// Package board reads the ranking of a dataset's evaluations as far as one caller sees it, which several families show.
-//
-// A caller sees the partitions whose audiences the caller belongs to, and the caller's own entries: an owner finds an
-// evaluation here from the moment it exists, at the place that it would have if it were published.
-package board
+// Package evaluation holds both sides of evaluations in the store: Writer writes what evaluators computed, Leaderboard ranks it
+// as one caller may see it, and ReadTopics reads the values per topic. Each format is written and read here alone.
+package evaluation
 
 import (
 	"cmp"
@@ -18,8 +16,8 @@ import (
 	"assay/shared/visibility"
 )
 
-// Board is the ranking against one version of a dataset's truth. Values against different versions do not compare.
-type Board struct {
+// Leaderboard is the ranking against one version of a dataset's truth. Values against different versions do not compare.
+type Leaderboard struct {
 	Viewer       *visibility.Viewer
 	Dataset      *record.DatasetItem
 	TruthVersion int64
@@ -54,7 +52,7 @@ func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 // Entries yields what the caller sees of the board: by the measure, or, when that is empty, by the one that ranks. Of equal
 // values the earlier submission comes first, and one that is not defined last. With best it is the best run of each team,
 // and ranks count those.
-func (b *Board) Entries(ctx context.Context, measure string, best bool) (iter.Seq2[*Entry, error], error) {
+func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (iter.Seq2[*Entry, error], error) {
 	var entries iter.Seq2[*Entry, error]
 	var err error
 	if shown := b.Dataset.Board(); measure == "" || measure == shown.Evaluator.PrimaryMeasure && b.TruthVersion == shown.TruthVersion {
@@ -136,7 +134,7 @@ func counted(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, erro
 }
 
 // byMeasure yields the board by a measure that the table has no order for: all of it is read and sorted.
-func (b *Board) byMeasure(ctx context.Context, name string) (iter.Seq2[*Entry, error], error) {
+func (b *Leaderboard) byMeasure(ctx context.Context, name string) (iter.Seq2[*Entry, error], error) {
 	shown := b.Dataset.Board()
 	lowerIsBetter := shown.Evaluator.LessIsBetter(name)
 	ranked, err := b.byRank(ctx)

@@ -1,4 +1,4 @@
-package board
+package evaluation
 
 import (
 	"context"
@@ -17,7 +17,7 @@ func key(it *store.Item) string { return it.Entry(record.ByWork).Sort }
 
 // byRank yields the board by the primary measure: the partitions merged, each of which is in that order. From one
 // partition it reads, in one call, what the reader is likely to need, and more only when that was not enough.
-func (b *Board) byRank(ctx context.Context) (iter.Seq2[*Entry, error], error) {
+func (b *Leaderboard) byRank(ctx context.Context) (iter.Seq2[*Entry, error], error) {
 	parts, own, err := b.partitions(ctx)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (b *Board) byRank(ctx context.Context) (iter.Seq2[*Entry, error], error) {
 
 // partitions names those of the ranking whose entries all are visible to the caller, and reports whether results of the
 // caller's own may stand in others.
-func (b *Board) partitions(ctx context.Context) (parts []string, own bool, err error) {
+func (b *Leaderboard) partitions(ctx context.Context) (parts []string, own bool, err error) {
 	roles, err := b.Viewer.Roles(ctx, b.Dataset.Scope())
 	for _, a := range record.Audiences {
 		if access.Sees(roles, a) {
@@ -72,12 +72,12 @@ func (b *Board) partitions(ctx context.Context) (parts []string, own bool, err e
 	return parts, roles&access.User != 0 && roles&(access.Organizer|access.Admin) == 0, err
 }
 
-func (b *Board) partition(a access.Audience) string {
+func (b *Leaderboard) partition(a access.Audience) string {
 	return record.RankPartition(b.Dataset.ID, b.TruthVersion, a)
 }
 
 // holds reports whether the item is an entry of the board that its owner sees.
-func (b *Board) holds(it *store.Item) bool {
+func (b *Leaderboard) holds(it *store.Item) bool {
 	partition := it.Entry(record.ByWork).Partition
 	return slices.ContainsFunc(record.Audiences, func(a access.Audience) bool {
 		return a != access.Organizers && partition == b.partition(a)
@@ -85,7 +85,7 @@ func (b *Board) holds(it *store.Item) bool {
 }
 
 // own returns the entries of the caller's that are not everyone's, in their order on the board.
-func (b *Board) own(ctx context.Context) ([]store.Item, error) {
+func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 	var mine []store.Item
 	q := store.Query{Index: record.ByUser, Partition: record.UserListPartition(b.Viewer.Caller.ID, record.KindEvaluation, access.Owners), Limit: ownPage}
 	for it, err := range records.Items(ctx, b.Viewer.Records, q) {
@@ -106,7 +106,7 @@ func (b *Board) own(ctx context.Context) ([]store.Item, error) {
 }
 
 // older returns all evaluations of those runs on the dataset whose listed ones are given: a user's list has no others.
-func (b *Board) older(ctx context.Context, listed []store.Item) ([]store.Item, error) {
+func (b *Leaderboard) older(ctx context.Context, listed []store.Item) ([]store.Item, error) {
 	var runs, evaluations []store.Key
 	for _, it := range listed {
 		e, err := records.Decode[record.EvaluationItem](it)

@@ -1,0 +1,94 @@
+package evaluation
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"io"
+	"log/slog"
+
+	"assay/shared/blob"
+	"assay/shared/measure"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+)
+
+// Writer writes the results of evaluators and ends the runs that they evaluated.
+type Writer struct {
+	Queue queue.Queue
+	Files blob.Store
+	Log   *slog.Logger
+}
+
+// Complete writes the result that an evaluator of the version has computed for a leased run, and returns the run; the errors
+// are those of queue.Queue.CompleteEvaluation.
+func (w *Writer) Complete(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.Truth, result measure.Result, version string) (*record.RunItem, error) {
+	outcome, err := w.outcome(ctx, run, truth, result, version)
+	if err != nil {
+		return nil, err
+	}
+	done, err := w.Queue.CompleteEvaluation(ctx, lease, outcome)
+	if void := errors.Is(err, queue.ErrTruthChanged) || errors.Is(err, queue.ErrStaleLease); void && outcome.Topics != nil && outcome.Topics.ObjectKey != "" {
+		if err := w.Files.Delete(context.WithoutCancel(ctx), outcome.Topics.ObjectKey); err != nil {
+			w.Log.WarnContext(ctx, "unused values per topic are kept until the next cleaning", "key", outcome.Topics.ObjectKey, "error", err)
+		}
+	}
+	return done, err
+}
+
+// Fail fails a leased run that was compared with the ground truth, for the reasons. Once a user has had as many such failures
+// as queue.ErrTruthFailures allows, the run completes without values instead, and only the organizers read the reasons: until
+// it is unblinded, its owner cannot tell it from a run that was evaluated.
+func (w *Writer) Fail(ctx context.Context, lease queue.LeaseRef, run *record.RunItem, truth *record.Truth, reasons []measure.Diagnostic, version string) (*record.RunItem, error) {
+	failed, err := w.Queue.FailAgainst(ctx, lease, truth, reasons)
+	if !errors.Is(err, queue.ErrTruthFailures) {
+		return failed, err
+	}
+	result := measure.Result{Reasons: map[string]string{}, Warnings: reasons}
+	for _, name := range truth.Evaluator.Measures {
+		result.Reasons[name] = "the run could not be evaluated: its diagnostics say why"
+	}
+	return w.Complete(ctx, lease, run, truth, result, version)
+}
+
+// outcome makes the records of a result. The measures of a truth have the names that results use.
+func (w *Writer) outcome(ctx context.Context, run *record.RunItem, truth *record.Truth, result measure.Result, version string) (queue.Outcome, error) {
+	e := &record.EvaluationItem{Columns: truth.Evaluator.Measures}
+	e.Meta = record.NewMeta(w.Queue.Now())
+	e.PrimaryMeasure, e.RunTag = truth.Evaluator.PrimaryMeasure, result.RunTag
+	if e.RunTag == "" {
+		e.RunTag = readRunTag(ctx, w.Files, run, truth.RunFormat)
+	}
+	e.Measures, e.Reasons = map[string]*float64{}, map[string]string{}
+	for _, name := range truth.Evaluator.Measures {
+		e.Measures[name] = result.Measures[name]
+		if reason, ok := result.Reasons[name]; ok {
+			e.Reasons[name] = reason
+		}
+	}
+	e.LowerIsBetter = truth.Evaluator.LessIsBetter(e.PrimaryMeasure)
+	e.Evaluator = record.EvaluatorUsed{Kind: truth.Evaluator.Kind, Version: version, Settings: truth.RunFormat}
+	secret, err := records.Get[record.TruthSecret](ctx, w.Queue.Store, store.Strong, record.TruthSecretKey(truth.ID))
+	if err != nil {
+		return queue.Outcome{}, err
+	}
+	if secret == nil { // it was deleted together with the dataset
+		return queue.Outcome{}, queue.ErrTruthChanged
+	}
+	plain := Digest(truth.Files)
+	e.Digests = record.Digests{Run: Digest(run.Files), Truth: secret.Digest(plain), PlainTruth: plain}
+	topics, err := newTopics(ctx, w.Files, e, result.PerTopic)
+	return queue.Outcome{Evaluation: e, Topics: topics, Truth: truth, Warnings: result.Warnings}, err
+}
+
+// Digest identifies a list of files: it is the SHA-256, in hexadecimal, of their SHA-256 digests, one a line in the list's order.
+func Digest(files []record.File) string {
+	h := sha256.New()
+	for _, f := range files {
+		_, _ = io.WriteString(h, f.SHA256+"\n") // a hash never fails
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}

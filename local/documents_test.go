@@ -31,7 +31,7 @@ var documents = []struct {
 // documentTime is how long the blocks of a document may take.
 const documentTime = 5 * time.Minute
 
-var block = regexp.MustCompile("(?ms)^```sh\n(.*?)^```$")
+var block = regexp.MustCompile("(?ms)^```sh\n(.*?\n)```$")
 
 // TestSnippetsOfDocuments runs the blocks as a reader does who copies them into a shell, against servers that are new but for
 // the demo task. What they write goes to a temporary folder, and the folders that the build writes to.

@@ -47,11 +47,12 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 	var named []store.Key // two for each parsed key
 	for _, key := range keys {
 		h, id, _, ok := record.ParseObjectKey(key)
-		if !ok || h == record.HolderTools { // which CleanResults or, on S3, a rule of the bucket deletes
+		if !ok {
 			continue
 		}
-		parsed = append(parsed, key)
 		switch h {
+		case record.HolderTools: // which CleanResults or, on S3, a rule of the bucket deletes
+			continue
 		case record.HolderRuns, record.HolderLogs:
 			named = append(named, record.RunKey(id), record.RunKey(id))
 		case record.HolderEvaluations:
@@ -59,6 +60,7 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 		case record.HolderInputs, record.HolderTruths:
 			named = append(named, record.DatasetKey(id), record.TruthKey(id))
 		}
+		parsed = append(parsed, key)
 	}
 	items, err := w.Store.Get(ctx, store.Strong, named...)
 	if err != nil {

@@ -95,7 +95,7 @@ func TestLayers_HoldEveryPackageOfSharedOnce(t *testing.T) {
 }
 
 func TestLayers_AreThoseOfTheREADME(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join(root, "shared/README.md"))
+	content, err := os.ReadFile(filepath.Join(root, "shared", "README.md"))
 	if err != nil {
 		t.Fatal(err)
 	}

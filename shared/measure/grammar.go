@@ -249,8 +249,9 @@ func (p *parser) cutoff(f *Family) (string, error) {
 			return "", fmt.Errorf("%[1]s needs a cutoff: %[1]s@10, for example", f.Name)
 		case RequiredRecall:
 			return "", fmt.Errorf("%[1]s needs a level of recall: %[1]s@0.1, for example", f.Name)
+		default:
+			return "", nil
 		}
-		return "", nil
 	}
 	text := strings.TrimSpace(p.rest)
 	p.rest = ""

@@ -27,6 +27,7 @@ func (w *writer) begin() {
 			w.line = append(w.separated(i, '\t'), name...)
 		}
 		w.flush()
+	case JSONL, TRECRun, TRECQrels: // have none
 	}
 }
 

@@ -37,6 +37,7 @@ func (n Normalization) apply(scores []float64) {
 	size, highest, lowest := float64(len(scores)), scores[0], scores[len(scores)-1]
 	equal := highest == lowest
 	switch n {
+	case Unchanged:
 	case MinMax:
 		for i, s := range scores {
 			scores[i] = ratio(s-lowest, highest-lowest, 1)

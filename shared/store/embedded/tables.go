@@ -32,6 +32,7 @@ func newChange(w *store.Write) change {
 		c.value = encode(&w.Item, 1)
 	case store.OpReplace:
 		c.value = encode(&w.Item, w.Item.Version+1)
+	case store.OpDelete, store.OpDeleteIf, store.OpCheck, store.OpCheckAbsent: // leave nothing to store
 	}
 	return c
 }
@@ -121,8 +122,9 @@ func (t *tables) apply(c *change, before *stored) (bool, error) {
 		return true, t.put(c, before)
 	case store.OpDelete, store.OpDeleteIf:
 		return before.version != 0, t.remove(c.key, before)
+	default: // a check
+		return false, nil
 	}
-	return false, nil
 }
 
 func (t *tables) put(c *change, before *stored) error {

@@ -62,6 +62,7 @@ var registers = porcupine.Model{
 			holds, next = true, register{}
 		case store.OpDeleteIf:
 			next = register{}
+		case store.OpCheck, store.OpCheckAbsent: // no client asks for these alone
 		}
 		if !holds {
 			return out.conflict || out.unknown, was

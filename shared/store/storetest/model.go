@@ -26,6 +26,7 @@ func (m model) write(writes []store.Write) []int {
 			holds = version == 0
 		case store.OpReplace, store.OpDeleteIf, store.OpCheck:
 			holds = version == w.Item.Version
+		case store.OpDelete: // has no condition
 		}
 		if !holds {
 			failed = append(failed, i)
@@ -45,6 +46,7 @@ func (m model) write(writes []store.Write) []int {
 			m[it.Key] = it
 		case store.OpDelete, store.OpDeleteIf:
 			delete(m, it.Key)
+		case store.OpCheck, store.OpCheckAbsent: // change nothing
 		}
 		if now := m[it.Key]; !now.Expires.IsZero() && now.Expires.Before(time.Now()) {
 			delete(m, it.Key)

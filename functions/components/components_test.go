@@ -13,7 +13,7 @@ import (
 	"assay/shared/api/servertest"
 )
 
-// serve serves the family without a store, as its function does: whoever asks for anything of one would end in a panic.
+// serve serves the family without a store, as its function does: a request that needs one panics.
 func serve(t *testing.T) *servertest.Server {
 	t.Helper()
 	s := servertest.New(t, components.Operations...)

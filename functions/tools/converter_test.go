@@ -93,27 +93,19 @@ func TestConverter_NamesItsMediaTypes(t *testing.T) {
 func TestConverter_RefusesInvalidInputs(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	run, qrels := inlineFiles("run.txt", datasetRun), inlineFiles("qrels.txt", datasetQrels)
-	for _, c := range []struct {
-		input   object
-		pointer string
-	}{
-		{object{"to": "csv"}, ""},
-		{object{"run": run, "qrels": qrels, "to": "csv"}, ""},
-		{object{"run": run, "to": "beir"}, "/to"},
-		{object{"run": run, "from": "trec-qrels", "to": "csv"}, "/from"},
-		{object{"qrels": qrels, "to": "trec-run"}, "/to"},
-		{object{"qrels": qrels, "to": "xml"}, "/to"},
-		{object{"run": qrels, "to": "csv"}, "/run/files/0"},
-		{object{"run": inlineFiles("a", datasetRun, "a", datasetRun), "to": "csv"}, "/run/files/1/name"},
-		{object{"run": inlineFiles("a\nb", datasetRun), "to": "csv"}, "/run/files/0/name"},
-		{object{"run": object{"files": []object{{"name": "a", "content": "!"}}}, "to": "csv"}, "/run/files/0/content"},
-		{object{"run": object{}, "to": "csv"}, "/run"},
-	} {
-		found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "converter", c.input)
-		if len(found) == 0 || found[0].Pointer != c.pointer {
-			t.Errorf("%v is refused for %v, want %q", c.input, found, c.pointer)
-		}
-	}
+	s.wantRefusals("converter", map[string]refusal{
+		"nothing to convert":     {object{"to": "csv"}, "", ""},
+		"run and qrels":          {object{"run": run, "qrels": qrels, "to": "csv"}, "", ""},
+		"run to BEIR":            {object{"run": run, "to": "beir"}, "/to", ""},
+		"run from qrels":         {object{"run": run, "from": "trec-qrels", "to": "csv"}, "/from", ""},
+		"qrels to a run":         {object{"qrels": qrels, "to": "trec-run"}, "/to", ""},
+		"unknown format":         {object{"qrels": qrels, "to": "xml"}, "/to", ""},
+		"qrels as a run":         {object{"run": qrels, "to": "csv"}, "/run/files/0", ""},
+		"repeated file name":     {object{"run": inlineFiles("a", datasetRun, "a", datasetRun), "to": "csv"}, "/run/files/1/name", ""},
+		"file name of two lines": {object{"run": inlineFiles("a\nb", datasetRun), "to": "csv"}, "/run/files/0/name", ""},
+		"no base64":              {object{"run": object{"files": []object{{"name": "a", "content": "!"}}}, "to": "csv"}, "/run/files/0/content", ""},
+		"empty run":              {object{"run": object{}, "to": "csv"}, "/run", ""},
+	})
 	for input, want := range map[*object]bool{{"run": inlineFiles("run.jsonl", "{}\n"), "to": "csv"}: true, {"run": inlineFiles("run.jsonl", "{}\n"), "from": "trec-run", "to": "csv"}: false} {
 		if a := s.invoke(http.StatusUnprocessableEntity, nil, "", "converter", *input); strings.Contains(string(a.Body), "`from` does not say") != want {
 			t.Errorf("%v: %s", *input, a.Body)

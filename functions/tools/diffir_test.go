@@ -209,10 +209,7 @@ func TestDiffir_RefusesInvalidInputs(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	a, b := namedRun("a", trecRun("1 abc")), namedRun("b", trecRun("1 bca"))
 	good := object{"runs": []object{a, b}}
-	for name, c := range map[string]struct {
-		input         object
-		pointer, says string
-	}{
+	s.wantRefusals("diffir", map[string]refusal{
 		"one run":                   {object{"runs": []object{a}}, "/runs", ""},
 		"six runs":                  {object{"runs": []object{a, b, a, b, a, b}}, "/runs", ""},
 		"depth of none":             {withMembers(good, "depth", 0), "/depth", ""},
@@ -230,14 +227,7 @@ func TestDiffir_RefusesInvalidInputs(t *testing.T) {
 		"a faulty run":              {object{"runs": []object{a, namedRun("b", "1 Q0 a\n")}}, "/runs/1/files/0", "line 1"},
 		"texts that have none":      {withMembers(good, "texts", inlineFiles("x.bin", "\x00\x01")), "/texts/files/0", "no texts"},
 		"texts that are not base64": {withMembers(good, "texts", object{"files": []object{{"name": "x", "content": "!"}}}), "/texts/files/0/content", "base64"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			told := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "diffir", c.input)
-			if len(told) == 0 || told[0].Pointer != c.pointer || !strings.Contains(told[0].Detail, c.says) {
-				t.Errorf("it says %+v", told)
-			}
-		})
-	}
+	})
 }
 
 // Of stored runs everybody sees what the resources show them: judgments are for the organizers.

@@ -180,3 +180,20 @@ func (s *toolServer) checkHiddenRuns(tool string, input func(run object) object)
 		s.invoke(http.StatusOK, nil, "olga", tool, input(runRef(run)))
 	}
 }
+
+// refusal is an input that a tool refuses, and the problem's first field.
+type refusal struct {
+	input         object
+	pointer, says string
+}
+
+// wantRefusals has the tool refuse each of the inputs.
+func (s *toolServer) wantRefusals(tool string, all map[string]refusal) {
+	s.t.Helper()
+	for name, r := range all {
+		got := s.wantFieldErrors(http.StatusUnprocessableEntity, "", tool, r.input)
+		if len(got) == 0 || got[0].Pointer != r.pointer || !strings.Contains(got[0].Detail, r.says) {
+			s.t.Errorf("%s: %s refuses it with %+v, want %q %q", name, tool, got, r.pointer, r.says)
+		}
+	}
+}

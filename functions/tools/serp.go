@@ -55,7 +55,7 @@ type SerpResult struct {
 	corpus.Snippet
 }
 
-// SerpLinks lead to the topics beside this one.
+// SerpLinks are addresses of the neighbouring topics.
 type SerpLinks struct {
 	Previous string `json:"previous,omitempty" format:"uri-reference" doc:"absent at the first topic, and when the input is too long for an address"`
 	Next     string `json:"next,omitempty" format:"uri-reference" doc:"absent at the last topic, and when the input is too long for an address"`

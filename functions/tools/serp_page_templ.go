@@ -145,7 +145,7 @@ func serpPage(out SerpOutput) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = serpTopics(out, "Topics beside this one").Render(ctx, templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = serpTopics(out, "Neighbouring topics").Render(ctx, templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -416,7 +416,7 @@ func textFaults(faults []inputs.TextFault) templ.Component {
 	})
 }
 
-// serpTopics leads to the topics beside this one.
+// serpTopics links to the previous and the next topic.
 func serpTopics(out SerpOutput, label string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

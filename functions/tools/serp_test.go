@@ -117,24 +117,14 @@ func TestSerp_LinksToOtherTopics(t *testing.T) {
 func TestSerp_RefusesInvalidInputs(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	good := object{"run": namedRun("mine", trecRun("1 a", "2 a", "3 a", "4 a", "5 a", "6 a", "7 a"))}
-	for name, c := range map[string]struct {
-		input         object
-		pointer, says string
-	}{
+	s.wantRefusals("serp", map[string]refusal{
 		"no run":                  {object{}, "/run", ""},
 		"a run of nothing":        {object{"run": object{"name": "x"}}, "/run", "needs runId or files"},
 		"an id that is none":      {object{"run": object{"runId": "x"}}, "/run/runId", "an id of 26 characters"},
 		"a topic that is missing": {withMembers(good, "topic", "8"), "/topic", "but for 1, 2, 3, 4, 5 and 2 others"},
 		"depth beyond the most":   {withMembers(good, "depth", 201), "/depth", ""},
 		"a faulty run":            {object{"run": namedRun("mine", "1 Q0 a\n")}, "/run/files/0", "line 1"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			told := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "serp", c.input)
-			if len(told) == 0 || told[0].Pointer != c.pointer && c.pointer != "/run" || !strings.Contains(told[0].Detail, c.says) {
-				t.Errorf("it says %+v", told)
-			}
-		})
-	}
+	})
 }
 
 // Of a stored run everybody sees what the resources show them: judgments are for the organizers.

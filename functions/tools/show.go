@@ -16,7 +16,7 @@ import (
 
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
-// Tool is what is told of a tool.
+// Tool describes a tool.
 type Tool struct {
 	Name        string          `json:"name" example:"evaluator"`
 	Kind        string          `json:"kind" enum:"evaluation,comparison,inspection,transformation" doc:"evaluation: measures runs; comparison: tells runs apart; inspection: shows what is in one run or file; transformation: writes a run or a truth"`
@@ -29,7 +29,7 @@ type Tool struct {
 	Example     any             `json:"example" doc:"an input; what it names by an id is to be replaced"`
 }
 
-// describe is what is told of the tool.
+// describe describes the tool, with its schemas.
 func (t *tool) describe() (shown Tool, err error) {
 	shown = Tool{
 		Name: t.name, Kind: t.kind, Summary: t.summary, Description: t.description, URL: t.path(),

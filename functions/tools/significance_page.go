@@ -40,15 +40,15 @@ func (out *SignificanceOutput) pColumnCount() int {
 	return 2
 }
 
-// columnSpan is how many columns a test has, with so many besides those of p.
+// columnSpan is how many columns a test has, with more of them than those of p.
 func (out *SignificanceOutput) columnSpan(more int) string {
 	return strconv.Itoa(out.pColumnCount() + more)
 }
 
-// told is how many pairs a sentence names one by one.
+// maxNamedPairs is how many pairs a sentence names one by one.
 const maxNamedPairs = 4
 
-// conclude says what can be told apart.
+// conclude says in words which runs differ.
 func (out *SignificanceOutput) conclude() []phrase {
 	var different []*SignificancePair
 	unknown := 0
@@ -130,7 +130,7 @@ func (out *SignificanceOutput) concludeBest(different int) []phrase {
 		}
 	}
 	var alike []int
-	ahead := true // of all that it is told apart from
+	ahead := true // of all runs that differ from it
 	for i := range out.Pairs {
 		p := &out.Pairs[i]
 		switch {

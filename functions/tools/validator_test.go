@@ -74,27 +74,19 @@ func TestValidator_RefusesInvalidInputs(t *testing.T) {
 	own := s.newDataset(record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "v"},
 		record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"m"}, PrimaryMeasure: "m", Image: "image"}, "t", "t")
 	run, truth := inlineFiles("r", datasetRun), inlineFiles("q", datasetQrels)
-	for _, c := range []struct {
-		input   object
-		pointer string
-	}{
-		{object{}, ""},
-		{object{"run": run, "truth": truth}, ""},
-		{object{"truth": truth, "kind": "retrieval"}, "/kind"},
-		{object{"truth": truth, "datasetId": s.dataset.ID}, "/datasetId"},
-		{object{"run": runRef(s.addRun(runSpec{public: true})), "format": object{"kind": "trec-run"}}, "/format"},
-		{object{"run": run, "datasetId": s.dataset.ID, "kind": "retrieval"}, "/kind"},
-		{object{"run": run, "datasetId": "none"}, "/datasetId"},
-		{object{"run": run, "datasetId": own.ID}, "/datasetId"},
-		{object{"run": run, "kind": "classification"}, "/format/kind"},
-		{object{"run": run, "kind": "classification", "format": object{"kind": "csv", "idField": "id"}}, "/format/valueField"},
-		{object{"truth": withMembers(truth, "format", object{"kind": "csv"})}, "/truth/format/kind"},
-	} {
-		found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "validator", c.input)
-		if len(found) == 0 || found[0].Pointer != c.pointer {
-			t.Errorf("%v is refused for %v, want %q", c.input, found, c.pointer)
-		}
-	}
+	s.wantRefusals("validator", map[string]refusal{
+		"nothing to check":             {object{}, "", ""},
+		"run and truth":                {object{"run": run, "truth": truth}, "", ""},
+		"kind with a truth":            {object{"truth": truth, "kind": "retrieval"}, "/kind", ""},
+		"dataset with a truth":         {object{"truth": truth, "datasetId": s.dataset.ID}, "/datasetId", ""},
+		"format with a stored run":     {object{"run": runRef(s.addRun(runSpec{public: true})), "format": object{"kind": "trec-run"}}, "/format", ""},
+		"kind with a dataset":          {object{"run": run, "datasetId": s.dataset.ID, "kind": "retrieval"}, "/kind", ""},
+		"unknown dataset":              {object{"run": run, "datasetId": "none"}, "/datasetId", ""},
+		"dataset of a worker":          {object{"run": run, "datasetId": own.ID}, "/datasetId", ""},
+		"kind without a format":        {object{"run": run, "kind": "classification"}, "/format/kind", ""},
+		"format without a value field": {object{"run": run, "kind": "classification", "format": object{"kind": "csv", "idField": "id"}}, "/format/valueField", ""},
+		"format of retrieval":          {object{"truth": withMembers(truth, "format", object{"kind": "csv"})}, "/truth/format/kind", ""},
+	})
 	for _, user := range []string{"", "alice", "bob"} {
 		s.invoke(http.StatusForbidden, nil, user, "validator", object{"truth": object{"datasetId": s.dataset.ID}})
 	}

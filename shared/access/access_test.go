@@ -225,3 +225,23 @@ func TestRefusals_AreThoseOfAnyCaller(t *testing.T) {
 		}
 	}
 }
+
+func TestGrants_PrivateTasksAreThoseOfAcceptedRegistrations(t *testing.T) {
+	g := access.Grants{Registrations: []access.Registration{
+		{TaskID: "accepted", PrivateTask: true, Accepted: true}, {TaskID: "pending", PrivateTask: true}, {TaskID: "public", Accepted: true},
+	}}
+	if got := g.PrivateTasks(); !slices.Equal(got, []string{"accepted"}) {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestPublic_KeepsOnlyTheTask(t *testing.T) {
+	for roles, want := range map[access.Role]access.Role{
+		access.Anyone | access.User | access.Owner: access.Anyone, access.User | access.Organizer: access.Anyone | access.Registrant,
+		access.Admin: access.Anyone | access.Registrant, access.Anyone | access.Registrant: access.Anyone | access.Registrant,
+	} {
+		if got := access.Public(roles); got != want {
+			t.Errorf("of %v everyone has %v, want %v", roles, got, want)
+		}
+	}
+}

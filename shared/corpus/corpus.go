@@ -1,5 +1,5 @@
 // Package corpus finds the texts of documents and of queries in the input files of a retrieval dataset, and cuts and
-// marks them for people. Runs name documents and queries by ids alone; whoever looks at a run wants to see the words.
+// marks them for people. Runs name documents and queries by ids alone; a reader of a run wants to see the words.
 // Nothing is evaluated with these texts, so files are read leniently: what cannot be read is left out and counted.
 package corpus
 

@@ -107,7 +107,7 @@ func (f *finder) objectDocument(rawID, rawTitle, rawText []byte) bool {
 	return ok
 }
 
-// ids are those of the document and of the query that an object has; in a file to be ranked anew it has both.
+// ids are those of the document and of the query that an object has; in a file for re-ranking it has both.
 func (o *object) ids(queryFile bool) (document, query []byte) {
 	document, query = o.values[documentID], o.values[queryID]
 	plain := o.values[plainID]

@@ -14,6 +14,7 @@ import (
 
 	"assay/functions/tools/conversion"
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 	"assay/shared/measure/retrieval"
 )
 
@@ -41,19 +42,6 @@ func file(name, content string) measure.File {
 	return measure.File{Name: name, Content: strings.NewReader(content)}
 }
 
-// told writes diagnostics as name:line severity: message.
-func told(diagnostics []measure.Diagnostic) []string {
-	var out []string
-	for _, d := range diagnostics {
-		at := d.File
-		if d.Line > 0 {
-			at += fmt.Sprint(":", d.Line)
-		}
-		out = append(out, fmt.Sprintf("%s %s: %s", at, d.Severity, d.Message))
-	}
-	return out
-}
-
 // TestEveryPairOfFormats turns the same two lines from each format into each.
 func TestEveryPairOfFormats(t *testing.T) {
 	for _, c := range []struct {
@@ -68,7 +56,7 @@ func TestEveryPairOfFormats(t *testing.T) {
 				var out strings.Builder
 				diagnostics, err := c.convert(t, &out, from, to, file("f", content))
 				if err != nil || diagnostics != nil || out.String() != want {
-					t.Errorf("from %s to %s: %v, %v, got\n%swant\n%s", from, to, told(diagnostics), err, out.String(), want)
+					t.Errorf("from %s to %s: %v, %v, got\n%swant\n%s", from, to, measuretest.Lines(diagnostics), err, out.String(), want)
 				}
 			}
 		}
@@ -108,8 +96,8 @@ func TestRuns_ReadsLeniently(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			diagnostics, err := c.convert(t, &out, c.from, c.to, file("f", c.content))
-			if err != nil || out.String() != c.want || !slices.Equal(told(diagnostics), c.told) {
-				t.Errorf("%v, got\n%swant\n%s%q", err, out.String(), c.want, told(diagnostics))
+			if err != nil || out.String() != c.want || !slices.Equal(measuretest.Lines(diagnostics), c.told) {
+				t.Errorf("%v, got\n%swant\n%s%q", err, out.String(), c.want, measuretest.Lines(diagnostics))
 			}
 		})
 	}
@@ -127,7 +115,7 @@ func TestSeveralFiles(t *testing.T) {
 	var out strings.Builder
 	diagnostics, err := runs(t, &out, conversion.CSV, conversion.CSV, file("f", csvRun), measure.File{Name: "g", Content: &packed})
 	if want := csvRun + "2,a,1,1,run\n"; err != nil || diagnostics != nil || out.String() != want {
-		t.Errorf("%v, %v, got\n%s", told(diagnostics), err, out.String())
+		t.Errorf("%v, %v, got\n%s", measuretest.Lines(diagnostics), err, out.String())
 	}
 }
 
@@ -135,8 +123,8 @@ func TestRuns_WriteNothingAfterAnError(t *testing.T) {
 	var out strings.Builder
 	diagnostics, err := qrels(t, &out, conversion.TRECQrels, conversion.CSV, file("f", "1 0 a 1\n1 0 b x\n1 0 c 1\n"), file("g", "1 0 d 1\n1 0 e\n"))
 	want := []string{`f:2 error: the grade "x" is not a whole number from -32767 to 32767`, "g:2 error: the line has only 3 of 4 fields: topic, iteration, docid and grade"}
-	if err != nil || out.String() != "topic,iteration,docid,grade\n1,0,a,1\n" || !slices.Equal(told(diagnostics), want) {
-		t.Errorf("%v, %q, %q", err, out.String(), told(diagnostics))
+	if err != nil || out.String() != "topic,iteration,docid,grade\n1,0,a,1\n" || !slices.Equal(measuretest.Lines(diagnostics), want) {
+		t.Errorf("%v, %q, %q", err, out.String(), measuretest.Lines(diagnostics))
 	}
 }
 
@@ -197,7 +185,7 @@ func TestFormats_RoundTrip(t *testing.T) {
 			var out strings.Builder
 			diagnostics, err := convert(t, &out, from, to, file("f", text))
 			if err != nil || diagnostics != nil {
-				r.Fatalf("from %s to %s: %q, %v\n%s", from, to, told(diagnostics), err, text)
+				r.Fatalf("from %s to %s: %q, %v\n%s", from, to, measuretest.Lines(diagnostics), err, text)
 			}
 			text, from = out.String(), to
 		}
@@ -232,7 +220,7 @@ func checkConverted(t *testing.T, convert converter, formats []conversion.Format
 		}
 		back.Reset()
 		if diagnostics, err = convert(t, &back, to, formats[0], measure.File{Name: "out", Content: bytes.NewReader(out.Bytes())}); err != nil || diagnostics != nil {
-			t.Fatalf("%s as %s is refused: %q, %v\n%s", from, to, told(diagnostics), err, out.Bytes())
+			t.Fatalf("%s as %s is refused: %q, %v\n%s", from, to, measuretest.Lines(diagnostics), err, out.Bytes())
 		}
 		if _, err = convert(t, &again, formats[0], to, measure.File{Name: "back", Content: &back}); err != nil || !bytes.Equal(again.Bytes(), out.Bytes()) {
 			t.Fatalf("%v\n%sbecomes\n%s", err, out.Bytes(), again.Bytes())
@@ -256,7 +244,7 @@ func FuzzRuns(f *testing.F) {
 		if err != nil || slices.ContainsFunc(diagnostics, func(d measure.Diagnostic) bool {
 			return d.Severity == measure.Error && !strings.Contains(d.Message, "already")
 		}) {
-			t.Fatal(told(diagnostics), err)
+			t.Fatal(measuretest.Lines(diagnostics), err)
 		}
 	})
 }
@@ -306,7 +294,7 @@ func TestRuns_AcceptWhatEvaluationAccepts(t *testing.T) {
 		}
 		for _, to := range []conversion.Format{format, conversion.JSONL, conversion.CSV} {
 			if found, err := convert(t, io.Discard, format, to, file("f", text.String())); err != nil || measure.HasErrors(found) {
-				r.Fatalf("%q as %s is refused: %v, %v", text.String(), to, told(found), err)
+				r.Fatalf("%q as %s is refused: %v, %v", text.String(), to, measuretest.Lines(found), err)
 			}
 		}
 	})
@@ -315,9 +303,9 @@ func TestRuns_AcceptWhatEvaluationAccepts(t *testing.T) {
 func TestQrels_TopicsThatLookLikeComments(t *testing.T) {
 	const text = "topic,docid,grade\n#3,a,1\n"
 	if found, err := qrels(t, io.Discard, conversion.CSV, conversion.TRECQrels, file("f", text)); err != nil || len(found) != 1 || !strings.Contains(found[0].Message, `the topic "#3" begins with #`) {
-		t.Errorf("%v, %v", told(found), err)
+		t.Errorf("%v, %v", measuretest.Lines(found), err)
 	}
 	if found, err := qrels(t, io.Discard, conversion.CSV, conversion.BEIR, file("f", text)); err != nil || len(found) != 0 {
-		t.Errorf("%v, %v", told(found), err)
+		t.Errorf("%v, %v", measuretest.Lines(found), err)
 	}
 }

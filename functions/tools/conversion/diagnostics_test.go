@@ -11,6 +11,7 @@ import (
 
 	"assay/functions/tools/conversion"
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 )
 
 func TestDiagnostics(t *testing.T) {
@@ -81,13 +82,13 @@ func TestDiagnostics(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			diagnostics, err := c.convert(t, io.Discard, c.from, conversion.CSV, file("f", c.content))
-			if got := told(diagnostics); err != nil || !slices.Equal(got, c.want) {
+			if got := measuretest.Lines(diagnostics); err != nil || !slices.Equal(got, c.want) {
 				t.Errorf("%v, got\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
 			}
 		})
 	}
 	diagnostics, err := runs(t, io.Discard, conversion.CSV, conversion.CSV)
-	if got := told(diagnostics); err != nil || len(got) != 1 || !strings.Contains(got[0], "no file to convert") {
+	if got := measuretest.Lines(diagnostics); err != nil || len(got) != 1 || !strings.Contains(got[0], "no file to convert") {
 		t.Errorf("without a file %q, %v", got, err)
 	}
 }
@@ -135,7 +136,7 @@ func TestHostileFilesCostBoundedMemory(t *testing.T) {
 			diagnostics, err := conversion.Runs(t.Context(), io.Discard, c.from, conversion.JSONL, measure.File{Name: "f", Content: c.content})
 			runtime.ReadMemStats(&after)
 			if err != nil || measure.HasErrors(diagnostics) != c.refused || len(diagnostics) > measure.MaxDiagnostics {
-				t.Errorf("%v, %q", err, told(diagnostics))
+				t.Errorf("%v, %q", err, measuretest.Lines(diagnostics))
 			}
 			if used := after.TotalAlloc - before.TotalAlloc; used > 16*mib {
 				t.Errorf("allocated %d MiB", used/mib)
@@ -168,7 +169,7 @@ func BenchmarkRuns(b *testing.B) {
 				for b.Loop() {
 					var out counter
 					if diagnostics, err := runs(b, &out, c.from, c.to, file("f", content.String())); err != nil || diagnostics != nil {
-						b.Fatal(told(diagnostics), err)
+						b.Fatal(measuretest.Lines(diagnostics), err)
 					}
 				}
 			})

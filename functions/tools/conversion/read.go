@@ -24,8 +24,8 @@ type reader struct {
 	whole []byte // memory of the grade
 
 	lines     int  // that had values, sound or not
-	unheld    bool // it was told that an iteration cannot be written
-	extra     bool // it was told that a field is not kept
+	unheld    bool // it was warned that an iteration cannot be written
+	extra     bool // it was warned that a field is not kept
 	commented bool // it was reported that a comment looks like a line
 }
 
@@ -66,7 +66,7 @@ func (r *reader) accept(line int) bool {
 	return r.out.err == nil
 }
 
-// warnDropped tells, once for a file, that a field has no place in the columns.
+// warnDropped warns, once for a file, that a field has no place in the columns.
 func (r *reader) warnDropped(line int, name []byte) {
 	if !r.extra {
 		r.extra = true

@@ -135,7 +135,7 @@ func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]me
 	return report.Diagnostics(), nil
 }
 
-// warnOfMissingTopics tells which runs do not have every topic.
+// warnOfMissingTopics warns which runs do not have every topic.
 func warnOfMissingTopics(report *measure.Report, runs []Run, rankings []*retrieval.Rankings, topics []string) {
 	for i, r := range rankings {
 		if missing := len(topics) - len(r.Topics()); missing > 0 {

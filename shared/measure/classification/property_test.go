@@ -9,6 +9,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/classification"
+	"assay/shared/measure/measuretest"
 )
 
 var everyMeasure = []string{
@@ -83,7 +84,7 @@ func slow(truth, predicted []int32) map[string]float64 {
 
 func TestMeasuresAgainstTheirDefinitions(t *testing.T) {
 	code := rapid.Int32Range(0, int32(len(labels)-2))
-	asked := parse(t, everyMeasure...)
+	asked := measuretest.Parse(t, measure.Classification, everyMeasure...)
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, 40).Draw(t, "n")
 		truth := rapid.SliceOfN(code, n, n).Draw(t, "truth")
@@ -111,7 +112,7 @@ func TestEveryMeasureOfTheCatalogueIsThere(t *testing.T) {
 		if len(family.Parameters) > 0 {
 			name += "(average=macro)"
 		}
-		got := classification.Evaluate(parse(t, name), labels, []int32{0, 1}, []int32{0, 1}).Measures[name]
+		got := classification.Evaluate(measuretest.Parse(t, measure.Classification, name), labels, []int32{0, 1}, []int32{0, 1}).Measures[name]
 		if got == nil {
 			t.Errorf("%s of perfect predictions has no value", name)
 		} else if *got != 1 {
@@ -131,7 +132,7 @@ func TestWhatIsNotDefinedHasAReason(t *testing.T) {
 		{"Recall(positive=spam)", []int32{0, 1}, []int32{0, 1}, `no example of the truth has the label "spam"`},
 	}
 	for _, test := range tests {
-		got := classification.Evaluate(parse(t, test.name), labels, test.truth, test.predicted)
+		got := classification.Evaluate(measuretest.Parse(t, measure.Classification, test.name), labels, test.truth, test.predicted)
 		value, there := got.Measures[test.name]
 		if !there || value != nil || got.Reasons[test.name] != test.want {
 			t.Errorf("%s is %v (%q), want nil because %q", test.name, value, got.Reasons[test.name], test.want)
@@ -148,7 +149,7 @@ func TestLargeCounts(t *testing.T) {
 		predicted[i] = int32(i / 2 % 2)
 	}
 	for name, want := range map[string]float64{"MCC": 0, "Kappa": 0, "Accuracy": 0.5} {
-		if got := classification.Evaluate(parse(t, name), labels, truth, predicted).Measures[name]; got == nil || *got != want {
+		if got := classification.Evaluate(measuretest.Parse(t, measure.Classification, name), labels, truth, predicted).Measures[name]; got == nil || *got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
@@ -166,7 +167,7 @@ func BenchmarkEvaluate(b *testing.B) {
 			for i := range truth {
 				truth[i], predicted[i] = int32(i*7919%n), int32(i*104729/3%n)
 			}
-			asked := parse(b, "Accuracy", "BalancedAccuracy", "F1(average=macro)", "MCC", "Kappa")
+			asked := measuretest.Parse(b, measure.Classification, "Accuracy", "BalancedAccuracy", "F1(average=macro)", "MCC", "Kappa")
 			b.SetBytes(examples * 8)
 			for b.Loop() {
 				classification.Evaluate(asked, names, truth, predicted)

@@ -10,6 +10,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/classification"
+	"assay/shared/measure/measuretest"
 	"assay/shared/measure/predictions"
 )
 
@@ -18,38 +19,15 @@ func evaluate(t *testing.T, truthFile, runFile string, names ...string) measure.
 	t.Helper()
 	var report measure.Report
 	format := predictions.Format{Kind: predictions.JSONL, IDField: "id", ValueField: "label"}
-	truth, err := predictions.ReadTruth(t.Context(), format, predictions.Labels, []measure.File{open(t, truthFile)}, &report)
+	truth, err := predictions.ReadTruth(t.Context(), format, predictions.Labels, []measure.File{measuretest.Open(t, truthFile)}, &report)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := truth.ReadRun(t.Context(), []measure.File{open(t, runFile)}, &report)
+	run, err := truth.ReadRun(t.Context(), []measure.File{measuretest.Open(t, runFile)}, &report)
 	if err != nil || report.Failed() {
 		t.Fatal(err, report.Diagnostics())
 	}
-	return classification.Evaluate(parse(t, names...), run.Labels(), truth.Codes(), run.Codes())
-}
-
-func open(t *testing.T, name string) measure.File {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return measure.File{Name: filepath.Base(name), Content: f}
-}
-
-func parse(t testing.TB, names ...string) []measure.Measure {
-	t.Helper()
-	var list []measure.Measure
-	for _, name := range names {
-		m, err := measure.Parse(measure.Classification, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, m)
-	}
-	return list
+	return classification.Evaluate(measuretest.Parse(t, measure.Classification, names...), run.Labels(), truth.Codes(), run.Codes())
 }
 
 // reference is what scikit-learn says of one folder of testdata.

@@ -6,7 +6,9 @@ import (
 	"slices"
 	"testing"
 
+	"assay/shared/measure"
 	"assay/shared/measure/classification"
+	"assay/shared/measure/measuretest"
 )
 
 // TestSpotValues are values by scikit-learn 1.9.1 for cases that the reference data do not have.
@@ -67,7 +69,7 @@ func TestSpotValues(t *testing.T) {
 	}
 	for _, c := range cases {
 		names := slices.Collect(maps.Keys(c.want))
-		got := classification.Evaluate(parse(t, names...), labels, c.truth, c.predicted)
+		got := classification.Evaluate(measuretest.Parse(t, measure.Classification, names...), labels, c.truth, c.predicted)
 		for name, want := range c.want {
 			if g := got.Measures[name]; g == nil || !(math.Abs(*g-want) <= 1e-12) {
 				t.Errorf("%s: %s is %v (%s), want %v", c.name, name, g, got.Reasons[name], want)

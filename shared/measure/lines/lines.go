@@ -1,4 +1,4 @@
-// Package lines reads text files that strangers send, line by line or in chunks of whole lines. Whatever the file is,
+// Package lines reads text files from unauthenticated callers, line by line or in chunks of whole lines. Whatever the file is,
 // it costs bounded memory: gzip is unpacked under a limit of expansion, other packed or binary formats are refused by
 // their first bytes, and overlong lines, zero bytes and text that is not UTF-8 become diagnostics with their line.
 package lines

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 )
 
 // TestDiagnostics reads each content as a run for a truth with the ids a and b and the labels x and y, or the numbers 1 and 2.
@@ -142,7 +143,7 @@ func TestDiagnostics(t *testing.T) {
 			truth := *truths[test.values]
 			truth.format.Kind = test.kind
 			_, report := readRun(t, &truth, text("run", test.content))
-			if got := told(report); !slices.Equal(got, test.want) {
+			if got := measuretest.Lines(report.Diagnostics()); !slices.Equal(got, test.want) {
 				t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
 		})
@@ -168,7 +169,7 @@ func TestDiagnosticsOfATruth(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, report := readTruth(t, csvLabels, Labels, test.files...)
-			if got := told(report); !slices.Equal(got, test.want) {
+			if got := measuretest.Lines(report.Diagnostics()); !slices.Equal(got, test.want) {
 				t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
 		})

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 )
 
 // endless repeats lines for ever; next makes the one with the number n.
@@ -87,11 +88,11 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 			source := &endless{next: test.next}
 			_, report := readRun(t, truth, measure.File{Name: "run", Content: source})
 			found := false
-			for _, line := range told(report) {
+			for _, line := range measuretest.Lines(report.Diagnostics()) {
 				found = found || strings.HasPrefix(line, test.want)
 			}
 			if !found {
-				t.Errorf("no diagnostic begins with %q; the last are %q", test.want, told(report)[max(0, len(told(report))-3):])
+				t.Errorf("no diagnostic begins with %q; the last are %q", test.want, measuretest.Lines(report.Diagnostics())[max(0, len(measuretest.Lines(report.Diagnostics()))-3):])
 			}
 			if !report.Failed() || len(report.Diagnostics()) > measure.MaxDiagnostics {
 				t.Errorf("%d diagnostics, failed %v", len(report.Diagnostics()), report.Failed())
@@ -110,7 +111,7 @@ func TestLongFilesAreReadToTheirEnd(t *testing.T) {
 		truth := soundTruth(t, format, Labels, measure.File{Name: "truth", Content: bytes.NewReader(benchmarkFile(format, n, false))})
 		run, report := readRun(t, truth, measure.File{Name: "run", Content: bytes.NewReader(benchmarkFile(format, n, true))})
 		if truth.Len() != n || len(report.Diagnostics()) > 0 || !slices.Equal(run.Codes(), truth.Codes()) {
-			t.Errorf("%s: %d examples, %q", format.Kind, truth.Len(), told(report))
+			t.Errorf("%s: %d examples, %q", format.Kind, truth.Len(), measuretest.Lines(report.Diagnostics()))
 		}
 	}
 }
@@ -147,7 +148,7 @@ func TestBoundsOfATruth(t *testing.T) {
 			if err := truth.read(t.Context(), []measure.File{text("truth", content)}, &report); err != nil {
 				t.Fatal(err)
 			}
-			if got := strings.Join(told(&report), "\n"); got != test.want {
+			if got := strings.Join(measuretest.Lines(report.Diagnostics()), "\n"); got != test.want {
 				t.Errorf("told %q, want %q", got, test.want)
 			}
 		})
@@ -187,8 +188,8 @@ func TestLabelLimit_RevealsNothingOfTheTruth(t *testing.T) {
 		truth := soundTruth(t, csvLabels, Labels, text("truth", labels))
 		truth.limits.labels = 2
 		for content, want := range map[string]bool{"id,label\na,x\nb,y\nc,x\n": false, "id,label\na,x\nb,y\nc,z\n": true} {
-			if _, report := readRun(t, truth, text("run", content)); strings.Contains(strings.Join(told(report), "\n"), "more than 2 different labels") != want {
-				t.Errorf("%q against %q: %q", content, labels, told(report))
+			if _, report := readRun(t, truth, text("run", content)); strings.Contains(strings.Join(measuretest.Lines(report.Diagnostics()), "\n"), "more than 2 different labels") != want {
+				t.Errorf("%q against %q: %q", content, labels, measuretest.Lines(report.Diagnostics()))
 			}
 		}
 	}

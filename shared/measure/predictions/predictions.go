@@ -45,7 +45,7 @@ const (
 	Numbers
 )
 
-// What a file may hold at most. The bounds keep the memory that a stranger's file can claim at about half a gigabyte.
+// What a file may hold at most. The bounds keep the memory that an untrusted file can take at about half a gigabyte.
 const (
 	MaxExamples = 5_000_000
 	MaxLabels   = 10_000    // different ones in a truth, and as many in a run

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 )
 
 // TestIDsAreAMap compares the table of ids with a map of strings.
@@ -81,7 +82,7 @@ func TestOrderAndFormatDoNotMatter(t *testing.T) {
 		truth.format.Kind = runKind
 		run, err := truth.ReadRun(t.Context(), []measure.File{write(runKind, other)}, &report)
 		if err != nil || len(report.Diagnostics()) > 0 {
-			t.Fatal(err, told(&report))
+			t.Fatal(err, measuretest.Lines(report.Diagnostics()))
 		}
 		for i, id := range ids {
 			if got := string(truth.ids.at(i)); got != id {

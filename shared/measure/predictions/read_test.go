@@ -2,7 +2,6 @@ package predictions
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -10,6 +9,7 @@ import (
 	"testing/iotest"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 )
 
 var (
@@ -19,19 +19,6 @@ var (
 
 func text(name, content string) measure.File {
 	return measure.File{Name: name, Content: strings.NewReader(content)}
-}
-
-// told writes diagnostics as a person would read them.
-func told(report *measure.Report) []string {
-	var list []string
-	for _, d := range report.Diagnostics() {
-		place := d.File
-		if d.Line > 0 {
-			place += fmt.Sprintf(":%d", d.Line)
-		}
-		list = append(list, fmt.Sprintf("%s %s: %s", place, d.Severity, d.Message))
-	}
-	return list
 }
 
 func readTruth(t testing.TB, format Format, values Values, files ...measure.File) (*Truth, *measure.Report) {
@@ -48,7 +35,7 @@ func soundTruth(t testing.TB, format Format, values Values, files ...measure.Fil
 	t.Helper()
 	truth, report := readTruth(t, format, values, files...)
 	if report.Failed() {
-		t.Fatal(told(report))
+		t.Fatal(measuretest.Lines(report.Diagnostics()))
 	}
 	return truth
 }
@@ -100,7 +87,7 @@ func TestRunsAreJoinedByID(t *testing.T) {
 			truth := soundTruth(t, test.format, Labels, text("truth", test.truth))
 			run, report := readRun(t, truth, text("run", test.run))
 			if report.Failed() {
-				t.Fatal(told(report))
+				t.Fatal(measuretest.Lines(report.Diagnostics()))
 			}
 			if got, want := run.pairs(), []string{"x > y", "y > z", "x > x"}; !slices.Equal(got, want) {
 				t.Errorf("joined %q, want %q", got, want)
@@ -119,7 +106,7 @@ func TestTextOfNumbersAndWordsIsWhatIsCompared(t *testing.T) {
 		t.Errorf("joined %q, want %q", got, want)
 	}
 	want := []string{`run:3 warning: the truth has no label "0.0"; every prediction of it counts as wrong; the likely cause: "0.0" differs from "0" in the way in which a number is written alone, and both are compared byte by byte`}
-	if got := told(report); !slices.Equal(got, want) {
+	if got := measuretest.Lines(report.Diagnostics()); !slices.Equal(got, want) {
 		t.Errorf("told %q, want %q", got, want)
 	}
 	for _, same := range []Format{jsonLabels, csvLabels} {
@@ -130,7 +117,7 @@ func TestTextOfNumbersAndWordsIsWhatIsCompared(t *testing.T) {
 		}
 		run, report := readRun(t, truth, text("run", content))
 		if report.Failed() || !slices.Equal(run.Codes(), truth.Codes()) {
-			t.Errorf("%s: %v %v", same.Kind, run.Codes(), told(report))
+			t.Errorf("%s: %v %v", same.Kind, run.Codes(), measuretest.Lines(report.Diagnostics()))
 		}
 	}
 }
@@ -139,7 +126,7 @@ func TestTruthAndRunMayStandInSeveralFiles(t *testing.T) {
 	truth := soundTruth(t, csvLabels, Labels, text("one", "id,label\na,x\n"), text("two", "label,id\ny,b\n"))
 	run, report := readRun(t, truth, text("first", "id,label\nb,y\n"), text("second", "id,label\na,x\n"))
 	if report.Failed() || !slices.Equal(run.pairs(), []string{"x > x", "y > y"}) {
-		t.Error(run.pairs(), told(report))
+		t.Error(run.pairs(), measuretest.Lines(report.Diagnostics()))
 	}
 	_, report = readRun(t, truth, text("first", "id,label\nb,y\n"), text("second", "id,label\nb,x\n"))
 	want := []string{
@@ -147,7 +134,7 @@ func TestTruthAndRunMayStandInSeveralFiles(t *testing.T) {
 		` error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 		` error: there is no prediction for the id "a"`,
 	}
-	if got := told(report); !slices.Equal(got, want) {
+	if got := measuretest.Lines(report.Diagnostics()); !slices.Equal(got, want) {
 		t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }

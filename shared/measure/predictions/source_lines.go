@@ -5,7 +5,7 @@ import "fmt"
 // sourceLine is where an id was read; line 0 is nowhere.
 type sourceLine struct{ file, line uint32 }
 
-// places remembers where each id was read, so that one given twice can be told with both lines.
+// sourceLines records where each id was read, so that the diagnostic of a repeated id names both lines.
 type sourceLines struct {
 	files []string
 	list  []sourceLine // by example

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 	"assay/shared/measure/regression"
 )
 
@@ -142,7 +143,7 @@ func TestMeasuresAgainstTheirDefinitions(t *testing.T) {
 		"very small":            rapid.Float64Range(-1e-300, 1e-300),
 		"very large":            rapid.Float64Range(1e300, math.MaxFloat64),
 	}
-	asked := parse(t, everyMeasure...)
+	asked := measuretest.Parse(t, measure.Regression, everyMeasure...)
 	for name, numbers := range kinds {
 		t.Run(name, rapid.MakeCheck(func(t *rapid.T) {
 			n := rapid.IntRange(1, 25).Draw(t, "n")
@@ -177,7 +178,7 @@ func tolerance(name string) float64 {
 
 // TestUnitsDoNotMatter measures the same data in units from 2^-900 to 2^900.
 func TestUnitsDoNotMatter(t *testing.T) {
-	asked := parse(t, everyMeasure...)
+	asked := measuretest.Parse(t, measure.Regression, everyMeasure...)
 	evaluate := func(unit int) measure.Result {
 		truth, predicted := []float64{1, 2.5, -3, 7, 0}, []float64{1.5, 2, -3, 8, 1}
 		for i := range truth {
@@ -209,7 +210,7 @@ func TestUnitsDoNotMatter(t *testing.T) {
 func TestWhatIsTooLargeOnlyOnTheWay(t *testing.T) {
 	truth, predicted := make([]float64, 16), make([]float64, 16)
 	truth[3], predicted[3] = math.MaxFloat64, -math.MaxFloat64
-	got := regression.Evaluate(parse(t, "RMSE", "MAE"), truth, predicted)
+	got := regression.Evaluate(measuretest.Parse(t, measure.Regression, "RMSE", "MAE"), truth, predicted)
 	for name, want := range map[string]float64{"RMSE": math.MaxFloat64 / 2, "MAE": math.MaxFloat64 / 8} {
 		if g := got.Measures[name]; g == nil || *g != want {
 			t.Errorf("%s is %v (%s), want %v", name, g, got.Reasons[name], want)
@@ -226,14 +227,14 @@ func TestSmallTermsAreNotLost(t *testing.T) {
 	}
 	predicted[0] = 1
 	want := (1 + n*1e-17) / (n + 1)
-	if got := *regression.Evaluate(parse(t, "MAE"), truth, predicted).Measures["MAE"]; math.Abs(got/want-1) > 1e-15 {
+	if got := *regression.Evaluate(measuretest.Parse(t, measure.Regression, "MAE"), truth, predicted).Measures["MAE"]; math.Abs(got/want-1) > 1e-15 {
 		t.Errorf("MAE is %v, want %v", got, want)
 	}
 }
 
 func TestCorrelationsStayWithinOne(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	asked := parse(t, "Pearson", "Spearman", "Kendall")
+	asked := measuretest.Parse(t, measure.Regression, "Pearson", "Spearman", "Kendall")
 	for range 2000 {
 		truth, predicted := make([]float64, 5), make([]float64, 5)
 		factor := random.NormFloat64()
@@ -251,7 +252,7 @@ func TestCorrelationsStayWithinOne(t *testing.T) {
 
 func TestEveryMeasureOfTheCatalogueIsThere(t *testing.T) {
 	for _, family := range measure.Catalogue(measure.Regression) {
-		got := regression.Evaluate(parse(t, family.Name), []float64{1, 2, 4}, []float64{1, 2, 4}).Measures[family.Name]
+		got := regression.Evaluate(measuretest.Parse(t, measure.Regression, family.Name), []float64{1, 2, 4}, []float64{1, 2, 4}).Measures[family.Name]
 		want := 1.0
 		if !family.HigherIsBetter {
 			want = 0
@@ -279,7 +280,7 @@ func TestWhatIsNotDefinedHasAReason(t *testing.T) {
 		{"RMSE", []float64{math.MaxFloat64}, []float64{-math.MaxFloat64}, "its value is too large for a double-precision number"},
 	}
 	for _, test := range tests {
-		got := regression.Evaluate(parse(t, test.name), test.truth, test.predicted)
+		got := regression.Evaluate(measuretest.Parse(t, measure.Regression, test.name), test.truth, test.predicted)
 		value, there := got.Measures[test.name]
 		if !there || value != nil || got.Reasons[test.name] != test.want {
 			t.Errorf("%s is %v (%q), want nil because %q", test.name, value, got.Reasons[test.name], test.want)
@@ -297,7 +298,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	}
 	for _, name := range everyMeasure {
 		b.Run(name, func(b *testing.B) {
-			asked := parse(b, name)
+			asked := measuretest.Parse(b, measure.Regression, name)
 			b.SetBytes(n * 16)
 			for b.Loop() {
 				regression.Evaluate(asked, truth, predicted)

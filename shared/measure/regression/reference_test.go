@@ -8,32 +8,10 @@ import (
 	"testing"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 	"assay/shared/measure/predictions"
 	"assay/shared/measure/regression"
 )
-
-func open(t *testing.T, name string) measure.File {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return measure.File{Name: filepath.Base(name), Content: f}
-}
-
-func parse(t testing.TB, names ...string) []measure.Measure {
-	t.Helper()
-	var list []measure.Measure
-	for _, name := range names {
-		m, err := measure.Parse(measure.Regression, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, m)
-	}
-	return list
-}
 
 func TestReferenceValues(t *testing.T) {
 	ours := map[string]string{
@@ -57,16 +35,16 @@ func TestReferenceValues(t *testing.T) {
 			}
 			var report measure.Report
 			format := predictions.Format{Kind: predictions.JSONL, IDField: "id", ValueField: "value"}
-			truth, err := predictions.ReadTruth(t.Context(), format, predictions.Numbers, []measure.File{open(t, filepath.Join(folder, "truth.jsonl"))}, &report)
+			truth, err := predictions.ReadTruth(t.Context(), format, predictions.Numbers, []measure.File{measuretest.Open(t, filepath.Join(folder, "truth.jsonl"))}, &report)
 			if err != nil {
 				t.Fatal(err)
 			}
-			run, err := truth.ReadRun(t.Context(), []measure.File{open(t, filepath.Join(folder, "predictions.jsonl"))}, &report)
+			run, err := truth.ReadRun(t.Context(), []measure.File{measuretest.Open(t, filepath.Join(folder, "predictions.jsonl"))}, &report)
 			if err != nil || report.Failed() {
 				t.Fatal(err, report.Diagnostics())
 			}
 			for theirs, name := range ours {
-				result := regression.Evaluate(parse(t, name), truth.Numbers(), run.Numbers())
+				result := regression.Evaluate(measuretest.Parse(t, measure.Regression, name), truth.Numbers(), run.Numbers())
 				got, there := result.Measures[name]
 				switch value := want[theirs].(type) {
 				case float64:

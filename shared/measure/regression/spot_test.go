@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 	"assay/shared/measure/regression"
 )
 
@@ -44,7 +46,7 @@ func TestSpotValues(t *testing.T) {
 		}},
 	}
 	for _, c := range cases {
-		got := regression.Evaluate(parse(t, slices.Collect(maps.Keys(c.want))...), c.truth, c.predicted)
+		got := regression.Evaluate(measuretest.Parse(t, measure.Regression, slices.Collect(maps.Keys(c.want))...), c.truth, c.predicted)
 		for name, want := range c.want {
 			if g := got.Measures[name]; g == nil || !(math.Abs(*g-want) <= 1e-12*max(1, math.Abs(want))) {
 				t.Errorf("%s: %s is %v (%s), want %v", c.name, name, g, got.Reasons[name], want)

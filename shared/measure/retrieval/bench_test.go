@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 )
 
 // usual is what a leaderboard shows.
@@ -82,8 +83,8 @@ func peak() (stop func() uint64) {
 
 func benchmark(b *testing.B, topics int) {
 	run, qrels, size := generate(b, topics)
-	truth := readTruth(b, open(b, qrels))
-	wanted := parsed(b, usual...)
+	truth := readTruth(b, measuretest.Open(b, qrels))
+	wanted := measuretest.Parse(b, measure.Retrieval, usual...)
 	debug.FreeOSMemory()
 	b.SetBytes(size)
 	b.ReportAllocs()

@@ -14,6 +14,7 @@ import (
 	"testing/iotest"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 )
 
 // told writes diagnostics as severity file:line message.
@@ -107,7 +108,7 @@ func TestDiagnosticsOfRuns(t *testing.T) {
 		"bzip2":              {"BZh91AY&SY", []string{"error r:0 the file is compressed with bzip2"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			result, diagnostics, err := readTruth(t, file("q", truth)).Evaluate(t.Context(), parsed(t, "AP"), file("r", c.text))
+			result, diagnostics, err := readTruth(t, file("q", truth)).Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "AP"), file("r", c.text))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -296,7 +297,7 @@ func TestFormsOfTheSameRun(t *testing.T) {
 		t.Fatal(err)
 	}
 	truth := readTruth(t, file("q", "t 0 b 1\nu 0 a 2\n"))
-	names := parsed(t, usual...)
+	names := measuretest.Parse(t, measure.Retrieval, usual...)
 	want, _, err := truth.Evaluate(t.Context(), names, file("r", plain))
 	if err != nil {
 		t.Fatal(err)
@@ -354,7 +355,7 @@ func TestPartlyJudgedRunsWarn(t *testing.T) {
 		case judged < 5:
 			want = []string{fmt.Sprintf("warning r:0 of the first 10 documents of the topics with at least as many judged ones, %d of 10 are judged (%d0 %%); the others count as not relevant", judged, judged)}
 		}
-		_, diagnostics, err := readTruth(t, file("q", truth.String())).Evaluate(t.Context(), parsed(t, "AP"), file("r", run.String()))
+		_, diagnostics, err := readTruth(t, file("q", truth.String())).Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "AP"), file("r", run.String()))
 		if err != nil {
 			t.Fatal(err)
 		}

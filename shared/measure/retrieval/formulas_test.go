@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 )
 
 func file(name, content string) measure.File {
@@ -15,7 +16,7 @@ func file(name, content string) measure.File {
 // values evaluates a run and expects neither errors nor measures without a value.
 func values(t testing.TB, qrels, run string, names ...string) measure.Result {
 	t.Helper()
-	result, diagnostics, err := readTruth(t, file("qrels.txt", qrels)).Evaluate(t.Context(), parsed(t, names...), file("run.txt", run))
+	result, diagnostics, err := readTruth(t, file("qrels.txt", qrels)).Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, names...), file("run.txt", run))
 	if err != nil || result.Measures == nil {
 		t.Fatalf("%v, %v", diagnostics, err)
 	}
@@ -70,7 +71,7 @@ func TestWorkedExamples(t *testing.T) {
 		{"NumRel(rel=2)", 2},
 	} {
 		result := values(t, gradedQrels, gradedRun, c.name)
-		name := parsed(t, c.name)[0].String()
+		name := measuretest.Parse(t, measure.Retrieval, c.name)[0].String()
 		if got := *result.Measures[name]; math.Abs(got-c.want) > 1e-8 {
 			t.Errorf("%s is %v, want %v", c.name, got, c.want)
 		}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 )
 
 // numbered writes lines without end, each with its number between before and after.
@@ -73,7 +74,7 @@ func TestHostileRunsCostBoundedMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			result, diagnostics, err := truth.Evaluate(t.Context(), parsed(t, "AP"), measure.File{Name: "r", Content: c.content})
+			result, diagnostics, err := truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "AP"), measure.File{Name: "r", Content: c.content})
 			runtime.ReadMemStats(&after)
 			wanted := func(d measure.Diagnostic) bool { return strings.Contains(d.Message, c.want) }
 			if err != nil || result.Measures != nil || !slices.ContainsFunc(diagnostics, wanted) {
@@ -110,7 +111,7 @@ func TestMemoryIsAboutTheSizeOfTheRun(t *testing.T) {
 		fmt.Fprintf(&text, "topic%d Q0 document-%d %d %d.5 system\n", i/1000, i, i%1000, 1000-i%1000)
 	}
 	truth := readTruth(t, file("q", "topic1 0 document-1001 1\n"))
-	wanted := parsed(t, usual...)
+	wanted := measuretest.Parse(t, measure.Retrieval, usual...)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	result, diagnostics, err := truth.Evaluate(t.Context(), wanted, file("r", text.String()))
@@ -137,7 +138,7 @@ func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
 		}
 	}
 	truth := readTruth(t, file("q", qrels.String()))
-	wanted := parsed(t, "AP", "nDCG@10", "Bpref", "infAP", "ERR@20", "RBP", "Judged@10", "P(judged_only=True)@10")
+	wanted := measuretest.Parse(t, measure.Retrieval, "AP", "nDCG@10", "Bpref", "infAP", "ERR@20", "RBP", "Judged@10", "P(judged_only=True)@10")
 	want, diagnostics, err := truth.Evaluate(t.Context(), wanted, file("r", strings.Join(lines, "")))
 	if err != nil || want.Measures == nil {
 		t.Fatal(diagnostics, err)

@@ -1,4 +1,4 @@
-"""Correct a truth, and see the run evaluated anew."""
+"""Correct a truth, and see the run evaluated again."""
 import base64
 import json
 import os

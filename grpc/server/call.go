@@ -3,62 +3,54 @@ package server
 import (
 	"context"
 	"log/slog"
-	"regexp"
-	"strings"
 	"sync"
 	"time"
 
 	"assay/shared/access"
+	"assay/shared/auth"
 	"assay/shared/panics"
 	"assay/shared/problem"
-	"assay/shared/record"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/tap"
 )
 
-// maxRequestID is how long an id of a request may be; it is taken from the caller as over HTTP.
-const maxRequestID = 128
-
-var requestIDs = regexp.MustCompile(`^[A-Za-z0-9._:-]+$`)
-
-// call is what is known of one call on its way.
+// call is the state of one call while it is served.
 type call struct {
-	server    *Server
-	method    string
-	requestID string
-	started   time.Time
-	caller    access.Caller
-	received  func() // says that the first message is there, or is none
+	server      *Server
+	method      string
+	requestID   string
+	started     time.Time
+	caller      access.Caller
+	releaseSlot func() // once the first message was received, or there is none
 }
 
 type callKey struct{}
 
-// callIn returns the call of a context that tap has made.
+// callIn returns the call that tap has put into the context.
 func callIn(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 
-// callerOf returns who called.
+// callerOf returns the caller of the call.
 func callerOf(ctx context.Context) access.Caller { return callIn(ctx).caller }
 
 const (
-	receiveTime   = 20 * time.Second // for the first message of a call
-	receivingWait = time.Second      // after which to try again when too many are on their way
+	firstMessageTimeout = 20 * time.Second // for the first message of a call
+	slotRetryDelay      = time.Second      // after which to try again when there is no slot
 )
 
 // Rates of calls are not limited: WorkerService takes workers alone, RunService only reads, and a token that is not valid
 // costs less to refuse than a read to answer. What counts is what is on its way at a time.
 
-// tap decides about a call before anything of its message is read: who calls, whether he may, and whether there is room.
+// tap authenticates and authorizes a call, and acquires a slot for it, before any of its message is read.
 func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
 	c := &call{server: s, method: info.FullMethodName, started: time.Now()}
 	md, _ := metadata.FromIncomingContext(ctx)
+	sent := ""
 	if ids := md.Get(requestIDKey); len(ids) > 0 {
-		c.requestID = ids[0]
+		sent = ids[0]
 	}
-	if len(c.requestID) > maxRequestID || !requestIDs.MatchString(c.requestID) {
-		c.requestID = record.NewID(c.started)
-	}
+	c.requestID = auth.RequestID(sent, c.started)
 	err := panics.Catch(func() error {
 		if err := c.authenticate(ctx, md.Get(authorizationKey)); err != nil {
 			return err
@@ -66,7 +58,7 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 		return authorize(c.caller, c.method)
 	})
 	if err == nil {
-		ctx, err = c.receive(context.WithValue(ctx, callKey{}, c))
+		ctx, err = c.acquireSlot(context.WithValue(ctx, callKey{}, c))
 	}
 	if err != nil {
 		return ctx, c.end(ctx, err)
@@ -74,38 +66,36 @@ func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, erro
 	return ctx, nil
 }
 
-// receive lets the first message come, for a while.
-func (c *call) receive(ctx context.Context) (context.Context, error) {
+// acquireSlot takes a slot until the first message is received, which must be within firstMessageTimeout.
+func (c *call) acquireSlot(ctx context.Context) (context.Context, error) {
 	receiving, cancel := context.WithCancel(ctx)
-	of, caller := placeOf(ctx, c.caller)
-	end, ok := c.server.arrivals.begin(of, caller, cancel)
+	of, caller := slotOwner(ctx, c.caller)
+	end, ok := c.server.slots.acquire(of, caller, cancel)
 	if !ok {
 		cancel()
-		return ctx, problem.Unavailable.New("Too many calls are on their way at the moment. Try again in a second.").After(receivingWait)
+		return ctx, problem.Unavailable.New("Too many calls are on their way at the moment. Try again in a second.").After(slotRetryDelay)
 	}
-	late := time.AfterFunc(receiveTime, cancel)
-	over := sync.OnceFunc(func() {
+	late := time.AfterFunc(firstMessageTimeout, cancel)
+	release := sync.OnceFunc(func() {
 		late.Stop()
 		end()
 	})
-	unlink := context.AfterFunc(receiving, over)
-	c.received = func() {
+	unlink := context.AfterFunc(receiving, release)
+	c.releaseSlot = func() {
 		unlink()
-		over()
+		release()
 	}
 	return receiving, nil
 }
 
-// authenticate finds out who calls. A token that is not valid is refused everywhere, for whoever sends one means to be known.
-func (c *call) authenticate(ctx context.Context, values []string) (err error) {
-	if len(values) == 0 {
-		return nil
+// authenticate identifies the caller. A token that is not valid is refused for every method, since a client that sends one
+// expects to be identified.
+func (c *call) authenticate(ctx context.Context, values []string) error {
+	token, err := auth.BearerToken(values)
+	if err != nil || token == "" {
+		return err
 	}
-	scheme, token, ok := strings.Cut(values[0], " ")
-	if len(values) > 1 || !ok || !strings.EqualFold(scheme, "Bearer") {
-		return problem.InvalidToken.New("Send one value of the metadata authorization, of the form: Bearer <token>.")
-	}
-	c.caller, err = c.server.env.Verify(ctx, strings.TrimSpace(token))
+	c.caller, err = c.server.env.Verify(ctx, token)
 	return err
 }
 

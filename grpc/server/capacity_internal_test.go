@@ -22,13 +22,13 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-var update = flag.Bool("update", false, "write what calls cost anew")
+var update = flag.Bool("update", false, "write the cost of calls")
 
 // capacityTable is what calls cost over DynamoDB, from which infra/README.md computes what the server costs.
 const capacityTable = "testdata/capacity.golden"
 
 // TestCapacity holds what a server does to the capacity that DynamoDB says it consumes. `go test ./grpc/server -run
-// TestCapacity -update` writes the table anew.
+// TestCapacity -update` writes the table.
 func TestCapacity(t *testing.T) {
 	db := dynamotest.Open(t, dynamotest.Start(t))
 	files, err := directory.Open(t.TempDir(), "http://localhost/files")
@@ -40,9 +40,9 @@ func TestCapacity(t *testing.T) {
 	w := newWorkers(env, d, DefaultLease)
 	sweep := &sweeper{queue: queue.Queue{Store: db, Now: time.Now}, log: env.Log}
 	look := func(ctx context.Context) error {
-		waiter := &waiter{got: make(chan *record.RunItem, 1)}
+		waiter := &waiter{leased: make(chan *record.RunItem, 1)}
 		for _, work := range []record.Work{record.ExecuteImage, record.ExecuteRepository, record.Evaluate} {
-			waiter.wants = append(waiter.wants, demand{record.DefaultPool, work})
+			waiter.demands = append(waiter.demands, demand{record.DefaultPool, work})
 		}
 		d.join(waiter)
 		defer d.leave(waiter)
@@ -72,7 +72,7 @@ func TestCapacity(t *testing.T) {
 	measure("lease a run", func(ctx context.Context) error { return look(ctx) })
 	leased := stored(t, db, run.ID)
 	measure("describe its work", func(ctx context.Context) error {
-		work, err := w.offer(ctx, leased)
+		work, err := w.workFor(ctx, leased)
 		if work == nil && err == nil {
 			return context.Canceled
 		}

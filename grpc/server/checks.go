@@ -18,13 +18,13 @@ import (
 
 // Limits of what workers send.
 const (
-	maxWait       = time.Minute
-	maxPools      = 10
-	maxBeatLines  = 1000
-	maxBeatBytes  = 256 << 10
-	maxNameBytes  = 200
-	maxDiagnostic = 2000     // characters of a diagnostic
-	maxDiagnosed  = 64 << 10 // bytes of all diagnostics of one call
+	maxWait             = time.Minute
+	maxPools            = 10
+	maxHeartbeatLines   = 1000
+	maxHeartbeatBytes   = 256 << 10
+	maxNameBytes        = 200
+	maxDiagnostic       = 2000     // characters of a diagnostic
+	maxDiagnosticsBytes = 64 << 10 // bytes of all diagnostics of one call
 )
 
 // quoted is a text from a request as an answer may repeat it.
@@ -35,13 +35,13 @@ func quoted(s string) string {
 	return strconv.Quote(s)
 }
 
-// underLease is a request that carries a lease.
-type underLease interface {
+// leasedRequest is a request that carries a lease.
+type leasedRequest interface {
 	GetRunId() string
 	GetLeaseId() string
 }
 
-func checkLeaseRef(ctx context.Context, in underLease) (queue.LeaseRef, problem.Fields) {
+func checkLeaseRef(ctx context.Context, in leasedRequest) (queue.LeaseRef, problem.Fields) {
 	var fields problem.Fields
 	for pointer, id := range map[string]string{"/run_id": in.GetRunId(), "/lease_id": in.GetLeaseId()} {
 		fields.AddIf(!record.IsID(id), pointer, "must be the ULID that Lease gave")
@@ -95,8 +95,8 @@ var streams = map[assayv1.Stream]string{
 func checkLines(in *assayv1.HeartbeatRequest) ([]record.LogLine, problem.Fields) {
 	var fields problem.Fields
 	fields.AddIf(in.GetFirstLine() < 0, "/first_line", "must not be negative")
-	if n := len(in.GetLines()); n > maxBeatLines {
-		fields.Add("/lines", "has %d lines; at most %d go in one call", n, maxBeatLines)
+	if n := len(in.GetLines()); n > maxHeartbeatLines {
+		fields.Add("/lines", "has %d lines; at most %d go in one call", n, maxHeartbeatLines)
 		return nil, fields
 	}
 	var lines []record.LogLine
@@ -109,7 +109,7 @@ func checkLines(in *assayv1.HeartbeatRequest) ([]record.LogLine, problem.Fields)
 		size += len(l.GetText())
 		lines = append(lines, record.LogLine{Stream: stream, Text: l.GetText()})
 	}
-	fields.AddIf(size > maxBeatBytes, "/lines", "has %d bytes; at most %d go in one call", size, maxBeatBytes)
+	fields.AddIf(size > maxHeartbeatBytes, "/lines", "has %d bytes; at most %d go in one call", size, maxHeartbeatBytes)
 	return lines, fields
 }
 
@@ -140,8 +140,8 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 	var all []measure.Diagnostic
 	size := 0
 	for i, d := range in {
-		if size += len(d.GetMessage()) + len(d.GetFile()); size > maxDiagnosed {
-			fields.Add(pointer, "have more than %d bytes together; leave out what tells least", maxDiagnosed)
+		if size += len(d.GetMessage()) + len(d.GetFile()); size > maxDiagnosticsBytes {
+			fields.Add(pointer, "have more than %d bytes together; leave out what tells least", maxDiagnosticsBytes)
 			break
 		}
 		at, n := fmt.Sprintf("%s/%d", pointer, i), utf8.RuneCountInString(d.GetMessage())

@@ -14,10 +14,10 @@ import (
 
 // Messages that cannot be decoded are the caller's fault, though gRPC calls that an internal error of the server, and tells
 // the caller so itself, before any handler or interceptor could say anything else. So decoding never fails for gRPC: a fault
-// is kept beside the message, and told by whoever asked for the message.
+// is kept with the message, and reported by the caller that asked for the message.
 
-// received is a message to decode into, with what was wrong with its bytes.
-type received struct {
+// decodeTarget is a message to decode into, with what was wrong with its bytes.
+type decodeTarget struct {
 	into  any
 	fault error
 }
@@ -29,7 +29,7 @@ func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
 
 // Unmarshal implements encoding.CodecV2.
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	r, ok := v.(*received)
+	r, ok := v.(*decodeTarget)
 	if !ok {
 		return c.CodecV2.Unmarshal(data, v)
 	}
@@ -45,7 +45,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 
 // decode receives a message by a function that hands its bytes to the codec.
 func decode(receive func(any) error, into any) error {
-	r := received{into: into}
+	r := decodeTarget{into: into}
 	if err := receive(&r); err != nil {
 		return err
 	}
@@ -66,7 +66,7 @@ func (s *Server) decoding(d grpc.ServiceDesc) *grpc.ServiceDesc {
 				return out, err
 			}
 			c := callIn(ctx)
-			c.received()
+			c.releaseSlot()
 			_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID))
 			return nil, c.end(ctx, failed)
 		}}

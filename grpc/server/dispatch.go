@@ -21,54 +21,55 @@ type demand struct {
 
 // waiter is a worker that waits for work.
 type waiter struct {
-	holder record.Lease // the lease to be
-	wants  []demand
-	once   bool // it does not wait: the first look decides
-	left   bool // it no longer waits, and takes what it was given all the same
-	got    chan *record.RunItem
+	holder  record.Lease // copied into the lease
+	demands []demand
+	noWait  bool // it takes what the first poll finds, or nothing
+	gone    bool // it no longer waits, and is answered when its claim ends
+	leased  chan *record.RunItem
 }
 
-// dispatcher hands out work to the workers that wait for it, first come, first served, and among tasks and teams in turn.
+// dispatcher leases runs for the workers that wait for work (long polling): workers are served first come, first served, tasks
+// and teams in round-robin order.
 //
-// It looks into the queue on behalf of all of them: once for each demand however many workers have it, when somebody comes
-// who has waited for nothing yet, when it is told that something may wait, and else every so often. While nobody waits it
-// does not look at all, so that idle workers cost what one of them costs, and a server without workers nothing.
+// It polls the queue on behalf of all of them: once for each demand however many workers have it, when a worker brings a new
+// demand, when it is notified that a run may wait, and else at an interval. While no worker waits it does not poll at all, so
+// that idle workers cost what one of them costs, and a server without workers nothing.
 type dispatcher struct {
-	queue queue.Queue
-	log   *slog.Logger
-	first time.Duration // how long a lease lasts until a heartbeat confirms it
-	every time.Duration // how often to look unasked
+	queue        queue.Queue
+	log          *slog.Logger
+	firstLease   time.Duration // how long a lease lasts until a heartbeat confirms it
+	pollInterval time.Duration // how often to poll without a notification
 
-	mu      sync.Mutex
-	waiting []*waiter
-	stopped bool
-	looked  map[demand]time.Time        // when the queue was last found empty, and nobody has told of anything since
-	told    int                         // how often somebody told that something may wait
-	news    wait.Signal                 // something may wait
-	joined  wait.Signal                 // somebody waits for what was not looked for
-	orders  map[demand]*queue.FairOrder // the loop's own
+	mu            sync.Mutex
+	waiting       []*waiter
+	stopped       bool
+	emptySince    map[demand]time.Time        // when the queue was last found empty, with no notification since
+	notifications int                         // how many there were that a run may wait
+	mayWait       wait.Signal                 // a run may wait
+	newDemand     wait.Signal                 // a worker waits for a demand that must be polled
+	orders        map[demand]*queue.FairOrder // of run alone
 }
 
 func newDispatcher(q queue.Queue, log *slog.Logger, first, every time.Duration) *dispatcher {
 	return &dispatcher{
-		queue: q, log: log, first: first, every: every, looked: map[demand]time.Time{}, orders: map[demand]*queue.FairOrder{},
+		queue: q, log: log, firstLease: first, pollInterval: every, emptySince: map[demand]time.Time{}, orders: map[demand]*queue.FairOrder{},
 	}
 }
 
 // lease waits for work, for as long as the context and the duration let it; nil when there was none.
 func (d *dispatcher) lease(ctx context.Context, holder record.Lease, wants []demand, wait time.Duration) *record.RunItem {
-	w := &waiter{holder: holder, wants: wants, once: wait <= 0, got: make(chan *record.RunItem, 1)}
+	w := &waiter{holder: holder, demands: wants, noWait: wait <= 0, leased: make(chan *record.RunItem, 1)}
 	if !d.join(w) {
 		return nil
 	}
 	var over <-chan time.Time
-	if !w.once {
+	if !w.noWait {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
 		over = timer.C
 	}
 	select {
-	case run := <-w.got:
+	case run := <-w.leased:
 		return run
 	case <-over:
 	case <-ctx.Done():
@@ -76,7 +77,7 @@ func (d *dispatcher) lease(ctx context.Context, holder record.Lease, wants []dem
 	if d.leave(w) {
 		return nil
 	}
-	return <-w.got
+	return <-w.leased
 }
 
 func (d *dispatcher) join(w *waiter) bool {
@@ -86,20 +87,22 @@ func (d *dispatcher) join(w *waiter) bool {
 		return false
 	}
 	d.waiting = append(d.waiting, w)
-	if w.once || slices.ContainsFunc(w.wants, d.unknown) {
-		d.joined.Send()
+	if w.noWait || slices.ContainsFunc(w.demands, d.mustPoll) {
+		d.newDemand.Send()
 	}
 	return true
 }
 
-// unknown reports whether the queue was not looked at for the demand of late.
-func (d *dispatcher) unknown(want demand) bool { return time.Since(d.looked[want]) >= d.every }
+// mustPoll reports whether the queue was not polled for the demand within the interval.
+func (d *dispatcher) mustPoll(want demand) bool {
+	return time.Since(d.emptySince[want]) >= d.pollInterval
+}
 
-// leave reports whether the waiter was not being served. One that is gets an answer soon.
+// leave reports whether the waiter was removed. One that is claimed gets an answer soon.
 func (d *dispatcher) leave(w *waiter) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	w.left = true
+	w.gone = true
 	i := slices.Index(d.waiting, w)
 	if i >= 0 {
 		d.waiting = slices.Delete(d.waiting, i, i+1)
@@ -107,35 +110,35 @@ func (d *dispatcher) leave(w *waiter) bool {
 	return i >= 0
 }
 
-// changed tells the dispatcher of items that were just written.
+// changed notifies the dispatcher of items that were just written.
 func (d *dispatcher) changed(items []store.Item) {
 	waiting := record.QueuePartition(record.QueueWorkers)
 	if slices.ContainsFunc(items, func(it store.Item) bool { return it.Entry(record.ByWork).Partition == waiting }) {
-		d.tell()
+		d.notify()
 	}
 }
 
-func (d *dispatcher) tell() {
+func (d *dispatcher) notify() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	clear(d.looked)
-	d.told++
-	d.news.Send()
+	clear(d.emptySince)
+	d.notifications++
+	d.mayWait.Send()
 }
 
-// run serves those who wait until the context ends. Then they get nothing, and nobody waits any more.
+// run serves workers that wait until the context ends. Then they are answered with nothing, as are all that come later.
 func (d *dispatcher) run(ctx context.Context) {
-	tick := time.NewTicker(d.every)
+	tick := time.NewTicker(d.pollInterval)
 	defer tick.Stop()
 	for {
 		all := true
 		select {
 		case <-ctx.Done():
-			d.dismiss(true)
+			d.answerEmpty(true)
 			return
-		case <-d.joined.C():
+		case <-d.newDemand.C():
 			all = false
-		case <-d.news.C():
+		case <-d.mayWait.C():
 		case <-tick.C:
 		}
 		for _, want := range d.demands(all) {
@@ -143,19 +146,19 @@ func (d *dispatcher) run(ctx context.Context) {
 				d.log.ErrorContext(ctx, "the queue of workers cannot be read", "error", err)
 			}
 		}
-		d.dismiss(false)
+		d.answerEmpty(false)
 	}
 }
 
-// demands returns what the waiters want, each once: all of it, or what those want who do not wait or what was not looked for
-// of late.
+// demands returns the demands of the waiters, each once: all of them, or those that must be polled and those of workers that do
+// not wait.
 func (d *dispatcher) demands(all bool) []demand {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	var wanted []demand
 	for _, w := range d.waiting {
-		for _, want := range w.wants {
-			if (all || w.once || d.unknown(want)) && !slices.Contains(wanted, want) {
+		for _, want := range w.demands {
+			if (all || w.noWait || d.mustPoll(want)) && !slices.Contains(wanted, want) {
 				wanted = append(wanted, want)
 			}
 		}
@@ -163,7 +166,7 @@ func (d *dispatcher) demands(all bool) []demand {
 	return wanted
 }
 
-// serve leases to those who want it as long as there is anything.
+// serve leases runs to the workers with the demand as long as there are any.
 func (d *dispatcher) serve(ctx context.Context, want demand) error {
 	for {
 		w, told := d.claim(want)
@@ -175,52 +178,52 @@ func (d *dispatcher) serve(ctx context.Context, want demand) error {
 			order = new(queue.FairOrder)
 			d.orders[want] = order
 		}
-		run, err := d.queue.Lease(ctx, record.WorkerSubqueue(want.pool, want.work), order, w.holder, d.first)
+		run, err := d.queue.Lease(ctx, record.WorkerSubqueue(want.pool, want.work), order, w.holder, d.firstLease)
 		if run == nil || err != nil {
 			d.unclaim(w, want, told)
 			return err
 		}
-		w.got <- run
+		w.leased <- run
 	}
 }
 
-// claim takes the first who wants it out of those who wait, and returns how often was told of work until then.
+// claim removes the first waiter with the demand, and returns the number of notifications until then.
 func (d *dispatcher) claim(want demand) (w *waiter, told int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	i := slices.IndexFunc(d.waiting, func(w *waiter) bool { return slices.Contains(w.wants, want) })
+	i := slices.IndexFunc(d.waiting, func(w *waiter) bool { return slices.Contains(w.demands, want) })
 	if i < 0 {
-		return nil, d.told
+		return nil, d.notifications
 	}
 	w = d.waiting[i]
 	d.waiting = slices.Delete(d.waiting, i, i+1)
-	return w, d.told
+	return w, d.notifications
 }
 
-// unclaim puts a waiter back for whom there was nothing.
+// unclaim puts back a waiter for which there was nothing.
 func (d *dispatcher) unclaim(w *waiter, want demand, told int) {
 	delete(d.orders, want)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.told == told {
-		d.looked[want] = time.Now()
+	if d.notifications == told {
+		d.emptySince[want] = time.Now()
 	}
-	if w.left {
-		w.got <- nil
+	if w.gone {
+		w.leased <- nil
 		return
 	}
 	d.waiting = slices.Insert(d.waiting, 0, w)
 }
 
-// dismiss answers those who do not wait that there is nothing, or all, now and later, when the dispatcher stops.
-func (d *dispatcher) dismiss(stop bool) {
+// answerEmpty answers the workers that do not wait with nothing, or, when the dispatcher stops, all workers, now and later.
+func (d *dispatcher) answerEmpty(stop bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.stopped = stop
 	d.waiting = slices.DeleteFunc(d.waiting, func(w *waiter) bool {
-		if stop || w.once {
-			w.got <- nil
+		if stop || w.noWait {
+			w.leased <- nil
 		}
-		return stop || w.once
+		return stop || w.noWait
 	})
 }

@@ -106,7 +106,7 @@ func TestWorkReachesThoseWhoWaitAtOnce(t *testing.T) {
 		}
 		seen[r.ID] = true
 	}
-	o.dismiss(true)
+	o.answerEmpty(true)
 	all.Wait()
 }
 
@@ -174,15 +174,15 @@ func TestNothingIsLeasedToThoseWhoLeft(t *testing.T) {
 
 func TestWhoeverLeavesWhileHeIsServedIsAnswered(t *testing.T) {
 	d := newDispatcher(queue.Queue{Now: time.Now}, slog.New(slog.DiscardHandler), time.Minute, time.Hour)
-	w := &waiter{wants: images("default"), got: make(chan *record.RunItem, 1)}
+	w := &waiter{demands: images("default"), leased: make(chan *record.RunItem, 1)}
 	d.join(w)
-	claimed, told := d.claim(w.wants[0])
+	claimed, told := d.claim(w.demands[0])
 	if claimed != w || d.leave(w) {
 		t.Fatal("a waiter who is being served left without an answer")
 	}
-	d.unclaim(w, w.wants[0], told)
+	d.unclaim(w, w.demands[0], told)
 	select {
-	case run := <-w.got:
+	case run := <-w.leased:
 		if run != nil {
 			t.Error(run)
 		}
@@ -196,7 +196,7 @@ func TestAStoppedDispatcherSendsEverybodyAway(t *testing.T) {
 	answered := make(chan *record.RunItem)
 	go func() { answered <- o.lease(t.Context(), by("x"), images("default"), time.Minute) }()
 	time.Sleep(20 * time.Millisecond)
-	o.dismiss(true)
+	o.answerEmpty(true)
 	if r := <-answered; r != nil {
 		t.Fatal(r)
 	}
@@ -205,7 +205,7 @@ func TestAStoppedDispatcherSendsEverybodyAway(t *testing.T) {
 	}
 }
 
-func TestLapsedLeasesAreTakenBackAfterTheFirstLeaseTime(t *testing.T) {
+func TestSweeper_ReclaimsExpiredLeasesAfterTheFirstLeaseTime(t *testing.T) {
 	o := newOffice(t, time.Hour)
 	task := record.NewID(time.Now())
 	confirmed, silent := o.add(task, "", record.ImageType), o.add(task, "", record.ImageType)
@@ -223,7 +223,7 @@ func TestLapsedLeasesAreTakenBackAfterTheFirstLeaseTime(t *testing.T) {
 		}
 	}
 	const lease = 100 * time.Millisecond
-	s := &sweeper{queue: queue.Queue{Store: o.table, Now: func() time.Time { return now.Add(time.Second) }}, log: slog.New(slog.DiscardHandler), lease: lease, every: 10 * time.Millisecond}
+	s := &sweeper{queue: queue.Queue{Store: o.table, Now: func() time.Time { return now.Add(time.Second) }}, log: slog.New(slog.DiscardHandler), lease: lease, interval: 10 * time.Millisecond}
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	started := time.Now()
@@ -243,7 +243,7 @@ func TestLapsedLeasesAreTakenBackAfterTheFirstLeaseTime(t *testing.T) {
 			delete(attempts, id)
 		}
 		if time.Since(started) > 10*time.Second {
-			t.Fatal("a lapsed lease was not taken back")
+			t.Fatal("an expired lease was not reclaimed")
 		}
 	}
 }

@@ -14,18 +14,18 @@ import (
 var services = []string{"", assayv1.WorkerService_ServiceDesc.ServiceName, assayv1.RunService_ServiceDesc.ServiceName}
 
 const (
-	wellEvery = 5 * time.Second // how often to ask the store whether it answers
-	wellTime  = 3 * time.Second // how long it may take for that
+	pingInterval = 5 * time.Second // how often to ask the store whether it answers
+	pingTimeout  = 3 * time.Second // how long it may take for that
 )
 
 // watchHealth tells that the server serves as long as the store answers.
 func (s *Server) watchHealth(ctx context.Context) {
-	wait.Every(ctx, wellEvery, func() { s.ping(ctx) })
+	wait.Every(ctx, pingInterval, func() { s.ping(ctx) })
 	s.health.Shutdown()
 }
 
 func (s *Server) ping(parent context.Context) {
-	ctx, cancel := context.WithTimeout(parent, wellTime)
+	ctx, cancel := context.WithTimeout(parent, pingTimeout)
 	defer cancel()
 	now := grpc_health_v1.HealthCheckResponse_SERVING
 	if err := s.env.Store.Ping(ctx); err != nil {

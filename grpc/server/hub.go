@@ -59,7 +59,7 @@ func (h *hub) leave(t *topic) {
 }
 
 // changed passes on items that were just written. It neither waits nor decodes: that is left to those who watch. Lines go
-// before the runs that count them, so that whoever hears of a line finds it.
+// before the runs that count them, so that a watcher that is notified of a line finds it.
 func (h *hub) changed(items []store.Item) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

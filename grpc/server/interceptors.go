@@ -32,7 +32,7 @@ func (s *Server) unary(ctx context.Context, in any, info *grpc.UnaryServerInfo, 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c := callIn(ctx)
-	c.received()
+	c.releaseSlot()
 	_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID)) // the one who would be told is gone
 	err = panics.Catch(func() (err error) {
 		out, err = handle(ctx, in)
@@ -48,7 +48,7 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerI
 	defer unlink()
 	c := callIn(ctx)
 	_ = stream.SetHeader(metadata.Pairs(requestIDKey, c.requestID))
-	err := panics.Catch(func() error { return handle(srv, &ownStream{stream, ctx, c}) })
+	err := panics.Catch(func() error { return handle(srv, &callStream{stream, ctx, c}) })
 	if err != nil && s.stopping.Err() != nil {
 		err = errStopping
 	}
@@ -57,18 +57,18 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerI
 
 var errStopping = problem.Unavailable.New("The server stops. Ask again, and another one answers; a watcher goes on from its last resume token.").After(time.Second)
 
-// ownStream is a stream with the context of its call.
-type ownStream struct {
+// callStream is a stream with the context of its call.
+type callStream struct {
 	grpc.ServerStream
 	ctx  context.Context //nolint:containedctx // as grpc.ServerStream has it
 	call *call
 }
 
 // Context implements grpc.ServerStream.
-func (s *ownStream) Context() context.Context { return s.ctx }
+func (s *callStream) Context() context.Context { return s.ctx }
 
 // RecvMsg implements grpc.ServerStream.
-func (s *ownStream) RecvMsg(m any) error {
-	defer s.call.received()
+func (s *callStream) RecvMsg(m any) error {
+	defer s.call.releaseSlot()
 	return decode(s.ServerStream.RecvMsg, m)
 }

@@ -27,9 +27,9 @@ func repeated[Request, Answer proto.Message](s *scene, call func(user string, in
 		}
 	}
 	_, err = call("robot", other)
-	wantCode(s.t, err, codes.FailedPrecondition, "lapsed")
+	wantCode(s.t, err, codes.FailedPrecondition, "expired")
 	_, err = call("other robot", in)
-	wantCode(s.t, err, codes.FailedPrecondition, "lapsed")
+	wantCode(s.t, err, codes.FailedPrecondition, "expired")
 	return first
 }
 

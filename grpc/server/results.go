@@ -31,7 +31,7 @@ func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunReques
 	}
 	h.Request = requestDigest(in)
 	run, missing, err := s.queue.CompleteExecution(ctx, s.env.Files, h, outputs, s.env.Quotas.User)
-	done, err := s.result(ctx, h, run, err)
+	done, err := s.resultOf(ctx, h, run, err)
 	if err != nil {
 		return nil, err
 	}
@@ -49,16 +49,16 @@ func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunReques
 	return out, nil
 }
 
-// requestDigest tells a request from every other one under its lease.
+// requestDigest identifies a request among all under its lease.
 func requestDigest(in proto.Message) string {
 	b, _ := proto.MarshalOptions{Deterministic: true}.Marshal(in) // what was decoded can be encoded
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }
 
-// result is what a request under a lease came to: how it left the run, or how the same request left it before, when this is a
-// repeat because the answer was lost.
-func (s *workers) result(ctx context.Context, h queue.LeaseRef, run *record.RunItem, err error) (record.EndedLease, error) {
+// resultOf returns how a request under a lease left the run, or, when the request is a repeat because its answer was lost, how
+// the first one left it.
+func (s *workers) resultOf(ctx context.Context, h queue.LeaseRef, run *record.RunItem, err error) (record.EndedLease, error) {
 	if err == nil {
 		return record.EndedLease{State: run.State, EvaluationID: run.EvaluationID}, nil
 	}
@@ -87,7 +87,7 @@ func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvalua
 	}
 	h.Request = requestDigest(in)
 	run, err := s.report(ctx, h, in, warnings)
-	done, err := s.result(ctx, h, run, err)
+	done, err := s.resultOf(ctx, h, run, err)
 	if err != nil {
 		return nil, err
 	}
@@ -96,27 +96,27 @@ func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvalua
 
 // report completes a run with the measures of a worker.
 func (s *workers) report(ctx context.Context, h queue.LeaseRef, in *assayv1.ReportEvaluationRequest, warnings []measure.Diagnostic) (*record.RunItem, error) {
-	run, truth, err := s.evaluated(ctx, h)
+	run, truth, err := s.leasedForEvaluation(ctx, h)
 	if err != nil {
 		return nil, err
 	}
 	if truth == nil || truth.Number != in.GetTruthVersion() {
-		return nil, s.outdated(ctx, h)
+		return nil, s.releaseOutdated(ctx, h)
 	}
-	result, fields := results(in, truth.Evaluator.Measures)
+	result, fields := parseMeasures(in, truth.Evaluator.Measures)
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
 	result.Warnings = measure.WithoutTruth(nil, warnings) // whatever its program says, it had the truth at hand
 	run, err = s.results.Complete(ctx, h, run, truth, result, in.GetEvaluatorVersion())
 	if errors.Is(err, queue.ErrTruthChanged) {
-		return nil, s.outdated(ctx, h)
+		return nil, s.releaseOutdated(ctx, h)
 	}
 	return run, err
 }
 
-// evaluated reads a run that a worker evaluates, with the truth as it is now; nil when there is none any more.
-func (s *workers) evaluated(ctx context.Context, h queue.LeaseRef) (*record.RunItem, *record.Truth, error) {
+// leasedForEvaluation reads a run that a worker evaluates, with the truth as it is now; nil when there is none any more.
+func (s *workers) leasedForEvaluation(ctx context.Context, h queue.LeaseRef) (*record.RunItem, *record.Truth, error) {
 	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	switch {
 	case err != nil:
@@ -130,20 +130,20 @@ func (s *workers) evaluated(ctx context.Context, h queue.LeaseRef) (*record.RunI
 	return run, truth, err
 }
 
-// outdated gives a run back that was evaluated against a truth that is no longer the one in use. A repeat of the request is
+// releaseOutdated gives back a run that was evaluated against a truth that is no longer the one in use. A repeat of the request is
 // refused with errStale: its worker has nothing to do then either.
-func (s *workers) outdated(ctx context.Context, h queue.LeaseRef) error {
+func (s *workers) releaseOutdated(ctx context.Context, h queue.LeaseRef) error {
 	h.Request = ""
 	if _, err := s.queue.Release(ctx, h); errors.Is(err, queue.ErrStaleLease) {
 		return errStale
 	} else if err != nil {
 		return err
 	}
-	return problem.TruthChanged.New("The truth has changed since the run was leased. The run waits to be evaluated against the new one: lease anew.")
+	return problem.TruthChanged.New("The truth has changed since the run was leased. The run waits to be evaluated against the new one: lease again.")
 }
 
-// results takes the measures that the dataset names, of which none may be missing, from a report.
-func results(in *assayv1.ReportEvaluationRequest, names []string) (measure.Result, problem.Fields) {
+// parseMeasures takes the measures that the dataset names, of which none may be missing, from a report.
+func parseMeasures(in *assayv1.ReportEvaluationRequest, names []string) (measure.Result, problem.Fields) {
 	result := measure.Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
 	var fields problem.Fields
 	known := map[string]bool{}
@@ -205,11 +205,11 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 	case assayv1.FailRunRequest_FAULT_RUN:
 		run, err = s.fail(ctx, h, diagnostics)
 	case assayv1.FailRunRequest_FAULT_WORKER:
-		run, err = s.queue.FailAttempt(ctx, h, why(diagnostics))
+		run, err = s.queue.FailAttempt(ctx, h, attemptReason(diagnostics))
 	default:
 		run, err = s.queue.Postpone(ctx, h, queue.RetryDelay)
 	}
-	done, err := s.result(ctx, h, run, err)
+	done, err := s.resultOf(ctx, h, run, err)
 	if err != nil {
 		return nil, err
 	}
@@ -231,13 +231,13 @@ func (s *workers) fail(ctx context.Context, h queue.LeaseRef, diagnostics []meas
 	}
 	run, err = s.results.Fail(ctx, h, run, truth, measure.WithoutTruth(nil, diagnostics), "")
 	if errors.Is(err, queue.ErrTruthChanged) {
-		return nil, s.outdated(ctx, h)
+		return nil, s.releaseOutdated(ctx, h)
 	}
 	return run, err
 }
 
-// why is the reason of an attempt that broke off as the run's owner may read it.
-func why(diagnostics []measure.Diagnostic) string {
+// attemptReason is the reason of an attempt that broke off as the run's owner may read it.
+func attemptReason(diagnostics []measure.Diagnostic) string {
 	for _, d := range diagnostics {
 		if d.SafeWhileBlinded {
 			return strings.TrimRight(d.Message, ".")

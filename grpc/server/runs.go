@@ -77,7 +77,7 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 		return size >= page.MaxBytes, nil
 	})
 	if problem.InvalidCursor.Is(err) {
-		return nil, problem.Check([]problem.Field{{Pointer: "/page_token", Detail: "names nothing in this list any more: begin anew without one"}})
+		return nil, problem.Check([]problem.Field{{Pointer: "/page_token", Detail: "names nothing in this list any more: begin again without one"}})
 	}
 	if err != nil {
 		return nil, err

@@ -1,7 +1,9 @@
-// Package server is the gRPC edge: workers lease runs through it, and programs watch runs. Behind it are the rules and the
-// stores that the HTTP edge has: shared/queue moves runs, shared/visibility and functions/runs say what a caller sees.
+// Package server serves the gRPC API: workers lease runs by long polling and extend their leases with heartbeats, and programs
+// watch runs as server streams. One dispatcher polls the queue for all workers that wait, one sweeper reclaims expired leases,
+// and one hub publishes changes of runs to all their watchers, so that what idle clients cost does not grow with their number.
 //
-// Who may call which method is told in access.go, and how problems travel in problems.go.
+// It shares its rules and stores with the HTTP API: shared/queue has the transitions of runs, shared/visibility and
+// functions/runs decide what a caller sees. access.go has the role that each method takes, problems.go how errors travel.
 package server
 
 import (
@@ -42,13 +44,13 @@ type Env struct {
 type Options struct {
 	Lease      time.Duration // how long a heartbeat extends a lease
 	FirstLease time.Duration // how long a lease lasts until the first heartbeat
-	// Look is how often to look into the store for what nobody told of: seldom where Changed tells of all that is written,
-	// every other second where others write too. Lapsed leases are looked for at least that often.
+	// Look is how often to poll the store without a notification: seldom where Changed reports all writes, every other second
+	// where other processes write too. Expired leases are looked for at least that often.
 	Look time.Duration
-	// Poll is how often to ask for what others write to the runs that are watched; 0 where Changed tells of all.
+	// Poll is how often to ask for what others write to the runs that are watched; 0 where Changed reports all writes.
 	Poll        time.Duration
 	Credentials credentials.TransportCredentials // nil: plain text
-	Reflection  bool                             // whether the server tells its protocol to whoever asks
+	Reflection  bool                             // whether server reflection is served
 }
 
 // Defaults of the times of leases.
@@ -57,8 +59,8 @@ const (
 	DefaultFirstLease = 20 * time.Second
 )
 
-// sweepTime is how often lapsed leases are looked for at least.
-const sweepTime = 2 * time.Second
+// maxSweepInterval is how often expired leases are looked for at least.
+const maxSweepInterval = 2 * time.Second
 
 // Server is the gRPC server.
 type Server struct {
@@ -68,7 +70,7 @@ type Server struct {
 	dispatch *dispatcher
 	sweep    *sweeper
 	hub      *hub
-	arrivals arrivals
+	slots    callSlots
 
 	stopping context.Context //nolint:containedctx // its end tells the streams, which have contexts of their own, to end
 	stop     context.CancelFunc
@@ -76,15 +78,15 @@ type Server struct {
 
 // Limits of connections.
 const (
-	maxMessage    = 4 << 20
-	maxReceived   = maxMessage + 64<<10 // a message that is a little too large is read to say so
-	maxStreams    = 250                 // at the same time in one connection
-	idleTime      = 15 * time.Minute    // after which an idle connection is closed
-	connectionAge = time.Hour           // after which clients are asked to connect anew
-	ageGrace      = 2 * time.Minute     // and then the connection is closed, whatever goes on in it
-	pingTime      = time.Minute         // after which a silent client is asked whether it is there
-	minPingTime   = 10 * time.Second    // more often a client may not ask the same
-	stopTime      = 15 * time.Second    // for calls under way when the server stops
+	maxMessage       = 4 << 20
+	maxReceived      = maxMessage + 64<<10 // a message that is a little too large is read to say so
+	maxStreams       = 250                 // at the same time in one connection
+	idleTime         = 15 * time.Minute    // after which an idle connection is closed
+	connectionAge    = time.Hour           // after which clients are asked to connect again
+	connectionGrace  = 2 * time.Minute     // and then the connection is closed, whatever goes on in it
+	keepAliveTime    = time.Minute         // after which a silent client is asked whether it is there
+	minKeepAliveTime = 10 * time.Second    // more often a client may not ask the same
+	shutdownTimeout  = 15 * time.Second    // for calls under way when the server stops
 )
 
 // New returns a server, which Serve starts.
@@ -92,13 +94,13 @@ func New(env Env, o Options) *Server {
 	s := &Server{env: env, health: health.NewServer()}
 	s.stopping, s.stop = context.WithCancel(context.Background())
 	s.dispatch = newDispatcher(queue.Queue{Store: env.Store, Now: env.Now}, env.Log, o.FirstLease, o.Look)
-	s.sweep = &sweeper{queue: queue.Queue{Store: env.Store, Now: env.Now}, log: env.Log, lease: o.Lease, every: min(o.Look, sweepTime)}
+	s.sweep = &sweeper{queue: queue.Queue{Store: env.Store, Now: env.Now}, log: env.Log, lease: o.Lease, interval: min(o.Look, maxSweepInterval)}
 	s.hub = newHub(env.Store, env.Files, env.Log, o.Poll)
 	s.grpc = grpc.NewServer(
 		grpc.Creds(o.Credentials), grpc.InTapHandle(s.tap), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
 		grpc.MaxRecvMsgSize(maxReceived), grpc.MaxConcurrentStreams(maxStreams),
-		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, MaxConnectionAge: connectionAge, MaxConnectionAgeGrace: ageGrace, Time: pingTime}),
-		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minPingTime, PermitWithoutStream: true}),
+		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, MaxConnectionAge: connectionAge, MaxConnectionAgeGrace: connectionGrace, Time: keepAliveTime}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minKeepAliveTime, PermitWithoutStream: true}),
 	)
 	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), newWorkers(env, s.dispatch, o.Lease))
 	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env, hub: s.hub})
@@ -112,14 +114,14 @@ func New(env Env, o Options) *Server {
 	return s
 }
 
-// Changed tells the server of items that were just written; it is made to be the hook of a store.
+// Changed notifies the server of items that were just written; it is a hook for a store.
 func (s *Server) Changed(items []store.Item) {
 	s.dispatch.changed(items)
 	s.hub.changed(items)
 }
 
-// Serve serves until the context ends. Then no more work is handed out, who waits is sent away, and calls under way get some
-// time to end.
+// Serve serves until the context ends. Then it hands out no more work, answers all waiting workers that there is none, and
+// waits up to shutdownTimeout for calls to end.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
@@ -136,7 +138,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	stop()
 	s.stop()
 	all.Wait()
-	gone := time.AfterFunc(stopTime, s.grpc.Stop)
+	gone := time.AfterFunc(shutdownTimeout, s.grpc.Stop)
 	s.grpc.GracefulStop()
 	gone.Stop()
 	if err != nil {

@@ -11,21 +11,21 @@ import (
 	"assay/shared/wait"
 )
 
-// serving remembers which workers this server has noted as seen, so that it reads and writes the item of all servers only
+// serving caches which workers this server has noted as seen, so that it reads and writes the item of all servers only
 // now and then.
 type serving struct {
-	mu    sync.Mutex
-	noted record.Serving
-	asked map[string][]record.Subqueue // by worker: what it last asked for
+	mu        sync.Mutex
+	noted     record.Serving
+	subqueues map[string][]record.Subqueue // by worker: what it last asked for
 }
 
 const (
-	notesAgain = 15 * time.Second // how often a worker that waits is noted
-	maxAsked   = 10_000           // how many workers are remembered; of others, each run alone tells what they serve
+	noteInterval = 15 * time.Second // how often a worker that waits is noted
+	maxTracked   = 10_000           // how many workers are remembered; of others, each run alone tells what they serve
 )
 
 // keep notes a worker that asks for work now, and as long as the context lasts if it waits.
-func (s *serving) keep(ctx context.Context, env Env, holder record.Lease, wants []demand, builds bool, waits time.Duration) {
+func (s *serving) track(ctx context.Context, env Env, holder record.Lease, wants []demand, builds bool, waits time.Duration) {
 	var queues []record.Subqueue
 	for _, w := range wants {
 		if queues = append(queues, record.WorkerSubqueue(w.pool, w.work)); builds && w.work == record.ExecuteRepository {
@@ -33,23 +33,23 @@ func (s *serving) keep(ctx context.Context, env Env, holder record.Lease, wants 
 		}
 	}
 	s.mu.Lock()
-	if s.asked == nil || len(s.asked) >= maxAsked {
-		s.asked = map[string][]record.Subqueue{}
+	if s.subqueues == nil || len(s.subqueues) >= maxTracked {
+		s.subqueues = map[string][]record.Subqueue{}
 	}
-	s.asked[workerOf(&holder)] = queues
+	s.subqueues[workerKey(&holder)] = queues
 	s.mu.Unlock()
 	s.note(ctx, env, queues)
 	if waits > 0 {
-		go wait.Every(ctx, notesAgain, func() { s.note(ctx, env, queues) })
+		go wait.Every(ctx, noteInterval, func() { s.note(ctx, env, queues) })
 	}
 }
 
-func workerOf(l *record.Lease) string { return l.UserID + " " + l.Holder }
+func workerKey(l *record.Lease) string { return l.UserID + " " + l.Holder }
 
-// beats notes the worker that holds the run.
-func (s *serving) beats(ctx context.Context, env Env, run *record.RunItem) {
+// noteHeartbeat notes the worker that holds the run.
+func (s *serving) noteHeartbeat(ctx context.Context, env Env, run *record.RunItem) {
 	s.mu.Lock()
-	queues := s.asked[workerOf(run.Lease)]
+	queues := s.subqueues[workerKey(run.Lease)]
 	s.mu.Unlock()
 	if queues == nil {
 		queues = []record.Subqueue{record.WorkerSubqueue(run.Pool, run.Work())}

@@ -23,10 +23,10 @@ func TestServing_HeartbeatsCount(t *testing.T) {
 	env := Env{Store: st, Now: func() time.Time { return now }, Log: slog.New(slog.DiscardHandler)}
 	var s serving
 	holder := record.Lease{Holder: "worker", UserID: record.NewID(now)}
-	s.keep(t.Context(), env, holder, []demand{{"gpu", record.ExecuteImage}, {"gpu", record.Evaluate}}, false, 0)
+	s.track(t.Context(), env, holder, []demand{{"gpu", record.ExecuteImage}, {"gpu", record.Evaluate}}, false, 0)
 	now = now.Add(time.Hour)
 	run := &record.RunItem{Pool: "gpu", Type: record.ImageType, Lease: &holder}
-	s.beats(t.Context(), env, run)
+	s.noteHeartbeat(t.Context(), env, run)
 	serves := func(pool string, w record.Work) bool {
 		t.Helper()
 		all, err := records.Get[record.Serving](t.Context(), st, store.Strong, record.ServingKey())
@@ -40,7 +40,7 @@ func TestServing_HeartbeatsCount(t *testing.T) {
 	}
 	now = now.Add(time.Hour)
 	var restarted serving
-	restarted.beats(t.Context(), env, run)
+	restarted.noteHeartbeat(t.Context(), env, run)
 	if !serves("gpu", record.ExecuteImage) || serves("gpu", record.Evaluate) {
 		t.Error("a server that did not hear what a worker asked for does not note the work of its run")
 	}

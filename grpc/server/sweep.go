@@ -13,29 +13,28 @@ import (
 	"assay/shared/wait"
 )
 
-// sweeper takes back the runs of workers that were not heard of any more. One read of an empty page is what it costs while
-// all are.
+// sweeper reclaims the runs whose workers let their leases expire. While none has expired, it reads one empty page at a time.
 //
-// A server that was away cannot blame the workers for that: for one lease time after its start it takes nothing back, so
-// that those which are alive find it again. Leases are judged by this server's clock; servers side by side need clocks that agree to within
+// Heartbeats cannot arrive while the server is down. So it reclaims nothing for one lease time after its start, in which
+// workers that are alive reconnect. Leases are judged by this server's clock; servers side by side need clocks that agree to within
 // seconds, as those of one cloud do. The evaluator, whose clock may be another's, waits for record.ReclaimGrace longer.
 type sweeper struct {
-	queue queue.Queue
-	log   *slog.Logger
-	lease time.Duration
-	every time.Duration
+	queue    queue.Queue
+	log      *slog.Logger
+	lease    time.Duration
+	interval time.Duration
 }
 
-// sweepPage is how many lapsed leases are read at once.
+// sweepPage is how many expired leases are read at once.
 const sweepPage = 20
 
 func (s *sweeper) run(ctx context.Context) {
 	if !wait.Sleep(ctx, s.lease) {
 		return
 	}
-	wait.Every(ctx, s.every, func() {
+	wait.Every(ctx, s.interval, func() {
 		if err := s.sweep(ctx); err != nil && ctx.Err() == nil {
-			s.log.ErrorContext(ctx, "lapsed leases stay until the next look", "error", err)
+			s.log.ErrorContext(ctx, "expired leases stay until the next sweep", "error", err)
 		}
 	})
 }
@@ -46,15 +45,15 @@ func (s *sweeper) sweep(ctx context.Context) error {
 	var failed error
 	for it, err := range records.Items(ctx, s.queue.Store, q) {
 		if err == nil {
-			err = s.takeBack(ctx, now, it)
+			err = s.reclaim(ctx, now, it)
 		}
 		failed = errors.Join(failed, err)
 	}
 	return failed
 }
 
-// takeBack takes back a run whose worker's lease has lapsed. What else is due is the evaluator's.
-func (s *sweeper) takeBack(ctx context.Context, now time.Time, it store.Item) error {
+// reclaim reclaims a run whose worker's lease has expired. Everything else that is due is left to the evaluator.
+func (s *sweeper) reclaim(ctx context.Context, now time.Time, it store.Item) error {
 	if !record.IsRun(it.Key) {
 		return nil
 	}
@@ -62,6 +61,6 @@ func (s *sweeper) takeBack(ctx context.Context, now time.Time, it store.Item) er
 	if err != nil || run.Lease == nil || run.Queue != record.QueueWorkers || run.Lease.Until.After(now) {
 		return err
 	}
-	s.log.InfoContext(ctx, "a worker was not heard of any more, and its run is taken back", "run", run.ID, "worker", run.Lease.Holder, "attempt", run.Attempts)
+	s.log.InfoContext(ctx, "the lease of a worker has expired, and its run is reclaimed", "run", run.ID, "worker", run.Lease.Holder, "attempt", run.Attempts)
 	return s.queue.ReclaimExpired(ctx, run.ID)
 }

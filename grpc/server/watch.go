@@ -35,11 +35,11 @@ type watcher struct {
 	look     time.Duration // how often a run that waits for a worker is looked at again
 	unserved bool          // whether the run was sent last with the diagnostic that no worker serves it
 	older    [logs]older   // lines that the topic has no more
-	send     func(sight) error
+	send     func(watchUpdate) error
 }
 
-// sight is what a message shows.
-type sight struct {
+// watchUpdate is what a message shows.
+type watchUpdate struct {
 	run   *record.Run // nil when there are only lines
 	lines []numbered
 	token string
@@ -59,7 +59,7 @@ func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStr
 		return err
 	}
 	w := &watcher{hub: s.hub, now: s.env.Now, place: from, viewer: *s.viewer(stream.Context()), look: grantTime}
-	w.send = func(m sight) error { return stream.Send(protoSight(m)) }
+	w.send = func(m watchUpdate) error { return stream.Send(protoUpdate(m)) }
 	return w.watch(stream.Context(), in.GetRunId(), watchTime)
 }
 
@@ -92,7 +92,7 @@ func (w *watcher) begin(ctx context.Context, runID string) error {
 	if err != nil {
 		return err
 	}
-	w.topic.add(imageOf(run))
+	w.topic.add(revisionOf(run))
 	newest, err := w.topic.newest()
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (w *watcher) begin(ctx context.Context, runID string) error {
 // follow sends each image of the run with the lines that it counts, and waits for more.
 func (w *watcher) follow(ctx context.Context) error {
 	for {
-		next, newest, bell, err := w.topic.after(w.seen)
+		next, newest, changed, err := w.topic.after(w.seen)
 		if err != nil {
 			return err
 		}
@@ -126,7 +126,7 @@ func (w *watcher) follow(ctx context.Context) error {
 			later = time.After(w.look)
 		}
 		select {
-		case <-bell:
+		case <-changed:
 		case <-later:
 		case <-ctx.Done():
 			return context.Cause(ctx)
@@ -154,7 +154,7 @@ func (w *watcher) tell(ctx context.Context, run *record.RunItem) error {
 		if !access.Sees(roles, newest.Scope().Audience) {
 			return visibility.Missing
 		}
-		var s sight
+		var s watchUpdate
 		at := w.place
 		if s.run, err = w.show(ctx, run, newest.Access, roles); err != nil {
 			return err
@@ -228,7 +228,7 @@ var logNames = map[record.LogKind]assayv1.Log{
 	record.EvaluationLog: assayv1.Log_LOG_EVALUATION,
 }
 
-func protoSight(s sight) *assayv1.WatchRunResponse {
+func protoUpdate(s watchUpdate) *assayv1.WatchRunResponse {
 	out := &assayv1.WatchRunResponse{ResumeToken: s.token}
 	if s.run != nil {
 		out.Run = protoRun(*s.run)

@@ -120,7 +120,7 @@ func watchAlone(b *testing.B, c *cinema, all []*played) float64 {
 		for _, p := range all {
 			began.Add(1)
 			w := &watcher{hub: c.hub, now: time.Now, viewer: visibility.Viewer{Records: c.store, Caller: organizer}}
-			w.send = func(sight) error {
+			w.send = func(watchUpdate) error {
 				began.Done()
 				return nil
 			}

@@ -173,7 +173,7 @@ func (g *gallery) watched(runID string) (orders []int64) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for _, m := range t.images {
+	for _, m := range t.revisions {
 		orders = append(orders, m.order)
 	}
 	return orders
@@ -229,7 +229,7 @@ func (c *client) watchFor(breaks int, long time.Duration, now func() time.Time) 
 		}
 		w.place = p
 	}
-	w.send = func(s sight) error {
+	w.send = func(s watchUpdate) error {
 		if breaks == 0 {
 			return errLost
 		}
@@ -240,7 +240,7 @@ func (c *client) watchFor(breaks int, long time.Duration, now func() time.Time) 
 	go func() { c.done <- w.watch(ctx, c.run, long) }()
 }
 
-func (c *client) take(s sight) {
+func (c *client) take(s watchUpdate) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.messages++

@@ -159,7 +159,7 @@ func TestAnEndedRunIsNotPolled(t *testing.T) {
 	if len(g.unfinished()) != 0 {
 		t.Error("a run is polled that nobody knows to be there")
 	}
-	topic.add(imageOf(p.run))
+	topic.add(revisionOf(p.run))
 	if keys := g.unfinished(); !slices.Equal(keys, []store.Key{p.run.Key()}) {
 		t.Errorf("%v", keys)
 	}
@@ -198,7 +198,7 @@ func TestASlowWatcherHoldsUpNobody(t *testing.T) {
 	if err := slow.ends(t); err != nil || slow.wrong != "" || len(slow.lines[record.ExecutionLog]) != changes {
 		t.Errorf("%d lines, %s, %v", len(slow.lines[record.ExecutionLog]), slow.wrong, err)
 	}
-	if n := len(slow.versions); n > maxImages+1 || slow.last.Version != p.run.Version {
+	if n := len(slow.versions); n > maxRevisions+1 || slow.last.Version != p.run.Version {
 		t.Errorf("%d versions were kept for it, the last %d of %d", n, slow.last.Version, p.run.Version)
 	}
 }

@@ -70,5 +70,5 @@ func (p place) ahead(run *record.RunItem, roles access.Role) []problem.Field {
 }
 
 func badToken(fault string) []problem.Field {
-	return []problem.Field{{Pointer: "/resume_token", Detail: fault + ": send the one of the last message that came, or none to begin anew"}}
+	return []problem.Field{{Pointer: "/resume_token", Detail: fault + ": send the one of the last message that came, or none to begin again"}}
 }

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// workers is the WorkerService: what workers do for runs, each step of it under a lease of shared/queue.
+// workers implements WorkerService. Every step that a worker takes for a run is under a lease of shared/queue.
 type workers struct {
 	assayv1.UnimplementedWorkerServiceServer
 	env      Env
@@ -37,7 +37,7 @@ func newWorkers(env Env, dispatch *dispatcher, lease time.Duration) *workers {
 }
 
 // beats is how many heartbeats fit into a lease, so that some may be lost.
-const beats = 4
+const heartbeatsPerLease = 4
 
 // Lease implements assayv1.WorkerServiceServer.
 func (s *workers) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
@@ -48,31 +48,31 @@ func (s *workers) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	holder := record.Lease{Holder: in.GetWorker(), UserID: callerOf(ctx).ID}
-	s.serving.keep(ctx, s.env, holder, wants, in.GetBuilds(), wait)
+	s.serving.track(ctx, s.env, holder, wants, in.GetBuilds(), wait)
 	for {
 		run := s.dispatch.lease(ctx, holder, wants, wait)
 		if run == nil {
 			return &assayv1.LeaseResponse{}, nil
 		}
-		work, err := s.offer(ctx, run)
+		work, err := s.workFor(ctx, run)
 		if work != nil || err != nil {
 			return &assayv1.LeaseResponse{Work: work}, err
 		}
 	}
 }
 
-// offer describes the work of a run that was just leased; nil when there is nothing for a worker to do after all. A run
-// whose worker is gone already, or whose work cannot be described, goes back at once.
-func (s *workers) offer(ctx context.Context, run *record.RunItem) (*assayv1.Work, error) {
+// workFor returns the Work message of a run that was just leased; nil when the run was given back or failed instead. A run
+// whose worker has disconnected, or whose message cannot be built, is given back at once.
+func (s *workers) workFor(ctx context.Context, run *record.RunItem) (*assayv1.Work, error) {
 	h := queue.LeaseRefOf(run)
-	work, err := s.describe(ctx, run, h)
+	work, err := s.buildWork(ctx, run, h)
 	if err == nil && (work == nil || ctx.Err() == nil) {
 		return work, ctx.Err()
 	}
 	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
 	if _, back := s.queue.Release(late, h); back != nil && !errors.Is(back, queue.ErrStaleLease) {
-		s.env.Log.WarnContext(ctx, "a run that did not reach its worker comes back when its lease lapses", "run", run.ID, "error", back)
+		s.env.Log.WarnContext(ctx, "a run that did not reach its worker comes back when its lease expires", "run", run.ID, "error", back)
 	}
 	return nil, errors.Join(err, ctx.Err())
 }
@@ -80,25 +80,25 @@ func (s *workers) offer(ctx context.Context, run *record.RunItem) (*assayv1.Work
 // shutdownGrace is how long giving back a run may take when its worker is gone.
 const shutdownGrace = 5 * time.Second
 
-// inputsTime is how long a run is left alone whose dataset's inputs have not all arrived.
-const inputsTime = time.Minute
+// inputsRetryDelay is how long a run is left alone whose dataset's inputs have not all arrived.
+const inputsRetryDelay = time.Minute
 
-// describe is nil, without an error, when the run went where its present truth has it go, or failed.
-func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.LeaseRef) (*assayv1.Work, error) {
-	b := brief{run: run}
+// buildWork returns nil, without an error, when the run was given back to wait for what its dataset has now, or failed.
+func (s *workers) buildWork(ctx context.Context, run *record.RunItem, h queue.LeaseRef) (*assayv1.Work, error) {
+	b := workBuilder{run: run}
 	err := records.Read(ctx, s.env.Store, store.Strong, records.Into(&b.dataset, record.DatasetKey(run.DatasetID)),
 		records.Into(&b.truth, record.TruthKey(run.DatasetID)), records.Into(&b.submission, record.SubmissionKey(run.SubmissionID)))
 	if err != nil {
 		return nil, err
 	}
 	truth := b.truth
-	switch why := b.hopeless(s.env.Now()); {
+	switch why := b.unservableReason(s.env.Now()); {
 	case why != "" && run.State == record.Evaluating && truth == nil:
-		_, err = s.queue.FailAgainst(ctx, h, nil, explained(why))
+		_, err = s.queue.FailAgainst(ctx, h, nil, errorDiagnostic(why))
 	case why != "":
-		_, err = s.queue.Fail(ctx, h, explained(why))
+		_, err = s.queue.Fail(ctx, h, errorDiagnostic(why))
 	case run.State == record.Running && !record.AllStored(b.dataset.Inputs):
-		_, err = s.queue.Postpone(ctx, h, inputsTime)
+		_, err = s.queue.Postpone(ctx, h, inputsRetryDelay)
 	case run.State == record.Evaluating && truth == nil:
 		_, err := s.queue.AwaitTruth(ctx, h, run.QueuedAt.Add(record.UploadTime))
 		if errors.Is(err, queue.ErrTruthChanged) {
@@ -108,12 +108,12 @@ func (s *workers) describe(ctx context.Context, run *record.RunItem, h queue.Lea
 	case run.State == record.Evaluating && queue.EvaluationQueue(truth) != record.QueueWorkers:
 		_, err = s.queue.Release(ctx, h)
 	default:
-		work, err := b.work(ctx, s.env.Files, s.env.Now())
+		work, err := b.build(ctx, s.env.Files, s.env.Now())
 		if err != nil {
 			return nil, problem.Unavailable.Wrap(err, "The links of the files could not be made. Try again in a few seconds.")
 		}
-		work.LeaseDuration = durationpb.New(s.dispatch.first)
-		work.HeartbeatInterval = durationpb.New(s.lease / beats)
+		work.LeaseDuration = durationpb.New(s.dispatch.firstLease)
+		work.HeartbeatInterval = durationpb.New(s.lease / heartbeatsPerLease)
 		return work, nil
 	}
 	return nil, queue.IgnoreStale(err)
@@ -133,7 +133,7 @@ func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (
 	case err != nil:
 		return nil, err
 	}
-	s.serving.beats(ctx, s.env, run)
+	s.serving.noteHeartbeat(ctx, s.env, run)
 	return &assayv1.HeartbeatResponse{LeaseDuration: durationpb.New(s.lease), NextLine: run.Lease.Lines}, nil
 }
 
@@ -151,4 +151,4 @@ func (s *workers) refuseHeartbeat(ctx context.Context, h queue.LeaseRef) (*assay
 	return nil, errStale
 }
 
-var errStale = problem.StaleLease.New("The run is no longer held under this lease: it lapsed, or the run has ended. Throw the work away, and lease anew.")
+var errStale = problem.StaleLease.New("The run is no longer held under this lease: it expired, or the run has ended. Discard the work, and lease again.")

@@ -95,7 +95,7 @@ func TestAnImageIsExecutedAndEvaluated(t *testing.T) {
 		t.Errorf("%+v", e)
 	}
 	_, err := s.beat(w, 2, "too late")
-	wantCode(t, err, codes.FailedPrecondition, "lapsed")
+	wantCode(t, err, codes.FailedPrecondition, "expired")
 	for deadline := time.Now().Add(5 * time.Second); r.ExecutionLog == nil; r = s.run("ada", id) {
 		if time.Now().After(deadline) {
 			t.Fatal("the log did not become a file")
@@ -172,7 +172,7 @@ func TestACancelledRunStopsItsWorker(t *testing.T) {
 		t.Errorf("%v, %v", beat, err)
 	}
 	_, err := s.work.CompleteRun(s.as("robot"), &assayv1.CompleteRunRequest{RunId: id, LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("x", "y")}})
-	wantCode(t, err, codes.FailedPrecondition, "lapsed")
+	wantCode(t, err, codes.FailedPrecondition, "expired")
 }
 
 // TestALeaseServesTheIdentityThatTookIt: another worker that has learned the ids is answered what it is for a lease that is gone,
@@ -195,7 +195,7 @@ func TestALeaseServesTheIdentityThatTookIt(t *testing.T) {
 				answers = append(answers, err)
 			}
 			for _, err := range answers {
-				wantCode(t, err, codes.FailedPrecondition, "lapsed")
+				wantCode(t, err, codes.FailedPrecondition, "expired")
 			}
 			told = append(told, fmt.Sprint(answers))
 		}

@@ -70,7 +70,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 	w := &work.Worker{
 		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: box, Folder: folder, Log: log,
 		Name: s.name, Pools: s.pools, Kinds: s.workKinds(), Limits: s.limits, Local: s.exec == execLocal, Concurrency: s.concurrency, Grace: s.grace,
-		Persistence: work.DefaultPersistence,
+		RetryFor: work.DefaultRetryFor,
 	}
 	err = w.Run(ctx)
 	log.Info("the worker has stopped")

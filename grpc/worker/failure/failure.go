@@ -1,5 +1,5 @@
-// Package failure tells what cannot succeed because of the run itself from everything else that goes wrong on a worker: the
-// first ends the run, the second is tried again, by another worker perhaps.
+// Package failure distinguishes permanent failures, which lie in the run itself and end it, from everything else that goes wrong
+// on a worker, which is retried, perhaps by another worker.
 package failure
 
 import (
@@ -13,11 +13,12 @@ import (
 // OfRun is an error that is the run's own: of its image, its repository, its program or its output. Every other error is
 // the worker's.
 type OfRun struct {
-	// Diagnostics say what happened, the discreet ones first: those may be read by the owner of a blinded run.
+	// Diagnostics say what happened. Those that are safe while the run is blinded, which its owner may read, come first.
 	Diagnostics []*assayv1.Diagnostic
 }
 
-// New returns a failure of the run with a discreet diagnostic: it may tell nothing of the truth, nor of what the run printed.
+// New returns a failure of the run with a diagnostic that is safe while the run is blinded: it must reveal nothing of the truth,
+// nor of what the run printed.
 func New(format string, args ...any) *OfRun { return Of("", format, args...) }
 
 // Of returns a failure of the run that is about one of its files.
@@ -27,7 +28,7 @@ func Of(file, format string, args ...any) *OfRun {
 	return &OfRun{Diagnostics: []*assayv1.Diagnostic{d}}
 }
 
-// With adds a diagnostic that is not discreet, unless the text is empty.
+// With adds a diagnostic that is not safe while the run is blinded, unless the text is empty.
 func (f *OfRun) With(text string) *OfRun {
 	if text != "" {
 		f.Diagnostics = append(f.Diagnostics, Diagnostic(text, false))
@@ -38,13 +39,13 @@ func (f *OfRun) With(text string) *OfRun {
 // maxCharacters is how long the server lets a message be.
 const maxCharacters = 2000
 
-// Diagnostic is an error with the text, which is cut and mended so that the server takes it.
-func Diagnostic(text string, discreet bool) *assayv1.Diagnostic {
+// Diagnostic is an error with the text, cut and made valid UTF-8 so that the server accepts it.
+func Diagnostic(text string, safeWhileBlinded bool) *assayv1.Diagnostic {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if r := []rune(text); len(r) > maxCharacters {
 		text = string(r[:maxCharacters-1]) + "…"
 	}
-	return &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: text, Discreet: discreet}
+	return &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: text, Discreet: safeWhileBlinded}
 }
 
 // Error implements error.

@@ -27,27 +27,27 @@ const (
 
 // recent are the last lines of a stream. Two pipes are read as they fill, so the end of each is kept for itself.
 type recent struct {
-	texts []string
-	left  []*assayv1.OutputLine // those that were left out
+	texts   []string
+	omitted []*assayv1.OutputLine // those that were left out
 }
 
 // Log is the log of one lease. It can be used by several goroutines at once.
 type Log struct {
-	mu      sync.Mutex
-	first   int64 // the position of the first of pending
-	pending []*assayv1.OutputLine
-	bytes   int                                      // of the texts of pending
-	room    int                                      // bytes that may still be kept
-	left    int64                                    // lines that were left out since there is no more room
-	last    [assayv1.Stream_STREAM_STDERR + 1]recent // by stream
-	news    wait.Signal
+	mu           sync.Mutex
+	first        int64 // the position of the first of pending
+	pending      []*assayv1.OutputLine
+	bytes        int                                      // of the texts of pending
+	room         int                                      // bytes that may still be kept
+	omittedLines int64                                    // lines that were left out since there is no more room
+	last         [assayv1.Stream_STREAM_STDERR + 1]recent // by stream
+	changed      wait.Signal
 }
 
 // New returns an empty log.
 func New() *Log { return &Log{room: maxLogBytes} }
 
-// News gets a signal when there is something to send where nothing was, and when there is as much as one call takes.
-func (l *Log) News() <-chan struct{} { return l.news.C() }
+// Changed gets a signal when there is something to send where nothing was, and when there is as much as one call takes.
+func (l *Log) Changed() <-chan struct{} { return l.changed.C() }
 
 // Say adds lines of the worker's own. They are kept even when a program has printed more than there is room for.
 func (l *Log) Say(format string, args ...any) {
@@ -67,17 +67,17 @@ func (l *Log) add(stream assayv1.Stream, text string) {
 		last.texts = slices.Delete(last.texts, 0, 1)
 	}
 	line := &assayv1.OutputLine{Stream: stream, Text: text}
-	if l.room -= len(text) + footprint; l.room >= 0 && l.left == 0 {
+	if l.room -= len(text) + footprint; l.room >= 0 && l.omittedLines == 0 {
 		l.keep(line)
 		return
 	}
-	if l.left == 0 {
+	if l.omittedLines == 0 {
 		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: fmt.Sprintf(
 			"More than %d MiB were printed. What comes now is left out, save for the last %d lines of each stream.", maxLogBytes>>20, tailLines)})
 	}
-	l.left++
-	if last.left = append(last.left, line); len(last.left) > tailLines {
-		last.left = slices.Delete(last.left, 0, 1)
+	l.omittedLines++
+	if last.omitted = append(last.omitted, line); len(last.omitted) > tailLines {
+		last.omitted = slices.Delete(last.omitted, 0, 1)
 	}
 }
 
@@ -85,23 +85,23 @@ func (l *Log) add(stream assayv1.Stream, text string) {
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.left == 0 {
+	if l.omittedLines == 0 {
 		return
 	}
-	gone := l.left
+	gone := l.omittedLines
 	for _, stream := range l.last {
-		gone -= int64(len(stream.left))
+		gone -= int64(len(stream.omitted))
 	}
 	if gone > 0 {
 		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: plural.Count(gone, "line") + " left out here."})
 	}
 	for i := range l.last {
-		for _, line := range l.last[i].left {
+		for _, line := range l.last[i].omitted {
 			l.keep(line)
 		}
-		l.last[i].left = nil
+		l.last[i].omitted = nil
 	}
-	l.left = 0
+	l.omittedLines = 0
 }
 
 func (l *Log) keep(line *assayv1.OutputLine) {
@@ -109,7 +109,7 @@ func (l *Log) keep(line *assayv1.OutputLine) {
 	l.pending = append(l.pending, line)
 	l.bytes += len(line.GetText()) + overhead
 	if len(l.pending) == 1 || l.full() != full {
-		l.news.Send()
+		l.changed.Send()
 	}
 }
 
@@ -136,8 +136,8 @@ func (l *Log) Next() (first int64, lines []*assayv1.OutputLine) {
 	return l.first, slices.Clone(l.pending[:n])
 }
 
-// Kept says that the server has all lines before the position.
-func (l *Log) Kept(next int64) {
+// Acknowledge says that the server has all lines before the position.
+func (l *Log) Acknowledge(next int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := int(min(max(next-l.first, 0), int64(len(l.pending))))

@@ -31,7 +31,7 @@ func drain(t interface{ Fatalf(string, ...any) }, l *output.Log) []*assayv1.Outp
 			t.Fatalf("%d lines of %d bytes in one call", len(lines), size)
 		}
 		all = append(all, lines...)
-		l.Kept(int64(len(all)))
+		l.Acknowledge(int64(len(all)))
 	}
 	return all
 }
@@ -96,12 +96,12 @@ func TestLinesStayUntilTheyAreKept(t *testing.T) {
 	for i := range 5 {
 		l.Say("%d", i)
 	}
-	l.Kept(2)
-	l.Kept(1) // an answer that came late
+	l.Acknowledge(2)
+	l.Acknowledge(1) // an answer that came late
 	if first, lines := l.Next(); first != 2 || !slices.Equal(texts(lines), []string{"2", "3", "4"}) {
 		t.Errorf("from %d on: %q", first, texts(lines))
 	}
-	l.Kept(100)
+	l.Acknowledge(100)
 	if first, lines := l.Next(); first != 5 || len(lines) != 0 {
 		t.Errorf("from %d on: %q", first, texts(lines))
 	}
@@ -110,7 +110,7 @@ func TestLinesStayUntilTheyAreKept(t *testing.T) {
 func TestNewsRing(t *testing.T) {
 	rang := func(l *output.Log) bool {
 		select {
-		case <-l.News():
+		case <-l.Changed():
 			return true
 		default:
 			return false

@@ -15,7 +15,7 @@ import (
 )
 
 // Local runs commands as processes of this machine, with all rights of the worker: no isolation at all. It is for tests, and
-// for those who trust whoever submits.
+// for labs that trust everyone who submits.
 type Local struct {
 	Log    *slog.Logger // of the worker
 	outage outage

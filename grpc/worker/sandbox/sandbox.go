@@ -18,7 +18,7 @@ import (
 	"assay/grpc/worker/output"
 )
 
-// Sandbox is one way of running programs. What it returns as a failure.OfRun is discreet in its first diagnostic.
+// Sandbox is one way of running programs. What it returns as a failure.OfRun has a first diagnostic that is safe while the run is blinded.
 type Sandbox interface {
 	// Image gets the program of a container image.
 	Image(ctx context.Context, reference string, log *output.Log) (*Program, error)

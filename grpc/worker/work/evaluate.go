@@ -34,7 +34,7 @@ func (t *task) evaluate(ctx context.Context) error {
 	}
 	program, err := t.program(ctx)
 	if err != nil {
-		return evaluators(err)
+		return asEvaluatorFailure(err)
 	}
 	output, err := t.output(ctx)
 	if err != nil {
@@ -42,7 +42,7 @@ func (t *task) evaluate(ctx context.Context) error {
 	}
 	defer func() { _ = output.Root.Close() }()
 	if err := t.run(ctx, program, append(folders, output)...); err != nil {
-		return evaluators(err)
+		return asEvaluatorFailure(err)
 	}
 	found, err := measures.Read(output.Root, t.work.GetMeasures())
 	if err != nil {
@@ -52,15 +52,15 @@ func (t *task) evaluate(ctx context.Context) error {
 	return t.report(found, program.Version)
 }
 
-// evaluators says of a failure that it is the evaluator's.
-func evaluators(err error) error {
+// asEvaluatorFailure attributes a failure of the run's program to the evaluator.
+func asEvaluatorFailure(err error) error {
 	var ofRun *failure.OfRun
 	if !errors.As(err, &ofRun) {
 		return err
 	}
-	told := failure.New("The evaluator of the dataset failed; its organizers find more in the log of the evaluation.")
-	told.Diagnostics = append(told.Diagnostics, ofRun.Diagnostics...)
-	return told
+	attributed := failure.New("The evaluator of the dataset failed; its organizers find more in the log of the evaluation.")
+	attributed.Diagnostics = append(attributed.Diagnostics, ofRun.Diagnostics...)
+	return attributed
 }
 
 func (t *task) report(found *measures.Evaluation, version string) error {
@@ -68,7 +68,7 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 		version = sandbox.CommandVersion(t.work.GetCommand())
 	}
 	request := &assayv1.ReportEvaluationRequest{
-		RunId: t.runID, LeaseId: t.leaseID, TruthVersion: t.work.GetTruthVersion(), Measures: found.Measures, EvaluatorVersion: cut(version, maxVersion),
+		RunId: t.runID, LeaseId: t.leaseID, TruthVersion: t.work.GetTruthVersion(), Measures: found.Measures, EvaluatorVersion: lastBytes(version, maxVersion),
 	}
 	if len(found.Topics) > 0 {
 		request.Topics = make(map[string]*assayv1.TopicMeasures, len(found.Topics))
@@ -76,10 +76,10 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 			request.Topics[topic] = &assayv1.TopicMeasures{Measures: values}
 		}
 	}
-	_, err := callWithRetry(t.hold, t.Client.ReportEvaluation, request)
+	_, err := callWithRetry(t.lease, t.Client.ReportEvaluation, request)
 	switch {
 	case status.Code(err) == codes.Aborted && reason(err) == truthChanged:
-		return errDropped
+		return errTruthChanged
 	case status.Code(err) == codes.InvalidArgument, status.Code(err) == codes.ResourceExhausted:
 		t.log.Say("The measures cannot be taken. %s", explain(err))
 		return failure.New("The measures of the evaluator cannot be taken; its organizers find why in the log of the evaluation.")
@@ -90,4 +90,4 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 // maxVersion is how long the version of an evaluator may be. Its end, the digest, is what counts.
 const maxVersion = 200
 
-func cut(s string, most int) string { return s[max(len(s)-most, 0):] }
+func lastBytes(s string, most int) string { return s[max(len(s)-most, 0):] }

@@ -71,9 +71,9 @@ func TestEvaluatorsTellNothingOfTheTruth(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			discreet, other := evaluation(t, c.command).finish(nil).diagnostics(assayv1.FailRunRequest_FAULT_RUN)
-			if !strings.Contains(discreet, c.want) || strings.Contains(discreet+other, secret) {
-				t.Errorf("discreet %q, other %q", discreet, other)
+			safe, other := evaluation(t, c.command).finish(nil).diagnostics(assayv1.FailRunRequest_FAULT_RUN)
+			if !strings.Contains(safe, c.want) || strings.Contains(safe+other, secret) {
+				t.Errorf("safe %q, other %q", safe, other)
 			}
 		})
 	}

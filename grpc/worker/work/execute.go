@@ -56,7 +56,7 @@ func (t *task) execute(ctx context.Context) error {
 		t.log.Say("Output: %s, %s, SHA-256 %s", f.GetName(), sandbox.Bytes(f.GetSize()), f.GetSha256())
 	}
 	t.drain()
-	return t.deliver(ctx, files, output.Root)
+	return t.uploadOutput(ctx, files, output.Root)
 }
 
 // files brings files into a folder that programs only read.
@@ -70,8 +70,8 @@ func (t *task) files(ctx context.Context, name string, files []*assayv1.File, va
 	return f, t.Files.Download(ctx, files, f.Path)
 }
 
-// fresh makes an empty folder.
-func (t *task) fresh(name string) (string, error) {
+// newFolder makes an empty folder.
+func (t *task) newFolder(name string) (string, error) {
 	path := filepath.Join(t.folder, name)
 	return path, os.Mkdir(path, 0o700)
 }
@@ -84,15 +84,15 @@ func (t *task) output(ctx context.Context, variables ...string) (sandbox.Folder,
 	return f, err
 }
 
-// rounds is how often files are sent that the server still misses.
-const rounds = 4
+// uploadRounds is how often files are sent that the server still misses.
+const uploadRounds = 4
 
-// deliver declares the output and sends what the server does not have, until it has all.
-func (t *task) deliver(ctx context.Context, files []*assayv1.File, folder *os.Root) error {
+// uploadOutput declares the output and sends what the server does not have, until it has all.
+func (t *task) uploadOutput(ctx context.Context, files []*assayv1.File, folder *os.Root) error {
 	request := &assayv1.CompleteRunRequest{RunId: t.runID, LeaseId: t.leaseID, Files: files}
 	var failed error
-	for round := 1; round <= rounds; round++ {
-		answer, err := callWithRetry(t.hold, t.Client.CompleteRun, request)
+	for round := 1; round <= uploadRounds; round++ {
+		answer, err := callWithRetry(t.lease, t.Client.CompleteRun, request)
 		if status.Code(err) == codes.InvalidArgument {
 			return failure.New("The output cannot be taken. %s", explain(err))
 		}
@@ -103,7 +103,7 @@ func (t *task) deliver(ctx context.Context, files []*assayv1.File, folder *os.Ro
 		for _, to := range answer.GetUploads() {
 			failed = errors.Join(failed, t.Files.Upload(ctx, to, folder))
 		}
-		if failed != nil && !wait.Sleep(ctx, wait.Backoff(round, longestPause)) {
+		if failed != nil && !wait.Sleep(ctx, wait.Backoff(round, maxRetryDelay)) {
 			return context.Cause(ctx)
 		}
 	}

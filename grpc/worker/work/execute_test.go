@@ -100,8 +100,8 @@ func TestAnOutputFolderThatWasReplacedIsNotFollowed(t *testing.T) {
 
 func TestFailuresOfTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
-		command, discreet, other string
-		change                   func(*work.Worker)
+		command, safe, other string
+		change               func(*work.Worker)
 	}{
 		"exit code":    {"echo no memory of it >&2; exit 7", "It ended with exit code 7 after", "no memory of it", nil},
 		"signal":       {"kill -TERM $$", "It ended with exit code 143", "", nil},
@@ -121,12 +121,12 @@ func TestFailuresOfTheRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, image(c.command)).finish(c.change)
-			discreet, other := s.diagnostics(assayv1.FailRunRequest_FAULT_RUN)
-			if !strings.Contains(discreet, c.discreet) || !strings.Contains(other, c.other) || c.other == "" && other != "" {
-				t.Errorf("discreet: %s\nother: %s", discreet, other)
+			safe, other := s.diagnostics(assayv1.FailRunRequest_FAULT_RUN)
+			if !strings.Contains(safe, c.safe) || !strings.Contains(other, c.other) || c.other == "" && other != "" {
+				t.Errorf("safe: %s\nother: %s", safe, other)
 			}
-			if c.other != "" && strings.Contains(discreet, c.other) {
-				t.Errorf("what the program printed is told to everyone: %s", discreet)
+			if c.other != "" && strings.Contains(safe, c.other) {
+				t.Errorf("what the program printed is told to everyone: %s", safe)
 			}
 		})
 	}

@@ -89,7 +89,7 @@ func TestWorker_GivesUpOnCallsThatAlwaysFail(t *testing.T) {
 		return nil
 	}
 	var log bytes.Buffer
-	s.finish(func(w *work.Worker) { w.Persistence, w.Log = time.Second, slog.New(slog.NewTextHandler(&log, nil)) })
+	s.finish(func(w *work.Worker) { w.RetryFor, w.Log = time.Second, slog.New(slog.NewTextHandler(&log, nil)) })
 	s.diagnostics(assayv1.FailRunRequest_FAULT_WORKER)
 	for _, want := range []string{"did not take the call within 1s", "as the test wants it"} {
 		if !strings.Contains(log.String(), want) {
@@ -124,7 +124,7 @@ func lasting(t *testing.T) (command string, gone func()) {
 	}
 }
 
-// alive reports whether a process runs: one that ended may be kept by whoever adopted it.
+// alive reports whether a process runs: one that ended may be kept by its new parent.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -275,7 +275,7 @@ func TestWorkersThatAreRefusedEnd(t *testing.T) {
 			s.over = c.from == 1 // there is no work
 			r := s.start(func(w *work.Worker) {
 				if name == "expired" {
-					w.Persistence = time.Second
+					w.RetryFor = time.Second
 				}
 			})
 			if !c.ends {

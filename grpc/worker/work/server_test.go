@@ -278,7 +278,7 @@ func (s *server) start(change func(*work.Worker)) *running {
 	w := &work.Worker{
 		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: &sandbox.Local{Log: slog.New(slog.DiscardHandler)}, Folder: folder,
 		Log: slog.New(slog.NewTextHandler(s.t.Output(), nil)), Name: "tester", Local: true, Concurrency: 1, Grace: 10 * time.Second,
-		Limits: sandbox.Limits{Disk: 1 << 20, Time: time.Minute}, Persistence: work.DefaultPersistence,
+		Limits: sandbox.Limits{Disk: 1 << 20, Time: time.Minute}, RetryFor: work.DefaultRetryFor,
 	}
 	if change != nil {
 		change(w)
@@ -324,18 +324,18 @@ func (s *server) finish(change func(*work.Worker)) *server {
 	return s
 }
 
-// diagnostics are those of a failure: the discreet ones, and the others.
-func (s *server) diagnostics(fault assayv1.FailRunRequest_Fault) (discreet, others string) {
+// diagnostics are those of a failure: the safe ones, and the others.
+func (s *server) diagnostics(fault assayv1.FailRunRequest_Fault) (safe, others string) {
 	s.t.Helper()
 	if s.failed.GetFault() != fault {
 		s.t.Fatalf("the run ended with %v, want %v", s.failed, fault)
 	}
 	for _, d := range s.failed.GetDiagnostics() {
 		if d.GetDiscreet() {
-			discreet += d.GetMessage() + "\n"
+			safe += d.GetMessage() + "\n"
 		} else {
 			others += d.GetMessage() + "\n"
 		}
 	}
-	return strings.TrimSpace(discreet), strings.TrimSpace(others)
+	return strings.TrimSpace(safe), strings.TrimSpace(others)
 }

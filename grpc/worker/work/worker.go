@@ -1,5 +1,5 @@
-// Package work does what the server hands out. It keeps each lease alive with heartbeats, which take the lines of the log
-// along, and stops at once when the lease is lost: what a worker does without one counts for nothing.
+// Package work leases runs by long polling and executes or evaluates them. It extends each lease with heartbeats, which carry
+// the lines of the log, and stops at once when a lease is lost, since results without a lease are refused.
 package work
 
 import (
@@ -35,26 +35,26 @@ type Worker struct {
 	Local       bool          // the sandbox runs commands, of which the image tells nothing
 	Concurrency int           // leases at once
 	Grace       time.Duration // for work to end once the worker is to stop
-	Persistence time.Duration // how long to repeat a call that the server answers with an error although the lease holds
+	RetryFor    time.Duration // how long to repeat a call that the server answers with an error although the lease holds
 }
 
-// DefaultPersistence is longer than a restart of the server or an outage of its stores usually lasts.
-const DefaultPersistence = 10 * time.Minute
+// DefaultRetryFor is longer than a restart of the server or an outage of its stores usually lasts.
+const DefaultRetryFor = 10 * time.Minute
 
 const (
-	leaseWait    = 30 * time.Second // how long a call waits for work
-	callTime     = 10 * time.Second // how long a call may take that waits for nothing
-	longestPause = 15 * time.Second // between calls that fail
+	leaseWait     = 30 * time.Second // how long a call waits for work
+	callTime      = 10 * time.Second // how long a call may take that waits for nothing
+	maxRetryDelay = 15 * time.Second // between calls that fail
 
-	recovery        = 3           // how many steps the pause is ahead that follows a fault of the worker's: it begins with 2 s
-	longestRecovery = time.Minute // and does not last longer
+	faultDelaySteps = 3           // how many steps the pause is ahead that follows a fault of the worker's: it begins with 2 s
+	maxFaultDelay   = time.Minute // and does not last longer
 )
 
-// errLeaving is the cause of ending work because the worker stops.
-var errLeaving = errors.New("the worker stops")
+// errStopping is the cause of ending work because the worker stops.
+var errStopping = errors.New("the worker stops")
 
-// Run works until the context ends, or until the server refuses the worker for good, which it returns. What is at work then may
-// go on for the time of grace, and is given back after it.
+// Run works until the context ends, or until the server refuses the worker for good, which it returns. Work in progress may then
+// continue for the grace period, and is given back after it.
 func (w *Worker) Run(ctx context.Context) error {
 	working, leave := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer leave(nil)
@@ -63,8 +63,8 @@ func (w *Worker) Run(ctx context.Context) error {
 		slots.Go(func() error { return w.serve(leasing, working) })
 	}
 	<-leasing.Done()
-	w.Log.Info("the worker takes no more work and stops when its own is done, or after a time of grace", "grace", w.Grace)
-	defer time.AfterFunc(w.Grace, func() { leave(errLeaving) }).Stop()
+	w.Log.Info("the worker leases no more work, and stops when its current work is done or the grace period is over", "grace", w.Grace)
+	defer time.AfterFunc(w.Grace, func() { leave(errStopping) }).Stop()
 	return slots.Wait()
 }
 
@@ -74,18 +74,18 @@ func (w *Worker) refusal(err error, accepted time.Time) error {
 	switch code := status.Code(err); {
 	case code == codes.InvalidArgument:
 		return fmt.Errorf("the server refuses what this worker asks for, by its name, pools and kinds of work: %s", explain(err))
-	case code == codes.PermissionDenied, code == codes.Unauthenticated && time.Since(accepted) > w.Persistence:
+	case code == codes.PermissionDenied, code == codes.Unauthenticated && time.Since(accepted) > w.RetryFor:
 		return fmt.Errorf("the server refuses this worker, whose token must be valid and of somebody with the role worker: %w", err)
 	}
 	return nil
 }
 
-// serve does one piece of work after another.
+// serve leases and does one piece of work after another.
 func (w *Worker) serve(ctx, working context.Context) error {
 	failures, faults := 0, 0
 	var accepted time.Time // the last time that a call succeeded
 	for ctx.Err() == nil {
-		work, err := w.lease(ctx)
+		work, err := w.leaseWork(ctx)
 		switch {
 		case ctx.Err() != nil && work == nil:
 		case w.refusal(err, accepted) != nil:
@@ -93,7 +93,7 @@ func (w *Worker) serve(ctx, working context.Context) error {
 		case err != nil:
 			failures++
 			w.Log.Warn("no work can be leased", "error", status.Convert(err).Message(), "code", status.Code(err))
-			wait.Sleep(ctx, wait.Backoff(failures, longestPause))
+			wait.Sleep(ctx, wait.Backoff(failures, maxRetryDelay))
 		default:
 			failures, accepted = 0, time.Now()
 			if work == nil {
@@ -105,14 +105,14 @@ func (w *Worker) serve(ctx, working context.Context) error {
 			}
 			// A machine that can do nothing is not to use up the attempts of all runs.
 			faults++
-			wait.Sleep(ctx, wait.Backoff(faults+recovery, longestRecovery))
+			wait.Sleep(ctx, wait.Backoff(faults+faultDelaySteps, maxFaultDelay))
 		}
 	}
 	return nil
 }
 
-// lease waits for work; nil when there is none.
-func (w *Worker) lease(ctx context.Context) (*assayv1.Work, error) {
+// leaseWork waits for work; nil when there is none.
+func (w *Worker) leaseWork(ctx context.Context) (*assayv1.Work, error) {
 	began := time.Now()
 	call, cancel := context.WithTimeout(ctx, leaseWait+callTime)
 	defer cancel()
@@ -120,7 +120,7 @@ func (w *Worker) lease(ctx context.Context) (*assayv1.Work, error) {
 		Worker: w.Name, Pools: w.Pools, Kinds: w.Kinds, Wait: durationpb.New(leaseWait), Builds: !w.Local,
 	})
 	if err == nil && answer.GetWork() == nil && time.Since(began) < time.Second {
-		// A server that stops answers everyone at once. Nobody is to ask again as fast.
+		// A server that stops answers all workers at once. They must not ask again as fast.
 		return nil, status.Error(codes.Unavailable, "the server does not wait for work")
 	}
 	return answer.GetWork(), err

@@ -27,9 +27,9 @@ type recent struct {
 	files blob.Store
 	kind  record.LogKind
 
-	door    sync.Mutex   // for the store's hook, which waits for nobody who reads
-	came    []store.Item // chunks that nobody has looked at
-	waiting int          // their bytes
+	incomingMu    sync.Mutex   // for the store's hook, which must not wait for a read of the store
+	incoming      []store.Item // chunks that were not decoded yet
+	incomingBytes int          // their bytes
 
 	mu    sync.Mutex // held while the store is read
 	first int64      // the number of the first line that is kept
@@ -44,18 +44,18 @@ type numbered struct {
 	number int64
 }
 
-// weight is about how many bytes a line takes, here and in a message.
-func weight(l record.LogLine) int { return 64 + len(l.Text) }
+// lineBytes is about how many bytes a line takes, here and in a message.
+func lineBytes(l record.LogLine) int { return 64 + len(l.Text) }
 
 // put takes a chunk. One too many is left to be read from the store.
 func (r *recent) put(chunk store.Item) {
-	r.door.Lock()
-	defer r.door.Unlock()
-	if r.waiting+len(chunk.Data) > recentBytes {
+	r.incomingMu.Lock()
+	defer r.incomingMu.Unlock()
+	if r.incomingBytes+len(chunk.Data) > recentBytes {
 		return
 	}
-	r.came = append(r.came, chunk)
-	r.waiting += len(chunk.Data)
+	r.incoming = append(r.incoming, chunk)
+	r.incomingBytes += len(chunk.Data)
 }
 
 // read adds to the batch the lines from the number on, up to the one of the number until, which the run has. It returns the
@@ -66,7 +66,7 @@ func (r *recent) read(ctx context.Context, run *record.RunItem, from, until int6
 	if r.first == unknown {
 		r.begin(run)
 	}
-	if err := r.takeIn(); err != nil {
+	if err := r.appendIncoming(); err != nil {
 		return from, false, err
 	}
 	if until > r.end() && from >= r.first {
@@ -95,13 +95,13 @@ func (r *recent) begin(run *record.RunItem) {
 
 func (r *recent) end() int64 { return r.first + int64(len(r.lines)) }
 
-// takeIn looks at the chunks that came. What does not follow the lines that are kept is read from the store when somebody
+// appendIncoming looks at the chunks that came. What does not follow the lines that are kept is read from the store when somebody
 // wants it.
-func (r *recent) takeIn() error {
-	r.door.Lock()
-	came := r.came
-	r.came, r.waiting = nil, 0
-	r.door.Unlock()
+func (r *recent) appendIncoming() error {
+	r.incomingMu.Lock()
+	came := r.incoming
+	r.incoming, r.incomingBytes = nil, 0
+	r.incomingMu.Unlock()
 	for _, it := range came {
 		c, err := records.Decode[record.LogChunk](it)
 		if err != nil {
@@ -136,12 +136,12 @@ func (r *recent) fill(ctx context.Context, run *record.RunItem, until int64) err
 // add keeps lines, and lets the oldest go when they are too many.
 func (r *recent) add(more ...record.LogLine) {
 	for _, l := range more {
-		r.bytes += weight(l)
+		r.bytes += lineBytes(l)
 	}
 	r.lines = append(r.lines, more...)
 	n := 0
 	for len(r.lines)-n > recentLines || r.bytes > recentBytes {
-		r.bytes -= weight(r.lines[n])
+		r.bytes -= lineBytes(r.lines[n])
 		r.lines[n] = record.LogLine{}
 		n++
 	}

@@ -15,73 +15,73 @@ import (
 	"assay/shared/wait"
 )
 
-// errGone is what the loss of a lease is, whatever the cause.
-var errGone = errors.New("the lease is lost")
+// errLeaseLost is wrapped by the cause of every lost lease.
+var errLeaseLost = errors.New("the lease is lost")
 
-// promptly is how soon lines are sent, so that watchers see them live.
-const promptly = 700 * time.Millisecond
+// lineDelay is how soon lines are sent, so that watchers see them live.
+const lineDelay = 700 * time.Millisecond
 
-// hold keeps one lease. Time is told by durations from the worker's own steady clock.
-type hold struct {
+// lease is one lease, which it extends with heartbeats. It counts time in durations of the worker's own monotonic clock.
+type lease struct {
 	client         assayv1.WorkerServiceClient
 	runID, leaseID string
 	interval       time.Duration
-	persistence    time.Duration // how long insist makes a call again
+	retryFor       time.Duration // how long callWithRetry repeats a call
 	log            *output.Log
 	ctx            context.Context //nolint:containedctx // its end is the end of the lease, which this is all about
 	end            context.CancelCauseFunc
-	lapse          *time.Timer
+	expiry         *time.Timer
 
 	mu       sync.Mutex // held for a heartbeat: one after the other
 	last     time.Time
 	failures int
 }
 
-func newHold(ctx context.Context, client assayv1.WorkerServiceClient, work *assayv1.Work, persistence time.Duration) *hold {
-	h := &hold{
+func newLease(ctx context.Context, client assayv1.WorkerServiceClient, work *assayv1.Work, retryFor time.Duration) *lease {
+	h := &lease{
 		client: client, runID: work.GetRunId(), leaseID: work.GetLeaseId(), interval: max(work.GetHeartbeatInterval().AsDuration(), time.Millisecond),
-		persistence: persistence, log: output.New(),
+		retryFor: retryFor, log: output.New(),
 	}
 	h.ctx, h.end = context.WithCancelCause(ctx)
-	h.lapse = time.AfterFunc(work.GetLeaseDuration().AsDuration(), func() {
-		h.end(fmt.Errorf("%w: the server has not answered for as long as it lasts", errGone))
+	h.expiry = time.AfterFunc(work.GetLeaseDuration().AsDuration(), func() {
+		h.end(fmt.Errorf("%w: the server has not answered for as long as it lasts", errLeaseLost))
 	})
 	return h
 }
 
-// keep sends heartbeats until the lease ends, the first at once.
-func (h *hold) keep() {
-	defer h.lapse.Stop()
-	h.beat()
+// sendHeartbeats sends heartbeats until the lease ends, the first at once.
+func (h *lease) sendHeartbeats() {
+	defer h.expiry.Stop()
+	h.heartbeat()
 	for h.ctx.Err() == nil {
 		select {
 		case <-h.ctx.Done():
-		case <-h.log.News(): // the pause may be shorter now
+		case <-h.log.Changed(): // the pause may be shorter now
 		case <-time.After(h.pause()):
-			h.beat()
+			h.heartbeat()
 		}
 	}
 }
 
 // pause is how long it is to the next heartbeat.
-func (h *hold) pause() time.Duration {
+func (h *lease) pause() time.Duration {
 	some, full := h.log.Waiting()
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	due := h.interval
 	switch {
 	case h.failures > 0:
-		due = min(due, wait.Backoff(h.failures, longestPause/5))
+		due = min(due, wait.Backoff(h.failures, maxRetryDelay/5))
 	case full:
 		due = 0
 	case some:
-		due = min(due, promptly)
+		due = min(due, lineDelay)
 	}
 	return time.Until(h.last.Add(due))
 }
 
-// beat sends one heartbeat, with lines of the log if there are any, and returns how many have failed in a row.
-func (h *hold) beat() (failures int) {
+// heartbeat sends one heartbeat, with lines of the log if there are any, and returns how many have failed in a row.
+func (h *lease) heartbeat() (failures int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	first, lines := h.log.Next()
@@ -93,15 +93,15 @@ func (h *hold) beat() (failures int) {
 	case err != nil:
 		h.failures++
 		if stale(err) {
-			h.end(fmt.Errorf("%w: the server says: %s", errGone, status.Convert(err).Message()))
+			h.end(fmt.Errorf("%w: the server says: %s", errLeaseLost, status.Convert(err).Message()))
 		}
 	case answer.GetStop():
-		h.end(fmt.Errorf("%w: the server says to stop: %s", errGone, answer.GetStopReason()))
+		h.end(fmt.Errorf("%w: the server says to stop: %s", errLeaseLost, answer.GetStopReason()))
 	default:
 		h.failures = 0
-		h.log.Kept(answer.GetNextLine())
+		h.log.Acknowledge(answer.GetNextLine())
 		// The server counted from some moment between the call and its answer.
-		h.lapse.Reset(answer.GetLeaseDuration().AsDuration() - time.Since(h.last))
+		h.expiry.Reset(answer.GetLeaseDuration().AsDuration() - time.Since(h.last))
 	}
 	return h.failures
 }
@@ -110,17 +110,17 @@ func (h *hold) beat() (failures int) {
 const drainTime = 20 * time.Second
 
 // drain sends the lines that wait, before an answer that ends the lease.
-func (h *hold) drain() {
+func (h *lease) drain() {
 	ctx, cancel := context.WithTimeout(h.ctx, drainTime)
 	defer cancel()
 	for some, _ := h.log.Waiting(); some && ctx.Err() == nil; some, _ = h.log.Waiting() {
-		if failures := h.beat(); failures > 0 {
-			wait.Sleep(ctx, wait.Backoff(failures, longestPause/5))
+		if failures := h.heartbeat(); failures > 0 {
+			wait.Sleep(ctx, wait.Backoff(failures, maxRetryDelay/5))
 		}
 	}
 }
 
-// stale reports whether the server knows the lease no more.
+// stale reports whether the server no longer has the lease.
 func stale(err error) bool {
 	code := status.Code(err)
 	return code == codes.FailedPrecondition || code == codes.NotFound

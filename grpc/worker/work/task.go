@@ -14,28 +14,28 @@ import (
 	"assay/grpc/worker/sandbox"
 )
 
-// errDropped is a result that the server no longer wants.
-var errDropped = errors.New("the truth has changed: the run waits to be evaluated against the new one")
+// errTruthChanged means that the result is against a truth that is no longer in use.
+var errTruthChanged = errors.New("the truth has changed: the run waits to be evaluated against the new one")
 
 // task is a piece of work while it is being done.
 type task struct {
 	*Worker
-	*hold
+	*lease
 	work    *assayv1.Work
 	folder  string
 	atFault bool // the worker is
 }
 
-// do does a piece of work and tells the server what came of it. It reports whether the worker was able to.
+// do does a piece of work and reports its result to the server. It returns whether the worker was able to.
 func (w *Worker) do(working context.Context, work *assayv1.Work) bool {
 	began := time.Now()
 	// The lease outlives the end of working, so that the work can be given back.
-	t := &task{Worker: w, hold: newHold(context.WithoutCancel(working), w.Client, work, w.Persistence), work: work}
+	t := &task{Worker: w, lease: newLease(context.WithoutCancel(working), w.Client, work, w.RetryFor), work: work}
 	log := w.Log.With("run", work.GetRunId(), "lease", work.GetLeaseId(), "kind", work.GetKind())
 	log.Info("work begins", "attempt", work.GetAttempt(), "task", work.GetTaskId(), "dataset", work.GetDatasetId())
 	var keeping sync.WaitGroup
-	keeping.Go(t.keep)
-	doing, stop := context.WithCancelCause(t.hold.ctx)
+	keeping.Go(t.sendHeartbeats)
+	doing, stop := context.WithCancelCause(t.lease.ctx)
 	unlink := context.AfterFunc(working, func() { stop(context.Cause(working)) })
 	err := t.perform(doing)
 	if cause := context.Cause(doing); err != nil && cause != nil {
@@ -44,9 +44,9 @@ func (w *Worker) do(working context.Context, work *assayv1.Work) bool {
 	unlink()
 	stop(nil)
 	if err != nil {
-		err = t.giveUp(err)
+		err = t.reportFailure(err)
 	}
-	t.hold.end(nil)
+	t.lease.end(nil)
 	keeping.Wait()
 	if removal := w.Sandbox.Remove(working, t.folder); removal != nil {
 		log.Warn("the folder of the work cannot be removed", "error", removal)
@@ -74,15 +74,15 @@ func (t *task) perform(ctx context.Context) error {
 	return fmt.Errorf("this worker is too old for work of the kind %s", t.work.GetKind())
 }
 
-// giveUp tells the server that there is no result, and why, unless it knows.
-func (t *task) giveUp(err error) error {
-	if t.hold.ctx.Err() != nil || errors.Is(err, errGone) || errors.Is(err, errDropped) {
+// reportFailure reports to the server that there is no result, and why, unless the server has ended the lease.
+func (t *task) reportFailure(err error) error {
+	if t.lease.ctx.Err() != nil || errors.Is(err, errLeaseLost) || errors.Is(err, errTruthChanged) {
 		return err
 	}
 	request := &assayv1.FailRunRequest{RunId: t.runID, LeaseId: t.leaseID}
 	var ofRun *failure.OfRun
 	switch {
-	case errors.Is(err, errLeaving):
+	case errors.Is(err, errStopping):
 		request.Fault = assayv1.FailRunRequest_FAULT_NONE
 		t.log.Say("The worker stops, and gives the run back.")
 	case errors.As(err, &ofRun):
@@ -100,7 +100,7 @@ func (t *task) giveUp(err error) error {
 		t.log.Say("%s", request.GetDiagnostics()[0].GetMessage())
 	}
 	t.drain()
-	if _, failed := callWithRetry(t.hold, t.Client.FailRun, request); failed != nil {
+	if _, failed := callWithRetry(t.lease, t.Client.FailRun, request); failed != nil {
 		return errors.Join(err, failed)
 	}
 	return err
@@ -111,7 +111,7 @@ func (t *task) program(ctx context.Context) (*sandbox.Program, error) {
 	if t.work.GetKind() != assayv1.WorkKind_WORK_KIND_REPOSITORY {
 		return t.Sandbox.Image(ctx, t.work.GetImage(), t.log)
 	}
-	folder, err := t.fresh("repository")
+	folder, err := t.newFolder("repository")
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func (t *task) program(ctx context.Context) (*sandbox.Program, error) {
 
 // run runs a program over the folders, with an empty output folder.
 func (t *task) run(ctx context.Context, p *sandbox.Program, folders ...sandbox.Folder) error {
-	home, err := t.fresh("home")
+	home, err := t.newFolder("home")
 	if err != nil {
 		return err
 	}

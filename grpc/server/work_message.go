@@ -13,20 +13,20 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// brief is all that is known of the work that a leased run asks for.
-type brief struct {
+// workBuilder builds the Work message of a leased run from the records that the run refers to.
+type workBuilder struct {
 	run        *record.RunItem
 	dataset    *record.DatasetItem
 	truth      *record.Truth
 	submission *record.SubmissionItem
 }
 
-// hopeless says why no worker can do anything for the run; empty when one can.
-func (b *brief) hopeless(now time.Time) string {
+// unservableReason returns why no worker can do the work of the run; empty when one can.
+func (b *workBuilder) unservableReason(now time.Time) string {
 	switch {
 	case b.dataset == nil || b.submission == nil:
 		return "The dataset or the submission of the run was deleted."
-	case b.run.State == record.Evaluating && b.truth == nil && !b.truthComes(now):
+	case b.run.State == record.Evaluating && b.truth == nil && !b.truthExpected(now):
 		return "The dataset has no truth, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself."
 	case b.run.State == record.Running && !record.AllStored(b.dataset.Inputs) && now.Sub(b.run.QueuedAt.Time) > record.UploadTime:
 		return "The input files of the dataset have not arrived for a day. Submit again once the organizers have stored them; this run does not count in the quota."
@@ -37,12 +37,12 @@ func (b *brief) hopeless(now time.Time) string {
 	}
 }
 
-// truthComes reports whether the dataset's truth, which is not there yet, is waited for.
-func (b *brief) truthComes(now time.Time) bool {
+// truthExpected reports whether the run waits for a truth of the dataset that has not arrived yet.
+func (b *workBuilder) truthExpected(now time.Time) bool {
 	return b.truth == nil && b.dataset.AwaitsTruth() && now.Before(b.run.QueuedAt.Add(record.UploadTime))
 }
 
-func explained(why string) []measure.Diagnostic {
+func errorDiagnostic(why string) []measure.Diagnostic {
 	return []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}}
 }
 
@@ -53,8 +53,8 @@ var kinds = map[record.Work]assayv1.WorkKind{
 	record.Evaluate:          assayv1.WorkKind_WORK_KIND_EVALUATION,
 }
 
-// work describes the work, save the durations of the lease.
-func (b *brief) work(ctx context.Context, files blob.Store, now time.Time) (*assayv1.Work, error) {
+// build returns the message, without the durations of the lease.
+func (b *workBuilder) build(ctx context.Context, files blob.Store, now time.Time) (*assayv1.Work, error) {
 	r := b.run
 	w := &assayv1.Work{
 		RunId: r.ID, LeaseId: r.Lease.ID, DeadlineTime: timestamppb.New(r.Lease.Until.Time), Attempt: int32(min(r.Attempts, record.MaxAttempts)),

@@ -29,7 +29,7 @@ type batch struct {
 
 // add reports whether there was room for the line.
 func (b *batch) add(l numbered) bool {
-	n := weight(l.LogLine)
+	n := lineBytes(l.LogLine)
 	if b.full || len(b.lines) == batchLines || len(b.lines) > 0 && b.bytes+n > batchBytes {
 		b.full = true
 		return false

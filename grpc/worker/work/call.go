@@ -13,12 +13,12 @@ import (
 	"assay/shared/wait"
 )
 
-// callWithRetry makes a call again until the server has answered it, the lease is lost, or the worker's persistence is at its end:
-// a server that extends the lease and refuses the call all the while has a fault that time does not cure. A call that is repeated
+// callWithRetry makes a call again until the server has answered it, the lease is lost, or the time for retries is over:
+// a server that extends the lease and refuses the call for so long has a fault that does not pass. A call that is repeated
 // because its answer was lost is answered as the first was, unless the run has been leased again meanwhile: then the lease is lost.
-func callWithRetry[Request, Answer any](h *hold, method func(context.Context, Request, ...grpc.CallOption) (Answer, error), request Request) (Answer, error) {
-	broken := 0 // how often the server was at fault
-	end := time.Now().Add(h.persistence)
+func callWithRetry[Request, Answer any](h *lease, method func(context.Context, Request, ...grpc.CallOption) (Answer, error), request Request) (Answer, error) {
+	broken := 0 // errors of the server itself
+	end := time.Now().Add(h.retryFor)
 	for failures := 1; ; failures++ {
 		call, cancel := context.WithTimeout(h.ctx, 3*callTime)
 		answer, err := method(call, request)
@@ -27,25 +27,25 @@ func callWithRetry[Request, Answer any](h *hold, method func(context.Context, Re
 		case err == nil:
 			return answer, nil
 		case stale(err):
-			err = fmt.Errorf("%w: the server says: %s", errGone, status.Convert(err).Message())
+			err = fmt.Errorf("%w: the server says: %s", errLeaseLost, status.Convert(err).Message())
 			h.end(err)
 			return answer, err
 		case h.ctx.Err() != nil:
 			return answer, context.Cause(h.ctx)
 		case status.Code(err) == codes.Internal || status.Code(err) == codes.Unknown:
-			if broken++; broken == patience || !wait.Sleep(h.ctx, wait.Backoff(failures, longestPause/5)) {
+			if broken++; broken == maxServerFaults || !wait.Sleep(h.ctx, wait.Backoff(failures, maxRetryDelay/5)) {
 				return answer, err
 			}
 		case transient(err) && time.Now().After(end):
-			return answer, fmt.Errorf("the server did not take the call within %s and %d tries, at last: %w", h.persistence, failures, err)
-		case !transient(err) || !wait.Sleep(h.ctx, wait.Backoff(failures, longestPause/5)):
+			return answer, fmt.Errorf("the server did not take the call within %s and %d tries, at last: %w", h.retryFor, failures, err)
+		case !transient(err) || !wait.Sleep(h.ctx, wait.Backoff(failures, maxRetryDelay/5)):
 			return answer, err
 		}
 	}
 }
 
-// patience is how often a call is made on which the server breaks: it may break on each.
-const patience = 5
+// maxServerFaults is how often a call is made that the server answers with an internal error, which it may on each.
+const maxServerFaults = 5
 
 // transient reports whether the same call may succeed later. A token may be renewed meanwhile.
 func transient(err error) bool {

@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"net"
+	"slices"
+	"sync"
+
+	"assay/shared/access"
+
+	"google.golang.org/grpc/peer"
+)
+
+// callerClass is a group of callers whose calls share a number of slots until their first message is received. No class takes
+// slots of another.
+type callerClass int
+
+const (
+	anonymousCallers callerClass = iota
+	users
+	workerCallers
+)
+
+// maxSlots is how many calls of each class may be receiving their first message, so that messages that never end do not fill
+// the memory.
+var maxSlots = [...]int{anonymousCallers: 40, users: 200, workerCallers: 200}
+
+// callSlots are the slots of calls whose first message is being received, by class and caller. When a class has no slot left, the
+// caller with the most slots in it loses the oldest to a caller with fewer, so that callers with few calls always get one.
+type callSlots struct {
+	mu sync.Mutex
+	by [len(maxSlots)]map[string][]*pendingCall // the oldest first
+}
+
+// pendingCall is a call whose first message is being received.
+type pendingCall struct {
+	cancel context.CancelFunc
+}
+
+// slotOwner returns the class of a call, and the caller within the class. Anonymous callers are distinguished by their address.
+func slotOwner(ctx context.Context, c access.Caller) (callerClass, string) {
+	switch {
+	case c.Worker:
+		return workerCallers, c.ID
+	case !c.Anonymous():
+		return users, c.ID
+	}
+	host := ""
+	if p, ok := peer.FromContext(ctx); ok {
+		host, _, _ = net.SplitHostPort(p.Addr.String()) // what has no port is one caller
+	}
+	return anonymousCallers, host
+}
+
+// acquire takes a slot for a call, unless none is free, and returns the function that releases it. It may cancel the call of
+// another caller.
+func (s *callSlots) acquire(of callerClass, caller string, cancel context.CancelFunc) (release func(), ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.by[of] == nil {
+		s.by[of] = map[string][]*pendingCall{}
+	}
+	calls := s.by[of]
+	all, most := 0, ""
+	for id, theirs := range calls {
+		if all += len(theirs); len(theirs) > len(calls[most]) {
+			most = id
+		}
+	}
+	if all >= maxSlots[of] {
+		if len(calls[most]) <= len(calls[caller])+1 {
+			return nil, false
+		}
+		calls[most][0].cancel()
+		s.remove(of, most, calls[most][0])
+	}
+	pending := &pendingCall{cancel}
+	calls[caller] = append(calls[caller], pending)
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.remove(of, caller, pending)
+	}, true
+}
+
+// remove forgets a call, if it is not forgotten yet.
+func (s *callSlots) remove(of callerClass, caller string, call *pendingCall) {
+	left := slices.DeleteFunc(s.by[of][caller], func(other *pendingCall) bool { return other == call })
+	if s.by[of][caller] = left; len(left) == 0 {
+		delete(s.by[of], caller)
+	}
+}

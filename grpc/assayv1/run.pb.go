@@ -1131,8 +1131,8 @@ type Diagnostic struct {
 	Line int32 `protobuf:"varint,3,opt,name=line,proto3" json:"line,omitempty"`
 	// What is wrong and what was expected.
 	Message string `protobuf:"bytes,4,opt,name=message,proto3" json:"message,omitempty"`
-	// From workers: whether it tells nothing of the truth, nor of what the run printed, so that the owner of a blinded run may
-	// read it. Never set in answers.
+	// From workers: whether it is safe while the run is blinded, since it reveals nothing of the truth, nor of what the run printed:
+	// then the owner of a blinded run may read it. The field keeps its first name for compatibility. Never set in answers.
 	Discreet      bool `protobuf:"varint,5,opt,name=discreet,proto3" json:"discreet,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

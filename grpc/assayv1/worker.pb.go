@@ -54,7 +54,7 @@ const (
 //
 // Exit code 0 is success. Every other end of the program itself, by its exit code or by a limit, is FAULT_RUN with a diagnostic
 // that names it; what goes wrong on the worker is FAULT_WORKER. What the program writes to standard output and standard error goes
-// line by line into heartbeats, and of an execution its last lines may stand in diagnostics that are not discreet.
+// line by line into heartbeats, and of an execution its last lines may stand in diagnostics without `discreet`.
 //
 // # Output of an execution
 //
@@ -330,7 +330,7 @@ type Work struct {
 	DeadlineTime *timestamppb.Timestamp `protobuf:"bytes,5,opt,name=deadline_time,json=deadlineTime,proto3" json:"deadline_time,omitempty"`
 	// What there is to do.
 	Kind WorkKind `protobuf:"varint,6,opt,name=kind,proto3,enum=assay.v1.WorkKind" json:"kind,omitempty"`
-	// The how-manieth attempt this is, from 1.
+	// The number of this attempt, from 1.
 	Attempt int32 `protobuf:"varint,7,opt,name=attempt,proto3" json:"attempt,omitempty"`
 	// The task.
 	TaskId string `protobuf:"bytes,8,opt,name=task_id,json=taskId,proto3" json:"task_id,omitempty"`

@@ -31,11 +31,11 @@ const (
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
 // WorkerService hands out work to workers: to execute images and repositories, and to evaluate runs with an organizer's own
-// image. Callers need the role `worker`. Whatever a worker does for a run it does under a lease, whose id fences it: once
-// the lease has lapsed or the run has ended, calls under it fail with FAILED_PRECONDITION and the reason STALE_LEASE, and
-// what was done counts for nothing. A lease serves only the identity of the token that took it.
+// image. Callers need the role `worker`. Everything that a worker does for a run is under a lease, whose id is a fencing token:
+// once the lease has expired or the run has ended, calls under it fail with FAILED_PRECONDITION and the reason STALE_LEASE, and
+// their results are discarded. A lease is valid only for the identity of the token that took it.
 //
-// Time is told in durations wherever a worker has to act on it, so that no worker's clock matters.
+// Times that a worker has to act on are durations, so that no worker's clock matters.
 //
 // # Order of calls
 //
@@ -49,10 +49,10 @@ const (
 // A call whose answer was lost can be repeated. CompleteRun, ReportEvaluation and FailRun answer a repeat (the same content under
 // the same lease by the same identity) as they answered the first, whatever became of the run since, until another lease of the
 // run was ended by such a call. Other content under a lease that ended is refused with STALE_LEASE, and so is the repeat of a call
-// that was refused with TRUTH_CHANGED. Lines of a Heartbeat that come twice are kept once. A Lease whose answer was lost lapses.
+// that was refused with TRUTH_CHANGED. Lines of a Heartbeat that come twice are kept once. A lease whose answer was lost expires.
 //
 // Repeat after UNAVAILABLE, DEADLINE_EXCEEDED, UNAUTHENTICATED (with a token that was renewed), ABORTED with another reason than
-// TRUTH_CHANGED, INTERNAL and UNKNOWN, with pauses that grow, and stop when the lease has lapsed by the worker's own clock. Do not
+// TRUTH_CHANGED, INTERNAL and UNKNOWN, with pauses that grow, and stop when the lease has expired by the worker's own clock. Do not
 // repeat after INVALID_ARGUMENT, OUT_OF_RANGE, PERMISSION_DENIED, RESOURCE_EXHAUSTED and UNIMPLEMENTED. FAILED_PRECONDITION and
 // NOT_FOUND mean that the lease is lost: end the program, and report nothing. Errors carry a google.rpc.ErrorInfo with the reason.
 //
@@ -143,11 +143,11 @@ func (c *workerServiceClient) FailRun(ctx context.Context, in *FailRunRequest, o
 // for forward compatibility.
 //
 // WorkerService hands out work to workers: to execute images and repositories, and to evaluate runs with an organizer's own
-// image. Callers need the role `worker`. Whatever a worker does for a run it does under a lease, whose id fences it: once
-// the lease has lapsed or the run has ended, calls under it fail with FAILED_PRECONDITION and the reason STALE_LEASE, and
-// what was done counts for nothing. A lease serves only the identity of the token that took it.
+// image. Callers need the role `worker`. Everything that a worker does for a run is under a lease, whose id is a fencing token:
+// once the lease has expired or the run has ended, calls under it fail with FAILED_PRECONDITION and the reason STALE_LEASE, and
+// their results are discarded. A lease is valid only for the identity of the token that took it.
 //
-// Time is told in durations wherever a worker has to act on it, so that no worker's clock matters.
+// Times that a worker has to act on are durations, so that no worker's clock matters.
 //
 // # Order of calls
 //
@@ -161,10 +161,10 @@ func (c *workerServiceClient) FailRun(ctx context.Context, in *FailRunRequest, o
 // A call whose answer was lost can be repeated. CompleteRun, ReportEvaluation and FailRun answer a repeat (the same content under
 // the same lease by the same identity) as they answered the first, whatever became of the run since, until another lease of the
 // run was ended by such a call. Other content under a lease that ended is refused with STALE_LEASE, and so is the repeat of a call
-// that was refused with TRUTH_CHANGED. Lines of a Heartbeat that come twice are kept once. A Lease whose answer was lost lapses.
+// that was refused with TRUTH_CHANGED. Lines of a Heartbeat that come twice are kept once. A lease whose answer was lost expires.
 //
 // Repeat after UNAVAILABLE, DEADLINE_EXCEEDED, UNAUTHENTICATED (with a token that was renewed), ABORTED with another reason than
-// TRUTH_CHANGED, INTERNAL and UNKNOWN, with pauses that grow, and stop when the lease has lapsed by the worker's own clock. Do not
+// TRUTH_CHANGED, INTERNAL and UNKNOWN, with pauses that grow, and stop when the lease has expired by the worker's own clock. Do not
 // repeat after INVALID_ARGUMENT, OUT_OF_RANGE, PERMISSION_DENIED, RESOURCE_EXHAUSTED and UNIMPLEMENTED. FAILED_PRECONDITION and
 // NOT_FOUND mean that the lease is lost: end the program, and report nothing. Errors carry a google.rpc.ErrorInfo with the reason.
 //

@@ -14,16 +14,27 @@ import (
 	"assay/shared/measure/predictions"
 )
 
+// open opens a file of testdata until the test ends.
+func open(t testing.TB, name string) measure.File {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return measure.File{Name: filepath.Base(name), Content: f}
+}
+
 // evaluate reads two files and evaluates one measure of them.
 func evaluate(t *testing.T, truthFile, runFile string, names ...string) measure.Result {
 	t.Helper()
 	var report measure.Report
 	format := predictions.Format{Kind: predictions.JSONL, IDField: "id", ValueField: "label"}
-	truth, err := predictions.ReadTruth(t.Context(), format, predictions.Labels, []measure.File{measuretest.Open(t, truthFile)}, &report)
+	truth, err := predictions.ReadTruth(t.Context(), format, predictions.Labels, []measure.File{open(t, truthFile)}, &report)
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, err := truth.ReadRun(t.Context(), []measure.File{measuretest.Open(t, runFile)}, &report)
+	run, err := truth.ReadRun(t.Context(), []measure.File{open(t, runFile)}, &report)
 	if err != nil || report.Failed() {
 		t.Fatal(err, report.Diagnostics())
 	}

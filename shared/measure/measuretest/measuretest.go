@@ -1,25 +1,12 @@
-// Package measuretest has what the tests of evaluators share: files of testdata, lists of measures, and diagnostics as lines.
+// Package measuretest has what the tests of evaluators share: lists of measures, and diagnostics as lines.
 package measuretest
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"assay/shared/measure"
 )
-
-// Open opens a file of testdata until the test ends.
-func Open(t testing.TB, path string) measure.File {
-	t.Helper()
-	f, err := os.Open(filepath.Clean(path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = f.Close() }) // it was only read
-	return measure.File{Name: filepath.Base(path), Content: f}
-}
 
 // Parse returns the measures of the names.
 func Parse(t testing.TB, kind measure.Kind, names ...string) []measure.Measure {

@@ -13,6 +13,17 @@ import (
 	"assay/shared/measure/regression"
 )
 
+// open opens a file of testdata until the test ends.
+func open(t testing.TB, name string) measure.File {
+	t.Helper()
+	f, err := os.Open(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return measure.File{Name: filepath.Base(name), Content: f}
+}
+
 func TestReferenceValues(t *testing.T) {
 	ours := map[string]string{
 		"mse": "MSE", "rmse": "RMSE", "mae": "MAE", "r2": "R2",
@@ -35,11 +46,11 @@ func TestReferenceValues(t *testing.T) {
 			}
 			var report measure.Report
 			format := predictions.Format{Kind: predictions.JSONL, IDField: "id", ValueField: "value"}
-			truth, err := predictions.ReadTruth(t.Context(), format, predictions.Numbers, []measure.File{measuretest.Open(t, filepath.Join(folder, "truth.jsonl"))}, &report)
+			truth, err := predictions.ReadTruth(t.Context(), format, predictions.Numbers, []measure.File{open(t, filepath.Join(folder, "truth.jsonl"))}, &report)
 			if err != nil {
 				t.Fatal(err)
 			}
-			run, err := truth.ReadRun(t.Context(), []measure.File{measuretest.Open(t, filepath.Join(folder, "predictions.jsonl"))}, &report)
+			run, err := truth.ReadRun(t.Context(), []measure.File{open(t, filepath.Join(folder, "predictions.jsonl"))}, &report)
 			if err != nil || report.Failed() {
 				t.Fatal(err, report.Diagnostics())
 			}

@@ -3,8 +3,6 @@
 // A run follows its submission in who sees it. Its owner and the organizers label it, cancel it and delete it; what a
 // review has published is the organizers' to delete. The review belongs to the run: publishing or blinding changes the
 // run and all its evaluations in the transaction of the review.
-//
-// Get, List, Show and Shower know no HTTP: every edge that shows runs shows them by these.
 package runs
 
 import (

@@ -10,11 +10,11 @@ import (
 	"slices"
 	"strings"
 
-	"assay/functions/runs"
 	"assay/grpc/assayv1"
 	"assay/shared/page"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/runs"
 	"assay/shared/store"
 	"assay/shared/visibility"
 
@@ -40,11 +40,12 @@ func (s *runService) GetRun(ctx context.Context, in *assayv1.GetRunRequest) (*as
 		return nil, err
 	}
 	v := s.viewer(ctx)
-	r, roles, err := runs.Get(ctx, v, in.GetRunId())
+	r, roles, err := visibility.Get[record.RunItem](ctx, v, in.GetRunId(), record.RunKey)
 	if err != nil {
 		return nil, err
 	}
-	shown, err := runs.Show(ctx, s.env.Store, s.env.Files, s.env.Now(), r, roles)
+	reader := runs.Reader{Viewer: v, Now: s.env.Now()}
+	shown, err := reader.ShowWithLinks(ctx, s.env.Files, r, roles)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,8 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 	v := s.viewer(ctx)
 	out, size := &assayv1.ListRunsResponse{}, 0
 	people := map[*assayv1.Run]*record.Person{}
-	next, err := runs.List(ctx, v, s.env.Now(), f, cursor, min(limit, page.MaxLimit), func(r record.Run) (full bool, err error) {
+	reader := runs.Reader{Viewer: v, Now: s.env.Now()}
+	next, err := reader.List(ctx, f, cursor, min(limit, page.MaxLimit), func(r record.Run) (full bool, err error) {
 		run := protoRun(r)
 		mask.apply(run)
 		if run.GetUser() != nil {

@@ -3,7 +3,7 @@
 // and one hub publishes changes of runs to all their watchers, so that what idle clients cost does not grow with their number.
 //
 // It shares its rules and stores with the HTTP API: shared/queue has the transitions of runs, shared/visibility and
-// functions/runs decide what a caller sees. access.go has the role that each method takes, problems.go how errors travel.
+// shared/runs decide what a caller sees. access.go has the role that each method takes, problems.go how errors travel.
 package server
 
 import (

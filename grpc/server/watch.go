@@ -5,11 +5,11 @@ import (
 	"errors"
 	"time"
 
-	"assay/functions/runs"
 	"assay/grpc/assayv1"
 	"assay/shared/access"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/runs"
 	"assay/shared/store"
 	"assay/shared/visibility"
 
@@ -88,7 +88,7 @@ func (w *watcher) watch(ctx context.Context, runID string, long time.Duration) e
 // which runs there are, or are watched; what the topic then lacks is not older than the token.
 func (w *watcher) begin(ctx context.Context, runID string) error {
 	w.granted, w.viewer.Consistency = w.now(), store.Strong
-	run, roles, err := runs.Get(ctx, &w.viewer, runID)
+	run, roles, err := visibility.Get[record.RunItem](ctx, &w.viewer, runID, record.RunKey)
 	if err != nil {
 		return err
 	}
@@ -182,15 +182,15 @@ func (w *watcher) tell(ctx context.Context, run *record.RunItem) error {
 
 // show returns the run as the caller is shown it now, or nil when it was sent like that.
 func (w *watcher) show(ctx context.Context, run *record.RunItem, now record.AccessAttributes, roles access.Role) (*record.Run, error) {
-	shows := runs.Shower{Records: w.viewer.Records, Now: w.now()}
-	unserved, err := shows.Unserved(ctx, run, roles)
+	reader := runs.Reader{Viewer: &w.viewer, Now: w.now()}
+	unserved, err := reader.Unserved(ctx, run, roles)
 	if err != nil || run.Version < w.version || run.Version == w.version && unserved == w.unserved {
 		return nil, err
 	}
 	w.unserved = unserved
 	item := *run
 	item.Access = now
-	shown, err := shows.Show(ctx, &item, roles)
+	shown, err := reader.Show(ctx, &item, roles)
 	if err != nil {
 		return nil, err
 	}

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions/runs"
 	"assay/shared/access"
 	"assay/shared/measure"
 	"assay/shared/record"
@@ -82,7 +81,7 @@ func TestWhoWatchesWhat(t *testing.T) {
 				t.Errorf("%s: %s reads the %s log: %v", tt.name, tt.caller.ID, k, got)
 			}
 		}
-		r, roles, err := runs.Get(t.Context(), &visibility.Viewer{Records: g.store, Caller: tt.caller}, p.run.ID)
+		r, roles, err := visibility.Get[record.RunItem](t.Context(), &visibility.Viewer{Records: g.store, Caller: tt.caller}, p.run.ID, record.RunKey)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -25,7 +25,7 @@ var layers = []layer{
 	}},
 	{"services", []string{
 		"assay/shared/arrival", "assay/shared/config", "assay/shared/evaluation", "assay/shared/follow", "assay/shared/link", "assay/shared/queue", "assay/shared/quota",
-		"assay/shared/records", "assay/shared/runlog", "assay/shared/visibility",
+		"assay/shared/records", "assay/shared/runlog", "assay/shared/runs", "assay/shared/visibility",
 	}},
 	{"domain", []string{"assay/shared/access", "assay/shared/page", "assay/shared/patch", "assay/shared/record"}},
 	{"storage", []string{"assay/shared/blob/...", "assay/shared/diskfull", "assay/shared/durable", "assay/shared/store/..."}},

@@ -56,6 +56,12 @@ var rules = []rule{
 		breach: breach{"assay/shared/auth", "assay/functions/users"},
 	},
 	{
+		who:    []string{"assay/grpc/..."},
+		never:  []string{"assay/functions/..."},
+		reason: "gRPC is an edge as HTTP is: what both show or change lies in shared",
+		breach: breach{"assay/grpc/server", "assay/functions/runs"},
+	},
+	{
 		who:    []string{"assay/functions/..."},
 		never:  []string{"assay/grpc/...", "assay/infra/...", "assay/local/..."},
 		tests:  true,

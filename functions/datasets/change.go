@@ -7,71 +7,14 @@ import (
 	"reflect"
 	"slices"
 
-	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/arrival"
-	"assay/shared/follow"
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
-	"assay/shared/visibility"
 )
-
-func task(ctx context.Context, c *api.Call, d record.DatasetDraft) (*record.TaskItem, error) {
-	return visibility.Find[record.TaskItem](ctx, &c.Viewer, d.TaskID, record.TaskKey)
-}
-
-func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.DatasetDraft) (path string, shown *record.Dataset, err error) {
-	if t.Deleting {
-		return "", nil, problem.Conflict.New("The task is being deleted.")
-	}
-	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)
-	inline, err := checkFiles(&d, nil)
-	if err != nil {
-		return "", nil, err
-	}
-	if err := room(ctx, c, t.ID); err != nil {
-		return "", nil, err
-	}
-	item := &record.DatasetItem{
-		Dataset:     record.Dataset{Meta: record.NewMeta(c.Now()), DatasetDraft: d},
-		OrganizerID: t.OrganizerID, PrivateTask: t.Visibility == record.Private, Payer: c.Caller.ID,
-	}
-	if err := pay(ctx, c, new(record.DatasetItem), item, record.Charge{Kind: record.MadeDatasets, Count: 1}); err != nil {
-		return "", nil, err
-	}
-	if record.AllStored(d.Truths) {
-		if err := checkTruth(ctx, c, item.ID, &d, inline); err != nil {
-			return "", nil, err
-		}
-		arrival.Use(c.Tx, item, nil, c.Now())
-	}
-	if err := putFiles(ctx, item, inline, c.PutFile); err != nil {
-		return "", nil, err
-	}
-	path = "/v1/datasets/" + item.ID
-	c.Tx.Create(item).Check(t)
-	if err := c.AuditFree(ctx, item.Scope(), record.DatasetCreated, path, nil, item.Audited()); err != nil {
-		return "", nil, err
-	}
-	shown, err = show(ctx, c, item)
-	return path, shown, err
-}
-
-// room refuses a dataset too many.
-func room(ctx context.Context, c *api.Call, taskID string) error {
-	q := store.Query{Index: record.ByTask, Partition: record.TaskPartition(taskID, record.KindDataset, access.Everyone), Limit: record.MaxTaskDatasets}
-	found, err := c.Store.Query(ctx, q)
-	if err != nil {
-		return records.Failed(err)
-	}
-	if len(found) == record.MaxTaskDatasets {
-		return problem.Conflict.New("The task has %d datasets, which is the most. Delete one, or create another task.", record.MaxTaskDatasets)
-	}
-	return nil
-}
 
 // DatasetPatch is what of a dataset can change.
 type DatasetPatch struct {
@@ -274,10 +217,4 @@ func move(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) er
 	c.Tx.Save(truth, c.Now())
 	changed.Requeue = &record.Follow{At: record.At(c.Now())}
 	return nil
-}
-
-// remove deletes a dataset that no run uses.
-func remove(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
-	c.DeleteFiles(d.ObjectKeys()...)
-	return follow.DeleteDataset(ctx, c.Store, c.Now(), d, c.Caller.ID)
 }

@@ -46,7 +46,7 @@ var Operations = []api.Operation{
 		ID: "getDataset", Path: "/v1/datasets/{datasetId}", May: access.Anyone,
 		Summary:     "Return a dataset",
 		Description: "With links to its input files, which work for " + link.Life + ". Organizers and workers also see the truth files; with `truthsPublic`, everyone who sees the dataset does.",
-	}, dataset, single),
+	}, dataset, show),
 	api.Patch(api.Spec{
 		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer, Problems: api.Quotas,
 		Summary: "Update a dataset",
@@ -56,7 +56,7 @@ var Operations = []api.Operation{
 			"Until none of them waits any more (a run that failed does not), leaderboards and lists show the results against `boardVersion`, which is the truth before; " +
 			"`reevaluation` says how far the new one has come. To show it earlier, set `boardVersion` to `truthVersion`. " +
 			"Files that stay are named as they were shown; new ones are given as on creation. A file that was replaced counts as stored for up to three days more, until it is deleted.",
-	}, dataset, show, change),
+	}, dataset, showChanged, change),
 	api.Delete(api.Spec{
 		ID: "deleteDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer,
 		Summary:     "Delete a dataset",

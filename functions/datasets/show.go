@@ -6,15 +6,12 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/link"
-	"assay/shared/page"
-	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/visibility"
 )
 
-func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
+// showChanged is the dataset in the answer to the caller who created or changed it, with links to its files.
+func showChanged(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
 	roles, err := c.Roles(ctx, d.Scope())
 	if err != nil {
 		return nil, err
@@ -30,9 +27,9 @@ func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Data
 	return &v, err
 }
 
-// single is show for one who asks for the dataset: organizers are told of work that no worker comes for.
-func single(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
-	v, err := show(ctx, c, d)
+// show tells organizers also of work that no worker serves.
+func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
+	v, err := showChanged(ctx, c, d)
 	if err != nil || !d.Executed && d.Evaluator.Kind != record.EvaluatorWorker {
 		return v, err
 	}
@@ -43,44 +40,4 @@ func single(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Da
 	unserved, err := queue.Queue{Store: c.Store, Now: c.Now}.Unserved(ctx, d)
 	v.Diagnostics = append(v.Diagnostics, unserved...)
 	return v, err
-}
-
-func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[record.Dataset], err error) {
-	sources, err := visible(ctx, c)
-	if err != nil {
-		return p, err
-	}
-	g, err := c.Grants(ctx)
-	if err != nil {
-		return p, err
-	}
-	var keep func(*record.DatasetItem) bool
-	if len(c.Page.Values("split"))+len(c.Page.Values("name")) > 0 {
-		keep = func(d *record.DatasetItem) bool {
-			return c.Page.Keeps("split", string(d.Split)) && c.Page.KeepsText("name", d.Name)
-		}
-	}
-	return api.PageOf(ctx, c, sources, keep, func(d *record.DatasetItem) record.Dataset {
-		return d.For(access.Roles(c.Caller, g.Grants, d.Scope()))
-	})
-}
-
-// visible names the partitions of the datasets that the caller may see; of those tasks alone that a filter names.
-func visible(ctx context.Context, c *api.Call) ([]records.Source, error) {
-	named := c.Page.Values("taskId")
-	if len(named) == 0 {
-		return c.AllPartitions(ctx, record.KindDataset)
-	}
-	var sources []records.Source
-	for _, id := range named {
-		_, _, err := visibility.Get[record.TaskItem](ctx, &c.Viewer, id, record.TaskKey)
-		switch {
-		case problem.NotFound.Is(err):
-		case err != nil:
-			return nil, err
-		default:
-			sources = append(sources, records.Partition(record.ByTask, record.TaskPartition(id, record.KindDataset, access.Everyone)))
-		}
-	}
-	return sources, nil
 }

@@ -22,12 +22,12 @@ var auditFilters = []page.Filter{
 	{Name: "action", Type: page.Enum},
 }
 
-func auditEntries(ctx context.Context, c *api.Call, o *record.Organizer) (page.Page[*record.AuditEntry], error) {
+func listAuditEntries(ctx context.Context, c *api.Call, o *record.Organizer) (page.Page[*record.AuditEntry], error) {
 	return listAudit(ctx, c, records.AuditEntries(o.ID))
 }
 
-// taskAuditEntries are those of the task, and those of its organizer that concern all tasks.
-func taskAuditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (page.Page[*record.AuditEntry], error) {
+// listTaskAuditEntries are those of the task, and those of its organizer that concern all tasks.
+func listTaskAuditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) (page.Page[*record.AuditEntry], error) {
 	return listAudit(ctx, c,
 		records.Partition(record.ByTask, record.TaskPartition(t.ID, record.KindAudit, access.Organizers)),
 		records.Partition(record.ByOrganizer, record.OrganizerPartition(t.OrganizerID, record.KindAudit, access.Organizers)))

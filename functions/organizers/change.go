@@ -3,29 +3,11 @@ package organizers
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"assay/shared/api"
 	"assay/shared/problem"
 	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
 )
-
-func create(ctx context.Context, c *api.Call, _ api.PublicTarget, d record.OrganizerDraft) (path string, made api.URL, err error) {
-	o := &record.Organizer{Meta: record.NewMeta(c.Now()), OrganizerDraft: d}
-	members := d.Members // in this order the problems' pointers are those of the body
-	if !slices.Contains(members, c.Caller.ID) {
-		members = append(slices.Clip(members), c.Caller.ID)
-		o.Members = append([]string{c.Caller.ID}, d.Members...)
-	}
-	path = "/v1/organizers/" + o.ID
-	c.Tx.Create(o).Create(record.NewAudit(c.Now(), o.Scope(), c.Caller.ID, record.OrganizerCreated, path, nil, o.Audited(), o.Members...))
-	if err := c.Charge(ctx, record.Charge{Kind: record.MadeOrganizers, Count: 1}); err != nil {
-		return "", made, err
-	}
-	return path, api.URL{ID: o.ID, URL: path}, setMembers(ctx, c, o.ID, nil, members)
-}
 
 func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.OrganizerDraft) (*record.Organizer, error) {
 	changed := *o
@@ -36,48 +18,4 @@ func change(ctx context.Context, c *api.Call, o *record.Organizer, d record.Orga
 		return nil, problem.Check([]problem.Field{{Pointer: "/members", Detail: "must keep a known user: the last known member cannot be removed. Add another first, or delete the organizer"}})
 	}
 	return &changed, err
-}
-
-// remove deletes an organizer without tasks. Its grants beyond what one transaction holds name an organizer that is no
-// more, and give nobody anything. No address below a missing organizer answers, so its audit entries go too, and the log has the deletion.
-func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
-	n, err := records.Get[record.TaskCount](ctx, c.Store, store.Strong, record.TaskCountKey(o.ID))
-	if err != nil {
-		return err
-	}
-	c.Tx.Delete(o)
-	switch {
-	case n == nil:
-		c.Tx.CheckAbsent(record.TaskCountKey(o.ID))
-	case n.Tasks > 0:
-		return problem.Conflict.New("The organizer still has tasks. Delete them first.")
-	default:
-		c.Tx.Delete(n)
-	}
-	var rest []string
-	for i, m := range o.Members {
-		if i < record.MaxMemberChanges {
-			c.Tx.DeleteKey(record.MembershipKey(m, o.ID))
-		} else {
-			rest = append(rest, m)
-		}
-	}
-	c.After(func(ctx context.Context) {
-		c.Log.InfoContext(ctx, "organizer deleted", "organizer", o.ID, "name", o.Name, "user", c.Caller.ID)
-		forget(ctx, c, o.ID, rest)
-	})
-	return nil
-}
-
-// forget removes what names a deleted organizer still: the grants of the members, and the audit entries.
-func forget(ctx context.Context, c *api.Call, organizerID string, members []string) {
-	d := records.Deletions{Store: c.Store}
-	var err error
-	for _, m := range members {
-		err = errors.Join(err, d.Add(ctx, record.MembershipKey(m, organizerID)))
-	}
-	entries := store.Query{Partition: record.AuditPartition(organizerID), Limit: store.MaxWrites, Consistency: store.Strong}
-	if err = errors.Join(err, d.AddFound(ctx, entries), d.Commit(ctx)); err != nil {
-		c.Log.WarnContext(ctx, "grants or audit entries of a deleted organizer stay behind", "organizer", organizerID, "error", err)
-	}
 }

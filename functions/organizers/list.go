@@ -18,7 +18,3 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*reco
 	sources := []records.Source{records.Partition(record.ByKind, record.KindPartitions(record.KindOrganizer, access.Everyone)[0])}
 	return api.PageOf(ctx, c, sources, keep, func(o *record.Organizer) *record.Organizer { return o.For(c.Caller) })
 }
-
-func show(_ context.Context, c *api.Call, o *record.Organizer) (*record.Organizer, error) {
-	return o.For(c.Caller), nil
-}

@@ -52,13 +52,13 @@ var Operations = []api.Operation{
 			"stay when what they are about is deleted, but for the organizer itself. They keep ids of users alone; `actor` and `users` say who those are, as far as they have a profile. " +
 			"`Accept: text/csv` returns a table.",
 		Query: page.Spec{Filters: append([]page.Filter{{Name: "taskId", Type: page.ID}}, auditFilters...)},
-	}, organizer, auditEntries, auditRows),
+	}, organizer, listAuditEntries, auditRows),
 	api.List(api.Spec{
 		ID: "listAuditEntries", Path: "/v1/tasks/{taskId}/audit-entries", May: access.Organizer,
 		Summary:     "List what was changed in a task",
 		Description: "Those of the organizer's audit entries that are about the task, or about the organizer and so all of its tasks. Once the task was deleted they are in the organizer's list alone.",
 		Query:       page.Spec{Filters: auditFilters},
-	}, task, taskAuditEntries, auditRows),
+	}, task, listTaskAuditEntries, auditRows),
 	api.List(api.Spec{
 		ID: "listMembers", Path: "/v1/organizers/{organizerId}/members", May: access.Anyone,
 		Summary:     "List the members of an organizer",

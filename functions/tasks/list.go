@@ -63,7 +63,3 @@ func registered(g record.Grants) []records.Source {
 	}
 	return []records.Source{records.Named(ids, record.TaskKey)}
 }
-
-func show(_ context.Context, _ *api.Call, t *record.TaskItem) (*record.Task, error) {
-	return &t.Task, nil
-}

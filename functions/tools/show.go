@@ -7,7 +7,6 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/page"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -42,25 +41,6 @@ func (t *tool) describe() (shown Tool, err error) {
 }
 
 func show(_ context.Context, _ *api.Call, t tool) (Tool, error) { return t.describe() }
-
-func list(_ context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Tool], err error) {
-	var shown []Tool
-	for _, t := range allTools {
-		if !c.Page.Keeps("kind", t.kind) {
-			continue
-		}
-		d, err := t.describe()
-		if err != nil {
-			return p, err
-		}
-		shown = append(shown, d)
-	}
-	return page.Of(c.Page, shown, func(t Tool) string { return t.Name })
-}
-
-func listPage(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
-	return webpage.Page{Title: "Tools", Here: toolsPath, Main: toolsPage(allTools)}.Send(ctx, c)
-}
 
 func showPage(ctx context.Context, c *api.Call, t tool) error {
 	input, err := exampleFor(ctx, c, t.example)

@@ -22,7 +22,7 @@ var Operations = []api.Operation{
 		ID: "updateCurrentUser", Path: "/v1/user", May: access.User,
 		Summary:     "Become known",
 		Description: "Stores name and email as the sign-in issuer gives them. From then on organizers can name the user as a member or register the user for a task; every other change makes its user known too. No member can be written: send an empty patch, `{}` or `[]`.",
-	}, current, showCurrent, become),
+	}, current, showCurrent, changeCurrent),
 	api.List(api.Spec{
 		ID: "listUsers", Path: "/v1/users", May: access.Admin,
 		Summary:     "List users",
@@ -33,11 +33,11 @@ var Operations = []api.Operation{
 		ID: "getUser", Path: "/v1/users/{userId}", May: access.Owner | access.Admin,
 		Summary:     "Return a user",
 		Description: "Seen by the user and by admins. Anyone else gets 401 or 403, whether or not there is such a user.",
-	}, somebody, show),
+	}, userID, show),
 	api.List(api.Spec{
 		ID: "listUserSubmissions", Path: "/v1/users/{userId}/submissions", May: access.Anyone,
 		Summary:     "List the submissions of a user",
 		Description: "The public ones that show the user's name; the user and admins see all. Empty (204) when there is nothing to see, whoever the user.",
 		Query:       page.Spec{Filters: []page.Filter{{Name: "taskId", Type: page.ID}}},
-	}, somebody, submissions, nil),
+	}, userID, listSubmissions, nil),
 }

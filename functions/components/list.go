@@ -1,0 +1,22 @@
+package components
+
+import (
+	"context"
+
+	"assay/shared/api"
+	"assay/shared/page"
+)
+
+func list(_ context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Component], err error) {
+	all, err := catalogue()
+	if err != nil {
+		return p, err
+	}
+	var shown []Component
+	for _, e := range all {
+		if c.Page.Keeps("kind", e.Kind) && c.Page.KeepsText("name", e.Name) {
+			shown = append(shown, e.Component)
+		}
+	}
+	return page.Of(c.Page, shown, func(e Component) string { return e.ID })
+}

@@ -1,0 +1,56 @@
+package organizers
+
+import (
+	"context"
+	"errors"
+
+	"assay/shared/api"
+	"assay/shared/problem"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+)
+
+// remove deletes an organizer without tasks. Its grants beyond what one transaction holds name an organizer that is no
+// more, and give nobody anything. No address below a missing organizer answers, so its audit entries go too, and the log has the deletion.
+func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
+	n, err := records.Get[record.TaskCount](ctx, c.Store, store.Strong, record.TaskCountKey(o.ID))
+	if err != nil {
+		return err
+	}
+	c.Tx.Delete(o)
+	switch {
+	case n == nil:
+		c.Tx.CheckAbsent(record.TaskCountKey(o.ID))
+	case n.Tasks > 0:
+		return problem.Conflict.New("The organizer still has tasks. Delete them first.")
+	default:
+		c.Tx.Delete(n)
+	}
+	var rest []string
+	for i, m := range o.Members {
+		if i < record.MaxMemberChanges {
+			c.Tx.DeleteKey(record.MembershipKey(m, o.ID))
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	c.After(func(ctx context.Context) {
+		c.Log.InfoContext(ctx, "organizer deleted", "organizer", o.ID, "name", o.Name, "user", c.Caller.ID)
+		forget(ctx, c, o.ID, rest)
+	})
+	return nil
+}
+
+// forget removes what names a deleted organizer still: the grants of the members, and the audit entries.
+func forget(ctx context.Context, c *api.Call, organizerID string, members []string) {
+	d := records.Deletions{Store: c.Store}
+	var err error
+	for _, m := range members {
+		err = errors.Join(err, d.Add(ctx, record.MembershipKey(m, organizerID)))
+	}
+	entries := store.Query{Partition: record.AuditPartition(organizerID), Limit: store.MaxWrites, Consistency: store.Strong}
+	if err = errors.Join(err, d.AddFound(ctx, entries), d.Commit(ctx)); err != nil {
+		c.Log.WarnContext(ctx, "grants or audit entries of a deleted organizer stay behind", "organizer", organizerID, "error", err)
+	}
+}

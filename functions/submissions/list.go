@@ -1,0 +1,30 @@
+package submissions
+
+import (
+	"context"
+	"slices"
+
+	"assay/shared/access"
+	"assay/shared/api"
+	"assay/shared/page"
+	"assay/shared/record"
+)
+
+func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[record.Submission], err error) {
+	sources, err := c.VisibleOfTask(ctx, record.KindSubmission, t.Scope())
+	if err != nil {
+		return p, err
+	}
+	g, err := c.Grants(ctx)
+	if err != nil {
+		return p, err
+	}
+	keep := func(s *record.SubmissionItem) bool {
+		v := s.For(access.Roles(c.Caller, g.Grants, s.Scope()))
+		return s.TaskID == t.ID && c.Page.Keeps("userId", v.UserID) && c.Page.Keeps("visibility", string(s.Visibility)) && c.Page.Keeps("type", string(s.Type)) &&
+			(len(c.Page.Values("datasetId")) == 0 || slices.ContainsFunc(s.DatasetIDs, func(d string) bool { return c.Page.Keeps("datasetId", d) }))
+	}
+	return api.PageOf(ctx, c, sources, keep, func(s *record.SubmissionItem) record.Submission {
+		return s.For(access.Roles(c.Caller, g.Grants, s.Scope()))
+	})
+}

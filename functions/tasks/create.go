@@ -1,0 +1,30 @@
+package tasks
+
+import (
+	"context"
+
+	"assay/shared/api"
+	"assay/shared/follow"
+	"assay/shared/record"
+	"assay/shared/visibility"
+)
+
+func organizer(ctx context.Context, c *api.Call, d record.TaskDraft) (*record.Organizer, error) {
+	return visibility.Find[record.Organizer](ctx, &c.Viewer, d.OrganizerID, record.OrganizerKey)
+}
+
+func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.TaskDraft) (path string, made api.URL, err error) {
+	if err := checkFeatured(c, false, d.Featured); err != nil {
+		return "", made, err
+	}
+	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
+	path = "/v1/tasks/" + t.ID
+	c.Tx.Create(t).Check(o)
+	if err := follow.CountTask(ctx, c.Store, c.Now(), c.Tx, o.ID, 1); err != nil {
+		return "", made, err
+	}
+	if err := c.Charge(ctx, record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {
+		return "", made, err
+	}
+	return path, api.URL{ID: t.ID, URL: path}, c.AuditFree(ctx, t.Scope(), record.TaskCreated, path, nil, t.Audited())
+}

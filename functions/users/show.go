@@ -1,0 +1,41 @@
+package users
+
+import (
+	"context"
+
+	"assay/shared/api"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/visibility"
+)
+
+// Profile is what is known of a user.
+type Profile struct {
+	ID        string          `json:"id" doc:"id of the user, which comes from issuer and subject"`
+	Name      string          `json:"name" doc:"as the sign-in issuer told last"`
+	Email     string          `json:"email" doc:"as the sign-in issuer told last"`
+	CreatedAt *record.Instant `json:"createdAt,omitempty" doc:"when the user first changed something; absent before"`
+	UpdatedAt *record.Instant `json:"updatedAt,omitempty" doc:"when name or email last changed"`
+	Version   int64           `json:"version" doc:"grows by one with each change; 0 before the user first changed something"`
+}
+
+func profile(u *record.User) *Profile {
+	return &Profile{ID: u.ID, Name: u.Name, Email: u.Email, CreatedAt: &u.CreatedAt, UpdatedAt: &u.UpdatedAt, Version: u.Version}
+}
+
+// show returns the profile; to a user who never changed anything, of whom nothing is stored, what the token says.
+func show(ctx context.Context, c *api.Call, id userTarget) (*Profile, error) {
+	u, err := records.Get[record.User](ctx, c.Store, store.Eventual, record.UserKey(string(id)))
+	switch {
+	case err != nil:
+		return nil, err
+	case u != nil:
+		return profile(u), nil
+	case c.Caller.ID == string(id):
+		name, email := c.NameAndEmail(nil)
+		return &Profile{ID: c.Caller.ID, Name: name, Email: email}, nil
+	default:
+		return nil, visibility.Missing
+	}
+}

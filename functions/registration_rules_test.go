@@ -124,7 +124,7 @@ func TestATaskThatIsBeingDeletedIsClosedAndSeenByItsOrganizersOnly(t *testing.T)
 		s.Know("tom")
 		path := s.Create("olivia", s.registrations(), map[string]any{"team": "T", "userId": servertest.UserID("tom")})
 		s.alter(t, func(task *record.TaskItem) {
-			task.Deleting, task.Follow = true, &record.Follow{At: record.At(time.Now())}
+			task.PendingWork = record.NewPendingWork(record.DeleteTask, time.Now())
 		})
 		s.Want(http.StatusConflict, nil, "olivia", http.MethodPost, s.registrations(), map[string]any{"team": "O"})
 		s.Want(http.StatusNotFound, nil, "uma", http.MethodPost, s.registrations(), map[string]any{"team": "U"})

@@ -104,7 +104,7 @@ func TestFollowingGoesOnWhereItStopped(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task.Visibility, task.Follow = record.Public, &record.Follow{At: record.At(time.Now())}
+	task.Visibility, task.PendingWork = record.Public, record.NewPendingWork(record.PropagateTask, time.Now())
 	if err := new(records.Tx).Replace(task).Commit(ctx, s.Store); err != nil {
 		t.Fatal(err)
 	}
@@ -125,8 +125,8 @@ func TestFollowingGoesOnWhereItStopped(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if task, err = records.Get[record.TaskItem](ctx, s.Store, store.Strong, key); err != nil || task.Follow != nil {
-		t.Errorf("after two passes something is still to follow: %+v, %v", task.Follow, err)
+	if task, err = records.Get[record.TaskItem](ctx, s.Store, store.Strong, key); err != nil || task.PendingWork != nil {
+		t.Errorf("after two passes work is still pending: %+v, %v", task.PendingWork, err)
 	}
 }
 
@@ -238,12 +238,12 @@ func TestADeletionThatIsRefusedLaterIsTakenBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	task.Deleting, task.Follow = true, &record.Follow{At: record.At(time.Now())}
+	task.PendingWork = record.NewPendingWork(record.DeleteTask, time.Now())
 	if err := new(records.Tx).Replace(task).Commit(ctx, s.Store); err != nil {
 		t.Fatal(err)
 	}
 	s.Want(http.StatusNotFound, nil, "", http.MethodGet, s.task, nil)
-	if err := follow.Task(ctx, s.Store, time.Now(), task.Key()); err != nil {
+	if err := follow.ResumeTask(ctx, s.Store, time.Now(), task.Key()); err != nil {
 		t.Fatal(err)
 	}
 	s.Want(http.StatusOK, nil, "", http.MethodGet, s.task, nil)

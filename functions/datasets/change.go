@@ -23,7 +23,7 @@ type DatasetPatch struct {
 }
 
 func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p DatasetPatch) (*record.DatasetItem, error) {
-	if old.Deletion != nil {
+	if old.Deleting() {
 		return nil, problem.Conflict.New("The dataset is being deleted.")
 	}
 	d := p.DatasetDraft
@@ -95,7 +95,7 @@ func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p Datase
 	}
 	now, changed := c.Now(), *old
 	changed.Show(truth)
-	changed.Requeue = &record.Follow{At: record.At(now)}
+	changed.Reevaluate(now)
 	c.Tx.Save(&changed, now).Replace(truth)
 	return &changed, c.Audit(ctx, old.Scope(), record.BoardReleased, "/v1/datasets/"+old.ID, released{old.Board().TruthVersion}, released{p.BoardVersion})
 }
@@ -181,8 +181,11 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 	if same && stored == record.AllStored(old.Truths) {
 		return move(ctx, c, old, changed)
 	}
-	changed.Adopt, changed.Diagnostics = nil, nil
+	changed.Diagnostics = nil
 	if !stored {
+		if changed.PendingWork.Is(record.AcceptTruth) {
+			changed.Resume(nil, c.Now())
+		}
 		return move(ctx, c, old, changed)
 	}
 	var size int64
@@ -190,7 +193,7 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 		size += f.Size
 	}
 	if size > maxAtOnce {
-		changed.Adopt = &record.Follow{At: record.At(c.Now())}
+		changed.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
 		return move(ctx, c, old, changed)
 	}
 	if err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline); err != nil {
@@ -215,6 +218,6 @@ func move(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) er
 	}
 	truth.Pool = changed.Pool
 	c.Tx.Save(truth, c.Now())
-	changed.Requeue = &record.Follow{At: record.At(c.Now())}
+	changed.Reevaluate(c.Now())
 	return nil
 }

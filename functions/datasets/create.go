@@ -19,7 +19,7 @@ func task(ctx context.Context, c *api.Call, d record.DatasetDraft) (*record.Task
 }
 
 func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.DatasetDraft) (path string, shown *record.Dataset, err error) {
-	if t.Deleting {
+	if t.Deleting() {
 		return "", nil, problem.Conflict.New("The task is being deleted.")
 	}
 	d.Inputs, d.Truths = slices.Clone(d.Inputs), slices.Clone(d.Truths)

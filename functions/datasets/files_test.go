@@ -78,7 +78,7 @@ func TestATruthThatHasArrivedGivesWayToANewerOne(t *testing.T) {
 	}
 	s.Upload(arrived.Truths[0].Upload, []byte(goodTruth))
 	s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("new.csv", newTruth)}})
-	if got := s.item(d.ID); got.Adopt != nil || got.TruthVersion != 0 {
+	if got := s.item(d.ID); got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 0 {
 		t.Errorf("a truth that has not arrived is due: %+v", got)
 	}
 }
@@ -88,7 +88,7 @@ func TestATruthCountsOnlyWhole(t *testing.T) {
 	const more = "id,label\n3,dog\n"
 	path, d := s.create(s.draft(inline("one.csv", goodTruth), announced("two.csv", more)))
 	s.adopt(d.ID)
-	if got := s.get("olga", path); got.TruthVersion != 0 || s.truth(d.ID) != nil || s.item(d.ID).Adopt != nil {
+	if got := s.get("olga", path); got.TruthVersion != 0 || s.truth(d.ID) != nil || s.item(d.ID).PendingWork.Is(record.AcceptTruth) {
 		t.Fatalf("%+v", got)
 	}
 	s.Upload(d.Truths[1].Upload, []byte(more))

@@ -57,7 +57,7 @@ func TestAnAnnouncedTruthCountsOnceItHasArrivedAndCanBeRead(t *testing.T) {
 	if got.TruthVersion != 1 || len(got.Diagnostics) != 2 || got.Diagnostics[0].Line != 3 {
 		t.Fatalf("%+v", got)
 	}
-	if a := s.Want(http.StatusOK, nil, "olga", http.MethodGet, path, nil); strings.Contains(string(a.Body), "discreet") {
+	if a := s.Want(http.StatusOK, nil, "olga", http.MethodGet, path, nil); strings.Contains(string(a.Body), "safeWhileBlinded") {
 		t.Errorf("what is for records is told: %s", a.Body)
 	}
 	if kept := s.truth(d.ID); kept.Number != 1 || kept.Files[0].Name != "truth.csv" {
@@ -68,7 +68,7 @@ func TestAnAnnouncedTruthCountsOnceItHasArrivedAndCanBeRead(t *testing.T) {
 	}
 
 	s.patch(http.StatusOK, path, map[string]any{"truths": []any{inline("new.csv", newTruth)}})
-	if got := s.get("olga", path); got.TruthVersion != 2 || len(got.Diagnostics) != 0 || s.item(d.ID).Requeue == nil {
+	if got := s.get("olga", path); got.TruthVersion != 2 || len(got.Diagnostics) != 0 || !s.item(d.ID).PendingWork.Is(record.Reevaluate) {
 		t.Fatalf("%+v", got)
 	}
 }
@@ -220,11 +220,11 @@ func TestALargeTruthIsReadAfterTheRequest(t *testing.T) {
 	large.Truths[0].Size = 1 << 30 // what the record says of it decides
 	s.replace(large)
 	s.patch(http.StatusOK, path, map[string]any{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}})
-	if got := s.item(d.ID); got.Adopt == nil || got.TruthVersion != 1 || s.truth(d.ID).Evaluator.PrimaryMeasure != "Accuracy" {
+	if got := s.item(d.ID); !got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 1 || s.truth(d.ID).Evaluator.PrimaryMeasure != "Accuracy" {
 		t.Fatalf("%+v", got)
 	}
 	s.adopt(d.ID)
-	if got := s.item(d.ID); got.Adopt != nil || got.TruthVersion != 2 || s.truth(d.ID).Evaluator.PrimaryMeasure != "MCC" {
+	if got := s.item(d.ID); got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 2 || s.truth(d.ID).Evaluator.PrimaryMeasure != "MCC" {
 		t.Fatalf("%+v", got)
 	}
 }
@@ -234,7 +234,7 @@ func TestRunsGoToTheNewPoolBeforeTheNewTruth(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
 	s.patch(http.StatusOK, path, map[string]any{"pool": "gpu", "truths": []any{announced("new.csv", newTruth)}})
-	if truth := s.truth(d.ID); truth.Pool != "gpu" || truth.Number != 1 || s.item(d.ID).Requeue == nil {
+	if truth := s.truth(d.ID); truth.Pool != "gpu" || truth.Number != 1 || !s.item(d.ID).PendingWork.Is(record.Reevaluate) {
 		t.Errorf("%+v", truth)
 	}
 }

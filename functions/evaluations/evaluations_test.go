@@ -374,10 +374,10 @@ func TestTheBudgetOfABoard(t *testing.T) {
 // TestABoardIsSortedByTheMeasureAskedFor asks while the dataset names another primary measure than its truth in use, whose
 // order alone the table has: as long as new truth files have not arrived, and once they were refused.
 func TestABoardIsSortedByTheMeasureAskedFor(t *testing.T) {
-	for name, adopt := range map[string]*record.Follow{"pending or refused": nil, "due": {}} {
+	for name, work := range map[string]*record.PendingWork{"awaited or refused": nil, "due": record.NewPendingWork(record.AcceptTruth, time.Now())} {
 		s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 		s.flush()
-		s.dataset.BoardTruth, s.dataset.Adopt = &record.BoardTruth{TruthVersion: 1, Evaluator: s.dataset.Evaluator}, adopt
+		s.dataset.BoardTruth, s.dataset.PendingWork = &record.BoardTruth{TruthVersion: 1, Evaluator: s.dataset.Evaluator}, work
 		s.dataset.Evaluator.PrimaryMeasure = "AP"
 		first := s.add(result{user: "ada", value: 0.9, ap: 0.1})
 		second := s.add(result{user: "bob", value: 0.2, ap: 0.8})

@@ -35,10 +35,10 @@ func (w *Worker) reevaluate(ctx context.Context, datasetID string) error {
 // pass makes one pass, and reports whether it was the one after which leaderboards show the truth.
 func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err error) {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
-	if err != nil || d == nil || d.Requeue == nil || d.Requeue.Passes > 0 && w.Now().Before(d.Requeue.At.Time) {
+	if err != nil || d == nil || !d.PendingWork.Is(record.Reevaluate) || d.PendingWork.TooEarly(w.Now()) {
 		return false, err
 	}
-	began := *d.Requeue
+	began := d.PendingWork
 	truth, err := records.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(datasetID))
 	if err != nil {
 		return false, err
@@ -50,8 +50,7 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 		}
 	}
 	_, err = records.Update(ctx, w.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) (bool, error) {
-		if released = false; d.Requeue == nil || d.Requeue.Passes != began.Passes || !d.Requeue.At.Equal(began.At.Time) ||
-			truth != nil && d.TruthVersion != truth.Number {
+		if released = false; !d.PendingWork.Same(began) || truth != nil && d.TruthVersion != truth.Number {
 			return false, nil // another process counted a pass, or the truth changed and the passes begin again
 		}
 		released = w.count(tx, d, truth, found)
@@ -62,7 +61,7 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 
 // count has the dataset carry what a pass found, and says when the next one is due.
 func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Truth, found reevaluationCount) (released bool) {
-	quiet := found.changed == 0 && d.Requeue.Passes > 0
+	quiet := found.changed == 0 && d.PendingWork.State == record.ConfirmingPass
 	held := truth != nil && truth.Held
 	wait := settled
 	switch {
@@ -70,11 +69,11 @@ func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Trut
 		shown := *truth
 		d.Show(&shown)
 		tx.Replace(&shown)
-		d.Requeue, released = &record.Follow{At: record.At(w.Now())}, true
+		d.PendingWork, released = record.NewPendingWork(record.Reevaluate, w.Now()), true
 		record.Touch(d, w.Now())
 		return released
 	case quiet && !held && found.all.Waiting == 0:
-		d.Requeue = nil
+		d.PendingWork = nil
 		if d.Reevaluation != nil {
 			d.Reevaluation, d.PublishedProgress = nil, record.Progress{}
 			record.Touch(d, w.Now())
@@ -87,7 +86,7 @@ func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Trut
 		d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: r.StartedAt, Progress: &found.all}, found.published
 		record.Touch(d, w.Now())
 	}
-	d.Requeue = &record.Follow{At: record.At(w.Now().Add(wait)), Passes: d.Requeue.Passes + 1}
+	d.PendingWork = &record.PendingWork{Kind: record.Reevaluate, NotBefore: record.At(w.Now().Add(wait)), State: record.ConfirmingPass}
 	return false
 }
 
@@ -116,7 +115,7 @@ func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *r
 	var failed error
 	var all sync.WaitGroup
 	slots := make(chan struct{}, runsAtOnce)
-	err = records.Each(ctx, w.Store, duePage, records.DatasetSources(truth.ID, record.KindRun), func(run *record.RunItem) error {
+	err = records.Each(ctx, w.Store, batch, records.DatasetSources(truth.ID, record.KindRun), func(run *record.RunItem) error {
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()

@@ -32,7 +32,7 @@ func (w *Worker) Unserved(ctx context.Context) error {
 // unservedOf looks after the runs of one turn.
 func (w *Worker) unservedOf(ctx context.Context, now time.Time, turn queue.TeamBacklog) error {
 	return w.each(ctx, store.Query{
-		Index: record.ByWork, Partition: record.QueuePartition(record.QueueWorkers), Limit: duePage,
+		Index: record.ByWork, Partition: record.QueuePartition(record.QueueWorkers), Limit: batch,
 		From: turn.Prefix, To: turn.Prefix + record.DueBy(now.Add(-record.QueueTime)),
 	}, func(it store.Item) error {
 		run, err := records.Decode[record.RunItem](it)

@@ -132,8 +132,8 @@ type periodicJob struct {
 // back.
 func (w *Worker) periodicJobs() []periodicJob {
 	return []periodicJob{
-		{pollInterval, w.dueRuns, "what is due for runs cannot be done"},
-		{pollInterval, w.dueChanges, "what follows changes cannot be done"},
+		{pollInterval, w.runDueOfRuns, "what is due for runs cannot be done"},
+		{pollInterval, w.runDueOfOthers, "what follows changes cannot be done"},
 		{time.Minute, w.Unserved, "runs that wait for workers cannot be looked after"},
 		{20 * time.Minute, w.CleanResults, "results of tools stay behind until the next cleaning"},
 		{time.Hour, w.Clean, "abandoned files stay behind until the next cleaning"},
@@ -151,8 +151,8 @@ func (w *Worker) runPeriodically(ctx context.Context, c periodicJob) {
 
 // reclaim takes back the runs that an earlier process of the same name had under its hands.
 func (w *Worker) reclaim(ctx context.Context) error {
-	return w.eachDue(ctx, "", func(it store.Item) error {
-		if !isRun(it) {
+	return w.eachPending(ctx, "", func(it store.Item) error {
+		if !record.IsRun(it.Key) {
 			return nil
 		}
 		run, err := records.Decode[record.RunItem](it)

@@ -41,7 +41,7 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	changed.TeamDraft, changed.State = d.TeamDraft, d.State
 	if changed.Team != r.Team || changed.Anonymous != r.Anonymous || changed.Affiliation != r.Affiliation {
 		c.Follow(follow.Registration, r.Key())
-		changed.Follow = &record.Follow{At: record.At(c.Now().Add(follow.Patience))}
+		changed.PendingWork = record.NewPendingWork(record.PropagateRegistration, c.Now().Add(follow.Patience))
 	}
 	grant.Team, grant.Anonymous, grant.Affiliation, grant.State = changed.Team, changed.Anonymous, changed.Affiliation, changed.State
 	reserve(c, r, &changed)

@@ -12,7 +12,7 @@ import (
 
 // state says in which state a registration begins, or why there can be none.
 func state(c *api.Call, t *record.TaskItem, organizer, other bool) (record.RegistrationState, error) {
-	if t.Deleting {
+	if t.Deleting() {
 		return "", problem.Conflict.New("The task is being deleted.")
 	}
 	if organizer {

@@ -23,7 +23,7 @@ func start(t *testing.T) (*servertest.Server, *record.TaskItem, string) {
 
 func TestNobodyRegistersForATaskThatIsBeingDeleted(t *testing.T) {
 	s, task, path := start(t)
-	task.Deleting = true
+	task.PendingWork = record.NewPendingWork(record.DeleteTask, s.Now())
 	if err := new(records.Tx).Replace(task).Commit(t.Context(), s.Store); err != nil {
 		t.Fatal(err)
 	}

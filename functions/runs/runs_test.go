@@ -216,17 +216,17 @@ func TestARunTellsOfTheTruthOnlyToWhomItMay(t *testing.T) {
 	revealing := measure.Diagnostic{Severity: measure.Error, Message: "secret"}
 	mixed := failed(measure.Diagnostic{Severity: measure.Warning, Message: "warning", SafeWhileBlinded: true}, revealing,
 		measure.Diagnostic{Severity: measure.Error, Message: "line 3", SafeWhileBlinded: true})
-	const all, discreet, withheld = "secret|line 3|warning", "line 3|warning", "ask the organizers"
+	const all, safe, withheld = "secret|line 3|warning", "line 3|warning", "ask the organizers"
 	for _, tt := range []struct {
 		name string
 		run  *record.RunItem
 		want map[string][2]string // diagnostics and log, by caller
 	}{
 		{"unpublished", s.add("ada", public, mixed), map[string][2]string{"": {"", ""}, "bob": {"", ""}, "ada": {all, "log"}, "olga": {all, "log"}, "root": {all, "log"}}},
-		{"blinded", s.add("ada", public, blinded, mixed), map[string][2]string{"": {"", ""}, "bob": {"", ""}, "ada": {discreet, ""}, "olga": {all, "log"}, "root": {all, "log"}}},
-		{"published and blinded", s.add("ada", public, published, blinded, mixed), map[string][2]string{"": {"", ""}, "ada": {discreet, ""}, "olga": {all, "log"}}},
-		{"shown", s.add("ada", public, published, mixed), map[string][2]string{"": {discreet, "log"}, "bob": {discreet, "log"}, "ada": {all, "log"}, "olga": {all, "log"}}},
-		{"nothing discreet", s.add("ada", public, blinded, failed(revealing)), map[string][2]string{"": {"", ""}, "ada": {withheld, ""}, "olga": {"secret", "log"}}},
+		{"blinded", s.add("ada", public, blinded, mixed), map[string][2]string{"": {"", ""}, "bob": {"", ""}, "ada": {safe, ""}, "olga": {all, "log"}, "root": {all, "log"}}},
+		{"published and blinded", s.add("ada", public, published, blinded, mixed), map[string][2]string{"": {"", ""}, "ada": {safe, ""}, "olga": {all, "log"}}},
+		{"shown", s.add("ada", public, published, mixed), map[string][2]string{"": {safe, "log"}, "bob": {safe, "log"}, "ada": {all, "log"}, "olga": {all, "log"}}},
+		{"nothing safe", s.add("ada", public, blinded, failed(revealing)), map[string][2]string{"": {"", ""}, "ada": {withheld, ""}, "olga": {"secret", "log"}}},
 		{"queued again", s.add("ada", public, blinded, queued, func(r *record.RunItem) { r.AddDiagnostics(revealing) }), map[string][2]string{"ada": {"", ""}, "olga": {"secret", ""}}},
 	} {
 		for user, want := range tt.want {
@@ -237,7 +237,7 @@ func TestARunTellsOfTheTruthOnlyToWhomItMay(t *testing.T) {
 				told = append(told, d.Message)
 			}
 			text := strings.Join(told, "|")
-			if text != want[0] && (want[0] != withheld || !strings.Contains(text, withheld)) || got.LogTail != want[1] || strings.Contains(string(body), "discreet") {
+			if text != want[0] && (want[0] != withheld || !strings.Contains(text, withheld)) || got.LogTail != want[1] || strings.Contains(string(body), "safeWhileBlinded") {
 				t.Errorf("%s, as %q: %s", tt.name, user, body)
 			}
 		}
@@ -365,15 +365,15 @@ func TestAReviewDecidesWhoSeesTheRunsResults(t *testing.T) {
 // TestReview_OrganizersReadTheDiagnosticsOfTheRun: all of them, also while the run is blinded, and the owner none.
 func TestReview_OrganizersReadTheDiagnosticsOfTheRun(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
-	of := func(name string, discreet bool) measure.Diagnostic {
-		return measure.Diagnostic{Severity: measure.Warning, Message: name, SafeWhileBlinded: discreet}
+	of := func(name string, safe bool) measure.Diagnostic {
+		return measure.Diagnostic{Severity: measure.Warning, Message: name, SafeWhileBlinded: safe}
 	}
 	r := s.add("ada", blinded, func(r *record.RunItem) { r.AddDiagnostics(of("of the file", true), of("of the truth", false)) })
 	path := "/v1/runs/" + r.ID + "/review"
 	for user, want := range map[string]int{"ada": 0, "olga": 2, "root": 2} {
 		var got record.Review
 		body := s.Want(http.StatusOK, &got, user, http.MethodGet, path, nil).Body
-		if len(got.Diagnostics) != want || strings.Contains(string(body), "discreet") {
+		if len(got.Diagnostics) != want || strings.Contains(string(body), "safeWhileBlinded") {
 			t.Errorf("%s reads %s", user, body)
 		}
 	}

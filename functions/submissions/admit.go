@@ -45,7 +45,7 @@ func enter(ctx context.Context, c *api.Call) (*entry, error) {
 	if err := c.Require(ctx, access.User, t.Scope()); err != nil {
 		return nil, err
 	}
-	if t.Deleting {
+	if t.Deleting() {
 		return nil, errDeleting
 	}
 	e := &entry{task: t}
@@ -65,7 +65,7 @@ func (e *entry) admit(ctx context.Context, c *api.Call, d *record.SubmissionDraf
 		return err
 	}
 	t := e.task
-	if t.Deleting {
+	if t.Deleting() {
 		return errDeleting
 	}
 	if err := baseline(ctx, c, t, d.Baseline, false); err != nil {
@@ -144,7 +144,7 @@ func (e *entry) ready(d *record.SubmissionDraft) error {
 			fields.Add(d.DatasetPointer(i), "names no dataset of this task")
 		case d.Type == record.RepositoryType && !set.Builds:
 			fields.Add(d.DatasetPointer(i), "names %q, which takes no repositories, since its member builds is false: submit an image, or ask the organizers to set builds", set.Name)
-		case set.Deletion != nil:
+		case set.Deleting():
 			return problem.Conflict.New("The dataset %q is being deleted. Leave it out.", set.Name)
 		case e.truths[i] == nil && set.AwaitsTruth():
 			e.truths[i] = &record.Truth{RunFormat: set.RunFormat, Evaluator: set.Evaluator} // the run waits for the one to come

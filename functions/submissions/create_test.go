@@ -106,7 +106,7 @@ func TestWhoMaySubmitAndWhen(t *testing.T) {
 		{"an organizer who takes no part", "olga", nil, nil, 403, "Register first"},
 		{"too early", "ada", func(t *record.TaskItem) { t.Submissions.OpensAt = at(time.Hour) }, nil, 403, "opens at 20"},
 		{"too late", "ada", func(t *record.TaskItem) { t.Submissions.ClosesAt = at(-time.Second) }, nil, 403, "closed at 20"},
-		{"a task being deleted", "olga", func(t *record.TaskItem) { t.Deleting = true }, nil, 409, "deleted"},
+		{"a task being deleted", "olga", func(t *record.TaskItem) { t.PendingWork = record.NewPendingWork(record.DeleteTask, time.Now()) }, nil, 409, "deleted"},
 		{"a type that is not taken", "ada", func(t *record.TaskItem) { t.Submissions.Types = []record.SubmissionType{record.ImageType} }, nil, 422, "/type"},
 		{"a baseline of one's own", "ada", nil, func(_ *scene, b object) { b["baseline"] = true }, 422, "/baseline"},
 		{"another task's dataset", "ada", nil, func(s *scene, b object) {
@@ -144,7 +144,7 @@ func TestWhoMaySubmitAndWhen(t *testing.T) {
 			if !strings.Contains(string(a.Body), tt.says) {
 				t.Errorf("it does not say %q: %s", tt.says, a.Body)
 			}
-			if s.task.Deleting {
+			if s.task.Deleting() {
 				return // nobody sees lists of it
 			}
 			s.nothing(tt.user)

@@ -88,7 +88,9 @@ func TestASubmissionIsMadeInTheTaskAsItIs(t *testing.T) {
 		change func(*record.TaskItem)
 		status int
 	}{
-		"deleted": {func(t *record.TaskItem) { t.Deleting, t.Follow = true, &record.Follow{Passes: 1} }, http.StatusConflict},
+		"deleted": {func(t *record.TaskItem) {
+			t.PendingWork = &record.PendingWork{Kind: record.DeleteTask, State: record.Decided}
+		}, http.StatusConflict},
 		"private": {func(t *record.TaskItem) { t.Visibility = record.Private }, http.StatusCreated},
 	} {
 		t.Run(name, func(t *testing.T) {

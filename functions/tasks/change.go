@@ -25,13 +25,13 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	if err := checkFeatured(c, t.Featured, d.Featured); err != nil {
 		return nil, err
 	}
-	if t.Deleting {
+	if t.Deleting() {
 		return nil, problem.Conflict.New("The task is being deleted.")
 	}
 	changed := *t
 	changed.TaskDraft = d
 	if d.Visibility != t.Visibility {
-		changed.Follow = &record.Follow{At: record.At(c.Now().Add(follow.Patience))}
+		changed.PendingWork = record.NewPendingWork(record.PropagateTask, c.Now().Add(follow.Patience))
 		c.Follow(follow.Task, t.Key())
 	}
 	c.Tx.Save(&changed, c.Now())

@@ -32,7 +32,7 @@ func TestATaskThatIsBeingDeletedIsHidden(t *testing.T) {
 	for _, list := range lists {
 		s.Want(http.StatusOK, nil, "reg", http.MethodGet, list, nil)
 	}
-	task.Deleting, task.Follow = true, &record.Follow{At: record.At(s.Now())}
+	task.PendingWork = record.NewPendingWork(record.DeleteTask, s.Now())
 	if err := new(records.Tx).Replace(task).Commit(t.Context(), s.Store); err != nil {
 		t.Fatal(err)
 	}
@@ -83,12 +83,12 @@ func TestTheFilesOfATaskGoWithIt(t *testing.T) {
 func TestAChangeOfRulesIsToldAndFollowed(t *testing.T) {
 	s, task := start(t)
 	path := "/v1/tasks/" + task.ID
-	follow := func() *record.Follow {
+	pending := func() *record.PendingWork {
 		now, err := records.Get[record.TaskItem](t.Context(), s.Store, store.Strong, task.Key())
 		if err != nil {
 			t.Fatal(err)
 		}
-		return now.Follow
+		return now.PendingWork
 	}
 	entries := func() int {
 		found, err := s.Store.Query(t.Context(), store.Query{Partition: record.AuditPartition(task.OrganizerID), Limit: 10})
@@ -109,7 +109,7 @@ func TestAChangeOfRulesIsToldAndFollowed(t *testing.T) {
 		{map[string]any{"visibility": "public"}, 3, true},
 	} {
 		s.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, c.patch)
-		if n, f := entries(), follow(); n != c.entries || (f != nil) != c.follows {
+		if n, f := entries(), pending(); n != c.entries || (f != nil) != c.follows {
 			t.Errorf("%v: %d audit entries, to follow: %+v", c.patch, n, f)
 		}
 	}

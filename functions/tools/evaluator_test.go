@@ -211,7 +211,7 @@ func TestEvaluator_OmitsRecordMembers(t *testing.T) {
 	a := s.invoke(http.StatusOK, nil, "", "evaluator", object{
 		"runs": []object{inlineFiles("run.txt", "1 Q0 a 1 1 t and more\n")}, "truth": inlineFiles("qrels.txt", datasetQrels),
 	})
-	if body := string(a.Body); !strings.Contains(body, "more than six fields") || strings.Contains(body, "discreet") {
+	if body := string(a.Body); !strings.Contains(body, "more than six fields") || strings.Contains(body, "safeWhileBlinded") {
 		t.Errorf("it answers %s", body)
 	}
 }

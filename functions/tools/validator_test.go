@@ -63,7 +63,7 @@ func TestValidator(t *testing.T) {
 		if out.summary() != c.want {
 			t.Errorf("%v: %s, want %s\n%s", c.input, out.summary(), c.want, a.Body)
 		}
-		if strings.Contains(string(a.Body), "discreet") {
+		if strings.Contains(string(a.Body), "safeWhileBlinded") {
 			t.Errorf("it shows what is for records: %s", a.Body)
 		}
 	}

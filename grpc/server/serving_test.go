@@ -27,7 +27,7 @@ func TestUnserved_RunsAndDatasetsSayThatNoWorkerComes(t *testing.T) {
 			{owner, "/v1/runs/" + waits}, {"olga", "/v1/runs/" + waits}, {owner, "/v1/runs?filter[datasetId]=" + d}, {"olga", "/v1/runs?filter[datasetId]=" + d}, {"olga", "/v1/datasets/" + d},
 		} {
 			body := string(s.Want(http.StatusOK, nil, c.user, http.MethodGet, c.path, nil).Body)
-			if got := told(body); got != want || strings.Contains(body, "discreet") {
+			if got := told(body); got != want || strings.Contains(body, "safeWhileBlinded") {
 				t.Errorf("%s, %s as %s says that no worker was seen: %v", when, c.path, c.user, got)
 			}
 		}

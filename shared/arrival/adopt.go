@@ -46,11 +46,11 @@ func Use(tx *records.Tx, d *record.DatasetItem, old *record.Truth, now time.Time
 		d.BoardTruth = &record.BoardTruth{TruthVersion: old.Number, Evaluator: old.Evaluator}
 	}
 	d.TruthVersion++
-	d.Adopt, d.Diagnostics = nil, nil
+	d.Diagnostics = nil
 	truth := &record.Truth{
 		Meta: record.MetaOf(d.ID, now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator, Pool: d.Pool,
 	}
-	d.Requeue = &record.Follow{At: record.At(now)} // with the first truth too: runs that came before it have failed for want of one
+	d.PendingWork = record.NewPendingWork(record.Reevaluate, now) // with the first truth too: runs that came before it have failed for want of one
 	if old == nil {
 		d.Show(truth)
 		tx.Create(truth).Create(record.NewTruthSecret(d.ID, now))
@@ -69,7 +69,7 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 	err := records.Retry(ctx, func() error {
 		fault = nil
 		d, err := records.Get[record.DatasetItem](ctx, s, store.Strong, record.DatasetKey(datasetID))
-		if err != nil || d == nil || d.Adopt == nil {
+		if err != nil || d == nil || !d.PendingWork.Is(record.AcceptTruth) {
 			return err
 		}
 		old, err := records.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(datasetID))
@@ -91,7 +91,8 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 		}
 		tx := new(records.Tx)
 		if measure.HasErrors(diagnostics) {
-			d.Adopt, d.Diagnostics = nil, diagnostics
+			d.Diagnostics = diagnostics
+			d.Resume(old, now)
 		} else {
 			Use(tx, d, old, now)
 		}

@@ -112,8 +112,8 @@ func forDataset(ctx context.Context, s store.Store, now time.Time, h record.Hold
 		if !news {
 			return nil
 		}
-		if h == record.HolderTruths && record.AllStored(d.Truths) {
-			d.Adopt = &record.Follow{At: record.At(now)}
+		if h == record.HolderTruths && record.AllStored(d.Truths) && !d.Deleting() {
+			d.PendingWork = record.NewPendingWork(record.AcceptTruth, now)
 		}
 		return new(records.Tx).Save(d, now).Commit(ctx, s)
 	})

@@ -227,12 +227,12 @@ func TestADatasetIsDueOnceItsTruthHasArrived(t *testing.T) {
 	s := newScene(t)
 	d := s.dataset([]record.File{pending("in", "in")}, []record.File{pending("one", qrels), pending("two", "q2 0 d1 1\n")})
 	s.arrives(record.HolderTruths, d.ID, qrels)
-	if now := get(s, d); now.Adopt != nil {
+	if now := get(s, d); now.PendingWork.Is(record.AcceptTruth) {
 		t.Fatal("due before the second truth file has arrived")
 	}
 	s.arrives(record.HolderTruths, d.ID, "q2 0 d1 1\n")
 	due := get(s, d)
-	if due.Adopt == nil {
+	if !due.PendingWork.Is(record.AcceptTruth) {
 		t.Fatal("not due")
 	}
 	s.arrives(record.HolderTruths, d.ID, qrels)
@@ -240,7 +240,7 @@ func TestADatasetIsDueOnceItsTruthHasArrived(t *testing.T) {
 		t.Errorf("a file that came again changed %+v", now)
 	}
 	s.arrives(record.HolderInputs, d.ID, "in")
-	if now := get(s, d); now.Inputs[0].State != record.FileStored || now.Adopt == nil {
+	if now := get(s, d); now.Inputs[0].State != record.FileStored || !now.PendingWork.Is(record.AcceptTruth) {
 		t.Errorf("%+v", now)
 	}
 }
@@ -266,11 +266,11 @@ func TestATruthIsUsedOnlyWhenItCanBe(t *testing.T) {
 		s.arrives(record.HolderTruths, d.ID, content)
 	}
 	d, truth := s.adopt(wrong)
-	if truth != nil || d.TruthVersion != 0 || d.Adopt != nil || d.Requeue != nil || len(d.Diagnostics) != 2 || d.Diagnostics[0].Line != 2 || d.Diagnostics[0].File != "qrels" {
+	if truth != nil || d.TruthVersion != 0 || d.PendingWork.Is(record.AcceptTruth) || d.PendingWork.Is(record.Reevaluate) || len(d.Diagnostics) != 2 || d.Diagnostics[0].Line != 2 || d.Diagnostics[0].File != "qrels" {
 		t.Errorf("%+v", d)
 	}
 	d, truth = s.adopt(right)
-	if truth == nil || truth.Number != 1 || d.TruthVersion != 1 || d.Adopt != nil || d.Requeue == nil || truth.Evaluator.PrimaryMeasure != "AP" {
+	if truth == nil || truth.Number != 1 || d.TruthVersion != 1 || d.PendingWork.Is(record.AcceptTruth) || !d.PendingWork.Is(record.Reevaluate) || truth.Evaluator.PrimaryMeasure != "AP" {
 		t.Errorf("%+v and %+v", d, truth)
 	}
 	if again, _ := s.adopt(right); again.Version != d.Version {
@@ -285,7 +285,7 @@ func TestATruthWhoseBytesAreGoneStaysDue(t *testing.T) {
 	if err := arrival.Adopt(t.Context(), s.store, s.files, s.now, d.ID); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
-	if now := get(s, d); now.Adopt == nil || now.TruthVersion != 0 {
+	if now := get(s, d); !now.PendingWork.Is(record.AcceptTruth) || now.TruthVersion != 0 {
 		t.Errorf("%+v", now)
 	}
 }

@@ -18,17 +18,26 @@ import (
 // anew, submissions that were admitted before the mark are made or never will be, and the allowances tell whether there are
 // any. A request that dies on the way leaves the mark, which the evaluator takes up.
 func DeleteDataset(ctx context.Context, s store.Store, now time.Time, d *record.DatasetItem, by string) error {
-	if d.Deletion == nil {
+	if !d.Deleting() {
 		if err := unusedDataset(ctx, s, d); err != nil {
 			return err
 		}
 		marked := *d
-		marked.Deletion = &record.Deletion{At: record.At(now.Add(Patience)), By: by}
+		marked.DeletedBy, marked.PendingWork = by, record.NewPendingWork(record.DeleteDataset, now.Add(Patience))
 		if err := new(records.Tx).Replace(&marked).Commit(ctx, s); err != nil {
 			return err
 		}
 	}
 	return records.Retry(ctx, func() error { return deleteMarked(ctx, s, now, d.Key()) })
+}
+
+// ResumeDataset continues the deletion of a dataset that is pending. That it is refused is no error: nobody waits for the answer.
+func ResumeDataset(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
+	err := records.Retry(ctx, func() error { return deleteMarked(ctx, s, now, key) })
+	if problem.Conflict.Is(err) {
+		return nil
+	}
+	return err
 }
 
 // deleteMarked removes a marked dataset, or takes the mark off again when runs use it after all. What it finds out holds
@@ -39,7 +48,7 @@ func deleteMarked(ctx context.Context, s store.Store, now time.Time, key store.K
 	switch {
 	case err != nil || d == nil:
 		return err // another one who is at it was faster
-	case d.Deletion == nil:
+	case !d.Deleting():
 		return errDatasetUsed // as another one who is at it found out
 	}
 	if err := renewGrants(ctx, s, d.TaskID); err != nil {
@@ -47,7 +56,7 @@ func deleteMarked(ctx context.Context, s store.Store, now time.Time, key store.K
 	}
 	if err := unusedDataset(ctx, s, d); err != nil {
 		if problem.Conflict.Is(err) {
-			return undoDataset(ctx, s, d, err)
+			return undoDataset(ctx, s, now, d, err)
 		}
 		return err
 	}
@@ -55,7 +64,7 @@ func deleteMarked(ctx context.Context, s store.Store, now time.Time, key store.K
 	if err != nil {
 		return err
 	}
-	tx.Create(record.NewAudit(now, d.Scope(), d.Deletion.By, record.DatasetDeleted, "/v1/datasets/"+d.ID, d.Audited(), nil))
+	tx.Create(record.NewAudit(now, d.Scope(), d.DeletedBy, record.DatasetDeleted, "/v1/datasets/"+d.ID, d.Audited(), nil))
 	return tx.Commit(ctx, s)
 }
 
@@ -66,9 +75,14 @@ func deletion(ctx context.Context, s store.Store, now time.Time, d *record.Datas
 }
 
 // undoDataset takes the mark off a dataset and returns why.
-func undoDataset(ctx context.Context, s store.Store, d *record.DatasetItem, why error) error {
+func undoDataset(ctx context.Context, s store.Store, now time.Time, d *record.DatasetItem, why error) error {
+	truth, err := records.Get[record.Truth](ctx, s, store.Strong, record.TruthKey(d.ID))
+	if err != nil {
+		return err
+	}
 	unmarked := *d
-	unmarked.Deletion = nil
+	unmarked.DeletedBy = ""
+	unmarked.Resume(truth, now)
 	if err := new(records.Tx).Replace(&unmarked).Commit(ctx, s); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func TestADatasetsDeletionThatStopsAnywhereIsTakenUpAgain(t *testing.T) {
 			}
 			d := sc.unused()
 			err := follow.DeleteDataset(ctx, s, time.Now(), d, bob)
-			if left := sc.unused(); left != nil && left.Deletion == nil {
+			if left := sc.unused(); left != nil && !left.Deleting() {
 				if err == nil || left.Version != d.Version {
 					t.Fatalf("stopped at call %d: the dataset stays, %+v: %v", n, left, err)
 				}
@@ -86,9 +86,7 @@ func TestADatasetsDeletionThatStopsAnywhereIsTakenUpAgain(t *testing.T) {
 			sc.must(err)
 			for _, it := range due {
 				if it.Key == d.Key() {
-					marked, err := records.Decode[record.DatasetItem](it)
-					sc.must(err)
-					sc.must(follow.DeleteDataset(t.Context(), sc, time.Now(), marked, marked.Deletion.By))
+					sc.must(follow.ResumeDataset(t.Context(), sc, time.Now(), it.Key))
 				}
 			}
 			if left := sc.unused(); left != nil || get[record.Truth](sc, record.TruthKey(d.ID)) != nil || get[record.TruthSecret](sc, record.TruthSecretKey(d.ID)) != nil || sc.dropped() != 1 {
@@ -110,7 +108,7 @@ func TestARunOnItsWayEndsADatasetsDeletionOrNeverComes(t *testing.T) {
 		d := sc.unused()
 		if came {
 			made++
-			if !problem.Conflict.Is(err) || d == nil || d.Deletion != nil {
+			if !problem.Conflict.Is(err) || d == nil || d.Deleting() {
 				t.Fatalf("at call %d: a run came, and the deletion: %v; the dataset: %+v", n, err, d)
 			}
 			return s
@@ -137,15 +135,15 @@ func TestADatasetIsDeletedUnderTheMarkThatWasDecidedOn(t *testing.T) {
 			var tx *records.Tx
 			s := &interrupted{Store: sc.Store, n: n, before: func() {
 				d := sc.unused()
-				if d == nil || d.Deletion == nil {
+				if d == nil || !d.Deleting() {
 					return
 				}
-				mark := d.Deletion
-				d.Deletion = nil
+				mark := d.PendingWork
+				d.PendingWork = nil
 				sc.commit(new(records.Tx).Replace(d))
 				tx = sc.admitted()
 				if again {
-					d.Deletion = mark
+					d.PendingWork = mark
 					sc.commit(new(records.Tx).Replace(d))
 				}
 				met++

@@ -23,7 +23,7 @@ func Delete(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 	if err != nil {
 		return err
 	}
-	if !t.Follow.Decided() {
+	if t.PendingWork.State != record.Decided {
 		if err := decide(ctx, s, now, t); err != nil {
 			return err
 		}
@@ -34,9 +34,21 @@ func Delete(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 	return end(ctx, s, now, t)
 }
 
+// ResumeTask continues the deletion of a task that is pending. That it is refused is no error: nobody waits for the answer.
+func ResumeTask(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
+	t, err := records.Get[record.TaskItem](ctx, s, store.Strong, key)
+	if err != nil || t == nil || !t.Deleting() {
+		return err
+	}
+	if err := Delete(ctx, s, now, t, t.DeletedBy); !problem.Conflict.Is(err) {
+		return err
+	}
+	return nil
+}
+
 // end removes the task itself.
 func end(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem) error {
-	gone := &record.DeletedTask{Meta: record.MetaOf(t.ID, now), Due: record.At(now.Add(Patience))}
+	gone := &record.DeletedTask{Meta: record.MetaOf(t.ID, now), PendingWork: record.NewPendingWork(record.SweepDeletedTask, now.Add(Patience))}
 	return records.Retry(ctx, func() error {
 		left, err := records.Get[record.TaskItem](ctx, s, store.Strong, t.Key())
 		if err != nil || left == nil {
@@ -76,14 +88,14 @@ func Deleted(ctx context.Context, s store.Store, now time.Time, key store.Key) e
 
 // mark returns the task marked as being deleted. One that has submissions is not marked.
 func mark(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem, by string) (*record.TaskItem, error) {
-	if t.Deleting {
+	if t.Deleting() {
 		return t, nil
 	}
 	if err := unusedTask(ctx, s, t.ID); err != nil {
 		return nil, err
 	}
 	marked := *t
-	marked.Deleting, marked.DeletedBy, marked.Follow = true, by, &record.Follow{At: record.At(now.Add(Patience))}
+	marked.DeletedBy, marked.PendingWork = by, record.NewPendingWork(record.DeleteTask, now.Add(Patience))
 	return &marked, new(records.Tx).Replace(&marked).Commit(ctx, s)
 }
 
@@ -101,7 +113,7 @@ func decide(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 		return err
 	}
 	decided := *t
-	decided.Follow = &record.Follow{At: record.At(now.Add(Patience)), Passes: 1}
+	decided.PendingWork = &record.PendingWork{Kind: record.DeleteTask, NotBefore: record.At(now.Add(Patience)), State: record.Decided}
 	entry := record.NewAudit(now, t.Scope(), t.DeletedBy, record.TaskDeleted, "/v1/tasks/"+t.ID, t.Audited(), nil)
 	return new(records.Tx).Replace(&decided).Create(entry).Commit(ctx, s)
 }
@@ -109,10 +121,10 @@ func decide(ctx context.Context, s store.Store, now time.Time, t *record.TaskIte
 // undo takes the mark off a task and returns why. Whatever followed the task's visibility when it was marked begins anew.
 func undo(ctx context.Context, s store.Store, now time.Time, t *record.TaskItem, why error) error {
 	err := update(ctx, s, t.Key(), func(t *record.TaskItem) bool {
-		if !t.Deleting || t.Follow.Decided() {
+		if !t.Deleting() || t.PendingWork.State == record.Decided {
 			return false
 		}
-		t.Deleting, t.DeletedBy, t.Follow = false, "", &record.Follow{At: record.At(now)}
+		t.DeletedBy, t.PendingWork = "", record.NewPendingWork(record.PropagateTask, now)
 		return true
 	})
 	if err != nil {

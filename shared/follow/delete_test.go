@@ -105,7 +105,7 @@ func TestATaskWithSubmissionsStaysWhole(t *testing.T) {
 			if left := sc.left(); len(left) != len(sc.keys) {
 				t.Errorf("of %d records %d are left", len(sc.keys), len(left))
 			}
-			if task := get[record.TaskItem](sc, sc.task.Key()); task.Deleting || task.Version != 1 {
+			if task := get[record.TaskItem](sc, sc.task.Key()); task.Deleting() || task.Version != 1 {
 				t.Errorf("%+v", task)
 			}
 		})
@@ -125,15 +125,15 @@ func TestADeletionThatStopsAnywhereIsTakenUpAgain(t *testing.T) {
 			task := get[record.TaskItem](sc, sc.task.Key())
 			switch {
 			case task == nil: // it was over, whether or not that was heard of
-			case !task.Deleting:
+			case !task.Deleting():
 				if left := sc.left(); err == nil || len(left) != len(sc.keys) || sc.counted() != organized {
 					t.Fatalf("stopped at call %d: the task stays with %d of %d records, and %d are counted: %v", n, len(left), len(sc.keys), sc.counted(), err)
 				}
 				return s
-			case task.Follow == nil:
+			case task.PendingWork == nil:
 				t.Fatalf("stopped at call %d: nobody will take it up: %v", n, err)
 			}
-			sc.must(follow.Task(t.Context(), sc.Store, time.Now(), sc.task.Key()))
+			sc.must(follow.ResumeTask(t.Context(), sc.Store, time.Now(), sc.task.Key()))
 			if left := sc.left(); len(left) > 0 || sc.counted() != organized-1 {
 				t.Fatalf("stopped at call %d: %v are left, and %d tasks are counted", n, left, sc.counted())
 			}
@@ -165,7 +165,7 @@ func TestASubmissionOnItsWayEndsADeletionOrNeverComes(t *testing.T) {
 		task, left := get[record.TaskItem](sc, sc.task.Key()), sc.left()
 		if came {
 			made++
-			if !problem.Conflict.Is(err) || task == nil || task.Deleting || len(left) != len(sc.keys) {
+			if !problem.Conflict.Is(err) || task == nil || task.Deleting() || len(left) != len(sc.keys) {
 				t.Fatalf("at call %d: a submission came, and the deletion: %v; the task: %+v; %d of %d records are left", n, err, task, len(left), len(sc.keys))
 			}
 			return s
@@ -191,10 +191,10 @@ func TestADeletionWhoseMarkIsGoneGoesNoFurther(t *testing.T) {
 		undone := false
 		s := &interrupted{Store: sc.Store, n: n, before: func() {
 			task := get[record.TaskItem](sc, sc.task.Key())
-			if task == nil || !task.Deleting || task.Follow.Decided() {
+			if task == nil || !task.Deleting() || task.PendingWork.State == record.Decided {
 				return
 			}
-			undone, task.Deleting, task.Follow = true, false, nil
+			undone, task.PendingWork = true, nil
 			sc.commit(new(records.Tx).Replace(task))
 		}}
 		err := sc.remove(t.Context(), s)
@@ -214,20 +214,20 @@ func TestARefusedDeletionForgetsNothing(t *testing.T) {
 	a.ID = ada
 	s, version, marked := &interrupted{Store: sc.Store}, sc.task.Version, false
 	s.n, s.before = 7, func() {
-		marked = get[record.TaskItem](sc, sc.task.Key()).Deleting
+		marked = get[record.TaskItem](sc, sc.task.Key()).Deleting()
 		sc.commit(new(records.Tx).Create(a))
 	}
 	if err := sc.remove(t.Context(), s); !problem.Conflict.Is(err) {
 		t.Fatal(err)
 	}
 	task := get[record.TaskItem](sc, sc.task.Key())
-	if !marked || task.Version != version || task.Deleting || task.Follow == nil || task.Follow.Passes != 0 {
+	if !marked || task.Version != version || !task.PendingWork.Is(record.PropagateTask) || task.PendingWork.State != record.FirstPass {
 		t.Fatalf("%+v", task)
 	}
 	for range 2 {
 		sc.must(follow.Task(t.Context(), sc, sc.later(), sc.task.Key()))
 	}
-	if f := get[record.TaskItem](sc, sc.task.Key()).Follow; f != nil || len(get[record.DatasetItem](sc, record.DatasetKey(sc.datasets[0])).ID) == 0 ||
+	if f := get[record.TaskItem](sc, sc.task.Key()).PendingWork; f != nil || len(get[record.DatasetItem](sc, record.DatasetKey(sc.datasets[0])).ID) == 0 ||
 		!get[record.DatasetItem](sc, record.DatasetKey(sc.datasets[0])).PrivateTask {
 		t.Errorf("%+v", f)
 	}

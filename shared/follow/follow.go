@@ -13,7 +13,6 @@ import (
 	"context"
 	"time"
 
-	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -35,19 +34,13 @@ func Task(ctx context.Context, s store.Store, now time.Time, key store.Key) erro
 	switch {
 	case err != nil || t == nil:
 		return err
-	case t.Deleting:
-		// A deletion that was refused has been taken back, and who asked for it is no longer there to be told.
-		if err := Delete(ctx, s, now, t, t.DeletedBy); !problem.Conflict.Is(err) {
-			return err
-		}
-		return nil
-	case t.Follow == nil || early(t.Follow, now):
+	case !t.PendingWork.Is(record.PropagateTask) || t.PendingWork.TooEarly(now):
 		return nil
 	}
 	if err := below(ctx, s, t.ID); err != nil {
 		return err
 	}
-	return passed(ctx, s, now, key, *t.Follow, func(t *record.TaskItem) **record.Follow { return &t.Follow })
+	return passed(ctx, s, now, key, t.PendingWork, func(t *record.TaskItem) **record.PendingWork { return &t.PendingWork })
 }
 
 // below makes everything below a task private or public, as the task is.
@@ -87,7 +80,7 @@ func private(t *record.TaskItem) bool { return t.Visibility == record.Private }
 // Registration makes everything that was submitted under a registration carry its team and anonymity.
 func Registration(ctx context.Context, s store.Store, now time.Time, key store.Key) error {
 	r, err := records.Get[record.RegistrationItem](ctx, s, store.Strong, key)
-	if err != nil || r == nil || r.Follow == nil || early(r.Follow, now) {
+	if err != nil || r == nil || !r.PendingWork.Is(record.PropagateRegistration) || r.PendingWork.TooEarly(now) {
 		return err
 	}
 	touch := shown(now)
@@ -111,7 +104,7 @@ func Registration(ctx context.Context, s store.Store, now time.Time, key store.K
 	if err != nil {
 		return err
 	}
-	return passed(ctx, s, now, key, *r.Follow, func(r *record.RegistrationItem) **record.Follow { return &r.Follow })
+	return passed(ctx, s, now, key, r.PendingWork, func(r *record.RegistrationItem) **record.PendingWork { return &r.PendingWork })
 }
 
 // SetSubmission has st carry what of the submission's Standing follows from the submission itself, and reports whether that
@@ -190,26 +183,22 @@ func update[R any, P records.Pointer[R]](ctx context.Context, s store.Store, key
 	return err
 }
 
-// passed tells the record that all that hangs on it was gone through, which ends the work the second time. A pass counts
-// only when the Follow is the one with which it began: else the record has changed again, or another pass came first.
-func passed[R any, P records.Pointer[R]](ctx context.Context, s store.Store, now time.Time, key store.Key, began record.Follow, follow func(P) **record.Follow) error {
+// passed records that a pass over everything below the record has ended. The confirming pass ends the work. A pass counts
+// only when the work is as it was when the pass began: else the record has changed again, or another pass came first.
+func passed[R any, P records.Pointer[R]](ctx context.Context, s store.Store, now time.Time, key store.Key, began *record.PendingWork, of func(P) **record.PendingWork) error {
 	return update(ctx, s, key, func(r P) bool {
-		f := follow(r)
-		if *f == nil || !(*f).At.Equal(began.At.Time) || (*f).Passes != began.Passes {
+		work := of(r)
+		if !(*work).Same(began) {
 			return false
 		}
-		if began.Passes > 0 {
-			*f = nil
+		if began.State == record.ConfirmingPass {
+			*work = nil
 		} else {
-			*f = &record.Follow{At: record.At(now.Add(lag)), Passes: 1}
+			*work = &record.PendingWork{Kind: began.Kind, NotBefore: record.At(now.Add(lag)), State: record.ConfirmingPass}
 		}
 		return true
 	})
 }
-
-// early reports whether a second pass would come too soon after the first to prove anything, as it does for one who was
-// called by an index that lags.
-func early(f *record.Follow, now time.Time) bool { return f.Passes > 0 && now.Before(f.At.Time) }
 
 // set gives *p the value and reports whether that changed anything.
 func set[T comparable](p *T, value T) bool {

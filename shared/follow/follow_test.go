@@ -22,8 +22,8 @@ func TestWhatStandsBelowATaskTakesItsVisibility(t *testing.T) {
 			if wrong := sc.wrong(); len(wrong) > 0 {
 				t.Fatalf("the task is %s, and other are: %v", v, wrong)
 			}
-			f := get[record.TaskItem](sc, sc.task.Key()).Follow
-			if pass == 1 && (f == nil || f.Passes != 1 || !f.At.After(now)) || pass == 2 && f != nil {
+			f := get[record.TaskItem](sc, sc.task.Key()).PendingWork
+			if pass == 1 && (f == nil || f.State != record.ConfirmingPass || !f.NotBefore.After(now)) || pass == 2 && f != nil {
 				t.Fatalf("after pass %d: %+v", pass, f)
 			}
 		}
@@ -45,7 +45,7 @@ func TestTheSecondPassFindsWhatWasMissing(t *testing.T) {
 	sc.submissions = append(sc.submissions, sc.submit(tx, ada)) // made while the task was public, seen only now
 	sc.commit(tx)
 	sc.must(follow.Task(t.Context(), sc, time.Now(), sc.task.Key()))
-	if f := get[record.TaskItem](sc, sc.task.Key()).Follow; f == nil || len(sc.wrong()) == 0 {
+	if f := get[record.TaskItem](sc, sc.task.Key()).PendingWork; f == nil || len(sc.wrong()) == 0 {
 		t.Fatal("a pass that comes before the index can have caught up counts as the second")
 	}
 	sc.must(follow.Task(t.Context(), sc, sc.later(), sc.task.Key()))
@@ -61,8 +61,8 @@ func TestWhatWasSubmittedTakesTeamAndAlias(t *testing.T) {
 	for pass := 1; pass <= 2; pass++ {
 		sc.must(follow.Registration(t.Context(), sc, sc.later(), sc.registrations[0].Key()))
 		sc.checkTeams("Grey Heron")
-		if r := get[record.RegistrationItem](sc, sc.registrations[0].Key()); (r.Follow == nil) != (pass == 2) || r.Version != version {
-			t.Fatalf("after pass %d: %+v, version %d", pass, r.Follow, r.Version)
+		if r := get[record.RegistrationItem](sc, sc.registrations[0].Key()); (r.PendingWork == nil) != (pass == 2) || r.Version != version {
+			t.Fatalf("after pass %d: %+v, version %d", pass, r.PendingWork, r.Version)
 		}
 	}
 	if s := get[record.SubmissionItem](sc, record.SubmissionKey(sc.elsewhere)); s.Team != "Grebe" || s.Access.Anonymous {
@@ -104,7 +104,7 @@ func TestWorkThatStopsAnywhereIsTakenUpAgain(t *testing.T) {
 	for name, work := range map[string]struct {
 		begin  func(*scene)
 		do     func(ctx context.Context, sc *scene, s store.Store) error
-		follow func(*scene) *record.Follow
+		follow func(*scene) *record.PendingWork
 		check  func(*scene)
 	}{
 		"task": {
@@ -112,7 +112,7 @@ func TestWorkThatStopsAnywhereIsTakenUpAgain(t *testing.T) {
 			func(ctx context.Context, sc *scene, s store.Store) error {
 				return follow.Task(ctx, s, sc.later(), sc.task.Key())
 			},
-			func(sc *scene) *record.Follow { return get[record.TaskItem](sc, sc.task.Key()).Follow },
+			func(sc *scene) *record.PendingWork { return get[record.TaskItem](sc, sc.task.Key()).PendingWork },
 			func(sc *scene) {
 				if wrong := sc.wrong(); len(wrong) > 0 {
 					t.Fatal(wrong)
@@ -124,8 +124,8 @@ func TestWorkThatStopsAnywhereIsTakenUpAgain(t *testing.T) {
 			func(ctx context.Context, sc *scene, s store.Store) error {
 				return follow.Registration(ctx, s, sc.later(), sc.registrations[0].Key())
 			},
-			func(sc *scene) *record.Follow {
-				return get[record.RegistrationItem](sc, sc.registrations[0].Key()).Follow
+			func(sc *scene) *record.PendingWork {
+				return get[record.RegistrationItem](sc, sc.registrations[0].Key()).PendingWork
 			},
 			func(sc *scene) { sc.checkTeams("Grey Heron") },
 		},
@@ -140,7 +140,7 @@ func TestWorkThatStopsAnywhereIsTakenUpAgain(t *testing.T) {
 						s.before, s.after = nil, die
 					}
 					err := work.do(ctx, sc, s)
-					if f := work.follow(sc); f == nil || err == nil && f.Passes != 1 {
+					if f := work.follow(sc); f == nil || err == nil && f.State != record.ConfirmingPass {
 						t.Fatalf("stopped at call %d: %v, %+v", n, err, f)
 					}
 					for range 2 {
@@ -170,7 +170,7 @@ func TestOvertakenWorkUndoesNothing(t *testing.T) {
 			t.Fatalf("overtaken at call %d: the task is public, and private are %v", n, wrong)
 		}
 		// What began before the change has not gone through everything for it.
-		if f := get[record.TaskItem](sc, sc.task.Key()).Follow; n > 1 && (f == nil || f.Passes != 1) {
+		if f := get[record.TaskItem](sc, sc.task.Key()).PendingWork; n > 1 && (f == nil || f.State != record.ConfirmingPass) {
 			t.Fatalf("overtaken at call %d: the pass counts: %+v", n, f)
 		}
 		return slow
@@ -185,7 +185,7 @@ func TestAChangeDuringTheLastPassIsFollowed(t *testing.T) {
 		last := &interrupted{Store: sc.Store, n: n, before: func() { sc.show(record.Public) }}
 		sc.must(follow.Task(t.Context(), last, sc.later(), sc.task.Key()))
 		task := get[record.TaskItem](sc, sc.task.Key())
-		if f := task.Follow; task.Visibility == record.Public && (f == nil || n > 1 && f.Passes > 0) {
+		if f := task.PendingWork; task.Visibility == record.Public && (f == nil || n > 1 && f.State == record.ConfirmingPass) {
 			t.Fatalf("changed at call %d: %+v", n, f)
 		}
 		return last

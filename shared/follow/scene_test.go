@@ -148,11 +148,11 @@ func get[R any, P records.Pointer[R]](sc *scene, key store.Key) P {
 func (sc *scene) show(v record.Visibility) {
 	sc.t.Helper()
 	t := get[record.TaskItem](sc, sc.task.Key())
-	at := record.At(time.Now().Add(time.Minute))
-	if t.Follow != nil && !at.After(t.Follow.At.Time) {
-		at = record.At(t.Follow.At.Add(time.Millisecond)) // a request takes longer than the test
+	at := time.Now().Add(time.Minute)
+	if t.PendingWork != nil && !at.After(t.PendingWork.NotBefore.Time) {
+		at = t.PendingWork.NotBefore.Add(time.Millisecond) // a request takes longer than the test
 	}
-	t.Visibility, t.Follow = v, &record.Follow{At: at}
+	t.Visibility, t.PendingWork = v, record.NewPendingWork(record.PropagateTask, at)
 	sc.commit(new(records.Tx).Replace(t))
 }
 
@@ -160,7 +160,7 @@ func (sc *scene) show(v record.Visibility) {
 func (sc *scene) rename(name string) {
 	sc.t.Helper()
 	r := get[record.RegistrationItem](sc, sc.registrations[0].Key())
-	r.Team, r.Anonymous, r.Follow = name, true, &record.Follow{At: record.At(time.Now().Add(time.Minute))}
+	r.Team, r.Anonymous, r.PendingWork = name, true, record.NewPendingWork(record.PropagateRegistration, time.Now().Add(time.Minute))
 	sc.commit(new(records.Tx).Replace(r))
 }
 

@@ -32,9 +32,9 @@ type Diagnostic struct {
 	File     string   `json:"file,omitempty" doc:"name of the file"`
 	Line     int      `json:"line,omitempty" minimum:"0" doc:"line in the file, counted from 1; absent when the whole file is meant"`
 	Message  string   `json:"message" doc:"what is wrong and what was expected"`
-	// SafeWhileBlinded marks what was found without the truth, or by nothing of it but what is public, and so may be shown while a run
-	// is blinded. Code that did not look at more sets it, never an evaluator. Records keep it, and no answer shows it.
-	SafeWhileBlinded bool `json:"discreet,omitempty" hidden:"true"`
+	// SafeWhileBlinded marks what was found without the ground truth, or from the public part of it alone, so that the owner of a
+	// blinded run may read it. Code that read nothing more sets it, never an evaluator. It is stored, and no answer shows it.
+	SafeWhileBlinded bool `json:"safeWhileBlinded,omitempty" hidden:"true"`
 }
 
 // HasErrors reports whether one of the diagnostics is an Error.

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"assay/shared/access"
 	"assay/shared/measure"
@@ -101,24 +102,38 @@ type DatasetItem struct {
 	// adopted, and its truth version as long as runs wait for the newer one. It is nil where both are the dataset's own.
 	BoardTruth *BoardTruth `json:"boardTruth,omitempty"`
 	// PublishedProgress is the part of Reevaluation's that is shown to all.
-	PublishedProgress Progress `json:"publishedProgress,omitzero"`
-	// Adopt is set while truth files or settings have changed that runs are not evaluated with yet: it is due when the
-	// evaluator is to look at them.
-	Adopt *Follow `json:"adopt,omitempty"`
-	// Requeue is set while runs have yet to be queued again for the truth version.
-	Requeue *Follow `json:"requeue,omitempty"`
+	PublishedProgress Progress     `json:"publishedProgress,omitzero"`
+	PendingWork       *PendingWork `json:"pendingWork,omitempty"`
 	// Executed is whether submissions were made to the dataset that workers execute.
 	Executed bool `json:"executed,omitempty"`
 	// Payer is the user whose quota counts the files: the last who added one.
 	Payer string `json:"payer,omitempty"`
-	// Deletion is set while it is being found out whether the dataset can go; nothing new is submitted to it then.
-	Deletion *Deletion `json:"deletion,omitempty"`
+	// DeletedBy is the user who asked for the deletion that is pending.
+	DeletedBy string `json:"deletedBy,omitempty"`
 }
 
-// Deletion is a deletion that was asked for.
-type Deletion struct {
-	At Instant `json:"at"` // when the evaluator is to look after it, should the request have died
-	By string  `json:"by"` // the user who asked
+// Deleting reports whether the dataset is being deleted, so that nothing can be submitted to it.
+func (d *DatasetItem) Deleting() bool { return d.PendingWork.Is(DeleteDataset) }
+
+// Reevaluate makes a re-evaluation pending from now on. One that follows pending work in any case needs no entry of its own.
+func (d *DatasetItem) Reevaluate(now time.Time) {
+	if d.PendingWork == nil || d.PendingWork.Is(Reevaluate) {
+		d.PendingWork = NewPendingWork(Reevaluate, now)
+	}
+}
+
+// Resume replaces a deletion or acceptance that was refused or has become void by the work that may have been pending before:
+// the acceptance of complete truth files that are not the given truth in use, nil for none, and were not refused; else a
+// re-evaluation, which ends by itself when no run needs one.
+func (d *DatasetItem) Resume(inUse *Truth, now time.Time) {
+	switch {
+	case AllStored(d.Truths) && d.AwaitsTruth() && (inUse == nil || !reflect.DeepEqual(inUse.evaluatedWith(), d.Audited().EvaluatedWith)):
+		d.PendingWork = NewPendingWork(AcceptTruth, now)
+	case d.TruthVersion > 0:
+		d.PendingWork = NewPendingWork(Reevaluate, now)
+	default:
+		d.PendingWork = nil
+	}
 }
 
 // AwaitsTruth reports whether the files of the truth were announced and may be used once all are there: they have not arrived
@@ -153,14 +168,7 @@ func DatasetKey(id string) store.Key { return store.Key{Partition: "DATASET#" + 
 func (d *DatasetItem) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
 	x.listed(KindDataset, d.ID, d.Scope(), false)
-	switch {
-	case d.Deletion != nil:
-		x.put(ByWork, DuePartition, due(d.Deletion.At, d.ID))
-	case d.Adopt != nil:
-		x.put(ByWork, DuePartition, due(d.Adopt.At, d.ID))
-	case d.Requeue != nil:
-		x.put(ByWork, DuePartition, due(d.Requeue.At, d.ID))
-	}
+	x.pending(d.PendingWork, d.ID)
 	return x
 }
 
@@ -322,11 +330,21 @@ type AuditedFile struct {
 
 // Audited returns what an audit entry keeps of the dataset as it is.
 func (d *DatasetItem) Audited() AuditedDataset {
-	a := AuditedDataset{d.Name, DatasetRules{d.Split, d.TruthsPublic, d.IDsPublic, d.LabelsPublic}, EvaluatedWith{RunFormat: d.RunFormat, Evaluator: d.Evaluator}}
-	for _, f := range d.Truths {
-		a.Truths = append(a.Truths, AuditedFile{f.Name, f.SHA256})
+	return AuditedDataset{
+		d.Name, DatasetRules{d.Split, d.TruthsPublic, d.IDsPublic, d.LabelsPublic}, EvaluatedWith{auditedFiles(d.Truths), d.RunFormat, d.Evaluator},
 	}
-	return a
+}
+
+// evaluatedWith is what runs are evaluated with while the truth is in use.
+func (t *Truth) evaluatedWith() EvaluatedWith {
+	return EvaluatedWith{auditedFiles(t.Files), t.RunFormat, t.Evaluator}
+}
+
+func auditedFiles(files []File) (audited []AuditedFile) {
+	for _, f := range files {
+		audited = append(audited, AuditedFile{f.Name, f.SHA256})
+	}
+	return audited
 }
 
 // maxComparedInputs bounds the stored bytes of the inputs whose ids are read, where items are classified or regressed.

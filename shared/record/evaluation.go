@@ -105,7 +105,7 @@ func (e *Evaluation) MeasureNames() []string { return e.columns }
 // EvaluationItem is an evaluation as the store holds it; its PerTopic is empty, for that stands in Topics.
 type EvaluationItem struct {
 	Evaluation
-	Access AccessAttributes `json:"standing"`
+	Access AccessAttributes `json:"access"`
 	// Unlisted is set while lists have another evaluation of the run, or none, since the one against a newer truth stands
 	// there, or leaderboards do not show this version yet. The evaluation is then in no list but its version's ranking.
 	Unlisted bool `json:"unlisted,omitempty"`

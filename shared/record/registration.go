@@ -54,9 +54,8 @@ type RegistrationItem struct {
 	Registration
 	OrganizerID string `json:"organizerId"`
 	// Added says that an organizer made the registration, and not its user, who can therefore withdraw it in any state.
-	Added bool `json:"added,omitempty"`
-	// Follow is set while the registrant's submissions and what hangs on them do not yet carry team and anonymity.
-	Follow *Follow `json:"follow,omitempty"`
+	Added       bool         `json:"added,omitempty"`
+	PendingWork *PendingWork `json:"pendingWork,omitempty"`
 	// Left is what is left of the task's quota, once it was read; it is not stored.
 	Left *Quota `json:"-"`
 }
@@ -93,9 +92,7 @@ func RegistrationKey(taskID, id string) store.Key {
 // Indexes implements Record.
 func (r *RegistrationItem) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
-	if r.Follow != nil {
-		x.put(ByWork, DuePartition, due(r.Follow.At, r.ID))
-	}
+	x.pending(r.PendingWork, r.ID)
 	return x
 }
 

@@ -135,7 +135,7 @@ const ReclaimGrace = 3 * time.Minute
 // RunItem is a run as the store holds it.
 type RunItem struct {
 	Run
-	Access AccessAttributes `json:"standing"`
+	Access AccessAttributes `json:"access"`
 	Type   SubmissionType   `json:"type"`
 	Queue  string           `json:"queue"`           // where it waits when it waits
 	Pool   string           `json:"pool,omitempty"`  // of workers, as its dataset names it
@@ -194,20 +194,9 @@ func (r *RunItem) Indexes() [store.NumIndexes]store.Key {
 	s := r.Scope()
 	x.listed(KindRun, r.ID, s, r.Access.Anonymous)
 	x.put(ByDataset, DatasetPartition(r.DatasetID, KindRun, s.Audience), r.ID)
-	switch {
-	case r.Waits() && r.NotBefore != nil:
-		x.put(ByWork, DuePartition, due(*r.NotBefore, r.ID))
-	case r.Waits():
+	if x.pending(r.pendingWork(), r.ID); r.Waits() && r.NotBefore == nil {
 		q := r.Subqueue()
 		x.put(ByWork, q.Partition(), q.sortKey(r))
-	case r.State == AwaitingUpload:
-		x.put(ByWork, DuePartition, due(At(r.CreatedAt.Add(UploadTime)), r.ID))
-	case r.Lease != nil && r.Queue == QueueWorkers:
-		x.put(ByWork, DuePartition, due(At(r.Lease.Until.Add(ReclaimGrace)), r.ID))
-	case r.Lease != nil:
-		x.put(ByWork, DuePartition, due(r.Lease.Until, r.ID))
-	case r.State.Ended() && r.unsealed():
-		x.put(ByWork, DuePartition, due(*r.FinishedAt, r.ID))
 	}
 	return x
 }

@@ -10,7 +10,7 @@ import (
 // grows whenever a member is added, renamed, removed or gets another meaning, and is stored with each record. Records of
 // earlier schemas are read too. Of a record of a later schema, which a newer build has written to the same
 // table, the members that this build does not know stay as they are.
-const Schema = 1
+const Schema = 2
 
 // schemaMember is what every record that this build stores begins with.
 var schemaMember = fmt.Sprintf(`{"schema":%d`, Schema)
@@ -53,8 +53,11 @@ func decode(stored json.RawMessage, r Record) error {
 		schema = of.Schema
 	}
 	r.meta().newer = nil
-	if err := json.Unmarshal(stored, r); err != nil || schema <= Schema {
+	if err := json.Unmarshal(stored, r); err != nil || schema == Schema {
 		return err
+	}
+	if schema < Schema {
+		return upgrade(stored, r)
 	}
 	known, err := encode(r)
 	r.meta().newer = &newer{stored, known}

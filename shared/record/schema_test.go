@@ -127,14 +127,14 @@ func TestDecode_KeepsWhatANewerBuildHasStored(t *testing.T) {
 	d := &record.DatasetItem{}
 	d.Meta, d.Name = record.NewMeta(time.Now()), "before"
 	d.Inputs = []record.File{{Name: "one"}, {Name: "two"}}
-	d.Deletion = &record.Deletion{By: "somebody"}
+	d.PendingWork = record.NewPendingWork(record.DeleteDataset, time.Now())
 	it, err := record.Item(d)
 	if err != nil {
 		t.Fatal(err)
 	}
 	newer := strings.NewReplacer(
 		fmt.Sprintf(`{"schema":%d,`, record.Schema), fmt.Sprintf(`{"schema":%d,"later":{"a":[1]},`, record.Schema+1),
-		`"name":"two"`, `"name":"two","colour":"blue"`, `"by":"somebody"`, `"by":"somebody","why":"<no reason>"`,
+		`"name":"two"`, `"name":"two","colour":"blue"`, `"state":"marked"`, `"state":"marked","why":"<no reason>"`,
 	).Replace(string(it.Data))
 	it.Data, it.Version = []byte(newer), 7
 	var read record.DatasetItem
@@ -146,21 +146,21 @@ func TestDecode_KeepsWhatANewerBuildHasStored(t *testing.T) {
 		t.Errorf("%v\ngot  %s\nwant %s", err, unchanged.Data, newer)
 	}
 	copied := read
-	copied.Name, copied.Deletion.By, copied.Inputs[1].Size = "after", "somebody else", 2
+	copied.Name, copied.PendingWork.State, copied.Inputs[1].Size = "after", record.Decided, 2
 	changed, err := record.Item(&copied)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
 		fmt.Sprintf(`"schema":%d`, record.Schema+1), `"later":{"a":[1]}`, `"name":"after"`, `"colour":"blue"`, `"size":2`,
-		`"why":"<no reason>"`, `"by":"somebody else"`,
+		`"why":"<no reason>"`, `"state":"decided"`,
 	} {
 		if !strings.Contains(string(changed.Data), want) {
 			t.Errorf("%s is not in %s", want, changed.Data)
 		}
 	}
-	copied.Deletion = nil
-	if changed, err = record.Item(&copied); err != nil || strings.Contains(string(changed.Data), "deletion") {
+	copied.PendingWork = nil
+	if changed, err = record.Item(&copied); err != nil || strings.Contains(string(changed.Data), "pendingWork") {
 		t.Errorf("%v: a member that was removed is still in %s", err, changed.Data)
 	}
 }

@@ -72,7 +72,7 @@ type Submission struct {
 // SubmissionItem is a submission as the store holds it; its files stand with its runs.
 type SubmissionItem struct {
 	Submission
-	Access         AccessAttributes `json:"standing"`
+	Access         AccessAttributes `json:"access"`
 	RegistrationID string           `json:"registrationId"`
 }
 

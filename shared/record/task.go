@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"assay/shared/access"
@@ -74,13 +73,13 @@ type Task struct {
 // TaskItem is a task as the store holds it.
 type TaskItem struct {
 	Task
-	// Deleting is set from when its deletion was begun until it is gone; nothing new comes into the task.
-	Deleting bool `json:"deleting,omitempty"`
-	// DeletedBy is the user who began that.
+	PendingWork *PendingWork `json:"pendingWork,omitempty"`
+	// DeletedBy is the user who asked for the deletion that is pending.
 	DeletedBy string `json:"deletedBy,omitempty"`
-	// Follow is set while what stands below the task does not yet carry its visibility.
-	Follow *Follow `json:"follow,omitempty"`
 }
+
+// Deleting reports whether the task is being deleted, so that nothing can be added to it.
+func (t *TaskItem) Deleting() bool { return t.PendingWork.Is(DeleteTask) }
 
 // TaskRules are what participants rely on.
 type TaskRules struct {
@@ -100,23 +99,11 @@ func (t *TaskItem) Audited() AuditedTask {
 	return AuditedTask{t.Name, TaskRules{t.Visibility, t.Registration, t.Submissions}}
 }
 
-// Follow says that what hangs on a record has yet to follow a change of it, from when on the work is to be taken up
-// by whoever finds it, should the request that began it have died.
-type Follow struct {
-	At Instant `json:"at"`
-	// Passes is how often all that hangs on the record has been gone through. What was written within about a second
-	// may be missing from an index, so one pass alone proves nothing.
-	Passes int `json:"passes,omitempty"`
-}
-
-// Decided reports whether the deletion that the Follow stands for is irrevocable.
-func (f *Follow) Decided() bool { return f != nil && f.Passes > 0 }
-
 // DeletedTask stands where a task was until nothing can be left of it.
 type DeletedTask struct {
 	Meta // ID is the task's
-	// Due is when what was on its way into the task meanwhile has arrived, and can go too.
-	Due Instant
+	// PendingWork sweeps when every write that began before the deletion has ended.
+	PendingWork *PendingWork `json:"pendingWork"`
 }
 
 // Key implements Record.
@@ -130,7 +117,7 @@ func DeletedTaskKey(id string) store.Key {
 // Indexes implements Record.
 func (d *DeletedTask) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
-	x.put(ByWork, DuePartition, due(d.Due, d.ID))
+	x.pending(d.PendingWork, d.ID)
 	return x
 }
 
@@ -144,29 +131,15 @@ func TaskKey(id string) store.Key { return store.Key{Partition: "TASK#" + id, So
 func (t *TaskItem) Indexes() [store.NumIndexes]store.Key {
 	var x indexes
 	a := t.Scope().Audience
-	if !t.Deleting {
+	if !t.Deleting() {
 		x.put(ByKind, kindPartition(KindTask, a, t.ID), t.ID)
 	}
 	x.put(ByOrganizer, OrganizerPartition(t.OrganizerID, KindTask, a), t.ID)
 	if t.Featured && a == access.Everyone {
 		x.put(ByTask, FeaturedTasks, t.ID)
 	}
-	if t.Follow != nil {
-		x.put(ByWork, DuePartition, due(t.Follow.At, t.ID))
-	}
+	x.pending(t.PendingWork, t.ID)
 	return x
-}
-
-// due is the sort key under which DuePartition has what is due at the instant.
-func due(at Instant, id string) string { return at.sortable() + "#" + id }
-
-// DueBy returns the greatest sort key of DuePartition of what is due at the instant or before.
-func DueBy(at time.Time) string { return At(at).sortable() + "$" }
-
-// DueAt returns the instant of a sort key of DuePartition, or of a queue.
-func DueAt(sort string) (time.Time, error) {
-	at, _, _ := strings.Cut(sort, "#")
-	return time.Parse(instantLayout, at)
 }
 
 // Widest is the scope of a public task.
@@ -176,7 +149,7 @@ func (*TaskItem) Widest() access.Scope { return new(TaskItem).Scope() }
 func (t *TaskItem) Scope() access.Scope {
 	s := access.Scope{OrganizerID: t.OrganizerID, TaskID: t.ID, Audience: access.Everyone, KnownTo: access.Applicant}
 	switch {
-	case t.Deleting:
+	case t.Deleting():
 		s.Audience, s.KnownTo = access.Organizers, 0
 	case t.Visibility == Private:
 		s.Audience = access.Registrants

@@ -153,7 +153,7 @@ func (r *RunItem) told(all bool) []measure.Diagnostic {
 	return told
 }
 
-// Disclosed are diagnostics as answers have them, which do not tell how discreet they are.
+// Disclosed are diagnostics as answers have them, which do not say whether they are safe while blinded.
 func Disclosed(all []measure.Diagnostic) []measure.Diagnostic {
 	return lists.Map(all, func(d measure.Diagnostic) measure.Diagnostic {
 		d.SafeWhileBlinded = false

@@ -18,8 +18,8 @@ type public struct {
 	inputs      string
 }
 
-// discreet returns what the owner of a blinded run reads of it, and whether that alone refuses it.
-func discreet(t *rapid.T, s evaluator.Settings, truth, run string, p public) (shown []measure.Diagnostic, refused bool) {
+// shownBlinded returns what the owner of a blinded run reads of it, and whether that alone refuses it.
+func shownBlinded(t *rapid.T, s evaluator.Settings, truth, run string, p public) (shown []measure.Diagnostic, refused bool) {
 	read, diagnostics, err := evaluator.ReadTruth(t.Context(), s, []evaluator.File{file("truth", truth)})
 	if err != nil || read == nil {
 		t.Fatal(diagnostics, err)
@@ -83,8 +83,8 @@ func TestSafeDiagnostics_DoNotDependOnTheTruth(t *testing.T) {
 		for range rapid.IntRange(1, 7).Draw(t, "lines") {
 			run += fmt.Sprintf(text.run, id.Draw(t, "id"), rapid.OneOf(id, rapid.Just(""), rapid.Just(strings.Repeat("9", 2000))).Draw(t, "value"))
 		}
-		one, refused := discreet(t, settings, truth("one"), run, p)
-		other, refusedToo := discreet(t, settings, truth("other"), run, p)
+		one, refused := shownBlinded(t, settings, truth("one"), run, p)
+		other, refusedToo := shownBlinded(t, settings, truth("other"), run, p)
 		if !slices.Equal(one, other) || refused != refusedToo {
 			t.Fatalf("of %q, with %+v, is shown\n%v\nand\n%v", run, p, one, other)
 		}

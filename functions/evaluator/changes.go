@@ -32,7 +32,7 @@ func (w *Worker) HandleChange(ctx context.Context, key store.Key) (time.Time, er
 		if err != nil || at.After(w.Now()) {
 			return at, err
 		}
-		return time.Time{}, w.due(ctx, items[0])
+		return time.Time{}, w.runPending(ctx, items[0])
 	}
 	return time.Time{}, nil
 }

@@ -57,7 +57,7 @@ func TestAChangedTruthReachesEveryRunOnce(t *testing.T) {
 	cancelled := s.add(ranked, func(r *record.RunItem) { r.State = record.Cancelled }).ID
 	unarrived := s.add(ranked, pending, func(r *record.RunItem) { r.State = record.Failed }).ID
 	s.truth.Number, s.dataset.TruthVersion = 2, 2
-	s.dataset.Requeue = &record.Follow{At: record.At(s.Now())}
+	s.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, s.Now())
 	s.commit(new(records.Tx).Replace(s.truth).Replace(s.dataset))
 	s.must(s.RunDue(s.ctx))
 	for _, id := range []string{good, bad, public} {
@@ -70,8 +70,8 @@ func TestAChangedTruthReachesEveryRunOnce(t *testing.T) {
 		s.wait(5 * time.Second)
 		s.must(s.RunDue(s.ctx))
 	}
-	if d := get[record.DatasetItem](s, s.dataset.Key()); d.Requeue != nil {
-		t.Fatalf("after all runs have followed: %+v", d.Requeue)
+	if d := get[record.DatasetItem](s, s.dataset.Key()); d.PendingWork != nil {
+		t.Fatalf("after all runs have followed: %+v", d.PendingWork)
 	}
 	for id, want := range map[string]record.RunState{good: record.Completed, bad: record.Failed, public: record.Completed, cancelled: record.Cancelled, unarrived: record.Failed} {
 		if r := s.run(id); r.State != want || r.Attempts > 1 {
@@ -108,7 +108,7 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 		t.Fatalf("while a run waits, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
 	s.must(queue.Queue{Store: s.Store, Now: s.Now}.FailStale(s.ctx, bad, record.Queued, measure.Diagnostic{Severity: measure.Error, Message: "x"}))
-	if d := looks(); d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.Requeue != nil {
+	if d := looks(); d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.PendingWork != nil {
 		t.Fatalf("once it has failed, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
 	if e := get[record.EvaluationItem](s, record.EvaluationKey(s.run(good).EvaluationID)); e.Unlisted || e.TruthVersion != 2 {
@@ -118,15 +118,15 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 
 func TestOnePassAloneDoesNotEndARequeue(t *testing.T) {
 	s := newScene(t)
-	s.dataset.Requeue = &record.Follow{At: record.At(s.Now())}
+	s.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, s.Now())
 	s.commit(new(records.Tx).Replace(s.dataset))
 	for pass, want := range []bool{true, true, false} {
 		if pass == 2 {
 			s.wait(5 * time.Second)
 		}
 		s.must(s.RunDue(s.ctx))
-		if d := get[record.DatasetItem](s, s.dataset.Key()); (d.Requeue != nil) != want || d.Version != s.dataset.Version {
-			t.Fatalf("after the look number %d: %+v, version %d", pass+1, d.Requeue, d.Version)
+		if d := get[record.DatasetItem](s, s.dataset.Key()); (d.PendingWork != nil) != want || d.Version != s.dataset.Version {
+			t.Fatalf("after the look number %d: %+v, version %d", pass+1, d.PendingWork, d.Version)
 		}
 	}
 }
@@ -207,19 +207,19 @@ func (l *lagging) Query(ctx context.Context, q store.Query) (items []store.Item,
 
 func TestASecondPassThatComesTooEarlyIsNone(t *testing.T) {
 	s := newScene(t)
-	s.dataset.Requeue = &record.Follow{At: record.At(s.Now())}
+	s.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, s.Now())
 	s.commit(new(records.Tx).Replace(s.dataset))
 	s.Store = &lagging{Store: s.Store}
 	for range 3 {
 		s.must(s.RunDue(s.ctx))
 	}
-	if d := get[record.DatasetItem](s, s.dataset.Key()); d.Requeue == nil || d.Requeue.Passes != 1 {
-		t.Fatalf("%+v", d.Requeue)
+	if d := get[record.DatasetItem](s, s.dataset.Key()); !d.PendingWork.Is(record.Reevaluate) || d.PendingWork.State != record.ConfirmingPass {
+		t.Fatalf("%+v", d.PendingWork)
 	}
 	s.wait(5 * time.Second)
 	s.must(s.RunDue(s.ctx))
-	if d := get[record.DatasetItem](s, s.dataset.Key()); d.Requeue != nil {
-		t.Fatalf("%+v", d.Requeue)
+	if d := get[record.DatasetItem](s, s.dataset.Key()); d.PendingWork != nil {
+		t.Fatalf("%+v", d.PendingWork)
 	}
 }
 
@@ -227,7 +227,7 @@ func TestASecondPassThatComesTooEarlyIsNone(t *testing.T) {
 func (s *scene) adopts() {
 	s.t.Helper()
 	s.dataset.RunFormat, s.dataset.Evaluator = s.truth.RunFormat, s.truth.Evaluator
-	s.dataset.Adopt = &record.Follow{At: record.At(s.Now())}
+	s.dataset.PendingWork = record.NewPendingWork(record.AcceptTruth, s.Now())
 	s.commit(new(records.Tx).Replace(s.dataset))
 }
 
@@ -244,7 +244,7 @@ func TestATruthThatBreaksTheEvaluatorIsRefusedOnce(t *testing.T) {
 	}
 	s.must(s.RunDue(s.ctx))
 	d := get[record.DatasetItem](s, s.dataset.Key())
-	if reads.Load() != 1 || d.Adopt != nil || d.TruthVersion != 1 || len(d.Diagnostics) != 1 || !strings.Contains(d.Diagnostics[0].Message, "a fault of the platform") {
+	if reads.Load() != 1 || d.PendingWork.Is(record.AcceptTruth) || d.TruthVersion != 1 || len(d.Diagnostics) != 1 || !strings.Contains(d.Diagnostics[0].Message, "a fault of the platform") {
 		t.Fatalf("read %d times: %+v", reads.Load(), d)
 	}
 }

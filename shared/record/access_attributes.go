@@ -2,8 +2,8 @@ package record
 
 import "assay/shared/access"
 
-// Standing is what everything below a task carries of its surroundings, so that one read decides who may see it.
-// When a task, registration or review changes, what carries its Standing follows.
+// AccessAttributes are copied to everything below a task from the task, the submission, the registration and the review, so
+// that one read decides who may see a record. When one of those changes, package propagation updates the copies.
 type AccessAttributes struct {
 	OrganizerID string `json:"organizerId"`
 	PrivateTask bool   `json:"privateTask,omitempty"`

@@ -1,0 +1,141 @@
+package evaluator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"assay/shared/arrival"
+	"assay/shared/blob"
+	"assay/shared/follow"
+	"assay/shared/measure"
+	"assay/shared/panics"
+	"assay/shared/plural"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/runlog"
+	"assay/shared/store"
+)
+
+// handlers has what does each kind of pending work, for the local loop and the Lambda function alike. The record is as an index
+// has it, which may be out of date, so each handler reads the record again before it changes anything.
+var handlers = map[record.PendingKind]func(*Worker, context.Context, record.Record) error{
+	record.PropagateTask: func(w *Worker, ctx context.Context, r record.Record) error {
+		return follow.Task(ctx, w.Store, w.Now(), r.Key())
+	},
+	record.PropagateRegistration: func(w *Worker, ctx context.Context, r record.Record) error {
+		return follow.Registration(ctx, w.Store, w.Now(), r.Key())
+	},
+	record.DeleteTask: func(w *Worker, ctx context.Context, r record.Record) error {
+		return follow.ResumeTask(ctx, w.Store, w.Now(), r.Key())
+	},
+	record.SweepDeletedTask: func(w *Worker, ctx context.Context, r record.Record) error {
+		return follow.Deleted(ctx, w.Store, w.Now(), r.Key())
+	},
+	record.DeleteDataset: func(w *Worker, ctx context.Context, r record.Record) error {
+		return follow.ResumeDataset(ctx, w.Store, w.Now(), r.Key())
+	},
+	record.AcceptTruth: func(w *Worker, ctx context.Context, r record.Record) error {
+		return arrival.Adopt(ctx, w.Store, w.Files, w.Now(), r.(*record.DatasetItem).ID)
+	},
+	record.Reevaluate: func(w *Worker, ctx context.Context, r record.Record) error {
+		return w.reevaluate(ctx, r.(*record.DatasetItem).ID)
+	},
+	record.ExpireUpload: func(w *Worker, ctx context.Context, r record.Record) error {
+		return w.expireUpload(ctx, r.(*record.RunItem))
+	},
+	record.ReclaimLease: func(w *Worker, ctx context.Context, r record.Record) error {
+		return w.queue().ReclaimExpired(ctx, r.(*record.RunItem).ID)
+	},
+	record.ResumeRun: func(w *Worker, ctx context.Context, r record.Record) error {
+		return w.queue().Resume(ctx, r.(*record.RunItem).ID)
+	},
+	record.SealLogs: func(w *Worker, ctx context.Context, r record.Record) error {
+		return runlog.Seal(ctx, w.Store, w.Files, w.Now(), r.(*record.RunItem).ID)
+	},
+}
+
+// RunDue does the pending work that is due, of runs first: checking a large ground truth takes minutes.
+func (w *Worker) RunDue(ctx context.Context) error {
+	return errors.Join(w.runDueOfRuns(ctx), w.runDueOfOthers(ctx))
+}
+
+func (w *Worker) runDueOfRuns(ctx context.Context) error { return w.runDueWhere(ctx, record.IsRun) }
+
+func (w *Worker) runDueOfOthers(ctx context.Context) error {
+	return w.runDueWhere(ctx, func(k store.Key) bool { return !record.IsRun(k) })
+}
+
+func (w *Worker) runDueWhere(ctx context.Context, selects func(store.Key) bool) error {
+	return w.eachPending(ctx, record.DueBy(w.Now()), func(it store.Item) error {
+		if !selects(it.Key) {
+			return nil
+		}
+		return w.runPending(ctx, it)
+	})
+}
+
+// runPending does the pending work of one record. A panic of its handler becomes an error.
+func (w *Worker) runPending(ctx context.Context, it store.Item) error {
+	return panics.Catch(func() error {
+		r, work, err := record.DecodePending(it)
+		if err != nil || work == nil {
+			return err
+		}
+		handle, ok := handlers[work.Kind]
+		if !ok {
+			return fmt.Errorf("no handler for pending work of the kind %q", work.Kind)
+		}
+		return handle(w, ctx, r)
+	})
+}
+
+// batch is how many records are read at once.
+const batch = 50
+
+// eachPending calls do with every record that has pending work, up to the sort key; empty: with all.
+func (w *Worker) eachPending(ctx context.Context, to string, do func(store.Item) error) error {
+	return w.each(ctx, store.Query{Index: record.ByWork, Partition: record.DuePartition, To: to, Limit: batch}, do)
+}
+
+// each calls do with every record of the query. When do fails the work stays pending, and the other records are
+// handled; the error joins all failures.
+func (w *Worker) each(ctx context.Context, q store.Query, do func(store.Item) error) (failed error) {
+	for it, err := range records.Items(ctx, w.Store, q) {
+		if err != nil {
+			return errors.Join(failed, err)
+		}
+		if err := do(it); err != nil && ctx.Err() == nil {
+			failed = errors.Join(failed, fmt.Errorf("%s %s: the work stays pending: %w", it.Partition, it.Sort, err))
+		}
+	}
+	return errors.Join(failed, ctx.Err())
+}
+
+// expireUpload fails a run whose files have not arrived in time. Files that have arrived without a notification are
+// recorded as stored.
+func (w *Worker) expireUpload(ctx context.Context, run *record.RunItem) error {
+	var missing []measure.Diagnostic
+	for _, f := range run.Files {
+		if f.State == record.FileStored {
+			continue
+		}
+		key := record.ObjectKey(record.HolderRuns, run.ID, f.SHA256)
+		_, err := w.Files.Stat(ctx, key)
+		switch {
+		case err == nil:
+			if err := arrival.Stored(ctx, w.Store, w.Now(), key); err != nil {
+				return err
+			}
+		case errors.Is(err, blob.ErrNotFound):
+			missing = append(missing, measure.Diagnostic{Severity: measure.Error, File: f.Name, SafeWhileBlinded: true, Message: fmt.Sprintf(
+				"The file did not arrive within %v; expected %s with the SHA-256 %s. Submit it again.", record.UploadTime, plural.Count(f.Size, "byte"), f.SHA256)})
+		default:
+			return err
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return w.queue().FailStale(ctx, run.ID, record.AwaitingUpload, missing...)
+}

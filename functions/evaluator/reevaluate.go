@@ -10,6 +10,8 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+
+	"golang.org/x/sync/errgroup"
 )
 
 const (
@@ -113,12 +115,10 @@ func (c *reevaluationCount) add(run *record.RunItem, waits bool) {
 func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *record.Truth) (found reevaluationCount, err error) {
 	var mu sync.Mutex // guards found and failed
 	var failed error
-	var all sync.WaitGroup
-	slots := make(chan struct{}, runsAtOnce)
+	var all errgroup.Group
+	all.SetLimit(runsAtOnce)
 	err = records.Each(ctx, w.Store, batch, records.DatasetSources(truth.ID, record.KindRun), func(run *record.RunItem) error {
-		slots <- struct{}{}
-		all.Go(func() {
-			defer func() { <-slots }()
+		all.Go(func() error {
 			requeued, listed := false, false
 			var err, listErr error
 			if queue.NeedsReevaluation(run, truth) {
@@ -136,9 +136,10 @@ func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *r
 			if run.TruthVersion > 0 && d.Reevaluation != nil && !run.CreatedAt.After(d.Reevaluation.StartedAt.Time) {
 				found.add(run, requeued || !run.State.Ended())
 			}
+			return nil // the rest goes on, and failed has every error
 		})
 		return nil
 	})
-	all.Wait()
+	_ = all.Wait()
 	return found, errors.Join(err, failed)
 }

@@ -1,17 +1,19 @@
 package records
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
 	"strings"
-	"sync"
 
 	"assay/shared/access"
 	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/store"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Source is one run of items in descending order of their sort key, which is the id.
@@ -134,28 +136,22 @@ func (m *merge) fill(ctx context.Context) error {
 	return Together(len(m.parts), func(i int) error { return m.parts[i].read(ctx, m) })
 }
 
-// Together calls do with 0 to n-1, many at the same time, and returns the error of the lowest that has one.
+// Together calls do with 0 to n-1, at most atOnce at the same time, and returns the error of the lowest that has one.
 func Together(n int, do func(int) error) error {
 	if n == 1 {
 		return do(0)
 	}
 	errs := make([]error, n)
-	var all sync.WaitGroup
-	turns := make(chan struct{}, atOnce)
+	var all errgroup.Group
+	all.SetLimit(atOnce)
 	for i := range n {
-		turns <- struct{}{}
-		all.Go(func() {
+		all.Go(func() error {
 			errs[i] = do(i)
-			<-turns
+			return nil
 		})
 	}
-	all.Wait()
-	for _, err := range errs {
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	_ = all.Wait() // errs has what failed, in an order that does not depend on time
+	return cmp.Or(errs...)
 }
 
 // read replaces the items of p by the next ones behind them.

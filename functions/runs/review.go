@@ -18,7 +18,7 @@ func review(ctx context.Context, c *api.Call) (*record.ReviewItem, error) {
 	}
 	var r *record.ReviewItem
 	var run *record.RunItem
-	err := records.Read(ctx, c.Records, c.Consistency, records.Into(&r, record.ReviewKey(id)), records.Into(&run, record.RunKey(id)))
+	err := records.Read(ctx, c.Store, c.Consistency, records.Into(&r, record.ReviewKey(id)), records.Into(&run, record.RunKey(id)))
 	switch {
 	case err != nil:
 		return nil, err

@@ -30,7 +30,7 @@ type runService struct {
 
 // viewer is the caller as one who looks at what is stored.
 func (s *runService) viewer(ctx context.Context) *visibility.Viewer {
-	return &visibility.Viewer{Records: s.env.Store, Caller: callerOf(ctx), Consistency: store.Eventual}
+	return &visibility.Viewer{Store: s.env.Store, Caller: callerOf(ctx), Consistency: store.Eventual}
 }
 
 // GetRun implements assayv1.RunServiceServer.

@@ -119,7 +119,7 @@ func watchAlone(b *testing.B, c *cinema, all []*played) float64 {
 	for range watchersEach {
 		for _, p := range all {
 			began.Add(1)
-			w := &watcher{hub: c.hub, now: time.Now, viewer: visibility.Viewer{Records: c.store, Caller: organizer}}
+			w := &watcher{hub: c.hub, now: time.Now, viewer: visibility.Viewer{Store: c.store, Caller: organizer}}
 			w.send = func(watchUpdate) error {
 				began.Done()
 				return nil

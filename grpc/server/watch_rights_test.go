@@ -81,7 +81,7 @@ func TestWhoWatchesWhat(t *testing.T) {
 				t.Errorf("%s: %s reads the %s log: %v", tt.name, tt.caller.ID, k, got)
 			}
 		}
-		r, roles, err := visibility.Get[record.RunItem](t.Context(), &visibility.Viewer{Records: g.store, Caller: tt.caller}, p.run.ID, record.RunKey)
+		r, roles, err := visibility.Get[record.RunItem](t.Context(), &visibility.Viewer{Store: g.store, Caller: tt.caller}, p.run.ID, record.RunKey)
 		if err != nil {
 			t.Fatal(err)
 		}

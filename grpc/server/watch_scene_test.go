@@ -216,7 +216,7 @@ func (c *client) watch(breaks int) { c.watchFor(breaks, time.Hour, time.Now) }
 func (c *client) watchFor(breaks int, long time.Duration, now func() time.Time) {
 	ctx, cut := context.WithCancel(context.Background())
 	c.cut, c.done = cut, make(chan error, 1)
-	w := &watcher{hub: c.hub, now: now, viewer: visibility.Viewer{Records: c.hub.store, Caller: c.caller}, look: time.Millisecond}
+	w := &watcher{hub: c.hub, now: now, viewer: visibility.Viewer{Store: c.hub.store, Caller: c.caller}, look: time.Millisecond}
 	if c.token != "" {
 		var faults []string
 		p, fields := parseToken(c.run, c.token)

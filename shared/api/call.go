@@ -67,7 +67,8 @@ func BuildInfo(issuer string) Info {
 type Call struct {
 	*Env
 	visibility.Viewer
-	Page page.Request
+	Store store.Store // that of Env and of Viewer, which is the same
+	Page  page.Request
 	// Tx is the change that the handler makes, all or nothing, once it has returned; an empty one changes nothing.
 	Tx *records.Tx
 

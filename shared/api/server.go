@@ -64,7 +64,7 @@ func New(env *Env, operations []Operation) *Server {
 	for _, op := range operations {
 		handle(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) error {
 			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), server: s}
-			c.Records, c.Consistency = env.Store, store.Consistency(op.Changes()) // a change decides by what is there now
+			c.Store, c.Viewer.Store, c.Consistency = env.Store, env.Store, store.Consistency(op.Changes()) // a change decides by what is there now
 			c.state.operation = op.ID
 			return s.run(r.Context(), c)
 		})

@@ -36,13 +36,13 @@ func (b *Leaderboard) byRank(ctx context.Context) (iter.Seq2[*Entry, error], err
 		}
 	}
 	return func(yield func(*Entry, error) bool) {
-		if err := records.Together(len(streams), func(i int) error { return streams[i].read(ctx, b.Viewer.Records) }); err != nil {
+		if err := records.Together(len(streams), func(i int) error { return streams[i].read(ctx, b.Viewer.Store) }); err != nil {
 			yield(nil, err)
 			return
 		}
 		last := ""
 		for {
-			it, err := first(ctx, b.Viewer.Records, streams)
+			it, err := first(ctx, b.Viewer.Store, streams)
 			if it == nil || err != nil {
 				if err != nil {
 					yield(nil, err)
@@ -88,7 +88,7 @@ func (b *Leaderboard) holds(it *store.Item) bool {
 func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 	var mine []store.Item
 	q := store.Query{Index: record.ByUser, Partition: record.UserListPartition(b.Viewer.Caller.ID, record.KindEvaluation, access.Owners), Limit: ownPage}
-	for it, err := range records.Items(ctx, b.Viewer.Records, q) {
+	for it, err := range records.Items(ctx, b.Viewer.Store, q) {
 		if err != nil {
 			return nil, err
 		}
@@ -117,7 +117,7 @@ func (b *Leaderboard) older(ctx context.Context, listed []store.Item) ([]store.I
 			runs = append(runs, record.RunKey(e.RunID))
 		}
 	}
-	found, err := records.GetAll[record.RunItem](ctx, b.Viewer.Records, b.Viewer.Consistency, runs...)
+	found, err := records.GetAll[record.RunItem](ctx, b.Viewer.Store, b.Viewer.Consistency, runs...)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +129,7 @@ func (b *Leaderboard) older(ctx context.Context, listed []store.Item) ([]store.I
 	}
 	var all []store.Item
 	for keys := range slices.Chunk(evaluations, store.MaxKeys) {
-		items, err := b.Viewer.Records.Get(ctx, b.Viewer.Consistency, keys...)
+		items, err := b.Viewer.Store.Get(ctx, b.Viewer.Consistency, keys...)
 		if err != nil {
 			return nil, records.Failed(err)
 		}

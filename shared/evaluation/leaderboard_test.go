@@ -125,7 +125,7 @@ func place(rank int, name string, runs int) string {
 // told lists rank and name of each entry, as the board has them.
 func (c *scene) told(a asked) string {
 	c.t.Helper()
-	b := evaluation.Leaderboard{Viewer: &visibility.Viewer{Records: c.store, Caller: c.user(a.user)}, Dataset: c.dataset, TruthVersion: a.version, AtOnce: a.atOnce, Count: a.count}
+	b := evaluation.Leaderboard{Viewer: &visibility.Viewer{Store: c.store, Caller: c.user(a.user)}, Dataset: c.dataset, TruthVersion: a.version, AtOnce: a.atOnce, Count: a.count}
 	entries, err := b.Entries(context.Background(), a.measure, a.best)
 	if err != nil {
 		c.t.Fatal(err)

@@ -32,7 +32,7 @@ func (r *Reader) List(ctx context.Context, f Filter, cursor string, limit int, a
 	if !f.empty() {
 		keep = func(r *record.RunItem) bool { return f.keeps(r, access.Roles(v.Caller, g.Grants, r.Scope())) }
 	}
-	return records.List(ctx, v.Records, records.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep, func(run *record.RunItem) (bool, error) {
+	return records.List(ctx, v.Store, records.Selection{Sources: sources, Cursor: cursor, Limit: limit}, keep, func(run *record.RunItem) (bool, error) {
 		shown, err := r.Show(ctx, run, access.Roles(v.Caller, g.Grants, run.Scope()))
 		if err != nil {
 			return false, err
@@ -62,7 +62,7 @@ func (f *Filter) sources(ctx context.Context, v *visibility.Viewer) ([]records.S
 	if len(f.SubmissionIDs) == 0 {
 		return v.PartitionsFor(ctx, record.KindRun, visibility.Filter{DatasetIDs: f.DatasetIDs, TaskIDs: f.TaskIDs, UserIDs: f.UserIDs})
 	}
-	submissions, err := records.GetAll[record.SubmissionItem](ctx, v.Records, v.Consistency, records.Keys(f.SubmissionIDs, record.SubmissionKey)...)
+	submissions, err := records.GetAll[record.SubmissionItem](ctx, v.Store, v.Consistency, records.Keys(f.SubmissionIDs, record.SubmissionKey)...)
 	if err != nil {
 		return nil, err
 	}

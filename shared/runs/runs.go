@@ -60,7 +60,7 @@ func (r *Reader) Unserved(ctx context.Context, run *record.RunItem, roles access
 		return false, nil
 	}
 	if !r.servingRead {
-		r.serving, err = records.Get[record.Serving](ctx, r.Viewer.Records, store.Eventual, record.ServingKey())
+		r.serving, err = records.Get[record.Serving](ctx, r.Viewer.Store, store.Eventual, record.ServingKey())
 		r.servingRead = err == nil
 	}
 	return err == nil && !r.serving.Serves(run.Subqueue(), r.Now), err

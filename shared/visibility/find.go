@@ -21,7 +21,7 @@ func Find[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, id string
 	if !record.IsID(id) {
 		return nil, Missing
 	}
-	r, err := records.Get[R, P](ctx, v.Records, v.Consistency, key(id))
+	r, err := records.Get[R, P](ctx, v.Store, v.Consistency, key(id))
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +56,7 @@ func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func
 // eachSeen calls do with each of the records that the caller sees, and unseen for each that is hidden or missing. It costs
 // one call of the store and the caller's grants.
 func eachSeen[R any, P scoped[R]](ctx context.Context, v *Viewer, ids []string, key func(string) store.Key, unseen func(), do func(P) error) error {
-	found, err := records.GetAll[R, P](ctx, v.Records, v.Consistency, records.Keys(ids, key)...)
+	found, err := records.GetAll[R, P](ctx, v.Store, v.Consistency, records.Keys(ids, key)...)
 	if err != nil {
 		return err
 	}

@@ -33,7 +33,7 @@ func (v *Viewer) Name(ctx context.Context, people []*record.Person) error {
 	chunks := slices.Collect(slices.Chunk(keys, store.MaxKeys))
 	found := make([][]store.Item, len(chunks))
 	err := records.Together(len(chunks), func(i int) (err error) {
-		found[i], err = v.Records.Get(ctx, store.Eventual, chunks[i]...)
+		found[i], err = v.Store.Get(ctx, store.Eventual, chunks[i]...)
 		return records.Failed(err)
 	})
 	if err != nil {

@@ -18,8 +18,8 @@ import (
 // Viewer is a caller who looks at what is stored. It reads the caller's grants at most once until it is told to forget
 // them, and serves one request, or one goroutine of a longer exchange.
 type Viewer struct {
-	Records store.Store
-	Caller  access.Caller
+	Store  store.Store
+	Caller access.Caller
 	// Consistency is how fresh reads must be: what only shows may lag, what decides or changes may not.
 	Consistency store.Consistency
 	// Public limits the roles of the caller to those that everyone has who sees a task.
@@ -44,7 +44,7 @@ func (v *Viewer) Grants(ctx context.Context) (record.Grants, error) {
 	case v.Caller.Anonymous():
 		return record.Grants{}, nil
 	}
-	g, err := ReadGrants(ctx, v.Records, v.Consistency, v.Caller.ID)
+	g, err := ReadGrants(ctx, v.Store, v.Consistency, v.Caller.ID)
 	if err != nil {
 		return g, err
 	}

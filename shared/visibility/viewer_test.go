@@ -39,7 +39,7 @@ func TestGetHidesAsIfThereWereNothing(t *testing.T) {
 	} {
 		get := func(id string) (*record.TaskItem, access.Role, int64, error) {
 			var cost store.Usage
-			v := &visibility.Viewer{Records: s.Store, Caller: caller(name)}
+			v := &visibility.Viewer{Store: s.Store, Caller: caller(name)}
 			found, roles, err := visibility.Get[record.TaskItem](store.WithUsage(t.Context(), &cost), v, id, record.TaskKey)
 			return found, roles, cost.Calls.Load(), err
 		}
@@ -61,7 +61,7 @@ func TestGrantsAreReadOnceUntilTheyAreForgotten(t *testing.T) {
 	task := privateTask(s)
 	var cost store.Usage
 	ctx := store.WithUsage(t.Context(), &cost)
-	v := &visibility.Viewer{Records: s.Store, Caller: caller("reg"), Consistency: store.Strong}
+	v := &visibility.Viewer{Store: s.Store, Caller: caller("reg"), Consistency: store.Strong}
 	sees := func(want bool, reads int64) {
 		t.Helper()
 		got, err := v.Sees(ctx, task.Scope())

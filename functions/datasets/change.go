@@ -52,7 +52,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	changed.DatasetDraft = d
 	if !reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith) {
 		board := old.Board()
-		changed.BoardTruth = &board // until the change is adopted
+		changed.BoardTruth = &board // until the change is accepted
 	}
 	audited, err := audit(ctx, c, old, &changed)
 	if err != nil {

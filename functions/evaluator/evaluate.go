@@ -105,7 +105,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 		return err
 	}
 	if against == nil {
-		return w.fail(ctx, h, truth, "The truth of the dataset cannot be used. Once the organizers have mended it, the run is evaluated by itself.")
+		return w.fail(ctx, h, truth, "The truth of the dataset cannot be used. Once the organizers have fixed it, the run is evaluated by itself.")
 	}
 	files := w.open(ctx, record.HolderRuns, run.ID, run.Files)
 	start := keepStart(files)

@@ -5,7 +5,7 @@
 // Teams take turns, so that a burst of one delays the runs of others by one run of each process at most: a process that
 // drains the queue asks it for the next team's run each time, and one that messages of the table's stream call for certain
 // runs lets another team's go first when it served the same team last. How many batches of a shard go on at once, and their
-// order, are thereby no matter for who is served.
+// order, do not decide who is served.
 //
 // Nothing that it does is lost or done twice when its process dies: what a run is at stands in the table, and each step
 // is one transaction. A run that a dead process had under its hands comes back when the lease lapses, or at once when a
@@ -140,7 +140,7 @@ func (w *Worker) periodicJobs() []periodicJob {
 	}
 }
 
-// runPeriodically does a chore in its rhythm until the context ends.
+// runPeriodically does a job at its interval until the context ends.
 func (w *Worker) runPeriodically(ctx context.Context, c periodicJob) {
 	wait.Every(ctx, c.every, func() {
 		if err := panics.Catch(func() error { return c.do(ctx) }); err != nil && ctx.Err() == nil {

@@ -73,7 +73,7 @@ func underWay() error {
 	return problem.UnderWay.New("The request with this %s is still under way. Ask again in a moment for its answer.", idempotencyHeader).After(time.Second)
 }
 
-// releaseKey lets go of the key of a request that failed, so that it can be sent again, mended.
+// releaseKey lets go of the key of a request that failed, so that it can be sent again, corrected.
 func (c *Call) releaseKey(ctx context.Context, k *claimed) {
 	if k == nil {
 		return

@@ -3,7 +3,7 @@
 // conditional and idempotent requests, CORS and the OpenAPI document follow from the declaration.
 //
 // A request goes through the same steps in the same order, whatever the operation: route, authenticate, find what it is
-// about, decide, read query and body, handle, render. What a caller may not see is thereby decided before anything that
+// about, decide, read query and body, handle, render. What a caller may not see is decided before anything that
 // the caller sent is looked at, which is why the steps stand here; schemas, validation and the OpenAPI model are huma's.
 package api
 

@@ -15,12 +15,12 @@ import (
 // for them: metaphors, and words that mean something else in the field.
 var retired = map[string]string{
 	"functions/evaluator": "Heed Due Drain Next chore chores attend tick farewell keeping census newAlarms tidy rescue lettersVariable",
-	"functions/tools":     "Desk Parts faces paged charted filed",
+	"functions/tools":     "Desk NewDesk Parts faces paged charted filed guessedFrom hugest likeness mostNamed pane spoken spool tabbed usualOne writeSpool",
 	"grpc/server":         "checkHold farewell",
 	"grpc/worker":         "hopeless insist",
 	"shared/api":          "OrPage Ask Anything Unchecked Choose KnowUser",
 	"shared/measure":      "Discreet",
-	"shared/queue":        "Hold HoldOf TakeBack GiveUp Abandon Interrupt",
+	"shared/queue":        "Hold HoldOf TakeBack GiveUp Abandon Interrupt Relist Relists Turn Turns leaser",
 	"shared/record":       "Standing knows past",
 	"shared/store":        "silence",
 	"shared/visibility":   "Narrowest VisibleEverywhere",
@@ -29,10 +29,19 @@ var retired = map[string]string{
 // retiredPhrases are the words of prose that have plainer ones. Words that are Go's or English's own, such as set, open, hold
 // and due, are none of them.
 var retiredPhrases = map[string]string{
+	"adopted":    "accepted",
+	"chore":      "job",
 	"farewell":   "shutdown",
+	"heed":       "handle, obey or check",
 	"henceforth": "from now on",
 	"hitherto":   "until now",
+	"in vain":    "without success",
+	"lest":       "so that ... not",
+	"mend":       "fix",
+	"mended":     "fixed",
 	"nought":     "nothing",
+	"respite":    "delay",
+	"thereby":    "by that, or nothing at all",
 	"whence":     "from where",
 	"whosoever":  "who, or the caller",
 }

@@ -105,4 +105,4 @@ func Adopt(ctx context.Context, s store.Store, files blob.Store, now time.Time, 
 }
 
 const faulty = "The truth could not be read, which is a fault of the platform and not of the files. Tell those who run the platform; " +
-	"once it is mended, store the files again. Until then runs are evaluated with the truth that was there before."
+	"once it is fixed, store the files again. Until then runs are evaluated with the truth that was there before."

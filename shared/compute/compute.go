@@ -96,7 +96,7 @@ func (p *Pool) Acquire(ctx context.Context, c Caller) (*Slot, error) {
 	return s, nil
 }
 
-// The answers to callers who waited in vain.
+// The answers to callers whose wait ended without a turn.
 var (
 	ownShareTaken       = problem.TooManyRequests.New("Your other computations are still under way, and you may have no more at a time. Ask again when one is done.").After(pause)
 	anonymousShareTaken = problem.Unavailable.New("Computations for callers who are not logged in take all of their share at the moment. Log in, or ask again in a few seconds.").After(pause)

@@ -256,7 +256,7 @@ func TestARunGoesBackToWhereItsDatasetHasItWaitNow(t *testing.T) {
 				return err
 			}
 			if r := s.leaseWork("new", record.ExecuteImage); r != nil {
-				t.Error("a run that a worker gave back has no respite")
+				t.Error("a run that a worker gave back has no delay")
 			}
 			return s.queueAfter(time.Minute).Resume(s.ctx, h.RunID)
 		},

@@ -99,7 +99,7 @@ type DatasetItem struct {
 	OrganizerID string `json:"organizerId"`
 	PrivateTask bool   `json:"privateTask,omitempty"`
 	// BoardTruth is what leaderboards show: the dataset's own evaluator differs from it as long as a change has not been
-	// adopted, and its truth version as long as runs wait for the newer one. It is nil where both are the dataset's own.
+	// accepted, and its truth version as long as runs wait for the newer one. It is nil where both are the dataset's own.
 	BoardTruth *BoardTruth `json:"boardTruth,omitempty"`
 	// PublishedProgress is the part of Reevaluation's that is shown to all.
 	PublishedProgress Progress     `json:"publishedProgress,omitzero"`

@@ -30,7 +30,7 @@ func textWidth(text string, size float64) float64 {
 }
 
 // cellsOf is how many cells a character takes, more where fonts whose letters differ in width have a wide one. What has no
-// width takes as much room as a letter, and what has many bytes as much as they would, lest there be no end of either.
+// width takes as much room as a letter, and what has many bytes as much as they would, so that both end.
 func cellsOf(character string, width int) float64 {
 	switch {
 	case strings.ContainsAny(character, "MWmw@%"):

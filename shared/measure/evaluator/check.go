@@ -70,7 +70,7 @@ func (s Settings) parse() ([]measure.Measure, error) {
 	return measures, nil
 }
 
-// invalid is the error of a caller that did not heed Check.
+// invalid is the error of a caller that did not call Check first.
 func invalid(problems []problem.Field) error {
 	texts := lists.Map(problems, func(p problem.Field) string { return p.Pointer + " " + p.Detail })
 	return errors.New("evaluator settings: " + strings.Join(texts, "; "))

@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -154,7 +153,7 @@ func TestQuotas_BytesOfRunsComeBackOnce(t *testing.T) {
 	size := int64(len(labTruth))
 	l.bytesAre("tom", 500+size, "announced and inline")
 	l.advance(25 * time.Hour)
-	worker := &evaluator.Worker{Store: l.Store, Files: l.Files, Now: l.Now, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Holder: "test"}
+	worker := &evaluator.Worker{Store: l.Store, Files: l.Files, Now: l.Now, Log: slog.New(slog.DiscardHandler), Holder: "test"}
 	for range 2 {
 		if err := worker.RunDue(t.Context()); err != nil {
 			t.Fatal(err)

@@ -29,6 +29,7 @@ var testSupport = []string{"assay/shared/npmtest", "assay/shared/*/*test/...", "
 var rules = []rule{
 	{
 		who:    core,
+		but:    testSupport,
 		never:  []string{"*.*/..."},
 		save:   []string{"github.com/oklog/ulid/v2", "github.com/yuin/goldmark/util", "golang.org/x/text/...", "gonum.org/v1/gonum/..."},
 		reason: "resources, errors, pages, measures and the contracts of the stores know no technology: they outlive it",

@@ -92,10 +92,13 @@ stored: $(node_modules) ## keep what this build stores, as VERSION=1.2.3, for la
 
 # Static checks come first, for they answer first. The race run is the run of the tests: all of them, with the detector.
 .PHONY: check
-check: format modules vet lint generated protocol interface vulnerabilities race ## all that a change must pass, but for the tests of the targets test-*
+check: static race ## all that a change must pass, but for the tests of the targets test-*
+
+.PHONY: static
+static: format modules vet lint generated protocol interface vulnerabilities ## what check has without running tests
 
 .PHONY: gate
-gate: ## all that a change must pass, as where changes land: check, and the targets test-* that this machine can run
+gate: ## run what a change must pass where it lands: the tests but for those of containers
 	.ci/run
 
 .PHONY: format

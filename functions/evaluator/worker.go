@@ -123,20 +123,20 @@ func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) error {
 
 // periodicJob is something that must happen by itself, again and again.
 type periodicJob struct {
-	every  time.Duration
-	do     func(context.Context) error
-	failed string
+	every time.Duration
+	do    func(context.Context) error
+	name  string // in the log
 }
 
 // periodicJobs go on side by side, so that none waits for another: a truth that is large keeps no lapsed lease from being taken
 // back.
 func (w *Worker) periodicJobs() []periodicJob {
 	return []periodicJob{
-		{pollInterval, w.runDueOfRuns, "what is due for runs cannot be done"},
-		{pollInterval, w.runDueOfOthers, "what follows changes cannot be done"},
-		{time.Minute, w.Unserved, "runs that wait for workers cannot be looked after"},
-		{20 * time.Minute, w.CleanResults, "results of tools stay behind until the next cleaning"},
-		{time.Hour, w.Clean, "abandoned files stay behind until the next cleaning"},
+		{pollInterval, w.runDueOfRuns, "pending work of runs"},
+		{pollInterval, w.runDueOfOthers, "other pending work"},
+		{time.Minute, w.Unserved, "fail runs that no worker takes"},
+		{20 * time.Minute, w.CleanResults, "delete expired results of tools"},
+		{time.Hour, w.Clean, "delete abandoned files"},
 	}
 }
 
@@ -144,7 +144,7 @@ func (w *Worker) periodicJobs() []periodicJob {
 func (w *Worker) runPeriodically(ctx context.Context, c periodicJob) {
 	wait.Every(ctx, c.every, func() {
 		if err := panics.Catch(func() error { return c.do(ctx) }); err != nil && ctx.Err() == nil {
-			w.Log.ErrorContext(ctx, c.failed, "error", err)
+			w.Log.ErrorContext(ctx, "a periodic job failed; it runs again at its next interval", "job", c.name, "error", err)
 		}
 	})
 }

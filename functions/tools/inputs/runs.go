@@ -51,7 +51,7 @@ func (resolver *Resolver) Run(ctx context.Context, pointer string, ref RunRefere
 	return runs[0], nil
 }
 
-// Ranked refuses stored runs that are no rankings of documents, before all of their lines are told to be none.
+// CheckRankings refuses stored runs that are no rankings of documents, instead of each of their lines.
 func (resolver *Resolver) CheckRankings(ctx context.Context, runs ...*Run) error {
 	held := slices.DeleteFunc(slices.Clone(runs), func(r *Run) bool { return r.item == nil })
 	ids := lists.Map(held, func(r *Run) string { return r.item.DatasetID })

@@ -42,7 +42,7 @@ func Lint(t testing.TB, documents ...[]byte) [][]string {
 		faults[i] = append(d.root.defaultFaults(), d.unusedTags()...)
 		arguments = append(arguments, write(fmt.Sprintf("%d.json", i), content))
 	}
-	command := exec.CommandContext(t.Context(), "node", arguments...)
+	command := exec.CommandContext(t.Context(), "node", arguments...) //nolint:gosec // files that the test has written
 	command.Env = append(os.Environ(), "REDOCLY_TELEMETRY=off", "REDOCLY_SUPPRESS_UPDATE_NOTICE=true")
 	var stderr bytes.Buffer
 	command.Stderr = &stderr

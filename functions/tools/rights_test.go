@@ -20,7 +20,7 @@ func (s *toolServer) resolver(user string) *inputs.Resolver {
 	if user != "" {
 		caller.ID = servertest.UserID(user)
 	}
-	return inputs.NewResolver(&api.Call{Env: s.Env, Viewer: visibility.Viewer{Store: s.Store, Caller: caller, Consistency: store.Strong}})
+	return inputs.NewResolver(&api.Call{Env: s.Env, Store: s.Store, Viewer: visibility.Viewer{Store: s.Store, Caller: caller, Consistency: store.Strong}})
 }
 
 // readable is what the user may have of a run and of its dataset, in letters, and what the run is called.

@@ -91,7 +91,7 @@ func (d *deployment) completes(run string) record.RunItem {
 	}
 }
 
-// TestPoisonIsSetAside: a change that can never be heeded is tried as often as Lambda tries, set aside for people to look
+// TestPoisonIsSetAside: a change that can never be handled is tried as often as Lambda tries, set aside for people to look
 // at, and holds nothing up; and the function has itself woken, should it have been a passing fault.
 func TestPoisonIsSetAside(t *testing.T) {
 	d := deploy(t, build(t), true)

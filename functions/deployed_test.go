@@ -124,7 +124,7 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 		}
 	}
 	d.schedules.Target(d.functions[functions.Evaluator])
-	d.stream = lambdatest.Follow(t, db, table, d.functions[functions.Evaluator], heeded)
+	d.stream = lambdatest.Follow(t, db, table, d.functions[functions.Evaluator], streamed)
 	front := httptest.NewServer(lambdatest.NewFront(routes))
 	t.Cleanup(front.Close)
 	d.url = front.URL
@@ -140,8 +140,8 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 	return d
 }
 
-// heeded is the filter of the stream: what waits in a queue, and what is due at an instant.
-func heeded(image map[string]events.DynamoDBAttributeValue) bool {
+// streamed is the filter of the stream: what waits in a queue, and what is due at an instant.
+func streamed(image map[string]events.DynamoDBAttributeValue) bool {
 	name, _ := dynamo.IndexKeys(record.ByWork)
 	v, ok := image[name]
 	return ok && (strings.HasPrefix(v.String(), record.QueuePartition("")) || v.String() == record.DuePartition)

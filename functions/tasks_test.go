@@ -37,16 +37,16 @@ func newTaskScene(t *testing.T, visibility string) *taskScene {
 func (s *taskScene) submitted(private bool) *record.RunItem {
 	s.t.Helper()
 	now := time.Now()
-	standing := record.AccessAttributes{OrganizerID: s.lab, PrivateTask: private, Public: true, Published: true, Alias: "anonymous-tom"}
+	attributes := record.AccessAttributes{OrganizerID: s.lab, PrivateTask: private, Public: true, Published: true, Alias: "anonymous-tom"}
 	d := &record.DatasetItem{OrganizerID: s.lab, PrivateTask: private}
 	d.Meta, d.TaskID, d.Name, d.TruthVersion = record.NewMeta(now), s.id, "Lakes", 1
 	d.Evaluator = record.Evaluator{Kind: "retrieval", Measures: []string{"AP"}, PrimaryMeasure: "AP"}
-	sub := &record.SubmissionItem{Access: standing}
+	sub := &record.SubmissionItem{Access: attributes}
 	sub.Meta, sub.TaskID, sub.UserID, sub.Team = record.NewMeta(now), s.id, servertest.UserID("tom"), "T"
-	r := &record.RunItem{Access: standing}
+	r := &record.RunItem{Access: attributes}
 	r.Meta, r.TaskID, r.DatasetID, r.SubmissionID, r.UserID, r.Team, r.State = record.NewMeta(now), s.id, d.ID, sub.ID, sub.UserID, "T", record.Completed
 	value := 0.5
-	e := &record.EvaluationItem{Access: standing}
+	e := &record.EvaluationItem{Access: attributes}
 	e.Meta, e.TaskID, e.DatasetID, e.RunID, e.SubmissionID, e.UserID, e.Team = record.NewMeta(now), s.id, d.ID, r.ID, sub.ID, sub.UserID, "T"
 	e.TruthVersion, e.PrimaryMeasure, e.Measures = 1, "AP", map[string]*float64{"AP": &value}
 	r.EvaluationID, r.Evaluations, sub.RunIDs = e.ID, []string{e.ID}, []string{r.ID}

@@ -90,10 +90,10 @@ func TestProfile_KeepsWhatATokenDoesNotSay(t *testing.T) {
 func TestOthersSeeWhatIsPublicUnderTheName(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	id := servertest.UserID("alice")
-	for _, standing := range []record.AccessAttributes{
+	for _, attributes := range []record.AccessAttributes{
 		{Public: true}, {}, {Public: true, PrivateTask: true}, {Public: true, Anonymous: true, Alias: "anonymous-1"},
 	} {
-		sub := &record.SubmissionItem{Access: standing}
+		sub := &record.SubmissionItem{Access: attributes}
 		sub.Meta, sub.TaskID, sub.UserID, sub.Team, sub.RunIDs, sub.DatasetIDs = record.NewMeta(time.Now()), record.NewID(time.Now()), id, "Lake", []string{}, []string{}
 		s.Put(sub)
 	}

@@ -291,13 +291,13 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	}
 	r, _ := b.registration(e.user, e.task)
 	number := b.datasetNumber(e.task, e.dataset)
-	standing := record.AccessAttributes{
+	attributes := record.AccessAttributes{
 		OrganizerID: b.organizerID(e.task), PrivateTask: b.tasks[e.task].private, Public: e.public, Anonymous: r.anonymous, Alias: "anonymous-" + e.user[:1],
 		Published: e.published, Blinded: e.blinded, Baseline: e.baseline,
 	}
 	named := organizes || owns || !r.anonymous
 	entry := named && (sees || seesResult && e.state == record.Completed)
-	standing.Title, standing.PaperURL, standing.Affiliation = b.other(entry, e.name), b.other(entry, "https://example.org/"+e.name), b.other(entry, "University of "+e.user)
+	attributes.Title, attributes.PaperURL, attributes.Affiliation = b.other(entry, e.name), b.other(entry, "https://example.org/"+e.name), b.other(entry, "University of "+e.user)
 	userID, team := servertest.UserID(e.user), "Team of "+e.user
 	if e.user == b.tasks[e.task].organizer {
 		team = record.BaselineTeam
@@ -305,13 +305,13 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	if b.hides(organizes || owns || !r.anonymous) {
 		userID, team = servertest.UserID("somebody else"), "Somebody else"
 	}
-	s := &record.SubmissionItem{Access: standing}
+	s := &record.SubmissionItem{Access: attributes}
 	s.Meta, s.TaskID, s.UserID, s.Team, s.Type = modelMeta("submission", i), modelID("task", e.task), userID, team, record.UploadType
 	s.Title, s.Description, s.DatasetIDs, s.RunIDs, s.Baseline = b.other(sees && named, e.name), b.other(sees && named, e.name), []string{modelID("dataset", number)}, []string{modelID("run", i)}, e.baseline
 	if s.Visibility = record.Private; e.public {
 		s.Visibility = record.Public
 	}
-	run := &record.RunItem{Access: standing, Type: record.UploadType, Queue: record.QueueBuiltin, TruthVersion: 1}
+	run := &record.RunItem{Access: attributes, Type: record.UploadType, Queue: record.QueueBuiltin, TruthVersion: 1}
 	run.Meta, run.SubmissionID, run.TaskID, run.DatasetID = modelMeta("run", i), s.ID, s.TaskID, s.DatasetIDs[0]
 	run.UserID, run.Team, run.State, run.Label = userID, team, e.state, b.other(entry, "label")
 	run.Files = []record.File{modelFile(b.other(organizes || owns || shown || sees && !r.anonymous, "run.txt"), modelRun)}
@@ -324,7 +324,7 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	if e.run != "" {
 		run.Files, run.Diagnostics, run.QueuedAt, run.TruthVersion = []record.File{modelFile("run.txt", e.run)}, nil, new(record.At(modelTime)), 0
 	}
-	review := &record.ReviewItem{OrganizerID: standing.OrganizerID, TaskID: s.TaskID, UserID: userID}
+	review := &record.ReviewItem{OrganizerID: attributes.OrganizerID, TaskID: s.TaskID, UserID: userID}
 	review.Meta, review.RunID, review.Published, review.Blinded = modelMeta("review", i), run.ID, e.published, e.blinded
 	review.ReviewerID = servertest.UserID(b.tasks[e.task].organizer)
 	review.Comment = b.other(organizes || owns, "comment")
@@ -332,7 +332,7 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	if e.state != record.Completed || b.hides(seesResult) {
 		return
 	}
-	v := &record.EvaluationItem{Access: standing, Columns: []string{"AP", "P@5"}}
+	v := &record.EvaluationItem{Access: attributes, Columns: []string{"AP", "P@5"}}
 	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = modelMeta("evaluation", i), run.ID, s.ID, s.TaskID, run.DatasetID, userID, team
 	v.TruthVersion, v.PrimaryMeasure, v.Measures, v.Baseline = 1, "AP", map[string]*float64{"AP": &e.ap, "P@5": nil}, e.baseline
 	v.Label, v.RunTag, v.SubmittedAt = run.Label, b.other(entry, "tag"), run.CreatedAt

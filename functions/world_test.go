@@ -98,17 +98,17 @@ type entry struct {
 // enter makes a submission of the user with a run that was evaluated.
 func (p place) enter(user string, v record.Visibility, published, blinded bool, accuracy float64) entry {
 	m, userID, team := p.w.meta(), servertest.UserID(user), "Team of "+user
-	standing := record.AccessAttributes{
+	attributes := record.AccessAttributes{
 		OrganizerID: p.task.OrganizerID, PrivateTask: p.dataset.PrivateTask, Public: v == record.Public, Published: published, Blinded: blinded,
 	}
-	s := &record.SubmissionItem{Access: standing}
+	s := &record.SubmissionItem{Access: attributes}
 	s.Meta, s.TaskID, s.UserID, s.Team, s.Type, s.Visibility = m, p.task.ID, userID, team, record.UploadType, v
-	r := &record.RunItem{Access: standing, Type: record.UploadType, Queue: record.QueueBuiltin}
+	r := &record.RunItem{Access: attributes, Type: record.UploadType, Queue: record.QueueBuiltin}
 	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.Team, r.State = p.w.meta(), s.ID, p.task.ID, p.dataset.ID, userID, team, record.Completed
 	s.DatasetIDs, s.RunIDs = []string{p.dataset.ID}, []string{r.ID}
 	review := &record.ReviewItem{OrganizerID: p.task.OrganizerID, TaskID: p.task.ID, UserID: userID}
 	review.Meta, review.RunID, review.Published, review.Blinded = m, r.ID, published, blinded
-	e := &record.EvaluationItem{Access: standing, Columns: p.dataset.Evaluator.Measures}
+	e := &record.EvaluationItem{Access: attributes, Columns: p.dataset.Evaluator.Measures}
 	e.Meta, e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.Team = p.w.meta(), r.ID, s.ID, p.task.ID, p.dataset.ID, userID, team
 	e.TruthVersion, e.PrimaryMeasure = 1, "Accuracy"
 	e.Measures = map[string]*float64{"Accuracy": &accuracy, "MCC": nil}

@@ -180,9 +180,9 @@ func TestATaskTakesSoManyDatasets(t *testing.T) {
 func TestADatasetGoesWithItsFilesButNotWhileRunsUseIt(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
-	for _, standing := range []record.AccessAttributes{{}, {Public: true}, {Public: true, PrivateTask: true}} {
+	for _, attributes := range []record.AccessAttributes{{}, {Public: true}, {Public: true, PrivateTask: true}} {
 		at := record.At(s.Now())
-		run := &record.RunItem{Access: standing}
+		run := &record.RunItem{Access: attributes}
 		run.Meta, run.TaskID, run.DatasetID, run.State, run.QueuedAt = record.NewMeta(s.Now()), s.task.ID, d.ID, record.Queued, &at
 		s.Put(run)
 		s.Want(http.StatusConflict, nil, "olga", http.MethodDelete, path, nil)

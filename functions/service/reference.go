@@ -201,8 +201,8 @@ func bounds(s *huma.Schema) []string {
 	return all
 }
 
-// standing says who makes a member, or whether it is always there: in a body because it must be.
-func standing(s *huma.Schema, member string, written bool) string {
+// presence says who makes a member, or whether it is always there: in a body because it must be.
+func presence(s *huma.Schema, member string, written bool) string {
 	switch {
 	case s.Properties[member].ReadOnly:
 		return "read-only"

@@ -864,7 +864,7 @@ func members(r *reference, s *huma.Schema, written bool) templ.Component {
 					if templ_7745c5c3_Err != nil {
 						return templ_7745c5c3_Err
 					}
-					if say := standing(s, name, written); say != "" {
+					if say := presence(s, name, written); say != "" {
 						templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 78, "<small>")
 						if templ_7745c5c3_Err != nil {
 							return templ_7745c5c3_Err

@@ -236,7 +236,7 @@ func TestDiffir_OfStoredRuns(t *testing.T) {
 	first, _ := s.addEvaluatedRun(runSpec{public: true, content: trecRun("1 abz", "2 c"), ap: topicValues(1, 0)})
 	second, _ := s.addEvaluatedRun(runSpec{public: true, content: trecRun("1 ba", "2 c"), ap: topicValues(0, 0)})
 	input := object{"runs": runRefs(first, second), "order": "measure"}
-	for _, user := range []string{"", "alice", "stranger", "olga"} {
+	for _, user := range []string{"", "alice", "unrelated", "olga"} {
 		var got diffirAnswer
 		s.invoke(http.StatusOK, &got, user, "diffir", input)
 		if got.Judged != (user == "olga") {
@@ -259,8 +259,8 @@ func TestDiffir_OfStoredRuns(t *testing.T) {
 	if got.Measure != "P@2" || number(got.Topics[0].Difference) != "0.0000" || number(got.Topics[1].Difference) != "0.0000" {
 		t.Errorf("%+v", got.Topics)
 	}
-	if told := s.wantFieldErrors(http.StatusUnprocessableEntity, "alice", "diffir", withMembers(input, "measure", "P@2")); told[0].Pointer != "/measure" {
-		t.Errorf("it says %+v", told)
+	if refused := s.wantFieldErrors(http.StatusUnprocessableEntity, "alice", "diffir", withMembers(input, "measure", "P@2")); refused[0].Pointer != "/measure" {
+		t.Errorf("it says %+v", refused)
 	}
 	s.invoke(http.StatusForbidden, nil, "alice", "diffir", withMembers(input, "truth", object{"datasetId": s.dataset.ID}))
 }
@@ -279,17 +279,17 @@ func TestDiffir_OfRunsBeforeTheirReview(t *testing.T) {
 		if got.Judged || got.summary(0, 1) != "1bmoved[2 1] 2amoved[1 2]" {
 			t.Errorf("their owner sees %+v", got)
 		}
-		told := s.wantFieldErrors(http.StatusUnprocessableEntity, "alice", "diffir", withMembers(input, "order", "measure"))
-		if told[0].Pointer != "/runs/0" || !strings.Contains(told[0].Detail, "not its values") {
-			t.Errorf("it says %+v", told)
+		refused := s.wantFieldErrors(http.StatusUnprocessableEntity, "alice", "diffir", withMembers(input, "order", "measure"))
+		if refused[0].Pointer != "/runs/0" || !strings.Contains(refused[0].Detail, "not its values") {
+			t.Errorf("it says %+v", refused)
 		}
 		s.invoke(http.StatusOK, &got, "alice", "diffir", withMembers(input, "order", "measure", "truth", inlineFiles("q", "1 0 a 1\n")))
 		s.invoke(http.StatusOK, &got, "olga", "diffir", withMembers(input, "order", "measure"))
 		for _, order := range []string{"overlap", "measure"} {
-			told := s.wantFieldErrors(http.StatusNotFound, "stranger", "diffir", withMembers(input, "order", order))
+			refused := s.wantFieldErrors(http.StatusNotFound, "unrelated", "diffir", withMembers(input, "order", order))
 			missing := object{"runs": []object{{"runId": record.NewID(s.Now())}, {"runId": record.NewID(s.Now())}}, "order": order}
-			if as := s.wantFieldErrors(http.StatusNotFound, "stranger", "diffir", missing); !slices.Equal(told, as) {
-				t.Errorf("hidden runs are told of as %+v, missing ones as %+v", told, as)
+			if as := s.wantFieldErrors(http.StatusNotFound, "unrelated", "diffir", missing); !slices.Equal(refused, as) {
+				t.Errorf("hidden runs are refused with %+v, missing ones as %+v", refused, as)
 			}
 		}
 	}
@@ -301,11 +301,11 @@ func TestDiffir_HidesTextsOfHiddenDatasets(t *testing.T) {
 	runs := []object{namedRun("a", trecRun("1 ab")), namedRun("b", trecRun("1 ba"))}
 	input := object{"runs": runs, "texts": object{"datasetId": s.dataset.ID}}
 	s.invoke(http.StatusOK, nil, "olga", "diffir", input)
-	for _, user := range []string{"", "stranger"} {
-		told := s.wantFieldErrors(http.StatusNotFound, user, "diffir", input)
+	for _, user := range []string{"", "unrelated"} {
+		refused := s.wantFieldErrors(http.StatusNotFound, user, "diffir", input)
 		missing := s.wantFieldErrors(http.StatusNotFound, user, "diffir", object{"runs": runs, "texts": object{"datasetId": record.NewID(s.Now())}})
-		if !slices.Equal(told, missing) || told[0].Pointer != "/texts/datasetId" {
-			t.Errorf("a hidden dataset is told of as %+v, a missing one as %+v", told, missing)
+		if !slices.Equal(refused, missing) || refused[0].Pointer != "/texts/datasetId" {
+			t.Errorf("a hidden dataset is refused with %+v, a missing one as %+v", refused, missing)
 		}
 	}
 }

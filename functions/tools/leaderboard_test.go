@@ -54,8 +54,8 @@ func TestLeaderboard_ShowsWhatTheCallerSees(t *testing.T) {
 		if out.Dataset.Name != "Waters" || out.Task.Name != "Lakes" || out.More != (tt.input["limit"] != nil) {
 			t.Errorf("%v as %q: %+v", tt.input, tt.user, out)
 		}
-		if stranger := tt.user == ""; stranger && (strings.Contains(string(answer.Body), "of dan") || strings.Contains(string(answer.Body), "of eve")) {
-			t.Errorf("a stranger is told who is anonymous or unpublished: %s", answer.Body)
+		if anonymous := tt.user == ""; anonymous && (strings.Contains(string(answer.Body), "of dan") || strings.Contains(string(answer.Body), "of eve")) {
+			t.Errorf("a anonymous is told who is anonymous or unpublished: %s", answer.Body)
 		}
 	}
 }
@@ -248,11 +248,11 @@ func TestLeaderboard_ComparesTeamsAcrossRuns(t *testing.T) {
 func TestLeaderboard_HiddenDatasetIsNotFound(t *testing.T) {
 	s := newToolServer(t, record.Private)
 	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.5)})
-	for user, status := range map[string]int{"": 404, "stranger": 404, "olga": 200, "root": 200} {
+	for user, status := range map[string]int{"": 404, "unrelated": 404, "olga": 200, "root": 200} {
 		s.invoke(status, nil, user, "leaderboard", object{"datasetId": s.dataset.ID})
 	}
-	hidden := s.invoke(http.StatusNotFound, nil, "stranger", "leaderboard", object{"datasetId": s.dataset.ID})
-	missing := s.invoke(http.StatusNotFound, nil, "stranger", "leaderboard", object{"datasetId": record.NewID(s.Now())})
+	hidden := s.invoke(http.StatusNotFound, nil, "unrelated", "leaderboard", object{"datasetId": s.dataset.ID})
+	missing := s.invoke(http.StatusNotFound, nil, "unrelated", "leaderboard", object{"datasetId": record.NewID(s.Now())})
 	if told := regexp.MustCompile(`"(requestId|instance)":"[^"]*"`); told.ReplaceAllString(string(hidden.Body), "") != told.ReplaceAllString(string(missing.Body), "") {
 		t.Errorf("what is hidden is told from what is missing:\n%s\n%s", hidden.Body, missing.Body)
 	}

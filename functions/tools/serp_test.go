@@ -151,7 +151,7 @@ func TestSerp_OfHiddenRuns(t *testing.T) {
 	missing := record.NewID(s.Now())
 	run := runRef(s.addRun(runSpec{public: true}))
 	s.invoke(http.StatusOK, nil, "olga", "serp", object{"run": run})
-	for _, user := range []string{"", "stranger"} {
+	for _, user := range []string{"", "unrelated"} {
 		for _, c := range []struct {
 			hidden, missing object
 			pointer         string

@@ -100,7 +100,7 @@ func (f *function) handleChange(ctx context.Context, r *events.DynamoDBEventReco
 	return again, err
 }
 
-// retryDelay is when to look after a change that could not be heeded: when Lambda has given up trying.
+// retryDelay is when to look after a change that could not be handled: when Lambda has given up trying.
 const retryDelay = 15 * time.Minute
 
 // arrived tells the records that wait for them of files that are there. Every file is a reason to clean when it would

@@ -19,10 +19,10 @@ import (
 	"assay/shared/access"
 	"assay/shared/api"
 	"assay/shared/arrival"
-	"assay/shared/auth"
 	"assay/shared/blob/directory"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/store/embedded"
 	"assay/shared/webpage/resource"
 )
@@ -67,7 +67,7 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 }
 
 // UserID is the id of the user with the name.
-func UserID(name string) string { return auth.Identity{Issuer: "test", Subject: name}.UserID() }
+func UserID(name string) string { return recordtest.UserID(name) }
 
 // verify takes a user's name for a token; `root` is an admin, `robot` a worker.
 func verify(_ context.Context, token string) (access.Caller, error) {
@@ -77,14 +77,17 @@ func verify(_ context.Context, token string) (access.Caller, error) {
 	return access.Caller{ID: UserID(token), Name: token, Email: token + "@example.org", Admin: token == "root", Worker: token == "robot"}, nil
 }
 
+// Records returns a builder of records in the server's store, with its files and its clock.
+func (s *Server) Records() *recordtest.Builder {
+	b := recordtest.New(s.t, s.Store)
+	b.Files, b.Now = s.Files, func() time.Time { return s.Now() }
+	return b
+}
+
 // Know makes users known, as a first change of their own does.
 func (s *Server) Know(users ...string) {
 	s.t.Helper()
-	for _, name := range users {
-		u := &record.User{Meta: record.NewMeta(s.Now()), Name: name, Email: name + "@example.org"}
-		u.ID = UserID(name)
-		s.Put(u)
-	}
+	s.Records().User(users...)
 }
 
 // Do sends a request as the user, or as nobody when user is empty. The body is sent as JSON, a string or bytes as they
@@ -173,8 +176,10 @@ func (s *Server) Create(user, path string, body any) string {
 	return s.Want(http.StatusCreated, nil, user, http.MethodPost, path, body).Header.Get("Location")
 }
 
-// Put stores records as they stand, for tests that begin in the middle of a story.
-func (s *Server) Put(records ...record.Record) {
+// Put stores records as they are, one after the other.
+func (s *Server) Put(all ...record.Record) {
 	s.t.Helper()
-	put(s.t, s.Store, records)
+	for _, r := range all {
+		s.Records().Put(r)
+	}
 }

@@ -1,0 +1,94 @@
+package functions_test
+
+import (
+	"context"
+	"encoding/json"
+	"maps"
+	"regexp"
+	"slices"
+	"sync"
+	"testing"
+
+	"assay/functions"
+	"assay/shared/api/servertest"
+	"assay/shared/record/recordtest"
+	"assay/shared/store"
+	"assay/shared/store/embedded"
+)
+
+// lastWrites remembers the last form of each item that was written.
+type lastWrites struct {
+	store.Store
+	mu    sync.Mutex
+	items map[store.Key]store.Item
+}
+
+func (s *lastWrites) Write(ctx context.Context, writes ...store.Write) error {
+	err := s.Store.Write(ctx, writes...)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, w := range writes {
+		if err == nil && len(w.Item.Data) > 0 {
+			s.items[w.Item.Key] = w.Item
+		}
+	}
+	return err
+}
+
+var (
+	anyID      = regexp.MustCompile(`[0-9A-HJKMNP-TV-Z]{26}|anonymous-[0-9a-z]{16}`)
+	anyInstant = regexp.MustCompile(`"\d{4}-\d\d-\d\dT[^"]*"`)
+	anySecret  = regexp.MustCompile(`"Secret":"[^"]*"`)
+	pending    = regexp.MustCompile(`"pendingWork":{[^}]*},`) // the evaluator ends it
+)
+
+// forms returns the items by key, where ids, instants and secrets are the same in all.
+func (s *lastWrites) forms(t *testing.T) map[string]string {
+	t.Helper()
+	forms := map[string]string{}
+	for key, item := range s.items {
+		var sorted any // members in one order
+		if err := json.Unmarshal(item.Data, &sorted); err != nil {
+			t.Fatal(err)
+		}
+		text, err := json.Marshal(sorted)
+		if err != nil {
+			t.Fatal(err)
+		}
+		form := pending.ReplaceAllString(anySecret.ReplaceAllString(anyInstant.ReplaceAllString(string(text), "T"), "S"), "")
+		forms[anyID.ReplaceAllString(key.Partition+" "+key.Sort, "ID")] = anyID.ReplaceAllString(form, "ID")
+	}
+	return forms
+}
+
+func TestRecordtest_StoresWhatRequestsStore(t *testing.T) {
+	s := servertest.New(t, functions.Operations()...)
+	requested := &lastWrites{Store: s.Store, items: map[store.Key]store.Item{}}
+	s.Store = requested
+	organizer := s.Create("olga", "/v1/organizers", map[string]any{"name": "Organizer"})
+	task := s.Create("olga", "/v1/tasks", map[string]any{"organizerId": organizer[len("/v1/organizers/"):], "name": "Task"})
+	dataset := s.Create("olga", "/v1/datasets", map[string]any{
+		"taskId": task[len("/v1/tasks/"):], "name": "Dataset", "split": "validation", "runFormat": map[string]any{"kind": "trec-run"},
+		"truths": []any{inlineFile("qrels.txt", "q1 0 d1 1\n")}, "evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP", "RR"}},
+	})
+	s.Create("ann", task+"/registrations", map[string]any{"team": recordtest.Team("ann")})
+	file := inlineFile("run.txt", "q1 Q0 d1 1 1.0 tag\n")
+	file["datasetId"] = dataset[len("/v1/datasets/"):]
+	s.Create("ann", task+"/submissions", map[string]any{"type": "upload", "visibility": "public", "files": []any{file}})
+
+	built := &lastWrites{Store: recordtest.OpenStore(t, embedded.Options{}), items: map[store.Key]store.Item{}}
+	b := recordtest.New(t, built)
+	builtTask := b.Task()
+	builtTask.Register("ann")
+	builtTask.Dataset(b.Truths("qrels.txt", "q1 0 d1 1\n")).Run("ann", recordtest.Public, recordtest.Queued, recordtest.Content("run.txt", "q1 Q0 d1 1 1.0 tag\n"))
+
+	want, got := requested.forms(t), built.forms(t)
+	if len(got) < 9 {
+		t.Fatalf("only %d items are compared: %v", len(got), slices.Sorted(maps.Keys(got)))
+	}
+	for key, form := range got {
+		if form != want[key] {
+			t.Errorf("%s:\n built     %s\n requested %s", key, form, want[key])
+		}
+	}
+}

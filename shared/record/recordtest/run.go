@@ -1,0 +1,147 @@
+package recordtest
+
+import (
+	"assay/shared/measure"
+	"assay/shared/record"
+)
+
+// Run is a run in the store with what belongs to it.
+type Run struct {
+	*record.RunItem
+	Submission *record.SubmissionItem
+	Review     *record.ReviewItem
+	Evaluation *record.EvaluationItem // nil unless the run was evaluated
+	Topics     *record.Topics         // of Evaluation
+
+	dataset *Dataset
+}
+
+// RunOption says what is unlike in a run. The access attributes of the run become those of its submission and its evaluation, and
+// decide its review.
+type RunOption func(*Run)
+
+// Public makes the submission public.
+func Public(r *Run) { r.Access.Public = true }
+
+// Published has the review publish the results.
+func Published(r *Run) { r.Access.Published = true }
+
+// Blinded has the review blind the run.
+func Blinded(r *Run) { r.Access.Blinded = true }
+
+// Anonymous has the team be shown by its alias.
+func Anonymous(r *Run) { r.Access.Anonymous = true }
+
+// Baseline makes the run one of the organizers, who need no registration.
+func Baseline(r *Run) {
+	r.Access.Baseline, r.Team, r.Submission.Baseline = true, record.BaselineTeam, true
+}
+
+// Queued has the run wait to be evaluated.
+func Queued(r *Run) { InState(record.Queued)(r) }
+
+// InState has the run be in the state, without an evaluation.
+func InState(s record.RunState) RunOption {
+	return func(r *Run) { r.State, r.Evaluation = s, nil }
+}
+
+// OfImage makes the run one of a container image, which waits to be executed.
+func OfImage(r *Run) {
+	r.Type, r.Queue = record.ImageType, record.QueueWorkers
+	r.Submission.Image, r.Submission.Command = "ranker@sha256:2", "rank"
+	Queued(r)
+}
+
+// Content gives the run a file with the content.
+func Content(name, content string) RunOption {
+	return func(r *Run) {
+		b := r.dataset.Task.b
+		b.t.Helper()
+		r.Files = append(r.Files, b.File(record.HolderRuns, r.ID, name, content))
+	}
+}
+
+// Value is what the run has by the measure.
+func Value(name string, value float64) RunOption {
+	return func(r *Run) { r.Evaluation.Measures[name] = &value }
+}
+
+// Undefined has the measure not be defined for the run.
+func Undefined(name string) RunOption {
+	return func(r *Run) { r.Evaluation.Measures[name] = nil }
+}
+
+// Run makes a run of the user on the dataset: an upload that was evaluated, by each measure with 0.5, whose submission is private
+// and whose results are neither published nor blinded. The user need not be registered; of one who is, it has team and alias.
+func (d *Dataset) Run(user string, options ...RunOption) *Run {
+	b := d.Task.b
+	b.t.Helper()
+	r := &Run{
+		RunItem: &record.RunItem{Type: record.UploadType, Queue: record.QueueBuiltin, Pool: d.Pool}, Submission: &record.SubmissionItem{},
+		Review: &record.ReviewItem{OrganizerID: d.OrganizerID, TaskID: d.TaskID}, dataset: d,
+	}
+	r.Submission.Meta, r.Submission.TaskID, r.Submission.DatasetIDs = b.meta(), d.TaskID, []string{d.ID}
+	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID = b.meta(), r.Submission.ID, d.TaskID, d.ID
+	r.UserID, r.Team, r.State = UserID(user), Team(user), record.Completed
+	r.Files, r.Diagnostics = []record.File{}, []measure.Diagnostic{}
+	r.Access = record.AccessAttributes{OrganizerID: d.OrganizerID, PrivateTask: d.PrivateTask, Alias: record.NewAlias(r.Submission.ID)}
+	if g := d.Task.registrations[r.UserID]; g != nil {
+		r.Submission.RegistrationID, r.Team = g.ID, g.Team
+		r.Access.Alias, r.Access.Anonymous, r.Access.Affiliation = g.Alias, g.Anonymous, g.Affiliation
+	}
+	r.Review.Meta, r.Review.RunID = b.meta(), r.ID
+	r.evaluate()
+	for _, option := range options {
+		option(r)
+	}
+	at := record.At(b.Now())
+	switch {
+	case r.State == record.AwaitingUpload:
+	case r.State.Ended():
+		r.QueuedAt, r.FinishedAt = &at, &at
+	default:
+		r.QueuedAt = &at
+	}
+	r.derive()
+	all := []record.Record{r.Submission, r.RunItem, r.Review}
+	if r.Evaluation != nil {
+		all = append(all, r.Evaluation, r.Topics)
+	}
+	b.Put(all...)
+	return r
+}
+
+// evaluate gives the run an evaluation by the measures of its dataset.
+func (r *Run) evaluate() {
+	d, b := r.dataset, r.dataset.Task.b
+	e := &record.EvaluationItem{Columns: d.Evaluator.Measures}
+	e.Meta, e.PrimaryMeasure, e.TruthVersion = b.meta(), d.Evaluator.PrimaryMeasure, d.TruthVersion
+	e.Evaluator = record.EvaluatorUsed{Kind: d.Evaluator.Kind, Settings: d.RunFormat}
+	e.Measures = map[string]*float64{}
+	for _, name := range d.Evaluator.Measures {
+		e.Measures[name] = new(0.5)
+	}
+	r.Evaluation, r.Topics = e, &record.Topics{Meta: e.Meta}
+}
+
+// derive copies to what belongs to the run what the run says.
+func (r *Run) derive() {
+	s := r.Submission
+	r.Bytes, r.Counted = record.SizeOf(r.Files), !r.Access.Baseline
+	s.Type, s.UserID, s.Team, s.Access, s.RunIDs = r.Type, r.UserID, r.Team, r.Access, []string{r.ID}
+	s.Access.Published, s.Access.Blinded = false, false // which are the review's
+	s.Visibility = record.Private
+	if r.Access.Public {
+		s.Visibility = record.Public
+	}
+	r.Access.Title, r.Access.PaperURL = s.Title, s.PaperURL
+	s.Access.Title, s.Access.PaperURL = s.Title, s.PaperURL
+	r.Review.UserID, r.Review.Published, r.Review.Blinded = r.UserID, r.Access.Published, r.Access.Blinded
+	e := r.Evaluation
+	if e == nil {
+		return
+	}
+	r.EvaluationID, r.Evaluations, r.TruthVersion = e.ID, []string{e.ID}, e.TruthVersion
+	e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.Team = r.ID, s.ID, r.TaskID, r.DatasetID, r.UserID, r.Team
+	e.Access, e.Baseline = r.Access, r.Access.Baseline
+}

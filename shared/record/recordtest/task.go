@@ -1,0 +1,140 @@
+package recordtest
+
+import "assay/shared/record"
+
+// Task is a task in the store.
+type Task struct {
+	*record.TaskItem
+	b             *Builder
+	registrations map[string]*record.RegistrationItem // by user id
+}
+
+// Private makes a task private.
+func Private(t *record.TaskItem) { t.Visibility = record.Private }
+
+// OwnedBy makes a task one of the organizer's.
+func OwnedBy(o *record.Organizer) func(*record.TaskItem) {
+	return func(t *record.TaskItem) { t.OrganizerID = o.ID }
+}
+
+// Task makes a task: public and open to all, of an organizer whose member is OrganizerUser, the same for all tasks of the builder.
+func (b *Builder) Task(options ...func(*record.TaskItem)) *Task {
+	b.t.Helper()
+	t := &record.TaskItem{}
+	t.Meta, t.Name = b.meta(), "Task"
+	for _, option := range options {
+		option(t)
+	}
+	t.Normalize()
+	if t.OrganizerID == "" {
+		if b.organizer == nil {
+			b.organizer = b.Organizer(OrganizerUser)
+		}
+		t.OrganizerID = b.organizer.ID
+	}
+	b.Put(t)
+	return &Task{t, b, map[string]*record.RegistrationItem{}}
+}
+
+// Path is where the task is served.
+func (t *Task) Path() string { return "/v1/tasks/" + t.ID }
+
+func (t *Task) private() bool { return t.Visibility == record.Private }
+
+// Register registers the user for the task, whose team is called after the user, and has it accepted unless an option says otherwise.
+func (t *Task) Register(user string, options ...func(*record.RegistrationItem)) *record.RegistrationItem {
+	t.b.t.Helper()
+	r := &record.RegistrationItem{OrganizerID: t.OrganizerID}
+	r.Meta, r.TaskID, r.UserID, r.Team, r.State = t.b.meta(), t.ID, UserID(user), Team(user), record.Accepted
+	r.Alias = record.NewAlias(r.ID)
+	for _, option := range options {
+		option(r)
+	}
+	all := []record.Record{r, &record.Registered{
+		Meta: r.Meta, UserID: r.UserID, TaskID: t.ID, OrganizerID: t.OrganizerID, PrivateTask: t.private(),
+		Team: r.Team, Alias: r.Alias, Anonymous: r.Anonymous, Affiliation: r.Affiliation, State: r.State, Added: r.Added,
+	}}
+	if name, reserved := r.ReservedName(); reserved {
+		all = append(all, &record.Reservation{Meta: t.b.meta(), At: name})
+	}
+	t.b.Put(all...)
+	t.registrations[r.UserID] = r
+	return r
+}
+
+// Team is what the team of the user is called.
+func Team(user string) string { return "team of " + user }
+
+// Dataset is a dataset in the store, with the truth that its runs are evaluated against.
+type Dataset struct {
+	*record.DatasetItem
+	Truth *record.Truth // nil when the dataset has none yet
+	Task  *Task
+}
+
+// WithoutTruth leaves the dataset's truth to come.
+func WithoutTruth(d *record.DatasetItem) { d.TruthVersion = 0 }
+
+// OnTestSplit makes the dataset one whose runs begin as blinded.
+func OnTestSplit(d *record.DatasetItem) { d.Split = record.Test }
+
+// Measures has a dataset evaluate runs of retrieval by the measures, the first of which ranks.
+func Measures(names ...string) func(*record.DatasetItem) {
+	return func(d *record.DatasetItem) {
+		d.RunFormat = record.RunFormat{Kind: "trec-run"}
+		d.Evaluator = record.Evaluator{Kind: "retrieval", Measures: names, PrimaryMeasure: names[0]}
+	}
+}
+
+// Labels has a dataset evaluate labels of items in CSV by the measures, the first of which ranks.
+func Labels(names ...string) func(*record.DatasetItem) {
+	return func(d *record.DatasetItem) {
+		d.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
+		d.Evaluator = record.Evaluator{Kind: "classification", Measures: names, PrimaryMeasure: names[0]}
+	}
+}
+
+// Dataset makes a dataset of the task: runs of retrieval, by AP and RR, on the split for validation. Its truth has the files that
+// an option gives it.
+func (t *Task) Dataset(options ...func(*record.DatasetItem)) *Dataset {
+	t.b.t.Helper()
+	d := &record.DatasetItem{OrganizerID: t.OrganizerID, PrivateTask: t.private()}
+	d.Meta, d.TaskID, d.Name, d.Split, d.TruthVersion = t.b.meta(), t.ID, "Dataset", record.Validation, 1
+	Measures("AP", "RR")(d)
+	for _, option := range options {
+		option(d)
+	}
+	if len(d.Inputs)+len(d.Truths) > 0 {
+		d.Payer = UserID(OrganizerUser)
+	}
+	all := []record.Record{d, record.NewTruthSecret(d.ID, t.b.Now())}
+	set := &Dataset{DatasetItem: d, Task: t}
+	if d.TruthVersion > 0 {
+		set.Truth = &record.Truth{Meta: d.Meta, TaskID: t.ID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator, Pool: d.Pool}
+		all = append(all, set.Truth)
+	}
+	t.b.Put(all...)
+	return set
+}
+
+// Truths has the dataset's truth be a file with the content.
+func (b *Builder) Truths(name, content string) func(*record.DatasetItem) {
+	return func(d *record.DatasetItem) {
+		b.t.Helper()
+		d.Truths = append(d.Truths, b.File(record.HolderTruths, d.ID, name, content))
+	}
+}
+
+// Inputs gives the dataset an input with the content.
+func (b *Builder) Inputs(name, content string) func(*record.DatasetItem) {
+	return func(d *record.DatasetItem) {
+		b.t.Helper()
+		d.Inputs = append(d.Inputs, b.File(record.HolderInputs, d.ID, name, content))
+	}
+}
+
+// Path is where the dataset is served.
+func (d *Dataset) Path() string { return "/v1/datasets/" + d.ID }
+
+// Board is where the leaderboards of the dataset's task are served.
+func (d *Dataset) Board() string { return d.Task.Path() + "/evaluations" }

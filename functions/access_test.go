@@ -21,8 +21,8 @@ var update = flag.Bool("update", false, "write the golden file anew")
 
 const golden = "testdata/access.golden"
 
-// TestWhoMayDoWhat shows every change of the rights in a review: the golden file is the table of operations and roles.
-func TestWhoMayDoWhat(t *testing.T) {
+// TestRights_AreThoseOfTheGoldenFile shows every change of the rights in a review: the golden file is the table of operations and roles.
+func TestRights_AreThoseOfTheGoldenFile(t *testing.T) {
 	got := rights(functions.Operations())
 	if *update {
 		if err := os.WriteFile(golden, got, 0o600); err != nil {
@@ -47,7 +47,7 @@ func TestWhoMayDoWhat(t *testing.T) {
 			t.Errorf("new:  %s", line)
 		}
 	}
-	t.Errorf("%s does not say this. When it is meant: go test ./functions -run TestWhoMayDoWhat -update", golden)
+	t.Errorf("%s does not say this. When it is meant: go test ./functions -run TestRights_AreThoseOfTheGoldenFile -update", golden)
 }
 
 func rights(operations []api.Operation) []byte {
@@ -67,7 +67,7 @@ func rights(operations []api.Operation) []byte {
 
 var lowerCamelCase = regexp.MustCompile(`^[a-z][a-z0-9]*([A-Z][a-z0-9]*)*$`)
 
-func TestEveryOperationIsDeclaredInFull(t *testing.T) {
+func TestOperations_AreDeclaredInFull(t *testing.T) {
 	ids, places := map[string]string{}, map[string]bool{}
 	for _, op := range functions.Operations() {
 		place := op.Method + " " + op.Path
@@ -131,7 +131,7 @@ var specified = []string{
 	"GET /v1/users/{userId}/submissions",
 }
 
-func TestEverySpecifiedOperationIsServed(t *testing.T) {
+func TestOperations_HaveEachThatIsSpecified(t *testing.T) {
 	served := map[string]bool{}
 	for _, op := range functions.Operations() {
 		served[op.Method+" "+op.Path] = true
@@ -154,9 +154,9 @@ var (
 	about = []string{"/{$}", "/health", "/info", "/docs", "/openapi.json", "/openapi.yaml"}
 )
 
-// TestPathsNameResources holds the paths to the rules of the specification: lower kebab case, nouns in the plural save
+// TestPaths_NameResources holds the paths to the rules of the specification: lower kebab case, nouns in the plural save
 // for what is single, and after a collection its element's id.
-func TestPathsNameResources(t *testing.T) {
+func TestPaths_NameResources(t *testing.T) {
 	for _, op := range functions.Operations() {
 		for _, fault := range pathFaults(op.Path) {
 			t.Errorf("%s %s: %s", op.Method, op.Path, fault)
@@ -196,7 +196,7 @@ func pathFaults(path string) []string {
 	return faults
 }
 
-func TestPathFaultsAreFound(t *testing.T) {
+func TestPaths_FaultsAreFound(t *testing.T) {
 	for path, faults := range map[string]int{
 		"/v1/tasks/{taskId}/audit-entries": 0,
 		"/v1/runs/{runId}/review":          0,
@@ -213,8 +213,8 @@ func TestPathFaultsAreFound(t *testing.T) {
 	}
 }
 
-// TestWhatChangesNeedsALogin is the one rule that no table of roles may break. Tools change nothing.
-func TestWhatChangesNeedsALogin(t *testing.T) {
+// TestOperations_ThatChangeAnythingNeedALogin is the one rule that no table of roles may break. Tools change nothing.
+func TestOperations_ThatChangeAnythingNeedALogin(t *testing.T) {
 	for _, op := range functions.Operations() {
 		if !strings.HasPrefix(op.Path, "/v1/tools/") && op.Method != http.MethodGet && op.May&access.Anyone != 0 {
 			t.Errorf("%s %s is open to everyone", op.Method, op.Path)

@@ -8,9 +8,9 @@ import (
 	"assay/shared/record"
 )
 
-// TestAPrivateTaskIsWithheldFromThoseWhoAreNotAccepted asks as users whose registration waits or was rejected: the task, its
+// TestPrivateTask_IsForbiddenToApplicants asks as users whose registration waits or was rejected: the task, its
 // datasets and the lists below it answer 403, nothing else of it is shown, and their own submissions are there still.
-func TestAPrivateTaskIsWithheldFromThoseWhoAreNotAccepted(t *testing.T) {
+func TestPrivateTask_IsForbiddenToApplicants(t *testing.T) {
 	w := newWorld(t)
 	p := w.newPlace(w.organizerID, record.Private)
 	p.register("member")

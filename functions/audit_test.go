@@ -217,7 +217,7 @@ func TestRegistration_SaysWhatIsLeftOfTheQuota(t *testing.T) {
 	}
 }
 
-func TestReviews_ThatContradictThemselvesAreRefused(t *testing.T) {
+func TestReview_RefusesContradictingFlags(t *testing.T) {
 	s := newAudited(t)
 	for _, flag := range []string{"missingOutput", "extraneousOutput", "invalidOutput", "hasErrorOutput", "otherErrors"} {
 		a := s.Want(http.StatusUnprocessableEntity, nil, "olivia", http.MethodPatch, s.run+"/review", map[string]any{"noErrors": true, flag: true})
@@ -231,7 +231,7 @@ func TestReviews_ThatContradictThemselvesAreRefused(t *testing.T) {
 	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.run+"/review", map[string]any{"noErrors": true})
 }
 
-func TestReviews_SayWhatLeaderboardsDoNotShow(t *testing.T) {
+func TestReview_SaysWhatLeaderboardsDoNotShow(t *testing.T) {
 	s := newAudited(t)
 	type patch = map[string]any
 	review := s.run + "/review"
@@ -275,7 +275,7 @@ func (s *audited) truthOf(split string, public bool, content string) map[string]
 	return body
 }
 
-func TestTruths_OfATrainingSplitCanBePublic(t *testing.T) {
+func TestDataset_TrainingTruthCanBePublic(t *testing.T) {
 	const labels, others = "id,label\n1,a\n", "id,label\n1,a\n2,b\n"
 	s := newAudited(t)
 	for _, split := range []string{"validation", "test"} {
@@ -331,7 +331,7 @@ func TestTruths_OfATrainingSplitCanBePublic(t *testing.T) {
 }
 
 // Organizers need no team for a baseline, and no quota or window of the task holds for it.
-func TestBaselines_NeedNoTeamAndNoQuota(t *testing.T) {
+func TestSubmission_BaselineNeedsNoTeamAndNoQuota(t *testing.T) {
 	s := newAudited(t)
 	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.task, map[string]any{"submissions": map[string]any{"perDay": 1, "total": 1, "closesAt": "2020-01-01T00:00:00Z"}})
 	image := map[string]any{"type": "image", "image": "registry.example.org/a:1", "datasetIds": []string{s.id(s.dataset)}}

@@ -163,7 +163,7 @@ func (b *boards) same(where, user string, got, want []string, sorted bool) {
 }
 
 // While runs are evaluated against a changed truth, every list shows the results against the one before, and then all change.
-func TestBoards_TheLastCompleteVersionStands(t *testing.T) {
+func TestLeaderboard_ShowsTheLastCompleteVersion(t *testing.T) {
 	b := newBoards(t)
 	ada, bob, cid := b.submit("ada", "1,a\n2,b\n"), b.submit("bob", "1,a\n2,a\n"), b.submit("cid", "1,b\n2,a\n")
 	b.runs = map[string]string{"ada": ada, "bob": bob, "cid": cid}
@@ -231,7 +231,7 @@ func (b *boards) ranking(user string, version int64, query string) string {
 	return fmt.Sprint(runs)
 }
 
-func TestBoards_OrganizersReleaseANewVersionEarly(t *testing.T) {
+func TestLeaderboard_OrganizersReleaseAVersion(t *testing.T) {
 	b := newBoards(t)
 	ada, bob := b.submit("ada", "1,a\n2,b\n"), b.submit("bob", "1,a\n2,a\n")
 	b.runs = map[string]string{"ada": ada, "bob": bob}
@@ -283,7 +283,7 @@ func TestBoards_OrganizersReleaseANewVersionEarly(t *testing.T) {
 }
 
 // Before the runs have been counted nobody is told of none of none, also when the new version is released at once.
-func TestBoards_SayThatRunsAreBeingCounted(t *testing.T) {
+func TestLeaderboard_SaysThatRunsAreBeingCounted(t *testing.T) {
 	b := newBoards(t)
 	ada := b.submit("ada", "1,a\n2,b\n")
 	b.submit("bob", "1,a\n2,a\n")
@@ -315,7 +315,7 @@ func TestBoards_SayThatRunsAreBeingCounted(t *testing.T) {
 }
 
 // The earlier result of a run that failed against a changed truth is shown as long as the earlier version is, and its review says so.
-func TestReviews_SayThatTheResultOfAFailedRunIsStillShown(t *testing.T) {
+func TestReview_SaysThatAnEarlierResultIsShown(t *testing.T) {
 	b := newBoards(t)
 	ada, cid := b.submit("ada", "1,a\n2,b\n"), b.submit("cid", "1,b\n2,b\n")
 	b.runs = map[string]string{"ada": ada, "cid": cid}
@@ -342,7 +342,7 @@ func TestReviews_SayThatTheResultOfAFailedRunIsStillShown(t *testing.T) {
 }
 
 // A truth that changes again while runs wait leaves the board as it is until the newest is evaluated.
-func TestBoards_TheNewestOfSeveralTruthsCounts(t *testing.T) {
+func TestLeaderboard_WaitsForTheNewestTruth(t *testing.T) {
 	b := newBoards(t)
 	ada, bob := b.submit("ada", "1,a\n2,b\n"), b.submit("bob", "1,a\n2,a\n")
 	b.runs = map[string]string{"ada": ada, "bob": bob}

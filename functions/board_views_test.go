@@ -11,7 +11,7 @@ import (
 )
 
 // The page marks what others are not shown, counts it, and links to what they are shown.
-func TestBoards_ThePageSaysWhatOthersAreNotShown(t *testing.T) {
+func TestLeaderboardPage_MarksWhatOthersAreNotShown(t *testing.T) {
 	b := newBoards(t)
 	ada, bob := b.submit("ada", "1,a\n2,b\n"), b.submit("bob", "1,a\n2,a\n")
 	b.review(bob, true, false)

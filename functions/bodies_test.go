@@ -24,7 +24,7 @@ import (
 
 // Nothing in a body may have any number of items, members or characters: what is validated and stored would have no bound
 // but the length of the body.
-func TestBodiesAreBoundedByTheirSchemas(t *testing.T) {
+func TestSchemas_BoundBodies(t *testing.T) {
 	doc := api.OpenAPI(functions.Families())
 	bodies := 0
 	for path, item := range doc.Paths {
@@ -84,7 +84,7 @@ func checkBounds(t *testing.T, r huma.Registry, s *huma.Schema, at string, seen 
 }
 
 // Texts of bodies have the forms that the document gives them: those of ids, and of URLs that pages show.
-func TestBodiesHaveTheFormsOfTheirSchemas(t *testing.T) {
+func TestSchemas_CheckFormsOfTexts(t *testing.T) {
 	s := servertest.New(t, slices.Concat(datasets.Operations, organizers.Operations, tasks.Operations, tools.Operations)...)
 	organizer := strings.TrimPrefix(s.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"}), "/v1/organizers/")
 	for _, website := range []string{"https://example.org", "http://[::1]:8080/a%20b?c=d#e", "https://example.org:443?q"} {
@@ -134,7 +134,7 @@ func TestBodiesHaveTheFormsOfTheirSchemas(t *testing.T) {
 }
 
 // A patch that sets members to what they are, or unset ones to null, is no change: version and entity tag stay.
-func TestPatchesThatChangeNothingKeepTheVersion(t *testing.T) {
+func TestPatch_WithoutChangeKeepsTheVersion(t *testing.T) {
 	w := newWorld(t)
 	p := w.newPlace(w.organizerID, record.Public)
 	registration, entry := p.register("rita"), p.enter("rita", record.Public, true, false, 0.5)

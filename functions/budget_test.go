@@ -56,7 +56,7 @@ func newTown(t *testing.T, w *world, size int) *town {
 }
 
 // budgets are held by one test, for the town takes its time to fill.
-func TestBudgets(t *testing.T) {
+func TestCost_OfRequestsIsBounded(t *testing.T) {
 	n := newTown(t, newWorld(t), townSize)
 	t.Run("single resources", n.checkSingles)
 	t.Run("lists", n.checkLists)

@@ -19,8 +19,8 @@ func meet(one, other func() servertest.Answer) (a, b servertest.Answer) {
 	return a, b
 }
 
-// TestNoTaskOutlivesItsOrganizer has tasks made while their organizer is deleted: one of the two is refused.
-func TestNoTaskOutlivesItsOrganizer(t *testing.T) {
+// TestDeleteOrganizer_RacesWithNewTask has tasks made while their organizer is deleted: one of the two is refused.
+func TestDeleteOrganizer_RacesWithNewTask(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	for range 40 {
 		organizer := s.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"})
@@ -45,9 +45,9 @@ func TestNoTaskOutlivesItsOrganizer(t *testing.T) {
 	}
 }
 
-// TestNoRunOutlivesItsDataset has submissions made while their dataset is deleted: one of the two is refused, and a dataset
+// TestDeleteDataset_RacesWithNewSubmission has submissions made while their dataset is deleted: one of the two is refused, and a dataset
 // that could not be deleted takes submissions again.
-func TestNoRunOutlivesItsDataset(t *testing.T) {
+func TestDeleteDataset_RacesWithNewSubmission(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	organizer := s.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"})
 	task := s.Create("olga", "/v1/tasks", map[string]any{"organizerId": organizer[len("/v1/organizers/"):], "name": "Task"})
@@ -72,8 +72,8 @@ func TestNoRunOutlivesItsDataset(t *testing.T) {
 	t.Logf("%d of 40 deletions were refused", refused)
 }
 
-// TestADatasetGoesWhenItsRunsHaveGone: what was submitted, and taken back as a whole or run by run, is in no one's way.
-func TestADatasetGoesWhenItsRunsHaveGone(t *testing.T) {
+// TestDeleteDataset_SucceedsWithoutRuns: what was submitted, and taken back as a whole or run by run, is in no one's way.
+func TestDeleteDataset_SucceedsWithoutRuns(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	organizer := s.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"})
 	task := s.Create("olga", "/v1/tasks", map[string]any{"organizerId": organizer[len("/v1/organizers/"):], "name": "Task"})

@@ -91,9 +91,9 @@ func (d *deployment) completes(run string) record.RunItem {
 	}
 }
 
-// TestPoisonIsSetAside: a change that can never be handled is tried as often as Lambda tries, set aside for people to look
+// TestDeployed_MovesPoisonMessageToDeadLetterQueue: a change that can never be handled is tried as often as Lambda tries, set aside for people to look
 // at, and holds nothing up; and the function has itself woken, should it have been a passing fault.
-func TestPoisonIsSetAside(t *testing.T) {
+func TestDeployed_MovesPoisonMessageToDeadLetterQueue(t *testing.T) {
 	d := deploy(t, build(t), true)
 	task, dataset := d.entered()
 	poison := store.Item{Key: record.RunKey(record.NewID(time.Now())), Data: []byte("this is no run")}
@@ -120,9 +120,9 @@ func TestPoisonIsSetAside(t *testing.T) {
 	d.completes(d.submits(task, dataset))
 }
 
-// TestARunOfADeadFunctionComesBack: a function that dies leaves a lease, which lapses; the instant is in the table, and the
+// TestDeployed_ReclaimsRunOfCrashedFunction: a function that dies leaves a lease, which lapses; the instant is in the table, and the
 // change that put it there had a schedule made for it.
-func TestARunOfADeadFunctionComesBack(t *testing.T) {
+func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 	d := deploy(t, build(t), true)
 	task, dataset := d.entered()
 	r := d.completes(d.submits(task, dataset))

@@ -9,9 +9,9 @@ import (
 	"assay/functions/acceptancetest"
 )
 
-// TestRights tells the whole story to functions that can do what their deployment facts allow, and nothing else: their roles
+// TestDeployed_NeedsNoOtherRights tells the whole story to functions that can do what their deployment facts allow, and nothing else: their roles
 // are made of the same facts.
-func TestRights(t *testing.T) {
+func TestDeployed_NeedsNoOtherRights(t *testing.T) {
 	d := deploy(t, build(t), true)
 	s := d.setup()
 	s.Client = http.DefaultClient

@@ -39,9 +39,9 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// TestDeployed tells the same stories to compiled functions behind an API Gateway, over DynamoDB and S3, and compares what
+// TestDeployed_AnswersAsHandlers tells the same stories to compiled functions behind an API Gateway, over DynamoDB and S3, and compares what
 // they answer with what the handlers answer in this process.
-func TestDeployed(t *testing.T) {
+func TestDeployed_AnswersAsHandlers(t *testing.T) {
 	bootstraps := build(t)
 	for name, story := range map[string]func(*testing.T, acceptancetest.Setup){
 		"Story":           acceptancetest.Story,

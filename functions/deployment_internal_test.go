@@ -16,7 +16,7 @@ import (
 
 // Tools read truths for organizers, who may have them by their links as well; that they do so for nobody else is held by the tests
 // of rights.
-func TestOnlyTheEvaluatorAndWhatServesOrganizersReadsTruths(t *testing.T) {
+func TestDeployments_FewReadTruths(t *testing.T) {
 	for _, d := range Deployments() {
 		for _, f := range d.Files {
 			if may := slices.Contains([]string{Evaluator, "datasets", "tools"}, d.Name); f.Holder == record.HolderTruths && (f.Get && !may || f.Put && d.Name != "datasets") {
@@ -26,8 +26,8 @@ func TestOnlyTheEvaluatorAndWhatServesOrganizersReadsTruths(t *testing.T) {
 	}
 }
 
-// TestTheServerChangesNeitherInputsNorTruths holds it to what workers need: truths for evaluators that organizers bring.
-func TestTheServerChangesNeitherInputsNorTruths(t *testing.T) {
+// TestGRPC_HasItsFileRights holds it to what workers need: truths for evaluators that organizers bring.
+func TestGRPC_HasItsFileRights(t *testing.T) {
 	want := map[record.Holder]FileRights{
 		record.HolderInputs:      {Get: true},
 		record.HolderTruths:      {Get: true},
@@ -47,7 +47,7 @@ func TestTheServerChangesNeitherInputsNorTruths(t *testing.T) {
 }
 
 // Tools change no resource, but what they store counts in the quota of the caller, which is a record in the table.
-func TestFamiliesThatOnlyAnswerDoNotWrite(t *testing.T) {
+func TestDeployments_ThatOnlyReadDoNotWrite(t *testing.T) {
 	var readers, charging []string
 	for _, d := range Deployments() {
 		if !d.Writes() {
@@ -65,7 +65,7 @@ func TestFamiliesThatOnlyAnswerDoNotWrite(t *testing.T) {
 	}
 }
 
-func TestEveryFamilyIsDeployed(t *testing.T) {
+func TestDeployments_HaveEachFamily(t *testing.T) {
 	var names, want []string
 	for _, d := range Deployments() {
 		names = append(names, d.Name)
@@ -88,9 +88,9 @@ func TestEveryFamilyIsDeployed(t *testing.T) {
 	}
 }
 
-// TestRequestsEndBeforeTheGatewayGivesThemUp holds the order of the limits: the operation's own, tidying up behind it, the
+// TestDeployments_TimeOutBeforeTheGateway holds the order of the limits: the operation's own, tidying up behind it, the
 // function's, and API Gateway's.
-func TestRequestsEndBeforeTheGatewayGivesThemUp(t *testing.T) {
+func TestDeployments_TimeOutBeforeTheGateway(t *testing.T) {
 	const tidy, gateway = 3 * time.Second, 30 * time.Second
 	for _, d := range Deployments() {
 		if len(d.Operations) > 0 && (d.Timeout < api.RequestTime+tidy || d.Timeout >= gateway) {
@@ -101,9 +101,9 @@ func TestRequestsEndBeforeTheGatewayGivesThemUp(t *testing.T) {
 
 var holders = regexp.MustCompile(`record\.Holder(\w+)`)
 
-// TestFilesThatTheCodeNamesAreGranted catches a family that takes up files of a holder on which it has no rights: it would
+// TestDeployments_MayAccessFilesThatTheirCodeNames catches a family that takes up files of a holder on which it has no rights: it would
 // work locally and be refused on AWS.
-func TestFilesThatTheCodeNamesAreGranted(t *testing.T) {
+func TestDeployments_MayAccessFilesThatTheirCodeNames(t *testing.T) {
 	named := 0
 	server := GRPC()
 	for _, d := range append(Deployments(), server) {

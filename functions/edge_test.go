@@ -9,9 +9,9 @@ import (
 	"assay/shared/problem"
 )
 
-// TestWhatIsNotThere: whoever shows a token that is not valid is told so wherever it was sent, and pages of other origins
+// TestMissingAddress_IsRefused: whoever shows a token that is not valid is told so wherever it was sent, and pages of other origins
 // can read every refusal.
-func TestWhatIsNotThere(t *testing.T) {
+func TestMissingAddress_IsRefused(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	for _, c := range []struct {
 		user, method, path string

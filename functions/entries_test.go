@@ -9,7 +9,7 @@ import (
 )
 
 // What tells the runs of a team apart is on every leaderboard, follows its changes, and is kept back with the name of a team.
-func TestBoards_TellTheRunsOfATeamApart(t *testing.T) {
+func TestLeaderboard_TellsRunsOfATeamApart(t *testing.T) {
 	b := newBoards(t)
 	body := newDatasetBody(b.task[len("/v1/tasks/"):])
 	body["split"], body["runFormat"] = "validation", map[string]any{"kind": "trec-run"}

@@ -37,9 +37,9 @@ func newHidden(t *testing.T) (*world, map[string][]string) {
 	}
 }
 
-// TestWhatIsHiddenCostsWhatIsMissing: the time that an answer takes must not tell what the answer keeps to itself, so
+// TestCost_OfHiddenPathsIsThatOfMissing: the time that an answer takes must not tell what the answer keeps to itself, so
 // the store is asked the same for both.
-func TestWhatIsHiddenCostsWhatIsMissing(t *testing.T) {
+func TestCost_OfHiddenPathsIsThatOfMissing(t *testing.T) {
 	w, hidden := newHidden(t)
 	compared := 0
 	for _, op := range functions.Operations() {
@@ -77,7 +77,7 @@ func TestWhatIsHiddenCostsWhatIsMissing(t *testing.T) {
 	}
 }
 
-func TestAFilterForWhatIsHiddenCostsWhatOneForTheMissingDoes(t *testing.T) {
+func TestCost_OfHiddenFiltersIsThatOfMissing(t *testing.T) {
 	w, hidden := newHidden(t)
 	public := w.newPlace(w.organizerID, record.Public)
 	public.enter("somebody", record.Public, true, false, 0.5)
@@ -101,7 +101,7 @@ func TestAFilterForWhatIsHiddenCostsWhatOneForTheMissingDoes(t *testing.T) {
 	}
 }
 
-func TestABodyThatNamesWhatIsHiddenCostsWhatOneForTheMissingDoes(t *testing.T) {
+func TestCost_OfHiddenIDsInBodiesIsThatOfMissing(t *testing.T) {
 	w, hidden := newHidden(t)
 	public := w.newPlace(w.organizerID, record.Public)
 	public.register("rival")

@@ -12,7 +12,7 @@ import (
 )
 
 // However many tasks an organizer has, each tells who came and went; when the organizer has gone, nothing does.
-func TestAChangeOfMembersIsToldInEveryTask(t *testing.T) {
+func TestAudit_HasChangesOfMembersInEachTask(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	lab := s.Create("olivia", "/v1/organizers", map[string]any{"name": "Lab"})
 	id := strings.TrimPrefix(lab, "/v1/organizers/")

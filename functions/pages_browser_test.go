@@ -10,8 +10,8 @@ import (
 	"assay/shared/webpage/browsertest"
 )
 
-// TestPagesInABrowser opens every page in Chromium, with names and texts on it that try to be more than text.
-func TestPagesInABrowser(t *testing.T) {
+// TestPages_WorkInABrowser opens every page in Chromium, with names and texts on it that try to be more than text.
+func TestPages_WorkInABrowser(t *testing.T) {
 	w := newWorld(t)
 	w.Info.Issuer = "https://issuer.example.org"
 	fair := newFair(t, w)
@@ -36,8 +36,8 @@ func TestPagesInABrowser(t *testing.T) {
 	}
 }
 
-// TestTheReferenceIsSearched types words into the search of the page of the API.
-func TestTheReferenceIsSearched(t *testing.T) {
+// TestReference_IsSearched types words into the search of the page of the API.
+func TestReference_IsSearched(t *testing.T) {
 	w := newWorld(t)
 	p := browsertest.Start(t).Open(t, w.URL+"/docs", browsertest.Views[1])
 	shown := func() string {

@@ -82,7 +82,7 @@ func (f *fair) pages() map[string]string {
 }
 
 // What a browser is sent asks for nothing else, can be kept, and lets nothing run that a user wrote.
-func TestPages(t *testing.T) {
+func TestPages_AreSelfContained(t *testing.T) {
 	w := newWorld(t)
 	f := newFair(t, w)
 	outside := regexp.MustCompile(`(?i)<(img|iframe|object|embed|link rel="stylesheet"|script src)|@import|url\(|[\s"']on[a-z]+="|style="`)
@@ -113,7 +113,7 @@ func TestPages(t *testing.T) {
 }
 
 // Every GET of JSON and every problem has a page for browsers: what a person follows a link to is never JSON.
-func TestBrowsersGetPagesOfEverything(t *testing.T) {
+func TestPages_AreThereForEachGet(t *testing.T) {
 	w := newWorld(t)
 	f := newFair(t, w)
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -141,7 +141,7 @@ func TestBrowsersGetPagesOfEverything(t *testing.T) {
 }
 
 // Descriptions are Markdown, and a page has their HTML.
-func TestPagesRenderMarkdown(t *testing.T) {
+func TestPages_RenderMarkdown(t *testing.T) {
 	w := newWorld(t)
 	p := w.newPlace(w.organizerID, record.Public)
 	p.task.Description, p.dataset.Description = "Some *new* [task](https://example.org)\n\n<script>x</script>", "Some **data**"
@@ -163,7 +163,7 @@ func TestPagesRenderMarkdown(t *testing.T) {
 }
 
 // Programs get what they always got.
-func TestProgramsGetNoPages(t *testing.T) {
+func TestPages_AreNotSentToPrograms(t *testing.T) {
 	w := newWorld(t)
 	f := newFair(t, w)
 	for _, accept := range []string{"", "*/*", "application/json", "application/json, text/html;q=0.9"} {
@@ -178,7 +178,7 @@ func TestProgramsGetNoPages(t *testing.T) {
 
 // The landing page reads the featured tasks, at most six pages of the newest, their organizers, and whether a task has a
 // dataset, however many tasks there are. A leaderboard costs three reads: the task, its datasets, the board.
-func TestPagesReadLittle(t *testing.T) {
+func TestCost_OfPagesIsBounded(t *testing.T) {
 	w := newWorld(t)
 	f := newFair(t, w)
 	for range 300 {
@@ -196,7 +196,7 @@ func TestPagesReadLittle(t *testing.T) {
 }
 
 // Featured tasks stand first, and a task without a published result has an empty leaderboard and no error.
-func TestLandingPage(t *testing.T) {
+func TestLandingPage_ShowsFeaturedTasksFirst(t *testing.T) {
 	w := newWorld(t)
 	f := newFair(t, w)
 	page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/", nil, "Accept", "text/html").Body)
@@ -217,7 +217,7 @@ func TestLandingPage(t *testing.T) {
 }
 
 // Whoever asks for a part of a leaderboard is not told that it is all.
-func TestAPartOfALeaderboardSaysSo(t *testing.T) {
+func TestLeaderboardPage_SaysThatItIsFiltered(t *testing.T) {
 	w := newWorld(t)
 	f := newFair(t, w)
 	path := "/v1/tasks/" + f.place.task.ID + "/evaluations?sort=rank"
@@ -235,7 +235,7 @@ func TestAPartOfALeaderboardSaysSo(t *testing.T) {
 }
 
 // Who copies the body of an example from the page of the API sends one that the operation takes.
-func TestExamplesAreOfTheirSchemas(t *testing.T) {
+func TestExamples_MatchTheirSchemas(t *testing.T) {
 	w := newWorld(t)
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(w.Want(http.StatusOK, nil, "", http.MethodGet, "/openapi.json", nil).Body))
 	if err != nil {

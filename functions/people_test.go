@@ -49,7 +49,7 @@ func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 
 // Anyone can found an organizer and add known users to it and to its tasks. That shows no address before the user has acted
 // there.
-func TestPeople_WhoWereAddedByOthersKeepTheirAddresses(t *testing.T) {
+func TestPeople_AddedByOthersKeepTheirAddresses(t *testing.T) {
 	s := newAudited(t)
 	tom := servertest.UserID("tom")
 	lab := s.Create("mia", "/v1/organizers", map[string]any{"name": "Mia's", "members": []string{tom}})

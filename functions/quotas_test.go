@@ -201,7 +201,7 @@ func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	l.bytesAre("olga", 0, "the task deleted")
 }
 
-func TestQuotas_AreToldInInfo(t *testing.T) {
+func TestQuotas_AreListedInInfo(t *testing.T) {
 	l := newLab(t)
 	l.Quotas.Quotas = record.DefaultQuotas()
 	var info struct {

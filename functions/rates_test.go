@@ -34,9 +34,9 @@ func refused(t *testing.T, a servertest.Answer, class string) {
 	}
 }
 
-// TestRates_ACallerIsHeldToOneLimitForEachClass has one user use a limit up: others have theirs, reads have none, and what is
+// TestRates_LimitEachCallerByClass has one user use a limit up: others have theirs, reads have none, and what is
 // refused is refused before the body is read.
-func TestRates_ACallerIsHeldToOneLimitForEachClass(t *testing.T) {
+func TestRates_LimitEachCallerByClass(t *testing.T) {
 	s := limited(t, ratelimit.Rates{Write: ratelimit.Policy{PerSecond: 1, Burst: 3}, Tool: ratelimit.Policy{PerSecond: 1, Burst: 2}})
 	lab := map[string]any{"name": "Lab"}
 	at := s.Create("olga", "/v1/organizers", lab)
@@ -70,7 +70,7 @@ func TestRates_ACallerIsHeldToOneLimitForEachClass(t *testing.T) {
 	}
 }
 
-func TestRates_UploadsAreHeldToTheLimitOfTheirAddress(t *testing.T) {
+func TestRates_LimitUploadsByAddress(t *testing.T) {
 	s := limited(t, ratelimit.Rates{Upload: ratelimit.Policy{PerSecond: 1, Burst: 1}})
 	if a := s.Do("", http.MethodPut, "/files/nothing", "x"); a.Status == http.StatusTooManyRequests {
 		t.Fatal("the first upload is refused")

@@ -31,7 +31,7 @@ func (s *registrationScene) alter(t *testing.T, change func(*record.TaskItem)) {
 	}
 }
 
-func TestOneOfManyAtOnceRegistersTheUser(t *testing.T) {
+func TestRegister_OneOfManyRequestsOfAUserSucceeds(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{})
 	var created, refused atomic.Int32
 	var all sync.WaitGroup
@@ -63,7 +63,7 @@ func TestOneOfManyAtOnceRegistersTheUser(t *testing.T) {
 	}
 }
 
-func TestTwoTeamsThatSwapNamesAtOnceKeepTwoNames(t *testing.T) {
+func TestUpdateRegistration_KeepsTeamNamesUniqueInARace(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{})
 	paths := map[string]string{"tom": "", "uma": ""}
 	for user := range paths {
@@ -93,7 +93,7 @@ func TestTwoTeamsThatSwapNamesAtOnceKeepTwoNames(t *testing.T) {
 	}
 }
 
-func TestWhoWasRejectedStaysRejected(t *testing.T) {
+func TestRegistration_StaysRejected(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{})
 	path := s.Create("tom", s.registrations(), map[string]any{"team": "T"})
 	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, path, map[string]any{"state": "rejected"})
@@ -118,7 +118,7 @@ func TestWhoWasRejectedStaysRejected(t *testing.T) {
 	}
 }
 
-func TestATaskThatIsBeingDeletedIsClosedAndSeenByItsOrganizersOnly(t *testing.T) {
+func TestDeletingTask_IsSeenByOrganizersAlone(t *testing.T) {
 	for _, visibility := range []string{"public", "private"} {
 		s := newRegistrationScene(t, map[string]any{"visibility": visibility})
 		s.Know("tom")
@@ -140,7 +140,7 @@ func TestATaskThatIsBeingDeletedIsClosedAndSeenByItsOrganizersOnly(t *testing.T)
 	}
 }
 
-func TestOrganizersRegisterThemselvesAtAnyTime(t *testing.T) {
+func TestRegister_OrganizersAtAnyTime(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{"visibility": "private", "registration": map[string]any{"mode": "closed", "closesAt": time.Now().Add(-time.Hour)}})
 	var r record.Registration
 	s.Want(http.StatusCreated, &r, "olivia", http.MethodPost, s.registrations(), map[string]any{"team": "O", "userId": servertest.UserID("olivia")})
@@ -170,7 +170,7 @@ func TestOrganizersRegisterThemselvesAtAnyTime(t *testing.T) {
 }
 
 // What is hidden is answered as what is missing, whoever asks for what.
-func TestAHiddenRegistrationIsAsOneThatIsMissing(t *testing.T) {
+func TestRegistration_HiddenIsAsMissing(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{})
 	path := s.Create("tom", s.registrations(), map[string]any{"team": "T", "contact": "tom@example.org"})
 	id := path[strings.LastIndex(path, "/")+1:]
@@ -188,7 +188,7 @@ func TestAHiddenRegistrationIsAsOneThatIsMissing(t *testing.T) {
 	s.Want(http.StatusNotFound, nil, "tom", http.MethodGet, second.task+"/registrations/"+id, nil)
 }
 
-func TestRegistrationsAreShownAsFarAsAskedFor(t *testing.T) {
+func TestListRegistrations_SelectsMembersAndPages(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{})
 	s.Create("tom", s.registrations(), map[string]any{"team": "T", "contact": "tom@example.org"})
 	s.Create("uma", s.registrations(), map[string]any{"team": "U"})

@@ -38,7 +38,7 @@ func (s *registrationScene) organizer() string {
 
 func (s *registrationScene) registrations() string { return s.task + "/registrations" }
 
-func TestModesAndWindowsDecideWhoGetsIn(t *testing.T) {
+func TestRegister_FollowsModeAndWindow(t *testing.T) {
 	past, future := time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
 	for name, c := range map[string]struct {
 		rules  map[string]any
@@ -68,7 +68,7 @@ func TestModesAndWindowsDecideWhoGetsIn(t *testing.T) {
 	}
 }
 
-func TestOneOfManyAtOnceGetsTheName(t *testing.T) {
+func TestRegister_OneOfManyTeamsGetsTheName(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{})
 	var created, refused atomic.Int32
 	var all sync.WaitGroup
@@ -90,7 +90,7 @@ func TestOneOfManyAtOnceGetsTheName(t *testing.T) {
 	}
 }
 
-func TestAUserRegistersOnce(t *testing.T) {
+func TestRegister_OncePerUser(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{})
 	path := s.Create("tom", s.registrations(), map[string]any{"team": "One"})
 	s.Want(http.StatusConflict, nil, "tom", http.MethodPost, s.registrations(), map[string]any{"team": "Two"})
@@ -101,7 +101,7 @@ func TestAUserRegistersOnce(t *testing.T) {
 	s.Create("tom", s.registrations(), map[string]any{"team": "Two"})
 }
 
-func TestOrganizersDecideAndOwnersEdit(t *testing.T) {
+func TestUpdateRegistration_OrganizersDecideAndOwnersEdit(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{"registration": map[string]any{"mode": "approval"}})
 	path := s.Create("tom", s.registrations(), map[string]any{"team": "T", "contact": "tom@example.org"})
 	s.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPatch, path, map[string]any{"state": "accepted"})
@@ -127,7 +127,7 @@ func TestOrganizersDecideAndOwnersEdit(t *testing.T) {
 	}
 }
 
-func TestEachSeesTheirOwnRegistration(t *testing.T) {
+func TestListRegistrations_HasThoseThatTheCallerMaySee(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{})
 	s.Create("tom", s.registrations(), map[string]any{"team": "=T"})
 	s.Create("uma", s.registrations(), map[string]any{"team": "U"})
@@ -146,7 +146,7 @@ func TestEachSeesTheirOwnRegistration(t *testing.T) {
 	}
 }
 
-func TestAPrivateTaskOpensToThoseRegistered(t *testing.T) {
+func TestPrivateTask_IsSeenByRegistrants(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{"visibility": "private"})
 	s.Want(http.StatusNotFound, nil, "tom", http.MethodGet, s.task, nil)
 	s.Want(http.StatusNotFound, nil, "tom", http.MethodPost, s.registrations(), map[string]any{"team": "T"})
@@ -161,7 +161,7 @@ func TestAPrivateTaskOpensToThoseRegistered(t *testing.T) {
 	s.Want(http.StatusNoContent, nil, "uma", http.MethodGet, "/v1/tasks", nil)
 }
 
-func TestSubmissionsKeepARegistration(t *testing.T) {
+func TestDeleteRegistration_IsRefusedWithSubmissions(t *testing.T) {
 	s := newRegistrationScene(t, map[string]any{})
 	path := s.Create("tom", s.registrations(), map[string]any{"team": "T"})
 	a := &record.Allowance{Meta: record.NewMeta(time.Now()), TaskID: strings.TrimPrefix(s.task, "/v1/tasks/"), Submissions: 1}

@@ -15,8 +15,8 @@ import (
 	"assay/shared/record"
 )
 
-// TestSecurity_TellsTheLimits compares the table of limits in SECURITY.md with what a server that sets none says of itself.
-func TestSecurity_TellsTheLimits(t *testing.T) {
+// TestSecurity_HasTheLimitsOfInfo compares the table of limits in SECURITY.md with what a server that sets none says of itself.
+func TestSecurity_HasTheLimitsOfInfo(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Quotas.Quotas, s.Rates = record.DefaultQuotas(), ratelimit.New(ratelimit.Default(), "")
 	var info struct{ Limits map[string]any }

@@ -68,7 +68,7 @@ func (s *taskScene) seen() string {
 	return strings.Join(counts, " ")
 }
 
-func TestWhatStandsBelowATaskFollowsItsVisibility(t *testing.T) {
+func TestUpdateTask_PropagatesVisibility(t *testing.T) {
 	s := newTaskScene(t, "private")
 	r := s.submitted(true)
 	s.Know("tom")
@@ -95,7 +95,7 @@ func TestWhatStandsBelowATaskFollowsItsVisibility(t *testing.T) {
 
 // The request that changed the visibility died before anything followed; the evaluator takes the work up, and dies in the
 // middle of it once more.
-func TestFollowingGoesOnWhereItStopped(t *testing.T) {
+func TestUpdateTask_ResumesPropagation(t *testing.T) {
 	s := newTaskScene(t, "private")
 	s.submitted(true)
 	ctx := context.Background()
@@ -157,7 +157,7 @@ func (m *mortal) Write(ctx context.Context, w ...store.Write) error {
 	return m.Store.Write(ctx, w...)
 }
 
-func TestATaskGoesWithItsDatasetsAndRegistrations(t *testing.T) {
+func TestDeleteTask_DeletesDatasetsAndRegistrations(t *testing.T) {
 	s := newTaskScene(t, "public")
 	for i := range 3 {
 		s.Create(fmt.Sprintf("user%d", i), s.task+"/registrations", map[string]any{"team": fmt.Sprintf("T%d", i)})
@@ -206,7 +206,7 @@ func (s *taskScene) files() (n int) {
 	return n
 }
 
-func TestATaskWithSubmissionsStays(t *testing.T) {
+func TestDeleteTask_IsRefusedWithSubmissions(t *testing.T) {
 	s := newTaskScene(t, "public")
 	s.submitted(false)
 	s.Want(http.StatusConflict, nil, "olivia", http.MethodDelete, s.task, nil)
@@ -214,7 +214,7 @@ func TestATaskWithSubmissionsStays(t *testing.T) {
 }
 
 // A submission comes in after the deletion has looked for submissions.
-func TestASubmissionThatSlipsInSavesTheTask(t *testing.T) {
+func TestDeleteTask_RacesWithNewSubmission(t *testing.T) {
 	s := newTaskScene(t, "public")
 	s.Create("tom", s.task+"/registrations", map[string]any{"team": "T"})
 	a := &record.Allowance{Meta: record.NewMeta(time.Now()), TaskID: s.id, Submissions: 1}
@@ -230,7 +230,7 @@ func TestASubmissionThatSlipsInSavesTheTask(t *testing.T) {
 }
 
 // The request that marked the task died before it met the submission; the evaluator meets it.
-func TestADeletionThatIsRefusedLaterIsTakenBack(t *testing.T) {
+func TestDeleteTask_IsUndoneWhenRefused(t *testing.T) {
 	s := newTaskScene(t, "public")
 	s.submitted(false)
 	ctx := t.Context()
@@ -250,7 +250,7 @@ func TestADeletionThatIsRefusedLaterIsTakenBack(t *testing.T) {
 	s.Want(http.StatusConflict, nil, "olivia", http.MethodDelete, s.task, nil)
 }
 
-func TestFiltersNarrowTheList(t *testing.T) {
+func TestListTasks_Filters(t *testing.T) {
 	s := newTaskScene(t, "public")
 	s.Create("olivia", "/v1/tasks", map[string]any{"organizerId": s.lab, "name": "Rivers", "visibility": "private"})
 	for query, want := range map[string][2]int{ // anonymous, olivia
@@ -271,7 +271,7 @@ func TestFiltersNarrowTheList(t *testing.T) {
 	}
 }
 
-func TestOnlyMembersOpenTasks(t *testing.T) {
+func TestCreateTask_IsForMembersAlone(t *testing.T) {
 	s := newTaskScene(t, "public")
 	body := map[string]any{"organizerId": s.lab, "name": "X"}
 	s.Want(http.StatusUnauthorized, nil, "", http.MethodPost, "/v1/tasks", body)
@@ -287,7 +287,7 @@ func TestOnlyMembersOpenTasks(t *testing.T) {
 
 // An anonymous team shows its alias everywhere from the answer on, to everyone but itself and the organizers, and its name
 // again when it has changed its mind.
-func TestAnAliasShowsOnAllThatWasSubmitted(t *testing.T) {
+func TestUpdateRegistration_PropagatesAlias(t *testing.T) {
 	s := newTaskScene(t, "public")
 	path := s.Create("tom", s.task+"/registrations", map[string]any{"team": "T"})
 	r := s.submitted(false)
@@ -322,7 +322,7 @@ func TestAnAliasShowsOnAllThatWasSubmitted(t *testing.T) {
 	}
 }
 
-func TestWhatParticipantsRelyOnIsAudited(t *testing.T) {
+func TestAudit_HasChangesOfRules(t *testing.T) {
 	s := newTaskScene(t, "public")
 	for i, patch := range []map[string]any{
 		{"name": "Rivers", "description": "other"},
@@ -349,7 +349,7 @@ func TestWhatParticipantsRelyOnIsAudited(t *testing.T) {
 }
 
 // Featured tasks lead the landing page, so that those who run the platform choose them.
-func TestAdministratorsAloneFeatureATask(t *testing.T) {
+func TestUpdateTask_AdministratorsFeature(t *testing.T) {
 	s := newTaskScene(t, "public")
 	var task record.Task
 	s.Want(http.StatusOK, &task, "olivia", http.MethodGet, s.task, nil)

@@ -86,7 +86,7 @@ func (u *uploads) evaluate(runID string) (r record.Run, e *record.Evaluation) {
 	return r, e
 }
 
-func TestUploadsAreEvaluatedAndAgainWhenTheTruthChanges(t *testing.T) {
+func TestUploads_AreReevaluatedWhenTheTruthChanges(t *testing.T) {
 	u := newUploads(t)
 	const (
 		first  = "q1 0 d1 1\nq1 0 d2 0\n"
@@ -138,7 +138,7 @@ func TestUploadsAreEvaluatedAndAgainWhenTheTruthChanges(t *testing.T) {
 	u.cleaned(3) // the new truth and both runs
 }
 
-func TestARunWhoseDatasetIsGoneFailsAndSaysSo(t *testing.T) {
+func TestRun_FailsWithoutItsDataset(t *testing.T) {
 	u := newUploads(t)
 	var d record.Dataset
 	u.Want(http.StatusCreated, &d, "olga", http.MethodPost, "/v1/datasets", map[string]any{

@@ -14,7 +14,7 @@ import (
 	"assay/shared/record"
 )
 
-func TestWhoeverLogsInIsSomebody(t *testing.T) {
+func TestCurrentUser_HasRolesAndMemberships(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	var me users.Current
 	s.Want(http.StatusOK, &me, "root", http.MethodGet, "/v1/user", nil)
@@ -34,7 +34,7 @@ func TestWhoeverLogsInIsSomebody(t *testing.T) {
 	}
 }
 
-func TestUsersSeeThemselves(t *testing.T) {
+func TestUser_IsShownToItselfAndAdministrators(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	alice := "/v1/users/" + servertest.UserID("alice")
 	for user, status := range map[string]int{"": http.StatusUnauthorized, "bob": http.StatusForbidden, "alice": http.StatusOK, "root": http.StatusNotFound} {
@@ -87,7 +87,7 @@ func TestProfile_KeepsWhatATokenDoesNotSay(t *testing.T) {
 	}
 }
 
-func TestOthersSeeWhatIsPublicUnderTheName(t *testing.T) {
+func TestListUserSubmissions_HasThoseThatTheCallerMaySee(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	id := servertest.UserID("alice")
 	for _, attributes := range []record.AccessAttributes{

@@ -26,10 +26,10 @@ import (
 // seeds are how many models the test looks at: each begins from its number.
 const seeds = 1
 
-// TestAnswersAreTheSameWhateverIsWithheld asks one server over pairs of stores that differ only in what the caller may not see:
+// TestAnswers_AreEqualWhateverIsWithheld asks one server over pairs of stores that differ only in what the caller may not see:
 // status, headers and body of each answer are equal byte for byte, and with them counts, order, ranks, pages, cursors, links and
 // entity tags. The requests come from the table of operations, so that an operation is covered by being declared.
-func TestAnswersAreTheSameWhateverIsWithheld(t *testing.T) {
+func TestAnswers_AreEqualWhateverIsWithheld(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Now = func() time.Time { return modelTime }
 	asked, answered := 0, map[int]int{}

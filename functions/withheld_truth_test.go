@@ -62,9 +62,9 @@ func (t *modelTruth) set(d *record.DatasetItem, withhold bool) {
 	}
 }
 
-// TestDiagnosticsAreTheSameForTruthsThatDifferInWhatIsHidden evaluates the same blinded runs against pairs of truths: whatever
+// TestAnswers_AreEqualWhateverTheHiddenTruth evaluates the same blinded runs against pairs of truths: whatever
 // operation is asked, their owner and others get equal answers byte for byte, save what the organizers declared public.
-func TestDiagnosticsAreTheSameForTruthsThatDifferInWhatIsHidden(t *testing.T) {
+func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Now = func() time.Time { return modelTime }
 	m := &model{tasks: []modelTask{{"open", "olga", false, len(modelTruths)}}, truths: modelTruths}

@@ -14,7 +14,7 @@ import (
 	"assay/shared/record"
 )
 
-func TestTruthIsForOrganizersAndWorkersAlone(t *testing.T) {
+func TestShow_HasTheTruthForOrganizersAndWorkersAlone(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
 	if d.TruthVersion != 1 || len(d.Truths) != 1 || d.Evaluator.PrimaryMeasure != "Accuracy" {
@@ -39,7 +39,7 @@ func TestTruthIsForOrganizersAndWorkersAlone(t *testing.T) {
 	}
 }
 
-func TestAnAnswerWithLinksStaysNotModified(t *testing.T) {
+func TestShow_WithLinksStaysNotModified(t *testing.T) {
 	s := start(t)
 	draft := s.draft(inline("truth.csv", goodTruth))
 	draft["inputs"] = []any{inline("input.txt", "1\n2\n"), announced("more.txt", "3\n")}
@@ -53,7 +53,7 @@ func TestAnAnswerWithLinksStaysNotModified(t *testing.T) {
 	}
 }
 
-func TestWhatCannotBeEvaluatedIsRefusedWithEveryFault(t *testing.T) {
+func TestCreate_NamesEachFault(t *testing.T) {
 	s := start(t)
 	with := func(member string, value any) map[string]any {
 		d := s.draft(inline("truth.csv", goodTruth))
@@ -99,7 +99,7 @@ func TestWhatCannotBeEvaluatedIsRefusedWithEveryFault(t *testing.T) {
 	}
 }
 
-func TestInlineFilesAreBoundedTogether(t *testing.T) {
+func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
 	s := start(t)
 	half := strings.Repeat("x", record.MaxInlineBytes/2+1)
 	d := s.draft(inline("truth.csv", goodTruth))
@@ -110,7 +110,7 @@ func TestInlineFilesAreBoundedTogether(t *testing.T) {
 	}
 }
 
-func TestTheListHasWhatTheCallerSeesAndAskedFor(t *testing.T) {
+func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
 	s := start(t)
 	hidden := newScene(t, s.Server, record.Private)
 	shown, secret := s.draft(inline("t", goodTruth)), hidden.draft(inline("t", goodTruth))
@@ -164,7 +164,7 @@ func TestTheListHasWhatTheCallerSeesAndAskedFor(t *testing.T) {
 	s.Want(http.StatusUnauthorized, nil, "", http.MethodPost, "/v1/datasets", shown)
 }
 
-func TestATaskTakesSoManyDatasets(t *testing.T) {
+func TestCreate_BoundsDatasetsOfATask(t *testing.T) {
 	s := start(t)
 	for range record.MaxTaskDatasets {
 		d := &record.DatasetItem{OrganizerID: s.task.OrganizerID}
@@ -177,7 +177,7 @@ func TestATaskTakesSoManyDatasets(t *testing.T) {
 	}
 }
 
-func TestADatasetGoesWithItsFilesButNotWhileRunsUseIt(t *testing.T) {
+func TestRemove_DeletesFilesUnlessRunsUseThem(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
 	for _, attributes := range []record.AccessAttributes{{}, {Public: true}, {Public: true, PrivateTask: true}} {
@@ -200,7 +200,7 @@ func TestADatasetGoesWithItsFilesButNotWhileRunsUseIt(t *testing.T) {
 }
 
 // Every operation says who may, so that none is open by oversight.
-func TestWritingIsForOrganizers(t *testing.T) {
+func TestOperations_LetOrganizersAloneWrite(t *testing.T) {
 	for _, op := range datasets.Operations {
 		want := access.Organizer
 		if op.Method == http.MethodGet {

@@ -9,7 +9,7 @@ import (
 	"assay/shared/record"
 )
 
-func TestFilesThatStayAreNamedAndNothingElse(t *testing.T) {
+func TestChange_KeepsNamedFiles(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
 	was := d.Truths[0]
@@ -50,7 +50,7 @@ func TestFilesThatStayAreNamedAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestOnlyTheNewestOfTwoAnnouncedTruthsCounts(t *testing.T) {
+func TestTruth_NewestAnnouncementCounts(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
 	first := s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("bad.csv", badTruth)}})
@@ -64,7 +64,7 @@ func TestOnlyTheNewestOfTwoAnnouncedTruthsCounts(t *testing.T) {
 	}
 }
 
-func TestATruthThatHasArrivedGivesWayToANewerOne(t *testing.T) {
+func TestTruth_UploadedIsReplacedByANewerAnnouncement(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(announced("bad.csv", badTruth)))
 	s.Upload(d.Truths[0].Upload, []byte(badTruth))
@@ -83,7 +83,7 @@ func TestATruthThatHasArrivedGivesWayToANewerOne(t *testing.T) {
 	}
 }
 
-func TestATruthCountsOnlyWhole(t *testing.T) {
+func TestTruth_IsAcceptedWithItsLastFile(t *testing.T) {
 	s := start(t)
 	const more = "id,label\n3,dog\n"
 	path, d := s.create(s.draft(inline("one.csv", goodTruth), announced("two.csv", more)))
@@ -98,7 +98,7 @@ func TestATruthCountsOnlyWhole(t *testing.T) {
 	}
 }
 
-func TestMeasuresHaveTheNamesThatResultsHave(t *testing.T) {
+func TestCreate_CanonicalizesNamesOfMeasures(t *testing.T) {
 	s := start(t)
 	draft := s.draft(inline("qrels.txt", "q1 0 d1 1\n"))
 	draft["runFormat"] = map[string]any{"kind": "trec-run"}
@@ -113,7 +113,7 @@ func TestMeasuresHaveTheNamesThatResultsHave(t *testing.T) {
 	}
 }
 
-func TestAnOrganizersOwnEvaluatorReadsItsTruthItself(t *testing.T) {
+func TestCreate_ChecksNoTruthOfAWorkerEvaluator(t *testing.T) {
 	s := start(t)
 	draft := s.draft(inline("anything.bin", badTruth))
 	draft["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"Beauty"}, "image": "judge:1", "command": "judge"}
@@ -130,7 +130,7 @@ func TestAnOrganizersOwnEvaluatorReadsItsTruthItself(t *testing.T) {
 	}
 }
 
-func TestAKeyMakesADatasetSafeToRepeat(t *testing.T) {
+func TestCreate_IsIdempotentWithAKey(t *testing.T) {
 	s := start(t)
 	draft := s.draft(inline("truth.csv", goodTruth))
 	first := s.Want(http.StatusCreated, nil, "olga", http.MethodPost, "/v1/datasets", draft, "Idempotency-Key", "k")
@@ -141,7 +141,7 @@ func TestAKeyMakesADatasetSafeToRepeat(t *testing.T) {
 }
 
 // A file whose bytes are there already cannot be uploaded again, on S3 without a notification: it is stored at once.
-func TestAFileThatIsThereIsStoredWhenItIsAnnounced(t *testing.T) {
+func TestChange_StoresAnnouncedFileThatIsThere(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
 	s.Upload(d.Truths[0].Upload, []byte(goodTruth))

@@ -30,7 +30,7 @@ func (s *scene) adopt(id string) {
 
 const newTruth = "id,label\n1,dog\n2,dog\n"
 
-func TestAnAnnouncedTruthCountsOnceItHasArrivedAndCanBeRead(t *testing.T) {
+func TestTruth_IsAcceptedOnceUploadedAndValid(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
 	if d.TruthVersion != 0 || d.Truths[0].State != record.FilePending || s.truth(d.ID) != nil {
@@ -73,7 +73,7 @@ func TestAnAnnouncedTruthCountsOnceItHasArrivedAndCanBeRead(t *testing.T) {
 	}
 }
 
-func TestWhatRunsAreEvaluatedWithIsToldWhenItChanges(t *testing.T) {
+func TestChange_IsAuditedWhenItAffectsEvaluations(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
 	for _, tt := range []struct {
@@ -108,7 +108,7 @@ func TestWhatRunsAreEvaluatedWithIsToldWhenItChanges(t *testing.T) {
 	}
 }
 
-func TestAnAnnouncedTruthCanBeSentInline(t *testing.T) {
+func TestTruth_AnnouncedCanBeSentInline(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
 	s.patch(http.StatusOK, path, map[string]any{"truths": []any{inline("truth.csv", goodTruth)}})
@@ -120,7 +120,7 @@ func TestAnAnnouncedTruthCanBeSentInline(t *testing.T) {
 	}
 }
 
-func TestAChangeIsRefusedAsACreationIs(t *testing.T) {
+func TestChange_NamesFaults(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
 	for pointer, body := range map[string]map[string]any{
@@ -152,7 +152,7 @@ func (b *brokenStore) Write(ctx context.Context, writes ...store.Write) error {
 	return b.Store.Write(ctx, writes...)
 }
 
-func TestAChangeThatFailsTakesNoFileThatIsInUse(t *testing.T) {
+func TestChange_ThatFailsKeepsFilesInUse(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
 	broken := &brokenStore{Store: s.Store}
@@ -164,7 +164,7 @@ func TestAChangeThatFailsTakesNoFileThatIsInUse(t *testing.T) {
 	}
 }
 
-func TestATruthInUseStaysWhenItIsSentAgain(t *testing.T) {
+func TestTruth_InUseStaysWhenUploadedAgain(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
 	link := d.Truths[0].Upload
@@ -190,7 +190,7 @@ func headers(u *record.Upload) []string {
 	return all
 }
 
-func TestChangesAtOnceAreAllMade(t *testing.T) {
+func TestChange_LosesNoConcurrentChange(t *testing.T) {
 	const changes = 12
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
@@ -213,7 +213,7 @@ func TestChangesAtOnceAreAllMade(t *testing.T) {
 	}
 }
 
-func TestALargeTruthIsReadAfterTheRequest(t *testing.T) {
+func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
 	large := s.item(d.ID)
@@ -230,7 +230,7 @@ func TestALargeTruthIsReadAfterTheRequest(t *testing.T) {
 }
 
 // A pool changes at once, whatever becomes of the truth that the same request announces.
-func TestRunsGoToTheNewPoolBeforeTheNewTruth(t *testing.T) {
+func TestChange_MovesRunsToTheNewPoolAtOnce(t *testing.T) {
 	s := start(t)
 	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
 	s.patch(http.StatusOK, path, map[string]any{"pool": "gpu", "truths": []any{announced("new.csv", newTruth)}})
@@ -239,8 +239,8 @@ func TestRunsGoToTheNewPoolBeforeTheNewTruth(t *testing.T) {
 	}
 }
 
-// TestTheExampleIsTaken creates the dataset that the document has as an example.
-func TestTheExampleIsTaken(t *testing.T) {
+// TestCreate_TakesTheExample creates the dataset that the document has as an example.
+func TestCreate_TakesTheExample(t *testing.T) {
 	s := start(t)
 	for _, op := range datasets.Operations {
 		if example, ok := op.Example.(map[string]any); ok {
@@ -256,7 +256,7 @@ func TestTheExampleIsTaken(t *testing.T) {
 }
 
 // The secret that keys the digests of the truths comes with the first of them and stays; no answer has it.
-func TestTheSecretOfTheTruthsIsMadeOnce(t *testing.T) {
+func TestTruthSecret_IsMadeOnce(t *testing.T) {
 	s := start(t)
 	read := func(id string) *record.TruthSecret {
 		t.Helper()

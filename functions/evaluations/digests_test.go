@@ -11,9 +11,9 @@ import (
 	"assay/shared/records"
 )
 
-// TestThePlainDigestOfATruthIsTheOrganizers looks wherever evaluations are shown: only organizers and administrators read the
+// TestDigests_PlainIsForOrganizersAlone looks wherever evaluations are shown: only organizers and administrators read the
 // plain digest.
-func TestThePlainDigestOfATruthIsTheOrganizers(t *testing.T) {
+func TestDigests_PlainIsForOrganizersAlone(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	plain := strings.Repeat("1", 64)
 	s.flush()

@@ -129,7 +129,7 @@ func ranks(list []record.Evaluation) string {
 	return strings.TrimSpace(b.String())
 }
 
-func TestTheBoardHasTheBestFirst(t *testing.T) {
+func TestLeaderboard_RanksBestFirst(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	s.add(result{user: "ada", value: 0.3, ap: 0.9})
 	s.add(result{user: "bob", value: 0.5, ap: 0.1})
@@ -167,7 +167,7 @@ func TestTheBoardHasTheBestFirst(t *testing.T) {
 	}
 }
 
-func TestABoardIsOfOneDataset(t *testing.T) {
+func TestLeaderboard_IsOfOneDataset(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	s.add(result{user: "ada", value: 0.3})
 	other := newScene(t, s.Server, false)
@@ -203,7 +203,7 @@ func TestABoardIsOfOneDataset(t *testing.T) {
 	}
 }
 
-func TestTheBoardIsOfThePresentTruth(t *testing.T) {
+func TestLeaderboard_IsOfThePresentTruth(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	old := s.add(result{user: "ada", value: 0.3})
 	s.flush()
@@ -220,7 +220,7 @@ func TestTheBoardIsOfThePresentTruth(t *testing.T) {
 	s.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/evaluations/"+old.ID, nil)
 }
 
-func TestBestIsPagedThoughNobodySaidSort(t *testing.T) {
+func TestLeaderboard_BestIsPagedWithoutSort(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	for i := range 5 {
 		s.add(result{user: fmt.Sprint("user", i), value: 0.5 - float64(i)/10})
@@ -238,7 +238,7 @@ func TestBestIsPagedThoughNobodySaidSort(t *testing.T) {
 	}
 }
 
-func TestListsFilterWhatTheCallerSees(t *testing.T) {
+func TestList_FiltersWhatTheCallerMaySee(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	a := s.add(result{user: "ada", value: 0.3})
 	b := s.add(result{user: "dan", value: 0.4, anonymous: true})
@@ -284,7 +284,7 @@ func TestListsFilterWhatTheCallerSees(t *testing.T) {
 	}
 }
 
-func TestASingleEvaluationHasItsTopics(t *testing.T) {
+func TestShow_HasValuesPerTopic(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	small, hidden := s.add(result{user: "ada", value: 0.3, anonymous: true}), s.add(result{user: "ada", value: 0.3, blinded: true})
 	s.pending.Create(&record.Topics{Meta: small.Meta, PerTopic: map[string]map[string]float64{"q1": {"AP": 0.25}}})
@@ -300,7 +300,7 @@ func TestASingleEvaluationHasItsTopics(t *testing.T) {
 	s.Want(http.StatusNotFound, nil, "", http.MethodGet, "/v1/evaluations/x", nil)
 }
 
-func TestTheTableOfTextHasTheDatasetsOrder(t *testing.T) {
+func TestCSV_HasMeasuresInTheDatasetsOrder(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	e := s.add(result{user: "ada", value: 0.3, ap: 0.125})
 	s.add(result{user: "dan", value: 0.2, ap: -1, anonymous: true})
@@ -324,7 +324,7 @@ func TestTheTableOfTextHasTheDatasetsOrder(t *testing.T) {
 }
 
 // Leaderboards at both addresses have entity tags in both forms, which keep callers from getting again what they have.
-func TestBoards_HaveEntityTags(t *testing.T) {
+func TestLeaderboard_HasEntityTags(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	e := s.add(result{user: "ada", value: 0.3})
 	s.flush()
@@ -351,8 +351,8 @@ func (c counted) Query(ctx context.Context, q store.Query) ([]store.Item, error)
 	return c.Store.Query(store.WithUsage(ctx, c.usage), q)
 }
 
-// TestTheBudgetOfABoard holds a page to two calls and to no more items than it must read.
-func TestTheBudgetOfABoard(t *testing.T) {
+// TestLeaderboard_CostIsBounded holds a page to two calls and to no more items than it must read.
+func TestLeaderboard_CostIsBounded(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	for i := range 300 {
 		s.add(result{user: "ada", value: float64(i) / 1000})
@@ -371,9 +371,9 @@ func TestTheBudgetOfABoard(t *testing.T) {
 	}
 }
 
-// TestABoardIsSortedByTheMeasureAskedFor asks while the dataset names another primary measure than its truth in use, whose
+// TestLeaderboard_SortsByTheMeasureAskedFor asks while the dataset names another primary measure than its truth in use, whose
 // order alone the table has: as long as new truth files have not arrived, and once they were refused.
-func TestABoardIsSortedByTheMeasureAskedFor(t *testing.T) {
+func TestLeaderboard_SortsByTheMeasureAskedFor(t *testing.T) {
 	for name, work := range map[string]*record.PendingWork{"awaited or refused": nil, "due": record.NewPendingWork(record.AcceptTruth, time.Now())} {
 		s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 		s.flush()

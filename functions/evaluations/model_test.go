@@ -68,7 +68,7 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 	return board
 }
 
-func TestBoardsAreThoseOfANaiveModel(t *testing.T) {
+func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 	server := servertest.New(t, evaluations.Operations...)
 	users := []string{"ada", "bob", "cid", "olga"}
 	rapid.Check(t, func(rt *rapid.T) {
@@ -110,7 +110,7 @@ func TestBoardsAreThoseOfANaiveModel(t *testing.T) {
 
 // The public view has for every reader exactly what an anonymous one gets, in a private task what a registrant without runs gets:
 // entries, ranks, names, tables of text and pages. Without it, what only the reader is shown is marked.
-func TestThePublicView_IsTheSameForAllReaders(t *testing.T) {
+func TestPublicView_IsTheSameForAllReaders(t *testing.T) {
 	server := servertest.New(t, evaluations.Operations...)
 	users := []string{"ada", "bob", "olga"}
 	linked := regexp.MustCompile(`"links":.*`)
@@ -163,8 +163,8 @@ func TestThePublicView_IsTheSameForAllReaders(t *testing.T) {
 	})
 }
 
-// BenchmarkBoard reads pages of a leaderboard of 10,000 evaluations over HTTP.
-func BenchmarkBoard(b *testing.B) {
+// BenchmarkLeaderboard reads pages of a leaderboard of 10,000 evaluations over HTTP.
+func BenchmarkLeaderboard(b *testing.B) {
 	s := newScene(b, servertest.New(b, evaluations.Operations...), false)
 	for i := range 10_000 {
 		s.add(result{user: fmt.Sprint("user", i%500), value: float64(i*7919%10_000) / 10_000, ap: float64(i*104729%10_000) / 10_000})

@@ -32,7 +32,7 @@ func (b *blocked) Open(context.Context, string) (io.ReadCloser, error) {
 }
 
 // Values per topic that stand in the object store are as large as a list, so a user reads four of them at once and no more.
-func TestSingleEvaluations_ShareTheMemoryOfLists(t *testing.T) {
+func TestShow_SharesTheMemoryBudgetOfLists(t *testing.T) {
 	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
 	e := s.add(result{user: "ada", value: 0.3})
 	s.pending.Create(&record.Topics{Meta: e.Meta, ObjectKey: "topics"})

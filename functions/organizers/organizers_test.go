@@ -10,7 +10,7 @@ import (
 	"assay/shared/record"
 )
 
-func TestTheCreatorIsTheFirstMemberAndTheLastOneStays(t *testing.T) {
+func TestCreate_MakesTheCallerTheFirstMember(t *testing.T) {
 	s := servertest.New(t, organizers.Operations...)
 	var made struct{ URL string }
 	s.Want(http.StatusCreated, &made, "alice", http.MethodPost, "/v1/organizers", map[string]any{"name": "Lake Lab"})
@@ -31,7 +31,7 @@ func TestTheCreatorIsTheFirstMemberAndTheLastOneStays(t *testing.T) {
 	s.Want(http.StatusNotFound, nil, "bob", http.MethodGet, made.URL, nil)
 }
 
-func TestPatchesKeepWhatTheyDoNotName(t *testing.T) {
+func TestChange_KeepsOtherMembers(t *testing.T) {
 	s := servertest.New(t, organizers.Operations...)
 	path := s.Create("alice", "/v1/organizers", map[string]any{"name": "Lake Lab", "website": "https://example.org"})
 	a := s.Want(http.StatusOK, nil, "alice", http.MethodGet, path, nil)
@@ -47,7 +47,7 @@ func TestPatchesKeepWhatTheyDoNotName(t *testing.T) {
 	s.Want(http.StatusConflict, nil, "alice", http.MethodPatch, path, `[{"op":"test","path":"/name","value":"Lake Lab"}]`, "Content-Type", "application/json-patch+json")
 }
 
-func TestAKeyMakesACreationSafeToRepeat(t *testing.T) {
+func TestCreate_IsIdempotentWithAKey(t *testing.T) {
 	s := servertest.New(t, organizers.Operations...)
 	body := map[string]any{"name": "Lake Lab"}
 	first := s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/organizers", body, "Idempotency-Key", "k1")
@@ -65,7 +65,7 @@ func TestAKeyMakesACreationSafeToRepeat(t *testing.T) {
 	}
 }
 
-func TestPagesGoOnAtTheCursor(t *testing.T) {
+func TestList_ContinuesAtTheCursor(t *testing.T) {
 	s := servertest.New(t, organizers.Operations...)
 	for range 5 {
 		s.Create("alice", "/v1/organizers", map[string]any{"name": "Lab"})
@@ -90,7 +90,7 @@ func TestPagesGoOnAtTheCursor(t *testing.T) {
 	s.Want(http.StatusNoContent, nil, "", http.MethodGet, "/v1/organizers?filter[name]=nothing", nil)
 }
 
-func TestAPatchThatChangesNothingMakesNoVersion(t *testing.T) {
+func TestChange_WithoutEffectKeepsTheVersion(t *testing.T) {
 	s := servertest.New(t, organizers.Operations...)
 	path := s.Create("alice", "/v1/organizers", map[string]any{"name": "Lake Lab"})
 	var o record.Organizer

@@ -21,7 +21,7 @@ func start(t *testing.T) (*servertest.Server, *record.TaskItem, string) {
 	return s, task, "/v1/tasks/" + task.ID + "/registrations"
 }
 
-func TestNobodyRegistersForATaskThatIsBeingDeleted(t *testing.T) {
+func TestCreate_IsRefusedWhileTheTaskIsBeingDeleted(t *testing.T) {
 	s, task, path := start(t)
 	task.PendingWork = record.NewPendingWork(record.DeleteTask, s.Now())
 	if err := new(records.Tx).Replace(task).Commit(t.Context(), s.Store); err != nil {
@@ -31,7 +31,7 @@ func TestNobodyRegistersForATaskThatIsBeingDeleted(t *testing.T) {
 	s.Want(http.StatusConflict, nil, "olga", http.MethodPost, path, map[string]any{"team": "Heron"})
 }
 
-func TestATeamsNameFitsItsReservation(t *testing.T) {
+func TestCreate_BoundsTeamNames(t *testing.T) {
 	s, _, path := start(t)
 	for name, want := range map[string]int{
 		strings.Repeat("ﷺ", 100): http.StatusUnprocessableEntity, // eighteen letters each once written out
@@ -45,7 +45,7 @@ func TestATeamsNameFitsItsReservation(t *testing.T) {
 }
 
 // The grant is what submitting looks at, so it is never another than the registration.
-func TestTheGrantIsChangedWithTheRegistration(t *testing.T) {
+func TestChange_ChangesTheGrant(t *testing.T) {
 	s, task, path := start(t)
 	made := s.Create("tom", path, map[string]any{"team": "Heron"})
 	for _, c := range []struct {
@@ -79,7 +79,7 @@ func TestTheGrantIsChangedWithTheRegistration(t *testing.T) {
 }
 
 // Withdrawing and registering anew gives nothing of the quota back.
-func TestWhatWasUsedOfTheQuotaStaysUsed(t *testing.T) {
+func TestRemove_KeepsTheUsedQuota(t *testing.T) {
 	s, task, path := start(t)
 	made := s.Create("tom", path, map[string]any{"team": "Heron"})
 	used := &record.Allowance{Meta: record.NewMeta(s.Now()), TaskID: task.ID, Total: 7}
@@ -96,7 +96,7 @@ func TestWhatWasUsedOfTheQuotaStaysUsed(t *testing.T) {
 
 // An anonymous team reserves no name, so that a conflict tells nobody that it takes part; once it is to be shown, it is the one
 // that finds its name taken.
-func TestNamesAreUniqueAmongThoseThatAreShown(t *testing.T) {
+func TestCreate_KeepsShownTeamNamesUnique(t *testing.T) {
 	s, _, path := start(t)
 	hidden := s.Create("tom", path, map[string]any{"team": "Heron", "anonymous": true})
 	shown := s.Create("uma", path, map[string]any{"team": "heron"})

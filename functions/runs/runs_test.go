@@ -106,7 +106,7 @@ func (s *scene) ids(user, query string) []string {
 	return ids
 }
 
-func TestListsHaveWhatTheCallerSeesAndAskedFor(t *testing.T) {
+func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
 	server := servertest.New(t, runs.Operations...)
 	s, hidden := newScene(t, server, false), newScene(t, server, true)
 	own := s.add("ada")
@@ -153,7 +153,7 @@ func TestListsHaveWhatTheCallerSeesAndAskedFor(t *testing.T) {
 	s.Want(http.StatusBadRequest, nil, "", http.MethodGet, "/v1/runs?filter[state]=done", nil)
 }
 
-func TestFilesHaveLinksForThoseWhoMay(t *testing.T) {
+func TestShow_HasLinksForThoseWhoMayRead(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
 	r, out := s.add("ada", public), s.add("ada", public, published)
 	dark := s.add("ada", public, published, blinded)
@@ -182,8 +182,8 @@ func TestFilesHaveLinksForThoseWhoMay(t *testing.T) {
 	s.Want(http.StatusNotModified, nil, "ada", http.MethodGet, "/v1/runs/"+r.ID, nil, "If-None-Match", first.Header.Get("ETag"))
 }
 
-// TestFilesOfAnAnonymousTeamAreNotNamedBeforeTheyAreShown: the same file elsewhere would tell whose it is.
-func TestFilesOfAnAnonymousTeamAreNotNamedBeforeTheyAreShown(t *testing.T) {
+// TestShow_NamesNoFilesOfAnAnonymousTeam: the same file elsewhere would tell whose it is.
+func TestShow_NamesNoFilesOfAnAnonymousTeam(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
 	for _, tt := range []struct {
 		run   *record.RunItem
@@ -205,7 +205,7 @@ func TestFilesOfAnAnonymousTeamAreNotNamedBeforeTheyAreShown(t *testing.T) {
 	}
 }
 
-func TestARunTellsOfTheTruthOnlyToWhomItMay(t *testing.T) {
+func TestShow_HidesDiagnosticsThatRevealTheTruth(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
 	failed := func(more ...measure.Diagnostic) func(*record.RunItem) {
 		return func(r *record.RunItem) {
@@ -245,7 +245,7 @@ func TestARunTellsOfTheTruthOnlyToWhomItMay(t *testing.T) {
 }
 
 // A run that is completed says why it has no values for who is shown none.
-func TestRuns_SayWhyThereAreNoValues(t *testing.T) {
+func TestShow_SaysWhyThereAreNoValues(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
 	open, dark := s.add("ada", public), s.add("ada", public, blinded)
 	waits, out := s.add("ada", public, blinded, queued), s.add("ada", public, published)
@@ -266,7 +266,7 @@ func TestRuns_SayWhyThereAreNoValues(t *testing.T) {
 	}
 }
 
-func TestARunIsLabelledAndCancelled(t *testing.T) {
+func TestChange_LabelsAndCancels(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
 	r := s.add("ada", public, queued, func(r *record.RunItem) { r.Counted, r.Evaluations, r.EvaluationID = true, nil, "" })
 	a := &record.Allowance{Meta: record.NewMeta(s.Now()), TaskID: s.task.ID, Total: 1, Recent: []string{r.ID}}
@@ -298,7 +298,7 @@ func TestARunIsLabelledAndCancelled(t *testing.T) {
 	s.Want(http.StatusConflict, nil, "ada", http.MethodPatch, "/v1/runs/"+done.ID, map[string]any{"state": "cancelled"})
 }
 
-func TestADeletedRunLeavesNothing(t *testing.T) {
+func TestRemove_LeavesNothing(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
 	r := s.add("ada", public)
 	out := s.add("ada", public, published)
@@ -335,7 +335,7 @@ func (s *scene) audit() []store.Item {
 	return items
 }
 
-func TestAReviewDecidesWhoSeesTheRunsResults(t *testing.T) {
+func TestReview_DecidesWhoSeesResults(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
 	r := s.add("ada", blinded)
 	path := "/v1/runs/" + r.ID + "/review"
@@ -362,8 +362,8 @@ func TestAReviewDecidesWhoSeesTheRunsResults(t *testing.T) {
 	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, path, map[string]any{"reviewerId": "x"})
 }
 
-// TestReview_OrganizersReadTheDiagnosticsOfTheRun: all of them, also while the run is blinded, and the owner none.
-func TestReview_OrganizersReadTheDiagnosticsOfTheRun(t *testing.T) {
+// TestReview_HasDiagnosticsForOrganizers: all of them, also while the run is blinded, and the owner none.
+func TestReview_HasDiagnosticsForOrganizers(t *testing.T) {
 	s := newScene(t, servertest.New(t, runs.Operations...), false)
 	of := func(name string, safe bool) measure.Diagnostic {
 		return measure.Diagnostic{Severity: measure.Warning, Message: name, SafeWhileBlinded: safe}

@@ -47,7 +47,7 @@ func (s *scene) evaluation(id string) *record.EvaluationItem {
 	return get[record.EvaluationItem](s, record.EvaluationKey(id))
 }
 
-func TestWhatAChangeDecidesFollowsInOneTransaction(t *testing.T) {
+func TestChange_PropagatesInOneTransaction(t *testing.T) {
 	s := newScene(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked)))
 	path := s.path + "/" + made.ID
@@ -79,7 +79,7 @@ func TestWhatAChangeDecidesFollowsInOneTransaction(t *testing.T) {
 	s.Want(http.StatusNotFound, nil, "", http.MethodGet, path, nil)
 }
 
-func TestSupersededEvaluationsFollowToo(t *testing.T) {
+func TestChange_PropagatesToSupersededEvaluations(t *testing.T) {
 	s := newScene(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
 	r := s.evaluated(made.RunIDs[0], 3)
@@ -91,7 +91,7 @@ func TestSupersededEvaluationsFollowToo(t *testing.T) {
 	}
 }
 
-func TestWhatWasSubmittedStays(t *testing.T) {
+func TestChange_RefusesOtherMembers(t *testing.T) {
 	s := newScene(t)
 	path := s.path + "/" + s.submit(upload(inline(s.dataset(), "run.txt", ranked))).ID
 	for _, body := range []object{
@@ -108,7 +108,7 @@ func TestWhatWasSubmittedStays(t *testing.T) {
 	}
 }
 
-func TestADeletedSubmissionLeavesNothing(t *testing.T) {
+func TestRemove_LeavesNothing(t *testing.T) {
 	for _, versions := range []int{0, 1, record.MaxEvaluations} { // the last needs more than one transaction
 		s := newScene(t, func(t *record.TaskItem) { t.Submissions.Total = 4 })
 		made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked), later(s.dataset(), "run.txt", ranked)))
@@ -159,7 +159,7 @@ func TestRemove_DeletesWhatListsHaveAtOnce(t *testing.T) {
 	}
 }
 
-func TestAPublishedSubmissionIsDeletedByOrganizersAlone(t *testing.T) {
+func TestRemove_OfPublishedIsForOrganizersAlone(t *testing.T) {
 	s := newScene(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
 	path := s.path + "/" + made.ID
@@ -175,7 +175,7 @@ func TestAPublishedSubmissionIsDeletedByOrganizersAlone(t *testing.T) {
 	}
 }
 
-func TestWhatDescribesASubmissionIsCheckedWhenItChanges(t *testing.T) {
+func TestChange_ChecksTexts(t *testing.T) {
 	s := newScene(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
 	for member, value := range map[string]string{

@@ -18,7 +18,7 @@ import (
 	"assay/shared/record"
 )
 
-func TestASubmissionIsRecordedWithARunForEachDataset(t *testing.T) {
+func TestCreate_MakesARunForEachDataset(t *testing.T) {
 	s := newScene(t, func(t *record.TaskItem) { t.Submissions.PerDay, t.Submissions.Total = 5, 3 })
 	ready, open := s.dataset(forTest), s.dataset()
 	made := s.submit(upload(inline(ready, "run.txt", ranked), later(open, "run.txt", ranked)))
@@ -55,7 +55,7 @@ func TestASubmissionIsRecordedWithARunForEachDataset(t *testing.T) {
 	}
 }
 
-func TestLinksOfFilesAreForOwnerAndOrganizers(t *testing.T) {
+func TestShow_HasLinksForOwnerAndOrganizers(t *testing.T) {
 	s := newScene(t)
 	d := s.dataset()
 	body := upload(later(d, "run.txt", ranked))
@@ -89,7 +89,7 @@ func TestLinksOfFilesAreForOwnerAndOrganizers(t *testing.T) {
 	s.Want(http.StatusNotModified, nil, "ada", http.MethodGet, path, nil, "If-None-Match", first.Header.Get("ETag"))
 }
 
-func TestWhoMaySubmitAndWhen(t *testing.T) {
+func TestCreate_IsRefusedWithReason(t *testing.T) {
 	at := func(d time.Duration) *record.Instant { i := record.At(time.Now().Add(d)); return &i }
 	for _, tt := range []struct {
 		name   string
@@ -153,7 +153,7 @@ func TestWhoMaySubmitAndWhen(t *testing.T) {
 }
 
 // Whoever may not submit learns that, and nothing of what is wrong with what was sent.
-func TestWhoMaySubmitIsDecidedBeforeTheBodyIsRead(t *testing.T) {
+func TestCreate_AuthorizesBeforeItReadsTheBody(t *testing.T) {
 	s := newScene(t)
 	s.register("pia", record.Pending)
 	s.register("rob", record.Rejected)
@@ -167,7 +167,7 @@ func TestWhoMaySubmitIsDecidedBeforeTheBodyIsRead(t *testing.T) {
 	s.refused(http.StatusUnprocessableEntity, "ada", object{"type": "dance"})
 }
 
-func TestTheWindowClosesAtItsInstant(t *testing.T) {
+func TestCreate_ClosesAtTheInstant(t *testing.T) {
 	closes := record.At(time.Now().Add(time.Hour))
 	s := newScene(t, func(t *record.TaskItem) { t.Submissions.ClosesAt = &closes })
 	d := s.dataset()
@@ -186,7 +186,7 @@ func zipped(content string) string {
 	return b.String()
 }
 
-func TestWrongFilesAreRefusedWithEveryFault(t *testing.T) {
+func TestCreate_NamesEachFaultOfFiles(t *testing.T) {
 	s := newScene(t, func(t *record.TaskItem) { t.Submissions.PerDay = 10 })
 	one, two := s.dataset(), s.dataset()
 	sized := inline(one, "run.txt", ranked)
@@ -239,7 +239,7 @@ type lake struct{}
 
 func (lake) Read(p []byte) (int, error) { return copy(p, "1 Q0 lake 1 2.0 tom\n"), nil }
 
-func TestInlineFilesHaveALimitTogether(t *testing.T) {
+func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
 	s := newScene(t)
 	d := s.dataset(byWorker)
 	most := strings.Repeat("x", record.MaxInlineBytes)
@@ -265,7 +265,7 @@ func TestInlineFilesHaveALimitTogether(t *testing.T) {
 	}
 }
 
-func TestTheQuotaSlidesAndEnds(t *testing.T) {
+func TestQuota_SlidesAndEnds(t *testing.T) {
 	s := newScene(t, func(t *record.TaskItem) { t.Submissions.PerDay, t.Submissions.Total = 2, 3 })
 	one, two := s.dataset(), s.dataset()
 	body := upload(inline(one, "run.txt", ranked))
@@ -294,7 +294,7 @@ func TestTheQuotaSlidesAndEnds(t *testing.T) {
 	}
 }
 
-func TestManyAtOnceNeverOvershootTheQuota(t *testing.T) {
+func TestQuota_IsNotOvershotByConcurrentRequests(t *testing.T) {
 	for name, rules := range map[string]record.SubmissionRules{"of the day": {PerDay: 7}, "in all": {Total: 7}} {
 		t.Run(name, func(t *testing.T) {
 			s := newScene(t, func(t *record.TaskItem) { t.Submissions = rules })
@@ -325,7 +325,7 @@ func TestManyAtOnceNeverOvershootTheQuota(t *testing.T) {
 	}
 }
 
-func TestAKeyMakesASubmissionSafeToRepeat(t *testing.T) {
+func TestCreate_IsIdempotentWithAKey(t *testing.T) {
 	s := newScene(t)
 	body := upload(inline(s.dataset(), "run.txt", ranked))
 	first := s.Want(http.StatusCreated, nil, "ada", http.MethodPost, s.path, body, "Idempotency-Key", "k")
@@ -340,7 +340,7 @@ func TestAKeyMakesASubmissionSafeToRepeat(t *testing.T) {
 	s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPost, s.path, body, "Idempotency-Key", "k")
 }
 
-func TestListsHaveWhatTheCallerSeesAndAskedFor(t *testing.T) {
+func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
 	s := newScene(t)
 	one, two := s.dataset(), s.dataset()
 	hidden := s.submit(upload(inline(one, "run.txt", ranked)))

@@ -9,8 +9,8 @@ import (
 	"assay/shared/record"
 )
 
-// TestTheExampleIsTaken submits what the document has as an example.
-func TestTheExampleIsTaken(t *testing.T) {
+// TestCreate_TakesTheExample submits what the document has as an example.
+func TestCreate_TakesTheExample(t *testing.T) {
 	s := newScene(t, func(*record.TaskItem) {})
 	for _, op := range submissions.Operations {
 		if example, ok := op.Example.(map[string]any); ok {

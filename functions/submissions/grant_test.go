@@ -25,7 +25,7 @@ func (m *meddler) Write(ctx context.Context, writes ...store.Write) error {
 }
 
 // What a submission takes over from its task and registration is what they are when it is made, however close the race.
-func TestASubmissionIsMadeUnderTheGrantAsItIs(t *testing.T) {
+func TestCreate_RacesWithChangesOfTheRegistration(t *testing.T) {
 	for name, tt := range map[string]struct {
 		meddle func(*scene, *record.Registered)
 		status int
@@ -83,7 +83,7 @@ func (e *eavesdropper) Query(ctx context.Context, q store.Query) ([]store.Item, 
 }
 
 // Whoever changes a task writes its grants afterwards; both can fall between the reading of the task and of the grant.
-func TestASubmissionIsMadeInTheTaskAsItIs(t *testing.T) {
+func TestCreate_RacesWithChangesOfTheTask(t *testing.T) {
 	for name, tt := range map[string]struct {
 		change func(*record.TaskItem)
 		status int
@@ -119,7 +119,7 @@ func TestASubmissionIsMadeInTheTaskAsItIs(t *testing.T) {
 	}
 }
 
-func TestAnAnonymousTeamIsNotFoundByItsUser(t *testing.T) {
+func TestList_HidesUserOfAnonymousTeam(t *testing.T) {
 	s := newScene(t)
 	key := record.RegisteredKey(servertest.UserID("ada"), s.task.ID)
 	g := get[record.Registered](s, key)

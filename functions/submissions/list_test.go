@@ -8,7 +8,7 @@ import (
 	"assay/shared/record"
 )
 
-func TestAListHasNothingOfAnotherTask(t *testing.T) {
+func TestList_HasNothingOfAnotherTask(t *testing.T) {
 	s := newScene(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
 	elsewhere := &record.SubmissionItem{Access: record.AccessAttributes{OrganizerID: s.task.OrganizerID}}

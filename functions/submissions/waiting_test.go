@@ -16,9 +16,9 @@ import (
 	"assay/shared/store"
 )
 
-// TestWaiting_ATeamHasABoundOfRunsThatHaveNotEnded races submissions of one team past the bound, ends one of its runs, and has
+// TestWaiting_BoundsUnfinishedRunsOfATeam races submissions of one team past the bound, ends one of its runs, and has
 // another team submit meanwhile.
-func TestWaiting_ATeamHasABoundOfRunsThatHaveNotEnded(t *testing.T) {
+func TestWaiting_BoundsUnfinishedRunsOfATeam(t *testing.T) {
 	s := newScene(t)
 	s.Rates = ratelimit.New(ratelimit.Rates{WaitingRuns: 3}, "")
 	body := object{"type": "image", "image": "x", "datasetIds": []string{s.dataset().ID}}

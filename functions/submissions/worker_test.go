@@ -8,7 +8,7 @@ import (
 	"assay/shared/record"
 )
 
-func TestRepositoriesAreTakenOnlyWhereTheOrganizerHasThemBuilt(t *testing.T) {
+func TestCreate_RefusesRepositoriesThatAreNotBuilt(t *testing.T) {
 	s := newScene(t)
 	d := s.dataset()
 	body := object{"type": "repository", "url": "https://example.org/ranker.git", "datasetIds": []string{d.ID}}
@@ -18,7 +18,7 @@ func TestRepositoriesAreTakenOnlyWhereTheOrganizerHasThemBuilt(t *testing.T) {
 	}
 }
 
-func TestImagesAndRepositoriesWaitForWorkers(t *testing.T) {
+func TestCreate_QueuesImagesForWorkers(t *testing.T) {
 	s := newScene(t)
 	d := s.dataset(func(d *record.DatasetItem) { d.Builds = true })
 	for _, body := range []object{

@@ -25,7 +25,7 @@ func start(t *testing.T) (*servertest.Server, *record.TaskItem) {
 	return s, task
 }
 
-func TestATaskThatIsBeingDeletedIsHidden(t *testing.T) {
+func TestShow_HidesTaskThatIsBeingDeleted(t *testing.T) {
 	s, task := start(t)
 	path := "/v1/tasks/" + task.ID
 	lists := []string{"/v1/tasks", "/v1/tasks?filter[organizerId]=" + task.OrganizerID}
@@ -47,7 +47,7 @@ func TestATaskThatIsBeingDeletedIsHidden(t *testing.T) {
 	s.Want(http.StatusNotFound, nil, "olga", http.MethodGet, path, nil)
 }
 
-func TestAPrivateTaskIsListedForThoseRegistered(t *testing.T) {
+func TestList_HasPrivateTasksOfRegistrants(t *testing.T) {
 	s, task := start(t)
 	for query, want := range map[string]int{
 		"": http.StatusOK, "?filter[name]=lake": http.StatusOK, "?filter[organizerId]=" + task.OrganizerID: http.StatusOK,
@@ -59,7 +59,7 @@ func TestAPrivateTaskIsListedForThoseRegistered(t *testing.T) {
 	s.Want(http.StatusBadRequest, nil, "stranger", http.MethodGet, "/v1/tasks?cursor="+task.ID, nil)
 }
 
-func TestTheFilesOfATaskGoWithIt(t *testing.T) {
+func TestRemove_DeletesFiles(t *testing.T) {
 	s, task := start(t)
 	d := &record.DatasetItem{OrganizerID: task.OrganizerID}
 	d.Meta, d.TaskID = record.NewMeta(s.Now()), task.ID
@@ -80,7 +80,7 @@ func TestTheFilesOfATaskGoWithIt(t *testing.T) {
 }
 
 // The request is over before everything has followed: the task keeps what the evaluator goes on with.
-func TestAChangeOfRulesIsToldAndFollowed(t *testing.T) {
+func TestChange_IsAuditedAndPropagated(t *testing.T) {
 	s, task := start(t)
 	path := "/v1/tasks/" + task.ID
 	pending := func() *record.PendingWork {

@@ -12,7 +12,7 @@ import (
 
 	"assay/functions"
 	"assay/shared/api"
-	"assay/shared/link"
+	"assay/shared/files"
 	"assay/shared/webpage/resource"
 )
 
@@ -45,12 +45,12 @@ func TestDocument_IsWritten(t *testing.T) {
 func TestDocument_SaysHowLongLinksWork(t *testing.T) {
 	content := document(t)
 	said := regexp.MustCompile(`\d+ to \d+ minutes`).FindAllString(string(content), -1)
-	if len(said) < 5 || slices.ContainsFunc(said, func(life string) bool { return life != link.Life }) {
-		t.Errorf("links are said to work for %q, want %q", said, link.Life)
+	if len(said) < 5 || slices.ContainsFunc(said, func(life string) bool { return life != files.LinkLife }) {
+		t.Errorf("links are said to work for %q, want %q", said, files.LinkLife)
 	}
 	for _, op := range functions.Operations() {
 		links := slices.Contains([]string{"createSubmission", "createDataset", "getDataset", "getRun"}, op.ID)
-		if links && !strings.Contains(op.Description, link.Life) {
+		if links && !strings.Contains(op.Description, files.LinkLife) {
 			t.Errorf("%s does not say how long links work", op.ID)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"time"
 
 	"assay/shared/api/servertest"
-	"assay/shared/follow"
+	"assay/shared/deletion"
+	"assay/shared/propagation"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -110,7 +111,7 @@ func TestUpdateTask_ResumesPropagation(t *testing.T) {
 	}
 	for calls := 1; ; calls++ {
 		dying := &mortal{Store: s.Store, calls: calls}
-		if err := follow.Task(ctx, dying, time.Now(), key); err == nil {
+		if err := (propagation.Propagator{Store: dying, Now: time.Now}).Task(ctx, key); err == nil {
 			break
 		}
 		if calls > 1000 {
@@ -121,7 +122,8 @@ func TestUpdateTask_ResumesPropagation(t *testing.T) {
 		t.Fatalf("strangers see %s", got)
 	}
 	for pass := range 2 {
-		if err := follow.Task(ctx, s.Store, time.Now().Add(time.Duration(pass)*time.Minute), key); err != nil {
+		later := func() time.Time { return time.Now().Add(time.Duration(pass) * time.Minute) }
+		if err := (propagation.Propagator{Store: s.Store, Now: later}).Task(ctx, key); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -184,7 +186,7 @@ func TestDeleteTask_DeletesDatasetsAndRegistrations(t *testing.T) {
 	if len(me.Registrations) > 0 {
 		t.Errorf("a registration for nothing: %v", me.Registrations)
 	}
-	if err := follow.Deleted(context.Background(), s.Store, s.Now(), record.DeletedTaskKey(s.id)); err != nil {
+	if err := (deletion.Deleter{Store: s.Store, Now: s.Now}).SweepTask(context.Background(), record.DeletedTaskKey(s.id)); err != nil {
 		t.Fatal(err)
 	}
 	left, err := s.Store.Query(context.Background(), store.Query{Partition: record.TaskKey(s.id).Partition, Limit: 10, Consistency: store.Strong})
@@ -243,7 +245,7 @@ func TestDeleteTask_IsUndoneWhenRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	s.Want(http.StatusNotFound, nil, "", http.MethodGet, s.task, nil)
-	if err := follow.ResumeTask(ctx, s.Store, time.Now(), task.Key()); err != nil {
+	if err := (deletion.Deleter{Store: s.Store, Now: time.Now}).ResumeTask(ctx, task.Key()); err != nil {
 		t.Fatal(err)
 	}
 	s.Want(http.StatusOK, nil, "", http.MethodGet, s.task, nil)

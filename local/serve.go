@@ -19,8 +19,8 @@ import (
 	"assay/functions/evaluator"
 	"assay/grpc/server"
 	"assay/shared/api"
-	"assay/shared/arrival"
 	"assay/shared/blob/directory"
+	"assay/shared/files"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
 	"assay/shared/store"
@@ -133,9 +133,8 @@ func (c *settings) grpcOptions() server.Options {
 // handler serves the operations and, beside them, the signed links and the development issuer.
 func (p *program) handler() http.Handler {
 	s := api.New(p.env, functions.Operations())
-	stored := func(ctx context.Context, key string) error { return arrival.Stored(ctx, p.table, p.env.Now(), key) }
-	awaited := func(ctx context.Context, key string) bool { return arrival.Awaited(ctx, p.table, key) }
-	s.Mount("/files/", http.StripPrefix("/files/", p.files.Handler(stored, awaited, s.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
+	uploads := files.Uploads{Store: p.table, Now: p.env.Now}
+	s.Mount("/files/", http.StripPrefix("/files/", p.files.Handler(uploads.Complete, uploads.Expected, s.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
 	if p.id.dev != nil {
 		// A page of another origin that could ask for tokens would be whoever it likes on the machine of whoever reads it.
 		s.Mount("/dev/", p.id.dev.Handler(s.Fail), false, http.MethodGet, http.MethodHead, http.MethodPost)

@@ -8,12 +8,12 @@ import (
 	"slices"
 
 	"assay/shared/api"
-	"assay/shared/arrival"
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/truth"
 )
 
 // DatasetPatch is what of a dataset can change.
@@ -199,11 +199,11 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 	if err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline); err != nil {
 		return err
 	}
-	truth, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
+	inUse, err := records.Get[record.Truth](ctx, c.Store, store.Strong, record.TruthKey(old.ID))
 	if err != nil {
 		return err
 	}
-	arrival.Use(c.Tx, changed, truth, c.Now())
+	truth.Activate(c.Tx, changed, inUse, c.Now())
 	return nil
 }
 

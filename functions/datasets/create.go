@@ -6,11 +6,11 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/arrival"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/truth"
 	"assay/shared/visibility"
 )
 
@@ -41,7 +41,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 		if err := checkTruth(ctx, c, item.ID, &d, inline); err != nil {
 			return "", nil, err
 		}
-		arrival.Use(c.Tx, item, nil, c.Now())
+		truth.Activate(c.Tx, item, nil, c.Now())
 	}
 	if err := putFiles(ctx, item, inline, c.PutFile); err != nil {
 		return "", nil, err

@@ -8,11 +8,11 @@ import (
 	"slices"
 
 	"assay/shared/api"
-	"assay/shared/arrival"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/truth"
 )
 
 // contents are the bytes of inline files, at the positions of the files.
@@ -30,7 +30,7 @@ func checkFiles(d *record.DatasetDraft, old *record.DatasetItem) (contents, erro
 	inline.truths, more = record.CheckFiles(record.In("/truths"), d.Truths, truths)
 	fields = append(fields, more...)
 	if d.Evaluator.Kind != record.EvaluatorWorker {
-		fields = append(fields, evaluator.Check(arrival.Settings(d))...)
+		fields = append(fields, evaluator.Check(truth.Settings(d.RunFormat, d.Evaluator))...)
 		fields.AddIf(len(d.Truths) == 0, "/truths", "must have at least one file for the built-in evaluators")
 	}
 	if err := problem.Check(fields); err != nil {
@@ -64,7 +64,7 @@ func canonical(e *record.Evaluator) error {
 
 // checkTruth reads a truth whose files are all there, inline or stored, and refuses one that cannot be used.
 func checkTruth(ctx context.Context, c *api.Call, id string, d *record.DatasetDraft, inline contents) error {
-	diagnostics, err := arrival.CheckTruth(ctx, d, func(f record.File) (io.ReadCloser, error) {
+	diagnostics, err := truth.Check(ctx, d, func(f record.File) (io.ReadCloser, error) {
 		for i, other := range d.Truths {
 			if other.SHA256 == f.SHA256 && inline.truths[i] != nil {
 				return io.NopCloser(bytes.NewReader(inline.truths[i])), nil

@@ -14,7 +14,7 @@ package datasets
 import (
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/link"
+	"assay/shared/files"
 	"assay/shared/page"
 	"assay/shared/record"
 )
@@ -37,7 +37,7 @@ var Operations = []api.Operation{
 		ID: "createDataset", Path: "/v1/datasets", May: access.Organizer, Problems: api.Quotas,
 		Summary: "Create a dataset",
 		Description: "The caller must be a member of the organizer of the task that `taskId` names. Files come with their `content`, up to 3 MiB together, " +
-			"or without, and then the answer says where to upload them; a link works for " + link.Life + ", until its `expiresAt`, and the dataset, when it is asked for again, has a new one. A truth that the evaluator cannot read is refused with every fault it has. " +
+			"or without, and then the answer says where to upload them; a link works for " + files.LinkLife + ", until its `expiresAt`, and the dataset, when it is asked for again, has a new one. A truth that the evaluator cannot read is refused with every fault it has. " +
 			"All files of a dataset count as stored by the user who added the last one, until they are removed; beyond the quotas that `/info` lists the answer is 429 or 403. " +
 			"An upload is answered with 412 when the file is there already, which is as good as success.",
 		Example: example,
@@ -45,7 +45,7 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getDataset", Path: "/v1/datasets/{datasetId}", May: access.Anyone,
 		Summary:     "Return a dataset",
-		Description: "With links to its input files, which work for " + link.Life + ". Organizers and workers also see the truth files; with `truthsPublic`, everyone who sees the dataset does.",
+		Description: "With links to its input files, which work for " + files.LinkLife + ". Organizers and workers also see the truth files; with `truthsPublic`, everyone who sees the dataset does.",
 	}, dataset, show),
 	api.Patch(api.Spec{
 		ID: "updateDataset", Path: "/v1/datasets/{datasetId}", May: access.Organizer, Problems: api.Quotas,

@@ -4,12 +4,12 @@ import (
 	"context"
 
 	"assay/shared/api"
-	"assay/shared/follow"
+	"assay/shared/deletion"
 	"assay/shared/record"
 )
 
 // remove deletes a dataset that no run uses.
 func remove(ctx context.Context, c *api.Call, d *record.DatasetItem) error {
 	c.DeleteFiles(d.ObjectKeys()...)
-	return follow.DeleteDataset(ctx, c.Store, c.Now(), d, c.Caller.ID)
+	return deletion.Deleter{Store: c.Store, Now: c.Now}.Dataset(ctx, d, c.Caller.ID)
 }

@@ -5,7 +5,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/link"
+	"assay/shared/files"
 	"assay/shared/queue"
 	"assay/shared/record"
 )
@@ -17,12 +17,12 @@ func showChanged(ctx context.Context, c *api.Call, d *record.DatasetItem) (*reco
 		return nil, err
 	}
 	v := d.For(roles)
-	organizes := roles&(access.Organizer|access.Admin) != 0
-	if v.Inputs, err = link.Files(ctx, c.Files, c.Now(), record.HolderInputs, d.ID, v.Inputs, true, organizes); err != nil {
+	links := files.Links{Objects: c.Files, Now: c.Now(), Download: true, Upload: roles&(access.Organizer|access.Admin) != 0}
+	if v.Inputs, err = links.Sign(ctx, record.HolderInputs, d.ID, v.Inputs); err != nil {
 		return nil, err
 	}
 	if len(v.Truths) > 0 {
-		v.Truths, err = link.Files(ctx, c.Files, c.Now(), record.HolderTruths, d.ID, v.Truths, true, organizes)
+		v.Truths, err = links.Sign(ctx, record.HolderTruths, d.ID, v.Truths)
 	}
 	return &v, err
 }

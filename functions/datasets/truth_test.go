@@ -14,16 +14,16 @@ import (
 	"testing"
 
 	"assay/functions/datasets"
-	"assay/shared/arrival"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/truth"
 )
 
 // adopt does what the evaluator does when the dataset is due.
 func (s *scene) adopt(id string) {
 	s.t.Helper()
-	if err := arrival.Adopt(s.t.Context(), s.Store, s.Files, s.Now(), id); err != nil {
+	if err := (truth.Acceptor{Store: s.Store, Objects: s.Files, Now: s.Now}).Accept(s.t.Context(), id); err != nil {
 		s.t.Fatal(err)
 	}
 }

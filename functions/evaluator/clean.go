@@ -5,7 +5,6 @@ import (
 	"errors"
 	"slices"
 
-	"assay/shared/arrival"
 	"assay/shared/blob"
 	"assay/shared/record"
 	"assay/shared/records"
@@ -76,7 +75,7 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 			continue
 		}
 		if awaited(key, items[2*i]) { // the word that it has arrived was lost
-			if err := arrival.Stored(ctx, w.Store, w.Now(), key); err != nil && !errors.Is(err, blob.ErrNotFound) {
+			if err := w.uploads().Complete(ctx, key); err != nil && !errors.Is(err, blob.ErrNotFound) {
 				return err
 			}
 		}

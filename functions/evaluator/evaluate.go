@@ -8,7 +8,6 @@ import (
 	"strconv"
 	"time"
 
-	"assay/shared/arrival"
 	"assay/shared/evaluation"
 	"assay/shared/lists"
 	"assay/shared/measure"
@@ -18,6 +17,7 @@ import (
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/truth"
 )
 
 // evaluate brings a run that was leased to an end. When the store or the files do not answer, it leaves the run to its
@@ -187,18 +187,17 @@ func (w *Worker) open(ctx context.Context, holder record.Holder, id string, file
 
 // readTruth reads a truth for the evaluators, with the memory that it takes; nil when it has errors, which the organizers
 // have been told when they stored it.
-func (w *Worker) readTruth(ctx context.Context, t *record.Truth) (*evaluator.Truth, int64, error) {
-	settings := arrival.Settings(&record.DatasetDraft{RunFormat: t.RunFormat, Evaluator: t.Evaluator})
+func (w *Worker) readTruth(ctx context.Context, inUse *record.Truth) (*evaluator.Truth, int64, error) {
+	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
 	if len(evaluator.Check(settings)) > 0 {
 		return nil, 0, nil
 	}
-	truth, diagnostics, err := evaluator.ReadTruth(ctx, settings, w.open(ctx, record.HolderTruths, t.ID, t.Files))
-	if err == nil && truth == nil {
-		w.Log.ErrorContext(ctx, "a truth cannot be used", "dataset", t.ID, "truthVersion", t.Number, "diagnostics", diagnostics)
+	read, diagnostics, err := evaluator.ReadTruth(ctx, settings, w.open(ctx, record.HolderTruths, inUse.ID, inUse.Files))
+	if err == nil && read == nil {
+		w.Log.ErrorContext(ctx, "a truth cannot be used", "dataset", inUse.ID, "truthVersion", inUse.Number, "diagnostics", diagnostics)
 	}
-	if err != nil || truth == nil {
+	if err != nil || read == nil {
 		return nil, 0, err
 	}
-	size := truth.Bytes()
-	return truth, size, nil
+	return read, read.Bytes(), nil
 }

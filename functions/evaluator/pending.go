@@ -5,38 +5,40 @@ import (
 	"errors"
 	"fmt"
 
-	"assay/shared/arrival"
 	"assay/shared/blob"
-	"assay/shared/follow"
+	"assay/shared/deletion"
+	"assay/shared/files"
 	"assay/shared/measure"
 	"assay/shared/panics"
 	"assay/shared/plural"
+	"assay/shared/propagation"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
+	"assay/shared/truth"
 )
 
 // handlers has what does each kind of pending work, for the local loop and the Lambda function alike. The record is as an index
 // has it, which may be out of date, so each handler reads the record again before it changes anything.
 var handlers = map[record.PendingKind]func(*Worker, context.Context, record.Record) error{
 	record.PropagateTask: func(w *Worker, ctx context.Context, r record.Record) error {
-		return follow.Task(ctx, w.Store, w.Now(), r.Key())
+		return w.propagator().Task(ctx, r.Key())
 	},
 	record.PropagateRegistration: func(w *Worker, ctx context.Context, r record.Record) error {
-		return follow.Registration(ctx, w.Store, w.Now(), r.Key())
+		return w.propagator().Registration(ctx, r.Key())
 	},
 	record.DeleteTask: func(w *Worker, ctx context.Context, r record.Record) error {
-		return follow.ResumeTask(ctx, w.Store, w.Now(), r.Key())
+		return w.deleter().ResumeTask(ctx, r.Key())
 	},
 	record.SweepDeletedTask: func(w *Worker, ctx context.Context, r record.Record) error {
-		return follow.Deleted(ctx, w.Store, w.Now(), r.Key())
+		return w.deleter().SweepTask(ctx, r.Key())
 	},
 	record.DeleteDataset: func(w *Worker, ctx context.Context, r record.Record) error {
-		return follow.ResumeDataset(ctx, w.Store, w.Now(), r.Key())
+		return w.deleter().ResumeDataset(ctx, r.Key())
 	},
 	record.AcceptTruth: func(w *Worker, ctx context.Context, r record.Record) error {
-		return arrival.Adopt(ctx, w.Store, w.Files, w.Now(), r.(*record.DatasetItem).ID)
+		return truth.Acceptor{Store: w.Store, Objects: w.Files, Now: w.Now}.Accept(ctx, r.(*record.DatasetItem).ID)
 	},
 	record.Reevaluate: func(w *Worker, ctx context.Context, r record.Record) error {
 		return w.reevaluate(ctx, r.(*record.DatasetItem).ID)
@@ -54,6 +56,14 @@ var handlers = map[record.PendingKind]func(*Worker, context.Context, record.Reco
 		return runlog.Seal(ctx, w.Store, w.Files, w.Now(), r.(*record.RunItem).ID)
 	},
 }
+
+func (w *Worker) propagator() propagation.Propagator {
+	return propagation.Propagator{Store: w.Store, Now: w.Now}
+}
+
+func (w *Worker) deleter() deletion.Deleter { return deletion.Deleter{Store: w.Store, Now: w.Now} }
+
+func (w *Worker) uploads() files.Uploads { return files.Uploads{Store: w.Store, Now: w.Now} }
 
 // RunDue does the pending work that is due, of runs first: checking a large ground truth takes minutes.
 func (w *Worker) RunDue(ctx context.Context) error {
@@ -124,7 +134,7 @@ func (w *Worker) expireUpload(ctx context.Context, run *record.RunItem) error {
 		_, err := w.Files.Stat(ctx, key)
 		switch {
 		case err == nil:
-			if err := arrival.Stored(ctx, w.Store, w.Now(), key); err != nil {
+			if err := w.uploads().Complete(ctx, key); err != nil {
 				return err
 			}
 		case errors.Is(err, blob.ErrNotFound):

@@ -10,13 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"assay/shared/arrival"
 	"assay/shared/blob"
 	"assay/shared/measure"
 	"assay/shared/queue"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
+	"assay/shared/truth"
 )
 
 // pending makes a run wait for its file.
@@ -93,7 +93,7 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 	old := *s.truth
 	tx := new(records.Tx)
 	s.dataset.Evaluator, s.dataset.RunFormat = s.truth.Evaluator, s.truth.RunFormat
-	arrival.Use(tx, s.dataset, &old, s.Now())
+	truth.Activate(tx, s.dataset, &old, s.Now())
 	s.commit(tx.Replace(s.dataset))
 	s.must(s.RunDue(s.ctx))
 	s.must(s.evaluate(good))

@@ -5,8 +5,8 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/follow"
 	"assay/shared/problem"
+	"assay/shared/propagation"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -40,8 +40,8 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	changed := *r
 	changed.TeamDraft, changed.State = d.TeamDraft, d.State
 	if changed.Team != r.Team || changed.Anonymous != r.Anonymous || changed.Affiliation != r.Affiliation {
-		c.Follow(follow.Registration, r.Key())
-		changed.PendingWork = record.NewPendingWork(record.PropagateRegistration, c.Now().Add(follow.Patience))
+		c.Propagate(propagation.Propagator{Store: c.Store, Now: c.Now}.Registration, r.Key())
+		changed.PendingWork = record.NewPendingWork(record.PropagateRegistration, c.Now().Add(record.RequestTime))
 	}
 	grant.Team, grant.Anonymous, grant.Affiliation, grant.State = changed.Team, changed.Anonymous, changed.Affiliation, changed.State
 	reserve(c, r, &changed)

@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"assay/shared/api"
-	"assay/shared/follow"
 	"assay/shared/problem"
+	"assay/shared/propagation"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -52,7 +52,7 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 		return &changed, err
 	}
 	c.After(func(ctx context.Context) {
-		if err := follow.Submission(ctx, c.Store, c.Now(), s.ID); err != nil {
+		if err := (propagation.Propagator{Store: c.Store, Now: c.Now}).Submission(ctx, s.ID); err != nil {
 			c.Log.ErrorContext(ctx, "superseded evaluations do not follow their submission", "submission", s.ID, "error", err)
 		}
 	})
@@ -68,7 +68,7 @@ func carry(ctx context.Context, c *api.Call, s *record.SubmissionItem) (supersed
 	}
 	var shown []string
 	for _, r := range runs {
-		follow.SetSubmission(&r.Access, &s.Access)
+		propagation.CopySubmission(&r.Access, &s.Access)
 		c.Tx.Save(r, c.Now())
 		for _, id := range r.Evaluations {
 			if r.Lists(id) {
@@ -81,7 +81,7 @@ func carry(ctx context.Context, c *api.Call, s *record.SubmissionItem) (supersed
 	evaluations, err := records.GetAll[record.EvaluationItem](ctx, c.Store, store.Strong, records.Keys(shown, record.EvaluationKey)...)
 	for _, e := range evaluations {
 		if e != nil {
-			follow.SetSubmission(&e.Access, &s.Access)
+			propagation.CopySubmission(&e.Access, &s.Access)
 			e.Baseline = s.Access.Baseline
 			c.Tx.Save(e, c.Now())
 		}

@@ -45,7 +45,7 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 	}
 	v := s.Submission
 	v.Quota = quota
-	if v.Files, err = files(ctx, c, runs, access.Owner); err != nil {
+	if v.Files, err = filesOf(ctx, c, runs, access.Owner); err != nil {
 		return "", nil, err
 	}
 	return path(s), &v, c.UpsertProfile(ctx)

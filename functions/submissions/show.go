@@ -6,7 +6,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/link"
+	"assay/shared/files"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -36,7 +36,7 @@ func show(ctx context.Context, c *api.Call, s *record.SubmissionItem) (*record.S
 	if err != nil {
 		return nil, err
 	}
-	v.Files, err = files(ctx, c, runs, roles)
+	v.Files, err = filesOf(ctx, c, runs, roles)
 	return &v, err
 }
 
@@ -46,11 +46,12 @@ func runsOf(ctx context.Context, c *api.Call, ids []string, consistency store.Co
 	return slices.DeleteFunc(runs, func(r *record.RunItem) bool { return r == nil }), err
 }
 
-// files lists the files of the runs as one who has the roles sees them.
-func files(ctx context.Context, c *api.Call, runs []*record.RunItem, roles access.Role) ([]record.RunFile, error) {
+// filesOf lists the files of the runs as one who has the roles sees them.
+func filesOf(ctx context.Context, c *api.Call, runs []*record.RunItem, roles access.Role) ([]record.RunFile, error) {
 	var all []record.RunFile
 	for _, r := range runs {
-		linked, err := link.Files(ctx, c.Files, c.Now(), record.HolderRuns, r.ID, r.Files, true, roles&access.Owner != 0 && r.State == record.AwaitingUpload)
+		links := files.Links{Objects: c.Files, Now: c.Now(), Download: true, Upload: roles&access.Owner != 0 && r.State == record.AwaitingUpload}
+		linked, err := links.Sign(ctx, record.HolderRuns, r.ID, r.Files)
 		if err != nil {
 			return nil, err
 		}

@@ -5,8 +5,8 @@ import (
 	"reflect"
 
 	"assay/shared/api"
-	"assay/shared/follow"
 	"assay/shared/problem"
+	"assay/shared/propagation"
 	"assay/shared/record"
 )
 
@@ -31,8 +31,8 @@ func change(ctx context.Context, c *api.Call, t *record.TaskItem, d record.TaskD
 	changed := *t
 	changed.TaskDraft = d
 	if d.Visibility != t.Visibility {
-		changed.PendingWork = record.NewPendingWork(record.PropagateTask, c.Now().Add(follow.Patience))
-		c.Follow(follow.Task, t.Key())
+		changed.PendingWork = record.NewPendingWork(record.PropagateTask, c.Now().Add(record.RequestTime))
+		c.Propagate(propagation.Propagator{Store: c.Store, Now: c.Now}.Task, t.Key())
 	}
 	c.Tx.Save(&changed, c.Now())
 	was, is := t.Audited().TaskRules, changed.Audited().TaskRules

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"assay/shared/api"
-	"assay/shared/follow"
+	"assay/shared/deletion"
 	"assay/shared/record"
 	"assay/shared/visibility"
 )
@@ -20,7 +20,7 @@ func create(ctx context.Context, c *api.Call, o *record.Organizer, d record.Task
 	t := &record.TaskItem{Task: record.Task{Meta: record.NewMeta(c.Now()), TaskDraft: d}}
 	path = "/v1/tasks/" + t.ID
 	c.Tx.Create(t).Check(o)
-	if err := follow.CountTask(ctx, c.Store, c.Now(), c.Tx, o.ID, 1); err != nil {
+	if err := deletion.CountTask(ctx, c.Store, c.Now(), c.Tx, o.ID, 1); err != nil {
 		return "", made, err
 	}
 	if err := c.Charge(ctx, record.Charge{Kind: record.MadeTasks, Count: 1}); err != nil {

@@ -4,19 +4,19 @@ import (
 	"context"
 
 	"assay/shared/api"
-	"assay/shared/follow"
+	"assay/shared/deletion"
 	"assay/shared/record"
 	"assay/shared/records"
 )
 
-// remove deletes a task with what stands below it. Should the request die on the way, the evaluator goes on with it.
+// remove deletes a task with everything in it. If the request ends before that, the evaluator resumes the deletion.
 func remove(ctx context.Context, c *api.Call, t *record.TaskItem) error {
 	files, err := filesOf(ctx, c, t.ID)
 	if err != nil {
 		return err
 	}
 	c.DeleteFiles(files...)
-	return follow.Delete(ctx, c.Store, c.Now(), t, c.Caller.ID)
+	return deletion.Deleter{Store: c.Store, Now: c.Now}.Task(ctx, t, c.Caller.ID)
 }
 
 // filesOf names the objects of the task's datasets.

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"assay/grpc/assayv1"
-	"assay/shared/link"
+	"assay/shared/files"
 	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/problem"
@@ -39,7 +39,7 @@ func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunReques
 	if done.State != record.Running {
 		return out, nil
 	}
-	with, err := link.Files(ctx, s.env.Files, s.env.Now(), record.HolderRuns, h.RunID, missing, false, true)
+	with, err := files.Links{Objects: s.env.Files, Now: s.env.Now(), Upload: true}.Sign(ctx, record.HolderRuns, h.RunID, missing)
 	if err != nil {
 		return nil, problem.Unavailable.Wrap(err, "The links of the files could not be made. Try again in a few seconds.")
 	}

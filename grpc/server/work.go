@@ -8,6 +8,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/shared/evaluation"
+	"assay/shared/files"
 	"assay/shared/problem"
 	"assay/shared/queue"
 	"assay/shared/record"
@@ -108,7 +109,7 @@ func (s *workers) buildWork(ctx context.Context, run *record.RunItem, h queue.Le
 	case run.State == record.Evaluating && queue.EvaluationQueue(truth) != record.QueueWorkers:
 		_, err = s.queue.Release(ctx, h)
 	default:
-		work, err := b.build(ctx, s.env.Files, s.env.Now())
+		work, err := b.build(ctx, files.Links{Objects: s.env.Files, Now: s.env.Now(), Download: true})
 		if err != nil {
 			return nil, problem.Unavailable.Wrap(err, "The links of the files could not be made. Try again in a few seconds.")
 		}

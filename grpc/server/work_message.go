@@ -5,8 +5,7 @@ import (
 	"time"
 
 	"assay/grpc/assayv1"
-	"assay/shared/blob"
-	"assay/shared/link"
+	"assay/shared/files"
 	"assay/shared/measure"
 	"assay/shared/record"
 
@@ -54,14 +53,14 @@ var kinds = map[record.Work]assayv1.WorkKind{
 }
 
 // build returns the message, without the durations of the lease.
-func (b *workBuilder) build(ctx context.Context, files blob.Store, now time.Time) (*assayv1.Work, error) {
+func (b *workBuilder) build(ctx context.Context, links files.Links) (*assayv1.Work, error) {
 	r := b.run
 	w := &assayv1.Work{
 		RunId: r.ID, LeaseId: r.Lease.ID, DeadlineTime: timestamppb.New(r.Lease.Until.Time), Attempt: int32(min(r.Attempts, record.MaxAttempts)),
 		TaskId: r.TaskID, DatasetId: r.DatasetID, SubmissionId: r.SubmissionID,
 	}
 	var err error
-	if w.Inputs, err = linked(ctx, files, now, record.HolderInputs, b.dataset.ID, b.dataset.Inputs); err != nil {
+	if w.Inputs, err = linked(ctx, links, record.HolderInputs, b.dataset.ID, b.dataset.Inputs); err != nil {
 		return nil, err
 	}
 	if r.State == record.Running {
@@ -73,16 +72,16 @@ func (b *workBuilder) build(ctx context.Context, files blob.Store, now time.Time
 	w.Kind = kinds[record.Evaluate]
 	w.Image, w.Command = b.truth.Evaluator.Image, b.truth.Evaluator.Command
 	w.TruthVersion, w.Measures = b.truth.Number, b.truth.Evaluator.Measures
-	if w.RunFiles, err = linked(ctx, files, now, record.HolderRuns, r.ID, r.Files); err != nil {
+	if w.RunFiles, err = linked(ctx, links, record.HolderRuns, r.ID, r.Files); err != nil {
 		return nil, err
 	}
-	w.Truths, err = linked(ctx, files, now, record.HolderTruths, b.truth.ID, b.truth.Files)
+	w.Truths, err = linked(ctx, links, record.HolderTruths, b.truth.ID, b.truth.Files)
 	return w, err
 }
 
 // linked returns the files that are stored, with links to their bytes.
-func linked(ctx context.Context, files blob.Store, now time.Time, h record.Holder, id string, list []record.File) ([]*assayv1.File, error) {
-	with, err := link.Files(ctx, files, now, h, id, list, true, false)
+func linked(ctx context.Context, links files.Links, h record.Holder, id string, list []record.File) ([]*assayv1.File, error) {
+	with, err := links.Sign(ctx, h, id, list)
 	if err != nil {
 		return nil, err
 	}

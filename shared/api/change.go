@@ -28,16 +28,16 @@ func (c *Call) DeleteFiles(keys ...string) {
 	})
 }
 
-// followTime is how long a request waits for what depends on a changed record; the evaluator propagates the rest of the change.
-const followTime = 10 * time.Second
+// propagationTime is how long a request waits for what depends on a changed record; the evaluator propagates the rest of the change.
+const propagationTime = 10 * time.Second
 
-// Follow has propagate carry the change, once it is made, to what depends on the record of the key.
-func (c *Call) Follow(propagate func(context.Context, store.Store, time.Time, store.Key) error, key store.Key) {
+// Propagate has propagate carry the change, once it is made, to what depends on the record of the key.
+func (c *Call) Propagate(propagate func(context.Context, store.Key) error, key store.Key) {
 	c.After(func(ctx context.Context) {
-		ctx, cancel := context.WithTimeout(ctx, followTime)
+		ctx, cancel := context.WithTimeout(ctx, propagationTime)
 		defer cancel()
-		if err := propagate(ctx, c.Store, c.Now(), key); err != nil {
-			c.Log.WarnContext(ctx, "what depends on a changed record follows later", "record", key.Partition+" "+key.Sort, "error", err)
+		if err := propagate(ctx, key); err != nil {
+			c.Log.WarnContext(ctx, "a change is propagated later", "record", key.Partition+" "+key.Sort, "error", err)
 		}
 	})
 }

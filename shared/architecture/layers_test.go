@@ -24,8 +24,8 @@ var layers = []layer{
 		"assay/shared/jsoncheck", "assay/shared/markdown", "assay/shared/ratelimit", "assay/shared/webpage/...",
 	}},
 	{"services", []string{
-		"assay/shared/arrival", "assay/shared/config", "assay/shared/evaluation", "assay/shared/follow", "assay/shared/link", "assay/shared/queue", "assay/shared/quota",
-		"assay/shared/records", "assay/shared/runlog", "assay/shared/runs", "assay/shared/visibility",
+		"assay/shared/config", "assay/shared/deletion", "assay/shared/evaluation", "assay/shared/files", "assay/shared/propagation", "assay/shared/queue", "assay/shared/quota",
+		"assay/shared/records", "assay/shared/runlog", "assay/shared/runs", "assay/shared/truth", "assay/shared/visibility",
 	}},
 	{"domain", []string{"assay/shared/access", "assay/shared/page", "assay/shared/patch", "assay/shared/record"}},
 	{"storage", []string{"assay/shared/blob/...", "assay/shared/diskfull", "assay/shared/durable", "assay/shared/store/..."}},

@@ -17,6 +17,10 @@ type PendingWork struct {
 	State     PendingState `json:"state,omitempty"`
 }
 
+// RequestTime is how long a request has to do the work that it made pending, before the evaluator does it. It is longer than any
+// request lasts.
+const RequestTime = time.Minute
+
 // PendingKind says what is to be done.
 type PendingKind string
 

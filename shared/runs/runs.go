@@ -8,7 +8,7 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/blob"
-	"assay/shared/link"
+	"assay/shared/files"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/store"
@@ -36,18 +36,19 @@ func (r *Reader) Show(ctx context.Context, run *record.RunItem, roles access.Rol
 }
 
 // ShowWithLinks is Show with links to the files and logs that a caller with the roles may read or upload.
-func (r *Reader) ShowWithLinks(ctx context.Context, files blob.Store, run *record.RunItem, roles access.Role) (shown record.Run, err error) {
+func (r *Reader) ShowWithLinks(ctx context.Context, objects blob.Store, run *record.RunItem, roles access.Role) (shown record.Run, err error) {
 	if shown, err = r.Show(ctx, run, roles); err != nil {
 		return shown, err
 	}
-	uploads := roles&access.Owner != 0 && run.State == record.AwaitingUpload
-	shown.Files, err = link.Files(ctx, files, r.Now, record.HolderRuns, run.ID, shown.Files, run.ReadsFiles(roles), uploads)
+	links := files.Links{Objects: objects, Now: r.Now, Download: run.ReadsFiles(roles), Upload: roles&access.Owner != 0 && run.State == record.AwaitingUpload}
+	shown.Files, err = links.Sign(ctx, record.HolderRuns, run.ID, shown.Files)
+	links.Download = true
 	for _, log := range []**record.File{&shown.ExecutionLog, &shown.EvaluationLog} {
 		if *log == nil || err != nil {
 			continue
 		}
 		var linked []record.File
-		if linked, err = link.Files(ctx, files, r.Now, record.HolderLogs, run.ID, []record.File{**log}, true, false); err == nil {
+		if linked, err = links.Sign(ctx, record.HolderLogs, run.ID, []record.File{**log}); err == nil {
 			*log = &linked[0]
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"assay/functions/evaluator"
-	"assay/shared/arrival"
 	"assay/shared/blob"
+	"assay/shared/files"
 	"assay/shared/record"
 	"assay/shared/store"
 	"assay/shared/store/dynamo"
@@ -116,7 +116,7 @@ func (f *function) arrived(ctx context.Context, records []json.RawMessage) error
 		if err != nil {
 			return fmt.Errorf("the key of a record of S3: %w", err)
 		}
-		err = arrival.Stored(ctx, f.worker.Store, f.worker.Now(), key)
+		err = files.Uploads{Store: f.worker.Store, Now: f.worker.Now}.Complete(ctx, key)
 		if errors.Is(err, blob.ErrNotFound) {
 			err = nil // nobody waits for it
 		}

@@ -5,13 +5,13 @@ import (
 	"errors"
 
 	"assay/shared/access"
-	"assay/shared/arrival"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/measure/retrieval"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/records"
+	"assay/shared/truth"
 )
 
 // Truth is what runs are measured against.
@@ -138,17 +138,17 @@ func (resolver *Resolver) dataset(ctx context.Context, pointer, id string) (*rec
 }
 
 // truthOf gathers the truth of a dataset, for one who may read it.
-func (resolver *Resolver) truthOf(ctx context.Context, pointer string, item *record.DatasetItem, truth *record.Truth) (*Truth, error) {
+func (resolver *Resolver) truthOf(ctx context.Context, pointer string, item *record.DatasetItem, inUse *record.Truth) (*Truth, error) {
 	switch {
 	case item.Evaluator.Kind == record.EvaluatorWorker:
 		return nil, invalid(pointer, "the dataset is evaluated by an image of its organizers, which tools cannot run")
-	case truth == nil:
+	case inUse == nil:
 		return nil, invalid(pointer, "the dataset has no truth yet")
 	}
-	settings := arrival.Settings(&record.DatasetDraft{RunFormat: truth.RunFormat, Evaluator: truth.Evaluator})
+	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
 	settings.Measures, settings.PrimaryMeasure = nil, ""
-	t := &Truth{source: source{pointer: pointer}, settings: settings, version: truth.Number, dataset: item}
+	t := &Truth{source: source{pointer: pointer}, settings: settings, version: inUse.Number, dataset: item}
 	var err error
-	t.files, err = resolver.storedFiles(ctx, record.HolderTruths, item.ID, truth.Files)
+	t.files, err = resolver.storedFiles(ctx, record.HolderTruths, item.ID, inUse.Files)
 	return t, err
 }

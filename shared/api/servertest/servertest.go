@@ -18,8 +18,8 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/arrival"
 	"assay/shared/blob/directory"
+	"assay/shared/files"
 	"assay/shared/problem"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
@@ -53,15 +53,14 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 	var handler http.Handler // known only after the address, which stands in its links
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { handler.ServeHTTP(w, r) }))
 	t.Cleanup(server.Close)
-	files, err := directory.Open(filepath.Join(folder, "files"), server.URL+"/files")
+	objects, err := directory.Open(filepath.Join(folder, "files"), server.URL+"/files")
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := &api.Env{Store: table, Files: files, Now: time.Now, Verify: verify, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"}, Page: resource.Render}
+	env := &api.Env{Store: table, Files: objects, Now: time.Now, Verify: verify, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"}, Page: resource.Render}
 	serve := api.New(env, operations)
-	stored := func(ctx context.Context, key string) error { return arrival.Stored(ctx, env.Store, env.Now(), key) }
-	awaited := func(ctx context.Context, key string) bool { return arrival.Awaited(ctx, env.Store, key) }
-	serve.Mount("/files/", http.StripPrefix("/files/", files.Handler(stored, awaited, serve.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
+	uploads := files.Uploads{Store: env.Store, Now: env.Now}
+	serve.Mount("/files/", http.StripPrefix("/files/", objects.Handler(uploads.Complete, uploads.Expected, serve.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
 	handler = serve
 	return &Server{Env: env, URL: server.URL, t: t}
 }

@@ -1,0 +1,232 @@
+package deletion_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"assay/shared/deletion"
+	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/store/embedded"
+	"assay/shared/store/storetest"
+)
+
+// organizerTasks is how many tasks the organizer of a fixture has.
+const organizerTasks = 3
+
+// fixture is a task with two datasets and two registrations, without submissions.
+type fixture struct {
+	*recordtest.Builder
+	t         *testing.T
+	task      *recordtest.Task
+	datasets  []*recordtest.Dataset
+	unrelated *recordtest.Run // of another task
+	keys      []store.Key     // of everything in the task
+	deletes   record.PendingKind
+}
+
+// newFixture returns a fixture whose task or first dataset the test deletes.
+func newFixture(t *testing.T, s store.Store, deletes record.PendingKind) *fixture {
+	t.Helper()
+	f := &fixture{Builder: recordtest.New(t, s), t: t, deletes: deletes}
+	f.Batch(func() {
+		f.unrelated = f.Task().Dataset().Run("ann")
+		f.Put(&record.TaskCount{Meta: record.MetaOf(f.unrelated.Access.OrganizerID, time.Now()), Tasks: organizerTasks})
+	})
+	f.collectKeys(func() {
+		f.task = f.Task()
+		f.datasets = []*recordtest.Dataset{f.task.Dataset(), f.task.Dataset()}
+		f.task.Register("ann")
+		f.task.Register("bob")
+		f.Put(&record.Allowance{Meta: record.MetaOf(recordtest.UserID("bob"), time.Now()), TaskID: f.task.ID, Total: 1})
+	})
+	f.Put(record.NewAudit(time.Now(), f.task.Scope(), recordtest.UserID("bob"), "done", "/", nil, nil))
+	return f
+}
+
+// forEachKind calls test with each kind of deletion.
+func forEachKind(t *testing.T, test func(t *testing.T, deletes record.PendingKind)) {
+	for _, kind := range []record.PendingKind{record.DeleteTask, record.DeleteDataset} {
+		t.Run(string(kind), func(t *testing.T) { test(t, kind) })
+	}
+}
+
+func openStore(t *testing.T) store.Store {
+	t.Helper()
+	return recordtest.OpenStore(t, embedded.Options{})
+}
+
+func (f *fixture) must(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// collectKeys adds to f.keys those of the records that build makes.
+func (f *fixture) collectKeys(build func()) {
+	f.t.Helper()
+	s := f.Store
+	f.Store = &storetest.Hooked{Store: s, Before: func(c storetest.Call) error {
+		for _, w := range c.Writes {
+			f.keys = append(f.keys, w.Item.Key)
+		}
+		return nil
+	}}
+	f.Batch(build)
+	f.Store = s
+}
+
+// deletedKeys are the keys of what the deletion deletes.
+func (f *fixture) deletedKeys() []store.Key {
+	if f.deletes == record.DeleteTask {
+		return f.keys
+	}
+	id := f.datasets[0].ID
+	return []store.Key{record.DatasetKey(id), record.TruthKey(id), record.TruthSecretKey(id)}
+}
+
+// read returns the record to be deleted, with its pending work; nil when it is deleted.
+func (f *fixture) read() (record.Record, *record.PendingWork) {
+	f.t.Helper()
+	key := f.datasets[0].Key()
+	if f.deletes == record.DeleteTask {
+		key = f.task.Key()
+	}
+	items, err := f.Store.Get(context.Background(), store.Strong, key)
+	f.must(err)
+	if !items[0].Exists() {
+		return nil, nil
+	}
+	r, work, err := record.DecodePending(items[0])
+	f.must(err)
+	return r, work
+}
+
+func (f *fixture) setPendingWork(w *record.PendingWork) {
+	f.t.Helper()
+	r, _ := f.read()
+	switch r := r.(type) {
+	case *record.TaskItem:
+		r.PendingWork = w
+	case *record.DatasetItem:
+		r.PendingWork = w
+	}
+	f.Replace(r)
+}
+
+// marked reports whether the deletion is pending and can still be refused.
+func (f *fixture) marked() bool {
+	f.t.Helper()
+	_, work := f.read()
+	return work.Is(f.deletes) && work.State == record.Marked
+}
+
+// delete deletes in s, as a request of bob does.
+func (f *fixture) delete(ctx context.Context, s store.Store) error {
+	f.t.Helper()
+	d, r := deletion.Deleter{Store: s, Now: time.Now}, record.Record(nil)
+	if r, _ = f.read(); f.deletes == record.DeleteTask {
+		return d.Task(ctx, r.(*record.TaskItem), recordtest.UserID("bob"))
+	}
+	return d.Dataset(ctx, r.(*record.DatasetItem), recordtest.UserID("bob"))
+}
+
+// resume does the pending work, as the evaluator does.
+func (f *fixture) resume() error {
+	d := deletion.Deleter{Store: f.Store, Now: time.Now}
+	if f.deletes == record.DeleteTask {
+		return d.ResumeTask(f.t.Context(), f.task.Key())
+	}
+	return d.ResumeDataset(f.t.Context(), f.datasets[0].Key())
+}
+
+// admit returns the change that makes a submission, after everything that it depends on has been read.
+func (f *fixture) admit() *records.Tx {
+	f.t.Helper()
+	a := &record.Allowance{Meta: record.MetaOf(recordtest.UserID("ann"), time.Now()), TaskID: f.task.ID, Submissions: 1}
+	a.Keep(f.datasets[0].ID)
+	grant := recordtest.Get[record.Registered](f.t, f.Store, record.RegisteredKey(recordtest.UserID("ann"), f.task.ID))
+	return new(records.Tx).Check(grant).Create(a)
+}
+
+// commits reports whether the change was made.
+func (f *fixture) commits(tx *records.Tx) bool {
+	f.t.Helper()
+	err := tx.Commit(f.t.Context(), f.Store)
+	if !records.IsConflict(err) {
+		f.must(err)
+	}
+	return err == nil
+}
+
+// auditEntries counts those of the action by bob.
+func (f *fixture) auditEntries(action string) (n int) {
+	f.t.Helper()
+	entries := []records.Source{records.AuditEntries(f.task.OrganizerID)}
+	f.must(records.Each(f.t.Context(), f.Store, 10, entries, func(a *record.AuditEntry) error {
+		if a.Action == action && a.ActorID == recordtest.UserID("bob") {
+			n++
+		}
+		return nil
+	}))
+	return n
+}
+
+// left counts the records that there are at the keys.
+func (f *fixture) left(keys []store.Key) (n int) {
+	f.t.Helper()
+	for _, key := range keys {
+		items, err := f.Store.Get(context.Background(), store.Strong, key)
+		f.must(err)
+		if items[0].Exists() {
+			n++
+		}
+	}
+	return n
+}
+
+// outcome is what a deletion left.
+type outcome struct {
+	version         int64 // of the record to be deleted; 0 when it is
+	deleted, others int   // records that are left of those to be deleted, and of all others in the task
+	tasks           int   // of the organizer
+	audited         int   // audit entries of the deletion
+}
+
+func (f *fixture) outcome() outcome {
+	f.t.Helper()
+	deleted := f.left(f.deletedKeys())
+	counted := recordtest.Get[record.TaskCount](f.t, f.Store, record.TaskCountKey(f.task.OrganizerID))
+	action := map[record.PendingKind]string{record.DeleteTask: record.TaskDeleted, record.DeleteDataset: record.DatasetDeleted}[f.deletes]
+	var version int64
+	if r, _ := f.read(); r != nil {
+		version = r.(interface{ Revision() int64 }).Revision()
+	}
+	return outcome{version, deleted, f.left(f.keys) - deleted, counted.Tasks, f.auditEntries(action)}
+}
+
+// whole is the outcome of a deletion that deleted nothing, and gone of one that deleted everything it should.
+func (f *fixture) whole() outcome {
+	n := len(f.deletedKeys())
+	return outcome{1, n, len(f.keys) - n, organizerTasks, 0}
+}
+
+func (f *fixture) gone() outcome {
+	o := f.whole()
+	o.version, o.deleted, o.audited = 0, 0, 1
+	if f.deletes == record.DeleteTask {
+		o.tasks--
+	}
+	return o
+}
+
+func (f *fixture) check(want outcome) {
+	f.t.Helper()
+	if got := f.outcome(); got != want {
+		f.t.Fatalf("%+v is left, want %+v", got, want)
+	}
+}

@@ -1,0 +1,136 @@
+// Package files connects the files that records name with the objects that have their content: it signs links to them, and
+// records that an upload is complete, which lets a run be queued or a ground truth be accepted.
+package files
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/queue"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+)
+
+// Uploads records which of the files that records wait for are stored.
+type Uploads struct {
+	Store store.Store
+	Now   func() time.Time
+}
+
+// Complete marks the file of the object as stored in its record. A run whose last file it is is queued, and a dataset whose
+// last truth file it is has its ground truth accepted next. It may be called again for the same object. When no record waits
+// for the object or has it, the error is blob.ErrNotFound and the object can be deleted.
+func (u Uploads) Complete(ctx context.Context, key string) error {
+	holder, id, digest, ok := record.ParseObjectKey(key)
+	if !ok {
+		return blob.ErrNotFound
+	}
+	switch holder {
+	case record.HolderRuns:
+		return records.Retry(ctx, func() error { return u.completeRunFile(ctx, id, digest) })
+	case record.HolderInputs, record.HolderTruths:
+		return records.Retry(ctx, func() error { return u.completeDatasetFile(ctx, holder, id, digest) })
+	default:
+		return blob.ErrNotFound
+	}
+}
+
+// Expected reports whether a record waits for the object, or has it; also when the record cannot be read.
+func (u Uploads) Expected(ctx context.Context, key string) bool {
+	holder, id, digest, ok := record.ParseObjectKey(key)
+	if !ok {
+		return false
+	}
+	if holder == record.HolderRuns {
+		r, err := records.Get[record.RunItem](ctx, u.Store, store.Strong, record.RunKey(id))
+		if err != nil || r == nil {
+			return err != nil
+		}
+		awaitsUpload := r.State == record.AwaitingUpload
+		return r.Lease != nil && has(r.Lease.Outputs, digest) || slices.ContainsFunc(r.Files, func(f record.File) bool {
+			return f.SHA256 == digest && (awaitsUpload || f.State == record.FileStored)
+		})
+	}
+	d, err := records.Get[record.DatasetItem](ctx, u.Store, store.Strong, record.DatasetKey(id))
+	if err != nil || d == nil {
+		return err != nil
+	}
+	return holder == record.HolderInputs && has(d.Inputs, digest) || holder == record.HolderTruths && has(d.Truths, digest)
+}
+
+func has(files []record.File, digest string) bool {
+	return slices.ContainsFunc(files, func(f record.File) bool { return f.SHA256 == digest })
+}
+
+func (u Uploads) completeRunFile(ctx context.Context, id, digest string) error {
+	r, err := records.Get[record.RunItem](ctx, u.Store, store.Strong, record.RunKey(id))
+	if err != nil {
+		return err
+	}
+	if r == nil {
+		return blob.ErrNotFound
+	}
+	if r.Lease != nil && has(r.Lease.Outputs, digest) {
+		return nil // the worker completes the run when all of them are stored
+	}
+	files, changed := record.Stored(r.Files, digest)
+	if !has(files, digest) || changed && r.State != record.AwaitingUpload {
+		return blob.ErrNotFound
+	}
+	if !changed {
+		return nil
+	}
+	r.Files = files
+	if record.AllStored(r.Files) {
+		truth, err := records.Get[record.Truth](ctx, u.Store, store.Strong, record.TruthKey(r.DatasetID))
+		if err != nil {
+			return err
+		}
+		if err := queue.Enqueue(r, truth, u.Now()); err != nil {
+			return err
+		}
+	}
+	return new(records.Tx).Save(r, u.Now()).Commit(ctx, u.Store)
+}
+
+func (u Uploads) completeDatasetFile(ctx context.Context, h record.Holder, id, digest string) error {
+	d, err := records.Get[record.DatasetItem](ctx, u.Store, store.Strong, record.DatasetKey(id))
+	if err != nil {
+		return err
+	}
+	if d == nil {
+		return blob.ErrNotFound
+	}
+	files := &d.Inputs
+	if h == record.HolderTruths {
+		files = &d.Truths
+	}
+	var changed bool
+	*files, changed = record.Stored(*files, digest)
+	if !has(*files, digest) {
+		return u.checkTruthInUse(ctx, h, id, digest)
+	}
+	if !changed {
+		return nil
+	}
+	if h == record.HolderTruths && record.AllStored(d.Truths) && !d.Deleting() {
+		d.PendingWork = record.NewPendingWork(record.AcceptTruth, u.Now())
+	}
+	return new(records.Tx).Save(d, u.Now()).Commit(ctx, u.Store)
+}
+
+// checkTruthInUse returns nil when runs are still evaluated with a file that the dataset itself no longer names, because its
+// new ground truth is not accepted yet, and blob.ErrNotFound when nothing names the file.
+func (u Uploads) checkTruthInUse(ctx context.Context, h record.Holder, id, digest string) error {
+	if h != record.HolderTruths {
+		return blob.ErrNotFound
+	}
+	truth, err := records.Get[record.Truth](ctx, u.Store, store.Strong, record.TruthKey(id))
+	if err == nil && (truth == nil || !has(truth.Files, digest)) {
+		return blob.ErrNotFound
+	}
+	return err
+}

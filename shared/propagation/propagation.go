@@ -1,0 +1,152 @@
+// Package propagation copies access attributes to the records that depend on them: the visibility of a task to everything in
+// the task, the team and anonymity of a registration to what was submitted under it, the visibility of a submission to its
+// runs. Because every record has a copy of what decides who may see it, one read decides.
+//
+// The transaction that changes a task or a registration gives it a PendingWork. The request propagates the change at once; if
+// it fails, the evaluator does so from NotBefore on. Propagation compares each dependent with its origin as it is, so it can
+// stop and begin again at any point, and several processes can propagate the same change. It has two states: lists may lag
+// behind writes, so the first pass can miss what was written just before, and a confirming pass some seconds later ends it.
+package propagation
+
+import (
+	"context"
+	"time"
+
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+)
+
+// lag is how long a list may be behind the writes, with much to spare.
+const lag = 5 * time.Second
+
+// page is how many records are read at once.
+const page = 100
+
+// Propagator copies access attributes within a store.
+type Propagator struct {
+	Store store.Store
+	Now   func() time.Time
+}
+
+// Task gives everything in a task the task's visibility, if that is pending.
+func (p Propagator) Task(ctx context.Context, key store.Key) error {
+	t, err := records.Get[record.TaskItem](ctx, p.Store, store.Strong, key)
+	if err != nil || t == nil || !t.PendingWork.Is(record.PropagateTask) || t.PendingWork.TooEarly(p.Now()) {
+		return err
+	}
+	if err := p.fromTask(ctx, t); err != nil {
+		return err
+	}
+	_, err = records.Update(ctx, p.Store, key, func(stored *record.TaskItem, _ *records.Tx) (bool, error) {
+		return p.completePass(&stored.PendingWork, t.PendingWork), nil
+	})
+	return err
+}
+
+func (p Propagator) fromTask(ctx context.Context, t *record.TaskItem) error {
+	private := func(t *record.TaskItem, private *bool) bool { return set(private, t.Visibility == record.Private) }
+	o := origin[record.TaskItem, *record.TaskItem]{
+		store: p.Store, key: t.Key(), touch: func(record.Record) {},
+		copy: func(t *record.TaskItem, _ *string, to *record.AccessAttributes) bool {
+			return private(t, &to.PrivateTask)
+		},
+	}
+	datasets := []records.Source{records.Partition(record.ByTask, record.TaskPartition(t.ID, record.KindDataset, 0))}
+	err := records.Each(ctx, p.Store, page, datasets, func(d *record.DatasetItem) error {
+		return copyTo(ctx, o, d.Key(), func(t *record.TaskItem, d *record.DatasetItem) bool { return private(t, &d.PrivateTask) })
+	})
+	if err != nil {
+		return err
+	}
+	// Grants come before submissions: a submission is made under the grant as it is, so that from here on none is made
+	// under the visibility that the task had.
+	err = records.Each(ctx, p.Store, page, []records.Source{records.Registrations(t.ID)}, func(r *record.RegistrationItem) error {
+		return copyTo(ctx, o, record.RegisteredKey(r.UserID, t.ID), func(t *record.TaskItem, g *record.Registered) bool { return private(t, &g.PrivateTask) })
+	})
+	if err != nil {
+		return err
+	}
+	err = records.Each(ctx, p.Store, page, records.TaskSources(t.ID, record.KindSubmission), func(s *record.SubmissionItem) error {
+		return o.copyToSubmission(ctx, s.ID)
+	})
+	if err != nil {
+		return err
+	}
+	return records.Each(ctx, p.Store, page, records.TaskSources(t.ID, record.KindRun), func(r *record.RunItem) error {
+		return o.copyToRuns(ctx, r.ID)
+	})
+}
+
+// Registration gives everything that was submitted under a registration its team and anonymity, if that is pending.
+func (p Propagator) Registration(ctx context.Context, key store.Key) error {
+	r, err := records.Get[record.RegistrationItem](ctx, p.Store, store.Strong, key)
+	if err != nil || r == nil || !r.PendingWork.Is(record.PropagateRegistration) || r.PendingWork.TooEarly(p.Now()) {
+		return err
+	}
+	o := origin[record.RegistrationItem, *record.RegistrationItem]{
+		store: p.Store, key: key, touch: p.touch,
+		copy: func(r *record.RegistrationItem, team *string, to *record.AccessAttributes) bool {
+			changed := set(team, r.Team)
+			changed = set(&to.Affiliation, r.Affiliation) || changed
+			return set(&to.Anonymous, r.Anonymous) || changed
+		},
+	}
+	err = records.Each(ctx, p.Store, page, records.UserSources(r.UserID, record.KindSubmission), func(s *record.SubmissionItem) error {
+		if s.TaskID != r.TaskID || s.Unregistered() {
+			return nil
+		}
+		if err := o.copyToSubmission(ctx, s.ID); err != nil {
+			return err
+		}
+		return o.copyToRuns(ctx, s.RunIDs...)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = records.Update(ctx, p.Store, key, func(stored *record.RegistrationItem, _ *records.Tx) (bool, error) {
+		return p.completePass(&stored.PendingWork, r.PendingWork), nil
+	})
+	return err
+}
+
+// Submission gives the runs of a submission, and their evaluations, the submission's visibility and texts, and whether it is
+// a baseline.
+func (p Propagator) Submission(ctx context.Context, id string) error {
+	s, err := records.Get[record.SubmissionItem](ctx, p.Store, store.Strong, record.SubmissionKey(id))
+	if err != nil || s == nil {
+		return err
+	}
+	o := origin[record.SubmissionItem, *record.SubmissionItem]{
+		store: p.Store, key: s.Key(), touch: p.touch,
+		copy: func(s *record.SubmissionItem, _ *string, to *record.AccessAttributes) bool {
+			return CopySubmission(to, &s.Access)
+		},
+	}
+	return o.copyToRuns(ctx, s.RunIDs...)
+}
+
+// CopySubmission gives the access attributes of a run or an evaluation what follows from those of its submission, and reports
+// whether that changed them.
+func CopySubmission(to, submission *record.AccessAttributes) bool {
+	before := *to
+	to.Public, to.Baseline, to.Title, to.PaperURL = submission.Public, submission.Baseline, submission.Title, submission.PaperURL
+	return *to != before
+}
+
+// touch makes a dependent its next version, because what changes is shown.
+func (p Propagator) touch(r record.Record) { record.Touch(r, p.Now()) }
+
+// completePass ends a pass over everything that depends on a record whose pending work is *work, and reports whether it
+// changed that. The pass counts only when the work is as it was when the pass began: otherwise the record has changed again,
+// or another pass was faster.
+func (p Propagator) completePass(work **record.PendingWork, began *record.PendingWork) bool {
+	if !(*work).Same(began) {
+		return false
+	}
+	*work = nil
+	if began.State != record.ConfirmingPass {
+		*work = &record.PendingWork{Kind: began.Kind, NotBefore: record.At(p.Now().Add(lag)), State: record.ConfirmingPass}
+	}
+	return true
+}

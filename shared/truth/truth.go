@@ -1,0 +1,117 @@
+// Package truth has what a dataset's ground truth (qrels, labels) goes through before runs are evaluated with it: its files
+// are checked, and it is activated, at once by the request that stores it or, once files that are uploaded later are complete,
+// by the evaluator.
+package truth
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/lists"
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/panics"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+)
+
+// Settings are what the built-in evaluators need to know of a dataset.
+func Settings(format record.RunFormat, e record.Evaluator) evaluator.Settings {
+	return evaluator.Settings{
+		Kind: measure.Kind(e.Kind), Measures: e.Measures, PrimaryMeasure: e.PrimaryMeasure, Format: evaluator.Format(format),
+	}
+}
+
+// Check returns what is wrong with the ground truth of a dataset, whose files open opens. What an organizer's own evaluator
+// accepts is not known here, so for one it returns nothing.
+func Check(ctx context.Context, d *record.DatasetDraft, open func(record.File) (io.ReadCloser, error)) ([]measure.Diagnostic, error) {
+	if d.Evaluator.Kind == record.EvaluatorWorker {
+		return nil, nil
+	}
+	files := lists.Map(d.Truths, func(f record.File) evaluator.File {
+		return evaluator.File{Name: f.Name, Open: func() (io.ReadCloser, error) { return open(f) }}
+	})
+	_, diagnostics, err := evaluator.ReadTruth(ctx, Settings(d.RunFormat, d.Evaluator), files)
+	return diagnostics, err
+}
+
+// Activate adds to a change of a dataset, all of whose truth files are stored, that runs are evaluated with them from now on.
+// old is the ground truth until now, or nil. Leaderboards go on to show the evaluations against old until the runs have been
+// evaluated again.
+func Activate(tx *records.Tx, d *record.DatasetItem, old *record.Truth, now time.Time) {
+	if old != nil && d.BoardTruth == nil {
+		d.BoardTruth = &record.BoardTruth{TruthVersion: old.Number, Evaluator: old.Evaluator}
+	}
+	d.TruthVersion++
+	d.Diagnostics = nil
+	truth := &record.Truth{
+		Meta: record.MetaOf(d.ID, now), TaskID: d.TaskID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator, Pool: d.Pool,
+	}
+	d.PendingWork = record.NewPendingWork(record.Reevaluate, now) // with the first truth too: runs that came before it have failed for want of one
+	if old == nil {
+		d.Show(truth)
+		tx.Create(truth).Create(record.NewTruthSecret(d.ID, now))
+		return
+	}
+	truth.Meta, truth.Held = old.Meta, true
+	d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: record.At(now)}, record.Progress{}
+	tx.Save(truth, now)
+}
+
+// Acceptor accepts ground truths whose files were uploaded.
+type Acceptor struct {
+	Store   store.Store
+	Objects blob.Store
+	Now     func() time.Time
+}
+
+// Accept checks the truth files of a dataset whose acceptance is pending, and activates them. When they have errors, the
+// dataset keeps its ground truth and has the diagnostics. A panic of the evaluator is a diagnostic, because the acceptance
+// would be tried for ever otherwise, and also the error.
+func (a Acceptor) Accept(ctx context.Context, datasetID string) error {
+	var panicked *panics.Error
+	err := records.Retry(ctx, func() error {
+		panicked = nil
+		d, err := records.Get[record.DatasetItem](ctx, a.Store, store.Strong, record.DatasetKey(datasetID))
+		if err != nil || d == nil || !d.PendingWork.Is(record.AcceptTruth) {
+			return err
+		}
+		old, err := records.Get[record.Truth](ctx, a.Store, store.Strong, record.TruthKey(datasetID))
+		if err != nil {
+			return err
+		}
+		var diagnostics []measure.Diagnostic
+		err = panics.Catch(func() (err error) {
+			diagnostics, err = Check(ctx, &d.DatasetDraft, func(f record.File) (io.ReadCloser, error) {
+				return a.Objects.Open(ctx, record.ObjectKey(record.HolderTruths, d.ID, f.SHA256))
+			})
+			return err
+		})
+		if errors.As(err, &panicked) {
+			diagnostics, err = []measure.Diagnostic{{Severity: measure.Error, Message: unreadable}}, nil
+		}
+		if err != nil {
+			return err
+		}
+		tx := new(records.Tx)
+		if measure.HasErrors(diagnostics) {
+			d.Diagnostics = diagnostics
+			d.Resume(old, a.Now())
+		} else {
+			Activate(tx, d, old, a.Now())
+		}
+		return tx.Save(d, a.Now()).Commit(ctx, a.Store)
+	})
+	if err == nil && panicked != nil {
+		return fmt.Errorf("the truth of the dataset %s cannot be read: %w", datasetID, panicked)
+	}
+	return err
+}
+
+const unreadable = "The truth could not be read, which is a fault of the platform and not of the files. Tell those who run the platform; " +
+	"once it is fixed, store the files again. Until then runs are evaluated with the truth that was there before."

@@ -1,0 +1,157 @@
+package truth_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/shared/blob"
+	"assay/shared/blob/directory"
+	"assay/shared/record"
+	"assay/shared/records"
+	"assay/shared/store"
+	"assay/shared/store/embedded"
+	"assay/shared/truth"
+)
+
+const (
+	qrels   = "q1 0 d1 1\n"
+	invalid = "q1 0 d1 1\nq1\nq1 0 d1 2\n" // in its lines 2 and 3
+)
+
+// fixture is an Acceptor and a dataset.
+type fixture struct {
+	truth.Acceptor
+	t       *testing.T
+	dataset *record.DatasetItem
+}
+
+// newFixture returns a dataset that accepts the content as its ground truth.
+func newFixture(t *testing.T, content string) *fixture {
+	t.Helper()
+	folder := t.TempDir()
+	s, err := embedded.Open(filepath.Join(folder, "table"), embedded.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	objects, err := directory.Open(filepath.Join(folder, "files"), "http://localhost/files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fixture{truth.Acceptor{Store: s, Objects: objects, Now: time.Now}, t, &record.DatasetItem{OrganizerID: record.NewID(time.Now())}}
+	d := f.dataset
+	d.Meta, d.TaskID = record.NewMeta(time.Now()), record.NewID(time.Now())
+	d.RunFormat = record.RunFormat{Kind: "trec-run"}
+	d.Evaluator = record.Evaluator{Kind: "retrieval", Measures: []string{"AP"}, PrimaryMeasure: "AP"}
+	f.commit(new(records.Tx).Create(d))
+	f.upload(content)
+	return f
+}
+
+func digest(content string) string {
+	sum := sha256.Sum256([]byte(content))
+	return hex.EncodeToString(sum[:])
+}
+
+func (f *fixture) commit(tx *records.Tx) {
+	f.t.Helper()
+	if err := tx.Commit(f.t.Context(), f.Store); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// upload stores the content as the dataset's only truth file, whose acceptance is pending then.
+func (f *fixture) upload(content string) {
+	f.t.Helper()
+	file := record.File{Name: "qrels", Size: int64(len(content)), SHA256: digest(content), State: record.FileStored}
+	key := record.ObjectKey(record.HolderTruths, f.dataset.ID, file.SHA256)
+	if err := f.Objects.Put(f.t.Context(), blob.Object{Key: key, Size: file.Size, SHA256: file.SHA256}, strings.NewReader(content)); err != nil {
+		f.t.Fatal(err)
+	}
+	f.dataset.Truths, f.dataset.PendingWork = []record.File{file}, record.NewPendingWork(record.AcceptTruth, f.Now())
+	f.commit(new(records.Tx).Replace(f.dataset))
+}
+
+// accept does the pending work and returns the truth; f.dataset is as it is then.
+func (f *fixture) accept() *record.Truth {
+	f.t.Helper()
+	if err := f.Accept(f.t.Context(), f.dataset.ID); err != nil {
+		f.t.Fatal(err)
+	}
+	var inUse *record.Truth
+	err := records.Read(f.t.Context(), f.Store, store.Strong, records.Into(&f.dataset, f.dataset.Key()), records.Into(&inUse, record.TruthKey(f.dataset.ID)))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return inUse
+}
+
+func TestAccept_RefusesTruthWithErrors(t *testing.T) {
+	f := newFixture(t, invalid)
+	inUse, d := f.accept(), f.dataset
+	if inUse != nil || d.TruthVersion != 0 || d.PendingWork != nil || len(d.Diagnostics) != 2 || d.Diagnostics[0].Line != 2 || d.Diagnostics[0].File != "qrels" {
+		t.Errorf("%+v and %+v", d, inUse)
+	}
+}
+
+func TestAccept_ActivatesTruth(t *testing.T) {
+	f := newFixture(t, qrels)
+	inUse, d := f.accept(), f.dataset
+	if inUse == nil || inUse.Number != 1 || d.TruthVersion != 1 || !d.PendingWork.Is(record.Reevaluate) || inUse.Evaluator.PrimaryMeasure != "AP" {
+		t.Errorf("%+v and %+v", d, inUse)
+	}
+	if f.accept(); f.dataset.Version != d.Version {
+		t.Errorf("accepted again: %+v", f.dataset)
+	}
+}
+
+func TestAccept_StaysPendingWithoutTheBytes(t *testing.T) {
+	f := newFixture(t, qrels)
+	if err := f.Objects.Delete(t.Context(), record.ObjectKey(record.HolderTruths, f.dataset.ID, digest(qrels))); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Accept(t.Context(), f.dataset.ID); !errors.Is(err, blob.ErrNotFound) {
+		t.Errorf("%v", err)
+	}
+	if now, err := records.Get[record.DatasetItem](t.Context(), f.Store, store.Strong, f.dataset.Key()); err != nil || now.Version != f.dataset.Version {
+		t.Errorf("%+v, %v", now, err)
+	}
+}
+
+func TestAccept_ActivatesOnceWhenCalledAtOnce(t *testing.T) {
+	f := newFixture(t, qrels)
+	var all sync.WaitGroup
+	for range 8 {
+		all.Go(func() {
+			if err := f.Accept(t.Context(), f.dataset.ID); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	if inUse := f.accept(); f.dataset.TruthVersion != 1 || inUse.Number != 1 || inUse.Version != 1 {
+		t.Errorf("%+v with the truth %+v", f.dataset, inUse)
+	}
+}
+
+func TestAccept_KeepsTruthInUseUntilAnotherIsAccepted(t *testing.T) {
+	f := newFixture(t, qrels)
+	f.accept()
+	const changed = "q1 0 d2 1\n"
+	for _, tt := range []struct {
+		content, inUse string
+		version        int64
+	}{{invalid, qrels, 1}, {changed, changed, 2}} {
+		f.upload(tt.content)
+		inUse := f.accept()
+		if f.dataset.TruthVersion != tt.version || inUse.Number != tt.version || inUse.Files[0].SHA256 != digest(tt.inUse) || (len(f.dataset.Diagnostics) > 0) != (tt.content == invalid) {
+			t.Errorf("after %q: %+v with the truth %+v", tt.content, f.dataset, inUse)
+		}
+	}
+}

@@ -8,23 +8,11 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/measure"
+	"assay/functions/tools"
 	"assay/shared/record"
 )
 
-// converterAnswer is an answer of the tool.
-type converterAnswer struct {
-	From, To string
-	File     struct {
-		Name, MediaType, URL, SHA256 string
-		Size                         int64
-		Content                      []byte
-		ExpiresAt                    string
-	}
-	Diagnostics []measure.Diagnostic
-}
-
-// What is converted from one format into the next, through all and back, is the same again.
+// A run and judgments are converted through all formats and back.
 func TestConverter_RoundTrips(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	const run, qrels = "1 Q0 d\"7 1 12.50 bm25\n1 Q0 d,8 2 -1e-3 bm25\n", "q1 0 d\\7 2\nq2 0 ü -1\n"
@@ -34,7 +22,7 @@ func TestConverter_RoundTrips(t *testing.T) {
 	}{{"run", run, []string{"trec-run", "jsonl", "csv", "trec-run"}}, {"qrels", qrels, []string{"trec-qrels", "jsonl", "beir", "csv", "trec-qrels"}}} {
 		text := c.text
 		for i, to := range c.formats[1:] {
-			var out converterAnswer
+			var out tools.ConverterOutput
 			input := object{c.member: inlineFiles("f", text), "from": c.formats[i], "to": to}
 			s.invoke(http.StatusOK, &out, "", "converter", input)
 			plain := s.invoke(http.StatusOK, nil, "", "converter", input, "Accept", "text/plain")
@@ -58,7 +46,7 @@ func TestConverter_NamesFilesAndMediaTypes(t *testing.T) {
 		"trec-qrels": "qrels.txt text/plain; charset=utf-8", "jsonl": "qrels.jsonl text/plain; charset=utf-8",
 		"csv": "qrels.csv text/csv; charset=utf-8", "beir": "qrels.tsv text/tab-separated-values; charset=utf-8",
 	} {
-		var out converterAnswer
+		var out tools.ConverterOutput
 		s.invoke(http.StatusOK, &out, "", "converter", object{"qrels": inlineFiles("../hostile\";.exe", "1 7 a 1\n"), "to": to})
 		if got := out.File.Name + " " + out.File.MediaType; got != want {
 			t.Errorf("%s is %s, want %s", to, got, want)
@@ -71,12 +59,12 @@ func TestConverter_NamesFilesAndMediaTypes(t *testing.T) {
 			}
 		}
 		if lossy := to == "beir"; lossy != (len(out.Diagnostics) == 1) {
-			t.Errorf("of the iteration it is told: %+v", out.Diagnostics)
+			t.Errorf("%s: the warnings about the iteration are %+v", to, out.Diagnostics)
 		}
 	}
 }
 
-// What cannot be had names what can: before the result is known what the tool writes, and then what the result is.
+// Before the result is known, the problem lists all media types of the tool, and afterwards those of the result.
 func TestConverter_NamesItsMediaTypes(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	input := object{"qrels": inlineFiles("q", "1 7 a 1\n"), "to": "trec-qrels"}
@@ -100,7 +88,7 @@ func TestConverter_RefusesInvalidInputs(t *testing.T) {
 		"run from qrels":         {object{"run": run, "from": "trec-qrels", "to": "csv"}, "/from", ""},
 		"qrels to a run":         {object{"qrels": qrels, "to": "trec-run"}, "/to", ""},
 		"unknown format":         {object{"qrels": qrels, "to": "xml"}, "/to", ""},
-		"qrels as a run":         {object{"run": qrels, "to": "csv"}, "/run/files/0", ""},
+		"qrels as a run":         {object{"run": inlineFiles("qrels.txt", "1 0 a 2\n"), "to": "csv"}, "/run/files/0", ""},
 		"repeated file name":     {object{"run": inlineFiles("a", datasetRun, "a", datasetRun), "to": "csv"}, "/run/files/1/name", ""},
 		"file name of two lines": {object{"run": inlineFiles("a\nb", datasetRun), "to": "csv"}, "/run/files/0/name", ""},
 		"no base64":              {object{"run": object{"files": []object{{"name": "a", "content": "!"}}}, "to": "csv"}, "/run/files/0/content", ""},
@@ -115,7 +103,7 @@ func TestConverter_RefusesInvalidInputs(t *testing.T) {
 
 func TestConverter_ConvertsStoredRunsAndTruths(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	var out converterAnswer
+	var out tools.ConverterOutput
 	s.invoke(http.StatusOK, &out, "", "converter", object{"run": runRef(s.addRun(runSpec{public: true})), "to": "csv"})
 	if !strings.HasPrefix(string(out.File.Content), "topic,docid,rank,score,tag\n1,b,1,2.0,tag\n") {
 		t.Errorf("the run is\n%s", out.File.Content)
@@ -123,7 +111,7 @@ func TestConverter_ConvertsStoredRunsAndTruths(t *testing.T) {
 	truth := object{"qrels": object{"datasetId": s.dataset.ID}, "to": "jsonl"}
 	for _, user := range []string{"", "alice", "bob"} {
 		if a := s.invoke(http.StatusForbidden, nil, user, "converter", truth); strings.Contains(string(a.Body), "docid") {
-			t.Errorf("%q is told of the truth: %s", user, a.Body)
+			t.Errorf("%q sees the truth: %s", user, a.Body)
 		}
 	}
 	s.invoke(http.StatusOK, &out, "olga", "converter", truth)
@@ -132,16 +120,13 @@ func TestConverter_ConvertsStoredRunsAndTruths(t *testing.T) {
 	}
 	labels := s.newClassificationDataset("id,label\n1,a\n")
 	truth["qrels"] = object{"datasetId": labels.ID}
-	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "olga", "converter", truth); len(found) != 1 || found[0].Pointer != "/qrels/datasetId" {
-		t.Errorf("labels are refused for %v", found)
-	}
-	s.checkHiddenRuns("converter", func(run object) object { return object{"run": run, "to": "csv"} })
+	s.wantRefusal("olga", "converter", refusal{truth, "/qrels/datasetId", "no relevance judgments"})
 }
 
 func TestInlineFiles_AreBounded(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	zipped := gzipped(datasetRun)
-	var out converterAnswer
+	var out tools.ConverterOutput
 	s.invoke(http.StatusOK, &out, "", "converter", object{"run": inlineFiles("run.txt.gz", zipped), "to": "trec-run"})
 	if string(out.File.Content) != datasetRun {
 		t.Errorf("unpacked it is\n%s", out.File.Content)
@@ -156,13 +141,13 @@ func TestInlineFiles_AreBounded(t *testing.T) {
 	s.invoke(http.StatusRequestEntityTooLarge, nil, "", "validator", object{"run": inlineFiles("a", string(noise), "b", string(noise))})
 }
 
-// What is converted goes from store to store: memory does not grow with it.
+// Memory does not grow with the size of a stored run.
 func TestConverter_StreamsStoredRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var before, after runtime.MemStats
 	held := s.addLargeRun(6<<20, 1)
 	runtime.ReadMemStats(&before)
-	var out converterAnswer
+	var out tools.ConverterOutput
 	s.invoke(http.StatusOK, &out, "alice", "converter", object{"run": runRef(held), "to": "csv"})
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 3<<20 || out.File.Size < 4<<20 || out.File.URL == "" {

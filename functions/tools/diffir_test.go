@@ -11,58 +11,21 @@ import (
 	"strings"
 	"testing"
 
+	"assay/functions/tools"
 	"assay/functions/tools/comparison"
+	"assay/shared/lists"
 	"assay/shared/record"
 )
 
-// diffirAnswer is the answer of diffir as far as the tests look at it.
-type diffirAnswer struct {
-	Order      string
-	Compared   int
-	Judged     bool
-	Measure    string
-	TopicCount int
-	Runs       []struct {
-		Name, EvaluationID string
-		Topics             int
-		Value              *float64
-	}
-	Topics []struct {
-		Topic, Query string
-		Overlap      float64
-		Tau          *float64
-		Difference   *float64
-		Values       []*float64
-		Comparisons  []struct {
-			Overlap   float64
-			Tau, TauB *float64
-			Shown     *struct{ Kept, Moved, Came, Went int }
-		}
-		Rankings [][]struct {
-			Rank     int
-			Document string
-			Score    float64
-			Grade    *int
-			Change   string
-			Ranks    []int
-			Went     []string
-		}
-		Texts map[string]struct{ Title, Text string }
-	}
+// topicNames lists the topics in the order of the answer.
+func topicNames(out tools.DiffirOutput) string {
+	return strings.Join(lists.Map(out.Topics, func(t tools.DiffirTopic) string { return t.Topic }), " ")
 }
 
-func (d *diffirAnswer) order() string {
-	var topics []string
-	for _, t := range d.Topics {
-		topics = append(topics, t.Topic)
-	}
-	return strings.Join(topics, " ")
-}
-
-// summary is a ranking in short: document, grade, change from the first run, and the runs that lack it.
-func (d *diffirAnswer) summary(topic, run int) string {
+// summarize is a ranking in short: document, grade, change from the first run, and the runs that lack it.
+func summarize(out tools.DiffirOutput, topic, run int) string {
 	var all []string
-	for _, x := range d.Topics[topic].Rankings[run] {
+	for _, x := range out.Topics[topic].Rankings[run] {
 		text := fmt.Sprintf("%d%s", x.Rank, x.Document)
 		if x.Grade != nil {
 			text += fmt.Sprintf("(%d)", *x.Grade)
@@ -97,13 +60,13 @@ func TestDiffir_ByHand(t *testing.T) {
 		// RR is 1/1 and 1/1, 1/2 and 1/3, 1/3 and 1/2; the truth knows nothing of the others.
 		"measure": "paper turned equal alone apart",
 	} {
-		var got diffirAnswer
+		var got tools.DiffirOutput
 		s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "order", order))
-		if got.order() != want || got.Order != order || got.TopicCount != 5 || got.Measure != "RR" || !got.Judged {
-			t.Errorf("by %s the topics are %s, want %s; %+v", order, got.order(), want, got.Runs)
+		if topicNames(got) != want || got.Order != order || got.TopicCount != 5 || got.Measure != "RR" || !got.Judged {
+			t.Errorf("by %s the topics are %s, want %s; %+v", order, topicNames(got), want, got.Runs)
 		}
 	}
-	var got diffirAnswer
+	var got tools.DiffirOutput
 	s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "depth", 3))
 	for i, want := range []string{
 		"alone 0.0000 none none", "apart 0.0000 none none", "paper 0.2882 -1.0000 0.1667", "turned 0.9550 0.3333 0.1667", "equal 1.0000 1.0000 0.0000",
@@ -118,17 +81,17 @@ func TestDiffir_ByHand(t *testing.T) {
 	if c := paper.Comparisons[0].Shown; c.Kept != 0 || c.Moved != 2 || c.Came != 1 || c.Went != 1 {
 		t.Errorf("changes %+v", c)
 	}
-	if first, want := got.summary(2, 0), "1a[1 3] 2b[2 0]second 3c(2)[3 2]"; first != want {
+	if first, want := summarize(got, 2, 0), "1a[1 3] 2b[2 0]second 3c(2)[3 2]"; first != want {
 		t.Errorf("the first run has %s, want %s", first, want)
 	}
-	if second, want := got.summary(2, 1), "1z(0)came[0 1] 2c(2)moved[3 2] 3amoved[1 3]"; second != want {
+	if second, want := summarize(got, 2, 1), "1z(0)came[0 1] 2c(2)moved[3 2] 3amoved[1 3]"; second != want {
 		t.Errorf("the second run has %s, want %s", second, want)
 	}
-	if second, want := got.summary(3, 1), "1akept[1 1] 2cmoved[3 2] 3b(1)moved[2 3]"; second != want {
+	if second, want := summarize(got, 3, 1), "1akept[1 1] 2cmoved[3 2] 3b(1)moved[2 3]"; second != want {
 		t.Errorf("of the turned topic the second run has %s, want %s", second, want)
 	}
-	if n := len(got.Topics[0].Rankings[1]); n != 0 || got.summary(0, 0) != "1a[1 0]second 2b[2 0]second" {
-		t.Errorf("the second run has %d documents, the first %s", n, got.summary(0, 0))
+	if n := len(got.Topics[0].Rankings[1]); n != 0 || summarize(got, 0, 0) != "1a[1 0]second 2b[2 0]second" {
+		t.Errorf("the second run has %d documents, the first %s", n, summarize(got, 0, 0))
 	}
 	page := s.page("", "diffir", withMembers(input, "depth", 3))
 	for _, want := range []string{"up 1, from rank 3", "down 2, from rank 1", "new", "gone", "grade 2", "not relevant", "unjudged", "same rank", `href="#t3-3"`, `id="t3-3"`, `<a href="#t3">`, "Nothing was retrieved"} {
@@ -141,20 +104,20 @@ func TestDiffir_ByHand(t *testing.T) {
 // A topic differs as much as its run that differs most from the first.
 func TestDiffir_OfSeveralRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	var got diffirAnswer
+	var got tools.DiffirOutput
 	input := object{
 		"runs": []object{namedRun("x", trecRun("1 abc", "2 abc")), namedRun("x", trecRun("1 abc", "2 acb")), namedRun("z", trecRun("1 def", "2 acb"))},
 		"p":    0.99, "depth": 2, "limit": 1,
 	}
 	s.invoke(http.StatusOK, &got, "", "diffir", input)
-	if got.order() != "1 2" || got.Topics[0].Overlap != 0 || number(&got.Topics[0].Comparisons[0].Overlap) != "1.0000" || got.Judged || got.Measure != "" {
+	if topicNames(got) != "1 2" || got.Topics[0].Overlap != 0 || number(&got.Topics[0].Comparisons[0].Overlap) != "1.0000" || got.Judged || got.Measure != "" {
 		t.Errorf("%+v", got)
 	}
 	if got.Topics[0].Rankings == nil || got.Topics[1].Rankings != nil || got.Topics[1].Comparisons[0].Shown != nil {
 		t.Errorf("rankings are not shown of the first topic alone: %+v", got.Topics)
 	}
-	if got.Runs[1].Name != "x (2)" || got.summary(0, 0) != "1a[1 1 0]z 2b[2 2 0]z" {
-		t.Errorf("the first of %+v has %s", got.Runs, got.summary(0, 0))
+	if got.Runs[1].Name != "x (2)" || summarize(got, 0, 0) != "1a[1 1 0]z 2b[2 2 0]z" {
+		t.Errorf("the first of %+v has %s", got.Runs, summarize(got, 0, 0))
 	}
 	page := s.page("", "diffir", input)
 	for _, want := range []string{"gone from 3 \u2068z\u2069", "1 more topic with lesser differences", "There are no judgments here"} {
@@ -166,7 +129,7 @@ func TestDiffir_OfSeveralRuns(t *testing.T) {
 		t.Error("the page calls documents unjudged, and there are no judgments")
 	}
 	s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "topics", []string{"2"}))
-	if got.TopicCount != 1 || got.order() != "2" {
+	if got.TopicCount != 1 || topicNames(got) != "2" {
 		t.Errorf("of the topic that is named there is %+v", got)
 	}
 }
@@ -191,7 +154,7 @@ func TestDiffir_ReadsDeepEnough(t *testing.T) {
 		}
 	}
 	for p, compared := range map[float64]int{0.5: 1000, 0.9: 1000, 0.99: 1375} {
-		var got diffirAnswer
+		var got tools.DiffirOutput
 		s.invoke(http.StatusOK, &got, "", "diffir", object{"runs": []object{namedRun("a", runs[0].String()), namedRun("b", runs[1].String())}, "p": p, "depth": 100})
 		want, err := comparison.RankBiasedOverlap(rankings[0], rankings[1], p)
 		if err != nil || math.Abs(got.Topics[0].Overlap-want) > 1e-6 || got.Compared != compared {
@@ -237,31 +200,29 @@ func TestDiffir_OfStoredRuns(t *testing.T) {
 	second, _ := s.addEvaluatedRun(runSpec{public: true, content: trecRun("1 ba", "2 c"), ap: topicValues(0, 0)})
 	input := object{"runs": runRefs(first, second), "order": "measure"}
 	for _, user := range []string{"", "alice", "unrelated", "olga"} {
-		var got diffirAnswer
+		var got tools.DiffirOutput
 		s.invoke(http.StatusOK, &got, user, "diffir", input)
 		if got.Judged != (user == "olga") {
 			t.Errorf("judged is %v for %q", got.Judged, user)
 		}
-		if got.Measure != "AP" || got.order() != "1 2" || number(got.Topics[0].Difference) != "1.0000" || number(got.Runs[0].Value) != "0.5000" || got.Runs[0].EvaluationID == "" {
+		if got.Measure != "AP" || topicNames(got) != "1 2" || number(got.Topics[0].Difference) != "1.0000" || number(got.Runs[0].Value) != "0.5000" || got.Runs[0].EvaluationID == "" {
 			t.Errorf("for %q the values are %+v", user, got)
 		}
 		if x := got.Topics[0]; x.Query != "boats at anchor" || x.Texts["a"].Text != "An anchor holds a boat." || len(x.Texts) != 2 {
 			t.Errorf("for %q the texts are %q, %+v", user, x.Query, x.Texts)
 		}
-		grades := got.summary(0, 0)
+		grades := summarize(got, 0, 0)
 		if want := map[bool]string{true: "1a(2)[1 2] 2b(0)[2 1] 3z[3 0]team of alice (2)", false: "1a[1 2] 2b[2 1] 3z[3 0]team of alice (2)"}[user == "olga"]; grades != want {
 			t.Errorf("%q sees %s, want %s", user, grades, want)
 		}
 	}
 	// A measure that the evaluations do not have is computed for those who may read the truth.
-	var got diffirAnswer
+	var got tools.DiffirOutput
 	s.invoke(http.StatusOK, &got, "olga", "diffir", withMembers(input, "measure", "P@2"))
 	if got.Measure != "P@2" || number(got.Topics[0].Difference) != "0.0000" || number(got.Topics[1].Difference) != "0.0000" {
 		t.Errorf("%+v", got.Topics)
 	}
-	if refused := s.wantFieldErrors(http.StatusUnprocessableEntity, "alice", "diffir", withMembers(input, "measure", "P@2")); refused[0].Pointer != "/measure" {
-		t.Errorf("it says %+v", refused)
-	}
+	s.wantRefusal("alice", "diffir", refusal{withMembers(input, "measure", "P@2"), "/measure", ""})
 	s.invoke(http.StatusForbidden, nil, "alice", "diffir", withMembers(input, "truth", object{"datasetId": s.dataset.ID}))
 }
 
@@ -274,39 +235,14 @@ func TestDiffir_OfRunsBeforeTheirReview(t *testing.T) {
 		e.content, e.ap = trecRun("1 ba"), topicValues(0, 0)
 		other, _ := s.addEvaluatedRun(e)
 		input := object{"runs": runRefs(one, other)}
-		var got diffirAnswer
+		var got tools.DiffirOutput
 		s.invoke(http.StatusOK, &got, "alice", "diffir", input)
-		if got.Judged || got.summary(0, 1) != "1bmoved[2 1] 2amoved[1 2]" {
+		if got.Judged || summarize(got, 0, 1) != "1bmoved[2 1] 2amoved[1 2]" {
 			t.Errorf("their owner sees %+v", got)
 		}
-		refused := s.wantFieldErrors(http.StatusUnprocessableEntity, "alice", "diffir", withMembers(input, "order", "measure"))
-		if refused[0].Pointer != "/runs/0" || !strings.Contains(refused[0].Detail, "not its values") {
-			t.Errorf("it says %+v", refused)
-		}
+		s.wantRefusal("alice", "diffir", refusal{withMembers(input, "order", "measure"), "/runs/0", "not its values"})
 		s.invoke(http.StatusOK, &got, "alice", "diffir", withMembers(input, "order", "measure", "truth", inlineFiles("q", "1 0 a 1\n")))
 		s.invoke(http.StatusOK, &got, "olga", "diffir", withMembers(input, "order", "measure"))
-		for _, order := range []string{"overlap", "measure"} {
-			refused := s.wantFieldErrors(http.StatusNotFound, "unrelated", "diffir", withMembers(input, "order", order))
-			missing := object{"runs": []object{{"runId": record.NewID(s.Now())}, {"runId": record.NewID(s.Now())}}, "order": order}
-			if as := s.wantFieldErrors(http.StatusNotFound, "unrelated", "diffir", missing); !slices.Equal(refused, as) {
-				t.Errorf("hidden runs are refused with %+v, missing ones as %+v", refused, as)
-			}
-		}
-	}
-}
-
-// Texts of a dataset that is hidden are not there, whoever sends a run along.
-func TestDiffir_HidesTextsOfHiddenDatasets(t *testing.T) {
-	s := newToolServer(t, record.Private)
-	runs := []object{namedRun("a", trecRun("1 ab")), namedRun("b", trecRun("1 ba"))}
-	input := object{"runs": runs, "texts": object{"datasetId": s.dataset.ID}}
-	s.invoke(http.StatusOK, nil, "olga", "diffir", input)
-	for _, user := range []string{"", "unrelated"} {
-		refused := s.wantFieldErrors(http.StatusNotFound, user, "diffir", input)
-		missing := s.wantFieldErrors(http.StatusNotFound, user, "diffir", object{"runs": runs, "texts": object{"datasetId": record.NewID(s.Now())}})
-		if !slices.Equal(refused, missing) || refused[0].Pointer != "/texts/datasetId" {
-			t.Errorf("a hidden dataset is refused with %+v, a missing one as %+v", refused, missing)
-		}
 	}
 }
 
@@ -343,9 +279,9 @@ func TestDiffir_PageIsSmall(t *testing.T) {
 func TestDiffir_OrdersByOverlapWithoutTau(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	runs := []object{namedRun("one", trecRun("1 abc", "2 abc")), namedRun("same", trecRun("1 abc", "2 abc")), namedRun("other", trecRun("1 acb", "2 xyz"))}
-	var got diffirAnswer
+	var got tools.DiffirOutput
 	s.invoke(http.StatusOK, &got, "", "diffir", object{"runs": runs, "order": "tau"})
-	if got.order() != "2 1" {
-		t.Errorf("the order is %s", got.order())
+	if topicNames(got) != "2 1" {
+		t.Errorf("the order is %s", topicNames(got))
 	}
 }

@@ -2,16 +2,17 @@ package tools_test
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
 	"assay/functions/tools"
-	"assay/shared/problem"
 	"assay/shared/record"
 )
 
@@ -34,10 +35,7 @@ func TestEvaluator_AgreesWithTrecEval(t *testing.T) {
 	equivalents := map[string]string{
 		"map": "AP", "P_10": "P@10", "ndcg_cut_10": "nDCG@10", "recip_rank": "RR", "recall_1000": "R@1000", "Rprec": "Rprec", "bpref": "Bpref", "success_5": "Success@5",
 	}
-	var names []string
-	for _, name := range equivalents {
-		names = append(names, name)
-	}
+	names := slices.Collect(maps.Values(equivalents))
 	for folder, run := range map[string]string{"trec-eval-test": "results", "trec-eval-graded": "graded", "cacm": "bm25", "cast2021": "org_convdr_bert"} {
 		var got tools.EvaluatorOutput
 		s.invoke(http.StatusOK, &got, "", "evaluator", object{
@@ -134,42 +132,29 @@ func TestEvaluator_BoundsValues(t *testing.T) {
 		"truth": inlineFiles("qrels.txt", gzipped(qrels.String())), "perTopic": false,
 		"measures": []string{"P@1", "P@2", "P@3", "P@4", "P@5", "P@6", "P@7", "P@8", "P@9", "P@10", "P@11", "P@12", "P@13", "P@14", "P@15", "P@16", "P@17"},
 	}
-	a := s.Want(http.StatusUnprocessableEntity, nil, "", http.MethodPost, "/v1/tools/evaluator", input)
-	if !strings.Contains(string(a.Body), "1020000 values") || !strings.Contains(string(a.Body), `"pointer":"/runs"`) {
-		t.Errorf("%s", a.Body)
-	}
+	s.wantRefusal("", "evaluator", refusal{input, "/runs", "1020000 values"})
 }
 
-// Each fault is told where it is, with what to do.
 func TestInputs_ErrorsPointToTheirMember(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	for want, input := range map[string]object{
-		"/runs":                    {"runs": []any{}, "truth": inlineFiles("file.txt", exampleJudgments)},
-		"/runs/0":                  {"runs": []object{{"name": "nothing"}}, "truth": inlineFiles("file.txt", exampleJudgments)},
-		"/truth":                   {"runs": []object{inlineFiles("file.txt", exampleRun)}},
-		"/runs/0/files/0":          {"runs": []object{inlineFiles("file.txt", "1 Q0 lake 1 high me\n")}, "truth": inlineFiles("file.txt", exampleJudgments)},
-		"/truth/files/0":           {"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": inlineFiles("file.txt", "1 0 lake\n")},
-		"/measures/0":              {"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": inlineFiles("file.txt", exampleJudgments), "measures": []string{"Beauty"}},
-		"/truth/format/kind":       {"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": withMembers(inlineFiles("q", exampleJudgments), "format", object{"kind": "csv"})},
-		"/runs/0/files/0/content":  {"runs": []object{{"files": []object{{"name": "run.txt", "content": "%"}}}}, "truth": inlineFiles("file.txt", exampleJudgments)},
-		"/runs/0/files/1":          {"runs": []object{{"files": []object{{"name": "run.txt", "text": exampleRun}, {"name": "more.txt"}}}}, "truth": inlineFiles("file.txt", exampleJudgments)},
-		"/truth/files/0 ":          {"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": object{"files": []object{{"name": "qrels.txt", "text": exampleJudgments, "content": "MQ=="}}}},
-		"/runs/0/runId":            {"runs": []object{{"runId": "none"}}},
-		"/truth/datasetId":         {"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": object{"datasetId": "none"}},
-		"/runs/0/files/0/sha256":   {"runs": []object{{"files": []object{{"name": "run.txt", "content": "MQ==", "sha256": "x"}}}}, "truth": inlineFiles("file.txt", exampleJudgments)},
-		"unpack to more than 6710": {"runs": []object{inlineFiles("bomb.txt", gzipped(strings.Repeat("1 Q0 d 1 1 t\n", 6_000_000)))}, "truth": inlineFiles("file.txt", exampleJudgments)},
-	} {
-		a := s.Do("", http.MethodPost, "/v1/tools/evaluator", input)
-		status := http.StatusUnprocessableEntity
-		if !strings.HasPrefix(want, "/") {
-			status = problem.TooLarge.Status
-		} else {
-			want = fmt.Sprintf(`"pointer":%q`, strings.TrimSpace(want))
-		}
-		if a.Status != status || !strings.Contains(string(a.Body), want) {
-			t.Errorf("%s: %d\n%s", want, a.Status, a.Body)
-		}
-	}
+	run, truth := inlineFiles("file.txt", exampleRun), inlineFiles("file.txt", exampleJudgments)
+	runs := []object{run}
+	ofFile := func(file object) object { return object{"runs": []object{{"files": []object{file}}}, "truth": truth} }
+	s.wantRefusals("evaluator", map[string]refusal{
+		"no run":              {object{"runs": []any{}, "truth": truth}, "/runs", ""},
+		"no file of a run":    {object{"runs": []object{{"name": "nothing"}}, "truth": truth}, "/runs/0", ""},
+		"no truth":            {object{"runs": runs}, "/truth", ""},
+		"faulty run":          {object{"runs": []object{inlineFiles("file.txt", "1 Q0 lake 1 high me\n")}, "truth": truth}, "/runs/0/files/0", ""},
+		"faulty truth":        {object{"runs": runs, "truth": inlineFiles("file.txt", "1 0 lake\n")}, "/truth/files/0", ""},
+		"unknown measure":     {object{"runs": runs, "truth": truth, "measures": []string{"Beauty"}}, "/measures/0", ""},
+		"format of the truth": {object{"runs": runs, "truth": withMembers(truth, "format", object{"kind": "csv"})}, "/truth/format/kind", ""},
+		"no base64":           {ofFile(object{"name": "run.txt", "content": "%"}), "/runs/0/files/0/content", ""},
+		"empty file":          {ofFile(object{"name": "run.txt"}), "/runs/0/files/0", ""},
+		"text and content":    {ofFile(object{"name": "run.txt", "text": exampleRun, "content": "MQ=="}), "/runs/0/files/0", ""},
+		"unknown member":      {ofFile(object{"name": "run.txt", "content": "MQ==", "sha256": "x"}), "/runs/0/files/0/sha256", ""},
+		"no id of a run":      {object{"runs": []object{{"runId": "none"}}}, "/runs/0/runId", ""},
+		"no id of a dataset":  {object{"runs": runs, "truth": object{"datasetId": "none"}}, "/truth/datasetId", ""},
+	})
 }
 
 func TestResult_ByGET(t *testing.T) {

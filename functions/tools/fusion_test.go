@@ -8,19 +8,10 @@ import (
 	"strings"
 	"testing"
 
+	"assay/functions/tools"
 	"assay/shared/measure"
-	"assay/shared/problem"
 	"assay/shared/record"
 )
-
-// fusionAnswer is an answer of the tool.
-type fusionAnswer struct {
-	Method, Normalization, Tag string
-	K, Depth                   int
-	Runs                       []struct{ Name, RunID string }
-	File                       struct{ Content []byte }
-	Diagnostics                []measure.Diagnostic
-}
 
 // exampleRuns are runs of a topic: a 10, b 6, c 2 and b 8, d 4, a 3.
 func exampleRuns() []object {
@@ -47,7 +38,7 @@ func TestFusion_ByHand(t *testing.T) {
 		{object{"method": "combmnz"}, "fused", "combmnz 0 min-max 1000", "badc", scores{"a": 2, "b": 3, "c": 0, "d": 0.2}},
 	} {
 		c.settings["runs"] = exampleRuns()
-		var out fusionAnswer
+		var out tools.FusionOutput
 		s.invoke(http.StatusOK, &out, "", "fusion", c.settings)
 		if got := fmt.Sprint(out.Method, " ", out.K, " ", out.Normalization, " ", out.Depth); got != c.filledIn || out.Tag != c.tag {
 			t.Errorf("it was fused by %s with the tag %s, want %s and %s", got, out.Tag, c.filledIn, c.tag)
@@ -77,57 +68,42 @@ func TestFusion_ByHand(t *testing.T) {
 
 func TestFusion_RefusesConflictingSettings(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	for pointer, settings := range map[string]object{
-		"/normalization": {"normalization": "rank"},
-		"/k":             {"method": "combmnz", "k": 60},
-		"/tag":           {"tag": "a b"},
-		"/depth":         {"depth": -1},
-		"/method":        {"method": "borda"},
-	} {
-		settings["runs"] = exampleRuns()
-		if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", settings); len(found) != 1 || found[0].Pointer != pointer {
-			t.Errorf("%v is refused for %v, want %s", settings, found, pointer)
-		}
-	}
-	s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": exampleRuns()[:1]})
+	s.wantRefusals("fusion", map[string]refusal{
+		"normalization of ranks": {object{"runs": exampleRuns(), "normalization": "rank"}, "/normalization", ""},
+		"k of scores":            {object{"runs": exampleRuns(), "method": "combmnz", "k": 60}, "/k", ""},
+		"white space in the tag": {object{"runs": exampleRuns(), "tag": "a b"}, "/tag", ""},
+		"depth below 0":          {object{"runs": exampleRuns(), "depth": -1}, "/depth", ""},
+		"unknown method":         {object{"runs": exampleRuns(), "method": "borda"}, "/method", ""},
+		"one run":                {object{"runs": exampleRuns()[:1]}, "/runs", ""},
+	})
 }
 
-// Runs have files of the same name, as files of runs do.
+// Files of several runs may have the same name.
 func TestFusion_NamesTheFaultyRun(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	const good, other, bad = "t Q0 a 1 1 x\n", "t Q0 b 1 1 x\nu Q0 b 1 1 x\n", "t Q0 a 1 high x\n"
-	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
-		inlineFiles("run.txt", good), inlineFiles("more.txt", "v Q0 a 1 1 x\n", "run.txt", bad),
-	}}); len(found) != 1 || found[0].Pointer != "/runs/1/files/1" || !strings.Contains(found[0].Detail, "line 1: the score") {
-		t.Errorf("the fault is told as %v", found)
-	}
-	held := s.addRun(runSpec{public: true, content: bad})
-	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{inlineFiles("run.txt", good), runRef(held)}}); len(found) != 1 || found[0].Pointer != "/runs/1" {
-		t.Errorf("the fault of a stored run is told as %v", found)
-	}
-	var out fusionAnswer
+	vast := inlineFiles("run.txt", "t Q0 a 1 1e308 x\n")
+	s.wantRefusals("fusion", map[string]refusal{
+		"inline run": {object{"runs": []object{inlineFiles("run.txt", good), inlineFiles("more.txt", "v Q0 a 1 1 x\n", "run.txt", bad)}}, "/runs/1/files/1", "line 1: the score"},
+		"stored run": {object{"runs": []object{inlineFiles("run.txt", good), runRef(s.addRun(runSpec{public: true, content: bad}))}}, "/runs/1", ""},
+		// The file b/c has the name that c of the run b would get.
+		"name that another file would get": {object{"runs": []object{
+			withMembers(inlineFiles("b/c", bad, "c", "v Q0 a 1 1 x\n"), "name", "a"), withMembers(inlineFiles("c", good), "name", "b"),
+		}}, "/runs/0/files/0", ""},
+		"scores without a sum": {object{"runs": []object{vast, vast}, "method": "combsum", "normalization": "none"}, "/runs", ""},
+	})
+	var out tools.FusionOutput
 	s.invoke(http.StatusOK, &out, "", "fusion", object{"runs": []object{
 		namedRun("full", other), namedRun("short", good),
 	}})
 	if len(out.Diagnostics) != 1 || out.Diagnostics[0].File != "short/run.txt" || out.Diagnostics[0].Severity != measure.Warning {
 		t.Errorf("diagnostics %+v", out.Diagnostics)
 	}
-	// The file b/c has the name that c of the run b would get.
-	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
-		withMembers(inlineFiles("b/c", bad, "c", "v Q0 a 1 1 x\n"), "name", "a"), withMembers(inlineFiles("c", good), "name", "b"),
-	}}); len(found) != 1 || found[0].Pointer != "/runs/0/files/0" {
-		t.Errorf("the fault is told as %v", found)
-	}
-	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": []object{
-		inlineFiles("run.txt", "t Q0 a 1 1e308 x\n"), inlineFiles("run.txt", "t Q0 a 1 1e308 x\n"),
-	}, "method": "combsum", "normalization": "none"}); len(found) != 1 || found[0].Pointer != "/runs" {
-		t.Errorf("scores without a sum are told as %v", found)
-	}
 }
 
 func TestFusion_OfStoredRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	var out, same fusionAnswer
+	var out, same tools.FusionOutput
 	one, other := s.addRun(runSpec{public: true}), s.addRun(runSpec{hidden: true, content: "1 Q0 d 1 2.0 tag\n"})
 	s.invoke(http.StatusOK, &out, "alice", "fusion", object{"runs": runRefs(one, other)})
 	s.invoke(http.StatusOK, &same, "", "fusion", object{"runs": []object{
@@ -137,9 +113,8 @@ func TestFusion_OfStoredRuns(t *testing.T) {
 		t.Errorf("stored runs fuse to\n%s and the same that come along to\n%s", out.File.Content, same.File.Content)
 	}
 	if out.Runs[0].RunID != one.ID || out.Runs[0].Name != "team of alice" || out.Runs[1].Name != "team of alice (2)" || out.Diagnostics[0].File != "team of alice (2)/run.txt" {
-		t.Errorf("runs are told as %v, diagnostics as %+v", out.Runs, out.Diagnostics)
+		t.Errorf("the runs are %v, diagnostics as %+v", out.Runs, out.Diagnostics)
 	}
-	s.checkHiddenRuns("fusion", func(run object) object { return object{"runs": []object{inlineFiles("r", datasetRun), run}} })
 }
 
 // Runs that are small as they are stored can take all the memory there is once they are unpacked.
@@ -148,18 +123,14 @@ func TestFusion_BoundsUnpackedBytes(t *testing.T) {
 	block := gzipped(strings.Repeat("\n", 4<<20))
 	part := gzipped(datasetRun)
 	one, other, small := s.addRun(runSpec{public: true, content: strings.Repeat(block, 65)}), s.addRun(runSpec{public: true, content: strings.Repeat(block, 64)}), s.addRun(runSpec{public: true, content: part})
-	var told problem.Document
-	s.invoke(http.StatusRequestEntityTooLarge, &told, "", "fusion", object{"runs": runRefs(one, other)})
-	if !strings.Contains(told.Detail, "unpack to more than 536870912 bytes") {
-		t.Errorf("it is told as %q", told.Detail)
+	if a := s.invoke(http.StatusRequestEntityTooLarge, nil, "", "fusion", object{"runs": runRefs(one, other)}); !strings.Contains(string(a.Body), "unpack to more than 536870912 bytes") {
+		t.Errorf("%s", a.Body)
 	}
-	var out fusionAnswer
+	var out tools.FusionOutput
 	s.invoke(http.StatusOK, &out, "", "fusion", object{"runs": []object{runRef(small), inlineFiles("r", datasetRun)}})
 	if len(out.File.Content) == 0 {
 		t.Error("packed runs fuse to nothing")
 	}
 	damaged := s.addRun(runSpec{public: true, content: part[:len(part)-6]})
-	if found := s.wantFieldErrors(http.StatusUnprocessableEntity, "", "fusion", object{"runs": runRefs(small, damaged)}); len(found) != 1 || found[0].Pointer != "/runs/1" {
-		t.Errorf("a damaged file is told as %v", found)
-	}
+	s.wantRefusal("", "fusion", refusal{object{"runs": runRefs(small, damaged)}, "/runs/1", ""})
 }

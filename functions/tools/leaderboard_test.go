@@ -55,7 +55,7 @@ func TestLeaderboard_ShowsWhatTheCallerSees(t *testing.T) {
 			t.Errorf("%v as %q: %+v", tt.input, tt.user, out)
 		}
 		if anonymous := tt.user == ""; anonymous && (strings.Contains(string(answer.Body), "of dan") || strings.Contains(string(answer.Body), "of eve")) {
-			t.Errorf("a anonymous is told who is anonymous or unpublished: %s", answer.Body)
+			t.Errorf("an anonymous caller sees who is anonymous or unpublished: %s", answer.Body)
 		}
 	}
 }
@@ -206,7 +206,7 @@ func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 		}
 	}
 	for _, against := range []int{2, 3, -1} {
-		s.invoke(http.StatusUnprocessableEntity, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": against})
+		s.wantRefusal("", "leaderboard", refusal{object{"datasetId": s.dataset.ID, "against": against}, "/against", ""})
 	}
 }
 
@@ -245,20 +245,14 @@ func TestLeaderboard_ComparesTeamsAcrossRuns(t *testing.T) {
 	}
 }
 
-func TestLeaderboard_HiddenDatasetIsNotFound(t *testing.T) {
-	s := newToolServer(t, record.Private)
-	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.5)})
-	for user, status := range map[string]int{"": 404, "unrelated": 404, "olga": 200, "root": 200} {
-		s.invoke(status, nil, user, "leaderboard", object{"datasetId": s.dataset.ID})
-	}
-	hidden := s.invoke(http.StatusNotFound, nil, "unrelated", "leaderboard", object{"datasetId": s.dataset.ID})
-	missing := s.invoke(http.StatusNotFound, nil, "unrelated", "leaderboard", object{"datasetId": record.NewID(s.Now())})
-	if told := regexp.MustCompile(`"(requestId|instance)":"[^"]*"`); told.ReplaceAllString(string(hidden.Body), "") != told.ReplaceAllString(string(missing.Body), "") {
-		t.Errorf("what is hidden is told from what is missing:\n%s\n%s", hidden.Body, missing.Body)
-	}
-	for _, input := range []object{{}, {"datasetId": "x"}, {"datasetId": s.dataset.ID, "measure": "P@1"}, {"datasetId": s.dataset.ID, "limit": 201}} {
-		s.invoke(http.StatusUnprocessableEntity, nil, "olga", "leaderboard", input)
-	}
+func TestLeaderboard_RefusesInvalidInputs(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	s.wantRefusals("leaderboard", map[string]refusal{
+		"no dataset":       {object{}, "/datasetId", ""},
+		"no id":            {object{"datasetId": "x"}, "/datasetId", ""},
+		"unknown measure":  {object{"datasetId": s.dataset.ID, "measure": "P@1"}, "/measure", ""},
+		"too many entries": {object{"datasetId": s.dataset.ID, "limit": 201}, "/limit", ""},
+	})
 }
 
 // TestLeaderboard_EntityTagFollowsEntries changes what is shown, and what is not.

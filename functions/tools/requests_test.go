@@ -139,14 +139,6 @@ func (s *toolServer) page(user, tool string, input object) string {
 	return string(s.invoke(http.StatusOK, nil, user, tool, input, "Accept", "text/html").Body)
 }
 
-// wantFieldErrors has an input refused, and returns what the problem says of its members.
-func (s *toolServer) wantFieldErrors(status int, user, tool string, input any) []problem.Field {
-	s.t.Helper()
-	var answer problem.Document
-	s.invoke(status, &answer, user, tool, input)
-	return answer.Errors
-}
-
 // resultURL is where a GET has the answer.
 func (s *toolServer) resultURL(tool string, input object) string {
 	s.t.Helper()
@@ -157,31 +149,7 @@ func (s *toolServer) resultURL(tool string, input object) string {
 	return "/v1/tools/" + tool + "/result?" + url.Values{"input": {string(text)}}.Encode()
 }
 
-// checkHiddenRuns checks that those who may not see a run are answered as they are about one that does not exist.
-func (s *toolServer) checkHiddenRuns(tool string, input func(run object) object) {
-	s.t.Helper()
-	missing := object{"runId": record.NewID(s.Now())}
-	ofPrivateTask := s.addRun(runSpec{public: true})
-	ofPrivateTask.Access.PrivateTask = true
-	s.replace(ofPrivateTask)
-	for name, run := range map[string]*record.RunItem{
-		"private": s.addRun(runSpec{hidden: true}), "not published": s.addRun(runSpec{hidden: true, public: true}),
-		"blinded": s.addRun(runSpec{blinded: true, public: true}), "of a private task": ofPrivateTask,
-	} {
-		for _, user := range []string{"", "bob", "robot"} {
-			of := func(run object) string {
-				return string(s.invoke(http.StatusNotFound, nil, user, tool, input(run), "X-Request-Id", "same").Body)
-			}
-			if got, want := of(runRef(run)), of(missing); got != want {
-				s.t.Errorf("a run that is %s is answer from a missing one by %q:\n%s\n%s", name, user, got, want)
-			}
-		}
-		s.invoke(http.StatusOK, nil, "alice", tool, input(runRef(run)))
-		s.invoke(http.StatusOK, nil, "olga", tool, input(runRef(run)))
-	}
-}
-
-// refusal is an input that a tool refuses, and the problem's first field.
+// refusal is an input that a tool refuses, and the one member that the problem names.
 type refusal struct {
 	input         object
 	pointer, says string
@@ -190,10 +158,17 @@ type refusal struct {
 // wantRefusals has the tool refuse each of the inputs.
 func (s *toolServer) wantRefusals(tool string, all map[string]refusal) {
 	s.t.Helper()
-	for name, r := range all {
-		got := s.wantFieldErrors(http.StatusUnprocessableEntity, "", tool, r.input)
-		if len(got) == 0 || got[0].Pointer != r.pointer || !strings.Contains(got[0].Detail, r.says) {
-			s.t.Errorf("%s: %s refuses it with %+v, want %q %q", name, tool, got, r.pointer, r.says)
-		}
+	for _, r := range all {
+		s.wantRefusal("", tool, r)
+	}
+}
+
+// wantRefusal has the tool refuse the input of the user.
+func (s *toolServer) wantRefusal(user, tool string, r refusal) {
+	s.t.Helper()
+	var got problem.Document
+	s.invoke(http.StatusUnprocessableEntity, &got, user, tool, r.input)
+	if len(got.Errors) != 1 || got.Errors[0].Pointer != r.pointer || !strings.Contains(got.Errors[0].Detail, r.says) {
+		s.t.Errorf("%s refuses %v with %+v, want %q %q", tool, r.input, got.Errors, r.pointer, r.says)
 	}
 }

@@ -1,6 +1,7 @@
 package tools_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -54,14 +55,14 @@ func (s *toolServer) readable(user string, run *record.RunItem) string {
 	return strings.TrimSpace(letters + " " + strings.Replace(name, "team of alice: mine", "mine", 1))
 }
 
-// otto is a member of another organizer, and robot a worker.
+// callers are those of the matrix of rights: otto is a member of another organizer, and robot a worker.
 var callers = []string{"", "otto", "robot", "alice", "olga", "root"}
 
 func TestResolver_FollowsTheRightsOfResources(t *testing.T) {
 	for name, c := range map[string]struct {
 		task record.Visibility
 		run  runSpec
-		want [6]string // of askers
+		want [6]string // by callers
 	}{
 		"published":          {record.Public, runSpec{public: true}, [6]string{"FVIB! mine", "FVIB! mine", "FVCTIB! mine", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
 		"by its values":      {record.Public, runSpec{}, [6]string{"VIB! team of alice", "VIB! team of alice", "VTIB! team of alice", "FVIB! mine", "FVCTIB! mine", "FVCTIB! mine"}},
@@ -85,6 +86,51 @@ func TestResolver_FollowsTheRightsOfResources(t *testing.T) {
 	}
 }
 
+// A hidden run or dataset is answered as a missing one, wherever a tool takes it.
+func TestTools_AnswerHiddenInputsAsMissing(t *testing.T) {
+	s := newToolServer(t, record.Private)
+	run, _ := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(.5, 1)})
+	other, _ := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(1, .5)})
+	inline := inlineFiles("run.txt", datasetRun)
+	ofRun := func(id string) object { return object{"runId": id} }
+	ofDataset := func(id string) object { return object{"datasetId": id} }
+	for _, c := range []struct {
+		tool, pointer, id string
+		input             func(id string) object
+	}{
+		{"evaluator", "/runs/0/runId", run.ID, func(id string) object { return object{"runs": []object{ofRun(id)}} }},
+		{"evaluator", "/truth/datasetId", s.dataset.ID, func(id string) object { return object{"runs": []object{inline}, "truth": ofDataset(id)} }},
+		{"validator", "/run/runId", run.ID, func(id string) object { return object{"run": ofRun(id)} }},
+		{"validator", "/datasetId", s.dataset.ID, func(id string) object { return object{"run": inline, "datasetId": id} }},
+		{"validator", "/truth/datasetId", s.dataset.ID, func(id string) object { return object{"truth": ofDataset(id)} }},
+		{"diffir", "/runs/1/runId", run.ID, func(id string) object { return object{"runs": []object{inline, ofRun(id)}} }},
+		{"diffir", "/runs/0/runId", run.ID, func(id string) object {
+			return object{"runs": []object{ofRun(id), runRef(other)}, "order": "measure"}
+		}},
+		{"diffir", "/texts/datasetId", s.dataset.ID, func(id string) object { return object{"runs": []object{inline, inline}, "texts": ofDataset(id)} }},
+		{"serp", "/run/runId", run.ID, func(id string) object { return object{"run": ofRun(id)} }},
+		{"serp", "/texts/datasetId", s.dataset.ID, func(id string) object { return object{"run": inline, "texts": ofDataset(id)} }},
+		{"serp", "/truth/datasetId", s.dataset.ID, func(id string) object { return object{"run": inline, "truth": ofDataset(id)} }},
+		{"leaderboard", "/datasetId", s.dataset.ID, ofDataset},
+		{"significance", "/runs/0/runId", run.ID, func(id string) object { return object{"runs": []object{ofRun(id), runRef(other)}} }},
+		{"topics", "/runs/0/runId", run.ID, func(id string) object { return object{"runs": []object{ofRun(id)}} }},
+		{"fusion", "/runs/1/runId", run.ID, func(id string) object { return object{"runs": []object{inline, ofRun(id)}} }},
+		{"converter", "/run/runId", run.ID, func(id string) object { return object{"run": ofRun(id), "to": "csv"} }},
+		{"converter", "/qrels/datasetId", s.dataset.ID, func(id string) object { return object{"qrels": ofDataset(id), "to": "csv"} }},
+	} {
+		s.invoke(http.StatusOK, nil, "olga", c.tool, c.input(c.id))
+		for _, user := range []string{"", "unrelated", "robot"} {
+			answer := func(id string) string {
+				return string(s.invoke(http.StatusNotFound, nil, user, c.tool, c.input(id), "X-Request-Id", "same").Body)
+			}
+			hidden, missing := answer(c.id), answer(record.NewID(s.Now()))
+			if hidden != missing || !strings.Contains(hidden, fmt.Sprintf(`"pointer":%q`, c.pointer)) {
+				t.Errorf("%s as %q: what is hidden is\n%s\nand what is missing\n%s", c.tool, user, hidden, missing)
+			}
+		}
+	}
+}
+
 // Values on different datasets, or against different truths, do not compare; and what an image measured has its own direction.
 func TestResolver_RefusesIncomparableRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
@@ -100,9 +146,7 @@ func TestResolver_RefusesIncomparableRuns(t *testing.T) {
 		runs []object
 		says string
 	}{{runRefs(old, newer), "different truths"}, {runRefs(newer, own), "another dataset"}} {
-		if told := s.wantFieldErrors(http.StatusUnprocessableEntity, "olga", "evaluator", object{"runs": c.runs}); len(told) != 1 || told[0].Pointer != "/runs/1" || !strings.Contains(told[0].Detail, c.says) {
-			t.Errorf("it says %+v, not %q", told, c.says)
-		}
+		s.wantRefusal("olga", "evaluator", refusal{object{"runs": c.runs}, "/runs/1", c.says})
 	}
 	r, err := s.resolver("").Results(t.Context(), inputs.ResultsRequest{Runs: []inputs.RunReference{{RunID: own.ID}}, MeasurePointer: "/measures"})
 	if err != nil {
@@ -112,14 +156,11 @@ func TestResolver_RefusesIncomparableRuns(t *testing.T) {
 		t.Error("the measures of an image have not the direction that the dataset says")
 	}
 	for _, user := range []string{"olga", "root", "robot"} { // no tool can run the image
-		told := s.wantFieldErrors(http.StatusUnprocessableEntity, user, "evaluator", object{"runs": runRefs(own), "truth": object{"datasetId": s.dataset.ID}})
-		if len(told) != 1 || told[0].Pointer != "/truth" {
-			t.Errorf("%s is told %+v", user, told)
-		}
+		s.wantRefusal(user, "evaluator", refusal{object{"runs": runRefs(own), "truth": object{"datasetId": s.dataset.ID}}, "/truth", ""})
 	}
 }
 
-// Who has an answer, and may not see any more what it is of, is not told that it is still the same.
+// A caller who may no longer see an input gets 404, and not 304, for an answer that is still the same.
 func TestResult_ChecksRightsBeforeTheEntityTag(t *testing.T) {
 	for name, change := range map[string]func(*record.AccessAttributes){
 		"blinded":   func(s *record.AccessAttributes) { s.Blinded = true },

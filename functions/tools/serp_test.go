@@ -3,45 +3,25 @@ package tools_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
+	"assay/functions/tools"
 	"assay/shared/record"
 )
 
-// serpAnswer is the answer of serp as far as the tests look at it.
-type serpAnswer struct {
-	Run, Topic, Query               string
-	Judged                          bool
-	Retrieved, Position, TopicCount int
-	Topics                          []string
-	Results                         []struct {
-		Rank            int
-		Document, Title string
-		Score           float64
-		Grade           *int
-		Passage         []struct {
-			Text   string
-			Marked bool
-		}
-		Before, After bool
-	}
-	Links struct{ Previous, Next string }
-}
-
-// told is the results in short: document, grade and passage, with the marked words in brackets.
-func (s *serpAnswer) told() string {
+// resultSummary is the results in short: document, grade and passage, with the marked words in brackets.
+func resultSummary(out tools.SerpOutput) string {
 	var all []string
-	for _, r := range s.Results {
+	for _, r := range out.Results {
 		text := fmt.Sprintf("%d%s", r.Rank, r.Document)
 		if r.Grade != nil {
 			text += fmt.Sprintf("(%d)", *r.Grade)
 		}
-		if len(r.Passage) > 0 {
+		if len(r.Pieces) > 0 {
 			text += ": "
 		}
-		for _, p := range r.Passage {
+		for _, p := range r.Pieces {
 			if p.Marked {
 				p.Text = "[" + p.Text + "]"
 			}
@@ -72,10 +52,10 @@ func TestSerp_ByHand(t *testing.T) {
 		"no texts":        {withMembers(input, "texts", nil), "1b(0); 2x; 3a(2)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got serpAnswer
+			var got tools.SerpOutput
 			s.invoke(http.StatusOK, &got, "", "serp", c.input)
-			if got.told() != c.want || got.Query != c.query || got.Run != "mine" || got.Judged != (c.input["truth"] != nil) {
-				t.Errorf("got %s\n%+v", got.told(), got)
+			if resultSummary(got) != c.want || got.Query != c.query || got.Run != "mine" || got.Judged != (c.input["truth"] != nil) {
+				t.Errorf("got %s\n%+v", resultSummary(got), got)
 			}
 		})
 	}
@@ -90,16 +70,16 @@ func TestSerp_ByHand(t *testing.T) {
 	}
 }
 
-// Who follows the links sees every topic, in byte order.
+// The links lead through all topics in byte order.
 func TestSerp_LinksToOtherTopics(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	input := object{"run": namedRun("mine", trecRun("1 b", "2 c", "10 a")), "query": "of topic 1", "depth": 5}
-	var got serpAnswer
+	var got tools.SerpOutput
 	s.invoke(http.StatusOK, &got, "", "serp", input)
 	seen := got.Topic
 	for got.Links.Next != "" && len(seen) < 20 {
 		next := got.Links.Next
-		got = serpAnswer{}
+		got = tools.SerpOutput{}
 		s.Want(http.StatusOK, &got, "", http.MethodGet, next, nil)
 		if seen += " " + got.Topic; got.Query != "" || got.Links.Previous == "" {
 			t.Errorf("topic %s has the query %q", got.Topic, got.Query)
@@ -136,42 +116,13 @@ func TestSerp_OfAStoredRun(t *testing.T) {
 		"alice": "1a: An [anchor] holds a [boat].; 2b: A [boat] floats.",
 		"olga":  "1a(2): An [anchor] holds a [boat].; 2b(0): A [boat] floats.",
 	} {
-		var got serpAnswer
+		var got tools.SerpOutput
 		s.invoke(http.StatusOK, &got, user, "serp", input)
-		if got.told() != want || got.Judged != (user == "olga") || got.Run != "team of alice" {
-			t.Errorf("%q sees %s", user, got.told())
+		if resultSummary(got) != want || got.Judged != (user == "olga") || got.Run != "team of alice" {
+			t.Errorf("%q sees %s", user, resultSummary(got))
 		}
 	}
 	s.invoke(http.StatusForbidden, nil, "alice", "serp", withMembers(input, "truth", object{"datasetId": s.dataset.ID}))
-}
-
-// A run that is hidden is told of as one that is missing, and so are the texts of a dataset.
-func TestSerp_OfHiddenRuns(t *testing.T) {
-	s := newToolServer(t, record.Private)
-	missing := record.NewID(s.Now())
-	run := runRef(s.addRun(runSpec{public: true}))
-	s.invoke(http.StatusOK, nil, "olga", "serp", object{"run": run})
-	for _, user := range []string{"", "unrelated"} {
-		for _, c := range []struct {
-			hidden, missing object
-			pointer         string
-		}{
-			{object{"run": run}, object{"run": object{"runId": missing}}, "/run/runId"},
-			{
-				object{"run": namedRun("mine", trecRun("1 ab")), "texts": object{"datasetId": s.dataset.ID}},
-				object{"run": namedRun("mine", trecRun("1 ab")), "texts": object{"datasetId": missing}}, "/texts/datasetId",
-			},
-			{
-				object{"run": namedRun("mine", trecRun("1 ab")), "truth": object{"datasetId": s.dataset.ID}},
-				object{"run": namedRun("mine", trecRun("1 ab")), "truth": object{"datasetId": missing}}, "/truth/datasetId",
-			},
-		} {
-			told, as := s.wantFieldErrors(http.StatusNotFound, user, "serp", c.hidden), s.wantFieldErrors(http.StatusNotFound, user, "serp", c.missing)
-			if !slices.Equal(told, as) || told[0].Pointer != c.pointer {
-				t.Errorf("%q is told %+v of what is hidden, %+v of what is missing", user, told, as)
-			}
-		}
-	}
 }
 
 func TestSerp_EscapesTexts(t *testing.T) {
@@ -191,7 +142,7 @@ func TestSerp_EscapesTexts(t *testing.T) {
 	}
 }
 
-// Whoever judges gives a grade below 0 to what was pooled and not looked at, and no measure takes it for judged.
+// A document of the pool that nobody judged has a grade below 0, and counts as unjudged.
 func TestSerp_NegativeGrades(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	page := s.page("", "serp", object{"run": namedRun("mine", trecRun("1 ab")), "truth": inlineFiles("qrels.txt", "1 0 a -1\n1 0 b 0\n")})

@@ -14,48 +14,23 @@ import (
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*max(1, math.Abs(b)) }
 
-// TestSignificance_OfPublishedExamples has what R prints for its data set sleep (Student 1908), for the example of its
-// wilcox.test (Hollander and Wolfe 1973), and Fisher's count for Darwin's plants, as package significance cites them;
-// for the rank sums of sleep, which have ties, the exact p by scipy.
-func TestSignificance_OfPublishedExamples(t *testing.T) {
-	for name, c := range map[string]struct {
-		a, b                       []float64
-		t, p, plus, wilcoxon, flip float64
-		effect                     float64
-	}{
-		"sleep": {
-			a: []float64{0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0}, b: []float64{1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4},
-			t: -4.062127683382037, p: 0.002832890197384273, plus: 0, wilcoxon: 0.00390625, flip: 2. / 512, effect: -1.2845575625910546,
-		},
-		"depression": {
-			a: []float64{1.83, 0.50, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.30}, b: []float64{0.878, 0.647, 0.598, 2.05, 1.06, 1.29, 1.06, 3.14, 1.29},
-			t: 3.0353754156485917, p: 0.016176627434908088, plus: 40, wilcoxon: 0.0390625, flip: math.NaN(), effect: math.NaN(),
-		},
-		"darwin": {
-			a: []float64{6, 8, 14, 16, 23, 24, 28, 29, 41, -48, 49, 56, 60, -67, 75}, b: make([]float64, 15),
-			t: 2.14798746133112, p: 0.049702944021800866, plus: 96, wilcoxon: 0.041259765625, flip: 2 * 863. / 32768, effect: 0.5546079777065185,
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newToolServer(t, record.Public)
-			a, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(c.a...)})
-			b, _ := s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(c.b...)})
-			var out tools.SignificanceOutput
-			s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b)})
-			p := out.Pairs[0]
-			if len(out.Pairs) != 1 || out.Topics != len(c.a) || !near(p.T.Statistic, c.t) || !near(p.T.P, c.p) || p.Wilcoxon.Plus != c.plus || !near(p.Wilcoxon.P, c.wilcoxon) {
-				t.Errorf("%+v %+v %+v", out, p.T, p.Wilcoxon)
-			}
-			if !p.Randomization.Exact || !math.IsNaN(c.flip) && p.Randomization.P != c.flip {
-				t.Errorf("%+v, want p = %v", p.Randomization, c.flip)
-			}
-			if !math.IsNaN(c.effect) && !near(*p.CohensD, c.effect) {
-				t.Errorf("d = %v, want %v", *p.CohensD, c.effect)
-			}
-			if !near(*p.Holm.T, c.p) || *p.P != p.Randomization.P || p.Different != (*p.P < 0.05) {
-				t.Errorf("one pair is corrected: %+v", p)
-			}
-		})
+// R prints these values for its data set sleep (Student 1908), and scipy the exact p of the rank sums, which have ties. Package
+// significance has more examples.
+func TestSignificance_AgreesWithR(t *testing.T) {
+	s := newToolServer(t, record.Public)
+	a, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0)})
+	b, _ := s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4)})
+	var out tools.SignificanceOutput
+	s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b)})
+	p := out.Pairs[0]
+	if len(out.Pairs) != 1 || out.Topics != 10 || !near(p.T.Statistic, -4.062127683382037) || !near(p.T.P, 0.002832890197384273) || !near(*p.CohensD, -1.2845575625910546) {
+		t.Errorf("%+v %+v, d = %v", out, p.T, *p.CohensD)
+	}
+	if p.Wilcoxon.Plus != 0 || !near(p.Wilcoxon.P, 0.00390625) || !p.Randomization.Exact || p.Randomization.P != 2./512 {
+		t.Errorf("%+v %+v", p.Wilcoxon, p.Randomization)
+	}
+	if *p.Holm.T != p.T.P || *p.P != p.Randomization.P || !p.Different {
+		t.Errorf("one pair is corrected: %+v", p)
 	}
 }
 
@@ -140,34 +115,23 @@ func TestSignificance_RefusesInvalidInputs(t *testing.T) {
 	a, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.1, .2)})
 	b, _ := s.addEvaluatedRun(runSpec{user: "bob", ap: map[string]float64{"7": .1}})
 	c, _ := s.addEvaluatedRun(runSpec{user: "cid", ap: topicValues(.3, 1e301)})
-	hidden, _ := s.addEvaluatedRun(runSpec{user: "dan", ap: topicValues(.1, .2), hidden: true})
 	large := map[string]float64{}
 	for i := range 3000 {
 		large[fmt.Sprint(i)] = float64(i%7) / 7
 	}
 	d, _ := s.addEvaluatedRun(runSpec{user: "eve", ap: large})
 	e, _ := s.addEvaluatedRun(runSpec{user: "fay", ap: large})
-	for name, tt := range map[string]struct {
-		status int
-		input  object
-		says   string
-	}{
-		"no common topic":    {422, object{"runs": runRefs(a, b)}, "/runs"},
-		"one run":            {422, object{"runs": runRefs(a)}, "/runs"},
-		"without values":     {422, object{"runs": runRefs(a, b), "measure": "RR"}, "/measure"},
-		"unknown measure":    {422, object{"runs": runRefs(a, b), "measure": "nDCG@10"}, "/measure"},
-		"vast":               {422, object{"runs": runRefs(a, c)}, "too large"},
-		"hidden":             {404, object{"runs": runRefs(a, hidden)}, "/runs/1/runId"},
-		"too many rounds":    {422, object{"runs": runRefs(d, e, a), "rounds": 100_001}, "/rounds"},
-		"unknown test":       {422, object{"runs": runRefs(a, c), "test": "u"}, "/test"},
-		"unknown correction": {422, object{"runs": runRefs(a, c), "correction": "x"}, "/correction"},
-	} {
-		if got := s.invoke(tt.status, nil, "", "significance", tt.input); !strings.Contains(string(got.Body), tt.says) {
-			t.Errorf("%s: %s", name, got.Body)
-		}
-	}
+	s.wantRefusals("significance", map[string]refusal{
+		"no common topic":    {object{"runs": runRefs(a, b)}, "/runs", ""},
+		"one run":            {object{"runs": runRefs(a)}, "/runs", ""},
+		"without values":     {object{"runs": runRefs(a, b), "measure": "RR"}, "/measure", ""},
+		"unknown measure":    {object{"runs": runRefs(a, b), "measure": "nDCG@10"}, "/measure", ""},
+		"vast":               {object{"runs": runRefs(a, c)}, "/runs/1", "too large"},
+		"too many rounds":    {object{"runs": runRefs(d, e, a), "rounds": 100_001}, "/rounds", ""},
+		"unknown test":       {object{"runs": runRefs(a, c), "test": "u"}, "/test", ""},
+		"unknown correction": {object{"runs": runRefs(a, c), "correction": "x"}, "/correction", ""},
+	})
 	var out tools.SignificanceOutput
-	s.invoke(http.StatusOK, &out, "dan", "significance", object{"runs": runRefs(a, hidden)}) // an owner compares before it is published
 	s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(d, e), "rounds": 200})
 	if out.Rounds != 200 {
 		t.Errorf("%d rounds", out.Rounds)

@@ -90,12 +90,12 @@ func TestTopics_WhereLessIsBetter(t *testing.T) {
 func TestTopics_RefusesInvalidInputs(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	a, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.1, .2)})
-	hidden, _ := s.addEvaluatedRun(runSpec{user: "dan", ap: topicValues(.1, .2), blinded: true})
-	s.invoke(http.StatusNotFound, nil, "dan", "topics", object{"runs": runRefs(a, hidden)})
-	s.invoke(http.StatusOK, nil, "olga", "topics", object{"runs": runRefs(a, hidden)})
-	for _, input := range []object{{"runs": runRefs(a), "sort": "worst"}, {"runs": runRefs(a), "limit": 301}, {"runs": runRefs(a), "measure": "RR"}, {"runs": []object{}}} {
-		s.invoke(http.StatusUnprocessableEntity, nil, "", "topics", input)
-	}
+	s.wantRefusals("topics", map[string]refusal{
+		"unknown order":    {object{"runs": runRefs(a), "sort": "worst"}, "/sort", ""},
+		"too many topics":  {object{"runs": runRefs(a), "limit": 301}, "/limit", ""},
+		"no topic's value": {object{"runs": runRefs(a), "measure": "RR"}, "/measure", ""},
+		"no run":           {object{"runs": []object{}}, "/runs", ""},
+	})
 }
 
 // TestTopics_LargestPage holds the page of 20 runs on 300 topics, with names that are no markup, to what a page may have.

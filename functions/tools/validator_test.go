@@ -7,23 +7,15 @@ import (
 	"strings"
 	"testing"
 
+	"assay/functions/tools"
 	"assay/shared/measure"
 	"assay/shared/record"
 )
 
-// validatorAnswer is an answer of the tool.
-type validatorAnswer struct {
-	Valid       bool
-	Of, Kind    string
-	Format      record.RunFormat
-	Files       []string
-	Diagnostics []measure.Diagnostic
-}
-
-// summary is what it says, with the diagnostics as file:line.
-func (v validatorAnswer) summary() string {
-	words := []string{fmt.Sprint(v.Of, " ", v.Kind, " ", v.Format.Kind, " ", v.Valid)}
-	for _, d := range v.Diagnostics {
+// verdict is an answer in short, with the diagnostics as file:line.
+func verdict(out tools.ValidatorOutput) string {
+	words := []string{fmt.Sprint(out.Of, " ", out.Kind, " ", out.Format.Kind, " ", out.Valid)}
+	for _, d := range out.Diagnostics {
 		words = append(words, fmt.Sprintf("%.1s:%s:%d", d.Severity, d.File, d.Line))
 	}
 	return strings.Join(words, " ")
@@ -58,13 +50,13 @@ func TestValidator(t *testing.T) {
 		{"olga", object{"truth": object{"datasetId": s.dataset.ID}}, "truth retrieval trec-run true"},
 		{"olga", object{"truth": object{"datasetId": labels.ID}}, "truth classification csv true"},
 	} {
-		var out validatorAnswer
+		var out tools.ValidatorOutput
 		a := s.invoke(http.StatusOK, &out, c.user, "validator", c.input)
-		if out.summary() != c.want {
-			t.Errorf("%v: %s, want %s\n%s", c.input, out.summary(), c.want, a.Body)
+		if verdict(out) != c.want {
+			t.Errorf("%v: %s, want %s\n%s", c.input, verdict(out), c.want, a.Body)
 		}
 		if strings.Contains(string(a.Body), "safeWhileBlinded") {
-			t.Errorf("it shows what is for records: %s", a.Body)
+			t.Errorf("it shows a member that records alone have: %s", a.Body)
 		}
 	}
 }
@@ -90,20 +82,9 @@ func TestValidator_RefusesInvalidInputs(t *testing.T) {
 	for _, user := range []string{"", "alice", "bob"} {
 		s.invoke(http.StatusForbidden, nil, user, "validator", object{"truth": object{"datasetId": s.dataset.ID}})
 	}
-	s.checkHiddenRuns("validator", func(run object) object { return object{"run": run} })
-	hidden := s.newClassificationDataset("id,label\n1,a\n")
-	hidden.PrivateTask = true
-	s.replace(hidden)
-	of := func(id string) string {
-		return string(s.invoke(http.StatusNotFound, nil, "bob", "validator", object{"run": run, "datasetId": id}, "X-Request-Id", "same").Body)
-	}
-	if got, want := of(hidden.ID), of(s.meta().ID); got != want {
-		t.Errorf("a dataset that is hidden is told from a missing one:\n%s\n%s", got, want)
-	}
-	s.invoke(http.StatusOK, nil, "olga", "validator", object{"run": run, "datasetId": hidden.ID})
 }
 
-// Files are read by several at once, and what they find comes in the order of the files and lines all the same.
+// Several goroutines read the files, and the diagnostics come in the order of files and lines.
 func TestValidator_OrdersDiagnostics(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	var one, many strings.Builder
@@ -113,7 +94,7 @@ func TestValidator_OrdersDiagnostics(t *testing.T) {
 	}
 	fmt.Fprint(&many, strings.Repeat("a line\n", 40))
 	input := object{"run": inlineFiles("z", one.String(), "empty", "\n", "a", many.String())}
-	var first validatorAnswer
+	var first tools.ValidatorOutput
 	s.invoke(http.StatusOK, &first, "", "validator", input)
 	if !slices.Equal(first.Files, []string{"z", "empty", "a"}) || first.Valid {
 		t.Errorf("it read %v, and they are %v", first.Files, first.Valid)
@@ -121,23 +102,23 @@ func TestValidator_OrdersDiagnostics(t *testing.T) {
 	if !slices.IsSortedFunc(first.Diagnostics, func(a, b measure.Diagnostic) int {
 		return 1000*(slices.Index(first.Files, a.File)-slices.Index(first.Files, b.File)) + a.Line - b.Line
 	}) || len(first.Diagnostics) < 80 || first.Diagnostics[len(first.Diagnostics)-1].File != "a" {
-		t.Errorf("%d diagnostics, not in order: %s", len(first.Diagnostics), first.summary())
+		t.Errorf("%d diagnostics, not in order: %s", len(first.Diagnostics), verdict(first))
 	}
 	for range 5 {
-		var again validatorAnswer
+		var again tools.ValidatorOutput
 		s.invoke(http.StatusOK, &again, "", "validator", input)
-		if again.summary() != first.summary() {
-			t.Fatalf("it is told as %s and as %s", first.summary(), again.summary())
+		if verdict(again) != verdict(first) {
+			t.Fatalf("it answers %s and %s", verdict(first), verdict(again))
 		}
 	}
-	var full validatorAnswer
+	var full tools.ValidatorOutput
 	s.invoke(http.StatusOK, &full, "", "validator", object{"run": inlineFiles("r", strings.Repeat("a line\n", 1000))})
 	if len(full.Diagnostics) != measure.MaxDiagnostics {
 		t.Errorf("%d diagnostics", len(full.Diagnostics))
 	}
 }
 
-// Who gives neither dataset nor format is told what the file was taken for.
+// Without a dataset and a format, the answer says how the file was read.
 func TestValidator_DetectsTheFormat(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	for _, c := range []struct {

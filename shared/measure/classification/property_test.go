@@ -82,7 +82,7 @@ func slow(truth, predicted []int32) map[string]float64 {
 	return values
 }
 
-func TestMeasuresAgainstTheirDefinitions(t *testing.T) {
+func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 	code := rapid.Int32Range(0, int32(len(labels)-2))
 	asked := measuretest.Parse(t, measure.Classification, everyMeasure...)
 	rapid.Check(t, func(t *rapid.T) {
@@ -106,7 +106,7 @@ func TestMeasuresAgainstTheirDefinitions(t *testing.T) {
 	})
 }
 
-func TestEveryMeasureOfTheCatalogueIsThere(t *testing.T) {
+func TestEvaluate_HasEveryMeasureOfTheCatalogue(t *testing.T) {
 	for _, family := range measure.Catalogue(measure.Classification) {
 		name := family.Name
 		if len(family.Parameters) > 0 {
@@ -121,7 +121,7 @@ func TestEveryMeasureOfTheCatalogueIsThere(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotDefinedHasAReason(t *testing.T) {
+func TestEvaluate_GivesReasonsForUndefinedValues(t *testing.T) {
 	tests := []struct {
 		name             string
 		truth, predicted []int32
@@ -140,8 +140,20 @@ func TestWhatIsNotDefinedHasAReason(t *testing.T) {
 	}
 }
 
-// TestLargeCounts has more examples than products of counts could hold in 32 bits, with values that are known exactly.
-func TestLargeCounts(t *testing.T) {
+// No file of a run may be so: values are 0 all the same, as scikit-learn has them.
+func TestEvaluate_OfOtherLabelsAlone(t *testing.T) {
+	for _, c := range [][2][]int32{{{0}, {1}}, {{0, 1, 1, 0}, {2, 3, 2, 3}}} {
+		got := classification.Evaluate(measuretest.Parse(t, measure.Classification, everyMeasure...), labels, c[0], c[1])
+		for name, value := range got.Measures {
+			if got.Reasons[name] == "" && *value != 0 {
+				t.Errorf("%s of %v and %v is %v", name, c[0], c[1], *value)
+			}
+		}
+	}
+}
+
+// TestEvaluate_OfLargeCounts has more examples than products of counts could hold in 32 bits, with values that are known exactly.
+func TestEvaluate_OfLargeCounts(t *testing.T) {
 	const n = 400_000
 	truth, predicted := make([]int32, n), make([]int32, n)
 	for i := range truth {

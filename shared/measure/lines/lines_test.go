@@ -1,18 +1,16 @@
 package lines
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 
 	"pgregory.net/rapid"
 )
@@ -37,19 +35,6 @@ func read(t *testing.T, r io.Reader, change func(*limits)) ([]string, []int, []m
 	return texts, numbers, report.Diagnostics()
 }
 
-func zipped(t testing.TB, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	if _, err := w.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
-}
-
 func TestSoundFiles(t *testing.T) {
 	want := []string{"one", "", "zwei drei ü"}
 	for name, text := range map[string]string{
@@ -57,9 +42,9 @@ func TestSoundFiles(t *testing.T) {
 		"no final newline": "one\n\nzwei drei ü",
 		"CRLF":             "one\r\n\r\nzwei drei ü\r\n",
 		"byte order mark":  "\xef\xbb\xbfone\n\nzwei drei ü\n",
-		"gzip":             zipped(t, "one\n\nzwei drei ü\n"),
-		"gzip with mark":   zipped(t, "\xef\xbb\xbfone\n\nzwei drei ü"),
-		"gzip in parts":    zipped(t, "one\n\nzw") + zipped(t, "ei drei ü\n"),
+		"gzip":             measuretest.Gzip(t, "one\n\nzwei drei ü\n"),
+		"gzip with mark":   measuretest.Gzip(t, "\xef\xbb\xbfone\n\nzwei drei ü"),
+		"gzip in parts":    measuretest.Gzip(t, "one\n\nzw") + measuretest.Gzip(t, "ei drei ü\n"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, r := range []io.Reader{strings.NewReader(text), iotest.OneByteReader(strings.NewReader(text)), iotest.DataErrReader(strings.NewReader(text))} {
@@ -75,7 +60,7 @@ func TestSoundFiles(t *testing.T) {
 func TestFaultsOfLinesKeepTheirNumbers(t *testing.T) {
 	long := strings.Repeat("x", 400)
 	text := "a\nb\x00\nc\n\xff\n" + long + "\nd\n" + strings.Repeat("y", 101) + "\n" + strings.Repeat("z", 100) + "\n"
-	for _, packed := range []string{text, zipped(t, text)} {
+	for _, packed := range []string{text, measuretest.Gzip(t, text)} {
 		texts, numbers, diagnostics := read(t, strings.NewReader(packed), func(l *limits) { l.line, l.chunk = 100, 150 })
 		if !slices.Equal(texts, []string{"a", "c", "d", strings.Repeat("z", 100)}) || !slices.Equal(numbers, []int{1, 3, 6, 8}) {
 			t.Errorf("got lines %q at %v", texts, numbers)
@@ -93,7 +78,7 @@ func TestFaultsOfLinesKeepTheirNumbers(t *testing.T) {
 }
 
 func TestRefusedFiles(t *testing.T) {
-	packed := zipped(t, strings.Repeat("some text that goes on\n", 1000))
+	packed := measuretest.Gzip(t, strings.Repeat("some text that goes on\n", 1000))
 	for name, c := range map[string]struct{ text, want string }{
 		"zip":          {"PK\x03\x04rest", "zip archive"},
 		"bzip2":        {"BZh91AY&SY", "bzip2"},
@@ -101,8 +86,8 @@ func TestRefusedFiles(t *testing.T) {
 		"zstd":         {"\x28\xb5\x2f\xfd\x04\x00", "zstd"},
 		"7z":           {"7z\xbc\xaf\x27\x1c\x00", "7z"},
 		"UTF-16":       {"\xff\xfea\x00b\x00", "UTF-16"},
-		"zip in gzip":  {zipped(t, "PK\x03\x04rest"), "zip archive"},
-		"gzip in gzip": {zipped(t, zipped(t, "a\n")), "twice"},
+		"zip in gzip":  {measuretest.Gzip(t, "PK\x03\x04rest"), "zip archive"},
+		"gzip in gzip": {measuretest.Gzip(t, measuretest.Gzip(t, "a\n")), "twice"},
 		"cut gzip":     {packed[:len(packed)-9], "too early"},
 		"gzip header":  {packed[:5], "too early"},
 		"damaged gzip": {packed[:30] + "XXXX" + packed[34:], "damaged"},
@@ -118,7 +103,7 @@ func TestRefusedFiles(t *testing.T) {
 }
 
 func TestLinesBeforeTheDamageAreRead(t *testing.T) {
-	packed := zipped(t, strings.Repeat("some text that goes on\n", 1000)+"\x00\n")
+	packed := measuretest.Gzip(t, strings.Repeat("some text that goes on\n", 1000)+"\x00\n")
 	texts, _, diagnostics := read(t, strings.NewReader(packed[:len(packed)-8]), nil)
 	if len(texts) != 1000 || len(diagnostics) != 2 || !strings.Contains(diagnostics[0].Message, "too early") || diagnostics[1].Line != 1001 {
 		t.Errorf("%d lines, %v", len(texts), diagnostics)
@@ -139,7 +124,7 @@ func TestReadingStopsAtTheHundredthError(t *testing.T) {
 
 func TestErrorsOfTheReaderAreNoDiagnostics(t *testing.T) {
 	broken := errors.New("connection lost")
-	for _, start := range []string{"", "a\nb", zipped(t, "a\n")[:14]} {
+	for _, start := range []string{"", "a\nb", measuretest.Gzip(t, "a\n")[:14]} {
 		var report measure.Report
 		in := NewReader(t.Context(), "run.txt", io.MultiReader(strings.NewReader(start), iotest.ErrReader(broken)), &report)
 		for in.Scan() {
@@ -153,7 +138,7 @@ func TestErrorsOfTheReaderAreNoDiagnostics(t *testing.T) {
 func TestCancelledContextStopsReading(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var report measure.Report
-	in := NewReader(ctx, "run.txt", endless("a b c\n"), &report)
+	in := NewReader(ctx, "run.txt", measuretest.Repeat("a b c\n"), &report)
 	in.Scan()
 	cancel()
 	for in.Scan() {
@@ -163,31 +148,17 @@ func TestCancelledContextStopsReading(t *testing.T) {
 	}
 }
 
-// endless repeats its text for ever.
-func endless(text string) io.Reader { return &repeating{text: text} }
-
-type repeating struct{ text, rest string }
-
-func (e *repeating) Read(p []byte) (int, error) {
-	if len(e.rest) == 0 {
-		e.rest = e.text
-	}
-	n := copy(p, e.rest)
-	e.rest = e.rest[n:]
-	return n, nil
-}
-
 func TestHostileFilesCostBoundedMemory(t *testing.T) {
 	// A gzip member of 256 KiB of text, repeated, is a gzip file as well.
-	bomb := func() io.Reader { return endless(zipped(t, strings.Repeat("a\n", 128<<10))) }
+	bomb := func() io.Reader { return measuretest.Repeat(measuretest.Gzip(t, strings.Repeat("a\n", 128<<10))) }
 	for name, c := range map[string]struct {
 		r      io.Reader
 		want   string
 		change func(*limits)
 	}{
-		"one line of 50 MB":      {io.LimitReader(endless(strings.Repeat("x", 4096)), 50<<20), "longer than", nil},
+		"one line of 50 MB":      {io.LimitReader(measuretest.Repeat(strings.Repeat("x", 4096)), 50<<20), "longer than", nil},
 		"gzip bomb":              {bomb(), "200 times", func(l *limits) { l.RatioFrom = 8 << 20 }},
-		"text without end":       {endless(strings.Repeat("a b c\n", 700)), "bytes of text", func(l *limits) { l.Bytes = 30 << 20 }},
+		"text without end":       {measuretest.Repeat(strings.Repeat("a b c\n", 700)), "bytes of text", func(l *limits) { l.Bytes = 30 << 20 }},
 		"packed but within 200x": {bomb(), "bytes of text", func(l *limits) { l.Ratio, l.Bytes = 1e6, 10<<20 }},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -196,13 +167,12 @@ func TestHostileFilesCostBoundedMemory(t *testing.T) {
 			if c.change != nil {
 				c.change(&in.limits)
 			}
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			for in.Scan() {
-			}
-			runtime.ReadMemStats(&after)
-			if got := after.TotalAlloc - before.TotalAlloc; got > 16<<20 {
-				t.Errorf("allocated %d MiB", got>>20)
+			allocated := measuretest.Allocated(func() {
+				for in.Scan() {
+				}
+			})
+			if allocated > 16<<20 {
+				t.Errorf("allocated %d MiB", allocated>>20)
 			}
 			if d := report.Diagnostics(); in.Err() != nil || len(d) != 1 || !strings.Contains(d[0].Message, c.want) {
 				t.Errorf("got %v, %v; want %q", d, in.Err(), c.want)

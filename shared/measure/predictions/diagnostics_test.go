@@ -1,7 +1,6 @@
 package predictions
 
 import (
-	"slices"
 	"strings"
 	"testing"
 
@@ -135,17 +134,15 @@ func TestDiagnostics(t *testing.T) {
 		}},
 	}
 	truths := map[Values]*Truth{
-		Labels:  soundTruth(t, csvLabels, Labels, text("truth", "id,label\na,x\nb,y\n")),
-		Numbers: soundTruth(t, csvLabels, Numbers, text("truth", "id,label\na,1\nb,2\n")),
+		Labels:  soundTruth(t, csvLabels, Labels, measuretest.File("truth", "id,label\na,x\nb,y\n")),
+		Numbers: soundTruth(t, csvLabels, Numbers, measuretest.File("truth", "id,label\na,1\nb,2\n")),
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			truth := *truths[test.values]
 			truth.format.Kind = test.kind
-			_, report := readRun(t, &truth, text("run", test.content))
-			if got := measuretest.Lines(report.Diagnostics()); !slices.Equal(got, test.want) {
-				t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
-			}
+			_, report := readRun(t, &truth, measuretest.File("run", test.content))
+			measuretest.Expect(t, report.Diagnostics(), test.want...)
 		})
 	}
 }
@@ -157,11 +154,11 @@ func TestDiagnosticsOfATruth(t *testing.T) {
 		want  []string
 	}{
 		{"no file", nil, []string{` error: there is no file; expected at least one`}},
-		{"repeated ids", []measure.File{text("one", "id,label\na,x\na,x\n"), text("two", "id,label\n\na,y\n")}, []string{
+		{"repeated ids", []measure.File{measuretest.File("one", "id,label\na,x\na,x\n"), measuretest.File("two", "id,label\n\na,y\n")}, []string{
 			`one:3 error: the id "a" was given before, on line 2; expected every id once`,
 			`two:3 error: the id "a" was given before, on line 2 of one; expected every id once`,
 		}},
-		{"an empty file among others", []measure.File{text("one", "id,label\na,\n"), text("two", "id,label\n"), text("three", "id,label\nb,x\n")}, []string{
+		{"an empty file among others", []measure.File{measuretest.File("one", "id,label\na,\n"), measuretest.File("two", "id,label\n"), measuretest.File("three", "id,label\nb,x\n")}, []string{
 			`one:2 error: "label" is empty; expected a value`,
 			`two error: the file is empty or has no examples; expected one for each line, with the fields "id" and "label"`,
 		}},
@@ -169,9 +166,7 @@ func TestDiagnosticsOfATruth(t *testing.T) {
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			_, report := readTruth(t, csvLabels, Labels, test.files...)
-			if got := measuretest.Lines(report.Diagnostics()); !slices.Equal(got, test.want) {
-				t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
-			}
+			measuretest.Expect(t, report.Diagnostics(), test.want...)
 		})
 	}
 }

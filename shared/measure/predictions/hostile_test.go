@@ -2,9 +2,6 @@ package predictions
 
 import (
 	"bytes"
-	"compress/gzip"
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -15,66 +12,28 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// endless repeats lines for ever; next makes the one with the number n.
-type endless struct {
-	next func(n int) string
-	n    int
-	rest []byte
-	read int
-}
-
-func (e *endless) Read(p []byte) (int, error) {
-	for len(e.rest) < len(p) {
-		e.n++
-		e.rest = append(e.rest, e.next(e.n)...)
-	}
-	n := copy(p, e.rest)
-	e.rest = e.rest[n:]
-	e.read += n
-	return n, nil
-}
-
 // TestRead_EndlessFilesAreRefused gives files without an end: each has to end in its diagnostic.
 func TestRead_EndlessFilesAreRefused(t *testing.T) {
-	header := func(lines func(n int) string) func(int) string {
-		return func(n int) string {
-			if n == 1 {
-				return "id,label\n"
-			}
-			return lines(n)
-		}
-	}
+	const header = "id,label\n"
 	tests := []struct {
 		name   string
 		format Format
-		next   func(n int) string
-		want   string // in the last diagnostic
+		before string
+		rest   *measuretest.Endless
+		want   string // the beginning of a diagnostic
 	}{
-		{"faulty lines", jsonLabels, func(int) string { return "{\n" }, "run:100 error"},
-		{"overlong lines", jsonLabels, func(n int) string {
-			if n%10000 == 0 {
-				return "\n"
-			}
-			return `{"id": "a", "label": "xxxxxxxxxxxxxxxxxx"},`
-		}, "run:100 error: the line is longer than 65536 bytes"},
-		{"unknown ids", jsonLabels, func(n int) string { return fmt.Sprintf(`{"id":"%d!","label":"x"}`+"\n", n) }, "run error: ids of the run that the truth does not have: at least 100"},
-		{"one id", csvLabels, header(func(int) string { return "1,x\n" }), "run:102 error: the id \"1\" was given before, on line 2"},
-		{"faulty records", csvLabels, header(func(int) string { return "1\n" }), "run:101 error: the record has more or fewer fields"},
-		{"a quote that is never closed", csvLabels, header(func(n int) string {
-			if n == 7 {
-				return "\"7,x\n"
-			}
-			return fmt.Sprintf("%d,x\n", n)
-		}), "run:7 error: the record that starts here has a quoted field that is not closed within 1048576 bytes"},
-		{"labels", csvLabels, header(func(n int) string { return fmt.Sprintf("%d,%d\n", n, n) }),
+		{"faulty lines", jsonLabels, "", measuretest.Repeat("{\n"), "run:100 error"},
+		{"overlong lines", jsonLabels, "", measuretest.Repeat(strings.Repeat(`{"id": "a", "label": "xxxxxxxxxxxxxxxxxx"},`, 10_000) + "\n"),
+			"run:100 error: the line is longer than 65536 bytes"},
+		{"unknown ids", jsonLabels, "", measuretest.Numbered(`{"id":"`, `!","label":"x"}`+"\n"), "run error: ids of the run that the truth does not have: at least 100"},
+		{"one id", csvLabels, header, measuretest.Repeat("1,x\n"), "run:102 error: the id \"1\" was given before, on line 2"},
+		{"faulty records", csvLabels, header, measuretest.Repeat("1\n"), "run:101 error: the record has more or fewer fields"},
+		{"a quote that is never closed", csvLabels, header + "1,x\n\"2,x\n", measuretest.Numbered("", ",x\n"),
+			"run:3 error: the record that starts here has a quoted field that is not closed within 1048576 bytes"},
+		{"labels", csvLabels, header, &measuretest.Endless{Append: func(text []byte, n int) []byte { return fmt.Appendf(text, "%d,%d\n", n, n) }},
 			`run:10002 error: "label" has more than 10000 different labels up to here`},
-		{"empty lines of csv", csvLabels, func(n int) string {
-			if n == 1 {
-				return "id,label\n1,x\n"
-			}
-			return "\n"
-		}, "run:1048579 error: before this line are 1048576 bytes of empty lines"},
-		{"zero bytes", csvLabels, func(int) string { return "\x00\n" }, "run:100 error: the line has a zero byte"},
+		{"empty lines of csv", csvLabels, header + "1,x\n", measuretest.Repeat("\n"), "run:1048579 error: before this line are 1048576 bytes of empty lines"},
+		{"zero bytes", csvLabels, "", measuretest.Repeat("\x00\n"), "run:100 error: the line has a zero byte"},
 	}
 	var truthText strings.Builder
 	truthText.WriteString("id,label\n")
@@ -83,22 +42,18 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			truth := soundTruth(t, csvLabels, Labels, text("truth", truthText.String()))
+			truth := soundTruth(t, csvLabels, Labels, measuretest.File("truth", truthText.String()))
 			truth.format = test.format
-			source := &endless{next: test.next}
-			_, report := readRun(t, truth, measure.File{Name: "run", Content: source})
-			found := false
-			for _, line := range measuretest.Lines(report.Diagnostics()) {
-				found = found || strings.HasPrefix(line, test.want)
-			}
-			if !found {
-				t.Errorf("no diagnostic begins with %q; the last are %q", test.want, measuretest.Lines(report.Diagnostics())[max(0, len(measuretest.Lines(report.Diagnostics()))-3):])
+			_, report := readRun(t, truth, measure.File{Name: "run", Content: io.MultiReader(strings.NewReader(test.before), test.rest)})
+			all := measuretest.Lines(report.Diagnostics())
+			if !slices.ContainsFunc(all, func(line string) bool { return strings.HasPrefix(line, test.want) }) {
+				t.Errorf("no diagnostic begins with %q; the last are %q", test.want, all[max(0, len(all)-3):])
 			}
 			if !report.Failed() || len(report.Diagnostics()) > measure.MaxDiagnostics {
 				t.Errorf("%d diagnostics, failed %v", len(report.Diagnostics()), report.Failed())
 			}
-			if source.read > 50<<20 {
-				t.Errorf("read %d bytes before it gave up", source.read)
+			if test.rest.Bytes > 50<<20 {
+				t.Errorf("read %d bytes before it gave up", test.rest.Bytes)
 			}
 		})
 	}
@@ -120,11 +75,11 @@ func TestDeepJSON(t *testing.T) {
 	deep := func(n int) string {
 		return `{"x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `,"id":"a","label":"x"}`
 	}
-	soundTruth(t, jsonLabels, Labels, text("truth", deep(9000)))
-	if _, report := readTruth(t, jsonLabels, Labels, text("truth", deep(20000))); !report.Failed() {
+	soundTruth(t, jsonLabels, Labels, measuretest.File("truth", deep(9000)))
+	if _, report := readTruth(t, jsonLabels, Labels, measuretest.File("truth", deep(20000))); !report.Failed() {
 		t.Error("20000 levels are read")
 	}
-	if _, report := readTruth(t, jsonLabels, Labels, text("truth", strings.Repeat("[", 60000))); !report.Failed() {
+	if _, report := readTruth(t, jsonLabels, Labels, measuretest.File("truth", strings.Repeat("[", 60000))); !report.Failed() {
 		t.Error("60000 open brackets are read")
 	}
 }
@@ -145,7 +100,7 @@ func TestBoundsOfATruth(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			var report measure.Report
 			truth := &Truth{format: csvLabels, values: Labels, limits: test.limits, ids: newIDs()}
-			if err := truth.read(t.Context(), []measure.File{text("truth", content)}, &report); err != nil {
+			if err := truth.read(t.Context(), []measure.File{measuretest.File("truth", content)}, &report); err != nil {
 				t.Fatal(err)
 			}
 			if got := strings.Join(measuretest.Lines(report.Diagnostics()), "\n"); got != test.want {
@@ -156,28 +111,9 @@ func TestBoundsOfATruth(t *testing.T) {
 }
 
 func TestPackedFiles(t *testing.T) {
-	var packed bytes.Buffer
-	w := gzip.NewWriter(&packed)
-	io.WriteString(w, "id,label\na,x\n")
-	w.Close()
-	truth := soundTruth(t, csvLabels, Labels, measure.File{Name: "truth.gz", Content: &packed})
+	truth := soundTruth(t, csvLabels, Labels, measuretest.File("truth.gz", measuretest.Gzip(t, "id,label\na,x\n")))
 	if truth.Len() != 1 {
 		t.Errorf("%d examples, want 1", truth.Len())
-	}
-}
-
-func TestAnEndedContextIsAnError(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	source := &endless{next: func(n int) string {
-		if n == 100_000 {
-			cancel()
-		}
-		return fmt.Sprintf(`{"id":%d,"label":"x"}`+"\n", n)
-	}}
-	var report measure.Report
-	if _, err := ReadTruth(ctx, jsonLabels, Labels, []measure.File{{Name: "truth", Content: source}}, &report); !errors.Is(err, context.Canceled) {
-		t.Errorf("error %v, want that of the context", err)
 	}
 }
 
@@ -185,10 +121,10 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 // labels.
 func TestLabelLimit_RevealsNothingOfTheTruth(t *testing.T) {
 	for _, labels := range []string{"id,label\na,x\nb,x\nc,x\n", "id,label\na,x\nb,y\nc,z\n", "id,label\na,p\nb,q\nc,p\n"} {
-		truth := soundTruth(t, csvLabels, Labels, text("truth", labels))
+		truth := soundTruth(t, csvLabels, Labels, measuretest.File("truth", labels))
 		truth.limits.labels = 2
 		for content, want := range map[string]bool{"id,label\na,x\nb,y\nc,x\n": false, "id,label\na,x\nb,y\nc,z\n": true} {
-			if _, report := readRun(t, truth, text("run", content)); strings.Contains(strings.Join(measuretest.Lines(report.Diagnostics()), "\n"), "more than 2 different labels") != want {
+			if _, report := readRun(t, truth, measuretest.File("run", content)); strings.Contains(strings.Join(measuretest.Lines(report.Diagnostics()), "\n"), "more than 2 different labels") != want {
 				t.Errorf("%q against %q: %q", content, labels, measuretest.Lines(report.Diagnostics()))
 			}
 		}

@@ -178,8 +178,8 @@ func FuzzJSONL(f *testing.F) {
 		if strings.HasPrefix(content, "\x1f\x8b") || strings.HasPrefix(content, "\xef\xbb\xbf") {
 			return // packed text and byte order marks are the line reader's
 		}
-		readTruth(t, Format{JSONL, "id", "label"}, Numbers, text("numbers", content))
-		truth, report := readTruth(t, jsonLabels, Labels, text("labels", content))
+		readTruth(t, Format{JSONL, "id", "label"}, Numbers, measuretest.File("numbers", content))
+		truth, report := readTruth(t, jsonLabels, Labels, measuretest.File("labels", content))
 		if report.Failed() {
 			return
 		}
@@ -196,8 +196,8 @@ func FuzzCSV(f *testing.F) {
 		if strings.HasPrefix(content, "\x1f\x8b") || strings.HasPrefix(content, "\xef\xbb\xbf") || strings.Contains(content, "\r\r") {
 			return // packed text, byte order marks and several carriage returns are the line reader's
 		}
-		readTruth(t, Format{CSV, "id", "label"}, Numbers, text("numbers", content))
-		truth, report := readTruth(t, csvLabels, Labels, text("labels", content))
+		readTruth(t, Format{CSV, "id", "label"}, Numbers, measuretest.File("numbers", content))
+		truth, report := readTruth(t, csvLabels, Labels, measuretest.File("labels", content))
 		if report.Failed() {
 			return
 		}

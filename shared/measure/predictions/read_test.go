@@ -17,10 +17,6 @@ var (
 	csvLabels  = Format{Kind: CSV, IDField: "id", ValueField: "label"}
 )
 
-func text(name, content string) measure.File {
-	return measure.File{Name: name, Content: strings.NewReader(content)}
-}
-
 func readTruth(t testing.TB, format Format, values Values, files ...measure.File) (*Truth, *measure.Report) {
 	t.Helper()
 	var report measure.Report
@@ -84,8 +80,8 @@ func TestRunsAreJoinedByID(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			truth := soundTruth(t, test.format, Labels, text("truth", test.truth))
-			run, report := readRun(t, truth, text("run", test.run))
+			truth := soundTruth(t, test.format, Labels, measuretest.File("truth", test.truth))
+			run, report := readRun(t, truth, measuretest.File("run", test.run))
 			if report.Failed() {
 				t.Fatal(measuretest.Lines(report.Diagnostics()))
 			}
@@ -97,25 +93,23 @@ func TestRunsAreJoinedByID(t *testing.T) {
 }
 
 func TestTextOfNumbersAndWordsIsWhatIsCompared(t *testing.T) {
-	truth := soundTruth(t, jsonLabels, Labels, text("truth", `{"id":1,"label":0}`+"\n"+`{"id":"1.0","label":true}`+"\n"+`{"id":-2e3,"label":"0"}`))
+	truth := soundTruth(t, jsonLabels, Labels, measuretest.File("truth", `{"id":1,"label":0}`+"\n"+`{"id":"1.0","label":true}`+"\n"+`{"id":-2e3,"label":"0"}`))
 	if got, want := truth.Labels(), []string{"0", "true"}; !slices.Equal(got, want) {
 		t.Errorf("labels are %q, want %q", got, want)
 	}
-	run, report := readRun(t, truth, text("run", `{"id":"-2e3","label":0}`+"\n"+`{"id":1.0,"label":"true"}`+"\n"+`{"id":"1","label":0.0}`))
+	run, report := readRun(t, truth, measuretest.File("run", `{"id":"-2e3","label":0}`+"\n"+`{"id":1.0,"label":"true"}`+"\n"+`{"id":"1","label":0.0}`))
 	if got, want := run.pairs(), []string{"0 > 0.0", "true > true", "0 > 0"}; !slices.Equal(got, want) {
 		t.Errorf("joined %q, want %q", got, want)
 	}
 	want := []string{`run:3 warning: the truth has no label "0.0"; every prediction of it counts as wrong; the likely cause: "0.0" differs from "0" in the way in which a number is written alone, and both are compared byte by byte`}
-	if got := measuretest.Lines(report.Diagnostics()); !slices.Equal(got, want) {
-		t.Errorf("told %q, want %q", got, want)
-	}
+	measuretest.Expect(t, report.Diagnostics(), want...)
 	for _, same := range []Format{jsonLabels, csvLabels} {
 		truth.format = same
 		content := "id,label\n1,0\n1.0,true\n-2e3,0\n"
 		if same.Kind == JSONL {
 			content = `{"id":1,"label":0}` + "\n" + `{"id":1.0,"label":true}` + "\n" + `{"id":-2e3,"label":"0"}`
 		}
-		run, report := readRun(t, truth, text("run", content))
+		run, report := readRun(t, truth, measuretest.File("run", content))
 		if report.Failed() || !slices.Equal(run.Codes(), truth.Codes()) {
 			t.Errorf("%s: %v %v", same.Kind, run.Codes(), measuretest.Lines(report.Diagnostics()))
 		}
@@ -123,41 +117,39 @@ func TestTextOfNumbersAndWordsIsWhatIsCompared(t *testing.T) {
 }
 
 func TestTruthAndRunMayStandInSeveralFiles(t *testing.T) {
-	truth := soundTruth(t, csvLabels, Labels, text("one", "id,label\na,x\n"), text("two", "label,id\ny,b\n"))
-	run, report := readRun(t, truth, text("first", "id,label\nb,y\n"), text("second", "id,label\na,x\n"))
+	truth := soundTruth(t, csvLabels, Labels, measuretest.File("one", "id,label\na,x\n"), measuretest.File("two", "label,id\ny,b\n"))
+	run, report := readRun(t, truth, measuretest.File("first", "id,label\nb,y\n"), measuretest.File("second", "id,label\na,x\n"))
 	if report.Failed() || !slices.Equal(run.pairs(), []string{"x > x", "y > y"}) {
 		t.Error(run.pairs(), measuretest.Lines(report.Diagnostics()))
 	}
-	_, report = readRun(t, truth, text("first", "id,label\nb,y\n"), text("second", "id,label\nb,x\n"))
+	_, report = readRun(t, truth, measuretest.File("first", "id,label\nb,y\n"), measuretest.File("second", "id,label\nb,x\n"))
 	want := []string{
 		`second:2 error: the id "b" was given before, on line 2 of first; expected every id once`,
 		` error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 		` error: there is no prediction for the id "a"`,
 	}
-	if got := measuretest.Lines(report.Diagnostics()); !slices.Equal(got, want) {
-		t.Errorf("told\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-	}
+	measuretest.Expect(t, report.Diagnostics(), want...)
 }
 
 func TestNumbers(t *testing.T) {
 	good := map[string]float64{"1": 1, "-1.5": -1.5, "2e-3": 0.002, "0.1": 0.1, "1e308": 1e308, "-0": 0, "1e-400": 0, "123456789012345678": 123456789012345678}
 	for written, want := range good {
-		truth := soundTruth(t, Format{JSONL, "id", "y"}, Numbers, text("truth", `{"id":1,"y":`+written+`}`))
+		truth := soundTruth(t, Format{JSONL, "id", "y"}, Numbers, measuretest.File("truth", `{"id":1,"y":`+written+`}`))
 		if got := truth.Numbers()[0]; got != want {
 			t.Errorf("jsonl %s is %v, want %v", written, got, want)
 		}
-		truth = soundTruth(t, Format{CSV, "id", "y"}, Numbers, text("truth", "id,y\n1,"+written+"\n"))
+		truth = soundTruth(t, Format{CSV, "id", "y"}, Numbers, measuretest.File("truth", "id,y\n1,"+written+"\n"))
 		if got := truth.Numbers()[0]; got != want {
 			t.Errorf("csv %s is %v, want %v", written, got, want)
 		}
 	}
 	for _, written := range []string{"1e309", "-1e309", `"1"`, "null", "true", "[1]", "NaN", "Infinity", "0x10", "1_0", "+1", ".5"} {
-		if truth, report := readTruth(t, Format{JSONL, "id", "y"}, Numbers, text("truth", `{"id":1,"y":`+written+`}`)); !report.Failed() {
+		if truth, report := readTruth(t, Format{JSONL, "id", "y"}, Numbers, measuretest.File("truth", `{"id":1,"y":`+written+`}`)); !report.Failed() {
 			t.Errorf("jsonl %s is read as %v", written, truth.Numbers())
 		}
 	}
 	for _, written := range []string{"1e309", "-1e309", "one", "", "nan", "inf", "-Infinity", "0x1p4", "1_0", " 1", "1 ", "1.2.3", "--1", "e", "1e"} {
-		if truth, report := readTruth(t, Format{CSV, "id", "y"}, Numbers, text("truth", "id,y\n1,"+written+"\n")); !report.Failed() {
+		if truth, report := readTruth(t, Format{CSV, "id", "y"}, Numbers, measuretest.File("truth", "id,y\n1,"+written+"\n")); !report.Failed() {
 			t.Errorf("csv %q is read as %v", written, truth.Numbers())
 		}
 	}
@@ -172,7 +164,7 @@ func TestAFailingReaderIsAnError(t *testing.T) {
 			t.Errorf("%s: %v, want %v", format.Kind, err, broken)
 		}
 		content := map[string]string{JSONL: `{"id":1,"label":2}`, CSV: "id,label\n1,2\n"}[format.Kind]
-		truth := soundTruth(t, format, Labels, text("truth", content))
+		truth := soundTruth(t, format, Labels, measuretest.File("truth", content))
 		if _, err := truth.ReadRun(t.Context(), files, &report); !errors.Is(err, broken) {
 			t.Errorf("%s: %v, want %v", format.Kind, err, broken)
 		}

@@ -83,7 +83,7 @@ func peak() (stop func() uint64) {
 
 func benchmark(b *testing.B, topics int) {
 	run, qrels, size := generate(b, topics)
-	truth := readTruth(b, open(b, qrels))
+	truth := readTruth(b, measuretest.Open(b, qrels))
 	wanted := measuretest.Parse(b, measure.Retrieval, usual...)
 	debug.FreeOSMemory()
 	b.SetBytes(size)

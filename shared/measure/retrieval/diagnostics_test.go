@@ -1,8 +1,6 @@
 package retrieval
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -17,60 +15,42 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// told writes diagnostics as severity file:line message.
-func told(list []measure.Diagnostic) []string {
-	var out []string
-	for _, d := range list {
-		out = append(out, fmt.Sprintf("%s %s:%d %s", d.Severity, d.File, d.Line, d.Message))
-	}
-	return out
-}
-
-// expect compares diagnostics with the beginnings of what is wanted.
-func expect(t *testing.T, got []measure.Diagnostic, want ...string) {
-	t.Helper()
-	texts := told(got)
-	if !slices.EqualFunc(texts, want, strings.HasPrefix) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(texts, "\n"), strings.Join(want, "\n"))
-	}
-}
-
 func TestDiagnosticsOfJudgements(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want []string
 	}{
-		"empty":   {"", []string{"error q:0 the file is empty or has no judgements; each line needs topic, iteration, document and grade"}},
-		"blank":   {"\n \n", []string{"error q:0 the file is empty or has no judgements"}},
-		"too few": {"t 0 a\n\nt 0\n", []string{"error q:1 the line has only 3 of 4 fields: topic, iteration, document and grade", "error q:3 the line has only 2 of 4 fields"}},
-		"too many": {"t 0 a 1 x\nt Q0 a 1 2.5 x\n", []string{"error q:1 the line has more than 4 fields: topic, iteration, document and grade",
-			"error q:2 the line has more than 4 fields: topic, iteration, document and grade; it looks like one of a run"}},
-		"fraction":      {"t 0 a 1.5\n", []string{`error q:1 the grade "1.5" is not a whole number from -32767 to 32767`}},
-		"only comments": {"# t 0 a 1\n#t 0 a 1\n", []string{"error q:0 the file is empty or has no judgements", `warning q:2 the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#t" is a topic`}},
-		"CR alone":      {"t 0 a 1\rt 0 b 1\r", []string{"error q:1 a carriage return (CR) stands within the line"}},
-		"text":          {"t 0 a 2x\nt 0 b high\n", []string{`error q:1 the grade "2x"`, `error q:2 the grade "high"`}},
-		"too great":     {"t 0 a 32768\nt 0 b -32768\n", []string{`error q:1 the grade "32768"`, `error q:2 the grade "-32768"`}},
-		"twice":         {"t 0 a 1\nu 0 a 1\nt 0 a 1\nt 0 a 2\n", []string{`error q:3 topic "t" has document "a" already, in line 1; keep one of them`, `error q:4 topic "t" has document "a" already, in line 1`}},
-		"not UTF-8":     {"t 0 \xff 1\n", []string{"error q:1 the line is not valid UTF-8"}},
-		"zero byte":     {"t 0 a 1\nt 0 b\x00 1\n", []string{"error q:2 the line has a zero byte"}},
-		"long line":     {"t 0 " + strings.Repeat("a", 70000) + " 1\nt 0 b 1\n", []string{"error q:1 the line is longer than 65536 bytes"}},
-		"zip":           {"PK\x03\x04", []string{"error q:0 the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip"}},
-		"faults mixed":  {"t 0 a 1\nt 0 b\nt 0 a 1\n", []string{"error q:2 the line has only 3 of 4 fields", `error q:3 topic "t" has document "a" already`}},
+		"empty":   {"", []string{"q error: the file is empty or has no judgements; each line needs topic, iteration, document and grade…"}},
+		"blank":   {"\n \n", []string{"q error: the file is empty or has no judgements…"}},
+		"too few": {"t 0 a\n\nt 0\n", []string{"q:1 error: the line has only 3 of 4 fields: topic, iteration, document and grade…", "q:3 error: the line has only 2 of 4 fields…"}},
+		"too many": {"t 0 a 1 x\nt Q0 a 1 2.5 x\n", []string{"q:1 error: the line has more than 4 fields: topic, iteration, document and grade…",
+			"q:2 error: the line has more than 4 fields: topic, iteration, document and grade; it looks like one of a run…"}},
+		"fraction":      {"t 0 a 1.5\n", []string{`q:1 error: the grade "1.5" is not a whole number from -32767 to 32767…`}},
+		"only comments": {"# t 0 a 1\n#t 0 a 1\n", []string{"q error: the file is empty or has no judgements…", `q:2 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#t" is a topic…`}},
+		"CR alone":      {"t 0 a 1\rt 0 b 1\r", []string{"q:1 error: a carriage return (CR) stands within the line…"}},
+		"text":          {"t 0 a 2x\nt 0 b high\n", []string{`q:1 error: the grade "2x"…`, `q:2 error: the grade "high"…`}},
+		"too great":     {"t 0 a 32768\nt 0 b -32768\n", []string{`q:1 error: the grade "32768"…`, `q:2 error: the grade "-32768"…`}},
+		"twice":         {"t 0 a 1\nu 0 a 1\nt 0 a 1\nt 0 a 2\n", []string{`q:3 error: topic "t" has document "a" already, in line 1; keep one of them…`, `q:4 error: topic "t" has document "a" already, in line 1…`}},
+		"not UTF-8":     {"t 0 \xff 1\n", []string{"q:1 error: the line is not valid UTF-8…"}},
+		"zero byte":     {"t 0 a 1\nt 0 b\x00 1\n", []string{"q:2 error: the line has a zero byte…"}},
+		"long line":     {"t 0 " + strings.Repeat("a", 70000) + " 1\nt 0 b 1\n", []string{"q:1 error: the line is longer than 65536 bytes…"}},
+		"zip":           {"PK\x03\x04", []string{"q error: the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip…"}},
+		"faults mixed":  {"t 0 a 1\nt 0 b\nt 0 a 1\n", []string{"q:2 error: the line has only 3 of 4 fields…", `q:3 error: topic "t" has document "a" already…`}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			q, diagnostics, err := ReadQrels(t.Context(), file("q", c.text))
+			q, diagnostics, err := ReadQrels(t.Context(), measuretest.File("q", c.text))
 			if q != nil || err != nil {
 				t.Errorf("got %v, %v", q, err)
 			}
-			expect(t, diagnostics, c.want...)
+			measuretest.Expect(t, diagnostics, c.want...)
 		})
 	}
 	q, diagnostics, err := ReadQrels(t.Context())
 	if q != nil || err != nil || len(diagnostics) != 1 {
 		t.Errorf("no file at all: %v, %v, %v", q, diagnostics, err)
 	}
-	_, diagnostics, _ = ReadQrels(t.Context(), file("q1", "t 0 a 1\n"), file("q2", "u 0 a 1\nt 0 a 1\n"), file("q3", ""))
-	expect(t, diagnostics, `error q2:2 topic "t" has document "a" already, in line 1 of q1; keep one of them`, "error q3:0 the file is empty or has no judgements")
+	_, diagnostics, _ = ReadQrels(t.Context(), measuretest.File("q1", "t 0 a 1\n"), measuretest.File("q2", "u 0 a 1\nt 0 a 1\n"), measuretest.File("q3", ""))
+	measuretest.Expect(t, diagnostics, `q2:2 error: topic "t" has document "a" already, in line 1 of q1; keep one of them…`, "q3 error: the file is empty or has no judgements…")
 }
 
 func TestDiagnosticsOfRuns(t *testing.T) {
@@ -79,40 +59,40 @@ func TestDiagnosticsOfRuns(t *testing.T) {
 		text string
 		want []string
 	}{
-		"empty":              {"", []string{"error r:0 the file is empty or has no lines; each line needs topic, Q0, document, rank, score and tag"}},
-		"blank":              {"\n\r\n", []string{"error r:0 the file is empty or has no lines"}},
-		"too few":            {"t Q0 a 1 1 x\nt Q0 b 2 1\nt\n", []string{"error r:2 the line has only 5 of 6 fields: topic, Q0, document, rank, score and tag", "error r:3 the line has only 1 of 6 fields"}},
-		"text as score":      {"t Q0 a 1 abc x\nt Q0 b 2 1x x\nt Q0 c 3 1,5 x\n", []string{`error r:1 the score "abc" is not a number; the fifth field is the score`, `error r:2 the score "1x"`, `error r:3 the score "1,5"`}},
-		"not finite":         {"t Q0 a 1 NaN x\nt Q0 b 2 -inf x\nt Q0 c 3 1e999 x\n", []string{`error r:1 the score "NaN" is not a finite number`, `error r:2 the score "-inf" is not a finite`, `error r:3 the score "1e999" is not a finite`}},
-		"hexadecimal":        {"t Q0 a 1 0x1p-2 x\n", []string{`error r:1 the score "0x1p-2" is not a decimal number; write it like 12.5 or 1.25e1`}},
-		"twice":              {"t Q0 a 1 9 x\nu Q0 a 1 9 x\n\nt Q0 a 2 8 x\n", []string{`error r:4 topic "t" has document "a" already, in line 1; keep one of them`}},
-		"twice outside":      {"t Q0 a 1 9 x\nu Q0 a 1 9 x\nv Q0 a 2 8 x\nv Q0 a 2 8 x\n", []string{"warning r:0 topics that are not in the truth and do not count: 1 of 3 topics of the run", `error r:4 topic "v" has document "a" already, in line 3`}},
-		"no overlap":         {"v Q0 a 1 9 x\nw Q0 a 1 9 x\n", []string{`error r:0 none of the topics of the run ("v", "w") is among the 2 of the truth; check the first field of the lines`, `error r:0 the topics of the truth are "t", "u"`}},
-		"missing":            {"u Q0 a 1 9 x\n", []string{`warning r:0 topics missing from the run, which count with nothing retrieved: 1 of 2 topics of the truth: "t"`}},
-		"unknown":            {"t Q0 a 1 1 x\nu Q0 a 1 1 x\n7 Q0 a 1 1 x\n6 Q0 a 1 1 x\n5 Q0 a 1 1 x\n4 Q0 a 1 1 x\n3 Q0 a 1 1 x\n2 Q0 a 1 1 x\n", []string{`warning r:0 topics that are not in the truth and do not count: 6 of 8 topics of the run: "2", "3", "4", "5", "6" and 1 more`}},
-		"more fields":        {"t Q0 a 1 1 x\nu Q0 a 1 1 x y\nu Q0 b 1 1 x y z\n", []string{"warning r:2 the line has more than six fields; what follows the sixth is ignored"}},
-		"upside down":        {"t Q0 a 1 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b 2 7 x\n", []string{"warning r:2 rank and score contradict those of the line before; documents are ranked by score alone"}},
+		"empty":              {"", []string{"r error: the file is empty or has no lines; each line needs topic, Q0, document, rank, score and tag…"}},
+		"blank":              {"\n\r\n", []string{"r error: the file is empty or has no lines…"}},
+		"too few":            {"t Q0 a 1 1 x\nt Q0 b 2 1\nt\n", []string{"r:2 error: the line has only 5 of 6 fields: topic, Q0, document, rank, score and tag…", "r:3 error: the line has only 1 of 6 fields…"}},
+		"text as score":      {"t Q0 a 1 abc x\nt Q0 b 2 1x x\nt Q0 c 3 1,5 x\n", []string{`r:1 error: the score "abc" is not a number; the fifth field is the score…`, `r:2 error: the score "1x"…`, `r:3 error: the score "1,5"…`}},
+		"not finite":         {"t Q0 a 1 NaN x\nt Q0 b 2 -inf x\nt Q0 c 3 1e999 x\n", []string{`r:1 error: the score "NaN" is not a finite number…`, `r:2 error: the score "-inf" is not a finite…`, `r:3 error: the score "1e999" is not a finite…`}},
+		"hexadecimal":        {"t Q0 a 1 0x1p-2 x\n", []string{`r:1 error: the score "0x1p-2" is not a decimal number; write it like 12.5 or 1.25e1…`}},
+		"twice":              {"t Q0 a 1 9 x\nu Q0 a 1 9 x\n\nt Q0 a 2 8 x\n", []string{`r:4 error: topic "t" has document "a" already, in line 1; keep one of them…`}},
+		"twice outside":      {"t Q0 a 1 9 x\nu Q0 a 1 9 x\nv Q0 a 2 8 x\nv Q0 a 2 8 x\n", []string{"r warning: topics that are not in the truth and do not count: 1 of 3 topics of the run…", `r:4 error: topic "v" has document "a" already, in line 3…`}},
+		"no overlap":         {"v Q0 a 1 9 x\nw Q0 a 1 9 x\n", []string{`r error: none of the topics of the run ("v", "w") is among the 2 of the truth; check the first field of the lines…`, `r error: the topics of the truth are "t", "u"…`}},
+		"missing":            {"u Q0 a 1 9 x\n", []string{`r warning: topics missing from the run, which count with nothing retrieved: 1 of 2 topics of the truth: "t"…`}},
+		"unknown":            {"t Q0 a 1 1 x\nu Q0 a 1 1 x\n7 Q0 a 1 1 x\n6 Q0 a 1 1 x\n5 Q0 a 1 1 x\n4 Q0 a 1 1 x\n3 Q0 a 1 1 x\n2 Q0 a 1 1 x\n", []string{`r warning: topics that are not in the truth and do not count: 6 of 8 topics of the run: "2", "3", "4", "5", "6" and 1 more…`}},
+		"more fields":        {"t Q0 a 1 1 x\nu Q0 a 1 1 x y\nu Q0 b 1 1 x y z\n", []string{"r:2 warning: the line has more than six fields; what follows the sixth is ignored…"}},
+		"upside down":        {"t Q0 a 1 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b 2 7 x\n", []string{"r:2 warning: rank and score contradict those of the line before; documents are ranked by score alone…"}},
 		"any order":          {"t Q0 b 2 1 x\nt Q0 a 1 7 x\nu Q0 a 1 1 x\nu Q0 b 1 7 x\n", nil},
 		"ties":               {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\n", nil},
 		"other topics":       {"u Q0 a 1 1 x\nt Q0 b 2 7 x\n", nil},
 		"no ranks":           {"t Q0 a - 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b nan 7 x\n", nil},
-		"ranks further down": {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nt Q0 c 3.0 6 x\nt Q0 d 4.0 9 x\nu Q0 a 1 1 x\n", []string{"warning r:4 rank and score contradict those of the line before"}},
+		"ranks further down": {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nt Q0 c 3.0 6 x\nt Q0 d 4.0 9 x\nu Q0 a 1 1 x\n", []string{"r:4 warning: rank and score contradict those of the line before…"}},
 		"shuffled":           {"t Q0 c 3 1 x\nt Q0 a 1 3 x\nt Q0 b 2 2 x\nu Q0 a 1 1 x\n", nil},
 		"comments":           {"# a comment\n#\n  # t Q0\nt Q0 a 1 7 x\n# t Q0 b 2 6 x\nu Q0 a 1 1 x\n", nil},
-		"hash topics":        {"t Q0 a 1 7 x\nu Q0 a 1 1 x\n#3 Q0 a 1 1 x\n#4 Q0 a 1 1 x\n", []string{`warning r:3 the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#3" is a topic`}},
-		"CR alone":           {"t Q0 a 1 7 x\ru Q0 a 1 1 x\r", []string{"error r:1 a carriage return (CR) stands within the line"}},
-		"not UTF-8":          {"t Q0 a 1 1 x\nt Q0 \xff 1 1 x\n", []string{"error r:2 the line is not valid UTF-8"}},
-		"zero byte":          {"t Q0 a\x00 1 1 x\n", []string{"error r:1 the line has a zero byte"}},
-		"faults mixed":       {"t Q0 a 1 1 x\nu Q0 a 1 x x y\nt Q0 a 1 1 x y\n", []string{`error r:2 the score "x"`, "warning r:3 the line has more than six fields", `error r:3 topic "t" has document "a" already, in line 1`}},
-		"long topic":         {strings.Repeat("ü", 100) + "a Q0 a 1 1 x\n", []string{`error r:0 none of the topics of the run ("` + strings.Repeat("ü", 30) + `"...) is`, "error r:0 the topics of the truth are"}},
-		"bzip2":              {"BZh91AY&SY", []string{"error r:0 the file is compressed with bzip2"}},
+		"hash topics":        {"t Q0 a 1 7 x\nu Q0 a 1 1 x\n#3 Q0 a 1 1 x\n#4 Q0 a 1 1 x\n", []string{`r:3 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#3" is a topic…`}},
+		"CR alone":           {"t Q0 a 1 7 x\ru Q0 a 1 1 x\r", []string{"r:1 error: a carriage return (CR) stands within the line…"}},
+		"not UTF-8":          {"t Q0 a 1 1 x\nt Q0 \xff 1 1 x\n", []string{"r:2 error: the line is not valid UTF-8…"}},
+		"zero byte":          {"t Q0 a\x00 1 1 x\n", []string{"r:1 error: the line has a zero byte…"}},
+		"faults mixed":       {"t Q0 a 1 1 x\nu Q0 a 1 x x y\nt Q0 a 1 1 x y\n", []string{`r:2 error: the score "x"…`, "r:3 warning: the line has more than six fields…", `r:3 error: topic "t" has document "a" already, in line 1…`}},
+		"long topic":         {strings.Repeat("ü", 100) + "a Q0 a 1 1 x\n", []string{`r error: none of the topics of the run ("` + strings.Repeat("ü", 30) + `"...) is…`, "r error: the topics of the truth are…"}},
+		"bzip2":              {"BZh91AY&SY", []string{"r error: the file is compressed with bzip2…"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			result, diagnostics, err := readTruth(t, file("q", truth)).Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "AP"), file("r", c.text))
+			result, diagnostics, err := readTruth(t, measuretest.File("q", truth)).Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "AP"), measuretest.File("r", c.text))
 			if err != nil {
 				t.Fatal(err)
 			}
-			expect(t, diagnostics, c.want...)
+			measuretest.Expect(t, diagnostics, c.want...)
 			failed := slices.ContainsFunc(diagnostics, func(d measure.Diagnostic) bool { return d.Severity == measure.Error })
 			if failed != (result.Measures == nil) {
 				t.Errorf("failed: %v, measures %v", failed, result.Measures)
@@ -121,9 +101,9 @@ func TestDiagnosticsOfRuns(t *testing.T) {
 				t.Errorf("warnings %v", result.Warnings)
 			}
 			// Without the truth the same is told but for its topics.
-			alone, err := ValidateRun(t.Context(), file("r", c.text))
+			alone, err := ValidateRun(t.Context(), measuretest.File("r", c.text))
 			want := slices.DeleteFunc(slices.Clone(diagnostics), func(d measure.Diagnostic) bool { return strings.Contains(d.Message, "truth") })
-			if err != nil || !slices.Equal(told(alone), told(want)) {
+			if err != nil || !slices.Equal(measuretest.Lines(alone), measuretest.Lines(want)) {
 				t.Errorf("ValidateRun says %v, %v", alone, err)
 			}
 		})
@@ -131,18 +111,18 @@ func TestDiagnosticsOfRuns(t *testing.T) {
 }
 
 func TestDiagnosticsOfSeveralFiles(t *testing.T) {
-	truth := readTruth(t, file("q", "t 0 a 1\n"))
-	_, diagnostics, err := truth.Evaluate(t.Context(), nil, file("r1", "t Q0 a 1 1 x\nt Q0 b 1 x x\n"), file("r2", "\nt Q0 b 1 1\nt Q0 a 1 1 x\n"), file("r3", ""))
+	truth := readTruth(t, measuretest.File("q", "t 0 a 1\n"))
+	_, diagnostics, err := truth.Evaluate(t.Context(), nil, measuretest.File("r1", "t Q0 a 1 1 x\nt Q0 b 1 x x\n"), measuretest.File("r2", "\nt Q0 b 1 1\nt Q0 a 1 1 x\n"), measuretest.File("r3", ""))
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, diagnostics, `error r1:2 the score "x"`, "error r2:2 the line has only 5 of 6 fields",
-		`error r2:3 topic "t" has document "a" already, in line 1 of r1; keep one of them`, "error r3:0 the file is empty or has no lines")
+	measuretest.Expect(t, diagnostics, `r1:2 error: the score "x"…`, "r2:2 error: the line has only 5 of 6 fields…",
+		`r2:3 error: topic "t" has document "a" already, in line 1 of r1; keep one of them…`, "r3 error: the file is empty or has no lines…")
 	_, diagnostics, err = truth.Evaluate(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, diagnostics, "error :0 there is no file of the run")
+	measuretest.Expect(t, diagnostics, " error: there is no file of the run…")
 }
 
 // TestReadRun_ReportsTheFirstHundredErrors spreads faults over many chunks, which are parsed at the same time, and expects the
@@ -159,7 +139,7 @@ func TestReadRun_ReportsTheFirstHundredErrors(t *testing.T) {
 		fmt.Fprintf(&text, "t Q0 document-%d 1 %d x\n", i, i)
 	}
 	for range 5 {
-		diagnostics, err := ValidateRun(t.Context(), file("r", text.String()))
+		diagnostics, err := ValidateRun(t.Context(), measuretest.File("r", text.String()))
 		if err != nil || len(diagnostics) != measure.MaxDiagnostics {
 			t.Fatalf("%d diagnostics, %v", len(diagnostics), err)
 		}
@@ -178,11 +158,11 @@ func TestReadRun_WarnsOfTheFirstLongLine(t *testing.T) {
 		fmt.Fprintf(&run, text, i, strings.Repeat(" more", i/300))
 	}
 	for range 5 {
-		diagnostics, err := ValidateRun(t.Context(), file("r", run.String()))
+		diagnostics, err := ValidateRun(t.Context(), measuretest.File("r", run.String()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		expect(t, diagnostics, "warning r:301 the line has more than six fields")
+		measuretest.Expect(t, diagnostics, "r:301 warning: the line has more than six fields…")
 	}
 }
 
@@ -191,7 +171,7 @@ func TestReadRun_WarnsOfTheFirstLongLine(t *testing.T) {
 func TestReadRun_OrdersFaultsOfLines(t *testing.T) {
 	text := strings.Repeat("broken\n", 150) + strings.Repeat("x", 1<<20) + "\n"
 	for range 5 {
-		diagnostics, err := ValidateRun(t.Context(), file("r", text))
+		diagnostics, err := ValidateRun(t.Context(), measuretest.File("r", text))
 		if err != nil || len(diagnostics) != measure.MaxDiagnostics || diagnostics[99].Line != 100 {
 			t.Fatalf("%d diagnostics, the last %+v, %v", len(diagnostics), diagnostics[len(diagnostics)-1], err)
 		}
@@ -211,7 +191,7 @@ func TestReadRun_ReportsTheFirstHundredRepeats(t *testing.T) {
 	}
 	// In the second round every other document (the even ones) is a repetition.
 	for range 5 {
-		diagnostics, err := ValidateRun(t.Context(), file("r", text.String()))
+		diagnostics, err := ValidateRun(t.Context(), measuretest.File("r", text.String()))
 		if err != nil || len(diagnostics) != measure.MaxDiagnostics {
 			t.Fatalf("%d diagnostics, %v", len(diagnostics), err)
 		}
@@ -234,14 +214,14 @@ func TestLimitsOfRuns(t *testing.T) {
 		want   []string
 	}{
 		{limits{topics: 20_000, lines: 20_000}, nil},
-		{limits{topics: 19_999, lines: 20_000}, []string{"error r:0 more than 19999 topics of the run are not in the truth"}},
-		{limits{topics: 20_000, lines: 5_000}, []string{"error r:0 the run has more than 5000 lines; leave out low ranks"}},
+		{limits{topics: 19_999, lines: 20_000}, []string{"r error: more than 19999 topics of the run are not in the truth…"}},
+		{limits{topics: 20_000, lines: 5_000}, []string{"r error: the run has more than 5000 lines; leave out low ranks…"}},
 	} {
-		_, report, err := readRun(t.Context(), &none, c.limits, []measure.File{file("r", text.String())})
+		_, report, err := readRun(t.Context(), &none, c.limits, []measure.File{measuretest.File("r", text.String())})
 		if err != nil {
 			t.Fatal(err)
 		}
-		expect(t, report.Diagnostics(), c.want...)
+		measuretest.Expect(t, report.Diagnostics(), c.want...)
 	}
 }
 
@@ -253,8 +233,8 @@ func TestErrorsOfReadersAndContexts(t *testing.T) {
 	if _, _, err := ReadQrels(t.Context(), failing("t 0 a 1\n")); !errors.Is(err, broken) {
 		t.Errorf("ReadQrels: %v", err)
 	}
-	truth := readTruth(t, file("q", "t 0 a 1\n"))
-	if _, _, err := truth.Evaluate(t.Context(), nil, file("r", "t Q0 a 1 1 x\n"), failing("t Q0 b 1 1 x\n")); !errors.Is(err, broken) {
+	truth := readTruth(t, measuretest.File("q", "t 0 a 1\n"))
+	if _, _, err := truth.Evaluate(t.Context(), nil, measuretest.File("r", "t Q0 a 1 1 x\n"), failing("t Q0 b 1 1 x\n")); !errors.Is(err, broken) {
 		t.Errorf("Evaluate: %v", err)
 	}
 	if _, err := ValidateRun(t.Context(), failing("")); !errors.Is(err, broken) {
@@ -262,43 +242,30 @@ func TestErrorsOfReadersAndContexts(t *testing.T) {
 	}
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := ReadQrels(done, file("q", "t 0 a 1\n")); !errors.Is(err, context.Canceled) {
+	if _, _, err := ReadQrels(done, measuretest.File("q", "t 0 a 1\n")); !errors.Is(err, context.Canceled) {
 		t.Errorf("ReadQrels: %v", err)
 	}
-	if _, _, err := truth.Evaluate(done, nil, file("r", "t Q0 a 1 1 x\n")); !errors.Is(err, context.Canceled) {
+	if _, _, err := truth.Evaluate(done, nil, measuretest.File("r", "t Q0 a 1 1 x\n")); !errors.Is(err, context.Canceled) {
 		t.Errorf("Evaluate: %v", err)
 	}
 	// The context is looked at between chunks, so even a run without end stops.
 	during, stop := context.WithCancel(t.Context())
-	topic := 0
-	endless := func(p []byte) (int, error) {
-		if topic++; topic == 50 {
+	endless := &measuretest.Endless{Append: func(text []byte, topic int) []byte {
+		if topic == 50_000 {
 			stop()
 		}
-		return copy(p, fmt.Sprintf("topic%d Q0 a 1 1 x\n", topic)), nil
-	}
-	if _, _, err := truth.Evaluate(during, nil, measure.File{Name: "r", Content: readerFunc(endless)}); !errors.Is(err, context.Canceled) {
+		return fmt.Appendf(text, "topic%d Q0 a 1 1 x\n", topic)
+	}}
+	if _, _, err := truth.Evaluate(during, nil, measure.File{Name: "r", Content: endless}); !errors.Is(err, context.Canceled) {
 		t.Errorf("Evaluate: %v", err)
 	}
 }
 
-type readerFunc func(p []byte) (int, error)
-
-func (f readerFunc) Read(p []byte) (int, error) { return f(p) }
-
 func TestFormsOfTheSameRun(t *testing.T) {
 	const plain = "t Q0 a 1 2.5 x\nt Q0 b 2 1.5 x\nu Q0 a 1 1 x\n"
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	if _, err := io.WriteString(z, plain); err != nil {
-		t.Fatal(err)
-	}
-	if err := z.Close(); err != nil {
-		t.Fatal(err)
-	}
-	truth := readTruth(t, file("q", "t 0 b 1\nu 0 a 2\n"))
+	truth := readTruth(t, measuretest.File("q", "t 0 b 1\nu 0 a 2\n"))
 	names := measuretest.Parse(t, measure.Retrieval, usual...)
-	want, _, err := truth.Evaluate(t.Context(), names, file("r", plain))
+	want, _, err := truth.Evaluate(t.Context(), names, measuretest.File("r", plain))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,13 +274,13 @@ func TestFormsOfTheSameRun(t *testing.T) {
 		"tabs":             strings.ReplaceAll(plain, " ", " \t"),
 		"byte order mark":  "\xef\xbb\xbf" + plain,
 		"no final newline": plain[:len(plain)-1],
-		"gzip":             packed.String(),
+		"gzip":             measuretest.Gzip(t, plain),
 		"blank lines":      "\n" + strings.ReplaceAll(plain, "\n", "\n \n"),
 		"other order":      "u Q0 a 1 1 x\nt Q0 b 2 1.5 x\nt Q0 a 1 2.5 x\n",
 		"mixed topics":     "t Q0 a 1 2.5 x\nu Q0 a 1 1 x\nt Q0 b 2 1.5 x\n",
 		"exponents":        "t Q0 a 1 25e-1 x\nt Q0 b 2 +.15E+1 x\nu Q0 a 1 1. x\n",
 	} {
-		got, diagnostics, err := truth.Evaluate(t.Context(), names, file("r", text))
+		got, diagnostics, err := truth.Evaluate(t.Context(), names, measuretest.File("r", text))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: got %v, %v, %v", form, got, diagnostics, err)
 		}
@@ -321,7 +288,7 @@ func TestFormsOfTheSameRun(t *testing.T) {
 }
 
 func TestReadQrels_TakesCommentsAndWholeGrades(t *testing.T) {
-	q, diagnostics, err := ReadQrels(t.Context(), file("q", "# one\n# two\nt 0 a 1.0\n # three\nt\t0\tb\t-2.0\n#"))
+	q, diagnostics, err := ReadQrels(t.Context(), measuretest.File("q", "# one\n# two\nt 0 a 1.0\n # three\nt\t0\tb\t-2.0\n#"))
 	if err != nil || diagnostics != nil {
 		t.Fatal(diagnostics, err)
 	}
@@ -351,14 +318,14 @@ func TestPartlyJudgedRunsWarn(t *testing.T) {
 		var want []string
 		switch {
 		case judged == 0:
-			want = []string{"warning r:0 no document of the run is judged for its topic"}
+			want = []string{"r warning: no document of the run is judged for its topic…"}
 		case judged < 5:
-			want = []string{fmt.Sprintf("warning r:0 of the first 10 documents of the topics with at least as many judged ones, %d of 10 are judged (%d0 %%); the others count as not relevant", judged, judged)}
+			want = []string{fmt.Sprintf("r warning: of the first 10 documents of the topics with at least as many judged ones, %d of 10 are judged (%d0 %%); the others count as not relevant…", judged, judged)}
 		}
-		_, diagnostics, err := readTruth(t, file("q", truth.String())).Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "AP"), file("r", run.String()))
+		_, diagnostics, err := readTruth(t, measuretest.File("q", truth.String())).Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "AP"), measuretest.File("r", run.String()))
 		if err != nil {
 			t.Fatal(err)
 		}
-		expect(t, diagnostics, want...)
+		measuretest.Expect(t, diagnostics, want...)
 	}
 }

@@ -9,14 +9,10 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-func file(name, content string) measure.File {
-	return measure.File{Name: name, Content: strings.NewReader(content)}
-}
-
 // values evaluates a run and expects neither errors nor measures without a value.
 func values(t testing.TB, qrels, run string, names ...string) measure.Result {
 	t.Helper()
-	result, diagnostics, err := readTruth(t, file("qrels.txt", qrels)).Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, names...), file("run.txt", run))
+	result, diagnostics, err := readTruth(t, measuretest.File("qrels.txt", qrels)).Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, names...), measuretest.File("run.txt", run))
 	if err != nil || result.Measures == nil {
 		t.Fatalf("%v, %v", diagnostics, err)
 	}
@@ -175,13 +171,13 @@ func TestEveryFamilyHasAScorer(t *testing.T) {
 }
 
 func TestMeasuresOfOtherKindsAreRefused(t *testing.T) {
-	truth := readTruth(t, file("qrels.txt", "t 0 a 1\n"))
+	truth := readTruth(t, measuretest.File("qrels.txt", "t 0 a 1\n"))
 	precision, err := measure.Parse(measure.Classification, "Precision(average=macro)")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, m := range []measure.Measure{{}, precision, {Kind: measure.Classification, Name: "P"}} {
-		if _, _, err := truth.Evaluate(t.Context(), []measure.Measure{m}, file("run.txt", "t Q0 a 1 1 x\n")); err == nil {
+		if _, _, err := truth.Evaluate(t.Context(), []measure.Measure{m}, measuretest.File("run.txt", "t Q0 a 1 1 x\n")); err == nil {
 			t.Errorf("%+v was accepted", m)
 		}
 	}

@@ -75,7 +75,7 @@ func FuzzEvaluate(f *testing.F) {
 	bounded := []string{"AP", "AP(rel=2)@3", "nDCG", "nDCG@2", "nDCG(dcg='exp-log2')@3", "P@2", "R@3", "RR@2", "Rprec", "Bpref", "infAP", "Success@1",
 		"IPrec@0.3", "SetP(judged_only=True)", "SetP(relative=True)", "SetR", "SetF", "SetAP", "Judged@2", "RBP", "RBP(rel=1)@2", "ERR"}
 	measures := measuretest.Parse(f, measure.Retrieval, append(bounded, "NumRet")...)
-	truth, diagnostics, err := ReadQrels(f.Context(), file("q", gradedQrels+strings.ReplaceAll(gradedQrels, "t 0", "u 0")))
+	truth, diagnostics, err := ReadQrels(f.Context(), measuretest.File("q", gradedQrels+strings.ReplaceAll(gradedQrels, "t 0", "u 0")))
 	if truth == nil {
 		f.Fatal(diagnostics, err)
 	}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 
 	"pgregory.net/rapid"
 )
@@ -270,11 +271,11 @@ func TestEvaluatorAgreesWithTheOracle(t *testing.T) {
 			measures = append(measures, anyMeasure(t, f))
 		}
 		half := rapid.IntRange(1, len(run)).Draw(t, "first file")
-		files := []measure.File{file("run1", strings.Join(run[:half], ""))}
+		files := []measure.File{measuretest.File("run1", strings.Join(run[:half], ""))}
 		if half < len(run) {
-			files = append(files, file("run2", strings.Join(run[half:], "")))
+			files = append(files, measuretest.File("run2", strings.Join(run[half:], "")))
 		}
-		truth, diagnostics, err := ReadQrels(t.Context(), file("qrels", strings.Join(qrels, "")))
+		truth, diagnostics, err := ReadQrels(t.Context(), measuretest.File("qrels", strings.Join(qrels, "")))
 		if err != nil || truth == nil {
 			t.Fatal(diagnostics, err)
 		}

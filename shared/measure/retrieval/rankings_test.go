@@ -6,17 +6,17 @@ import (
 	"strings"
 	"testing"
 
-	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 )
 
 func TestRankings(t *testing.T) {
 	r, diagnostics, err := ReadRankings(t.Context(),
-		file("r1", "t2 Q0 a 9 1 x\nt10 Q0 b 1 -2 x\nt10 Q0 a 0 3e0 x\n"),
-		file("r2", "t10 Q0 d 1 3 x more\nt10 Q0 c 1 3 x\n"))
+		measuretest.File("r1", "t2 Q0 a 9 1 x\nt10 Q0 b 1 -2 x\nt10 Q0 a 0 3e0 x\n"),
+		measuretest.File("r2", "t10 Q0 d 1 3 x more\nt10 Q0 c 1 3 x\n"))
 	if err != nil || r == nil {
-		t.Fatal(told(diagnostics), err)
+		t.Fatal(measuretest.Lines(diagnostics), err)
 	}
-	expect(t, diagnostics, "warning r2:1 the line has more than six fields; what follows the sixth is ignored, here and in any other line")
+	measuretest.Expect(t, diagnostics, "r2:1 warning: the line has more than six fields; what follows the sixth is ignored, here and in any other line…")
 	if got := r.Topics(); !slices.Equal(got, []string{"t10", "t2"}) {
 		t.Errorf("topics %q", got)
 	}
@@ -38,17 +38,17 @@ func TestRankings(t *testing.T) {
 }
 
 func TestRankingsOfARefusedRun(t *testing.T) {
-	r, diagnostics, err := ReadRankings(t.Context(), measure.File{Name: "r", Content: strings.NewReader("t Q0 a 1 1 x\nt Q0 a 2 1 x\n")})
+	r, diagnostics, err := ReadRankings(t.Context(), measuretest.File("r", "t Q0 a 1 1 x\nt Q0 a 2 1 x\n"))
 	if err != nil || r != nil {
 		t.Errorf("got %v, %v", r, err)
 	}
-	expect(t, diagnostics, `error r:2 topic "t" has document "a" already, in line 1; keep one of them`)
+	measuretest.Expect(t, diagnostics, `r:2 error: topic "t" has document "a" already, in line 1; keep one of them…`)
 }
 
 func TestGrade(t *testing.T) {
-	q, diagnostics, err := ReadQrels(t.Context(), file("q", "t1 0 a 2\nt1 0 b 0\nt1 0 c -2\nt2 0 a 1\n"))
+	q, diagnostics, err := ReadQrels(t.Context(), measuretest.File("q", "t1 0 a 2\nt1 0 b 0\nt1 0 c -2\nt2 0 a 1\n"))
 	if err != nil || q == nil {
-		t.Fatal(told(diagnostics), err)
+		t.Fatal(measuretest.Lines(diagnostics), err)
 	}
 	for of, want := range map[[2]string]string{
 		{"t1", "a"}: "2", {"t1", "b"}: "0", {"t1", "c"}: "-2", {"t2", "a"}: "1",

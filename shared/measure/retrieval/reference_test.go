@@ -13,17 +13,6 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// open opens a file of testdata until the test ends.
-func open(t testing.TB, name string) measure.File {
-	t.Helper()
-	f, err := os.Open(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { f.Close() })
-	return measure.File{Name: filepath.Base(name), Content: f}
-}
-
 // readTruth expects qrels without a diagnostic.
 func readTruth(t testing.TB, files ...measure.File) *Qrels {
 	t.Helper()
@@ -83,8 +72,8 @@ func TestValuesOfTrecEval(t *testing.T) {
 			if len(names) != 65 {
 				t.Fatalf("only %d measures to compare", len(names))
 			}
-			truth := readTruth(t, open(t, filepath.Join(filepath.Dir(output), "qrels.txt")))
-			run := open(t, strings.Replace(output, ".trec_eval.", ".run.", 1))
+			truth := readTruth(t, measuretest.Open(t, filepath.Join(filepath.Dir(output), "qrels.txt")))
+			run := measuretest.Open(t, strings.Replace(output, ".trec_eval.", ".run.", 1))
 			result, diagnostics, err := truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, names...), run)
 			if err != nil || result.Measures == nil {
 				t.Fatalf("%v, %v", diagnostics, err)
@@ -110,8 +99,8 @@ func TestValuesOfTrecEval(t *testing.T) {
 // TestUnjudgedOfTrecEval compares Judged@k with 1 - unj_k where the run has at least k documents: it divides by the
 // lesser of k and the number of documents, trec_eval by k.
 func TestUnjudgedOfTrecEval(t *testing.T) {
-	truth := readTruth(t, open(t, "testdata/trec-eval-graded/qrels.txt"))
-	result, diagnostics, err := truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "Judged@5", "Judged@10", "Judged@20"), open(t, "testdata/trec-eval-graded/graded.run.txt"))
+	truth := readTruth(t, measuretest.Open(t, "testdata/trec-eval-graded/qrels.txt"))
+	result, diagnostics, err := truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "Judged@5", "Judged@10", "Judged@20"), measuretest.Open(t, "testdata/trec-eval-graded/graded.run.txt"))
 	if err != nil || result.Measures == nil {
 		t.Fatalf("%v, %v", diagnostics, err)
 	}

@@ -36,7 +36,7 @@ func ranked(t testing.TB, letters string) *comparison.Ranking {
 	return must(t, documents)
 }
 
-func must(t testing.TB, documents []comparison.Document) *comparison.Ranking {
+func must(t rapid.TB, documents []comparison.Document) *comparison.Ranking {
 	t.Helper()
 	r, err := comparison.NewRanking(documents)
 	if err != nil {
@@ -99,11 +99,7 @@ func rankings(t *rapid.T) (a, b *comparison.Ranking) {
 			score -= float64(rapid.IntRange(0, 1).Draw(t, "step"))
 			documents = append(documents, comparison.Document{ID: fmt.Sprint(id), Score: score})
 		}
-		r, err := comparison.NewRanking(documents)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
+		return must(t, documents)
 	}
 	return draw("a"), draw("b")
 }

@@ -51,7 +51,7 @@ var (
 		layout: "topic, Q0, docid, rank, score and tag",
 	}
 	qrels = kind{
-		name: "relevance judgements",
+		name: "relevance judgments",
 		columns: []column{
 			{name: "topic"}, {name: "iteration", otherwise: "0"}, {name: "docid"},
 			{name: "grade", values: grade},
@@ -82,12 +82,12 @@ func (k *kind) required() (names []string) {
 	return names
 }
 
-// beirHeader is the first line of relevance judgements in the BEIR format.
+// beirHeader is the first line of relevance judgments in the BEIR format.
 var beirHeader = []string{"query-id", "corpus-id", "score"}
 
 const (
 	topic     = 0 // the column of topics
-	iteration = 1 // the column of relevance judgements that the BEIR format does not have
+	iteration = 1 // the column of relevance judgments that the BEIR format does not have
 )
 
 // fault says what is wrong with a value of the column; empty when nothing is.

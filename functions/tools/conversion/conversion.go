@@ -1,4 +1,4 @@
-// Package conversion turns runs and relevance judgements from one format into another, a line at a time: memory does not
+// Package conversion turns runs and relevance judgments from one format into another, a line at a time: memory does not
 // grow with the file.
 //
 // # Runs
@@ -7,7 +7,7 @@
 //	jsonl     {"topic":"1","docid":"d7","rank":1,"score":12.5,"tag":"bm25"}
 //	csv       topic,docid,rank,score,tag       named by the first line
 //
-// # Relevance judgements
+// # Relevance judgments
 //
 //	trec-qrels  topic iteration docid grade    separated by white space
 //	jsonl       {"topic":"1","iteration":"0","docid":"d7","grade":2}
@@ -39,7 +39,7 @@ import (
 // Format is how a file is written.
 type Format string
 
-// The formats. TRECRun is of runs alone, TRECQrels and BEIR of relevance judgements; the others are of both.
+// The formats. TRECRun is of runs alone, TRECQrels and BEIR of relevance judgments; the others are of both.
 const (
 	TRECRun   Format = "trec-run"
 	TRECQrels Format = "trec-qrels"
@@ -51,7 +51,7 @@ const (
 // RunFormats lists the formats of runs.
 func RunFormats() []Format { return []Format{TRECRun, JSONL, CSV} }
 
-// QrelsFormats lists the formats of relevance judgements.
+// QrelsFormats lists the formats of relevance judgments.
 func QrelsFormats() []Format { return []Format{TRECQrels, JSONL, CSV, BEIR} }
 
 // Runs reads a run, which may come in several files of one format, and writes it to w in another. The diagnostics are
@@ -62,7 +62,7 @@ func Runs(ctx context.Context, w io.Writer, from, to Format, files ...measure.Fi
 	return convert(ctx, w, &runs, RunFormats(), from, to, files)
 }
 
-// Qrels is Runs for relevance judgements.
+// Qrels is Runs for relevance judgments.
 func Qrels(ctx context.Context, w io.Writer, from, to Format, files ...measure.File) ([]measure.Diagnostic, error) {
 	return convert(ctx, w, &qrels, QrelsFormats(), from, to, files)
 }

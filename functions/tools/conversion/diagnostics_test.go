@@ -1,11 +1,9 @@
 package conversion_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
-	"runtime"
-	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -76,42 +74,32 @@ func TestDiagnostics(t *testing.T) {
 			`f:5 error: the grade "x" is not a whole number from -32767 to 32767`,
 		}},
 		"nothing":            {runs, conversion.JSONL, "\n\n", []string{"f error: the file is empty or has no lines of runs; expected one for each document"}},
-		"a first line alone": {qrels, conversion.BEIR, "query-id\tcorpus-id\tscore\n", []string{"f error: the file is empty or has no lines of relevance judgements; expected one for each document"}},
+		"a first line alone": {qrels, conversion.BEIR, "query-id\tcorpus-id\tscore\n", []string{"f error: the file is empty or has no lines of relevance judgments; expected one for each document"}},
 		"an archive":         {runs, conversion.TRECRun, "PK\x03\x04", []string{"f error: the file is a zip archive; send it as plain UTF-8 text, or that text compressed with gzip"}},
 		"what is no text":    {runs, conversion.TRECRun, "1 Q0 a 1 1 x\n1 Q0 \xff 1 1 x\n", []string{"f:2 error: the line is not valid UTF-8; save the file as UTF-8"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			diagnostics, err := c.convert(t, io.Discard, c.from, conversion.CSV, file("f", c.content))
-			if got := measuretest.Lines(diagnostics); err != nil || !slices.Equal(got, c.want) {
-				t.Errorf("%v, got\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+			diagnostics, err := c.convert(t, io.Discard, c.from, conversion.CSV, measuretest.File("f", c.content))
+			if err != nil {
+				t.Error(err)
 			}
+			measuretest.Expect(t, diagnostics, c.want...)
 		})
 	}
 	diagnostics, err := runs(t, io.Discard, conversion.CSV, conversion.CSV)
-	if got := measuretest.Lines(diagnostics); err != nil || len(got) != 1 || !strings.Contains(got[0], "no file to convert") {
-		t.Errorf("without a file %q, %v", got, err)
+	if err != nil {
+		t.Error(err)
 	}
+	measuretest.Expect(t, diagnostics, " error: there is no file to convert")
 }
 
-// numbered writes lines, each with its number between before and after: most of them, or without end.
-type numbered struct {
-	before, after string
-	most          int64
-	number        int64
-	rest          []byte
-}
-
-func (e *numbered) Read(p []byte) (int, error) {
-	for len(e.rest) < len(p) && (e.most == 0 || e.number < e.most) {
-		e.number++
-		e.rest = append(strconv.AppendInt(append(e.rest, e.before...), e.number, 10), e.after...)
+// lines are the first ones of a file without an end.
+func lines(n int, of *measuretest.Endless) io.Reader {
+	var text []byte
+	for i := range n {
+		text = of.Append(text, i+1)
 	}
-	if len(e.rest) == 0 {
-		return 0, io.EOF
-	}
-	n := copy(p, e.rest)
-	e.rest = append(e.rest[:0], e.rest[n:]...)
-	return n, nil
+	return bytes.NewReader(text)
 }
 
 // TestHostileFilesCostBoundedMemory sends what has no end, and a large file without fault: what is allocated in the
@@ -123,31 +111,26 @@ func TestHostileFilesCostBoundedMemory(t *testing.T) {
 		content io.Reader
 		refused bool
 	}{
-		"a line of 20 MB":                 {conversion.JSONL, io.LimitReader(&numbered{}, 20*mib), true},
-		"a quote that is never closed":    {conversion.CSV, &numbered{before: "topic,docid,rank,score\n\"", after: "\n"}, true},
-		"errors without end":              {conversion.TRECRun, &numbered{before: "x ", after: "\n"}, true},
-		"objects that are none, for ever": {conversion.JSONL, &numbered{before: "[", after: "]\n"}, true},
-		"a long run as it should be":      {conversion.TRECRun, &numbered{before: "topic Q0 document-", after: " 1 12.5 x\n", most: 200_000}, false},
-		"many objects as they should be":  {conversion.JSONL, &numbered{before: `{"topic":"t","docid":"`, after: `","rank":1,"score":1}` + "\n", most: 100_000}, false},
+		"a line of 20 MB":                 {conversion.JSONL, io.LimitReader(measuretest.Numbered("", ""), 20*mib), true},
+		"a quote that is never closed":    {conversion.CSV, measuretest.Numbered("topic,docid,rank,score\n\"", "\n"), true},
+		"errors without end":              {conversion.TRECRun, measuretest.Numbered("x ", "\n"), true},
+		"objects that are none, for ever": {conversion.JSONL, measuretest.Numbered("[", "]\n"), true},
+		"a long run as it should be":      {conversion.TRECRun, lines(200_000, measuretest.Numbered("topic Q0 document-", " 1 12.5 x\n")), false},
+		"many objects as they should be":  {conversion.JSONL, lines(100_000, measuretest.Numbered(`{"topic":"t","docid":"`, `","rank":1,"score":1}`+"\n")), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var before, after runtime.MemStats
-			runtime.ReadMemStats(&before)
-			diagnostics, err := conversion.Runs(t.Context(), io.Discard, c.from, conversion.JSONL, measure.File{Name: "f", Content: c.content})
-			runtime.ReadMemStats(&after)
-			if err != nil || measure.HasErrors(diagnostics) != c.refused || len(diagnostics) > measure.MaxDiagnostics {
-				t.Errorf("%v, %q", err, measuretest.Lines(diagnostics))
-			}
-			if used := after.TotalAlloc - before.TotalAlloc; used > 16*mib {
-				t.Errorf("allocated %d MiB", used/mib)
+			allocated := measuretest.Allocated(func() {
+				diagnostics, err := conversion.Runs(t.Context(), io.Discard, c.from, conversion.JSONL, measure.File{Name: "f", Content: c.content})
+				if err != nil || measure.HasErrors(diagnostics) != c.refused || len(diagnostics) > measure.MaxDiagnostics {
+					t.Errorf("%v, %q", err, measuretest.Lines(diagnostics))
+				}
+			})
+			if allocated > 16*mib {
+				t.Errorf("allocated %d MiB", allocated/mib)
 			}
 		})
 	}
 }
-
-type counter int
-
-func (c *counter) Write(p []byte) (int, error) { *c += counter(len(p)); return len(p), nil }
 
 // BenchmarkRuns converts runs of 1 and 50 MB of TREC's text from each format into another.
 func BenchmarkRuns(b *testing.B) {
@@ -161,14 +144,13 @@ func BenchmarkRuns(b *testing.B) {
 					fmt.Fprintf(&text, "%d Q0 document-%08d %d %.6f bm25\n", 1000+i/1000, i*7919%100_000_000, i%1000+1, 30-float64(i%1000)/50)
 				}
 				var content strings.Builder
-				if _, err := runs(b, &content, conversion.TRECRun, c.from, file("f", text.String())); err != nil {
+				if _, err := runs(b, &content, conversion.TRECRun, c.from, measuretest.File("f", text.String())); err != nil {
 					b.Fatal(err)
 				}
 				b.SetBytes(int64(content.Len()))
 				b.ReportAllocs()
 				for b.Loop() {
-					var out counter
-					if diagnostics, err := runs(b, &out, c.from, c.to, file("f", content.String())); err != nil || diagnostics != nil {
+					if diagnostics, err := runs(b, io.Discard, c.from, c.to, measuretest.File("f", content.String())); err != nil || diagnostics != nil {
 						b.Fatal(measuretest.Lines(diagnostics), err)
 					}
 				}

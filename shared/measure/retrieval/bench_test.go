@@ -19,7 +19,7 @@ import (
 var usual = []string{"AP", "nDCG@10", "RR", "P@10", "R@1000"}
 
 // generate writes a run of the shape of MS MARCO's, topics of 1000 documents by descending score, and qrels with a few
-// judgements for each topic. It returns their paths and the size of the run.
+// judgments for each topic. It returns their paths and the size of the run.
 func generate(b *testing.B, topics int) (run, qrels string, size int64) {
 	b.Helper()
 	folder := b.TempDir()

@@ -15,7 +15,7 @@ import (
 // Known are the topics, and perhaps the documents, that participants know: a run is compared with them without its truth.
 type Known struct {
 	origin    measure.Origin
-	topics    Qrels // without judgements
+	topics    Qrels // without judgments
 	documents func(id []byte) bool
 }
 

@@ -15,18 +15,18 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-func TestDiagnosticsOfJudgements(t *testing.T) {
+func TestDiagnosticsOfJudgments(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want []string
 	}{
-		"empty":   {"", []string{"q error: the file is empty or has no judgements; each line needs topic, iteration, document and grade…"}},
-		"blank":   {"\n \n", []string{"q error: the file is empty or has no judgements…"}},
+		"empty":   {"", []string{"q error: the file is empty or has no judgments; each line needs topic, iteration, document and grade…"}},
+		"blank":   {"\n \n", []string{"q error: the file is empty or has no judgments…"}},
 		"too few": {"t 0 a\n\nt 0\n", []string{"q:1 error: the line has only 3 of 4 fields: topic, iteration, document and grade…", "q:3 error: the line has only 2 of 4 fields…"}},
 		"too many": {"t 0 a 1 x\nt Q0 a 1 2.5 x\n", []string{"q:1 error: the line has more than 4 fields: topic, iteration, document and grade…",
 			"q:2 error: the line has more than 4 fields: topic, iteration, document and grade; it looks like one of a run…"}},
 		"fraction":      {"t 0 a 1.5\n", []string{`q:1 error: the grade "1.5" is not a whole number from -32767 to 32767…`}},
-		"only comments": {"# t 0 a 1\n#t 0 a 1\n", []string{"q error: the file is empty or has no judgements…", `q:2 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#t" is a topic…`}},
+		"only comments": {"# t 0 a 1\n#t 0 a 1\n", []string{"q error: the file is empty or has no judgments…", `q:2 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#t" is a topic…`}},
 		"CR alone":      {"t 0 a 1\rt 0 b 1\r", []string{"q:1 error: a carriage return (CR) stands within the line…"}},
 		"text":          {"t 0 a 2x\nt 0 b high\n", []string{`q:1 error: the grade "2x"…`, `q:2 error: the grade "high"…`}},
 		"too great":     {"t 0 a 32768\nt 0 b -32768\n", []string{`q:1 error: the grade "32768"…`, `q:2 error: the grade "-32768"…`}},
@@ -50,7 +50,7 @@ func TestDiagnosticsOfJudgements(t *testing.T) {
 		t.Errorf("no file at all: %v, %v, %v", q, diagnostics, err)
 	}
 	_, diagnostics, _ = ReadQrels(t.Context(), measuretest.File("q1", "t 0 a 1\n"), measuretest.File("q2", "u 0 a 1\nt 0 a 1\n"), measuretest.File("q3", ""))
-	measuretest.Expect(t, diagnostics, `q2:2 error: topic "t" has document "a" already, in line 1 of q1; keep one of them…`, "q3 error: the file is empty or has no judgements…")
+	measuretest.Expect(t, diagnostics, `q2:2 error: topic "t" has document "a" already, in line 1 of q1; keep one of them…`, "q3 error: the file is empty or has no judgments…")
 }
 
 func TestDiagnosticsOfRuns(t *testing.T) {

@@ -48,7 +48,7 @@ func FuzzReadQrels(f *testing.F) {
 		if !slices.IsSorted(q.names) || len(q.names) == 0 {
 			t.Errorf("topics %q", q.names)
 		}
-		// Every judgement is found again, and nothing else.
+		// Every judgment is found again, and nothing else.
 		total := 0
 		for i := range q.names {
 			topic := q.topics[i]
@@ -63,7 +63,7 @@ func FuzzReadQrels(f *testing.F) {
 			}
 		}
 		if total != len(q.judgments) || total == 0 {
-			t.Errorf("%d judgements in topics, %d in all", total, len(q.judgments))
+			t.Errorf("%d judgments in topics, %d in all", total, len(q.judgments))
 		}
 	})
 }

@@ -17,7 +17,7 @@ import (
 // unjudged is the grade of a document that the truth does not have.
 const unjudged = math.MinInt16
 
-// Qrels are relevance judgements, the truth of a retrieval task. They do not change once read, so several runs can be
+// Qrels are relevance judgments, the truth of a retrieval task. They do not change once read, so several runs can be
 // evaluated at the same time.
 type Qrels struct {
 	names     []string // ids of the topics in byte order
@@ -91,7 +91,7 @@ type entry struct {
 	line  int
 }
 
-// ReadQrels reads relevance judgements, which may come in several files: topic, iteration (ignored), document and
+// ReadQrels reads relevance judgments, which may come in several files: topic, iteration (ignored), document and
 // grade on each line. If one of the diagnostics is an error, there are no Qrels. The error is one of the files'
 // readers or of the context.
 func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Diagnostic, error) {
@@ -104,7 +104,7 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 		in := lines.NewReader(ctx, f.Name, f.Content, &report)
 		for in.Scan() {
 			if len(entries) == standardLimits.lines || len(q.docs) > math.MaxUint32-lines.MaxLine {
-				report.Errorf(f.Name, in.Number(), "the truth has more than %d judgements, or more than 4 GiB of document ids", standardLimits.lines)
+				report.Errorf(f.Name, in.Number(), "the truth has more than %d judgments, or more than 4 GiB of document ids", standardLimits.lines)
 				break
 			}
 			n := fields.Split(in.Text(), parts[:])
@@ -127,11 +127,11 @@ func ReadQrels(ctx context.Context, files ...measure.File) (*Qrels, []measure.Di
 			return nil, nil, err
 		}
 		if len(entries) == before && !report.Failed() {
-			report.Errorf(f.Name, 0, "the file is empty or has no judgements; each line needs topic, iteration, document and grade")
+			report.Errorf(f.Name, 0, "the file is empty or has no judgments; each line needs topic, iteration, document and grade")
 		}
 	}
 	if len(files) == 0 {
-		report.Errorf("", 0, "there is no file of judgements")
+		report.Errorf("", 0, "there is no file of judgments")
 	}
 	q.build(entries)
 	names := lists.Map(files, func(f measure.File) string { return f.Name })

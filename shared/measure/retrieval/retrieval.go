@@ -1,4 +1,4 @@
-// Package retrieval evaluates rankings of documents: it reads runs and relevance judgements in the formats of TREC and
+// Package retrieval evaluates rankings of documents: it reads runs and relevance judgments in the formats of TREC and
 // computes the measures of ir-measures with the meaning of trec_eval 10.0 -c, so that its numbers can stand beside
 // published ones.
 //

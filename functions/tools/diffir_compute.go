@@ -109,9 +109,7 @@ func (w *diffirWork) differences(ctx context.Context, topics []string, measure s
 				}
 				own := numbers[2*others*i : 2*others*(i+1)]
 				all[i] = difference{topic: topics[i], overlap: own[:others], tau: own[others:], measure: w.measureRange(topics[i], measure)}
-				if err := w.compare(&all[i], rankings); err != nil {
-					return err
-				}
+				w.compare(&all[i], rankings)
 			}
 			return nil
 		})
@@ -126,7 +124,7 @@ type ranking struct {
 }
 
 // rank reads the rankings of a topic.
-func (w *diffirWork) rank(topic string, into []ranking) (err error) {
+func (w *diffirWork) rank(topic string, into []ranking) {
 	deepest := w.in.comparedDepth()
 	for i, r := range w.rankings {
 		documents := into[i].documents[:0]
@@ -136,24 +134,16 @@ func (w *diffirWork) rank(topic string, into []ranking) (err error) {
 			}
 			documents = append(documents, comparison.Document{ID: string(id), Score: score})
 		}
-		into[i].documents = documents
-		if into[i].Ranking, err = comparison.NewRanking(documents); err != nil {
-			return fmt.Errorf("topic %q of run %s: %w", topic, w.runs[i].Name, err)
-		}
+		into[i] = ranking{documents, comparison.NewRanking(documents)}
 	}
-	return nil
 }
 
 // compare works out the numbers of a topic.
-func (w *diffirWork) compare(d *difference, rankings []ranking) (err error) {
-	if err := w.rank(d.topic, rankings); err != nil {
-		return err
-	}
+func (w *diffirWork) compare(d *difference, rankings []ranking) {
+	w.rank(d.topic, rankings)
 	d.least, d.lowest, d.order = math.Inf(1), math.Inf(1), math.Inf(1)
 	for i, r := range rankings[1:] {
-		if d.overlap[i], err = comparison.RankBiasedOverlap(rankings[0].Ranking, r.Ranking, w.in.P); err != nil {
-			return err
-		}
+		d.overlap[i] = comparison.RankBiasedOverlap(rankings[0].Ranking, r.Ranking, w.in.P)
 		tau, ok := comparison.Tau(rankings[0].Ranking, r.Ranking)
 		if !ok {
 			tau = math.NaN()
@@ -166,7 +156,6 @@ func (w *diffirWork) compare(d *difference, rankings []ranking) (err error) {
 			d.order = min(d.order, 2*d.overlap[i]-1)
 		}
 	}
-	return nil
 }
 
 // measureRange is the greatest difference of a measure between two runs; NaN when fewer than two have a value.
@@ -236,9 +225,7 @@ func (w *diffirWork) showDocuments(ctx context.Context, topics []DiffirTopic) ([
 	rankings := make([]ranking, len(w.runs))
 	for i := range topics {
 		t := &topics[i]
-		if err := w.rank(t.Topic, rankings); err != nil {
-			return nil, err
-		}
+		w.rank(t.Topic, rankings)
 		w.showTopic(t, rankings, qrels)
 		queries = append(queries, t.Topic)
 		for _, list := range t.Rankings {
@@ -270,14 +257,14 @@ func (w *diffirWork) showTopic(t *DiffirTopic, rankings []ranking, qrels *retrie
 			c.TauB = &tau
 		}
 		changes[i+1] = map[string]string{}
-		for _, m := range d.Moved {
-			changes[i+1][m.Document] = "moved"
+		for _, document := range d.Moved {
+			changes[i+1][document] = "moved"
 		}
-		for _, m := range d.Came {
-			changes[i+1][m.Document] = "came"
+		for _, document := range d.Came {
+			changes[i+1][document] = "came"
 		}
-		for _, m := range d.Went {
-			went[m.Document] = append(went[m.Document], w.runs[i+1].Name)
+		for _, document := range d.Went {
+			went[document] = append(went[document], w.runs[i+1].Name)
 		}
 	}
 	for i, r := range rankings {

@@ -148,17 +148,14 @@ func TestDiffir_ReadsDeepEnough(t *testing.T) {
 		for _, d := range documents {
 			fmt.Fprintf(&runs[i], "1 Q0 %s 0 %.15g x\n", d.ID, d.Score)
 		}
-		var err error
-		if rankings[i], err = comparison.NewRanking(documents); err != nil {
-			t.Fatal(err)
-		}
+		rankings[i] = comparison.NewRanking(documents)
 	}
 	for p, compared := range map[float64]int{0.5: 1000, 0.9: 1000, 0.99: 1375} {
 		var got tools.DiffirOutput
 		s.invoke(http.StatusOK, &got, "", "diffir", object{"runs": []object{namedRun("a", runs[0].String()), namedRun("b", runs[1].String())}, "p": p, "depth": 100})
-		want, err := comparison.RankBiasedOverlap(rankings[0], rankings[1], p)
-		if err != nil || math.Abs(got.Topics[0].Overlap-want) > 1e-6 || got.Compared != compared {
-			t.Errorf("to depth %d the overlap at %v is %v, to the end it is %v; %v", got.Compared, p, got.Topics[0].Overlap, want, err)
+		want := comparison.RankBiasedOverlap(rankings[0], rankings[1], p)
+		if math.Abs(got.Topics[0].Overlap-want) > 1e-6 || got.Compared != compared {
+			t.Errorf("to depth %d the overlap at %v is %v, to the end it is %v", got.Compared, p, got.Topics[0].Overlap, want)
 		}
 		for _, d := range got.Topics[0].Rankings[1] {
 			if rank := rankings[0].Rank(d.Document); d.Ranks[0] != rank || d.Ranks[1] != d.Rank {

@@ -90,7 +90,7 @@ var evaluatorTool = define(metadata{
 				e.PerTopic = v.Topics
 			}
 			for _, name := range results.Measures {
-				interval, err := measureInterval(ctx, &v, name, in.Seed, out.Rounds)
+				interval, err := meanInterval(ctx, v.Measures[name], inputs.ByTopic(v.Topics, name), in.Seed, out.Rounds)
 				if err != nil {
 					return out, err
 				}

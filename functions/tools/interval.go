@@ -7,10 +7,8 @@ import (
 	"math"
 	"slices"
 
-	"assay/functions/tools/inputs"
 	"assay/functions/tools/significance"
 	"assay/shared/lists"
-	"assay/shared/problem"
 )
 
 const (
@@ -21,25 +19,12 @@ const (
 )
 
 // bootstrapRounds is how many samples of topics each interval is drawn from, when one sample of all draws so many values; 0 when
-// there is no time for enough of them.
+// there is no time for minRounds, for which inputs.MaxValues are too few.
 func bootstrapRounds(draws int) int {
 	if most := min(significance.Rounds, maxDraws/max(1, draws)); most >= minRounds {
 		return most
 	}
 	return 0
-}
-
-// tooManyDraws says what to do where rounds finds no time.
-func tooManyDraws(pointer, do string) error {
-	return problem.Check([]problem.Field{{Pointer: pointer, Detail: "there are too many values per topic to draw intervals from: " + do}})
-}
-
-// measureInterval is the bootstrap interval of a measure of a run; nil where intervalOver has none.
-func measureInterval(ctx context.Context, v *inputs.Values, name string, seed uint64, rounds int) (*significance.Interval, error) {
-	if rounds == 0 {
-		return nil, tooManyDraws("/measures", "name fewer runs or measures")
-	}
-	return meanInterval(ctx, v.Measures[name], inputs.ByTopic(v.Topics, name), seed, rounds)
 }
 
 // meanInterval is the bootstrap interval of a value that is the mean over topics; nil when it is none, such as a number of

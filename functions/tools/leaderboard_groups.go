@@ -33,10 +33,7 @@ func (out *LeaderboardOutput) assignGroups(ctx context.Context, values []map[str
 			chances = append(chances, differenceP(values[a], values[b]))
 		}
 	}
-	corrected, err := significance.Holm(chances)
-	if err != nil {
-		return err
-	}
+	corrected := significance.Holm(chances)
 	alike := make([]uint64, len(compared))
 	pair := 0
 	for i := range compared {

@@ -19,7 +19,7 @@ import (
 
 const (
 	mediaJSON = "application/json"
-	mediaSVG  = "image/svg+xml"
+	mediaSVG  = chart.MediaType
 	mediaText = "text/plain"
 	mediaCSV  = "text/csv"
 	mediaTSV  = "text/tab-separated-values"

@@ -117,9 +117,6 @@ var significanceTool = define(metadata{
 			return out, err
 		}
 		draws := bootstrapRounds(len(paired) * out.Topics)
-		if draws == 0 {
-			return out, tooManyDraws("/runs", "name fewer runs, or runs with fewer topics")
-		}
 		for i, r := range results.Runs {
 			interval, err := significance.Bootstrap(paired[i], in.Seed, draws)
 			if err != nil {
@@ -181,7 +178,7 @@ func (p *SignificancePair) uncorrected() *SignificanceCorrected {
 
 // corrections are those that every test has, besides byNone.
 var corrections = map[string]struct {
-	adjust func([]float64) ([]float64, error)
+	adjust func([]float64) []float64
 	of     func(*SignificancePair) *SignificanceCorrected
 }{
 	byHolm:       {significance.Holm, func(p *SignificancePair) *SignificanceCorrected { return &p.Holm }},
@@ -200,9 +197,7 @@ func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]floa
 		}
 	}
 	for _, test := range []string{byT, byWilcoxon, byRandomization} {
-		if err := out.correct(test); err != nil {
-			return err
-		}
+		out.correct(test)
 	}
 	for i := range out.Pairs {
 		p := &out.Pairs[i]
@@ -213,7 +208,7 @@ func (out *SignificanceOutput) comparePairs(ctx context.Context, values [][]floa
 }
 
 // correct fills in the p of a test by the corrections. A test that is not defined counts as one that found nothing.
-func (out *SignificanceOutput) correct(test string) error {
+func (out *SignificanceOutput) correct(test string) {
 	chances := make([]float64, len(out.Pairs))
 	for i := range out.Pairs {
 		chances[i] = 1
@@ -222,17 +217,13 @@ func (out *SignificanceOutput) correct(test string) error {
 		}
 	}
 	for _, c := range corrections {
-		adjusted, err := c.adjust(chances)
-		if err != nil {
-			return err
-		}
+		adjusted := c.adjust(chances)
 		for i := range out.Pairs {
 			if p := &out.Pairs[i]; *p.uncorrected().of(test) != nil {
 				*c.of(p).of(test) = &adjusted[i]
 			}
 		}
 	}
-	return nil
 }
 
 // comparePair tests the values of two runs.

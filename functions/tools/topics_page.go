@@ -29,7 +29,7 @@ func (out TopicsOutput) chart() chart.Chart { return out.heatMap() }
 // grid is the values as charts take them.
 func (out *TopicsOutput) grid(topics []TopicsLine) chart.Grid {
 	g := chart.Grid{
-		LowerIsBetter: out.LowerIsBetter, High: 1, Hard: []bool{},
+		LowerIsBetter: out.LowerIsBetter, High: 1,
 		Rows: lists.Map(out.Runs, func(r TopicsRun) string { return r.Name }), Values: make([][]float64, len(out.Runs)),
 	}
 	for _, t := range topics {

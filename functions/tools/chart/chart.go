@@ -68,9 +68,6 @@ func newChart(c Caption) Chart {
 // Render writes the chart as an element of a page.
 func (c Chart) Render(ctx context.Context, w io.Writer) error { return c.element().Render(ctx, w) }
 
-// Document is the chart as an SVG document, with its title above it.
-func (c Chart) Document() templ.Component { return c.document() }
-
 // shorten cuts a list to what is shown of it, and notes that.
 func shorten[T any](c *Chart, all []T, most int, what string) []T {
 	if len(all) <= most {

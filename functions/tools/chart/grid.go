@@ -9,7 +9,7 @@ type Grid struct {
 	Low, High float64
 	// LowerIsBetter as for errors.
 	LowerIsBetter bool
-	// Hard says which columns strips mark as hard; nil marks those whose best run is worse than the median of all values.
+	// Hard says which columns strips mark as hard.
 	Hard []bool
 }
 

@@ -198,27 +198,6 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-// A topic is hard when its best run is worse than the median of all values.
-func TestHardTopics(t *testing.T) {
-	g := Grid{Rows: make([]string, 2), Columns: make([]string, 3), Values: [][]float64{{0.1, 0.7, 0.9}, {0.3, 0.2, math.NaN()}}}
-	for lower, want := range map[bool][]bool{false: {false, false, false}, true: {false, false, true}} {
-		g.LowerIsBetter = lower
-		for i, topic := range newStrips(Caption{ID: "c"}, g).topics {
-			if topic.hard != want[i] {
-				t.Errorf("with lower better %v, topic %d is hard: %v", lower, i, topic.hard)
-			}
-		}
-	}
-	g.LowerIsBetter, g.Values[0][1] = false, 0.4
-	if topics := newStrips(Caption{ID: "c"}, g).topics; topics[0].hard || topics[1].hard {
-		t.Errorf("%+v", topics) // the median is 0.3, which the best run of the first reaches
-	}
-	g.Values[1][0] = 0.15
-	if topics := newStrips(Caption{ID: "c"}, g).topics; !topics[0].hard || topics[1].hard {
-		t.Errorf("%+v", topics)
-	}
-}
-
 func TestMatrixSaysTheLevelInText(t *testing.T) {
 	m := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{}, {}})
 	for _, c := range []struct {

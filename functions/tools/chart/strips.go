@@ -70,12 +70,7 @@ func newStrips(c Caption, g Grid) *strips {
 		s.median = percentile.Of(all, 0.5)
 	}
 	for i := range s.topics {
-		t := &s.topics[i]
-		if s.Hard == nil {
-			t.hard = len(t.values) > 0 && s.better(s.median, t.bestValue)
-		} else {
-			t.hard = i < len(s.Hard) && s.Hard[i]
-		}
+		s.topics[i].hard = i < len(s.Hard) && s.Hard[i]
 	}
 	s.axis = newAxis(ends)
 	s.paths = s.draw()
@@ -177,10 +172,6 @@ const (
 )
 
 func (s *strips) entries() []legendEntry {
-	hard := "hard: even the best run is worse than that"
-	if s.Hard != nil {
-		hard = "hard"
-	}
 	return []legendEntry{
 		{text: "best run", mark: shape("best wide", "M5 0"+dot), width: 10},
 		{text: "worst run", mark: ring("M5 0" + dot), width: 10},
@@ -188,7 +179,7 @@ func (s *strips) entries() []legendEntry {
 		{text: "median", mark: shape("middle", "M0 0h12"), width: 12},
 		{text: "outlier", mark: shape("outlier", "M5 0"+diamond), width: 10},
 		{text: "median of all", mark: shape("overall", "M0 0h16"), width: 16},
-		{text: hard, mark: shape("hard", "M5-3"+triangle), width: 10},
+		{text: "hard", mark: shape("hard", "M5-3"+triangle), width: 10},
 	}
 }
 

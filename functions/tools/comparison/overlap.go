@@ -1,7 +1,5 @@
 package comparison
 
-import "fmt"
-
 // RankBiasedOverlap is the extrapolated rank-biased overlap of two rankings, from 0 (no document in common) to 1 (the
 // same order): equation 32 of W. Webber, A. Moffat, J. Zobel, A similarity measure for indefinite rankings, ACM TOIS
 // 28(4), 2010. It supposes that agreement goes on below the ends of the rankings as it is at them, and is defined for
@@ -9,19 +7,16 @@ import "fmt"
 //
 // p, above 0 and below 1, is the chance that the reader goes on to the next rank: the first ten ranks have 86 % of the
 // weight at 0.9 and about 15 % at 0.99. Both rankings empty have overlap 1; one empty and the other not, 0.
-func RankBiasedOverlap(a, b *Ranking, p float64) (float64, error) {
-	if !(p > 0 && p < 1) {
-		return 0, fmt.Errorf("p is %v; rank-biased overlap needs a number above 0 and below 1, such as 0.9", p)
-	}
+func RankBiasedOverlap(a, b *Ranking, p float64) float64 {
 	if a.Len() > b.Len() {
 		a, b = b, a
 	}
 	short, long := a.Len(), b.Len()
 	switch {
 	case long == 0:
-		return 1, nil
+		return 1
 	case short == 0:
-		return 0, nil
+		return 0
 	}
 	var (
 		common   = 0 // documents that the first depth of both have
@@ -50,5 +45,5 @@ func RankBiasedOverlap(a, b *Ranking, p float64) (float64, error) {
 		}
 	}
 	tail := (float64(common-atShort)/float64(long) + float64(atShort)/float64(short)) * weight
-	return max(0, min(1, (1-p)/p*(sum+sumShort)+tail)), nil
+	return max(0, min(1, (1-p)/p*(sum+sumShort)+tail))
 }

@@ -28,9 +28,7 @@ package conversion
 import (
 	"bufio"
 	"context"
-	"fmt"
 	"io"
-	"slices"
 
 	"assay/shared/measure"
 	"assay/shared/measure/lines"
@@ -54,25 +52,20 @@ func RunFormats() []Format { return []Format{TRECRun, JSONL, CSV} }
 // QrelsFormats lists the formats of relevance judgments.
 func QrelsFormats() []Format { return []Format{TRECQrels, JSONL, CSV, BEIR} }
 
-// Runs reads a run, which may come in several files of one format, and writes it to w in another. The diagnostics are
-// the errors and warnings in the order of files and lines, what is about a whole file last, at most
-// measure.MaxDiagnostics; if one is an error, nothing
-// more is written and what was has to be thrown away. The error is one of the formats, a reader, w or the context.
+// Runs reads a run, which may come in several files of one of the RunFormats, and writes it to w in another. The diagnostics
+// are the errors and warnings in the order of files and lines, what is about a whole file last, at most
+// measure.MaxDiagnostics; if one is an error, nothing more is written and what was has to be thrown away. The error is one
+// of a reader, w or the context.
 func Runs(ctx context.Context, w io.Writer, from, to Format, files ...measure.File) ([]measure.Diagnostic, error) {
-	return convert(ctx, w, &runs, RunFormats(), from, to, files)
+	return convert(ctx, w, &runs, from, to, files)
 }
 
-// Qrels is Runs for relevance judgments.
+// Qrels is Runs for relevance judgments in QrelsFormats.
 func Qrels(ctx context.Context, w io.Writer, from, to Format, files ...measure.File) ([]measure.Diagnostic, error) {
-	return convert(ctx, w, &qrels, QrelsFormats(), from, to, files)
+	return convert(ctx, w, &qrels, from, to, files)
 }
 
-func convert(ctx context.Context, w io.Writer, kind *kind, formats []Format, from, to Format, files []measure.File) ([]measure.Diagnostic, error) {
-	for _, f := range []Format{from, to} {
-		if !slices.Contains(formats, f) {
-			return nil, fmt.Errorf("%s have no format %q; choose one of %v", kind.name, f, formats)
-		}
-	}
+func convert(ctx context.Context, w io.Writer, kind *kind, from, to Format, files []measure.File) ([]measure.Diagnostic, error) {
 	report := &measure.Report{}
 	out := &writer{kind: kind, format: to, w: bufio.NewWriterSize(w, 64<<10)}
 	out.begin()

@@ -124,14 +124,6 @@ func (broken) Write([]byte) (int, error) { return 0, errors.New("the disk is ful
 func TestErrors(t *testing.T) {
 	large := strings.Repeat(trecRun, 10_000)
 	for want, convert := range map[string]func() error{
-		`runs have no format "beir"; choose one of [trec-run jsonl csv]`: func() error {
-			_, err := runs(t, io.Discard, conversion.BEIR, conversion.CSV)
-			return err
-		},
-		`relevance judgments have no format "xml"; choose one of [trec-qrels jsonl csv beir]`: func() error {
-			_, err := qrels(t, io.Discard, conversion.CSV, "xml")
-			return err
-		},
 		"the connection is gone": func() error {
 			_, err := runs(t, io.Discard, conversion.CSV, conversion.CSV, measure.File{Content: broken{}})
 			return err

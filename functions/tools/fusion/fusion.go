@@ -12,8 +12,6 @@ package fusion
 import (
 	"bufio"
 	"context"
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -46,8 +44,6 @@ const (
 	DefaultK = 60
 	// MaxK bounds k.
 	MaxK = 1_000_000
-	// MaxRuns is how many runs can be fused; at least two are needed.
-	MaxRuns = 10
 	// MaxTag is the greatest length of a tag in bytes.
 	MaxTag = 100
 )
@@ -84,20 +80,13 @@ func (s Settings) Check() (problems problem.Fields) {
 // Run is a run to be fused, in one or more files.
 type Run []measure.File
 
-// Fuse writes the fused run to w, topic by topic in byte order of their ids, as lines of topic, Q0, document, rank, score
+// Fuse writes the fused run to w, by settings that pass Check, topic by topic in byte order of their ids, as lines of topic, Q0, document, rank, score
 // and tag. Each file is read once; memory is what retrieval.Rankings take, about half the size of the runs, and one
 // topic.
 //
 // The diagnostics are those of all runs, in their order and at most measure.MaxDiagnostics. If one is an error the run is
-// of no use, and what was written has to be thrown away. The error is about settings that do not pass Check, a reader,
-// w or the context.
+// of no use, and what was written has to be thrown away. The error is one of a reader, w or the context.
 func Fuse(ctx context.Context, w io.Writer, settings Settings, runs []Run) ([]measure.Diagnostic, error) {
-	if problems := settings.Check(); len(problems) > 0 {
-		return nil, errors.New("fusion settings: " + problems[0].Pointer + " " + problems[0].Detail)
-	}
-	if len(runs) < 2 || len(runs) > MaxRuns {
-		return nil, fmt.Errorf("%d runs were given; choose from 2 to %d", len(runs), MaxRuns)
-	}
 	var report measure.Report
 	rankings := make([]*retrieval.Rankings, 0, len(runs))
 	for _, files := range runs {

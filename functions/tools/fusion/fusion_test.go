@@ -199,40 +199,40 @@ func TestFuse_IgnoresTheOrderOfRuns(t *testing.T) {
 	}
 }
 
-func TestRefusals(t *testing.T) {
-	good := fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"}
-	for want, c := range map[string]struct {
-		settings fusion.Settings
-		runs     []fusion.Run
-	}{
-		"no method":          {fusion.Settings{Method: "borda", Tag: "f"}, example()},
-		"leave the normaliz": {fusion.Settings{Method: fusion.ReciprocalRank, Normalization: fusion.Rank, Tag: "f"}, example()},
-		"k is -1":            {fusion.Settings{Method: fusion.ReciprocalRank, K: -1, Tag: "f"}, example()},
-		"has no k":           {fusion.Settings{Method: fusion.CombMNZ, Normalization: fusion.Rank, K: 60, Tag: "f"}, example()},
-		"no normalization":   {fusion.Settings{Method: fusion.CombSUM, Tag: "f"}, example()},
-		"the depth is":       {fusion.Settings{Method: fusion.ReciprocalRank, Depth: -1, Tag: "f"}, example()},
-		`the tag is ""`:      {fusion.Settings{Method: fusion.ReciprocalRank}, example()},
-		`the tag is "a b"`:   {fusion.Settings{Method: fusion.ReciprocalRank, Tag: "a b"}, example()},
-		`the tag is "a\x00"`: {fusion.Settings{Method: fusion.ReciprocalRank, Tag: "a\x00"}, example()},
-		"1 runs were given":  {good, example()[:1]},
-		"11 runs were given": {good, make([]fusion.Run, 11)},
-		"connection is gone": {good, []fusion.Run{example()[0], {{Name: "r", Content: broken{}}}}},
-		"the disk is full":   {good, nil},
+func TestSettings_Check(t *testing.T) {
+	for want, settings := range map[string]fusion.Settings{
+		"no method":          {Method: "borda", Tag: "f"},
+		"leave the normaliz": {Method: fusion.ReciprocalRank, Normalization: fusion.Rank, Tag: "f"},
+		"k is -1":            {Method: fusion.ReciprocalRank, K: -1, Tag: "f"},
+		"has no k":           {Method: fusion.CombMNZ, Normalization: fusion.Rank, K: 60, Tag: "f"},
+		"no normalization":   {Method: fusion.CombSUM, Tag: "f"},
+		"the depth is":       {Method: fusion.ReciprocalRank, Depth: -1, Tag: "f"},
+		`the tag is ""`:      {Method: fusion.ReciprocalRank},
+		`the tag is "a b"`:   {Method: fusion.ReciprocalRank, Tag: "a b"},
+		`the tag is "a\x00"`: {Method: fusion.ReciprocalRank, Tag: "a\x00"},
 	} {
-		var out io.Writer = &strings.Builder{}
-		if c.runs == nil {
-			out, c.runs = broken{}, example()
-		}
-		if _, err := fusion.Fuse(t.Context(), out, c.settings, c.runs); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+		if problems := settings.Check(); len(problems) != 1 || !strings.Contains(problems[0].Detail, want) {
+			t.Errorf("%+v: %v, want %q", settings, problems, want)
 		}
 	}
 }
 
+func TestFuse_ReturnsErrorsOfFiles(t *testing.T) {
+	settings := fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"}
+	if _, err := fusion.Fuse(t.Context(), io.Discard, settings, []fusion.Run{example()[0], {{Name: "r", Content: broken{}}}}); !errors.Is(err, errRead) {
+		t.Errorf("of a reader: %v", err)
+	}
+	if _, err := fusion.Fuse(t.Context(), broken{}, settings, example()); !errors.Is(err, errWrite) {
+		t.Errorf("of the writer: %v", err)
+	}
+}
+
+var errRead, errWrite = errors.New("the connection is gone"), errors.New("the disk is full")
+
 type broken struct{}
 
-func (broken) Read([]byte) (int, error)  { return 0, errors.New("the connection is gone") }
-func (broken) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+func (broken) Read([]byte) (int, error)  { return 0, errRead }
+func (broken) Write([]byte) (int, error) { return 0, errWrite }
 
 func TestFuse_DiagnosticsHaveLines(t *testing.T) {
 	var out strings.Builder

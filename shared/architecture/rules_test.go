@@ -45,6 +45,7 @@ var rules = []rule{
 	},
 	{
 		who:    core,
+		but:    testSupport,
 		never:  []string{"database/sql/...", "net", "net/http/...", "net/rpc/...", "os/...", "syscall"},
 		reason: "what decides does no input or output of its own, so that it runs alike in a function, a server and a test",
 		breach: breach{"assay/shared/measure/retrieval", "os"},

@@ -94,13 +94,19 @@ const (
 	transferredByte = 0.09 / gigabyte
 )
 
-// costRow is a row of the table: what R requests a month cost of one service.
-type costRow struct {
+// costRow is a row of a table: what a month of a volume costs of one service.
+type costRow[V any] struct {
 	service, formula string
-	month            func(requests float64) float64
+	month            func(V) float64
 }
 
-var costRows = []costRow{
+// volume is a column of a table.
+type volume[V any] struct {
+	name string
+	of   V
+}
+
+var costRows = []costRow[float64]{
 	{"API Gateway", "R · $1.00/M", func(n float64) float64 { return n * gatewayRequest }},
 	{"Lambda, requests", "R · ($0.20/M + t · m · $0.0000133334)", func(n float64) float64 {
 		return n * (lambdaRequest + model.time.value*model.memory.value*lambdaGBSecond)
@@ -123,17 +129,23 @@ var costRows = []costRow{
 	{"Storage of files", "F · $0.023", func(float64) float64 { return model.files.value * filesGBMonth }},
 }
 
-var volumes = []struct {
-	name     string
-	requests float64
-}{{"at rest", 0}, {"1,000", 1e3}, {"100,000", 1e5}, {"10 million", 1e7}}
+// volumes are requests a month.
+var volumes = []volume[float64]{{"at rest", 0}, {"1,000", 1e3}, {"100,000", 1e5}, {"10 million", 1e7}}
 
 // costs writes what infra/README.md says that Assay costs.
 func costs() string {
-	var b strings.Builder
-	b.WriteString("| symbol | value | meaning |\n|---|---:|---|\n| R | | requests a month |\n")
 	m := model
-	for _, q := range []quantity{m.write, m.submit, m.read, m.written, m.evaluationRead, m.evaluationWrite, m.time, m.memory, m.evaluationTime, m.evaluationMemory, m.invoked, m.log, m.answer, m.put, m.get, m.table, m.files} {
+	return costTable("| R | | requests a month |\n", []quantity{
+		m.write, m.submit, m.read, m.written, m.evaluationRead, m.evaluationWrite, m.time, m.memory, m.evaluationTime, m.evaluationMemory,
+		m.invoked, m.log, m.answer, m.put, m.get, m.table, m.files,
+	}, volumes, costRows)
+}
+
+// costTable writes the quantities of a model, and what it gives for the volumes.
+func costTable[V any](symbols string, quantities []quantity, volumes []volume[V], rows []costRow[V]) string {
+	var b strings.Builder
+	b.WriteString("| symbol | value | meaning |\n|---|---:|---|\n" + symbols)
+	for _, q := range quantities {
 		fmt.Fprintf(&b, "| %s | %.4g | %s |\n", q.symbol, q.value, q.about)
 	}
 	b.WriteString("\n| a month, in US dollars | formula |")
@@ -142,10 +154,10 @@ func costs() string {
 	}
 	b.WriteString("\n|---|---|" + strings.Repeat("---:|", len(volumes)) + "\n")
 	totals := make([]float64, len(volumes))
-	for _, row := range costRows {
+	for _, row := range rows {
 		fmt.Fprintf(&b, "| %s | %s |", row.service, row.formula)
 		for i, v := range volumes {
-			cost := row.month(v.requests)
+			cost := row.month(v.of)
 			totals[i] += cost
 			fmt.Fprintf(&b, " %s |", dollars(cost))
 		}
@@ -170,7 +182,7 @@ func dollars(amount float64) string {
 	}
 }
 
-func TestTheReadmeSaysWhatItCosts(t *testing.T) {
+func TestCosts_AreThoseOfTheREADME(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	if err != nil {
 		t.Fatal(err)
@@ -185,7 +197,7 @@ func TestTheReadmeSaysWhatItCosts(t *testing.T) {
 	}
 }
 
-func TestAtRestOnlyStorageCosts(t *testing.T) {
+func TestCosts_AtRestAreOfStorage(t *testing.T) {
 	for _, row := range costRows {
 		if cost := row.month(0); cost != 0 && !strings.HasPrefix(row.service, "Storage") {
 			t.Errorf("%s costs %v at rest", row.service, cost)

@@ -27,8 +27,8 @@ func instructions(t *testing.T, path string) [][2]string {
 	return all
 }
 
-// TestImagesHoldAProgramAndNoMore holds every instruction of the Dockerfiles, so that whoever adds one has to say here why.
-func TestImagesHoldAProgramAndNoMore(t *testing.T) {
+// TestImages_HoldAProgramAndNoMore holds every instruction of the Dockerfiles, so that whoever adds one has to say here why.
+func TestImages_HoldAProgramAndNoMore(t *testing.T) {
 	for path, want := range map[string][][2]string{
 		"grpc/Dockerfile": {
 			{"FROM", "scratch"},
@@ -61,8 +61,8 @@ func TestImagesHoldAProgramAndNoMore(t *testing.T) {
 	}
 }
 
-// TestMakeBuildsWhatImagesCopy asks make what it would do, with an engine that is none.
-func TestMakeBuildsWhatImagesCopy(t *testing.T) {
+// TestImages_AreBuiltByMake asks make what it would do, with an engine that is none.
+func TestImages_AreBuiltByMake(t *testing.T) {
 	for _, arch := range []string{"amd64", "arm64"} {
 		cmd := exec.Command("make", "-C", "..", "--no-print-directory", "-n", "images", "ARCH="+arch, "ENGINE=podman", "GO=go")
 		cmd.Env = append(os.Environ(), "MAKEFLAGS=") // of the make that runs the tests
@@ -90,9 +90,9 @@ func TestMakeBuildsWhatImagesCopy(t *testing.T) {
 	}
 }
 
-// TestImagesBringTheAuthoritiesTheyTrust: an image without a system has no certificates of its own, and a program without any
+// TestImages_HaveCertificates: an image without a system has no certificates of its own, and a program without any
 // trusts neither AWS nor an issuer.
-func TestImagesBringTheAuthoritiesTheyTrust(t *testing.T) {
+func TestImages_HaveCertificates(t *testing.T) {
 	for _, program := range []string{"local", "grpc"} {
 		out, err := exec.Command("go", "list", "-deps", "assay/"+program).Output()
 		if err != nil {
@@ -104,8 +104,8 @@ func TestImagesBringTheAuthoritiesTheyTrust(t *testing.T) {
 	}
 }
 
-// TestNothingElseIsSentToWhoBuildsTheImage looks at what the CDK would have built.
-func TestNothingElseIsSentToWhoBuildsTheImage(t *testing.T) {
+// TestImages_AreBuiltFromTheirFilesAlone looks at what the CDK would have built.
+func TestImages_AreBuiltFromTheirFilesAlone(t *testing.T) {
 	var got []string
 	found, err := filepath.Glob(filepath.Join(withServer.folder, "asset.*", "grpc"))
 	if err != nil || len(found) != 1 {

@@ -23,9 +23,9 @@ var platformPackages = map[[2]string][]string{
 // reach the packages: commit them and take the name out here.
 var withoutDigest = []string{"node_modules/@dynoxide/darwin-arm64", "node_modules/@dynoxide/darwin-x64", "node_modules/@dynoxide/linux-arm64"}
 
-// TestPackagesArePinned holds the lock file to exact versions with digests, to the packages of every platform, and to no other
+// TestPackages_ArePinned holds the lock file to exact versions with digests, to the packages of every platform, and to no other
 // registry than npm's own: one that a machine was set up with is out of reach elsewhere.
-func TestPackagesArePinned(t *testing.T) {
+func TestPackages_ArePinned(t *testing.T) {
 	content, err := os.ReadFile("package-lock.json")
 	if err != nil {
 		t.Fatal(err)

@@ -194,23 +194,13 @@ func compact(v any) string {
 	return strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(string(b))
 }
 
-// holds compares what stands at paths with compact JSON.
-func holds(t *testing.T, r resource, want map[string]string) {
-	t.Helper()
-	for path, value := range want {
-		if got := r.at(path); got != value {
-			t.Errorf("%s %s = %s, want %s", r.Type, path, got, value)
-		}
-	}
-}
-
-func TestTheSameTreeMakesTheSameTemplate(t *testing.T) {
+func TestTemplates_AreReproducible(t *testing.T) {
 	if !bytes.Equal(prod.text, prodAgain.text) {
 		t.Error("two syntheses differ, so that cdk diff would never be empty")
 	}
 }
 
-func TestMissingBinariesAreNamed(t *testing.T) {
+func TestNewStack_NamesMissingBinaries(t *testing.T) {
 	s := settings{Binaries: t.TempDir()}
 	err := newStack(nil, s)
 	if err == nil || !strings.Contains(err.Error(), filepath.Join("evaluator", "bootstrap")) || !strings.Contains(err.Error(), "make lambda") {
@@ -228,7 +218,7 @@ func TestMissingBinariesAreNamed(t *testing.T) {
 	}
 }
 
-func TestContextThatMakesNoSenseIsRefused(t *testing.T) {
+func TestReadSettings_RefusesInvalidContext(t *testing.T) {
 	for _, c := range []struct{ context, why string }{
 		{"stage=test", "dev or prod"},
 		{"issuer=https://login.example", "both issuer and audience"},
@@ -260,9 +250,9 @@ func TestContextThatMakesNoSenseIsRefused(t *testing.T) {
 	}
 }
 
-// TestNothingIsPaidForAtRest names every type of resource that there is. None of them costs anything while nobody calls,
+// TestTemplates_CostNothingAtRest names every type of resource that there is. None of them costs anything while nobody calls,
 // apart from what is stored; one that is new here has to be looked up.
-func TestNothingIsPaidForAtRest(t *testing.T) {
+func TestTemplates_CostNothingAtRest(t *testing.T) {
 	free := []string{
 		"AWS::ApiGatewayV2::Api", "AWS::ApiGatewayV2::ApiMapping", "AWS::ApiGatewayV2::DomainName", "AWS::ApiGatewayV2::Integration",
 		"AWS::ApiGatewayV2::Route", "AWS::ApiGatewayV2::Stage",
@@ -284,7 +274,7 @@ func TestNothingIsPaidForAtRest(t *testing.T) {
 	}
 }
 
-func TestStagesFitOneAccountAndOneStack(t *testing.T) {
+func TestTemplates_FitOneStack(t *testing.T) {
 	for _, tpl := range []template{dev, prod, special, withServer} {
 		if n := len(tpl.Resources); n > 450 {
 			t.Errorf("%d resources of the 500 that a stack may have", n)

@@ -18,7 +18,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 )
 
-// connect prepares the connection to the server. It is made when the first call needs it, and again whenever it breaks.
+// connect returns a client connection, which gRPC establishes with the first call, and again whenever it breaks.
 func (s *settings) connect(getenv func(string) string) (*grpc.ClientConn, error) {
 	if !s.tls && !loopback(s.server) {
 		return nil, fmt.Errorf("-tls=false is refused for %s: the token would travel in plain text to another machine", s.server)
@@ -47,12 +47,12 @@ func (s *settings) connect(getenv func(string) string) (*grpc.ClientConn, error)
 			Backoff:           backoff.Config{BaseDelay: 250 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
 			MinConnectTimeout: 5 * time.Second,
 		}),
-		// A connection that was cut without a word is noticed while a call waits on it.
+		// A connection that was lost silently is noticed while a call waits.
 		grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: 15 * time.Second, Timeout: 5 * time.Second}),
 	)
 }
 
-// loopback reports whether an address is of this machine.
+// loopback reports whether an address is of the loopback interface.
 func loopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -62,7 +62,7 @@ func loopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// token is sent with every call.
+// token is the bearer token of every call.
 type token struct {
 	file, fixed string
 	secure      bool

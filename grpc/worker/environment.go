@@ -8,18 +8,17 @@ import (
 	"syscall"
 )
 
-// pipeVariable names the descriptor that a restarted worker reads its token from.
+// pipeVariable names the file descriptor from which a re-executed worker reads its token.
 const pipeVariable = prefix + "TOKEN_PIPE"
 
 const maxToken = 32 << 10 // fits into a pipe that nobody reads yet
 
-// hideToken keeps the token from the processes of this user. The variables that a process was started with stay readable to them in
-// /proc for as long as it runs. So a worker that finds its token there executes itself again without it, and hands the token over
-// through a pipe; what is set afterwards does not show in /proc.
+// hideToken hides the token from other processes of this user, which can read in /proc the variables that a process was started with.
+// So a worker that was started with its token executes itself again without it, and passes the token through a pipe.
 func hideToken() error {
 	passed := os.Getenv(pipeVariable)
 	if passed == "" {
-		return errors.Join(restart(), hideMemory())
+		return errors.Join(reexec(), hideMemory())
 	}
 	fd, err := strconv.ParseUint(passed, 10, 31)
 	if err != nil {
@@ -30,8 +29,8 @@ func hideToken() error {
 	return errors.Join(err, pipe.Close(), os.Unsetenv(pipeVariable), os.Setenv(tokenVariable, string(token)), hideMemory())
 }
 
-// restart returns when there is no token, or when it fails.
-func restart() error {
+// reexec returns when there is no token to hide, or with an error.
+func reexec() error {
 	token := os.Getenv(tokenVariable)
 	if token == "" {
 		return nil

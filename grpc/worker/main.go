@@ -1,6 +1,5 @@
-// Command worker does the work of an Assay platform that needs a machine: it leases runs, executes their images and
-// repositories, evaluates them with the evaluators of organizers, and sends back what comes of it. As many can run as there
-// are machines, anywhere that reaches the server and the object store; none needs to be reached itself.
+// Command worker leases runs from an Assay server, executes their images and repositories or the evaluators of organizers, and
+// uploads the results. Workers need to reach the server and the object store, and accept no connections themselves.
 package main
 
 import (
@@ -50,23 +49,23 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 	if err != nil {
 		return err
 	}
-	tidy := func(folder string) {
-		if err := box.Tidy(ctx, folder); err != nil {
-			log.Warn("what a worker left behind cannot be removed", "folder", folder, "error", err)
+	cleanUp := func(folder string) {
+		if err := box.CleanUp(ctx, folder); err != nil {
+			log.Warn("the folder of a worker cannot be cleaned up", "folder", folder, "error", err)
 		}
 	}
-	folder, err := scratch.Claim(s.work, s.name, tidy)
+	folder, err := scratch.Claim(s.work, s.name, cleanUp)
 	if err != nil {
 		return err
 	}
 	defer folder.Release()
-	defer tidy(folder.Path)
-	release, err := box.Guard(folder.Path)
+	defer cleanUp(folder.Path)
+	stop, err := box.StartWatchdog(folder.Path)
 	if err != nil {
 		return err
 	}
-	defer release()
-	log.Info("the worker begins", "name", s.name, "server", s.server, "tls", s.tls, "pools", s.pools, "kinds", s.kinds, "concurrency", s.concurrency, "limits", s.limits)
+	defer stop()
+	log.Info("the worker starts", "name", s.name, "server", s.server, "tls", s.tls, "pools", s.pools, "kinds", s.kinds, "concurrency", s.concurrency, "limits", s.limits)
 	w := &work.Worker{
 		Client: assayv1.NewWorkerServiceClient(connection), Files: transfer.NewClient(), Sandbox: box, Folder: folder, Log: log,
 		Name: s.name, Pools: s.pools, Kinds: s.workKinds(), Limits: s.limits, Local: s.exec == execLocal, Concurrency: s.concurrency, Grace: s.grace,
@@ -77,7 +76,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stderr 
 	return err
 }
 
-// sandbox chooses how programs are run.
+// sandbox makes the sandbox that programs run in.
 func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandbox, error) {
 	if s.exec == execLocal {
 		s.limits.CPUs, s.limits.Memory = 0, 0
@@ -90,6 +89,6 @@ func (s *settings) sandbox(ctx context.Context, log *slog.Logger) (sandbox.Sandb
 	if err != nil {
 		return nil, err
 	}
-	log.Info("programs run in containers", "runtime", c.Path(), "builder", s.builds)
+	log.Info("programs run in containers", "runtime", c.Podman, "builder", s.builds)
 	return c, nil
 }

@@ -17,12 +17,12 @@ import (
 	"assay/shared/lists"
 )
 
-// settings are what the worker is told by flags and by the environment.
+// settings are those of flags and of the environment.
 type settings struct {
 	server, ca, tokenFile string
 	tls                   bool
 	name                  string
-	pools, kinds          list
+	pools, kinds          commaList
 	exec, runtime, work   string
 	builds                string // image of the builder
 	images                sandbox.Bytes
@@ -37,7 +37,7 @@ const (
 	execLocal     = "local"
 )
 
-// prefix begins the environment's twin of every flag.
+// prefix begins the names of the variables for the flags.
 const prefix = config.Prefix + "WORKER_"
 
 const tokenVariable = prefix + "TOKEN"
@@ -48,7 +48,7 @@ var kinds = map[string]assayv1.WorkKind{
 	"evaluation": assayv1.WorkKind_WORK_KIND_EVALUATION,
 }
 
-const usage = `assay-worker leases runs from an Assay server, executes them in containers, and sends back what comes of it.
+const usage = `assay-worker leases runs from an Assay server, executes them in containers, and sends back the results.
 
   assay-worker -server assay.example.org:50052 -token-file /run/secrets/token
 
@@ -101,9 +101,9 @@ func parse(args []string, getenv func(string) string, stderr io.Writer) (*settin
 	if err := config.ParseFlags(f, prefix, args, getenv); err != nil {
 		return nil, err
 	}
-	told := false // by the flag or its variable
-	f.Visit(func(f *flag.Flag) { told = told || f.Name == "tls" })
-	if !told {
+	tlsGiven := false
+	f.Visit(func(f *flag.Flag) { tlsGiven = tlsGiven || f.Name == "tls" })
+	if !tlsGiven {
 		s.tls = !loopback(s.server)
 	}
 	if err := s.check(); err != nil {
@@ -141,7 +141,7 @@ func (s *settings) check() error {
 func (s *settings) workKinds() []assayv1.WorkKind {
 	named := s.kinds
 	if len(named) == 0 {
-		named = list{"image", "evaluation"}
+		named = commaList{"image", "evaluation"}
 		if s.builds != "" || s.exec == execLocal {
 			named = append(named, "repository")
 		}
@@ -149,14 +149,14 @@ func (s *settings) workKinds() []assayv1.WorkKind {
 	return lists.Map(named, func(k string) assayv1.WorkKind { return kinds[k] })
 }
 
-// list is a flag of several values.
-type list []string
+// commaList is a flag of several values.
+type commaList []string
 
 // String implements flag.Value.
-func (l *list) String() string { return strings.Join(*l, ",") }
+func (l *commaList) String() string { return strings.Join(*l, ",") }
 
 // Set implements flag.Value.
-func (l *list) Set(s string) error {
+func (l *commaList) Set(s string) error {
 	*l = strings.FieldsFunc(s, func(r rune) bool { return r == ',' || r == ' ' })
 	return nil
 }

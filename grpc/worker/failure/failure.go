@@ -1,5 +1,4 @@
-// Package failure distinguishes permanent failures, which lie in the run itself and end it, from everything else that goes wrong
-// on a worker, which is retried, perhaps by another worker.
+// Package failure distinguishes failures of a run, which end it, from those of its worker, after which the run is tried again.
 package failure
 
 import (
@@ -10,26 +9,25 @@ import (
 	"assay/shared/lists"
 )
 
-// OfRun is an error that is the run's own: of its image, its repository, its program or its output. Every other error is
-// the worker's.
-type OfRun struct {
+// RunError is an error of the run: of its image, repository, program or output. Every other error is the worker's.
+type RunError struct {
 	// Diagnostics say what happened. Those that are safe while the run is blinded, which its owner may read, come first.
 	Diagnostics []*assayv1.Diagnostic
 }
 
-// New returns a failure of the run with a diagnostic that is safe while the run is blinded: it must reveal nothing of the truth,
-// nor of what the run printed.
-func New(format string, args ...any) *OfRun { return Of("", format, args...) }
+// New returns an error of the run with a diagnostic that is safe while the run is blinded: it must reveal nothing of the truth, nor
+// of what the run printed.
+func New(format string, args ...any) *RunError { return InFile("", format, args...) }
 
-// Of returns a failure of the run that is about one of its files.
-func Of(file, format string, args ...any) *OfRun {
+// InFile is New for an error in a file of the run.
+func InFile(file, format string, args ...any) *RunError {
 	d := Diagnostic(fmt.Sprintf(format, args...), true)
 	d.File = file
-	return &OfRun{Diagnostics: []*assayv1.Diagnostic{d}}
+	return &RunError{Diagnostics: []*assayv1.Diagnostic{d}}
 }
 
 // With adds a diagnostic that is not safe while the run is blinded, unless the text is empty.
-func (f *OfRun) With(text string) *OfRun {
+func (f *RunError) With(text string) *RunError {
 	if text != "" {
 		f.Diagnostics = append(f.Diagnostics, Diagnostic(text, false))
 	}
@@ -39,7 +37,7 @@ func (f *OfRun) With(text string) *OfRun {
 // maxCharacters is how long the server lets a message be.
 const maxCharacters = 2000
 
-// Diagnostic is an error with the text, cut and made valid UTF-8 so that the server accepts it.
+// Diagnostic returns an error with the text, shortened and made valid UTF-8 as the server requires.
 func Diagnostic(text string, safeWhileBlinded bool) *assayv1.Diagnostic {
 	text = strings.ToValidUTF8(text, "\uFFFD")
 	if r := []rune(text); len(r) > maxCharacters {
@@ -49,6 +47,6 @@ func Diagnostic(text string, safeWhileBlinded bool) *assayv1.Diagnostic {
 }
 
 // Error implements error.
-func (f *OfRun) Error() string {
+func (f *RunError) Error() string {
 	return strings.Join(lists.Map(f.Diagnostics, (*assayv1.Diagnostic).GetMessage), "\n")
 }

@@ -64,7 +64,7 @@ func parseValues(members map[string]json.RawMessage, names []string) (Values, er
 	return values, nil
 }
 
-// explain says where a file stops being a JSON object, and nothing of what stands there.
+// explain says where a file is not a JSON object, without quoting it.
 func explain(content []byte, err error) error {
 	var syntax *json.SyntaxError
 	if !errors.As(err, &syntax) {

@@ -1,5 +1,5 @@
 // Package measures reads the measures that an organizer's evaluator has written: evaluation.json, or evaluation.prototext as
-// evaluators for TIRA write it. Evaluators have the truth before them, so nothing of what they wrote stands in an error.
+// evaluators for TIRA write it. Evaluators read the truth, so no error quotes what they wrote.
 package measures
 
 import (
@@ -13,7 +13,7 @@ import (
 	"assay/grpc/worker/failure"
 )
 
-// The files that are read, the first of them that there is.
+// The files that are read: the first that exists.
 const (
 	JSON      = "evaluation.json"
 	Prototext = "evaluation.prototext"
@@ -62,7 +62,7 @@ func Read(folder *os.Root, names []string) (*Evaluation, error) {
 	return e, nil
 }
 
-// read reads a file that must be one, and no link.
+// read reads a regular file.
 func read(folder *os.Root, name string, most int64) ([]byte, error) {
 	info, err := folder.Lstat(name)
 	if err != nil {

@@ -51,5 +51,5 @@ func parseNumber(name, value string) (float64, error) {
 	return v, nil
 }
 
-// maxNesting is how deep blocks may stand in each other: more than any message needs, and less than a stack holds.
+// maxNesting bounds the depth of nested blocks: more than any message needs, and less than a stack holds.
 const maxNesting = 100

@@ -1,5 +1,5 @@
-// Package output keeps the lines that a program and its worker write until the server has them, in order and each once, in
-// memory that is bounded however much is printed.
+// Package output buffers the lines that a program and its worker write until the server has acknowledged them, each once and in
+// order. Its memory is bounded however much is printed.
 package output
 
 import (
@@ -15,20 +15,20 @@ import (
 
 // The limits of the protocol for one call, and those of a whole log.
 const (
-	maxCallLines = 1000
-	maxCallBytes = 250 << 10 // of texts and overhead; a call takes 256 KiB
-	overhead     = 16        // of a line in a call, at most
-	maxLineBytes = 8 << 10
-	maxLogBytes  = 16 << 20 // the server keeps no more of a log
-	footprint    = 128      // of a line in memory, besides its text
-	tailLines    = 40
-	tailBytes    = 1900
+	maxCallLines  = 1000
+	maxCallBytes  = 250 << 10 // of texts and overhead; the server takes 256 KiB
+	lineOverhead  = 16        // of a line in a call, at most
+	maxLineBytes  = 8 << 10
+	maxLogBytes   = 16 << 20 // the server stores no more
+	lineFootprint = 128      // of a line in memory, in addition to its text
+	tailLines     = 40
+	tailBytes     = 1900
 )
 
-// recent are the last lines of a stream. Two pipes are read as they fill, so the end of each is kept for itself.
-type recent struct {
+// streamTail is the last lines of a stream. The two pipes are read independently, so each has its own.
+type streamTail struct {
 	texts   []string
-	omitted []*assayv1.OutputLine // those that were left out
+	omitted []*assayv1.OutputLine // those of the last lines that were left out
 }
 
 // Log is the log of one lease. It can be used by several goroutines at once.
@@ -36,21 +36,21 @@ type Log struct {
 	mu           sync.Mutex
 	first        int64 // the position of the first of pending
 	pending      []*assayv1.OutputLine
-	bytes        int                                      // of the texts of pending
-	room         int                                      // bytes that may still be kept
-	omittedLines int64                                    // lines that were left out since there is no more room
-	last         [assayv1.Stream_STREAM_STDERR + 1]recent // by stream
+	bytes        int                                          // of the texts of pending
+	room         int                                          // bytes that may still be kept
+	omittedLines int64                                        // lines that were left out since there is no more room
+	last         [assayv1.Stream_STREAM_STDERR + 1]streamTail // by stream
 	changed      wait.Signal
 }
 
 // New returns an empty log.
 func New() *Log { return &Log{room: maxLogBytes} }
 
-// Changed gets a signal when there is something to send where nothing was, and when there is as much as one call takes.
+// Changed receives when the first line is pending, and when as many are as one call takes.
 func (l *Log) Changed() <-chan struct{} { return l.changed.C() }
 
-// Say adds lines of the worker's own. They are kept even when a program has printed more than there is room for.
-func (l *Log) Say(format string, args ...any) {
+// Printf adds lines of the worker's own, for which there is always room.
+func (l *Log) Printf(format string, args ...any) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for text := range strings.SplitSeq(fmt.Sprintf(format, args...), "\n") {
@@ -67,13 +67,13 @@ func (l *Log) add(stream assayv1.Stream, text string) {
 		last.texts = slices.Delete(last.texts, 0, 1)
 	}
 	line := &assayv1.OutputLine{Stream: stream, Text: text}
-	if l.room -= len(text) + footprint; l.room >= 0 && l.omittedLines == 0 {
+	if l.room -= len(text) + lineFootprint; l.room >= 0 && l.omittedLines == 0 {
 		l.keep(line)
 		return
 	}
 	if l.omittedLines == 0 {
 		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: fmt.Sprintf(
-			"More than %d MiB were printed. What comes now is left out, save for the last %d lines of each stream.", maxLogBytes>>20, tailLines)})
+			"More than %d MiB were printed. What comes now is left out, except for the last %d lines of each stream.", maxLogBytes>>20, tailLines)})
 	}
 	l.omittedLines++
 	if last.omitted = append(last.omitted, line); len(last.omitted) > tailLines {
@@ -81,19 +81,19 @@ func (l *Log) add(stream assayv1.Stream, text string) {
 	}
 }
 
-// Close says that programs write no more: the last lines of what was left out are kept after all.
+// Close ends the output of programs, and adds the last lines of what was left out.
 func (l *Log) Close() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.omittedLines == 0 {
 		return
 	}
-	gone := l.omittedLines
+	lost := l.omittedLines
 	for _, stream := range l.last {
-		gone -= int64(len(stream.omitted))
+		lost -= int64(len(stream.omitted))
 	}
-	if gone > 0 {
-		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: plural.Count(gone, "line") + " left out here."})
+	if lost > 0 {
+		l.keep(&assayv1.OutputLine{Stream: assayv1.Stream_STREAM_WORKER, Text: plural.Count(lost, "line") + " left out here."})
 	}
 	for i := range l.last {
 		for _, line := range l.last[i].omitted {
@@ -107,7 +107,7 @@ func (l *Log) Close() {
 func (l *Log) keep(line *assayv1.OutputLine) {
 	full := l.full()
 	l.pending = append(l.pending, line)
-	l.bytes += len(line.GetText()) + overhead
+	l.bytes += len(line.GetText()) + lineOverhead
 	if len(l.pending) == 1 || l.full() != full {
 		l.changed.Send()
 	}
@@ -122,13 +122,13 @@ func (l *Log) Waiting() (some, full bool) {
 	return len(l.pending) > 0, l.full()
 }
 
-// Next returns the lines to send next, as many as one call takes, and the position of the first. They stay until Kept.
+// Next returns the lines to send next, as many as one call takes, and the position of the first. They stay until Acknowledge.
 func (l *Log) Next() (first int64, lines []*assayv1.OutputLine) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n, bytes := 0, 0
 	for n < len(l.pending) && n < maxCallLines {
-		if bytes += len(l.pending[n].GetText()) + overhead; bytes > maxCallBytes {
+		if bytes += len(l.pending[n].GetText()) + lineOverhead; bytes > maxCallBytes {
 			break
 		}
 		n++
@@ -136,13 +136,13 @@ func (l *Log) Next() (first int64, lines []*assayv1.OutputLine) {
 	return l.first, slices.Clone(l.pending[:n])
 }
 
-// Acknowledge says that the server has all lines before the position.
+// Acknowledge removes the lines before the position, which the server has.
 func (l *Log) Acknowledge(next int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := int(min(max(next-l.first, 0), int64(len(l.pending))))
 	for _, line := range l.pending[:n] {
-		l.bytes -= len(line.GetText()) + overhead
+		l.bytes -= len(line.GetText()) + lineOverhead
 	}
 	if l.pending = l.pending[n:]; len(l.pending) == 0 {
 		l.pending = nil

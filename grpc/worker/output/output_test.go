@@ -94,7 +94,7 @@ func TestLinesAreTextWithinTheLimit(t *testing.T) {
 func TestLinesStayUntilTheyAreKept(t *testing.T) {
 	l := output.New()
 	for i := range 5 {
-		l.Say("%d", i)
+		l.Printf("%d", i)
 	}
 	l.Acknowledge(2)
 	l.Acknowledge(1) // an answer that came late
@@ -120,17 +120,17 @@ func TestNewsRing(t *testing.T) {
 	if rang(l) {
 		t.Error("it rings without news")
 	}
-	l.Say("first")
+	l.Printf("first")
 	if !rang(l) {
 		t.Error("it does not ring for a first line")
 	}
 	for range 998 {
-		l.Say("more")
+		l.Printf("more")
 	}
 	if rang(l) {
 		t.Error("it rings for lines that go with the next call anyway")
 	}
-	l.Say("as many as a call takes")
+	l.Printf("as many as a call takes")
 	if _, full := l.Waiting(); !rang(l) || !full {
 		t.Error("it does not ring for as many lines as one call takes")
 	}
@@ -150,7 +150,7 @@ func TestTheEndOfEachStreamIsKeptWhateverWasPrinted(t *testing.T) {
 	}
 	fmt.Fprintln(out, "the end")
 	l.Close()
-	l.Say("ended")
+	l.Printf("ended")
 	all := drain(t, l)
 	got := texts(all)
 	size := 0

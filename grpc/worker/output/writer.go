@@ -8,34 +8,34 @@ import (
 	"assay/grpc/assayv1"
 )
 
-// Writer divides what a program writes into lines. It is for one goroutine.
+// Writer splits what a program writes into lines. It belongs to one goroutine.
 type Writer struct {
-	log    *Log
-	stream assayv1.Stream
-	line   []byte // of the line that has not ended, without what is beyond its limit
-	begun  bool   // there is such a line, even when nothing of it is kept
-	back   bool   // the last byte was a carriage return
+	log            *Log
+	stream         assayv1.Stream
+	line           []byte // the unfinished line, up to its limit
+	hasLine        bool   // there is an unfinished line, even when it is empty
+	carriageReturn bool   // the last byte was a carriage return
 }
 
 // Writer returns a writer to the log.
 func (l *Log) Writer(stream assayv1.Stream) *Writer { return &Writer{log: l, stream: stream} }
 
-// Write implements io.Writer, and never fails. What a carriage return makes a terminal write over is not kept, so a
-// progress bar is one line.
+// Write implements io.Writer, and never fails. Text that a terminal would overwrite after a carriage return is dropped, so a progress
+// bar is one line.
 func (w *Writer) Write(b []byte) (int, error) {
 	n := len(b)
 	for len(b) > 0 {
-		if w.back && b[0] != '\n' && b[0] != '\r' {
+		if w.carriageReturn && b[0] != '\n' && b[0] != '\r' {
 			w.line = w.line[:0]
 		}
 		i := bytes.IndexAny(b, "\r\n")
 		if i < 0 {
 			w.extend(b)
-			w.back = false
+			w.carriageReturn = false
 			break
 		}
 		w.extend(b[:i])
-		if w.back = b[i] == '\r'; !w.back {
+		if w.carriageReturn = b[i] == '\r'; !w.carriageReturn {
 			w.end()
 		}
 		b = b[i+1:]
@@ -44,7 +44,7 @@ func (w *Writer) Write(b []byte) (int, error) {
 }
 
 func (w *Writer) extend(b []byte) {
-	w.begun = w.begun || len(b) > 0
+	w.hasLine = w.hasLine || len(b) > 0
 	// One byte more than the limit shows that the line was cut, and where a rune ends.
 	room := maxLineBytes + utf8.UTFMax - len(w.line)
 	w.line = append(w.line, b[:max(min(room, len(b)), 0)]...)
@@ -52,12 +52,12 @@ func (w *Writer) extend(b []byte) {
 
 func (w *Writer) end() {
 	w.log.add(w.stream, clean(w.line))
-	w.line, w.begun, w.back = w.line[:0], false, false
+	w.line, w.hasLine, w.carriageReturn = w.line[:0], false, false
 }
 
 // Close ends a last line that has no end of its own.
 func (w *Writer) Close() {
-	if w.begun {
+	if w.hasLine {
 		w.end()
 	}
 }

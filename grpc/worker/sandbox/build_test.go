@@ -169,7 +169,7 @@ func TestBuildsDoNotReachTheMachine(t *testing.T) {
 			if content, err := os.ReadFile(canary); err != nil || string(content) != "of the machine" {
 				t.Errorf("the file is %q now: %v", content, err)
 			}
-			var ofRun *failure.OfRun
+			var ofRun *failure.RunError
 			if ran := strings.Contains(printed, "canary below"); !ran && !errors.As(err, &ofRun) {
 				t.Errorf("%v: %s", err, printed)
 			}
@@ -229,7 +229,7 @@ func TestBuildsAreBounded(t *testing.T) {
 	refused := func(mode, want string) {
 		t.Helper()
 		_, printed, err := b.build(t.Context(), t, run(mode))
-		var ofRun *failure.OfRun
+		var ofRun *failure.RunError
 		if !errors.As(err, &ofRun) || !strings.Contains(err.Error(), "The Dockerfile of the repository cannot be built at commit") || !strings.Contains(err.Error()+printed, want) {
 			t.Errorf("%s: %v: %s", mode, err, printed)
 		}

@@ -22,40 +22,40 @@ import (
 	"assay/shared/wait"
 )
 
-// Container runs images with Podman: without a network, without privileges, in a user namespace of their own, on a root file
-// system that cannot be written to, within limits. Each container carries its own end.
+// Container runs images with Podman: without a network, without privileges, each in a user namespace of its own, on a read-only root
+// file system, within limits, and with a timeout that holds without the worker.
 type Container struct {
 	Settings
 
-	machine    machine
-	control    string // id of an empty image, whose containers show whether the machine can start any
+	machine    hostInfo
+	control    string // id of an empty image, for trial containers
 	collecting sync.Mutex
 	outage     outage
 }
 
-// Settings are what a Container is made with.
+// Settings are those of a Container.
 type Settings struct {
 	Podman  string // name or path of the program
-	Builder string // image of Buildah that builds repositories; empty: they are not built
-	Folder  string // where it is noted which images are the workers'
-	Images  Bytes  // that images may take before the ones unused for longest are removed
+	Builder string // image of Buildah; empty: no repositories are built
+	Folder  string // of the workers on this machine, with the record of their images
+	Images  Bytes  // for images, beyond which the least recently used are removed
 	Limits  Limits
-	Log     *slog.Logger // of the worker: what Podman and git say stands there alone
+	Log     *slog.Logger // of the worker; nothing else has the output of Podman and git
 }
 
 const (
-	ownerLabel = "assay.worker"
-	maxPids    = 1024
-	tidyTime   = time.Minute
-	endMargin  = 5 * time.Second // after its limit of time a container ends by itself
+	ownerLabel     = "assay.worker"
+	maxPids        = 1024
+	cleanUpTimeout = time.Minute
+	timeoutMargin  = 5 * time.Second // after the time limit, when Podman itself ends the container
 )
 
-func (c *Container) run(ctx context.Context, j *Job) (*ending, error) {
+func (c *Container) run(ctx context.Context, j *Job) (*exitStatus, error) {
 	if j.Program.discard {
 		defer c.discard(ctx, j.Program.image)
 	}
 	how, err := c.attempt(ctx, j)
-	var refused *notStarted
+	var refused *startError
 	if !errors.As(err, &refused) || ctx.Err() != nil {
 		return how, err
 	}
@@ -67,18 +67,18 @@ func (c *Container) run(ctx context.Context, j *Job) (*ending, error) {
 }
 
 // attempt makes the container of a job, runs it, and removes it.
-func (c *Container) attempt(ctx context.Context, j *Job) (*ending, error) {
+func (c *Container) attempt(ctx context.Context, j *Job) (*exitStatus, error) {
 	tmp := filepath.Join(j.Owner, j.Name)
 	defer func() {
 		if err := errors.Join(c.removeContainers(ctx, "name=^"+j.Name+"$"), c.Remove(ctx, tmp)); err != nil {
-			c.Log.Warn("a container cannot be removed; it is when the worker ends", "container", j.Name, "error", err)
+			c.Log.Warn("a container cannot be removed now; it is when the worker ends", "container", j.Name, "error", err)
 		}
 	}()
 	if err := c.mountTemporary(ctx, tmp, j.Limits.Memory); err != nil {
 		return nil, fmt.Errorf("no /tmp can be mounted: %w", err)
 	}
 	if _, err := c.call(ctx, c.create(j, tmp)...); err != nil {
-		return nil, errors.Join(ctx.Err(), &notStarted{err.Error()})
+		return nil, errors.Join(ctx.Err(), &startError{err.Error()})
 	}
 	if j.build {
 		shut, err := c.openEgress(ctx, j.Name)
@@ -87,28 +87,27 @@ func (c *Container) attempt(ctx context.Context, j *Job) (*ending, error) {
 		}
 		defer shut()
 	}
-	var said short
+	var said headBuffer
 	cmd := c.command(ctx, "start", "--attach", j.Name)
 	cmd.Stdout, cmd.Stderr = j.Stdout, io.MultiWriter(j.Stderr, &said)
-	how, err := ended(runGroup(cmd))
+	how, err := exitStatusOf(runGroup(cmd))
 	if ctx.Err() != nil || err != nil {
 		return nil, errors.Join(ctx.Err(), err)
 	}
 	how, err = c.inspect(ctx, j, how, said.String())
 	if err == nil {
-		err = c.own(ctx, j)
+		err = c.takeOwnership(ctx, j)
 	}
 	return how, err
 }
 
-// notStarted is that a container could not be started, because of its image or of the machine.
-type notStarted struct{ said string }
+// startError means that a container could not be started, because of its image or of the machine.
+type startError struct{ said string }
 
 // Error implements error.
-func (n *notStarted) Error() string { return "the container was not started: " + n.said }
+func (n *startError) Error() string { return "the container was not started: " + n.said }
 
-// mountTemporary mounts the /tmp of a job, as root: the OCI runtimes give one that they mount themselves the mode that it has in
-// the image.
+// mountTemporary mounts the /tmp of a job, as root: a tmpfs of the OCI runtime itself would have the mode of the image's /tmp.
 func (c *Container) mountTemporary(ctx context.Context, path string, size Bytes) error {
 	if err := os.Mkdir(path, 0o700); err != nil || c.machine.Host.Security.Rootless {
 		return err
@@ -116,7 +115,7 @@ func (c *Container) mountTemporary(ctx context.Context, path string, size Bytes)
 	return tool(ctx, "mount", "-t", "tmpfs", "-o", fmt.Sprintf("nosuid,nodev,mode=1777,size=%d", size), "tmpfs", path)
 }
 
-// create are the arguments that make the container of a job, with the folder that is its /tmp.
+// create returns the arguments of Podman that create the container of a job, with the folder that is its /tmp.
 func (c *Container) create(j *Job, tmp string) []string {
 	memory := strconv.FormatInt(int64(j.Limits.Memory), 10)
 	tmpfs := ":rw,nosuid,nodev,size=" + memory
@@ -127,15 +126,15 @@ func (c *Container) create(j *Job, tmp string) []string {
 		"--cap-drop=ALL", "--security-opt=no-new-privileges", "--http-proxy=false", "--image-volume=ignore",
 		"--pids-limit=" + pids, "--cpus=" + strconv.FormatFloat(j.Limits.CPUs, 'f', -1, 64), "--memory=" + memory, "--memory-swap=" + memory,
 		"--ulimit=nofile=" + openFiles(), "--ulimit=nproc=" + pids + ":" + pids, "--ulimit=core=0:0",
-		"--timeout=" + strconv.Itoa(int((j.Limits.Time + endMargin).Seconds())), "--log-driver=none", "--no-healthcheck", "--env=HOME=/tmp",
+		"--timeout=" + strconv.Itoa(int((j.Limits.Time + timeoutMargin).Seconds())), "--log-driver=none", "--no-healthcheck", "--env=HOME=/tmp",
 	}
-	// Each has users of its own, as many as images use; a user without root has 65,536 for all containers.
+	// Each has its own range of user ids, as many as images use; without root there are 65,536 for all containers.
 	if c.machine.Host.Security.Rootless {
 		args = append(args, "--userns=auto", "--tmpfs=/tmp"+tmpfs+",mode=1777,notmpcopyup")
 	} else {
 		args = append(args, "--userns=auto:size=65536", "--volume="+tmp+":/tmp:rw,nosuid,nodev,Z")
 	}
-	// A volume of the image would be a place to write to that nobody measures.
+	// A volume of the image would have no limit.
 	for _, path := range j.Program.volumes {
 		if slices.ContainsFunc(j.Folders, func(f Folder) bool { return f.Mount != "" && (within(path, f.Mount) || within(f.Mount, path)) }) {
 			continue // the job's own folder is there
@@ -164,7 +163,7 @@ func (c *Container) create(j *Job, tmp string) []string {
 	return append(args, "--entrypoint=/bin/sh", j.Program.image, "-c", j.Command)
 }
 
-// openFiles are the limits of open files that the worker has itself: more cannot be given everywhere.
+// openFiles returns the worker's own limits of open files, which it cannot exceed everywhere.
 func openFiles() string {
 	var own syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &own); err != nil {
@@ -176,7 +175,7 @@ func openFiles() string {
 // within reports whether the path is the folder, or below it.
 func within(path, folder string) bool { return path == folder || strings.HasPrefix(path, folder+"/") }
 
-// state is what Podman tells of a container, in part.
+// state is part of what Podman says about a container.
 type state struct {
 	Status    string
 	ExitCode  int
@@ -191,31 +190,31 @@ func (c *Container) state(ctx context.Context, name string) (*state, error) {
 	return s, c.ask(ctx, s, "inspect", "--type=container", "--format={{json .State}}", name)
 }
 
-// inspect asks how the container ended: what the attached program returned may be its own trouble. What was said may be the
-// program's own words once it was started, and stands in no error then.
-func (c *Container) inspect(ctx context.Context, j *Job, attached *ending, said string) (*ending, error) {
+// inspect returns how the container ended: the attached `podman start` may have failed for reasons of its own. What was said may be the
+// output of the program once it was started, so no error has it then.
+func (c *Container) inspect(ctx context.Context, j *Job, attached *exitStatus, said string) (*exitStatus, error) {
 	s, err := c.state(ctx, j.Name)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("it is unknown how the container ended: %w", err)
 	case s.StartedAt.Year() < 2000 || s.Status == "created" || s.Status == "initialized":
-		return nil, &notStarted{strings.TrimSpace(said + "\n" + s.Error)}
+		return nil, &startError{strings.TrimSpace(said + "\n" + s.Error)}
 	case s.Status != "exited" && s.Status != "stopped" && s.Status != "dead":
 		return nil, fmt.Errorf("the container was lost, which is %s", s.Status)
 	}
-	return &ending{code: max(s.ExitCode, attached.code), outOfMemory: s.OOMKilled}, nil
+	return &exitStatus{code: max(s.ExitCode, attached.code), outOfMemory: s.OOMKilled}, nil
 }
 
-// removal are the arguments that remove the containers which a filter finds, and whatever runs in them.
-var removal = []string{"rm", "--force", "--ignore", "--volumes", "--time=0", "--filter"}
+// removeArgs are the arguments that kill and remove the containers of a filter.
+var removeArgs = []string{"rm", "--force", "--ignore", "--volumes", "--time=0", "--filter"}
 
 // removeContainers goes on when the context has ended. Podman's own cleaning of a container that has just ended can be in the way
 // for a moment.
 func (c *Container) removeContainers(ctx context.Context, filter string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
 	for failures := 1; ; failures++ {
-		_, err := c.call(ctx, slices.Concat(removal, []string{filter})...)
+		_, err := c.call(ctx, slices.Concat(removeArgs, []string{filter})...)
 		if err == nil || failures == 5 || !wait.Sleep(ctx, wait.Backoff(failures, time.Second)) {
 			return err
 		}
@@ -246,7 +245,7 @@ func (c *Container) ask(ctx context.Context, answer any, args ...string) error {
 // callWatched is call with a function that sees what Podman says on standard error.
 func (c *Container) callWatched(ctx context.Context, each func(b []byte), args ...string) (string, error) {
 	var stdout bytes.Buffer
-	said := &short{each: each}
+	said := &headBuffer{each: each}
 	cmd := c.command(ctx, args...)
 	cmd.Stdout, cmd.Stderr = &stdout, said
 	if err := runGroup(cmd); err != nil {

@@ -57,14 +57,14 @@ func TestContainersAreMadeWithTheirEnd(t *testing.T) {
 
 func TestMachinesThatCannotKeepALimitAreRefused(t *testing.T) {
 	all := []string{"cpuset", "cpu", "memory", "pids"}
-	for want, change := range map[string]func(*machine){
-		"":                               func(*machine) {},
-		"limits no memory, processes":    func(m *machine) { m.Host.Security.Rootless, m.Host.CgroupVersion = true, "v1" },
-		"\"memory\" is not available":    func(m *machine) { m.Host.CgroupControllers = []string{"cpu", "pids"} },
-		"\"pids\" is not available":      func(m *machine) { m.Host.CgroupControllers = []string{"cpu", "memory"} },
-		"Podman runs on another machine": func(m *machine) { m.Host.ServiceIsRemote = true },
+	for want, change := range map[string]func(*hostInfo){
+		"":                               func(*hostInfo) {},
+		"limits no memory, processes":    func(m *hostInfo) { m.Host.Security.Rootless, m.Host.CgroupVersion = true, "v1" },
+		"\"memory\" is not available":    func(m *hostInfo) { m.Host.CgroupControllers = []string{"cpu", "pids"} },
+		"\"pids\" is not available":      func(m *hostInfo) { m.Host.CgroupControllers = []string{"cpu", "memory"} },
+		"Podman runs on another machine": func(m *hostInfo) { m.Host.ServiceIsRemote = true },
 	} {
-		var m machine
+		var m hostInfo
 		m.Host.CgroupVersion, m.Host.CgroupControllers = "v2", all
 		change(&m)
 		if err := m.check(); want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
@@ -154,7 +154,7 @@ func TestContract_NamesLimitsOfContainers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{fmt.Sprintf("at most %d processes", maxPids), fmt.Sprintf("at most %.0f minutes", buildTime.Minutes())} {
+	for _, want := range []string{fmt.Sprintf("at most %d processes", maxPids), fmt.Sprintf("at most %.0f minutes", buildTimeout.Minutes())} {
 		if !strings.Contains(string(contract), want) {
 			t.Errorf("the protocol does not say %q", want)
 		}

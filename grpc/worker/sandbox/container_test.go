@@ -74,7 +74,7 @@ func newScene(t *testing.T) *scene {
 		if left := s.containers(t); left != "" {
 			t.Errorf("containers are left: %s", left)
 		}
-		if err := s.box.Tidy(context.WithoutCancel(t.Context()), folder); err != nil {
+		if err := s.box.CleanUp(context.WithoutCancel(t.Context()), folder); err != nil {
 			t.Error(err)
 		}
 		// The images are the test's own, and are collected as those of a worker.
@@ -126,7 +126,7 @@ func (s *scene) fresh(t *testing.T) {
 
 func (s *scene) containers(t *testing.T) string {
 	t.Helper()
-	out, err := exec.Command(s.box.Path(), "ps", "-aq", "--filter=label=assay.worker="+s.job.Owner).Output()
+	out, err := exec.Command(s.box.Podman, "ps", "-aq", "--filter=label=assay.worker="+s.job.Owner).Output()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestContainersEnd(t *testing.T) {
 			}
 			s.fresh(t)
 			err := s.run(t.Context(), t, c.mode)
-			var ofRun *failure.OfRun
+			var ofRun *failure.RunError
 			if !errors.As(err, &ofRun) || !ofRun.Diagnostics[0].GetDiscreet() || !strings.Contains(ofRun.Diagnostics[0].GetMessage(), c.want) || len(ofRun.Diagnostics) > 1 {
 				t.Errorf("it ended with %v, want %s", err, c.want)
 			}
@@ -233,7 +233,7 @@ func TestVolumesOfImages(t *testing.T) {
 		t.Error(err)
 	}
 	_, err := s.box.Image(t.Context(), s.from.address+"/lakeside/probe:sys", s.log)
-	var ofRun *failure.OfRun
+	var ofRun *failure.RunError
 	if !errors.As(err, &ofRun) || !strings.Contains(err.Error(), `the volume "/a/../../sys", over which nothing can be mounted`) {
 		t.Errorf("a volume over /sys: %v", err)
 	}
@@ -276,7 +276,7 @@ func TestTidyFindsWhatADeadWorkerLeft(t *testing.T) {
 	if s.containers(t) == "" {
 		t.Fatal("nothing was left")
 	}
-	if err := s.box.Tidy(t.Context(), s.job.Owner); err != nil {
+	if err := s.box.CleanUp(t.Context(), s.job.Owner); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(s.job.Owner); !errors.Is(err, os.ErrNotExist) {
@@ -292,7 +292,7 @@ func TestContainersOfOtherFoldersAreFoundByTheirLabel(t *testing.T) {
 	if err != nil || !slices.Contains(owners, other) {
 		t.Fatalf("owners %q %v", owners, err)
 	}
-	if err := s.box.Clear(t.Context(), other); err != nil {
+	if err := s.box.RemoveContainers(t.Context(), other); err != nil {
 		t.Error(err)
 	}
 	if out := podman(t, "ps", "--all", "--quiet", "--filter=id="+id); out != "" {
@@ -322,7 +322,7 @@ func TestWorkersThatStartSweep(t *testing.T) {
 func TestContainersEndWithTheirWorker(t *testing.T) {
 	s := newScene(t)
 	id := s.left(t, s.job.Owner)
-	release, err := s.box.Guard(s.job.Owner)
+	release, err := s.box.StartWatchdog(s.job.Owner)
 	if err != nil {
 		t.Fatal(err)
 	}

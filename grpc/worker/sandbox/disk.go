@@ -12,12 +12,12 @@ import (
 	"assay/shared/wait"
 )
 
-// watched is how often the folders of a job are measured.
-const watched = time.Second
+// pollInterval is how often disk usage is measured.
+const pollInterval = time.Second
 
-// watchDisk ends the job when it has written more than it may.
+// watchDisk ends the job when it exceeds its disk limit.
 func watchDisk(ctx context.Context, j *Job, end context.CancelCauseFunc) {
-	for wait.Sleep(ctx, watched) {
+	for wait.Sleep(ctx, pollInterval) {
 		if why := overDisk(j); why != "" {
 			end(failure.New("%s", why))
 		}
@@ -25,13 +25,13 @@ func watchDisk(ctx context.Context, j *Job, end context.CancelCauseFunc) {
 }
 
 const (
-	entryBytes = 1 << 10 // counted for each file and folder in addition to its content, so that many empty ones have a cost
-	maxDepth   = 64      // of folders in folders
+	entryBytes = 1 << 10 // counted for each file and folder in addition to its content, so that many empty ones count
+	maxDepth   = 64      // of nested folders
 )
 
-// overDisk says how the job has exceeded its limit in the folders that it may write to; empty when it has not. What cannot be
-// counted is over the limit. Files that disappear meanwhile do not count. No link is followed out of a folder, and a folder
-// that was replaced is still the one that was opened before the job began.
+// overDisk says how the job has exceeded its limit in its writable folders; empty when it has not. Folders that cannot be counted are
+// over the limit. Files that disappear meanwhile do not count. No link is followed, and a replaced folder is still the one that was
+// opened before the job began.
 func overDisk(j *Job) string {
 	var used Bytes
 	for _, f := range j.Folders {

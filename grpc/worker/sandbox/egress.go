@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	dialTime    = 20 * time.Second
-	egressMost  = 64 // connections at once
-	maxHeader   = 64 << 10
-	proxyListen = "127.0.0.1:3128"
+	dialTimeout          = 20 * time.Second
+	maxEgressConnections = 64 // connections at once
+	maxHeader            = 64 << 10
+	proxyListen          = "127.0.0.1:3128"
 )
 
 var errNotPublic = errors.New("the address is not public")
 
-// egress is an HTTP proxy to the addresses that are allowed. It is the only way out of a build, whose network has nothing but
-// itself: there is no route, no other protocol and no name service to misuse. Addresses are checked when they are dialled, after
-// the name was resolved, so that no name leads elsewhere. Nothing of it outlives the container, at whose end its connections end.
+// egress returns an HTTP proxy to the allowed addresses. It is the only way out of a build's network, which has no routes and no name
+// service. It checks addresses when it dials, after names are resolved, so that no name leads elsewhere. All its connections end with
+// the container.
 func egress(allowed func(netip.AddrPort) bool) http.Handler {
-	dialer := &net.Dialer{Timeout: dialTime, Control: func(_, address string, _ syscall.RawConn) error {
+	dialer := &net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		a, err := netip.ParseAddrPort(address)
 		if err != nil || !allowed(a) {
 			return errNotPublic
@@ -55,7 +55,7 @@ func egress(allowed func(netip.AddrPort) bool) http.Handler {
 	})
 }
 
-// refuse answers in the same words whatever the reason: what there is in the worker's network shows in none of them.
+// refuse gives the same answer for every reason, so that it reveals nothing of the worker's network.
 func refuse(w http.ResponseWriter) {
 	http.Error(w, "There is no public server at this address that answers.", http.StatusForbidden)
 }
@@ -81,33 +81,33 @@ func tunnel(w http.ResponseWriter, to net.Conn) {
 	both.Wait()
 }
 
-// serve serves the handler until it is shut.
-func serve(l net.Listener, h http.Handler) (shut func()) {
+// serve serves the handler until stop is called.
+func serve(l net.Listener, h http.Handler) (stop func()) {
 	ctx, end := context.WithCancel(context.Background())
 	server := &http.Server{
-		Handler: h, ReadHeaderTimeout: dialTime, IdleTimeout: dialTime, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: h, ReadHeaderTimeout: dialTimeout, IdleTimeout: dialTimeout, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx },
 	}
-	go func() { _ = server.Serve(netutil.LimitListener(l, egressMost)) }()
+	go func() { _ = server.Serve(netutil.LimitListener(l, maxEgressConnections)) }()
 	return func() {
 		end()
 		_ = server.Close()
 	}
 }
 
-// reserved are the ranges that no public server has, in addition to those that netip names.
-var reserved = []netip.Prefix{
+// reservedRanges have no public servers, in addition to the ranges that netip knows.
+var reservedRanges = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("100.64.0.0/10"), netip.MustParsePrefix("192.0.0.0/24"), netip.MustParsePrefix("192.0.2.0/24"),
 	netip.MustParsePrefix("192.88.99.0/24"), netip.MustParsePrefix("198.18.0.0/15"), netip.MustParsePrefix("198.51.100.0/24"), netip.MustParsePrefix("203.0.113.0/24"),
 	netip.MustParsePrefix("240.0.0.0/4"), netip.MustParsePrefix("2001::/23"), netip.MustParsePrefix("2001:db8::/32"), netip.MustParsePrefix("2002::/16"),
 	netip.MustParsePrefix("3fff::/20"),
 }
 
-var global = netip.MustParsePrefix("2000::/3")
+var globalUnicast = netip.MustParsePrefix("2000::/3")
 
-// public reports whether an address is of a public server that is not this machine.
+// public reports whether an address is public and not of this machine.
 func public(to netip.AddrPort) bool {
 	a := to.Addr().Unmap()
-	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Is6() && !global.Contains(a) || slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(a) }) {
+	if !a.IsGlobalUnicast() || a.IsPrivate() || a.Is6() && !globalUnicast.Contains(a) || slices.ContainsFunc(reservedRanges, func(p netip.Prefix) bool { return p.Contains(a) }) {
 		return false
 	}
 	own, err := net.InterfaceAddrs()

@@ -19,23 +19,23 @@ import (
 )
 
 const (
-	pullTime   = 10 * time.Minute // how long it may take to get an image
-	answerTime = 30 * time.Second // how long a registry may take to answer with the manifest, and git's host with its refs
-	maxVolumes = 32               // of an image
+	pullTimeout   = 10 * time.Minute // of a whole image
+	answerTimeout = 30 * time.Second // for a registry's manifest, and for the refs of a git host
+	maxVolumes    = 32               // of an image
 )
 
-// references are the names of images in registries, as the OCI distribution specification has them: nothing that a runtime
-// could take for an option, or for a file of this machine.
-var references = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+/[a-z0-9][a-z0-9._-]*)?(/[a-z0-9][a-z0-9._-]*)*` +
+// referencePattern matches image references of the OCI distribution specification, and nothing that Podman could take for an option
+// or a file of this machine.
+var referencePattern = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9.-]*[a-zA-Z0-9])?(:[0-9]+/[a-z0-9][a-z0-9._-]*)?(/[a-z0-9][a-z0-9._-]*)*` +
 	`(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?$`)
 
-// Image implements Sandbox: it pulls the image, and names it by its digest from then on.
+// Image implements Sandbox: it pulls the image, and identifies it by its digest.
 func (c *Container) Image(ctx context.Context, reference string, log *output.Log) (*Program, error) {
-	if !references.MatchString(reference) {
+	if !referencePattern.MatchString(reference) {
 		return nil, failure.New("%q is not the name of an image in a registry, such as registry.example.org/lakeside/ranker:1.0.", reference)
 	}
-	log.Say("The image %s is being pulled.", reference)
-	// Without the transport Podman would read some names as places on this machine.
+	log.Printf("The image %s is being pulled.", reference)
+	// Without the transport Podman would take some references for files of this machine.
 	id, _, err := c.pull(ctx, "docker://"+reference)
 	if ctx.Err() != nil {
 		return nil, context.Cause(ctx)
@@ -43,61 +43,61 @@ func (c *Container) Image(ctx context.Context, reference string, log *output.Log
 	if err != nil {
 		c.Log.Warn("an image cannot be pulled", "image", reference, "error", err)
 		if c.outage.failed() {
-			return nil, fmt.Errorf("no image has come for %d pulls: %w", mostFailures, err)
+			return nil, fmt.Errorf("%d pulls have failed in a row: %w", maxOutageFailures, err)
 		}
-		return nil, failure.New("The image %s cannot be pulled within %s. Is its name right, does its registry answer within %s, may everybody read it, is it made for this kind of machine, and is it smaller than %s?", reference, pullTime, answerTime, c.Images)
+		return nil, failure.New("The image %s cannot be pulled within %s. Is its name right, does its registry answer within %s, may everybody read it, is it made for this kind of machine, and is it smaller than %s?", reference, pullTimeout, answerTimeout, c.Images)
 	}
 	c.outage.over()
 	p, err := c.program(ctx, reference, id)
 	if err == nil {
-		log.Say("The image is %s.", p.Version)
+		log.Printf("The image is %s.", p.Version)
 	}
 	return p, err
 }
 
-// The causes of ending a pull.
+// Causes of ending a pull.
 var (
 	errTooLarge = errors.New("the image takes more of the disk than all images together may")
 	errNoAnswer = errors.New("the registry, or a host that it names, does not answer")
 )
 
-// pull brings an image into Podman's store, and returns its id. One that was not there is the workers' from then on.
-func (c *Container) pull(ctx context.Context, from string) (id string, brought bool, err error) {
-	c.collect(ctx)
+// pull pulls an image into Podman's store, and returns its id. An image that was not there belongs to the workers from then on.
+func (c *Container) pull(ctx context.Context, from string) (id string, pulled bool, err error) {
+	c.collectGarbage(ctx)
 	before, err := c.call(ctx, "images", "--all", "--quiet", "--no-trunc")
 	if err != nil {
 		return "", false, err
 	}
-	bounded, cancel := context.WithTimeout(ctx, pullTime)
+	bounded, cancel := context.WithTimeout(ctx, pullTimeout)
 	defer cancel()
 	bounded, end := context.WithCancelCause(bounded)
 	defer end(nil)
 	free := c.free()
 	go func() {
-		for wait.Sleep(bounded, watched) {
+		for wait.Sleep(bounded, pollInterval) {
 			if free-c.free() > c.Images {
 				end(errTooLarge)
 			}
 		}
 	}()
-	answer := time.AfterFunc(answerTime, func() { end(errNoAnswer) })
+	answer := time.AfterFunc(answerTimeout, func() { end(errNoAnswer) })
 	defer answer.Stop()
 	id, err = c.callWatched(bounded, func(said []byte) {
 		switch {
-		case bytes.Contains(said, []byte("Copying ")): // a layer: Podman has the manifest
+		case bytes.Contains(said, []byte("Copying ")): // Podman copies a layer, so it has the manifest
 			answer.Stop()
-		case bytes.Contains(said, []byte("i/o timeout")): // of one of the connections, which Podman would try several times
+		case bytes.Contains(said, []byte("i/o timeout")): // Podman would try several times
 			end(errNoAnswer)
 		}
 	}, "pull", from)
 	if err != nil {
 		return "", false, err
 	}
-	brought = !strings.Contains(before, id)
-	return id, brought, c.note(id, brought)
+	pulled = !strings.Contains(before, id)
+	return id, pulled, c.recordUse(id, pulled)
 }
 
-// free is the space that is left where Podman keeps images.
+// free is the free space of Podman's image store.
 func (c *Container) free() Bytes {
 	var s syscall.Statfs_t
 	if syscall.Statfs(c.machine.Store.GraphRoot, &s) != nil {
@@ -106,34 +106,34 @@ func (c *Container) free() Bytes {
 	return Bytes(s.Bavail) * Bytes(s.Bsize)
 }
 
-// described is what Podman tells of an image, in part.
-type described struct {
+// imageInfo is part of what Podman says about an image.
+type imageInfo struct {
 	ID     string `json:"Id"`
 	Digest string
 	Size   Bytes
 	Config struct{ Volumes map[string]struct{} }
 }
 
-func (c *Container) describe(ctx context.Context, id string) (*described, error) {
-	var answer [1]described
+func (c *Container) describe(ctx context.Context, id string) (*imageInfo, error) {
+	var answer [1]imageInfo
 	if err := c.ask(ctx, &answer, "image", "inspect", id); err != nil {
 		return nil, fmt.Errorf("the image cannot be inspected: %w", err)
 	}
 	return &answer[0], nil
 }
 
-// program describes an image that is here, for the reference by which it was asked for.
+// program returns the program of a pulled image.
 func (c *Container) program(ctx context.Context, reference, id string) (*Program, error) {
 	d, err := c.describe(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	p := &Program{image: d.ID, Version: d.named(reference)}
+	p := &Program{image: d.ID, Version: d.version(reference)}
 	p.volumes, err = volumes(d.Config.Volumes)
 	return p, err
 }
 
-// volumes are the places of an image's volumes where a file system can be mounted.
+// volumes returns the cleaned paths of an image's volumes, on which file systems are mounted.
 func volumes(declared map[string]struct{}) ([]string, error) {
 	var at []string
 	for declared := range declared {
@@ -153,8 +153,8 @@ func volumes(declared map[string]struct{}) ([]string, error) {
 	return at, nil
 }
 
-// named is the image by its digest in the repository of the reference.
-func (d *described) named(reference string) string {
+// version is the image by its digest in the repository of the reference.
+func (d *imageInfo) version(reference string) string {
 	repository, digest, _ := strings.Cut(reference, "@")
 	if i := strings.LastIndexByte(repository, ':'); i > strings.LastIndexByte(repository, '/') {
 		repository = repository[:i]

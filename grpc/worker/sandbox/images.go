@@ -11,20 +11,20 @@ import (
 )
 
 const (
-	imageAge  = 7 * 24 * time.Hour // after the last use
-	imageRest = 10 * time.Minute   // between a pull and the container that is made from it, for which no image is removed
+	imageAge       = 7 * 24 * time.Hour // since the last use, after which an image is removed
+	imageLeaseTime = 10 * time.Minute   // after a use, in which no image is removed: its container may not exist yet
 )
 
-// noted is the file that notes an image which a worker has brought onto the machine; its time is that of the last use. Only those
-// images are ever removed: what was there before is somebody else's.
-func (c *Container) noted(id string) string {
+// usageFile returns the file that records an image which a worker has pulled; its modification time is that of the last use. Only
+// those images are ever removed.
+func (c *Container) usageFile(id string) string {
 	return filepath.Join(c.Folder, "images", strings.TrimPrefix(id, "sha256:"))
 }
 
-// note notes that an image is used. One that the machine had already is noted only when a worker had brought it.
-func (c *Container) note(id string, brought bool) error {
-	file := c.noted(id)
-	if brought {
+// recordUse records that an image is used, unless it was on the machine before any worker pulled it.
+func (c *Container) recordUse(id string, pulled bool) error {
+	file := c.usageFile(id)
+	if pulled {
 		return errors.Join(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, nil, 0o600))
 	}
 	if err := os.Chtimes(file, time.Time{}, time.Now()); !errors.Is(err, os.ErrNotExist) {
@@ -33,19 +33,20 @@ func (c *Container) note(id string, brought bool) error {
 	return nil
 }
 
-// collect removes the workers' images that were not used for long, and those unused for longest while all of them are too large.
-func (c *Container) collect(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
+// collectGarbage removes the workers' images that were not used for imageAge, and the least recently used ones while all together are
+// too large.
+func (c *Container) collectGarbage(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
 	c.collecting.Lock()
 	defer c.collecting.Unlock()
 	type used struct {
-		described
+		imageInfo
 		at time.Time
 	}
 	var all []used
 	var total Bytes
-	files, _ := filepath.Glob(c.noted("*"))
+	files, _ := filepath.Glob(c.usageFile("*"))
 	for _, file := range files {
 		d, err := c.describe(ctx, filepath.Base(file))
 		if ctx.Err() != nil {
@@ -62,19 +63,19 @@ func (c *Container) collect(ctx context.Context) {
 	}
 	slices.SortFunc(all, func(a, b used) int { return a.at.Compare(b.at) })
 	for _, i := range all {
-		if age := time.Since(i.at); age < imageRest || age < imageAge && total <= c.Images {
+		if age := time.Since(i.at); age < imageLeaseTime || age < imageAge && total <= c.Images {
 			return
 		}
-		// Without force Podman keeps an image that a container is made from.
+		// Without force Podman keeps an image that has a container.
 		if _, err := c.call(ctx, "rmi", i.ID); err == nil {
 			total -= i.Size
-			_ = os.Remove(c.noted(i.ID)) // it is found to be gone next time
+			_ = os.Remove(c.usageFile(i.ID)) // if this fails, the next time finds the image gone
 		}
 	}
 }
 
-// discard removes the image of a build, now or when others are: it is noted as one that was not used for long.
+// discard removes the image of a build now or, if that fails, with the next garbage collection.
 func (c *Container) discard(ctx context.Context, id string) {
-	_ = os.Chtimes(c.noted(id), time.Time{}, time.Unix(0, 0)) // or it goes after that time
-	c.collect(ctx)
+	_ = os.Chtimes(c.usageFile(id), time.Time{}, time.Unix(0, 0)) // if this fails, it is removed after imageAge
+	c.collectGarbage(ctx)
 }

@@ -70,7 +70,7 @@ func TestImagesThatCannotBePulled(t *testing.T) {
 		"127.0.0.1:1/lakeside/probe:look", "docker-archive:/etc/passwd", "oci:/etc", "--privileged",
 	} {
 		_, err := s.box.Image(t.Context(), reference, s.log)
-		var ofRun *failure.OfRun
+		var ofRun *failure.RunError
 		if !errors.As(err, &ofRun) {
 			t.Errorf("%s is not the run's own fault: %v", reference, err)
 			continue
@@ -139,7 +139,7 @@ func TestHostsThatDoNotAnswerHoldNoWorkerForLong(t *testing.T) {
 		},
 	} {
 		all.Go(func() {
-			var ofRun *failure.OfRun
+			var ofRun *failure.RunError
 			if err := get(); !errors.As(err, &ofRun) {
 				t.Errorf("%s: %v", name, err)
 			}

@@ -14,16 +14,16 @@ import (
 	"assay/grpc/worker/output"
 )
 
-// Local runs commands as processes of this machine, with all rights of the worker: no isolation at all. It is for tests, and
-// for labs that trust everyone who submits.
+// Local runs commands as processes of this machine with all rights of the worker, without any isolation: for tests, and for labs that
+// trust everyone who submits.
 type Local struct {
 	Log    *slog.Logger // of the worker
 	outage outage
 }
 
-// Image implements Sandbox. There is nothing to get: the command alone is run.
+// Image implements Sandbox. It pulls nothing, since only the command is run.
 func (*Local) Image(_ context.Context, reference string, log *output.Log) (*Program, error) {
-	log.Say("This worker uses no containers. The command runs on the worker's own machine, not in the image %s.", reference)
+	log.Printf("This worker uses no containers. The command runs on the worker's own machine, not in the image %s.", reference)
 	return &Program{Version: "without a container"}, nil
 }
 
@@ -34,11 +34,11 @@ func (l *Local) Repository(ctx context.Context, url, ref, folder, _ string, log 
 	if err != nil {
 		return nil, err
 	}
-	log.Say("This worker uses no containers. The command runs on the worker's own machine, in the checkout.")
+	log.Printf("This worker uses no containers. The command runs on the worker's own machine, in the checkout.")
 	return &Program{Version: commit, folder: folder}, nil
 }
 
-// Output implements Sandbox. Its size is counted.
+// Output implements Sandbox. watchDisk bounds its size.
 func (*Local) Output(_ context.Context, path string, _ Bytes) (*os.Root, error) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return nil, err
@@ -46,16 +46,16 @@ func (*Local) Output(_ context.Context, path string, _ Bytes) (*os.Root, error) 
 	return os.OpenRoot(path)
 }
 
-// Guard implements Sandbox. Processes end with the one that started them by themselves, on Linux.
-func (*Local) Guard(string) (release func(), err error) { return func() {}, nil }
+// StartWatchdog implements Sandbox. On Linux, processes end with the worker by themselves.
+func (*Local) StartWatchdog(string) (stop func(), err error) { return func() {}, nil }
 
-// Tidy implements Sandbox.
-func (l *Local) Tidy(ctx context.Context, folder string) error { return l.Remove(ctx, folder) }
+// CleanUp implements Sandbox.
+func (l *Local) CleanUp(ctx context.Context, folder string) error { return l.Remove(ctx, folder) }
 
 // Remove implements Sandbox.
 func (*Local) Remove(_ context.Context, folder string) error { return os.RemoveAll(folder) }
 
-func (*Local) run(ctx context.Context, j *Job) (*ending, error) {
+func (*Local) run(ctx context.Context, j *Job) (*exitStatus, error) {
 	if j.Command == "" {
 		return nil, failure.New("There is no command, and this worker runs nothing else: it uses no containers. Name a command in the submission.")
 	}
@@ -71,26 +71,26 @@ func (*Local) run(ctx context.Context, j *Job) (*ending, error) {
 		}
 	}
 	cmd.Stdout, cmd.Stderr = j.Stdout, j.Stderr
-	return ended(runGroup(cmd))
+	return exitStatusOf(runGroup(cmd))
 }
 
-// ended turns what running a command returned into how its program ended, or into the error that kept it from running.
-func ended(err error) (*ending, error) {
+// exitStatusOf returns the exit status of a command that returned err, or the error that kept it from running.
+func exitStatusOf(err error) (*exitStatus, error) {
 	var exit *exec.ExitError
 	switch {
 	case errors.As(err, &exit):
-		return &ending{code: exitCode(exit)}, nil
-	case err == nil, errors.Is(err, exec.ErrWaitDelay): // it left processes behind that held its output open; they are gone
-		return &ending{}, nil
+		return &exitStatus{code: exitCode(exit)}, nil
+	case err == nil, errors.Is(err, exec.ErrWaitDelay): // child processes held its output open, and are killed now
+		return &exitStatus{}, nil
 	}
 	return nil, err
 }
 
-// CommandVersion tells one command from every other, where no image does.
+// CommandVersion identifies a command that runs without an image.
 func CommandVersion(command string) string {
 	sum := sha256.Sum256([]byte(command))
 	return "command sha256:" + hex.EncodeToString(sum[:])
 }
 
-// patience is how long to wait for the output of processes that outlive their program.
-const patience = 2 * time.Second
+// outputWaitDelay bounds the wait for output of child processes that outlive their program.
+const outputWaitDelay = 2 * time.Second

@@ -16,8 +16,8 @@ import (
 	"assay/grpc/worker/scratch"
 )
 
-// machine is what Podman tells of this machine, in part.
-type machine struct {
+// hostInfo is part of what Podman says about this machine.
+type hostInfo struct {
 	Host struct {
 		CgroupVersion     string
 		CgroupControllers []string
@@ -27,8 +27,8 @@ type machine struct {
 	Store struct{ GraphRoot string }
 }
 
-// check refuses a machine on which a limit would be announced that does not hold.
-func (m *machine) check() error {
+// check refuses a machine on which a limit would not hold.
+func (m *hostInfo) check() error {
 	h := m.Host
 	switch {
 	case h.ServiceIsRemote:
@@ -44,9 +44,8 @@ func (m *machine) check() error {
 	return nil
 }
 
-// NewContainer finds Podman, removes the containers of workers that are dead, and tries once whether it gives what jobs are
-// promised: limits, a user namespace, and, where repositories are to be built, a builder that keeps a build from its surroundings.
-// An error says what is missing.
+// NewContainer finds Podman, removes the containers of dead workers, and tries what jobs are promised: limits, a user namespace and,
+// for builds, an isolated builder. An error says what is missing.
 func NewContainer(ctx context.Context, s *Settings) (*Container, error) {
 	path, err := exec.LookPath(s.Podman)
 	if err != nil {
@@ -66,24 +65,21 @@ func NewContainer(ctx context.Context, s *Settings) (*Container, error) {
 	if err := c.sweep(ctx); err != nil {
 		return nil, err
 	}
-	if err := c.try(ctx); err != nil {
+	if err := c.tryLimits(ctx); err != nil {
 		return nil, err
 	}
-	c.collect(ctx)
+	c.collectGarbage(ctx)
 	return c, nil
 }
 
-// Path is where the program of Podman is.
-func (c *Container) Path() string { return c.Podman }
-
-// try tries what jobs need, in a folder of its own. It is locked as that of a worker: others that start do not sweep it.
-func (c *Container) try(ctx context.Context) error {
+// tryLimits tries what jobs need, in a folder that it locks like a worker's, so that other workers that start do not sweep it.
+func (c *Container) tryLimits(ctx context.Context) error {
 	folder, err := os.MkdirTemp(c.Folder, "worker-trial-")
 	if err != nil {
 		return err
 	}
 	defer func() { _ = c.Remove(ctx, folder) }()
-	lock, err := scratch.Take(folder)
+	lock, err := scratch.Lock(folder)
 	if err != nil {
 		return err
 	}
@@ -113,13 +109,13 @@ func (c *Container) try(ctx context.Context) error {
 	return nil
 }
 
-// trial starts a container of an empty image where a job's did not start. Podman finds no program in it, after it has set up
-// everything else; any other refusal is the machine's.
+// trial starts a container of an empty image with the settings of the job. Podman fails when it finds no program in it, after it has
+// set up everything else; any other failure is the machine's.
 func (c *Container) trial(ctx context.Context, j *Job) error {
 	empty := *j
 	empty.Name, empty.Program, empty.Command, empty.build = j.Name+"-trial", &Program{image: c.control}, "true", false
 	_, err := c.attempt(ctx, &empty)
-	if refused, ok := errors.AsType[*notStarted](err); ok && strings.Contains(strings.ToLower(refused.said), "/bin/sh") && ctx.Err() == nil {
+	if refused, ok := errors.AsType[*startError](err); ok && strings.Contains(strings.ToLower(refused.said), "/bin/sh") && ctx.Err() == nil {
 		return nil
 	}
 	return errors.Join(errors.New("a trial container, of an empty image, did not end as expected"), err)
@@ -142,8 +138,8 @@ func (c *Container) emptyImage(ctx context.Context, folder string) (string, erro
 	return id, nil
 }
 
-// Output implements Sandbox. As root it mounts a file system of the size: what a program deletes and keeps open, or hides in
-// folders, is bounded by it. Without root the size is counted.
+// Output implements Sandbox. As root it mounts a file system of the size, which also bounds files that a program deletes and keeps
+// open. Without root watchDisk bounds it.
 func (c *Container) Output(ctx context.Context, path string, size Bytes) (*os.Root, error) {
 	if err := os.Mkdir(path, 0o700); err != nil {
 		return nil, err
@@ -159,7 +155,7 @@ func (c *Container) Output(ctx context.Context, path string, size Bytes) (*os.Ro
 	return os.OpenRoot(path)
 }
 
-// mountFixed mounts a file system that is a little larger than the size, since its own tables take some.
+// mountFixed mounts a file system of the size and a little more, for its own tables.
 func mountFixed(ctx context.Context, path string, size Bytes) error {
 	file := path + ".ext4"
 	if err := errors.Join(os.WriteFile(file, nil, 0o600), os.Truncate(file, int64(size+size/16+4<<20))); err != nil {
@@ -199,45 +195,45 @@ func unmountBelow(ctx context.Context, folder string) error {
 	return failed
 }
 
-// Tidy implements Sandbox.
-func (c *Container) Tidy(ctx context.Context, folder string) error {
-	return errors.Join(c.Clear(ctx, folder), c.Remove(ctx, folder))
+// CleanUp implements Sandbox.
+func (c *Container) CleanUp(ctx context.Context, folder string) error {
+	return errors.Join(c.RemoveContainers(ctx, folder), c.Remove(ctx, folder))
 }
 
-// owned is the filter that finds the containers of the worker of a folder.
-func owned(folder string) string { return "label=" + ownerLabel + "=" + folder }
+// ownedBy is the filter for the containers of the worker of a folder.
+func ownedBy(folder string) string { return "label=" + ownerLabel + "=" + folder }
 
-// Clear removes the containers of the worker of the folder.
-func (c *Container) Clear(ctx context.Context, folder string) error {
-	return c.removeContainers(ctx, owned(folder))
+// RemoveContainers removes the containers of the worker of the folder.
+func (c *Container) RemoveContainers(ctx context.Context, folder string) error {
+	return c.removeContainers(ctx, ownedBy(folder))
 }
 
-// sweep removes the containers of workers that are dead, whatever their folder.
+// sweep removes the containers of dead workers, whatever their folder.
 func (c *Container) sweep(ctx context.Context) error {
 	owners, err := c.Owners(ctx)
 	for _, owner := range owners {
 		if !scratch.Abandoned(owner) {
 			continue
 		}
-		if err := c.Clear(ctx, owner); err != nil {
+		if err := c.RemoveContainers(ctx, owner); err != nil {
 			c.Log.Warn("the containers of a dead worker cannot be removed", "folder", owner, "error", err)
 		}
 	}
 	return err
 }
 
-// Owners are the folders of the workers that have containers on this machine.
+// Owners returns the folders of the workers that have containers on this machine.
 func (c *Container) Owners(ctx context.Context) ([]string, error) {
 	out, err := c.call(ctx, "ps", "--all", "--filter=label="+ownerLabel, `--format={{ index .Labels "`+ownerLabel+`" }}`)
 	return slices.Compact(slices.Sorted(strings.SplitSeq(out, "\n"))), err
 }
 
-// Guard implements Sandbox: it starts a process that outlives the worker, however that ends.
-func (c *Container) Guard(folder string) (release func(), err error) {
-	args := slices.Concat([]string{"-c", `cat >/dev/null; exec "$0" "$@"`, c.Podman}, removal, []string{owned(folder)})
-	cmd := exec.Command("sh", args...) //nolint:gosec,noctx // it is to outlive the worker
+// StartWatchdog implements Sandbox: it starts a process that outlives the worker.
+func (c *Container) StartWatchdog(folder string) (stop func(), err error) {
+	args := slices.Concat([]string{"-c", `cat >/dev/null; exec "$0" "$@"`, c.Podman}, removeArgs, []string{ownedBy(folder)})
+	cmd := exec.Command("sh", args...) //nolint:gosec,noctx // it must outlive the worker
 	cmd.Env, cmd.SysProcAttr = environment(), &syscall.SysProcAttr{Setsid: true}
-	pipe, err := cmd.StdinPipe() // nobody writes into it: it ends with the worker
+	pipe, err := cmd.StdinPipe() // nothing is written: it closes with the worker
 	if err != nil {
 		return nil, err
 	}
@@ -252,10 +248,10 @@ func (c *Container) Guard(folder string) (release func(), err error) {
 
 // Remove implements Sandbox.
 func (c *Container) Remove(ctx context.Context, folder string) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanUpTimeout)
 	defer cancel()
 	if c.machine.Host.Security.Rootless {
-		// The users of containers are other users here, for whom Podman may act.
+		// The users of containers are other users outside, for whom Podman may act.
 		_, err := c.call(ctx, "unshare", "rm", "-rf", "--", folder)
 		return err
 	}
@@ -266,12 +262,12 @@ func (c *Container) Remove(ctx context.Context, folder string) error {
 	return os.RemoveAll(folder)
 }
 
-// own gives the files that a job left to the worker, which without root could not read all of them.
-func (c *Container) own(ctx context.Context, j *Job) error {
+// takeOwnership gives the files of a job to the worker, which without root could not read all of them.
+func (c *Container) takeOwnership(ctx context.Context, j *Job) error {
 	for _, f := range j.Folders {
 		if c.machine.Host.Security.Rootless && f.Writable && f.Mount != "" {
 			if _, err := c.call(ctx, "unshare", "sh", "-c", `chown -R -h 0:0 "$0" && chmod -R u+rwX "$0"`, f.Path); err != nil {
-				return fmt.Errorf("the output cannot be given to the worker: %w", err)
+				return fmt.Errorf("the worker cannot take ownership of the output: %w", err)
 			}
 		}
 	}

@@ -9,19 +9,19 @@ import (
 	"syscall"
 )
 
-// groupCommand is a command in a process group of its own, all of which is killed when the context ends.
+// groupCommand returns a command in a process group of its own, which is killed when the context ends.
 func groupCommand(ctx context.Context, name string, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // running what others wrote is what this package is for
+	cmd := exec.CommandContext(ctx, name, args...) //nolint:gosec // running programs of others is the purpose of this package
 	cmd.SysProcAttr = groupAttributes()
 	cmd.Cancel = func() error { return killGroup(cmd) }
-	cmd.WaitDelay = patience
+	cmd.WaitDelay = outputWaitDelay
 	cmd.Env = environment()
 	return cmd
 }
 
-// runGroup runs a command of groupCommand and leaves nothing of its group running.
+// runGroup runs a command of groupCommand, and kills what is left of its group.
 func runGroup(cmd *exec.Cmd) error {
-	// The process is to end with the worker, and Linux ties that to the thread that started it.
+	// The process must end with the worker, and Linux ties that to the thread that started it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	if err := cmd.Start(); err != nil {
@@ -34,12 +34,12 @@ func runGroup(cmd *exec.Cmd) error {
 func killGroup(cmd *exec.Cmd) error {
 	err := syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL)
 	if errors.Is(err, syscall.ESRCH) || errors.Is(err, syscall.EPERM) && cmd.ProcessState != nil {
-		return nil // nobody is left of it
+		return nil // no process of it is left
 	}
 	return os.NewSyscallError("kill", err)
 }
 
-// exitCode is the exit code of a process, for one that a signal ended the code that a shell returns.
+// exitCode returns the exit code of a process; after a signal, the one that a shell returns.
 func exitCode(exit *exec.ExitError) int {
 	if status, ok := exit.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())

@@ -18,35 +18,34 @@ import (
 	"assay/grpc/worker/output"
 )
 
-// cloneTime is how long cloning may take.
-const cloneTime = 15 * time.Minute
+// cloneTimeout bounds a clone.
+const cloneTimeout = 15 * time.Minute
 
-// refs are the names of commits, tags and branches that are taken: a part of those that git takes, and nothing that a
-// program could read as an option.
-var refs = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@-]*$`)
+// refPattern matches the accepted names of commits, tags and branches: a subset of git's, without any that could be an option.
+var refPattern = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./+@-]*$`)
 
-// clone brings the repository at the ref, or at its default branch, into the folder, and returns the commit.
+// clone clones the repository at the ref, or at its default branch, into the folder, and returns the commit.
 func (g *git) clone(ctx context.Context, address, ref string, log *output.Log) (string, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Scheme != "https" || u.Host == "" || u.User != nil {
 		return "", failure.New("The repository must have an https URL without a user name.")
 	}
-	if ref != "" && !refs.MatchString(ref) {
+	if ref != "" && !refPattern.MatchString(ref) {
 		return "", failure.New("The ref must be the name of a commit, a tag or a branch.")
 	}
-	bounded, cancel := context.WithTimeout(ctx, cloneTime)
+	bounded, cancel := context.WithTimeout(ctx, cloneTimeout)
 	defer cancel()
 	if err := g.run(bounded, "init", "--quiet"); err != nil {
 		return "", err
 	}
 	wanted := cmp.Or(ref, "HEAD")
-	// A connection to a host that does not answer lasts for minutes, of which git has no limit.
-	soon, stop := context.WithTimeout(bounded, answerTime)
+	// git itself waits for minutes for a host that does not answer.
+	soon, stop := context.WithTimeout(bounded, answerTimeout)
 	defer stop()
 	if err := g.run(soon, "ls-remote", "--quiet", "--", address, "HEAD"); err != nil {
 		return "", g.failed(ctx, err)
 	}
-	// Not every server hands out the one commit that is asked for; then all of it is fetched.
+	// Not every server serves a single commit; then everything is fetched.
 	target := "FETCH_HEAD^{commit}"
 	if err := g.run(bounded, "fetch", "--quiet", "--depth=1", "--", address, wanted); err != nil {
 		if err := g.run(bounded, "fetch", "--quiet", "--tags", "--", address, "+HEAD:refs/remotes/origin/HEAD", "+refs/heads/*:refs/remotes/origin/*"); err != nil {
@@ -64,16 +63,16 @@ func (g *git) clone(ctx context.Context, address, ref string, log *output.Log) (
 		return "", err
 	}
 	g.outage.over()
-	log.Say("The repository %s is cloned at commit %s.", address, commit)
+	log.Printf("The repository %s is cloned at commit %s.", address, commit)
 	return commit, nil
 }
 
-// git runs git in a folder, and lets nothing that it finds there or on the machine run anything else.
+// git runs git in a folder, so that no configuration or hook of the repository or the machine runs another program.
 type git struct {
 	folder string
 	log    *slog.Logger
 	outage *outage
-	said   short // by the last command, to standard error
+	said   headBuffer // by the last command, to standard error
 }
 
 var gitOptions = []string{
@@ -82,8 +81,8 @@ var gitOptions = []string{
 	"-c", "advice.detachedHead=false", "-c", "init.defaultBranch=main", "-c", "http.lowSpeedLimit=1", "-c", "http.lowSpeedTime=60",
 }
 
-// passed are the variables that git and the tools behind it need to find their way through a lab's network.
-var passed = []string{
+// forwardedVariables are those by which git and its helpers find proxies and certificate authorities.
+var forwardedVariables = []string{
 	"PATH", "https_proxy", "HTTPS_PROXY", "no_proxy", "NO_PROXY", "all_proxy", "ALL_PROXY",
 	"GIT_SSL_CAINFO", "GIT_SSL_CAPATH", "SSL_CERT_FILE", "SSL_CERT_DIR",
 }
@@ -95,12 +94,12 @@ func (g *git) output(ctx context.Context, args ...string) (string, error) {
 		"GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=true", "GIT_CONFIG_NOSYSTEM=1", "GIT_CONFIG_GLOBAL=/dev/null", "GIT_LFS_SKIP_SMUDGE=1",
 		"GIT_CEILING_DIRECTORIES=" + filepath.Dir(g.folder), "HOME=" + filepath.Dir(g.folder), "LC_ALL=C",
 	}
-	for _, name := range passed {
+	for _, name := range forwardedVariables {
 		if v := os.Getenv(name); v != "" {
 			cmd.Env = append(cmd.Env, name+"="+v)
 		}
 	}
-	g.said = short{}
+	g.said = headBuffer{}
 	var stdout bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &g.said
 	err := runGroup(cmd)
@@ -112,7 +111,7 @@ func (g *git) run(ctx context.Context, args ...string) error {
 	return err
 }
 
-// resolve finds what a short commit, a tag or a branch stands for, once all is fetched.
+// resolve returns the commit of a short hash, a tag or a branch, once everything is fetched.
 func (g *git) resolve(ctx context.Context, ref string) (string, error) {
 	var err error
 	for _, name := range []string{"refs/tags/" + ref, "refs/remotes/origin/" + ref, ref} {
@@ -124,15 +123,14 @@ func (g *git) resolve(ctx context.Context, ref string) (string, error) {
 	return "", err
 }
 
-// failed says that the repository cannot be cloned, in the same words whatever the reason: what git says of hosts and addresses
-// stands in the worker's own log alone.
+// failed returns the same error for every reason: only the worker's own log has what git says about hosts and addresses.
 func (g *git) failed(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	g.log.Warn("a repository cannot be cloned", "error", err, "git", g.said.String())
 	if g.outage.failed() {
-		return fmt.Errorf("no repository has come for %d attempts: %w", mostFailures, err)
+		return fmt.Errorf("%d clones have failed in a row: %w", maxOutageFailures, err)
 	}
-	return failure.New("The repository cannot be cloned. Is its address right, does its server answer, may everybody read it, and is it small enough to be cloned within %s?", cloneTime)
+	return failure.New("The repository cannot be cloned. Is its address right, does its server answer, may everybody read it, and is it small enough to be cloned within %s?", cloneTimeout)
 }

@@ -134,7 +134,7 @@ func TestRepositoriesThatCannotBeCloned(t *testing.T) {
 		}
 		log := output.New()
 		_, err := local.Repository(t.Context(), address, "", folder, "test", log)
-		var ofRun *failure.OfRun
+		var ofRun *failure.RunError
 		if !errors.As(err, &ofRun) || err.Error() != want {
 			t.Errorf("%s: %v", address, err)
 		}
@@ -153,7 +153,7 @@ func TestClonesThatFailForLongAreTheWorkers(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := local.Repository(t.Context(), "https://127.0.0.1:1/a.git", "", folder, "test", output.New())
-		var ofRun *failure.OfRun
+		var ofRun *failure.RunError
 		if errors.As(err, &ofRun) != (i < 10) {
 			t.Fatalf("attempt %d: %v", i, err)
 		}

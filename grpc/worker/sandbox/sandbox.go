@@ -1,5 +1,5 @@
-// Package sandbox runs what participants and organizers have written: in a container that sees its folders and nothing else,
-// or, where somebody trusts it that far, as a process of this machine.
+// Package sandbox runs programs of participants and organizers: isolated in containers or, where operators trust everyone who
+// submits, as processes of this machine.
 package sandbox
 
 import (
@@ -18,45 +18,46 @@ import (
 	"assay/grpc/worker/output"
 )
 
-// Sandbox is one way of running programs. What it returns as a failure.OfRun has a first diagnostic that is safe while the run is blinded.
+// Sandbox is one way of running programs. The first diagnostic of each failure.RunError that it returns is safe while the run is
+// blinded.
 type Sandbox interface {
 	// Image gets the program of a container image.
 	Image(ctx context.Context, reference string, log *output.Log) (*Program, error)
 	// Repository gets the program of a repository: it clones the https URL at the ref into the folder, and builds it. The
-	// name tells the build from every other one on the machine.
+	// name is unique on the machine.
 	Repository(ctx context.Context, url, ref, folder, name string, log *output.Log) (*Program, error)
 	// Output makes a folder that a job may write to, of the size where the machine can bound it, and opens it.
 	Output(ctx context.Context, path string, size Bytes) (*os.Root, error)
-	// Guard has the jobs of the worker of the folder end with it, however it ends, until it is released.
-	Guard(folder string) (release func(), err error)
-	// Tidy removes the folder of a worker and what else is left of that worker's jobs. It goes on when the context has ended.
-	Tidy(ctx context.Context, folder string) error
+	// StartWatchdog ends the jobs of the worker of the folder when this process ends in any way.
+	StartWatchdog(folder string) (stop func(), err error)
+	// CleanUp removes the folder of a worker and all else that its jobs left, even when the context has ended.
+	CleanUp(ctx context.Context, folder string) error
 	// Remove removes a folder that jobs wrote into.
 	Remove(ctx context.Context, folder string) error
 
 	// run runs the job until it or the context ends, and leaves nothing of it running.
-	run(ctx context.Context, j *Job) (*ending, error)
+	run(ctx context.Context, j *Job) (*exitStatus, error)
 }
 
 // Program is what a job runs.
 type Program struct {
-	Version string // what tells this program from every other: the digest of its image, the commit of its repository
+	Version string // the digest of its image, or the commit of its repository
 	image   string // by digest or id
 	volumes []string
 	folder  string // a checkout to run in
 	discard bool   // remove the image after the job
 }
 
-// Folder is a folder that a job sees.
+// Folder is a folder of a job.
 type Folder struct {
 	Path      string   // on this machine
-	Mount     string   // in a container; empty: only processes of this machine see it
-	Variables []string // of the environment, that lead to it
-	Writable  bool     // within the limit of the disk
+	Mount     string   // in a container; empty: only for processes of this machine
+	Variables []string // of the environment, with its path
+	Writable  bool     // up to the disk limit
 	Root      *os.Root // of a writable folder, opened before the job begins
 }
 
-// Limits are what one job may use. Processes of this machine have no limit of CPUs and memory: both are 0 then.
+// Limits are those of one job. Processes of this machine have no limits of CPUs and memory, which are 0 then.
 type Limits struct {
 	CPUs   float64
 	Memory Bytes
@@ -64,7 +65,7 @@ type Limits struct {
 	Time   time.Duration
 }
 
-// String tells the limits to a person.
+// String implements fmt.Stringer.
 func (l Limits) String() string {
 	text := fmt.Sprintf("%s for its files, %s", l.Disk, l.Time)
 	if l.Memory > 0 {
@@ -75,27 +76,27 @@ func (l Limits) String() string {
 
 // Job is a program over folders.
 type Job struct {
-	Name           string // tells it from every other one on the machine: lower-case letters, digits and dashes
-	Owner          string // the folder of the worker, which tells its jobs from those of others
+	Name           string // unique on the machine: lower-case letters, digits and dashes
+	Owner          string // the folder of the worker
 	build          bool   // it builds a repository: see build.go
 	Program        *Program
-	Command        string // for the shell; empty: what the image runs by itself
+	Command        string // for the shell; empty: the image's own
 	Folders        []Folder
 	Stdout, Stderr io.Writer
 	Limits         Limits
 }
 
-// ending is how a job ended by itself.
-type ending struct {
+// exitStatus is that of a job that was not ended by the worker.
+type exitStatus struct {
 	code        int
 	outOfMemory bool
 }
 
-// killed is the exit code of a process that got SIGKILL, as shells and container runtimes count.
-const killed = 128 + 9
+// exitKilled is the exit code after SIGKILL, by the convention of shells and container runtimes.
+const exitKilled = 128 + 9
 
-// Run runs a job and returns nil when it ended with exit code 0 within its limits. When the context ends, the job does, and
-// Run returns the cause.
+// Run runs a job, and returns nil when it ended with exit code 0 within its limits. When the context ends, it kills the job and
+// returns the cause.
 func Run(ctx context.Context, s Sandbox, j *Job) error {
 	began := time.Now()
 	timed, stop := context.WithTimeoutCause(ctx, j.Limits.Time, failure.New("It was ended after %s: no more time is allowed.", j.Limits.Time))
@@ -104,22 +105,22 @@ func Run(ctx context.Context, s Sandbox, j *Job) error {
 	var watching sync.WaitGroup
 	watching.Go(func() { watchDisk(bounded, j, end) })
 	how, err := s.run(bounded, j)
-	beyond := context.Cause(bounded)
+	exceeded := context.Cause(bounded)
 	end(nil)
 	watching.Wait()
 	took := time.Since(began)
 	switch {
 	case ctx.Err() != nil:
 		return context.Cause(ctx)
-	case beyond != nil:
-		return beyond
+	case exceeded != nil:
+		return exceeded
 	case err != nil:
 		return err
 	}
-	return j.judge(how, took)
+	return j.result(how, took)
 }
 
-func (j *Job) judge(how *ending, took time.Duration) error {
+func (j *Job) result(how *exitStatus, took time.Duration) error {
 	took = took.Round(100 * time.Millisecond)
 	if why := overDisk(j); why != "" {
 		return failure.New("%s", why)
@@ -127,9 +128,9 @@ func (j *Job) judge(how *ending, took time.Duration) error {
 	switch {
 	case how.outOfMemory:
 		return failure.New("It was ended after %s because it wanted more memory than the %s that are allowed.", took, j.Limits.Memory)
-	case how.code == killed && j.Limits.Memory > 0:
+	case how.code == exitKilled && j.Limits.Memory > 0:
 		return failure.New("It was killed after %s (exit code %d), most likely because it wanted more memory than the %s that are allowed.",
-			took, killed, j.Limits.Memory)
+			took, exitKilled, j.Limits.Memory)
 	case how.code != 0:
 		return failure.New("It ended with exit code %d after %s.", how.code, took)
 	}
@@ -141,7 +142,7 @@ type Bytes int64
 
 var units = []string{"bytes", "KiB", "MiB", "GiB", "TiB"}
 
-// String tells the number for people: 1536 is 1.5 KiB.
+// String formats the number for people: 1536 is 1.5 KiB.
 func (b Bytes) String() string {
 	v, unit := float64(b), 0
 	for v >= 1024 && unit < len(units)-1 {

@@ -1,5 +1,5 @@
-// Package scratch gives a worker a folder of its own on the machine, and finds what workers left behind that ended without
-// tidying up: a folder whose lock nobody holds belongs to nobody who lives.
+// Package scratch gives each worker a locked folder of its own on the machine, and finds the folders of workers that ended without
+// cleaning up: those whose lock is free.
 package scratch
 
 import (
@@ -13,41 +13,41 @@ import (
 
 const lockName = "lock"
 
-// Folder is the folder of one worker, as long as that lives.
+// Folder is the locked folder of a worker.
 type Folder struct {
 	Path string
 	lock *os.File
 }
 
-// Claim takes the folder for the worker of the name below the root. Before, it hands every folder there that a dead worker
-// left, this one's perhaps, to tidy, which removes it, and what else that worker left.
-func Claim(root, name string, tidy func(folder string)) (*Folder, error) {
+// Claim makes and locks the folder for the worker of the name below the root. Before, it calls cleanUp with every folder there that
+// a worker abandoned.
+func Claim(root, name string, cleanUp func(folder string)) (*Folder, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.MkdirAll(root, 0o700); err != nil {
-		return nil, fmt.Errorf("the folder for work cannot be made: %w", err)
+		return nil, fmt.Errorf("the folder -work cannot be created: %w", err)
 	}
-	left, err := filepath.Glob(filepath.Join(root, "worker-*", lockName))
+	locks, err := filepath.Glob(filepath.Join(root, "worker-*", lockName))
 	if err != nil {
 		return nil, err
 	}
-	for _, path := range left {
-		if dead, err := Take(filepath.Dir(path)); err == nil {
-			tidy(dead.Path)
-			dead.Release()
+	for _, path := range locks {
+		if abandoned, err := Lock(filepath.Dir(path)); err == nil {
+			cleanUp(abandoned.Path)
+			abandoned.Release()
 		}
 	}
-	f, err := Take(filepath.Join(root, "worker-"+url.QueryEscape(name)))
+	f, err := Lock(filepath.Join(root, "worker-"+url.QueryEscape(name)))
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		return nil, fmt.Errorf("a worker called %q runs on this machine already: give this one another -name, or the other folder -work", name)
+		return nil, fmt.Errorf("a worker with the name %q already runs on this machine: give this one another -name or another -work", name)
 	}
 	return f, err
 }
 
-// Take makes and locks a folder. A lock on a file that was removed meanwhile, with its folder, is no lock.
-func Take(path string) (*Folder, error) {
+// Lock makes and locks a folder. It tries again when another process removed the folder meanwhile.
+func Lock(path string) (*Folder, error) {
 	for {
 		if err := os.MkdirAll(path, 0o700); err != nil {
 			return nil, err
@@ -75,21 +75,21 @@ func Take(path string) (*Folder, error) {
 	}
 }
 
-// Abandoned reports whether no worker holds the folder: it is gone, or its lock is free.
+// Abandoned reports whether no worker has locked the folder, or it does not exist.
 func Abandoned(folder string) bool {
 	lock, err := os.Open(filepath.Join(folder, lockName))
 	if err != nil {
 		return errors.Is(err, os.ErrNotExist)
 	}
-	defer lock.Close() // and with it the lock
+	defer lock.Close() // which unlocks it
 	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 
-// New makes a fresh folder in the worker's.
+// New makes a folder in the worker's.
 func (f *Folder) New(name string) (string, error) {
 	path := filepath.Join(f.Path, name)
 	return path, os.Mkdir(path, 0o700)
 }
 
-// Release lets go of the folder.
+// Release unlocks the folder.
 func (f *Folder) Release() { f.lock.Close() }

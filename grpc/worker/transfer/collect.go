@@ -15,14 +15,13 @@ import (
 // maxFiles is how many files a run has at most.
 const maxFiles = 20
 
-// Collect describes the files at the top of an output folder, and names the folders there, which are not taken.
+// Collect describes the files at the top of an output folder, and names the folders there, which are not uploaded.
 func Collect(folder *os.Root) (files []*assayv1.File, folders []string, err error) {
 	top, err := folder.Open(".")
 	if err != nil {
 		return nil, nil, err
 	}
 	defer top.Close()
-	// One more than there may be is enough to tell that there are too many.
 	entries, err := top.ReadDir(maxFiles * maxFiles)
 	// ReadDir returns io.EOF as it is for an empty folder, and a program may have removed the folder.
 	if err != nil && err != io.EOF && !errors.Is(err, os.ErrNotExist) { //nolint:errorlint // see above
@@ -64,7 +63,7 @@ func describe(folder *os.Root, name string) (*assayv1.File, error) {
 		return nil, err
 	}
 	if n == 0 {
-		return nil, failure.Of(name, "The output file %s is empty.", name)
+		return nil, failure.InFile(name, "The output file %s is empty.", name)
 	}
 	return &assayv1.File{Name: name, Size: n, Sha256: hex.EncodeToString(sum.Sum(nil)), MediaType: blob.MediaTypeOf(name)}, nil
 }

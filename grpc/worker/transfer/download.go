@@ -14,7 +14,7 @@ import (
 	"assay/grpc/assayv1"
 )
 
-// Download gets the files into a new folder, where everybody may read them.
+// Download downloads the files into a new folder, readable for all users.
 func (c *Client) Download(ctx context.Context, files []*assayv1.File, folder string) error {
 	if err := os.Mkdir(folder, 0o755); err != nil { //nolint:gosec // programs in containers are other users
 		return err
@@ -31,8 +31,8 @@ func (c *Client) Download(ctx context.Context, files []*assayv1.File, folder str
 		if err := checkName(f.GetName()); err != nil {
 			return err
 		}
-		if err := persist(ctx, func() error { return c.get(ctx, f, root) }); err != nil {
-			return fmt.Errorf("the file %s does not come: %w", f.GetName(), err)
+		if err := retry(ctx, func() error { return c.get(ctx, f, root) }); err != nil {
+			return fmt.Errorf("the file %s cannot be downloaded: %w", f.GetName(), err)
 		}
 		if err := root.Chmod(f.GetName(), 0o444); err != nil {
 			return err
@@ -42,18 +42,18 @@ func (c *Client) Download(ctx context.Context, files []*assayv1.File, folder str
 }
 
 func (c *Client) get(ctx context.Context, f *assayv1.File, root *os.Root) error {
-	ctx, p, end := newPatient(ctx)
+	ctx, p, end := withIdleTimeout(ctx)
 	defer end()
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, f.GetUrl(), http.NoBody)
 	if err != nil {
-		return permanentError{errors.New("its link is none")}
+		return permanentError{errors.New("its link is not a URL")}
 	}
 	resp, err := c.http.Do(req)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = resp.Body.Close() }()
-	if err := answered(resp); err != nil {
+	if err := checkStatus(resp); err != nil {
 		return err
 	}
 	out, err := root.OpenFile(f.GetName(), os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)

@@ -1,5 +1,5 @@
-// Package transfer brings files to the worker and back over signed links, and believes nobody: names cannot lead out of a
-// folder, and bytes count only with the size and the SHA-256 that they should have.
+// Package transfer downloads and uploads files over signed links. It trusts neither names, which cannot lead out of a folder, nor
+// bytes, whose size and SHA-256 it checks.
 package transfer
 
 import (
@@ -17,19 +17,19 @@ import (
 )
 
 const (
-	tries       = 8 // within half a minute or so
-	longest     = 15 * time.Second
-	readTimeout = time.Minute // without a byte, after which a transfer is given up
-	maxNames    = 200         // bytes of a file name
+	maxAttempts   = 8 // within half a minute or so
+	maxRetryDelay = 15 * time.Second
+	readTimeout   = time.Minute // without a byte, after which a transfer is given up
+	maxNameBytes  = 200         // bytes of a file name
 )
 
 // Client sends and gets files.
 type Client struct{ http *http.Client }
 
-// NewClient returns a client. Links carry their own permission: no token travels with them.
+// NewClient returns a client. Links carry their own permission, so it sends no token.
 func NewClient() *Client {
 	transport := http.DefaultTransport.(*http.Transport).Clone()
-	transport.DisableCompression = true // the bytes are to come as they are stored
+	transport.DisableCompression = true // the bytes must be as they are stored
 	transport.ResponseHeaderTimeout = readTimeout
 	return &Client{http: &http.Client{Transport: transport}}
 }
@@ -41,16 +41,16 @@ func checkName(name string) error {
 		return fmt.Errorf("%q is not the name of a file", name)
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
 		return fmt.Errorf("the file name %q has characters that are not text", name)
-	case len(name) > maxNames:
-		return fmt.Errorf("the file name %q has more than %d bytes", name, maxNames)
+	case len(name) > maxNameBytes:
+		return fmt.Errorf("the file name %q has more than %d bytes", name, maxNameBytes)
 	}
 	return nil
 }
 
-// permanentError is an error that trying again cannot change.
+// permanentError is an error that a retry cannot fix.
 type permanentError struct{ error }
 
-func answered(resp *http.Response) error {
+func checkStatus(resp *http.Response) error {
 	err := errors.New("the file store answers " + resp.Status)
 	switch {
 	case resp.StatusCode >= 200 && resp.StatusCode < 300:
@@ -61,11 +61,10 @@ func answered(resp *http.Response) error {
 	return permanentError{err}
 }
 
-// persist tries several times what the network may spoil. Links are as good as the files behind them, so none stands in
-// the error.
-func persist(ctx context.Context, try func() error) error {
+// retry calls do until it succeeds or fails for good. A signed link is a secret, so the error contains none.
+func retry(ctx context.Context, do func() error) error {
 	for failures := 1; ; failures++ {
-		err := try()
+		err := do()
 		if err == nil {
 			return nil
 		}
@@ -75,26 +74,26 @@ func persist(ctx context.Context, try func() error) error {
 		if of, ok := errors.AsType[*url.Error](err); ok {
 			err = of.Err
 		}
-		if _, no := errors.AsType[permanentError](err); no || failures == tries || !wait.Sleep(ctx, wait.Backoff(failures, longest)) {
+		if _, no := errors.AsType[permanentError](err); no || failures == maxAttempts || !wait.Sleep(ctx, wait.Backoff(failures, maxRetryDelay)) {
 			return err
 		}
 	}
 }
 
-// patient ends the context when nothing was read or written for so long.
-type patient struct{ timer *time.Timer }
+// idleTimeout cancels a context when nothing was transferred for readTimeout.
+type idleTimeout struct{ timer *time.Timer }
 
-func newPatient(ctx context.Context) (_ context.Context, p patient, end func()) {
+func withIdleTimeout(ctx context.Context) (_ context.Context, t idleTimeout, stop func()) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	p = patient{time.AfterFunc(readTimeout, func() { cancel(fmt.Errorf("nothing came for %s", readTimeout)) })}
-	return ctx, p, func() {
-		p.timer.Stop()
+	t = idleTimeout{time.AfterFunc(readTimeout, func() { cancel(fmt.Errorf("nothing came for %s", readTimeout)) })}
+	return ctx, t, func() {
+		t.timer.Stop()
 		cancel(nil)
 	}
 }
 
-// Write implements io.Writer: bytes move.
-func (p patient) Write(b []byte) (int, error) {
-	p.timer.Reset(readTimeout)
+// Write implements io.Writer, for the transferred bytes.
+func (t idleTimeout) Write(b []byte) (int, error) {
+	t.timer.Reset(readTimeout)
 	return len(b), nil
 }

@@ -131,7 +131,7 @@ func TestCollect(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer root.Close()
-	var ofRun *failure.OfRun
+	var ofRun *failure.RunError
 	if _, _, err := transfer.Collect(root); !errors.As(err, &ofRun) {
 		t.Errorf("of an empty folder: %v", err)
 	}

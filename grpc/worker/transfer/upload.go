@@ -12,10 +12,10 @@ import (
 	"assay/grpc/assayv1"
 )
 
-// Upload sends a file of the folder.
+// Upload uploads a file of the folder.
 func (c *Client) Upload(ctx context.Context, to *assayv1.Upload, folder *os.Root) error {
-	if err := persist(ctx, func() error { return c.put(ctx, to, folder) }); err != nil {
-		return fmt.Errorf("the file %s cannot be sent: %w", to.GetName(), err)
+	if err := retry(ctx, func() error { return c.put(ctx, to, folder) }); err != nil {
+		return fmt.Errorf("the file %s cannot be uploaded: %w", to.GetName(), err)
 	}
 	return nil
 }
@@ -30,11 +30,11 @@ func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) e
 	if err != nil {
 		return err
 	}
-	ctx, p, end := newPatient(ctx)
+	ctx, p, end := withIdleTimeout(ctx)
 	defer end()
 	req, err := http.NewRequestWithContext(ctx, to.GetMethod(), to.GetUrl(), io.TeeReader(f, p))
 	if err != nil {
-		return permanentError{errors.New("its link is none")}
+		return permanentError{errors.New("its link is not a URL")}
 	}
 	req.ContentLength = info.Size()
 	req.Header.Set("Expect", "100-continue") // S3 answers 412 without reading the body; a client that is sending it can lose the answer
@@ -53,7 +53,7 @@ func (c *Client) put(ctx context.Context, to *assayv1.Upload, folder *os.Root) e
 	}
 	defer func() { _ = resp.Body.Close() }()
 	if resp.StatusCode == http.StatusPreconditionFailed {
-		return nil // it is there: an upload before this one arrived, though its answer did not
+		return nil // an earlier attempt stored the file, but its answer was lost
 	}
-	return answered(resp)
+	return checkStatus(resp)
 }

@@ -13,11 +13,10 @@ import (
 	"assay/shared/wait"
 )
 
-// callWithRetry makes a call again until the server has answered it, the lease is lost, or the time for retries is over:
-// a server that extends the lease and refuses the call for so long has a fault that does not pass. A call that is repeated
-// because its answer was lost is answered as the first was, unless the run has been leased again meanwhile: then the lease is lost.
+// callWithRetry repeats a call until the server answers it, the lease is lost, or the time for retries is over. The server answers
+// a repeat after a lost answer like the first call, unless the run was leased again meanwhile: then the lease is lost.
 func callWithRetry[Request, Answer any](h *lease, method func(context.Context, Request, ...grpc.CallOption) (Answer, error), request Request) (Answer, error) {
-	broken := 0 // errors of the server itself
+	serverFaults := 0
 	end := time.Now().Add(h.retryFor)
 	for failures := 1; ; failures++ {
 		call, cancel := context.WithTimeout(h.ctx, 3*callTime)
@@ -33,7 +32,7 @@ func callWithRetry[Request, Answer any](h *lease, method func(context.Context, R
 		case h.ctx.Err() != nil:
 			return answer, context.Cause(h.ctx)
 		case status.Code(err) == codes.Internal || status.Code(err) == codes.Unknown:
-			if broken++; broken == maxServerFaults || !wait.Sleep(h.ctx, wait.Backoff(failures, maxRetryDelay/5)) {
+			if serverFaults++; serverFaults == maxServerFaults || !wait.Sleep(h.ctx, wait.Backoff(failures, maxRetryDelay/5)) {
 				return answer, err
 			}
 		case transient(err) && time.Now().After(end):
@@ -44,10 +43,10 @@ func callWithRetry[Request, Answer any](h *lease, method func(context.Context, R
 	}
 }
 
-// maxServerFaults is how often a call is made that the server answers with an internal error, which it may on each.
+// maxServerFaults is how often a call is made that the server answers with an internal error.
 const maxServerFaults = 5
 
-// transient reports whether the same call may succeed later. A token may be renewed meanwhile.
+// transient reports whether the same call may succeed later, perhaps with a renewed token.
 func transient(err error) bool {
 	switch status.Code(err) {
 	case codes.InvalidArgument, codes.OutOfRange, codes.PermissionDenied, codes.ResourceExhausted, codes.Unimplemented:
@@ -60,7 +59,7 @@ func transient(err error) bool {
 
 const truthChanged = "TRUTH_CHANGED"
 
-// reason is the reason of an error as google.rpc.ErrorInfo has it.
+// reason returns the reason in the google.rpc.ErrorInfo of an error.
 func reason(err error) string {
 	for _, d := range status.Convert(err).Details() {
 		if info, ok := d.(*errdetails.ErrorInfo); ok {
@@ -70,7 +69,7 @@ func reason(err error) string {
 	return ""
 }
 
-// explain tells what a server refuses, with the fields that are at fault.
+// explain returns the message of an error with its field violations.
 func explain(err error) string {
 	s := status.Convert(err)
 	text := s.Message()

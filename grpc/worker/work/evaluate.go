@@ -13,8 +13,8 @@ import (
 	"assay/grpc/worker/sandbox"
 )
 
-// evaluate runs an organizer's image over a run and the truth, and reports the measures. The image has the truth before it:
-// what it prints stands in its log, which organizers read, and nowhere else.
+// evaluate runs an organizer's image over a run and the truth, and reports the measures. Since the image reads the truth, only its
+// log, which organizers read, has what it prints.
 func (t *task) evaluate(ctx context.Context) error {
 	folders := make([]sandbox.Folder, 0, 4)
 	for _, of := range []struct {
@@ -54,7 +54,7 @@ func (t *task) evaluate(ctx context.Context) error {
 
 // asEvaluatorFailure attributes a failure of the run's program to the evaluator.
 func asEvaluatorFailure(err error) error {
-	var ofRun *failure.OfRun
+	var ofRun *failure.RunError
 	if !errors.As(err, &ofRun) {
 		return err
 	}
@@ -68,7 +68,7 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 		version = sandbox.CommandVersion(t.work.GetCommand())
 	}
 	request := &assayv1.ReportEvaluationRequest{
-		RunId: t.runID, LeaseId: t.leaseID, TruthVersion: t.work.GetTruthVersion(), Measures: found.Measures, EvaluatorVersion: lastBytes(version, maxVersion),
+		RunId: t.runID, LeaseId: t.leaseID, TruthVersion: t.work.GetTruthVersion(), Measures: found.Measures, EvaluatorVersion: suffix(version, maxVersion),
 	}
 	if len(found.Topics) > 0 {
 		request.Topics = make(map[string]*assayv1.TopicMeasures, len(found.Topics))
@@ -81,13 +81,13 @@ func (t *task) report(found *measures.Evaluation, version string) error {
 	case status.Code(err) == codes.Aborted && reason(err) == truthChanged:
 		return errTruthChanged
 	case status.Code(err) == codes.InvalidArgument, status.Code(err) == codes.ResourceExhausted:
-		t.log.Say("The measures cannot be taken. %s", explain(err))
+		t.log.Printf("The measures cannot be taken. %s", explain(err))
 		return failure.New("The measures of the evaluator cannot be taken; its organizers find why in the log of the evaluation.")
 	}
 	return err
 }
 
-// maxVersion is how long the version of an evaluator may be. Its end, the digest, is what counts.
+// maxVersion bounds the version of an evaluator, of which the end, the digest, matters.
 const maxVersion = 200
 
-func lastBytes(s string, most int) string { return s[max(len(s)-most, 0):] }
+func suffix(s string, most int) string { return s[max(len(s)-most, 0):] }

@@ -17,7 +17,7 @@ import (
 	"assay/shared/wait"
 )
 
-// execute runs an image or a repository over the inputs, and delivers what it left in its output folder.
+// execute runs an image or a repository over the inputs, and uploads its output.
 func (t *task) execute(ctx context.Context) error {
 	input, err := t.files(ctx, "input", t.work.GetInputs(), "ASSAY_INPUT", "inputDataset", "inputRun")
 	if err != nil {
@@ -32,7 +32,7 @@ func (t *task) execute(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = output.Root.Close() }()
-	var ofRun *failure.OfRun
+	var ofRun *failure.RunError
 	if err = t.run(ctx, program, input, output); errors.As(err, &ofRun) {
 		if tail := t.log.Tail(assayv1.Stream_STREAM_STDERR); tail != "" {
 			ofRun = ofRun.With("Its last lines on standard error:\n" + tail)
@@ -50,23 +50,23 @@ func (t *task) execute(ctx context.Context) error {
 		return err
 	}
 	if len(folders) > 0 {
-		t.log.Say("Only files at the top of the output folder are taken. These folders are not: %s", strings.Join(folders, ", "))
+		t.log.Printf("Only files at the top of the output folder are taken. These folders are not: %s", strings.Join(folders, ", "))
 	}
 	for _, f := range files {
-		t.log.Say("Output: %s, %s, SHA-256 %s", f.GetName(), sandbox.Bytes(f.GetSize()), f.GetSha256())
+		t.log.Printf("Output: %s, %s, SHA-256 %s", f.GetName(), sandbox.Bytes(f.GetSize()), f.GetSha256())
 	}
 	t.drain()
 	return t.uploadOutput(ctx, files, output.Root)
 }
 
-// files brings files into a folder that programs only read.
+// files downloads files into a folder that programs can only read.
 func (t *task) files(ctx context.Context, name string, files []*assayv1.File, variables ...string) (sandbox.Folder, error) {
 	f := sandbox.Folder{Path: filepath.Join(t.folder, name), Mount: "/assay/" + name, Variables: variables}
 	var size int64
 	for _, file := range files {
 		size += file.GetSize()
 	}
-	t.log.Say("Getting the files for %s: %d, %s", f.Mount, len(files), sandbox.Bytes(size))
+	t.log.Printf("Getting the files for %s: %d, %s", f.Mount, len(files), sandbox.Bytes(size))
 	return f, t.Files.Download(ctx, files, f.Path)
 }
 
@@ -76,7 +76,7 @@ func (t *task) newFolder(name string) (string, error) {
 	return path, os.Mkdir(path, 0o700)
 }
 
-// output makes the empty folder that programs write to. It is opened before they begin, for the caller to close.
+// output makes the folder that programs write to. The caller closes its root.
 func (t *task) output(ctx context.Context, variables ...string) (sandbox.Folder, error) {
 	f := sandbox.Folder{Path: filepath.Join(t.folder, "output"), Mount: "/assay/output", Variables: append(variables, "ASSAY_OUTPUT"), Writable: true}
 	var err error
@@ -84,10 +84,10 @@ func (t *task) output(ctx context.Context, variables ...string) (sandbox.Folder,
 	return f, err
 }
 
-// uploadRounds is how often files are sent that the server still misses.
+// uploadRounds is how often missing files are uploaded.
 const uploadRounds = 4
 
-// uploadOutput declares the output and sends what the server does not have, until it has all.
+// uploadOutput declares the output and uploads what the server misses, until it has all.
 func (t *task) uploadOutput(ctx context.Context, files []*assayv1.File, folder *os.Root) error {
 	request := &assayv1.CompleteRunRequest{RunId: t.runID, LeaseId: t.leaseID, Files: files}
 	var failed error

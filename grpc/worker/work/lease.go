@@ -18,21 +18,21 @@ import (
 // errLeaseLost is wrapped by the cause of every lost lease.
 var errLeaseLost = errors.New("the lease is lost")
 
-// lineDelay is how soon lines are sent, so that watchers see them live.
+// lineDelay bounds how long lines wait to be sent, so that watchers see them live.
 const lineDelay = 700 * time.Millisecond
 
-// lease is one lease, which it extends with heartbeats. It counts time in durations of the worker's own monotonic clock.
+// lease extends one lease with heartbeats. It measures time by the worker's monotonic clock alone.
 type lease struct {
 	client         assayv1.WorkerServiceClient
 	runID, leaseID string
 	interval       time.Duration
 	retryFor       time.Duration // how long callWithRetry repeats a call
 	log            *output.Log
-	ctx            context.Context //nolint:containedctx // its end is the end of the lease, which this is all about
+	ctx            context.Context //nolint:containedctx // it ends with the lease
 	end            context.CancelCauseFunc
 	expiry         *time.Timer
 
-	mu       sync.Mutex // held for a heartbeat: one after the other
+	mu       sync.Mutex // held during a heartbeat
 	last     time.Time
 	failures int
 }
@@ -44,7 +44,7 @@ func newLease(ctx context.Context, client assayv1.WorkerServiceClient, work *ass
 	}
 	h.ctx, h.end = context.WithCancelCause(ctx)
 	h.expiry = time.AfterFunc(work.GetLeaseDuration().AsDuration(), func() {
-		h.end(fmt.Errorf("%w: the server has not answered for as long as it lasts", errLeaseLost))
+		h.end(fmt.Errorf("%w: the server has not answered for its duration", errLeaseLost))
 	})
 	return h
 }
@@ -63,7 +63,7 @@ func (h *lease) sendHeartbeats() {
 	}
 }
 
-// pause is how long it is to the next heartbeat.
+// pause returns the time until the next heartbeat.
 func (h *lease) pause() time.Duration {
 	some, full := h.log.Waiting()
 	h.mu.Lock()
@@ -80,7 +80,7 @@ func (h *lease) pause() time.Duration {
 	return time.Until(h.last.Add(due))
 }
 
-// heartbeat sends one heartbeat, with lines of the log if there are any, and returns how many have failed in a row.
+// heartbeat sends one heartbeat, with pending lines of the log, and returns how many have failed in a row.
 func (h *lease) heartbeat() (failures int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,18 +100,18 @@ func (h *lease) heartbeat() (failures int) {
 	default:
 		h.failures = 0
 		h.log.Acknowledge(answer.GetNextLine())
-		// The server counted from some moment between the call and its answer.
+		// The server extended the lease at some moment between the call and its answer.
 		h.expiry.Reset(answer.GetLeaseDuration().AsDuration() - time.Since(h.last))
 	}
 	return h.failures
 }
 
-// drainTime is how long the last lines of a log may take.
-const drainTime = 20 * time.Second
+// drainTimeout bounds sending the last lines of a log.
+const drainTimeout = 20 * time.Second
 
-// drain sends the lines that wait, before an answer that ends the lease.
+// drain sends the pending lines, before the call that ends the lease.
 func (h *lease) drain() {
-	ctx, cancel := context.WithTimeout(h.ctx, drainTime)
+	ctx, cancel := context.WithTimeout(h.ctx, drainTimeout)
 	defer cancel()
 	for some, _ := h.log.Waiting(); some && ctx.Err() == nil; some, _ = h.log.Waiting() {
 		if failures := h.heartbeat(); failures > 0 {

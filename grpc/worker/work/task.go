@@ -14,32 +14,32 @@ import (
 	"assay/grpc/worker/sandbox"
 )
 
-// errTruthChanged means that the result is against a truth that is no longer in use.
+// errTruthChanged means that the result is against an outdated truth.
 var errTruthChanged = errors.New("the truth has changed: the run waits to be evaluated against the new one")
 
-// task is a piece of work while it is being done.
+// task is the work under one lease.
 type task struct {
 	*Worker
 	*lease
-	work    *assayv1.Work
-	folder  string
-	atFault bool // the worker is
+	work        *assayv1.Work
+	folder      string
+	workerFault bool // the failure is the worker's
 }
 
-// do does a piece of work and reports its result to the server. It returns whether the worker was able to.
+// do does the work and reports its result to the server. It returns false when it failed because of the worker.
 func (w *Worker) do(working context.Context, work *assayv1.Work) bool {
 	began := time.Now()
-	// The lease outlives the end of working, so that the work can be given back.
+	// The lease outlives working, so that the work can be given back.
 	t := &task{Worker: w, lease: newLease(context.WithoutCancel(working), w.Client, work, w.RetryFor), work: work}
 	log := w.Log.With("run", work.GetRunId(), "lease", work.GetLeaseId(), "kind", work.GetKind())
 	log.Info("work begins", "attempt", work.GetAttempt(), "task", work.GetTaskId(), "dataset", work.GetDatasetId())
-	var keeping sync.WaitGroup
-	keeping.Go(t.sendHeartbeats)
+	var heartbeats sync.WaitGroup
+	heartbeats.Go(t.sendHeartbeats)
 	doing, stop := context.WithCancelCause(t.lease.ctx)
 	unlink := context.AfterFunc(working, func() { stop(context.Cause(working)) })
 	err := t.perform(doing)
 	if cause := context.Cause(doing); err != nil && cause != nil {
-		err = cause // of whatever broke off
+		err = cause
 	}
 	unlink()
 	stop(nil)
@@ -47,14 +47,14 @@ func (w *Worker) do(working context.Context, work *assayv1.Work) bool {
 		err = t.reportFailure(err)
 	}
 	t.lease.end(nil)
-	keeping.Wait()
+	heartbeats.Wait()
 	if removal := w.Sandbox.Remove(working, t.folder); removal != nil {
 		log.Warn("the folder of the work cannot be removed", "error", removal)
 	}
 	took := time.Since(began).Round(time.Millisecond)
 	if err != nil {
 		log.Warn("work ends without a result", "error", err, "took", took)
-		return !t.atFault
+		return !t.workerFault
 	}
 	log.Info("work ends", "took", took)
 	return true
@@ -80,24 +80,24 @@ func (t *task) reportFailure(err error) error {
 		return err
 	}
 	request := &assayv1.FailRunRequest{RunId: t.runID, LeaseId: t.leaseID}
-	var ofRun *failure.OfRun
+	var ofRun *failure.RunError
 	switch {
 	case errors.Is(err, errStopping):
 		request.Fault = assayv1.FailRunRequest_FAULT_NONE
-		t.log.Say("The worker stops, and gives the run back.")
+		t.log.Printf("The worker stops, and gives the run back.")
 	case errors.As(err, &ofRun):
 		request.Fault, request.Diagnostics = assayv1.FailRunRequest_FAULT_RUN, ofRun.Diagnostics
 		for _, d := range ofRun.Diagnostics {
 			if d.GetDiscreet() {
-				t.log.Say("%s", d.GetMessage())
+				t.log.Printf("%s", d.GetMessage())
 			}
 		}
 	default:
 		request.Fault = assayv1.FailRunRequest_FAULT_WORKER
-		t.atFault = true
-		// The error may name what the worker can reach, or the truth: it stands in the worker's own log alone.
+		t.workerFault = true
+		// The error may reveal the worker's network or the truth, so only the worker's own log has it.
 		request.Diagnostics = []*assayv1.Diagnostic{failure.Diagnostic(fmt.Sprintf("The worker %s could not do this. Its operators find the reason in its log.", t.Name), true)}
-		t.log.Say("%s", request.GetDiagnostics()[0].GetMessage())
+		t.log.Printf("%s", request.GetDiagnostics()[0].GetMessage())
 	}
 	t.drain()
 	if _, failed := callWithRetry(t.lease, t.Client.FailRun, request); failed != nil {
@@ -106,7 +106,7 @@ func (t *task) reportFailure(err error) error {
 	return err
 }
 
-// program gets what the work names.
+// program prepares the program of the work.
 func (t *task) program(ctx context.Context) (*sandbox.Program, error) {
 	if t.work.GetKind() != assayv1.WorkKind_WORK_KIND_REPOSITORY {
 		return t.Sandbox.Image(ctx, t.work.GetImage(), t.log)
@@ -118,7 +118,7 @@ func (t *task) program(ctx context.Context) (*sandbox.Program, error) {
 	return t.Sandbox.Repository(ctx, t.work.GetRepositoryUrl(), t.work.GetRepositoryRef(), folder, strings.ToLower(t.leaseID), t.log)
 }
 
-// run runs a program over the folders, with an empty output folder.
+// run runs a program with the folders and an empty home.
 func (t *task) run(ctx context.Context, p *sandbox.Program, folders ...sandbox.Folder) error {
 	home, err := t.newFolder("home")
 	if err != nil {
@@ -131,7 +131,7 @@ func (t *task) run(ctx context.Context, p *sandbox.Program, folders ...sandbox.F
 	defer func() { _ = homeRoot.Close() }()
 	stdout, stderr := t.log.Writer(assayv1.Stream_STREAM_STDOUT), t.log.Writer(assayv1.Stream_STREAM_STDERR)
 	began := time.Now()
-	t.log.Say("The program begins: %s", t.Limits)
+	t.log.Printf("The program begins: %s", t.Limits)
 	err = sandbox.Run(ctx, t.Sandbox, &sandbox.Job{
 		Name: "assay-" + strings.ToLower(t.leaseID), Owner: t.Folder.Path, Program: p, Command: t.work.GetCommand(), Limits: t.Limits,
 		Folders: append(folders, sandbox.Folder{Path: home, Variables: []string{"HOME", "TMPDIR"}, Writable: true, Root: homeRoot}),
@@ -141,7 +141,7 @@ func (t *task) run(ctx context.Context, p *sandbox.Program, folders ...sandbox.F
 	stderr.Close()
 	t.log.Close()
 	if err == nil {
-		t.log.Say("The program ended with exit code 0 after %s.", time.Since(began).Round(time.Millisecond))
+		t.log.Printf("The program ended with exit code 0 after %s.", time.Since(began).Round(time.Millisecond))
 	}
 	return err
 }

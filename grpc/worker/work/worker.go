@@ -21,7 +21,7 @@ import (
 	"assay/shared/wait"
 )
 
-// Worker leases work and does it.
+// Worker leases work, and does it.
 type Worker struct {
 	Client      assayv1.WorkerServiceClient
 	Files       *transfer.Client
@@ -32,22 +32,22 @@ type Worker struct {
 	Pools       []string
 	Kinds       []assayv1.WorkKind
 	Limits      sandbox.Limits
-	Local       bool          // the sandbox runs commands, of which the image tells nothing
-	Concurrency int           // leases at once
-	Grace       time.Duration // for work to end once the worker is to stop
+	Local       bool          // the sandbox runs commands and no images
+	Concurrency int           // number of concurrent leases
+	Grace       time.Duration // in which work may end once the worker stops
 	RetryFor    time.Duration // how long to repeat a call that the server answers with an error although the lease holds
 }
 
-// DefaultRetryFor is longer than a restart of the server or an outage of its stores usually lasts.
+// DefaultRetryFor is longer than restarts of the server and outages of its stores usually are.
 const DefaultRetryFor = 10 * time.Minute
 
 const (
-	leaseWait     = 30 * time.Second // how long a call waits for work
-	callTime      = 10 * time.Second // how long a call may take that waits for nothing
+	leaseWait     = 30 * time.Second // of a call for work
+	callTime      = 10 * time.Second // of calls that do not wait
 	maxRetryDelay = 15 * time.Second // between calls that fail
 
-	faultDelaySteps = 3           // how many steps the pause is ahead that follows a fault of the worker's: it begins with 2 s
-	maxFaultDelay   = time.Minute // and does not last longer
+	faultDelaySteps = 3           // added to the number of faults, so that the delay after a fault of the worker begins with 2 s
+	maxFaultDelay   = time.Minute // after faults
 )
 
 // errStopping is the cause of ending work because the worker stops.
@@ -68,8 +68,8 @@ func (w *Worker) Run(ctx context.Context) error {
 	return slots.Wait()
 }
 
-// refusal is the error of a worker that no later call can help; nil when one can. What a worker asks for and its role stay the
-// same for as long as it runs, but a token that was accepted once may be replaced in its file.
+// refusal returns the error of a worker that the server refuses for good; nil when a later call may succeed: the file of a token
+// that was once accepted may get a new one.
 func (w *Worker) refusal(err error, accepted time.Time) error {
 	switch code := status.Code(err); {
 	case code == codes.InvalidArgument:
@@ -103,7 +103,7 @@ func (w *Worker) serve(ctx, working context.Context) error {
 				faults = 0
 				continue
 			}
-			// A machine that can do nothing is not to use up the attempts of all runs.
+			// A broken machine must not use up the attempts of all runs.
 			faults++
 			wait.Sleep(ctx, wait.Backoff(faults+faultDelaySteps, maxFaultDelay))
 		}
@@ -120,7 +120,7 @@ func (w *Worker) leaseWork(ctx context.Context) (*assayv1.Work, error) {
 		Worker: w.Name, Pools: w.Pools, Kinds: w.Kinds, Wait: durationpb.New(leaseWait), Builds: !w.Local,
 	})
 	if err == nil && answer.GetWork() == nil && time.Since(began) < time.Second {
-		// A server that stops answers all workers at once. They must not ask again as fast.
+		// A server that stops answers all workers at once, which must not call again at once.
 		return nil, status.Error(codes.Unavailable, "the server does not wait for work")
 	}
 	return answer.GetWork(), err

@@ -8,43 +8,36 @@ import (
 
 	"assay/shared/queue"
 	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/record/recordtest"
 	"assay/shared/store"
 )
 
 // ids makes ids in ascending order.
-func (s *scene) ids(n int) []string {
+func ids(n int) []string {
 	var all []string
-	for range n {
-		s.now = s.now.Add(time.Millisecond)
-		all = append(all, record.NewID(s.now))
+	for i := range n {
+		all = append(all, record.NewID(start.Add(time.Duration(i)*time.Millisecond)))
 	}
 	return all
 }
 
-// queued makes a run of the task and the team that waits in the queue.
-func (s *scene) queued(q, task, team string) *record.RunItem {
-	s.t.Helper()
-	s.task, s.user = task, team
-	r := s.addWork(task, "", record.ImageType)
-	r.Queue = q
-	s.commit(new(records.Tx).Replace(r))
-	return r
+// addIn makes a run of the task and the team that waits in the queue.
+func (f *fixture) addIn(q, task, team string) *record.RunItem {
+	return f.addImage("", func(r *recordtest.Run) { r.Queue, r.TaskID, r.UserID = q, task, team })
 }
 
-// TestOrder_TasksAndTeamsTakeTurns has one team with many runs, another team of the same task, and another task: they are
-// served in turn in both queues, and each team's runs in the order in which they came.
-func TestOrder_TasksAndTeamsTakeTurns(t *testing.T) {
+// TestFairOrder_AlternatesTasksAndTeams has a team with many runs, two other teams of the same task, and another task, in both queues.
+func TestFairOrder_AlternatesTasksAndTeams(t *testing.T) {
 	for q, sub := range map[string]record.Subqueue{
 		record.QueueBuiltin: record.BuiltinSubqueue(), record.QueueWorkers: record.WorkerSubqueue(record.DefaultPool, record.ExecuteImage),
 	} {
 		t.Run(q, func(t *testing.T) {
-			s := newScene(t, openStore(t))
-			tasks, teams := s.ids(2), s.ids(3)
+			f := newFixture(t)
+			tasks, teams := ids(2), ids(3)
 			waiting := map[string][]string{} // ids by team
 			add := func(name, task, team string, n int) {
 				for range n {
-					waiting[name] = append(waiting[name], s.queued(q, task, team).ID)
+					waiting[name] = append(waiting[name], f.addIn(q, task, team).ID)
 				}
 			}
 			add("a", tasks[0], teams[1], 40)
@@ -54,9 +47,9 @@ func TestOrder_TasksAndTeamsTakeTurns(t *testing.T) {
 			var order queue.FairOrder
 			var got strings.Builder
 			for range 14 {
-				r, err := s.queue().Lease(s.ctx, sub, &order, record.Lease{Holder: "w"}, leaseTime)
-				if err != nil || r == nil {
-					t.Fatal(r, err)
+				r := f.leaseFrom(sub, &order)
+				if r == nil {
+					t.Fatal("nothing to lease")
 				}
 				for name, ids := range waiting {
 					if i := slices.Index(ids, r.ID); i == 0 {
@@ -67,67 +60,62 @@ func TestOrder_TasksAndTeamsTakeTurns(t *testing.T) {
 					}
 				}
 			}
-			// One turn of each task; within the first, one of each of its teams.
+			// The tasks alternate, and within the first its teams.
 			if want := "bxaxcxbxacbaaa"; got.String() != want {
-				t.Errorf("the turns went %s, want %s", &got, want)
+				t.Errorf("the order is %s, want %s", &got, want)
 			}
 		})
 	}
 }
 
-// TestOrder_CostsOneReadWhenOneRunWaits counts what a lease reads.
-func TestOrder_CostsOneReadWhenOneRunWaits(t *testing.T) {
-	s := newScene(t, openStore(t))
-	s.add()
+func TestFairOrder_CostsOneReadWhenOneRunWaits(t *testing.T) {
+	f := newFixture(t)
+	f.add()
 	var order queue.FairOrder
 	calls := func() int64 {
 		var u store.Usage
-		if _, err := s.queue().Lease(store.WithUsage(s.ctx, &u), record.BuiltinSubqueue(), &order, record.Lease{Holder: "w"}, leaseTime); err != nil {
+		if _, err := f.queue().Lease(store.WithUsage(f.ctx, &u), record.BuiltinSubqueue(), &order, record.Lease{Holder: "w"}, leaseTime); err != nil {
 			t.Fatal(err)
 		}
 		return u.Calls.Load()
 	}
 	if leased, empty, again := calls(), calls(), calls(); leased != 2 || empty != 2 || again != 1 {
-		t.Errorf("a lease costs %d calls, of which one writes; the look after it %d, and the next %d", leased, empty, again)
+		t.Errorf("a lease costs %d calls, of which one writes; one from the empty queue %d, and the next %d", leased, empty, again)
 	}
 }
 
-// TestOrder_ServesRunsOfOlderBuilds has runs in both queues under the keys that builds before turns by team wrote.
-func TestOrder_ServesRunsOfOlderBuilds(t *testing.T) {
-	s := newScene(t, openStore(t))
-	tasks, teams := s.ids(2), s.ids(2)
+// TestFairOrder_ServesRunsOfOlderBuilds has runs in both queues under keys without a team, which earlier builds wrote.
+func TestFairOrder_ServesRunsOfOlderBuilds(t *testing.T) {
+	f := newFixture(t)
+	tasks, teams := ids(2), ids(2)
 	old := map[string]bool{}
 	for q, prefix := range map[string]string{record.QueueBuiltin: "", record.QueueWorkers: "default#image#" + tasks[0] + "#"} {
 		for i := range 3 {
-			r := s.queued(q, tasks[0], teams[i%2])
+			r := f.addIn(q, tasks[0], teams[i%2])
 			old[r.ID] = true
-			items, err := s.store.Get(s.ctx, store.Strong, r.Key())
-			if err != nil {
-				t.Fatal(err)
-			}
+			items, err := f.Store.Get(f.ctx, store.Strong, r.Key())
+			f.must(err)
 			items[0].Indexes[record.ByWork-1].Sort = prefix + r.QueuedAt.Format("2006-01-02T15:04:05.000Z") + "#" + r.ID
-			if err := s.store.Write(s.ctx, store.Replace(items[0])); err != nil {
-				t.Fatal(err)
-			}
-			old[s.queued(q, tasks[i%2], teams[0]).ID] = false
+			f.must(f.Store.Write(f.ctx, store.Replace(items[0])))
+			old[f.addIn(q, tasks[i%2], teams[0]).ID] = false
 		}
 	}
-	turns := 0
-	for turn, err := range s.queue().TeamBacklogs(s.ctx) {
-		if err != nil || turn.Since.Before(start) || turn.Since.After(s.now) {
-			t.Fatalf("%+v, %v", turn, err)
+	backlogs := 0
+	for b, err := range f.queue().TeamBacklogs(f.ctx) {
+		if err != nil || b.Since.Before(start) || b.Since.After(f.now) {
+			t.Fatalf("%+v, %v", b, err)
 		}
-		turns++
+		backlogs++
 	}
-	if turns != 5 { // three of their own, and one of a team in each task
-		t.Errorf("%d turns with workers, want 5", turns)
+	if backlogs != 5 { // three of old keys, and one of a team in each task
+		t.Errorf("%d backlogs for workers, want 5", backlogs)
 	}
 	for _, sub := range []record.Subqueue{record.BuiltinSubqueue(), record.WorkerSubqueue("", record.ExecuteImage)} {
 		var order queue.FairOrder
 		for range 6 {
-			r, err := s.queue().Lease(s.ctx, sub, &order, record.Lease{Holder: "w"}, leaseTime)
-			if err != nil || r == nil {
-				t.Fatalf("%v, %v, with %d runs left", r, err, len(old))
+			r := f.leaseFrom(sub, &order)
+			if r == nil {
+				t.Fatalf("nothing to lease, with %d runs left", len(old))
 			}
 			delete(old, r.ID)
 		}

@@ -5,10 +5,22 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"strings"
+	"testing"
 
 	"assay/shared/blob"
+	"assay/shared/blob/directory"
 	"assay/shared/record"
 )
+
+// OpenFiles opens an empty store of files until the test ends.
+func OpenFiles(t testing.TB) *directory.Store {
+	t.Helper()
+	files, err := directory.Open(t.TempDir(), "http://localhost/files")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
 
 // File is a file with the content, in the state.
 func File(name, content string, state record.FileState) record.File {

@@ -49,7 +49,7 @@ func (u *uploads) due() {
 // cleaned cleans what nothing names any more, of which so many files are left.
 func (u *uploads) cleaned(want int) {
 	u.t.Helper()
-	if err := u.worker.Clean(u.t.Context()); err != nil {
+	if err := u.worker.DeleteAbandonedFiles(u.t.Context()); err != nil {
 		u.t.Fatal(err)
 	}
 	left := 0

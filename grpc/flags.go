@@ -12,7 +12,7 @@ import (
 	"assay/shared/record"
 )
 
-// settings is what the flags say.
+// settings are those of the flags.
 type settings struct {
 	addr             string
 	issuer, audience string
@@ -35,7 +35,7 @@ func parse(args []string, getenv func(string) string, out io.Writer) (settings, 
 	f.StringVar(&c.cert, "tls-cert", "", "file with the server's certificate in PEM; without one the server speaks plain text, for a balancer that ends TLS in front of it")
 	f.StringVar(&c.key, "tls-key", "", "file with the certificate's key in PEM")
 	f.BoolVar(&c.reflection, "reflection", true, "serve reflection, which grpcurl uses")
-	f.BoolVar(&c.check, "check", false, "ask the server that runs at the address whether it is well, and exit with 0 when it is")
+	f.BoolVar(&c.check, "check", false, "check the health of the server at the address, and exit with 0 when it serves")
 	quotas := f.String("quotas", "", "quotas of users and of the server in JSON, as /info shows them, where they are to differ")
 	err := config.ParseFlags(f, config.Prefix, args, getenv)
 	if err != nil {

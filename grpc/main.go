@@ -33,14 +33,14 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// look is how often to look into the table, to which functions write too, and poll how often when runs are watched.
+// Other processes, the functions, write to the table too, so it is polled.
 const (
-	look = 2 * time.Second
-	poll = time.Second
+	queuePollInterval = 2 * time.Second
+	watchPollInterval = time.Second
 )
 
-// checkTime is how long a server that is well takes at most to say so.
-const checkTime = 4 * time.Second
+// checkTimeout bounds a health check.
+const checkTimeout = 4 * time.Second
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
@@ -52,7 +52,7 @@ func main() {
 	}
 }
 
-// run serves until ctx ends, or checks a server. When it can be reached it calls ready, if that is not nil, with its address.
+// run serves until ctx ends, or checks a server. Once it listens it calls ready, if that is not nil, with its address.
 func run(ctx context.Context, args []string, getenv func(string) string, out io.Writer, ready func(addr string)) error {
 	c, err := parse(args, getenv, out)
 	if err != nil {
@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 		return check(ctx, c)
 	}
 	log := slog.New(slog.NewJSONHandler(out, nil))
-	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, Look: look, Poll: poll, Reflection: c.reflection}
+	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, QueuePollInterval: queuePollInterval, WatchPollInterval: watchPollInterval, Reflection: c.reflection}
 	if c.cert != "" {
 		pair, err := tls.LoadX509KeyPair(c.cert, c.key)
 		if err != nil {
@@ -95,9 +95,9 @@ func run(ctx context.Context, args []string, getenv func(string) string, out io.
 	return s.Serve(ctx, l)
 }
 
-// check asks the server at the address of the flags, on this machine, whether it is well.
+// check checks the health of the server at the address of the flags, on this machine.
 func check(ctx context.Context, c settings) error {
-	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	host, port, _ := net.SplitHostPort(c.addr)
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
@@ -109,7 +109,7 @@ func check(ctx context.Context, c settings) error {
 		if err != nil {
 			return err
 		}
-		secure = credentials.NewTLS(own(pem))
+		secure = credentials.NewTLS(trustOnly(pem))
 	}
 	conn, err := grpc.NewClient(net.JoinHostPort(host, port), grpc.WithTransportCredentials(secure))
 	if err != nil {
@@ -126,8 +126,8 @@ func check(ctx context.Context, c settings) error {
 	return nil
 }
 
-// own trusts exactly the certificate in the file, whatever name it is for: the server is on this machine.
-func own(pem []byte) *tls.Config {
+// trustOnly trusts exactly the certificate in the file, for any name: the server is on this machine.
+func trustOnly(pem []byte) *tls.Config {
 	pool := x509.NewCertPool()
 	pool.AppendCertsFromPEM(pem)
 	return &tls.Config{

@@ -123,9 +123,9 @@ func (p *program) changed(items []store.Item) {
 
 // grpcOptions are those of the gRPC server: a store that only this process writes to tells of every change by itself.
 func (c *settings) grpcOptions() server.Options {
-	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, Look: 15 * time.Second, Reflection: true}
+	o := server.Options{Lease: server.DefaultLease, FirstLease: server.DefaultFirstLease, QueuePollInterval: 15 * time.Second, Reflection: true}
 	if c.store == storeDynamoDB {
-		o.Look, o.Poll = 2*time.Second, time.Second
+		o.QueuePollInterval, o.WatchPollInterval = 2*time.Second, time.Second
 	}
 	return o
 }

@@ -12,13 +12,12 @@ import (
 // maxCacheBytes bounds the memory of what a cache keeps.
 const maxCacheBytes = 128 << 20
 
-// minEntryBytes is what it takes to keep a value, however small it is.
+// minEntryBytes is the overhead of an entry.
 const minEntryBytes = 512
 
-// cache keeps the values of the datasets that were used last, for the runs of a dataset come together. The zero cache is ready for
-// use.
+// cache keeps values of the most recently used datasets, since runs of a dataset come together. The zero cache is ready for use.
 type cache[T any] struct {
-	reading singleflight.Group // two runs that need the same value read it once; those that need another one do not wait
+	reading singleflight.Group // runs that need the same value read it once, without delaying others
 	mu      sync.Mutex         // guards the others
 	kept    []cached[T]
 	bytes   int64
@@ -30,7 +29,7 @@ type cached[T any] struct {
 	value            T
 }
 
-// get returns the value of a version, which read reads when it is not among those kept, and says how much memory it takes.
+// get returns the value of a version. If the cache lacks it, read returns it with the memory that it takes.
 func (c *cache[T]) get(ctx context.Context, dataset, version string, read func(context.Context) (T, int64, error)) (T, error) {
 	for {
 		mine := false
@@ -46,13 +45,13 @@ func (c *cache[T]) get(ctx context.Context, dataset, version string, read func(c
 			return value, err
 		})
 		if !mine && ctx.Err() == nil && (errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)) {
-			continue // another run was reading, and has ended
+			continue // another run was reading, and was ended
 		}
 		return value.(T), err
 	}
 }
 
-// find returns the kept value of a version, as the one that was used last.
+// find returns the cached value of a version, and marks it as the most recently used one.
 func (c *cache[T]) find(dataset, version string) (value T, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -65,7 +64,7 @@ func (c *cache[T]) find(dataset, version string) (value T, ok bool) {
 	return found.value, true
 }
 
-// keep keeps a value in place of the dataset's other versions, and of those used longest ago where there is no room.
+// keep caches a value instead of the dataset's other versions, and evicts the least recently used ones if there is no room.
 func (c *cache[T]) keep(k cached[T]) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

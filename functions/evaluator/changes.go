@@ -9,8 +9,8 @@ import (
 	"assay/shared/store"
 )
 
-// HandleChange does what the record under the key asks for now, and returns when it wants to be looked at again, or the zero Time.
-// It is for a worker that is told of every change and is not there in between; a worker that Run keeps looks by itself.
+// HandleChange evaluates the record under the key if it is a queued run, and does its pending work if that is due. It returns the
+// instant when there is more to do, or the zero Time. It is for a host that calls it for each change instead of calling Run.
 func (w *Worker) HandleChange(ctx context.Context, key store.Key) (time.Time, error) {
 	items, err := w.Store.Get(ctx, store.Strong, key)
 	if err != nil {
@@ -37,7 +37,7 @@ func (w *Worker) HandleChange(ctx context.Context, key store.Key) (time.Time, er
 	return time.Time{}, nil
 }
 
-// EvaluateQueued evaluates what waits for a built-in evaluator, in turn, until nothing does or the context ends.
+// EvaluateQueued evaluates the runs that are queued for built-in evaluators until none is left or the context ends.
 func (w *Worker) EvaluateQueued(ctx context.Context) error {
 	for ctx.Err() == nil {
 		run, err := w.lease(ctx)
@@ -49,8 +49,8 @@ func (w *Worker) EvaluateQueued(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// NextDue returns the first instant at which something is due or a run has waited for too long, or the zero Time. It looks
-// into an index, which may be about a second behind.
+// NextDue returns the first instant at which work is due or a run has waited for too long, or the zero Time. It reads an index, which
+// may lag by about a second.
 func (w *Worker) NextDue(ctx context.Context) (time.Time, error) {
 	var next time.Time
 	at := func(t time.Time) {
@@ -64,8 +64,7 @@ func (w *Worker) NextDue(ctx context.Context) (time.Time, error) {
 		later     time.Duration
 	}{
 		{record.DuePartition, record.DueAt, 0},
-		// What waits there, the stream should have told of. The first may not be the one that waits longest, but one look
-		// is for all.
+		// The stream should have delivered these runs. The first need not have waited longest, but EvaluateQueued takes all.
 		{record.QueuePartition(record.QueueBuiltin), record.QueuedSince, leaseTime},
 	} {
 		found, err := w.Store.Query(ctx, store.Query{Index: record.ByWork, Partition: first.partition, Limit: 1})
@@ -81,11 +80,11 @@ func (w *Worker) NextDue(ctx context.Context) (time.Time, error) {
 		}
 		at(instant.Add(first.later))
 	}
-	for turn, err := range w.queue().TeamBacklogs(ctx) {
+	for backlog, err := range w.queue().TeamBacklogs(ctx) {
 		if err != nil {
 			return next, err
 		}
-		at(turn.Since.Add(record.QueueTime))
+		at(backlog.Since.Add(record.QueueTime))
 	}
 	return next, nil
 }

@@ -116,7 +116,7 @@ func TestALostWordIsFound(t *testing.T) {
 		r.State, r.QueuedAt, r.Files[0].State = record.AwaitingUpload, nil, record.FilePending
 	})
 	s.wait(49 * time.Hour)
-	s.must(s.Clean(s.ctx))
+	s.must(s.DeleteAbandonedFiles(s.ctx))
 	if got := s.run(r.ID); got.State != record.Queued || got.Files[0].State != record.FileStored {
 		t.Errorf("the run is %s, its file %s", got.State, got.Files[0].State)
 	}
@@ -133,7 +133,7 @@ func TestCleanResults(t *testing.T) {
 		there bool
 	}{{29 * time.Minute, true}, {2 * time.Minute, false}} {
 		s.wait(c.later)
-		s.must(s.CleanResults(s.ctx))
+		s.must(s.DeleteExpiredResults(s.ctx))
 		if _, err := s.Files.Stat(s.ctx, result); (err == nil) != c.there {
 			t.Errorf("%v later: %v", c.later, err)
 		}

@@ -11,25 +11,26 @@ import (
 	"assay/shared/store"
 )
 
-// Clean deletes the files that no record names any more: of requests that failed, and of what was deleted or replaced. It tells records that still wait for a file which is there.
-func (w *Worker) Clean(ctx context.Context) error {
+// DeleteAbandonedFiles deletes the files that no record names: of requests that failed, and of what was deleted or replaced. It also
+// completes uploads whose notification was lost.
+func (w *Worker) DeleteAbandonedFiles(ctx context.Context) error {
 	var keys []string
 	for key, err := range w.Files.List(ctx, "", w.Now().Add(-record.AbandonedAfter)) {
 		if err != nil {
 			return err
 		}
 		if keys = append(keys, key); len(keys) == store.MaxKeys/2 {
-			if err := w.clean(ctx, keys); err != nil {
+			if err := w.deleteAbandoned(ctx, keys); err != nil {
 				return err
 			}
 			keys = keys[:0]
 		}
 	}
-	return w.clean(ctx, keys)
+	return w.deleteAbandoned(ctx, keys)
 }
 
-// CleanResults deletes the results of tools whose links have ended.
-func (w *Worker) CleanResults(ctx context.Context) error {
+// DeleteExpiredResults deletes the results of tools whose links have expired.
+func (w *Worker) DeleteExpiredResults(ctx context.Context) error {
 	var keys []string
 	for key, err := range w.Files.List(ctx, string(record.HolderTools)+"/", w.Now().Add(-record.ResultLinkTime)) {
 		if err != nil {
@@ -40,8 +41,8 @@ func (w *Worker) CleanResults(ctx context.Context) error {
 	return w.Files.Delete(ctx, keys...)
 }
 
-// clean deletes those of the files that no record names. Keys that are not of files of records are left alone.
-func (w *Worker) clean(ctx context.Context, keys []string) error {
+// deleteAbandoned deletes those of the files that no record names. It ignores keys that are not of files of records.
+func (w *Worker) deleteAbandoned(ctx context.Context, keys []string) error {
 	var parsed, abandoned []string
 	var named []store.Key // two for each parsed key
 	for _, key := range keys {
@@ -50,7 +51,7 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 			continue
 		}
 		switch h {
-		case record.HolderTools: // which CleanResults or, on S3, a rule of the bucket deletes
+		case record.HolderTools: // which DeleteExpiredResults or, on S3, a rule of the bucket deletes
 			continue
 		case record.HolderRuns, record.HolderLogs:
 			named = append(named, record.RunKey(id), record.RunKey(id))
@@ -66,7 +67,7 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 		return records.Failed(err)
 	}
 	for i, key := range parsed {
-		named, err := names(key, items[2*i], items[2*i+1])
+		named, pending, err := references(key, items[2*i], items[2*i+1])
 		if err != nil {
 			return err
 		}
@@ -74,7 +75,7 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 			abandoned = append(abandoned, key)
 			continue
 		}
-		if awaited(key, items[2*i]) { // the word that it has arrived was lost
+		if pending { // the notification of its upload was lost
 			if err := w.uploads().Complete(ctx, key); err != nil && !errors.Is(err, blob.ErrNotFound) {
 				return err
 			}
@@ -87,46 +88,44 @@ func (w *Worker) clean(ctx context.Context, keys []string) error {
 	return w.Files.Delete(ctx, abandoned...)
 }
 
-// names reports whether one of the items, which are those of the key's record, names the file of the key.
-func names(key string, one, other store.Item) (bool, error) {
+// references reports whether one of the items, which are those of the key's record, names the file of the key, and whether the record
+// still waits for its upload.
+func references(key string, one, other store.Item) (named, pending bool, err error) {
 	h, _, sha256, _ := record.ParseObjectKey(key)
-	has := func(files []record.File) bool {
-		return slices.ContainsFunc(files, func(f record.File) bool { return f.SHA256 == sha256 })
-	}
+	var files, stored []record.File // of a record, and of what it refers to
 	switch h {
-	case record.HolderRuns:
+	case record.HolderRuns, record.HolderLogs:
 		run, err := records.Decode[record.RunItem](one)
-		return run != nil && (has(run.Files) || run.Lease != nil && has(run.Lease.Outputs)), err
-	case record.HolderLogs:
-		run, err := records.Decode[record.RunItem](one)
-		return run != nil && slices.Contains(run.ObjectKeys(), key), err
+		if err != nil || run == nil {
+			return false, false, err
+		}
+		if h == record.HolderLogs {
+			return slices.Contains(run.ObjectKeys(), key), false, nil
+		}
+		files = run.Files
+		if run.Lease != nil {
+			stored = run.Lease.Outputs
+		}
 	case record.HolderEvaluations:
 		topics, err := records.Decode[record.Topics](one)
-		return topics != nil && topics.ObjectKey == key, err
+		return topics != nil && topics.ObjectKey == key, false, err
 	default:
 		dataset, err := records.Decode[record.DatasetItem](one)
-		if err != nil || dataset != nil && (has(dataset.Inputs) || has(dataset.Truths)) {
-			return true, err
+		if err != nil {
+			return false, false, err
 		}
 		truth, err := records.Decode[record.Truth](other)
-		return truth != nil && has(truth.Files), err
+		if err != nil {
+			return false, false, err
+		}
+		if dataset != nil {
+			files = slices.Concat(dataset.Inputs, dataset.Truths)
+		}
+		if truth != nil {
+			stored = truth.Files
+		}
 	}
-}
-
-// awaited reports whether the item, which is the key's record, still waits for the file of the key.
-func awaited(key string, it store.Item) bool {
-	h, _, sha256, _ := record.ParseObjectKey(key)
-	waits := func(files []record.File) bool {
-		return slices.ContainsFunc(files, func(f record.File) bool { return f.SHA256 == sha256 && f.State == record.FilePending })
-	}
-	switch h {
-	case record.HolderRuns:
-		run, err := records.Decode[record.RunItem](it)
-		return err == nil && run != nil && waits(run.Files)
-	case record.HolderInputs, record.HolderTruths:
-		dataset, err := records.Decode[record.DatasetItem](it)
-		return err == nil && dataset != nil && (waits(dataset.Inputs) || waits(dataset.Truths))
-	default:
-		return false
-	}
+	is := func(f record.File) bool { return f.SHA256 == sha256 }
+	pending = slices.ContainsFunc(files, func(f record.File) bool { return is(f) && f.State == record.FilePending })
+	return slices.ContainsFunc(files, is) || slices.ContainsFunc(stored, is), pending, nil
 }

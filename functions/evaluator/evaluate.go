@@ -20,11 +20,11 @@ import (
 	"assay/shared/truth"
 )
 
-// evaluate brings a run that was leased to an end. When the store or the files do not answer, it leaves the run to its
-// lease, so that it comes back after a while.
+// evaluate completes a leased run. When the store or the files do not answer, it leaves the lease to expire, after which the run is
+// queued again.
 func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 	h := queue.LeaseRefOf(run)
-	ctx, release := w.keep(parent, h)
+	ctx, release := w.keepLease(parent, h)
 	started := w.Now()
 	attempt := func() error { return w.attempt(ctx, run, h) }
 	err := panics.Catch(attempt)
@@ -34,30 +34,30 @@ func (w *Worker) evaluate(parent context.Context, run *record.RunItem) {
 	lost := errors.Is(context.Cause(ctx), queue.ErrStaleLease)
 	release()
 	log := w.Log.With("run", run.ID, "dataset", run.DatasetID, "attempt", run.Attempts)
-	_, broke := errors.AsType[*panics.Error](err)
+	_, panicked := errors.AsType[*panics.Error](err)
 	switch {
 	case err == nil:
 		log.InfoContext(parent, "run evaluated", "took", w.Now().Sub(started))
 	case lost || errors.Is(err, queue.ErrStaleLease):
-		log.InfoContext(parent, "run was taken back, cancelled or deleted while it was evaluated")
-	case broke:
-		log.ErrorContext(parent, "the evaluator broke", "error", err)
+		log.InfoContext(parent, "run was reclaimed, cancelled or deleted while it was evaluated")
+	case panicked:
+		log.ErrorContext(parent, "the evaluator panicked", "error", err)
 		_, err = w.queue().FailAttempt(parent, h, "the evaluator had a fault, which is the platform's and not the run's")
 	case parent.Err() != nil:
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(parent), shutdownGrace)
 		defer cancel()
 		_, err = w.queue().Release(ctx, h)
 	default:
-		log.ErrorContext(parent, "run not evaluated; it comes back when its lease lapses", "error", err)
+		log.ErrorContext(parent, "run not evaluated; it is queued again when its lease expires", "error", err)
 		return
 	}
 	if err = queue.IgnoreStale(err); err != nil {
-		log.ErrorContext(parent, "run not given back; it comes back when its lease lapses", "error", err)
+		log.ErrorContext(parent, "run not released; it is queued again when its lease expires", "error", err)
 	}
 }
 
-// keep extends the lease until the function that it returns is called. The context ends when the lease is lost.
-func (w *Worker) keep(parent context.Context, h queue.LeaseRef) (ctx context.Context, release func()) {
+// keepLease extends the lease until release is called. The context ends when the lease is lost.
+func (w *Worker) keepLease(parent context.Context, h queue.LeaseRef) (ctx context.Context, release func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	done := make(chan struct{})
 	go func() {
@@ -86,7 +86,7 @@ func (w *Worker) keep(parent context.Context, h queue.LeaseRef) (ctx context.Con
 	}
 }
 
-// attempt evaluates the run against the truth as it is now, and writes what comes of it.
+// attempt evaluates the run against the current truth, and writes the result.
 func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.LeaseRef) error {
 	truth, err := records.Get[record.Truth](ctx, w.Store, store.Strong, record.TruthKey(run.DatasetID))
 	switch {
@@ -105,7 +105,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 		return err
 	}
 	if against == nil {
-		return w.fail(ctx, h, truth, "The truth of the dataset cannot be used. Once the organizers have fixed it, the run is evaluated by itself.")
+		return w.fail(ctx, h, truth, "The truth of the dataset cannot be used. Once the organizers have fixed it, the run is evaluated automatically.")
 	}
 	files := w.open(ctx, record.HolderRuns, run.ID, run.Files)
 	start := keepStart(files)
@@ -113,7 +113,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 	if err != nil {
 		return err
 	}
-	// Blinded runs are read once more in any case, so that the time that it takes tells nothing either.
+	// Blinded runs are validated in any case, so that the duration reveals nothing either.
 	if len(diagnostics) > 0 || run.Access.Blinded {
 		known, err := w.known(ctx, run, truth, against)
 		if err != nil {
@@ -135,7 +135,7 @@ func (w *Worker) attempt(ctx context.Context, run *record.RunItem, h queue.Lease
 	return err
 }
 
-// withoutTruth has the run of a dataset without a truth wait for it, for a day at most, or fails the run when none is to come.
+// withoutTruth postpones the run of a dataset whose truth may still be uploaded, for a day at most, or fails it.
 func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.LeaseRef) error {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
 	if err != nil {
@@ -145,7 +145,7 @@ func (w *Worker) withoutTruth(ctx context.Context, run *record.RunItem, h queue.
 		_, err := w.queue().AwaitTruth(ctx, h, until)
 		return err
 	}
-	return w.fail(ctx, h, nil, "The dataset has no truth, or was deleted, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself.")
+	return w.fail(ctx, h, nil, "The dataset has no truth, or was deleted, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated automatically.")
 }
 
 func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, truth *record.Truth, why string) error {
@@ -153,8 +153,8 @@ func (w *Worker) fail(ctx context.Context, h queue.LeaseRef, truth *record.Truth
 	return err
 }
 
-// keepStart makes the first of the files keep its first bytes when it is opened, and returns a function that returns them:
-// opening it a second time for its run tag would cost a request.
+// keepStart makes the first of the files keep its first bytes when it is opened, for the function that it returns: opening the file
+// again for its run tag would cost a request.
 func keepStart(files []evaluator.File) func() []byte {
 	var start []byte
 	if len(files) > 0 {
@@ -185,8 +185,8 @@ func (w *Worker) open(ctx context.Context, holder record.Holder, id string, file
 	})
 }
 
-// readTruth reads a truth for the evaluators, with the memory that it takes; nil when it has errors, which the organizers
-// have been told when they stored it.
+// readTruth reads a truth for the evaluators, and returns the memory that it takes; nil when it has errors, which the organizers saw
+// when they stored it.
 func (w *Worker) readTruth(ctx context.Context, inUse *record.Truth) (*evaluator.Truth, int64, error) {
 	settings := truth.Settings(inUse.RunFormat, inUse.Evaluator)
 	if len(evaluator.Check(settings)) > 0 {

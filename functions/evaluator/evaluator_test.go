@@ -356,7 +356,7 @@ func TestManyTopicsGoToAFile(t *testing.T) {
 		t.Fatal(len(perTopic))
 	}
 	s.wait(72 * time.Hour)
-	s.must(s.Clean(s.ctx))
+	s.must(s.DeleteAbandonedFiles(s.ctx))
 	if _, err := s.Files.Stat(s.ctx, topics.ObjectKey); err != nil {
 		t.Fatal(err)
 	}

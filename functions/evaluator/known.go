@@ -11,15 +11,15 @@ import (
 	"assay/shared/store"
 )
 
-// known returns what participants know of the dataset of a run: what its organizers declare public of the truth and, for a run that
-// is blinded, what its inputs have.
+// known returns what participants know of a run's dataset: what its organizers declare public of the truth and, for a blinded run,
+// its inputs.
 func (w *Worker) known(ctx context.Context, run *record.RunItem, truth *record.Truth, against *evaluator.Truth) ([]*evaluator.Known, error) {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(run.DatasetID))
 	if err != nil || d == nil {
 		return nil, err
 	}
 	var list []*evaluator.Known
-	if evaluation.Digest(d.Truths) == evaluation.Digest(truth.Files) { // which may have yet to be replaced by what is declared public
+	if evaluation.Digest(d.Truths) == evaluation.Digest(truth.Files) {
 		list = append(list, against.Known(d.IDsPublic || d.TruthsPublic, d.LabelsPublic || d.TruthsPublic))
 	}
 	kind := measure.Kind(truth.Evaluator.Kind)

@@ -19,8 +19,8 @@ import (
 	"assay/shared/truth"
 )
 
-// handlers has what does each kind of pending work, for the local loop and the Lambda function alike. The record is as an index
-// has it, which may be out of date, so each handler reads the record again before it changes anything.
+// handlers has the handler of each kind of pending work, for both hosts. The record comes from an index, which may lag, so each handler
+// reads it again before it changes anything.
 var handlers = map[record.PendingKind]func(*Worker, context.Context, record.Record) error{
 	record.PropagateTask: func(w *Worker, ctx context.Context, r record.Record) error {
 		return w.propagator().Task(ctx, r.Key())
@@ -53,7 +53,7 @@ var handlers = map[record.PendingKind]func(*Worker, context.Context, record.Reco
 		return w.queue().Resume(ctx, r.(*record.RunItem).ID)
 	},
 	record.SealLogs: func(w *Worker, ctx context.Context, r record.Record) error {
-		return runlog.Seal(ctx, w.Store, w.Files, w.Now(), r.(*record.RunItem).ID)
+		return runlog.Logs{Store: w.Store, Files: w.Files}.Seal(ctx, w.Now(), r.(*record.RunItem).ID)
 	},
 }
 

@@ -135,12 +135,12 @@ func TestUnserved_RunsThatWaitTooLongAreGivenUp(t *testing.T) {
 	s := newScene(t)
 	id := s.add(ranked, func(r *record.RunItem) { r.Queue = record.QueueWorkers }).ID
 	s.wait(record.QueueTime - time.Minute)
-	s.must(s.Unserved(s.ctx))
+	s.must(s.FailUnserved(s.ctx))
 	if r := s.run(id); r.State != record.Queued || len(r.Diagnostics) != 0 {
 		t.Fatal(r.State, r.Diagnostics)
 	}
 	s.wait(2 * time.Minute)
-	s.must(s.Unserved(s.ctx))
+	s.must(s.FailUnserved(s.ctx))
 	if r := s.run(id); r.State != record.Failed || !strings.Contains(r.Diagnostics[0].Message, "No worker") {
 		t.Fatal(r.State, r.Diagnostics)
 	}
@@ -169,14 +169,14 @@ func TestOnlyAbandonedFilesAreCleaned(t *testing.T) {
 		return err == nil
 	}
 	s.wait(47 * time.Hour)
-	s.must(s.Clean(s.ctx))
+	s.must(s.DeleteAbandonedFiles(s.ctx))
 	for _, key := range drop {
 		if !has(key) {
 			t.Errorf("%s is gone before its time", key)
 		}
 	}
 	s.wait(2 * time.Hour)
-	s.must(s.Clean(s.ctx))
+	s.must(s.DeleteAbandonedFiles(s.ctx))
 	for _, key := range keep {
 		if !has(key) {
 			t.Errorf("%s is gone, though a record names it", key)

@@ -15,17 +15,16 @@ import (
 )
 
 const (
-	settled     = 2 * time.Second  // after which every index has what was written before
-	longestWait = 10 * time.Minute // between two passes over the runs
-	runsAtOnce  = 8                // changed at the same time
+	indexLag          = 2 * time.Second  // after which every index has earlier writes
+	maxPassInterval   = 10 * time.Minute // between two passes over the runs
+	maxConcurrentRuns = 8                // changed at the same time
 )
 
-// reevaluate queues the runs of a dataset again for its truth, until a second pass finds none that is not. When the truth is
-// held, the passes go on until no run waits for it; then leaderboards show it, and the passes that follow have lists show
-// the evaluations against it. When it was released early, they go on to count the runs that wait.
+// reevaluate queues the runs of a dataset again for its truth, in passes, until a second pass finds nothing to do. While the truth is
+// held, the passes continue until no run waits for it; then leaderboards show it, and the next passes update the listings. When it
+// was released early, they continue to count the waiting runs.
 //
-// The passes are counted from the record as it was read before a pass, and one that comes before its time, called by an
-// index that lags, is none: it would prove nothing of what the index did not have yet.
+// A pass before its time, which a lagging index may cause, does not count: it would not see what the index lacks.
 func (w *Worker) reevaluate(ctx context.Context, datasetID string) error {
 	for {
 		if released, err := w.pass(ctx, datasetID); err != nil || !released {
@@ -34,7 +33,7 @@ func (w *Worker) reevaluate(ctx context.Context, datasetID string) error {
 	}
 }
 
-// pass makes one pass, and reports whether it was the one after which leaderboards show the truth.
+// pass makes one pass, and reports whether leaderboards show the truth from now on.
 func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err error) {
 	d, err := records.Get[record.DatasetItem](ctx, w.Store, store.Strong, record.DatasetKey(datasetID))
 	if err != nil || d == nil || !d.PendingWork.Is(record.Reevaluate) || d.PendingWork.TooEarly(w.Now()) {
@@ -53,7 +52,7 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 	}
 	_, err = records.Update(ctx, w.Store, record.DatasetKey(datasetID), func(d *record.DatasetItem, tx *records.Tx) (bool, error) {
 		if released = false; !d.PendingWork.Same(began) || truth != nil && d.TruthVersion != truth.Number {
-			return false, nil // another process counted a pass, or the truth changed and the passes begin again
+			return false, nil // another process made a pass, or the truth changed, which starts the passes again
 		}
 		released = w.count(tx, d, truth, found)
 		return true, nil
@@ -61,11 +60,11 @@ func (w *Worker) pass(ctx context.Context, datasetID string) (released bool, err
 	return released, err
 }
 
-// count has the dataset carry what a pass found, and says when the next one is due.
+// count writes what a pass found into the dataset, and schedules the next one.
 func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Truth, found reevaluationCount) (released bool) {
 	quiet := found.changed == 0 && d.PendingWork.State == record.ConfirmingPass
 	held := truth != nil && truth.Held
-	wait := settled
+	wait := indexLag
 	switch {
 	case quiet && held && found.all.Waiting == 0:
 		shown := *truth
@@ -82,7 +81,7 @@ func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Trut
 		}
 		return false
 	case held || quiet:
-		wait = min(max(settled, w.Now().Sub(d.Reevaluation.StartedAt.Time)/8), longestWait)
+		wait = min(max(indexLag, w.Now().Sub(d.Reevaluation.StartedAt.Time)/8), maxPassInterval)
 	}
 	if r := d.Reevaluation; r != nil && (r.Progress == nil || *r.Progress != found.all || d.PublishedProgress != found.published) {
 		d.Reevaluation, d.PublishedProgress = &record.Reevaluation{StartedAt: r.StartedAt, Progress: &found.all}, found.published
@@ -94,7 +93,7 @@ func (w *Worker) count(tx *records.Tx, d *record.DatasetItem, truth *record.Trut
 
 // reevaluationCount is what a pass found.
 type reevaluationCount struct {
-	changed        int // runs that were queued again, or whose evaluation lists show from now on
+	changed        int // runs that were queued again or whose listing changed
 	all, published record.Progress
 }
 
@@ -110,13 +109,13 @@ func (c *reevaluationCount) add(run *record.RunItem, waits bool) {
 	}
 }
 
-// requeueAll queues every run of the dataset for the truth that was not evaluated against it or waits elsewhere, and, unless
-// the truth is held, has lists show the evaluations against it. It counts the runs that were evaluated before.
+// requeueAll queues the dataset's runs that were not evaluated against the truth or wait in another queue and, unless the truth is
+// held, updates their listings. It counts the runs that were evaluated before.
 func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *record.Truth) (found reevaluationCount, err error) {
 	var mu sync.Mutex // guards found and failed
 	var failed error
 	var all errgroup.Group
-	all.SetLimit(runsAtOnce)
+	all.SetLimit(maxConcurrentRuns)
 	err = records.Each(ctx, w.Store, batch, records.DatasetSources(truth.ID, record.KindRun), func(run *record.RunItem) error {
 		all.Go(func() error {
 			requeued, listed := false, false
@@ -136,7 +135,7 @@ func (w *Worker) requeueAll(ctx context.Context, d *record.DatasetItem, truth *r
 			if run.TruthVersion > 0 && d.Reevaluation != nil && !run.CreatedAt.After(d.Reevaluation.StartedAt.Time) {
 				found.add(run, requeued || !run.State.Ended())
 			}
-			return nil // the rest goes on, and failed has every error
+			return nil // so that the others continue; failed has every error
 		})
 		return nil
 	})

@@ -1,15 +1,25 @@
-// Package evaluator is the function behind the queue: it evaluates runs with the built-in evaluators, and does what must
-// happen by itself when its time has come (uploads that never arrived, leases that lapsed, changes that others have to
-// follow, files that nothing names any more). It has no HTTP.
+// Package evaluator evaluates runs with the built-in evaluators, and does the pending work of records when it is due: uploads that
+// never arrived, expired leases, changes to propagate, files that no record names. It has no HTTP.
 //
-// Teams take turns, so that a burst of one delays the runs of others by one run of each process at most: a process that
-// drains the queue asks it for the next team's run each time, and one that messages of the table's stream call for certain
-// runs lets another team's go first when it served the same team last. How many batches of a shard go on at once, and their
-// order, do not decide who is served.
+// Worker is the same in both hosts, which call it like this:
 //
-// Nothing that it does is lost or done twice when its process dies: what a run is at stands in the table, and each step
-// is one transaction. A run that a dead process had under its hands comes back when the lease lapses, or at once when a
-// worker of the same name starts.
+//	what                    binary (local loop)                    AWS (function evaluator)
+//	evaluate queued runs    EvaluateQueued's loop, woken by        HandleChange, for the run that a record of the
+//	                        Changed or each second                 DynamoDB stream names, or EvaluateQueued, by a schedule
+//	pending work of records RunDue's jobs, each second             HandleChange, when the work is due at once, or RunDue, by
+//	                                                               a one-time schedule of EventBridge for its minute (NextDue)
+//	completed uploads       the handler of /files/                 files.Uploads, by a notification of S3
+//	runs without a worker   FailUnserved, each minute              FailUnserved, by the same schedule as RunDue
+//	results of tools        DeleteExpiredResults, every 20 minutes DeleteExpiredResults, by a daily schedule after an upload
+//	abandoned files         DeleteAbandonedFiles, each hour        DeleteAbandonedFiles, by the same daily schedule
+//	after a failure         the next interval                      retries of the stream, then a schedule 15 minutes later
+//
+// Processes serve teams in round-robin order, so that a burst of one team delays the runs of others by at most one run of each
+// process. One that takes runs from the queue leases the next team's run each time; one that the stream calls for a certain run first
+// evaluates another team's when it served the same team last.
+//
+// The death of a process neither loses nor repeats work: the table has the state of each run, and each step is one transaction. A run
+// that a dead process had leased is queued again when its lease expires, or at once when a worker of the same name starts.
 package evaluator
 
 import (
@@ -32,9 +42,9 @@ import (
 
 const (
 	concurrency   = 2                // runs evaluated at once; one evaluation uses several cores for part of its time
-	leaseTime     = time.Minute      // until a run of a dead worker comes back
-	pollInterval  = time.Second      // how often to look, unasked, for what waits or is due
-	shutdownGrace = 10 * time.Second // to give back the runs of a worker that stops
+	leaseTime     = time.Minute      // after which a run of a dead worker is queued again
+	pollInterval  = time.Second      // of the queue and of due work, without a notification
+	shutdownGrace = 10 * time.Second // to release the runs of a worker that stops
 )
 
 // Worker evaluates runs. Its exported fields are set before it is used; they may be set after Changed was handed to a store.
@@ -43,20 +53,20 @@ type Worker struct {
 	Files blob.Store
 	Now   func() time.Time
 	Log   *slog.Logger
-	// Holder names the worker in leases. Leases that Run finds under its own name are those of a dead process and are
-	// taken back at once, so workers that run at the same time need different names.
+	// Holder names the worker in leases. Run at once reclaims leases of its own name, which a dead process has left, so workers that
+	// run at the same time need different names.
 	Holder string
 
 	order  queue.FairOrder
-	truths cache[*evaluator.Truth] // nil: it cannot be used
-	inputs cache[*evaluator.Known] // nil: they have no ids
-	wake   wait.Signal
+	truths cache[*evaluator.Truth] // nil: it is invalid
+	inputs cache[*evaluator.Known] // nil: without ids
+	wakeUp wait.Signal
 }
 
-// Run evaluates what waits and does what is due until the context ends. It then gives back what it has not finished.
+// Run evaluates queued runs and does due work until the context ends. Then it releases unfinished runs.
 func (w *Worker) Run(ctx context.Context) {
 	if err := w.reclaim(ctx); err != nil {
-		w.Log.WarnContext(ctx, "runs of an earlier process come back only when their leases lapse", "error", err)
+		w.Log.WarnContext(ctx, "runs of an earlier process are queued again only when their leases expire", "error", err)
 	}
 	var all sync.WaitGroup
 	for range concurrency {
@@ -68,12 +78,12 @@ func (w *Worker) Run(ctx context.Context) {
 	all.Wait()
 }
 
-// work evaluates one run after the other.
+// work evaluates one run after another.
 func (w *Worker) work(ctx context.Context) {
 	for ctx.Err() == nil {
 		run, err := w.lease(ctx)
 		if run != nil && err == nil {
-			w.Wake() // there may be another one, for another of us
+			w.Wake() // another goroutine, for there may be another run
 			w.evaluate(ctx, run)
 			continue
 		}
@@ -81,7 +91,7 @@ func (w *Worker) work(ctx context.Context) {
 			w.Log.ErrorContext(ctx, "the queue cannot be read", "error", err)
 		}
 		select {
-		case <-w.wake.C():
+		case <-w.wakeUp.C():
 		case <-time.After(pollInterval):
 		case <-ctx.Done():
 		}
@@ -90,7 +100,7 @@ func (w *Worker) work(ctx context.Context) {
 
 func (w *Worker) queue() queue.Queue { return queue.Queue{Store: w.Store, Now: w.Now} }
 
-// lease leases the next run in the fair order.
+// lease leases the next run in the round-robin order.
 func (w *Worker) lease(ctx context.Context) (*record.RunItem, error) {
 	return w.queue().Lease(ctx, record.BuiltinSubqueue(), &w.order, w.holder(), leaseTime)
 }
@@ -101,11 +111,8 @@ func (w *Worker) writer() *evaluation.Writer {
 
 func (w *Worker) holder() record.Lease { return record.Lease{Holder: w.Holder} }
 
-// Evaluate evaluates one certain run, if it waits: the answer to a message that names it. A message that comes twice, or
-// late, does nothing.
-//
-// When the process served the run's team last, it first evaluates the run of another team whose turn it is, if any waits.
-// Whatever is evaluated for others, the run that a message names is evaluated before the message counts as handled.
+// Evaluate evaluates a certain run, if it is queued, so that a message that names it may come late or twice. When the process served
+// the run's team last, it first evaluates a run of the next other team, if one is queued.
 func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) error {
 	other, err := w.queue().LeaseOther(ctx, &w.order, run, w.holder(), leaseTime)
 	if err != nil {
@@ -121,22 +128,21 @@ func (w *Worker) Evaluate(ctx context.Context, run *record.RunItem) error {
 	return err
 }
 
-// periodicJob is something that must happen by itself, again and again.
+// periodicJob is a job of the local loop.
 type periodicJob struct {
 	every time.Duration
 	do    func(context.Context) error
 	name  string // in the log
 }
 
-// periodicJobs go on side by side, so that none waits for another: a truth that is large keeps no lapsed lease from being taken
-// back.
+// periodicJobs run concurrently, so that none waits for another: checking a large truth does not delay expired leases.
 func (w *Worker) periodicJobs() []periodicJob {
 	return []periodicJob{
 		{pollInterval, w.runDueOfRuns, "pending work of runs"},
 		{pollInterval, w.runDueOfOthers, "other pending work"},
-		{time.Minute, w.Unserved, "fail runs that no worker takes"},
-		{20 * time.Minute, w.CleanResults, "delete expired results of tools"},
-		{time.Hour, w.Clean, "delete abandoned files"},
+		{time.Minute, w.FailUnserved, "fail runs that no worker takes"},
+		{20 * time.Minute, w.DeleteExpiredResults, "delete expired results of tools"},
+		{time.Hour, w.DeleteAbandonedFiles, "delete abandoned files"},
 	}
 }
 
@@ -149,7 +155,7 @@ func (w *Worker) runPeriodically(ctx context.Context, c periodicJob) {
 	})
 }
 
-// reclaim takes back the runs that an earlier process of the same name had under its hands.
+// reclaim queues the runs again that an earlier process of the same name had leased.
 func (w *Worker) reclaim(ctx context.Context) error {
 	return w.eachPending(ctx, "", func(it store.Item) error {
 		if !record.IsRun(it.Key) {
@@ -164,10 +170,10 @@ func (w *Worker) reclaim(ctx context.Context) error {
 	})
 }
 
-// Wake tells a worker that something may wait in the queue.
-func (w *Worker) Wake() { w.wake.Send() }
+// Wake wakes a worker because a run may be queued.
+func (w *Worker) Wake() { w.wakeUp.Send() }
 
-// Changed wakes a worker when the items, just written, have a run that waits for it.
+// Changed wakes a worker when the items, just written, contain a run for it.
 func (w *Worker) Changed(items []store.Item) {
 	waiting := record.QueuePartition(record.QueueBuiltin)
 	if slices.ContainsFunc(items, func(it store.Item) bool { return it.Entry(record.ByWork).Partition == waiting }) {

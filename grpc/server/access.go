@@ -11,9 +11,9 @@ import (
 	"google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
 )
 
-// rules say who may call which method. A method that has none may be called by nobody. What RunService shows of a run is
-// decided for each run besides.
-var rules = map[string]access.Role{
+// methodRoles has the role that each method requires. A method without an entry is refused to everyone. RunService also decides
+// for each run what the caller sees of it.
+var methodRoles = map[string]access.Role{
 	assayv1.WorkerService_Lease_FullMethodName:            access.Worker,
 	assayv1.WorkerService_Heartbeat_FullMethodName:        access.Worker,
 	assayv1.WorkerService_CompleteRun_FullMethodName:      access.Worker,
@@ -34,7 +34,7 @@ var rules = map[string]access.Role{
 
 // authorize decides whether the caller may call the method.
 func authorize(c access.Caller, method string) error {
-	may := rules[method]
+	may := methodRoles[method]
 	switch access.Decide(may, access.Roles(c, access.Grants{}, access.Scope{}), access.Scope{Audience: access.Everyone}) {
 	case access.Allow:
 		return nil

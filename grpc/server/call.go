@@ -16,14 +16,14 @@ import (
 	"google.golang.org/grpc/tap"
 )
 
-// call is the state of one call while it is served.
+// call is the state of one call.
 type call struct {
 	server      *Server
 	method      string
 	requestID   string
 	started     time.Time
 	caller      access.Caller
-	releaseSlot func() // once the first message was received, or there is none
+	releaseSlot func() // called when the first message was received, or there is none
 }
 
 type callKey struct{}
@@ -35,12 +35,12 @@ func callIn(ctx context.Context) *call { return ctx.Value(callKey{}).(*call) }
 func callerOf(ctx context.Context) access.Caller { return callIn(ctx).caller }
 
 const (
-	firstMessageTimeout = 20 * time.Second // for the first message of a call
-	slotRetryDelay      = time.Second      // after which to try again when there is no slot
+	firstMessageTimeout = 20 * time.Second // in which a call's first message must arrive
+	slotRetryDelay      = time.Second      // suggested to a call that gets no slot
 )
 
-// Rates of calls are not limited: WorkerService takes workers alone, RunService only reads, and a token that is not valid
-// costs less to refuse than a read to answer. What counts is what is on its way at a time.
+// Call rates are not limited: only workers may call WorkerService, RunService only reads, and refusing an invalid token costs less
+// than a read. Only concurrent calls are limited, by slots.
 
 // tap authenticates and authorizes a call, and acquires a slot for it, before any of its message is read.
 func (s *Server) tap(ctx context.Context, info *tap.Info) (context.Context, error) {
@@ -75,9 +75,9 @@ func (c *call) acquireSlot(ctx context.Context) (context.Context, error) {
 		cancel()
 		return ctx, problem.Unavailable.New("Too many calls are on their way at the moment. Try again in a second.").After(slotRetryDelay)
 	}
-	late := time.AfterFunc(firstMessageTimeout, cancel)
+	timeout := time.AfterFunc(firstMessageTimeout, cancel)
 	release := sync.OnceFunc(func() {
-		late.Stop()
+		timeout.Stop()
 		end()
 	})
 	unlink := context.AfterFunc(receiving, release)
@@ -88,8 +88,8 @@ func (c *call) acquireSlot(ctx context.Context) (context.Context, error) {
 	return receiving, nil
 }
 
-// authenticate identifies the caller. A token that is not valid is refused for every method, since a client that sends one
-// expects to be identified.
+// authenticate identifies the caller. Every method refuses an invalid token, since a client that sends one expects to be
+// identified.
 func (c *call) authenticate(ctx context.Context, values []string) error {
 	token, err := auth.BearerToken(values)
 	if err != nil || token == "" {

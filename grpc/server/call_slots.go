@@ -11,8 +11,7 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// callerClass is a group of callers whose calls share a number of slots until their first message is received. No class takes
-// slots of another.
+// callerClass is a group of callers who share a number of slots. No class takes slots of another.
 type callerClass int
 
 const (
@@ -21,12 +20,11 @@ const (
 	workerCallers
 )
 
-// maxSlots is how many calls of each class may be receiving their first message, so that messages that never end do not fill
-// the memory.
+// maxSlots is how many calls of each class may be receiving their first message, so that endless messages do not fill the memory.
 var maxSlots = [...]int{anonymousCallers: 40, users: 200, workerCallers: 200}
 
-// callSlots are the slots of calls whose first message is being received, by class and caller. When a class has no slot left, the
-// caller with the most slots in it loses the oldest to a caller with fewer, so that callers with few calls always get one.
+// callSlots are the slots in use. When a class has no free slot, its caller with the most slots loses the oldest to a caller with
+// fewer, so that callers with few calls always get one.
 type callSlots struct {
 	mu sync.Mutex
 	by [len(maxSlots)]map[string][]*pendingCall // the oldest first
@@ -47,12 +45,12 @@ func slotOwner(ctx context.Context, c access.Caller) (callerClass, string) {
 	}
 	host := ""
 	if p, ok := peer.FromContext(ctx); ok {
-		host, _, _ = net.SplitHostPort(p.Addr.String()) // what has no port is one caller
+		host, _, _ = net.SplitHostPort(p.Addr.String()) // addresses without a port are one caller
 	}
 	return anonymousCallers, host
 }
 
-// acquire takes a slot for a call, unless none is free, and returns the function that releases it. It may cancel the call of
+// acquire takes a slot for a call, and returns the function that releases it; not ok when there is none. It may cancel a call of
 // another caller.
 func (s *callSlots) acquire(of callerClass, caller string, cancel context.CancelFunc) (release func(), ok bool) {
 	s.mu.Lock()
@@ -83,7 +81,7 @@ func (s *callSlots) acquire(of callerClass, caller string, cancel context.Cancel
 	}, true
 }
 
-// remove forgets a call, if it is not forgotten yet.
+// remove removes a call, if it is still there.
 func (s *callSlots) remove(of callerClass, caller string, call *pendingCall) {
 	left := slices.DeleteFunc(s.by[of][caller], func(other *pendingCall) bool { return other == call })
 	if s.by[of][caller] = left; len(left) == 0 {

@@ -37,7 +37,7 @@ func TestCapacity(t *testing.T) {
 	}
 	env := Env{Store: db, Files: files, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 	d := newDispatcher(queue.Queue{Store: db, Now: time.Now}, env.Log, DefaultFirstLease, time.Hour)
-	w := newWorkers(env, d, DefaultLease)
+	w := newWorkerService(env, d, DefaultLease)
 	sweep := &sweeper{queue: queue.Queue{Store: db, Now: time.Now}, log: env.Log}
 	look := func(ctx context.Context) error {
 		waiter := &waiter{leased: make(chan *record.RunItem, 1)}

@@ -27,8 +27,8 @@ const (
 	maxDiagnosticsBytes = 64 << 10 // bytes of all diagnostics of one call
 )
 
-// quoted is a text from a request as an answer may repeat it.
-func quoted(s string) string {
+// quote quotes a text from a request for an answer, shortened.
+func quote(s string) string {
 	if r := []rune(s); len(r) > 80 {
 		s = string(r[:80]) + "…"
 	}
@@ -49,7 +49,7 @@ func checkLeaseRef(ctx context.Context, in leasedRequest) (queue.LeaseRef, probl
 	return queue.LeaseRef{RunID: in.GetRunId(), LeaseID: in.GetLeaseId(), UserID: callerOf(ctx).ID}, fields
 }
 
-// checkLease returns what a worker wants, and for how long it waits.
+// checkLease returns the demands of a worker, and for how long it waits.
 func checkLease(in *assayv1.LeaseRequest) (wants []demand, wait time.Duration, err error) {
 	fields := record.CheckHolder("/worker", in.GetWorker())
 	pools, works := in.GetPools(), []record.Work{record.ExecuteImage, record.Evaluate}
@@ -68,7 +68,7 @@ func checkLease(in *assayv1.LeaseRequest) (wants []demand, wait time.Duration, e
 	}
 	for i, k := range in.GetKinds() {
 		w, ok := keyOf(kinds, k)
-		fields.AddIf(!ok, fmt.Sprintf("/kinds/%d", i), "must be a kind of work that there is")
+		fields.AddIf(!ok, fmt.Sprintf("/kinds/%d", i), "must be a known kind of work")
 		works = append(works, w)
 	}
 	if d := in.GetWait(); d != nil {
@@ -85,7 +85,7 @@ func checkLease(in *assayv1.LeaseRequest) (wants []demand, wait time.Duration, e
 	return wants, wait, problem.Check(fields)
 }
 
-// streams of output as they are stored.
+// streams has the stored name of each stream of output.
 var streams = map[assayv1.Stream]string{
 	assayv1.Stream_STREAM_STDOUT: record.StreamStdout,
 	assayv1.Stream_STREAM_STDERR: record.StreamStderr,
@@ -113,7 +113,7 @@ func checkLines(in *assayv1.HeartbeatRequest) ([]record.LogLine, problem.Fields)
 	return lines, fields
 }
 
-// checkOutputs returns the files of an output, with nothing said of whether they are stored.
+// checkOutputs returns the files of an output, without states.
 func checkOutputs(in *assayv1.CompleteRunRequest) ([]record.File, problem.Fields) {
 	if n := len(in.GetFiles()); n == 0 || n > record.MaxFiles {
 		return nil, problem.Fields{{Pointer: "/files", Detail: fmt.Sprintf("has %d files; an output has 1 to %d", n, record.MaxFiles)}}
@@ -126,7 +126,7 @@ func checkOutputs(in *assayv1.CompleteRunRequest) ([]record.File, problem.Fields
 	return files, append(fields, more...)
 }
 
-// severities as they travel.
+// severities has the stored form of each severity of the protocol.
 var severities = map[assayv1.Diagnostic_Severity]measure.Severity{
 	assayv1.Diagnostic_SEVERITY_ERROR:   measure.Error,
 	assayv1.Diagnostic_SEVERITY_WARNING: measure.Warning,
@@ -141,7 +141,7 @@ func checkDiagnostics(pointer string, in []*assayv1.Diagnostic) ([]measure.Diagn
 	size := 0
 	for i, d := range in {
 		if size += len(d.GetMessage()) + len(d.GetFile()); size > maxDiagnosticsBytes {
-			fields.Add(pointer, "have more than %d bytes together; leave out what tells least", maxDiagnosticsBytes)
+			fields.Add(pointer, "have more than %d bytes together; leave out the least useful", maxDiagnosticsBytes)
 			break
 		}
 		at, n := fmt.Sprintf("%s/%d", pointer, i), utf8.RuneCountInString(d.GetMessage())

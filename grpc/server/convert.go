@@ -9,7 +9,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// states of runs as they travel.
+// states has the protocol's form of each state of a run.
 var states = map[record.RunState]assayv1.RunState{
 	record.AwaitingUpload: assayv1.RunState_RUN_STATE_AWAITING_UPLOAD,
 	record.Queued:         assayv1.RunState_RUN_STATE_QUEUED,
@@ -20,7 +20,7 @@ var states = map[record.RunState]assayv1.RunState{
 	record.Cancelled:      assayv1.RunState_RUN_STATE_CANCELLED,
 }
 
-// keyOf is the way back through a table: the key of the value, and whether there is one.
+// keyOf returns the key of the value in a table, and whether there is one.
 func keyOf[K, V comparable](table map[K]V, value V) (key K, found bool) {
 	for k, v := range table {
 		if v == value {
@@ -30,7 +30,7 @@ func keyOf[K, V comparable](table map[K]V, value V) (key K, found bool) {
 	return key, false
 }
 
-// protoRun turns a run as it is shown to somebody into what travels.
+// protoRun converts a run as a caller sees it.
 func protoRun(r record.Run) *assayv1.Run {
 	return &assayv1.Run{
 		Id: r.ID, SubmissionId: r.SubmissionID, TaskId: r.TaskID, DatasetId: r.DatasetID, UserId: r.UserID, Team: r.Team,

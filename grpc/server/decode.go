@@ -12,17 +12,16 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// Messages that cannot be decoded are the caller's fault, though gRPC calls that an internal error of the server, and tells
-// the caller so itself, before any handler or interceptor could say anything else. So decoding never fails for gRPC: a fault
-// is kept with the message, and reported by the caller that asked for the message.
+// gRPC answers a message that cannot be decoded with INTERNAL, before any handler or interceptor is called, although it is the
+// caller's fault. So decoding never fails for gRPC: the fault is kept with the message and reported by decode.
 
-// decodeTarget is a message to decode into, with what was wrong with its bytes.
+// decodeTarget is a message to decode into, with the fault of its bytes.
 type decodeTarget struct {
 	into  any
 	fault error
 }
 
-// codec is the one of Protocol Buffers, save that faults of a received stay with it.
+// codec is that of Protocol Buffers, except that it stores faults in a decodeTarget.
 type codec struct{ encoding.CodecV2 }
 
 func newCodec() codec { return codec{encoding.GetCodecV2(proto.Name)} }
@@ -43,7 +42,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	return nil
 }
 
-// decode receives a message by a function that hands its bytes to the codec.
+// decode receives a message, and returns its fault.
 func decode(receive func(any) error, into any) error {
 	r := decodeTarget{into: into}
 	if err := receive(&r); err != nil {
@@ -52,7 +51,7 @@ func decode(receive func(any) error, into any) error {
 	return r.fault
 }
 
-// decoding is a service whose methods answer with a problem when a message cannot be decoded.
+// decoding returns the service with methods that answer with a problem when a message cannot be decoded.
 func (s *Server) decoding(d grpc.ServiceDesc) *grpc.ServiceDesc {
 	methods := make([]grpc.MethodDesc, len(d.Methods))
 	for i, m := range d.Methods {

@@ -13,7 +13,7 @@ import (
 	"assay/shared/wait"
 )
 
-// demand is what a worker can do: one kind of work in one pool.
+// demand is one kind of work in one pool, which a worker waits for.
 type demand struct {
 	pool string
 	work record.Work
@@ -23,8 +23,8 @@ type demand struct {
 type waiter struct {
 	holder  record.Lease // copied into the lease
 	demands []demand
-	noWait  bool // it takes what the first poll finds, or nothing
-	gone    bool // it no longer waits, and is answered when its claim ends
+	noWait  bool // it is answered after the first poll
+	gone    bool // it left while it was claimed, and is answered when the claim ends
 	leased  chan *record.RunItem
 }
 
@@ -44,10 +44,10 @@ type dispatcher struct {
 	waiting       []*waiter
 	stopped       bool
 	emptySince    map[demand]time.Time        // when the queue was last found empty, with no notification since
-	notifications int                         // how many there were that a run may wait
+	notifications int                         // how many have come that a run may wait
 	mayWait       wait.Signal                 // a run may wait
-	newDemand     wait.Signal                 // a worker waits for a demand that must be polled
-	orders        map[demand]*queue.FairOrder // of run alone
+	newDemand     wait.Signal                 // there is a demand that must be polled now
+	orders        map[demand]*queue.FairOrder // used by run alone
 }
 
 func newDispatcher(q queue.Queue, log *slog.Logger, first, every time.Duration) *dispatcher {
@@ -56,22 +56,22 @@ func newDispatcher(q queue.Queue, log *slog.Logger, first, every time.Duration) 
 	}
 }
 
-// lease waits for work, for as long as the context and the duration let it; nil when there was none.
+// lease waits for a run until the context or the duration ends; nil when there is none.
 func (d *dispatcher) lease(ctx context.Context, holder record.Lease, wants []demand, wait time.Duration) *record.RunItem {
 	w := &waiter{holder: holder, demands: wants, noWait: wait <= 0, leased: make(chan *record.RunItem, 1)}
 	if !d.join(w) {
 		return nil
 	}
-	var over <-chan time.Time
+	var timeout <-chan time.Time
 	if !w.noWait {
 		timer := time.NewTimer(wait)
 		defer timer.Stop()
-		over = timer.C
+		timeout = timer.C
 	}
 	select {
 	case run := <-w.leased:
 		return run
-	case <-over:
+	case <-timeout:
 	case <-ctx.Done():
 	}
 	if d.leave(w) {
@@ -98,7 +98,7 @@ func (d *dispatcher) mustPoll(want demand) bool {
 	return time.Since(d.emptySince[want]) >= d.pollInterval
 }
 
-// leave reports whether the waiter was removed. One that is claimed gets an answer soon.
+// leave reports whether it removed the waiter. One that is claimed is answered by unclaim or serve.
 func (d *dispatcher) leave(w *waiter) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -126,7 +126,7 @@ func (d *dispatcher) notify() {
 	d.mayWait.Send()
 }
 
-// run serves workers that wait until the context ends. Then they are answered with nothing, as are all that come later.
+// run serves the waiting workers until the context ends. Then it answers them, and all that come later, with nothing.
 func (d *dispatcher) run(ctx context.Context) {
 	tick := time.NewTicker(d.pollInterval)
 	defer tick.Stop()
@@ -150,8 +150,7 @@ func (d *dispatcher) run(ctx context.Context) {
 	}
 }
 
-// demands returns the demands of the waiters, each once: all of them, or those that must be polled and those of workers that do
-// not wait.
+// demands returns the demands of the waiters, each once: all of them, or only those that must be polled now.
 func (d *dispatcher) demands(all bool) []demand {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -166,10 +165,10 @@ func (d *dispatcher) demands(all bool) []demand {
 	return wanted
 }
 
-// serve leases runs to the workers with the demand as long as there are any.
+// serve leases runs to the workers with the demand until either run out.
 func (d *dispatcher) serve(ctx context.Context, want demand) error {
 	for {
-		w, told := d.claim(want)
+		w, notifications := d.claim(want)
 		if w == nil {
 			return nil
 		}
@@ -180,15 +179,15 @@ func (d *dispatcher) serve(ctx context.Context, want demand) error {
 		}
 		run, err := d.queue.Lease(ctx, record.WorkerSubqueue(want.pool, want.work), order, w.holder, d.firstLease)
 		if run == nil || err != nil {
-			d.unclaim(w, want, told)
+			d.unclaim(w, want, notifications)
 			return err
 		}
 		w.leased <- run
 	}
 }
 
-// claim removes the first waiter with the demand, and returns the number of notifications until then.
-func (d *dispatcher) claim(want demand) (w *waiter, told int) {
+// claim removes the first waiter with the demand, and returns the number of notifications so far.
+func (d *dispatcher) claim(want demand) (w *waiter, notifications int) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	i := slices.IndexFunc(d.waiting, func(w *waiter) bool { return slices.Contains(w.demands, want) })
@@ -200,12 +199,12 @@ func (d *dispatcher) claim(want demand) (w *waiter, told int) {
 	return w, d.notifications
 }
 
-// unclaim puts back a waiter for which there was nothing.
-func (d *dispatcher) unclaim(w *waiter, want demand, told int) {
+// unclaim puts back a waiter for which there was no run. Without a notification since the claim, the queue counts as empty.
+func (d *dispatcher) unclaim(w *waiter, want demand, notifications int) {
 	delete(d.orders, want)
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.notifications == told {
+	if d.notifications == notifications {
 		d.emptySince[want] = time.Now()
 	}
 	if w.gone {
@@ -215,7 +214,7 @@ func (d *dispatcher) unclaim(w *waiter, want demand, told int) {
 	d.waiting = slices.Insert(d.waiting, 0, w)
 }
 
-// answerEmpty answers the workers that do not wait with nothing, or, when the dispatcher stops, all workers, now and later.
+// answerEmpty answers the workers that do not wait with nothing; when the dispatcher stops, all workers, now and later.
 func (d *dispatcher) answerEmpty(stop bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -10,15 +10,15 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// services are those whose health is told, with that of the whole server, which is the empty name.
+// services are those that the health service knows; the empty name is the whole server.
 var services = []string{"", assayv1.WorkerService_ServiceDesc.ServiceName, assayv1.RunService_ServiceDesc.ServiceName}
 
 const (
-	pingInterval = 5 * time.Second // how often to ask the store whether it answers
-	pingTimeout  = 3 * time.Second // how long it may take for that
+	pingInterval = 5 * time.Second // how often to ping the store
+	pingTimeout  = 3 * time.Second // for the store to answer
 )
 
-// watchHealth tells that the server serves as long as the store answers.
+// watchHealth sets the serving status by whether the store answers.
 func (s *Server) watchHealth(ctx context.Context) {
 	wait.Every(ctx, pingInterval, func() { s.ping(ctx) })
 	s.health.Shutdown()

@@ -40,7 +40,7 @@ func TestAServerIsWellOnlyWhileItsStoreAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		edge := server.New(server.Env{Store: table, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, server.Options{Lease: lease, FirstLease: lease, Look: time.Hour})
+		edge := server.New(server.Env{Store: table, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, server.Options{Lease: lease, FirstLease: lease, QueuePollInterval: time.Hour})
 		ended := make(chan error)
 		go func() { ended <- edge.Serve(ctx, l) }()
 		conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))

@@ -12,44 +12,46 @@ import (
 	"assay/shared/blob"
 	"assay/shared/record"
 	"assay/shared/records"
+	"assay/shared/runlog"
 	"assay/shared/store"
 	"assay/shared/wait"
 )
 
-// hub follows the runs that somebody watches, on behalf of all who do.
+// hub publishes changes of runs to their watchers: it has a topic for each watched run.
 //
-// It has a topic for each such run. What this process writes comes to the topics at once, from the store's hook; what other
-// processes write comes by one poll that asks for the runs of all topics together. Watchers take from the topic at their
-// own pace and keep no more than how far they are, so a slow one holds up nobody.
+// Writes of this process reach the topics at once, through the store's hook; those of other processes by one poll for the runs of
+// all topics together. Watchers read from the topic at their own pace and store only their position, so a slow one delays no other.
 type hub struct {
-	store store.Store
-	files blob.Store
-	log   *slog.Logger
-	every time.Duration // how often to ask for what other processes write; 0 when there are none
+	store        store.Store
+	files        blob.Store
+	log          *slog.Logger
+	pollInterval time.Duration // how often to poll for writes of other processes; 0 when there are none
 
 	mu     sync.Mutex
 	topics map[string]*topic // by the partition of the run
 }
 
 func newHub(s store.Store, files blob.Store, log *slog.Logger, every time.Duration) *hub {
-	return &hub{store: s, files: files, log: log, every: every, topics: map[string]*topic{}}
+	return &hub{store: s, files: files, log: log, pollInterval: every, topics: map[string]*topic{}}
 }
 
-// join returns the topic of the run, for one who leaves it again.
+func (h *hub) logs() runlog.Logs { return runlog.Logs{Store: h.store, Files: h.files} }
+
+// join adds a watcher to the topic of the run, until it calls leave.
 func (h *hub) join(runID string) *topic {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	partition := record.RunKey(runID).Partition
 	t := h.topics[partition]
 	if t == nil {
-		t = newTopic(h.store, h.files, runID)
+		t = newTopic(h.logs(), runID)
 		h.topics[partition] = t
 	}
 	t.watchers++
 	return t
 }
 
-// leave takes a watcher off the topic, which goes with the last one.
+// leave removes a watcher from the topic, and the topic with the last one.
 func (h *hub) leave(t *topic) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -58,8 +60,8 @@ func (h *hub) leave(t *topic) {
 	}
 }
 
-// changed passes on items that were just written. It neither waits nor decodes: that is left to those who watch. Lines go
-// before the runs that count them, so that a watcher that is notified of a line finds it.
+// changed publishes items that were just written. It neither waits nor decodes, which watchers do. Lines come before the run that
+// counts them, so that a watcher that is notified of a line finds it.
 func (h *hub) changed(items []store.Item) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -78,25 +80,25 @@ func (h *hub) changed(items []store.Item) {
 	}
 }
 
-// run asks for what other processes write, until the context ends.
+// run polls for writes of other processes until the context ends.
 func (h *hub) run(ctx context.Context) {
-	if h.every <= 0 {
+	if h.pollInterval <= 0 {
 		return
 	}
-	wait.Every(ctx, h.every, func() {
+	wait.Every(ctx, h.pollInterval, func() {
 		if err := h.poll(ctx); err != nil && ctx.Err() == nil {
-			h.log.ErrorContext(ctx, "the runs that are watched cannot be read", "error", err)
+			h.log.ErrorContext(ctx, "watched runs cannot be read", "error", err)
 		}
 	})
 }
 
-// pollTime is how long a poll may take; the next one asks for the same.
-const pollTime = 10 * time.Second
+// pollTimeout bounds one poll; the next one reads the same.
+const pollTimeout = 10 * time.Second
 
-// poll asks for the runs that are watched and have not ended. It may miss what is a second old, for half the price; what
-// seems to be missing altogether is asked for again before it counts as deleted.
+// poll reads the watched runs that have not ended. The read is eventually consistent, which costs half; a run that seems to be
+// missing is read again before it counts as deleted.
 func (h *hub) poll(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, pollTime)
+	ctx, cancel := context.WithTimeout(ctx, pollTimeout)
 	defer cancel()
 	var failed error
 	for keys := range slices.Chunk(h.unfinished(), store.MaxKeys) {
@@ -122,7 +124,7 @@ func (h *hub) poll(ctx context.Context) error {
 	return failed
 }
 
-// unfinished returns the keys of the runs that are watched and have not ended.
+// unfinished returns the keys of the watched runs that have not ended.
 func (h *hub) unfinished() []store.Key {
 	h.mu.Lock()
 	topics := slices.Collect(maps.Values(h.topics))

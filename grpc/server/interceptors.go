@@ -18,22 +18,22 @@ const (
 	requestIDKey     = "x-request-id"
 )
 
-// Limits of time of one call that is no stream. Lease waits as long as its worker wants to.
+// Timeouts of unary calls. Lease waits for as long as its worker asks.
 const (
-	callTime  = 30 * time.Second
-	leaseTime = maxWait + 15*time.Second
+	callTimeout      = 30 * time.Second
+	leaseCallTimeout = maxWait + 15*time.Second
 )
 
 func (s *Server) unary(ctx context.Context, in any, info *grpc.UnaryServerInfo, handle grpc.UnaryHandler) (out any, err error) {
-	limit := callTime
+	limit := callTimeout
 	if info.FullMethod == assayv1.WorkerService_Lease_FullMethodName {
-		limit = leaseTime
+		limit = leaseCallTimeout
 	}
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	c := callIn(ctx)
 	c.releaseSlot()
-	_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID)) // the one who would be told is gone
+	_ = grpc.SetHeader(ctx, metadata.Pairs(requestIDKey, c.requestID))
 	err = panics.Catch(func() (err error) {
 		out, err = handle(ctx, in)
 		return err
@@ -55,9 +55,9 @@ func (s *Server) stream(srv any, stream grpc.ServerStream, _ *grpc.StreamServerI
 	return c.end(stream.Context(), err)
 }
 
-var errStopping = problem.Unavailable.New("The server stops. Ask again, and another one answers; a watcher goes on from its last resume token.").After(time.Second)
+var errStopping = problem.Unavailable.New("The server stops. Call again, and another one answers; a watcher continues from its last resume token.").After(time.Second)
 
-// callStream is a stream with the context of its call.
+// callStream is a stream with the context of its call, which ends when the server stops.
 type callStream struct {
 	grpc.ServerStream
 	ctx  context.Context //nolint:containedctx // as grpc.ServerStream has it

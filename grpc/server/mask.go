@@ -10,7 +10,7 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 )
 
-// mask is the fields of a run that are wanted, with those wanted of each; all when it is nil (AIP-157).
+// mask is a read mask (AIP-157): the selected fields, each with the mask of its own fields. Nil selects all.
 type mask map[protoreflect.Name]mask
 
 func checkMask(in *fieldmaskpb.FieldMask) (mask, problem.Fields) {
@@ -20,7 +20,7 @@ func checkMask(in *fieldmaskpb.FieldMask) (mask, problem.Fields) {
 	m := mask{}
 	for _, path := range in.GetPaths() {
 		if one := (&fieldmaskpb.FieldMask{Paths: []string{path}}); !one.IsValid(&assayv1.Run{}) {
-			return nil, []problem.Field{{Pointer: "/read_mask", Detail: "has " + quoted(path) + ", which is no field of a run"}}
+			return nil, []problem.Field{{Pointer: "/read_mask", Detail: "has " + quote(path) + ", which is no field of a run"}}
 		}
 		m.add(strings.Split(path, "."))
 	}
@@ -39,7 +39,7 @@ func (m mask) add(path []string) {
 	}
 }
 
-// apply clears what is not wanted.
+// apply clears the fields of the run that are not selected.
 func (m mask) apply(run *assayv1.Run) { m.clear(run.ProtoReflect()) }
 
 func (m mask) clear(msg protoreflect.Message) {
@@ -47,12 +47,12 @@ func (m mask) clear(msg protoreflect.Message) {
 		return
 	}
 	msg.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
-		below, wanted := m[f.Name()]
+		sub, selected := m[f.Name()]
 		switch {
-		case !wanted:
+		case !selected:
 			msg.Clear(f)
-		case below != nil:
-			below.clear(v.Message())
+		case sub != nil:
+			sub.clear(v.Message())
 		}
 		return true
 	})

@@ -16,7 +16,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// statuses has the code of gRPC for each kind of problem.
+// statuses has the gRPC code of each kind of problem.
 var statuses = map[*problem.Kind]codes.Code{
 	problem.BadRequest:          codes.InvalidArgument,
 	problem.InvalidParameter:    codes.InvalidArgument,
@@ -46,27 +46,26 @@ var statuses = map[*problem.Kind]codes.Code{
 	problem.TooManyRequests:     codes.ResourceExhausted,
 	problem.Internal:            codes.Internal,
 	problem.Unavailable:         codes.Unavailable,
-	problem.StorageFull:         codes.Unavailable, // which callers try again
+	problem.StorageFull:         codes.Unavailable, // for which clients retry
 }
 
-// domain is that of the reasons in ErrorInfo.
-const domain = "assay"
+// errorDomain is the domain of the reasons in ErrorInfo.
+const errorDomain = "assay"
 
 // reason is a problem's slug as AIP-193 wants it: UPPER_SNAKE_CASE.
 func reason(k *problem.Kind) string { return strings.ToUpper(strings.ReplaceAll(k.Slug, "-", "_")) }
 
-// problemOf returns the problem that err is. One that is none is a fault of the server, told only to the log, unless the
-// call was given up.
+// problemOf returns the problem that err is or wraps. Any other error is a fault of the server, and only the log has its text.
 func problemOf(err error) *problem.Error {
 	p := diskfull.Problem(err)
 	if p != nil || errors.As(err, &p) {
 		return p
 	}
-	return problem.Internal.Wrap(err, "Something went wrong in the server. Try again; if it happens again, report the request id to those who run the server.")
+	return problem.Internal.Wrap(err, "Something went wrong in the server. Try again; if it happens again, report the request id to the operators of the server.")
 }
 
-// statusOf returns the status with which a call ends that failed with err. What is a status already stays as it is; what
-// came of the end of the call's time says so.
+// statusOf returns the status of a call that failed with err. An error that is a status already stays as it is; one that follows
+// from the end of the call's context becomes DEADLINE_EXCEEDED or CANCELLED.
 func statusOf(ctx context.Context, err error, requestID string) *status.Status {
 	p := problemOf(err)
 	if p.Kind == problem.Internal || p.Kind == problem.Unavailable {
@@ -91,7 +90,7 @@ func statusOf(ctx context.Context, err error, requestID string) *status.Status {
 		details = append(details, bad)
 	}
 	details = append(details,
-		&errdetails.ErrorInfo{Reason: reason(p.Kind), Domain: domain, Metadata: map[string]string{"slug": p.Kind.Slug, "type": p.Kind.Type(), "requestId": requestID}},
+		&errdetails.ErrorInfo{Reason: reason(p.Kind), Domain: errorDomain, Metadata: map[string]string{"slug": p.Kind.Slug, "type": p.Kind.Type(), "requestId": requestID}},
 		&errdetails.RequestInfo{RequestId: requestID})
 	if p.RetryAfter > 0 {
 		details = append(details, &errdetails.RetryInfo{RetryDelay: durationpb.New(p.RetryAfter)})
@@ -103,7 +102,7 @@ func statusOf(ctx context.Context, err error, requestID string) *status.Status {
 	return s
 }
 
-// fieldPath turns a JSON Pointer to a member into a path of fields: /files/0/mediaType into files[0].media_type.
+// fieldPath converts a JSON Pointer to a path of fields: /files/0/mediaType to files[0].media_type.
 func fieldPath(pointer string) string {
 	var b strings.Builder
 	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "/"), "/") {

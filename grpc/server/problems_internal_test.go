@@ -69,21 +69,21 @@ func TestWhatIsNoProblemTellsNothing(t *testing.T) {
 }
 
 func TestEveryMethodHasOneRule(t *testing.T) {
-	s := New(Env{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Options{Lease: time.Minute, FirstLease: time.Minute, Look: time.Minute, Reflection: true})
+	s := New(Env{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Options{Lease: time.Minute, FirstLease: time.Minute, QueuePollInterval: time.Minute, Reflection: true})
 	served := map[string]bool{}
 	for name, info := range s.grpc.GetServiceInfo() {
 		for _, m := range info.Methods {
 			method := "/" + name + "/" + m.Name
 			served[method] = true
-			if rules[method] == 0 {
+			if methodRoles[method] == 0 {
 				t.Errorf("nobody may call %s", method)
 			}
-			if workers := strings.HasPrefix(name, "assay.v1.Worker"); workers && rules[method] != access.Worker {
-				t.Errorf("%s may be called with %v", method, rules[method])
+			if workers := strings.HasPrefix(name, "assay.v1.Worker"); workers && methodRoles[method] != access.Worker {
+				t.Errorf("%s may be called with %v", method, methodRoles[method])
 			}
 		}
 	}
-	for method := range rules {
+	for method := range methodRoles {
 		if !served[method] {
 			t.Errorf("the rule for %s is for nothing", method)
 		}

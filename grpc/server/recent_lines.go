@@ -4,28 +4,26 @@ import (
 	"context"
 	"sync"
 
-	"assay/shared/blob"
 	"assay/shared/record"
 	"assay/shared/records"
 	"assay/shared/runlog"
 	"assay/shared/store"
 )
 
-// What is kept of each log that is watched, and how much of what came waits to be looked at.
+// Limits of what is kept of each watched log, and of the chunks that are not decoded yet.
 const (
-	recentLines = 4096
-	recentBytes = 512 << 10
+	maxRecentLines = 4096
+	maxRecentBytes = 512 << 10
 )
 
-// unknown is the first line of a log that nobody has looked at.
-const unknown = -1
+// notBegun is the number of the first kept line before the first read.
+const notBegun = -1
 
-// recent keeps the last lines of a log, so that however many follow it the store is read once, or not at all when the lines
-// were written here.
-type recent struct {
-	store store.Store
-	files blob.Store
-	kind  record.LogKind
+// recentLog caches the last lines of a log for all who watch it. It reads the store once for all of them, and not at all for
+// lines that this process wrote.
+type recentLog struct {
+	stored runlog.Logs
+	kind   record.LogKind
 
 	incomingMu    sync.Mutex   // for the store's hook, which must not wait for a read of the store
 	incoming      []store.Item // chunks that were not decoded yet
@@ -37,8 +35,8 @@ type recent struct {
 	bytes int
 }
 
-// numbered is a line with its place in a log.
-type numbered struct {
+// numberedLine is a line with its number in a log.
+type numberedLine struct {
 	record.LogLine
 	kind   record.LogKind
 	number int64
@@ -47,23 +45,23 @@ type numbered struct {
 // lineBytes is about how many bytes a line takes, here and in a message.
 func lineBytes(l record.LogLine) int { return 64 + len(l.Text) }
 
-// put takes a chunk. One too many is left to be read from the store.
-func (r *recent) put(chunk store.Item) {
+// put takes a chunk that was just written. One for which there is no room is read from the store later.
+func (r *recentLog) put(chunk store.Item) {
 	r.incomingMu.Lock()
 	defer r.incomingMu.Unlock()
-	if r.incomingBytes+len(chunk.Data) > recentBytes {
+	if r.incomingBytes+len(chunk.Data) > maxRecentBytes {
 		return
 	}
 	r.incoming = append(r.incoming, chunk)
 	r.incomingBytes += len(chunk.Data)
 }
 
-// read adds to the batch the lines from the number on, up to the one of the number until, which the run has. It returns the
-// number behind them. Lines that are older than those kept are not found, which it says.
-func (r *recent) read(ctx context.Context, run *record.RunItem, from, until int64, to *batch) (next int64, found bool, err error) {
+// read adds lines to the batch until it is full: those with numbers from `from` up to, and without, `until`, which the run has. It
+// returns the number of the line after them, and whether the line `from` is not older than the kept ones.
+func (r *recentLog) read(ctx context.Context, run *record.RunItem, from, until int64, to *lineBatch) (next int64, found bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.first == unknown {
+	if r.first == notBegun {
 		r.begin(run)
 	}
 	if err := r.appendIncoming(); err != nil {
@@ -78,31 +76,32 @@ func (r *recent) read(ctx context.Context, run *record.RunItem, from, until int6
 		return from, false, nil
 	}
 	next = from
-	for next < min(until, r.end()) && to.add(numbered{r.lines[next-r.first], r.kind, next}) {
+	for next < min(until, r.end()) && !to.full() {
+		to.add(numberedLine{r.lines[next-r.first], r.kind, next})
 		next++
 	}
 	return next, true, nil
 }
 
-// begin decides what is kept: a log from its first line on, or, when it is too long, what comes from now on.
-func (r *recent) begin(run *record.RunItem) {
+// begin decides what is kept: the log from its first line on or, when it is too long for that, only the lines that follow.
+func (r *recentLog) begin(run *record.RunItem) {
 	r.first = 0
 	state, _, _ := run.Log(r.kind)
-	if state.Lines > recentLines || state.Bytes+64*state.Lines > recentBytes {
+	if state.Lines > maxRecentLines || state.Bytes+64*state.Lines > maxRecentBytes {
 		r.first = state.Lines
 	}
 }
 
-func (r *recent) end() int64 { return r.first + int64(len(r.lines)) }
+func (r *recentLog) end() int64 { return r.first + int64(len(r.lines)) }
 
-// appendIncoming looks at the chunks that came. What does not follow the lines that are kept is read from the store when somebody
-// wants it.
-func (r *recent) appendIncoming() error {
+// appendIncoming decodes the chunks that came. Lines that do not follow the kept ones are read from the store when a watcher
+// needs them.
+func (r *recentLog) appendIncoming() error {
 	r.incomingMu.Lock()
-	came := r.incoming
+	chunks := r.incoming
 	r.incoming, r.incomingBytes = nil, 0
 	r.incomingMu.Unlock()
-	for _, it := range came {
+	for _, it := range chunks {
 		c, err := records.Decode[record.LogChunk](it)
 		if err != nil {
 			return err
@@ -114,15 +113,14 @@ func (r *recent) appendIncoming() error {
 	return nil
 }
 
-// fill reads from the store what is missing of the lines before the one of the number until, or gives up what it keeps when
-// that is too much.
-func (r *recent) fill(ctx context.Context, run *record.RunItem, until int64) error {
-	if until-r.end() > recentLines {
+// fill reads the lines up to `until` that are missing from the store or, when these are too many, forgets the kept lines.
+func (r *recentLog) fill(ctx context.Context, run *record.RunItem, until int64) error {
+	if until-r.end() > maxRecentLines {
 		clear(r.lines)
 		r.first, r.lines, r.bytes = until, nil, 0
 		return nil
 	}
-	for l, err := range runlog.From(ctx, r.store, r.files, run, r.kind, r.end()) {
+	for l, err := range r.stored.Lines(ctx, run, r.kind, r.end()) {
 		if err != nil {
 			return err
 		}
@@ -133,14 +131,14 @@ func (r *recent) fill(ctx context.Context, run *record.RunItem, until int64) err
 	return nil
 }
 
-// add keeps lines, and lets the oldest go when they are too many.
-func (r *recent) add(more ...record.LogLine) {
+// add keeps lines, and forgets the oldest when they are too many.
+func (r *recentLog) add(more ...record.LogLine) {
 	for _, l := range more {
 		r.bytes += lineBytes(l)
 	}
 	r.lines = append(r.lines, more...)
 	n := 0
-	for len(r.lines)-n > recentLines || r.bytes > recentBytes {
+	for len(r.lines)-n > maxRecentLines || r.bytes > maxRecentBytes {
 		r.bytes -= lineBytes(r.lines[n])
 		r.lines[n] = record.LogLine{}
 		n++

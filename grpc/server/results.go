@@ -23,7 +23,7 @@ import (
 )
 
 // CompleteRun implements assayv1.WorkerServiceServer.
-func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
+func (s *workerService) CompleteRun(ctx context.Context, in *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
 	h, fields := checkLeaseRef(ctx, in)
 	outputs, more := checkOutputs(in)
 	if err := problem.Check(append(fields, more...)); err != nil {
@@ -49,16 +49,16 @@ func (s *workers) CompleteRun(ctx context.Context, in *assayv1.CompleteRunReques
 	return out, nil
 }
 
-// requestDigest identifies a request among all under its lease.
+// requestDigest identifies a request among those under its lease.
 func requestDigest(in proto.Message) string {
-	b, _ := proto.MarshalOptions{Deterministic: true}.Marshal(in) // what was decoded can be encoded
+	b, _ := proto.MarshalOptions{Deterministic: true}.Marshal(in) // a decoded message can always be encoded
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:16])
 }
 
-// resultOf returns how a request under a lease left the run, or, when the request is a repeat because its answer was lost, how
-// the first one left it.
-func (s *workers) resultOf(ctx context.Context, h queue.LeaseRef, run *record.RunItem, err error) (record.EndedLease, error) {
+// resultOf returns the result of a request that ended a lease, or, for a repeat whose first answer was lost, the result of the
+// first one.
+func (s *workerService) resultOf(ctx context.Context, h queue.LeaseRef, run *record.RunItem, err error) (record.EndedLease, error) {
 	if err == nil {
 		return record.EndedLease{State: run.State, EvaluationID: run.EvaluationID}, nil
 	}
@@ -76,7 +76,7 @@ func (s *workers) resultOf(ctx context.Context, h queue.LeaseRef, run *record.Ru
 }
 
 // ReportEvaluation implements assayv1.WorkerServiceServer.
-func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
+func (s *workerService) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvaluationRequest) (*assayv1.ReportEvaluationResponse, error) {
 	h, fields := checkLeaseRef(ctx, in)
 	warnings, more := checkDiagnostics("/warnings", in.GetWarnings())
 	fields = append(fields, more...)
@@ -95,7 +95,7 @@ func (s *workers) ReportEvaluation(ctx context.Context, in *assayv1.ReportEvalua
 }
 
 // report completes a run with the measures of a worker.
-func (s *workers) report(ctx context.Context, h queue.LeaseRef, in *assayv1.ReportEvaluationRequest, warnings []measure.Diagnostic) (*record.RunItem, error) {
+func (s *workerService) report(ctx context.Context, h queue.LeaseRef, in *assayv1.ReportEvaluationRequest, warnings []measure.Diagnostic) (*record.RunItem, error) {
 	run, truth, err := s.leasedForEvaluation(ctx, h)
 	if err != nil {
 		return nil, err
@@ -107,7 +107,7 @@ func (s *workers) report(ctx context.Context, h queue.LeaseRef, in *assayv1.Repo
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
-	result.Warnings = measure.WithoutTruth(nil, warnings) // whatever its program says, it had the truth at hand
+	result.Warnings = measure.WithoutTruth(nil, warnings) // the evaluator read the truth, so any text may reveal it
 	run, err = s.results.Complete(ctx, h, run, truth, result, in.GetEvaluatorVersion())
 	if errors.Is(err, queue.ErrTruthChanged) {
 		return nil, s.releaseOutdated(ctx, h)
@@ -115,8 +115,8 @@ func (s *workers) report(ctx context.Context, h queue.LeaseRef, in *assayv1.Repo
 	return run, err
 }
 
-// leasedForEvaluation reads a run that a worker evaluates, with the truth as it is now; nil when there is none any more.
-func (s *workers) leasedForEvaluation(ctx context.Context, h queue.LeaseRef) (*record.RunItem, *record.Truth, error) {
+// leasedForEvaluation reads a run that a worker evaluates, and the current truth; nil when it was deleted.
+func (s *workerService) leasedForEvaluation(ctx context.Context, h queue.LeaseRef) (*record.RunItem, *record.Truth, error) {
 	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	switch {
 	case err != nil:
@@ -124,15 +124,15 @@ func (s *workers) leasedForEvaluation(ctx context.Context, h queue.LeaseRef) (*r
 	case run == nil || !h.Matches(run.Lease):
 		return nil, nil, queue.ErrStaleLease
 	case run.State != record.Evaluating:
-		return nil, nil, problem.Conflict.New("The run is %s: only one that is being evaluated takes measures. Bring its output with CompleteRun.", run.State)
+		return nil, nil, problem.Conflict.New("The run is %s: only one that is being evaluated takes measures. Send its output with CompleteRun.", run.State)
 	}
 	truth, err := records.Get[record.Truth](ctx, s.env.Store, store.Strong, record.TruthKey(run.DatasetID))
 	return run, truth, err
 }
 
-// releaseOutdated gives back a run that was evaluated against a truth that is no longer the one in use. A repeat of the request is
-// refused with errStale: its worker has nothing to do then either.
-func (s *workers) releaseOutdated(ctx context.Context, h queue.LeaseRef) error {
+// releaseOutdated releases a run that was evaluated against an outdated truth. A repeat of the request is refused with errStale,
+// after which the worker has nothing to do either.
+func (s *workerService) releaseOutdated(ctx context.Context, h queue.LeaseRef) error {
 	h.Request = ""
 	if _, err := s.queue.Release(ctx, h); errors.Is(err, queue.ErrStaleLease) {
 		return errStale
@@ -142,7 +142,7 @@ func (s *workers) releaseOutdated(ctx context.Context, h queue.LeaseRef) error {
 	return problem.TruthChanged.New("The truth has changed since the run was leased. The run waits to be evaluated against the new one: lease again.")
 }
 
-// parseMeasures takes the measures that the dataset names, of which none may be missing, from a report.
+// parseMeasures returns the measures of a report, which must have all that the dataset names and no others.
 func parseMeasures(in *assayv1.ReportEvaluationRequest, names []string) (measure.Result, problem.Fields) {
 	result := measure.Result{Measures: map[string]*float64{}, Reasons: map[string]string{}}
 	var fields problem.Fields
@@ -161,16 +161,16 @@ func parseMeasures(in *assayv1.ReportEvaluationRequest, names []string) (measure
 		}
 	}
 	for name := range in.GetMeasures() {
-		fields.AddIf(!known[name], "/measures", "has %s, which the dataset does not name", quoted(name))
+		fields.AddIf(!known[name], "/measures", "has %s, which the dataset does not name", quote(name))
 	}
 	for topic, values := range in.GetTopics() {
 		of := map[string]float64{}
 		for name, v := range values.GetMeasures() {
 			switch {
 			case !known[name]:
-				fields.Add("/topics", "topic %s has %s, which the dataset does not name", quoted(topic), quoted(name))
+				fields.Add("/topics", "topic %s has %s, which the dataset does not name", quote(topic), quote(name))
 			case math.IsInf(v, 0):
-				fields.Add("/topics", "topic %s has an infinite %s", quoted(topic), name)
+				fields.Add("/topics", "topic %s has an infinite %s", quote(topic), name)
 			case !math.IsNaN(v):
 				of[name] = v
 			}
@@ -184,7 +184,7 @@ func parseMeasures(in *assayv1.ReportEvaluationRequest, names []string) (measure
 }
 
 // FailRun implements assayv1.WorkerServiceServer.
-func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*assayv1.FailRunResponse, error) {
+func (s *workerService) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*assayv1.FailRunResponse, error) {
 	h, fields := checkLeaseRef(ctx, in)
 	diagnostics, more := checkDiagnostics("/diagnostics", in.GetDiagnostics())
 	fields = append(fields, more...)
@@ -216,8 +216,8 @@ func (s *workers) FailRun(ctx context.Context, in *assayv1.FailRunRequest) (*ass
 	return &assayv1.FailRunResponse{State: states[done.State]}, nil
 }
 
-// fail ends a run: one that was evaluated until the truth changes.
-func (s *workers) fail(ctx context.Context, h queue.LeaseRef, diagnostics []measure.Diagnostic) (*record.RunItem, error) {
+// fail fails a run; a run that was evaluated, until the truth changes.
+func (s *workerService) fail(ctx context.Context, h queue.LeaseRef, diagnostics []measure.Diagnostic) (*record.RunItem, error) {
 	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	if err != nil {
 		return nil, err
@@ -236,7 +236,7 @@ func (s *workers) fail(ctx context.Context, h queue.LeaseRef, diagnostics []meas
 	return run, err
 }
 
-// attemptReason is the reason of an attempt that broke off as the run's owner may read it.
+// attemptReason is why an attempt failed, as the run's owner may read it.
 func attemptReason(diagnostics []measure.Diagnostic) string {
 	for _, d := range diagnostics {
 		if d.SafeWhileBlinded {

@@ -21,14 +21,14 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// runService is the RunService: what functions/runs shows over HTTP, to the same callers.
+// runService implements RunService. Its callers see the same as in functions/runs over HTTP.
 type runService struct {
 	assayv1.UnimplementedRunServiceServer
 	env Env
 	hub *hub
 }
 
-// viewer is the caller as one who looks at what is stored.
+// viewer returns the caller's view of the store.
 func (s *runService) viewer(ctx context.Context) *visibility.Viewer {
 	return &visibility.Viewer{Store: s.env.Store, Caller: callerOf(ctx), Consistency: store.Eventual}
 }
@@ -79,7 +79,7 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 		return size >= page.MaxBytes, nil
 	})
 	if problem.InvalidCursor.Is(err) {
-		return nil, problem.Check([]problem.Field{{Pointer: "/page_token", Detail: "names nothing in this list any more: begin again without one"}})
+		return nil, problem.Check([]problem.Field{{Pointer: "/page_token", Detail: "names a run that is no longer in the list: begin again without one"}})
 	}
 	if err != nil {
 		return nil, err
@@ -102,7 +102,7 @@ func checkID(pointer, id string) (fields problem.Fields) {
 	return fields
 }
 
-// checkList returns what is asked for, and the id that the list begins with.
+// checkList returns the filter, the mask, and the id that the page begins with.
 func checkList(in *assayv1.ListRunsRequest) (f runs.Filter, m mask, cursor string, err error) {
 	m, fields := checkMask(in.GetReadMask())
 	for _, member := range []struct {
@@ -117,9 +117,9 @@ func checkList(in *assayv1.ListRunsRequest) (f runs.Filter, m mask, cursor strin
 			*member.to = []string{member.id}
 		}
 	}
-	for i, asked := range in.GetStates() {
-		state, ok := keyOf(states, asked)
-		fields.AddIf(!ok, fmt.Sprintf("/states/%d", i), "must be a state that there is")
+	for i, s := range in.GetStates() {
+		state, ok := keyOf(states, s)
+		fields.AddIf(!ok, fmt.Sprintf("/states/%d", i), "must be a known state")
 		f.States = append(f.States, state)
 	}
 	fields.AddIf(in.GetPageSize() < 0, "/page_size", "must not be negative")
@@ -134,10 +134,10 @@ func checkList(in *assayv1.ListRunsRequest) (f runs.Filter, m mask, cursor strin
 	return f, m, cursor, problem.Check(fields)
 }
 
-// filterBytes is how much of a page token tells which list it is of.
+// filterBytes is the length of the digest of the filter in a page token.
 const filterBytes = 8
 
-// pageToken names the run that the next page begins with, and the list that it is a page of.
+// pageToken encodes the digest of the filter and the id of the run that the next page begins with.
 func pageToken(in *assayv1.ListRunsRequest, next string) string {
 	states := slices.Clone(in.GetStates())
 	slices.Sort(states)

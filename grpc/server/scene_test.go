@@ -55,7 +55,7 @@ func newScene(t testing.TB) *scene {
 		c, err := s.Verify(ctx, token)
 		c.Worker = c.Worker || token == "other robot" // a worker with an identity of its own
 		return c, err
-	}}, server.Options{Lease: lease, FirstLease: lease, Look: look, Reflection: true})
+	}}, server.Options{Lease: lease, FirstLease: lease, QueuePollInterval: look, Reflection: true})
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	builtin := &evaluator.Worker{Store: s.Store, Files: s.Files, Now: time.Now, Log: s.Log, Holder: "builtin"}

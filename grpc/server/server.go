@@ -30,36 +30,36 @@ import (
 	"google.golang.org/grpc/reflection"
 )
 
-// Env is what the server works with.
+// Env is the dependencies of a Server.
 type Env struct {
 	Store  store.Store
 	Files  blob.Store
 	Now    func() time.Time
 	Log    *slog.Logger
 	Verify func(ctx context.Context, token string) (access.Caller, error) // an error is a problem
-	Quotas record.Quotas                                                  // that outputs of runs count in
+	Quotas record.Quotas                                                  // in which outputs of runs count
 }
 
 // Options of a Server.
 type Options struct {
 	Lease      time.Duration // how long a heartbeat extends a lease
 	FirstLease time.Duration // how long a lease lasts until the first heartbeat
-	// Look is how often to poll the store without a notification: seldom where Changed reports all writes, every other second
-	// where other processes write too. Expired leases are looked for at least that often.
-	Look time.Duration
-	// Poll is how often to ask for what others write to the runs that are watched; 0 where Changed reports all writes.
-	Poll        time.Duration
-	Credentials credentials.TransportCredentials // nil: plain text
-	Reflection  bool                             // whether server reflection is served
+	// QueuePollInterval is how often to poll the queue without a notification: seldom where Changed reports all writes, every other
+	// second where other processes write too.
+	QueuePollInterval time.Duration
+	// WatchPollInterval is how often to poll for other processes' writes to watched runs; 0 where Changed reports all writes.
+	WatchPollInterval time.Duration
+	Credentials       credentials.TransportCredentials // nil: plain text
+	Reflection        bool                             // whether server reflection is served
 }
 
-// Defaults of the times of leases.
+// Defaults of leases.
 const (
 	DefaultLease      = time.Minute
 	DefaultFirstLease = 20 * time.Second
 )
 
-// maxSweepInterval is how often expired leases are looked for at least.
+// maxSweepInterval bounds the interval between sweeps for expired leases.
 const maxSweepInterval = 2 * time.Second
 
 // Server is the gRPC server.
@@ -72,37 +72,37 @@ type Server struct {
 	hub      *hub
 	slots    callSlots
 
-	stopping context.Context //nolint:containedctx // its end tells the streams, which have contexts of their own, to end
+	stopping context.Context //nolint:containedctx // its end ends the streams, which have contexts of their own
 	stop     context.CancelFunc
 }
 
 // Limits of connections.
 const (
 	maxMessage       = 4 << 20
-	maxReceived      = maxMessage + 64<<10 // a message that is a little too large is read to say so
-	maxStreams       = 250                 // at the same time in one connection
+	maxReceived      = maxMessage + 64<<10 // a message that is a little too large is received, and refused with a reason
+	maxStreams       = 250                 // at once in one connection
 	idleTime         = 15 * time.Minute    // after which an idle connection is closed
 	connectionAge    = time.Hour           // after which clients are asked to connect again
-	connectionGrace  = 2 * time.Minute     // and then the connection is closed, whatever goes on in it
-	keepAliveTime    = time.Minute         // after which a silent client is asked whether it is there
-	minKeepAliveTime = 10 * time.Second    // more often a client may not ask the same
-	shutdownTimeout  = 15 * time.Second    // for calls under way when the server stops
+	connectionGrace  = 2 * time.Minute     // until the connection is then closed
+	keepAliveTime    = time.Minute         // after which a silent client is pinged
+	minKeepAliveTime = 10 * time.Second    // between a client's pings
+	shutdownTimeout  = 15 * time.Second    // for active calls when the server stops
 )
 
 // New returns a server, which Serve starts.
 func New(env Env, o Options) *Server {
 	s := &Server{env: env, health: health.NewServer()}
 	s.stopping, s.stop = context.WithCancel(context.Background())
-	s.dispatch = newDispatcher(queue.Queue{Store: env.Store, Now: env.Now}, env.Log, o.FirstLease, o.Look)
-	s.sweep = &sweeper{queue: queue.Queue{Store: env.Store, Now: env.Now}, log: env.Log, lease: o.Lease, interval: min(o.Look, maxSweepInterval)}
-	s.hub = newHub(env.Store, env.Files, env.Log, o.Poll)
+	s.dispatch = newDispatcher(queue.Queue{Store: env.Store, Now: env.Now}, env.Log, o.FirstLease, o.QueuePollInterval)
+	s.sweep = &sweeper{queue: queue.Queue{Store: env.Store, Now: env.Now}, log: env.Log, lease: o.Lease, interval: min(o.QueuePollInterval, maxSweepInterval)}
+	s.hub = newHub(env.Store, env.Files, env.Log, o.WatchPollInterval)
 	s.grpc = grpc.NewServer(
 		grpc.Creds(o.Credentials), grpc.InTapHandle(s.tap), grpc.ForceServerCodecV2(newCodec()), grpc.UnaryInterceptor(s.unary), grpc.StreamInterceptor(s.stream),
 		grpc.MaxRecvMsgSize(maxReceived), grpc.MaxConcurrentStreams(maxStreams),
 		grpc.KeepaliveParams(keepalive.ServerParameters{MaxConnectionIdle: idleTime, MaxConnectionAge: connectionAge, MaxConnectionAgeGrace: connectionGrace, Time: keepAliveTime}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: minKeepAliveTime, PermitWithoutStream: true}),
 	)
-	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), newWorkers(env, s.dispatch, o.Lease))
+	s.grpc.RegisterService(s.decoding(assayv1.WorkerService_ServiceDesc), newWorkerService(env, s.dispatch, o.Lease))
 	s.grpc.RegisterService(s.decoding(assayv1.RunService_ServiceDesc), &runService{env: env, hub: s.hub})
 	s.grpc.RegisterService(s.decoding(grpc_health_v1.Health_ServiceDesc), s.health)
 	for _, name := range services {
@@ -120,8 +120,8 @@ func (s *Server) Changed(items []store.Item) {
 	s.hub.changed(items)
 }
 
-// Serve serves until the context ends. Then it hands out no more work, answers all waiting workers that there is none, and
-// waits up to shutdownTimeout for calls to end.
+// Serve serves until the context ends. Then it leases no more runs, answers the waiting workers with none, and waits up to
+// shutdownTimeout for calls to end.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	work, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var all sync.WaitGroup
@@ -138,9 +138,9 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	stop()
 	s.stop()
 	all.Wait()
-	gone := time.AfterFunc(shutdownTimeout, s.grpc.Stop)
+	force := time.AfterFunc(shutdownTimeout, s.grpc.Stop)
 	s.grpc.GracefulStop()
-	gone.Stop()
+	force.Stop()
 	if err != nil {
 		return fmt.Errorf("gRPC on %s: %w", l.Addr(), err)
 	}

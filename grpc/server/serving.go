@@ -11,20 +11,20 @@ import (
 	"assay/shared/wait"
 )
 
-// serving caches which workers this server has noted as seen, so that it reads and writes the item of all servers only
-// now and then.
+// serving records in the store which subqueues have workers. It caches what it has recorded, so that it seldom reads and writes the
+// item, which all servers share.
 type serving struct {
 	mu        sync.Mutex
 	noted     record.Serving
-	subqueues map[string][]record.Subqueue // by worker: what it last asked for
+	subqueues map[string][]record.Subqueue // by worker, of its last Lease
 }
 
 const (
-	noteInterval = 15 * time.Second // how often a worker that waits is noted
-	maxTracked   = 10_000           // how many workers are remembered; of others, each run alone tells what they serve
+	noteInterval = 15 * time.Second // how often a waiting worker is recorded
+	maxTracked   = 10_000           // workers whose subqueues are cached; of others only those of their runs are recorded
 )
 
-// keep notes a worker that asks for work now, and as long as the context lasts if it waits.
+// track records a worker that calls Lease now and, if it waits, until the context ends.
 func (s *serving) track(ctx context.Context, env Env, holder record.Lease, wants []demand, builds bool, waits time.Duration) {
 	var queues []record.Subqueue
 	for _, w := range wants {
@@ -46,7 +46,7 @@ func (s *serving) track(ctx context.Context, env Env, holder record.Lease, wants
 
 func workerKey(l *record.Lease) string { return l.UserID + " " + l.Holder }
 
-// noteHeartbeat notes the worker that holds the run.
+// noteHeartbeat records the worker that has leased the run.
 func (s *serving) noteHeartbeat(ctx context.Context, env Env, run *record.RunItem) {
 	s.mu.Lock()
 	queues := s.subqueues[workerKey(run.Lease)]
@@ -60,9 +60,9 @@ func (s *serving) noteHeartbeat(ctx context.Context, env Env, run *record.RunIte
 func (s *serving) note(ctx context.Context, env Env, queues []record.Subqueue) {
 	now := env.Now()
 	s.mu.Lock()
-	news := s.noted.Note(now, queues)
+	changed := s.noted.Note(now, queues)
 	s.mu.Unlock()
-	if !news {
+	if !changed {
 		return
 	}
 	err := records.Retry(ctx, func() error {
@@ -79,6 +79,6 @@ func (s *serving) note(ctx context.Context, env Env, queues []record.Subqueue) {
 		return new(records.Tx).Save(all, now).Commit(ctx, env.Store)
 	})
 	if err != nil && ctx.Err() == nil {
-		env.Log.WarnContext(ctx, "workers that were seen cannot be noted; they are when they are next seen after a while", "error", err)
+		env.Log.WarnContext(ctx, "the workers that serve queues cannot be recorded; they are with a later call", "error", err)
 	}
 }

@@ -13,11 +13,11 @@ import (
 	"assay/shared/wait"
 )
 
-// sweeper reclaims the runs whose workers let their leases expire. While none has expired, it reads one empty page at a time.
+// sweeper reclaims runs whose leases have expired. While none has, a sweep reads one empty page.
 //
-// Heartbeats cannot arrive while the server is down. So it reclaims nothing for one lease time after its start, in which
-// workers that are alive reconnect. Leases are judged by this server's clock; servers side by side need clocks that agree to within
-// seconds, as those of one cloud do. The evaluator, whose clock may be another's, waits for record.ReclaimGrace longer.
+// Heartbeats cannot arrive while the server is down, so it begins one lease time after its start, in which live workers reconnect.
+// It compares leases with this server's clock; the clocks of several servers must agree to within seconds, as those of one cloud
+// do. The evaluator, which may have another clock, waits for record.ReclaimGrace longer.
 type sweeper struct {
 	queue    queue.Queue
 	log      *slog.Logger
@@ -25,7 +25,7 @@ type sweeper struct {
 	interval time.Duration
 }
 
-// sweepPage is how many expired leases are read at once.
+// sweepPage is the page size of a sweep.
 const sweepPage = 20
 
 func (s *sweeper) run(ctx context.Context) {
@@ -52,7 +52,7 @@ func (s *sweeper) sweep(ctx context.Context) error {
 	return failed
 }
 
-// reclaim reclaims a run whose worker's lease has expired. Everything else that is due is left to the evaluator.
+// reclaim reclaims a run whose lease by a worker has expired. Other pending work is the evaluator's.
 func (s *sweeper) reclaim(ctx context.Context, now time.Time, it store.Item) error {
 	if !record.IsRun(it.Key) {
 		return nil
@@ -61,6 +61,6 @@ func (s *sweeper) reclaim(ctx context.Context, now time.Time, it store.Item) err
 	if err != nil || run.Lease == nil || run.Queue != record.QueueWorkers || run.Lease.Until.After(now) {
 		return err
 	}
-	s.log.InfoContext(ctx, "the lease of a worker has expired, and its run is reclaimed", "run", run.ID, "worker", run.Lease.Holder, "attempt", run.Attempts)
+	s.log.InfoContext(ctx, "the lease of a worker has expired; its run is reclaimed", "run", run.ID, "worker", run.Lease.Holder, "attempt", run.Attempts)
 	return s.queue.ReclaimExpired(ctx, run.ID)
 }

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"sync"
 
-	"assay/shared/blob"
 	"assay/shared/record"
 	"assay/shared/records"
+	"assay/shared/runlog"
 	"assay/shared/store"
 	"assay/shared/visibility"
 )
@@ -16,34 +16,33 @@ import (
 // continues with these.
 const maxRevisions = 16
 
-// topic is a run that is watched.
+// topic has the newest revisions of a watched run, and the last lines of its logs.
 type topic struct {
 	id       string
 	key      store.Key
-	store    store.Store
-	watchers int // the hub's
-	logs     [logs]recent
+	watchers int // guarded by the hub
+	logs     [logCount]recentLog
 
 	mu        sync.Mutex
 	revisions []*revision // in their order
 	deleted   bool
-	changed   chan struct{} // closed when there is something new
+	changed   chan struct{} // closed at the next change
 }
 
-// logs is how many logs a run has; what is kept for each of them stands in the order of record.LogKinds.
-const logs = 2
+// logCount is the number of logs of a run. Arrays with an element for each are in the order of record.LogKinds.
+const logCount = 2
 
-func newTopic(s store.Store, files blob.Store, runID string) *topic {
-	t := &topic{id: runID, key: record.RunKey(runID), store: s, changed: make(chan struct{})}
+func newTopic(stored runlog.Logs, runID string) *topic {
+	t := &topic{id: runID, key: record.RunKey(runID), changed: make(chan struct{})}
 	for i, k := range record.LogKinds {
-		t.logs[i] = recent{store: s, files: files, kind: k, first: unknown}
+		t.logs[i] = recentLog{stored: stored, kind: k, first: notBegun}
 	}
 	return t
 }
 
 // revision is the run as one write stored it. It is decoded when it is first read.
 type revision struct {
-	order int64 // version of the item; that of the run may be the one of the revision before, when nothing changed that is shown
+	order int64 // the item's version; the run's own version stays the same when nothing changes that is shown
 	once  sync.Once
 	item  store.Item // until it is decoded
 	run   *record.RunItem
@@ -52,7 +51,7 @@ type revision struct {
 
 func revisionOf(run *record.RunItem) *revision { return &revision{order: run.Stored(), run: run} }
 
-// decoded returns the run, which all who look share: nobody changes it.
+// decoded returns the run, which all watchers share and none changes.
 func (m *revision) decoded() (*record.RunItem, error) {
 	m.once.Do(func() {
 		if m.run == nil {
@@ -63,7 +62,7 @@ func (m *revision) decoded() (*record.RunItem, error) {
 	return m.run, m.err
 }
 
-// put takes the run as it was written, or that it was deleted.
+// put takes the item of the run after a write or a deletion.
 func (t *topic) put(it store.Item) {
 	if it.Exists() {
 		t.add(&revision{order: it.Version, item: it})
@@ -75,7 +74,7 @@ func (t *topic) put(it store.Item) {
 	t.signal()
 }
 
-// add keeps a revision, unless it is known or older than all that are kept.
+// add keeps a revision, unless it is kept already or older than all that are.
 func (t *topic) add(m *revision) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -92,10 +91,10 @@ func (t *topic) add(m *revision) {
 	t.signal()
 }
 
-// putLines takes a chunk of one of the logs; other items are not for it.
+// putLines takes the item if it is a chunk of a log.
 func (t *topic) putLines(it store.Item) {
 	if !it.Exists() {
-		return // what goes from the table stands in the file of the whole log
+		return // it is in the file of the whole log
 	}
 	for i, k := range record.LogKinds {
 		if it.Sort >= record.LogKey(t.id, k, 0).Sort && it.Sort < record.LogEnd(k) {
@@ -109,8 +108,8 @@ func (t *topic) signal() {
 	t.changed = make(chan struct{})
 }
 
-// after returns the oldest revision behind the one of that order which there is, or the newest when none is; the newest; and
-// what will be closed when there are more. Both are decoded. A run that was deleted is visibility.Missing.
+// after returns the oldest kept revision after the order, or the newest when there is none; the newest; and a channel that is
+// closed at the next change. Both are decoded. The error of a deleted run is visibility.Missing.
 func (t *topic) after(order int64) (next, newest *revision, changed <-chan struct{}, err error) {
 	t.mu.Lock()
 	deleted, changed := t.deleted, t.changed
@@ -133,13 +132,13 @@ func (t *topic) after(order int64) (next, newest *revision, changed <-chan struc
 	return next, newest, changed, err
 }
 
-// newest returns the run as far as it is known.
+// newest returns the newest revision.
 func (t *topic) newest() (*revision, error) {
 	_, newest, _, err := t.after(math.MaxInt64)
 	return newest, err
 }
 
-// finished reports whether there is nothing to ask for: the run has ended or is deleted, or is not there yet.
+// finished reports whether polling the run is pointless: it has ended, is deleted, or was not read yet.
 func (t *topic) finished() bool {
 	t.mu.Lock()
 	if t.deleted || len(t.revisions) == 0 {

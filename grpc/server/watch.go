@@ -17,63 +17,62 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Times of a stream.
+// Limits of a stream.
 const (
-	watchTime = time.Hour   // until it is ended, to be taken up again: so a server's streams move on to its successors
-	grantTime = time.Minute // how old the grants of its caller may be when something is sent
+	maxStreamDuration = time.Hour   // after which the client has to resume it, so that streams move to other servers
+	maxGrantsAge      = time.Minute // of the caller's when a message is sent
 )
 
-// watcher is one who watches a run: the caller, and how far the stream is. It serves one goroutine.
+// watcher is one stream of WatchRun: its caller, and how far it has come. It belongs to one goroutine.
 type watcher struct {
 	hub   *hub
 	now   func() time.Time
 	topic *topic
-	place
-	seen     int64 // order of the image that was told last
-	viewer   visibility.Viewer
-	granted  time.Time     // when the grants were read
-	look     time.Duration // how often a run that waits for a worker is looked at again
-	unserved bool          // whether the run was sent last with the diagnostic that no worker serves it
-	older    [logs]older   // lines that the topic has no more
-	send     func(watchUpdate) error
+	position
+	sent                int64 // order of the revision that was sent last
+	viewer              visibility.Viewer
+	granted             time.Time             // when the grants were read
+	servingPollInterval time.Duration         // how often to look whether a worker serves a run that waits for one
+	unserved            bool                  // whether the run was last sent with the diagnostic that no worker serves it
+	stored              [logCount]storedLines // by log, in the order of record.LogKinds
+	send                func(watchUpdate) error
 }
 
-// watchUpdate is what a message shows.
+// watchUpdate is the content of a message.
 type watchUpdate struct {
 	run   *record.Run // nil when there are only lines
-	lines []numbered
+	lines []numberedLine
 	token string
 }
 
-// errResume ends a stream that can go on elsewhere.
+// errResume ends a stream that the client can resume on any server.
 var errResume error = problem.Unavailable.New("The stream has lasted long enough. Watch the run again with the resume_token of the last message that came: nothing is lost.").After(time.Second)
 
 // WatchRun implements assayv1.RunServiceServer.
 func (s *runService) WatchRun(in *assayv1.WatchRunRequest, stream grpc.ServerStreamingServer[assayv1.WatchRunResponse]) error {
 	fields := checkID("/run_id", in.GetRunId())
-	var from place
+	var from position
 	if len(fields) == 0 && in.GetResumeToken() != "" {
 		from, fields = parseToken(in.GetRunId(), in.GetResumeToken())
 	}
 	if err := problem.Check(fields); err != nil {
 		return err
 	}
-	w := &watcher{hub: s.hub, now: s.env.Now, place: from, viewer: *s.viewer(stream.Context()), look: grantTime}
+	w := &watcher{hub: s.hub, now: s.env.Now, position: from, viewer: *s.viewer(stream.Context()), servingPollInterval: maxGrantsAge}
 	w.send = func(m watchUpdate) error { return stream.Send(protoUpdate(m)) }
-	return w.watch(stream.Context(), in.GetRunId(), watchTime)
+	return w.watch(stream.Context(), in.GetRunId(), maxStreamDuration)
 }
 
-// watch sends the run, as it is or from the watcher's place on, and what becomes of it, until it has ended. It returns nil
-// then, visibility.Missing when there is no such run or the caller may not see it any more, and errResume when the stream
-// has lasted for so long.
-func (w *watcher) watch(ctx context.Context, runID string, long time.Duration) error {
+// watch sends the run as it is now, or from the watcher's position on, and each change until the run has ended; then it returns
+// nil. It returns visibility.Missing when there is no such run or the caller may no longer see it, and errResume after the duration.
+func (w *watcher) watch(ctx context.Context, runID string, d time.Duration) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	timer := time.AfterFunc(long, func() { cancel(errResume) })
+	timer := time.AfterFunc(d, func() { cancel(errResume) })
 	defer timer.Stop()
-	w.topic = w.hub.join(runID) // before the run is read, so that nothing that is written since is missed
+	w.topic = w.hub.join(runID) // before the run is read, so that no write is missed
 	defer w.hub.leave(w.topic)
-	defer w.rest()
+	defer w.closeLogs()
 	err := w.begin(ctx, runID)
 	if err == nil {
 		err = w.follow(ctx)
@@ -84,8 +83,8 @@ func (w *watcher) watch(ctx context.Context, runID string, long time.Duration) e
 	return err
 }
 
-// begin reads the run and finds the place to begin at. It reads what showing the run reads, so that nobody learns from it
-// which runs there are, or are watched; what the topic then lacks is not older than the token.
+// begin reads the run and finds the position to begin at. It makes the same reads as GetRun, so that its duration reveals neither
+// which runs exist nor which are watched. What the topic lacks afterwards is not older than the token.
 func (w *watcher) begin(ctx context.Context, runID string) error {
 	w.granted, w.viewer.Consistency = w.now(), store.Strong
 	run, roles, err := visibility.Get[record.RunItem](ctx, &w.viewer, runID, record.RunKey)
@@ -98,55 +97,55 @@ func (w *watcher) begin(ctx context.Context, runID string) error {
 		return err
 	}
 	if w.version == 0 {
-		w.version, w.seen = newest.run.Version-1, newest.order-1
+		w.version, w.sent = newest.run.Version-1, newest.order-1
 		return nil
 	}
-	return problem.Check(w.ahead(newest.run, roles))
+	return problem.Check(w.checkReached(newest.run, roles))
 }
 
-// follow sends each image of the run with the lines that it counts, and waits for more.
+// follow sends each revision of the run with the lines that it counts, and waits for the next.
 func (w *watcher) follow(ctx context.Context) error {
 	for {
-		next, newest, changed, err := w.topic.after(w.seen)
+		next, newest, changed, err := w.topic.after(w.sent)
 		if err != nil {
 			return err
 		}
-		if err := w.tell(ctx, next.run); err != nil {
+		if err := w.sendRevision(ctx, next.run); err != nil {
 			return err
 		}
-		w.seen = next.order
+		w.sent = next.order
 		if next != newest {
 			continue
 		}
 		if newest.run.State.Ended() {
 			return nil
 		}
-		var later <-chan time.Time
+		var servingDue <-chan time.Time
 		if newest.run.AwaitsWorker() {
-			later = time.After(w.look)
+			servingDue = time.After(w.servingPollInterval)
 		}
 		select {
 		case <-changed:
-		case <-later:
+		case <-servingDue:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
 	}
 }
 
-// tell sends the image, unless it was sent, and the lines up to those that it counts, in as many messages as that takes. Who
-// may see what is decided for each of them, by the run as it is known then, and also when there is nothing to send: what decides
-// it may be all that has changed.
-func (w *watcher) tell(ctx context.Context, run *record.RunItem) error {
-	for more := true; more; more = run.Version > w.version || w.behind(run) {
+// sendRevision sends the revision, unless it was sent, and the lines that it counts, in as many messages as that takes. For each
+// message it decides by the newest revision what the caller may see. It does so even when there is nothing to send, because the
+// caller's rights may be all that has changed.
+func (w *watcher) sendRevision(ctx context.Context, run *record.RunItem) error {
+	for more := true; more; more = run.Version > w.version || w.hasUnsentLines(run) {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		known, err := w.topic.newest()
+		current, err := w.topic.newest()
 		if err != nil {
 			return err
 		}
-		newest := known.run
+		newest := current.run
 		roles, err := w.roles(ctx, newest)
 		if err != nil {
 			return err
@@ -154,34 +153,34 @@ func (w *watcher) tell(ctx context.Context, run *record.RunItem) error {
 		if !access.Sees(roles, newest.Scope().Audience) {
 			return visibility.Missing
 		}
-		var s watchUpdate
-		at := w.place
-		if s.run, err = w.show(ctx, run, newest.Access, roles); err != nil {
+		var update watchUpdate
+		at := w.position
+		if update.run, err = w.show(ctx, run, newest.Access, roles); err != nil {
 			return err
 		}
 		at.version = max(at.version, run.Version)
-		var b batch
+		var b lineBatch
 		for i, k := range record.LogKinds {
-			if until := counted(run, k); at.lines[i] < until && newest.ReadsLog(k, roles) {
-				if at.lines[i], err = w.read(ctx, i, newest, at.lines[i], until, &b); err != nil {
+			if until := lineCount(run, k); at.lines[i] < until && newest.ReadsLog(k, roles) {
+				if at.lines[i], err = w.readLines(ctx, i, newest, at.lines[i], until, &b); err != nil {
 					return err
 				}
 			}
 		}
-		if s.lines = b.lines; s.run == nil && len(s.lines) == 0 {
-			return nil // what there is is not for the caller
+		if update.lines = b.lines; update.run == nil && len(update.lines) == 0 {
+			return nil // the caller may see nothing of what is left
 		}
-		s.token = at.token(run.ID)
-		if err := w.send(s); err != nil {
+		update.token = at.token(run.ID)
+		if err := w.send(update); err != nil {
 			return err
 		}
-		w.place = at
+		w.position = at
 	}
 	return nil
 }
 
-// show returns the run as the caller is shown it now, or nil when it was sent like that.
-func (w *watcher) show(ctx context.Context, run *record.RunItem, now record.AccessAttributes, roles access.Role) (*record.Run, error) {
+// show returns the run as the caller sees it now, or nil when it was already sent like that.
+func (w *watcher) show(ctx context.Context, run *record.RunItem, current record.AccessAttributes, roles access.Role) (*record.Run, error) {
 	reader := runs.Reader{Viewer: &w.viewer, Now: w.now()}
 	unserved, err := reader.Unserved(ctx, run, roles)
 	if err != nil || run.Version < w.version || run.Version == w.version && unserved == w.unserved {
@@ -189,7 +188,7 @@ func (w *watcher) show(ctx context.Context, run *record.RunItem, now record.Acce
 	}
 	w.unserved = unserved
 	item := *run
-	item.Access = now
+	item.Access = current
 	shown, err := reader.Show(ctx, &item, roles)
 	if err != nil {
 		return nil, err
@@ -197,10 +196,10 @@ func (w *watcher) show(ctx context.Context, run *record.RunItem, now record.Acce
 	return &shown, w.viewer.Name(ctx, shown.People())
 }
 
-// behind reports whether the run has lines that were not sent.
-func (w *watcher) behind(run *record.RunItem) bool {
+// hasUnsentLines reports whether the run has lines that were not sent.
+func (w *watcher) hasUnsentLines(run *record.RunItem) bool {
 	for i, k := range record.LogKinds {
-		if w.lines[i] < counted(run, k) {
+		if w.lines[i] < lineCount(run, k) {
 			return true
 		}
 	}
@@ -208,21 +207,21 @@ func (w *watcher) behind(run *record.RunItem) bool {
 }
 
 // counted is how many lines the log of the run has.
-func counted(run *record.RunItem, k record.LogKind) int64 {
+func lineCount(run *record.RunItem, k record.LogKind) int64 {
 	state, _, _ := run.Log(k)
 	return state.Lines
 }
 
-// roles returns what the caller is to the run, by grants that are not too old.
+// roles returns the caller's roles for the run, by grants that are not older than maxGrantsAge.
 func (w *watcher) roles(ctx context.Context, run *record.RunItem) (access.Role, error) {
-	if now := w.now(); now.Sub(w.granted) > grantTime {
+	if now := w.now(); now.Sub(w.granted) > maxGrantsAge {
 		w.viewer.Forget()
 		w.granted = now
 	}
 	return w.viewer.Roles(ctx, run.Scope())
 }
 
-// logNames are the logs as they travel.
+// logNames has the protocol's name of each log.
 var logNames = map[record.LogKind]assayv1.Log{
 	record.ExecutionLog:  assayv1.Log_LOG_EXECUTION,
 	record.EvaluationLog: assayv1.Log_LOG_EVALUATION,

@@ -8,50 +8,54 @@ import (
 
 	"assay/shared/record"
 	"assay/shared/records"
-	"assay/shared/runlog"
 	"assay/shared/store"
 	"assay/shared/visibility"
 	"assay/shared/wait"
 )
 
-// Limits of a message: clients take 4 MiB unless they say otherwise.
+// Limits of a message: clients take 4 MiB unless they say otherwise. The last line may exceed the bytes.
 const (
-	batchLines = 500
-	batchBytes = 256 << 10
+	maxBatchLines = 500
+	maxBatchBytes = 256 << 10
 )
 
-// batch is the lines of a message.
-type batch struct {
-	lines []numbered
+// lineBatch is the lines of a message.
+type lineBatch struct {
+	lines []numberedLine
 	bytes int
-	full  bool
 }
 
-// add reports whether there was room for the line.
-func (b *batch) add(l numbered) bool {
-	n := lineBytes(l.LogLine)
-	if b.full || len(b.lines) == batchLines || len(b.lines) > 0 && b.bytes+n > batchBytes {
-		b.full = true
-		return false
-	}
-	b.lines, b.bytes = append(b.lines, l), b.bytes+n
-	return true
+func (b *lineBatch) full() bool { return len(b.lines) >= maxBatchLines || b.bytes >= maxBatchBytes }
+
+func (b *lineBatch) add(l numberedLine) {
+	b.lines, b.bytes = append(b.lines, l), b.bytes+lineBytes(l.LogLine)
 }
 
-// older is the lines of a log, on their way from the store to a watcher who is further behind than what the topic keeps.
-type older struct {
+// storedLines iterates over the lines of a log in the store, for a watcher that is further behind than what the topic keeps.
+type storedLines struct {
 	next func() (record.LogLine, error, bool)
 	stop func()
-	held *record.LogLine // the next line, which a message had no room for
 }
 
-// read adds to the batch the lines of a log from the number on, up to the one of the number until, as many as it takes. It
-// returns the number behind them.
-func (w *watcher) read(ctx context.Context, log int, run *record.RunItem, from, until int64, b *batch) (int64, error) {
-	o := &w.older[log]
-	pause := firstPause
-	for from < until && !b.full {
-		next, err := w.readOn(ctx, log, run, from, until, b)
+func (s *storedLines) close() {
+	if s.next != nil {
+		s.stop()
+		*s = storedLines{}
+	}
+}
+
+// closeLogs closes the iterators over stored lines.
+func (w *watcher) closeLogs() {
+	for i := range w.stored {
+		w.stored[i].close()
+	}
+}
+
+// readLines adds lines of a log to the batch until it is full: those with numbers from `from` up to, and without, `until`, which
+// the run has. It returns the number of the line after them.
+func (w *watcher) readLines(ctx context.Context, log int, run *record.RunItem, from, until int64, b *lineBatch) (int64, error) {
+	for pause := firstPause; from < until && !b.full(); {
+		next, err := w.readStep(ctx, log, run, from, until, b)
 		if err != nil {
 			return from, err
 		}
@@ -59,57 +63,52 @@ func (w *watcher) read(ctx context.Context, log int, run *record.RunItem, from, 
 			from, pause = next, firstPause
 			continue
 		}
-		if o.next == nil && !b.full {
-			if err := w.await(ctx, record.LogKinds[log], from, pause); err != nil {
-				return from, err
-			}
-			pause *= 2
+		if err := w.awaitLine(ctx, record.LogKinds[log], from, pause); err != nil {
+			return from, err
 		}
+		pause *= 2
 	}
 	if from == until {
-		o.end()
+		w.stored[log].close()
 	}
 	return from, nil
 }
 
-// readOn does a step of read: it takes lines from the topic or, when that has them no more, from the store. When it returns
-// from, there were none, or no room.
-func (w *watcher) readOn(ctx context.Context, log int, run *record.RunItem, from, until int64, b *batch) (int64, error) {
-	o := &w.older[log]
-	if o.next == nil {
+// readStep is one step of readLines: it reads lines from the topic or, when the topic no longer keeps them, from the store. When it
+// returns `from`, the line is in neither.
+func (w *watcher) readStep(ctx context.Context, log int, run *record.RunItem, from, until int64, b *lineBatch) (int64, error) {
+	s := &w.stored[log]
+	if s.next == nil {
 		next, found, err := w.topic.logs[log].read(ctx, run, from, until, b)
 		if err != nil || found {
 			return next, err
 		}
-		o.next, o.stop = iter.Pull2(runlog.From(ctx, w.hub.store, w.hub.files, run, record.LogKinds[log], from))
+		s.next, s.stop = iter.Pull2(w.hub.logs().Lines(ctx, run, record.LogKinds[log], from))
 	}
-	for from < until {
-		l, more, err := o.take()
+	for from < until && !b.full() {
+		l, err, more := s.next()
 		if err != nil {
 			return from, err
 		}
 		if !more {
-			o.end()
+			s.close()
 			break
 		}
-		if !b.add(numbered{l, record.LogKinds[log], from}) {
-			o.held = &l
-			break
-		}
+		b.add(numberedLine{l, record.LogKinds[log], from})
 		from++
 	}
 	return from, nil
 }
 
-// Pauses before a line that the run counts, and that is not there, is looked for again.
+// Pauses before another look for a line that the run counts and that is not there.
 const (
 	firstPause   = 10 * time.Millisecond
 	longestPause = time.Second
 )
 
-// await waits for a line that the run counts and that is not there. While DynamoDB applies a transaction, who reads may see
-// the run changed, and the lines not yet. Otherwise the run is no more, or there is a fault.
-func (w *watcher) await(ctx context.Context, k record.LogKind, line int64, pause time.Duration) error {
+// awaitLine waits for a line that the run counts and that is not there: while DynamoDB applies a transaction, a reader may see the
+// changed run before the lines. It fails when the run was deleted, or when the line does not appear.
+func (w *watcher) awaitLine(ctx context.Context, k record.LogKind, line int64, pause time.Duration) error {
 	run, err := records.Get[record.RunItem](ctx, w.hub.store, store.Strong, w.topic.key)
 	if err != nil {
 		return err
@@ -124,30 +123,4 @@ func (w *watcher) await(ctx context.Context, k record.LogKind, line int64, pause
 		return context.Cause(ctx)
 	}
 	return nil
-}
-
-// take returns the next line, if there are more.
-func (o *older) take() (record.LogLine, bool, error) {
-	if o.held != nil {
-		l := *o.held
-		o.held = nil
-		return l, true, nil
-	}
-	l, err, more := o.next()
-	return l, more, err
-}
-
-// end lets go of what is read.
-func (o *older) end() {
-	if o.next != nil {
-		o.stop()
-		*o = older{}
-	}
-}
-
-// rest lets go of all that is read.
-func (w *watcher) rest() {
-	for i := range w.older {
-		w.older[i].end()
-	}
 }

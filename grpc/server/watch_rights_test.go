@@ -186,10 +186,10 @@ func TestGrantsAreReadAnewAfterAMinute(t *testing.T) {
 	c.watchFor(-1, time.Hour, func() time.Time { return p.clock.Add(time.Duration(late.Load())) })
 	c.sees(t, 1)
 	p.commit(new(records.Tx).DeleteKey(p.membership()))
-	late.Store(int64(grantTime))
+	late.Store(int64(maxGrantsAge))
 	p.append(record.EvaluationLog, "one")
 	c.sees(t, 2)
-	late.Store(int64(grantTime + time.Second))
+	late.Store(int64(maxGrantsAge + time.Second))
 	p.append(record.EvaluationLog, "two")
 	if err := c.ends(t); !errors.Is(err, visibility.Missing) || len(c.lines[record.EvaluationLog]) != 1 {
 		t.Errorf("%v, %v", err, c.lines)

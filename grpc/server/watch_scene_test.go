@@ -144,7 +144,7 @@ func (p *played) append(k record.LogKind, texts ...string) {
 
 func (p *played) seal() {
 	p.t.Helper()
-	if err := runlog.Seal(context.Background(), p.writes, p.files, p.clock, p.run.ID); err != nil {
+	if err := (runlog.Logs{Store: p.writes, Files: p.files}).Seal(context.Background(), p.clock, p.run.ID); err != nil {
 		p.t.Fatal(err)
 	}
 	r, err := records.Get[record.RunItem](context.Background(), p.writes, store.Strong, p.run.Key())
@@ -216,7 +216,7 @@ func (c *client) watch(breaks int) { c.watchFor(breaks, time.Hour, time.Now) }
 func (c *client) watchFor(breaks int, long time.Duration, now func() time.Time) {
 	ctx, cut := context.WithCancel(context.Background())
 	c.cut, c.done = cut, make(chan error, 1)
-	w := &watcher{hub: c.hub, now: now, viewer: visibility.Viewer{Store: c.hub.store, Caller: c.caller}, look: time.Millisecond}
+	w := &watcher{hub: c.hub, now: now, viewer: visibility.Viewer{Store: c.hub.store, Caller: c.caller}, servingPollInterval: time.Millisecond}
 	if c.token != "" {
 		var faults []string
 		p, fields := parseToken(c.run, c.token)
@@ -227,7 +227,7 @@ func (c *client) watchFor(breaks int, long time.Duration, now func() time.Time) 
 			c.done <- errors.New(faults[0])
 			return
 		}
-		w.place = p
+		w.position = p
 	}
 	w.send = func(s watchUpdate) error {
 		if breaks == 0 {

@@ -41,7 +41,7 @@ func open(t testing.TB, place string, every time.Duration) *cinema {
 	c.addr = l.Addr().String()
 	verify := func(_ context.Context, token string) (access.Caller, error) { return access.Caller{ID: token}, nil }
 	s := New(Env{Store: c.store, Files: c.files, Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verify},
-		Options{Lease: time.Minute, FirstLease: time.Minute, Look: time.Minute, Poll: c.every})
+		Options{Lease: time.Minute, FirstLease: time.Minute, QueuePollInterval: time.Minute, WatchPollInterval: c.pollInterval})
 	c.hub = s.hub // which what is written from now on goes to
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
@@ -138,10 +138,10 @@ func TestFaultsOfARequestToWatch(t *testing.T) {
 		{"an id that is none", "run 1", "", organizer, codes.InvalidArgument, "run_id"},
 		{"an unknown run", record.NewID(time.Now()), "", organizer, codes.NotFound, ""},
 		{"a stranger", id, "", stranger, codes.NotFound, ""},
-		{"a stranger's token", id, place{version: 9}.token(id), stranger, codes.NotFound, ""},
+		{"a stranger's token", id, position{version: 9}.token(id), stranger, codes.NotFound, ""},
 		{"a garbled token", id, "garbled", organizer, codes.InvalidArgument, "resume_token"},
-		{"a token of another run", id, place{version: 1}.token(record.NewID(time.Now())), organizer, codes.InvalidArgument, "resume_token"},
-		{"a token from the future", id, place{version: 9}.token(id), organizer, codes.InvalidArgument, "resume_token"},
+		{"a token of another run", id, position{version: 1}.token(record.NewID(time.Now())), organizer, codes.InvalidArgument, "resume_token"},
+		{"a token from the future", id, position{version: 9}.token(id), organizer, codes.InvalidArgument, "resume_token"},
 	} {
 		stream, err := runs.WatchRun(as(t.Context(), tt.caller), &assayv1.WatchRunRequest{RunId: tt.id, ResumeToken: tt.token})
 		if err != nil {

@@ -11,14 +11,14 @@ import (
 	"assay/shared/record"
 )
 
-// place is how far a watcher is: what it was sent. It says nothing of what its bearer may see, so nobody gains by making one.
-type place struct {
-	version int64       // of the run
-	lines   [logs]int64 // of each log, in the order of record.LogKinds
+// position is what a watcher has received. It grants nothing, so forging one gains nothing.
+type position struct {
+	version int64           // of the run
+	lines   [logCount]int64 // of each log, in the order of record.LogKinds
 }
 
-// token returns the place in the run as it stands in a message: the run's id, the numbers and a checksum.
-func (p place) token(runID string) string {
+// token encodes the position as a resume token: the run's id, the numbers and a checksum.
+func (p position) token(runID string) string {
 	b := make([]byte, 0, 48)
 	b = append(b, runID...)
 	b = binary.AppendUvarint(b, uint64(p.version))
@@ -29,15 +29,16 @@ func (p place) token(runID string) string {
 	return base64.RawURLEncoding.EncodeToString(b)
 }
 
-// parseToken returns the place in the run that a token names, or what is wrong with it.
-func parseToken(runID, token string) (p place, faults []problem.Field) {
+// parseToken decodes a resume token for the run, or returns what is wrong with it.
+func parseToken(runID, token string) (p position, faults []problem.Field) {
+	const malformed = "was not sent by the server"
 	b, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil || len(b) < len(runID)+crc32.Size {
-		return p, badToken("is none that a message had")
+		return p, badToken(malformed)
 	}
 	rest, sum := b[:len(b)-crc32.Size], b[len(b)-crc32.Size:]
 	if crc32.ChecksumIEEE(rest) != binary.BigEndian.Uint32(sum) {
-		return p, badToken("is none that a message had")
+		return p, badToken(malformed)
 	}
 	if string(rest[:len(runID)]) != runID {
 		return p, badToken("is of another run")
@@ -46,29 +47,29 @@ func parseToken(runID, token string) (p place, faults []problem.Field) {
 	for _, n := range []*int64{&p.version, &p.lines[0], &p.lines[1]} {
 		v, size := binary.Uvarint(rest)
 		if size <= 0 || v > math.MaxInt64 {
-			return place{}, badToken("is none that a message had")
+			return position{}, badToken(malformed)
 		}
 		*n, rest = int64(v), rest[size:]
 	}
 	if p.version == 0 || p.token(runID) != token {
-		return place{}, badToken("is none that a message had")
+		return position{}, badToken(malformed)
 	}
 	return p, nil
 }
 
-// ahead says that the run has not come to the place, as far as one who has the roles may know: how long a log is that he may
-// not read can tell of what is in it.
-func (p place) ahead(run *record.RunItem, roles access.Role) []problem.Field {
+// checkReached refuses a position that the run has not reached. Logs that the roles do not allow to read are ignored, since their
+// length could reveal their content.
+func (p position) checkReached(run *record.RunItem, roles access.Role) []problem.Field {
 	ahead := p.version > run.Version
 	for i, k := range record.LogKinds {
-		ahead = ahead || run.ReadsLog(k, roles) && p.lines[i] > counted(run, k)
+		ahead = ahead || run.ReadsLog(k, roles) && p.lines[i] > lineCount(run, k)
 	}
 	if ahead {
-		return badToken("names a place that the run has not come to")
+		return badToken("names a position that the run has not reached")
 	}
 	return nil
 }
 
 func badToken(fault string) []problem.Field {
-	return []problem.Field{{Pointer: "/resume_token", Detail: fault + ": send the one of the last message that came, or none to begin again"}}
+	return []problem.Field{{Pointer: "/resume_token", Detail: fault + ": send the token of the last message that you received, or none to begin again"}}
 }

@@ -11,14 +11,14 @@ import (
 
 func TestTokensAreRefusedUnlessAMessageHadThem(t *testing.T) {
 	id, other := record.NewID(time.Now()), record.NewID(time.Now())
-	p := place{version: 1 << 40, lines: [logs]int64{7, 0}}
+	p := position{version: 1 << 40, lines: [logCount]int64{7, 0}}
 	token := p.token(id)
 	if got, faults := parseToken(id, token); len(faults) > 0 || got != p {
 		t.Fatalf("%+v, %v", got, faults)
 	}
 	bad := map[string]string{
 		"empty": "", "words": "resume please", "cut": token[:len(token)-2], "longer": token + "AA", "of another run": p.token(other),
-		"a version that is none": place{}.token(id), "negative": place{version: -1}.token(id),
+		"a version that is none": position{}.token(id), "negative": position{version: -1}.token(id),
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {
@@ -34,23 +34,23 @@ func TestTokensAreRefusedUnlessAMessageHadThem(t *testing.T) {
 	run := &record.RunItem{}
 	run.Version, run.Logs.Execution.Lines = 3, 5
 	for _, tt := range []struct {
-		place
+		position
 		fine bool
 	}{
-		{place{3, [logs]int64{5, 0}}, true}, {place{4, [logs]int64{}}, false}, {place{3, [logs]int64{6, 0}}, false}, {place{3, [logs]int64{0, 1}}, false},
+		{position{3, [logCount]int64{5, 0}}, true}, {position{4, [logCount]int64{}}, false}, {position{3, [logCount]int64{6, 0}}, false}, {position{3, [logCount]int64{0, 1}}, false},
 	} {
-		if faults := tt.ahead(run, access.Organizer); (len(faults) == 0) != tt.fine {
-			t.Errorf("%+v: %v", tt.place, faults)
+		if faults := tt.checkReached(run, access.Organizer); (len(faults) == 0) != tt.fine {
+			t.Errorf("%+v: %v", tt.position, faults)
 		}
 	}
-	if faults := (place{3, [logs]int64{0, 99}}).ahead(run, access.Owner); len(faults) > 0 {
+	if faults := (position{3, [logCount]int64{0, 99}}).checkReached(run, access.Owner); len(faults) > 0 {
 		t.Errorf("the length of a log is told to one who may not read it: %v", faults)
 	}
 }
 
 func FuzzResumeToken(f *testing.F) {
 	id := record.NewID(time.Now())
-	f.Add(place{version: 3, lines: [logs]int64{5, 1}}.token(id))
+	f.Add(position{version: 3, lines: [logCount]int64{5, 1}}.token(id))
 	f.Add("")
 	f.Fuzz(func(t *testing.T, token string) {
 		p, faults := parseToken(id, token)

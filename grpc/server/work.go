@@ -18,8 +18,8 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 )
 
-// workers implements WorkerService. Every step that a worker takes for a run is under a lease of shared/queue.
-type workers struct {
+// workerService implements WorkerService. Every call about a run is under a lease of shared/queue.
+type workerService struct {
 	assayv1.UnimplementedWorkerServiceServer
 	env      Env
 	queue    queue.Queue
@@ -29,19 +29,19 @@ type workers struct {
 	lease    time.Duration // how long a heartbeat extends a lease
 }
 
-func newWorkers(env Env, dispatch *dispatcher, lease time.Duration) *workers {
+func newWorkerService(env Env, dispatch *dispatcher, lease time.Duration) *workerService {
 	q := queue.Queue{Store: env.Store, Now: env.Now}
-	return &workers{
+	return &workerService{
 		env: env, queue: q, dispatch: dispatch, lease: lease,
 		results: evaluation.Writer{Queue: q, Files: env.Files, Log: env.Log},
 	}
 }
 
-// beats is how many heartbeats fit into a lease, so that some may be lost.
+// heartbeatsPerLease is how many heartbeats fit into a lease, so that some may be lost.
 const heartbeatsPerLease = 4
 
 // Lease implements assayv1.WorkerServiceServer.
-func (s *workers) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
+func (s *workerService) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
 	wants, wait, err := checkLease(in)
 	if err != nil {
 		return nil, err
@@ -62,30 +62,30 @@ func (s *workers) Lease(ctx context.Context, in *assayv1.LeaseRequest) (*assayv1
 	}
 }
 
-// workFor returns the Work message of a run that was just leased; nil when the run was given back or failed instead. A run
-// whose worker has disconnected, or whose message cannot be built, is given back at once.
-func (s *workers) workFor(ctx context.Context, run *record.RunItem) (*assayv1.Work, error) {
+// workFor returns the Work message of a run that was just leased; nil when the run was released or failed instead. It releases a
+// run whose worker has disconnected, or whose message cannot be built.
+func (s *workerService) workFor(ctx context.Context, run *record.RunItem) (*assayv1.Work, error) {
 	h := queue.LeaseRefOf(run)
 	work, err := s.buildWork(ctx, run, h)
 	if err == nil && (work == nil || ctx.Err() == nil) {
 		return work, ctx.Err()
 	}
-	late, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
+	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
-	if _, back := s.queue.Release(late, h); back != nil && !errors.Is(back, queue.ErrStaleLease) {
-		s.env.Log.WarnContext(ctx, "a run that did not reach its worker comes back when its lease expires", "run", run.ID, "error", back)
+	if _, failed := s.queue.Release(detached, h); queue.IgnoreStale(failed) != nil {
+		s.env.Log.WarnContext(ctx, "a run that did not reach its worker is not released, and waits until its lease expires", "run", run.ID, "error", failed)
 	}
 	return nil, errors.Join(err, ctx.Err())
 }
 
-// shutdownGrace is how long giving back a run may take when its worker is gone.
+// shutdownGrace bounds the release of a run whose worker has disconnected.
 const shutdownGrace = 5 * time.Second
 
-// inputsRetryDelay is how long a run is left alone whose dataset's inputs have not all arrived.
+// inputsRetryDelay is the delay of a run whose dataset has inputs that were not uploaded yet.
 const inputsRetryDelay = time.Minute
 
-// buildWork returns nil, without an error, when the run was given back to wait for what its dataset has now, or failed.
-func (s *workers) buildWork(ctx context.Context, run *record.RunItem, h queue.LeaseRef) (*assayv1.Work, error) {
+// buildWork is workFor, without the release after an error.
+func (s *workerService) buildWork(ctx context.Context, run *record.RunItem, h queue.LeaseRef) (*assayv1.Work, error) {
 	b := workBuilder{run: run}
 	err := records.Read(ctx, s.env.Store, store.Strong, records.Into(&b.dataset, record.DatasetKey(run.DatasetID)),
 		records.Into(&b.truth, record.TruthKey(run.DatasetID)), records.Into(&b.submission, record.SubmissionKey(run.SubmissionID)))
@@ -121,7 +121,7 @@ func (s *workers) buildWork(ctx context.Context, run *record.RunItem, h queue.Le
 }
 
 // Heartbeat implements assayv1.WorkerServiceServer.
-func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (*assayv1.HeartbeatResponse, error) {
+func (s *workerService) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (*assayv1.HeartbeatResponse, error) {
 	h, fields := checkLeaseRef(ctx, in)
 	lines, more := checkLines(in)
 	if err := problem.Check(append(fields, more...)); err != nil {
@@ -138,18 +138,18 @@ func (s *workers) Heartbeat(ctx context.Context, in *assayv1.HeartbeatRequest) (
 	return &assayv1.HeartbeatResponse{LeaseDuration: durationpb.New(s.lease), NextLine: run.Lease.Lines}, nil
 }
 
-// refuseHeartbeat says from which line on the log goes on, as long as the lease holds, and has a worker stop whose run was cancelled.
-func (s *workers) refuseHeartbeat(ctx context.Context, h queue.LeaseRef) (*assayv1.HeartbeatResponse, error) {
+// refuseHeartbeat answers with the next line of the log while the lease is valid, and with stop when the run was cancelled.
+func (s *workerService) refuseHeartbeat(ctx context.Context, h queue.LeaseRef) (*assayv1.HeartbeatResponse, error) {
 	run, err := records.Get[record.RunItem](ctx, s.env.Store, store.Strong, record.RunKey(h.RunID))
 	switch {
 	case err != nil:
 		return nil, err
 	case run != nil && h.Matches(run.Lease):
-		return nil, problem.Check([]problem.Field{{Pointer: "/first_line", Detail: fmt.Sprintf("lines are missing before it: send from line %d of this lease on", run.Lease.Lines)}})
+		return nil, problem.Check([]problem.Field{{Pointer: "/first_line", Detail: fmt.Sprintf("lines before it are missing: send from line %d of this lease on", run.Lease.Lines)}})
 	case run != nil && h.Ended(run) != nil && run.Ended.State == record.Cancelled:
 		return &assayv1.HeartbeatResponse{Stop: true, StopReason: "The run was cancelled."}, nil
 	}
 	return nil, errStale
 }
 
-var errStale = problem.StaleLease.New("The run is no longer held under this lease: it expired, or the run has ended. Discard the work, and lease again.")
+var errStale = problem.StaleLease.New("This lease is no longer valid: it expired, or the run has ended. Discard the work, and lease again.")

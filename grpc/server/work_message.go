@@ -20,13 +20,13 @@ type workBuilder struct {
 	submission *record.SubmissionItem
 }
 
-// unservableReason returns why no worker can do the work of the run; empty when one can.
+// unservableReason returns why no worker can do the work of the run; empty when there is no reason.
 func (b *workBuilder) unservableReason(now time.Time) string {
 	switch {
 	case b.dataset == nil || b.submission == nil:
 		return "The dataset or the submission of the run was deleted."
 	case b.run.State == record.Evaluating && b.truth == nil && !b.truthExpected(now):
-		return "The dataset has no truth, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated by itself."
+		return "The dataset has no truth, so nothing can be evaluated. Once the organizers have stored a truth, the run is evaluated automatically."
 	case b.run.State == record.Running && !record.AllStored(b.dataset.Inputs) && now.Sub(b.run.QueuedAt.Time) > record.UploadTime:
 		return "The input files of the dataset have not arrived for a day. Submit again once the organizers have stored them; this run does not count in the quota."
 	case b.run.State == record.Running && b.run.Work() == record.ExecuteRepository && !b.dataset.Builds:
@@ -36,7 +36,7 @@ func (b *workBuilder) unservableReason(now time.Time) string {
 	}
 }
 
-// truthExpected reports whether the run waits for a truth of the dataset that has not arrived yet.
+// truthExpected reports whether the dataset has a truth that may still be uploaded.
 func (b *workBuilder) truthExpected(now time.Time) bool {
 	return b.truth == nil && b.dataset.AwaitsTruth() && now.Before(b.run.QueuedAt.Add(record.UploadTime))
 }
@@ -45,7 +45,7 @@ func errorDiagnostic(why string) []measure.Diagnostic {
 	return []measure.Diagnostic{{Severity: measure.Error, Message: why, SafeWhileBlinded: true}}
 }
 
-// kinds of work as they travel.
+// kinds has the protocol's form of each kind of work.
 var kinds = map[record.Work]assayv1.WorkKind{
 	record.ExecuteImage:      assayv1.WorkKind_WORK_KIND_IMAGE,
 	record.ExecuteRepository: assayv1.WorkKind_WORK_KIND_REPOSITORY,
@@ -60,7 +60,7 @@ func (b *workBuilder) build(ctx context.Context, links files.Links) (*assayv1.Wo
 		TaskId: r.TaskID, DatasetId: r.DatasetID, SubmissionId: r.SubmissionID,
 	}
 	var err error
-	if w.Inputs, err = linked(ctx, links, record.HolderInputs, b.dataset.ID, b.dataset.Inputs); err != nil {
+	if w.Inputs, err = linkedFiles(ctx, links, record.HolderInputs, b.dataset.ID, b.dataset.Inputs); err != nil {
 		return nil, err
 	}
 	if r.State == record.Running {
@@ -72,15 +72,15 @@ func (b *workBuilder) build(ctx context.Context, links files.Links) (*assayv1.Wo
 	w.Kind = kinds[record.Evaluate]
 	w.Image, w.Command = b.truth.Evaluator.Image, b.truth.Evaluator.Command
 	w.TruthVersion, w.Measures = b.truth.Number, b.truth.Evaluator.Measures
-	if w.RunFiles, err = linked(ctx, links, record.HolderRuns, r.ID, r.Files); err != nil {
+	if w.RunFiles, err = linkedFiles(ctx, links, record.HolderRuns, r.ID, r.Files); err != nil {
 		return nil, err
 	}
-	w.Truths, err = linked(ctx, links, record.HolderTruths, b.truth.ID, b.truth.Files)
+	w.Truths, err = linkedFiles(ctx, links, record.HolderTruths, b.truth.ID, b.truth.Files)
 	return w, err
 }
 
-// linked returns the files that are stored, with links to their bytes.
-func linked(ctx context.Context, links files.Links, h record.Holder, id string, list []record.File) ([]*assayv1.File, error) {
+// linkedFiles returns the stored ones of the files, with links to download them.
+func linkedFiles(ctx context.Context, links files.Links, h record.Holder, id string, list []record.File) ([]*assayv1.File, error) {
 	with, err := links.Sign(ctx, h, id, list)
 	if err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package evaluation holds both sides of evaluations in the store: Writer writes what evaluators computed, Leaderboard ranks it
-// as one caller may see it, and ReadTopics reads the values per topic. Each format is written and read here alone.
+// Package evaluation writes and reads evaluations in the store: Writer writes the results of evaluators, Leaderboard ranks them as one
+// caller may see them, and ReadTopics reads the values per topic. No other package writes or reads these formats.
 package evaluation
 
 import (
@@ -16,32 +16,30 @@ import (
 	"assay/shared/visibility"
 )
 
-// Leaderboard is the ranking against one version of a dataset's truth. Values against different versions do not compare.
+// Leaderboard is the ranking against one version of a dataset's truth; values against different versions are not comparable.
 type Leaderboard struct {
 	Viewer       *visibility.Viewer
 	Dataset      *record.DatasetItem
 	TruthVersion int64
-	// AtOnce is how many entries are read first of a partition: as many as the reader is likely to need. Each read that follows has
-	// twice as many as the one before.
+	// AtOnce is how many entries the first read of a partition asks for: as many as the reader is likely to need. Each further read
+	// doubles it.
 	AtOnce int
-	// Count says that, of the best run of each team, it is counted how many runs the team has on the board. All of the board
-	// is read for that.
+	// Count has Entries set Runs on the best run of each team, for which it reads the whole board.
 	Count bool
 }
 
 // Entry is an evaluation on a board.
 type Entry struct {
-	// Rank is one more than there are better entries; equal values share it.
+	// Rank is one more than the number of better entries.
 	Rank     int
 	Runs     int // of the team on the board; 0 unless they were counted
 	stored   store.Item
 	scoreKey string // the same for entries that share a rank
-	// entrant is EvaluationItem.Entrant.
-	entrant string
-	item    *record.EvaluationItem
+	entrant  string // as EvaluationItem.Entrant
+	item     *record.EvaluationItem
 }
 
-// Item reads the evaluation, when it is first needed: what an offset passes over is not.
+// Item decodes the evaluation when it is first needed; entries that an offset skips are never decoded.
 func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 	if e.item == nil {
 		e.item, err = records.Decode[record.EvaluationItem](e.stored)
@@ -49,9 +47,8 @@ func (e *Entry) Item() (_ *record.EvaluationItem, err error) {
 	return e.item, err
 }
 
-// Entries yields what the caller sees of the board: by the measure, or, when that is empty, by the one that ranks. Of equal
-// values the earlier submission comes first, and one that is not defined last. With best it is the best run of each team,
-// and ranks count those.
+// Entries yields what the caller sees of the board in the order of the measure; empty is the primary one. Of equal values the earlier
+// submission comes first; undefined values come last. With best it yields, and ranks, only the best run of each team.
 func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (iter.Seq2[*Entry, error], error) {
 	var entries iter.Seq2[*Entry, error]
 	var err error
@@ -68,13 +65,13 @@ func (b *Leaderboard) Entries(ctx context.Context, measure string, best bool) (i
 			return nil, err
 		}
 	}
-	return counted(entries, best), nil
+	return withRanks(entries, best), nil
 }
 
-// withRuns counts, for each entry, the runs of its team.
+// withRuns sets the number of runs of each entry's team.
 func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error) {
 	runs := map[string]int{}
-	all, err := read(entries, func(e *Entry) error {
+	all, err := collect(entries, func(e *Entry) error {
 		runs[e.entrant]++
 		return nil
 	})
@@ -84,8 +81,8 @@ func withRuns(entries iter.Seq2[*Entry, error]) (iter.Seq2[*Entry, error], error
 	return yields(all), err
 }
 
-// read reads all entries.
-func read(entries iter.Seq2[*Entry, error], each func(*Entry) error) (all []*Entry, err error) {
+// collect reads all entries.
+func collect(entries iter.Seq2[*Entry, error], each func(*Entry) error) (all []*Entry, err error) {
 	for e, err := range entries {
 		if err == nil {
 			err = each(e)
@@ -108,11 +105,11 @@ func yields(all []*Entry) iter.Seq2[*Entry, error] {
 	}
 }
 
-// counted gives entries their ranks.
-func counted(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, error] {
+// withRanks sets the ranks of entries.
+func withRanks(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, error] {
 	return func(yield func(*Entry, error) bool) {
 		teams := map[string]bool{}
-		place, count, worth := 0, 0, ""
+		rank, count, scoreKey := 0, 0, ""
 		for e, err := range entries {
 			if err != nil {
 				yield(nil, err)
@@ -122,10 +119,10 @@ func counted(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, erro
 				continue
 			}
 			teams[e.entrant] = true
-			if count++; e.scoreKey != worth || count == 1 {
-				place, worth = count, e.scoreKey
+			if count++; e.scoreKey != scoreKey || count == 1 {
+				rank, scoreKey = count, e.scoreKey
 			}
-			e.Rank = place
+			e.Rank = rank
 			if !yield(e, nil) {
 				return
 			}
@@ -133,7 +130,7 @@ func counted(entries iter.Seq2[*Entry, error], best bool) iter.Seq2[*Entry, erro
 	}
 }
 
-// byMeasure yields the board by a measure that the table has no order for: all of it is read and sorted.
+// byMeasure yields the board by a measure that no index orders, for which it reads and sorts the whole board.
 func (b *Leaderboard) byMeasure(ctx context.Context, name string) (iter.Seq2[*Entry, error], error) {
 	shown := b.Dataset.Board()
 	lowerIsBetter := shown.Evaluator.LessIsBetter(name)
@@ -141,7 +138,7 @@ func (b *Leaderboard) byMeasure(ctx context.Context, name string) (iter.Seq2[*En
 	if err != nil {
 		return nil, err
 	}
-	all, err := read(ranked, func(e *Entry) error {
+	all, err := collect(ranked, func(e *Entry) error {
 		item, err := e.Item()
 		if e.scoreKey = "null"; err == nil && item.Measures[name] != nil {
 			e.scoreKey = strconv.FormatFloat(*item.Measures[name]+0, 'g', -1, 64)
@@ -155,7 +152,7 @@ func (b *Leaderboard) byMeasure(ctx context.Context, name string) (iter.Seq2[*En
 	return yields(all), err
 }
 
-// compare orders values from best to worst, one that is not defined last.
+// compare orders values from best to worst, undefined ones last.
 func compare(x, y *float64, lowerIsBetter bool) int {
 	switch {
 	case x == nil && y == nil:

@@ -15,8 +15,7 @@ import (
 // key is the entry's place in the order of the ranking.
 func key(it *store.Item) string { return it.Entry(record.ByWork).Sort }
 
-// byRank yields the board by the primary measure: the partitions merged, each of which is in that order. From one
-// partition it reads, in one call, what the reader is likely to need, and more only when that was not enough.
+// byRank yields the board by the primary measure, which orders the partitions that it merges.
 func (b *Leaderboard) byRank(ctx context.Context) (iter.Seq2[*Entry, error], error) {
 	parts, own, err := b.partitions(ctx)
 	if err != nil {
@@ -60,8 +59,8 @@ func (b *Leaderboard) byRank(ctx context.Context) (iter.Seq2[*Entry, error], err
 	}, nil
 }
 
-// partitions names those of the ranking whose entries all are visible to the caller, and reports whether results of the
-// caller's own may stand in others.
+// partitions returns the partitions of the ranking that the caller may read, and reports whether others may have entries of the
+// caller's own.
 func (b *Leaderboard) partitions(ctx context.Context) (parts []string, own bool, err error) {
 	roles, err := b.Viewer.Roles(ctx, b.Dataset.Scope())
 	for _, a := range record.Audiences {
@@ -84,7 +83,7 @@ func (b *Leaderboard) holds(it *store.Item) bool {
 	})
 }
 
-// own returns the entries of the caller's that are not everyone's, in their order on the board.
+// own returns the caller's own entries, in the order of the board.
 func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 	var mine []store.Item
 	q := store.Query{Index: record.ByUser, Partition: record.UserListPartition(b.Viewer.Caller.ID, record.KindEvaluation, access.Owners), Limit: ownPage}
@@ -105,7 +104,7 @@ func (b *Leaderboard) own(ctx context.Context) ([]store.Item, error) {
 	return mine, nil
 }
 
-// older returns all evaluations of those runs on the dataset whose listed ones are given: a user's list has no others.
+// older returns all evaluations of the dataset's runs whose listed ones are given, since a user's list has no others.
 func (b *Leaderboard) older(ctx context.Context, listed []store.Item) ([]store.Item, error) {
 	var runs, evaluations []store.Key
 	for _, it := range listed {
@@ -138,18 +137,18 @@ func (b *Leaderboard) older(ctx context.Context, listed []store.Item) ([]store.I
 	return all, nil
 }
 
-// readBytes bounds what is read at a time of a partition, in bytes: some thousand entries.
+// readBytes bounds one read of a partition: some thousand entries.
 const readBytes = 4 << 20
 
-// ownPage is how many of a user's evaluations are read at once.
+// ownPage is the page size of a user's evaluations.
 const ownPage = 200
 
-// stream is a run of items in the order of the board, of which items[at:] is read and not yet used.
+// stream is items in the order of the board, of which items[at:] are read and not yet used.
 type stream struct {
 	query store.Query
 	items []store.Item
 	at    int
-	end   bool // nothing more behind items
+	end   bool // no more after items
 }
 
 func (s *stream) read(ctx context.Context, st store.Store) error {
@@ -163,12 +162,12 @@ func (s *stream) read(ctx context.Context, st store.Store) error {
 	s.items, s.at, s.end = items, 0, s.query.Ends(items)
 	if !s.end {
 		s.query.After = &items[len(items)-1]
-		s.query.Limit *= 2 // who reads on is likely to read all
+		s.query.Limit *= 2 // a reader that continues is likely to read all
 	}
 	return nil
 }
 
-// first takes the item that comes first of all streams; nil at their end.
+// first takes the first item of all streams; nil at their end.
 func first(ctx context.Context, st store.Store, streams []*stream) (*store.Item, error) {
 	var best *stream
 	for _, s := range streams {

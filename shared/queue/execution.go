@@ -54,7 +54,7 @@ func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseR
 		if run.State != record.Running {
 			return problem.Conflict.New("The run is %s: only one that is being executed takes an output.", run.State)
 		}
-		if missing, err = absent(ctx, files, run.ID, outputs); err != nil {
+		if missing, err = missingFiles(ctx, files, run.ID, outputs); err != nil {
 			return err
 		}
 		counted := t.tx
@@ -92,8 +92,8 @@ func (q Queue) CompleteExecution(ctx context.Context, files blob.Store, l LeaseR
 	return run, missing, err
 }
 
-// absent marks those of a run's files as stored that the object store has, and returns the others.
-func absent(ctx context.Context, files blob.Store, runID string, outputs []record.File) ([]record.File, error) {
+// missingFiles marks those of a run's files as stored that the object store has, and returns the others.
+func missingFiles(ctx context.Context, files blob.Store, runID string, outputs []record.File) ([]record.File, error) {
 	there := make([]bool, len(outputs))
 	err := records.Together(len(outputs), func(i int) error {
 		o, err := files.Stat(ctx, record.ObjectKey(record.HolderRuns, runID, outputs[i].SHA256))

@@ -2,10 +2,9 @@
 // and teams, retries with a delay, and the transition of each run from state to state. Built-in evaluators, workers behind
 // gRPC and operations of the REST API all call it, so that each transition has one implementation.
 //
-// A run that is handed out carries a lease, whose id is a fencing token: a change by its holder is made only while the run
-// has that lease, and every write is conditional on the run being as it was read. So no transition is skipped and none
-// happens twice, however many workers race and however often a message is delivered. A lease that has expired stays valid
-// until ReclaimExpired takes the run back, since until then nobody else works on it.
+// The id of a lease is a fencing token: its holder changes the run only while the run has that lease, and every write is conditional
+// on the run being as it was read. So each transition happens once, however many workers race and however often a message is
+// delivered. An expired lease stays valid until ReclaimExpired ends it, since until then no other worker has the run.
 //
 // Runs are leased in round-robin order by task and by team within the task (see FairOrder): however many runs one team has
 // waiting, each evaluator or worker takes at most one of them before the next run of every other team.

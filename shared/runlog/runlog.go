@@ -1,8 +1,8 @@
-// Package runlog keeps the logs of runs. While a run is worked on, the lines that come are chunks beside it in the table,
-// written in the transaction that proves the worker's lease, so that nobody else's get in and none comes twice. Once the run
-// has ended the log is sealed: it becomes a file, which people can read as it is, and the chunks go.
+// Package runlog stores the logs of runs. While a run is worked on, its lines are chunks in the table, written in the transaction that
+// checks the worker's lease, so that only its holder appends lines, each once. When the run has ended its logs are sealed: they
+// become text files, and the chunks are deleted.
 //
-// Whoever may read a log is decided by record.RunItem.ReadsLog, not here.
+// record.RunItem.ReadsLog decides who may read a log.
 package runlog
 
 import (
@@ -16,9 +16,8 @@ import (
 	"assay/shared/records"
 )
 
-// Append adds to tx the lines that go to the end of a log, and to the run, which the transaction has to replace, how far the
-// log has come then. Lines get the instant now; one that is too long is cut, and those beyond the limit of a whole log are
-// only counted, save that the tail shows them.
+// Append adds to tx lines at the end of a log, and counts them in the run, which the transaction has to replace. Lines get the instant
+// now. A line that is too long is cut; lines beyond the limit of a log are only counted, and shown by its tail.
 func Append(tx *records.Tx, run *record.RunItem, k record.LogKind, lines []record.LogLine, now time.Time) {
 	if len(lines) == 0 {
 		return
@@ -36,7 +35,7 @@ func Append(tx *records.Tx, run *record.RunItem, k record.LogKind, lines []recor
 			kept = clean[:i]
 			if state.Dropped == 0 {
 				kept = append(kept[:i:i], record.LogLine{At: at, Stream: record.StreamWorker, Text: fmt.Sprintf(
-					"The log has reached its limit of %d MiB. What comes after this line is not kept, save its end.", record.MaxLogBytes>>20)})
+					"The log has reached its limit of %d MiB. What comes after this line is not kept, except its end.", record.MaxLogBytes>>20)})
 			}
 			state.Dropped += int64(len(clean) - i)
 			break

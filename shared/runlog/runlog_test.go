@@ -86,7 +86,7 @@ func (s *scene) end(state record.RunState) {
 
 func (s *scene) seal() {
 	s.t.Helper()
-	if err := runlog.Seal(s.ctx, s.store, s.files, now, s.run.ID); err != nil {
+	if err := (runlog.Logs{Store: s.store, Files: s.files}).Seal(s.ctx, now, s.run.ID); err != nil {
 		s.t.Fatal(err)
 	}
 	r, err := records.Get[record.RunItem](s.ctx, s.store, store.Strong, record.RunKey(s.run.ID))
@@ -99,7 +99,7 @@ func (s *scene) seal() {
 func (s *scene) read(run *record.RunItem, k record.LogKind, from int64) []string {
 	s.t.Helper()
 	texts := []string{}
-	for l, err := range runlog.From(s.ctx, s.store, s.files, run, k, from) {
+	for l, err := range (runlog.Logs{Store: s.store, Files: s.files}).Lines(s.ctx, run, k, from) {
 		if err != nil || l.Stream != record.StreamStderr || !l.At.Equal(now) {
 			s.t.Fatalf("%+v, %v", l, err)
 		}
@@ -239,7 +239,7 @@ func TestALogHasALimitAndATail(t *testing.T) {
 // lines reads the execution log as it is.
 func (s *scene) lines(run *record.RunItem, from int64) (all []record.LogLine) {
 	s.t.Helper()
-	for l, err := range runlog.From(s.ctx, s.store, s.files, run, record.ExecutionLog, from) {
+	for l, err := range (runlog.Logs{Store: s.store, Files: s.files}).Lines(s.ctx, run, record.ExecutionLog, from) {
 		if err != nil {
 			s.t.Fatal(err)
 		}

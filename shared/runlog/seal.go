@@ -17,84 +17,84 @@ import (
 	"assay/shared/store"
 )
 
-// mediaType is what the file of a whole log is.
+// mediaType is that of the file of a log.
 const mediaType = "text/plain; charset=utf-8"
 
-// Seal makes files of the logs of a run that has ended, and then deletes the chunks. It may be called again at any time; a
-// run that has not ended, or is no more, stays as it is.
-func Seal(ctx context.Context, s store.Store, files blob.Store, now time.Time, runID string) error {
+// Seal writes the logs of a run that has ended to files, and then deletes the chunks. It may be called again at any time; a run that
+// has not ended, or was deleted, stays as it is.
+func (s Logs) Seal(ctx context.Context, now time.Time, runID string) error {
 	var run *record.RunItem
-	var before []string // files that have become part of others
+	var replaced []string // keys of files
 	err := records.Retry(ctx, func() (err error) {
-		before = nil
-		run, err = records.Get[record.RunItem](ctx, s, store.Strong, record.RunKey(runID))
+		replaced = nil
+		run, err = records.Get[record.RunItem](ctx, s.Store, store.Strong, record.RunKey(runID))
 		if err != nil || run == nil || !run.State.Ended() {
 			return err
 		}
 		sealed := false
 		for _, k := range record.LogKinds {
-			state, _, whole := run.Log(k)
+			state, _, file := run.Log(k)
 			if state.Lines == state.Sealed {
 				continue
 			}
-			f, err := seal(ctx, s, files, run, k)
+			f, err := log{s, run, k}.seal(ctx)
 			if err != nil {
 				return err
 			}
-			if *whole != nil && (*whole).SHA256 != f.SHA256 {
-				before = append(before, record.ObjectKey(record.HolderLogs, runID, (*whole).SHA256))
+			if *file != nil && (*file).SHA256 != f.SHA256 {
+				replaced = append(replaced, record.ObjectKey(record.HolderLogs, runID, (*file).SHA256))
 			}
-			*whole, state.Sealed, sealed = f, state.Lines, true
+			*file, state.Sealed, sealed = f, state.Lines, true
 		}
 		if !sealed {
 			return nil
 		}
-		return new(records.Tx).Save(run, now).Commit(ctx, s)
+		return new(records.Tx).Save(run, now).Commit(ctx, s.Store)
 	})
 	if err != nil || run == nil {
 		return err
 	}
 	// Logs with the same bytes are the same file.
-	before = slices.DeleteFunc(before, func(key string) bool { return slices.Contains(run.ObjectKeys(), key) })
-	if err := files.Delete(ctx, before...); err != nil {
+	replaced = slices.DeleteFunc(replaced, func(key string) bool { return slices.Contains(run.ObjectKeys(), key) })
+	if err := s.Files.Delete(ctx, replaced...); err != nil {
 		return fmt.Errorf("runlog: delete earlier logs of run %s: %w", runID, err)
 	}
 	for _, k := range record.LogKinds {
-		if err := forget(ctx, s, run, k); err != nil {
+		if err := (log{s, run, k}).deleteChunks(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// seal stores the file of a whole log: that which there is, and the chunks behind it.
-func seal(ctx context.Context, s store.Store, files blob.Store, run *record.RunItem, k record.LogKind) (*record.File, error) {
-	state, _, whole := run.Log(k)
+// seal stores the file of the log: its earlier file, and the chunks that follow.
+func (l log) seal(ctx context.Context) (*record.File, error) {
+	state, _, file := l.run.Log(l.kind)
 	var all bytes.Buffer
-	if *whole != nil {
-		if err := copyOf(ctx, files, &all, record.ObjectKey(record.HolderLogs, run.ID, (*whole).SHA256)); err != nil {
+	if *file != nil {
+		if err := l.copyFile(ctx, &all, record.ObjectKey(record.HolderLogs, l.run.ID, (*file).SHA256)); err != nil {
 			return nil, err
 		}
 	}
 	var failed error
-	next, err := chunks(ctx, s, run.ID, k, state.Sealed, func(l record.LogLine, _ error) bool {
-		failed = format(&all, l)
+	next, err := l.chunks(ctx, state.Sealed, func(line record.LogLine, _ error) bool {
+		failed = format(&all, line)
 		return failed == nil
 	})
 	if err := errors.Join(err, failed); err != nil {
 		return nil, err
 	}
 	if next < state.Lines {
-		return nil, fmt.Errorf("runlog: the %s log of run %s misses line %d of %d", k, run.ID, next, state.Lines)
+		return nil, fmt.Errorf("runlog: the %s log of run %s misses line %d of %d", l.kind, l.run.ID, next, state.Lines)
 	}
 	sum := sha256.Sum256(all.Bytes())
-	f := &record.File{Name: string(k) + ".log", Size: int64(all.Len()), SHA256: hex.EncodeToString(sum[:]), MediaType: mediaType, State: record.FileStored}
-	o := blob.Object{Key: record.ObjectKey(record.HolderLogs, run.ID, f.SHA256), Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}
-	return f, files.Put(ctx, o, &all)
+	f := &record.File{Name: string(l.kind) + ".log", Size: int64(all.Len()), SHA256: hex.EncodeToString(sum[:]), MediaType: mediaType, State: record.FileStored}
+	o := blob.Object{Key: record.ObjectKey(record.HolderLogs, l.run.ID, f.SHA256), Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}
+	return f, l.Files.Put(ctx, o, &all)
 }
 
-func copyOf(ctx context.Context, files blob.Store, to io.Writer, key string) (err error) {
-	f, err := files.Open(ctx, key)
+func (s Logs) copyFile(ctx context.Context, to io.Writer, key string) (err error) {
+	f, err := s.Files.Open(ctx, key)
 	if err != nil {
 		return fmt.Errorf("runlog: open %s: %w", key, err)
 	}
@@ -103,13 +103,15 @@ func copyOf(ctx context.Context, files blob.Store, to io.Writer, key string) (er
 	return err
 }
 
-// forget deletes the chunks of a log that stand in its file.
-func forget(ctx context.Context, s store.Store, run *record.RunItem, k record.LogKind) error {
-	state, _, _ := run.Log(k)
+// deleteChunks deletes the chunks whose lines are in the file of the log.
+func (l log) deleteChunks(ctx context.Context) error {
+	state, _, _ := l.run.Log(l.kind)
 	if state.Sealed == 0 {
 		return nil
 	}
-	q := store.Query{Partition: record.RunKey(run.ID).Partition, From: record.LogKey(run.ID, k, 0).Sort, To: record.LogKey(run.ID, k, state.Sealed-1).Sort, Limit: chunksAtOnce}
-	d := records.Deletions{Store: s}
+	q := store.Query{
+		Partition: record.RunKey(l.run.ID).Partition, From: record.LogKey(l.run.ID, l.kind, 0).Sort, To: record.LogKey(l.run.ID, l.kind, state.Sealed-1).Sort, Limit: pageChunks,
+	}
+	d := records.Deletions{Store: l.Store}
 	return errors.Join(d.AddFound(ctx, q), d.Commit(ctx))
 }

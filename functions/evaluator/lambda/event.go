@@ -22,18 +22,17 @@ import (
 
 // function handles the events of the three sources.
 type function struct {
-	worker *evaluator.Worker
-	alarms *schedules
+	worker    *evaluator.Worker
+	schedules *schedules
 }
 
 // event has a member for each source; an event has one of them.
 type event struct {
 	Records []json.RawMessage
-	Wake    string // what to wake for, from a schedule of alarms
+	Wake    string // what is due, from a schedule
 }
 
-// shutdownMargin is how long before Lambda ends the process the function stops what it is at, gives back the runs under its hands,
-// and has itself woken for the rest.
+// shutdownMargin is how long before Lambda's timeout the function stops its work, releases its runs and schedules the rest.
 const shutdownMargin = 30 * time.Second
 
 func (f *function) handle(ctx context.Context, raw json.RawMessage) (any, error) {
@@ -47,7 +46,7 @@ func (f *function) handle(ctx context.Context, raw json.RawMessage) (any, error)
 		return nil, fmt.Errorf("an event that is no JSON object: %w", err)
 	}
 	if len(e.Records) == 0 {
-		return nil, f.wake(ctx, e.Wake)
+		return nil, f.handleSchedule(ctx, e.Wake)
 	}
 	var first struct{ EventSource string } // as all records have it
 	if err := json.Unmarshal(e.Records[0], &first); err != nil {
@@ -55,30 +54,30 @@ func (f *function) handle(ctx context.Context, raw json.RawMessage) (any, error)
 	}
 	switch first.EventSource {
 	case "aws:dynamodb":
-		return f.changed(ctx, e.Records)
+		return f.handleChanges(ctx, e.Records)
 	case "aws:s3":
-		return nil, f.arrived(ctx, e.Records)
+		return nil, f.handleUploads(ctx, e.Records)
 	default:
-		return nil, fmt.Errorf("nothing is known of events from %q", first.EventSource)
+		return nil, fmt.Errorf("events from %q are unknown", first.EventSource)
 	}
 }
 
-// changed handles changes of the table. Those that fail are reported, so that they, and those behind them, come again.
-func (f *function) changed(ctx context.Context, records []json.RawMessage) (events.DynamoDBEventResponse, error) {
+// handleChanges handles records of the table's stream. It reports those that fail, so that the stream repeats them and those after.
+func (f *function) handleChanges(ctx context.Context, records []json.RawMessage) (events.DynamoDBEventResponse, error) {
 	out := events.DynamoDBEventResponse{BatchItemFailures: []events.DynamoDBBatchItemFailure{}}
 	var next time.Time
 	for _, raw := range records {
 		var r events.DynamoDBEventRecord
 		err := json.Unmarshal(raw, &r)
 		if err == nil {
-			err = ctx.Err() // there is no time for what has not begun
+			err = ctx.Err() // no time to begin another
 		}
 		var again time.Time
 		if err == nil {
 			again, err = f.handleChange(ctx, &r)
 		}
 		if err != nil {
-			slog.ErrorContext(ctx, "a change was not handled and comes again", "sequenceNumber", r.Change.SequenceNumber, "error", err)
+			slog.ErrorContext(ctx, "a change was not handled and is repeated", "sequenceNumber", r.Change.SequenceNumber, "error", err)
 			out.BatchItemFailures = append(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: r.Change.SequenceNumber})
 		}
 		if next.IsZero() || !again.IsZero() && again.Before(next) {
@@ -94,18 +93,18 @@ func (f *function) handleChange(ctx context.Context, r *events.DynamoDBEventReco
 		key = store.Key{Partition: p.String(), Sort: s.String()}
 	}
 	if again, err = f.worker.HandleChange(ctx, key); err != nil {
-		// Should the change be set aside in the end, a later call still finds what it asks for.
+		// Should the change end in the dead-letter queue, a later call still finds the work.
 		again = f.worker.Now().Add(retryDelay)
 	}
 	return again, err
 }
 
-// retryDelay is when to look after a change that could not be handled: when Lambda has given up trying.
+// retryDelay is the delay after a failure: until then Lambda has stopped its own retries.
 const retryDelay = 15 * time.Minute
 
-// arrived tells the records that wait for them of files that are there. Every file is a reason to clean when it would
-// count as abandoned.
-func (f *function) arrived(ctx context.Context, records []json.RawMessage) error {
+// handleUploads completes the uploads of files that S3 notifies of. Each file schedules a deletion of abandoned files for the day when
+// it would be one.
+func (f *function) handleUploads(ctx context.Context, records []json.RawMessage) error {
 	var failed error
 	for _, raw := range records {
 		var r events.S3EventRecord
@@ -118,52 +117,51 @@ func (f *function) arrived(ctx context.Context, records []json.RawMessage) error
 		}
 		err = files.Uploads{Store: f.worker.Store, Now: f.worker.Now}.Complete(ctx, key)
 		if errors.Is(err, blob.ErrNotFound) {
-			err = nil // nobody waits for it
+			err = nil // no record waits for it
 		}
-		failed = errors.Join(failed, err, f.alarms.set(ctx, f.worker.Now().Add(record.AbandonedAfter).Truncate(day).Add(day), wakeClean))
+		failed = errors.Join(failed, err, f.schedules.set(ctx, f.worker.Now().Add(record.AbandonedAfter).Truncate(day).Add(day), wakeClean))
 	}
 	return failed
 }
 
 const day = 24 * time.Hour
 
-// Limits of one call. A schedule comes on the minute, so the call itself waits for what is due within maxPause: a dataset
-// whose ground truth changed is evaluated in passes a few seconds apart. Records of the stream behind it wait meanwhile, but
-// not the runs that they are about: runDue evaluates all that are queued, in turn.
+// Limits of one call. Schedules have a resolution of a minute, so the call itself waits for work that is due within maxPause, such as
+// the passes of a reevaluation. Later records of the stream wait meanwhile, but not their runs, since runDue evaluates all.
 const (
-	minPause  = 2 * time.Second // the index that Next reads may be about a second behind
+	minPause  = 2 * time.Second // the index that NextDue reads may lag by about a second
 	maxPause  = 5 * time.Second
 	maxPasses = 5
 )
 
-// wake handles an event of a schedule.
-func (f *function) wake(ctx context.Context, what string) error {
+// handleSchedule handles an event of a schedule.
+func (f *function) handleSchedule(ctx context.Context, what string) error {
 	switch what {
 	case wakeDue:
 		return f.runUntil(ctx, f.runDue(ctx))
 	case wakeClean:
-		if err := errors.Join(f.worker.Clean(ctx), f.worker.CleanResults(ctx)); err != nil {
-			return errors.Join(err, f.alarms.set(context.WithoutCancel(ctx), f.worker.Now().Add(day), wakeClean))
+		if err := errors.Join(f.worker.DeleteAbandonedFiles(ctx), f.worker.DeleteExpiredResults(ctx)); err != nil {
+			return errors.Join(err, f.schedules.set(context.WithoutCancel(ctx), f.worker.Now().Add(day), wakeClean))
 		}
 		return nil
 	default:
-		return fmt.Errorf("an event that is of no known source")
+		return errors.New("an event of no known source")
 	}
 }
 
-// runDue does all that is due and evaluates the runs that wait, and returns the next instant at which something is due.
-// That is soon after what failed, and the zero Time when nothing is left.
+// runDue does all due work and evaluates the queued runs, and returns the next instant at which work is due: soon after a failure, and
+// the zero Time when there is none.
 func (f *function) runDue(ctx context.Context) time.Time {
-	err := errors.Join(f.worker.RunDue(ctx), f.worker.Unserved(ctx), f.worker.EvaluateQueued(ctx))
+	err := errors.Join(f.worker.RunDue(ctx), f.worker.FailUnserved(ctx), f.worker.EvaluateQueued(ctx))
 	next, nextErr := f.worker.NextDue(context.WithoutCancel(ctx))
 	if err = errors.Join(err, nextErr); err != nil {
-		slog.ErrorContext(ctx, "not all that is due was done", "error", err)
+		slog.ErrorContext(ctx, "not all due work was done", "error", err)
 		return f.worker.Now().Add(retryDelay)
 	}
 	return next
 }
 
-// runUntil waits for what is due in a moment and does it, until nothing is; for what is due later it makes a schedule.
+// runUntil waits for work that is due in a moment and does it; for work that is due later it makes a schedule.
 func (f *function) runUntil(ctx context.Context, next time.Time) error {
 	for range maxPasses {
 		if next.IsZero() || next.After(f.worker.Now().Add(maxPause)) || !wait.Sleep(ctx, max(next.Sub(f.worker.Now()), minPause)) {
@@ -174,5 +172,5 @@ func (f *function) runUntil(ctx context.Context, next time.Time) error {
 	if next.IsZero() {
 		return nil
 	}
-	return f.alarms.set(context.WithoutCancel(ctx), next, wakeDue)
+	return f.schedules.set(context.WithoutCancel(ctx), next, wakeDue)
 }

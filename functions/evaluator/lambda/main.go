@@ -1,6 +1,5 @@
-// Command lambda is the function of the evaluator. The table's stream tells it of runs that wait and of instants at which
-// something is due, the bucket of files that have arrived; one-time schedules, which it makes itself, wake it when an
-// instant comes. So nothing runs, and nothing costs, while nobody uses the service.
+// Command lambda is the function of the evaluator. The table's stream calls it for queued runs and pending work, the bucket for uploaded
+// files, and one-time schedules, which it makes itself, when work is due. So an unused service runs and costs nothing.
 package main
 
 import (
@@ -38,7 +37,7 @@ func newFunction(log *slog.Logger) (*function, error) {
 			Store: quota.New(quotas).Count(dynamo.New(awsconfig.Table(&env)), time.Now), Files: s3.New(awsconfig.Bucket(&env)), Now: time.Now, Log: log,
 			Holder: env.Require("AWS_LAMBDA_LOG_STREAM_NAME"),
 		},
-		alarms: newSchedules(&env),
+		schedules: newSchedules(&env),
 	}
 	return f, errors.Join(env.Err(), err)
 }

@@ -15,32 +15,31 @@ import (
 	"github.com/aws/aws-sdk-go-v2/service/scheduler/types"
 )
 
-// What the function wakes itself for.
+// What schedules are for.
 const (
 	wakeDue   = "due"
 	wakeClean = "clean"
 )
 
-// schedules are one-time schedules of EventBridge, each of which calls the function with an event of Wake. There is one for
-// each minute in which something is due, named after it, and it deletes itself afterwards: however much is due in a
-// minute, it is one schedule and one call.
+// schedules makes one-time schedules of EventBridge, which call the function with an event of Wake and are then deleted. Each minute has
+// at most one of each kind, named after it, however much is due.
 type schedules struct {
 	client              *scheduler.Client
 	group, role, target string
-	letters             string
+	deadLetterQueue     string
 
 	mu   sync.Mutex
-	made map[string]bool // names of schedules that this process knows to be there
+	made map[string]bool // by name
 }
 
-// maxMade is how many names are remembered; to forget them costs a request each.
+// maxMade bounds the cached names; a forgotten one costs a request.
 const maxMade = 10_000
 
 func newSchedules(env *config.Environment) *schedules {
 	return &schedules{
 		client: scheduler.NewFromConfig(awsconfig.Scheduler(env)),
 		group:  env.Require(config.ScheduleGroupVariable), role: env.Require(config.ScheduleRoleVariable),
-		target: env.Require(config.ScheduleTargetVariable), letters: env.Require(config.DeadLettersVariable),
+		target: env.Require(config.ScheduleTargetVariable), deadLetterQueue: env.Require(config.DeadLettersVariable),
 		made: map[string]bool{},
 	}
 }
@@ -62,7 +61,7 @@ func (a *schedules) set(ctx context.Context, at time.Time, what string) error {
 		ActionAfterCompletion: types.ActionAfterCompletionDelete,
 		Target: &types.Target{
 			Arn: &a.target, RoleArn: &a.role, Input: aws.String(`{"Wake":"` + what + `"}`),
-			DeadLetterConfig: &types.DeadLetterConfig{Arn: &a.letters},
+			DeadLetterConfig: &types.DeadLetterConfig{Arn: &a.deadLetterQueue},
 		},
 	})
 	if _, there := errors.AsType[*types.ConflictException](err); err != nil && !there {

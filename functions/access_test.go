@@ -94,55 +94,6 @@ func TestOperations_AreDeclaredInFull(t *testing.T) {
 	}
 }
 
-// specified are the operations of the service interface specification.
-var specified = []string{
-	"GET /health",
-	"GET /info",
-	"GET /v1/datasets",
-	"POST /v1/datasets",
-	"GET /v1/datasets/{datasetId}",
-	"PATCH /v1/datasets/{datasetId}",
-	"DELETE /v1/datasets/{datasetId}",
-	"GET /v1/evaluations",
-	"GET /v1/organizers",
-	"POST /v1/organizers",
-	"GET /v1/organizers/{organizerId}",
-	"PATCH /v1/organizers/{organizerId}",
-	"DELETE /v1/organizers/{organizerId}",
-	"GET /v1/platform/components",
-	"GET /v1/platform/components/{componentId}/snippet",
-	"GET /v1/runs/{runId}",
-	"PATCH /v1/runs/{runId}",
-	"DELETE /v1/runs/{runId}",
-	"GET /v1/runs/{runId}/review",
-	"PATCH /v1/runs/{runId}/review",
-	"GET /v1/tools",
-	"POST /v1/tools/{tool}",
-	"GET /v1/tasks",
-	"POST /v1/tasks",
-	"GET /v1/tasks/{taskId}",
-	"DELETE /v1/tasks/{taskId}",
-	"GET /v1/tasks/{taskId}/evaluations",
-	"GET /v1/tasks/{taskId}/registrations",
-	"POST /v1/tasks/{taskId}/registrations",
-	"GET /v1/tasks/{taskId}/submissions",
-	"POST /v1/tasks/{taskId}/submissions",
-	"GET /v1/user",
-	"GET /v1/users/{userId}/submissions",
-}
-
-func TestOperations_HaveEachThatIsSpecified(t *testing.T) {
-	served := map[string]bool{}
-	for _, op := range functions.Operations() {
-		served[op.Method+" "+op.Path] = true
-	}
-	for _, place := range specified {
-		if !served[place] {
-			t.Errorf("%s is specified and not served", place)
-		}
-	}
-}
-
 var (
 	kebab     = regexp.MustCompile(`^[a-z]+(-[a-z]+)*$`)
 	parameter = regexp.MustCompile(`^\{([a-z]+Id|tool)\}$`)

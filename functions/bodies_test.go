@@ -18,6 +18,7 @@ import (
 	"assay/shared/patch"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 
 	"github.com/danielgtaylor/huma/v2"
 )
@@ -135,30 +136,30 @@ func TestSchemas_CheckFormsOfTexts(t *testing.T) {
 
 // A patch that sets members to what they are, or unset ones to null, is no change: version and entity tag stay.
 func TestPatch_WithoutChangeKeepsTheVersion(t *testing.T) {
-	w := newWorld(t)
-	p := w.newPlace(w.organizerID, record.Public)
-	registration, entry := p.register("rita"), p.enter("rita", record.Public, true, false, 0.5)
-	w.flush(t)
-	task := "/v1/tasks/" + p.task.ID
+	s := newServer(t)
+	b := s.Records()
+	task := b.Task()
+	registration, d := task.Register("rita"), task.Dataset(recordtest.Labels("Accuracy"), b.Truths("truth.csv", "id,label\n1,a\n"))
+	run := d.Run("rita", recordtest.Public, recordtest.Published)
 	tried := 0
 	for path, draft := range map[string]any{
-		"/v1/organizers/" + w.organizerID: record.OrganizerDraft{},
-		task:                              record.TaskDraft{},
-		"/v1/datasets/" + p.dataset.ID:    record.DatasetDraft{},
-		task + "/registrations/" + registration.ID:   record.RegistrationDraft{},
-		task + "/submissions/" + entry.submission.ID: record.SubmissionDraft{},
-		"/v1/runs/" + entry.run.ID:                   record.Run{},
-		"/v1/runs/" + entry.run.ID + "/review":       record.Review{},
+		"/v1/organizers/" + task.OrganizerID: record.OrganizerDraft{},
+		task.Path():                          record.TaskDraft{},
+		d.Path():                             record.DatasetDraft{},
+		task.Path() + "/registrations/" + registration.ID: record.RegistrationDraft{},
+		task.Path() + "/submissions/" + run.SubmissionID:  record.SubmissionDraft{},
+		"/v1/runs/" + run.ID:                              record.Run{},
+		"/v1/runs/" + run.ID + "/review":                  record.Review{},
 	} {
 		for i := range reflect.TypeOf(draft).NumField() {
 			name, _, _ := strings.Cut(reflect.TypeOf(draft).Field(i).Tag.Get("json"), ",")
 			shown := map[string]any{}
-			tag := w.Want(http.StatusOK, &shown, "olga", http.MethodGet, path, nil).Header.Get("ETag")
+			tag := s.Want(http.StatusOK, &shown, "olga", http.MethodGet, path, nil).Header.Get("ETag")
 			for _, value := range []any{shown[name], nil} {
 				if value == nil && !slices.Contains([]string{"<nil>", "", "false", "[]"}, fmt.Sprint(shown[name])) {
 					continue // that would be a change, or refused
 				}
-				a := w.Do("olga", http.MethodPatch, path, map[string]any{name: value}, "Content-Type", patch.MergePatch)
+				a := s.Do("olga", http.MethodPatch, path, map[string]any{name: value}, "Content-Type", patch.MergePatch)
 				if a.Status != http.StatusOK {
 					continue
 				}

@@ -12,7 +12,6 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"assay/functions"
 	"assay/functions/evaluator"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
@@ -26,13 +25,10 @@ const capacityTable = "testdata/capacity.golden"
 // TestCapacity holds operations to the capacity that DynamoDB says they consume. What it is does not depend on how many
 // resources there are, which the budgets show.
 func TestCapacity(t *testing.T) {
-	n := newTown(t, newWorldOver(servertest.New(t, functions.Operations()...), dynamotest.Open(t, dynamotest.Start(t))), 6_400)
-	task, run := "/v1/tasks/"+n.task.ID, "/v1/runs/"+n.owns.run.ID
-	board := "sort=rank&filter[datasetId]=" + n.dataset.ID + "&limit=20"
-	submission := map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{n.dataset.ID}}
-	upload := map[string]any{"type": "upload", "files": []any{map[string]any{
-		"datasetId": n.dataset.ID, "name": "run.csv", "content": "aWQsbGFiZWwKMSxhCg==", // id,label and 1,a
-	}}}
+	p := newPopulated(t, dynamotest.Open(t, dynamotest.Start(t)), 8_400)
+	task, run := "/v1/tasks/"+p.dataset.TaskID, "/v1/runs/"+p.own.ID
+	board := "sort=rank&filter[datasetId]=" + p.dataset.ID + "&limit=20"
+	submission, upload := servertest.Image(p.dataset.ID), servertest.Upload(p.dataset.ID, servertest.Inline("run.csv", "id,label\n1,a\n"))
 	var out bytes.Buffer
 	table := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(table, "operation\twho\tcalls\titems\tRCU\tWCU")
@@ -41,36 +37,36 @@ func TestCapacity(t *testing.T) {
 		body                     map[string]any
 	}{
 		{"GET a public task", "", http.MethodGet, task, nil},
-		{"GET a public dataset", "", http.MethodGet, "/v1/datasets/" + n.dataset.ID, nil},
-		{"GET a public run", "", http.MethodGet, "/v1/runs/" + n.public.run.ID, nil},
-		{"GET a published evaluation", "", http.MethodGet, "/v1/evaluations/" + n.public.evaluation.ID, nil},
-		{"GET a private task", "registrant", http.MethodGet, "/v1/tasks/" + n.private.task.ID, nil},
+		{"GET a public dataset", "", http.MethodGet, "/v1/datasets/" + p.dataset.ID, nil},
+		{"GET a public run", "", http.MethodGet, "/v1/runs/" + p.public.ID, nil},
+		{"GET a published evaluation", "", http.MethodGet, "/v1/evaluations/" + p.public.EvaluationID, nil},
+		{"GET a private task", "registrant", http.MethodGet, "/v1/tasks/" + p.private.TaskID, nil},
 		{"GET one's private run", "owner", http.MethodGet, run, nil},
 		{"GET a review", "organizer", http.MethodGet, run + "/review", nil},
 		{"GET /v1/user", "owner", http.MethodGet, "/v1/user", nil},
 		{"20 tasks", "", http.MethodGet, "/v1/tasks?limit=20", nil},
-		{"20 datasets of a task", "", http.MethodGet, "/v1/datasets?limit=20&filter[taskId]=" + n.task.ID, nil},
+		{"20 datasets of a task", "", http.MethodGet, "/v1/datasets?limit=20&filter[taskId]=" + p.dataset.TaskID, nil},
 		{"20 submissions of a task", "", http.MethodGet, task + "/submissions?limit=20", nil},
 		{"20 submissions of a task", "organizer", http.MethodGet, task + "/submissions?limit=20", nil},
-		{"20 runs of a dataset", "", http.MethodGet, "/v1/runs?limit=20&filter[datasetId]=" + n.dataset.ID, nil},
+		{"20 runs of a dataset", "", http.MethodGet, "/v1/runs?limit=20&filter[datasetId]=" + p.dataset.ID, nil},
 		{"20 runs", "", http.MethodGet, "/v1/runs?limit=20", nil},
 		{"20 of a leaderboard", "", http.MethodGet, task + "/evaluations?" + board, nil},
 		{"20 of a leaderboard", "organizer", http.MethodGet, task + "/evaluations?" + board, nil},
 		{"20 of a leaderboard, from 20", "", http.MethodGet, task + "/evaluations?" + board + "&offset=20", nil},
 		{"POST an organizer", "new", http.MethodPost, "/v1/organizers", map[string]any{"name": "New"}},
-		{"POST a task", "organizer", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": n.organizerID, "name": "New"}},
-		{"POST a dataset", "organizer", http.MethodPost, "/v1/datasets", newDatasetBody(n.task.ID)},
+		{"POST a task", "organizer", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": p.dataset.OrganizerID, "name": "New"}},
+		{"POST a dataset", "organizer", http.MethodPost, "/v1/datasets", newDatasetBody(p.dataset.TaskID)},
 		{"POST a registration", "newer", http.MethodPost, task + "/registrations", map[string]any{"team": "New"}},
 		{"POST an image", "owner", http.MethodPost, task + "/submissions", submission},
 		{"POST a run file", "owner", http.MethodPost, task + "/submissions", upload},
 		{"PATCH a task", "organizer", http.MethodPatch, task, map[string]any{"name": "Renamed"}},
-		{"PATCH a registration", "owner", http.MethodPatch, n.registration, map[string]any{"country": "Norway"}},
+		{"PATCH a registration", "owner", http.MethodPatch, p.registration, map[string]any{"country": "Norway"}},
 		{"PATCH a run", "owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}},
 		{"PATCH a review", "organizer", http.MethodPatch, run + "/review", map[string]any{"published": true}},
 	} {
-		n.measure(t, table, c.name, c.user, c.method, c.path, c.body)
+		p.measure(t, table, c.name, c.user, c.method, c.path, c.body)
 	}
-	n.measureEvaluation(t, table)
+	p.measureEvaluation(t, table)
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
 	}
@@ -109,33 +105,33 @@ func alike(a, b string) bool {
 	return true
 }
 
-// names of users in the table and in the town.
-var townNames = map[string]string{"organizer": "olga", "registrant": "reg"}
+// tableUsers are the names of users by those that they have in the table.
+var tableUsers = map[string]string{"organizer": "olga", "registrant": "reg"}
 
 // measure adds the row of a request, and holds it to what its budget says in units: half a unit for each item of up to 4 KB
 // that is read by its key; for each index entry that is read, what it has of 4 KB; twice for what a change is decided on;
 // and two for each KB of an item that is written, one for each KB of its index entries.
-func (n *town) measure(t *testing.T, table *tabwriter.Writer, name, user, method, path string, body map[string]any) {
+func (p *populated) measure(t *testing.T, table *tabwriter.Writer, name, user, method, path string, body map[string]any) {
 	t.Helper()
-	as, ok := townNames[user]
+	as, ok := tableUsers[user]
 	if !ok {
 		as = user
 	}
-	reads, writes := n.meter.units.Read.Load(), n.meter.units.Written.Load()
+	reads, writes := p.meter.units.Read.Load(), p.meter.units.Written.Load()
 	var a servertest.Answer
-	c := n.meter.of(func() {
+	c := p.meter.of(func() {
 		if body == nil {
-			a = n.Do(as, method, path, nil)
+			a = p.Do(as, method, path, nil)
 		} else {
-			a = n.Do(as, method, path, body)
+			a = p.Do(as, method, path, body)
 		}
 	})
 	if a.Status != http.StatusOK && a.Status != http.StatusCreated {
 		t.Errorf("%s as %s: status %d\n%s", name, user, a.Status, a.Body)
 		return
 	}
-	read := float64(n.meter.units.Read.Load()-reads) / 1000
-	written := float64(n.meter.units.Written.Load()-writes) / 1000
+	read := float64(p.meter.units.Read.Load()-reads) / 1000
+	written := float64(p.meter.units.Written.Load()-writes) / 1000
 	if user == "" {
 		user = "anyone"
 	}
@@ -153,26 +149,24 @@ func (n *town) measure(t *testing.T, table *tabwriter.Writer, name, user, method
 }
 
 // measureEvaluation adds what the evaluator does for a run: lease it, read run and truth, and write what came of it.
-func (n *town) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
+func (p *populated) measureEvaluation(t *testing.T, table *tabwriter.Writer) {
 	t.Helper()
-	dataset := n.Create("olga", "/v1/datasets", newDatasetBody(n.task.ID))
+	dataset := p.Create("olga", "/v1/datasets", newDatasetBody(p.dataset.TaskID))
 	var made struct{ RunIDs []string }
-	n.Want(http.StatusCreated, &made, "owner", http.MethodPost, "/v1/tasks/"+n.task.ID+"/submissions", map[string]any{
-		"type": "upload", "files": []any{map[string]any{"datasetId": dataset[len("/v1/datasets/"):], "name": "run.csv", "content": "aWQsbGFiZWwKMSxhCg=="}},
-	})
-	worker := &evaluator.Worker{Store: n.meter, Files: n.Files, Now: time.Now, Log: n.Log, Holder: "test"}
+	p.Want(http.StatusCreated, &made, "owner", http.MethodPost, p.dataset.Task.Path()+"/submissions",
+		servertest.Upload(servertest.ID(dataset), servertest.Inline("run.csv", "id,label\n1,a\n")))
+	worker := &evaluator.Worker{Store: p.meter, Files: p.Files, Now: time.Now, Log: p.Log, Holder: "test"}
 	queued := new(record.RunItem)
 	queued.ID = made.RunIDs[0]
-	reads, writes := n.meter.units.Read.Load(), n.meter.units.Written.Load()
-	c := n.meter.of(func() {
+	reads, writes := p.meter.units.Read.Load(), p.meter.units.Written.Load()
+	c := p.meter.of(func() {
 		if err := worker.Evaluate(t.Context(), queued); err != nil {
 			t.Fatal(err)
 		}
 	})
-	var r record.Run
-	if n.Want(http.StatusOK, &r, "owner", http.MethodGet, "/v1/runs/"+made.RunIDs[0], nil); r.State != record.Completed {
+	if r := servertest.Get[record.Run](p.Server, "owner", "/v1/runs/"+made.RunIDs[0]); r.State != record.Completed {
 		t.Fatalf("the run is %s: %v", r.State, r.Diagnostics)
 	}
 	_, _ = fmt.Fprintf(table, "evaluate a run\tevaluator\t%d\t%d\t%.1f\t%.0f\n", c.reads+c.writes, c.items,
-		float64(n.meter.units.Read.Load()-reads)/1000, float64(n.meter.units.Written.Load()-writes)/1000)
+		float64(p.meter.units.Read.Load()-reads)/1000, float64(p.meter.units.Written.Load()-writes)/1000)
 }

@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"assay/functions"
+	"assay/shared/api/servertest"
 	"assay/shared/auth/devissuer"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
 )
@@ -56,9 +58,9 @@ func (d *deployment) entered() (task, dataset string) {
 		}
 	}
 	get(d.ask("olga", http.MethodPost, "/v1/organizers", map[string]any{"name": "Lab"}, http.StatusCreated))
-	get(d.ask("olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": made.URL[len("/v1/organizers/"):], "name": "Task"}, http.StatusCreated))
+	get(d.ask("olga", http.MethodPost, "/v1/tasks", map[string]any{"organizerId": servertest.ID(made.URL), "name": "Task"}, http.StatusCreated))
 	task = made.URL
-	get(d.ask("olga", http.MethodPost, "/v1/datasets", newDatasetBody(task[len("/v1/tasks/"):]), http.StatusCreated))
+	get(d.ask("olga", http.MethodPost, "/v1/datasets", newDatasetBody(servertest.ID(task)), http.StatusCreated))
 	d.ask("ada", http.MethodPost, task+"/registrations", map[string]any{"team": "Lakeside"}, http.StatusCreated)
 	return task, made.ID
 }
@@ -66,9 +68,8 @@ func (d *deployment) entered() (task, dataset string) {
 // submits returns the run of a submission of ada's.
 func (d *deployment) submits(task, dataset string) string {
 	var made struct{ RunIDs []string }
-	f := inline("run.csv", "id,label\n1,a\n")
-	f["datasetId"] = dataset
-	if err := json.Unmarshal(d.ask("ada", http.MethodPost, task+"/submissions", map[string]any{"type": "upload", "files": []any{f}}, http.StatusCreated), &made); err != nil {
+	upload := servertest.Upload(dataset, servertest.Inline("run.csv", "id,label\n1,a\n"))
+	if err := json.Unmarshal(d.ask("ada", http.MethodPost, task+"/submissions", upload, http.StatusCreated), &made); err != nil {
 		d.t.Fatal(err)
 	}
 	return made.RunIDs[0]
@@ -78,10 +79,7 @@ func (d *deployment) submits(task, dataset string) string {
 func (d *deployment) completes(run string) record.RunItem {
 	d.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		r, err := records.Get[record.RunItem](d.t.Context(), d.table, store.Strong, record.RunKey(run))
-		if err != nil {
-			d.t.Fatal(err)
-		}
+		r := recordtest.Get[record.RunItem](d.t, d.table, record.RunKey(run))
 		if r.State == record.Completed {
 			return *r
 		}
@@ -137,10 +135,7 @@ func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 			t.Fatal("nothing will wake the function when the lease lapses")
 		}
 	}
-	stored, err := records.Get[record.RunItem](t.Context(), d.table, store.Strong, r.Key())
-	if err != nil {
-		t.Fatal(err)
-	}
+	stored := recordtest.Get[record.RunItem](t, d.table, r.Key())
 	stored.Lease.Until = record.At(now.Add(-time.Second)) // as if the time had passed
 	if err := new(records.Tx).Replace(stored).Commit(t.Context(), d.table); err != nil {
 		t.Fatal(err)

@@ -10,37 +10,50 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/page"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 )
 
 // outsiders may not know of what the tests below ask for. The rival has grants of its own, for something else.
-var outsiders = []string{"", "stranger", "rival"}
+var outsiders = []string{"", "unrelated", "rival"}
 
-// newHidden is a world with a private task, and with the ids of what it hides, by parameter.
-func newHidden(t *testing.T) (*world, map[string][]string) {
-	w := newWorld(t)
-	own := w.newPlace(w.newOrganizer("rival"), record.Public)
-	own.register("rival")
-	private, public := w.newPlace(w.organizerID, record.Private), w.newPlace(w.organizerID, record.Public)
-	in := private.enter("owner", record.Public, true, false, 0.5)
-	below := public.enter("owner", record.Private, false, true, 0.5)
-	registration := private.register("owner")
-	w.flush(t)
-	return w, map[string][]string{
-		"taskId":         {private.task.ID},
-		"datasetId":      {private.dataset.ID},
-		"registrationId": {registration.ID},
-		"submissionId":   {in.submission.ID, below.submission.ID},
-		"runId":          {in.run.ID, below.run.ID},
-		"evaluationId":   {in.evaluation.ID, below.evaluation.ID},
+// hiding serves a private task, and ids of what outsiders may not know of, by parameter.
+type hiding struct {
+	*servertest.Server
+	meter  *meter
+	hidden map[string][]string
+	public *recordtest.Dataset
+}
+
+func newHiding(t *testing.T) *hiding {
+	t.Helper()
+	h := &hiding{}
+	h.Server, h.meter = newMetered(t, nil)
+	b := h.Records()
+	labels := recordtest.Labels("Accuracy", "MCC")
+	b.Task(recordtest.OwnedBy(b.Organizer("rival"))).Register("rival")
+	private, public := b.Task(recordtest.Private), b.Task()
+	h.public = public.Dataset(labels)
+	public.Register("rival")
+	h.public.Run("somebody", recordtest.Public, recordtest.Published)
+	dataset := private.Dataset(labels)
+	in, below := dataset.Run("owner", recordtest.Public, recordtest.Published), h.public.Run("owner", recordtest.Blinded)
+	h.hidden = map[string][]string{
+		"taskId":         {private.ID},
+		"datasetId":      {dataset.ID},
+		"registrationId": {private.Register("owner").ID},
+		"submissionId":   {in.SubmissionID, below.SubmissionID},
+		"runId":          {in.ID, below.ID},
+		"evaluationId":   {in.EvaluationID, below.EvaluationID},
 		"userId":         {servertest.UserID("owner")},
 		"organizerId":    nil, // no organizer is hidden
 	}
+	return h
 }
 
 // TestCost_OfHiddenPathsIsThatOfMissing: the time that an answer takes must not tell what the answer keeps to itself, so
 // the store is asked the same for both.
 func TestCost_OfHiddenPathsIsThatOfMissing(t *testing.T) {
-	w, hidden := newHidden(t)
+	h := newHiding(t)
 	compared := 0
 	for _, op := range functions.Operations() {
 		if !strings.Contains(op.Path, "{") || strings.Contains(op.Path, "{$}") {
@@ -56,7 +69,7 @@ func TestCost_OfHiddenPathsIsThatOfMissing(t *testing.T) {
 		if strings.Contains(op.Path, "{organizerId}") {
 			continue // no organizer is hidden, nor are its members
 		}
-		for _, id := range hidden[last] {
+		for _, id := range h.hidden[last] {
 			hiddenPath, missingPath := op.Path, op.Path
 			for _, p := range params {
 				if !strings.HasPrefix(p, "{") {
@@ -64,12 +77,12 @@ func TestCost_OfHiddenPathsIsThatOfMissing(t *testing.T) {
 				}
 				of := id
 				if name := strings.Trim(p, "{}"); name != last {
-					of = hidden[name][0]
+					of = h.hidden[name][0]
 				}
 				hiddenPath, missingPath = strings.Replace(hiddenPath, p, of, 1), strings.Replace(missingPath, p, record.NewID(time.Now()), 1)
 			}
 			compared++
-			w.sameCost(t, op.Method, hiddenPath, missingPath)
+			h.sameCost(t, op.Method, hiddenPath, missingPath)
 		}
 	}
 	if compared == 0 {
@@ -78,12 +91,9 @@ func TestCost_OfHiddenPathsIsThatOfMissing(t *testing.T) {
 }
 
 func TestCost_OfHiddenFiltersIsThatOfMissing(t *testing.T) {
-	w, hidden := newHidden(t)
-	public := w.newPlace(w.organizerID, record.Public)
-	public.enter("somebody", record.Public, true, false, 0.5)
-	w.flush(t)
+	h := newHiding(t)
 	for _, op := range functions.Operations() {
-		path := strings.Replace(op.Path, "{taskId}", public.task.ID, 1)
+		path := strings.Replace(op.Path, "{taskId}", h.public.TaskID, 1)
 		for _, f := range op.Query.Filters {
 			if f.Type != page.ID || strings.Contains(path, "{") {
 				continue
@@ -92,9 +102,9 @@ func TestCost_OfHiddenFiltersIsThatOfMissing(t *testing.T) {
 			if op.Query.Sort {
 				sorts = append(sorts, "&sort=rank", "&sort=MCC")
 			}
-			for _, id := range hidden[f.Name] {
+			for _, id := range h.hidden[f.Name] {
 				for _, sort := range sorts {
-					w.sameCost(t, op.Method, path+"?"+f.Param()+"="+id+sort, path+"?"+f.Param()+"="+record.NewID(time.Now())+sort)
+					h.sameCost(t, op.Method, path+"?"+f.Param()+"="+id+sort, path+"?"+f.Param()+"="+record.NewID(time.Now())+sort)
 				}
 			}
 		}
@@ -102,37 +112,32 @@ func TestCost_OfHiddenFiltersIsThatOfMissing(t *testing.T) {
 }
 
 func TestCost_OfHiddenIDsInBodiesIsThatOfMissing(t *testing.T) {
-	w, hidden := newHidden(t)
-	public := w.newPlace(w.organizerID, record.Public)
-	public.register("rival")
-	w.flush(t)
-	submissions := "/v1/tasks/" + public.task.ID + "/submissions"
-	submission := func(datasetID string) any {
-		return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{public.dataset.ID, datasetID}}
-	}
+	h := newHiding(t)
+	submissions := "/v1/tasks/" + h.public.TaskID + "/submissions"
+	submission := func(datasetID string) any { return servertest.Image(h.public.ID, datasetID) }
 	missing := record.NewID(time.Now())
-	w.sameCostOf(t, http.MethodPost, submissions, submissions, submission(hidden["datasetId"][0]), submission(missing))
-	w.sameCostOf(t, http.MethodPost, "/v1/datasets", "/v1/datasets", newDatasetBody(hidden["taskId"][0]), newDatasetBody(missing))
+	h.sameCostOf(t, http.MethodPost, submissions, submissions, submission(h.hidden["datasetId"][0]), submission(missing))
+	h.sameCostOf(t, http.MethodPost, "/v1/datasets", "/v1/datasets", newDatasetBody(h.hidden["taskId"][0]), newDatasetBody(missing))
 }
 
 // sameCost asks for both as every outsider.
-func (w *world) sameCost(t *testing.T, method, hidden, missing string) {
+func (h *hiding) sameCost(t *testing.T, method, hidden, missing string) {
 	t.Helper()
 	var body any
 	if method != http.MethodGet && method != http.MethodDelete {
 		body = map[string]any{}
 	}
-	w.sameCostOf(t, method, hidden, missing, body, body)
+	h.sameCostOf(t, method, hidden, missing, body, body)
 }
 
-func (w *world) sameCostOf(t *testing.T, method, hidden, missing string, hiddenBody, missingBody any) {
+func (h *hiding) sameCostOf(t *testing.T, method, hidden, missing string, hiddenBody, missingBody any) {
 	t.Helper()
 	for _, user := range outsiders {
-		var h, m servertest.Answer
-		costHidden := w.meter.of(func() { h = w.Do(user, method, hidden, hiddenBody) })
-		costMissing := w.meter.of(func() { m = w.Do(user, method, missing, missingBody) })
-		if h.Status != m.Status {
-			t.Errorf("%s %s as %q: %d when hidden, %d when missing", method, hidden, user, h.Status, m.Status)
+		var a, b servertest.Answer
+		costHidden := h.meter.of(func() { a = h.Do(user, method, hidden, hiddenBody) })
+		costMissing := h.meter.of(func() { b = h.Do(user, method, missing, missingBody) })
+		if a.Status != b.Status {
+			t.Errorf("%s %s as %q: %d when hidden, %d when missing", method, hidden, user, a.Status, b.Status)
 		}
 		if costHidden != costMissing {
 			t.Errorf("%s %s as %q: %s when hidden, %s when missing", method, hidden, user, costHidden, costMissing)

@@ -3,7 +3,6 @@
 package functions_test
 
 import (
-	"net/http"
 	"strings"
 	"testing"
 
@@ -12,17 +11,16 @@ import (
 
 // TestPages_WorkInABrowser opens every page in Chromium, with names and texts on it that try to be more than text.
 func TestPages_WorkInABrowser(t *testing.T) {
-	w := newWorld(t)
-	w.Info.Issuer = "https://issuer.example.org"
-	fair := newFair(t, w)
+	f := newPagesFixture(t)
+	f.Info.Issuer = "https://issuer.example.org"
 	browser := browsertest.Start(t)
-	for name, path := range fair.pages() {
-		if size := len(w.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body); size > maxPage {
+	for name, path := range f.pages() {
+		if size := len(f.page(path)); size > maxPage {
 			t.Errorf("%s has %d bytes, more than %d", name, size, maxPage)
 		}
 		for _, v := range browsertest.Views {
 			t.Run(name+"/"+v.String(), func(t *testing.T) {
-				p := browser.Open(t, w.URL+path, v)
+				p := browser.Open(t, f.URL+path, v)
 				p.Check()
 				p.Shoot(name + "-" + v.String())
 				if browsertest.Evaluate[bool](p, `"intruded" in window || document.querySelector("[onerror], [data-intruder]") !== null`) {
@@ -38,8 +36,8 @@ func TestPages_WorkInABrowser(t *testing.T) {
 
 // TestReference_IsSearched types words into the search of the page of the API.
 func TestReference_IsSearched(t *testing.T) {
-	w := newWorld(t)
-	p := browsertest.Start(t).Open(t, w.URL+"/docs", browsertest.Views[1])
+	s := newServer(t)
+	p := browsertest.Start(t).Open(t, s.URL+"/docs", browsertest.Views[1])
 	shown := func() string {
 		return browsertest.Evaluate[string](p, `[...document.querySelectorAll("details")].filter(d => d.checkVisibility()).map(d => d.id).join(" ")`)
 	}

@@ -14,6 +14,7 @@ import (
 	"assay/functions"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
@@ -31,63 +32,75 @@ var hostile = []string{
 	"\u202Egnol dna " + strings.Repeat("unbroken", 20),
 }
 
-// fair is a world whose texts are hostile, with all that pages show.
-type fair struct {
-	*world
-	place place
+// pagesFixture serves records whose texts are hostile, with all that pages show.
+type pagesFixture struct {
+	*servertest.Server
+	meter     *meter
+	organizer *record.Organizer   // of the last task
+	dataset   *recordtest.Dataset // of that task
 }
 
-func newFair(t testing.TB, w *world) *fair {
-	f := &fair{world: w}
-	for i, text := range hostile {
-		organizer := w.organizerID
-		if i < len(hostile)-1 { // the landing page shows few tasks of one organizer
-			organizer = w.newOrganizer("olga")
+func newPagesFixture(t testing.TB) *pagesFixture {
+	t.Helper()
+	f := &pagesFixture{}
+	f.Server, f.meter = newMetered(t, nil)
+	b := recordtest.New(t, f.meter.Store)
+	b.Batch(func() {
+		for i, text := range hostile {
+			f.organizer = b.Organizer("olga") // each its own: the landing page shows few tasks of one organizer
+			f.organizer.Name = "Organizer of olga"
+			task := b.Task(recordtest.OwnedBy(f.organizer), func(t *record.TaskItem) {
+				closes := record.At(time.Date(2030, 1, 1+i, 12, 0, 0, 0, time.UTC))
+				t.Name, t.Description, t.Website, t.Submissions.ClosesAt = text, text+"\n\n"+text, "javascript:window.intruded=1", &closes
+				t.Featured = i == 0
+			})
+			named := func(d *record.DatasetItem) { d.Name = text }
+			if task.Dataset(recordtest.Labels("Accuracy", "MCC"), named); i == len(hostile)-1 {
+				text = hostile[0]
+				f.dataset = task.Dataset(recordtest.Labels("Accuracy", "MCC"), named)
+			}
 		}
-		p := w.newPlace(organizer, record.Public)
-		closes := record.At(time.Date(2030, 1, 1+i, 12, 0, 0, 0, time.UTC))
-		p.task.Name, p.task.Description, p.task.Website, p.task.Submissions.ClosesAt = text, text+"\n\n"+text, "javascript:window.intruded=1", &closes
-		p.task.Featured = i == 0
-		p.dataset.Name = text
-		f.place = p
-	}
-	second := f.place.w.newPlace(w.organizerID, record.Private) // its dataset goes to the public task
-	second.dataset.TaskID, second.dataset.PrivateTask, second.dataset.Name = f.place.task.ID, false, hostile[0]
-	second.task.Name = "kept from everybody"
-	f.place.dataset = second.dataset
-	for i := range 12 {
-		user := fmt.Sprintf("user%d", i)
-		e := f.place.enter(user, record.Public, true, false, float64(i)/17)
-		e.evaluation.Team, e.evaluation.Baseline = hostile[i%len(hostile)], i == 3
-	}
-	w.flush(t)
+		b.Task(recordtest.OwnedBy(f.organizer), recordtest.Private, func(t *record.TaskItem) { t.Name = "kept from everybody" }).Dataset()
+		for i := range 12 {
+			r := f.dataset.Run(fmt.Sprint("user", i), recordtest.Public, recordtest.Published, recordtest.Value("Accuracy", float64(i)/17), recordtest.Undefined("MCC"))
+			r.Evaluation.Team, r.Evaluation.Baseline = hostile[i%len(hostile)], i == 3
+		}
+	})
 	return f
 }
 
+// page gets the page at the path as a browser does.
+func (f *pagesFixture) page(path string) string {
+	return htmlPage(f.Server, path)
+}
+
+func htmlPage(s *servertest.Server, path string) string {
+	return string(s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body)
+}
+
 // pages are the addresses of all pages, by name.
-func (f *fair) pages() map[string]string {
-	board := "/v1/tasks/" + f.place.task.ID + "/evaluations"
+func (f *pagesFixture) pages() map[string]string {
+	board := f.dataset.Board()
 	return map[string]string{
 		"landing":     "/",
 		"docs":        "/docs",
 		"tools":       "/v1/tools",
 		"tool":        "/v1/tools/evaluator",
 		"leaderboard": board + "?sort=rank&best=true",
-		"task":        "/v1/tasks/" + f.place.task.ID,
+		"task":        f.dataset.Task.Path(),
 		"tasks":       "/v1/tasks",
-		"dataset":     "/v1/datasets/" + f.place.dataset.ID,
-		"datasets":    "/v1/datasets?filter[taskId]=" + f.place.task.ID,
-		"runs":        board + "?sort=MCC&filter[datasetId]=" + f.place.dataset.ID,
+		"dataset":     f.dataset.Path(),
+		"datasets":    "/v1/datasets?filter[taskId]=" + f.dataset.TaskID,
+		"runs":        board + "?sort=MCC&filter[datasetId]=" + f.dataset.ID,
 	}
 }
 
 // What a browser is sent asks for nothing else, can be kept, and lets nothing run that a user wrote.
 func TestPages_AreSelfContained(t *testing.T) {
-	w := newWorld(t)
-	f := newFair(t, w)
+	f := newPagesFixture(t)
 	outside := regexp.MustCompile(`(?i)<(img|iframe|object|embed|link rel="stylesheet"|script src)|@import|url\(|[\s"']on[a-z]+="|style="`)
 	for name, path := range f.pages() {
-		a := w.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
+		a := f.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8")
 		page := string(a.Body)
 		if len(page) > maxPage {
 			t.Errorf("%s has %d bytes, more than %d", name, len(page), maxPage)
@@ -108,33 +121,32 @@ func TestPages_AreSelfContained(t *testing.T) {
 		if a.Header.Get("Content-Type") != "text/html; charset=utf-8" || a.Header.Get("Cache-Control") == "" {
 			t.Errorf("%s has the headers %v", name, a.Header)
 		}
-		w.Want(http.StatusNotModified, nil, "", http.MethodGet, path, nil, "Accept", "text/html", "If-None-Match", a.Header.Get("ETag"))
+		f.Want(http.StatusNotModified, nil, "", http.MethodGet, path, nil, "Accept", "text/html", "If-None-Match", a.Header.Get("ETag"))
 	}
 }
 
 // Every GET of JSON and every problem has a page for browsers: what a person follows a link to is never JSON.
 func TestPages_AreThereForEachGet(t *testing.T) {
-	w := newWorld(t)
-	f := newFair(t, w)
+	f := newPagesFixture(t)
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
 	component := regexp.MustCompile(`/v1/platform/components/[0-9A-Z]{26}`)
-	list := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/platform/components", nil, "Accept", browser).Body)
+	list := string(f.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/platform/components", nil, "Accept", browser).Body)
 	for path, status := range map[string]int{
-		"/v1": 200, "/v1/platform": 200, "/health": 200, "/info": 200, "/v1/tasks": 200, "/v1/tasks/" + f.place.task.ID: 200, "/v1/datasets/" + f.place.dataset.ID: 200,
-		"/v1/datasets": 200, "/v1/organizers": 200, "/v1/organizers/" + w.organizerID: 200, "/v1/runs": 200, "/v1/evaluations": 200, component.FindString(list): 200,
-		"/v1/tasks/" + f.place.task.ID + "/submissions": 200, "/v1/tasks?filter[name]=nobody": 200, "/v1/evaluations?sort=rank&offset=1000000&filter[datasetId]=" + f.place.dataset.ID: 200,
-		"/nowhere": 404, "/v1/tasks/" + record.NewID(w.Now()): 404, "/v1/user": 401, "/v1/tasks?limit=0": 400,
+		"/v1": 200, "/v1/platform": 200, "/health": 200, "/info": 200, "/v1/tasks": 200, "/v1/tasks/" + f.dataset.TaskID: 200, "/v1/datasets/" + f.dataset.ID: 200,
+		"/v1/datasets": 200, "/v1/organizers": 200, "/v1/organizers/" + f.organizer.ID: 200, "/v1/runs": 200, "/v1/evaluations": 200, component.FindString(list): 200,
+		"/v1/tasks/" + f.dataset.TaskID + "/submissions": 200, "/v1/tasks?filter[name]=nobody": 200, "/v1/evaluations?sort=rank&offset=1000000&filter[datasetId]=" + f.dataset.ID: 200,
+		"/nowhere": 404, "/v1/tasks/" + record.NewID(f.Now()): 404, "/v1/user": 401, "/v1/tasks?limit=0": 400,
 		"/v1/tools/significance/result?input=%7B%22runs%22:[]%7D": 422, "/v1/tools/validator/result?input=%7B%7D": 422,
 	} {
-		a := w.Want(status, nil, "", http.MethodGet, path, nil, "Accept", browser)
+		a := f.Want(status, nil, "", http.MethodGet, path, nil, "Accept", browser)
 		if a.Header.Get("Content-Type") != "text/html; charset=utf-8" || !strings.HasPrefix(a.Header.Get("Content-Security-Policy"), "default-src 'none';") || !bytes.Contains(a.Body, []byte("<h1>")) {
 			t.Errorf("%s is answered with %v\n%.300s", path, a.Header, a.Body)
 		}
-		if program := w.Do("", http.MethodGet, path, nil); strings.HasPrefix(program.Header.Get("Content-Type"), "text/html") {
+		if program := f.Do("", http.MethodGet, path, nil); strings.HasPrefix(program.Header.Get("Content-Type"), "text/html") {
 			t.Errorf("%s is a page for programs", path)
 		}
 	}
-	page := string(w.Want(http.StatusNotFound, nil, "", http.MethodGet, "/v1/tasks/"+record.NewID(w.Now()), nil, "Accept", browser).Body)
+	page := string(f.Want(http.StatusNotFound, nil, "", http.MethodGet, "/v1/tasks/"+record.NewID(f.Now()), nil, "Accept", browser).Body)
 	if !strings.Contains(page, "Not found") || strings.Contains(page, "{") && strings.Contains(page, `"detail"`) {
 		t.Error(page)
 	}
@@ -142,35 +154,21 @@ func TestPages_AreThereForEachGet(t *testing.T) {
 
 // Descriptions are Markdown, and a page has their HTML.
 func TestPages_RenderMarkdown(t *testing.T) {
-	w := newWorld(t)
-	p := w.newPlace(w.organizerID, record.Public)
-	p.task.Description, p.dataset.Description = "Some *new* [task](https://example.org)\n\n<script>x</script>", "Some **data**"
-	w.flush(t)
+	s := newServer(t)
+	d := s.Records().Task(func(t *record.TaskItem) {
+		t.Description = "Some *new* [task](https://example.org)\n\n<script>x</script>"
+	}).Dataset(func(d *record.DatasetItem) { d.Description = "Some **data**" })
 	for path, wants := range map[string][]string{
-		"/":                      {"Some new task</p>"},
-		"/v1/tasks/" + p.task.ID: {`<p>Some <em>new</em> <a href="https://example.org" rel="nofollow ugc noopener">task</a></p>`, "&lt;script&gt;"},
-		"/v1/tasks/" + p.task.ID + "/evaluations": {"<em>new</em>"},
-		"/v1/datasets/" + p.dataset.ID:            {"<strong>data</strong>"},
-		"/v1/tasks":                               {"Some new task"},
+		"/":           {"Some new task</p>"},
+		d.Task.Path(): {`<p>Some <em>new</em> <a href="https://example.org" rel="nofollow ugc noopener">task</a></p>`, "&lt;script&gt;"},
+		d.Board():     {"<em>new</em>"},
+		d.Path():      {"<strong>data</strong>"},
+		"/v1/tasks":   {"Some new task"},
 	} {
-		page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body)
+		got := htmlPage(s, path)
 		for _, want := range wants {
-			if !strings.Contains(page, want) {
-				t.Errorf("%s does not have %s:\n%s", path, want, page)
-			}
-		}
-	}
-}
-
-// Programs get what they always got.
-func TestPages_AreNotSentToPrograms(t *testing.T) {
-	w := newWorld(t)
-	f := newFair(t, w)
-	for _, accept := range []string{"", "*/*", "application/json", "application/json, text/html;q=0.9"} {
-		for _, path := range []string{"/", f.pages()["runs"]} {
-			a := w.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", accept)
-			if got := a.Header.Get("Content-Type"); got != "application/json" {
-				t.Errorf("%s with Accept %q is %s", path, accept, got)
+			if !strings.Contains(got, want) {
+				t.Errorf("%s does not have %s:\n%s", path, want, got)
 			}
 		}
 	}
@@ -179,16 +177,15 @@ func TestPages_AreNotSentToPrograms(t *testing.T) {
 // The landing page reads the featured tasks, at most six pages of the newest, their organizers, and whether a task has a
 // dataset, however many tasks there are. A leaderboard costs three reads: the task, its datasets, the board.
 func TestCost_OfPagesIsBounded(t *testing.T) {
-	w := newWorld(t)
-	f := newFair(t, w)
-	for range 300 {
-		w.newPlace(w.organizerID, record.Public)
-	}
-	w.flush(t)
+	f := newPagesFixture(t)
+	b := recordtest.New(t, f.meter.Store)
+	b.Batch(func() {
+		for range 300 {
+			b.Task(recordtest.OwnedBy(f.organizer)).Dataset()
+		}
+	})
 	for name, most := range map[string]cost{"landing": {1 + 6 + 1 + 1, 1 + 6*49 + 2 + 1, 0}, "leaderboard": {3, 1 + 2 + 12, 0}, "runs": {3, 2 + 2 + 12, 0}} {
-		got := w.meter.of(func() {
-			w.Want(http.StatusOK, nil, "", http.MethodGet, f.pages()[name], nil, "Accept", "text/html")
-		})
+		got := f.meter.of(func() { f.page(f.pages()[name]) })
 		if got.reads > most.reads || got.items > most.items || got.writes > 0 {
 			t.Errorf("%s costs %s, at most %s", name, got, most)
 		}
@@ -197,47 +194,38 @@ func TestCost_OfPagesIsBounded(t *testing.T) {
 
 // Featured tasks stand first, and a task without a published result has an empty leaderboard and no error.
 func TestLandingPage_ShowsFeaturedTasksFirst(t *testing.T) {
-	w := newWorld(t)
-	f := newFair(t, w)
-	page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/", nil, "Accept", "text/html").Body)
+	f := newPagesFixture(t)
+	page := f.page("/")
 	if first := strings.Index(page, "window.intruded = 1"); first < 0 || first > strings.Index(page, "data-intruder") {
 		t.Error("the featured task, which is the oldest, does not stand first")
 	}
-	for _, want := range []string{"by <bdi>Organizer of olga</bdi>", "Open for registration, submissions until 1 January 2030, 12:00 UTC", w.URL, "/v1/tasks/" + f.place.task.ID + "/evaluations"} {
+	for _, want := range []string{"by <bdi>Organizer of olga</bdi>", "Open for registration, submissions until 1 January 2030, 12:00 UTC", f.URL, "/v1/tasks/" + f.dataset.TaskID + "/evaluations"} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	empty := w.newPlace(w.organizerID, record.Public)
-	w.flush(t)
-	board := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/tasks/"+empty.task.ID+"/evaluations?sort=rank&best=true", nil, "Accept", "text/html").Body)
-	if !strings.Contains(board, "no published results") {
+	if board := f.page(f.Records().Task().Dataset().Board() + "?sort=rank&best=true"); !strings.Contains(board, "no published results") {
 		t.Errorf("an empty leaderboard says %s", board)
 	}
 }
 
-// Whoever asks for a part of a leaderboard is not told that it is all.
 func TestLeaderboardPage_SaysThatItIsFiltered(t *testing.T) {
-	w := newWorld(t)
-	f := newFair(t, w)
-	path := "/v1/tasks/" + f.place.task.ID + "/evaluations?sort=rank"
-	whole := string(w.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Accept", "text/html").Body)
-	for query, want := range map[string]string{
-		"&offset=1000": "No published result is what the address asks for.",
-		"&filter[runId]=" + record.NewID(w.Now()):        "No published result is what the address asks for.",
-		"&filter[userId]=" + servertest.UserID("nobody"): "No published result is what the address asks for.",
-	} {
-		page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, path+query, nil, "Accept", "text/html").Body)
+	f := newPagesFixture(t)
+	path := "/v1/tasks/" + f.dataset.TaskID + "/evaluations?sort=rank"
+	whole := f.page(path)
+	const want = "No published result is what the address asks for."
+	for _, query := range []string{"&offset=1000", "&filter[runId]=" + record.NewID(f.Now()), "&filter[userId]=" + servertest.UserID("nobody")} {
+		page := f.page(path + query)
 		if !strings.Contains(page, want) || strings.Contains(whole, want) || strings.Contains(page, "no published results") {
-			t.Errorf("with %s the page does not say %q", query, want)
+			t.Errorf("with %s the page does not say so", query)
 		}
 	}
 }
 
 // Who copies the body of an example from the page of the API sends one that the operation takes.
 func TestExamples_MatchTheirSchemas(t *testing.T) {
-	w := newWorld(t)
-	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(w.Want(http.StatusOK, nil, "", http.MethodGet, "/openapi.json", nil).Body))
+	s := newServer(t)
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(s.Want(http.StatusOK, nil, "", http.MethodGet, "/openapi.json", nil).Body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,10 +234,10 @@ func TestExamples_MatchTheirSchemas(t *testing.T) {
 	if err := compiler.AddResource("urn:assay:openapi", document); err != nil {
 		t.Fatal(err)
 	}
-	page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil).Body)
+	reference := string(s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil).Body)
 	checked := 0
 	for _, op := range functions.Operations() {
-		_, text, _ := strings.Cut(page, ` id="`+op.ID+`"`)
+		_, text, _ := strings.Cut(reference, ` id="`+op.ID+`"`)
 		text, _, _ = strings.Cut(text, "</pre>")
 		_, text, found := strings.Cut(html.UnescapeString(text), "--json '")
 		if !found {
@@ -278,43 +266,39 @@ func TestExamples_MatchTheirSchemas(t *testing.T) {
 
 // However many tasks one organizer publishes, the page shows two of them, and the featured tasks before all others.
 func TestLandingPage_ShowsFewTasksOfOneOrganizer(t *testing.T) {
-	w := newWorld(t)
-	named := func(organizer, name string) place {
-		p := w.newPlace(organizer, record.Public)
-		p.task.Name = name
-		return p
-	}
-	featured := named(w.organizerID, "Featured task")
-	featured.task.Featured, featured.task.Registration.Mode = true, record.Closed
-	for i := range 3 {
-		named(w.newOrganizer("olga"), fmt.Sprintf("Quiet task %d", i))
-	}
-	useful := named(w.newOrganizer("olga"), "Useful task")
-	images := named(w.newOrganizer("olga"), "Image task")
-	images.task.Submissions.Types = []record.SubmissionType{record.ImageType}
-	flood := w.newOrganizer("flood")
-	for i := range 200 {
-		named(flood, fmt.Sprintf("Flood task %d", i))
-	}
-	w.made = slices.DeleteFunc(w.made, func(r record.Record) bool { // the flood's tasks have no datasets
-		d, ok := r.(*record.DatasetItem)
-		return ok && d.OrganizerID == flood
+	s := newServer(t)
+	b := s.Records()
+	var useful *recordtest.Task
+	b.Batch(func() {
+		task := func(name string, options ...func(*record.TaskItem)) *recordtest.Task {
+			options = append(options, func(t *record.TaskItem) { t.Name = name })
+			return b.Task(append([]func(*record.TaskItem){recordtest.OwnedBy(b.Organizer("olga"))}, options...)...)
+		}
+		task("Featured task", func(t *record.TaskItem) { t.Featured, t.Registration.Mode = true, record.Closed }).Dataset()
+		for i := range 3 {
+			task(fmt.Sprintf("Quiet task %d", i)).Dataset()
+		}
+		useful = task("Useful task")
+		useful.Dataset()
+		task("Image task", func(t *record.TaskItem) { t.Submissions.Types = []record.SubmissionType{record.ImageType} }).Dataset()
+		flood := recordtest.OwnedBy(b.Organizer("flood"))
+		for i := range 200 {
+			task(fmt.Sprintf("Flood task %d", i), flood) // without a dataset
+		}
 	})
-	w.flush(t)
-	page := string(w.Want(http.StatusOK, nil, "", http.MethodGet, "/", nil, "Accept", "text/html").Body)
-	names := regexp.MustCompile(`<h3><bdi>([^<]*)</bdi>`).FindAllStringSubmatch(page, -1)
+	landing := htmlPage(s, "/")
 	var got []string
-	for _, n := range names {
-		got = append(got, n[1])
+	for _, name := range regexp.MustCompile(`<h3><bdi>([^<]*)</bdi>`).FindAllStringSubmatch(landing, -1) {
+		got = append(got, name[1])
 	}
 	want := []string{"Featured task", "Flood task 199", "Flood task 198", "Image task", "Useful task", "Quiet task 2", "Quiet task 1", "Quiet task 0"}
 	if !slices.Equal(got, want) {
 		t.Errorf("the page shows %q, want %q", got, want)
 	}
-	if n := strings.Count(page, "No dataset yet"); n != 2 {
+	if n := strings.Count(landing, "No dataset yet"); n != 2 {
 		t.Errorf("%d tasks have no dataset, want those of the flood", n)
 	}
-	if !strings.Contains(page, "TASK=$ASSAY_URL/v1/tasks/"+useful.task.ID+"\n") {
+	if !strings.Contains(landing, "TASK=$ASSAY_URL"+useful.Path()+"\n") {
 		t.Error("the commands are not about the task that is open to uploads and has a dataset")
 	}
 }

@@ -10,38 +10,38 @@ import (
 
 // Wherever organizers meet the id of a user they see who that is; nobody else does, tom's own answers included.
 func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
-	s := newAudited(t)
-	s.Want(http.StatusOK, nil, "olivia", http.MethodPatch, s.run+"/review", map[string]any{"published": true, "blinded": false})
-	s.Want(http.StatusOK, nil, "tom", http.MethodPatch, s.submission, map[string]any{"visibility": "public"})
-	evaluation := s.evaluated(t)
-	const tom, olivia = `"name":"tom","email":"tom@example.org"`, `"name":"olivia","email":"olivia@example.org"`
+	s := newEntered(t)
+	s.change("olga", s.runPath+"/review", map[string]any{"published": true, "blinded": false})
+	s.change("tom", s.submission, map[string]any{"visibility": "public"})
+	evaluation := s.evaluated()
+	const tom, olga = `"name":"tom","email":"tom@example.org"`, `"name":"olga","email":"olga@example.org"`
 	for path, want := range map[string]string{
-		s.lab: olivia, "/v1/organizers": olivia, s.lab + "/members": olivia, s.lab + "/members/" + servertest.UserID("olivia"): olivia,
+		s.organizer: olga, "/v1/organizers": olga, s.organizer + "/members": olga, s.organizer + "/members/" + servertest.UserID("olga"): olga,
 		s.registration: tom, s.task + "/registrations": tom, s.submission: tom, s.task + "/submissions": tom,
-		s.run: tom, "/v1/runs": tom, s.run + "/review": olivia, s.lab + "/audit-entries": tom, s.task + "/audit-entries": olivia,
+		s.runPath: tom, "/v1/runs": tom, s.runPath + "/review": olga, s.organizer + "/audit-entries": tom, s.task + "/audit-entries": olga,
 		evaluation: tom, "/v1/evaluations": tom, s.task + "/evaluations": tom, s.task + "/evaluations?best=true": tom,
 	} {
-		for _, user := range []string{"olivia", "root", "", "uma", "tom"} {
+		for _, user := range []string{"olga", "root", "", "uma", "tom"} {
 			a := s.Do(user, http.MethodGet, path, nil)
-			organizes := user == "olivia" || user == "root"
+			organizes := user == "olga" || user == "root"
 			if body := string(a.Body); organizes && !strings.Contains(body, want) || !organizes && (strings.Contains(body, "@example.org") || strings.Contains(body, `"name":"tom"`)) {
 				t.Errorf("%s as %q: %d %s", path, user, a.Status, a.Body)
 			}
 		}
 	}
 	for path, want := range map[string]string{s.task + "/registrations": ",tom,tom@example.org,", s.task + "/evaluations": ",tom,tom@example.org,"} {
-		for _, user := range []string{"olivia", "tom"} {
+		for _, user := range []string{"olga", "tom"} {
 			a := s.Want(http.StatusOK, nil, user, http.MethodGet, path, nil, "Accept", "text/csv")
-			if strings.Contains(string(a.Body), want) != (user == "olivia") {
+			if strings.Contains(string(a.Body), want) != (user == "olga") {
 				t.Errorf("%s as %s: %s", path, user, a.Body)
 			}
 		}
 	}
 	// What was shown can be sent back as it is, with the change.
 	var shown map[string]any
-	s.Want(http.StatusOK, &shown, "olivia", http.MethodGet, s.registration, nil)
+	s.Want(http.StatusOK, &shown, "olga", http.MethodGet, s.registration, nil)
 	shown["state"] = "rejected"
-	s.Want(http.StatusOK, &shown, "olivia", http.MethodPatch, s.registration, shown)
+	s.Want(http.StatusOK, &shown, "olga", http.MethodPatch, s.registration, shown)
 	if user, ok := shown["user"].(map[string]any); !ok || user["email"] != "tom@example.org" {
 		t.Errorf("%v", shown)
 	}
@@ -50,10 +50,10 @@ func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 // Anyone can found an organizer and add known users to it and to its tasks. That shows no address before the user has acted
 // there.
 func TestPeople_AddedByOthersKeepTheirAddresses(t *testing.T) {
-	s := newAudited(t)
+	s := newEntered(t)
 	tom := servertest.UserID("tom")
 	lab := s.Create("mia", "/v1/organizers", map[string]any{"name": "Mia's", "members": []string{tom}})
-	task := s.Create("mia", "/v1/tasks", map[string]any{"organizerId": s.id(lab), "name": "Bait"})
+	task := s.Create("mia", "/v1/tasks", map[string]any{"organizerId": servertest.ID(lab), "name": "Bait"})
 	registration := s.Create("mia", task+"/registrations", map[string]any{"team": "Tom's", "userId": tom})
 	reads := []string{lab, "/v1/organizers", lab + "/members", lab + "/members/" + tom, registration, task + "/registrations", lab + "/audit-entries", task + "/audit-entries"}
 	shows := func(path string) (shown bool) {
@@ -68,7 +68,7 @@ func TestPeople_AddedByOthersKeepTheirAddresses(t *testing.T) {
 			t.Errorf("%s has the address of a user who was added", path)
 		}
 	}
-	s.Create("tom", "/v1/tasks", map[string]any{"organizerId": s.id(lab), "name": "Tom's own"})
+	s.Create("tom", "/v1/tasks", map[string]any{"organizerId": servertest.ID(lab), "name": "Tom's own"})
 	for _, path := range reads {
 		if !shows(path) {
 			t.Errorf("%s lacks the address of a member who has acted as one", path)

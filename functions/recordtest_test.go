@@ -69,12 +69,12 @@ func TestRecordtest_StoresWhatRequestsStore(t *testing.T) {
 	task := s.Create("olga", "/v1/tasks", map[string]any{"organizerId": organizer[len("/v1/organizers/"):], "name": "Task"})
 	dataset := s.Create("olga", "/v1/datasets", map[string]any{
 		"taskId": task[len("/v1/tasks/"):], "name": "Dataset", "split": "validation", "runFormat": map[string]any{"kind": "trec-run"},
-		"truths": []any{inlineFile("qrels.txt", "q1 0 d1 1\n")}, "evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP", "RR"}},
+		"truths": []any{servertest.Inline("qrels.txt", "q1 0 d1 1\n")}, "evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP", "RR"}},
 	})
 	s.Create("ann", task+"/registrations", map[string]any{"team": recordtest.Team("ann")})
-	file := inlineFile("run.txt", "q1 Q0 d1 1 1.0 tag\n")
-	file["datasetId"] = dataset[len("/v1/datasets/"):]
-	s.Create("ann", task+"/submissions", map[string]any{"type": "upload", "visibility": "public", "files": []any{file}})
+	upload := servertest.Upload(servertest.ID(dataset), servertest.Inline("run.txt", "q1 Q0 d1 1 1.0 tag\n"))
+	upload["visibility"] = "public"
+	s.Create("ann", task+"/submissions", upload)
 
 	built := &lastWrites{Store: recordtest.OpenStore(t, embedded.Options{}), items: map[store.Key]store.Item{}}
 	b := recordtest.New(t, built)

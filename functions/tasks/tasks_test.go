@@ -1,116 +1,119 @@
 package tasks_test
 
 import (
-	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
 	"assay/functions/tasks"
 	"assay/shared/api/servertest"
-	"assay/shared/blob"
 	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/record/recordtest"
 )
 
-// start serves a private task that olga organizes and reg is registered for.
-func start(t *testing.T) (*servertest.Server, *record.TaskItem) {
+// serve serves the tasks, of which there is one that olga organizes; reg is registered for it.
+func serve(t *testing.T, options ...func(*record.TaskItem)) (*servertest.Server, *recordtest.Task) {
 	s := servertest.New(t, tasks.Operations...)
-	task := &record.TaskItem{}
-	task.Meta, task.OrganizerID, task.Name, task.Visibility = record.NewMeta(s.Now()), record.NewID(s.Now()), "Lakes", record.Private
-	task.Normalize()
-	s.Put(task, &record.Reservation{Meta: record.NewMeta(s.Now()), At: record.MembershipKey(servertest.UserID("olga"), task.OrganizerID)},
-		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: servertest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID, PrivateTask: true, State: record.Accepted})
+	task := s.Records().Task(append(options, func(t *record.TaskItem) { t.Name = "Lakes" })...)
+	task.Register("reg")
 	return s, task
 }
 
 func TestShow_HidesTaskThatIsBeingDeleted(t *testing.T) {
-	s, task := start(t)
-	path := "/v1/tasks/" + task.ID
-	lists := []string{"/v1/tasks", "/v1/tasks?filter[organizerId]=" + task.OrganizerID}
-	for _, list := range lists {
-		s.Want(http.StatusOK, nil, "reg", http.MethodGet, list, nil)
-	}
-	task.PendingWork = record.NewPendingWork(record.DeleteTask, s.Now())
-	if err := new(records.Tx).Replace(task).Commit(t.Context(), s.Store); err != nil {
-		t.Fatal(err)
-	}
-	for _, list := range lists {
-		for _, user := range []string{"reg", "olga", "root"} {
-			s.Want(http.StatusNoContent, nil, user, http.MethodGet, list, nil)
+	for _, visibility := range []record.Visibility{record.Public, record.Private} {
+		s, task := serve(t, func(t *record.TaskItem) { t.Visibility = visibility })
+		lists := []string{"/v1/tasks", "/v1/tasks?filter[organizerId]=" + task.OrganizerID}
+		for _, list := range lists {
+			s.Want(http.StatusOK, nil, "reg", http.MethodGet, list, nil)
 		}
+		task.PendingWork = record.NewPendingWork(record.DeleteTask, s.Now())
+		s.Records().Replace(task)
+		for _, list := range lists {
+			for _, user := range []string{"", "uma", "reg", "olga", "root"} {
+				s.Want(http.StatusNoContent, nil, user, http.MethodGet, list, nil)
+			}
+		}
+		for _, user := range []string{"", "uma", "reg"} {
+			s.Want(http.StatusNotFound, nil, user, http.MethodGet, task.Path(), nil)
+		}
+		s.Want(http.StatusOK, nil, "olga", http.MethodGet, task.Path(), nil)
+		s.Want(http.StatusConflict, nil, "olga", http.MethodPatch, task.Path(), map[string]any{"name": "Rivers"})
+		s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, task.Path(), nil) // it goes on where it was
+		s.Want(http.StatusNotFound, nil, "olga", http.MethodGet, task.Path(), nil)
 	}
-	s.Want(http.StatusNotFound, nil, "reg", http.MethodGet, path, nil)
-	s.Want(http.StatusConflict, nil, "olga", http.MethodPatch, path, map[string]any{"name": "Rivers"})
-	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil) // it goes on where it was
-	s.Want(http.StatusNotFound, nil, "olga", http.MethodGet, path, nil)
 }
 
-func TestList_HasPrivateTasksOfRegistrants(t *testing.T) {
-	s, task := start(t)
-	for query, want := range map[string]int{
-		"": http.StatusOK, "?filter[name]=lake": http.StatusOK, "?filter[organizerId]=" + task.OrganizerID: http.StatusOK,
-		"?filter[name]=river": http.StatusNoContent, "?filter[visibility]=public": http.StatusNoContent,
-		"?filter[organizerId]=" + record.NewID(s.Now()): http.StatusNoContent, "?cursor=" + task.ID: http.StatusOK,
+func TestList_Filters(t *testing.T) {
+	s, task := serve(t, recordtest.Private)
+	public := s.Records().Task(recordtest.OwnedBy(&record.Organizer{Meta: record.Meta{ID: task.OrganizerID}}), func(t *record.TaskItem) { t.Name = "Rivers" })
+	for query, want := range map[string][2]int{ // to anyone, and to members and registrants
+		"":                           {1, 2},
+		"?filter[visibility]=public": {1, 1}, "?filter[visibility]=private": {0, 1},
+		"?filter[name]=LAKE": {0, 1}, "?filter[name]=river": {1, 1}, "?filter[name]=lake,river": {1, 2},
+		"?filter[organizerId]=" + task.OrganizerID: {1, 2}, "?filter[organizerId]=" + record.NewID(s.Now()): {0, 0},
+		"?cursor=" + public.ID: {1, 2},
 	} {
-		s.Want(want, nil, "reg", http.MethodGet, "/v1/tasks"+query, nil)
-	}
-	s.Want(http.StatusBadRequest, nil, "stranger", http.MethodGet, "/v1/tasks?cursor="+task.ID, nil)
-}
-
-func TestRemove_DeletesFiles(t *testing.T) {
-	s, task := start(t)
-	d := &record.DatasetItem{OrganizerID: task.OrganizerID}
-	d.Meta, d.TaskID = record.NewMeta(s.Now()), task.ID
-	d.Inputs = []record.File{{Name: "in", SHA256: "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae", Size: 3, State: record.FileStored}}
-	d.Truths = d.Inputs
-	s.Put(d)
-	for _, key := range d.ObjectKeys() {
-		if err := s.Files.Put(t.Context(), blob.Object{Key: key, Size: 3, SHA256: d.Inputs[0].SHA256, MediaType: "text/plain"}, strings.NewReader("foo")); err != nil {
-			t.Fatal(err)
+		for user, want := range map[string]int{"": want[0], "uma": want[0], "reg": want[1], "olga": want[1]} {
+			if got := s.IDs(user, "/v1/tasks"+query); len(got) != want {
+				t.Errorf("%q sees %d tasks with %s, want %d", user, len(got), query, want)
+			}
 		}
 	}
-	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, "/v1/tasks/"+task.ID, nil)
-	for _, key := range d.ObjectKeys() {
-		if _, err := s.Files.Stat(t.Context(), key); !errors.Is(err, blob.ErrNotFound) {
-			t.Errorf("%s stays: %v", key, err)
-		}
-	}
+	s.Want(http.StatusOK, nil, "reg", http.MethodGet, "/v1/tasks?cursor="+task.ID, nil)
+	s.Want(http.StatusBadRequest, nil, "unrelated", http.MethodGet, "/v1/tasks?cursor="+task.ID, nil)
 }
 
-// The request is over before everything has followed: the task keeps what the evaluator goes on with.
+// The request is over before the change is propagated: the task keeps what the evaluator goes on with.
 func TestChange_IsAuditedAndPropagated(t *testing.T) {
-	s, task := start(t)
-	path := "/v1/tasks/" + task.ID
-	pending := func() *record.PendingWork {
-		now, err := records.Get[record.TaskItem](t.Context(), s.Store, store.Strong, task.Key())
-		if err != nil {
-			t.Fatal(err)
-		}
-		return now.PendingWork
-	}
-	entries := func() int {
-		found, err := s.Store.Query(t.Context(), store.Query{Partition: record.AuditPartition(task.OrganizerID), Limit: 10})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return len(found)
-	}
+	s, task := serve(t, recordtest.Private)
+	entries := 0
 	for _, c := range []struct {
 		patch   map[string]any
-		entries int
-		follows bool
+		audited bool
 	}{
-		{map[string]any{"name": "Rivers"}, 0, false},
-		{map[string]any{"submissions": map[string]any{"perDay": 3}}, 1, false},
-		{map[string]any{"registration": map[string]any{"closesAt": "2026-01-01T00:00:00Z"}}, 2, false},
-		{map[string]any{"visibility": "public"}, 3, true},
-		{map[string]any{"visibility": "public"}, 3, true},
+		{map[string]any{"name": "Rivers", "description": "other"}, false},
+		{map[string]any{"submissions": map[string]any{"perDay": 3}}, true},
+		{map[string]any{"submissions": map[string]any{"closesAt": "2030-01-01T00:00:00Z"}}, true},
+		{map[string]any{"registration": map[string]any{"closesAt": "2026-01-01T00:00:00Z"}}, true},
+		{map[string]any{"registration": map[string]any{"mode": "approval"}}, true},
+		{map[string]any{"visibility": "public"}, true},
+		{map[string]any{"visibility": "public"}, false},
 	} {
-		s.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, c.patch)
-		if n, f := entries(), pending(); n != c.entries || (f != nil) != c.follows {
-			t.Errorf("%v: %d audit entries, to follow: %+v", c.patch, n, f)
+		s.Want(http.StatusOK, nil, "olga", http.MethodPatch, task.Path(), c.patch)
+		if c.audited {
+			entries++
+		}
+		got := recordtest.AuditEntries(t, s.Store, task.OrganizerID)
+		if len(got) != entries || entries > 0 && (got[0].Action != record.TaskRulesChanged || got[0].ActorID != servertest.UserID("olga") || string(got[0].Before) == string(got[0].After)) {
+			t.Errorf("%v: audit entries %+v", c.patch, got)
+		}
+		now := recordtest.Get[record.TaskItem](t, s.Store, task.Key())
+		if propagates := now.PendingWork != nil; propagates != (now.Visibility == record.Public) {
+			t.Errorf("%v: pending work %+v", c.patch, now.PendingWork)
+		}
+	}
+	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, task.Path(), map[string]any{"organizerId": record.NewID(s.Now())})
+	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, task.Path(), map[string]any{
+		"submissions": map[string]any{"opensAt": "2026-02-01T00:00:00Z", "closesAt": "2026-01-01T00:00:00Z"},
+	})
+}
+
+// Featured tasks lead the landing page, so the administrators of the platform choose them.
+func TestTask_IsFeaturedByAdministrators(t *testing.T) {
+	s, task := serve(t)
+	draft := map[string]any{"organizerId": task.OrganizerID, "name": "Featured", "featured": true}
+	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, "/v1/tasks", draft)
+	s.Create("root", "/v1/tasks", draft)
+	for _, featured := range []bool{true, false} {
+		a := s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, task.Path(), map[string]any{"featured": featured})
+		if !strings.Contains(string(a.Body), `"pointer":"/featured"`) {
+			t.Errorf("%s", a.Body)
+		}
+		s.Want(http.StatusOK, nil, "root", http.MethodPatch, task.Path(), map[string]any{"featured": featured})
+		var changed record.Task
+		s.Want(http.StatusOK, &changed, "olga", http.MethodPatch, task.Path(), map[string]any{"featured": featured, "description": "New"})
+		if changed.Featured != featured || changed.Description != "New" {
+			t.Errorf("%+v", changed)
 		}
 	}
 }

@@ -1,65 +1,51 @@
-package functions_test
+package users_test
 
 import (
 	"context"
 	"net/http"
-	"strings"
 	"testing"
-	"time"
 
-	"assay/functions"
 	"assay/functions/users"
 	"assay/shared/access"
 	"assay/shared/api/servertest"
-	"assay/shared/record"
+	"assay/shared/record/recordtest"
 )
 
-func TestCurrentUser_HasRolesAndMemberships(t *testing.T) {
-	s := servertest.New(t, functions.Operations()...)
-	var me users.Current
-	s.Want(http.StatusOK, &me, "root", http.MethodGet, "/v1/user", nil)
+func TestShowCurrent_HasRolesAndMemberships(t *testing.T) {
+	s := servertest.New(t, users.Operations...)
+	me := servertest.Get[users.Current](s, "root", "/v1/user")
 	if me.ID != servertest.UserID("root") || len(me.Roles) != 1 || me.Roles[0] != "admin" {
 		t.Errorf("%+v", me)
 	}
-	s.Want(http.StatusNoContent, nil, "root", http.MethodGet, "/v1/users", nil) // looking made nobody
-	lab := s.Create("alice", "/v1/organizers", map[string]any{"name": "Lab"})
-	s.Want(http.StatusOK, &me, "alice", http.MethodGet, "/v1/user", nil)
-	if len(me.Memberships) != 1 || !strings.HasSuffix(lab, me.Memberships[0].OrganizerID) {
+	organizer := s.Records().Organizer("alice")
+	me = servertest.Get[users.Current](s, "alice", "/v1/user")
+	if len(me.Memberships) != 1 || me.Memberships[0].OrganizerID != organizer.ID {
 		t.Errorf("%+v", me)
-	}
-	var all struct{ Data []record.User }
-	s.Want(http.StatusOK, &all, "root", http.MethodGet, "/v1/users", nil)
-	if len(all.Data) != 1 || all.Data[0].Email != "alice@example.org" {
-		t.Errorf("%+v", all.Data)
 	}
 }
 
-func TestUser_IsShownToItselfAndAdministrators(t *testing.T) {
-	s := servertest.New(t, functions.Operations()...)
+func TestShow_SaysWhenTheUserChangedAnything(t *testing.T) {
+	s := servertest.New(t, users.Operations...)
 	alice := "/v1/users/" + servertest.UserID("alice")
-	for user, status := range map[string]int{"": http.StatusUnauthorized, "bob": http.StatusForbidden, "alice": http.StatusOK, "root": http.StatusNotFound} {
-		s.Want(status, nil, user, http.MethodGet, alice, nil)
-	}
+	s.Want(http.StatusNotFound, nil, "root", http.MethodGet, alice, nil)
 	for _, changed := range []bool{false, true} {
+		if changed {
+			s.Know("alice")
+		}
 		var p map[string]any
 		a := s.Want(http.StatusOK, &p, "alice", http.MethodGet, alice, nil)
 		if _, told := p["createdAt"]; told != changed || p["email"] != "alice@example.org" || (p["version"] != 0.0) != changed {
 			t.Errorf("when something was changed is %v: %s", changed, a.Body)
 		}
 		s.Want(http.StatusNotModified, nil, "alice", http.MethodGet, alice, nil, "If-None-Match", a.Header.Get("ETag"))
-		if !changed {
-			s.Create("alice", "/v1/organizers", map[string]any{"name": "Lab"})
-		}
 	}
 	s.Want(http.StatusOK, nil, "root", http.MethodGet, alice, nil)
-	s.Want(http.StatusForbidden, nil, "bob", http.MethodGet, alice, nil)
-	s.Want(http.StatusUnauthorized, nil, "", http.MethodGet, "/v1/users", nil)
-	s.Want(http.StatusForbidden, nil, "alice", http.MethodGet, "/v1/users", nil)
+	s.Want(http.StatusForbidden, nil, "bob", http.MethodGet, alice, nil) // as before alice was known
 }
 
 // An access token of Cognito has neither name nor e-mail, only the name to log in with.
 func TestProfile_KeepsWhatATokenDoesNotSay(t *testing.T) {
-	s := servertest.New(t, functions.Operations()...)
+	s := servertest.New(t, users.Operations...)
 	callers := map[string]access.Caller{
 		"access": {Username: "6f1d-alice"}, "identity": {Name: "Alice", Email: "alice@example.org"},
 		"renamed": {Name: "Alice B."}, "moved": {Email: "alice@example.com", Username: "6f1d-alice"},
@@ -76,32 +62,27 @@ func TestProfile_KeepsWhatATokenDoesNotSay(t *testing.T) {
 		{"renamed", "Alice B.", "alice@example.org"},
 		{"moved", "Alice B.", "alice@example.com"},
 	} {
-		var changed, known users.Current
+		var changed users.Current
 		s.Want(http.StatusOK, &changed, c.token, http.MethodPatch, "/v1/user", `{}`)
-		s.Want(http.StatusOK, &known, "access", http.MethodGet, "/v1/user", nil)
-		var stored users.Profile
-		s.Want(http.StatusOK, &stored, "access", http.MethodGet, "/v1/users/"+changed.ID, nil)
+		known := servertest.Get[users.Current](s, "access", "/v1/user")
+		stored := servertest.Get[users.Profile](s, "access", "/v1/users/"+changed.ID)
 		if changed.Name != c.name || changed.Email != c.email || known.Name != c.name || known.Email != c.email || stored.Name != c.name || stored.Email != c.email {
 			t.Errorf("change %d with the token %s: %+v, then %+v and %+v", i, c.token, changed, known, stored)
 		}
 	}
 }
 
-func TestListUserSubmissions_HasThoseThatTheCallerMaySee(t *testing.T) {
-	s := servertest.New(t, functions.Operations()...)
-	id := servertest.UserID("alice")
-	for _, attributes := range []record.AccessAttributes{
-		{Public: true}, {}, {Public: true, PrivateTask: true}, {Public: true, Anonymous: true, Alias: "anonymous-1"},
-	} {
-		sub := &record.SubmissionItem{Access: attributes}
-		sub.Meta, sub.TaskID, sub.UserID, sub.Team, sub.RunIDs, sub.DatasetIDs = record.NewMeta(time.Now()), record.NewID(time.Now()), id, "Lake", []string{}, []string{}
-		s.Put(sub)
-	}
+func TestListSubmissions_HasThoseThatTheCallerMaySee(t *testing.T) {
+	s := servertest.New(t, users.Operations...)
+	b := s.Records()
+	public, private := b.Task().Dataset(), b.Task(recordtest.Private).Dataset()
+	public.Run("alice", recordtest.Public)
+	public.Run("alice")
+	public.Run("alice", recordtest.Public, recordtest.Anonymous)
+	private.Run("alice", recordtest.Public)
 	for user, want := range map[string]int{"": 1, "bob": 1, "alice": 4, "root": 4} {
-		var list struct{ Data []record.Submission }
-		a := s.Want(http.StatusOK, &list, user, http.MethodGet, "/v1/users/"+id+"/submissions", nil)
-		if len(list.Data) != want {
-			t.Errorf("%q sees %d submissions, want %d: %s", user, len(list.Data), want, a.Body)
+		if got := s.IDs(user, "/v1/users/"+servertest.UserID("alice")+"/submissions"); len(got) != want {
+			t.Errorf("%q sees %d submissions, want %d", user, len(got), want)
 		}
 	}
 	s.Want(http.StatusNoContent, nil, "", http.MethodGet, "/v1/users/"+servertest.UserID("nobody")+"/submissions", nil)
@@ -109,7 +90,7 @@ func TestListUserSubmissions_HasThoseThatTheCallerMaySee(t *testing.T) {
 
 // A user becomes known by an empty patch, of either kind, and by nothing that only reads.
 func TestUser_BecomesKnownByAPatch(t *testing.T) {
-	s := servertest.New(t, functions.Operations()...)
+	s := servertest.New(t, users.Operations...)
 	const path, jsonPatch = "/v1/user", "application/json-patch+json"
 	s.Want(http.StatusUnauthorized, nil, "", http.MethodPatch, path, map[string]any{})
 	var me users.Current
@@ -132,9 +113,8 @@ func TestUser_BecomesKnownByAPatch(t *testing.T) {
 	}
 	s.Want(http.StatusOK, &me, "bob", http.MethodPatch, path, `[]`, "Content-Type", jsonPatch)
 	s.Want(http.StatusOK, &me, "bob", http.MethodPatch, path, `[{"op":"test","path":"/known","value":true}]`, "Content-Type", jsonPatch)
-	var all struct{ Data []users.Profile }
-	s.Want(http.StatusOK, &all, "root", http.MethodGet, "/v1/users", nil)
-	if len(all.Data) != 2 || all.Data[0].Version != 1 || all.Data[1].Version != 1 {
-		t.Errorf("%+v", all.Data)
+	all := servertest.List[users.Profile](s, "root", "/v1/users")
+	if len(all) != 2 || all[0].Version != 1 || all[1].Version != 1 {
+		t.Errorf("%+v", all)
 	}
 }

@@ -1,0 +1,131 @@
+package functions_test
+
+import (
+	"maps"
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/functions"
+	"assay/functions/evaluator"
+	"assay/shared/api/servertest"
+	"assay/shared/record"
+)
+
+// platform serves every family for an organizer of olga's with a task. Its evaluator works when a test has it work, and its clock is
+// as far ahead as a test sets it.
+type platform struct {
+	*servertest.Server
+	t         *testing.T
+	evaluator *evaluator.Worker
+	ahead     atomic.Int64 // nanoseconds
+	organizer string       // path
+	task      string       // path
+	dataset   string       // path of the last one that was made
+}
+
+// newServer serves every family over an empty store.
+func newServer(t testing.TB) *servertest.Server {
+	t.Helper()
+	return servertest.New(t, functions.Operations()...)
+}
+
+// newPlatform makes the task with the members, besides those that it needs.
+func newPlatform(t *testing.T, task map[string]any) *platform {
+	t.Helper()
+	p := &platform{Server: newServer(t), t: t}
+	p.Now = func() time.Time { return time.Now().Add(time.Duration(p.ahead.Load())) }
+	p.evaluator = &evaluator.Worker{Store: p.Store, Files: p.Files, Now: p.Now, Log: p.Log, Holder: "test"}
+	p.organizer = p.Create("olga", "/v1/organizers", map[string]any{"name": "Lab"})
+	p.task = p.newTask(task)
+	return p
+}
+
+func (p *platform) newTask(members map[string]any) string {
+	p.t.Helper()
+	body := map[string]any{"organizerId": servertest.ID(p.organizer), "name": "Lakes"}
+	maps.Copy(body, members)
+	return p.Create("olga", "/v1/tasks", body)
+}
+
+// newDataset makes a dataset for test, whose runs label items, with the members changed.
+func (p *platform) newDataset(members map[string]any) string {
+	p.t.Helper()
+	body := newDatasetBody(servertest.ID(p.task))
+	maps.Copy(body, members)
+	p.dataset = p.Create("olga", "/v1/datasets", body)
+	return p.dataset
+}
+
+func newDatasetBody(taskID string) map[string]any {
+	return map[string]any{
+		"taskId": taskID, "name": "New", "split": "test", "runFormat": map[string]any{"kind": "csv", "idField": "id", "valueField": "label"},
+		"evaluator": map[string]any{"kind": "classification", "measures": []string{"Accuracy"}},
+		"truths":    []any{servertest.Inline("truth.csv", "id,label\n1,a\n")},
+	}
+}
+
+// register registers the user for the task, and returns the path of the registration.
+func (p *platform) register(user string, members map[string]any) string {
+	p.t.Helper()
+	body := map[string]any{"team": "Team of " + user}
+	maps.Copy(body, members)
+	return p.Create(user, p.task+"/registrations", body)
+}
+
+// submit submits the body to the task.
+func (p *platform) submit(user string, body map[string]any) (made record.Submission) {
+	p.t.Helper()
+	p.Want(http.StatusCreated, &made, user, http.MethodPost, p.task+"/submissions", body)
+	return made
+}
+
+// change patches the resource.
+func (p *platform) change(user, path string, members map[string]any) {
+	p.t.Helper()
+	p.Want(http.StatusOK, nil, user, http.MethodPatch, path, members)
+}
+
+func (p *platform) advance(d time.Duration) { p.ahead.Add(int64(d)) }
+
+// runDue does what is due.
+func (p *platform) runDue() {
+	p.t.Helper()
+	if err := p.evaluator.RunDue(p.t.Context()); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// evaluate evaluates the run, if it is queued, and no other.
+func (p *platform) evaluate(runID string) {
+	p.t.Helper()
+	r := new(record.RunItem)
+	r.ID = runID // without its team, no other has its turn first
+	if err := p.evaluator.Evaluate(p.t.Context(), r); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+func (p *platform) run(user, id string) record.Run {
+	p.t.Helper()
+	return servertest.Get[record.Run](p.Server, user, "/v1/runs/"+id)
+}
+
+// auditEntries lists those at the path, the newest first.
+func (p *platform) auditEntries(user, path string) []record.AuditEntry {
+	p.t.Helper()
+	return servertest.List[record.AuditEntry](p.Server, user, path)
+}
+
+// actions are what the entries tell, the newest first.
+func actions(entries []record.AuditEntry) string {
+	var all string
+	for i, e := range entries {
+		if i > 0 {
+			all += " "
+		}
+		all += e.Action
+	}
+	return all
+}

@@ -1,0 +1,170 @@
+package registrations_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay/shared/api/servertest"
+	"assay/shared/lists"
+	"assay/shared/problem"
+	"assay/shared/record"
+)
+
+func TestCreate_FollowsModeAndWindow(t *testing.T) {
+	past, future := record.At(time.Now().Add(-time.Hour)), record.At(time.Now().Add(time.Hour))
+	for name, c := range map[string]struct {
+		rules  record.RegistrationRules
+		status int
+		state  record.RegistrationState
+	}{
+		"open":        {record.RegistrationRules{Mode: record.Open}, http.StatusCreated, record.Accepted},
+		"approval":    {record.RegistrationRules{Mode: record.Approval}, http.StatusCreated, record.Pending},
+		"closed":      {record.RegistrationRules{Mode: record.Closed}, http.StatusForbidden, ""},
+		"not yet":     {record.RegistrationRules{OpensAt: &future}, http.StatusForbidden, ""},
+		"no more":     {record.RegistrationRules{ClosesAt: &past}, http.StatusForbidden, ""},
+		"in a window": {record.RegistrationRules{OpensAt: &past, ClosesAt: &future}, http.StatusCreated, record.Accepted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := serve(t, func(t *record.TaskItem) { t.Registration = c.rules })
+			var r record.Registration
+			if f.Want(c.status, &r, "tom", http.MethodPost, f.path, map[string]any{"team": "T"}); r.State != c.state {
+				t.Errorf("state %q, want %q", r.State, c.state)
+			}
+			f.Know("uma")
+			f.Want(http.StatusCreated, &r, "olga", http.MethodPost, f.path, map[string]any{"team": "U", "userId": servertest.UserID("uma")})
+			if r.State != record.Accepted || r.UserID != servertest.UserID("uma") {
+				t.Errorf("an organizer's own registration of a user is %+v", r)
+			}
+		})
+	}
+}
+
+func TestCreate_OrganizersAtAnyTime(t *testing.T) {
+	f := serve(t, closed, func(t *record.TaskItem) { t.Registration.ClosesAt = new(record.At(time.Now().Add(-time.Hour))) })
+	var r record.Registration
+	for user, by := range map[string]string{"olga": "olga", "uma": "root"} {
+		f.Know(user)
+		f.Want(http.StatusCreated, &r, by, http.MethodPost, f.path, map[string]any{"team": user, "userId": servertest.UserID(user)})
+		if r.UserID != servertest.UserID(user) || r.State != record.Accepted {
+			t.Errorf("%+v", r)
+		}
+	}
+	f.Want(http.StatusConflict, nil, "olga", http.MethodPost, f.path, map[string]any{"team": "P"})
+}
+
+// Nobody is registered without being known, or beyond the bound, and a user whom others registered can leave in any state.
+func TestCreate_OfAnotherUserNeedsConsent(t *testing.T) {
+	f := serve(t, closed)
+	tom, body := servertest.UserID("tom"), map[string]any{"team": "T", "userId": servertest.UserID("tom")}
+	a := f.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, f.path, body)
+	if got := string(a.Body); !strings.Contains(got, `"pointer":"/userId"`) || !strings.Contains(got, `"detail":"`+tom+` is not the id of a known user"`) || !strings.Contains(got, "PATCH /v1/user") {
+		t.Errorf("%s", got)
+	}
+	f.Know("tom")
+	for _, state := range []string{"accepted", "rejected", "pending"} {
+		path := f.Create("olga", f.path, body)
+		f.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, map[string]any{"state": state})
+		f.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, path, nil)
+	}
+	for range record.RegistrationGrants.MaxAdded {
+		f.Put(&record.Registered{Meta: record.NewMeta(f.Now()), UserID: tom, TaskID: record.NewID(f.Now()), State: record.Accepted})
+	}
+	a = f.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, f.path, body)
+	if !strings.Contains(string(a.Body), "registrations for tasks") {
+		t.Errorf("%s", a.Body)
+	}
+	f.Create("tom", f.Records().Task().Path()+"/registrations", map[string]any{"team": "T", "userId": tom}) // by a decision of one's own
+}
+
+func TestCreate_IsRefusedWhileTheTaskIsBeingDeleted(t *testing.T) {
+	for _, visibility := range []record.Visibility{record.Public, record.Private} {
+		f := serve(t, func(t *record.TaskItem) {
+			t.Visibility, t.PendingWork = visibility, record.NewPendingWork(record.DeleteTask, time.Now())
+		})
+		own := f.task.Register("tom")
+		f.Want(http.StatusNotFound, nil, "uma", http.MethodPost, f.path, map[string]any{"team": "Heron"})
+		f.Want(http.StatusConflict, nil, "olga", http.MethodPost, f.path, map[string]any{"team": "Heron"})
+		f.Want(http.StatusOK, nil, "tom", http.MethodGet, f.path+"/"+own.ID, nil)
+	}
+}
+
+func TestCreate_NamesFaults(t *testing.T) {
+	f := serve(t)
+	var p problem.Document
+	f.Want(http.StatusUnprocessableEntity, &p, "olga", http.MethodPost, f.path, map[string]any{"team": " ", "userId": servertest.UserID("tom"), "country": "a\nb"})
+	if got := lists.Map(p.Errors, func(f problem.Field) string { return f.Pointer }); !slices.Equal(got, []string{"/team", "/country"}) {
+		t.Errorf("faults at %s", got)
+	}
+	for name, want := range map[string]int{
+		strings.Repeat("ﷺ", 100): http.StatusUnprocessableEntity, // eighteen letters each once written out
+		strings.Repeat("𝕬", 100): http.StatusCreated,
+		strings.Repeat("x", 101): http.StatusUnprocessableEntity,
+		"\u00a0\u2003":           http.StatusUnprocessableEntity,
+		"two\nlines":             http.StatusUnprocessableEntity,
+		"BaseLine":               http.StatusUnprocessableEntity,
+	} {
+		f.Want(want, nil, "tom", http.MethodPost, f.path, map[string]any{"team": name})
+	}
+}
+
+func TestCreate_OncePerUserAndTeam(t *testing.T) {
+	f := serve(t)
+	path := f.register("tom", "One")
+	f.Want(http.StatusConflict, nil, "tom", http.MethodPost, f.path, map[string]any{"team": "Two"})
+	f.Want(http.StatusConflict, nil, "uma", http.MethodPost, f.path, map[string]any{"team": " ONE "})
+	f.Want(http.StatusForbidden, nil, "uma", http.MethodPost, f.path, map[string]any{"team": "Two", "userId": servertest.UserID("vic")})
+	f.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, path, nil)
+	f.register("uma", "one")
+	f.register("tom", "Two")
+}
+
+func TestCreate_OneOfConcurrentRequestsSucceeds(t *testing.T) {
+	const n = 50
+	for name, request := range map[string]func(i int) (user, team string){
+		"of a user": func(i int) (string, string) { return "tom", fmt.Sprint("Team ", i) },
+		"of a team": func(i int) (string, string) { return fmt.Sprint("user", i), "The Name" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := serve(t)
+			statuses := servertest.Concurrently(n, func(i int) servertest.Answer {
+				user, team := request(i)
+				return f.Do(user, http.MethodPost, f.path, map[string]any{"team": team})
+			})
+			if statuses[http.StatusCreated] != 1 || statuses[http.StatusConflict] != n-1 {
+				t.Errorf("answers by status: %v", statuses)
+			}
+			made := servertest.List[record.Registration](f.Server, "olga", f.path)
+			if len(made) != 1 {
+				t.Fatalf("%d registrations", len(made))
+			}
+			for i := range n { // the names of those that were refused are free
+				if team := fmt.Sprint("Team ", i); team != made[0].Team {
+					f.register(fmt.Sprint("other", i), team)
+				}
+			}
+		})
+	}
+}
+
+// An anonymous team reserves no name, so that a conflict tells nobody that it takes part; once it is to be shown, it is the one
+// that finds its name taken.
+func TestCreate_KeepsShownTeamNamesUnique(t *testing.T) {
+	f := serve(t)
+	hidden := f.Create("tom", f.path, map[string]any{"team": "Heron", "anonymous": true})
+	shown := f.register("uma", "heron")
+	f.Want(http.StatusConflict, nil, "vic", http.MethodPost, f.path, map[string]any{"team": "Heron"})
+	f.Want(http.StatusConflict, nil, "tom", http.MethodPatch, hidden, map[string]any{"anonymous": false})
+	f.Want(http.StatusOK, nil, "tom", http.MethodPatch, hidden, map[string]any{"team": "Egret", "anonymous": false})
+	f.Want(http.StatusConflict, nil, "vic", http.MethodPost, f.path, map[string]any{"team": "Egret"})
+	f.Want(http.StatusOK, nil, "tom", http.MethodPatch, hidden, map[string]any{"anonymous": true})
+	egret := f.register("vic", "Egret")
+	f.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, hidden, nil)
+	f.Want(http.StatusConflict, nil, "tom", http.MethodPost, f.path, map[string]any{"team": "Egret"})
+	f.Want(http.StatusOK, nil, "vic", http.MethodPatch, egret, map[string]any{"team": "EGRET"})
+	f.Want(http.StatusNoContent, nil, "uma", http.MethodDelete, shown, nil)
+	f.register("tom", "Heron")
+}

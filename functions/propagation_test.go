@@ -75,6 +75,22 @@ func TestUpdateRegistration_PropagatesAlias(t *testing.T) {
 	}
 }
 
+// The process that marked the task died before it found the submission; the evaluator finds it.
+func TestDeleteTask_IsUndoneWhenRefused(t *testing.T) {
+	s := newServer(t)
+	b := s.Records()
+	task := b.Task()
+	task.Dataset().Run("tom")
+	task.PendingWork = record.NewPendingWork(record.DeleteTask, s.Now())
+	b.Replace(task)
+	s.Want(http.StatusNotFound, nil, "", http.MethodGet, task.Path(), nil)
+	if err := (deletion.Deleter{Store: s.Store, Now: s.Now}).ResumeTask(t.Context(), task.Key()); err != nil {
+		t.Fatal(err)
+	}
+	s.Want(http.StatusOK, nil, "", http.MethodGet, task.Path(), nil)
+	s.Want(http.StatusConflict, nil, "olga", http.MethodDelete, task.Path(), nil)
+}
+
 func TestDeleteTask_DeletesWhatBelongsToIt(t *testing.T) {
 	p := newPlatform(t, nil)
 	for i := range 3 {

@@ -91,10 +91,12 @@ func TestLoginsThatAreNoneAreRefusedEverywhere(t *testing.T) {
 	sc := serve(t)
 	path := sc.note("one")
 	for _, header := range []string{"Bearer bad", "Bearer", "Basic YTpi", "alice", ""} {
-		a := sc.Do("", http.MethodGet, path, nil, "Authorization", header)
-		refused(t, a, problem.InvalidToken)
-		if got := a.Header.Get("WWW-Authenticate"); got != `Bearer error="invalid_token"` {
-			t.Errorf("%q: WWW-Authenticate is %q", header, got)
+		for _, address := range []string{path, "/v2", "/v1//notes"} {
+			a := sc.Do("", http.MethodGet, address, nil, "Authorization", header)
+			refused(t, a, problem.InvalidToken)
+			if got := a.Header.Get("WWW-Authenticate"); got != `Bearer error="invalid_token"` {
+				t.Errorf("%q: WWW-Authenticate is %q", header, got)
+			}
 		}
 	}
 	sc.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Authorization", "bearer   alice")

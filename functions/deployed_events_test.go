@@ -101,7 +101,7 @@ func TestDeployed_MovesPoisonMessageToDeadLetterQueue(t *testing.T) {
 	}
 	d.completes(d.submits(task, dataset))
 	select {
-	case r := <-d.stream.SetAside:
+	case r := <-d.stream.DeadLetters:
 		if key := r.Change.Keys["p"].String(); key != poison.Partition {
 			t.Errorf("%s was set aside, and not the poison", key)
 		}

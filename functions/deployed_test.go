@@ -83,7 +83,7 @@ type deployment struct {
 	table     *dynamo.Store
 	functions map[string]*lambdatest.Function
 	stream    *lambdatest.Stream
-	schedules *lambdatest.Schedules
+	schedules *lambdatest.Scheduler
 }
 
 const deployedAudience = "assay"
@@ -97,7 +97,7 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 	if err := d.table.CreateTable(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	d.schedules = lambdatest.NewSchedules(t)
+	d.schedules = lambdatest.NewScheduler(t)
 	files, bucket := s3test.StartNotifying(t, d.arrived)
 	env := []string{
 		config.TableVariable + "=" + table, config.BucketVariable + "=" + bucket, config.IssuerVariable + "=" + d.issuerURL, config.AudienceVariable + "=" + deployedAudience,
@@ -124,8 +124,8 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 		}
 	}
 	d.schedules.Target(d.functions[functions.Evaluator])
-	d.stream = lambdatest.Follow(t, db, table, d.functions[functions.Evaluator], streamed)
-	front := httptest.NewServer(lambdatest.NewFront(routes))
+	d.stream = lambdatest.MapEventSource(t, db, table, d.functions[functions.Evaluator], streamed)
+	front := httptest.NewServer(lambdatest.NewHTTPAPI(routes))
 	t.Cleanup(front.Close)
 	d.url = front.URL
 	verifier, err := auth.New(auth.Config{Issuer: d.issuerURL, Audience: deployedAudience, Client: &http.Client{}})
@@ -135,7 +135,7 @@ func deploy(t *testing.T, bootstraps string, guards bool) *deployment {
 	d.mirror = &mirror{t: t, handler: api.New(&api.Env{
 		Quotas: quota.New(record.DefaultQuotas()), Rates: ratelimit.New(ratelimit.Distributed(), ""),
 		Store: d.table, Files: s3.New(files, bucket), Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verifier.Caller,
-		Origins: []string{"*"}, Info: api.BuildInfo(d.issuerURL), Page: resource.Render,
+		Origins: []string{"*"}, Info: api.BuildInfo(d.issuerURL), RenderHTML: resource.Render,
 	}, functions.Operations())}
 	return d
 }

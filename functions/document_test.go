@@ -176,7 +176,7 @@ func TestDocument_PagesRenderMarkdown(t *testing.T) {
 				continue
 			}
 			found++
-			body, _, err := resource.Render(t.Context(), api.Shown{JSON: []byte(`{"` + name + `":"a **strong** word"}`)})
+			body, _, err := resource.Render(t.Context(), api.JSONDocument{JSON: []byte(`{"` + name + `":"a **strong** word"}`)})
 			if err != nil || !strings.Contains(string(body), "<strong>strong</strong>") {
 				t.Errorf("the page of %s shows its %s as plain text: %v", schema, name, err)
 			}

@@ -18,8 +18,8 @@ import (
 )
 
 // Families lists the families, in the order of the documentation.
-func Families() []api.Group {
-	families := []api.Group{
+func Families() []api.Family {
+	families := []api.Family{
 		{Name: "organizers", About: "The organizations that run tasks.", Operations: organizers.Operations},
 		{Name: "tasks", About: "Shared tasks, and what their organizers did to them.", Operations: tasks.Operations},
 		{Name: "datasets", About: "The data of tasks: inputs, hidden truth, and how runs are measured.", Operations: datasets.Operations},
@@ -31,7 +31,7 @@ func Families() []api.Group {
 		{Name: "tools", About: "What the server computes from runs for its callers.", Operations: tools.Operations},
 		{Name: "users", About: "Who is logged in, and what users submitted.", Operations: users.Operations},
 	}
-	return append([]api.Group{{Name: service.Name, About: service.About, Operations: service.Operations(families)}}, families...)
+	return append([]api.Family{{Name: service.Name, About: service.About, Operations: service.Operations(families)}}, families...)
 }
 
 // Operations lists the operations of all families.

@@ -104,7 +104,7 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	p.env = &api.Env{
 		Store: p.table, Files: p.files, Now: c.now, Log: p.log, Verify: p.id.verify, Quotas: ledger,
 		Origins: strings.Split(c.origins, ","), Info: api.BuildInfo(p.id.issuer),
-		Rates: ratelimit.New(rates, c.proxyHeader), Page: resource.Render,
+		Rates: ratelimit.New(rates, c.proxyHeader), RenderHTML: resource.Render,
 	}
 	p.env.Info.URL = c.url
 	if p.env.Info.Commit == "" { // by go run: the next process may be of other sources

@@ -14,7 +14,7 @@ func list(_ context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Compo
 	}
 	var shown []Component
 	for _, e := range all {
-		if c.Page.Keeps("kind", e.Kind) && c.Page.KeepsText("name", e.Name) {
+		if c.Page.Matches("kind", e.Kind) && c.Page.MatchesText("name", e.Name) {
 			shown = append(shown, e.Component)
 		}
 	}

@@ -26,7 +26,7 @@ func snippet(_ context.Context, c *api.Call) error {
 	}
 	var has []string
 	for _, s := range e.Snippets {
-		if c.Page.Keeps(language.Name, s.Language) {
+		if c.Page.Matches(language.Name, s.Language) {
 			return c.WriteDocument(mediaText+"; charset=utf-8", e.snippets[s.Language])
 		}
 		has = append(has, s.Language)

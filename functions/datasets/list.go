@@ -24,7 +24,7 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[rec
 	var keep func(*record.DatasetItem) bool
 	if len(c.Page.Values("split"))+len(c.Page.Values("name")) > 0 {
 		keep = func(d *record.DatasetItem) bool {
-			return c.Page.Keeps("split", string(d.Split)) && c.Page.KeepsText("name", d.Name)
+			return c.Page.Matches("split", string(d.Split)) && c.Page.MatchesText("name", d.Name)
 		}
 	}
 	return api.PageOf(ctx, c, sources, keep, func(d *record.DatasetItem) record.Dataset {

@@ -177,6 +177,6 @@ func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (rec
 
 // keeps applies the filters to an evaluation as its caller sees it: nobody finds an anonymous team by its user.
 func keeps(c *api.Call, e record.Evaluation) bool {
-	return c.Page.Keeps("taskId", e.TaskID) && c.Page.Keeps("datasetId", e.DatasetID) &&
-		c.Page.Keeps("runId", e.RunID) && c.Page.Keeps("userId", e.UserID)
+	return c.Page.Matches("taskId", e.TaskID) && c.Page.Matches("datasetId", e.DatasetID) &&
+		c.Page.Matches("runId", e.RunID) && c.Page.Matches("userId", e.UserID)
 }

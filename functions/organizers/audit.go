@@ -35,8 +35,8 @@ func listTaskAuditEntries(ctx context.Context, c *api.Call, t *record.TaskItem) 
 
 func listAudit(ctx context.Context, c *api.Call, sources ...records.Source) (page.Page[*record.AuditEntry], error) {
 	keep := func(a *record.AuditEntry) bool {
-		return c.Page.Keeps("taskId", a.TaskID) && c.Page.Keeps("actorId", a.ActorID) && c.Page.Keeps("action", a.Action) &&
-			(c.Page.Keeps("userId", "") || slices.ContainsFunc(a.UserIDs, func(id string) bool { return c.Page.Keeps("userId", id) }))
+		return c.Page.Matches("taskId", a.TaskID) && c.Page.Matches("actorId", a.ActorID) && c.Page.Matches("action", a.Action) &&
+			(c.Page.Matches("userId", "") || slices.ContainsFunc(a.UserIDs, func(id string) bool { return c.Page.Matches("userId", id) }))
 	}
 	return api.PageOf(ctx, c, sources, keep, (*record.AuditEntry).Named)
 }

@@ -24,7 +24,7 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*re
 			return p, err
 		}
 	}
-	keep := func(r *record.RegistrationItem) bool { return c.Page.Keeps("state", string(r.State)) }
+	keep := func(r *record.RegistrationItem) bool { return c.Page.Matches("state", string(r.State)) }
 	return api.PageOf(ctx, c, sources, keep, func(r *record.RegistrationItem) *record.Registration { return r.For(roles) })
 }
 

@@ -16,7 +16,7 @@ const (
 //go:generate go run github.com/a-h/templ/cmd/templ@v0.3.977 generate
 
 // document answers with a form of the API's description, which is made from the groups when it is first asked for.
-func document(groups *[]api.Group, mediaType string, render func([]api.Group) ([]byte, error)) func(context.Context, *api.Call) error {
+func document(groups *[]api.Family, mediaType string, render func([]api.Family) ([]byte, error)) func(context.Context, *api.Call) error {
 	rendered := sync.OnceValues(func() ([]byte, error) { return render(*groups) })
 	return func(_ context.Context, c *api.Call) error {
 		body, err := rendered()
@@ -28,7 +28,7 @@ func document(groups *[]api.Group, mediaType string, render func([]api.Group) ([
 }
 
 // referenceOf answers with the description as a page, which is made in the same way.
-func referenceOf(groups *[]api.Group) func(context.Context, *api.Call) error {
+func referenceOf(groups *[]api.Family) func(context.Context, *api.Call) error {
 	rendered := sync.OnceValues(func() (webpage.Rendered, error) { return renderReference(api.OpenAPI(*groups)) })
 	return func(_ context.Context, c *api.Call) error {
 		page, err := rendered()

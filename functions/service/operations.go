@@ -12,8 +12,8 @@ import (
 )
 
 // Operations of the family, in a server that serves groups beside it.
-func Operations(others []api.Group) []api.Operation {
-	var groups []api.Group
+func Operations(others []api.Family) []api.Operation {
+	var groups []api.Family
 	operations := []api.Operation{
 		api.WithHTML(api.Get(api.Spec{
 			ID: "getIndex", Path: "/{$}", May: access.Anyone, CacheFor: 60,
@@ -56,7 +56,7 @@ func Operations(others []api.Group) []api.Operation {
 			Description: "All operations with their parameters, bodies, examples and problems, and a search among them. The page needs nothing from elsewhere.",
 		}, []string{webpage.MediaType}, referenceOf(&groups)),
 	}
-	groups = append([]api.Group{{Name: Name, About: About, Operations: operations}}, others...)
+	groups = append([]api.Family{{Name: Name, About: About, Operations: operations}}, others...)
 	return operations
 }
 

@@ -77,7 +77,7 @@ const (
 )
 
 func validate(ctx context.Context, c *api.Call, truth *record.Truth, name string, content []byte) ([]measure.Diagnostic, error) {
-	slot, err := compute.Process.Acquire(ctx, c.Computing())
+	slot, err := compute.Process.Acquire(ctx, c.PoolCaller())
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[rec
 	}
 	// A registrant's private tasks are read by their keys, whoever sees them now.
 	keep := func(t *record.TaskItem) bool {
-		return access.Sees(access.Roles(c.Caller, g.Grants, t.Scope()), t.Scope().Audience) && c.Page.KeepsText("name", t.Name) &&
-			c.Page.Keeps("organizerId", t.OrganizerID) && c.Page.Keeps("visibility", string(t.Visibility))
+		return access.Sees(access.Roles(c.Caller, g.Grants, t.Scope()), t.Scope().Audience) && c.Page.MatchesText("name", t.Name) &&
+			c.Page.Matches("organizerId", t.OrganizerID) && c.Page.Matches("visibility", string(t.Visibility))
 	}
 	return api.PageOf(ctx, c, visible(c, g), keep, func(t *record.TaskItem) record.Task { return t.Task })
 }

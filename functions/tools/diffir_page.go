@@ -61,7 +61,7 @@ func (out *DiffirOutput) sortAttribute(column string) templ.Attributes {
 	if out.Order != column {
 		return nil
 	}
-	return templ.Attributes{"aria-sort": webpage.Sorted(column != byMeasure)}
+	return templ.Attributes{"aria-sort": webpage.AriaSort(column != byMeasure)}
 }
 
 // diffirCell is a document in the column of a run.
@@ -91,8 +91,8 @@ func (v *diffirView) columns(topic int) [][]diffirCell {
 			c.anchor, c.first = fmt.Sprintf("%s-%d", anchor(topic), len(first)+1), true
 			first[d.Document] = c
 			c.text = t.Texts[d.Document]
-			c.text.Title = webpage.Clip(c.text.Title, v.textLimit)
-			c.text.Text = webpage.Clip(c.text.Text, max(v.textLimit/2, v.textLimit-len(c.text.Title)))
+			c.text.Title = webpage.Truncate(c.text.Title, v.textLimit)
+			c.text.Text = webpage.Truncate(c.text.Text, max(v.textLimit/2, v.textLimit-len(c.text.Title)))
 		}
 		columns = append(columns, column)
 	}
@@ -166,7 +166,7 @@ func (v *diffirView) runNames(names []string) string {
 	var clipped []string
 	for _, name := range names {
 		run := slices.IndexFunc(v.Runs, func(r DiffirRun) bool { return r.Name == name })
-		clipped = append(clipped, strconv.Itoa(run+1)+" "+chart.Isolated(webpage.Clip(name, maxRunName)))
+		clipped = append(clipped, strconv.Itoa(run+1)+" "+chart.Isolated(webpage.Truncate(name, maxRunName)))
 	}
 	return strings.Join(clipped, ", ")
 }

@@ -11,7 +11,7 @@ import (
 func list(_ context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[Tool], err error) {
 	var shown []Tool
 	for _, t := range allTools {
-		if !c.Page.Keeps("kind", t.kind) {
+		if !c.Page.Matches("kind", t.kind) {
 			continue
 		}
 		d, err := t.describe()

@@ -51,7 +51,7 @@ func render(ctx context.Context, c *api.Call, a metadata, address string, output
 		if err != nil {
 			return api.Computed{}, err
 		}
-		p.Protect(c)
+		p.SetPolicy(c)
 		return boundedAnswer(webpage.MediaType+charset, p.Bytes())
 	case accepted == mediaSVG:
 		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")

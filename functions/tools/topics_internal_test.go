@@ -95,7 +95,7 @@ func TestPages_DistinguishClippedNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, number := range []string{"1", "2"} {
-			if got := strings.Count(b.String(), number+" <bdi>"+webpage.Clip(long, c.most)+"</bdi>"); got != c.n {
+			if got := strings.Count(b.String(), number+" <bdi>"+webpage.Truncate(long, c.most)+"</bdi>"); got != c.n {
 				t.Errorf("run %s stands %d times within %d bytes, want %d", number, got, c.most, c.n)
 			}
 		}

@@ -12,7 +12,7 @@ import (
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[*Profile], error) {
 	sources := []records.Source{records.Partition(record.ByKind, record.KindPartitions(record.KindUser, access.Nobody)[0])}
-	keep := func(u *record.User) bool { return c.Page.KeepsText("name", u.Name) }
+	keep := func(u *record.User) bool { return c.Page.MatchesText("name", u.Name) }
 	return api.PageOf(ctx, c, sources, keep, profile)
 }
 
@@ -21,7 +21,7 @@ func listSubmissions(ctx context.Context, c *api.Call, id userTarget) (p page.Pa
 	if err != nil {
 		return p, err
 	}
-	keep := func(s *record.SubmissionItem) bool { return c.Page.Keeps("taskId", s.TaskID) }
+	keep := func(s *record.SubmissionItem) bool { return c.Page.Matches("taskId", s.TaskID) }
 	return api.PageOf(ctx, c, c.VisibleOfUser(record.KindSubmission, string(id)), keep, func(s *record.SubmissionItem) record.Submission {
 		return s.For(access.Roles(c.Caller, g.Grants, s.Scope()))
 	})

@@ -49,7 +49,7 @@ func (s *runService) GetRun(ctx context.Context, in *assayv1.GetRunRequest) (*as
 	if err != nil {
 		return nil, err
 	}
-	if err := v.Name(ctx, shown.People()); err != nil {
+	if err := v.ResolvePeople(ctx, shown.People()); err != nil {
 		return nil, err
 	}
 	out := protoRun(shown)
@@ -84,7 +84,7 @@ func (s *runService) ListRuns(ctx context.Context, in *assayv1.ListRunsRequest) 
 	if err != nil {
 		return nil, err
 	}
-	if err := v.Name(ctx, slices.Collect(maps.Values(people))); err != nil {
+	if err := v.ResolvePeople(ctx, slices.Collect(maps.Values(people))); err != nil {
 		return nil, err
 	}
 	for run, p := range people {

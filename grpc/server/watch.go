@@ -193,7 +193,7 @@ func (w *watcher) show(ctx context.Context, run *record.RunItem, current record.
 	if err != nil {
 		return nil, err
 	}
-	return &shown, w.viewer.Name(ctx, shown.People())
+	return &shown, w.viewer.ResolvePeople(ctx, shown.People())
 }
 
 // hasUnsentLines reports whether the run has lines that were not sent.

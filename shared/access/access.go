@@ -77,8 +77,8 @@ func (g Grants) MemberOf(organizerID string) bool {
 	return organizerID != "" && slices.Contains(g.Memberships, organizerID)
 }
 
-// inTask returns the role that the registration for the task gives, if the grants hold one.
-func (g Grants) inTask(taskID string) Role {
+// registrationRole returns the role that the registration for the task gives, if the grants hold one.
+func (g Grants) registrationRole(taskID string) Role {
 	for _, r := range g.Registrations {
 		switch {
 		case taskID == "" || r.TaskID != taskID:
@@ -115,7 +115,7 @@ func Roles(c Caller, g Grants, s Scope) Role {
 	if g.MemberOf(s.OrganizerID) {
 		roles |= Organizer
 	}
-	roles |= g.inTask(s.TaskID)
+	roles |= g.registrationRole(s.TaskID)
 	if c.Worker {
 		roles |= Worker
 	}

@@ -69,7 +69,7 @@ func revision(v any) (int64, bool) {
 
 // writeResource answers with one resource, or 304 when the caller has it already.
 func (c *Call) writeResource(ctx context.Context, status int, resource any) error {
-	if err := c.name(ctx, resource); err != nil {
+	if err := c.resolvePeople(ctx, resource); err != nil {
 		return err
 	}
 	a, err := newAnswer(status, resource, c.Page.Fields)
@@ -77,7 +77,7 @@ func (c *Call) writeResource(ctx context.Context, status int, resource any) erro
 		return err
 	}
 	if c.accepted == mediaHTML {
-		return c.writeShown(ctx, a.body)
+		return c.writeHTML(ctx, a.body)
 	}
 	return c.write(a)
 }
@@ -91,7 +91,7 @@ func (c *Call) write(a answer) error {
 	if a.codable(c.state.codings) {
 		own = c.state.codings.tags(a.etag)
 	}
-	if done, err := c.checkRead(own...); done || err != nil {
+	if done, err := c.checkReadPreconditions(own...); done || err != nil {
 		return err
 	}
 	c.send(a)
@@ -125,7 +125,7 @@ func (c *Call) writePage(ctx context.Context, body []byte, err error) error {
 		return err
 	}
 	if c.accepted == mediaHTML {
-		return c.writeShown(ctx, body)
+		return c.writeHTML(ctx, body)
 	}
 	return c.writeBytes(mediaJSON, body)
 }
@@ -138,7 +138,7 @@ func (c *Call) WriteDocument(mediaType string, body []byte) error {
 // writeBytes answers with a body of the media type, and its entity tag where the operation has one.
 func (c *Call) writeBytes(mediaType string, body []byte) error {
 	a := answer{status: http.StatusOK, mediaType: mediaType, body: body}
-	if c.op.tagged() {
+	if c.op.hasETag() {
 		a.etag = `"` + digest(body) + `"`
 	}
 	return c.write(a)
@@ -147,7 +147,7 @@ func (c *Call) writeBytes(mediaType string, body []byte) error {
 // writeNothing answers 204.
 func (c *Call) writeNothing() error {
 	c.setCaching()
-	if done, err := c.checkRead(); done || err != nil {
+	if done, err := c.checkReadPreconditions(); done || err != nil {
 		return err
 	}
 	c.w.WriteHeader(http.StatusNoContent)
@@ -160,7 +160,7 @@ func (c *Call) writeCSV(rows [][]string) error {
 	w := csv.NewWriter(&b)
 	for _, row := range rows {
 		for i, cell := range row {
-			row[i] = inert(cell)
+			row[i] = escapeFormula(cell)
 		}
 		if err := w.Write(row); err != nil {
 			return err
@@ -170,8 +170,8 @@ func (c *Call) writeCSV(rows [][]string) error {
 	return c.writeBytes(mediaCSV+"; charset=utf-8; header=present", b.Bytes())
 }
 
-// inert puts an apostrophe before a cell that a spreadsheet would run as a formula. A number is none.
-func inert(cell string) string {
+// escapeFormula puts an apostrophe before a cell that a spreadsheet would run as a formula. A number is none.
+func escapeFormula(cell string) string {
 	first, _ := utf8.DecodeRuneInString(cell)
 	if !strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return cell
@@ -190,7 +190,7 @@ func (c *Call) setCaching() {
 	h := c.w.Header()
 	h.Set("Vary", vary)
 	switch {
-	case c.op.Method != http.MethodGet && !c.op.pure:
+	case c.op.Method != http.MethodGet && !c.op.safe:
 		h.Set("Cache-Control", "no-store")
 	case c.op.CacheFor > 0:
 		h.Set("Cache-Control", "public, max-age="+strconv.Itoa(c.op.CacheFor))

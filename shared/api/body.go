@@ -37,7 +37,7 @@ func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error
 		c.w.Header().Set(name, allowed)
 		return "", problem.UnsupportedMedia.New("Send the body in UTF-8 with the Content-Type %s.", strings.Join(mediaTypes, " or "))
 	}
-	body, err := c.content()
+	body, err := c.decodedBody()
 	if err == nil {
 		c.body, err = c.readAll(ctx, body)
 	}
@@ -46,7 +46,7 @@ func (c *Call) readBody(ctx context.Context, mediaTypes []string) (string, error
 	switch {
 	case errors.As(err, &refused):
 		return "", err
-	case errors.As(err, &tooLarge) && c.op.pure:
+	case errors.As(err, &tooLarge) && c.op.safe:
 		return "", problem.TooLarge.New("The body is longer than %d bytes. Submit large runs to a task and name them by runId, or pack files with gzip.", MaxBodyBytes)
 	case errors.As(err, &tooLarge):
 		return "", problem.TooLarge.New("The body is longer than %d bytes. Send large files without content, with size and sha256, and upload them to the address in the answer.", MaxBodyBytes)

@@ -33,8 +33,8 @@ type Env struct {
 	Quotas *quota.Ledger // of users and of the server; New makes one without limits where there is none
 	// Rates holds callers to limits; nil: to none.
 	Rates *ratelimit.Limiter
-	// Page renders what would be JSON for callers who prefer text/html, as browsers do; nil: they get JSON.
-	Page func(ctx context.Context, s Shown) (body []byte, policy string, err error)
+	// RenderHTML renders what would be JSON for callers who prefer text/html, as browsers do; nil: they get JSON.
+	RenderHTML func(ctx context.Context, s JSONDocument) (body []byte, policy string, err error)
 	// Origins of web pages that may call the service from a browser; "*" allows all.
 	Origins []string
 }
@@ -75,7 +75,7 @@ type Call struct {
 	op       *Operation
 	request  *http.Request
 	w        http.ResponseWriter
-	state    *state
+	state    *requestState
 	target   Target
 	accepted string // media type of the answer
 	body     []byte
@@ -83,21 +83,21 @@ type Call struct {
 	after    []func(context.Context) // what is done after the change
 
 	server *Server
-	held   []*compute.Slot // of the server's memory, until the answer begins
+	slots  []*compute.Slot // of the server's memory, until the answer begins
 }
 
 // release gives back the memory that the call holds. It comes before the first byte of an answer, so that a caller who reads
 // slowly keeps nobody waiting.
 func (c *Call) release() {
-	for _, slot := range c.held {
+	for _, slot := range c.slots {
 		slot.Release()
 	}
-	c.held, c.body = nil, nil
+	c.slots, c.body = nil, nil
 }
 
-// Computing is the caller as one who asks for a computation.
-func (c *Call) Computing() compute.Caller {
-	return compute.Caller{Name: c.Rates.Caller(c.request, c.Caller.ID), User: !c.Caller.Anonymous()}
+// PoolCaller is the caller as one who asks for a computation.
+func (c *Call) PoolCaller() compute.Caller {
+	return compute.Caller{Name: c.Rates.Caller(c.request, c.Caller.ID), LoggedIn: !c.Caller.Anonymous()}
 }
 
 // Param returns a parameter of the path.
@@ -136,10 +136,10 @@ func Load[R any, P interface {
 	}
 }
 
-// locate finds the target of the request and decides about it. A caller who is logged in costs a read of the grants
+// authorizeTarget finds the target of the request and decides about it. A caller who is logged in costs a read of the grants
 // also when there is nothing, so that the work does not tell what is missing from what is hidden. Of what is never hidden,
 // find can return a problem of its own.
-func (c *Call) locate(ctx context.Context, find finder) (Target, error) {
+func (c *Call) authorizeTarget(ctx context.Context, find targetLoader) (Target, error) {
 	t, err := find(ctx, c)
 	if errors.Is(err, visibility.Missing) {
 		if _, gerr := c.Grants(ctx); gerr != nil {
@@ -155,20 +155,20 @@ func (c *Call) locate(ctx context.Context, find finder) (Target, error) {
 
 // retryOnConflict makes a change of the target until it is not lost to another: first of the target as it was found, then, each
 // time that somebody else was faster, of the target as it is then. The conditions must hold each time.
-func (c *Call) retryOnConflict(ctx context.Context, find finder, change func(Target) error) error {
+func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change func(Target) error) error {
 	t := c.target
 	err := records.Retry(ctx, func() error {
 		if t == nil {
 			c.Forget()
 			var err error
-			if t, err = c.locate(ctx, find); err != nil {
+			if t, err = c.authorizeTarget(ctx, find); err != nil {
 				return err
 			}
 		}
-		if err := c.checkChange(t); err != nil {
+		if err := c.checkWritePreconditions(t); err != nil {
 			return err
 		}
-		c.dropFiles(ctx)
+		c.deleteStoredFiles(ctx)
 		c.Tx, c.after = new(records.Tx), nil
 		err := change(t)
 		t = nil
@@ -181,7 +181,7 @@ func (c *Call) retryOnConflict(ctx context.Context, find finder, change func(Tar
 		return err
 	})
 	if err != nil {
-		c.dropFiles(ctx)
+		c.deleteStoredFiles(ctx)
 		return err
 	}
 	c.stored = nil
@@ -211,12 +211,12 @@ func (c *Call) ShareFile(ctx context.Context, key string, f record.File, content
 	return nil
 }
 
-// dropFiles removes what PutFile stored. It is best effort: what it misses, the cleaning of abandoned files finds.
-func (c *Call) dropFiles(ctx context.Context) {
+// deleteStoredFiles removes what PutFile stored. It is best effort: what it misses, the cleaning of abandoned files finds.
+func (c *Call) deleteStoredFiles(ctx context.Context) {
 	if len(c.stored) == 0 {
 		return
 	}
-	ctx, cancel := afterwards(ctx)
+	ctx, cancel := cleanupContext(ctx)
 	defer cancel()
 	if err := c.Files.Delete(ctx, c.stored...); err != nil {
 		c.Log.WarnContext(ctx, "files of a failed request stay behind", "keys", c.stored, "error", err)
@@ -224,12 +224,12 @@ func (c *Call) dropFiles(ctx context.Context) {
 	c.stored = nil
 }
 
-// tidyTime is how long tidying up after a request may take.
-const tidyTime = 3 * time.Second
+// cleanupTimeout is how long tidying up after a request may take.
+const cleanupTimeout = 3 * time.Second
 
-// afterwards is the context of tidying up after a request that may have ended for want of time.
-func afterwards(ctx context.Context) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(ctx), tidyTime)
+// cleanupContext is the context of tidying up after a request that may have ended for want of time.
+func cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 }
 
 // Charge adds to c.Tx that the caller takes so much of the quotas, or returns the problem that they do not allow it.

@@ -54,26 +54,26 @@ type Creator[T Target, D, R any] func(ctx context.Context, c *Call, under T, dra
 
 // Create declares an operation that makes a resource under a target. The draft is checked before handle sees it.
 func Create[T Target, D, R any](s Spec, load Loader[T], handle Creator[T, D, R]) Operation {
-	op := creation(s, handle, func(context.Context, *Call, D) (finder, error) { return load.target, nil })
-	op.find = load.target
+	op := newCreate(s, handle, func(context.Context, *Call, D) (targetLoader, error) { return load.target, nil })
+	op.load = load.target
 	return op
 }
 
 // CreateIn is like Create, for a target that the body names in the member at the pointer: load reads it.
 func CreateIn[T Target, D, R any](s Spec, pointer string, load func(context.Context, *Call, D) (T, error), handle Creator[T, D, R]) Operation {
-	op := creation(s, handle, func(ctx context.Context, c *Call, draft D) (find finder, err error) {
+	op := newCreate(s, handle, func(ctx context.Context, c *Call, draft D) (find targetLoader, err error) {
 		find = func(ctx context.Context, c *Call) (Target, error) { return load(ctx, c, draft) }
-		if c.target, err = c.locate(ctx, find); problem.NotFound.Is(err) {
+		if c.target, err = c.authorizeTarget(ctx, find); problem.NotFound.Is(err) {
 			err = problem.Check([]problem.Field{{Pointer: pointer, Detail: "names nothing that you can see"}})
 		}
 		return find, err
 	})
-	op.byBody = true
+	op.targetInBody = true
 	return op
 }
 
-// creation is what Create and CreateIn have in common; finderOf returns what finds the target when it has changed.
-func creation[T Target, D, R any](s Spec, handle Creator[T, D, R], finderOf func(context.Context, *Call, D) (finder, error)) Operation {
+// newCreate is what Create and CreateIn have in common; finderOf returns what finds the target when it has changed.
+func newCreate[T Target, D, R any](s Spec, handle Creator[T, D, R], finderOf func(context.Context, *Call, D) (targetLoader, error)) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusCreated, Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
@@ -94,7 +94,7 @@ func creation[T Target, D, R any](s Spec, handle Creator[T, D, R], finderOf func
 }
 
 // create makes a resource, once for each Idempotency-Key.
-func (c *Call) create(ctx context.Context, find finder, produce func(Target) (location string, made any, err error)) error {
+func (c *Call) create(ctx context.Context, find targetLoader, produce func(Target) (location string, made any, err error)) error {
 	key, err := c.claimKey(ctx)
 	if err != nil {
 		return err
@@ -106,7 +106,7 @@ func (c *Call) create(ctx context.Context, find finder, produce func(Target) (lo
 	err = c.retryOnConflict(ctx, find, func(t Target) error {
 		location, made, err := produce(t)
 		if err == nil {
-			err = c.name(ctx, made)
+			err = c.resolvePeople(ctx, made)
 		}
 		if err != nil {
 			return err
@@ -136,7 +136,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 	writable := fieldNames(reflect.TypeFor[D]())
 	return Operation{
 		Spec: s, Method: http.MethodPatch, Status: http.StatusOK, patch: true,
-		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), find: load.target, widest: widest[T](),
+		Body: reflect.TypeFor[D](), Result: reflect.TypeFor[R](), load: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			mediaType, err := c.readBody(ctx, patch.MediaTypes)
 			if err == nil && mediaType == patch.MergePatch {
@@ -149,7 +149,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 			err = c.retryOnConflict(ctx, load.target, func(t Target) error {
 				shown, err := view(ctx, c, t.(T))
 				if err == nil {
-					err = c.name(ctx, shown)
+					err = c.resolvePeople(ctx, shown)
 				}
 				if err != nil {
 					return err
@@ -222,7 +222,7 @@ func decodeDraft[D any](ctx context.Context, document []byte) (draft D, err erro
 		return draft, err
 	}
 	if err := json.Unmarshal(document, &draft); err != nil {
-		return draft, misfit(err)
+		return draft, decodingProblem(err)
 	}
 	normalize(&draft)
 	if n, ok := any(&draft).(interface{ Check() []problem.Field }); ok {
@@ -231,14 +231,14 @@ func decodeDraft[D any](ctx context.Context, document []byte) (draft D, err erro
 	return draft, nil
 }
 
-// misfit says which member is of its schema and yet none that Go can hold: a whole number written as 5.0 or 1e2.
-func misfit(err error) error {
+// decodingProblem says which member is of its schema and yet none that Go can hold: a whole number written as 5.0 or 1e2.
+func decodingProblem(err error) error {
 	of, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok || !strings.HasPrefix(of.Value, "number") {
 		return problem.Invalid.New("The body does not fit: %v.", err)
 	}
 	return problem.Check([]problem.Field{{
-		Pointer: toPointer(of.Field), Detail: "must be a whole number without a point or an exponent, not " + strings.TrimPrefix(of.Value, "number "),
+		Pointer: pointerTo(of.Field), Detail: "must be a whole number without a point or an exponent, not " + strings.TrimPrefix(of.Value, "number "),
 	}})
 }
 

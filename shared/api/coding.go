@@ -27,8 +27,8 @@ const (
 const (
 	// minCoded is how many bytes an answer has at least that is coded.
 	minCoded = 1 << 10
-	// codingPatience is how long an answer waits for an encoder before it is sent as it is.
-	codingPatience = 50 * time.Millisecond
+	// encoderWait is how long an answer waits for an encoder before it is sent as it is.
+	encoderWait = 50 * time.Millisecond
 )
 
 // encoders are those of the process, of which each has a megabyte once it was needed: one for every other processor, so that
@@ -105,7 +105,7 @@ func (a answer) encode(ctx context.Context, accepted codings) (_ answer, coded b
 	if !a.codable(accepted) {
 		return a, false
 	}
-	patience := time.NewTimer(codingPatience)
+	patience := time.NewTimer(encoderWait)
 	defer patience.Stop()
 	if !accepted.identity {
 		patience.Stop()
@@ -134,10 +134,10 @@ func (a answer) encode(ctx context.Context, accepted codings) (_ answer, coded b
 	return a, true
 }
 
-// content returns the content of the request, decoded. Neither what arrives nor what it decodes to is longer than
+// decodedBody returns the content of the request, decoded. Neither what arrives nor what it decodes to is longer than
 // MaxBodyBytes; http.MaxBytesError is the error of what is. Of a length that is too large nothing is asked for: a client that
 // waits for 100 Continue sends nothing. One that is sending already is heard out, or it would lose the answer.
-func (c *Call) content() (io.Reader, error) {
+func (c *Call) decodedBody() (io.Reader, error) {
 	sent := http.MaxBytesReader(c.w, c.request.Body, MaxBodyBytes)
 	if c.request.ContentLength > MaxBodyBytes {
 		if c.request.Header.Get("Expect") == "" {
@@ -155,7 +155,7 @@ func (c *Call) content() (io.Reader, error) {
 		}
 		return http.MaxBytesReader(c.w, decoded, MaxBodyBytes), nil
 	default:
-		return nil, refuseCoding(c.w.Header(), codingGzip)
+		return nil, unsupportedCoding(c.w.Header(), codingGzip)
 	}
 }
 
@@ -164,8 +164,8 @@ func contentCoding(r *http.Request) string {
 	return strings.ToLower(cmp.Or(strings.Join(r.Header["Content-Encoding"], ","), codingIdentity))
 }
 
-// refuseCoding says which coding a request may have.
-func refuseCoding(h http.Header, accepted string) error {
+// unsupportedCoding says which coding a request may have.
+func unsupportedCoding(h http.Header, accepted string) error {
 	h.Set("Accept-Encoding", accepted)
 	return problem.UnsupportedMedia.New("The body has a Content-Encoding that is not accepted here. Send it without one, or with that of the header Accept-Encoding (%s).", accepted)
 }

@@ -17,13 +17,13 @@ const idempotencyHeader = "Idempotency-Key"
 
 const maxIdempotencyKey = 255
 
-// claimed is a request's hold on its Idempotency-Key; nil when it has none.
-type claimed struct{ *record.Idempotency }
+// claim is a request's hold on its Idempotency-Key; nil when it has none.
+type claim struct{ *record.Idempotency }
 
-func (k *claimed) replay() bool { return k != nil && k.Done }
+func (k *claim) replay() bool { return k != nil && k.Done }
 
 // claimKey takes the request's Idempotency-Key, or finds the answer that was given to it before.
-func (c *Call) claimKey(ctx context.Context) (*claimed, error) {
+func (c *Call) claimKey(ctx context.Context) (*claim, error) {
 	names := c.request.Header.Values(idempotencyHeader)
 	if len(names) == 0 {
 		return nil, nil
@@ -40,7 +40,7 @@ func (c *Call) claimKey(ctx context.Context) (*claimed, error) {
 	mine.ID = c.Caller.ID
 	err := new(records.Tx).Create(mine).Commit(ctx, c.Store)
 	if err == nil {
-		return &claimed{mine}, nil
+		return &claim{mine}, nil
 	}
 	if !records.IsConflict(err) {
 		return nil, err
@@ -52,33 +52,33 @@ func (c *Call) claimKey(ctx context.Context) (*claimed, error) {
 	case old != nil && old.Digest != mine.Digest:
 		return nil, problem.IdempotencyMismatch.New("This %s was used within the last 24 hours for another request. Use a new key for a new request.", idempotencyHeader)
 	case old != nil && old.Done:
-		return &claimed{old}, nil
+		return &claim{old}, nil
 	default:
-		return nil, underWay()
+		return nil, requestUnderWay()
 	}
 }
 
 // settle adds the answer to the change that earns it. Should another have taken over the key, the change is not made.
-func (k *claimed) settle(tx *records.Tx, a answer) {
+func (k *claim) settle(tx *records.Tx, a answer) {
 	if k == nil {
 		return
 	}
 	done := *k.Idempotency
 	done.Done, done.Status, done.Location, done.ETag, done.Body = true, a.status, a.location, a.etag, a.body
 	done.Until = record.At(k.CreatedAt.Add(record.IdempotencyTime))
-	tx.Replace(&done).Or(underWay())
+	tx.Replace(&done).Or(requestUnderWay())
 }
 
-func underWay() error {
+func requestUnderWay() error {
 	return problem.UnderWay.New("The request with this %s is still under way. Ask again in a moment for its answer.", idempotencyHeader).After(time.Second)
 }
 
 // releaseKey lets go of the key of a request that failed, so that it can be sent again, corrected.
-func (c *Call) releaseKey(ctx context.Context, k *claimed) {
+func (c *Call) releaseKey(ctx context.Context, k *claim) {
 	if k == nil {
 		return
 	}
-	ctx, cancel := afterwards(ctx)
+	ctx, cancel := cleanupContext(ctx)
 	defer cancel()
 	if err := new(records.Tx).Delete(k.Idempotency).Commit(ctx, c.Store); err != nil && !records.IsConflict(err) {
 		c.Log.WarnContext(ctx, "an idempotency key stays held for a minute", "error", err)
@@ -86,7 +86,7 @@ func (c *Call) releaseKey(ctx context.Context, k *claimed) {
 }
 
 // writeReplay gives the first answer again.
-func (c *Call) writeReplay(k *claimed) error {
+func (c *Call) writeReplay(k *claim) error {
 	c.w.Header().Set("Idempotent-Replay", "true")
 	return c.write(answer{status: k.Status, mediaType: mediaJSON, location: k.Location, etag: k.ETag, body: k.Body})
 }

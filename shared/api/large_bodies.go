@@ -12,10 +12,10 @@ import (
 // all at once, cannot fill it. Every chunk beyond the first takes one of allBodyChunks when it has arrived, and gives it back when
 // the answer begins: a connection that announces much and sends little takes no more than it sent.
 const (
-	bodyChunk         = 64 << 10
-	allBodyChunks     = 16 * MaxBodyBytes / bodyChunk
-	userBodyChunks    = allBodyChunks / 4
-	bodyChunkPatience = time.Second
+	bodyChunk      = 64 << 10
+	allBodyChunks  = 16 * MaxBodyBytes / bodyChunk
+	userBodyChunks = allBodyChunks / 4
+	bodyChunkWait  = time.Second
 )
 
 // readAll reads a body to its end, as long as there is room for what arrives.
@@ -37,7 +37,7 @@ func (c *Call) readAll(ctx context.Context, body io.Reader) ([]byte, error) {
 		case err != nil:
 			return nil, err
 		}
-		err = c.hold(ctx, c.server.bodyChunks, "Too many large bodies are on their way at the moment. Try again in a second, and send few at the same time.")
+		err = c.acquireSlot(ctx, c.server.bodyChunks, "Too many large bodies are on their way at the moment. Try again in a second, and send few at the same time.")
 		if err != nil {
 			return nil, err
 		}

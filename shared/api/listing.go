@@ -14,27 +14,27 @@ import (
 // page.MaxBytes, while it is read and rendered: items, decoded records, what is shown, and its JSON. A caller has a share of
 // them, and so have all callers without a login, so that nobody who asks for many keeps the others waiting.
 const (
-	allListings     = 8
-	userListings    = 4
-	listingPatience = 5 * time.Second
+	allListings  = 8
+	userListings = 4
+	listingWait  = 5 * time.Second
 )
 
 // BeginListing waits until there is room for one more list, or for another answer to a GET that is as large. A call takes the
 // room of one.
 func (c *Call) BeginListing(ctx context.Context) error {
-	if len(c.held) > 0 {
+	if len(c.slots) > 0 {
 		return nil
 	}
-	return c.hold(ctx, c.server.listings, "Many lists are read at the moment. Try again in a second, and ask for few at the same time.")
+	return c.acquireSlot(ctx, c.server.listings, "Many lists are read at the moment. Try again in a second, and ask for few at the same time.")
 }
 
-// hold takes a slot of the pool until the answer begins, or returns the problem with the detail.
-func (c *Call) hold(ctx context.Context, p *compute.Pool, detail string) error {
-	slot, err := p.Acquire(ctx, c.Computing())
+// acquireSlot takes a slot of the pool until the answer begins, or returns the problem with the detail.
+func (c *Call) acquireSlot(ctx context.Context, p *compute.Pool, detail string) error {
+	slot, err := p.Acquire(ctx, c.PoolCaller())
 	if err != nil {
 		return problem.Unavailable.Wrap(err, "%s", detail).After(time.Second)
 	}
-	c.held = append(c.held, slot)
+	c.slots = append(c.slots, slot)
 	return nil
 }
 

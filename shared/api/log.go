@@ -9,8 +9,8 @@ import (
 	"assay/shared/problem"
 )
 
-// state is what the log says of a request.
-type state struct {
+// requestState is what the log says of a request.
+type requestState struct {
 	requestID string
 	path      string // as it was asked for: mounts see the rest of it
 	operation string
@@ -19,10 +19,10 @@ type state struct {
 	codings   codings
 }
 
-type stateKey struct{}
+type requestStateKey struct{}
 
 // log writes one line for each request.
-func (s *Server) log(r *http.Request, st *state, status int, started time.Time) {
+func (s *Server) log(r *http.Request, st *requestState, status int, started time.Time) {
 	level := slog.LevelInfo
 	attrs := []slog.Attr{
 		slog.String("requestId", st.requestID), slog.String("method", r.Method), slog.String("path", r.URL.Path[:min(len(r.URL.Path), maxLoggedPath)]),
@@ -46,20 +46,20 @@ func (s *Server) log(r *http.Request, st *state, status int, started time.Time) 
 // maxLoggedPath is how many bytes of a path a line of the log has. With paths of 64 KiB, a flood of requests would fill a disk.
 const maxLoggedPath = 1 << 10
 
-// recorder remembers whether and with what status an answer has begun.
-type recorder struct {
+// statusRecorder remembers whether and with what status an answer has begun.
+type statusRecorder struct {
 	http.ResponseWriter
 	status int
 }
 
-func (r *recorder) WriteHeader(status int) {
+func (r *statusRecorder) WriteHeader(status int) {
 	if r.status == 0 {
 		r.status = status
 	}
 	r.ResponseWriter.WriteHeader(status)
 }
 
-func (r *recorder) Write(b []byte) (int, error) {
+func (r *statusRecorder) Write(b []byte) (int, error) {
 	if r.status == 0 {
 		r.status = http.StatusOK
 	}
@@ -67,4 +67,4 @@ func (r *recorder) Write(b []byte) (int, error) {
 }
 
 // Unwrap lets http.ResponseController reach the connection.
-func (r *recorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }
+func (r *statusRecorder) Unwrap() http.ResponseWriter { return r.ResponseWriter }

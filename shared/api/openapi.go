@@ -8,8 +8,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 )
 
-// Group is the operations of one family of resources.
-type Group struct {
+// Family is the operations of one family of resources.
+type Family struct {
 	Name       string
 	About      string
 	Operations []Operation
@@ -19,7 +19,7 @@ type Group struct {
 const APIVersion = "v1"
 
 // OpenAPI describes exactly the operations of the groups in OpenAPI 3.1.
-func OpenAPI(groups []Group) *huma.OpenAPI {
+func OpenAPI(groups []Family) *huma.OpenAPI {
 	set := newSchemaSet()
 	doc := &huma.OpenAPI{
 		OpenAPI: "3.1.0",
@@ -60,7 +60,7 @@ func OpenAPI(groups []Group) *huma.OpenAPI {
 		}
 		for _, op := range g.Operations {
 			for _, v := range op.variants {
-				if op.pure {
+				if op.safe {
 					for _, one := range variantOperations(g.Operations, op.Path, v) {
 						doc.AddOperation(one.describe(set, g.Name, nil))
 					}
@@ -68,7 +68,7 @@ func OpenAPI(groups []Group) *huma.OpenAPI {
 			}
 		}
 	}
-	addForms(set.registry)
+	addPatterns(set.registry)
 	return doc
 }
 

@@ -30,13 +30,13 @@ func (op *Operation) describeAnswers(set *schemaSet, d *huma.Operation) {
 			headers = append(headers, "ETag")
 		}
 	}
-	if op.pure {
+	if op.safe {
 		headers = append(headers, "ETag", "Content-Location")
 	}
 	if op.Method == http.MethodGet { // a list without a tag too, for If-None-Match: *
 		d.Responses["304"] = &huma.Response{Description: "The caller has it already", Headers: describeHeaders("X-Request-Id", "Cache-Control")}
 	}
-	if op.tagged() {
+	if op.hasETag() {
 		headers = append(headers, "ETag")
 		maps.Copy(d.Responses["304"].Headers, describeHeaders("ETag"))
 	}
@@ -97,9 +97,9 @@ func (op *Operation) anyOf(set *schemaSet, of func(Variant) reflect.Type) *huma.
 	return &huma.Schema{AnyOf: lists.Map(op.variants, func(v Variant) *huma.Schema { return set.of(of(v)) })}
 }
 
-// tagged reports whether an answer to a GET has an entity tag: that of one resource or document, and of leaderboards and lists with a page
+// hasETag reports whether an answer to a GET has an entity tag: that of one resource or document, and of leaderboards and lists with a page
 // of their own.
-func (op *Operation) tagged() bool {
+func (op *Operation) hasETag() bool {
 	return op.Method == http.MethodGet && (!op.Query.List || op.Query.Sort || slices.Contains(op.Media, mediaHTML))
 }
 
@@ -127,7 +127,7 @@ func (op *Operation) problems() []*problem.Kind {
 	}
 	add(op.class() != "", problem.TooManyRequests)
 	add(op.Body != nil, problem.BadRequest, problem.TooLarge, problem.Invalid)
-	add(op.Body != nil || op.pure, problem.UnsupportedMedia)
+	add(op.Body != nil || op.safe, problem.UnsupportedMedia)
 	add(op.Changes(), problem.Conflict, problem.StorageFull)
 	add(op.Changes() && op.Method == http.MethodPost, problem.UnderWay, problem.IdempotencyMismatch)
 	add(op.patch, problem.PatchFailed)

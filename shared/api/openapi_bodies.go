@@ -49,7 +49,7 @@ func (s *schemaSet) jsonPatch() *huma.Schema {
 		{"JsonPatchMove", "from", pointer(), []string{"move", "copy"}},
 		{"JsonPatchRemove", "path", pointer(), []string{"remove"}},
 	} {
-		one := s.named(kind.name, &huma.Schema{Type: "object", Required: slices.Compact([]string{"op", kind.needs, "path"}), Properties: map[string]*huma.Schema{
+		one := s.addNamed(kind.name, &huma.Schema{Type: "object", Required: slices.Compact([]string{"op", kind.needs, "path"}), Properties: map[string]*huma.Schema{
 			"op": {Type: "string", Enum: values(kind.ops)}, "path": pointer(), kind.needs: kind.of,
 		}})
 		operation.OneOf = append(operation.OneOf, one)
@@ -57,8 +57,8 @@ func (s *schemaSet) jsonPatch() *huma.Schema {
 			operation.Discriminator.Mapping[op] = one.Ref
 		}
 	}
-	return s.named("JsonPatch", &huma.Schema{
-		Type: "array", Description: "operations of RFC 6902", MaxItems: ptr(patch.MaxOperations), Items: s.named("JsonPatchOperation", operation),
+	return s.addNamed("JsonPatch", &huma.Schema{
+		Type: "array", Description: "operations of RFC 6902", MaxItems: ptr(patch.MaxOperations), Items: s.addNamed("JsonPatchOperation", operation),
 	})
 }
 
@@ -89,7 +89,7 @@ func (s *schemaSet) patchOf(name string, of *huma.Schema, description string) *h
 		changed.Nullable = hasNull(m) && !slices.Contains(of.Required, member)
 		p.Properties[member] = &changed
 	}
-	return s.named(name, &p)
+	return s.addNamed(name, &p)
 }
 
 // hasNull reports whether null can reset a member in a merge patch. Objects are reset member by member, and one of an enumeration by

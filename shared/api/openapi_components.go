@@ -19,21 +19,21 @@ const (
 	schemaPrefix = components + "schemas/"
 )
 
-// share moves what operations have in common into the components of the document: headers, problems, answers without a body,
+// shareComponents moves what operations have in common into the components of the document: headers, problems, answers without a body,
 // and the parameters that are described alike wherever they stand.
-func share(doc *huma.OpenAPI) {
+func shareComponents(doc *huma.OpenAPI) {
 	c := doc.Components
 	c.Parameters, c.Headers, c.Responses = map[string]*huma.Param{}, map[string]*huma.Param{}, map[string]*huma.Response{}
 	for _, path := range slices.Sorted(maps.Keys(doc.Paths)) {
 		for _, op := range operationsOf(doc.Paths[path]) {
 			for i, p := range op.Parameters {
 				if p.Name != "fields" && p.Name != inputParam && (p.Schema.Items == nil || p.Schema.Items.Enum == nil) {
-					op.Parameters[i] = &huma.Param{Ref: shared(c.Parameters, "parameters", p.In+"-"+strings.NewReplacer("[", "-", "]", "").Replace(p.Name), p)}
+					op.Parameters[i] = &huma.Param{Ref: componentReference(c.Parameters, "parameters", p.In+"-"+strings.NewReplacer("[", "-", "]", "").Replace(p.Name), p)}
 				}
 			}
 			for status, r := range op.Responses {
 				for name, h := range r.Headers {
-					r.Headers[name] = &huma.Param{Ref: shared(c.Headers, "headers", name, h)}
+					r.Headers[name] = &huma.Param{Ref: componentReference(c.Headers, "headers", name, h)}
 				}
 				if status < "400" && len(r.Content) > 0 || status == "201" {
 					continue
@@ -43,7 +43,7 @@ func share(doc *huma.OpenAPI) {
 				for _, content := range r.Content {
 					name = strings.Join(slices.Sorted(maps.Keys(content.Examples)), "-or-")
 				}
-				op.Responses[status] = &huma.Response{Ref: shared(c.Responses, "responses", name, r)}
+				op.Responses[status] = &huma.Response{Ref: componentReference(c.Responses, "responses", name, r)}
 			}
 		}
 	}
@@ -54,8 +54,8 @@ func operationsOf(item *huma.PathItem) []*huma.Operation {
 	return slices.DeleteFunc(all, func(op *huma.Operation) bool { return op == nil })
 }
 
-// shared returns the reference to a component: one of the name, or, when another has that, of a longer one.
-func shared[T any](all map[string]*T, kind, name string, component *T) string {
+// componentReference returns the reference to a component: one of the name, or, when another has that, of a longer one.
+func componentReference[T any](all map[string]*T, kind, name string, component *T) string {
 	text := func(v *T) string { b, _ := json.Marshal(v); return string(b) } //nolint:errchkjson // a part of a document
 	for all[name] != nil && text(all[name]) != text(component) {
 		name += "-other"
@@ -69,15 +69,15 @@ var patchBodies = regexp.MustCompile(`("application/json-patch\+json":\{[^{}]*\{
 
 // DocumentJSON renders the document of the groups as JSON. Merge patches stand first: a client that knows one kind of patch
 // knows the first, and that one has members with types.
-func DocumentJSON(groups []Group) ([]byte, error) {
+func DocumentJSON(groups []Family) ([]byte, error) {
 	doc := OpenAPI(groups)
-	share(doc)
+	shareComponents(doc)
 	text, err := json.Marshal(doc)
 	return patchBodies.ReplaceAll(text, []byte("$2,$1")), err
 }
 
 // DocumentYAML renders the document of the groups as YAML.
-func DocumentYAML(groups []Group) ([]byte, error) {
+func DocumentYAML(groups []Family) ([]byte, error) {
 	text, err := DocumentJSON(groups)
 	if err != nil {
 		return nil, err

@@ -98,11 +98,11 @@ func (op *Operation) headerParams() []*huma.Param {
 	}
 	switch op.Method {
 	case http.MethodGet:
-		if op.tagged() {
+		if op.hasETag() {
 			return []*huma.Param{header("If-None-Match", "Entity tags that the caller has; the answer is 304 when one is still right.")}
 		}
 	case http.MethodPost:
-		if op.pure {
+		if op.safe {
 			return nil
 		}
 		key := header(idempotencyHeader, "Makes the request safe to repeat: the same key and body give the first answer again for 24 hours.")

@@ -31,7 +31,7 @@ type Spec struct {
 	Example     any             // of the body, where the one that its schema would make is refused
 }
 
-// Operation is a declared operation. Make it with Get, List, Write, WithHTML, Invoke, Ask, Create, CreateIn, Patch or Delete.
+// Operation is a declared operation. Make it with Get, List, Document, Compute, ComputeGet, Create, CreateIn, Patch or Delete.
 type Operation struct {
 	Spec
 	Method string
@@ -40,20 +40,20 @@ type Operation struct {
 	Result reflect.Type // of the answer's JSON body; nil: none
 	Media  []string     // other media types that the answer may have, by Accept
 
-	pure     bool         // a POST that changes nothing
-	variants []Variant    // what it computes; none: it computes nothing
-	patch    bool         // the body is a patch that results in Body
-	widest   access.Scope // of what it can be about, the scope that most callers see
-	byBody   bool         // what it is about is known only from the body
-	find     finder
-	serve    func(ctx context.Context, c *Call) error
+	safe         bool         // a POST that changes nothing
+	variants     []Variant    // what it computes; none: it computes nothing
+	patch        bool         // the body is a patch that results in Body
+	widest       access.Scope // of what it can be about, the scope that most callers see
+	targetInBody bool         // what it is about is known only from the body
+	load         targetLoader
+	serve        func(ctx context.Context, c *Call) error
 }
 
 // Target is what an operation is about: something with a place in the order of rights.
 type Target interface{ Scope() access.Scope }
 
-// finder finds the target of a request, as a Loader does.
-type finder = func(ctx context.Context, c *Call) (Target, error)
+// targetLoader finds the target of a request, as a Loader does.
+type targetLoader = func(ctx context.Context, c *Call) (Target, error)
 
 // Loader finds the target of a request, or returns visibility.Missing.
 type Loader[T Target] func(ctx context.Context, c *Call) (T, error)
@@ -85,7 +85,7 @@ func (l Loader[T]) target(ctx context.Context, c *Call) (Target, error) { return
 func Get[T Target, R any](s Spec, load Loader[T], handle func(context.Context, *Call, T) (R, error)) Operation {
 	s.Query.Fields = fieldNames(reflect.TypeFor[R]())
 	return Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[R](), find: load.target, widest: widest[T](),
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[R](), load: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			r, err := handle(ctx, c, c.target.(T))
 			if err != nil {
@@ -108,7 +108,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 		}
 	}
 	op := Operation{
-		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), find: load.target, widest: widest[T](),
+		Spec: s, Method: http.MethodGet, Status: http.StatusOK, Result: reflect.TypeFor[page.Page[R]](), load: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			var p page.Page[R]
 			if !c.Page.PastEnd() {
@@ -117,7 +117,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 					return err
 				}
 			}
-			if err := nameAll(ctx, c, &p); err != nil {
+			if err := resolvePeopleOf(ctx, c, &p); err != nil {
 				return err
 			}
 			p.Link(c.request.URL.EscapedPath(), c.request.URL.RawQuery, c.Page)
@@ -126,7 +126,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 			}
 			switch {
 			case len(p.Data) == 0 && c.accepted == mediaHTML: // a 204 would leave a browser where it was
-				return c.writeShown(ctx, []byte(`{"data":[]}`))
+				return c.writeHTML(ctx, []byte(`{"data":[]}`))
 			case len(p.Data) == 0:
 				return c.writeNothing()
 			}
@@ -152,7 +152,7 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 
 // Document declares an operation that answers a GET with something that is no JSON: handle writes it with WriteDocument.
 func Document(s Spec, media []string, handle func(context.Context, *Call) error) Operation {
-	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, find: Loader[PublicTarget](NoTarget).target, serve: handle}
+	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, load: Loader[PublicTarget](NoTarget).target, serve: handle}
 }
 
 // WithHTML gives an operation that answers a GET a second face: callers who would rather have text/html, as browsers do, get
@@ -172,7 +172,7 @@ func WithHTML[T Target](op Operation, page func(context.Context, *Call, T) error
 // Delete declares an operation that deletes a resource: handle adds to c.Tx what does it.
 func Delete[T Target](s Spec, load Loader[T], handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
-		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, find: load.target, widest: widest[T](),
+		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, load: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error {
 			if err := c.retryOnConflict(ctx, load.target, func(t Target) error { return handle(ctx, c, t.(T)) }); err != nil {
 				return err

@@ -52,7 +52,7 @@ func schemaName(t reflect.Type, hint string) string {
 }
 
 // named adds a schema that no type has, and returns a reference to it.
-func (s *schemaSet) named(name string, schema *huma.Schema) *huma.Schema {
+func (s *schemaSet) addNamed(name string, schema *huma.Schema) *huma.Schema {
 	s.registry.Map()[name] = schema
 	return &huma.Schema{Ref: schemaPrefix + name}
 }
@@ -69,15 +69,15 @@ func (s *schemaSet) of(t reflect.Type) *huma.Schema {
 	defer s.mu.Unlock()
 	if s.byType[t] == nil {
 		s.byType[t] = s.registry.Schema(t, true, t.Name())
-		addForms(s.registry)
+		addPatterns(s.registry)
 	}
 	return s.byType[t]
 }
 
 var idName = regexp.MustCompile(`^(id|members|related|.*Ids?)$`)
 
-// addForms gives the members of all schemas that hold ids or URLs their form, which no Go type says. Ids of requests have none.
-func addForms(r huma.Registry) {
+// addPatterns gives the members of all schemas that hold ids or URLs their form, which no Go type says. Ids of requests have none.
+func addPatterns(r huma.Registry) {
 	for _, s := range r.Map() {
 		for name, member := range s.Properties {
 			if member.Items != nil {
@@ -122,7 +122,7 @@ func (s *schemaSet) validate(ctx context.Context, t reflect.Type, document []byt
 	for _, err := range res.Errors {
 		f := problem.Field{Detail: err.Error()}
 		if d, ok := errors.AsType[*huma.ErrorDetail](err); ok {
-			f = at(d)
+			f = fieldOf(d)
 		}
 		fields = append(fields, f)
 	}
@@ -173,8 +173,8 @@ func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]
 	return v
 }
 
-// toPointer turns huma's location of a value (files[0].name) into a JSON Pointer (/files/0/name).
-func toPointer(location string) string {
+// pointerTo turns huma's location of a value (files[0].name) into a JSON Pointer (/files/0/name).
+func pointerTo(location string) string {
 	if location == "" {
 		return ""
 	}
@@ -193,7 +193,7 @@ func JSONSchema(t reflect.Type) (json.RawMessage, error) {
 	r := huma.NewMapRegistry("#/"+definitions+"/", huma.DefaultSchemaNamer)
 	r.RegisterTypeAlias(reflect.TypeFor[record.Instant](), reflect.TypeFor[time.Time]())
 	schema := r.Schema(t, false, t.Name())
-	addForms(r)
+	addPatterns(r)
 	root, err := json.Marshal(schema)
 	if err != nil {
 		return nil, err

@@ -37,10 +37,10 @@ type Server struct {
 
 // mount is a handler of everything under a path, which is no operation.
 type mount struct {
-	prefix  string
-	methods []string
-	handler http.Handler
-	foreign bool // open to pages of other origins
+	prefix      string
+	methods     []string
+	handler     http.Handler
+	crossOrigin bool // open to pages of other origins
 }
 
 // Mount serves everything under prefix, which ends in a slash, by a handler that is no operation, such as the one of
@@ -53,7 +53,7 @@ func (s *Server) Mount(prefix string, h http.Handler, foreign bool, methods ...s
 // New returns a handler that serves the operations, and answers everything else with a problem.
 func New(env *Env, operations []Operation) *Server {
 	env.Quotas = cmp.Or(env.Quotas, quota.New(record.Quotas{}))
-	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings, listingPatience), bodyChunks: compute.New(allBodyChunks, userBodyChunks, bodyChunkPatience)}
+	s := &Server{env: env, mux: http.NewServeMux(), listings: compute.New(allListings, userListings, listingWait), bodyChunks: compute.New(allBodyChunks, userBodyChunks, bodyChunkWait)}
 	handle := func(pattern string, serve func(http.ResponseWriter, *http.Request) error) {
 		s.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 			if err := serve(w, r); err != nil {
@@ -63,7 +63,7 @@ func New(env *Env, operations []Operation) *Server {
 	}
 	for _, op := range operations {
 		handle(op.Method+" "+op.Path, func(w http.ResponseWriter, r *http.Request) error {
-			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(stateKey{}).(*state), server: s}
+			c := &Call{Env: env, op: &op, request: r, w: w, state: r.Context().Value(requestStateKey{}).(*requestState), server: s}
 			c.Store, c.Viewer.Store, c.Consistency = env.Store, env.Store, store.Consistency(op.Changes()) // a change decides by what is there now
 			c.state.operation = op.ID
 			return s.run(r.Context(), c)
@@ -87,12 +87,12 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 		return err
 	}
 	defer c.release()
-	if c.op.loginNeeded() && c.op.byBody && c.Caller.Anonymous() {
+	if c.op.loginNeeded() && c.op.targetInBody && c.Caller.Anonymous() {
 		return c.Require(ctx, c.op.May, PublicTarget{}.Scope())
 	}
-	if !c.op.byBody {
+	if !c.op.targetInBody {
 		var err error
-		if c.target, err = c.locate(ctx, c.op.find); err != nil {
+		if c.target, err = c.authorizeTarget(ctx, c.op.load); err != nil {
 			return err
 		}
 	}
@@ -139,9 +139,9 @@ func (c *Call) authenticate(ctx context.Context) error {
 // ServeHTTP implements http.Handler.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	started := s.env.Now()
-	st := &state{requestID: auth.RequestID(r.Header.Get("X-Request-Id"), started), path: r.URL.EscapedPath(), codings: acceptedCodings(r.Header["Accept-Encoding"])}
-	r = r.WithContext(context.WithValue(r.Context(), stateKey{}, st))
-	out := &recorder{ResponseWriter: w}
+	st := &requestState{requestID: auth.RequestID(r.Header.Get("X-Request-Id"), started), path: r.URL.EscapedPath(), codings: acceptedCodings(r.Header["Accept-Encoding"])}
+	r = r.WithContext(context.WithValue(r.Context(), requestStateKey{}, st))
+	out := &statusRecorder{ResponseWriter: w}
 	h := w.Header()
 	h.Set("X-Request-Id", st.requestID)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -181,13 +181,13 @@ func headerBytes(h http.Header) (n int) {
 func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
 	for _, m := range s.mounts {
 		if strings.HasPrefix(r.URL.Path, m.prefix) {
-			if m.foreign {
+			if m.crossOrigin {
 				s.allowOrigin(w.Header(), r.Header.Get("Origin"))
 			}
 			if coding := contentCoding(r); coding != codingIdentity && r.ContentLength != 0 {
-				return refuseCoding(w.Header(), codingIdentity)
+				return unsupportedCoding(w.Header(), codingIdentity)
 			}
-			if r.Method == http.MethodOptions && m.foreign {
+			if r.Method == http.MethodOptions && m.crossOrigin {
 				preflight(w, m.methods)
 				return nil
 			}
@@ -210,7 +210,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
 
 // refuse says that there is no such operation, and which ones there are at the address.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request) error {
-	c := &Call{Env: s.env, request: r, w: w, state: r.Context().Value(stateKey{}).(*state)}
+	c := &Call{Env: s.env, request: r, w: w, state: r.Context().Value(requestStateKey{}).(*requestState)}
 	if err := c.authenticate(r.Context()); err != nil {
 		return err
 	}
@@ -276,7 +276,7 @@ func (s *Server) allowOrigin(h http.Header, origin string) {
 
 // Fail answers with the problem that err is; an error that is none is a fault of the server, told only to the log.
 func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
-	st := r.Context().Value(stateKey{}).(*state)
+	st := r.Context().Value(requestStateKey{}).(*requestState)
 	st.failure = err
 	p := diskfull.Problem(err)
 	if p == nil && !errors.As(err, &p) {
@@ -285,7 +285,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 			p = problem.Unavailable.Wrap(err, "The request took too long and was given up. Try again.").After(time.Second)
 		}
 	}
-	if rec, ok := w.(*recorder); ok && rec.status != 0 {
+	if rec, ok := w.(*statusRecorder); ok && rec.status != 0 {
 		return // the answer had begun
 	}
 	h := w.Header()
@@ -308,7 +308,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	mediaType := problem.MediaType
 	if s.prefersPage(r) {
-		if page, err := s.env.render(r.Context(), h, Shown{p.Kind.Title, st.path, body}); err == nil {
+		if page, err := s.env.renderHTML(r.Context(), h, JSONDocument{p.Kind.Title, st.path, body}); err == nil {
 			body, mediaType = page, mediaPage
 		}
 	}

@@ -79,7 +79,7 @@ type Verifier struct {
 	audience string
 	now      func() time.Time
 	keys     *keySet
-	verified *recent
+	cache    *identityCache
 }
 
 // New makes a Verifier. It sends nothing: the issuer is first asked when the first token comes.
@@ -100,7 +100,7 @@ func New(c Config) (*Verifier, error) {
 		audience: c.Audience,
 		now:      now,
 		keys:     newKeySet(c.Issuer, cmp.Or(c.Client, http.DefaultClient), now),
-		verified: new(recent),
+		cache:    new(identityCache),
 	}, nil
 }
 
@@ -126,7 +126,7 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 			len(raw), MaxTokenBytes, v.issuer)
 	}
 	digest := sha256.Sum256([]byte(raw))
-	if id, ok := v.verified.get(digest, v.keys.fresh(), v.now()); ok {
+	if id, ok := v.cache.get(digest, v.keys.fresh(), v.now()); ok {
 		return id, nil
 	}
 	token, err := jwt.ParseSigned(raw, algorithms)
@@ -134,10 +134,10 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 		return Identity{}, problem.InvalidToken.Wrap(err,
 			"The bearer token is not a JSON Web Token signed with one of %v. Send the access token or ID token of %s as it was given.", algorithms, v.issuer)
 	}
-	if !identifies(token.Headers[0]) {
+	if !isIdentityType(token.Headers[0]) {
 		return Identity{}, problem.InvalidToken.New("The token is of another type (`typ`) than access tokens and ID tokens are. Send one of those of %s.", v.issuer)
 	}
-	c, keys, err := v.read(ctx, token)
+	c, keys, err := v.verifySignature(ctx, token)
 	if err != nil {
 		return Identity{}, err
 	}
@@ -145,13 +145,13 @@ func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 	if err != nil {
 		return Identity{}, err
 	}
-	v.verified.put(digest, keys, id)
+	v.cache.put(digest, keys, id)
 	return id, nil
 }
 
-// identifies reports whether a token with the header may say who sends it. A type of its own has what an issuer signs for
+// isIdentityType reports whether a token with the header may say who sends it. A type of its own has what an issuer signs for
 // another purpose (RFC 8725, section 3.11), such as logout+jwt; some issuers put a prefix before that of access tokens (RFC 9068).
-func identifies(header jose.Header) bool {
+func isIdentityType(header jose.Header) bool {
 	switch typ := header.ExtraHeaders[jose.HeaderType].(type) {
 	case nil:
 		return true
@@ -165,9 +165,9 @@ func identifies(header jose.Header) bool {
 
 var errSignature = errors.New("no key of the issuer verifies the signature")
 
-// read returns the claims of a token, and the published keys among which the one was that it is signed with. When
+// verifySignature returns the claims of a token, and the published keys among which the one was that it is signed with. When
 // the issuer may have begun to use another key, it is asked for its present ones.
-func (v *Verifier) read(ctx context.Context, token *jwt.JSONWebToken) (claims, *published, error) {
+func (v *Verifier) verifySignature(ctx context.Context, token *jwt.JSONWebToken) (claims, *published, error) {
 	keys, err := v.keys.current(ctx)
 	if err != nil {
 		return claims{}, nil, v.unavailable(err)
@@ -193,41 +193,41 @@ func (v *Verifier) read(ctx context.Context, token *jwt.JSONWebToken) (claims, *
 }
 
 func (v *Verifier) unavailable(err error) error {
-	return problem.Unavailable.Wrap(err, "The token can't be checked now, because %s does not hand out its keys. Try again soon.", v.issuer).After(tryInterval)
+	return problem.Unavailable.Wrap(err, "The token can't be checked now, because %s does not hand out its keys. Try again soon.", v.issuer).After(minFetchInterval)
 }
 
 // claims are what Assay reads of a token.
 type claims struct {
 	jwt.Claims
-	ClientID          text            `json:"client_id"`
-	Name              text            `json:"name"`
-	PreferredUsername text            `json:"preferred_username"`
-	CognitoUsername   text            `json:"cognito:username"` // in ID tokens of Cognito
-	Username          text            `json:"username"`         // in its access tokens
-	Email             text            `json:"email"`
-	Groups            list            `json:"groups"`
-	CognitoGroups     list            `json:"cognito:groups"`
+	ClientID          optionalString  `json:"client_id"`
+	Name              optionalString  `json:"name"`
+	PreferredUsername optionalString  `json:"preferred_username"`
+	CognitoUsername   optionalString  `json:"cognito:username"` // in ID tokens of Cognito
+	Username          optionalString  `json:"username"`         // in its access tokens
+	Email             optionalString  `json:"email"`
+	Groups            optionalStrings `json:"groups"`
+	CognitoGroups     optionalStrings `json:"cognito:groups"`
 	Events            json.RawMessage `json:"events"` // of a logout token, whose type need not say so, and of other security events
 }
 
-// text is a string; of any other type it is as if it were missing.
-type text string
+// optionalString is a string; of any other type it is as if it were missing.
+type optionalString string
 
-func (t *text) UnmarshalJSON(b []byte) error {
+func (t *optionalString) UnmarshalJSON(b []byte) error {
 	if json.Unmarshal(b, (*string)(t)) != nil {
 		*t = ""
 	}
 	return nil
 }
 
-// list is an array of strings, of any other type as if it were missing; some issuers write an array of one without its brackets.
-type list []string
+// optionalStrings is an array of strings, of any other type as if it were missing; some issuers write an array of one without its brackets.
+type optionalStrings []string
 
-func (l *list) UnmarshalJSON(b []byte) error {
+func (l *optionalStrings) UnmarshalJSON(b []byte) error {
 	var one *string
 	switch {
 	case json.Unmarshal(b, &one) == nil && one != nil:
-		*l = list{*one}
+		*l = optionalStrings{*one}
 	case json.Unmarshal(b, (*[]string)(l)) != nil:
 		*l = nil
 	}

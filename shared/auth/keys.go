@@ -25,8 +25,8 @@ const (
 	refreshAge = 15 * time.Minute
 	// staleAge is the age at which requests wait for newer keys. When these can't be had the old ones serve on.
 	staleAge = time.Hour
-	// tryInterval is the least time between the starts of two fetches, whatever tokens come.
-	tryInterval = 5 * time.Second
+	// minFetchInterval is the least time between the starts of two fetches, whatever tokens come.
+	minFetchInterval = 5 * time.Second
 	// documentTimeout bounds the download of each document of the issuer.
 	documentTimeout = 5 * time.Second
 	// discoveryAge is the age at which discovery is asked again where the issuer publishes its keys.
@@ -52,11 +52,11 @@ func (p *published) claims(token *jwt.JSONWebToken) (claims, error) {
 	header := token.Headers[0] // a compact JWS has exactly one
 	failure := errUnknownKey
 	for _, key := range p.keys {
-		if header.KeyID != "" && key.KeyID != header.KeyID || key.Algorithm != "" && family(key.Algorithm) != family(header.Algorithm) {
+		if header.KeyID != "" && key.KeyID != header.KeyID || key.Algorithm != "" && canonicalAlgorithm(key.Algorithm) != canonicalAlgorithm(header.Algorithm) {
 			continue
 		}
 		var c claims
-		err := token.Claims(verifying(&key, header.Algorithm), &c)
+		err := token.Claims(verificationKey(&key, header.Algorithm), &c)
 		if err == nil {
 			return c, nil
 		}
@@ -70,17 +70,17 @@ func (p *published) claims(token *jwt.JSONWebToken) (claims, error) {
 	return claims{}, failure
 }
 
-// family is the algorithm by the name that RFC 8037 gave it: Ed25519 (RFC 9864) is one of two that EdDSA stands for, and
+// canonicalAlgorithm is the algorithm by the name that RFC 8037 gave it: Ed25519 (RFC 9864) is one of two that EdDSA stands for, and
 // keys for the other one are not understood here.
-func family(algorithm string) string {
+func canonicalAlgorithm(algorithm string) string {
 	if algorithm == ed25519Name {
 		return string(jose.EdDSA)
 	}
 	return algorithm
 }
 
-// verifying returns the key for go-jose, which does not know the algorithm by the name Ed25519.
-func verifying(key *jose.JSONWebKey, algorithm string) any {
+// verificationKey returns the key for go-jose, which does not know the algorithm by the name Ed25519.
+func verificationKey(key *jose.JSONWebKey, algorithm string) any {
 	if public, ok := key.Key.(ed25519.PublicKey); ok && algorithm == ed25519Name {
 		return ed25519Verifier(public)
 	}
@@ -104,15 +104,15 @@ type keySet struct {
 	issuer string
 	client *http.Client
 	now    func() time.Time
-	held   atomic.Pointer[published] // nil before the first success
+	latest atomic.Pointer[published] // nil before the first success
 
 	keysURL    string // of the last discovery; fetch alone has both, of which one runs at a time
 	discovered time.Time
 
-	mu     sync.Mutex
-	flight chan struct{} // closed when the fetch under way ends; nil when there is none
-	tried  time.Time     // when the last fetch was started
-	err    error         // how the last fetch ended
+	mu          sync.Mutex
+	flight      chan struct{} // closed when the fetch under way ends; nil when there is none
+	lastAttempt time.Time     // when the last fetch was started
+	err         error         // how the last fetch ended
 }
 
 func newKeySet(issuer string, client *http.Client, now func() time.Time) *keySet {
@@ -123,7 +123,7 @@ func newKeySet(issuer string, client *http.Client, now func() time.Time) *keySet
 
 // fresh returns the keys held, or nil when there are none or they are stale. It doesn't wait.
 func (k *keySet) fresh() *published {
-	p := k.held.Load()
+	p := k.latest.Load()
 	if p == nil || k.since(p.fetched, staleAge) {
 		return nil
 	}
@@ -138,12 +138,12 @@ func (k *keySet) current(ctx context.Context) (*published, error) {
 	if p := k.fresh(); p != nil {
 		return p, nil
 	}
-	if p := k.held.Load(); p != nil && k.failing() {
+	if p := k.latest.Load(); p != nil && k.failing() {
 		k.refresh() // no request waits again for what has just failed
 		return p, nil
 	}
 	err := k.wait(ctx)
-	if p := k.held.Load(); p != nil {
+	if p := k.latest.Load(); p != nil {
 		return p, nil
 	}
 	return nil, err
@@ -161,11 +161,11 @@ func (k *keySet) failing() bool { return k.failure() != nil }
 // newer returns keys that were fetched after p, or p itself when it is too early to ask again. It fails when
 // the issuer could not be asked, so that nobody knows whether it has newer ones.
 func (k *keySet) newer(ctx context.Context, p *published) (*published, error) {
-	if held := k.held.Load(); held != p {
+	if held := k.latest.Load(); held != p {
 		return held, nil
 	}
 	err := k.wait(ctx)
-	return k.held.Load(), err
+	return k.latest.Load(), err
 }
 
 // wait waits for a fetch and returns how it ended. A fetch that fails after more time than its two documents may take was frozen together
@@ -191,12 +191,12 @@ func (k *keySet) wait(ctx context.Context) error {
 func (k *keySet) refresh() (flight <-chan struct{}, started time.Time) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if k.flight == nil && k.since(k.tried, tryInterval) {
-		k.tried = k.now().Round(0)
+	if k.flight == nil && k.since(k.lastAttempt, minFetchInterval) {
+		k.lastAttempt = k.now().Round(0)
 		k.flight = make(chan struct{})
 		go k.fetch()
 	}
-	return k.flight, k.tried
+	return k.flight, k.lastAttempt
 }
 
 // since reports whether age has passed since t, by the clock on the wall: another one may stand still while a
@@ -210,7 +210,7 @@ func (k *keySet) since(t time.Time, age time.Duration) bool {
 func (k *keySet) fetch() {
 	keys, err := k.download()
 	if err == nil {
-		k.held.Store(&published{keys, k.now().Round(0)})
+		k.latest.Store(&published{keys, k.now().Round(0)})
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -22,26 +22,26 @@ import (
 const (
 	// MaxBytes is about how much memory all computations of a process take at the same time.
 	MaxBytes = 512 << 20
-	// patience is how long a computation of this process waits for its slot and its memory.
-	patience = 10 * time.Second
-	// pause is after how long to ask again.
-	pause = 5 * time.Second
+	// maxWait is how long a computation of this process waits for its slot and its memory.
+	maxWait = 10 * time.Second
+	// retryDelay is after how long to ask again.
+	retryDelay = 5 * time.Second
 )
 
 // Caller is the caller who asks for a computation.
 type Caller struct {
-	Name string // tells callers apart
-	User bool   // is logged in
+	Name     string // tells callers apart
+	LoggedIn bool   // is logged in
 }
 
 // Pool has slots, and memory for those who have them.
 type Pool struct {
-	perUser   int64
-	patience  time.Duration
-	all       *semaphore.Weighted // in slots
-	anonymous *semaphore.Weighted
-	memory    *semaphore.Weighted // in bytes
-	outside   *semaphore.Weighted // of callers without a login
+	perUser         int64
+	maxWait         time.Duration
+	all             *semaphore.Weighted // in slots
+	anonymous       *semaphore.Weighted
+	memory          *semaphore.Weighted // in bytes
+	anonymousMemory *semaphore.Weighted // of callers without a login
 
 	mu      sync.Mutex
 	callers map[Caller]*share
@@ -49,20 +49,20 @@ type Pool struct {
 
 // share is what one caller may have, which is kept while a computation has it or waits for it.
 type share struct {
-	slots *semaphore.Weighted
-	users int
+	slots      *semaphore.Weighted
+	references int
 }
 
 // New returns a pool with so many slots, of which one user has at most perUser, and for which a caller waits as long as patience.
 func New(slots, perUser int64, patience time.Duration) *Pool {
 	return &Pool{
-		perUser: perUser, patience: patience, all: semaphore.NewWeighted(slots), anonymous: semaphore.NewWeighted(slots / 2),
-		memory: semaphore.NewWeighted(MaxBytes), outside: semaphore.NewWeighted(MaxBytes / 2), callers: map[Caller]*share{},
+		perUser: perUser, maxWait: patience, all: semaphore.NewWeighted(slots), anonymous: semaphore.NewWeighted(slots / 2),
+		memory: semaphore.NewWeighted(MaxBytes), anonymousMemory: semaphore.NewWeighted(MaxBytes / 2), callers: map[Caller]*share{},
 	}
 }
 
 // Process is the pool for the computations of this process: two for each processor, four at least.
-var Process = New(processSlots, processSlots/2, patience)
+var Process = New(processSlots, processSlots/2, maxWait)
 
 var processSlots = int64(max(2*runtime.GOMAXPROCS(0), 4))
 
@@ -79,11 +79,11 @@ func (p *Pool) Acquire(ctx context.Context, c Caller) (*Slot, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := &Slot{pool: p, caller: c, until: time.Now().Add(p.patience)}
+	s := &Slot{pool: p, caller: c, until: time.Now().Add(p.maxWait)}
 	own := p.join(c)
 	s.release = append(s.release, func() { p.leave(c) })
 	err := s.take(ctx, own, 1, ownShareTaken)
-	if err == nil && !c.User {
+	if err == nil && !c.LoggedIn {
 		err = s.take(ctx, p.anonymous, 1, anonymousShareTaken)
 	}
 	if err == nil {
@@ -98,19 +98,19 @@ func (p *Pool) Acquire(ctx context.Context, c Caller) (*Slot, error) {
 
 // The answers to callers whose wait ended without a turn.
 var (
-	ownShareTaken       = problem.TooManyRequests.New("Your other computations are still under way, and you may have no more at a time. Ask again when one is done.").After(pause)
-	anonymousShareTaken = problem.Unavailable.New("Computations for callers who are not logged in take all of their share at the moment. Log in, or ask again in a few seconds.").After(pause)
-	busy                = problem.Unavailable.New("The server computes for others at the moment. Ask again in a few seconds.").After(pause)
+	ownShareTaken       = problem.TooManyRequests.New("Your other computations are still under way, and you may have no more at a time. Ask again when one is done.").After(retryDelay)
+	anonymousShareTaken = problem.Unavailable.New("Computations for callers who are not logged in take all of their share at the moment. Log in, or ask again in a few seconds.").After(retryDelay)
+	busy                = problem.Unavailable.New("The server computes for others at the moment. Ask again in a few seconds.").After(retryDelay)
 )
 
 // Memory waits for the memory that the computation takes, once for each slot.
 func (s *Slot) Memory(ctx context.Context, bytes int64) error {
 	bytes = min(bytes, MaxBytes)
-	if !s.caller.User {
+	if !s.caller.LoggedIn {
 		if bytes > MaxBytes/2 {
 			return problem.Unauthorized.New("This takes about %d bytes of memory, and callers who are not logged in have %d. Log in, or give smaller files: Authorization: Bearer <token>.", bytes, MaxBytes/2)
 		}
-		if err := s.take(ctx, s.pool.outside, bytes, busy); err != nil {
+		if err := s.take(ctx, s.pool.anonymousMemory, bytes, busy); err != nil {
 			return err
 		}
 	}
@@ -149,13 +149,13 @@ func (p *Pool) join(c Caller) *semaphore.Weighted {
 	own := p.callers[c]
 	if own == nil {
 		most := p.perUser
-		if !c.User {
+		if !c.LoggedIn {
 			most /= 2
 		}
 		own = &share{slots: semaphore.NewWeighted(most)}
 		p.callers[c] = own
 	}
-	own.users++
+	own.references++
 	return own.slots
 }
 
@@ -163,7 +163,7 @@ func (p *Pool) leave(c Caller) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	own := p.callers[c]
-	if own.users--; own.users == 0 {
+	if own.references--; own.references == 0 {
 		delete(p.callers, c)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // half of the slots together, that one a quarter, and users find the other half.
 func TestPool_SharesAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		p := New(8, 4, patience)
+		p := New(8, 4, maxWait)
 		refused := make(chan error, 30)
 		computing := 0
 		ask := func(c Caller) {
@@ -43,14 +43,14 @@ func TestPool_SharesAreKept(t *testing.T) {
 			t.Errorf("callers without a login have %d of 8 slots, want 4", computing)
 		}
 		for range 4 {
-			ask(Caller{Name: "ada", User: true})
+			ask(Caller{Name: "ada", LoggedIn: true})
 		}
 		if computing != 8 {
 			t.Errorf("users find %d slots, want the other 4", computing-4)
 		}
-		ask(Caller{Name: "otto", User: true})
-		ask(Caller{Name: "ada", User: true})
-		time.Sleep(patience)
+		ask(Caller{Name: "otto", LoggedIn: true})
+		ask(Caller{Name: "ada", LoggedIn: true})
+		time.Sleep(maxWait)
 		synctest.Wait()
 		kinds := map[*problem.Kind]int{}
 		for range len(refused) {
@@ -69,14 +69,14 @@ func TestPool_SharesAreKept(t *testing.T) {
 }
 
 func TestPool_ForgetsWhoHasLeft(t *testing.T) {
-	p := New(4, 2, patience)
-	user, other := Caller{Name: "ada", User: true}, Caller{Name: "192.0.2.1"}
+	p := New(4, 2, maxWait)
+	user, other := Caller{Name: "ada", LoggedIn: true}, Caller{Name: "192.0.2.1"}
 	for _, c := range []Caller{user, other} {
 		s, err := p.Acquire(t.Context(), c)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := s.Memory(t.Context(), MaxBytes); c.User != (err == nil) || !c.User && !problem.Unauthorized.Is(err) {
+		if err := s.Memory(t.Context(), MaxBytes); c.LoggedIn != (err == nil) || !c.LoggedIn && !problem.Unauthorized.Is(err) {
 			t.Errorf("%+v asks for all memory: %v", c, err)
 		}
 		s.Release()
@@ -86,7 +86,7 @@ func TestPool_ForgetsWhoHasLeft(t *testing.T) {
 	if _, err := p.Acquire(ctx, user); err == nil {
 		t.Error("a request that was given up has a slot")
 	}
-	if len(p.callers) != 0 || !p.all.TryAcquire(4) || !p.memory.TryAcquire(MaxBytes) || !p.anonymous.TryAcquire(2) || !p.outside.TryAcquire(MaxBytes/2) {
+	if len(p.callers) != 0 || !p.all.TryAcquire(4) || !p.memory.TryAcquire(MaxBytes) || !p.anonymous.TryAcquire(2) || !p.anonymousMemory.TryAcquire(MaxBytes/2) {
 		t.Errorf("something is kept: %+v", p.callers)
 	}
 }

@@ -26,20 +26,20 @@ type Adapter struct{ proxy *httpadapter.HandlerAdapterV2 }
 // New returns an adapter to the handler.
 func New(h http.Handler) *Adapter {
 	return &Adapter{httpadapter.NewV2(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		c := r.Context().Value(callKey{}).(*call)
+		c := r.Context().Value(invocationKey{}).(*invocation)
 		c.read = true
-		restore(r, c.event)
+		restoreHeaders(r, c.event)
 		h.ServeHTTP(w, r)
 	}))}
 }
 
-// call is one event on its way.
-type call struct {
+// invocation is one event on its way.
+type invocation struct {
 	event *events.APIGatewayV2HTTPRequest
 	read  bool // it has become a request
 }
 
-type callKey struct{}
+type invocationKey struct{}
 
 // Handle answers one event. Whatever happens, the answer is one of the API, and never an error of the function: API
 // Gateway would make a text of its own of it.
@@ -53,8 +53,8 @@ func (a *Adapter) Handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) 
 	e.RawPath = path(&e)
 	instance = e.RawPath
 	e.QueryStringParameters = nil // the raw query says it, and says also what comes twice
-	c := &call{event: &e}
-	answer, err := a.proxy.ProxyWithContext(context.WithValue(ctx, callKey{}, c), e)
+	c := &invocation{event: &e}
+	answer, err := a.proxy.ProxyWithContext(context.WithValue(ctx, invocationKey{}, c), e)
 	switch {
 	case err != nil && c.read:
 		return fail(&e, instance, problem.Internal.Wrap(err, "Something went wrong in the server. Try again.")), nil
@@ -93,9 +93,9 @@ func path(e *events.APIGatewayV2HTTPRequest) string {
 	return (&url.URL{Path: p}).EscapedPath()
 }
 
-// restore gives the request the headers that were sent: the adapter takes commas for the ends of values, in a key or a
+// restoreHeaders gives the request the headers that were sent: the adapter takes commas for the ends of values, in a key or a
 // date too. API Gateway has joined headers that came twice.
-func restore(r *http.Request, e *events.APIGatewayV2HTTPRequest) {
+func restoreHeaders(r *http.Request, e *events.APIGatewayV2HTTPRequest) {
 	h := make(http.Header, len(e.Headers))
 	for name, value := range e.Headers {
 		h.Set(name, value)

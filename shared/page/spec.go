@@ -84,14 +84,14 @@ func (r *Request) SortBy(sort string) {
 // Value returns a plain parameter.
 func (r Request) Value(name string) string { return r.query.Get(name) }
 
-// Keeps reports whether a value passes an exact filter.
-func (r Request) Keeps(name, value string) bool {
+// Matches reports whether a value passes an exact filter.
+func (r Request) Matches(name, value string) bool {
 	v := r.filters[name]
 	return len(v) == 0 || slices.Contains(v, value)
 }
 
-// KeepsText reports whether a text contains one of the filter's values, whatever the case.
-func (r Request) KeepsText(name, text string) bool {
+// MatchesText reports whether a text contains one of the filter's values, whatever the case.
+func (r Request) MatchesText(name, text string) bool {
 	v := r.filters[name]
 	return len(v) == 0 || slices.ContainsFunc(v, func(part string) bool {
 		return strings.Contains(strings.ToLower(text), strings.ToLower(part))

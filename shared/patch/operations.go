@@ -34,15 +34,15 @@ func decode(patch any) ([]operation, error) {
 	decoded := make([]operation, len(list))
 	for i, one := range list {
 		var fault string
-		if decoded[i], fault = decodeOne(one); fault != "" {
+		if decoded[i], fault = decodeOperation(one); fault != "" {
 			return nil, problem.BadRequest.New("Operation %d of the patch: %s.", i, fault)
 		}
 	}
 	return decoded, nil
 }
 
-// decodeOne reads an operation, or says what is wrong with it.
-func decodeOne(one any) (op operation, fault string) {
+// decodeOperation reads an operation, or says what is wrong with it.
+func decodeOperation(one any) (op operation, fault string) {
 	members, ok := one.(map[string]any)
 	if !ok {
 		return op, "it must be an object with op, path and value"

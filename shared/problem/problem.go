@@ -29,9 +29,9 @@ const Unset = "leave it out; a merge patch keeps it unless it sets it to null"
 type Fields []Field
 
 // Pointer is the JSON Pointer (RFC 6901) to the member of an object.
-func Pointer(name string) string { return "/" + escape.Replace(name) }
+func Pointer(name string) string { return "/" + pointerEscaper.Replace(name) }
 
-var escape = strings.NewReplacer("~", "~0", "/", "~1")
+var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
 
 // Add adds what is wrong with the member at the pointer.
 func (f *Fields) Add(pointer, format string, args ...any) {

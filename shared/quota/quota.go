@@ -87,11 +87,11 @@ func (l *Ledger) Take(ctx context.Context, s store.Store, now time.Time, tx *rec
 	limits := l.Quotas.User
 	if caller.Admin {
 		limits = record.UsageLimits{}
-	} else if err := l.admit(ctx, s, now, ch); err != nil {
+	} else if err := l.checkServer(ctx, s, now, ch); err != nil {
 		return err
 	}
 	if usage != nil && len(ch.Pending) > 0 && (len(usage.Pending) >= verifyFrom || usage.PassesPending(limits, ch)) {
-		if err := verify(ctx, s, usage); err != nil {
+		if err := verifyPending(ctx, s, usage); err != nil {
 			return err
 		}
 	}
@@ -127,9 +127,9 @@ func take(tx *records.Tx, now time.Time, userID string, limits record.UsageLimit
 	return nil
 }
 
-// verify makes the pending uploads of the user what they are now. An upload that was announced arrives or ends, and is not
+// verifyPending makes the pending uploads of the user what they are now. An upload that was announced arrives or ends, and is not
 // announced again without a charge, so what is read outside the transaction is never too little.
-func verify(ctx context.Context, s store.Store, u *record.Usage) error {
+func verifyPending(ctx context.Context, s store.Store, u *record.Usage) error {
 	var keys []store.Key
 	for partition := range u.Pending {
 		kind, _, _ := strings.Cut(partition, "#")
@@ -169,8 +169,8 @@ func verify(ctx context.Context, s store.Store, u *record.Usage) error {
 	return nil
 }
 
-// admit decides whether all users together may take the charge.
-func (l *Ledger) admit(ctx context.Context, s store.Store, now time.Time, ch record.Charge) error {
+// checkServer decides whether all users together may take the charge.
+func (l *Ledger) checkServer(ctx context.Context, s store.Store, now time.Time, ch record.Charge) error {
 	server := l.Quotas.Server
 	if len(server.PerDay) == 0 && server.PendingFiles == 0 && server.PendingBytes == 0 && server.StoredBytes == 0 {
 		return nil
@@ -197,10 +197,10 @@ func (l *Ledger) admit(ctx context.Context, s store.Store, now time.Time, ch rec
 
 // Count returns the store, and adds up in the counters of the server what the changes of users' usage in it take.
 func (l *Ledger) Count(s store.Store, now func() time.Time) store.Store {
-	return &counting{Store: s, ledger: l, now: now}
+	return &countingStore{Store: s, ledger: l, now: now}
 }
 
-type counting struct {
+type countingStore struct {
 	store.Store
 	ledger *Ledger
 	now    func() time.Time
@@ -208,20 +208,20 @@ type counting struct {
 
 // Write implements store.Store. Whether the counters can be written changes nothing for the caller: what could not, is
 // tried again with what comes next.
-func (c *counting) Write(ctx context.Context, writes ...store.Write) error {
+func (c *countingStore) Write(ctx context.Context, writes ...store.Write) error {
 	if err := c.Store.Write(ctx, writes...); err != nil {
 		return err
 	}
 	for i := range writes {
 		if u, ok := writes[i].Record.(*record.Usage); ok {
-			c.ledger.note(ctx, c.Store, c.now(), u.Took)
+			c.ledger.count(ctx, c.Store, c.now(), u.Took)
 		}
 	}
 	return nil
 }
 
-// note counts a charge, and writes a shard when it is time.
-func (l *Ledger) note(ctx context.Context, s store.Store, now time.Time, ch record.Charge) {
+// count counts a charge, and writes a shard when it is time.
+func (l *Ledger) count(ctx context.Context, s store.Store, now time.Time, ch record.Charge) {
 	l.mu.Lock()
 	l.total.Add(ch, now)
 	l.taken.Add(ch, now)

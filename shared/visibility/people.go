@@ -14,10 +14,10 @@ import (
 // People beyond it are shown with their ids.
 const maxNamingKeys = 2 * record.MaxMembers
 
-// Name fills in names and addresses of the people, with one call for each store.MaxKeys of their records. A record that was
+// ResolvePeople fills in names and addresses of the people, with one call for each store.MaxKeys of their records. A record that was
 // read before for the same request is not read again, so a page costs half a unit for each user whom it names: profiles are
 // small, and a copy of names elsewhere would have to go with the person.
-func (v *Viewer) Name(ctx context.Context, people []*record.Person) error {
+func (v *Viewer) ResolvePeople(ctx context.Context, people []*record.Person) error {
 	if v.people == nil {
 		v.people = map[store.Key]store.Item{}
 	}

@@ -27,16 +27,16 @@ func Value(v *float64) string {
 	return Decimals(*v)
 }
 
-// Sorted says, as aria-sort has it, how a column is sorted that has the best result first.
-func Sorted(lowerIsBetter bool) string {
+// AriaSort says, as aria-sort has it, how a column is sorted that has the best result first.
+func AriaSort(lowerIsBetter bool) string {
 	if lowerIsBetter {
 		return "ascending"
 	}
 	return "descending"
 }
 
-// Current marks a link that leads to the page it stands on.
-func Current(here bool) templ.Attributes {
+// AriaCurrent marks a link that leads to the page it stands on.
+func AriaCurrent(here bool) templ.Attributes {
 	if here {
 		return templ.Attributes{"aria-current": "page"}
 	}

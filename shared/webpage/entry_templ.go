@@ -14,16 +14,16 @@ import (
 	"strconv"
 )
 
-// Choice says which runs a page of a leaderboard chooses from: those that all see, or those that the reader sees.
-func Choice(public bool) string {
+// Selection says which runs a page of a leaderboard chooses from: those that all see, or those that the reader sees.
+func Selection(public bool) string {
 	if public {
 		return "published runs"
 	}
 	return "runs that you may see"
 }
 
-// View says how many of the entries others do not see, and links to the other view of the leaderboard, which viewed has the address of.
-func View(hidden, of int, public bool, viewed func(view string) string) templ.Component {
+// ViewSwitch says how many of the entries others do not see, and links to the other view of the leaderboard, which viewed has the address of.
+func ViewSwitch(hidden, of int, public bool, viewed func(view string) string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context
 		if templ_7745c5c3_CtxErr := ctx.Err(); templ_7745c5c3_CtxErr != nil {

@@ -61,14 +61,14 @@ func (r Rendered) Bytes() []byte { return []byte(r.body) }
 // Policy is the Content-Security-Policy that holds the page to what it brings along.
 func (r Rendered) Policy() string { return r.policy }
 
-// Protect sets the headers that hold the page to what it brings along.
-func (r Rendered) Protect(c *api.Call) {
-	c.Protect(r.policy)
+// SetPolicy sets the headers that hold the page to what it brings along.
+func (r Rendered) SetPolicy(c *api.Call) {
+	c.SetContentPolicy(r.policy)
 }
 
 // Write answers with the page, or 304 when the caller has it already.
 func (r Rendered) Write(c *api.Call) error {
-	r.Protect(c)
+	r.SetPolicy(c)
 	return c.WriteDocument(MediaType+"; charset=utf-8", r.Bytes())
 }
 
@@ -115,8 +115,8 @@ func element(name, content string) templ.Component {
 // Instant says an instant as people read it, to the minute.
 func Instant(at time.Time) string { return at.UTC().Format("2 January 2006, 15:04 UTC") }
 
-// Clip shortens a text to about so many bytes, at the end of a word where there is one.
-func Clip(text string, bytes int) string {
+// Truncate shortens a text to about so many bytes, at the end of a word where there is one.
+func Truncate(text string, bytes int) string {
 	if len(text) <= bytes {
 		return text
 	}
@@ -130,5 +130,5 @@ func Clip(text string, bytes int) string {
 // Line shows a paragraph of Markdown within a line.
 func Line(source string) templ.Component { return templ.Raw(markdown.Line(source)) }
 
-// Gist is the first paragraph of Markdown as plain text, or its beginning.
-func Gist(source string) string { return Clip(markdown.First(source), 280) }
+// Excerpt is the first paragraph of Markdown as plain text, or its beginning.
+func Excerpt(source string) string { return Truncate(markdown.First(source), 280) }

@@ -76,13 +76,13 @@ func TestClip(t *testing.T) {
 		"ééééééééééééé":      "éééééé…",
 		"ten bytes. and on.": "ten bytes…",
 	} {
-		if got := webpage.Clip(text, 12); got != want {
+		if got := webpage.Truncate(text, 12); got != want {
 			t.Errorf("%q is clipped to %q, want %q", text, got, want)
 		}
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		text, most := rapid.String().Draw(t, "text"), rapid.IntRange(1, 40).Draw(t, "bytes")
-		got := webpage.Clip(text, most)
+		got := webpage.Truncate(text, most)
 		if !utf8.ValidString(got) || len(got) > max(most+len("…"), 0) || len(text) <= most && got != text {
 			t.Fatalf("%q is clipped to %q", text, got)
 		}
@@ -105,7 +105,7 @@ func TestGist(t *testing.T) {
 		"One paragraph.\r\n\r\nAnother": "One paragraph.",
 		"  One\nline  ":                 "One\nline",
 	} {
-		if got := webpage.Gist(description); got != want {
+		if got := webpage.Excerpt(description); got != want {
 			t.Errorf("the gist of %q is %q, want %q", description, got, want)
 		}
 	}

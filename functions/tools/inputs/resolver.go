@@ -55,7 +55,7 @@ func (resolver *Resolver) addDependency(format string, args ...any) {
 
 // Compute runs do, which takes processor time, and memory in proportion to the inputs, once the caller's share has room for it.
 func (resolver *Resolver) Compute(ctx context.Context, do func(context.Context) error) error {
-	slot, err := compute.Process.Acquire(ctx, resolver.call.Computing())
+	slot, err := compute.Process.Acquire(ctx, resolver.call.PoolCaller())
 	if err != nil {
 		return err
 	}

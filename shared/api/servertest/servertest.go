@@ -57,7 +57,7 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 	if err != nil {
 		t.Fatal(err)
 	}
-	env := &api.Env{Store: table, Files: objects, Now: time.Now, Verify: verify, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"}, Page: resource.Render}
+	env := &api.Env{Store: table, Files: objects, Now: time.Now, Verify: verify, Log: slog.New(slog.DiscardHandler), Origins: []string{"*"}, RenderHTML: resource.Render}
 	serve := api.New(env, operations)
 	uploads := files.Uploads{Store: env.Store, Now: env.Now}
 	serve.Mount("/files/", http.StripPrefix("/files/", objects.Handler(uploads.Complete, uploads.Expected, serve.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)

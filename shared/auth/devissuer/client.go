@@ -16,7 +16,7 @@ func (i *Issuer) Client() *http.Client {
 type inProcess struct{ issuer *Issuer }
 
 func (t inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	answer, err := t.issuer.answer(r)
+	answer, err := t.issuer.respond(r)
 	if err != nil {
 		return nil, err
 	}

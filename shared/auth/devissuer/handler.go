@@ -36,7 +36,7 @@ var identifier = regexp.MustCompile(`^[A-Za-z0-9._@-]{1,64}$`)
 func (i *Issuer) Handler(fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		answer, err := i.answer(r)
+		answer, err := i.respond(r)
 		var document []byte
 		if err == nil {
 			document, err = json.Marshal(answer)
@@ -65,7 +65,7 @@ func (i *Issuer) allowed(path string) []string {
 	}
 }
 
-func (i *Issuer) answer(r *http.Request) (any, error) {
+func (i *Issuer) respond(r *http.Request) (any, error) {
 	allowed := i.allowed(r.URL.Path)
 	switch {
 	case allowed == nil && strings.HasPrefix(i.path+"/.well-known/openid-configuration", strings.TrimSuffix(r.URL.Path, "/")+"/"):
@@ -77,7 +77,7 @@ func (i *Issuer) answer(r *http.Request) (any, error) {
 	}
 	switch r.URL.Path {
 	case i.path + "/token":
-		return i.grant(r)
+		return i.issueToken(r)
 	case i.path + "/jwks.json":
 		return jose.JSONWebKeySet{Keys: []jose.JSONWebKey{i.public}}, nil
 	default:
@@ -92,11 +92,11 @@ func (i *Issuer) answer(r *http.Request) (any, error) {
 	}
 }
 
-// answersTo reports whether a request to the host was meant for the issuer: its own host or a loopback address, at its
+// isOwnHost reports whether a request to the host was meant for the issuer: its own host or a loopback address, at its
 // own port. A page elsewhere, whose name its owner lets point at this machine, would be a page of the server's own to a
 // browser, and could have tokens made and read them. An issuer at every address of the machine answers to all of them
 // but, since it has no name, to none: such a page always comes under a name.
-func (i *Issuer) answersTo(host string) bool {
+func (i *Issuer) isOwnHost(host string) bool {
 	asked := &url.URL{Scheme: i.scheme, Host: host}
 	own := &url.URL{Scheme: i.scheme, Host: i.host}
 	if port(asked) != port(own) {
@@ -126,10 +126,10 @@ func port(u *url.URL) string {
 	}
 }
 
-// grant answers with a token response of OAuth 2.0 (RFC 6749, section 5.1).
-func (i *Issuer) grant(r *http.Request) (any, error) {
+// issueToken answers with a token response of OAuth 2.0 (RFC 6749, section 5.1).
+func (i *Issuer) issueToken(r *http.Request) (any, error) {
 	const example = `{"user": "alice", "groups": ["admins"]}`
-	if !i.answersTo(r.Host) {
+	if !i.isOwnHost(r.Host) {
 		return nil, problem.Forbidden.New("Tokens are given to those who ask for them at %s, and not at %q.", i.url+"/token", r.Host)
 	}
 	// A page of any origin could have a browser send another type without asking first.
@@ -147,14 +147,14 @@ func (i *Issuer) grant(r *http.Request) (any, error) {
 	if len(body) > maxBodyBytes {
 		return nil, tooLarge
 	}
-	u, err := decode(body)
+	u, err := decodeUser(body)
 	if err == nil {
 		err = jsoncheck.Check(r.Context(), body)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if err := problem.Check(u.faults()); err != nil {
+	if err := problem.Check(u.check()); err != nil {
 		return nil, err
 	}
 	token, err := i.Token(u)
@@ -164,7 +164,7 @@ func (i *Issuer) grant(r *http.Request) (any, error) {
 	return map[string]any{"access_token": token, "token_type": "Bearer", "expires_in": int(Lifetime.Seconds())}, nil
 }
 
-func decode(body []byte) (User, error) {
+func decodeUser(body []byte) (User, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(body, &members); err != nil || members == nil {
 		return User{}, problem.BadRequest.Wrap(err, `The body must be a JSON object such as {"user": "alice"}.`)
@@ -187,8 +187,8 @@ func decode(body []byte) (User, error) {
 	return u, problem.Check(faults)
 }
 
-// faults says what is wrong with a user that someone asks a token for.
-func (u User) faults() (faults problem.Fields) {
+// check says what is wrong with a user that someone asks a token for.
+func (u User) check() (faults problem.Fields) {
 	const allowed = "must be 1 to 64 of the characters a-z, A-Z, 0-9, '.', '_', '@' and '-'"
 	faults.AddIf(!identifier.MatchString(u.User), "/user", allowed)
 	faults.AddIf(len(u.Name) > maxNameBytes, "/name", "must have at most %d bytes", maxNameBytes)

@@ -38,7 +38,7 @@ type process struct {
 	events  chan *invocation
 	mu      sync.Mutex
 	current *invocation
-	died    chan struct{}
+	exited  chan struct{}
 }
 
 // invocation is one event on its way.
@@ -74,26 +74,26 @@ func (f *Function) Stop() {
 
 // Invoke has the function handle an event, and returns its answer. A function that reports an error, or dies, is an error.
 func (f *Function) Invoke(ctx context.Context, payload []byte) ([]byte, error) {
-	p := f.take()
+	p := f.acquire()
 	call := &invocation{
 		id: fmt.Sprintf("%016x", time.Now().UnixNano()), payload: payload,
 		deadline: time.Now().Add(f.timeout), answered: make(chan outcome, 1),
 	}
 	select {
 	case p.events <- call:
-	case <-p.died:
+	case <-p.exited:
 		return nil, errors.New("the function died before it took the event")
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
 	select {
 	case got := <-call.answered:
-		f.give(p)
+		f.release(p)
 		if got.failed {
 			return nil, fmt.Errorf("the function failed: %s", got.payload)
 		}
 		return got.payload, nil
-	case <-p.died:
+	case <-p.exited:
 		return nil, errors.New("the function died")
 	case <-ctx.Done():
 		return nil, ctx.Err()
@@ -107,7 +107,7 @@ func (f *Function) Log() string {
 	return f.log.String()
 }
 
-func (f *Function) take() *process {
+func (f *Function) acquire() *process {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if n := len(f.idle); n > 0 {
@@ -118,7 +118,7 @@ func (f *Function) take() *process {
 	return f.start()
 }
 
-func (f *Function) give(p *process) {
+func (f *Function) release(p *process) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.idle = append(f.idle, p)
@@ -126,7 +126,7 @@ func (f *Function) give(p *process) {
 
 // start starts a process, and serves the Runtime API to it.
 func (f *Function) start() *process {
-	p := &process{events: make(chan *invocation), died: make(chan struct{})}
+	p := &process{events: make(chan *invocation), exited: make(chan struct{})}
 	mux := http.NewServeMux()
 	const api = "/2018-06-01/runtime"
 	mux.HandleFunc("GET "+api+"/invocation/next", p.next)
@@ -144,29 +144,29 @@ func (f *Function) start() *process {
 		"AWS_LAMBDA_FUNCTION_VERSION=$LATEST", "AWS_LAMBDA_FUNCTION_MEMORY_SIZE=1769", "_HANDLER=bootstrap",
 		"AWS_LAMBDA_LOG_STREAM_NAME=" + f.Name + server.URL, "PATH=" + os.Getenv("PATH"),
 	}, f.env...)
-	cmd.Stdout, cmd.Stderr = &locked{f}, &locked{f}
+	cmd.Stdout, cmd.Stderr = &logWriter{f}, &logWriter{f}
 	if err := cmd.Start(); err != nil {
 		f.t.Errorf("%s: %v", f.Name, err)
-		close(p.died)
+		close(p.exited)
 		return p
 	}
 	go func() {
 		_ = cmd.Wait()
-		close(p.died)
+		close(p.exited)
 	}()
 	f.stop = append(f.stop, func() {
 		_ = cmd.Process.Kill()
-		<-p.died
+		<-p.exited
 		server.CloseClientConnections()
 		server.Close()
 	})
 	return p
 }
 
-// locked writes to the function's log.
-type locked struct{ f *Function }
+// logWriter writes to the function's log.
+type logWriter struct{ f *Function }
 
-func (l *locked) Write(b []byte) (int, error) {
+func (l *logWriter) Write(b []byte) (int, error) {
 	l.f.mu.Lock()
 	defer l.f.mu.Unlock()
 	return l.f.log.Write(b)
@@ -185,7 +185,7 @@ func (p *process) next(w http.ResponseWriter, r *http.Request) {
 		h.Set("Lambda-Runtime-Trace-Id", "Root=1-00000000-000000000000000000000000")
 		h.Set("Content-Type", "application/json")
 		_, _ = w.Write(call.payload)
-	case <-p.died:
+	case <-p.exited:
 	case <-r.Context().Done():
 	}
 }

@@ -22,17 +22,17 @@ type Stream struct {
 	t        testing.TB
 	client   *dynamodbstreams.Client
 	function *Function
-	keep     func(newImage map[string]events.DynamoDBAttributeValue) bool
-	// SetAside has the records that failed too often.
-	SetAside chan events.DynamoDBEventRecord
+	filter   func(newImage map[string]events.DynamoDBAttributeValue) bool
+	// DeadLetters has the records that failed too often.
+	DeadLetters chan events.DynamoDBEventRecord
 }
 
 const maxTries = 3
 
-// Follow hands the changes of the table to the function until the test ends.
-func Follow(t testing.TB, cfg aws.Config, table string, function *Function, keep func(map[string]events.DynamoDBAttributeValue) bool) *Stream {
+// MapEventSource hands the changes of the table to the function until the test ends.
+func MapEventSource(t testing.TB, cfg aws.Config, table string, function *Function, keep func(map[string]events.DynamoDBAttributeValue) bool) *Stream {
 	t.Helper()
-	s := &Stream{t: t, client: dynamodbstreams.NewFromConfig(cfg), function: function, keep: keep, SetAside: make(chan events.DynamoDBEventRecord, 100)}
+	s := &Stream{t: t, client: dynamodbstreams.NewFromConfig(cfg), function: function, filter: keep, DeadLetters: make(chan events.DynamoDBEventRecord, 100)}
 	ctx, stop := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -53,14 +53,14 @@ func (s *Stream) run(ctx context.Context, table string) {
 		if arn == nil {
 			streams, err := s.client.ListStreams(ctx, &dynamodbstreams.ListStreamsInput{TableName: &table})
 			if err != nil || len(streams.Streams) == 0 {
-				s.complain(ctx, err)
+				s.logError(ctx, err)
 				continue
 			}
 			arn = streams.Streams[0].StreamArn
 		}
 		d, err := s.client.DescribeStream(ctx, &dynamodbstreams.DescribeStreamInput{StreamArn: arn})
 		if err != nil {
-			s.complain(ctx, err)
+			s.logError(ctx, err)
 			continue
 		}
 		for _, shard := range d.StreamDescription.Shards {
@@ -70,7 +70,7 @@ func (s *Stream) run(ctx context.Context, table string) {
 					StreamArn: arn, ShardId: shard.ShardId, ShardIteratorType: types.ShardIteratorTypeTrimHorizon,
 				})
 				if err != nil {
-					s.complain(ctx, err)
+					s.logError(ctx, err)
 					continue
 				}
 				iterators[id] = it.ShardIterator
@@ -80,7 +80,7 @@ func (s *Stream) run(ctx context.Context, table string) {
 	}
 }
 
-func (s *Stream) complain(ctx context.Context, err error) {
+func (s *Stream) logError(ctx context.Context, err error) {
 	if err != nil && ctx.Err() == nil {
 		s.t.Logf("the stream: %v", err)
 	}
@@ -93,7 +93,7 @@ func (s *Stream) read(ctx context.Context, iterator *string) *string {
 	}
 	out, err := s.client.GetRecords(ctx, &dynamodbstreams.GetRecordsInput{ShardIterator: iterator})
 	if err != nil {
-		s.complain(ctx, err)
+		s.logError(ctx, err)
 		return iterator
 	}
 	var batch []events.DynamoDBEventRecord
@@ -103,7 +103,7 @@ func (s *Stream) read(ctx context.Context, iterator *string) *string {
 			s.t.Errorf("a record of the stream: %v", err)
 			continue
 		}
-		if s.keep(r.Change.NewImage) {
+		if s.filter(r.Change.NewImage) {
 			batch = append(batch, r)
 		}
 	}
@@ -121,14 +121,14 @@ func (s *Stream) deliver(ctx context.Context, batch []events.DynamoDBEventRecord
 	for tries := 1; len(batch) > 0 && ctx.Err() == nil; tries++ {
 		failed, err := s.invoke(ctx, batch)
 		if err != nil {
-			s.complain(ctx, err)
+			s.logError(ctx, err)
 			failed = 0
 		}
 		if failed < 0 {
 			return
 		}
 		if batch = batch[failed:]; tries == maxTries {
-			s.SetAside <- batch[0]
+			s.DeadLetters <- batch[0]
 			batch, tries = batch[1:], 0
 		}
 	}

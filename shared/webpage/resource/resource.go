@@ -33,7 +33,7 @@ type value struct {
 	array   bool
 	entries []value // the first of them
 	count   int     // of all
-	top     bool    // it is the document
+	root    bool    // it is the document
 }
 
 // parse reads the value that the token begins.
@@ -103,14 +103,14 @@ func (v *value) find(name string) *value {
 }
 
 // Render renders a document.
-func Render(ctx context.Context, s api.Shown) (body []byte, policy string, err error) {
+func Render(ctx context.Context, s api.JSONDocument) (body []byte, policy string, err error) {
 	d := json.NewDecoder(bytes.NewReader(s.JSON))
 	d.UseNumber()
 	v, err := parse(d, "", false)
 	if err != nil {
 		return nil, "", err
 	}
-	v.top = true
+	v.root = true
 	title := v.title(s.Title)
 	r, err := webpage.Page{Title: title, Main: page(s, title, &v)}.Render(ctx)
 	return r.Bytes(), r.Policy(), err
@@ -137,13 +137,13 @@ var (
 
 // members are the entries that the list has.
 func (v *value) members() []value {
-	kept := slices.DeleteFunc(slices.Clone(v.entries), func(m value) bool { return v.top && slices.Contains(shownApart, m.name) })
+	kept := slices.DeleteFunc(slices.Clone(v.entries), func(m value) bool { return v.root && slices.Contains(shownApart, m.name) })
 	return kept[:min(len(kept), maxEntries)]
 }
 
-// gist is the beginning of a resource in a list: its description, or its first members.
-func (v *value) gist() string {
-	if text := webpage.Gist(v.member("description")); text != "" {
+// excerpt is the beginning of a resource in a list: its description, or its first members.
+func (v *value) excerpt() string {
+	if text := webpage.Excerpt(v.member("description")); text != "" {
 		return text
 	}
 	var all []string
@@ -153,14 +153,14 @@ func (v *value) gist() string {
 			text = m.title(m.member("id")) // such as a person
 		}
 		if text != "" && text != "–" && !slices.Contains(uninformative, m.name) && !strings.HasSuffix(m.name, "Id") && len(all) < 6 {
-			all = append(all, v.label(m.name)+": "+webpage.Clip(text, 80))
+			all = append(all, v.label(m.name)+": "+webpage.Truncate(text, 80))
 		}
 	}
 	return strings.Join(all, " · ")
 }
 
-// shown is the text of a literal as people read it: 0 runs allowed stand for no limit, and an empty pointer for the document.
-func (v *value) shown(parent *value) string {
+// literalText is the text of a literal as people read it: 0 runs allowed stand for no limit, and an empty pointer for the document.
+func (v *value) literalText(parent *value) string {
 	if v.text == "" && v.name == "pointer" {
 		return "the body as a whole"
 	}
@@ -170,8 +170,8 @@ func (v *value) shown(parent *value) string {
 	return v.text
 }
 
-// places are where resources are whose ids other resources have as a member.
-var places = map[string]string{
+// resourcePaths are where resources are whose ids other resources have as a member.
+var resourcePaths = map[string]string{
 	"organizerId": "/v1/organizers/", "taskId": "/v1/tasks/", "datasetId": "/v1/datasets/", "runId": "/v1/runs/", "evaluationId": "/v1/evaluations/",
 	"userId": "/v1/users/", "related": "/v1/platform/components/",
 }
@@ -179,7 +179,7 @@ var places = map[string]string{
 // address is where a member leads; "" when it leads nowhere.
 func (v *value) address(parent *value) string {
 	task := parent.member("taskId")
-	switch place := places[strings.TrimSuffix(v.name, "s")]; {
+	switch place := resourcePaths[strings.TrimSuffix(v.name, "s")]; {
 	case !v.literal || v.text == "" || v.text == "–":
 		return ""
 	case place != "":
@@ -194,8 +194,8 @@ func (v *value) address(parent *value) string {
 	return ""
 }
 
-// named are the ways from a resource in a list to those that it names.
-func (v *value) named() (all []link) {
+// namedLinks are the ways from a resource in a list to those that it names.
+func (v *value) namedLinks() (all []link) {
 	for _, m := range v.entries {
 		if address := m.address(v); strings.HasSuffix(m.name, "Id") && address != "" {
 			all = append(all, link{v.label(strings.TrimSuffix(m.name, "Id")) + " " + m.text, address})
@@ -204,8 +204,8 @@ func (v *value) named() (all []link) {
 	return all
 }
 
-// own is where an entry of the list at the path is by itself; "" when it is nowhere.
-func (v *value) own(list string) string {
+// entryAddress is where an entry of the list at the path is by itself; "" when it is nowhere.
+func (v *value) entryAddress(list string) string {
 	id := url.PathEscape(v.member("id"))
 	switch task := v.member("taskId"); {
 	case id == "" || strings.HasSuffix(list, "/audit-entries"):
@@ -219,8 +219,8 @@ func (v *value) own(list string) string {
 // link is a way on from a page.
 type link struct{ name, address string }
 
-// ways are those from the resource at the path: to the list that it is from, and to what belongs to it.
-func (v *value) ways(path string) []link {
+// relatedLinks are those from the resource at the path: to the list that it is from, and to what belongs to it.
+func (v *value) relatedLinks(path string) []link {
 	id := v.member("id")
 	at := strings.LastIndex(path, "/")
 	if id == "" || at < 0 || path[at+1:] != id {

@@ -30,7 +30,7 @@ func TestParse_KeepsTheFirstEntries(t *testing.T) {
 	if all := v.find("perTopic"); len(all.entries) > 2*maxEntries || all.count != 10_000 || len(all.members()) != maxEntries {
 		t.Errorf("%d entries of %d, %d of them shown", len(all.entries), all.count, len(all.members()))
 	}
-	body, _, err := Render(t.Context(), api.Shown{Title: "Return an evaluation", Path: "/v1/evaluations/1", JSON: []byte(text)})
+	body, _, err := Render(t.Context(), api.JSONDocument{Title: "Return an evaluation", Path: "/v1/evaluations/1", JSON: []byte(text)})
 	if err != nil || !strings.Contains(string(body), "9800 more are in the JSON.") {
 		t.Errorf("%v: %s", err, body)
 	}
@@ -38,7 +38,7 @@ func TestParse_KeepsTheFirstEntries(t *testing.T) {
 
 func rendered(t *testing.T, path, text string) string {
 	t.Helper()
-	body, _, err := Render(t.Context(), api.Shown{Title: "Title", Path: path, JSON: []byte(text)})
+	body, _, err := Render(t.Context(), api.JSONDocument{Title: "Title", Path: path, JSON: []byte(text)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,7 +132,7 @@ func serve(t testing.TB) *scene {
 
 func listNotes(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[*Note], err error) {
 	sel := records.Selection{Sources: []records.Source{records.Partition(record.ByKind, "NOTE")}, Cursor: c.Page.Cursor, Limit: c.Page.Limit}
-	p.Cursor, err = records.List(ctx, c.Store, sel, func(n *Note) bool { return c.Page.KeepsText("name", n.Name) }, p.Add)
+	p.Cursor, err = records.List(ctx, c.Store, sel, func(n *Note) bool { return c.Page.MatchesText("name", n.Name) }, p.Add)
 	return p, err
 }
 

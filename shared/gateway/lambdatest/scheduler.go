@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// Schedules stands for EventBridge Scheduler: it keeps one-time schedules and calls the function when their instant comes.
-type Schedules struct {
+// Scheduler stands for EventBridge Scheduler: it keeps one-time schedules and calls the function when their instant comes.
+type Scheduler struct {
 	URL string
 
 	t        testing.TB
@@ -25,9 +25,9 @@ type Schedules struct {
 	ctx      context.Context //nolint:containedctx // of the schedules, which outlive the requests that made them
 }
 
-// NewSchedules returns an endpoint of the service; call Target before it is used.
-func NewSchedules(t testing.TB) *Schedules {
-	s := &Schedules{t: t, made: map[string]time.Time{}}
+// NewScheduler returns an endpoint of the service; call Target before it is used.
+func NewScheduler(t testing.TB) *Scheduler {
+	s := &Scheduler{t: t, made: map[string]time.Time{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	server := httptest.NewServer(http.HandlerFunc(s.create))
 	s.URL = server.URL
@@ -40,10 +40,10 @@ func NewSchedules(t testing.TB) *Schedules {
 }
 
 // Target names the function that schedules call.
-func (s *Schedules) Target(f *Function) { s.function = f }
+func (s *Scheduler) Target(f *Function) { s.function = f }
 
 // Made returns the schedules that were made, with their instants.
-func (s *Schedules) Made() map[string]time.Time {
+func (s *Scheduler) Made() map[string]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := make(map[string]time.Time, len(s.made))
@@ -53,7 +53,7 @@ func (s *Schedules) Made() map[string]time.Time {
 	return out
 }
 
-func (s *Schedules) create(w http.ResponseWriter, r *http.Request) {
+func (s *Scheduler) create(w http.ResponseWriter, r *http.Request) {
 	name, ok := strings.CutPrefix(r.URL.Path, "/schedules/")
 	var in struct {
 		GroupName, ScheduleExpression, ActionAfterCompletion string
@@ -85,7 +85,7 @@ func (s *Schedules) create(w http.ResponseWriter, r *http.Request) {
 }
 
 // wait calls the function at the instant.
-func (s *Schedules) wait(at time.Time, input string) {
+func (s *Scheduler) wait(at time.Time, input string) {
 	timer := time.NewTimer(time.Until(at))
 	defer timer.Stop()
 	select {

@@ -35,21 +35,21 @@ type Variant struct {
 func Compute[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodPost, Status: http.StatusOK, Media: append([]string{mediaJSON}, media...),
-		variants: variants, pure: true, find: load.target, widest: widest[T](),
+		variants: variants, safe: true, load: load.target, widest: widest[T](),
 		serve: func(ctx context.Context, c *Call) error { return handle(ctx, c, c.target.(T)) },
 	}
 }
 
-// ComputeGet declares the GET that answers as the Invoke of the same variants does: what would be the body stands in the query, so that the answer has
-// an address that can be linked to, and whoever has it need not have it sent again.
+// ComputeGet declares the GET that answers as the Compute of the same variants does: what would be the body stands in the query,
+// so that the answer has an address that can be linked to and cached.
 func ComputeGet[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	op := Compute(s, load, variants, media, handle)
-	op.Method, op.pure, op.Query = http.MethodGet, false, page.Spec{Plain: []string{inputParam}}
+	op.Method, op.safe, op.Query = http.MethodGet, false, page.Spec{Plain: []string{inputParam}}
 	return op
 }
 
 // Changes reports whether the operation can change anything that is stored in the table.
-func (op *Operation) Changes() bool { return op.Method != http.MethodGet && !op.pure }
+func (op *Operation) Changes() bool { return op.Method != http.MethodGet && !op.safe }
 
 // class is that of the limits which the operation falls under; ordinary reads have none.
 func (op *Operation) class() ratelimit.Class {
@@ -63,7 +63,7 @@ func (op *Operation) class() ratelimit.Class {
 	}
 }
 
-// computes reports whether the operation is an Invoke or an Ask.
+// computes reports whether the operation is a Compute or a ComputeGet.
 func (op *Operation) computes() bool { return op.variants != nil }
 
 // ReadInput returns what is to be computed from: the body of a POST, or of a GET the parameter that stands for it.
@@ -143,11 +143,11 @@ func (c *Call) WriteComputed(ctx context.Context, parts []string, compute func()
 	digest := digestOf(append(parts, c.accepted, c.Info.Version, c.Info.Commit, c.Info.Build))
 	tag := `"` + hex.EncodeToString(digest[:16]) + `"`
 	if c.op.Method == http.MethodPost {
-		if err := c.checkChange(c.target); err != nil {
+		if err := c.checkWritePreconditions(c.target); err != nil {
 			return err
 		}
 	}
-	if done, err := c.checkRead(c.state.codings.tags(tag)...); done || err != nil {
+	if done, err := c.checkReadPreconditions(c.state.codings.tags(tag)...); done || err != nil {
 		return err
 	}
 	computed, err := compute()
@@ -156,7 +156,7 @@ func (c *Call) WriteComputed(ctx context.Context, parts []string, compute func()
 	}
 	a := answer{status: http.StatusOK, mediaType: computed.MediaType, etag: tag, body: computed.Body}
 	if c.accepted == mediaHTML && a.mediaType == mediaJSON {
-		if a.body, err = c.page(ctx, a.body); err != nil {
+		if a.body, err = c.renderHTML(ctx, a.body); err != nil {
 			return err
 		}
 		a.mediaType = mediaPage

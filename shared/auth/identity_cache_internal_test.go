@@ -8,13 +8,13 @@ import (
 )
 
 func TestRecentIsBounded(t *testing.T) {
-	r, keys, expires := new(recent), new(published), time.Now().Add(time.Hour)
+	r, keys, expires := new(identityCache), new(published), time.Now().Add(time.Hour)
 	digest := func(n int) [sha256.Size]byte { return sha256.Sum256(fmt.Append(nil, n)) }
 	often := digest(-1)
 	r.put(often, keys, Identity{Subject: "often", Expires: expires})
-	for n := range 10 * recentTokens {
+	for n := range 10 * generationSize {
 		r.put(digest(n), keys, Identity{Subject: fmt.Sprint(n), Expires: expires})
-		if len(r.young)+len(r.old) > 2*recentTokens {
+		if len(r.young)+len(r.old) > 2*generationSize {
 			t.Fatalf("holds %d tokens after %d", len(r.young)+len(r.old), n)
 		}
 		if n%1000 == 0 {

@@ -60,10 +60,10 @@ func unknownMember(schema *huma.Schema, name string) string {
 	return text + "; the members are: " + strings.Join(known[:min(len(known), maxShownNames)], ", ")
 }
 
-// at is the fault that a validator found at the place in a document. That of a member which is missing is named as that member's.
-func at(place *huma.ErrorDetail) problem.Field {
+// fieldOf is the fault that a validator found at the place in a document. That of a member which is missing is named as that member's.
+func fieldOf(place *huma.ErrorDetail) problem.Field {
 	if name, missing := strings.CutPrefix(place.Message, required); missing {
-		return problem.Field{Pointer: toPointer(place.Location) + problem.Pointer(name), Detail: "is missing: it must be given"}
+		return problem.Field{Pointer: pointerTo(place.Location) + problem.Pointer(name), Detail: "is missing: it must be given"}
 	}
-	return problem.Field{Pointer: toPointer(place.Location), Detail: place.Message}
+	return problem.Field{Pointer: pointerTo(place.Location), Detail: place.Message}
 }

@@ -21,17 +21,17 @@ import (
 // DefaultRoute is the key of the route that takes what no other route takes.
 const DefaultRoute = "$default"
 
-// Front is an HTTP API: it hands each request to the function of its route as an event of payload format 2.0, and answers
+// HTTPAPI is an HTTP API: it hands each request to the function of its route as an event of payload format 2.0, and answers
 // with what the function returns.
-type Front struct {
+type HTTPAPI struct {
 	routes   *http.ServeMux
 	fallback *Function
 	requests atomic.Int64
 }
 
-// NewFront returns an API with the routes, by route key such as "GET /v1/tasks/{taskId}".
-func NewFront(routes map[string]*Function) *Front {
-	f := &Front{routes: http.NewServeMux(), fallback: routes[DefaultRoute]}
+// NewHTTPAPI returns an API with the routes, by route key such as "GET /v1/tasks/{taskId}".
+func NewHTTPAPI(routes map[string]*Function) *HTTPAPI {
+	f := &HTTPAPI{routes: http.NewServeMux(), fallback: routes[DefaultRoute]}
 	for key, function := range routes {
 		if key == DefaultRoute {
 			continue
@@ -45,7 +45,7 @@ func NewFront(routes map[string]*Function) *Front {
 }
 
 // ServeHTTP implements http.Handler.
-func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (f *HTTPAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	// The mux would lead a path such as /v1//tasks elsewhere; API Gateway has no route for it.
 	if h, pattern := f.routes.Handler(r); strings.HasPrefix(pattern, r.Method+" ") && path.Clean(r.URL.Path) == r.URL.Path {
 		h.ServeHTTP(w, r)
@@ -54,7 +54,7 @@ func (f *Front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	f.serve(w, r, DefaultRoute, f.fallback)
 }
 
-func (f *Front) serve(w http.ResponseWriter, r *http.Request, route string, function *Function) {
+func (f *HTTPAPI) serve(w http.ResponseWriter, r *http.Request, route string, function *Function) {
 	event, err := f.event(r, route)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
@@ -99,7 +99,7 @@ func write(w http.ResponseWriter, out *events.APIGatewayV2HTTPResponse) {
 
 // event is the request as API Gateway tells it: names of headers in lower case, values that came twice joined by commas,
 // a body that is no text in base64.
-func (f *Front) event(r *http.Request, route string) (*events.APIGatewayV2HTTPRequest, error) {
+func (f *HTTPAPI) event(r *http.Request, route string) (*events.APIGatewayV2HTTPRequest, error) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		return nil, err

@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// recentTokens is how many tokens each of the two generations of recent holds.
-const recentTokens = 2048
+// generationSize is how many tokens each of the two generations of recent holds.
+const generationSize = 2048
 
-// recent remembers who the last tokens spoke of, since to verify a signature costs as much as all the rest of a
+// identityCache remembers who the last tokens spoke of, since to verify a signature costs as much as all the rest of a
 // small request. A token is forgotten when it expires and when the keys of its issuer are fetched anew, so a key that
 // is withdrawn withdraws its tokens.
 //
 // Tokens are put into the young generation. When that is full it becomes the old one, and what the old one held
 // and nobody asked for since is gone.
-type recent struct {
+type identityCache struct {
 	mu         sync.Mutex
-	young, old map[[sha256.Size]byte]remembered
+	young, old map[[sha256.Size]byte]cacheEntry
 }
 
-type remembered struct {
+type cacheEntry struct {
 	keys     *published
 	identity Identity
 }
 
 // get returns whom the token with the digest speaks of, when that was found out with the given keys; nil are none.
-func (r *recent) get(digest [sha256.Size]byte, keys *published, now time.Time) (Identity, bool) {
+func (r *identityCache) get(digest [sha256.Size]byte, keys *published, now time.Time) (Identity, bool) {
 	if keys == nil {
 		return Identity{}, false
 	}
@@ -47,16 +47,16 @@ func (r *recent) get(digest [sha256.Size]byte, keys *published, now time.Time) (
 	return id, true
 }
 
-func (r *recent) put(digest [sha256.Size]byte, keys *published, id Identity) {
+func (r *identityCache) put(digest [sha256.Size]byte, keys *published, id Identity) {
 	id.Groups = slices.Clone(id.Groups)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.add(digest, remembered{keys, id})
+	r.add(digest, cacheEntry{keys, id})
 }
 
-func (r *recent) add(digest [sha256.Size]byte, m remembered) {
-	if len(r.young) >= recentTokens || r.young == nil {
-		r.young, r.old = make(map[[sha256.Size]byte]remembered), r.young
+func (r *identityCache) add(digest [sha256.Size]byte, m cacheEntry) {
+	if len(r.young) >= generationSize || r.young == nil {
+		r.young, r.old = make(map[[sha256.Size]byte]cacheEntry), r.young
 	}
 	r.young[digest] = m
 }

@@ -1,11 +1,8 @@
 package truth_test
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"path/filepath"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -13,6 +10,7 @@ import (
 	"assay/shared/blob"
 	"assay/shared/blob/directory"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
@@ -26,56 +24,36 @@ const (
 
 // fixture is an Acceptor and a dataset.
 type fixture struct {
+	*recordtest.Builder
 	truth.Acceptor
 	t       *testing.T
 	dataset *record.DatasetItem
 }
 
-// newFixture returns a dataset that accepts the content as its ground truth.
+// newFixture returns a dataset that accepts the content as its first ground truth.
 func newFixture(t *testing.T, content string) *fixture {
 	t.Helper()
-	folder := t.TempDir()
-	s, err := embedded.Open(filepath.Join(folder, "table"), embedded.Options{})
+	objects, err := directory.Open(filepath.Join(t.TempDir(), "files"), "http://localhost/files")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.Close() })
-	objects, err := directory.Open(filepath.Join(folder, "files"), "http://localhost/files")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &fixture{truth.Acceptor{Store: s, Objects: objects, Now: time.Now}, t, &record.DatasetItem{OrganizerID: record.NewID(time.Now())}}
-	d := f.dataset
-	d.Meta, d.TaskID = record.NewMeta(time.Now()), record.NewID(time.Now())
-	d.RunFormat = record.RunFormat{Kind: "trec-run"}
-	d.Evaluator = record.Evaluator{Kind: "retrieval", Measures: []string{"AP"}, PrimaryMeasure: "AP"}
-	f.commit(new(records.Tx).Create(d))
+	b := recordtest.New(t, recordtest.OpenStore(t, embedded.Options{}))
+	b.Files = objects
+	f := &fixture{b, truth.Acceptor{Store: b.Store, Objects: objects, Now: time.Now}, t, b.Task().Dataset(recordtest.WithoutTruth).DatasetItem}
 	f.upload(content)
 	return f
 }
 
 func digest(content string) string {
-	sum := sha256.Sum256([]byte(content))
-	return hex.EncodeToString(sum[:])
-}
-
-func (f *fixture) commit(tx *records.Tx) {
-	f.t.Helper()
-	if err := tx.Commit(f.t.Context(), f.Store); err != nil {
-		f.t.Fatal(err)
-	}
+	return recordtest.File("qrels", content, record.FileStored).SHA256
 }
 
 // upload stores the content as the dataset's only truth file, whose acceptance is pending then.
 func (f *fixture) upload(content string) {
 	f.t.Helper()
-	file := record.File{Name: "qrels", Size: int64(len(content)), SHA256: digest(content), State: record.FileStored}
-	key := record.ObjectKey(record.HolderTruths, f.dataset.ID, file.SHA256)
-	if err := f.Objects.Put(f.t.Context(), blob.Object{Key: key, Size: file.Size, SHA256: file.SHA256}, strings.NewReader(content)); err != nil {
-		f.t.Fatal(err)
-	}
-	f.dataset.Truths, f.dataset.PendingWork = []record.File{file}, record.NewPendingWork(record.AcceptTruth, f.Now())
-	f.commit(new(records.Tx).Replace(f.dataset))
+	f.dataset.Truths = []record.File{f.File(record.HolderTruths, f.dataset.ID, "qrels", content)}
+	f.dataset.PendingWork = record.NewPendingWork(record.AcceptTruth, time.Now())
+	f.Replace(f.dataset)
 }
 
 // accept does the pending work and returns the truth; f.dataset is as it is then.
@@ -85,7 +63,7 @@ func (f *fixture) accept() *record.Truth {
 		f.t.Fatal(err)
 	}
 	var inUse *record.Truth
-	err := records.Read(f.t.Context(), f.Store, store.Strong, records.Into(&f.dataset, f.dataset.Key()), records.Into(&inUse, record.TruthKey(f.dataset.ID)))
+	err := records.Read(f.t.Context(), f.Acceptor.Store, store.Strong, records.Into(&f.dataset, f.dataset.Key()), records.Into(&inUse, record.TruthKey(f.dataset.ID)))
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -119,8 +97,8 @@ func TestAccept_StaysPendingWithoutTheBytes(t *testing.T) {
 	if err := f.Accept(t.Context(), f.dataset.ID); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
-	if now, err := records.Get[record.DatasetItem](t.Context(), f.Store, store.Strong, f.dataset.Key()); err != nil || now.Version != f.dataset.Version {
-		t.Errorf("%+v, %v", now, err)
+	if now := recordtest.Get[record.DatasetItem](t, f.Acceptor.Store, f.dataset.Key()); now.Stored() != f.dataset.Stored() {
+		t.Errorf("%+v", now)
 	}
 }
 

@@ -107,11 +107,11 @@ func (t *Task) Dataset(options ...func(*record.DatasetItem)) *Dataset {
 	if len(d.Inputs)+len(d.Truths) > 0 {
 		d.Payer = UserID(OrganizerUser)
 	}
-	all := []record.Record{d, record.NewTruthSecret(d.ID, t.b.Now())}
+	all := []record.Record{d}
 	set := &Dataset{DatasetItem: d, Task: t}
 	if d.TruthVersion > 0 {
 		set.Truth = &record.Truth{Meta: d.Meta, TaskID: t.ID, Number: d.TruthVersion, Files: d.Truths, RunFormat: d.RunFormat, Evaluator: d.Evaluator, Pool: d.Pool}
-		all = append(all, set.Truth)
+		all = append(all, set.Truth, record.NewTruthSecret(d.ID, t.b.Now()))
 	}
 	t.b.Put(all...)
 	return set

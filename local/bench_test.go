@@ -1,9 +1,7 @@
 package main
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,7 +22,7 @@ const clients = 8
 func BenchmarkGetTask(b *testing.B) {
 	s := start(b, "-demo=false")
 	ids := fillTasks(b, s, 1000)
-	load(b, clients, func(n int) *http.Request { return get(b, s.url+"/v1/tasks/"+ids[n%len(ids)]) })
+	load(b, clients, func(n int) *http.Request { return request(b, http.MethodGet, s.url+"/v1/tasks/"+ids[n%len(ids)], nil) })
 }
 
 // BenchmarkPage gets pages of 50 tasks from all over a list. With 100,000 tasks it is to cost about what it costs with 1,000.
@@ -34,7 +32,7 @@ func BenchmarkPage(b *testing.B) {
 			s := start(b, "-demo=false")
 			ids := fillTasks(b, s, tasks)
 			load(b, clients, func(n int) *http.Request {
-				return get(b, s.url+"/v1/tasks?limit=50&cursor="+ids[50+n*7919%(len(ids)-50)])
+				return request(b, http.MethodGet, s.url+"/v1/tasks?limit=50&cursor="+ids[50+n*7919%(len(ids)-50)], nil)
 			})
 		})
 	}
@@ -44,8 +42,7 @@ func BenchmarkPage(b *testing.B) {
 func BenchmarkRegister(b *testing.B) {
 	s := start(b, "-demo=false")
 	owner := s.token(b, "owner")
-	organizer := s.post(b, owner, "/v1/organizers", map[string]any{"name": "Load"})
-	task := s.post(b, owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": "Load"})
+	task := s.task(b, owner, "Load")
 	tokens := make([]string, b.N+1)
 	for i := range tokens {
 		tokens[i] = s.token(b, fmt.Sprintf("user%d", i))
@@ -101,12 +98,6 @@ func load(b *testing.B, clients int, next func(n int) *http.Request) {
 // fillTasks puts public tasks straight into the store and returns their ids, the oldest first.
 func fillTasks(b *testing.B, s *running, n int) []string {
 	b.Helper()
-	table := s.program.table
-	return putTasks(b, table, n)
-}
-
-func putTasks(b *testing.B, table store.Store, n int) []string {
-	b.Helper()
 	ids := make([]string, 0, n)
 	organizer := record.NewID(time.Now())
 	var writes []store.Write
@@ -121,32 +112,11 @@ func putTasks(b *testing.B, table store.Store, n int) []string {
 		}
 		ids = append(ids, t.ID)
 		if writes = append(writes, store.Create(it)); len(writes) == store.MaxWrites || i == n-1 {
-			if err := table.Write(context.Background(), writes...); err != nil {
+			if err := s.program.table.Write(context.Background(), writes...); err != nil {
 				b.Fatal(err)
 			}
 			writes = nil
 		}
 	}
 	return ids
-}
-
-func get(b *testing.B, url string) *http.Request { return request(b, http.MethodGet, url, nil) }
-
-func request(t testing.TB, method, url string, body any) *http.Request {
-	var reader io.Reader
-	if body != nil {
-		encoded, err := json.Marshal(body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		reader = bytes.NewReader(encoded)
-	}
-	r, err := http.NewRequestWithContext(context.Background(), method, url, reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if body != nil {
-		r.Header.Set("Content-Type", "application/json")
-	}
-	return r
 }

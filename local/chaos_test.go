@@ -34,11 +34,11 @@ const (
 	chaosLease   = 3 * time.Second
 )
 
-// TestChaosLosesNothing has workers execute and evaluate runs while they and the server are killed at random, workers are
+// TestWorkers_LoseNothingInChaos has workers execute and evaluate runs while they and the server are killed at random, workers are
 // frozen for longer than their leases last, the network between them is cut, and the server's clock is another one after
 // each start. In the end every run has ended once: none is stuck, none has two evaluations, and what a worker did under a
 // lease that it had lost counts for nothing.
-func TestChaosLosesNothing(t *testing.T) {
+func TestWorkers_LoseNothingInChaos(t *testing.T) {
 	worker := buildWorker(t)
 	t.Run("Embedded", func(t *testing.T) { chaos(t, worker, nil) })
 	t.Run("DynamoDB", func(t *testing.T) {
@@ -60,10 +60,10 @@ func buildWorker(t *testing.T) string {
 	return path
 }
 
-// turmoil is a server, workers and the network between them, none of which lasts.
-type turmoil struct {
+// chaosTest is a server, workers and the network between them, all of which are killed or cut.
+type chaosTest struct {
 	t       *testing.T
-	victim  *victim
+	server  *serverProcess
 	network *network
 	worker  string
 	token   string
@@ -72,7 +72,7 @@ type turmoil struct {
 }
 
 func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
-	v := newVictim(t)
+	v := newServerProcess(t)
 	grpcAddr := freeAddress(t)
 	v.args += " -grpc-addr " + grpcAddr
 	if len(flags) > 0 {
@@ -81,13 +81,13 @@ func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 	}
 	v.env = append(v.env, leaseVariable+"="+chaosLease.String())
 	v.start(t)
-	c := &turmoil{t: t, victim: v, network: newNetwork(t, grpcAddr), worker: worker, folder: t.TempDir()}
+	c := &chaosTest{t: t, server: v, network: newNetwork(t, grpcAddr), worker: worker, folder: t.TempDir()}
 	c.token = v.server().token(t, "chaos-worker", "workers")
 	n := chaosRuns
 	if s := os.Getenv(chaosVar); s != "" {
 		n, _ = strconv.Atoi(s)
 	}
-	story := prepareWork(t, v.server(), n)
+	load := prepareWork(t, v.server(), n)
 	c.workers = make([]*exec.Cmd, chaosWorkers)
 	t.Cleanup(func() {
 		for _, w := range c.workers {
@@ -98,10 +98,10 @@ func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 		}
 	})
 	for i := range c.workers {
-		c.hire(i)
+		c.startWorker(i)
 	}
-	kills, cuts := c.rage(story)
-	runs := story.verify(t, v.server())
+	kills, cuts := c.disrupt(load)
+	runs := load.verify(t, v.server())
 	v.kill(t)
 	if table == nil {
 		s, err := embedded.Open(filepath.Join(v.data, "table.db"), embedded.Options{})
@@ -111,12 +111,12 @@ func chaos(t *testing.T, worker string, table store.Store, flags ...string) {
 		defer func() { _ = s.Close() }()
 		table = s
 	}
-	story.count(t, table)
+	load.count(t, table)
 	t.Logf("%d runs ended once over %d kills and %d cuts of the network: %v", n, kills, cuts, runs)
 }
 
 // count looks into the table, for lists leave out evaluations that others have superseded.
-func (w *workStory) count(t *testing.T, s store.Store) {
+func (w *workLoad) count(t *testing.T, s store.Store) {
 	t.Helper()
 	for _, id := range w.ended {
 		r, err := records.Get[record.RunItem](t.Context(), s, store.Strong, record.RunKey(id))
@@ -126,8 +126,8 @@ func (w *workStory) count(t *testing.T, s store.Store) {
 	}
 }
 
-// hire starts the worker of the number.
-func (c *turmoil) hire(i int) {
+// startWorker starts the worker of the number.
+func (c *chaosTest) startWorker(i int) {
 	c.t.Helper()
 	w := exec.Command(c.worker, "-server", c.network.addr, "-name", fmt.Sprintf("worker-%d", i), "-exec", "local",
 		"-work", filepath.Join(c.folder, fmt.Sprintf("worker-%d", i)))
@@ -139,11 +139,11 @@ func (c *turmoil) hire(i int) {
 	c.workers[i] = w
 }
 
-// rage breaks things until every run has ended.
-func (c *turmoil) rage(story *workStory) (kills, cuts int) {
+// disrupt kills, stops and cuts until every run has ended.
+func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
 	for deadline := time.Now().Add(10 * time.Minute); ; {
 		if time.Now().After(deadline) {
-			c.t.Fatalf("%d runs are stuck", story.open(c.t, c.victim.server()))
+			c.t.Fatalf("%d runs are stuck", load.open(c.t, c.server.server()))
 		}
 		time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
 		switch rand.IntN(6) {
@@ -151,41 +151,40 @@ func (c *turmoil) rage(story *workStory) (kills, cuts int) {
 			c.network.cut(time.Duration(rand.IntN(1500)) * time.Millisecond)
 			cuts++
 		case 1:
-			c.victim.kill(c.t)
-			c.victim.skew = time.Duration(rand.IntN(5)-2) * time.Minute
-			c.victim.start(c.t)
+			c.server.kill(c.t)
+			c.server.skew = time.Duration(rand.IntN(5)-2) * time.Minute
+			c.server.start(c.t)
 			kills++
 		case 2, 3:
 			i := rand.IntN(len(c.workers))
 			_ = c.workers[i].Process.Kill()
 			_ = c.workers[i].Wait()
-			c.hire(i)
+			c.startWorker(i)
 			kills++
 		case 4:
 			frozen := c.workers[rand.IntN(len(c.workers))].Process
 			_ = frozen.Signal(syscall.SIGSTOP)
 			time.AfterFunc(chaosLease*3/2, func() { _ = frozen.Signal(syscall.SIGCONT) })
 		default:
-			if story.open(c.t, c.victim.server()) == 0 {
+			if load.open(c.t, c.server.server()) == 0 {
 				return kills, cuts
 			}
 		}
 	}
 }
 
-// workStory is a task whose runs workers execute, and on one of whose datasets they evaluate too.
-type workStory struct {
+// workLoad is a task whose runs workers execute, and on one of whose datasets they evaluate too.
+type workLoad struct {
 	task, owner string
 	runs        int
 	ended       []string
 }
 
 // prepareWork submits an image for so many runs.
-func prepareWork(t *testing.T, s *running, runs int) *workStory {
+func prepareWork(t *testing.T, s *running, runs int) *workLoad {
 	t.Helper()
-	w := &workStory{owner: s.token(t, "owner"), runs: runs}
-	organizer := s.post(t, w.owner, "/v1/organizers", map[string]any{"name": "Chaos"})
-	w.task = s.post(t, w.owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": "Chaos"})
+	w := &workLoad{owner: s.token(t, "owner"), runs: runs}
+	w.task = s.task(t, w.owner, "Chaos")
 	var datasets []string
 	for i := range 10 {
 		evaluator := map[string]any{"kind": "retrieval", "measures": []string{"AP"}}
@@ -193,11 +192,10 @@ func prepareWork(t *testing.T, s *running, runs int) *workStory {
 			evaluator = map[string]any{"kind": "worker", "measures": []string{"Lines"}, "image": "judge",
 				"command": `echo judging; printf '{"Lines": %d}' "$(cat "$ASSAY_RUN"/* | wc -l)" > "$ASSAY_OUTPUT/evaluation.json"`}
 		}
-		datasets = append(datasets, id(s.post(t, w.owner, "/v1/datasets", map[string]any{
-			"taskId": id(w.task), "name": fmt.Sprintf("Chaos %d", i), "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
+		datasets = append(datasets, s.dataset(t, w.owner, w.task, "1 0 a 1\n1 0 b 0\n", map[string]any{
+			"name": fmt.Sprintf("Chaos %d", i), "evaluator": evaluator,
 			"inputs": []any{inline("input.txt", fmt.Sprintf("1 Q0 a 1 2.5 chaos\n1 Q0 b%d 2 1.5 chaos\n", i))},
-			"truths": []any{inline("qrels", "1 0 a 1\n1 0 b 0\n")}, "evaluator": evaluator,
-		})))
+		}))
 	}
 	user := s.token(t, "user")
 	s.post(t, user, w.task+"/registrations", map[string]any{"team": "Chaos"})
@@ -212,22 +210,18 @@ cat "$ASSAY_INPUT/input.txt" > "$ASSAY_OUTPUT/run.txt"; echo "1 Q0 $worker 3 0.5
 }
 
 // open returns how many runs have not ended, of those on the first page of such.
-func (w *workStory) open(t *testing.T, s *running) int {
+func (w *workLoad) open(t *testing.T, s *running) int {
 	t.Helper()
 	var open struct{ Data []json.RawMessage }
-	r := request(t, http.MethodGet, s.url+"/v1/runs?limit=200&fields=id&filter[taskId]="+id(w.task)+"&filter[state]=queued,evaluating,running", nil)
-	r.Header.Set("Authorization", "Bearer "+w.owner)
-	s.do(t, r, &open)
+	s.get(t, w.owner, "/v1/runs?limit=200&fields=id&filter[taskId]="+id(w.task)+"&filter[state]=queued,evaluating,running", &open)
 	return len(open.Data)
 }
 
 // verify looks at every run and every evaluation, and counts the runs by state.
-func (w *workStory) verify(t *testing.T, s *running) map[record.RunState]int {
+func (w *workLoad) verify(t *testing.T, s *running) map[record.RunState]int {
 	t.Helper()
 	evaluated := map[string]int{}
-	for _, raw := range allOf(t, s, w.owner, w.task+"/evaluations?limit=200") {
-		var e record.Evaluation
-		decode(t, raw, &e)
+	for _, e := range allOf[record.Evaluation](t, s, w.owner, w.task+"/evaluations?limit=200") {
 		evaluated[e.RunID]++
 		if v := e.Measures["Lines"]; v != nil && *v != 3 {
 			t.Errorf("the evaluation of run %s counts %v lines", e.RunID, *v)
@@ -235,9 +229,7 @@ func (w *workStory) verify(t *testing.T, s *running) map[record.RunState]int {
 	}
 	begun := regexp.MustCompile(`begins on the worker (worker-\d+)\.`)
 	states := map[record.RunState]int{}
-	for _, raw := range allOf(t, s, w.owner, "/v1/runs?limit=200&filter[taskId]="+id(w.task)) {
-		var r record.Run
-		decode(t, raw, &r)
+	for _, r := range allOf[record.Run](t, s, w.owner, "/v1/runs?limit=200&filter[taskId]="+id(w.task)) {
 		states[r.State]++
 		w.ended = append(w.ended, r.ID)
 		if r.State == record.Completed {
@@ -261,22 +253,11 @@ func (w *workStory) verify(t *testing.T, s *running) map[record.RunState]int {
 }
 
 // author returns the worker whose output the run has.
-func (w *workStory) author(t *testing.T, s *running, id string) string {
+func (w *workLoad) author(t *testing.T, s *running, id string) string {
 	t.Helper()
 	var r record.Run
-	get := request(t, http.MethodGet, s.url+"/v1/runs/"+id, nil)
-	get.Header.Set("Authorization", "Bearer "+w.owner)
-	s.do(t, get, &r)
-	resp, err := http.Get(r.Files[0].URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	content, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return regexp.MustCompile(`worker-\d+`).FindString(string(content))
+	s.get(t, w.owner, "/v1/runs/"+id, &r)
+	return regexp.MustCompile(`worker-\d+`).FindString(string(s.send(t, "", http.MethodGet, r.Files[0].URL, nil).body))
 }
 
 // network passes what workers and the server say to each other, unless it is cut.

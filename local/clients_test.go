@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -100,7 +99,7 @@ func TestClients(t *testing.T) {
 			}
 			s := start(t, "-demo=false")
 			var document json.RawMessage
-			s.do(t, request(t, http.MethodGet, s.url+"/openapi.json", nil), &document)
+			s.get(t, "", "/openapi.json", &document)
 			folder := t.TempDir()
 			if err := os.CopyFS(folder, os.DirFS(filepath.Join(clientsFolder, c.name))); err != nil {
 				t.Fatal(err)

@@ -75,17 +75,17 @@ func serveChild(args []string) error {
 	return p.serve(ctx, listener, io.Discard, func(string) { fmt.Println("ready") })
 }
 
-// TestKilledServersLoseNothing kills the server at random instants while clients submit. Afterwards every submission that
+// TestServer_LosesNothingWhenItIsKilled kills the server at random instants while clients submit. Afterwards every submission that
 // was acknowledged must be there, and every run evaluated exactly once.
-func TestKilledServersLoseNothing(t *testing.T) {
-	v := newVictim(t)
+func TestServer_LosesNothingWhenItIsKilled(t *testing.T) {
+	v := newServerProcess(t)
 	v.start(t)
-	story := v.prepare(t)
+	load := v.prepare(t)
 	for range crashes {
 		stop := make(chan struct{})
 		var clients sync.WaitGroup
 		for n := range 3 {
-			clients.Go(func() { story.submit(v, n, stop) })
+			clients.Go(func() { load.submit(v, n, stop) })
 		}
 		time.Sleep(time.Duration(rand.IntN(120)) * time.Millisecond)
 		v.kill(t)
@@ -93,12 +93,12 @@ func TestKilledServersLoseNothing(t *testing.T) {
 		clients.Wait()
 		v.start(t)
 	}
-	story.verify(t, v)
+	load.verify(t, v)
 	v.kill(t)
 }
 
-// victim is a server process at a fixed address over one folder.
-type victim struct {
+// serverProcess is a server at a fixed address over one folder.
+type serverProcess struct {
 	url, args string
 	data      string
 	env       []string
@@ -106,11 +106,11 @@ type victim struct {
 	process   *exec.Cmd
 }
 
-func newVictim(t *testing.T) *victim {
+func newServerProcess(t *testing.T) *serverProcess {
 	t.Helper()
 	addr := freeAddress(t)
 	data := t.TempDir()
-	return &victim{url: "http://" + addr, data: data, args: "-demo=false -grpc-addr= -addr " + addr + " -data " + data}
+	return &serverProcess{url: "http://" + addr, data: data, args: "-demo=false -grpc-addr= -addr " + addr + " -data " + data}
 }
 
 // freeAddress is one at which nobody listens at the moment.
@@ -127,7 +127,7 @@ func freeAddress(t *testing.T) string {
 	return addr
 }
 
-func (v *victim) start(t *testing.T) {
+func (v *serverProcess) start(t *testing.T) {
 	t.Helper()
 	v.process = exec.Command(os.Args[0])
 	v.process.Env = append(append(os.Environ(), v.env...), childEnv+"="+v.args, skewVariable+"="+v.skew.String())
@@ -148,7 +148,7 @@ func (v *victim) start(t *testing.T) {
 	}
 }
 
-func (v *victim) kill(t *testing.T) {
+func (v *serverProcess) kill(t *testing.T) {
 	t.Helper()
 	if err := v.process.Process.Kill(); err != nil {
 		t.Fatal(err)
@@ -156,36 +156,30 @@ func (v *victim) kill(t *testing.T) {
 	_ = v.process.Wait() // the error is that it was killed
 }
 
-// crashStory is what clients do to the victim, and what was acknowledged to them.
-type crashStory struct {
-	task, dataset string
-	tokens        []string
-	file          map[string]any
-	mu            sync.Mutex
-	acknowledged  []string // paths of submissions
+// crashLoad is what clients submit to a server that is killed, and what was acknowledged to them.
+type crashLoad struct {
+	task         string
+	tokens       []string
+	file         map[string]any
+	mu           sync.Mutex
+	acknowledged []string // paths of submissions
 }
 
-func (v *victim) server() *running { return &running{url: v.url} }
+func (v *serverProcess) server() *running { return &running{url: v.url, client: http.DefaultClient} }
 
 // prepare makes a task with a dataset and three registered users.
-func (v *victim) prepare(t *testing.T) *crashStory {
+func (v *serverProcess) prepare(t *testing.T) *crashLoad {
 	t.Helper()
 	s := v.server()
 	owner := s.token(t, "owner")
-	organizer := s.post(t, owner, "/v1/organizers", map[string]any{"name": "Crash"})
-	c := &crashStory{task: s.post(t, owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": "Crash"})}
-	c.dataset = id(s.post(t, owner, "/v1/datasets", map[string]any{
-		"taskId": id(c.task), "name": "Crash", "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
-		"truths":    []any{inline("qrels", "1 0 a 1\n1 0 b 0\n")},
-		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
-	}))
+	c := &crashLoad{task: s.task(t, owner, "Crash")}
 	for n := range 3 {
 		token := s.token(t, fmt.Sprintf("user%d", n))
 		s.post(t, token, c.task+"/registrations", map[string]any{"team": fmt.Sprintf("Team %d", n)})
 		c.tokens = append(c.tokens, token)
 	}
 	c.file = inline("run", "1 Q0 a 1 2.5 crash\n1 Q0 b 2 1.5 crash\n")
-	c.file["datasetId"] = c.dataset
+	c.file["datasetId"] = s.dataset(t, owner, c.task, "1 0 a 1\n1 0 b 0\n", nil)
 	return c
 }
 
@@ -194,7 +188,7 @@ func inline(name, content string) map[string]any {
 }
 
 // submit submits until it is stopped, and remembers what was acknowledged.
-func (c *crashStory) submit(v *victim, n int, stop <-chan struct{}) {
+func (c *crashLoad) submit(v *serverProcess, n int, stop <-chan struct{}) {
 	body, err := json.Marshal(map[string]any{"type": "upload", "files": []any{c.file}})
 	if err != nil {
 		panic(err)
@@ -207,7 +201,7 @@ func (c *crashStory) submit(v *victim, n int, stop <-chan struct{}) {
 			return
 		default:
 		}
-		r, err := http.NewRequest(http.MethodPost, v.url+c.task+"/submissions", strings.NewReader(string(body)))
+		r, err := http.NewRequest(http.MethodPost, v.url+c.task+"/submissions", bytes.NewReader(body))
 		if err != nil {
 			panic(err)
 		}
@@ -229,7 +223,7 @@ func (c *crashStory) submit(v *victim, n int, stop <-chan struct{}) {
 }
 
 // verify waits until no run is under way, and looks at everything.
-func (c *crashStory) verify(t *testing.T, v *victim) {
+func (c *crashLoad) verify(t *testing.T, v *serverProcess) {
 	t.Helper()
 	s := v.server()
 	owner := s.token(t, "owner")
@@ -238,9 +232,7 @@ func (c *crashStory) verify(t *testing.T, v *victim) {
 	}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		var open struct{ Data []json.RawMessage } // one page: a cursor dies with the state that its run had
-		r := request(t, http.MethodGet, s.url+"/v1/runs?filter[taskId]="+id(c.task)+"&filter[state]=queued,evaluating,running,awaiting-upload", nil)
-		r.Header.Set("Authorization", "Bearer "+owner)
-		s.do(t, r, &open)
+		s.get(t, owner, "/v1/runs?filter[taskId]="+id(c.task)+"&filter[state]=queued,evaluating,running,awaiting-upload", &open)
 		if len(open.Data) == 0 {
 			break
 		}
@@ -249,9 +241,7 @@ func (c *crashStory) verify(t *testing.T, v *victim) {
 		}
 	}
 	submissions := map[string]bool{}
-	for _, raw := range allOf(t, s, owner, c.task+"/submissions?limit=200") {
-		var sub record.Submission
-		decode(t, raw, &sub)
+	for _, sub := range allOf[record.Submission](t, s, owner, c.task+"/submissions?limit=200") {
 		submissions[c.task+"/submissions/"+sub.ID] = true
 	}
 	for _, path := range c.acknowledged {
@@ -260,45 +250,17 @@ func (c *crashStory) verify(t *testing.T, v *victim) {
 		}
 	}
 	evaluated := map[string]int{}
-	for _, raw := range allOf(t, s, owner, c.task+"/evaluations?limit=200") {
-		var e record.Evaluation
-		decode(t, raw, &e)
+	for _, e := range allOf[record.Evaluation](t, s, owner, c.task+"/evaluations?limit=200") {
 		evaluated[e.RunID]++
 	}
-	runs := allOf(t, s, owner, "/v1/runs?limit=200&filter[taskId]="+id(c.task))
+	runs := allOf[record.Run](t, s, owner, "/v1/runs?limit=200&filter[taskId]="+id(c.task))
 	if len(runs) != len(submissions) {
 		t.Errorf("%d runs of %d submissions", len(runs), len(submissions))
 	}
-	for _, raw := range runs {
-		var r record.Run
-		decode(t, raw, &r)
+	for _, r := range runs {
 		if r.State != record.Completed || evaluated[r.ID] != 1 {
 			t.Errorf("run %s is %s, has %d evaluations: %v", r.ID, r.State, evaluated[r.ID], r.Diagnostics)
 		}
 	}
 	t.Logf("%d submissions acknowledged over %d kills, %d runs evaluated once", len(c.acknowledged), crashes, len(runs))
-}
-
-// allOf returns the resources of all pages of a list.
-func allOf(t *testing.T, s *running, token, path string) []json.RawMessage {
-	t.Helper()
-	var data []json.RawMessage
-	for path != "" {
-		r := request(t, http.MethodGet, s.url+path, nil)
-		r.Header.Set("Authorization", "Bearer "+token)
-		var page struct {
-			Data  []json.RawMessage
-			Links struct{ Next string }
-		}
-		s.do(t, r, &page)
-		data, path = append(data, page.Data...), page.Links.Next
-	}
-	return data
-}
-
-func decode(t *testing.T, raw json.RawMessage, v any) {
-	t.Helper()
-	if err := json.Unmarshal(raw, v); err != nil {
-		t.Fatal(err)
-	}
 }

@@ -4,11 +4,9 @@ package main
 
 import (
 	"bytes"
-	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -65,21 +63,15 @@ func fillDisk(t *testing.T, folder string) {
 	}
 	s := startIn(t, folder, "-demo=false", "-quotas", `{"user":{"storedBytes":0},"server":{"storedBytes":0}}`)
 	owner := s.token(t, "owner")
-	organizer := s.post(t, owner, "/v1/organizers", map[string]any{"name": "Lab"})
-	task := s.post(t, owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": "Task"})
-	dataset := s.post(t, owner, "/v1/datasets", map[string]any{
-		"taskId": id(task), "name": "Set", "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
-		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
-		"truths":    []any{map[string]any{"name": "qrels.txt", "content": base64.StdEncoding.EncodeToString([]byte("1 0 d1 1\n"))}},
-	})
+	task := s.task(t, owner, "Task")
+	dataset := s.dataset(t, owner, task, "1 0 d1 1\n", nil)
 	s.post(t, owner, task+"/registrations", map[string]any{"team": "Home"})
 
 	var kept []string // what was acknowledged
 	submit := func(n int) (int, string) {
-		content := ranked(fmt.Sprint("try", n))
-		return s.try(t, owner, task+"/submissions", map[string]any{"type": "upload", "files": []any{map[string]any{
-			"datasetId": id(dataset), "name": "run.txt", "content": base64.StdEncoding.EncodeToString([]byte(content)),
-		}}})
+		file := inline("run.txt", ranked(fmt.Sprint("try", n)))
+		file["datasetId"] = dataset
+		return s.try(t, owner, task+"/submissions", map[string]any{"type": "upload", "files": []any{file}})
 	}
 	n := 0
 	for ; n < 100; n++ {
@@ -119,16 +111,9 @@ func fillDisk(t *testing.T, folder string) {
 		}
 	}
 	readable := func(when string) {
-		for _, path := range append(kept, organizer, task, dataset, "/v1/tasks", "/v1/runs", "/health", "/info") {
-			r := request(t, http.MethodGet, s.url+path, nil)
-			r.Header.Set("Authorization", "Bearer "+owner)
-			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_ = resp.Body.Close()
-			if resp.StatusCode != http.StatusOK {
-				t.Errorf("%s: GET %s: %d", when, path, resp.StatusCode)
+		for _, path := range append(kept, task, "/v1/datasets/"+dataset, "/v1/organizers", "/v1/tasks", "/v1/runs", "/health", "/info") {
+			if a := s.send(t, owner, http.MethodGet, path, nil); a.status != http.StatusOK {
+				t.Errorf("%s: GET %s: %d", when, path, a.status)
 			}
 		}
 	}
@@ -144,19 +129,12 @@ func fillDisk(t *testing.T, folder string) {
 	readable("when there is room again")
 	for _, location := range kept {
 		var made record.Submission
-		r := request(t, http.MethodGet, s.url+location, nil)
-		r.Header.Set("Authorization", "Bearer "+owner)
-		if s.do(t, r, &made); len(made.Files) != 1 || made.Files[0].State != record.FileStored {
+		if s.get(t, owner, location, &made); len(made.Files) != 1 || made.Files[0].State != record.FileStored {
 			t.Fatalf("%+v", made.Files)
 		}
-		resp, err := http.Get(made.Files[0].URL)
-		if err != nil {
-			t.Fatal(err)
+		if got := s.send(t, "", http.MethodGet, made.Files[0].URL, nil).body; int64(len(got)) != made.Files[0].Size {
+			t.Errorf("%s has %d bytes of %d", location, len(got), made.Files[0].Size)
 		}
-		if got, err := io.Copy(io.Discard, resp.Body); err != nil || got != made.Files[0].Size {
-			t.Errorf("%s has %d bytes of %d, %v", location, got, made.Files[0].Size, err)
-		}
-		_ = resp.Body.Close()
 	}
 }
 
@@ -187,19 +165,13 @@ func fill(t *testing.T, path string) {
 // try posts the body, and returns the status with the Location or the type of the problem.
 func (s *running) try(t *testing.T, token, path string, body any) (int, string) {
 	t.Helper()
-	r := request(t, http.MethodPost, s.url+path, body)
-	r.Header.Set("Authorization", "Bearer "+token)
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
+	a := s.send(t, token, http.MethodPost, path, body)
+	if a.status < 300 {
+		return a.status, a.header.Get("Location")
 	}
-	defer func() { _ = resp.Body.Close() }()
 	var p problem.Document
-	if resp.StatusCode >= 300 {
-		if err := json.NewDecoder(resp.Body).Decode(&p); err != nil {
-			t.Fatalf("POST %s: %d is no problem document: %v", path, resp.StatusCode, err)
-		}
-		return resp.StatusCode, p.Type
+	if err := json.Unmarshal(a.body, &p); err != nil {
+		t.Fatalf("POST %s: %d is no problem document: %v", path, a.status, err)
 	}
-	return resp.StatusCode, resp.Header.Get("Location")
+	return a.status, p.Type
 }

@@ -17,7 +17,7 @@ import (
 
 func noEnv(string) string { return "" }
 
-func TestTheDevelopmentIssuerStaysOnTheMachine(t *testing.T) {
+func TestParse_KeepsTheDevelopmentIssuerOnTheMachine(t *testing.T) {
 	for _, args := range [][]string{{"-addr", ":80"}, {"-addr", "0.0.0.0:8080"}, {"-grpc-addr", ":50052"}, {"-addr", "192.0.2.1:8080"}} {
 		if _, err := parse(args, noEnv, io.Discard); err == nil || !strings.Contains(err.Error(), "-issuer") {
 			t.Errorf("%v: %v, want to be told to give -issuer", args, err)
@@ -36,7 +36,7 @@ func TestTheDevelopmentIssuerStaysOnTheMachine(t *testing.T) {
 	}
 }
 
-func TestFlagsHaveEnvironmentTwins(t *testing.T) {
+func TestParse_ReadsTheEnvironment(t *testing.T) {
 	env := map[string]string{"ASSAY_DATA": "elsewhere", "ASSAY_DEMO": "false", "ASSAY_ALLOW_DEV_ISSUER": "true"}
 	c, err := parse([]string{"-data", "here"}, func(name string) string { return env[name] }, io.Discard)
 	if err != nil || c.data != "here" || c.demo || !c.allowDevIssuer {
@@ -49,15 +49,15 @@ func TestFlagsHaveEnvironmentTwins(t *testing.T) {
 }
 
 // The values are what trec_eval 10.0 prints for the runs.
-func TestTheDemoIsALeaderboardOfRealRuns(t *testing.T) {
+func TestDemo_IsALeaderboardOfRealRuns(t *testing.T) {
 	s := startIn(t, t.TempDir())
 	var tasks struct{ Data []record.Task }
-	s.do(t, request(t, http.MethodGet, s.url+"/v1/tasks", nil), &tasks)
+	s.get(t, "", "/v1/tasks", &tasks)
 	if len(tasks.Data) != 1 {
 		t.Fatalf("%d tasks, want the demo's", len(tasks.Data))
 	}
 	var board struct{ Data []record.Evaluation }
-	s.do(t, request(t, http.MethodGet, s.url+"/v1/tasks/"+tasks.Data[0].ID+"/evaluations?sort=rank", nil), &board)
+	s.get(t, "", "/v1/tasks/"+tasks.Data[0].ID+"/evaluations?sort=rank", &board)
 	if len(board.Data) != 3 {
 		t.Fatalf("%d evaluations, want three", len(board.Data))
 	}
@@ -72,7 +72,7 @@ func TestTheDemoIsALeaderboardOfRealRuns(t *testing.T) {
 	}
 }
 
-func TestAFilledStoreGetsNoDemo(t *testing.T) {
+func TestDemo_IsForAnEmptyStore(t *testing.T) {
 	folder := t.TempDir()
 	t.Run("first", func(t *testing.T) {
 		s := startIn(t, folder, "-demo=false")
@@ -80,13 +80,13 @@ func TestAFilledStoreGetsNoDemo(t *testing.T) {
 	})
 	s := startIn(t, folder)
 	var list struct{ Data []record.Organizer }
-	s.do(t, request(t, http.MethodGet, s.url+"/v1/organizers", nil), &list)
+	s.get(t, "", "/v1/organizers", &list)
 	if len(list.Data) != 1 || list.Data[0].Name != "Lake Lab" {
 		t.Errorf("%+v, want what was there before and nothing else", list.Data)
 	}
 }
 
-func TestASecondServerIsToldWhy(t *testing.T) {
+func TestRun_RefusesDataInUse(t *testing.T) {
 	folder := t.TempDir()
 	startIn(t, folder, "-demo=false")
 	var out bytes.Buffer
@@ -115,7 +115,7 @@ func TestRun_ServesWhileTheIssuerIsDown(t *testing.T) {
 	start(t, "-demo=false", "-issuer", "http://127.0.0.1:1", "-audience", "assay")
 }
 
-func TestPagesOfOtherOriginsGetNoTokens(t *testing.T) {
+func TestDevIssuer_GivesNoTokensToOtherOrigins(t *testing.T) {
 	s := start(t, "-demo=false")
 	for path, want := range map[string]string{"/dev/token": "", "/v1/tasks": "*", "/files/x": "*"} {
 		r := request(t, http.MethodOptions, s.url+path, nil)

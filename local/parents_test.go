@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"maps"
 	"net/http"
 	"net/url"
@@ -18,28 +17,11 @@ import (
 func TestParents_AreNeverMissing(t *testing.T) {
 	s := start(t)
 	admin := s.token(t, "root", "admins")
-	get := func(token, path string, v any) int {
-		t.Helper()
-		r := request(t, http.MethodGet, s.url+path, nil)
-		if token != "" {
-			r.Header.Set("Authorization", "Bearer "+token)
-		}
-		resp, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		if v != nil {
-			if err := json.NewDecoder(resp.Body).Decode(v); err != nil {
-				t.Fatal(path, err)
-			}
-		}
-		return resp.StatusCode
-	}
+	status := func(token, path string) int { return s.send(t, token, http.MethodGet, path, nil).status }
 	first := func(path string) (resource map[string]any) {
 		t.Helper()
 		var p struct{ Data []map[string]any }
-		get(admin, path, &p)
+		s.get(t, admin, path, &p)
 		return p.Data[0]
 	}
 	ids := map[string]string{"{$}": "", "{tool}": "evaluator"}
@@ -53,7 +35,7 @@ func TestParents_AreNeverMissing(t *testing.T) {
 	ids["{userId}"] = first("/v1/organizers/" + ids["{organizerId}"] + "/members")["id"].(string)
 
 	var run struct{ Files []struct{ URL string } }
-	get(admin, "/v1/runs/"+ids["{runId}"], &run)
+	s.get(t, admin, "/v1/runs/"+ids["{runId}"], &run)
 	file, err := url.Parse(run.Files[0].URL)
 	if err != nil {
 		t.Fatal(err)
@@ -74,13 +56,13 @@ func TestParents_AreNeverMissing(t *testing.T) {
 	}
 	for _, p := range slices.Sorted(maps.Keys(parents)) {
 		for _, token := range []string{"", admin} {
-			if status := get(token, p, nil); status == http.StatusNotFound || strings.Contains(p, "{") {
+			if status := status(token, p); status == http.StatusNotFound || strings.Contains(p, "{") {
 				t.Errorf("GET %s: %d, and there is something under it", p, status)
 			}
 		}
 	}
 	for _, missing := range []string{"/dev/none", "/v1/none", "/fil"} {
-		if status := get("", missing, nil); status != http.StatusNotFound {
+		if status := status("", missing); status != http.StatusNotFound {
 			t.Errorf("GET %s: %d, want 404", missing, status)
 		}
 	}

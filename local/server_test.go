@@ -1,19 +1,23 @@
 package main
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 )
 
-// running is the program, serving on free ports until the test ends.
+// running is the program, serving until the test ends, with a client.
 type running struct {
 	url     string
 	grpc    string // address of gRPC
 	program *program
+	client  *http.Client
 }
 
 // start serves with the flags over a fresh folder.
@@ -22,23 +26,40 @@ func start(t testing.TB, flags ...string) *running {
 	return startIn(t, t.TempDir(), flags...)
 }
 
+// startIn serves with the flags over the folder, on free ports.
 func startIn(t testing.TB, data string, flags ...string) *running {
 	t.Helper()
 	c, err := parse(append([]string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", data}, flags...), noEnv, io.Discard)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return serve(t, c, io.Discard)
+}
+
+// serve serves with the settings until the test ends.
+func serve(t testing.TB, c settings, logs io.Writer) *running {
+	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", c.addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.url = "http://" + listener.Addr().String()
-	p, err := newProgram(t.Context(), c, io.Discard)
+	addr := listener.Addr().String()
+	c.url = cmp.Or(c.url, "http://"+addr)
+	p, err := newProgram(t.Context(), c, logs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if p.listener, err = new(net.ListenConfig).Listen(t.Context(), "tcp", c.grpc); err != nil {
-		t.Fatal(err)
+	s := &running{url: c.url, program: p, client: &http.Client{Transport: &http.Transport{
+		// Whatever URL the server says that it has, it is here.
+		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
+			return new(net.Dialer).DialContext(ctx, network, addr)
+		},
+	}}}
+	if c.grpc != "" {
+		if p.listener, err = new(net.ListenConfig).Listen(t.Context(), "tcp", c.grpc); err != nil {
+			t.Fatal(err)
+		}
+		s.grpc = p.listener.Addr().String()
 	}
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan struct{}), make(chan error, 1)
@@ -47,49 +68,137 @@ func startIn(t testing.TB, data string, flags ...string) *running {
 	}()
 	<-ready
 	t.Cleanup(func() {
+		s.client.CloseIdleConnections()
 		stop()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
 		p.close()
 	})
-	return &running{url: c.url, grpc: p.listener.Addr().String(), program: p}
+	return s
 }
 
-// token returns a token of the development issuer, as a client gets it.
-func (s *running) token(t testing.TB, user string, groups ...string) string {
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   []byte
+}
+
+// send sends a request to a path or a URL, with the token unless it is empty. The body is sent as JSON, or as it is if it has
+// bytes.
+func (s *running) send(t testing.TB, token, method, path string, body any) answer {
 	t.Helper()
-	r := request(t, http.MethodPost, s.url+"/dev/token", map[string]any{"user": user, "groups": groups})
-	var answer struct {
-		Token string `json:"access_token"`
+	if strings.HasPrefix(path, "/") {
+		path = s.url + path
 	}
-	s.do(t, r, &answer)
-	return answer.Token
+	r := request(t, method, path, body)
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := s.client.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	content, err := io.ReadAll(resp.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer{resp.StatusCode, resp.Header, content}
+}
+
+// request is a request with a body as JSON, or with bytes as they are.
+func request(t testing.TB, method, url string, body any) *http.Request {
+	t.Helper()
+	content, raw := body.([]byte)
+	if !raw && body != nil {
+		var err error
+		if content, err = json.Marshal(body); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, err := http.NewRequestWithContext(context.Background(), method, url, bytes.NewReader(content))
+	if err != nil {
+		t.Fatal(err)
+	}
+	switch {
+	case raw:
+		r.Header.Set("Content-Type", "text/plain")
+	case method == http.MethodPatch:
+		r.Header.Set("Content-Type", "application/merge-patch+json")
+	case body != nil:
+		r.Header.Set("Content-Type", "application/json")
+	}
+	return r
+}
+
+// call is send for a request that must succeed; its answer is decoded into v, unless v is nil.
+func (s *running) call(t testing.TB, token, method, path string, body, v any) http.Header {
+	t.Helper()
+	a := s.send(t, token, method, path, body)
+	if a.status >= http.StatusBadRequest {
+		t.Fatalf("%s %s: status %d\n%s", method, path, a.status, a.body)
+	}
+	if v != nil && len(a.body) > 0 {
+		if err := json.Unmarshal(a.body, v); err != nil {
+			t.Fatalf("%s %s: %v\n%s", method, path, err, a.body)
+		}
+	}
+	return a.header
+}
+
+func (s *running) get(t testing.TB, token, path string, v any) {
+	t.Helper()
+	s.call(t, token, http.MethodGet, path, nil, v)
 }
 
 // post creates something and returns its path.
 func (s *running) post(t testing.TB, token, path string, body any) string {
 	t.Helper()
-	r := request(t, http.MethodPost, s.url+path, body)
-	r.Header.Set("Authorization", "Bearer "+token)
-	return s.do(t, r, nil).Get("Location")
+	return s.call(t, token, http.MethodPost, path, body, nil).Get("Location")
 }
 
-func (s *running) do(t testing.TB, r *http.Request, v any) http.Header {
+// token returns a token of the development issuer, as a client gets it.
+func (s *running) token(t testing.TB, user string, groups ...string) string {
 	t.Helper()
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
+	var answer struct {
+		Token string `json:"access_token"`
 	}
-	defer func() { _ = resp.Body.Close() }()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode >= http.StatusBadRequest {
-		t.Fatalf("%s %s: status %d, %v\n%s", r.Method, r.URL, resp.StatusCode, err, body)
+	s.call(t, "", http.MethodPost, "/dev/token", map[string]any{"user": user, "groups": groups}, &answer)
+	return answer.Token
+}
+
+// task makes an organizer with an open task.
+func (s *running) task(t testing.TB, owner, name string) (path string) {
+	t.Helper()
+	organizer := s.post(t, owner, "/v1/organizers", map[string]any{"name": name})
+	return s.post(t, owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": name})
+}
+
+// dataset makes a dataset of the task, for runs of retrieval evaluated by AP, with what more has in place of that, and returns its id.
+func (s *running) dataset(t testing.TB, owner, task, qrels string, more map[string]any) string {
+	t.Helper()
+	draft := map[string]any{
+		"taskId": id(task), "name": "Dataset", "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
+		"truths": []any{inline("qrels", qrels)}, "evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
 	}
-	if v != nil && len(body) > 0 {
-		if err := json.Unmarshal(body, v); err != nil {
-			t.Fatal(err)
+	for name, value := range more {
+		draft[name] = value
+	}
+	return id(s.post(t, owner, "/v1/datasets", draft))
+}
+
+// allOf returns the resources of all pages of a list.
+func allOf[R any](t testing.TB, s *running, token, path string) (all []R) {
+	t.Helper()
+	for path != "" {
+		var page struct {
+			Data  []R
+			Links struct{ Next string }
 		}
+		s.get(t, token, path, &page)
+		all, path = append(all, page.Data...), page.Links.Next
 	}
-	return resp.Header
+	return all
 }

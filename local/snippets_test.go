@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -25,29 +24,25 @@ const snippetTime = time.Minute
 func TestSnippets(t *testing.T) {
 	s := start(t, "-demo=false")
 	ran := 0
-	for next := "/v1/platform/components?limit=20"; next != ""; {
-		var p struct {
-			Data  []components.Component
-			Links struct{ Next string }
+	for _, c := range allOf[components.Component](t, s, "", "/v1/platform/components?limit=20") {
+		for _, snippet := range c.Snippets {
+			ran++
+			t.Run(c.Name+"/"+snippet.Language, func(t *testing.T) {
+				t.Parallel()
+				s.runSnippet(t, c, snippet)
+			})
 		}
-		s.do(t, request(t, http.MethodGet, s.url+next, nil), &p)
-		for _, c := range p.Data {
-			for _, snippet := range c.Snippets {
-				ran++
-				t.Run(c.Name+"/"+snippet.Language, func(t *testing.T) {
-					t.Parallel()
-					s.runSnippet(t, c, snippet)
-				})
-			}
-		}
-		next = p.Links.Next
 	}
 	t.Logf("%d snippets", ran)
 }
 
 func (s *running) runSnippet(t *testing.T, c components.Component, snippet components.Snippet) {
 	folder := t.TempDir()
-	text := s.text(t, snippet.URL)
+	fetched := s.send(t, "", http.MethodGet, snippet.URL, nil)
+	if fetched.status != http.StatusOK {
+		t.Fatalf("%s: status %d\n%s", snippet.URL, fetched.status, fetched.body)
+	}
+	text := fetched.body
 	token := s.token(t, c.ID+"."+snippet.Language, "workers")
 	ctx, cancel := context.WithTimeout(t.Context(), snippetTime)
 	defer cancel()
@@ -86,20 +81,6 @@ func (s *running) runSnippet(t *testing.T, c components.Component, snippet compo
 			t.Errorf("it leaves %s behind, which is empty, or of which it says nothing", f.Name())
 		}
 	}
-}
-
-// text returns what the server answers at the path, to nobody in particular.
-func (s *running) text(t *testing.T, path string) []byte {
-	resp, err := http.DefaultClient.Do(request(t, http.MethodGet, s.url+path, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		t.Fatalf("%s: status %d, %v\n%s", path, resp.StatusCode, err, body)
-	}
-	return body
 }
 
 func write(t *testing.T, folder, name string, content []byte) string {

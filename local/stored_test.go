@@ -49,7 +49,7 @@ func TestStored_IsWritten(t *testing.T) {
 				now.Read[viewer] = s.readAll(t, s.token(t, viewer, groups...))
 			}
 			s.leaveWork(t)
-			now.At = s.now()
+			now.At = s.program.now()
 			content, err := json.Marshal(now)
 			if err := errors.Join(err, os.WriteFile(filepath.Join(data, storedAnswers), content, 0o600)); err != nil {
 				t.Fatal(err)

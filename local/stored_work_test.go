@@ -21,11 +21,11 @@ const (
 
 // leaveWork leaves work of every kind that goes on by itself: runs that wait for files, for workers and for a changed truth,
 // a truth that is to come, and changes of a task, a registration and a deletion that others have to follow.
-func (s *stored) leaveWork(t *testing.T) {
+func (s *running) leaveWork(t *testing.T) {
 	t.Helper()
 	owner, user := s.token(t, leftOwner), s.token(t, leftUser)
 	post := func(token, path string, body any) map[string]any {
-		return s.must(t, token, http.MethodPost, path, body)
+		return s.object(t, token, http.MethodPost, path, body)
 	}
 	of := func(created map[string]any) string { return created["id"].(string) }
 	organizer := of(post(owner, "/v1/organizers", map[string]any{"name": "Left Lab"}))
@@ -49,17 +49,17 @@ func (s *stored) leaveWork(t *testing.T) {
 	submit(on(toCome(leftRun, leftRunContent)))
 	submit(map[string]any{"type": "image", "image": "ranker", "command": "rank", "datasetIds": []string{changed}})
 	s.await(t, "the first run is evaluated", func() bool { return s.runs(t)["there.run"]["state"] == string(record.Completed) })
-	s.must(t, owner, http.MethodPatch, "/v1/datasets/"+changed, map[string]any{"truths": []any{inline("qrels", leftQrels)}})
-	s.must(t, user, http.MethodPatch, task+"/registrations/"+registration, map[string]any{"anonymous": true})
-	s.must(t, owner, http.MethodPatch, task, map[string]any{"visibility": "private"})
-	s.must(t, owner, http.MethodDelete, deleted, nil)
+	s.object(t, owner, http.MethodPatch, "/v1/datasets/"+changed, map[string]any{"truths": []any{inline("qrels", leftQrels)}})
+	s.object(t, user, http.MethodPatch, task+"/registrations/"+registration, map[string]any{"anonymous": true})
+	s.object(t, owner, http.MethodPatch, task, map[string]any{"visibility": "private"})
+	s.object(t, owner, http.MethodDelete, deleted, nil)
 }
 
 // endWork does what the work that leaveWork left waits for, and sees it end.
-func (s *stored) endWork(t *testing.T) {
+func (s *running) endWork(t *testing.T) {
 	t.Helper()
 	s.await(t, "nothing is due", func() bool {
-		due, err := s.table.Query(t.Context(), store.Query{Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(s.now()), Limit: 1})
+		due, err := s.program.table.Query(t.Context(), store.Query{Index: record.ByWork, Partition: record.DuePartition, To: record.DueBy(s.program.now()), Limit: 1})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -68,12 +68,12 @@ func (s *stored) endWork(t *testing.T) {
 	runs, owner := s.runs(t), s.token(t, leftOwner)
 	upload := func(file any, content string) {
 		link := file.(map[string]any)["upload"].(map[string]any)["url"].(string)
-		s.must(t, "", http.MethodPut, link, []byte(content))
+		s.call(t, "", http.MethodPut, link, []byte(content), nil)
 	}
 	upload(runs[leftRun]["files"].([]any)[0], leftRunContent)
-	for _, dataset := range s.must(t, owner, http.MethodGet, "/v1/datasets", nil)["data"].([]any) {
+	for _, dataset := range s.object(t, owner, http.MethodGet, "/v1/datasets", nil)["data"].([]any) {
 		if d := dataset.(map[string]any); d["name"] == leftTruth {
-			d = s.must(t, owner, http.MethodGet, "/v1/datasets/"+d["id"].(string), nil)
+			d = s.object(t, owner, http.MethodGet, "/v1/datasets/"+d["id"].(string), nil)
 			upload(d["truths"].([]any)[0], leftQrels)
 		}
 	}
@@ -84,7 +84,7 @@ func (s *stored) endWork(t *testing.T) {
 			if !ok {
 				return false
 			}
-			e := s.must(t, s.token(t, leftUser), http.MethodGet, "/v1/evaluations/"+evaluation, nil)
+			e := s.object(t, s.token(t, leftUser), http.MethodGet, "/v1/evaluations/"+evaluation, nil)
 			if ap := e["measures"].(map[string]any)["AP"]; ap != 0.5 {
 				return false
 			}
@@ -94,19 +94,19 @@ func (s *stored) endWork(t *testing.T) {
 	if state := runs[""]["state"]; state != string(record.Queued) {
 		t.Errorf("the run that waits for a worker is %v", state)
 	}
-	if _, status := s.send(t, "", http.MethodGet, "/v1/runs/"+runs[leftRun]["id"].(string), nil); status != http.StatusNotFound {
-		t.Errorf("a run of a task that has become private is answered with %d", status)
+	if a := s.send(t, "", http.MethodGet, "/v1/runs/"+runs[leftRun]["id"].(string), nil); a.status != http.StatusNotFound {
+		t.Errorf("a run of a task that has become private is answered with %d", a.status)
 	}
 }
 
 // runs are the runs of the user who has left work, by the name of their first file; the one without files is under "".
-func (s *stored) runs(t *testing.T) map[string]map[string]any {
+func (s *running) runs(t *testing.T) map[string]map[string]any {
 	t.Helper()
 	user := s.token(t, leftUser)
 	found := map[string]map[string]any{}
-	me := s.must(t, user, http.MethodGet, "/v1/user", nil)["id"].(string)
-	for _, listed := range s.must(t, user, http.MethodGet, "/v1/runs?filter[userId]="+me, nil)["data"].([]any) {
-		run := s.must(t, user, http.MethodGet, "/v1/runs/"+listed.(map[string]any)["id"].(string), nil)
+	me := s.object(t, user, http.MethodGet, "/v1/user", nil)["id"].(string)
+	for _, listed := range s.object(t, user, http.MethodGet, "/v1/runs?filter[userId]="+me, nil)["data"].([]any) {
+		run := s.object(t, user, http.MethodGet, "/v1/runs/"+listed.(map[string]any)["id"].(string), nil)
 		name := ""
 		if files, _ := run["files"].([]any); len(files) > 0 {
 			name, _ = files[0].(map[string]any)["name"].(string)
@@ -117,7 +117,7 @@ func (s *stored) runs(t *testing.T) map[string]map[string]any {
 }
 
 // await waits until what it names is so.
-func (s *stored) await(t *testing.T, what string, holds func() bool) {
+func (s *running) await(t *testing.T, what string, holds func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); !holds(); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 
 	"assay/functions/acceptancetest"
@@ -19,7 +18,7 @@ func TestStory(t *testing.T) {
 	ready, ended := make(chan string, 1), make(chan error, 1)
 	var logs bytes.Buffer
 	go func() { ended <- run(ctx, args, noEnv, io.Discard, &logs, func(url string) { ready <- url }) }()
-	s := &running{}
+	s := &running{client: http.DefaultClient}
 	select {
 	case s.url = <-ready:
 	case err := <-ended:
@@ -31,11 +30,7 @@ func TestStory(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
-		for line := range strings.Lines(logs.String()) {
-			if strings.Contains(line, "level=ERROR") || strings.Contains(line, "level=WARN") {
-				t.Errorf("the log has: %s", line)
-			}
-		}
+		checkLog(t, logs.String())
 	})
 	acceptancetest.Story(t, acceptancetest.Setup{
 		URL:    s.url,

@@ -23,13 +23,12 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// TestAnImageGoesAllItsWay has the worker that people run execute a submission and evaluate it, on a dataset with a built-in
+// TestWorker_ExecutesAndEvaluatesAnImage has the worker that people run execute a submission and evaluate it, on a dataset with a built-in
 // evaluator and on one with an organizer's own, while its owner watches over gRPC and looks over HTTP.
-func TestAnImageGoesAllItsWay(t *testing.T) {
+func TestWorker_ExecutesAndEvaluatesAnImage(t *testing.T) {
 	s := start(t, "-demo=false")
 	owner, user := s.token(t, "owner"), s.token(t, "user")
-	organizer := s.post(t, owner, "/v1/organizers", map[string]any{"name": "Lab"})
-	task := s.post(t, owner, "/v1/tasks", map[string]any{"organizerId": id(organizer), "name": "Task"})
+	task := s.task(t, owner, "Task")
 	s.post(t, user, task+"/registrations", map[string]any{"team": "Team"})
 	var datasets []string
 	for name, evaluator := range map[string]map[string]any{
@@ -37,18 +36,15 @@ func TestAnImageGoesAllItsWay(t *testing.T) {
 		"own": {"kind": "worker", "image": "judge", "measures": []string{"Lines"}, "command": `cat "$ASSAY_TRUTH"/qrels
 printf 'measure{\n key: "Lines"\n value: "%d"\n}\n' "$(cat "$ASSAY_RUN"/run.txt | wc -l)" > "$ASSAY_OUTPUT/evaluation.prototext"`},
 	} {
-		datasets = append(datasets, id(s.post(t, owner, "/v1/datasets", map[string]any{
-			"taskId": id(task), "name": name, "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
-			"inputs": []any{inline("input.txt", "1 Q0 a 1 2.5 x\n1 Q0 b 2 1.5 x\n")}, "truths": []any{inline("qrels", "1 0 a 1\n")}, "evaluator": evaluator,
-		})))
+		datasets = append(datasets, s.dataset(t, owner, task, "1 0 a 1\n", map[string]any{
+			"name": name, "inputs": []any{inline("input.txt", "1 Q0 a 1 2.5 x\n1 Q0 b 2 1.5 x\n")}, "evaluator": evaluator,
+		}))
 	}
-	r := request(t, http.MethodPost, s.url+task+"/submissions", map[string]any{
+	var made record.Submission
+	s.call(t, user, http.MethodPost, task+"/submissions", map[string]any{
 		"type": "image", "image": "ranker", "datasetIds": datasets,
 		"command": `echo first; cp "$ASSAY_INPUT/input.txt" "$ASSAY_OUTPUT/run.txt"; echo second >&2`,
-	})
-	r.Header.Set("Authorization", "Bearer "+user)
-	var made record.Submission
-	s.do(t, r, &made)
+	}, &made)
 	watched := make(chan watching, len(made.RunIDs))
 	var begun sync.WaitGroup
 	for _, run := range made.RunIDs {
@@ -56,7 +52,7 @@ printf 'measure{\n key: "Lines"\n value: "%d"\n}\n' "$(cat "$ASSAY_RUN"/run.txt 
 		go func() { watched <- watchRun(s.grpc, user, run, sync.OnceFunc(begun.Done)) }()
 	}
 	begun.Wait()
-	log := s.hire(t, buildWorker(t))
+	log := s.startWorker(t, buildWorker(t))
 	for range made.RunIDs {
 		w := <-watched
 		if w.err != nil {
@@ -76,24 +72,20 @@ printf 'measure{\n key: "Lines"\n value: "%d"\n}\n' "$(cat "$ASSAY_RUN"/run.txt 
 			t.Errorf("the truth is in what the run's owner read:\n%s", lines)
 		}
 		var run record.Run
-		get := request(t, http.MethodGet, s.url+"/v1/runs/"+w.id, nil)
-		get.Header.Set("Authorization", "Bearer "+user)
-		s.do(t, get, &run)
+		s.get(t, user, "/v1/runs/"+w.id, &run)
 		if run.State != record.Completed || len(run.Files) != 1 || run.EvaluationLogTail != "" {
 			t.Errorf("%+v", run)
 		}
-		get = request(t, http.MethodGet, s.url+"/v1/evaluations/"+run.EvaluationID, nil)
-		get.Header.Set("Authorization", "Bearer "+user)
 		var e record.Evaluation
-		s.do(t, get, &e)
+		s.get(t, user, "/v1/evaluations/"+run.EvaluationID, &e)
 		if v := e.Measures[e.PrimaryMeasure]; v == nil || *v != map[string]float64{"AP": 1, "Lines": 2}[e.PrimaryMeasure] {
 			t.Errorf("%+v", e)
 		}
 	}
 }
 
-// hire starts a worker that ends with the test, and returns what it logs.
-func (s *running) hire(t *testing.T, worker string) fmt.Stringer {
+// startWorker starts a worker that ends with the test, and returns what it logs.
+func (s *running) startWorker(t *testing.T, worker string) fmt.Stringer {
 	t.Helper()
 	w := exec.Command(worker, "-server", s.grpc, "-exec", "local", "-work", t.TempDir())
 	w.Env = append(os.Environ(), "ASSAY_WORKER_TOKEN="+s.token(t, "robot", "workers"))

@@ -55,8 +55,8 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 		Meta: record.NewMeta(c.Now()), TaskID: t.ID, RegistrationDraft: d, State: begins,
 	}}
 	r.Alias = record.NewAlias(r.ID)
-	reserve(c, nil, r)
 	c.Tx.Create(r).Create(grantOf(r, t.Visibility == record.Private)).Or(registeredAlready)
+	reserve(c, nil, r) // last: who asks twice is registered already, and need not choose another name
 	if err := c.AddUsers(ctx, record.RegistrationGrants, []string{d.UserID}, func(string) string { return "/userId" }); err != nil {
 		return "", nil, err
 	}

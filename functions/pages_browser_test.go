@@ -29,6 +29,9 @@ func TestPages_WorkInABrowser(t *testing.T) {
 				if links := browsertest.Evaluate[[]string](p, `[...document.links].map(a => a.protocol).filter(p => !/^https?:$/.test(p))`); len(links) > 0 {
 					t.Errorf("the page links to %q", links)
 				}
+				if browsertest.Evaluate[bool](p, `[...document.querySelectorAll("td.entry + td.number")].some(c => c.getBoundingClientRect().right > innerWidth)`) {
+					t.Error("the measure that ranks is beyond the edge of the page")
+				}
 			})
 		}
 	}

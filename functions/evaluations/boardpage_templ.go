@@ -510,7 +510,7 @@ func results(v boardView) templ.Component {
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
-			templ_7745c5c3_Err = webpage.Entry(e.Entry, e.Rank, e.Measures[v.sort], e.Runs).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = webpage.Entry(e.Entry, e.Rank, e.Runs).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

@@ -52,7 +52,7 @@ func TestPolicyIsOfWhatThePageHas(t *testing.T) {
 func TestEntry_TellsBaselinesApart(t *testing.T) {
 	at := record.At(time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC))
 	shown := func(e record.Entry) string {
-		text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(serve(t, webpage.Page{Main: webpage.Entry(e, 1, new(.5), 0)}).Body), "")
+		text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(serve(t, webpage.Page{Main: webpage.Entry(e, 1, 0)}).Body), "")
 		_, main, _ := strings.Cut(text, "Skip to the content")
 		return main
 	}

@@ -3,11 +3,14 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -93,6 +96,30 @@ func TestRun_RefusesDataInUse(t *testing.T) {
 	err := run(context.Background(), []string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", folder}, noEnv, &out, io.Discard, nil)
 	if err == nil || !strings.Contains(err.Error(), folder) {
 		t.Errorf("%v, want the name of the file that is in use", err)
+	}
+}
+
+// Files that no record of the table names are deleted after some days, which over the files of another table are all of them.
+func TestRun_RefusesFilesOfAnotherTable(t *testing.T) {
+	data := t.TempDir()
+	args := []string{"-addr", "127.0.0.1:0", "-grpc-addr", "", "-data", data}
+	serve := func() error { // until it can be reached
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		return run(ctx, args, noEnv, io.Discard, io.Discard, func(string) { stop() })
+	}
+	if err := errors.Join(serve(), serve()); err != nil {
+		t.Fatal(err)
+	}
+	table, aside := filepath.Join(data, "table.db"), filepath.Join(data, "aside.db")
+	if err := os.Rename(table, aside); err != nil {
+		t.Fatal(err)
+	}
+	if err := serve(); err == nil || !strings.Contains(err.Error(), "another table") {
+		t.Errorf("another table: %v", err)
+	}
+	if err := errors.Join(os.Rename(aside, table), serve()); err != nil {
+		t.Errorf("the table of the files again: %v", err)
 	}
 }
 

@@ -112,6 +112,9 @@ func newProgram(ctx context.Context, c settings, logs io.Writer) (*program, erro
 	}
 	p.worker.Store, p.worker.Files = p.table, p.files
 	p.grpc = server.New(server.Env{Store: p.table, Files: p.files, Now: p.env.Now, Log: p.log, Verify: p.id.verify, Quotas: quotas}, c.grpcOptions())
+	if err := claimFiles(ctx, p.table, p.files, c.now()); err != nil {
+		return nil, errors.Join(err, p.table.close())
+	}
 	return p, nil
 }
 

@@ -35,6 +35,7 @@ import (
 //	USER#<id>                 / MEMBER#<organizerId>      a membership; the partition is all that a user was granted
 //	USER#<id>                 / REGISTERED#<taskId>       a registration's grant; reserves user and task
 //	WORKERS                   / SERVING             when workers of each pool and kind of work were last seen
+//	TABLE                     / IDENTITY            tells the table from others that could be served over the same files
 //	IDEMPOTENCY#<userId>#<key>/ KEY                 the answer to a POST that carried the key
 //
 // Lists, by index; sort is the id throughout, save in ByWork. <audience> is who may see the entry, so that a list reads

@@ -38,7 +38,7 @@ var Operations = []api.Operation{
 	api.Patch(api.Spec{
 		ID: "updateOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer, Problems: api.Quotas,
 		Summary:     "Update an organizer",
-		Description: "Members are added and removed by a change of `members`, at most 45 in one request. Who is added must be a known user (one who changed something here, or sent `PATCH /v1/user`) with fewer than 50 memberships; the last known member cannot be removed. Every change of members is an audit entry.",
+		Description: "Members are added and removed by a change of `members`, at most 45 in one request. A merge patch replaces the whole list, you included; the JSON Patch `[{\"op\":\"add\",\"path\":\"/members/-\",\"value\":\"<user id>\"}]` adds one. Who is added must be a known user (one who changed something here, or sent `PATCH /v1/user`) with fewer than 50 memberships; the last known member cannot be removed. Every change of members is an audit entry.",
 	}, organizer, show, change),
 	api.Delete(api.Spec{
 		ID: "deleteOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,

@@ -160,6 +160,9 @@ func (r *Results) checkMeasures(asked ResultsRequest) error {
 		if asked.One {
 			fields[i].Pointer = asked.MeasurePointer
 		}
+		if t := asked.Truth; t != nil && t.Kind+t.DatasetID == "" {
+			fields[i].Detail += assumed
+		}
 	}
 	if err := problem.Check(fields); err != nil {
 		return err

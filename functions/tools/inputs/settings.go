@@ -11,6 +11,9 @@ import (
 	"assay/shared/record"
 )
 
+// assumed says what to give when files are not of the kind that they are taken for.
+const assumed = "; files are taken for those of retrieval, unless kind in truth says classification or regression"
+
 // Settings says how files that come along are read, without measures. Kind and format stand in the input under the pointer;
 // unless they are given, files are of retrieval.
 func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Settings, error) {
@@ -20,6 +23,9 @@ func Settings(pointer, kind string, format *record.RunFormat) (evaluator.Setting
 	}
 	fields := evaluator.CheckFormat(s.Kind, s.Format)
 	for i, f := range fields {
+		if kind == "" {
+			fields[i].Detail += assumed
+		}
 		if member, ok := strings.CutPrefix(f.Pointer, "/runFormat"); ok {
 			fields[i].Pointer = pointer + "/format" + member
 		} else {

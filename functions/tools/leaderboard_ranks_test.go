@@ -28,11 +28,11 @@ func TestLeaderboard_NewEntriesMoveNoRank(t *testing.T) {
 			for i, user := range []string{"ada", "bob", "cid", "dan", "fay"} {
 				run, e := s.addEvaluatedRun(runSpec{user: user, ap: topicValues(before[i])})
 				e.Unlisted = true
-				s.replace(e)
+				s.records.Replace(e)
 				was[user] = run
 			}
 			s.dataset.TruthVersion = 2
-			s.replace(s.dataset)
+			s.records.Replace(s.dataset.DatasetItem)
 			after := []float64{.9, .8, .8, tt.dan, .99}
 			for i, user := range []string{"ada", "bob", "cid", "dan", "eve"} {
 				s.addEvaluatedRun(runSpec{user: user, ap: topicValues(after[i]), earlier: was[user]})

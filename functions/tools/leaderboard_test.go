@@ -115,7 +115,7 @@ func TestLeaderboard_IntervalsContainTheMean(t *testing.T) {
 	_, e := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.1, .4, .3, .9, .5)})
 	_, other := s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(.1, .2)})
 	other.Measures["AP"] = new(.7) // a measure that is no mean over topics
-	s.replace(other)
+	s.records.Replace(other)
 	var out tools.LeaderboardOutput
 	s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
 	i := slices.IndexFunc(out.Entries, func(o tools.LeaderboardEntry) bool { return o.EvaluationID == e.ID })
@@ -273,7 +273,7 @@ func TestLeaderboard_EntityTagFollowsEntries(t *testing.T) {
 	}
 	e.Measures["AP"] = new(.6)
 	record.Touch(e, time.Now())
-	s.replace(e)
+	s.records.Replace(e)
 	second := tag("")
 	s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(.4)})
 	if second == first || tag("") == second {
@@ -314,8 +314,8 @@ func TestLeaderboard_LargestPage(t *testing.T) {
 		s.dataset.Evaluator.Measures = append(s.dataset.Evaluator.Measures, fmt.Sprintf("P@%d", i+1))
 	}
 	s.dataset.Name, s.task.Name, s.dataset.TruthVersion = injections[0], injections[1], 3
-	s.replace(s.dataset)
-	s.replace(s.task)
+	s.records.Replace(s.dataset.DatasetItem)
+	s.records.Replace(s.task.TaskItem)
 	for i := range 201 {
 		s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i), team: injections[i%len(injections)], baseline: i%9 == 0, ap: topicValues(float64(i)/300, float64(i%7)/7, float64(i%11)/11)})
 	}

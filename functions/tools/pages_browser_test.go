@@ -76,8 +76,8 @@ func shownPages(t testing.TB) map[string]toolPage {
 		pages["leaderboard-"+name] = toolPage{s, "leaderboard", object{"datasetId": s.dataset.ID, "against": 1, "best": false}}
 		if name == "hostile" {
 			s.task.Name, s.dataset.Name = injections[1], injections[5]
-			s.replace(s.task)
-			s.replace(s.dataset)
+			s.records.Replace(s.task.TaskItem)
+			s.records.Replace(s.dataset.DatasetItem)
 		}
 	}
 	return pages

@@ -74,7 +74,7 @@ func TestResolver_FollowsTheRightsOfResources(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newToolServer(t, c.task)
-			s.Put(&record.Reservation{Meta: s.meta(), At: record.MembershipKey(servertest.UserID("otto"), s.meta().ID)})
+			s.records.Organizer("otto")
 			c.run.label, c.run.ap = "mine", topicValues(.5, 1)
 			run, _ := s.addEvaluatedRun(c.run)
 			for i, user := range callers {
@@ -137,11 +137,8 @@ func TestResolver_RefusesIncomparableRuns(t *testing.T) {
 	old, _ := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(.5)})
 	s.nextTruthVersion()
 	newer, _ := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(.5)})
-	s.dataset = s.newDataset(record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "v"},
-		record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "RR"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"RR"}, Image: "image"}, "t", "t")
-	own, e := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(.5), rr: new(.5)})
-	e.Evaluator.Kind = record.EvaluatorWorker
-	s.replace(e)
+	s.dataset = s.newWorkerDataset()
+	own, _ := s.addEvaluatedRun(runSpec{public: true, ap: topicValues(.5), rr: new(.5)})
 	for _, c := range []struct {
 		runs []object
 		says string
@@ -179,8 +176,8 @@ func TestResult_ChecksRightsBeforeTheEntityTag(t *testing.T) {
 			s.Want(http.StatusNotModified, nil, "bob", http.MethodGet, path, nil, "If-None-Match", tag)
 			change(&run.Access)
 			change(&e.Access)
-			s.replace(run)
-			s.replace(e)
+			s.records.Replace(run)
+			s.records.Replace(e)
 			for _, has := range []string{tag, "*"} {
 				if a := s.Do("bob", http.MethodGet, path, nil, "If-None-Match", has); a.Status != http.StatusNotFound {
 					t.Errorf("%s of a run that is %s, with the tag %s: %d", tool, name, has, a.Status)

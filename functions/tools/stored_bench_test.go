@@ -1,13 +1,9 @@
 package tools_test
 
 import (
-	"bufio"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,32 +13,18 @@ import (
 	"assay/shared/record"
 )
 
-// addLargeRun makes a run of alice's of about so many bytes, with 1,000 documents a topic, and stores it without holding it in memory.
-func (s *toolServer) addLargeRun(size int64, seed uint64) *record.RunItem {
+// addLargeRun makes a run of alice's of about so many bytes, with 1,000 documents a topic.
+func (s *toolServer) addLargeRun(size int, seed uint64) *record.RunItem {
 	s.t.Helper()
-	path := filepath.Join(s.t.TempDir(), "run.txt")
-	f, err := os.Create(path)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer f.Close()
-	w := bufio.NewWriterSize(f, 1<<20)
+	var b strings.Builder
 	random := rand.New(rand.NewPCG(seed, 0))
-	written := int64(0)
-	for topic := 1; written < size; topic++ {
+	for topic := 1; b.Len() < size; topic++ {
 		first := random.IntN(1000)
 		for rank := range 1000 {
-			n, _ := fmt.Fprintf(w, "%d Q0 clueweb-en%07d %d %.4f system%d\n", topic, (first+rank*(7+int(seed)))%100_000, rank+1, 1000-float64(rank)+random.Float64(), seed)
-			written += int64(n)
+			fmt.Fprintf(&b, "%d Q0 clueweb-en%07d %d %.4f system%d\n", topic, (first+rank*(7+int(seed)))%100_000, rank+1, 1000-float64(rank)+random.Float64(), seed)
 		}
 	}
-	if err := w.Flush(); err != nil {
-		s.t.Fatal(err)
-	}
-	if _, err := f.Seek(0, io.SeekStart); err != nil {
-		s.t.Fatal(err)
-	}
-	return s.addRun(runSpec{public: true, large: f})
+	return s.addRun(runSpec{public: true, content: b.String()})
 }
 
 // heapGrowth measures how much memory the process has from the system for its heap at most, beyond what it has at first.
@@ -101,10 +83,10 @@ func withoutRepeats(qrels string) string {
 // BenchmarkStoredRuns has tools work on runs of 1 and of 50 MB, from the request to the answer. peak-MiB is what the heap
 // grows by at most.
 func BenchmarkStoredRuns(b *testing.B) {
-	for _, size := range []int64{1 << 20, 50 << 20} {
+	for _, size := range []int{1 << 20, 50 << 20} {
 		s := newToolServer(b, record.Public)
 		one, other := s.addLargeRun(size, 1), s.addLargeRun(size, 2)
-		truth := largeQrels(int(size / 40_000))
+		truth := largeQrels(size / 40_000)
 		for _, c := range []struct {
 			tool  string
 			input object

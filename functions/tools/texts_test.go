@@ -15,7 +15,7 @@ func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	first, second := runRef(s.addRun(runSpec{public: true, content: trecRun("1 ab")})), runRef(s.addRun(runSpec{public: true, content: trecRun("1 ba")}))
 	texts := s.dataset.Inputs
-	readme := s.storeFile(record.HolderInputs, s.dataset.ID, "<b>readme</b>", strings.NewReader("These are lakes.\n"))
+	readme := s.records.File(record.HolderInputs, s.dataset.ID, "<b>readme</b>", "These are lakes.\n")
 	large := readme
 	large.Size = inputs.MaxStoredBytes
 	for name, c := range map[string]struct {
@@ -32,8 +32,8 @@ func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.dataset.Inputs = c.inputs
-			record.Touch(s.dataset, s.Now())
-			s.replace(s.dataset)
+			record.Touch(s.dataset.DatasetItem, s.Now())
+			s.records.Replace(s.dataset.DatasetItem)
 			for tool, input := range map[string]object{"serp": {"run": first}, "diffir": {"runs": []any{first, second}}} {
 				var got struct{ TextFaults []inputs.TextFault }
 				s.invoke(http.StatusOK, &got, "", tool, input)
@@ -54,8 +54,8 @@ func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 		})
 	}
 	s.dataset.Inputs = []record.File{texts[0], readme}
-	record.Touch(s.dataset, s.Now())
-	s.replace(s.dataset)
+	record.Touch(s.dataset.DatasetItem, s.Now())
+	s.records.Replace(s.dataset.DatasetItem)
 	for query, want := range map[string]int{"": 1, "boats": 0} {
 		var got struct{ TextFaults []inputs.TextFault }
 		if s.invoke(http.StatusOK, &got, "", "serp", object{"run": first, "query": query}); len(got.TextFaults) != want {

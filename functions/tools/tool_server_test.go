@@ -1,26 +1,20 @@
 package tools_test
 
 import (
-	"context"
-	"crypto/sha256"
-	"encoding/hex"
-	"io"
+	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"testing"
 
 	"assay/functions/tools"
 	"assay/shared/api/servertest"
-	"assay/shared/blob"
 	"assay/shared/record"
-	"assay/shared/records"
-	"assay/shared/store"
+	"assay/shared/record/recordtest"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// What the stage's dataset has, and a run that fits it.
+// What the server's dataset has, and a run that fits it.
 const (
 	datasetQrels     = "1 0 a 2\n1 0 b 0\n2 0 c 1\n"
 	datasetDocuments = "a\tAn anchor holds a boat.\nb\tA boat floats.\nc\tA canal is dug.\n"
@@ -32,70 +26,40 @@ const (
 type toolServer struct {
 	*servertest.Server
 	t       testing.TB
-	task    *record.TaskItem
-	dataset *record.DatasetItem
+	records *recordtest.Builder
+	task    *recordtest.Task
+	dataset *recordtest.Dataset
 	schemas map[string]*jsonschema.Schema // of answers, by tool
 }
 
 func newToolServer(t testing.TB, v record.Visibility) *toolServer {
 	s := &toolServer{Server: servertest.New(t, tools.Operations...), t: t, schemas: map[string]*jsonschema.Schema{}}
-	o := &record.Organizer{Meta: s.meta()}
-	o.Name, o.Members = "Organizer", []string{servertest.UserID("olga")}
-	s.task = &record.TaskItem{}
-	s.task.Meta, s.task.OrganizerID, s.task.Name, s.task.Visibility = s.meta(), o.ID, "Lakes", v
-	s.task.Normalize()
-	s.Put(o, &record.Reservation{Meta: s.meta(), At: record.MembershipKey(o.Members[0], o.ID)}, s.task)
-	s.dataset = s.newDataset(record.RunFormat{Kind: "trec-run"}, record.Evaluator{Kind: "retrieval", Measures: []string{"AP", "RR"}, PrimaryMeasure: "AP"}, "qrels.txt", datasetQrels)
-	s.dataset.Inputs = []record.File{
-		s.storeFile(record.HolderInputs, s.dataset.ID, "documents.tsv", strings.NewReader(datasetDocuments)),
-		s.storeFile(record.HolderInputs, s.dataset.ID, "queries.tsv", strings.NewReader(datasetQueries)),
-	}
-	s.replace(s.dataset)
+	s.records = s.Records()
+	s.task = s.records.Task(func(t *record.TaskItem) { t.Name, t.Visibility = "Lakes", v })
+	s.dataset = s.task.Dataset(func(d *record.DatasetItem) { d.Name = "Waters" }, s.records.Truths("qrels.txt", datasetQrels),
+		s.records.Inputs("documents.tsv", datasetDocuments), s.records.Inputs("queries.tsv", datasetQueries))
 	return s
 }
 
-func (s *toolServer) meta() record.Meta { return record.NewMeta(s.Now()) }
-
-// newDataset makes a dataset of the task, with a truth.
-func (s *toolServer) newDataset(format record.RunFormat, evaluator record.Evaluator, name, truth string) *record.DatasetItem {
-	s.t.Helper()
-	d := &record.DatasetItem{OrganizerID: s.task.OrganizerID, PrivateTask: s.task.Visibility == record.Private}
-	d.Meta, d.TaskID, d.Name, d.Split, d.TruthVersion, d.RunFormat, d.Evaluator = s.meta(), s.task.ID, "Waters", record.Validation, 1, format, evaluator
-	d.Truths = []record.File{s.storeFile(record.HolderTruths, d.ID, name, strings.NewReader(truth))}
-	s.Put(d, &record.Truth{Meta: d.Meta, TaskID: d.TaskID, Number: 1, Files: d.Truths, RunFormat: format, Evaluator: evaluator})
-	return d
-}
-
 // newClassificationDataset makes a dataset of classification.
-func (s *toolServer) newClassificationDataset(truth string) *record.DatasetItem {
-	return s.newDataset(record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"},
-		record.Evaluator{Kind: "classification", Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}, "truth.csv", truth)
+func (s *toolServer) newClassificationDataset(truth string) *recordtest.Dataset {
+	s.t.Helper()
+	return s.task.Dataset(recordtest.Labels("Accuracy"), s.records.Truths("truth.csv", truth))
 }
 
-// storeFile stores a file, which is read twice.
-func (s *toolServer) storeFile(h record.Holder, id, name string, content io.ReadSeeker) record.File {
+// newWorkerDataset makes a dataset that an image of its organizers evaluates by AP and by RR, of which less is better.
+func (s *toolServer) newWorkerDataset() *recordtest.Dataset {
 	s.t.Helper()
-	sum := sha256.New()
-	size, err := io.Copy(sum, content)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	if _, err := content.Seek(0, io.SeekStart); err != nil {
-		s.t.Fatal(err)
-	}
-	f := record.File{Name: name, Size: size, SHA256: hex.EncodeToString(sum.Sum(nil)), State: record.FileStored}
-	o := blob.Object{Key: record.ObjectKey(h, id, f.SHA256), Size: f.Size, SHA256: f.SHA256}
-	if err := s.Files.Put(context.Background(), o, content); err != nil {
-		s.t.Fatal(err)
-	}
-	return f
+	return s.task.Dataset(s.records.Truths("t", "t"), func(d *record.DatasetItem) {
+		d.RunFormat = record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "v"}
+		d.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP", "RR"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"RR"}, Image: "image"}
+	})
 }
 
 // runSpec is what a test says of a run. Unless it says more, the results are published, and the run itself is private.
 type runSpec struct {
 	user, team, label string             // alice; the team of the user
-	content           string             // of its file; keptRun
-	large             io.ReadSeeker      // instead of content
+	content           string             // of its file; datasetRun
 	ap                map[string]float64 // AP by topic
 	rr                *float64           // overall
 	hidden            bool               // not published
@@ -106,34 +70,40 @@ type runSpec struct {
 	earlier           *record.RunItem // the run had an evaluation against an older truth
 }
 
-func (s *toolServer) accessAttributes(e runSpec) record.AccessAttributes {
-	return record.AccessAttributes{
-		OrganizerID: s.task.OrganizerID, PrivateTask: s.dataset.PrivateTask, Published: !e.hidden, Blinded: e.blinded,
-		Anonymous: e.anonymous, Alias: "Nocturnal Otter", Baseline: e.baseline, Public: e.public,
+func (e runSpec) setAccess(a *record.AccessAttributes) {
+	a.Published, a.Blinded, a.Anonymous, a.Baseline, a.Public, a.Alias = !e.hidden, e.blinded, e.anonymous, e.baseline, e.public, "Nocturnal Otter"
+}
+
+// values are those of the run's evaluation, overall and by topic.
+func (e runSpec) values() (measures map[string]*float64, perTopic map[string]map[string]float64) {
+	perTopic = map[string]map[string]float64{}
+	var mean *float64
+	for _, topic := range slices.Sorted(maps.Keys(e.ap)) {
+		perTopic[topic] = map[string]float64{"AP": e.ap[topic]}
+		if mean == nil {
+			mean = new(float64)
+		}
+		*mean += e.ap[topic]
 	}
+	if mean != nil {
+		*mean /= float64(len(e.ap))
+	}
+	return map[string]*float64{"AP": mean, "RR": e.rr}, perTopic
+}
+
+func (s *toolServer) newRun(e runSpec, option recordtest.RunOption) *recordtest.Run {
+	s.t.Helper()
+	return s.dataset.Run(cmp.Or(e.user, "alice"), recordtest.Content("run.txt", cmp.Or(e.content, datasetRun)), func(r *recordtest.Run) {
+		r.Team, r.Label = cmp.Or(e.team, r.Team), e.label
+		e.setAccess(&r.Access)
+		option(r)
+	})
 }
 
 // addRun makes a run on the dataset, without an evaluation.
 func (s *toolServer) addRun(e runSpec) *record.RunItem {
 	s.t.Helper()
-	if e.user == "" {
-		e.user = "alice"
-	}
-	if e.team == "" {
-		e.team = "team of " + e.user
-	}
-	if e.content == "" {
-		e.content = datasetRun
-	}
-	if e.large == nil {
-		e.large = strings.NewReader(e.content)
-	}
-	r := &record.RunItem{Access: s.accessAttributes(e), Type: record.UploadType, Queue: record.QueueBuiltin}
-	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID = s.meta(), record.NewID(s.Now()), s.task.ID, s.dataset.ID
-	r.UserID, r.Team, r.Label, r.State = servertest.UserID(e.user), e.team, e.label, record.Completed
-	r.Files = []record.File{s.storeFile(record.HolderRuns, r.ID, "run.txt", e.large)}
-	s.Put(r)
-	return r
+	return s.newRun(e, recordtest.InState(record.Completed)).RunItem
 }
 
 // addEvaluatedRun makes a run with an evaluation against the present truth, which takes the place of one that the run had.
@@ -141,48 +111,24 @@ func (s *toolServer) addEvaluatedRun(e runSpec) (*record.RunItem, *record.Evalua
 	s.t.Helper()
 	run := e.earlier
 	if run == nil {
-		run = s.addRun(e)
-	} else {
-		old, err := records.Get[record.EvaluationItem](context.Background(), s.Store, store.Strong, record.EvaluationKey(run.EvaluationID))
-		if err != nil {
-			s.t.Fatal(err)
-		}
-		old.Unlisted = true
-		s.replace(old)
+		r := s.newRun(e, func(r *recordtest.Run) { r.Evaluation.Measures, r.Topics.PerTopic = e.values() })
+		return r.RunItem, r.Evaluation
 	}
-	v := &record.EvaluationItem{Access: s.accessAttributes(e), Columns: s.dataset.Evaluator.Measures}
-	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID = s.meta(), run.ID, run.SubmissionID, s.task.ID, s.dataset.ID
-	v.UserID, v.Team, v.Baseline = run.UserID, run.Team, e.baseline
-	v.TruthVersion, v.PrimaryMeasure, v.Evaluator.Kind = s.dataset.TruthVersion, "AP", "retrieval"
-	topics := &record.Topics{Meta: v.Meta, PerTopic: map[string]map[string]float64{}}
-	var mean *float64
-	for topic, x := range e.ap {
-		topics.PerTopic[topic] = map[string]float64{"AP": x}
-	}
-	if len(e.ap) > 0 {
-		mean = new(float64)
-		for _, topic := range slices.Sorted(maps.Keys(e.ap)) {
-			*mean += e.ap[topic]
-		}
-		*mean /= float64(len(e.ap))
-	}
-	v.Measures = map[string]*float64{"AP": mean, "RR": e.rr}
-	s.Put(v, topics)
+	old := recordtest.Get[record.EvaluationItem](s.t, s.Store, record.EvaluationKey(run.EvaluationID))
+	v := *old
+	old.Unlisted = true
+	topics := &record.Topics{Meta: record.NewMeta(s.Now())}
+	v.Meta, v.Unlisted, v.TruthVersion, v.Baseline = topics.Meta, false, s.dataset.TruthVersion, e.baseline
+	v.Measures, topics.PerTopic = e.values()
+	e.setAccess(&v.Access)
+	s.Put(&v, topics)
 	run.EvaluationID, run.Evaluations = v.ID, append(run.Evaluations, v.ID)
-	s.replace(run)
-	return run, v
+	s.records.Replace(old, run)
+	return run, &v
 }
 
 // nextTruthVersion has the dataset be measured against another version of the truth from here on.
 func (s *toolServer) nextTruthVersion() {
 	s.dataset.TruthVersion++
-	s.replace(s.dataset)
-}
-
-// replace stores a changed record.
-func (s *toolServer) replace(r record.Record) {
-	s.t.Helper()
-	if err := new(records.Tx).Replace(r).Commit(context.Background(), s.Store); err != nil {
-		s.t.Fatal(err)
-	}
+	s.records.Replace(s.dataset.DatasetItem)
 }

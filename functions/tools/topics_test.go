@@ -77,9 +77,9 @@ func TestTopics_WhereLessIsBetter(t *testing.T) {
 	run, evaluation := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(1, 2, 9)})
 	evaluation.LowerIsBetter = true
 	evaluation.Evaluator.Kind = record.EvaluatorWorker // measures of others have the direction that the dataset says
-	s.replace(evaluation)
+	s.records.Replace(evaluation)
 	s.dataset.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"AP"}}
-	s.replace(s.dataset)
+	s.records.Replace(s.dataset.DatasetItem)
 	var out tools.TopicsOutput
 	s.invoke(http.StatusOK, &out, "", "topics", object{"runs": runRefs(run)})
 	if got := topicOrder(out); got != "3! 2 1" || !out.LowerIsBetter {

@@ -63,8 +63,6 @@ func TestValidator(t *testing.T) {
 
 func TestValidator_RefusesInvalidInputs(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	own := s.newDataset(record.RunFormat{Kind: "jsonl", IDField: "id", ValueField: "v"},
-		record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"m"}, PrimaryMeasure: "m", Image: "image"}, "t", "t")
 	run, truth := inlineFiles("r", datasetRun), inlineFiles("q", datasetQrels)
 	s.wantRefusals("validator", map[string]refusal{
 		"nothing to check":             {object{}, "", ""},
@@ -74,7 +72,7 @@ func TestValidator_RefusesInvalidInputs(t *testing.T) {
 		"format with a stored run":     {object{"run": runRef(s.addRun(runSpec{public: true})), "format": object{"kind": "trec-run"}}, "/format", ""},
 		"kind with a dataset":          {object{"run": run, "datasetId": s.dataset.ID, "kind": "retrieval"}, "/kind", ""},
 		"unknown dataset":              {object{"run": run, "datasetId": "none"}, "/datasetId", ""},
-		"dataset of a worker":          {object{"run": run, "datasetId": own.ID}, "/datasetId", ""},
+		"dataset of a worker":          {object{"run": run, "datasetId": s.newWorkerDataset().ID}, "/datasetId", ""},
 		"kind without a format":        {object{"run": run, "kind": "classification"}, "/format/kind", ""},
 		"format without a value field": {object{"run": run, "kind": "classification", "format": object{"kind": "csv", "idField": "id"}}, "/format/valueField", ""},
 		"format of retrieval":          {object{"truth": withMembers(truth, "format", object{"kind": "csv"})}, "/truth/format/kind", ""},

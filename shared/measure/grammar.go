@@ -110,11 +110,8 @@ func (m Measure) Number(name string) float64 {
 // Flag is Param for a flag.
 func (m Measure) Flag(name string) bool { return m.Param(name) == "True" }
 
-// Depth is the cutoff as a rank; 0 when there is none, or when it is a level of recall.
+// Depth is the cutoff as a rank; 0 when there is none, or when it is a level of recall, which is written with a point or an exponent.
 func (m Measure) Depth() int {
-	if f := familyOf(m.Kind, m.Name); f != nil && f.Cutoff == RequiredRecall {
-		return 0
-	}
 	n, _ := strconv.Atoi(m.Cutoff)
 	return n
 }

@@ -50,16 +50,15 @@ func TestParseGivesTheCanonicalForm(t *testing.T) {
 		{Classification, "F1(positive=größe)", "F1(positive=größe)"},
 		{Classification, "F1(positive=1)", "F1(positive=1)"},
 		{Regression, "RMSE", "RMSE"},
+		{Retrieval, "P@1000000", "P@1000000"},
+		{Retrieval, "AP" + strings.Repeat(" ", MaxName-2), "AP"},
+		{Classification, "F1(positive=" + strings.Repeat("a", MaxName-13) + ")", "F1(positive=" + strings.Repeat("a", MaxName-13) + ")"},
 	} {
 		m, err := Parse(c.kind, c.text)
 		if err != nil || m.String() != c.want {
 			t.Errorf("Parse(%s, %q) = %q, %v; want %q", c.kind, c.text, m, err, c.want)
-			continue
 		}
-		again, err := Parse(c.kind, m.String())
-		if err != nil || again.String() != m.String() {
-			t.Errorf("%q reads back as %q, %v", m, again, err)
-		}
+		checkReadsBack(t, c.kind, c.text)
 	}
 }
 
@@ -77,7 +76,7 @@ func TestParseUnderstandsTrecEval(t *testing.T) {
 			t.Errorf("%s is %q, %v; want %s", text, m, err, want)
 		}
 	}
-	for _, text := range []string{"map_cut", "map_10", "P_0", "P_5,10", "ndcg_cut_x", "gm_map", "set_P_2", "recip_rank_10", "_5"} {
+	for _, text := range []string{"map_cut", "map_10", "P_0", "P_5,10", "ndcg_cut_x", "gm_map", "set_P_2", "recip_rank_10", "_5", "5"} {
 		if m, err := Parse(Retrieval, text); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s is %q, %v", text, m, err)
 		}
@@ -95,6 +94,8 @@ func TestParse_Errors(t *testing.T) {
 		{Retrieval, "", `there is no retrieval measure ""; there are nDCG, AP`},
 		{Retrieval, "ndcg@10", "did you mean nDCG?"},
 		{Retrieval, "Accuracy", "there is no retrieval measure"},
+		{Retrieval, "(rel=1)", `there is no retrieval measure ""`},
+		{Retrieval, "AZ_az09()", `there is no retrieval measure "AZ_az09"`},
 		{Classification, "AP", "Accuracy, BalancedAccuracy"},
 		{Regression, "RMSD", "MSE, RMSE, MAE"},
 		{"worker", "AP", `kind "worker"`},
@@ -120,6 +121,7 @@ func TestParse_Errors(t *testing.T) {
 		{Retrieval, "P(rel=1", "expected a comma or )"},
 		{Retrieval, "P(judged_only=1)@10", "True or False"},
 		{Retrieval, "nDCG(dcg=ln)@10", "log2, exp-log2"},
+		{Retrieval, "RBP(p=0)", "between 0 and 1"},
 		{Retrieval, "RBP(p=1)", "between 0 and 1"},
 		{Retrieval, "RBP(p=NaN)", "between 0 and 1"},
 		{Retrieval, "SetF(beta=-1)", "from 0 to 1000"},
@@ -208,15 +210,19 @@ func TestCanonicalFormReadsBack(t *testing.T) {
 	text := rapid.OneOf(label, rapid.Map(rapid.SliceOfN(piece, 1, 12), func(p []string) string { return strings.Join(p, "") }))
 	rapid.Check(t, func(t *rapid.T) {
 		kind, s := rapid.SampledFrom(Kinds()).Draw(t, "kind"), text.Draw(t, "text")
-		m, err := Parse(kind, s)
-		if err != nil {
-			return
-		}
-		again, err := Parse(kind, m.String())
-		if err != nil || again.String() != m.String() {
-			t.Fatalf("%q gives %q, which reads back as %q, %v", s, m, again, err)
-		}
+		checkReadsBack(t, kind, s)
 	})
+}
+
+// checkReadsBack checks that the canonical form of what parses is a fixed point.
+func checkReadsBack(t rapid.TB, kind Kind, text string) {
+	m, err := Parse(kind, text)
+	if err != nil {
+		return
+	}
+	if again, err := Parse(kind, m.String()); err != nil || again.String() != m.String() {
+		t.Fatalf("%q gives %q, which reads back as %q, %v", text, m, again, err)
+	}
 }
 
 func FuzzParse(f *testing.F) {
@@ -225,13 +231,7 @@ func FuzzParse(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string) {
 		for _, kind := range Kinds() {
-			m, err := Parse(kind, s)
-			if err != nil {
-				continue
-			}
-			if again, err := Parse(kind, m.String()); err != nil || again.String() != m.String() {
-				t.Errorf("%q gives %q, which reads back as %q, %v", s, m, again, err)
-			}
+			checkReadsBack(t, kind, s)
 		}
 	})
 }

@@ -11,6 +11,9 @@ func TestReportKeepsErrorsBeforeWarnings(t *testing.T) {
 		}
 		r.Errorf("run.txt", i+1, "error %d", i+1)
 	}
+	if !r.Full() {
+		t.Error("there is room for another error")
+	}
 	r.Errorf("run.txt", 999, "one too many")
 	r.Warnf("run.txt", 999, "one too many")
 	d := r.Diagnostics()

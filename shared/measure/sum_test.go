@@ -6,8 +6,18 @@ import (
 	"assay/shared/measure"
 )
 
+func TestSum_KeepsWhatLargeTermsHide(t *testing.T) {
+	var s measure.Sum
+	for _, x := range []float64{1, 1e100, 1, -1e100} {
+		s.Add(x)
+	}
+	if got := s.Total(); got != 2 {
+		t.Errorf("the sum is %v, want 2", got)
+	}
+}
+
 // Precisions of 2/3 and 0 on one topic each, and of 1/3 on both, have the same mean, whatever else is summed.
-func TestEqualMeansAreEqual(t *testing.T) {
+func TestSum_OfEqualMeansIsEqual(t *testing.T) {
 	mean := func(a, b float64) float64 {
 		var s measure.Sum
 		for range 79 {

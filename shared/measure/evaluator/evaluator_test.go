@@ -12,6 +12,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/measuretest"
 	"assay/shared/measure/predictions"
 	"assay/shared/problem"
 )
@@ -134,6 +135,39 @@ func TestValidateRun_ReportsUnknownLabels(t *testing.T) {
 	if err != nil || truth == nil || len(diagnostics) != 1 || diagnostics[0].Severity != measure.Warning ||
 		!strings.HasPrefix(diagnostics[0].Message, "F1(positive=yes) has no value for any run") {
 		t.Errorf("diagnostics %v, error %v", diagnostics, err)
+	}
+}
+
+func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
+	for name, c := range map[string]struct {
+		settings    evaluator.Settings
+		inputs, run string
+		want        []string
+	}{
+		"topics": {retrievalSettings, "1\twhat\n2\twho\n", "1 Q0 a 1 1 t\n3 Q0 a 1 1 t\n", []string{
+			`run warning: topics missing from the run: 1 of 2 topics of the inputs of the dataset: "2"`,
+			`run warning: topics that are not in the inputs of the dataset: 1 of 2 topics of the run: "3"`,
+		}},
+		"items in JSON lines": {classificationSettings, `{"id":1,"text":"a"}`, "id,label\n1,yes\n2,no\n", []string{
+			`run warning: ids that are not in the inputs of the dataset: 1 of 2 ids of the run: "2"`,
+		}},
+		"items in CSV": {regressionSettings, "id,text\n1,a\n2,b\n", `{"id":1,"y":1}`, []string{
+			`run warning: there is no prediction for 1 of 2 ids of the inputs of the dataset: "2"`,
+		}},
+		"nothing known": {classificationSettings, "a text\n", "id,label\n1,yes\n", nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := c.settings
+			known, err := evaluator.ReadInputs(t.Context(), s.Kind, s.Format, []evaluator.File{file("topics", c.inputs)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			diagnostics, err := evaluator.ValidateRun(t.Context(), s.Kind, s.Format, []evaluator.File{file("run", c.run)}, known)
+			if err != nil {
+				t.Fatal(err)
+			}
+			measuretest.Expect(t, diagnostics, c.want...)
+		})
 	}
 }
 

@@ -2,6 +2,7 @@ package predictions
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -89,6 +90,30 @@ func TestRunsAreJoinedByID(t *testing.T) {
 				t.Errorf("joined %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+func TestReadRun_NumbersNewLabels(t *testing.T) {
+	truth := soundTruth(t, csvLabels, Labels, measuretest.File("truth", "id,label\na,x\nb,y\nc,x\nd,y\ne,x\n"))
+	run, _ := readRun(t, truth, measuretest.File("run", "id,label\na,z\nb,w\nc,w\nd,z\ne,x\n"))
+	if got, want := run.pairs(), []string{"x > z", "y > w", "x > w", "y > z", "x > x"}; !slices.Equal(got, want) {
+		t.Errorf("joined %q, want %q", got, want)
+	}
+}
+
+func TestReadRun_NamesFiftyUnknownIDs(t *testing.T) {
+	truth := soundTruth(t, csvLabels, Labels, measuretest.File("truth", "id,label\na,x\n"))
+	for unknown, summed := range map[int]bool{namedUnknown: false, namedUnknown + 1: true} {
+		text := "id,label\na,x\n"
+		for i := range unknown {
+			text += fmt.Sprintf("%d,x\n", i)
+		}
+		_, report := readRun(t, truth, measuretest.File("run", text))
+		all := measuretest.Lines(report.Diagnostics())
+		last := fmt.Sprintf("run error: ids of the run that the truth does not have: %d", unknown)
+		if slices.Contains(all, last) != summed || len(all) != unknown {
+			t.Errorf("%d unknown ids: %d diagnostics, the last %s", unknown, len(all), all[len(all)-1])
+		}
 	}
 }
 

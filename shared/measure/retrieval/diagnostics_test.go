@@ -26,7 +26,7 @@ func TestDiagnosticsOfJudgments(t *testing.T) {
 		"too many": {"t 0 a 1 x\nt Q0 a 1 2.5 x\n", []string{"q:1 error: the line has more than 4 fields: topic, iteration, document and grade…",
 			"q:2 error: the line has more than 4 fields: topic, iteration, document and grade; it looks like one of a run…"}},
 		"fraction":      {"t 0 a 1.5\n", []string{`q:1 error: the grade "1.5" is not a whole number from -32767 to 32767…`}},
-		"only comments": {"# t 0 a 1\n#t 0 a 1\n", []string{"q error: the file is empty or has no judgments…", `q:2 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#t" is a topic…`}},
+		"only comments": {"# 0 a 1\n#t 0 a 1\n", []string{"q error: the file is empty or has no judgments…", `q:2 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#t" is a topic…`}},
 		"CR alone":      {"t 0 a 1\rt 0 b 1\r", []string{"q:1 error: a carriage return (CR) stands within the line…"}},
 		"text":          {"t 0 a 2x\nt 0 b high\n", []string{`q:1 error: the grade "2x"…`, `q:2 error: the grade "high"…`}},
 		"too great":     {"t 0 a 32768\nt 0 b -32768\n", []string{`q:1 error: the grade "32768"…`, `q:2 error: the grade "-32768"…`}},
@@ -72,13 +72,16 @@ func TestDiagnosticsOfRuns(t *testing.T) {
 		"unknown":            {"t Q0 a 1 1 x\nu Q0 a 1 1 x\n7 Q0 a 1 1 x\n6 Q0 a 1 1 x\n5 Q0 a 1 1 x\n4 Q0 a 1 1 x\n3 Q0 a 1 1 x\n2 Q0 a 1 1 x\n", []string{`r warning: topics that are not in the truth and do not count: 6 of 8 topics of the run: "2", "3", "4", "5", "6" and 1 more…`}},
 		"more fields":        {"t Q0 a 1 1 x\nu Q0 a 1 1 x y\nu Q0 b 1 1 x y z\n", []string{"r:2 warning: the line has more than six fields; what follows the sixth is ignored…"}},
 		"upside down":        {"t Q0 a 1 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b 2 7 x\n", []string{"r:2 warning: rank and score contradict those of the line before; documents are ranked by score alone…"}},
+		"missing, unknown":   {"u Q0 a 1 9 x\nw Q0 a 1 9 x\n", []string{"r warning: topics missing from the run, which count with nothing retrieved: 1 of 2 topics of the truth…", `r warning: topics that are not in the truth and do not count: 1 of 2 topics of the run: "w"`}},
+		"ranks that fall":    {"t Q0 a 3 7 x\nt Q0 b 2 1 x\nu Q0 a 1 1 x\n", []string{"r:2 warning: rank and score contradict…"}},
+		"ranks of one digit": {"t Q0 a 10 7 x\nt Q0 b 9 1 x\nu Q0 a 1 1 x\n", []string{"r:2 warning: rank and score contradict…"}},
 		"any order":          {"t Q0 b 2 1 x\nt Q0 a 1 7 x\nu Q0 a 1 1 x\nu Q0 b 1 7 x\n", nil},
 		"ties":               {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\n", nil},
 		"other topics":       {"u Q0 a 1 1 x\nt Q0 b 2 7 x\n", nil},
 		"no ranks":           {"t Q0 a - 1 x\nt Q0 b 2 7 x\nu Q0 a 1 1 x\nu Q0 b nan 7 x\n", nil},
 		"ranks further down": {"t Q0 a 1 7 x\nt Q0 b 2 7 x\nt Q0 c 3.0 6 x\nt Q0 d 4.0 9 x\nu Q0 a 1 1 x\n", []string{"r:4 warning: rank and score contradict those of the line before…"}},
 		"shuffled":           {"t Q0 c 3 1 x\nt Q0 a 1 3 x\nt Q0 b 2 2 x\nu Q0 a 1 1 x\n", nil},
-		"comments":           {"# a comment\n#\n  # t Q0\nt Q0 a 1 7 x\n# t Q0 b 2 6 x\nu Q0 a 1 1 x\n", nil},
+		"comments":           {"# a comment\n#\n  # t Q0\nt Q0 a 1 7 x\n# Q0 b 2 6 x\nu Q0 a 1 1 x\n", nil},
 		"hash topics":        {"t Q0 a 1 7 x\nu Q0 a 1 1 x\n#3 Q0 a 1 1 x\n#4 Q0 a 1 1 x\n", []string{`r:3 warning: the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if "#3" is a topic…`}},
 		"CR alone":           {"t Q0 a 1 7 x\ru Q0 a 1 1 x\r", []string{"r:1 error: a carriage return (CR) stands within the line…"}},
 		"not UTF-8":          {"t Q0 a 1 1 x\nt Q0 \xff 1 1 x\n", []string{"r:2 error: the line is not valid UTF-8…"}},
@@ -318,7 +321,7 @@ func TestPartlyJudgedRunsWarn(t *testing.T) {
 		var want []string
 		switch {
 		case judged == 0:
-			want = []string{"r warning: no document of the run is judged for its topic…"}
+			want = []string{`r warning: no document of the run is judged for its topic, so nothing that it retrieves counts as relevant: "x0", "x0", "x1", "x1", "x2" and 19 more…`}
 		case judged < 5:
 			want = []string{fmt.Sprintf("r warning: of the first 10 documents of the topics with at least as many judged ones, %d of 10 are judged (%d0 %%); the others count as not relevant…", judged, judged)}
 		}

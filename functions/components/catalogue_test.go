@@ -28,7 +28,7 @@ func entries(t *testing.T) []*entry {
 // kinds are those that the filter takes.
 var kinds = Operations[0].Query.Filters[0].Values
 
-func TestEveryEntryIsComplete(t *testing.T) {
+func TestCatalogue_EntriesAreComplete(t *testing.T) {
 	all := entries(t)
 	if len(all) < 40 {
 		t.Errorf("%d components, want at least 40", len(all))
@@ -71,9 +71,9 @@ func TestEveryEntryIsComplete(t *testing.T) {
 	}
 }
 
-// TestEverySnippetCanBeRead holds snippets to what can be said without running them. Whether they do what they say is
+// TestSnippets_AreSound holds snippets to what can be said without running them. Whether they do what they say is
 // known only by running them: make test-snippets does, with curl, Python and Go.
-func TestEverySnippetCanBeRead(t *testing.T) {
+func TestSnippets_AreSound(t *testing.T) {
 	for _, e := range entries(t) {
 		for language, text := range e.snippets {
 			for _, fault := range faults(language, string(text)) {
@@ -140,7 +140,7 @@ func faults(language, text string) (found []string) {
 	return found
 }
 
-func TestFaultsOfSnippetsAreFound(t *testing.T) {
+func TestSnippets_FaultsAreFound(t *testing.T) {
 	for _, c := range []struct{ language, text string }{
 		{"curl", "set -eu\nif true\n"},
 		{"curl", "# Says.\ncurl -sS \"$ASSAY_URL/info\"\n"},
@@ -160,8 +160,8 @@ func TestFaultsOfSnippetsAreFound(t *testing.T) {
 	}
 }
 
-// TestCatalogue_IsComplete finds files that nobody would ever be shown, such as snippets with a name mistyped.
-func TestCatalogue_IsComplete(t *testing.T) {
+// TestCatalogue_HasNoUnusedFile finds files that nobody would ever be shown, such as snippets with a name mistyped.
+func TestCatalogue_HasNoUnusedFile(t *testing.T) {
 	known := []string{"component.json"}
 	for _, f := range snippetFiles {
 		known = append(known, f.file)

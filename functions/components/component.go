@@ -10,7 +10,7 @@ type Component struct {
 	Description string    `json:"description" doc:"Markdown"`
 	Links       []Link    `json:"links" doc:"where to read on"`
 	Related     []string  `json:"related" doc:"ids of components that go with it"`
-	Snippets    []Snippet `json:"snippets" doc:"its snippets; GET …/snippet returns the first unless told otherwise"`
+	Snippets    []Snippet `json:"snippets" doc:"its snippets; GET …/snippet returns the first unless language names another"`
 	Prints      string    `json:"prints" doc:"what is in the output of each snippet" example:"{\"nDCG@10\": 0.8597}"`
 }
 

@@ -42,7 +42,7 @@ func whole(t *testing.T, s *servertest.Server, user, next string) (all []compone
 
 const list = "/v1/platform/components"
 
-func TestPagesAreNewestFirstAndGoOnAtTheCursor(t *testing.T) {
+func TestComponents_PagesAreNewestFirst(t *testing.T) {
 	s := serve(t)
 	all := whole(t, s, "alice", list+"?limit=7")
 	if len(all) < 40 || !slices.IsSortedFunc(all, func(a, b components.Component) int { return strings.Compare(b.ID, a.ID) }) {
@@ -61,7 +61,7 @@ func TestPagesAreNewestFirstAndGoOnAtTheCursor(t *testing.T) {
 	}
 }
 
-func TestFilters(t *testing.T) {
+func TestComponents_AreFiltered(t *testing.T) {
 	s := serve(t)
 	for query, fits := range map[string]func(components.Component) bool{
 		"filter[kind]=recipe":         func(c components.Component) bool { return c.Kind == "recipe" },
@@ -106,7 +106,7 @@ func TestComponents_RefuseInvalidQueries(t *testing.T) {
 	}
 }
 
-func TestFieldsSelectMembers(t *testing.T) {
+func TestComponents_FieldsSelectMembers(t *testing.T) {
 	s := serve(t)
 	a := s.Want(http.StatusOK, nil, "", http.MethodGet, list+"?limit=1&fields=name,kind", nil)
 	if body := string(a.Body); strings.Contains(body, `"id"`) || !strings.Contains(body, `"kind"`) {
@@ -142,7 +142,7 @@ func TestComponents_AreCacheable(t *testing.T) {
 	}
 }
 
-func TestSnippetsByLanguage(t *testing.T) {
+func TestSnippet_IsChosenByLanguage(t *testing.T) {
 	s := serve(t)
 	for _, c := range whole(t, s, "", list) {
 		var got components.Component
@@ -187,8 +187,8 @@ func TestComponents_UnknownIDIsNotFound(t *testing.T) {
 	}
 }
 
-// TestLinksOfTheCatalogueLeadSomewhere asks for the links on this server; those elsewhere are for people to check.
-func TestLinksOfTheCatalogueLeadSomewhere(t *testing.T) {
+// TestCatalogue_LinksAreServed asks for the links on this server; those elsewhere are for people to check.
+func TestCatalogue_LinksAreServed(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	ids := map[string]bool{}
 	all := whole(t, s, "", list)

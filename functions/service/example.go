@@ -174,7 +174,7 @@ func (r *reference) object(s *huma.Schema, written bool, depth int) map[string]a
 	return members
 }
 
-// text is a string that tells what belongs there.
+// text is a string that names what belongs there.
 func text(name string, s *huma.Schema) string {
 	switch {
 	case s.Format == "date-time":

@@ -72,7 +72,7 @@ func (v *welcome) nameOrganizers(ctx context.Context, s store.Store) error {
 	return nil
 }
 
-// development reports whether the server signs in whoever asks.
+// development reports whether the server signs in every caller.
 func (v *welcome) development() bool { return v.issuer == v.base+"/dev" }
 
 // stage says where a task stands.
@@ -119,13 +119,13 @@ func (v *welcome) signIn() string {
 	return "export ASSAY_URL=" + v.base + "\n" + signIn + "\n" + `curl -s -X PATCH -H "Authorization: Bearer $ASSAY_TOKEN" -H 'Content-Type: application/merge-patch+json' -d '{}' $ASSAY_URL/v1/user`
 }
 
-// register tells how to take part.
+// register says how to take part.
 func (v *welcome) register() string {
 	return "TASK=$ASSAY_URL/v1/tasks/" + cmp.Or(v.example, "<id of a task>") + `
 curl -s -H "Authorization: Bearer $ASSAY_TOKEN" --json '{"team":"Our team"}' $TASK/registrations`
 }
 
-// submit tells how to submit a run and to see what became of it.
+// submit says how to submit a run and to see its results.
 const submit = `curl -sg "$ASSAY_URL/v1/datasets?filter[taskId]=${TASK##*/}&fields=id,name"
 DATASET=<the id of one of them>
 printf '{"type":"upload","files":[{"datasetId":"%s","name":"run.txt","content":"%s"}]}' \

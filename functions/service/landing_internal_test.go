@@ -8,7 +8,7 @@ import (
 	"assay/shared/record"
 )
 
-func TestStageIsWhatTheWindowSays(t *testing.T) {
+func TestStage_FollowsTheSubmissionWindow(t *testing.T) {
 	opens, closes := record.At(time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC)), record.At(time.Date(2027, 2, 3, 4, 5, 0, 0, time.UTC))
 	for _, c := range []struct {
 		rules record.SubmissionRules
@@ -29,7 +29,7 @@ func TestStageIsWhatTheWindowSays(t *testing.T) {
 	}
 }
 
-func TestStageTellsWhoMayStillRegister(t *testing.T) {
+func TestStage_FollowsTheRegistrationRules(t *testing.T) {
 	now, past, future := time.Date(2027, 1, 2, 3, 4, 0, 0, time.UTC), record.At(time.Date(2026, 1, 2, 3, 4, 0, 0, time.UTC)), record.At(time.Date(2028, 1, 2, 3, 4, 0, 0, time.UTC))
 	for _, c := range []struct {
 		rules record.RegistrationRules
@@ -51,7 +51,7 @@ func TestStageTellsWhoMayStillRegister(t *testing.T) {
 }
 
 // How to sign in depends on who does it: the development issuer, or one of the organization's.
-func TestSignIn(t *testing.T) {
+func TestSignIn_DependsOnTheIssuer(t *testing.T) {
 	for issuer, want := range map[string]string{
 		"http://localhost/dev":       "$ASSAY_URL/dev/token",
 		"https://issuer.example.org": "curl -s https://issuer.example.org/.well-known/openid-configuration",

@@ -84,7 +84,7 @@ func welcomePage(v welcome) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if v.development() {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p>This server runs the development issuer: it gives a token for any name to whoever asks.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 8, "<p>This server runs the development issuer: it gives a token for any name to every caller.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -112,7 +112,7 @@ func welcomePage(v welcome) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p>The last line prints your id: tell it to organizers who are to add you to their team or their task.</p>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p>The last line prints your id: send it to organizers who are to add you to their team or their task.</p>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -11,7 +11,7 @@ import (
 	"assay/shared/webpage"
 )
 
-// Operations of the family, in a server that serves groups beside it.
+// Operations of the family, in a server that serves the other families too.
 func Operations(others []api.Family) []api.Operation {
 	var groups []api.Family
 	operations := []api.Operation{

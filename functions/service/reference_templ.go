@@ -73,7 +73,7 @@ func referencePage(r *reference) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>For programs: OpenAPI 3.1 as <a href=\"/openapi.json\">JSON</a> or <a href=\"/openapi.yaml\">YAML</a>. In the examples, <code>ASSAY_URL</code> is this server’s URL, and <code>ASSAY_TOKEN</code> a token, which <a href=\"/#part\">the start page</a> tells how to get.</p><div class=\"search\" role=\"search\" hidden><label for=\"search\">Search this page</label> <input id=\"search\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" aria-describedby=\"found\"><p id=\"found\" class=\"quiet small\" role=\"status\"></p></div><div class=\"columns\"><nav class=\"side\" aria-label=\"Operations\"><ul>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<p>For programs: OpenAPI 3.1 as <a href=\"/openapi.json\">JSON</a> or <a href=\"/openapi.yaml\">YAML</a>. In the examples, <code>ASSAY_URL</code> is this server’s URL, and <code>ASSAY_TOKEN</code> a token, as <a href=\"/#part\">the start page</a> says how to get.</p><div class=\"search\" role=\"search\" hidden><label for=\"search\">Search this page</label> <input id=\"search\" type=\"search\" autocomplete=\"off\" spellcheck=\"false\" aria-describedby=\"found\"><p id=\"found\" class=\"quiet small\" role=\"status\"></p></div><div class=\"columns\"><nav class=\"side\" aria-label=\"Operations\"><ul>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

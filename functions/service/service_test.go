@@ -15,7 +15,7 @@ import (
 	"assay/shared/api/servertest"
 )
 
-func TestTheDocumentIsFreeOfFaults(t *testing.T) {
+func TestDocument_PassesTheLinter(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	doc := s.Want(http.StatusOK, nil, "", http.MethodGet, "/openapi.json", nil)
 	for _, fault := range apitest.Lint(t, doc.Body)[0] {
@@ -23,7 +23,7 @@ func TestTheDocumentIsFreeOfFaults(t *testing.T) {
 	}
 }
 
-func TestThePageNamesEveryOperation(t *testing.T) {
+func TestReference_HasEveryOperation(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	page := string(s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil, "Accept", "text/html").Body)
 	for _, op := range functions.Operations() {
@@ -37,7 +37,7 @@ func TestThePageNamesEveryOperation(t *testing.T) {
 }
 
 // Spaces between elements are easily lost in a template, and nobody can then tell where a name ends.
-func TestThePageKeepsWordsApart(t *testing.T) {
+func TestReference_HasSpacesBetweenElements(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil, "Accept", "text/html").Body
 	if joint := regexp.MustCompile(`[^<>]*</(code|a|span)>(<(code|a)\b|[\pL\pN(])[^<>]*`).Find(page); joint != nil {
@@ -45,7 +45,7 @@ func TestThePageKeepsWordsApart(t *testing.T) {
 	}
 }
 
-func TestThePageIsWellFormed(t *testing.T) {
+func TestReference_IsWellFormed(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil, "Accept", "text/html").Body
 	for _, open := range []struct{ in, closed string }{ // what HTML leaves open and XML does not
@@ -65,7 +65,7 @@ func TestThePageIsWellFormed(t *testing.T) {
 	}
 }
 
-func TestHealthFollowsTheStore(t *testing.T) {
+func TestHealth_FollowsTheStore(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Want(http.StatusOK, nil, "", http.MethodGet, "/health", nil)
 	if err := s.Store.(interface{ Close() error }).Close(); err != nil {

@@ -68,7 +68,7 @@ func (in *DiffirInput) Check() []problem.Field {
 	return fields
 }
 
-// compared is to which depth rankings are compared: what stands below weighs less than 1e-6 in rank-biased overlap.
+// comparedDepth is to which depth rankings are compared: what is below weighs less than 1e-6 in rank-biased overlap.
 func (in *DiffirInput) comparedDepth() int {
 	return max(1000, int(math.Ceil(math.Log(1e-6)/math.Log(in.P))))
 }

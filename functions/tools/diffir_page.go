@@ -111,7 +111,7 @@ func (c *diffirCell) attributes() templ.Attributes {
 	return a
 }
 
-// behind is what stands behind the name of a run in the list of them.
+// nameSeparator is what follows the name of a run in the list of runs.
 func (out *DiffirOutput) nameSeparator(run int) string {
 	switch run {
 	case len(out.Runs) - 1:
@@ -201,7 +201,7 @@ func listClass(judged bool) string {
 	return "hits"
 }
 
-// shortScore is a score as short as it can be told from its neighbours by eye.
+// shortScore is a score with as many digits as distinguish it from its neighbours.
 func shortScore(score float64) string { return strconv.FormatFloat(score, 'g', 6, 64) }
 
 // summary is how a run differs from the first in a topic.

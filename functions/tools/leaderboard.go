@@ -17,7 +17,7 @@ import (
 type LeaderboardInput struct {
 	DatasetID string `json:"datasetId" maxLength:"26" doc:"the dataset" example:"01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 	Measure   string `json:"measure,omitempty" maxLength:"100" doc:"one of the dataset's measures; the one that ranks unless given" example:"AP"`
-	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the dataset's truth, to tell how ranks changed among the entries that both have"`
+	Against   *int64 `json:"against,omitempty" minimum:"1" maximum:"9007199254740991" doc:"another version of the dataset's truth, to show how ranks changed among the entries that both have"`
 	Best      *bool  `json:"best,omitempty" doc:"the best run of each team alone; true unless given"`
 	Limit     int    `json:"limit,omitempty" minimum:"1" maximum:"200" doc:"how many entries the answer has; 50 unless given"`
 	View      string `json:"view,omitempty" enum:"caller,public" doc:"caller: all that you may see; public: what everyone sees who sees the task, with the ranks that everyone gets. caller unless given"`
@@ -60,7 +60,7 @@ type LeaderboardEntry struct {
 	EvaluationID string                 `json:"evaluationId"`
 	Measures     map[string]*float64    `json:"measures" doc:"by name; null when a measure is not defined for the data"`
 	Interval     *significance.Interval `json:"interval,omitempty" doc:"95 % bootstrap interval over topics, of a measure that is a mean over them"`
-	Group        string                 `json:"group,omitempty" doc:"letters; entries that share one cannot be told apart"`
+	Group        string                 `json:"group,omitempty" doc:"letters; entries that share one cannot be distinguished"`
 	Change       *LeaderboardChange     `json:"change,omitempty" doc:"of the rank among the entries that both versions have, when against is given"`
 }
 
@@ -89,12 +89,12 @@ const (
 
 var leaderboardTool = define(metadata{
 	name: "leaderboard", kind: "evaluation", summary: "Show a leaderboard with intervals, groups and rank changes",
-	description: "Ranks the evaluations of a dataset: with 95 % bootstrap intervals, with letters that say which entries can be told apart, and, with `against`, with how ranks changed " +
+	description: "Ranks the evaluations of a dataset: with 95 % bootstrap intervals, with letters that say which entries can be distinguished, and, with `against`, with how ranks changed " +
 		"from another version of the truth, counted among the entries that both versions have. Put the id of a dataset for the one of the example.\n\n" +
 		"The entries are those that the list of the task's evaluations has: what is published, with teams as their aliases where they are anonymous. " +
 		"Owners find their own results here before others do, and organizers all, as the `audience` of each says; `view` can leave them out, with `public`.\n\n" +
 		"Each of the first 30 entries is compared with each other by a paired t-test over the topics that both have, and, where that is not defined because all differences are the same, " +
-		"by the randomization test. Two are told apart when p, by Holm's correction over all these pairs, is below 0.05. A letter stands for each largest set of entries of which no two can be told apart. " +
+		"by the randomization test. Two are distinguished when p, by Holm's correction over all these pairs, is below 0.05. A letter stands for each largest set of entries of which no two can be distinguished. " +
 		"As `image/svg+xml` the answer is the bars.",
 }, LeaderboardInput{DatasetID: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"},
 	func(ctx context.Context, resolver *inputs.Resolver, in LeaderboardInput) (compute[LeaderboardOutput], error) {

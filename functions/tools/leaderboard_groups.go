@@ -10,7 +10,7 @@ import (
 )
 
 // assignGroups gives the entries that are compared the letters of their groups. The groups are the maximal cliques of the graph
-// in which entries are joined that cannot be told apart, so two entries share a letter if and only if they cannot
+// in which entries are joined that cannot be distinguished, so two entries share a letter if and only if they cannot
 // (H.-P. Piepho, An algorithm for a letter-based representation of all-pairwise comparisons, Journal of Computational and
 // Graphical Statistics 13, 2004, asks that of letters).
 func (out *LeaderboardOutput) assignGroups(ctx context.Context, values []map[string]float64) error {
@@ -34,18 +34,18 @@ func (out *LeaderboardOutput) assignGroups(ctx context.Context, values []map[str
 		}
 	}
 	corrected := significance.Holm(chances)
-	alike := make([]uint64, len(compared))
+	joined := make([]uint64, len(compared))
 	pair := 0
 	for i := range compared {
 		for j := i + 1; j < len(compared); j++ {
 			if corrected[pair] >= significanceLevel {
-				alike[i] |= 1 << j
-				alike[j] |= 1 << i
+				joined[i] |= 1 << j
+				joined[j] |= 1 << i
 			}
 			pair++
 		}
 	}
-	for n, clique := range cliques(alike, len(groupLetters)) {
+	for n, clique := range cliques(joined, len(groupLetters)) {
 		for i, entry := range compared {
 			if clique>>i&1 == 1 {
 				out.Entries[entry].Group += groupLetters[n : n+1]
@@ -55,7 +55,7 @@ func (out *LeaderboardOutput) assignGroups(ctx context.Context, values []map[str
 	return nil
 }
 
-// groupLetters are the names of groups. What would need more of them is too entangled for letters to tell anybody something.
+// groupLetters are the names of groups. A graph that needs more of them is too entangled for letters to help.
 const groupLetters = "abcdefghijklmnopqrstuvwxyz"
 
 // differenceP is the p of two runs on the topics that both have: of Student's t-test or, where the differences have

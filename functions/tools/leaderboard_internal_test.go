@@ -2,8 +2,8 @@ package tools
 
 import "testing"
 
-// TestRoundingMakesNoDifference has two runs that differ by .1 on each of two topics, which is too few to tell.
-func TestRoundingMakesNoDifference(t *testing.T) {
+// TestLeaderboard_GroupsIgnoreRounding has two runs that differ by .1 on each of two topics, which is too few to tell.
+func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
 	a, b := map[string]float64{"1": .3, "2": .8}, map[string]float64{"1": .2, "2": .7}
 	if p := differenceP(a, b); p != .5 {
 		t.Errorf("p = %v, want .5", p)

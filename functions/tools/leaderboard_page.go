@@ -69,19 +69,19 @@ func (out *LeaderboardOutput) groupsNote() string {
 	case len(out.Entries) < 2:
 		return ""
 	case out.Compared < 2:
-		return "Nothing says which entries can be told apart, since " + out.Measure + " has no values per topic here."
+		return "Nothing says which entries can be distinguished, since " + out.Measure + " has no values per topic here."
 	case !out.grouped():
-		return "Which of the first " + plural.Count(out.Compared, "entry") + " can be told apart is too entangled for groups; the test of each pair shows it."
+		return "Which of the first " + plural.Count(out.Compared, "entry") + " can be distinguished is too entangled for groups; the test of each pair shows it."
 	}
 	of := "each two entries"
 	if out.Compared < len(out.Entries) {
 		of = "each two of the first " + plural.Count(out.Compared, "entry")
 	}
-	return fmt.Sprintf("Entries that share a letter cannot be told apart: a paired t-test compared %s over the topics that both have, and p was not below %v by Holm’s correction for %s.",
+	return fmt.Sprintf("Entries that share a letter cannot be distinguished: a paired t-test compared %s over the topics that both have, and p was not below %v by Holm’s correction for %s.",
 		of, significanceLevel, plural.Count(pairs, "pair"))
 }
 
-// address is where the page is with another measure, another comparison, or with all runs.
+// pageURL is where the page is with another measure, another comparison, or with all runs.
 func (out *LeaderboardOutput) pageURL(measure string, against int64, best bool) string {
 	in := LeaderboardInput{DatasetID: out.Dataset.ID, Measure: measure}
 	if against > 0 {

@@ -19,7 +19,7 @@ import (
 	"assay/shared/problem"
 )
 
-// allTools tools, in the order in which they are listed.
+// allTools are the tools, in the order in which they are listed.
 var allTools = []tool{evaluatorTool, validatorTool, diffirTool, serpTool, leaderboardTool, significanceTool, topicsTool, fusionTool, converterTool}
 
 const (
@@ -70,7 +70,7 @@ func media() []string {
 	return types
 }
 
-// named finds the tool that the path names.
+// findTool finds the tool that the path names.
 func findTool(_ context.Context, c *api.Call) (tool, error) {
 	for _, t := range allTools {
 		if t.name == c.Param("tool") {

@@ -133,7 +133,7 @@ func missingTopic(topics []string) string {
 	return detail
 }
 
-// address is where the same is shown of another topic; empty when the input is too long for one. A query is for its topic.
+// topicURL is where the same is shown of another topic; empty when the input is too long for one. A query is for its topic.
 func (in SerpInput) topicURL(topic string) string {
 	in.Topic, in.Query = topic, ""
 	return resultURL("serp", in)

@@ -18,7 +18,7 @@ import (
 // Tool describes a tool.
 type Tool struct {
 	Name        string          `json:"name" example:"evaluator"`
-	Kind        string          `json:"kind" enum:"evaluation,comparison,inspection,transformation" doc:"evaluation: measures runs; comparison: tells runs apart; inspection: shows what is in one run or file; transformation: writes a run or a truth"`
+	Kind        string          `json:"kind" enum:"evaluation,comparison,inspection,transformation" doc:"evaluation: measures runs; comparison: distinguishes runs; inspection: shows what is in one run or file; transformation: writes a run or a truth"`
 	Summary     string          `json:"summary" doc:"what it does, in one line"`
 	Description string          `json:"description" doc:"Markdown"`
 	URL         string          `json:"url" format:"uri-reference" doc:"where to POST an input" example:"/v1/tools/evaluator"`
@@ -54,7 +54,7 @@ func showPage(ctx context.Context, c *api.Call, t tool) error {
 	return webpage.Page{Title: "The tool " + t.name, Here: toolsPath, Form: true, Main: toolPage(t, string(example), c.BaseURL())}.Send(ctx, c)
 }
 
-// here is an example that works on this server, also when it has to name a dataset: then that is the newest public one.
+// exampleFor returns an example that works on this server: one that has to name a dataset names the newest public one.
 func exampleFor(ctx context.Context, c *api.Call, example any) (any, error) {
 	named, ok := example.(interface{ withDataset(id string) any })
 	if !ok {

@@ -67,11 +67,11 @@ func (out *SignificanceOutput) conclude() []phrase {
 	case unknown == len(out.Pairs):
 		say("Nothing can be said of %s on %s", plural.Count(len(out.Runs), "run"), plural.Count(out.Topics, "topic"))
 	case len(different) == 0 && unknown > 0:
-		say("%s cannot be told apart on %s", plural.Count(rest, "pair"), plural.Count(out.Topics, "topic"))
+		say("%s cannot be distinguished on %s", plural.Count(rest, "pair"), plural.Count(out.Topics, "topic"))
 	case len(different) == 0 && len(out.Pairs) == 1:
-		say("The two runs cannot be told apart on %s", plural.Count(out.Topics, "topic"))
+		say("The two runs cannot be distinguished on %s", plural.Count(out.Topics, "topic"))
 	case len(different) == 0:
-		say("No two of %s can be told apart on %s", plural.Count(len(out.Runs), "run"), plural.Count(out.Topics, "topic"))
+		say("No two of %s can be distinguished on %s", plural.Count(len(out.Runs), "run"), plural.Count(out.Topics, "topic"))
 	case len(different) <= maxNamedPairs:
 		for i, p := range different {
 			if i > 0 {
@@ -87,14 +87,14 @@ func (out *SignificanceOutput) conclude() []phrase {
 			s = append(s, out.runPhrase(better), phrase{text: " is better than "}, out.runPhrase(worse), phrase{text: mean})
 		}
 		if rest > 0 {
-			say("; %s cannot be told apart on %s", plural.Count(rest, "other pair"), plural.Count(out.Topics, "topic"))
+			say("; %s cannot be distinguished on %s", plural.Count(rest, "other pair"), plural.Count(out.Topics, "topic"))
 		}
 	default:
 		s = append(s, out.concludeBest(len(different))...)
 	}
 	say(" (%s, %s, p below %v).", testNames[out.Test], correctionNames[out.Correction], significanceLevel)
 	if unknown > 0 {
-		say(" Of %s the test is not defined, since all differences are the same; the randomization test tells.", plural.Count(unknown, "pair"))
+		say(" Of %s the test is not defined, since all differences are the same; use the randomization test.", plural.Count(unknown, "pair"))
 	}
 	if least := out.lowestP(); least >= significanceLevel {
 		more := "on more topics, or with more rounds"
@@ -129,7 +129,7 @@ func (out *SignificanceOutput) concludeBest(different int) []phrase {
 			best = i
 		}
 	}
-	var alike []int
+	var same []int
 	ahead := true // of all runs that differ from it
 	for i := range out.Pairs {
 		p := &out.Pairs[i]
@@ -139,22 +139,22 @@ func (out *SignificanceOutput) concludeBest(different int) []phrase {
 			ahead = false
 		case p.Different:
 		case p.First == best:
-			alike = append(alike, p.Second)
+			same = append(same, p.Second)
 		default:
-			alike = append(alike, p.First)
+			same = append(same, p.First)
 		}
 	}
-	s := []phrase{{text: fmt.Sprintf("%d of %s can be told apart. ", different, plural.Count(len(out.Pairs), "pair"))}, out.runPhrase(best)}
+	s := []phrase{{text: fmt.Sprintf("%d of %s can be distinguished. ", different, plural.Count(len(out.Pairs), "pair"))}, out.runPhrase(best)}
 	switch {
-	case len(alike) == 0 && !ahead:
+	case len(same) == 0 && !ahead:
 		return append(s, phrase{text: " has the best mean"})
-	case len(alike) == 0:
+	case len(same) == 0:
 		return append(s, phrase{text: " is better than every other run"})
-	case len(alike) > maxNamedPairs:
-		return append(s, phrase{text: ", which has the best mean, cannot be told apart from " + plural.Count(len(alike), "other run")})
+	case len(same) > maxNamedPairs:
+		return append(s, phrase{text: ", which has the best mean, cannot be distinguished from " + plural.Count(len(same), "other run")})
 	}
-	s = append(s, phrase{text: ", which has the best mean, cannot be told apart from "})
-	for i, run := range alike {
+	s = append(s, phrase{text: ", which has the best mean, cannot be distinguished from "})
+	for i, run := range same {
 		if i > 0 {
 			s = append(s, phrase{text: ", "})
 		}

@@ -257,7 +257,7 @@ func significancePage(out *SignificanceOutput) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</tbody></table></div></details><p class=\"quiet small\">Intervals are of each mean by itself. Since runs are measured on the same topics, they can differ for sure although their intervals overlap; the matrix tells.</p></section><section aria-labelledby=\"apart\"><h2 id=\"apart\">What can be told apart</h2><p class=\"quiet small\">Each cell has p by the ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "</tbody></table></div></details><p class=\"quiet small\">Intervals are of each mean by itself. Since runs are measured on the same topics, they can differ significantly although their intervals overlap, as the matrix shows.</p></section><section aria-labelledby=\"apart\"><h2 id=\"apart\">What can be distinguished</h2><p class=\"quiet small\">Each cell has p by the ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -698,7 +698,7 @@ func numberedRun(out *SignificanceOutput, i int) templ.Component {
 	})
 }
 
-// numbered is the name of a run after its number, which tells apart names that are cut to the same text.
+// numbered is the name of a run after its number, which distinguishes names that are cut to the same text.
 func numbered(run int, name string, most int) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

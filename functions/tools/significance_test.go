@@ -63,7 +63,7 @@ func TestSignificance_CorrectsOverAllPairs(t *testing.T) {
 	if ab.Different || !ac.Different || !bc.Different || ac.Difference <= 0 {
 		t.Errorf("%+v", out.Pairs)
 	}
-	if want := "team of ada: first is better than team of cid: third; team of bob: second is better than team of cid: third; 1 other pair cannot be told apart on 8 topics"; !strings.HasPrefix(out.Conclusion, want) {
+	if want := "team of ada: first is better than team of cid: third; team of bob: second is better than team of cid: third; 1 other pair cannot be distinguished on 8 topics"; !strings.HasPrefix(out.Conclusion, want) {
 		t.Errorf("it says %q, not %q", out.Conclusion, want)
 	}
 	for correction, want := range map[string]float64{"none": ac.T.P, "bonferroni": 3 * ac.T.P, "benjamini-hochberg": min(1, 3*least, 3*middle/2)} {
@@ -93,7 +93,7 @@ func TestSignificance_UndefinedTestsAreNullWithAReason(t *testing.T) {
 			t.Errorf("no reason for %s: %v", name, p.Reasons)
 		}
 	}
-	if !strings.Contains(out.Conclusion, "cannot be told apart on 3 topics") {
+	if !strings.Contains(out.Conclusion, "cannot be distinguished on 3 topics") {
 		t.Error(out.Conclusion)
 	}
 	// It counts as a test all the same: of three pairs the least p is multiplied by 3, and then by 2.

@@ -17,7 +17,7 @@ type TopicsInput struct {
 	Runs    []inputs.RunReference  `json:"runs" minItems:"1" maxItems:"20" doc:"the runs"`
 	Truth   *inputs.TruthReference `json:"truth,omitempty" doc:"what to evaluate against; unless given, runs of the platform have the values that they were evaluated with"`
 	Measure string                 `json:"measure,omitempty" maxLength:"100" doc:"a measure with values per topic, in the grammar of ir-measures; the primary one unless given" example:"AP"`
-	Sort    string                 `json:"sort,omitempty" enum:"hardest,topic,spread" doc:"hardest: the worst mean first, which goes without saying; topic: by name; spread: the topics that runs differ on most first"`
+	Sort    string                 `json:"sort,omitempty" enum:"hardest,topic,spread" doc:"hardest: the worst mean first, which it is unless given; topic: by name; spread: the topics that runs differ on most first"`
 	Limit   int                    `json:"limit,omitempty" minimum:"1" maximum:"300" doc:"how many topics the answer has; 100 unless given"`
 }
 
@@ -64,7 +64,7 @@ const (
 	defaultTopics = 100
 	// hardShare is the part of topics that counts as hard.
 	hardShare = 0.1
-	// minValuesForOutliers is how many values quartiles need to tell an outlier.
+	// minValuesForOutliers is how many values quartiles need to find an outlier.
 	minValuesForOutliers = 4
 )
 
@@ -146,7 +146,7 @@ func (out *TopicsOutput) describeTopics(by []map[string]float64, topics []string
 	})
 }
 
-// describeTopic gathers what is told of a topic, which one of the runs at least has.
+// describeTopic describes a topic that at least one of the runs has.
 func describeTopic(topic string, by []map[string]float64) TopicsLine {
 	line := TopicsLine{Topic: topic, Outliers: []int{}, Min: math.Inf(1), Max: math.Inf(-1)}
 	var values []float64

@@ -16,7 +16,7 @@ import (
 
 // What a page has at most, so that it stays small.
 const (
-	maxTopicCells = 1000 // values in the table; with more it tells of each topic what sums the values up
+	maxTopicCells = 1000 // values in the table; with more it summarizes the values of each topic
 	maxStrips     = 120  // topics whose spread is drawn
 )
 

@@ -22,7 +22,7 @@ type ValidatorInput struct {
 
 // ValidatorOutput is what is wrong with files.
 type ValidatorOutput struct {
-	Valid       bool                 `json:"valid" doc:"whether no diagnostic is an error, so that the files can be evaluated; what only shows beside the other files, such as topics without judgments, is not looked for"`
+	Valid       bool                 `json:"valid" doc:"whether no diagnostic is an error, so that the files can be evaluated; what depends on other files, such as topics without judgments, is not checked"`
 	Of          string               `json:"of" enum:"run,truth"`
 	Kind        measure.Kind         `json:"kind" enum:"retrieval,classification,regression" doc:"of the evaluator that read them"`
 	Format      record.RunFormat     `json:"format" doc:"how runs, and the labels or values of a truth, are written; relevance judgments are always TREC qrels"`

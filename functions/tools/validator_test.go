@@ -21,7 +21,7 @@ func verdict(out tools.ValidatorOutput) string {
 	return strings.Join(words, " ")
 }
 
-func TestValidator(t *testing.T) {
+func TestValidator_ReportsFaults(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	labels := s.newClassificationDataset("id,label\n1,a\n2,b\n")
 	ofLabels := object{"kind": "csv", "idField": "id", "valueField": "label"}

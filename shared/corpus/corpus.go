@@ -15,7 +15,7 @@ import (
 )
 
 // File is an input file of a dataset by its name and the way to its content, which may be packed with gzip. Where a
-// format does not tell documents from queries, those in a file with "quer" or "topic" in its name are queries.
+// format does not distinguish documents from queries, those in a file with "quer" or "topic" in its name are queries.
 type File struct {
 	Name string
 	Open func() (io.ReadCloser, error)
@@ -37,7 +37,7 @@ type Document struct {
 type Texts struct {
 	Documents map[string]Document
 	Queries   map[string]string // cut to MaxQuery characters, with an ellipsis where something was cut off
-	// Files tell of every file that was read, in the order of reading. A file is not read, and absent, when all that is
+	// Files report on every file that was read, in the order of reading. A file is not read, and absent, when all that is
 	// wanted was found before it.
 	Files []FileReport
 }
@@ -173,7 +173,7 @@ func (f *finder) read(ctx context.Context, l *limits, file File) error {
 
 func (f *finder) empty() bool { return f.report.Documents == 0 && f.report.Queries == 0 }
 
-// line takes one line for what it looks like, so that a file may have a few strange lines wherever they stand.
+// line takes one line for what it looks like, so that a file may have a few other lines anywhere.
 func (f *finder) line(line []byte) {
 	if f.block.tag != "" {
 		f.readTREC(line)

@@ -42,7 +42,7 @@ HTTP/1.0 200 OK
 <body>High water <b>twice</b> a day, 3 < 4.</body></html>
 </DOC>`
 
-func TestFormats(t *testing.T) {
+func TestRead_KnowsFormats(t *testing.T) {
 	for name, c := range map[string]struct {
 		file, content    string
 		document         Document // of d1
@@ -119,14 +119,14 @@ func TestFormats(t *testing.T) {
 	}
 }
 
-func TestNumbersAreIds(t *testing.T) {
+func TestRead_TakesNumbersAsIDs(t *testing.T) {
 	texts, err := Read(t.Context(), Wanted{Documents: []string{"301", "1e3", "-0"}}, file("x.jsonl", `{"id":301,"text":"a"}`+"\n"+`{"id": 1e3 ,"text":"b"}`+"\n"+`{"text":"c","id":-0}`))
 	if err != nil || texts.Documents["301"].Text != "a" || texts.Documents["1e3"].Text != "b" || texts.Documents["-0"].Text != "c" {
 		t.Errorf("got %v, %v", texts, err)
 	}
 }
 
-func TestLongTextsAreClipped(t *testing.T) {
+func TestRead_ClipsLongTexts(t *testing.T) {
 	long := strings.Repeat("über ", 600)
 	content := fmt.Sprintf(`{"qid":"q","query":%[1]q,"docno":"d","title":%[1]q,"text":%[1]q}`, long)
 	texts, err := Read(t.Context(), Wanted{Documents: []string{"d"}, Queries: []string{"q"}}, file("x.jsonl", content))
@@ -139,7 +139,7 @@ func TestLongTextsAreClipped(t *testing.T) {
 	}
 }
 
-func TestPlain(t *testing.T) {
+func TestPlain_KeepsWords(t *testing.T) {
 	for _, c := range []struct {
 		text, want string
 		most       int
@@ -181,7 +181,7 @@ func TestRead_StopsWhenAllIsFound(t *testing.T) {
 	}
 }
 
-func TestErrorsOfStorage(t *testing.T) {
+func TestRead_ReturnsErrorsOfFiles(t *testing.T) {
 	broken := errors.New("connection lost")
 	shut := File{Name: "x", Open: func() (io.ReadCloser, error) { return nil, broken }}
 	for name, f := range map[string]File{
@@ -234,7 +234,7 @@ func TestRead_ReportsUnreadableFiles(t *testing.T) {
 	}
 }
 
-func TestBoundOfAllFiles(t *testing.T) {
+func TestRead_BoundsAllFiles(t *testing.T) {
 	l := limits{left: 2 << 20, read: 2 << 20, line: 100, expansion: lines.StandardExpansion}
 	half := strings.Repeat("d0\tsome text\n", 1<<20/13)
 	texts, err := read(t.Context(), l, Wanted{Documents: []string{"d"}}, []File{file("a", half), file("b", half), file("c", half), file("d", "d\tlate")})
@@ -248,7 +248,7 @@ func TestBoundOfAllFiles(t *testing.T) {
 	}
 }
 
-func TestOverlongLinesAreSkipped(t *testing.T) {
+func TestRead_SkipsOverlongLines(t *testing.T) {
 	content := "d0\t" + strings.Repeat("x", MaxLine) + "\nd1\t" + strings.Repeat("y", MaxLine-4) + "\nd2\t" + strings.Repeat("z", 3*MaxLine)
 	texts, err := Read(t.Context(), Wanted{Documents: []string{"d0", "d1", "d2"}}, file("x", content))
 	if err != nil || len(texts.Documents) != 1 || len(texts.Documents["d1"].Text) != MaxText || texts.Files[0].Overlong != 2 {
@@ -256,7 +256,7 @@ func TestOverlongLinesAreSkipped(t *testing.T) {
 	}
 }
 
-func TestLongDocumentsOfTREC(t *testing.T) {
+func TestRead_ClipsLongDocumentsOfTREC(t *testing.T) {
 	content := "<DOC><DOCNO>d1</DOCNO><TEXT>\n" + strings.Repeat("some words\n", 200_000) + "</TEXT></DOC>\n<DOC><DOCNO>d2</DOCNO><TEXT>two</TEXT></DOC>"
 	texts, err := Read(t.Context(), Wanted{Documents: []string{"d1", "d2"}}, file("x", content))
 	if d := texts.Documents["d1"]; err != nil || !d.Clipped || len(d.Text) < MaxText-10 || texts.Documents["d2"].Text != "two" {

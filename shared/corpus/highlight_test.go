@@ -30,7 +30,7 @@ func joined(pieces []Piece) string {
 	return out.String()
 }
 
-func TestMark(t *testing.T) {
+func TestCut_MarksWords(t *testing.T) {
 	for _, c := range []struct{ text, query, want string }{
 		{"The moon, the MOON!", "the moon", "The [moon], the [MOON]!"},
 		{"moonlight and honeymoon", "moon", "moonlight and honeymoon"},
@@ -52,7 +52,7 @@ func TestMark(t *testing.T) {
 	}
 }
 
-func TestCut(t *testing.T) {
+func TestCut_ChoosesThePassage(t *testing.T) {
 	for _, c := range []struct {
 		text, query   string
 		most          int
@@ -86,7 +86,7 @@ func texts() *rapid.Generator[string] {
 	})
 }
 
-func TestPiecesAreTheText(t *testing.T) {
+func TestCut_KeepsTheText(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, query := texts().Draw(t, "text"), texts().Draw(t, "query")
 		checkMark(t, text, query)

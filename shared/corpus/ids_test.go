@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestReadIDs(t *testing.T) {
+func TestReadIDs_OfFiles(t *testing.T) {
 	long := strings.Repeat("x", MaxLine)
 	for name, c := range map[string]struct {
 		files     []File

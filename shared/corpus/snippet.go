@@ -59,7 +59,7 @@ func densest(text string, marked []word, most int) (start, end int) {
 	return start, end
 }
 
-// around widens a passage on both sides alike to so many characters, and takes back what of that is part of a word.
+// around widens a passage on both sides equally to so many characters, and takes back what of that is part of a word.
 func around(text string, first, last, most int) (start, end int) {
 	spare := most - utf8.RuneCountInString(text[first:last])
 	start, end = first, last

@@ -1,7 +1,7 @@
 // Package markdown renders the Markdown that users write, such as descriptions, as HTML that is safe to stand in a page of
 // this server: CommonMark without raw HTML, which is shown as the text that it is, and without links that are neither to web
-// pages nor to mail addresses. No image is loaded, because that would tell another server who reads the page; it becomes a
-// link. Links tell search engines that nobody here vouches for them.
+// pages nor to mail addresses. No image is loaded, because another server would learn who reads the page; it becomes a
+// link. Links ask search engines not to follow them.
 //
 // The time and the size of the result are bounded whatever the text: the parser needs the square of how deep and how dense
 // marks stand, so that a text which is deeper or denser than people write is shown as plain text.

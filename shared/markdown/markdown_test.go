@@ -14,7 +14,7 @@ import (
 	"golang.org/x/net/html"
 )
 
-func TestHTML(t *testing.T) {
+func TestHTML_OfMarkdown(t *testing.T) {
 	const rel = ` rel="nofollow ugc noopener"`
 	for source, want := range map[string]string{
 		"A *b* **c** `d`":                     "<p>A <em>b</em> <strong>c</strong> <code>d</code></p>\n",
@@ -48,7 +48,7 @@ func TestHTML(t *testing.T) {
 	}
 }
 
-func TestFirst(t *testing.T) {
+func TestFirst_OfMarkdown(t *testing.T) {
 	for source, want := range map[string]string{
 		"A *b* **c** `d` [e](f) ![g](h)\ni\n\nj":     "A b c d e g\ni",
 		"# One\ntwo":                                 "two",
@@ -88,9 +88,9 @@ func worst() map[string]string {
 	return all
 }
 
-// TestWorstTextsAreBounded holds what is rendered of texts of 64 KiB within a size, and to what may stand in a page. A parser
+// TestHTML_IsBounded holds what is rendered of texts of 64 KiB within a size, and to what may stand in a page. A parser
 // that took the square of their length would be seen by the time limit of tests.
-func TestWorstTextsAreBounded(t *testing.T) {
+func TestHTML_IsBounded(t *testing.T) {
 	for name, source := range worst() {
 		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
 			got := markdown.HTML(source)

@@ -29,7 +29,7 @@ type Measure struct {
 // Param is a parameter and its value, without quotes.
 type Param struct{ Name, Value string }
 
-// Parse reads the text of a measure. Its error tells what is wrong and what is allowed.
+// Parse reads the text of a measure. Its error says what is wrong and what is allowed.
 func Parse(kind Kind, text string) (Measure, error) {
 	if families[kind] == nil {
 		return Measure{}, fmt.Errorf("evaluator kind %q has no measures of its own: use one of %v", kind, Kinds())
@@ -161,7 +161,7 @@ func (p *parser) measure() (Measure, error) {
 	return m, nil
 }
 
-// unknownName also tells of a name that differs only in case.
+// unknownName also suggests a name that differs only in case.
 func (p *parser) unknownName(name string) error {
 	for _, f := range families[p.kind] {
 		for _, known := range append([]string{f.Name}, f.Aliases...) {

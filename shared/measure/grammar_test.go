@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestParseGivesTheCanonicalForm(t *testing.T) {
+func TestParse_ReturnsTheCanonicalForm(t *testing.T) {
 	for _, c := range []struct {
 		kind       Kind
 		text, want string
@@ -62,9 +62,9 @@ func TestParseGivesTheCanonicalForm(t *testing.T) {
 	}
 }
 
-// TestParseUnderstandsTrecEval has the names that trec_eval prints, and some of those that it is asked by, with the names that
+// TestParse_TakesNamesOfTrecEval has the names that trec_eval prints, and some of those that it is asked by, with the names that
 // ir-measures 0.4.3 gives them.
-func TestParseUnderstandsTrecEval(t *testing.T) {
+func TestParse_TakesNamesOfTrecEval(t *testing.T) {
 	for text, want := range map[string]string{
 		"map": "AP", "map_cut_10": "AP@10", "ndcg": "nDCG", "ndcg_cut_10": "nDCG@10", "ndcg_cut.10": "nDCG@10", "P_5": "P@5", "P.5": "P@5",
 		"recall_1000": "R@1000", "success_1": "Success@1", "recip_rank": "RR", "Rprec": "Rprec", "bpref": "Bpref", "infAP": "infAP",
@@ -143,7 +143,7 @@ func TestParse_Errors(t *testing.T) {
 	}
 }
 
-func TestParametersFallBackToTheirDefaults(t *testing.T) {
+func TestMeasure_HasDefaultParameters(t *testing.T) {
 	m, err := Parse(Retrieval, "RBP(rel=2)@20")
 	if err != nil {
 		t.Fatal(err)
@@ -159,7 +159,7 @@ func TestParametersFallBackToTheirDefaults(t *testing.T) {
 	}
 }
 
-func TestOnlyErrorsAreBetterWhenLow(t *testing.T) {
+func TestCatalogue_OnlyErrorsAreBetterWhenLow(t *testing.T) {
 	for _, kind := range Kinds() {
 		for _, f := range Catalogue(kind) {
 			low := f.Name == "MSE" || f.Name == "RMSE" || f.Name == "MAE"
@@ -173,7 +173,7 @@ func TestOnlyErrorsAreBetterWhenLow(t *testing.T) {
 	}
 }
 
-func TestCatalogueIsComplete(t *testing.T) {
+func TestCatalogue_IsComplete(t *testing.T) {
 	for _, kind := range Kinds() {
 		seen := map[string]bool{}
 		for _, f := range Catalogue(kind) {
@@ -200,8 +200,8 @@ func TestCatalogueIsComplete(t *testing.T) {
 	}
 }
 
-// TestCanonicalFormReadsBack draws texts near the grammar; whatever parses has a canonical form that is a fixed point.
-func TestCanonicalFormReadsBack(t *testing.T) {
+// TestParse_ReadsTheCanonicalForm draws texts near the grammar; whatever parses has a canonical form that is a fixed point.
+func TestParse_ReadsTheCanonicalForm(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"AP", "P", "F1", "RBP", "nDCG", "IPrec", "(", ")", ",", "=", "@", "rel", "p", "positive", "judged_only", "average", "dcg",
 		"10", "0.5", "1e-7", "True", "macro", "'exp-log2'", "'a b'", "'\\''", "\"x'\"", "ü", " ", "\u00a0"})
 	label := rapid.Map(rapid.String(), func(s string) string {

@@ -40,7 +40,7 @@ func (r *Report) Add(d Diagnostic) {
 	}
 }
 
-// Full says that there is no room for another error, so that reading on would tell nothing new.
+// Full says that there is no room for another error, so that reading on would report nothing new.
 func (r *Report) Full() bool { return r.errors >= MaxDiagnostics }
 
 // Failed says whether there is an error, in the list or beyond its end.

@@ -2,7 +2,7 @@ package measure
 
 import "testing"
 
-func TestReportKeepsErrorsBeforeWarnings(t *testing.T) {
+func TestReport_KeepsErrorsBeforeWarnings(t *testing.T) {
 	var r Report
 	r.Warnf("run.txt", 0, "a warning")
 	for i := range MaxDiagnostics {
@@ -22,7 +22,7 @@ func TestReportKeepsErrorsBeforeWarnings(t *testing.T) {
 	}
 }
 
-func TestWarningsAloneNeverFail(t *testing.T) {
+func TestReport_WarningsDoNotFail(t *testing.T) {
 	var r Report
 	for range 2 * MaxDiagnostics {
 		r.Warnf("run.txt", 0, "a warning")

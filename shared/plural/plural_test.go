@@ -15,7 +15,7 @@ import (
 	"assay/shared/plural"
 )
 
-func TestCount(t *testing.T) {
+func TestCount_WritesPlurals(t *testing.T) {
 	for want, got := range map[string]string{
 		"0 runs": plural.Count(0, "run"), "1 run": plural.Count(1, "run"), "2 other pairs": plural.Count(int64(2), "other pair"),
 		"1 entry": plural.Count(1, "entry"), "2 entries": plural.Count(2, "entry"), "3 days": plural.Count(3, "day"),
@@ -39,8 +39,8 @@ var (
 	verbsInS = map[string]bool{"is": true, "was": true, "has": true, "does": true, "exists": true, "as": true, "begins": true, "makes": true, "comes": true}
 )
 
-// TestNoPluralOfOne looks for numbers that are written before a noun in the plural, in the formats of calls and in templates.
-func TestNoPluralOfOne(t *testing.T) {
+// TestCount_WritesEveryPlural looks for numbers that are written before a noun in the plural, in the formats of calls and in templates.
+func TestCount_WritesEveryPlural(t *testing.T) {
 	seen := 0
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
 		switch name := d.Name(); {

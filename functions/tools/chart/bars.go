@@ -7,7 +7,7 @@ type Bar struct {
 	Label    string
 	Value    float64   // NaN when it is undefined
 	Interval *Interval // of confidence, 95 %; nil when there is none
-	Group    string    // letters; bars that share one cannot be told apart
+	Group    string    // letters; bars that share one cannot be distinguished
 	Note     string    // a word or two, such as "baseline"
 }
 

@@ -107,8 +107,8 @@ func charts() []named {
 	}
 }
 
-// TestChartsInABrowser shows every chart on a page, with the policy of pages, and as a document of its own.
-func TestChartsInABrowser(t *testing.T) {
+// TestCharts_InABrowser shows every chart on a page, with the policy of pages, and as a document of its own.
+func TestCharts_InABrowser(t *testing.T) {
 	page := webpage.Page{Title: "Charts", Style: chart.Style, Main: templ.ComponentFunc(func(ctx context.Context, w io.Writer) error {
 		io.WriteString(w, "<h1>Charts</h1>")
 		for _, c := range charts() {

@@ -1,7 +1,7 @@
 // Package chart draws results, so that people look at them rather than read numbers: bars, heat maps, strips and matrices
 // as SVG. A chart stands within a page, whose style has the rules of Style, or alone as a document that brings them along.
 // There is no script and no inline style, which the policy of pages would refuse. Labels are texts of users: they stay
-// text, are clipped to their place, and never move what is beside them.
+// text, are clipped to their place, and never move what is next to them.
 //
 // Layout is arithmetic on the widths of characters as terminals count them, since the fonts of readers are unknown. Where
 // such a guess could fail, texts are cut at the edge of their place instead of running into another.

@@ -75,7 +75,7 @@ func cycle(labels []string, n int) []string {
 	return out
 }
 
-func TestDocumentsAreXML(t *testing.T) {
+func TestDocument_IsXML(t *testing.T) {
 	for _, few := range []bool{false, true} {
 		for name, c := range all(hostile, few) {
 			text := render(t, c.Document())
@@ -115,7 +115,7 @@ func TestDocumentsAreXML(t *testing.T) {
 }
 
 // On a page the policy refuses inline styles, and ids are the caller's.
-func TestElementsHaveNoStyle(t *testing.T) {
+func TestElement_HasNoStyle(t *testing.T) {
 	for name, c := range all(hostile, true) {
 		if text := render(t, c); strings.Contains(text, "<style") || strings.Contains(text, "style=") || strings.Contains(text, "<script") {
 			t.Errorf("%s brings a style or a script", name)
@@ -123,7 +123,7 @@ func TestElementsHaveNoStyle(t *testing.T) {
 	}
 }
 
-func TestTheLargestChartsAreSmall(t *testing.T) {
+func TestCharts_AreSmall(t *testing.T) {
 	for kind, labels := range map[string][]string{
 		"usual": {"Lakeside University · dense-large-rerank"}, "escaped": {strings.Repeat(`"<&'>`, 80)}, "wide": {strings.Repeat("👩🏽‍🚀", 80)},
 	} {
@@ -156,7 +156,7 @@ func TestCharts_NoteOmissions(t *testing.T) {
 }
 
 // Up to 600 cells each say what they are, beside the labels that do.
-func TestMarksHaveTooltips(t *testing.T) {
+func TestCharts_HaveTooltips(t *testing.T) {
 	g := chart.Grid{Rows: []string{"run one", "run <two>"}, Columns: []string{"301", "302"}, Values: [][]float64{{0.25, 1}, {math.NaN()}}}
 	c := chart.Caption{ID: "c"}
 	for _, shown := range []struct {

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestTicks(t *testing.T) {
+func TestAxis_HasRoundTicks(t *testing.T) {
 	for _, c := range []struct {
 		low, high float64
 		want      string
@@ -56,7 +56,7 @@ func TestAxis_CoversItsRange(t *testing.T) {
 	})
 }
 
-func TestShown(t *testing.T) {
+func TestShown_RoundsValues(t *testing.T) {
 	for v, want := range map[float64]string{
 		0.42314: "0.4231", 0: "0.0000", math.Copysign(0, -1): "0.0000", -0.00001: "0.0000", -0.5: "−0.5000", 12.345: "12.35",
 		640: "640.0", 1234.5: "1234", 1e9: "1e+09", math.Inf(1): "undefined", -1e301: "undefined",
@@ -70,8 +70,8 @@ func TestShown(t *testing.T) {
 	}
 }
 
-// TestProbabilities has p beside levels: what is below one is not shown as that, and the other way round.
-func TestProbabilities(t *testing.T) {
+// TestProbability_DoesNotCrossLevelsByRounding has p beside levels: what is below one is not shown as that, and the other way round.
+func TestProbability_DoesNotCrossLevelsByRounding(t *testing.T) {
 	for _, c := range []struct {
 		p                float64
 		cell, tip, class string
@@ -97,7 +97,7 @@ func TestProbabilities(t *testing.T) {
 	}
 }
 
-func TestFit(t *testing.T) {
+func TestFit_ShortensTexts(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"ten chars.", "ten chars."},
 		{"eleven char", "eleven ch…"},
@@ -118,7 +118,7 @@ func TestFit(t *testing.T) {
 }
 
 // No text grows beyond its place, in width or in bytes, or has what XML cannot carry.
-func TestEveryTextFits(t *testing.T) {
+func TestFit_KeepsWithinItsCells(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text, cells := rapid.String().Draw(t, "text"), rapid.IntRange(1, 60).Draw(t, "cells")
 		got := fit(text, float64(cells))
@@ -135,7 +135,7 @@ func TestEveryTextFits(t *testing.T) {
 }
 
 // Every mark of every chart lies within its plot, whatever the values.
-func TestEveryValueLiesWithinThePlot(t *testing.T) {
+func TestCharts_KeepValuesWithinThePlot(t *testing.T) {
 	value := rapid.OneOf(rapid.Float64(), rapid.Float64Range(-2, 2), rapid.Just(math.NaN()), rapid.Just(math.Inf(-1)))
 	within := func(t *rapid.T, what string, at, low, high float64) {
 		if !(at >= low-1e-6 && at <= high+1e-6) {
@@ -178,7 +178,7 @@ func TestEveryValueLiesWithinThePlot(t *testing.T) {
 }
 
 // The quartiles are those that R's quantile() gives for 1, 2, 4, 8, 100: 2, 4 and 8, so the fences are -7 and 17.
-func TestOutliers(t *testing.T) {
+func TestStrips_MarkOutliers(t *testing.T) {
 	g := Grid{Rows: make([]string, 5), Columns: []string{"one"}, Values: [][]float64{{100}, {1}, {4}, {2}, {8}}, High: 100}
 	s := newStrips(Caption{ID: "c"}, g)
 	q := s.topics[0]
@@ -198,7 +198,7 @@ func TestOutliers(t *testing.T) {
 	}
 }
 
-func TestMatrixSaysTheLevelInText(t *testing.T) {
+func TestMatrix_HasTheLevelAsText(t *testing.T) {
 	m := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{}, {}})
 	for _, c := range []struct {
 		p, difference       float64
@@ -219,7 +219,7 @@ func TestMatrixSaysTheLevelInText(t *testing.T) {
 }
 
 // Labels of columns keep apart and within the chart.
-func TestColumnLabels(t *testing.T) {
+func TestColumns_LabelsDoNotOverlap(t *testing.T) {
 	for _, n := range []int{1, 20, 24, 25, 60, 61, 150, 151, 300} {
 		for _, name := range []string{"1", "301", "q-301", "a topic with a long name"} {
 			names := make([]string, n)
@@ -240,8 +240,8 @@ func TestColumnLabels(t *testing.T) {
 	}
 }
 
-// TestMatrixHeadingsAreWhole has names of usual length, which are divided into lines where they do not fit one.
-func TestMatrixHeadingsAreWhole(t *testing.T) {
+// TestMatrix_WrapsHeadings has names of usual length, which are divided into lines where they do not fit one.
+func TestMatrix_WrapsHeadings(t *testing.T) {
 	names := []string{"team of ada: bm25_rm3_title+description", "short", "aVeryLongNameWithoutAnySpacesInIt_v2", "x"}
 	m := newMatrix(Caption{ID: "c"}, names, nil)
 	for i, h := range m.heads {
@@ -262,7 +262,7 @@ func TestMatrixHeadingsAreWhole(t *testing.T) {
 	}
 }
 
-// Runs whose names are cut to the same text are told apart by their numbers, wherever a chart names them.
+// Runs whose names are cut to the same text are distinguished by their numbers, wherever a chart names them.
 func TestCharts_DistinguishClippedNames(t *testing.T) {
 	long := strings.Repeat("Tina Team: BM25 ", 20)
 	g := Grid{Rows: []string{long + "one", long + "two"}, Columns: []string{"t"}, Values: [][]float64{{0}, {1}}}

@@ -20,7 +20,7 @@ const (
 	matrixLines  = 3 // of a heading at most, so that names of usual length are whole
 )
 
-// significances are the levels that are told apart, the strictest first, with what cells say of them.
+// significances are the levels that are distinguished, the strictest first, with what cells say of them.
 var significances = []struct {
 	below              float64
 	class, stars, text string

@@ -7,7 +7,7 @@ const (
 	headingLine = 14.0 // from line to line
 )
 
-// runName is the heading of a run, which begins with its number: that tells apart names that are cut to the same text.
+// runName is the heading of a run, which begins with its number: that distinguishes names that are cut to the same text.
 type runName struct {
 	lines []string
 	full  string

@@ -88,7 +88,7 @@ func wrap(text string, cells float64, most int) (lines []string) {
 	return append(lines, fit(text, cells))
 }
 
-// clean leaves of a text what XML can carry. What reorders the text around it goes, for labels stand beside each other.
+// clean removes from a text what XML cannot carry, and what would reorder the labels next to it.
 func clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		switch {

@@ -9,9 +9,9 @@ import (
 	"assay/functions/tools/comparison"
 )
 
-// TestOverlapOfThePaper has the two rankings of figure 5 of Webber, Moffat and Zobel 2010, whose overlaps at depths 1
+// TestRankBiasedOverlap_AgreesWithThePaper has the two rankings of figure 5 of Webber, Moffat and Zobel 2010, whose overlaps at depths 1
 // to 7 are 0, 0, 2, 2, 2, 2, 2 there, put into their equation 32 by hand.
-func TestOverlapOfThePaper(t *testing.T) {
+func TestRankBiasedOverlap_AgreesWithThePaper(t *testing.T) {
 	const p = 0.9
 	sum := 0.0
 	for d := 3; d <= 7; d++ {
@@ -23,9 +23,9 @@ func TestOverlapOfThePaper(t *testing.T) {
 	}
 }
 
-// TestOverlapOfTheAuthor compares with values that William Webber's own program printed, six digits of them, for the
+// TestRankBiasedOverlap_AgreesWithItsAuthor compares with values that William Webber's own program printed, six digits of them, for the
 // alphabet and another ranking; github.com/mpetri/rbo (MIT) publishes them as test_data/uneven_abc.json.
-func TestOverlapOfTheAuthor(t *testing.T) {
+func TestRankBiasedOverlap_AgreesWithItsAuthor(t *testing.T) {
 	alphabet := ranked("abcdefghijklmnopqrstuvwxyz")
 	for _, c := range []struct {
 		other string
@@ -50,7 +50,7 @@ func TestOverlapOfTheAuthor(t *testing.T) {
 	}
 }
 
-func TestOverlapByHand(t *testing.T) {
+func TestRankBiasedOverlap_ByHand(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		p    float64
@@ -76,9 +76,9 @@ func TestOverlapByHand(t *testing.T) {
 	}
 }
 
-// TestOverlapIsTheInfiniteSum adds up the definition of rank-biased overlap, (1-p) times the sum of p^(d-1) A(d), down
+// TestRankBiasedOverlap_IsTheInfiniteSum adds up the definition of rank-biased overlap, (1-p) times the sum of p^(d-1) A(d), down
 // to where nothing is left, with the agreement A supposed below the ends of the rankings.
-func TestOverlapIsTheInfiniteSum(t *testing.T) {
+func TestRankBiasedOverlap_IsTheInfiniteSum(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rankings(t)
 		p := rapid.Float64Range(0.05, 0.95).Draw(t, "p")
@@ -142,8 +142,8 @@ func TestTau_ByHand(t *testing.T) {
 	}
 }
 
-// TestCoefficientsAreBoundedAndSymmetric also checks that a ranking agrees with itself.
-func TestCoefficientsAreBoundedAndSymmetric(t *testing.T) {
+// TestTau_IsBoundedAndSymmetric also checks that a ranking agrees with itself.
+func TestTau_IsBoundedAndSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := rankings(t)
 		for name, coefficient := range map[string]func(a, b *comparison.Ranking) (float64, bool){"tau": comparison.Tau, "tau-b": comparison.TauB} {

@@ -36,7 +36,7 @@ func ranked(letters string) *comparison.Ranking {
 
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-12 }
 
-func TestRank(t *testing.T) {
+func TestRanking_HasRanks(t *testing.T) {
 	r := ranked("a(bc)")
 	for id, want := range map[string]int{"a": 1, "b": 2, "c": 3, "d": 0, "": 0} {
 		if got := r.Rank(id); got != want {
@@ -45,7 +45,7 @@ func TestRank(t *testing.T) {
 	}
 }
 
-func TestDifference(t *testing.T) {
+func TestDifference_ByHand(t *testing.T) {
 	first, second := ranked("abcdef"), ranked("acxbgf")
 	want := comparison.Difference{
 		Moved: []string{"c", "b"},

@@ -18,7 +18,7 @@ func Tau(a, b *Ranking) (tau float64, ok bool) {
 
 // TauB is Kendall's tau-b of the documents that either ranking has (their union). Documents of equal score are tied,
 // and those that a ranking does not have are tied below all that it has, so that rankings of different documents
-// are told apart from rankings of the same. Pairs that both tie do not count, and those that one ties reduce the divisor
+// are distinguished from rankings of the same. Pairs that both tie do not count, and those that one ties reduce the divisor
 // to the geometric mean of the untied pairs of each. It is not defined when one ranking ties all the documents, and
 // then ok is false. (M. G. Kendall, The treatment of ties in ranking problems, Biometrika 33, 1945.)
 func TauB(a, b *Ranking) (tau float64, ok bool) {

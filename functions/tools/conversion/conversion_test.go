@@ -37,8 +37,8 @@ func qrels(t testing.TB, w io.Writer, from, to conversion.Format, files ...measu
 	return conversion.Qrels(t.Context(), w, from, to, files...)
 }
 
-// TestEveryPairOfFormats turns the same two lines from each format into each.
-func TestEveryPairOfFormats(t *testing.T) {
+// TestFormats_ConvertIntoEachOther turns the same two lines from each format into each.
+func TestFormats_ConvertIntoEachOther(t *testing.T) {
 	for _, c := range []struct {
 		convert converter
 		files   map[conversion.Format]string
@@ -99,7 +99,7 @@ func TestRuns_ReadsLeniently(t *testing.T) {
 	}
 }
 
-func TestSeveralFiles(t *testing.T) {
+func TestRuns_TakeSeveralFiles(t *testing.T) {
 	var out strings.Builder
 	diagnostics, err := runs(t, &out, conversion.CSV, conversion.CSV, measuretest.File("f", csvRun), measuretest.File("g", measuretest.Gzip(t, "topic,docid,rank,score\n2,a,1,1\n")))
 	if want := csvRun + "2,a,1,1,run\n"; err != nil || diagnostics != nil || out.String() != want {
@@ -121,7 +121,7 @@ type broken struct{}
 func (broken) Read([]byte) (int, error)  { return 0, errors.New("the connection is gone") }
 func (broken) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
 
-func TestErrors(t *testing.T) {
+func TestRuns_ReturnErrorsOfFiles(t *testing.T) {
 	large := strings.Repeat(trecRun, 10_000)
 	for want, convert := range map[string]func() error{
 		"the connection is gone": func() error {

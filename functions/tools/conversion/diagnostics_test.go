@@ -12,7 +12,7 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-func TestDiagnostics(t *testing.T) {
+func TestRuns_ReportFaults(t *testing.T) {
 	const (
 		runNames  = "topic, docid, rank, score, tag"
 		qrelNames = "topic, iteration, docid, grade"
@@ -102,9 +102,9 @@ func lines(n int, of *measuretest.Endless) io.Reader {
 	return bytes.NewReader(text)
 }
 
-// TestHostileFilesCostBoundedMemory sends what has no end, and a large file without fault: what is allocated in the
+// TestRuns_NeedBoundedMemory sends what has no end, and a large file without fault: what is allocated in the
 // course of it, kept or not, does not depend on its length.
-func TestHostileFilesCostBoundedMemory(t *testing.T) {
+func TestRuns_NeedBoundedMemory(t *testing.T) {
 	const mib = 1 << 20
 	for name, c := range map[string]struct {
 		from    conversion.Format

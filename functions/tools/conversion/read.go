@@ -34,7 +34,7 @@ func (r *reader) errorf(line int, format string, args ...any) {
 	r.report.Errorf(r.file, line, format, args...)
 }
 
-// take checks the values of a line and writes them. It returns false when there is no use in going on.
+// accept checks the values of a line and writes them. It returns false when there is no use in going on.
 func (r *reader) accept(line int) bool {
 	r.lines++
 	sound := true

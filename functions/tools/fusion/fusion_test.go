@@ -38,7 +38,7 @@ func example() []fusion.Run {
 //	sum      8/12, 4/12, 0 and 5/6, 1/6, 0
 //	z-score  4, 0, -4 over the root of 32/3 and 3, -1, -2 over the root of 14/3
 //	rank     1, 2/3, 1/3 and 1, 2/3, 1/3
-func TestFuseByHand(t *testing.T) {
+func TestFuse_ByHand(t *testing.T) {
 	first, second := math.Sqrt(32./3), math.Sqrt(14./3)
 	type scores map[string]float64
 	for _, c := range []struct {
@@ -159,8 +159,8 @@ func TestFuse_EqualSumsAreTies(t *testing.T) {
 	})
 }
 
-// TestScoresWithoutSpread has topics whose scores are all equal, where the normalizations divide by nothing.
-func TestScoresWithoutSpread(t *testing.T) {
+// TestFuse_OfEqualScores has topics whose scores are all equal, where the normalizations divide by nothing.
+func TestFuse_OfEqualScores(t *testing.T) {
 	for normalization, want := range map[fusion.Normalization]string{
 		fusion.MinMax: "t Q0 a 1 2 f\n", fusion.Sum: "t Q0 a 1 1 f\n", fusion.ZScore: "t Q0 a 3 0 f\n", fusion.Rank: "t Q0 a 3 1 f\n",
 	} {
@@ -251,7 +251,7 @@ func TestFuse_DiagnosticsHaveLines(t *testing.T) {
 	}
 }
 
-func TestScoresTooLargeToAdd(t *testing.T) {
+func TestFuse_RefusesScoresWithoutASum(t *testing.T) {
 	run := "t Q0 a 1 1.7e308 x\nt Q0 b 1 -1.7e308 x\n"
 	for _, normalization := range []fusion.Normalization{fusion.Unchanged, fusion.MinMax, fusion.Sum, fusion.ZScore} {
 		diagnostics, err := fusion.Fuse(t.Context(), io.Discard, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, []fusion.Run{text("r1", run), text("r2", run)})
@@ -261,9 +261,9 @@ func TestScoresTooLargeToAdd(t *testing.T) {
 	}
 }
 
-// TestFusedRuns draws runs with ties and checks what holds for every method: the result is a sound run, its lines stand
+// TestFuse_WritesSoundRuns draws runs with ties and checks what holds for every method: the result is a sound run, its lines stand
 // in the order of the ranking, it has every document of each topic once, and the order of the runs does not matter.
-func TestFusedRuns(t *testing.T) {
+func TestFuse_WritesSoundRuns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var runs []string
 		union := map[string]bool{}

@@ -45,7 +45,7 @@ type InlineFile struct {
 // MaxUnpackedBytes is how large all the files that come along may be once they are unpacked.
 const MaxUnpackedBytes = 64 << 20
 
-// given says what is wrong with a reference that must name an id or have files; nothing when it is right.
+// checkReference reports a reference that does not either name an id or have files.
 func checkReference(pointer, member, id string, files []InlineFile) []problem.Field {
 	switch {
 	case id != "" && len(files) > 0:
@@ -81,7 +81,7 @@ func (resolver *Resolver) unpackInline(ctx context.Context, pointer string, file
 		at := fmt.Sprintf("%s/%d", pointer, i)
 		fields = append(fields, record.CheckLine(at+"/name", f.Name)...)
 		taken := slices.ContainsFunc(files[:i], func(other InlineFile) bool { return other.Name == f.Name })
-		fields.AddIf(taken, at+"/name", "is the name of a file before it: give it another, so that what is told of the two can be told apart")
+		fields.AddIf(taken, at+"/name", "is the name of a file before it: give it another, so that diagnostics can name either")
 		content, field := f.bytes(at)
 		if field != nil {
 			fields = append(fields, *field)

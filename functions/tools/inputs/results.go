@@ -300,7 +300,7 @@ func (r *Results) checkValueCount(topics int) error {
 	return nil
 }
 
-// evaluated are the values that the evaluations have.
+// storedValues returns the values that the evaluations have.
 func (r *Results) storedValues(ctx context.Context) ([]Values, error) {
 	ids := lists.Map(r.Runs, (*Run).EvaluationID)
 	all := make([]Values, len(ids))

@@ -10,7 +10,7 @@ import (
 	"assay/shared/record"
 )
 
-// source is where files come from, so that what is wrong with them can be told where the input has them.
+// source is where files come from, so that problems point to their place in the input.
 type source struct {
 	pointer string // to the reference
 	inline  bool

@@ -21,11 +21,11 @@ type TextFault struct {
 	Detail string `json:"detail" doc:"what is wrong, or what to do"`
 }
 
-// maxTextFaults is how many faults are told.
+// maxTextFaults is how many faults an answer has.
 const maxTextFaults = 5
 
 // Find looks for texts. There are none in no files. A file that came along and has nothing to show is the caller's problem;
-// stored ones are what others put there, so their faults are told beside what was found, where something was not.
+// stored ones are others' files, so their faults come with the texts that were found, where some were not.
 func (t *Texts) Find(ctx context.Context, wanted corpus.Wanted) (corpus.Texts, []TextFault, error) {
 	if t == nil {
 		return corpus.Texts{}, nil, nil
@@ -49,16 +49,16 @@ func (t *Texts) Find(ctx context.Context, wanted corpus.Wanted) (corpus.Texts, [
 }
 
 // faults are those of stored files, when not all that was wanted was found.
-func faults(wanted corpus.Wanted, found corpus.Texts) (told []TextFault) {
+func faults(wanted corpus.Wanted, found corpus.Texts) (list []TextFault) {
 	if len(found.Documents) >= len(wanted.Documents) && len(found.Queries) >= len(wanted.Queries) {
 		return nil
 	}
 	for _, report := range found.Files {
-		if report.Fault != "" && len(told) < maxTextFaults {
-			told = append(told, TextFault{File: report.Name, Detail: report.Fault})
+		if report.Fault != "" && len(list) < maxTextFaults {
+			list = append(list, TextFault{File: report.Name, Detail: report.Fault})
 		}
 	}
-	return told
+	return list
 }
 
 // Texts gathers the files with the texts of documents and queries: those of the reference, which stands in the input at

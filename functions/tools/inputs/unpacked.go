@@ -11,7 +11,7 @@ import (
 )
 
 // MaxTextBytes is how large the packed runs and truths that one invocation reads may be together once they are unpacked:
-// their sizes do not tell, and their lines are held in memory.
+// the sizes of packed files say little, and their lines are held in memory.
 const MaxTextBytes = compute.MaxBytes
 
 // heldUnpackedBytes is how many bytes the stored runs and truths that are packed have once they are unpacked.

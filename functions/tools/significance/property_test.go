@@ -18,8 +18,8 @@ func paired(t *rapid.T) (a, b []float64) {
 	return rapid.SliceOfN(value, n, n).Draw(t, "a"), rapid.SliceOfN(value, n, n).Draw(t, "b")
 }
 
-// TestTestsAreSymmetric exchanges the runs: p stays and the direction turns round.
-func TestTestsAreSymmetric(t *testing.T) {
+// TestTests_AreSymmetric exchanges the runs: p stays and the direction turns round.
+func TestTests_AreSymmetric(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := paired(t)
 		chance := func(name string, p float64) {
@@ -62,8 +62,8 @@ func TestTestsAreSymmetric(t *testing.T) {
 	})
 }
 
-// TestWilcoxonCountsAll compares the exact p with a look at every combination of signs.
-func TestWilcoxonCountsAll(t *testing.T) {
+// TestWilcoxon_AgreesWithAllSigns compares the exact p with a look at every combination of signs.
+func TestWilcoxon_AgreesWithAllSigns(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.IntRange(1, 12), 1, 10).Draw(t, "sizes")
 		slices.Sort(sizes)
@@ -101,9 +101,9 @@ func TestWilcoxonCountsAll(t *testing.T) {
 	})
 }
 
-// TestCorrectionsKeepOrder holds Benjamini and Hochberg between the uncorrected p and Holm, that below Bonferroni, and all to
+// TestCorrections_KeepOrder holds Benjamini and Hochberg between the uncorrected p and Holm, that below Bonferroni, and all to
 // the order of p.
-func TestCorrectionsKeepOrder(t *testing.T) {
+func TestCorrections_KeepOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := rapid.SliceOfN(rapid.Float64Range(0, 1), 0, 20).Draw(t, "p")
 		holm, bonferroni, bh := significance.Holm(p), significance.Bonferroni(p), significance.BenjaminiHochberg(p)
@@ -121,8 +121,8 @@ func TestCorrectionsKeepOrder(t *testing.T) {
 	})
 }
 
-// TestIntervalsAreWithinTheValues also checks that a seed always gives the same interval.
-func TestIntervalsAreWithinTheValues(t *testing.T) {
+// TestBootstrap_IsWithinTheValues also checks that a seed always gives the same interval.
+func TestBootstrap_IsWithinTheValues(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values, _ := paired(t)
 		seed := rapid.Uint64().Draw(t, "seed")
@@ -135,7 +135,7 @@ func TestIntervalsAreWithinTheValues(t *testing.T) {
 	})
 }
 
-func TestRefusals(t *testing.T) {
+func TestTests_RefuseValues(t *testing.T) {
 	type values = []float64
 	tests := map[string]func(a, b values) error{
 		"t":             func(a, b values) error { _, err := significance.PairedT(a, b); return err },

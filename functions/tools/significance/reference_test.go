@@ -30,9 +30,9 @@ var (
 
 func zeros(n int) []float64 { return make([]float64, n) }
 
-// TestPairedT has what R prints for its own example, t = -4.0621, df = 9, p-value = 0.002833, with the digits of
+// TestPairedT_AgreesWithR has what R prints for its own example, t = -4.0621, df = 9, p-value = 0.002833, with the digits of
 // scipy 1.17.1's ttest_rel, and what that says of the other two.
-func TestPairedT(t *testing.T) {
+func TestPairedT_AgreesWithR(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b []float64
 		want significance.TTest
@@ -48,11 +48,11 @@ func TestPairedT(t *testing.T) {
 	}
 }
 
-// TestWilcoxon has what R's wilcox.test prints for its own example (V = 40, p-value = 0.03906), the example of scipy's
+// TestWilcoxon_AgreesWithR has what R's wilcox.test prints for its own example (V = 40, p-value = 0.03906), the example of scipy's
 // documentation (darwin: 24, 0.041259765625), and values by scipy 1.17.1 on both sides of the border between exact and
 // approximate: with ties, those of wilcoxon with PermutationMethod(n_resamples=inf), and for 50 of them, which are too many
 // for it, the count of combinations in exact fractions of Python 3.11.
-func TestWilcoxon(t *testing.T) {
+func TestWilcoxon_AgreesWithR(t *testing.T) {
 	thirds := func(n int) []float64 {
 		var d []float64
 		for i := range n {
@@ -95,10 +95,10 @@ func TestWilcoxon(t *testing.T) {
 	}
 }
 
-// TestRandomization has Fisher's own count for Darwin's plants (The design of experiments, 1935, section 21): 863 of the
+// TestRandomization_AgreesWithFisher has Fisher's own count for Darwin's plants (The design of experiments, 1935, section 21): 863 of the
 // 32,768 combinations reach the sum of 314 upwards, and as many downwards. The drawn p of 20 pairs is beside the exact
 // one, found by adding up the ways to reach each sum, within four of its standard errors.
-func TestRandomization(t *testing.T) {
+func TestRandomization_AgreesWithFisher(t *testing.T) {
 	got, err := significance.Randomization(darwin, zeros(15), 1, 10)
 	want := significance.SignFlips{Difference: 314. / 15, Rounds: 32768, Exact: true, P: 2 * 863. / 32768}
 	if err != nil || !near(got.Difference, want.Difference) || got.Rounds != want.Rounds || !got.Exact || got.P != want.P {
@@ -112,8 +112,8 @@ func TestRandomization(t *testing.T) {
 	}
 }
 
-// TestCohensD: the d_z of sleep is 1.58 / 1.229995, published as 1.28.
-func TestCohensD(t *testing.T) {
+// TestCohensD_AgreesWithR: the d_z of sleep is 1.58 / 1.229995, published as 1.28.
+func TestCohensD_AgreesWithR(t *testing.T) {
 	for name, c := range map[string]struct {
 		a, b []float64
 		want float64
@@ -127,9 +127,9 @@ func TestCohensD(t *testing.T) {
 	}
 }
 
-// TestCorrections has the values of R's p.adjust; those of Benjamini and Hochberg are scipy 1.17.1's
+// TestCorrections_AgreeWithR has the values of R's p.adjust; those of Benjamini and Hochberg are scipy 1.17.1's
 // false_discovery_control.
-func TestCorrections(t *testing.T) {
+func TestCorrections_AgreeWithR(t *testing.T) {
 	p := []float64{0.01, 0.04, 0.03, 0.005, 0.6}
 	for name, c := range map[string]struct {
 		adjust func([]float64) []float64
@@ -145,9 +145,9 @@ func TestCorrections(t *testing.T) {
 	}
 }
 
-// TestBootstrap has the survival of treated mice in table 2.1 of Efron and Tibshirani 1993. scipy 1.17.1's bootstrap with
+// TestBootstrap_AgreesWithScipy has the survival of treated mice in table 2.1 of Efron and Tibshirani 1993. scipy 1.17.1's bootstrap with
 // method="percentile" and 200,000 resamples says 43.71 to 134.43; one value of a mouse weighs up to 28 in a mean.
-func TestBootstrap(t *testing.T) {
+func TestBootstrap_AgreesWithScipy(t *testing.T) {
 	mice := []float64{94, 197, 16, 38, 99, 141, 23}
 	got, err := significance.Bootstrap(mice, 1, 200_000)
 	if err != nil || math.Abs(got.Low-43.714285714285715) > 0.6 || math.Abs(got.High-134.42857142857142) > 0.6 {

@@ -10,9 +10,9 @@ import (
 	"assay/functions/tools/significance"
 )
 
-// TestConstantDifferencesHaveNoSpread has differences that are .1 but for rounding. Taken as they are, t of the first would
+// TestTests_ConstantDifferencesAreUndefined has differences that are .1 but for rounding. Taken as they are, t of the first would
 // be 1.8e15 and its p 3.5e-16, while half of all combinations of signs are as far from 0.
-func TestConstantDifferencesHaveNoSpread(t *testing.T) {
+func TestTests_ConstantDifferencesAreUndefined(t *testing.T) {
 	for _, c := range []struct {
 		a, b []float64
 		p    float64 // of the randomization test
@@ -100,9 +100,9 @@ func TestTests_AreScaleInvariant(t *testing.T) {
 	})
 }
 
-// TestCorrectionsDoNotCrossLevels has p of random tests, (k + 1) / (rounds + 1), that times the number of tests are a level
+// TestCorrections_DoNotCrossLevels has p of random tests, (k + 1) / (rounds + 1), that times the number of tests are a level
 // exactly, and so not below it.
-func TestCorrectionsDoNotCrossLevels(t *testing.T) {
+func TestCorrections_DoNotCrossLevels(t *testing.T) {
 	for level, parts := range map[float64]int{.05: 20, .01: 100, .001: 1000, .0001: 10_000} {
 		for tests := 1; tests <= 50; tests++ {
 			for k := 1; k <= 10; k++ {

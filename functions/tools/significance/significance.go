@@ -94,7 +94,7 @@ func spread(a, b []float64) (moments, error) {
 }
 
 // Rounding is how far values may lie apart that are the same but for rounding: 1e-12 of the largest size among them. That
-// is some thousand times what arithmetic loses, and far below what any measure tells apart.
+// is some thousand times what arithmetic loses, and far below what any measure distinguishes.
 func Rounding(values []float64) float64 {
 	largest := 0.0
 	for _, x := range values {

@@ -12,8 +12,8 @@ import (
 	"assay/shared/measure/evaluator"
 )
 
-// TestBytesAreTheMemoryThatATruthTakes reads packed truths, whose files are far smaller, and compares with the heap.
-func TestBytesAreTheMemoryThatATruthTakes(t *testing.T) {
+// TestTruth_BytesAreItsMemory reads packed truths, whose files are far smaller, and compares with the heap.
+func TestTruth_BytesAreItsMemory(t *testing.T) {
 	retrieval := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP"}, Format: evaluator.Format{Kind: measure.TRECRun}}
 	numbers := classificationSettings
 	numbers.Kind, numbers.Measures = measure.Regression, []string{"RMSE"}

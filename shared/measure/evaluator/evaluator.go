@@ -67,7 +67,7 @@ func (t *Truth) Evaluate(ctx context.Context, files []File) (measure.Result, []m
 	return t.evaluate(ctx, contents)
 }
 
-// ValidateRun says what is wrong with the files of a run as far as that can be told without the truth, and by what is known of it,
+// ValidateRun says what is wrong with the files of a run as far as that is known without the truth, and by what is known of it,
 // which may be nil. The error is as that of ReadTruth.
 func ValidateRun(ctx context.Context, kind measure.Kind, format Format, files []File, known ...*Known) ([]measure.Diagnostic, error) {
 	if problems := CheckFormat(kind, format); len(problems) > 0 {
@@ -126,7 +126,7 @@ func (c *content) Read(p []byte) (int, error) {
 	return c.opened.Read(p)
 }
 
-// close leaves out the error: what was read is complete, or its own error has been told.
+// close leaves out the error: what was read is complete, or its own error has been returned.
 func (c *content) close() {
 	if c.opened != nil {
 		_ = c.opened.Close()

@@ -61,7 +61,7 @@ func values(r measure.Result) map[string]string {
 	return all
 }
 
-func TestEachKindEvaluates(t *testing.T) {
+func TestEvaluate_OfEachKind(t *testing.T) {
 	tests := []struct {
 		settings   evaluator.Settings
 		truth, run string
@@ -91,7 +91,7 @@ func TestEachKindEvaluates(t *testing.T) {
 	}
 }
 
-func TestFaultsAreDiagnosticsNotErrors(t *testing.T) {
+func TestEvaluate_ReportsFaults(t *testing.T) {
 	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings} {
 		t.Run(string(s.Kind), func(t *testing.T) {
 			good := map[measure.Kind]string{
@@ -122,7 +122,7 @@ func TestFaultsAreDiagnosticsNotErrors(t *testing.T) {
 	}
 }
 
-func TestWarningsStandInTheResult(t *testing.T) {
+func TestEvaluate_ReturnsWarnings(t *testing.T) {
 	truth := readTruth(t, classificationSettings, "id,label\n1,yes\n2,no\n")
 	result, diagnostics, err := truth.Evaluate(t.Context(), []evaluator.File{file("run", "id,label\n1,Yes\n2,no\n")})
 	if err != nil || len(diagnostics) != 1 || len(result.Warnings) != 1 || result.Measures["Accuracy"] == nil {
@@ -171,8 +171,8 @@ func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 	}
 }
 
-// TestOneTruthServesManyRuns is worth most under the race detector.
-func TestOneTruthServesManyRuns(t *testing.T) {
+// TestEvaluate_OfManyRunsAtOnce is worth most under the race detector.
+func TestEvaluate_OfManyRunsAtOnce(t *testing.T) {
 	truth := readTruth(t, classificationSettings, "id,label\n1,yes\n2,no\n3,yes\n")
 	var wait sync.WaitGroup
 	for i := range 20 {
@@ -206,7 +206,7 @@ func (f tracked) Close() error {
 	return nil
 }
 
-func TestFilesAreOpenedWhenReadAndClosed(t *testing.T) {
+func TestContents_OpenFilesWhenRead(t *testing.T) {
 	open, opened := 0, 0
 	counted := func(name, content string) evaluator.File {
 		return evaluator.File{Name: name, Open: func() (io.ReadCloser, error) {
@@ -237,7 +237,7 @@ func TestFilesAreOpenedWhenReadAndClosed(t *testing.T) {
 	}
 }
 
-func TestAnEndedContextIsAnError(t *testing.T) {
+func TestReadTruth_StopsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, s := range []evaluator.Settings{retrievalSettings, classificationSettings, regressionSettings} {
@@ -247,7 +247,7 @@ func TestAnEndedContextIsAnError(t *testing.T) {
 	}
 }
 
-func TestEveryKindIsBuiltIn(t *testing.T) {
+func TestVersion_OfEachKind(t *testing.T) {
 	seen := map[string]bool{}
 	for _, kind := range measure.Kinds() {
 		version := evaluator.Version(kind)
@@ -261,7 +261,7 @@ func TestEveryKindIsBuiltIn(t *testing.T) {
 	}
 }
 
-func TestCheck(t *testing.T) {
+func TestCheck_ReportsInvalidSettings(t *testing.T) {
 	with := func(s evaluator.Settings, change func(*evaluator.Settings)) evaluator.Settings {
 		change(&s)
 		return s

@@ -9,7 +9,7 @@ import (
 	"assay/shared/measure/retrieval"
 )
 
-// Known is what participants know of the ids and labels of a dataset. What a run is told by it depends on nothing else of the truth.
+// Known is what participants know of the ids and labels of a dataset. What it reports of a run depends on nothing else of the truth.
 type Known struct {
 	compare func(context.Context, []measure.File) ([]measure.Diagnostic, error)
 	bytes   int64
@@ -34,7 +34,7 @@ func (k *Known) Compare(ctx context.Context, files []File) ([]measure.Diagnostic
 // nil when there is nothing.
 func (t *Truth) Known(ids, labels bool) *Known { return t.known(ids, labels) }
 
-// ReadInputs returns the ids that the inputs of a dataset have; nil when there are none, or when not all can be told. The error is
+// ReadInputs returns the ids that the inputs of a dataset have; nil when there are none, or when not all are known. The error is
 // as that of ReadTruth.
 func ReadInputs(ctx context.Context, kind measure.Kind, format Format, files []File) (*Known, error) {
 	switch kind {

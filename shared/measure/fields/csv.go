@@ -107,7 +107,7 @@ func (r *Records) next() (line int, record []string, fault string) {
 	return parse.StartLine, nil, fault
 }
 
-// csvText hands lines to the csv reader. Lines that were refused become empty ones, so that both count alike.
+// csvText hands lines to the csv reader. Lines that were refused become empty ones, so that both count the same lines.
 type csvText struct {
 	in    *lines.Reader
 	line  int    // number of the last line in text

@@ -11,7 +11,7 @@ import (
 	"assay/shared/measure/lines"
 )
 
-func TestRecords(t *testing.T) {
+func TestRecords_ReadCSV(t *testing.T) {
 	const bare, quoted = "a quote stands within a field", "a quoted field does not end with a quote"
 	for content, want := range map[string][]string{
 		"a,b\n\"x\ny\",\"\"\"\"\n\nc,\n": {"1 [a b]", "2 [x\ny \"]", "5 [c ]"},

@@ -138,7 +138,7 @@ func CommentedTopic(topic []byte) string {
 	return fmt.Sprintf("the line begins with # and is a comment, as in trec_eval 10, though it has the fields of a line; if %s is a topic, change its id so that it does not begin with #, in all files", Quote(topic))
 }
 
-// ScoreFault says why a text is no score; where tells which field is one, for a text that may be another.
+// ScoreFault says why a text is no score; where says which field is one, for a text that may be another.
 func ScoreFault(text []byte, where string) string {
 	x, err := strconv.ParseFloat(string(text), 64)
 	switch {

@@ -27,7 +27,7 @@ func checkScore(t interface{ Fatalf(string, ...any) }, text string) {
 	}
 }
 
-func TestScoresAreReadExactly(t *testing.T) {
+func TestParseScore_IsExact(t *testing.T) {
 	for _, text := range []string{
 		"0", "-0", "+1", "1.", ".5", "-.5", "12.033000", "9007199254740992", "9007199254740993", "9007199254740993.0", "21484.543959354817", "3005787.8670387625", "1e22", "1e23", "1E-7", "1e+5",
 		"0.30000000000000004", "123456789012345678", "18446744073709551615", "18446744073709551616", "99999999999999999999", "0.0000000000000000000001",
@@ -39,7 +39,7 @@ func TestScoresAreReadExactly(t *testing.T) {
 	}
 }
 
-func TestAnyScoreIsReadExactly(t *testing.T) {
+func TestParseScore_AgreesWithStrconv(t *testing.T) {
 	formatted := rapid.Custom(func(t *rapid.T) string {
 		x := math.Float64frombits(rapid.Uint64().Draw(t, "bits"))
 		if rapid.Bool().Draw(t, "near one") {
@@ -53,7 +53,7 @@ func TestAnyScoreIsReadExactly(t *testing.T) {
 	})
 }
 
-func TestSplitAgreesWithTheStandardLibrary(t *testing.T) {
+func TestSplit_AgreesWithStrings(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		line := rapid.StringOfN(rapid.RuneFrom([]rune("ab1ü \t\v\f\r")), 0, 40, -1).Draw(t, "line")
 		want := strings.FieldsFunc(line, func(r rune) bool { return strings.ContainsRune(" \t\v\f\r", r) })
@@ -70,7 +70,7 @@ func TestSplitAgreesWithTheStandardLibrary(t *testing.T) {
 	})
 }
 
-func TestGrades(t *testing.T) {
+func TestParseGrade_TakesWholeNumbers(t *testing.T) {
 	for text, want := range map[string]int16{"1": 1, "1.0": 1, "-2.": -2, "+03": 3, "0.000": 0, "-0": 0, "1e1": 10, "32767.0": 32767, "-32767": -32767} {
 		if got, ok := fields.ParseGrade([]byte(text)); !ok || got != want {
 			t.Errorf("%q is %d, %v", text, got, ok)

@@ -151,7 +151,7 @@ func Text(name string, raw []byte, kinds []string) (text []byte, fault string) {
 	return text, ""
 }
 
-// jsonFault tells where a line stops being JSON.
+// jsonFault says where a line stops being JSON.
 func jsonFault(text []byte) string {
 	err := json.Unmarshal(text, new(json.RawMessage))
 	if syntax, ok := errors.AsType[*json.SyntaxError](err); ok {

@@ -11,8 +11,8 @@ import (
 	"assay/shared/measure/fields"
 )
 
-// TestMembersAreThoseOfTheStandardLibrary walks objects of any values, with space between the tokens and without.
-func TestMembersAreThoseOfTheStandardLibrary(t *testing.T) {
+// TestMembers_AgreeWithEncodingJSON walks objects of any values, with space between the tokens and without.
+func TestMembers_AgreeWithEncodingJSON(t *testing.T) {
 	value := rapid.OneOf(
 		rapid.Custom(func(t *rapid.T) any { return rapid.String().Draw(t, "string") }),
 		rapid.Custom(func(t *rapid.T) any { return rapid.Float64Range(-1e9, 1e9).Draw(t, "number") }),
@@ -63,8 +63,8 @@ func TestMembersAreThoseOfTheStandardLibrary(t *testing.T) {
 	})
 }
 
-// TestMembersOfWhatIsNoObject: each beginning of an object has its members before the last, and then none but a nil key.
-func TestMembersOfWhatIsNoObject(t *testing.T) {
+// TestMembers_EndWhereAnObjectDoesNot: each beginning of an object has its members before the last, and then none but a nil key.
+func TestMembers_EndWhereAnObjectDoesNot(t *testing.T) {
 	whole := `{"id": "` + strings.Repeat(`\\`, 30) + `", "a" :[{"b":"]"},"}"], "n":1}`
 	for end := 1; end < len(whole); end++ {
 		count, ended := 0, false

@@ -12,7 +12,7 @@ import (
 	"assay/shared/measure"
 )
 
-// Reader reads one file. Faults of the file go to the report, so that after the last line report.Failed tells whether
+// Reader reads one file. Faults of the file go to the report, so that after the last line report.Failed says whether
 // the file can be used; Err is only about the io.Reader and the context.
 //
 // A Reader is used either line by line (Scan, Text, Number) or in chunks (Next), from one goroutine.
@@ -105,7 +105,7 @@ func (r *Reader) Next(buffer []byte) (Chunk, bool) {
 			if r.fail(err); r.err != nil {
 				return Chunk{}, false
 			}
-			// The lines before the damage may have faults of their own to tell; the one that it cut is lost.
+			// The lines before the damage may have faults of their own; the one that it cut is lost.
 			return r.cut(buffer[:filled], bytes.LastIndexByte(buffer[:filled], '\n')+1)
 		}
 		if filled < len(buffer) {

@@ -35,7 +35,7 @@ func read(t *testing.T, r io.Reader, change func(*limits)) ([]string, []int, []m
 	return texts, numbers, report.Diagnostics()
 }
 
-func TestSoundFiles(t *testing.T) {
+func TestReader_ReadsSoundFiles(t *testing.T) {
 	want := []string{"one", "", "zwei drei ü"}
 	for name, text := range map[string]string{
 		"plain":            "one\n\nzwei drei ü\n",
@@ -57,7 +57,7 @@ func TestSoundFiles(t *testing.T) {
 	}
 }
 
-func TestFaultsOfLinesKeepTheirNumbers(t *testing.T) {
+func TestReader_NumbersFaults(t *testing.T) {
 	long := strings.Repeat("x", 400)
 	text := "a\nb\x00\nc\n\xff\n" + long + "\nd\n" + strings.Repeat("y", 101) + "\n" + strings.Repeat("z", 100) + "\n"
 	for _, packed := range []string{text, measuretest.Gzip(t, text)} {
@@ -77,7 +77,7 @@ func TestFaultsOfLinesKeepTheirNumbers(t *testing.T) {
 	}
 }
 
-func TestRefusedFiles(t *testing.T) {
+func TestReader_RefusesOtherFormats(t *testing.T) {
 	packed := measuretest.Gzip(t, strings.Repeat("some text that goes on\n", 1000))
 	for name, c := range map[string]struct{ text, want string }{
 		"zip":          {"PK\x03\x04rest", "zip archive"},
@@ -102,7 +102,7 @@ func TestRefusedFiles(t *testing.T) {
 	}
 }
 
-func TestLinesBeforeTheDamageAreRead(t *testing.T) {
+func TestReader_ReadsLinesBeforeTheDamage(t *testing.T) {
 	packed := measuretest.Gzip(t, strings.Repeat("some text that goes on\n", 1000)+"\x00\n")
 	texts, _, diagnostics := read(t, strings.NewReader(packed[:len(packed)-8]), nil)
 	if len(texts) != 1000 || len(diagnostics) != 2 || !strings.Contains(diagnostics[0].Message, "too early") || diagnostics[1].Line != 1001 {
@@ -110,7 +110,7 @@ func TestLinesBeforeTheDamageAreRead(t *testing.T) {
 	}
 }
 
-func TestReadingStopsAtTheHundredthError(t *testing.T) {
+func TestReader_StopsAtTheHundredthError(t *testing.T) {
 	endless := io.MultiReader(strings.NewReader(strings.Repeat("\x00\n", 500)), iotest.ErrReader(errors.New("read on")))
 	_, _, diagnostics := read(t, iotest.OneByteReader(endless), func(l *limits) { l.chunk = 200 })
 	if len(diagnostics) != measure.MaxDiagnostics || diagnostics[99].Line != 100 {
@@ -122,7 +122,7 @@ func TestReadingStopsAtTheHundredthError(t *testing.T) {
 	}
 }
 
-func TestErrorsOfTheReaderAreNoDiagnostics(t *testing.T) {
+func TestReader_ReturnsErrorsOfFiles(t *testing.T) {
 	broken := errors.New("connection lost")
 	for _, start := range []string{"", "a\nb", measuretest.Gzip(t, "a\n")[:14]} {
 		var report measure.Report
@@ -135,7 +135,7 @@ func TestErrorsOfTheReaderAreNoDiagnostics(t *testing.T) {
 	}
 }
 
-func TestCancelledContextStopsReading(t *testing.T) {
+func TestReader_StopsWithTheContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	var report measure.Report
 	in := NewReader(ctx, "run.txt", measuretest.Repeat("a b c\n"), &report)
@@ -148,7 +148,7 @@ func TestCancelledContextStopsReading(t *testing.T) {
 	}
 }
 
-func TestHostileFilesCostBoundedMemory(t *testing.T) {
+func TestReader_NeedsBoundedMemory(t *testing.T) {
 	// A gzip member of 256 KiB of text, repeated, is a gzip file as well.
 	bomb := func() io.Reader { return measuretest.Repeat(measuretest.Gzip(t, strings.Repeat("a\n", 128<<10))) }
 	for name, c := range map[string]struct {
@@ -181,8 +181,8 @@ func TestHostileFilesCostBoundedMemory(t *testing.T) {
 	}
 }
 
-// TestChunksAndLinesAgree cuts random text into chunks of random size and expects the lines of a plain split.
-func TestChunksAndLinesAgree(t *testing.T) {
+// TestReader_ChunksHaveAllLines cuts random text into chunks of random size and expects the lines of a plain split.
+func TestReader_ChunksHaveAllLines(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOfN(rapid.RuneFrom([]rune("abü \r\n\n")), 0, 200, -1).Draw(t, "text")
 		size := rapid.IntRange(8, 64).Draw(t, "chunk")

@@ -127,7 +127,7 @@ func (c *content) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain tells a damaged file from a failing reader.
+// explain distinguishes a damaged file from a failing reader.
 func (c *content) explain(err error) error {
 	switch {
 	case c.packed.err != nil:

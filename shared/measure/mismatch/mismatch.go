@@ -20,7 +20,7 @@ const maxUnknown = 100
 
 const none = -1
 
-// differences are the ways in which two spellings of one text differ, with what makes them alike, in the order in which they
+// differences are the ways in which two spellings of one text differ, with what makes them the same, in the order in which they
 // are undone.
 var differences = []struct {
 	name string
@@ -53,7 +53,7 @@ func normalize(s string, save int) string {
 	return s
 }
 
-// between names what two spellings of one text differ in.
+// differenceOf names what two spellings of one text differ in.
 func differenceOf(a, b string) string {
 	var needed []string
 	for i, d := range differences {

@@ -8,7 +8,7 @@ import (
 	"assay/shared/measure/mismatch"
 )
 
-func TestCause(t *testing.T) {
+func TestExplain_NamesTheDifference(t *testing.T) {
 	for _, c := range []struct{ unknown, known, want string }{
 		{"1", "1.0", "the way in which a number is written"},
 		{"007", "7", "the way in which a number is written"},

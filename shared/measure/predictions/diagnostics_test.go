@@ -8,8 +8,8 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// TestDiagnostics reads each content as a run for a truth with the ids a and b and the labels x and y, or the numbers 1 and 2.
-func TestDiagnostics(t *testing.T) {
+// TestReadRun_ReportsFaults reads each content as a run for a truth with the ids a and b and the labels x and y, or the numbers 1 and 2.
+func TestReadRun_ReportsFaults(t *testing.T) {
 	const rest = `{"id":"a","label":"x"}` + "\n"
 	tests := []struct {
 		name    string
@@ -147,7 +147,7 @@ func TestDiagnostics(t *testing.T) {
 	}
 }
 
-func TestDiagnosticsOfATruth(t *testing.T) {
+func TestReadTruth_ReportsFaults(t *testing.T) {
 	tests := []struct {
 		name  string
 		files []measure.File

@@ -59,8 +59,8 @@ func TestRead_EndlessFilesAreRefused(t *testing.T) {
 	}
 }
 
-// TestLongFilesAreReadToTheirEnd has more in each format than any buffer or bound of one record.
-func TestLongFilesAreReadToTheirEnd(t *testing.T) {
+// TestReadRun_OfLongFiles has more in each format than any buffer or bound of one record.
+func TestReadRun_OfLongFiles(t *testing.T) {
 	const n = 60_000
 	for _, format := range []Format{jsonLabels, csvLabels} {
 		truth := soundTruth(t, format, Labels, measure.File{Name: "truth", Content: bytes.NewReader(benchmarkFile(format, n, false))})
@@ -71,7 +71,7 @@ func TestLongFilesAreReadToTheirEnd(t *testing.T) {
 	}
 }
 
-func TestDeepJSON(t *testing.T) {
+func TestReadTruth_BoundsTheDepthOfJSON(t *testing.T) {
 	deep := func(n int) string {
 		return `{"x":` + strings.Repeat("[", n) + strings.Repeat("]", n) + `,"id":"a","label":"x"}`
 	}
@@ -84,7 +84,7 @@ func TestDeepJSON(t *testing.T) {
 	}
 }
 
-func TestBoundsOfATruth(t *testing.T) {
+func TestReadTruth_IsBounded(t *testing.T) {
 	content := "id,label\na,x\nb,y\nc,x\nd,z\n"
 	tests := []struct {
 		name   string
@@ -110,7 +110,7 @@ func TestBoundsOfATruth(t *testing.T) {
 	}
 }
 
-func TestPackedFiles(t *testing.T) {
+func TestReadTruth_OfPackedFiles(t *testing.T) {
 	truth := soundTruth(t, csvLabels, Labels, measuretest.File("truth.gz", measuretest.Gzip(t, "id,label\na,x\n")))
 	if truth.Len() != 1 {
 		t.Errorf("%d examples, want 1", truth.Len())

@@ -39,7 +39,7 @@ func NewInputs(format Format, values Values) *Truth {
 }
 
 // AddInput adds the ids of a file of the kind, and returns how many it has: 0 when it is of another kind or has no such field. ok is
-// false when the file has faults or too many ids, so that those of the inputs cannot be told. The error is one of reading or of
+// false when the file has faults or too many ids, so that those of the inputs are not known. The error is one of reading or of
 // the context.
 func (t *Truth) AddInput(ctx context.Context, kind string, content measure.File) (n int, ok bool, err error) {
 	var report measure.Report
@@ -111,7 +111,7 @@ func (r *Run) missing() iter.Seq[string] {
 	}
 }
 
-// least returns the least of the texts, as many as a report holds. Their order in a truth is not told by it.
+// least returns the least of the texts, as many as a report holds. It does not reveal their order in a truth.
 func least(all iter.Seq[string]) []string {
 	var list []string
 	trim := func() {
@@ -130,8 +130,8 @@ func least(all iter.Seq[string]) []string {
 // compareLabels reports a run of which no label is known.
 func (r *Run) compareLabels(report *measure.Report) {
 	known := slices.Sorted(slices.Values(r.truth.labels.names))
-	if n := len(r.strange.names); n > 0 && n == r.distinct {
+	if n := len(r.added.names); n > 0 && n == r.distinct {
 		report.Errorf(r.places.files[0], 0, "none of the labels predicted (%s) is among the %d of the truth (%s); check the field %q%s",
-			fields.Some(r.strange.names, n), len(known), fields.Some(known, len(known)), r.truth.format.ValueField, mismatch.Explain(r.strange.names, slices.Values(known)))
+			fields.Some(r.added.names, n), len(known), fields.Some(known, len(known)), r.truth.format.ValueField, mismatch.Explain(r.added.names, slices.Values(known)))
 	}
 }

@@ -16,8 +16,8 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// TestIDsAreAMap compares the table of ids with a map of strings.
-func TestIDsAreAMap(t *testing.T) {
+// TestIDs_AgreeWithAMap compares the table of ids with a map of strings.
+func TestIDs_AgreeWithAMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		table, want := newIDs(), map[string]int{}
 		for _, id := range rapid.SliceOfN(rapid.StringN(0, 3, 8), 0, 300).Draw(t, "ids") {
@@ -49,8 +49,8 @@ func TestIDsAreAMap(t *testing.T) {
 // value draws text that may stand in an id or label: sound characters, at least one.
 var value = rapid.StringOfN(rapid.Rune().Filter(func(r rune) bool { return r != 0 && r != '\r' && r != 0xfeff }), 1, 12, -1)
 
-// TestOrderAndFormatDoNotMatter writes the same examples in both formats and any order.
-func TestOrderAndFormatDoNotMatter(t *testing.T) {
+// TestReadRun_IgnoresOrderAndFormat writes the same examples in both formats and any order.
+func TestReadRun_IgnoresOrderAndFormat(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		examples := rapid.MapOfN(value, value, 1, 30).Draw(t, "examples")
 		ids := slices.Sorted(maps.Keys(examples))

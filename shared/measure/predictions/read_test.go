@@ -57,7 +57,7 @@ func (r *Run) pairs() []string {
 	return list
 }
 
-func TestRunsAreJoinedByID(t *testing.T) {
+func TestReadRun_JoinsByID(t *testing.T) {
 	tests := []struct {
 		name       string
 		format     Format
@@ -117,7 +117,7 @@ func TestReadRun_NamesFiftyUnknownIDs(t *testing.T) {
 	}
 }
 
-func TestTextOfNumbersAndWordsIsWhatIsCompared(t *testing.T) {
+func TestReadRun_ComparesTexts(t *testing.T) {
 	truth := soundTruth(t, jsonLabels, Labels, measuretest.File("truth", `{"id":1,"label":0}`+"\n"+`{"id":"1.0","label":true}`+"\n"+`{"id":-2e3,"label":"0"}`))
 	if got, want := truth.Labels(), []string{"0", "true"}; !slices.Equal(got, want) {
 		t.Errorf("labels are %q, want %q", got, want)
@@ -141,7 +141,7 @@ func TestTextOfNumbersAndWordsIsWhatIsCompared(t *testing.T) {
 	}
 }
 
-func TestTruthAndRunMayStandInSeveralFiles(t *testing.T) {
+func TestReadRun_OfSeveralFiles(t *testing.T) {
 	truth := soundTruth(t, csvLabels, Labels, measuretest.File("one", "id,label\na,x\n"), measuretest.File("two", "label,id\ny,b\n"))
 	run, report := readRun(t, truth, measuretest.File("first", "id,label\nb,y\n"), measuretest.File("second", "id,label\na,x\n"))
 	if report.Failed() || !slices.Equal(run.pairs(), []string{"x > x", "y > y"}) {
@@ -156,7 +156,7 @@ func TestTruthAndRunMayStandInSeveralFiles(t *testing.T) {
 	measuretest.Expect(t, report.Diagnostics(), want...)
 }
 
-func TestNumbers(t *testing.T) {
+func TestReadTruth_ReadsNumbers(t *testing.T) {
 	good := map[string]float64{"1": 1, "-1.5": -1.5, "2e-3": 0.002, "0.1": 0.1, "1e308": 1e308, "-0": 0, "1e-400": 0, "123456789012345678": 123456789012345678}
 	for written, want := range good {
 		truth := soundTruth(t, Format{JSONL, "id", "y"}, Numbers, measuretest.File("truth", `{"id":1,"y":`+written+`}`))
@@ -180,7 +180,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-func TestAFailingReaderIsAnError(t *testing.T) {
+func TestReadRun_ReturnsErrorsOfFiles(t *testing.T) {
 	broken := errors.New("broken")
 	for _, format := range []Format{jsonLabels, csvLabels} {
 		var report measure.Report

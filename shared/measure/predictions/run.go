@@ -18,8 +18,8 @@ type Run struct {
 	unknown int // predictions whose id the truth does not have
 	samples []string
 	next    int    // index after that of the last id
-	strange labels // labels that the truth does not have; their codes follow those of the truth
-	// used says which labels of the truth the run has, by code; with the strange ones there are distinct of them.
+	added   labels // labels that the truth does not have; their codes follow those of the truth
+	// used says which labels of the truth the run has, by code; with the added ones there are distinct of them.
 	used     []bool
 	distinct int
 	codes    []int32
@@ -84,7 +84,7 @@ func (r *Run) code(f *file, e example) (code int32, ok bool) {
 	case code >= 0 && r.used[code]:
 		return code, true
 	case code < 0:
-		if code = r.strange.find(e.label); code >= 0 {
+		if code = r.added.find(e.label); code >= 0 {
 			return known + code, true
 		}
 	}
@@ -98,11 +98,11 @@ func (r *Run) code(f *file, e example) (code int32, ok bool) {
 		return code, true
 	}
 	cause := ""
-	if len(r.strange.names) < measure.MaxDiagnostics {
+	if len(r.added.names) < measure.MaxDiagnostics {
 		cause = mismatch.Explain([]string{string(e.label)}, slices.Values(r.truth.labels.names))
 	}
 	f.report.Warnf(f.name, e.line, "the truth has no label %s; every prediction of it counts as wrong%s", fields.Quote(e.label), cause)
-	return known + r.strange.add(e.label), true
+	return known + r.added.add(e.label), true
 }
 
 // find returns the index of an id; -1 when the truth does not have it. Runs mostly keep the order of the truth, so what
@@ -118,7 +118,7 @@ func (r *Run) find(id []byte) int {
 
 // Labels are the labels of the truth and, after them, those that only the run has. The index of a label is its code.
 func (r *Run) Labels() []string {
-	return append(r.truth.labels.names[:len(r.truth.labels.names):len(r.truth.labels.names)], r.strange.names...)
+	return append(r.truth.labels.names[:len(r.truth.labels.names):len(r.truth.labels.names)], r.added.names...)
 }
 
 // Codes has the label code predicted for each example of the truth; nil for Numbers.

@@ -16,7 +16,7 @@ func (p *sourceLines) at(line int) sourceLine {
 	return sourceLine{uint32(len(p.files) - 1), uint32(line)}
 }
 
-// of says where an id was read, for a message.
+// describe says where an id was read, for a message.
 func (p *sourceLines) describe(index int) string {
 	at := p.list[index]
 	if at.file == uint32(len(p.files)-1) {

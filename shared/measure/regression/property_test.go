@@ -133,7 +133,7 @@ func slow(truth, predicted []float64) map[string]float64 {
 	return values
 }
 
-func TestMeasuresAgainstTheirDefinitions(t *testing.T) {
+func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 	kinds := map[string]*rapid.Generator[float64]{
 		"few values, many ties": rapid.Map(rapid.IntRange(0, 4), func(i int) float64 { return float64(i) }),
 		"usual":                 rapid.Float64Range(-1000, 1000),
@@ -176,8 +176,8 @@ func tolerance(name string) float64 {
 	return 1e-12
 }
 
-// TestUnitsDoNotMatter measures the same data in units from 2^-900 to 2^900.
-func TestUnitsDoNotMatter(t *testing.T) {
+// TestEvaluate_IgnoresUnits measures the same data in units from 2^-900 to 2^900.
+func TestEvaluate_IgnoresUnits(t *testing.T) {
 	asked := measuretest.Parse(t, measure.Regression, everyMeasure...)
 	evaluate := func(unit int) measure.Result {
 		truth, predicted := []float64{1, 2.5, -3, 7, 0}, []float64{1.5, 2, -3, 8, 1}
@@ -206,8 +206,8 @@ func TestUnitsDoNotMatter(t *testing.T) {
 	}
 }
 
-// TestWhatIsTooLargeOnlyOnTheWay has differences beyond the range of doubles, whose mean is within it.
-func TestWhatIsTooLargeOnlyOnTheWay(t *testing.T) {
+// TestEvaluate_OfVastDifferences has differences beyond the range of doubles, whose mean is within it.
+func TestEvaluate_OfVastDifferences(t *testing.T) {
 	truth, predicted := make([]float64, 16), make([]float64, 16)
 	truth[3], predicted[3] = math.MaxFloat64, -math.MaxFloat64
 	got := regression.Evaluate(measuretest.Parse(t, measure.Regression, "RMSE", "MAE"), truth, predicted)
@@ -218,8 +218,8 @@ func TestWhatIsTooLargeOnlyOnTheWay(t *testing.T) {
 	}
 }
 
-// TestSmallTermsAreNotLost adds a million terms that are each below the last digit of the first.
-func TestSmallTermsAreNotLost(t *testing.T) {
+// TestEvaluate_KeepsSmallTerms adds a million terms that are each below the last digit of the first.
+func TestEvaluate_KeepsSmallTerms(t *testing.T) {
 	const n = 1_000_000
 	truth, predicted := make([]float64, n+1), make([]float64, n+1)
 	for i := range predicted {
@@ -232,7 +232,7 @@ func TestSmallTermsAreNotLost(t *testing.T) {
 	}
 }
 
-func TestCorrelationsStayWithinOne(t *testing.T) {
+func TestEvaluate_CorrelationsAreAtMostOne(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
 	asked := measuretest.Parse(t, measure.Regression, "Pearson", "Spearman", "Kendall")
 	for range 2000 {
@@ -250,7 +250,7 @@ func TestCorrelationsStayWithinOne(t *testing.T) {
 	}
 }
 
-func TestEveryMeasureOfTheCatalogueIsThere(t *testing.T) {
+func TestEvaluate_HasEveryMeasureOfTheCatalogue(t *testing.T) {
 	for _, family := range measure.Catalogue(measure.Regression) {
 		got := regression.Evaluate(measuretest.Parse(t, measure.Regression, family.Name), []float64{1, 2, 4}, []float64{1, 2, 4}).Measures[family.Name]
 		want := 1.0
@@ -265,7 +265,7 @@ func TestEveryMeasureOfTheCatalogueIsThere(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotDefinedHasAReason(t *testing.T) {
+func TestEvaluate_GivesReasonsForUndefinedValues(t *testing.T) {
 	tests := []struct {
 		name             string
 		truth, predicted []float64

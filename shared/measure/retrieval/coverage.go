@@ -111,7 +111,7 @@ func (q *Qrels) compareTopics(run *run, o measure.Origin, report *measure.Report
 // depth is how many ranks of each topic are looked at for judged documents.
 const depth = 10
 
-// judged counts judged documents of topics that both truth and run have.
+// judgedCoverage counts judged documents of topics that both truth and run have.
 type judgedCoverage struct {
 	topics int
 	found  int // topics with a judged document, at any rank

@@ -15,7 +15,7 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-func TestDiagnosticsOfJudgments(t *testing.T) {
+func TestReadQrels_ReportsFaults(t *testing.T) {
 	for name, c := range map[string]struct {
 		text string
 		want []string
@@ -53,7 +53,7 @@ func TestDiagnosticsOfJudgments(t *testing.T) {
 	measuretest.Expect(t, diagnostics, `q2:2 error: topic "t" has document "a" already, in line 1 of q1; keep one of them…`, "q3 error: the file is empty or has no judgments…")
 }
 
-func TestDiagnosticsOfRuns(t *testing.T) {
+func TestEvaluate_ReportsFaults(t *testing.T) {
 	const truth = "t 0 a 1\nu 0 a 1\n"
 	for name, c := range map[string]struct {
 		text string
@@ -113,7 +113,7 @@ func TestDiagnosticsOfRuns(t *testing.T) {
 	}
 }
 
-func TestDiagnosticsOfSeveralFiles(t *testing.T) {
+func TestEvaluate_ReportsFaultsOfSeveralFiles(t *testing.T) {
 	truth := readTruth(t, measuretest.File("q", "t 0 a 1\n"))
 	_, diagnostics, err := truth.Evaluate(t.Context(), nil, measuretest.File("r1", "t Q0 a 1 1 x\nt Q0 b 1 x x\n"), measuretest.File("r2", "\nt Q0 b 1 1\nt Q0 a 1 1 x\n"), measuretest.File("r3", ""))
 	if err != nil {
@@ -206,7 +206,7 @@ func TestReadRun_ReportsTheFirstHundredRepeats(t *testing.T) {
 	}
 }
 
-func TestLimitsOfRuns(t *testing.T) {
+func TestReadRun_IsBounded(t *testing.T) {
 	var none Qrels
 	var text strings.Builder
 	for i := range 20_000 {
@@ -228,7 +228,7 @@ func TestLimitsOfRuns(t *testing.T) {
 	}
 }
 
-func TestErrorsOfReadersAndContexts(t *testing.T) {
+func TestEvaluate_ReturnsErrorsOfFiles(t *testing.T) {
 	broken := errors.New("connection lost")
 	failing := func(text string) measure.File {
 		return measure.File{Name: "f", Content: io.MultiReader(strings.NewReader(text), iotest.ErrReader(broken))}
@@ -264,7 +264,7 @@ func TestErrorsOfReadersAndContexts(t *testing.T) {
 	}
 }
 
-func TestFormsOfTheSameRun(t *testing.T) {
+func TestEvaluate_IgnoresTheFormOfLines(t *testing.T) {
 	const plain = "t Q0 a 1 2.5 x\nt Q0 b 2 1.5 x\nu Q0 a 1 1 x\n"
 	truth := readTruth(t, measuretest.File("q", "t 0 b 1\nu 0 a 2\n"))
 	names := measuretest.Parse(t, measure.Retrieval, usual...)
@@ -302,8 +302,8 @@ func TestReadQrels_TakesCommentsAndWholeGrades(t *testing.T) {
 	}
 }
 
-// TestPartlyJudgedRunsWarn has a topic with ten judged documents, of which the first ten of the run have so many.
-func TestPartlyJudgedRunsWarn(t *testing.T) {
+// TestEvaluate_WarnsOfUnjudgedDocuments has a topic with ten judged documents, of which the first ten of the run have so many.
+func TestEvaluate_WarnsOfUnjudgedDocuments(t *testing.T) {
 	var truth, run strings.Builder
 	for i := range 10 {
 		fmt.Fprintf(&truth, "t 0 d%d %d\n", i, i%2)

@@ -25,7 +25,7 @@ const (
 	gradedRun   = "t Q0 a 1 9 x\nt Q0 b 2 8 x\nt Q0 c 3 7 x\nt Q0 d 4 6 x\nt Q0 e 5 5 x\nt Q0 f 6 4 x\n"
 )
 
-func TestWorkedExamples(t *testing.T) {
+func TestEvaluate_ByHand(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		want float64
@@ -77,7 +77,7 @@ func TestWorkedExamples(t *testing.T) {
 	}
 }
 
-func TestTiesGoToTheGreaterID(t *testing.T) {
+func TestEvaluate_BreaksTiesByID(t *testing.T) {
 	// Bytes are compared as unsigned numbers: é stands before z, z before Z, and Z before 9.
 	const qrels = "t 0 Z 1\n"
 	run := "t Q0 9 1 1 x\nt Q0 Z 2 1.0 x\nt Q0 z 3 1e0 x\nt Q0 é 4 +1 x\n"
@@ -94,7 +94,7 @@ func TestTiesGoToTheGreaterID(t *testing.T) {
 	}
 }
 
-func TestEveryTopicOfTheTruthCounts(t *testing.T) {
+func TestEvaluate_CountsEveryTopicOfTheTruth(t *testing.T) {
 	const qrels = "found 0 a 1\nmissing 0 a 1\nmissing 0 b 2\nnothing-relevant 0 a 0\nnegative 0 a -1\n"
 	const run = "found Q0 a 1 1 x\nnothing-relevant Q0 a 1 1 x\nnegative Q0 a 1 1 x\nunknown Q0 a 1 1 x\n"
 	var names []string
@@ -142,7 +142,7 @@ func TestEveryTopicOfTheTruthCounts(t *testing.T) {
 	}
 }
 
-func TestUndefinedMeasuresHaveAReason(t *testing.T) {
+func TestEvaluate_GivesReasonsForUndefinedValues(t *testing.T) {
 	result := values(t, "t 0 a 5\nt 0 b 1000\n", "t Q0 a 1 1 x\n", "ERR@10", "nDCG(dcg='exp-log2')", "nDCG")
 	for name, want := range map[string]string{"ERR@10": "up to 4; the truth has grade 1000", "nDCG(dcg='exp-log2')": "up to 900"} {
 		value, there := result.Measures[name]
@@ -158,7 +158,7 @@ func TestUndefinedMeasuresHaveAReason(t *testing.T) {
 	}
 }
 
-func TestEveryFamilyHasAScorer(t *testing.T) {
+func TestScorers_HaveEveryFamily(t *testing.T) {
 	catalogue := measure.Catalogue(measure.Retrieval)
 	for _, f := range catalogue {
 		if scorers[f.Name] == nil {
@@ -170,7 +170,7 @@ func TestEveryFamilyHasAScorer(t *testing.T) {
 	}
 }
 
-func TestMeasuresOfOtherKindsAreRefused(t *testing.T) {
+func TestEvaluate_RefusesMeasuresOfOtherKinds(t *testing.T) {
 	truth := readTruth(t, measuretest.File("qrels.txt", "t 0 a 1\n"))
 	precision, err := measure.Parse(measure.Classification, "Precision(average=macro)")
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 	"assay/shared/measure/hashtable"
 )
 
-// TestDocumentsOfTheSameHashAreDifferent looks for two ids that share a hash, which takes some 80,000 of them.
-func TestDocumentsOfTheSameHashAreDifferent(t *testing.T) {
+// TestEvaluate_OfDocumentsWithTheSameHash looks for two ids that share a hash, which takes some 80,000 of them.
+func TestEvaluate_OfDocumentsWithTheSameHash(t *testing.T) {
 	seen := map[uint32]string{}
 	var a, b string
 	for i := 0; a == ""; i++ {

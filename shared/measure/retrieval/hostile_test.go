@@ -13,9 +13,9 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-// TestHostileRunsCostBoundedMemory sends what has no end or is very long. All that is allocated in the course of it,
+// TestEvaluate_NeedsBoundedMemory sends what has no end or is very long. All that is allocated in the course of it,
 // kept or not, bounds the memory in use.
-func TestHostileRunsCostBoundedMemory(t *testing.T) {
+func TestEvaluate_NeedsBoundedMemory(t *testing.T) {
 	const mib = 1 << 20
 	truth := readTruth(t, measuretest.File("q", "t 0 a 1\n"))
 	for name, c := range map[string]struct {
@@ -49,8 +49,8 @@ func TestHostileRunsCostBoundedMemory(t *testing.T) {
 	}
 }
 
-// TestManyTopicsCostBoundedMemory sends a topic a line, under a lower limit than the standard one to be quick.
-func TestManyTopicsCostBoundedMemory(t *testing.T) {
+// TestReadRun_NeedsBoundedMemoryForTopics sends a topic a line, under a lower limit than the standard one to be quick.
+func TestReadRun_NeedsBoundedMemoryForTopics(t *testing.T) {
 	allocated := measuretest.Allocated(func() {
 		_, report, err := readRun(t.Context(), new(Qrels), limits{topics: 100_000, lines: standardLimits.lines},
 			[]measure.File{{Name: "r", Content: measuretest.Numbered("", " Q0 d 1 1 x\n")}})
@@ -64,8 +64,8 @@ func TestManyTopicsCostBoundedMemory(t *testing.T) {
 	}
 }
 
-// TestMemoryIsAboutTheSizeOfTheRun holds the promise that all that an evaluation allocates is less than twice the file.
-func TestMemoryIsAboutTheSizeOfTheRun(t *testing.T) {
+// TestEvaluate_NeedsMemoryOfTheRunsSize holds the promise that all that an evaluation allocates is less than twice the file.
+func TestEvaluate_NeedsMemoryOfTheRunsSize(t *testing.T) {
 	var text strings.Builder
 	for i := range 300_000 {
 		fmt.Fprintf(&text, "topic%d Q0 document-%d %d %d.5 system\n", i/1000, i, i%1000, 1000-i%1000)
@@ -83,8 +83,8 @@ func TestMemoryIsAboutTheSizeOfTheRun(t *testing.T) {
 	}
 }
 
-// TestTheOrderOfLinesDoesNotMatter shuffles a run of many chunks, so that every topic is spread over all of them.
-func TestTheOrderOfLinesDoesNotMatter(t *testing.T) {
+// TestEvaluate_IgnoresTheOrderOfLines shuffles a run of many chunks, so that every topic is spread over all of them.
+func TestEvaluate_IgnoresTheOrderOfLines(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	var lines []string
 	var qrels strings.Builder

@@ -240,7 +240,7 @@ func anyMeasure(t *rapid.T, f measure.Family) measure.Measure {
 	return m
 }
 
-func TestEvaluatorAgreesWithTheOracle(t *testing.T) {
+func TestEvaluate_AgreesWithTheDefinitions(t *testing.T) {
 	topic := rapid.SampledFrom([]string{"1", "10", "2", "tü"})
 	doc := rapid.SampledFrom([]string{"a", "b", "B", "ab", "é", "d0", "d1", "d10", "d2", "9", "~"})
 	rapid.Check(t, func(t *rapid.T) {

@@ -83,7 +83,7 @@ func (q *Qrels) ideal(topic int) []int16 {
 	return q.grades[q.topics[topic].first:q.topics[topic].last]
 }
 
-// entry is a judgment while the files are read, with what tells where it stands.
+// entry is a judgment while the files are read, with its place in them.
 type entry struct {
 	judgment
 	topic int32

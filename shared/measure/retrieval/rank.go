@@ -158,7 +158,7 @@ func (k *ranker) addRecord(it item, doc []byte) {
 	k.items = append(k.items, it)
 }
 
-// enter puts the next item's document into the table, or returns the item that has it already; else -1.
+// add puts the next item's document into the table and returns -1, or returns the item that has it already.
 func (k *ranker) add(doc []byte) int {
 	h := hashtable.Hash(doc)
 	first, slot := k.slots.Find(h, func(i int) bool { return bytes.Equal(k.doc(k.items[i]), doc) })

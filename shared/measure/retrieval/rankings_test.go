@@ -9,7 +9,7 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-func TestRankings(t *testing.T) {
+func TestReadRankings_OrdersDocuments(t *testing.T) {
 	r, diagnostics, err := ReadRankings(t.Context(),
 		measuretest.File("r1", "t2 Q0 a 9 1 x\nt10 Q0 b 1 -2 x\nt10 Q0 a 0 3e0 x\n"),
 		measuretest.File("r2", "t10 Q0 d 1 3 x more\nt10 Q0 c 1 3 x\n"))
@@ -37,7 +37,7 @@ func TestRankings(t *testing.T) {
 	}
 }
 
-func TestRankingsOfARefusedRun(t *testing.T) {
+func TestReadRankings_RefusesRuns(t *testing.T) {
 	r, diagnostics, err := ReadRankings(t.Context(), measuretest.File("r", "t Q0 a 1 1 x\nt Q0 a 2 1 x\n"))
 	if err != nil || r != nil {
 		t.Errorf("got %v, %v", r, err)
@@ -45,7 +45,7 @@ func TestRankingsOfARefusedRun(t *testing.T) {
 	measuretest.Expect(t, diagnostics, `r:2 error: topic "t" has document "a" already, in line 1; keep one of them…`)
 }
 
-func TestGrade(t *testing.T) {
+func TestQrels_HaveGrades(t *testing.T) {
 	q, diagnostics, err := ReadQrels(t.Context(), measuretest.File("q", "t1 0 a 2\nt1 0 b 0\nt1 0 c -2\nt2 0 a 1\n"))
 	if err != nil || q == nil {
 		t.Fatal(measuretest.Lines(diagnostics), err)

@@ -53,7 +53,7 @@ func printed(t *testing.T, path string) []line {
 	return list
 }
 
-func TestValuesOfTrecEval(t *testing.T) {
+func TestEvaluate_AgreesWithTrecEval(t *testing.T) {
 	outputs, err := filepath.Glob("testdata/*/*.trec_eval.txt")
 	if err != nil || len(outputs) != 7 {
 		t.Fatalf("found %v, %v", outputs, err)
@@ -96,9 +96,9 @@ func TestValuesOfTrecEval(t *testing.T) {
 	}
 }
 
-// TestUnjudgedOfTrecEval compares Judged@k with 1 - unj_k where the run has at least k documents: it divides by the
+// TestEvaluate_JudgedAgreesWithTrecEval compares Judged@k with 1 - unj_k where the run has at least k documents: it divides by the
 // lesser of k and the number of documents, trec_eval by k.
-func TestUnjudgedOfTrecEval(t *testing.T) {
+func TestEvaluate_JudgedAgreesWithTrecEval(t *testing.T) {
 	truth := readTruth(t, measuretest.Open(t, "testdata/trec-eval-graded/qrels.txt"))
 	result, diagnostics, err := truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, "Judged@5", "Judged@10", "Judged@20"), measuretest.Open(t, "testdata/trec-eval-graded/graded.run.txt"))
 	if err != nil || result.Measures == nil {

@@ -1,5 +1,5 @@
 // Package retrieval evaluates rankings of documents: it reads runs and relevance judgments in the formats of TREC and
-// computes the measures of ir-measures with the meaning of trec_eval 10.0 -c, so that its numbers can stand beside
+// computes the measures of ir-measures with the meaning of trec_eval 10.0 -c, so that its numbers compare with
 // published ones.
 //
 // One ranking holds for every measure of a run: by score, and documents of equal score by their id, descending, its
@@ -56,7 +56,7 @@ func (q *Qrels) Evaluate(ctx context.Context, measures []measure.Measure, files 
 	return result, diagnostics, nil
 }
 
-// ValidateRun says what is wrong with a run as far as that can be told without the truth.
+// ValidateRun says what is wrong with a run as far as that is known without the truth.
 func ValidateRun(ctx context.Context, files ...measure.File) ([]measure.Diagnostic, error) {
 	_, diagnostics, err := ReadRankings(ctx, files...)
 	return diagnostics, err

@@ -69,7 +69,7 @@ for name, rankings in (("before", BEFORE), ("after", AFTER)):
 
 # With runs of one's own, everything begins here.
 pair = call("POST", "/v1/tools/significance", {"runs": runs, "measure": "AP"})["pairs"][0]
-print(f"AP of after less before: {-pair['difference']:+.3f}, p = {pair['p']:.4f}:", "different" if pair["different"] else "not told apart")
+print(f"AP of after less before: {-pair['difference']:+.3f}, p = {pair['p']:.4f}:", "different" if pair["different"] else "not distinguished")
 for topic in call("POST", "/v1/tools/diffir", {"runs": runs, "measure": "AP", "order": "measure", "limit": 3})["topics"]:
     before, after = topic["values"]
     print(topic["topic"], format(after - before, "+.2f"))

@@ -1,4 +1,4 @@
-"""Show a leaderboard with intervals and what can be told apart, and save its chart."""
+"""Show a leaderboard with intervals and what can be distinguished, and save its chart."""
 import base64
 import json
 import os

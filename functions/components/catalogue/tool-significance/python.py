@@ -40,7 +40,7 @@ def compare(accept):
 found = json.loads(compare("application/json"))
 names = [run["name"] for run in found["runs"]]
 for pair in found["pairs"]:
-    verdict = "differs from" if pair["different"] else "is not told apart from"
+    verdict = "differs from" if pair["different"] else "is not distinguished from"
     print(names[pair["first"]], verdict, f"{names[pair['second']]}: {pair['difference']:+.4f}, p = {pair['p']:.4f} by {found['test']}, {found['correction']}")
 with open("significance.svg", "wb") as chart:
     chart.write(compare("image/svg+xml"))

@@ -1,0 +1,39 @@
+package evaluator_test
+
+import (
+	"context"
+	"fmt"
+
+	"assay/shared/measure"
+	"assay/shared/measure/evaluator"
+	"assay/shared/measure/predictions"
+)
+
+func ExampleReadTruth() {
+	settings := evaluator.Settings{Kind: measure.Retrieval, Measures: []string{"AP", "nDCG@10"}, Format: evaluator.Format{Kind: measure.TRECRun}}
+	truth, _, err := evaluator.ReadTruth(context.Background(), settings, []evaluator.File{file("qrels.txt", "1 0 lake 2\n1 0 pond 1\n1 0 road 0\n")})
+	if err != nil {
+		panic(err)
+	}
+	result, _, err := truth.Evaluate(context.Background(), []evaluator.File{file("run.txt", "1 Q0 road 1 3.0 mine\n1 Q0 lake 2 2.0 mine\n1 Q0 pond 3 1.0 mine\n")})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Printf("AP %.4f, nDCG@10 %.4f\n", *result.Measures["AP"], *result.Measures["nDCG@10"])
+	// Output: AP 0.5833, nDCG@10 0.6697
+}
+
+func ExampleValidateRun() {
+	format := evaluator.Format{Kind: predictions.CSV, IDField: "id", ValueField: "label"}
+	run := file("run.csv", "id,label\n1,spam\n1,ham\n2,\n")
+	diagnostics, err := evaluator.ValidateRun(context.Background(), measure.Classification, format, []evaluator.File{run})
+	if err != nil {
+		panic(err)
+	}
+	for _, d := range diagnostics {
+		fmt.Printf("%s:%d: %s\n", d.File, d.Line, d.Message)
+	}
+	// Output:
+	// run.csv:3: the id "1" was given before, on line 2; expected every id once
+	// run.csv:4: "label" is empty; expected a value
+}

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"assay/functions/tools"
+	"assay/shared/measure/measuretest"
 	"assay/shared/record"
 )
 
@@ -125,13 +126,13 @@ func TestConverter_ConvertsStoredRunsAndTruths(t *testing.T) {
 
 func TestInlineFiles_AreBounded(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	zipped := gzipped(datasetRun)
+	zipped := measuretest.Gzip(t, datasetRun)
 	var out tools.ConverterOutput
 	s.invoke(http.StatusOK, &out, "", "converter", object{"run": inlineFiles("run.txt.gz", zipped), "to": "trec-run"})
 	if string(out.File.Content) != datasetRun {
 		t.Errorf("unpacked it is\n%s", out.File.Content)
 	}
-	megabyte := gzipped(string(make([]byte, 1<<20)))
+	megabyte := measuretest.Gzip(t, string(make([]byte, 1<<20)))
 	s.invoke(http.StatusOK, nil, "", "validator", object{"run": inlineFiles("a.gz", megabyte)})
 	bomb := strings.Repeat(megabyte, 33) // a gzip file can be several on end
 	s.invoke(http.StatusRequestEntityTooLarge, nil, "", "validator", object{"run": inlineFiles("a.gz", bomb, "b.gz", bomb)})

@@ -245,7 +245,7 @@ func TestDiffir_OfRunsBeforeTheirReview(t *testing.T) {
 
 func TestDiffir_EscapesTexts(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	runs, texts := injectionInput()
+	runs, texts := injectionInput(t)
 	page := s.checkPage("diffir", object{"runs": runs, "texts": texts})
 	if n := strings.Count(page, "&lt;script&gt;window.intruded=1&lt;/script&gt;"); n < 20 {
 		t.Errorf("the page shows a text %d times as it is", n)

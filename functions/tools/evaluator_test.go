@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"assay/functions/tools"
+	"assay/shared/measure/measuretest"
 	"assay/shared/record"
 )
 
@@ -39,8 +40,8 @@ func TestEvaluator_AgreesWithTrecEval(t *testing.T) {
 	for folder, run := range map[string]string{"trec-eval-test": "results", "trec-eval-graded": "graded", "cacm": "bm25", "cast2021": "org_convdr_bert"} {
 		var got tools.EvaluatorOutput
 		s.invoke(http.StatusOK, &got, "", "evaluator", object{
-			"runs":     []object{inlineFiles("run.txt", gzipped(read(t, folder+"/"+run+".run.txt")))},
-			"truth":    inlineFiles("qrels.txt", gzipped(read(t, folder+"/qrels.txt"))),
+			"runs":     []object{inlineFiles("run.txt", measuretest.Gzip(t, read(t, folder+"/"+run+".run.txt")))},
+			"truth":    inlineFiles("qrels.txt", measuretest.Gzip(t, read(t, folder+"/qrels.txt"))),
 			"measures": names,
 		})
 		compared := 0
@@ -86,8 +87,8 @@ func TestEvaluator_SeedsAreReproducible(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	ask := func(seed int) (out tools.EvaluatorOutput) {
 		s.invoke(http.StatusOK, &out, "", "evaluator", object{
-			"runs": []object{inlineFiles("run.txt", gzipped(read(t, "cacm/bm25.run.txt")))}, "seed": seed,
-			"truth": inlineFiles("qrels.txt", gzipped(read(t, "cacm/qrels.txt"))), "measures": []string{"AP"}, "perTopic": false,
+			"runs": []object{inlineFiles("run.txt", measuretest.Gzip(t, read(t, "cacm/bm25.run.txt")))}, "seed": seed,
+			"truth": inlineFiles("qrels.txt", measuretest.Gzip(t, read(t, "cacm/qrels.txt"))), "measures": []string{"AP"}, "perTopic": false,
 		})
 		return out
 	}
@@ -128,8 +129,8 @@ func TestEvaluator_BoundsValues(t *testing.T) {
 		fmt.Fprintf(&run, "%d Q0 d 1 1 me\n", topic)
 	}
 	input := object{
-		"runs":  []object{inlineFiles("run.txt", gzipped(run.String()))},
-		"truth": inlineFiles("qrels.txt", gzipped(qrels.String())), "perTopic": false,
+		"runs":  []object{inlineFiles("run.txt", measuretest.Gzip(t, run.String()))},
+		"truth": inlineFiles("qrels.txt", measuretest.Gzip(t, qrels.String())), "perTopic": false,
 		"measures": []string{"P@1", "P@2", "P@3", "P@4", "P@5", "P@6", "P@7", "P@8", "P@9", "P@10", "P@11", "P@12", "P@13", "P@14", "P@15", "P@16", "P@17"},
 	}
 	s.wantRefusal("", "evaluator", refusal{input, "/runs", "1020000 values"})

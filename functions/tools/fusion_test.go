@@ -10,6 +10,7 @@ import (
 
 	"assay/functions/tools"
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 	"assay/shared/record"
 )
 
@@ -120,8 +121,8 @@ func TestFusion_OfStoredRuns(t *testing.T) {
 // Runs that are small as they are stored can take all the memory there is once they are unpacked.
 func TestFusion_BoundsUnpackedBytes(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	block := gzipped(strings.Repeat("\n", 4<<20))
-	part := gzipped(datasetRun)
+	block := measuretest.Gzip(t, strings.Repeat("\n", 4<<20))
+	part := measuretest.Gzip(t, datasetRun)
 	one, other, small := s.addRun(runSpec{public: true, content: strings.Repeat(block, 65)}), s.addRun(runSpec{public: true, content: strings.Repeat(block, 64)}), s.addRun(runSpec{public: true, content: part})
 	if a := s.invoke(http.StatusRequestEntityTooLarge, nil, "", "fusion", object{"runs": runRefs(one, other)}); !strings.Contains(string(a.Body), "unpack to more than 536870912 bytes") {
 		t.Errorf("%s", a.Body)

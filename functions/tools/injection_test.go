@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"assay/shared/measure/measuretest"
 )
 
 // injections are texts that try to be more than text, and have no space, so that ids can have them.
@@ -23,7 +25,7 @@ var injections = []string{
 }
 
 // injectionInput has the injections wherever a page shows something of a user's: two runs, their topics, documents and texts.
-func injectionInput() (runs []object, texts object) {
+func injectionInput(t testing.TB) (runs []object, texts object) {
 	var lines [2]strings.Builder
 	var documents, queries strings.Builder
 	write := func(b *strings.Builder, o object) {
@@ -41,9 +43,9 @@ func injectionInput() (runs []object, texts object) {
 		}
 	}
 	for run, name := range []string{injections[0], injections[2]} { // packed, so that the input is short enough for an address
-		runs = append(runs, namedRun(name, gzipped(lines[run].String())))
+		runs = append(runs, namedRun(name, measuretest.Gzip(t, lines[run].String())))
 	}
-	return runs, inlineFiles("documents.jsonl", gzipped(documents.String()), "queries.jsonl", gzipped(queries.String()))
+	return runs, inlineFiles("documents.jsonl", measuretest.Gzip(t, documents.String()), "queries.jsonl", measuretest.Gzip(t, queries.String()))
 }
 
 var (

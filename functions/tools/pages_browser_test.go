@@ -53,7 +53,7 @@ func shownPages(t testing.TB) map[string]toolPage {
 	words := namedRun("words", trecRun("1 abcdefgh", "2 hgfedcba", "3 ab"))
 	truth := inlineFiles("q", "1 0 a 2\n1 0 b 1\n1 0 c 0\n2 0 h 3\n2 0 g -1\n")
 	texts := inlineFiles("d.tsv", datasetDocuments+"h\tHarbours "+strings.Repeat("are where boats and barges lie, ", 12)+"\n", "queries.tsv", datasetQueries+"3\t\n")
-	hostileRuns, hostileTexts := injectionInput()
+	hostileRuns, hostileTexts := injectionInput(t)
 	pages := map[string]toolPage{
 		"diffir-five": {s, "diffir", object{
 			"runs": []object{

@@ -2,7 +2,6 @@ package tools_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -40,15 +39,6 @@ func inlineFiles(pairs ...string) object {
 // namedRun is an inline run with a name.
 func namedRun(name, content string) object {
 	return withMembers(inlineFiles("run.txt", content), "name", name)
-}
-
-// gzipped is a content packed with gzip.
-func gzipped(content string) string {
-	var b strings.Builder
-	z := gzip.NewWriter(&b)
-	_, _ = z.Write([]byte(content)) // a Builder takes everything
-	_ = z.Close()
-	return b.String()
 }
 
 // trecRun writes a run: each text is a topic, and after its space a document for each letter, best first.

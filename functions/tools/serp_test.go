@@ -127,7 +127,7 @@ func TestSerp_OfAStoredRun(t *testing.T) {
 
 func TestSerp_EscapesTexts(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	runs, texts := injectionInput()
+	runs, texts := injectionInput(t)
 	for _, topic := range injections {
 		for _, query := range []string{"", "<mark><b/data-intruder> water"} {
 			input := object{"run": runs[0], "texts": texts, "topic": topic}

@@ -4,12 +4,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"runtime"
 	"strings"
-	"sync"
 	"testing"
-	"time"
 
+	"assay/shared/measure/measuretest"
 	"assay/shared/record"
 )
 
@@ -27,33 +25,6 @@ func (s *toolServer) addLargeRun(size int, seed uint64) *record.RunItem {
 	return s.addRun(runSpec{public: true, content: b.String()})
 }
 
-// heapGrowth measures how much memory the process has from the system for its heap at most, beyond what it has at first.
-func heapGrowth(stop <-chan struct{}) func() float64 {
-	held := func() uint64 {
-		var m runtime.MemStats
-		runtime.ReadMemStats(&m)
-		return m.HeapInuse
-	}
-	runtime.GC()
-	first, most := held(), uint64(0)
-	var watching sync.WaitGroup
-	watching.Go(func() {
-		for tick := time.NewTicker(5 * time.Millisecond); ; {
-			select {
-			case <-stop:
-				tick.Stop()
-				return
-			case <-tick.C:
-				most = max(most, held())
-			}
-		}
-	})
-	return func() float64 {
-		watching.Wait()
-		return float64(most-min(most, first)) / (1 << 20)
-	}
-}
-
 // largeQrels are of 20 documents for each topic of large runs.
 func largeQrels(topics int) object {
 	var b strings.Builder
@@ -63,7 +34,7 @@ func largeQrels(topics int) object {
 			fmt.Fprintf(&b, "%d %d clueweb-en%07d %d\n", topic+1, topic, random.IntN(100_000), random.IntN(3))
 		}
 	}
-	return inlineFiles("qrels.txt", gzipped(withoutRepeats(b.String())))
+	return inlineFiles("qrels.txt", withoutRepeats(b.String()))
 }
 
 // withoutRepeats leaves out judgments of a document that its topic has already.
@@ -80,8 +51,8 @@ func withoutRepeats(qrels string) string {
 	return b.String()
 }
 
-// BenchmarkStoredRuns has tools work on runs of 1 and of 50 MB, from the request to the answer. peak-MiB is what the heap
-// grows by at most.
+// BenchmarkStoredRuns has tools work on runs of 1 and of 50 MB, from the request to the answer. peak-MiB is the most memory
+// that the process has.
 func BenchmarkStoredRuns(b *testing.B) {
 	for _, size := range []int{1 << 20, 50 << 20} {
 		s := newToolServer(b, record.Public)
@@ -99,13 +70,11 @@ func BenchmarkStoredRuns(b *testing.B) {
 			{"validator", object{"run": runRef(one)}},
 		} {
 			b.Run(fmt.Sprintf("%s/%dMiB", c.tool, size>>20), func(b *testing.B) {
-				stop := make(chan struct{})
-				most := heapGrowth(stop)
+				peak := measuretest.PeakMemory()
 				for b.Loop() {
 					s.Want(http.StatusOK, nil, "alice", http.MethodPost, "/v1/tools/"+c.tool, c.input)
 				}
-				close(stop)
-				b.ReportMetric(most(), "peak-MiB")
+				b.ReportMetric(float64(peak())/(1<<20), "peak-MiB")
 			})
 		}
 	}

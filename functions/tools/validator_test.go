@@ -9,6 +9,7 @@ import (
 
 	"assay/functions/tools"
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 	"assay/shared/record"
 )
 
@@ -152,7 +153,7 @@ func TestValidator_DetectsTheFormat(t *testing.T) {
 		{"[1] Q0 d 1 2.5 x\n", "", "retrieval trec-run  ", true},
 		{"[a],[b]\n1,2\n", "", "classification csv [a] [b]", true},
 		{"1\t0\ta\t1\t2.5\tx\n", "", "retrieval trec-run  ", true},
-		{gzipped("id,label\n1,a\n"), "", "classification csv id label", true},
+		{measuretest.Gzip(t, "id,label\n1,a\n"), "", "classification csv id label", true},
 		{"id,label\n1,a\n", "retrieval", "retrieval trec-run  ", false},
 	} {
 		input := object{"run": inlineFiles("r", c.text)}

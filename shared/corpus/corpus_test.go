@@ -1,8 +1,6 @@
 package corpus
 
 import (
-	"bytes"
-	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -15,23 +13,11 @@ import (
 	"unicode/utf8"
 
 	"assay/shared/measure/lines"
+	"assay/shared/measure/measuretest"
 )
 
 func file(name, content string) File {
 	return File{Name: name, Open: func() (io.ReadCloser, error) { return io.NopCloser(strings.NewReader(content)), nil }}
-}
-
-func zipped(t testing.TB, text string) string {
-	t.Helper()
-	var b bytes.Buffer
-	w := gzip.NewWriter(&b)
-	if _, err := w.Write([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return b.String()
 }
 
 const webPage = `<DOC><DOCNO>W1</DOCNO>
@@ -91,7 +77,7 @@ func TestRead_KnowsFormats(t *testing.T) {
 		"single quotes":         {file: "x.xml", content: "<topics><topic number='q1'><query>b</query></topic></topics>", query: "b", seenq: 1},
 		"XML topics":            {file: "x.xml", content: "<?xml version=\"1.0\"?>\n<topics>\n<topic number=\"q1\" type=\"a\">\n<query>one &lt; two</query>\n</topic></topics>", query: "one < two", seenq: 1},
 		"XML topics of Touché":  {file: "x.xml", content: "<topics><topic><number>q1</number><title>Is it?</title></topic></topics>", query: "Is it?", seenq: 1},
-		"packed":                {file: "x.jsonl.gz", content: zipped(t, `{"id":"d1","text":"t"}`), document: Document{Text: "t"}, documents: 1},
+		"packed":                {file: "x.jsonl.gz", content: measuretest.Gzip(t, `{"id":"d1","text":"t"}`), document: Document{Text: "t"}, documents: 1},
 		"lines that are broken": {
 			file: "x.jsonl", content: "{\n{}\n{]\n{\"id\n{\"id\":\n{\"id\":}\n{\"id\":\"d1\",\"text\":\"\\x\"}\n{\"id\":\"d1\",\"text\":[\"t\"}\n" +
 				"{\"id\":\"\",\"text\":\"t\"}\n{\"id\":\"\\ud\",\"text\":\"\"}\n{\"id\":\"d1\",\"text\":\"t\"}",
@@ -194,7 +180,7 @@ func TestRead_ReturnsErrorsOfFiles(t *testing.T) {
 			return io.NopCloser(iotest.TimeoutReader(strings.NewReader("a\tb\nc"))), nil
 		}},
 		"unpacked": {Name: "x", Open: func() (io.ReadCloser, error) {
-			return io.NopCloser(io.MultiReader(strings.NewReader(zipped(t, "a\tb")[:14]), iotest.ErrReader(broken))), nil
+			return io.NopCloser(io.MultiReader(strings.NewReader(measuretest.Gzip(t, "a\tb")[:14]), iotest.ErrReader(broken))), nil
 		}},
 	} {
 		if _, err := Read(t.Context(), Wanted{Documents: []string{"d"}}, f); !errors.Is(err, broken) && !errors.Is(err, iotest.ErrTimeout) || !strings.Contains(err.Error(), "texts of x") {
@@ -209,7 +195,7 @@ func TestRead_ReturnsErrorsOfFiles(t *testing.T) {
 }
 
 func TestRead_ReportsUnreadableFiles(t *testing.T) {
-	packed := zipped(t, strings.Repeat("d0\tsome text that goes on\n", 1000)+"\n")
+	packed := measuretest.Gzip(t, strings.Repeat("d0\tsome text that goes on\n", 1000)+"\n")
 	for name, c := range map[string]struct{ content, want string }{
 		"empty":          {"", "nothing in it"},
 		"run":            {strings.Repeat("1 Q0 d 1 1 t\n", maxUnrecognized+1), "nothing in its first 1000 lines"},
@@ -218,10 +204,10 @@ func TestRead_ReportsUnreadableFiles(t *testing.T) {
 		"zip":            {"PK\x03\x04\x00", "zip archive"},
 		"UTF-16":         {"\xff\xfed\x00\t\x00", "text in UTF-16"},
 		"binary":         {"d\t\x00", "neither text"},
-		"packed twice":   {zipped(t, packed), "gzip twice"},
+		"packed twice":   {measuretest.Gzip(t, packed), "gzip twice"},
 		"cut gzip":       {packed[:len(packed)-9], "not read to its end: the gzip file ends too early"},
 		"gzip header":    {packed[:5], "the gzip file ends too early"},
-		"gzip bomb":      {zipped(t, strings.Repeat("d0\ta\n", 5000)), "more than 10 times its size"},
+		"gzip bomb":      {measuretest.Gzip(t, strings.Repeat("d0\ta\n", 5000)), "more than 10 times its size"},
 	} {
 		l := limits{left: 1 << 20, read: 1 << 20, line: 100, expansion: lines.Expansion{Bytes: 1 << 20, Ratio: 10, RatioFrom: 10 << 10}}
 		if name == "cut gzip" {
@@ -275,7 +261,7 @@ func FuzzRead(f *testing.F) {
 	for _, seed := range []string{
 		`{"_id":"d","title":"t","text":"x"}`, `{"qid":"q","query":"a","docno":"d","text":"b"}`, "d\ttext\nq\ttext", "d\thttp://a\tb\tc",
 		"<DOC><DOCNO>d</DOCNO><TEXT>a<b></TEXT></DOC>", webPage, "<top><num> Number: q <title> t", "<topic number=\"q\"><query>a</query></topic>",
-		"{\"id\":\"d\\\\\",\"text\":{\"a\":[\"}\"]}}", "<doc", "<doc><script", "\xff\x00", zipped(f, "d\ttext"), zipped(f, "d\ttext")[:20],
+		"{\"id\":\"d\\\\\",\"text\":{\"a\":[\"}\"]}}", "<doc", "<doc><script", "\xff\x00", measuretest.Gzip(f, "d\ttext"), measuretest.Gzip(f, "d\ttext")[:20],
 	} {
 		f.Add(seed)
 	}
@@ -325,7 +311,7 @@ func BenchmarkRead(b *testing.B) {
 			wanted.Documents = append(wanted.Documents, fmt.Sprint("doc", i))
 		}
 	}
-	for name, corpus := range map[string]string{"plain": content.String(), "gzip": zipped(b, content.String())} {
+	for name, corpus := range map[string]string{"plain": content.String(), "gzip": measuretest.Gzip(b, content.String())} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(content.Len()))
 			b.ReportAllocs()

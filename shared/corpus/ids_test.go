@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"assay/shared/measure/measuretest"
 )
 
 func TestReadIDs_OfFiles(t *testing.T) {
@@ -20,7 +22,7 @@ func TestReadIDs_OfFiles(t *testing.T) {
 		"another format":                 {[]File{file("readme.md", strings.Repeat("about it\n", 2*maxUnrecognized)), file("queries.jsonl", `{"id":7,"text":"what"}`)}, []string{"7"}, nil},
 		"documents that are too long":    {[]File{file("c.tsv", "d1\t"+long+"\nd2\tb\n"), file("topics.tsv", "1\twhat")}, []string{"1"}, nil},
 		"topics that are too long":       {[]File{file("c.tsv", "d2\tb\n"), file("topics.tsv", "1\t"+long+"\n2\twho\n")}, nil, []string{"d2"}},
-		"documents that are cut off":     {[]File{file("c.tsv.gz", zipped(t, "d1\ta\nd2\tb\n")[:30]), file("topics.tsv", "1\twhat")}, []string{"1"}, nil},
+		"documents that are cut off":     {[]File{file("c.tsv.gz", measuretest.Gzip(t, "d1\ta\nd2\tb\n")[:30]), file("topics.tsv", "1\twhat")}, []string{"1"}, nil},
 		"topics in the old form of TREC": {[]File{file("topics", "<top><num> Number: 301 <title> a\n</top>\n<top><num> Number: 302 <title> b\n</top>")}, []string{"301", "302"}, nil},
 		"numbers with zeros before them": {[]File{file("topics", "<top><num> Number: 301 <title> a\n</top>\n<top><num> Number: 051 <title> b\n</top>")}, nil, nil},
 		"lines with both":                {[]File{file("rerank.jsonl", `{"qid":"1","query":"a","docno":"d1","text":"b"}`)}, []string{"1"}, []string{"d1"}},

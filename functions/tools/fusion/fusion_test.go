@@ -2,6 +2,7 @@ package fusion_test
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +16,9 @@ import (
 	"pgregory.net/rapid"
 
 	"assay/functions/tools/fusion"
+	"assay/shared/lists"
 	"assay/shared/measure"
+	"assay/shared/measure/measuretest"
 	"assay/shared/measure/retrieval"
 )
 
@@ -31,7 +34,18 @@ func example() []fusion.Run {
 	}
 }
 
-// TestFusion_ByHand works the example out for every method. Normalized, the first run has for a, b and c and the second for
+// fuse fuses runs without an error.
+func fuse(t rapid.TB, settings fusion.Settings, runs ...fusion.Run) (string, []measure.Diagnostic) {
+	t.Helper()
+	var out strings.Builder
+	diagnostics, err := fusion.Fuse(context.Background(), &out, settings, runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.String(), diagnostics
+}
+
+// TestFuse_ByHand works the example out for every method. Normalized, the first run has for a, b and c and the second for
 // b, d and a:
 //
 //	min-max  1, 1/2, 0 and 1, 1/5, 0
@@ -57,13 +71,12 @@ func TestFuse_ByHand(t *testing.T) {
 	} {
 		c.settings.Tag = "fused"
 		t.Run(fmt.Sprint(c.settings), func(t *testing.T) {
-			var out strings.Builder
-			diagnostics, err := fusion.Fuse(t.Context(), &out, c.settings, example())
-			if err != nil || diagnostics != nil {
-				t.Fatal(diagnostics, err)
+			fused, diagnostics := fuse(t, c.settings, example()...)
+			if diagnostics != nil {
+				t.Fatal(diagnostics)
 			}
 			order := ""
-			for i, line := range strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n") {
+			for i, line := range strings.Split(strings.TrimSuffix(fused, "\n"), "\n") {
 				var doc string
 				var rank int
 				var score float64
@@ -83,12 +96,11 @@ func TestFuse_ByHand(t *testing.T) {
 }
 
 func TestFuse_EqualScoresAreOrderedByID(t *testing.T) {
-	var out strings.Builder
-	runs := []fusion.Run{text("r1", "u Q0 a 1 2 x\nu Q0 b 2 1 x\nt Q0 e 1 1 x\n"), text("r2", "u Q0 b 1 2 x\nu Q0 a 2 1 x\nu Q0 c 3 0 x\n")}
-	diagnostics, err := fusion.Fuse(t.Context(), &out, fusion.Settings{Method: fusion.ReciprocalRank, Depth: 2, Tag: "f"}, runs)
+	fused, diagnostics := fuse(t, fusion.Settings{Method: fusion.ReciprocalRank, Depth: 2, Tag: "f"},
+		text("r1", "u Q0 a 1 2 x\nu Q0 b 2 1 x\nt Q0 e 1 1 x\n"), text("r2", "u Q0 b 1 2 x\nu Q0 a 2 1 x\nu Q0 c 3 0 x\n"))
 	want := "t Q0 e 1 0.01639344262295082 f\nu Q0 b 1 0.03252247488101534 f\nu Q0 a 2 0.03252247488101534 f\n"
-	if err != nil || out.String() != want {
-		t.Errorf("%v, %v, got\n%s", diagnostics, err, out.String())
+	if fused != want {
+		t.Errorf("%v, got\n%s", diagnostics, fused)
 	}
 	if len(diagnostics) != 1 || diagnostics[0].File != "r2" || diagnostics[0].Severity != measure.Warning || !strings.Contains(diagnostics[0].Message, `lacks 1 of 2 topics, of which "t"`) {
 		t.Errorf("diagnostics %+v", diagnostics)
@@ -130,10 +142,8 @@ func TestFuse_EqualSumsAreTies(t *testing.T) {
 				runs = append(runs, text("r", lines.String()))
 			}
 			settings.Tag = "f"
-			var out, got strings.Builder
-			if _, err := fusion.Fuse(t.Context(), &out, settings, runs); err != nil {
-				t.Fatal(err)
-			}
+			var got strings.Builder
+			fused, _ := fuse(t, settings, runs...)
 			order := slices.Collect(maps.Keys(sums))
 			if settings.Method == fusion.CombMNZ {
 				for doc, n := range found {
@@ -142,7 +152,7 @@ func TestFuse_EqualSumsAreTies(t *testing.T) {
 			}
 			slices.SortFunc(order, func(a, b string) int { return cmp.Or(sums[b].Cmp(sums[a]), cmp.Compare(b, a)) })
 			scores := map[string]string{}
-			for line := range strings.Lines(out.String()) {
+			for line := range strings.Lines(fused) {
 				fields := strings.Fields(line)
 				got.WriteString(fields[2])
 				scores[fields[2]] = fields[4]
@@ -164,12 +174,10 @@ func TestFuse_OfEqualScores(t *testing.T) {
 	for normalization, want := range map[fusion.Normalization]string{
 		fusion.MinMax: "t Q0 a 1 2 f\n", fusion.Sum: "t Q0 a 1 1 f\n", fusion.ZScore: "t Q0 a 3 0 f\n", fusion.Rank: "t Q0 a 3 1 f\n",
 	} {
-		var out strings.Builder
 		same := "t Q0 a 1 0.1 x\nt Q0 b 1 0.1 x\n"
-		_, err := fusion.Fuse(t.Context(), &out, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"},
-			[]fusion.Run{text("r1", same), text("r2", strings.ReplaceAll(same, "b", "c"))})
-		if err != nil || !strings.Contains(out.String(), want) {
-			t.Errorf("%s: %v, got\n%swant %s", normalization, err, out.String(), want)
+		got, _ := fuse(t, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, text("r1", same), text("r2", strings.ReplaceAll(same, "b", "c")))
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got\n%swant %s", normalization, got, want)
 		}
 	}
 }
@@ -177,22 +185,19 @@ func TestFuse_OfEqualScores(t *testing.T) {
 // TestFuse_IgnoresTheOrderOfRuns has scores whose sum, although compensated, is ...187 or ...188 by their order.
 func TestFuse_IgnoresTheOrderOfRuns(t *testing.T) {
 	scores := []string{"-0.9", "-0.4", "6654208060005189", "-0.2"}
-	fuse := func() string {
-		var all []fusion.Run
-		for _, score := range scores {
-			all = append(all, text("r", "t Q0 a 1 "+score+" x\n"))
+	sum := func() string {
+		all := lists.Map(scores, func(score string) fusion.Run { return text("r", "t Q0 a 1 "+score+" x\n") })
+		got, diagnostics := fuse(t, fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.Unchanged, Tag: "f"}, all...)
+		if diagnostics != nil {
+			t.Fatal(diagnostics)
 		}
-		var out strings.Builder
-		if diagnostics, err := fusion.Fuse(t.Context(), &out, fusion.Settings{Method: fusion.CombSUM, Normalization: fusion.Unchanged, Tag: "f"}, all); err != nil || diagnostics != nil {
-			t.Fatal(diagnostics, err)
-		}
-		return out.String()
+		return got
 	}
-	want := fuse()
+	want := sum()
 	for i := range scores {
 		for j := range scores {
 			scores[i], scores[j] = scores[j], scores[i]
-			if got := fuse(); got != want {
+			if got := sum(); got != want {
 				t.Errorf("%v gives %s, want %s", scores, got, want)
 			}
 		}
@@ -235,28 +240,20 @@ func (broken) Read([]byte) (int, error)  { return 0, errRead }
 func (broken) Write([]byte) (int, error) { return 0, errWrite }
 
 func TestFuse_DiagnosticsHaveLines(t *testing.T) {
-	var out strings.Builder
-	diagnostics, err := fusion.Fuse(t.Context(), &out, fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"},
-		[]fusion.Run{text("r1", "t Q0 a 1 x x\n"), text("r2", "t Q0 a 1 1 x\n\nt Q0 a 1 1 x\n"), text("r3", "")})
-	if err != nil || out.Len() > 0 || len(diagnostics) != 3 {
-		t.Fatalf("%v, %v, %q", diagnostics, err, out.String())
+	fused, diagnostics := fuse(t, fusion.Settings{Method: fusion.ReciprocalRank, Tag: "f"},
+		text("r1", "t Q0 a 1 x x\n"), text("r2", "t Q0 a 1 1 x\n\nt Q0 a 1 1 x\n"), text("r3", ""))
+	if fused != "" {
+		t.Errorf("got\n%s", fused)
 	}
-	for i, want := range []struct {
-		file string
-		line int
-	}{{"r1", 1}, {"r2", 3}, {"r3", 0}} {
-		if d := diagnostics[i]; d.File != want.file || d.Line != want.line || d.Severity != measure.Error {
-			t.Errorf("%+v, want %v", d, want)
-		}
-	}
+	measuretest.Expect(t, diagnostics, "r1:1 error: the score…", "r2:3 error: topic…", "r3 error: the file is empty…")
 }
 
 func TestFuse_RefusesScoresWithoutASum(t *testing.T) {
 	run := "t Q0 a 1 1.7e308 x\nt Q0 b 1 -1.7e308 x\n"
 	for _, normalization := range []fusion.Normalization{fusion.Unchanged, fusion.MinMax, fusion.Sum, fusion.ZScore} {
-		diagnostics, err := fusion.Fuse(t.Context(), io.Discard, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, []fusion.Run{text("r1", run), text("r2", run)})
-		if err != nil || !measure.HasErrors(diagnostics) || !strings.Contains(diagnostics[0].Message, "no finite sum") {
-			t.Errorf("%s: %v, %v", normalization, diagnostics, err)
+		_, diagnostics := fuse(t, fusion.Settings{Method: fusion.CombSUM, Normalization: normalization, Tag: "f"}, text("r1", run), text("r2", run))
+		if !measure.HasErrors(diagnostics) || !strings.Contains(diagnostics[0].Message, "no finite sum") {
+			t.Errorf("%s: %v", normalization, diagnostics)
 		}
 	}
 }
@@ -280,20 +277,15 @@ func TestFuse_WritesSoundRuns(t *testing.T) {
 		if settings.Method != fusion.ReciprocalRank {
 			settings.Normalization = rapid.SampledFrom(fusion.Normalizations()).Draw(t, "normalization")
 		}
-		fuse := func(order []string) string {
-			var all []fusion.Run
-			for i, content := range order {
-				all = append(all, text(fmt.Sprint(i), content))
+		of := func(order []string) string {
+			fused, diagnostics := fuse(t, settings, lists.Map(order, func(content string) fusion.Run { return text("r", content) })...)
+			if measure.HasErrors(diagnostics) {
+				t.Fatal(diagnostics)
 			}
-			var out strings.Builder
-			diagnostics, err := fusion.Fuse(t.Context(), &out, settings, all)
-			if err != nil || measure.HasErrors(diagnostics) {
-				t.Fatal(diagnostics, err)
-			}
-			return out.String()
+			return fused
 		}
-		got := fuse(runs)
-		if other := fuse(rapid.Permutation(runs).Draw(t, "order")); other != got {
+		got := of(runs)
+		if other := of(rapid.Permutation(runs).Draw(t, "order")); other != got {
 			t.Fatalf("in another order\n%sbut\n%s", other, got)
 		}
 		read, diagnostics, err := retrieval.ReadRankings(t.Context(), text("fused", got)...)

@@ -1,8 +1,6 @@
 package evaluator_test
 
 import (
-	"bytes"
-	"compress/gzip"
 	"fmt"
 	"runtime"
 	"strings"
@@ -10,6 +8,7 @@ import (
 
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
+	"assay/shared/measure/measuretest"
 )
 
 // TestTruth_BytesAreItsMemory reads packed truths, whose files are far smaller, and compares with the heap.
@@ -35,18 +34,15 @@ func TestTruth_BytesAreItsMemory(t *testing.T) {
 			for i := range many {
 				text.WriteString(tt.line(i))
 			}
-			var packed bytes.Buffer
-			w := gzip.NewWriter(&packed)
-			_, _ = w.Write([]byte(text.String())) // a buffer takes everything
-			_ = w.Close()
+			packed := measuretest.Gzip(t, text.String())
 			before := heap()
-			truth, diagnostics, err := evaluator.ReadTruth(t.Context(), tt.settings, []evaluator.File{file("truth.gz", packed.String())})
+			truth, diagnostics, err := evaluator.ReadTruth(t.Context(), tt.settings, []evaluator.File{file("truth.gz", packed)})
 			if err != nil || truth == nil {
 				t.Fatal(diagnostics, err)
 			}
 			took := heap() - before
-			if got := truth.Bytes(); got < took*2/3 || got > took*3/2 || got < 2*int64(packed.Len()) {
-				t.Errorf("%d bytes are told, %d are taken, and the file has %d", got, took, packed.Len())
+			if got := truth.Bytes(); got < took*2/3 || got > took*3/2 || got < 2*int64(len(packed)) {
+				t.Errorf("Bytes returns %d, %d are taken, and the file has %d", got, took, len(packed))
 			}
 			runtime.KeepAlive(truth)
 		})

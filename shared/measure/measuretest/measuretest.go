@@ -11,10 +11,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
+	"runtime/metrics"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"assay/shared/measure"
 )
@@ -129,6 +132,27 @@ func Allocated(do func()) uint64 {
 	do()
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
+}
+
+// PeakMemory samples the memory that the process holds until peak is called, which returns the most of it in bytes.
+func PeakMemory() (peak func() uint64) {
+	debug.FreeOSMemory()
+	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+	done, most := make(chan struct{}), make(chan uint64)
+	go func() {
+		highest := uint64(0)
+		for {
+			metrics.Read(sample)
+			highest = max(highest, sample[0].Value.Uint64()-sample[1].Value.Uint64())
+			select {
+			case <-done:
+				most <- highest
+				return
+			case <-time.After(2 * time.Millisecond):
+			}
+		}
+	}()
+	return func() uint64 { close(done); return <-most }
 }
 
 // References runs test for each of so many folders of testdata: with its truth, its predictions, and the values of another library.

@@ -6,10 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"runtime/debug"
-	"runtime/metrics"
 	"testing"
-	"time"
 
 	"assay/shared/measure"
 	"assay/shared/measure/measuretest"
@@ -61,34 +58,13 @@ func generate(b *testing.B, topics int) (run, qrels string, size int64) {
 	return run, qrels, info.Size()
 }
 
-// peak samples the memory that the process holds until stop is called, which returns the most of it in bytes.
-func peak() (stop func() uint64) {
-	sample := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
-	done, most := make(chan struct{}), make(chan uint64)
-	go func() {
-		highest := uint64(0)
-		for {
-			metrics.Read(sample)
-			highest = max(highest, sample[0].Value.Uint64()-sample[1].Value.Uint64())
-			select {
-			case <-done:
-				most <- highest
-				return
-			case <-time.After(2 * time.Millisecond):
-			}
-		}
-	}()
-	return func() uint64 { close(done); return <-most }
-}
-
 func benchmark(b *testing.B, topics int) {
 	run, qrels, size := generate(b, topics)
 	truth := readTruth(b, measuretest.Open(b, qrels))
 	wanted := measuretest.Parse(b, measure.Retrieval, usual...)
-	debug.FreeOSMemory()
 	b.SetBytes(size)
 	b.ReportAllocs()
-	stop := peak()
+	peak := measuretest.PeakMemory()
 	for b.Loop() {
 		f, err := os.Open(run)
 		if err != nil {
@@ -100,7 +76,7 @@ func benchmark(b *testing.B, topics int) {
 		}
 		f.Close()
 	}
-	b.ReportMetric(float64(stop())/(1<<20), "peak-MiB")
+	b.ReportMetric(float64(peak())/(1<<20), "peak-MiB")
 }
 
 // BenchmarkEvaluate100k takes a run of 100 topics and 100,000 lines from its bytes to five measures.

@@ -29,12 +29,9 @@ func TestAudit_HasChangesOfMembersInEachTask(t *testing.T) {
 		}
 		var told []string
 		for next := task + "/audit-entries?limit=1"; next != ""; { // which goes on across both
-			var list struct {
-				Data  []record.AuditEntry
-				Links struct{ Next string }
-			}
-			p.Want(http.StatusOK, &list, "tom", http.MethodGet, next, nil)
-			told, next = append(told, list.Data[0].Action), list.Links.Next
+			var list []record.AuditEntry
+			list, next = servertest.Page[record.AuditEntry](p.Server, "tom", next)
+			told = append(told, list[0].Action)
 		}
 		if got := strings.Join(told, " "); got != want {
 			t.Errorf("task %d tells %s, want %s", i, got, want)

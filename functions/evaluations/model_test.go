@@ -12,19 +12,20 @@ import (
 	"assay/functions/evaluations"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/store"
 
 	"pgregory.net/rapid"
 )
 
-// modelPlace is a line of the board that the model makes.
-type modelPlace struct {
+// modelEntry is a line of the leaderboard that the model makes.
+type modelEntry struct {
 	rank int
 	id   string
 }
 
 // modelBoard is the leaderboard by the plainest rules: filter, sort, count.
-func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, onlyUser string) []modelPlace {
+func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, onlyUser string) []modelEntry {
 	id := servertest.UserID(user)
 	organizer := user == "olga" || user == "root"
 	var seen []*record.EvaluationItem
@@ -34,14 +35,14 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 			seen = append(seen, e)
 		}
 	}
-	worth := func(e *record.EvaluationItem) float64 {
+	scoreOf := func(e *record.EvaluationItem) float64 {
 		if v := e.Measures[measure]; v != nil {
 			return *v
 		}
 		return -1
 	}
 	slices.SortFunc(seen, func(x, y *record.EvaluationItem) int {
-		return cmp.Or(cmp.Compare(worth(y), worth(x)), cmp.Compare(x.SubmissionID, y.SubmissionID))
+		return cmp.Or(cmp.Compare(scoreOf(y), scoreOf(x)), cmp.Compare(x.SubmissionID, y.SubmissionID))
 	})
 	teams := map[string]int{}
 	seen = slices.DeleteFunc(seen, func(e *record.EvaluationItem) bool {
@@ -52,37 +53,43 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 		teams[team]++
 		return best && teams[team] > 1
 	})
-	var board []modelPlace
+	var board []modelEntry
 	for _, e := range seen {
 		better := 0
 		for _, o := range seen {
-			if worth(o) > worth(e) {
+			if scoreOf(o) > scoreOf(e) {
 				better++
 			}
 		}
 		named := !e.Access.Anonymous || organizer || e.UserID == id
 		if onlyUser == "" || named && e.UserID == servertest.UserID(onlyUser) {
-			board = append(board, modelPlace{better + 1, e.ID})
+			board = append(board, modelEntry{better + 1, e.ID})
 		}
 	}
 	return board
 }
 
+func drawResult(rt *rapid.T, values *rapid.Generator[float64]) result {
+	user := rapid.SampledFrom([]string{"ada", "bob", "olga"}).Draw(rt, "user")
+	return result{
+		user: user, value: values.Draw(rt, "value"), ap: values.Draw(rt, "ap"), baseline: user == "olga",
+		hidden: rapid.Bool().Draw(rt, "hidden"), blinded: rapid.Bool().Draw(rt, "blinded"), anonymous: user != "olga" && rapid.Bool().Draw(rt, "anonymous"),
+	}
+}
+
 func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 	server := servertest.New(t, evaluations.Operations...)
-	users := []string{"ada", "bob", "cid", "olga"}
 	rapid.Check(t, func(rt *rapid.T) {
-		s := newScene(t, server, false)
+		var s *fixture
 		var all []*record.EvaluationItem
 		values := rapid.SampledFrom([]float64{-1, 0, 0.25, 0.5})
-		for range rapid.IntRange(0, 14).Draw(rt, "evaluations") {
-			user := rapid.SampledFrom(users).Draw(rt, "user")
-			all = append(all, s.add(result{
-				user: user, value: values.Draw(rt, "value"), ap: values.Draw(rt, "ap"), baseline: user == "olga",
-				hidden: rapid.Bool().Draw(rt, "hidden"), blinded: rapid.Bool().Draw(rt, "blinded"), anonymous: user != "olga" && rapid.Bool().Draw(rt, "anonymous"),
-			}))
-		}
-		s.flush()
+		b := server.Records()
+		b.Batch(func() {
+			s = newFixture(server, b)
+			for range rapid.IntRange(0, 14).Draw(rt, "evaluations") {
+				all = append(all, s.add(drawResult(rt, values)))
+			}
+		})
 		for range 4 {
 			user := rapid.SampledFrom([]string{"", "ada", "reg", "olga", "root"}).Draw(rt, "caller")
 			order := rapid.SampledFrom([]string{"rank", "nDCG@10", "AP"}).Draw(rt, "sort")
@@ -96,13 +103,13 @@ func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 			want := modelBoard(all, measure, best, user, only)
 			rest := want[min(offset, len(want)):]
 			page := rest[:min(limit, len(rest))]
-			got := s.get(user, path)
-			var places []modelPlace
-			for _, e := range got.Data {
-				places = append(places, modelPlace{e.Rank, e.ID})
+			got, next := servertest.Page[record.Evaluation](s.Server, user, path)
+			var entries []modelEntry
+			for _, e := range got {
+				entries = append(entries, modelEntry{e.Rank, e.ID})
 			}
-			if !slices.Equal(places, page) || (got.Links.Next != "") != (len(rest) > limit) {
-				rt.Fatalf("%s as %q\n got %v, next %q\nwant %v of %v", path, user, places, got.Links.Next, page, want)
+			if !slices.Equal(entries, page) || (next != "") != (len(rest) > limit) {
+				rt.Fatalf("%s as %q\n got %v, next %q\nwant %v of %v", path, user, entries, next, page, want)
 			}
 		}
 	})
@@ -112,32 +119,34 @@ func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 // entries, ranks, names, tables of text and pages. Without it, what only the reader is shown is marked.
 func TestPublicView_IsTheSameForAllReaders(t *testing.T) {
 	server := servertest.New(t, evaluations.Operations...)
-	users := []string{"ada", "bob", "olga"}
 	linked := regexp.MustCompile(`"links":.*`)
 	rapid.Check(t, func(rt *rapid.T) {
 		private := rapid.Bool().Draw(rt, "private")
-		s := newScene(t, server, private)
 		public, readers := "", []string{"unrelated", "reg", "ada", "bob", "olga", "root"}
+		var options []func(*record.TaskItem)
 		if private {
+			options = append(options, recordtest.Private)
 			public, readers = "reg", readers[4:]
 		}
 		shown, withheld := map[string]bool{}, map[string]string{}
-		for range rapid.IntRange(1, 8).Draw(rt, "evaluations") {
-			user := rapid.SampledFrom(users).Draw(rt, "user")
-			r := result{user: user, value: rapid.SampledFrom([]float64{-1, 0.25, 0.5}).Draw(rt, "value"), ap: 0.5, baseline: user == "olga",
-				hidden: rapid.Bool().Draw(rt, "hidden"), blinded: rapid.Bool().Draw(rt, "blinded"), anonymous: user != "olga" && rapid.Bool().Draw(rt, "anonymous")}
-			e := s.add(r)
-			shown[e.ID] = !r.hidden && !r.blinded
-			if r.anonymous {
-				withheld[e.ID] = "alias"
+		var s *fixture
+		b := server.Records()
+		b.Batch(func() {
+			s = newFixture(server, b, options...)
+			for range rapid.IntRange(1, 8).Draw(rt, "evaluations") {
+				r := drawResult(rt, rapid.SampledFrom([]float64{-1, 0.25, 0.5}))
+				e := s.add(r)
+				shown[e.ID] = !r.hidden && !r.blinded
+				if r.anonymous {
+					withheld[e.ID] = "alias"
+				}
 			}
-		}
-		s.flush()
+		})
 		dataset := "filter[datasetId]=" + s.dataset.ID
 		filter := rapid.SampledFrom([]string{"", "&filter[userId]=" + servertest.UserID("ada")}).Draw(rt, "filter")
 		paths := rapid.Permutation([]string{
 			s.board("sort=rank&limit=2"), s.board("sort=rank&limit=2&offset=1"), s.board("sort=AP"), s.board("best=true"), s.board(dataset),
-			"/v1/evaluations?sort=rank&" + dataset, "/v1/evaluations?" + dataset, "/v1/evaluations?filter[taskId]=" + s.task.ID,
+			"/v1/evaluations?sort=rank&" + dataset, "/v1/evaluations?" + dataset, "/v1/evaluations?filter[taskId]=" + s.dataset.TaskID,
 		}).Draw(rt, "paths")
 		for _, path := range paths[:2] {
 			path += filter
@@ -154,7 +163,7 @@ func TestPublicView_IsTheSameForAllReaders(t *testing.T) {
 					}
 				}
 			}
-			for _, e := range s.get("olga", path).Data {
+			for _, e := range s.get("olga", path) {
 				if marked := e.Hidden() != ""; marked == shown[e.ID] || e.Alias != withheld[e.ID] {
 					rt.Fatalf("%s: organizers are shown %+v", path, e.Entry)
 				}
@@ -165,16 +174,17 @@ func TestPublicView_IsTheSameForAllReaders(t *testing.T) {
 
 // BenchmarkLeaderboard reads pages of a leaderboard of 10,000 evaluations over HTTP.
 func BenchmarkLeaderboard(b *testing.B) {
-	s := newScene(b, servertest.New(b, evaluations.Operations...), false)
-	for i := range 10_000 {
-		s.add(result{user: fmt.Sprint("user", i%500), value: float64(i*7919%10_000) / 10_000, ap: float64(i*104729%10_000) / 10_000})
-	}
-	s.flush()
+	s := serve(b)
+	s.builder.Batch(func() {
+		for i := range 10_000 {
+			s.add(result{user: fmt.Sprint("user", i%500), value: float64(i*7919%10_000) / 10_000, ap: float64(i*104729%10_000) / 10_000})
+		}
+	})
 	dataset := "&limit=50&filter[datasetId]=" + s.dataset.ID
 	for _, query := range []string{"sort=rank", "sort=rank&offset=5000", "best=true", "sort=AP"} {
 		b.Run(query, func(b *testing.B) {
 			for b.Loop() {
-				if n := len(s.get("", s.board(query+dataset)).Data); n != 50 {
+				if n := len(s.get("", s.board(query+dataset))); n != 50 {
 					b.Fatal(n)
 				}
 			}

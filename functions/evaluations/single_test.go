@@ -13,7 +13,6 @@ import (
 
 	"assay/functions/evaluations"
 	"assay/shared/api"
-	"assay/shared/api/servertest"
 	"assay/shared/blob"
 	"assay/shared/record"
 )
@@ -33,10 +32,9 @@ func (b *blocked) Open(context.Context, string) (io.ReadCloser, error) {
 
 // Values per topic that stand in the object store are as large as a list, so a user reads four of them at once and no more.
 func TestShow_SharesTheMemoryBudgetOfLists(t *testing.T) {
-	s := newScene(t, servertest.New(t, evaluations.Operations...), false)
+	s := serve(t)
 	e := s.add(result{user: "ada", value: 0.3})
-	s.pending.Create(&record.Topics{Meta: e.Meta, ObjectKey: "topics"})
-	s.flush()
+	s.builder.Replace(&record.Topics{Meta: e.Meta, ObjectKey: "topics"})
 	synctest.Test(t, func(t *testing.T) {
 		env := *s.Env
 		files := &blocked{Store: env.Files, enter: make(chan struct{})}

@@ -17,7 +17,17 @@ func Get[T any](s *Server, user, path string) (shown T) {
 // List returns what the user is shown of the list at the path: one page, or nothing when the list is empty.
 func List[T any](s *Server, user, path string) []T {
 	s.t.Helper()
-	var page struct{ Data []T }
+	list, _ := Page[T](s, user, path)
+	return list
+}
+
+// Page is List for a test that goes on at the next page.
+func Page[T any](s *Server, user, path string) (list []T, next string) {
+	s.t.Helper()
+	var page struct {
+		Data  []T
+		Links struct{ Next string }
+	}
 	switch a := s.Do(user, http.MethodGet, path, nil); a.Status {
 	case http.StatusNoContent:
 	case http.StatusOK:
@@ -27,7 +37,7 @@ func List[T any](s *Server, user, path string) []T {
 	default:
 		s.t.Fatalf("GET %s as %q: status %d\n%s", path, user, a.Status, a.Body)
 	}
-	return page.Data
+	return page.Data, page.Links.Next
 }
 
 // IDs returns the ids of what the user is shown of the list at the path.

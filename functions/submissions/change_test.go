@@ -9,14 +9,20 @@ import (
 
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/store"
 )
 
-// counting counts the transactions of a store.
+// counting counts the calls of a store.
 type counting struct {
 	store.Store
-	writes atomic.Int64
-	most   int64 // writes that are done, if not 0; others fail
+	gets, writes atomic.Int64
+	most         int64 // writes that are done, if not 0; others fail
+}
+
+func (c *counting) Get(ctx context.Context, consistency store.Consistency, keys ...store.Key) ([]store.Item, error) {
+	c.gets.Add(1)
+	return c.Store.Get(ctx, consistency, keys...)
 }
 
 func (c *counting) Write(ctx context.Context, writes ...store.Write) error {
@@ -27,28 +33,28 @@ func (c *counting) Write(ctx context.Context, writes ...store.Write) error {
 }
 
 // evaluated gives the run so many evaluations, of which the last is its newest.
-func (s *scene) evaluated(runID string, n int) *record.RunItem {
-	s.t.Helper()
-	r := s.run(runID)
+func (f *fixture) evaluated(runID string, n int) *record.RunItem {
+	f.t.Helper()
+	r := f.run(runID)
 	for i := range n {
 		e := &record.EvaluationItem{Access: r.Access, Unlisted: i < n-1}
-		e.Meta = record.NewMeta(s.Now())
+		e.Meta = record.NewMeta(f.Now())
 		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.TruthVersion = r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, int64(i+1)
-		s.Put(e, &record.Topics{Meta: e.Meta})
+		f.Put(e, &record.Topics{Meta: e.Meta})
 		r.Evaluations, r.EvaluationID = append(r.Evaluations, e.ID), e.ID
 	}
 	r.State = record.Completed
-	s.replace(r)
+	f.Records().Replace(r)
 	return r
 }
 
-func (s *scene) evaluation(id string) *record.EvaluationItem {
-	s.t.Helper()
-	return get[record.EvaluationItem](s, record.EvaluationKey(id))
+func (f *fixture) evaluation(id string) *record.EvaluationItem {
+	f.t.Helper()
+	return recordtest.Get[record.EvaluationItem](f.t, f.Store, record.EvaluationKey(id))
 }
 
 func TestChange_PropagatesInOneTransaction(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked)))
 	path := s.path + "/" + made.ID
 	for _, id := range made.RunIDs {
@@ -56,7 +62,7 @@ func TestChange_PropagatesInOneTransaction(t *testing.T) {
 	}
 	held := s.evaluated(made.RunIDs[1], 1) // against a truth that leaderboards do not show yet
 	held.Held, held.Listed = true, held.Evaluations[0]
-	s.replace(held)
+	s.Records().Replace(held)
 	s.Want(http.StatusOK, nil, "ada", http.MethodPatch, path, object{"visibility": "public"})
 	count := &counting{Store: s.Store}
 	s.Store = count
@@ -80,7 +86,7 @@ func TestChange_PropagatesInOneTransaction(t *testing.T) {
 }
 
 func TestChange_PropagatesToSupersededEvaluations(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
 	r := s.evaluated(made.RunIDs[0], 3)
 	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, s.path+"/"+made.ID, object{"baseline": true})
@@ -92,13 +98,16 @@ func TestChange_PropagatesToSupersededEvaluations(t *testing.T) {
 }
 
 func TestChange_RefusesOtherMembers(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	path := s.path + "/" + s.submit(upload(inline(s.dataset(), "run.txt", ranked))).ID
-	for _, body := range []object{
-		{"datasetIds": []string{}}, {"files": []object{}}, {"type": "image"}, {"userId": servertest.UserID("bob")}, {"runIds": []string{}},
-		{"baseline": true}, {"visibility": "secret"}, {"paperUrl": "ftp://example.org"}, {"title": "two\nlines"}, {"unknown": 1},
+	for member, value := range map[string]any{
+		"datasetIds": []string{}, "files": []object{}, "type": "image", "userId": servertest.UserID("bob"), "runIds": []string{}, "baseline": true,
+		"visibility": "secret", "paperUrl": "ftp://example.org", "title": "two\nlines", "description": strings.Repeat("é", 64<<10), "unknown": 1,
 	} {
-		s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPatch, path, body)
+		a := s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPatch, path, object{member: value})
+		if !strings.Contains(string(a.Body), `"/`+member+`"`) {
+			t.Errorf("%s: %s", member, a.Body)
+		}
 	}
 	s.Want(http.StatusNotFound, nil, "bob", http.MethodPatch, path, object{"title": "mine"})
 	var v record.Submission
@@ -110,8 +119,8 @@ func TestChange_RefusesOtherMembers(t *testing.T) {
 
 func TestRemove_LeavesNothing(t *testing.T) {
 	for _, versions := range []int{0, 1, record.MaxEvaluations} { // the last needs more than one transaction
-		s := newScene(t, func(t *record.TaskItem) { t.Submissions.Total = 4 })
-		made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked), later(s.dataset(), "run.txt", ranked)))
+		s := serve(t, func(t *record.TaskItem) { t.Submissions.Total = 4 })
+		made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked), announced(s.dataset(), "run.txt", ranked)))
 		var gone []store.Key
 		for _, id := range made.RunIDs[:2] {
 			for _, e := range s.evaluated(id, versions).Evaluations {
@@ -129,8 +138,8 @@ func TestRemove_LeavesNothing(t *testing.T) {
 				t.Errorf("%v is still there, %v", key, err)
 			}
 		}
-		if files := s.stored(); len(files) > 0 {
-			t.Errorf("files stay behind: %v", files)
+		if n := s.FileCount(); n > 0 {
+			t.Errorf("%d files stay behind", n)
 		}
 		if a := s.allowance(); a.Total != 3 || a.Submissions != 0 {
 			t.Errorf("%+v, want the quota used and no submission", a)
@@ -141,13 +150,13 @@ func TestRemove_LeavesNothing(t *testing.T) {
 
 // What lists have goes with the submission, also when the process ends before the rest is deleted.
 func TestRemove_DeletesWhatListsHaveAtOnce(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked)))
 	var listed []string
 	for _, id := range made.RunIDs {
 		r := s.evaluated(id, record.MaxEvaluations)
 		r.Held, r.Listed = true, r.Evaluations[len(r.Evaluations)-2]
-		s.replace(r)
+		s.Records().Replace(r)
 		listed = append(listed, r.Listed, r.EvaluationID)
 	}
 	s.Store = &counting{Store: s.Store, most: 1}
@@ -160,30 +169,16 @@ func TestRemove_DeletesWhatListsHaveAtOnce(t *testing.T) {
 }
 
 func TestRemove_OfPublishedIsForOrganizersAlone(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
 	path := s.path + "/" + made.ID
 	r := s.run(made.RunIDs[0])
 	r.Access.Published = true
-	s.replace(r)
+	s.Records().Replace(r)
 	s.Want(http.StatusConflict, nil, "ada", http.MethodDelete, path, nil)
 	s.Want(http.StatusOK, nil, "ada", http.MethodGet, path, nil)
 	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
-	entries, err := s.Store.Query(t.Context(), store.Query{Partition: record.AuditPartition(s.task.OrganizerID), Limit: 10, Descending: true})
-	if err != nil || len(entries) != 2 {
-		t.Errorf("%d audit entries, want those of the creation and the deletion; %v", len(entries), err)
-	}
-}
-
-func TestChange_ChecksTexts(t *testing.T) {
-	s := newScene(t)
-	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
-	for member, value := range map[string]string{
-		"description": strings.Repeat("é", 64<<10), "title": "two\nlines", "paperUrl": "ftp://example.org",
-	} {
-		a := s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPatch, s.path+"/"+made.ID, object{member: value})
-		if !strings.Contains(string(a.Body), `"/`+member+`"`) {
-			t.Errorf("%s: %s", member, a.Body)
-		}
+	if n := len(recordtest.AuditEntries(t, s.Store, s.task.OrganizerID)); n != 2 {
+		t.Errorf("%d audit entries, want those of the creation and the deletion", n)
 	}
 }

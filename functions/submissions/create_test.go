@@ -9,19 +9,19 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"assay/shared/api/servertest"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 )
 
 func TestCreate_MakesARunForEachDataset(t *testing.T) {
-	s := newScene(t, func(t *record.TaskItem) { t.Submissions.PerDay, t.Submissions.Total = 5, 3 })
-	ready, open := s.dataset(forTest), s.dataset()
-	made := s.submit(upload(inline(ready, "run.txt", ranked), later(open, "run.txt", ranked)))
+	s := serve(t, func(t *record.TaskItem) { t.Submissions.PerDay, t.Submissions.Total = 5, 3 })
+	ready, open := s.dataset(recordtest.OnTestSplit), s.dataset()
+	made := s.submit(upload(inline(ready, "run.txt", ranked), announced(open, "run.txt", ranked)))
 	if len(made.RunIDs) != 2 || !slices.Equal(made.DatasetIDs, []string{ready.ID, open.ID}) || made.Team != "team of ada" || made.Visibility != record.Private {
 		t.Fatalf("%+v", made)
 	}
@@ -39,7 +39,7 @@ func TestCreate_MakesARunForEachDataset(t *testing.T) {
 		blinded bool
 	}{{record.Queued, true}, {record.AwaitingUpload, false}} {
 		r := s.run(made.RunIDs[i])
-		review := get[record.ReviewItem](s, record.ReviewKey(r.ID))
+		review := recordtest.Get[record.ReviewItem](t, s.Store, record.ReviewKey(r.ID))
 		if r.State != want.state || (r.QueuedAt != nil) != (want.state == record.Queued) || review.Blinded != want.blinded || r.Access.Blinded != want.blinded || review.Published {
 			t.Errorf("%+v with the review %+v", r, review)
 		}
@@ -47,7 +47,7 @@ func TestCreate_MakesARunForEachDataset(t *testing.T) {
 	if got := s.Want(http.StatusOK, nil, "", http.MethodGet, made.Files[0].URL, nil); string(got.Body) != ranked {
 		t.Errorf("downloaded %q", got.Body)
 	}
-	for range 2 { // again is as good as once
+	for range 2 { // an upload can be repeated
 		s.Upload(made.Files[1].Upload, []byte(ranked))
 		if r := s.run(made.RunIDs[1]); r.State != record.Queued || r.Files[0].State != record.FileStored || r.QueuedAt == nil {
 			t.Fatalf("after the upload: %+v", r)
@@ -56,15 +56,13 @@ func TestCreate_MakesARunForEachDataset(t *testing.T) {
 }
 
 func TestShow_HasLinksForOwnerAndOrganizers(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	d := s.dataset()
-	body := upload(later(d, "run.txt", ranked))
+	body := upload(announced(d, "run.txt", ranked))
 	body["visibility"] = record.Public
 	path := s.path + "/" + s.submit(body).ID
 	seen := func(user string) []record.RunFile {
-		var v record.Submission
-		s.Want(http.StatusOK, &v, user, http.MethodGet, path, nil)
-		return v.Files
+		return servertest.Get[record.Submission](s.Server, user, path).Files
 	}
 	for user, uploads := range map[string]bool{"ada": true, "olga": false, "root": false} {
 		if f := seen(user); len(f) != 1 || (f[0].Upload != nil) != uploads {
@@ -77,12 +75,11 @@ func TestShow_HasLinksForOwnerAndOrganizers(t *testing.T) {
 			t.Errorf("once stored, as %q: %+v", user, f)
 		}
 	}
-	ended := s.submit(upload(later(d, "run.txt", ranked)))
+	ended := s.submit(upload(announced(d, "run.txt", ranked)))
 	r := s.run(ended.RunIDs[0])
 	r.State = record.Cancelled
-	s.replace(r)
-	var v record.Submission
-	if s.Want(http.StatusOK, &v, "ada", http.MethodGet, s.path+"/"+ended.ID, nil); v.Files[0].Upload != nil {
+	s.Records().Replace(r)
+	if v := servertest.Get[record.Submission](s.Server, "ada", s.path+"/"+ended.ID); v.Files[0].Upload != nil {
 		t.Errorf("a file that nobody waits for has a link: %+v", v.Files[0])
 	}
 	first := s.Want(http.StatusOK, nil, "ada", http.MethodGet, path, nil)
@@ -95,7 +92,7 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 		name   string
 		user   string
 		alter  func(*record.TaskItem)
-		body   func(*scene, object)
+		body   func(*fixture, object)
 		status int
 		says   string
 	}{
@@ -108,34 +105,34 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 		{"too late", "ada", func(t *record.TaskItem) { t.Submissions.ClosesAt = at(-time.Second) }, nil, 403, "closed at 20"},
 		{"a task being deleted", "olga", func(t *record.TaskItem) { t.PendingWork = record.NewPendingWork(record.DeleteTask, time.Now()) }, nil, 409, "deleted"},
 		{"a type that is not taken", "ada", func(t *record.TaskItem) { t.Submissions.Types = []record.SubmissionType{record.ImageType} }, nil, 422, "/type"},
-		{"a baseline of one's own", "ada", nil, func(_ *scene, b object) { b["baseline"] = true }, 422, "/baseline"},
-		{"another task's dataset", "ada", nil, func(s *scene, b object) {
+		{"a baseline of one's own", "ada", nil, func(_ *fixture, b object) { b["baseline"] = true }, 422, "/baseline"},
+		{"another task's dataset", "ada", nil, func(s *fixture, b object) {
 			b["files"] = []object{inline(s.dataset(func(d *record.DatasetItem) { d.TaskID = record.NewID(s.Now()) }), "run.txt", ranked)}
 		}, 422, "/files/0/datasetId"},
-		{"no dataset at all", "ada", nil, func(_ *scene, b object) { b["datasetIds"] = []string{}; delete(b, "files") }, 422, "/files"},
-		{"a dataset without a file", "ada", nil, func(s *scene, b object) {
+		{"no dataset at all", "ada", nil, func(_ *fixture, b object) { b["datasetIds"] = []string{}; delete(b, "files") }, 422, "/files"},
+		{"a dataset without a file", "ada", nil, func(s *fixture, b object) {
 			b["datasetIds"] = []string{b["files"].([]object)[0]["datasetId"].(string), s.dataset().ID}
 		}, 422, "no file for the dataset"},
-		{"a dataset whose truth is not there yet", "ada", nil, func(s *scene, b object) {
-			b["files"] = []object{inline(s.dataset(noTruthYet), "run.txt", ranked)}
+		{"a dataset whose truth is not there yet", "ada", nil, func(s *fixture, b object) {
+			b["files"] = []object{inline(s.dataset(recordtest.WithoutTruth), "run.txt", ranked)}
 		}, 409, "announced no truth"},
-		{"more datasets than allowed", "ada", nil, func(s *scene, b object) {
+		{"more datasets than allowed", "ada", nil, func(s *fixture, b object) {
 			files := []object{}
 			for range record.MaxSubmissionDatasets + 1 {
 				files = append(files, inline(s.dataset(), "run.txt", ranked))
 			}
 			b["files"] = files
 		}, 422, "11 datasets"},
-		{"an image with files", "ada", nil, func(_ *scene, b object) { b["type"], b["image"] = "image", "ranker:1" }, 422, "/files"},
+		{"an image with files", "ada", nil, func(_ *fixture, b object) { b["type"], b["image"] = "image", "ranker:1" }, 422, "/files"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			alter := tt.alter
-			if alter == nil {
-				alter = func(*record.TaskItem) {}
+			s := serve(t)
+			if tt.alter != nil {
+				tt.alter(s.task.TaskItem)
+				s.Records().Replace(s.task)
 			}
-			s := newScene(t, alter)
-			s.register("pia", record.Pending)
-			s.register("rob", record.Rejected)
+			s.task.Register("pia", inState(record.Pending))
+			s.task.Register("rob", inState(record.Rejected))
 			body := upload(inline(s.dataset(), "run.txt", ranked))
 			if tt.body != nil {
 				tt.body(s, body)
@@ -147,17 +144,17 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 			if s.task.Deleting() {
 				return // nobody sees lists of it
 			}
-			s.nothing(tt.user)
+			s.checkNothing(tt.user)
 		})
 	}
 }
 
-// Whoever may not submit learns that, and nothing of what is wrong with what was sent.
+// Who may not submit learns that, and nothing of what is wrong with the body.
 func TestCreate_AuthorizesBeforeItReadsTheBody(t *testing.T) {
-	s := newScene(t)
-	s.register("pia", record.Pending)
-	s.register("rob", record.Rejected)
-	hidden := newScene(t, func(t *record.TaskItem) { t.Visibility = record.Private })
+	s := serve(t)
+	s.task.Register("pia", inState(record.Pending))
+	s.task.Register("rob", inState(record.Rejected))
+	hidden := serve(t, func(t *record.TaskItem) { t.Visibility = record.Private })
 	for _, body := range []any{object{"type": "dance"}, `{"type":`, nil} {
 		for user, status := range map[string]int{"": 401, "bob": 403, "pia": 403, "rob": 403} {
 			s.refused(status, user, body)
@@ -169,7 +166,7 @@ func TestCreate_AuthorizesBeforeItReadsTheBody(t *testing.T) {
 
 func TestCreate_ClosesAtTheInstant(t *testing.T) {
 	closes := record.At(time.Now().Add(time.Hour))
-	s := newScene(t, func(t *record.TaskItem) { t.Submissions.ClosesAt = &closes })
+	s := serve(t, func(t *record.TaskItem) { t.Submissions.ClosesAt = &closes })
 	d := s.dataset()
 	now := closes.Add(-time.Millisecond)
 	s.Now = func() time.Time { return now }
@@ -187,13 +184,13 @@ func zipped(content string) string {
 }
 
 func TestCreate_NamesEachFaultOfFiles(t *testing.T) {
-	s := newScene(t, func(t *record.TaskItem) { t.Submissions.PerDay = 10 })
+	s := serve(t, func(t *record.TaskItem) { t.Submissions.PerDay = 10 })
 	one, two := s.dataset(), s.dataset()
 	sized := inline(one, "run.txt", ranked)
 	sized["size"] = 3
 	other := inline(one, "run.txt", ranked)
 	other["sha256"] = strings.Repeat("a", 64)
-	nothing := later(one, "run.txt", ranked)
+	nothing := announced(one, "run.txt", ranked)
 	nothing["sha256"], nothing["size"] = "", 0
 	for name, tt := range map[string]struct {
 		files []object
@@ -204,16 +201,16 @@ func TestCreate_NamesEachFaultOfFiles(t *testing.T) {
 		"a broken packed file":   {[]object{inline(one, "run.gz", zipped(ranked)[:30])}, []string{"/files/0 "}},
 		"of two datasets": {[]object{inline(one, "run.txt", wrong), inline(two, "run.txt", "q1\n")},
 			[]string{"/files/0 line 2:", "/files/0 line 3:", "/files/1 line 1:"}},
-		"beside one to come": {[]object{later(one, "run.txt", ranked), inline(two, "run.txt", "q1\n")}, []string{"/files/1 line 1:"}},
-		"a second file":      {[]object{inline(one, "a", ranked), inline(two, "b", ranked), later(one, "c", another)}, []string{"/files/2 is a second file"}},
-		"one file twice":     {[]object{inline(two, "a", ranked), inline(one, "a", ranked), inline(one, "b", ranked)}, []string{"/files/2/sha256 "}},
-		"one name twice":     {[]object{inline(one, "a", ranked), inline(one, "a", another)}, []string{"/files/1/name "}},
-		"a folder":           {[]object{inline(one, "../a", ranked)}, []string{"/files/0/name "}},
-		"another size":       {[]object{sized}, []string{"/files/0/size "}},
-		"another digest":     {[]object{other}, []string{"/files/0/sha256 "}},
-		"neither":            {[]object{nothing}, []string{"/files/0 is empty"}},
-		"an empty file":      {[]object{inline(one, "a", "")}, []string{"/files/0 is empty"}},
-		"no base64":          {[]object{{"datasetId": one.ID, "name": "a", "content": "%%%"}}, []string{"/files/0/content "}},
+		"next to one to come": {[]object{announced(one, "run.txt", ranked), inline(two, "run.txt", "q1\n")}, []string{"/files/1 line 1:"}},
+		"a second file":       {[]object{inline(one, "a", ranked), inline(two, "b", ranked), announced(one, "c", another)}, []string{"/files/2 is a second file"}},
+		"one file twice":      {[]object{inline(two, "a", ranked), inline(one, "a", ranked), inline(one, "b", ranked)}, []string{"/files/2/sha256 "}},
+		"one name twice":      {[]object{inline(one, "a", ranked), inline(one, "a", another)}, []string{"/files/1/name "}},
+		"a folder":            {[]object{inline(one, "../a", ranked)}, []string{"/files/0/name "}},
+		"another size":        {[]object{sized}, []string{"/files/0/size "}},
+		"another digest":      {[]object{other}, []string{"/files/0/sha256 "}},
+		"neither":             {[]object{nothing}, []string{"/files/0 is empty"}},
+		"an empty file":       {[]object{inline(one, "a", "")}, []string{"/files/0 is empty"}},
+		"no base64":           {[]object{{"datasetId": one.ID, "name": "a", "content": "%%%"}}, []string{"/files/0/content "}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.t = t
@@ -234,13 +231,13 @@ func TestCreate_NamesEachFaultOfFiles(t *testing.T) {
 	s.submit(upload(inline(one, "run.gz", zipped(ranked))))
 }
 
-// lake is a run without end.
-type lake struct{}
+// endlessRun is a run without end.
+type endlessRun struct{}
 
-func (lake) Read(p []byte) (int, error) { return copy(p, "1 Q0 lake 1 2.0 tom\n"), nil }
+func (endlessRun) Read(p []byte) (int, error) { return copy(p, "1 Q0 lake 1 2.0 tom\n"), nil }
 
 func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	d := s.dataset(byWorker)
 	most := strings.Repeat("x", record.MaxInlineBytes)
 	for name, files := range map[string][]object{
@@ -254,7 +251,7 @@ func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
 	}
 	var packed bytes.Buffer
 	w := gzip.NewWriter(&packed)
-	_, _ = io.Copy(w, io.LimitReader(lake{}, 65<<20))
+	_, _ = io.Copy(w, io.LimitReader(endlessRun{}, 65<<20))
 	_ = w.Close()
 	if p := s.refused(http.StatusUnprocessableEntity, "ada", upload(inline(s.dataset(), "run.gz", packed.String()))); len(p.Errors) != 1 || !strings.Contains(p.Errors[0].Detail, "upload it") {
 		t.Errorf("a file that unpacks to 65 MiB: %+v", p.Errors)
@@ -266,11 +263,11 @@ func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
 }
 
 func TestQuota_SlidesAndEnds(t *testing.T) {
-	s := newScene(t, func(t *record.TaskItem) { t.Submissions.PerDay, t.Submissions.Total = 2, 3 })
+	s := serve(t, func(t *record.TaskItem) { t.Submissions.PerDay, t.Submissions.Total = 2, 3 })
 	one, two := s.dataset(), s.dataset()
 	body := upload(inline(one, "run.txt", ranked))
 	s.submit(body)
-	s.later.Add(int64(time.Hour))
+	s.ahead.Add(int64(time.Hour))
 	both := upload(inline(one, "run.txt", ranked), inline(two, "run.txt", ranked))
 	s.Want(http.StatusTooManyRequests, nil, "ada", http.MethodPost, s.path, both)
 	s.submit(body)
@@ -279,14 +276,14 @@ func TestQuota_SlidesAndEnds(t *testing.T) {
 	if wait, err := strconv.Atoi(a.Header.Get("Retry-After")); err != nil || wait < 22*3600 || wait > 23*3600+1 {
 		t.Errorf("Retry-After is %q, want about 23 hours", a.Header.Get("Retry-After"))
 	}
-	if after := s.allowance(); after.Version != before.Version || len(s.stored()) != 2 {
-		t.Errorf("a refused submission left %+v and the files %v", after, s.stored())
+	if after := s.allowance(); after.Version != before.Version || s.FileCount() != 2 {
+		t.Errorf("a refused submission left %+v and %d files", after, s.FileCount())
 	}
-	s.later.Add(int64(23*time.Hour + time.Second))
+	s.ahead.Add(int64(23*time.Hour + time.Second))
 	if q := s.submit(body).Quota; *q.Remaining != 0 || *q.RemainingToday != 0 {
 		t.Errorf("%+v", q)
 	}
-	s.later.Add(int64(2 * record.Day))
+	s.ahead.Add(int64(2 * record.Day))
 	var p problem.Document
 	s.Want(http.StatusForbidden, &p, "ada", http.MethodPost, s.path, body)
 	if p.Type != problem.QuotaExhausted.Type() {
@@ -297,51 +294,28 @@ func TestQuota_SlidesAndEnds(t *testing.T) {
 func TestQuota_IsNotOvershotByConcurrentRequests(t *testing.T) {
 	for name, rules := range map[string]record.SubmissionRules{"of the day": {PerDay: 7}, "in all": {Total: 7}} {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t, func(t *record.TaskItem) { t.Submissions = rules })
+			s := serve(t, func(t *record.TaskItem) { t.Submissions = rules })
 			body := upload(inline(s.dataset(), "run.txt", ranked))
-			var mu sync.Mutex
-			statuses := map[int]int{}
-			submit := func() int {
-				status := s.Do("ada", http.MethodPost, s.path, body).Status
-				mu.Lock()
-				defer mu.Unlock()
-				statuses[status]++
-				return status
+			submit := func(int) servertest.Answer { return s.Do("ada", http.MethodPost, s.path, body) }
+			statuses := servertest.Concurrently(50, submit)
+			made := statuses[http.StatusCreated]
+			for range 20 { // what conflicts left of the quota
+				if submit(0).Status == http.StatusCreated {
+					made++
+				}
 			}
-			var all sync.WaitGroup
-			for range 50 {
-				all.Go(func() { submit() })
+			if made != 7 || statuses[http.StatusInternalServerError] > 0 {
+				t.Errorf("%d submissions, answers by status: %v", made, statuses)
 			}
-			all.Wait()
-			for n := 0; n < 20 && submit() == http.StatusCreated; n++ { // also after the storm
-			}
-			if statuses[http.StatusCreated] != 7 || statuses[http.StatusInternalServerError] > 0 {
-				t.Errorf("answers by status: %v, want 7 times 201", statuses)
-			}
-			if a := s.allowance(); a.Total != 7 || len(a.Recent) != 7 || a.Submissions != 7 || len(s.stored()) != 7 {
-				t.Errorf("%+v and %d files", a, len(s.stored()))
+			if a := s.allowance(); a.Total != 7 || len(a.Recent) != 7 || a.Submissions != 7 || s.FileCount() != 7 {
+				t.Errorf("%+v and %d files", a, s.FileCount())
 			}
 		})
 	}
 }
 
-func TestCreate_IsIdempotentWithAKey(t *testing.T) {
-	s := newScene(t)
-	body := upload(inline(s.dataset(), "run.txt", ranked))
-	first := s.Want(http.StatusCreated, nil, "ada", http.MethodPost, s.path, body, "Idempotency-Key", "k")
-	again := s.Want(http.StatusCreated, nil, "ada", http.MethodPost, s.path, body, "Idempotency-Key", "k")
-	if !bytes.Equal(first.Body, again.Body) || first.Header.Get("Location") != again.Header.Get("Location") {
-		t.Errorf("%s\n%s", first.Body, again.Body)
-	}
-	if a := s.allowance(); a.Total != 1 || a.Submissions != 1 || len(s.stored()) != 1 {
-		t.Errorf("%+v with the files %v", a, s.stored())
-	}
-	body["title"] = "another"
-	s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPost, s.path, body, "Idempotency-Key", "k")
-}
-
 func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	one, two := s.dataset(), s.dataset()
 	hidden := s.submit(upload(inline(one, "run.txt", ranked)))
 	body := upload(inline(two, "run.txt", ranked))
@@ -362,12 +336,8 @@ func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
 		{"", "?filter[userId]=" + servertest.UserID("ada"), []string{shown.ID}},
 		{"", "?filter[userId]=" + servertest.UserID("bob"), nil},
 	} {
-		var p struct{ Data []record.Submission }
-		if a := s.Do(tt.user, http.MethodGet, s.path+tt.query, nil); a.Status != http.StatusNoContent {
-			decode(t, a.Body, &p)
-		}
 		var got []string
-		for _, v := range p.Data {
+		for _, v := range servertest.List[record.Submission](s.Server, tt.user, s.path+tt.query) {
 			got = append(got, v.ID)
 			if len(v.Files) > 0 {
 				t.Errorf("files stand in a list: %+v", v.Files)

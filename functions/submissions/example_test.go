@@ -11,7 +11,7 @@ import (
 
 // TestCreate_TakesTheExample submits what the document has as an example.
 func TestCreate_TakesTheExample(t *testing.T) {
-	s := newScene(t, func(*record.TaskItem) {})
+	s := serve(t, func(*record.TaskItem) {})
 	for _, op := range submissions.Operations {
 		if example, ok := op.Example.(map[string]any); ok {
 			example, file := maps.Clone(example), maps.Clone(example["files"].([]any)[0].(map[string]any))

@@ -9,122 +9,90 @@ import (
 
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/store"
 )
 
-// meddler is a store in which somebody else is faster once: do happens right before the next write.
-type meddler struct {
+// interfered is a store in which another request is faster: do happens once, right before the next write, or before the grants of
+// ada are read.
+type interfered struct {
 	store.Store
-	once sync.Once
-	do   func()
+	once    sync.Once
+	do      func()
+	reading bool
 }
 
-func (m *meddler) Write(ctx context.Context, writes ...store.Write) error {
-	m.once.Do(m.do)
-	return m.Store.Write(ctx, writes...)
+func (i *interfered) Write(ctx context.Context, writes ...store.Write) error {
+	if !i.reading {
+		i.once.Do(i.do)
+	}
+	return i.Store.Write(ctx, writes...)
 }
 
-// What a submission takes over from its task and registration is what they are when it is made, however close the race.
-func TestCreate_RacesWithChangesOfTheRegistration(t *testing.T) {
+func (i *interfered) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+	if i.reading && q.Partition == record.UserPartition(servertest.UserID("ada")) {
+		i.once.Do(i.do)
+	}
+	return i.Store.Query(ctx, q)
+}
+
+// What a submission has of its task and registration is what they are when it is made, however close the race. A change of a task
+// changes its grants afterwards, and both can happen between the reading of the task and of the grant.
+func TestCreate_RacesWithChangesOfTaskAndRegistration(t *testing.T) {
+	private := func(f *fixture, g *record.Registered) {
+		f.task.Visibility, g.PrivateTask = record.Private, true
+		f.Records().Replace(f.task)
+	}
 	for name, tt := range map[string]struct {
-		meddle func(*scene, *record.Registered)
-		status int
-		taken  func(team string, st record.AccessAttributes) bool
+		reading bool
+		change  func(*fixture, *record.Registered)
+		status  int
+		has     func(team string, a record.AccessAttributes) bool
 	}{
-		"rejected": {func(_ *scene, g *record.Registered) { g.State = record.Rejected }, http.StatusForbidden, nil},
-		"renamed": {func(_ *scene, g *record.Registered) { g.Team = "new" }, http.StatusCreated,
+		"rejected": {false, func(_ *fixture, g *record.Registered) { g.State = record.Rejected }, http.StatusForbidden, nil},
+		"renamed": {false, func(_ *fixture, g *record.Registered) { g.Team = "new" }, http.StatusCreated,
 			func(team string, _ record.AccessAttributes) bool { return team == "new" }},
-		"anonymous": {func(_ *scene, g *record.Registered) { g.Anonymous = true }, http.StatusCreated,
-			func(_ string, st record.AccessAttributes) bool { return st.Anonymous && st.Alias == "alias" }},
-		"private": {func(s *scene, g *record.Registered) {
-			s.task.Visibility, g.PrivateTask = record.Private, true
-			s.replace(s.task)
-		}, http.StatusCreated, func(_ string, st record.AccessAttributes) bool { return st.PrivateTask }},
+		"anonymous": {false, func(_ *fixture, g *record.Registered) { g.Anonymous = true }, http.StatusCreated,
+			func(_ string, a record.AccessAttributes) bool { return a.Anonymous && a.Alias != "" }},
+		"private":           {false, private, http.StatusCreated, func(_ string, a record.AccessAttributes) bool { return a.PrivateTask }},
+		"private before it": {true, private, http.StatusCreated, func(_ string, a record.AccessAttributes) bool { return a.PrivateTask }},
+		"deleting before it": {true, func(f *fixture, _ *record.Registered) {
+			f.task.PendingWork = &record.PendingWork{Kind: record.DeleteTask, State: record.Decided}
+			f.Records().Replace(f.task)
+		}, http.StatusConflict, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := newScene(t)
+			s := serve(t)
 			body := upload(inline(s.dataset(), "run.txt", ranked))
 			undisturbed := s.Store
-			s.Store = &meddler{Store: undisturbed, do: func() {
+			s.Store = &interfered{Store: undisturbed, reading: tt.reading, do: func() {
 				s.Store = undisturbed
-				g := get[record.Registered](s, record.RegisteredKey(servertest.UserID("ada"), s.task.ID))
-				tt.meddle(s, g)
-				s.replace(g)
+				g := recordtest.Get[record.Registered](t, s.Store, record.RegisteredKey(servertest.UserID("ada"), s.task.ID))
+				tt.change(s, g)
+				s.Records().Replace(g)
 			}}
 			a := s.Want(tt.status, nil, "ada", http.MethodPost, s.path, body)
 			if tt.status != http.StatusCreated {
-				s.nothing("ada")
+				s.checkNothing("ada")
 				return
 			}
-			location := a.Header.Get("Location")
-			made := get[record.SubmissionItem](s, record.SubmissionKey(location[strings.LastIndex(location, "/")+1:]))
-			if r := s.run(made.RunIDs[0]); !tt.taken(made.Team, made.Access) || !tt.taken(r.Team, r.Access) {
+			made := recordtest.Get[record.SubmissionItem](t, s.Store, record.SubmissionKey(servertest.ID(a.Header.Get("Location"))))
+			if r := s.run(made.RunIDs[0]); !tt.has(made.Team, made.Access) || !tt.has(r.Team, r.Access) {
 				t.Errorf("made %+v\nwith the run %+v", made, r)
 			}
-			if a := s.allowance(); a.Total != 1 || len(s.stored()) != 1 {
-				t.Errorf("%+v, %d files", a, len(s.stored()))
-			}
-		})
-	}
-}
-
-// eavesdropper is a store in which somebody else is faster once: do happens right before the grants are read.
-type eavesdropper struct {
-	store.Store
-	once sync.Once
-	do   func()
-}
-
-func (e *eavesdropper) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
-	if q.Partition == record.UserPartition(servertest.UserID("ada")) {
-		e.once.Do(e.do)
-	}
-	return e.Store.Query(ctx, q)
-}
-
-// Whoever changes a task writes its grants afterwards; both can fall between the reading of the task and of the grant.
-func TestCreate_RacesWithChangesOfTheTask(t *testing.T) {
-	for name, tt := range map[string]struct {
-		change func(*record.TaskItem)
-		status int
-	}{
-		"deleted": {func(t *record.TaskItem) {
-			t.PendingWork = &record.PendingWork{Kind: record.DeleteTask, State: record.Decided}
-		}, http.StatusConflict},
-		"private": {func(t *record.TaskItem) { t.Visibility = record.Private }, http.StatusCreated},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := newScene(t)
-			body := upload(inline(s.dataset(), "run.txt", ranked))
-			undisturbed := s.Store
-			s.Store = &eavesdropper{Store: undisturbed, do: func() {
-				s.Store = undisturbed
-				tt.change(s.task)
-				s.replace(s.task)
-				g := get[record.Registered](s, record.RegisteredKey(servertest.UserID("ada"), s.task.ID))
-				g.PrivateTask = s.task.Visibility == record.Private
-				s.replace(g)
-			}}
-			a := s.Want(tt.status, nil, "ada", http.MethodPost, s.path, body)
-			if tt.status != http.StatusCreated {
-				s.nothing("ada")
-				return
-			}
-			location := a.Header.Get("Location")
-			made := get[record.SubmissionItem](s, record.SubmissionKey(location[strings.LastIndex(location, "/")+1:]))
-			if r := s.run(made.RunIDs[0]); !made.Access.PrivateTask || !r.Access.PrivateTask {
-				t.Error("what was submitted to a private task is public")
+			if a := s.allowance(); a.Total != 1 || s.FileCount() != 1 {
+				t.Errorf("%+v, %d files", a, s.FileCount())
 			}
 		})
 	}
 }
 
 func TestList_HidesUserOfAnonymousTeam(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	key := record.RegisteredKey(servertest.UserID("ada"), s.task.ID)
-	g := get[record.Registered](s, key)
+	g := recordtest.Get[record.Registered](t, s.Store, key)
 	g.Anonymous = true
-	s.replace(g)
+	s.Records().Replace(g)
 	body := upload(inline(s.dataset(), "run.txt", ranked))
 	body["visibility"] = "public"
 	path := s.path + "/" + s.submit(body).ID

@@ -2,23 +2,20 @@ package submissions_test
 
 import (
 	"net/http"
+	"slices"
 	"testing"
 
-	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 )
 
 func TestList_HasNothingOfAnotherTask(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked)))
-	elsewhere := &record.SubmissionItem{Access: record.AccessAttributes{OrganizerID: s.task.OrganizerID}}
-	elsewhere.Meta, elsewhere.TaskID, elsewhere.UserID = record.NewMeta(s.Now()), record.NewID(s.Now()), servertest.UserID("ada")
-	s.Put(elsewhere)
+	elsewhere := s.Records().Task(recordtest.OwnedBy(&record.Organizer{Meta: record.Meta{ID: s.task.OrganizerID}})).Dataset().Run("ada").Submission
 	for _, user := range []string{"ada", "olga"} {
-		var p struct{ Data []record.Submission }
-		s.Want(http.StatusOK, &p, user, http.MethodGet, s.path, nil)
-		if len(p.Data) != 1 || p.Data[0].ID != made.ID {
-			t.Errorf("%s: %+v", user, p.Data)
+		if got := s.IDs(user, s.path); !slices.Equal(got, []string{made.ID}) {
+			t.Errorf("%s: %v", user, got)
 		}
 	}
 	s.Want(http.StatusBadRequest, nil, "ada", http.MethodGet, s.path+"?cursor="+elsewhere.ID, nil)

@@ -9,7 +9,7 @@ import (
 )
 
 func TestCreate_RefusesRepositoriesThatAreNotBuilt(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	d := s.dataset()
 	body := object{"type": "repository", "url": "https://example.org/ranker.git", "datasetIds": []string{d.ID}}
 	refused := s.refused(http.StatusUnprocessableEntity, "ada", body)
@@ -19,7 +19,7 @@ func TestCreate_RefusesRepositoriesThatAreNotBuilt(t *testing.T) {
 }
 
 func TestCreate_QueuesImagesForWorkers(t *testing.T) {
-	s := newScene(t)
+	s := serve(t)
 	d := s.dataset(func(d *record.DatasetItem) { d.Builds = true })
 	for _, body := range []object{
 		{"type": "image", "image": "ranker:1", "command": "rank"},

@@ -8,22 +8,22 @@ import (
 	"testing"
 	"time"
 
-	"assay/functions/datasets"
-	"assay/shared/access"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
+	"assay/shared/records"
 )
 
 func TestShow_HasTheTruthForOrganizersAndWorkersAlone(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
 	if d.TruthVersion != 1 || len(d.Truths) != 1 || d.Evaluator.PrimaryMeasure != "Accuracy" {
 		t.Fatalf("%+v", d)
 	}
 	for user, sees := range map[string]bool{"": false, "ada": false, "reg": false, "robot": true, "olga": true, "root": true} {
 		for _, p := range []string{path, "/v1/datasets", path + "?fields=truths,diagnostics,name"} {
 			a := s.Want(http.StatusOK, nil, user, http.MethodGet, p, nil)
-			if got := strings.Contains(string(a.Body), "truth.csv") || strings.Contains(string(a.Body), digest(goodTruth)); got != sees {
+			if got := strings.Contains(string(a.Body), "truth.csv") || strings.Contains(string(a.Body), servertest.Digest(goodTruth)); got != sees {
 				t.Errorf("%q sees the truth at %s: %v\n%s", user, p, got, a.Body)
 			}
 		}
@@ -40,9 +40,9 @@ func TestShow_HasTheTruthForOrganizersAndWorkersAlone(t *testing.T) {
 }
 
 func TestShow_WithLinksStaysNotModified(t *testing.T) {
-	s := start(t)
-	draft := s.draft(inline("truth.csv", goodTruth))
-	draft["inputs"] = []any{inline("input.txt", "1\n2\n"), announced("more.txt", "3\n")}
+	s := serve(t)
+	draft := s.draft(servertest.Inline("truth.csv", goodTruth))
+	draft["inputs"] = []any{servertest.Inline("input.txt", "1\n2\n"), servertest.Announced("more.txt", "3\n")}
 	path, _ := s.create(draft)
 	now := time.Now().Truncate(15 * time.Minute)
 	for _, user := range []string{"", "olga"} {
@@ -54,22 +54,22 @@ func TestShow_WithLinksStaysNotModified(t *testing.T) {
 }
 
 func TestCreate_NamesEachFault(t *testing.T) {
-	s := start(t)
+	s := serve(t)
 	with := func(member string, value any) map[string]any {
-		d := s.draft(inline("truth.csv", goodTruth))
+		d := s.draft(servertest.Inline("truth.csv", goodTruth))
 		d[member] = value
 		return d
 	}
 	evaluator := func(kind string, measures ...string) map[string]any {
 		return with("evaluator", map[string]any{"kind": kind, "measures": measures})
 	}
-	damaged := inline("truth.csv", goodTruth)
-	damaged["sha256"], damaged["size"] = digest("else"), 1
+	damaged := servertest.Inline("truth.csv", goodTruth)
+	damaged["sha256"], damaged["size"] = servertest.Digest("else"), 1
 	for name, tt := range map[string]struct {
 		draft map[string]any
 		want  []string // pointers, with the beginning of what is said there
 	}{
-		"truth":            {s.draft(inline("good.csv", goodTruth+"3,cat\n"), inline("bad.csv", badTruth)), []string{"/truths/1 line 3: ", "/truths/1 line 4: "}},
+		"truth":            {s.draft(servertest.Inline("good.csv", goodTruth+"3,cat\n"), servertest.Inline("bad.csv", badTruth)), []string{"/truths/1 line 3: ", "/truths/1 line 4: "}},
 		"no truth":         {with("truths", []any{}), []string{"/truths must have"}},
 		"measure":          {evaluator("classification", "nDCG@10"), []string{"/evaluator/measures/0 "}},
 		"two measures":     {evaluator("classification", "Accuracy", "Nonsense", "Worse"), []string{"/evaluator/measures/1 ", "/evaluator/measures/2 "}},
@@ -77,9 +77,9 @@ func TestCreate_NamesEachFault(t *testing.T) {
 		"fields":           {with("runFormat", map[string]any{"kind": "csv", "idField": "id"}), []string{"/runFormat/valueField is needed"}},
 		"image":            {evaluator("worker", "Score"), []string{"/evaluator/image is needed"}},
 		"damaged":          {s.draft(damaged), []string{"/truths/0/sha256 the content has", "/truths/0/size the content has"}},
-		"folder":           {s.draft(inline("a/b.csv", goodTruth)), []string{"/truths/0/name must be"}},
+		"folder":           {s.draft(servertest.Inline("a/b.csv", goodTruth)), []string{"/truths/0/name must be"}},
 		"media type":       {with("inputs", []any{map[string]any{"name": "a", "content": "YQ==", "mediaType": "text"}}), []string{"/inputs/0/mediaType must be"}},
-		"twice":            {with("inputs", []any{inline("a", "x"), inline("a", "x")}), []string{"/inputs/1/name is the name", "/inputs/1/sha256 is the content"}},
+		"twice":            {with("inputs", []any{servertest.Inline("a", "x"), servertest.Inline("a", "x")}), []string{"/inputs/1/name is the name", "/inputs/1/sha256 is the content"}},
 		"neither":          {with("inputs", []any{map[string]any{"name": "a"}}), []string{"/inputs/0 is empty"}},
 		"no base64":        {with("inputs", []any{map[string]any{"name": "a", "content": "%"}}), []string{"/inputs/0/content must be base64"}},
 		"unknown task":     {with("taskId", record.NewID(s.Now())), []string{"/taskId names nothing"}},
@@ -94,16 +94,16 @@ func TestCreate_NamesEachFault(t *testing.T) {
 		}
 	}
 	s.Want(http.StatusNoContent, nil, "olga", http.MethodGet, "/v1/datasets", nil)
-	if n := s.objects(); n != 0 {
+	if n := s.FileCount(); n != 0 {
 		t.Errorf("%d files stay of what was refused", n)
 	}
 }
 
 func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
-	s := start(t)
+	s := serve(t)
 	half := strings.Repeat("x", record.MaxInlineBytes/2+1)
-	d := s.draft(inline("truth.csv", goodTruth))
-	d["inputs"] = []any{inline("a", half), inline("b", half+"x")}
+	d := s.draft(servertest.Inline("truth.csv", goodTruth))
+	d["inputs"] = []any{servertest.Inline("a", half), servertest.Inline("b", half+"x")}
 	a := s.Want(http.StatusRequestEntityTooLarge, nil, "olga", http.MethodPost, "/v1/datasets", d)
 	if !strings.Contains(string(a.Body), "sha256") {
 		t.Errorf("the problem does not tell what to do: %s", a.Body)
@@ -111,12 +111,12 @@ func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
 }
 
 func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
-	s := start(t)
-	hidden := newScene(t, s.Server, record.Private)
-	shown, secret := s.draft(inline("t", goodTruth)), hidden.draft(inline("t", goodTruth))
+	s := serve(t)
+	hidden := newFixture(t, s.Server, recordtest.Private)
+	shown, secret := s.draft(servertest.Inline("t", goodTruth)), hidden.draft(servertest.Inline("t", goodTruth))
 	shown["name"], shown["split"] = "Birds", "training"
 	_, birds := s.create(shown)
-	_, cats := s.create(s.draft(inline("t", goodTruth)))
+	_, cats := s.create(s.draft(servertest.Inline("t", goodTruth)))
 	_, dark := hidden.create(secret)
 	for _, tt := range []struct {
 		user, query string
@@ -138,15 +138,8 @@ func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
 		{"olga", "filter[taskId]=" + hidden.task.ID + "&filter[name]=cats", []string{dark.ID}},
 		{"reg", "filter[taskId]=" + record.NewID(s.Now()), nil},
 	} {
-		var p struct{ Data []record.Dataset }
-		status := http.StatusOK
-		if tt.want == nil {
-			s.Want(http.StatusNoContent, nil, tt.user, http.MethodGet, "/v1/datasets?"+tt.query, nil)
-			continue
-		}
-		s.Want(status, &p, tt.user, http.MethodGet, "/v1/datasets?"+tt.query, nil)
 		var got []string
-		for _, d := range p.Data {
+		for _, d := range servertest.List[record.Dataset](s.Server, tt.user, "/v1/datasets?"+tt.query) {
 			got = append(got, d.ID)
 			if d.Inputs[0].URL != "" {
 				t.Errorf("%q: a list has links to files", tt.user)
@@ -157,57 +150,36 @@ func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
 		}
 	}
 	s.Want(http.StatusBadRequest, nil, "", http.MethodGet, "/v1/datasets?filter[split]=dev", nil)
-	s.Want(http.StatusNotFound, nil, "ada", http.MethodGet, "/v1/datasets/"+dark.ID, nil)
-	s.Want(http.StatusNotFound, nil, "ada", http.MethodPatch, "/v1/datasets/"+dark.ID, map[string]any{"name": "x"})
-	s.Want(http.StatusForbidden, nil, "ada", http.MethodPatch, "/v1/datasets/"+cats.ID, map[string]any{"name": "x"})
-	s.Want(http.StatusForbidden, nil, "reg", http.MethodPost, "/v1/datasets", shown)
-	s.Want(http.StatusUnauthorized, nil, "", http.MethodPost, "/v1/datasets", shown)
 }
 
 func TestCreate_BoundsDatasetsOfATask(t *testing.T) {
-	s := start(t)
+	s := serve(t)
 	for range record.MaxTaskDatasets {
-		d := &record.DatasetItem{OrganizerID: s.task.OrganizerID}
-		d.Meta, d.TaskID = record.NewMeta(s.Now()), s.task.ID
-		s.Put(d)
+		s.task.Dataset()
 	}
-	a := s.Want(http.StatusConflict, nil, "olga", http.MethodPost, "/v1/datasets", s.draft(inline("t", goodTruth)))
+	a := s.Want(http.StatusConflict, nil, "olga", http.MethodPost, "/v1/datasets", s.draft(servertest.Inline("t", goodTruth)))
 	if !strings.Contains(string(a.Body), fmt.Sprint(record.MaxTaskDatasets)) {
 		t.Errorf("%s", a.Body)
 	}
 }
 
 func TestRemove_DeletesFilesUnlessRunsUseThem(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
 	for _, attributes := range []record.AccessAttributes{{}, {Public: true}, {Public: true, PrivateTask: true}} {
-		at := record.At(s.Now())
 		run := &record.RunItem{Access: attributes}
-		run.Meta, run.TaskID, run.DatasetID, run.State, run.QueuedAt = record.NewMeta(s.Now()), s.task.ID, d.ID, record.Queued, &at
+		run.Meta, run.TaskID, run.DatasetID, run.State, run.QueuedAt = record.NewMeta(s.Now()), s.task.ID, d.ID, record.Queued, new(record.At(s.Now()))
 		s.Put(run)
 		s.Want(http.StatusConflict, nil, "olga", http.MethodDelete, path, nil)
-		s.drop(run)
+		s.Records().Commit(new(records.Tx).Delete(run))
 	}
 	s.Want(http.StatusForbidden, nil, "ada", http.MethodDelete, path, nil)
 	s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, path, nil)
 	s.Want(http.StatusNotFound, nil, "olga", http.MethodGet, path, nil)
-	if s.truth(d.ID) != nil || s.objects() != 0 {
-		t.Errorf("the truth is %v, and %d files are there", s.truth(d.ID), s.objects())
+	if s.truth(d.ID) != nil || s.FileCount() != 0 {
+		t.Errorf("the truth is %v, and %d files are there", s.truth(d.ID), s.FileCount())
 	}
 	if e := s.entries(); len(e) != 2 || e[0].Action != "dataset.deleted" || e[0].ActorID != servertest.UserID("olga") {
 		t.Errorf("%+v", e)
-	}
-}
-
-// Every operation says who may, so that none is open by oversight.
-func TestOperations_LetOrganizersAloneWrite(t *testing.T) {
-	for _, op := range datasets.Operations {
-		want := access.Organizer
-		if op.Method == http.MethodGet {
-			want = access.Anyone
-		}
-		if op.May != want {
-			t.Errorf("%s: %v", op.ID, op.May)
-		}
 	}
 }

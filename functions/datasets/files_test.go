@@ -1,17 +1,17 @@
 package datasets_test
 
 import (
-	"bytes"
 	"net/http"
 	"slices"
 	"testing"
 
+	"assay/shared/api/servertest"
 	"assay/shared/record"
 )
 
 func TestChange_KeepsNamedFiles(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
 	was := d.Truths[0]
 	for name, tt := range map[string]struct {
 		file    map[string]any
@@ -22,8 +22,8 @@ func TestChange_KeepsNamedFiles(t *testing.T) {
 		"with another size":         {map[string]any{"name": was.Name, "sha256": was.SHA256, "size": 1}, "/truths/0/size"},
 		"with another type":         {map[string]any{"name": was.Name, "sha256": was.SHA256, "mediaType": "text/html"}, "/truths/0/mediaType"},
 		"in another state":          {map[string]any{"name": was.Name, "sha256": was.SHA256, "state": "pending"}, "/truths/0/state"},
-		"new, and stored already":   {map[string]any{"name": "new.csv", "sha256": digest(newTruth), "size": len(newTruth), "state": "stored"}, "/truths/0"},
-		"other bytes, without size": {map[string]any{"name": "truth.csv", "sha256": digest(newTruth)}, "/truths/0/size"},
+		"new, and stored already":   {map[string]any{"name": "new.csv", "sha256": servertest.Digest(newTruth), "size": len(newTruth), "state": "stored"}, "/truths/0"},
+		"other bytes, without size": {map[string]any{"name": "truth.csv", "sha256": servertest.Digest(newTruth)}, "/truths/0/size"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s.t = t
@@ -51,56 +51,56 @@ func TestChange_KeepsNamedFiles(t *testing.T) {
 }
 
 func TestTruth_NewestAnnouncementCounts(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
-	first := s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("bad.csv", badTruth)}})
-	second := s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("new.csv", newTruth)}})
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	first := s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("bad.csv", badTruth)}})
+	second := s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("new.csv", newTruth)}})
 	old := first.Truths[0].Upload
 	s.Want(http.StatusNotFound, nil, "", old.Method, old.URL, badTruth, headers(old)...)
 	s.Upload(second.Truths[0].Upload, []byte(newTruth))
-	s.adopt(d.ID)
+	s.accept(d.ID)
 	if got := s.get("olga", path); got.TruthVersion != 2 || len(got.Diagnostics) != 0 || s.truth(d.ID).Files[0].Name != "new.csv" {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestTruth_UploadedIsReplacedByANewerAnnouncement(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(announced("bad.csv", badTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Announced("bad.csv", badTruth)))
 	s.Upload(d.Truths[0].Upload, []byte(badTruth))
-	s.adopt(d.ID)
+	s.accept(d.ID)
 	if got := s.get("olga", path); len(got.Diagnostics) == 0 {
 		t.Fatalf("%+v", got)
 	}
-	arrived := s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("good.csv", goodTruth)}})
+	arrived := s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("good.csv", goodTruth)}})
 	if len(arrived.Diagnostics) > 0 {
 		t.Errorf("what was wrong with another truth is told of this one: %+v", arrived)
 	}
 	s.Upload(arrived.Truths[0].Upload, []byte(goodTruth))
-	s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("new.csv", newTruth)}})
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("new.csv", newTruth)}})
 	if got := s.item(d.ID); got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 0 {
 		t.Errorf("a truth that has not arrived is due: %+v", got)
 	}
 }
 
 func TestTruth_IsAcceptedWithItsLastFile(t *testing.T) {
-	s := start(t)
+	s := serve(t)
 	const more = "id,label\n3,dog\n"
-	path, d := s.create(s.draft(inline("one.csv", goodTruth), announced("two.csv", more)))
-	s.adopt(d.ID)
+	path, d := s.create(s.draft(servertest.Inline("one.csv", goodTruth), servertest.Announced("two.csv", more)))
+	s.accept(d.ID)
 	if got := s.get("olga", path); got.TruthVersion != 0 || s.truth(d.ID) != nil || s.item(d.ID).PendingWork.Is(record.AcceptTruth) {
 		t.Fatalf("%+v", got)
 	}
 	s.Upload(d.Truths[1].Upload, []byte(more))
-	s.adopt(d.ID)
+	s.accept(d.ID)
 	if got := s.get("olga", path); got.TruthVersion != 1 || len(s.truth(d.ID).Files) != 2 {
 		t.Errorf("%+v", got)
 	}
 }
 
 func TestCreate_CanonicalizesNamesOfMeasures(t *testing.T) {
-	s := start(t)
-	draft := s.draft(inline("qrels.txt", "q1 0 d1 1\n"))
+	s := serve(t)
+	draft := s.draft(servertest.Inline("qrels.txt", "q1 0 d1 1\n"))
 	draft["runFormat"] = map[string]any{"kind": "trec-run"}
 	draft["evaluator"] = map[string]any{"kind": "retrieval", "measures": []string{"MAP", "NDCG@010"}, "primaryMeasure": "NDCG@10"}
 	path, d := s.create(draft)
@@ -114,8 +114,8 @@ func TestCreate_CanonicalizesNamesOfMeasures(t *testing.T) {
 }
 
 func TestCreate_ChecksNoTruthOfAWorkerEvaluator(t *testing.T) {
-	s := start(t)
-	draft := s.draft(inline("anything.bin", badTruth))
+	s := serve(t)
+	draft := s.draft(servertest.Inline("anything.bin", badTruth))
 	draft["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"Beauty"}, "image": "judge:1", "command": "judge"}
 	path, d := s.create(draft)
 	if d.TruthVersion != 1 || d.Evaluator.PrimaryMeasure != "Beauty" {
@@ -130,24 +130,14 @@ func TestCreate_ChecksNoTruthOfAWorkerEvaluator(t *testing.T) {
 	}
 }
 
-func TestCreate_IsIdempotentWithAKey(t *testing.T) {
-	s := start(t)
-	draft := s.draft(inline("truth.csv", goodTruth))
-	first := s.Want(http.StatusCreated, nil, "olga", http.MethodPost, "/v1/datasets", draft, "Idempotency-Key", "k")
-	again := s.Want(http.StatusCreated, nil, "olga", http.MethodPost, "/v1/datasets", draft, "Idempotency-Key", "k")
-	if !bytes.Equal(first.Body, again.Body) || s.objects() != 2 {
-		t.Errorf("%d files, and\n%s\n%s", s.objects(), first.Body, again.Body)
-	}
-}
-
 // A file whose bytes are there already cannot be uploaded again, on S3 without a notification: it is stored at once.
 func TestChange_StoresAnnouncedFileThatIsThere(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Announced("truth.csv", goodTruth)))
 	s.Upload(d.Truths[0].Upload, []byte(goodTruth))
-	s.adopt(d.ID)
-	s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("new.csv", newTruth)}})
-	s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("old.csv", goodTruth)}})
+	s.accept(d.ID)
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("new.csv", newTruth)}})
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("old.csv", goodTruth)}})
 	if got := s.get("olga", path); got.Truths[0].State != record.FileStored || got.Truths[0].Upload != nil {
 		t.Errorf("%+v", got.Truths)
 	}

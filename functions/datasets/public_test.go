@@ -5,14 +5,15 @@ import (
 	"strings"
 	"testing"
 
+	"assay/shared/api/servertest"
 	"assay/shared/record"
 )
 
 // TestDataset_DeclaresWhatIsPublic: what participants may be told of a truth is seen by all, makes no new version of it, and is an
 // audit entry; labels go with classification alone.
 func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
 	got := s.patch(http.StatusOK, path, map[string]any{"idsPublic": true, "labelsPublic": true})
 	if !got.IDsPublic || !got.LabelsPublic || got.TruthVersion != d.TruthVersion || !s.get("ada", path).IDsPublic {
 		t.Errorf("%+v", got)
@@ -27,8 +28,8 @@ func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
 
 // TestDataset_ChangesItsKindByNull: a merge patch keeps what goes with the old kind alone, and what is said of that says how to remove it.
 func TestDataset_ChangesItsKindByNull(t *testing.T) {
-	s := start(t)
-	own := s.draft(inline("truth.csv", goodTruth))
+	s := serve(t)
+	own := s.draft(servertest.Inline("truth.csv", goodTruth))
 	own["evaluator"] = map[string]any{"kind": "worker", "measures": []string{"x"}, "image": "example.org/evaluator", "command": "run", "lowerIsBetter": []string{"x"}}
 	path, _ := s.create(own)
 	change := func(body map[string]any, pointers ...string) {

@@ -9,30 +9,30 @@ import (
 	"maps"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 
 	"assay/functions/datasets"
+	"assay/shared/api/servertest"
 	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/record/recordtest"
 	"assay/shared/store"
 	"assay/shared/truth"
 )
 
-// adopt does what the evaluator does when the dataset is due.
-func (s *scene) adopt(id string) {
-	s.t.Helper()
-	if err := (truth.Acceptor{Store: s.Store, Objects: s.Files, Now: s.Now}).Accept(s.t.Context(), id); err != nil {
-		s.t.Fatal(err)
+// accept does what the evaluator does when the dataset is due.
+func (f *fixture) accept(id string) {
+	f.t.Helper()
+	if err := (truth.Acceptor{Store: f.Store, Objects: f.Files, Now: f.Now}).Accept(f.t.Context(), id); err != nil {
+		f.t.Fatal(err)
 	}
 }
 
 const newTruth = "id,label\n1,dog\n2,dog\n"
 
 func TestTruth_IsAcceptedOnceUploadedAndValid(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Announced("truth.csv", goodTruth)))
 	if d.TruthVersion != 0 || d.Truths[0].State != record.FilePending || s.truth(d.ID) != nil {
 		t.Fatalf("%+v", d)
 	}
@@ -41,18 +41,18 @@ func TestTruth_IsAcceptedOnceUploadedAndValid(t *testing.T) {
 	}
 	s.Upload(d.Truths[0].Upload, []byte(goodTruth))
 	s.Upload(d.Truths[0].Upload, []byte(goodTruth)) // whoever did not hear the answer sends it again
-	s.adopt(d.ID)
-	s.adopt(d.ID)
+	s.accept(d.ID)
+	s.accept(d.ID)
 	if got := s.get("olga", path); got.TruthVersion != 1 || got.Truths[0].State != record.FileStored || got.Truths[0].Upload != nil {
 		t.Fatalf("%+v", got)
 	}
 
-	changed := s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("bad.csv", badTruth)}})
+	changed := s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("bad.csv", badTruth)}})
 	if changed.TruthVersion != 1 || s.truth(d.ID).Files[0].Name != "truth.csv" {
 		t.Fatal("a truth that has not arrived is in use")
 	}
 	s.Upload(changed.Truths[0].Upload, []byte(badTruth))
-	s.adopt(d.ID)
+	s.accept(d.ID)
 	got := s.get("olga", path)
 	if got.TruthVersion != 1 || len(got.Diagnostics) != 2 || got.Diagnostics[0].Line != 3 {
 		t.Fatalf("%+v", got)
@@ -67,25 +67,25 @@ func TestTruth_IsAcceptedOnceUploadedAndValid(t *testing.T) {
 		t.Fatalf("a stranger is told what is wrong with the truth: %s", a.Body)
 	}
 
-	s.patch(http.StatusOK, path, map[string]any{"truths": []any{inline("new.csv", newTruth)}})
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Inline("new.csv", newTruth)}})
 	if got := s.get("olga", path); got.TruthVersion != 2 || len(got.Diagnostics) != 0 || !s.item(d.ID).PendingWork.Is(record.Reevaluate) {
 		t.Fatalf("%+v", got)
 	}
 }
 
 func TestChange_IsAuditedWhenItAffectsEvaluations(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
 	for _, tt := range []struct {
 		body    map[string]any
 		version int64
 		action  string // of the newest entry
 	}{
 		{map[string]any{"name": "Dogs and cats"}, 1, "dataset.created"},
-		{map[string]any{"truths": []any{inline("new.csv", newTruth)}}, 2, "truth.changed"},
-		{map[string]any{"truths": []any{inline("new.csv", newTruth)}}, 2, "truth.changed"}, // the same again
+		{map[string]any{"truths": []any{servertest.Inline("new.csv", newTruth)}}, 2, "truth.changed"},
+		{map[string]any{"truths": []any{servertest.Inline("new.csv", newTruth)}}, 2, "truth.changed"}, // the same again
 		{map[string]any{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}}, 3, "evaluator.changed"},
-		{map[string]any{"inputs": []any{inline("other.txt", "1\n")}}, 3, "evaluator.changed"},
+		{map[string]any{"inputs": []any{servertest.Inline("other.txt", "1\n")}}, 3, "evaluator.changed"},
 	} {
 		got := s.patch(http.StatusOK, path, tt.body)
 		if got.TruthVersion != tt.version || s.truth(d.ID).Number != tt.version {
@@ -100,18 +100,18 @@ func TestChange_IsAuditedWhenItAffectsEvaluations(t *testing.T) {
 	if err != nil || strings.Contains(string(told), ",dog") {
 		t.Fatalf("the entries hold what the truth says: %s %v", told, err)
 	}
-	if !strings.Contains(string(told), digest(goodTruth)) || !strings.Contains(string(told), digest(newTruth)) {
+	if !strings.Contains(string(told), servertest.Digest(goodTruth)) || !strings.Contains(string(told), servertest.Digest(newTruth)) {
 		t.Fatalf("the entries do not tell which truth was there: %s", told)
 	}
-	if s.object(record.HolderTruths, d.ID, newTruth) != newTruth {
+	if !s.hasTruth(d.ID, newTruth) {
 		t.Fatal("the truth in use is not stored")
 	}
 }
 
 func TestTruth_AnnouncedCanBeSentInline(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
-	s.patch(http.StatusOK, path, map[string]any{"truths": []any{inline("truth.csv", goodTruth)}})
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Announced("truth.csv", goodTruth)))
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Inline("truth.csv", goodTruth)}})
 	if truth := s.truth(d.ID); truth == nil || truth.Number != 1 {
 		t.Fatalf("%+v", truth)
 	}
@@ -121,11 +121,11 @@ func TestTruth_AnnouncedCanBeSentInline(t *testing.T) {
 }
 
 func TestChange_NamesFaults(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
 	for pointer, body := range map[string]map[string]any{
 		"/taskId":               {"taskId": record.NewID(s.Now())},
-		"/truths/0":             {"truths": []any{inline("bad.csv", badTruth)}},
+		"/truths/0":             {"truths": []any{servertest.Inline("bad.csv", badTruth)}},
 		"/truths":               {"truths": []any{}},
 		"/evaluator/measures/0": {"evaluator": map[string]any{"measures": []string{"AP"}, "primaryMeasure": "AP"}},
 		"/truthVersion":         {"truthVersion": 9},
@@ -153,31 +153,31 @@ func (b *brokenStore) Write(ctx context.Context, writes ...store.Write) error {
 }
 
 func TestChange_ThatFailsKeepsFilesInUse(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
 	broken := &brokenStore{Store: s.Store}
 	s.Store = broken
 	broken.broken.Store(true)
-	s.patch(http.StatusServiceUnavailable, path, map[string]any{"truths": []any{inline("renamed.csv", goodTruth)}})
-	if got := s.object(record.HolderTruths, d.ID, goodTruth); got != goodTruth {
-		t.Fatalf("the truth in use is %q", got)
+	s.patch(http.StatusServiceUnavailable, path, map[string]any{"truths": []any{servertest.Inline("renamed.csv", goodTruth)}})
+	if !s.hasTruth(d.ID, goodTruth) {
+		t.Fatal("the truth in use is gone")
 	}
 }
 
 func TestTruth_InUseStaysWhenUploadedAgain(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Announced("truth.csv", goodTruth)))
 	link := d.Truths[0].Upload
 	s.Upload(link, []byte(goodTruth))
-	s.adopt(d.ID)
-	s.patch(http.StatusOK, path, map[string]any{"truths": []any{announced("new.csv", newTruth)}})
+	s.accept(d.ID)
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("new.csv", newTruth)}})
 	s.Upload(link, []byte(goodTruth))
-	if s.object(record.HolderTruths, d.ID, goodTruth) != goodTruth {
+	if !s.hasTruth(d.ID, goodTruth) {
 		t.Fatal("the truth in use is gone")
 	}
-	s.patch(http.StatusOK, path, map[string]any{"truths": []any{inline("new.csv", newTruth)}})
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Inline("new.csv", newTruth)}})
 	s.Want(http.StatusNotFound, nil, "", link.Method, link.URL, goodTruth, headers(link)...)
-	if s.object(record.HolderTruths, d.ID, goodTruth) != "" {
+	if s.hasTruth(d.ID, goodTruth) {
 		t.Fatal("a file that nothing names any more was taken")
 	}
 }
@@ -192,38 +192,34 @@ func headers(u *record.Upload) []string {
 
 func TestChange_LosesNoConcurrentChange(t *testing.T) {
 	const changes = 12
-	s := start(t)
-	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
-	var all sync.WaitGroup
-	for i := range changes {
-		all.Go(func() {
-			body := fmt.Sprintf(`{"truths":[{"name":"truth-%d.csv","content":"aWQsbGFiZWwKMSxkb2cKMixkb2cK"}]}`, i) // newTruth
-			if a := s.Do("olga", http.MethodPatch, path, body); a.Status != http.StatusOK {
-				t.Errorf("%d %s", a.Status, a.Body)
-			}
-		})
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	statuses := servertest.Concurrently(changes, func(i int) servertest.Answer {
+		return s.Do("olga", http.MethodPatch, path, map[string]any{"truths": []any{servertest.Inline(fmt.Sprintf("truth-%d.csv", i), newTruth)}})
+	})
+	if statuses[http.StatusOK] != changes {
+		t.Errorf("answers by status: %v", statuses)
 	}
-	all.Wait()
 	truth := s.truth(d.ID)
 	if truth.Number != 1+changes || s.item(d.ID).TruthVersion != truth.Number || len(s.entries()) != 1+changes {
 		t.Errorf("version %d, %d entries", truth.Number, len(s.entries()))
 	}
-	if s.object(record.HolderTruths, d.ID, newTruth) != newTruth {
+	if !s.hasTruth(d.ID, newTruth) {
 		t.Error("the truth in use is gone")
 	}
 }
 
 func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
 	large := s.item(d.ID)
 	large.Truths[0].Size = 1 << 30 // what the record says of it decides
-	s.replace(large)
+	s.Records().Replace(large)
 	s.patch(http.StatusOK, path, map[string]any{"evaluator": map[string]any{"measures": []string{"MCC"}, "primaryMeasure": "MCC"}})
 	if got := s.item(d.ID); !got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 1 || s.truth(d.ID).Evaluator.PrimaryMeasure != "Accuracy" {
 		t.Fatalf("%+v", got)
 	}
-	s.adopt(d.ID)
+	s.accept(d.ID)
 	if got := s.item(d.ID); got.PendingWork.Is(record.AcceptTruth) || got.TruthVersion != 2 || s.truth(d.ID).Evaluator.PrimaryMeasure != "MCC" {
 		t.Fatalf("%+v", got)
 	}
@@ -231,9 +227,9 @@ func TestTruth_LargeIsReadAfterTheRequest(t *testing.T) {
 
 // A pool changes at once, whatever becomes of the truth that the same request announces.
 func TestChange_MovesRunsToTheNewPoolAtOnce(t *testing.T) {
-	s := start(t)
-	path, d := s.create(s.draft(inline("truth.csv", goodTruth)))
-	s.patch(http.StatusOK, path, map[string]any{"pool": "gpu", "truths": []any{announced("new.csv", newTruth)}})
+	s := serve(t)
+	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
+	s.patch(http.StatusOK, path, map[string]any{"pool": "gpu", "truths": []any{servertest.Announced("new.csv", newTruth)}})
 	if truth := s.truth(d.ID); truth.Pool != "gpu" || truth.Number != 1 || !s.item(d.ID).PendingWork.Is(record.Reevaluate) {
 		t.Errorf("%+v", truth)
 	}
@@ -241,7 +237,7 @@ func TestChange_MovesRunsToTheNewPoolAtOnce(t *testing.T) {
 
 // TestCreate_TakesTheExample creates the dataset that the document has as an example.
 func TestCreate_TakesTheExample(t *testing.T) {
-	s := start(t)
+	s := serve(t)
 	for _, op := range datasets.Operations {
 		if example, ok := op.Example.(map[string]any); ok {
 			example = maps.Clone(example)
@@ -257,27 +253,22 @@ func TestCreate_TakesTheExample(t *testing.T) {
 
 // The secret that keys the digests of the truths comes with the first of them and stays; no answer has it.
 func TestTruthSecret_IsMadeOnce(t *testing.T) {
-	s := start(t)
+	s := serve(t)
 	read := func(id string) *record.TruthSecret {
-		t.Helper()
-		secret, err := records.Get[record.TruthSecret](t.Context(), s.Store, store.Strong, record.TruthSecretKey(id))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return secret
+		return recordtest.Get[record.TruthSecret](t, s.Store, record.TruthSecretKey(id))
 	}
-	path, d := s.create(s.draft(announced("truth.csv", goodTruth)))
+	path, d := s.create(s.draft(servertest.Announced("truth.csv", goodTruth)))
 	if read(d.ID) != nil {
 		t.Error("there is a secret before there is a truth")
 	}
 	s.Upload(d.Truths[0].Upload, []byte(goodTruth))
-	s.adopt(d.ID)
+	s.accept(d.ID)
 	first := read(d.ID)
-	s.patch(http.StatusOK, path, map[string]any{"truths": []any{inline("new.csv", newTruth)}})
+	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Inline("new.csv", newTruth)}})
 	if again := read(d.ID); first == nil || len(first.Secret) != 32 || !bytes.Equal(first.Secret, again.Secret) || s.truth(d.ID).Number != 2 {
 		t.Errorf("%+v became %+v", first, again)
 	}
-	_, other := s.create(s.draft(inline("truth.csv", goodTruth)))
+	_, other := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
 	if bytes.Equal(read(other.ID).Secret, first.Secret) {
 		t.Error("two datasets have one secret")
 	}

@@ -4,249 +4,204 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
-	"sync"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"assay/shared/queue"
 	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/record/recordtest"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
 )
 
-// metered counts what a store is asked.
-type metered struct {
-	store.Store
-	queries atomic.Int64
-}
-
-func (m *metered) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
-	m.queries.Add(1)
-	return m.Store.Query(ctx, q)
-}
-
-// office is a dispatcher over a store of its own, which tells it of changes.
-type office struct {
-	*dispatcher
-	t     *testing.T
-	table *metered
-}
-
-func newOffice(t *testing.T, every time.Duration) *office {
+// startDispatcher runs a dispatcher over a store that notifies it of changes, in the bubble of a test, and counts its calls.
+func startDispatcher(t *testing.T, pollInterval time.Duration) (*dispatcher, *recordtest.Dataset, *store.Usage) {
 	t.Helper()
-	o := &office{t: t}
-	s, err := embedded.Open(filepath.Join(t.TempDir(), "table"), embedded.Options{OnChange: func(items []store.Item) {
-		if o.dispatcher != nil {
-			o.changed(items)
-		}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o.table = &metered{Store: s}
-	o.dispatcher = newDispatcher(queue.Queue{Store: o.table, Now: time.Now}, slog.New(slog.DiscardHandler), time.Minute, every)
-	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		o.run(ctx)
-	}()
-	t.Cleanup(func() {
-		stop()
-		<-ended
-		_ = s.Close()
-	})
-	return o
+	var d *dispatcher
+	s := recordtest.OpenStore(t, embedded.Options{OnChange: func(items []store.Item) { d.changed(items) }})
+	d = newDispatcher(queue.Queue{Store: s, Now: time.Now}, slog.New(slog.DiscardHandler), time.Minute, pollInterval)
+	u := new(store.Usage)
+	go d.run(store.WithUsage(t.Context(), u))
+	return d, recordtest.New(t, s).Task().Dataset(), u
 }
 
-// add makes a run that waits.
-func (o *office) add(task, pool string, kind record.SubmissionType) *record.RunItem {
-	o.t.Helper()
-	at := record.At(time.Now())
-	r := &record.RunItem{Queue: record.QueueWorkers, Pool: pool, Type: kind}
-	r.Meta = record.NewMeta(time.Now())
-	r.State, r.QueuedAt, r.Files = record.Queued, &at, []record.File{}
-	r.TaskID, r.DatasetID = task, record.NewID(time.Now())
-	if err := new(records.Tx).Create(r).Commit(o.t.Context(), o.table); err != nil {
-		o.t.Fatal(err)
-	}
-	return r
+func inPool(pool string) recordtest.RunOption {
+	return func(r *recordtest.Run) { r.Pool = pool }
 }
+
+func ofRepository(r *recordtest.Run) { r.Type = record.RepositoryType }
 
 func images(pool string) []demand { return []demand{{pool, record.ExecuteImage}} }
 
-func TestWorkReachesThoseWhoWaitAtOnce(t *testing.T) {
-	o := newOffice(t, time.Hour)
-	const workers, runs = 20, 30
-	got := make(chan *record.RunItem, runs)
-	var all sync.WaitGroup
-	for i := range workers {
-		all.Go(func() {
-			for {
-				r := o.lease(t.Context(), by(fmt.Sprint(i)), images("default"), 10*time.Second)
-				if r == nil || r.Label == "last" {
-					return
+func holder(name string) record.Lease { return record.Lease{Holder: name} }
+
+func TestDispatcher_LeasesEachNewRunOnceWithoutAPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const workers, runs = 20, 30
+		d, dataset, _ := startDispatcher(t, time.Hour)
+		leased := make(chan *record.RunItem, 2*runs)
+		for i := range workers {
+			go func() {
+				for r := d.lease(t.Context(), holder(fmt.Sprint(i)), images("default"), time.Minute); r != nil; {
+					leased <- r
+					r = d.lease(t.Context(), holder(fmt.Sprint(i)), images("default"), time.Minute)
 				}
-				got <- r
+			}()
+		}
+		for range runs {
+			dataset.Run("ann", recordtest.OfImage)
+		}
+		synctest.Wait()
+		seen := map[string]bool{}
+		for range len(leased) {
+			r := <-leased
+			if seen[r.ID] || r.State != record.Running {
+				t.Errorf("run %s, which is %s, was leased twice: %v", r.ID, r.State, seen[r.ID])
+			}
+			seen[r.ID] = true
+		}
+		if len(seen) != runs {
+			t.Errorf("%d of %d runs were leased", len(seen), runs)
+		}
+	})
+}
+
+func TestDispatcher_PollsOnceForAllIdleWorkers(t *testing.T) {
+	for workers, want := range map[int]int64{0: 0, 1: 21, 200: 21} { // at the first demand, and in each interval
+		synctest.Test(t, func(t *testing.T) {
+			d, _, usage := startDispatcher(t, time.Second)
+			time.Sleep(time.Millisecond)
+			for range workers {
+				go d.lease(t.Context(), holder("idle"), images("default"), time.Minute)
+			}
+			time.Sleep(20 * time.Second)
+			if n := usage.Calls.Load(); n != want {
+				t.Errorf("%d idle workers cost %d calls in 20 intervals, want %d", workers, n, want)
 			}
 		})
 	}
-	task := record.NewID(time.Now())
-	for range runs {
-		o.add(task, "", record.ImageType)
-	}
-	seen := map[string]bool{}
-	for range runs {
-		r := <-got
-		if seen[r.ID] || r.State != record.Running {
-			t.Fatalf("run %s, which is %s, was handed out twice: %v", r.ID, r.State, seen[r.ID])
+}
+
+func TestDispatcher_AnswersAtOnceWithoutWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, dataset, _ := startDispatcher(t, time.Hour)
+		began := time.Now()
+		if r := d.lease(t.Context(), holder("x"), images("default"), 0); r != nil {
+			t.Error(r)
 		}
-		seen[r.ID] = true
-	}
-	o.answerEmpty(true)
-	all.Wait()
-}
-
-func TestIdleWorkersCostWhatOneCosts(t *testing.T) {
-	const every = 50 * time.Millisecond
-	for _, workers := range []int{0, 1, 200} {
-		o := newOffice(t, every)
-		var all sync.WaitGroup
-		for range workers {
-			all.Go(func() { o.lease(t.Context(), by("idle"), images("default"), 20*every) })
+		run := dataset.Run("ann", recordtest.OfImage)
+		if r := d.lease(t.Context(), holder("x"), images("default"), 0); r == nil || r.ID != run.ID {
+			t.Error(r)
 		}
-		time.Sleep(20 * every)
-		all.Wait()
-		n := o.table.queries.Load()
-		if most := int64(min(workers, 1) * 25); n > most || workers > 0 && n < 5 {
-			t.Errorf("%d idle workers asked the store %d times in 20 looks", workers, n)
+		if time.Since(began) > 0 {
+			t.Errorf("the answers took %s", time.Since(began))
 		}
-	}
-}
-
-func TestWhoeverDoesNotWaitIsAnsweredAtOnce(t *testing.T) {
-	o := newOffice(t, time.Hour)
-	if r := o.lease(t.Context(), by("x"), images("default"), 0); r != nil {
-		t.Fatal(r)
-	}
-	added := o.add(record.NewID(time.Now()), "", record.ImageType)
-	if r := o.lease(t.Context(), by("x"), images("default"), 0); r == nil || r.ID != added.ID {
-		t.Fatal(r)
-	}
-	if r := o.lease(t.Context(), by("x"), images("default"), 30*time.Millisecond); r != nil {
-		t.Fatal(r)
-	}
-}
-
-func TestWorkForOthersIsLeftAlone(t *testing.T) {
-	o := newOffice(t, time.Hour)
-	o.add(record.NewID(time.Now()), "gpu", record.ImageType)
-	o.add(record.NewID(time.Now()), "", record.RepositoryType)
-	if r := o.lease(t.Context(), by("x"), images("default"), 30*time.Millisecond); r != nil {
-		t.Errorf("leased %+v", r)
-	}
-	wants := []demand{{"default", record.ExecuteRepository}, {"gpu", record.ExecuteImage}}
-	for range wants {
-		if r := o.lease(t.Context(), by("x"), wants, time.Second); r == nil {
-			t.Error("what the worker can do was not handed out")
+		if r := d.lease(t.Context(), holder("x"), images("default"), time.Minute); r != nil || time.Since(began) != time.Minute {
+			t.Errorf("%v after %s", r, time.Since(began))
 		}
-	}
+	})
 }
 
-func TestNothingIsLeasedToThoseWhoLeft(t *testing.T) {
-	o := newOffice(t, time.Hour)
-	ctx, leave := context.WithCancel(t.Context())
-	left := make(chan *record.RunItem)
-	go func() { left <- o.lease(ctx, by("gone"), images("default"), time.Minute) }()
-	time.Sleep(20 * time.Millisecond)
-	leave()
-	if r := <-left; r != nil {
-		t.Fatal(r)
-	}
-	o.add(record.NewID(time.Now()), "", record.ImageType)
-	if r := o.lease(t.Context(), by("x"), images("default"), time.Second); r == nil || r.Lease.Holder != "x" {
-		t.Errorf("%+v", r)
-	}
+func TestDispatcher_LeasesOnlyWhatIsDemanded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, dataset, _ := startDispatcher(t, time.Hour)
+		dataset.Run("ann", recordtest.OfImage, inPool("gpu"))
+		dataset.Run("ann", recordtest.OfImage, ofRepository)
+		if r := d.lease(t.Context(), holder("x"), images("default"), time.Second); r != nil {
+			t.Errorf("leased %+v", r)
+		}
+		wants := []demand{{"default", record.ExecuteRepository}, {"gpu", record.ExecuteImage}}
+		for range wants {
+			if r := d.lease(t.Context(), holder("x"), wants, time.Second); r == nil {
+				t.Error("a demanded run was not leased")
+			}
+		}
+	})
 }
 
-func TestWhoeverLeavesWhileHeIsServedIsAnswered(t *testing.T) {
+func TestDispatcher_LeasesNothingToAWorkerThatLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, dataset, _ := startDispatcher(t, time.Hour)
+		ctx, leave := context.WithCancel(t.Context())
+		left := make(chan *record.RunItem)
+		go func() { left <- d.lease(ctx, holder("gone"), images("default"), time.Minute) }()
+		synctest.Wait()
+		leave()
+		if r := <-left; r != nil {
+			t.Error(r)
+		}
+		dataset.Run("ann", recordtest.OfImage)
+		if r := d.lease(t.Context(), holder("x"), images("default"), time.Second); r == nil || r.Lease.Holder != "x" {
+			t.Errorf("%+v", r)
+		}
+	})
+}
+
+func TestDispatcher_AnswersWaiterThatLeaves(t *testing.T) {
 	d := newDispatcher(queue.Queue{Now: time.Now}, slog.New(slog.DiscardHandler), time.Minute, time.Hour)
 	w := &waiter{demands: images("default"), leased: make(chan *record.RunItem, 1)}
 	d.join(w)
-	claimed, told := d.claim(w.demands[0])
+	claimed, notifications := d.claim(w.demands[0])
 	if claimed != w || d.leave(w) {
-		t.Fatal("a waiter who is being served left without an answer")
+		t.Fatal("a waiter that is claimed left without an answer")
 	}
-	d.unclaim(w, w.demands[0], told)
+	d.unclaim(w, w.demands[0], notifications)
 	select {
 	case run := <-w.leased:
 		if run != nil {
 			t.Error(run)
 		}
 	default:
-		t.Error("nobody answers a waiter who left")
+		t.Error("a waiter that left is not answered")
 	}
 }
 
-func TestAStoppedDispatcherSendsEverybodyAway(t *testing.T) {
-	o := newOffice(t, time.Hour)
-	answered := make(chan *record.RunItem)
-	go func() { answered <- o.lease(t.Context(), by("x"), images("default"), time.Minute) }()
-	time.Sleep(20 * time.Millisecond)
-	o.answerEmpty(true)
-	if r := <-answered; r != nil {
-		t.Fatal(r)
-	}
-	if r := o.lease(t.Context(), by("x"), images("default"), time.Minute); r != nil {
-		t.Fatal(r)
-	}
+func TestDispatcher_StopAnswersAllWorkers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, _, _ := startDispatcher(t, time.Hour)
+		began := time.Now()
+		answered := make(chan *record.RunItem)
+		go func() { answered <- d.lease(t.Context(), holder("x"), images("default"), time.Minute) }()
+		synctest.Wait()
+		d.answerEmpty(true)
+		if before, after := <-answered, d.lease(t.Context(), holder("x"), images("default"), time.Minute); before != nil || after != nil || time.Since(began) > 0 {
+			t.Errorf("%v, %v after %s", before, after, time.Since(began))
+		}
+	})
 }
 
 func TestSweeper_ReclaimsExpiredLeasesAfterTheFirstLeaseTime(t *testing.T) {
-	o := newOffice(t, time.Hour)
-	task := record.NewID(time.Now())
-	confirmed, silent := o.add(task, "", record.ImageType), o.add(task, "", record.ImageType)
-	now := time.Now()
-	leases := queue.Queue{Store: o.table, Now: func() time.Time { return now }}
-	for _, id := range []string{confirmed.ID, silent.ID} {
-		r, err := leases.Lease(t.Context(), record.WorkerSubqueue("default", record.ExecuteImage), new(queue.FairOrder), by("w"), time.Second)
-		if err != nil || r == nil || r.ID != id {
-			t.Fatal(r, err)
-		}
-		if id == confirmed.ID {
-			if _, err := leases.Heartbeat(t.Context(), queue.LeaseRefOf(r), time.Second, 0, nil); err != nil {
-				t.Fatal(err)
+	synctest.Test(t, func(t *testing.T) {
+		s := recordtest.OpenStore(t, embedded.Options{})
+		dataset := recordtest.New(t, s).Task().Dataset()
+		q := queue.Queue{Store: s, Now: time.Now}
+		var order queue.FairOrder
+		runs := []*recordtest.Run{dataset.Run("ann", recordtest.OfImage), dataset.Run("ann", recordtest.OfImage)}
+		for range runs {
+			r, err := q.Lease(t.Context(), record.WorkerSubqueue("default", record.ExecuteImage), &order, holder("w"), time.Second)
+			if err != nil || r == nil {
+				t.Fatal(r, err)
 			}
 		}
-	}
-	const lease = 100 * time.Millisecond
-	s := &sweeper{queue: queue.Queue{Store: o.table, Now: func() time.Time { return now.Add(time.Second) }}, log: slog.New(slog.DiscardHandler), lease: lease, interval: 10 * time.Millisecond}
-	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
-	started := time.Now()
-	go s.run(ctx)
-	for attempts := map[string]int{confirmed.ID: 1, silent.ID: 0}; len(attempts) > 0; time.Sleep(5 * time.Millisecond) {
-		for id, want := range attempts {
-			r, err := records.Get[record.RunItem](t.Context(), o.table, store.Strong, record.RunKey(id))
-			if err != nil {
-				t.Fatal(err)
+		sweeper := &sweeper{queue: q, log: slog.New(slog.DiscardHandler), lease: time.Minute, interval: time.Second}
+		go sweeper.run(t.Context())
+		reclaimed := func() (n int) {
+			synctest.Wait()
+			for _, r := range runs {
+				if recordtest.Get[record.RunItem](t, s, r.Key()).State == record.Queued {
+					n++
+				}
 			}
-			if r.State != record.Queued {
-				continue
-			}
-			if r.Attempts != want || time.Since(started) < lease {
-				t.Errorf("%d attempts after %v, want %d", r.Attempts, time.Since(started), want)
-			}
-			delete(attempts, id)
+			return n
 		}
-		if time.Since(started) > 10*time.Second {
-			t.Fatal("an expired lease was not reclaimed")
+		time.Sleep(59 * time.Second)
+		if n := reclaimed(); n != 0 {
+			t.Errorf("%d runs are reclaimed within the first lease time", n)
 		}
-	}
+		time.Sleep(2 * time.Second)
+		if n := reclaimed(); n != 2 {
+			t.Errorf("%d of 2 runs are reclaimed after it", n)
+		}
+	})
 }
-
-// by is a lease to be of a worker with the name.
-func by(name string) record.Lease { return record.Lease{Holder: name} }

@@ -24,42 +24,42 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// cinema serves a gallery over gRPC. The bearer token of a caller is its id.
-type cinema struct {
-	*gallery
+// watchServer is a gRPC server over the store of a fixture, whose hub is the server's. The bearer token of a caller is its id.
+type watchServer struct {
+	*hubFixture
 	addr string
 	stop func() // stops the server, and waits for its end
 }
 
-func open(t testing.TB, place string, every time.Duration) *cinema {
+func startWatchServer(t testing.TB, source string, pollInterval time.Duration) *watchServer {
 	t.Helper()
-	c := &cinema{gallery: newGallery(t, place, every)}
+	s := &watchServer{hubFixture: newHubFixture(t, source, pollInterval)}
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.addr = l.Addr().String()
+	s.addr = l.Addr().String()
 	verify := func(_ context.Context, token string) (access.Caller, error) { return access.Caller{ID: token}, nil }
-	s := New(Env{Store: c.store, Files: c.files, Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verify},
-		Options{Lease: time.Minute, FirstLease: time.Minute, QueuePollInterval: time.Minute, WatchPollInterval: c.pollInterval})
-	c.hub = s.hub // which what is written from now on goes to
+	server := New(Env{Store: s.hub.store, Files: s.files, Now: time.Now, Log: slog.New(slog.DiscardHandler), Verify: verify},
+		Options{Lease: time.Minute, FirstLease: time.Minute, QueuePollInterval: time.Minute, WatchPollInterval: s.pollInterval})
+	s.hub = server.hub
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
-	go func() { ended <- s.Serve(ctx, l) }()
-	c.stop = func() {
+	go func() { ended <- server.Serve(ctx, l) }()
+	s.stop = func() {
 		stop()
 		err := <-ended
 		if ended <- err; err != nil {
 			t.Error(err)
 		}
 	}
-	t.Cleanup(c.stop)
-	return c
+	t.Cleanup(s.stop)
+	return s
 }
 
-func (c *cinema) dial(t testing.TB) (assayv1.RunServiceClient, *grpc.ClientConn) {
+func (s *watchServer) dial(t testing.TB) (assayv1.RunServiceClient, *grpc.ClientConn) {
 	t.Helper()
-	conn, err := grpc.NewClient(c.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,12 +71,12 @@ func as(ctx context.Context, caller access.Caller) context.Context {
 	return metadata.AppendToOutgoingContext(ctx, "authorization", "Bearer "+caller.ID)
 }
 
-func TestAProgramWatchesARunToItsEnd(t *testing.T) {
-	c := open(t, "embedded", 0)
-	p := c.play(t)
-	p.append(record.ExecutionLog, "one", "two")
-	runs, _ := c.dial(t)
-	stream, err := runs.WatchRun(as(t.Context(), organizer), &assayv1.WatchRunRequest{RunId: p.run.ID})
+func TestWatchRun_StreamsUntilTheRunEnds(t *testing.T) {
+	s := startWatchServer(t, hooked, 0)
+	r := s.newRun()
+	r.append(record.ExecutionLog, "one", "two")
+	runs, _ := s.dial(t)
+	stream, err := runs.WatchRun(as(t.Context(), organizer), &assayv1.WatchRunRequest{RunId: r.run.ID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,16 +84,16 @@ func TestAProgramWatchesARunToItsEnd(t *testing.T) {
 	if err != nil || first.GetRun().GetState() != assayv1.RunState_RUN_STATE_RUNNING || len(first.GetLines()) != 2 || first.GetLines()[1].GetNumber() != 1 {
 		t.Fatalf("%v, %v", first, err)
 	}
-	if l := first.GetLines()[0]; l.GetText() != "one" || l.GetLog() != assayv1.Log_LOG_EXECUTION || l.GetStream() != assayv1.Stream_STREAM_STDERR || !l.GetTime().AsTime().Equal(p.clock) {
+	if l := first.GetLines()[0]; l.GetText() != "one" || l.GetLog() != assayv1.Log_LOG_EXECUTION || l.GetStream() != assayv1.Stream_STREAM_STDERR || !l.GetTime().AsTime().Equal(r.Now()) {
 		t.Errorf("%v", l)
 	}
-	p.append(record.EvaluationLog, "judged")
-	p.end(record.Completed)
+	r.append(record.EvaluationLog, "judged")
+	r.setState(record.Completed)
 	states, lines := rest(t, stream)
 	if !slices.Equal(states, []assayv1.RunState{assayv1.RunState_RUN_STATE_RUNNING, assayv1.RunState_RUN_STATE_COMPLETED}) || !slices.Equal(lines, []string{"LOG_EVALUATION judged"}) {
 		t.Errorf("%v, %v", states, lines)
 	}
-	again, err := runs.WatchRun(as(t.Context(), organizer), &assayv1.WatchRunRequest{RunId: p.run.ID, ResumeToken: first.GetResumeToken()})
+	again, err := runs.WatchRun(as(t.Context(), organizer), &assayv1.WatchRunRequest{RunId: r.run.ID, ResumeToken: first.GetResumeToken()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -123,11 +123,10 @@ func rest(t *testing.T, stream grpc.ServerStreamingClient[assayv1.WatchRunRespon
 	}
 }
 
-func TestFaultsOfARequestToWatch(t *testing.T) {
-	c := open(t, "embedded", 0)
-	p := c.play(t)
-	runs, _ := c.dial(t)
-	id := p.run.ID
+func TestWatchRun_RefusesInvalidRequests(t *testing.T) {
+	s := startWatchServer(t, hooked, 0)
+	id := s.newRun().run.ID
+	runs, _ := s.dial(t)
 	for _, tt := range []struct {
 		name, id, token string
 		caller          access.Caller
@@ -135,11 +134,11 @@ func TestFaultsOfARequestToWatch(t *testing.T) {
 		field           string
 	}{
 		{"no id", "", "", organizer, codes.InvalidArgument, "run_id"},
-		{"an id that is none", "run 1", "", organizer, codes.InvalidArgument, "run_id"},
+		{"an invalid id", "run 1", "", organizer, codes.InvalidArgument, "run_id"},
 		{"an unknown run", record.NewID(time.Now()), "", organizer, codes.NotFound, ""},
-		{"a stranger", id, "", stranger, codes.NotFound, ""},
-		{"a stranger's token", id, position{version: 9}.token(id), stranger, codes.NotFound, ""},
-		{"a garbled token", id, "garbled", organizer, codes.InvalidArgument, "resume_token"},
+		{"an unrelated caller", id, "", unrelated, codes.NotFound, ""},
+		{"a token of an unrelated caller", id, position{version: 9}.token(id), unrelated, codes.NotFound, ""},
+		{"an invalid token", id, "invalid", organizer, codes.InvalidArgument, "resume_token"},
 		{"a token of another run", id, position{version: 1}.token(record.NewID(time.Now())), organizer, codes.InvalidArgument, "resume_token"},
 		{"a token from the future", id, position{version: 9}.token(id), organizer, codes.InvalidArgument, "resume_token"},
 	} {
@@ -164,18 +163,18 @@ func violated(err error) string {
 	return ""
 }
 
-// TestNothingStaysBehind counts goroutines after watchers have gone in every way: at the end of the run, by themselves, with
-// their connection, and when the server stops.
-func TestNothingStaysBehind(t *testing.T) {
+// TestWatchRun_LeaksNoGoroutine ends streams in every way: by the end of the run, by the client, with the connection, and by a stop of
+// the server.
+func TestWatchRun_LeaksNoGoroutine(t *testing.T) {
 	before := runtime.NumGoroutine()
 	t.Run("watch", func(t *testing.T) {
-		c := open(t, "embedded", 0)
-		p, ended := c.play(t), c.play(t)
+		s := startWatchServer(t, hooked, 0)
+		r, ended := s.newRun(), s.newRun()
 		for range 3 {
-			p.append(record.ExecutionLog, slices.Repeat([]string{strings.Repeat("x", 8000)}, 150)...) // more than is kept, so that watchers read for themselves
+			r.append(record.ExecutionLog, slices.Repeat([]string{strings.Repeat("x", 8000)}, 150)...) // more than is kept, so that each watcher reads the store
 		}
-		runs, conn := c.dial(t)
-		_, gone := c.dial(t)
+		runs, conn := s.dial(t)
+		_, gone := s.dial(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		watch := func(ctx context.Context, runs assayv1.RunServiceClient, id string) grpc.ServerStreamingClient[assayv1.WatchRunResponse] {
 			stream, err := runs.WatchRun(as(ctx, organizer), &assayv1.WatchRunRequest{RunId: id})
@@ -187,22 +186,22 @@ func TestNothingStaysBehind(t *testing.T) {
 			}
 			return stream
 		}
-		stays := watch(t.Context(), runs, p.run.ID)
+		stays := watch(t.Context(), runs, r.run.ID)
 		for range 10 {
-			watch(ctx, runs, p.run.ID)
-			watch(t.Context(), assayv1.NewRunServiceClient(gone), p.run.ID)
+			watch(ctx, runs, r.run.ID)
+			watch(t.Context(), assayv1.NewRunServiceClient(gone), r.run.ID)
 			watch(t.Context(), runs, ended.run.ID)
 		}
 		cancel()
 		if err := gone.Close(); err != nil {
 			t.Error(err)
 		}
-		ended.end(record.Completed)
+		ended.setState(record.Completed)
 		go func() {
-			for deadline := time.Now().Add(10 * time.Second); c.watchers() > 1 && time.Now().Before(deadline); {
+			for deadline := time.Now().Add(10 * time.Second); s.watchers() > 1 && time.Now().Before(deadline); {
 				time.Sleep(5 * time.Millisecond)
 			}
-			c.stop()
+			s.stop()
 		}()
 		for {
 			_, err := stays.Recv()
@@ -214,7 +213,7 @@ func TestNothingStaysBehind(t *testing.T) {
 			}
 			break
 		}
-		if n := c.watchers(); n > 0 {
+		if n := s.watchers(); n > 0 {
 			t.Errorf("%d watchers stay", n)
 		}
 		if err := conn.Close(); err != nil {
@@ -229,11 +228,11 @@ func TestNothingStaysBehind(t *testing.T) {
 	}
 }
 
-// watchers is how many there are.
-func (g *gallery) watchers() (n int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for _, t := range g.topics {
+// watchers counts the watchers.
+func (f *hubFixture) watchers() (n int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, t := range f.topics {
 		n += t.watchers
 	}
 	return n

@@ -9,7 +9,7 @@ import (
 	"assay/shared/record"
 )
 
-func TestTokensAreRefusedUnlessAMessageHadThem(t *testing.T) {
+func TestParseToken_RefusesWhatTheServerDidNotSend(t *testing.T) {
 	id, other := record.NewID(time.Now()), record.NewID(time.Now())
 	p := position{version: 1 << 40, lines: [logCount]int64{7, 0}}
 	token := p.token(id)
@@ -18,7 +18,7 @@ func TestTokensAreRefusedUnlessAMessageHadThem(t *testing.T) {
 	}
 	bad := map[string]string{
 		"empty": "", "words": "resume please", "cut": token[:len(token)-2], "longer": token + "AA", "of another run": p.token(other),
-		"a version that is none": position{}.token(id), "negative": position{version: -1}.token(id),
+		"no version": position{}.token(id), "negative": position{version: -1}.token(id),
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(token)
 	if err != nil {
@@ -35,16 +35,16 @@ func TestTokensAreRefusedUnlessAMessageHadThem(t *testing.T) {
 	run.Version, run.Logs.Execution.Lines = 3, 5
 	for _, tt := range []struct {
 		position
-		fine bool
+		valid bool
 	}{
 		{position{3, [logCount]int64{5, 0}}, true}, {position{4, [logCount]int64{}}, false}, {position{3, [logCount]int64{6, 0}}, false}, {position{3, [logCount]int64{0, 1}}, false},
 	} {
-		if faults := tt.checkReached(run, access.Organizer); (len(faults) == 0) != tt.fine {
+		if faults := tt.checkReached(run, access.Organizer); (len(faults) == 0) != tt.valid {
 			t.Errorf("%+v: %v", tt.position, faults)
 		}
 	}
 	if faults := (position{3, [logCount]int64{0, 99}}).checkReached(run, access.Owner); len(faults) > 0 {
-		t.Errorf("the length of a log is told to one who may not read it: %v", faults)
+		t.Errorf("the length of a log is revealed to a caller who may not read it: %v", faults)
 	}
 }
 

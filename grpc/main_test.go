@@ -137,7 +137,7 @@ func checked(t *testing.T, args ...string) error {
 	return err
 }
 
-func TestTheServerWorksOverDynamoDB(t *testing.T) {
+func TestRun_ServesOverDynamoDB(t *testing.T) {
 	i := issuer(t)
 	addr := start(t, i)
 	if err := checked(t, "-addr", addr); err != nil {
@@ -149,7 +149,7 @@ func TestTheServerWorksOverDynamoDB(t *testing.T) {
 	lease(t, i, addr, insecure.NewCredentials())
 }
 
-func TestTheServerSpeaksTLS(t *testing.T) {
+func TestRun_ServesTLS(t *testing.T) {
 	i := issuer(t)
 	cert, key := certificate(t)
 	addr := start(t, i, "-tls-cert", cert, "-tls-key", key)
@@ -192,7 +192,7 @@ func lease(t *testing.T, i trusted, addr string, secure credentials.TransportCre
 	}
 }
 
-func TestFlagsSayWhatIsMissing(t *testing.T) {
+func TestParse_NamesMissingFlags(t *testing.T) {
 	for args, says := range map[string]string{
 		"": "is needed", "-issuer x -audience y": "-bucket", "-addr x -check": "host:port", "-tls-cert x -check": "-tls-key", "-nothing": "nothing",
 	} {

@@ -8,8 +8,8 @@ import (
 	"assay/shared/store"
 )
 
-// TestDrainGoesAroundWhatIsBroken: a record that cannot be read holds up nothing that waits behind it.
-func TestDrainGoesAroundWhatIsBroken(t *testing.T) {
+// TestEvaluateQueued_SkipsUnreadableRecords: a record that cannot be read holds up nothing that waits behind it.
+func TestEvaluateQueued_SkipsUnreadableRecords(t *testing.T) {
 	s := newScene(t)
 	broken := store.Item{Key: record.RunKey(record.NewID(time.Now())), Data: []byte("this is no run")}
 	broken.Indexes[record.ByWork-1] = store.Key{Partition: record.QueuePartition(record.QueueBuiltin), Sort: record.At(time.Unix(0, 0)).String() + "#broken"}
@@ -84,8 +84,8 @@ func TestFairness_BurstOfOneTeam(t *testing.T) {
 	}
 }
 
-// TestNext: whoever is woken learns when to be woken next.
-func TestNext(t *testing.T) {
+// TestNextDue_ReturnsTheFirstInstant: whoever is woken learns when to be woken next.
+func TestNextDue_ReturnsTheFirstInstant(t *testing.T) {
 	s := newScene(t)
 	next := func() time.Time {
 		at, err := s.NextDue(s.ctx)
@@ -109,8 +109,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// TestALostWordIsFound: a file whose arrival nobody was told of is found by the cleaning, and the run goes on.
-func TestALostWordIsFound(t *testing.T) {
+// TestDeleteAbandonedFiles_CompletesUploadsWithoutNotification: a file whose arrival nobody was told of is found by the cleaning, and the run goes on.
+func TestDeleteAbandonedFiles_CompletesUploadsWithoutNotification(t *testing.T) {
 	s := newScene(t)
 	r := s.add(ranked, func(r *record.RunItem) {
 		r.State, r.QueuedAt, r.Files[0].State = record.AwaitingUpload, nil, record.FilePending
@@ -123,7 +123,7 @@ func TestALostWordIsFound(t *testing.T) {
 }
 
 // Results of tools go when their links have ended, and nothing else does then.
-func TestCleanResults(t *testing.T) {
+func TestDeleteExpiredResults_KeepsOtherFiles(t *testing.T) {
 	s := newScene(t)
 	user := record.NewID(s.Now())
 	result := record.ObjectKey(record.HolderTools, user, s.store(record.HolderTools, user, "fused.txt", ranked).SHA256)

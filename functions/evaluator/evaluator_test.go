@@ -164,7 +164,7 @@ func (s *scene) evaluations() int {
 	return n
 }
 
-func TestAQueuedRunIsEvaluatedAtOnce(t *testing.T) {
+func TestRun_EvaluatesQueuedRuns(t *testing.T) {
 	s := newScene(t)
 	s.start()
 	id := s.add(ranked).ID
@@ -190,7 +190,7 @@ func digest(sums ...string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-func TestABadRunFailsWithWhatIsWrong(t *testing.T) {
+func TestEvaluate_FailsInvalidRunsWithDiagnostics(t *testing.T) {
 	s := newScene(t)
 	id := s.add("q1 Q0 d1 1 x tag\nq1 Q0\n").ID
 	s.must(s.evaluate(id))
@@ -205,7 +205,7 @@ func TestABadRunFailsWithWhatIsWrong(t *testing.T) {
 	}
 }
 
-func TestAMessageThatComesOftenEvaluatesOnce(t *testing.T) {
+func TestEvaluate_RepeatedMessageEvaluatesOnce(t *testing.T) {
 	s := newScene(t)
 	id := s.add(ranked).ID
 	var all sync.WaitGroup
@@ -234,7 +234,7 @@ func (o opening) Open(ctx context.Context, key string) (io.ReadCloser, error) {
 	return o.Store.Open(ctx, key)
 }
 
-func TestATruthThatChangesMeanwhileIsTheOneThatCounts(t *testing.T) {
+func TestEvaluate_StartsAgainWhenTheTruthChanges(t *testing.T) {
 	s := newScene(t)
 	id := s.add(ranked).ID
 	var once sync.Once
@@ -254,7 +254,7 @@ func TestATruthThatChangesMeanwhileIsTheOneThatCounts(t *testing.T) {
 	}
 }
 
-func TestAFaultOfTheEvaluatorIsNotTheRuns(t *testing.T) {
+func TestEvaluate_PanicIsNotTheRunsFault(t *testing.T) {
 	s := newScene(t)
 	s.Files = opening{s.Files, func(string) { panic("a bug") }}
 	s.start()
@@ -265,7 +265,7 @@ func TestAFaultOfTheEvaluatorIsNotTheRuns(t *testing.T) {
 	}
 }
 
-func TestARunWhoseFileIsGoneComesBackAndFailsInTheEnd(t *testing.T) {
+func TestEvaluate_MissingFileFailsAfterAllAttempts(t *testing.T) {
 	s := newScene(t)
 	r := s.add(ranked)
 	s.must(s.Files.Delete(s.ctx, record.ObjectKey(record.HolderRuns, r.ID, r.Files[0].SHA256)))
@@ -283,7 +283,7 @@ func TestARunWhoseFileIsGoneComesBackAndFailsInTheEnd(t *testing.T) {
 	}
 }
 
-func TestRunsOfADeadProcessAreTakenBackAtOnce(t *testing.T) {
+func TestRun_ReclaimsLeasesOfAnEarlierProcess(t *testing.T) {
 	s := newScene(t)
 	dead := func(holder string) func(*record.RunItem) {
 		return func(r *record.RunItem) {
@@ -303,7 +303,7 @@ func TestRunsOfADeadProcessAreTakenBackAtOnce(t *testing.T) {
 	s.until(other, record.Completed)
 }
 
-func TestARunThatEndsTheProcessEveryTimeFails(t *testing.T) {
+func TestRun_FailsRunsThatAlwaysCrashTheProcess(t *testing.T) {
 	s := newScene(t)
 	id := s.add(ranked, func(r *record.RunItem) {
 		r.State, r.Attempts, r.Restarts, r.StartedAt = record.Evaluating, record.MaxAttempts, record.MaxRestarts, r.QueuedAt
@@ -313,7 +313,7 @@ func TestARunThatEndsTheProcessEveryTimeFails(t *testing.T) {
 	s.until(id, record.Failed)
 }
 
-func TestAWorkerThatStopsGivesItsRunsBack(t *testing.T) {
+func TestRun_ReleasesRunsWhenItStops(t *testing.T) {
 	s := newScene(t)
 	id := s.add(ranked).ID
 	begun := make(chan struct{}, 1)
@@ -332,7 +332,7 @@ func TestAWorkerThatStopsGivesItsRunsBack(t *testing.T) {
 	}
 }
 
-func TestManyTopicsGoToAFile(t *testing.T) {
+func TestEvaluate_StoresManyTopicsInAFile(t *testing.T) {
 	s := newScene(t)
 	var truth, run strings.Builder
 	for i := range 6000 {
@@ -362,7 +362,7 @@ func TestManyTopicsGoToAFile(t *testing.T) {
 	}
 }
 
-func TestWithoutAUsableTruthRunsSayWhomToAsk(t *testing.T) {
+func TestEvaluate_FailsWithoutAUsableTruth(t *testing.T) {
 	s := newScene(t)
 	s.truth.Files = []record.File{s.store(record.HolderTruths, s.dataset.ID, "qrels.txt", "q1 0 d1 many\n")}
 	s.commit(new(records.Tx).Replace(s.truth))
@@ -380,7 +380,7 @@ func TestWithoutAUsableTruthRunsSayWhomToAsk(t *testing.T) {
 	}
 }
 
-func TestARunWhoseEvaluatorIsAWorkersGoesToTheWorkers(t *testing.T) {
+func TestEvaluate_ReleasesRunsForWorkers(t *testing.T) {
 	s := newScene(t)
 	s.truth.Evaluator.Kind = record.EvaluatorWorker
 	s.commit(new(records.Tx).Replace(s.truth))

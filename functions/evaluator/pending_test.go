@@ -25,7 +25,7 @@ func pending(r *record.RunItem) {
 	r.Files[0].State = record.FilePending
 }
 
-func TestUploadsAreWaitedForForADay(t *testing.T) {
+func TestRunDue_ExpiresUploadsAfterADay(t *testing.T) {
 	s := newScene(t)
 	arrived := s.add(ranked, pending).ID
 	missing := s.add(ranked, pending, func(r *record.RunItem) {
@@ -47,7 +47,7 @@ func TestUploadsAreWaitedForForADay(t *testing.T) {
 	}
 }
 
-func TestAChangedTruthReachesEveryRunOnce(t *testing.T) {
+func TestReevaluate_EvaluatesEachRunOnce(t *testing.T) {
 	s := newScene(t)
 	good, bad := s.add(ranked).ID, s.add("nonsense\n").ID
 	public := s.add(ranked, func(r *record.RunItem) { r.Access.Public = true }).ID
@@ -116,7 +116,7 @@ func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
 	}
 }
 
-func TestOnePassAloneDoesNotEndARequeue(t *testing.T) {
+func TestReevaluate_NeedsASecondPass(t *testing.T) {
 	s := newScene(t)
 	s.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, s.Now())
 	s.commit(new(records.Tx).Replace(s.dataset))
@@ -146,7 +146,7 @@ func TestUnserved_RunsThatWaitTooLongAreGivenUp(t *testing.T) {
 	}
 }
 
-func TestOnlyAbandonedFilesAreCleaned(t *testing.T) {
+func TestDeleteAbandonedFiles_KeepsNamedFiles(t *testing.T) {
 	s := newScene(t)
 	run := s.add(ranked)
 	s.truth.Files = append(s.truth.Files, s.store(record.HolderTruths, s.dataset.ID, "old.txt", "of an older truth"))
@@ -205,7 +205,7 @@ func (l *lagging) Query(ctx context.Context, q store.Query) (items []store.Item,
 	return l.seen, err
 }
 
-func TestASecondPassThatComesTooEarlyIsNone(t *testing.T) {
+func TestReevaluate_IgnoresAPassThatIsTooEarly(t *testing.T) {
 	s := newScene(t)
 	s.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, s.Now())
 	s.commit(new(records.Tx).Replace(s.dataset))
@@ -231,7 +231,7 @@ func (s *scene) adopts() {
 	s.commit(new(records.Tx).Replace(s.dataset))
 }
 
-func TestATruthThatBreaksTheEvaluatorIsRefusedOnce(t *testing.T) {
+func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
 	s := newScene(t)
 	var reads atomic.Int32
 	s.Files = opening{s.Files, func(string) {
@@ -249,7 +249,7 @@ func TestATruthThatBreaksTheEvaluatorIsRefusedOnce(t *testing.T) {
 	}
 }
 
-func TestATruthThatTakesLongHoldsUpNoRun(t *testing.T) {
+func TestAcceptTruth_DelaysNoRun(t *testing.T) {
 	s := newScene(t)
 	var once sync.Once
 	reading, proceed := make(chan struct{}), make(chan struct{})
@@ -286,7 +286,7 @@ func (b brittle) Query(ctx context.Context, q store.Query) ([]store.Item, error)
 	return b.Store.Query(ctx, q)
 }
 
-func TestAFaultOfAChoreEndsNothingElse(t *testing.T) {
+func TestRun_SurvivesPanicsOfPeriodicJobs(t *testing.T) {
 	s := newScene(t)
 	s.Store = brittle{s.Store}
 	s.start()

@@ -10,8 +10,8 @@ import (
 	"assay/shared/record"
 )
 
-// TestADigestOfATruthIsKeyed evaluates two runs on a dataset, whose secret keys the digests of both.
-func TestADigestOfATruthIsKeyed(t *testing.T) {
+// TestDigests_TruthIsKeyed evaluates two runs on a dataset, whose secret keys the digests of both.
+func TestDigests_TruthIsKeyed(t *testing.T) {
 	s := newScene(t)
 	ids := []string{s.add(ranked).ID, s.add(ranked).ID}
 	s.start()
@@ -25,9 +25,9 @@ func TestADigestOfATruthIsKeyed(t *testing.T) {
 	}
 }
 
-// TestFailuresThatOnlyTheTruthKnowsAreBounded: runs on a blinded split whose topics the truth does not have fail without saying
+// TestBlindedRuns_BoundFailuresThatRevealTheTruth: runs on a blinded split whose topics the truth does not have fail without saying
 // why five times a day, and then are to their owner as any other that was evaluated; whatever the files alone earn is shown.
-func TestFailuresThatOnlyTheTruthKnowsAreBounded(t *testing.T) {
+func TestBlindedRuns_BoundFailuresThatRevealTheTruth(t *testing.T) {
 	s := newScene(t)
 	s.start()
 	const other, long = "q8 Q0 d2 1 2.0 tag\n", "q8 Q0 d2 1 2.0 tag and more\n"

@@ -11,7 +11,7 @@ import (
 )
 
 // A worker that names no kinds of work may be one that builds without a sandbox: it gets no repository.
-func TestRepositoriesGoToWorkersThatNameThem(t *testing.T) {
+func TestLease_RepositoriesNeedWorkersThatNameThem(t *testing.T) {
 	s := newScene(t)
 	d := s.dataset(map[string]any{"pool": "gpu", "builds": true})
 	s.create("ada", "/v1/tasks/"+s.task+"/submissions", map[string]any{
@@ -50,7 +50,7 @@ func TestRepositoriesGoToWorkersThatNameThem(t *testing.T) {
 }
 
 // A run that waits when its organizers stop having repositories built is not built: it fails with the reason.
-func TestRepositoriesThatAreNoLongerBuiltFail(t *testing.T) {
+func TestLease_FailsRepositoriesThatAreNoLongerBuilt(t *testing.T) {
 	s := newScene(t)
 	d := s.dataset(map[string]any{"builds": true})
 	var made record.Submission

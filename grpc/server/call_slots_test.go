@@ -10,9 +10,9 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestArriving_CallersKeepNobodyOut opens calls whose messages never come, of a few users and then without a login: as many as
+// TestCallSlots_LeaveRoomForOtherCallers opens calls whose messages never come, of a few users and then without a login: as many as
 // are taken, and more. Another user has room all the same, and so do a worker and, as long as they have fewer, those users.
-func TestArriving_CallersKeepNobodyOut(t *testing.T) {
+func TestCallSlots_LeaveRoomForOtherCallers(t *testing.T) {
 	s := newScene(t)
 	open := func(caller string, calls int) {
 		for range calls { // they are taken in the order in which they come on the connection

@@ -31,7 +31,7 @@ func (s *silent) Ping(ctx context.Context) error {
 	return s.Store.Ping(ctx)
 }
 
-func TestAServerIsWellOnlyWhileItsStoreAnswers(t *testing.T) {
+func TestHealth_FollowsTheStore(t *testing.T) {
 	for _, gone := range []bool{false, true} {
 		table := &silent{Store: servertest.New(t).Store}
 		table.gone.Store(gone)

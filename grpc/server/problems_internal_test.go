@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/codes"
 )
 
-func TestEveryKindOfProblemHasItsCode(t *testing.T) {
+func TestStatuses_CoverAllKindsOfProblems(t *testing.T) {
 	for _, k := range problem.Kinds {
 		code, ok := statuses[k]
 		if !ok || code == codes.OK || code == codes.Unknown || (code == codes.Internal) != (k == problem.Internal) {
@@ -28,7 +28,7 @@ func TestEveryKindOfProblemHasItsCode(t *testing.T) {
 	}
 }
 
-func TestAProblemTravelsWithItsDetails(t *testing.T) {
+func TestStatusOf_ProblemHasDetails(t *testing.T) {
 	err := problem.Invalid.New("secret of the body").With(problem.Field{Pointer: "/files/0/mediaType", Detail: "is none"}).After(2 * time.Second)
 	s := statusOf(t.Context(), err, "id-1")
 	if s.Code() != codes.InvalidArgument || strings.Contains(s.Message(), "body") {
@@ -52,7 +52,7 @@ func TestAProblemTravelsWithItsDetails(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoProblemTellsNothing(t *testing.T) {
+func TestStatusOf_OtherErrorsRevealNothing(t *testing.T) {
 	if s := statusOf(t.Context(), errors.New("a secret"), "id"); s.Code() != codes.Internal || strings.Contains(s.Message(), "secret") {
 		t.Errorf("%v", s)
 	}
@@ -68,7 +68,7 @@ func TestWhatIsNoProblemTellsNothing(t *testing.T) {
 	}
 }
 
-func TestEveryMethodHasOneRule(t *testing.T) {
+func TestAuthorize_EveryMethodHasOneRole(t *testing.T) {
 	s := New(Env{Log: slog.New(slog.DiscardHandler), Now: time.Now}, Options{Lease: time.Minute, FirstLease: time.Minute, QueuePollInterval: time.Minute, Reflection: true})
 	served := map[string]bool{}
 	for name, info := range s.grpc.GetServiceInfo() {

@@ -25,8 +25,8 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 )
 
-// TestARunIsShownAsOverHTTP asks for the same runs by both edges, as everybody who can be told apart.
-func TestARunIsShownAsOverHTTP(t *testing.T) {
+// TestGetRun_ShowsTheSameAsHTTP asks for the same runs by both edges, as everybody who can be told apart.
+func TestGetRun_ShowsTheSameAsHTTP(t *testing.T) {
 	s := newScene(t)
 	s.create("mallory", "/v1/organizers", map[string]any{"name": "Another lab"})
 	open, test := s.dataset(nil), s.dataset(map[string]any{"split": "test"})
@@ -98,7 +98,7 @@ func (s *scene) shown(user, runID, submissionID string) []*assayv1.Run {
 	return append(list.GetRuns(), first.GetRun())
 }
 
-func TestAListIsPagedAndMasked(t *testing.T) {
+func TestListRuns_PagesAndMasks(t *testing.T) {
 	s := newScene(t)
 	data := s.dataset(nil)
 	var want []string
@@ -144,7 +144,7 @@ func TestAListIsPagedAndMasked(t *testing.T) {
 	}
 }
 
-func TestTheIDOfARequestIsTakenOrMade(t *testing.T) {
+func TestRequestID_IsTakenOrMade(t *testing.T) {
 	s := newScene(t)
 	for sent, kept := range map[string]bool{"mine-1": true, "": false, "has space": false, strings.Repeat("x", 129): false} {
 		var header metadata.MD
@@ -157,7 +157,7 @@ func TestTheIDOfARequestIsTakenOrMade(t *testing.T) {
 	}
 }
 
-func TestWhatIsTooLargeIsToldSo(t *testing.T) {
+func TestServer_RefusesLargeMessages(t *testing.T) {
 	s := newScene(t)
 	for _, compressor := range []string{"identity", "gzip"} {
 		_, err := s.runs.GetRun(s.as(""), &assayv1.GetRunRequest{RunId: strings.Repeat("x", 4<<20)}, grpc.UseCompressor(compressor))
@@ -206,7 +206,7 @@ func TestServer_UnderstandsGzip(t *testing.T) {
 	}
 }
 
-func TestAPanicEndsOneCall(t *testing.T) {
+func TestServer_PanicEndsOneCall(t *testing.T) {
 	s := newScene(t)
 	_, err := s.runs.GetRun(s.as("panic"), &assayv1.GetRunRequest{})
 	wantCode(t, err, codes.Internal, "report the request id")
@@ -217,7 +217,7 @@ func TestAPanicEndsOneCall(t *testing.T) {
 	wantCode(t, err, codes.InvalidArgument, "")
 }
 
-func TestTheServerTellsItsHealthAndItsProtocol(t *testing.T) {
+func TestServer_ServesHealthAndReflection(t *testing.T) {
 	s := newScene(t)
 	health := grpc_health_v1.NewHealthClient(s.conn)
 	for _, name := range []string{"", "assay.v1.WorkerService", "assay.v1.RunService"} {
@@ -244,7 +244,7 @@ func TestTheServerTellsItsHealthAndItsProtocol(t *testing.T) {
 	}
 }
 
-func TestAServerThatStopsSendsWaitersAway(t *testing.T) {
+func TestServer_StopEndsWaitingCalls(t *testing.T) {
 	s := newScene(t)
 	health, err := grpc_health_v1.NewHealthClient(s.conn).Watch(s.as(""), &grpc_health_v1.HealthCheckRequest{})
 	if err != nil {

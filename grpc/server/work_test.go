@@ -68,7 +68,7 @@ func (s *scene) deliver(w *assayv1.Work, content string) *assayv1.CompleteRunRes
 	}
 }
 
-func TestAnImageIsExecutedAndEvaluated(t *testing.T) {
+func TestWorkerService_ExecutesAndEvaluatesAnImage(t *testing.T) {
 	s := newScene(t)
 	id := s.image("ada", s.dataset(nil))[0]
 	w := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(5 * time.Second)})
@@ -107,7 +107,7 @@ func TestAnImageIsExecutedAndEvaluated(t *testing.T) {
 	}
 }
 
-func TestAnOrganizersOwnEvaluatorMeasures(t *testing.T) {
+func TestReportEvaluation_CompletesTheRun(t *testing.T) {
 	s := newScene(t)
 	id := s.image("ada", s.dataset(map[string]any{"evaluator": judge, "split": "test"}))[0]
 	s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
@@ -145,7 +145,7 @@ func TestAnOrganizersOwnEvaluatorMeasures(t *testing.T) {
 	}
 }
 
-func TestTheExecutionsLogOfATestSplitIsWithheldUntilItIsUnblinded(t *testing.T) {
+func TestHeartbeat_LogOfABlindedRunIsWithheld(t *testing.T) {
 	s := newScene(t)
 	id := s.image("ada", s.dataset(map[string]any{"split": "test"}))[0]
 	w := s.lease(&assayv1.LeaseRequest{})
@@ -163,7 +163,7 @@ func TestTheExecutionsLogOfATestSplitIsWithheldUntilItIsUnblinded(t *testing.T) 
 	}
 }
 
-func TestACancelledRunStopsItsWorker(t *testing.T) {
+func TestHeartbeat_StopsTheWorkerOfACancelledRun(t *testing.T) {
 	s := newScene(t)
 	id := s.image("ada", s.dataset(nil))[0]
 	w := s.lease(&assayv1.LeaseRequest{})
@@ -175,9 +175,9 @@ func TestACancelledRunStopsItsWorker(t *testing.T) {
 	wantCode(t, err, codes.FailedPrecondition, "expired")
 }
 
-// TestALeaseServesTheIdentityThatTookIt: another worker that has learned the ids is answered what it is for a lease that is gone,
+// TestLease_IsValidForItsIdentityAlone: another worker that has learned the ids is answered what it is for a lease that is gone,
 // before and after the run is cancelled.
-func TestALeaseServesTheIdentityThatTookIt(t *testing.T) {
+func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 	s := newScene(t)
 	refused := func(state record.RunState, w *assayv1.Work) {
 		t.Helper()
@@ -232,7 +232,7 @@ func (s *scene) resume(id string) {
 	}
 }
 
-func TestHowARunFails(t *testing.T) {
+func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 	s := newScene(t)
 	data := s.dataset(map[string]any{"split": "test"})
 	fail := func(w *assayv1.Work, fault assayv1.FailRunRequest_Fault, diagnostics ...*assayv1.Diagnostic) *assayv1.FailRunResponse {
@@ -278,9 +278,9 @@ func TestHowARunFails(t *testing.T) {
 	}
 }
 
-// TestAnEvaluatorsFailuresOnABlindedRunAreBounded: the organizers' program has the truth at hand, so whatever is said of how it
+// TestFailRun_BoundsFailuresThatRevealTheTruth: the organizers' program has the truth at hand, so whatever is said of how it
 // failed is for the organizers alone, and that it failed is shown five times a day.
-func TestAnEvaluatorsFailuresOnABlindedRunAreBounded(t *testing.T) {
+func TestFailRun_BoundsFailuresThatRevealTheTruth(t *testing.T) {
 	s := newScene(t)
 	data := s.dataset(map[string]any{"split": "test", "evaluator": judge})
 	for n := range record.MaxTruthFailures + 1 {
@@ -304,7 +304,7 @@ func TestAnEvaluatorsFailuresOnABlindedRunAreBounded(t *testing.T) {
 	}
 }
 
-func TestATruthThatChangedVoidsAnEvaluation(t *testing.T) {
+func TestReportEvaluation_RefusesAnOutdatedTruth(t *testing.T) {
 	s := newScene(t)
 	data := s.dataset(map[string]any{"evaluator": judge})
 	id := s.image("ada", data)[0]
@@ -324,7 +324,7 @@ func TestATruthThatChangedVoidsAnEvaluation(t *testing.T) {
 	}
 }
 
-func TestPoolsAreServedByTheirWorkers(t *testing.T) {
+func TestLease_FollowsThePoolOfTheDataset(t *testing.T) {
 	s := newScene(t)
 	data := s.dataset(map[string]any{"pool": "gpu"})
 	id := s.image("ada", data)[0]
@@ -345,7 +345,7 @@ func TestPoolsAreServedByTheirWorkers(t *testing.T) {
 	}
 }
 
-func TestOnlyWorkersWork(t *testing.T) {
+func TestWorkerService_RefusesOtherCallers(t *testing.T) {
 	s := newScene(t)
 	id := s.image("ada", s.dataset(nil))[0]
 	for user, code := range map[string]codes.Code{"": codes.Unauthenticated, "bad": codes.Unauthenticated, "ada": codes.PermissionDenied, "olga": codes.PermissionDenied, "root": codes.PermissionDenied} {

@@ -16,7 +16,7 @@ import (
 )
 
 // A program that the worker runs as its own user may read what /proc shows of the worker.
-func TestTheTokenIsNotInTheEnvironmentOfTheProcess(t *testing.T) {
+func TestHideToken_RemovesItFromTheEnvironment(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "assay-worker")
 	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)

@@ -27,7 +27,7 @@ func of(variables map[string]string) func(string) string {
 	return func(name string) string { return variables[name] }
 }
 
-func TestSettings(t *testing.T) {
+func TestParse_FlagsWinOverVariables(t *testing.T) {
 	s, err := parse([]string{"-memory", "512M", "-kinds", "image, evaluation", "-name", "flag"}, of(map[string]string{
 		"ASSAY_WORKER_SERVER": "assay.example.org:50052", "ASSAY_WORKER_NAME": "variable", "ASSAY_WORKER_TOKEN_FILE": "/token",
 		"ASSAY_WORKER_POOLS": "gpu,default", "ASSAY_WORKER_DISK": "1.5g", "ASSAY_WORKER_TIME": "90s",
@@ -46,7 +46,7 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-func TestTheHelpSaysWhenTLSIsSpoken(t *testing.T) {
+func TestParse_HelpSaysWhenTLSIsSpoken(t *testing.T) {
 	var help bytes.Buffer
 	if _, err := parse([]string{"-h"}, of(nil), &help); !errors.Is(err, flag.ErrHelp) {
 		t.Fatal(err)
@@ -58,7 +58,7 @@ func TestTheHelpSaysWhenTLSIsSpoken(t *testing.T) {
 	}
 }
 
-func TestRepositoriesAreLeasedOnlyWithABuilder(t *testing.T) {
+func TestWorkKinds_RepositoriesNeedABuilder(t *testing.T) {
 	for args, want := range map[string]bool{"": false, "-builds registry.example.org/buildah:1": true, "-exec local": true} {
 		s, err := parse(strings.Fields(args), of(nil), &bytes.Buffer{})
 		if err != nil {
@@ -70,7 +70,7 @@ func TestRepositoriesAreLeasedOnlyWithABuilder(t *testing.T) {
 	}
 }
 
-func TestSettingsThatAreRefused(t *testing.T) {
+func TestParse_RefusesInvalidSettings(t *testing.T) {
 	for args, want := range map[string]string{
 		"-exec vm":                     "-exec must be container or local",
 		"-runtime docker":              "-runtime must be Podman",
@@ -93,7 +93,7 @@ func TestSettingsThatAreRefused(t *testing.T) {
 	}
 }
 
-func TestTokensStayOnThisMachineWithoutTLS(t *testing.T) {
+func TestConnect_SendsNoTokenInPlainText(t *testing.T) {
 	for _, c := range []struct {
 		args    string
 		refused string
@@ -165,7 +165,7 @@ func (s *told) Lease(ctx context.Context, _ *assayv1.LeaseRequest) (*assayv1.Lea
 	return &assayv1.LeaseResponse{}, nil
 }
 
-func TestTokenFilesAreReadAgain(t *testing.T) {
+func TestConnect_ReadsTheTokenFileForEachCall(t *testing.T) {
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

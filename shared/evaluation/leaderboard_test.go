@@ -215,7 +215,7 @@ var (
 
 // ada's runs are x and y, bob's z; v has no value, u and s are not published, w is blinded, and s was; b and c are
 // baselines of the organizers.
-func TestABoardByHand(t *testing.T) {
+func TestLeaderboard_Examples(t *testing.T) {
 	c := newScene(t, open(t), false)
 	for _, e := range []entry{
 		{"x", "ada", [2]map[string]*float64{values(new(.1), new(1.)), values(new(.5), new(30.))}, shown, false},
@@ -258,7 +258,7 @@ func TestABoardByHand(t *testing.T) {
 }
 
 // Whoever asks, however it is stored and read, a board is what all entries that the caller may see are in order.
-func TestABoardIsWhatItsCallerSees(t *testing.T) {
+func TestLeaderboard_RanksWhatTheCallerSees(t *testing.T) {
 	s := open(t)
 	rapid.Check(t, func(t *rapid.T) {
 		c := newScene(t, s, rapid.Bool().Draw(t, "private"))

@@ -119,9 +119,9 @@ func (s *scene) chunks() int {
 
 func same(got, want []string) bool { return fmt.Sprintf("%q", got) == fmt.Sprintf("%q", want) }
 
-// TestALogReadsTheSameWhateverHappensToIt appends to both logs, ends and begins the run, seals it at any time, and reads from
+// TestLogs_ReadTheSameAfterAnySequence appends to both logs, ends and begins the run, seals it at any time, and reads from
 // anywhere, also by a run as it was before it was sealed.
-func TestALogReadsTheSameWhateverHappensToIt(t *testing.T) {
+func TestLogs_ReadTheSameAfterAnySequence(t *testing.T) {
 	s := newScene(t)
 	text := rapid.OneOf(rapid.StringMatching(`[ -~]{0,40}`), rapid.StringMatching(`(日本|é|\x00|\x1b\[1m|"|\\| ){0,20}`), rapid.Just(strings.Repeat("long ", 1700)))
 	rapid.Check(t, func(rt *rapid.T) {
@@ -162,7 +162,7 @@ func TestALogReadsTheSameWhateverHappensToIt(t *testing.T) {
 	})
 }
 
-func TestASealedLogIsAFileAndNothingElse(t *testing.T) {
+func TestSeal_ReplacesChunksByAFile(t *testing.T) {
 	s := newScene(t)
 	s.begin()
 	s.append(record.ExecutionLog, "one", "two")
@@ -198,7 +198,7 @@ func TestASealedLogIsAFileAndNothingElse(t *testing.T) {
 	}
 }
 
-func TestLogsWithTheSameBytesBothStay(t *testing.T) {
+func TestSeal_KeepsLogsWithEqualBytes(t *testing.T) {
 	s := newScene(t)
 	s.begin()
 	s.append(record.ExecutionLog, "same")
@@ -214,7 +214,7 @@ func TestLogsWithTheSameBytesBothStay(t *testing.T) {
 	}
 }
 
-func TestALogHasALimitAndATail(t *testing.T) {
+func TestAppend_LimitsTheLogAndKeepsTheTail(t *testing.T) {
 	s := newScene(t)
 	s.begin()
 	long := strings.Repeat("x", record.MaxLineBytes)
@@ -248,7 +248,7 @@ func (s *scene) lines(run *record.RunItem, from int64) (all []record.LogLine) {
 	return all
 }
 
-func TestWhoReadsALog(t *testing.T) {
+func TestReadsLog_ByRoleAndState(t *testing.T) {
 	for _, tt := range []struct {
 		name                  string
 		standing              record.AccessAttributes

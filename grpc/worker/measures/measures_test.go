@@ -31,7 +31,7 @@ func read(t *testing.T, files map[string]string) (*measures.Evaluation, error) {
 
 func same(a, b float64) bool { return a == b || math.IsNaN(a) && math.IsNaN(b) }
 
-func TestRead(t *testing.T) {
+func TestRead_JSONAndPrototext(t *testing.T) {
 	undefined := math.NaN()
 	for name, c := range map[string]struct {
 		file, content string
@@ -60,14 +60,14 @@ func TestRead(t *testing.T) {
 	}
 }
 
-func TestReadPrefersJSON(t *testing.T) {
+func TestRead_PrefersJSON(t *testing.T) {
 	e, err := read(t, map[string]string{measures.JSON: `{"ndcg": 1, "recall": 1}`, measures.Prototext: "no text"})
 	if err != nil || e.Measures["ndcg"] != 1 {
 		t.Errorf("read %v, %v", e, err)
 	}
 }
 
-func TestReadRefuses(t *testing.T) {
+func TestRead_RefusesInvalidFiles(t *testing.T) {
 	for name, c := range map[string]struct{ file, content, want string }{
 		"nothing":        {"other.json", `{}`, "neither evaluation.json nor evaluation.prototext"},
 		"empty":          {measures.JSON, ``, "not JSON (RFC 8259) from line 1 on"},

@@ -44,7 +44,7 @@ func texts(lines []*assayv1.OutputLine) []string {
 	return all
 }
 
-func TestLines(t *testing.T) {
+func TestWriter_SplitsLines(t *testing.T) {
 	long := strings.Repeat("ä", 8000)
 	for name, c := range map[string]struct {
 		written string
@@ -75,7 +75,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-func TestLinesAreTextWithinTheLimit(t *testing.T) {
+func TestWriter_LinesAreTextWithinTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		l := output.New()
 		w := l.Writer(stderr)
@@ -91,7 +91,7 @@ func TestLinesAreTextWithinTheLimit(t *testing.T) {
 	})
 }
 
-func TestLinesStayUntilTheyAreKept(t *testing.T) {
+func TestNext_RepeatsLinesUntilAcknowledge(t *testing.T) {
 	l := output.New()
 	for i := range 5 {
 		l.Printf("%d", i)
@@ -107,7 +107,7 @@ func TestLinesStayUntilTheyAreKept(t *testing.T) {
 	}
 }
 
-func TestNewsRing(t *testing.T) {
+func TestChanged_SignalsTheFirstLineAndAFullCall(t *testing.T) {
 	rang := func(l *output.Log) bool {
 		select {
 		case <-l.Changed():
@@ -136,7 +136,7 @@ func TestNewsRing(t *testing.T) {
 	}
 }
 
-func TestTheEndOfEachStreamIsKeptWhateverWasPrinted(t *testing.T) {
+func TestLog_KeepsTheEndOfEachStream(t *testing.T) {
 	l := output.New()
 	out, err := l.Writer(stdout), l.Writer(stderr)
 	fmt.Fprintln(err, "warning")
@@ -188,7 +188,7 @@ func TestTheEndOfEachStreamIsKeptWhateverWasPrinted(t *testing.T) {
 	}
 }
 
-func TestTailOfOneLongLine(t *testing.T) {
+func TestTail_CutsOneLongLine(t *testing.T) {
 	l := output.New()
 	w := l.Writer(stdout)
 	w.Write([]byte(strings.Repeat("ä", 3000) + "!"))

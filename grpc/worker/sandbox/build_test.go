@@ -112,7 +112,7 @@ func (b *builds) build(ctx context.Context, t *testing.T, files map[string]strin
 	return p, printed, err
 }
 
-func TestRepositoriesAreBuilt(t *testing.T) {
+func TestRepository_IsBuilt(t *testing.T) {
 	b := newBuilds(t)
 	before := podman(t, "images", "--all", "--quiet", "--no-trunc")
 	p, printed, err := b.build(t.Context(), t, map[string]string{
@@ -134,7 +134,7 @@ func TestRepositoriesAreBuilt(t *testing.T) {
 }
 
 // Each Dockerfile tries to reach a file of the machine.
-func TestBuildsDoNotReachTheMachine(t *testing.T) {
+func TestBuild_DoesNotReachTheMachine(t *testing.T) {
 	b := newBuilds(t)
 	canary := filepath.Join(t.TempDir(), "canary")
 	if err := os.WriteFile(canary, []byte("of the machine"), 0o666); err != nil {
@@ -177,7 +177,7 @@ func TestBuildsDoNotReachTheMachine(t *testing.T) {
 	}
 }
 
-func TestBuildsReachNoPrivateAddress(t *testing.T) {
+func TestBuild_ReachesNoPrivateAddress(t *testing.T) {
 	b := newBuilds(t)
 	var reached atomic.Int32
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", ":0")
@@ -221,7 +221,7 @@ func TestBuildsReachNoPrivateAddress(t *testing.T) {
 	}
 }
 
-func TestBuildsAreBounded(t *testing.T) {
+func TestBuild_HasLimits(t *testing.T) {
 	b := newBuilds(t)
 	run := func(mode string) map[string]string {
 		return map[string]string{"Dockerfile": "FROM scratch\nCOPY probe /\nRUN [\"/probe\", \"" + mode + "\"]\n"}
@@ -252,7 +252,7 @@ func TestBuildsAreBounded(t *testing.T) {
 }
 
 // A build ends with its run, at once and with all of its processes.
-func TestBuildsEndWithTheContext(t *testing.T) {
+func TestBuild_EndsWithTheContext(t *testing.T) {
 	b := newBuilds(t)
 	gone := errors.New("the run is cancelled")
 	ctx, cancel := context.WithCancelCause(t.Context())
@@ -283,7 +283,7 @@ func sleep(ctx context.Context) bool {
 }
 
 // The builders here answer as Buildah does, with a fault each.
-func TestBuildersThatLetADockerfileOutAreRefused(t *testing.T) {
+func TestNewContainer_RefusesUnsafeBuilders(t *testing.T) {
 	s := newScene(t)
 	for version, want := range map[string]string{
 		"1.28.2": "versions before 1.38.1 let a Dockerfile reach the files of the builder",

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-func TestVolumesAreCleanedBeforeTheyAreChecked(t *testing.T) {
+func TestVolumes_AreCleanedBeforeTheyAreChecked(t *testing.T) {
 	for _, refused := range []string{"/a/../../sys", "/run/../dev", "/proc/./x", "//proc", "/", "/..", "relative", "", "/a:b", "/a,b", "/a b", "/a\n", `/a"b`} {
 		if at, err := volumes(map[string]struct{}{refused: {}}); err == nil || !strings.Contains(err.Error(), "over which nothing can be mounted") {
 			t.Errorf("%q: %v %v", refused, at, err)
@@ -34,7 +34,7 @@ func TestVolumesAreCleanedBeforeTheyAreChecked(t *testing.T) {
 	}
 }
 
-func TestContainersAreMadeWithTheirEnd(t *testing.T) {
+func TestCreate_IsolatesAndLimits(t *testing.T) {
 	c := &Container{}
 	args := c.create(&Job{
 		Name: "assay-x", Owner: "/w", Program: &Program{image: "i", volumes: []string{"/assay/output", "/data"}}, Limits: Limits{CPUs: 1, Memory: 1 << 20, Time: time.Minute},
@@ -55,7 +55,7 @@ func TestContainersAreMadeWithTheirEnd(t *testing.T) {
 	}
 }
 
-func TestMachinesThatCannotKeepALimitAreRefused(t *testing.T) {
+func TestHostInfo_RefusesMachinesWithoutLimits(t *testing.T) {
 	all := []string{"cpuset", "cpu", "memory", "pids"}
 	for want, change := range map[string]func(*hostInfo){
 		"":                               func(*hostInfo) {},
@@ -73,7 +73,7 @@ func TestMachinesThatCannotKeepALimitAreRefused(t *testing.T) {
 	}
 }
 
-func TestBuildersThatAreTooOldAreRefused(t *testing.T) {
+func TestCheckVersion_RefusesOldBuilders(t *testing.T) {
 	for printed, refused := range map[string]bool{
 		"buildah version 1.28.2 (image-spec 1.1.0-rc2)": true, "buildah version 1.35.1 (x)": true, "buildah version 1.38.0 (x)": true, "buildah version 0.99.9": true,
 		"podman version 5.0.0": true, "": true,
@@ -85,7 +85,7 @@ func TestBuildersThatAreTooOldAreRefused(t *testing.T) {
 	}
 }
 
-func TestOnlyPublicAddressesAreReached(t *testing.T) {
+func TestPublic_RefusesOtherAddresses(t *testing.T) {
 	own, err := net.InterfaceAddrs()
 	if err != nil {
 		t.Fatal(err)
@@ -134,7 +134,7 @@ func through(t *testing.T, server *httptest.Server, allowed func(netip.AddrPort)
 	return answer.StatusCode, string(b)
 }
 
-func TestTheProxyOfABuild(t *testing.T) {
+func TestEgress_ProxiesAllowedAddresses(t *testing.T) {
 	hello := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "hello from ", r.URL.Path) })
 	for name, server := range map[string]*httptest.Server{"HTTP": httptest.NewServer(hello), "HTTPS": httptest.NewTLSServer(hello)} {
 		t.Cleanup(server.Close)

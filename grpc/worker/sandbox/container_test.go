@@ -147,7 +147,7 @@ func (s *scene) run(ctx context.Context, t *testing.T, mode string) error {
 	return sandbox.Run(ctx, s.box, s.job)
 }
 
-func TestContainersAreShutIn(t *testing.T) {
+func TestContainer_IsIsolated(t *testing.T) {
 	t.Setenv("ASSAY_WORKER_TOKEN", "secret")
 	t.Setenv("HTTPS_PROXY", "http://user:password@proxy.example.org")
 	t.Setenv("NO_PROXY", "127.0.0.1")
@@ -181,7 +181,7 @@ func TestContainersAreShutIn(t *testing.T) {
 	}
 }
 
-func TestContainersEnd(t *testing.T) {
+func TestContainer_EndsWithItsFailure(t *testing.T) {
 	s := newScene(t)
 	for _, c := range []struct{ mode, command, want string }{
 		{"fail", "", "It ended with exit code 7 after"},
@@ -213,7 +213,7 @@ func TestContainersEnd(t *testing.T) {
 }
 
 // The file system of the output is hardly larger than the limit, whatever is kept open behind its back.
-func TestWhatIsDeletedAndOpenIsBounded(t *testing.T) {
+func TestOutput_BoundsDeletedOpenFiles(t *testing.T) {
 	s := newScene(t)
 	if err := s.run(t.Context(), t, "held"); err != nil {
 		t.Error(err)
@@ -224,7 +224,7 @@ func TestWhatIsDeletedAndOpenIsBounded(t *testing.T) {
 	}
 }
 
-func TestVolumesOfImages(t *testing.T) {
+func TestImage_VolumesAreBounded(t *testing.T) {
 	s := newScene(t)
 	if err := s.run(t.Context(), t, "output"); err != nil || !strings.Contains(s.out.String(), "output: written") {
 		t.Errorf("a volume over the output: %v %s", err, s.out.String())
@@ -239,7 +239,7 @@ func TestVolumesOfImages(t *testing.T) {
 	}
 }
 
-func TestContainersEndWithTheContext(t *testing.T) {
+func TestContainer_EndsWithTheContext(t *testing.T) {
 	s := newScene(t)
 	gone := errors.New("the lease is gone")
 	ctx, end := context.WithCancelCause(t.Context())
@@ -270,7 +270,7 @@ func (s *scene) left(t *testing.T, owner string, options ...string) (id string) 
 	return id
 }
 
-func TestTidyFindsWhatADeadWorkerLeft(t *testing.T) {
+func TestCleanUp_RemovesWhatADeadWorkerLeft(t *testing.T) {
 	s := newScene(t)
 	s.left(t, s.job.Owner)
 	if s.containers(t) == "" {
@@ -284,7 +284,7 @@ func TestTidyFindsWhatADeadWorkerLeft(t *testing.T) {
 	}
 }
 
-func TestContainersOfOtherFoldersAreFoundByTheirLabel(t *testing.T) {
+func TestOwners_FindsContainersOfOtherFolders(t *testing.T) {
 	s := newScene(t)
 	other := filepath.Join(t.TempDir(), "of another worker")
 	id := s.left(t, other)
@@ -301,7 +301,7 @@ func TestContainersOfOtherFoldersAreFoundByTheirLabel(t *testing.T) {
 }
 
 // A worker that starts removes the containers of the dead, and leaves those of others that start at the same time.
-func TestWorkersThatStartSweep(t *testing.T) {
+func TestNewContainer_SweepsContainersOfDeadWorkers(t *testing.T) {
 	s := newScene(t)
 	id := s.left(t, filepath.Join(t.TempDir(), "of a dead worker"))
 	var all sync.WaitGroup
@@ -319,7 +319,7 @@ func TestWorkersThatStartSweep(t *testing.T) {
 }
 
 // A worker that is killed takes its containers with it: the guard reads from a pipe that ends with the worker.
-func TestContainersEndWithTheirWorker(t *testing.T) {
+func TestWatchdog_EndsContainersWithTheirWorker(t *testing.T) {
 	s := newScene(t)
 	id := s.left(t, s.job.Owner)
 	release, err := s.box.StartWatchdog(s.job.Owner)
@@ -336,7 +336,7 @@ func TestContainersEndWithTheirWorker(t *testing.T) {
 }
 
 // A limit that Podman cannot set stands for a machine that cannot: the worker does not start.
-func TestMachinesThatCannotStartAContainerAreRefused(t *testing.T) {
+func TestNewContainer_RefusesMachinesThatStartNoContainer(t *testing.T) {
 	s := newScene(t)
 	s.with.Limits.Memory = 1
 	if _, err := sandbox.NewContainer(t.Context(), &s.with); err == nil || !strings.Contains(err.Error(), "no container can be run with its limits") {

@@ -17,7 +17,7 @@ func jobOver(t *testing.T, folder string) *Job {
 	return &Job{Folders: []Folder{{Path: folder, Writable: true, Root: root}}, Limits: Limits{Disk: 1 << 20}}
 }
 
-func TestWhatCannotBeCountedIsOverTheLimit(t *testing.T) {
+func TestOverDisk_UncountableFoldersAreOverTheLimit(t *testing.T) {
 	folder := t.TempDir()
 	j := jobOver(t, folder)
 	if why := overDisk(j); why != "" {
@@ -46,7 +46,7 @@ func TestWhatCannotBeCountedIsOverTheLimit(t *testing.T) {
 	}
 }
 
-func TestAFolderThatWasReplacedIsStillCounted(t *testing.T) {
+func TestOverDisk_CountsAReplacedFolder(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "output")
 	if err := os.Mkdir(folder, 0o700); err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func TestAFolderThatWasReplacedIsStillCounted(t *testing.T) {
 	}
 }
 
-func TestLinksAreNotCounted(t *testing.T) {
+func TestOverDisk_IgnoresLinks(t *testing.T) {
 	folder := t.TempDir()
 	large := filepath.Join(t.TempDir(), "large")
 	if err := os.WriteFile(large, make([]byte, 2<<20), 0o600); err != nil {

@@ -20,7 +20,7 @@ import (
 	"assay/grpc/worker/sandbox"
 )
 
-func TestImagesAreCollected(t *testing.T) {
+func TestImages_AreGarbageCollected(t *testing.T) {
 	s := newScene(t)
 	exists := func(reference string) bool { return exec.Command("podman", "image", "exists", reference).Run() == nil }
 	age := func(d time.Duration) {
@@ -63,7 +63,7 @@ func TestImagesAreCollected(t *testing.T) {
 	}
 }
 
-func TestImagesThatCannotBePulled(t *testing.T) {
+func TestImage_PullFailuresAreTheRuns(t *testing.T) {
 	s := newScene(t)
 	for _, reference := range []string{
 		s.from.address + "/lakeside/probe:none", s.from.address + "/lakeside/probe:bad", s.from.address + "/loop/probe:look",
@@ -110,7 +110,7 @@ func silence(t *testing.T, taken bool) (address string) {
 }
 
 // Podman and git wait for minutes for a host that does not answer.
-func TestHostsThatDoNotAnswerHoldNoWorkerForLong(t *testing.T) {
+func TestImage_SilentHostsTimeOut(t *testing.T) {
 	s := newScene(t)
 	s.from.elsewhere = silence(t, true)
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)

@@ -73,7 +73,7 @@ func serveRepository(t *testing.T, files map[string]string) string {
 	return server.URL + "/probe.git"
 }
 
-func TestRepositoriesAreCloned(t *testing.T) {
+func TestRepository_IsCloned(t *testing.T) {
 	address := serveRepository(t, map[string]string{"run.sh": "echo from the repository"})
 	first := ""
 	for _, c := range []struct{ ref, want string }{
@@ -115,7 +115,7 @@ func TestRepositoriesAreCloned(t *testing.T) {
 	}
 }
 
-func TestRepositoriesThatCannotBeCloned(t *testing.T) {
+func TestRepository_CloneFailuresAreTheRuns(t *testing.T) {
 	address := serveRepository(t, map[string]string{"run.sh": "exit"})
 	const cloned = "The repository cannot be cloned. Is its address right, does its server answer, may everybody read it, and is it small enough to be cloned within 15m0s?"
 	const url = "The repository must have an https URL without a user name."
@@ -145,7 +145,7 @@ func TestRepositoriesThatCannotBeCloned(t *testing.T) {
 }
 
 // When nothing can be cloned for long, the network of the worker may be at fault, and the runs are not to fail for it.
-func TestClonesThatFailForLongAreTheWorkers(t *testing.T) {
+func TestRepository_ManyCloneFailuresAreTheWorkers(t *testing.T) {
 	local := &sandbox.Local{Log: slog.New(slog.DiscardHandler)}
 	for i := range 12 {
 		folder := filepath.Join(t.TempDir(), "repository")

@@ -21,7 +21,7 @@ func claim(t *testing.T, root, name string) (f *scratch.Folder, tidied []string,
 	return f, tidied, err
 }
 
-func TestFoldersOfTheDeadAreTidied(t *testing.T) {
+func TestClaim_CleansUpAbandonedFolders(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "work")
 	dead, _, err := claim(t, root, "dead/..")
 	if err != nil {
@@ -49,7 +49,7 @@ func TestFoldersOfTheDeadAreTidied(t *testing.T) {
 	again.Release()
 }
 
-func TestAbandonedFolders(t *testing.T) {
+func TestAbandoned_LocksDecide(t *testing.T) {
 	root := t.TempDir()
 	folder, err := scratch.Claim(root, "living", func(string) {})
 	if err != nil {

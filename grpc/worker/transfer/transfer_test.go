@@ -25,8 +25,8 @@ func digest(s string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// TestTransfersOutlastTrouble breaks transfers off and refuses them before it lets them pass.
-func TestTransfersOutlastTrouble(t *testing.T) {
+// TestTransfer_RetriesTransientFailures breaks transfers off and refuses them before it lets them pass.
+func TestTransfer_RetriesTransientFailures(t *testing.T) {
 	var calls atomic.Int32
 	var got []byte
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -77,7 +77,7 @@ func TestTransfersOutlastTrouble(t *testing.T) {
 }
 
 // An upload whose answer was lost has arrived: the store refuses it the second time, which is success.
-func TestUpload_TakesAFileThatIsThereForSent(t *testing.T) {
+func TestUpload_TreatsAStoredFileAsSent(t *testing.T) {
 	var calls atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if calls.Add(1) == 1 {
@@ -105,7 +105,7 @@ func TestUpload_TakesAFileThatIsThereForSent(t *testing.T) {
 	}
 }
 
-func TestRefusedTransfersAreNotTriedAgain(t *testing.T) {
+func TestTransfer_DoesNotRetryRefusals(t *testing.T) {
 	var calls atomic.Int32
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		calls.Add(1)
@@ -124,7 +124,7 @@ func TestRefusedTransfersAreNotTriedAgain(t *testing.T) {
 	}
 }
 
-func TestCollect(t *testing.T) {
+func TestCollect_DescribesFiles(t *testing.T) {
 	folder := t.TempDir()
 	root, err := os.OpenRoot(folder)
 	if err != nil {

@@ -27,7 +27,7 @@ func evaluation(t *testing.T, command string) *server {
 
 const json = `{"measures": {"ndcg": 0.25, "recall": null, "more": 3}, "topics": {"t1": {"ndcg": 1, "other": 2}}}`
 
-func TestEvaluationReportsMeasures(t *testing.T) {
+func TestEvaluate_ReportsMeasures(t *testing.T) {
 	s := evaluation(t, `
 		test "$(cat "$ASSAY_RUN/run.txt" "$ASSAY_TRUTH/qrels.txt" "$ASSAY_INPUT/topics.txt")" = run`+secret+`topics || exit 9
 		echo '`+json+`' > "$ASSAY_OUTPUT/evaluation.json"`).finish(nil)
@@ -43,7 +43,7 @@ func TestEvaluationReportsMeasures(t *testing.T) {
 	}
 }
 
-func TestEvaluationReadsPrototext(t *testing.T) {
+func TestEvaluate_ReadsPrototext(t *testing.T) {
 	s := evaluation(t, `cat > "$ASSAY_OUTPUT/evaluation.prototext" <<'END'
 measure {
   key: "ndcg"
@@ -59,7 +59,7 @@ END`).finish(nil)
 	}
 }
 
-func TestEvaluatorsTellNothingOfTheTruth(t *testing.T) {
+func TestEvaluate_FailuresRevealNothingOfTheTruth(t *testing.T) {
 	for name, c := range map[string]struct{ command, want string }{
 		"exit code": {`cat "$ASSAY_TRUTH/qrels.txt"; cat "$ASSAY_TRUTH/qrels.txt" >&2; exit 3`, "It ended with exit code 3"},
 		"no JSON":   {`cat "$ASSAY_TRUTH/qrels.txt" > "$ASSAY_OUTPUT/evaluation.json"`, "cannot be read: it is not JSON"},
@@ -79,7 +79,7 @@ func TestEvaluatorsTellNothingOfTheTruth(t *testing.T) {
 	}
 }
 
-func TestAChangedTruthDropsTheEvaluation(t *testing.T) {
+func TestEvaluate_DropsResultsOfAnOutdatedTruth(t *testing.T) {
 	s := evaluation(t, `echo '`+json+`' > "$ASSAY_OUTPUT/evaluation.json"`)
 	s.before = func(method string, _ int) error {
 		if method == "ReportEvaluation" {

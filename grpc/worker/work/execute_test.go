@@ -29,7 +29,7 @@ func image(command string) *assayv1.Work {
 	return &assayv1.Work{Kind: assayv1.WorkKind_WORK_KIND_IMAGE, Image: "registry.example.org/lakeside/ranker:1", Command: command}
 }
 
-func TestExecutionDeliversWhatTheProgramWrote(t *testing.T) {
+func TestExecute_UploadsTheOutput(t *testing.T) {
 	w := image(`
 		test "$ASSAY_OUTPUT" = "$outputDir" && test "$ASSAY_INPUT" = "$inputDataset" && test "$ASSAY_INPUT" = "$inputRun" || exit 3
 		test -z "$SECRET" || exit 4
@@ -79,7 +79,7 @@ func equal[K, V comparable](a, b map[K]V) bool {
 }
 
 // A program without a container may put a link where its output folder was, to have the worker send what it links to.
-func TestAnOutputFolderThatWasReplacedIsNotFollowed(t *testing.T) {
+func TestExecute_DoesNotFollowAReplacedOutputFolder(t *testing.T) {
 	other := t.TempDir()
 	if err := os.WriteFile(filepath.Join(other, "secret"), []byte("of the worker"), 0o600); err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestAnOutputFolderThatWasReplacedIsNotFollowed(t *testing.T) {
 	}
 }
 
-func TestFailuresOfTheRun(t *testing.T) {
+func TestExecute_ReportsFailuresOfTheRun(t *testing.T) {
 	for name, c := range map[string]struct {
 		command, safe, other string
 		change               func(*work.Worker)

@@ -22,8 +22,8 @@ import (
 
 var errUnavailable = status.Error(codes.Unavailable, "as the test wants it")
 
-// TestLinesAreKeptOnceAlthoughAnswersAreLost loses every second answer to a heartbeat, and every third call.
-func TestLinesAreKeptOnceAlthoughAnswersAreLost(t *testing.T) {
+// TestHeartbeat_LostAnswersRepeatNoLine loses every second answer to a heartbeat, and every third call.
+func TestHeartbeat_LostAnswersRepeatNoLine(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, image(`for i in $(seq 0 2499); do echo "line $i"; done; sleep 0.3; echo last; echo run > "$ASSAY_OUTPUT/run"`))
 	s.after = func(method string, call int) error {
@@ -53,8 +53,8 @@ func TestLinesAreKeptOnceAlthoughAnswersAreLost(t *testing.T) {
 	}
 }
 
-// TestAnAnswerThatIsLostChangesNothing loses the answers that end a run: asked again, the server knows the lease no more.
-func TestAnAnswerThatIsLostChangesNothing(t *testing.T) {
+// TestCallWithRetry_LostAnswerChangesNothing loses the answers that end a run: asked again, the server knows the lease no more.
+func TestCallWithRetry_LostAnswerChangesNothing(t *testing.T) {
 	for method, command := range map[string]string{
 		"CompleteRun": `echo run > "$ASSAY_OUTPUT/run"`,
 		"FailRun":     "exit 1",
@@ -77,9 +77,9 @@ func TestAnAnswerThatIsLostChangesNothing(t *testing.T) {
 	}
 }
 
-// TestWorker_GivesUpOnCallsThatAlwaysFail has the server extend the lease and refuse the output, as one does that may not look
+// TestCallWithRetry_EndsAfterItsTime has the server extend the lease and refuse the output, as one does that may not look
 // into its file store.
-func TestWorker_GivesUpOnCallsThatAlwaysFail(t *testing.T) {
+func TestCallWithRetry_EndsAfterItsTime(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, image(`echo run > "$ASSAY_OUTPUT/run"`))
 	s.before = func(method string, _ int) error {
@@ -149,7 +149,7 @@ func (s *server) with(f func()) {
 	f()
 }
 
-func TestALostLeaseEndsTheProgram(t *testing.T) {
+func TestLease_LossEndsTheProgram(t *testing.T) {
 	for name, lose := range map[string]func(s *server){
 		"stop":  func(s *server) { s.stop = "The run was cancelled." },
 		"stale": func(s *server) { s.over = true },
@@ -186,8 +186,8 @@ func TestALostLeaseEndsTheProgram(t *testing.T) {
 	}
 }
 
-// TestLinesComeWithoutHeartbeatsThatAreDue has lines sent soon although no heartbeat is due for long.
-func TestLinesComeWithoutHeartbeatsThatAreDue(t *testing.T) {
+// TestHeartbeat_SendsLinesBeforeTheInterval has lines sent soon although no heartbeat is due for long.
+func TestHeartbeat_SendsLinesBeforeTheInterval(t *testing.T) {
 	t.Parallel()
 	command, gone := lasting(t)
 	s := newServer(t, image("sleep 0.2; "+command))
@@ -199,7 +199,7 @@ func TestLinesComeWithoutHeartbeatsThatAreDue(t *testing.T) {
 	gone()
 }
 
-func TestStoppingWorkers(t *testing.T) {
+func TestRun_StopFinishesOrReleasesWork(t *testing.T) {
 	t.Run("let work go on for a time", func(t *testing.T) {
 		t.Parallel()
 		s := newServer(t, image(`echo begun; sleep 0.5; echo run > "$ASSAY_OUTPUT/run"`))
@@ -229,7 +229,7 @@ func TestStoppingWorkers(t *testing.T) {
 	})
 }
 
-func TestLeaseIsTriedAgain(t *testing.T) {
+func TestRun_RetriesLease(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, image(`echo run > "$ASSAY_OUTPUT/run"`))
 	s.before = func(method string, call int) error {
@@ -245,7 +245,7 @@ func TestLeaseIsTriedAgain(t *testing.T) {
 }
 
 // A worker that can never lease ends; a token that was accepted may be replaced while its file still has the old one.
-func TestWorkersThatAreRefusedEnd(t *testing.T) {
+func TestRun_EndsWhenTheServerRefusesTheWorker(t *testing.T) {
 	for name, c := range map[string]struct {
 		code  codes.Code
 		from  int // the call that is refused first
@@ -294,7 +294,7 @@ func TestWorkersThatAreRefusedEnd(t *testing.T) {
 	}
 }
 
-func TestOutputWithoutEndIsCut(t *testing.T) {
+func TestExecute_CutsEndlessOutput(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, image(`yes "$(printf %1000d 7)" | head -c 40000000; echo the cause >&2; exit 1`)).finish(nil)
 	_, other := s.diagnostics(assayv1.FailRunRequest_FAULT_RUN)
@@ -317,7 +317,7 @@ func TestOutputWithoutEndIsCut(t *testing.T) {
 	}
 }
 
-func TestInputsThatAreNotAsAnnounced(t *testing.T) {
+func TestExecute_RefusesInputsThatDiffer(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(f *assayv1.File)
 		want   string

@@ -7,10 +7,10 @@ import (
 	"assay/shared/access"
 	"assay/shared/measure"
 	"assay/shared/record"
-	"assay/shared/records"
+	"assay/shared/record/recordtest"
 )
 
-// messages are those that one who has the roles reads of the run.
+// messages returns the diagnostics of the run that a caller with the roles reads.
 func messages(r *record.RunItem, roles access.Role) string {
 	var all []string
 	for _, d := range r.For(roles).Diagnostics {
@@ -30,11 +30,11 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 		alien      = "Q1 Q0 d1 1 2.0 tag\n"
 		lines      = "q1 Q0 d1 1 1.0 tag\nq1 Q0 d2 2 2.0 tag\nq2 Q0 d3 1 2.0 tag\n"
 	)
-	s := newScene(t)
-	s.start()
+	f := newFixture(t)
+	f.start()
 	evaluated := func(content string, state record.RunState) *record.RunItem {
 		t.Helper()
-		return s.until(s.add(content, func(r *record.RunItem) { r.Access.Blinded, r.Counted = true, true }).ID, state)
+		return f.until(f.add(content, func(r *recordtest.Run) { r.Access.Blinded, r.Counted = true, true }).ID, state)
 	}
 	reads := func(content string, state record.RunState, want string, organizers string) {
 		t.Helper()
@@ -45,13 +45,6 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 		if got := messages(r, access.Organizer); !strings.Contains(got, organizers) {
 			t.Errorf("the organizers read\n%s\nwant\n%s", got, organizers)
 		}
-	}
-	change := func(alter func(*record.DatasetItem)) {
-		t.Helper()
-		d := get[record.DatasetItem](s, s.dataset.Key())
-		alter(d)
-		record.Touch(d, s.Now())
-		s.commit(new(records.Tx).Replace(d))
 	}
 	const (
 		missing    = `topics missing from the run, which count with nothing retrieved: 1 of 2 topics of the truth: "q2"`
@@ -67,22 +60,22 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 		t.Errorf("the owner reads\n%s", got)
 	}
 
-	change(func(d *record.DatasetItem) {
-		d.Inputs = []record.File{s.store(record.HolderInputs, d.ID, "topics.tsv", "q1\tlakes\nq2\tponds\nq3\tseas\n")}
+	f.change(func(d *record.DatasetItem) {
+		d.Inputs = []record.File{f.records.File(record.HolderInputs, d.ID, "topics.tsv", "q1\tlakes\nq2\tponds\nq3\tseas\n")}
 	})
 	reads(lacksTopic, record.Completed, `warning: topics missing from the run: 2 of 3 topics of the inputs of the dataset: "q2", "q3"`, missing)
-	change(func(d *record.DatasetItem) {
-		d.Inputs = append(d.Inputs, s.store(record.HolderInputs, d.ID, "corpus.tsv", "d1\ta lake\nd2\ta pond\nx\ta sea\n"))
+	f.change(func(d *record.DatasetItem) {
+		d.Inputs = append(d.Inputs, f.records.File(record.HolderInputs, d.ID, "corpus.tsv", "d1\ta lake\nd2\ta pond\nx\ta sea\n"))
 	})
 	reads(unjudged, record.Completed, `warning: topics missing from the run: 1 of 3 topics of the inputs of the dataset: "q3"`+"\n"+
 		`warning: documents that are not in the inputs of the dataset: 1 of 2 documents that the run has over all topics: "y"`, noJudgment)
 
-	change(func(d *record.DatasetItem) {
+	f.change(func(d *record.DatasetItem) {
 		d.Inputs, d.IDsPublic = nil, true
-		d.Truths = []record.File{file("announced.txt", "q3 0 d1 1\n")} // it has yet to come
+		d.Truths = []record.File{recordtest.File("announced.txt", "q3 0 d1 1\n", record.FileStored)}
 	})
 	reads(lacksTopic, record.Completed, "", missing)
-	change(func(d *record.DatasetItem) { d.Truths = s.truth.Files })
+	f.change(func(d *record.DatasetItem) { d.Truths = f.truth.Files })
 	reads(lacksTopic, record.Completed, "warning: "+missing, missing)
 	reads(unjudged, record.Completed, "", noJudgment)
 	for range record.MaxTruthFailures + 1 { // what is public is not bounded
@@ -92,16 +85,15 @@ func TestBlindedRuns_OwnersReadWhatIsPublic(t *testing.T) {
 
 // TestBlindedRuns_LabelsThatArePublic does the same where items are classified.
 func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
-	s := newScene(t)
-	s.truth.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
-	s.truth.Evaluator = record.Evaluator{Kind: string(measure.Classification), Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}
-	s.truth.Files = []record.File{s.store(record.HolderTruths, s.dataset.ID, "labels.csv", "id,label\na,pos\nb,neg\nc,pos\n")}
-	record.Touch(s.truth, s.Now())
-	s.commit(new(records.Tx).Replace(s.truth))
-	s.start()
+	f := newFixture(t)
+	f.truth.RunFormat = record.RunFormat{Kind: "csv", IDField: "id", ValueField: "label"}
+	f.truth.Evaluator = record.Evaluator{Kind: string(measure.Classification), Measures: []string{"Accuracy"}, PrimaryMeasure: "Accuracy"}
+	f.truth.Files = []record.File{f.records.File(record.HolderTruths, f.dataset.ID, "labels.csv", "id,label\na,pos\nb,neg\nc,pos\n")}
+	f.records.Replace(f.truth)
+	f.start()
 	evaluate := func(content string, state record.RunState, blinded bool) *record.RunItem {
 		t.Helper()
-		return s.until(s.add(content, func(r *record.RunItem) { r.Access.Blinded, r.Counted = blinded, true }).ID, state)
+		return f.until(f.add(content, func(r *recordtest.Run) { r.Access.Blinded, r.Counted = blinded, true }).ID, state)
 	}
 	const (
 		positive = "id\tlabel\na\tpositive\nb\tneg\nc\tpositive\n"
@@ -121,11 +113,10 @@ func TestBlindedRuns_LabelsThatArePublic(t *testing.T) {
 			t.Errorf("the organizers read %s", got)
 		}
 	}
-	d := get[record.DatasetItem](s, s.dataset.Key())
-	d.LabelsPublic, d.Truths = true, s.truth.Files
-	d.Inputs = []record.File{s.store(record.HolderInputs, d.ID, "items.csv", "text,id\none,a\ntwo,b\nthree,c\nfour,d\n")}
-	record.Touch(d, s.Now())
-	s.commit(new(records.Tx).Replace(d))
+	f.change(func(d *record.DatasetItem) {
+		d.LabelsPublic, d.Truths = true, f.truth.Files
+		d.Inputs = []record.File{f.records.File(record.HolderInputs, d.ID, "items.csv", "text,id\none,a\ntwo,b\nthree,c\nfour,d\n")}
+	})
 	if got := messages(evaluate(positive, record.Completed, true), owner); !strings.Contains(got, unknown) {
 		t.Errorf("the owner reads %s", got)
 	}

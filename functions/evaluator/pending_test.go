@@ -14,169 +14,167 @@ import (
 	"assay/shared/measure"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/truth"
 )
 
-// pending makes a run wait for its file.
-func pending(r *record.RunItem) {
-	r.State, r.QueuedAt = record.AwaitingUpload, nil
-	r.Files[0].State = record.FilePending
+// awaitingUpload makes a run wait for its file.
+func awaitingUpload(r *recordtest.Run) {
+	r.State, r.Files[0].State = record.AwaitingUpload, record.FilePending
 }
 
 func TestRunDue_ExpiresUploadsAfterADay(t *testing.T) {
-	s := newScene(t)
-	arrived := s.add(ranked, pending).ID
-	missing := s.add(ranked, pending, func(r *record.RunItem) {
-		r.Files = []record.File{file("run.txt", "something else")}
-		r.Files[0].State = record.FilePending
+	f := newFixture(t)
+	arrived := f.add(ranked, awaitingUpload).ID
+	missing := f.add(ranked, awaitingUpload, func(r *recordtest.Run) {
+		r.Files = []record.File{recordtest.File("run.txt", "something else", record.FilePending)}
 	}).ID
-	s.wait(record.UploadTime - time.Minute)
-	s.must(s.RunDue(s.ctx))
-	if r := s.run(arrived); r.State != record.AwaitingUpload {
+	f.wait(record.UploadTime - time.Minute)
+	f.must(f.RunDue(f.ctx))
+	if r := f.run(arrived); r.State != record.AwaitingUpload {
 		t.Fatalf("%s before its time", r.State)
 	}
-	s.wait(2 * time.Minute)
-	s.must(s.RunDue(s.ctx))
-	if r := s.run(arrived); r.State != record.Queued {
+	f.wait(2 * time.Minute)
+	f.must(f.RunDue(f.ctx))
+	if r := f.run(arrived); r.State != record.Queued {
 		t.Fatalf("a run whose file arrived, though nobody was told, is %s: %v", r.State, r.Diagnostics)
 	}
-	if r := s.run(missing); r.State != record.Failed || r.Diagnostics[0].File != "run.txt" || !strings.Contains(r.Diagnostics[0].Message, r.Files[0].SHA256) {
+	if r := f.run(missing); r.State != record.Failed || r.Diagnostics[0].File != "run.txt" || !strings.Contains(r.Diagnostics[0].Message, r.Files[0].SHA256) {
 		t.Fatalf("%s %v", r.State, r.Diagnostics)
 	}
 }
 
 func TestReevaluate_EvaluatesEachRunOnce(t *testing.T) {
-	s := newScene(t)
-	good, bad := s.add(ranked).ID, s.add("nonsense\n").ID
-	public := s.add(ranked, func(r *record.RunItem) { r.Access.Public = true }).ID
+	f := newFixture(t)
+	good, bad := f.add(ranked).ID, f.add("nonsense\n").ID
+	public := f.add(ranked, func(r *recordtest.Run) { r.Access.Public = true }).ID
 	for _, id := range []string{good, bad, public} {
-		s.must(s.evaluate(id))
+		f.evaluate(id)
 	}
-	cancelled := s.add(ranked, func(r *record.RunItem) { r.State = record.Cancelled }).ID
-	unarrived := s.add(ranked, pending, func(r *record.RunItem) { r.State = record.Failed }).ID
-	s.truth.Number, s.dataset.TruthVersion = 2, 2
-	s.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, s.Now())
-	s.commit(new(records.Tx).Replace(s.truth).Replace(s.dataset))
-	s.must(s.RunDue(s.ctx))
+	cancelled := f.add(ranked, func(r *recordtest.Run) { r.State = record.Cancelled }).ID
+	unarrived := f.add(ranked, awaitingUpload, func(r *recordtest.Run) { r.State = record.Failed }).ID
+	f.truth.Number, f.dataset.TruthVersion = 2, 2
+	f.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, f.Now())
+	f.records.Replace(f.truth, f.dataset)
+	f.must(f.RunDue(f.ctx))
 	for _, id := range []string{good, bad, public} {
-		if r := s.run(id); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 0 {
+		if r := f.run(id); r.State != record.Queued || r.Attempts != 0 || len(r.Diagnostics) != 0 {
 			t.Fatalf("%+v", r)
 		}
-		s.must(s.evaluate(id))
+		f.evaluate(id)
 	}
 	for range 3 {
-		s.wait(5 * time.Second)
-		s.must(s.RunDue(s.ctx))
+		f.wait(5 * time.Second)
+		f.must(f.RunDue(f.ctx))
 	}
-	if d := get[record.DatasetItem](s, s.dataset.Key()); d.PendingWork != nil {
-		t.Fatalf("after all runs have followed: %+v", d.PendingWork)
+	if d := get[record.DatasetItem](f, f.dataset.Key()); d.PendingWork != nil {
+		t.Fatalf("after all runs were evaluated: %+v", d.PendingWork)
 	}
 	for id, want := range map[string]record.RunState{good: record.Completed, bad: record.Failed, public: record.Completed, cancelled: record.Cancelled, unarrived: record.Failed} {
-		if r := s.run(id); r.State != want || r.Attempts > 1 {
+		if r := f.run(id); r.State != want || r.Attempts > 1 {
 			t.Errorf("%s after %d attempts, want %s", r.State, r.Attempts, want)
 		}
 	}
-	if r := s.run(good); len(r.Evaluations) != 2 || s.evaluations() != 2 {
-		t.Fatalf("%d evaluations of the run, %d listed", len(r.Evaluations), s.evaluations())
+	if r := f.run(good); len(r.Evaluations) != 2 || f.evaluations() != 2 {
+		t.Fatalf("%d evaluations of the run, %d listed", len(r.Evaluations), f.evaluations())
 	}
 }
 
-// A run that fails against a new truth counts as evaluated, and one that still waits for its first evaluation holds up nothing.
+// A run that fails against a new truth counts as evaluated, and one that waits for its first evaluation delays nothing.
 func TestReevaluate_FailedRunsCountAsDone(t *testing.T) {
-	s := newScene(t)
-	good, bad := s.add(ranked).ID, s.add(ranked).ID
-	s.must(s.evaluate(good))
-	s.must(s.evaluate(bad))
-	s.add(ranked, func(r *record.RunItem) { r.Queue = record.QueueWorkers })
-	old := *s.truth
+	f := newFixture(t)
+	good, bad := f.add(ranked).ID, f.add(ranked).ID
+	f.evaluate(good)
+	f.evaluate(bad)
+	f.add(ranked, func(r *recordtest.Run) { r.Queue = record.QueueWorkers })
+	old := *f.truth
 	tx := new(records.Tx)
-	s.dataset.Evaluator, s.dataset.RunFormat = s.truth.Evaluator, s.truth.RunFormat
-	truth.Activate(tx, s.dataset, &old, s.Now())
-	s.commit(tx.Replace(s.dataset))
-	s.must(s.RunDue(s.ctx))
-	s.must(s.evaluate(good))
+	truth.Activate(tx, f.dataset, &old, f.Now())
+	f.records.Commit(tx.Replace(f.dataset))
+	f.must(f.RunDue(f.ctx))
+	f.evaluate(good)
 	looks := func() *record.DatasetItem {
 		for range 3 {
-			s.wait(time.Minute)
-			s.must(s.RunDue(s.ctx))
+			f.wait(time.Minute)
+			f.must(f.RunDue(f.ctx))
 		}
-		return get[record.DatasetItem](s, s.dataset.Key())
+		return get[record.DatasetItem](f, f.dataset.Key())
 	}
 	if d := looks(); d.Board().TruthVersion != 1 || d.Reevaluation == nil || !reflect.DeepEqual(d.Reevaluation.Progress, &record.Progress{Runs: 2, Waiting: 1}) {
 		t.Fatalf("while a run waits, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
-	s.must(queue.Queue{Store: s.Store, Now: s.Now}.FailStale(s.ctx, bad, record.Queued, measure.Diagnostic{Severity: measure.Error, Message: "x"}))
+	f.must(queue.Queue{Store: f.Store, Now: f.Now}.FailStale(f.ctx, bad, record.Queued, measure.Diagnostic{Severity: measure.Error, Message: "x"}))
 	if d := looks(); d.Board().TruthVersion != 2 || d.Reevaluation != nil || d.PendingWork != nil {
 		t.Fatalf("once it has failed, version %d is shown: %+v", d.Board().TruthVersion, d.Reevaluation)
 	}
-	if e := get[record.EvaluationItem](s, record.EvaluationKey(s.run(good).EvaluationID)); e.Unlisted || e.TruthVersion != 2 {
+	if e := get[record.EvaluationItem](f, record.EvaluationKey(f.run(good).EvaluationID)); e.Unlisted || e.TruthVersion != 2 {
 		t.Errorf("%+v", e)
 	}
 }
 
 func TestReevaluate_NeedsASecondPass(t *testing.T) {
-	s := newScene(t)
-	s.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, s.Now())
-	s.commit(new(records.Tx).Replace(s.dataset))
+	f := newFixture(t)
+	f.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, f.Now())
+	f.records.Replace(f.dataset)
 	for pass, want := range []bool{true, true, false} {
 		if pass == 2 {
-			s.wait(5 * time.Second)
+			f.wait(5 * time.Second)
 		}
-		s.must(s.RunDue(s.ctx))
-		if d := get[record.DatasetItem](s, s.dataset.Key()); (d.PendingWork != nil) != want || d.Version != s.dataset.Version {
-			t.Fatalf("after the look number %d: %+v, version %d", pass+1, d.PendingWork, d.Version)
+		f.must(f.RunDue(f.ctx))
+		if d := get[record.DatasetItem](f, f.dataset.Key()); (d.PendingWork != nil) != want || d.Version != f.dataset.Version {
+			t.Fatalf("after pass %d: %+v, version %d", pass+1, d.PendingWork, d.Version)
 		}
 	}
 }
 
 func TestUnserved_RunsThatWaitTooLongAreGivenUp(t *testing.T) {
-	s := newScene(t)
-	id := s.add(ranked, func(r *record.RunItem) { r.Queue = record.QueueWorkers }).ID
-	s.wait(record.QueueTime - time.Minute)
-	s.must(s.FailUnserved(s.ctx))
-	if r := s.run(id); r.State != record.Queued || len(r.Diagnostics) != 0 {
+	f := newFixture(t)
+	id := f.add(ranked, func(r *recordtest.Run) { r.Queue = record.QueueWorkers }).ID
+	f.wait(record.QueueTime - time.Minute)
+	f.must(f.FailUnserved(f.ctx))
+	if r := f.run(id); r.State != record.Queued || len(r.Diagnostics) != 0 {
 		t.Fatal(r.State, r.Diagnostics)
 	}
-	s.wait(2 * time.Minute)
-	s.must(s.FailUnserved(s.ctx))
-	if r := s.run(id); r.State != record.Failed || !strings.Contains(r.Diagnostics[0].Message, "No worker") {
+	f.wait(2 * time.Minute)
+	f.must(f.FailUnserved(f.ctx))
+	if r := f.run(id); r.State != record.Failed || !strings.Contains(r.Diagnostics[0].Message, "No worker") {
 		t.Fatal(r.State, r.Diagnostics)
 	}
 }
 
 func TestDeleteAbandonedFiles_KeepsNamedFiles(t *testing.T) {
-	s := newScene(t)
-	run := s.add(ranked)
-	s.truth.Files = append(s.truth.Files, s.store(record.HolderTruths, s.dataset.ID, "old.txt", "of an older truth"))
-	s.commit(new(records.Tx).Replace(s.truth))
+	f := newFixture(t)
+	run := f.add(ranked)
+	f.truth.Files = append(f.truth.Files, f.records.File(record.HolderTruths, f.dataset.ID, "old.txt", "of an older truth"))
+	f.records.Replace(f.truth)
 	keep := []string{record.ObjectKey(record.HolderRuns, run.ID, run.Files[0].SHA256)}
-	for _, f := range s.truth.Files {
-		keep = append(keep, record.ObjectKey(record.HolderTruths, s.dataset.ID, f.SHA256))
+	for _, file := range f.truth.Files {
+		keep = append(keep, record.ObjectKey(record.HolderTruths, f.dataset.ID, file.SHA256))
 	}
-	nobody := record.NewID(s.Now())
+	nobody := record.NewID(f.Now())
 	var drop []string
 	for _, h := range []record.Holder{record.HolderInputs, record.HolderTruths, record.HolderRuns, record.HolderEvaluations} {
-		drop = append(drop, record.ObjectKey(h, nobody, s.store(h, nobody, "x", "of nobody").SHA256))
+		drop = append(drop, record.ObjectKey(h, nobody, f.records.File(h, nobody, "x", "of nobody").SHA256))
 	}
-	drop = append(drop, record.ObjectKey(record.HolderRuns, run.ID, s.store(record.HolderRuns, run.ID, "x", "replaced").SHA256))
+	drop = append(drop, record.ObjectKey(record.HolderRuns, run.ID, f.records.File(record.HolderRuns, run.ID, "x", "replaced").SHA256))
 	has := func(key string) bool {
-		_, err := s.Files.Stat(s.ctx, key)
+		_, err := f.Files.Stat(f.ctx, key)
 		if err != nil && !errors.Is(err, blob.ErrNotFound) {
 			t.Fatal(err)
 		}
 		return err == nil
 	}
-	s.wait(47 * time.Hour)
-	s.must(s.DeleteAbandonedFiles(s.ctx))
+	f.wait(47 * time.Hour)
+	f.must(f.DeleteAbandonedFiles(f.ctx))
 	for _, key := range drop {
 		if !has(key) {
 			t.Errorf("%s is gone before its time", key)
 		}
 	}
-	s.wait(2 * time.Hour)
-	s.must(s.DeleteAbandonedFiles(s.ctx))
+	f.wait(2 * time.Hour)
+	f.must(f.DeleteAbandonedFiles(f.ctx))
 	for _, key := range keep {
 		if !has(key) {
 			t.Errorf("%s is gone, though a record names it", key)
@@ -189,13 +187,13 @@ func TestDeleteAbandonedFiles_KeepsNamedFiles(t *testing.T) {
 	}
 }
 
-// lagging is a store whose index of what is due stays as it was at the first look.
-type lagging struct {
+// laggingIndex is a store whose index of pending work stays as it was at the first query.
+type laggingIndex struct {
 	store.Store
 	seen []store.Item
 }
 
-func (l *lagging) Query(ctx context.Context, q store.Query) (items []store.Item, err error) {
+func (l *laggingIndex) Query(ctx context.Context, q store.Query) (items []store.Item, err error) {
 	if q.Partition != record.DuePartition {
 		return l.Store.Query(ctx, q)
 	}
@@ -206,55 +204,54 @@ func (l *lagging) Query(ctx context.Context, q store.Query) (items []store.Item,
 }
 
 func TestReevaluate_IgnoresAPassThatIsTooEarly(t *testing.T) {
-	s := newScene(t)
-	s.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, s.Now())
-	s.commit(new(records.Tx).Replace(s.dataset))
-	s.Store = &lagging{Store: s.Store}
+	f := newFixture(t)
+	f.dataset.PendingWork = record.NewPendingWork(record.Reevaluate, f.Now())
+	f.records.Replace(f.dataset)
+	f.Store = &laggingIndex{Store: f.Store}
 	for range 3 {
-		s.must(s.RunDue(s.ctx))
+		f.must(f.RunDue(f.ctx))
 	}
-	if d := get[record.DatasetItem](s, s.dataset.Key()); !d.PendingWork.Is(record.Reevaluate) || d.PendingWork.State != record.ConfirmingPass {
+	if d := get[record.DatasetItem](f, f.dataset.Key()); !d.PendingWork.Is(record.Reevaluate) || d.PendingWork.State != record.ConfirmingPass {
 		t.Fatalf("%+v", d.PendingWork)
 	}
-	s.wait(5 * time.Second)
-	s.must(s.RunDue(s.ctx))
-	if d := get[record.DatasetItem](s, s.dataset.Key()); d.PendingWork != nil {
+	f.wait(5 * time.Second)
+	f.must(f.RunDue(f.ctx))
+	if d := get[record.DatasetItem](f, f.dataset.Key()); d.PendingWork != nil {
 		t.Fatalf("%+v", d.PendingWork)
 	}
 }
 
-// adopts has the dataset wait for its truth to be looked at.
-func (s *scene) adopts() {
-	s.t.Helper()
-	s.dataset.RunFormat, s.dataset.Evaluator = s.truth.RunFormat, s.truth.Evaluator
-	s.dataset.PendingWork = record.NewPendingWork(record.AcceptTruth, s.Now())
-	s.commit(new(records.Tx).Replace(s.dataset))
+// acceptTruth has the dataset's truth wait to be accepted.
+func (f *fixture) acceptTruth() {
+	f.t.Helper()
+	f.dataset.PendingWork = record.NewPendingWork(record.AcceptTruth, f.Now())
+	f.records.Replace(f.dataset)
 }
 
 func TestAcceptTruth_RefusesATruthThatPanics(t *testing.T) {
-	s := newScene(t)
+	f := newFixture(t)
 	var reads atomic.Int32
-	s.Files = opening{s.Files, func(string) {
+	f.Files = hookedFiles{f.Files, func(string) {
 		reads.Add(1)
 		panic("a bug")
 	}}
-	s.adopts()
-	if err := s.RunDue(s.ctx); err == nil || !strings.Contains(err.Error(), "a bug") {
-		t.Errorf("the fault is told as %v", err)
+	f.acceptTruth()
+	if err := f.RunDue(f.ctx); err == nil || !strings.Contains(err.Error(), "a bug") {
+		t.Errorf("the fault is %v", err)
 	}
-	s.must(s.RunDue(s.ctx))
-	d := get[record.DatasetItem](s, s.dataset.Key())
+	f.must(f.RunDue(f.ctx))
+	d := get[record.DatasetItem](f, f.dataset.Key())
 	if reads.Load() != 1 || d.PendingWork.Is(record.AcceptTruth) || d.TruthVersion != 1 || len(d.Diagnostics) != 1 || !strings.Contains(d.Diagnostics[0].Message, "a fault of the platform") {
 		t.Fatalf("read %d times: %+v", reads.Load(), d)
 	}
 }
 
 func TestAcceptTruth_DelaysNoRun(t *testing.T) {
-	s := newScene(t)
+	f := newFixture(t)
 	var once sync.Once
 	reading, proceed := make(chan struct{}), make(chan struct{})
 	defer close(proceed)
-	s.Files = opening{s.Files, func(key string) {
+	f.Files = hookedFiles{f.Files, func(key string) {
 		if strings.HasPrefix(key, "truths/") {
 			first := false
 			once.Do(func() { first = true })
@@ -264,22 +261,19 @@ func TestAcceptTruth_DelaysNoRun(t *testing.T) {
 			}
 		}
 	}}
-	s.adopts()
-	s.start()
+	f.acceptTruth()
+	f.start()
 	<-reading
-	lapsed := s.add(ranked, func(r *record.RunItem) {
-		r.State, r.Attempts, r.StartedAt = record.Evaluating, 1, r.QueuedAt
-		r.Lease = &record.Lease{ID: record.NewID(s.Now()), Holder: "elsewhere", Until: record.At(s.Now())}
-	}).ID
-	if r := s.until(lapsed, record.Completed); r.Attempts != 2 {
+	expired := f.add(ranked, f.leasedBy("elsewhere", 0)).ID
+	if r := f.until(expired, record.Completed); r.Attempts != 2 {
 		t.Fatalf("%d attempts", r.Attempts)
 	}
 }
 
-// brittle is a store that panics when it is asked for what is due.
-type brittle struct{ store.Store }
+// panickingStore panics when it is asked for due work.
+type panickingStore struct{ store.Store }
 
-func (b brittle) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
+func (b panickingStore) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
 	if q.Partition == record.DuePartition && q.To != "" {
 		panic("a bug")
 	}
@@ -287,8 +281,8 @@ func (b brittle) Query(ctx context.Context, q store.Query) ([]store.Item, error)
 }
 
 func TestRun_SurvivesPanicsOfPeriodicJobs(t *testing.T) {
-	s := newScene(t)
-	s.Store = brittle{s.Store}
-	s.start()
-	s.until(s.add(ranked).ID, record.Completed)
+	f := newFixture(t)
+	f.Store = panickingStore{f.Store}
+	f.start()
+	f.until(f.add(ranked).ID, record.Completed)
 }

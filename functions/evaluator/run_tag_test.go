@@ -3,35 +3,25 @@ package evaluator_test
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"io"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"assay/shared/blob"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 )
-
-// opened counts the files of runs that are opened.
-type opened struct {
-	blob.Store
-	runs atomic.Int64
-}
-
-func (o *opened) Open(ctx context.Context, key string) (io.ReadCloser, error) {
-	if strings.HasPrefix(key, string(record.HolderRuns)+"/") {
-		o.runs.Add(1)
-	}
-	return o.Store.Open(ctx, key)
-}
 
 // The tag is kept from the reading that evaluates the run, which a blinded run has twice: each opening is a request.
 func TestRunTag_CostsNoReading(t *testing.T) {
-	s := newScene(t)
-	files := &opened{Store: s.Files}
-	s.Files = files
-	s.start()
+	f := newFixture(t)
+	var opened atomic.Int64
+	f.Files = hookedFiles{f.Files, func(key string) {
+		if strings.HasPrefix(key, string(record.HolderRuns)+"/") {
+			opened.Add(1)
+		}
+	}}
+	f.start()
 	var packed bytes.Buffer
 	z := gzip.NewWriter(&packed)
 	_, _ = io.WriteString(z, "# a comment\n\n"+strings.ReplaceAll(ranked, "tag", "packed"))
@@ -46,10 +36,10 @@ func TestRunTag_CostsNoReading(t *testing.T) {
 		{packed.String(), "packed", false, 1},
 		{strings.ReplaceAll(ranked, "tag", strings.Repeat("long", 100)), "", false, 2},
 	} {
-		files.runs.Store(0)
-		r := s.until(s.add(tt.content, func(r *record.RunItem) { r.Access.Blinded = tt.blinded }).ID, record.Completed)
-		e := get[record.EvaluationItem](s, record.EvaluationKey(r.EvaluationID))
-		if n := files.runs.Load(); e.RunTag != tt.tag || n != tt.opened {
+		opened.Store(0)
+		r := f.until(f.add(tt.content, func(r *recordtest.Run) { r.Access.Blinded = tt.blinded }).ID, record.Completed)
+		e := get[record.EvaluationItem](f, record.EvaluationKey(r.EvaluationID))
+		if n := opened.Load(); e.RunTag != tt.tag || n != tt.opened {
 			t.Errorf("the tag of %.40q, blinded %v, is %q after %d openings; want %q after %d", tt.content, tt.blinded, e.RunTag, n, tt.tag, tt.opened)
 		}
 	}

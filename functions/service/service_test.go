@@ -36,7 +36,7 @@ func TestReference_HasEveryOperation(t *testing.T) {
 	}
 }
 
-// Spaces between elements are easily lost in a template, and nobody can then tell where a name ends.
+// Spaces between elements are easily lost in a template, and names then run together.
 func TestReference_HasSpacesBetweenElements(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil, "Accept", "text/html").Body

@@ -2,7 +2,7 @@ package tools
 
 import "testing"
 
-// TestLeaderboard_GroupsIgnoreRounding has two runs that differ by .1 on each of two topics, which is too few to tell.
+// TestLeaderboard_GroupsIgnoreRounding has two runs that differ by .1 on each of two topics, which are too few to distinguish them.
 func TestLeaderboard_GroupsIgnoreRounding(t *testing.T) {
 	a, b := map[string]float64{"1": .3, "2": .8}, map[string]float64{"1": .2, "2": .7}
 	if p := differenceP(a, b); p != .5 {

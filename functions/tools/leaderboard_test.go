@@ -106,7 +106,7 @@ func TestLeaderboard_MarksEntriesHiddenFromOthers(t *testing.T) {
 		}
 	}
 	if chart := ask("", "public", "image/svg+xml"); !strings.Contains(chart, "team of ada (2)") {
-		t.Errorf("the bars do not tell the runs of a team apart: %s", chart)
+		t.Errorf("the bars do not distinguish the runs of a team: %s", chart)
 	}
 }
 
@@ -153,7 +153,7 @@ func TestLeaderboard_GroupsByHand(t *testing.T) {
 	if got := entryRanks(out) + " / " + entryGroups(out); got != "1:bob 2:ada 2:cid / a b b" || out.Compared != 3 {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
-	// One that varies as widely as the others lie apart can be told from no one: it is of both groups. Its differences
+	// One that varies as widely as the others lie apart is distinguished from none: it is of both groups. Its differences
 	// from bob are .25 and .75 in turn, t = 6, p = .0002 and by Holm, of six, .0010.
 	s.addEvaluatedRun(runSpec{user: "dan", ap: around})
 	s.addEvaluatedRun(runSpec{user: "eve", ap: nil})

@@ -21,7 +21,7 @@ func TestProbability_DoesNotCrossLevelsByRounding(t *testing.T) {
 	}
 }
 
-// TestSignificance_ConcludesByTheTest has verdicts that the means do not tell: ranks against them, and tests without a p.
+// TestSignificance_ConcludesByTheTest has verdicts that do not follow from the means: ranks against them, and tests without a p.
 func TestSignificance_ConcludesByTheTest(t *testing.T) {
 	pair := func(first, second int, difference, plus, minus float64, different bool) SignificancePair {
 		p := SignificancePair{First: first, Second: second, Difference: difference, Different: different, Wilcoxon: &significance.SignedRank{Plus: plus, Minus: minus}}

@@ -24,7 +24,7 @@ import (
 	"assay/shared/record"
 )
 
-// writerOutput is what a tool writes, as it is told.
+// writerOutput is the answer of the tool.
 type writerOutput struct {
 	File *FileResult `json:"file"`
 	temp *tempFile
@@ -116,7 +116,7 @@ func TestTempFile_IsClosedAfterEveryAnswer(t *testing.T) {
 	s.post(http.StatusInternalServerError, "", writerInput{Fault: "error"})
 	s.post(http.StatusInternalServerError, "", writerInput{Fault: "panic"})
 	if a := s.post(http.StatusRequestEntityTooLarge, "alice", writerInput{Bytes: maxFileBytes + 1}); !strings.Contains(string(a.Body), "Give a depth") {
-		t.Errorf("too much is told as %s", a.Body)
+		t.Errorf("too large a file is answered with %s", a.Body)
 	}
 	files := s.Files
 	s.Files = failingStore{Store: files}
@@ -183,7 +183,7 @@ func TestLargeResult_IsBehindALink(t *testing.T) {
 	a := s.post(http.StatusOK, "alice", writerInput{Bytes: tooLargeInline})
 	f := answer(a)
 	if f.Content != nil || f.Size != tooLargeInline || f.SHA256 != digest || f.Name != "notes.csv" || f.MediaType != "text/csv; charset=utf-8" {
-		t.Errorf("it is told as %+v", f)
+		t.Errorf("the file is %+v", f)
 	}
 	if f.ExpiresAt == nil || f.ExpiresAt.Sub(now) > 30*time.Minute || f.ExpiresAt.Sub(now) < 29*time.Minute {
 		t.Errorf("the link works until %v", f.ExpiresAt)
@@ -220,9 +220,8 @@ func TestLargeResult_CountsAsStored(t *testing.T) {
 	for range 2 {
 		s.post(http.StatusOK, "alice", writerInput{Bytes: tooLargeInline})
 	}
-	var told problem.Document
-	if a := s.post(http.StatusForbidden, "alice", writerInput{Bytes: tooLargeInline}); json.Unmarshal(a.Body, &told) != nil || told.Type != problem.QuotaExhausted.Type() {
-		t.Errorf("%+v", told)
+	if a := s.post(http.StatusForbidden, "alice", writerInput{Bytes: tooLargeInline}); !strings.Contains(string(a.Body), problem.QuotaExhausted.Type()) {
+		t.Errorf("%s", a.Body)
 	}
 	s.post(http.StatusOK, "bob", writerInput{Bytes: tooLargeInline})
 	s.post(http.StatusOK, "alice", writerInput{Bytes: record.MaxInlineBytes})
@@ -257,13 +256,9 @@ func TestLargeResult_AsTextRedirects(t *testing.T) {
 func TestLargeResult_RequiresLogin(t *testing.T) {
 	s := newWriterServer(t)
 	for _, media := range []string{mediaJSON, mediaText} {
-		var told problem.Document
 		a := s.post(http.StatusUnauthorized, "", writerInput{Bytes: tooLargeInline}, "Accept", media)
-		if err := json.Unmarshal(a.Body, &told); err != nil {
-			t.Fatal(err)
-		}
-		if !strings.Contains(told.Detail, "Log in to get a link") || a.Header.Get("WWW-Authenticate") != "Bearer" || a.Header.Get("ETag") != "" {
-			t.Errorf("nobody is told %q, %v", told.Detail, a.Header)
+		if !strings.Contains(string(a.Body), "Log in to get a link") || a.Header.Get("WWW-Authenticate") != "Bearer" || a.Header.Get("ETag") != "" {
+			t.Errorf("%s, %v", a.Body, a.Header)
 		}
 	}
 }

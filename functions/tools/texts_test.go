@@ -10,7 +10,7 @@ import (
 	"assay/shared/record"
 )
 
-// Whoever misses texts is told which files of the dataset have none, but nobody who has all that they want.
+// An answer that lacks texts names the files of the dataset that have none.
 func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	first, second := runRef(s.addRun(runSpec{public: true, content: trecRun("1 ab")})), runRef(s.addRun(runSpec{public: true, content: trecRun("1 ba")}))
@@ -21,7 +21,7 @@ func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 	for name, c := range map[string]struct {
 		inputs []record.File
 		file   string // that is to blame
-		says   string // empty: nobody is told anything
+		says   string // empty: no fault
 	}{
 		"found":      {texts, "", ""},
 		"found all":  {append(slices.Clone(texts), readme), "", ""},
@@ -40,12 +40,12 @@ func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 				page := s.page("", tool, input)
 				if c.says == "" {
 					if len(got.TextFaults) > 0 {
-						t.Errorf("%s tells %+v", tool, got.TextFaults)
+						t.Errorf("%s reports %+v", tool, got.TextFaults)
 					}
 					continue
 				}
 				if len(got.TextFaults) != 1 || got.TextFaults[0].File != c.file || !strings.Contains(got.TextFaults[0].Detail, c.says) {
-					t.Errorf("%s tells %+v", tool, got.TextFaults)
+					t.Errorf("%s reports %+v", tool, got.TextFaults)
 				}
 				if !strings.Contains(page, c.says) || strings.Contains(page, readme.Name) {
 					t.Errorf("the page of %s does not say it", tool)
@@ -59,7 +59,7 @@ func TestTexts_ReportFaultsOfFiles(t *testing.T) {
 	for query, want := range map[string]int{"": 1, "boats": 0} {
 		var got struct{ TextFaults []inputs.TextFault }
 		if s.invoke(http.StatusOK, &got, "", "serp", object{"run": first, "query": query}); len(got.TextFaults) != want {
-			t.Errorf("with the query %q it tells %+v", query, got.TextFaults)
+			t.Errorf("with the query %q it reports %+v", query, got.TextFaults)
 		}
 	}
 }

@@ -71,7 +71,7 @@ func TestTopics_WorstAreHard(t *testing.T) {
 	}
 }
 
-// Pages tell runs whose names are cut to the same text apart, and say what makes a topic hard.
+// Pages distinguish runs whose names are cut to the same text, and say what makes a topic hard.
 func TestPages_DistinguishClippedNames(t *testing.T) {
 	long := strings.Repeat("Tina Team: BM25 ", 20)
 	zero := 0.

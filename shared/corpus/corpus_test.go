@@ -44,7 +44,7 @@ func TestRead_KnowsFormats(t *testing.T) {
 		"Anserini":            {file: "docs.json", content: "\ufeff" + ` { "id" : "d1" , "contents" : "one\ntwo\u0007" } `, document: Document{Text: "one two\ufffd"}, documents: 1},
 		"TIRA documents":      {file: "documents.jsonl", content: `{"docno":"d1","text":"t","original_document":{"title":"no"}}`, document: Document{Text: "t"}, documents: 1},
 		"TIRA topics":         {file: "input.jsonl", content: `{"qid":"q1","query":"moon landing","original_query":{"query_id":"no"}}`, query: "moon landing", seenq: 1},
-		"TIRA ranked anew":    {file: "rerank.jsonl", content: `{"qid":"q1","query":"moon","docno":"d1","text":"about it","rank":1}`, query: "moon", document: Document{Text: "about it"}, documents: 1, seenq: 1},
+		"TIRA for re-ranking": {file: "rerank.jsonl", content: `{"qid":"q1","query":"moon","docno":"d1","text":"about it","rank":1}`, query: "moon", document: Document{Text: "about it"}, documents: 1, seenq: 1},
 		"MS MARCO passages":   {file: "passages.jsonl", content: `{"pid":"d1","passage":"of a document","docid":"D7"}`, document: Document{Text: "of a document"}, documents: 1},
 		"the other way round": {file: "passages.jsonl", content: `{"docid":"D7","body":"no","pid":"d1","text":"of a document"}`, document: Document{Text: "of a document"}, documents: 1},
 		"MS MARCO documents":  {file: "docs.jsonl", content: `{"url":"u","title":"T","headings":"no","body":"B","docid":"d1"}`, document: Document{Title: "T", Text: "B"}, documents: 1},

@@ -155,7 +155,7 @@ func TestCharts_NoteOmissions(t *testing.T) {
 	}
 }
 
-// Up to 600 cells each say what they are, beside the labels that do.
+// Up to 600 cells have a tooltip each, besides the labels.
 func TestCharts_HaveTooltips(t *testing.T) {
 	g := chart.Grid{Rows: []string{"run one", "run <two>"}, Columns: []string{"301", "302"}, Values: [][]float64{{0.25, 1}, {math.NaN()}}}
 	c := chart.Caption{ID: "c"}

@@ -70,7 +70,7 @@ func TestShown_RoundsValues(t *testing.T) {
 	}
 }
 
-// TestProbability_DoesNotCrossLevelsByRounding has p beside levels: what is below one is not shown as that, and the other way round.
+// TestProbability_DoesNotCrossLevelsByRounding has p next to levels: one below a level is not shown as the level.
 func TestProbability_DoesNotCrossLevelsByRounding(t *testing.T) {
 	for _, c := range []struct {
 		p                float64

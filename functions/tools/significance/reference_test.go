@@ -96,7 +96,7 @@ func TestWilcoxon_AgreesWithR(t *testing.T) {
 }
 
 // TestRandomization_AgreesWithFisher has Fisher's own count for Darwin's plants (The design of experiments, 1935, section 21): 863 of the
-// 32,768 combinations reach the sum of 314 upwards, and as many downwards. The drawn p of 20 pairs is beside the exact
+// 32,768 combinations reach the sum of 314 upwards, and as many downwards. The drawn p of 20 pairs is near the exact
 // one, found by adding up the ways to reach each sum, within four of its standard errors.
 func TestRandomization_AgreesWithFisher(t *testing.T) {
 	got, err := significance.Randomization(darwin, zeros(15), 1, 10)

@@ -35,7 +35,7 @@ func TestTests_ConstantDifferencesAreUndefined(t *testing.T) {
 	if got, err := significance.Wilcoxon([]float64{0.30000000000000004, .8}, []float64{.3, .8}); !errors.Is(err, significance.ErrUndefined) {
 		t.Errorf("wilcoxon of equal pairs: %+v, %v", got, err)
 	}
-	// What is small beside 1 is not rounding when all values are.
+	// What is small next to 1 is not rounding when all values are.
 	if got, err := significance.PairedT([]float64{3e-20, 9e-20}, []float64{2e-20, 7e-20}); err != nil || !near(got.Statistic, 3) {
 		t.Errorf("t of small values: %+v, %v", got, err)
 	}

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"io"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 
+	"assay/shared/lists"
 	"assay/shared/measure"
 	"assay/shared/measure/evaluator"
 	"assay/shared/measure/measuretest"
@@ -295,9 +297,9 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			problems := evaluator.Check(test.settings)
-			if !begins(problems, test.want) {
-				t.Errorf("problems are\n%s\nwant\n%s", told(problems), strings.Join(test.want, "\n"))
+			problems := lists.Map(evaluator.Check(test.settings), func(f problem.Field) string { return f.Pointer + " " + f.Detail })
+			if !slices.EqualFunc(problems, test.want, strings.HasPrefix) {
+				t.Errorf("problems are\n%s\nwant\n%s", strings.Join(problems, "\n"), strings.Join(test.want, "\n"))
 			}
 			_, _, err := evaluator.ReadTruth(t.Context(), test.settings, []evaluator.File{file("truth", "")})
 			if (err != nil) != (len(test.want) > 0) {
@@ -305,24 +307,4 @@ func TestCheck_ReportsInvalidSettings(t *testing.T) {
 			}
 		})
 	}
-}
-
-func told(problems []problem.Field) string {
-	var list []string
-	for _, p := range problems {
-		list = append(list, p.Pointer+" "+p.Detail)
-	}
-	return strings.Join(list, "\n")
-}
-
-func begins(problems []problem.Field, want []string) bool {
-	if len(problems) != len(want) {
-		return false
-	}
-	for i, p := range problems {
-		if !strings.HasPrefix(p.Pointer+" "+p.Detail, want[i]) {
-			return false
-		}
-	}
-	return true
 }

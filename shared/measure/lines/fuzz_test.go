@@ -19,7 +19,7 @@ func FuzzScan(f *testing.F) {
 	f.Add([]byte(packed))
 	f.Add([]byte(packed[:len(packed)-9]))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		scan := func(chunk int) (texts []string, numbers []int, told []measure.Diagnostic) {
+		scan := func(chunk int) (texts []string, numbers []int, found []measure.Diagnostic) {
 			var report measure.Report
 			in := NewReader(t.Context(), "f", bytes.NewReader(data), &report)
 			in.limits.line, in.limits.chunk = 20, chunk
@@ -31,17 +31,17 @@ func FuzzScan(f *testing.F) {
 			}
 			return texts, numbers, report.Diagnostics()
 		}
-		texts, numbers, told := scan(64 << 10)
+		texts, numbers, found := scan(64 << 10)
 		for i, text := range texts {
 			if len(text) > 20 || !utf8.ValidString(text) || bytes.ContainsAny([]byte(text), "\x00\n") || i > 0 && numbers[i] <= numbers[i-1] {
 				t.Errorf("line %d is %q", numbers[i], text)
 			}
 		}
-		again, numbered, toldAgain := scan(24)
+		again, numbered, foundAgain := scan(24)
 		// A line that damage to the file cuts short may have been found overlong before.
-		damaged := slices.ContainsFunc(told, func(d measure.Diagnostic) bool { return d.Line == 0 })
-		if !slices.Equal(texts, again) || !slices.Equal(numbers, numbered) || !damaged && !slices.Equal(told, toldAgain) {
-			t.Errorf("chunks change the file:\n%q %v %v\n%q %v %v", texts, numbers, told, again, numbered, toldAgain)
+		damaged := slices.ContainsFunc(found, func(d measure.Diagnostic) bool { return d.Line == 0 })
+		if !slices.Equal(texts, again) || !slices.Equal(numbers, numbered) || !damaged && !slices.Equal(found, foundAgain) {
+			t.Errorf("chunks change the file:\n%q %v %v\n%q %v %v", texts, numbers, found, again, numbered, foundAgain)
 		}
 	})
 }

@@ -61,7 +61,7 @@ func TestReadRun_ReportsFaults(t *testing.T) {
 			`run error: there is no prediction for 1 of 2 ids of the truth; expected one for each`,
 			`run error: there is no prediction for the id "b"`,
 		}},
-		{"a label that is new is told once", JSONL, Labels, `{"id":"a","label":"z"}` + "\n" + `{"id":"c","label":"z"}` + "\n" + `{"id":"b","label":"x"}`, []string{
+		{"a label that is new is reported once", JSONL, Labels, `{"id":"a","label":"z"}` + "\n" + `{"id":"c","label":"z"}` + "\n" + `{"id":"b","label":"x"}`, []string{
 			`run:1 warning: the truth has no label "z"; every prediction of it counts as wrong`,
 			`run:2 error: the truth has no id "c"; expected only ids of the truth`,
 		}},

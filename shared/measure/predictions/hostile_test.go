@@ -104,7 +104,7 @@ func TestReadTruth_IsBounded(t *testing.T) {
 				t.Fatal(err)
 			}
 			if got := strings.Join(measuretest.Lines(report.Diagnostics()), "\n"); got != test.want {
-				t.Errorf("told %q, want %q", got, test.want)
+				t.Errorf("reported %q, want %q", got, test.want)
 			}
 		})
 	}

@@ -150,7 +150,7 @@ func serpPage(out SerpOutput) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		if !out.Judged {
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p class=\"small quiet\">There are no judgments here. Those see them who may read the truth, or send one.</p>")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 12, "<p class=\"small quiet\">There are no judgments here: callers who may read the truth, or who send one, see them.</p>")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}

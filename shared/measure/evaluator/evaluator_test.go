@@ -142,25 +142,28 @@ func TestValidateRun_ReportsUnknownLabels(t *testing.T) {
 
 func TestValidateRun_ComparesWithTheInputs(t *testing.T) {
 	for name, c := range map[string]struct {
-		settings    evaluator.Settings
-		inputs, run string
-		want        []string
+		settings          evaluator.Settings
+		file, inputs, run string
+		want              []string
 	}{
-		"topics": {retrievalSettings, "1\twhat\n2\twho\n", "1 Q0 a 1 1 t\n3 Q0 a 1 1 t\n", []string{
+		"topics": {retrievalSettings, "topics.tsv", "1\twhat\n2\twho\n", "1 Q0 a 1 1 t\n3 Q0 a 1 1 t\n", []string{
 			`run warning: topics missing from the run: 1 of 2 topics of the inputs of the dataset: "2"`,
 			`run warning: topics that are not in the inputs of the dataset: 1 of 2 topics of the run: "3"`,
 		}},
-		"items in JSON lines": {classificationSettings, `{"id":1,"text":"a"}`, "id,label\n1,yes\n2,no\n", []string{
+		"documents": {retrievalSettings, "documents.tsv", "a\ttext\nb\ttext\n", "1 Q0 a 1 2 t\n1 Q0 c 2 1 t\n", []string{
+			`run warning: documents that are not in the inputs of the dataset: 1 of 2 documents that the run has over all topics: "c"`,
+		}},
+		"items in JSON lines": {classificationSettings, "items.jsonl", `{"id":1,"text":"a"}`, "id,label\n1,yes\n2,no\n", []string{
 			`run warning: ids that are not in the inputs of the dataset: 1 of 2 ids of the run: "2"`,
 		}},
-		"items in CSV": {regressionSettings, "id,text\n1,a\n2,b\n", `{"id":1,"y":1}`, []string{
+		"items in CSV": {regressionSettings, "items.csv", "id,text\n1,a\n2,b\n", `{"id":1,"y":1}`, []string{
 			`run warning: there is no prediction for 1 of 2 ids of the inputs of the dataset: "2"`,
 		}},
-		"nothing known": {classificationSettings, "a text\n", "id,label\n1,yes\n", nil},
+		"nothing known": {classificationSettings, "readme.md", "a text\n", "id,label\n1,yes\n", nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := c.settings
-			known, err := evaluator.ReadInputs(t.Context(), s.Kind, s.Format, []evaluator.File{file("topics", c.inputs)})
+			known, err := evaluator.ReadInputs(t.Context(), s.Kind, s.Format, []evaluator.File{file(c.file, c.inputs)})
 			if err != nil {
 				t.Fatal(err)
 			}

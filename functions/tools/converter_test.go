@@ -47,8 +47,7 @@ func TestConverter_NamesFilesAndMediaTypes(t *testing.T) {
 		"trec-qrels": "qrels.txt text/plain; charset=utf-8", "jsonl": "qrels.jsonl text/plain; charset=utf-8",
 		"csv": "qrels.csv text/csv; charset=utf-8", "beir": "qrels.tsv text/tab-separated-values; charset=utf-8",
 	} {
-		var out tools.ConverterOutput
-		s.invoke(http.StatusOK, &out, "", "converter", object{"qrels": inlineFiles("../hostile\";.exe", "1 7 a 1\n"), "to": to})
+		out := answer[tools.ConverterOutput](s, "", "converter", object{"qrels": inlineFiles("../hostile\";.exe", "1 7 a 1\n"), "to": to})
 		if got := out.File.Name + " " + out.File.MediaType; got != want {
 			t.Errorf("%s is %s, want %s", to, got, want)
 		}
@@ -104,8 +103,7 @@ func TestConverter_RefusesInvalidInputs(t *testing.T) {
 
 func TestConverter_ConvertsStoredRunsAndTruths(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	var out tools.ConverterOutput
-	s.invoke(http.StatusOK, &out, "", "converter", object{"run": runRef(s.addRun(runSpec{public: true})), "to": "csv"})
+	out := answer[tools.ConverterOutput](s, "", "converter", object{"run": runRef(s.addRun(runSpec{public: true})), "to": "csv"})
 	if !strings.HasPrefix(string(out.File.Content), "topic,docid,rank,score,tag\n1,b,1,2.0,tag\n") {
 		t.Errorf("the run is\n%s", out.File.Content)
 	}
@@ -127,8 +125,7 @@ func TestConverter_ConvertsStoredRunsAndTruths(t *testing.T) {
 func TestInlineFiles_AreBounded(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	zipped := measuretest.Gzip(t, datasetRun)
-	var out tools.ConverterOutput
-	s.invoke(http.StatusOK, &out, "", "converter", object{"run": inlineFiles("run.txt.gz", zipped), "to": "trec-run"})
+	out := answer[tools.ConverterOutput](s, "", "converter", object{"run": inlineFiles("run.txt.gz", zipped), "to": "trec-run"})
 	if string(out.File.Content) != datasetRun {
 		t.Errorf("unpacked it is\n%s", out.File.Content)
 	}
@@ -148,8 +145,7 @@ func TestConverter_StreamsStoredRuns(t *testing.T) {
 	var before, after runtime.MemStats
 	held := s.addLargeRun(6<<20, 1)
 	runtime.ReadMemStats(&before)
-	var out tools.ConverterOutput
-	s.invoke(http.StatusOK, &out, "alice", "converter", object{"run": runRef(held), "to": "csv"})
+	out := answer[tools.ConverterOutput](s, "alice", "converter", object{"run": runRef(held), "to": "csv"})
 	runtime.ReadMemStats(&after)
 	if took := after.TotalAlloc - before.TotalAlloc; took > 3<<20 || out.File.Size < 4<<20 || out.File.URL == "" {
 		t.Errorf("%d bytes of memory were used to write %d behind %q", took, out.File.Size, out.File.URL)

@@ -60,14 +60,12 @@ func TestDiffir_ByHand(t *testing.T) {
 		// RR is 1/1 and 1/1, 1/2 and 1/3, 1/3 and 1/2; the truth knows nothing of the others.
 		"measure": "paper turned equal alone apart",
 	} {
-		var got tools.DiffirOutput
-		s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "order", order))
+		got := answer[tools.DiffirOutput](s, "", "diffir", withMembers(input, "order", order))
 		if topicNames(got) != want || got.Order != order || got.TopicCount != 5 || got.Measure != "RR" || !got.Judged {
 			t.Errorf("by %s the topics are %s, want %s; %+v", order, topicNames(got), want, got.Runs)
 		}
 	}
-	var got tools.DiffirOutput
-	s.invoke(http.StatusOK, &got, "", "diffir", withMembers(input, "depth", 3))
+	got := answer[tools.DiffirOutput](s, "", "diffir", withMembers(input, "depth", 3))
 	for i, want := range []string{
 		"alone 0.0000 none none", "apart 0.0000 none none", "paper 0.2882 -1.0000 0.1667", "turned 0.9550 0.3333 0.1667", "equal 1.0000 1.0000 0.0000",
 	} {
@@ -94,11 +92,7 @@ func TestDiffir_ByHand(t *testing.T) {
 		t.Errorf("the second run has %d documents, the first %s", n, summarize(got, 0, 0))
 	}
 	page := s.page("", "diffir", withMembers(input, "depth", 3))
-	for _, want := range []string{"up 1, from rank 3", "down 2, from rank 1", "new", "gone", "grade 2", "not relevant", "unjudged", "same rank", `href="#t3-3"`, `id="t3-3"`, `<a href="#t3">`, "Nothing was retrieved"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
+	s.wantTexts(page, "up 1, from rank 3", "down 2, from rank 1", "new", "gone", "grade 2", "not relevant", "unjudged", "same rank", `href="#t3-3"`, `id="t3-3"`, `<a href="#t3">`, "Nothing was retrieved")
 }
 
 // A topic differs as much as its run that differs most from the first.
@@ -120,11 +114,7 @@ func TestDiffir_OfSeveralRuns(t *testing.T) {
 		t.Errorf("the first of %+v has %s", got.Runs, summarize(got, 0, 0))
 	}
 	page := s.page("", "diffir", input)
-	for _, want := range []string{"gone from 3 \u2068z\u2069", "1 more topic with lesser differences", "There are no judgments here"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
+	s.wantTexts(page, "gone from 3 \u2068z\u2069", "1 more topic with lesser differences", "There are no judgments here")
 	if _, body, _ := strings.Cut(page, "</head>"); strings.Contains(body, "unjudged") {
 		t.Error("the page calls documents unjudged, and there are no judgments")
 	}
@@ -151,8 +141,7 @@ func TestDiffir_ReadsDeepEnough(t *testing.T) {
 		rankings[i] = comparison.NewRanking(documents)
 	}
 	for p, compared := range map[float64]int{0.5: 1000, 0.9: 1000, 0.99: 1375} {
-		var got tools.DiffirOutput
-		s.invoke(http.StatusOK, &got, "", "diffir", object{"runs": []object{namedRun("a", runs[0].String()), namedRun("b", runs[1].String())}, "p": p, "depth": 100})
+		got := answer[tools.DiffirOutput](s, "", "diffir", object{"runs": []object{namedRun("a", runs[0].String()), namedRun("b", runs[1].String())}, "p": p, "depth": 100})
 		want := comparison.RankBiasedOverlap(rankings[0], rankings[1], p)
 		if math.Abs(got.Topics[0].Overlap-want) > 1e-6 || got.Compared != compared {
 			t.Errorf("to depth %d the overlap at %v is %v, to the end it is %v", got.Compared, p, got.Topics[0].Overlap, want)
@@ -197,8 +186,7 @@ func TestDiffir_OfStoredRuns(t *testing.T) {
 	second, _ := s.addEvaluatedRun(runSpec{public: true, content: trecRun("1 ba", "2 c"), ap: topicValues(0, 0)})
 	input := object{"runs": runRefs(first, second), "order": "measure"}
 	for _, user := range []string{"", "alice", "unrelated", "olga"} {
-		var got tools.DiffirOutput
-		s.invoke(http.StatusOK, &got, user, "diffir", input)
+		got := answer[tools.DiffirOutput](s, user, "diffir", input)
 		if got.Judged != (user == "olga") {
 			t.Errorf("judged is %v for %q", got.Judged, user)
 		}
@@ -214,8 +202,7 @@ func TestDiffir_OfStoredRuns(t *testing.T) {
 		}
 	}
 	// A measure that the evaluations do not have is computed for those who may read the truth.
-	var got tools.DiffirOutput
-	s.invoke(http.StatusOK, &got, "olga", "diffir", withMembers(input, "measure", "P@2"))
+	got := answer[tools.DiffirOutput](s, "olga", "diffir", withMembers(input, "measure", "P@2"))
 	if got.Measure != "P@2" || number(got.Topics[0].Difference) != "0.0000" || number(got.Topics[1].Difference) != "0.0000" {
 		t.Errorf("%+v", got.Topics)
 	}
@@ -232,8 +219,7 @@ func TestDiffir_OfRunsBeforeTheirReview(t *testing.T) {
 		e.content, e.ap = trecRun("1 ba"), topicValues(0, 0)
 		other, _ := s.addEvaluatedRun(e)
 		input := object{"runs": runRefs(one, other)}
-		var got tools.DiffirOutput
-		s.invoke(http.StatusOK, &got, "alice", "diffir", input)
+		got := answer[tools.DiffirOutput](s, "alice", "diffir", input)
 		if got.Judged || summarize(got, 0, 1) != "1bmoved[2 1] 2amoved[1 2]" {
 			t.Errorf("their owner sees %+v", got)
 		}
@@ -276,8 +262,7 @@ func TestDiffir_PageIsSmall(t *testing.T) {
 func TestDiffir_OrdersByOverlapWithoutTau(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	runs := []object{namedRun("one", trecRun("1 abc", "2 abc")), namedRun("same", trecRun("1 abc", "2 abc")), namedRun("other", trecRun("1 acb", "2 xyz"))}
-	var got tools.DiffirOutput
-	s.invoke(http.StatusOK, &got, "", "diffir", object{"runs": runs, "order": "tau"})
+	got := answer[tools.DiffirOutput](s, "", "diffir", object{"runs": runs, "order": "tau"})
 	if topicNames(got) != "2 1" {
 		t.Errorf("the order is %s", topicNames(got))
 	}

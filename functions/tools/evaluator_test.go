@@ -38,8 +38,7 @@ func TestEvaluator_AgreesWithTrecEval(t *testing.T) {
 	}
 	names := slices.Collect(maps.Values(equivalents))
 	for folder, run := range map[string]string{"trec-eval-test": "results", "trec-eval-graded": "graded", "cacm": "bm25", "cast2021": "org_convdr_bert"} {
-		var got tools.EvaluatorOutput
-		s.invoke(http.StatusOK, &got, "", "evaluator", object{
+		got := answer[tools.EvaluatorOutput](s, "", "evaluator", object{
 			"runs":     []object{inlineFiles("run.txt", measuretest.Gzip(t, read(t, folder+"/"+run+".run.txt")))},
 			"truth":    inlineFiles("qrels.txt", measuretest.Gzip(t, read(t, folder+"/qrels.txt"))),
 			"measures": names,
@@ -104,8 +103,7 @@ func TestEvaluator_SeedsAreReproducible(t *testing.T) {
 // What has no mean over topics has no interval: a number of documents, or a measure of classification.
 func TestEvaluator_IntervalsAreOfMeans(t *testing.T) {
 	s := newToolServer(t, record.Public)
-	var out tools.EvaluatorOutput
-	s.invoke(http.StatusOK, &out, "", "evaluator", object{
+	out := answer[tools.EvaluatorOutput](s, "", "evaluator", object{
 		"runs": []object{inlineFiles("file.txt", exampleRun)}, "truth": inlineFiles("file.txt", exampleJudgments), "measures": []string{"NumRet", "P@1"},
 	})
 	if _, ok := out.Runs[0].Intervals["NumRet"]; ok || out.Runs[0].Intervals["P@1"].High != 1 || *out.Runs[0].Measures["P@1"] != 0.5 {

@@ -37,8 +37,7 @@ func TestFusion_FillsInSettings(t *testing.T) {
 		{object{"method": "combmnz"}, "combmnz 0 min-max 1000 fused", 4, "t Q0 b 1 3 fused\n"},
 	} {
 		c.settings["runs"] = exampleRuns()
-		var out tools.FusionOutput
-		s.invoke(http.StatusOK, &out, "", "fusion", c.settings)
+		out := answer[tools.FusionOutput](s, "", "fusion", c.settings)
 		if got := fmt.Sprint(out.Method, " ", out.K, " ", out.Normalization, " ", out.Depth, " ", out.Tag); got != c.filledIn {
 			t.Errorf("the settings are %s, want %s", got, c.filledIn)
 		}
@@ -78,8 +77,7 @@ func TestFusion_NamesTheFaultyRun(t *testing.T) {
 		}}, "/runs/0/files/0", ""},
 		"scores without a sum": {object{"runs": []object{vast, vast}, "method": "combsum", "normalization": "none"}, "/runs", ""},
 	})
-	var out tools.FusionOutput
-	s.invoke(http.StatusOK, &out, "", "fusion", object{"runs": []object{
+	out := answer[tools.FusionOutput](s, "", "fusion", object{"runs": []object{
 		namedRun("full", other), namedRun("short", good),
 	}})
 	if len(out.Diagnostics) != 1 || out.Diagnostics[0].File != "short/run.txt" || out.Diagnostics[0].Severity != measure.Warning {
@@ -112,8 +110,7 @@ func TestFusion_BoundsUnpackedBytes(t *testing.T) {
 	if a := s.invoke(http.StatusRequestEntityTooLarge, nil, "", "fusion", object{"runs": runRefs(one, other)}); !strings.Contains(string(a.Body), "unpack to more than 536870912 bytes") {
 		t.Errorf("%s", a.Body)
 	}
-	var out tools.FusionOutput
-	s.invoke(http.StatusOK, &out, "", "fusion", object{"runs": []object{runRef(small), inlineFiles("r", datasetRun)}})
+	out := answer[tools.FusionOutput](s, "", "fusion", object{"runs": []object{runRef(small), inlineFiles("r", datasetRun)}})
 	if len(out.File.Content) == 0 {
 		t.Error("packed runs fuse to nothing")
 	}

@@ -13,6 +13,12 @@ import (
 	"assay/shared/record"
 )
 
+// leaderboard is the answer of the tool for the server's dataset.
+func (s *toolServer) leaderboard(user string, pairs ...any) tools.LeaderboardOutput {
+	s.t.Helper()
+	return answer[tools.LeaderboardOutput](s, user, "leaderboard", withMembers(object{"datasetId": s.dataset.ID}, pairs...))
+}
+
 // entryRanks lists rank and team of the entries.
 func entryRanks(out tools.LeaderboardOutput) string {
 	var b strings.Builder
@@ -93,11 +99,7 @@ func TestLeaderboard_MarksEntriesHiddenFromOthers(t *testing.T) {
 			t.Errorf("as %q: %s", user, own)
 		}
 		page := ask(user, "caller", "text/html")
-		for _, mark := range append(want.marks, "All runs that you may see", "As the public sees it") {
-			if !strings.Contains(page, mark) {
-				t.Errorf("as %q the page lacks %q", user, mark)
-			}
-		}
+		s.wantTexts(page, append(want.marks, "All runs that you may see", "As the public sees it")...)
 		page += ask(user, "public", "text/html")
 		for _, mark := range append(want.lacking, "All published runs") {
 			if strings.Contains(page, mark) != (mark == "All published runs") {
@@ -116,8 +118,7 @@ func TestLeaderboard_IntervalsContainTheMean(t *testing.T) {
 	_, other := s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(.1, .2)})
 	other.Measures["AP"] = new(.7) // a measure that is no mean over topics
 	s.records.Replace(other)
-	var out tools.LeaderboardOutput
-	s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
+	out := s.leaderboard("")
 	i := slices.IndexFunc(out.Entries, func(o tools.LeaderboardEntry) bool { return o.EvaluationID == e.ID })
 	if got := out.Entries[i].Interval; got == nil || !(got.Low < .44 && .44 < got.High && got.Low >= .1 && got.High <= .9) {
 		t.Errorf("%+v", got)
@@ -148,8 +149,7 @@ func TestLeaderboard_GroupsByHand(t *testing.T) {
 	s.addEvaluatedRun(runSpec{user: "ada", ap: same})
 	s.addEvaluatedRun(runSpec{user: "bob", ap: better})
 	s.addEvaluatedRun(runSpec{user: "cid", ap: same})
-	var out tools.LeaderboardOutput
-	s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
+	out := s.leaderboard("")
 	if got := entryRanks(out) + " / " + entryGroups(out); got != "1:bob 2:ada 2:cid / a b b" || out.Compared != 3 {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
@@ -157,7 +157,7 @@ func TestLeaderboard_GroupsByHand(t *testing.T) {
 	// from bob are .25 and .75 in turn, t = 6, p = .0002 and by Holm, of six, .0010.
 	s.addEvaluatedRun(runSpec{user: "dan", ap: around})
 	s.addEvaluatedRun(runSpec{user: "eve", ap: nil})
-	s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
+	out = s.leaderboard("")
 	if got := entryRanks(out) + " / " + entryGroups(out); got != "1:bob 2:ada 2:cid 2:dan 5:eve / a b b b " || out.Compared != 4 {
 		t.Errorf("%s of %d", got, out.Compared)
 	}
@@ -180,10 +180,8 @@ func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 	}
 	s.addEvaluatedRun(runSpec{user: "dan", ap: even(.1)})
 	changes := func(user string, best bool) string {
-		var out tools.LeaderboardOutput
-		s.invoke(http.StatusOK, &out, user, "leaderboard", object{"datasetId": s.dataset.ID, "against": 1, "best": best})
 		var b strings.Builder
-		for _, e := range out.Entries {
+		for _, e := range s.leaderboard(user, "against", 1, "best", best).Entries {
 			fmt.Fprintf(&b, "%s %d %+d %v, ", strings.TrimPrefix(e.Team, "team of "), e.Change.Rank, e.Change.Difference, e.Change.Absent)
 		}
 		return strings.TrimSuffix(b.String(), ", ")
@@ -199,12 +197,8 @@ func TestLeaderboard_RankChangesBetweenTruths(t *testing.T) {
 			}
 		}
 	}
-	page := s.invoke(http.StatusOK, nil, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1}, "Accept", "text/html").Body
-	for _, says := range []string{"up 1 from 2", "down 1 from 1", "the same", "new", "1 up, 1 down, 1 the same, 1 new"} {
-		if !strings.Contains(string(page), says) {
-			t.Errorf("the page does not say %q", says)
-		}
-	}
+	page := s.page("", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
+	s.wantTexts(page, "up 1 from 2", "down 1 from 1", "the same", "new", "1 up, 1 down, 1 the same, 1 new")
 	for _, against := range []int{2, 3, -1} {
 		s.wantRefusal("", "leaderboard", refusal{object{"datasetId": s.dataset.ID, "against": against}, "/against", ""})
 	}
@@ -218,8 +212,7 @@ func TestLeaderboard_BlindedRunHasNoEarlierRank(t *testing.T) {
 	s.nextTruthVersion()
 	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.9), hidden: true, earlier: old})
 	s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(.5), earlier: other})
-	var out tools.LeaderboardOutput
-	s.invoke(http.StatusOK, &out, "ada", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1})
+	out := s.leaderboard("ada", "against", 1)
 	if got := entryRanks(out); got != "1:ada 2:bob" || !out.Entries[0].Change.Absent || out.Entries[1].Change.Rank != 1 {
 		t.Errorf("%s: %+v %+v", got, out.Entries[0].Change, out.Entries[1].Change)
 	}
@@ -237,9 +230,7 @@ func TestLeaderboard_ComparesTeamsAcrossRuns(t *testing.T) {
 	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.2), earlier: runs[0]})
 	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.8), earlier: runs[1]})
 	for best, want := range map[bool]tools.LeaderboardChange{true: {Rank: 1}, false: {Rank: 2, Difference: 1}} {
-		var out tools.LeaderboardOutput
-		s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID, "against": 1, "best": best})
-		if got := *out.Entries[0].Change; got != want {
+		if got := *s.leaderboard("", "against", 1, "best", best).Entries[0].Change; got != want {
 			t.Errorf("best %v: %+v, want %+v", best, got, want)
 		}
 	}
@@ -286,8 +277,7 @@ func TestLeaderboard_LinksToReadableRuns(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.5, .25)})
 	s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(.4, .5)})
-	var out tools.LeaderboardOutput
-	s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
+	out := s.leaderboard("")
 	for _, link := range []string{out.Links.Significance, out.Links.Topics} {
 		s.Want(http.StatusOK, nil, "", http.MethodGet, link, nil)
 	}
@@ -296,14 +286,11 @@ func TestLeaderboard_LinksToReadableRuns(t *testing.T) {
 	}
 	a, _ := s.addEvaluatedRun(runSpec{user: "cid", ap: topicValues(.1, .1), public: true})
 	b, _ := s.addEvaluatedRun(runSpec{user: "dan", ap: topicValues(.1, .05), public: true})
-	s.invoke(http.StatusOK, &out, "", "leaderboard", object{"datasetId": s.dataset.ID})
+	out = s.leaderboard("")
 	if !strings.Contains(out.Links.Diffir, a.ID) || !strings.Contains(out.Links.Diffir, b.ID) {
 		t.Errorf("public runs are not linked to: %s", out.Links.Diffir)
 	}
-	page := string(s.invoke(http.StatusOK, nil, "", "leaderboard", object{"datasetId": s.dataset.ID}, "Accept", "text/html").Body)
-	if other := s.resultURL("leaderboard", object{"datasetId": s.dataset.ID, "measure": "RR"}); !strings.Contains(page, other) {
-		t.Errorf("no link to the other measure: %s", other)
-	}
+	s.wantTexts(s.page("", "leaderboard", object{"datasetId": s.dataset.ID}), s.resultURL("leaderboard", object{"datasetId": s.dataset.ID, "measure": "RR"}))
 }
 
 // TestLeaderboard_LargestPage holds the page of 200 entries and 50 measures, with names that are no markup, to what a page

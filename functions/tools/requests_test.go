@@ -104,6 +104,13 @@ func (s *toolServer) invoke(status int, out any, user, tool string, input any, h
 	return a
 }
 
+// answer is what the tool computes from the input, for the user.
+func answer[O any](s *toolServer, user, tool string, input object) (out O) {
+	s.t.Helper()
+	s.invoke(http.StatusOK, &out, user, tool, input)
+	return out
+}
+
 // schema is what the tool says of its answers.
 func (s *toolServer) schema(tool string) *jsonschema.Schema {
 	s.t.Helper()
@@ -127,6 +134,16 @@ func (s *toolServer) schema(tool string) *jsonschema.Schema {
 func (s *toolServer) page(user, tool string, input object) string {
 	s.t.Helper()
 	return string(s.invoke(http.StatusOK, nil, user, tool, input, "Accept", "text/html").Body)
+}
+
+// wantTexts checks that a page has the texts.
+func (s *toolServer) wantTexts(page string, texts ...string) {
+	s.t.Helper()
+	for _, text := range texts {
+		if !strings.Contains(page, text) {
+			s.t.Errorf("the page does not say %q", text)
+		}
+	}
 }
 
 // resultURL is where a GET has the answer.

@@ -52,19 +52,14 @@ func TestSerp_ByHand(t *testing.T) {
 		"no texts":        {withMembers(input, "texts", nil), "1b(0); 2x; 3a(2)", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var got tools.SerpOutput
-			s.invoke(http.StatusOK, &got, "", "serp", c.input)
+			got := answer[tools.SerpOutput](s, "", "serp", c.input)
 			if resultSummary(got) != c.want || got.Query != c.query || got.Run != "mine" || got.Judged != (c.input["truth"] != nil) {
 				t.Errorf("got %s\n%+v", resultSummary(got), got)
 			}
 		})
 	}
 	page := s.page("", "serp", input)
-	for _, want := range []string{"A <mark>boat</mark> floats.", "An <mark>anchor</mark> holds a <mark>boat</mark>.", "not relevant", "grade 2", "unjudged", "boats at anchor", "(1 of 3)", "3 of 3 documents", ">Next topic<"} {
-		if !strings.Contains(page, want) {
-			t.Errorf("the page does not say %q", want)
-		}
-	}
+	s.wantTexts(page, "A <mark>boat</mark> floats.", "An <mark>anchor</mark> holds a <mark>boat</mark>.", "not relevant", "grade 2", "unjudged", "boats at anchor", "(1 of 3)", "3 of 3 documents", ">Next topic<")
 	if strings.Contains(page, "Previous topic") {
 		t.Error("there is a topic before the first")
 	}
@@ -74,8 +69,7 @@ func TestSerp_ByHand(t *testing.T) {
 func TestSerp_LinksToOtherTopics(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	input := object{"run": namedRun("mine", trecRun("1 b", "2 c", "10 a")), "query": "of topic 1", "depth": 5}
-	var got tools.SerpOutput
-	s.invoke(http.StatusOK, &got, "", "serp", input)
+	got := answer[tools.SerpOutput](s, "", "serp", input)
 	seen := got.Topic
 	for got.Links.Next != "" && len(seen) < 20 {
 		next := got.Links.Next
@@ -116,8 +110,7 @@ func TestSerp_OfAStoredRun(t *testing.T) {
 		"alice": "1a: An [anchor] holds a [boat].; 2b: A [boat] floats.",
 		"olga":  "1a(2): An [anchor] holds a [boat].; 2b(0): A [boat] floats.",
 	} {
-		var got tools.SerpOutput
-		s.invoke(http.StatusOK, &got, user, "serp", input)
+		got := answer[tools.SerpOutput](s, user, "serp", input)
 		if resultSummary(got) != want || got.Judged != (user == "olga") || got.Run != "team of alice" {
 			t.Errorf("%q sees %s", user, resultSummary(got))
 		}

@@ -20,8 +20,7 @@ func TestSignificance_AgreesWithR(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	a, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(0.7, -1.6, -0.2, -1.2, -0.1, 3.4, 3.7, 0.8, 0.0, 2.0)})
 	b, _ := s.addEvaluatedRun(runSpec{user: "bob", ap: topicValues(1.9, 0.8, 1.1, 0.1, -0.1, 4.4, 5.5, 1.6, 4.6, 3.4)})
-	var out tools.SignificanceOutput
-	s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b)})
+	out := answer[tools.SignificanceOutput](s, "", "significance", object{"runs": runRefs(a, b)})
 	p := out.Pairs[0]
 	if len(out.Pairs) != 1 || out.Topics != 10 || !near(p.T.Statistic, -4.062127683382037) || !near(p.T.P, 0.002832890197384273) || !near(*p.CohensD, -1.2845575625910546) {
 		t.Errorf("%+v %+v, d = %v", out, p.T, *p.CohensD)
@@ -45,8 +44,7 @@ func TestSignificance_CorrectsOverAllPairs(t *testing.T) {
 	a, _ := s.addEvaluatedRun(runSpec{user: "ada", label: "first", public: true, ap: topicValues(base...)})
 	b, _ := s.addEvaluatedRun(runSpec{user: "bob", label: "second", public: true, ap: topicValues(like...)})
 	c, _ := s.addEvaluatedRun(runSpec{user: "cid", label: "third", public: true, ap: topicValues(far...)})
-	var out tools.SignificanceOutput
-	s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b, c), "test": "t"})
+	out := answer[tools.SignificanceOutput](s, "", "significance", object{"runs": runRefs(a, b, c), "test": "t"})
 	if len(out.Pairs) != 3 {
 		t.Fatalf("%+v", out)
 	}
@@ -79,8 +77,7 @@ func TestSignificance_UndefinedTestsAreNullWithAReason(t *testing.T) {
 	same := topicValues(.1, .2, .3)
 	a, _ := s.addEvaluatedRun(runSpec{user: "ada", ap: same})
 	b, _ := s.addEvaluatedRun(runSpec{user: "bob", ap: map[string]float64{"1": .1, "2": .2, "3": .3, "4": .9}})
-	var out tools.SignificanceOutput
-	s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(a, b), "test": "wilcoxon"})
+	out := answer[tools.SignificanceOutput](s, "", "significance", object{"runs": runRefs(a, b), "test": "wilcoxon"})
 	p := out.Pairs[0]
 	if out.Topics != 3 || out.LeftOut != 1 {
 		t.Errorf("%d topics, %d left out", out.Topics, out.LeftOut)
@@ -98,8 +95,7 @@ func TestSignificance_UndefinedTestsAreNullWithAReason(t *testing.T) {
 	}
 	// It counts as a test all the same: of three pairs the least p is multiplied by 3, and then by 2.
 	c, _ := s.addEvaluatedRun(runSpec{user: "cid", ap: topicValues(.4, .6, .7)})
-	var three tools.SignificanceOutput
-	s.invoke(http.StatusOK, &three, "", "significance", object{"runs": runRefs(a, b, c)})
+	three := answer[tools.SignificanceOutput](s, "", "significance", object{"runs": runRefs(a, b, c)})
 	if q := three.Pairs[1]; !near(*q.Holm.T, min(1, 3*q.T.P)) {
 		t.Errorf("Holm: %v of %v", *q.Holm.T, q.T.P)
 	}
@@ -131,8 +127,7 @@ func TestSignificance_RefusesInvalidInputs(t *testing.T) {
 		"unknown test":       {object{"runs": runRefs(a, c), "test": "u"}, "/test", ""},
 		"unknown correction": {object{"runs": runRefs(a, c), "correction": "x"}, "/correction", ""},
 	})
-	var out tools.SignificanceOutput
-	s.invoke(http.StatusOK, &out, "", "significance", object{"runs": runRefs(d, e), "rounds": 200})
+	out := answer[tools.SignificanceOutput](s, "", "significance", object{"runs": runRefs(d, e), "rounds": 200})
 	if out.Rounds != 200 {
 		t.Errorf("%d rounds", out.Rounds)
 	}

@@ -38,8 +38,7 @@ func TestTopics_ByHand(t *testing.T) {
 		run, _ := s.addEvaluatedRun(runSpec{user: fmt.Sprint("user", i), ap: values})
 		all = append(all, run)
 	}
-	var out tools.TopicsOutput
-	s.invoke(http.StatusOK, &out, "", "topics", object{"runs": runRefs(all...)})
+	out := answer[tools.TopicsOutput](s, "", "topics", object{"runs": runRefs(all...)})
 	// Means are .52, .178, .7 and .9; the tenth percentile is .178 + .3 * (.52 - .178).
 	if got := topicOrder(out); got != "2! 1 10 x" || !near(out.HardFrom, .2806) || !near(out.Mean, .5745) || out.Count != 4 {
 		t.Errorf("%s, hard from %v, mean %v", got, out.HardFrom, out.Mean)
@@ -80,8 +79,7 @@ func TestTopics_WhereLessIsBetter(t *testing.T) {
 	s.records.Replace(evaluation)
 	s.dataset.Evaluator = record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"AP"}, PrimaryMeasure: "AP", LowerIsBetter: []string{"AP"}}
 	s.records.Replace(s.dataset.DatasetItem)
-	var out tools.TopicsOutput
-	s.invoke(http.StatusOK, &out, "", "topics", object{"runs": runRefs(run)})
+	out := answer[tools.TopicsOutput](s, "", "topics", object{"runs": runRefs(run)})
 	if got := topicOrder(out); got != "3! 2 1" || !out.LowerIsBetter {
 		t.Errorf("%s: %+v", got, out)
 	}

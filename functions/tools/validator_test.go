@@ -93,8 +93,7 @@ func TestValidator_OrdersDiagnostics(t *testing.T) {
 	}
 	fmt.Fprint(&many, strings.Repeat("a line\n", 40))
 	input := object{"run": inlineFiles("z", one.String(), "empty", "\n", "a", many.String())}
-	var first tools.ValidatorOutput
-	s.invoke(http.StatusOK, &first, "", "validator", input)
+	first := answer[tools.ValidatorOutput](s, "", "validator", input)
 	if !slices.Equal(first.Files, []string{"z", "empty", "a"}) || first.Valid {
 		t.Errorf("it read %v, and they are %v", first.Files, first.Valid)
 	}
@@ -104,14 +103,12 @@ func TestValidator_OrdersDiagnostics(t *testing.T) {
 		t.Errorf("%d diagnostics, not in order: %s", len(first.Diagnostics), verdict(first))
 	}
 	for range 5 {
-		var again tools.ValidatorOutput
-		s.invoke(http.StatusOK, &again, "", "validator", input)
+		again := answer[tools.ValidatorOutput](s, "", "validator", input)
 		if verdict(again) != verdict(first) {
 			t.Fatalf("it answers %s and %s", verdict(first), verdict(again))
 		}
 	}
-	var full tools.ValidatorOutput
-	s.invoke(http.StatusOK, &full, "", "validator", object{"run": inlineFiles("r", strings.Repeat("a line\n", 1000))})
+	full := answer[tools.ValidatorOutput](s, "", "validator", object{"run": inlineFiles("r", strings.Repeat("a line\n", 1000))})
 	if len(full.Diagnostics) != measure.MaxDiagnostics {
 		t.Errorf("%d diagnostics", len(full.Diagnostics))
 	}

@@ -184,14 +184,7 @@ func checkConverted(t *testing.T, convert converter, formats []conversion.Format
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(diagnostics) > measure.MaxDiagnostics {
-			t.Fatalf("%d diagnostics", len(diagnostics))
-		}
-		for _, d := range diagnostics {
-			if d.Message == "" || d.File != "f" || d.Line < 0 || d.Line > bytes.Count(content, []byte("\n"))+1 && !bytes.HasPrefix(content, []byte("\x1f\x8b")) {
-				t.Errorf("%+v", d)
-			}
-		}
+		measuretest.CheckDiagnostics(t, "f", content, diagnostics)
 		if measure.HasErrors(diagnostics) || bytes.Contains(content, []byte("\xef\xbb\xbf")) || out.Len() > 60<<10 {
 			continue // an id that starts with a byte order mark loses it at the start of a file
 		}

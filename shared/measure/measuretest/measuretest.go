@@ -63,6 +63,19 @@ func Expect(t testing.TB, got []measure.Diagnostic, want ...string) {
 	}
 }
 
+// CheckDiagnostics checks what holds for all diagnostics of a file.
+func CheckDiagnostics(t testing.TB, file string, content []byte, list []measure.Diagnostic) {
+	t.Helper()
+	if len(list) > measure.MaxDiagnostics {
+		t.Errorf("%d diagnostics", len(list))
+	}
+	for _, d := range list {
+		if d.Message == "" || d.File != file || d.Line < 0 || d.Line > bytes.Count(content, []byte("\n"))+1 && !bytes.HasPrefix(content, []byte("\x1f\x8b")) {
+			t.Errorf("%+v", d)
+		}
+	}
+}
+
 // File is a file with the text.
 func File(name, text string) measure.File {
 	return measure.File{Name: name, Content: strings.NewReader(text)}

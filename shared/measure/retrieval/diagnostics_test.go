@@ -96,7 +96,7 @@ func TestEvaluate_ReportsFaults(t *testing.T) {
 				t.Fatal(err)
 			}
 			measuretest.Expect(t, diagnostics, c.want...)
-			failed := slices.ContainsFunc(diagnostics, func(d measure.Diagnostic) bool { return d.Severity == measure.Error })
+			failed := measure.HasErrors(diagnostics)
 			if failed != (result.Measures == nil) {
 				t.Errorf("failed: %v, measures %v", failed, result.Measures)
 			}

@@ -12,23 +12,6 @@ import (
 	"assay/shared/measure/measuretest"
 )
 
-func failed(list []measure.Diagnostic) bool {
-	return slices.ContainsFunc(list, func(d measure.Diagnostic) bool { return d.Severity == measure.Error })
-}
-
-// checkTold holds what every list of diagnostics promises.
-func checkTold(t *testing.T, text []byte, list []measure.Diagnostic) {
-	t.Helper()
-	if len(list) > measure.MaxDiagnostics {
-		t.Errorf("%d diagnostics", len(list))
-	}
-	for _, d := range list {
-		if d.Message == "" || d.File != "f" || d.Line < 0 || d.Line > bytes.Count(text, []byte("\n"))+1 && !bytes.HasPrefix(text, []byte("\x1f\x8b")) {
-			t.Errorf("%+v", d)
-		}
-	}
-}
-
 func FuzzReadQrels(f *testing.F) {
 	for _, seed := range []string{gradedQrels, "t 0 a 1\nt 0 a 1\n", "u 0 a 1\nt 0 b 1\nu 0 b 2\n", "\xef\xbb\xbft\t0\ta\t-2\r\n", "t 0 a 1.5\nx\n\x00\n\xff\n", "\x1f\x8b\x08", "PK\x03\x04", "t 0 a 32768\n\n"} {
 		f.Add([]byte(seed))
@@ -38,8 +21,8 @@ func FuzzReadQrels(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkTold(t, text, diagnostics)
-		if (q == nil) != failed(diagnostics) {
+		measuretest.CheckDiagnostics(t, "f", text, diagnostics)
+		if (q == nil) != measure.HasErrors(diagnostics) {
 			t.Fatalf("Qrels %v with %v", q, diagnostics)
 		}
 		if q == nil {
@@ -84,17 +67,17 @@ func FuzzEvaluate(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkTold(t, text, diagnostics)
-		if failed(diagnostics) == (result.Measures != nil) {
+		measuretest.CheckDiagnostics(t, "f", text, diagnostics)
+		if measure.HasErrors(diagnostics) == (result.Measures != nil) {
 			t.Fatalf("measures %v with %v", result.Measures, diagnostics)
 		}
 		alone, err := ValidateRun(t.Context(), measure.File{Name: "f", Content: bytes.NewReader(text)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkTold(t, text, alone)
+		measuretest.CheckDiagnostics(t, "f", text, alone)
 		overlap := !slices.ContainsFunc(diagnostics, func(d measure.Diagnostic) bool { return strings.Contains(d.Message, "none of the topics") })
-		if failed(alone) && result.Measures != nil || failed(diagnostics) && overlap && !failed(alone) {
+		if measure.HasErrors(alone) && result.Measures != nil || measure.HasErrors(diagnostics) && overlap && !measure.HasErrors(alone) {
 			t.Fatalf("without the truth %v, with it %v", alone, diagnostics)
 		}
 		if result.Measures == nil {

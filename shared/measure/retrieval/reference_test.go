@@ -2,9 +2,11 @@ package retrieval
 
 import (
 	"bufio"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -29,7 +31,7 @@ type line struct {
 	value       float64
 }
 
-// printed reads the output of trec_eval, with the names of ir-measures.
+// printed reads the output of trec_eval 10.0.
 func printed(t *testing.T, path string) []line {
 	t.Helper()
 	f, err := os.Open(path)
@@ -40,15 +42,9 @@ func printed(t *testing.T, path string) []line {
 	var list []line
 	for s := bufio.NewScanner(f); s.Scan(); {
 		fields := strings.Fields(s.Text())
-		m, err := measure.Parse(measure.Retrieval, fields[0])
-		if err != nil {
-			continue // it has no equivalent here
+		if value, err := strconv.ParseFloat(fields[2], 64); err == nil { // and not the name of the run
+			list = append(list, line{fields[0], fields[1], value})
 		}
-		value, err := strconv.ParseFloat(fields[2], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		list = append(list, line{m.String(), fields[1], value})
 	}
 	return list
 }
@@ -60,21 +56,19 @@ func TestEvaluate_AgreesWithTrecEval(t *testing.T) {
 	}
 	for _, output := range outputs {
 		t.Run(filepath.Base(output), func(t *testing.T) {
-			expected := printed(t, output)
-			seen := map[string]bool{}
-			var names []string
-			for _, l := range expected {
-				if !seen[l.name] {
-					seen[l.name] = true
-					names = append(names, l.name)
+			names, expected := map[string]bool{}, []line{}
+			for _, l := range printed(t, output) {
+				if m, err := measure.Parse(measure.Retrieval, l.name); err == nil { // others have no equivalent here
+					l.name = m.String()
+					names[l.name], expected = true, append(expected, l)
 				}
 			}
 			if len(names) != 65 {
-				t.Fatalf("only %d measures to compare", len(names))
+				t.Fatalf("%d measures to compare", len(names))
 			}
 			truth := readTruth(t, measuretest.Open(t, filepath.Join(filepath.Dir(output), "qrels.txt")))
 			run := measuretest.Open(t, strings.Replace(output, ".trec_eval.", ".run.", 1))
-			result, diagnostics, err := truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, names...), run)
+			result, diagnostics, err := truth.Evaluate(t.Context(), measuretest.Parse(t, measure.Retrieval, slices.Collect(maps.Keys(names))...), run)
 			if err != nil || result.Measures == nil {
 				t.Fatalf("%v, %v", diagnostics, err)
 			}
@@ -104,28 +98,18 @@ func TestEvaluate_JudgedAgreesWithTrecEval(t *testing.T) {
 	if err != nil || result.Measures == nil {
 		t.Fatalf("%v, %v", diagnostics, err)
 	}
-	f, err := os.Open("testdata/trec-eval-graded/graded.trec_eval.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
 	compared := 0
-	for s := bufio.NewScanner(f); s.Scan(); {
-		fields := strings.Fields(s.Text())
-		k, ok := strings.CutPrefix(fields[0], "unj_")
+	for _, l := range printed(t, "testdata/trec-eval-graded/graded.trec_eval.txt") {
+		k, ok := strings.CutPrefix(l.name, "unj_")
 		if !ok {
 			continue
 		}
-		want, err := strconv.ParseFloat(fields[2], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
 		got := *result.Measures["Judged@"+k]
-		if fields[1] != "all" {
-			got = result.PerTopic[fields[1]]["Judged@"+k]
+		if l.topic != "all" {
+			got = result.PerTopic[l.topic]["Judged@"+k]
 		}
-		if math.Abs(1-got-want) > 5e-5+1e-9 {
-			t.Errorf("Judged@%s of %s is %v, want 1 - %v", k, fields[1], got, want)
+		if math.Abs(1-got-l.value) > 5e-5+1e-9 {
+			t.Errorf("Judged@%s of %s is %v, want 1 - %v", k, l.topic, got, l.value)
 		}
 		compared++
 	}

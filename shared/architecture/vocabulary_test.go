@@ -15,11 +15,11 @@ import (
 // for them: metaphors, and words that mean something else in the field.
 var retired = map[string]string{
 	"functions/evaluator": "Heed Due Drain Next chore chores attend tick farewell keeping census newAlarms tidy rescue lettersVariable",
-	"functions/tools":     "Desk NewDesk Parts faces paged charted filed guessedFrom hugest likeness mostNamed pane spoken spool tabbed usualOne writeSpool",
+	"functions/tools":     "Desk NewDesk Parts faces paged charted filed guessedFrom hugest likeness mostNamed pane spoken spool tabbed told usualOne writeSpool",
 	"grpc/server":         "checkHold farewell",
 	"grpc/worker":         "hopeless insist",
 	"shared/api":          "OrPage Ask Anything Unchecked Choose KnowUser",
-	"shared/measure":      "Discreet",
+	"shared/measure":      "Discreet strange told",
 	"shared/queue":        "Hold HoldOf TakeBack GiveUp Abandon Interrupt Relist Relists Turn Turns leaser",
 	"shared/record":       "Standing knows past",
 	"shared/store":        "silence",

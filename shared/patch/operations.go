@@ -67,19 +67,14 @@ func decodeOperation(one any) (op operation, fault string) {
 	return op, ""
 }
 
-var unescape = strings.NewReplacer("~1", "/", "~0", "~")
-
-// tokens takes a JSON Pointer (RFC 6901) apart; nil when it is none, or is longer than any of the resources has.
+// tokens returns the tokens of a JSON Pointer behind an empty one; nil when it is none, or is longer than any of the resources has.
 func tokens(pointer any) []string {
-	text, ok := pointer.(string)
-	if !ok || text != "" && text[0] != '/' || utf8.RuneCountInString(text) > MaxPointer {
+	text, isText := pointer.(string)
+	below, isPointer := problem.PointerTokens(text)
+	if !isText || !isPointer || utf8.RuneCountInString(text) > MaxPointer {
 		return nil
 	}
-	all := strings.Split(text, "/")
-	for i := range all {
-		all[i] = unescape.Replace(all[i])
-	}
-	return all
+	return append([]string{""}, below...)
 }
 
 // apply returns what the operations make of a resource.

@@ -28,11 +28,6 @@ const Unset = "leave it out; a merge patch keeps it unless it sets it to null"
 // Fields is what is wrong with members of a request's body.
 type Fields []Field
 
-// Pointer is the JSON Pointer (RFC 6901) to the member of an object.
-func Pointer(name string) string { return "/" + pointerEscaper.Replace(name) }
-
-var pointerEscaper = strings.NewReplacer("~", "~0", "/", "~1")
-
 // Add adds what is wrong with the member at the pointer.
 func (f *Fields) Add(pointer, format string, args ...any) {
 	*f = append(*f, Field{Pointer: pointer, Detail: fmt.Sprintf(format, args...)})

@@ -7,18 +7,23 @@ package apitest
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
+	"path"
 	"slices"
 	"strings"
 	"testing"
+
+	"assay/shared/problem"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
 // Contract is an OpenAPI 3.1 document, made ready to check exchanges against. It is safe for concurrent use.
 type Contract struct {
-	routes  []route
-	problem *jsonschema.Schema // what application/problem+json holds
-	outside []string
+	paths      *http.ServeMux                   // finds the path of the document that the path of a request belongs to
+	operations map[string]map[string]*operation // by pattern of the path and method
+	problem    *jsonschema.Schema               // of application/problem+json
+	outside    []string
 }
 
 // operation is one operation with its schemas compiled.
@@ -42,7 +47,7 @@ type media struct {
 	schema    *jsonschema.Schema
 }
 
-// New reads the document, which is JSON, and compiles every schema that an exchange can meet. Paths that begin with one of
+// New reads the document, which is JSON, and compiles every schema that an exchange can need. Paths that begin with one of
 // outside belong to the server and not to its API: exchanges with them are let through unread, unless the document
 // declares the path.
 func New(t testing.TB, document []byte, outside ...string) *Contract {
@@ -59,7 +64,7 @@ func newContract(content []byte, outside []string) (*Contract, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Contract{outside: outside}
+	c := &Contract{paths: http.NewServeMux(), operations: map[string]map[string]*operation{}, outside: outside}
 	for o := range d.operations() {
 		compiled, err := compileOperation(o)
 		if err != nil {
@@ -68,13 +73,13 @@ func newContract(content []byte, outside []string) (*Contract, error) {
 		c.add(o.path, o.method, compiled)
 		for _, a := range compiled.answers {
 			for _, m := range a.media {
-				if m.mediaType == problemType && c.problem == nil {
+				if m.mediaType == problem.MediaType && c.problem == nil {
 					c.problem = m.schema
 				}
 			}
 		}
 	}
-	if len(c.routes) == 0 {
+	if len(c.operations) == 0 {
 		return nil, fmt.Errorf("the document declares no operation, so every exchange would be against it")
 	}
 	return c, nil
@@ -98,7 +103,7 @@ func compileOperation(o declared) (*operation, error) {
 		if a.media, err = compileMedia(response.get("content")); err != nil {
 			return nil, err
 		}
-		for _, example := range response.get("content", problemType, "examples").all() {
+		for _, example := range response.get("content", problem.MediaType, "examples").all() {
 			a.problems = append(a.problems, example.get("value", "type").text())
 		}
 		for name, header := range response.get("headers").all() {
@@ -139,18 +144,41 @@ func (c *Contract) Check(t testing.TB, request *http.Request, requestBody []byte
 	}
 }
 
-// isOutside reports whether a path is none of the document's business.
-func (c *Contract) isOutside(path string) bool {
-	found, _ := c.route(path)
-	return found == nil && slices.ContainsFunc(c.outside, func(prefix string) bool { return strings.HasPrefix(path, prefix) })
+// add adds an operation at a path of the document, which net/http reads as OpenAPI does: of several that match, the more
+// literal is meant.
+func (c *Contract) add(path, method string, o *operation) {
+	if strings.HasSuffix(path, "/") {
+		path += "{$}"
+	}
+	if c.operations[path] == nil {
+		c.operations[path] = map[string]*operation{}
+		c.paths.Handle(path, http.NotFoundHandler())
+	}
+	c.operations[path][method] = o
 }
 
-// shown is how much of a body a failure prints.
-const shown = 600
+// route returns the operations at the path of a request, and the request with the values of the path's parameters.
+func (c *Contract) route(r *http.Request) (*http.Request, map[string]*operation) {
+	r = r.Clone(r.Context())
+	if path.Clean(r.URL.Path) != r.URL.Path {
+		return r, nil // where net/http would redirect to
+	}
+	c.paths.ServeHTTP(httptest.NewRecorder(), r)
+	return r, c.operations[r.Pattern]
+}
+
+// isOutside reports whether a request is none of the document's business.
+func (c *Contract) isOutside(r *http.Request) bool {
+	_, operations := c.route(r)
+	return operations == nil && slices.ContainsFunc(c.outside, func(prefix string) bool { return strings.HasPrefix(r.URL.Path, prefix) })
+}
+
+// maxExcerpt is how many bytes of a body a failure prints.
+const maxExcerpt = 600
 
 func excerpt(body []byte) string {
-	if len(body) <= shown {
+	if len(body) <= maxExcerpt {
 		return string(body)
 	}
-	return fmt.Sprintf("%s ... (%d bytes)", body[:shown], len(body))
+	return fmt.Sprintf("%s ... (%d bytes)", body[:maxExcerpt], len(body))
 }

@@ -57,7 +57,7 @@ const (
 	posted      = "Content-Type: application/json\nIdempotency-Key: k1\n"
 )
 
-func TestWhatTheDocumentAllows(t *testing.T) {
+func TestFaults_NoneInWhatTheDocumentAllows(t *testing.T) {
 	for name, c := range map[string]call{
 		"a page":                   {request: "GET /v1/tasks", status: 200, headers: pageHeaders, body: aPage},
 		"declared parameters":      {request: "GET /v1/tasks?limit=7&fields=id,name&filter[open]=true&filter[year]=2026", status: 200, headers: pageHeaders, body: aPage},
@@ -90,7 +90,7 @@ func TestWhatTheDocumentAllows(t *testing.T) {
 	}
 }
 
-func TestWhatTheDocumentForbids(t *testing.T) {
+func TestFaults_NameWhatTheDocumentForbids(t *testing.T) {
 	for name, c := range map[string]struct {
 		call
 		want string
@@ -162,7 +162,7 @@ func (r *recorder) Errorf(format string, args ...any) {
 	r.errors = append(r.errors, fmt.Sprintf(format, args...))
 }
 
-func TestTransportChecksEveryExchange(t *testing.T) {
+func TestTransport_ChecksEveryExchange(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		sent, err := io.ReadAll(r.Body)
 		switch {
@@ -220,13 +220,13 @@ func TestTransportChecksEveryExchange(t *testing.T) {
 	}
 }
 
-func TestContractsThatCannotBeMade(t *testing.T) {
+func TestNew_RefusesBadDocuments(t *testing.T) {
 	for document, want := range map[string]string{
 		`{`:             "not JSON",
 		`{"paths": {}}`: "declares no operation",
 		`{"paths": {"/x": {"get": {"responses": {"200": {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/X"}}}}}}}}}`: "GET /x: #/paths/~1x/get",
 		`{"paths": {"/x": {"get": {"responses": {"200": {"content": {"application/json": {"schema": {"type": "strnig"}}}}}}}}}`:                 "is not a valid schema",
-		`{"paths": {"/x": {"get": {"responses": {"200": {"content": {"application/json": {"schema": {"$ref": "http://127.0.0.1/x"}}}}}}}}}`:     "must not lean on what lies outside",
+		`{"paths": {"/x": {"get": {"responses": {"200": {"content": {"application/json": {"schema": {"$ref": "http://127.0.0.1/x"}}}}}}}}}`:     "must not refer to what lies outside",
 	} {
 		if _, err := newContract([]byte(document), nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s gives %v, want %q", document, err, want)

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 
+	"assay/shared/problem"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -31,11 +33,11 @@ type node struct {
 // address names the document where the compiler wants an absolute name; nothing is fetched from it.
 const address = "https://document.invalid/openapi.json"
 
-// elsewhere refuses to load what the document does not hold itself.
-type elsewhere struct{}
+// noLoader refuses to load what the document does not hold itself.
+type noLoader struct{}
 
-func (elsewhere) Load(string) (any, error) {
-	return nil, errors.New("a document must not lean on what lies outside it")
+func (noLoader) Load(string) (any, error) {
+	return nil, errors.New("a document must not refer to what lies outside it")
 }
 
 func parse(content []byte) (*document, error) {
@@ -54,7 +56,7 @@ func parse(content []byte) (*document, error) {
 func newCompiler() *jsonschema.Compiler {
 	c := jsonschema.NewCompiler()
 	c.DefaultDraft(jsonschema.Draft2020)
-	c.UseLoader(elsewhere{})
+	c.UseLoader(noLoader{})
 	c.AssertFormat()
 	return c
 }
@@ -88,7 +90,7 @@ func (n node) get(members ...string) node {
 	for _, member := range members {
 		n = n.resolved()
 		object, _ := n.value.(map[string]any)
-		n = node{n.doc, n.pointer + "/" + escape(member), object[member]}
+		n = node{n.doc, n.pointer + problem.Pointer(member), object[member]}
 	}
 	return n
 }
@@ -101,7 +103,7 @@ func (n node) all() iter.Seq2[string, node] {
 		switch value := n.value.(type) {
 		case map[string]any:
 			for _, member := range slices.Sorted(maps.Keys(value)) {
-				if !yield(member, node{n.doc, n.pointer + "/" + escape(member), value[member]}) {
+				if !yield(member, node{n.doc, n.pointer + problem.Pointer(member), value[member]}) {
 					return
 				}
 			}
@@ -116,12 +118,12 @@ func (n node) all() iter.Seq2[string, node] {
 	}
 }
 
-// longestChain is how many references in a row are followed before they are taken for a circle.
-const longestChain = 16
+// maxReferences is how many references in a row are followed before they are taken for a cycle.
+const maxReferences = 16
 
 // resolved returns what a reference leads to, or the node itself; an absent node when it leads nowhere.
 func (n node) resolved() node {
-	for range longestChain {
+	for range maxReferences {
 		object, _ := n.value.(map[string]any)
 		reference, ok := object["$ref"].(string)
 		if !ok {
@@ -134,18 +136,19 @@ func (n node) resolved() node {
 
 // find returns what a reference within the document (#/components/...) names, or an absent node.
 func (d *document) find(reference string) node {
-	fragment, ok := strings.CutPrefix(reference, "#/")
+	fragment, _ := strings.CutPrefix(reference, "#")
+	if decoded, err := url.PathUnescape(fragment); err == nil {
+		fragment = decoded
+	}
+	tokens, ok := problem.PointerTokens(fragment)
 	if !ok {
 		return node{doc: d, pointer: reference}
 	}
 	value := d.root.value
-	for token := range strings.SplitSeq(fragment, "/") {
-		if decoded, err := url.PathUnescape(token); err == nil {
-			token = decoded
-		}
+	for _, token := range tokens {
 		switch parent := value.(type) {
 		case map[string]any:
-			value = parent[unescape(token)]
+			value = parent[token]
 		case []any:
 			value = nil
 			if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(parent) {
@@ -155,16 +158,8 @@ func (d *document) find(reference string) node {
 			value = nil
 		}
 	}
-	return node{d, "/" + fragment, value}
+	return node{d, fragment, value}
 }
-
-var (
-	escaper   = strings.NewReplacer("~", "~0", "/", "~1")
-	unescaper = strings.NewReplacer("~1", "/", "~0", "~")
-)
-
-func escape(token string) string   { return escaper.Replace(token) }
-func unescape(token string) string { return unescaper.Replace(token) }
 
 var methods = []string{"get", "put", "post", "delete", "options", "head", "patch", "trace"}
 
@@ -191,7 +186,7 @@ func (d *document) operations() iter.Seq[declared] {
 	}
 }
 
-// parameters returns the parameters of an operation, those of its path included where it does not declare them anew.
+// parameters returns the parameters of an operation, those of its path included where it does not declare them itself.
 func (o declared) parameters() []node {
 	var out []node
 	seen := map[[2]string]bool{}

@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/shared/lists"
+	"assay/shared/problem"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"golang.org/x/text/language"
@@ -24,34 +28,31 @@ type exchange struct {
 	body        []byte
 }
 
-const problemType = "application/problem+json"
-
 // faults returns everything in which an exchange departs from the document.
 func (c *Contract) faults(x exchange) []string {
-	path := x.request.URL.EscapedPath()
-	found, values := c.route(path)
-	if found == nil {
-		if c.isOutside(path) {
+	routed, operations := c.route(x.request)
+	if operations == nil {
+		if c.isOutside(x.request) {
 			return nil
 		}
 		return c.refusal(x, http.StatusNotFound, "the document declares no such path")
 	}
 	method := x.request.Method
-	op := found.operations[method]
+	op := operations[method]
 	if op == nil && method == http.MethodHead {
-		op = found.operations[http.MethodGet]
+		op = operations[http.MethodGet]
 	}
 	switch {
 	case op != nil:
 	case method == http.MethodOptions:
 		return nil
 	default:
-		return append(c.refusal(x, http.StatusMethodNotAllowed, "the document does not declare the method"), allowFaults(x.response, found)...)
+		return append(c.refusal(x, http.StatusMethodNotAllowed, "the document does not declare the method"), allowFaults(x.response, operations)...)
 	}
 
 	faults := c.answerFaults(op, x)
 	if x.response.StatusCode < 400 {
-		faults = append(faults, op.parameterFaults(x.request, values)...)
+		faults = append(faults, op.parameterFaults(routed)...)
 		faults = append(faults, op.bodyFaults(x.request.Header, x.requestBody)...)
 	}
 	return faults
@@ -62,10 +63,10 @@ func (c *Contract) refusal(x exchange, status int, reason string) []string {
 	if x.response.StatusCode != status {
 		return []string{fmt.Sprintf("%s, so the status must be %d", reason, status)}
 	}
-	return c.contentFaults(x, []media{{problemType, c.problem}})
+	return c.contentFaults(x, []media{{problem.MediaType, c.problem}})
 }
 
-func allowFaults(response *http.Response, found *route) []string {
+func allowFaults(response *http.Response, operations map[string]*operation) []string {
 	var allowed []string
 	for _, list := range response.Header.Values("Allow") {
 		for method := range strings.SplitSeq(list, ",") {
@@ -73,7 +74,7 @@ func allowFaults(response *http.Response, found *route) []string {
 		}
 	}
 	var faults []string
-	for method := range found.operations {
+	for method := range operations {
 		if !slices.Contains(allowed, method) {
 			faults = append(faults, fmt.Sprintf("header Allow is %q and does not name %s (RFC 9110, section 15.5.6)", allowed, method))
 		}
@@ -100,7 +101,7 @@ func (c *Contract) answerFaults(op *operation, x exchange) []string {
 		texts := x.response.Header.Values(h.name)
 		switch {
 		case len(texts) > 0:
-			faults = append(faults, h.faults(h.form.value(texts, true))...)
+			faults = append(faults, h.faults(decode(h.schema, texts, true))...)
 		case h.required:
 			faults = append(faults, fmt.Sprintf("the required header %q is missing", h.name))
 		}
@@ -112,9 +113,9 @@ func (c *Contract) answerFaults(op *operation, x exchange) []string {
 		}
 	}
 	if status >= 400 {
-		declared.media = slices.DeleteFunc(slices.Clone(declared.media), func(m media) bool { return m.mediaType != problemType })
+		declared.media = slices.DeleteFunc(slices.Clone(declared.media), func(m media) bool { return m.mediaType != problem.MediaType })
 		if len(declared.media) == 0 {
-			declared.media = []media{{problemType, c.problem}}
+			declared.media = []media{{problem.MediaType, c.problem}}
 		}
 	}
 	return append(faults, c.contentFaults(x, declared.media)...)
@@ -144,7 +145,7 @@ func (c *Contract) contentFaults(x exchange, declared []media) []string {
 		m.schema = nil
 	}
 	faults := prefixed("body: ", m.faults(contentType, x.body))
-	if m.mediaType == problemType {
+	if m.mediaType == problem.MediaType {
 		faults = append(faults, statusFaults(x.body, status)...)
 	}
 	return faults
@@ -158,11 +159,11 @@ func (x exchange) selects() bool {
 
 // statusFaults checks that a problem document repeats the status that it came with (RFC 9457, section 3.1.2).
 func statusFaults(body []byte, status int) []string {
-	var problem struct{ Status *int }
-	if err := json.Unmarshal(body, &problem); err != nil || problem.Status == nil || *problem.Status == status {
+	var p struct{ Status *int }
+	if err := json.Unmarshal(body, &p); err != nil || p.Status == nil || *p.Status == status {
 		return nil // a document that cannot be read, or without its status, is a fault of the schema's
 	}
-	return []string{fmt.Sprintf("the problem document says status %d", *problem.Status)}
+	return []string{fmt.Sprintf("the problem document says status %d", *p.Status)}
 }
 
 // bodyFaults checks the body of a request that the server took.
@@ -201,11 +202,7 @@ func choose(declared []media, contentType string) (media, bool) {
 }
 
 func names(declared []media) string {
-	var out []string
-	for _, m := range declared {
-		out = append(out, m.mediaType)
-	}
-	return strings.Join(out, ", ")
+	return strings.Join(lists.Map(declared, func(m media) string { return m.mediaType }), ", ")
 }
 
 // faults checks a body: JSON as the value it is, everything else as one string, and only if a string is what the schema takes.
@@ -244,13 +241,7 @@ func leaves(e *jsonschema.ValidationError, printer *message.Printer, out []strin
 	if len(e.Causes) > 0 {
 		return out
 	}
-	place := "/"
-	if len(e.InstanceLocation) > 0 {
-		place = ""
-		for _, token := range e.InstanceLocation {
-			place += "/" + escape(token)
-		}
-	}
+	place := cmp.Or(problem.Pointer(e.InstanceLocation...), "/")
 	return append(out, "at "+place+": "+e.ErrorKind.LocalizedString(printer))
 }
 

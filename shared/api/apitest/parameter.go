@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"assay/shared/lists"
+
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
@@ -15,15 +17,7 @@ import (
 type parameter struct {
 	name, in, style   string
 	required, explode bool
-	form              form
 	schema            *jsonschema.Schema // nil when none is declared
-}
-
-// form is as much of a schema as is needed to read text as the JSON value that it stands for.
-type form struct {
-	types   []string
-	items   *form
-	members map[string]*form
 }
 
 func compileParameter(n node, name string) (parameter, error) {
@@ -38,7 +32,6 @@ func compileParameter(n node, name string) (parameter, error) {
 		p.explode = explode.isTrue()
 	}
 	if s := n.get("schema"); s.exists() {
-		p.form = formOf(s, 0)
 		var err error
 		if p.schema, err = s.compile(); err != nil {
 			return p, err
@@ -47,62 +40,37 @@ func compileParameter(n node, name string) (parameter, error) {
 	return p, nil
 }
 
-// deepest is how far into a schema the form of a parameter reaches: an object of arrays of scalars.
-const deepest = 3
-
-func formOf(schema node, depth int) form {
-	out := form{types: typesOf(schema)}
-	if depth == deepest {
-		return out
+// dereference follows the references of a schema; nil is one that says nothing.
+func dereference(s *jsonschema.Schema) *jsonschema.Schema {
+	for s != nil && s.Ref != nil {
+		s = s.Ref
 	}
-	if items := schema.get("items"); items.exists() {
-		f := formOf(items, depth+1)
-		out.items = &f
-	}
-	for name, member := range schema.get("properties").all() {
-		if out.members == nil {
-			out.members = map[string]*form{}
-		}
-		f := formOf(member, depth+1)
-		out.members[name] = &f
-	}
-	return out
+	return s
 }
 
-// typesOf returns the JSON types that a schema names itself, as one or as a list.
-func typesOf(schema node) []string {
-	declared := schema.get("type")
-	if one := declared.text(); one != "" {
-		return []string{one}
+// typesOf returns the JSON types that a schema names.
+func typesOf(s *jsonschema.Schema) []string {
+	if s = dereference(s); s == nil || s.Types == nil {
+		return nil
 	}
-	var out []string
-	for _, one := range declared.all() {
-		out = append(out, one.text())
-	}
-	return out
+	return s.Types.ToStrings()
 }
 
-// value reads the texts of a parameter; commas separate the elements of an array when they do not come one by one.
-func (f form) value(texts []string, separated bool) any {
-	if !slices.Contains(f.types, "array") {
-		return f.scalar(texts[0])
+// decode reads the texts of a parameter as the JSON value that the schema declares; commas separate the elements of an array when
+// they do not come one by one.
+func decode(s *jsonschema.Schema, texts []string, separated bool) any {
+	if !slices.Contains(typesOf(s), "array") {
+		return decodeScalar(s, texts[0])
 	}
 	if separated {
 		texts = strings.Split(strings.Join(texts, ","), ",")
 	}
-	element := form{}
-	if f.items != nil {
-		element = *f.items
-	}
-	out := make([]any, len(texts))
-	for i, text := range texts {
-		out[i] = element.scalar(strings.TrimSpace(text))
-	}
-	return out
+	items := dereference(s).Items2020
+	return lists.Map(texts, func(text string) any { return decodeScalar(items, strings.TrimSpace(text)) })
 }
 
-func (f form) scalar(text string) any {
-	for _, name := range f.types {
+func decodeScalar(s *jsonschema.Schema, text string) any {
+	for _, name := range typesOf(s) {
 		switch {
 		case (name == "integer" || name == "number") && json.Valid([]byte(text)):
 			return json.Number(text)
@@ -129,14 +97,14 @@ func (p parameter) kind() string {
 }
 
 // parameterFaults checks the parameters of a request that the server took.
-func (o *operation) parameterFaults(r *http.Request, path map[string]string) []string {
+func (o *operation) parameterFaults(r *http.Request) []string {
 	query, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return []string{"the server took a query that cannot be read: " + err.Error()}
 	}
 	var faults []string
 	for _, p := range o.parameters {
-		value, found := p.read(r.Header, path, query)
+		value, found := p.read(r, query)
 		switch {
 		case found:
 			faults = append(faults, p.faults(value)...)
@@ -152,17 +120,16 @@ func (o *operation) parameterFaults(r *http.Request, path map[string]string) []s
 }
 
 // read finds the parameter in a request. What it takes from the query it removes there.
-func (p parameter) read(header http.Header, path map[string]string, query url.Values) (any, bool) {
+func (p parameter) read(r *http.Request, query url.Values) (any, bool) {
 	switch p.in {
 	case "path":
-		text, ok := path[p.name]
-		return p.form.value([]string{text}, true), ok
+		return decode(p.schema, []string{r.PathValue(p.name)}, true), r.PathValue(p.name) != ""
 	case "header":
-		texts := header.Values(p.name)
+		texts := r.Header.Values(p.name)
 		if len(texts) == 0 {
 			return nil, false
 		}
-		return p.form.value(texts, true), true
+		return decode(p.schema, texts, true), true
 	case "query":
 		if p.style == "deepObject" {
 			return p.readObject(query)
@@ -172,7 +139,7 @@ func (p parameter) read(header http.Header, path map[string]string, query url.Va
 		if len(texts) == 0 {
 			return nil, false
 		}
-		return p.form.value(texts, !p.explode), true
+		return decode(p.schema, texts, !p.explode), true
 	}
 	return nil, false
 }
@@ -181,16 +148,16 @@ func (p parameter) read(header http.Header, path map[string]string, query url.Va
 func (p parameter) readObject(query url.Values) (any, bool) {
 	object := map[string]any{}
 	for key, texts := range query {
-		member, ok := strings.CutPrefix(key, p.name+"[")
-		if !ok || !strings.HasSuffix(member, "]") {
+		member, opened := strings.CutPrefix(key, p.name+"[")
+		member, closed := strings.CutSuffix(member, "]")
+		if !opened || !closed {
 			continue
 		}
-		member = strings.TrimSuffix(member, "]")
-		shape := p.form.members[member]
-		if shape == nil {
-			shape = &form{}
+		var schema *jsonschema.Schema
+		if declared := dereference(p.schema); declared != nil {
+			schema = declared.Properties[member]
 		}
-		object[member] = shape.value(texts, true)
+		object[member] = decode(schema, texts, true)
 		delete(query, key)
 	}
 	return object, len(object) > 0

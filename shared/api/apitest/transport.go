@@ -22,7 +22,7 @@ type transport struct {
 // RoundTrip reads both bodies into memory, but not those of paths outside the contract, which may be of any size.
 func (tr *transport) RoundTrip(request *http.Request) (*http.Response, error) {
 	tr.t.Helper()
-	if tr.contract.isOutside(request.URL.EscapedPath()) {
+	if tr.contract.isOutside(request) {
 		return tr.base.RoundTrip(request)
 	}
 	var sent []byte

@@ -145,7 +145,7 @@ generated: $(node_modules) ## fail when go generate changes a file
 		echo "Generated files were stale. They are fresh now; commit them:" >&2; git status --short >&2; exit 1; \
 	fi
 
-# What has been released is kept as an image of it, which a release writes anew: clients out there must go on working.
+# What has been released is kept as an image of it, which a release replaces: clients out there must go on working.
 released := released.binpb
 
 .PHONY: protocol

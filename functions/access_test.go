@@ -17,7 +17,7 @@ import (
 	"assay/shared/api"
 )
 
-var update = flag.Bool("update", false, "write the golden file anew")
+var update = flag.Bool("update", false, "write the golden file")
 
 const golden = "testdata/access.golden"
 

@@ -19,7 +19,7 @@ import (
 )
 
 // capacityTable is what operations cost over DynamoDB, for those who estimate a bill and for those who change what an
-// operation reads. `go test ./functions -run TestCapacity -update` writes it anew.
+// operation reads. `go test ./functions -run TestCapacity -update` writes it.
 const capacityTable = "testdata/capacity.golden"
 
 // TestCapacity holds operations to the capacity that DynamoDB says they consume. What it is does not depend on how many

@@ -109,11 +109,11 @@ func TestDeployed_MovesPoisonMessageToDeadLetterQueue(t *testing.T) {
 		t.Error("the poison was not set aside")
 	}
 	rescue := false
-	for name, at := range d.schedules.Made() {
+	for name, at := range d.schedules.Created() {
 		rescue = rescue || strings.HasPrefix(name, "due-") && time.Until(at) > 10*time.Minute && time.Until(at) < 20*time.Minute
 	}
 	if !rescue {
-		t.Errorf("the function does not have itself woken: %v", d.schedules.Made())
+		t.Errorf("the function does not have itself woken: %v", d.schedules.Created())
 	}
 	d.completes(d.submits(task, dataset))
 }
@@ -130,7 +130,7 @@ func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 	if err := new(records.Tx).Replace(&r).Commit(t.Context(), d.table); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(10 * time.Second); len(d.schedules.Made()) == 0; time.Sleep(20 * time.Millisecond) {
+	for deadline := time.Now().Add(10 * time.Second); len(d.schedules.Created()) == 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("nothing will wake the function when the lease lapses")
 		}

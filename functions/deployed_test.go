@@ -224,7 +224,7 @@ func (d *deployment) report() {
 			}
 		}
 	}
-	d.t.Logf("%d answers were compared; %d schedules were made", d.mirror.compared.Load(), len(d.schedules.Made()))
+	d.t.Logf("%d answers were compared; %d schedules were made", d.mirror.compared.Load(), len(d.schedules.Created()))
 	if d.mirror.compared.Load() == 0 {
 		d.t.Error("no answers were compared")
 	}

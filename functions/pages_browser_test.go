@@ -22,7 +22,7 @@ func TestPages_WorkInABrowser(t *testing.T) {
 			t.Run(name+"/"+v.String(), func(t *testing.T) {
 				p := browser.Open(t, f.URL+path, v)
 				p.Check()
-				p.Shoot(name + "-" + v.String())
+				p.Screenshot(name + "-" + v.String())
 				if browsertest.Evaluate[bool](p, `"intruded" in window || document.querySelector("[onerror], [data-intruder]") !== null`) {
 					t.Error("a text became markup")
 				}
@@ -53,7 +53,7 @@ func TestReference_IsSearched(t *testing.T) {
 		t.Errorf("the search says %q", said)
 	}
 	p.Check()
-	p.Shoot("search-390-dark")
+	p.Screenshot("search-390-dark")
 	p.Type("#search", "\x1b") // Escape
 	if got := shown(); got != all {
 		t.Errorf("after the search there is only %q", got)
@@ -64,5 +64,5 @@ func TestReference_IsSearched(t *testing.T) {
 	}
 	browsertest.Evaluate[any](p, `document.querySelectorAll("details").forEach(d => d.open = true)`)
 	p.Check() // with all that was folded
-	p.Shoot("docs-open-390-dark")
+	p.Screenshot("docs-open-390-dark")
 }

@@ -34,7 +34,7 @@ func Story(t *testing.T, s Setup) {
 		{"tools look at what their callers may", (*story).tools},
 		{"lists go on at their cursor", (*story).lists},
 		{"filters keep what has the value", (*story).filters},
-		{"a changed truth evaluates everything anew", (*story).changedTruth},
+		{"a changed truth evaluates everything again", (*story).changedTruth},
 		{"changes are told", (*story).audit},
 		{"patches hold or fail whole", (*story).patches},
 		{"a repeated POST makes one thing", (*story).repeats},

@@ -173,7 +173,7 @@ func audit(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) (
 	return ch, err
 }
 
-// newTruth has runs evaluated anew when a change concerns what they are evaluated with: at once if all truth files are
+// newTruth has runs evaluated again when a change concerns what they are evaluated with: at once if all truth files are
 // there and can be read within the request, else once they are and have been.
 func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, inline contents) error {
 	same := reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith)

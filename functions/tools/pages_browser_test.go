@@ -35,7 +35,7 @@ func TestPages_InABrowser(t *testing.T) {
 			t.Run(name+"/"+v.String(), func(t *testing.T) {
 				p := browser.Open(t, c.URL+address, v)
 				p.Check()
-				p.Shoot(name + "-" + v.String())
+				p.Screenshot(name + "-" + v.String())
 				if browsertest.Evaluate[bool](p, `"intruded" in window || document.querySelector("[onerror], [data-intruder]") !== null`) {
 					t.Error("a text became markup")
 				}

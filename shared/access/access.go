@@ -1,6 +1,6 @@
-// Package access decides who may do what. A Rule is declared once with each operation; a Scope says who stands where
-// to a resource; Decide brings them together with a Caller. Nothing else in Assay decides about rights, and a rule that
-// was forgotten denies.
+// Package access decides who may do what. Each operation declares the roles that may call it; a Scope says what gives a caller
+// these roles for a resource; Decide brings them together. Nothing else in Assay decides about rights, and an operation that
+// declares no role is denied.
 package access
 
 import (
@@ -35,7 +35,7 @@ const (
 	Everyone
 )
 
-// Scope is where a resource stands: what a decision about it needs to know.
+// Scope is what a decision about a resource needs to know of it.
 type Scope struct {
 	OrganizerID string
 	TaskID      string
@@ -64,7 +64,7 @@ type Grants struct {
 	Registrations []Registration // at most one for each task
 }
 
-// Registration is a user's standing in a task.
+// Registration is what a user's registration for a task gives.
 type Registration struct {
 	ID          string
 	TaskID      string

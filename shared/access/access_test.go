@@ -31,42 +31,42 @@ func union(roles []access.Role) access.Role {
 	return all
 }
 
-// standing is a caller with what was given to it.
-type standing struct {
+// callerWithGrants is a caller with its grants.
+type callerWithGrants struct {
 	caller access.Caller
 	grants access.Grants
 }
 
 var (
-	anonymous  = standing{}
-	stranger   = standing{caller: access.Caller{ID: "STRANGER"}}
-	registrant = standing{access.Caller{ID: "REGISTRANT"}, access.Grants{Registrations: []access.Registration{{ID: "R", TaskID: taskID, Accepted: true}}}}
-	applicant  = standing{access.Caller{ID: "APPLICANT"}, access.Grants{Registrations: []access.Registration{{ID: "R3", TaskID: taskID, PrivateTask: true}}}}
-	owner      = standing{caller: access.Caller{ID: ownerID}}
-	organizer  = standing{access.Caller{ID: "MEMBER"}, access.Grants{Memberships: []string{"OTHER", organizerID}}}
-	rival      = standing{access.Caller{ID: "RIVAL"}, access.Grants{
+	anonymous      = callerWithGrants{}
+	unrelated      = callerWithGrants{caller: access.Caller{ID: "UNRELATED"}}
+	registrant     = callerWithGrants{access.Caller{ID: "REGISTRANT"}, access.Grants{Registrations: []access.Registration{{ID: "R", TaskID: taskID, Accepted: true}}}}
+	applicant      = callerWithGrants{access.Caller{ID: "APPLICANT"}, access.Grants{Registrations: []access.Registration{{ID: "R3", TaskID: taskID, PrivateTask: true}}}}
+	owner          = callerWithGrants{caller: access.Caller{ID: ownerID}}
+	organizer      = callerWithGrants{access.Caller{ID: "MEMBER"}, access.Grants{Memberships: []string{"OTHER", organizerID}}}
+	otherOrganizer = callerWithGrants{access.Caller{ID: "OTHER_ORGANIZER"}, access.Grants{
 		Memberships: []string{"OTHER"}, Registrations: []access.Registration{{ID: "R2", TaskID: "OTHER", Accepted: true}},
 	}}
-	worker = standing{caller: access.Caller{ID: "WORKER", Worker: true}}
-	admin  = standing{caller: access.Caller{ID: "ADMIN", Admin: true}}
+	worker = callerWithGrants{caller: access.Caller{ID: "WORKER", Worker: true}}
+	admin  = callerWithGrants{caller: access.Caller{ID: "ADMIN", Admin: true}}
 )
 
-// TestWhoSeesWhat is the rule of visibility: for each caller the audiences that it is part of.
-func TestWhoSeesWhat(t *testing.T) {
+// TestSees_EachCaller is the rule of visibility: for each caller the audiences that it is part of.
+func TestSees_EachCaller(t *testing.T) {
 	for name, c := range map[string]struct {
-		standing
+		callerWithGrants
 		sees []access.Audience
 	}{
 		"anonymous":                         {anonymous, audiences[4:]},
-		"stranger":                          {stranger, audiences[4:]},
-		"organizer of something else":       {rival, audiences[4:]},
+		"unrelated":                         {unrelated, audiences[4:]},
+		"organizer of something else":       {otherOrganizer, audiences[4:]},
 		"worker":                            {worker, audiences[4:]},
 		"registrant who is not accepted":    {applicant, audiences[4:]},
 		"registrant":                        {registrant, audiences[3:]},
 		"owner, registered or not":          {owner, audiences[2:]},
 		"organizer":                         {organizer, audiences[1:]},
 		"admin":                             {admin, audiences},
-		"member of an organizer without id": {standing{stranger.caller, access.Grants{Memberships: []string{""}}}, audiences[4:]},
+		"member of an organizer without id": {callerWithGrants{unrelated.caller, access.Grants{Memberships: []string{""}}}, audiences[4:]},
 	} {
 		roles := access.Roles(c.caller, c.grants, access.Scope{OrganizerID: organizerID, TaskID: taskID, OwnerID: ownerID})
 		for _, a := range audiences {
@@ -81,12 +81,12 @@ func TestWhoSeesWhat(t *testing.T) {
 	}
 }
 
-func TestDecisions(t *testing.T) {
+func TestDecide_EachCaller(t *testing.T) {
 	scope := access.Scope{OrganizerID: organizerID, TaskID: taskID, OwnerID: ownerID}
 	ownerOrOrganizer := access.Owner | access.Organizer
 	for _, c := range []struct {
 		what     string
-		who      standing
+		who      callerWithGrants
 		may      access.Role
 		audience access.Audience
 		want     access.Decision
@@ -95,11 +95,11 @@ func TestDecisions(t *testing.T) {
 		{"nobody reads what is hidden", anonymous, access.Anyone, access.Registrants, access.Hide},
 		{"a login could help", anonymous, ownerOrOrganizer, access.Everyone, access.Login},
 		{"that a login could help is not told of what is hidden", anonymous, ownerOrOrganizer, access.Owners, access.Hide},
-		{"a login does not help", stranger, ownerOrOrganizer, access.Everyone, access.Forbid},
-		{"hidden from one who is logged in", stranger, access.User, access.Registrants, access.Hide},
+		{"a login does not help", unrelated, ownerOrOrganizer, access.Everyone, access.Forbid},
+		{"hidden from one who is logged in", unrelated, access.User, access.Registrants, access.Hide},
 		{"an owner may", owner, ownerOrOrganizer, access.Owners, access.Allow},
 		{"an organizer may", organizer, ownerOrOrganizer, access.Owners, access.Allow},
-		{"an organizer of something else may not", rival, ownerOrOrganizer, access.Everyone, access.Forbid},
+		{"an organizer of something else may not", otherOrganizer, ownerOrOrganizer, access.Everyone, access.Forbid},
 		{"an admin may what an organizer may", admin, ownerOrOrganizer, access.Organizers, access.Allow},
 		{"an admin is not everybody", admin, access.Registrant, access.Everyone, access.Forbid},
 		{"an organizer is no admin", organizer, access.Admin, access.Everyone, access.Forbid},
@@ -123,8 +123,8 @@ func draw(t *rapid.T) (may, roles access.Role, a access.Audience) {
 	return set.Draw(t, "may"), set.Draw(t, "roles"), rapid.SampledFrom(audiences).Draw(t, "audience")
 }
 
-// TestWhatIsNotSeenIsHidden: no rule, however wide, opens what its caller does not see, nor tells of it.
-func TestWhatIsNotSeenIsHidden(t *testing.T) {
+// TestDecide_HidesWhatIsNotSeen: no rule, however wide, opens what its caller does not see, nor tells of it.
+func TestDecide_HidesWhatIsNotSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		may, roles, a := draw(t)
 		if seen, got := access.Sees(roles, a), access.Decide(may, roles, access.Scope{Audience: a}); seen == (got == access.Hide) {
@@ -133,7 +133,7 @@ func TestWhatIsNotSeenIsHidden(t *testing.T) {
 	})
 }
 
-func TestARuleWithoutRolesDenies(t *testing.T) {
+func TestDecide_DeniesWithoutRoles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_, roles, a := draw(t)
 		if got := access.Decide(0, roles, access.Scope{Audience: a}); got == access.Allow || got == access.Login {
@@ -142,9 +142,9 @@ func TestARuleWithoutRolesDenies(t *testing.T) {
 	})
 }
 
-// TestMoreNeverTakesAway: who gains a role, a rule that gains one, and a wider audience lose nothing that was allowed
+// TestDecide_IsMonotonic: who gains a role, a rule that gains one, and a wider audience lose nothing that was allowed
 // or seen.
-func TestMoreNeverTakesAway(t *testing.T) {
+func TestDecide_IsMonotonic(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		may, roles, a := draw(t)
 		more := rapid.SampledFrom(everyRole).Draw(t, "more")
@@ -162,8 +162,8 @@ func TestMoreNeverTakesAway(t *testing.T) {
 	})
 }
 
-// TestRolesAreEarned: each role of a caller has its reason in caller, grants and scope.
-func TestRolesAreEarned(t *testing.T) {
+// TestRoles_HaveTheirReasons: each role of a caller has its reason in caller, grants and scope.
+func TestRoles_HaveTheirReasons(t *testing.T) {
 	ids := []string{"", organizerID, taskID, ownerID, "OTHER"}
 	rapid.Check(t, func(t *rapid.T) {
 		id := func(label string) string { return rapid.SampledFrom(ids).Draw(t, label) }
@@ -189,13 +189,7 @@ func TestRolesAreEarned(t *testing.T) {
 	})
 }
 
-func TestRulesReadAsText(t *testing.T) {
-	if got := (access.Owner | access.Organizer).String(); got != "being its owner or membership of the organizer" {
-		t.Errorf("%q", got)
-	}
-	if got := access.Role(0).String(); got != "what nobody has" {
-		t.Errorf("%q", got)
-	}
+func TestRole_EachReadsAsText(t *testing.T) {
 	for _, r := range everyRole {
 		if bits.OnesCount16(uint16(r)) != 1 || strings.Contains(r.String(), "nobody") {
 			t.Errorf("role %d reads as %q", r, r)

@@ -5,27 +5,25 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
-
-	"assay/shared/api"
 )
 
 // The edge alone, without a connection: what a request costs from its first byte to the last of its answer.
 
 func BenchmarkGet(b *testing.B) {
-	sc := serve(b)
-	ask(b, sc, sc.note("one"))
+	s := serve(b)
+	ask(b, s, s.note("one"))
 }
 
 func BenchmarkPage50(b *testing.B) {
-	sc := serve(b)
+	s := serve(b)
 	for i := range 60 {
-		sc.note(fmt.Sprint(i))
+		s.note(fmt.Sprint(i))
 	}
-	ask(b, sc, "/v1/notes?limit=50")
+	ask(b, s, "/v1/notes?limit=50")
 }
 
-func ask(b *testing.B, sc *scene, path string) {
-	handler := api.New(sc.Env, sc.operations)
+func ask(b *testing.B, s *noteServer, path string) {
+	handler := s.handler()
 	b.ReportAllocs()
 	for b.Loop() {
 		w := httptest.NewRecorder()

@@ -3,8 +3,6 @@ package api_test
 import (
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -16,8 +14,8 @@ import (
 	"assay/shared/problem"
 )
 
-func TestBodiesThatAreNoneAreRefused(t *testing.T) {
-	sc := serve(t)
+func TestBody_IsRefusedUnlessJSON(t *testing.T) {
+	s := serve(t)
 	for body, kind := range map[string]*problem.Kind{
 		"":                             problem.BadRequest,
 		" ":                            problem.BadRequest,
@@ -42,25 +40,25 @@ func TestBodiesThatAreNoneAreRefused(t *testing.T) {
 		`"name"`: problem.Invalid,
 		`{}`:     problem.Invalid,
 	} {
-		if d := refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", body, "Content-Type", "application/json"), kind); strings.Contains(d.Detail, " Go ") {
+		if d := refused(t, s.Do("alice", http.MethodPost, "/v1/notes", body, "Content-Type", "application/json"), kind); strings.Contains(d.Detail, " Go ") {
 			t.Errorf("%s: %s", body, d.Detail)
 		}
 	}
-	if n := sc.attempts.Load(); n != 0 {
+	if n := s.attempts.Load(); n != 0 {
 		t.Errorf("%d of them came through", n)
 	}
-	sc.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", "\n {\"name\":\"a\",\"tags\":[{\"key\":\"a\"},{\"key\":\"a\"}]} \r\n")
+	s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", "\n {\"name\":\"a\",\"tags\":[{\"key\":\"a\"},{\"key\":\"a\"}]} \r\n")
 }
 
-func TestBodiesAreJSON(t *testing.T) {
-	sc := serve(t)
-	path := sc.note("one")
+func TestBody_HasItsMediaType(t *testing.T) {
+	s := serve(t)
+	path := s.note("one")
 	for contentType, ok := range map[string]bool{
 		"application/json": true, "application/json; charset=utf-8": true, "Application/JSON": true, "application/json;": true,
 		"application/json; charset=\"UTF-8\"": true, "application/json; charset=iso-8859-1": false, "application/json; charset=": false, "application/json;charset=utf-16": false,
 		"": false, "text/plain": false, "application/jsonx": false, "application/json; charset": false, "application/problem+json": false, "json": false,
 	} {
-		a := sc.Do("alice", http.MethodPost, "/v1/notes", `{"name":""}`, "Content-Type", contentType)
+		a := s.Do("alice", http.MethodPost, "/v1/notes", `{"name":""}`, "Content-Type", contentType)
 		if ok {
 			refused(t, a, problem.Invalid)
 			continue
@@ -71,36 +69,36 @@ func TestBodiesAreJSON(t *testing.T) {
 		}
 	}
 	for _, contentType := range []string{"application/json", "text/json-patch", ""} {
-		a := sc.Do("alice", http.MethodPatch, path, `{}`, "Content-Type", contentType)
+		a := s.Do("alice", http.MethodPatch, path, `{}`, "Content-Type", contentType)
 		refused(t, a, problem.UnsupportedMedia)
 		if got := a.Header.Get("Accept-Patch"); got != "application/json-patch+json, application/merge-patch+json" {
 			t.Errorf("%q: Accept-Patch is %q", contentType, got)
 		}
 	}
-	sc.Want(http.StatusOK, nil, "alice", http.MethodPatch, path, `{"text":"x"}`, "Content-Type", "application/merge-patch+json; charset=utf-8")
+	s.Want(http.StatusOK, nil, "alice", http.MethodPatch, path, `{"text":"x"}`, "Content-Type", "application/merge-patch+json; charset=utf-8")
 }
 
-func TestABodyMayHaveJustSoManyBytes(t *testing.T) {
-	sc := serve(t)
+func TestBody_HasALimit(t *testing.T) {
+	s := serve(t)
 	const frame = `{"name":"a","text":""}`
 	text := func(n int) string {
 		return `{"name":"a","text":"` + strings.Repeat("x", n-len(frame)) + `"}`
 	}
-	refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", text(api.MaxBodyBytes+1)), problem.TooLarge)
+	refused(t, s.Do("alice", http.MethodPost, "/v1/notes", text(api.MaxBodyBytes+1)), problem.TooLarge)
 	// One of the limit is read; it is the store that has no room for it.
-	if a := sc.Do("alice", http.MethodPost, "/v1/notes", text(api.MaxBodyBytes)); a.Status == http.StatusRequestEntityTooLarge {
+	if a := s.Do("alice", http.MethodPost, "/v1/notes", text(api.MaxBodyBytes)); a.Status == http.StatusRequestEntityTooLarge {
 		t.Errorf("a body of the limit: %s", a.Body)
 	}
-	if n := sc.attempts.Load(); n != 1 {
+	if n := s.attempts.Load(); n != 1 {
 		t.Errorf("%d of the two came through", n)
 	}
 }
 
 // Whatever is wrong with a body, finding out costs at most a few times its size and a constant, and the answer is short.
-func TestAFaultyBodyIsRefusedAtLittleCost(t *testing.T) {
-	sc := serve(t)
-	path := sc.note("one")
-	handler := api.New(sc.Env, sc.operations)
+func TestBody_IsRefusedAtLittleCost(t *testing.T) {
+	s := serve(t)
+	path := s.note("one")
+	handler := s.handler()
 	unknown := func(n int) string {
 		var b strings.Builder
 		for i := range n {
@@ -134,19 +132,15 @@ func TestAFaultyBodyIsRefusedAtLittleCost(t *testing.T) {
 		if c.contentType != "application/json" {
 			method, to = http.MethodPatch, path
 		}
-		r := httptest.NewRequestWithContext(t.Context(), method, to, strings.NewReader(c.body))
-		r.Header.Set("Content-Type", c.contentType)
-		r.Header.Set("Authorization", "Bearer alice")
-		w := httptest.NewRecorder()
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		handler.ServeHTTP(w, r)
-		runtime.ReadMemStats(&after)
-		d := refused(t, servertest.Answer{Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}, c.kind)
-		if n, most := int(after.TotalAlloc-before.TotalAlloc), 8*len(c.body)+10<<20; n > most {
+		var a servertest.Answer
+		n := allocated(func() {
+			a = exchange(t, handler, "alice", method, to, strings.NewReader(c.body), "Content-Type", c.contentType)
+		})
+		d := refused(t, a, c.kind)
+		if most := 8*len(c.body) + 10<<20; n > most {
 			t.Errorf("%s: %d bytes take %d, want at most %d", c.name, len(c.body), n, most)
 		}
-		if n, most := w.Body.Len(), 32<<10; n > most {
+		if n, most := len(a.Body), 32<<10; n > most {
 			t.Errorf("%s: the answer has %d bytes, want at most %d", c.name, n, most)
 		}
 		if c.faults > 0 && len(d.Errors) != c.faults || (len(d.Errors) == problem.MaxFields) != strings.Contains(d.Detail, "the first 100") {
@@ -155,8 +149,8 @@ func TestAFaultyBodyIsRefusedAtLittleCost(t *testing.T) {
 	}
 }
 
-func TestFaultsOfABodyAreAllNamedWhereTheyAre(t *testing.T) {
-	sc := serve(t)
+func TestBody_FaultsAreNamedWhereTheyAre(t *testing.T) {
+	s := serve(t)
 	for body, pointers := range map[string][]string{
 		`{"name":""}`:                       {"/name"},
 		`{"name":"forbidden"}`:              {"/name"},
@@ -179,7 +173,7 @@ func TestFaultsOfABodyAreAllNamedWhereTheyAre(t *testing.T) {
 		`{"name":"a","until":"tomorrow"}`:                                                                {"/until"},
 		`{"name":"` + strings.Repeat("ä", 21) + `"}`:                                                     {"/name"},
 	} {
-		d := refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", body), problem.Invalid)
+		d := refused(t, s.Do("alice", http.MethodPost, "/v1/notes", body), problem.Invalid)
 		var got []string
 		for _, e := range d.Errors {
 			if e.Detail == "" {
@@ -200,20 +194,20 @@ func TestFaultsOfABodyAreAllNamedWhereTheyAre(t *testing.T) {
 		`{"name":"a","txet":"b"}`:   "did you mean text?; the members are: deep, hide, name, ",
 		`{"name":"a","colour":"b"}`: "can be written here; the members are: deep, hide, name, ",
 	} {
-		d := refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", body), problem.Invalid)
+		d := refused(t, s.Do("alice", http.MethodPost, "/v1/notes", body), problem.Invalid)
 		if len(d.Errors) != 1 || !strings.Contains(d.Errors[0].Detail, says) {
 			t.Errorf("%s: %+v, want %q", body, d.Errors, says)
 		}
 	}
 	for _, body := range []string{`{"name":"` + strings.Repeat("ä", 20) + `"}`, `{"name":"b","text":"a\u0000\ud83d\ude00b"}`, `{"name":"c","tags":null,"deep":{"names":null}}`} {
-		sc.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", body)
+		s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/notes", body)
 	}
-	refused(t, sc.Do("alice", http.MethodPost, "/v1/notes", `{"name":"d","until":"9999-12-31T23:59:59-01:00"}`), problem.Invalid)
+	refused(t, s.Do("alice", http.MethodPost, "/v1/notes", `{"name":"d","until":"9999-12-31T23:59:59-01:00"}`), problem.Invalid)
 }
 
 // The schemas of bodies are made when they are first needed, by whichever requests come first.
-func TestTheFirstBodiesMayComeTogether(t *testing.T) {
-	sc := serve(t)
+func TestBody_FirstOnesMayComeTogether(t *testing.T) {
+	s := serve(t)
 	var all sync.WaitGroup
 	for i := range 16 {
 		all.Go(func() {
@@ -221,7 +215,7 @@ func TestTheFirstBodiesMayComeTogether(t *testing.T) {
 			if i%2 == 0 {
 				path, body = "/v1/copies", `{"noteId":"x"}`
 			}
-			if a := sc.Do("alice", http.MethodPost, path, body); a.Status >= http.StatusInternalServerError {
+			if a := s.Do("alice", http.MethodPost, path, body); a.Status >= http.StatusInternalServerError {
 				t.Errorf("%d %s", a.Status, a.Body)
 			}
 		})

@@ -118,7 +118,7 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 		if _, shown := revision(made); !shown {
 			a.etag = "" // the answer tells where the resource is: its tag would be none of the resource's
 		}
-		key.settle(c.Tx, a)
+		key.storeAnswer(c.Tx, a)
 		return nil
 	})
 	if err != nil {

@@ -82,15 +82,15 @@ func ReadInput[D any](ctx context.Context, c *Call) (input D, err error) {
 	return input, inParameter(err)
 }
 
-// inParameter tells of the parameter what is told of a body.
+// inParameter makes a problem of a body one of the parameter that stands for it.
 func inParameter(err error) error {
 	p, ok := errors.AsType[*problem.Error](err)
 	if !ok {
 		return err
 	}
-	told := *p
-	told.Detail = strings.NewReplacer("The body", "The parameter "+inputParam, "of the body", "of the parameter "+inputParam).Replace(p.Detail)
-	return &told
+	renamed := *p
+	renamed.Detail = strings.NewReplacer("The body", "The parameter "+inputParam, "of the body", "of the parameter "+inputParam).Replace(p.Detail)
+	return &renamed
 }
 
 // Input is what ReadInput read, as it was sent.
@@ -133,7 +133,7 @@ type Computed struct {
 	Body      []byte
 	Location  string // instead of both: the address, for the caller alone, where the answer is
 	// Ephemeral says that the body has such an address, which works for a while: nobody may keep the answer, and since it has no
-	// entity tag nobody is told that it is still good.
+	// entity tag, no 304 says that it is still good.
 	Ephemeral bool
 }
 

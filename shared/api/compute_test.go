@@ -20,7 +20,7 @@ type sum struct {
 
 // An answer with a link that works for a while has no entity tag, so that no 304 says that it is still good, and is kept by
 // nobody; any other answer is the same as long as its input is.
-func TestNobodyKeepsAnAnswerThatPasses(t *testing.T) {
+func TestWriteComputed_EphemeralAnswerIsNotCached(t *testing.T) {
 	computed := 0
 	add := func(ctx context.Context, c *api.Call, _ api.PublicTarget) error {
 		in, err := api.ReadInput[sum](ctx, c)

@@ -6,7 +6,7 @@ import (
 )
 
 // Conditions hold for every method (RFC 9110, section 13).
-func TestConditions(t *testing.T) {
+func TestPreconditions_HoldForEveryMethod(t *testing.T) {
 	const ok, made, nothing, same, failed = http.StatusOK, http.StatusCreated, http.StatusNoContent, http.StatusNotModified, http.StatusPreconditionFailed
 	for _, c := range []struct {
 		method, at, header, value string // at: a note, notes or an empty list; value: T is the note's tag
@@ -26,9 +26,9 @@ func TestConditions(t *testing.T) {
 		{"POST", "notes", "If-Match", "*", made}, {"POST", "notes", "If-Match", `"x"`, failed}, {"POST", "notes", "If-None-Match", "*", failed}, {"POST", "notes", "If-None-Match", `"x"`, made},
 		{"PATCH", "missing", "If-None-Match", "*", http.StatusNotFound}, {"OPTIONS", "note", "If-None-Match", "*", nothing},
 	} {
-		sc := serve(t)
-		note := sc.note("one")
-		tag := sc.Do("", http.MethodGet, note, nil).Header.Get("ETag")
+		s := serve(t)
+		note := s.note("one")
+		tag := s.Do("", http.MethodGet, note, nil).Header.Get("ETag")
 		value := c.value
 		for _, weak := range []string{"T", `"x", T`, "W/T"} {
 			if value == weak {
@@ -43,7 +43,7 @@ func TestConditions(t *testing.T) {
 			body = `{"name":"two"}`
 		}
 		to := map[string]string{"note": note, "notes": "/v1/notes", "none": "/v1/notes?filter[name]=none", "missing": "/v1/notes/01ARZ3NDEKTSV4RRFFQ69G5FAV"}[c.at]
-		a := sc.Do("alice", c.method, to, body, c.header, value)
+		a := s.Do("alice", c.method, to, body, c.header, value)
 		if a.Status != c.status || c.status == same && c.value != "*" && a.Header.Get("ETag") != tag {
 			t.Errorf("%s of %s with %s: %s is answered by %d with %v, want %d\n%s", c.method, c.at, c.header, c.value, a.Status, a.Header, c.status, a.Body)
 		}

@@ -15,7 +15,7 @@ type address struct {
 	URL string `json:"url"`
 }
 
-func TestAPageIsTheOtherFaceOfAnOperation(t *testing.T) {
+func TestWithHTML_AnswersBrowsersWithThePage(t *testing.T) {
 	op := api.WithHTML(
 		api.Get(api.Spec{ID: "address", Path: "/v1/address", May: access.Anyone}, api.NoTarget,
 			func(_ context.Context, c *api.Call, _ api.PublicTarget) (address, error) {

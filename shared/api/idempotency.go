@@ -58,8 +58,8 @@ func (c *Call) claimKey(ctx context.Context) (*claim, error) {
 	}
 }
 
-// settle adds the answer to the change that earns it. Should another have taken over the key, the change is not made.
-func (k *claim) settle(tx *records.Tx, a answer) {
+// storeAnswer adds the answer to the change that earns it. Should another have taken over the key, the change is not made.
+func (k *claim) storeAnswer(tx *records.Tx, a answer) {
 	if k == nil {
 		return
 	}

@@ -3,27 +3,22 @@ package api_test
 import (
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
 
 	"assay/shared/api"
+	"assay/shared/api/servertest"
 )
 
 // TestLargeBodies_TakeTheMemoryThatTheyHaveSent has users send bodies that do not end. What has arrived of them is bounded, for
 // each user and for all; bodies that announce much and send little keep nobody out; small ones are taken from everybody; and
 // there is room again once the bodies have ended.
 func TestLargeBodies_TakeTheMemoryThatTheyHaveSent(t *testing.T) {
-	sc := serve(t)
-	handler := api.New(sc.Env, sc.operations)
-	post := func(user string, body io.Reader) *httptest.ResponseRecorder {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/v1/notes", body)
-		r.Header.Set("Content-Type", "application/json")
-		r.Header.Set("Authorization", "Bearer "+user)
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, r)
-		return w
+	s := serve(t)
+	handler := s.handler()
+	post := func(user string, body io.Reader) servertest.Answer {
+		return exchange(t, handler, user, http.MethodPost, "/v1/notes", body)
 	}
 	var under sync.WaitGroup
 	defer under.Wait()
@@ -37,11 +32,11 @@ func TestLargeBodies_TakeTheMemoryThatTheyHaveSent(t *testing.T) {
 	}
 	large := strings.Repeat(" ", 100<<10)
 	refusedTo := func(user string) bool {
-		w := post(user, strings.NewReader(large))
-		if w.Code == http.StatusServiceUnavailable && w.Header().Get("Retry-After") != "1" {
-			t.Errorf("the refusal says to try again in %q seconds", w.Header().Get("Retry-After"))
+		a := post(user, strings.NewReader(large))
+		if a.Status == http.StatusServiceUnavailable && a.Header.Get("Retry-After") != "1" {
+			t.Errorf("the refusal says to try again in %q seconds", a.Header.Get("Retry-After"))
 		}
-		return w.Code == http.StatusServiceUnavailable
+		return a.Status == http.StatusServiceUnavailable
 	}
 	for _, user := range []string{"a", "b", "c", "d"} {
 		for range 10 {
@@ -68,8 +63,8 @@ func TestLargeBodies_TakeTheMemoryThatTheyHaveSent(t *testing.T) {
 		t.Error("a large body is taken although there is no room for it")
 	}
 	for _, user := range []string{"e", "f"} {
-		if w := post(user, strings.NewReader(`{"name":"`+user+`"}`)); w.Code != http.StatusCreated {
-			t.Errorf("a small body of %s: status %d", user, w.Code)
+		if a := post(user, strings.NewReader(`{"name":"`+user+`"}`)); a.Status != http.StatusCreated {
+			t.Errorf("a small body of %s: status %d", user, a.Status)
 		}
 	}
 	for _, end := range ends {

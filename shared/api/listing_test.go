@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -15,23 +13,24 @@ import (
 
 	"assay/shared/access"
 	"assay/shared/api"
+	"assay/shared/api/servertest"
 	"assay/shared/page"
 	"assay/shared/problem"
 )
 
 // Notes whose texts are long, and longer in JSON, are listed in pages of about a megabyte; all of them once, by every way
 // that there is.
-func TestPagesEndAtABoundInBytes(t *testing.T) {
-	sc := serve(t)
+func TestList_PagesHaveALimitInBytes(t *testing.T) {
+	s := serve(t)
 	const notes = 30
 	text := strings.Repeat(`"`, 60<<10)
 	for i := range notes {
-		sc.Create("alice", "/v1/notes", map[string]any{"name": fmt.Sprint(i), "text": text})
+		s.Create("alice", "/v1/notes", map[string]any{"name": fmt.Sprint(i), "text": text})
 	}
 	for _, query := range []string{"limit=200", "filter[name]=1&limit=200", "fields=id,text&limit=200"} {
 		seen := map[string]bool{}
 		for path := "/v1/notes?" + query; path != ""; {
-			a := sc.Want(http.StatusOK, nil, "", http.MethodGet, path, nil)
+			a := s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil)
 			if most := page.MaxBytes + 200<<10; len(a.Body) > most {
 				t.Errorf("%s: a page has %d bytes, want at most %d", query, len(a.Body), most)
 			}
@@ -54,25 +53,22 @@ func TestPagesEndAtABoundInBytes(t *testing.T) {
 			t.Errorf("%s: %d notes are listed, want %d", query, len(seen), want)
 		}
 	}
-	a := sc.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/notes?limit=200", nil, "Accept", "text/csv")
+	a := s.Want(http.StatusOK, nil, "", http.MethodGet, "/v1/notes?limit=200", nil, "Accept", "text/csv")
 	if most := page.MaxBytes + 200<<10; len(a.Body) > most || a.Header.Get("Link") == "" {
 		t.Errorf("as CSV a page has %d bytes, want at most %d; Link %q", len(a.Body), most, a.Header.Get("Link"))
 	}
-	handler := api.New(sc.Env, sc.operations)
-	var before, after runtime.MemStats
-	runtime.ReadMemStats(&before)
-	handler.ServeHTTP(httptest.NewRecorder(), httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/v1/notes?limit=200", nil))
-	runtime.ReadMemStats(&after)
+	handler := s.handler()
+	n := allocated(func() { exchange(t, handler, "alice", http.MethodGet, "/v1/notes?limit=200", nil) })
 	// Reading and rendering all notes takes 28 MiB. The race detector, under which pools drop buffers, adds half to the 12 of a page.
-	if n, most := int(after.TotalAlloc-before.TotalAlloc), 22*page.MaxBytes; n > most {
+	if most := 22 * page.MaxBytes; n > most {
 		t.Errorf("a page allocates %d bytes, want at most %d", n, most)
 	}
 }
 
 // As long as four lists of a user are read, a fifth waits, is refused after a while, and is served once there is room; those of
 // others are read meanwhile, up to eight of all.
-func TestListsShareABudget(t *testing.T) {
-	sc := serve(t)
+func TestList_CallersShareSlots(t *testing.T) {
+	s := serve(t)
 	var enter chan struct{}
 	large := api.Get(api.Spec{ID: "large", Path: "/large", May: access.Anyone}, api.NoTarget, func(ctx context.Context, c *api.Call, _ api.PublicTarget) (*Note, error) {
 		return &Note{}, errors.Join(c.BeginListing(ctx), c.BeginListing(ctx))
@@ -84,21 +80,16 @@ func TestListsShareABudget(t *testing.T) {
 		}, nil)
 	synctest.Test(t, func(t *testing.T) {
 		enter = make(chan struct{})
-		handler := api.New(sc.Env, []api.Operation{op, large})
-		ask := func(user, path string) *httptest.ResponseRecorder {
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, nil)
-			r.Header.Set("Authorization", "Bearer "+user)
-			w := httptest.NewRecorder()
-			handler.ServeHTTP(w, r)
-			return w
+		handler := api.New(s.Env, []api.Operation{op, large})
+		get := func(user, path string) servertest.Answer {
+			return exchange(t, handler, user, http.MethodGet, path, nil)
 		}
-		get := func(user string) *httptest.ResponseRecorder { return ask(user, "/slow") }
 		var under sync.WaitGroup
 		begin := func(user string, lists int) {
 			for range lists {
 				under.Go(func() {
-					if w := get(user); w.Code != http.StatusNoContent {
-						t.Errorf("a list of %s: status %d", user, w.Code)
+					if a := get(user, "/slow"); a.Status != http.StatusNoContent {
+						t.Errorf("a list of %s: status %d", user, a.Status)
 					}
 				})
 			}
@@ -106,18 +97,18 @@ func TestListsShareABudget(t *testing.T) {
 		}
 		tooMany := func(user string) {
 			t.Helper()
-			if w := get(user); w.Code != problem.Unavailable.Status || w.Header().Get("Retry-After") != "1" {
-				t.Errorf("a list too many: status %d, Retry-After %q", w.Code, w.Header().Get("Retry-After"))
+			if a := get(user, "/slow"); a.Status != problem.Unavailable.Status || a.Header.Get("Retry-After") != "1" {
+				t.Errorf("a list too many: status %d, Retry-After %q", a.Status, a.Header.Get("Retry-After"))
 			}
 		}
 		begin("alice", 3)
-		if w := ask("alice", "/large"); w.Code != http.StatusOK {
-			t.Errorf("what is as large as a list: status %d", w.Code)
+		if a := get("alice", "/large"); a.Status != http.StatusOK {
+			t.Errorf("what is as large as a list: status %d", a.Status)
 		}
 		begin("alice", 1)
 		tooMany("alice")
-		if w := ask("alice", "/large"); w.Code != problem.Unavailable.Status {
-			t.Errorf("what is as large as a list too many: status %d", w.Code)
+		if a := get("alice", "/large"); a.Status != problem.Unavailable.Status {
+			t.Errorf("what is as large as a list too many: status %d", a.Status)
 		}
 		begin("bob", 4)
 		tooMany("carol")

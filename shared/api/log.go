@@ -36,7 +36,7 @@ func (s *Server) log(r *http.Request, st *requestState, status int, started time
 	}
 	if st.failure != nil {
 		attrs = append(attrs, slog.String("problem", st.failure.Error()))
-		if _, told := errors.AsType[*problem.Error](st.failure); status >= http.StatusInternalServerError || !told {
+		if _, expected := errors.AsType[*problem.Error](st.failure); status >= http.StatusInternalServerError || !expected {
 			level = slog.LevelError
 		}
 	}

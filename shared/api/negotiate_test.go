@@ -2,7 +2,7 @@ package api
 
 import "testing"
 
-func TestQuality(t *testing.T) {
+func TestMediaQuality(t *testing.T) {
 	for _, c := range []struct {
 		accept string
 		json   float64

@@ -5,7 +5,12 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 
@@ -74,8 +79,8 @@ func (d *NoteDraft) Check() []problem.Field {
 
 func noteKey(id string) store.Key { return store.Key{Partition: "NOTE#" + id, Sort: "NOTE"} }
 
-// scene serves notes. Its hooks run within the handlers, with the number of the attempt from 1.
-type scene struct {
+// noteServer serves notes. Its hooks run within the handlers, with the number of the attempt from 1.
+type noteServer struct {
 	*servertest.Server
 	operations []api.Operation
 	attempts   atomic.Int64
@@ -89,11 +94,11 @@ type copyDraft struct {
 	NoteID string `json:"noteId"`
 }
 
-func serve(t testing.TB) *scene {
+func serve(t testing.TB) *noteServer {
 	t.Helper()
-	sc := &scene{}
+	s := &noteServer{}
 	load := api.Load[Note]("noteId", noteKey)
-	sc.operations = []api.Operation{
+	s.operations = []api.Operation{
 		api.List(api.Spec{
 			ID: "listNotes", Path: "/v1/notes", May: access.Anyone,
 			Query: page.Spec{Sort: true, Filters: []page.Filter{{Name: "name"}}},
@@ -104,7 +109,7 @@ func serve(t testing.TB) *scene {
 			}
 			return rows
 		}),
-		api.Create(api.Spec{ID: "createNote", Path: "/v1/notes", May: access.User}, api.NoTarget, sc.create),
+		api.Create(api.Spec{ID: "createNote", Path: "/v1/notes", May: access.User}, api.NoTarget, s.create),
 		api.CreateIn(api.Spec{ID: "copyNote", Path: "/v1/copies", May: access.User}, "/noteId",
 			func(ctx context.Context, c *api.Call, d copyDraft) (*Note, error) {
 				return visibility.Find[Note](ctx, &c.Viewer, d.NoteID, noteKey)
@@ -112,13 +117,13 @@ func serve(t testing.TB) *scene {
 			func(ctx context.Context, c *api.Call, n *Note, _ copyDraft) (string, *Note, error) {
 				d := n.NoteDraft
 				d.Name += "'"
-				return sc.create(ctx, c, api.PublicTarget{}, d)
+				return s.create(ctx, c, api.PublicTarget{}, d)
 			}),
 		api.Get(api.Spec{ID: "getNote", Path: "/v1/notes/{noteId}", May: access.Anyone}, load, showNote),
-		api.Patch(api.Spec{ID: "changeNote", Path: "/v1/notes/{noteId}", May: access.Owner}, load, showNote, sc.change),
+		api.Patch(api.Spec{ID: "changeNote", Path: "/v1/notes/{noteId}", May: access.Owner}, load, showNote, s.change),
 		api.Delete(api.Spec{ID: "deleteNote", Path: "/v1/notes/{noteId}", May: access.Owner}, load,
 			func(_ context.Context, c *api.Call, n *Note) error {
-				sc.attempt()
+				s.attempt()
 				c.Tx.Delete(n)
 				return nil
 			}),
@@ -126,8 +131,36 @@ func serve(t testing.TB) *scene {
 		api.Document(api.Spec{ID: "text", Path: "/v1/text", May: access.Anyone, CacheFor: 60}, []string{"text/plain"},
 			func(_ context.Context, c *api.Call) error { return c.WriteDocument("text/plain", []byte("text")) }),
 	}
-	sc.Server = servertest.New(t, sc.operations...)
-	return sc
+	s.Server = servertest.New(t, s.operations...)
+	return s
+}
+
+// handler returns a server of the notes without a connection.
+func (s *noteServer) handler() http.Handler { return api.New(s.Env, s.operations) }
+
+// exchange has a handler answer a request of the user; headers are pairs of name and value.
+func exchange(t testing.TB, handler http.Handler, user, method, path string, body io.Reader, headers ...string) servertest.Answer {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), method, path, body)
+	r.Header.Set("Authorization", "Bearer "+user)
+	for pair := range slices.Chunk(headers, 2) {
+		r.Header.Add(pair[0], pair[1])
+	}
+	if r.Header.Get("Content-Type") == "" {
+		r.Header.Set("Content-Type", "application/json")
+	}
+	w := httptest.NewRecorder()
+	handler.ServeHTTP(w, r)
+	return servertest.Answer{Status: w.Code, Header: w.Header(), Body: w.Body.Bytes()}
+}
+
+// allocated returns how many bytes do allocates.
+func allocated(do func()) int {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	do()
+	runtime.ReadMemStats(&after)
+	return int(after.TotalAlloc - before.TotalAlloc)
 }
 
 func listNotes(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[*Note], err error) {
@@ -138,56 +171,56 @@ func listNotes(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Pag
 
 func showNote(_ context.Context, _ *api.Call, n *Note) (*Note, error) { return n, nil }
 
-func (sc *scene) attempt() {
-	if n := sc.attempts.Add(1); sc.meanwhile != nil {
-		sc.meanwhile(n)
+func (s *noteServer) attempt() {
+	if n := s.attempts.Add(1); s.meanwhile != nil {
+		s.meanwhile(n)
 	}
 }
 
-func (sc *scene) create(ctx context.Context, c *api.Call, _ api.PublicTarget, d NoteDraft) (string, *Note, error) {
+func (s *noteServer) create(ctx context.Context, c *api.Call, _ api.PublicTarget, d NoteDraft) (string, *Note, error) {
 	n := &Note{Meta: record.NewMeta(c.Now()), NoteDraft: d, Owner: c.Caller.ID}
 	name := &record.Reservation{Meta: n.Meta, At: store.Key{Partition: "NAME#" + d.Name, Sort: "NAME"}}
-	if err := sc.put(ctx, c); err != nil {
+	if err := s.put(ctx, c); err != nil {
 		return "", nil, err
 	}
 	c.Tx.Create(n).Create(name).Or(problem.Conflict.New("There is a note of this name."))
 	err := c.UpsertProfile(ctx)
-	sc.attempt()
-	if sc.fails != nil {
-		return "", nil, sc.fails
+	s.attempt()
+	if s.fails != nil {
+		return "", nil, s.fails
 	}
 	return "/v1/notes/" + n.ID, n, err
 }
 
-func (sc *scene) change(ctx context.Context, c *api.Call, n *Note, d NoteDraft) (*Note, error) {
+func (s *noteServer) change(ctx context.Context, c *api.Call, n *Note, d NoteDraft) (*Note, error) {
 	changed := *n
 	changed.NoteDraft = d
 	record.Touch(&changed, c.Now())
-	err := sc.put(ctx, c)
-	sc.attempt()
-	if sc.fails != nil {
-		err = sc.fails
+	err := s.put(ctx, c)
+	s.attempt()
+	if s.fails != nil {
+		err = s.fails
 	}
 	c.Tx.Replace(&changed)
 	return &changed, err
 }
 
-func (sc *scene) put(ctx context.Context, c *api.Call) error {
-	if sc.file == "" {
+func (s *noteServer) put(ctx context.Context, c *api.Call) error {
+	if s.file == "" {
 		return nil
 	}
-	sum := sha256.Sum256([]byte(sc.file))
-	f := record.File{Name: "f", Size: int64(len(sc.file)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
+	sum := sha256.Sum256([]byte(s.file))
+	f := record.File{Name: "f", Size: int64(len(s.file)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
 	key := record.ObjectKey(record.HolderRuns, record.NewID(c.Now()), f.SHA256)
-	sc.keys = append(sc.keys, key)
-	return c.PutFile(ctx, key, f, []byte(sc.file))
+	s.keys = append(s.keys, key)
+	return c.PutFile(ctx, key, f, []byte(s.file))
 }
 
 // kept says, for each file that was stored, whether it still is.
-func (sc *scene) kept(t *testing.T) (kept []bool) {
+func (s *noteServer) kept(t *testing.T) (kept []bool) {
 	t.Helper()
-	for _, key := range sc.keys {
-		_, err := sc.Files.Stat(context.Background(), key)
+	for _, key := range s.keys {
+		_, err := s.Files.Stat(context.Background(), key)
 		kept = append(kept, err == nil)
 	}
 	return kept
@@ -206,20 +239,16 @@ func fail(_ context.Context, c *api.Call, _ api.PublicTarget) (*Note, error) {
 	}
 }
 
-type secretError struct{}
-
-func (secretError) Error() string { return "a secret of the server" }
-
-var errSecret error = secretError{}
+var errSecret = errors.New("a secret of the server")
 
 // note makes a note as alice and returns its path.
-func (sc *scene) note(name string) string {
-	return sc.Create("alice", "/v1/notes", map[string]any{"name": name})
+func (s *noteServer) note(name string) string {
+	return s.Create("alice", "/v1/notes", map[string]any{"name": name})
 }
 
 // read returns the note at the path as alice sees it.
-func (sc *scene) read(path string) (n Note) {
-	sc.Want(http.StatusOK, &n, "alice", http.MethodGet, path, nil)
+func (s *noteServer) read(path string) (n Note) {
+	s.Want(http.StatusOK, &n, "alice", http.MethodGet, path, nil)
 	return n
 }
 

@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"path"
-	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +14,7 @@ import (
 	"assay/shared/auth"
 	"assay/shared/compute"
 	"assay/shared/diskfull"
+	"assay/shared/panics"
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/ratelimit"
@@ -23,7 +22,7 @@ import (
 	"assay/shared/store"
 )
 
-// RequestTime is how long an operation may take; what is not done then is given up, and the caller told to try again.
+// RequestTime is how long an operation may take; what is not done then is cancelled, and the answer says to try again.
 const RequestTime = 25 * time.Second
 
 // Server serves operations.
@@ -44,10 +43,10 @@ type mount struct {
 }
 
 // Mount serves everything under prefix, which ends in a slash, by a handler that is no operation, such as the one of
-// signed file links. It shares request ids, the log and the answer to a panic and, when it is foreign, the origins of
+// signed file links. It shares request ids, the log and the answer to a panic and, when it is crossOrigin, the origins of
 // pages that may call it. Mount before serving.
-func (s *Server) Mount(prefix string, h http.Handler, foreign bool, methods ...string) {
-	s.mounts = append(s.mounts, mount{prefix, methods, h, foreign})
+func (s *Server) Mount(prefix string, h http.Handler, crossOrigin bool, methods ...string) {
+	s.mounts = append(s.mounts, mount{prefix, methods, h, crossOrigin})
 }
 
 // New returns a handler that serves the operations, and answers everything else with a problem.
@@ -125,7 +124,7 @@ func (s *Server) limit(w http.ResponseWriter, r *http.Request, class ratelimit.C
 	return problem.TooManyRequests.New("You send requests of this kind (%s) faster than the server takes them from one caller. Wait for as long as Retry-After says; GET /info has the limits.", class).After(wait)
 }
 
-// authenticate finds out who calls. A token that is not valid is refused everywhere, for whoever sends one means to be known.
+// authenticate finds out who calls. A token that is not valid is refused everywhere: a client that sends one expects to be identified.
 func (c *Call) authenticate(ctx context.Context) error {
 	token, err := auth.BearerToken(c.request.Header.Values("Authorization"))
 	if err != nil || token == "" {
@@ -145,22 +144,21 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("X-Request-Id", st.requestID)
 	h.Set("X-Content-Type-Options", "nosniff")
-	defer func() {
-		p := recover()
-		begun := out.status != 0
-		if p != nil {
-			s.Fail(out, r, fmt.Errorf("panic: %v\n%s", p, debug.Stack()))
-		}
-		s.log(r, st, out.status, started)
-		if p != nil && begun {
-			panic(http.ErrAbortHandler) // the caller must see that the answer is not whole
-		}
-	}()
 	h.Set("Vary", "Origin")
-	if headerBytes(r.Header) > MaxHeaderBytes {
-		s.Fail(out, r, problem.HeadersTooLarge.New("The header fields of the request have more than %d bytes. Send fewer or shorter ones.", MaxHeaderBytes))
-	} else if err := s.route(out, r); err != nil {
+	err := panics.Catch(func() error {
+		if headerBytes(r.Header) > MaxHeaderBytes {
+			return problem.HeadersTooLarge.New("The header fields of the request have more than %d bytes. Send fewer or shorter ones.", MaxHeaderBytes)
+		}
+		return s.route(out, r)
+	})
+	_, panicked := errors.AsType[*panics.Error](err)
+	begun := out.status != 0
+	if err != nil {
 		s.Fail(out, r, err)
+	}
+	s.log(r, st, out.status, started)
+	if panicked && begun {
+		panic(http.ErrAbortHandler) // the caller must see that the answer is not whole
 	}
 }
 
@@ -274,7 +272,7 @@ func (s *Server) allowOrigin(h http.Header, origin string) {
 	h.Set("Access-Control-Expose-Headers", "Accept-Encoding, Content-Location, ETag, Link, Location, RateLimit, RateLimit-Policy, Retry-After, X-Request-Id, Accept-Patch, Accept-Post, Idempotent-Replay")
 }
 
-// Fail answers with the problem that err is; an error that is none is a fault of the server, told only to the log.
+// Fail answers with the problem that err is; any other error is a fault of the server, which only the log names.
 func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	st := r.Context().Value(requestStateKey{}).(*requestState)
 	st.failure = err

@@ -16,9 +16,9 @@ import (
 	"assay/shared/record"
 )
 
-func TestEveryAddressAndMethodIsAnswered(t *testing.T) {
-	sc := serve(t)
-	path := sc.note("one")
+func TestServer_AnswersEveryAddressAndMethod(t *testing.T) {
+	s := serve(t)
+	path := s.note("one")
 	for _, c := range []struct {
 		method, path string
 		kind         *problem.Kind
@@ -43,7 +43,7 @@ func TestEveryAddressAndMethodIsAnswered(t *testing.T) {
 		{"GET", "/v1/copies", problem.MethodNotAllowed, "POST, OPTIONS"},
 		{"HEAD", "/v1/copies", problem.MethodNotAllowed, "POST, OPTIONS"},
 	} {
-		a := sc.Do("alice", c.method, c.path, nil)
+		a := s.Do("alice", c.method, c.path, nil)
 		if a.Header.Get("Allow") != c.allow {
 			t.Errorf("%s %s: Allow is %q, want %q", c.method, c.path, a.Header.Get("Allow"), c.allow)
 		}
@@ -57,14 +57,15 @@ func TestEveryAddressAndMethodIsAnswered(t *testing.T) {
 	}
 }
 
-func TestHeadIsGetWithoutTheBody(t *testing.T) {
-	sc := serve(t)
-	for _, path := range []string{sc.note("one"), "/v1/notes", "/v1/notes?filter[name]=none", "/v1/text"} {
-		get, head := sc.Do("", http.MethodGet, path, nil), sc.Do("", http.MethodHead, path, nil)
+func TestHead_IsGetWithoutBody(t *testing.T) {
+	s := serve(t)
+	long := s.Create("alice", "/v1/notes", map[string]any{"name": "long", "text": strings.Repeat("a text of some length, ", 200)})
+	for _, path := range []string{s.note("one"), long, "/v1/notes", "/v1/notes?filter[name]=none", "/v1/text"} {
+		get, head := s.Do("", http.MethodGet, path, nil, "Accept-Encoding", "gzip"), s.Do("", http.MethodHead, path, nil, "Accept-Encoding", "gzip")
 		if head.Status != get.Status || len(head.Body) > 0 {
 			t.Errorf("HEAD %s: %d with %d bytes", path, head.Status, len(head.Body))
 		}
-		for _, name := range []string{"Content-Type", "Content-Length", "ETag", "Cache-Control", "Vary", "Link"} {
+		for _, name := range []string{"Content-Type", "Content-Encoding", "Content-Length", "ETag", "Cache-Control", "Vary", "Link"} {
 			if get.Header.Get(name) != head.Header.Get(name) {
 				t.Errorf("HEAD %s: %s is %q, and for GET %q", path, name, head.Header.Get(name), get.Header.Get(name))
 			}
@@ -75,50 +76,50 @@ func TestHeadIsGetWithoutTheBody(t *testing.T) {
 	}
 }
 
-func TestARequestIDIsTakenOrMade(t *testing.T) {
-	sc := serve(t)
+func TestRequestID_IsTakenOrMade(t *testing.T) {
+	s := serve(t)
 	for given, taken := range map[string]bool{
 		"abc-1.2:3_X": true, strings.Repeat("x", 128): true, strings.Repeat("x", 129): false, "a b": false, `"`: false, "ä": false, "": false,
 	} {
-		got := sc.Do("", http.MethodGet, "/v1/notes", nil, "X-Request-Id", given).Header.Get("X-Request-Id")
+		got := s.Do("", http.MethodGet, "/v1/notes", nil, "X-Request-Id", given).Header.Get("X-Request-Id")
 		if taken && got != given || !taken && !record.IsID(got) {
 			t.Errorf("%q became %q", given, got)
 		}
 	}
 }
 
-func TestLoginsThatAreNoneAreRefusedEverywhere(t *testing.T) {
-	sc := serve(t)
-	path := sc.note("one")
+func TestToken_InvalidIsRefusedEverywhere(t *testing.T) {
+	s := serve(t)
+	path := s.note("one")
 	for _, header := range []string{"Bearer bad", "Bearer", "Basic YTpi", "alice", ""} {
 		for _, address := range []string{path, "/v2", "/v1//notes"} {
-			a := sc.Do("", http.MethodGet, address, nil, "Authorization", header)
+			a := s.Do("", http.MethodGet, address, nil, "Authorization", header)
 			refused(t, a, problem.InvalidToken)
 			if got := a.Header.Get("WWW-Authenticate"); got != `Bearer error="invalid_token"` {
 				t.Errorf("%q: WWW-Authenticate is %q", header, got)
 			}
 		}
 	}
-	sc.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Authorization", "bearer   alice")
-	a := sc.Do("", http.MethodPost, "/v1/notes", `no JSON`)
+	s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil, "Authorization", "bearer   alice")
+	a := s.Do("", http.MethodPost, "/v1/notes", `no JSON`)
 	refused(t, a, problem.Unauthorized)
 	if got := a.Header.Get("WWW-Authenticate"); got != "Bearer" {
 		t.Errorf("WWW-Authenticate is %q", got)
 	}
-	refused(t, sc.Do("", http.MethodPost, "/v1/copies", `no JSON`), problem.Unauthorized)
-	refused(t, sc.Do("", http.MethodPatch, path, `no JSON`), problem.Unauthorized)
-	refused(t, sc.Do("bob", http.MethodPatch, path, `no JSON`), problem.Forbidden)
+	refused(t, s.Do("", http.MethodPost, "/v1/copies", `no JSON`), problem.Unauthorized)
+	refused(t, s.Do("", http.MethodPatch, path, `no JSON`), problem.Unauthorized)
+	refused(t, s.Do("bob", http.MethodPatch, path, `no JSON`), problem.Forbidden)
 }
 
 // What is hidden is answered as what is missing is, before anything else that the request says.
-func TestWhatIsHiddenIsMissing(t *testing.T) {
-	sc := serve(t)
-	hidden := sc.Create("alice", "/v1/notes", map[string]any{"name": "one", "hide": true})
+func TestTarget_HiddenIsAnsweredAsMissing(t *testing.T) {
+	s := serve(t)
+	hidden := s.Create("alice", "/v1/notes", map[string]any{"name": "one", "hide": true})
 	missing := "/v1/notes/" + record.NewID(time.Now())
 	for _, user := range []string{"", "bob"} {
 		for _, method := range []string{http.MethodGet, http.MethodPatch, http.MethodDelete} {
 			for _, query := range []string{"", "?colour=red"} {
-				x, y := sc.Do(user, method, hidden+query, nil, "If-Match", `"1"`), sc.Do(user, method, missing+query, nil, "If-Match", `"1"`)
+				x, y := s.Do(user, method, hidden+query, nil, "If-Match", `"1"`), s.Do(user, method, missing+query, nil, "If-Match", `"1"`)
 				dx, dy := refused(t, x, problem.NotFound), refused(t, y, problem.NotFound)
 				dx.Instance, dx.RequestID, dy.Instance, dy.RequestID = "", "", "", ""
 				if dx.Detail != dy.Detail || len(x.Header) != len(y.Header) {
@@ -128,26 +129,26 @@ func TestWhatIsHiddenIsMissing(t *testing.T) {
 		}
 	}
 	for _, id := range []string{hidden[len("/v1/notes/"):], missing[len("/v1/notes/"):], "x", ""} {
-		d := refused(t, sc.Do("bob", http.MethodPost, "/v1/copies", map[string]any{"noteId": id}), problem.Invalid)
+		d := refused(t, s.Do("bob", http.MethodPost, "/v1/copies", map[string]any{"noteId": id}), problem.Invalid)
 		if len(d.Errors) != 1 || d.Errors[0].Pointer != "/noteId" {
 			t.Errorf("%q: %+v", id, d.Errors)
 		}
 	}
-	sc.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/copies", map[string]any{"noteId": hidden[len("/v1/notes/"):]})
+	s.Want(http.StatusCreated, nil, "alice", http.MethodPost, "/v1/copies", map[string]any{"noteId": hidden[len("/v1/notes/"):]})
 }
 
-func TestPagesOfOtherOriginsMayCall(t *testing.T) {
-	sc := serve(t)
-	path := sc.note("one")
-	sc.Origins = []string{"https://a.example"}
-	a := sc.Want(http.StatusNoContent, nil, "", http.MethodOptions, path, nil, "Origin", "https://a.example", "Access-Control-Request-Method", "PATCH")
+func TestCORS_AllowsConfiguredOrigins(t *testing.T) {
+	s := serve(t)
+	path := s.note("one")
+	s.Origins = []string{"https://a.example"}
+	a := s.Want(http.StatusNoContent, nil, "", http.MethodOptions, path, nil, "Origin", "https://a.example", "Access-Control-Request-Method", "PATCH")
 	if h := a.Header; h.Get("Access-Control-Allow-Origin") != "https://a.example" || !strings.Contains(h.Get("Access-Control-Allow-Methods"), "PATCH") ||
 		!strings.Contains(h.Get("Access-Control-Allow-Headers"), "Idempotency-Key") || h.Get("Access-Control-Allow-Credentials") != "" {
 		t.Errorf("%v", h)
 	}
 	for origin, allowed := range map[string]string{"https://a.example": "https://a.example", "https://b.example": "", "null": "", "": ""} {
 		for _, p := range []string{path, "/v2"} {
-			h := sc.Do("", http.MethodGet, p, nil, "Origin", origin).Header
+			h := s.Do("", http.MethodGet, p, nil, "Origin", origin).Header
 			if h.Get("Access-Control-Allow-Origin") != allowed || !strings.Contains(h.Get("Vary"), "Origin") {
 				t.Errorf("GET %s from %q: %q, Vary %q", p, origin, h.Get("Access-Control-Allow-Origin"), h.Get("Vary"))
 			}
@@ -164,23 +165,23 @@ func (l logLines) Write(line []byte) (int, error) {
 }
 
 func TestLog_ClipsLongPaths(t *testing.T) {
-	sc := serve(t)
+	s := serve(t)
 	log := make(logLines, 1)
-	sc.Log = slog.New(slog.NewTextHandler(log, nil))
-	sc.Want(http.StatusNotFound, nil, "", http.MethodGet, "/v1/"+strings.Repeat("x", 60<<10), nil)
+	s.Log = slog.New(slog.NewTextHandler(log, nil))
+	s.Want(http.StatusNotFound, nil, "", http.MethodGet, "/v1/"+strings.Repeat("x", 60<<10), nil)
 	if line := <-log; len(line) < 1<<10 || len(line) > 4<<10 {
 		t.Errorf("a request for a path of 60 KiB logs %d bytes", len(line))
 	}
 }
 
-// A fault of the server is told to the log alone.
-func TestFaultsAreAnsweredAndLogged(t *testing.T) {
-	sc := serve(t)
+// Only the log says what a fault of the server is.
+func TestFail_AnswersAndLogs(t *testing.T) {
+	s := serve(t)
 	var log bytes.Buffer
-	sc.Log = slog.New(slog.NewTextHandler(&log, nil))
+	s.Log = slog.New(slog.NewTextHandler(&log, nil))
 	for kind, want := range map[string]*problem.Kind{"panic": problem.Internal, "error": problem.Internal, "deadline": problem.Unavailable, "wait": problem.QuotaToday} {
 		log.Reset()
-		a := sc.Do("alice", http.MethodGet, "/v1/failures/"+kind, nil, "X-Request-Id", "trace-1")
+		a := s.Do("alice", http.MethodGet, "/v1/failures/"+kind, nil, "X-Request-Id", "trace-1")
 		refused(t, a, want)
 		if bytes.Contains(a.Body, []byte("secret")) {
 			t.Errorf("%s: %s", kind, a.Body)
@@ -214,9 +215,9 @@ func (half) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic("half")
 }
 
-func TestMountsFailAsOperationsDo(t *testing.T) {
-	sc := serve(t)
-	server := api.New(sc.Env, nil)
+func TestMount_FailsAsOperationsDo(t *testing.T) {
+	s := serve(t)
+	server := api.New(s.Env, nil)
 	server.Mount("/half/", half{}, true, http.MethodGet, http.MethodPut)
 	server.Mount("/rest/", http.StripPrefix("/rest/", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		server.Fail(w, r, problem.NotFound.New("no %s", r.URL.Path))

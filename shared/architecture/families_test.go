@@ -68,7 +68,7 @@ func TestFamilies_AreAlike(t *testing.T) {
 	for family, other := range otherHandlers {
 		for _, name := range other.names {
 			if handlers[family+"."+name] == "" {
-				t.Errorf("functions/%s has no handler %s; it is excepted because %s", family, name, other.reason)
+				t.Errorf("functions/%s has no handler %s; it is an exception because %s", family, name, other.reason)
 			}
 		}
 	}
@@ -100,9 +100,9 @@ func declaredHandlers(file *ast.File) map[string]string {
 	return out
 }
 
-// TestOnlyMainExits holds packages that others import to returning errors: a process that ends in a library leaves unfinished
+// TestPackages_OnlyMainExits holds packages that others import to returning errors: a process that ends in a library leaves unfinished
 // what its main would finish.
-func TestOnlyMainExits(t *testing.T) {
+func TestPackages_OnlyMainExits(t *testing.T) {
 	exits := regexp.MustCompile(`\b(os\.Exit|log\.Fatal\w*|syscall\.Exit)\(`)
 	for _, f := range goFiles(t) {
 		if call := exits.Find(f.content); call != nil && !f.test && f.syntax.Name.Name != "main" {

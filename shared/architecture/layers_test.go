@@ -43,11 +43,11 @@ func layerRules() []rule {
 	for i, l := range layers {
 		if i > 0 {
 			out = append(out, rule{
-				who:    l.packages,
-				but:    testSupport,
-				never:  slices.Clone(above),
-				reason: fmt.Sprintf("the layer %s imports only itself and the layers below it (see shared/README.md)", l.name),
-				breach: breach{strings.TrimSuffix(l.packages[0], "/..."), strings.TrimSuffix(layers[i-1].packages[0], "/...")},
+				packages:  l.packages,
+				except:    testSupport,
+				forbidden: slices.Clone(above),
+				reason:    fmt.Sprintf("the layer %s imports only itself and the layers below it (see shared/README.md)", l.name),
+				example:   edge{strings.TrimSuffix(l.packages[0], "/..."), strings.TrimSuffix(layers[i-1].packages[0], "/...")},
 			})
 		}
 		above = append(above, l.packages...)

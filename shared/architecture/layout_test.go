@@ -17,7 +17,7 @@ var top = []string{
 	"grpc", "infra", "local", "shared",
 }
 
-func TestTopLevel(t *testing.T) {
+func TestLayout_TopLevel(t *testing.T) {
 	ignored, err := ignoredAtRoot()
 	if err != nil {
 		t.Fatal(err)
@@ -34,26 +34,18 @@ func TestTopLevel(t *testing.T) {
 	}
 }
 
-// longest is how many lines a file may have before it holds more than one thing.
-const longest = 400
+// maxLines is how many lines a file may have before it holds more than one thing.
+const maxLines = 400
 
-func TestFileLength(t *testing.T) {
+func TestLayout_FileLength(t *testing.T) {
 	for _, f := range goFiles(t) {
-		if n := lines(f.content); n > longest && !f.generated {
-			t.Errorf("%s has %d lines, more than %d: divide it by what is in it", f.path, n, longest)
+		if n := bytes.Count(f.content, []byte("\n")); n > maxLines && !f.generated {
+			t.Errorf("%s has %d lines, more than %d: divide it by what is in it", f.path, n, maxLines)
 		}
 	}
 }
 
-func lines(content []byte) int {
-	n := bytes.Count(content, []byte("\n"))
-	if len(content) > 0 && !bytes.HasSuffix(content, []byte("\n")) {
-		n++
-	}
-	return n
-}
-
-func TestOnePackageComment(t *testing.T) {
+func TestPackages_HaveOneComment(t *testing.T) {
 	for dir, n := range packageComments(goFiles(t)) {
 		switch {
 		case n == 0:
@@ -83,7 +75,7 @@ var vague = []string{
 	"common", "helper", "helpers", "manager", "managers", "misc", "type", "types", "util", "utils",
 }
 
-func TestNames(t *testing.T) {
+func TestLayout_NamesSaySomething(t *testing.T) {
 	for _, f := range goFiles(t) {
 		if name := vagueName(f); name != "" {
 			t.Errorf("%s: %q could hold anything; name it after the one idea in it", f.path, name)
@@ -123,7 +115,7 @@ func TestGeneratedFiles_AreMarked(t *testing.T) {
 	}
 }
 
-func TestLayoutChecksCatch(t *testing.T) {
+func TestLayout_ChecksCatch(t *testing.T) {
 	parse := func(name, content string) goFile {
 		f, err := parseGo(textFile{name, []byte(content)})
 		if err != nil {
@@ -149,8 +141,5 @@ func TestLayoutChecksCatch(t *testing.T) {
 		if got := vagueName(parse(name, "package ids\n")); got != want {
 			t.Errorf("vague name of %s is %q, want %q", name, got, want)
 		}
-	}
-	if got := lines([]byte("a\nb")); got != 2 {
-		t.Errorf("lines = %d, want 2", got)
 	}
 }

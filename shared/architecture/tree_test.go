@@ -36,11 +36,11 @@ type goFile struct {
 
 func (f goFile) importPath() string { return path.Join("assay", path.Dir(f.path)) }
 
-// textFiles returns every file of the tree that is written by hand, test data excepted:
-// it is kept as its makers wrote it.
+// textFiles returns every file of the tree that is written by hand, except test data:
+// it stays as it was written elsewhere.
 func textFiles(t *testing.T) []textFile {
 	t.Helper()
-	files, err := walked()
+	files, err := readTree()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,7 +89,7 @@ func parseGo(f textFile) (goFile, error) {
 
 var extensions = []string{".go", ".templ", ".md", ".mod", ".proto", ".yml", ".yaml"}
 
-var walked = sync.OnceValues(func() ([]textFile, error) {
+var readTree = sync.OnceValues(func() ([]textFile, error) {
 	ignored, err := ignoredAtRoot()
 	if err != nil {
 		return nil, err

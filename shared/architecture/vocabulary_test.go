@@ -18,18 +18,27 @@ var retired = map[string]string{
 	"functions/tools":     "Desk NewDesk Parts faces paged charted filed guessedFrom hugest likeness mostNamed pane spoken spool tabbed told usualOne writeSpool",
 	"grpc/server":         "checkHold farewell",
 	"grpc/worker":         "hopeless insist",
-	"shared/api":          "OrPage Ask Anything Unchecked Choose KnowUser",
+	"shared/access":       "standing stranger rival inTask",
+	"shared/api":          "OrPage Ask Invoke Anything Unchecked Choose KnowUser Group Shown Follow locate inert misfit foreign tagged tidyTime afterwards stale scene sc",
+	"shared/architecture": "breach walked longest",
+	"shared/auth":         "answersTo family identifies remembered stranger verifying",
+	"shared/compute":      "outside patience",
+	"shared/gateway":      "Front SetAside complain locked restore",
 	"shared/measure":      "Discreet strange told",
+	"shared/page":         "Keeps KeepsText",
+	"shared/quota":        "admit counting note",
 	"shared/queue":        "Hold HoldOf TakeBack GiveUp Abandon Interrupt Relist Relists Turn Turns leaser",
 	"shared/record":       "Standing knows past",
 	"shared/store":        "silence",
 	"shared/visibility":   "Narrowest VisibleEverywhere",
+	"shared/webpage":      "Choice Gist gist places ways Shoot hear",
 }
 
 // retiredPhrases are the words of prose that have plainer ones. Words that are Go's or English's own, such as set, open, hold
 // and due, are none of them.
 var retiredPhrases = map[string]string{
 	"adopted":    "accepted",
+	"anew":       "again",
 	"chore":      "job",
 	"farewell":   "shutdown",
 	"heed":       "handle, obey or check",

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// words are texts that may not stay in a file. They are written in pieces, or this file would hold them.
-var words = []struct {
+// forbiddenTexts are texts that may not stay in a file. They are written in pieces, or this file would hold them.
+var forbiddenTexts = []struct {
 	pattern *regexp.Regexp
 	only    string // the extension of the files that are searched; all when empty
 	reason  string
@@ -27,9 +27,9 @@ var words = []struct {
 	},
 }
 
-func TestWords(t *testing.T) {
+func TestForbiddenTexts_StandNowhere(t *testing.T) {
 	for _, f := range textFiles(t) {
-		for _, w := range words {
+		for _, w := range forbiddenTexts {
 			if w.only != "" && w.only != path.Ext(f.path) {
 				continue
 			}
@@ -40,18 +40,18 @@ func TestWords(t *testing.T) {
 	}
 }
 
-func TestWordsAreCaught(t *testing.T) {
+func TestForbiddenTexts_ChecksCatch(t *testing.T) {
 	for i, text := range []string{
 		"// TO" + "DO: later",
 		`os.Open("/` + `home/alice/data")`,
 		`t.` + `Skip("not here")`,
 	} {
-		if !words[i].pattern.MatchString(text) {
-			t.Errorf("%q is let through although: %s", text, words[i].reason)
+		if !forbiddenTexts[i].pattern.MatchString(text) {
+			t.Errorf("%q is let through although: %s", text, forbiddenTexts[i].reason)
 		}
 	}
 	for _, text := range []string{"a HACKathon in ULID 01XXXX", `"/homework"`, "skip := t.Skipped()"} {
-		for _, w := range words {
+		for _, w := range forbiddenTexts {
 			if w.pattern.MatchString(text) {
 				t.Errorf("%q is refused: %s", text, w.reason)
 			}

@@ -1,9 +1,9 @@
-// Package auth finds out who sends a request: it verifies the bearer tokens of one OpenID Connect issuer. What that
-// somebody may do is decided elsewhere.
+// Package auth authenticates callers: it verifies the bearer tokens of one OpenID Connect issuer. What a caller may do is
+// decided by package access.
 //
 // Discovery is go-oidc's, signatures and times are go-jose's. The published keys are held by this package, since
-// go-oidc's own key set asks the issuer again for every signature that doesn't verify, and so lets any
-// stranger make this server flood the issuer.
+// go-oidc's own key set asks the issuer again for every signature that doesn't verify, and so lets
+// anyone make this server flood the issuer.
 package auth
 
 import (

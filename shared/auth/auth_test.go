@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -21,40 +22,39 @@ import (
 	"assay/shared/problem"
 )
 
-func TestEveryAlgorithm(t *testing.T) {
+func TestVerify_TakesEveryAlgorithm(t *testing.T) {
 	for _, algorithm := range []jose.SignatureAlgorithm{
 		jose.RS256, jose.RS384, jose.RS512, jose.PS256, jose.PS384, jose.PS512, jose.ES256, jose.ES384, jose.ES512, jose.EdDSA,
 	} {
 		t.Run(string(algorithm), func(t *testing.T) {
-			k, stranger := newKey(t, algorithm, "1"), newKey(t, algorithm, "1")
-			i := newIssuer(t, k.public())
-			v := i.verifier(t)
-			got := accepts(t, v, k.sign(t, i.claims(nil)))
-			want := auth.Identity{Issuer: i.url, Subject: "alice", Name: "Alice", Email: "alice@example.org",
-				Groups: []string{"admins", "workers"}, Expires: i.clock.now().Add(time.Hour)}
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("got %+v, want %+v", got, want)
-			}
-			refuses(t, v, stranger.sign(t, i.claims(nil)), problem.InvalidToken, "not signed by "+i.url)
+			synctest.Test(t, func(t *testing.T) {
+				k := newKey(t, algorithm, "1")
+				i := newIssuer(k.public())
+				v := i.verifier(t)
+				got := accepts(t, v, k.sign(t, i.claims(nil)))
+				want := auth.Identity{Issuer: i.url, Subject: "alice", Name: "Alice", Email: "alice@example.org",
+					Groups: []string{"admins", "workers"}, Expires: time.Unix(start.Add(time.Hour).Unix(), 0)}
+				if !reflect.DeepEqual(got, want) {
+					t.Errorf("got %+v, want %+v", got, want)
+				}
+				refuses(t, v, newKey(t, algorithm, "1").sign(t, i.claims(nil)), problem.InvalidToken, "not signed by "+i.url)
+			})
 		})
 	}
 }
 
-func TestClaims(t *testing.T) {
-	k := newKey(t, jose.ES256, "1")
-	i := newIssuer(t, k.public())
-	v := i.verifier(t)
-	at := func(d time.Duration) int64 { return i.clock.now().Add(d).Unix() }
+func TestVerify_ChecksClaims(t *testing.T) {
+	at := func(d time.Duration) int64 { return start.Add(d).Unix() }
 	for name, test := range map[string]struct {
 		changes map[string]any
 		says    string // what the refusal says; empty: accepted
 	}{
-		"expired":                 {map[string]any{"exp": at(-time.Hour)}, "expired at 2026-03-01T11:00:00Z"},
+		"expired":                 {map[string]any{"exp": at(-time.Hour)}, "expired at 1999-12-31T23:00:00Z"},
 		"expired within skew":     {map[string]any{"exp": at(-time.Minute)}, ""},
 		"expired beyond skew":     {map[string]any{"exp": at(-time.Minute - time.Second)}, "expired at"},
 		"without expiry":          {map[string]any{"exp": nil}, "`exp`"},
 		"expiry in words":         {map[string]any{"exp": "tomorrow"}, "can't be read"},
-		"not yet valid":           {map[string]any{"nbf": at(time.Hour)}, "not valid before 2026-03-01T13:00:00Z"},
+		"not yet valid":           {map[string]any{"nbf": at(time.Hour)}, "not valid before 2000-01-01T01:00:00Z"},
 		"valid within skew":       {map[string]any{"nbf": at(time.Minute)}, ""},
 		"valid beyond skew":       {map[string]any{"nbf": at(time.Minute + time.Second)}, "not valid before"},
 		"issued in the future":    {map[string]any{"iat": at(time.Hour)}, "yet to come"},
@@ -68,8 +68,8 @@ func TestClaims(t *testing.T) {
 		"another client":          {map[string]any{"aud": nil, "client_id": "other"}, "another audience"},
 		"client's other token":    {map[string]any{"aud": "other", "client_id": audience}, "another audience"},
 		"another issuer":          {map[string]any{"iss": "https://login.example"}, "another issuer"},
-		"issuer with a slash":     {map[string]any{"iss": i.url + "/"}, "another issuer"},
-		"issuer in capitals":      {map[string]any{"iss": strings.ToUpper(i.url)}, "another issuer"},
+		"issuer with a slash":     {map[string]any{"iss": newIssuer().url + "/"}, "another issuer"},
+		"issuer in capitals":      {map[string]any{"iss": strings.ToUpper(newIssuer().url)}, "another issuer"},
 		"no issuer":               {map[string]any{"iss": nil}, "another issuer"},
 		"no subject":              {map[string]any{"sub": nil}, "`sub`"},
 		"subject of another case": {map[string]any{"sub": nil, "Sub": "alice"}, "`sub`"},
@@ -80,19 +80,20 @@ func TestClaims(t *testing.T) {
 		"logout":                  {map[string]any{"events": map[string]any{"http://schemas.openid.net/event/backchannel-logout": map[string]any{}}}, "tells of an event"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			token := k.sign(t, i.claims(test.changes))
-			if test.says == "" {
-				accepts(t, v, token)
-			} else {
-				refuses(t, v, token, problem.InvalidToken, test.says)
-			}
+			withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
+				if token := k.sign(t, i.claims(test.changes)); test.says == "" {
+					accepts(t, v, token)
+				} else {
+					refuses(t, v, token, problem.InvalidToken, test.says)
+				}
+			})
 		})
 	}
 }
 
-func TestNamesAndGroups(t *testing.T) {
+func TestVerify_ReadsNamesAndGroups(t *testing.T) {
 	k := newKey(t, jose.ES256, "1")
-	i := newIssuer(t, k.public())
+	i := newIssuer(k.public())
 	v := i.verifier(t)
 	for _, test := range []struct {
 		changes        map[string]any
@@ -141,7 +142,7 @@ func TestVerify_KnowsEd25519ByBothNames(t *testing.T) {
 		k, other := newKey(t, jose.EdDSA, "1"), newKey(t, jose.EdDSA, "1")
 		public := k.public()
 		public.Algorithm = published
-		i := newIssuer(t, newKey(t, jose.ES256, "1").public(), public)
+		i := newIssuer(newKey(t, jose.ES256, "1").public(), public)
 		v := i.verifier(t)
 		for _, used := range []string{"EdDSA", "Ed25519"} {
 			header := map[string]any{"alg": used, "kid": "1"}
@@ -153,7 +154,7 @@ func TestVerify_KnowsEd25519ByBothNames(t *testing.T) {
 
 func TestVerify_RefusesTokensOfOtherTypes(t *testing.T) {
 	k := newKey(t, jose.EdDSA, "1")
-	i := newIssuer(t, k.public())
+	i := newIssuer(k.public())
 	v := i.verifier(t)
 	for typ, accepted := range map[any]bool{
 		"JWT": true, "jwt": true, "at+jwt": true, "application/at+jwt": true, "application/okta-internal-at+jwt": true,
@@ -168,12 +169,12 @@ func TestVerify_RefusesTokensOfOtherTypes(t *testing.T) {
 	}
 }
 
-// TestForgeries are tokens that a careless verifier takes.
-func TestForgeries(t *testing.T) {
+// Tokens that a careless verifier takes.
+func TestVerify_RefusesForgeries(t *testing.T) {
 	k := newKey(t, jose.RS256, "1")
 	plain := k.public()
 	plain.Algorithm = "" // as many issuers publish them
-	i := newIssuer(t, plain)
+	i := newIssuer(plain)
 	v := i.verifier(t)
 	genuine := k.sign(t, i.claims(nil))
 	header, rest, _ := strings.Cut(genuine, ".")
@@ -197,13 +198,13 @@ func TestForgeries(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger := newKey(t, jose.RS256, "1")
-	strangerSigner, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: stranger.private},
+	unpublished := newKey(t, jose.RS256, "1")
+	signer, err := jose.NewSigner(jose.SigningKey{Algorithm: jose.RS256, Key: unpublished.private},
 		(&jose.SignerOptions{EmbedJWK: true}).WithHeader("kid", "1"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	embedded, err := strangerSigner.Sign([]byte(`{"sub":"alice"}`))
+	embedded, err := signer.Sign([]byte(`{"sub":"alice"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,29 +218,29 @@ func TestForgeries(t *testing.T) {
 	mallory := encode(i.claims(map[string]any{"sub": "mallory"}))
 
 	for name, token := range map[string]string{
-		"alg none":              encode(map[string]string{"alg": "none", "kid": "1"}) + "." + mallory + ".",
-		"alg None":              encode(map[string]string{"alg": "None"}) + "." + mallory + ".",
-		"alg empty":             encode(map[string]string{"alg": ""}) + "." + mallory + "." + signature,
-		"no alg":                encode(map[string]string{"kid": "1"}) + "." + mallory + "." + signature,
-		"HS256 with PEM":        secret(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})),
-		"HS256 with DER":        secret(der),
-		"HS256 with PKCS #1":    secret(x509.MarshalPKCS1PublicKey(rsaKey)),
-		"HS256 with JWK":        secret(jwk),
-		"HS256 with modulus":    secret(rsaKey.N.Bytes()),
-		"another payload":       header + "." + mallory + "." + signature,
-		"no signature":          header + "." + payload + ".",
-		"two parts":             header + "." + payload,
-		"four parts":            genuine + "." + signature,
-		"signed by a stranger":  stranger.sign(t, i.claims(nil)),
-		"stranger's key within": embeddedCompact,
-		"another family":        encode(map[string]string{"alg": "ES256", "kid": "1"}) + "." + payload + "." + signature,
-		"unknown critical":      encode(map[string]any{"alg": "RS256", "kid": "1", "crit": []string{"x"}, "x": 1}) + "." + payload + "." + signature,
-		"JSON serialization":    `{"protected":"` + header + `","payload":"` + payload + `","signature":"` + signature + `"}`,
-		"with its scheme":       "Bearer " + genuine,
-		"empty":                 "",
-		"dots":                  "..",
-		"garbage":               rand.Text(),
-		"encrypted":             strings.Repeat(header+".", 4) + header,
+		"alg none":           encode(map[string]string{"alg": "none", "kid": "1"}) + "." + mallory + ".",
+		"alg None":           encode(map[string]string{"alg": "None"}) + "." + mallory + ".",
+		"alg empty":          encode(map[string]string{"alg": ""}) + "." + mallory + "." + signature,
+		"no alg":             encode(map[string]string{"kid": "1"}) + "." + mallory + "." + signature,
+		"HS256 with PEM":     secret(pem.EncodeToMemory(&pem.Block{Type: "PUBLIC KEY", Bytes: der})),
+		"HS256 with DER":     secret(der),
+		"HS256 with PKCS #1": secret(x509.MarshalPKCS1PublicKey(rsaKey)),
+		"HS256 with JWK":     secret(jwk),
+		"HS256 with modulus": secret(rsaKey.N.Bytes()),
+		"another payload":    header + "." + mallory + "." + signature,
+		"no signature":       header + "." + payload + ".",
+		"two parts":          header + "." + payload,
+		"four parts":         genuine + "." + signature,
+		"an unpublished key": unpublished.sign(t, i.claims(nil)),
+		"a key within":       embeddedCompact,
+		"another family":     encode(map[string]string{"alg": "ES256", "kid": "1"}) + "." + payload + "." + signature,
+		"unknown critical":   encode(map[string]any{"alg": "RS256", "kid": "1", "crit": []string{"x"}, "x": 1}) + "." + payload + "." + signature,
+		"JSON serialization": `{"protected":"` + header + `","payload":"` + payload + `","signature":"` + signature + `"}`,
+		"with its scheme":    "Bearer " + genuine,
+		"empty":              "",
+		"dots":               "..",
+		"garbage":            rand.Text(),
+		"encrypted":          strings.Repeat(header+".", 4) + header,
 	} {
 		t.Run(name, func(t *testing.T) {
 			says := i.url
@@ -252,15 +253,15 @@ func TestForgeries(t *testing.T) {
 	accepts(t, v, genuine)
 }
 
-func TestTokenLength(t *testing.T) {
+func TestVerify_BoundsTokenLength(t *testing.T) {
 	k := newKey(t, jose.ES256, "1")
-	i := newIssuer(t, k.public())
+	i := newIssuer(k.public())
 	v := i.verifier(t)
 	accepts(t, v, k.sign(t, i.claims(map[string]any{"x": strings.Repeat("x", 11<<10)})))
 	refuses(t, v, k.sign(t, i.claims(map[string]any{"x": strings.Repeat("x", 12<<10)})), problem.InvalidToken, "at most 16384")
 }
 
-func TestUserID(t *testing.T) {
+func TestUserID_IsOfIssuerAndSubject(t *testing.T) {
 	alice := auth.Identity{Issuer: "https://login.example", Subject: "alice"}
 	if got, want := alice.UserID(), "7FRTN6TNYCPB5GDG43QFWGAS7B"; got != want {
 		t.Errorf("got %s, want %s", got, want)
@@ -279,7 +280,7 @@ func TestUserID(t *testing.T) {
 	}
 }
 
-func TestNew(t *testing.T) {
+func TestNew_ChecksConfig(t *testing.T) {
 	for issuer, valid := range map[string]bool{
 		"https://login.example": true, "http://127.0.0.1:8080/dev": true, "https://login.example/realms/a/": true,
 		"": false, "login.example": false, "ftp://login.example": false, "https://login.example?a": false, "https://login.example#a": false,
@@ -295,7 +296,7 @@ func TestNew(t *testing.T) {
 
 func FuzzVerify(f *testing.F) {
 	k := newKey(f, jose.ES256, "1")
-	i := newIssuer(f, k.public())
+	i := newIssuer(k.public())
 	v := i.verifier(f)
 	genuine := k.sign(f, i.claims(nil))
 	header, rest, _ := strings.Cut(genuine, ".")
@@ -333,7 +334,7 @@ func bits(token string) string {
 func BenchmarkVerify(b *testing.B) {
 	for _, algorithm := range []jose.SignatureAlgorithm{jose.ES256, jose.RS256, jose.EdDSA} {
 		k := newKey(b, algorithm, "1")
-		i := newIssuer(b, k.public())
+		i := newIssuer(k.public())
 		v := i.verifier(b)
 		token := k.sign(b, i.claims(nil))
 		b.Run(string(algorithm)+"/again", func(b *testing.B) {

@@ -11,7 +11,7 @@ import (
 const generationSize = 2048
 
 // identityCache remembers who the last tokens spoke of, since to verify a signature costs as much as all the rest of a
-// small request. A token is forgotten when it expires and when the keys of its issuer are fetched anew, so a key that
+// small request. A token is forgotten when it expires and when the keys of its issuer are fetched again, so a key that
 // is withdrawn withdraws its tokens.
 //
 // Tokens are put into the young generation. When that is full it becomes the old one, and what the old one held

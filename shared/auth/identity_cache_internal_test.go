@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-func TestRecentIsBounded(t *testing.T) {
+func TestIdentityCache_IsBounded(t *testing.T) {
 	r, keys, expires := new(identityCache), new(published), time.Now().Add(time.Hour)
 	digest := func(n int) [sha256.Size]byte { return sha256.Sum256(fmt.Append(nil, n)) }
 	often := digest(-1)

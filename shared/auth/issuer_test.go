@@ -1,6 +1,7 @@
 package auth_test
 
 import (
+	"bytes"
 	"crypto"
 	"crypto/ecdsa"
 	"crypto/ed25519"
@@ -9,13 +10,14 @@ import (
 	"crypto/rsa"
 	"encoding/json"
 	"errors"
+	"io"
 	"maps"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/go-jose/go-jose/v4"
@@ -27,58 +29,58 @@ import (
 
 const audience = "assay"
 
-// clock is a clock that stands until it is moved.
-type clock struct{ at atomic.Int64 }
+// start is when time begins in a bubble of synctest.
+var start = time.Date(2000, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func (c *clock) now() time.Time          { return time.Unix(c.at.Load(), 0) }
-func (c *clock) advance(d time.Duration) { c.at.Add(int64(d / time.Second)) }
-
-// issuer is an OpenID Connect issuer behind a real HTTP server, whose every part a test can change.
+// issuer is an OpenID Connect issuer within the process, whose every part a test can change.
 type issuer struct {
-	url   string
-	clock *clock
+	url string
 	// fetches counts how often its keys were fetched, requests every request.
 	fetches, requests atomic.Int32
+	frozen            atomic.Int64 // for how long the process was frozen: its timers have not seen that time
 
-	mu   sync.Mutex
-	keys []any                                                // of the key set, each a jose.JSONWebKey or other JSON
-	get  func(http.ResponseWriter, *http.Request) (goOn bool) // when not nil, goes before every answer
-	name string                                               // what discovery says that it is called
+	mu      sync.Mutex
+	keys    []any                              // of the key set, each a jose.JSONWebKey or other JSON
+	name    string                             // what discovery says that it is called
+	delay   time.Duration                      // of each answer
+	respond func(path string) (int, io.Reader) // when not nil, can answer instead; status 0: it does not
 }
 
-func newIssuer(t testing.TB, keys ...any) *issuer {
-	t.Helper()
-	i := &issuer{clock: new(clock), keys: keys}
-	i.clock.at.Store(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC).Unix())
-	server := httptest.NewServer(http.HandlerFunc(i.serve))
-	t.Cleanup(server.Close)
-	i.url, i.name = server.URL, server.URL
-	return i
+func newIssuer(keys ...any) *issuer {
+	const url = "https://login.test"
+	return &issuer{url: url, name: url, keys: keys}
 }
 
-func (i *issuer) serve(w http.ResponseWriter, r *http.Request) {
+// RoundTrip implements http.RoundTripper.
+func (i *issuer) RoundTrip(r *http.Request) (*http.Response, error) {
 	i.requests.Add(1)
 	i.mu.Lock()
-	get, keys, name := i.get, i.keys, i.name
+	keys, name, delay, respond := i.keys, i.name, i.delay, i.respond
 	i.mu.Unlock()
-	if get != nil && !get(w, r) {
-		return
+	select {
+	case <-time.After(delay):
+	case <-r.Context().Done():
+		return nil, r.Context().Err()
 	}
-	var document any
-	switch r.URL.Path {
-	case "/.well-known/openid-configuration":
-		document = map[string]string{"issuer": name, "jwks_uri": i.url + "/keys"}
-	case "/keys":
-		i.fetches.Add(1)
-		document = map[string]any{"keys": keys}
-	default:
-		http.NotFound(w, r)
-		return
+	status, body := 0, io.Reader(nil)
+	if respond != nil {
+		status, body = respond(r.URL.Path)
 	}
-	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(document); err != nil {
-		panic(err)
+	if status == 0 {
+		document := map[string]any{"issuer": name, "jwks_uri": i.url + "/keys"}
+		if r.URL.Path == "/keys" {
+			i.fetches.Add(1)
+			document = map[string]any{"keys": keys}
+		}
+		content, err := json.Marshal(document)
+		if err != nil {
+			return nil, err
+		}
+		status, body = http.StatusOK, bytes.NewReader(content)
 	}
+	return &http.Response{
+		StatusCode: status, Status: http.StatusText(status), Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(body), Request: r,
+	}, nil
 }
 
 // change changes the issuer while it serves.
@@ -88,23 +90,35 @@ func (i *issuer) change(f func()) {
 	f()
 }
 
-func down(w http.ResponseWriter, _ *http.Request) bool {
-	w.WriteHeader(http.StatusBadGateway)
-	return false
-}
+func down(string) (int, io.Reader) { return http.StatusBadGateway, http.NoBody }
+
+// now is the time by the clock on the wall.
+func (i *issuer) now() time.Time { return time.Now().Add(time.Duration(i.frozen.Load())) }
 
 func (i *issuer) verifier(t testing.TB) *auth.Verifier {
 	t.Helper()
-	v, err := auth.New(auth.Config{Issuer: i.url, Audience: audience, Now: i.clock.now})
+	v, err := auth.New(auth.Config{Issuer: i.url, Audience: audience, Now: i.now, Client: &http.Client{Transport: i}})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return v
 }
 
+// withIssuer runs a test in a bubble of synctest, where time is the test's own, with a key, an issuer that publishes it, and a
+// verifier that trusts the issuer.
+func withIssuer(t *testing.T, test func(t *testing.T, k key, i *issuer, v *auth.Verifier)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		k := newKey(t, jose.ES256, "1")
+		i := newIssuer(k.public())
+		test(t, k, i, i.verifier(t))
+		time.Sleep(time.Minute) // until a fetch that is under way has ended
+	})
+}
+
 // claims are those of a token that is in order, with some of them changed; nil removes one.
 func (i *issuer) claims(changes map[string]any) map[string]any {
-	now := i.clock.now()
+	now := i.now()
 	claims := map[string]any{
 		"iss": i.url, "aud": audience, "sub": "alice", "name": "Alice", "email": "alice@example.org",
 		"groups": []string{"workers", "admins"}, "iat": now.Unix(), "exp": now.Add(time.Hour).Unix(),
@@ -174,7 +188,7 @@ func accepts(t *testing.T, v *auth.Verifier, token string) auth.Identity {
 	return id
 }
 
-// refuses expects a problem of the kind that tells the caller about something, and tells nothing of its cause.
+// refuses expects a problem of the kind whose detail says something, and nothing of its cause.
 func refuses(t *testing.T, v *auth.Verifier, token string, kind *problem.Kind, says string) {
 	t.Helper()
 	id, err := v.Verify(t.Context(), token)
@@ -183,7 +197,7 @@ func refuses(t *testing.T, v *auth.Verifier, token string, kind *problem.Kind, s
 		t.Fatalf("got %+v, %v; want a problem %s that says %q", id, err, kind.Slug, says)
 	}
 	if cause := errors.Unwrap(p); cause != nil && strings.Contains(p.Detail, cause.Error()) {
-		t.Errorf("the caller is told the cause: %s", p.Detail)
+		t.Errorf("the detail has the cause: %s", p.Detail)
 	}
 	if (kind == problem.Unavailable) != (p.RetryAfter > 0) {
 		t.Errorf("RetryAfter is %s", p.RetryAfter)

@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// refreshAge is the age at which keys are fetched anew while they still serve.
+	// refreshAge is the age at which keys are fetched again while they still serve.
 	refreshAge = 15 * time.Minute
 	// staleAge is the age at which requests wait for newer keys. When these can't be had the old ones serve on.
 	staleAge = time.Hour

@@ -1,10 +1,10 @@
 package auth_test
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -16,7 +16,7 @@ import (
 	"assay/shared/problem"
 )
 
-// Spans that the verifier keeps, and a little more.
+// Times after which the verifier fetches the keys again, and a little more.
 const (
 	tryAgain = 6 * time.Second
 	refresh  = 16 * time.Minute
@@ -30,270 +30,161 @@ func (i *issuer) expectFetches(t *testing.T, want int32) {
 	}
 }
 
-// eventually waits for what happens in the background.
-func eventually(t *testing.T, what string, happened func() bool) {
-	t.Helper()
-	for deadline := time.Now().Add(10 * time.Second); !happened(); time.Sleep(time.Millisecond) {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s did not happen", what)
-		}
-	}
-}
-
-func TestKeysAreFetchedOnce(t *testing.T) {
-	k := newKey(t, jose.ES256, "1")
-	i := newIssuer(t, k.public())
-	v := i.verifier(t)
-	i.expectFetches(t, 0)
-	var wg sync.WaitGroup
-	for n := range 50 {
-		wg.Go(func() {
-			token := k.sign(t, i.claims(map[string]any{"sub": fmt.Sprint(n)}))
-			if id, err := v.Verify(t.Context(), token); err != nil || id.Subject != fmt.Sprint(n) {
-				t.Errorf("%+v, %v", id, err)
-			}
-		})
-	}
-	wg.Wait()
-	i.expectFetches(t, 1)
-}
-
-func TestRotation(t *testing.T) {
-	old, young := newKey(t, jose.ES256, "old"), newKey(t, jose.ES256, "young")
-	i := newIssuer(t, old.public())
-	v := i.verifier(t)
-	oldToken := old.sign(t, i.claims(map[string]any{"exp": i.clock.now().Add(24 * time.Hour).Unix()}))
-	accepts(t, v, oldToken)
-
-	i.change(func() { i.keys = []any{young.public(), old.public()} })
-	i.clock.advance(tryAgain)
-	accepts(t, v, young.sign(t, i.claims(nil)))
-	accepts(t, v, oldToken)
-	i.expectFetches(t, 2)
-
-	i.change(func() { i.keys = []any{young.public()} })
-	accepts(t, v, oldToken)
-	i.clock.advance(refresh)
-	accepts(t, v, young.sign(t, i.claims(nil))) // and has the keys fetched in the background
-	eventually(t, "a refresh", func() bool { return i.fetches.Load() == 3 })
-	eventually(t, "the end of the withdrawn key", func() bool {
-		_, err := v.Verify(t.Context(), oldToken)
-		return problem.InvalidToken.Is(err)
-	})
-	accepts(t, v, young.sign(t, i.claims(nil)))
-}
-
-// TestRotationWithoutKeyIDs has an issuer that neither names its keys nor announces a new one.
-func TestRotationWithoutKeyIDs(t *testing.T) {
-	old, young := newKey(t, jose.ES256, ""), newKey(t, jose.ES256, "")
-	i := newIssuer(t, newKey(t, jose.RS256, "").public(), newKey(t, jose.ES256, "").public(), old.public())
-	v := i.verifier(t)
-	accepts(t, v, old.sign(t, i.claims(nil)))
-	i.change(func() { i.keys = []any{young.public()} })
-	i.clock.advance(tryAgain)
-	accepts(t, v, young.sign(t, i.claims(nil)))
-	refuses(t, v, old.sign(t, i.claims(nil)), problem.InvalidToken, "not signed by")
-}
-
-// TestStorm sends tokens with keys that nobody has, as fast as it can.
-func TestStorm(t *testing.T) {
-	k, stranger := newKey(t, jose.ES256, "1"), newKey(t, jose.ES256, "")
-	i := newIssuer(t, k.public())
-	v := i.verifier(t)
-	storm := func(round int) {
-		var wg sync.WaitGroup
-		for n := range 8 {
-			wg.Go(func() {
-				for m := range 25 {
-					stranger := stranger
-					stranger.id = fmt.Sprint(round, n, m)
-					_, err := v.Verify(t.Context(), stranger.sign(t, i.claims(nil)))
-					if !problem.InvalidToken.Is(err) {
-						t.Errorf("got %v", err)
-					}
-					wrong := stranger
-					wrong.id = "1"
-					if _, err := v.Verify(t.Context(), wrong.sign(t, i.claims(nil))); !problem.InvalidToken.Is(err) {
-						t.Errorf("got %v", err)
-					}
+func TestKeys_AreFetchedOnce(t *testing.T) {
+	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
+		i.expectFetches(t, 0)
+		var callers sync.WaitGroup
+		for n := range 50 {
+			callers.Go(func() {
+				token := k.sign(t, i.claims(map[string]any{"sub": fmt.Sprint(n)}))
+				if id, err := v.Verify(t.Context(), token); err != nil || id.Subject != fmt.Sprint(n) {
+					t.Errorf("%+v, %v", id, err)
 				}
 			})
 		}
-		wg.Wait()
-	}
-	storm(0)
-	i.expectFetches(t, 1)
-	accepts(t, v, k.sign(t, i.claims(nil)))
-	for round := range int32(3) {
-		i.clock.advance(tryAgain)
-		storm(int(round) + 1)
-		i.expectFetches(t, round+2)
-	}
-	// A key that is new in the storm is found all the same.
-	young := newKey(t, jose.ES256, "young")
-	i.change(func() { i.keys = append(i.keys, young.public()) })
-	storm(4)
-	i.clock.advance(tryAgain)
-	accepts(t, v, young.sign(t, i.claims(nil)))
-}
-
-// TestKnownKeyAsksNobody shows that a bad signature alone is no reason to ask the issuer.
-func TestKnownKeyAsksNobody(t *testing.T) {
-	k, stranger := newKey(t, jose.ES256, "1"), newKey(t, jose.ES256, "1")
-	i := newIssuer(t, k.public())
-	v := i.verifier(t)
-	accepts(t, v, k.sign(t, i.claims(nil)))
-	i.clock.advance(tryAgain)
-	refuses(t, v, stranger.sign(t, i.claims(nil)), problem.InvalidToken, "not signed by")
-	i.expectFetches(t, 1)
-}
-
-func TestIssuerDown(t *testing.T) {
-	k, stranger := newKey(t, jose.ES256, "1"), newKey(t, jose.ES256, "2")
-	i := newIssuer(t, k.public())
-	i.change(func() { i.get = down })
-	v := i.verifier(t)
-	token := func() string {
-		return k.sign(t, i.claims(map[string]any{"exp": i.clock.now().Add(time.Hour).Unix()}))
-	}
-	for range 10 {
-		refuses(t, v, token(), problem.Unavailable, i.url+" does not hand out its keys")
-	}
-	refuses(t, v, "garbage", problem.InvalidToken, "not a JSON Web Token")
-	if got := i.requests.Load(); got != 1 {
-		t.Errorf("an issuer that is down was asked %d times at once", got)
-	}
-
-	i.change(func() { i.get = nil })
-	refuses(t, v, token(), problem.Unavailable, "Try again soon")
-	i.clock.advance(tryAgain)
-	accepts(t, v, token())
-
-	i.change(func() { i.get = down })
-	for range 3 {
-		i.clock.advance(tryAgain)
-		accepts(t, v, token())
-		refuses(t, v, stranger.sign(t, i.claims(nil)), problem.Unavailable, "does not hand out its keys")
-	}
-	for _, later := range []time.Duration{refresh, 72 * time.Hour} {
-		before := i.requests.Load()
-		i.clock.advance(later)
-		accepts(t, v, token())
-		eventually(t, "a try", func() bool { return i.requests.Load() > before })
-		for range 10 {
-			accepts(t, v, token())
-		}
-		if after := i.requests.Load(); after > before+2 { // discovery and, where they were when that was read last, the keys
-			t.Errorf("keys of %s had the issuer asked %d times at once", later, after-before)
-		}
-	}
-
-	i.change(func() { i.get, i.keys = nil, []any{stranger.public()} })
-	i.clock.advance(tryAgain)
-	accepts(t, v, stranger.sign(t, i.claims(nil)))
-	refuses(t, v, token(), problem.InvalidToken, "not signed by")
-}
-
-// TestStaleKeysAreNotTrustedWhileTheIssuerIsUp has a server sleep for hours, as functions do.
-func TestStaleKeysAreNotTrustedWhileTheIssuerIsUp(t *testing.T) {
-	k := newKey(t, jose.ES256, "1")
-	i := newIssuer(t, k.public())
-	v := i.verifier(t)
-	token := k.sign(t, i.claims(map[string]any{"exp": i.clock.now().Add(24 * time.Hour).Unix()}))
-	accepts(t, v, token)
-	i.change(func() { i.keys = []any{newKey(t, jose.ES256, "2").public()} })
-	i.clock.advance(stale)
-	refuses(t, v, token, problem.InvalidToken, "not signed by")
-}
-
-func TestIssuerHangs(t *testing.T) {
-	k := newKey(t, jose.ES256, "1")
-	i := newIssuer(t, k.public())
-	release := make(chan struct{})
-	i.change(func() { i.get = func(http.ResponseWriter, *http.Request) bool { <-release; return true } })
-	v := i.verifier(t)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
-	defer cancel()
-	if _, err := v.Verify(ctx, k.sign(t, i.claims(nil))); !problem.Unavailable.Is(err) || !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a caller who can't wait: %v", err)
-	}
-	i.clock.advance(tryAgain)
-	if _, err := v.Verify(ctx, k.sign(t, i.claims(nil))); !errors.Is(err, context.DeadlineExceeded) {
-		t.Errorf("a second one: %v", err)
-	}
-	close(release)
-	accepts(t, v, k.sign(t, i.claims(nil))) // by the fetch that the first caller has started
-	if got := i.requests.Load(); got != 2 {
-		t.Errorf("the issuer was sent %d requests, want one for discovery and one for the keys", got)
-	}
-}
-
-// TestNobodyWaitsForAnIssuerThatFails has an issuer fail once and then hang, while stale keys are at hand.
-func TestNobodyWaitsForAnIssuerThatFails(t *testing.T) {
-	k := newKey(t, jose.ES256, "1")
-	i := newIssuer(t, k.public())
-	begun, givenUp := make(chan struct{}), make(chan struct{})
-	hangs := false
-	v, err := auth.New(auth.Config{Issuer: i.url, Audience: audience, Now: i.clock.now, Client: &http.Client{
-		Transport: transport(func(r *http.Request) (*http.Response, error) {
-			if !hangs {
-				return http.DefaultTransport.RoundTrip(r)
-			}
-			close(begun)
-			<-r.Context().Done()
-			close(givenUp)
-			return nil, r.Context().Err()
-		}),
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	token := k.sign(t, i.claims(map[string]any{"exp": i.clock.now().Add(24 * time.Hour).Unix()}))
-	accepts(t, v, token)
-	i.change(func() { i.get = down })
-	i.clock.advance(stale)
-	accepts(t, v, token)
-
-	hangs = true
-	i.clock.advance(tryAgain)
-	accepts(t, v, token)
-	<-begun
-	select {
-	case <-givenUp:
-		t.Error("a request waited until the fetch was given up")
-	default:
-	}
-}
-
-type transport func(*http.Request) (*http.Response, error)
-
-func (t transport) RoundTrip(r *http.Request) (*http.Response, error) { return t(r) }
-
-// TestFetchIsGivenUp runs in a bubble, where the seconds until the fetch is given up pass at once.
-func TestFetchIsGivenUp(t *testing.T) {
-	k := newKey(t, jose.ES256, "1")
-	i := newIssuer(t, k.public())
-	synctest.Test(t, func(t *testing.T) {
-		v, err := auth.New(auth.Config{Issuer: i.url, Audience: audience, Now: i.clock.now, Client: &http.Client{Transport: transport(silent)}})
-		if err != nil {
-			t.Fatal(err)
-		}
-		start := time.Now()
-		refuses(t, v, k.sign(t, i.claims(nil)), problem.Unavailable, "does not hand out its keys")
-		if took := time.Since(start); took > 10*time.Second {
-			t.Errorf("gave up after %s", took)
-		}
+		callers.Wait()
+		i.expectFetches(t, 1)
 	})
 }
 
-// silent is a network in which every packet is lost.
-func silent(r *http.Request) (*http.Response, error) {
-	<-r.Context().Done()
-	return nil, r.Context().Err()
+func TestKeys_Rotate(t *testing.T) {
+	withIssuer(t, func(t *testing.T, former key, i *issuer, v *auth.Verifier) {
+		next := newKey(t, jose.ES256, "next")
+		token := former.sign(t, i.claims(map[string]any{"exp": start.Add(24 * time.Hour).Unix()}))
+		accepts(t, v, token)
+
+		i.change(func() { i.keys = []any{next.public(), former.public()} })
+		time.Sleep(tryAgain)
+		accepts(t, v, next.sign(t, i.claims(nil)))
+		accepts(t, v, token)
+		i.expectFetches(t, 2)
+
+		i.change(func() { i.keys = []any{next.public()} })
+		accepts(t, v, token)
+		time.Sleep(refresh)
+		accepts(t, v, next.sign(t, i.claims(nil))) // and has the keys fetched in the background
+		synctest.Wait()
+		i.expectFetches(t, 3)
+		refuses(t, v, token, problem.InvalidToken, "not signed by")
+		accepts(t, v, next.sign(t, i.claims(nil)))
+	})
 }
 
-// TestKeySets are what issuers publish. Each has the test's key in it, or none that can be used.
-func TestKeySets(t *testing.T) {
+// An issuer that neither names its keys nor announces a new one.
+func TestKeys_RotateWithoutIDs(t *testing.T) {
+	withIssuer(t, func(t *testing.T, _ key, i *issuer, v *auth.Verifier) {
+		former, next := newKey(t, jose.ES256, ""), newKey(t, jose.ES256, "")
+		i.keys = []any{newKey(t, jose.RS256, "").public(), newKey(t, jose.ES256, "").public(), former.public()}
+		accepts(t, v, former.sign(t, i.claims(nil)))
+		i.change(func() { i.keys = []any{next.public()} })
+		time.Sleep(tryAgain)
+		accepts(t, v, next.sign(t, i.claims(nil)))
+		refuses(t, v, former.sign(t, i.claims(nil)), problem.InvalidToken, "not signed by")
+	})
+}
+
+// Tokens with keys that nobody publishes, as fast as they can be sent, do not flood the issuer.
+func TestKeys_FloodOfUnknownKeysIsFetchedForOnce(t *testing.T) {
+	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
+		unpublished := newKey(t, jose.ES256, "")
+		flood := func(round int) {
+			var callers sync.WaitGroup
+			for n := range 8 {
+				callers.Go(func() {
+					for m := range 25 {
+						for _, id := range []string{fmt.Sprint(round, n, m), "1"} {
+							forged := key{jose.ES256, unpublished.private, id}
+							if _, err := v.Verify(t.Context(), forged.sign(t, i.claims(nil))); !problem.InvalidToken.Is(err) {
+								t.Errorf("got %v", err)
+							}
+						}
+					}
+				})
+			}
+			callers.Wait()
+		}
+		flood(0)
+		i.expectFetches(t, 1)
+		accepts(t, v, k.sign(t, i.claims(nil)))
+		for round := range int32(3) {
+			time.Sleep(tryAgain)
+			flood(int(round) + 1)
+			i.expectFetches(t, round+2)
+		}
+		next := newKey(t, jose.ES256, "next")
+		i.change(func() { i.keys = append(i.keys, next.public()) })
+		flood(4)
+		time.Sleep(tryAgain)
+		accepts(t, v, next.sign(t, i.claims(nil)))
+	})
+}
+
+func TestKeys_BadSignatureOfKnownKeyFetchesNothing(t *testing.T) {
+	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
+		accepts(t, v, k.sign(t, i.claims(nil)))
+		time.Sleep(tryAgain)
+		refuses(t, v, newKey(t, jose.ES256, "1").sign(t, i.claims(nil)), problem.InvalidToken, "not signed by")
+		i.expectFetches(t, 1)
+	})
+}
+
+func TestKeys_ServeOnWhileTheIssuerIsDown(t *testing.T) {
+	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
+		unknown := newKey(t, jose.ES256, "2")
+		i.change(func() { i.respond = down })
+		token := func() string { return k.sign(t, i.claims(nil)) }
+		for range 10 {
+			refuses(t, v, token(), problem.Unavailable, i.url+" does not hand out its keys")
+		}
+		refuses(t, v, "garbage", problem.InvalidToken, "not a JSON Web Token")
+		if got := i.requests.Load(); got != 1 {
+			t.Errorf("an issuer that is down was asked %d times at once", got)
+		}
+
+		i.change(func() { i.respond = nil })
+		refuses(t, v, token(), problem.Unavailable, "Try again soon")
+		time.Sleep(tryAgain)
+		accepts(t, v, token())
+
+		i.change(func() { i.respond = down })
+		for range 3 {
+			time.Sleep(tryAgain)
+			accepts(t, v, token())
+			refuses(t, v, unknown.sign(t, i.claims(nil)), problem.Unavailable, "does not hand out its keys")
+		}
+		for _, later := range []time.Duration{refresh, 72 * time.Hour} {
+			before := i.requests.Load()
+			time.Sleep(later)
+			for range 10 {
+				accepts(t, v, token())
+			}
+			synctest.Wait()
+			// Discovery and, where they were when that was read last, the keys.
+			if asked := i.requests.Load() - before; asked < 1 || asked > 2 {
+				t.Errorf("keys of %s had the issuer asked %d times at once", later, asked)
+			}
+		}
+
+		i.change(func() { i.respond, i.keys = nil, []any{unknown.public()} })
+		time.Sleep(tryAgain)
+		accepts(t, v, unknown.sign(t, i.claims(nil)))
+		refuses(t, v, token(), problem.InvalidToken, "not signed by")
+	})
+}
+
+// A server that slept for hours, as functions do, asks its issuer before it trusts its keys.
+func TestKeys_StaleOnesAreFetchedAgain(t *testing.T) {
+	withIssuer(t, func(t *testing.T, k key, i *issuer, v *auth.Verifier) {
+		token := k.sign(t, i.claims(map[string]any{"exp": start.Add(24 * time.Hour).Unix()}))
+		accepts(t, v, token)
+		i.change(func() { i.keys = []any{newKey(t, jose.ES256, "2").public()} })
+		time.Sleep(stale)
+		refuses(t, v, token, problem.InvalidToken, "not signed by")
+	})
+}
+
+// Each key set has the test's key in it, or none that can be used.
+func TestKeys_OfKeySets(t *testing.T) {
 	k := newKey(t, jose.ES256, "1")
 	encryption := k.public()
 	encryption.Use = "enc"
@@ -316,50 +207,43 @@ func TestKeySets(t *testing.T) {
 		"twice the id": {[]any{newKey(t, jose.ES256, "1").public(), k.public()}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			i := newIssuer(t, test.keys...)
-			v := i.verifier(t)
+			i := newIssuer(test.keys...)
 			if test.kind == nil {
-				accepts(t, v, k.sign(t, i.claims(nil)))
+				accepts(t, i.verifier(t), k.sign(t, i.claims(nil)))
 			} else {
-				refuses(t, v, k.sign(t, i.claims(nil)), test.kind, i.url)
+				refuses(t, i.verifier(t), k.sign(t, i.claims(nil)), test.kind, i.url)
 			}
 		})
 	}
 }
 
-func TestBrokenIssuers(t *testing.T) {
+// endless is a document without an end; reading all of it would never return.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+func TestKeys_OfBrokenIssuers(t *testing.T) {
 	k := newKey(t, jose.ES256, "1")
 	for name, breakIt := range map[string]func(*issuer){
 		"called otherwise": func(i *issuer) { i.name = "https://login.example" },
 		"not JSON": func(i *issuer) {
-			i.get = func(w http.ResponseWriter, _ *http.Request) bool {
-				_, err := w.Write([]byte("<html>"))
-				return err != nil
-			}
+			i.respond = func(string) (int, io.Reader) { return http.StatusOK, strings.NewReader("<html>") }
 		},
 		"keys with an error": func(i *issuer) {
-			i.get = func(w http.ResponseWriter, r *http.Request) bool {
-				if r.URL.Path == "/keys" {
-					w.WriteHeader(http.StatusInternalServerError)
+			i.respond = func(path string) (int, io.Reader) {
+				if path == "/keys" {
+					return http.StatusInternalServerError, http.NoBody
 				}
-				return true
+				return 0, nil
 			}
 		},
 		"endless": func(i *issuer) {
-			i.get = func(w http.ResponseWriter, _ *http.Request) bool {
-				for range 1 << 10 {
-					if _, err := w.Write(make([]byte, 1<<20)); err != nil {
-						return false
-					}
-				}
-				t.Error("a document of 1 GiB was read")
-				return false
-			}
+			i.respond = func(string) (int, io.Reader) { return http.StatusOK, endless{} }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			i := newIssuer(t, k.public())
-			i.change(func() { breakIt(i) })
+			i := newIssuer(k.public())
+			breakIt(i)
 			refuses(t, i.verifier(t), k.sign(t, i.claims(nil)), problem.Unavailable, i.url)
 		})
 	}

@@ -24,7 +24,7 @@ const (
 	MaxBytes = 512 << 20
 	// maxWait is how long a computation of this process waits for its slot and its memory.
 	maxWait = 10 * time.Second
-	// retryDelay is after how long to ask again.
+	// retryDelay is when a refused caller may ask again.
 	retryDelay = 5 * time.Second
 )
 
@@ -53,10 +53,10 @@ type share struct {
 	references int
 }
 
-// New returns a pool with so many slots, of which one user has at most perUser, and for which a caller waits as long as patience.
-func New(slots, perUser int64, patience time.Duration) *Pool {
+// New returns a pool with so many slots, of which one user has at most perUser, and for which a caller waits at most as long as wait.
+func New(slots, perUser int64, wait time.Duration) *Pool {
 	return &Pool{
-		perUser: perUser, maxWait: patience, all: semaphore.NewWeighted(slots), anonymous: semaphore.NewWeighted(slots / 2),
+		perUser: perUser, maxWait: wait, all: semaphore.NewWeighted(slots), anonymous: semaphore.NewWeighted(slots / 2),
 		memory: semaphore.NewWeighted(MaxBytes), anonymousMemory: semaphore.NewWeighted(MaxBytes / 2), callers: map[Caller]*share{},
 	}
 }

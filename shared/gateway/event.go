@@ -3,13 +3,13 @@ package gateway
 import (
 	"context"
 	"encoding/json"
-	"fmt"
+	"errors"
 	"log/slog"
 	"net/http"
 	"net/url"
-	"runtime/debug"
 	"strings"
 
+	"assay/shared/panics"
 	"assay/shared/problem"
 
 	"github.com/aws/aws-lambda-go/events"
@@ -44,24 +44,33 @@ type invocationKey struct{}
 // Handle answers one event. Whatever happens, the answer is one of the API, and never an error of the function: API
 // Gateway would make a text of its own of it.
 func (a *Adapter) Handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) (answer events.APIGatewayV2HTTPResponse, _ error) {
-	instance := e.RawPath
-	defer func() {
-		if p := recover(); p != nil {
-			answer = fail(&e, instance, problem.Internal.Wrap(fmt.Errorf("panic: %v\n%s", p, debug.Stack()), "Something went wrong in the server. Try again."))
+	err := panics.Catch(func() (err error) {
+		answer, err = a.handle(ctx, &e)
+		return err
+	})
+	if err != nil {
+		p, ok := errors.AsType[*problem.Error](err)
+		if !ok {
+			p = problem.Internal.Wrap(err, "Something went wrong in the server. Try again.")
 		}
-	}()
-	e.RawPath = path(&e)
-	instance = e.RawPath
+		return fail(&e, p), nil
+	}
+	return answer, nil
+}
+
+// handle answers one event, whose path it corrects.
+func (a *Adapter) handle(ctx context.Context, e *events.APIGatewayV2HTTPRequest) (answer events.APIGatewayV2HTTPResponse, err error) {
+	e.RawPath = path(e)
 	e.QueryStringParameters = nil // the raw query says it, and says also what comes twice
-	c := &invocation{event: &e}
-	answer, err := a.proxy.ProxyWithContext(context.WithValue(ctx, invocationKey{}, c), e)
+	c := &invocation{event: e}
+	answer, err = a.proxy.ProxyWithContext(context.WithValue(ctx, invocationKey{}, c), *e)
 	switch {
-	case err != nil && c.read:
-		return fail(&e, instance, problem.Internal.Wrap(err, "Something went wrong in the server. Try again.")), nil
+	case err != nil && !c.read:
+		return answer, problem.BadRequest.Wrap(err, "The request cannot be read. Check the escapes of its address and the encoding of its body.")
 	case err != nil:
-		return fail(&e, instance, problem.BadRequest.Wrap(err, "The request cannot be read. Check the escapes of its address and the encoding of its body.")), nil
+		return answer, err
 	case tooLarge(&answer):
-		return fail(&e, instance, problem.InvalidParameter.New("The answer has %d bytes, which is more than can be sent. Accept it with gzip (`Accept-Encoding`), or ask for fewer with `limit` or for less with `fields`.", len(answer.Body))), nil
+		return answer, problem.InvalidParameter.New("The answer has %d bytes, which is more than can be sent. Accept it with gzip (`Accept-Encoding`), or ask for fewer with `limit` or for less with `fields`.", len(answer.Body))
 	}
 	if e.RequestContext.HTTP.Method == http.MethodHead {
 		answer.Body, answer.IsBase64Encoded = "", false
@@ -107,10 +116,10 @@ func restoreHeaders(r *http.Request, e *events.APIGatewayV2HTTPRequest) {
 }
 
 // fail is the answer of a problem that comes before the edge, or after it.
-func fail(e *events.APIGatewayV2HTTPRequest, instance string, p *problem.Error) events.APIGatewayV2HTTPResponse {
+func fail(e *events.APIGatewayV2HTTPRequest, p *problem.Error) events.APIGatewayV2HTTPResponse {
 	id := e.RequestContext.RequestID
 	slog.Error("an event was not answered by the edge", "requestId", id, "problem", p.Error())
-	body, err := json.Marshal(p.Document(instance, id))
+	body, err := json.Marshal(p.Document(e.RawPath, id))
 	if err != nil {
 		body = nil
 	}

@@ -56,7 +56,7 @@ func pass(t *testing.T, e events.APIGatewayV2HTTPRequest, answer http.HandlerFun
 
 func noContent(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
 
-func TestRecorded(t *testing.T) {
+func TestHandle_PassesTheRequestOn(t *testing.T) {
 	got, _ := pass(t, recorded(t), noContent)
 	want := seen{
 		method: "POST", uri: "/v1/tasks?filter%5Bname%5D=a%2Cb&fields=id&fields=name", path: "/v1/tasks",
@@ -77,7 +77,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-func TestPaths(t *testing.T) {
+func TestHandle_RestoresPaths(t *testing.T) {
 	for _, c := range []struct{ stage, raw, uri, path string }{
 		{"$default", "/v1/tasks/a%2Fb", "/v1/tasks/a%2Fb", "/v1/tasks/a/b"},
 		{"$default", "/v1/a b/é", "/v1/a%20b/%C3%A9", "/v1/a b/é"}, // escapes that API Gateway took away
@@ -98,7 +98,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-func TestBodies(t *testing.T) {
+func TestHandle_PassesBinaryBodies(t *testing.T) {
 	e := recorded(t)
 	binary := "\x1f\x8b\x00\xff"
 	e.Body, e.IsBase64Encoded = base64.StdEncoding.EncodeToString([]byte(binary)), true
@@ -114,7 +114,7 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-func TestHead(t *testing.T) {
+func TestHandle_AnswersHeadWithoutBody(t *testing.T) {
 	e := recorded(t)
 	e.RequestContext.HTTP.Method = http.MethodHead
 	_, out := pass(t, e, func(w http.ResponseWriter, _ *http.Request) {
@@ -126,7 +126,7 @@ func TestHead(t *testing.T) {
 	}
 }
 
-func TestCookiesOfTheAnswer(t *testing.T) {
+func TestHandle_KeepsCookies(t *testing.T) {
 	_, out := pass(t, recorded(t), func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Add("Set-Cookie", "a=1")
 		w.Header().Add("Set-Cookie", "b=2")
@@ -139,9 +139,9 @@ func TestCookiesOfTheAnswer(t *testing.T) {
 	}
 }
 
-// TestFailures has everything fail that can beside the edge: the answer is a problem all the same, and never an error of the
+// TestHandle_AnswersFailuresWithProblems has everything fail that can beside the edge: the answer is a problem all the same, and never an error of the
 // function, of which API Gateway would make a text of its own.
-func TestFailures(t *testing.T) {
+func TestHandle_AnswersFailuresWithProblems(t *testing.T) {
 	notBase64 := recorded(t)
 	notBase64.Body, notBase64.IsBase64Encoded = "*", true
 	badMethod := recorded(t)

@@ -1,5 +1,9 @@
 // Package gateway is the way from an API Gateway HTTP API into the edge and back: it turns events of payload format 2.0 into
 // requests for api.Server, so that a function answers what the one binary answers, byte for byte.
+//
+// aws-lambda-go-api-proxy makes the request of an event and the event's answer of what the handler writes: bodies in base64,
+// cookies, headers that came twice. What it changes on the way is put back here: paths with their escapes and without the stage,
+// headers as they were sent, and problems in place of its errors.
 package gateway
 
 import (

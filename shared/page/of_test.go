@@ -9,7 +9,7 @@ import (
 )
 
 // Pages that follow their cursors have everything once, in order.
-func TestOf(t *testing.T) {
+func TestOf_PagesHaveEverythingOnce(t *testing.T) {
 	all := []string{"a", "b", "c", "d", "e"}
 	self := func(s string) string { return s }
 	for limit := 1; limit <= 6; limit++ {

@@ -21,7 +21,7 @@ var spec = page.Spec{
 
 const someID = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
 
-func TestQueriesAreReadOrRefusedWithWhatIsAllowed(t *testing.T) {
+func TestParse_RefusesWithWhatIsAllowed(t *testing.T) {
 	for query, want := range map[string]string{
 		"":                                       "",
 		"limit=1":                                "",
@@ -68,7 +68,7 @@ func TestQueriesAreReadOrRefusedWithWhatIsAllowed(t *testing.T) {
 	}
 }
 
-func TestAListTakesAtMostSoMany(t *testing.T) {
+func TestParse_BoundsLimit(t *testing.T) {
 	for query, want := range map[string]int{"": 50, "limit=7": 7, "limit=200": 200, "limit=201": 200, "limit=99999999999999999999": 200} {
 		if r, err := spec.Parse(query); err != nil || r.Limit != want {
 			t.Errorf("%q: limit %d, %v; want %d", query, r.Limit, err, want)
@@ -76,7 +76,7 @@ func TestAListTakesAtMostSoMany(t *testing.T) {
 	}
 }
 
-func TestASortedListEndsSomewhere(t *testing.T) {
+func TestLink_SortedListEndsAtMaxOffset(t *testing.T) {
 	for offset, past := range map[string]bool{"0": false, "100000": false, "100001": true, "99999999999999999999": true} {
 		r, err := spec.Parse("sort=rank&offset=" + offset)
 		if err != nil || r.PastEnd() != past {
@@ -90,7 +90,7 @@ func TestASortedListEndsSomewhere(t *testing.T) {
 	}
 }
 
-func TestAnOperationWithoutListTakesNoListParameters(t *testing.T) {
+func TestParse_RefusesListParametersWithoutList(t *testing.T) {
 	for _, query := range []string{"limit=1", "cursor=" + someID, "sort=rank", "fields=id"} {
 		if _, err := (page.Spec{}).Parse(query); !problem.InvalidParameter.Is(err) {
 			t.Errorf("%s: %v, want it to be refused", query, err)
@@ -99,7 +99,7 @@ func TestAnOperationWithoutListTakesNoListParameters(t *testing.T) {
 }
 
 // The next link asks for the same list, further on.
-func TestLinksLeadOn(t *testing.T) {
+func TestLink_NextAsksForTheSameList(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		query := url.Values{}
 		if rapid.Bool().Draw(t, "named") {
@@ -134,14 +134,6 @@ func TestLinksLeadOn(t *testing.T) {
 			t.Fatalf("%+v after %+v", next, r)
 		}
 	})
-}
-
-func TestTheLastPageLeadsNowhere(t *testing.T) {
-	var p page.Page[int]
-	p.Link("/v1/things", "limit=1", page.Request{})
-	if p.Links.Self != "/v1/things?limit=1" || p.Links.Next != "" {
-		t.Errorf("%+v", p.Links)
-	}
 }
 
 func FuzzQuery(f *testing.F) {

@@ -25,7 +25,7 @@ func same(t *testing.T, got []byte, want string) bool {
 }
 
 // The examples are those of RFC 6902, appendix A, whose documents are objects.
-func TestJSONPatch(t *testing.T) {
+func TestApply_JSONPatch(t *testing.T) {
 	for name, c := range map[string]struct{ resource, patch, want string }{
 		"A.1":  {`{"foo":"bar"}`, `[{"op":"add","path":"/baz","value":"qux"}]`, `{"baz":"qux","foo":"bar"}`},
 		"A.2":  {`{"foo":["bar","baz"]}`, `[{"op":"add","path":"/foo/1","value":"qux"}]`, `{"foo":["bar","qux","baz"]}`},
@@ -51,7 +51,7 @@ func TestJSONPatch(t *testing.T) {
 	}
 }
 
-func TestJSONPatchesThatAreRefused(t *testing.T) {
+func TestApply_RefusesJSONPatches(t *testing.T) {
 	for name, c := range map[string]struct {
 		patch string
 		kind  *problem.Kind
@@ -89,7 +89,7 @@ func TestJSONPatchesThatAreRefused(t *testing.T) {
 }
 
 // The examples are those of RFC 7396, appendix A, whose original is an object.
-func TestMergePatch(t *testing.T) {
+func TestApply_MergePatch(t *testing.T) {
 	for _, c := range []struct{ resource, patch, want string }{
 		{`{"a":"b"}`, `{"a":"c"}`, `{"a":"c"}`},
 		{`{"a":"b"}`, `{"b":"c"}`, `{"a":"b","b":"c"}`},
@@ -150,7 +150,7 @@ func FuzzPatch(f *testing.F) {
 }
 
 // What a patch asks for more than once, or copies, adds up to a few times its size and that of the resource.
-func TestAPatchCostsAFewTimesItsSize(t *testing.T) {
+func TestApply_AllocatesAFewTimesThePatch(t *testing.T) {
 	big := `"` + strings.Repeat("<", 4<<20) + `"`
 	deep := func(depth int, inner string) string {
 		return strings.Repeat(`{"a":`, depth) + inner + strings.Repeat("}", depth)
@@ -180,7 +180,7 @@ func TestAPatchCostsAFewTimesItsSize(t *testing.T) {
 }
 
 // A null for a member that the resource does not have, and that nobody can write, stays for the schema to refuse, as any other value.
-func TestMergePatch_KeepsUnknownMembers(t *testing.T) {
+func TestApply_MergePatchKeepsUnknownMembers(t *testing.T) {
 	for patched, want := range map[string]string{`{"colour":null}`: `{"colour":null,"name":"a"}`, `{"colour":"red"}`: `{"colour":"red","name":"a"}`, `{"name":null}`: `{}`} {
 		got, err := patch.Apply(patch.MergePatch, []byte(patched), []byte(`{"name":"a"}`), []string{"name"})
 		if err != nil || strings.TrimSpace(string(got)) != want {

@@ -242,7 +242,7 @@ func TestLedger_CountsForAllProcesses(t *testing.T) {
 	}
 }
 
-func TestParse(t *testing.T) {
+func TestParse_SaysWhatIsWrong(t *testing.T) {
 	q, err := quota.Parse(record.DefaultQuotas(), `{"user":{"perDay":{"tasks":7},"storedBytes":0}}`)
 	if err != nil || q.User.PerDay[record.MadeTasks] != 7 || q.User.StoredBytes != 0 || q.User.PerDay[record.MadeRuns] != record.DefaultQuotas().User.PerDay[record.MadeRuns] {
 		t.Errorf("%+v, %v", q, err)

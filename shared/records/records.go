@@ -175,7 +175,7 @@ func (t *Tx) add(w store.Write) *Tx {
 }
 
 // Or says what to answer when the condition of the write added last does not hold; without it, Commit reports the
-// conflict, so that the change is made anew from what is stored now.
+// conflict, so that the change is made again from what is stored now.
 func (t *Tx) Or(refuse error) *Tx {
 	t.refuse[len(t.refuse)-1] = refuse
 	return t
@@ -276,10 +276,10 @@ func Update[R any, P Pointer[R]](ctx context.Context, s store.Store, key store.K
 	return written && err == nil, err
 }
 
-// attempts bounds how often a change is made anew; with the pauses between, that takes about two seconds.
+// attempts bounds how often a change is tried again; with the pauses between, that takes about two seconds.
 const attempts = 12
 
-// Retry calls change until it does not fail for a conflict. The change must read what it decides on anew each time.
+// Retry calls change until it does not fail for a conflict. The change must read what it decides on again each time.
 func Retry(ctx context.Context, change func() error) error {
 	var err error
 	for n := range attempts {

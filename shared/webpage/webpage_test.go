@@ -27,7 +27,7 @@ func serve(t *testing.T, p webpage.Page) servertest.Answer {
 }
 
 // The policy names the digests of just what stands in the page, and allows no script where there is none.
-func TestPolicyIsOfWhatThePageHas(t *testing.T) {
+func TestPolicy_NamesTheDigestsOfThePage(t *testing.T) {
 	inline := regexp.MustCompile(`(?s)<(style|script)>(.*?)</(?:style|script)>`)
 	for _, script := range []string{"", `document.title = "<b>" && 'x'`} {
 		a := serve(t, webpage.Page{Title: `<b>"title"`, Script: script, Main: webpage.Prose("text")})
@@ -49,7 +49,7 @@ func TestPolicyIsOfWhatThePageHas(t *testing.T) {
 }
 
 // A baseline that has a team is marked; one of the team that is called so is not marked twice, and not the same as another.
-func TestEntry_TellsBaselinesApart(t *testing.T) {
+func TestEntry_MarksBaselines(t *testing.T) {
 	at := record.At(time.Date(2027, 1, 2, 3, 4, 5, 0, time.UTC))
 	shown := func(e record.Entry) string {
 		text := regexp.MustCompile(`<[^>]*>`).ReplaceAllString(string(serve(t, webpage.Page{Main: webpage.Entry(e, 1, 0)}).Body), "")
@@ -68,7 +68,7 @@ func TestEntry_TellsBaselinesApart(t *testing.T) {
 	}
 }
 
-func TestClip(t *testing.T) {
+func TestTruncate(t *testing.T) {
 	for text, want := range map[string]string{
 		"short":              "short",
 		"a few words, then":  "a few words…",
@@ -89,7 +89,7 @@ func TestClip(t *testing.T) {
 	})
 }
 
-func TestDecimalsHideNothing(t *testing.T) {
+func TestDecimals_HideNothing(t *testing.T) {
 	for v, want := range map[float64]string{
 		0: "0.0000", .5: "0.5000", -.12345: "-0.1235", 1e-5: "1e-05", 2e-5: "2e-05", 1e-12: "0.0000", 5e-5: "0.0001", 999999.5: "999999.5000", 4.05e21: "4.05e+21",
 	} {
@@ -99,7 +99,7 @@ func TestDecimalsHideNothing(t *testing.T) {
 	}
 }
 
-func TestGist(t *testing.T) {
+func TestExcerpt(t *testing.T) {
 	for description, want := range map[string]string{
 		"":                              "",
 		"One paragraph.\r\n\r\nAnother": "One paragraph.",

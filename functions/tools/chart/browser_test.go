@@ -126,7 +126,7 @@ func TestCharts_InABrowser(t *testing.T) {
 		t.Run(v.String(), func(t *testing.T) {
 			p := browser.Open(t, server.URL+"/charts", v)
 			p.Check()
-			p.Shoot("charts-" + v.String())
+			p.Screenshot("charts-" + v.String())
 			if browsertest.Evaluate[bool](p, `"intruded" in window || document.querySelector("main img, [onerror]") !== null`) {
 				t.Error("a label became markup")
 			}
@@ -146,7 +146,7 @@ func TestCharts_InABrowser(t *testing.T) {
 		for _, v := range browsertest.Views[2:] {
 			t.Run(c.name+".svg/"+v.String(), func(t *testing.T) {
 				p := browser.Open(t, document.URL+"/", v)
-				p.Shoot(c.name + "-svg-" + v.String())
+				p.Screenshot(c.name + "-svg-" + v.String())
 				if root := browsertest.Evaluate[string](p, `document.documentElement.tagName + " " + document.querySelectorAll("parsererror").length`); root != "svg 0" {
 					t.Errorf("the document is read as %s", root)
 				}

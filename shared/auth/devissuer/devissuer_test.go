@@ -89,7 +89,7 @@ type grant struct {
 	ExpiresIn   int    `json:"expires_in"`
 }
 
-func TestTokenIsVerifiedAsARealOne(t *testing.T) {
+func TestToken_IsVerifiedAsARealOne(t *testing.T) {
 	i, url := serve(t)
 	status, header, content := do(t, http.MethodPost, url+"/token", "application/json; charset=utf-8",
 		`{"user": "alice", "name": "Alice Ångström", "email": "alice@example.org", "groups": ["workers", "admins"]}`)
@@ -127,7 +127,7 @@ func TestTokenIsVerifiedAsARealOne(t *testing.T) {
 	}
 }
 
-func TestTokenOfAUserAlone(t *testing.T) {
+func TestToken_OfUserWithoutName(t *testing.T) {
 	const url = "http://nowhere.example/dev"
 	i := open(t, filepath.Join(t.TempDir(), "dev.key"), url)
 	token, err := i.Token(devissuer.User{User: "bob"})
@@ -140,7 +140,7 @@ func TestTokenOfAUserAlone(t *testing.T) {
 	}
 }
 
-func TestTokensOutliveARestart(t *testing.T) {
+func TestToken_OutlivesRestart(t *testing.T) {
 	const url = "http://127.0.0.1:8080/dev"
 	keyFile := filepath.Join(t.TempDir(), "dev.key")
 	token, err := open(t, keyFile, url).Token(devissuer.User{User: "alice"})
@@ -166,7 +166,7 @@ func TestTokensOutliveARestart(t *testing.T) {
 	}
 }
 
-func TestBrokenKeyFile(t *testing.T) {
+func TestOpen_RefusesBrokenKeyFiles(t *testing.T) {
 	for name, content := range map[string]string{
 		"empty":   "",
 		"no key":  "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
@@ -191,7 +191,7 @@ func TestBrokenKeyFile(t *testing.T) {
 	}
 }
 
-func TestProblems(t *testing.T) {
+func TestHandler_AnswersWithProblems(t *testing.T) {
 	_, url := serve(t)
 	for name, test := range map[string]struct {
 		method, path, contentType, body string
@@ -251,7 +251,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-func TestKeysTellNoSecret(t *testing.T) {
+func TestHandler_PublishesNoSecret(t *testing.T) {
 	_, url := serve(t)
 	_, _, content := do(t, http.MethodGet, url+"/jwks.json", "", "")
 	var set struct{ Keys []map[string]any }
@@ -269,7 +269,7 @@ func TestKeysTellNoSecret(t *testing.T) {
 }
 
 // A page of another name that points at this machine gets no token.
-func TestTokensAreGivenUnderTheIssuersOwnName(t *testing.T) {
+func TestHandler_GivesTokensUnderItsOwnHostAlone(t *testing.T) {
 	for _, c := range []struct {
 		issuer, host string
 		given        bool

@@ -49,7 +49,7 @@ func (i *Issuer) Handler(fail func(http.ResponseWriter, *http.Request, error)) h
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = w.Write(document) // whoever is gone needs no answer
+		_, _ = w.Write(document) // a caller that is gone needs no answer
 	})
 }
 

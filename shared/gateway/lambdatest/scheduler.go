@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -19,7 +20,7 @@ type Scheduler struct {
 	t        testing.TB
 	function *Function
 	mu       sync.Mutex
-	made     map[string]time.Time
+	created  map[string]time.Time
 	running  sync.WaitGroup
 	stop     context.CancelFunc
 	ctx      context.Context //nolint:containedctx // of the schedules, which outlive the requests that made them
@@ -27,7 +28,7 @@ type Scheduler struct {
 
 // NewScheduler returns an endpoint of the service; call Target before it is used.
 func NewScheduler(t testing.TB) *Scheduler {
-	s := &Scheduler{t: t, made: map[string]time.Time{}}
+	s := &Scheduler{t: t, created: map[string]time.Time{}}
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	server := httptest.NewServer(http.HandlerFunc(s.create))
 	s.URL = server.URL
@@ -42,15 +43,11 @@ func NewScheduler(t testing.TB) *Scheduler {
 // Target names the function that schedules call.
 func (s *Scheduler) Target(f *Function) { s.function = f }
 
-// Made returns the schedules that were made, with their instants.
-func (s *Scheduler) Made() map[string]time.Time {
+// Created returns the schedules that were made, with their instants.
+func (s *Scheduler) Created() map[string]time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	out := make(map[string]time.Time, len(s.made))
-	for name, at := range s.made {
-		out[name] = at
-	}
-	return out
+	return maps.Clone(s.created)
 }
 
 func (s *Scheduler) create(w http.ResponseWriter, r *http.Request) {
@@ -70,8 +67,8 @@ func (s *Scheduler) create(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	s.mu.Lock()
-	_, there := s.made[name]
-	s.made[name] = at
+	_, there := s.created[name]
+	s.created[name] = at
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	if there {

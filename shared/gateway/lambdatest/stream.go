@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -17,7 +18,7 @@ import (
 const pollTime = 50 * time.Millisecond
 
 // Stream hands the changes of a table to a function, as Lambda's event source mapping does: in order for each shard, those
-// that keep lets through, and again from the first that the function reports as failed, up to maxTries.
+// that filter lets through, and again from the first that the function reports as failed, up to maxTries.
 type Stream struct {
 	t        testing.TB
 	client   *dynamodbstreams.Client
@@ -27,7 +28,10 @@ type Stream struct {
 	DeadLetters chan events.DynamoDBEventRecord
 }
 
-const maxTries = 3
+const (
+	maxTries  = 3
+	batchSize = 10
+)
 
 // MapEventSource hands the changes of the table to the function until the test ends.
 func MapEventSource(t testing.TB, cfg aws.Config, table string, function *Function, keep func(map[string]events.DynamoDBAttributeValue) bool) *Stream {
@@ -107,16 +111,13 @@ func (s *Stream) read(ctx context.Context, iterator *string) *string {
 			batch = append(batch, r)
 		}
 	}
-	const most = 10
-	for len(batch) > 0 {
-		n := min(most, len(batch))
-		s.deliver(ctx, batch[:n])
-		batch = batch[n:]
+	for some := range slices.Chunk(batch, batchSize) {
+		s.deliver(ctx, some)
 	}
 	return out.NextShardIterator
 }
 
-// deliver hands a batch over until nothing of it fails, or what fails has been set aside.
+// deliver hands a batch over until nothing of it fails, or what fails is a dead letter.
 func (s *Stream) deliver(ctx context.Context, batch []events.DynamoDBEventRecord) {
 	for tries := 1; len(batch) > 0 && ctx.Err() == nil; tries++ {
 		failed, err := s.invoke(ctx, batch)
@@ -148,17 +149,13 @@ func (s *Stream) invoke(ctx context.Context, batch []events.DynamoDBEventRecord)
 	if err := json.Unmarshal(answer, &out); err != nil {
 		return 0, err
 	}
-	for i := range batch {
-		for _, f := range out.BatchItemFailures {
-			if f.ItemIdentifier == batch[i].Change.SequenceNumber {
-				return i, nil
-			}
-		}
-	}
-	if len(out.BatchItemFailures) > 0 {
+	first := slices.IndexFunc(batch, func(r events.DynamoDBEventRecord) bool {
+		return slices.Contains(out.BatchItemFailures, events.DynamoDBBatchItemFailure{ItemIdentifier: r.Change.SequenceNumber})
+	})
+	if first < 0 && len(out.BatchItemFailures) > 0 {
 		return 0, errors.New("a failure was reported that was not in the batch")
 	}
-	return -1, nil
+	return first, nil
 }
 
 // record is a record of the stream as an event has it.

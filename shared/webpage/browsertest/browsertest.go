@@ -30,7 +30,7 @@ type View struct {
 	Dark  bool
 }
 
-// Views are those that every page must stand.
+// Views are those in which every page is checked.
 var Views = []View{{390, false}, {390, true}, {1280, false}, {1280, true}}
 
 // String names the view, as in the names of tests and screenshots.
@@ -43,11 +43,11 @@ func (v View) scheme() string {
 	return "light"
 }
 
-// startTime is how long a page may take until it stands: Chromium shares its machine with other tests.
+// startTime is how long a page may take to load: Chromium shares its machine with other tests.
 const startTime = time.Minute
 
-// shots is the variable with the folder that screenshots go to; without it none are taken.
-const shots = "ASSAY_SCREENSHOTS"
+// screenshotsVariable is the variable with the folder that screenshots go to; without it none are taken.
+const screenshotsVariable = "ASSAY_SCREENSHOTS"
 
 // Browser is a running Chromium with a profile of its own.
 type Browser struct {
@@ -95,7 +95,7 @@ func (b *Browser) Open(t testing.TB, url string, v View) *Page {
 	tab, closeTab := chromedp.NewContext(b.ctx)
 	t.Cleanup(closeTab)
 	p := &Page{t: t, ctx: tab, axe: b.axe, view: v}
-	if err := chromedp.Listen(tab, p.hear); err != nil {
+	if err := chromedp.Listen(tab, p.record); err != nil {
 		t.Fatal(err)
 	}
 	ctx, stop := context.WithTimeout(tab, startTime)
@@ -118,8 +118,8 @@ func (b *Browser) Open(t testing.TB, url string, v View) *Page {
 	return p
 }
 
-// hear keeps what the tests ask for.
-func (p *Page) hear(event any) {
+// record keeps what the tests ask for.
+func (p *Page) record(event any) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch e := event.(type) {
@@ -160,11 +160,11 @@ func (p *Page) Type(selector, text string) {
 	call(p, chromedp.SendKeys(chromedp.CSS(selector), text))
 }
 
-// Check reports every fault of the page as it now is: errors on the console, a request beside the one for the page,
+// Check reports every fault of the page as it now is: errors on the console, a request other than the one for the page,
 // violations of accessibility that axe-core calls serious or critical, and a width beyond the window's.
 func (p *Page) Check() {
 	p.t.Helper()
-	p.examine()
+	p.checkAccessibility()
 	if wide := Evaluate[[]string](p, `(() => {
   const limit = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth <= limit) return [];
@@ -184,8 +184,8 @@ func (p *Page) Check() {
 	}
 }
 
-// examine reports what axe-core finds.
-func (p *Page) examine() {
+// checkAccessibility reports what axe-core finds.
+func (p *Page) checkAccessibility() {
 	p.t.Helper()
 	for _, violation := range Evaluate[[]string](p, p.axe+`;
 axe.run({resultTypes: ["violations"]}).then(found => found.violations
@@ -195,15 +195,15 @@ axe.run({resultTypes: ["violations"]}).then(found => found.violations
 	}
 }
 
-// Shoot takes a screenshot of the whole page, if the environment says where to.
-func (p *Page) Shoot(name string) {
+// Screenshot takes a screenshot of the whole page, if the environment says where to.
+func (p *Page) Screenshot(name string) {
 	p.t.Helper()
-	folder := os.Getenv(shots)
+	folder := os.Getenv(screenshotsVariable)
 	if folder == "" {
 		return
 	}
 	picture := call(p, chromedp.FullScreenshot(100))
-	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600); err != nil { //nolint:gosec // whoever runs the test names the folder
+	if err := os.WriteFile(filepath.Join(folder, name+".png"), picture, 0o600); err != nil { //nolint:gosec // the environment of the test names the folder
 		p.t.Fatal(err)
 	}
 }

@@ -105,7 +105,6 @@ func stageOf(t *record.Task, now time.Time) stage {
 	return stage{"Open for registration" + until, true}
 }
 
-// leaderboardOf is where the task's leaderboard is.
 func leaderboardOf(t *record.Task) string {
 	return "/v1/tasks/" + t.ID + "/evaluations?sort=rank&best=true"
 }
@@ -119,7 +118,6 @@ func (v *welcome) signIn() string {
 	return "export ASSAY_URL=" + v.base + "\n" + signIn + "\n" + `curl -s -X PATCH -H "Authorization: Bearer $ASSAY_TOKEN" -H 'Content-Type: application/merge-patch+json' -d '{}' $ASSAY_URL/v1/user`
 }
 
-// register says how to take part.
 func (v *welcome) register() string {
 	return "TASK=$ASSAY_URL/v1/tasks/" + cmp.Or(v.example, "<id of a task>") + `
 curl -s -H "Authorization: Bearer $ASSAY_TOKEN" --json '{"team":"Our team"}' $TASK/registrations`

@@ -114,7 +114,6 @@ func (r *reference) note(op *huma.Operation) {
 	}
 }
 
-// resolve follows a reference.
 func (r *reference) resolve(s *huma.Schema) *huma.Schema {
 	for s != nil && s.Ref != "" {
 		s = r.Components.Schemas.SchemaFromRef(s.Ref)
@@ -181,7 +180,6 @@ func remark(s *huma.Schema) string {
 	return strings.Join(append(all, bounds(s)...), " ")
 }
 
-// bounds says what a value must keep to.
 func bounds(s *huma.Schema) []string {
 	var all []string
 	if s.MaxLength != nil {
@@ -240,7 +238,6 @@ func successes(op *huma.Operation) []string {
 	return statuses(op, func(s string) bool { return s < "400" })
 }
 
-// failures lists those that are.
 func failures(op *huma.Operation) []string {
 	return statuses(op, func(s string) bool { return s >= "400" })
 }

@@ -138,7 +138,6 @@ func (w *diffirWork) rank(topic string, into []ranking) {
 	}
 }
 
-// compare works out the numbers of a topic.
 func (w *diffirWork) compare(d *difference, rankings []ranking) {
 	w.rank(d.topic, rankings)
 	d.least, d.lowest, d.order = math.Inf(1), math.Inf(1), math.Inf(1)

@@ -161,7 +161,6 @@ func (m rankChange) attributes() templ.Attributes {
 // maxRunName is how many bytes of a run's name stand where it is repeated.
 const maxRunName = 40
 
-// runNames lists runs by number and name.
 func (v *diffirView) runNames(names []string) string {
 	var clipped []string
 	for _, name := range names {
@@ -193,7 +192,6 @@ func gradeClass(grade *int) string {
 	return "grade" + strconv.Itoa(min(2, *grade))
 }
 
-// listClass is the class of a list of documents.
 func listClass(judged bool) string {
 	if judged {
 		return "hits judged"

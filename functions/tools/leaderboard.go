@@ -147,7 +147,6 @@ var leaderboardTool = define(metadata{
 		}, nil
 	})
 
-// computeIntervals gives entries their intervals.
 func (out *LeaderboardOutput) computeIntervals(ctx context.Context, values []map[string]float64, seed uint64) error {
 	draws := 0
 	for _, v := range values {
@@ -182,7 +181,6 @@ func (out *LeaderboardOutput) linkTools(values []map[string]float64) {
 	}
 }
 
-// references refer to runs of the platform.
 func references(ids []string) []inputs.RunReference {
 	return lists.Map(ids, func(id string) inputs.RunReference { return inputs.RunReference{RunID: id} })
 }

@@ -52,12 +52,10 @@ func (out *LeaderboardOutput) bars(most int) chart.Chart {
 	}, all)
 }
 
-// grouped reports whether entries have letters.
 func (out *LeaderboardOutput) grouped() bool {
 	return slices.ContainsFunc(out.Entries, func(e LeaderboardEntry) bool { return e.Group != "" })
 }
 
-// withIntervals reports whether entries have intervals.
 func (out *LeaderboardOutput) withIntervals() bool {
 	return slices.ContainsFunc(out.Entries, func(e LeaderboardEntry) bool { return e.Interval != nil })
 }
@@ -98,7 +96,6 @@ func (out *LeaderboardOutput) pageURL(measure string, against int64, best bool) 
 
 func (out *LeaderboardOutput) public() bool { return out.View == record.PublicView }
 
-// viewURL is where the page is in the view.
 func (out LeaderboardOutput) viewURL(view string) string {
 	out.View = view
 	return out.pageURL(out.Measure, out.Against, out.Best)
@@ -164,7 +161,6 @@ func (out *LeaderboardOutput) changes() string {
 	return fmt.Sprintf("Ranks since version %d of the truth, among the entries of both: %s.", out.Against, strings.Join(parts, ", "))
 }
 
-// baselines reports whether there are any.
 func (out *LeaderboardOutput) baselines() bool {
 	return slices.ContainsFunc(out.Entries, func(e LeaderboardEntry) bool { return e.Baseline })
 }

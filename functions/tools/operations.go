@@ -70,7 +70,6 @@ func media() []string {
 	return types
 }
 
-// findTool finds the tool that the path names.
 func findTool(_ context.Context, c *api.Call) (tool, error) {
 	for _, t := range allTools {
 		if t.name == c.Param("tool") {

@@ -28,7 +28,6 @@ type Tool struct {
 	Example     any             `json:"example" doc:"an input; what it names by an id is to be replaced"`
 }
 
-// describe describes the tool, with its schemas.
 func (t *tool) describe() (shown Tool, err error) {
 	shown = Tool{
 		Name: t.name, Kind: t.kind, Summary: t.summary, Description: t.description, URL: t.path(),

@@ -226,7 +226,6 @@ func (out *SignificanceOutput) correct(test string) {
 	}
 }
 
-// comparePair tests the values of two runs.
 func comparePair(first, second int, a, b []float64, seed uint64, rounds int) SignificancePair {
 	p := SignificancePair{First: first, Second: second, Difference: average(a) - average(b), Reasons: map[string]string{}}
 	d, err := significance.CohensD(a, b)
@@ -249,7 +248,6 @@ func testResult[R any](p *SignificancePair, test string, result R, err error) *R
 	return &result
 }
 
-// correctedP is the p of the test by the correction.
 func (p *SignificancePair) correctedP(test, correction string) *float64 {
 	if c, ok := corrections[correction]; ok {
 		return *c.of(p).of(test)

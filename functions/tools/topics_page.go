@@ -88,7 +88,6 @@ func (out *TopicsOutput) order() string {
 	}[out.Sort]
 }
 
-// hardCount is how many of the shown topics are hard.
 func (out *TopicsOutput) hardCount() (n int) {
 	for _, t := range out.Topics {
 		if t.Hard {
@@ -113,7 +112,6 @@ func (out *TopicsOutput) outliers(t *TopicsLine) []phrase {
 	return words
 }
 
-// isOutlier reports whether the run stands out on the topic.
 func (t *TopicsLine) isOutlier(run int) bool { return slices.Contains(t.Outliers, run) }
 
 // hardSide says in which direction a mean is bad.
@@ -124,7 +122,6 @@ func (out *TopicsOutput) hardSide() string {
 	return "below"
 }
 
-// summary says what there is to see.
 func (out *TopicsOutput) summary() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s on %s; on average %s is %s.", plural.Count(len(out.Runs), "run"), plural.Count(out.Count, "topic"), out.Measure, webpage.Decimals(out.Mean))

@@ -121,7 +121,6 @@ func (c Chart) ref(name string) string { return "url(#" + c.id(name) + ")" }
 // px writes a length to a tenth of a pixel.
 func px(length float64) string { return rounded(length, 10) }
 
-// percent writes a fraction of a whole.
 func percent(fraction float64) string { return rounded(100*fraction, 100) + "%" }
 
 func rounded(v, parts float64) string {

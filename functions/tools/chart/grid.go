@@ -13,7 +13,6 @@ type Grid struct {
 	Hard []bool
 }
 
-// at is a value, if there is one.
 func (g *Grid) at(row, column int) (float64, bool) {
 	if row >= len(g.Values) || column >= len(g.Values[row]) || !defined(g.Values[row][column]) {
 		return 0, false

@@ -52,7 +52,6 @@ func (h *heatMap) y(row int) float64 { return h.top + float64(row)*h.pitch }
 
 func (h *heatMap) hasTooltips() bool { return len(h.Rows)*len(h.Columns) <= maxTooltips }
 
-// tooltip says what a cell shows.
 func (h *heatMap) tooltip(row, column int) string {
 	value := "undefined"
 	if v, ok := h.at(row, column); ok {

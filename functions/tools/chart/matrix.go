@@ -84,7 +84,6 @@ func newMatrix(c Caption, runs []string, cells [][]Comparison) *matrix {
 func (m *matrix) left(column int) float64 { return float64(column) * matrixWidth }
 func (m *matrix) y(row int) float64       { return m.top + float64(row)*matrixHeight }
 
-// cell is what the matrix says of two runs.
 func (m *matrix) cell(row, column int, all [][]Comparison) matrixCell {
 	if row == column {
 		return matrixCell{class: "same"}
@@ -133,7 +132,6 @@ func Probability(p float64, decimals int) string {
 	return text
 }
 
-// signed is a difference with its sign.
 func signed(v float64) string {
 	text := shown(v)
 	if v > 0 && text != shown(0) {

@@ -80,7 +80,6 @@ func newStrips(c Caption, g Grid) *strips {
 	return s
 }
 
-// better reports whether a value is better than another.
 func (s *strips) better(v, than float64) bool {
 	if s.LowerIsBetter {
 		return v < than
@@ -111,7 +110,6 @@ func (s *strips) topic(column int) topic {
 	return t
 }
 
-// y is where a value lies.
 func (s *strips) y(v float64) float64 { return stripTop + (1-s.axis.at(v))*stripHeight }
 
 // draw gathers the marks of each kind in one path, those that lie above others later.
@@ -183,7 +181,6 @@ func (s *strips) entries() []legendEntry {
 	}
 }
 
-// axisWidth is what the numbers at the side need.
 func (s *strips) axisWidth() float64 {
 	var widest float64
 	for _, t := range s.axis.ticks {
@@ -192,7 +189,6 @@ func (s *strips) axisWidth() float64 {
 	return widest + 10
 }
 
-// tooltip sums a topic up.
 func (s *strips) tooltip(i int) string {
 	t, name := &s.topics[i], full(s.Columns[i], len(s.Columns))
 	if len(t.values) == 0 {

@@ -125,7 +125,6 @@ func (c *column) appendJSON(line, text []byte) []byte {
 	return strconv.AppendFloat(line, x, 'g', -1, 64)
 }
 
-// appendString appends a string of JSON.
 func appendString(line, text []byte) []byte {
 	const digits = "0123456789abcdef"
 	line = append(line, '"')

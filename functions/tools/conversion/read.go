@@ -74,7 +74,6 @@ func (r *reader) warnDropped(line int, name []byte) {
 	}
 }
 
-// names lists the columns.
 func (r *reader) names() string {
 	return strings.Join(lists.Map(r.kind.columns, func(c column) string { return c.name }), ", ")
 }

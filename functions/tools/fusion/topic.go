@@ -107,7 +107,6 @@ func (f *fuser) weight(scores []float64) {
 	}
 }
 
-// write writes the lines of the topic.
 func (f *fuser) write(w *bufio.Writer, topic string) error {
 	for i, d := range f.fused {
 		if f.settings.Depth > 0 && i == f.settings.Depth {

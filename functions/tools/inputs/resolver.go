@@ -48,7 +48,6 @@ func (resolver *Resolver) Anonymous() bool { return resolver.call.Caller.Anonymo
 // Dependencies identify all that was resolved; two invocations with the same input and dependencies have the same answer.
 func (resolver *Resolver) Dependencies() []string { return resolver.dependencies }
 
-// addDependency adds to the dependencies.
 func (resolver *Resolver) addDependency(format string, args ...any) {
 	resolver.dependencies = append(resolver.dependencies, fmt.Sprintf(format, args...))
 }

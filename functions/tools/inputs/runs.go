@@ -100,7 +100,6 @@ func (resolver *Resolver) runsWithFiles(ctx context.Context, pointers []string, 
 	return runs, nil
 }
 
-// readsFiles reports whether one who has the roles may have the files of a run.
 func readsFiles(r *record.RunItem, roles access.Role) bool {
 	return access.Sees(roles, r.Scope().Audience) && r.ReadsFiles(roles)
 }

@@ -149,7 +149,6 @@ func (j judgedCoverage) report(r *run, q *Qrels, report *measure.Report) {
 	}
 }
 
-// firstDocuments are the documents of the run's first lines.
 func (r *run) firstDocuments() (list []string) {
 	for i := range r.blocks {
 		b := &r.blocks[i]

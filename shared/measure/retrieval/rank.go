@@ -173,7 +173,6 @@ func (k *ranker) place(it item) sourceLine {
 	return sourceLine{b.file, b.line(int(it.record))}
 }
 
-// sort puts the items in the order of the ranking.
 func (k *ranker) sort() {
 	if k.sorted {
 		return

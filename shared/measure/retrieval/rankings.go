@@ -78,7 +78,6 @@ func (r *Rankings) Ranking(topic string) iter.Seq2[[]byte, float64] {
 	}
 }
 
-// of returns the segments of a topic.
 func (r *Rankings) of(topic string) []segment {
 	i, ok := r.run.topics.index[topic]
 	if !ok {

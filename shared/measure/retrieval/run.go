@@ -127,7 +127,6 @@ func (t *topics) number(name []byte) (int32, bool) {
 	return i, true
 }
 
-// name is the id of a topic.
 func (t *topics) name(q *Qrels, topic int) string {
 	if topic < len(q.names) {
 		return q.names[topic]

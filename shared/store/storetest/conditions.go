@@ -9,13 +9,10 @@ import (
 )
 
 var conditions = map[string]func(table){
-	"Write/Conditions":         testConditions,
-	"Write/AllOrNone":          testAllOrNone,
-	"Write/Versions":           testVersions,
-	"Write/MostWrites":         testMostWrites,
-	"Write/ConflictIsTold":     testConflictTold,
-	"Write/DeletedIsGone":      testDeleted,
-	"Write/ChecksStoreNothing": testChecksStoreNothing,
+	"Write/Conditions":     testConditions,
+	"Write/AllOrNone":      testAllOrNone,
+	"Write/MostWrites":     testMostWrites,
+	"Write/ConflictIsTold": testConflictTold,
 }
 
 // keyState is a state that a key can be in.
@@ -179,26 +176,6 @@ func testAllOrNone(tb table) {
 	tb.wantList(store.Query{Index: 1, Partition: "L"}, a, d, e, added)
 }
 
-func testVersions(tb table) {
-	it := item("a")
-	it.Version = 5 // Create does not look at it
-	tb.write(store.Create(it))
-	it.Version = 1
-	for range 5 {
-		tb.wantStored(it)
-		var w store.Write
-		w, it = replaced(it, "next")
-		tb.write(w)
-		tb.conflict([]int{0}, w)
-	}
-	tb.wantStored(it)
-	tb.write(store.DeleteIf(it))
-	tb.conflict([]int{0}, store.DeleteIf(it))
-	it.Version = 1
-	tb.write(store.Create(it))
-	tb.wantStored(it)
-}
-
 func testMostWrites(tb table) {
 	var creates, deletes []store.Write
 	var all []store.Item
@@ -225,27 +202,6 @@ func testConflictTold(tb table) {
 	if errors.Is(err, store.ErrInvalid) || errors.Is(err, store.ErrUnavailable) {
 		tb.t.Errorf("a conflict is also another kind of error: %v", err)
 	}
-}
-
-func testDeleted(tb table) {
-	it := listed("a", 2, "L", "x")
-	tb.write(store.Create(it))
-	tb.write(store.Delete(it.Key))
-	tb.wantStored(missing(it.Key))
-	tb.wantList(store.Query{Partition: "P"})
-	tb.wantList(store.Query{Index: 2, Partition: "L"})
-	tb.write(store.Delete(it.Key))
-}
-
-func testChecksStoreNothing(tb table) {
-	it := listed("a", 1, "L", "x")
-	tb.write(store.Create(it))
-	for range 3 {
-		tb.write(store.Check(it), store.CheckAbsent(key("b")))
-	}
-	tb.wantStored(it, missing(key("b")))
-	tb.wantList(store.Query{Partition: "P"}, it)
-	tb.wantList(store.Query{Index: 1, Partition: "L"}, it)
 }
 
 // Conflicts reports whether err says that write number i of a Write did not meet its condition.

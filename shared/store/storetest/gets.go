@@ -11,14 +11,13 @@ import (
 )
 
 var gets = map[string]func(table){
-	"Get/OrderOfKeys":    testGetOrder,
-	"Get/NoKeys":         testGetNone,
-	"Get/EveryField":     testEveryField,
-	"Get/LongestKeys":    testLongestKeys,
-	"Get/LargestItems":   testLargestItems,
-	"Get/DataIsOwned":    testDataOwned,
-	"Get/StrongIsStrong": testStrong,
-	"Ping":               testPing,
+	"Get/OrderOfKeys":  testGetOrder,
+	"Get/NoKeys":       testGetNone,
+	"Get/EveryField":   testEveryField,
+	"Get/LongestKeys":  testLongestKeys,
+	"Get/LargestItems": testLargestItems,
+	"Get/DataIsOwned":  testDataOwned,
+	"Ping":             testPing,
 }
 
 func testGetOrder(tb table) {
@@ -158,18 +157,6 @@ func testDataOwned(tb table) {
 	check("changing what Get returned")
 	spoil(tb.list(store.Query{Partition: "P"})[0].Data)
 	check("changing what Query returned")
-}
-
-func testStrong(tb table) {
-	it := item("a")
-	tb.write(store.Create(it))
-	for i := range 20 {
-		var w store.Write
-		w, it = replaced(it, fmt.Sprint(i))
-		tb.write(w)
-		tb.wantStored(it)
-		tb.wantList(store.Query{Partition: "P"}, it)
-	}
 }
 
 func testPing(tb table) {

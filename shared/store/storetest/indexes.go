@@ -10,7 +10,6 @@ import (
 
 var indexes = map[string]func(table){
 	"Index/Sparse":         testSparse,
-	"Index/Moves":          testMoves,
 	"Index/FollowsTheItem": testFollows,
 	"Index/SharedEntries":  testSharedEntries,
 	"Index/EntriesApart":   testEntriesApart,
@@ -39,39 +38,6 @@ func testSparse(tb table) {
 		tb.wantList(store.Query{Index: i, Partition: "P"})
 	}
 	tb.wantList(store.Query{Partition: "L"})
-}
-
-// testMoves takes an entry through every kind of change.
-func testMoves(tb table) {
-	steps := []store.Key{{}, {Partition: "L", Sort: "1"}, {Partition: "L", Sort: "1"}, {Partition: "L", Sort: "2"}, {Partition: "M", Sort: "2"},
-		{Partition: "M", Sort: "1"}, {}, {}, {Partition: "L", Sort: "2"}}
-	it, other := item("a"), listed("b", 2, "L", "1")
-	tb.write(store.Create(it), store.Create(other))
-	for n, entry := range steps {
-		w, after := replaced(it, fmt.Sprint("step ", n))
-		w.Item.Indexes[1], after.Indexes[1] = entry, entry
-		tb.write(w)
-		it = after
-		want := map[string][]store.Item{"L": {other}, "M": nil}
-		switch {
-		case entry == store.Key{Partition: "L", Sort: "1"}:
-			// both share the entry: their order is the store's
-			tb.eventually(func() string {
-				got := tb.list(store.Query{Index: 2, Partition: "L"})
-				slices.SortFunc(got, bySort)
-				return diffItems(got, []store.Item{it, other})
-			})
-			delete(want, "L")
-		case !entry.IsZero():
-			want[entry.Partition] = append(want[entry.Partition], it)
-		}
-		for partition, items := range want {
-			tb.wantList(store.Query{Index: 2, Partition: partition}, items...)
-		}
-	}
-	tb.write(store.DeleteIf(it), store.Delete(other.Key))
-	tb.wantList(store.Query{Index: 2, Partition: "L"})
-	tb.wantList(store.Query{Index: 2, Partition: "M"})
 }
 
 // testFollows wants each change of an item in every index, also of one whose entries stay.

@@ -16,7 +16,6 @@ var queries = map[string]func(table){
 	"Query/PagesOfBytes":       testPagesOfBytes,
 	"Query/AfterWhatIsGone":    testAfterGone,
 	"Query/AfterOutsideBounds": testAfterBounds,
-	"Query/EmptyPartition":     testEmptyPartition,
 }
 
 // sorts stand in the order of their bytes. In UTF-16 the last would come before the one in front of it, and with regard
@@ -245,17 +244,6 @@ func testAfterBounds(tb table) {
 			tb.wantList(q, items[min(max(i+1, 1), 4):4]...)
 			q.Descending = true
 			tb.wantList(q, reversed(items[1:max(1, min(i, 4))])...)
-		}
-	}
-}
-
-func testEmptyPartition(tb table) {
-	for _, side := range sides {
-		tb.fill(side, "Q", []string{"A"})
-		for _, descending := range []bool{false, true} {
-			for _, p := range []string{"P", "R", "Q\x01"} {
-				tb.wantList(store.Query{Index: side, Partition: p, Descending: descending})
-			}
 		}
 	}
 }

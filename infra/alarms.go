@@ -24,9 +24,9 @@ func of(dimension string, value *string) awscloudwatch.CfnAlarm_DimensionPropert
 }
 
 // alarms are few on purpose: CloudWatch watches ten metrics of an account for nothing, however many functions there are, so
-// both stages fit. A metric that covers every function is therefore taken where there is one: whatever a function behind
-// the API does wrong (errors, time-outs, crashes, being throttled) is a 5xx or a latency of the API, and whatever
-// the evaluator can't do becomes old in the stream and then a dead letter.
+// both stages fit. A metric that covers every function is therefore taken where there is one: any fault of a function behind
+// the API (errors, time-outs, crashes, being throttled) is a 5xx or a latency of the API, and what
+// the evaluator cannot do becomes old in the stream and then a dead letter.
 func (st *stack) alarms() []alarm {
 	evaluator := st.named(functions.Evaluator)
 	return []alarm{
@@ -51,7 +51,7 @@ func (st *stack) alarms() []alarm {
 			about: "The evaluator is more than 10 minutes behind the table's changes. Its log says whether it fails or has too much to do.",
 		},
 		{
-			id: "DeadLetters", name: "dead-letters", namespace: "AWS/SQS", metric: "ApproximateNumberOfMessagesVisible", dimensions: []any{of("QueueName", st.letters.name)},
+			id: "DeadLetters", name: "dead-letters", namespace: "AWS/SQS", metric: "ApproximateNumberOfMessagesVisible", dimensions: []any{of("QueueName", st.deadLetters.name)},
 			statistic: "Maximum", threshold: 0, minutes: 5, periods: 1,
 			about: "Events were given up and lie in the queue of dead letters. infra/README.md says what to do with them.",
 		},

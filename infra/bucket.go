@@ -12,7 +12,7 @@ import (
 // uploaded are the holders whose files clients send by themselves, so that somebody must notice when they have come.
 var uploaded = []record.Holder{record.HolderInputs, record.HolderTruths, record.HolderRuns}
 
-// bucketName is the bucket's name before there is a bucket: the function that it tells of uploads is told of it too.
+// bucketName is the bucket's name before there is a bucket: the function that it notifies of uploads has its name.
 func (st *stack) bucketName() *string {
 	return awscdk.Fn_Sub(jsii.String(st.named("${AWS::AccountId}-${AWS::Region}")), nil)
 }

@@ -27,7 +27,7 @@ func (st *stack) addDashboard() {
 		st.graph(16, 0, "Evaluation",
 			line{"AWS/Lambda", "IteratorAge", "FunctionName", evaluator, object{"stat": "Maximum", "label": "age of the oldest change (ms)"}},
 			line{"AWS/Lambda", "ConcurrentExecutions", "FunctionName", evaluator, object{"stat": "Maximum", "label": "instances"}},
-			line{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", st.letters.name, object{"stat": "Maximum", "label": "dead letters"}}),
+			line{"AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", st.deadLetters.name, object{"stat": "Maximum", "label": "dead letters"}}),
 		st.graph(0, 6, "Errors of functions", st.eachFunction("Errors", "Sum")...),
 		st.graph(8, 6, "Duration of functions, p99 (ms)", st.eachFunction("Duration", "p99")...),
 		st.graph(16, 6, "Throttles of functions", line{"AWS/Lambda", "Throttles", object{"stat": "Sum", "label": "of all in the account and region"}}),

@@ -16,18 +16,18 @@ import (
 type deadLetters struct{ name, url, arn *string }
 
 // Of events: how often each is tried again, and for how long. What a lost event should have brought about still stands in
-// the table, where the evaluator finds it when it is next woken; a file that nobody was told of, it finds when it cleans.
+// the table, where the evaluator finds it when it is next called; a file without a notification it finds when it cleans.
 const (
-	streamRetries = 5
-	streamAge     = 6 * 60 * 60 // seconds
-	uploadRetries = 2
-	letterDays    = 14
+	streamRetries  = 5
+	streamAge      = 6 * 60 * 60 // seconds
+	uploadRetries  = 2
+	deadLetterDays = 14
 )
 
 func (st *stack) addDeadLetters() deadLetters {
 	q := awssqs.NewCfnQueue(st.in, jsii.String("DeadLetters"), &awssqs.CfnQueueProps{
 		QueueName:              jsii.String(st.named("dead-letters")),
-		MessageRetentionPeriod: jsii.Number(letterDays * 24 * 60 * 60),
+		MessageRetentionPeriod: jsii.Number(deadLetterDays * 24 * 60 * 60),
 		SqsManagedSseEnabled:   true,
 	})
 	q.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
@@ -47,7 +47,7 @@ func (st *stack) addSchedules() {
 		"aws:SourceArn":     st.arn("scheduler", "schedule-group/"+st.named("due")),
 	}})
 	role := st.addRole("DueSchedulesRole", "What the schedules of "+st.named("due")+" may do", schedules, "wake",
-		allow("Wake", []string{"lambda:InvokeFunction"}, wake), allow("SetAside", []string{"sqs:SendMessage"}, st.letters.arn))
+		allow("Wake", []string{"lambda:InvokeFunction"}, wake), allow("SetAside", []string{"sqs:SendMessage"}, st.deadLetters.arn))
 	role.SetRoleName(jsii.String(st.schedulesRole()))
 }
 
@@ -66,7 +66,7 @@ func (st *stack) addEvents(f *function) awslambda.CfnPermission {
 		MaximumRecordAgeInSeconds:  jsii.Number(streamAge),
 		FilterCriteria:             awslambda.CfnEventSourceMapping_FilterCriteriaProperty{Filters: st.workFilters()},
 		DestinationConfig: awslambda.CfnEventSourceMapping_DestinationConfigProperty{
-			OnFailure: awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: st.letters.arn},
+			OnFailure: awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: st.deadLetters.arn},
 		},
 	})
 	awslambda.NewCfnEventInvokeConfig(st.in, jsii.String("EvaluatorUploads"), &awslambda.CfnEventInvokeConfigProps{
@@ -75,7 +75,7 @@ func (st *stack) addEvents(f *function) awslambda.CfnPermission {
 		MaximumRetryAttempts:     jsii.Number(uploadRetries),
 		MaximumEventAgeInSeconds: jsii.Number(streamAge),
 		DestinationConfig: awslambda.CfnEventInvokeConfig_DestinationConfigProperty{
-			OnFailure: awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: st.letters.arn},
+			OnFailure: awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: st.deadLetters.arn},
 		},
 	})
 	return awslambda.NewCfnPermission(st.in, jsii.String("EvaluatorUploadsPermission"), &awslambda.CfnPermissionProps{

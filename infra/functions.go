@@ -70,7 +70,7 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 		e[config.ScheduleGroupVariable] = jsii.String(st.named("due"))
 		e[config.ScheduleRoleVariable] = st.arnOfSchedules()
 		e[config.ScheduleTargetVariable] = st.arn("lambda", "function:"+st.named(d.Name))
-		e[config.DeadLettersVariable] = st.letters.arn
+		e[config.DeadLettersVariable] = st.deadLetters.arn
 		return e
 	}
 	e[config.IssuerVariable], e[config.AudienceVariable] = st.issuer.url, st.issuer.audience

@@ -58,7 +58,7 @@ func (st *stack) addIssuer() issuer {
 	return issuer{url: awscdk.Fn_Join(jsii.String(""), jsii.Strings("https://", *pool.AttrProviderName())), audience: client.Ref(), signIn: signIn}
 }
 
-// addUserPool makes a pool in which whoever wants to take part signs up. A user's id follows from the pool, so a pool that
+// addUserPool makes a pool in which users sign up by themselves. A user's id follows from the pool, so a pool that
 // is gone takes everybody's rights with it: it is kept as data is.
 func (st *stack) addUserPool() awscognito.CfnUserPool {
 	protection := "INACTIVE"

@@ -27,7 +27,7 @@ func instructions(t *testing.T, path string) [][2]string {
 	return all
 }
 
-// TestImages_HoldAProgramAndNoMore holds every instruction of the Dockerfiles, so that whoever adds one has to say here why.
+// TestImages_HoldAProgramAndNoMore holds every instruction of the Dockerfiles, so that one who adds another has to say here why.
 func TestImages_HoldAProgramAndNoMore(t *testing.T) {
 	for path, want := range map[string][][2]string{
 		"grpc/Dockerfile": {

@@ -5,7 +5,7 @@ import (
 	"github.com/aws/jsii-runtime-go"
 )
 
-// addOutputs tells whoever deploys what there is now and where.
+// addOutputs adds what was deployed, and where it is.
 func (st *stack) addOutputs() {
 	url := func(parts ...string) *string { return awscdk.Fn_Join(jsii.String(""), jsii.Strings(parts...)) }
 	st.output("ApiUrl", "Where the API is", st.gateway.url)
@@ -17,7 +17,7 @@ func (st *stack) addOutputs() {
 	}
 	st.output("TableName", "Table that the functions work on", st.table.name)
 	st.output("BucketName", "Bucket with the files", st.bucketName())
-	st.output("DeadLettersUrl", "Queue of events that were given up", st.letters.url)
+	st.output("DeadLettersUrl", "Queue of events that were given up", st.deadLetters.url)
 	console := "https://" + *awscdk.Aws_REGION() + ".console.aws.amazon.com/cloudwatch/home?region=" + *awscdk.Aws_REGION()
 	st.output("DashboardUrl", "Graphs of all that", url(console, "#dashboards/dashboard/", st.named("dashboard")))
 }

@@ -72,7 +72,7 @@ func (st *stack) eventRights() []any {
 	passRole["Condition"] = object{"StringEquals": object{"iam:PassedToService": "scheduler.amazonaws.com"}}
 	return []any{
 		allow("ReadStream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}, st.table.stream),
-		allow("SetAside", []string{"sqs:SendMessage"}, st.letters.arn),
+		allow("SetAside", []string{"sqs:SendMessage"}, st.deadLetters.arn),
 		allow("Schedule", []string{"scheduler:CreateSchedule"}, st.arn("scheduler", "schedule/"+st.named("due")+"/*")),
 		passRole,
 	}

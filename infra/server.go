@@ -22,7 +22,7 @@ type server struct {
 
 const (
 	processor = 256 // of 1,024 that are a virtual processor; the least that Fargate has
-	// stopTime is how long the server has after it was told to stop, in seconds. It gives calls under way half of that.
+	// stopTime is how long the server has after the signal to stop, in seconds. It gives calls under way half of that.
 	stopTime = 30
 	// nobody is the user of the image, which has no list of users.
 	nobody = "65532:65532"

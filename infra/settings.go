@@ -171,7 +171,7 @@ func isURL(s string, schemes ...string) bool {
 	return err == nil && u.Host != "" && slices.Contains(schemes, u.Scheme)
 }
 
-// isLocal reports whether u is an http URL of the machine of whoever opens it.
+// isLocal reports whether u is an http URL of the machine on which it is opened.
 func isLocal(u string) bool {
 	parsed, err := url.Parse(u)
 	return err == nil && parsed.Scheme == "http" && parsed.Hostname() == "localhost"

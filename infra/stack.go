@@ -19,11 +19,11 @@ type stack struct {
 	in awscdk.Stack
 	settings
 
-	table   table
-	issuer  issuer
-	letters deadLetters
-	gateway gateway
-	server  *server // nil without the gRPC server
+	table       table
+	issuer      issuer
+	deadLetters deadLetters
+	gateway     gateway
+	server      *server // nil without the gRPC server
 }
 
 // newStack describes one stage. The order is that of the references: who is referred to comes first.
@@ -46,7 +46,7 @@ func newStack(app awscdk.App, s settings) error {
 	})}
 	st.table = st.addTable()
 	st.issuer = st.addIssuer()
-	st.letters = st.addDeadLetters()
+	st.deadLetters = st.addDeadLetters()
 	st.addSchedules()
 	st.gateway = st.addAPI()
 	for _, d := range functions.Deployments() {

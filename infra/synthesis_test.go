@@ -17,7 +17,7 @@ import (
 
 // template is what the CDK made of a stage.
 type template struct {
-	folder    string // with what is deployed beside it
+	folder    string // with the assets that are deployed with it
 	text      []byte
 	Resources map[string]resource
 	Outputs   map[string]struct{ Value any }

@@ -7,8 +7,8 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-// TestOverDynamoDB tells the same stories over a table of DynamoDB.
-func TestOverDynamoDB(t *testing.T) {
+// TestServer_OverDynamoDB tells the same stories over a table of DynamoDB.
+func TestServer_OverDynamoDB(t *testing.T) {
 	cfg := dynamotest.Start(t)
 	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", *cfg.BaseEndpoint)
 	t.Setenv("AWS_REGION", cfg.Region)

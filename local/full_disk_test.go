@@ -19,17 +19,17 @@ import (
 	"assay/shared/record"
 )
 
-// fullDiskVariable names the folder on which the child of TestFullDisk mounts a small file system.
+// fullDiskVariable names the folder on which the child of TestServer_SurvivesFullDisk mounts a small file system.
 const fullDiskVariable = "ASSAY_TEST_FULL_DISK"
 
-// TestFullDisk fills the disk of a server that has its table, files and temporary files on a tmpfs of 24 MiB. The test
+// TestServer_SurvivesFullDisk fills the disk of a server that has its table, files and temporary files on a tmpfs of 24 MiB. The test
 // runs itself in a mount namespace of its own, and in a user namespace unless it is root.
-func TestFullDisk(t *testing.T) {
+func TestServer_SurvivesFullDisk(t *testing.T) {
 	if folder := os.Getenv(fullDiskVariable); folder != "" {
 		fillDisk(t, folder)
 		return
 	}
-	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestFullDisk$", "-test.v")
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServer_SurvivesFullDisk$", "-test.v")
 	child.Env = append(os.Environ(), fullDiskVariable+"="+t.TempDir())
 	child.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNS}
 	if os.Geteuid() != 0 {

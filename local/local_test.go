@@ -23,7 +23,7 @@ func noEnv(string) string { return "" }
 func TestParse_KeepsTheDevelopmentIssuerOnTheMachine(t *testing.T) {
 	for _, args := range [][]string{{"-addr", ":80"}, {"-addr", "0.0.0.0:8080"}, {"-grpc-addr", ":50052"}, {"-addr", "192.0.2.1:8080"}} {
 		if _, err := parse(args, noEnv, io.Discard); err == nil || !strings.Contains(err.Error(), "-issuer") {
-			t.Errorf("%v: %v, want to be told to give -issuer", args, err)
+			t.Errorf("%v: %v, want the advice to give -issuer", args, err)
 		}
 	}
 	for _, args := range [][]string{
@@ -133,7 +133,7 @@ func TestRun_NamesTheIssuerOfTheDiscoveryDocument(t *testing.T) {
 	args := []string{"-addr", "127.0.0.1:0", "-grpc-addr", "", "-data", t.TempDir(), "-issuer", issuer.URL + "/", "-audience", "assay"}
 	err := run(context.Background(), args, noEnv, io.Discard, io.Discard, func(string) { t.Error("it serves") })
 	if err == nil || !strings.Contains(err.Error(), strconv.Quote(issuer.URL)) {
-		t.Errorf("%v, want to be told to give %s", err, issuer.URL)
+		t.Errorf("%v, want the advice to give %s", err, issuer.URL)
 	}
 }
 

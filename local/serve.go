@@ -133,13 +133,13 @@ func (c *settings) grpcOptions() server.Options {
 	return o
 }
 
-// handler serves the operations and, beside them, the signed links and the development issuer.
+// handler serves the operations, the signed links and the development issuer.
 func (p *program) handler() http.Handler {
 	s := api.New(p.env, functions.Operations())
 	uploads := files.Uploads{Store: p.table, Now: p.env.Now}
 	s.Mount("/files/", http.StripPrefix("/files/", p.files.Handler(uploads.Complete, uploads.Expected, s.Fail)), true, http.MethodGet, http.MethodHead, http.MethodPut)
 	if p.id.dev != nil {
-		// A page of another origin that could ask for tokens would be whoever it likes on the machine of whoever reads it.
+		// A page of another origin that could get tokens could act as any user on the machine of its reader.
 		s.Mount("/dev/", p.id.dev.Handler(s.Fail), false, http.MethodGet, http.MethodHead, http.MethodPost)
 	}
 	return s

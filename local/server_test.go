@@ -50,7 +50,7 @@ func serve(t testing.TB, c settings, logs io.Writer) *running {
 		t.Fatal(err)
 	}
 	s := &running{url: c.url, program: p, client: &http.Client{Transport: &http.Transport{
-		// Whatever URL the server says that it has, it is here.
+		// The server is here, also when its URL says otherwise.
 		DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 			return new(net.Dialer).DialContext(ctx, network, addr)
 		},

@@ -10,8 +10,8 @@ import (
 	"assay/functions/acceptancetest"
 )
 
-// TestStory runs the program as a user starts it, and tells the whole story with real tokens. Whatever is asked of it, the
-// program has nothing to report of itself.
+// TestStory runs the program as a user starts it, and tells the whole story with real tokens. The program
+// logs neither warnings nor errors.
 func TestStory(t *testing.T) {
 	args := []string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", t.TempDir(), "-demo=false", "-rates", noRates}
 	ctx, stop := context.WithCancel(context.Background())

@@ -31,7 +31,7 @@ type scenario struct {
 	smallDisk bool
 }
 
-// allowance is what any request may allocate, whatever it sends: reading grants, rendering a page.
+// allowance is what any request may allocate besides: reading grants, rendering a page.
 const allowance = 4 << 20
 
 func (sc *scenario) allocates(o outcome) int64 { return sc.factor*o.sent + allowance*o.requests }

@@ -3,7 +3,7 @@
 //
 // The contract is the weaker of the two. A file is whole or absent: what Put or a signed PUT could not finish
 // or verify leaves nothing behind. Size and SHA-256 are declared first and checked while the bytes arrive, so
-// whatever Stat reports has been verified. There are no partial writes, no appends and no renames.
+// what Stat reports has been verified. There are no partial writes, no appends and no renames.
 package blob
 
 import (
@@ -61,7 +61,7 @@ type Object struct {
 	MediaType string // of the whole file; empty when declared means DefaultMediaType
 }
 
-// Link lets whoever holds it make one kind of request without further credentials.
+// Link lets its holder make one kind of request without further credentials.
 type Link struct {
 	Method string
 	URL    string // absolute

@@ -46,8 +46,8 @@ func TestLinks_AreForThoseWhoMay(t *testing.T) {
 	}
 }
 
-// Whatever the instant, a link lasts for as long as is said, and it is the same one for as long as that allows: otherwise
-// no answer with a link would ever be not modified.
+// A link lasts for as long as descriptions say, and stays the same for as long as that allows: otherwise no answer with a link
+// could be "not modified".
 func TestLinks_StayTheSameForAQuarterOfAnHour(t *testing.T) {
 	s, id := openObjects(t), record.NewID(time.Now())
 	var least, most int

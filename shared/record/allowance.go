@@ -35,7 +35,7 @@ type Allowance struct {
 // AllowancePrefix begins the sort keys of a task's allowances.
 const AllowancePrefix = "ALLOWANCE#"
 
-// AllowanceKey is where a user's allowance in a task stands in the table.
+// AllowanceKey is the key of a user's allowance in a task.
 func AllowanceKey(taskID, userID string) store.Key {
 	return store.Key{Partition: TaskKey(taskID).Partition, Sort: AllowancePrefix + userID}
 }

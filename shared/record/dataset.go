@@ -161,7 +161,7 @@ func (d *DatasetItem) Show(t *Truth) {
 // Key implements Record.
 func (d *DatasetItem) Key() store.Key { return DatasetKey(d.ID) }
 
-// DatasetKey is where the dataset stands in the table.
+// DatasetKey is the key of the dataset.
 func DatasetKey(id string) store.Key { return store.Key{Partition: "DATASET#" + id, Sort: "DATASET"} }
 
 // Indexes implements Record.
@@ -172,7 +172,7 @@ func (d *DatasetItem) Indexes() [store.NumIndexes]store.Key {
 	return x
 }
 
-// Scope says where the dataset stands: it follows its task.
+// Scope is the scope of the dataset: it follows its task.
 func (d *DatasetItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: d.OrganizerID, TaskID: d.TaskID, Audience: AccessAttributes{PrivateTask: d.PrivateTask}.taskAudience(), KnownTo: access.Applicant}
 }
@@ -295,7 +295,7 @@ type Truth struct {
 // Key implements Record.
 func (t *Truth) Key() store.Key { return TruthKey(t.ID) }
 
-// TruthKey is where a dataset's Truth stands in the table.
+// TruthKey is the key of a dataset's Truth.
 func TruthKey(datasetID string) store.Key {
 	return store.Key{Partition: "DATASET#" + datasetID, Sort: "TRUTH"}
 }

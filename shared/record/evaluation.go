@@ -127,7 +127,7 @@ func (e *EvaluationItem) Entrant() string {
 // Key implements Record.
 func (e *EvaluationItem) Key() store.Key { return EvaluationKey(e.ID) }
 
-// EvaluationKey is where the evaluation stands in the table.
+// EvaluationKey is the key of the evaluation.
 func EvaluationKey(id string) store.Key {
 	return store.Key{Partition: "EVALUATION#" + id, Sort: "EVALUATION"}
 }
@@ -144,7 +144,7 @@ func (e *EvaluationItem) Indexes() [store.NumIndexes]store.Key {
 	return x
 }
 
-// Scope says where the evaluation stands.
+// Scope is the scope of the evaluation.
 func (e *EvaluationItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: e.Access.OrganizerID, TaskID: e.TaskID, OwnerID: e.UserID, Audience: e.Access.evaluationAudience()}
 }
@@ -186,7 +186,7 @@ type Topics struct {
 // Key implements Record.
 func (t *Topics) Key() store.Key { return TopicsKey(t.ID) }
 
-// TopicsKey is where an evaluation's values per topic stand in the table.
+// TopicsKey is the key of an evaluation's values per topic.
 func TopicsKey(id string) store.Key {
 	return store.Key{Partition: EvaluationKey(id).Partition, Sort: "TOPICS"}
 }

@@ -46,8 +46,8 @@ const (
 // of the latter to the link in upload.
 type File struct {
 	Name      string    `json:"name" minLength:"1" maxLength:"200" doc:"file name, without folders" example:"run.txt"`
-	Size      int64     `json:"size" required:"false" minimum:"0" maximum:"2147483648" doc:"bytes; may be left out beside content"`
-	SHA256    string    `json:"sha256" required:"false" maxLength:"64" doc:"SHA-256 of the bytes in lower-case hexadecimal; may be left out beside content"`
+	Size      int64     `json:"size" required:"false" minimum:"0" maximum:"2147483648" doc:"bytes; may be left out with content"`
+	SHA256    string    `json:"sha256" required:"false" maxLength:"64" doc:"SHA-256 of the bytes in lower-case hexadecimal; may be left out with content"`
 	MediaType string    `json:"mediaType" required:"false" maxLength:"100" doc:"media type of the bytes; unless given, that of the name's end if it is a common one" example:"text/plain"`
 	Content   string    `json:"content,omitempty" writeOnly:"true" maxLength:"5242880" doc:"the bytes in base64, for files up to 3 MiB together; never shown again"`
 	State     FileState `json:"state,omitempty" readOnly:"true" enum:"pending,stored" doc:"stored once bytes of that size and digest have arrived"`

@@ -11,7 +11,7 @@ import (
 	"assay/shared/record"
 )
 
-func TestFilesAreCheckedAndKept(t *testing.T) {
+func TestCheckFiles(t *testing.T) {
 	sum := strings.Repeat("0a", 32)
 	other := strings.Repeat("0b", 32)
 	kept := []record.File{{Name: "a.txt", Size: 5, SHA256: sum, MediaType: "text/plain", State: record.FileStored}}
@@ -61,7 +61,7 @@ func TestFilesAreCheckedAndKept(t *testing.T) {
 	}
 }
 
-func TestObjectKeysLeadBackToTheirRecords(t *testing.T) {
+func TestObjectKey_IsParsed(t *testing.T) {
 	id, sum := record.NewID(noon), strings.Repeat("0a", 32)
 	h, got, digest, ok := record.ParseObjectKey(record.ObjectKey(record.HolderTruths, id, sum))
 	if !ok || h != record.HolderTruths || got != id || digest != sum {

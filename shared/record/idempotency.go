@@ -28,7 +28,7 @@ type Idempotency struct {
 	Until    Instant
 }
 
-// IdempotencyKey is where the record of the user's key stands in the table.
+// IdempotencyKey is the key of the record of the user's key.
 func IdempotencyKey(userID, key string) store.Key {
 	sum := sha256.Sum256([]byte(key))
 	return store.Key{Partition: "IDEMPOTENCY#" + userID + "#" + hex.EncodeToString(sum[:]), Sort: "KEY"}

@@ -90,14 +90,14 @@ func (l *load) hottest() map[string]float64 {
 
 // submit takes a submission with one run through its life: made, leased, evaluated.
 func (l *load) submit(task, dataset, user string, now time.Time) {
-	standing := record.AccessAttributes{OrganizerID: record.NewID(now), Blinded: true}
-	s := &record.SubmissionItem{Access: standing}
+	access := record.AccessAttributes{OrganizerID: record.NewID(now), Blinded: true}
+	s := &record.SubmissionItem{Access: access}
 	s.Meta, s.TaskID, s.UserID, s.Team, s.Description = record.NewMeta(now), task, user, "A team", strings.Repeat("words ", 60)
 	at := record.At(now)
-	r := &record.RunItem{Access: standing, Type: record.UploadType, Queue: record.QueueBuiltin}
+	r := &record.RunItem{Access: access, Type: record.UploadType, Queue: record.QueueBuiltin}
 	r.Meta, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.State, r.QueuedAt = record.NewMeta(now), s.ID, task, dataset, user, record.Queued, &at
 	r.Files = []record.File{{Name: "run.txt", Size: 5 << 20, SHA256: strings.Repeat("0", 64), State: record.FileStored}}
-	review := &record.ReviewItem{OrganizerID: standing.OrganizerID, TaskID: task, UserID: user}
+	review := &record.ReviewItem{OrganizerID: access.OrganizerID, TaskID: task, UserID: user}
 	review.Meta, review.RunID = record.NewMeta(now), r.ID
 	a := &record.Allowance{Meta: record.NewMeta(now), TaskID: task, Total: 1, Recent: []string{r.ID}}
 	a.ID = user
@@ -105,7 +105,7 @@ func (l *load) submit(task, dataset, user string, now time.Time) {
 
 	r.State, r.Lease = record.Evaluating, &record.Lease{ID: record.NewID(now), Holder: "function", Until: record.At(now.Add(time.Minute))}
 	l.write(r)
-	e := &record.EvaluationItem{Access: standing}
+	e := &record.EvaluationItem{Access: access}
 	e.Meta, e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID = record.NewMeta(now), r.ID, s.ID, task, dataset, user
 	e.TruthVersion, e.PrimaryMeasure, e.Measures = 1, "nDCG@10", map[string]*float64{}
 	for _, name := range []string{"nDCG@10", "AP", "RR", "P@10", "R@1000"} {
@@ -125,10 +125,10 @@ func topics(random *rand.Rand) map[string]map[string]float64 {
 	return values
 }
 
-// TestDeadlineDay writes a minute of the day on which everybody submits: one task has half of the submissions, ten others
+// TestPartitions_BearADeadlineDay writes a minute of the day on which everybody submits: one task has half of the submissions, ten others
 // share the rest, and each user submits once. It says which partitions would be the first to be too much for DynamoDB,
 // and from how many submissions a minute on; infra/README.md says what happens then.
-func TestDeadlineDay(t *testing.T) {
+func TestPartitions_BearADeadlineDay(t *testing.T) {
 	const submissions = 2000
 	l := &load{t: t, units: map[string]float64{}, stored: map[store.Key]store.Item{}, second: 60, writers: rand.New(rand.NewPCG(1, 2))}
 	now := time.Date(2026, 11, 21, 23, 59, 0, 0, time.UTC)

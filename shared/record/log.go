@@ -25,7 +25,7 @@ type LogKind string
 const (
 	// ExecutionLog is what executing the image or repository wrote.
 	ExecutionLog LogKind = "execution"
-	// EvaluationLog is what the organizer's own evaluator wrote, who had the truth before him.
+	// EvaluationLog is what the organizer's own evaluator wrote, which had read the truth.
 	EvaluationLog LogKind = "evaluation"
 )
 
@@ -149,7 +149,7 @@ func encodedBytes(text string) int {
 // Key implements Record.
 func (c *LogChunk) Key() store.Key { return LogKey(c.RunID, c.Kind, c.First) }
 
-// LogKey is where the chunk that begins with the line of the number stands in the table.
+// LogKey is the key of the chunk that begins with the line of the number.
 func LogKey(runID string, k LogKind, first int64) store.Key {
 	return store.Key{Partition: RunKey(runID).Partition, Sort: fmt.Sprintf("%s%012d", logPrefix(k), first)}
 }

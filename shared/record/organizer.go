@@ -59,7 +59,7 @@ func (o *Organizer) Audited() AuditedOrganizer { return AuditedOrganizer{o.Name}
 // Key implements Record.
 func (o *Organizer) Key() store.Key { return OrganizerKey(o.ID) }
 
-// OrganizerKey is where the organizer stands in the table.
+// OrganizerKey is the key of the organizer.
 func OrganizerKey(id string) store.Key {
 	return store.Key{Partition: "ORGANIZER#" + id, Sort: "ORGANIZER"}
 }
@@ -78,7 +78,7 @@ type TaskCount struct {
 	Tasks int
 }
 
-// TaskCountKey is where the count of an organizer's tasks stands in the table.
+// TaskCountKey is the key of the count of an organizer's tasks.
 func TaskCountKey(organizerID string) store.Key {
 	return store.Key{Partition: OrganizerKey(organizerID).Partition, Sort: "TASKS"}
 }
@@ -86,7 +86,7 @@ func TaskCountKey(organizerID string) store.Key {
 // Key implements Record.
 func (n *TaskCount) Key() store.Key { return TaskCountKey(n.ID) }
 
-// Scope says where the organizer stands; its members are its organizers.
+// Scope is the scope of the organizer; its members are its organizers.
 func (o *Organizer) Scope() access.Scope {
 	return access.Scope{OrganizerID: o.ID, Audience: access.Everyone}
 }

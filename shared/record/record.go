@@ -60,7 +60,7 @@ type Record interface {
 	meta() *Meta
 }
 
-// Item encodes r for the store. The item's version is the one that r was read with, whatever became of r since.
+// Item encodes r for the store. The item's version is the one that r was read with, even if r has changed since.
 func Item(r Record) (store.Item, error) {
 	data, err := encode(r)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 
-func TestInstantsTravelInMillisecondsOfUTC(t *testing.T) {
+func TestInstant_IsWrittenInMillisecondsOfUTC(t *testing.T) {
 	for in, want := range map[string]string{
 		`"2026-05-01T12:00:00Z"`:                `"2026-05-01T12:00:00.000Z"`,
 		`"2026-05-01T14:30:00.123456789+02:30"`: `"2026-05-01T12:00:00.123Z"`,
@@ -42,7 +42,7 @@ func TestInstantsTravelInMillisecondsOfUTC(t *testing.T) {
 }
 
 // What was written can be read again, and sorts as time does.
-func TestInstantsReadBackAndSort(t *testing.T) {
+func TestInstant_ReadsBackAndSorts(t *testing.T) {
 	instants := rapid.Custom(func(t *rapid.T) record.Instant {
 		return record.At(time.Unix(rapid.Int64Range(-62167219200, 253402300799).Draw(t, "s"), rapid.Int64Range(0, 999_999_999).Draw(t, "ns")))
 	})
@@ -62,7 +62,7 @@ func TestInstantsReadBackAndSort(t *testing.T) {
 	})
 }
 
-func TestIDsAscendAndAreULIDs(t *testing.T) {
+func TestNewID_AscendsAndIsAULID(t *testing.T) {
 	last := ""
 	for range 1000 {
 		id := record.NewID(noon)
@@ -78,8 +78,8 @@ func TestIDsAscendAndAreULIDs(t *testing.T) {
 	}
 }
 
-// The order of the keys is that of the values, whatever they are, the best first and the undefined last.
-func TestRankKeysOrderAsTheirValuesDo(t *testing.T) {
+// The order of the keys is that of the values: the best first and the undefined last.
+func TestRankKeys_OrderAsTheirValues(t *testing.T) {
 	key := func(v *float64, lower bool) string {
 		e := &record.EvaluationItem{LowerIsBetter: lower}
 		e.PrimaryMeasure, e.Measures = "M", map[string]*float64{"M": v}
@@ -102,7 +102,7 @@ func TestRankKeysOrderAsTheirValuesDo(t *testing.T) {
 }
 
 // A quota counts as counting by hand does, through charges, refunds, runs that come back and time.
-func TestQuotasCountTheRunsOfADay(t *testing.T) {
+func TestAllowance_CountsTheRunsOfADay(t *testing.T) {
 	type run struct {
 		id string
 		at time.Time
@@ -168,7 +168,7 @@ func asProblem(err error, p **problem.Error) bool {
 	return ok
 }
 
-func TestTeamNamesThatLookAlikeAreTheSame(t *testing.T) {
+func TestTeamKey_IsTheSameForNamesThatLookAlike(t *testing.T) {
 	same := record.TeamKey("T", "Lake Side")
 	for _, name := range []string{"lake side", " Lake  Side ", "LAKE SIDE", "Ｌａｋｅ Side", "Lake\u00a0Side", "La\u200bke Side\u2060", "La\u00adke Side"} {
 		if record.TeamKey("T", name) != same {
@@ -186,7 +186,7 @@ func TestTeamNamesThatLookAlikeAreTheSame(t *testing.T) {
 }
 
 // Folding what is folded changes nothing: else two names that fold alike could be taken by two teams.
-func TestNoTeamIsCalledAsAnAliasIs(t *testing.T) {
+func TestTeamDraft_RefusesNamesLikeAliases(t *testing.T) {
 	alias := record.NewAlias("01JZ3V7Q0D8T5RZ0S6R1W9C4XK")
 	for name, fine := range map[string]bool{
 		alias: false, "Anonymous-1": false, " ANONYMOUS-x": false, "anony\u200bmous-x": false, "\uff41nonymous\uff0dx": false,
@@ -200,7 +200,7 @@ func TestNoTeamIsCalledAsAnAliasIs(t *testing.T) {
 	}
 }
 
-func TestTheFormOfATeamNameIsFinal(t *testing.T) {
+func TestTeamKey_IsFinal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.StringOf(rapid.SampledFrom([]rune("aAßſKÅ\u0345\u0301\u1fb7\u00a8\u0130\u03a3ﬀ\u200d \u2003\u1e9e\u3300")))).Draw(t, "name")
 		key := record.TeamKey("T", name)
@@ -210,7 +210,7 @@ func TestTheFormOfATeamNameIsFinal(t *testing.T) {
 	})
 }
 
-func TestTextsSayWhatIsWrongWithThem(t *testing.T) {
+func TestTexts_Check(t *testing.T) {
 	const id = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
 	task := func(edit func(*record.TaskDraft)) []problem.Field {
 		d := record.TaskDraft{OrganizerID: id, Name: "Lakes", Description: "a\n\tb\r\n", Website: "https://example.org"}
@@ -255,8 +255,8 @@ func TestTextsSayWhatIsWrongWithThem(t *testing.T) {
 	}
 }
 
-// An item holds the longest texts that are allowed, whatever they are made of.
-func TestTheLongestTextsFitAnItem(t *testing.T) {
+// An item holds the longest texts that are allowed, of any characters.
+func TestItem_HoldsTheLongestTexts(t *testing.T) {
 	for _, unit := range []string{"<", "\"", "\\", "\n", "\u2028", "ß", "😀"} {
 		o := &record.Organizer{}
 		o.Description = strings.Repeat(unit, record.MaxTextBytes/len(unit))
@@ -274,7 +274,7 @@ func TestTheLongestTextsFitAnItem(t *testing.T) {
 	}
 }
 
-func TestEvaluatorsSayWhatIsWrongWithThem(t *testing.T) {
+func TestEvaluator_Check(t *testing.T) {
 	worker := record.Evaluator{Kind: record.EvaluatorWorker, Measures: []string{"Mine", "Yours"}, Image: "image"}
 	for pointer, edit := range map[string]func(*record.Evaluator){
 		"":                          func(*record.Evaluator) {},
@@ -299,7 +299,7 @@ func TestEvaluatorsSayWhatIsWrongWithThem(t *testing.T) {
 	}
 }
 
-func TestAnAliasHidesTheTeamFromStrangersAlone(t *testing.T) {
+func TestAlias_HidesTheTeamFromUnrelatedCallers(t *testing.T) {
 	s := record.AccessAttributes{Anonymous: true, Alias: "anonymous-1", Public: true, Published: true}
 	sub := &record.SubmissionItem{Access: s}
 	sub.UserID, sub.Team = "U", "Lake"

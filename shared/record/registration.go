@@ -84,7 +84,7 @@ const (
 	RegistrationEnd    = "REGISTRATION$"
 )
 
-// RegistrationKey is where the registration stands in the table.
+// RegistrationKey is the key of the registration.
 func RegistrationKey(taskID, id string) store.Key {
 	return store.Key{Partition: TaskKey(taskID).Partition, Sort: RegistrationPrefix + id}
 }
@@ -96,7 +96,7 @@ func (r *RegistrationItem) Indexes() [store.NumIndexes]store.Key {
 	return x
 }
 
-// Scope says where the registration stands: between its user and the organizers.
+// Scope is the scope of the registration: between its user and the organizers.
 func (r *RegistrationItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: r.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: access.Owners}
 }

@@ -63,7 +63,7 @@ type ReviewItem struct {
 // Key implements Record.
 func (r *ReviewItem) Key() store.Key { return ReviewKey(r.RunID) }
 
-// ReviewKey is where a run's review stands in the table.
+// ReviewKey is the key of a run's review.
 func ReviewKey(runID string) store.Key { return store.Key{Partition: "RUN#" + runID, Sort: "REVIEW"} }
 
 // notice says what does not come of a published review, if anything.
@@ -109,7 +109,7 @@ func (r *ReviewItem) For(roles access.Role) Review {
 	return v
 }
 
-// Scope says where the review stands: between the run's owner and the organizers.
+// Scope is the scope of the review: between the run's owner and the organizers.
 func (r *ReviewItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: r.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: access.Owners}
 }

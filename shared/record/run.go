@@ -182,7 +182,7 @@ func (r *RunItem) Audited() AuditedRun {
 // Key implements Record.
 func (r *RunItem) Key() store.Key { return RunKey(r.ID) }
 
-// RunKey is where the run stands in the table.
+// RunKey is the key of the run.
 func RunKey(id string) store.Key { return store.Key{Partition: "RUN#" + id, Sort: "RUN"} }
 
 // IsRun reports whether the key is of a run.
@@ -249,7 +249,7 @@ func (r *RunItem) ObjectKeys() []string {
 	return keys
 }
 
-// Scope says where the run stands: it follows its submission.
+// Scope is the scope of the run: it follows its submission.
 func (r *RunItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: r.Access.OrganizerID, TaskID: r.TaskID, OwnerID: r.UserID, Audience: r.Access.submissionAudience()}
 }

@@ -39,7 +39,7 @@ func (s *TruthSecret) Digest(plain string) string {
 // Key implements Record.
 func (s *TruthSecret) Key() store.Key { return TruthSecretKey(s.ID) }
 
-// TruthSecretKey is where a dataset's TruthSecret stands in the table.
+// TruthSecretKey is the key of a dataset's TruthSecret.
 func TruthSecretKey(datasetID string) store.Key {
 	return store.Key{Partition: "DATASET#" + datasetID, Sort: "SECRET"}
 }

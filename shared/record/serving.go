@@ -35,7 +35,7 @@ func BuilderSubqueue(pool string) Subqueue { return Subqueue{QueueWorkers, pool 
 // Key implements Record.
 func (*Serving) Key() store.Key { return ServingKey() }
 
-// ServingKey is where the Serving stands in the table.
+// ServingKey is the key of the Serving.
 func ServingKey() store.Key { return store.Key{Partition: "WORKERS", Sort: "SERVING"} }
 
 // Note notes that a worker of the subqueues was seen at now, forgets those of which none was for long, or for the longest when

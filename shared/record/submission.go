@@ -102,7 +102,7 @@ func (s *SubmissionItem) Unregistered() bool { return s.Access.Baseline && s.Reg
 // Key implements Record.
 func (s *SubmissionItem) Key() store.Key { return SubmissionKey(s.ID) }
 
-// SubmissionKey is where the submission stands in the table.
+// SubmissionKey is the key of the submission.
 func SubmissionKey(id string) store.Key {
 	return store.Key{Partition: "SUBMISSION#" + id, Sort: "SUBMISSION"}
 }
@@ -114,7 +114,7 @@ func (s *SubmissionItem) Indexes() [store.NumIndexes]store.Key {
 	return x
 }
 
-// Scope says where the submission stands.
+// Scope is the scope of the submission.
 func (s *SubmissionItem) Scope() access.Scope {
 	return access.Scope{OrganizerID: s.Access.OrganizerID, TaskID: s.TaskID, OwnerID: s.UserID, Audience: s.Access.submissionAudience()}
 }

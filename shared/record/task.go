@@ -109,7 +109,7 @@ type DeletedTask struct {
 // Key implements Record.
 func (d *DeletedTask) Key() store.Key { return DeletedTaskKey(d.ID) }
 
-// DeletedTaskKey is where the DeletedTask of a task stands in the table.
+// DeletedTaskKey is the key of the DeletedTask of a task.
 func DeletedTaskKey(id string) store.Key {
 	return store.Key{Partition: TaskKey(id).Partition, Sort: "DELETED"}
 }
@@ -124,7 +124,7 @@ func (d *DeletedTask) Indexes() [store.NumIndexes]store.Key {
 // Key implements Record.
 func (t *TaskItem) Key() store.Key { return TaskKey(t.ID) }
 
-// TaskKey is where the task stands in the table.
+// TaskKey is the key of the task.
 func TaskKey(id string) store.Key { return store.Key{Partition: "TASK#" + id, Sort: "TASK"} }
 
 // Indexes implements Record.
@@ -145,7 +145,7 @@ func (t *TaskItem) Indexes() [store.NumIndexes]store.Key {
 // Widest is the scope of a public task.
 func (*TaskItem) Widest() access.Scope { return new(TaskItem).Scope() }
 
-// Scope says where the task stands.
+// Scope is the scope of the task.
 func (t *TaskItem) Scope() access.Scope {
 	s := access.Scope{OrganizerID: t.OrganizerID, TaskID: t.ID, Audience: access.Everyone, KnownTo: access.Applicant}
 	switch {

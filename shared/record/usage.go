@@ -127,7 +127,7 @@ type Usage struct {
 
 const usageSort = "USAGE"
 
-// UsageKey is where what the user has taken stands in the table.
+// UsageKey is the key of what the user has taken.
 func UsageKey(userID string) store.Key {
 	return store.Key{Partition: UserPartition(userID), Sort: usageSort}
 }

@@ -11,14 +11,14 @@ import (
 // an organizer or a task.
 type User struct {
 	Meta
-	Name  string `json:"name" doc:"as the sign-in issuer told last"`
-	Email string `json:"email" doc:"as the sign-in issuer told last"`
+	Name  string `json:"name" doc:"as the sign-in issuer said last"`
+	Email string `json:"email" doc:"as the sign-in issuer said last"`
 }
 
 // UserPartition holds all that is kept about a user: the profile and the grants.
 func UserPartition(userID string) string { return "USER#" + userID }
 
-// UserKey is where the user's profile stands in the table.
+// UserKey is the key of the user's profile.
 func UserKey(id string) store.Key { return store.Key{Partition: UserPartition(id), Sort: "PROFILE"} }
 
 // Key implements Record.
@@ -61,7 +61,7 @@ var (
 	}
 )
 
-// MembershipKey is where a user's membership of an organizer stands in the table.
+// MembershipKey is the key of a user's membership of an organizer.
 func MembershipKey(userID, organizerID string) store.Key {
 	return store.Key{Partition: UserPartition(userID), Sort: memberPrefix + organizerID}
 }

@@ -101,10 +101,10 @@ func (s *SubmissionItem) For(roles access.Role) Submission {
 	return v
 }
 
-// For returns the run as one who has the roles sees it, save the links of its files. Its evaluation is named only to
-// those who may see that. What running and evaluating it told is for its owner and the organizers, until the review shows
-// it to all. What of it tells of the truth is for the organizers, and for the owner unless the run is blinded; that is
-// decided here and not where it is written, for a review can change.
+// For returns the run as one who has the roles sees it, without the links of its files. It names its evaluation only to
+// those who may see that. Diagnostics are for its owner and the organizers, until the review shows them to all; those that
+// reveal something of the truth are for the organizers, and for the owner unless the run is blinded. That is decided here and
+// not when they are stored, because a review can change.
 func (r *RunItem) For(roles access.Role) Run {
 	v := r.Run
 	if v.Files == nil || r.Access.Anonymous && !r.ReadsFiles(roles) {
@@ -125,7 +125,7 @@ func (r *RunItem) For(roles access.Role) Run {
 	if !canSeeIdentity(roles) && !r.Access.Shown() {
 		v.Diagnostics = []measure.Diagnostic{}
 	} else {
-		v.Diagnostics = r.told(canSeeIdentity(roles) && !blind)
+		v.Diagnostics = r.visibleDiagnostics(canSeeIdentity(roles) && !blind)
 		if blind && r.State == Completed && r.NextTruthFailure != nil {
 			v.Diagnostics = append(v.Diagnostics, measure.Diagnostic{Severity: measure.Warning, Message: fmt.Sprintf("Your runs have failed %d times within 24 hours for reasons that could tell of the truth. "+
 				"Until %s no blinded run of yours in the task fails for such reasons: each ends as completed, also one that could not be evaluated.", MaxTruthFailures, r.NextTruthFailure.sortable())})
@@ -140,17 +140,17 @@ func (r *RunItem) For(roles access.Role) Run {
 	return v
 }
 
-// told returns the diagnostics, all or those that tell nothing of the truth. A run that failed always says something.
-func (r *RunItem) told(all bool) []measure.Diagnostic {
-	told := r.Diagnostics
+// visibleDiagnostics returns the diagnostics, all or those that tell nothing of the truth. A run that failed always says something.
+func (r *RunItem) visibleDiagnostics(all bool) []measure.Diagnostic {
+	visible := r.Diagnostics
 	if !all {
-		told = measure.SafeDiagnostics(told)
+		visible = measure.SafeDiagnostics(visible)
 	}
-	told = Disclosed(told)
-	if r.State == Failed && !measure.HasErrors(told) {
-		told = append(told, undisclosed)
+	visible = Disclosed(visible)
+	if r.State == Failed && !measure.HasErrors(visible) {
+		visible = append(visible, undisclosed)
 	}
-	return told
+	return visible
 }
 
 // Disclosed are diagnostics as answers have them, which do not say whether they are safe while blinded.

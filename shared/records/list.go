@@ -278,7 +278,7 @@ func Items(ctx context.Context, s store.Store, q store.Query) iter.Seq2[store.It
 	}
 }
 
-// TaskSources are the sources of all resources of the kind in a task, whoever may see them.
+// TaskSources are the sources of all resources of the kind in a task, of every audience.
 func TaskSources(taskID string, k record.Kind) []Source {
 	return ofAll(record.ByTask, record.TaskPartition, taskID, k)
 }
@@ -297,7 +297,7 @@ func ofAll(i store.Index, partition func(string, record.Kind, access.Audience) s
 	return lists.Map(record.AudiencesOf(k), func(a access.Audience) Source { return Partition(i, partition(id, k, a)) })
 }
 
-// Registrations is the source of a task's registrations, which stand in the table itself.
+// Registrations is the source of a task's registrations, which are in the table itself.
 func Registrations(taskID string) Source {
 	return Source{Partition: record.TaskKey(taskID).Partition, From: record.RegistrationPrefix, To: record.RegistrationEnd}
 }

@@ -17,7 +17,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// thing is a record that stands in one partition of each of two indexes, if it says so.
+// thing is a record in at most one partition of each of two indexes.
 type thing struct {
 	record.Meta
 	First, Second string
@@ -47,8 +47,8 @@ func open(t *testing.T) store.Store {
 	return s
 }
 
-// A list of several sources is what sorting all that they hold gives, whatever is asked for.
-func TestListsAreMergedFromTheirSources(t *testing.T) {
+// A list of several sources is all that they hold, sorted, filtered and cut.
+func TestList_MergesItsSources(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
 	var all []*thing
@@ -134,7 +134,7 @@ func TestListsAreMergedFromTheirSources(t *testing.T) {
 	})
 }
 
-func TestWithoutAFilterAPageReadsOneItemMoreThanItHas(t *testing.T) {
+func TestList_WithoutAFilterReadsOneItemMore(t *testing.T) {
 	s := open(t)
 	for i := range 30 {
 		r := &thing{First: "A"}
@@ -153,7 +153,7 @@ func TestWithoutAFilterAPageReadsOneItemMoreThanItHas(t *testing.T) {
 	}
 }
 
-func TestLookingForWhatIsRareTakesFewCalls(t *testing.T) {
+func TestList_FindsRareRecordsInFewCalls(t *testing.T) {
 	s := open(t)
 	for i := range 300 {
 		r := &thing{First: "A", Odd: i == 0}
@@ -174,7 +174,7 @@ func TestLookingForWhatIsRareTakesFewCalls(t *testing.T) {
 }
 
 // The registrations of a task stand between other items of its partition.
-func TestListsOfTheTableItselfKeepToTheirPrefix(t *testing.T) {
+func TestList_OfTheTableKeepsToItsPrefix(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
 	const task = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"

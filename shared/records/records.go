@@ -95,7 +95,7 @@ func Decode[R any, P Pointer[R]](it store.Item) (P, error) {
 	return r, record.Decode(it, r)
 }
 
-// Failed turns an error of the store into the problem that a caller is told; nil stays nil.
+// Failed turns an error of the store into a problem; nil stays nil.
 func Failed(err error) error {
 	switch {
 	case err == nil:
@@ -153,7 +153,7 @@ func (t *Tx) put(r record.Record, op func(store.Item) store.Write) *Tx {
 // Delete removes a record that must be as it was read.
 func (t *Tx) Delete(r record.Record) *Tx { return t.add(store.DeleteIf(read(r))) }
 
-// DeleteKey removes whatever has the key.
+// DeleteKey removes the item of the key, if there is one.
 func (t *Tx) DeleteKey(k store.Key) *Tx { return t.add(store.Delete(k)) }
 
 // Check requires that a record is as it was read.
@@ -286,7 +286,7 @@ func Retry(ctx context.Context, change func() error) error {
 		if err = change(); !IsConflict(err) {
 			return err
 		}
-		pause := time.Duration(rand.Int64N(int64(min(time.Millisecond<<n, 300*time.Millisecond)) + 1)) //nolint:gosec // who waits how long is no secret
+		pause := time.Duration(rand.Int64N(int64(min(time.Millisecond<<n, 300*time.Millisecond)) + 1)) //nolint:gosec // the pauses are no secret
 		if !wait.Sleep(ctx, pause) {
 			return Failed(ctx.Err())
 		}

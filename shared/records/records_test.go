@@ -15,7 +15,7 @@ import (
 	"assay/shared/store"
 )
 
-func TestNoChangeIsLost(t *testing.T) {
+func TestRetry_LosesNoChange(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
 	r := &thing{Meta: record.NewMeta(time.Now()), First: "A"}
@@ -48,7 +48,7 @@ func TestNoChangeIsLost(t *testing.T) {
 	}
 }
 
-func TestAConditionThatDoesNotHoldAnswersWhatItWasGiven(t *testing.T) {
+func TestTx_FailedConditionHasItsError(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
 	one, two := &thing{Meta: record.NewMeta(time.Now())}, &thing{Meta: record.NewMeta(time.Now())}
@@ -81,7 +81,7 @@ func TestAConditionThatDoesNotHoldAnswersWhatItWasGiven(t *testing.T) {
 }
 
 // What changes and is not shown leaves the version that callers know, and is still lost to nobody who read it before.
-func TestOnlyWhatIsTouchedHasANewVersion(t *testing.T) {
+func TestTx_OnlyTouchedRecordsHaveANewVersion(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
 	r := &thing{Meta: record.NewMeta(time.Now())}
@@ -115,7 +115,7 @@ func TestOnlyWhatIsTouchedHasANewVersion(t *testing.T) {
 	write(new(records.Tx).Replace(r), 3)
 }
 
-func TestRetryGivesUpWithAProblem(t *testing.T) {
+func TestRetry_GivesUpWithAProblem(t *testing.T) {
 	tries := 0
 	err := records.Retry(context.Background(), func() error {
 		tries++
@@ -136,7 +136,7 @@ type unspeakable struct {
 	Value float64
 }
 
-func TestARecordThatCannotBeWrittenFailsTheChange(t *testing.T) {
+func TestTx_FailsForARecordThatCannotBeEncoded(t *testing.T) {
 	s := open(t)
 	bad := &unspeakable{Value: math.NaN()}
 	bad.ID = "1"
@@ -151,7 +151,7 @@ func TestARecordThatCannotBeWrittenFailsTheChange(t *testing.T) {
 	}
 }
 
-func TestOnlyAStoreThatDoesNotSayLeavesAChangeInDoubt(t *testing.T) {
+func TestInDoubt(t *testing.T) {
 	for err, want := range map[error]bool{
 		&store.ConflictError{Failed: []int{0}}:   false,
 		fmt.Errorf("key: %w", store.ErrInvalid):  false,

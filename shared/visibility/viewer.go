@@ -15,7 +15,7 @@ import (
 	"assay/shared/store"
 )
 
-// Viewer is a caller who looks at what is stored. It reads the caller's grants at most once until it is told to forget
+// Viewer is a caller who looks at what is stored. It reads the caller's grants at most once until Forget drops
 // them, and serves one request, or one goroutine of a longer exchange.
 type Viewer struct {
 	Store  store.Store

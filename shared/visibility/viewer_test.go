@@ -29,11 +29,11 @@ func caller(name string) access.Caller {
 	return access.Caller{ID: servertest.UserID(name), Admin: name == "root"}
 }
 
-func TestGetHidesAsIfThereWereNothing(t *testing.T) {
+func TestGet_HidesAsIfNothingWereThere(t *testing.T) {
 	s := servertest.New(t)
 	task := privateTask(s)
 	for name, want := range map[string]access.Role{
-		"": 0, "stranger": 0,
+		"": 0, "unrelated": 0,
 		"reg": access.Anyone | access.User | access.Registrant, "olga": access.Anyone | access.User | access.Organizer,
 		"root": access.Anyone | access.User | access.Admin,
 	} {
@@ -56,7 +56,7 @@ func TestGetHidesAsIfThereWereNothing(t *testing.T) {
 	}
 }
 
-func TestGrantsAreReadOnceUntilTheyAreForgotten(t *testing.T) {
+func TestViewer_ReadsGrantsOnce(t *testing.T) {
 	s := servertest.New(t)
 	task := privateTask(s)
 	var cost store.Usage

@@ -302,7 +302,7 @@ func list(t *testing.T, s blob.Store) {
 	}
 }
 
-// wholeUnderRaces has writers replace and delete a file all the time; whoever reads it must see one writer's file,
+// wholeUnderRaces has writers replace and delete a file all the time; a reader must see one writer's file,
 // whole, or none.
 func wholeUnderRaces(t *testing.T, s blob.Store) {
 	var writers, readers sync.WaitGroup

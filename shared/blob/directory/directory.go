@@ -44,7 +44,7 @@ type Store struct {
 	baseURL  string
 	key      []byte
 	stall    time.Duration // how long a transfer may make no progress
-	watch    time.Duration // how often to ask whether an upload is awaited
+	watch    time.Duration // how often to ask whether an upload is expected
 	arriving arriving
 	cleaned  atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
 }

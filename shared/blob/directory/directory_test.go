@@ -50,7 +50,7 @@ func reopen(t testing.TB, root string) *Store {
 	return s
 }
 
-func TestOpenKeepsFilesAndLinks(t *testing.T) {
+func TestOpen_KeepsFilesAndLinks(t *testing.T) {
 	root := filepath.Join(t.TempDir(), "made", "on", "demand")
 	s := reopen(t, root)
 	put(t, s, "a", "content")
@@ -78,7 +78,7 @@ func TestOpenKeepsFilesAndLinks(t *testing.T) {
 	}
 }
 
-func TestOpenBaseURL(t *testing.T) {
+func TestOpen_ChecksTheBaseURL(t *testing.T) {
 	for baseURL, valid := range map[string]bool{
 		"http://127.0.0.1:8080/files": true, "https://assay.example": true, "https://assay.example/files/": true,
 		"": false, "/files": false, "127.0.0.1:8080": false, "ftp://x/": false, "http://x/?a=b": false, "http://x/#a": false,
@@ -97,7 +97,7 @@ func TestOpenBaseURL(t *testing.T) {
 	}
 }
 
-func TestAbandonedUploadsAreRemoved(t *testing.T) {
+func TestOpen_RemovesAbandonedUploads(t *testing.T) {
 	root := t.TempDir()
 	s := reopen(t, root)
 	abandon := func(name string, age time.Duration) string {
@@ -133,7 +133,7 @@ func TestAbandonedUploadsAreRemoved(t *testing.T) {
 	}
 }
 
-func TestDamagedFile(t *testing.T) {
+func TestStat_FindsDamagedFiles(t *testing.T) {
 	for name, damage := range map[string]func([]byte) []byte{
 		"cut off":         func(b []byte) []byte { return b[:len(b)-1] },
 		"grown":           func(b []byte) []byte { return append(b, 'x') },
@@ -166,7 +166,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-func TestHeaderFits(t *testing.T) {
+func TestPut_TakesTheLongestHeader(t *testing.T) {
 	s := reopen(t, t.TempDir())
 	o := declare(strings.Repeat("k", blob.MaxKeyBytes), "")
 	o.Size, o.MediaType = 0, `text/plain; a="`+strings.Repeat("<", blob.MaxMediaTypeBytes-16)+`"`

@@ -20,18 +20,19 @@ const newLink = "Ask for its resource again to get a new link."
 
 // Handler serves the links that the store signs. Mount it under the path of the base URL with http.StripPrefix.
 //
-// stored is called with the key of each upload once the file is durable and before the client is told so; uploading
-// again, which is answered with 412 as under S3, calls it again, for the call before may have failed. When it returns blob.ErrNotFound, nobody waits for this file any more and it is removed;
-// after any other error the client is told to try again. It isn't cancelled when the client goes away.
+// complete is called with the key of each upload once the file is durable and before the answer. Another upload of the same
+// file, which is answered with 412 as under S3, calls it again, because the first call may have failed. When it returns
+// blob.ErrNotFound, no record waits for the file, which is removed; after any other error the answer asks the client to try
+// again. The call is not cancelled when the client disconnects.
 //
-// awaited reports whether anybody waits for the file of a key. It is asked every few seconds of an upload, which ends when nobody
-// does: nobody's quota counts the bytes that it has on the disk any more.
+// expected reports whether a record waits for the file of a key. It is called every few seconds of an upload, which ends when
+// no record does: no quota counts the bytes on the disk any more.
 //
-// fail answers a request with a problem; it gets a *problem.Error.
+// fail answers a request with a *problem.Error.
 //
 // A transfer may take as long as it makes progress: the handler moves the deadlines that the http.Server has set. For that, a
 // http.ResponseWriter that wraps the server's must have the method Unwrap of http.ResponseController.
-func (s *Store) Handler(stored func(ctx context.Context, key string) error, awaited func(ctx context.Context, key string) bool, fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
+func (s *Store) Handler(complete func(ctx context.Context, key string) error, expected func(ctx context.Context, key string) bool, fail func(http.ResponseWriter, *http.Request, error)) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("X-Content-Type-Options", "nosniff")
 		w.Header().Set("Content-Security-Policy", "default-src 'none'; sandbox")
@@ -42,7 +43,7 @@ func (s *Store) Handler(stored func(ctx context.Context, key string) error, awai
 		case http.MethodGet, http.MethodHead:
 			err = s.serveGet(w, r, key, fail)
 		case http.MethodPut:
-			err = s.servePut(w, r, key, stored, awaited)
+			err = s.servePut(w, r, key, complete, expected)
 			// The server's own deadline for the answer has been running since the upload began. When it can't be moved the
 			// connection is lost, and the answer goes nowhere anyway.
 			_ = allow(http.NewResponseController(w).SetWriteDeadline, s.stall)
@@ -66,7 +67,7 @@ func (s *Store) serveGet(w http.ResponseWriter, r *http.Request, key string, fai
 		return problem.NotFound.New("This file is not stored: it was not uploaded yet, or it was deleted. %s", newLink)
 	}
 	if err != nil {
-		return problem.Internal.Wrap(err, "The file could not be read. Try again later, and tell whoever runs this server if it stays so.")
+		return problem.Internal.Wrap(err, "The file could not be read. Try again later. If it stays so, tell those who run this server.")
 	}
 	defer f.disk.Close()
 	h := w.Header()
@@ -78,7 +79,7 @@ func (s *Store) serveGet(w http.ResponseWriter, r *http.Request, key string, fai
 	return nil
 }
 
-func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, stored func(context.Context, string) error, awaited func(context.Context, string) bool) error {
+func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, complete func(context.Context, string) error, expected func(context.Context, string) bool) error {
 	query, err := s.verify(http.MethodPut, key, r.URL.RawQuery)
 	if err != nil {
 		return refuse(err, query)
@@ -95,7 +96,7 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 		return problem.BadRequest.New("Send the header `Content-Type: %s`, as the link says.", o.MediaType)
 	}
 	body := &incoming{body: r.Body, control: http.NewResponseController(w), stall: s.stall}
-	again, err := s.receive(r.Context(), o, body, r.Header.Get("If-Match") != "", awaited)
+	again, err := s.receive(r.Context(), o, body, r.Header.Get("If-Match") != "", expected)
 	if body.ended {
 		w.Header().Set("Connection", "close") // its read deadline is over
 	}
@@ -110,10 +111,10 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 	case diskfull.Problem(err) != nil:
 		return diskfull.Problem(err)
 	default:
-		return problem.Internal.Wrap(err, "The file could not be stored. Try again later, and tell whoever runs this server if it stays so.")
+		return problem.Internal.Wrap(err, "The file could not be stored. Try again later. If it stays so, tell those who run this server.")
 	}
 	ctx := context.WithoutCancel(r.Context())
-	err = stored(ctx, key)
+	err = complete(ctx, key)
 	if errors.Is(err, blob.ErrNotFound) {
 		if err := s.Delete(ctx, key); err != nil {
 			return problem.Internal.Wrap(err, "Nobody waits for this file any more, and it could not be removed.")
@@ -134,10 +135,10 @@ func (s *Store) servePut(w http.ResponseWriter, r *http.Request, key string, sto
 var errNotStored = problem.PreconditionFailed.New("The file is not stored yet, so it has no entity tag that `If-Match` could name. Leave that header out.")
 
 // receive stores the body of an upload, or reports that the file is there already.
-func (s *Store) receive(ctx context.Context, o blob.Object, body *incoming, mustExist bool, awaited func(context.Context, string) bool) (again bool, err error) {
+func (s *Store) receive(ctx context.Context, o blob.Object, body *incoming, mustExist bool, expected func(context.Context, string) bool) (again bool, err error) {
 	end := s.arriving.begin(o.Key, body)
 	defer end()
-	stop := body.watch(s.watch, func() bool { return awaited(ctx, o.Key) })
+	stop := body.watch(s.watch, func() bool { return expected(ctx, o.Key) })
 	defer stop()
 	_, err = s.Stat(ctx, o.Key)
 	switch {
@@ -193,7 +194,7 @@ func (d *download) WriteHeader(status int) {
 	case http.StatusPreconditionFailed:
 		d.fail(d.ResponseWriter, d.r, problem.PreconditionFailed.New("The file is another one than `If-Match` names. Leave that header out to get the present one."))
 	default:
-		d.fail(d.ResponseWriter, d.r, problem.Internal.New("The file could not be read. Try again later, and tell whoever runs this server if it stays so."))
+		d.fail(d.ResponseWriter, d.r, problem.Internal.New("The file could not be read. Try again later. If it stays so, tell those who run this server."))
 	}
 }
 

@@ -125,7 +125,7 @@ func signGet(t *testing.T, s *Store, key string) blob.Link {
 	return link
 }
 
-func TestDownloadHeaders(t *testing.T) {
+func TestDownload_HasSafeHeaders(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
 	put(t, s, "a", "<script>alert(1)</script>")
 	link := signGet(t, s, "a")
@@ -157,7 +157,7 @@ func with(headers map[string]string, name, value string) map[string]string {
 	return headers
 }
 
-func TestProblems(t *testing.T) {
+func TestHandler_AnswersProblems(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
 	put(t, s, "a", "content")
 	get, up := signGet(t, s, "a"), signPut(t, s, declare("a", "content"))
@@ -211,7 +211,7 @@ func TestProblems(t *testing.T) {
 	}
 }
 
-func TestStoredIsCalledBeforeTheAnswer(t *testing.T) {
+func TestUpload_IsRecordedBeforeTheAnswer(t *testing.T) {
 	var s *Store
 	var calls atomic.Int32
 	outcome := errors.New("the table is not there")
@@ -272,7 +272,7 @@ func (s *slow) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-func TestSlowUploadsLiveAndStalledOnesEnd(t *testing.T) {
+func TestUpload_EndsWhenStalled(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
 	link := signPut(t, s, declare("a", "123456"))
 	res := do(t, link.Method, link.URL, &slow{strings.Split("123456", ""), 60 * time.Millisecond}, 6, link.Headers)
@@ -302,7 +302,7 @@ func TestSlowUploadsLiveAndStalledOnesEnd(t *testing.T) {
 	}
 }
 
-func TestSlowDownloadsLive(t *testing.T) {
+func TestDownload_MayBeSlow(t *testing.T) {
 	s := serve(t, t.TempDir(), recorded)
 	content := strings.Repeat("x", 32<<20) // more than the buffers of a connection take
 	put(t, s, "a", content)
@@ -329,7 +329,7 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func TestUploadMemory(t *testing.T) {
+func TestUpload_NeedsLittleMemory(t *testing.T) {
 	const size, limit = 1 << 30, 64 << 20
 	s := serve(t, t.TempDir(), recorded)
 	o := blob.Object{

@@ -9,7 +9,7 @@ import (
 )
 
 // errEnded ends an upload whose file is sent again, or for which nobody waits any more.
-var errEnded = errors.New("the file is sent again by another request, or no longer awaited")
+var errEnded = errors.New("the file is sent again by another request, or no longer expected")
 
 // incoming is the body of an upload. It allows each read as long as stall, and remembers its own failures to tell
 // them from those of the disk.
@@ -52,8 +52,8 @@ func (in *incoming) end() {
 	_ = allow(in.control.SetReadDeadline, 0) // a connection that cannot is read no further all the same
 }
 
-// watch ends the upload once it is no longer awaited, which it asks in the interval, and returns what ends the watching.
-func (in *incoming) watch(interval time.Duration, awaited func() bool) (end func()) {
+// watch ends the upload once it is no longer expected, which it checks at the interval, and returns a function that ends the watch.
+func (in *incoming) watch(interval time.Duration, expected func() bool) (end func()) {
 	done, stopped := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(stopped)
@@ -65,7 +65,7 @@ func (in *incoming) watch(interval time.Duration, awaited func() bool) (end func
 				return
 			case <-t.C:
 			}
-			if !awaited() {
+			if !expected() {
 				in.end()
 				return
 			}

@@ -46,7 +46,7 @@ func linkKey(root string) ([]byte, error) {
 	return key, nil
 }
 
-// Parameters of a link. Whatever a link promises stands in its query, and the signature covers all of that,
+// Parameters of a link. The query has all that a link allows, and the signature covers all of that,
 // the method and the key.
 const (
 	paramExpires   = "expires" // Unix nanoseconds

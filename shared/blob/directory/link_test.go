@@ -14,8 +14,8 @@ import (
 	"assay/shared/blob"
 )
 
-// TestLinksSayWhatWasSigned signs arbitrary links and reads them back as the handler does.
-func TestLinksSayWhatWasSigned(t *testing.T) {
+// TestLink_HasWhatWasSigned signs arbitrary links and reads them back as the handler does.
+func TestLink_HasWhatWasSigned(t *testing.T) {
 	s := reopen(t, t.TempDir())
 	now := time.Now()
 	s.Now = func() time.Time { return now }
@@ -60,7 +60,7 @@ func verifyURL(t *rapid.T, s *Store, link blob.Link) url.Values {
 	return query
 }
 
-func TestLinkIsGoodUntilItsInstant(t *testing.T) {
+func TestLink_ExpiresAtItsInstant(t *testing.T) {
 	s := reopen(t, t.TempDir())
 	now := time.Now()
 	expires := now.Add(time.Minute + time.Nanosecond)
@@ -80,7 +80,7 @@ func TestLinkIsGoodUntilItsInstant(t *testing.T) {
 	}
 }
 
-func TestAnotherKeySignsOtherLinks(t *testing.T) {
+func TestLink_IsOfOneKey(t *testing.T) {
 	a, b := reopen(t, t.TempDir()), reopen(t, t.TempDir())
 	link, err := a.SignGet(t.Context(), "a", "a", "", time.Now().Add(time.Hour))
 	if err != nil {

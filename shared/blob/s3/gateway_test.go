@@ -139,8 +139,8 @@ func declare(key string, content []byte) blob.Object {
 	return blob.Object{Key: key, Size: int64(len(content)), SHA256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
 }
 
-// TestManyFiles deletes more keys than one request holds and lists more than one page holds.
-func TestManyFiles(t *testing.T) {
+// TestList_ReadsManyPages deletes more keys than one request holds and lists more than one page holds.
+func TestList_ReadsManyPages(t *testing.T) {
 	s := s3.New(s3test.Start(t))
 	const n = 1003
 	keys := make([]string, n)
@@ -170,8 +170,8 @@ func TestManyFiles(t *testing.T) {
 	}
 }
 
-// TestCurl uploads and downloads as the documentation tells users to.
-func TestCurl(t *testing.T) {
+// TestLinks_WorkInCurl uploads and downloads as the documentation tells users to.
+func TestLinks_WorkInCurl(t *testing.T) {
 	s := s3.New(s3test.Start(t))
 	file := bytes.Repeat([]byte("line\n"), 100_000)
 	link, err := s.SignPut(t.Context(), declare("runs/1/output", file), time.Now().Add(time.Hour))
@@ -247,7 +247,7 @@ func TestLargeFile(t *testing.T) {
 	}
 }
 
-func TestNotifications(t *testing.T) {
+func TestUpload_IsNotified(t *testing.T) {
 	events := make(chan []byte, 10)
 	s := s3.New(s3test.StartNotifying(t, func(event []byte) { events <- event }))
 	if err := s.Put(t.Context(), declare("runs/1/output", []byte("x")), strings.NewReader("x")); err != nil {

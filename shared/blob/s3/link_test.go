@@ -46,7 +46,7 @@ func query(t interface{ Fatal(...any) }, link blob.Link) url.Values {
 	return u.Query()
 }
 
-func TestLinksToTheSameEndAreTheSame(t *testing.T) {
+func TestLinks_ToTheSameEndAreTheSame(t *testing.T) {
 	end := noon.Add(45 * time.Minute)
 	links := map[blob.Object]string{}
 	for _, now := range []time.Time{noon, noon.Add(time.Nanosecond), noon.Add(14*time.Minute + 59*time.Second), noon.Add(44 * time.Minute)} {
@@ -72,8 +72,8 @@ func TestLinksToTheSameEndAreTheSame(t *testing.T) {
 	}
 }
 
-// TestLinksAreValidNow keeps each link within what S3 accepts: signed in the past, and for at most seven days.
-func TestLinksAreValidNow(t *testing.T) {
+// TestLinks_AreValidAtOnce keeps each link within what S3 accepts: signed in the past, and for at most seven days.
+func TestLinks_AreValidAtOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		now := noon.Add(time.Duration(rapid.Int64Range(0, int64(24*time.Hour)).Draw(t, "now")))
 		expires := now.Add(time.Duration(rapid.Int64Range(1, int64(blob.MaxLinkLife)).Draw(t, "life")))
@@ -97,7 +97,7 @@ func TestLinksAreValidNow(t *testing.T) {
 	})
 }
 
-func TestUploadLinksSignWhatTheyAllow(t *testing.T) {
+func TestSignPut_SignsWhatItAllows(t *testing.T) {
 	s := newStore(signedBy(plain), noon)
 	for size, signed := range map[int64]string{
 		3: "content-length;content-type;host;if-none-match;x-amz-checksum-sha256",
@@ -117,7 +117,7 @@ func TestUploadLinksSignWhatTheyAllow(t *testing.T) {
 	}
 }
 
-func TestDownloadLinksNameTheFile(t *testing.T) {
+func TestSignGet_NamesTheFile(t *testing.T) {
 	link, err := newStore(signedBy(plain), noon).SignGet(t.Context(), "a", "Läufe.csv", "text/csv; charset=utf-8", noon.Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
@@ -134,8 +134,8 @@ func TestDownloadLinksNameTheFile(t *testing.T) {
 	}
 }
 
-// TestLinksEndWithTheCredentials covers credentials for a while, which S3 must be given the token of.
-func TestLinksEndWithTheCredentials(t *testing.T) {
+// TestLinks_EndWithTheCredentials covers credentials for a while, which S3 must be given the token of.
+func TestLinks_EndWithTheCredentials(t *testing.T) {
 	c := plain
 	c.SessionToken, c.CanExpire = "session", true
 	for end, want := range map[time.Duration]time.Duration{30 * time.Minute: 30 * time.Minute, 2 * time.Hour: time.Hour} {
@@ -157,7 +157,7 @@ func (s service) GetServiceBaseEndpoint(_ context.Context, name string) (string,
 	return string(s), name == "S3", nil
 }
 
-func TestAddresses(t *testing.T) {
+func TestNew_ReachesEachKindOfAddress(t *testing.T) {
 	onAWS, withBase, withSource := signedBy(plain), signedBy(plain), signedBy(plain)
 	withBase.BaseEndpoint = aws.String("http://gateway:7070")
 	withSource.ConfigSources = []any{service("http://gateway:7071")}

@@ -3,7 +3,7 @@
 //
 // Bytes at rest are encrypted and private by the bucket's settings; this package sets neither.
 //
-// Whoever calls needs s3:GetObject, s3:PutObject and s3:DeleteObject on the objects, as far as it reads, writes and deletes
+// Callers need s3:GetObject, s3:PutObject and s3:DeleteObject on the objects, as far as they read, write and delete
 // them, and s3:ListBucket on the bucket even for a key that it names: without that S3 answers 403 where nothing is stored,
 // and ErrNotFound never comes. A link can do what its signer may do when it is used, as long as the signer's
 // credentials are valid.

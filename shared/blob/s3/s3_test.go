@@ -49,7 +49,7 @@ func refusing(t *testing.T, status int, code string) *Store {
 	})
 }
 
-func TestErrors(t *testing.T) {
+func TestErrors_AreThoseOfTheContract(t *testing.T) {
 	for _, test := range []struct {
 		status      int
 		code        string
@@ -81,7 +81,7 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-func TestDeleteReportsWhatIsLeft(t *testing.T) {
+func TestDelete_ReportsWhatIsLeft(t *testing.T) {
 	s := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `<DeleteResult><Error><Key>b</Key><Code>AccessDenied</Code><Message>no</Message></Error></DeleteResult>`)
 	})
@@ -90,8 +90,8 @@ func TestDeleteReportsWhatIsLeft(t *testing.T) {
 	}
 }
 
-// TestListLeavesOutWhatMayBeYounger covers that S3 tells instants in whole seconds.
-func TestListLeavesOutWhatMayBeYounger(t *testing.T) {
+// TestList_LeavesOutWhatMayBeYounger covers that S3 tells instants in whole seconds.
+func TestList_LeavesOutWhatMayBeYounger(t *testing.T) {
 	s := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprint(w, `<ListBucketResult><Contents><Key>a</Key><LastModified>2026-03-01T12:00:00.000Z</LastModified></Contents></ListBucketResult>`)
 	})
@@ -109,7 +109,7 @@ func TestListLeavesOutWhatMayBeYounger(t *testing.T) {
 	}
 }
 
-func TestStatNeedsADigest(t *testing.T) {
+func TestStat_NeedsADigest(t *testing.T) {
 	s := answering(t, func(w http.ResponseWriter, r *http.Request) {
 		if got := r.Header.Get("X-Amz-Checksum-Mode"); got != "ENABLED" {
 			t.Errorf("X-Amz-Checksum-Mode is %q, without which S3 keeps the digest to itself", got)
@@ -121,7 +121,7 @@ func TestStatNeedsADigest(t *testing.T) {
 	}
 }
 
-func TestOpenNoticesOtherBytes(t *testing.T) {
+func TestOpen_VerifiesTheDigest(t *testing.T) {
 	sum := sha256.Sum256([]byte("stored"))
 	s := answering(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("X-Amz-Checksum-Sha256", base64.StdEncoding.EncodeToString(sum[:]))
@@ -137,8 +137,8 @@ func TestOpenNoticesOtherBytes(t *testing.T) {
 	}
 }
 
-// TestPutTriesAgain has the server fail once after it has read a part of the file; the second try must send all of it.
-func TestPutTriesAgain(t *testing.T) {
+// TestPut_IsRetried has the server fail once after it has read a part of the file; the second try must send all of it.
+func TestPut_IsRetried(t *testing.T) {
 	for _, size := range []int{0, 100, maxInMemory, maxInMemory + 1} {
 		content := bytes.Repeat([]byte("x"), size)
 		o := output(int64(size))
@@ -170,7 +170,7 @@ func TestPutTriesAgain(t *testing.T) {
 	}
 }
 
-func TestPutSendsNothingUnverified(t *testing.T) {
+func TestPut_SendsNothingUnverified(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	s := answering(t, func(_ http.ResponseWriter, r *http.Request) { t.Errorf("S3 got %s %s", r.Method, r.URL) })
 	cut := errors.New("cut")
@@ -196,8 +196,8 @@ func TestPutSendsNothingUnverified(t *testing.T) {
 	}
 }
 
-// TestPutNeedsLittleMemory bounds all that is allocated, freed or not.
-func TestPutNeedsLittleMemory(t *testing.T) {
+// TestPut_NeedsLittleMemory bounds all that is allocated, freed or not.
+func TestPut_NeedsLittleMemory(t *testing.T) {
 	const size = 64 << 20
 	o := zeroed(t, size)
 	s := answering(t, func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
@@ -231,8 +231,8 @@ func (zeros) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestDeadline has a server that never answers.
-func TestDeadline(t *testing.T) {
+// TestCalls_EndAtTheirDeadline has a server that never answers.
+func TestCalls_EndAtTheirDeadline(t *testing.T) {
 	released := make(chan struct{})
 	s := answering(t, func(http.ResponseWriter, *http.Request) { <-released })
 	t.Cleanup(func() { close(released) })
@@ -250,8 +250,8 @@ func TestDeadline(t *testing.T) {
 	}
 }
 
-// TestNoCredentials has the function run without a role.
-func TestNoCredentials(t *testing.T) {
+// TestSign_NeedsCredentials has the function run without a role.
+func TestSign_NeedsCredentials(t *testing.T) {
 	s := New(aws.Config{Region: "eu-central-1", Credentials: aws.CredentialsProviderFunc(func(context.Context) (aws.Credentials, error) {
 		return aws.Credentials{}, errors.New("no role")
 	})}, "files")

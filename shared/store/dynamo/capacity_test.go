@@ -17,9 +17,9 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-// TestCapacity holds calls to the units that DynamoDB charges for them: a half for each 4 KB read, twice that when strong;
+// TestCapacity_IsWhatAWSDocuments holds calls to the units that DynamoDB charges for them: a half for each 4 KB read, twice that when strong;
 // two for each 1 KB of an item in a transaction.
-func TestCapacity(t *testing.T) {
+func TestCapacity_IsWhatAWSDocuments(t *testing.T) {
 	s := dynamotest.Open(t, dynamotest.Start(t))
 	item := func(sort string, bytes int) store.Item {
 		return store.Item{Key: store.Key{Partition: "P", Sort: sort}, Version: 1, Data: make([]byte, bytes)}
@@ -52,8 +52,8 @@ func TestCapacity(t *testing.T) {
 	}
 }
 
-// TestUnprocessedKeys has the server leave out all but one key of each batch, as DynamoDB does under load.
-func TestUnprocessedKeys(t *testing.T) {
+// TestGet_AsksAgainForUnprocessedKeys has the server leave out all but one key of each batch, as DynamoDB does under load.
+func TestGet_AsksAgainForUnprocessedKeys(t *testing.T) {
 	cfg := dynamotest.Start(t)
 	server, err := url.Parse(*cfg.BaseEndpoint)
 	if err != nil {

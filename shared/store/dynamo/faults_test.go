@@ -74,10 +74,10 @@ func answer(w http.ResponseWriter, status int, code string) {
 	_, _ = io.WriteString(w, `{"__type":"com.amazonaws.dynamodb.v20120810#`+code+`","message":"injected"}`)
 }
 
-// TestFaults makes ten thousand calls through a server that fails half of the time. Each client has items that nobody
+// TestStore_SurvivesFaults makes ten thousand calls through a server that fails half of the time. Each client has items that nobody
 // else touches, so that it knows what every call must answer: a conflict there could only be with itself. All add to
 // counters that they share, which count, in the end, what was acknowledged.
-func TestFaults(t *testing.T) {
+func TestStore_SurvivesFaults(t *testing.T) {
 	const clients, rounds, counters = 50, 26, 10
 	cfg := dynamotest.Start(t)
 	f, through := newFaults(t, *cfg.BaseEndpoint)
@@ -209,8 +209,8 @@ func (l *faultyLoad) value(k store.Key) int {
 	return n
 }
 
-// TestSilence: a request that nobody answers is sent again while there is time.
-func TestSilence(t *testing.T) {
+// TestStore_EndsCallsWithoutAnswer: a request that nobody answers is sent again while there is time.
+func TestStore_EndsCallsWithoutAnswer(t *testing.T) {
 	t.Parallel()
 	cfg := dynamotest.Start(t)
 	u, err := url.Parse(*cfg.BaseEndpoint)

@@ -64,8 +64,8 @@ func (s *Store) commits(t *testing.T) (id int) {
 	return id
 }
 
-// TestOneCommit has writes that wait together go into one commit, where each fails or succeeds for itself, in order.
-func TestOneCommit(t *testing.T) {
+// TestCommit_TakesAllWaitingWrites has writes that wait together go into one commit, where each fails or succeeds for itself, in order.
+func TestCommit_TakesAllWaitingWrites(t *testing.T) {
 	t.Parallel()
 	s := hold(t)
 	defer s.release()
@@ -102,8 +102,8 @@ func TestOneCommit(t *testing.T) {
 	checkFile(t, s.Store)
 }
 
-// TestLargeWritesShareCommits has more bytes wait than one commit takes.
-func TestLargeWritesShareCommits(t *testing.T) {
+// TestCommit_HasBoundedBytes has more bytes wait than one commit takes.
+func TestCommit_HasBoundedBytes(t *testing.T) {
 	t.Parallel()
 	s := hold(t)
 	defer s.release()
@@ -129,8 +129,8 @@ func TestLargeWritesShareCommits(t *testing.T) {
 	}
 }
 
-// TestWithdrawn ends the context of a write that waits: it returns at once, and is never applied.
-func TestWithdrawn(t *testing.T) {
+// TestWrite_IsWithdrawnWithItsContext ends the context of a write that waits: it returns at once, and is never applied.
+func TestWrite_IsWithdrawnWithItsContext(t *testing.T) {
 	t.Parallel()
 	s := hold(t)
 	defer s.release()
@@ -159,8 +159,8 @@ func TestWithdrawn(t *testing.T) {
 	}
 }
 
-// TestWithdrawnForGood ends contexts at every instant of a write: an error says that it is not there, now and later.
-func TestWithdrawnForGood(t *testing.T) {
+// TestWrite_WithdrawnIsNeverApplied ends contexts at every instant of a write: an error says that it is not there, now and later.
+func TestWrite_WithdrawnIsNeverApplied(t *testing.T) {
 	t.Parallel()
 	s := fresh(t, Options{})
 	var mu sync.Mutex
@@ -194,8 +194,8 @@ func TestWithdrawnForGood(t *testing.T) {
 	}
 }
 
-// TestInOrder lets the write that came first win.
-func TestInOrder(t *testing.T) {
+// TestCommit_KeepsTheOrder lets the write that came first win.
+func TestCommit_KeepsTheOrder(t *testing.T) {
 	t.Parallel()
 	s := hold(t)
 	defer s.release()
@@ -215,8 +215,8 @@ func TestInOrder(t *testing.T) {
 	}
 }
 
-// TestNothingToCommit has writes that change nothing cost no commit.
-func TestNothingToCommit(t *testing.T) {
+// TestCommit_IsOnlyForChanges has writes that change nothing cost no commit.
+func TestCommit_IsOnlyForChanges(t *testing.T) {
 	t.Parallel()
 	s := fresh(t, Options{})
 	it := named("a", "")
@@ -232,8 +232,8 @@ func TestNothingToCommit(t *testing.T) {
 	}
 }
 
-// TestOnChange reports every change once, in the order of the versions, with what a read returns.
-func TestOnChange(t *testing.T) {
+// TestOnChange_ReportsEachChangeOnce reports every change once, in the order of the versions, with what a read returns.
+func TestOnChange_ReportsEachChangeOnce(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	var seen []store.Item
@@ -292,8 +292,8 @@ func TestOnChange(t *testing.T) {
 	}
 }
 
-// TestClose finishes what waits, and refuses what comes later.
-func TestClose(t *testing.T) {
+// TestStore_CloseEndsWhatWaits finishes what waits, and refuses what comes later.
+func TestStore_CloseEndsWhatWaits(t *testing.T) {
 	t.Parallel()
 	s := hold(t)
 	defer s.release()

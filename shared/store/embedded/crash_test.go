@@ -115,9 +115,9 @@ func writeUntilKilled(path, arg string) error {
 	return <-failed
 }
 
-// TestKilled kills a writing process at random instants, some before the file is made or opened, and finds on
+// TestStore_LosesNothingWhenKilled kills a writing process at random instants, some before the file is made or opened, and finds on
 // the same file every acknowledged write, no half of any, and no entry without its item.
-func TestKilled(t *testing.T) {
+func TestStore_LosesNothingWhenKilled(t *testing.T) {
 	const rounds, openings = 55, 10
 	path := filepath.Join(t.TempDir(), "store.db")
 	writers := make([]progress, crashWriters)

@@ -112,8 +112,8 @@ func checkPages(t *testing.T, s *Store) {
 	}
 }
 
-// TestPurge removes items that expired from the file, some in each commit.
-func TestPurge(t *testing.T) {
+// TestPurge_RemovesExpiredItemsByAndBy removes items that expired from the file, some in each commit.
+func TestPurge_RemovesExpiredItemsByAndBy(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	s := fresh(t, Options{Now: func() time.Time { return now }})
@@ -165,8 +165,8 @@ func TestPurge(t *testing.T) {
 	}
 }
 
-// TestExpiryInstant has an item go at its instant, not a second before or after.
-func TestExpiryInstant(t *testing.T) {
+// TestItems_ExpireAtTheirInstant has an item go at its instant, not a second before or after.
+func TestItems_ExpireAtTheirInstant(t *testing.T) {
 	t.Parallel()
 	at := time.Unix(1_800_000_000, 0)
 	now := at.Add(-time.Nanosecond)
@@ -185,8 +185,8 @@ func TestExpiryInstant(t *testing.T) {
 	}
 }
 
-// TestReadsDoNotWait reads while a write transaction is open and has changed what is read.
-func TestReadsDoNotWait(t *testing.T) {
+// TestReads_DoNotWaitForWrites reads while a write transaction is open and has changed what is read.
+func TestReads_DoNotWaitForWrites(t *testing.T) {
 	t.Parallel()
 	s := fresh(t, Options{})
 	if err := s.Write(t.Context(), store.Create(named("a", "old"))); err != nil {

@@ -22,8 +22,8 @@ func openInChild(path, _ string) error {
 	return s.Close()
 }
 
-// TestSecondProcess has a real second process refused while the first has the store, and let in afterwards.
-func TestSecondProcess(t *testing.T) {
+// TestOpen_RefusesASecondProcess has a real second process refused while the first has the store, and let in afterwards.
+func TestOpen_RefusesASecondProcess(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	s := open(t, path, Options{})
@@ -48,8 +48,8 @@ func TestSecondProcess(t *testing.T) {
 	}
 }
 
-// TestSecondOpen has the same process refused, too, as unavailable.
-func TestSecondOpen(t *testing.T) {
+// TestOpen_RefusesASecondStore has the same process refused, too, as unavailable.
+func TestOpen_RefusesASecondStore(t *testing.T) {
 	t.Parallel()
 	s := fresh(t, Options{})
 	if _, err := Open(s.path, Options{}); !errors.Is(err, store.ErrUnavailable) {
@@ -57,8 +57,8 @@ func TestSecondOpen(t *testing.T) {
 	}
 }
 
-// TestOpenAtOnce opens a store that does not exist from many goroutines: one gets it, and no other file stays.
-func TestOpenAtOnce(t *testing.T) {
+// TestOpen_LetsOneCallerHaveANewFile opens a store that does not exist from many goroutines: one gets it, and no other file stays.
+func TestOpen_LetsOneCallerHaveANewFile(t *testing.T) {
 	t.Parallel()
 	for range 20 {
 		path := filepath.Join(t.TempDir(), "store.db")
@@ -92,8 +92,8 @@ func TestOpenAtOnce(t *testing.T) {
 	}
 }
 
-// TestUnusableFiles tells what is wrong with a file that is no store of this version, and leaves it as it was.
-func TestUnusableFiles(t *testing.T) {
+// TestOpen_RefusesOtherFiles tells what is wrong with a file that is no store of this version, and leaves it as it was.
+func TestOpen_RefusesOtherFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	database := func(name string, fill func(*bbolt.Tx) error) {

@@ -18,8 +18,8 @@ import (
 
 func init() { children["fill"] = fillDisk }
 
-// TestFullDisk fills what the system lets a process write, and goes on when there is room again.
-func TestFullDisk(t *testing.T) {
+// TestStore_SurvivesFullDisk fills what the system lets a process write, and goes on when there is room again.
+func TestStore_SurvivesFullDisk(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "store.db")
 	cmd, said := child(t, "fill", path, "")

@@ -17,8 +17,8 @@ func drawKey(t *rapid.T, name string) store.Key {
 	return store.Key{Partition: part.Draw(t, name+" partition"), Sort: part.Draw(t, name+" sort")}
 }
 
-// TestEncoding reads back every item as it was encoded, and keys in the order that the contract asks for.
-func TestEncoding(t *testing.T) {
+// TestItems_AreDecodedAsEncoded reads back every item as it was encoded, and keys in the order that the contract asks for.
+func TestItems_AreDecodedAsEncoded(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		it := store.Item{Key: drawKey(t, "key"), Version: rapid.Int64Min(1).Draw(t, "version"), Data: rapid.SliceOf(rapid.Byte()).Draw(t, "data")}

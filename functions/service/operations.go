@@ -13,7 +13,7 @@ import (
 
 // Operations of the family, in a server that serves the other families too.
 func Operations(others []api.Family) []api.Operation {
-	var groups []api.Family
+	var families []api.Family
 	operations := []api.Operation{
 		api.WithHTML(api.Get(api.Spec{
 			ID: "getIndex", Path: "/{$}", May: access.Anyone, CacheFor: 60,
@@ -44,19 +44,19 @@ func Operations(others []api.Family) []api.Operation {
 			ID: "getOpenapiJson", Path: "/openapi.json", May: access.Anyone, CacheFor: 300,
 			Summary:     "Read the API's description as JSON",
 			Description: "OpenAPI 3.1 of exactly what is served.",
-		}, []string{mediaJSON}, document(&groups, mediaJSON, api.DocumentJSON)),
+		}, []string{mediaJSON}, document(&families, mediaJSON, api.DocumentJSON)),
 		api.Document(api.Spec{
 			ID: "getOpenapiYaml", Path: "/openapi.yaml", May: access.Anyone, CacheFor: 300,
 			Summary:     "Read the API's description as YAML",
 			Description: "OpenAPI 3.1 of exactly what is served.",
-		}, []string{mediaYAML}, document(&groups, mediaYAML, api.DocumentYAML)),
+		}, []string{mediaYAML}, document(&families, mediaYAML, api.DocumentYAML)),
 		api.Document(api.Spec{
 			ID: "getDocs", Path: "/docs", May: access.Anyone, CacheFor: 300,
 			Summary:     "Read the API's description as a page",
 			Description: "All operations with their parameters, bodies, examples and problems, and a search among them. The page needs nothing from elsewhere.",
-		}, []string{webpage.MediaType}, referenceOf(&groups)),
+		}, []string{webpage.MediaType}, referenceOf(&families)),
 	}
-	groups = append([]api.Family{{Name: Name, About: About, Operations: operations}}, others...)
+	families = append([]api.Family{{Name: Name, About: About, Operations: operations}}, others...)
 	return operations
 }
 

@@ -51,8 +51,8 @@ func render(ctx context.Context, c *api.Call, a metadata, address string, output
 		if err != nil {
 			return api.Computed{}, err
 		}
-		p.SetPolicy(c)
-		return boundedAnswer(webpage.MediaType+charset, p.Bytes())
+		c.SetContentPolicy(p.Policy)
+		return boundedAnswer(webpage.MediaType+charset, p.HTML)
 	case accepted == mediaSVG:
 		c.SetHeader("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
 		var body bytes.Buffer

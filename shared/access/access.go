@@ -185,7 +185,7 @@ func Decide(may, roles Role, s Scope) Decision {
 // callers see: who sees a narrower one sees that too. Each is decided of a caller with one role beyond a login, if of any.
 func Refusals(may Role, widest Scope) (refusals []Decision) {
 	callers := []Role{Anyone}
-	for role := User; role <= Applicant; role <<= 1 {
+	for _, role := range []Role{User, Registrant, Owner, Organizer, Worker, Admin} { // applicants see no more than users
 		callers = append(callers, Anyone|User|role)
 	}
 	for _, refusal := range []Decision{Login, Forbid} {

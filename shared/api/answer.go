@@ -119,17 +119,6 @@ func (a answer) send(w http.ResponseWriter, coded bool) {
 	_, _ = w.Write(a.body) // the caller is gone: there is nobody to tell
 }
 
-// writePage answers with a page of a list.
-func (c *Call) writePage(ctx context.Context, body []byte, err error) error {
-	if err != nil {
-		return err
-	}
-	if c.accepted == mediaHTML {
-		return c.writeHTML(ctx, body)
-	}
-	return c.writeBytes(mediaJSON, body)
-}
-
 // WriteDocument answers with a body of the media type and its entity tag, or 304 when the caller has it already.
 func (c *Call) WriteDocument(mediaType string, body []byte) error {
 	return c.write(answer{status: http.StatusOK, mediaType: mediaType, etag: `"` + digest(body) + `"`, body: body})

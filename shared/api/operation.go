@@ -141,7 +141,13 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 				selected = func(resource []byte) ([]byte, error) { return selectFields(resource, fields) }
 			}
 			body, err := p.JSON(selected)
-			return c.writePage(ctx, body, err)
+			switch {
+			case err != nil:
+				return err
+			case c.accepted == mediaHTML:
+				return c.writeHTML(ctx, body)
+			}
+			return c.writeBytes(mediaJSON, body)
 		},
 	}
 	if table != nil {

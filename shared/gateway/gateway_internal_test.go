@@ -19,6 +19,18 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
+// get has the adapter answer a GET.
+func get(t *testing.T, a *Adapter, path string, headers map[string]string) events.APIGatewayV2HTTPResponse {
+	t.Helper()
+	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: path, Headers: headers}
+	e.RequestContext.HTTP.Method, e.RequestContext.DomainName = http.MethodGet, "api.example.org"
+	answer, err := a.Handle(t.Context(), e)
+	if err != nil {
+		t.Error(err)
+	}
+	return answer
+}
+
 // large answers with 8 MiB of JSON.
 var large = api.Document(api.Spec{ID: "large", Path: "/v1/large", May: access.Anyone}, []string{"application/json"}, func(_ context.Context, c *api.Call) error {
 	return c.WriteDocument("application/json", []byte(`"`+strings.Repeat("x", 8<<20)+`"`))
@@ -27,11 +39,9 @@ var large = api.Document(api.Spec{ID: "large", Path: "/v1/large", May: access.An
 // An answer that Lambda would not send as it is reaches those who accept gzip.
 func TestHandle_SendsMoreWhenItIsCoded(t *testing.T) {
 	a := New(api.New(&api.Env{Now: time.Now, Log: slog.New(slog.DiscardHandler)}, []api.Operation{large}))
-	e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: "/v1/large", Headers: map[string]string{"accept-encoding": "gzip, deflate, br"}}
-	e.RequestContext.HTTP.Method, e.RequestContext.DomainName = http.MethodGet, "api.example.org"
-	answer, err := a.Handle(t.Context(), e)
-	if err != nil || answer.StatusCode != http.StatusOK || answer.Headers["Content-Encoding"] != "gzip" || !answer.IsBase64Encoded {
-		t.Fatalf("%d %v, %v", answer.StatusCode, answer.Headers, err)
+	answer := get(t, a, "/v1/large", map[string]string{"accept-encoding": "gzip, deflate, br"})
+	if answer.StatusCode != http.StatusOK || answer.Headers["Content-Encoding"] != "gzip" || !answer.IsBase64Encoded {
+		t.Fatalf("%d %v", answer.StatusCode, answer.Headers)
 	}
 	r, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, strings.NewReader(answer.Body)))
 	if err != nil {
@@ -40,9 +50,8 @@ func TestHandle_SendsMoreWhenItIsCoded(t *testing.T) {
 	if body, err := io.ReadAll(r); err != nil || len(body) != 8<<20+2 {
 		t.Errorf("%d bytes, %v", len(body), err)
 	}
-	e.Headers = nil
-	if answer, err = a.Handle(t.Context(), e); err != nil || answer.StatusCode != http.StatusBadRequest || !strings.Contains(answer.Body, "gzip") {
-		t.Errorf("without gzip: %d %.300s, %v", answer.StatusCode, answer.Body, err)
+	if answer = get(t, a, "/v1/large", nil); answer.StatusCode != http.StatusBadRequest || !strings.Contains(answer.Body, "gzip") {
+		t.Errorf("without gzip: %d %.300s", answer.StatusCode, answer.Body)
 	}
 }
 
@@ -64,26 +73,18 @@ func TestOpen_AsksTheIssuerInTheBackground(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-asked
-	get := func(headers map[string]string) int {
-		e := events.APIGatewayV2HTTPRequest{Version: "2.0", RawPath: "/v1/text", Headers: headers}
-		e.RequestContext.HTTP.Method, e.RequestContext.DomainName = http.MethodGet, "api.example.org"
-		answer, err := a.Handle(t.Context(), e)
-		if err != nil {
-			t.Error(err)
-		}
-		return answer.StatusCode
-	}
-	if status := get(nil); status != http.StatusOK {
+	status := func(headers map[string]string) int { return get(t, a, "/v1/text", headers).StatusCode }
+	if status := status(nil); status != http.StatusOK {
 		t.Errorf("without a token: %d", status)
 	}
 	waiting := make(chan int)
 	const token = "eyJhbGciOiJFUzI1NiJ9.e30." + "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"
-	go func() { waiting <- get(map[string]string{"authorization": "Bearer " + token}) }()
+	go func() { waiting <- status(map[string]string{"authorization": "Bearer " + token}) }()
 	close(fails)
 	if status := <-waiting; status != http.StatusServiceUnavailable {
 		t.Errorf("with a token: %d", status)
 	}
-	if status := get(nil); status != http.StatusOK {
+	if status := status(nil); status != http.StatusOK {
 		t.Errorf("after the failure: %d", status)
 	}
 }

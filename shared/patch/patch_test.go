@@ -1,8 +1,8 @@
 package patch_test
 
 import (
+	"bytes"
 	"encoding/json"
-	"reflect"
 	"runtime"
 	"slices"
 	"strings"
@@ -11,18 +11,6 @@ import (
 	"assay/shared/patch"
 	"assay/shared/problem"
 )
-
-func same(t *testing.T, got []byte, want string) bool {
-	t.Helper()
-	var x, y any
-	if err := json.Unmarshal(got, &x); err != nil {
-		t.Fatalf("%s: %v", got, err)
-	}
-	if err := json.Unmarshal([]byte(want), &y); err != nil {
-		t.Fatal(err)
-	}
-	return reflect.DeepEqual(x, y)
-}
 
 // The examples are those of RFC 6902, appendix A, whose documents are objects.
 func TestApply_JSONPatch(t *testing.T) {
@@ -35,8 +23,8 @@ func TestApply_JSONPatch(t *testing.T) {
 		"A.6":  {`{"foo":{"bar":"baz","waldo":"fred"},"qux":{"corge":"grault"}}`, `[{"op":"move","from":"/foo/waldo","path":"/qux/thud"}]`, `{"foo":{"bar":"baz"},"qux":{"corge":"grault","thud":"fred"}}`},
 		"A.7":  {`{"foo":["all","grass","cows","eat"]}`, `[{"op":"move","from":"/foo/1","path":"/foo/3"}]`, `{"foo":["all","cows","eat","grass"]}`},
 		"A.8":  {`{"baz":"qux","foo":["a",2,"c"]}`, `[{"op":"test","path":"/baz","value":"qux"},{"op":"test","path":"/foo/1","value":2}]`, `{"baz":"qux","foo":["a",2,"c"]}`},
-		"A.10": {`{"foo":"bar"}`, `[{"op":"add","path":"/child","value":{"grandchild":{}}}]`, `{"foo":"bar","child":{"grandchild":{}}}`},
-		"A.11": {`{"foo":"bar"}`, `[{"op":"add","path":"/baz","value":"qux","xyz":123}]`, `{"foo":"bar","baz":"qux"}`},
+		"A.10": {`{"foo":"bar"}`, `[{"op":"add","path":"/child","value":{"grandchild":{}}}]`, `{"child":{"grandchild":{}},"foo":"bar"}`},
+		"A.11": {`{"foo":"bar"}`, `[{"op":"add","path":"/baz","value":"qux","xyz":123}]`, `{"baz":"qux","foo":"bar"}`},
 		"A.14": {`{"/":9,"~1":10}`, `[{"op":"test","path":"/~01","value":10}]`, `{"/":9,"~1":10}`},
 		"A.16": {`{"foo":["bar"]}`, `[{"op":"add","path":"/foo/-","value":["abc","def"]}]`, `{"foo":["bar",["abc","def"]]}`},
 		"null": {`{"foo":"bar"}`, `[{"op":"replace","path":"/foo","value":null}]`, `{"foo":null}`},
@@ -45,7 +33,7 @@ func TestApply_JSONPatch(t *testing.T) {
 		"down": {`{"foo":{"a":1},"qux":[1]}`, `[{"op":"move","from":"/foo","path":"/qux/-"},{"op":"move","from":"/qux/0","path":"/qux/0"}]`, `{"qux":[1,{"a":1}]}`},
 	} {
 		got, err := patch.Apply(patch.JSONPatch, []byte(c.patch), []byte(c.resource), []string{"foo", "baz", "qux", "child", "/", "~1"})
-		if err != nil || !same(t, got, c.want) {
+		if err != nil || string(bytes.TrimSpace(got)) != c.want {
 			t.Errorf("%s: %s, %v; want %s", name, got, err, c.want)
 		}
 	}
@@ -99,11 +87,14 @@ func TestApply_MergePatch(t *testing.T) {
 		{`{"a":"c"}`, `{"a":["b"]}`, `{"a":["b"]}`},
 		{`{"a":{"b":"c"}}`, `{"a":{"b":"d","c":null}}`, `{"a":{"b":"d"}}`},
 		{`{"a":[{"b":"c"}]}`, `{"a":[1]}`, `{"a":[1]}`},
-		{`{"e":null}`, `{"a":1}`, `{"e":null,"a":1}`},
+		{`{"e":null}`, `{"a":1}`, `{"a":1,"e":null}`},
+		// A null for a member that the resource does not have, and that nobody can write, stays for the schema to refuse.
+		{`{"a":"b"}`, `{"colour":null}`, `{"a":"b","colour":null}`},
+		{`{"a":"b"}`, `{"colour":"red"}`, `{"a":"b","colour":"red"}`},
 		{`{}`, `{"a":{"bb":{"ccc":null}}}`, `{"a":{"bb":{}}}`},
 	} {
 		got, err := patch.Apply(patch.MergePatch, []byte(c.patch), []byte(c.resource), []string{"a", "b", "e"})
-		if err != nil || !same(t, got, c.want) {
+		if err != nil || string(bytes.TrimSpace(got)) != c.want {
 			t.Errorf("%s on %s: %s, %v; want %s", c.patch, c.resource, got, err, c.want)
 		}
 	}
@@ -175,16 +166,6 @@ func TestApply_AllocatesAFewTimesThePatch(t *testing.T) {
 		}
 		if strings.HasPrefix(name, "copies") && !problem.PatchFailed.Is(err) {
 			t.Errorf("%s: %v, want it to be refused", name, err)
-		}
-	}
-}
-
-// A null for a member that the resource does not have, and that nobody can write, stays for the schema to refuse, as any other value.
-func TestApply_MergePatchKeepsUnknownMembers(t *testing.T) {
-	for patched, want := range map[string]string{`{"colour":null}`: `{"colour":null,"name":"a"}`, `{"colour":"red"}`: `{"colour":"red","name":"a"}`, `{"name":null}`: `{}`} {
-		got, err := patch.Apply(patch.MergePatch, []byte(patched), []byte(`{"name":"a"}`), []string{"name"})
-		if err != nil || strings.TrimSpace(string(got)) != want {
-			t.Errorf("%s: %s, %v", patched, got, err)
 		}
 	}
 }

@@ -3,7 +3,6 @@ package quota_test
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 	"assay/shared/problem"
 	"assay/shared/quota"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
@@ -25,24 +25,10 @@ var start = time.Date(2026, 5, 1, 10, 20, 0, 0, time.UTC)
 
 func open(t *testing.T) store.Store {
 	t.Helper()
-	s, err := embedded.Open(filepath.Join(t.TempDir(), "table"), embedded.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
+	return recordtest.OpenStore(t, embedded.Options{})
 }
 
 func caller(id string) access.Caller { return access.Caller{ID: id} }
-
-func usageOf(ctx context.Context, t *testing.T, s store.Store, userID string) *record.Usage {
-	t.Helper()
-	u, err := records.Get[record.Usage](ctx, s, store.Strong, record.UsageKey(userID))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
 
 // take reads what the user took and takes the charge in a transaction, again when another one was faster.
 func take(ctx context.Context, l *quota.Ledger, s store.Store, now time.Time, c access.Caller, ch record.Charge) error {
@@ -151,11 +137,9 @@ func TestTake_BytesAreGivenBackAndLeavingOnesByThemselves(t *testing.T) {
 	if err := quota.Credit(t.Context(), s, start, tx, "a", record.Charge{Bytes: -60}); err != nil {
 		t.Fatal(err)
 	}
-	if err := tx.Commit(t.Context(), s); err != nil {
-		t.Fatal(err)
-	}
+	recordtest.New(t, s).Commit(tx)
 	must(start.Add(2*time.Hour), record.Charge{Bytes: 60}, true)
-	if u := usageOf(t.Context(), t, s, "a"); u.Bytes != 100 {
+	if u := recordtest.Get[record.Usage](t, s, record.UsageKey("a")); u.Bytes != 100 {
 		t.Errorf("%d bytes", u.Bytes)
 	}
 }
@@ -174,9 +158,7 @@ func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
 			at := record.At(start)
 			r.QueuedAt = &at
 		}
-		if err := new(records.Tx).Create(r).Commit(t.Context(), s); err != nil {
-			t.Fatal(err)
-		}
+		recordtest.New(t, s).Put(r)
 		return take(t.Context(), l, s, start, caller("a"), record.Charge{Pending: map[string]record.Uploads{r.Key().Partition: {Files: 1, Bytes: 400}}})
 	}
 	for _, c := range []struct {
@@ -191,7 +173,7 @@ func TestTake_VerifiesPendingUploadsBeforeItRefuses(t *testing.T) {
 			t.Errorf("%s: %v", c.state, err)
 		}
 	}
-	if u := usageOf(t.Context(), t, s, "a"); len(u.Pending) != 2 {
+	if u := recordtest.Get[record.Usage](t, s, record.UsageKey("a")); len(u.Pending) != 2 {
 		t.Errorf("%v", u.Pending)
 	}
 }
@@ -279,9 +261,7 @@ func TestLedger_BytesGivenBackInAnotherShardAreFree(t *testing.T) {
 		if err := quota.Credit(t.Context(), counted, now, tx, "a", record.Charge{Bytes: -60}); err != nil {
 			t.Fatal(err)
 		}
-		if err := tx.Commit(t.Context(), counted); err != nil {
-			t.Fatal(err)
-		}
+		recordtest.New(t, counted).Commit(tx)
 		now = now.Add(time.Minute)
 	}
 }

@@ -39,7 +39,10 @@ type Page struct {
 }
 
 // Rendered is a page as it is sent.
-type Rendered struct{ body, policy string }
+type Rendered struct {
+	HTML   []byte
+	Policy string // the Content-Security-Policy that holds the page to what it brings along
+}
 
 // Render makes the page. It must not depend on who asks when the operation lets anybody keep the answer.
 func (p Page) Render(ctx context.Context) (Rendered, error) {
@@ -47,29 +50,18 @@ func (p Page) Render(ctx context.Context) (Rendered, error) {
 	if err := frame(p).Render(ctx, &out); err != nil {
 		return Rendered{}, err
 	}
-	body := out.String()
+	html := out.Bytes()
 	if p.Base != "" {
 		// In a text quotation marks are escaped, so that this stands in links alone.
-		body = strings.ReplaceAll(body, `href="/`, `href="`+templ.EscapeString(p.Base)+"/")
+		html = bytes.ReplaceAll(html, []byte(`href="/`), []byte(`href="`+templ.EscapeString(p.Base)+"/"))
 	}
-	return Rendered{body, p.policy()}, nil
-}
-
-// Bytes returns the page as HTML.
-func (r Rendered) Bytes() []byte { return []byte(r.body) }
-
-// Policy is the Content-Security-Policy that holds the page to what it brings along.
-func (r Rendered) Policy() string { return r.policy }
-
-// SetPolicy sets the headers that hold the page to what it brings along.
-func (r Rendered) SetPolicy(c *api.Call) {
-	c.SetContentPolicy(r.policy)
+	return Rendered{html, p.policy()}, nil
 }
 
 // Write answers with the page, or 304 when the caller has it already.
 func (r Rendered) Write(c *api.Call) error {
-	r.SetPolicy(c)
-	return c.WriteDocument(MediaType+"; charset=utf-8", r.Bytes())
+	c.SetContentPolicy(r.Policy)
+	return c.WriteDocument(MediaType+"; charset=utf-8", r.HTML)
 }
 
 // Send renders the page and answers with it.

@@ -113,7 +113,7 @@ func Render(ctx context.Context, s api.JSONDocument) (body []byte, policy string
 	v.root = true
 	title := v.title(s.Title)
 	r, err := webpage.Page{Title: title, Main: page(s, title, &v)}.Render(ctx)
-	return r.Bytes(), r.Policy(), err
+	return r.HTML, r.Policy, err
 }
 
 // title is what a resource is called, or what it is.

@@ -13,7 +13,7 @@ import (
 	"unicode/utf8"
 )
 
-// answer is what goes out.
+// answer is the response to a request.
 type answer struct {
 	status    int
 	mediaType string
@@ -116,7 +116,7 @@ func (a answer) send(w http.ResponseWriter, coded bool) {
 	h.Set("Content-Type", a.mediaType)
 	h.Set("Content-Length", strconv.Itoa(len(a.body)))
 	w.WriteHeader(a.status)
-	_, _ = w.Write(a.body) // the caller is gone: there is nobody to tell
+	_, _ = w.Write(a.body) // it fails when the caller is gone
 }
 
 // WriteDocument answers with a body of the media type and its entity tag, or 304 when the caller has it already.
@@ -159,7 +159,7 @@ func (c *Call) writeCSV(rows [][]string) error {
 	return c.writeBytes(mediaCSV+"; charset=utf-8; header=present", b.Bytes())
 }
 
-// escapeFormula puts an apostrophe before a cell that a spreadsheet would run as a formula. A number is none.
+// escapeFormula puts an apostrophe before a cell that a spreadsheet would run as a formula; numbers stay as they are.
 func escapeFormula(cell string) string {
 	first, _ := utf8.DecodeRuneInString(cell)
 	if !strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
@@ -174,7 +174,7 @@ func escapeFormula(cell string) string {
 // vary are the request headers that answers depend on.
 const vary = "Origin, Authorization, Accept, Accept-Encoding"
 
-// setCaching says who may keep the answer: by default everybody must ask again, which the entity tag makes cheap.
+// setCaching sets Cache-Control: by default every cache must revalidate, which the entity tag makes cheap.
 func (c *Call) setCaching() {
 	h := c.w.Header()
 	h.Set("Vary", vary)

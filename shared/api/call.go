@@ -86,8 +86,8 @@ type Call struct {
 	slots  []*compute.Slot // of the server's memory, until the answer begins
 }
 
-// release gives back the memory that the call holds. It comes before the first byte of an answer, so that a caller who reads
-// slowly keeps nobody waiting.
+// release releases the memory that the call holds, before the first byte of an answer: a caller who reads slowly keeps no
+// other waiting.
 func (c *Call) release() {
 	for _, slot := range c.slots {
 		slot.Release()
@@ -95,7 +95,7 @@ func (c *Call) release() {
 	c.slots, c.body = nil, nil
 }
 
-// PoolCaller is the caller as one who asks for a computation.
+// PoolCaller identifies the caller to the pools of slots.
 func (c *Call) PoolCaller() compute.Caller {
 	return compute.Caller{Name: c.Rates.Caller(c.request, c.Caller.ID), LoggedIn: !c.Caller.Anonymous()}
 }
@@ -108,7 +108,7 @@ func (c *Call) BaseURL() string {
 	switch {
 	case c.Info.URL != "":
 		return c.Info.URL
-	case c.request.URL.Scheme != "": // as a gateway tells it
+	case c.request.URL.Scheme != "": // as a gateway sets it
 		return c.request.URL.Scheme + "://" + c.request.Host
 	case c.request.TLS != nil:
 		return "https://" + c.request.Host
@@ -122,7 +122,7 @@ func (c *Call) Address() (path, rawQuery string) {
 	return c.request.URL.EscapedPath(), c.request.URL.RawQuery
 }
 
-// RawQuery returns a parameter of the query before it was checked, so that a Loader can read in one call all that the
+// RawQuery returns a parameter of the query before it is checked, so that a Loader can read in one call all that the
 // request will need.
 func (c *Call) RawQuery(param string) string { return c.request.URL.Query().Get(param) }
 
@@ -136,9 +136,9 @@ func Load[R any, P interface {
 	}
 }
 
-// authorizeTarget finds the target of the request and decides about it. A caller who is logged in costs a read of the grants
-// also when there is nothing, so that the work does not tell what is missing from what is hidden. Of what is never hidden,
-// find can return a problem of its own.
+// authorizeTarget finds the target of the request and decides whether the caller may call the operation on it. The grants of a
+// caller with a login are read also when the target is missing, so that the time taken does not tell missing from hidden. For
+// targets that are never hidden, find can return a problem of its own.
 func (c *Call) authorizeTarget(ctx context.Context, find targetLoader) (Target, error) {
 	t, err := find(ctx, c)
 	if errors.Is(err, visibility.Missing) {
@@ -153,8 +153,8 @@ func (c *Call) authorizeTarget(ctx context.Context, find targetLoader) (Target, 
 	return t, c.Require(ctx, c.op.May, t.Scope())
 }
 
-// retryOnConflict makes a change of the target until it is not lost to another: first of the target as it was found, then, each
-// time that somebody else was faster, of the target as it is then. The conditions must hold each time.
+// retryOnConflict makes a change of the target as it was found, and again of the target as it is then for as long as another
+// request changes it in between. The preconditions must hold each time.
 func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change func(Target) error) error {
 	t := c.target
 	err := records.Retry(ctx, func() error {
@@ -176,7 +176,7 @@ func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change fu
 			return err
 		}
 		if err = c.Tx.Commit(ctx, c.Store); records.InDoubt(err) {
-			c.stored = nil // what was written may name these files after all: the cleaning of abandoned files decides
+			c.stored = nil // a write that may have succeeded names these files: the cleaning of abandoned files decides
 		}
 		return err
 	})
@@ -191,8 +191,7 @@ func (c *Call) retryOnConflict(ctx context.Context, find targetLoader, change fu
 	return nil
 }
 
-// PutFile stores the bytes of an inline file under a key that nothing but this call has. Should the call fail after all,
-// they are removed again.
+// PutFile stores the bytes of an inline file under a key that only this call has. They are removed again when the call fails.
 func (c *Call) PutFile(ctx context.Context, key string, f record.File, content []byte) error {
 	err := c.ShareFile(ctx, key, f, content)
 	if err == nil {
@@ -201,8 +200,8 @@ func (c *Call) PutFile(ctx context.Context, key string, f record.File, content [
 	return err
 }
 
-// ShareFile stores the bytes of an inline file under a key that others may have too, because its bytes are the same.
-// They stay whatever becomes of the call; the cleaning of abandoned files finds those that nothing names.
+// ShareFile stores the bytes of an inline file under a key that files with the same bytes share. They stay when the call
+// fails; the cleaning of abandoned files finds those that no record names.
 func (c *Call) ShareFile(ctx context.Context, key string, f record.File, content []byte) error {
 	o := blob.Object{Key: key, Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}
 	if err := c.Files.Put(ctx, o, bytes.NewReader(content)); err != nil {
@@ -211,7 +210,7 @@ func (c *Call) ShareFile(ctx context.Context, key string, f record.File, content
 	return nil
 }
 
-// deleteStoredFiles removes what PutFile stored. It is best effort: what it misses, the cleaning of abandoned files finds.
+// deleteStoredFiles removes what PutFile stored, as far as it can: the cleaning of abandoned files finds the rest.
 func (c *Call) deleteStoredFiles(ctx context.Context) {
 	if len(c.stored) == 0 {
 		return
@@ -219,20 +218,20 @@ func (c *Call) deleteStoredFiles(ctx context.Context) {
 	ctx, cancel := cleanupContext(ctx)
 	defer cancel()
 	if err := c.Files.Delete(ctx, c.stored...); err != nil {
-		c.Log.WarnContext(ctx, "files of a failed request stay behind", "keys", c.stored, "error", err)
+		c.Log.WarnContext(ctx, "files of a failed request stay until the next cleaning", "keys", c.stored, "error", err)
 	}
 	c.stored = nil
 }
 
-// cleanupTimeout is how long tidying up after a request may take.
+// cleanupTimeout is how long cleaning up after a request may take.
 const cleanupTimeout = 3 * time.Second
 
-// cleanupContext is the context of tidying up after a request that may have ended for want of time.
+// cleanupContext is the context of cleaning up after a request whose own context may have ended.
 func cleanupContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 }
 
-// Charge adds to c.Tx that the caller takes so much of the quotas, or returns the problem that they do not allow it.
+// Charge adds to c.Tx what the caller takes of the quotas, or returns the problem that they do not allow it.
 func (c *Call) Charge(ctx context.Context, ch record.Charge) error {
 	g, err := c.Grants(ctx)
 	if err != nil {
@@ -242,7 +241,7 @@ func (c *Call) Charge(ctx context.Context, ch record.Charge) error {
 }
 
 // Audit adds to c.Tx the entry of record.NewAudit that the caller did the action, and charges the caller for it: entries stay,
-// so to make the same change again and again must not fill the disk with them. The caller becomes a known user, so that the entry
+// so repeating a change must not fill the disk with them. The caller becomes a known user, so that the entry
 // can be shown with a name.
 func (c *Call) Audit(ctx context.Context, of access.Scope, action, subject string, before, after any, users ...string) error {
 	if err := c.AuditFree(ctx, of, action, subject, before, after, users...); err != nil {
@@ -261,7 +260,7 @@ func (c *Call) AuditFree(ctx context.Context, of access.Scope, action, subject s
 	}
 	for _, m := range g.Added {
 		if m.At == record.MembershipKey(c.Caller.ID, of.OrganizerID) && !c.Tx.Writes(m.At) {
-			m.Added = false // who acts as a member has agreed to be one
+			m.Added = false // acting as a member is consent to be one
 			c.Tx.Replace(&m)
 		}
 	}

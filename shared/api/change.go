@@ -16,14 +16,14 @@ import (
 	"assay/shared/store"
 )
 
-// After has do done once the change that c.Tx holds is made. The answer waits for it, and it cannot fail the change any more.
+// After runs do once the change in c.Tx is made. The answer waits for it, and it cannot fail the change any more.
 func (c *Call) After(do func(ctx context.Context)) { c.after = append(c.after, do) }
 
-// DeleteFiles has the files of what the change deletes deleted after it.
+// DeleteFiles deletes files once the change is made that deletes what names them.
 func (c *Call) DeleteFiles(keys ...string) {
 	c.After(func(ctx context.Context) {
 		if err := c.Files.Delete(ctx, keys...); err != nil {
-			c.Log.WarnContext(ctx, "files of what was deleted stay behind until the next cleaning", "operation", c.op.ID, "keys", keys, "error", err)
+			c.Log.WarnContext(ctx, "files of what was deleted stay until the next cleaning", "operation", c.op.ID, "keys", keys, "error", err)
 		}
 	})
 }
@@ -31,7 +31,7 @@ func (c *Call) DeleteFiles(keys ...string) {
 // propagationTime is how long a request waits for what depends on a changed record; the evaluator propagates the rest of the change.
 const propagationTime = 10 * time.Second
 
-// Propagate has propagate carry the change, once it is made, to what depends on the record of the key.
+// Propagate calls propagate, once the change is made, with the key of the record whose dependent records must follow it.
 func (c *Call) Propagate(propagate func(context.Context, store.Key) error, key store.Key) {
 	c.After(func(ctx context.Context) {
 		ctx, cancel := context.WithTimeout(ctx, propagationTime)
@@ -42,17 +42,17 @@ func (c *Call) Propagate(propagate func(context.Context, store.Key) error, key s
 	})
 }
 
-// URL is the answer to a POST that returns the address of what it made.
+// URL is the answer to a POST that returns the address of what it created.
 type URL struct {
 	ID  string `json:"id" doc:"id of the new resource"`
 	URL string `json:"url" format:"uri-reference" doc:"address of the new resource" example:"/v1/tasks/01JZ3V7Q0D8T5RZ0S6R1W9C4XK"`
 }
 
-// Creator makes a resource of a draft under a target: it adds to c.Tx what that takes, and returns where the resource is and
-// what to answer. It is called again when what it read had changed before its change was made.
+// Creator creates a resource from a draft under a target: it adds the writes to c.Tx, and returns where the resource is and
+// what to answer. It is called again when what it read has changed before its change is made.
 type Creator[T Target, D, R any] func(ctx context.Context, c *Call, under T, draft D) (location string, answer R, err error)
 
-// Create declares an operation that makes a resource under a target. The draft is checked before handle sees it.
+// Create declares an operation that creates a resource under a target. The draft is checked before handle sees it.
 func Create[T Target, D, R any](s Spec, load Loader[T], handle Creator[T, D, R]) Operation {
 	op := newCreate(s, handle, func(context.Context, *Call, D) (targetLoader, error) { return load.target, nil })
 	op.load = load.target
@@ -93,7 +93,7 @@ func newCreate[T Target, D, R any](s Spec, handle Creator[T, D, R], finderOf fun
 	}
 }
 
-// create makes a resource, once for each Idempotency-Key.
+// create creates a resource, once for each Idempotency-Key.
 func (c *Call) create(ctx context.Context, find targetLoader, produce func(Target) (location string, made any, err error)) error {
 	key, err := c.claimKey(ctx)
 	if err != nil {
@@ -116,7 +116,7 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 		}
 		a.location = location
 		if _, shown := revision(made); !shown {
-			a.etag = "" // the answer tells where the resource is: its tag would be none of the resource's
+			a.etag = "" // the answer says where the resource is: its tag would not be the resource's
 		}
 		key.storeAnswer(c.Tx, a)
 		return nil
@@ -129,7 +129,7 @@ func (c *Call) create(ctx context.Context, find targetLoader, produce func(Targe
 }
 
 // Patch declares an operation that changes a resource. The patch applies to what view shows of the target; D has the
-// members that may change. Handle gets their new values, adds to c.Tx what makes the change, and returns the target as it will be.
+// members that may change. Handle gets their new values, adds the writes to c.Tx, and returns the target as it will be.
 // It is not called when the patch leaves them as they are, unless D has no members: then the patch itself is the change.
 func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context, *Call, T) (R, error),
 	handle func(context.Context, *Call, T, D) (T, error)) Operation {
@@ -176,7 +176,7 @@ func Patch[T Target, D, R any](s Spec, load Loader[T], view func(context.Context
 	}
 }
 
-// patched returns the writable members of the resource as the patch makes them, and whether it leaves them as they are.
+// patched applies the patch to the writable members of the resource, and reports whether it leaves them as they are.
 func patched[D any](ctx context.Context, mediaType string, body []byte, shown any, writable []string) (draft D, same bool, err error) {
 	resource, err := Encode(shown)
 	if err != nil {
@@ -193,7 +193,7 @@ func patched[D any](ctx context.Context, mediaType string, body []byte, shown an
 	if draft, err = decodeDraft[D](ctx, document); err != nil || bytes.Equal(document, unpatched) {
 		return draft, true, err
 	}
-	var before D // with the values that stand for members left out, for a patch can set one to that or leave it out
+	var before D // normalized as the draft is: a patch can give a member its default or leave it out
 	if err := json.Unmarshal(unpatched, &before); err != nil {
 		return draft, false, err
 	}
@@ -201,7 +201,7 @@ func patched[D any](ctx context.Context, mediaType string, body []byte, shown an
 	return draft, reflect.DeepEqual(draft, before), nil
 }
 
-// normalize sets what a draft leaves out.
+// normalize sets the defaults of members that a draft leaves out.
 func normalize(draft any) {
 	if n, ok := draft.(interface{ Normalize() }); ok {
 		n.Normalize()
@@ -231,7 +231,7 @@ func decodeDraft[D any](ctx context.Context, document []byte) (draft D, err erro
 	return draft, nil
 }
 
-// decodingProblem says which member is of its schema and yet none that Go can hold: a whole number written as 5.0 or 1e2.
+// decodingProblem names the member that its schema allows and Go cannot decode: a whole number written as 5.0 or 1e2.
 func decodingProblem(err error) error {
 	of, ok := errors.AsType[*json.UnmarshalTypeError](err)
 	if !ok || !strings.HasPrefix(of.Value, "number") {
@@ -242,5 +242,5 @@ func decodingProblem(err error) error {
 	}})
 }
 
-// loginNeeded reports whether the operation is for nobody without a login.
+// loginNeeded reports whether no caller without a login may call the operation.
 func (op *Operation) loginNeeded() bool { return op.May&access.Anyone == 0 }

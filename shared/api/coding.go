@@ -135,8 +135,8 @@ func (a answer) encode(ctx context.Context, accepted codings) (_ answer, coded b
 }
 
 // decodedBody returns the content of the request, decoded. Neither what arrives nor what it decodes to is longer than
-// MaxBodyBytes; http.MaxBytesError is the error of what is. Of a length that is too large nothing is asked for: a client that
-// waits for 100 Continue sends nothing. One that is sending already is heard out, or it would lose the answer.
+// MaxBodyBytes; http.MaxBytesError is the error of what is. A client that waits for 100 Continue is refused a
+// length that is too large before it sends. The body of one that is sending already is read, or it would lose the answer.
 func (c *Call) decodedBody() (io.Reader, error) {
 	sent := http.MaxBytesReader(c.w, c.request.Body, MaxBodyBytes)
 	if c.request.ContentLength > MaxBodyBytes {
@@ -149,7 +149,7 @@ func (c *Call) decodedBody() (io.Reader, error) {
 	case codingIdentity:
 		return sent, nil
 	case codingGzip, "x-gzip":
-		decoded, err := stdgzip.NewReader(sent) // which net/http brings along, and which is as fast
+		decoded, err := stdgzip.NewReader(sent) // net/http links it already, and it is as fast
 		if err != nil {
 			return nil, err
 		}

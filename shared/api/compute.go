@@ -19,18 +19,17 @@ import (
 // inputParam is the parameter that has, in a GET, what would be the body of a POST.
 const inputParam = "input"
 
-// Variant is one of the things that an operation computes: what it takes, what it answers as JSON, an example of the
-// former, the types of its answers besides JSON, and the problems that not every variant has, by a name that is unique.
+// Variant is one of the computations of an operation.
 type Variant struct {
-	Name, Summary string
-	Input, Output reflect.Type
-	Example       any
-	Media         []string
+	Name, Summary string       // the name is unique
+	Input, Output reflect.Type // what it takes, and what it answers as JSON
+	Example       any          // of the input
+	Media         []string     // types of its answers other than JSON
 	Problems      []*problem.Kind
 }
 
 // Compute declares a POST that changes nothing: it computes an answer from its body. The path says by a parameter which of
-// the variants is meant; media are the types of answers besides JSON. handle reads the body by ReadInput and answers by
+// the variants is meant; media are the types of answers other than JSON. handle reads the body by ReadInput and answers by
 // WriteComputed.
 func Compute[T Target](s Spec, load Loader[T], variants []Variant, media []string, handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
@@ -118,7 +117,7 @@ func (c *Call) LinkInput(path string) string {
 	return address
 }
 
-// Negotiate takes back what the answer's media type was to be and chooses among the offers.
+// Negotiate chooses the media type of the answer among the offers, whatever it was before.
 func (c *Call) Negotiate(offers ...string) (string, error) {
 	err := c.choose(offers)
 	return c.accepted, err
@@ -176,7 +175,7 @@ func (c *Call) WriteComputed(ctx context.Context, parts []string, compute func()
 	return nil
 }
 
-// digestOf identifies a list of texts.
+// digestOf returns a digest of a list of texts.
 func digestOf(parts []string) []byte {
 	h := sha256.New()
 	for _, p := range parts {

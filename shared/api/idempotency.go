@@ -17,12 +17,12 @@ const idempotencyHeader = "Idempotency-Key"
 
 const maxIdempotencyKey = 255
 
-// claim is a request's hold on its Idempotency-Key; nil when it has none.
+// claim is what a request has of its Idempotency-Key; nil when it has none.
 type claim struct{ *record.Idempotency }
 
 func (k *claim) replay() bool { return k != nil && k.Done }
 
-// claimKey takes the request's Idempotency-Key, or finds the answer that was given to it before.
+// claimKey claims the request's Idempotency-Key, or finds the answer that was given to it before.
 func (c *Call) claimKey(ctx context.Context) (*claim, error) {
 	names := c.request.Header.Values(idempotencyHeader)
 	if len(names) == 0 {
@@ -58,7 +58,7 @@ func (c *Call) claimKey(ctx context.Context) (*claim, error) {
 	}
 }
 
-// storeAnswer adds the answer to the change that earns it. Should another have taken over the key, the change is not made.
+// storeAnswer adds the answer to the change. When another request has taken over the key, the change is not made.
 func (k *claim) storeAnswer(tx *records.Tx, a answer) {
 	if k == nil {
 		return
@@ -73,7 +73,7 @@ func requestUnderWay() error {
 	return problem.UnderWay.New("The request with this %s is still under way. Ask again in a moment for its answer.", idempotencyHeader).After(time.Second)
 }
 
-// releaseKey lets go of the key of a request that failed, so that it can be sent again, corrected.
+// releaseKey frees the key of a request that failed, so that it can be sent again, corrected.
 func (c *Call) releaseKey(ctx context.Context, k *claim) {
 	if k == nil {
 		return
@@ -81,7 +81,7 @@ func (c *Call) releaseKey(ctx context.Context, k *claim) {
 	ctx, cancel := cleanupContext(ctx)
 	defer cancel()
 	if err := new(records.Tx).Delete(k.Idempotency).Commit(ctx, c.Store); err != nil && !records.IsConflict(err) {
-		c.Log.WarnContext(ctx, "an idempotency key stays held for a minute", "error", err)
+		c.Log.WarnContext(ctx, "an idempotency key stays claimed for a minute", "error", err)
 	}
 }
 

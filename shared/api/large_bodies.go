@@ -10,7 +10,7 @@ import (
 
 // The bytes of large bodies that are in memory at the same time are bounded, so that requests whose bodies arrive slowly, or
 // all at once, cannot fill it. Every chunk beyond the first takes one of allBodyChunks when it has arrived, and gives it back when
-// the answer begins: a connection that announces much and sends little takes no more than it sent.
+// the answer begins: a connection that announces much and sends little takes what it sent.
 const (
 	bodyChunk      = 64 << 10
 	allBodyChunks  = 16 * MaxBodyBytes / bodyChunk

@@ -12,15 +12,14 @@ import (
 
 // Lists, and the pages that show several resources, share memory and processors. One takes 8 MiB, about six times
 // page.MaxBytes, while it is read and rendered: items, decoded records, what is shown, and its JSON. A caller has a share of
-// them, and so have all callers without a login, so that nobody who asks for many keeps the others waiting.
+// them, and so have all callers without a login, so that a caller who asks for many keeps no other waiting.
 const (
 	allListings  = 8
 	userListings = 4
 	listingWait  = 5 * time.Second
 )
 
-// BeginListing waits until there is room for one more list, or for another answer to a GET that is as large. A call takes the
-// room of one.
+// BeginListing waits for the memory of one more list, or of another answer to a GET that is as large; at most once for a call.
 func (c *Call) BeginListing(ctx context.Context) error {
 	if len(c.slots) > 0 {
 		return nil

@@ -12,7 +12,7 @@ import (
 // requestState is what the log says of a request.
 type requestState struct {
 	requestID string
-	path      string // as it was asked for: mounts see the rest of it
+	path      string // of the request: mounts see the rest of it
 	operation string
 	caller    string
 	failure   error
@@ -46,7 +46,7 @@ func (s *Server) log(r *http.Request, st *requestState, status int, started time
 // maxLoggedPath is how many bytes of a path a line of the log has. With paths of 64 KiB, a flood of requests would fill a disk.
 const maxLoggedPath = 1 << 10
 
-// statusRecorder remembers whether and with what status an answer has begun.
+// statusRecorder records whether an answer has begun, and with what status.
 type statusRecorder struct {
 	http.ResponseWriter
 	status int

@@ -19,7 +19,7 @@ const (
 	schemaPrefix = components + "schemas/"
 )
 
-// shareComponents moves what operations have in common into the components of the document: headers, problems, answers without a body,
+// shareComponents moves what several operations use into the components of the document: headers, problems, answers without a body,
 // and the parameters that are described alike wherever they stand.
 func shareComponents(doc *huma.OpenAPI) {
 	c := doc.Components

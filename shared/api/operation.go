@@ -49,7 +49,7 @@ type Operation struct {
 	serve        func(ctx context.Context, c *Call) error
 }
 
-// Target is what an operation is about: something with a place in the order of rights.
+// Target is what an operation is about. Its scope decides who may call the operation on it.
 type Target interface{ Scope() access.Scope }
 
 // targetLoader finds the target of a request, as a Loader does.
@@ -156,13 +156,12 @@ func List[T Target, R any](s Spec, load Loader[T], handle func(context.Context, 
 	return op
 }
 
-// Document declares an operation that answers a GET with something that is no JSON: handle writes it with WriteDocument.
+// Document declares an operation that answers a GET with other media types than JSON: handle writes with WriteDocument.
 func Document(s Spec, media []string, handle func(context.Context, *Call) error) Operation {
 	return Operation{Spec: s, Method: http.MethodGet, Status: http.StatusOK, Media: media, load: Loader[PublicTarget](NoTarget).target, serve: handle}
 }
 
-// WithHTML gives an operation that answers a GET a second face: callers who would rather have text/html, as browsers do, get
-// what page writes.
+// WithHTML adds a page to an operation that answers a GET: callers who prefer text/html, as browsers do, get what page writes.
 func WithHTML[T Target](op Operation, page func(context.Context, *Call, T) error) Operation {
 	data := op.serve
 	op.Media = append(slices.Clone(op.Media), mediaHTML)
@@ -175,7 +174,7 @@ func WithHTML[T Target](op Operation, page func(context.Context, *Call, T) error
 	return op
 }
 
-// Delete declares an operation that deletes a resource: handle adds to c.Tx what does it.
+// Delete declares an operation that deletes a resource: handle adds the writes to c.Tx.
 func Delete[T Target](s Spec, load Loader[T], handle func(context.Context, *Call, T) error) Operation {
 	return Operation{
 		Spec: s, Method: http.MethodDelete, Status: http.StatusNoContent, load: load.target, widest: widest[T](),

@@ -7,10 +7,10 @@ import (
 	"assay/shared/record"
 )
 
-// peopleNamer is a resource that names people: to organizers, next to the ids of users.
+// peopleNamer is a resource that shows organizers the names of users next to their ids.
 type peopleNamer interface{ People() []*record.Person }
 
-// resolvePeople fills in who the people are that the resource names.
+// resolvePeople fills in names and addresses of the people in the resource.
 func (c *Call) resolvePeople(ctx context.Context, resource any) error {
 	if r, ok := resource.(peopleNamer); ok {
 		return c.ResolvePeople(ctx, r.People())
@@ -18,7 +18,7 @@ func (c *Call) resolvePeople(ctx context.Context, resource any) error {
 	return nil
 }
 
-// resolvePeopleOf fills in who the people are that the resources of the page name.
+// resolvePeopleOf fills in names and addresses of the people in the resources of the page.
 func resolvePeopleOf[R any](ctx context.Context, c *Call, p *page.Page[R]) error {
 	var people []*record.Person
 	for i := range p.Data {

@@ -76,7 +76,7 @@ func (s *schemaSet) of(t reflect.Type) *huma.Schema {
 
 var idName = regexp.MustCompile(`^(id|members|related|.*Ids?)$`)
 
-// addPatterns gives the members of all schemas that hold ids or URLs their form, which no Go type says. Ids of requests have none.
+// addPatterns adds the patterns of ids and URLs, which no Go type declares. Ids of requests have none.
 func addPatterns(r huma.Registry) {
 	for _, s := range r.Map() {
 		for name, member := range s.Properties {
@@ -102,7 +102,7 @@ func addPatterns(r huma.Registry) {
 	}
 }
 
-// validate reports, as one problem, in what a JSON document is not of the type. It ends with the context.
+// validate reports, as one problem, where a JSON document departs from the schema of the type. It ends with the context.
 func (s *schemaSet) validate(ctx context.Context, t reflect.Type, document []byte) error {
 	var v any
 	if err := json.Unmarshal(document, &v); err != nil {
@@ -132,9 +132,9 @@ func (s *schemaSet) validate(ctx context.Context, t reflect.Type, document []byt
 	return problem.Check(fields)
 }
 
-// prune returns a value without what its schema leaves no room for: members that it does not have, which are added to the
-// faults, and items past the first that is too many. It is done before huma validates, which would look at all of them, and
-// whose locations tell no dot or bracket in the name of such a member from its own.
+// prune returns a value without the members that its schema does not have, which are added to the faults, and without the
+// items past the first that is too many. huma would validate all of them, and its locations do not tell a dot or bracket in the
+// name of such a member from its own.
 func (s *schemaSet) prune(schema *huma.Schema, v any, pointer string, faults *[]problem.Field) any {
 	for schema != nil && schema.Ref != "" {
 		schema = s.registry.SchemaFromRef(schema.Ref)
@@ -181,7 +181,7 @@ func pointerTo(location string) string {
 	return "/" + strings.NewReplacer("[", "/", "]", "", ".", "/").Replace(location)
 }
 
-// jsonSchemas has what JSONSchema returned, by type: to make one takes half a millisecond, which lists of tools would take for each.
+// jsonSchemas caches what JSONSchema returned, by type: each takes half a millisecond, and lists of tools have many.
 var jsonSchemas sync.Map
 
 // JSONSchema is the schema of a type as a document of its own (JSON Schema 2020-12).

@@ -42,9 +42,9 @@ type mount struct {
 	crossOrigin bool // open to pages of other origins
 }
 
-// Mount serves everything under prefix, which ends in a slash, by a handler that is no operation, such as the one of
-// signed file links. It shares request ids, the log and the answer to a panic and, when it is crossOrigin, the origins of
-// pages that may call it. Mount before serving.
+// Mount serves everything under prefix, which ends in a slash, by a handler instead of operations, such as the one of
+// signed file links. It shares request ids, the log, the answer to a panic and, when it is crossOrigin, CORS. Mount before
+// serving.
 func (s *Server) Mount(prefix string, h http.Handler, crossOrigin bool, methods ...string) {
 	s.mounts = append(s.mounts, mount{prefix, methods, h, crossOrigin})
 }
@@ -72,7 +72,7 @@ func New(env *Env, operations []Operation) *Server {
 	return s
 }
 
-// unmatched is the pattern of what no operation is for.
+// unmatched is the pattern of requests that no operation matches.
 const unmatched = "/"
 
 // run takes a request through the steps.
@@ -110,9 +110,8 @@ func (s *Server) run(ctx context.Context, c *Call) error {
 	return c.op.serve(ctx, c)
 }
 
-// limit refuses what a caller does more often than the limits of the class allow. It comes before the body is read, and after
-// authentication, so that a user's limits are the user's alone: a token that is not valid costs less to refuse than any
-// operation that is not limited, and names nobody.
+// limit refuses a caller who exceeds the rate limits of the class. It comes before the body is read, and after authentication,
+// so that a user's limits are the user's alone: an invalid token costs less to refuse than any operation without a limit.
 func (s *Server) limit(w http.ResponseWriter, r *http.Request, class ratelimit.Class, userID string) error {
 	if class == "" || s.env.Rates == nil {
 		return nil
@@ -200,13 +199,13 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) error {
 	}
 	s.allowOrigin(w.Header(), r.Header.Get("Origin"))
 	if path.Clean(r.URL.Path) != r.URL.Path {
-		return s.refuse(w, r) // the mux would lead elsewhere
+		return s.refuse(w, r) // the mux would redirect
 	}
 	s.mux.ServeHTTP(w, r)
 	return nil
 }
 
-// refuse says that there is no such operation, and which ones there are at the address.
+// refuse answers a request that no operation matches, and names the methods that the address has.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request) error {
 	c := &Call{Env: s.env, request: r, w: w, state: r.Context().Value(requestStateKey{}).(*requestState)}
 	if err := c.authenticate(r.Context()); err != nil {
@@ -227,7 +226,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request) error {
 	return problem.MethodNotAllowed.New("%s is not possible here; %s is.", r.Method, strings.Join(allowed, ", "))
 }
 
-// preflight says what a page of another origin may send.
+// preflight answers a preflight request of CORS: what a page of another origin may send.
 func preflight(w http.ResponseWriter, methods []string) {
 	h := w.Header()
 	h.Set("Allow", strings.Join(methods, ", "))
@@ -238,7 +237,7 @@ func preflight(w http.ResponseWriter, methods []string) {
 	w.WriteHeader(http.StatusNoContent)
 }
 
-// methods lists the methods that the path of the request answers to.
+// methods lists the methods of the operations at the path of the request.
 func (s *Server) methods(r *http.Request) []string {
 	if path.Clean(r.URL.Path) != r.URL.Path {
 		return nil
@@ -288,7 +287,7 @@ func (s *Server) Fail(w http.ResponseWriter, r *http.Request, err error) {
 	}
 	h := w.Header()
 	for _, name := range []string{"Content-Location", "ETag", "Link", "Location"} {
-		h.Del(name) // of the answer that it would have been
+		h.Del(name) // they were of the successful answer
 	}
 	if p.Kind.Status == http.StatusUnauthorized {
 		challenge := "Bearer"

@@ -12,7 +12,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/validation"
 )
 
-// required begins what is said of an object that lacks a member, whose name follows.
+// required begins the message for an object that lacks a member, whose name follows.
 const required = "must have the member "
 
 // What is wrong with a value, in words that continue its name. Schemas keep these texts when they are made.
@@ -60,7 +60,7 @@ func unknownMember(schema *huma.Schema, name string) string {
 	return text + "; the members are: " + strings.Join(known[:min(len(known), maxShownNames)], ", ")
 }
 
-// fieldOf is the fault that a validator found at the place in a document. That of a member which is missing is named as that member's.
+// fieldOf is the fault that a validator found at the place in a document; a missing member is named by its own pointer.
 func fieldOf(place *huma.ErrorDetail) problem.Field {
 	if name, missing := strings.CutPrefix(place.Message, required); missing {
 		return problem.Field{Pointer: pointerTo(place.Location) + problem.Pointer(name), Detail: "is missing: it must be given"}

@@ -46,7 +46,7 @@ var algorithms = []jose.SignatureAlgorithm{
 // ed25519Name is the name of Ed25519 by itself (RFC 9864).
 const ed25519Name = "Ed25519"
 
-// Identity is who a token speaks of, in the words of its issuer. Name, Username, Email and Groups may be missing.
+// Identity is the user that a token identifies, in the words of its issuer. Name, Username, Email and Groups may be missing.
 type Identity struct {
 	Issuer   string
 	Subject  string
@@ -104,11 +104,11 @@ func New(c Config) (*Verifier, error) {
 	}, nil
 }
 
-// Begin asks the issuer for its keys in the background, so that they are there when the first token comes. If that fails,
-// that token has them asked for again.
+// Begin fetches the keys in the background, so that they are there when the first token comes. If that fails, the token
+// fetches them again.
 func (v *Verifier) Begin() { v.keys.refresh() }
 
-// CheckIssuer waits until the issuer was asked for its keys. Its error says that the discovery document is another
+// CheckIssuer waits for a fetch of the keys. Its error says that the discovery document is another
 // issuer's, whose tokens would all be refused. That the issuer cannot be reached is no error: it may be later.
 func (v *Verifier) CheckIssuer(ctx context.Context) error {
 	var other *oidc.IssuerMismatchError
@@ -118,8 +118,8 @@ func (v *Verifier) CheckIssuer(ctx context.Context) error {
 	return fmt.Errorf("issuer %q: its discovery document is that of %q; give the issuer exactly as it stands there and in its tokens, to the last slash", other.Provided, other.Discovered)
 }
 
-// Verify returns whom a token speaks of. Its errors are problems: InvalidToken says what is wrong with the token, and
-// Unavailable that this can't be known now, since the keys of its issuer can't be had.
+// Verify returns the identity in a token. Its errors are problems: InvalidToken says what is wrong with the token, and
+// Unavailable that it cannot be verified now, because the keys of its issuer cannot be fetched.
 func (v *Verifier) Verify(ctx context.Context, raw string) (Identity, error) {
 	if len(raw) > MaxTokenBytes {
 		return Identity{}, problem.InvalidToken.New("The bearer token has %d bytes; at most %d are accepted. Ask %s for one with fewer claims.",

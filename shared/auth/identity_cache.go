@@ -10,12 +10,12 @@ import (
 // generationSize is how many tokens each of the two generations of recent holds.
 const generationSize = 2048
 
-// identityCache remembers who the last tokens spoke of, since to verify a signature costs as much as all the rest of a
+// identityCache keeps the identities of the last tokens, since verifying a signature costs as much as all the rest of a
 // small request. A token is forgotten when it expires and when the keys of its issuer are fetched again, so a key that
 // is withdrawn withdraws its tokens.
 //
-// Tokens are put into the young generation. When that is full it becomes the old one, and what the old one held
-// and nobody asked for since is gone.
+// Tokens are put into the young generation. When that is full it becomes the old one, and tokens of the former old one that
+// were not used since are dropped.
 type identityCache struct {
 	mu         sync.Mutex
 	young, old map[[sha256.Size]byte]cacheEntry
@@ -26,7 +26,7 @@ type cacheEntry struct {
 	identity Identity
 }
 
-// get returns whom the token with the digest speaks of, when that was found out with the given keys; nil are none.
+// get returns the identity of the token with the digest, when it was verified with the given keys; nil are none.
 func (r *identityCache) get(digest [sha256.Size]byte, keys *published, now time.Time) (Identity, bool) {
 	if keys == nil {
 		return Identity{}, false

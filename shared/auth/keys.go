@@ -168,8 +168,8 @@ func (k *keySet) newer(ctx context.Context, p *published) (*published, error) {
 	return k.latest.Load(), err
 }
 
-// wait waits for a fetch and returns how it ended. A fetch that fails after more time than its two documents may take was frozen together
-// with its function, and its connections are lost: then there is another.
+// wait waits for a fetch and returns how it ended. A fetch that fails after more time than its two documents may take was
+// frozen together with its function, and its connections are lost: then it waits for another.
 func (k *keySet) wait(ctx context.Context) error {
 	for {
 		flight, started := k.refresh()

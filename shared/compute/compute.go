@@ -28,7 +28,7 @@ const (
 	retryDelay = 5 * time.Second
 )
 
-// Caller is the caller who asks for a computation.
+// Caller identifies a caller to a pool.
 type Caller struct {
 	Name     string // tells callers apart
 	LoggedIn bool   // is logged in
@@ -66,7 +66,7 @@ var Process = New(processSlots, processSlots/2, maxWait)
 
 var processSlots = int64(max(2*runtime.GOMAXPROCS(0), 4))
 
-// Slot is what one computation has.
+// Slot is a slot of a Pool, with the memory that was acquired for it.
 type Slot struct {
 	pool    *Pool
 	caller  Caller
@@ -96,7 +96,7 @@ func (p *Pool) Acquire(ctx context.Context, c Caller) (*Slot, error) {
 	return s, nil
 }
 
-// The answers to callers whose wait ended without a turn.
+// The answers to callers who waited without success.
 var (
 	ownShareTaken       = problem.TooManyRequests.New("Your other computations are still under way, and you may have no more at a time. Ask again when one is done.").After(retryDelay)
 	anonymousShareTaken = problem.Unavailable.New("Computations for callers who are not logged in take all of their share at the moment. Log in, or ask again in a few seconds.").After(retryDelay)
@@ -117,7 +117,7 @@ func (s *Slot) Memory(ctx context.Context, bytes int64) error {
 	return s.take(ctx, s.pool.memory, bytes, busy)
 }
 
-// Release gives back all that the computation has; there is nothing to a nil Slot, or to one that was released.
+// Release releases the slot and its memory. It does nothing for a nil Slot, or for one that was released.
 func (s *Slot) Release() {
 	if s == nil {
 		return

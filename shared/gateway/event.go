@@ -61,7 +61,7 @@ func (a *Adapter) Handle(ctx context.Context, e events.APIGatewayV2HTTPRequest) 
 // handle answers one event, whose path it corrects.
 func (a *Adapter) handle(ctx context.Context, e *events.APIGatewayV2HTTPRequest) (answer events.APIGatewayV2HTTPResponse, err error) {
 	e.RawPath = path(e)
-	e.QueryStringParameters = nil // the raw query says it, and says also what comes twice
+	e.QueryStringParameters = nil // RawQueryString has them, and also those that come twice
 	c := &invocation{event: e}
 	answer, err = a.proxy.ProxyWithContext(context.WithValue(ctx, invocationKey{}, c), *e)
 	switch {

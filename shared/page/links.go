@@ -11,7 +11,7 @@ import (
 	"assay/shared/problem"
 )
 
-// Links tell where a list stands and where it goes on.
+// Links are the addresses of a page and of the next one.
 type Links struct {
 	Self string `json:"self" format:"uri-reference" doc:"this page" example:"/v1/tasks?limit=50"`
 	Next string `json:"next,omitempty" format:"uri-reference" doc:"the next page; absent on the last one"`
@@ -108,8 +108,8 @@ func (p *Page[R]) JSON(change func(resource []byte) ([]byte, error)) ([]byte, er
 	return all.json.Bytes(), nil
 }
 
-// Of is the page that r asks for of all there is, in its order, for lists that stand in the program. id returns what a
-// cursor names a resource by.
+// Of returns the page of all that r asks for, in the order of all, for lists that are part of the program. id returns the cursor
+// of a resource.
 func Of[R any](r Request, all []R, id func(R) string) (p Page[R], err error) {
 	if r.Cursor != "" {
 		first := slices.IndexFunc(all, func(one R) bool { return id(one) == r.Cursor })

@@ -1,5 +1,5 @@
 // Package page reads what a caller asks of a list (limit, cursor, offset, sort, filters, fields) against what the
-// operation declares, and renders where the list goes on. It is the whole of the wire conventions of lists.
+// operation declares, and renders pages with their links. It is the wire format of lists.
 package page
 
 import (
@@ -72,7 +72,7 @@ func (r Request) PastEnd() bool { return r.Offset > MaxOffset }
 // Values returns the values of a filter; none when it was not given.
 func (r Request) Values(name string) []string { return r.filters[name] }
 
-// SortBy makes a request sorted that is so without saying it, and the links of its pages with it.
+// SortBy sets the sort of a request that has none, also in the links of its pages.
 func (r *Request) SortBy(sort string) {
 	r.Sort = sort
 	if r.query == nil {
@@ -98,7 +98,7 @@ func (r Request) MatchesText(name, text string) bool {
 	})
 }
 
-// Parse reads a query string. Whatever it does not understand is a problem that names what is allowed.
+// Parse reads a query string. The problem of a parameter that is not allowed names those that are.
 func (s Spec) Parse(rawQuery string) (Request, error) {
 	r := Request{Limit: DefaultLimit, filters: map[string][]string{}}
 	if len(rawQuery) > MaxQuery {

@@ -22,7 +22,7 @@ type operation struct {
 
 var operations = []string{"add", "remove", "replace", "move", "copy", "test"}
 
-// decode reads a JSON Patch, and says which operation of it is none.
+// decode reads a JSON Patch, and says which of its operations is invalid.
 func decode(patch any) ([]operation, error) {
 	list, ok := patch.([]any)
 	if !ok {
@@ -111,8 +111,8 @@ func apply(operations []operation, resource any) (any, error) {
 	return root.(map[string]any)[""], nil
 }
 
-// edit makes a change in the container of the value that the tokens lead to, and returns v with it: an array whose length
-// changes is another one.
+// edit changes the container of the value that the tokens lead to, and returns v with it: an array whose length changes is a
+// new one.
 func edit(v any, tokens []string, change func(container any, token string) (any, error)) (any, error) {
 	if len(tokens) == 1 {
 		return change(v, tokens[0])

@@ -93,7 +93,7 @@ func merge(target, patch any) any {
 
 // onlyWritable refuses a patched resource in which a member that is not writable differs, and drops those members.
 func onlyWritable(before map[string]any, after any, writable []string) ([]byte, error) {
-	is, ok := after.(map[string]any)
+	patched, ok := after.(map[string]any)
 	if !ok {
 		return nil, problem.Invalid.New("The patch makes something of the resource that is no JSON object.")
 	}
@@ -102,16 +102,16 @@ func onlyWritable(before map[string]any, after any, writable []string) ([]byte, 
 		if slices.Contains(writable, name) {
 			continue
 		}
-		if now, ok := is[name]; !ok || !reflect.DeepEqual(value, now) {
+		if now, ok := patched[name]; !ok || !reflect.DeepEqual(value, now) {
 			fields = append(fields, problem.Field{Pointer: problem.Pointer(name), Detail: "is made by the service and cannot be changed"})
 		}
-		delete(is, name)
+		delete(patched, name)
 	}
 	slices.SortFunc(fields, func(a, b problem.Field) int { return strings.Compare(a.Pointer, b.Pointer) })
 	if err := problem.Check(fields); err != nil {
 		return nil, err
 	}
-	return encode(is)
+	return encode(patched)
 }
 
 func encode(v any) ([]byte, error) {

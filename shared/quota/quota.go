@@ -81,8 +81,8 @@ type Ledger struct {
 // New returns a Ledger. Results of tools count for an hour.
 func New(q record.Quotas) *Ledger { return &Ledger{Quotas: q, ResultTime: time.Hour} }
 
-// Take adds to tx that the caller takes the charge, or returns the problem that a quota does not allow it. usage is what
-// the caller took before, as the grants have it; nil: nothing.
+// Take adds the charge of the caller to tx, or returns the problem that a quota does not allow it. usage is what the caller took
+// before, as the grants have it; nil: nothing.
 func (l *Ledger) Take(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, caller access.Caller, usage *record.Usage, ch record.Charge) error {
 	limits := l.Quotas.User
 	if caller.Admin {
@@ -98,8 +98,8 @@ func (l *Ledger) Take(ctx context.Context, s store.Store, now time.Time, tx *rec
 	return take(tx, now, caller.ID, limits, usage, ch)
 }
 
-// Credit adds to tx that files of the user are gone, which the charge says with bytes below zero. The user's id is empty where
-// the files were never charged.
+// Credit adds to tx what deleted files of the user give back: a charge of negative bytes. The user's id is empty where the files
+// were never charged.
 func Credit(ctx context.Context, s store.Store, now time.Time, tx *records.Tx, userID string, ch record.Charge) error {
 	return TakeFor(ctx, s, now, tx, userID, record.UsageLimits{}, ch)
 }
@@ -220,7 +220,7 @@ func (c *countingStore) Write(ctx context.Context, writes ...store.Write) error 
 	return nil
 }
 
-// count counts a charge, and writes a shard when it is time.
+// count adds a charge to the counters of the process, and writes a shard when it is time.
 func (l *Ledger) count(ctx context.Context, s store.Store, now time.Time, ch record.Charge) {
 	l.mu.Lock()
 	l.total.Add(ch, now)

@@ -2,9 +2,9 @@
 // and class of operations. It exists so that no caller keeps the others from the server by asking often.
 //
 // A caller is a user or, without a login, the address that the request came from; all addresses of an IPv6 /64 count as one.
-// Buckets that are full again are forgotten, for a new one is as full. So nobody gains by having others forgotten; and since
-// buckets are full again within seconds, their number is bounded by the callers of the last seconds. Should more addresses
-// than maxBuckets call in that time, those without a bucket share one; the same goes for users.
+// Buckets that are full again are dropped, because a new one is as full: no caller gains by that, and since buckets are full
+// again within seconds, their number is bounded by the callers of the last seconds. When more addresses than maxBuckets call in
+// that time, those without a bucket share one; the same goes for users.
 //
 // Buckets are of one process. Functions of AWS Lambda have none: there the gateway throttles, and what must hold for each
 // user is counted in the table.
@@ -134,7 +134,7 @@ func (l *Limiter) Caller(r *http.Request, userID string) string {
 	}
 	a, err := netip.ParseAddr(from)
 	if err != nil {
-		return "" // nothing that is known of
+		return "" // unknown
 	}
 	if a = a.Unmap().WithZone(""); a.Is6() {
 		return netip.PrefixFrom(a, 64).Masked().String()
@@ -185,7 +185,7 @@ type buckets struct {
 
 func newBuckets(maximum int) buckets { return buckets{all: map[key]*rate.Limiter{}, maximum: maximum} }
 
-// get returns the bucket of the key, or the one that all share who find no room.
+// get returns the bucket of the key, or the shared one when there is no room.
 func (b *buckets) get(now time.Time, k key, p Policy) *rate.Limiter {
 	if one, ok := b.all[k]; ok {
 		return one

@@ -8,7 +8,7 @@ import (
 const firstDelay = 250 * time.Millisecond
 
 // Backoff returns how long to wait after so many failures in a row: between half and all of a time that doubles with each, up
-// to the longest. It is never as long as others wait who failed at the same moment, so that a server that comes back is not run over.
+// to the longest. Chance keeps callers that failed at the same moment apart, so that a server that comes back is not flooded.
 func Backoff(failures int, longest time.Duration) time.Duration {
 	d := longest
 	if failures = max(failures, 1); failures < 20 {

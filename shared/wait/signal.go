@@ -2,7 +2,7 @@ package wait
 
 import "sync"
 
-// Signal wakes one goroutine that waits for it, or the next that will. Several that are sent before are one. The zero Signal is
+// Signal wakes one goroutine that waits for it, or the next that will; several sends before that count as one. The zero Signal is
 // ready for use.
 type Signal struct {
 	once    sync.Once

@@ -233,7 +233,7 @@ func queries(op api.Operation, ids map[string][]string) []string {
 			filter := f.Param() + "=" + url.QueryEscape(v)
 			switch {
 			case op.Query.Sort && f.Name == "datasetId":
-				all = append(all, "?"+filter, "?sort=rank&"+filter, "?limit=2&offset=1&sort=AP&"+filter, "?limit=2&sort=P@5&"+filter)
+				all = append(all, "?"+filter, "?sort=rank&"+filter, "?limit=2&offset=1&sort=AP&"+filter, "?limit=2&sort=P@5&"+filter, "?sort=nothing&"+filter)
 			case op.Query.Sort:
 				all = append(all, "?"+filter, "?limit=2&sort=rank&"+filter)
 			default:

@@ -256,7 +256,7 @@ func (sc *scene) body(r right, p place) any {
 	case "POST /v1/tasks/{taskId}/registrations":
 		return map[string]any{"team": sc.public.team}
 	case "POST /v1/tasks/{taskId}/submissions":
-		return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": []string{p.dataset}}
+		return image(p.dataset)
 	}
 	if tool, ok := strings.CutPrefix(r.path, "/v1/tools/"); ok && r.method == http.MethodPost {
 		if example, ok := sc.inputs[tool]; ok {

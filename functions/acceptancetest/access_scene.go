@@ -178,8 +178,8 @@ func (sc *scene) newFailures(owner string, p place) {
 		{[]string{`there is no prediction for 1 of 2 ids of the inputs of the dataset: "2"`, withheld}, nil},
 		{[]string{withheld}, nil},
 	} {
+		sc.awaitRun(owner, made.RunIDs[i], func(r record.Run) bool { return r.State == record.Failed })
 		run := "/v1/runs/" + made.RunIDs[i]
-		sc.awaitFailure(owner, run)
 		sc.checkDiagnostics(owner, run, want.owner)
 		sc.checkDiagnostics(sc.tokens["registrant"], run, nil)
 		sc.want(sc.t, http.StatusOK, nil, sc.tokens["organizer"], http.MethodPatch, run+"/review", map[string]any{"published": true})
@@ -188,15 +188,24 @@ func (sc *scene) newFailures(owner string, p place) {
 	}
 }
 
-func (sc *scene) awaitFailure(token, run string) {
+// awaitRun waits until the run is as it must be, as the bearer is shown it.
+func (sc *scene) awaitRun(token, run string, done func(record.Run) bool) (r record.Run) {
 	sc.t.Helper()
-	var r struct{ State string }
-	for deadline := time.Now().Add(evaluationTime); r.State != "failed"; time.Sleep(5 * time.Millisecond) {
-		sc.want(sc.t, http.StatusOK, &r, token, http.MethodGet, run, nil)
+	for deadline := time.Now().Add(evaluationTime); ; time.Sleep(5 * time.Millisecond) {
+		r = record.Run{}
+		if sc.want(sc.t, http.StatusOK, &r, token, http.MethodGet, "/v1/runs/"+run, nil); done(r) {
+			return r
+		}
 		if time.Now().After(deadline) {
-			sc.t.Fatalf("%s is still %s", run, r.State)
+			sc.t.Fatalf("the run %s is still %s", run, r.State)
 		}
 	}
+}
+
+// awaitEvaluation waits for the evaluation of a run, and returns its id.
+func (sc *scene) awaitEvaluation(run string) string {
+	sc.t.Helper()
+	return sc.awaitRun(sc.tokens["organizer"], run, func(r record.Run) bool { return r.EvaluationID != "" }).EvaluationID
 }
 
 // checkDiagnostics requires that the bearer reads as many diagnostics of the run as there are texts, each with its text.
@@ -228,6 +237,11 @@ func newDataset(task, split string) map[string]any {
 	}
 }
 
+// image is the body of a submission of an image to the datasets.
+func image(datasets ...string) map[string]any {
+	return map[string]any{"type": "image", "image": "registry.example.org/entry:1", "datasetIds": datasets}
+}
+
 // csvFile is an inline file, of a dataset when that is not empty.
 func csvFile(name, content, dataset string) map[string]any {
 	f := map[string]any{"name": name, "mediaType": "text/csv", "content": base64.StdEncoding.EncodeToString([]byte(content))}
@@ -245,14 +259,7 @@ func (sc *scene) evaluated(p *place) {
 	sc.t.Helper()
 	organizer := sc.tokens["organizer"]
 	for name, run := range p.runs {
-		for deadline := time.Now().Add(evaluationTime); p.evaluations[name] == ""; time.Sleep(5 * time.Millisecond) {
-			var r struct{ State, EvaluationID string }
-			sc.want(sc.t, http.StatusOK, &r, organizer, http.MethodGet, "/v1/runs/"+run, nil)
-			p.evaluations[name] = r.EvaluationID
-			if time.Now().After(deadline) {
-				sc.t.Fatalf("run %s is still %s", run, r.State)
-			}
-		}
+		p.evaluations[name] = sc.awaitEvaluation(run)
 		review := map[string]any{
 			"published": name == "published" || name == "hiddenEntry" || name == "withdrawn",
 			"blinded":   name == "blinded" || name == "withdrawn" || name == "other",

@@ -8,7 +8,6 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"time"
 )
 
 // examples are inputs that work, by the names of the tools.
@@ -69,21 +68,6 @@ func (sc *scene) newRanked(p place) ranked {
 		sc.want(sc.t, http.StatusOK, nil, sc.tokens["organizer"], http.MethodPatch, "/v1/runs/"+run+"/review", map[string]any{"published": e.published, "blinded": e.blinded})
 	}
 	return r
-}
-
-// awaitEvaluation waits for the evaluation of a run, and returns its id.
-func (sc *scene) awaitEvaluation(run string) string {
-	sc.t.Helper()
-	for deadline := time.Now().Add(evaluationTime); ; time.Sleep(5 * time.Millisecond) {
-		var r struct{ State, EvaluationID string }
-		sc.want(sc.t, http.StatusOK, &r, sc.tokens["organizer"], http.MethodGet, "/v1/runs/"+run, nil)
-		if r.EvaluationID != "" {
-			return r.EvaluationID
-		}
-		if time.Now().After(deadline) {
-			sc.t.Fatalf("run %s is still %s", run, r.State)
-		}
-	}
 }
 
 // toolInput is what a tool is asked with about a run, beside another that all who see the task may have.

@@ -101,8 +101,8 @@ func (st *story) bytesOfRuns() {
 	}
 }
 
-// spoiled is a run of which three lines are none.
-func spoiled(t testing.TB) []byte {
+// damaged is a run of which three lines are none.
+func damaged(t testing.TB) []byte {
 	t.Helper()
 	lines := bytes.Split(read(t, "cacm/bm25.run"), []byte("\n"))
 	lines[2] = []byte("1 Q0 CACM-1 3 11.5")
@@ -115,38 +115,9 @@ func (st *story) wrongFiles() {
 	submissions := st.public + "/submissions"
 	before := st.list(st.ben, submissions)
 	bm25 := read(st.t, "cacm/bm25.run")
-	for name, content := range map[string][]byte{"as it is": spoiled(st.t), "compressed": compressed(st.t, spoiled(st.t))} {
-		p := st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, upload("private", on(st.news, inline("good.run", bm25)), on(st.cacm, inline("bad.run", content))))
-		st.names(p, "/files/1", "line 3")
-		st.names(p, "/files/1", "line 7")
-		st.names(p, "/files/1", "line 41")
-		if len(p.Errors) != 3 {
-			st.t.Errorf("%s: %d errors, want the three and no other: %+v", name, len(p.Errors), p.Errors)
-		}
-	}
-	twice := append(bytes.Clone(bm25), []byte("1 Q0 CACM-1938 31 0.5 Anserini\n")...)
-	half := compressed(st.t, bm25)
-	mislabelled := on(st.cacm, inline("bad.run", bm25))
-	mislabelled["sha256"] = strings.Repeat("0", 64)
-	garbled := on(st.cacm, inline("bad.run", bm25))
-	garbled["content"] = "no base64"
-	for _, c := range []struct {
-		file           map[string]any
-		pointer, words string
-	}{
-		{on(st.cacm, inline("bad.run", twice)), "/files/0", "CACM-1938"},
-		{on(st.cacm, inline("bad.run", half[:len(half)/2])), "/files/0", ""},
-		{on(st.cacm, inline("bad.run", []byte("\x00\xff\xfe\n"))), "/files/0", "line 1"},
-		{on(st.cacm, inline("../bad.run", bm25)), "/files/0/name", "folders"},
-		{on(st.cacm, map[string]any{"name": "bad.run"}), "/files/0", "is empty"},
-		{on(st.cacm, map[string]any{"name": "bad.run", "size": len(bm25)}), "/files/0/sha256", "SHA-256"},
-		{on(st.hidden, inline("bad.run", bm25)), "/files/0/datasetId", "no dataset of this task"},
-		{mislabelled, "/files/0/sha256", "SHA-256"},
-		{garbled, "/files/0/content", "base64"},
-	} {
-		st.names(st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, upload("private", c.file)), c.pointer, c.words)
-	}
-	st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, map[string]any{"type": "upload"})
-	st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, map[string]any{"type": "repository", "datasetIds": []string{st.news}})
+	p := st.refused(problem.Invalid, st.ben, http.MethodPost, submissions, upload("private", on(st.news, inline("good.run", bm25)), on(st.cacm, inline("bad.run", damaged(st.t)))))
+	st.names(p, "/files/1", "line 3")
+	st.names(p, "/files/1", "line 7")
+	st.names(p, "/files/1", "line 41")
 	st.listed(st.ben, submissions, before...)
 }

@@ -53,7 +53,7 @@ func TestList_Filters(t *testing.T) {
 		"?filter[organizerId]=" + task.OrganizerID: {1, 2}, "?filter[organizerId]=" + record.NewID(s.Now()): {0, 0},
 		"?cursor=" + public.ID: {1, 2},
 	} {
-		for user, want := range map[string]int{"": want[0], "uma": want[0], "reg": want[1], "olga": want[1]} {
+		for user, want := range map[string]int{"": want[0], "uma": want[0], "reg": want[1], "olga": want[1], "root": want[1]} {
 			if got := s.IDs(user, "/v1/tasks"+query); len(got) != want {
 				t.Errorf("%q sees %d tasks with %s, want %d", user, len(got), query, want)
 			}

@@ -123,6 +123,10 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 			}
 			b["files"] = files
 		}, 422, "11 datasets"},
+		{"a repository without a URL", "ada", nil, func(s *fixture, b object) {
+			b["type"], b["datasetIds"] = "repository", []string{s.dataset().ID}
+			delete(b, "files")
+		}, 422, "/url"},
 		{"an image with files", "ada", nil, func(_ *fixture, b object) { b["type"], b["image"] = "image", "ranker:1" }, 422, "/files"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 	"assay/functions/acceptancetest"
 )
 
-// TestDeployed_NeedsNoOtherRights tells the whole story to functions that can do what their deployment facts allow, and nothing else: their roles
-// are made of the same facts.
+// TestDeployed_NeedsNoOtherRights runs the whole scenario against functions that can do what their deployment facts allow, and
+// nothing else: their roles are made of the same facts.
 func TestDeployed_NeedsNoOtherRights(t *testing.T) {
 	d := deploy(t, build(t), true)
 	s := d.setup()
 	s.Client = http.DefaultClient
-	acceptancetest.Story(t, s)
+	acceptancetest.Scenario(t, s)
 }

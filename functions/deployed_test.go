@@ -39,18 +39,18 @@ import (
 	"github.com/aws/aws-lambda-go/events"
 )
 
-// TestDeployed_AnswersAsHandlers tells the same stories to compiled functions behind an API Gateway, over DynamoDB and S3, and compares what
-// they answer with what the handlers answer in this process.
+// TestDeployed_AnswersAsHandlers runs the acceptance tests against compiled functions behind an API Gateway, over DynamoDB and S3,
+// and compares the answers with those of the handlers in this process.
 func TestDeployed_AnswersAsHandlers(t *testing.T) {
 	bootstraps := build(t)
-	for name, story := range map[string]func(*testing.T, acceptancetest.Setup){
-		"Story":           acceptancetest.Story,
-		"Access":          func(t *testing.T, s acceptancetest.Setup) { acceptancetest.AccessMatrix(t, s) },
-		"HiddenIsMissing": func(t *testing.T, s acceptancetest.Setup) { acceptancetest.HiddenIsMissing(t, s) },
+	for name, test := range map[string]func(*testing.T, acceptancetest.Setup){
+		"Scenario":        acceptancetest.Scenario,
+		"AccessMatrix":    acceptancetest.AccessMatrix,
+		"HiddenIsMissing": acceptancetest.HiddenIsMissing,
 	} {
 		t.Run(name, func(t *testing.T) {
 			d := deploy(t, bootstraps, false)
-			story(t, d.setup())
+			test(t, d.setup())
 			d.report()
 		})
 	}

@@ -7,7 +7,7 @@ import (
 	"assay/shared/store/dynamo/dynamotest"
 )
 
-// TestServer_OverDynamoDB tells the same stories over a table of DynamoDB.
+// TestServer_OverDynamoDB runs the acceptance tests over a table of DynamoDB.
 func TestServer_OverDynamoDB(t *testing.T) {
 	cfg := dynamotest.Start(t)
 	t.Setenv("AWS_ENDPOINT_URL_DYNAMODB", *cfg.BaseEndpoint)
@@ -17,7 +17,7 @@ func TestServer_OverDynamoDB(t *testing.T) {
 	flags := func() []string {
 		return []string{"-store", storeDynamoDB, "-create-table", "-table", dynamotest.TableName()}
 	}
-	t.Run("Story", func(t *testing.T) { acceptancetest.Story(t, setup(t, flags()...)) })
+	t.Run("Scenario", func(t *testing.T) { acceptancetest.Scenario(t, setup(t, flags()...)) })
 	t.Run("Access", func(t *testing.T) { acceptancetest.AccessMatrix(t, setup(t, flags()...)) })
 	t.Run("HiddenIsMissing", func(t *testing.T) { acceptancetest.HiddenIsMissing(t, setup(t, flags()...)) })
 }

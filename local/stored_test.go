@@ -31,7 +31,7 @@ type reading struct {
 // viewers are those who read everything that they can reach, with their groups.
 var viewers = map[string][]string{"admin": {"admins"}, "unrelated": nil}
 
-// TestStored_IsWritten writes the data of this build, after the whole story and with work left to do, when one asks for it.
+// TestStored_IsWritten writes the data of this build, after the whole scenario and with work left to do, when one asks for it.
 func TestStored_IsWritten(t *testing.T) {
 	if *storedFolder == "" {
 		return
@@ -40,7 +40,7 @@ func TestStored_IsWritten(t *testing.T) {
 		data, flags, dump := storedTableOf(t, kind, nil)
 		t.Run(kind, func(t *testing.T) {
 			s := openStored(t, time.Now(), data, flags...)
-			acceptancetest.Story(t, acceptancetest.Setup{
+			acceptancetest.Scenario(t, acceptancetest.Setup{
 				URL: storedURL, Client: s.client, Keep: true,
 				Token: func(user string, groups ...string) string { return s.token(t, user, groups...) },
 			})

@@ -15,29 +15,30 @@ import (
 )
 
 // AccessMatrix asks for every operation as every caller, on everything that it can be about, and holds the statuses
-// against the table of rights, and what the answers tell against who may know it. An operation that the server describes and the table does not have is a fault.
+// against the table of rights, and the answers against who may read what. An operation that the server describes and the table
+// does not have is a fault.
 func AccessMatrix(t *testing.T, s Setup) {
-	sc := newScene(t, s)
+	f := newFixture(t, s)
 	rows := parseRights(t)
-	sc.checkComplete(rows)
-	bad := []string{"not-a-token", tampered(sc.tokens["admin"])}
+	f.checkComplete(rows)
+	bad := []string{"not-a-token", tampered(f.tokens["admin"])}
 	for i, row := range rows {
-		path, p := sc.fill(row)
+		path, p := f.fill(row)
 		for n, caller := range callers {
-			got := sc.ask(caller, row.method, path, sc.body(row, p), conditions(row.method)...)
+			got := f.ask(caller, row.method, path, f.body(row, p), conditions(row.method)...)
 			if got.status != row.want[n] {
 				t.Errorf("%s as %s: %d, want %d\n%s", row, caller, got.status, row.want[n], got.body)
 			}
 			checkRefusal(t, row, caller, got)
 		}
-		if got := sc.send(t, bad[i%len(bad)], row.method, path, sc.body(row, p), conditions(row.method)...); got.status != http.StatusUnauthorized {
+		if got := f.send(t, bad[i%len(bad)], row.method, path, f.body(row, p), conditions(row.method)...); got.status != http.StatusUnauthorized {
 			t.Errorf("%s with a bad token: %d, want 401\n%s", row, got.status, got.body)
 		}
 	}
-	sc.checkLists()
-	sc.checkTools()
-	sc.readTruths()
-	sc.checkMet()
+	f.checkLists()
+	f.checkTools()
+	f.readTruths()
+	f.checkAllFound()
 }
 
 // right is one row of the table.
@@ -85,8 +86,8 @@ func parseRights(t testing.TB) []right {
 }
 
 // checkComplete compares the operations of the table with those that the server describes.
-func (sc *scene) checkComplete(rows []right) {
-	sc.t.Helper()
+func (f *fixture) checkComplete(rows []right) {
+	f.t.Helper()
 	described, statuses := map[string]bool{}, map[string]map[int]bool{}
 	for _, r := range rows {
 		o := r.method + " " + r.path
@@ -97,9 +98,9 @@ func (sc *scene) checkComplete(rows []right) {
 			statuses[o][status] = true
 		}
 	}
-	for _, o := range sc.described() {
+	for _, o := range f.described() {
 		name := o.method + " " + o.path
-		if sc.inputs[strings.TrimPrefix(o.path, "/v1/tools/")] == nil { // a tool by its name is described besides any by its parameter
+		if f.inputs[strings.TrimPrefix(o.path, "/v1/tools/")] == nil { // a tool by its name is described in addition to any by its parameter
 			described[name] = true
 		}
 		if strings.HasPrefix(o.path, "/v1/tools/") { // what a tool reads has rights of its own
@@ -111,7 +112,7 @@ func (sc *scene) checkComplete(rows []right) {
 			problem.NotFound:     statuses[name][http.StatusNotFound] || strings.Contains(o.path, "{userId}"), // of what is no id
 		} {
 			if got := slices.Contains(o.problems, kind.Slug); got != want {
-				sc.t.Errorf("the document has the problem %s of %s: %v, want %v", kind.Slug, name, got, want)
+				f.t.Errorf("the document has the problem %s of %s: %v, want %v", kind.Slug, name, got, want)
 			}
 		}
 	}
@@ -120,12 +121,12 @@ func (sc *scene) checkComplete(rows []right) {
 		o := r.method + " " + r.path
 		inTable[o] = true
 		if !described[o] {
-			sc.t.Errorf("%s is in the table of rights, and the server does not describe it", o)
+			f.t.Errorf("%s is in the table of rights, and the server does not describe it", o)
 		}
 	}
 	for o := range described {
 		if !inTable[o] {
-			sc.t.Errorf("the table of rights does not have %s: write there who gets which status", o)
+			f.t.Errorf("the table of rights does not have %s: write there who gets which status", o)
 		}
 	}
 }
@@ -154,8 +155,8 @@ type parameter struct {
 	Ref      string `json:"$ref"`
 }
 
-func (sc *scene) described() []operation {
-	sc.t.Helper()
+func (f *fixture) described() []operation {
+	f.t.Helper()
 	var doc struct {
 		Paths      map[string]map[string]json.RawMessage
 		Components struct {
@@ -163,7 +164,7 @@ func (sc *scene) described() []operation {
 			Responses  map[string]response
 		}
 	}
-	sc.want(sc.t, http.StatusOK, &doc, "", http.MethodGet, "/openapi.json", nil)
+	f.want(f.t, http.StatusOK, &doc, "", http.MethodGet, "/openapi.json", nil)
 	var all []operation
 	for path, item := range doc.Paths {
 		for _, method := range []string{http.MethodGet, http.MethodPost, http.MethodPut, http.MethodPatch, http.MethodDelete} {
@@ -176,7 +177,7 @@ func (sc *scene) described() []operation {
 				Responses  map[string]response
 			}
 			if err := json.Unmarshal(raw, &o); err != nil {
-				sc.t.Fatal(err)
+				f.t.Fatal(err)
 			}
 			op := operation{method: method, path: path}
 			for _, r := range o.Responses {
@@ -200,16 +201,16 @@ func (sc *scene) described() []operation {
 	return all
 }
 
-// fill puts the ids that the row is about into its path, and returns the place that they are of.
-func (sc *scene) fill(r right) (string, place) {
-	p := sc.public
+// fill puts the ids that the row is about into its path, and returns the taskIDs that they are of.
+func (f *fixture) fill(r right) (string, taskIDs) {
+	p := f.public
 	if strings.Contains(r.about, "private task") || r.about == "private" {
-		p = sc.private
+		p = f.private
 	}
 	ids := map[string]string{
-		"organizerId": sc.organizer, "taskId": p.task, "datasetId": p.dataset, "registrationId": p.registration,
-		"submissionId": p.publicEntry, "runId": p.runs["published"], "evaluationId": p.evaluations["published"], "userId": sc.users[r.about],
-		"componentId": sc.component, "tool": "evaluator",
+		"organizerId": f.organizer, "taskId": p.task, "datasetId": p.dataset, "registrationId": p.registration,
+		"submissionId": p.publicEntry, "runId": p.runs["published"], "evaluationId": p.evaluations["published"], "userId": f.users[r.about],
+		"componentId": f.component, "tool": "evaluator",
 	}
 	what, _, _ := strings.Cut(r.about, ",")
 	switch what {
@@ -220,11 +221,11 @@ func (sc *scene) fill(r right) (string, place) {
 	case "published and blinded":
 		ids["evaluationId"] = p.evaluations["withdrawn"]
 	case "strayed":
-		ids["taskId"] = sc.private.task
+		ids["taskId"] = f.private.task
 	case "missing":
-		p = place{task: sc.missing, dataset: sc.missing}
+		p = taskIDs{task: f.missing, dataset: f.missing}
 		for name := range ids {
-			ids[name] = sc.missing
+			ids[name] = f.missing
 		}
 	}
 	if strings.Contains(r.about, "of a private entry") {
@@ -232,7 +233,7 @@ func (sc *scene) fill(r right) (string, place) {
 	}
 	path := r.path
 	if strings.HasSuffix(path, "/result") {
-		path += "?input=" + url.QueryEscape(sc.example)
+		path += "?input=" + url.QueryEscape(f.example)
 	}
 	for name, id := range ids {
 		path = strings.ReplaceAll(path, "{"+name+"}", id)
@@ -241,28 +242,28 @@ func (sc *scene) fill(r right) (string, place) {
 }
 
 // body is what to send: something that is right in all but what the table says of it.
-func (sc *scene) body(r right, p place) any {
+func (f *fixture) body(r right, p taskIDs) any {
 	switch r.method + " " + r.path {
 	case "POST /v1/organizers":
 		return map[string]any{"name": "Another"}
 	case "POST /v1/tasks":
-		organizer := sc.organizer
+		organizer := f.organizer
 		if r.about == "missing" {
-			organizer = sc.missing
+			organizer = f.missing
 		}
 		return map[string]any{"organizerId": organizer, "name": "Another", "visibility": "private"}
 	case "POST /v1/datasets":
 		return newDataset(p.task, "training")
 	case "POST /v1/tasks/{taskId}/registrations":
-		return map[string]any{"team": sc.public.team}
+		return map[string]any{"team": f.public.team}
 	case "POST /v1/tasks/{taskId}/submissions":
 		return image(p.dataset)
 	}
 	if tool, ok := strings.CutPrefix(r.path, "/v1/tools/"); ok && r.method == http.MethodPost {
-		if example, ok := sc.inputs[tool]; ok {
+		if example, ok := f.inputs[tool]; ok {
 			return example
 		}
-		return sc.inputs["evaluator"]
+		return f.inputs["evaluator"]
 	}
 	if r.method == http.MethodPatch {
 		return map[string]any{}

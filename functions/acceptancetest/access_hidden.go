@@ -13,9 +13,9 @@ import (
 // HiddenIsMissing asks for what a caller may not know of, and for what is not there, by paths and in bodies. The answers must be
 // the same to the last header. A test of the functions compares filters, cursors and inputs of tools.
 func HiddenIsMissing(t *testing.T, s Setup) {
-	sc := newScene(t, s)
-	sc.comparePaths(parseRights(t))
-	sc.compareBodies()
+	f := newFixture(t, s)
+	f.comparePaths(parseRights(t))
+	f.compareBodies()
 }
 
 // outsiders have no part in either task.
@@ -29,8 +29,8 @@ type request struct {
 }
 
 // comparePaths takes from the table of rights all that is answered like what is missing.
-func (sc *scene) comparePaths(rows []right) {
-	sc.t.Helper()
+func (f *fixture) comparePaths(rows []right) {
+	f.t.Helper()
 	missing := map[string]right{}
 	for _, r := range rows {
 		if r.about == "missing" {
@@ -46,45 +46,45 @@ func (sc *scene) comparePaths(rows []right) {
 		for n, caller := range callers {
 			if r.want[n] == m.want[n] && r.want[n] != http.StatusOK {
 				compared++
-				sc.compareRows(caller, r, m)
+				f.compareRows(caller, r, m)
 			}
 		}
 	}
 	if compared == 0 {
-		sc.t.Error("nothing was compared")
+		f.t.Error("nothing was compared")
 	}
 }
 
 // compareBodies names in bodies what is hidden from the caller.
-func (sc *scene) compareBodies() {
-	sc.t.Helper()
-	sc.tokens["masked"] = sc.masked.token
+func (f *fixture) compareBodies() {
+	f.t.Helper()
+	f.tokens["anonymous team"] = f.anonymous.token
 	compare := func(method, path string, body func(id string) any, hidden ...string) {
-		sc.t.Helper()
+		f.t.Helper()
 		for _, id := range hidden {
-			for _, caller := range append(outsiders, "masked") {
-				sc.same(caller, request{method: method, path: path, body: body(id)}, request{method: method, path: path, body: body(sc.missing)})
+			for _, caller := range append(outsiders, "anonymous team") {
+				f.same(caller, request{method: method, path: path, body: body(id)}, request{method: method, path: path, body: body(f.missing)})
 			}
 		}
 	}
-	task := "/v1/tasks/" + sc.public.task
-	compare(http.MethodPost, task+"/submissions", func(dataset string) any { return image(sc.public.dataset, dataset) }, sc.private.dataset, sc.private.testSet)
+	task := "/v1/tasks/" + f.public.task
+	compare(http.MethodPost, task+"/submissions", func(dataset string) any { return image(f.public.dataset, dataset) }, f.private.dataset, f.private.testSet)
 	compare(http.MethodPost, task+"/submissions", func(dataset string) any {
 		return map[string]any{"type": "upload", "files": []any{csvFile("run.csv", "id,label\n1,a\n", dataset)}}
-	}, sc.private.dataset, sc.private.testSet)
+	}, f.private.dataset, f.private.testSet)
 	compare(http.MethodPost, task+"/registrations", func(user string) any {
 		return map[string]any{"team": "Another", "userId": user}
-	}, sc.users["owner"], sc.users["registrant"])
-	compare(http.MethodPost, "/v1/datasets", func(task string) any { return newDataset(task, "test") }, sc.private.task)
-	compare(http.MethodPatch, "/v1/datasets/"+sc.public.dataset, func(task string) any { return map[string]any{"taskId": task} }, sc.private.task)
+	}, f.users["owner"], f.users["registrant"])
+	compare(http.MethodPost, "/v1/datasets", func(task string) any { return newDataset(task, "test") }, f.private.task)
+	compare(http.MethodPatch, "/v1/datasets/"+f.public.dataset, func(task string) any { return map[string]any{"taskId": task} }, f.private.task)
 }
 
-// compareRows asks in all ways, right and wrong, as those who have no part in anything: what is hidden is not told by how
-// a request is refused either.
-func (sc *scene) compareRows(caller string, r, m right) {
-	sc.t.Helper()
-	hiddenPath, p := sc.fill(r)
-	missingPath, none := sc.fill(m)
+// compareRows asks in all ways, right and wrong, as callers who have no part in anything: how a request is refused does not tell
+// what is hidden from what is missing either.
+func (f *fixture) compareRows(caller string, r, m right) {
+	f.t.Helper()
+	hiddenPath, p := f.fill(r)
+	missingPath, none := f.fill(m)
 	all := ways(r.method)
 	if !slices.Contains(outsiders, caller) {
 		all = all[:1]
@@ -93,12 +93,12 @@ func (sc *scene) compareRows(caller string, r, m right) {
 		a, b := way, way
 		a.path, b.path = hiddenPath+way.path, missingPath+way.path
 		if way.body == nil {
-			a.body, b.body = sc.body(r, p), sc.body(m, none)
+			a.body, b.body = f.body(r, p), f.body(m, none)
 		}
-		sc.same(caller, a, b)
+		f.same(caller, a, b)
 		if strings.Count(r.path, "{") == 2 { // the parent is there, and what is below it is missing
-			b.path = hiddenPath[:strings.LastIndex(hiddenPath, "/")+1] + sc.missing + way.path
-			sc.same(caller, a, b)
+			b.path = hiddenPath[:strings.LastIndex(hiddenPath, "/")+1] + f.missing + way.path
+			f.same(caller, a, b)
 		}
 	}
 }
@@ -128,37 +128,37 @@ func ways(method string) []request {
 }
 
 // same requires that both requests are answered alike, whatever they are about.
-func (sc *scene) same(caller string, hidden, missing request) {
-	sc.t.Helper()
-	h := sc.ask(caller, hidden.method, hidden.path, hidden.body, hidden.headers...)
-	m := sc.answerOnce(caller, missing)
+func (f *fixture) same(caller string, hidden, missing request) {
+	f.t.Helper()
+	h := f.ask(caller, hidden.method, hidden.path, hidden.body, hidden.headers...)
+	m := f.answerOnce(caller, missing)
 	what := fmt.Sprintf("%s %s as %s", hidden.method, hidden.path, caller)
 	if h.status != m.status {
-		sc.t.Errorf("%s: %d when hidden, %d when missing\n%s\n%s", what, h.status, m.status, h.body, m.body)
+		f.t.Errorf("%s: %d when hidden, %d when missing\n%s\n%s", what, h.status, m.status, h.body, m.body)
 		return
 	}
 	if a, b := leveled(h.body), leveled(m.body); !bytes.Equal(a, b) {
-		sc.t.Errorf("%s: when hidden\n%s\nand when missing\n%s", what, a, b)
+		f.t.Errorf("%s: when hidden\n%s\nand when missing\n%s", what, a, b)
 	}
 	a, b := leveledHeader(h.header), leveledHeader(m.header)
 	for name := range a {
 		if !slices.Equal(a[name], b[name]) {
-			sc.t.Errorf("%s: %s is %q when hidden, %q when missing", what, name, a[name], b[name])
+			f.t.Errorf("%s: %s is %q when hidden, %q when missing", what, name, a[name], b[name])
 		}
 	}
 	if len(a) != len(b) {
-		sc.t.Errorf("%s: the headers are %v when hidden, %v when missing", what, a, b)
+		f.t.Errorf("%s: the headers are %v when hidden, %v when missing", what, a, b)
 	}
 }
 
 // answerOnce asks for what is missing, of which the answer is the same each time, once.
-func (sc *scene) answerOnce(caller string, r request) answer {
-	sc.t.Helper()
+func (f *fixture) answerOnce(caller string, r request) answer {
+	f.t.Helper()
 	key := fmt.Sprint(caller, r)
-	if _, ok := sc.answers[key]; !ok {
-		sc.answers[key] = sc.ask(caller, r.method, r.path, r.body, r.headers...)
+	if _, ok := f.answers[key]; !ok {
+		f.answers[key] = f.ask(caller, r.method, r.path, r.body, r.headers...)
 	}
-	return sc.answers[key]
+	return f.answers[key]
 }
 
 func leveledHeader(h http.Header) http.Header {

@@ -15,32 +15,32 @@ type listing struct {
 	ids    map[string]string // some of what can be listed, by what it is
 }
 
-// checkLists requires of every list, whoever asks, that it has exactly what the caller can get by itself.
-func (sc *scene) checkLists() {
-	sc.t.Helper()
-	listings := sc.listings()
+// checkLists requires of every list and caller that it has exactly what the caller can get by itself.
+func (f *fixture) checkLists() {
+	f.t.Helper()
+	listings := f.listings()
 	for _, caller := range callers {
 		statuses := map[string]int{} // of what is got by itself
 		for _, l := range listings {
-			got := sc.listed(caller, l.list)
+			got := f.listed(caller, l.list)
 			for _, about := range slices.Sorted(maps.Keys(l.ids)) {
 				single := strings.Replace(l.single, "{id}", l.ids[about], 1)
 				if statuses[single] == 0 {
-					statuses[single] = sc.ask(caller, http.MethodGet, single, nil).status
+					statuses[single] = f.ask(caller, http.MethodGet, single, nil).status
 				}
 				if seen := statuses[single] == http.StatusOK; seen != slices.Contains(got, l.ids[about]) {
-					sc.t.Errorf("%s as %s: %s is listed: %v; by itself it is answered with %d", l.list, caller, about, !seen, statuses[single])
+					f.t.Errorf("%s as %s: %s is listed: %v; by itself it is answered with %d", l.list, caller, about, !seen, statuses[single])
 				}
 			}
 		}
 	}
 }
 
-func (sc *scene) listings() []listing {
+func (f *fixture) listings() []listing {
 	tasks, datasets := map[string]string{}, map[string]string{}
 	entries, runs, evaluations := map[string]string{}, map[string]string{}, map[string]string{}
 	var all []listing
-	for about, p := range sc.places() {
+	for about, p := range f.tasks() {
 		tasks[about], datasets["dataset of the "+about], datasets["test set of the "+about] = p.task, p.dataset, p.testSet
 		inTask := map[string]string{"public entry, " + about: p.publicEntry, "private entry, " + about: p.ownersEntry}
 		maps.Copy(entries, inTask)
@@ -54,13 +54,13 @@ func (sc *scene) listings() []listing {
 		hidden := map[string]string{"blinded": p.evaluations["blinded"], "withdrawn": p.evaluations["withdrawn"]}
 		for list, ids := range map[string]map[string]string{
 			"": results, "?sort=rank&filter[datasetId]=" + p.dataset: board, "?sort=Accuracy&filter[datasetId]=" + p.dataset: board,
-			"?sort=rank&filter[datasetId]=" + p.testSet: hidden, "?filter[userId]=" + sc.users["owner"]: results,
+			"?sort=rank&filter[datasetId]=" + p.testSet: hidden, "?filter[userId]=" + f.users["owner"]: results,
 		} {
 			all = append(all, listing{of + "/evaluations" + list, "/v1/evaluations/{id}", ids})
 		}
 		all = append(all,
 			listing{of + "/submissions", of + "/submissions/{id}", inTask},
-			listing{of + "/submissions?filter[userId]=" + sc.users["owner"], of + "/submissions/{id}", inTask},
+			listing{of + "/submissions?filter[userId]=" + f.users["owner"], of + "/submissions/{id}", inTask},
 			listing{of + "/registrations", of + "/registrations/{id}", map[string]string{"the owner's": p.registration}})
 	}
 	add := func(path, single string, ids map[string]string, filters ...string) {
@@ -68,18 +68,18 @@ func (sc *scene) listings() []listing {
 			all = append(all, listing{path + f, single, ids})
 		}
 	}
-	inTasks, onDatasets, owners := "?filter[taskId]="+joined(tasks), "?filter[datasetId]="+joined(datasets), "?filter[userId]="+sc.users["owner"]
-	add("/v1/tasks", "/v1/tasks/{id}", tasks, "?filter[organizerId]="+sc.organizer)
+	inTasks, onDatasets, owners := "?filter[taskId]="+joined(tasks), "?filter[datasetId]="+joined(datasets), "?filter[userId]="+f.users["owner"]
+	add("/v1/tasks", "/v1/tasks/{id}", tasks, "?filter[organizerId]="+f.organizer)
 	add("/v1/datasets", "/v1/datasets/{id}", datasets, inTasks)
 	add("/v1/runs", "/v1/runs/{id}", runs, inTasks, onDatasets, owners)
-	add("/v1/runs", "/v1/runs/{id}", map[string]string{"published": sc.private.runs["published"], "unpublished": sc.public.runs["unpublished"]},
+	add("/v1/runs", "/v1/runs/{id}", map[string]string{"published": f.private.runs["published"], "unpublished": f.public.runs["unpublished"]},
 		"?filter[submissionId]="+joined(entries))
 	add("/v1/evaluations", "/v1/evaluations/{id}", evaluations, inTasks, onDatasets, owners, "?filter[runId]="+joined(runs))
 	return all
 }
 
-func (sc *scene) places() map[string]place {
-	return map[string]place{"public task": sc.public, "private task": sc.private}
+func (f *fixture) tasks() map[string]taskIDs {
+	return map[string]taskIDs{"public task": f.public, "private task": f.private}
 }
 
 // joined is the ids as a filter takes them.
@@ -88,12 +88,12 @@ func joined(ids map[string]string) string {
 }
 
 // listed returns the ids of a list, or of its newest elements when it goes on and on.
-func (sc *scene) listed(caller, list string) []string {
-	sc.t.Helper()
+func (f *fixture) listed(caller, list string) []string {
+	f.t.Helper()
 	const pages = 5
 	var ids []string
 	for range pages {
-		got := sc.ask(caller, http.MethodGet, list, nil)
+		got := f.ask(caller, http.MethodGet, list, nil)
 		if got.status != http.StatusOK {
 			break
 		}
@@ -102,7 +102,7 @@ func (sc *scene) listed(caller, list string) []string {
 			Links struct{ Next string }
 		}
 		if err := json.Unmarshal(got.body, &p); err != nil {
-			sc.t.Fatal(err)
+			f.t.Fatal(err)
 		}
 		for _, d := range p.Data {
 			ids = append(ids, d.ID)

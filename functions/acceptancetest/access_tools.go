@@ -11,15 +11,15 @@ import (
 )
 
 // examples are inputs that work, by the names of the tools.
-func (sc *scene) examples() map[string]any {
-	sc.t.Helper()
+func (f *fixture) examples() map[string]any {
+	f.t.Helper()
 	var list struct {
 		Data []struct {
 			Name    string
 			Example any
 		}
 	}
-	sc.want(sc.t, http.StatusOK, &list, "", http.MethodGet, "/v1/tools", nil)
+	f.want(f.t, http.StatusOK, &list, "", http.MethodGet, "/v1/tools", nil)
 	examples := map[string]any{}
 	for _, tool := range list.Data {
 		examples[tool.Name] = tool.Example
@@ -46,31 +46,31 @@ var rankedRuns = map[string]struct {
 	"private":            {"private", false, false},
 }
 
-func (sc *scene) newRanked(p place) ranked {
-	sc.t.Helper()
+func (f *fixture) newRanked(p taskIDs) ranked {
+	f.t.Helper()
 	set := newDataset(p.task, "validation")
 	set["truths"] = []any{csvFile(truthFile, "1 0 d1 1\n1 0 "+truthDocument+" 1\n2 0 d2 1\n", "")}
-	set["inputs"] = []any{csvFile("texts.tsv", "d1\t"+map[bool]string{true: privateText, false: "the first"}[p.task == sc.private.task]+"\n", "")}
+	set["inputs"] = []any{csvFile("texts.tsv", "d1\t"+map[bool]string{true: privateText, false: "the first"}[p.task == f.private.task]+"\n", "")}
 	set["runFormat"] = map[string]any{"kind": "trec-run"}
 	set["evaluator"] = map[string]any{"kind": "retrieval", "measures": []string{"AP"}}
-	r := ranked{id(sc.create(sc.t, sc.tokens["organizer"], "/v1/datasets", set)), map[string]string{}}
+	r := ranked{id(f.create(f.t, f.tokens["organizer"], "/v1/datasets", set)), map[string]string{}}
 	for name, e := range rankedRuns {
 		var made struct{ RunIDs []string }
-		sc.want(sc.t, http.StatusCreated, &made, sc.tokens["owner"], http.MethodPost, "/v1/tasks/"+p.task+"/submissions", map[string]any{
+		f.want(f.t, http.StatusCreated, &made, f.tokens["owner"], http.MethodPost, "/v1/tasks/"+p.task+"/submissions", map[string]any{
 			"type": "upload", "visibility": e.visibility,
 			"files": []any{csvFile("run.txt", "1 Q0 d1 1 2.0 "+strings.ReplaceAll(name, " ", "-")+"\n1 Q0 d2 2 1.0 tag\n2 Q0 d1 1 2.0 tag\n", r.dataset)},
 		})
 		r.runs[name] = made.RunIDs[0]
 	}
 	for name, run := range r.runs {
-		sc.awaitEvaluation(run)
+		f.awaitEvaluation(run)
 		e := rankedRuns[name]
-		sc.want(sc.t, http.StatusOK, nil, sc.tokens["organizer"], http.MethodPatch, "/v1/runs/"+run+"/review", map[string]any{"published": e.published, "blinded": e.blinded})
+		f.want(f.t, http.StatusOK, nil, f.tokens["organizer"], http.MethodPatch, "/v1/runs/"+run+"/review", map[string]any{"published": e.published, "blinded": e.blinded})
 	}
 	return r
 }
 
-// toolInput is what a tool is asked with about a run, beside another that all who see the task may have.
+// toolInput is what a tool is asked with about a run, next to another run that all who see the task may read.
 type toolInput struct {
 	values bool // it works on the values of runs; else on their files
 	input  func(run, other string) map[string]any
@@ -98,41 +98,41 @@ var toolInputs = map[string]toolInput{
 	}},
 }
 
-// checkTools requires of every tool, whoever asks, that it works on what the resources show the caller, and on nothing else.
-func (sc *scene) checkTools() {
-	sc.t.Helper()
-	names := slices.Sorted(maps.Keys(sc.inputs))
-	for _, p := range []place{sc.public, sc.private} {
-		r := sc.newRanked(p)
+// checkTools requires of every tool and caller that it works on what the resources show the caller, and on nothing else.
+func (f *fixture) checkTools() {
+	f.t.Helper()
+	names := slices.Sorted(maps.Keys(f.inputs))
+	for _, p := range []taskIDs{f.public, f.private} {
+		r := f.newRanked(p)
 		for _, caller := range callers {
-			sc.checkTruth(caller, r)
+			f.checkTruth(caller, r)
 			for about, run := range r.runs {
 				other := r.runs["also published"]
 				if about == "also published" {
 					other = r.runs["published"]
 				}
-				sc.checkRun(caller, about, names, run, other)
+				f.checkRun(caller, about, names, run, other)
 			}
 		}
 	}
 }
 
 // checkRun asks every tool about a run.
-func (sc *scene) checkRun(caller, about string, names []string, run, other string) {
-	sc.t.Helper()
+func (f *fixture) checkRun(caller, about string, names []string, run, other string) {
+	f.t.Helper()
 	var shown struct {
 		Files        []struct{ URL string }
 		EvaluationID string
 	}
-	_ = json.Unmarshal(sc.ask(caller, http.MethodGet, "/v1/runs/"+run, nil).body, &shown) // a problem has neither
+	_ = json.Unmarshal(f.ask(caller, http.MethodGet, "/v1/runs/"+run, nil).body, &shown) // a problem has neither
 	files := len(shown.Files) > 0 && shown.Files[0].URL != ""
-	values := sc.ask(caller, http.MethodGet, "/v1/evaluations/"+sc.awaitEvaluation(run), nil).status == http.StatusOK
-	judgments := sc.readsTruth(caller, run)
+	values := f.ask(caller, http.MethodGet, "/v1/evaluations/"+f.awaitEvaluation(run), nil).status == http.StatusOK
+	judgments := f.readsTruth(caller, run)
 	for _, name := range names {
 		with, ok := toolInputs[name]
 		if !ok {
 			if name != "leaderboard" {
-				sc.t.Errorf("how to ask the tool %s about a run is not written down", name)
+				f.t.Errorf("how to ask the tool %s about a run is not written down", name)
 			}
 			continue
 		}
@@ -140,53 +140,53 @@ func (sc *scene) checkRun(caller, about string, names []string, run, other strin
 		if with.values && values || !with.values && files {
 			want = http.StatusOK
 		}
-		got := sc.ask(caller, http.MethodPost, "/v1/tools/"+name, with.input(run, other))
+		got := f.ask(caller, http.MethodPost, "/v1/tools/"+name, with.input(run, other))
 		if got.status != want {
-			sc.t.Errorf("%s of a run that is %s, as %s: %d, want %d\n%s", name, about, caller, got.status, want, got.body)
+			f.t.Errorf("%s of a run that is %s, as %s: %d, want %d\n%s", name, about, caller, got.status, want, got.body)
 		}
-		sc.sameByAddress(caller, name, with.input(run, other), want)
+		f.sameByAddress(caller, name, with.input(run, other), want)
 		if judged := bytes.Contains(got.body, []byte(`"grade"`)); judged && !judgments {
-			sc.t.Errorf("%s of a run that is %s shows judgments to %s\n%s", name, about, caller, got.body)
+			f.t.Errorf("%s of a run that is %s shows judgments to %s\n%s", name, about, caller, got.body)
 		}
 	}
 }
 
 // sameByAddress asks for the same by GET, as a page or as a chart where the tool has them, and as one who has the answer
 // already: that changes nothing about who may have it.
-func (sc *scene) sameByAddress(caller, tool string, input map[string]any, want int) {
-	sc.t.Helper()
+func (f *fixture) sameByAddress(caller, tool string, input map[string]any, want int) {
+	f.t.Helper()
 	text, err := json.Marshal(input)
 	if err != nil {
-		sc.t.Fatal(err)
+		f.t.Fatal(err)
 	}
 	path := "/v1/tools/" + tool + "/result?input=" + url.QueryEscape(string(text))
 	accept := []string{"text/html, application/problem+json, */*;q=0.1", "image/svg+xml, */*;q=0.1"}[slices.Index(callers, caller)%2] // callers take turns
-	have := sc.answerOnce("organizer", request{method: http.MethodGet, path: path, headers: []string{"Accept", accept}})
+	have := f.answerOnce("organizer", request{method: http.MethodGet, path: path, headers: []string{"Accept", accept}})
 	if have.status != http.StatusOK || have.header.Get("ETag") == "" {
-		sc.t.Errorf("%s as organizer: %d, %v", path, have.status, have.header)
+		f.t.Errorf("%s as organizer: %d, %v", path, have.status, have.header)
 		return
 	}
-	if got := sc.ask(caller, http.MethodGet, path, nil, "Accept", accept); got.status != want {
-		sc.t.Errorf("%s as %s, as %s: %d, want %d\n%s", path, caller, accept, got.status, want, got.body)
+	if got := f.ask(caller, http.MethodGet, path, nil, "Accept", accept); got.status != want {
+		f.t.Errorf("%s as %s, as %s: %d, want %d\n%s", path, caller, accept, got.status, want, got.body)
 	}
-	got := sc.ask(caller, http.MethodGet, path, nil, "Accept", accept, "If-None-Match", have.header.Get("ETag"))
+	got := f.ask(caller, http.MethodGet, path, nil, "Accept", accept, "If-None-Match", have.header.Get("ETag"))
 	if got.status != want && !(want == http.StatusOK && got.status == http.StatusNotModified) {
-		sc.t.Errorf("%s as %s, with the tag of another: %d, want %d\n%s", path, caller, got.status, want, got.body)
+		f.t.Errorf("%s as %s, with the tag of another: %d, want %d\n%s", path, caller, got.status, want, got.body)
 	}
 }
 
 // readsTruth reports whether the caller is shown the truth of the run's dataset.
-func (sc *scene) readsTruth(caller, run string) bool {
-	sc.t.Helper()
+func (f *fixture) readsTruth(caller, run string) bool {
+	f.t.Helper()
 	var r struct{ DatasetID string }
-	sc.want(sc.t, http.StatusOK, &r, sc.tokens["organizer"], http.MethodGet, "/v1/runs/"+run, nil)
-	return bytes.Contains(sc.ask(caller, http.MethodGet, "/v1/datasets/"+r.DatasetID, nil).body, []byte(truthFile))
+	f.want(f.t, http.StatusOK, &r, f.tokens["organizer"], http.MethodGet, "/v1/runs/"+run, nil)
+	return bytes.Contains(f.ask(caller, http.MethodGet, "/v1/datasets/"+r.DatasetID, nil).body, []byte(truthFile))
 }
 
 // checkTruth measures a run that comes along against the truth of a dataset, and asks for its board.
-func (sc *scene) checkTruth(caller string, r ranked) {
-	sc.t.Helper()
-	seen := sc.ask(caller, http.MethodGet, "/v1/datasets/"+r.dataset, nil)
+func (f *fixture) checkTruth(caller string, r ranked) {
+	f.t.Helper()
+	seen := f.ask(caller, http.MethodGet, "/v1/datasets/"+r.dataset, nil)
 	want, board := http.StatusNotFound, http.StatusNotFound
 	if seen.status == http.StatusOK {
 		want, board = http.StatusForbidden, http.StatusOK
@@ -198,35 +198,35 @@ func (sc *scene) checkTruth(caller string, r ranked) {
 	truth := map[string]any{"datasetId": r.dataset}
 	for _, name := range []string{"evaluator", "topics", "diffir"} {
 		body := map[string]any{"runs": []any{mine, mine}, "truth": truth}
-		if got := sc.ask(caller, http.MethodPost, "/v1/tools/"+name, body); got.status != want {
-			sc.t.Errorf("%s against a truth as %s: %d, want %d\n%s", name, caller, got.status, want, got.body)
+		if got := f.ask(caller, http.MethodPost, "/v1/tools/"+name, body); got.status != want {
+			f.t.Errorf("%s against a truth as %s: %d, want %d\n%s", name, caller, got.status, want, got.body)
 		}
 	}
-	if got := sc.ask(caller, http.MethodPost, "/v1/tools/converter", map[string]any{"qrels": truth, "to": "trec-qrels"}, "Accept", "text/plain"); got.status != want {
-		sc.t.Errorf("convert of a truth as %s: %d, want %d\n%s", caller, got.status, want, got.body)
+	if got := f.ask(caller, http.MethodPost, "/v1/tools/converter", map[string]any{"qrels": truth, "to": "trec-qrels"}, "Accept", "text/plain"); got.status != want {
+		f.t.Errorf("convert of a truth as %s: %d, want %d\n%s", caller, got.status, want, got.body)
 	}
-	if got := sc.ask(caller, http.MethodPost, "/v1/tools/serp", map[string]any{"run": mine, "texts": truth}); got.status != board {
-		sc.t.Errorf("serp with the texts of a dataset as %s: %d, want %d\n%s", caller, got.status, board, got.body)
+	if got := f.ask(caller, http.MethodPost, "/v1/tools/serp", map[string]any{"run": mine, "texts": truth}); got.status != board {
+		f.t.Errorf("serp with the texts of a dataset as %s: %d, want %d\n%s", caller, got.status, board, got.body)
 	}
 	for name, body := range map[string]map[string]any{
 		"validator": {"run": mine, "datasetId": r.dataset}, "diffir": {"runs": []any{mine, mine}, "texts": truth},
 	} {
-		if got := sc.ask(caller, http.MethodPost, "/v1/tools/"+name, body); got.status != board {
-			sc.t.Errorf("%s about a dataset as %s: %d, want %d\n%s", name, caller, got.status, board, got.body)
+		if got := f.ask(caller, http.MethodPost, "/v1/tools/"+name, body); got.status != board {
+			f.t.Errorf("%s about a dataset as %s: %d, want %d\n%s", name, caller, got.status, board, got.body)
 		}
 	}
-	against := sc.ask(caller, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": r.dataset, "against": 1})
+	against := f.ask(caller, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": r.dataset, "against": 1})
 	if hidden := against.status == http.StatusNotFound; hidden != (board == http.StatusNotFound) { // there is one version
-		sc.t.Errorf("leaderboard against a version as %s: %d\n%s", caller, against.status, against.body)
+		f.t.Errorf("leaderboard against a version as %s: %d\n%s", caller, against.status, against.body)
 	}
-	got := sc.ask(caller, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": r.dataset, "best": false})
+	got := f.ask(caller, http.MethodPost, "/v1/tools/leaderboard", map[string]any{"datasetId": r.dataset, "best": false})
 	if got.status != board {
-		sc.t.Errorf("leaderboard as %s: %d, want %d\n%s", caller, got.status, board, got.body)
+		f.t.Errorf("leaderboard as %s: %d, want %d\n%s", caller, got.status, board, got.body)
 	}
 	for about, run := range r.runs {
-		visible := sc.ask(caller, http.MethodGet, "/v1/evaluations/"+sc.awaitEvaluation(run), nil).status == http.StatusOK
-		if listed := bytes.Contains(got.body, []byte(sc.awaitEvaluation(run))); listed != visible {
-			sc.t.Errorf("leaderboard as %s has the run that is %s: %v, want %v", caller, about, listed, visible)
+		visible := f.ask(caller, http.MethodGet, "/v1/evaluations/"+f.awaitEvaluation(run), nil).status == http.StatusOK
+		if listed := bytes.Contains(got.body, []byte(f.awaitEvaluation(run))); listed != visible {
+			f.t.Errorf("leaderboard as %s has the run that is %s: %v, want %v", caller, about, listed, visible)
 		}
 	}
 }

@@ -19,7 +19,7 @@ type Setup struct {
 	URL    string                                     // base URL, without a slash at its end
 	Token  func(user string, groups ...string) string // a token of the server's issuer; groups are admins and workers
 	Client *http.Client
-	Keep   bool // leaves out the last chapter of the Story, which deletes what the others made
+	Keep   bool // leaves out the last step of the Scenario, which deletes what the others made
 
 	revisions *revisions // nil: what is shown is not compared
 }

@@ -7,7 +7,7 @@ import (
 	"assay/shared/record"
 )
 
-func (st *story) registrations() {
+func (st *scenario) registrations() {
 	all := st.public + "/registrations"
 	ann := map[string]any{"team": st.annTeam(), "anonymous": true, "affiliation": "Shore University", "contact": st.annContact()}
 	var made record.Registration
@@ -41,7 +41,7 @@ func (st *story) registrations() {
 }
 
 // guest registers somebody else for the private task, which is the way into it.
-func (st *story) guest() {
+func (st *scenario) guest() {
 	st.t.Helper()
 	st.refused(problem.NotFound, st.pia, http.MethodGet, st.private, nil)
 	plover := map[string]any{"team": "Plover", "userId": st.pia.id}

@@ -109,7 +109,7 @@ func references(t testing.TB, name string) map[string]map[string]float64 {
 }
 
 // equal requires that an evaluation has the values that trec_eval printed.
-func (st *story) equal(e record.Evaluation, reference string) {
+func (st *scenario) equal(e record.Evaluation, reference string) {
 	st.t.Helper()
 	for topic, want := range references(st.t, reference) {
 		for name, printed := range measures {

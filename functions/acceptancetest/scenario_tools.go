@@ -13,7 +13,7 @@ import (
 // held is a run that the platform holds, in the input of a tool.
 func held(run string) map[string]any { return map[string]any{"runId": id(run)} }
 
-func (st *story) tools() {
+func (st *scenario) tools() {
 	tool := func(name string) string { return "/v1/tools/" + name }
 	both := []any{held(st.annCACM.runs[0]), held(st.benBoth.runs[1])}
 	pair := map[string]any{"runs": both}
@@ -21,7 +21,7 @@ func (st *story) tools() {
 		Measures []string
 		Runs     []record.Evaluation // an evaluated run has members of the same names
 	}
-	st.want(http.StatusOK, &values, st.nobody, http.MethodPost, tool("evaluator"), pair)
+	st.want(http.StatusOK, &values, st.anyone, http.MethodPost, tool("evaluator"), pair)
 	st.equal(values.Runs[0], "cacm/bm25.values")
 
 	against := map[string]any{"runs": both, "truth": map[string]any{"datasetId": st.cacm}, "measures": []string{"P@3"}}
@@ -46,12 +46,12 @@ func (st *story) tools() {
 			st.want(http.StatusNotModified, nil, st.ben, http.MethodGet, a.header.Get("Content-Location"), nil, "Accept", media, "If-None-Match", a.header.Get("ETag"))
 		}
 	}
-	st.refused(problem.NotFound, st.nobody, http.MethodPost, tool("diffir"), pair) // ben's files are his own, whatever became of them
+	st.refused(problem.NotFound, st.anyone, http.MethodPost, tool("diffir"), pair) // ben's files are his own, whatever became of them
 	st.files(tool, pair)
 }
 
 // files are what tools write: small ones stand in the answer, large ones behind a link, for those who are logged in.
-func (st *story) files(tool func(string) string, pair map[string]any) {
+func (st *scenario) files(tool func(string) string, pair map[string]any) {
 	fused := st.want(http.StatusOK, nil, st.ben, http.MethodPost, tool("fusion"), map[string]any{"runs": pair["runs"], "depth": 10}, "Accept", "text/plain")
 	if n := bytes.Count(fused.body, []byte("\n")); n < 100 || !bytes.Contains(fused.body, []byte(" Q0 ")) {
 		st.t.Errorf("the fused run has %d lines", n)
@@ -61,7 +61,7 @@ func (st *story) files(tool func(string) string, pair map[string]any) {
 		fmt.Fprintf(&long, "1 Q0 document-%d %d %d me\n", i, i+1, 80_000-i)
 	}
 	input := map[string]any{"run": map[string]any{"files": []any{map[string]any{"name": "long.txt", "content": inline("", compressed(st.t, long.Bytes()))["content"]}}}, "to": "jsonl"}
-	st.says(st.refused(problem.Unauthorized, st.nobody, http.MethodPost, tool("converter"), input), "Log in")
+	st.says(st.refused(problem.Unauthorized, st.anyone, http.MethodPost, tool("converter"), input), "Log in")
 	var written struct{ File struct{ URL, SHA256 string } }
 	st.want(http.StatusOK, &written, st.ann, http.MethodPost, tool("converter"), input)
 	file := st.api.send(st.t, "", http.MethodGet, written.File.URL, nil)

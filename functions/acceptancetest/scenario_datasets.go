@@ -19,7 +19,7 @@ func retrieval(task, name, split string, truth map[string]any) map[string]any {
 	}
 }
 
-func (st *story) datasets() {
+func (st *scenario) datasets() {
 	qrels := read(st.t, "news/qrels")
 	draft := retrieval(st.public, "News", "training", inline("qrels", qrels))
 	topics := []byte("301 international organized crime\n")
@@ -34,12 +34,12 @@ func (st *story) datasets() {
 	st.hidden = id(st.post(st.olivia, "/v1/datasets", newDataset(id(st.private), "training")))
 	st.little = id(st.post(st.olivia, "/v1/datasets", newDataset(id(st.limited), "training")))
 
-	st.listed(st.nobody, "/v1/datasets?filter[taskId]="+id(st.public)+","+id(st.private), st.cacm, st.news)
+	st.listed(st.anyone, "/v1/datasets?filter[taskId]="+id(st.public)+","+id(st.private), st.cacm, st.news)
 	st.listed(st.olivia, "/v1/datasets?filter[taskId]="+id(st.public)+","+id(st.private), st.hidden, st.cacm, st.news)
 	st.refused(problem.NotFound, st.sam, http.MethodGet, "/v1/datasets/"+st.hidden, nil)
 
 	var shown record.Dataset
-	st.get(st.nobody, "/v1/datasets/"+st.news, &shown)
+	st.get(st.anyone, "/v1/datasets/"+st.news, &shown)
 	if status, got := st.download(shown.Inputs[0].URL); status != http.StatusOK || !bytes.Equal(got, topics) {
 		st.t.Errorf("the link of an input leads to %d, %q", status, got)
 	}
@@ -54,7 +54,7 @@ func (st *story) datasets() {
 }
 
 // renamedInput gives a file another name, under which its bytes are still there, and takes away a link, which is not its to take.
-func (st *story) renamedInput() {
+func (st *scenario) renamedInput() {
 	st.t.Helper()
 	var renamed, same record.Dataset
 	path := "/v1/datasets/" + st.news
@@ -73,7 +73,7 @@ func (st *story) renamedInput() {
 }
 
 // uploadedTruth makes a dataset whose truth goes straight to the object store.
-func (st *story) uploadedTruth() {
+func (st *scenario) uploadedTruth() {
 	st.t.Helper()
 	qrels := read(st.t, "cacm/qrels")
 	var cacm record.Dataset
@@ -81,7 +81,7 @@ func (st *story) uploadedTruth() {
 	st.cacm = cacm.ID
 	truth := cacm.Truths[0]
 	if cacm.TruthVersion != 0 || truth.State != record.FilePending || truth.Upload == nil {
-		st.t.Fatalf("%+v, want to be told where to send the truth", cacm)
+		st.t.Fatalf("%+v, want a link to upload the truth to", cacm)
 	}
 	wrong := bytes.ToLower(qrels)
 	if status := st.put(truth.Upload, wrong); status < 400 || status >= 500 {

@@ -9,13 +9,13 @@ import (
 )
 
 // labels is an entry to the small dataset.
-func (st *story) labels(content string) map[string]any {
+func (st *scenario) labels(content string) map[string]any {
 	return upload("private", csvFile("run.csv", content, st.little))
 }
 
 const goodLabels = "id,label\n1,a\n2,b\n"
 
-func (st *story) quotas() {
+func (st *scenario) quotas() {
 	submissions := st.limited + "/submissions"
 	st.post(st.ben, st.limited+"/registrations", map[string]any{"team": "Otter"})
 	_, s := st.submit(st.ben, st.limited, st.labels(goodLabels))
@@ -54,7 +54,7 @@ func (st *story) quotas() {
 }
 
 // left requires what an answer says is left of three runs a day and four in all.
-func (st *story) left(s record.Submission, today, inAll int) {
+func (st *scenario) left(s record.Submission, today, inAll int) {
 	st.t.Helper()
 	q := s.Quota
 	if q == nil || q.PerDay == nil || q.RemainingToday == nil || q.Total == nil || q.Remaining == nil {
@@ -66,7 +66,7 @@ func (st *story) left(s record.Submission, today, inAll int) {
 }
 
 // failedUpload sends a file that cannot be read to its address: the run fails, says why, and gives back what it used.
-func (st *story) failedUpload() {
+func (st *scenario) failedUpload() {
 	st.t.Helper()
 	content := []byte("id,label\n1,a\n2\n\"3,b\n")
 	file := on(st.little, declared("run.csv", content))
@@ -90,8 +90,8 @@ func (st *story) failedUpload() {
 	}
 }
 
-// cancelled takes back an image that nobody asks for.
-func (st *story) cancelled() {
+// cancelled cancels the run of an image, which no worker leases.
+func (st *scenario) cancelled() {
 	st.t.Helper()
 	e, s := st.submit(st.ben, st.limited, map[string]any{"type": "image", "image": "registry.example.org/otter:1", "datasetIds": []string{st.little}})
 	st.left(s, 0, 1)

@@ -8,8 +8,8 @@ import (
 	"assay/shared/record"
 )
 
-// evaluationOf returns the id of the evaluation of a run, as its organizer is told.
-func (st *story) evaluationOf(run string) string {
+// evaluationOf returns the id of the evaluation of a run, as its organizer is shown it.
+func (st *scenario) evaluationOf(run string) string {
 	st.t.Helper()
 	return st.run(run, record.Completed).EvaluationID
 }
@@ -18,24 +18,24 @@ func (st *story) evaluationOf(run string) string {
 func evaluations(run string) string { return "/v1/evaluations?filter[runId]=" + id(run) }
 
 // board is the leaderboard of a dataset of the public task.
-func (st *story) board(dataset string) string {
+func (st *scenario) board(dataset string) string {
 	return st.public + "/evaluations?sort=rank&filter[datasetId]=" + dataset
 }
 
-func (st *story) blinded() {
+func (st *scenario) blinded() {
 	run := st.annCACM.runs[0]
 	evaluation := st.evaluationOf(run)
 	st.get(st.olivia, "/v1/evaluations/"+evaluation, nil)
 	st.listed(st.olivia, evaluations(run), evaluation)
 	blind := func() {
 		st.t.Helper()
-		for _, who := range []person{st.ann, st.ben, st.sam, st.nobody} {
-			st.refused(problem.NotFound, who, http.MethodGet, "/v1/evaluations/"+evaluation, nil)
-			st.listed(who, evaluations(run))
-			st.listed(who, st.board(st.cacm))
+		for _, caller := range []user{st.ann, st.ben, st.sam, st.anyone} {
+			st.refused(problem.NotFound, caller, http.MethodGet, "/v1/evaluations/"+evaluation, nil)
+			st.listed(caller, evaluations(run))
+			st.listed(caller, st.board(st.cacm))
 			var r record.Run
-			if st.get(who, run, &r); r.EvaluationID != "" || r.State != record.Completed {
-				st.t.Errorf("%s sees %+v, want it completed, without its evaluation", who.name, r)
+			if st.get(caller, run, &r); r.EvaluationID != "" || r.State != record.Completed {
+				st.t.Errorf("%s sees %+v, want it completed, without its evaluation", caller.name, r)
 			}
 		}
 	}
@@ -59,18 +59,18 @@ func (st *story) blinded() {
 	}
 	first := st.firstEvaluation.ID
 	st.listed(st.ann, evaluations(st.annNews.runs[0]), first)
-	for _, who := range []person{st.ben, st.sam, st.nobody} {
-		st.refused(problem.NotFound, who, http.MethodGet, "/v1/evaluations/"+first, nil)
-		st.listed(who, evaluations(st.annNews.runs[0]))
+	for _, caller := range []user{st.ben, st.sam, st.anyone} {
+		st.refused(problem.NotFound, caller, http.MethodGet, "/v1/evaluations/"+first, nil)
+		st.listed(caller, evaluations(st.annNews.runs[0]))
 	}
 }
 
 // publish shows the evaluation of a run to everyone.
-func (st *story) publish(run string) {
+func (st *scenario) publish(run string) {
 	st.t.Helper()
 	st.patch(st.olivia, run+"/review", nil, map[string]any{"published": true, "blinded": false, "noErrors": true, "comment": "Well done."})
 	st.await("the evaluation of "+run, func() error {
-		if got := st.list(st.nobody, evaluations(run)); len(got) != 1 {
+		if got := st.list(st.anyone, evaluations(run)); len(got) != 1 {
 			return fmt.Errorf("nobody sees %v, want one", got)
 		}
 		return nil

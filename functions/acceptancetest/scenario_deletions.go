@@ -8,17 +8,17 @@ import (
 	"assay/shared/record"
 )
 
-func (st *story) deletions() {
-	refused := func(who person, path string) {
+func (st *scenario) deletions() {
+	refused := func(caller user, path string) {
 		st.t.Helper()
-		st.refused(problem.Conflict, who, http.MethodDelete, path, nil)
+		st.refused(problem.Conflict, caller, http.MethodDelete, path, nil)
 	}
 	gone := func(path string) {
 		st.t.Helper()
 		st.await(path+" is gone", func() error {
-			for _, who := range []person{st.nobody, st.ann, st.ben, st.olivia} {
-				if a := st.ask(who, http.MethodGet, path, nil); a.status != http.StatusNotFound {
-					return fmt.Errorf("status %d for %s", a.status, who.name)
+			for _, caller := range []user{st.anyone, st.ann, st.ben, st.olivia} {
+				if a := st.ask(caller, http.MethodGet, path, nil); a.status != http.StatusNotFound {
+					return fmt.Errorf("status %d for %s", a.status, caller.name)
 				}
 			}
 			return nil
@@ -30,7 +30,7 @@ func (st *story) deletions() {
 	refused(st.ben, st.benRegistration)
 	refused(st.ann, st.annCACM.path)
 	refused(st.ann, st.annCACM.runs[0])
-	st.refused(problem.Unauthorized, st.nobody, http.MethodDelete, st.annCACM.path, nil)
+	st.refused(problem.Unauthorized, st.anyone, http.MethodDelete, st.annCACM.path, nil)
 	st.refused(problem.Forbidden, st.ben, http.MethodDelete, st.annCACM.path, nil)
 	st.refused(problem.NotFound, st.ann, http.MethodDelete, st.benBoth.path, nil)
 
@@ -45,7 +45,7 @@ func (st *story) deletions() {
 		st.t.Errorf("the bytes of a deleted run are answered with %d", status)
 	}
 	otter := "Otter " + st.tail
-	st.ranked(st.nobody, st.board(st.cacm), rankedRun{1, otter, st.benCACM.runs[0]}, rankedRun{2, otter, st.benBoth.runs[1]})
+	st.ranked(st.anyone, st.board(st.cacm), rankedRun{1, otter, st.benCACM.runs[0]}, rankedRun{2, otter, st.benBoth.runs[1]})
 	st.remove(st.ann, st.annCACM.path)
 	gone(st.annCACM.path)
 
@@ -77,7 +77,7 @@ func (st *story) deletions() {
 		return nil
 	})
 	gone("/v1/datasets/" + st.news)
-	st.await("the deletions are told", func() error {
+	st.await("audit entries of the deletions", func() error {
 		var p struct{ Data []record.AuditEntry }
 		st.get(st.olivia, st.public+"/audit-entries?limit=200", &p)
 		missing := map[string]bool{"run.deleted": true, "submission.deleted": true, "dataset.deleted": true}
@@ -85,7 +85,7 @@ func (st *story) deletions() {
 			delete(missing, e.Action)
 		}
 		if len(missing) > 0 {
-			return fmt.Errorf("no entry tells %v", missing)
+			return fmt.Errorf("no audit entry has %v", missing)
 		}
 		return nil
 	})
@@ -99,5 +99,5 @@ func (st *story) deletions() {
 	st.listed(st.olivia, "/v1/tasks?filter[organizerId]="+id(st.organizerPath))
 	st.remove(st.olivia, st.organizerPath)
 	gone(st.organizerPath)
-	st.listed(st.nobody, "/v1/organizers?filter[name]="+st.tail)
+	st.listed(st.anyone, "/v1/organizers?filter[name]="+st.tail)
 }

@@ -12,10 +12,10 @@ import (
 )
 
 // submit makes a submission that must be accepted.
-func (st *story) submit(who person, task string, body any) (entry, record.Submission) {
+func (st *scenario) submit(caller user, task string, body any) (entry, record.Submission) {
 	st.t.Helper()
 	var s record.Submission
-	a := st.want(http.StatusCreated, &s, who, http.MethodPost, task+"/submissions", body)
+	a := st.want(http.StatusCreated, &s, caller, http.MethodPost, task+"/submissions", body)
 	e := entry{path: a.header.Get("Location")}
 	for _, run := range s.RunIDs {
 		e.runs = append(e.runs, "/v1/runs/"+run)
@@ -23,7 +23,7 @@ func (st *story) submit(who person, task string, body any) (entry, record.Submis
 	return e, s
 }
 
-func (st *story) uploads() {
+func (st *scenario) uploads() {
 	results, bm25 := read(st.t, "news/results.run"), read(st.t, "cacm/bm25.run")
 	var s record.Submission
 	st.annNews, s = st.submit(st.ann, st.public, upload("public", on(st.news, inline("results.run", results))))
@@ -62,11 +62,11 @@ func (st *story) uploads() {
 }
 
 // uploaded sends the bytes of a submission of one file, first wrong ones.
-func (st *story) uploaded(s record.Submission, content []byte) {
+func (st *scenario) uploaded(s record.Submission, content []byte) {
 	st.t.Helper()
 	f := s.Files[0]
 	if f.State != record.FilePending || f.Upload == nil {
-		st.t.Fatalf("%+v, want to be told where to send the bytes", f)
+		st.t.Fatalf("%+v, want a link to upload the bytes to", f)
 	}
 	path := "/v1/runs/" + s.RunIDs[0]
 	st.run(path, record.AwaitingUpload)
@@ -84,19 +84,19 @@ func (st *story) uploaded(s record.Submission, content []byte) {
 }
 
 // bytesOfRuns requires that owner and organizer get the bytes of a run, and nobody else before its review is published.
-func (st *story) bytesOfRuns() {
+func (st *scenario) bytesOfRuns() {
 	st.t.Helper()
-	for _, who := range []person{st.ann, st.olivia, st.nobody, st.ben} {
+	for _, caller := range []user{st.ann, st.olivia, st.anyone, st.ben} {
 		var run record.Run
-		st.get(who, st.annCACM.runs[0], &run)
-		if !who.trusted {
+		st.get(caller, st.annCACM.runs[0], &run)
+		if !caller.trusted {
 			if len(run.Files) > 0 {
-				st.t.Errorf("%s reads the names of the files of an anonymous team: %+v", who.name, run.Files)
+				st.t.Errorf("%s reads the names of the files of an anonymous team: %+v", caller.name, run.Files)
 			}
 			continue
 		}
 		if status, got := st.download(run.Files[0].URL); status != http.StatusOK || !bytes.Equal(got, read(st.t, "cacm/bm25.run")) {
-			st.t.Errorf("the link leads %s to %d, %d bytes", who.name, status, len(got))
+			st.t.Errorf("the link leads %s to %d, %d bytes", caller.name, status, len(got))
 		}
 	}
 }
@@ -111,7 +111,7 @@ func damaged(t testing.TB) []byte {
 	return bytes.Join(lines, []byte("\n"))
 }
 
-func (st *story) wrongFiles() {
+func (st *scenario) damagedFiles() {
 	submissions := st.public + "/submissions"
 	before := st.list(st.ben, submissions)
 	bm25 := read(st.t, "cacm/bm25.run")

@@ -8,50 +8,50 @@ import (
 	"assay/shared/problem"
 )
 
-func (st *story) protocol() {
+func (st *scenario) protocol() {
 	for _, path := range []string{"/", "/v1", "/health", "/info", "/openapi.json", "/openapi.yaml", "/docs"} {
-		st.get(st.nobody, path, nil)
+		st.get(st.anyone, path, nil)
 	}
 	evaluation := "/v1/evaluations/" + st.evaluationOf(st.annCACM.runs[0])
 	for _, path := range []string{"/health", st.public, evaluation, st.board(st.cacm), "/v1/tasks", "/openapi.json"} {
-		a := st.want(http.StatusOK, nil, st.nobody, http.MethodGet, path, nil, "Accept-Encoding", "identity") // Go adds gzip to a GET alone
-		b := st.want(http.StatusOK, nil, st.nobody, http.MethodHead, path, nil, "Accept-Encoding", "identity")
+		a := st.want(http.StatusOK, nil, st.anyone, http.MethodGet, path, nil, "Accept-Encoding", "identity") // Go adds gzip to a GET alone
+		b := st.want(http.StatusOK, nil, st.anyone, http.MethodHead, path, nil, "Accept-Encoding", "identity")
 		for _, name := range []string{"Content-Type", "Content-Length", "ETag", "Cache-Control", "Link"} {
 			if a.header.Get(name) != b.header.Get(name) {
 				st.t.Errorf("HEAD %s: %s is %q, for GET %q", path, name, b.header.Get(name), a.header.Get(name))
 			}
 		}
 	}
-	st.want(http.StatusNotFound, nil, st.nobody, http.MethodHead, "/v1/tasks/"+st.missing(), nil)
+	st.want(http.StatusNotFound, nil, st.anyone, http.MethodHead, "/v1/tasks/"+st.missing(), nil)
 	st.methods()
 	st.origins()
 
 	for _, path := range []string{"/v2/tasks", "/v1/task", "/v1/tasks/", "/v1//tasks", "/v1/tasks/x", "/v1/tasks/" + st.missing(), "/v1/tasks/" + strings.ToLower(id(st.public))} {
-		st.refused(problem.NotFound, st.nobody, http.MethodGet, path, nil)
+		st.refused(problem.NotFound, st.anyone, http.MethodGet, path, nil)
 	}
-	st.refused(problem.NotFound, st.nobody, http.MethodGet, strings.Replace(st.annCACM.path, id(st.public), id(st.limited), 1), nil)
+	st.refused(problem.NotFound, st.anyone, http.MethodGet, strings.Replace(st.annCACM.path, id(st.public), id(st.limited), 1), nil)
 	st.refused(problem.TooLarge, st.olivia, http.MethodPost, "/v1/organizers", `{"name":"`+strings.Repeat("x", 5<<20)+`"}`)
 	_, header := st.refusal(problem.UnsupportedMedia, st.olivia, http.MethodPost, "/v1/organizers", "name=Lake", "Content-Type", "application/x-www-form-urlencoded")
 	if header.Get("Accept-Post") != "application/json" {
 		st.t.Errorf("Accept-Post is %q", header.Get("Accept-Post"))
 	}
 	for _, accept := range []string{"image/png", "text/csv", "application/json;q=0"} {
-		st.refused(problem.NotAcceptable, st.nobody, http.MethodGet, st.public, nil, "Accept", accept)
+		st.refused(problem.NotAcceptable, st.anyone, http.MethodGet, st.public, nil, "Accept", accept)
 	}
 	for _, accept := range []string{"*/*", "application/*", "text/html;q=0.5, application/json", "image/png, */*;q=0.1"} {
-		st.want(http.StatusOK, nil, st.nobody, http.MethodGet, st.public, nil, "Accept", accept)
+		st.want(http.StatusOK, nil, st.anyone, http.MethodGet, st.public, nil, "Accept", accept)
 	}
-	a := st.want(http.StatusOK, nil, st.nobody, http.MethodGet, st.public, nil, "X-Request-Id", "trace-"+st.tail)
+	a := st.want(http.StatusOK, nil, st.anyone, http.MethodGet, st.public, nil, "X-Request-Id", "trace-"+st.tail)
 	if a.header.Get("X-Request-Id") != "trace-"+st.tail {
 		st.t.Errorf("X-Request-Id is %q", a.header.Get("X-Request-Id"))
 	}
-	a = st.want(http.StatusOK, nil, st.nobody, http.MethodGet, st.public, nil, "X-Request-Id", "two words")
+	a = st.want(http.StatusOK, nil, st.anyone, http.MethodGet, st.public, nil, "X-Request-Id", "two words")
 	if got := a.header.Get("X-Request-Id"); got == "" || got == "two words" {
 		st.t.Errorf("X-Request-Id is %q", got)
 	}
 }
 
-func (st *story) methods() {
+func (st *scenario) methods() {
 	st.t.Helper()
 	for _, c := range []struct {
 		method, path string
@@ -73,10 +73,10 @@ func (st *story) methods() {
 }
 
 // origins asks as a page of another origin does.
-func (st *story) origins() {
+func (st *scenario) origins() {
 	st.t.Helper()
 	origin := []string{"Origin", "https://page.example", "Access-Control-Request-Method", "PATCH", "Access-Control-Request-Headers", "authorization, if-match"}
-	a := st.want(http.StatusNoContent, nil, st.nobody, http.MethodOptions, st.public, nil, origin...)
+	a := st.want(http.StatusNoContent, nil, st.anyone, http.MethodOptions, st.public, nil, origin...)
 	for name, part := range map[string]string{
 		"Access-Control-Allow-Origin": "*", "Access-Control-Allow-Methods": "PATCH", "Access-Control-Allow-Headers": "If-Match", "Access-Control-Max-Age": "",
 	} {
@@ -84,9 +84,9 @@ func (st *story) origins() {
 			st.t.Errorf("OPTIONS: %s is %q, want %q in it", name, got, part)
 		}
 	}
-	a = st.want(http.StatusOK, nil, st.nobody, http.MethodGet, st.public, nil, origin[:2]...)
+	a = st.want(http.StatusOK, nil, st.anyone, http.MethodGet, st.public, nil, origin[:2]...)
 	if a.header.Get("Access-Control-Allow-Origin") != "*" || !strings.Contains(a.header.Get("Access-Control-Expose-Headers"), "ETag") {
 		st.t.Errorf("GET: the page may read %v", a.header)
 	}
-	st.refused(problem.NotFound, st.nobody, http.MethodOptions, "/v2/tasks", nil, origin...)
+	st.refused(problem.NotFound, st.anyone, http.MethodOptions, "/v2/tasks", nil, origin...)
 }

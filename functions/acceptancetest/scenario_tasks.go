@@ -16,13 +16,13 @@ func edits(op, path string, value any) []map[string]any {
 	return []map[string]any{{"op": op, "path": path, "value": value}}
 }
 
-func (st *story) organizer() {
+func (st *scenario) organizer() {
 	draft := map[string]any{"name": "Lake Lab " + st.tail, "website": "https://lake.example"}
-	_, header := st.refusal(problem.Unauthorized, st.nobody, http.MethodPost, "/v1/organizers", draft)
+	_, header := st.refusal(problem.Unauthorized, st.anyone, http.MethodPost, "/v1/organizers", draft)
 	if header.Get("WWW-Authenticate") != "Bearer" {
 		st.t.Errorf("WWW-Authenticate is %q", header.Get("WWW-Authenticate"))
 	}
-	forged := person{name: "somebody with a forged token", token: tampered(st.olivia.token)}
+	forged := user{name: "somebody with a forged token", token: tampered(st.olivia.token)}
 	st.refused(problem.InvalidToken, forged, http.MethodGet, "/v1/organizers", nil)
 
 	var made struct{ URL string }
@@ -32,7 +32,7 @@ func (st *story) organizer() {
 		st.t.Fatalf("the answer has the URL %q, Location %q", made.URL, a.header.Get("Location"))
 	}
 	var lab record.Organizer
-	st.get(st.nobody, st.organizerPath, &lab)
+	st.get(st.anyone, st.organizerPath, &lab)
 	if !slices.Equal(lab.Members, []string{st.olivia.id}) || lab.Website != "https://lake.example" || lab.Version != 1 {
 		st.t.Errorf("%+v, want olivia as the one member", lab)
 	}
@@ -42,7 +42,7 @@ func (st *story) organizer() {
 	st.refused(problem.BadRequest, st.olivia, http.MethodPost, "/v1/organizers", `{"name": "Half`)
 }
 
-func (st *story) tasks() {
+func (st *scenario) tasks() {
 	organizer := id(st.organizerPath)
 	draft := func(name string, more ...any) map[string]any {
 		d := map[string]any{"organizerId": organizer, "name": name + " " + st.tail, "description": "Rank *documents*."}
@@ -61,15 +61,15 @@ func (st *story) tasks() {
 	st.private = st.post(st.olivia, "/v1/tasks", draft("Secret", "visibility", "private"))
 	st.limited = st.post(st.olivia, "/v1/tasks", draft("Limited", "submissions", map[string]any{"perDay": 3, "total": 4}))
 	st.listed(st.olivia, "/v1/tasks?filter[organizerId]="+organizer, id(st.limited), id(st.private), id(st.public))
-	for _, who := range []person{st.nobody, st.sam} {
-		st.listed(who, "/v1/tasks?filter[organizerId]="+organizer, id(st.limited), id(st.public))
+	for _, caller := range []user{st.anyone, st.sam} {
+		st.listed(caller, "/v1/tasks?filter[organizerId]="+organizer, id(st.limited), id(st.public))
 	}
 	var task record.Task
-	st.get(st.nobody, st.public, &task)
+	st.get(st.anyone, st.public, &task)
 	if task.Submissions.ClosesAt == nil || *task.Submissions.ClosesAt != soon || task.Registration.Mode != record.Open || task.Visibility != record.Public {
 		st.t.Errorf("%+v, want the windows as given and the defaults", task)
 	}
 }
 
 // missing is an id that nothing has.
-func (st *story) missing() string { return record.NewID(time.Now()) }
+func (st *scenario) missing() string { return record.NewID(time.Now()) }

@@ -10,7 +10,7 @@ import (
 	"assay/shared/record"
 )
 
-func (st *story) patches() {
+func (st *scenario) patches() {
 	var before, after record.Task
 	a := st.get(st.olivia, st.limited, &before)
 	tag := a.header.Get("ETag")
@@ -46,11 +46,11 @@ func (st *story) patches() {
 }
 
 // matched changes all that can be changed under the tag that a GET gave. The tag has passed then, and the answer has the new one.
-func (st *story) matched() {
+func (st *scenario) matched() {
 	st.t.Helper()
 	run := st.benBoth.runs[0]
 	for _, c := range []struct {
-		who    person
+		caller user
 		path   string
 		change map[string]any
 	}{
@@ -62,16 +62,16 @@ func (st *story) matched() {
 		{st.ben, run, map[string]any{"label": "Matched"}},
 		{st.olivia, run + "/review", map[string]any{"comment": "Matched"}},
 	} {
-		tag := st.get(c.who, c.path, nil).header.Get("ETag")
-		changed := st.want(http.StatusOK, nil, c.who, http.MethodPatch, c.path, c.change, "If-Match", tag)
-		st.refused(problem.PreconditionFailed, c.who, http.MethodPatch, c.path, c.change, "If-Match", tag)
-		if is := st.get(c.who, c.path, nil).header.Get("ETag"); is == tag || is != changed.header.Get("ETag") {
+		tag := st.get(c.caller, c.path, nil).header.Get("ETag")
+		changed := st.want(http.StatusOK, nil, c.caller, http.MethodPatch, c.path, c.change, "If-Match", tag)
+		st.refused(problem.PreconditionFailed, c.caller, http.MethodPatch, c.path, c.change, "If-Match", tag)
+		if is := st.get(c.caller, c.path, nil).header.Get("ETag"); is == tag || is != changed.header.Get("ETag") {
 			st.t.Errorf("%s has the tag %s, its change answered %s, and it had %s", c.path, is, changed.header.Get("ETag"), tag)
 		}
 	}
 }
 
-func (st *story) repeats() {
+func (st *scenario) repeats() {
 	submissions := st.public + "/submissions"
 	key := "key-" + st.tail
 	body := map[string]any{"type": "image", "image": "registry.example.org/otter:2", "datasetIds": []string{st.news}}

@@ -13,18 +13,18 @@ import (
 	"assay/shared/record"
 )
 
-// person is somebody who calls the server.
-type person struct {
+// user is a caller of the server.
+type user struct {
 	name, token, id string
 	trusted         bool // may know which team stands behind the alias
 }
 
-// ask sends a request. No answer may be a fault of the server, or name the anonymous team to who is not trusted.
-func (st *story) ask(who person, method, path string, body any, headers ...string) answer {
+// ask sends a request. No answer may be a fault of the server, or name the anonymous team to a caller who is not trusted.
+func (st *scenario) ask(caller user, method, path string, body any, headers ...string) answer {
 	st.t.Helper()
-	a := st.api.send(st.t, who.token, method, path, body, headers...)
+	a := st.api.send(st.t, caller.token, method, path, body, headers...)
 	if a.status >= http.StatusInternalServerError {
-		st.t.Errorf("%s %s as %s: status %d\n%s", method, path, who.name, a.status, a.body)
+		st.t.Errorf("%s %s as %s: status %d\n%s", method, path, caller.name, a.status, a.body)
 	}
 	sent, err := json.Marshal([]any{path, body, headers})
 	if err != nil {
@@ -33,20 +33,20 @@ func (st *story) ask(who person, method, path string, body any, headers ...strin
 	var header bytes.Buffer
 	_ = a.header.Write(&header) // a buffer takes everything
 	for _, secret := range st.secrets {
-		told := bytes.Contains(a.body, []byte(secret)) || strings.Contains(header.String(), secret)
-		if told && !who.trusted && !bytes.Contains(sent, []byte(secret)) {
-			st.t.Errorf("%s %s as %s: the answer has %q\n%s%s", method, path, who.name, secret, header.String(), a.body)
+		shown := bytes.Contains(a.body, []byte(secret)) || strings.Contains(header.String(), secret)
+		if shown && !caller.trusted && !bytes.Contains(sent, []byte(secret)) {
+			st.t.Errorf("%s %s as %s: the answer has %q\n%s%s", method, path, caller.name, secret, header.String(), a.body)
 		}
 	}
 	return a
 }
 
 // want is ask for a request that must be answered with the status; the body is decoded into v when v is not nil.
-func (st *story) want(status int, v any, who person, method, path string, body any, headers ...string) answer {
+func (st *scenario) want(status int, v any, caller user, method, path string, body any, headers ...string) answer {
 	st.t.Helper()
-	a := st.ask(who, method, path, body, headers...)
+	a := st.ask(caller, method, path, body, headers...)
 	if a.status != status {
-		st.t.Fatalf("%s %s as %s: status %d, want %d\n%s", method, path, who.name, a.status, status, a.body)
+		st.t.Fatalf("%s %s as %s: status %d, want %d\n%s", method, path, caller.name, a.status, status, a.body)
 	}
 	if v != nil {
 		if err := json.Unmarshal(a.body, v); err != nil {
@@ -57,10 +57,10 @@ func (st *story) want(status int, v any, who person, method, path string, body a
 }
 
 // get returns what is at the path, of which a store may learn a moment after it was made.
-func (st *story) get(who person, path string, v any) (a answer) {
+func (st *scenario) get(caller user, path string, v any) (a answer) {
 	st.t.Helper()
-	st.await("GET "+path+" as "+who.name, func() error {
-		if a = st.ask(who, http.MethodGet, path, nil); a.status != http.StatusOK {
+	st.await("GET "+path+" as "+caller.name, func() error {
+		if a = st.ask(caller, http.MethodGet, path, nil); a.status != http.StatusOK {
 			return fmt.Errorf("status %d, want 200\n%s", a.status, a.body)
 		}
 		return nil
@@ -74,42 +74,42 @@ func (st *story) get(who person, path string, v any) (a answer) {
 }
 
 // post creates something and returns its path.
-func (st *story) post(who person, path string, body any) string {
+func (st *scenario) post(caller user, path string, body any) string {
 	st.t.Helper()
-	return st.want(http.StatusCreated, nil, who, http.MethodPost, path, body).header.Get("Location")
+	return st.want(http.StatusCreated, nil, caller, http.MethodPost, path, body).header.Get("Location")
 }
 
 // patch applies a merge patch.
-func (st *story) patch(who person, path string, v, body any) {
+func (st *scenario) patch(caller user, path string, v, body any) {
 	st.t.Helper()
-	st.want(http.StatusOK, v, who, http.MethodPatch, path, body)
+	st.want(http.StatusOK, v, caller, http.MethodPatch, path, body)
 }
 
-func (st *story) remove(who person, path string) {
+func (st *scenario) remove(caller user, path string) {
 	st.t.Helper()
-	st.want(http.StatusNoContent, nil, who, http.MethodDelete, path, nil)
+	st.want(http.StatusNoContent, nil, caller, http.MethodDelete, path, nil)
 }
 
 // refused sends a request that must be answered with a problem of the kind.
-func (st *story) refused(kind *problem.Kind, who person, method, path string, body any, headers ...string) problem.Document {
+func (st *scenario) refused(kind *problem.Kind, caller user, method, path string, body any, headers ...string) problem.Document {
 	st.t.Helper()
-	p, _ := st.refusal(kind, who, method, path, body, headers...)
+	p, _ := st.refusal(kind, caller, method, path, body, headers...)
 	return p
 }
 
-// refusal is refused for who needs the headers too.
-func (st *story) refusal(kind *problem.Kind, who person, method, path string, body any, headers ...string) (p problem.Document, h http.Header) {
+// refusal is refused for tests that need the headers too.
+func (st *scenario) refusal(kind *problem.Kind, caller user, method, path string, body any, headers ...string) (p problem.Document, h http.Header) {
 	st.t.Helper()
-	a := st.want(kind.Status, &p, who, method, path, body, headers...)
+	a := st.want(kind.Status, &p, caller, method, path, body, headers...)
 	asked, _, _ := strings.Cut(path, "?")
 	if p.Type != kind.Type() || p.Title != kind.Title || p.Detail == "" || p.Instance != asked || p.RequestID != a.header.Get("X-Request-Id") {
-		st.t.Errorf("%s %s as %s: want %s, its detail, the path and the request's id; got\n%s", method, path, who.name, kind.Slug, a.body)
+		st.t.Errorf("%s %s as %s: want %s, its detail, the path and the request's id; got\n%s", method, path, caller.name, kind.Slug, a.body)
 	}
 	return p, a.header
 }
 
 // says requires that a problem's detail has the words.
-func (st *story) says(p problem.Document, words ...string) {
+func (st *scenario) says(p problem.Document, words ...string) {
 	st.t.Helper()
 	for _, w := range words {
 		if !strings.Contains(p.Detail, w) {
@@ -119,7 +119,7 @@ func (st *story) says(p problem.Document, words ...string) {
 }
 
 // names requires that one of a problem's errors has the pointer and the words.
-func (st *story) names(p problem.Document, pointer, words string) {
+func (st *scenario) names(p problem.Document, pointer, words string) {
 	st.t.Helper()
 	for _, e := range p.Errors {
 		if e.Pointer == pointer && strings.Contains(e.Detail, words) {
@@ -130,7 +130,7 @@ func (st *story) names(p problem.Document, pointer, words string) {
 }
 
 // await asks until there is no complaint any more: what was written may show a moment later, and evaluation takes time.
-func (st *story) await(what string, complaint func() error) {
+func (st *scenario) await(what string, complaint func() error) {
 	st.t.Helper()
 	pause := 2 * time.Millisecond
 	for deadline := time.Now().Add(evaluationTime); ; {
@@ -153,17 +153,17 @@ type page struct {
 }
 
 // list returns the ids of all that a list has, through all its pages.
-func (st *story) list(who person, path string) []string {
+func (st *scenario) list(caller user, path string) []string {
 	st.t.Helper()
 	var ids []string
 	for path != "" {
-		a := st.ask(who, http.MethodGet, path, nil)
+		a := st.ask(caller, http.MethodGet, path, nil)
 		if a.status == http.StatusNoContent {
 			return ids
 		}
 		var p page
 		if a.status != http.StatusOK || json.Unmarshal(a.body, &p) != nil || len(p.Data) == 0 {
-			st.t.Fatalf("GET %s as %s: status %d\n%s", path, who.name, a.status, a.body)
+			st.t.Fatalf("GET %s as %s: status %d\n%s", path, caller.name, a.status, a.body)
 		}
 		for _, raw := range p.Data {
 			var r struct{ ID string }
@@ -178,10 +178,10 @@ func (st *story) list(who person, path string) []string {
 }
 
 // listed waits until a list has exactly these, in this order.
-func (st *story) listed(who person, path string, want ...string) {
+func (st *scenario) listed(caller user, path string, want ...string) {
 	st.t.Helper()
-	st.await("GET "+path+" as "+who.name, func() error {
-		if got := st.list(who, path); fmt.Sprint(got) != fmt.Sprint(want) {
+	st.await("GET "+path+" as "+caller.name, func() error {
+		if got := st.list(caller, path); fmt.Sprint(got) != fmt.Sprint(want) {
 			return fmt.Errorf("%v, want %v", got, want)
 		}
 		return nil
@@ -189,7 +189,7 @@ func (st *story) listed(who person, path string, want ...string) {
 }
 
 // run waits until the run of the path is in the state, and returns it as its organizer sees it.
-func (st *story) run(path string, state record.RunState) (r record.Run) {
+func (st *scenario) run(path string, state record.RunState) (r record.Run) {
 	st.t.Helper()
 	st.await(path, func() error {
 		r = record.Run{}
@@ -203,7 +203,7 @@ func (st *story) run(path string, state record.RunState) (r record.Run) {
 }
 
 // put sends bytes to where a pending file wants them, and returns the status.
-func (st *story) put(u *record.Upload, content []byte) int {
+func (st *scenario) put(u *record.Upload, content []byte) int {
 	st.t.Helper()
 	r, err := http.NewRequestWithContext(st.t.Context(), u.Method, u.URL, bytes.NewReader(content))
 	if err != nil {
@@ -217,7 +217,7 @@ func (st *story) put(u *record.Upload, content []byte) int {
 }
 
 // download gets what a link leads to.
-func (st *story) download(url string) (int, []byte) {
+func (st *scenario) download(url string) (int, []byte) {
 	st.t.Helper()
 	r, err := http.NewRequestWithContext(st.t.Context(), http.MethodGet, url, nil)
 	if err != nil {
@@ -227,7 +227,7 @@ func (st *story) download(url string) (int, []byte) {
 }
 
 // exchange reaches the object store, which may be another server and is not in the document.
-func (st *story) exchange(r *http.Request) (int, []byte) {
+func (st *scenario) exchange(r *http.Request) (int, []byte) {
 	st.t.Helper()
 	resp, err := st.api.Client.Do(r)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	"assay/shared/record"
 )
 
-func (st *story) changedTruth() {
+func (st *scenario) changedTruth() {
 	dataset := "/v1/datasets/" + st.news
 	truths := func(content []byte) map[string]any { return map[string]any{"truths": []any{inline("qrels", content)}} }
 	var news record.Dataset
@@ -21,24 +21,24 @@ func (st *story) changedTruth() {
 	}
 
 	first := st.firstEvaluation
-	second := st.evaluatedAnew(st.annNews.runs[0], 2)
+	second := st.reevaluated(st.annNews.runs[0], 2)
 	st.equal(second, "news/graded.values")
 	if second.ID == first.ID || second.Digests.Truth == first.Digests.Truth || second.Digests.Run != first.Digests.Run {
 		st.t.Errorf("%+v, want another evaluation of the same run", second)
 	}
-	truncated := st.evaluatedAnew(st.benBoth.runs[0], 2)
+	truncated := st.reevaluated(st.benBoth.runs[0], 2)
 	st.boardShows(2)
 	alias, otter := st.alias(), "Otter "+st.tail
-	st.ranked(st.nobody, st.board(st.news), rankedRun{1, alias, st.annNews.runs[0]}, rankedRun{2, otter, st.benBoth.runs[0]})
-	st.listed(st.nobody, "/v1/evaluations?filter[datasetId]="+st.news, newestFirst(second.ID, truncated.ID)...)
+	st.ranked(st.anyone, st.board(st.news), rankedRun{1, alias, st.annNews.runs[0]}, rankedRun{2, otter, st.benBoth.runs[0]})
+	st.listed(st.anyone, "/v1/evaluations?filter[datasetId]="+st.news, newestFirst(second.ID, truncated.ID)...)
 
 	var old record.Evaluation
-	st.get(st.nobody, "/v1/evaluations/"+first.ID, &old)
+	st.get(st.anyone, "/v1/evaluations/"+first.ID, &old)
 	st.equal(old, "news/results.values")
 	if old.TruthVersion != 1 || old.Team != alias {
 		st.t.Errorf("%+v, want the evaluation as it was", old)
 	}
-	st.evaluatedAnew(st.annCACM.runs[0], 1)
+	st.reevaluated(st.annCACM.runs[0], 1)
 
 	st.patch(st.olivia, st.annNews.runs[0]+"/review", nil, map[string]any{"blinded": true})
 	for _, evaluation := range []string{first.ID, second.ID} {
@@ -52,20 +52,20 @@ func (st *story) changedTruth() {
 	st.publish(st.annNews.runs[0])
 
 	st.patch(st.olivia, dataset, &news, map[string]any{"evaluator": map[string]any{"measures": []string{"AP", "P@10"}, "primaryMeasure": "P@10"}})
-	third := st.evaluatedAnew(st.annNews.runs[0], 3)
+	third := st.reevaluated(st.annNews.runs[0], 3)
 	if third.PrimaryMeasure != "P@10" || len(third.Measures) != 2 || *third.Measures["P@10"] != *second.Measures["P@10"] {
 		st.t.Errorf("%+v, want the two measures and the values as they were", third)
 	}
 	st.boardShows(3)
-	st.ranked(st.nobody, st.board(st.news), rankedRun{1, alias, st.annNews.runs[0]}, rankedRun{2, otter, st.benBoth.runs[0]})
+	st.ranked(st.anyone, st.board(st.news), rankedRun{1, alias, st.annNews.runs[0]}, rankedRun{2, otter, st.benBoth.runs[0]})
 }
 
 // boardShows waits until leaderboards and lists show the results against the version of the truth.
-func (st *story) boardShows(version int64) {
+func (st *scenario) boardShows(version int64) {
 	st.t.Helper()
 	st.await(fmt.Sprintf("leaderboards of version %d of the truth", version), func() error {
 		var d record.Dataset
-		st.get(st.nobody, "/v1/datasets/"+st.news, &d)
+		st.get(st.anyone, "/v1/datasets/"+st.news, &d)
 		if d.BoardVersion != version || d.Reevaluation != nil {
 			return fmt.Errorf("they show version %d: %+v", d.BoardVersion, d.Reevaluation)
 		}
@@ -73,8 +73,8 @@ func (st *story) boardShows(version int64) {
 	})
 }
 
-// evaluatedAnew waits until a run has an evaluation against the version of the truth.
-func (st *story) evaluatedAnew(run string, version int64) (e record.Evaluation) {
+// reevaluated waits until a run has an evaluation against the version of the truth.
+func (st *scenario) reevaluated(run string, version int64) (e record.Evaluation) {
 	st.t.Helper()
 	st.await(fmt.Sprintf("the evaluation of %s by truth %d", run, version), func() error {
 		e = record.Evaluation{}
@@ -93,9 +93,9 @@ func newestFirst(ids ...string) []string {
 	return ids
 }
 
-// audit requires that what was done to the tasks is told, with what was before and after it.
-func (st *story) audit() {
-	st.refused(problem.Unauthorized, st.nobody, http.MethodGet, st.public+"/audit-entries", nil)
+// audit requires that entries have what was done to the tasks, with the values before and after it.
+func (st *scenario) audit() {
+	st.refused(problem.Unauthorized, st.anyone, http.MethodGet, st.public+"/audit-entries", nil)
 	st.refused(problem.Forbidden, st.ben, http.MethodGet, st.public+"/audit-entries", nil)
 	st.refused(problem.NotFound, st.sam, http.MethodGet, st.private+"/audit-entries", nil)
 	dataset := "/v1/datasets/" + st.news
@@ -116,13 +116,13 @@ func (st *story) audit() {
 		st.await(want.action, func() error {
 			var p struct{ Data []record.AuditEntry }
 			st.get(st.olivia, want.task+"/audit-entries?limit=200", &p)
-			told := slices.ContainsFunc(p.Data, func(e record.AuditEntry) bool {
+			found := slices.ContainsFunc(p.Data, func(e record.AuditEntry) bool {
 				return e.Action == want.action && e.ActorID == st.olivia.id && "/v1/tasks/"+e.TaskID == want.task &&
 					(e.Subject == want.subject || want.subject == "") &&
 					(want.user == "" || slices.Equal(e.UserIDs, []string{want.user})) && has(e.Before, want.before) && has(e.After, want.after)
 			})
-			if !told {
-				return fmt.Errorf("no entry tells %+v", want)
+			if !found {
+				return fmt.Errorf("no audit entry has %+v", want)
 			}
 			return nil
 		})

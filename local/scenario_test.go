@@ -10,9 +10,8 @@ import (
 	"assay/functions/acceptancetest"
 )
 
-// TestStory runs the program as a user starts it, and tells the whole story with real tokens. The program
-// logs neither warnings nor errors.
-func TestStory(t *testing.T) {
+// TestScenario runs the whole scenario with real tokens against the program as a user starts it, which logs no warning.
+func TestScenario(t *testing.T) {
 	args := []string{"-addr", "127.0.0.1:0", "-grpc-addr", "127.0.0.1:0", "-data", t.TempDir(), "-demo=false", "-rates", noRates}
 	ctx, stop := context.WithCancel(context.Background())
 	ready, ended := make(chan string, 1), make(chan error, 1)
@@ -32,7 +31,7 @@ func TestStory(t *testing.T) {
 		}
 		checkLog(t, logs.String())
 	})
-	acceptancetest.Story(t, acceptancetest.Setup{
+	acceptancetest.Scenario(t, acceptancetest.Setup{
 		URL:    s.url,
 		Token:  func(user string, groups ...string) string { return s.token(t, user, groups...) },
 		Client: http.DefaultClient,

@@ -1,0 +1,116 @@
+package acceptancetest
+
+import (
+	"crypto/rand"
+	"net/http"
+	"strings"
+	"testing"
+
+	"assay/shared/api/apitest"
+	"assay/shared/record"
+)
+
+// Scenario drives the server from an organizer's first request to leaderboards on real data, their correction, and the deletion
+// of it all. Its steps build on each other, so the first that fails ends it. Every exchange is held against the document by which
+// the server describes itself, and every answer to a caller who may not know which team an alias stands for is searched for
+// that team.
+func Scenario(t *testing.T, s Setup) {
+	s.revisions = new(revisions)
+	st := newScenario(t, s)
+	steps := []struct {
+		name string
+		run  func(*scenario)
+	}{
+		{"organizer", (*scenario).organizer},
+		{"tasks", (*scenario).tasks},
+		{"datasets", (*scenario).datasets},
+		{"registrations", (*scenario).registrations},
+		{"uploads", (*scenario).uploads},
+		{"damaged files", (*scenario).damagedFiles},
+		{"quotas and windows", (*scenario).quotas},
+		{"blinded results", (*scenario).blinded},
+		{"leaderboard", (*scenario).leaderboard},
+		{"aliases", (*scenario).aliases},
+		{"tools", (*scenario).tools},
+		{"lists", (*scenario).lists},
+		{"filters", (*scenario).filters},
+		{"changed truth", (*scenario).changedTruth},
+		{"audit entries", (*scenario).audit},
+		{"patches", (*scenario).patches},
+		{"repeated requests", (*scenario).repeats},
+		{"protocol", (*scenario).protocol},
+		{"malformed requests", (*scenario).malformedRequests},
+		{"deletions", (*scenario).deletions},
+	}
+	if s.Keep {
+		steps = steps[:len(steps)-1]
+	}
+	for _, step := range steps {
+		passed := t.Run(step.name, func(t *testing.T) {
+			st.t = t
+			st.api = s.checked(t, st.contract)
+			step.run(st)
+		})
+		if !passed {
+			return
+		}
+	}
+}
+
+// scenario is what the steps have made so far.
+type scenario struct {
+	t        *testing.T // of the step
+	api      Setup      // its client checks what it carries
+	contract *apitest.Contract
+	tail     string // makes names that no other run of the scenario has
+	secrets  []string
+
+	anyone, olivia, ann, ben, carl, pia, sam, admin user
+
+	organizerPath                      string
+	public, private, limited           string // paths of tasks
+	news, cacm, hidden, little         string // ids of datasets: two of the public task, one of the private, one of the limited
+	annRegistration, benRegistration   string // paths, in the public task
+	carlRegistration                   string
+	annNews, annCACM, benBoth, benCACM entry
+	firstEvaluation                    record.Evaluation // of annNews, by the first truth
+}
+
+// entry is a submission with its runs, as paths.
+type entry struct {
+	path string
+	runs []string
+}
+
+func newScenario(t *testing.T, s Setup) *scenario {
+	t.Helper()
+	st := &scenario{t: t, api: s, contract: s.contract(t), tail: strings.ToLower(rand.Text()[:10])}
+	st.anyone = user{name: "anyone"}
+	for name, p := range map[string]*user{
+		"olivia": &st.olivia, "ann": &st.ann, "ben": &st.ben, "carl": &st.carl, "pia": &st.pia, "sam": &st.sam, "admin": &st.admin,
+	} {
+		*p = user{name: name + "-" + st.tail, trusted: name == "olivia" || name == "ann" || name == "admin"}
+		if name == "admin" {
+			p.token = s.Token(p.name, "admins")
+		} else {
+			p.token = s.Token(p.name)
+		}
+		var me struct{ ID string }
+		s.want(t, http.StatusOK, &me, p.token, http.MethodGet, "/v1/user", nil)
+		p.id = me.ID
+	}
+	st.secrets = []string{st.ann.id, st.ann.name, st.annTeam(), st.annContact()}
+	return st
+}
+
+// known returns the id of a user who has become known by a first change.
+func (st *scenario) known(name string) string {
+	st.t.Helper()
+	var me struct{ ID string }
+	st.api.want(st.t, http.StatusOK, &me, st.api.Token(name), http.MethodPatch, "/v1/user", map[string]any{})
+	return me.ID
+}
+
+// annTeam and annContact are what only the organizers know of the anonymous team.
+func (st *scenario) annTeam() string    { return "Heron " + st.tail }
+func (st *scenario) annContact() string { return "heron@" + st.tail + ".example" }

@@ -4,9 +4,9 @@ import (
 	"bytes"
 	"context"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -156,8 +156,7 @@ func TestTempFile_IsUnlinked(t *testing.T) {
 		t.Fatal(err)
 	}
 	content, err := io.ReadAll(r)
-	sum := sha256.Sum256([]byte("text"))
-	if err != nil || string(content) != "text" || s.result.Size != 4 || s.result.SHA256 != hex.EncodeToString(sum[:]) {
+	if err != nil || string(content) != "text" || s.result.Size != 4 || s.result.SHA256 != fmt.Sprintf("%x", sha256.Sum256([]byte("text"))) {
 		t.Errorf("%q %+v, %v", content, s.result, err)
 	}
 }
@@ -168,8 +167,7 @@ func TestLargeResult_IsBehindALink(t *testing.T) {
 	now := time.Now()
 	s.Now = func() time.Time { return now }
 	want := make([]byte, tooLargeInline)
-	sum := sha256.Sum256(want)
-	digest := hex.EncodeToString(sum[:])
+	digest := fmt.Sprintf("%x", sha256.Sum256(want))
 	answer := func(a servertest.Answer) (f FileResult) {
 		t.Helper()
 		if h := a.Header; h.Get("ETag") != "" || h.Get("Cache-Control") != "no-store" {

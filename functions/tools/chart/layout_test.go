@@ -70,28 +70,28 @@ func TestShown_RoundsValues(t *testing.T) {
 	}
 }
 
-// TestProbability_DoesNotCrossLevelsByRounding has p next to levels: one below a level is not shown as the level.
-func TestProbability_DoesNotCrossLevelsByRounding(t *testing.T) {
+// TestMatrix_DoesNotCrossLevelsByRounding has p next to levels: one below a level is not shown as the level.
+func TestMatrix_DoesNotCrossLevelsByRounding(t *testing.T) {
 	for _, c := range []struct {
-		p                float64
-		cell, tip, class string
+		p, difference                float64
+		first, below, class, tooltip string
 	}{
-		{0, "<0.001***", "p < 0.0001", "p3"},
-		{1. / 10_001, "<0.001***", "p < 0.0001", "p3"},
-		{1. / 10_000, "<0.001***", "p = 0.0001, p < 0.001", "p3"},
-		{.00099999, "<0.001***", "p < 0.0010", "p3"},
-		{.001, "0.001**", "p = 0.0010, p < 0.01", "p2"},
-		{10. / 10_001, "<0.001***", "p < 0.0010", "p3"},
-		{.0096, "<0.010**", "p = 0.0096, p < 0.01", "p2"},
-		{.01, "0.010*", "p = 0.0100, p < 0.05", "p1"},
-		{.0496, "<0.050*", "p = 0.0496, p < 0.05", "p1"},
-		{.04999, "<0.050*", "p < 0.0500", "p1"},
-		{.05, "0.050", "p = 0.0500, not significant", "p0"},
-		{1, "1.000", "p = 1.0000, not significant", "p0"},
+		{0, 0, "<0.001***", "0.0000", "p3", "p < 0.0001"},
+		{1. / 10_001, 0, "<0.001***", "0.0000", "p3", "p < 0.0001"},
+		{1. / 10_000, .1, "<0.001***", "+0.1000", "p3", "p = 0.0001, p < 0.001"},
+		{.00099999, 0, "<0.001***", "0.0000", "p3", "p < 0.0010"},
+		{.001, -.1, "0.001**", "−0.1000", "p2", "p = 0.0010, p < 0.01"},
+		{10. / 10_001, 0, "<0.001***", "0.0000", "p3", "p < 0.0010"},
+		{.0096, 0, "<0.010**", "0.0000", "p2", "p = 0.0096, p < 0.01"},
+		{.01, 0, "0.010*", "0.0000", "p1", "p = 0.0100, p < 0.05"},
+		{.0496, 0, "<0.050*", "0.0000", "p1", "p = 0.0496, p < 0.05"},
+		{.04999, 0, "<0.050*", "0.0000", "p1", "p < 0.0500"},
+		{.05, 1e-9, "0.050", "0.0000", "p0", "p = 0.0500, not significant"},
+		{1, 12, "1.000", "+12.00", "p0", "p = 1.0000, not significant"},
+		{math.NaN(), math.NaN(), "–", "–", "p0", "p undefined"},
 	} {
-		m := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{{}, {P: c.p}}})
-		got := m.cells[0][1]
-		if got.p != c.cell || got.class != c.class || !strings.Contains(got.tip, ": "+c.tip+", difference") {
+		got := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{{}, {c.p, c.difference}}}).cells[0][1]
+		if got.p != c.first || got.difference != c.below || got.class != c.class || !strings.Contains(got.tip, ": "+c.tooltip+", difference") {
 			t.Errorf("p = %v: %+v, want %+v", c.p, got, c)
 		}
 	}
@@ -195,26 +195,6 @@ func TestStrips_MarkOutliers(t *testing.T) {
 	g.Values = [][]float64{{.3}, {.3}, {0.30000000000000004}, {.3}, {.3}}
 	if q := newStrips(Caption{ID: "c"}, g).topics[0]; q.outlier(0.30000000000000004) || !q.outlier(.31) {
 		t.Errorf("rounding makes an outlier of %+v", q)
-	}
-}
-
-func TestMatrix_HasTheLevelAsText(t *testing.T) {
-	m := newMatrix(Caption{ID: "c"}, []string{"one", "two"}, [][]Comparison{{}, {}})
-	for _, c := range []struct {
-		p, difference       float64
-		class, first, below string
-	}{
-		{0.0004, 0.1, "p3", "<0.001***", "+0.1000"},
-		{0.001, -0.1, "p2", "0.001**", "−0.1000"},
-		{0.0499, 0, "p1", "<0.050*", "0.0000"},
-		{0.05, 1e-9, "p0", "0.050", "0.0000"},
-		{1, 12, "p0", "1.000", "+12.00"},
-		{math.NaN(), math.NaN(), "p0", "–", "–"},
-	} {
-		got := m.cell(0, 1, [][]Comparison{{{}, {c.p, c.difference}}})
-		if got.class != c.class || got.p != c.first || got.difference != c.below {
-			t.Errorf("p = %v is shown as %+v", c.p, got)
-		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/iotest"
 
 	"pgregory.net/rapid"
 
@@ -116,29 +117,25 @@ func TestRuns_WriteNothingAfterAnError(t *testing.T) {
 	measuretest.Expect(t, diagnostics, `f:2 error: the grade "x" is not a whole number from -32767 to 32767`, "g:2 error: the line has only 3 of 4 fields: topic, iteration, docid and grade")
 }
 
-type broken struct{}
+var errRead, errWrite = errors.New("the connection is gone"), errors.New("the disk is full")
 
-func (broken) Read([]byte) (int, error)  { return 0, errors.New("the connection is gone") }
-func (broken) Write([]byte) (int, error) { return 0, errors.New("the disk is full") }
+type fullDisk struct{}
+
+func (fullDisk) Write([]byte) (int, error) { return 0, errWrite }
 
 func TestRuns_ReturnErrorsOfFiles(t *testing.T) {
-	large := strings.Repeat(trecRun, 10_000)
-	for want, convert := range map[string]func() error{
-		"the connection is gone": func() error {
-			_, err := runs(t, io.Discard, conversion.CSV, conversion.CSV, measure.File{Content: broken{}})
-			return err
-		},
-		"the disk is full": func() error {
-			_, err := runs(t, broken{}, conversion.TRECRun, conversion.CSV, measuretest.File("f", large))
-			return err
-		},
+	for name, c := range map[string]struct {
+		content io.Reader
+		out     io.Writer
+		want    error
+	}{
+		"of the reader":             {iotest.ErrReader(errRead), io.Discard, errRead},
+		"of the writer":             {strings.NewReader(strings.Repeat(trecRun, 10_000)), fullDisk{}, errWrite},
+		"of the writer, at the end": {strings.NewReader(trecRun), fullDisk{}, errWrite},
 	} {
-		if err := convert(); err == nil || err.Error() != want {
-			t.Errorf("%v, want %s", err, want)
+		if _, err := runs(t, c.out, conversion.TRECRun, conversion.CSV, measure.File{Content: c.content}); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
 		}
-	}
-	if _, err := runs(t, broken{}, conversion.TRECRun, conversion.CSV, measuretest.File("f", trecRun)); err == nil {
-		t.Error("a short file whose writing fails counts as written")
 	}
 }
 

@@ -132,7 +132,7 @@ func TestEvaluate_ReturnsWarnings(t *testing.T) {
 	}
 }
 
-func TestValidateRun_ReportsUnknownLabels(t *testing.T) {
+func TestReadTruth_WarnsOfUnknownLabels(t *testing.T) {
 	truth, diagnostics, err := evaluator.ReadTruth(t.Context(), classificationSettings, []evaluator.File{file("truth", "id,label\n1,Yes\n")})
 	if err != nil || truth == nil || len(diagnostics) != 1 || diagnostics[0].Severity != measure.Warning ||
 		!strings.HasPrefix(diagnostics[0].Message, "F1(positive=yes) has no value for any run") {

@@ -1,10 +1,12 @@
 package regression_test
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -71,7 +73,7 @@ func slowKendall(x, y []float64) float64 {
 	var score, inX, inY float64
 	for i := range x {
 		for j := range i {
-			a, b := sign(x[i], x[j]), sign(y[i], y[j])
+			a, b := float64(cmp.Compare(x[i], x[j])), float64(cmp.Compare(y[i], y[j]))
 			score += a * b
 			inX += a * a
 			inY += b * b
@@ -80,24 +82,7 @@ func slowKendall(x, y []float64) float64 {
 	return score / math.Sqrt(inX*inY)
 }
 
-func sign(a, b float64) float64 {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
-}
-
-func isConstant(xs []float64) bool {
-	for _, x := range xs {
-		if x != xs[0] {
-			return false
-		}
-	}
-	return true
-}
+func isConstant(xs []float64) bool { return slices.Min(xs) == slices.Max(xs) }
 
 // slow evaluates the measures from their definitions; what is not defined is not there.
 func slow(truth, predicted []float64) map[string]float64 {

@@ -23,9 +23,13 @@ func TestDocument_PassesTheLinter(t *testing.T) {
 	}
 }
 
-func TestReference_HasEveryOperation(t *testing.T) {
+func referencePage(t *testing.T) []byte {
 	s := servertest.New(t, functions.Operations()...)
-	page := string(s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil, "Accept", "text/html").Body)
+	return s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil, "Accept", "text/html").Body
+}
+
+func TestReference_HasEveryOperation(t *testing.T) {
+	page := string(referencePage(t))
 	for _, op := range functions.Operations() {
 		if !strings.Contains(page, `id="`+op.ID+`"`) {
 			t.Errorf("the page does not show %s", op.ID)
@@ -38,16 +42,13 @@ func TestReference_HasEveryOperation(t *testing.T) {
 
 // Spaces between elements are easily lost in a template, and names then run together.
 func TestReference_HasSpacesBetweenElements(t *testing.T) {
-	s := servertest.New(t, functions.Operations()...)
-	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil, "Accept", "text/html").Body
-	if joint := regexp.MustCompile(`[^<>]*</(code|a|span)>(<(code|a)\b|[\pL\pN(])[^<>]*`).Find(page); joint != nil {
+	if joint := regexp.MustCompile(`[^<>]*</(code|a|span)>(<(code|a)\b|[\pL\pN(])[^<>]*`).Find(referencePage(t)); joint != nil {
 		t.Errorf("the page runs words together: %s", joint)
 	}
 }
 
 func TestReference_IsWellFormed(t *testing.T) {
-	s := servertest.New(t, functions.Operations()...)
-	page := s.Want(http.StatusOK, nil, "", http.MethodGet, "/docs", nil, "Accept", "text/html").Body
+	page := referencePage(t)
 	for _, open := range []struct{ in, closed string }{ // what HTML leaves open and XML does not
 		{`<(meta|link|input)\b[^>]*`, "$0/"},
 		{`\s(hidden|data-entry)\b`, ` $1=""`},

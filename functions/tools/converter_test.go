@@ -23,9 +23,8 @@ func TestConverter_RoundTrips(t *testing.T) {
 	}{{"run", run, []string{"trec-run", "jsonl", "csv", "trec-run"}}, {"qrels", qrels, []string{"trec-qrels", "jsonl", "beir", "csv", "trec-qrels"}}} {
 		text := c.text
 		for i, to := range c.formats[1:] {
-			var out tools.ConverterOutput
 			input := object{c.member: inlineFiles("f", text), "from": c.formats[i], "to": to}
-			s.invoke(http.StatusOK, &out, "", "converter", input)
+			out := answer[tools.ConverterOutput](s, "", "converter", input)
 			plain := s.invoke(http.StatusOK, nil, "", "converter", input, "Accept", "text/plain")
 			if !bytes.Equal(plain.Body, out.File.Content) || plain.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 				t.Errorf("as %s it is another file:\n%s", plain.Header.Get("Content-Type"), plain.Body)

@@ -86,8 +86,7 @@ func TestEvaluator_IntervalsAreOfMeans(t *testing.T) {
 	}
 	truth := inlineFiles("file.txt", "id,label\n1,a\n2,b\n")
 	truth["kind"], truth["format"] = "classification", object{"kind": "csv", "idField": "id", "valueField": "label"}
-	out = tools.EvaluatorOutput{}
-	s.invoke(http.StatusOK, &out, "", "evaluator", object{"runs": []object{inlineFiles("file.txt", "id,label\n1,a\n2,a\n")}, "truth": truth})
+	out = answer[tools.EvaluatorOutput](s, "", "evaluator", object{"runs": []object{inlineFiles("file.txt", "id,label\n1,a\n2,a\n")}, "truth": truth})
 	if v := out.Runs[0].Measures["Accuracy"]; v == nil || *v != 0.5 || len(out.Runs[0].Intervals) != 0 {
 		t.Errorf("%+v", out.Runs[0])
 	}

@@ -29,8 +29,7 @@ func TestLeaderboard_NewEntriesMoveNoRank(t *testing.T) {
 				s.records.Replace(e)
 				was[user] = run
 			}
-			s.dataset.TruthVersion = 2
-			s.records.Replace(s.dataset.DatasetItem)
+			s.nextTruthVersion()
 			after := []float64{.9, .8, .8, tt.dan, .99}
 			for i, user := range []string{"ada", "bob", "cid", "dan", "eve"} {
 				s.addEvaluatedRun(runSpec{user: user, ap: topicValues(after[i]), earlier: was[user]})

@@ -127,7 +127,7 @@ func TestPages_NumberLongRunNames(t *testing.T) {
 		"significance": `(?s)<details open>.*<td class="number">1</td><th scope="row"><bdi>` + names[0] + `</bdi>.*<td class="number">2</td><th scope="row"><bdi>` + names[1] + `</bdi>`,
 		"topics":       "<li><bdi>" + names[0] + "</bdi></li><li><bdi>" + names[1] + "</bdi></li>",
 	} {
-		page := string(s.Want(http.StatusOK, nil, "", http.MethodPost, "/v1/tools/"+tool, object{"runs": runs, "measure": "AP"}, "Accept", "text/html").Body)
+		page := s.page("", tool, object{"runs": runs, "measure": "AP"})
 		if !regexp.MustCompile(want).MatchString(page) {
 			t.Errorf("the page of %s lacks %s", tool, want)
 		}

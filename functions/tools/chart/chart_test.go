@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"fmt"
 	"io"
 	"math"
 	"strings"
@@ -179,16 +178,9 @@ func TestCharts_HaveTooltips(t *testing.T) {
 }
 
 func BenchmarkHeatMap(b *testing.B) {
-	g := chart.Grid{Rows: make([]string, chart.MaxRuns), Columns: make([]string, chart.MaxColumns)}
-	for i := range g.Rows {
-		g.Values = append(g.Values, make([]float64, chart.MaxColumns))
-		for j := range g.Columns {
-			g.Columns[j] = fmt.Sprint(j)
-			g.Values[i][j] = math.Abs(math.Sin(float64(7*i + 13*j)))
-		}
-	}
+	heatMap := all([]string{"label"}, false)["heat map"]
 	for b.Loop() {
-		if err := chart.HeatMap(chart.Caption{ID: "c"}, g).Render(b.Context(), io.Discard); err != nil {
+		if err := heatMap.Render(b.Context(), io.Discard); err != nil {
 			b.Fatal(err)
 		}
 	}

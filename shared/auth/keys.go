@@ -98,8 +98,8 @@ func (v ed25519Verifier) VerifyPayload(payload, signature []byte, _ jose.Signatu
 }
 
 // keySet holds the keys of an issuer. They are fetched when first needed, and again when they have aged or a token is
-// signed with an unknown one; never by two at once, and never more often than every tryInterval. Where the keys are is
-// kept from the first discovery on, so that an issuer which is slow with each document hands out its keys at last.
+// signed with an unknown one; never by two at once, and never more often than every minFetchInterval. The address of the keys
+// is kept from the first discovery on, so that an issuer whose documents are both slow is not given up.
 type keySet struct {
 	issuer string
 	client *http.Client

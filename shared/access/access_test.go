@@ -83,7 +83,7 @@ func TestDecide_EachCaller(t *testing.T) {
 		{"everyone reads what is public", anonymous, access.Anyone, access.Everyone, access.Allow},
 		{"nobody reads what is hidden", anonymous, access.Anyone, access.Registrants, access.Hide},
 		{"a login could help", anonymous, ownerOrOrganizer, access.Everyone, access.Login},
-		{"that a login could help is not told of what is hidden", anonymous, ownerOrOrganizer, access.Owners, access.Hide},
+		{"nothing says that a login could help with what is hidden", anonymous, ownerOrOrganizer, access.Owners, access.Hide},
 		{"a login does not help", unrelated, ownerOrOrganizer, access.Everyone, access.Forbid},
 		{"hidden from one who is logged in", unrelated, access.User, access.Registrants, access.Hide},
 		{"an owner may", owner, ownerOrOrganizer, access.Owners, access.Allow},

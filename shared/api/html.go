@@ -41,7 +41,7 @@ func (c *Call) writeHTML(ctx context.Context, document []byte) error {
 	return c.WriteDocument(mediaPage, body)
 }
 
-// Protect sets the headers that hold a page to its Content-Security-Policy.
+// SetContentPolicy sets the headers that hold a page to its Content-Security-Policy.
 func (c *Call) SetContentPolicy(policy string) { setContentPolicy(c.w.Header(), policy) }
 
 func setContentPolicy(h http.Header, policy string) {

@@ -2,7 +2,7 @@ package api
 
 import "testing"
 
-func TestMediaQuality(t *testing.T) {
+func TestMediaQuality_OfAccept(t *testing.T) {
 	for _, c := range []struct {
 		accept string
 		json   float64

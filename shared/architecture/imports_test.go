@@ -61,7 +61,7 @@ func compiled(pattern string) *regexp.Regexp {
 	return expressions[pattern]
 }
 
-func TestMatches(t *testing.T) {
+func TestMatches_Patterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern, path string
 		want          bool

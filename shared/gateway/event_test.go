@@ -139,7 +139,7 @@ func TestHandle_KeepsCookies(t *testing.T) {
 	}
 }
 
-// TestHandle_AnswersFailuresWithProblems has everything fail that can beside the edge: the answer is a problem all the same, and never an error of the
+// Whatever fails outside the edge, the answer is a problem, and never an error of the
 // function, of which API Gateway would make a text of its own.
 func TestHandle_AnswersFailuresWithProblems(t *testing.T) {
 	notBase64 := recorded(t)

@@ -17,7 +17,7 @@ func nested(depth int) string { return strings.Repeat("[", depth) + strings.Repe
 
 func array(values int) string { return "[" + strings.Repeat("1,", values-2) + "1]" }
 
-func TestCheck(t *testing.T) {
+func TestCheck_RefusesWhatIsNotJSON(t *testing.T) {
 	for document, ok := range map[string]bool{
 		`null`: true, ` {} `: true, `[]`: true, `""`: true, `-1.5e3`: true, `{"a":[{"b":1},{"b":2}],"b":"a"}`: true,
 		`{"a\"":1,"a\\":2,"a\\\"":{"\\":"\\\""}}`:            true,

@@ -68,7 +68,7 @@ func TestEntry_MarksBaselines(t *testing.T) {
 	}
 }
 
-func TestTruncate(t *testing.T) {
+func TestTruncate_EndsAtAWord(t *testing.T) {
 	for text, want := range map[string]string{
 		"short":              "short",
 		"a few words, then":  "a few words…",
@@ -99,7 +99,7 @@ func TestDecimals_HideNothing(t *testing.T) {
 	}
 }
 
-func TestExcerpt(t *testing.T) {
+func TestExcerpt_IsTheFirstParagraph(t *testing.T) {
 	for description, want := range map[string]string{
 		"":                              "",
 		"One paragraph.\r\n\r\nAnother": "One paragraph.",

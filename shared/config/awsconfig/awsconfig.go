@@ -1,6 +1,6 @@
-// Package awsconfig makes the settings of the AWS SDK from the variables that Lambda and the deployment set. It exists beside
-// the SDK's config package because that looks for profiles, files and metadata services that a function does not have, which
-// costs two to three milliseconds of each cold start.
+// Package awsconfig makes the settings of the AWS SDK from the variables that Lambda and the deployment set. The SDK's own config
+// package looks for profiles, files and metadata services that a function does not have, which costs two to three milliseconds of
+// each cold start.
 package awsconfig
 
 import (

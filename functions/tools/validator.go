@@ -28,7 +28,7 @@ type ValidatorOutput struct {
 	Format      record.RunFormat     `json:"format" doc:"how runs, and the labels or values of a truth, are written; relevance judgments are always TREC qrels"`
 	Guess       string               `json:"guess,omitempty" doc:"when kind and format were guessed: why, and what to give if they are wrong"`
 	Files       []string             `json:"files" doc:"names of what was read"`
-	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"what was noticed, by file and line; up to 100, errors before warnings when there are more"`
+	Diagnostics []measure.Diagnostic `json:"diagnostics" doc:"what was noticed, by file and line; up to 100, errors before warnings; where there are 100, the files may have more"`
 }
 
 var validatorTool = define(metadata{

@@ -105,14 +105,15 @@ func (k *Kind) Is(err error) bool {
 	return ok && e.Kind == k
 }
 
-// Check returns nil when there are no fields, and otherwise the problem of an invalid body that names the first MaxFields.
+// Check returns nil when there are no fields, and otherwise the problem of an invalid body that names the first MaxFields. Where there
+// are as many there may be more: readers of files stop then.
 func Check(fields []Field) error {
 	if len(fields) == 0 {
 		return nil
 	}
 	detail := "The body has a fault; `errors` says where and what."
-	if n := len(fields); n > MaxFields {
-		detail = fmt.Sprintf("The body has more than %d faults; `errors` says where and what of the first %d. Correct them, and send it again to get the others.", MaxFields, MaxFields)
+	if n := len(fields); n >= MaxFields {
+		detail = fmt.Sprintf("The body has %d faults or more; `errors` says where and what of the first %d. Correct them, and send it again to get the others.", MaxFields, MaxFields)
 	} else if n > 1 {
 		detail = fmt.Sprintf("The body has %d faults; `errors` says where and what.", n)
 	}

@@ -84,7 +84,7 @@ type Reevaluation struct {
 // Progress counts the runs that had been evaluated before. Organizers see all of them counted, others the published ones.
 type Progress struct {
 	Runs    int `json:"runs" required:"false" doc:"runs to evaluate again: the published ones; for organizers all; absent, as is waiting, until they have been counted, and where there are none"`
-	Waiting int `json:"waiting" required:"false" doc:"of those, how many have not ended yet"`
+	Waiting int `json:"waiting" required:"false" doc:"of those, how many had not ended when they were last counted, which takes some seconds"`
 }
 
 // BoardTruth is what the results on leaderboards were evaluated with.

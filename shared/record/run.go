@@ -70,7 +70,7 @@ type Run struct {
 	State        RunState             `json:"state" enum:"awaiting-upload,queued,running,evaluating,completed,failed,cancelled" doc:"a client can only set cancelled"`
 	Attempts     int                  `json:"attempts" doc:"how often its work was begun for the truth that it waits for, or was evaluated against last"`
 	Files        []File               `json:"files" doc:"the run's files; with links for those who may have them"`
-	Diagnostics  []measure.Diagnostic `json:"diagnostics" doc:"what is wrong with the run"`
+	Diagnostics  []measure.Diagnostic `json:"diagnostics" doc:"what is wrong with the run; where there are 100, the files may have more"`
 	LogTail      string               `json:"logTail" doc:"the last lines that executing it wrote"`
 	ExecutionLog *File                `json:"log,omitempty" doc:"all that executing it wrote, once it has ended"`
 	QueuedAt     *Instant             `json:"queuedAt,omitempty"`

@@ -111,16 +111,16 @@ func leaderboardOf(t *record.Task) string {
 
 // signIn says how to get a token, and how to become a known user, whom organizers can add by the id in the answer.
 func (v *welcome) signIn() string {
-	signIn := "curl -s " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"
+	signIn := "curl -sS " + cmp.Or(v.issuer, "<issuer>") + "/.well-known/openid-configuration\nexport ASSAY_TOKEN=<the token>"
 	if v.development() {
-		signIn = `export ASSAY_TOKEN=$(curl -s --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
+		signIn = `export ASSAY_TOKEN=$(curl -sS --json '{"user":"alice"}' $ASSAY_URL/dev/token | sed 's/.*"access_token":"\([^"]*\)".*/\1/')`
 	}
-	return "export ASSAY_URL=" + v.base + "\n" + signIn + "\n" + `curl -s -X PATCH -H "Authorization: Bearer $ASSAY_TOKEN" -H 'Content-Type: application/merge-patch+json' -d '{}' $ASSAY_URL/v1/user`
+	return "export ASSAY_URL=" + v.base + "\n" + signIn + "\n" + `curl -sS -X PATCH -H "Authorization: Bearer $ASSAY_TOKEN" -H 'Content-Type: application/merge-patch+json' -d '{}' $ASSAY_URL/v1/user`
 }
 
 func (v *welcome) register() string {
 	return "TASK=$ASSAY_URL/v1/tasks/" + cmp.Or(v.example, "<id of a task>") + `
-curl -s -H "Authorization: Bearer $ASSAY_TOKEN" --json '{"team":"Our team"}' $TASK/registrations`
+curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" --json '{"team":"Our team"}' $TASK/registrations`
 }
 
 // submit says how to submit a run and to see its results.
@@ -128,6 +128,6 @@ const submit = `curl -sg "$ASSAY_URL/v1/datasets?filter[taskId]=${TASK##*/}&fiel
 DATASET=<the id of one of them>
 printf '{"type":"upload","files":[{"datasetId":"%s","name":"run.txt","content":"%s"}]}' \
   $DATASET "$(base64 < run.txt | tr -d '\n')" |
-  curl -s -H "Authorization: Bearer $ASSAY_TOKEN" --json @- $TASK/submissions
+  curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" --json @- $TASK/submissions
 
-curl -s -H "Authorization: Bearer $ASSAY_TOKEN" "$ASSAY_URL/v1/runs/<one of its runIds>?fields=state,diagnostics"`
+curl -sS -H "Authorization: Bearer $ASSAY_TOKEN" "$ASSAY_URL/v1/runs/<one of its runIds>?fields=state,diagnostics"`

@@ -54,7 +54,7 @@ func TestStage_FollowsTheRegistrationRules(t *testing.T) {
 func TestSignIn_DependsOnTheIssuer(t *testing.T) {
 	for issuer, want := range map[string]string{
 		"http://localhost/dev":       "$ASSAY_URL/dev/token",
-		"https://issuer.example.org": "curl -s https://issuer.example.org/.well-known/openid-configuration",
+		"https://issuer.example.org": "curl -sS https://issuer.example.org/.well-known/openid-configuration",
 		"":                           "<issuer>/.well-known",
 	} {
 		got := (&welcome{base: "http://localhost", issuer: issuer}).signIn()

@@ -188,7 +188,7 @@ chaos: $(node_modules) ## let workers, server and network fail at random over 50
 
 # Each test of the whole attacks a little; this floods for minutes, and judges by time too. The full form needs Linux.
 .PHONY: attack
-attack: ## attack the program under limits of memory and disk for four minutes, on an idle machine (ASSAY_ATTACK_SEED=... repeats a run)
+attack: ## attack the program under limits of memory and disk for four minutes, on an idle machine (ASSAY_TEST_SEED=... repeats a run)
 	ASSAY_ATTACK=full $(GO) test -count=1 -run TestAttack -timeout 15m -v ./local/attack
 
 .PHONY: bench

@@ -28,7 +28,7 @@ func of(dimension string, value *string) awscloudwatch.CfnAlarm_DimensionPropert
 // the API (errors, time-outs, crashes, being throttled) is a 5xx or a latency of the API, and what
 // the evaluator cannot do becomes old in the stream and then a dead letter.
 func (st *stack) alarms() []alarm {
-	evaluator := st.named(functions.Evaluator)
+	evaluator := st.resourceName(functions.Evaluator)
 	return []alarm{
 		{
 			id: "Errors", name: "errors", namespace: "AWS/ApiGateway", metric: "5xx", dimensions: []any{of("ApiId", st.gateway.id)},
@@ -81,15 +81,15 @@ func (st *stack) serverAlarms() []alarm {
 
 // addAlarms makes the alarms, and the topic that they tell.
 func (st *stack) addAlarms() {
-	topic := awssns.NewCfnTopic(st.in, jsii.String("Alarms"), &awssns.CfnTopicProps{TopicName: jsii.String(st.named("alarms"))})
+	topic := awssns.NewCfnTopic(st.scope, jsii.String("Alarms"), &awssns.CfnTopicProps{TopicName: jsii.String(st.resourceName("alarms"))})
 	if st.AlarmEmail != "" {
-		awssns.NewCfnSubscription(st.in, jsii.String("AlarmsByEmail"), &awssns.CfnSubscriptionProps{
+		awssns.NewCfnSubscription(st.scope, jsii.String("AlarmsByEmail"), &awssns.CfnSubscriptionProps{
 			TopicArn: topic.Ref(), Protocol: jsii.String("email"), Endpoint: &st.AlarmEmail,
 		})
 	}
 	for _, a := range append(st.alarms(), st.serverAlarms()...) {
 		props := &awscloudwatch.CfnAlarmProps{
-			AlarmName: jsii.String(st.named(a.name)), AlarmDescription: &a.about,
+			AlarmName: jsii.String(st.resourceName(a.name)), AlarmDescription: &a.about,
 			Namespace: &a.namespace, MetricName: &a.metric,
 			Period: jsii.Number(float64(a.minutes * 60)), EvaluationPeriods: jsii.Number(float64(a.periods)),
 			ComparisonOperator: jsii.String("GreaterThanThreshold"), Threshold: &a.threshold,
@@ -107,7 +107,7 @@ func (st *stack) addAlarms() {
 		} else {
 			props.Statistic = &a.statistic
 		}
-		made := awscloudwatch.NewCfnAlarm(st.in, jsii.String(a.id+"Alarm"), props)
+		made := awscloudwatch.NewCfnAlarm(st.scope, jsii.String(a.id+"Alarm"), props)
 		if a.below {
 			made.AddResourceDependency(st.server.service, nil) // or it would go off while there is nothing yet
 		}

@@ -33,28 +33,28 @@ var accessLog = object{
 
 // addAPI makes the HTTP API. The functions answer for CORS and for what no route matches, as they do everywhere.
 func (st *stack) addAPI() gateway {
-	a := awsapigatewayv2.NewCfnApi(st.in, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
-		Name: jsii.String(st.named("api")), Description: jsii.String("Assay, a platform for shared tasks"), ProtocolType: jsii.String("HTTP"),
+	a := awsapigatewayv2.NewCfnApi(st.scope, jsii.String("Api"), &awsapigatewayv2.CfnApiProps{
+		Name: jsii.String(st.resourceName("api")), Description: jsii.String("Assay, a platform for shared tasks"), ProtocolType: jsii.String("HTTP"),
 		DisableExecuteApiEndpoint: st.Domain != "",
 	})
-	logs := st.addLog("ApiLog", "/aws/vendedlogs/"+st.named("api")) // to groups of this name API Gateway may write without a policy for each
-	stage := awsapigatewayv2.NewCfnStage(st.in, jsii.String("ApiStage"), &awsapigatewayv2.CfnStageProps{
+	logs := st.addLog("ApiLog", "/aws/vendedlogs/"+st.resourceName("api")) // to groups of this name API Gateway may write without a policy for each
+	stage := awsapigatewayv2.NewCfnStage(st.scope, jsii.String("ApiStage"), &awsapigatewayv2.CfnStageProps{
 		ApiId: a.Ref(), StageName: jsii.String("$default"), AutoDeploy: true,
 		DefaultRouteSettings: awsapigatewayv2.CfnStage_RouteSettingsProperty{
 			ThrottlingRateLimit: jsii.Number(float64(st.Rate)), ThrottlingBurstLimit: jsii.Number(float64(st.Burst)),
 		},
-		AccessLogSettings: awsapigatewayv2.CfnStage_AccessLogSettingsProperty{DestinationArn: logs.AttrArn(), Format: st.in.ToJsonString(accessLog, nil)},
+		AccessLogSettings: awsapigatewayv2.CfnStage_AccessLogSettingsProperty{DestinationArn: logs.AttrArn(), Format: st.scope.ToJsonString(accessLog, nil)},
 	})
 	if st.Domain == "" {
 		return gateway{id: a.Ref(), url: a.AttrApiEndpoint()}
 	}
-	domain := awsapigatewayv2.NewCfnDomainName(st.in, jsii.String("Domain"), &awsapigatewayv2.CfnDomainNameProps{
+	domain := awsapigatewayv2.NewCfnDomainName(st.scope, jsii.String("Domain"), &awsapigatewayv2.CfnDomainNameProps{
 		DomainName: &st.Domain,
 		DomainNameConfigurations: []any{awsapigatewayv2.CfnDomainName_DomainNameConfigurationProperty{
 			CertificateArn: &st.Certificate, EndpointType: jsii.String("REGIONAL"), SecurityPolicy: jsii.String("TLS_1_2"),
 		}},
 	})
-	awsapigatewayv2.NewCfnApiMapping(st.in, jsii.String("DomainMapping"), &awsapigatewayv2.CfnApiMappingProps{
+	awsapigatewayv2.NewCfnApiMapping(st.scope, jsii.String("DomainMapping"), &awsapigatewayv2.CfnApiMappingProps{
 		ApiId: a.Ref(), DomainName: domain.Ref(), Stage: stage.Ref(),
 	})
 	st.output("DomainTarget", "Point the CNAME record of "+st.Domain+" here", domain.AttrRegionalDomainName())
@@ -63,17 +63,17 @@ func (st *stack) addAPI() gateway {
 
 // addRoutes leads the family's operations to its function.
 func (st *stack) addRoutes(f *function, d functions.Deployment) {
-	integration := awsapigatewayv2.NewCfnIntegration(st.in, jsii.String(f.id+"Integration"), &awsapigatewayv2.CfnIntegrationProps{
+	integration := awsapigatewayv2.NewCfnIntegration(st.scope, jsii.String(f.id+"Integration"), &awsapigatewayv2.CfnIntegrationProps{
 		ApiId: st.gateway.id, IntegrationType: jsii.String("AWS_PROXY"), IntegrationUri: f.arn,
 		PayloadFormatVersion: jsii.String("2.0"), TimeoutInMillis: jsii.Number(30_000),
 	})
-	awslambda.NewCfnPermission(st.in, jsii.String(f.id+"Permission"), &awslambda.CfnPermissionProps{
+	awslambda.NewCfnPermission(st.scope, jsii.String(f.id+"Permission"), &awslambda.CfnPermissionProps{
 		FunctionName: f.ref, Action: jsii.String("lambda:InvokeFunction"), Principal: jsii.String("apigateway.amazonaws.com"),
 		SourceArn: awscdk.Fn_Join(jsii.String(""), jsii.Strings(*st.arn("execute-api", ""), *st.gateway.id, "/*")),
 	})
 	target := awscdk.Fn_Join(jsii.String(""), jsii.Strings("integrations/", *integration.Ref()))
 	for _, r := range d.Routes() {
-		awsapigatewayv2.NewCfnRoute(st.in, jsii.String(r.ID+"Route"), &awsapigatewayv2.CfnRouteProps{
+		awsapigatewayv2.NewCfnRoute(st.scope, jsii.String(r.ID+"Route"), &awsapigatewayv2.CfnRouteProps{
 			ApiId: st.gateway.id, RouteKey: &r.Key, Target: target,
 		})
 	}

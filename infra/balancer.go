@@ -17,9 +17,9 @@ type balancer struct {
 	listener        awscdk.CfnResource
 }
 
-// settling is how long the load balancer may still send new connections to a server that is about to stop. Connections that
+// deregistrationDelay is how long the load balancer may still send new connections to a server that is about to stop. Connections that
 // are open stay open: the server asks its clients to go, and they come back to another.
-const settling = 60
+const deregistrationDelay = 60
 
 // addBalancer makes a network load balancer that ends TLS and passes on what is inside as it is. An application load
 // balancer would know gRPC, and for that cut what is quiet: the pings of HTTP/2 don't count as traffic to it, and a watcher
@@ -31,8 +31,8 @@ func (st *stack) addBalancer(n network) balancer {
 	ofGroup := func(key, value string) awselasticloadbalancingv2.CfnTargetGroup_TargetGroupAttributeProperty {
 		return awselasticloadbalancingv2.CfnTargetGroup_TargetGroupAttributeProperty{Key: &key, Value: &value}
 	}
-	b := awselasticloadbalancingv2.NewCfnLoadBalancer(st.in, jsii.String("Balancer"), &awselasticloadbalancingv2.CfnLoadBalancerProps{
-		Name: jsii.String(st.named("grpc")), Type: jsii.String("network"), Scheme: jsii.String("internet-facing"),
+	b := awselasticloadbalancingv2.NewCfnLoadBalancer(st.scope, jsii.String("Balancer"), &awselasticloadbalancingv2.CfnLoadBalancerProps{
+		Name: jsii.String(st.resourceName("grpc")), Type: jsii.String("network"), Scheme: jsii.String("internet-facing"),
 		Subnets: new(lists.Map(n.subnets, func(s *string) any { return s })), SecurityGroups: &[]any{n.balancer},
 		// One server serves both zones.
 		LoadBalancerAttributes: []any{attribute("load_balancing.cross_zone.enabled", "true")},
@@ -40,17 +40,17 @@ func (st *stack) addBalancer(n network) balancer {
 	for _, r := range n.ready {
 		b.AddResourceDependency(r, nil)
 	}
-	group := awselasticloadbalancingv2.NewCfnTargetGroup(st.in, jsii.String("Servers"), &awselasticloadbalancingv2.CfnTargetGroupProps{
-		Name: jsii.String(st.named("grpc")), VpcId: n.id, TargetType: jsii.String("ip"), Protocol: jsii.String("TCP"), Port: jsii.Number(grpcPort),
+	group := awselasticloadbalancingv2.NewCfnTargetGroup(st.scope, jsii.String("Servers"), &awselasticloadbalancingv2.CfnTargetGroupProps{
+		Name: jsii.String(st.resourceName("grpc")), VpcId: n.id, TargetType: jsii.String("ip"), Protocol: jsii.String("TCP"), Port: jsii.Number(grpcPort),
 		// Whether a server is well is for the health check of its container, which asks it; one that isn't is replaced.
 		HealthCheckProtocol: jsii.String("TCP"), HealthCheckIntervalSeconds: jsii.Number(10),
 		HealthyThresholdCount: jsii.Number(2), UnhealthyThresholdCount: jsii.Number(2),
 		TargetGroupAttributes: []any{
-			ofGroup("deregistration_delay.timeout_seconds", strconv.Itoa(settling)),
+			ofGroup("deregistration_delay.timeout_seconds", strconv.Itoa(deregistrationDelay)),
 			ofGroup("preserve_client_ip.enabled", "false"), // or the server's security group would have to let everyone in
 		},
 	})
-	listener := awselasticloadbalancingv2.NewCfnListener(st.in, jsii.String("BalancerListener"), &awselasticloadbalancingv2.CfnListenerProps{
+	listener := awselasticloadbalancingv2.NewCfnListener(st.scope, jsii.String("BalancerListener"), &awselasticloadbalancingv2.CfnListenerProps{
 		LoadBalancerArn: b.Ref(), Port: jsii.Number(grpcPort), Protocol: jsii.String("TLS"),
 		AlpnPolicy: jsii.Strings("HTTP2Only"), SslPolicy: jsii.String("ELBSecurityPolicy-TLS13-1-2-2021-06"),
 		Certificates:   []any{awselasticloadbalancingv2.CfnListener_CertificateProperty{CertificateArn: &st.GRPC.Certificate}},

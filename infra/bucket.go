@@ -14,12 +14,12 @@ var uploaded = []record.Holder{record.HolderInputs, record.HolderTruths, record.
 
 // bucketName is the bucket's name before there is a bucket: the function that it notifies of uploads has its name.
 func (st *stack) bucketName() *string {
-	return awscdk.Fn_Sub(jsii.String(st.named("${AWS::AccountId}-${AWS::Region}")), nil)
+	return awscdk.Fn_Sub(jsii.String(st.resourceName("${AWS::AccountId}-${AWS::Region}")), nil)
 }
 
 // objects is the ARN of what is in the bucket, by prefix.
 func (st *stack) objects(prefix string) *string {
-	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:s3:::"+st.named("${AWS::AccountId}-${AWS::Region}")+prefix), nil)
+	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:s3:::"+st.resourceName("${AWS::AccountId}-${AWS::Region}")+prefix), nil)
 }
 
 // addBucket makes the bucket, which tells f of each file that a client has sent.
@@ -33,7 +33,7 @@ func (st *stack) addBucket(f *function, mayTell awslambda.CfnPermission) {
 			}},
 		})
 	}
-	b := awss3.NewCfnBucket(st.in, jsii.String("Bucket"), &awss3.CfnBucketProps{
+	b := awss3.NewCfnBucket(st.scope, jsii.String("Bucket"), &awss3.CfnBucketProps{
 		BucketName: st.bucketName(),
 		BucketEncryption: awss3.CfnBucket_BucketEncryptionProperty{ServerSideEncryptionConfiguration: []any{
 			awss3.CfnBucket_ServerSideEncryptionRuleProperty{
@@ -73,8 +73,8 @@ func (st *stack) addBucket(f *function, mayTell awslambda.CfnPermission) {
 		NotificationConfiguration: awss3.CfnBucket_NotificationConfigurationProperty{LambdaConfigurations: notifications},
 	})
 	b.AddResourceDependency(mayTell, nil) // S3 tries out whether it may
-	st.keep(b)
-	st.keep(awss3.NewCfnBucketPolicy(st.in, jsii.String("BucketPolicy"), &awss3.CfnBucketPolicyProps{
+	st.retainData(b)
+	st.retainData(awss3.NewCfnBucketPolicy(st.scope, jsii.String("BucketPolicy"), &awss3.CfnBucketPolicyProps{
 		Bucket: b.Ref(),
 		PolicyDocument: object{"Version": "2012-10-17", "Statement": []any{object{
 			"Sid": "TLSOnly", "Effect": "Deny", "Principal": "*", "Action": "s3:*",

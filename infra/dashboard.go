@@ -20,7 +20,7 @@ func (st *stack) addDashboard() {
 	table := func(metric, label string) line {
 		return line{"AWS/DynamoDB", metric, "TableName", st.table.name, object{"stat": "Sum", "label": label}}
 	}
-	evaluator := st.named(functions.Evaluator)
+	evaluator := st.resourceName(functions.Evaluator)
 	widgets := []any{
 		st.graph(0, 0, "Requests", api("Count", "Sum", "all"), api("4xx", "Sum", "4xx"), api("5xx", "Sum", "5xx")),
 		st.graph(8, 0, "Latency of requests (ms)", api("Latency", "p50", "p50"), api("Latency", "p99", "p99"), api("IntegrationLatency", "p99", "p99 of the functions")),
@@ -40,14 +40,14 @@ func (st *stack) addDashboard() {
 		}
 		widgets = append(widgets, st.graph(16, 12, "gRPC servers (%)", service("CPUUtilization", "Maximum", "processor"), service("MemoryUtilization", "Maximum", "memory")))
 	}
-	awscloudwatch.NewCfnDashboard(st.in, jsii.String("Dashboard"), &awscloudwatch.CfnDashboardProps{
-		DashboardName: jsii.String(st.named("dashboard")), DashboardBody: st.in.ToJsonString(object{"widgets": widgets}, nil),
+	awscloudwatch.NewCfnDashboard(st.scope, jsii.String("Dashboard"), &awscloudwatch.CfnDashboardProps{
+		DashboardName: jsii.String(st.resourceName("dashboard")), DashboardBody: st.scope.ToJsonString(object{"widgets": widgets}, nil),
 	})
 }
 
 func (st *stack) eachFunction(metric, statistic string) []line {
 	return lists.Map(functions.Deployments(), func(d functions.Deployment) line {
-		return line{"AWS/Lambda", metric, "FunctionName", st.named(d.Name), object{"stat": statistic, "label": d.Name}}
+		return line{"AWS/Lambda", metric, "FunctionName", st.resourceName(d.Name), object{"stat": statistic, "label": d.Name}}
 	})
 }
 

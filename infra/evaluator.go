@@ -25,8 +25,8 @@ const (
 )
 
 func (st *stack) addDeadLetters() deadLetters {
-	q := awssqs.NewCfnQueue(st.in, jsii.String("DeadLetters"), &awssqs.CfnQueueProps{
-		QueueName:              jsii.String(st.named("dead-letters")),
+	q := awssqs.NewCfnQueue(st.scope, jsii.String("DeadLetters"), &awssqs.CfnQueueProps{
+		QueueName:              jsii.String(st.resourceName("dead-letters")),
 		MessageRetentionPeriod: jsii.Number(deadLetterDays * 24 * 60 * 60),
 		SqsManagedSseEnabled:   true,
 	})
@@ -35,18 +35,18 @@ func (st *stack) addDeadLetters() deadLetters {
 }
 
 // schedulesRole is the name of the role that schedules take on.
-func (st *stack) schedulesRole() string { return st.named("due-schedules") }
+func (st *stack) schedulesRole() string { return st.resourceName("due-schedules") }
 
 // addSchedules makes the group in which the evaluator has itself woken once when something is due, and the role with which
 // such a schedule wakes it. There are no schedules until there is something due.
 func (st *stack) addSchedules() {
-	awsscheduler.NewCfnScheduleGroup(st.in, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{Name: jsii.String(st.named("due"))})
-	wake := st.arn("lambda", "function:"+st.named(functions.Evaluator))
+	awsscheduler.NewCfnScheduleGroup(st.scope, jsii.String("DueSchedules"), &awsscheduler.CfnScheduleGroupProps{Name: jsii.String(st.resourceName("due"))})
+	wake := st.arn("lambda", "function:"+st.resourceName(functions.Evaluator))
 	schedules := assumedBy("scheduler.amazonaws.com", object{"StringEquals": object{
 		"aws:SourceAccount": awscdk.Aws_ACCOUNT_ID(),
-		"aws:SourceArn":     st.arn("scheduler", "schedule-group/"+st.named("due")),
+		"aws:SourceArn":     st.arn("scheduler", "schedule-group/"+st.resourceName("due")),
 	}})
-	role := st.addRole("DueSchedulesRole", "What the schedules of "+st.named("due")+" may do", schedules, "wake",
+	role := st.addRole("DueSchedulesRole", "What the schedules of "+st.resourceName("due")+" may do", schedules, "wake",
 		allow("Wake", []string{"lambda:InvokeFunction"}, wake), allow("SetAside", []string{"sqs:SendMessage"}, st.deadLetters.arn))
 	role.SetRoleName(jsii.String(st.schedulesRole()))
 }
@@ -54,7 +54,7 @@ func (st *stack) addSchedules() {
 // addEvents has f woken by what the table's stream shows and by files that clients have sent. It returns the bucket's
 // permission, which must be there before the bucket.
 func (st *stack) addEvents(f *function) awslambda.CfnPermission {
-	awslambda.NewCfnEventSourceMapping(st.in, jsii.String("EvaluatorStream"), &awslambda.CfnEventSourceMappingProps{
+	awslambda.NewCfnEventSourceMapping(st.scope, jsii.String("EvaluatorStream"), &awslambda.CfnEventSourceMappingProps{
 		FunctionName:               f.ref,
 		EventSourceArn:             st.table.stream,
 		StartingPosition:           jsii.String("TRIM_HORIZON"),
@@ -69,7 +69,7 @@ func (st *stack) addEvents(f *function) awslambda.CfnPermission {
 			OnFailure: awslambda.CfnEventSourceMapping_OnFailureProperty{Destination: st.deadLetters.arn},
 		},
 	})
-	awslambda.NewCfnEventInvokeConfig(st.in, jsii.String("EvaluatorUploads"), &awslambda.CfnEventInvokeConfigProps{
+	awslambda.NewCfnEventInvokeConfig(st.scope, jsii.String("EvaluatorUploads"), &awslambda.CfnEventInvokeConfigProps{
 		FunctionName:             f.ref,
 		Qualifier:                jsii.String("$LATEST"),
 		MaximumRetryAttempts:     jsii.Number(uploadRetries),
@@ -78,7 +78,7 @@ func (st *stack) addEvents(f *function) awslambda.CfnPermission {
 			OnFailure: awslambda.CfnEventInvokeConfig_OnFailureProperty{Destination: st.deadLetters.arn},
 		},
 	})
-	return awslambda.NewCfnPermission(st.in, jsii.String("EvaluatorUploadsPermission"), &awslambda.CfnPermissionProps{
+	return awslambda.NewCfnPermission(st.scope, jsii.String("EvaluatorUploadsPermission"), &awslambda.CfnPermissionProps{
 		FunctionName: f.ref, Action: jsii.String("lambda:InvokeFunction"), Principal: jsii.String("s3.amazonaws.com"),
 		SourceArn: st.objects(""), SourceAccount: awscdk.Aws_ACCOUNT_ID(),
 	})
@@ -91,7 +91,7 @@ func (st *stack) workFilters() []any {
 	var filters []any
 	for _, match := range []any{object{"prefix": queuePrefix}, record.DuePartition} {
 		pattern := object{"dynamodb": object{"NewImage": object{partition: object{"S": []any{match}}}}}
-		filters = append(filters, awslambda.CfnEventSourceMapping_FilterProperty{Pattern: st.in.ToJsonString(pattern, nil)})
+		filters = append(filters, awslambda.CfnEventSourceMapping_FilterProperty{Pattern: st.scope.ToJsonString(pattern, nil)})
 	}
 	return filters
 }

@@ -23,10 +23,10 @@ type function struct {
 // addFunction makes a function with a role and a log of its own.
 func (st *stack) addFunction(d functions.Deployment) *function {
 	id := strings.ToUpper(d.Name[:1]) + d.Name[1:]
-	name := st.named(d.Name)
+	name := st.resourceName(d.Name)
 	logs := st.addLog(id+"Log", "/aws/lambda/"+name)
 	role := st.addRole(id+"Role", "What the function "+name+" may do", assumedBy("lambda.amazonaws.com", nil), d.Name, st.rights(d, logs.AttrArn())...)
-	code := awss3assets.NewAsset(st.in, jsii.String(id+"Code"), &awss3assets.AssetProps{Path: jsii.String(filepath.Join(st.Binaries, d.Name))})
+	code := awss3assets.NewAsset(st.scope, jsii.String(id+"Code"), &awss3assets.AssetProps{Path: jsii.String(filepath.Join(st.Binaries, d.Name))})
 	props := &awslambda.CfnFunctionProps{
 		FunctionName:  &name,
 		Description:   jsii.String("Assay, " + d.Name),
@@ -46,13 +46,13 @@ func (st *stack) addFunction(d functions.Deployment) *function {
 	if st.Tracing {
 		props.TracingConfig = awslambda.CfnFunction_TracingConfigProperty{Mode: jsii.String("Active")}
 	}
-	f := awslambda.NewCfnFunction(st.in, jsii.String(id+"Function"), props)
+	f := awslambda.NewCfnFunction(st.scope, jsii.String(id+"Function"), props)
 	return &function{id: id, ref: f.Ref(), arn: f.AttrArn()}
 }
 
 // addLog makes a log, which goes with the stack.
 func (st *stack) addLog(id, name string) awslogs.CfnLogGroup {
-	logs := awslogs.NewCfnLogGroup(st.in, &id, &awslogs.CfnLogGroupProps{LogGroupName: &name, RetentionInDays: jsii.Number(float64(st.LogDays))})
+	logs := awslogs.NewCfnLogGroup(st.scope, &id, &awslogs.CfnLogGroupProps{LogGroupName: &name, RetentionInDays: jsii.Number(float64(st.LogDays))})
 	logs.ApplyRemovalPolicy(awscdk.RemovalPolicy_DESTROY, nil)
 	return logs
 }
@@ -67,9 +67,9 @@ func (st *stack) environment(d functions.Deployment) map[string]*string {
 		e[config.QuotasVariable] = &st.Quotas
 	}
 	if d.Name == functions.Evaluator {
-		e[config.ScheduleGroupVariable] = jsii.String(st.named("due"))
+		e[config.ScheduleGroupVariable] = jsii.String(st.resourceName("due"))
 		e[config.ScheduleRoleVariable] = st.arnOfSchedules()
-		e[config.ScheduleTargetVariable] = st.arn("lambda", "function:"+st.named(d.Name))
+		e[config.ScheduleTargetVariable] = st.arn("lambda", "function:"+st.resourceName(d.Name))
 		e[config.DeadLettersVariable] = st.deadLetters.arn
 		return e
 	}

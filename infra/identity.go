@@ -24,9 +24,9 @@ func (st *stack) addIssuer() issuer {
 		return issuer{url: &st.Issuer, audience: &st.Audience}
 	}
 	pool := st.addUserPool()
-	client := awscognito.NewCfnUserPoolClient(st.in, jsii.String("SignInClient"), &awscognito.CfnUserPoolClientProps{
+	client := awscognito.NewCfnUserPoolClient(st.scope, jsii.String("SignInClient"), &awscognito.CfnUserPoolClientProps{
 		UserPoolId: pool.Ref(),
-		ClientName: jsii.String(st.named("pages")),
+		ClientName: jsii.String(st.resourceName("pages")),
 		// For programs that can keep no secret, so there is none: a code with PKCE proves who asked for it.
 		GenerateSecret:                  false,
 		AllowedOAuthFlowsUserPoolClient: true,
@@ -45,11 +45,11 @@ func (st *stack) addIssuer() issuer {
 			IdToken: jsii.String("minutes"), AccessToken: jsii.String("minutes"), RefreshToken: jsii.String("days"),
 		},
 	})
-	domain := awscognito.NewCfnUserPoolDomain(st.in, jsii.String("SignInDomain"), &awscognito.CfnUserPoolDomainProps{
-		Domain: awscdk.Fn_Sub(jsii.String(st.named("${AWS::AccountId}")), nil), UserPoolId: pool.Ref(),
+	domain := awscognito.NewCfnUserPoolDomain(st.scope, jsii.String("SignInDomain"), &awscognito.CfnUserPoolDomainProps{
+		Domain: awscdk.Fn_Sub(jsii.String(st.resourceName("${AWS::AccountId}")), nil), UserPoolId: pool.Ref(),
 	})
 	for _, g := range groups {
-		awscognito.NewCfnUserPoolGroup(st.in, jsii.String(g.id+"Group"), &awscognito.CfnUserPoolGroupProps{
+		awscognito.NewCfnUserPoolGroup(st.scope, jsii.String(g.id+"Group"), &awscognito.CfnUserPoolGroupProps{
 			UserPoolId: pool.Ref(), GroupName: jsii.String(g.name), Description: jsii.String(g.about),
 		})
 	}
@@ -65,8 +65,8 @@ func (st *stack) addUserPool() awscognito.CfnUserPool {
 	if st.Keeps {
 		protection = "ACTIVE"
 	}
-	pool := awscognito.NewCfnUserPool(st.in, jsii.String("Users"), &awscognito.CfnUserPoolProps{
-		UserPoolName:           jsii.String(st.named("users")),
+	pool := awscognito.NewCfnUserPool(st.scope, jsii.String("Users"), &awscognito.CfnUserPoolProps{
+		UserPoolName:           jsii.String(st.resourceName("users")),
 		UserPoolTier:           jsii.String("LITE"),
 		DeletionProtection:     &protection,
 		UsernameAttributes:     jsii.Strings("email"),
@@ -90,6 +90,6 @@ func (st *stack) addUserPool() awscognito.CfnUserPool {
 			AttributesRequireVerificationBeforeUpdate: jsii.Strings("email"),
 		},
 	})
-	st.keep(pool)
+	st.retainData(pool)
 	return pool
 }

@@ -29,21 +29,21 @@ var subnetCIDRs = []string{"10.52.0.0/26", "10.52.0.64/26"}
 // endpoint for each service of AWS for $7 a zone and would not reach the issuer. What may reach the server is the
 // security group's to decide, and that is the load balancer alone. DynamoDB and S3 are reached without the internet, free of charge.
 func (st *stack) addNetwork() network {
-	name := []*awscdk.CfnTag{{Key: jsii.String("Name"), Value: jsii.String(st.named("grpc"))}}
-	vpc := awsec2.NewCfnVPC(st.in, jsii.String("Network"), &awsec2.CfnVPCProps{
+	name := []*awscdk.CfnTag{{Key: jsii.String("Name"), Value: jsii.String(st.resourceName("grpc"))}}
+	vpc := awsec2.NewCfnVPC(st.scope, jsii.String("Network"), &awsec2.CfnVPCProps{
 		CidrBlock: jsii.String(networkCIDR), EnableDnsSupport: true, EnableDnsHostnames: true, Tags: &name,
 	})
-	gateway := awsec2.NewCfnInternetGateway(st.in, jsii.String("NetworkGateway"), &awsec2.CfnInternetGatewayProps{Tags: &name})
-	attached := awsec2.NewCfnVPCGatewayAttachment(st.in, jsii.String("NetworkGatewayAttachment"), &awsec2.CfnVPCGatewayAttachmentProps{
+	gateway := awsec2.NewCfnInternetGateway(st.scope, jsii.String("NetworkGateway"), &awsec2.CfnInternetGatewayProps{Tags: &name})
+	attached := awsec2.NewCfnVPCGatewayAttachment(st.scope, jsii.String("NetworkGatewayAttachment"), &awsec2.CfnVPCGatewayAttachmentProps{
 		VpcId: vpc.Ref(), InternetGatewayId: gateway.Ref(),
 	})
-	routes := awsec2.NewCfnRouteTable(st.in, jsii.String("NetworkRoutes"), &awsec2.CfnRouteTableProps{VpcId: vpc.Ref(), Tags: &name})
-	out := awsec2.NewCfnRoute(st.in, jsii.String("NetworkRouteOut"), &awsec2.CfnRouteProps{
+	routes := awsec2.NewCfnRouteTable(st.scope, jsii.String("NetworkRoutes"), &awsec2.CfnRouteTableProps{VpcId: vpc.Ref(), Tags: &name})
+	out := awsec2.NewCfnRoute(st.scope, jsii.String("NetworkRouteOut"), &awsec2.CfnRouteProps{
 		RouteTableId: routes.Ref(), DestinationCidrBlock: jsii.String("0.0.0.0/0"), GatewayId: gateway.Ref(),
 	})
 	out.AddResourceDependency(attached, nil)
 	for _, service := range []string{"DynamoDB", "S3"} {
-		awsec2.NewCfnVPCEndpoint(st.in, jsii.String("NetworkTo"+service), &awsec2.CfnVPCEndpointProps{
+		awsec2.NewCfnVPCEndpoint(st.scope, jsii.String("NetworkTo"+service), &awsec2.CfnVPCEndpointProps{
 			VpcId: vpc.Ref(), VpcEndpointType: jsii.String("Gateway"), RouteTableIds: &[]any{routes.Ref()},
 			ServiceName: awscdk.Fn_Sub(jsii.String("com.amazonaws.${AWS::Region}."+map[string]string{"DynamoDB": "dynamodb", "S3": "s3"}[service]), nil),
 		})
@@ -51,10 +51,10 @@ func (st *stack) addNetwork() network {
 	n := network{id: vpc.Ref(), ready: []awscdk.CfnResource{out}}
 	for i, cidr := range subnetCIDRs {
 		id := "Subnet" + strconv.Itoa(i+1)
-		subnet := awsec2.NewCfnSubnet(st.in, &id, &awsec2.CfnSubnetProps{
+		subnet := awsec2.NewCfnSubnet(st.scope, &id, &awsec2.CfnSubnetProps{
 			VpcId: vpc.Ref(), CidrBlock: jsii.String(cidr), AvailabilityZone: awscdk.Fn_Select(jsii.Number(float64(i)), awscdk.Fn_GetAzs(nil)), Tags: &name,
 		})
-		n.ready = append(n.ready, awsec2.NewCfnSubnetRouteTableAssociation(st.in, jsii.String(id+"Routes"), &awsec2.CfnSubnetRouteTableAssociationProps{
+		n.ready = append(n.ready, awsec2.NewCfnSubnetRouteTableAssociation(st.scope, jsii.String(id+"Routes"), &awsec2.CfnSubnetRouteTableAssociationProps{
 			SubnetId: subnet.Ref(), RouteTableId: routes.Ref(),
 		}))
 		n.subnets = append(n.subnets, subnet.Ref())
@@ -65,8 +65,8 @@ func (st *stack) addNetwork() network {
 
 // addSecurityGroups lets everyone reach the load balancer, the load balancer the server, and the server what speaks TLS.
 func (st *stack) addSecurityGroups(n *network) {
-	balancer := awsec2.NewCfnSecurityGroup(st.in, jsii.String("BalancerSecurity"), &awsec2.CfnSecurityGroupProps{
-		VpcId: n.id, GroupDescription: jsii.String("Load balancer of " + st.named("grpc")),
+	balancer := awsec2.NewCfnSecurityGroup(st.scope, jsii.String("BalancerSecurity"), &awsec2.CfnSecurityGroupProps{
+		VpcId: n.id, GroupDescription: jsii.String("Load balancer of " + st.resourceName("grpc")),
 		SecurityGroupIngress: []any{awsec2.CfnSecurityGroup_IngressProperty{
 			Description: jsii.String("Workers and watchers"), IpProtocol: jsii.String("tcp"), CidrIp: jsii.String("0.0.0.0/0"),
 			FromPort: jsii.Number(grpcPort), ToPort: jsii.Number(grpcPort),
@@ -83,8 +83,8 @@ func (st *stack) addSecurityGroups(n *network) {
 			FromPort: jsii.Number(port), ToPort: jsii.Number(port),
 		})
 	}
-	server := awsec2.NewCfnSecurityGroup(st.in, jsii.String("ServerSecurity"), &awsec2.CfnSecurityGroupProps{
-		VpcId: n.id, GroupDescription: jsii.String("Servers of " + st.named("grpc")),
+	server := awsec2.NewCfnSecurityGroup(st.scope, jsii.String("ServerSecurity"), &awsec2.CfnSecurityGroupProps{
+		VpcId: n.id, GroupDescription: jsii.String("Servers of " + st.resourceName("grpc")),
 		SecurityGroupIngress: []any{awsec2.CfnSecurityGroup_IngressProperty{
 			Description: jsii.String("Load balancer"), IpProtocol: jsii.String("tcp"), SourceSecurityGroupId: balancer.AttrGroupId(),
 			FromPort: jsii.Number(grpcPort), ToPort: jsii.Number(grpcPort),

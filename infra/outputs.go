@@ -19,9 +19,9 @@ func (st *stack) addOutputs() {
 	st.output("BucketName", "Bucket with the files", st.bucketName())
 	st.output("DeadLettersUrl", "Queue of events that were given up", st.deadLetters.url)
 	console := "https://" + *awscdk.Aws_REGION() + ".console.aws.amazon.com/cloudwatch/home?region=" + *awscdk.Aws_REGION()
-	st.output("DashboardUrl", "Graphs of all that", url(console, "#dashboards/dashboard/", st.named("dashboard")))
+	st.output("DashboardUrl", "Graphs of all that", url(console, "#dashboards/dashboard/", st.resourceName("dashboard")))
 }
 
 func (st *stack) output(id, about string, value *string) {
-	awscdk.NewCfnOutput(st.in, &id, &awscdk.CfnOutputProps{Description: &about, Value: value})
+	awscdk.NewCfnOutput(st.scope, &id, &awscdk.CfnOutputProps{Description: &about, Value: value})
 }

@@ -73,7 +73,7 @@ func (st *stack) eventRights() []any {
 	return []any{
 		allow("ReadStream", []string{"dynamodb:DescribeStream", "dynamodb:GetRecords", "dynamodb:GetShardIterator", "dynamodb:ListStreams"}, st.table.stream),
 		allow("SetAside", []string{"sqs:SendMessage"}, st.deadLetters.arn),
-		allow("Schedule", []string{"scheduler:CreateSchedule"}, st.arn("scheduler", "schedule/"+st.named("due")+"/*")),
+		allow("Schedule", []string{"scheduler:CreateSchedule"}, st.arn("scheduler", "schedule/"+st.resourceName("due")+"/*")),
 		passRole,
 	}
 }
@@ -85,7 +85,7 @@ func (st *stack) arnOfSchedules() *string {
 
 // addRole makes a role that may do what the statements say, in a policy of the name.
 func (st *stack) addRole(id, about string, assumed object, name string, statements ...any) awsiam.CfnRole {
-	return awsiam.NewCfnRole(st.in, &id, &awsiam.CfnRoleProps{
+	return awsiam.NewCfnRole(st.scope, &id, &awsiam.CfnRoleProps{
 		AssumeRolePolicyDocument: assumed, Description: &about,
 		Policies: []any{awsiam.CfnRole_PolicyProperty{PolicyName: &name, PolicyDocument: policy(statements...)}},
 	})

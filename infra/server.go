@@ -33,10 +33,10 @@ const (
 func (st *stack) addServer() *server {
 	d := functions.GRPC()
 	n := st.addNetwork()
-	s := &server{name: jsii.String(st.named(d.Name)), balancer: st.addBalancer(n)}
-	cluster := awsecs.NewCfnCluster(st.in, jsii.String("ServerCluster"), &awsecs.CfnClusterProps{ClusterName: s.name})
+	s := &server{name: jsii.String(st.resourceName(d.Name)), balancer: st.addBalancer(n)}
+	cluster := awsecs.NewCfnCluster(st.scope, jsii.String("ServerCluster"), &awsecs.CfnClusterProps{ClusterName: s.name})
 	s.cluster = cluster.Ref()
-	service := awsecs.NewCfnService(st.in, jsii.String("ServerService"), &awsecs.CfnServiceProps{
+	service := awsecs.NewCfnService(st.scope, jsii.String("ServerService"), &awsecs.CfnServiceProps{
 		ServiceName: s.name, Cluster: s.cluster, TaskDefinition: st.addTask(d), LaunchType: jsii.String("FARGATE"),
 		DesiredCount: jsii.Number(float64(st.GRPC.Count)), PropagateTags: jsii.String("SERVICE"),
 		DeploymentConfiguration: awsecs.CfnService_DeploymentConfigurationProperty{
@@ -62,8 +62,8 @@ func (st *stack) addServer() *server {
 
 // addTask describes one copy, and returns the ARN of the description.
 func (st *stack) addTask(d functions.Deployment) *string {
-	logs := st.addLog("ServerLog", "/aws/ecs/"+st.named(d.Name))
-	image := awsecrassets.NewDockerImageAsset(st.in, jsii.String("ServerImage"), &awsecrassets.DockerImageAssetProps{
+	logs := st.addLog("ServerLog", "/aws/ecs/"+st.resourceName(d.Name))
+	image := awsecrassets.NewDockerImageAsset(st.scope, jsii.String("ServerImage"), &awsecrassets.DockerImageAssetProps{
 		Directory: &st.GRPC.Images, File: jsii.String(dockerfile), Platform: awsecrassets.Platform_LINUX_ARM64(),
 		BuildArgs: &map[string]*string{"TARGETARCH": jsii.String("arm64")}, // which Docker without BuildKit does not say
 		// The rest of what make has built is in other images, and must not make this one another.
@@ -76,9 +76,9 @@ func (st *stack) addTask(d functions.Deployment) *string {
 		environment = append(environment, awsecs.CfnTaskDefinition_KeyValuePairProperty{Name: &name, Value: variables[name]})
 	}
 	may := append(st.tableRights(d), st.fileRights(d)...)
-	role := st.addRole("ServerRole", "What the server "+st.named(d.Name)+" may do", st.assumedByTasks(), d.Name, may...)
-	return awsecs.NewCfnTaskDefinition(st.in, jsii.String("ServerTask"), &awsecs.CfnTaskDefinitionProps{
-		Family: jsii.String(st.named(d.Name)), NetworkMode: jsii.String("awsvpc"), RequiresCompatibilities: jsii.Strings("FARGATE"),
+	role := st.addRole("ServerRole", "What the server "+st.resourceName(d.Name)+" may do", st.assumedByTasks(), d.Name, may...)
+	return awsecs.NewCfnTaskDefinition(st.scope, jsii.String("ServerTask"), &awsecs.CfnTaskDefinitionProps{
+		Family: jsii.String(st.resourceName(d.Name)), NetworkMode: jsii.String("awsvpc"), RequiresCompatibilities: jsii.Strings("FARGATE"),
 		Cpu: jsii.String(strconv.Itoa(processor)), Memory: jsii.String(strconv.Itoa(d.MemoryMB)),
 		RuntimePlatform:  awsecs.CfnTaskDefinition_RuntimePlatformProperty{CpuArchitecture: jsii.String("ARM64"), OperatingSystemFamily: jsii.String("LINUX")},
 		TaskRoleArn:      role.AttrArn(),
@@ -101,7 +101,7 @@ func (st *stack) addTask(d functions.Deployment) *string {
 
 // addStarterRole makes the role with which ECS fetches the image and writes the log.
 func (st *stack) addStarterRole(image awsecrassets.DockerImageAsset, log *string) *string {
-	return st.addRole("ServerStarterRole", "What starts the server "+st.named("grpc")+" may do", st.assumedByTasks(), "start",
+	return st.addRole("ServerStarterRole", "What starts the server "+st.resourceName("grpc")+" may do", st.assumedByTasks(), "start",
 		allow("Log", []string{"logs:CreateLogStream", "logs:PutLogEvents"}, log),
 		allow("SignIn", []string{"ecr:GetAuthorizationToken"}, jsii.String("*")), // the registry has nothing narrower
 		allow("FetchImage", []string{"ecr:BatchCheckLayerAvailability", "ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"}, image.Repository().RepositoryArn()),

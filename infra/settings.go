@@ -117,14 +117,14 @@ func readSettings(context func(key string) any) (settings, error) {
 	if err != nil {
 		return s, err
 	}
-	if s.GRPC.Count, err = strconv.Atoi(count); err != nil || s.GRPC.Count < 1 || s.GRPC.Count > mostServers {
-		return s, fmt.Errorf("context grpcCount=%s: give how many servers run, from 1 to %d", count, mostServers)
+	if s.GRPC.Count, err = strconv.Atoi(count); err != nil || s.GRPC.Count < 1 || s.GRPC.Count > maxServers {
+		return s, fmt.Errorf("context grpcCount=%s: give how many servers run, from 1 to %d", count, maxServers)
 	}
 	return s, s.check()
 }
 
-// mostServers is far above what a table can feed.
-const mostServers = 100
+// maxServers is far above what a table can feed.
+const maxServers = 100
 
 func (s settings) check() error {
 	for _, pair := range []struct{ one, other, names string }{

@@ -16,7 +16,7 @@ import (
 
 // stack is what is being described. The parts of the stack that others refer to stand here once they are made.
 type stack struct {
-	in awscdk.Stack
+	scope awscdk.Stack
 	settings
 
 	table       table
@@ -38,7 +38,7 @@ func newStack(app awscdk.App, s settings) error {
 		}
 	}
 	name := "assay-" + s.Name
-	st := &stack{settings: s, in: awscdk.NewStack(app, &name, &awscdk.StackProps{
+	st := &stack{settings: s, scope: awscdk.NewStack(app, &name, &awscdk.StackProps{
 		StackName:             &name,
 		Description:           jsii.String("Assay, a platform for shared tasks (stage " + s.Name + ")"),
 		TerminationProtection: &s.Keeps,
@@ -79,16 +79,16 @@ func findBuilt(target string, paths ...string) error {
 	return fmt.Errorf("%s missing: run \"make %s\" in the root of the repository first", strings.Join(missing, ", "), target)
 }
 
-// named is the name of one of the stack's resources, for those that others refer to before they are there.
-func (st *stack) named(what string) string { return "assay-" + st.Name + "-" + what }
+// resourceName is the name of one of the stack's resources, for those that others refer to before they are there.
+func (st *stack) resourceName(what string) string { return "assay-" + st.Name + "-" + what }
 
 // arn is the name of a resource of this account and region.
 func (st *stack) arn(service, resource string) *string {
 	return awscdk.Fn_Sub(jsii.String("arn:${AWS::Partition}:"+service+":${AWS::Region}:${AWS::AccountId}:"+resource), nil)
 }
 
-// keep protects what holds data from going with the stack, in stages that keep it.
-func (st *stack) keep(r awscdk.CfnResource) {
+// retainData protects what holds data from going with the stack, in stages that keep it.
+func (st *stack) retainData(r awscdk.CfnResource) {
 	policy := awscdk.RemovalPolicy_DESTROY
 	if st.Keeps {
 		policy = awscdk.RemovalPolicy_RETAIN

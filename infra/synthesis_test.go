@@ -55,10 +55,10 @@ func test(m *testing.M) (int, error) {
 		return 0, err
 	}
 	defer func() { _ = os.RemoveAll(folder) }()
-	if binaries, err = standIns(folder); err != nil {
+	if binaries, err = fakeBinaries(folder); err != nil {
 		return 0, err
 	}
-	if images, err = standInsForImages(folder); err != nil {
+	if images, err = fakeImages(folder); err != nil {
 		return 0, err
 	}
 	for i, s := range []struct {
@@ -84,8 +84,8 @@ func test(m *testing.M) (int, error) {
 	return m.Run(), nil
 }
 
-// standIns makes a folder with a binary for each function that is none.
-func standIns(folder string) (string, error) {
+// fakeBinaries makes a folder with a binary for each function that is none.
+func fakeBinaries(folder string) (string, error) {
 	folder = filepath.Join(folder, "lambda")
 	for _, d := range functions.Deployments() {
 		if err := os.MkdirAll(filepath.Join(folder, d.Name), 0o755); err != nil {
@@ -98,9 +98,9 @@ func standIns(folder string) (string, error) {
 	return folder, nil
 }
 
-// standInsForImages makes a folder like the root of the repository, with what images are built from and with what must not
+// fakeImages makes a folder like the root of the repository, with what images are built from and with what must not
 // come into them. The binaries are none.
-func standInsForImages(folder string) (string, error) {
+func fakeImages(folder string) (string, error) {
 	folder = filepath.Join(folder, "images")
 	for path, content := range map[string]string{
 		"bin/container/arm64/assay-grpc": "server", "bin/container/amd64/assay-grpc": "server", "bin/container/arm64/assay": "application",

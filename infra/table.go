@@ -34,7 +34,7 @@ func (st *stack) addTable() table {
 			Projection: awsdynamodb.CfnTable_ProjectionProperty{ProjectionType: jsii.String("ALL")},
 		})
 	}
-	t := awsdynamodb.NewCfnTable(st.in, jsii.String("Table"), &awsdynamodb.CfnTableProps{
+	t := awsdynamodb.NewCfnTable(st.scope, jsii.String("Table"), &awsdynamodb.CfnTableProps{
 		BillingMode:               jsii.String("PAY_PER_REQUEST"),
 		AttributeDefinitions:      attributes,
 		KeySchema:                 keySchema(dynamo.PartitionKey, dynamo.SortKey),
@@ -47,7 +47,7 @@ func (st *stack) addTable() table {
 		},
 		SseSpecification: awsdynamodb.CfnTable_SSESpecificationProperty{SseEnabled: false}, // false: by the key that AWS owns
 	})
-	st.keep(t)
+	st.retainData(t)
 	if st.RestoredTable != "" {
 		return table{name: &st.RestoredTable, arn: st.arn("dynamodb", "table/"+st.RestoredTable), stream: &st.RestoredStream}
 	}

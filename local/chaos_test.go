@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -24,6 +23,7 @@ import (
 	"assay/shared/store/dynamo"
 	"assay/shared/store/dynamo/dynamotest"
 	"assay/shared/store/embedded"
+	"assay/shared/store/storetest"
 )
 
 // The size of the chaos. ASSAY_CHAOS_RUNS has more runs than the few that each test of the whole makes.
@@ -141,28 +141,29 @@ func (c *chaosTest) startWorker(i int) {
 
 // disrupt kills, stops and cuts until every run has ended.
 func (c *chaosTest) disrupt(load *workLoad) (kills, cuts int) {
+	random := storetest.Random(c.t)
 	for deadline := time.Now().Add(10 * time.Minute); ; {
 		if time.Now().After(deadline) {
 			c.t.Fatalf("%d runs are stuck", load.open(c.t, c.server.server()))
 		}
-		time.Sleep(time.Duration(rand.IntN(1000)) * time.Millisecond)
-		switch rand.IntN(6) {
+		time.Sleep(time.Duration(random.IntN(1000)) * time.Millisecond)
+		switch random.IntN(6) {
 		case 0:
-			c.network.cut(time.Duration(rand.IntN(1500)) * time.Millisecond)
+			c.network.cut(time.Duration(random.IntN(1500)) * time.Millisecond)
 			cuts++
 		case 1:
 			c.server.kill(c.t)
-			c.server.skew = time.Duration(rand.IntN(5)-2) * time.Minute
+			c.server.skew = time.Duration(random.IntN(5)-2) * time.Minute
 			c.server.start(c.t)
 			kills++
 		case 2, 3:
-			i := rand.IntN(len(c.workers))
+			i := random.IntN(len(c.workers))
 			_ = c.workers[i].Process.Kill()
 			_ = c.workers[i].Wait()
 			c.startWorker(i)
 			kills++
 		case 4:
-			frozen := c.workers[rand.IntN(len(c.workers))].Process
+			frozen := c.workers[random.IntN(len(c.workers))].Process
 			_ = frozen.Signal(syscall.SIGSTOP)
 			time.AfterFunc(chaosLease*3/2, func() { _ = frozen.Signal(syscall.SIGCONT) })
 		default:

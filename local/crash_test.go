@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
@@ -19,6 +18,7 @@ import (
 
 	"assay/grpc/server"
 	"assay/shared/record"
+	"assay/shared/store/storetest"
 )
 
 // crashes is how often the server is killed.
@@ -81,13 +81,14 @@ func TestServer_LosesNothingWhenItIsKilled(t *testing.T) {
 	v := newServerProcess(t)
 	v.start(t)
 	load := v.prepare(t)
+	random := storetest.Random(t)
 	for range crashes {
 		stop := make(chan struct{})
 		var clients sync.WaitGroup
 		for n := range 3 {
 			clients.Go(func() { load.submit(v, n, stop) })
 		}
-		time.Sleep(time.Duration(rand.IntN(120)) * time.Millisecond)
+		time.Sleep(time.Duration(random.IntN(120)) * time.Millisecond)
 		v.kill(t)
 		close(stop)
 		clients.Wait()

@@ -12,18 +12,17 @@ package attack
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"assay/shared/store/storetest"
 )
 
-// Variables of the environment: which form, the seed of all random bodies, and a binary to attack instead of a fresh build.
+// Variables of the environment: which form, and a binary to attack instead of a fresh build.
 const (
 	formVariable   = "ASSAY_ATTACK"
-	seedVariable   = "ASSAY_ATTACK_SEED"
 	binaryVariable = "ASSAY_ATTACK_BINARY"
 )
 
@@ -52,11 +51,10 @@ func TestAttack(t *testing.T) {
 	if os.Getenv(formVariable) == "full" {
 		f = full
 	}
-	seed := seedOf(t)
 	started := time.Now()
 	p := newProgram(t, build(t))
 	p.start(t)
-	s := newSite(t, p, rand.New(rand.NewPCG(seed, seed)), f)
+	s := newSite(t, p, storetest.Random(t), f)
 	j := newJournal(s)
 	rest := p.rest(t)
 	calm := s.calm(t)
@@ -81,24 +79,8 @@ func TestAttack(t *testing.T) {
 	p.kill(t)
 	p.start(t)
 	j.verify(t)
-	t.Logf("seed %d, %s, at rest %d MiB resident, %.0f s; %d acknowledged writes are there after a kill\n%s",
-		seed, p.limits(), rest>>20, time.Since(started).Seconds(), j.size(), strings.Join(rows, "\n"))
-}
-
-// seedOf returns the seed that the environment gives, or a random one, which is logged to be given again.
-func seedOf(t *testing.T) uint64 {
-	t.Helper()
-	given := os.Getenv(seedVariable)
-	if given == "" {
-		seed := uint64(rand.Uint32())
-		t.Logf("%s=%d repeats this run", seedVariable, seed)
-		return seed
-	}
-	seed, err := strconv.ParseUint(given, 10, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", seedVariable, err)
-	}
-	return seed
+	t.Logf("%s, at rest %d MiB resident, %.0f s; %d acknowledged writes are there after a kill\n%s",
+		p.limits(), rest>>20, time.Since(started).Seconds(), j.size(), strings.Join(rows, "\n"))
 }
 
 func row(name string, o outcome, rest int64) string {

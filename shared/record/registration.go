@@ -105,7 +105,7 @@ func (r *RegistrationItem) Scope() access.Scope {
 func (d *TeamDraft) Check() []problem.Field {
 	fields := checkName("/team", d.Team)
 	fields.AddIf(looksLikeAlias(d.Team), "/team", "must not begin with %q, as the names of anonymous teams do", aliasPrefix)
-	fields.AddIf(folded(d.Team) == BaselineTeam, "/team", "is what the baselines of organizers are called: choose another")
+	fields.AddIf(foldTeam(d.Team) == BaselineTeam, "/team", "is what the baselines of organizers are called: choose another")
 	fields.AddIf(len(TeamKey("", d.Team).Sort) > store.MaxSortBytes, "/team", "is too long once its ligatures are written out: choose a shorter one")
 	fields = append(fields, CheckLine("/affiliation", d.Affiliation)...)
 	fields = append(fields, CheckLine("/country", d.Country)...)
@@ -126,16 +126,16 @@ func looksLikeAlias(team string) bool {
 		}
 		return r
 	}
-	return strings.HasPrefix(strings.Map(dashes, folded(team)), aliasPrefix)
+	return strings.HasPrefix(strings.Map(dashes, foldTeam(team)), aliasPrefix)
 }
 
 // TeamKey reserves the name of a team that is shown, within a task: names that differ only in case, width, spaces or invisible characters are
 // the same. It folds as Unicode's toNFKC_Casefold does (section 3.13 of the standard), whose result folds to itself.
 func TeamKey(taskID, team string) store.Key {
-	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "TEAM#" + folded(team)}
+	return store.Key{Partition: TaskKey(taskID).Partition, Sort: "TEAM#" + foldTeam(team)}
 }
 
-func folded(team string) string {
+func foldTeam(team string) string {
 	if !strings.ContainsFunc(team, func(r rune) bool { return r >= utf8.RuneSelf }) {
 		return strings.Join(strings.Fields(strings.ToLower(team)), " ") // as below, without its tables
 	}

@@ -71,7 +71,7 @@ func merge(stored, known, changed json.RawMessage) (merged json.RawMessage, err 
 		return stored, nil
 	}
 	var object, knownObject, changedObject map[string]json.RawMessage
-	if isEach(stored, &object) && isEach(known, &knownObject) && isEach(changed, &changedObject) {
+	if decodesInto(stored, &object) && decodesInto(known, &knownObject) && decodesInto(changed, &changedObject) {
 		for name := range knownObject {
 			if _, stays := changedObject[name]; !stays {
 				delete(object, name)
@@ -85,7 +85,7 @@ func merge(stored, known, changed json.RawMessage) (merged json.RawMessage, err 
 		return encodeJSON("", object)
 	}
 	var list, knownList, changedList []json.RawMessage
-	if isEach(stored, &list) && isEach(known, &knownList) && isEach(changed, &changedList) && len(list) == len(changedList) && len(list) == len(knownList) {
+	if decodesInto(stored, &list) && decodesInto(known, &knownList) && decodesInto(changed, &changedList) && len(list) == len(changedList) && len(list) == len(knownList) {
 		for i, element := range changedList {
 			if list[i], err = merge(list[i], knownList[i], element); err != nil {
 				return nil, err
@@ -96,7 +96,7 @@ func merge(stored, known, changed json.RawMessage) (merged json.RawMessage, err 
 	return changed, nil
 }
 
-// isEach decodes a value into a map or a list, and reports whether it is an object or an array.
-func isEach[T map[string]json.RawMessage | []json.RawMessage](value json.RawMessage, into *T) bool {
+// decodesInto decodes a value into a map or a list, and reports whether it is an object or an array.
+func decodesInto[T map[string]json.RawMessage | []json.RawMessage](value json.RawMessage, into *T) bool {
 	return json.Unmarshal(value, into) == nil && *into != nil
 }

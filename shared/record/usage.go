@@ -148,7 +148,7 @@ func (u *Usage) Take(l UsageLimits, ch Charge, now time.Time) error {
 
 // PassesPending reports whether the uploads that count once the charge is made are more than the limits allow.
 func (u *Usage) PassesPending(l UsageLimits, ch Charge) bool {
-	return len(ch.Pending) > 0 && l.passedBy(total(u.pendingWith(ch)))
+	return len(ch.Pending) > 0 && l.exceededBy(total(u.pendingWith(ch)))
 }
 
 func (u *Usage) pendingWith(ch Charge) map[string]Uploads {
@@ -168,7 +168,7 @@ func total(pending map[string]Uploads) (all Uploads) {
 	return all
 }
 
-func (l *UsageLimits) passedBy(p Uploads) bool {
+func (l *UsageLimits) exceededBy(p Uploads) bool {
 	return l.PendingFiles > 0 && p.Files > l.PendingFiles || l.PendingBytes > 0 && p.Bytes > l.PendingBytes
 }
 
@@ -258,7 +258,7 @@ func (c *Counts) refuse(l UsageLimits, ch Charge, pending Uploads, now time.Time
 		return problem.QuotaExhausted.New("%s have %s in files, these would be %d more, and the most for %s is %d. Delete submissions, runs or files of datasets that are no longer needed, or ask those who run the platform for more; "+
 			"results of tools and replaced files are freed by themselves.", subject, plural.Count(stored, "byte"), more, object, l.StoredBytes)
 	}
-	if len(ch.Pending) > 0 && l.passedBy(pending) {
+	if len(ch.Pending) > 0 && l.exceededBy(pending) {
 		return problem.QuotaExhausted.New("With these, announced files that have not arrived are %s with %s, and the most for %s is %d files and %d bytes. Upload what was announced, or cancel its runs, and try again.",
 			plural.Count(pending.Files, "file"), plural.Count(pending.Bytes, "byte"), object, l.PendingFiles, l.PendingBytes)
 	}

@@ -17,17 +17,17 @@ import (
 	"pgregory.net/rapid"
 )
 
-// thing is a record in at most one partition of each of two indexes.
-type thing struct {
+// testRecord is a record in at most one partition of each of two indexes.
+type testRecord struct {
 	record.Meta
 	First, Second string
 	Odd           bool
 	Text          string
 }
 
-func (r *thing) Key() store.Key { return store.Key{Partition: "THING#" + r.ID, Sort: "THING"} }
+func (r *testRecord) Key() store.Key { return store.Key{Partition: "TEST#" + r.ID, Sort: "TEST"} }
 
-func (r *thing) Indexes() (x [store.NumIndexes]store.Key) {
+func (r *testRecord) Indexes() (x [store.NumIndexes]store.Key) {
 	if r.First != "" {
 		x[0] = store.Key{Partition: r.First, Sort: r.ID}
 	}
@@ -51,9 +51,9 @@ func open(t *testing.T) store.Store {
 func TestList_MergesItsSources(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
-	var all []*thing
+	var all []*testRecord
 	for i := range 60 {
-		r := &thing{Odd: i%3 == 0}
+		r := &testRecord{Odd: i%3 == 0}
 		r.ID = fmt.Sprintf("%026d", i*7%60)
 		if i%2 == 0 {
 			r.First = "A"
@@ -66,20 +66,20 @@ func TestList_MergesItsSources(t *testing.T) {
 		}
 		all = append(all, r)
 	}
-	slices.SortFunc(all, func(a, b *thing) int { return strings.Compare(b.ID, a.ID) })
+	slices.SortFunc(all, func(a, b *testRecord) int { return strings.Compare(b.ID, a.ID) })
 	named := records.Source{}
 	for i := 59; i >= 0; i -= 4 {
 		id := fmt.Sprintf("%026d", i+3) // some are not there
-		named.IDs, named.Keys = append(named.IDs, id), append(named.Keys, (&thing{Meta: record.Meta{ID: id}}).Key())
+		named.IDs, named.Keys = append(named.IDs, id), append(named.Keys, (&testRecord{Meta: record.Meta{ID: id}}).Key())
 	}
-	inNamed := func(r *thing) bool { return slices.Contains(named.IDs, r.ID) }
+	inNamed := func(r *testRecord) bool { return slices.Contains(named.IDs, r.ID) }
 	rapid.Check(t, func(t *rapid.T) {
 		var sel records.Selection
-		holds := map[string]func(*thing) bool{
-			"A":     func(r *thing) bool { return r.First == "A" },
-			"B0":    func(r *thing) bool { return r.Second == "B0" },
-			"B1":    func(r *thing) bool { return r.Second == "B1" },
-			"none":  func(*thing) bool { return false },
+		holds := map[string]func(*testRecord) bool{
+			"A":     func(r *testRecord) bool { return r.First == "A" },
+			"B0":    func(r *testRecord) bool { return r.Second == "B0" },
+			"B1":    func(r *testRecord) bool { return r.Second == "B1" },
+			"none":  func(*testRecord) bool { return false },
 			"named": inNamed,
 		}
 		chosen := rapid.SliceOfNDistinct(rapid.SampledFrom([]string{"A", "B0", "B1", "none", "named"}), 1, 5, rapid.ID[string]).Draw(t, "sources")
@@ -94,9 +94,9 @@ func TestList_MergesItsSources(t *testing.T) {
 			}
 		}
 		oddOnly := rapid.Bool().Draw(t, "filtered")
-		var keep func(*thing) bool
+		var keep func(*testRecord) bool
 		if oddOnly {
-			keep = func(r *thing) bool { return r.Odd }
+			keep = func(r *testRecord) bool { return r.Odd }
 		}
 		var want []string
 		for _, r := range all {
@@ -137,7 +137,7 @@ func TestList_MergesItsSources(t *testing.T) {
 func TestList_WithoutAFilterReadsOneItemMore(t *testing.T) {
 	s := open(t)
 	for i := range 30 {
-		r := &thing{First: "A"}
+		r := &testRecord{First: "A"}
 		r.ID = fmt.Sprintf("%026d", i)
 		if err := new(records.Tx).Create(r).Commit(context.Background(), s); err != nil {
 			t.Fatal(err)
@@ -145,7 +145,7 @@ func TestList_WithoutAFilterReadsOneItemMore(t *testing.T) {
 	}
 	var used store.Usage
 	sel := records.Selection{Sources: []records.Source{records.Partition(1, "A")}, Limit: 10, Cursor: fmt.Sprintf("%026d", 20)}
-	if _, _, err := list[thing](store.WithUsage(context.Background(), &used), s, sel, nil); err != nil {
+	if _, _, err := list[testRecord](store.WithUsage(context.Background(), &used), s, sel, nil); err != nil {
 		t.Fatal(err)
 	}
 	if used.Calls.Load() != 1 || used.Read.Load() != 11 {
@@ -156,7 +156,7 @@ func TestList_WithoutAFilterReadsOneItemMore(t *testing.T) {
 func TestList_FindsRareRecordsInFewCalls(t *testing.T) {
 	s := open(t)
 	for i := range 300 {
-		r := &thing{First: "A", Odd: i == 0}
+		r := &testRecord{First: "A", Odd: i == 0}
 		r.ID = fmt.Sprintf("%026d", i)
 		if err := new(records.Tx).Create(r).Commit(context.Background(), s); err != nil {
 			t.Fatal(err)
@@ -164,7 +164,7 @@ func TestList_FindsRareRecordsInFewCalls(t *testing.T) {
 	}
 	var used store.Usage
 	sel := records.Selection{Sources: []records.Source{records.Partition(1, "A")}, Limit: 1}
-	found, next, err := list(store.WithUsage(context.Background(), &used), s, sel, func(r *thing) bool { return r.Odd })
+	found, next, err := list(store.WithUsage(context.Background(), &used), s, sel, func(r *testRecord) bool { return r.Odd })
 	if err != nil || len(found) != 1 || next != "" {
 		t.Fatal(len(found), next, err)
 	}
@@ -234,7 +234,7 @@ func TestList_EndsWhenThereIsNoRoom(t *testing.T) {
 	const size = 200 << 10
 	var want []string
 	for i := range 30 {
-		r := &thing{First: "A"}
+		r := &testRecord{First: "A"}
 		r.Text = strings.Repeat("x", size)
 		r.ID = fmt.Sprintf("%026d", i)
 		if err := new(records.Tx).Create(r).Commit(context.Background(), s); err != nil {
@@ -247,7 +247,7 @@ func TestList_EndsWhenThereIsNoRoom(t *testing.T) {
 	for {
 		var used store.Usage
 		n := 0
-		next, err := records.List(store.WithUsage(context.Background(), &used), s, sel, nil, func(r *thing) (bool, error) {
+		next, err := records.List(store.WithUsage(context.Background(), &used), s, sel, nil, func(r *testRecord) (bool, error) {
 			got = append(got, r.ID)
 			n++
 			return n == 3, nil

@@ -18,7 +18,7 @@ import (
 func TestRetry_LosesNoChange(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
-	r := &thing{Meta: record.NewMeta(time.Now()), First: "A"}
+	r := &testRecord{Meta: record.NewMeta(time.Now()), First: "A"}
 	if err := new(records.Tx).Create(r).Commit(ctx, s); err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +27,7 @@ func TestRetry_LosesNoChange(t *testing.T) {
 		all.Go(func() {
 			for range 5 {
 				err := records.Retry(ctx, func() error {
-					now, err := records.Get[thing](ctx, s, store.Strong, r.Key())
+					now, err := records.Get[testRecord](ctx, s, store.Strong, r.Key())
 					if err != nil {
 						return err
 					}
@@ -42,7 +42,7 @@ func TestRetry_LosesNoChange(t *testing.T) {
 		})
 	}
 	all.Wait()
-	now, err := records.Get[thing](ctx, s, store.Strong, r.Key())
+	now, err := records.Get[testRecord](ctx, s, store.Strong, r.Key())
 	if err != nil || len(now.First) != 41 || now.Version != 41 {
 		t.Fatalf("%+v, %v", now, err)
 	}
@@ -51,7 +51,7 @@ func TestRetry_LosesNoChange(t *testing.T) {
 func TestTx_FailedConditionHasItsError(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
-	one, two := &thing{Meta: record.NewMeta(time.Now())}, &thing{Meta: record.NewMeta(time.Now())}
+	one, two := &testRecord{Meta: record.NewMeta(time.Now())}, &testRecord{Meta: record.NewMeta(time.Now())}
 	if err := new(records.Tx).Create(one).Commit(ctx, s); err != nil || one.Version != 1 {
 		t.Fatal(one.Version, err)
 	}
@@ -63,7 +63,7 @@ func TestTx_FailedConditionHasItsError(t *testing.T) {
 	if err := new(records.Tx).Create(two).Create(one).Commit(ctx, s); !records.IsConflict(err) {
 		t.Errorf("%v", err)
 	}
-	if found, err := records.Get[thing](ctx, s, store.Strong, two.Key()); found != nil || err != nil {
+	if found, err := records.Get[testRecord](ctx, s, store.Strong, two.Key()); found != nil || err != nil {
 		t.Errorf("half of a change was made: %v, %v", found, err)
 	}
 	stale := *one
@@ -84,14 +84,14 @@ func TestTx_FailedConditionHasItsError(t *testing.T) {
 func TestTx_OnlyTouchedRecordsHaveANewVersion(t *testing.T) {
 	s := open(t)
 	ctx := context.Background()
-	r := &thing{Meta: record.NewMeta(time.Now())}
+	r := &testRecord{Meta: record.NewMeta(time.Now())}
 	record.Touch(r, time.Now())
 	write := func(tx *records.Tx, want int64) {
 		t.Helper()
 		if err := tx.Commit(ctx, s); err != nil {
 			t.Fatal(err)
 		}
-		stored, err := records.Get[thing](ctx, s, store.Strong, r.Key())
+		stored, err := records.Get[testRecord](ctx, s, store.Strong, r.Key())
 		if err != nil || stored.Version != want || r.Version != want || stored.First != r.First {
 			t.Fatalf("%+v is stored as %+v, want version %d: %v", r, stored, want, err)
 		}
@@ -130,23 +130,23 @@ func TestRetry_GivesUpWithAProblem(t *testing.T) {
 	}
 }
 
-// unspeakable is a record that JSON cannot tell.
-type unspeakable struct {
-	thing
+// unencodable is a record that JSON cannot encode.
+type unencodable struct {
+	testRecord
 	Value float64
 }
 
 func TestTx_FailsForARecordThatCannotBeEncoded(t *testing.T) {
 	s := open(t)
-	bad := &unspeakable{Value: math.NaN()}
+	bad := &unencodable{Value: math.NaN()}
 	bad.ID = "1"
-	good := &thing{}
+	good := &testRecord{}
 	good.ID = "2"
 	err := new(records.Tx).Create(bad).Or(problem.Conflict.New("taken")).Create(good).Commit(context.Background(), s)
 	if err == nil || problem.Conflict.Is(err) {
 		t.Errorf("%v", err)
 	}
-	if found, err := records.Get[thing](context.Background(), s, store.Strong, good.Key()); found != nil || err != nil {
+	if found, err := records.Get[testRecord](context.Background(), s, store.Strong, good.Key()); found != nil || err != nil {
 		t.Errorf("half of a change was made: %v, %v", found, err)
 	}
 }
@@ -173,17 +173,17 @@ func TestInDoubt(t *testing.T) {
 func TestTx_SaveMakesTheNextVersion(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	made, later := time.Now(), time.Now().Add(time.Hour)
-	r := &thing{Meta: record.MetaOf(record.NewID(made), made)}
+	r := &testRecord{Meta: record.MetaOf(record.NewID(made), made)}
 	for version, at := range []time.Time{made, later, later} {
 		if err := new(records.Tx).Save(r, at).Commit(ctx, s); err != nil {
 			t.Fatal(err)
 		}
-		found, err := records.Get[thing](ctx, s, store.Strong, r.Key())
+		found, err := records.Get[testRecord](ctx, s, store.Strong, r.Key())
 		if err != nil || found.Version != int64(version+1) || !found.UpdatedAt.Equal(record.At(at).Time) || !found.CreatedAt.Equal(record.At(made).Time) {
 			t.Errorf("after %d: %+v, %v", version+1, found, err)
 		}
 	}
-	again := &thing{Meta: record.MetaOf(r.ID, later)}
+	again := &testRecord{Meta: record.MetaOf(r.ID, later)}
 	if err := new(records.Tx).Save(again, later).Commit(ctx, s); !records.IsConflict(err) {
 		t.Errorf("saved as new, though it is there: %v", err)
 	}
@@ -194,14 +194,14 @@ func TestRead_IsOneCall(t *testing.T) {
 	s := open(t)
 	var used store.Usage
 	ctx := store.WithUsage(context.Background(), &used)
-	one := &thing{Meta: record.NewMeta(time.Now()), First: "A"}
+	one := &testRecord{Meta: record.NewMeta(time.Now()), First: "A"}
 	user := &record.User{Meta: record.NewMeta(time.Now()), Name: "Ada"}
 	if err := new(records.Tx).Create(one).Create(user).Commit(context.Background(), s); err != nil {
 		t.Fatal(err)
 	}
-	var found, missing *thing
+	var found, missing *testRecord
 	var profile *record.User
-	err := records.Read(ctx, s, store.Strong, records.Into(&found, one.Key()), records.Into(&missing, (&thing{Meta: record.NewMeta(time.Now())}).Key()), records.Into(&profile, user.Key()))
+	err := records.Read(ctx, s, store.Strong, records.Into(&found, one.Key()), records.Into(&missing, (&testRecord{Meta: record.NewMeta(time.Now())}).Key()), records.Into(&profile, user.Key()))
 	if err != nil || found == nil || found.First != "A" || missing != nil || profile == nil || profile.Name != "Ada" || used.Calls.Load() != 1 {
 		t.Errorf("%+v, %+v, %+v in %d calls: %v", found, missing, profile, used.Calls.Load(), err)
 	}
@@ -212,7 +212,7 @@ func TestDeletions_AreBatched(t *testing.T) {
 	s, ctx := open(t), context.Background()
 	var keys []store.Key
 	for range 2*store.MaxWrites + 1 {
-		r := &thing{Meta: record.NewMeta(time.Now())}
+		r := &testRecord{Meta: record.NewMeta(time.Now())}
 		if err := new(records.Tx).Create(r).Commit(ctx, s); err != nil {
 			t.Fatal(err)
 		}
@@ -229,7 +229,7 @@ func TestDeletions_AreBatched(t *testing.T) {
 	if err := d.Commit(counted); err != nil || used.Calls.Load() != 3 {
 		t.Errorf("%d transactions: %v", used.Calls.Load(), err)
 	}
-	left, err := records.GetAll[thing](ctx, s, store.Strong, keys...)
+	left, err := records.GetAll[testRecord](ctx, s, store.Strong, keys...)
 	for _, r := range left {
 		if r != nil || err != nil {
 			t.Fatalf("%+v is left: %v", r, err)

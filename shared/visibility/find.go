@@ -31,8 +31,8 @@ func Find[R any, P records.Pointer[R]](ctx context.Context, v *Viewer, id string
 	return r, nil
 }
 
-// Get reads the record with the id, and what the caller is to it; Missing also when the caller may not see it. It reads
-// the grants whatever it finds, so that the work does not tell what is missing from what is hidden.
+// Get reads the record with the id, and what the caller is to it; Missing also when the caller may not see it. It always
+// reads the grants, so that the time it takes does not tell what is missing from what is hidden.
 func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func(id string) store.Key) (P, access.Role, error) {
 	r, err := Find[R, P](ctx, v, id, key)
 	if err != nil && !problem.NotFound.Is(err) {
@@ -53,9 +53,9 @@ func Get[R any, P scoped[R]](ctx context.Context, v *Viewer, id string, key func
 	return r, roles, nil
 }
 
-// eachSeen calls do with each of the records that the caller sees, and unseen for each that is hidden or missing. It costs
+// eachVisible calls do with each of the records that the caller sees, and unseen for each that is hidden or missing. It costs
 // one call of the store and the caller's grants.
-func eachSeen[R any, P scoped[R]](ctx context.Context, v *Viewer, ids []string, key func(string) store.Key, unseen func(), do func(P) error) error {
+func eachVisible[R any, P scoped[R]](ctx context.Context, v *Viewer, ids []string, key func(string) store.Key, unseen func(), do func(P) error) error {
 	found, err := records.GetAll[R, P](ctx, v.Store, v.Consistency, records.Keys(ids, key)...)
 	if err != nil {
 		return err

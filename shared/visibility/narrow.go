@@ -8,11 +8,11 @@ import (
 	"assay/shared/records"
 )
 
-// Filter names whose resources a list is asked for; what is empty names none in particular.
+// Filter has the ids of datasets, tasks or users to whose resources a list is restricted; empty members restrict nothing.
 type Filter struct{ DatasetIDs, TaskIDs, UserIDs []string }
 
-// PartitionsFor names the partitions that hold all that the caller may see of the kind and that passes the filter, from those
-// of the member that narrows most. What they hold besides, the list leaves out. For a dataset or task that the caller does
+// PartitionsFor returns the partitions that hold all resources of the kind that the caller may see and that pass the filter,
+// by the member that restricts most. They also hold others, which the list filters. For a dataset or task that the caller does
 // not see they are the same as for one that is missing.
 func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) ([]records.Source, error) {
 	var all []records.Source
@@ -31,14 +31,14 @@ func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) ([]
 	}
 	switch {
 	case len(f.DatasetIDs) > 0:
-		err := eachSeen[record.DatasetItem](ctx, v, f.DatasetIDs, record.DatasetKey, unseen, func(d *record.DatasetItem) error {
+		err := eachVisible[record.DatasetItem](ctx, v, f.DatasetIDs, record.DatasetKey, unseen, func(d *record.DatasetItem) error {
 			more, err := v.VisibleOfDataset(ctx, k, d.ID, d.Scope())
 			add(more...)
 			return err
 		})
 		return all, err
 	case len(f.TaskIDs) > 0:
-		err := eachSeen[record.TaskItem](ctx, v, f.TaskIDs, record.TaskKey, unseen, func(t *record.TaskItem) error {
+		err := eachVisible[record.TaskItem](ctx, v, f.TaskIDs, record.TaskKey, unseen, func(t *record.TaskItem) error {
 			more, err := v.VisibleOfTask(ctx, k, t.Scope())
 			add(more...)
 			return err
@@ -48,7 +48,7 @@ func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) ([]
 		for _, u := range f.UserIDs {
 			add(v.VisibleOfUser(k, u)...)
 		}
-		more, err := v.visibleUnnamed(ctx, k)
+		more, err := v.visibleByGrants(ctx, k)
 		add(more...)
 		return all, err
 	default:
@@ -56,8 +56,8 @@ func (v *Viewer) PartitionsFor(ctx context.Context, k record.Kind, f Filter) ([]
 	}
 }
 
-// visibleUnnamed is what the caller may see, by what the caller was granted, of others who are not named to everyone.
-func (v *Viewer) visibleUnnamed(ctx context.Context, k record.Kind) ([]records.Source, error) {
+// visibleByGrants is what the caller may see, by what the caller was granted, of others who are not named to everyone.
+func (v *Viewer) visibleByGrants(ctx context.Context, k record.Kind) ([]records.Source, error) {
 	g, err := v.Grants(ctx)
 	if err != nil || v.Caller.Admin {
 		return nil, err

@@ -39,14 +39,14 @@ const abandonedAfter = time.Hour
 type Store struct {
 	Now func() time.Time // tells when links end; Open sets time.Now
 
-	objects  string // folder
-	uploads  string // folder
-	baseURL  string
-	key      []byte
-	stall    time.Duration // how long a transfer may make no progress
-	watch    time.Duration // how often to ask whether an upload is expected
-	arriving arriving
-	cleaned  atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
+	objects    string // folder
+	uploads    string // folder
+	baseURL    string
+	key        []byte
+	stall      time.Duration // how long a transfer may make no progress
+	watch      time.Duration // how often to ask whether an upload is expected
+	inProgress uploadsInProgress
+	cleaned    atomic.Int64 // when uploads was last looked through, in Unix nanoseconds
 }
 
 var _ blob.Store = (*Store)(nil)
@@ -147,7 +147,7 @@ func (s *Store) Delete(ctx context.Context, keys ...string) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		s.arriving.end(key)
+		s.inProgress.end(key)
 		if err := os.Remove(s.path(key)); err == nil {
 			removed = true
 		} else if !errors.Is(err, fs.ErrNotExist) {

@@ -213,7 +213,7 @@ func BenchmarkDownload(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	handler := http.StripPrefix("/files", s.Handler(recorded, awaited, answer))
+	handler := http.StripPrefix("/files", s.Handler(recorded, expected, answer))
 	b.SetBytes(16 << 20)
 	b.ReportAllocs()
 	for b.Loop() {

@@ -136,7 +136,7 @@ var errNotStored = problem.PreconditionFailed.New("The file is not stored yet, s
 
 // receive stores the body of an upload, or reports that the file is there already.
 func (s *Store) receive(ctx context.Context, o blob.Object, body *incoming, mustExist bool, expected func(context.Context, string) bool) (again bool, err error) {
-	end := s.arriving.begin(o.Key, body)
+	end := s.inProgress.begin(o.Key, body)
 	defer end()
 	stop := body.watch(s.watch, func() bool { return expected(ctx, o.Key) })
 	defer stop()

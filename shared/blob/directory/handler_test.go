@@ -40,14 +40,14 @@ func answer(w http.ResponseWriter, r *http.Request, err error) {
 // serve opens the folder root and serves its links.
 func serve(t *testing.T, root string, stored func(context.Context, string) error) *Store {
 	t.Helper()
-	return serveAwaited(t, root, stored, awaited)
+	return serveExpecting(t, root, stored, expected)
 }
 
-// awaited waits for every file.
-func awaited(context.Context, string) bool { return true }
+// expected waits for every file.
+func expected(context.Context, string) bool { return true }
 
-// serveAwaited is serve, for files of which only some are awaited.
-func serveAwaited(t *testing.T, root string, stored func(context.Context, string) error, awaited func(context.Context, string) bool) *Store {
+// serveExpecting is serve, for files of which only some are expected.
+func serveExpecting(t *testing.T, root string, stored func(context.Context, string) error, expected func(context.Context, string) bool) *Store {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -59,7 +59,7 @@ func serveAwaited(t *testing.T, root string, stored func(context.Context, string
 	}
 	s.watch = 10 * time.Millisecond
 	mux := http.NewServeMux()
-	mux.Handle("/files/", http.StripPrefix("/files/", s.Handler(stored, awaited, answer)))
+	mux.Handle("/files/", http.StripPrefix("/files/", s.Handler(stored, expected, answer)))
 	server := &httptest.Server{Listener: listener, Config: &http.Server{
 		Handler: mux,
 		// Shorter than some transfers of the tests take.

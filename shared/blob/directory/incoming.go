@@ -77,16 +77,16 @@ func (in *incoming) watch(interval time.Duration, expected func() bool) (end fun
 	}
 }
 
-// arriving has the one upload that is under way for each key. Without it, a link would let its holder write the file that it
+// uploadsInProgress has the one upload that is under way for each key. Without it, a link would let its holder write the file that it
 // is for as many times as there are connections, all at once. The upload that began last is the one that goes on, for it comes
 // from a client whose connection broke before.
-type arriving struct {
+type uploadsInProgress struct {
 	mu sync.Mutex
 	by map[string]*incoming
 }
 
 // begin makes an upload the one of its key, and returns what ends that.
-func (a *arriving) begin(key string, in *incoming) (end func()) {
+func (a *uploadsInProgress) begin(key string, in *incoming) (end func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.by == nil {
@@ -106,7 +106,7 @@ func (a *arriving) begin(key string, in *incoming) (end func()) {
 }
 
 // end ends the upload of a key, if one is under way.
-func (a *arriving) end(key string) {
+func (a *uploadsInProgress) end(key string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if in := a.by[key]; in != nil {

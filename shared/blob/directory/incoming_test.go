@@ -22,7 +22,7 @@ func TestUpload_ReplacesTheOneBefore(t *testing.T) {
 	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
 	for n := 1; n <= 3; n++ {
 		sendSome(t, addr, path, content, 2000*n)
-		untilUploads(t, s, "after an upload has begun", func(uploads []os.DirEntry) bool {
+		awaitUploads(t, s, "after an upload has begun", func(uploads []os.DirEntry) bool {
 			if len(uploads) != 1 {
 				return false
 			}
@@ -33,21 +33,21 @@ func TestUpload_ReplacesTheOneBefore(t *testing.T) {
 	if res := do(t, http.MethodPut, link.URL, strings.NewReader(content), int64(len(content)), link.Headers); res.StatusCode != http.StatusOK {
 		t.Errorf("the last upload: %s", res.Status)
 	}
-	untilUploads(t, s, "after the last upload", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
+	awaitUploads(t, s, "after the last upload", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
 }
 
-// TestUpload_EndsWhenNobodyAwaitsIt has the record of a file deleted while the file is sent: what has arrived, which no quota
+// TestUpload_EndsWhenNoRecordExpectsIt has the record of a file deleted while the file is sent: what has arrived, which no quota
 // counts any more, is gone from the disk though the client neither goes on nor goes away.
-func TestUpload_EndsWhenNobodyAwaitsIt(t *testing.T) {
+func TestUpload_EndsWhenNoRecordExpectsIt(t *testing.T) {
 	var deleted atomic.Bool
-	s := serveAwaited(t, t.TempDir(), recorded, func(context.Context, string) bool { return !deleted.Load() })
+	s := serveExpecting(t, t.TempDir(), recorded, func(context.Context, string) bool { return !deleted.Load() })
 	content := strings.Repeat("content ", 1000)
 	link := signPut(t, s, declare("a", content))
 	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
 	sendSome(t, addr, path, content, 2000)
-	untilUploads(t, s, "after the upload has begun", func(uploads []os.DirEntry) bool { return len(uploads) == 1 })
+	awaitUploads(t, s, "after the upload has begun", func(uploads []os.DirEntry) bool { return len(uploads) == 1 })
 	deleted.Store(true)
-	untilUploads(t, s, "after its record was deleted", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
+	awaitUploads(t, s, "after its record was deleted", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
 }
 
 // TestUpload_EndsWhenItsFileIsDeleted deletes the file that is being sent.
@@ -57,11 +57,11 @@ func TestUpload_EndsWhenItsFileIsDeleted(t *testing.T) {
 	link := signPut(t, s, declare("a", content))
 	addr, path, _ := strings.Cut(strings.TrimPrefix(link.URL, "http://"), "/")
 	sendSome(t, addr, path, content, 2000)
-	untilUploads(t, s, "after the upload has begun", func(uploads []os.DirEntry) bool { return len(uploads) == 1 })
+	awaitUploads(t, s, "after the upload has begun", func(uploads []os.DirEntry) bool { return len(uploads) == 1 })
 	if err := s.Delete(t.Context(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	untilUploads(t, s, "after the file was deleted", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
+	awaitUploads(t, s, "after the file was deleted", func(uploads []os.DirEntry) bool { return len(uploads) == 0 })
 }
 
 // TestUploadAgain_IsAnswered sends a large file again, as clients do that read no answer before they have sent all.
@@ -97,8 +97,8 @@ func sendSome(t *testing.T, addr, path, content string, n int) net.Conn {
 	return c
 }
 
-// untilUploads waits until it holds for the files that are being written.
-func untilUploads(t *testing.T, s *Store, when string, holds func([]os.DirEntry) bool) {
+// awaitUploads waits until it holds for the files that are being written.
+func awaitUploads(t *testing.T, s *Store, when string, holds func([]os.DirEntry) bool) {
 	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(time.Millisecond) {
 		uploads, err := os.ReadDir(s.uploads)

@@ -19,6 +19,7 @@ import (
 
 	"assay/shared/store"
 	"assay/shared/store/dynamo/dynamotest"
+	"assay/shared/store/storetest"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 )
@@ -27,6 +28,7 @@ import (
 // the connection before or after the server has it, delay it.
 type faults struct {
 	proxy    *httputil.ReverseProxy
+	random   *rand.Rand
 	on       atomic.Bool
 	requests atomic.Int64
 	done     [6]atomic.Int64
@@ -37,7 +39,7 @@ func newFaults(t *testing.T, server string) (*faults, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &faults{proxy: httputil.NewSingleHostReverseProxy(u)}
+	f := &faults{proxy: httputil.NewSingleHostReverseProxy(u), random: storetest.Random(t)}
 	s := httptest.NewServer(f)
 	t.Cleanup(s.Close)
 	return f, s.URL
@@ -47,7 +49,7 @@ func (f *faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	kind := 5
 	if f.on.Load() {
 		f.requests.Add(1)
-		kind = min(rand.IntN(10), 5)
+		kind = min(f.random.IntN(10), 5)
 		f.done[kind].Add(1)
 	}
 	switch kind {
@@ -61,7 +63,7 @@ func (f *faults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.proxy.ServeHTTP(httptest.NewRecorder(), r)
 		panic(http.ErrAbortHandler)
 	case 4:
-		time.Sleep(rand.N(50 * time.Millisecond))
+		time.Sleep(time.Duration(f.random.IntN(50)) * time.Millisecond)
 		f.proxy.ServeHTTP(w, r)
 	default:
 		f.proxy.ServeHTTP(w, r)
@@ -97,7 +99,7 @@ func TestStore_SurvivesFaults(t *testing.T) {
 		wg.Go(func() {
 			for n := range rounds {
 				load.own(fmt.Sprintf("%d-%d", c, n))
-				load.count(counter(rand.IntN(counters)))
+				load.count(counter(f.random.IntN(counters)))
 			}
 		})
 	}

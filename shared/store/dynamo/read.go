@@ -90,7 +90,7 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 	if err := store.ValidateQuery(ctx, q); err != nil {
 		return nil, err
 	}
-	if beyond(&q) {
+	if startsBehindBounds(&q) {
 		return nil, nil
 	}
 	read := 0
@@ -121,9 +121,9 @@ func (s *Store) Query(ctx context.Context, q store.Query) (items []store.Item, e
 	}
 }
 
-// beyond brings After and the bounds together, since DynamoDB refuses to start outside of them. It reports whether nothing
+// startsBehindBounds brings After and the bounds together, since DynamoDB refuses to start outside of them. It reports whether nothing
 // that they hold can be behind After; when After is before them, they alone say where to start.
-func beyond(q *store.Query) bool {
+func startsBehindBounds(q *store.Query) bool {
 	if q.After == nil {
 		return false
 	}

@@ -36,7 +36,7 @@ func newRetryer() aws.Retryer {
 	return retry.NewStandard(func(o *retry.StandardOptions) {
 		o.MaxAttempts, o.Backoff = maxAttempts, retry.BackoffDelayerFunc(backoff)
 		o.RateLimiter = ratelimit.None
-		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(lostAgainstOthers), retry.IsErrorRetryableFunc(brokeOff)}, o.Retryables...)
+		o.Retryables = append([]retry.IsErrorRetryable{retry.IsErrorRetryableFunc(isTransactionConflict), retry.IsErrorRetryableFunc(isBrokenAnswer)}, o.Retryables...)
 	})
 }
 
@@ -47,9 +47,9 @@ const (
 	noReason        = "None"
 )
 
-// lostAgainstOthers reports whether a transaction may go through when it is sent again as it is. One that has a failed
+// isTransactionConflict reports whether a transaction may go through when it is sent again as it is. One that has a failed
 // condition beside a conflict is not certain to have been judged against one state, so it is sent again too.
-func lostAgainstOthers(err error) aws.Ternary {
+func isTransactionConflict(err error) aws.Ternary {
 	if _, running := errors.AsType[*types.TransactionInProgressException](err); running {
 		return aws.TrueTernary
 	}
@@ -70,9 +70,9 @@ func lostAgainstOthers(err error) aws.Ternary {
 	return again
 }
 
-// brokeOff reports whether the connection ended in the middle of an answer. Writes carry a token, so that a write which is sent
+// isBrokenAnswer reports whether the connection ended in the middle of an answer. Writes carry a token, so that a write which is sent
 // again is made once.
-func brokeOff(err error) aws.Ternary {
+func isBrokenAnswer(err error) aws.Ternary {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
 		return aws.TrueTernary
 	}

@@ -80,7 +80,7 @@ func (s *Store) commit(batch []*request) []store.Item {
 	err := s.db.Update(func(tx *bbolt.Tx) error {
 		t := tables{tx: tx, now: s.now()}
 		for _, r := range batch {
-			before, err := t.judge(r.changes)
+			before, err := t.checkConditions(r.changes)
 			if r.err = err; err != nil {
 				continue
 			}

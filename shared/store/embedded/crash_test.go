@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"assay/shared/store"
+	"assay/shared/store/storetest"
 )
 
 // The writers of a crash test each take the same steps whenever they run, so that the number of a writer's steps alone
@@ -124,7 +124,7 @@ func TestStore_LosesNothingWhenKilled(t *testing.T) {
 	for i := range writers {
 		writers[i].items = map[store.Key]store.Item{}
 	}
-	acknowledged, unknown := 0, 0
+	acknowledged, unknown, random := 0, 0, storetest.Random(t)
 	for round := range rounds {
 		var arg strings.Builder
 		for _, w := range writers {
@@ -138,7 +138,9 @@ func TestStore_LosesNothingWhenKilled(t *testing.T) {
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		kill := func() { time.AfterFunc(rand.N(150*time.Millisecond), func() { _ = cmd.Process.Kill() }) }
+		kill := func() {
+			time.AfterFunc(time.Duration(random.IntN(150))*time.Millisecond, func() { _ = cmd.Process.Kill() })
+		}
 		if round < openings {
 			kill()
 		}

@@ -86,8 +86,8 @@ func (t *tables) stored(key []byte) (stored, error) {
 	return s, err
 }
 
-// judge returns what is stored under the keys of the changes, or an error when conditions do not hold.
-func (t *tables) judge(changes []change) ([]stored, error) {
+// checkConditions returns what is stored under the keys of the changes, or an error when conditions do not hold.
+func (t *tables) checkConditions(changes []change) ([]stored, error) {
 	before := make([]stored, len(changes))
 	var failed []int
 	for i := range changes {

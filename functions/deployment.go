@@ -93,7 +93,7 @@ var memory = map[string]int{"datasets": mediumMB, "submissions": mediumMB, "tool
 
 // GRPC returns what the gRPC server is given, which is no function but a container that runs for as long as it is wanted.
 // Workers get inputs, truths and runs through the links that it signs, and put the files of runs. What they measured it
-// writes as the evaluator does, and takes back what it could not finish. It asks for outputs that have not come yet and for
+// writes as the evaluator does, and deletes what it could not finish. It asks for outputs that have not come yet and for
 // logs that have been replaced, and must be answered that they are missing.
 func GRPC() Deployment {
 	return Deployment{Name: "grpc", ReadsTable: true, ListsFiles: true, MemoryMB: smallMB, Files: []FileRights{

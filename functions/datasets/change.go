@@ -40,7 +40,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 		return release(ctx, c, old, p)
 	}
 	for h, files := range map[record.Holder][]record.File{record.HolderInputs: d.Inputs, record.HolderTruths: d.Truths} {
-		stored(ctx, c, h, old.ID, files)
+		markStored(ctx, c, h, old.ID, files)
 	}
 	if reflect.DeepEqual(d, old.DatasetDraft) {
 		return old, nil // what was patched is the service's, such as a link
@@ -58,7 +58,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	if err != nil {
 		return nil, err
 	}
-	if err := pay(ctx, c, old, &changed, audited); err != nil {
+	if err := chargeFiles(ctx, c, old, &changed, audited); err != nil {
 		return nil, err
 	}
 	if err := newTruth(ctx, c, old, &changed, inline); err != nil {
@@ -72,7 +72,7 @@ func change(ctx context.Context, c *api.Call, old *record.DatasetItem, p Dataset
 	return &changed, nil
 }
 
-// released is what audit entries tell of a release.
+// released is what audit entries have of a release.
 type released struct {
 	BoardVersion int64 `json:"boardVersion"`
 }
@@ -100,9 +100,9 @@ func release(ctx context.Context, c *api.Call, old *record.DatasetItem, p Datase
 	return &changed, c.Audit(ctx, old.Scope(), record.BoardReleased, "/v1/datasets/"+old.ID, released{old.Board().TruthVersion}, released{p.BoardVersion})
 }
 
-// stored marks the pending files that the object store has: those that the dataset had before, or has as its truth in use.
-// To upload them is refused, so nothing would tell that they are there.
-func stored(ctx context.Context, c *api.Call, h record.Holder, id string, files []record.File) {
+// markStored marks the pending files that the object store has: those that the dataset had before, or has as its truth in use.
+// Uploading them again is refused, so no notification would come.
+func markStored(ctx context.Context, c *api.Call, h record.Holder, id string, files []record.File) {
 	for i, f := range files {
 		if f.State != record.FilePending {
 			continue
@@ -113,13 +113,12 @@ func stored(ctx context.Context, c *api.Call, h record.Holder, id string, files 
 	}
 }
 
-// replacedTime is how long a file that was replaced is there at most: the cleaning of abandoned files comes at least once a
-// day.
+// replacedTime is how long a replaced file is stored at most: abandoned files are deleted at least once a day.
 const replacedTime = record.AbandonedAfter + record.Day
 
-// pay adds to c.Tx the charge and what the files of the change take from quotas. All files of a dataset count for the user who
+// chargeFiles adds to c.Tx the charge and what the files of the change take from quotas. All files of a dataset count for the user who
 // added the last one, so a member who only removes some is never refused.
-func pay(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, charge record.Charge) error {
+func chargeFiles(ctx context.Context, c *api.Call, old, changed *record.DatasetItem, charge record.Charge) error {
 	before, after := old.ObjectKeys(), changed.ObjectKeys()
 	for i, f := range old.Files() {
 		if f.State == record.FileStored && !slices.Contains(after, before[i]) {
@@ -179,14 +178,14 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 	same := reflect.DeepEqual(old.Audited().EvaluatedWith, changed.Audited().EvaluatedWith)
 	stored := record.AllStored(changed.Truths)
 	if same && stored == record.AllStored(old.Truths) {
-		return move(ctx, c, old, changed)
+		return changePool(ctx, c, old, changed)
 	}
 	changed.Diagnostics = nil
 	if !stored {
 		if changed.PendingWork.Is(record.AcceptTruth) {
 			changed.Resume(nil, c.Now())
 		}
-		return move(ctx, c, old, changed)
+		return changePool(ctx, c, old, changed)
 	}
 	var size int64
 	for _, f := range changed.Truths {
@@ -194,7 +193,7 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 	}
 	if size > maxAtOnce {
 		changed.PendingWork = record.NewPendingWork(record.AcceptTruth, c.Now())
-		return move(ctx, c, old, changed)
+		return changePool(ctx, c, old, changed)
 	}
 	if err := checkTruth(ctx, c, old.ID, &changed.DatasetDraft, inline); err != nil {
 		return err
@@ -207,8 +206,8 @@ func newTruth(ctx context.Context, c *api.Call, old, changed *record.DatasetItem
 	return nil
 }
 
-// move has runs that wait go on waiting in the pool of workers that the dataset names now.
-func move(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
+// changePool moves queued runs to the pool of workers that the dataset names now.
+func changePool(ctx context.Context, c *api.Call, old, changed *record.DatasetItem) error {
 	if changed.Pool == old.Pool {
 		return nil
 	}

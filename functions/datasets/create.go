@@ -27,14 +27,14 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	if err != nil {
 		return "", nil, err
 	}
-	if err := room(ctx, c, t.ID); err != nil {
+	if err := checkDatasetCount(ctx, c, t.ID); err != nil {
 		return "", nil, err
 	}
 	item := &record.DatasetItem{
 		Dataset:     record.Dataset{Meta: record.NewMeta(c.Now()), DatasetDraft: d},
 		OrganizerID: t.OrganizerID, PrivateTask: t.Visibility == record.Private, Payer: c.Caller.ID,
 	}
-	if err := pay(ctx, c, new(record.DatasetItem), item, record.Charge{Kind: record.MadeDatasets, Count: 1}); err != nil {
+	if err := chargeFiles(ctx, c, new(record.DatasetItem), item, record.Charge{Kind: record.MadeDatasets, Count: 1}); err != nil {
 		return "", nil, err
 	}
 	if record.AllStored(d.Truths) {
@@ -55,8 +55,8 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Datas
 	return path, shown, err
 }
 
-// room refuses a dataset too many.
-func room(ctx context.Context, c *api.Call, taskID string) error {
+// checkDatasetCount refuses a dataset beyond the bound of a task.
+func checkDatasetCount(ctx context.Context, c *api.Call, taskID string) error {
 	q := store.Query{Index: record.ByTask, Partition: record.TaskPartition(taskID, record.KindDataset, access.Everyone), Limit: record.MaxTaskDatasets}
 	found, err := c.Store.Query(ctx, q)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"assay/shared/record"
 )
 
-// example is a dataset of retrieval that is created as it stands, once the task is one of the caller's.
+// example is a dataset of retrieval that can be created as it is, with a task of the caller's.
 var example = map[string]any{
 	"taskId": "01JZ3V7Q0D8T5RZ0S6R1W9C4XK", "name": "Lakes", "split": record.Test,
 	"inputs":    []any{file("queries.tsv", "text/tab-separated-values", "1\tdeepest lake\n")},

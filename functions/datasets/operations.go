@@ -1,7 +1,7 @@
 // Package datasets serves the data of tasks: inputs that participants get, truth that they never get, and how runs are
 // read and measured.
 //
-// A dataset follows its task: whoever sees the task sees it, save truth files and what is wrong with them, which are for
+// Who sees the task of a dataset sees the dataset, except truth files and their diagnostics, which are for
 // organizers, and for workers, who evaluate with them. The organizer can make the truth files of a training split public: users
 // who get the inputs then get them too, as long as they are what the dataset names; an earlier truth, and the secret that keys the
 // digests of all of them, stay hidden. What was public cannot be hidden again, so a split for training does not become one for
@@ -26,7 +26,7 @@ var Operations = []api.Operation{
 	api.List(api.Spec{
 		ID: "listDatasets", Path: "/v1/datasets", May: access.Anyone,
 		Summary:     "List datasets",
-		Description: "All datasets that the caller may see, the newest first. Links to files stand only in a single dataset.",
+		Description: "All datasets that the caller may see, the newest first. Only a single dataset has links to its files.",
 		Query: page.Spec{Filters: []page.Filter{
 			{Name: "taskId", Type: page.ID},
 			{Name: "split", Type: page.Enum},

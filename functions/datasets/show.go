@@ -27,7 +27,7 @@ func showChanged(ctx context.Context, c *api.Call, d *record.DatasetItem) (*reco
 	return &v, err
 }
 
-// show tells organizers also of work that no worker serves.
+// show returns the dataset; to organizers with a diagnostic when no worker serves its pool.
 func show(ctx context.Context, c *api.Call, d *record.DatasetItem) (*record.Dataset, error) {
 	v, err := showChanged(ctx, c, d)
 	if err != nil || !d.Executed && d.Evaluator.Kind != record.EvaluatorWorker {

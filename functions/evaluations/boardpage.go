@@ -39,7 +39,7 @@ type boardView struct {
 // boardPage writes the leaderboard of one of the task's datasets as a page: of that which the request names, or else of
 // the newest, with links to the others. It costs a read more than the list, of the datasets.
 func boardPage(ctx context.Context, c *api.Call, t taskItem) error {
-	choose(c)
+	applyView(c)
 	v := boardView{task: &t.Task, base: c.BaseURL(), public: c.Public || c.Caller.Anonymous(), login: !c.Caller.Anonymous()}
 	_, raw := c.Address()
 	v.query, _ = url.ParseQuery(raw)                                 // it was read before
@@ -134,7 +134,7 @@ func (v *boardView) command() string {
 	return "curl -sg -H 'Accept: text/csv' '" + v.base + v.address("limit", strconv.Itoa(page.MaxLimit)) + "'"
 }
 
-// notice says which results stand while the runs are evaluated again.
+// notice says which results are shown while the runs are evaluated again.
 func (v *boardView) notice() string {
 	stand := "Shown are the results against version " + strconv.FormatInt(v.shown.TruthVersion, 10) + " of the truth. "
 	if v.shown.TruthVersion == v.dataset.TruthVersion {

@@ -9,7 +9,7 @@ import (
 )
 
 // columns is a list as a table of text. The measures are those of the first evaluation in its dataset's order, then
-// what others have besides.
+// what others have in addition.
 func columns(list []record.Evaluation) [][]string {
 	var names []string
 	for _, e := range list {

@@ -15,7 +15,7 @@ import (
 )
 
 func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[record.Evaluation], error) {
-	choose(c)
+	applyView(c)
 	if c.Page.Sort == "" {
 		return unsorted(ctx, c, func() ([]records.Source, error) {
 			return c.PartitionsFor(ctx, record.KindEvaluation, visibility.Filter{
@@ -31,7 +31,7 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (page.Page[recor
 	if err != nil {
 		return page.Page[record.Evaluation]{}, err
 	}
-	rolesOf, err := c.RolesOf(ctx) // also when there is no dataset, so that the work tells nothing
+	rolesOf, err := c.RolesOf(ctx) // also when there is no dataset, so that the cost reveals nothing
 	if err != nil || d == nil || !access.Sees(rolesOf(d.Scope()), d.Scope().Audience) {
 		return page.Page[record.Evaluation]{}, err
 	}
@@ -66,7 +66,7 @@ func task(ctx context.Context, c *api.Call) (taskItem, error) {
 }
 
 func listOfTask(ctx context.Context, c *api.Call, t taskItem) (none page.Page[record.Evaluation], err error) {
-	choose(c)
+	applyView(c)
 	if bestOnly(c) && c.Page.Sort == "" {
 		if c.Page.Cursor != "" {
 			return none, problem.InvalidParameter.New("best does not go with cursor: its list is sorted, and paged with offset and limit.")
@@ -111,8 +111,8 @@ func onlyDataset(ctx context.Context, c *api.Call, t *record.TaskItem) (*record.
 	return records.Decode[record.DatasetItem](items[0])
 }
 
-// choose has the rest of the call be decided by what the caller may see, or by what everyone may who sees the task.
-func choose(c *api.Call) { c.Public = c.Page.Value(view.Name) == record.PublicView }
+// applyView makes the rest of the call show what the caller may see, or what everyone may who sees the task.
+func applyView(c *api.Call) { c.Public = c.Page.Value(view.Name) == record.PublicView }
 
 func bestOnly(c *api.Call) bool { return slices.Equal(c.Page.Values("best"), []string{"true"}) }
 
@@ -175,7 +175,7 @@ func viewer(ctx context.Context, c *api.Call) (func(*record.EvaluationItem) (rec
 	}, err
 }
 
-// keeps applies the filters to an evaluation as its caller sees it: nobody finds an anonymous team by its user.
+// keeps applies the filters to an evaluation as its caller sees it, so that no filter finds an anonymous team by its user.
 func keeps(c *api.Call, e record.Evaluation) bool {
 	return c.Page.Matches("taskId", e.TaskID) && c.Page.Matches("datasetId", e.DatasetID) &&
 		c.Page.Matches("runId", e.RunID) && c.Page.Matches("userId", e.UserID)

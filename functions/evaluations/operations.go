@@ -2,7 +2,7 @@
 //
 // Who sees an evaluation is decided by the review of its run. A sorted list is a leaderboard: it has the evaluations of one
 // dataset against one version of its truth alone, because values against different truths do not compare. That is the
-// dataset's boardVersion: while runs are evaluated against a newer truth, the results against the one before stand, and
+// dataset's boardVersion: while runs are evaluated against a newer truth, it has the results against the one before, and
 // other lists too have of each run the evaluation against that one, and none of a run that failed against it. Reviews apply to both.
 package evaluations
 

@@ -43,7 +43,7 @@ var Operations = []api.Operation{
 	api.Delete(api.Spec{
 		ID: "deleteOrganizer", Path: "/v1/organizers/{organizerId}", May: access.Organizer,
 		Summary:     "Delete an organizer",
-		Description: "Refused with 409 while it has tasks. Its audit entries go with it, since they are below its address; the server's log keeps who deleted it.",
+		Description: "Refused with 409 while it has tasks. Its audit entries are deleted too, since they are below its address; the server's log has who deleted it.",
 	}, organizer, remove),
 	api.List(api.Spec{
 		ID: "listOrganizerAuditEntries", Path: "/v1/organizers/{organizerId}/audit-entries", May: access.Organizer,

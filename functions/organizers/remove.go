@@ -11,8 +11,9 @@ import (
 	"assay/shared/store"
 )
 
-// remove deletes an organizer without tasks. Its grants beyond what one transaction holds name an organizer that is no
-// more, and give nobody anything. No address below a missing organizer answers, so its audit entries go too, and the log has the deletion.
+// remove deletes an organizer without tasks. Grants beyond what one transaction holds are deleted afterwards: until then they name
+// a missing organizer, and give no right. No address below a missing organizer answers, so its audit entries are deleted too, and
+// the log has the deletion.
 func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
 	n, err := records.Get[record.TaskCount](ctx, c.Store, store.Strong, record.TaskCountKey(o.ID))
 	if err != nil {
@@ -37,13 +38,13 @@ func remove(ctx context.Context, c *api.Call, o *record.Organizer) error {
 	}
 	c.After(func(ctx context.Context) {
 		c.Log.InfoContext(ctx, "organizer deleted", "organizer", o.ID, "name", o.Name, "user", c.Caller.ID)
-		forget(ctx, c, o.ID, rest)
+		deleteRest(ctx, c, o.ID, rest)
 	})
 	return nil
 }
 
-// forget removes what names a deleted organizer still: the grants of the members, and the audit entries.
-func forget(ctx context.Context, c *api.Call, organizerID string, members []string) {
+// deleteRest deletes what still names a deleted organizer: grants of members, and audit entries.
+func deleteRest(ctx context.Context, c *api.Call, organizerID string, members []string) {
 	d := records.Deletions{Store: c.Store}
 	var err error
 	for _, m := range members {
@@ -51,6 +52,6 @@ func forget(ctx context.Context, c *api.Call, organizerID string, members []stri
 	}
 	entries := store.Query{Partition: record.AuditPartition(organizerID), Limit: store.MaxWrites, Consistency: store.Strong}
 	if err = errors.Join(err, d.AddFound(ctx, entries), d.Commit(ctx)); err != nil {
-		c.Log.WarnContext(ctx, "grants or audit entries of a deleted organizer stay behind", "organizer", organizerID, "error", err)
+		c.Log.WarnContext(ctx, "grants or audit entries of a deleted organizer are left", "organizer", organizerID, "error", err)
 	}
 }

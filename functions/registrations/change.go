@@ -27,7 +27,7 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	if d.State != r.State && roles&(access.Organizer|access.Admin) == 0 {
 		return nil, problem.Check([]problem.Field{{Pointer: "/state", Detail: "is decided by the organizers of the task"}})
 	}
-	if err := problem.Check(notTheirs(r, d, roles)); err != nil {
+	if err := problem.Check(checkOwnersMembers(r, d, roles)); err != nil {
 		return nil, err
 	}
 	grant, err := records.Get[record.Registered](ctx, c.Store, store.Strong, record.RegisteredKey(r.UserID, r.TaskID))
@@ -44,9 +44,9 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 		changed.PendingWork = record.NewPendingWork(record.PropagateRegistration, c.Now().Add(record.RequestTime))
 	}
 	grant.Team, grant.Anonymous, grant.Affiliation, grant.State = changed.Team, changed.Anonymous, changed.Affiliation, changed.State
-	reserve(c, r, &changed)
+	reserveName(c, r, &changed)
 	c.Tx.Save(&changed, c.Now()).Replace(grant)
-	if was, is := named(r), named(&changed); was != is {
+	if was, is := auditedOf(r), auditedOf(&changed); was != is {
 		if err := c.Audit(ctx, r.Scope(), record.RegistrationChanged, path(r), was, is); err != nil {
 			return nil, err
 		}
@@ -57,19 +57,19 @@ func change(ctx context.Context, c *api.Call, r *record.RegistrationItem, d Regi
 	return &changed, c.Audit(ctx, r.Scope(), record.RegistrationDecided, path(r), decided{r.State}, decided{changed.State})
 }
 
-// audited is what an audit entry keeps of a registration that its owner changes.
+// audited is what an audit entry has of a registration that its owner changes.
 type audited struct {
 	Team        string `json:"team"`
 	Anonymous   bool   `json:"anonymous"`
 	Affiliation string `json:"affiliation,omitempty"`
 }
 
-func named(r *record.RegistrationItem) audited {
+func auditedOf(r *record.RegistrationItem) audited {
 	return audited{r.Team, r.Anonymous, r.Affiliation}
 }
 
-// notTheirs says what organizers may not change of somebody else's registration: all but its state.
-func notTheirs(r *record.RegistrationItem, d RegistrationPatch, roles access.Role) (fields problem.Fields) {
+// checkOwnersMembers refuses what organizers may not change of another user's registration: everything except its state.
+func checkOwnersMembers(r *record.RegistrationItem, d RegistrationPatch, roles access.Role) (fields problem.Fields) {
 	if roles&access.Owner != 0 {
 		return nil
 	}

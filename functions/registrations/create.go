@@ -10,8 +10,8 @@ import (
 	"assay/shared/record"
 )
 
-// state says in which state a registration begins, or why there can be none.
-func state(c *api.Call, t *record.TaskItem, organizer, other bool) (record.RegistrationState, error) {
+// initialState says in which state a registration begins, or why there can be none.
+func initialState(c *api.Call, t *record.TaskItem, organizer, other bool) (record.RegistrationState, error) {
 	if t.Deleting() {
 		return "", problem.Conflict.New("The task is being deleted.")
 	}
@@ -47,7 +47,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 		return "", nil, err
 	}
 	d.UserID = cmp.Or(d.UserID, c.Caller.ID)
-	begins, err := state(c, t, roles&(access.Organizer|access.Admin) != 0, d.UserID != c.Caller.ID)
+	begins, err := initialState(c, t, roles&(access.Organizer|access.Admin) != 0, d.UserID != c.Caller.ID)
 	if err != nil {
 		return "", nil, err
 	}
@@ -56,7 +56,7 @@ func create(ctx context.Context, c *api.Call, t *record.TaskItem, d record.Regis
 	}}
 	r.Alias = record.NewAlias(r.ID)
 	c.Tx.Create(r).Create(grantOf(r, t.Visibility == record.Private)).Or(registeredAlready)
-	reserve(c, nil, r) // last: who asks twice is registered already, and need not choose another name
+	reserveName(c, nil, r) // last: who asks twice is registered already, and need not choose another name
 	if err := c.AddUsers(ctx, record.RegistrationGrants, []string{d.UserID}, func(string) string { return "/userId" }); err != nil {
 		return "", nil, err
 	}
@@ -71,7 +71,7 @@ func path(r *record.RegistrationItem) string {
 	return "/v1/tasks/" + r.TaskID + "/registrations/" + r.ID
 }
 
-// decided is what an audit entry keeps of a decision.
+// decided is what an audit entry has of a decision.
 type decided struct {
 	State record.RegistrationState `json:"state"`
 }
@@ -84,9 +84,9 @@ func grantOf(r *record.RegistrationItem, private bool) *record.Registered {
 	}
 }
 
-// reserve adds to c.Tx that the name of the team is reserved within the task if it is shown, and that the one which was
+// reserveName adds to c.Tx that the name of the team is reserved within the task if it is shown, and that the one which was
 // reserved before is free.
-func reserve(c *api.Call, was, is *record.RegistrationItem) {
+func reserveName(c *api.Call, was, is *record.RegistrationItem) {
 	name, reserved := is.ReservedName()
 	if was != nil {
 		if old, held := was.ReservedName(); held && reserved && old == name {

@@ -20,7 +20,7 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*re
 	}
 	sources := []records.Source{records.Registrations(t.ID)}
 	if roles&(access.Organizer|access.Admin) == 0 {
-		if sources, err = own(ctx, c, t.ID); err != nil {
+		if sources, err = ownSource(ctx, c, t.ID); err != nil {
 			return p, err
 		}
 	}
@@ -28,8 +28,8 @@ func list(ctx context.Context, c *api.Call, t *record.TaskItem) (p page.Page[*re
 	return api.PageOf(ctx, c, sources, keep, func(r *record.RegistrationItem) *record.Registration { return r.For(roles) })
 }
 
-// own is the source of the caller's own registration.
-func own(ctx context.Context, c *api.Call, taskID string) ([]records.Source, error) {
+// ownSource is the source of the caller's own registration.
+func ownSource(ctx context.Context, c *api.Call, taskID string) ([]records.Source, error) {
 	g, err := c.Grants(ctx)
 	if err != nil {
 		return nil, err

@@ -3,8 +3,8 @@
 // A registration is known to its user and to the task's organizers. Its user edits or withdraws it; organizers decide
 // about it. Its grant, in its user's partition, has a copy of what submitting needs to know, written in the same
 // transaction. In a private task only an accepted registration opens the task: while it is pending or rejected, the task, its
-// datasets and the lists below it answer 403 to its user, who keeps the registration and the own submissions, runs, reviews
-// and evaluations. A registration that was withdrawn is gone with all of that, so the task is then missing for its user.
+// datasets and the lists below it answer 403 to its user, who still sees the registration and the own submissions, runs, reviews
+// and evaluations. For the user of a withdrawn registration the task is missing.
 // A team may take part under an alias, which is then all that anybody else sees of it.
 package registrations
 

@@ -13,7 +13,7 @@ import (
 
 // remove withdraws a registration under which nothing that was submitted is left. What was used of the quota stays known,
 // so that registering again gives nothing back; nor is it a way around having been rejected, unless an organizer made the
-// registration: nobody is kept in a task without having entered it.
+// registration: users can always leave a task that others added them to.
 func remove(ctx context.Context, c *api.Call, r *record.RegistrationItem) error {
 	roles, err := c.Roles(ctx, r.Scope())
 	if err != nil {

@@ -41,7 +41,7 @@ func change(ctx context.Context, c *api.Call, r *record.RunItem, d runDraft) (*r
 	return changed, eachEvaluation(ctx, c, r, func(e *record.EvaluationItem) { e.Label = d.Label })
 }
 
-// audit keeps that somebody else than its owner has changed a run.
+// audit adds an entry for a change of a run by another user than its owner.
 func audit(ctx context.Context, c *api.Call, before, after *record.RunItem) error {
 	if c.Caller.ID == before.UserID {
 		return nil

@@ -1,6 +1,6 @@
 // Package runs serves runs, each one submission applied to one dataset, and their reviews.
 //
-// A run follows its submission in who sees it. Its owner and the organizers label it, cancel it and delete it; what a
+// Who sees the submission of a run sees the run. Its owner and the organizers label it, cancel it and delete it; what a
 // review has published is the organizers' to delete. The review belongs to the run: publishing or blinding changes the
 // run and all its evaluations in the transaction of the review.
 package runs
@@ -17,7 +17,7 @@ var Operations = []api.Operation{
 	api.List(api.Spec{
 		ID: "listRuns", Path: "/v1/runs", May: access.Anyone,
 		Summary:     "List runs",
-		Description: "All runs that the caller may see, the newest first. Links to files stand only in a single run.",
+		Description: "All runs that the caller may see, the newest first. Only a single run has links to its files.",
 		Query: page.Spec{Filters: []page.Filter{
 			{Name: "taskId", Type: page.ID},
 			{Name: "datasetId", Type: page.ID},

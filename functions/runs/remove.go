@@ -47,6 +47,6 @@ func remove(ctx context.Context, c *api.Call, r *record.RunItem) error {
 	if err := quota.Credit(ctx, c.Store, c.Now(), c.Tx, r.UserID, record.Charge{Bytes: -r.Bytes}); err != nil {
 		return err
 	}
-	c.DeleteFiles(r.ObjectKeys()...) // values per topic that stand in files, the cleaning of files that no record names finds
+	c.DeleteFiles(r.ObjectKeys()...) // abandoned files of values per topic are deleted later
 	return c.AuditFree(ctx, r.Scope(), record.RunDeleted, "/v1/runs/"+r.ID, r.Audited(), nil)
 }

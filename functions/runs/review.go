@@ -34,8 +34,8 @@ func showReview(ctx context.Context, c *api.Call, r *record.ReviewItem) (record.
 	return r.For(roles), err
 }
 
-// changeReview writes the review, and with it what the run and all its evaluations carry of it, so that nobody ever sees
-// one by the old verdict and another by the new.
+// changeReview changes the review with the access attributes of the run and of all its evaluations in one transaction, so that no
+// caller sees one by the old verdict and another by the new.
 func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d record.ReviewDraft) (*record.ReviewItem, error) {
 	now := c.Now()
 	changed := *r
@@ -48,11 +48,11 @@ func changeReview(ctx context.Context, c *api.Call, r *record.ReviewItem, d reco
 	if d.Published == r.Published && d.Blinded == r.Blinded {
 		return &changed, nil
 	}
-	return &changed, carry(ctx, c, r.RunID, d)
+	return &changed, propagate(ctx, c, r.RunID, d)
 }
 
-// carry adds to c.Tx what run and evaluations carry of the review.
-func carry(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft) error {
+// propagate adds to c.Tx the access attributes that run and evaluations have of the review.
+func propagate(ctx context.Context, c *api.Call, runID string, d record.ReviewDraft) error {
 	run, err := visibility.Find[record.RunItem](ctx, &c.Viewer, runID, record.RunKey)
 	if err != nil {
 		return err

@@ -20,14 +20,14 @@ type SubmissionPatch struct {
 	Baseline    bool              `json:"baseline" required:"false"`
 }
 
-// change has the runs and their newest evaluations follow in the same transaction; what is superseded follows before the
+// change propagates to the runs and their listed evaluations in the same transaction, and to superseded evaluations before the
 // answer.
 func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d SubmissionPatch) (*record.SubmissionItem, error) {
 	texts := record.SubmissionDraft{Title: d.Title, Description: d.Description, PaperURL: d.PaperURL}
 	if err := problem.Check(texts.CheckTexts()); err != nil {
 		return nil, err
 	}
-	if err := baseline(ctx, c, s, d.Baseline, s.Baseline); err != nil {
+	if err := checkBaseline(ctx, c, s, d.Baseline, s.Baseline); err != nil {
 		return nil, err
 	}
 	if s.Unregistered() && !d.Baseline {
@@ -47,21 +47,21 @@ func change(ctx context.Context, c *api.Call, s *record.SubmissionItem, d Submis
 	if err := c.Audit(ctx, s.Scope(), record.SubmissionChanged, path(s), s.Audited(), changed.Audited()); err != nil {
 		return nil, err
 	}
-	superseded, err := carry(ctx, c, &changed)
+	superseded, err := propagate(ctx, c, &changed)
 	if err != nil || !superseded {
 		return &changed, err
 	}
 	c.After(func(ctx context.Context) {
 		if err := (propagation.Propagator{Store: c.Store, Now: c.Now}).Submission(ctx, s.ID); err != nil {
-			c.Log.ErrorContext(ctx, "superseded evaluations do not follow their submission", "submission", s.ID, "error", err)
+			c.Log.ErrorContext(ctx, "the access attributes of superseded evaluations are not those of their submission", "submission", s.ID, "error", err)
 		}
 	})
 	return &changed, nil
 }
 
-// carry adds to c.Tx what the runs carry of the submission, and their evaluations that lists have or will have next, and reports
+// propagate adds to c.Tx the access attributes of the runs, and of their evaluations that lists have or will have next, and reports
 // whether there are other evaluations.
-func carry(ctx context.Context, c *api.Call, s *record.SubmissionItem) (superseded bool, err error) {
+func propagate(ctx context.Context, c *api.Call, s *record.SubmissionItem) (superseded bool, err error) {
 	runs, err := runsOf(ctx, c, s.RunIDs, store.Strong)
 	if err != nil {
 		return false, err

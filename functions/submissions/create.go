@@ -13,8 +13,8 @@ import (
 	"assay/shared/records"
 )
 
-func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft) (at string, shown *record.Submission, err error) {
-	if err := e.admit(ctx, c, &d); err != nil {
+func create(ctx context.Context, c *api.Call, adm *admission, d record.SubmissionDraft) (at string, shown *record.Submission, err error) {
+	if err := adm.admit(ctx, c, &d); err != nil {
 		return "", nil, err
 	}
 	d.Files = slices.Clone(d.Files)
@@ -22,15 +22,15 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 	if err != nil {
 		return "", nil, err
 	}
-	if err := e.validate(ctx, c, &d, inline); err != nil {
+	if err := adm.validate(ctx, c, &d, inline); err != nil {
 		return "", nil, err
 	}
 	now := c.Now()
-	s := e.submission(c, d, now)
-	runs := e.runs(s, d.Files, now)
+	s := adm.submission(c, d, now)
+	runs := adm.runs(s, d.Files, now)
 	c.Tx.Create(s).Create(record.NewAudit(now, s.Scope(), c.Caller.ID, record.SubmissionCreated, path(s), nil, s.Audited()))
-	e.hold(c.Tx, d.Type)
-	quota, err := e.charge(ctx, c, s, now)
+	adm.checkUnchanged(c.Tx, d.Type)
+	quota, err := adm.charge(ctx, c, s, now)
 	if err != nil {
 		return "", nil, err
 	}
@@ -51,47 +51,48 @@ func create(ctx context.Context, c *api.Call, e *entry, d record.SubmissionDraft
 	return path(s), &v, c.UpsertProfile(ctx)
 }
 
-// hold adds to tx that what the submission was decided on is as it was read, and that workers execute runs on the datasets.
-func (e *entry) hold(tx *records.Tx, t record.SubmissionType) {
-	if e.registration != nil {
-		tx.Check(e.registration)
+// checkUnchanged adds to tx the condition that what decided about the submission is as it was read, and notes in the datasets that
+// workers execute runs on them.
+func (adm *admission) checkUnchanged(tx *records.Tx, t record.SubmissionType) {
+	if adm.registration != nil {
+		tx.Check(adm.registration)
 	} else {
-		tx.Check(e.task)
+		tx.Check(adm.task)
 	}
-	for _, set := range e.datasets {
+	for _, set := range adm.datasets {
 		switch {
 		case t != record.UploadType && !set.Executed:
 			changed := *set
-			changed.Executed = true // which nobody is shown
+			changed.Executed = true // no answer has it
 			tx.Replace(&changed)
-		case e.registration == nil:
+		case adm.registration == nil:
 			tx.Check(set)
 		}
 	}
 }
 
-// submission is the record of the draft; its files stand with its runs.
-func (e *entry) submission(c *api.Call, d record.SubmissionDraft, now time.Time) *record.SubmissionItem {
+// submission is the record of the draft; its runs have its files.
+func (adm *admission) submission(c *api.Call, d record.SubmissionDraft, now time.Time) *record.SubmissionItem {
 	d.Files = nil
 	s := &record.SubmissionItem{
 		Submission: record.Submission{
-			Meta: record.NewMeta(now), TaskID: e.task.ID, UserID: c.Caller.ID, Team: record.BaselineTeam, SubmissionDraft: d, RunIDs: []string{},
+			Meta: record.NewMeta(now), TaskID: adm.task.ID, UserID: c.Caller.ID, Team: record.BaselineTeam, SubmissionDraft: d, RunIDs: []string{},
 		},
 		Access: record.AccessAttributes{
-			OrganizerID: e.task.OrganizerID, PrivateTask: e.task.Visibility == record.Private, Public: d.Visibility == record.Public, Baseline: d.Baseline,
+			OrganizerID: adm.task.OrganizerID, PrivateTask: adm.task.Visibility == record.Private, Public: d.Visibility == record.Public, Baseline: d.Baseline,
 			Title: d.Title, PaperURL: d.PaperURL,
 		},
 	}
-	if r := e.registration; r != nil {
+	if r := adm.registration; r != nil {
 		s.Team, s.RegistrationID, s.Access.Anonymous, s.Access.Alias, s.Access.Affiliation = r.Team, r.ID, r.Anonymous, r.Alias, r.Affiliation
 	}
 	return s
 }
 
 // runs makes one run for each dataset, and names them in the submission.
-func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Time) []*record.RunItem {
+func (adm *admission) runs(s *record.SubmissionItem, all []record.RunFile, now time.Time) []*record.RunItem {
 	var runs []*record.RunItem
-	for i, set := range e.datasets {
+	for i, set := range adm.datasets {
 		r := &record.RunItem{
 			Run: record.Run{
 				Meta: record.NewMeta(now), SubmissionID: s.ID, TaskID: s.TaskID, DatasetID: set.ID, UserID: s.UserID, Team: s.Team,
@@ -100,7 +101,7 @@ func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Ti
 			Access: s.Access, Type: s.Type, Queue: record.QueueBuiltin, Pool: set.Pool, Counted: !s.Unregistered(),
 		}
 		r.Access.Blinded = set.Split == record.Test
-		if s.Type != record.UploadType || e.truths[i].Evaluator.Kind == record.EvaluatorWorker {
+		if s.Type != record.UploadType || adm.truths[i].Evaluator.Kind == record.EvaluatorWorker {
 			r.Queue = record.QueueWorkers
 		}
 		for _, f := range all {
@@ -119,25 +120,25 @@ func (e *entry) runs(s *record.SubmissionItem, all []record.RunFile, now time.Ti
 }
 
 // charge adds to c.Tx that the user's allowance counts the runs, or refuses them.
-func (e *entry) charge(ctx context.Context, c *api.Call, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
-	a := cmp.Or(e.allowance, &record.Allowance{Meta: record.MetaOf(s.UserID, now), TaskID: s.TaskID})
+func (adm *admission) charge(ctx context.Context, c *api.Call, s *record.SubmissionItem, now time.Time) (*record.Quota, error) {
+	a := cmp.Or(adm.allowance, &record.Allowance{Meta: record.MetaOf(s.UserID, now), TaskID: s.TaskID})
 	if !s.Unregistered() {
-		if err := a.Charge(e.task.Submissions, s.RunIDs, now); err != nil {
+		if err := a.Charge(adm.task.Submissions, s.RunIDs, now); err != nil {
 			return nil, err
 		}
 		a.Submissions++
 	}
-	if err := await(ctx, c, a, s.RunIDs); err != nil {
+	if err := limitUnfinished(ctx, c, a, s.RunIDs); err != nil {
 		return nil, err
 	}
-	for _, set := range e.datasets {
+	for _, set := range adm.datasets {
 		a.Keep(set.ID)
 	}
 	c.Tx.Save(a, now)
 	if s.Unregistered() {
 		return nil, nil
 	}
-	return new(a.Quota(e.task.Submissions, now)), nil
+	return new(a.Quota(adm.task.Submissions, now)), nil
 }
 
 // chargeOf is what the runs take of their owner's quotas.

@@ -6,7 +6,7 @@ import (
 	"assay/shared/record"
 )
 
-// example is an upload of a run of retrieval that is taken as it stands, once the dataset is one of the task.
+// example is an upload of a run of retrieval that can be submitted as it is, with a dataset of the task.
 var example = map[string]any{
 	"type": record.UploadType, "title": "BM25", "visibility": record.Public,
 	"files": []any{map[string]any{

@@ -39,11 +39,11 @@ func checkFiles(d *record.SubmissionDraft) ([][]byte, error) {
 	return inline, record.CheckInline(inline)
 }
 
-// validate reads the inline files as the built-in evaluators will, and refuses those with faults. It reads no truth, which
-// only the evaluation does: what it tells of a file is nothing but what the file says.
-func (e *entry) validate(ctx context.Context, c *api.Call, d *record.SubmissionDraft, inline [][]byte) error {
+// validate reads the inline files as the built-in evaluators will, and refuses those with faults. It reads no truth, as
+// only the evaluation does, so the faults reveal nothing but the file itself.
+func (adm *admission) validate(ctx context.Context, c *api.Call, d *record.SubmissionDraft, inline [][]byte) error {
 	var fields problem.Fields
-	for n, truth := range e.truths {
+	for n, truth := range adm.truths {
 		if truth.Evaluator.Kind == record.EvaluatorWorker {
 			continue
 		}

@@ -21,7 +21,7 @@ var Operations = []api.Operation{
 	api.List(api.Spec{
 		ID: "listSubmissions", Path: "/v1/tasks/{taskId}/submissions", May: access.Anyone,
 		Summary:     "List submissions to a task",
-		Description: "The public ones; besides, users see their own and organizers all of them. The newest first.",
+		Description: "The public ones; users also see their own, and organizers all of them. The newest first.",
 		Query: page.Spec{Filters: []page.Filter{
 			{Name: "datasetId", Type: page.ID},
 			{Name: "userId", Type: page.ID},
@@ -39,7 +39,7 @@ var Operations = []api.Operation{
 			"their runs wait for it, for a day at most.\n\n" +
 			"An upload is answered with 412 when the file is there already: a client that repeats one because it got no answer takes that for success.",
 		Example: example,
-	}, enter, create),
+	}, startAdmission, create),
 	api.Get(api.Spec{
 		ID: "getSubmission", Path: "/v1/tasks/{taskId}/submissions/{submissionId}", May: access.Anyone,
 		Summary:     "Return a submission",

@@ -63,27 +63,27 @@ func remove(ctx context.Context, c *api.Call, s *record.SubmissionItem) error {
 	if err := quota.Credit(ctx, c.Store, c.Now(), c.Tx, s.UserID, record.Charge{Bytes: -bytes}); err != nil {
 		return err
 	}
-	for len(evaluations) > 0 && c.Tx.Len() < room {
+	for len(evaluations) > 0 && c.Tx.Len() < maxWrites {
 		queue.DeleteEvaluation(c.Tx, evaluations[0])
 		evaluations = evaluations[1:]
 	}
-	c.After(func(ctx context.Context) { forget(ctx, c, evaluations) })
+	c.After(func(ctx context.Context) { deleteRest(ctx, c, evaluations) })
 	c.DeleteFiles(files...)
 	return nil
 }
 
-// room is how many writes the transaction of a deletion may have before another evaluation is too much for it.
-const room = store.MaxWrites - 2
+// maxWrites is how many writes the transaction of a deletion may have before another evaluation is too much for it.
+const maxWrites = store.MaxWrites - 2
 
-// forget removes the evaluations that did not fit into the transaction.
-func forget(ctx context.Context, c *api.Call, evaluations []string) {
+// deleteRest removes the evaluations that did not fit into the transaction.
+func deleteRest(ctx context.Context, c *api.Call, evaluations []string) {
 	d := records.Deletions{Store: c.Store}
 	var err error
 	for _, id := range evaluations {
 		err = errors.Join(err, d.Add(ctx, record.EvaluationKey(id), record.TopicsKey(id)))
 	}
 	if err = errors.Join(err, d.Commit(ctx)); err != nil {
-		c.Log.ErrorContext(ctx, "superseded evaluations of a deleted submission stay behind", "error", err)
+		c.Log.ErrorContext(ctx, "superseded evaluations of a deleted submission are left", "error", err)
 	}
 }
 

@@ -22,7 +22,7 @@ func submission(ctx context.Context, c *api.Call) (*record.SubmissionItem, error
 	return s, err
 }
 
-// show returns the submission; to its owner and the organizers with its files, which stand with its runs.
+// show returns the submission; to its owner and the organizers with its files, which its runs have.
 func show(ctx context.Context, c *api.Call, s *record.SubmissionItem) (*record.Submission, error) {
 	roles, err := c.Roles(ctx, s.Scope())
 	if err != nil {

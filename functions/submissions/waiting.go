@@ -13,16 +13,16 @@ import (
 // retryWaiting is when to submit again what would have too many runs wait.
 const retryWaiting = 30 * time.Second
 
-// await notes that the runs have not ended, or refuses them when too many of the team's have not. It looks which have only
-// when there would be too many.
-func await(ctx context.Context, c *api.Call, a *record.Allowance, runIDs []string) error {
+// limitUnfinished adds the runs to those of the team that have not ended, or refuses them when those are too many. Only then it
+// reads which runs have ended since.
+func limitUnfinished(ctx context.Context, c *api.Call, a *record.Allowance, runIDs []string) error {
 	most := c.Rates.Limits().WaitingRuns
 	if most == 0 {
 		return nil
 	}
 	if len(a.Waiting)+len(runIDs) > most {
 		var err error
-		if a.Waiting, err = underWay(ctx, c, a.Waiting); err != nil {
+		if a.Waiting, err = unfinished(ctx, c, a.Waiting); err != nil {
 			return err
 		}
 	}
@@ -33,8 +33,8 @@ func await(ctx context.Context, c *api.Call, a *record.Allowance, runIDs []strin
 	return nil
 }
 
-// underWay returns those of the runs that have not ended.
-func underWay(ctx context.Context, c *api.Call, runIDs []string) (left []string, err error) {
+// unfinished returns those of the runs that have not ended.
+func unfinished(ctx context.Context, c *api.Call, runIDs []string) (left []string, err error) {
 	runs, err := runsOf(ctx, c, runIDs, store.Strong)
 	for _, run := range runs {
 		if !run.State.Ended() {

@@ -15,7 +15,7 @@ func list(ctx context.Context, c *api.Call, _ api.PublicTarget) (p page.Page[rec
 	if err != nil {
 		return p, err
 	}
-	// A registrant's private tasks are read by their keys, whoever sees them now.
+	// A registrant's private tasks are read by their keys, also those that the registrant may not see any more.
 	keep := func(t *record.TaskItem) bool {
 		return access.Sees(access.Roles(c.Caller, g.Grants, t.Scope()), t.Scope().Audience) && c.Page.MatchesText("name", t.Name) &&
 			c.Page.Matches("organizerId", t.OrganizerID) && c.Page.Matches("visibility", string(t.Visibility))

@@ -1,8 +1,8 @@
 // Package tasks serves shared tasks.
 //
 // A public task is seen by everyone; a private one by the organizer's members and by those registered for it, whatever
-// became of the registration. What stands below a task (datasets, submissions, runs, evaluations) carries its visibility,
-// and follows when it changes. A task goes with its datasets and registrations, but never while it has submissions.
+// became of the registration. Everything in a task (datasets, submissions, runs, evaluations) has a copy of its visibility,
+// to which a change propagates. A task is deleted with its datasets and registrations, but never while it has submissions.
 package tasks
 
 import (

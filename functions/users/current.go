@@ -12,7 +12,7 @@ import (
 	"assay/shared/visibility"
 )
 
-// userTarget is the target of what is about a user: everyone may know of an id, for ids exist whoever has them.
+// userTarget is the target of operations about a user. Everyone may know of an id, because an id of no user is answered alike.
 type userTarget string
 
 // Scope implements api.Target.

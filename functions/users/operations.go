@@ -16,7 +16,7 @@ var Operations = []api.Operation{
 	api.Get(api.Spec{
 		ID: "getCurrentUser", Path: "/v1/user", May: access.User,
 		Summary:     "Return the user who is logged in",
-		Description: "With roles, memberships of organizers and registrations for tasks. Organizers add a user by the `id` that stands here: it is for the user to tell them.",
+		Description: "With roles, memberships of organizers and registrations for tasks. Organizers add a user by this `id`, which the user gives to them.",
 	}, current, showCurrent),
 	api.Patch(api.Spec{
 		ID: "updateCurrentUser", Path: "/v1/user", May: access.User,
@@ -37,7 +37,7 @@ var Operations = []api.Operation{
 	api.List(api.Spec{
 		ID: "listUserSubmissions", Path: "/v1/users/{userId}/submissions", May: access.Anyone,
 		Summary:     "List the submissions of a user",
-		Description: "The public ones that show the user's name; the user and admins see all. Empty (204) when there is nothing to see, whoever the user.",
+		Description: "The public ones that show the user's name; the user and admins see all. Empty (204) when there is nothing to see, for any user.",
 		Query:       page.Spec{Filters: []page.Filter{{Name: "taskId", Type: page.ID}}},
 	}, userID, listSubmissions, nil),
 }

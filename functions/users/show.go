@@ -13,8 +13,8 @@ import (
 // Profile is what is known of a user.
 type Profile struct {
 	ID        string          `json:"id" doc:"id of the user, which comes from issuer and subject"`
-	Name      string          `json:"name" doc:"as the sign-in issuer told last"`
-	Email     string          `json:"email" doc:"as the sign-in issuer told last"`
+	Name      string          `json:"name" doc:"as the sign-in issuer gave it last"`
+	Email     string          `json:"email" doc:"as the sign-in issuer gave it last"`
 	CreatedAt *record.Instant `json:"createdAt,omitempty" doc:"when the user first changed something; absent before"`
 	UpdatedAt *record.Instant `json:"updatedAt,omitempty" doc:"when name or email last changed"`
 	Version   int64           `json:"version" doc:"grows by one with each change; 0 before the user first changed something"`

@@ -39,7 +39,7 @@ func TestRights_AreThoseOfTheGoldenFile(t *testing.T) {
 	was, is := strings.Split(string(want), "\n"), strings.Split(string(got), "\n")
 	for _, line := range was {
 		if !slices.Contains(is, line) {
-			t.Errorf("gone: %s", line)
+			t.Errorf("missing: %s", line)
 		}
 	}
 	for _, line := range is {
@@ -47,7 +47,7 @@ func TestRights_AreThoseOfTheGoldenFile(t *testing.T) {
 			t.Errorf("new:  %s", line)
 		}
 	}
-	t.Errorf("%s does not say this. When it is meant: go test ./functions -run TestRights_AreThoseOfTheGoldenFile -update", golden)
+	t.Errorf("%s is stale. If the change is meant: go test ./functions -run TestRights_AreThoseOfTheGoldenFile -update", golden)
 }
 
 func rights(operations []api.Operation) []byte {
@@ -105,8 +105,8 @@ var (
 	about = []string{"/{$}", "/health", "/info", "/docs", "/openapi.json", "/openapi.yaml"}
 )
 
-// TestPaths_NameResources holds the paths to the rules of the specification: lower kebab case, nouns in the plural save
-// for what is single, and after a collection its element's id.
+// The rules of the specification: lower kebab case, nouns in the plural except for what is single, and after a collection its
+// element's id.
 func TestPaths_NameResources(t *testing.T) {
 	for _, op := range functions.Operations() {
 		for _, fault := range pathFaults(op.Path) {

@@ -13,8 +13,8 @@ import (
 	"assay/shared/store"
 )
 
-// Organizers cannot publish what is a team's, and whatever else they change of it is kept, as is what teams change that
-// leaderboards show.
+// Organizers cannot publish what is a team's. What else they change of it is audited, as are changes by teams of what leaderboards
+// show.
 func TestAudit_KeepsChangesOfWhatTeamsOwn(t *testing.T) {
 	s := newEntered(t)
 	before := len(s.entries(""))
@@ -42,7 +42,7 @@ func TestAudit_KeepsChangesOfWhatTeamsOwn(t *testing.T) {
 	}
 }
 
-// What was created, changed and deleted is told by the organizer's entries when all of it is gone.
+// The organizer's entries have what was created, changed and deleted, also when all of it is deleted.
 func TestAudit_EntriesOutliveWhatTheyAreAbout(t *testing.T) {
 	s := newEntered(t)
 	s.change("olga", s.dataset, map[string]any{"split": "validation"})
@@ -82,7 +82,7 @@ func TestAudit_EntriesOutliveWhatTheyAreAbout(t *testing.T) {
 	}
 }
 
-// Entries keep ids; names come from the profiles, and addresses to those whom the person told them.
+// Entries have ids; names come from the profiles, and addresses are for those to whom the user gave them.
 func TestAudit_NamesAreJoinedWhenRead(t *testing.T) {
 	s := newEntered(t)
 	s.change("root", s.task, map[string]any{"featured": true, "visibility": "private"})
@@ -93,7 +93,7 @@ func TestAudit_NamesAreJoinedWhenRead(t *testing.T) {
 	for _, it := range items {
 		for _, name := range []string{"@", "olga", "tom", "root", "Heron"} {
 			if strings.Contains(string(it.Data), name) {
-				t.Errorf("an entry keeps %q: %s", name, it.Data)
+				t.Errorf("an entry has %q: %s", name, it.Data)
 			}
 		}
 	}

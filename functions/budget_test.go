@@ -41,7 +41,7 @@ func (p *populated) checkSingles(t *testing.T) {
 		{"owner", "/v1/runs/" + p.own.ID, cost{2, 1 + 2, 0}},
 		{"owner", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 2, 0}}, // with the run, whose diagnostics organizers see
 		{"olga", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 1, 0}},
-		{"owner", task + "/submissions/" + p.own.SubmissionID, cost{3, 1 + 2 + 1, 0}}, // its files stand with its runs
+		{"owner", task + "/submissions/" + p.own.SubmissionID, cost{3, 1 + 2 + 1, 0}}, // its runs have its files
 		{"owner", "/v1/user", cost{1, 2, 0}},
 		{"root", "/v1/users/" + servertest.UserID("owner"), cost{1, 1, 0}},
 	} {
@@ -62,7 +62,7 @@ func (p *populated) checkLists(t *testing.T) {
 		path       string
 		named      int64            // resources that the request names
 		partitions map[string]int64 // by user
-		free       bool             // of grants, whoever asks
+		free       bool             // of grants, for every caller
 	}{
 		{"/v1/organizers", 0, map[string]int64{"": 1, "unrelated": 1, "root": 1}, true},
 		{"/v1/tasks", 0, map[string]int64{"": 1, "unrelated": 1, "reg": 1 + 1, "owner": 1, "olga": 1 + 1, "root": 2}, false},
@@ -104,8 +104,8 @@ func (p *populated) checkLists(t *testing.T) {
 	}
 }
 
-// checkLeaderboards: sorted by the primary measure, a page costs two reads, and of the board what stands before the page
-// and one item more than the page has. Who sees more than everyone has more partitions to read, each in the same way.
+// checkLeaderboards: sorted by the primary measure, a page costs two reads, and of the leaderboard the entries before
+// the page and one item more than the page has. A caller who sees more than everyone has more partitions to read, each in the same way.
 func (p *populated) checkLeaderboards(t *testing.T) {
 	const limit = 20
 	for _, offset := range []int64{0, 100, 500} {
@@ -156,7 +156,7 @@ func (p *populated) checkChanges(t *testing.T) {
 		{"olga", http.MethodPatch, "/v1/datasets/" + p.dataset.ID, map[string]any{"name": "Renamed"}, cost{2, 1 + 3, 1}, nil},
 		// and its evaluations, which have a copy of the label
 		{"owner", http.MethodPatch, run, map[string]any{"label": "Renamed"}, cost{3, 1 + 3 + 1, 1}, nil},
-		// and the run and its evaluations, which follow at once; and who the reviewer is
+		// and the run and its evaluations, in the same transaction; and who the reviewer is
 		{"olga", http.MethodPatch, run + "/review", map[string]any{"published": true}, cost{5, 2 + 3 + 1 + 1 + 3, 1}, nil},
 		// and the registration's grant, which has a copy of it; and what is left of the quota
 		{"owner", http.MethodPatch, p.registration, map[string]any{"country": "Norway"}, cost{4, 1 + 3 + 1 + 2, 1}, nil},

@@ -118,8 +118,8 @@ func TestDeployed_MovesPoisonMessageToDeadLetterQueue(t *testing.T) {
 	d.completes(d.submits(task, dataset))
 }
 
-// TestDeployed_ReclaimsRunOfCrashedFunction: a function that dies leaves a lease, which lapses; the instant is in the table, and the
-// change that put it there had a schedule made for it.
+// A function that crashes leaves a lease, which expires; the instant is in the table, and the change that wrote it made a schedule
+// for it.
 func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 	d := deploy(t, build(t), true)
 	task, dataset := d.entered()
@@ -132,7 +132,7 @@ func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 	}
 	for deadline := time.Now().Add(10 * time.Second); len(d.schedules.Created()) == 0; time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("nothing will wake the function when the lease lapses")
+			t.Fatal("nothing will wake the function when the lease expires")
 		}
 	}
 	stored := recordtest.Get[record.RunItem](t, d.table, r.Key())

@@ -215,7 +215,7 @@ func (d *deployment) setup() acceptancetest.Setup {
 	}
 }
 
-// report fails the test for whatever the functions complained of, and tells what was compared.
+// report fails the test for warnings and errors in the logs of the functions, and logs what was compared.
 func (d *deployment) report() {
 	for name, f := range d.functions {
 		for line := range strings.Lines(f.Log()) {

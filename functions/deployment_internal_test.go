@@ -14,8 +14,8 @@ import (
 	"assay/shared/record"
 )
 
-// Tools read truths for organizers, who may have them by their links as well; that they do so for nobody else is held by the tests
-// of rights.
+// Tools read truths for organizers, who may have them by their links as well; the tests of rights check that
+// they do so for no other caller.
 func TestDeployments_FewReadTruths(t *testing.T) {
 	for _, d := range Deployments() {
 		for _, f := range d.Files {
@@ -26,7 +26,7 @@ func TestDeployments_FewReadTruths(t *testing.T) {
 	}
 }
 
-// TestGRPC_HasItsFileRights holds it to what workers need: truths for evaluators that organizers bring.
+// The server has what workers need: truths for evaluators of organizers.
 func TestGRPC_HasItsFileRights(t *testing.T) {
 	want := map[record.Holder]FileRights{
 		record.HolderInputs:      {Get: true},

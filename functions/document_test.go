@@ -87,7 +87,7 @@ func TestDocument_HasWhatClientsNeed(t *testing.T) {
 		t.Fatal(err)
 	}
 	if doc.Info.Contact.Name == "" {
-		t.Error("the document names nobody to contact")
+		t.Error("the document has no contact")
 	}
 	if at := regexp.MustCompile(`"content":\{"application/json-patch`).FindIndex(content); at != nil {
 		t.Error("a JSON Patch stands before the merge patch")

@@ -50,8 +50,7 @@ func newHiding(t *testing.T) *hiding {
 	return h
 }
 
-// TestCost_OfHiddenPathsIsThatOfMissing: the time that an answer takes must not tell what the answer keeps to itself, so
-// the store is asked the same for both.
+// The time that an answer takes must not reveal what the answer withholds, so both cost the store the same.
 func TestCost_OfHiddenPathsIsThatOfMissing(t *testing.T) {
 	h := newHiding(t)
 	compared := 0

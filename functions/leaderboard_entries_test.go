@@ -8,7 +8,7 @@ import (
 	"assay/shared/api/servertest"
 )
 
-// What tells the runs of a team apart is on every leaderboard, follows its changes, and is kept back with the name of a team.
+// Every leaderboard has what distinguishes the runs of a team, as it is now, and withholds it with the name of a team.
 func TestLeaderboard_TellsRunsOfATeamApart(t *testing.T) {
 	l := newLeaderboards(t)
 	l.newDataset(map[string]any{

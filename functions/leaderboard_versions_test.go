@@ -182,7 +182,7 @@ func TestLeaderboard_ShowsTheLastCompleteVersion(t *testing.T) {
 	l.evaluate(bob)
 	l.evaluate(cid)
 	l.runs["late"] = late
-	for range 2 { // also while lists have yet to follow
+	for range 2 { // also before lists are updated
 		l.nextMinute()
 		if d := l.shown("olga"); d.BoardVersion != 2 || d.Reevaluation != nil {
 			t.Errorf("once all are evaluated: boardVersion %d, %+v", d.BoardVersion, d.Reevaluation)
@@ -234,11 +234,11 @@ func TestLeaderboard_OrganizersReleaseAVersion(t *testing.T) {
 		t.Errorf("%+v", d.Reevaluation)
 	}
 	if !strings.Contains(actions(l.auditEntries("olga", l.task+"/audit-entries")), "board.released") {
-		t.Error("no audit entry tells of the release")
+		t.Error("there is no audit entry of the release")
 	}
 }
 
-// Before the runs have been counted nobody is told of none of none, also when the new version is released at once.
+// Before the runs have been counted no answer says 0 of 0, also when the new version is released at once.
 func TestLeaderboard_SaysThatRunsAreBeingCounted(t *testing.T) {
 	l := newLeaderboards(t)
 	ada := l.enter("ada", "1,a\n2,b\n")

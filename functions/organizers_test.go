@@ -27,14 +27,14 @@ func TestAudit_HasChangesOfMembersInEachTask(t *testing.T) {
 		if i == 0 {
 			want = "members.changed task.rules-changed members.changed task.created organizer.created"
 		}
-		var told []string
+		var got []string
 		for next := task + "/audit-entries?limit=1"; next != ""; { // which goes on across both
 			var list []record.AuditEntry
 			list, next = servertest.Page[record.AuditEntry](p.Server, "tom", next)
-			told = append(told, list[0].Action)
+			got = append(got, list[0].Action)
 		}
-		if got := strings.Join(told, " "); got != want {
-			t.Errorf("task %d tells %s, want %s", i, got, want)
+		if got := strings.Join(got, " "); got != want {
+			t.Errorf("task %d has %s, want %s", i, got, want)
 		}
 		p.Want(http.StatusForbidden, nil, "olga", http.MethodGet, task+"/audit-entries", nil)
 		p.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, task, nil)

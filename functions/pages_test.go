@@ -95,7 +95,7 @@ func (f *pagesFixture) pages() map[string]string {
 	}
 }
 
-// What a browser is sent asks for nothing else, can be kept, and lets nothing run that a user wrote.
+// Pages load nothing else, can be cached, and run no script that a user wrote.
 func TestPages_AreSelfContained(t *testing.T) {
 	f := newPagesFixture(t)
 	outside := regexp.MustCompile(`(?i)<(img|iframe|object|embed|link rel="stylesheet"|script src)|@import|url\(|[\s"']on[a-z]+="|style="`)
@@ -125,7 +125,7 @@ func TestPages_AreSelfContained(t *testing.T) {
 	}
 }
 
-// Every GET of JSON and every problem has a page for browsers: what a person follows a link to is never JSON.
+// Every GET of JSON and every problem has a page for browsers: no link leads a person to JSON.
 func TestPages_AreThereForEachGet(t *testing.T) {
 	f := newPagesFixture(t)
 	const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8"
@@ -192,12 +192,12 @@ func TestCost_OfPagesIsBounded(t *testing.T) {
 	}
 }
 
-// Featured tasks stand first, and a task without a published result has an empty leaderboard and no error.
+// Featured tasks come first, and a task without a published result has an empty leaderboard and no error.
 func TestLandingPage_ShowsFeaturedTasksFirst(t *testing.T) {
 	f := newPagesFixture(t)
 	page := f.page("/")
 	if first := strings.Index(page, "window.intruded = 1"); first < 0 || first > strings.Index(page, "data-intruder") {
-		t.Error("the featured task, which is the oldest, does not stand first")
+		t.Error("the featured task, which is the oldest, does not come first")
 	}
 	for _, want := range []string{"by <bdi>Organizer of olga</bdi>", "Open for registration, submissions until 1 January 2030, 12:00 UTC", f.URL, "/v1/tasks/" + f.dataset.TaskID + "/evaluations"} {
 		if !strings.Contains(page, want) {

@@ -8,7 +8,7 @@ import (
 	"assay/shared/api/servertest"
 )
 
-// Wherever organizers meet the id of a user they see who that is; nobody else does, tom's own answers included.
+// Organizers see name and address of a user next to every id; no other caller does, not even tom in answers about himself.
 func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 	s := newEntered(t)
 	s.change("olga", s.runPath+"/review", map[string]any{"published": true, "blinded": false})

@@ -3,6 +3,7 @@ package functions_test
 import (
 	"maps"
 	"net/http"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"assay/functions"
 	"assay/functions/evaluator"
 	"assay/shared/api/servertest"
+	"assay/shared/lists"
 	"assay/shared/record"
 )
 
@@ -31,7 +33,7 @@ func newServer(t testing.TB) *servertest.Server {
 	return servertest.New(t, functions.Operations()...)
 }
 
-// newPlatform makes the task with the members, besides those that it needs.
+// newPlatform makes the task with the members in addition to those that it needs.
 func newPlatform(t *testing.T, task map[string]any) *platform {
 	t.Helper()
 	p := &platform{Server: newServer(t), t: t}
@@ -118,14 +120,7 @@ func (p *platform) auditEntries(user, path string) []record.AuditEntry {
 	return servertest.List[record.AuditEntry](p.Server, user, path)
 }
 
-// actions are what the entries tell, the newest first.
+// actions are those of the entries, the newest first.
 func actions(entries []record.AuditEntry) string {
-	var all string
-	for i, e := range entries {
-		if i > 0 {
-			all += " "
-		}
-		all += e.Action
-	}
-	return all
+	return strings.Join(lists.Map(entries, func(e record.AuditEntry) string { return e.Action }), " ")
 }

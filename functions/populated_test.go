@@ -22,7 +22,7 @@ func newMetered(t testing.TB, table store.Store) (*servertest.Server, *meter) {
 	return s, m
 }
 
-// populated serves many records: a task in which everybody takes part, and thousands of others that nobody sees.
+// populated serves many records: a task in which everybody takes part, and thousands of others that only their organizer sees.
 type populated struct {
 	*servertest.Server
 	meter        *meter

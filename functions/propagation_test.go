@@ -75,7 +75,7 @@ func TestUpdateRegistration_PropagatesAlias(t *testing.T) {
 	}
 }
 
-// The process that marked the task died before it found the submission; the evaluator finds it.
+// The process that marked the task ended before it found the submission; the evaluator finds it.
 func TestDeleteTask_IsUndoneWhenRefused(t *testing.T) {
 	s := newServer(t)
 	b := s.Records()
@@ -106,7 +106,7 @@ func TestDeleteTask_DeletesWhatBelongsToIt(t *testing.T) {
 		p.Want(http.StatusNotFound, nil, "olga", http.MethodGet, path, nil)
 	}
 	if n := p.FileCount(); n != 0 {
-		t.Errorf("%d files stay behind", n)
+		t.Errorf("%d files are left", n)
 	}
 	if me := servertest.Get[struct{ Registrations []any }](p.Server, "user1", "/v1/user"); len(me.Registrations) > 0 {
 		t.Errorf("a registration for nothing: %v", me.Registrations)

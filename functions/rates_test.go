@@ -13,7 +13,7 @@ import (
 	"assay/shared/ratelimit"
 )
 
-// limited serves all families with limits that a test meets at once. Time stands still, so that no token comes back.
+// limited serves all families with low limits. Its clock is stopped, so that no token is added.
 func limited(t *testing.T, l ratelimit.Rates) *servertest.Server {
 	s := servertest.New(t, functions.Operations()...)
 	now := time.Now()
@@ -66,7 +66,7 @@ func TestRates_LimitEachCallerByClass(t *testing.T) {
 		Limits struct{ Rates ratelimit.Rates }
 	}
 	if s.Want(http.StatusOK, &info, "", http.MethodGet, "/info", nil); info.Limits.Rates.Write.Burst != 3 {
-		t.Errorf("/info tells of %+v", info)
+		t.Errorf("/info has %+v", info)
 	}
 }
 

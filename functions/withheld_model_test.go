@@ -54,7 +54,7 @@ type modelEntry struct {
 	run                        string // the file of one that waits to be evaluated
 }
 
-// Those who ask. All take part in something, organize, own or are nobody.
+// The callers: participants, organizers, owners, a worker, an administrator and unrelated ones.
 var modelCallers = []string{"", "outsider", "member", "pending", "rejected", "ada", "dan", "rival", "olga", "robot", "root"}
 
 func newModel(seed uint64) *model {

@@ -63,7 +63,7 @@ func (t *modelTruth) set(d *record.DatasetItem, withhold bool) {
 }
 
 // TestAnswers_AreEqualWhateverTheHiddenTruth evaluates the same blinded runs against pairs of truths: whatever
-// operation is asked, their owner and others get equal answers byte for byte, save what the organizers declared public.
+// operation is asked, their owner and others get equal answers byte for byte, except for what the organizers declared public.
 func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 	s := servertest.New(t, functions.Operations()...)
 	s.Now = func() time.Time { return modelTime }

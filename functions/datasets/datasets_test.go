@@ -106,7 +106,7 @@ func TestCreate_BoundsInlineFilesTogether(t *testing.T) {
 	d["inputs"] = []any{servertest.Inline("a", half), servertest.Inline("b", half+"x")}
 	a := s.Want(http.StatusRequestEntityTooLarge, nil, "olga", http.MethodPost, "/v1/datasets", d)
 	if !strings.Contains(string(a.Body), "sha256") {
-		t.Errorf("the problem does not tell what to do: %s", a.Body)
+		t.Errorf("the problem does not say what to do: %s", a.Body)
 	}
 }
 

@@ -74,7 +74,7 @@ func TestTruth_UploadedIsReplacedByANewerAnnouncement(t *testing.T) {
 	}
 	arrived := s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("good.csv", goodTruth)}})
 	if len(arrived.Diagnostics) > 0 {
-		t.Errorf("what was wrong with another truth is told of this one: %+v", arrived)
+		t.Errorf("diagnostics of another truth are left: %+v", arrived)
 	}
 	s.Upload(arrived.Truths[0].Upload, []byte(goodTruth))
 	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Announced("new.csv", newTruth)}})

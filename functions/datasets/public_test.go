@@ -9,8 +9,7 @@ import (
 	"assay/shared/record"
 )
 
-// TestDataset_DeclaresWhatIsPublic: what participants may be told of a truth is seen by all, makes no new version of it, and is an
-// audit entry; labels go with classification alone.
+// What is public of a truth is shown to all, makes no new version of it, and is audited; only classification has labels.
 func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
 	s := serve(t)
 	path, d := s.create(s.draft(servertest.Inline("truth.csv", goodTruth)))
@@ -26,7 +25,7 @@ func TestDataset_DeclaresWhatIsPublic(t *testing.T) {
 	}
 }
 
-// TestDataset_ChangesItsKindByNull: a merge patch keeps what goes with the old kind alone, and what is said of that says how to remove it.
+// A merge patch keeps members that only the old kind has, and the problem says how to remove them.
 func TestDataset_ChangesItsKindByNull(t *testing.T) {
 	s := serve(t)
 	own := s.draft(servertest.Inline("truth.csv", goodTruth))

@@ -37,10 +37,10 @@ func TestTruth_IsAcceptedOnceUploadedAndValid(t *testing.T) {
 		t.Fatalf("%+v", d)
 	}
 	if f := s.get("ada", path); len(f.Truths) > 0 || f.Inputs[0].Upload != nil {
-		t.Fatalf("a stranger is told where to upload: %+v", f)
+		t.Fatalf("an unrelated caller has a link to upload: %+v", f)
 	}
 	s.Upload(d.Truths[0].Upload, []byte(goodTruth))
-	s.Upload(d.Truths[0].Upload, []byte(goodTruth)) // whoever did not hear the answer sends it again
+	s.Upload(d.Truths[0].Upload, []byte(goodTruth)) // as a client that got no answer
 	s.accept(d.ID)
 	s.accept(d.ID)
 	if got := s.get("olga", path); got.TruthVersion != 1 || got.Truths[0].State != record.FileStored || got.Truths[0].Upload != nil {
@@ -58,13 +58,13 @@ func TestTruth_IsAcceptedOnceUploadedAndValid(t *testing.T) {
 		t.Fatalf("%+v", got)
 	}
 	if a := s.Want(http.StatusOK, nil, "olga", http.MethodGet, path, nil); strings.Contains(string(a.Body), "safeWhileBlinded") {
-		t.Errorf("what is for records is told: %s", a.Body)
+		t.Errorf("the answer has a member of records: %s", a.Body)
 	}
 	if kept := s.truth(d.ID); kept.Number != 1 || kept.Files[0].Name != "truth.csv" {
 		t.Fatalf("a truth that cannot be read replaced one that can: %+v", kept)
 	}
 	if a := s.Want(http.StatusOK, nil, "ada", http.MethodGet, path, nil); strings.Contains(string(a.Body), "diagnostics") {
-		t.Fatalf("a stranger is told what is wrong with the truth: %s", a.Body)
+		t.Fatalf("an unrelated caller sees what is wrong with the truth: %s", a.Body)
 	}
 
 	s.patch(http.StatusOK, path, map[string]any{"truths": []any{servertest.Inline("new.csv", newTruth)}})
@@ -96,12 +96,12 @@ func TestChange_IsAuditedWhenItAffectsEvaluations(t *testing.T) {
 			t.Fatalf("%v: %d entries, the newest %+v", tt.body, len(entries), entries)
 		}
 	}
-	told, err := json.Marshal(s.entries())
-	if err != nil || strings.Contains(string(told), ",dog") {
-		t.Fatalf("the entries hold what the truth says: %s %v", told, err)
+	entries, err := json.Marshal(s.entries())
+	if err != nil || strings.Contains(string(entries), ",dog") {
+		t.Fatalf("the entries have the content of the truth: %s %v", entries, err)
 	}
-	if !strings.Contains(string(told), servertest.Digest(goodTruth)) || !strings.Contains(string(told), servertest.Digest(newTruth)) {
-		t.Fatalf("the entries do not tell which truth was there: %s", told)
+	if !strings.Contains(string(entries), servertest.Digest(goodTruth)) || !strings.Contains(string(entries), servertest.Digest(newTruth)) {
+		t.Fatalf("the entries do not have the digests of the truths: %s", entries)
 	}
 	if !s.hasTruth(d.ID, newTruth) {
 		t.Fatal("the truth in use is not stored")

@@ -30,7 +30,7 @@ func (b *blocked) Open(context.Context, string) (io.ReadCloser, error) {
 	return io.NopCloser(strings.NewReader(`{"q1":{"AP":0.25}}`)), nil
 }
 
-// Values per topic that stand in the object store are as large as a list, so a user reads four of them at once and no more.
+// Values per topic in the object store are as large as a list, so a user reads at most four of them at once.
 func TestShow_SharesTheMemoryBudgetOfLists(t *testing.T) {
 	s := serve(t)
 	e := s.add(result{user: "ada", value: 0.3})

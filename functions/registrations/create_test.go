@@ -155,8 +155,8 @@ func TestCreate_OneOfConcurrentRequestsSucceeds(t *testing.T) {
 	}
 }
 
-// An anonymous team reserves no name, so that a conflict tells nobody that it takes part; once it is to be shown, it is the one
-// that finds its name taken.
+// An anonymous team reserves no name, so that no conflict reveals that it takes part; when it is to be shown, it may find its
+// name taken.
 func TestCreate_KeepsShownTeamNamesUnique(t *testing.T) {
 	f := serve(t)
 	hidden := f.Create("tom", f.path, map[string]any{"team": "Heron", "anonymous": true})

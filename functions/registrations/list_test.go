@@ -40,7 +40,7 @@ func TestList_SelectsMembersAndPages(t *testing.T) {
 		t.Errorf("%s", a.Body)
 	}
 	f.Want(http.StatusOK, nil, "tom", http.MethodGet, next, nil)
-	f.Want(http.StatusBadRequest, nil, "uma", http.MethodGet, next, nil) // it goes on at tom's, which uma does not see
+	f.Want(http.StatusBadRequest, nil, "uma", http.MethodGet, next, nil) // the cursor is tom's registration, which uma does not see
 	f.Want(http.StatusBadRequest, nil, "olga", http.MethodGet, f.path+"?fields=secret", nil)
 }
 

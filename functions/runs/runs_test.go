@@ -122,7 +122,7 @@ func TestShow_HasLinksForThoseWhoMayRead(t *testing.T) {
 	s.Want(http.StatusNotModified, nil, "ada", http.MethodGet, path(r), nil, "If-None-Match", first.Header.Get("ETag"))
 }
 
-// TestShow_NamesNoFilesOfAnAnonymousTeam: the same file elsewhere would tell whose it is.
+// The same file elsewhere would reveal whose it is.
 func TestShow_NamesNoFilesOfAnAnonymousTeam(t *testing.T) {
 	s := serve(t)
 	for _, tt := range []struct {
@@ -171,11 +171,11 @@ func TestShow_HidesDiagnosticsThatRevealTheTruth(t *testing.T) {
 		for user, want := range tt.want {
 			var got record.Run
 			body := s.Want(http.StatusOK, &got, user, http.MethodGet, path(tt.run), nil).Body
-			var told []string
+			var messages []string
 			for _, d := range got.Diagnostics {
-				told = append(told, d.Message)
+				messages = append(messages, d.Message)
 			}
-			text := strings.Join(told, "|")
+			text := strings.Join(messages, "|")
 			if text != want[0] && (want[0] != withheld || !strings.Contains(text, withheld)) || got.LogTail != want[1] || strings.Contains(string(body), "safeWhileBlinded") {
 				t.Errorf("%s, as %q: %s", tt.name, user, body)
 			}
@@ -283,7 +283,7 @@ func TestReview_DecidesWhoSeesResults(t *testing.T) {
 	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, review, map[string]any{"reviewerId": "x"})
 }
 
-// TestReview_HasDiagnosticsForOrganizers: all of them, also while the run is blinded, and the owner none.
+// Organizers read all of them, also while the run is blinded, and the owner none.
 func TestReview_HasDiagnosticsForOrganizers(t *testing.T) {
 	s := serve(t)
 	of := func(name string, safe bool) measure.Diagnostic {

@@ -139,7 +139,7 @@ func TestRemove_LeavesNothing(t *testing.T) {
 			}
 		}
 		if n := s.FileCount(); n > 0 {
-			t.Errorf("%d files stay behind", n)
+			t.Errorf("%d files are left", n)
 		}
 		if a := s.allowance(); a.Total != 3 || a.Submissions != 0 {
 			t.Errorf("%+v, want the quota used and no submission", a)
@@ -148,7 +148,7 @@ func TestRemove_LeavesNothing(t *testing.T) {
 	}
 }
 
-// What lists have goes with the submission, also when the process ends before the rest is deleted.
+// Everything in lists is deleted with the submission, also when the process ends before the rest is deleted.
 func TestRemove_DeletesWhatListsHaveAtOnce(t *testing.T) {
 	s := serve(t)
 	made := s.submit(upload(inline(s.dataset(), "run.txt", ranked), inline(s.dataset(), "run.txt", ranked)))

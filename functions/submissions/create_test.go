@@ -80,7 +80,7 @@ func TestShow_HasLinksForOwnerAndOrganizers(t *testing.T) {
 	r.State = record.Cancelled
 	s.Records().Replace(r)
 	if v := servertest.Get[record.Submission](s.Server, "ada", s.path+"/"+ended.ID); v.Files[0].Upload != nil {
-		t.Errorf("a file that nobody waits for has a link: %+v", v.Files[0])
+		t.Errorf("a file that no run waits for has a link: %+v", v.Files[0])
 	}
 	first := s.Want(http.StatusOK, nil, "ada", http.MethodGet, path, nil)
 	s.Want(http.StatusNotModified, nil, "ada", http.MethodGet, path, nil, "If-None-Match", first.Header.Get("ETag"))
@@ -146,7 +146,7 @@ func TestCreate_IsRefusedWithReason(t *testing.T) {
 				t.Errorf("it does not say %q: %s", tt.says, a.Body)
 			}
 			if s.task.Deleting() {
-				return // nobody sees lists of it
+				return // no caller sees lists of it
 			}
 			s.checkNothing(tt.user)
 		})
@@ -230,7 +230,7 @@ func TestCreate_NamesEachFaultOfFiles(t *testing.T) {
 	}
 	s.t = t
 	if p := s.refused(http.StatusUnprocessableEntity, "ada", upload(inline(one, "run.txt", strings.Repeat("q1\n", 150)))); len(p.Errors) != 100 {
-		t.Errorf("%d faults are told of 150, want 100", len(p.Errors))
+		t.Errorf("%d faults are named of 150, want 100", len(p.Errors))
 	}
 	s.submit(upload(inline(one, "run.gz", zipped(ranked))))
 }
@@ -344,7 +344,7 @@ func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
 		for _, v := range servertest.List[record.Submission](s.Server, tt.user, s.path+tt.query) {
 			got = append(got, v.ID)
 			if len(v.Files) > 0 {
-				t.Errorf("files stand in a list: %+v", v.Files)
+				t.Errorf("a list has files: %+v", v.Files)
 			}
 		}
 		if !slices.Equal(got, tt.want) {

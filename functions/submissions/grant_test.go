@@ -100,7 +100,7 @@ func TestList_HidesUserOfAnonymousTeam(t *testing.T) {
 		for _, p := range []string{s.path, path} {
 			a := s.Want(http.StatusOK, nil, user, http.MethodGet, p, nil)
 			if named := strings.Contains(string(a.Body), "team of ada") || strings.Contains(string(a.Body), g.UserID); named != knows {
-				t.Errorf("%q is told who it is: %v\n%s", user, named, a.Body)
+				t.Errorf("%q sees who it is: %v\n%s", user, named, a.Body)
 			}
 		}
 		status := http.StatusNoContent

@@ -38,7 +38,7 @@ func TestShow_HidesTaskThatIsBeingDeleted(t *testing.T) {
 		}
 		s.Want(http.StatusOK, nil, "olga", http.MethodGet, task.Path(), nil)
 		s.Want(http.StatusConflict, nil, "olga", http.MethodPatch, task.Path(), map[string]any{"name": "Rivers"})
-		s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, task.Path(), nil) // it goes on where it was
+		s.Want(http.StatusNoContent, nil, "olga", http.MethodDelete, task.Path(), nil) // it continues where it was
 		s.Want(http.StatusNotFound, nil, "olga", http.MethodGet, task.Path(), nil)
 	}
 }
@@ -63,7 +63,7 @@ func TestList_Filters(t *testing.T) {
 	s.Want(http.StatusBadRequest, nil, "unrelated", http.MethodGet, "/v1/tasks?cursor="+task.ID, nil)
 }
 
-// The request is over before the change is propagated: the task keeps what the evaluator goes on with.
+// The request is over before the change is propagated: the evaluator continues with its pending work.
 func TestChange_IsAuditedAndPropagated(t *testing.T) {
 	s, task := serve(t, recordtest.Private)
 	entries := 0

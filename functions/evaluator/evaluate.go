@@ -199,5 +199,6 @@ func (w *Worker) readTruth(ctx context.Context, inUse *record.Truth) (*evaluator
 	if err != nil || read == nil {
 		return nil, 0, err
 	}
-	return read, read.Bytes(), nil
+	size := read.Bytes()
+	return read, size, nil
 }

@@ -10,8 +10,8 @@ import (
 
 // BenchmarkGetRun gets the same public run over both edges, with clients in Go on the same machine.
 func BenchmarkGetRun(b *testing.B) {
-	s := newScene(b)
-	id := s.image("ada", s.dataset(nil))[0]
+	s := newFixture(b)
+	id := s.image("ada", s.dataset())[0]
 	b.Run("gRPC", func(b *testing.B) {
 		ctx := s.as("")
 		b.ReportAllocs()

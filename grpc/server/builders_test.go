@@ -10,13 +10,10 @@ import (
 	"assay/shared/record"
 )
 
-// A worker that names no kinds of work may be one that builds without a sandbox: it gets no repository.
+// A worker that names no kinds of work may build without a sandbox, so it gets no repository.
 func TestLease_RepositoriesNeedWorkersThatNameThem(t *testing.T) {
-	s := newScene(t)
-	d := s.dataset(map[string]any{"pool": "gpu", "builds": true})
-	s.create("ada", "/v1/tasks/"+s.task+"/submissions", map[string]any{
-		"type": "repository", "url": "https://git.example.org/lab/ranker.git", "datasetIds": []string{d},
-	})
+	s := newFixture(t)
+	s.repository(s.dataset(inPool, withBuilds))
 	info := func() []string {
 		t.Helper()
 		var info struct{ Builds []string }
@@ -30,7 +27,7 @@ func TestLease_RepositoriesNeedWorkersThatNameThem(t *testing.T) {
 	if of := info(); of == nil || len(of) > 0 {
 		t.Errorf("before a builder asks, repositories are built in %q", of)
 	}
-	for i, builds := range []bool{false, true, true} { // the third is not noted again
+	for i, builds := range []bool{false, true, true} { // the third changes nothing
 		if of := info(); i < 2 && len(of) > 0 {
 			t.Errorf("before a builder asks, repositories are built in %q", of)
 		}
@@ -49,20 +46,16 @@ func TestLease_RepositoriesNeedWorkersThatNameThem(t *testing.T) {
 	}
 }
 
-// A run that waits when its organizers stop having repositories built is not built: it fails with the reason.
 func TestLease_FailsRepositoriesThatAreNoLongerBuilt(t *testing.T) {
-	s := newScene(t)
-	d := s.dataset(map[string]any{"builds": true})
-	var made record.Submission
-	s.Want(http.StatusCreated, &made, "ada", http.MethodPost, "/v1/tasks/"+s.task+"/submissions", map[string]any{
-		"type": "repository", "url": "https://git.example.org/lab/ranker.git", "datasetIds": []string{d},
-	})
+	s := newFixture(t)
+	d := s.dataset(withBuilds)
+	id := s.repository(d)
 	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/datasets/"+d, map[string]any{"builds": false})
 	got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{Worker: "builder", Kinds: []assayv1.WorkKind{assayv1.WorkKind_WORK_KIND_REPOSITORY}})
 	if err != nil || got.GetWork() != nil {
 		t.Errorf("a builder got %v, %v", got.GetWork(), err)
 	}
-	if r := s.run("ada", made.RunIDs[0]); r.State != record.Failed || len(r.Diagnostics) != 1 || !strings.Contains(r.Diagnostics[0].Message, "stopped having repositories built") {
+	if r := s.run("ada", id); r.State != record.Failed || len(r.Diagnostics) != 1 || !strings.Contains(r.Diagnostics[0].Message, "stopped having repositories built") {
 		t.Errorf("%+v", r)
 	}
 }

@@ -10,10 +10,10 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// TestCallSlots_LeaveRoomForOtherCallers opens calls whose messages never come, of a few users and then without a login: as many as
-// are taken, and more. Another user has room all the same, and so do a worker and, as long as they have fewer, those users.
+// TestCallSlots_LeaveRoomForOtherCallers opens more calls without messages than there are slots, by a few users and without a login.
+// Another user and a worker still get slots.
 func TestCallSlots_LeaveRoomForOtherCallers(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	open := func(caller string, calls int) {
 		for range calls { // they are taken in the order in which they come on the connection
 			if _, err := s.conn.NewStream(s.as(caller), &grpc.StreamDesc{ServerStreams: true}, assayv1.RunService_WatchRun_FullMethodName); err != nil {
@@ -22,7 +22,7 @@ func TestCallSlots_LeaveRoomForOtherCallers(t *testing.T) {
 		}
 	}
 	list := func(caller string) codes.Code {
-		_, err := s.runs.ListRuns(s.as(caller), &assayv1.ListRunsRequest{TaskId: s.task})
+		_, err := s.runs.ListRuns(s.as(caller), &assayv1.ListRunsRequest{TaskId: s.task.ID})
 		return status.Code(err)
 	}
 	for _, user := range []string{"ada", "dan", "eve"} {
@@ -38,7 +38,7 @@ func TestCallSlots_LeaveRoomForOtherCallers(t *testing.T) {
 	if code := list("bob"); code != codes.OK {
 		t.Errorf("a call of another user: %v", code)
 	}
-	_, err := s.work.Heartbeat(s.as("robot"), &assayv1.HeartbeatRequest{RunId: s.task, LeaseId: s.task})
+	_, err := s.work.Heartbeat(s.as("robot"), &assayv1.HeartbeatRequest{RunId: s.task.ID, LeaseId: s.task.ID})
 	if status.Code(err) == codes.Unavailable {
 		t.Errorf("a call of a worker: %v", err)
 	}

@@ -22,19 +22,19 @@ import (
 
 func wait(d time.Duration) *durationpb.Duration { return durationpb.New(d) }
 
-// raw sends bytes as they are.
-type raw struct{ encoding.Codec }
+// rawCodec sends bytes as they are.
+type rawCodec struct{ encoding.Codec }
 
-func (raw) Name() string { return "proto" }
+func (rawCodec) Name() string { return "proto" }
 
-func (raw) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
+func (rawCodec) Marshal(v any) ([]byte, error) { return *v.(*[]byte), nil }
 
-func (raw) Unmarshal(b []byte, v any) error {
+func (rawCodec) Unmarshal(b []byte, v any) error {
 	*v.(*[]byte) = slices.Clone(b)
 	return nil
 }
 
-// methods are all that the protocol has.
+// methods returns all methods of the protocol.
 func methods() []grpc.StreamDesc {
 	var all []grpc.StreamDesc
 	for _, d := range []grpc.ServiceDesc{assayv1.WorkerService_ServiceDesc, assayv1.RunService_ServiceDesc} {
@@ -48,11 +48,11 @@ func methods() []grpc.StreamDesc {
 	return all
 }
 
-// call sends the bytes to the method as the user, and returns how the call ended; a stream's first answer is an end too.
-func (s *scene) call(user string, m grpc.StreamDesc, message []byte) error {
+// call sends the bytes to the method as the user, and returns the error of the first answer.
+func (s *fixture) call(user string, m grpc.StreamDesc, message []byte) error {
 	ctx, cancel := context.WithTimeout(s.as(user), 5*time.Second)
 	defer cancel()
-	stream, err := s.conn.NewStream(ctx, &m, m.StreamName, grpc.ForceCodec(raw{}))
+	stream, err := s.conn.NewStream(ctx, &m, m.StreamName, grpc.ForceCodec(rawCodec{}))
 	if err != nil {
 		return err
 	}
@@ -66,8 +66,8 @@ func (s *scene) call(user string, m grpc.StreamDesc, message []byte) error {
 	return stream.RecvMsg(&answer)
 }
 
-// answered says what is wrong with how a call ended, whatever it was sent.
-func answered(err error) string {
+// statusFault says what is wrong with the status of a call with any request.
+func statusFault(err error) string {
 	if err == nil {
 		return ""
 	}
@@ -95,7 +95,7 @@ func answered(err error) string {
 	return ""
 }
 
-// FuzzMethods sends anything to every method, as a worker and as nobody.
+// FuzzMethods sends any bytes to every method, as a worker and without a login.
 func FuzzMethods(f *testing.F) {
 	id := "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"
 	for _, m := range []proto.Message{
@@ -116,14 +116,14 @@ func FuzzMethods(f *testing.F) {
 	}
 	f.Add([]byte("\x0a\x02\xff\xfe"))
 	f.Add([]byte("\x0a\x7f"))
-	s := newScene(f)
+	s := newFixture(f)
 	f.Fuzz(func(t *testing.T, message []byte) {
 		for _, m := range methods() {
 			if strings.HasSuffix(m.StreamName, "/Lease") && waits(message) {
-				continue // that it waits is right
+				continue // it waits as asked
 			}
 			for _, user := range []string{"robot", ""} {
-				if wrong := answered(s.call(user, m, message)); wrong != "" {
+				if wrong := statusFault(s.call(user, m, message)); wrong != "" {
 					t.Errorf("%s as %q, sent %q: %s", m.StreamName, user, message, wrong)
 				}
 			}
@@ -131,7 +131,7 @@ func FuzzMethods(f *testing.F) {
 	})
 }
 
-// waits reports whether a message to Lease is one that is answered only after a while.
+// waits reports whether a message to Lease asks to wait.
 func waits(message []byte) bool {
 	var in assayv1.LeaseRequest
 	return proto.Unmarshal(message, &in) == nil && in.GetWait().AsDuration() > 0

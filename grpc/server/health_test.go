@@ -18,29 +18,29 @@ import (
 	"google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// silent is a store that can stop answering.
-type silent struct {
+// failingStore is a store that can stop answering.
+type failingStore struct {
 	store.Store
-	gone atomic.Bool
+	down atomic.Bool
 }
 
-func (s *silent) Ping(ctx context.Context) error {
-	if s.gone.Load() {
+func (s *failingStore) Ping(ctx context.Context) error {
+	if s.down.Load() {
 		return errors.New("no answer")
 	}
 	return s.Store.Ping(ctx)
 }
 
 func TestHealth_FollowsTheStore(t *testing.T) {
-	for _, gone := range []bool{false, true} {
-		table := &silent{Store: servertest.New(t).Store}
-		table.gone.Store(gone)
+	for _, down := range []bool{false, true} {
+		table := &failingStore{Store: servertest.New(t).Store}
+		table.down.Store(down)
 		l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
-		edge := server.New(server.Env{Store: table, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, server.Options{Lease: lease, FirstLease: lease, QueuePollInterval: time.Hour})
+		edge := server.New(server.Env{Store: table, Now: time.Now, Log: slog.New(slog.DiscardHandler)}, server.Options{Lease: leaseTime, FirstLease: leaseTime, QueuePollInterval: time.Hour})
 		ended := make(chan error)
 		go func() { ended <- edge.Serve(ctx, l) }()
 		conn, err := grpc.NewClient(l.Addr().String(), grpc.WithTransportCredentials(insecure.NewCredentials()))
@@ -48,18 +48,18 @@ func TestHealth_FollowsTheStore(t *testing.T) {
 			t.Fatal(err)
 		}
 		health := grpc_health_v1.NewHealthClient(conn)
-		well := func() bool {
+		serves := func() bool {
 			out, err := health.Check(t.Context(), &grpc_health_v1.HealthCheckRequest{})
 			return err == nil && out.GetStatus() == grpc_health_v1.HealthCheckResponse_SERVING
 		}
 		for range 20 {
-			if well() {
+			if serves() {
 				break
 			}
 			time.Sleep(10 * time.Millisecond)
 		}
-		if well() == gone {
-			t.Errorf("the store is gone: %v, and the server is well: %v", gone, well())
+		if serves() == down {
+			t.Errorf("the store is down: %v, and the server serves: %v", down, serves())
 		}
 		_ = conn.Close()
 		stop()

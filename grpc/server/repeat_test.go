@@ -12,9 +12,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// repeated makes the call three times as the worker that holds the lease, as one does whose answers are lost, and wants the same answer
-// each time. A request with other content, and one of another worker, are refused.
-func repeated[Request, Answer proto.Message](s *scene, call func(user string, in Request) (Answer, error), in, other Request) Answer {
+// repeated makes the call three times as the worker with the lease, whose answers were lost, and wants the same answer each time. A
+// request with other content, and one of another worker, must be refused.
+func repeated[Request, Answer proto.Message](s *fixture, call func(user string, in Request) (Answer, error), in, other Request) Answer {
 	s.t.Helper()
 	first, err := call("robot", in)
 	if err != nil {
@@ -34,7 +34,7 @@ func repeated[Request, Answer proto.Message](s *scene, call func(user string, in
 }
 
 func TestWorkerService_AnswersRepeatsAsTheFirst(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	complete := func(user string, in *assayv1.CompleteRunRequest) (*assayv1.CompleteRunResponse, error) {
 		return s.work.CompleteRun(s.as(user), in)
 	}
@@ -48,8 +48,8 @@ func TestWorkerService_AnswersRepeatsAsTheFirst(t *testing.T) {
 		return &assayv1.CompleteRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("run.txt", content)}}
 	}
 
-	// The built-in evaluator ends the run, which changes no answer to the worker that executed it.
-	id := s.image("ada", s.dataset(nil))[0]
+	// The end of the evaluation changes no answer to the worker that executed the run.
+	id := s.image("ada", s.dataset())[0]
 	w := s.lease(&assayv1.LeaseRequest{})
 	s.deliver(w, output)
 	s.await(id, record.Completed)
@@ -57,7 +57,7 @@ func TestWorkerService_AnswersRepeatsAsTheFirst(t *testing.T) {
 		t.Errorf("%v", out)
 	}
 
-	data := s.dataset(map[string]any{"evaluator": judge})
+	data := s.dataset(byWorkers)
 	id = s.image("ada", data)[0]
 	s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
 	w = s.lease(&assayv1.LeaseRequest{})

@@ -13,6 +13,7 @@ import (
 
 	"assay/grpc/assayv1"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -25,15 +26,15 @@ import (
 	"google.golang.org/protobuf/types/known/fieldmaskpb"
 )
 
-// TestGetRun_ShowsTheSameAsHTTP asks for the same runs by both edges, as everybody who can be told apart.
+// TestGetRun_ShowsTheSameAsHTTP reads the same runs over both edges, as each kind of caller.
 func TestGetRun_ShowsTheSameAsHTTP(t *testing.T) {
-	s := newScene(t)
-	s.create("mallory", "/v1/organizers", map[string]any{"name": "Another lab"})
-	open, test := s.dataset(nil), s.dataset(map[string]any{"split": "test"})
+	s := newFixture(t)
+	s.Records().Organizer("mallory")
+	open, test := s.dataset(), s.dataset(recordtest.OnTestSplit)
 	ids := s.image("ada", open, test)
 	private := s.image("bob", open)[0]
-	s.Want(http.StatusOK, nil, "bob", http.MethodPatch, "/v1/tasks/"+s.task+"/submissions/"+s.run("bob", private).SubmissionID, map[string]any{"visibility": "private"})
-	s.create("eve", "/v1/tasks/"+s.task+"/registrations", map[string]any{"team": "Team eve", "anonymous": true})
+	s.Want(http.StatusOK, nil, "bob", http.MethodPatch, s.task.Path()+"/submissions/"+s.run("bob", private).SubmissionID, map[string]any{"visibility": "private"})
+	s.task.Register("eve", func(r *record.RegistrationItem) { r.Anonymous = true })
 	ids = append(ids, s.image("eve", open)...)
 	for range 4 {
 		w := s.lease(&assayv1.LeaseRequest{})
@@ -41,7 +42,7 @@ func TestGetRun_ShowsTheSameAsHTTP(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, user := range []string{"", "stranger", "ada", "bob", "eve", "mallory", "olga", "robot", "root"} {
+	for _, user := range []string{"", "unrelated", "ada", "bob", "eve", "mallory", "olga", "robot", "root"} {
 		for _, id := range append(slices.Clone(ids), private) {
 			over := s.Do(user, http.MethodGet, "/v1/runs/"+id, nil)
 			out, err := s.runs.GetRun(s.as(user), &assayv1.GetRunRequest{RunId: id})
@@ -68,18 +69,18 @@ func TestGetRun_ShowsTheSameAsHTTP(t *testing.T) {
 			}
 		}
 	}
-	if got, err := s.runs.GetRun(s.as("bob"), &assayv1.GetRunRequest{RunId: ids[2]}); err != nil || got.GetRun().GetUserId() != "" || got.GetRun().GetTeam() == "Team eve" {
+	if got, err := s.runs.GetRun(s.as("bob"), &assayv1.GetRunRequest{RunId: ids[2]}); err != nil || got.GetRun().GetUserId() != "" || got.GetRun().GetTeam() == recordtest.Team("eve") {
 		t.Errorf("an anonymous team is shown: %v, %v", got, err)
 	}
-	_, missing := s.runs.GetRun(s.as("stranger"), &assayv1.GetRunRequest{RunId: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"})
-	_, hidden := s.runs.GetRun(s.as("stranger"), &assayv1.GetRunRequest{RunId: private})
+	_, missing := s.runs.GetRun(s.as("unrelated"), &assayv1.GetRunRequest{RunId: "01JZ3V7Q0D8T5RZ0S6R1W9C4XK"})
+	_, hidden := s.runs.GetRun(s.as("unrelated"), &assayv1.GetRunRequest{RunId: private})
 	if missing.Error() != hidden.Error() {
 		t.Errorf("%v\n%v", missing, hidden)
 	}
 }
 
-// shown are the run as a stream and as the list of its submission show it to the user, with the others of that list.
-func (s *scene) shown(user, runID, submissionID string) []*assayv1.Run {
+// shown returns the run as the list of its submission and a stream show it to the user, with the other runs of the list.
+func (s *fixture) shown(user, runID, submissionID string) []*assayv1.Run {
 	s.t.Helper()
 	ctx, cancel := context.WithCancel(s.as(user))
 	defer cancel()
@@ -99,8 +100,8 @@ func (s *scene) shown(user, runID, submissionID string) []*assayv1.Run {
 }
 
 func TestListRuns_PagesAndMasks(t *testing.T) {
-	s := newScene(t)
-	data := s.dataset(nil)
+	s := newFixture(t)
+	data := s.dataset()
 	var want []string
 	for range 3 {
 		want = append(want, s.image("ada", data)...)
@@ -145,7 +146,7 @@ func TestListRuns_PagesAndMasks(t *testing.T) {
 }
 
 func TestRequestID_IsTakenOrMade(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	for sent, kept := range map[string]bool{"mine-1": true, "": false, "has space": false, strings.Repeat("x", 129): false} {
 		var header metadata.MD
 		ctx := metadata.AppendToOutgoingContext(s.as(""), "x-request-id", sent)
@@ -158,7 +159,7 @@ func TestRequestID_IsTakenOrMade(t *testing.T) {
 }
 
 func TestServer_RefusesLargeMessages(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	for _, compressor := range []string{"identity", "gzip"} {
 		_, err := s.runs.GetRun(s.as(""), &assayv1.GetRunRequest{RunId: strings.Repeat("x", 4<<20)}, grpc.UseCompressor(compressor))
 		wantCode(t, err, codes.ResourceExhausted, "Send less")
@@ -167,18 +168,18 @@ func TestServer_RefusesLargeMessages(t *testing.T) {
 	}
 }
 
-// answers notes how the answers to a client come.
-type answers struct {
+// responseStats records the encoding of responses.
+type responseStats struct {
 	stats.Handler
 	compression string
 	wire, whole int
 }
 
-func (*answers) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
-func (*answers) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
-func (*answers) HandleConn(context.Context, stats.ConnStats)                       {}
+func (*responseStats) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (*responseStats) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (*responseStats) HandleConn(context.Context, stats.ConnStats)                       {}
 
-func (a *answers) HandleRPC(_ context.Context, s stats.RPCStats) {
+func (a *responseStats) HandleRPC(_ context.Context, s stats.RPCStats) {
 	switch s := s.(type) {
 	case *stats.InHeader:
 		a.compression = s.Compression
@@ -187,27 +188,27 @@ func (a *answers) HandleRPC(_ context.Context, s stats.RPCStats) {
 	}
 }
 
-// TestServer_UnderstandsGzip: the name comes from the server, for nothing in these tests imports the package of gzip.
+// TestServer_UnderstandsGzip uses gzip by its name, since importing its package here would register it.
 func TestServer_UnderstandsGzip(t *testing.T) {
-	s := newScene(t)
-	s.image("ada", s.dataset(nil), s.dataset(nil), s.dataset(nil))
-	seen := &answers{}
+	s := newFixture(t)
+	s.image("ada", s.dataset(), s.dataset(), s.dataset())
+	seen := &responseStats{}
 	conn, err := grpc.NewClient(s.conn.Target(), grpc.WithTransportCredentials(insecure.NewCredentials()), grpc.WithStatsHandler(seen))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	out, err := assayv1.NewRunServiceClient(conn).ListRuns(s.as("ada"), &assayv1.ListRunsRequest{TaskId: s.task}, grpc.UseCompressor("gzip"))
+	out, err := assayv1.NewRunServiceClient(conn).ListRuns(s.as("ada"), &assayv1.ListRunsRequest{TaskId: s.task.ID}, grpc.UseCompressor("gzip"))
 	if err != nil || len(out.GetRuns()) != 3 {
 		t.Fatal(out, err)
 	}
 	if seen.compression != "gzip" || seen.wire >= seen.whole {
-		t.Errorf("the answer is in the coding %q, %d bytes for %d", seen.compression, seen.wire, seen.whole)
+		t.Errorf("the response has the encoding %q, %d bytes for %d", seen.compression, seen.wire, seen.whole)
 	}
 }
 
 func TestServer_PanicEndsOneCall(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	_, err := s.runs.GetRun(s.as("panic"), &assayv1.GetRunRequest{})
 	wantCode(t, err, codes.Internal, "report the request id")
 	if strings.Contains(err.Error(), "secret") {
@@ -218,7 +219,7 @@ func TestServer_PanicEndsOneCall(t *testing.T) {
 }
 
 func TestServer_ServesHealthAndReflection(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	health := grpc_health_v1.NewHealthClient(s.conn)
 	for _, name := range []string{"", "assay.v1.WorkerService", "assay.v1.RunService"} {
 		for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(10 * time.Millisecond) {
@@ -245,7 +246,7 @@ func TestServer_ServesHealthAndReflection(t *testing.T) {
 }
 
 func TestServer_StopEndsWaitingCalls(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	health, err := grpc_health_v1.NewHealthClient(s.conn).Watch(s.as(""), &grpc_health_v1.HealthCheckRequest{})
 	if err != nil {
 		t.Fatal(err)

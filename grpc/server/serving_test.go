@@ -11,33 +11,32 @@ import (
 	"assay/shared/record"
 )
 
-// A run that waits for a worker says so as long as none that does such work was seen within a minute, and so does its dataset.
-func TestUnserved_RunsAndDatasetsSayThatNoWorkerComes(t *testing.T) {
-	s := newScene(t)
+func TestUnserved_RunsAndDatasetsSayThatNoWorkerServes(t *testing.T) {
+	s := newFixture(t)
 	var ahead atomic.Int64
 	s.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-	d := s.dataset(map[string]any{"pool": "gpu"})
+	d := s.dataset(inPool)
 	worked, waits, owner := s.image("ada", d)[0], s.image("bob", d)[0], "bob"
-	says := func(when string, want bool) {
+	check := func(when string, want bool) {
 		t.Helper()
-		told := func(body string) bool {
+		says := func(body string) bool {
 			return strings.Contains(body, `No worker of the pool \"gpu\" that executes images has been seen for a minute`)
 		}
 		for _, c := range []struct{ user, path string }{
 			{owner, "/v1/runs/" + waits}, {"olga", "/v1/runs/" + waits}, {owner, "/v1/runs?filter[datasetId]=" + d}, {"olga", "/v1/runs?filter[datasetId]=" + d}, {"olga", "/v1/datasets/" + d},
 		} {
 			body := string(s.Want(http.StatusOK, nil, c.user, http.MethodGet, c.path, nil).Body)
-			if got := told(body); got != want || strings.Contains(body, "safeWhileBlinded") {
+			if got := says(body); got != want || strings.Contains(body, "safeWhileBlinded") {
 				t.Errorf("%s, %s as %s says that no worker was seen: %v", when, c.path, c.user, got)
 			}
 		}
 		for _, path := range []string{"/v1/runs/" + waits, "/v1/datasets/" + d} {
-			if told(string(s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil).Body)) {
+			if says(string(s.Want(http.StatusOK, nil, "", http.MethodGet, path, nil).Body)) {
 				t.Errorf("%s, %s says to everyone that no worker was seen", when, path)
 			}
 		}
 	}
-	says("without workers", true)
+	check("without workers", true)
 	lease := func(pool string, kind assayv1.WorkKind) *assayv1.Work {
 		t.Helper()
 		got, err := s.work.Lease(s.as("robot"), &assayv1.LeaseRequest{Worker: pool, Pools: []string{pool}, Kinds: []assayv1.WorkKind{kind}})
@@ -48,17 +47,17 @@ func TestUnserved_RunsAndDatasetsSayThatNoWorkerComes(t *testing.T) {
 	}
 	lease("default", assayv1.WorkKind_WORK_KIND_IMAGE)
 	lease("gpu", assayv1.WorkKind_WORK_KIND_EVALUATION)
-	says("with workers of another pool and for other work", true)
+	check("with workers of another pool and for other work", true)
 	if w := lease("gpu", assayv1.WorkKind_WORK_KIND_IMAGE); w.GetRunId() == waits {
 		worked, waits, owner = waits, worked, "ada"
 	}
-	says("with a worker that has another run", false)
+	check("with a worker that has another run", false)
 	got, err := s.runs.GetRun(s.as(owner), &assayv1.GetRunRequest{RunId: waits})
 	if err != nil || len(got.GetRun().GetDiagnostics()) != 0 {
 		t.Errorf("over gRPC: %v, %v", got, err)
 	}
 	ahead.Store(int64(2 * time.Minute))
-	says("two minutes later", true)
+	check("two minutes later", true)
 	if r := s.run("olga", worked); r.State != record.Running || len(r.Diagnostics) != 0 {
 		t.Errorf("a run that is worked on: %s, %v", r.State, r.Diagnostics)
 	}

@@ -72,7 +72,8 @@ func (s *workerService) workFor(ctx context.Context, run *record.RunItem) (*assa
 	}
 	detached, cancel := context.WithTimeout(context.WithoutCancel(ctx), shutdownGrace)
 	defer cancel()
-	if _, failed := s.queue.Release(detached, h); queue.IgnoreStale(failed) != nil {
+	_, failed := s.queue.Release(detached, h)
+	if failed = queue.IgnoreStale(failed); failed != nil {
 		s.env.Log.WarnContext(ctx, "a run that did not reach its worker is not released, and waits until its lease expires", "run", run.ID, "error", failed)
 	}
 	return nil, errors.Join(err, ctx.Err())

@@ -1,11 +1,9 @@
 package server_test
 
 import (
-	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"math"
 	"net/http"
 	"strings"
@@ -15,6 +13,7 @@ import (
 	"assay/grpc/assayv1"
 	"assay/shared/queue"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/types/known/durationpb"
@@ -25,8 +24,8 @@ func file(name, content string) *assayv1.File {
 	return &assayv1.File{Name: name, Size: int64(len(content)), Sha256: hex.EncodeToString(sum[:]), MediaType: "text/plain"}
 }
 
-// get returns the bytes behind the links.
-func (s *scene) get(files []*assayv1.File) string {
+// get downloads the files.
+func (s *fixture) get(files []*assayv1.File) string {
 	s.t.Helper()
 	var all strings.Builder
 	for _, f := range files {
@@ -35,8 +34,8 @@ func (s *scene) get(files []*assayv1.File) string {
 	return all.String()
 }
 
-// deliver brings an output, as a worker does.
-func (s *scene) deliver(w *assayv1.Work, content string) *assayv1.CompleteRunResponse {
+// deliver uploads an output of a file, and completes the run.
+func (s *fixture) deliver(w *assayv1.Work, content string) *assayv1.CompleteRunResponse {
 	s.t.Helper()
 	in := &assayv1.CompleteRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Files: []*assayv1.File{file("run.txt", content)}}
 	for {
@@ -48,32 +47,17 @@ func (s *scene) deliver(w *assayv1.Work, content string) *assayv1.CompleteRunRes
 			return out
 		}
 		for _, u := range out.GetUploads() {
-			r, err := http.NewRequestWithContext(s.t.Context(), u.GetMethod(), u.GetUrl(), bytes.NewReader([]byte(content)))
-			if err != nil {
-				s.t.Fatal(err)
-			}
-			for name, value := range u.GetHeaders() {
-				r.Header.Set(name, value)
-			}
-			resp, err := http.DefaultClient.Do(r)
-			if err != nil {
-				s.t.Fatal(err)
-			}
-			body, _ := io.ReadAll(resp.Body)
-			_ = resp.Body.Close()
-			if resp.StatusCode >= http.StatusBadRequest {
-				s.t.Fatalf("the upload was answered with %d: %s", resp.StatusCode, body)
-			}
+			s.Upload(&record.Upload{Method: u.GetMethod(), URL: u.GetUrl(), Headers: u.GetHeaders()}, []byte(content))
 		}
 	}
 }
 
 func TestWorkerService_ExecutesAndEvaluatesAnImage(t *testing.T) {
-	s := newScene(t)
-	id := s.image("ada", s.dataset(nil))[0]
+	s := newFixture(t)
+	id := s.image("ada", s.dataset())[0]
 	w := s.lease(&assayv1.LeaseRequest{Wait: durationpb.New(5 * time.Second)})
 	if w.GetRunId() != id || w.GetKind() != assayv1.WorkKind_WORK_KIND_IMAGE || w.GetImage() != "ranker@sha256:2" || w.GetCommand() != "rank" ||
-		w.GetAttempt() != 1 || w.GetLeaseDuration().AsDuration() != lease || len(w.GetTruths()) != 0 || s.get(w.GetInputs()) != input {
+		w.GetAttempt() != 1 || w.GetLeaseDuration().AsDuration() != leaseTime || len(w.GetTruths()) != 0 || s.get(w.GetInputs()) != input {
 		t.Fatalf("%v", w)
 	}
 	if r := s.run("ada", id); r.State != record.Running || r.Attempts != 1 {
@@ -108,8 +92,8 @@ func TestWorkerService_ExecutesAndEvaluatesAnImage(t *testing.T) {
 }
 
 func TestReportEvaluation_CompletesTheRun(t *testing.T) {
-	s := newScene(t)
-	id := s.image("ada", s.dataset(map[string]any{"evaluator": judge, "split": "test"}))[0]
+	s := newFixture(t)
+	id := s.image("ada", s.dataset(byWorkers, recordtest.OnTestSplit))[0]
 	s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
 	if r := s.run("ada", id); r.State != record.Evaluating || r.Attempts != 0 {
 		t.Errorf("%+v", r)
@@ -146,8 +130,8 @@ func TestReportEvaluation_CompletesTheRun(t *testing.T) {
 }
 
 func TestHeartbeat_LogOfABlindedRunIsWithheld(t *testing.T) {
-	s := newScene(t)
-	id := s.image("ada", s.dataset(map[string]any{"split": "test"}))[0]
+	s := newFixture(t)
+	id := s.image("ada", s.dataset(recordtest.OnTestSplit))[0]
 	w := s.lease(&assayv1.LeaseRequest{})
 	if _, err := s.beat(w, 0, "line"); err != nil {
 		t.Fatal(err)
@@ -164,8 +148,8 @@ func TestHeartbeat_LogOfABlindedRunIsWithheld(t *testing.T) {
 }
 
 func TestHeartbeat_StopsTheWorkerOfACancelledRun(t *testing.T) {
-	s := newScene(t)
-	id := s.image("ada", s.dataset(nil))[0]
+	s := newFixture(t)
+	id := s.image("ada", s.dataset())[0]
 	w := s.lease(&assayv1.LeaseRequest{})
 	s.Want(http.StatusOK, nil, "ada", http.MethodPatch, "/v1/runs/"+id, map[string]any{"state": "cancelled"})
 	if beat, err := s.beat(w, 0); err != nil || !beat.GetStop() || beat.GetStopReason() == "" {
@@ -175,14 +159,14 @@ func TestHeartbeat_StopsTheWorkerOfACancelledRun(t *testing.T) {
 	wantCode(t, err, codes.FailedPrecondition, "expired")
 }
 
-// TestLease_IsValidForItsIdentityAlone: another worker that has learned the ids is answered what it is for a lease that is gone,
-// before and after the run is cancelled.
+// TestLease_IsValidForItsIdentityAlone has another worker use the ids: it gets the same answers as for a lease that is gone, before and
+// after the run is cancelled.
 func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	refused := func(state record.RunState, w *assayv1.Work) {
 		t.Helper()
 		other, id, leaseID := s.as("other robot"), w.GetRunId(), w.GetLeaseId()
-		var told []string
+		var replies []string
 		for _, in := range []string{leaseID, record.NewID(s.Now())} {
 			_, beat := s.work.Heartbeat(other, &assayv1.HeartbeatRequest{RunId: id, LeaseId: in})
 			_, done := s.work.CompleteRun(other, &assayv1.CompleteRunRequest{RunId: id, LeaseId: in, Files: []*assayv1.File{file("x", "y")}})
@@ -197,16 +181,16 @@ func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 			for _, err := range answers {
 				wantCode(t, err, codes.FailedPrecondition, "expired")
 			}
-			told = append(told, fmt.Sprint(answers))
+			replies = append(replies, fmt.Sprint(answers))
 		}
-		if told[0] != told[1] {
-			t.Errorf("under the lease of another the answers are %s, under none %s", told[0], told[1])
+		if replies[0] != replies[1] {
+			t.Errorf("under the lease of another the answers are %s, under none %s", replies[0], replies[1])
 		}
 		if r := s.run("olga", id); r.State != state || len(r.Diagnostics) > 0 {
 			t.Errorf("%+v", r)
 		}
 	}
-	data := s.dataset(map[string]any{"evaluator": judge})
+	data := s.dataset(byWorkers)
 	s.image("ada", data)
 	w := s.lease(&assayv1.LeaseRequest{})
 	refused(record.Running, w)
@@ -223,18 +207,18 @@ func TestLease_IsValidForItsIdentityAlone(t *testing.T) {
 	}
 }
 
-// resume has a run that was given back wait again, as it does after the delay.
-func (s *scene) resume(id string) {
+// resume queues a run that was given back again, as after its delay.
+func (s *fixture) resume(id string) {
 	s.t.Helper()
-	later := queue.Queue{Store: s.Store, Now: func() time.Time { return s.Now().Add(queue.RetryDelay * record.MaxAttempts) }}
-	if err := later.Resume(s.t.Context(), id); err != nil {
+	afterDelay := queue.Queue{Store: s.Store, Now: func() time.Time { return s.Now().Add(queue.RetryDelay * record.MaxAttempts) }}
+	if err := afterDelay.Resume(s.t.Context(), id); err != nil {
 		s.t.Fatal(err)
 	}
 }
 
 func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
-	s := newScene(t)
-	data := s.dataset(map[string]any{"split": "test"})
+	s := newFixture(t)
+	data := s.dataset(recordtest.OnTestSplit)
 	fail := func(w *assayv1.Work, fault assayv1.FailRunRequest_Fault, diagnostics ...*assayv1.Diagnostic) *assayv1.FailRunResponse {
 		t.Helper()
 		out, err := s.work.FailRun(s.as("robot"), &assayv1.FailRunRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), Fault: fault, Diagnostics: diagnostics})
@@ -243,7 +227,7 @@ func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 		}
 		return out
 	}
-	told := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It ended with exit code 3.", Discreet: true}
+	safe := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "It ended with exit code 3.", Discreet: true}
 	secret := &assayv1.Diagnostic{Severity: assayv1.Diagnostic_SEVERITY_ERROR, Message: "Its last line was secret."}
 	id := s.image("ada", data)[0]
 	w := s.lease(&assayv1.LeaseRequest{})
@@ -259,7 +243,7 @@ func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 		if w.GetAttempt() != int32(n+1) {
 			t.Errorf("attempt %d, want %d", w.GetAttempt(), n+1)
 		}
-		fail(w, assayv1.FailRunRequest_FAULT_WORKER, secret, told)
+		fail(w, assayv1.FailRunRequest_FAULT_WORKER, secret, safe)
 		s.resume(id)
 	}
 	r := s.run("ada", id)
@@ -267,10 +251,10 @@ func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	id = s.image("ada", data)[0]
-	if out := fail(s.lease(&assayv1.LeaseRequest{}), assayv1.FailRunRequest_FAULT_RUN, told, secret); out.GetState() != assayv1.RunState_RUN_STATE_FAILED {
+	if out := fail(s.lease(&assayv1.LeaseRequest{}), assayv1.FailRunRequest_FAULT_RUN, safe, secret); out.GetState() != assayv1.RunState_RUN_STATE_FAILED {
 		t.Errorf("%v", out)
 	}
-	if r := s.run("ada", id); len(r.Diagnostics) != 1 || r.Diagnostics[0].Message != told.GetMessage() {
+	if r := s.run("ada", id); len(r.Diagnostics) != 1 || r.Diagnostics[0].Message != safe.GetMessage() {
 		t.Errorf("the owner of a blinded run reads %+v", r.Diagnostics)
 	}
 	if r := s.run("olga", id); len(r.Diagnostics) != 2 {
@@ -278,11 +262,11 @@ func TestFailRun_EndsOrQueuesTheRunByFault(t *testing.T) {
 	}
 }
 
-// TestFailRun_BoundsFailuresThatRevealTheTruth: the organizers' program has the truth at hand, so whatever is said of how it
-// failed is for the organizers alone, and that it failed is shown five times a day.
+// TestFailRun_BoundsFailuresThatRevealTheTruth has the organizers' evaluator, which reads the truth, fail: only organizers see how, and the
+// failure itself is shown five times a day.
 func TestFailRun_BoundsFailuresThatRevealTheTruth(t *testing.T) {
-	s := newScene(t)
-	data := s.dataset(map[string]any{"split": "test", "evaluator": judge})
+	s := newFixture(t)
+	data := s.dataset(byWorkers, recordtest.OnTestSplit)
 	for n := range record.MaxTruthFailures + 1 {
 		id := s.image("ada", data)[0]
 		s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
@@ -305,8 +289,8 @@ func TestFailRun_BoundsFailuresThatRevealTheTruth(t *testing.T) {
 }
 
 func TestReportEvaluation_RefusesAnOutdatedTruth(t *testing.T) {
-	s := newScene(t)
-	data := s.dataset(map[string]any{"evaluator": judge})
+	s := newFixture(t)
+	data := s.dataset(byWorkers)
 	id := s.image("ada", data)[0]
 	s.deliver(s.lease(&assayv1.LeaseRequest{}), output)
 	w := s.lease(&assayv1.LeaseRequest{})
@@ -325,8 +309,8 @@ func TestReportEvaluation_RefusesAnOutdatedTruth(t *testing.T) {
 }
 
 func TestLease_FollowsThePoolOfTheDataset(t *testing.T) {
-	s := newScene(t)
-	data := s.dataset(map[string]any{"pool": "gpu"})
+	s := newFixture(t)
+	data := s.dataset(inPool)
 	id := s.image("ada", data)[0]
 	if w := s.lease(&assayv1.LeaseRequest{}); w != nil {
 		t.Fatalf("the default pool got %v", w)
@@ -346,8 +330,8 @@ func TestLease_FollowsThePoolOfTheDataset(t *testing.T) {
 }
 
 func TestWorkerService_RefusesOtherCallers(t *testing.T) {
-	s := newScene(t)
-	id := s.image("ada", s.dataset(nil))[0]
+	s := newFixture(t)
+	id := s.image("ada", s.dataset())[0]
 	for user, code := range map[string]codes.Code{"": codes.Unauthenticated, "bad": codes.Unauthenticated, "ada": codes.PermissionDenied, "olga": codes.PermissionDenied, "root": codes.PermissionDenied} {
 		_, err := s.work.Lease(s.as(user), &assayv1.LeaseRequest{Worker: "x"})
 		wantCode(t, err, code, "")

@@ -16,6 +16,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -24,26 +25,26 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// scene is a server with both edges over one store, and a task with two registered users. olga organizes it, robot works.
-type scene struct {
+// fixture is a server with both edges over one store, and a task of olga with the registered users ada and bob. robot is a worker.
+type fixture struct {
 	*servertest.Server
 	t     testing.TB
 	conn  *grpc.ClientConn
 	work  assayv1.WorkerServiceClient
 	runs  assayv1.RunServiceClient
-	task  string
+	task  *recordtest.Task
 	ended chan struct{}
 	stop  context.CancelFunc
 }
 
 const (
-	lease = 2 * time.Second
-	look  = 20 * time.Millisecond
+	leaseTime    = 2 * time.Second
+	pollInterval = 20 * time.Millisecond
 )
 
-func newScene(t testing.TB) *scene {
+func newFixture(t testing.TB) *fixture {
 	t.Helper()
-	s := &scene{Server: servertest.New(t, functions.Operations()...), t: t, ended: make(chan struct{})}
+	s := &fixture{Server: servertest.New(t, functions.Operations()...), t: t, ended: make(chan struct{})}
 	l, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +56,7 @@ func newScene(t testing.TB) *scene {
 		c, err := s.Verify(ctx, token)
 		c.Worker = c.Worker || token == "other robot" // a worker with an identity of its own
 		return c, err
-	}}, server.Options{Lease: lease, FirstLease: lease, QueuePollInterval: look, Reflection: true})
+	}}, server.Options{Lease: leaseTime, FirstLease: leaseTime, QueuePollInterval: pollInterval, Reflection: true})
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
 	builtin := &evaluator.Worker{Store: s.Store, Files: s.Files, Now: time.Now, Log: s.Log, Holder: "builtin"}
@@ -75,20 +76,10 @@ func newScene(t testing.TB) *scene {
 	}
 	t.Cleanup(func() { _ = s.conn.Close() })
 	s.work, s.runs = assayv1.NewWorkerServiceClient(s.conn), assayv1.NewRunServiceClient(s.conn)
-	organizer := s.create("olga", "/v1/organizers", map[string]any{"name": "Lab"})
-	s.task = s.create("olga", "/v1/tasks", map[string]any{"organizerId": organizer, "name": "Task"})
-	for _, user := range []string{"ada", "bob"} {
-		s.create(user, "/v1/tasks/"+s.task+"/registrations", map[string]any{"team": "Team " + user})
-	}
+	s.task = s.Records().Task()
+	s.task.Register("ada")
+	s.task.Register("bob")
 	return s
-}
-
-// create posts as the user, and returns the id of what was made.
-func (s *scene) create(user, path string, body map[string]any) string {
-	s.t.Helper()
-	a := s.Want(http.StatusCreated, nil, user, http.MethodPost, path, body)
-	location := a.Header.Get("Location")
-	return location[strings.LastIndex(location, "/")+1:]
 }
 
 func inline(name, content string) map[string]any {
@@ -101,41 +92,56 @@ const (
 	output = "1 Q0 a 1 2.5 x\n1 Q0 b 2 1.5 x\n"
 )
 
-// dataset makes one with a built-in evaluator, or with what is given instead.
-func (s *scene) dataset(with map[string]any) string {
+// dataset makes a dataset with an input and a truth, and returns its id.
+func (s *fixture) dataset(options ...func(*record.DatasetItem)) string {
 	s.t.Helper()
-	d := map[string]any{
-		"taskId": s.task, "name": "Data", "split": "training", "runFormat": map[string]any{"kind": "trec-run"},
-		"inputs": []any{inline("topics.txt", input)}, "truths": []any{inline("qrels", qrels)},
-		"evaluator": map[string]any{"kind": "retrieval", "measures": []string{"AP"}},
-	}
-	for member, value := range with {
-		d[member] = value
-	}
-	return s.create("olga", "/v1/datasets", d)
+	b := s.Records()
+	files := []func(*record.DatasetItem){recordtest.Measures("AP"), b.Inputs("topics.txt", input), b.Truths("qrels", qrels)}
+	return s.task.Dataset(append(files, options...)...).ID
 }
 
-var judge = map[string]any{"kind": "worker", "image": "judge@sha256:1", "command": "judge", "measures": []string{"Errors", "Score"}, "lowerIsBetter": []string{"Errors"}}
+// byWorkers has workers evaluate the runs of a dataset.
+func byWorkers(d *record.DatasetItem) {
+	d.Evaluator = record.Evaluator{
+		Kind: record.EvaluatorWorker, Image: "judge@sha256:1", Command: "judge", Measures: []string{"Errors", "Score"}, PrimaryMeasure: "Errors", LowerIsBetter: []string{"Errors"},
+	}
+}
 
-// image has the user submit an image for the datasets, and returns the ids of the runs.
-func (s *scene) image(user string, datasets ...string) []string {
+func inPool(d *record.DatasetItem) { d.Pool = "gpu" }
+
+func withBuilds(d *record.DatasetItem) { d.Builds = true }
+
+// submit has the user make a submission, and returns the ids of its runs.
+func (s *fixture) submit(user string, body map[string]any) []string {
 	s.t.Helper()
 	var made record.Submission
-	s.Want(http.StatusCreated, &made, user, http.MethodPost, "/v1/tasks/"+s.task+"/submissions", map[string]any{
-		"type": "image", "image": "ranker@sha256:2", "command": "rank", "datasetIds": datasets, "visibility": "public",
-	})
+	s.Want(http.StatusCreated, &made, user, http.MethodPost, s.task.Path()+"/submissions", body)
 	return made.RunIDs
 }
 
-// as is the context of calls of the user.
-func (s *scene) as(user string) context.Context {
+// image has the user submit an image for the datasets, and returns the ids of the runs.
+func (s *fixture) image(user string, datasets ...string) []string {
+	s.t.Helper()
+	return s.submit(user, map[string]any{
+		"type": "image", "image": "ranker@sha256:2", "command": "rank", "datasetIds": datasets, "visibility": "public",
+	})
+}
+
+// repository has ada submit a repository for the dataset, and returns the id of the run.
+func (s *fixture) repository(dataset string) string {
+	s.t.Helper()
+	return s.submit("ada", map[string]any{"type": "repository", "url": "https://git.example.org/lab/ranker.git", "datasetIds": []string{dataset}})[0]
+}
+
+// as returns the context of calls by the user.
+func (s *fixture) as(user string) context.Context {
 	if user == "" {
 		return context.Background()
 	}
 	return metadata.AppendToOutgoingContext(context.Background(), "authorization", "Bearer "+user)
 }
 
-func (s *scene) lease(in *assayv1.LeaseRequest) *assayv1.Work {
+func (s *fixture) lease(in *assayv1.LeaseRequest) *assayv1.Work {
 	s.t.Helper()
 	if in.GetWorker() == "" {
 		in.Worker = "w1"
@@ -147,7 +153,7 @@ func (s *scene) lease(in *assayv1.LeaseRequest) *assayv1.Work {
 	return out.GetWork()
 }
 
-func (s *scene) beat(w *assayv1.Work, first int64, texts ...string) (*assayv1.HeartbeatResponse, error) {
+func (s *fixture) beat(w *assayv1.Work, first int64, texts ...string) (*assayv1.HeartbeatResponse, error) {
 	in := &assayv1.HeartbeatRequest{RunId: w.GetRunId(), LeaseId: w.GetLeaseId(), FirstLine: first}
 	for _, text := range texts {
 		in.Lines = append(in.Lines, &assayv1.OutputLine{Stream: assayv1.Stream_STREAM_STDOUT, Text: text})
@@ -155,8 +161,8 @@ func (s *scene) beat(w *assayv1.Work, first int64, texts ...string) (*assayv1.He
 	return s.work.Heartbeat(s.as("robot"), in)
 }
 
-// run is what the user sees of a run over HTTP.
-func (s *scene) run(user, id string) record.Run {
+// run returns the run as the user sees it over HTTP.
+func (s *fixture) run(user, id string) record.Run {
 	s.t.Helper()
 	var r record.Run
 	s.Want(http.StatusOK, &r, user, http.MethodGet, "/v1/runs/"+id, nil)
@@ -164,7 +170,7 @@ func (s *scene) run(user, id string) record.Run {
 }
 
 // await waits until the run is in the state.
-func (s *scene) await(id string, state record.RunState) record.Run {
+func (s *fixture) await(id string, state record.RunState) record.Run {
 	s.t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
 		r := s.run("olga", id)

@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -134,47 +134,50 @@ func TestConnect_SendsNoTokenInPlainText(t *testing.T) {
 	}
 }
 
-// told notes the tokens of workers that ask for work, and in which coding they send.
-type told struct {
+// leaseServer receives the tokens of workers that call Lease, and the encoding of their requests.
+type leaseServer struct {
 	assayv1.UnimplementedWorkerServiceServer
 	stats.Handler
-	mu     sync.Mutex
-	tokens []string
-	coding string
-	asked  chan struct{}
+	address  string
+	tokens   chan string
+	encoding atomic.Value
 }
 
-func (*told) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
-func (*told) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
-func (*told) HandleConn(context.Context, stats.ConnStats)                       {}
-
-func (s *told) HandleRPC(_ context.Context, r stats.RPCStats) {
-	if header, ok := r.(*stats.InHeader); ok {
-		s.mu.Lock()
-		s.coding = header.Compression
-		s.mu.Unlock()
-	}
-}
-
-func (s *told) Lease(ctx context.Context, _ *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
-	md, _ := metadata.FromIncomingContext(ctx)
-	s.mu.Lock()
-	s.tokens = append(s.tokens, strings.Join(md.Get("authorization"), ","))
-	s.mu.Unlock()
-	s.asked <- struct{}{}
-	return &assayv1.LeaseResponse{}, nil
-}
-
-func TestConnect_ReadsTheTokenFileForEachCall(t *testing.T) {
+func startLeaseServer(t *testing.T) *leaseServer {
+	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &told{asked: make(chan struct{})}
+	s := &leaseServer{address: listener.Addr().String(), tokens: make(chan string)}
 	g := grpc.NewServer(grpc.StatsHandler(s))
 	assayv1.RegisterWorkerServiceServer(g, s)
 	go func() { _ = g.Serve(listener) }()
-	defer g.Stop()
+	t.Cleanup(g.Stop)
+	return s
+}
+
+func (*leaseServer) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (*leaseServer) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (*leaseServer) HandleConn(context.Context, stats.ConnStats)                       {}
+
+func (s *leaseServer) HandleRPC(_ context.Context, r stats.RPCStats) {
+	if header, ok := r.(*stats.InHeader); ok {
+		s.encoding.Store(header.Compression)
+	}
+}
+
+func (s *leaseServer) Lease(ctx context.Context, _ *assayv1.LeaseRequest) (*assayv1.LeaseResponse, error) {
+	md, _ := metadata.FromIncomingContext(ctx)
+	select {
+	case s.tokens <- strings.Join(md.Get("authorization"), ","):
+	case <-ctx.Done():
+	}
+	return &assayv1.LeaseResponse{}, nil
+}
+
+func TestConnect_ReadsTheTokenFileForEachCall(t *testing.T) {
+	s := startLeaseServer(t)
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(token string) {
 		t.Helper()
@@ -187,34 +190,27 @@ func TestConnect_ReadsTheTokenFileForEachCall(t *testing.T) {
 	ended := make(chan error)
 	var log bytes.Buffer
 	go func() {
-		ended <- run(ctx, []string{"-server", listener.Addr().String(), "-exec", "local", "-token-file", file, "-work", t.TempDir()}, of(nil), &log)
+		ended <- run(ctx, []string{"-server", s.address, "-exec", "local", "-token-file", file, "-work", t.TempDir()}, of(nil), &log)
 	}()
-	<-s.asked
+	first := <-s.tokens
 	write("second")
-	<-s.asked
+	second := <-s.tokens
 	stop()
-	for running := true; running; {
-		select {
-		case err := <-ended:
-			if err != nil {
-				t.Error(err)
-			}
-			running = false
-		case <-s.asked:
-		}
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
-	if s.tokens[0] != "Bearer first" || s.tokens[1] != "Bearer second" {
-		t.Errorf("tokens %q", s.tokens)
+	if first != "Bearer first" || second != "Bearer second" {
+		t.Errorf("tokens %q, %q", first, second)
 	}
-	if s.coding != "gzip" {
-		t.Errorf("the worker sends in the coding %q", s.coding)
+	if encoding := s.encoding.Load(); encoding != "gzip" {
+		t.Errorf("the worker sends in the encoding %q", encoding)
 	}
 	if !strings.Contains(log.String(), "NO ISOLATION") || strings.Contains(log.String(), "first") {
-		t.Errorf("the worker says: %s", log.String())
+		t.Errorf("the log is %s", log.String())
 	}
 }
 
-// TestContract_NamesDefaults holds the comments of the protocol to the limits that a worker has unless its operators set others.
+// TestContract_NamesDefaults compares the comments of the protocol with the default limits.
 func TestContract_NamesDefaults(t *testing.T) {
 	s, err := parse(nil, of(nil), &bytes.Buffer{})
 	if err != nil {

@@ -11,14 +11,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"assay/grpc/worker/failure"
 	"assay/grpc/worker/output"
 	"assay/grpc/worker/sandbox"
+	"assay/shared/wait"
 )
 
 // builderImage makes an image from scratch that has the program as Buildah, and what Buildah looks for where images of it are
@@ -53,10 +54,10 @@ func builderImage(t *testing.T, program string) (name string) {
 	return name
 }
 
-func compile(t *testing.T, folder string) (program string) {
+func compile(t *testing.T, folder string, options ...string) (program string) {
 	t.Helper()
 	program = filepath.Join(t.TempDir(), filepath.Base(folder))
-	build := exec.Command("go", "build", "-o", program, folder)
+	build := exec.Command("go", slices.Concat([]string{"build", "-o", program}, options, []string{folder})...)
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -64,32 +65,32 @@ func compile(t *testing.T, folder string) (program string) {
 	return program
 }
 
-// builds is a sandbox that builds repositories.
-type builds struct {
-	*scene
+// buildFixture is a sandbox that builds repositories.
+type buildFixture struct {
+	*fixture
 	probe string // content of the program
 	count int
 }
 
-func newBuilds(t *testing.T) *builds {
+func newBuildFixture(t *testing.T) *buildFixture {
 	t.Helper()
 	program := os.Getenv("ASSAY_BUILDAH")
 	if program == "" {
 		t.Fatal("ASSAY_BUILDAH must name a statically linked Buildah: make test-container builds one.")
 	}
-	s := newScene(t)
-	s.with.Builder = builderImage(t, program)
-	s.with.Limits = sandbox.Limits{CPUs: 1, Memory: 256 << 20, Disk: 128 << 20, Time: time.Minute}
+	s := newFixture(t)
+	s.settings.Builder = builderImage(t, program)
+	s.settings.Limits = sandbox.Limits{CPUs: 1, Memory: 256 << 20, Disk: 128 << 20, Time: time.Minute}
 	s.box = s.container(t)
 	probe, err := os.ReadFile(compile(t, "./testdata/probe"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &builds{scene: s, probe: string(probe)}
+	return &buildFixture{fixture: s, probe: string(probe)}
 }
 
 // build builds a repository of the files and the probe, and returns what the build printed.
-func (b *builds) build(ctx context.Context, t *testing.T, files map[string]string) (p *sandbox.Program, printed string, err error) {
+func (b *buildFixture) build(ctx context.Context, t *testing.T, files map[string]string) (p *sandbox.Program, printed string, err error) {
 	t.Helper()
 	b.count++
 	folder := filepath.Join(b.job.Owner, fmt.Sprintf("work-%d", b.count), "repository")
@@ -113,7 +114,7 @@ func (b *builds) build(ctx context.Context, t *testing.T, files map[string]strin
 }
 
 func TestRepository_IsBuilt(t *testing.T) {
-	b := newBuilds(t)
+	b := newBuildFixture(t)
 	before := podman(t, "images", "--all", "--quiet", "--no-trunc")
 	p, printed, err := b.build(t.Context(), t, map[string]string{
 		"Dockerfile": "FROM scratch\nCOPY probe /probe\nRUN [\"/probe\", \"cache\"]\nVOLUME /data\nCMD [\"/probe\", \"look\"]\n",
@@ -122,20 +123,20 @@ func TestRepository_IsBuilt(t *testing.T) {
 		t.Fatalf("%v: %s", err, printed)
 	}
 	b.job.Program = p
-	if err := sandbox.Run(t.Context(), b.box, b.job); err != nil || !strings.Contains(b.out.String(), "input: topics") || len(p.Version) != 40 {
-		t.Errorf("it ended with %v: %s", err, b.out.String())
+	if err := sandbox.Run(t.Context(), b.box, b.job); err != nil || !strings.Contains(b.stdout.String(), "input: topics") || len(p.Version) != 40 {
+		t.Errorf("it ended with %v: %s", err, b.stdout.String())
 	}
 	if after := podman(t, "images", "--all", "--quiet", "--no-trunc"); after != before {
 		t.Errorf("images are left: %s, before %s", after, before)
 	}
-	if !strings.Contains(b.out.String(), "volume is tmpfs") {
+	if !strings.Contains(b.stdout.String(), "volume is tmpfs") {
 		t.Error("the volume of a built image is not bounded")
 	}
 }
 
 // Each Dockerfile tries to reach a file of the machine.
 func TestBuild_DoesNotReachTheMachine(t *testing.T) {
-	b := newBuilds(t)
+	b := newBuildFixture(t)
 	canary := filepath.Join(t.TempDir(), "canary")
 	if err := os.WriteFile(canary, []byte("of the machine"), 0o666); err != nil {
 		t.Fatal(err)
@@ -143,8 +144,8 @@ func TestBuild_DoesNotReachTheMachine(t *testing.T) {
 	if err := os.Chmod(canary, 0o666); err != nil {
 		t.Fatal(err)
 	}
-	podman(t, "tag", b.with.Builder, "localhost/assay-other:1")
-	t.Cleanup(func() { podman(t, "untag", b.with.Builder, "localhost/assay-other:1") })
+	podman(t, "tag", b.settings.Builder, "localhost/assay-other:1")
+	t.Cleanup(func() { podman(t, "untag", b.settings.Builder, "localhost/assay-other:1") })
 	look := "[\"/probe\", \"canary\", \"" + canary + "\"]\n"
 	for name, files := range map[string]map[string]string{
 		"link":         {"Dockerfile": "FROM scratch AS s\nCOPY . /\nFROM scratch\nCOPY probe /\nRUN --mount=type=bind,from=s,source=/root,target=/mnt,rw " + look, "root": "-> /"},
@@ -169,8 +170,7 @@ func TestBuild_DoesNotReachTheMachine(t *testing.T) {
 			if content, err := os.ReadFile(canary); err != nil || string(content) != "of the machine" {
 				t.Errorf("the file is %q now: %v", content, err)
 			}
-			var ofRun *failure.RunError
-			if ran := strings.Contains(printed, "canary below"); !ran && !errors.As(err, &ofRun) {
+			if ran := strings.Contains(printed, "canary below"); !ran && !isRunError(err) {
 				t.Errorf("%v: %s", err, printed)
 			}
 		})
@@ -178,7 +178,7 @@ func TestBuild_DoesNotReachTheMachine(t *testing.T) {
 }
 
 func TestBuild_ReachesNoPrivateAddress(t *testing.T) {
-	b := newBuilds(t)
+	b := newBuildFixture(t)
 	var reached atomic.Int32
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", ":0")
 	if err != nil {
@@ -222,15 +222,14 @@ func TestBuild_ReachesNoPrivateAddress(t *testing.T) {
 }
 
 func TestBuild_HasLimits(t *testing.T) {
-	b := newBuilds(t)
+	b := newBuildFixture(t)
 	run := func(mode string) map[string]string {
 		return map[string]string{"Dockerfile": "FROM scratch\nCOPY probe /\nRUN [\"/probe\", \"" + mode + "\"]\n"}
 	}
 	refused := func(mode, want string) {
 		t.Helper()
 		_, printed, err := b.build(t.Context(), t, run(mode))
-		var ofRun *failure.RunError
-		if !errors.As(err, &ofRun) || !strings.Contains(err.Error(), "The Dockerfile of the repository cannot be built at commit") || !strings.Contains(err.Error()+printed, want) {
+		if !isRunError(err) || !strings.Contains(err.Error(), "The Dockerfile of the repository cannot be built at commit") || !strings.Contains(err.Error()+printed, want) {
 			t.Errorf("%s: %v: %s", mode, err, printed)
 		}
 	}
@@ -246,58 +245,42 @@ func TestBuild_HasLimits(t *testing.T) {
 			t.Errorf("%v: %s", err, printed)
 		}
 	}
-	b.with.Limits.Time = 5 * time.Second
+	b.settings.Limits.Time = 5 * time.Second
 	b.box = b.container(t)
 	refused("sleep", "It was ended after 5s")
 }
 
-// A build ends with its run, at once and with all of its processes.
 func TestBuild_EndsWithTheContext(t *testing.T) {
-	b := newBuilds(t)
-	gone := errors.New("the run is cancelled")
+	b := newBuildFixture(t)
+	cancelled := errors.New("the run is cancelled")
 	ctx, cancel := context.WithCancelCause(t.Context())
 	began := make(chan struct{})
 	go func() {
 		// The build runs once Podman knows a container of it.
 		for b.containers(t) == "" {
-			if !sleep(ctx) {
+			if !wait.Sleep(ctx, 50*time.Millisecond) {
 				return
 			}
 		}
 		close(began)
-		cancel(gone)
+		cancel(cancelled)
 	}()
-	if _, printed, err := b.build(ctx, t, map[string]string{"Dockerfile": "FROM scratch\nCOPY probe /\nRUN [\"/probe\", \"sleep\"]\n"}); !errors.Is(err, gone) {
+	if _, printed, err := b.build(ctx, t, map[string]string{"Dockerfile": "FROM scratch\nCOPY probe /\nRUN [\"/probe\", \"sleep\"]\n"}); !errors.Is(err, cancelled) {
 		t.Errorf("%v: %s", err, printed)
 	}
 	<-began
 }
 
-func sleep(ctx context.Context) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(50 * time.Millisecond):
-		return true
-	}
-}
-
-// The builders here answer as Buildah does, with a fault each.
+// Each builder imitates Buildah, with one fault.
 func TestNewContainer_RefusesUnsafeBuilders(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	for version, want := range map[string]string{
 		"1.28.2": "versions before 1.38.1 let a Dockerfile reach the files of the builder",
 		"1.41.5": `lets a Dockerfile reach its files (trial "link")`,
 		"none":   "does not tell its version",
 	} {
-		program := filepath.Join(t.TempDir(), "builder")
-		build := exec.Command("go", "build", "-ldflags", "-X main.version="+version, "-o", program, "./testdata/builder")
-		build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
-		if out, err := build.CombinedOutput(); err != nil {
-			t.Fatalf("%v: %s", err, out)
-		}
-		s.with.Builder = builderImage(t, program)
-		if _, err := sandbox.NewContainer(t.Context(), &s.with); err == nil || !strings.Contains(err.Error(), want) {
+		s.settings.Builder = builderImage(t, compile(t, "./testdata/builder", "-ldflags=-X main.version="+version))
+		if _, err := sandbox.NewContainer(t.Context(), &s.settings); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", version, err, want)
 		}
 	}

@@ -24,19 +24,18 @@ import (
 	"assay/grpc/worker/sandbox"
 )
 
-// scene is a container runtime and what a job needs.
-type scene struct {
-	box  *sandbox.Container
-	with sandbox.Settings
-	from *registry
-	log  *output.Log
-	job  *sandbox.Job
-	out  bytes.Buffer
-	said bytes.Buffer // on standard error
-
+// fixture is a sandbox of containers, a registry, and a job.
+type fixture struct {
+	box      *sandbox.Container
+	settings sandbox.Settings
+	registry *registry
+	log      *output.Log
+	job      *sandbox.Job
+	stdout   bytes.Buffer
+	stderr   bytes.Buffer
 }
 
-// podman runs Podman beside the sandbox.
+// podman runs Podman itself.
 func podman(t *testing.T, args ...string) string {
 	t.Helper()
 	out, err := exec.Command("podman", args...).CombinedOutput()
@@ -46,10 +45,10 @@ func podman(t *testing.T, args ...string) string {
 	return strings.TrimSpace(string(out))
 }
 
-func newScene(t *testing.T) *scene {
+func newFixture(t *testing.T) *fixture {
 	t.Helper()
-	s := &scene{from: newRegistry(t), log: output.New()}
-	s.with = sandbox.Settings{
+	s := &fixture{registry: newRegistry(t), log: output.New()}
+	s.settings = sandbox.Settings{
 		Podman: "podman", Folder: filepath.Join(t.TempDir(), "work"), Images: 1 << 30, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		Limits: sandbox.Limits{CPUs: 1, Memory: 64 << 20, Disk: 1 << 20, Time: time.Minute},
 	}
@@ -62,14 +61,14 @@ func newScene(t *testing.T) *scene {
 		t.Fatal(err)
 	}
 	s.job = &sandbox.Job{
-		Name: fmt.Sprintf("assay-test-%d", time.Now().UnixNano()), Owner: folder, Stdout: &s.out, Stderr: &s.said,
+		Name: fmt.Sprintf("assay-test-%d", time.Now().UnixNano()), Owner: folder, Stdout: &s.stdout, Stderr: &s.stderr,
 		Folders: []sandbox.Folder{
 			{Path: filepath.Join(folder, "input"), Mount: "/assay/input", Variables: []string{"ASSAY_INPUT", "inputDataset"}},
 			{Path: filepath.Join(folder, "output"), Mount: "/assay/output", Variables: []string{"ASSAY_OUTPUT"}, Writable: true},
 		},
-		Limits: s.with.Limits,
+		Limits: s.settings.Limits,
 	}
-	s.fresh(t)
+	s.resetOutput(t)
 	t.Cleanup(func() {
 		if left := s.containers(t); left != "" {
 			t.Errorf("containers are left: %s", left)
@@ -78,34 +77,34 @@ func newScene(t *testing.T) *scene {
 			t.Error(err)
 		}
 		// The images are the test's own, and are collected as those of a worker.
-		notes, _ := filepath.Glob(filepath.Join(s.with.Folder, "images", "*"))
+		notes, _ := filepath.Glob(filepath.Join(s.settings.Folder, "images", "*"))
 		for _, note := range notes {
 			old := time.Now().Add(-8 * 24 * time.Hour)
 			if err := os.Chtimes(note, old, old); err != nil {
 				t.Error(err)
 			}
 		}
-		s.with.Limits, s.with.Builder = s.job.Limits, ""
+		s.settings.Limits, s.settings.Builder = s.job.Limits, ""
 		s.container(t)
-		if notes, _ = filepath.Glob(filepath.Join(s.with.Folder, "images", "*")); len(notes) > 0 {
+		if notes, _ = filepath.Glob(filepath.Join(s.settings.Folder, "images", "*")); len(notes) > 0 {
 			t.Errorf("images are left: %v", notes)
 		}
 	})
 	return s
 }
 
-// container makes a sandbox over what is on the machine.
-func (s *scene) container(t *testing.T) *sandbox.Container {
+// container makes another sandbox with the settings.
+func (s *fixture) container(t *testing.T) *sandbox.Container {
 	t.Helper()
-	c, err := sandbox.NewContainer(context.WithoutCancel(t.Context()), &s.with)
+	c, err := sandbox.NewContainer(context.WithoutCancel(t.Context()), &s.settings)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-// fresh gives the job an empty output folder.
-func (s *scene) fresh(t *testing.T) {
+// resetOutput gives the job an empty output folder.
+func (s *fixture) resetOutput(t *testing.T) {
 	t.Helper()
 	out := &s.job.Folders[1]
 	if out.Root != nil {
@@ -118,13 +117,13 @@ func (s *scene) fresh(t *testing.T) {
 		t.Fatal(err)
 	}
 	var err error
-	if out.Root, err = s.box.Output(t.Context(), out.Path, s.with.Limits.Disk); err != nil {
+	if out.Root, err = s.box.Output(t.Context(), out.Path, s.settings.Limits.Disk); err != nil {
 		t.Fatal(err)
 	}
-	s.out.Reset()
+	s.stdout.Reset()
 }
 
-func (s *scene) containers(t *testing.T) string {
+func (s *fixture) containers(t *testing.T) string {
 	t.Helper()
 	out, err := exec.Command(s.box.Podman, "ps", "-aq", "--filter=label=assay.worker="+s.job.Owner).Output()
 	if err != nil {
@@ -134,13 +133,13 @@ func (s *scene) containers(t *testing.T) string {
 }
 
 // run pulls the image of the probe's command and runs it.
-func (s *scene) run(ctx context.Context, t *testing.T, mode string) error {
+func (s *fixture) run(ctx context.Context, t *testing.T, mode string) error {
 	t.Helper()
-	p, err := s.box.Image(ctx, s.from.address+"/lakeside/probe:"+mode, s.log)
+	p, err := s.box.Image(ctx, s.registry.address+"/lakeside/probe:"+mode, s.log)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := s.from.address + "/lakeside/probe@" + s.from.tags[mode]; p.Version != want {
+	if want := s.registry.address + "/lakeside/probe@" + s.registry.tags[mode]; p.Version != want {
 		t.Errorf("the image is %s, want %s", p.Version, want)
 	}
 	s.job.Program = p
@@ -151,11 +150,11 @@ func TestContainer_IsIsolated(t *testing.T) {
 	t.Setenv("ASSAY_WORKER_TOKEN", "secret")
 	t.Setenv("HTTPS_PROXY", "http://user:password@proxy.example.org")
 	t.Setenv("NO_PROXY", "127.0.0.1")
-	s := newScene(t)
+	s := newFixture(t)
 	if err := s.run(t.Context(), t, "look"); err != nil {
 		t.Fatal(err)
 	}
-	saw := s.out.String()
+	saw := s.stdout.String()
 	for _, want := range []string{
 		"input: topics <nil>", "root: refused", "input folder: refused", "tmp: written", "output: written", "interface: lo",
 		"CapEff: 0000000000000000", "CapBnd: 0000000000000000", "NoNewPrivs: 1", "volume is tmpfs",
@@ -182,7 +181,7 @@ func TestContainer_IsIsolated(t *testing.T) {
 }
 
 func TestContainer_EndsWithItsFailure(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	for _, c := range []struct{ mode, command, want string }{
 		{"fail", "", "It ended with exit code 7 after"},
 		{"memory", "", "wanted more memory than the 64 MiB that are allowed"},
@@ -199,57 +198,55 @@ func TestContainer_EndsWithItsFailure(t *testing.T) {
 			if c.mode == "sleep" {
 				s.job.Limits.Time = time.Second
 			}
-			s.fresh(t)
+			s.resetOutput(t)
 			err := s.run(t.Context(), t, c.mode)
-			var ofRun *failure.RunError
-			if !errors.As(err, &ofRun) || !ofRun.Diagnostics[0].GetDiscreet() || !strings.Contains(ofRun.Diagnostics[0].GetMessage(), c.want) || len(ofRun.Diagnostics) > 1 {
+			ofRun, ok := errors.AsType[*failure.RunError](err)
+			if !ok || !ofRun.Diagnostics[0].GetDiscreet() || !strings.Contains(ofRun.Diagnostics[0].GetMessage(), c.want) || len(ofRun.Diagnostics) > 1 {
 				t.Errorf("it ended with %v, want %s", err, c.want)
 			}
 		})
 	}
-	if !strings.Contains(s.said.String(), "the cause") {
-		t.Errorf("what it printed: %s", s.said.String())
+	if !strings.Contains(s.stderr.String(), "the cause") {
+		t.Errorf("what it printed: %s", s.stderr.String())
 	}
 }
 
-// The file system of the output is hardly larger than the limit, whatever is kept open behind its back.
 func TestOutput_BoundsDeletedOpenFiles(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	if err := s.run(t.Context(), t, "held"); err != nil {
 		t.Error(err)
 	}
 	var written int
-	if _, err := fmt.Sscanf(s.out.String(), "held: %d", &written); err != nil || written > 6<<20 {
-		t.Errorf("%s: %v", s.out.String(), err)
+	if _, err := fmt.Sscanf(s.stdout.String(), "held: %d", &written); err != nil || written > 6<<20 {
+		t.Errorf("%s: %v", s.stdout.String(), err)
 	}
 }
 
 func TestImage_VolumesAreBounded(t *testing.T) {
-	s := newScene(t)
-	if err := s.run(t.Context(), t, "output"); err != nil || !strings.Contains(s.out.String(), "output: written") {
-		t.Errorf("a volume over the output: %v %s", err, s.out.String())
+	s := newFixture(t)
+	if err := s.run(t.Context(), t, "output"); err != nil || !strings.Contains(s.stdout.String(), "output: written") {
+		t.Errorf("a volume over the output: %v %s", err, s.stdout.String())
 	}
 	if _, err := s.job.Folders[1].Root.Stat("run"); err != nil {
 		t.Error(err)
 	}
-	_, err := s.box.Image(t.Context(), s.from.address+"/lakeside/probe:sys", s.log)
-	var ofRun *failure.RunError
-	if !errors.As(err, &ofRun) || !strings.Contains(err.Error(), `the volume "/a/../../sys", over which nothing can be mounted`) {
+	_, err := s.box.Image(t.Context(), s.registry.address+"/lakeside/probe:sys", s.log)
+	if !isRunError(err) || !strings.Contains(err.Error(), `the volume "/a/../../sys", over which nothing can be mounted`) {
 		t.Errorf("a volume over /sys: %v", err)
 	}
 }
 
 func TestContainer_EndsWithTheContext(t *testing.T) {
-	s := newScene(t)
-	gone := errors.New("the lease is gone")
+	s := newFixture(t)
+	lost := errors.New("the lease is lost")
 	ctx, end := context.WithCancelCause(t.Context())
-	s.job.Stdout = trigger(func() { end(gone) })
-	if err := s.run(ctx, t, "sleep"); !errors.Is(err, gone) {
+	s.job.Stdout = trigger(func() { end(lost) })
+	if err := s.run(ctx, t, "sleep"); !errors.Is(err, lost) {
 		t.Errorf("it ended with %v", err)
 	}
 }
 
-// trigger calls a function when something is written.
+// trigger is an io.Writer that calls a function.
 type trigger func()
 
 func (f trigger) Write(b []byte) (int, error) {
@@ -257,10 +254,10 @@ func (f trigger) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// left starts a container as a worker does that is then killed.
-func (s *scene) left(t *testing.T, owner string, options ...string) (id string) {
+// abandon starts a container like a worker that is then killed.
+func (s *fixture) abandon(t *testing.T, owner string, options ...string) (id string) {
 	t.Helper()
-	p, err := s.box.Image(t.Context(), s.from.address+"/lakeside/probe:sleep", s.log)
+	p, err := s.box.Image(t.Context(), s.registry.address+"/lakeside/probe:sleep", s.log)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,8 +268,8 @@ func (s *scene) left(t *testing.T, owner string, options ...string) (id string) 
 }
 
 func TestCleanUp_RemovesWhatADeadWorkerLeft(t *testing.T) {
-	s := newScene(t)
-	s.left(t, s.job.Owner)
+	s := newFixture(t)
+	s.abandon(t, s.job.Owner)
 	if s.containers(t) == "" {
 		t.Fatal("nothing was left")
 	}
@@ -285,9 +282,9 @@ func TestCleanUp_RemovesWhatADeadWorkerLeft(t *testing.T) {
 }
 
 func TestOwners_FindsContainersOfOtherFolders(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	other := filepath.Join(t.TempDir(), "of another worker")
-	id := s.left(t, other)
+	id := s.abandon(t, other)
 	owners, err := s.box.Owners(t.Context())
 	if err != nil || !slices.Contains(owners, other) {
 		t.Fatalf("owners %q %v", owners, err)
@@ -300,14 +297,14 @@ func TestOwners_FindsContainersOfOtherFolders(t *testing.T) {
 	}
 }
 
-// A worker that starts removes the containers of the dead, and leaves those of others that start at the same time.
+// Workers that start at the same time leave each other's containers.
 func TestNewContainer_SweepsContainersOfDeadWorkers(t *testing.T) {
-	s := newScene(t)
-	id := s.left(t, filepath.Join(t.TempDir(), "of a dead worker"))
+	s := newFixture(t)
+	id := s.abandon(t, filepath.Join(t.TempDir(), "of a dead worker"))
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			if _, err := sandbox.NewContainer(t.Context(), &s.with); err != nil {
+			if _, err := sandbox.NewContainer(t.Context(), &s.settings); err != nil {
 				t.Error(err)
 			}
 		})
@@ -318,28 +315,26 @@ func TestNewContainer_SweepsContainersOfDeadWorkers(t *testing.T) {
 	}
 }
 
-// A worker that is killed takes its containers with it: the guard reads from a pipe that ends with the worker.
 func TestWatchdog_EndsContainersWithTheirWorker(t *testing.T) {
-	s := newScene(t)
-	id := s.left(t, s.job.Owner)
-	release, err := s.box.StartWatchdog(s.job.Owner)
+	s := newFixture(t)
+	id := s.abandon(t, s.job.Owner)
+	stop, err := s.box.StartWatchdog(s.job.Owner)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if s.containers(t) == "" {
-		t.Fatal("the guard did not wait")
+		t.Fatal("the watchdog did not wait")
 	}
-	release() // waits for the guard
+	stop() // waits for the watchdog
 	if out := podman(t, "ps", "--all", "--quiet", "--filter=id="+id); out != "" {
 		t.Errorf("the container is there: %s", out)
 	}
 }
 
-// A limit that Podman cannot set stands for a machine that cannot: the worker does not start.
 func TestNewContainer_RefusesMachinesThatStartNoContainer(t *testing.T) {
-	s := newScene(t)
-	s.with.Limits.Memory = 1
-	if _, err := sandbox.NewContainer(t.Context(), &s.with); err == nil || !strings.Contains(err.Error(), "no container can be run with its limits") {
+	s := newFixture(t)
+	s.settings.Limits.Memory = 1
+	if _, err := sandbox.NewContainer(t.Context(), &s.settings); err == nil || !strings.Contains(err.Error(), "no container can be run with its limits") {
 		t.Errorf("%v", err)
 	}
 }

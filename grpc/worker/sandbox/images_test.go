@@ -16,16 +16,15 @@ import (
 	"testing"
 	"time"
 
-	"assay/grpc/worker/failure"
 	"assay/grpc/worker/sandbox"
 )
 
 func TestImages_AreGarbageCollected(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	exists := func(reference string) bool { return exec.Command("podman", "image", "exists", reference).Run() == nil }
 	age := func(d time.Duration) {
 		t.Helper()
-		notes, err := filepath.Glob(filepath.Join(s.with.Folder, "images", "*"))
+		notes, err := filepath.Glob(filepath.Join(s.settings.Folder, "images", "*"))
 		if err != nil || len(notes) != 1 {
 			t.Fatalf("noted: %v %v", notes, err)
 		}
@@ -34,16 +33,16 @@ func TestImages_AreGarbageCollected(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	own := s.from.address + "/lakeside/probe:look"
+	own := s.registry.address + "/lakeside/probe:look"
 	podman(t, "pull", "--quiet", own) // by the machine's administrator
 	t.Cleanup(func() { podman(t, "rmi", own) })
-	pulled := s.from.address + "/lakeside/probe:fail"
+	pulled := s.registry.address + "/lakeside/probe:fail"
 	for _, reference := range []string{own, pulled} {
 		if _, err := s.box.Image(t.Context(), reference, s.log); err != nil {
 			t.Fatal(err)
 		}
 	}
-	// A worker that stops does not forget which images are its own.
+	// A worker that stops does not forget its images.
 	ended, end := context.WithCancel(t.Context())
 	end()
 	if _, err := s.box.Image(ended, pulled, s.log); err == nil {
@@ -55,7 +54,7 @@ func TestImages_AreGarbageCollected(t *testing.T) {
 		kept bool
 	}{{0, 1, true}, {time.Hour, 1 << 30, true}, {time.Hour, 1, false}} {
 		age(c.age)
-		s.with.Images = c.most
+		s.settings.Images = c.most
 		s.container(t)
 		if exists(pulled) != c.kept || !exists(own) {
 			t.Errorf("unused for %s, at most %d bytes: kept %v, want %v; the administrator's %v", c.age, c.most, exists(pulled), c.kept, exists(own))
@@ -64,14 +63,13 @@ func TestImages_AreGarbageCollected(t *testing.T) {
 }
 
 func TestImage_PullFailuresAreTheRuns(t *testing.T) {
-	s := newScene(t)
+	s := newFixture(t)
 	for _, reference := range []string{
-		s.from.address + "/lakeside/probe:none", s.from.address + "/lakeside/probe:bad", s.from.address + "/loop/probe:look",
+		s.registry.address + "/lakeside/probe:none", s.registry.address + "/lakeside/probe:bad", s.registry.address + "/loop/probe:look",
 		"127.0.0.1:1/lakeside/probe:look", "docker-archive:/etc/passwd", "oci:/etc", "--privileged",
 	} {
 		_, err := s.box.Image(t.Context(), reference, s.log)
-		var ofRun *failure.RunError
-		if !errors.As(err, &ofRun) {
+		if !isRunError(err) {
 			t.Errorf("%s is not the run's own fault: %v", reference, err)
 			continue
 		}
@@ -82,9 +80,9 @@ func TestImage_PullFailuresAreTheRuns(t *testing.T) {
 	}
 }
 
-// silence listens on an address of this machine and answers nothing. Once as many callers wait as it takes, it takes no more
-// connections, as an address does behind which there is no machine.
-func silence(t *testing.T, taken bool) (address string) {
+// silentAddress returns an address of this machine that answers nothing. With full, its queue of connections is full, so that it does not
+// even accept them.
+func silentAddress(t *testing.T, full bool) (address string) {
 	t.Helper()
 	fd, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
 	if err != nil {
@@ -99,7 +97,7 @@ func silence(t *testing.T, taken bool) (address string) {
 		t.Fatal(err)
 	}
 	address = fmt.Sprintf("127.0.0.1:%d", name.(*syscall.SockaddrInet4).Port)
-	for taken { // until no more is
+	for full { // until no connection is accepted
 		c, err := net.DialTimeout("tcp", address, time.Second)
 		if err != nil {
 			break
@@ -109,24 +107,23 @@ func silence(t *testing.T, taken bool) (address string) {
 	return address
 }
 
-// Podman and git wait for minutes for a host that does not answer.
 func TestImage_SilentHostsTimeOut(t *testing.T) {
-	s := newScene(t)
-	s.from.elsewhere = silence(t, true)
+	s := newFixture(t)
+	s.registry.elsewhere = silentAddress(t, true)
 	ctx, cancel := context.WithTimeout(t.Context(), 90*time.Second)
 	defer cancel()
 	var all sync.WaitGroup
 	for name, get := range map[string]func() error{
 		"no registry": func() error {
-			_, err := s.box.Image(ctx, silence(t, true)+"/lakeside/probe:look", s.log)
+			_, err := s.box.Image(ctx, silentAddress(t, true)+"/lakeside/probe:look", s.log)
 			return err
 		},
 		"a registry that says nothing": func() error {
-			_, err := s.box.Image(ctx, silence(t, false)+"/lakeside/probe:look", s.log)
+			_, err := s.box.Image(ctx, silentAddress(t, false)+"/lakeside/probe:look", s.log)
 			return err
 		},
 		"layers on no host": func() error {
-			_, err := s.box.Image(ctx, s.from.address+"/elsewhere/probe:look", s.log)
+			_, err := s.box.Image(ctx, s.registry.address+"/elsewhere/probe:look", s.log)
 			return err
 		},
 		"no repository": func() error {
@@ -134,13 +131,12 @@ func TestImage_SilentHostsTimeOut(t *testing.T) {
 			if err := os.MkdirAll(folder, 0o700); err != nil {
 				return err
 			}
-			_, err := s.box.Repository(ctx, "https://"+silence(t, true)+"/a.git", "", folder, "silent", s.log)
+			_, err := s.box.Repository(ctx, "https://"+silentAddress(t, true)+"/a.git", "", folder, "silent", s.log)
 			return err
 		},
 	} {
 		all.Go(func() {
-			var ofRun *failure.RunError
-			if err := get(); !errors.As(err, &ofRun) {
+			if err := get(); !isRunError(err) {
 				t.Errorf("%s: %v", name, err)
 			}
 		})

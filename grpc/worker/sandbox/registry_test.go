@@ -12,7 +12,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -26,7 +25,7 @@ type registry struct {
 	blobs   map[string][]byte
 	tags    map[string]string // digests of manifests
 
-	elsewhere string // address of the blobs of the repository elsewhere
+	elsewhere string // address to which the blobs of the repository elsewhere are redirected
 }
 
 func digestOf(b []byte) string {
@@ -36,13 +35,7 @@ func digestOf(b []byte) string {
 
 func newRegistry(t *testing.T) *registry {
 	t.Helper()
-	program := filepath.Join(t.TempDir(), "probe")
-	build := exec.Command("go", "build", "-o", program, "./testdata/probe")
-	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	content, err := os.ReadFile(program)
+	content, err := os.ReadFile(compile(t, "./testdata/probe"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,8 +18,7 @@ import (
 	"assay/grpc/worker/sandbox"
 )
 
-// serveRepository serves a repository over HTTPS with the files, made executable, in one commit with the tag v1, and returns
-// its address.
+// serveRepository serves a repository over HTTPS with the executable files in one commit with the tag v1, and returns its URL.
 func serveRepository(t *testing.T, files map[string]string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -71,6 +70,12 @@ func serveRepository(t *testing.T, files map[string]string) string {
 	}
 	t.Setenv("GIT_SSL_CAINFO", authorities)
 	return server.URL + "/probe.git"
+}
+
+// isRunError reports whether an error is the run's own.
+func isRunError(err error) bool {
+	_, ok := errors.AsType[*failure.RunError](err)
+	return ok
 }
 
 func TestRepository_IsCloned(t *testing.T) {
@@ -134,8 +139,7 @@ func TestRepository_CloneFailuresAreTheRuns(t *testing.T) {
 		}
 		log := output.New()
 		_, err := local.Repository(t.Context(), address, "", folder, "test", log)
-		var ofRun *failure.RunError
-		if !errors.As(err, &ofRun) || err.Error() != want {
+		if !isRunError(err) || err.Error() != want {
 			t.Errorf("%s: %v", address, err)
 		}
 		if _, lines := log.Next(); len(lines) > 0 {
@@ -144,7 +148,6 @@ func TestRepository_CloneFailuresAreTheRuns(t *testing.T) {
 	}
 }
 
-// When nothing can be cloned for long, the network of the worker may be at fault, and the runs are not to fail for it.
 func TestRepository_ManyCloneFailuresAreTheWorkers(t *testing.T) {
 	local := &sandbox.Local{Log: slog.New(slog.DiscardHandler)}
 	for i := range 12 {
@@ -153,8 +156,7 @@ func TestRepository_ManyCloneFailuresAreTheWorkers(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := local.Repository(t.Context(), "https://127.0.0.1:1/a.git", "", folder, "test", output.New())
-		var ofRun *failure.RunError
-		if errors.As(err, &ofRun) != (i < 10) {
+		if isRunError(err) != (i < 10) {
 			t.Fatalf("attempt %d: %v", i, err)
 		}
 	}

@@ -1,9 +1,11 @@
 package measures_test
 
 import (
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,7 +14,7 @@ import (
 
 var names = []string{"ndcg", "recall"}
 
-// read reads the files as an evaluator's output folder with them is read.
+// read reads the files as those of an evaluator's output folder.
 func read(t *testing.T, files map[string]string) (*measures.Evaluation, error) {
 	t.Helper()
 	folder := t.TempDir()
@@ -97,13 +99,13 @@ func TestRead_RefusesInvalidFiles(t *testing.T) {
 	}
 }
 
-// check holds what every file must keep to: it is refused, or all measures are there, and none is infinite.
+// check checks that a file is refused, or has all measures, of which none is infinite.
 func check(t *testing.T, file string, content []byte) {
 	e, err := read(t, map[string]string{file: string(content)})
 	if err != nil {
 		return
 	}
-	for _, values := range append([]measures.Values{e.Measures}, values(e)...) {
+	for _, values := range append(slices.Collect(maps.Values(e.Topics)), e.Measures) {
 		for name, v := range values {
 			if math.IsInf(v, 0) || name != "ndcg" && name != "recall" {
 				t.Errorf("%s is %g", name, v)
@@ -113,14 +115,6 @@ func check(t *testing.T, file string, content []byte) {
 	if len(e.Measures) != len(names) {
 		t.Errorf("read %v", e.Measures)
 	}
-}
-
-func values(e *measures.Evaluation) []measures.Values {
-	var all []measures.Values
-	for _, v := range e.Topics {
-		all = append(all, v)
-	}
-	return all
 }
 
 func FuzzJSON(f *testing.F) {

@@ -15,7 +15,7 @@ import (
 
 const stdout, stderr = assayv1.Stream_STREAM_STDOUT, assayv1.Stream_STREAM_STDERR
 
-// drain takes all lines, as a server does that keeps what it gets.
+// drain takes and acknowledges all lines, like a server.
 func drain(t interface{ Fatalf(string, ...any) }, l *output.Log) []*assayv1.OutputLine {
 	var all []*assayv1.OutputLine
 	for some, _ := l.Waiting(); some; some, _ = l.Waiting() {
@@ -97,7 +97,7 @@ func TestNext_RepeatsLinesUntilAcknowledge(t *testing.T) {
 		l.Printf("%d", i)
 	}
 	l.Acknowledge(2)
-	l.Acknowledge(1) // an answer that came late
+	l.Acknowledge(1) // a late answer
 	if first, lines := l.Next(); first != 2 || !slices.Equal(texts(lines), []string{"2", "3", "4"}) {
 		t.Errorf("from %d on: %q", first, texts(lines))
 	}
@@ -108,7 +108,7 @@ func TestNext_RepeatsLinesUntilAcknowledge(t *testing.T) {
 }
 
 func TestChanged_SignalsTheFirstLineAndAFullCall(t *testing.T) {
-	rang := func(l *output.Log) bool {
+	changed := func(l *output.Log) bool {
 		select {
 		case <-l.Changed():
 			return true
@@ -117,22 +117,22 @@ func TestChanged_SignalsTheFirstLineAndAFullCall(t *testing.T) {
 		}
 	}
 	l := output.New()
-	if rang(l) {
-		t.Error("it rings without news")
+	if changed(l) {
+		t.Error("a signal without a line")
 	}
 	l.Printf("first")
-	if !rang(l) {
-		t.Error("it does not ring for a first line")
+	if !changed(l) {
+		t.Error("no signal for the first line")
 	}
 	for range 998 {
 		l.Printf("more")
 	}
-	if rang(l) {
-		t.Error("it rings for lines that go with the next call anyway")
+	if changed(l) {
+		t.Error("a signal for lines that go with the next call anyway")
 	}
 	l.Printf("as many as a call takes")
-	if _, full := l.Waiting(); !rang(l) || !full {
-		t.Error("it does not ring for as many lines as one call takes")
+	if _, full := l.Waiting(); !changed(l) || !full {
+		t.Error("no signal for as many lines as one call takes")
 	}
 }
 

@@ -10,15 +10,15 @@ import (
 	"assay/grpc/worker/scratch"
 )
 
-func claim(t *testing.T, root, name string) (f *scratch.Folder, tidied []string, err error) {
+func claim(t *testing.T, root, name string) (f *scratch.Folder, cleaned []string, err error) {
 	t.Helper()
 	f, err = scratch.Claim(root, name, func(folder string) {
-		tidied = append(tidied, filepath.Base(folder))
+		cleaned = append(cleaned, filepath.Base(folder))
 		if err := os.RemoveAll(folder); err != nil {
 			t.Error(err)
 		}
 	})
-	return f, tidied, err
+	return f, cleaned, err
 }
 
 func TestClaim_CleansUpAbandonedFolders(t *testing.T) {
@@ -30,14 +30,14 @@ func TestClaim_CleansUpAbandonedFolders(t *testing.T) {
 	if _, err := dead.New("01jlease"); err != nil {
 		t.Fatal(err)
 	}
-	alive, tidied, err := claim(t, root, "alive")
-	if err != nil || len(tidied) > 0 {
-		t.Fatalf("%v, tidied %v although both live", err, tidied)
+	alive, cleaned, err := claim(t, root, "alive")
+	if err != nil || len(cleaned) > 0 {
+		t.Fatalf("%v, cleaned up %v although both live", err, cleaned)
 	}
 	dead.Release() // as the end of its process does
-	again, tidied, err := claim(t, root, "dead/..")
-	if err != nil || !slices.Equal(tidied, []string{"worker-dead%2F.."}) {
-		t.Errorf("%v, tidied %v", err, tidied)
+	again, cleaned, err := claim(t, root, "dead/..")
+	if err != nil || !slices.Equal(cleaned, []string{"worker-dead%2F.."}) {
+		t.Errorf("%v, cleaned up %v", err, cleaned)
 	}
 	if entries, err := os.ReadDir(again.Path); err != nil || len(entries) != 1 {
 		t.Errorf("in the folder there are %v, %v", entries, err)

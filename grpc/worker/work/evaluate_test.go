@@ -1,6 +1,7 @@
 package work_test
 
 import (
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -38,7 +39,7 @@ func TestEvaluate_ReportsMeasures(t *testing.T) {
 	if m := r.GetMeasures(); len(m) != 2 || m["ndcg"] != 0.25 || !math.IsNaN(m["recall"]) {
 		t.Errorf("measures %v", m)
 	}
-	if topics := r.GetTopics(); len(topics) != 1 || !equal(topics["t1"].GetMeasures(), map[string]float64{"ndcg": 1}) {
+	if topics := r.GetTopics(); len(topics) != 1 || !maps.Equal(topics["t1"].GetMeasures(), map[string]float64{"ndcg": 1}) {
 		t.Errorf("topics %v", topics)
 	}
 }
@@ -54,7 +55,7 @@ measure{
   value: "1e-3"
 }
 END`).finish(nil)
-	if m := s.reported.GetMeasures(); !equal(m, map[string]float64{"ndcg": 0.5, "recall": 0.001}) {
+	if m := s.reported.GetMeasures(); !maps.Equal(m, map[string]float64{"ndcg": 0.5, "recall": 0.001}) {
 		t.Errorf("measures %v, failed %v", m, s.failed)
 	}
 }

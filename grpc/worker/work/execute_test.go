@@ -1,6 +1,7 @@
 package work_test
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -49,7 +50,7 @@ func TestExecute_UploadsTheOutput(t *testing.T) {
 	for _, f := range s.declared {
 		delivered[f.GetName()] = s.stored[f.GetSha256()] + " " + f.GetMediaType()
 	}
-	if want := (map[string]string{"run.txt": "cba\n text/plain", "more.jsonl": "{\"a\":1}\n application/jsonl"}); !equal(delivered, want) {
+	if want := (map[string]string{"run.txt": "cba\n text/plain", "more.jsonl": "{\"a\":1}\n application/jsonl"}); !maps.Equal(delivered, want) {
 		t.Errorf("delivered %q, want %q", delivered, want)
 	}
 	if got := s.printed(assayv1.Stream_STREAM_STDOUT); !slices.Equal(got, []string{"first", "without an end"}) {
@@ -66,19 +67,6 @@ func TestExecute_UploadsTheOutput(t *testing.T) {
 	}
 }
 
-func equal[K, V comparable](a, b map[K]V) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for k, v := range a {
-		if b[k] != v {
-			return false
-		}
-	}
-	return true
-}
-
-// A program without a container may put a link where its output folder was, to have the worker send what it links to.
 func TestExecute_DoesNotFollowAReplacedOutputFolder(t *testing.T) {
 	other := t.TempDir()
 	if err := os.WriteFile(filepath.Join(other, "secret"), []byte("of the worker"), 0o600); err != nil {

@@ -22,7 +22,7 @@ import (
 
 var errUnavailable = status.Error(codes.Unavailable, "as the test wants it")
 
-// TestHeartbeat_LostAnswersRepeatNoLine loses every second answer to a heartbeat, and every third call.
+// TestHeartbeat_LostAnswersRepeatNoLine loses every second answer to a heartbeat and every third call.
 func TestHeartbeat_LostAnswersRepeatNoLine(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, image(`for i in $(seq 0 2499); do echo "line $i"; done; sleep 0.3; echo last; echo run > "$ASSAY_OUTPUT/run"`))
@@ -53,7 +53,7 @@ func TestHeartbeat_LostAnswersRepeatNoLine(t *testing.T) {
 	}
 }
 
-// TestCallWithRetry_LostAnswerChangesNothing loses the answers that end a run: asked again, the server knows the lease no more.
+// TestCallWithRetry_LostAnswerChangesNothing loses the answer that ends a run, after which the server refuses the lease.
 func TestCallWithRetry_LostAnswerChangesNothing(t *testing.T) {
 	for method, command := range map[string]string{
 		"CompleteRun": `echo run > "$ASSAY_OUTPUT/run"`,
@@ -62,7 +62,7 @@ func TestCallWithRetry_LostAnswerChangesNothing(t *testing.T) {
 		t.Run(method, func(t *testing.T) {
 			t.Parallel()
 			s := newServer(t, image(command))
-			s.last(time.Hour, time.Hour) // no heartbeat tells
+			s.setLease(time.Hour, time.Hour) // so that no heartbeat does
 			s.after = func(called string, _ int) error {
 				if called == method && s.over {
 					return errUnavailable
@@ -77,8 +77,7 @@ func TestCallWithRetry_LostAnswerChangesNothing(t *testing.T) {
 	}
 }
 
-// TestCallWithRetry_EndsAfterItsTime has the server extend the lease and refuse the output, as one does that may not look
-// into its file store.
+// TestCallWithRetry_EndsAfterItsTime has the server extend the lease and refuse the output.
 func TestCallWithRetry_EndsAfterItsTime(t *testing.T) {
 	t.Parallel()
 	s := newServer(t, image(`echo run > "$ASSAY_OUTPUT/run"`))
@@ -98,8 +97,8 @@ func TestCallWithRetry_EndsAfterItsTime(t *testing.T) {
 	}
 }
 
-// lasting is a command that tells its process before it goes on for long, with a child that does.
-func lasting(t *testing.T) (command string, gone func()) {
+// longCommand returns a command that runs for long, with a child process, and a function that waits for the end of both.
+func longCommand(t *testing.T) (command string, waitForEnd func()) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "pids")
 	command = fmt.Sprintf(`sleep 600 & echo $$ $! > %[1]s.new; mv %[1]s.new %[1]s; echo begun; sleep 600`, file)
@@ -124,7 +123,7 @@ func lasting(t *testing.T) (command string, gone func()) {
 	}
 }
 
-// alive reports whether a process runs: one that ended may be kept by its new parent.
+// alive reports whether a process runs, and is no zombie.
 func alive(pid int) bool {
 	if syscall.Kill(pid, 0) != nil {
 		return false
@@ -133,8 +132,8 @@ func alive(pid int) bool {
 	return err != nil || !strings.Contains(string(stat), ") Z ")
 }
 
-// begun waits until the program's line has come.
-func (s *server) begun() {
+// waitForOutput waits for the program's first line.
+func (s *server) waitForOutput() {
 	s.t.Helper()
 	for deadline := time.Now().Add(5 * time.Second); !slices.Contains(s.printed(assayv1.Stream_STREAM_STDOUT), "begun"); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -150,33 +149,33 @@ func (s *server) with(f func()) {
 }
 
 func TestLease_LossEndsTheProgram(t *testing.T) {
-	for name, lose := range map[string]func(s *server){
+	for name, loseLease := range map[string]func(s *server){
 		"stop":  func(s *server) { s.stop = "The run was cancelled." },
 		"stale": func(s *server) { s.over = true },
-		"lapse": func(s *server) {
+		"expired": func(s *server) {
 			s.before = func(string, int) error { return errUnavailable }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			command, gone := lasting(t)
+			command, waitForEnd := longCommand(t)
 			s := newServer(t, image(command))
-			if name != "lapse" {
-				s.last(time.Hour, interval)
+			if name != "expired" {
+				s.setLease(time.Hour, interval)
 			}
 			r := s.start(nil)
-			s.begun()
+			s.waitForOutput()
 			began := time.Now()
-			s.with(func() { lose(s) })
+			s.with(func() { loseLease(s) })
 			for ; len(files(t, r.folder)) > 1; time.Sleep(10 * time.Millisecond) {
 				if time.Since(began) > 6*time.Second {
 					t.Fatal("the work goes on")
 				}
 			}
-			if took := time.Since(began); name == "lapse" && took < leaseTime-2*interval {
+			if took := time.Since(began); name == "expired" && took < leaseTime-2*interval {
 				t.Errorf("the lease was given up after %s, although it may still be good", took)
 			}
-			gone()
+			waitForEnd()
 			s.with(func() {
 				if s.failed != nil || s.declared != nil {
 					t.Errorf("something was reported without a lease: %v %v", s.failed, s.declared)
@@ -186,17 +185,16 @@ func TestLease_LossEndsTheProgram(t *testing.T) {
 	}
 }
 
-// TestHeartbeat_SendsLinesBeforeTheInterval has lines sent soon although no heartbeat is due for long.
 func TestHeartbeat_SendsLinesBeforeTheInterval(t *testing.T) {
 	t.Parallel()
-	command, gone := lasting(t)
+	command, waitForEnd := longCommand(t)
 	s := newServer(t, image("sleep 0.2; "+command))
-	s.last(time.Hour, time.Hour)
+	s.setLease(time.Hour, time.Hour)
 	r := s.start(func(w *work.Worker) { w.Grace = 0 })
-	s.begun()
+	s.waitForOutput()
 	r.stop()
 	wait(t, "the end", r.done)
-	gone()
+	waitForEnd()
 }
 
 func TestRun_StopFinishesOrReleasesWork(t *testing.T) {
@@ -204,7 +202,7 @@ func TestRun_StopFinishesOrReleasesWork(t *testing.T) {
 		t.Parallel()
 		s := newServer(t, image(`echo begun; sleep 0.5; echo run > "$ASSAY_OUTPUT/run"`))
 		r := s.start(nil)
-		s.begun()
+		s.waitForOutput()
 		r.stop()
 		wait(t, "the end", r.done)
 		if s.declared == nil || s.failed != nil || s.calls["Lease"] != 1 {
@@ -213,13 +211,13 @@ func TestRun_StopFinishesOrReleasesWork(t *testing.T) {
 	})
 	t.Run("give it back then", func(t *testing.T) {
 		t.Parallel()
-		command, gone := lasting(t)
+		command, waitForEnd := longCommand(t)
 		s := newServer(t, image(command))
 		r := s.start(func(w *work.Worker) { w.Grace = 200 * time.Millisecond })
-		s.begun()
+		s.waitForOutput()
 		r.stop()
 		wait(t, "the end", r.done)
-		gone()
+		waitForEnd()
 		if s.failed.GetFault() != assayv1.FailRunRequest_FAULT_NONE || len(s.failed.GetDiagnostics()) != 0 {
 			t.Errorf("failed %v", s.failed)
 		}
@@ -244,7 +242,6 @@ func TestRun_RetriesLease(t *testing.T) {
 	}
 }
 
-// A worker that can never lease ends; a token that was accepted may be replaced while its file still has the old one.
 func TestRun_EndsWhenTheServerRefusesTheWorker(t *testing.T) {
 	for name, c := range map[string]struct {
 		code  codes.Code

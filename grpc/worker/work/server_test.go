@@ -31,8 +31,7 @@ import (
 	"assay/grpc/worker/work"
 )
 
-// server speaks the protocol as its comments say, for one run, and fails when a test wants it to: what happens when answers
-// are lost cannot be brought about at will with the real one. It also is the object store.
+// server implements the protocol for one run, and fails when a test wants it to, which the real one cannot. It is the object store too.
 type server struct {
 	assayv1.UnimplementedWorkerServiceServer
 	t      *testing.T
@@ -67,12 +66,12 @@ func newServer(t *testing.T, w *assayv1.Work) *server {
 	s.files = httptest.NewServer(http.HandlerFunc(s.serveFile))
 	t.Cleanup(s.files.Close)
 	w.RunId, w.LeaseId, w.Attempt = "01JRUN", "01JLEASE", 1
-	s.last(leaseTime, interval)
+	s.setLease(leaseTime, interval)
 	return s
 }
 
-// last says how long leases last, and how often to send heartbeats.
-func (s *server) last(lease, interval time.Duration) {
+// setLease sets the duration of leases and the interval of heartbeats.
+func (s *server) setLease(lease, interval time.Duration) {
 	s.lease = lease
 	s.work.LeaseDuration, s.work.HeartbeatInterval = durationpb.New(lease), durationpb.New(interval)
 }
@@ -112,7 +111,7 @@ func (s *server) serveFile(w http.ResponseWriter, r *http.Request) {
 	s.stored[digest] = string(content)
 }
 
-// call counts a call, fails it when it is to, and checks the fence.
+// call counts a call, fails it if the test wants that, and checks the lease.
 func (s *server) call(method string) (n int, err error) {
 	s.calls[method]++
 	n = s.calls[method]
@@ -236,7 +235,7 @@ func (s *server) FailRun(_ context.Context, r *assayv1.FailRunRequest) (*assayv1
 	return &assayv1.FailRunResponse{}, s.answer("FailRun", n)
 }
 
-// printed are the lines of the stream.
+// printed returns the lines of the stream.
 func (s *server) printed(stream assayv1.Stream) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,8 +248,8 @@ func (s *server) printed(stream assayv1.Stream) []string {
 	return out
 }
 
-// running is a worker at work.
-type running struct {
+// runningWorker is a worker that was started.
+type runningWorker struct {
 	stop   context.CancelFunc
 	done   chan struct{}
 	folder string
@@ -258,7 +257,7 @@ type running struct {
 }
 
 // start starts a worker in local mode against the server.
-func (s *server) start(change func(*work.Worker)) *running {
+func (s *server) start(change func(*work.Worker)) *runningWorker {
 	s.t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(s.t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -284,7 +283,7 @@ func (s *server) start(change func(*work.Worker)) *running {
 		change(w)
 	}
 	ctx, stop := context.WithCancel(s.t.Context())
-	r := &running{stop: stop, done: make(chan struct{}), folder: folder.Path}
+	r := &runningWorker{stop: stop, done: make(chan struct{}), folder: folder.Path}
 	go func() {
 		defer close(r.done)
 		r.err = w.Run(ctx)
@@ -299,7 +298,7 @@ func (s *server) start(change func(*work.Worker)) *running {
 	return r
 }
 
-// wait waits for something that is to happen soon.
+// wait waits for an event that must happen soon.
 func wait(t *testing.T, what string, happens <-chan struct{}) {
 	t.Helper()
 	select {
@@ -309,7 +308,7 @@ func wait(t *testing.T, what string, happens <-chan struct{}) {
 	}
 }
 
-// finish does the work to its end and checks that nothing is left behind.
+// finish runs a worker until the run ends, and checks that it leaves no files.
 func (s *server) finish(change func(*work.Worker)) *server {
 	s.t.Helper()
 	r := s.start(change)
@@ -318,13 +317,13 @@ func (s *server) finish(change func(*work.Worker)) *server {
 	wait(s.t, "the end of the worker", r.done)
 	s.t.Cleanup(func() {
 		if left := files(s.t, r.folder); !slices.Equal(left, []string{"lock"}) {
-			s.t.Errorf("left behind: %v", left)
+			s.t.Errorf("files are left: %v", left)
 		}
 	})
 	return s
 }
 
-// diagnostics are those of a failure: the safe ones, and the others.
+// diagnostics returns those of a failure: the safe ones, and the others.
 func (s *server) diagnostics(fault assayv1.FailRunRequest_Fault) (safe, others string) {
 	s.t.Helper()
 	if s.failed.GetFault() != fault {

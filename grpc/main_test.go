@@ -141,10 +141,10 @@ func TestRun_ServesOverDynamoDB(t *testing.T) {
 	i := issuer(t)
 	addr := start(t, i)
 	if err := checked(t, "-addr", addr); err != nil {
-		t.Errorf("a server that is well is told to be %v", err)
+		t.Errorf("a healthy server is reported as %v", err)
 	}
 	if err := run(t.Context(), []string{"-addr", "127.0.0.1:1", "-check"}, func(string) string { return "" }, io.Discard, nil); err == nil {
-		t.Error("a server that is not there is told to be well")
+		t.Error("a missing server is reported as healthy")
 	}
 	lease(t, i, addr, insecure.NewCredentials())
 }
@@ -154,11 +154,11 @@ func TestRun_ServesTLS(t *testing.T) {
 	cert, key := certificate(t)
 	addr := start(t, i, "-tls-cert", cert, "-tls-key", key)
 	if err := checked(t, "-addr", addr, "-tls-cert", cert, "-tls-key", key); err != nil {
-		t.Errorf("a server that is well is told to be %v", err)
+		t.Errorf("a healthy server is reported as %v", err)
 	}
 	other, otherKey := certificate(t)
 	if err := run(t.Context(), []string{"-addr", addr, "-tls-cert", other, "-tls-key", otherKey, "-check"}, func(string) string { return "" }, io.Discard, nil); err == nil {
-		t.Error("a server with another certificate is told to be well")
+		t.Error("a server with another certificate is reported as healthy")
 	}
 	pool := x509.NewCertPool()
 	b, err := os.ReadFile(cert)
@@ -207,6 +207,6 @@ func TestRun_NamesTheIssuerOfTheDiscoveryDocument(t *testing.T) {
 	args := []string{"-addr", "127.0.0.1:0", "-issuer", i.url + "/", "-audience", "assay", "-table", "assay", "-bucket", "files"}
 	err := run(t.Context(), args, func(string) string { return "" }, io.Discard, func(string) { t.Error("it serves") })
 	if err == nil || !strings.Contains(err.Error(), strconv.Quote(i.url)) {
-		t.Errorf("%v, want to be told to give %s", err, i.url)
+		t.Errorf("%v, want %s in the error", err, i.url)
 	}
 }

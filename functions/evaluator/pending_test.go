@@ -39,7 +39,7 @@ func TestRunDue_ExpiresUploadsAfterADay(t *testing.T) {
 	f.wait(2 * time.Minute)
 	f.must(f.RunDue(f.ctx))
 	if r := f.run(arrived); r.State != record.Queued {
-		t.Fatalf("a run whose file arrived, though nobody was told, is %s: %v", r.State, r.Diagnostics)
+		t.Fatalf("a run whose file arrived, without a notification, is %s: %v", r.State, r.Diagnostics)
 	}
 	if r := f.run(missing); r.State != record.Failed || r.Diagnostics[0].File != "run.txt" || !strings.Contains(r.Diagnostics[0].Message, r.Files[0].SHA256) {
 		t.Fatalf("%s %v", r.State, r.Diagnostics)

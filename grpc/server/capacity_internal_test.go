@@ -66,7 +66,7 @@ func TestCapacity(t *testing.T) {
 	run := recordtest.New(t, db).Task().Dataset().Run("ann", recordtest.OfImage)
 	measure("lease a run", func(ctx context.Context) error { return poll(ctx) })
 	leased := recordtest.Get[record.RunItem](t, db, run.Key())
-	measure("describe its work", func(ctx context.Context) error {
+	measure("build its message", func(ctx context.Context) error {
 		work, err := w.workFor(ctx, leased)
 		if work == nil && err == nil {
 			return context.Canceled

@@ -55,7 +55,7 @@ func (r *Reader) ShowWithLinks(ctx context.Context, objects blob.Store, run *rec
 	return shown, err
 }
 
-// Unserved reports whether no worker that serves the run's queue has called within a minute, and callers with the roles are told so.
+// Unserved reports whether no worker that serves the run's queue has called within a minute, and the roles allow to know that.
 func (r *Reader) Unserved(ctx context.Context, run *record.RunItem, roles access.Role) (_ bool, err error) {
 	if !run.AwaitsWorker() || roles&(access.Owner|access.Organizer|access.Admin) == 0 {
 		return false, nil

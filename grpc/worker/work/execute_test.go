@@ -114,7 +114,7 @@ func TestExecute_ReportsFailuresOfTheRun(t *testing.T) {
 				t.Errorf("safe: %s\nother: %s", safe, other)
 			}
 			if c.other != "" && strings.Contains(safe, c.other) {
-				t.Errorf("what the program printed is told to everyone: %s", safe)
+				t.Errorf("everyone reads what the program printed: %s", safe)
 			}
 		})
 	}

@@ -296,7 +296,7 @@ func TestExecute_CutsEndlessOutput(t *testing.T) {
 	s := newServer(t, image(`yes "$(printf %1000d 7)" | head -c 40000000; echo the cause >&2; exit 1`)).finish(nil)
 	_, other := s.diagnostics(assayv1.FailRunRequest_FAULT_RUN)
 	if !strings.Contains(other, "the cause") {
-		t.Errorf("the end of the output is not told: %s", other)
+		t.Errorf("the end of the output is missing: %s", other)
 	}
 	size := 0
 	for _, l := range s.lines {

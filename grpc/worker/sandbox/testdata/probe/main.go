@@ -1,4 +1,4 @@
-// Command probe tells from within a container what can be done there.
+// Command probe reports from within a container what can be done there.
 package main
 
 import (

@@ -589,7 +589,7 @@ type WatchRunResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The run as it is now; absent when only lines came.
 	Run *Run `protobuf:"bytes,1,opt,name=run,proto3" json:"run,omitempty"`
-	// Lines of the log that came since the last message. Whoever may not read the log gets none.
+	// Lines of the log that came since the last message. Callers who may not read the log get none.
 	Lines []*LogLine `protobuf:"bytes,2,rep,name=lines,proto3" json:"lines,omitempty"`
 	// What to ask with so that the stream goes on behind this message.
 	ResumeToken   string `protobuf:"bytes,3,opt,name=resume_token,json=resumeToken,proto3" json:"resume_token,omitempty"`

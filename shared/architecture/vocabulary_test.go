@@ -67,6 +67,7 @@ var retiredPhrases = map[string]string{
 	"respite":    "delay",
 	"thereby":    "by that, or nothing at all",
 	"whence":     "from where",
+	"whoever":    "all who, or the caller",
 	"whosoever":  "who, or the caller",
 }
 

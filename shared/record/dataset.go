@@ -56,7 +56,7 @@ type DatasetDraft struct {
 	Inputs      []File `json:"inputs" required:"false" maxItems:"20" doc:"what participants get"`
 	Truths      []File `json:"truths,omitempty" maxItems:"20" doc:"what they never get; seen by organizers and workers alone, unless truthsPublic"`
 	// TruthsPublic is taken for the split training alone, whose labels are there to be learned from.
-	TruthsPublic bool      `json:"truthsPublic,omitempty" doc:"for the split training: whoever gets the inputs gets the truth files too. It is taken back only in a change that replaces all of them"`
+	TruthsPublic bool      `json:"truthsPublic,omitempty" doc:"for the split training: callers who get the inputs get the truth files too. It is taken back only in a change that replaces all of them"`
 	RunFormat    RunFormat `json:"runFormat"`
 	Evaluator    Evaluator `json:"evaluator"`
 	IDsPublic    bool      `json:"idsPublic,omitempty" doc:"declares that participants may know which topics or items the truth has. While a run is blinded, its owner is then told which of them are missing or unknown; without it, only by what the inputs have. It counts for runs that are evaluated afterwards; for the built-in evaluators"`

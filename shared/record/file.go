@@ -60,7 +60,7 @@ type Upload struct {
 	Method    string            `json:"method" maxLength:"20" example:"PUT"`
 	URL       string            `json:"url" format:"uri" maxLength:"8000" doc:"signed address"`
 	Headers   map[string]string `json:"headers" maxProperties:"20" doc:"headers to send"`
-	ExpiresAt Instant           `json:"expiresAt" doc:"until when the address works: 30 to 45 minutes from when it was made; whoever gets the resource again gets a new one"`
+	ExpiresAt Instant           `json:"expiresAt" doc:"until when the address works: 30 to 45 minutes from when it was made; each GET of the resource makes a new one"`
 }
 
 var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)

@@ -69,7 +69,7 @@ func Start(t testing.TB) aws.Config {
 
 func command(t testing.TB, port string) *exec.Cmd {
 	if jar := os.Getenv(jarVariable); jar != "" {
-		c := exec.CommandContext(context.Background(), "java", "-Djava.library.path="+filepath.Join(filepath.Dir(jar), "DynamoDBLocal_lib"), //nolint:gosec // whoever runs the test names the jar
+		c := exec.CommandContext(context.Background(), "java", "-Djava.library.path="+filepath.Join(filepath.Dir(jar), "DynamoDBLocal_lib"), //nolint:gosec // the environment of the test names the jar
 			"-jar", jar, "-inMemory", "-sharedDb", "-port", port)
 		c.Dir = filepath.Dir(jar)
 		return c

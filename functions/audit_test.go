@@ -16,7 +16,7 @@ import (
 // Organizers cannot publish what is a team's. What else they change of it is audited, as are changes by teams of what leaderboards
 // show.
 func TestAudit_KeepsChangesOfWhatTeamsOwn(t *testing.T) {
-	s := newEntered(t)
+	s := newWithSubmission(t)
 	before := len(s.entries(""))
 	s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, s.submission, map[string]any{"visibility": "public"})
 	s.change("olga", s.submission, map[string]any{"title": "Of an organizer"})
@@ -44,7 +44,7 @@ func TestAudit_KeepsChangesOfWhatTeamsOwn(t *testing.T) {
 
 // The organizer's entries have what was created, changed and deleted, also when all of it is deleted.
 func TestAudit_EntriesOutliveWhatTheyAreAbout(t *testing.T) {
-	s := newEntered(t)
+	s := newWithSubmission(t)
 	s.change("olga", s.dataset, map[string]any{"split": "validation"})
 	s.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, s.runPath, nil)
 	s.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, s.submission, nil)
@@ -84,7 +84,7 @@ func TestAudit_EntriesOutliveWhatTheyAreAbout(t *testing.T) {
 
 // Entries have ids; names come from the profiles, and addresses are for those to whom the user gave them.
 func TestAudit_NamesAreJoinedWhenRead(t *testing.T) {
-	s := newEntered(t)
+	s := newWithSubmission(t)
 	s.change("root", s.task, map[string]any{"featured": true, "visibility": "private"})
 	items, err := s.Store.Query(t.Context(), store.Query{Partition: record.AuditPartition(servertest.ID(s.organizer)), Limit: 100})
 	if err != nil || len(items) < 6 {

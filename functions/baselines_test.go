@@ -11,7 +11,7 @@ import (
 
 // Organizers need no team for a baseline, and no quota or window of the task holds for it.
 func TestSubmission_BaselineNeedsNoTeamAndNoQuota(t *testing.T) {
-	s := newEntered(t)
+	s := newWithSubmission(t)
 	s.change("olga", s.task, map[string]any{"submissions": map[string]any{"perDay": 1, "total": 1, "closesAt": "2020-01-01T00:00:00Z"}})
 	image := servertest.Image(servertest.ID(s.dataset))
 	s.Want(http.StatusForbidden, nil, "olga", http.MethodPost, s.task+"/submissions", image)

@@ -49,8 +49,8 @@ func (d *deployment) ask(user, method, path string, body any, want int) []byte {
 	return got
 }
 
-// entered makes a task in which ada may submit, and returns its path and its dataset.
-func (d *deployment) entered() (task, dataset string) {
+// newTask makes a task in which ada may submit, and returns its path and its dataset.
+func (d *deployment) newTask() (task, dataset string) {
 	var made struct{ URL, ID string }
 	get := func(b []byte) {
 		if err := json.Unmarshal(b, &made); err != nil {
@@ -65,8 +65,8 @@ func (d *deployment) entered() (task, dataset string) {
 	return task, made.ID
 }
 
-// submits returns the run of a submission of ada's.
-func (d *deployment) submits(task, dataset string) string {
+// submit returns the run of a submission of ada's.
+func (d *deployment) submit(task, dataset string) string {
 	var made struct{ RunIDs []string }
 	upload := servertest.Upload(dataset, servertest.Inline("run.csv", "id,label\n1,a\n"))
 	if err := json.Unmarshal(d.ask("ada", http.MethodPost, task+"/submissions", upload, http.StatusCreated), &made); err != nil {
@@ -75,8 +75,8 @@ func (d *deployment) submits(task, dataset string) string {
 	return made.RunIDs[0]
 }
 
-// completes waits until the run is completed.
-func (d *deployment) completes(run string) record.RunItem {
+// awaitCompleted waits until the run is completed.
+func (d *deployment) awaitCompleted(run string) record.RunItem {
 	d.t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
 		r := recordtest.Get[record.RunItem](d.t, d.table, record.RunKey(run))
@@ -93,13 +93,13 @@ func (d *deployment) completes(run string) record.RunItem {
 // at, and holds nothing up; and the function has itself woken, should it have been a passing fault.
 func TestDeployed_MovesPoisonMessageToDeadLetterQueue(t *testing.T) {
 	d := deploy(t, build(t), true)
-	task, dataset := d.entered()
+	task, dataset := d.newTask()
 	poison := store.Item{Key: record.RunKey(record.NewID(time.Now())), Data: []byte("this is no run")}
 	poison.Indexes[record.ByWork-1] = store.Key{Partition: record.QueuePartition(record.QueueBuiltin), Sort: record.DueBy(time.Now())}
 	if err := d.table.Write(t.Context(), store.Create(poison)); err != nil {
 		t.Fatal(err)
 	}
-	d.completes(d.submits(task, dataset))
+	d.awaitCompleted(d.submit(task, dataset))
 	select {
 	case r := <-d.stream.DeadLetters:
 		if key := r.Change.Keys["p"].String(); key != poison.Partition {
@@ -108,22 +108,22 @@ func TestDeployed_MovesPoisonMessageToDeadLetterQueue(t *testing.T) {
 	case <-time.After(10 * time.Second):
 		t.Error("the poison was not set aside")
 	}
-	rescue := false
+	scheduled := false
 	for name, at := range d.schedules.Created() {
-		rescue = rescue || strings.HasPrefix(name, "due-") && time.Until(at) > 10*time.Minute && time.Until(at) < 20*time.Minute
+		scheduled = scheduled || strings.HasPrefix(name, "due-") && time.Until(at) > 10*time.Minute && time.Until(at) < 20*time.Minute
 	}
-	if !rescue {
+	if !scheduled {
 		t.Errorf("the function does not have itself woken: %v", d.schedules.Created())
 	}
-	d.completes(d.submits(task, dataset))
+	d.awaitCompleted(d.submit(task, dataset))
 }
 
 // A function that crashes leaves a lease, which expires; the instant is in the table, and the change that wrote it made a schedule
 // for it.
 func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 	d := deploy(t, build(t), true)
-	task, dataset := d.entered()
-	r := d.completes(d.submits(task, dataset))
+	task, dataset := d.newTask()
+	r := d.awaitCompleted(d.submit(task, dataset))
 	now := time.Now()
 	r.State, r.EvaluationID, r.Evaluations, r.FinishedAt = record.Evaluating, "", nil, nil
 	r.Lease = &record.Lease{ID: record.NewID(now), Holder: "dead", Until: record.At(now.Add(90 * time.Second))}
@@ -146,7 +146,7 @@ func TestDeployed_ReclaimsRunOfCrashedFunction(t *testing.T) {
 			t.Errorf("%s: %v", wake, err)
 		}
 	}
-	if got := d.completes(r.ID); len(got.Evaluations) != 1 {
+	if got := d.awaitCompleted(r.ID); len(got.Evaluations) != 1 {
 		t.Errorf("%d evaluations", len(got.Evaluations))
 	}
 	for _, strange := range []string{`{}`, `{"Wake":"up"}`, `[]`, `{"Records":[{"eventSource":"aws:sqs"}]}`, `{"Records":[1]}`} {

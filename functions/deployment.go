@@ -37,7 +37,7 @@ func (d Deployment) Writes() bool {
 }
 
 const (
-	// answerTime lets a request end by api.RequestTime and tidy up, and still answer before API Gateway gives it up
+	// answerTime lets a request end by api.RequestTime and do what follows it, and still answer before API Gateway gives it up
 	// after 30 seconds.
 	answerTime = api.RequestTime + 4*time.Second
 	// evaluationTime is the longest that AWS Lambda lets a function run.

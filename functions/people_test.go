@@ -10,7 +10,7 @@ import (
 
 // Organizers see name and address of a user next to every id; no other caller does, not even tom in answers about himself.
 func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
-	s := newEntered(t)
+	s := newWithSubmission(t)
 	s.change("olga", s.runPath+"/review", map[string]any{"published": true, "blinded": false})
 	s.change("tom", s.submission, map[string]any{"visibility": "public"})
 	evaluation := s.evaluated()
@@ -50,7 +50,7 @@ func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 // Anyone can found an organizer and add known users to it and to its tasks. That shows no address before the user has acted
 // there.
 func TestPeople_AddedByOthersKeepTheirAddresses(t *testing.T) {
-	s := newEntered(t)
+	s := newWithSubmission(t)
 	tom := servertest.UserID("tom")
 	lab := s.Create("mia", "/v1/organizers", map[string]any{"name": "Mia's", "members": []string{tom}})
 	task := s.Create("mia", "/v1/tasks", map[string]any{"organizerId": servertest.ID(lab), "name": "Bait"})

@@ -13,6 +13,7 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/lists"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 )
 
 // platform serves every family for an organizer of olga's with a task. Its evaluator works when a test has it work, and its clock is
@@ -123,4 +124,37 @@ func (p *platform) auditEntries(user, path string) []record.AuditEntry {
 // actions are those of the entries, the newest first.
 func actions(entries []record.AuditEntry) string {
 	return strings.Join(lists.Map(entries, func(e record.AuditEntry) string { return e.Action }), " ")
+}
+
+// withSubmission is a platform on which tom, as an anonymous team, submitted an image to a dataset for test, with a review.
+type withSubmission struct {
+	*platform
+	registration, submission, runPath string
+}
+
+func newWithSubmission(t *testing.T) *withSubmission {
+	t.Helper()
+	e := &withSubmission{platform: newPlatform(t, map[string]any{"submissions": map[string]any{"perDay": 3, "total": 5}})}
+	e.newDataset(nil)
+	e.registration = e.register("tom", map[string]any{"team": "Heron", "anonymous": true})
+	s := e.submit("tom", servertest.Image(servertest.ID(e.dataset)))
+	e.submission, e.runPath = e.task+"/submissions/"+s.ID, "/v1/runs/"+s.RunIDs[0]
+	e.change("olga", e.runPath+"/review", map[string]any{"comment": "late"})
+	return e
+}
+
+func (e *withSubmission) entries(query string) []record.AuditEntry {
+	e.t.Helper()
+	return e.auditEntries("olga", e.organizer+"/audit-entries"+query)
+}
+
+// evaluated gives tom's run an evaluation, and returns its path.
+func (e *withSubmission) evaluated() string {
+	e.t.Helper()
+	r := recordtest.Get[record.RunItem](e.t, e.Store, record.RunKey(servertest.ID(e.runPath)))
+	v := &record.EvaluationItem{Access: r.Access}
+	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = record.NewMeta(e.Now()), r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.Team
+	v.TruthVersion, v.PrimaryMeasure, v.Measures = 1, "Accuracy", map[string]*float64{"Accuracy": new(0.5)}
+	e.Put(v)
+	return "/v1/evaluations/" + v.ID
 }

@@ -103,14 +103,6 @@ func newScenario(t *testing.T, s Setup) *scenario {
 	return st
 }
 
-// known returns the id of a user who has become known by a first change.
-func (st *scenario) known(name string) string {
-	st.t.Helper()
-	var me struct{ ID string }
-	st.api.want(st.t, http.StatusOK, &me, st.api.Token(name), http.MethodPatch, "/v1/user", map[string]any{})
-	return me.ID
-}
-
 // annTeam and annContact are what only the organizers know of the anonymous team.
 func (st *scenario) annTeam() string    { return "Heron " + st.tail }
 func (st *scenario) annContact() string { return "heron@" + st.tail + ".example" }

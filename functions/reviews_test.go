@@ -7,44 +7,10 @@ import (
 
 	"assay/shared/api/servertest"
 	"assay/shared/record"
-	"assay/shared/record/recordtest"
 )
 
-// entered is a platform on which tom, as an anonymous team, submitted an image to a dataset for test, with a review.
-type entered struct {
-	*platform
-	registration, submission, runPath string
-}
-
-func newEntered(t *testing.T) *entered {
-	t.Helper()
-	e := &entered{platform: newPlatform(t, map[string]any{"submissions": map[string]any{"perDay": 3, "total": 5}})}
-	e.newDataset(nil)
-	e.registration = e.register("tom", map[string]any{"team": "Heron", "anonymous": true})
-	s := e.submit("tom", servertest.Image(servertest.ID(e.dataset)))
-	e.submission, e.runPath = e.task+"/submissions/"+s.ID, "/v1/runs/"+s.RunIDs[0]
-	e.change("olga", e.runPath+"/review", map[string]any{"comment": "late"})
-	return e
-}
-
-func (e *entered) entries(query string) []record.AuditEntry {
-	e.t.Helper()
-	return e.auditEntries("olga", e.organizer+"/audit-entries"+query)
-}
-
-// evaluated gives tom's run an evaluation, and returns its path.
-func (e *entered) evaluated() string {
-	e.t.Helper()
-	r := recordtest.Get[record.RunItem](e.t, e.Store, record.RunKey(servertest.ID(e.runPath)))
-	v := &record.EvaluationItem{Access: r.Access}
-	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = record.NewMeta(e.Now()), r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.Team
-	v.TruthVersion, v.PrimaryMeasure, v.Measures = 1, "Accuracy", map[string]*float64{"Accuracy": new(0.5)}
-	e.Put(v)
-	return "/v1/evaluations/" + v.ID
-}
-
 func TestRegistration_SaysWhatIsLeftOfTheQuota(t *testing.T) {
-	s := newEntered(t)
+	s := newWithSubmission(t)
 	for _, user := range []string{"tom", "olga"} {
 		if q := servertest.Get[record.Registration](s.Server, user, s.registration).Quota; q == nil || *q.PerDay != 3 || *q.RemainingToday != 2 || *q.Total != 5 || *q.Remaining != 4 || q.ResetsAt == nil {
 			t.Errorf("%s sees %+v", user, q)
@@ -65,7 +31,7 @@ func TestRegistration_SaysWhatIsLeftOfTheQuota(t *testing.T) {
 }
 
 func TestReview_RefusesContradictingFlags(t *testing.T) {
-	s := newEntered(t)
+	s := newWithSubmission(t)
 	for _, flag := range []string{"missingOutput", "extraneousOutput", "invalidOutput", "hasErrorOutput", "otherErrors"} {
 		a := s.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, s.runPath+"/review", map[string]any{"noErrors": true, flag: true})
 		if !strings.Contains(string(a.Body), `"pointer":"/`+flag+`"`) {
@@ -79,7 +45,7 @@ func TestReview_RefusesContradictingFlags(t *testing.T) {
 }
 
 func TestReview_SaysWhatLeaderboardsDoNotShow(t *testing.T) {
-	s := newEntered(t)
+	s := newWithSubmission(t)
 	type patch = map[string]any
 	review := s.runPath + "/review"
 	for _, c := range []struct {

@@ -270,7 +270,9 @@ func TestServer_StopEndsWaitingCalls(t *testing.T) {
 		}
 		answered <- err
 	}()
-	time.Sleep(50 * time.Millisecond)
+	for recordtest.Get[record.Serving](t, s.Store, record.ServingKey()) == nil { // until the call of Lease has arrived
+		time.Sleep(time.Millisecond)
+	}
 	s.stop()
 	if err := <-answered; err != nil {
 		t.Error(err)

@@ -77,26 +77,6 @@ func TestCallWithRetry_LostAnswerChangesNothing(t *testing.T) {
 	}
 }
 
-// TestCallWithRetry_EndsAfterItsTime has the server extend the lease and refuse the output.
-func TestCallWithRetry_EndsAfterItsTime(t *testing.T) {
-	t.Parallel()
-	s := newServer(t, image(`echo run > "$ASSAY_OUTPUT/run"`))
-	s.before = func(method string, _ int) error {
-		if method == "CompleteRun" {
-			return errUnavailable
-		}
-		return nil
-	}
-	var log bytes.Buffer
-	s.finish(func(w *work.Worker) { w.RetryFor, w.Log = time.Second, slog.New(slog.NewTextHandler(&log, nil)) })
-	s.diagnostics(assayv1.FailRunRequest_FAULT_WORKER)
-	for _, want := range []string{"did not take the call within 1s", "as the test wants it"} {
-		if !strings.Contains(log.String(), want) {
-			t.Errorf("the log does not say %q: %s", want, log.String())
-		}
-	}
-}
-
 // longCommand returns a command that runs for long, with a child process, and a function that waits for the end of both.
 func longCommand(t *testing.T) (command string, waitForEnd func()) {
 	t.Helper()

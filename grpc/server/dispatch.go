@@ -113,12 +113,9 @@ func (d *dispatcher) leave(w *waiter) bool {
 // changed notifies the dispatcher of items that were just written.
 func (d *dispatcher) changed(items []store.Item) {
 	waiting := record.QueuePartition(record.QueueWorkers)
-	if slices.ContainsFunc(items, func(it store.Item) bool { return it.Entry(record.ByWork).Partition == waiting }) {
-		d.notify()
+	if !slices.ContainsFunc(items, func(it store.Item) bool { return it.Entry(record.ByWork).Partition == waiting }) {
+		return
 	}
-}
-
-func (d *dispatcher) notify() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	clear(d.emptySince)

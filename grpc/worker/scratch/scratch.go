@@ -85,11 +85,5 @@ func Abandoned(folder string) bool {
 	return syscall.Flock(int(lock.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) == nil
 }
 
-// New makes a folder in the worker's.
-func (f *Folder) New(name string) (string, error) {
-	path := filepath.Join(f.Path, name)
-	return path, os.Mkdir(path, 0o700)
-}
-
 // Release unlocks the folder.
 func (f *Folder) Release() { f.lock.Close() }

@@ -27,7 +27,7 @@ func TestClaim_CleansUpAbandonedFolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := dead.New("01jlease"); err != nil {
+	if err := os.Mkdir(filepath.Join(dead.Path, "01jlease"), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	alive, cleaned, err := claim(t, root, "alive")

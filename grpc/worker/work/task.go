@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -61,8 +62,8 @@ func (w *Worker) do(working context.Context, work *assayv1.Work) bool {
 }
 
 func (t *task) perform(ctx context.Context) error {
-	var err error
-	if t.folder, err = t.Folder.New(strings.ToLower(t.leaseID)); err != nil {
+	t.folder = filepath.Join(t.Folder.Path, strings.ToLower(t.leaseID))
+	if err := os.Mkdir(t.folder, 0o700); err != nil {
 		return err
 	}
 	switch t.work.GetKind() {

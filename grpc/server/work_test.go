@@ -129,24 +129,6 @@ func TestReportEvaluation_CompletesTheRun(t *testing.T) {
 	}
 }
 
-func TestHeartbeat_LogOfABlindedRunIsWithheld(t *testing.T) {
-	s := newFixture(t)
-	id := s.image("ada", s.dataset(recordtest.OnTestSplit))[0]
-	w := s.lease(&assayv1.LeaseRequest{})
-	if _, err := s.beat(w, 0, "line"); err != nil {
-		t.Fatal(err)
-	}
-	for user, reads := range map[string]bool{"": false, "bob": false, "ada": false, "olga": true} {
-		if r := s.run(user, id); (r.LogTail != "") != reads {
-			t.Errorf("%q reads %q", user, r.LogTail)
-		}
-	}
-	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, "/v1/runs/"+id+"/review", map[string]any{"blinded": false})
-	if r := s.run("ada", id); r.LogTail == "" {
-		t.Error("the owner reads nothing of a run that is not blinded any more")
-	}
-}
-
 func TestHeartbeat_StopsTheWorkerOfACancelledRun(t *testing.T) {
 	s := newFixture(t)
 	id := s.image("ada", s.dataset())[0]

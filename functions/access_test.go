@@ -19,20 +19,27 @@ import (
 
 var update = flag.Bool("update", false, "write the golden file")
 
+// goldenFile returns what is in the file, which a test that updates it has written before.
+func goldenFile(t *testing.T, name string, got []byte) []byte {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(name, got, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return want
+}
+
 const golden = "testdata/access.golden"
 
 // TestRights_AreThoseOfTheGoldenFile shows every change of the rights in a review: the golden file is the table of operations and roles.
 func TestRights_AreThoseOfTheGoldenFile(t *testing.T) {
 	got := rights(functions.Operations())
-	if *update {
-		if err := os.WriteFile(golden, got, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := goldenFile(t, golden, got)
 	if bytes.Equal(got, want) {
 		return
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"net/http"
-	"os"
 	"strconv"
 	"strings"
 	"testing"
@@ -70,16 +69,7 @@ func TestCapacity(t *testing.T) {
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	if *update {
-		if err := os.WriteFile(capacityTable, out.Bytes(), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(capacityTable)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !alike(out.String(), string(want)) {
+	if want := goldenFile(t, capacityTable, out.Bytes()); !alike(out.String(), string(want)) {
 		t.Errorf("%s is stale; run go test ./functions -run TestCapacity -update and look at what changed:\n%s", capacityTable, &out)
 	}
 }

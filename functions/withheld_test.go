@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -19,7 +18,7 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/blob"
 	"assay/shared/page"
-	"assay/shared/records"
+	"assay/shared/record/recordtest"
 	"assay/shared/store"
 	"assay/shared/store/embedded"
 )
@@ -38,22 +37,13 @@ func TestAnswers_AreEqualWhateverIsWithheld(t *testing.T) {
 	asked, answered := 0, map[int]int{}
 	for seed := *firstSeed; seed < *firstSeed+*seeds; seed++ {
 		m := newModel(seed)
-		for key, content := range m.objects() {
-			f := modelFile("", content)
-			o := blob.Object{Key: key, Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}
-			if err := s.Files.Put(t.Context(), o, strings.NewReader(content)); err != nil {
-				t.Fatal(err)
-			}
-		}
+		m.putObjects(t, s)
 		requests := m.requests(s)
 		for _, caller := range modelCallers {
 			full, withheld := m.store(t, caller, false), m.store(t, caller, true)
 			differing := 0
 			for _, r := range requests {
-				s.Store = full
-				want := r.ask(s, caller)
-				s.Store = withheld
-				got := r.ask(s, caller)
+				want, got := r.ask(s, full, caller), r.ask(s, withheld, caller)
 				asked++
 				answered[statusOf(want)]++
 				if differing < 3 && (!bytes.Equal(want, got) || statusOf(want) >= http.StatusInternalServerError) {
@@ -71,22 +61,23 @@ func TestAnswers_AreEqualWhateverIsWithheld(t *testing.T) {
 	}
 }
 
-func (m *model) store(t *testing.T, caller string, withhold bool) store.Store {
+// putObjects stores the files of the model.
+func (m *model) putObjects(t *testing.T, s *servertest.Server) {
 	t.Helper()
-	s, err := embedded.Open(filepath.Join(t.TempDir(), "table.db"), embedded.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	for some := range slices.Chunk(m.records(caller, withhold), store.MaxWrites) {
-		tx := new(records.Tx)
-		for _, r := range some {
-			tx.Create(r)
-		}
-		if err := tx.Commit(t.Context(), s); err != nil {
+	for key, content := range m.objects() {
+		f := modelFile("", content)
+		o := blob.Object{Key: key, Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}
+		if err := s.Files.Put(t.Context(), o, strings.NewReader(content)); err != nil {
 			t.Fatal(err)
 		}
 	}
+}
+
+func (m *model) store(t *testing.T, caller string, withhold bool) store.Store {
+	t.Helper()
+	s := recordtest.OpenStore(t, embedded.Options{})
+	b := recordtest.New(t, s)
+	b.Batch(func() { b.Put(m.records(caller, withhold)...) })
 	return s
 }
 
@@ -96,8 +87,9 @@ type modelRequest struct {
 	headers      []string
 }
 
-// ask returns the answer as it was sent, except for what differs in each request.
-func (r *modelRequest) ask(s *servertest.Server, caller string) []byte {
+// ask returns the answer from the store as it was sent, except for what differs in each request.
+func (r *modelRequest) ask(s *servertest.Server, from store.Store, caller string) []byte {
+	s.Store = from
 	a := s.Do(caller, r.method, r.path, r.body, r.headers...)
 	var b bytes.Buffer
 	_, _ = fmt.Fprintln(&b, a.Status)

@@ -11,7 +11,6 @@ import (
 	"assay/functions"
 	"assay/functions/evaluator"
 	"assay/shared/api/servertest"
-	"assay/shared/blob"
 	"assay/shared/record"
 	"assay/shared/store"
 )
@@ -82,12 +81,7 @@ func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 			m.entries = append(m.entries, modelEntry{name: truth.name, user: user, dataset: i, public: n%2 == 0, published: n%3 == 0, blinded: true, state: record.Queued, run: run})
 		}
 	}
-	for key, content := range m.objects() {
-		f := modelFile("", content)
-		if err := s.Files.Put(t.Context(), blob.Object{Key: key, Size: f.Size, SHA256: f.SHA256, MediaType: f.MediaType}, strings.NewReader(content)); err != nil {
-			t.Fatal(err)
-		}
-	}
+	m.putObjects(t, s)
 	evaluated := func(caller string, withhold bool) store.Store {
 		t.Helper()
 		w := &evaluator.Worker{Store: m.store(t, caller, withhold), Files: s.Files, Now: s.Now, Log: s.Log, Holder: "test"}
@@ -104,10 +98,7 @@ func TestAnswers_AreEqualWhateverTheHiddenTruth(t *testing.T) {
 	for _, caller := range []string{"", "ada", "bob"} {
 		full, other := evaluated(caller, false), evaluated(caller, true)
 		for _, r := range requests {
-			s.Store = full
-			want := r.ask(s, caller)
-			s.Store = other
-			got := r.ask(s, caller)
+			want, got := r.ask(s, full, caller), r.ask(s, other, caller)
 			if differing < 3 && !bytes.Equal(want, got) {
 				differing++
 				t.Errorf("%s %s %s as %q: against a truth\n%s\nagainst another\n%s", r.method, r.path, r.body, caller, want, got)

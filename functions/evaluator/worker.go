@@ -4,9 +4,9 @@
 // Worker is the same in both hosts, which call it like this:
 //
 //	what                    binary (local loop)                    AWS (function evaluator)
-//	evaluate queued runs    EvaluateQueued's loop, woken by        HandleChange, for the run that a record of the
-//	                        Changed or each second                 DynamoDB stream names, or EvaluateQueued, by a schedule
-//	pending work of records RunDue's jobs, each second             HandleChange, when the work is due at once, or RunDue, by
+//	evaluate queued runs    Run's loop, woken by Changed after a   HandleChange, for the run that a record of the
+//	                        write, or each second                  DynamoDB stream names, or EvaluateQueued, by a schedule
+//	pending work of records Run's jobs, each second                HandleChange, when the work is due at once, or RunDue, by
 //	                                                               a one-time schedule of EventBridge for its minute (NextDue)
 //	completed uploads       the handler of /files/                 files.Uploads, by a notification of S3
 //	runs without a worker   FailUnserved, each minute              FailUnserved, by the same schedule as RunDue

@@ -9,6 +9,7 @@ import (
 
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
 )
@@ -68,7 +69,7 @@ func TestAudit_EntriesOutliveWhatTheyAreAbout(t *testing.T) {
 			t.Errorf("the task's own list has no %s", e.Action)
 		}
 	}
-	tom := servertest.UserID("tom")
+	tom := recordtest.UserID("tom")
 	for query, want := range map[string]string{
 		"?filter[action]=task.created,task.deleted":                                     "task.deleted task.created",
 		"?filter[actorId]=" + tom:                                                       "registration.deleted submission.deleted run.deleted submission.created registration.created",
@@ -99,9 +100,9 @@ func TestAudit_NamesAreJoinedWhenRead(t *testing.T) {
 	}
 	for _, e := range s.entries("") {
 		want := map[string]record.Person{
-			servertest.UserID("olga"): {Name: "olga", Email: "olga@example.org"},
-			servertest.UserID("tom"):  {Name: "tom", Email: "tom@example.org"},
-			servertest.UserID("root"): {Name: "root"}, // neither a member nor registered
+			recordtest.UserID("olga"): {Name: "olga", Email: "olga@example.org"},
+			recordtest.UserID("tom"):  {Name: "tom", Email: "tom@example.org"},
+			recordtest.UserID("root"): {Name: "root"}, // neither a member nor registered
 		}[e.ActorID]
 		if e.Actor == nil || e.Actor.Name != want.Name || e.Actor.Email != want.Email || len(e.Users) != len(e.UserIDs) {
 			t.Errorf("%s by %s: %+v", e.Action, e.ActorID, e.Actor)
@@ -114,7 +115,7 @@ func TestAudit_NamesAreJoinedWhenRead(t *testing.T) {
 	if last := rows[2]; last[3] != "olga" || last[4] != "olga@example.org" || last[5] != "review.updated" || last[9] != "tom" {
 		t.Errorf("%q", last)
 	}
-	if err := new(records.Tx).DeleteKey(record.UserKey(servertest.UserID("tom"))).Commit(t.Context(), s.Store); err != nil {
+	if err := new(records.Tx).DeleteKey(record.UserKey(recordtest.UserID("tom"))).Commit(t.Context(), s.Store); err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{s.organizer + "/audit-entries", s.registration, s.runPath, s.submission} {

@@ -29,7 +29,7 @@ func TestSubmission_BaselineNeedsNoTeamAndNoQuota(t *testing.T) {
 			t.Errorf("%+v", made[i])
 		}
 	}
-	used := recordtest.Get[record.Allowance](t, s.Store, record.AllowanceKey(servertest.ID(s.task), servertest.UserID("olga")))
+	used := recordtest.Get[record.Allowance](t, s.Store, record.AllowanceKey(servertest.ID(s.task), recordtest.UserID("olga")))
 	if used.Total != 0 || used.Submissions != 0 || used.Runs[servertest.ID(s.dataset)] != 3 {
 		t.Errorf("%+v", used)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"assay/shared/api/servertest"
+	"assay/shared/record/recordtest"
 )
 
 // One test measures them all, because it takes its time to make so many records.
@@ -43,7 +44,7 @@ func (p *populated) checkSingles(t *testing.T) {
 		{"olga", "/v1/runs/" + p.own.ID + "/review", cost{2, 2 + 1, 0}},
 		{"owner", task + "/submissions/" + p.own.SubmissionID, cost{3, 1 + 2 + 1, 0}}, // its runs have its files
 		{"owner", "/v1/user", cost{1, 2, 0}},
-		{"root", "/v1/users/" + servertest.UserID("owner"), cost{1, 1, 0}},
+		{"root", "/v1/users/" + recordtest.UserID("owner"), cost{1, 1, 0}},
 	} {
 		if got, _ := p.get(t, c.user, c.path); got != c.want {
 			t.Errorf("GET %s as %q: %s, want %s", c.path, c.user, got, c.want)
@@ -56,7 +57,7 @@ func (p *populated) checkSingles(t *testing.T) {
 func (p *populated) checkLists(t *testing.T) {
 	const limit, audiences, shards = 20, 4, 4
 	task := "/v1/tasks/" + p.dataset.TaskID
-	owner := servertest.UserID("owner")
+	owner := recordtest.UserID("owner")
 	grants := map[string]int64{"": 0, "unrelated": 0, "reg": 1, "owner": 2, "olga": 1, "root": 0}
 	for _, c := range []struct {
 		path       string

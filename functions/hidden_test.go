@@ -44,7 +44,7 @@ func newHiding(t *testing.T) *hiding {
 		"submissionId":   {in.SubmissionID, below.SubmissionID},
 		"runId":          {in.ID, below.ID},
 		"evaluationId":   {in.EvaluationID, below.EvaluationID},
-		"userId":         {servertest.UserID("owner")},
+		"userId":         {recordtest.UserID("owner")},
 		"organizerId":    nil, // no organizer is hidden
 	}
 	return h

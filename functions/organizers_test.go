@@ -7,6 +7,7 @@ import (
 
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/store"
 )
 
@@ -17,8 +18,8 @@ func TestAudit_HasChangesOfMembersInEachTask(t *testing.T) {
 	for range 6 {
 		tasks = append(tasks, p.newTask(nil))
 	}
-	olga, tom := servertest.UserID("olga"), servertest.UserID("tom")
-	p.Know("tom")
+	olga, tom := recordtest.UserID("olga"), recordtest.UserID("tom")
+	p.Records().User("tom")
 	p.change("olga", p.organizer, map[string]any{"members": []string{olga, tom}})
 	p.change("tom", tasks[0], map[string]any{"submissions": map[string]any{"total": 3}})
 	p.change("tom", p.organizer, map[string]any{"members": []string{tom}})

@@ -214,7 +214,7 @@ func TestLeaderboardPage_SaysThatItIsFiltered(t *testing.T) {
 	path := "/v1/tasks/" + f.dataset.TaskID + "/evaluations?sort=rank"
 	whole := f.page(path)
 	const want = "No published result is what the address asks for."
-	for _, query := range []string{"&offset=1000", "&filter[runId]=" + record.NewID(f.Now()), "&filter[userId]=" + servertest.UserID("nobody")} {
+	for _, query := range []string{"&offset=1000", "&filter[runId]=" + record.NewID(f.Now()), "&filter[userId]=" + recordtest.UserID("nobody")} {
 		page := f.page(path + query)
 		if !strings.Contains(page, want) || strings.Contains(whole, want) || strings.Contains(page, "no published results") {
 			t.Errorf("with %s the page does not say so", query)

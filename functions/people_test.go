@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"assay/shared/api/servertest"
+	"assay/shared/record/recordtest"
 )
 
 // Organizers see name and address of a user next to every id; no other caller does, not even tom in answers about himself.
@@ -16,7 +17,7 @@ func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 	evaluation := s.evaluated()
 	const tom, olga = `"name":"tom","email":"tom@example.org"`, `"name":"olga","email":"olga@example.org"`
 	for path, want := range map[string]string{
-		s.organizer: olga, "/v1/organizers": olga, s.organizer + "/members": olga, s.organizer + "/members/" + servertest.UserID("olga"): olga,
+		s.organizer: olga, "/v1/organizers": olga, s.organizer + "/members": olga, s.organizer + "/members/" + recordtest.UserID("olga"): olga,
 		s.registration: tom, s.task + "/registrations": tom, s.submission: tom, s.task + "/submissions": tom,
 		s.runPath: tom, "/v1/runs": tom, s.runPath + "/review": olga, s.organizer + "/audit-entries": tom, s.task + "/audit-entries": olga,
 		evaluation: tom, "/v1/evaluations": tom, s.task + "/evaluations": tom, s.task + "/evaluations?best=true": tom,
@@ -51,7 +52,7 @@ func TestPeople_AreNamedToOrganizersAlone(t *testing.T) {
 // there.
 func TestPeople_AddedByOthersKeepTheirAddresses(t *testing.T) {
 	s := newWithSubmission(t)
-	tom := servertest.UserID("tom")
+	tom := recordtest.UserID("tom")
 	lab := s.Create("mia", "/v1/organizers", map[string]any{"name": "Mia's", "members": []string{tom}})
 	task := s.Create("mia", "/v1/tasks", map[string]any{"organizerId": servertest.ID(lab), "name": "Bait"})
 	registration := s.Create("mia", task+"/registrations", map[string]any{"team": "Tom's", "userId": tom})

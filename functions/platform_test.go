@@ -155,6 +155,6 @@ func (e *withSubmission) evaluated() string {
 	v := &record.EvaluationItem{Access: r.Access}
 	v.Meta, v.RunID, v.SubmissionID, v.TaskID, v.DatasetID, v.UserID, v.Team = record.NewMeta(e.Now()), r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, r.Team
 	v.TruthVersion, v.PrimaryMeasure, v.Measures = 1, "Accuracy", map[string]*float64{"Accuracy": new(0.5)}
-	e.Put(v)
+	e.Records().Put(v)
 	return "/v1/evaluations/" + v.ID
 }

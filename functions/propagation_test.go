@@ -44,7 +44,7 @@ func TestUpdateRegistration_PropagatesAlias(t *testing.T) {
 	task := s.Records().Task()
 	registration := task.Register("tom")
 	r := task.Dataset().Run("tom", recordtest.Public, recordtest.Published)
-	tom, alias := servertest.UserID("tom"), registration.Alias
+	tom, alias := recordtest.UserID("tom"), registration.Alias
 	for _, step := range []struct {
 		patch map[string]any
 		shown string

@@ -28,7 +28,7 @@ func newCharged(t *testing.T) charged {
 // bytesAre fails the test unless the user's files count so many bytes.
 func (c charged) bytesAre(user string, want int64, when string) {
 	c.t.Helper()
-	if got := recordtest.Get[record.Usage](c.t, c.Store, record.UsageKey(servertest.UserID(user))).Bytes; got != want {
+	if got := recordtest.Get[record.Usage](c.t, c.Store, record.UsageKey(recordtest.UserID(user))).Bytes; got != want {
 		c.t.Errorf("%s: %s has %d bytes, want %d", when, user, got, want)
 	}
 }
@@ -62,7 +62,7 @@ func TestQuotas_ByDay(t *testing.T) {
 	}}}
 	image := servertest.Image(servertest.ID(p.dataset))
 	p.register("olga", nil)
-	p.Know("user1", "user3")
+	p.Records().User("user1", "user3")
 	for _, c := range []struct {
 		path  string
 		body  func(n int) map[string]any
@@ -74,7 +74,7 @@ func TestQuotas_ByDay(t *testing.T) {
 		}, 1},
 		{"/v1/datasets", func(int) map[string]any { return newDatasetBody(servertest.ID(p.task)) }, 1},
 		{p.task + "/registrations", func(n int) map[string]any {
-			return map[string]any{"team": fmt.Sprint("Team ", n), "userId": servertest.UserID(fmt.Sprint("user", n))}
+			return map[string]any{"team": fmt.Sprint("Team ", n), "userId": recordtest.UserID(fmt.Sprint("user", n))}
 		}, 1},
 		{p.task + "/submissions", func(int) map[string]any { return image }, 0},
 	} {
@@ -131,8 +131,8 @@ func TestQuotas_BytesOfRunsComeBackOnce(t *testing.T) {
 func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 	p := newCharged(t)
 	truth := int64(len(labTruth))
-	p.Know("otto")
-	p.change("olga", p.organizer, map[string]any{"members": []string{servertest.UserID("olga"), servertest.UserID("otto")}})
+	p.Records().User("otto")
+	p.change("olga", p.organizer, map[string]any{"members": []string{recordtest.UserID("olga"), recordtest.UserID("otto")}})
 	path := p.dataset
 	p.change("otto", path, map[string]any{"inputs": []any{fileOf(300), fileOf(200)}})
 	p.bytesAre("olga", 0, "another member added inputs")
@@ -164,10 +164,10 @@ func TestQuotas_BytesOfDatasetsComeBackToTheirPayer(t *testing.T) {
 // Each change that is kept in an audit entry can be made again and again, and counts each time.
 func TestAudit_EntriesOfADayAreBounded(t *testing.T) {
 	p := newCharged(t)
-	p.Know("otto")
+	p.Records().User("otto")
 	registration := p.register("olga", nil)
 	s := p.submit("olga", servertest.Image(servertest.ID(p.dataset)))
-	both := []string{servertest.UserID("olga"), servertest.UserID("otto")}
+	both := []string{recordtest.UserID("olga"), recordtest.UserID("otto")}
 	most := int64(0)
 	for _, c := range []struct {
 		path    string

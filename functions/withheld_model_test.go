@@ -10,9 +10,9 @@ import (
 	"slices"
 	"time"
 
-	"assay/shared/api/servertest"
 	"assay/shared/measure"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 
 	"github.com/oklog/ulid/v2"
 )
@@ -173,13 +173,13 @@ func (m *model) records(caller string, withhold bool) []record.Record {
 	b := &modelBuilder{model: m, caller: caller, withhold: withhold}
 	for i, user := range []string{"olga", "rival"} {
 		o := &record.Organizer{Meta: modelMeta("organizer", i)}
-		o.Name, o.Members = "Lab of "+user, []string{servertest.UserID(user)}
+		o.Name, o.Members = "Lab of "+user, []string{recordtest.UserID(user)}
 		count := &record.TaskCount{Meta: o.Meta, Tasks: 2}
 		b.all = append(b.all, o, count, &record.Reservation{Meta: o.Meta, At: record.MembershipKey(o.Members[0], o.ID)})
 	}
 	for _, user := range []string{"ada", "bob", "dan", "rejected", "olga", "rival"} {
 		if u := (&record.User{Meta: modelMeta("organizer", 9), Name: user, Email: user + "@example.org"}); !b.hides(m.names(caller, user)) {
-			u.ID = servertest.UserID(user)
+			u.ID = recordtest.UserID(user)
 			b.all = append(b.all, u)
 		}
 	}
@@ -226,7 +226,7 @@ func (b *modelBuilder) task(i int) {
 	task.Normalize()
 	b.all = append(b.all, task)
 	if !b.hides(b.organizes(b.caller, i)) {
-		a := record.NewAudit(modelTime, task.Scope(), servertest.UserID(t.organizer), "review.updated", "/v1/tasks/"+task.ID, nil, nil)
+		a := record.NewAudit(modelTime, task.Scope(), recordtest.UserID(t.organizer), "review.updated", "/v1/tasks/"+task.ID, nil, nil)
 		a.Meta = modelMeta("audit", i)
 		b.all = append(b.all, a)
 	}
@@ -260,7 +260,7 @@ func (b *modelBuilder) task(i int) {
 
 func (b *modelBuilder) register(i int, r modelRegistration) {
 	used := &record.Allowance{Meta: modelMeta("registration", i), TaskID: modelID("task", r.task), Total: 1}
-	used.ID = servertest.UserID(r.user)
+	used.ID = recordtest.UserID(r.user)
 	if b.truths != nil && r.user == "bob" {
 		used.TruthFailures = slices.Repeat([]record.Instant{record.At(modelTime.Add(-time.Hour))}, record.MaxTruthFailures)
 		b.all = append(b.all, used)
@@ -269,7 +269,7 @@ func (b *modelBuilder) register(i int, r modelRegistration) {
 		return
 	}
 	item := &record.RegistrationItem{OrganizerID: b.organizerID(r.task)}
-	item.Meta, item.TaskID, item.UserID = modelMeta("registration", i), modelID("task", r.task), servertest.UserID(r.user)
+	item.Meta, item.TaskID, item.UserID = modelMeta("registration", i), modelID("task", r.task), recordtest.UserID(r.user)
 	item.Team, item.State, item.Anonymous, item.Contact = "Team of "+r.user, r.state, r.anonymous, r.user+"@example.org"
 	item.Alias = record.NewAlias(item.ID)
 	if used.TruthFailures == nil {
@@ -298,12 +298,12 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	named := organizes || owns || !r.anonymous
 	entry := named && (sees || seesResult && e.state == record.Completed)
 	attributes.Title, attributes.PaperURL, attributes.Affiliation = b.other(entry, e.name), b.other(entry, "https://example.org/"+e.name), b.other(entry, "University of "+e.user)
-	userID, team := servertest.UserID(e.user), "Team of "+e.user
+	userID, team := recordtest.UserID(e.user), "Team of "+e.user
 	if e.user == b.tasks[e.task].organizer {
 		team = record.BaselineTeam
 	}
 	if b.hides(organizes || owns || !r.anonymous) {
-		userID, team = servertest.UserID("somebody else"), "Somebody else"
+		userID, team = recordtest.UserID("somebody else"), "Somebody else"
 	}
 	s := &record.SubmissionItem{Access: attributes}
 	s.Meta, s.TaskID, s.UserID, s.Team, s.Type = modelMeta("submission", i), modelID("task", e.task), userID, team, record.UploadType
@@ -326,7 +326,7 @@ func (b *modelBuilder) enter(i int, e modelEntry) {
 	}
 	review := &record.ReviewItem{OrganizerID: attributes.OrganizerID, TaskID: s.TaskID, UserID: userID}
 	review.Meta, review.RunID, review.Published, review.Blinded = modelMeta("review", i), run.ID, e.published, e.blinded
-	review.ReviewerID = servertest.UserID(b.tasks[e.task].organizer)
+	review.ReviewerID = recordtest.UserID(b.tasks[e.task].organizer)
 	review.Comment = b.other(organizes || owns, "comment")
 	b.all = append(b.all, s, run, review)
 	if e.state != record.Completed || b.hides(seesResult) {

@@ -170,7 +170,7 @@ func (m *model) ids() map[string][]string {
 		add("evaluationId", task, modelID("evaluation", i))
 	}
 	for _, user := range []string{"ada", "dan", "olga", "somebody else"} {
-		add("userId", "", servertest.UserID(user))
+		add("userId", "", recordtest.UserID(user))
 	}
 	for _, name := range []string{"taskId", "datasetId", "registrationId", "submissionId", "runId", "evaluationId"} {
 		ids[name] = append(ids[name], nothing)

@@ -169,7 +169,7 @@ func TestRemove_DeletesFilesUnlessRunsUseThem(t *testing.T) {
 	for _, attributes := range []record.AccessAttributes{{}, {Public: true}, {Public: true, PrivateTask: true}} {
 		run := &record.RunItem{Access: attributes}
 		run.Meta, run.TaskID, run.DatasetID, run.State, run.QueuedAt = record.NewMeta(s.Now()), s.task.ID, d.ID, record.Queued, new(record.At(s.Now()))
-		s.Put(run)
+		s.Records().Put(run)
 		s.Want(http.StatusConflict, nil, "olga", http.MethodDelete, path, nil)
 		s.Records().Commit(new(records.Tx).Delete(run))
 	}
@@ -179,7 +179,7 @@ func TestRemove_DeletesFilesUnlessRunsUseThem(t *testing.T) {
 	if s.truth(d.ID) != nil || s.FileCount() != 0 {
 		t.Errorf("the truth is %v, and %d files are there", s.truth(d.ID), s.FileCount())
 	}
-	if e := s.entries(); len(e) != 2 || e[0].Action != "dataset.deleted" || e[0].ActorID != servertest.UserID("olga") {
+	if e := s.entries(); len(e) != 2 || e[0].Action != "dataset.deleted" || e[0].ActorID != recordtest.UserID("olga") {
 		t.Errorf("%+v", e)
 	}
 }

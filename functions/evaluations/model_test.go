@@ -26,7 +26,7 @@ type modelEntry struct {
 
 // modelBoard is the leaderboard by the plainest rules: filter, sort, count.
 func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, onlyUser string) []modelEntry {
-	id := servertest.UserID(user)
+	id := recordtest.UserID(user)
 	organizer := user == "olga" || user == "root"
 	var seen []*record.EvaluationItem
 	for _, e := range all {
@@ -62,7 +62,7 @@ func modelBoard(all []*record.EvaluationItem, measure string, best bool, user, o
 			}
 		}
 		named := !e.Access.Anonymous || organizer || e.UserID == id
-		if onlyUser == "" || named && e.UserID == servertest.UserID(onlyUser) {
+		if onlyUser == "" || named && e.UserID == recordtest.UserID(onlyUser) {
 			board = append(board, modelEntry{better + 1, e.ID})
 		}
 	}
@@ -97,7 +97,7 @@ func TestLeaderboard_IsThatOfANaiveModel(t *testing.T) {
 			offset, limit := rapid.IntRange(0, 6).Draw(rt, "offset"), rapid.IntRange(1, 5).Draw(rt, "limit")
 			path := s.board(fmt.Sprintf("sort=%s&best=%v&offset=%d&limit=%d", order, best, offset, limit))
 			if only != "" {
-				path += "&filter[userId]=" + servertest.UserID(only)
+				path += "&filter[userId]=" + recordtest.UserID(only)
 			}
 			measure := map[string]string{"rank": "nDCG@10", "nDCG@10": "nDCG@10", "AP": "AP"}[order]
 			want := modelBoard(all, measure, best, user, only)
@@ -143,7 +143,7 @@ func TestPublicView_IsTheSameForAllReaders(t *testing.T) {
 			}
 		})
 		dataset := "filter[datasetId]=" + s.dataset.ID
-		filter := rapid.SampledFrom([]string{"", "&filter[userId]=" + servertest.UserID("ada")}).Draw(rt, "filter")
+		filter := rapid.SampledFrom([]string{"", "&filter[userId]=" + recordtest.UserID("ada")}).Draw(rt, "filter")
 		paths := rapid.Permutation([]string{
 			s.board("sort=rank&limit=2"), s.board("sort=rank&limit=2&offset=1"), s.board("sort=AP"), s.board("best=true"), s.board(dataset),
 			"/v1/evaluations?sort=rank&" + dataset, "/v1/evaluations?" + dataset, "/v1/evaluations?filter[taskId]=" + s.dataset.TaskID,

@@ -11,6 +11,7 @@ import (
 	"assay/shared/api/servertest"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 )
 
 // fixture serves an organizer of alice's.
@@ -32,7 +33,7 @@ func (f *fixture) set(caller string, names ...string) servertest.Answer {
 func ids(names ...string) []string {
 	all := make([]string, len(names))
 	for i, name := range names {
-		all[i] = servertest.UserID(name)
+		all[i] = recordtest.UserID(name)
 	}
 	return all
 }
@@ -43,7 +44,7 @@ func (f *fixture) members() []string {
 
 func TestMembers_UnknownUsersAreNamed(t *testing.T) {
 	l := serve(t)
-	l.Know("bob")
+	l.Records().User("bob")
 	body := map[string]any{"name": "Other", "members": ids("bob", "nobody", "bob2")}
 	for _, request := range []struct {
 		method, path string
@@ -78,7 +79,7 @@ func TestMembers_UnknownUsersAreNamed(t *testing.T) {
 	for i := range many {
 		many[i] = fmt.Sprintf("member%d", i)
 	}
-	l.Know(many...)
+	l.Records().User(many...)
 	if a := l.set("alice", append([]string{"alice", "bob"}, many...)...); a.Status != http.StatusUnprocessableEntity || !strings.Contains(string(a.Body), `"pointer":"/members"`) {
 		t.Errorf("%d members at once: %d %s", len(many)+1, a.Status, a.Body)
 	}
@@ -96,7 +97,7 @@ func TestMembers_TheLastKnownOneStays(t *testing.T) {
 		l.Want(http.StatusUnprocessableEntity, nil, "alice", http.MethodPatch, l.path, map[string]any{"members": left})
 		l.Want(http.StatusUnprocessableEntity, nil, "root", http.MethodPatch, l.path, map[string]any{"members": left})
 	}
-	alice := l.path + "/members/" + servertest.UserID("alice")
+	alice := l.path + "/members/" + recordtest.UserID("alice")
 	a := l.Want(http.StatusConflict, nil, "alice", http.MethodDelete, alice, nil)
 	if !strings.Contains(string(a.Body), "last known member") {
 		t.Errorf("%s", a.Body)
@@ -104,12 +105,12 @@ func TestMembers_TheLastKnownOneStays(t *testing.T) {
 	l.Want(http.StatusOK, nil, "alice", http.MethodPatch, l.path, map[string]any{"name": "Renamed", "members": o.Members}) // who was there stays
 	l.Want(http.StatusOK, nil, "ghost", http.MethodPatch, l.path, map[string]any{"website": "https://example.org"})        // which makes known
 	l.Want(http.StatusNoContent, nil, "alice", http.MethodDelete, alice, nil)
-	l.Want(http.StatusConflict, nil, "root", http.MethodDelete, l.path+"/members/"+servertest.UserID("ghost"), nil)
+	l.Want(http.StatusConflict, nil, "root", http.MethodDelete, l.path+"/members/"+recordtest.UserID("ghost"), nil)
 }
 
 func TestMembers_Leave(t *testing.T) {
 	l := serve(t)
-	l.Know("bob", "carl")
+	l.Records().User("bob", "carl")
 	if a := l.set("alice", "alice", "bob", "carl"); a.Status != http.StatusOK {
 		t.Fatalf("%s", a.Body)
 	}
@@ -117,7 +118,7 @@ func TestMembers_Leave(t *testing.T) {
 	if list := servertest.List[organizers.Member](l.Server, "", next); len(list) != 1 || list[0].OrganizerID == "" {
 		t.Errorf("%+v", list)
 	}
-	bob := l.path + "/members/" + servertest.UserID("bob")
+	bob := l.path + "/members/" + recordtest.UserID("bob")
 	tag := l.Want(http.StatusOK, nil, "", http.MethodGet, bob, nil).Header.Get("ETag")
 	l.Want(http.StatusPreconditionFailed, nil, "bob", http.MethodDelete, bob, nil, "If-Match", `"0-0"`)
 	l.Want(http.StatusNoContent, nil, "bob", http.MethodDelete, bob, nil, "If-Match", tag)
@@ -125,7 +126,7 @@ func TestMembers_Leave(t *testing.T) {
 		l.Want(http.StatusNotFound, nil, "bob", method, bob, nil)
 	}
 	l.Want(http.StatusForbidden, nil, "bob", http.MethodPatch, l.path, map[string]any{"name": "Bob's"})
-	l.Want(http.StatusNoContent, nil, "carl", http.MethodDelete, l.path+"/members/"+servertest.UserID("alice"), nil)
+	l.Want(http.StatusNoContent, nil, "carl", http.MethodDelete, l.path+"/members/"+recordtest.UserID("alice"), nil)
 	if got := l.members(); !slices.Equal(got, ids("carl")) {
 		t.Errorf("members %v", got)
 	}
@@ -135,9 +136,9 @@ func TestMembers_Leave(t *testing.T) {
 // by what others did.
 func TestMembers_OthersAddAUserToFewOrganizers(t *testing.T) {
 	l := serve(t)
-	l.Know("bob")
+	l.Records().User("bob")
 	for range record.MembershipGrants.MaxAdded - 1 {
-		l.Put(&record.Reservation{Meta: record.NewMeta(l.Now()), At: record.MembershipKey(servertest.UserID("bob"), record.NewID(l.Now()))})
+		l.Records().Put(&record.Reservation{Meta: record.NewMeta(l.Now()), At: record.MembershipKey(recordtest.UserID("bob"), record.NewID(l.Now()))})
 	}
 	const n = 6
 	var paths [n]string

@@ -7,6 +7,7 @@ import (
 	"assay/functions/organizers"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 )
 
 func TestCreate_MakesTheCallerTheFirstMember(t *testing.T) {
@@ -14,13 +15,13 @@ func TestCreate_MakesTheCallerTheFirstMember(t *testing.T) {
 	var made struct{ URL string }
 	s.Want(http.StatusCreated, &made, "alice", http.MethodPost, "/v1/organizers", map[string]any{"name": "Lake Lab"})
 	o := servertest.Get[record.Organizer](s, "", made.URL)
-	if len(o.Members) != 1 || o.Members[0] != servertest.UserID("alice") {
+	if len(o.Members) != 1 || o.Members[0] != recordtest.UserID("alice") {
 		t.Fatalf("members %v, want the creator", o.Members)
 	}
 	s.Want(http.StatusUnprocessableEntity, nil, "alice", http.MethodPatch, made.URL, map[string]any{"members": []string{}})
-	s.Know("bob")
-	s.Want(http.StatusOK, nil, "alice", http.MethodPatch, made.URL, map[string]any{"members": []string{o.Members[0], servertest.UserID("bob")}})
-	s.Want(http.StatusOK, nil, "bob", http.MethodPatch, made.URL, map[string]any{"members": []string{servertest.UserID("bob")}})
+	s.Records().User("bob")
+	s.Want(http.StatusOK, nil, "alice", http.MethodPatch, made.URL, map[string]any{"members": []string{o.Members[0], recordtest.UserID("bob")}})
+	s.Want(http.StatusOK, nil, "bob", http.MethodPatch, made.URL, map[string]any{"members": []string{recordtest.UserID("bob")}})
 	s.Want(http.StatusForbidden, nil, "alice", http.MethodDelete, made.URL, nil)
 	s.Want(http.StatusNoContent, nil, "bob", http.MethodDelete, made.URL, nil)
 	s.Want(http.StatusNotFound, nil, "bob", http.MethodGet, made.URL, nil)

@@ -29,7 +29,7 @@ func TestChange_ChangesTheGrant(t *testing.T) {
 	} {
 		var r record.Registration
 		f.Want(http.StatusOK, &r, c.user, http.MethodPatch, made, c.patch)
-		g := recordtest.Get[record.Registered](t, f.Store, record.RegisteredKey(servertest.UserID("tom"), f.task.ID))
+		g := recordtest.Get[record.Registered](t, f.Store, record.RegisteredKey(recordtest.UserID("tom"), f.task.ID))
 		if g.ID != r.ID || g.Team != r.Team || g.Anonymous != r.Anonymous || g.State != r.State || g.Alias != r.Alias {
 			t.Errorf("after %v the registration is %+v, the grant %+v", c.patch, r, g)
 		}
@@ -46,7 +46,7 @@ func TestChange_OrganizersDecideAndOwnersEdit(t *testing.T) {
 	path := f.Create("tom", f.path, map[string]any{"team": "T", "contact": "tom@example.org"})
 	f.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPatch, path, map[string]any{"state": "accepted"})
 	f.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, map[string]any{"state": "accepted"})
-	f.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPatch, path, map[string]any{"userId": servertest.UserID("uma")})
+	f.Want(http.StatusUnprocessableEntity, nil, "tom", http.MethodPatch, path, map[string]any{"userId": recordtest.UserID("uma")})
 	for _, owners := range []map[string]any{{"team": "Other"}, {"anonymous": true}, {"contact": "x"}, {"state": "rejected", "country": "y"}} {
 		f.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPatch, path, owners)
 	}

@@ -12,6 +12,7 @@ import (
 	"assay/shared/lists"
 	"assay/shared/problem"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 )
 
 func TestCreate_FollowsModeAndWindow(t *testing.T) {
@@ -34,9 +35,9 @@ func TestCreate_FollowsModeAndWindow(t *testing.T) {
 			if f.Want(c.status, &r, "tom", http.MethodPost, f.path, map[string]any{"team": "T"}); r.State != c.state {
 				t.Errorf("state %q, want %q", r.State, c.state)
 			}
-			f.Know("uma")
-			f.Want(http.StatusCreated, &r, "olga", http.MethodPost, f.path, map[string]any{"team": "U", "userId": servertest.UserID("uma")})
-			if r.State != record.Accepted || r.UserID != servertest.UserID("uma") {
+			f.Records().User("uma")
+			f.Want(http.StatusCreated, &r, "olga", http.MethodPost, f.path, map[string]any{"team": "U", "userId": recordtest.UserID("uma")})
+			if r.State != record.Accepted || r.UserID != recordtest.UserID("uma") {
 				t.Errorf("an organizer's own registration of a user is %+v", r)
 			}
 		})
@@ -47,9 +48,9 @@ func TestCreate_OrganizersAtAnyTime(t *testing.T) {
 	f := serve(t, closed, func(t *record.TaskItem) { t.Registration.ClosesAt = new(record.At(time.Now().Add(-time.Hour))) })
 	var r record.Registration
 	for user, by := range map[string]string{"olga": "olga", "uma": "root"} {
-		f.Know(user)
-		f.Want(http.StatusCreated, &r, by, http.MethodPost, f.path, map[string]any{"team": user, "userId": servertest.UserID(user)})
-		if r.UserID != servertest.UserID(user) || r.State != record.Accepted {
+		f.Records().User(user)
+		f.Want(http.StatusCreated, &r, by, http.MethodPost, f.path, map[string]any{"team": user, "userId": recordtest.UserID(user)})
+		if r.UserID != recordtest.UserID(user) || r.State != record.Accepted {
 			t.Errorf("%+v", r)
 		}
 	}
@@ -59,19 +60,19 @@ func TestCreate_OrganizersAtAnyTime(t *testing.T) {
 // Nobody is registered without being known, or beyond the bound, and a user whom others registered can leave in any state.
 func TestCreate_OfAnotherUserNeedsConsent(t *testing.T) {
 	f := serve(t, closed)
-	tom, body := servertest.UserID("tom"), map[string]any{"team": "T", "userId": servertest.UserID("tom")}
+	tom, body := recordtest.UserID("tom"), map[string]any{"team": "T", "userId": recordtest.UserID("tom")}
 	a := f.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, f.path, body)
 	if got := string(a.Body); !strings.Contains(got, `"pointer":"/userId"`) || !strings.Contains(got, `"detail":"`+tom+` is not the id of a known user"`) || !strings.Contains(got, "PATCH /v1/user") {
 		t.Errorf("%s", got)
 	}
-	f.Know("tom")
+	f.Records().User("tom")
 	for _, state := range []string{"accepted", "rejected", "pending"} {
 		path := f.Create("olga", f.path, body)
 		f.Want(http.StatusOK, nil, "olga", http.MethodPatch, path, map[string]any{"state": state})
 		f.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, path, nil)
 	}
 	for range record.RegistrationGrants.MaxAdded {
-		f.Put(&record.Registered{Meta: record.NewMeta(f.Now()), UserID: tom, TaskID: record.NewID(f.Now()), State: record.Accepted})
+		f.Records().Put(&record.Registered{Meta: record.NewMeta(f.Now()), UserID: tom, TaskID: record.NewID(f.Now()), State: record.Accepted})
 	}
 	a = f.Want(http.StatusUnprocessableEntity, nil, "olga", http.MethodPost, f.path, body)
 	if !strings.Contains(string(a.Body), "registrations for tasks") {
@@ -95,7 +96,7 @@ func TestCreate_IsRefusedWhileTheTaskIsBeingDeleted(t *testing.T) {
 func TestCreate_NamesFaults(t *testing.T) {
 	f := serve(t)
 	var p problem.Document
-	f.Want(http.StatusUnprocessableEntity, &p, "olga", http.MethodPost, f.path, map[string]any{"team": " ", "userId": servertest.UserID("tom"), "country": "a\nb"})
+	f.Want(http.StatusUnprocessableEntity, &p, "olga", http.MethodPost, f.path, map[string]any{"team": " ", "userId": recordtest.UserID("tom"), "country": "a\nb"})
 	if got := lists.Map(p.Errors, func(f problem.Field) string { return f.Pointer }); !slices.Equal(got, []string{"/team", "/country"}) {
 		t.Errorf("faults at %s", got)
 	}
@@ -121,7 +122,7 @@ func TestCreate_OncePerUserAndTeam(t *testing.T) {
 		}
 	}
 	f.Want(http.StatusConflict, nil, "uma", http.MethodPost, f.path, map[string]any{"team": " ONE "})
-	f.Want(http.StatusForbidden, nil, "uma", http.MethodPost, f.path, map[string]any{"team": "Two", "userId": servertest.UserID("vic")})
+	f.Want(http.StatusForbidden, nil, "uma", http.MethodPost, f.path, map[string]any{"team": "Two", "userId": recordtest.UserID("vic")})
 	f.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, path, nil)
 	f.register("uma", "one")
 	f.register("tom", "Two")

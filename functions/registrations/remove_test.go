@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"testing"
 
-	"assay/shared/api/servertest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 )
@@ -13,8 +12,8 @@ import (
 func TestRemove_KeepsTheUsedQuota(t *testing.T) {
 	f := serve(t)
 	made := f.register("tom", "Heron")
-	used := &record.Allowance{Meta: record.MetaOf(servertest.UserID("tom"), f.Now()), TaskID: f.task.ID, Total: 7}
-	f.Put(used)
+	used := &record.Allowance{Meta: record.MetaOf(recordtest.UserID("tom"), f.Now()), TaskID: f.task.ID, Total: 7}
+	f.Records().Put(used)
 	f.Want(http.StatusNoContent, nil, "tom", http.MethodDelete, made, nil)
 	f.Want(http.StatusNotFound, nil, "tom", http.MethodGet, made, nil)
 	f.register("tom", "Heron")
@@ -26,7 +25,7 @@ func TestRemove_KeepsTheUsedQuota(t *testing.T) {
 func TestRemove_IsRefusedWithSubmissions(t *testing.T) {
 	f := serve(t)
 	path := f.register("tom", "T")
-	f.Put(&record.Allowance{Meta: record.MetaOf(servertest.UserID("tom"), f.Now()), TaskID: f.task.ID, Submissions: 1})
+	f.Records().Put(&record.Allowance{Meta: record.MetaOf(recordtest.UserID("tom"), f.Now()), TaskID: f.task.ID, Submissions: 1})
 	f.Want(http.StatusConflict, nil, "tom", http.MethodDelete, path, nil)
 	f.Want(http.StatusConflict, nil, "olga", http.MethodDelete, path, nil)
 }

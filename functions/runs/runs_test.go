@@ -71,18 +71,18 @@ func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
 		{"", "?filter[datasetId]=" + s.dataset.ID, []*recordtest.Run{masked, shown}},
 		{"ada", "?filter[datasetId]=" + s.dataset.ID, []*recordtest.Run{masked, shown, own}},
 		{"bob", "?filter[datasetId]=" + hidden.ID, nil},
-		{"", "?filter[userId]=" + servertest.UserID("ada"), []*recordtest.Run{shown}},
-		{"", "?filter[userId]=" + servertest.UserID("dan"), nil},
-		{"", "?filter[taskId]=" + s.dataset.TaskID + "&filter[userId]=" + servertest.UserID("dan"), nil},
-		{"dan", "?filter[userId]=" + servertest.UserID("dan"), []*recordtest.Run{masked}},
-		{"reg", "?filter[userId]=" + servertest.UserID("ada"), []*recordtest.Run{inPrivate, shown}},
-		{"olga", "?filter[userId]=" + servertest.UserID("dan"), []*recordtest.Run{masked}},
+		{"", "?filter[userId]=" + recordtest.UserID("ada"), []*recordtest.Run{shown}},
+		{"", "?filter[userId]=" + recordtest.UserID("dan"), nil},
+		{"", "?filter[taskId]=" + s.dataset.TaskID + "&filter[userId]=" + recordtest.UserID("dan"), nil},
+		{"dan", "?filter[userId]=" + recordtest.UserID("dan"), []*recordtest.Run{masked}},
+		{"reg", "?filter[userId]=" + recordtest.UserID("ada"), []*recordtest.Run{inPrivate, shown}},
+		{"olga", "?filter[userId]=" + recordtest.UserID("dan"), []*recordtest.Run{masked}},
 		{"", "?filter[submissionId]=" + own.SubmissionID + "," + shown.SubmissionID, []*recordtest.Run{shown}},
 		{"ada", "?filter[submissionId]=" + own.SubmissionID + "," + shown.SubmissionID, []*recordtest.Run{shown, own}},
 		{"ada", "?filter[submissionId]=" + own.SubmissionID + "," + shown.SubmissionID + "&limit=1", []*recordtest.Run{shown}},
 		{"ada", "?filter[submissionId]=" + own.SubmissionID + "," + shown.SubmissionID + "&limit=1&cursor=" + own.ID, []*recordtest.Run{own}},
 		{"ada", "?filter[state]=queued", []*recordtest.Run{shown}},
-		{"ada", "?filter[state]=queued,completed&filter[userId]=" + servertest.UserID("ada"), []*recordtest.Run{inPrivate, shown, own}},
+		{"ada", "?filter[state]=queued,completed&filter[userId]=" + recordtest.UserID("ada"), []*recordtest.Run{inPrivate, shown, own}},
 	} {
 		var want []string
 		for _, r := range tt.want {
@@ -208,7 +208,7 @@ func TestChange_LabelsAndCancels(t *testing.T) {
 	s := serve(t)
 	r := s.add("ada", recordtest.Public, recordtest.Queued)
 	a := &record.Allowance{Meta: record.MetaOf(r.UserID, s.Now()), TaskID: r.TaskID, Total: 1, Recent: []string{r.ID}}
-	s.Put(a)
+	s.Records().Put(a)
 	var got record.Run
 	s.Want(http.StatusOK, &got, "ada", http.MethodPatch, path(r), map[string]any{"label": "first"})
 	if got.Label != "first" || got.State != record.Queued {
@@ -267,7 +267,7 @@ func TestReview_DecidesWhoSeesResults(t *testing.T) {
 	s.Want(http.StatusOK, nil, "olga", http.MethodPatch, review, map[string]any{"comment": "late"})
 	var got record.Review
 	s.Want(http.StatusOK, &got, "olga", http.MethodPatch, review, map[string]any{"published": true, "blinded": false, "noErrors": true})
-	if !got.Published || got.ReviewerID != servertest.UserID("olga") || got.ReviewedAt == nil || got.Version < 2 {
+	if !got.Published || got.ReviewerID != recordtest.UserID("olga") || got.ReviewedAt == nil || got.Version < 2 {
 		t.Fatalf("%+v", got)
 	}
 	run := recordtest.Get[record.RunItem](t, s.Store, r.Key())

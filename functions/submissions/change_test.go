@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"assay/shared/api/servertest"
 	"assay/shared/record"
 	"assay/shared/record/recordtest"
 	"assay/shared/store"
@@ -40,7 +39,7 @@ func (f *fixture) evaluated(runID string, n int) *record.RunItem {
 		e := &record.EvaluationItem{Access: r.Access, Unlisted: i < n-1}
 		e.Meta = record.NewMeta(f.Now())
 		e.RunID, e.SubmissionID, e.TaskID, e.DatasetID, e.UserID, e.TruthVersion = r.ID, r.SubmissionID, r.TaskID, r.DatasetID, r.UserID, int64(i+1)
-		f.Put(e, &record.Topics{Meta: e.Meta})
+		f.Records().Put(e, &record.Topics{Meta: e.Meta})
 		r.Evaluations, r.EvaluationID = append(r.Evaluations, e.ID), e.ID
 	}
 	r.State = record.Completed
@@ -101,7 +100,7 @@ func TestChange_RefusesOtherMembers(t *testing.T) {
 	s := serve(t)
 	path := s.path + "/" + s.submit(upload(inline(s.dataset(), "run.txt", ranked))).ID
 	for member, value := range map[string]any{
-		"datasetIds": []string{}, "files": []object{}, "type": "image", "userId": servertest.UserID("bob"), "runIds": []string{}, "baseline": true,
+		"datasetIds": []string{}, "files": []object{}, "type": "image", "userId": recordtest.UserID("bob"), "runIds": []string{}, "baseline": true,
 		"visibility": "secret", "paperUrl": "ftp://example.org", "title": "two\nlines", "description": strings.Repeat("é", 64<<10), "unknown": 1,
 	} {
 		a := s.Want(http.StatusUnprocessableEntity, nil, "ada", http.MethodPatch, path, object{member: value})

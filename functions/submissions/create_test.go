@@ -337,8 +337,8 @@ func TestList_HasWhatTheCallerMaySeeAndAskedFor(t *testing.T) {
 		{"", "?filter[datasetId]=" + one.ID, nil},
 		{"ada", "?filter[visibility]=private", []string{hidden.ID}},
 		{"ada", "?filter[type]=image", nil},
-		{"", "?filter[userId]=" + servertest.UserID("ada"), []string{shown.ID}},
-		{"", "?filter[userId]=" + servertest.UserID("bob"), nil},
+		{"", "?filter[userId]=" + recordtest.UserID("ada"), []string{shown.ID}},
+		{"", "?filter[userId]=" + recordtest.UserID("bob"), nil},
 	} {
 		var got []string
 		for _, v := range servertest.List[record.Submission](s.Server, tt.user, s.path+tt.query) {

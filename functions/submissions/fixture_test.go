@@ -91,7 +91,7 @@ func (f *fixture) checkNothing(user string) {
 	if ids := f.IDs("root", f.path); len(ids) > 0 {
 		f.t.Errorf("something is recorded: %v", ids)
 	}
-	if a := recordtest.Get[record.Allowance](f.t, f.Store, record.AllowanceKey(f.task.ID, servertest.UserID(user))); a != nil {
+	if a := recordtest.Get[record.Allowance](f.t, f.Store, record.AllowanceKey(f.task.ID, recordtest.UserID(user))); a != nil {
 		f.t.Errorf("something is charged: %+v", a)
 	}
 	if n := f.FileCount(); n > 0 {
@@ -110,5 +110,5 @@ func (f *fixture) run(id string) *record.RunItem {
 
 func (f *fixture) allowance() *record.Allowance {
 	f.t.Helper()
-	return recordtest.Get[record.Allowance](f.t, f.Store, record.AllowanceKey(f.task.ID, servertest.UserID("ada")))
+	return recordtest.Get[record.Allowance](f.t, f.Store, record.AllowanceKey(f.task.ID, recordtest.UserID("ada")))
 }

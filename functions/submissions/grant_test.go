@@ -30,7 +30,7 @@ func (i *interfered) Write(ctx context.Context, writes ...store.Write) error {
 }
 
 func (i *interfered) Query(ctx context.Context, q store.Query) ([]store.Item, error) {
-	if i.reading && q.Partition == record.UserPartition(servertest.UserID("ada")) {
+	if i.reading && q.Partition == record.UserPartition(recordtest.UserID("ada")) {
 		i.once.Do(i.do)
 	}
 	return i.Store.Query(ctx, q)
@@ -67,7 +67,7 @@ func TestCreate_RacesWithChangesOfTaskAndRegistration(t *testing.T) {
 			undisturbed := s.Store
 			s.Store = &interfered{Store: undisturbed, reading: tt.reading, do: func() {
 				s.Store = undisturbed
-				g := recordtest.Get[record.Registered](t, s.Store, record.RegisteredKey(servertest.UserID("ada"), s.task.ID))
+				g := recordtest.Get[record.Registered](t, s.Store, record.RegisteredKey(recordtest.UserID("ada"), s.task.ID))
 				tt.change(s, g)
 				s.Records().Replace(g)
 			}}
@@ -89,7 +89,7 @@ func TestCreate_RacesWithChangesOfTaskAndRegistration(t *testing.T) {
 
 func TestList_HidesUserOfAnonymousTeam(t *testing.T) {
 	s := serve(t)
-	key := record.RegisteredKey(servertest.UserID("ada"), s.task.ID)
+	key := record.RegisteredKey(recordtest.UserID("ada"), s.task.ID)
 	g := recordtest.Get[record.Registered](t, s.Store, key)
 	g.Anonymous = true
 	s.Records().Replace(g)

@@ -32,7 +32,7 @@ func TestWaiting_BoundsUnfinishedRunsOfATeam(t *testing.T) {
 	}
 	s.task.Register("otto")
 	s.Want(http.StatusCreated, nil, "otto", http.MethodPost, s.path, body)
-	waiting := recordtest.Get[record.Allowance](t, s.Store, record.AllowanceKey(s.task.ID, servertest.UserID("ada"))).Waiting
+	waiting := recordtest.Get[record.Allowance](t, s.Store, record.AllowanceKey(s.task.ID, recordtest.UserID("ada"))).Waiting
 	run := recordtest.Get[record.RunItem](t, s.Store, record.RunKey(waiting[1]))
 	run.State, run.FinishedAt = record.Completed, run.QueuedAt
 	s.Records().Replace(run)

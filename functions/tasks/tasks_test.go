@@ -84,7 +84,7 @@ func TestChange_IsAuditedAndPropagated(t *testing.T) {
 			entries++
 		}
 		got := recordtest.AuditEntries(t, s.Store, task.OrganizerID)
-		if len(got) != entries || entries > 0 && (got[0].Action != record.TaskRulesChanged || got[0].ActorID != servertest.UserID("olga") || string(got[0].Before) == string(got[0].After)) {
+		if len(got) != entries || entries > 0 && (got[0].Action != record.TaskRulesChanged || got[0].ActorID != recordtest.UserID("olga") || string(got[0].Before) == string(got[0].After)) {
 			t.Errorf("%v: audit entries %+v", c.patch, got)
 		}
 		now := recordtest.Get[record.TaskItem](t, s.Store, task.Key())

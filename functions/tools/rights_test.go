@@ -9,8 +9,8 @@ import (
 	"assay/functions/tools/inputs"
 	"assay/shared/access"
 	"assay/shared/api"
-	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/store"
 	"assay/shared/visibility"
 )
@@ -19,7 +19,7 @@ import (
 func (s *toolServer) resolver(user string) *inputs.Resolver {
 	caller := access.Caller{Admin: user == "root", Worker: user == "robot"}
 	if user != "" {
-		caller.ID = servertest.UserID(user)
+		caller.ID = recordtest.UserID(user)
 	}
 	return inputs.NewResolver(&api.Call{Env: s.Env, Store: s.Store, Viewer: visibility.Viewer{Store: s.Store, Caller: caller, Consistency: store.Strong}})
 }

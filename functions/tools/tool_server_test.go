@@ -121,7 +121,7 @@ func (s *toolServer) addEvaluatedRun(e runSpec) (*record.RunItem, *record.Evalua
 	v.Meta, v.Unlisted, v.TruthVersion, v.Baseline = topics.Meta, false, s.dataset.TruthVersion, e.baseline
 	v.Measures, topics.PerTopic = e.values()
 	e.setAccess(&v.Access)
-	s.Put(&v, topics)
+	s.Records().Put(&v, topics)
 	run.EvaluationID, run.Evaluations = v.ID, append(run.Evaluations, v.ID)
 	s.records.Replace(old, run)
 	return run, &v

@@ -15,7 +15,7 @@ func TestTools_ComputeTheirExamples(t *testing.T) {
 	s := newToolServer(t, record.Public)
 	s.dataset.Meta = record.NewMeta(s.Now())
 	s.dataset.ID = "01JZ3V7Q0D8T5RZ0S6R1W9C4XK" // of the example of a leaderboard, which nothing but a dataset has
-	s.Put(s.dataset.DatasetItem)
+	s.Records().Put(s.dataset.DatasetItem)
 	s.addEvaluatedRun(runSpec{user: "ada", ap: topicValues(.1, .2, .3)})
 	var list struct {
 		Data []struct {

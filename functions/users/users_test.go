@@ -14,7 +14,7 @@ import (
 func TestShowCurrent_HasRolesAndMemberships(t *testing.T) {
 	s := servertest.New(t, users.Operations...)
 	me := servertest.Get[users.Current](s, "root", "/v1/user")
-	if me.ID != servertest.UserID("root") || len(me.Roles) != 1 || me.Roles[0] != "admin" {
+	if me.ID != recordtest.UserID("root") || len(me.Roles) != 1 || me.Roles[0] != "admin" {
 		t.Errorf("%+v", me)
 	}
 	organizer := s.Records().Organizer("alice")
@@ -26,11 +26,11 @@ func TestShowCurrent_HasRolesAndMemberships(t *testing.T) {
 
 func TestShow_SaysWhenTheUserChangedAnything(t *testing.T) {
 	s := servertest.New(t, users.Operations...)
-	alice := "/v1/users/" + servertest.UserID("alice")
+	alice := "/v1/users/" + recordtest.UserID("alice")
 	s.Want(http.StatusNotFound, nil, "root", http.MethodGet, alice, nil)
 	for _, changed := range []bool{false, true} {
 		if changed {
-			s.Know("alice")
+			s.Records().User("alice")
 		}
 		var p map[string]any
 		a := s.Want(http.StatusOK, &p, "alice", http.MethodGet, alice, nil)
@@ -52,7 +52,7 @@ func TestProfile_KeepsWhatATokenDoesNotSay(t *testing.T) {
 	}
 	s.Verify = func(_ context.Context, token string) (access.Caller, error) {
 		c := callers[token]
-		c.ID = servertest.UserID("alice")
+		c.ID = recordtest.UserID("alice")
 		return c, nil
 	}
 	for i, c := range []struct{ token, name, email string }{
@@ -81,11 +81,11 @@ func TestListSubmissions_HasThoseThatTheCallerMaySee(t *testing.T) {
 	public.Run("alice", recordtest.Public, recordtest.Anonymous)
 	private.Run("alice", recordtest.Public)
 	for user, want := range map[string]int{"": 1, "bob": 1, "alice": 4, "root": 4} {
-		if got := s.IDs(user, "/v1/users/"+servertest.UserID("alice")+"/submissions"); len(got) != want {
+		if got := s.IDs(user, "/v1/users/"+recordtest.UserID("alice")+"/submissions"); len(got) != want {
 			t.Errorf("%q sees %d submissions, want %d", user, len(got), want)
 		}
 	}
-	s.Want(http.StatusNoContent, nil, "", http.MethodGet, "/v1/users/"+servertest.UserID("nobody")+"/submissions", nil)
+	s.Want(http.StatusNoContent, nil, "", http.MethodGet, "/v1/users/"+recordtest.UserID("nobody")+"/submissions", nil)
 }
 
 // A user becomes known by an empty patch, of either kind, and by nothing that only reads.

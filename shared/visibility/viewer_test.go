@@ -7,6 +7,7 @@ import (
 	"assay/shared/access"
 	"assay/shared/api/servertest"
 	"assay/shared/record"
+	"assay/shared/record/recordtest"
 	"assay/shared/records"
 	"assay/shared/store"
 	"assay/shared/visibility"
@@ -16,9 +17,9 @@ import (
 func privateTask(s *servertest.Server) *record.TaskItem {
 	task := &record.TaskItem{}
 	task.Meta, task.OrganizerID, task.Visibility = record.NewMeta(s.Now()), record.NewID(s.Now()), record.Private
-	s.Put(task,
-		&record.Reservation{Meta: record.NewMeta(s.Now()), At: record.MembershipKey(servertest.UserID("olga"), task.OrganizerID)},
-		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: servertest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID, PrivateTask: true, State: record.Accepted})
+	s.Records().Put(task,
+		&record.Reservation{Meta: record.NewMeta(s.Now()), At: record.MembershipKey(recordtest.UserID("olga"), task.OrganizerID)},
+		&record.Registered{Meta: record.NewMeta(s.Now()), UserID: recordtest.UserID("reg"), TaskID: task.ID, OrganizerID: task.OrganizerID, PrivateTask: true, State: record.Accepted})
 	return task
 }
 
@@ -26,7 +27,7 @@ func caller(name string) access.Caller {
 	if name == "" {
 		return access.Caller{}
 	}
-	return access.Caller{ID: servertest.UserID(name), Admin: name == "root"}
+	return access.Caller{ID: recordtest.UserID(name), Admin: name == "root"}
 }
 
 func TestGet_HidesAsIfNothingWereThere(t *testing.T) {

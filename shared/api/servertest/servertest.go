@@ -65,15 +65,12 @@ func New(t testing.TB, operations ...api.Operation) *Server {
 	return &Server{Env: env, URL: server.URL, t: t}
 }
 
-// UserID is the id of the user with the name.
-func UserID(name string) string { return recordtest.UserID(name) }
-
 // verify takes a user's name for a token; `root` is an admin, `robot` a worker.
 func verify(_ context.Context, token string) (access.Caller, error) {
 	if token == "bad" {
 		return access.Caller{}, problem.InvalidToken.New("The token is not valid.")
 	}
-	return access.Caller{ID: UserID(token), Name: token, Email: token + "@example.org", Admin: token == "root", Worker: token == "robot"}, nil
+	return access.Caller{ID: recordtest.UserID(token), Name: token, Email: token + "@example.org", Admin: token == "root", Worker: token == "robot"}, nil
 }
 
 // Records returns a builder of records in the server's store, with its files and its clock.
@@ -81,12 +78,6 @@ func (s *Server) Records() *recordtest.Builder {
 	b := recordtest.New(s.t, s.Store)
 	b.Files, b.Now = s.Files, func() time.Time { return s.Now() }
 	return b
-}
-
-// Know makes users known, as a first change of their own does.
-func (s *Server) Know(users ...string) {
-	s.t.Helper()
-	s.Records().User(users...)
 }
 
 // Do sends a request as the user, or as nobody when user is empty. The body is sent as JSON, a string or bytes as they
@@ -173,12 +164,4 @@ func (s *Server) Upload(u *record.Upload, content []byte) {
 func (s *Server) Create(user, path string, body any) string {
 	s.t.Helper()
 	return s.Want(http.StatusCreated, nil, user, http.MethodPost, path, body).Header.Get("Location")
-}
-
-// Put stores records as they are, one after the other.
-func (s *Server) Put(all ...record.Record) {
-	s.t.Helper()
-	for _, r := range all {
-		s.Records().Put(r)
-	}
 }
